@@ -1,0 +1,242 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind says what sort of thing happened. Its String is the word that traces,
+// JSON and the terminal interface use.
+type Kind uint8
+
+// The kinds of event. Those of a client carry the client's index; those of a
+// node carry the node's, and the client on whose behalf it acted if there is one.
+const (
+	KindNone Kind = iota
+
+	// What a client does with the lock.
+	KindAcquire       // calls Acquire
+	KindGranted       // Acquire returned a lease, which is live from this instant
+	KindRefused       // Acquire returned ErrNotAcquired
+	KindFailed        // Acquire returned another error: the client cannot know what Redis did
+	KindEnter         // enters the critical section
+	KindLeave         // leaves it
+	KindRelease       // starts Release: the lease is over, whatever becomes of the record
+	KindReleased      // Release returned without an error
+	KindReleaseFailed // Release returned an error
+	KindExtend        // calls Extend
+	KindExtended      // Extend reported that the lease goes on without a gap
+	KindExtendFailed  // Extend returned an error
+	KindDone          // has finished its program
+	KindLapse         // the client's own clock reads the lease's deadline
+
+	// The two halves of a request, and what the network makes of them.
+	KindSend        // a command left the client
+	KindExecute     // a node executed it; the reply is under way
+	KindReceive     // the client read the reply
+	KindTimeout     // the client gave up waiting for the reply
+	KindUnreachable // a command arrived at a node that is down
+	KindDisconnect  // the client learnt that the node is down
+	KindLost        // the network lost a request or a reply
+
+	// Time, as a client sees it.
+	KindClock // reads one of its clocks
+	KindSleep // goes to sleep
+	KindWake  // its sleep is over
+
+	// The resource.
+	KindRead
+	KindWrite
+	KindReject // the resource refused an access with an old fencing token
+
+	// What happens to a node by itself.
+	KindExpire // a key's time was up
+
+	// Faults.
+	KindPause
+	KindResume
+	KindCrash
+	KindWallStep // a client's wall clock jumped
+	KindNodeStep // a node's clock jumped
+	KindDown
+	KindUp
+	KindNetwork // a link was cut, healed, slowed; a message delayed or duplicated
+	KindStop    // the run is over for a client: it does nothing more, nobody crashed it
+)
+
+var kindNames = [...]string{
+	KindNone: "none", KindAcquire: "acquire", KindGranted: "granted", KindRefused: "refused", KindFailed: "failed",
+	KindEnter: "enter", KindLeave: "leave", KindRelease: "release", KindReleased: "released",
+	KindReleaseFailed: "release-failed", KindExtend: "extend", KindExtended: "extended",
+	KindExtendFailed: "extend-failed", KindDone: "done", KindLapse: "lapse", KindSend: "send",
+	KindExecute: "execute", KindReceive: "receive", KindTimeout: "timeout", KindUnreachable: "unreachable",
+	KindDisconnect: "disconnect", KindLost: "lost", KindClock: "clock", KindSleep: "sleep", KindWake: "wake",
+	KindRead: "read", KindWrite: "write", KindReject: "reject", KindExpire: "expire", KindPause: "pause",
+	KindResume: "resume", KindCrash: "crash", KindWallStep: "clock-step", KindNodeStep: "node-clock-step",
+	KindDown: "down", KindUp: "up", KindNetwork: "network", KindStop: "stop",
+}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Phase is where a client is in its protocol. Scripts steer by it, because it
+// means the same under every strategy.
+type Phase uint8
+
+// The phases, in the order in which a client passes through them.
+const (
+	PhaseIdle    Phase = iota // before the first Acquire, between two cycles, and at the end
+	PhaseAcquire              // inside Acquire
+	PhaseHold                 // granted, not yet inside the critical section; or just outside it again
+	PhaseWork                 // inside the critical section
+	PhaseRelease              // inside Release
+	PhaseExtend               // inside Extend
+)
+
+var phaseNames = [...]string{"idle", "acquire", "hold", "work", "release", "extend"}
+
+func (p Phase) String() string { return phaseNames[p] }
+
+// Never is the expiry of a record that does not expire.
+const Never time.Duration = -1
+
+// Record is what a node stores under one key.
+type Record struct {
+	Value   string
+	Expires time.Duration // the true instant at which it is gone, or Never
+}
+
+func (r Record) text(now time.Duration) string {
+	if r.Expires == Never {
+		return r.Value + " (no expiry)"
+	}
+	return fmt.Sprintf("%s (%s left)", r.Value, Duration(r.Expires-now))
+}
+
+// Change is what one event did to one key of one node. A nil Record is an
+// absent key.
+type Change struct {
+	Key           string
+	Before, After *Record
+}
+
+func (c Change) text(now time.Duration) string {
+	switch {
+	case c.After == nil:
+		return c.Key + " gone"
+	case c.Before != nil && c.Before.Value == c.After.Value && c.Before.Expires != c.After.Expires:
+		return fmt.Sprintf("%s = %s, expiry moved", c.Key, c.After.text(now))
+	default:
+		return fmt.Sprintf("%s = %s", c.Key, c.After.text(now))
+	}
+}
+
+// Source is the line of code that caused an event. File is relative to the
+// package, e.g. strategies/setnx.go, and empty where no strategy code was involved.
+type Source struct {
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+}
+
+// Event is one atomic thing that happened, at one true virtual instant. Events
+// have one total order, Seq, which never contradicts At; nothing else breaks ties.
+type Event struct {
+	Seq    int
+	At     time.Duration // since the start of the run, on no clock that anybody in it can read
+	Kind   Kind
+	Client int // index, or None
+	Thread int // within the client; 0 is the main thread
+	Node   int // index, or None
+
+	Phase   Phase // of the client's thread, for sends and what follows from them
+	Cycle   int   // which round of the client's program, from 1
+	Command int   // the how manieth command of the phase, from 1
+	Acq     int   // which of the client's acquisitions it belongs to: the N of an Acquisition
+	Ref     int   // Seq of the event that this one answers (request -> execution -> reply), or None
+
+	Args    []string // the command, for sends and executions
+	Reply   string   // as a person reads it
+	Changes []Change
+	By      time.Duration // how long, how far; for Lapse and Granted the deadline's true instant (Never: none)
+	Token   string
+	Fence   int64
+	Value   int64  // what the resource holds after the event
+	Version int64  // how many writes it accepted so far
+	Note    string // an error, a fault's own text
+	Source  Source
+}
+
+// None is the index of nobody.
+const None = -1
+
+// Duration prints a span the way people write it: 1.5s, 12ms, 0s.
+func Duration(d time.Duration) string {
+	switch {
+	case d == Never:
+		return "never"
+	case d >= time.Hour || d <= -time.Hour:
+		return d.Round(time.Second).String()
+	case d >= time.Second || d <= -time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
+	case d%time.Millisecond == 0:
+		return strconv.FormatInt(int64(d/time.Millisecond), 10) + "ms"
+	default:
+		return d.String()
+	}
+}
+
+// Instant prints a point in virtual time, in seconds.
+func Instant(at time.Duration) string {
+	return strconv.FormatFloat(at.Seconds(), 'f', 6, 64)
+}
+
+// CommandText prints a command as redis-cli would take it. A script's body is
+// shortened to its first statement: the whole of it stands in the strategy's file.
+func CommandText(args []string) string {
+	var b strings.Builder
+	for i, a := range args {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(argText(args, i, a))
+	}
+	return b.String()
+}
+
+func argText(args []string, i int, a string) string {
+	switch {
+	case i == 0:
+		return strings.ToUpper(a)
+	case i == 1 && strings.EqualFold(args[0], "eval"):
+		lines := strings.Split(strings.TrimSpace(a), "\n")
+		if len(lines) > 1 {
+			return strconv.Quote(strings.TrimSpace(lines[0]) + " ...")
+		}
+		return strconv.Quote(lines[0])
+	case i == 1 && strings.EqualFold(args[0], "evalsha") && len(a) > 7:
+		return a[:7]
+	case i > 0 && isOption(a):
+		return strings.ToUpper(a)
+	case a == "" || strings.ContainsAny(a, " \r\n\"'") || !printable(a):
+		return strconv.Quote(a)
+	}
+	return a
+}
+
+func isOption(a string) bool {
+	switch strings.ToUpper(a) {
+	case "NX", "XX", "PX", "EX", "PXAT", "EXAT", "GET", "KEEPTTL", "IFEQ":
+		return true
+	}
+	return false
+}
+
+func printable(s string) bool {
+	for _, r := range s {
+		if !strconv.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,307 @@
+package sim
+
+import (
+	"slices"
+	"time"
+)
+
+// State is what is true after an event: what every client believes, what every
+// node holds, what the resource accepted. It is a fold over the events and knows
+// nothing else, so monitors, printers and the terminal interface that look at a
+// State can show only what is in the trace.
+type State struct {
+	At      time.Duration
+	Clients []ClientState
+	Nodes   []NodeState
+	Store   StoreState
+
+	key     string // the lock's key: records under other keys belong to nobody
+	counter bool   // the record counts attempts, so a changed value is not a new owner
+}
+
+// Acquisition names one call of Acquire: the nth of a client.
+type Acquisition struct {
+	Client int
+	N      int
+}
+
+// Nobody is no acquisition.
+var Nobody = Acquisition{Client: None}
+
+// ClientState is one client as the events have told of it so far.
+type ClientState struct {
+	Phase    Phase
+	Cycle    int
+	Acquired int // how many times it has called Acquire: the N of its current or last Acquisition
+	Began    int // Seq of the last acquire event, or None
+	Lease    LeaseState
+	Paused   bool
+	Asleep   bool // sleeping of its own accord
+	Crashed  bool
+	Stopped  bool // finished, or the run is over for it
+	Extends  bool // a thread of it is inside Extend
+	Source   Source
+	Pending  string // the command whose reply it is waiting for
+}
+
+// LeaseState is a client's current or last lease.
+type LeaseState struct {
+	// Believed: Acquire said yes and the client has neither begun to release nor
+	// crashed. A caller that never looks at its deadline acts on this.
+	Believed bool
+	// Live: believed, and the client's own clock has not reached the deadline.
+	// The interval is half-open: at the deadline itself the lease is over.
+	Live     bool
+	Inside   bool // in the critical section
+	Token    string
+	Fence    int64
+	Granted  int           // Seq of the granted event
+	Granter  int           // Seq of the execution that stored the record: it orders grants
+	Deadline time.Duration // true instant at which it lapses, or Never
+	Entered  int           // Seq of the enter event
+}
+
+// NodeState is one Redis server's memory.
+type NodeState struct {
+	Up      bool
+	Records []HeldRecord // sorted by key
+	Offset  time.Duration
+	lost    []HeldRecord // what it held when it went down
+}
+
+// HeldRecord is a record with its history.
+type HeldRecord struct {
+	Key string
+	Record
+	Owner   Acquisition // whose command stored this value
+	Written int         // Seq of the event that stored it
+}
+
+// StoreState is the resource that the lock protects.
+type StoreState struct {
+	Value   int64
+	Version int64
+	Fence   int64   // highest fencing token seen
+	Touches []Touch // the accepted accesses, in order
+}
+
+// Touch is an accepted access to the resource.
+type Touch struct {
+	Seq     int
+	By      Acquisition
+	Granter int // the order of the toucher's grant
+	Write   bool
+	Version int64 // after the access
+}
+
+func newState(key string, counter bool, clients, nodes int) *State {
+	s := &State{key: key, counter: counter}
+	s.Clients = make([]ClientState, clients)
+	s.Nodes = make([]NodeState, nodes)
+	s.reset()
+	return s
+}
+
+func (s *State) reset() {
+	s.At = 0
+	for i := range s.Clients {
+		s.Clients[i] = ClientState{Began: None, Lease: LeaseState{Granter: None, Granted: None, Entered: None}}
+	}
+	for i := range s.Nodes {
+		s.Nodes[i] = NodeState{Up: true, Records: s.Nodes[i].Records[:0], lost: s.Nodes[i].lost[:0]}
+	}
+	s.Store = StoreState{Touches: s.Store.Touches[:0]}
+}
+
+// Clone returns a copy that shares nothing with s.
+func (s *State) Clone() *State {
+	c := *s
+	c.Clients = slices.Clone(s.Clients)
+	c.Nodes = slices.Clone(s.Nodes)
+	for i := range c.Nodes {
+		c.Nodes[i].Records = slices.Clone(s.Nodes[i].Records)
+		c.Nodes[i].lost = slices.Clone(s.Nodes[i].lost)
+	}
+	c.Store.Touches = slices.Clone(s.Store.Touches)
+	return &c
+}
+
+// Acquisition is the client's current or last one.
+func (s *State) Acquisition(client int) Acquisition {
+	return Acquisition{Client: client, N: s.Clients[client].Acquired}
+}
+
+// Under reports whether the acquisition is still that client's current one and
+// either still under way or leading to a lease that is live.
+func (s *State) Under(a Acquisition) bool {
+	if a.Client == None || s.Clients[a.Client].Acquired != a.N {
+		return false
+	}
+	c := &s.Clients[a.Client]
+	return !c.Crashed && (c.Phase == PhaseAcquire || c.Lease.Live)
+}
+
+// LockRecord is what a node holds under the lock's key, or nil.
+func (s *State) LockRecord(node int) *HeldRecord { return s.Nodes[node].find(s.key) }
+
+// Believers counts the clients that believe they hold the lock.
+func (s *State) Believers() int {
+	n := 0
+	for i := range s.Clients {
+		if s.Clients[i].Lease.Believed {
+			n++
+		}
+	}
+	return n
+}
+
+// Apply takes the state over one event.
+func (s *State) Apply(e *Event) {
+	s.At = e.At
+	if e.Client != None {
+		s.applyClient(e, &s.Clients[e.Client])
+	}
+	if e.Node != None {
+		s.applyNode(e, &s.Nodes[e.Node])
+	}
+	switch e.Kind {
+	case KindRead, KindWrite:
+		s.Store.Value, s.Store.Version = e.Value, e.Version
+		s.Store.Fence = max(s.Store.Fence, e.Fence)
+		s.Store.Touches = append(s.Store.Touches, Touch{
+			Seq: e.Seq, By: s.Acquisition(e.Client), Granter: s.Clients[e.Client].Lease.Granter,
+			Write: e.Kind == KindWrite, Version: e.Version,
+		})
+	}
+}
+
+func (s *State) applyClient(e *Event, c *ClientState) {
+	if e.Source.File != "" && e.Kind != KindExecute {
+		c.Source = e.Source
+	}
+	switch e.Kind {
+	case KindAcquire:
+		c.Phase, c.Cycle, c.Began = PhaseAcquire, e.Cycle, e.Seq
+		c.Acquired++
+		c.Lease = LeaseState{Granter: None, Granted: None, Entered: None}
+	case KindGranted:
+		c.Phase = PhaseHold
+		l := &c.Lease
+		l.Believed, l.Token, l.Fence, l.Granted, l.Deadline = true, e.Token, e.Fence, e.Seq, e.By
+		l.Live = e.By == Never || e.By > e.At
+	case KindRefused, KindFailed, KindDone:
+		c.Phase = PhaseIdle
+		c.Stopped = c.Stopped || e.Kind == KindDone
+	case KindEnter:
+		c.Phase, c.Lease.Inside, c.Lease.Entered = PhaseWork, true, e.Seq
+	case KindLeave:
+		c.Phase, c.Lease.Inside = PhaseHold, false
+	case KindRelease:
+		c.Phase, c.Lease.Believed, c.Lease.Live = PhaseRelease, false, false
+	case KindReleased, KindReleaseFailed:
+		c.Phase = PhaseIdle
+	case KindExtend:
+		c.Extends = true
+	case KindExtended:
+		c.Extends, c.Lease.Deadline = false, e.By
+		c.Lease.Live = c.Lease.Believed && (e.By == Never || e.By > e.At)
+	case KindExtendFailed:
+		c.Extends = false
+	case KindLapse:
+		c.Lease.Live = false
+	case KindSend:
+		c.Pending = CommandText(e.Args)
+	case KindReceive, KindTimeout, KindDisconnect:
+		c.Pending = ""
+	case KindSleep:
+		c.Asleep = true
+	case KindWake:
+		c.Asleep = false
+	case KindPause:
+		c.Paused = true
+	case KindResume:
+		c.Paused = false
+	case KindCrash:
+		c.Crashed, c.Paused, c.Asleep, c.Phase, c.Pending = true, false, false, PhaseIdle, ""
+		c.Lease.Believed, c.Lease.Live, c.Lease.Inside = false, false, false
+	case KindStop:
+		c.Stopped = true
+		c.Lease.Inside = false
+	}
+}
+
+func (s *State) applyNode(e *Event, n *NodeState) {
+	switch e.Kind {
+	case KindDown:
+		n.Up = false
+		n.lost = append(n.lost[:0], n.Records...)
+	case KindUp:
+		n.Up = true
+	case KindNodeStep:
+		n.Offset += e.By
+	}
+	for i := range e.Changes {
+		s.applyChange(e, n, &e.Changes[i])
+	}
+}
+
+func (s *State) applyChange(e *Event, n *NodeState, ch *Change) {
+	i, found := slices.BinarySearchFunc(n.Records, ch.Key, func(r HeldRecord, key string) int {
+		switch {
+		case r.Key < key:
+			return -1
+		case r.Key > key:
+			return 1
+		}
+		return 0
+	})
+	if ch.After == nil {
+		if found {
+			n.Records = slices.Delete(n.Records, i, i+1)
+		}
+		return
+	}
+	if !found {
+		n.Records = slices.Insert(n.Records, i, HeldRecord{Key: ch.Key, Owner: Nobody, Written: e.Seq})
+	}
+	r := &n.Records[i]
+	if s.newOwner(r, ch, found) {
+		r.Owner, r.Written = s.owner(e, n, ch), e.Seq
+		if r.Owner != Nobody && r.Owner == s.Acquisition(r.Owner.Client) && e.Kind == KindExecute {
+			s.Clients[e.Client].Lease.Granter = e.Seq
+		}
+	}
+	r.Record = *ch.After
+}
+
+// newOwner: a record changes hands when it appears or when its value changes,
+// except that a counter stays its creator's.
+func (s *State) newOwner(r *HeldRecord, ch *Change, found bool) bool {
+	return !found || (r.Value != ch.After.Value && !s.counter)
+}
+
+// owner is the acquisition that a newly stored value belongs to. A node that
+// comes back with an old value comes back with its old owner.
+func (s *State) owner(e *Event, n *NodeState, ch *Change) Acquisition {
+	if e.Kind == KindUp {
+		for i := range n.lost {
+			if n.lost[i].Key == ch.Key && n.lost[i].Value == ch.After.Value {
+				return n.lost[i].Owner
+			}
+		}
+		return Nobody
+	}
+	if e.Client == None || ch.Key != s.key {
+		return Nobody
+	}
+	return Acquisition{Client: e.Client, N: e.Acq}
+}
+
+func (n *NodeState) find(key string) *HeldRecord {
+	for i := range n.Records {
+		if n.Records[i].Key == key {
+			return &n.Records[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+// Package strategies holds ways to lock with Redis, one file each, written as
+// they are written in production: plain go-redis, nothing else. The right ones
+// can be copied as they stand; the wrong ones say at the top of their file
+// which window they leave open.
+//
+// A strategy may learn of the world only through what it is given: its Redis
+// clients, its [Clock], its source of tokens. None of them calls time.Now,
+// time.Sleep or a global random source, so the same code runs in production
+// with [SystemClock] and [RandomToken], and under a scheduler that owns time.
+package strategies
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrNotAcquired means that the lock was refused: Redis was asked and answered
+// that somebody else holds it. A network error is not a refusal: it leaves open
+// whether the lock was taken, and is returned as it came.
+var ErrNotAcquired = errors.New("lock not acquired")
+
+// ErrNotHeld means that Release or Extend found the lock gone or in other hands.
+var ErrNotHeld = errors.New("lock not held")
+
+// Lock is one way to lock one key. A Lock belongs to one process and holds no
+// lock state of its own: all that Release needs is in the Lease.
+type Lock interface {
+	// Acquire tries, as often as its retry policy says, and returns the lease,
+	// ErrNotAcquired, or the error of the command that failed.
+	Acquire(ctx context.Context) (*Lease, error)
+	// Release gives the lease up. It returns ErrNotHeld where the strategy can
+	// tell that the lock was no longer the caller's.
+	Release(ctx context.Context, lease *Lease) error
+}
+
+// Extender is a Lock whose leases can be prolonged by another TTL.
+type Extender interface {
+	// Extend moves the lease's deadline, or returns ErrNotHeld.
+	Extend(ctx context.Context, lease *Lease) error
+}
+
+// Lease is what Acquire hands to its caller.
+type Lease struct {
+	// Token is the value stored under the key: the proof of ownership where it
+	// is unique, a mere mark where it is not.
+	Token string
+	// Deadline is the instant, on the caller's Clock.Monotonic, from which the
+	// caller must no longer count on the lock. Zero where the strategy exposes
+	// none: its caller gets a mere yes.
+	Deadline time.Duration
+	// Fence is the fencing token, to be sent along with every access to the
+	// resource. Zero where the strategy has none.
+	Fence int64
+}
+
+// Clock is all that a strategy may know of time.
+type Clock interface {
+	// Now is the wall clock: comparable between machines as far as their clocks
+	// agree, and free to jump.
+	Now() time.Time
+	// Monotonic counts from an arbitrary origin, in this process only; it never
+	// jumps.
+	Monotonic() time.Duration
+	// Sleep returns after d on the monotonic clock, or early with ctx's error.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// Retry is how often, and how far apart, Acquire asks again after a refusal.
+type Retry struct {
+	Tries  int           // attempts in all; 0 means for ever
+	Delay  time.Duration // between two attempts
+	Jitter time.Duration // up to this much more, drawn anew each time
+}
+
+// Options are what every strategy needs besides its Redis clients.
+type Options struct {
+	TTL    time.Duration
+	Retry  Retry
+	Clock  Clock
+	Token  func() string                           // a new token on every call
+	Random func(below time.Duration) time.Duration // uniform in [0, below)
+}
+
+// retry runs one attempt after another until one is not refused, or the policy
+// gives up. Anything but a refusal ends it at once: after a network error
+// nobody knows what Redis did, and asking again might find one's own lock.
+func retry(ctx context.Context, o Options, attempt func(context.Context) (*Lease, error)) (*Lease, error) {
+	for n := 1; ; n++ {
+		lease, err := attempt(ctx)
+		if !errors.Is(err, ErrNotAcquired) || n == o.Retry.Tries {
+			return lease, err
+		}
+		delay := o.Retry.Delay
+		if o.Retry.Jitter > 0 {
+			delay += o.Random(o.Retry.Jitter)
+		}
+		if err := o.Clock.Sleep(ctx, delay); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// drift is how much of a lease is given up to clocks that run at different
+// rates: a hundredth of the TTL, and two milliseconds for Redis's own
+// granularity of expiry, as the Redlock description suggests.
+func drift(ttl time.Duration) time.Duration {
+	return ttl/100 + 2*time.Millisecond
+}
