@@ -107,11 +107,17 @@ type Record struct {
 	Expires time.Duration // the true instant at which it is gone, or Never
 }
 
+// Left is how long the record still lives, as PTTL would say: Redis drops a key
+// one millisecond after the last at which it is there.
+func (r Record) Left(now time.Duration) time.Duration {
+	return max(0, (r.Expires - now - time.Millisecond).Truncate(time.Millisecond))
+}
+
 func (r Record) text(now time.Duration) string {
 	if r.Expires == Never {
 		return r.Value + " (no expiry)"
 	}
-	return fmt.Sprintf("%s (%s left)", r.Value, Duration(r.Expires-now))
+	return fmt.Sprintf("%s (%s left)", r.Value, Duration(r.Left(now)))
 }
 
 // Change is what one event did to one key of one node. A nil Record is an

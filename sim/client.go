@@ -1,0 +1,268 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"lockstep/strategies"
+)
+
+// client is one simulated process: its clocks, its connections, one instance of
+// the strategy, and the program that uses it.
+type client struct {
+	world *World
+	index int
+	name  string
+
+	wall wallClock
+	mono monoClock
+	rng  *rand.Rand
+
+	redis   []*redis.Client
+	conns   []*conn
+	lock    strategies.Lock
+	threads []*thread
+
+	crashed  bool
+	frozen   bool // paused by a fault, until resumed by one
+	paused   bool // not running although it could: see World.hold
+	pausedAt time.Duration
+	tokens   int
+	acquired int
+	leaseGen uint32 // so that the lapse of an earlier lease is dead
+}
+
+func newClient(w *World, index int, name string) *client {
+	c := &client{world: w, index: index, name: name}
+	for _, n := range w.nodes {
+		c.redis = append(c.redis, c.connect(n))
+	}
+	main := &thread{client: c, name: name}
+	c.threads = []*thread{main}
+	return c
+}
+
+// connect makes the client's go-redis for one node, with everything switched
+// off that would act by itself, or by the machine's clock.
+func (c *client) connect(n *node) *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: n.name,
+		// A dial never fails: that a node is down shows at the first command.
+		// go-redis would back off in real time otherwise.
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			conn := &conn{world: c.world, client: c, node: n}
+			c.conns = append(c.conns, conn)
+			return conn, nil
+		},
+		Protocol:                 2, // RESP3 would look for push messages between commands
+		MaxRetries:               -1,
+		DialerRetries:            1,
+		ReadTimeout:              -2, // timeouts are the connection's, in virtual time
+		WriteTimeout:             -2,
+		ReadBufferSize:           1024,
+		WriteBufferSize:          1024,
+		PoolSize:                 4,
+		ConnMaxIdleTime:          -1,
+		DisableIdentity:          true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+}
+
+// warm opens the connections, so that no run has to.
+func (c *client) warm() error {
+	for _, r := range c.redis {
+		if err := r.Ping(context.Background()).Err(); err != nil {
+			return fmt.Errorf("cannot connect %s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+func (c *client) reset(cfg *ClientConfig) {
+	w := c.world
+	c.wall = wallClock{offset: cfg.Offset, rate: cfg.Rate}
+	// Different origins: a strategy that sends a monotonic reading to another
+	// process must not get away with it.
+	c.mono = monoClock{origin: time.Duration(c.index+1) * 100 * time.Second, rate: cfg.Rate}
+	c.rng = rand.New(rand.NewPCG(w.cfg.Seed, uint64(c.index)+1))
+	c.crashed, c.frozen, c.paused, c.tokens, c.acquired = false, false, false, 0, 0
+	c.leaseGen++
+	open := c.conns[:0]
+	for _, conn := range c.conns {
+		if !conn.closed {
+			conn.reset()
+			open = append(open, conn)
+		}
+	}
+	clear(c.conns[len(open):])
+	c.conns = open
+	retry, program := w.cfg.Retry, c.main
+	if c.name == Probe {
+		retry, program = strategies.Retry{Tries: 1}, c.probing
+	}
+	c.lock = w.cfg.Strategy.New(c.redis, w.cfg.Key, strategies.Options{
+		TTL: w.cfg.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random,
+	})
+	c.threads[0].start(program)
+}
+
+func (c *client) close() error {
+	var all error
+	for _, t := range c.threads {
+		t.kill()
+	}
+	for _, r := range c.redis {
+		all = errors.Join(all, r.Close())
+	}
+	return all
+}
+
+// token is unique per acquisition and says whose it is: in production it would
+// be random bytes, which nobody can follow on a screen.
+func (c *client) token() string {
+	c.tokens++
+	return fmt.Sprintf("%s%d-%04x", c.name, c.tokens, c.rng.Uint32()&0xffff)
+}
+
+func (c *client) random(below time.Duration) time.Duration {
+	c.world.monitors.drew()
+	return time.Duration(c.rng.Int64N(int64(below)))
+}
+
+// main is the program of every client: acquire, read the resource, work, write
+// it, release; as often as its configuration says.
+func (c *client) main(t *thread) {
+	ctx := context.Background()
+	cfg := &c.world.cfg.Clients[c.index]
+	for cycle := 1; cycle <= cfg.Cycles; {
+		t.mark(KindAcquire, cycle)
+		lease, err := c.lock.Acquire(ctx)
+		c.acquireReturned(t, cycle, lease, err)
+		if err != nil {
+			if cfg.Insist == 0 {
+				cycle++
+				continue
+			}
+			t.do(op{kind: opSleep, d: cfg.Insist})
+			continue
+		}
+		t.mark(KindEnter, cycle)
+		c.work(t, lease, cfg.Work)
+		t.mark(KindLeave, cycle)
+		t.mark(KindRelease, cycle)
+		c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
+		cycle++
+	}
+	t.note(Event{Kind: KindDone, Cycle: cfg.Cycles})
+}
+
+// work is a read-modify-write of the resource: what the lock is there for.
+func (c *client) work(t *thread, lease *strategies.Lease, think time.Duration) {
+	read := t.do(op{kind: opRead, fence: lease.Fence})
+	if read.err != nil {
+		return
+	}
+	value := read.value
+	if think > 0 {
+		t.do(op{kind: opSleep, d: think})
+	}
+	t.do(op{kind: opWrite, fence: lease.Fence, value: value + 1})
+}
+
+func (c *client) acquireReturned(t *thread, cycle int, lease *strategies.Lease, err error) {
+	t.phase, t.command = PhaseHold, 0
+	switch {
+	case errors.Is(err, strategies.ErrNotAcquired):
+		t.phase = PhaseIdle
+		t.note(Event{Kind: KindRefused, Cycle: cycle})
+	case err != nil:
+		t.phase = PhaseIdle
+		t.note(Event{Kind: KindFailed, Cycle: cycle, Note: errorText(err)})
+	default:
+		c.granted(t, cycle, lease)
+	}
+}
+
+// granted makes the lease live until the first of the events that end one, and
+// sets the timer for its lapse.
+//
+// A strategy that exposes no deadline is given one: its reading of the monotonic
+// clock when it sent the granting command, plus the TTL.
+func (c *client) granted(t *thread, cycle int, lease *strategies.Lease) {
+	w := c.world
+	reading := lease.Deadline
+	if reading == 0 && !w.cfg.Strategy.NoTTL {
+		reading = c.mono.read(w.grantSent[c.index]) + w.cfg.TTL
+	}
+	deadline := Never
+	if reading != 0 {
+		deadline = max(c.mono.when(reading), 0)
+	}
+	t.note(Event{Kind: KindGranted, Cycle: cycle, By: deadline, Token: lease.Token, Fence: lease.Fence})
+	c.leaseGen++
+	if deadline != Never && deadline > w.now {
+		w.timers.push(timer{at: deadline, kind: timerLapse, gen: c.leaseGen, cl: c})
+	}
+}
+
+func (c *client) releaseReturned(t *thread, cycle int, err error) {
+	t.phase, t.command = PhaseIdle, 0
+	if err != nil {
+		t.note(Event{Kind: KindReleaseFailed, Cycle: cycle, Note: errorText(err)})
+		return
+	}
+	t.note(Event{Kind: KindReleased, Cycle: cycle})
+}
+
+// mark announces a step of the client's own: it happens when the schedule says so.
+func (t *thread) mark(kind Kind, cycle int) {
+	t.do(op{kind: opMark, mark: kind, d: time.Duration(cycle)})
+}
+
+// note records what just became true by the step before: no other thread can
+// come in between.
+func (t *thread) note(e Event) {
+	if t.dead {
+		return
+	}
+	e.Client, e.Thread, e.Node, e.Ref, e.Acq = t.client.index, t.index, None, None, t.client.acquired
+	e.Phase = t.phase
+	t.client.world.emit(e)
+}
+
+// clientClock is what a strategy sees of time.
+type clientClock struct{ c *client }
+
+func (k clientClock) Now() time.Time {
+	o := k.thread().do(op{kind: opClock, wall: true})
+	return Epoch.Add(o.d)
+}
+
+func (k clientClock) Monotonic() time.Duration {
+	return k.thread().do(op{kind: opClock}).d
+}
+
+func (k clientClock) Sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if d > 0 {
+		k.thread().do(op{kind: opSleep, d: d})
+	}
+	return ctx.Err()
+}
+
+// thread is the one that is running: a strategy's code runs on no other.
+func (k clientClock) thread() *thread {
+	if t := k.c.world.current; t != nil && t.client == k.c {
+		return t
+	}
+	panic("sim: " + k.c.name + "'s clock was read from a goroutine that is not one of its threads")
+}

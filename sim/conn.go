@@ -1,0 +1,172 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// conn is the seam: one connection of a client's go-redis to a node. What the
+// library writes to it becomes requests; what it reads, replies, or a timeout
+// in virtual time.
+//
+// The handshake of a new connection (HELLO, CLIENT, AUTH, SELECT, PING) is
+// answered on the spot and leaves no event: it is the same for every strategy
+// and says nothing about locks.
+type conn struct {
+	world  *World
+	client *client
+	node   *node
+	peer   *peer
+
+	partial []byte // the beginning of a command that isn't complete yet
+	rest    []byte // of a reply, what the reader's buffer had no room for
+	inbox   []*message
+	reader  *thread // who waits in Read
+	greeted bool    // the handshake is over
+	closed  bool
+
+	lastSend  time.Duration
+	lastSent  int // Seq of the last send
+	timeoutAt time.Duration
+	expired   bool // the wait for the current reply has timed out
+	gen       uint32
+}
+
+func (c *conn) reset() {
+	c.peer, c.partial, c.rest, c.reader = nil, nil, nil, nil
+	c.inbox = c.inbox[:0]
+	c.greeted, c.expired = true, false
+	c.gen++
+}
+
+// peerOf is the server's end, made anew when the node has restarted: WATCH and
+// MULTI don't survive that.
+func (c *conn) peerOf(n *node) *peer {
+	if c.peer == nil || c.peer.epoch != n.epoch {
+		c.peer = newPeer(n.epoch)
+	}
+	return c.peer
+}
+
+func (c *conn) has(m *message) bool {
+	for _, in := range c.inbox {
+		if in == m {
+			return true
+		}
+	}
+	return false
+}
+
+// Write takes what go-redis flushes: one command, or a whole pipeline.
+func (c *conn) Write(b []byte) (int, error) {
+	if c.closed {
+		return 0, net.ErrClosed
+	}
+	buf := b
+	if len(c.partial) > 0 {
+		c.partial = append(c.partial, b...)
+		buf = c.partial
+	}
+	for {
+		args, taken, err := parseCommand(buf)
+		if err != nil {
+			return 0, err
+		}
+		if taken == 0 {
+			break
+		}
+		buf = buf[taken:]
+		c.command(args)
+	}
+	c.partial = append(c.partial[:0], buf...)
+	return len(b), nil
+}
+
+func (c *conn) command(args []string) {
+	t := c.world.current
+	if t == nil || (!c.greeted && handshake(args[0])) {
+		reply, _ := c.node.execute(c.world.now, c.peerOf(c.node), args)
+		c.rest = append(c.rest, reply...)
+		return
+	}
+	c.greeted = true
+	t.do(op{kind: opSend, conn: c, args: args})
+}
+
+func handshake(command string) bool {
+	switch strings.ToUpper(command) {
+	case "HELLO", "CLIENT", "AUTH", "SELECT", "PING":
+		return true
+	}
+	return false
+}
+
+// Read waits for a reply.
+func (c *conn) Read(b []byte) (int, error) {
+	if len(c.rest) == 0 {
+		t := c.world.current
+		if t == nil || c.closed {
+			return 0, net.ErrClosed
+		}
+		o := t.do(op{kind: opReceive, conn: c})
+		if o.err != nil {
+			return 0, o.err
+		}
+		c.rest = o.reply
+	}
+	n := copy(b, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+// Close forgets the connection. Replies still under way go nowhere.
+func (c *conn) Close() error {
+	c.closed = true
+	c.inbox = nil
+	return nil
+}
+
+// Deadlines are virtual: a reply is waited for as long as the client's
+// configuration says, in virtual time, whatever go-redis computes from the
+// machine's clock.
+func (c *conn) SetDeadline(time.Time) error      { return nil }
+func (c *conn) SetReadDeadline(time.Time) error  { return nil }
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+func (c *conn) LocalAddr() net.Addr  { return simAddr(c.client.name) }
+func (c *conn) RemoteAddr() net.Addr { return simAddr(c.node.name) }
+
+type simAddr string
+
+func (simAddr) Network() string  { return "sim" }
+func (a simAddr) String() string { return string(a) }
+
+// errTimeout is the error of a read whose deadline has passed: a net.Error with
+// Timeout true, worded as Go's own.
+func errTimeout(n *node) error {
+	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(n.name), Err: os.ErrDeadlineExceeded}
+}
+
+// errRefused is the error of talking to a server that isn't there.
+func errRefused(n *node) error {
+	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(n.name), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+}
+
+// errorText is an error as an event tells it.
+func errorText(err error) string {
+	var op *net.OpError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &op) && op.Timeout():
+		return fmt.Sprintf("timeout waiting for %s", op.Addr)
+	case errors.As(err, &op):
+		return fmt.Sprintf("%s: connection refused", op.Addr)
+	}
+	return err.Error()
+}

@@ -1,0 +1,331 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Fault is something that goes wrong, or is put right again, at the instant at
+// which it is injected. A fault exists once and serves scripts, schedules,
+// search and sandbox alike; its String is its form in a schedule.
+type Fault interface {
+	inject(w *World) error
+	String() string
+}
+
+// Crash ends a client's process: no deferred function of it does anything any
+// more. What it had sent is still on its way.
+type Crash struct{ Client string }
+
+// Pause freezes all of a client's threads, as a garbage collection, a page
+// fault or a busy hypervisor does. Its clocks go on.
+type Pause struct{ Client string }
+
+// Resume ends a Pause.
+type Resume struct{ Client string }
+
+// WallStep makes a client's wall clock jump. Its monotonic clock doesn't.
+type WallStep struct {
+	Client string
+	By     time.Duration
+}
+
+// NodeStep makes a node's clock jump, and all its expiries with it.
+type NodeStep struct {
+	Node string
+	By   time.Duration
+}
+
+// Drop loses a client's newest request, or the reply to it, that is under way.
+type Drop struct {
+	Client string
+	Reply  bool
+}
+
+// Delay holds it up instead.
+type Delay struct {
+	Client string
+	Reply  bool
+	By     time.Duration
+}
+
+// Duplicate makes a client's last executed command arrive at its node once more,
+// as when a library sends it again after a lost reply. Nobody waits for the
+// second reply.
+type Duplicate struct {
+	Client string
+	After  time.Duration
+}
+
+// Direction is one way of a link, or both.
+type Direction uint8
+
+// The directions of a link.
+const (
+	Both Direction = iota
+	Requests
+	Replies
+)
+
+var directionNames = [...]string{"both", "requests", "replies"}
+
+func (d Direction) String() string { return directionNames[d] }
+
+// ParseDirection is the inverse of String.
+func ParseDirection(s string) (Direction, error) {
+	for i, name := range directionNames {
+		if s == name {
+			return Direction(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown direction %q: it is one of %s", s, strings.Join(directionNames[:], ", "))
+}
+
+// Cut makes a link lose everything that is sent from now on, in one direction or both.
+type Cut struct {
+	Client, Node string
+	Direction    Direction
+}
+
+// Heal ends a Cut.
+type Heal struct{ Client, Node string }
+
+// Slow sets a link's latencies.
+type Slow struct {
+	Client, Node   string
+	Request, Reply time.Duration
+}
+
+// Down stops a node: what is only in its memory is gone.
+type Down struct{ Node string }
+
+// Up starts it again with what its disk holds.
+type Up struct{ Node string }
+
+// Aftermath is not a fault but the end of every run: see World.Aftermath.
+type Aftermath struct{}
+
+func (f Crash) String() string    { return "crash/" + f.Client }
+func (f Pause) String() string    { return "pause/" + f.Client }
+func (f Resume) String() string   { return "resume/" + f.Client }
+func (f WallStep) String() string { return "wall/" + f.Client + "/" + f.By.String() }
+func (f NodeStep) String() string { return "clock/" + f.Node + "/" + f.By.String() }
+func (f Drop) String() string     { return "drop/" + f.Client + "/" + half(f.Reply) }
+func (f Delay) String() string {
+	return "delay/" + f.Client + "/" + half(f.Reply) + "/" + f.By.String()
+}
+func (f Duplicate) String() string { return "duplicate/" + f.Client + "/" + f.After.String() }
+func (f Cut) String() string       { return "cut/" + f.Client + "/" + f.Node + "/" + f.Direction.String() }
+func (f Heal) String() string      { return "heal/" + f.Client + "/" + f.Node }
+func (f Slow) String() string {
+	return "slow/" + f.Client + "/" + f.Node + "/" + f.Request.String() + "/" + f.Reply.String()
+}
+func (f Down) String() string    { return "down/" + f.Node }
+func (f Up) String() string      { return "up/" + f.Node }
+func (Aftermath) String() string { return "aftermath" }
+
+func half(reply bool) string {
+	if reply {
+		return "reply"
+	}
+	return "request"
+}
+
+func (f Crash) inject(w *World) error {
+	c, err := w.client(f.Client)
+	if err != nil || c.crashed {
+		return err
+	}
+	w.emit(Event{Kind: KindCrash, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	c.crashed = true
+	c.leaseGen++
+	for _, t := range c.threads {
+		t.kill()
+	}
+	return nil
+}
+
+func (f Pause) inject(w *World) error {
+	c, err := w.client(f.Client)
+	if err != nil || c.crashed || c.frozen {
+		return err
+	}
+	c.frozen = true
+	if !c.paused {
+		w.hold(c)
+	}
+	return nil
+}
+
+func (f Resume) inject(w *World) error {
+	c, err := w.client(f.Client)
+	if err != nil || c.crashed {
+		return err
+	}
+	c.frozen = false
+	return nil
+}
+
+func (f WallStep) inject(w *World) error {
+	c, err := w.client(f.Client)
+	if err != nil || c.crashed {
+		return err
+	}
+	c.wall.offset += f.By
+	w.emit(Event{Kind: KindWallStep, Client: c.index, Node: None, Ref: None, Acq: c.acquired, By: f.By})
+	return nil
+}
+
+func (f NodeStep) inject(w *World) error {
+	n, err := w.node(f.Node)
+	if err != nil {
+		return err
+	}
+	w.emit(Event{Kind: KindNodeStep, Client: None, Node: n.index, Ref: None, By: f.By, Changes: n.step(f.By)})
+	return nil
+}
+
+func (f Drop) inject(w *World) error {
+	m, err := w.underWay(f.Client, f.Reply)
+	if err != nil {
+		return err
+	}
+	w.lose(m, half(f.Reply))
+	return nil
+}
+
+func (f Delay) inject(w *World) error {
+	m, err := w.underWay(f.Client, f.Reply)
+	if err != nil {
+		return err
+	}
+	m.gen++ // the arrival that was planned is off
+	kind := timerRequest
+	if f.Reply {
+		kind = timerReply
+	}
+	w.timers.push(timer{at: w.now + f.By, kind: kind, gen: m.gen, msg: m})
+	w.network(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, half(f.Reply), Duration(f.By), CommandText(m.args)))
+	return nil
+}
+
+func (f Duplicate) inject(w *World) error {
+	c, err := w.client(f.Client)
+	if err != nil {
+		return err
+	}
+	for i := len(w.sentMessages) - 1; i >= 0; i-- {
+		m := w.sentMessages[i]
+		if m.client != c.index || m.executed == None || m.failed != nil || m.copy {
+			continue
+		}
+		again := *m
+		again.copy, again.executed, again.reply, again.gen, again.lost = true, None, nil, 0, false
+		w.sentMessages = append(w.sentMessages, &again)
+		w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: &again})
+		w.network(m, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, Duration(f.After), CommandText(m.args)))
+		return nil
+	}
+	return fmt.Errorf("%s has sent nothing that could arrive twice", f.Client)
+}
+
+func (f Cut) inject(w *World) error {
+	return w.onLink(f.Client, f.Node, "is cut"+direction(f.Direction), func(l *link) {
+		l.cutRequest = l.cutRequest || f.Direction != Replies
+		l.cutReply = l.cutReply || f.Direction != Requests
+	})
+}
+
+func direction(d Direction) string {
+	if d == Both {
+		return ""
+	}
+	return " for " + d.String()
+}
+
+func (f Heal) inject(w *World) error {
+	return w.onLink(f.Client, f.Node, "is whole again", func(l *link) { l.cutRequest, l.cutReply = false, false })
+}
+
+func (f Slow) inject(w *World) error {
+	note := fmt.Sprintf("takes %s for a request, %s for a reply", Duration(f.Request), Duration(f.Reply))
+	return w.onLink(f.Client, f.Node, note, func(l *link) { l.request, l.reply = f.Request, f.Reply })
+}
+
+func (f Down) inject(w *World) error {
+	n, err := w.node(f.Node)
+	if err != nil || !n.up {
+		return err
+	}
+	w.emit(Event{Kind: KindDown, Client: None, Node: n.index, Ref: None, Changes: n.down(w.now)})
+	return nil
+}
+
+func (f Up) inject(w *World) error {
+	n, err := w.node(f.Node)
+	if err != nil || n.up {
+		return err
+	}
+	changes, err := n.start(w.now)
+	if err != nil {
+		return err
+	}
+	note := "empty: it persists nothing"
+	if n.persistence != PersistNone {
+		note = fmt.Sprintf("with what appendfsync %s had kept", n.persistence)
+	}
+	w.emit(Event{Kind: KindUp, Client: None, Node: n.index, Ref: None, Note: note, Changes: changes})
+	return nil
+}
+
+func (Aftermath) inject(w *World) error {
+	w.aftermath()
+	return nil
+}
+
+func (w *World) onLink(client, node, what string, change func(*link)) error {
+	c, err := w.client(client)
+	if err != nil {
+		return err
+	}
+	n, err := w.node(node)
+	if err != nil {
+		return err
+	}
+	change(w.link(c.index, n.index))
+	w.emit(Event{Kind: KindNetwork, Client: c.index, Node: n.index, Ref: None, Acq: c.acquired,
+		Note: fmt.Sprintf("the link between %s and %s %s", client, node, what)})
+	return nil
+}
+
+func (w *World) network(m *message, note string) {
+	w.emit(Event{Kind: KindNetwork, Client: m.client, Node: m.node, Ref: m.sent, Acq: m.acq, Note: note})
+}
+
+func (w *World) client(name string) (*client, error) {
+	if i, found := w.Client(name); found {
+		return w.clients[i], nil
+	}
+	return nil, fmt.Errorf("there is no client %q", name)
+}
+
+func (w *World) node(name string) (*node, error) {
+	for _, n := range w.nodes {
+		if n.name == name {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no node %q", name)
+}
+
+func (w *World) underWay(client string, reply bool) (*message, error) {
+	c, err := w.client(client)
+	if err != nil {
+		return nil, err
+	}
+	if m := w.inFlight(c.index, reply); m != nil {
+		return m, nil
+	}
+	return nil, fmt.Errorf("no %s of %s is under way", half(reply), client)
+}

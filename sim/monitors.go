@@ -1,0 +1,344 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// monitors watch the events and report violations. Each looks at the state
+// before an event and after it, and at nothing else, so that what it says can be
+// checked against the trace.
+type monitors struct {
+	w     *World
+	s     *State
+	found []Violation
+
+	lost    []int // per client: Seq at which its current lease's ownership was lost, or None
+	blocked blocking
+	cycle   cycleWatch
+}
+
+// blocking is an open spell of bounded blocking: a client was refused only
+// because of a record whose owner is gone.
+type blocking struct {
+	open    bool
+	by      Acquisition
+	written int // Seq of the event that stored the record
+	refused int // Seq of the first refusal
+	since   time.Duration
+}
+
+func (m *monitors) reset(w *World) {
+	m.w, m.s = w, w.state
+	m.found = m.found[:0]
+	m.lost = slices.Grow(m.lost[:0], len(w.clients))[:len(w.clients)]
+	for i := range m.lost {
+		m.lost[i] = None
+	}
+	m.blocked = blocking{}
+	m.cycle.forget()
+}
+
+func (m *monitors) report(code Code, text string, events ...int) {
+	slices.Sort(events)
+	m.found = append(m.found, Violation{Code: code, At: m.w.now, Events: slices.Compact(events), Text: text})
+}
+
+func (m *monitors) before(e *Event) {
+	switch e.Kind {
+	case KindExecute:
+		m.foreignRelease(e)
+	case KindWrite:
+		m.staleWrite(e)
+	}
+}
+
+func (m *monitors) after(e *Event) {
+	switch e.Kind {
+	case KindGranted:
+		m.lost[e.Client] = None
+		m.cycle.forget()
+		m.doubleGrant(e)
+	case KindExtended:
+		m.doubleGrant(e)
+		m.brokenContinuity(e)
+	case KindEnter:
+		m.overlap(e)
+	case KindRefused, KindFailed:
+		m.falseRefusal(e)
+		m.refusal(e)
+	case KindSleep:
+		if e.Phase == PhaseAcquire {
+			m.refusal(e)
+			m.livelock(e)
+		}
+	}
+	if len(e.Changes) > 0 {
+		m.ownership(e)
+	}
+	m.relief(e)
+}
+
+func (m *monitors) name(client int) string { return m.w.clients[client].name }
+
+// doubleGrant: two clients' leases are live at one instant. Leases are half-open
+// intervals, [granted, ended), and a lease ends before anything else happens at
+// that instant: so a grant at the very deadline of another lease is in order.
+func (m *monitors) doubleGrant(e *Event) {
+	if !m.s.Clients[e.Client].Lease.Live {
+		return
+	}
+	for i := range m.s.Clients {
+		if other := &m.s.Clients[i].Lease; i != e.Client && other.Live {
+			m.report(DG, fmt.Sprintf("%s gets the lock while %s's lease is live", m.name(e.Client), m.name(i)), other.Granted, e.Seq)
+		}
+	}
+}
+
+// overlap: two clients are inside the critical section, whatever their leases say.
+func (m *monitors) overlap(e *Event) {
+	for i := range m.s.Clients {
+		if other := &m.s.Clients[i].Lease; i != e.Client && other.Inside {
+			m.report(OV, fmt.Sprintf("%s enters the critical section while %s is inside", m.name(e.Client), m.name(i)), other.Entered, e.Seq)
+		}
+	}
+}
+
+// staleWrite: the writer's grant is older than that of somebody who has touched
+// the resource already, or somebody has written since the writer read.
+func (m *monitors) staleWrite(e *Event) {
+	granter, read := m.s.Clients[e.Client].Lease.Granter, None
+	for _, t := range m.s.Store.Touches {
+		mine := t.By.Client == e.Client
+		if !mine && t.Granter > granter {
+			m.report(SW, fmt.Sprintf("%s writes although %s, who got the lock later, has already been there", m.name(e.Client), m.name(t.By.Client)), t.Seq, e.Seq)
+			return
+		}
+		switch {
+		case mine && !t.Write && t.By.N == e.Acq:
+			read = t.Seq
+		case !mine && t.Write && read != None:
+			m.report(SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(t.By.Client), m.name(e.Client)), read, t.Seq, e.Seq)
+			return
+		}
+	}
+}
+
+// foreignRelease: the command touched a record of another's acquisition that is
+// under way or has led to a live lease. Taking over a dead record is legitimate.
+func (m *monitors) foreignRelease(e *Event) {
+	for i := range e.Changes {
+		ch := &e.Changes[i]
+		if ch.Key != m.s.key || ch.Before == nil {
+			continue
+		}
+		r := m.s.LockRecord(e.Node)
+		if r == nil || r.Owner.Client == e.Client || !m.s.Under(r.Owner) {
+			continue
+		}
+		if what := m.harm(ch); what != "" {
+			m.report(FR, fmt.Sprintf("%s's %s %s %s's record", m.name(e.Client), strings.ToUpper(e.Args[0]), what, m.name(r.Owner.Client)), r.Written, e.Seq)
+		}
+	}
+}
+
+func (m *monitors) harm(ch *Change) string {
+	switch {
+	case ch.After == nil:
+		return "removes"
+	case ch.After.Value != ch.Before.Value && !m.s.counter:
+		return "replaces"
+	case ch.After.Expires == ch.Before.Expires:
+		return ""
+	case ch.Before.Expires != Never && (ch.After.Expires == Never || ch.After.Expires > ch.Before.Expires):
+		return "prolongs"
+	}
+	return "shortens"
+}
+
+// falseRefusal: the client's own value is stored, and it is told that it has
+// not got the lock.
+func (m *monitors) falseRefusal(e *Event) {
+	own := Acquisition{Client: e.Client, N: e.Acq}
+	for n := range m.s.Nodes {
+		if r := m.s.LockRecord(n); r != nil && r.Owner == own {
+			m.report(FN, fmt.Sprintf("%s is told that it has not got the lock while %s stores its value %s", m.name(e.Client), m.w.nodes[n].name, r.Value), r.Written, e.Seq)
+			return
+		}
+	}
+}
+
+// ownership follows whether a believer's records have been lost on too many nodes.
+func (m *monitors) ownership(e *Event) {
+	for i := range m.s.Clients {
+		if !m.s.Clients[i].Lease.Believed || m.lost[i] != None {
+			continue
+		}
+		owned, own := 0, m.s.Acquisition(i)
+		for n := range m.s.Nodes {
+			if r := m.s.LockRecord(n); r != nil && r.Owner == own {
+				owned++
+			}
+		}
+		if owned < m.w.cfg.Strategy.Quorum() {
+			m.lost[i] = e.Seq
+		}
+	}
+}
+
+// brokenContinuity: an extension reported success although the lock had been
+// out of the client's hands since the grant.
+func (m *monitors) brokenContinuity(e *Event) {
+	if at := m.lost[e.Client]; at != None {
+		m.report(GAP, fmt.Sprintf("%s extends as if it had held the lock all along, but had lost it", m.name(e.Client)), at, e.Seq)
+	}
+}
+
+// orphaned reports whether an acquisition is over in such a way that nobody will
+// come back for its record. A lease that has merely lapsed doesn't count: its
+// record expires a moment later, by design.
+func (s *State) orphaned(a Acquisition) bool {
+	if a.Client == None {
+		return false
+	}
+	c := &s.Clients[a.Client]
+	return c.Crashed || c.Stopped || c.Acquired > a.N || c.Phase == PhaseIdle
+}
+
+// leftover is the record that alone keeps a client from the lock: nobody alive
+// holds it or is about to, and without the orphans there would be enough free
+// nodes.
+func (m *monitors) leftover(client int) (*HeldRecord, bool) {
+	free, orphans := 0, 0
+	var culprit *HeldRecord
+	for i := range m.s.Clients {
+		if m.s.Clients[i].Lease.Live {
+			return nil, false
+		}
+	}
+	for n := range m.s.Nodes {
+		switch r := m.s.LockRecord(n); {
+		case !m.s.Nodes[n].Up:
+		case r == nil || r.Owner == m.s.Acquisition(client) && !m.s.orphaned(r.Owner):
+			free++
+		case m.s.orphaned(r.Owner):
+			orphans++
+			if culprit == nil {
+				culprit = r
+			}
+		default:
+			return nil, false // somebody is still at it
+		}
+	}
+	need := m.w.cfg.Strategy.Quorum()
+	return culprit, free < need && free+orphans >= need
+}
+
+// refusal opens a spell of blocking.
+func (m *monitors) refusal(e *Event) {
+	if m.blocked.open {
+		return
+	}
+	if r, only := m.leftover(e.Client); only {
+		m.blocked = blocking{open: true, by: r.Owner, written: r.Written, refused: e.Seq, since: e.At}
+	}
+}
+
+// relief closes it: what was in the way is gone, or was taken over.
+func (m *monitors) relief(e *Event) {
+	b := &m.blocked
+	if !b.open || len(e.Changes) == 0 && e.Kind != KindGranted {
+		return
+	}
+	for n := range m.s.Nodes {
+		if r := m.s.LockRecord(n); r != nil && r.Owner == b.by {
+			return
+		}
+	}
+	m.report(BD, fmt.Sprintf("what %s left behind kept others out for %s after nobody alive held the lock", m.name(b.by.Client), Duration(e.At-b.since)), b.written, b.refused, e.Seq)
+	b.open = false
+}
+
+// deadlocked is the verdict after the probe's last attempt, when nothing is left
+// in the world that could still change by itself.
+func (m *monitors) deadlocked() {
+	if b := &m.blocked; b.open {
+		m.report(PD, fmt.Sprintf("nobody alive holds the lock, and what %s left behind never goes away", m.name(b.by.Client)), b.written, b.refused, m.w.events)
+		b.open = false
+	}
+}
+
+// cycleWatch remembers the situations in which somebody had to wait for another
+// try since the last grant.
+type cycleWatch struct{ seen map[string]int }
+
+func (c *cycleWatch) forget() { clear(c.seen) }
+
+// drew is called when a strategy draws a random number: what comes next needn't
+// be what came the last time.
+func (m *monitors) drew() { m.cycle.forget() }
+
+// livelock: two or more clients keep trying, nobody holds the lock, no dead
+// client's record is in the way, and the situation is the same, up to a shift in
+// time, as at an earlier moment. Nothing random happened in between, so it will
+// come round again for ever: the run is a lasso.
+func (m *monitors) livelock(e *Event) {
+	trying := 0
+	for i := range m.s.Clients {
+		c := &m.s.Clients[i]
+		if c.Lease.Live {
+			return
+		}
+		if c.Phase == PhaseAcquire && !c.Crashed && !c.Paused {
+			trying++
+		}
+	}
+	if trying < 2 {
+		return
+	}
+	for n := range m.s.Nodes {
+		if r := m.s.LockRecord(n); r != nil && m.s.orphaned(r.Owner) {
+			return
+		}
+	}
+	situation := m.situation(e)
+	if first, again := m.cycle.seen[situation]; again {
+		m.report(LV, fmt.Sprintf("%d clients keep trying and nobody gets the lock: events #%d to #%d repeat", trying, first, e.Seq), first, e.Seq)
+		m.cycle.forget()
+		return
+	}
+	if m.cycle.seen == nil {
+		m.cycle.seen = map[string]int{}
+	}
+	m.cycle.seen[situation] = e.Seq
+}
+
+// situation describes all that the future depends on, relative to now, and
+// without tokens, which are never the same.
+func (m *monitors) situation(e *Event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d:", e.Client)
+	for i, c := range m.w.clients {
+		t := c.threads[0]
+		fmt.Fprintf(&b, "|c%d %v %v %v %v", i, m.s.Clients[i].Phase, t.waiting, t.op.kind, t.over)
+	}
+	for n := range m.s.Nodes {
+		if r := m.s.LockRecord(n); r != nil {
+			left := Never
+			if r.Expires != Never {
+				left = r.Expires - m.w.now
+			}
+			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, left)
+		}
+	}
+	var due []string
+	for i := range m.w.timers.items {
+		if t := &m.w.timers.items[i]; m.w.alive(t) {
+			due = append(due, fmt.Sprintf("|%d %d %s", t.kind, t.at-m.w.now, t.subject()))
+		}
+	}
+	slices.Sort(due)
+	return b.String() + strings.Join(due, "")
+}

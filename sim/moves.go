@@ -1,0 +1,447 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Set is a set of clients, by index.
+type Set uint32
+
+// SetOf is the set of the given clients.
+func SetOf(clients ...int) Set {
+	var s Set
+	for _, c := range clients {
+		s |= 1 << c
+	}
+	return s
+}
+
+// Has reports whether the set has the client.
+func (s Set) Has(client int) bool { return s&(1<<client) != 0 }
+
+// moves is the schedule of the run so far.
+type moves struct{ list []Move }
+
+func (m *moves) reset() { m.list = m.list[:0] }
+
+// add appends a move, joining it with the last where that says the same.
+func (m *moves) add(v Move) {
+	if n := len(m.list); n > 0 && v.Count > 0 && m.list[n-1].Who == v.Who && m.list[n-1].Count > 0 {
+		m.list[n-1].Count += v.Count
+		return
+	}
+	m.list = append(m.list, v)
+}
+
+// Step makes one move in which only the given clients may act: the one of their
+// threads that has been ready for longest performs its operation; if none is
+// ready, time passes to the next instant at which anything is due. It reports
+// false, and does nothing, when nothing is due ever again.
+func (w *World) Step(who Set) bool {
+	if w.err != nil {
+		return false
+	}
+	t := w.pick(who)
+	if t == nil {
+		next, any := w.Next()
+		if !any || w.tooLate(next) {
+			return false
+		}
+		w.moves.add(Move{Who: who, Count: 1})
+		w.advance(next)
+		return w.err == nil
+	}
+	w.moves.add(Move{Who: who, Count: 1})
+	w.step(t)
+	return w.err == nil
+}
+
+// Ready reports whether any of the clients could act at this very instant.
+func (w *World) Ready(who Set) bool { return w.pick(who) != nil }
+
+// Wait lets time pass while no client acts. What the network and the nodes do by
+// themselves happens meanwhile.
+func (w *World) Wait(d time.Duration) {
+	if d <= 0 || w.err != nil || w.tooLate(w.now+d) {
+		return
+	}
+	w.moves.add(Move{Wait: d})
+	for end := w.now + d; w.now < end; {
+		next, any := w.Next()
+		if !any || next > end {
+			next = end
+		}
+		w.advance(next)
+	}
+}
+
+func (w *World) tooLate(at time.Duration) bool {
+	if at <= MaxTime {
+		return false
+	}
+	w.err = fmt.Errorf("the run was stopped at %s: it would go on for more than %d years of virtual time",
+		Duration(w.now), MaxTime/(365*24*time.Hour))
+	return true
+}
+
+// Inject makes a fault happen now.
+func (w *World) Inject(f Fault) error {
+	if err := f.inject(w); err != nil {
+		return err
+	}
+	w.moves.add(Move{Fault: f})
+	w.settle()
+	return nil
+}
+
+// Remark says something at this point of the run.
+func (w *World) Remark(n Note) {
+	n.At, n.Seq = w.now, w.events+1
+	if n.Index > 0 {
+		w.moves.add(Move{Note: n.Index})
+	}
+	if w.recording {
+		w.trace.Notes = append(w.trace.Notes, n)
+	}
+}
+
+func (w *World) pick(who Set) *thread {
+	var best *thread
+	for i, c := range w.clients {
+		if !who.Has(i) || c.frozen {
+			continue
+		}
+		for _, t := range c.threads {
+			if t.runnable() && (best == nil || t.readyAt < best.readyAt) {
+				best = t
+			}
+		}
+	}
+	return best
+}
+
+// Next is the next instant at which anything is due.
+func (w *World) Next() (time.Duration, bool) {
+	for len(w.timers.items) > 0 && !w.alive(&w.timers.items[0]) {
+		w.timers.pop()
+	}
+	next, any := Never, false
+	if len(w.timers.items) > 0 {
+		next, any = w.timers.items[0].at, true
+	}
+	for _, n := range w.nodes {
+		if n.nextExpiry != Never && (!any || n.nextExpiry < next) {
+			next, any = n.nextExpiry, true
+		}
+	}
+	return max(next, w.now), any
+}
+
+// alive reports whether a timer's subject still waits for it.
+func (w *World) alive(t *timer) bool {
+	switch t.kind {
+	case timerLapse:
+		return t.gen == t.cl.leaseGen && !t.cl.crashed
+	case timerRequest, timerReply:
+		return t.gen == t.msg.gen
+	default:
+		return t.gen == t.th.gen && t.th.waiting && !t.th.over
+	}
+}
+
+func (t *timer) subject() string {
+	switch t.kind {
+	case timerLapse:
+		return t.cl.name
+	case timerRequest, timerReply:
+		return fmt.Sprintf("%d>%d %s", t.msg.client, t.msg.node, t.msg.args[0])
+	default:
+		return t.th.name
+	}
+}
+
+// advance moves time on. A client that could act, but isn't let, while time
+// passes, is paused: that is what a pause is.
+func (w *World) advance(to time.Duration) {
+	if to > w.now {
+		for _, c := range w.clients {
+			if !c.paused && c.couldAct() {
+				w.hold(c)
+			}
+		}
+		w.now = to
+	}
+	w.settle()
+}
+
+func (c *client) couldAct() bool {
+	return slices.ContainsFunc(c.threads, func(t *thread) bool { return t.started && t.runnable() })
+}
+
+func (w *World) hold(c *client) {
+	c.paused, c.pausedAt = true, w.now
+	w.emit(Event{Kind: KindPause, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+}
+
+// release is the end of a pause, at the client's next step.
+func (w *World) release(c *client) {
+	if c.paused {
+		c.paused = false
+		w.emit(Event{Kind: KindResume, Client: c.index, Node: None, Ref: None, Acq: c.acquired, By: w.now - c.pausedAt})
+	}
+}
+
+// settle lets happen all that is due at this instant and needs no choice:
+// expiry, then lapses, arrivals and awakenings in the timers' order.
+func (w *World) settle() {
+	for {
+		for _, n := range w.nodes {
+			if n.nextExpiry != Never && n.nextExpiry <= w.now {
+				w.expire(n)
+			}
+		}
+		if len(w.timers.items) == 0 || w.timers.items[0].at > w.now {
+			return
+		}
+		if t := w.timers.pop(); w.alive(&t) {
+			w.fire(&t)
+		}
+	}
+}
+
+func (w *World) expire(n *node) {
+	if changes := n.expire(w.now); len(changes) > 0 {
+		w.emit(Event{Kind: KindExpire, Client: None, Node: n.index, Ref: None, Changes: changes})
+	}
+}
+
+func (w *World) fire(t *timer) {
+	switch t.kind {
+	case timerLapse:
+		if w.state.Clients[t.cl.index].Lease.Live {
+			w.emit(Event{Kind: KindLapse, Client: t.cl.index, Node: None, Ref: None, Acq: t.cl.acquired})
+		}
+	case timerRequest:
+		w.arrive(t.msg)
+	case timerReply:
+		w.deliver(t.msg)
+	case timerTimeout, timerWake:
+		w.ready(t.th)
+	}
+}
+
+// Aftermath ends a run: whoever is still trying is stopped, and if nobody alive
+// holds the lock, the probe finds out whether it can still be had. It asks at
+// once; then when all that is under way has come to pass, a TTL later; and then
+// after ten years. Nothing in the world changes by itself after that (no expiry,
+// no message, no timer is left, and stamps of any clock have passed), so a
+// refusal then is a refusal for ever.
+func (w *World) Aftermath() error { return w.Inject(Aftermath{}) }
+
+func (w *World) aftermath() {
+	probe := w.clients[len(w.clients)-1]
+	if !w.windUp() {
+		return
+	}
+	w.runOut(func() Set { return SetOf(probe.index) })
+}
+
+// windUp lets every client of the script finish what it is in the middle of, and
+// stops those that would only go on trying. It reports whether the lock ought to
+// be free now: no live lease, no acquisition half-way.
+func (w *World) windUp() bool {
+	w.runOut(func() Set {
+		var busy Set
+		for _, c := range w.script() {
+			switch t := c.threads[0]; {
+			case t.over || !t.started || c.frozen:
+			case w.idle(c):
+				w.stop(c)
+			default:
+				busy |= SetOf(c.index)
+			}
+		}
+		return busy
+	})
+	for _, c := range w.script() {
+		if t := c.threads[0]; w.state.Clients[c.index].Lease.Live || t.started && !t.over && w.owns(c.index) {
+			return false
+		}
+	}
+	for _, c := range w.script() {
+		if t := c.threads[0]; t.started && !t.over {
+			w.stop(c)
+		}
+	}
+	return true
+}
+
+func (w *World) script() []*client { return w.clients[:len(w.clients)-1] }
+
+// idle: between two acquisitions, or inside Acquire without having got anywhere.
+func (w *World) idle(c *client) bool {
+	switch w.state.Clients[c.index].Phase {
+	case PhaseIdle:
+		return true
+	case PhaseAcquire:
+		return !w.owns(c.index) && w.inFlight(c.index, false) == nil && w.inFlight(c.index, true) == nil
+	}
+	return false
+}
+
+// runOut lets the clients that who names act until there are none, or nothing
+// happens any more.
+func (w *World) runOut(who func() Set) {
+	for {
+		set := who()
+		if set == 0 || w.err != nil {
+			return
+		}
+		if t := w.pick(set); t != nil {
+			w.step(t)
+			continue
+		}
+		next, any := w.Next()
+		if !any || w.tooLate(next) {
+			return
+		}
+		w.advance(next)
+	}
+}
+
+// probing is the probe's program.
+func (c *client) probing(t *thread) {
+	ctx := context.Background()
+	for try := 1; ; try++ {
+		t.mark(KindAcquire, try)
+		lease, err := c.lock.Acquire(ctx)
+		c.acquireReturned(t, try, lease, err)
+		if err == nil {
+			t.mark(KindRelease, try)
+			c.releaseReturned(t, try, c.lock.Release(ctx, lease))
+			break
+		}
+		if try == 3 {
+			c.world.monitors.deadlocked()
+			break
+		}
+		t.do(op{kind: opSleep, d: c.world.patience(try)})
+	}
+	t.note(Event{Kind: KindDone})
+}
+
+// patience is how long the probe waits before it asks again.
+func (w *World) patience(try int) time.Duration {
+	if try > 1 {
+		return 10 * 365 * 24 * time.Hour
+	}
+	last := w.now
+	for i := range w.timers.items {
+		if t := &w.timers.items[i]; w.alive(t) {
+			last = max(last, t.at)
+		}
+	}
+	for _, n := range w.nodes {
+		for _, s := range n.known {
+			if s.when != int64(Never) {
+				last = max(last, n.goneAt(s.when))
+			}
+		}
+	}
+	return last - w.now + w.cfg.TTL
+}
+
+func (w *World) owns(client int) bool {
+	for n := range w.state.Nodes {
+		if r := w.state.LockRecord(n); r != nil && r.Owner == w.state.Acquisition(client) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *World) stop(c *client) {
+	for _, t := range c.threads {
+		t.kill()
+	}
+	c.leaseGen++
+	w.emit(Event{Kind: KindStop, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+}
+
+// Trace is the run so far, sealed with its hash, schedule and verdict. The trace
+// is the caller's to keep.
+func (w *World) Trace() (*Trace, error) {
+	if !w.recording {
+		return nil, errors.New("sim: this run was not recorded")
+	}
+	t := w.trace
+	t.Events = slices.Clone(t.Events)
+	t.Notes = slices.Clone(t.Notes)
+	t.Violations = slices.Clone(w.monitors.found)
+	slices.SortStableFunc(t.Violations, func(a, b Violation) int {
+		if d := a.last() - b.last(); d != 0 {
+			return d
+		}
+		return int(a.Code) - int(b.Code)
+	})
+	t.Schedule = w.Schedule().String()
+	t.seal()
+	return &t, nil
+}
+
+// Verdict is what the monitors have said so far.
+func (w *World) Verdict() Verdict { return verdictOf(w.monitors.found) }
+
+// Where is the point of its protocol at which a client stands.
+type Where struct {
+	Phase   Phase
+	Cycle   int
+	Sent    int  // commands sent in this phase, or accesses made in work
+	Sending bool // about to send the next one, or to make the next access
+	Landed  bool // the last one was executed at its node, and its reply has not been read
+	About   Kind // the step of its own that it is about to take: acquire, enter, leave, release
+	Over    bool // it has finished, or crashed
+}
+
+// Where finds out where a client stands.
+func (w *World) Where(client int) Where {
+	c := w.clients[client]
+	t := c.threads[0]
+	at := Where{Phase: t.phase, Cycle: w.state.Clients[client].Cycle, Sent: t.command, Over: t.over || c.crashed}
+	if at.Over || !t.started {
+		return at
+	}
+	switch t.op.kind {
+	case opSend, opRead, opWrite:
+		at.Sending = true
+	case opMark:
+		at.About = t.op.mark
+	case opReceive:
+		at.Landed = t.last != nil && t.last.executed != None && !t.last.read
+	case opSleep:
+	}
+	return at
+}
+
+func (v Move) text(names []string) string {
+	switch {
+	case v.Fault != nil:
+		return v.Fault.String()
+	case v.Note > 0:
+		return fmt.Sprintf("@%d", v.Note)
+	case v.Wait > 0:
+		return ":" + v.Wait.String()
+	}
+	var who []string
+	for i, n := range names {
+		if v.Who.Has(i) {
+			who = append(who, n)
+		}
+	}
+	return fmt.Sprintf("%s:%d", strings.Join(who, "+"), v.Count)
+}

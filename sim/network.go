@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+// message is one command on its way to a node, and then its reply on the way
+// back. It outlives its client: what was sent before a crash still arrives.
+type message struct {
+	conn   *conn
+	args   []string
+	reply  []byte
+	failed error // instead of a reply: the node was down
+
+	client, thread, node int
+	acq, cycle, command  int
+	phase                Phase
+	sent, executed       int // Seqs, or None
+	sentAt               time.Duration
+	source               Source
+
+	gen  uint32 // bumped when the message is delayed, so that its old timer is dead
+	lost bool
+	read bool // its reply has reached the client
+	copy bool // a duplicate: it has no reply to deliver
+}
+
+func (m *message) inFlight() bool { return m.executed == None && m.failed == nil && !m.lost }
+
+// link is the way between one client and one node. The two directions have
+// latencies of their own and can be cut separately.
+type link struct {
+	request, reply       time.Duration
+	cutRequest, cutReply bool
+}
+
+// send puts a command on its way.
+func (w *World) send(m *message) {
+	w.sentMessages = append(w.sentMessages, m)
+	l := w.link(m.client, m.node)
+	if l.cutRequest {
+		w.lose(m, "request")
+		return
+	}
+	w.timers.push(timer{at: w.now + l.request, kind: timerRequest, gen: m.gen, msg: m})
+}
+
+// lose drops a message, which ends it.
+func (w *World) lose(m *message, what string) {
+	m.lost = true
+	m.gen++
+	w.emit(Event{Kind: KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
+		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args,
+		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].name, what, w.nodes[m.node].name, CommandText(m.args))})
+}
+
+// arrive is the first half of a request: the node executes it.
+func (w *World) arrive(m *message) {
+	n := w.nodes[m.node]
+	ev := Event{Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle, Acq: m.acq,
+		Command: m.command, Ref: m.sent, Args: m.args, Source: m.source}
+	if !n.up {
+		ev.Kind = KindUnreachable
+		m.executed = w.emit(ev)
+		m.failed = errRefused(n)
+	} else {
+		reply, changes := n.execute(w.now, m.conn.peerOf(n), m.args)
+		m.reply = append(m.reply[:0], reply...)
+		ev.Kind, ev.Changes = KindExecute, changes
+		if w.recording {
+			ev.Reply = replyText(reply)
+		}
+		if len(changes) > 0 {
+			w.grantSent[m.client] = m.sentAt
+		}
+		m.executed = w.emit(ev)
+	}
+	if !m.copy {
+		w.returnReply(m)
+	}
+}
+
+// returnReply starts the second half: the reply travels back.
+func (w *World) returnReply(m *message) {
+	l := w.link(m.client, m.node)
+	if l.cutReply {
+		w.lose(m, "reply")
+		return
+	}
+	w.timers.push(timer{at: w.now + l.reply, kind: timerReply, gen: m.gen, msg: m})
+}
+
+// deliver puts the reply where its client will find it. Reading it is the
+// client's own step.
+func (w *World) deliver(m *message) {
+	if m.conn.closed || w.clients[m.client].crashed {
+		return
+	}
+	m.conn.inbox = append(m.conn.inbox, m)
+	if t := m.conn.reader; t != nil {
+		w.ready(t)
+	}
+}
+
+func (w *World) link(client, node int) *link { return &w.links[client*len(w.nodes)+node] }
+
+// inFlight finds the newest message of a client whose request (or whose reply)
+// is under way.
+func (w *World) inFlight(client int, reply bool) *message {
+	for i := len(w.sentMessages) - 1; i >= 0; i-- {
+		m := w.sentMessages[i]
+		if m.client != client || m.lost || m.copy {
+			continue
+		}
+		if reply && m.executed != None && !m.conn.has(m) && !m.read {
+			return m
+		}
+		if !reply && m.inFlight() {
+			return m
+		}
+	}
+	return nil
+}

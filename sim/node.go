@@ -1,0 +1,389 @@
+package sim
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// Persistence is what a node's disk holds, and so what a restart loses.
+type Persistence uint8
+
+const (
+	// PersistNone keeps nothing: a restarted node is empty. So is any Redis
+	// without append-only file and snapshots, and any container without a volume.
+	PersistNone Persistence = iota
+	// PersistEverysec is appendfsync everysec, the default of Redis's append-only
+	// file: what was written since the last whole second is lost.
+	PersistEverysec
+	// PersistAlways is appendfsync always: nothing that was acknowledged is lost.
+	PersistAlways
+)
+
+var persistenceNames = [...]string{"none", "everysec", "always"}
+
+func (p Persistence) String() string { return persistenceNames[p] }
+
+// ParsePersistence finds a policy by its name in redis.conf; "none" is no
+// append-only file at all.
+func ParsePersistence(s string) (Persistence, error) {
+	if i := slices.Index(persistenceNames[:], s); i >= 0 {
+		return Persistence(i), nil
+	}
+	return 0, fmt.Errorf("unknown persistence %q: it is one of %s", s, strings.Join(persistenceNames[:], ", "))
+}
+
+// node is one Redis server: a miniredis with a clock of its own.
+//
+// miniredis counts TTLs down and drops a key when its count reaches zero. Redis
+// stores the millisecond at which a key was to live last, and drops it one
+// millisecond later; and it rounds TTL to the nearest second where miniredis
+// truncates. The node makes up the difference: it counts TTLs down itself,
+// keeps each half a millisecond longer than miniredis would, which survives the
+// zeroth millisecond and is invisible to PTTL, and answers TTL from PTTL.
+type node struct {
+	index  int
+	name   string
+	redis  *miniredis.Miniredis
+	offset time.Duration // its clock minus true time
+	up     bool
+	epoch  int   // counts restarts: connections of an older epoch have lost their server-side state
+	millis int64 // the node's clock, in milliseconds since Epoch, as miniredis last heard of it
+
+	known       []stored // what it held after the last event, by key
+	spare       []stored // the other half of a double buffer
+	scratch     []Change
+	nextExpiry  time.Duration // true instant, or Never
+	persistence Persistence
+	disk        []stored   // what a restart brings back
+	journal     []snapshot // not yet fsynced states, under everysec
+	side        *peer      // for the node's own questions to its miniredis
+}
+
+// stored is a key as the node keeps it: when is the node's clock in
+// milliseconds at which it lives last, or Never.
+type stored struct {
+	key   string
+	value string
+	hash  map[string]string // for hashes; value is then their text
+	when  int64
+}
+
+type snapshot struct {
+	at    time.Duration
+	state []stored
+}
+
+// peer is the server's end of one connection.
+type peer struct {
+	conn  *server.Peer
+	out   bytes.Buffer
+	epoch int
+}
+
+func newPeer(epoch int) *peer {
+	p := &peer{epoch: epoch}
+	p.conn = server.NewPeer(bufio.NewWriterSize(&p.out, 512))
+	return p
+}
+
+func newNode(index int) (*node, error) {
+	n := &node{index: index, name: "n" + strconv.Itoa(index+1), redis: miniredis.NewMiniRedis(), side: newPeer(0)}
+	// Dial is the only way to start a miniredis without a listener. The
+	// connection itself is of no use: commands go to the dispatcher directly.
+	conn, err := n.redis.Dial()
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.Close(); err != nil {
+		return nil, err
+	}
+	n.redis.Server().SetPreHook(n.roundTTL)
+	return n, nil
+}
+
+func (n *node) close() { n.redis.Close() }
+
+func (n *node) reset(cfg NodeConfig) {
+	n.redis.FlushAll()
+	n.dispatchSide("SCRIPT", "FLUSH")
+	n.offset, n.up, n.persistence = cfg.Offset, true, cfg.Persistence
+	n.epoch++
+	n.millis = n.clockMillis(0)
+	n.redis.SetTime(n.time(n.millis))
+	n.known, n.disk, n.journal = n.known[:0], nil, nil
+	n.nextExpiry = Never
+}
+
+func (n *node) time(millis int64) time.Time {
+	return Epoch.Add(time.Duration(millis) * time.Millisecond)
+}
+
+func (n *node) clockMillis(now time.Duration) int64 {
+	return floorDiv(int64(now+n.offset), int64(time.Millisecond))
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// sync tells miniredis what time it is at the node.
+func (n *node) sync(now time.Duration) {
+	millis := n.clockMillis(now)
+	if millis == n.millis {
+		return
+	}
+	// A backward step prolongs what is stored, as in Redis, whose expiries are
+	// instants on the node's clock: FastForward takes negative spans too.
+	n.redis.FastForward(time.Duration(millis-n.millis) * time.Millisecond)
+	n.redis.SetTime(n.time(millis))
+	n.millis = millis
+}
+
+// execute runs one command of a connection and returns the reply's bytes, valid
+// until the connection's next command, and the changes it made.
+func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte, changes []Change) {
+	n.sync(now)
+	p.out.Reset()
+	n.redis.Server().Dispatch(p.conn, args)
+	p.conn.Flush()
+	if readOnly(args[0]) {
+		return p.out.Bytes(), nil
+	}
+	return p.out.Bytes(), n.changed(now)
+}
+
+// readOnly knows the commonest commands that cannot change anything, to save a
+// comparison. All others are compared, whatever they are.
+func readOnly(command string) bool {
+	switch strings.ToUpper(command) {
+	case "GET", "TTL", "PTTL", "EXISTS", "WATCH", "UNWATCH", "MULTI", "PING", "TIME", "HGET":
+		return true
+	}
+	return false
+}
+
+// dispatchSide asks miniredis something on the node's own account.
+func (n *node) dispatchSide(args ...string) string {
+	n.side.out.Reset()
+	n.redis.Server().Dispatch(n.side.conn, args)
+	n.side.conn.Flush()
+	return n.side.out.String()
+}
+
+// roundTTL answers TTL as Redis does, to the nearest second, for scripts too.
+// Inside MULTI the command is only queued, and miniredis's own rounding stands.
+func (n *node) roundTTL(c *server.Peer, cmd string, args ...string) bool {
+	if cmd != "TTL" || len(args) != 1 {
+		return false
+	}
+	p := newPeer(n.epoch)
+	p.conn.Ctx = c.Ctx // the same nesting, database and transaction
+	n.redis.Server().Dispatch(p.conn, []string{"PTTL", args[0]})
+	p.conn.Flush()
+	text := strings.TrimSpace(p.out.String())
+	millis, err := strconv.Atoi(strings.TrimPrefix(text, ":"))
+	if err != nil {
+		c.WriteRaw(p.out.String())
+		return true
+	}
+	if millis >= 0 {
+		millis = (millis + 500) / 1000
+	}
+	c.WriteInt(millis)
+	return true
+}
+
+const halfMilli = time.Millisecond / 2
+
+// changed compares what miniredis holds with what was known, keeps each TTL's
+// extra half millisecond, and finds the next expiry. The result is valid until
+// the node's next event.
+func (n *node) changed(now time.Duration) []Change {
+	keys := n.redis.Keys()
+	n.scratch = n.scratch[:0]
+	old := n.known
+	fresh := n.spare[:0]
+	n.nextExpiry = Never
+	for _, key := range keys {
+		s := n.look(key)
+		for len(old) > 0 && old[0].key < key {
+			n.scratch = append(n.scratch, Change{Key: old[0].key, Before: n.record(old[0])})
+			old = old[1:]
+		}
+		if len(old) > 0 && old[0].key == key {
+			if old[0].value != s.value || old[0].when != s.when {
+				n.scratch = append(n.scratch, Change{Key: key, Before: n.record(old[0]), After: n.record(s)})
+			}
+			old = old[1:]
+		} else {
+			n.scratch = append(n.scratch, Change{Key: key, After: n.record(s)})
+		}
+		if s.when != int64(Never) {
+			if at := n.goneAt(s.when); n.nextExpiry == Never || at < n.nextExpiry {
+				n.nextExpiry = at
+			}
+		}
+		fresh = append(fresh, s)
+	}
+	for _, gone := range old {
+		n.scratch = append(n.scratch, Change{Key: gone.key, Before: n.record(gone)})
+	}
+	n.known, n.spare = fresh, n.known
+	if n.up {
+		n.persist(now)
+	}
+	return n.scratch
+}
+
+// look reads one key out of miniredis.
+func (n *node) look(key string) stored {
+	s := stored{key: key, when: int64(Never)}
+	switch n.redis.Type(key) {
+	case "string":
+		s.value, _ = n.redis.Get(key)
+	case "hash":
+		s.hash = map[string]string{}
+		fields, _ := n.redis.HKeys(key)
+		for _, f := range fields {
+			s.hash[f] = n.redis.HGet(key, f)
+		}
+		s.value = hashText(s.hash)
+	default:
+		s.value = "(a " + n.redis.Type(key) + ")"
+	}
+	if ttl := n.redis.TTL(key); ttl > 0 {
+		if ttl%time.Millisecond == 0 {
+			n.redis.SetTTL(key, ttl+halfMilli)
+		}
+		s.when = n.millis + int64(ttl/time.Millisecond)
+	}
+	return s
+}
+
+func hashText(h map[string]string) string {
+	var parts []string
+	for _, f := range slices.Sorted(maps.Keys(h)) {
+		parts = append(parts, f+":"+h[f])
+	}
+	return "{" + strings.Join(parts, " ") + "}"
+}
+
+// goneAt is the true instant at which a key that lives last at the node's
+// millisecond when is gone.
+func (n *node) goneAt(when int64) time.Duration {
+	return time.Duration(when+1)*time.Millisecond - n.offset
+}
+
+func (n *node) record(s stored) *Record {
+	if s.when == int64(Never) {
+		return &Record{Value: s.value, Expires: Never}
+	}
+	return &Record{Value: s.value, Expires: n.goneAt(s.when)}
+}
+
+// expire drops what is due and returns it.
+func (n *node) expire(now time.Duration) []Change {
+	n.sync(now)
+	return n.changed(now)
+}
+
+// step makes the node's clock jump. What that makes due is dropped by expire.
+// All instants of expiry move, so the changes are those of every key with one.
+func (n *node) step(by time.Duration) []Change {
+	var changes []Change
+	for _, s := range n.known {
+		if s.when != int64(Never) {
+			changes = append(changes, Change{Key: s.key, Before: n.record(s)})
+		}
+	}
+	n.offset += by
+	n.nextExpiry = Never
+	for i := range changes {
+		at := changes[i].Before.Expires - by
+		changes[i].After = &Record{Value: changes[i].Before.Value, Expires: at}
+		if n.nextExpiry == Never || at < n.nextExpiry {
+			n.nextExpiry = at
+		}
+	}
+	return changes
+}
+
+// persist notes what the disk would hold if the node went down now.
+func (n *node) persist(now time.Duration) {
+	switch n.persistence {
+	case PersistAlways:
+		n.disk = slices.Clone(n.known)
+	case PersistEverysec:
+		n.fsync(now)
+		n.journal = append(n.journal, snapshot{at: now, state: slices.Clone(n.known)})
+	}
+}
+
+// fsync moves to the disk what was written before the last whole second.
+func (n *node) fsync(now time.Duration) {
+	second := now.Truncate(time.Second)
+	for len(n.journal) > 0 && n.journal[0].at < second {
+		n.disk = n.journal[0].state
+		n.journal = n.journal[1:]
+	}
+}
+
+// down loses the memory and what the disk did not get in time.
+func (n *node) down(now time.Duration) []Change {
+	n.sync(now)
+	n.fsync(now)
+	n.journal = nil
+	n.up = false
+	n.epoch++
+	n.redis.FlushAll()
+	n.dispatchSide("SCRIPT", "FLUSH")
+	return n.changed(now)
+}
+
+// start brings the node back with what its disk holds, less what has expired in
+// the meantime. It fails on a type that it cannot write back.
+func (n *node) start(now time.Duration) ([]Change, error) {
+	n.up = true
+	n.sync(now)
+	for _, s := range n.disk {
+		if s.when != int64(Never) && s.when < n.millis {
+			continue
+		}
+		if err := n.restore(s); err != nil {
+			return nil, err
+		}
+	}
+	return n.changed(now), nil
+}
+
+func (n *node) restore(s stored) error {
+	switch {
+	case s.hash != nil:
+		for _, f := range slices.Sorted(maps.Keys(s.hash)) {
+			n.redis.HSet(s.key, f, s.hash[f])
+		}
+	case strings.HasPrefix(s.value, "(a "):
+		return fmt.Errorf("%s cannot restart with key %q: only strings and hashes are persisted, this is %s", n.name, s.key, s.value)
+	default:
+		if err := n.redis.Set(s.key, s.value); err != nil {
+			return err
+		}
+	}
+	if s.when != int64(Never) {
+		n.redis.SetTTL(s.key, time.Duration(s.when-n.millis)*time.Millisecond+halfMilli)
+	}
+	return nil
+}

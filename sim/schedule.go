@@ -1,0 +1,440 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"lockstep/strategies"
+)
+
+// Schedule is a run: its configuration, and the choices made in it. Its text is
+// short enough to be pasted, has no character that a shell would touch, and
+// gives the same trace wherever it is replayed:
+//
+//	lockstep1,setnx,crash-holding,seed=1,...,--,A:7,crash/A,B:12,@1,:10s
+//
+// After the -- each word is a move: "A:7" is seven steps in which only A may act,
+// ":10s" lets time pass while nobody acts, "@1" is where the scenario's first
+// note stands, and anything else is a fault.
+type Schedule struct {
+	Config Config
+	Moves  []Move
+}
+
+// Move is one entry of a schedule: exactly one of its parts is set.
+type Move struct {
+	Who   Set // with Count: so many steps of these clients, see World.Step
+	Count int
+	Wait  time.Duration // see World.Wait
+	Fault Fault         // see World.Inject
+	Note  int           // the nth note of the scenario
+}
+
+const (
+	scheduleVersion = "lockstep1"
+	movesBegin      = "--"
+
+	// The bounds of a schedule's text. Any run that fits MaxEvents fits them.
+	maxScheduleText  = 1 << 20
+	maxScheduleParts = 1 << 16
+)
+
+// Schedule is the run so far.
+func (w *World) Schedule() Schedule {
+	cfg := w.cfg
+	cfg.Clients = cfg.Clients[:len(cfg.Clients)-1] // the probe goes without saying
+	return Schedule{Config: cfg, Moves: w.moves.list}
+}
+
+// Play makes a schedule's moves, in a world that has been reset to its
+// configuration. say is called where a note stands; it may be nil.
+func (w *World) Play(moves []Move, say func(n int)) error {
+	for _, v := range moves {
+		switch {
+		case v.Fault != nil:
+			if err := w.Inject(v.Fault); err != nil {
+				return fmt.Errorf("the schedule's %s doesn't fit: %w", v.Fault, err)
+			}
+		case v.Note > 0:
+			if say != nil {
+				say(v.Note)
+			}
+		case v.Wait > 0:
+			w.Wait(v.Wait)
+		default:
+			for range v.Count {
+				if !w.Step(v.Who) {
+					break
+				}
+			}
+		}
+		if w.err != nil {
+			return w.err
+		}
+	}
+	return nil
+}
+
+// String is the schedule's short text.
+func (s Schedule) String() string {
+	c := &s.Config
+	words := []string{
+		scheduleVersion, c.Strategy.Name, c.Scenario,
+		"seed=" + strconv.FormatUint(c.Seed, 10),
+		"key=" + c.Key,
+		"ttl=" + c.TTL.String(),
+		"timeout=" + c.Timeout.String(),
+		"latency=" + c.Latency.String(),
+		fmt.Sprintf("retry=%d/%s/%s", c.Retry.Tries, c.Retry.Delay, c.Retry.Jitter),
+		"fenced=" + strconv.FormatBool(c.Fenced),
+	}
+	names := make([]string, 0, len(c.Clients)+1)
+	for _, cl := range c.Clients {
+		names = append(names, cl.Name)
+		words = append(words, fmt.Sprintf("%s=%d/%s/%s/%s/%s", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
+			strconv.FormatFloat(cl.Rate, 'g', -1, 64)))
+	}
+	names = append(names, Probe)
+	for i, n := range c.Nodes {
+		words = append(words, fmt.Sprintf("n%d=%s/%s", i+1, n.Persistence, n.Offset))
+	}
+	words = append(words, movesBegin)
+	for _, v := range s.Moves {
+		words = append(words, v.text(names))
+	}
+	return strings.Join(words, ",")
+}
+
+// ParseSchedule reads a schedule's text. Its errors name the word that is wrong
+// and what would be right. resolve finds strategies.
+func ParseSchedule(text string, resolve func(string) (strategies.Strategy, error)) (Schedule, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return Schedule{}, errors.New("the schedule is empty")
+	}
+	if len(text) > maxScheduleText {
+		return Schedule{}, fmt.Errorf("the schedule has %d bytes, more than %d: that is not one that a run printed", len(text), maxScheduleText)
+	}
+	words := strings.Split(text, ",")
+	if len(words) > maxScheduleParts {
+		return Schedule{}, fmt.Errorf("the schedule has %d words, more than %d", len(words), maxScheduleParts)
+	}
+	if words[0] != scheduleVersion {
+		return Schedule{}, fmt.Errorf("a schedule begins with %q, this begins with %.40q", scheduleVersion, words[0])
+	}
+	if len(words) < 3 {
+		return Schedule{}, errors.New("the schedule ends before it names its strategy and scenario")
+	}
+	strategy, err := resolve(words[1])
+	if err != nil {
+		return Schedule{}, err
+	}
+	p := scheduleParser{s: Schedule{Config: Config{Strategy: strategy, Scenario: words[2]}}, seen: map[string]bool{}}
+	if !validLabel(words[2]) {
+		return Schedule{}, fmt.Errorf("word 3, %.40q, is no scenario's name: letters, digits, '.', '_' and '-' only", words[2])
+	}
+	return p.parse(words)
+}
+
+// Label makes a scenario's name, or a path, fit to stand in a schedule.
+func Label(s string) string {
+	label := strings.Map(func(r rune) rune {
+		if validLabel(string(r)) {
+			return r
+		}
+		return '_'
+	}, s)
+	if label == "" {
+		return "-"
+	}
+	return label
+}
+
+func validLabel(s string) bool {
+	for _, r := range s {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 128
+}
+
+type scheduleParser struct {
+	s     Schedule
+	seen  map[string]bool
+	names []string
+	steps int
+}
+
+func (p *scheduleParser) parse(words []string) (Schedule, error) {
+	for i := 3; i < len(words); i++ {
+		if words[i] == movesBegin {
+			return p.moves(words, i+1)
+		}
+		if err := p.setting(words[i]); err != nil {
+			return Schedule{}, fmt.Errorf("word %d, %.60q: %w", i+1, words[i], err)
+		}
+	}
+	return Schedule{}, fmt.Errorf("the schedule has no %q, after which its moves would come", movesBegin)
+}
+
+func (p *scheduleParser) moves(words []string, from int) (Schedule, error) {
+	for _, name := range []string{"seed", "key", "ttl", "timeout", "latency", "retry", "fenced"} {
+		if !p.seen[name] {
+			return Schedule{}, fmt.Errorf("the schedule lacks the setting %q", name)
+		}
+	}
+	if err := p.s.Config.Validate(); err != nil {
+		return Schedule{}, err
+	}
+	for _, c := range p.s.Config.Clients {
+		p.names = append(p.names, c.Name)
+	}
+	p.names = append(p.names, Probe)
+	for i := from; i < len(words); i++ {
+		move, err := p.move(words[i])
+		if err != nil {
+			return Schedule{}, fmt.Errorf("word %d, %.60q: %w", i+1, words[i], err)
+		}
+		p.s.Moves = append(p.s.Moves, move)
+	}
+	return p.s, nil
+}
+
+func (p *scheduleParser) setting(word string) error {
+	name, value, found := strings.Cut(word, "=")
+	if !found {
+		return errors.New("a setting has the form name=value")
+	}
+	if p.seen[name] {
+		return fmt.Errorf("%s is set twice", name)
+	}
+	p.seen[name] = true
+	c := &p.s.Config
+	var err error
+	switch name {
+	case "seed":
+		c.Seed, err = strconv.ParseUint(value, 10, 64)
+	case "key":
+		c.Key = value
+	case "ttl":
+		c.TTL, err = time.ParseDuration(value)
+	case "timeout":
+		c.Timeout, err = time.ParseDuration(value)
+	case "latency":
+		c.Latency, err = time.ParseDuration(value)
+	case "fenced":
+		c.Fenced, err = strconv.ParseBool(value)
+	case "retry":
+		c.Retry, err = parseRetry(value)
+	default:
+		return p.actor(name, value)
+	}
+	return err
+}
+
+func parseRetry(s string) (r strategies.Retry, err error) {
+	var f fields
+	f.split(s, 3)
+	f.int(&r.Tries)
+	f.duration(&r.Delay)
+	f.duration(&r.Jitter)
+	return r, f.err
+}
+
+// actor reads a client's or a node's setting.
+func (p *scheduleParser) actor(name, value string) error {
+	c := &p.s.Config
+	var f fields
+	if name == fmt.Sprintf("n%d", len(c.Nodes)+1) {
+		var n NodeConfig
+		f.split(value, 2)
+		f.persistence(&n.Persistence)
+		f.duration(&n.Offset)
+		c.Nodes = append(c.Nodes, n)
+		return f.err
+	}
+	cl := ClientConfig{Name: name}
+	f.split(value, 5)
+	f.int(&cl.Cycles)
+	f.duration(&cl.Work)
+	f.duration(&cl.Insist)
+	f.duration(&cl.Offset)
+	f.float(&cl.Rate)
+	c.Clients = append(c.Clients, cl)
+	return f.err
+}
+
+func (p *scheduleParser) move(word string) (Move, error) {
+	if rest, is := strings.CutPrefix(word, "@"); is {
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 1 {
+			return Move{}, errors.New("a note is @ and its number, from 1")
+		}
+		return Move{Note: n}, nil
+	}
+	who, count, is := strings.Cut(word, ":")
+	if !is {
+		fault, err := ParseFault(word)
+		return Move{Fault: fault}, err
+	}
+	if who == "" {
+		d, err := time.ParseDuration(count)
+		if err != nil || d <= 0 {
+			return Move{}, errors.New("a wait is : and a duration greater than 0")
+		}
+		return Move{Wait: d}, nil
+	}
+	return p.run(who, count)
+}
+
+func (p *scheduleParser) run(who, count string) (Move, error) {
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 1 {
+		return Move{}, errors.New("the number of steps is a whole number from 1")
+	}
+	if p.steps += n; n > 2*MaxEvents || p.steps > 2*MaxEvents {
+		return Move{}, fmt.Errorf("more than %d steps: no run is that long", 2*MaxEvents)
+	}
+	v := Move{Count: n}
+	for _, name := range strings.Split(who, "+") {
+		i := indexOf(p.names, name)
+		if i < 0 {
+			return Move{}, fmt.Errorf("there is no client %q: the schedule has %s", name, strings.Join(p.names, ", "))
+		}
+		v.Who |= SetOf(i)
+	}
+	return v, nil
+}
+
+func indexOf(names []string, name string) int {
+	for i, n := range names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// faultForms lists the faults as schedules write them.
+var faultForms = []struct {
+	name string
+	args int
+	make func(f *fields) Fault
+}{
+	{"crash", 1, func(f *fields) Fault { return Crash{f.word()} }},
+	{"pause", 1, func(f *fields) Fault { return Pause{f.word()} }},
+	{"resume", 1, func(f *fields) Fault { return Resume{f.word()} }},
+	{"wall", 2, func(f *fields) Fault { v := WallStep{Client: f.word()}; f.duration(&v.By); return v }},
+	{"clock", 2, func(f *fields) Fault { v := NodeStep{Node: f.word()}; f.duration(&v.By); return v }},
+	{"drop", 2, func(f *fields) Fault { return Drop{f.word(), f.half()} }},
+	{"delay", 3, func(f *fields) Fault { v := Delay{Client: f.word(), Reply: f.half()}; f.positive(&v.By); return v }},
+	{"duplicate", 2, func(f *fields) Fault { v := Duplicate{Client: f.word()}; f.positive(&v.After); return v }},
+	{"cut", 3, func(f *fields) Fault { return Cut{f.word(), f.word(), f.direction()} }},
+	{"heal", 2, func(f *fields) Fault { return Heal{f.word(), f.word()} }},
+	{"slow", 4, func(f *fields) Fault {
+		v := Slow{Client: f.word(), Node: f.word()}
+		f.positive(&v.Request)
+		f.positive(&v.Reply)
+		return v
+	}},
+	{"down", 1, func(f *fields) Fault { return Down{f.word()} }},
+	{"up", 1, func(f *fields) Fault { return Up{f.word()} }},
+	{"aftermath", 0, func(*fields) Fault { return Aftermath{} }},
+}
+
+// ParseFault reads a fault as its String prints it.
+func ParseFault(text string) (Fault, error) {
+	name, args, _ := strings.Cut(text, "/")
+	var known []string
+	for _, form := range faultForms {
+		if form.name == name {
+			var f fields
+			f.split(args, form.args)
+			fault := form.make(&f)
+			return fault, f.err
+		}
+		known = append(known, form.name)
+	}
+	return nil, fmt.Errorf("unknown fault %q: it is one of %s", name, strings.Join(known, ", "))
+}
+
+// fields reads the parts of a word that are separated by slashes. The first
+// error sticks.
+type fields struct {
+	parts []string
+	err   error
+}
+
+func (f *fields) split(s string, n int) {
+	if s != "" {
+		f.parts = strings.Split(s, "/")
+	}
+	if len(f.parts) != n {
+		f.fail(fmt.Errorf("has %d parts between slashes, and should have %d", len(f.parts), n))
+	}
+}
+
+func (f *fields) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *fields) word() string {
+	if f.err != nil || len(f.parts) == 0 {
+		return ""
+	}
+	first := f.parts[0]
+	f.parts = f.parts[1:]
+	return first
+}
+
+func (f *fields) int(to *int) { field(f, to, strconv.Atoi) }
+
+func (f *fields) float(to *float64) {
+	field(f, to, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+}
+
+func (f *fields) duration(to *time.Duration) { field(f, to, time.ParseDuration) }
+
+func (f *fields) positive(to *time.Duration) {
+	f.duration(to)
+	if *to < 0 {
+		f.fail(fmt.Errorf("%s is less than 0", *to))
+	}
+}
+
+func (f *fields) persistence(to *Persistence) { field(f, to, ParsePersistence) }
+
+func (f *fields) direction() (d Direction) {
+	field(f, &d, ParseDirection)
+	return d
+}
+
+func (f *fields) half() bool {
+	switch s := f.word(); s {
+	case "reply":
+		return true
+	case "request":
+	default:
+		f.fail(fmt.Errorf("%q is neither request nor reply", s))
+	}
+	return false
+}
+
+func field[T any](f *fields, to *T, parse func(string) (T, error)) {
+	s := f.word()
+	if f.err != nil {
+		return
+	}
+	v, err := parse(s)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	*to = v
+}

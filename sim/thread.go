@@ -1,0 +1,130 @@
+package sim
+
+import (
+	"iter"
+	"runtime"
+	"time"
+)
+
+// thread is one of a client's threads: a coroutine that runs ordinary code and
+// stops at every point at which it observes or affects the world. There it
+// announces its next operation; the world performs it when the schedule says so,
+// and hands the result back.
+type thread struct {
+	client *client
+	index  int
+	name   string
+
+	resume func() (struct{}, bool)
+	cancel func()
+	yield  func(struct{}) bool
+
+	op      op
+	started bool
+	waiting bool   // its operation can't be performed yet
+	readyAt uint64 // order of becoming ready: among ready threads, who waited longest goes first
+	gen     uint32 // bumped at every step, so that timers of earlier operations are dead
+	dead    bool   // unwinding: nothing it does may leave a trace
+	over    bool   // its function has returned, or it was killed
+
+	phase   Phase
+	command int // how many commands it has sent in this phase
+	last    *message
+}
+
+type opKind uint8
+
+const (
+	opStart opKind = iota
+	opSend
+	opReceive
+	opClock
+	opSleep
+	opRead
+	opWrite
+	opMark
+)
+
+// op is what a thread is about to do, and what came of it.
+type op struct {
+	kind   opKind
+	mark   Kind // for opMark
+	conn   *conn
+	args   []string
+	d      time.Duration // how long to sleep; after opClock the reading
+	wall   bool
+	value  int64
+	fence  int64
+	err    error
+	reply  []byte
+	source Source
+}
+
+func (t *thread) start(main func(*thread)) {
+	t.resume, t.cancel = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
+		main(t)
+	})
+	t.op = op{kind: opStart}
+	t.started, t.waiting, t.dead, t.over = false, false, false, false
+	t.phase, t.command, t.last = PhaseIdle, 0, nil
+	t.gen++
+}
+
+// do announces an operation and waits for its turn. It is called on the
+// thread's own stack, deep inside go-redis.
+//
+// In a thread that has been killed it doesn't return: runtime.Goexit unwinds the
+// stack, and deferred functions that touch the world meet the same end, so a
+// crash leaves no event whatever the strategy defers. (A panic could be
+// recovered by the strategy; Goexit cannot.)
+func (t *thread) do(o op) *op {
+	if t.dead {
+		runtime.Goexit()
+	}
+	if t.client.world.recording {
+		o.source = callerSource(t.client.world.sources)
+	}
+	t.op = o
+	if !t.yield(struct{}{}) {
+		t.dead = true
+		runtime.Goexit()
+	}
+	return &t.op
+}
+
+// run continues the thread until it announces its next operation or returns.
+func (t *thread) run() {
+	w := t.client.world
+	w.current = t
+	_, more := t.resume()
+	w.current = nil
+	t.started = true
+	if !more {
+		t.over = true
+	}
+}
+
+// kill ends the thread where it stands. Unwinding happens on a goroutine of its
+// own because iter.Pull hands a Goexit on to whoever called it.
+func (t *thread) kill() {
+	if t.over || t.cancel == nil {
+		return
+	}
+	t.over = true
+	t.gen++
+	if !t.started {
+		t.cancel() // there is no stack to unwind
+		return
+	}
+	w := t.client.world
+	before := w.current
+	w.current = t
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t.cancel()
+	}()
+	<-done
+	w.current = before
+}
