@@ -248,7 +248,12 @@ func (w *World) aftermath() {
 	if !w.windUp() {
 		return
 	}
-	w.runOut(func() Set { return SetOf(probe.index) })
+	w.runOut(func() Set {
+		if probe.threads[0].over {
+			return 0
+		}
+		return SetOf(probe.index)
+	})
 }
 
 // windUp lets every client of the script finish what it is in the middle of, and
@@ -396,6 +401,19 @@ func (w *World) Trace() (*Trace, error) {
 
 // Verdict is what the monitors have said so far.
 func (w *World) Verdict() Verdict { return verdictOf(w.monitors.found) }
+
+// Frozen reports whether a Pause holds the client.
+func (w *World) Frozen(client int) bool { return w.clients[client].frozen }
+
+// Stop ends all threads, so that an abandoned run holds no goroutine. The world
+// can be reset and used again.
+func (w *World) Stop() {
+	for _, c := range w.clients {
+		for _, t := range c.threads {
+			t.kill()
+		}
+	}
+}
 
 // Where is the point of its protocol at which a client stands.
 type Where struct {

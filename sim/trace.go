@@ -83,6 +83,13 @@ func verdictOf(vs []Violation) Verdict {
 	return v
 }
 
+// Sorted is the verdict with its codes worst first, each once.
+func (v Verdict) Sorted() Verdict {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	return slices.Compact(s)
+}
+
 // String is the codes with spaces between them, or "ok".
 func (v Verdict) String() string {
 	if len(v) == 0 {

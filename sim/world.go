@@ -110,11 +110,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 	if !w.Fits(cfg) {
 		return errors.New("sim: this world has other clients or nodes than the configuration")
 	}
-	for _, c := range w.clients {
-		for _, t := range c.threads {
-			t.kill()
-		}
-	}
+	w.Stop()
 	// The probe never insists: it asks once at a time.
 	probe := ClientConfig{Name: Probe, Rate: 1, Cycles: 1}
 	cfg.Clients = append(append([]ClientConfig(nil), cfg.Clients...), probe)

@@ -31,13 +31,20 @@ type Strategy struct {
 	// Counter: the record's value counts attempts. A refused attempt changes it
 	// in place, without thereby taking the record over.
 	Counter bool
+	// Need is how many of its nodes a holder must have, where that isn't a majority.
+	Need func(nodes int) int
 
 	// New makes a process's instance of the lock on key.
 	New func(nodes []*redis.Client, key string, o Options) Lock
 }
 
 // Quorum is how many nodes a holder of this strategy's lock must have.
-func (s Strategy) Quorum() int { return s.Nodes/2 + 1 }
+func (s Strategy) Quorum() int {
+	if s.Need != nil {
+		return s.Need(s.Nodes)
+	}
+	return s.Nodes/2 + 1
+}
 
 // Code is the text of the file that implements the strategy.
 func (s Strategy) Code() string {
@@ -81,11 +88,89 @@ func All() []Strategy {
 			New:   single(NewSetNX),
 		},
 		{
+			Name:    "setnx-expire",
+			Summary: "SETNX, EXPIRE, DEL: whoever dies between the first two blocks for ever",
+			Source:  "Chinese article, wrong lock 1; English article; Laravel until 2020",
+			File:    "setnx_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewSetNXExpire),
+		},
+		{
+			Name:    "incr-expire",
+			Summary: "INCR and EXPIRE in Lua, DEL: a count has no owner",
+			Source:  "Chinese article, a reader's comment",
+			File:    "incr_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Counter: true,
+			New:     single(NewIncrExpire),
+		},
+		{
+			Name:    "timestamp-del",
+			Summary: "SETNX of a stamp; GET, DEL and SETNX once it has passed: two can take over",
+			Source:  "Japanese article on GETSET locks, part 5, first half",
+			File:    "timestamp_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewTimestampDel),
+		},
+		{
+			Name:    "getset-equal",
+			Summary: "SETNX of a stamp; GET and GETSET once it has passed: losers overwrite the winner's",
+			Source:  "Chinese article, wrong lock 2",
+			File:    "getset_equal.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewGetSetEqual),
+		},
+		{
+			Name:    "getset-expired",
+			Summary: "SETNX of a stamp; GET, GETSET, EXPIRE; TTL, DEL: losers overwrite, and wipe the expiry",
+			Source:  "Japanese article on GETSET locks, the complete code",
+			File:    "getset_expired.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewGetSetExpired),
+		},
+		{
+			Name:    "naive-del",
+			Summary: "SET NX PX with a unique token, DEL: releases anybody's lock",
+			Source:  "Chinese article, wrong release 1",
+			File:    "naive_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewNaiveDel),
+		},
+		{
+			Name:    "get-then-del",
+			Summary: "SET NX PX with a unique token, GET, DEL: the key can change hands between the two",
+			Source:  "Chinese article, wrong release 2",
+			File:    "get_then_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewGetThenDel),
+		},
+		{
+			Name:    "fixed-value",
+			Summary: "SET NX PX with one value for all, compare-and-delete in Lua: everyone owns it",
+			Source:  "English article on RedLock-Hyperf, on the uniqueness of the value",
+			File:    "fixed_value.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewFixedValue),
+		},
+		{
 			Name:    "setpx-lua",
 			Summary: "SET NX PX with a unique token, compare-and-delete in Lua: right on one server",
 			Source:  "Chinese and English articles, the correct lock; Redis documentation",
 			File:    "setpx_lua.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
 			New: single(NewSetPXLua),
+		},
+		{
+			Name:    "redlock",
+			Summary: "SET NX PX on five servers, a majority wins: right within its assumptions",
+			Source:  "Redis documentation, the Redlock algorithm; redlock-rb; English article",
+			File:    "redlock.go", Nodes: 5, Timeout: 50 * time.Millisecond,
+			Retry: Retry{Tries: 3, Jitter: 200 * time.Millisecond},
+			New: func(nodes []*redis.Client, key string, o Options) Lock {
+				return NewRedlock(nodes, key, o)
+			},
+		},
+		{
+			Name:    "redlock-hyperf",
+			Summary: "Redlock as shipped: wall clock, four of five, one node's error ends it without clean-up",
+			Source:  "English article, its SDK: zonghay/redlock-hyperf, 2021",
+			File:    "redlock_hyperf.go", Nodes: 5, Timeout: goRedisTimeout, // the library sets none of its own
+			Retry: Retry{Tries: 2, Delay: 100 * time.Millisecond, Jitter: 100 * time.Millisecond},
+			Need:  hyperfQuorum,
+			New: func(nodes []*redis.Client, key string, o Options) Lock {
+				return NewRedlockHyperf(nodes, key, o)
+			},
 		},
 	}
 }

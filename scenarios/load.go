@@ -1,0 +1,587 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"lockstep/sim"
+)
+
+// loader turns a document into a Scenario, part by part.
+type loader struct{ s *Scenario }
+
+func (l *loader) setup(v value) error {
+	u := &l.s.setup
+	u.line = v
+	return v.fields(map[string]func(value) error{
+		"ttl":         l.ttl,
+		"timeout":     into(&u.timeout, positive),
+		"latency":     l.latency,
+		"retry":       l.retry,
+		"clients":     l.clients,
+		"persistence": into(&u.persistence, func(v value) (sim.Persistence, error) { return word(v, sim.ParsePersistence) }),
+		"resource":    l.resource,
+	})
+}
+
+// word reads a text and converts it; the conversion's error gets its place.
+func word[T any](v value, parse func(string) (T, error)) (T, error) {
+	s, err := v.text()
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	x, err := parse(s)
+	return x, v.wrap(err)
+}
+
+func (l *loader) ttl(v value) error {
+	d, err := positive(v)
+	if err == nil && d < time.Millisecond {
+		return v.errorf("Redis counts in milliseconds, and %s is less than one", d)
+	}
+	l.s.setup.ttl = d
+	return err
+}
+
+func (l *loader) latency(v value) error {
+	d, err := notNegative(v)
+	l.s.setup.latency, l.s.setup.noLatency = d, d == 0
+	return err
+}
+
+func (l *loader) retry(v value) error {
+	r := &l.s.setup.retry
+	return v.fields(map[string]func(value) error{
+		"tries": func(v value) error {
+			n, err := v.integer()
+			if err == nil && n < 0 {
+				err = v.errorf("%d is less than 0; 0 means for ever", n)
+			}
+			r.tries = &n
+			return err
+		},
+		"delay": func(v value) error {
+			d, err := positive(v)
+			r.delay = &d
+			return err
+		},
+		"jitter": func(v value) error {
+			d, err := notNegative(v)
+			r.jitter = &d
+			return err
+		},
+	})
+}
+
+func (l *loader) resource(v value) error {
+	s, err := v.text()
+	switch {
+	case err != nil:
+		return err
+	case s != "plain" && s != "fenced":
+		return v.wrap(unknown("resource", s, []string{"plain", "fenced"}))
+	}
+	l.s.setup.fenced = s == "fenced"
+	return nil
+}
+
+// clients is a list of names, or a mapping of names to what is special about them.
+func (l *loader) clients(v value) error {
+	entries, err := v.entries()
+	if err != nil {
+		return l.clientNames(v)
+	}
+	for _, e := range entries {
+		c := newClient(e.key)
+		if err := l.client(e.at, &c); err != nil {
+			return err
+		}
+		if e.value.what() == "nothing" {
+			continue
+		}
+		if err := e.value.fields(map[string]func(value) error{
+			"work":   into(&l.last().Work, notNegative),
+			"insist": into(&l.last().Insist, positive),
+			"offset": into(&l.last().Offset, value.duration),
+			"rate":   into(&l.last().Rate, rate),
+			"cycles": into(&l.last().Cycles, cycles),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rate(v value) (float64, error) {
+	r, err := v.number()
+	if err == nil && !(r >= 0.1 && r <= 10) {
+		err = v.errorf("a clock can run at a rate of 0.1 to 10, not %g", r)
+	}
+	return r, err
+}
+
+func cycles(v value) (int, error) {
+	n, err := v.integer()
+	if err == nil && (n < 1 || n > sim.MaxCycles) {
+		err = v.errorf("a client can have 1 to %d cycles, not %d", sim.MaxCycles, n)
+	}
+	return n, err
+}
+
+func (l *loader) last() *sim.ClientConfig { return &l.s.setup.clients[len(l.s.setup.clients)-1] }
+
+func (l *loader) clientNames(v value) error {
+	for _, name := range v.list() {
+		text, err := name.text()
+		if err != nil {
+			return err
+		}
+		c := newClient(text)
+		if err := l.client(name, &c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) client(at value, c *sim.ClientConfig) error {
+	if err := sim.ValidName(c.Name); err != nil {
+		return at.wrap(err)
+	}
+	for _, other := range l.s.setup.clients {
+		if other.Name == c.Name {
+			return at.errorf("there are two clients named %s", c.Name)
+		}
+	}
+	if len(l.s.setup.clients) == sim.MaxClients {
+		return at.errorf("more than %d clients", sim.MaxClients)
+	}
+	l.s.setup.clients = append(l.s.setup.clients, *c)
+	return nil
+}
+
+func (l *loader) expect(v value) error {
+	entries, err := v.entries()
+	if err != nil {
+		return err
+	}
+	l.s.expect = map[string]sim.Verdict{}
+	for _, e := range entries {
+		if _, err := FindStrategy(e.key); err != nil {
+			return e.at.wrap(err)
+		}
+		verdict := sim.Verdict{}
+		for _, w := range e.value.list() {
+			code, err := word(w, ParseCode)
+			if err != nil {
+				return err
+			}
+			verdict = append(verdict, code...)
+		}
+		l.s.expect[e.key] = verdict.Sorted()
+	}
+	return nil
+}
+
+// ParseCode reads a violation's code, or "ok", which is none.
+func ParseCode(s string) (sim.Verdict, error) {
+	if s == "ok" {
+		return nil, nil
+	}
+	if c, found := sim.ParseCode(strings.ToUpper(s)); found {
+		return sim.Verdict{c}, nil
+	}
+	return nil, unknown("code", s, append(sim.Verdict(sim.Codes).Strings(), "ok"))
+}
+
+func (l *loader) because(v value) error {
+	entries, err := v.entries()
+	if err != nil {
+		return err
+	}
+	l.s.because = map[string]string{}
+	for _, e := range entries {
+		if _, err := FindStrategy(e.key); err != nil {
+			return e.at.wrap(err)
+		}
+		text, err := e.value.text()
+		if err != nil {
+			return err
+		}
+		l.s.because[e.key] = strings.TrimSpace(text)
+	}
+	return nil
+}
+
+// maxSteps bounds a script; what a class can follow is far less.
+const maxSteps = 1000
+
+func (l *loader) script(v value) error {
+	steps := v.list()
+	if v.what() == "nothing" || len(steps) == 0 {
+		return v.errorf("the script has no steps")
+	}
+	if len(steps) > maxSteps {
+		return v.errorf("the script has %d steps, more than %d", len(steps), maxSteps)
+	}
+	for _, at := range steps {
+		st, err := l.step(at)
+		if err != nil {
+			return err
+		}
+		l.s.script = append(l.s.script, step{at: at, action: st})
+	}
+	return nil
+}
+
+// step is one entry of a script.
+type step struct {
+	at     value
+	action action
+}
+
+// stepKeys are the words that a step can begin with. Each says what it does to
+// the rest of the mapping.
+var stepKeys = map[string]func(*loader, value, []entry) (action, error){
+	"say":       (*loader).say,
+	"ask":       (*loader).ask,
+	"run":       (*loader).run,
+	"wait":      (*loader).wait,
+	"pause":     clientStep(func(c string) sim.Fault { return sim.Pause{Client: c} }),
+	"resume":    clientStep(func(c string) sim.Fault { return sim.Resume{Client: c} }),
+	"crash":     clientStep(func(c string) sim.Fault { return sim.Crash{Client: c} }),
+	"clock":     (*loader).clock,
+	"drop":      (*loader).drop,
+	"delay":     (*loader).delay,
+	"duplicate": (*loader).duplicate,
+	"cut":       (*loader).cut,
+	"heal":      (*loader).heal,
+	"slow":      (*loader).slow,
+	"down":      nodeStep(func(n string) sim.Fault { return sim.Down{Node: n} }),
+	"up":        nodeStep(func(n string) sim.Fault { return sim.Up{Node: n} }),
+}
+
+func (l *loader) step(at value) (action, error) {
+	entries, err := at.entries()
+	if err != nil {
+		return nil, err
+	}
+	head := entries[0]
+	read, known := stepKeys[head.key]
+	if !known {
+		return nil, head.at.wrap(unknown("step", head.key, sortedKeys(stepKeys)))
+	}
+	return read(l, head.value, entries[1:])
+}
+
+// rest reads the keys of a step after its first.
+func rest(entries []entry, known map[string]func(value) error) error {
+	for _, e := range entries {
+		read, is := known[e.key]
+		if !is && len(known) == 0 {
+			return e.at.errorf("unknown key %q: this step has no further keys", clip(e.key))
+		}
+		if !is {
+			return e.at.wrap(unknown("key", e.key, sortedKeys(known)))
+		}
+		if err := read(e.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) say(v value, more []entry) (action, error) {
+	text, err := v.text()
+	if err != nil {
+		return nil, err
+	}
+	l.s.notes = append(l.s.notes, note{kind: sim.NoteSay, text: strings.TrimSpace(text)})
+	return say{len(l.s.notes)}, rest(more, nil)
+}
+
+func (l *loader) ask(v value, more []entry) (action, error) {
+	n := note{kind: sim.NoteAsk}
+	text, err := v.text()
+	if err != nil {
+		return nil, err
+	}
+	n.text = strings.TrimSpace(text)
+	err = rest(more, map[string]func(value) error{
+		"answer": into(&n.answer, func(v value) (answer, error) { return word(v, parseAnswer) }),
+	})
+	if err == nil && n.answer == "" {
+		err = v.errorf("a question needs an answer: one of %s", strings.Join(answers, ", "))
+	}
+	l.s.notes = append(l.s.notes, n)
+	return say{len(l.s.notes)}, err
+}
+
+func (l *loader) run(v value, more []entry) (action, error) {
+	r := run{within: time.Minute}
+	var err error
+	if r.who, err = l.clientList(v); err != nil {
+		return nil, err
+	}
+	var to, span value
+	err = rest(more, map[string]func(value) error{
+		"to": func(v value) error {
+			to = v
+			p, err := word(v, parsePosition)
+			r.to = &p
+			return err
+		},
+		"for": func(v value) error {
+			span = v
+			return into(&r.span, positive)(v)
+		},
+		"within": into(&r.within, positive),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case r.to != nil && r.span != 0:
+		return nil, span.errorf("a run has a to or a for, not both")
+	case r.to != nil && len(r.who) != 1:
+		return nil, to.errorf("only one client can be run to a position, not %d", len(r.who))
+	}
+	return r, nil
+}
+
+// clientList reads a client's name, a list of them, or all.
+func (l *loader) clientList(v value) ([]string, error) {
+	var names []string
+	for _, item := range v.list() {
+		name, err := item.text()
+		if err != nil {
+			return nil, err
+		}
+		if name == "all" {
+			names = append(names, l.s.Clients()...)
+			continue
+		}
+		if err := l.knows(name); err != nil {
+			return nil, item.wrap(err)
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil, v.errorf("no client is named")
+	}
+	return names, nil
+}
+
+func (l *loader) knows(client string) error {
+	for _, c := range l.s.Clients() {
+		if c == client {
+			return nil
+		}
+	}
+	return unknown("client", client, l.s.Clients())
+}
+
+func (l *loader) clientName(v value) (string, error) {
+	return word(v, func(s string) (string, error) { return s, l.knows(s) })
+}
+
+func (l *loader) wait(v value, more []entry) (action, error) {
+	d, err := positive(v)
+	if err != nil {
+		return nil, err
+	}
+	return wait{d}, rest(more, nil)
+}
+
+func clientStep(fault func(string) sim.Fault) func(*loader, value, []entry) (action, error) {
+	return func(l *loader, v value, more []entry) (action, error) {
+		names, err := l.clientList(v)
+		if err != nil {
+			return nil, err
+		}
+		var all inject
+		for _, c := range names {
+			all = append(all, func(*runner) ([]sim.Fault, error) { return []sim.Fault{fault(c)}, nil })
+		}
+		return all, rest(more, nil)
+	}
+}
+
+func nodeStep(fault func(string) sim.Fault) func(*loader, value, []entry) (action, error) {
+	return func(l *loader, v value, more []entry) (action, error) {
+		nodes, err := nodeList(v)
+		if err != nil {
+			return nil, err
+		}
+		return onNodes(nodes, fault), rest(more, nil)
+	}
+}
+
+func onNodes(nodes []string, fault func(string) sim.Fault) inject {
+	return inject{func(r *runner) ([]sim.Fault, error) {
+		names, err := r.nodes(nodes)
+		var faults []sim.Fault
+		for _, n := range names {
+			faults = append(faults, fault(n))
+		}
+		return faults, err
+	}}
+}
+
+// nodeList reads node references: n1 to n9, all, or pivot, which is the node
+// that completes the first majority: n1 of one, n3 of five.
+func nodeList(v value) ([]string, error) {
+	var names []string
+	for _, item := range v.list() {
+		name, err := word(item, func(s string) (string, error) {
+			number, _ := strconv.Atoi(strings.TrimPrefix(s, "n"))
+			if s != "all" && s != "pivot" && (!strings.HasPrefix(s, "n") || number < 1 || number > sim.MaxNodes) {
+				return s, fmt.Errorf("unknown node %q: it is n1 to n%d, all, or pivot (the one that completes a majority)", clip(s), sim.MaxNodes)
+			}
+			return s, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil, v.errorf("no node is named")
+	}
+	return names, nil
+}
+
+func (l *loader) clock(v value, more []entry) (action, error) {
+	var by time.Duration
+	var client string
+	var nodes []string
+	err := v.fields(map[string]func(value) error{
+		"client": into(&client, l.clientName),
+		"node":   into(&nodes, nodeList),
+		"by":     into(&by, value.duration),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case (client == "") == (len(nodes) == 0):
+		return nil, v.errorf("a clock step names a client or a node")
+	case by == 0:
+		return nil, v.errorf("a clock step needs \"by\", and not 0: 12s forward, -3s back")
+	case client != "":
+		return one(sim.WallStep{Client: client, By: by}), rest(more, nil)
+	}
+	return onNodes(nodes, func(n string) sim.Fault { return sim.NodeStep{Node: n, By: by} }), rest(more, nil)
+}
+
+// one is a step of one fault that is known already.
+func one(f sim.Fault) inject {
+	return inject{func(*runner) ([]sim.Fault, error) { return []sim.Fault{f}, nil }}
+}
+
+// message reads which half of whose request a network fault is about.
+func (l *loader) message(v value, extra map[string]func(value) error) (client string, reply bool, err error) {
+	known := map[string]func(value) error{
+		"request": into(&client, l.clientName),
+		"reply":   func(v value) error { reply = true; return into(&client, l.clientName)(v) },
+	}
+	for k, f := range extra {
+		known[k] = f
+	}
+	if err := v.fields(known); err != nil {
+		return "", false, err
+	}
+	if client == "" {
+		return "", false, v.errorf("say whose: request: A, or reply: A")
+	}
+	return client, reply, nil
+}
+
+func (l *loader) drop(v value, more []entry) (action, error) {
+	client, reply, err := l.message(v, nil)
+	if err != nil {
+		return nil, err
+	}
+	return one(sim.Drop{Client: client, Reply: reply}), rest(more, nil)
+}
+
+func (l *loader) delay(v value, more []entry) (action, error) {
+	var by time.Duration
+	client, reply, err := l.message(v, map[string]func(value) error{"by": into(&by, positive)})
+	if err == nil && by == 0 {
+		err = v.errorf("a delay needs \"by\"")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return one(sim.Delay{Client: client, Reply: reply, By: by}), rest(more, nil)
+}
+
+func (l *loader) duplicate(v value, more []entry) (action, error) {
+	var late time.Duration
+	client, reply, err := l.message(v, map[string]func(value) error{"after": into(&late, notNegative)})
+	if err == nil && reply {
+		err = v.errorf("only a request can arrive twice: a client reads one reply for each")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return one(sim.Duplicate{Client: client, After: late}), rest(more, nil)
+}
+
+// links reads the links that a network fault is about: one client, some nodes.
+func (l *loader) links(v value, extra map[string]func(value) error) (client string, nodes []string, err error) {
+	nodes = []string{"all"}
+	known := map[string]func(value) error{
+		"client": into(&client, l.clientName),
+		"nodes":  into(&nodes, nodeList),
+	}
+	for k, f := range extra {
+		known[k] = f
+	}
+	if err := v.fields(known); err != nil {
+		return "", nil, err
+	}
+	if client == "" {
+		return "", nil, v.errorf("say whose link: client: A")
+	}
+	return client, nodes, nil
+}
+
+func (l *loader) cut(v value, more []entry) (action, error) {
+	var way sim.Direction
+	client, nodes, err := l.links(v, map[string]func(value) error{
+		"direction": into(&way, func(v value) (sim.Direction, error) { return word(v, sim.ParseDirection) }),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return onNodes(nodes, func(n string) sim.Fault { return sim.Cut{Client: client, Node: n, Direction: way} }), rest(more, nil)
+}
+
+func (l *loader) heal(v value, more []entry) (action, error) {
+	client, nodes, err := l.links(v, nil)
+	if err != nil {
+		return nil, err
+	}
+	return onNodes(nodes, func(n string) sim.Fault { return sim.Heal{Client: client, Node: n} }), rest(more, nil)
+}
+
+func (l *loader) slow(v value, more []entry) (action, error) {
+	request, reply := time.Duration(-1), time.Duration(-1)
+	client, nodes, err := l.links(v, map[string]func(value) error{
+		"request": into(&request, notNegative),
+		"reply":   into(&reply, notNegative),
+	})
+	if err == nil && (request < 0 || reply < 0) {
+		err = v.errorf("say how slow the link is both ways: request: 6s, reply: 1ms")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return onNodes(nodes, func(n string) sim.Fault {
+		return sim.Slow{Client: client, Node: n, Request: request, Reply: reply}
+	}), rest(more, nil)
+}
+

@@ -1,0 +1,102 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"lockstep/sim"
+)
+
+// position is a point of a client's protocol, which is the same under every
+// strategy however many commands it takes to get there.
+type position struct {
+	text  string
+	side  side
+	phase sim.Phase // for before and after
+	nth   int       // from 1; negative counts from the end
+}
+
+type side uint8
+
+const (
+	atAcquire side = iota // about to call Acquire
+	atGranted             // Acquire returned a lease; about to enter the critical section
+	atWork                // just inside the critical section
+	atRelease             // about to call Release
+	atDone                // through with this cycle
+	before                // about to send a command (or, in work, to access the store)
+	after                 // the command was executed at its node, and its reply is under way
+)
+
+var places = map[string]side{"acquire": atAcquire, "granted": atGranted, "work": atWork, "release": atRelease, "done": atDone}
+
+var phases = map[string]sim.Phase{"acquire": sim.PhaseAcquire, "work": sim.PhaseWork, "release": sim.PhaseRelease, "extend": sim.PhaseExtend}
+
+// parsePosition reads "work", "before release 1", "after acquire last" and the like.
+func parsePosition(s string) (position, error) {
+	p := position{text: strings.Join(strings.Fields(s), " ")}
+	words := strings.Fields(s)
+	switch {
+	case len(words) == 1:
+		at, known := places[words[0]]
+		if !known {
+			return p, unknown("position", s, append(sortedKeys(places), "before acquire first", "after release last"))
+		}
+		p.side = at
+		return p, nil
+	case len(words) != 3:
+		return p, fmt.Errorf("a position is one word (%s), or three, as in \"before acquire first\"; got %q",
+			strings.Join(sortedKeys(places), ", "), clip(s))
+	}
+	switch words[0] {
+	case "before":
+		p.side = before
+	case "after":
+		p.side = after
+	default:
+		return p, fmt.Errorf("a position of three words begins with before or after, not %q%s", clip(words[0]), didYouMean(words[0], []string{"before", "after"}))
+	}
+	phase, known := phases[words[1]]
+	if !known {
+		return p, unknown("phase", words[1], sortedKeys(phases))
+	}
+	p.phase = phase
+	return p, p.count(words[2])
+}
+
+func (p *position) count(word string) error {
+	switch word {
+	case "first":
+		p.nth = 1
+	case "last":
+		p.nth = -1
+	default:
+		n, err := strconv.Atoi(word)
+		if err != nil || n == 0 || n > 1000 || n < -1000 {
+			return fmt.Errorf("%q is neither first nor last nor a number from 1 (or -1, from the end)%s", clip(word), didYouMean(word, []string{"first", "last"}))
+		}
+		p.nth = n
+	}
+	return nil
+}
+
+// reached reports whether a client stands at the position.
+func (p *position) reached(at sim.Where) bool {
+	switch p.side {
+	case atAcquire:
+		return at.About == sim.KindAcquire
+	case atGranted:
+		return at.About == sim.KindEnter
+	case atWork:
+		return at.Phase == sim.PhaseWork && at.Sent == 0
+	case atRelease:
+		return at.About == sim.KindRelease
+	case before:
+		return at.Phase == p.phase && at.Sending && at.Sent == p.nth-1
+	case after:
+		landed := at.Landed || p.phase == sim.PhaseWork
+		return at.Phase == p.phase && at.Sent == p.nth && landed
+	}
+	return false
+}

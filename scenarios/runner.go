@@ -1,0 +1,396 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+// Run runs the scenario under a strategy and returns its trace. It fails only if
+// the script reaches one of the bounds of a run; a script that asks for
+// something that the strategy makes impossible is told so in the trace, and goes on.
+func (s *Scenario) Run(st strategies.Strategy, seed uint64) (*sim.Trace, error) {
+	cfg := s.Config(st, seed)
+	if err := cfg.Validate(); err != nil {
+		if s.setup.line.node != nil {
+			return nil, s.setup.line.wrap(err)
+		}
+		return nil, fmt.Errorf("%s: %w", s.file, err)
+	}
+	w, err := worlds.take(cfg, true)
+	if err != nil {
+		return nil, err
+	}
+	defer worlds.give(w)
+	r := runner{s: s, w: w, cfg: cfg}
+	if err := r.script(); err != nil {
+		return nil, err
+	}
+	return s.finish(w)
+}
+
+// finish takes the trace and fills in what is only known at the end.
+func (s *Scenario) finish(w *sim.World) (*sim.Trace, error) {
+	t, err := w.Trace()
+	if err != nil {
+		return nil, err
+	}
+	t.Title = s.Title
+	for i := range t.Notes {
+		if n := &t.Notes[i]; n.Kind == sim.NoteAsk {
+			n.Answer = s.notes[n.Index-1].answer.of(t, n.Seq)
+		}
+	}
+	return t, nil
+}
+
+// Replay plays a schedule. Where it came from a built-in scenario, that one's
+// narration stands where it stood.
+func Replay(schedule sim.Schedule) (*sim.Trace, error) {
+	w, err := worlds.take(schedule.Config, true)
+	if err != nil {
+		return nil, err
+	}
+	defer worlds.give(w)
+	s := &Scenario{}
+	for _, known := range All() {
+		if known.Name == schedule.Config.Scenario {
+			s = known
+		}
+	}
+	r := runner{s: s, w: w, cfg: schedule.Config}
+	if err := w.Play(schedule.Moves, r.say); err != nil {
+		return nil, err
+	}
+	return s.finish(w)
+}
+
+// pool keeps worlds for reuse: making one means making go-redis clients.
+type pool struct {
+	mu   sync.Mutex
+	idle []*sim.World
+}
+
+var worlds pool
+
+// maxIdle is how many worlds are kept: the shapes of the catalogue, times two.
+const maxIdle = 16
+
+func (p *pool) take(cfg sim.Config, record bool) (*sim.World, error) {
+	p.mu.Lock()
+	i := slices.IndexFunc(p.idle, func(w *sim.World) bool { return w.Fits(cfg) })
+	var w *sim.World
+	if i >= 0 {
+		w = p.idle[i]
+		p.idle = slices.Delete(p.idle, i, i+1)
+	}
+	p.mu.Unlock()
+	if w == nil {
+		var err error
+		if w, err = sim.New(cfg); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Reset(cfg, record); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// give takes a world back. Its threads end now, not at its next use.
+func (p *pool) give(w *sim.World) {
+	w.Stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, w)
+	if len(p.idle) > maxIdle {
+		_ = p.idle[0].Close() // its connections are in process: closing them cannot fail in a way that matters
+		p.idle = slices.Delete(p.idle, 0, 1)
+	}
+}
+
+// Close ends all worlds that are kept for reuse.
+func Close() error {
+	worlds.mu.Lock()
+	defer worlds.mu.Unlock()
+	var all error
+	for _, w := range worlds.idle {
+		all = errors.Join(all, w.Close())
+	}
+	worlds.idle = nil
+	return all
+}
+
+// runner carries out a script in a world.
+type runner struct {
+	s   *Scenario
+	w   *sim.World
+	cfg sim.Config
+}
+
+// action is what a step does.
+type action interface{ do(r *runner) error }
+
+func (r *runner) script() error {
+	for _, st := range r.s.script {
+		if err := st.action.do(r); err != nil {
+			return st.at.wrap(err)
+		}
+		if err := r.w.Err(); err != nil {
+			return st.at.wrap(err)
+		}
+	}
+	if err := r.w.Aftermath(); err != nil {
+		return err
+	}
+	if err := r.w.Err(); err != nil {
+		return fmt.Errorf("%s: after the script: %w", r.s.file, err)
+	}
+	return nil
+}
+
+// missed notes that a step had nothing to act on under this strategy.
+func (r *runner) missed(format string, args ...any) {
+	r.w.Remark(sim.Note{Kind: sim.NoteMissed, Text: fmt.Sprintf(format, args...)})
+}
+
+// say is a note of the script.
+type say struct{ n int }
+
+func (a say) do(r *runner) error {
+	r.say(a.n)
+	return nil
+}
+
+func (r *runner) say(n int) {
+	note := sim.Note{Index: n}
+	if n <= len(r.s.notes) {
+		note.Kind, note.Text = r.s.notes[n-1].kind, r.s.notes[n-1].text
+	}
+	r.w.Remark(note)
+}
+
+// wait lets time pass while nobody acts.
+type wait struct{ d time.Duration }
+
+func (a wait) do(r *runner) error {
+	r.w.Wait(a.d)
+	return nil
+}
+
+// inject is one or more faults. They are made when the step is due, because what
+// "pivot" is depends on the strategy.
+type inject []func(*runner) ([]sim.Fault, error)
+
+func (a inject) do(r *runner) error {
+	for _, make := range a {
+		faults, err := make(r)
+		if err != nil {
+			r.missed("%s", err)
+		}
+		for _, f := range faults {
+			if err := r.w.Inject(f); err != nil {
+				r.missed("%s: %s", f, err)
+			}
+		}
+	}
+	return nil
+}
+
+// nodes resolves node references under this strategy. Nodes that it doesn't have
+// are an error, together with those that it does have.
+func (r *runner) nodes(refs []string) (names []string, err error) {
+	have := r.w.Nodes()
+	var missing []string
+	for _, ref := range refs {
+		switch ref {
+		case "all":
+			for i := range have {
+				names = append(names, fmt.Sprintf("n%d", i+1))
+			}
+		case "pivot":
+			names = append(names, fmt.Sprintf("n%d", have/2+1))
+		default:
+			if int(ref[1]-'0') > have {
+				missing = append(missing, ref)
+				continue
+			}
+			names = append(names, ref)
+		}
+	}
+	if len(missing) > 0 {
+		err = fmt.Errorf("%s runs on %s: there is no %s", r.cfg.Strategy.Name, plural(have, "node"), strings.Join(missing, ", "))
+	}
+	return names, err
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// run lets clients act: to a position, for a time, or until they are done.
+type run struct {
+	who    []string
+	to     *position
+	span   time.Duration
+	within time.Duration
+}
+
+func (a run) do(r *runner) error {
+	var who sim.Set
+	client := sim.None
+	for _, name := range a.who {
+		client, _ = r.w.Client(name)
+		who |= sim.SetOf(client)
+		if r.w.Frozen(client) {
+			if err := r.w.Inject(sim.Resume{Client: name}); err != nil {
+				return err
+			}
+		}
+	}
+	if a.to == nil {
+		limit := a.span
+		if limit == 0 {
+			limit = a.within
+		}
+		r.until(who, r.w.Now()+limit, func() bool { return a.span == 0 && r.allOver(who) })
+		return nil
+	}
+	return r.runTo(a, client, who)
+}
+
+func (r *runner) allOver(who sim.Set) bool {
+	for i := range r.w.Clients() {
+		if who.Has(i) && !r.w.Where(i).Over {
+			return false
+		}
+	}
+	return true
+}
+
+// until steps the clients until the condition holds or the limit is reached. It
+// reports whether the condition held.
+func (r *runner) until(who sim.Set, limit time.Duration, done func() bool) bool {
+	for !done() {
+		if !r.w.Ready(who) {
+			next, any := r.w.Next()
+			if !any || next > limit {
+				r.w.Wait(limit - r.w.Now())
+				return done()
+			}
+		}
+		if !r.w.Step(who) {
+			return false
+		}
+	}
+	return true
+}
+
+// runTo runs one client to a position. If it can't get there, because it passes
+// the phase by, or is refused, or has nothing left to do, the trace says so.
+func (r *runner) runTo(a run, client int, who sim.Set) error {
+	pos := *a.to
+	if pos.nth < 0 {
+		nth, err := r.ahead(pos, client, a.within)
+		if err != nil {
+			return err
+		}
+		pos.nth = nth
+	}
+	start := r.w.Where(client)
+	entered := start.Phase == pos.phase
+	why := ""
+	stop := func() bool {
+		at := r.w.Where(client)
+		if pos.reached(at) || pos.side == atDone && (at.Over || at.About == sim.KindAcquire && at.Cycle > start.Cycle) {
+			return true
+		}
+		entered = entered || at.Phase == pos.phase
+		switch {
+		case at.Over:
+			why = "it is through with its program"
+		case pos.side >= before && entered && at.Phase != pos.phase:
+			why = fmt.Sprintf("under %s it leaves %s earlier", r.cfg.Strategy.Name, pos.phase)
+		}
+		return why != ""
+	}
+	name := a.who[0]
+	switch reached := r.until(who, r.w.Now()+a.within, stop); {
+	case why != "":
+		r.missed("%s never stands at %q: %s", name, pos.text, why)
+	case !reached:
+		r.missed("%s does not get to %q within %s", name, pos.text, sim.Duration(a.within))
+	}
+	return nil
+}
+
+// ahead finds out which command is the nth from the end of a phase, by running
+// ahead on the same schedule in another world.
+func (r *runner) ahead(pos position, client int, within time.Duration) (int, error) {
+	w, err := worlds.take(r.cfg, false)
+	if err != nil {
+		return 0, err
+	}
+	defer worlds.give(w)
+	if err := w.Play(r.w.Schedule().Moves, nil); err != nil {
+		return 0, err
+	}
+	scout := runner{s: r.s, w: w, cfg: r.cfg}
+	most, entered := 0, false
+	scout.until(sim.SetOf(client), w.Now()+within, func() bool {
+		at := w.Where(client)
+		if at.Phase == pos.phase {
+			entered, most = true, at.Sent
+		}
+		return at.Over || entered && at.Phase != pos.phase
+	})
+	return max(most+1+pos.nth, 0), nil
+}
+
+// answer is what a question is about; its value comes from the trace.
+type answer string
+
+var answers = []string{"holders", "record", "verdict"}
+
+func parseAnswer(s string) (answer, error) {
+	if slices.Contains(answers, s) {
+		return answer(s), nil
+	}
+	return "", unknown("answer", s, answers)
+}
+
+// of is the answer at a point of a trace.
+func (a answer) of(t *sim.Trace, seq int) string {
+	if a == "verdict" {
+		return t.Verdict().String()
+	}
+	state := t.StateAt(seq - 1)
+	var parts []string
+	switch a {
+	case "holders":
+		for i, c := range state.Clients {
+			if c.Lease.Believed {
+				parts = append(parts, t.Clients[i])
+			}
+		}
+	case "record":
+		for i := range state.Nodes {
+			if r := state.LockRecord(i); r != nil {
+				parts = append(parts, t.Nodes[i]+": "+r.Value)
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return "nobody"
+	}
+	return strings.Join(parts, ", ")
+}

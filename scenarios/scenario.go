@@ -1,0 +1,234 @@
+// Package scenarios holds the scripts: what a teacher writes, in YAML, to show
+// how a lock fails. A script steers by where a client is in its protocol and
+// never by a command that only one strategy sends, so that one script runs under
+// every strategy and the matrix of both is honest.
+package scenarios
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+// Scenario is a script, with the verdict that it expects of each strategy.
+type Scenario struct {
+	Name   string // of a built-in script its file's, without .yaml; of a user's, the path
+	Title  string
+	Shows  string // one line for lists
+	Source string // where the field met it, if anywhere
+
+	setup   setup
+	script  []step
+	notes   []note
+	expect  map[string]sim.Verdict
+	because map[string]string
+	file    string
+}
+
+// setup is what a scenario changes of a run's configuration. A nil or zero part
+// is left as the strategy has it.
+type setup struct {
+	ttl, timeout, latency time.Duration
+	noLatency             bool
+	retry                 retryChange
+	clients               []sim.ClientConfig
+	persistence           sim.Persistence
+	fenced                bool
+	line                  value
+}
+
+type retryChange struct {
+	tries         *int
+	delay, jitter *time.Duration
+}
+
+// note is a text of the script, by its number from 1.
+type note struct {
+	kind   sim.NoteKind
+	text   string
+	answer answer
+}
+
+//go:embed *.yaml
+var builtin embed.FS
+
+// order is the order of teaching: what fails first, and what its cure fails to.
+var order = []string{
+	"crash-holding", "crash-mid-acquire", "ttl-truthy",
+	"takeover-race", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline", "clock-skew",
+	"late-release", "release-gap", "duplicate-release", "reply-lost",
+	"pause-past-ttl", "server-clock-jump", "restart-no-fsync",
+	"minority-down", "majority-down", "slow-node", "split-vote",
+}
+
+// All lists the built-in scenarios in the order of teaching.
+func All() []*Scenario { return loadBuiltin() }
+
+var loadBuiltin = sync.OnceValue(func() []*Scenario {
+	files, err := fs.Glob(builtin, "*.yaml")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	var all []*Scenario
+	for _, file := range files {
+		data, err := builtin.ReadFile(file)
+		if err == nil {
+			var s *Scenario
+			s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data)
+			all = append(all, s)
+		}
+		if err != nil {
+			panic("a built-in scenario is broken: " + err.Error()) // a test sees to it that this never ships
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Scenario) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
+	return all
+})
+
+// Names lists the built-in scenarios' names.
+func Names() []string {
+	var names []string
+	for _, s := range All() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Find gives the built-in scenario of that name, or reads the file at that path.
+func Find(nameOrPath string) (*Scenario, error) {
+	for _, s := range All() {
+		if s.Name == nameOrPath {
+			return s, nil
+		}
+	}
+	ext := filepath.Ext(nameOrPath)
+	if ext == ".yaml" || ext == ".yml" || strings.ContainsAny(nameOrPath, `/\`) {
+		return Load(nameOrPath)
+	}
+	return nil, unknown("scenario", nameOrPath, Names())
+}
+
+// Load reads a scenario from a file. Errors name the file, the line and the culprit.
+func Load(file string) (*Scenario, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		var pathErr *fs.PathError
+		if errors.As(err, &pathErr) {
+			err = pathErr.Err
+		}
+		return nil, fmt.Errorf("cannot read the scenario %s: %w", file, err)
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("cannot read the scenario %s: it is not a regular file", file)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the scenario %s: %w", file, err)
+	}
+	return read(file, file, data)
+}
+
+func read(file, name string, data []byte) (*Scenario, error) {
+	doc, err := parse(file, data)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scenario{Name: name, file: file}
+	l := loader{s: s}
+	var script value
+	if err := doc.fields(map[string]func(value) error{
+		"title":   into(&s.Title, value.text),
+		"shows":   into(&s.Shows, value.text),
+		"source":  into(&s.Source, value.text),
+		"setup":   l.setup,
+		"script":  func(v value) error { script = v; return nil },
+		"expect":  l.expect,
+		"because": l.because,
+	}); err != nil {
+		return nil, err
+	}
+	if s.Title == "" {
+		return nil, doc.errorf("the scenario has no title")
+	}
+	if script.node == nil {
+		return nil, doc.errorf("the scenario has no script")
+	}
+	if len(s.setup.clients) == 0 {
+		s.setup.clients = []sim.ClientConfig{newClient("A"), newClient("B")}
+	}
+	// The script comes last: it may name only clients that the setup has.
+	return s, l.script(script)
+}
+
+// Config is the configuration of a run of the scenario under a strategy.
+func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
+	cfg := sim.Config{
+		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
+		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Seed: seed,
+		Fenced: s.setup.fenced, Clients: slices.Clone(s.setup.clients),
+	}
+	set := func(to *time.Duration, d time.Duration) {
+		if d != 0 {
+			*to = d
+		}
+	}
+	set(&cfg.TTL, s.setup.ttl)
+	set(&cfg.Timeout, s.setup.timeout)
+	set(&cfg.Latency, s.setup.latency)
+	if s.setup.noLatency {
+		cfg.Latency = 0
+	}
+	if r := s.setup.retry; r.tries != nil {
+		cfg.Retry.Tries = *r.tries
+	}
+	if r := s.setup.retry; r.delay != nil {
+		cfg.Retry.Delay = *r.delay
+	}
+	if r := s.setup.retry; r.jitter != nil {
+		cfg.Retry.Jitter = *r.jitter
+	}
+	for range st.Nodes {
+		cfg.Nodes = append(cfg.Nodes, sim.NodeConfig{Persistence: s.setup.persistence})
+	}
+	return cfg
+}
+
+// label is the scenario's name as schedules carry it: of a file only its base.
+func (s *Scenario) label() string { return filepath.Base(s.Name) }
+
+// Expect is the verdict that the scenario expects of a strategy, and whether it
+// expects any.
+func (s *Scenario) Expect(strategy string) (sim.Verdict, bool) {
+	v, has := s.expect[strategy]
+	return v, has
+}
+
+// Because is why the scenario expects that verdict: what, in this schedule, does
+// or prevents it.
+func (s *Scenario) Because(strategy string) string { return s.because[strategy] }
+
+// Clients lists the names of the clients in the script.
+func (s *Scenario) Clients() []string {
+	var names []string
+	for _, c := range s.setup.clients {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func newClient(name string) sim.ClientConfig {
+	return sim.ClientConfig{Name: name, Rate: 1, Cycles: 1, Work: time.Second}
+}

@@ -1,0 +1,100 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/strategies"
+)
+
+// didYouMean is a question to append to an error about an unknown word, or
+// nothing where no known word is near it.
+func didYouMean(word string, known []string) string {
+	best, least := "", 1+len(word)/3
+	for _, k := range known {
+		if d := distance(strings.ToLower(word), strings.ToLower(k)); d <= least && (best == "" || d < distance(word, best)) {
+			best = k
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// distance is how many letters have to be put in, taken out, exchanged, or
+// swapped with their neighbour, to make b of a.
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	if len(s) > 64 || len(t) > 64 {
+		return 64
+	}
+	rows := make([][]int, len(s)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(t)+1)
+		rows[i][0] = i
+	}
+	for j := range t {
+		rows[0][j+1] = j + 1
+	}
+	for i := range s {
+		for j := range t {
+			change := 1
+			if s[i] == t[j] {
+				change = 0
+			}
+			d := min(rows[i][j+1]+1, rows[i+1][j]+1, rows[i][j]+change)
+			if i > 0 && j > 0 && s[i] == t[j-1] && s[i-1] == t[j] {
+				d = min(d, rows[i-1][j-1]+1)
+			}
+			rows[i+1][j+1] = d
+		}
+	}
+	return rows[len(s)][len(t)]
+}
+
+// unknown is the error of a word that isn't one of the known ones.
+func unknown(what, word string, known []string) error {
+	if hint := didYouMean(word, known); hint != "" {
+		return fmt.Errorf("unknown %s %q%s", what, clip(word), hint)
+	}
+	return fmt.Errorf("unknown %s %q: it is one of %s", what, clip(word), strings.Join(known, ", "))
+}
+
+// clip keeps a word that somebody typed, or a file that isn't text, from
+// filling the screen.
+func clip(s string) string {
+	const longest = 60
+	if r := []rune(s); len(r) > longest {
+		return string(r[:longest]) + "..."
+	}
+	return s
+}
+
+// FindStrategy finds a strategy of the catalogue by name.
+func FindStrategy(name string) (strategies.Strategy, error) {
+	if s, found := strategies.Get(name); found {
+		return s, nil
+	}
+	return strategies.Strategy{}, unknown("strategy", name, StrategyNames())
+}
+
+// StrategyNames lists the catalogue.
+func StrategyNames() []string {
+	var names []string
+	for _, s := range strategies.All() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// sortedKeys lists a map's keys in order.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

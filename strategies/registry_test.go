@@ -1,0 +1,144 @@
+package strategies
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestRegistryIsComplete(t *testing.T) {
+	names, files := map[string]bool{}, map[string]bool{}
+	for _, s := range All() {
+		if s.Name == "" || s.Summary == "" || s.Source == "" {
+			t.Errorf("%+v: name, summary and source must be given", s)
+		}
+		if names[s.Name] || files[s.File] {
+			t.Errorf("%s in %s: registered twice", s.Name, s.File)
+		}
+		names[s.Name], files[s.File] = true, true
+		if want := strings.ReplaceAll(s.Name, "-", "_") + ".go"; s.File != want {
+			t.Errorf("%s is in %s, want %s", s.Name, s.File, want)
+		}
+		if s.Nodes < 1 || s.Timeout <= 0 || s.New == nil {
+			t.Errorf("%s: cannot be run: %+v", s.Name, s)
+		}
+		if got, ok := Get(s.Name); !ok || got.File != s.File {
+			t.Errorf("Get(%q) finds %q, %v", s.Name, got.Name, ok)
+		}
+	}
+	if s, ok := Get("redlok"); ok {
+		t.Errorf("Get finds %q under a name that nobody has", s.Name)
+	}
+}
+
+func TestCatalogueOrder(t *testing.T) {
+	want := []string{
+		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "getset-equal", "getset-expired",
+		"naive-del", "get-then-del", "fixed-value", "setpx-lua", "redlock", "redlock-hyperf",
+	}
+	var got []string
+	for _, s := range All() {
+		got = append(got, s.Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("All() lists\n%q, want\n%q", got, want)
+	}
+}
+
+// The first thing that a reader sees is what the strategy sends, and where it
+// is from.
+func TestEveryFileOpensWithItsCommands(t *testing.T) {
+	for _, s := range All() {
+		_, code, _ := strings.Cut(s.Code(), "import (")
+		rest := code
+		for _, part := range []string{"//\tacquire   ", "//\trelease   ", "// Source: ", "\ntype "} {
+			_, after, found := strings.Cut(rest, part)
+			if !found {
+				t.Errorf("%s: no %q, or not where it belongs", s.File, part)
+				break
+			}
+			rest = after
+		}
+	}
+}
+
+func TestQuorum(t *testing.T) {
+	tests := []struct {
+		strategy    string
+		nodes, want int
+	}{
+		{"setnx", 1, 1},
+		{"redlock", 1, 1}, {"redlock", 2, 2}, {"redlock", 3, 2}, {"redlock", 4, 3}, {"redlock", 5, 3},
+		{"redlock-hyperf", 1, 1}, {"redlock-hyperf", 2, 2}, {"redlock-hyperf", 3, 3},
+		{"redlock-hyperf", 4, 3}, {"redlock-hyperf", 5, 4},
+	}
+	for _, test := range tests {
+		s, _ := Get(test.strategy)
+		s.Nodes = test.nodes
+		if got := s.Quorum(); got != test.want {
+			t.Errorf("%s on %d nodes needs %d, want %d", test.strategy, test.nodes, got, test.want)
+		}
+	}
+}
+
+// A strategy knows of time and chance only what its Options tell it, and of
+// the rest of this module nothing at all. system.go is what the options are made
+// of in production.
+func TestStrategiesUseOnlyWhatTheyAreGiven(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no source files: %v", err)
+	}
+	for _, name := range files {
+		if name == "system.go" || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			if strings.HasPrefix(path, "lockstep/") || strings.HasSuffix(path, "/rand") || strings.HasSuffix(path, "/rand/v2") {
+				t.Errorf("%s: imports %s", set.Position(spec.Pos()), path)
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && ownTime(sel) {
+				t.Errorf("%s: uses time.%s; the Clock is in the Options", set.Position(n.Pos()), sel.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+func ownTime(sel *ast.SelectorExpr) bool {
+	pkg, ok := sel.X.(*ast.Ident)
+	return ok && pkg.Name == "time" && slices.Contains([]string{
+		"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer",
+	}, sel.Sel.Name)
+}
+
+// A strategy's file is read by people who have never heard of what runs it, and
+// keeps no state between its instances: a script is a constant.
+func TestStrategyFilesStandAlone(t *testing.T) {
+	for _, s := range All() {
+		code := s.Code()
+		for _, word := range []string{"time.Now", "time.Sleep", "time.After", "simulat", "virtual time", "scenario"} {
+			if strings.Contains(strings.ToLower(code), strings.ToLower(word)) {
+				t.Errorf("%s mentions %q", s.File, word)
+			}
+		}
+		for line := range strings.Lines(code) {
+			if strings.HasPrefix(line, "var ") && !strings.Contains(line, "redis.NewScript(") {
+				t.Errorf("%s keeps package state: %s", s.File, line)
+			}
+		}
+	}
+}

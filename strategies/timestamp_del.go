@@ -1,0 +1,79 @@
+package strategies
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// TimestampDel stores when the lease ends, and clears away what has ended.
+//
+//	acquire   SETNX key now+ttl
+//	          if refused: GET key; if that is < now: DEL key, SETNX key now+ttl
+//	release   DEL key
+//
+// Source: the Japanese article on GETSET locks, part 5, first half. This is the
+// algorithm that it means. Its code reads GET's answer into the variable that
+// held the new stamp, so its second SETNX stores the expired one again, and the
+// next to come takes the lock at once.
+//
+// Between reading a stamp and deleting it anything may happen: two that have
+// both read the expired stamp both take over, the second by deleting the
+// first's. A key that is gone counts as expired, so a release in that gap does
+// the same with no time passing at all. The stamps are compared with each
+// client's own wall clock, and nothing in the record says whose it is.
+type TimestampDel struct {
+	rdb *redis.Client
+	key string
+	opt Options
+}
+
+// NewTimestampDel locks key on one Redis server.
+func NewTimestampDel(rdb *redis.Client, key string, o Options) *TimestampDel {
+	return &TimestampDel{rdb: rdb, key: key, opt: o}
+}
+
+// Acquire stores the end of the lease under the key unless an unexpired one is
+// stored there already.
+func (l *TimestampDel) Acquire(ctx context.Context) (*Lease, error) {
+	return retry(ctx, l.opt, l.try)
+}
+
+func (l *TimestampDel) try(ctx context.Context) (*Lease, error) {
+	lease, err := l.store(ctx)
+	if !errors.Is(err, ErrNotAcquired) {
+		return lease, err
+	}
+
+	stored, err := l.rdb.Get(ctx, l.key).Int64()
+	if err != nil && !errors.Is(err, redis.Nil) { // no key reads as 0: long expired
+		return nil, err
+	}
+	if stored >= l.opt.Clock.Now().UnixMilli() {
+		return nil, ErrNotAcquired
+	}
+	if err := l.rdb.Del(ctx, l.key).Err(); err != nil {
+		return nil, err
+	}
+	return l.store(ctx)
+}
+
+// store is one SETNX, with a stamp in Unix milliseconds.
+func (l *TimestampDel) store(ctx context.Context) (*Lease, error) {
+	stamp := l.opt.Clock.Now().Add(l.opt.TTL).UnixMilli()
+	won, err := l.rdb.SetNX(ctx, l.key, stamp, 0).Result()
+	if err != nil {
+		return nil, err
+	}
+	if !won {
+		return nil, ErrNotAcquired
+	}
+	return &Lease{Token: strconv.FormatInt(stamp, 10)}, nil
+}
+
+// Release deletes the key, whoever's it is.
+func (l *TimestampDel) Release(ctx context.Context, _ *Lease) error {
+	return l.rdb.Del(ctx, l.key).Err()
+}

@@ -1,0 +1,333 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// canvas is a grid of character cells. Every pane draws into one and nothing
+// else, so a frame can't be wider or taller than its window: what falls outside
+// is not drawn, and text that is cut says so.
+type canvas struct {
+	w, h  int
+	cells []cell
+	more  string // the mark of text that was cut
+}
+
+// cell is one column of one row. A character of two columns stands in the left
+// cell; the right one is marked as covered.
+type cell struct {
+	s       string
+	ink     ink
+	covered bool
+}
+
+// rect is a part of a canvas, in cells.
+type rect struct{ x, y, w, h int }
+
+func (r rect) empty() bool { return r.w <= 0 || r.h <= 0 }
+
+func (r rect) contains(x, y int) bool {
+	return x >= r.x && x < r.x+r.w && y >= r.y && y < r.y+r.h
+}
+
+func newCanvas(w, h int, more string) *canvas {
+	return &canvas{w: w, h: h, cells: make([]cell, w*h), more: more}
+}
+
+// put draws one character of one column.
+func (c *canvas) put(x, y int, s string, k ink) {
+	if x < 0 || y < 0 || x >= c.w || y >= c.h {
+		return
+	}
+	c.free(x, y)
+	c.cells[y*c.w+x] = cell{s: s, ink: k}
+}
+
+// free makes a cell empty, and its other half with it if it had one.
+func (c *canvas) free(x, y int) {
+	row := c.cells[y*c.w : (y+1)*c.w]
+	if row[x].covered && x > 0 {
+		row[x-1] = cell{}
+	}
+	if x+1 < c.w && row[x+1].covered {
+		row[x+1] = cell{}
+	}
+	row[x] = cell{}
+}
+
+func (c *canvas) at(x, y int) cell {
+	if x < 0 || y < 0 || x >= c.w || y >= c.h {
+		return cell{}
+	}
+	return c.cells[y*c.w+x]
+}
+
+// fill draws the same character all over a part.
+func (c *canvas) fill(r rect, s string, k ink) {
+	for y := r.y; y < r.y+r.h; y++ {
+		for x := r.x; x < r.x+r.w; x++ {
+			c.put(x, y, s, k)
+		}
+	}
+}
+
+// tint changes the ink of what stands in a part already.
+func (c *canvas) tint(r rect, k ink) {
+	for y := max(r.y, 0); y < min(r.y+r.h, c.h); y++ {
+		for x := max(r.x, 0); x < min(r.x+r.w, c.w); x++ {
+			c.cells[y*c.w+x].ink = k
+		}
+	}
+}
+
+// text writes s from (x, y) on, in at most width columns, and returns how many
+// it took. Text that does not fit ends in the canvas's cut mark.
+func (c *canvas) text(x, y, width int, s string, k ink) int {
+	width = min(width, c.w-x)
+	if width <= 0 || y < 0 || y >= c.h {
+		return 0
+	}
+	s = fit(s, width, c.more)
+	used := 0
+	for len(s) > 0 {
+		var g string
+		var n int
+		g, s, n = nextGlyph(s)
+		if n == 0 {
+			continue
+		}
+		c.put(x+used, y, g, k)
+		if n == 2 && used+1 < width {
+			c.put(x+used+1, y, "", k)
+			if i := y*c.w + x + used + 1; x+used+1 < c.w {
+				c.cells[i-1] = cell{s: g, ink: k}
+				c.cells[i] = cell{ink: k, covered: true}
+			}
+		}
+		used += n
+	}
+	return used
+}
+
+// line writes a line made of pieces of text in several inks.
+func (c *canvas) line(x, y, width int, l line) int {
+	width = min(width, c.w-x)
+	if l.width() > width {
+		l = l.fit(width, c.more)
+	}
+	used := 0
+	for _, s := range l {
+		used += c.text(x+used, y, width-used, s.text, s.ink)
+	}
+	return used
+}
+
+// lines writes a pane's lines from the offset on; the last row says how many
+// more there are if they don't fit.
+func (c *canvas) lines(r rect, all []line, offset int) {
+all = all[min(offset, len(all)):]
+	for i := 0; i < r.h && i < len(all); i++ {
+		if i == r.h-1 && len(all) > r.h {
+			c.text(r.x, r.y+i, r.w, fmt.Sprintf("%s %d more lines", c.more, len(all)-i), inkDim)
+			return
+		}
+		c.line(r.x, r.y+i, r.w, all[i])
+	}
+}
+
+// span is a piece of text in one ink, and line is a row of them.
+type (
+	span struct {
+		text string
+		ink  ink
+	}
+	line []span
+)
+
+func plain(s string) line { return line{{s, inkPlain}} }
+
+func (l line) width() int {
+	n := 0
+	for _, s := range l {
+		n += textWidth(s.text)
+	}
+	return n
+}
+
+// fit cuts a line that is too wide; the mark takes the ink of what it cuts.
+func (l line) fit(width int, more string) line {
+	var out line
+	for _, s := range l {
+		n := textWidth(s.text)
+		if n < width {
+			out, width = append(out, s), width-n
+			continue
+		}
+		if n == width { // fits by itself, but something follows
+			s.text += " "
+		}
+		return append(out, span{fit(s.text, width, more), s.ink})
+	}
+	return out
+}
+
+// nextGlyph takes the first character, as a person counts them, off s, and
+// gives its width in columns: 0 for what may not reach a terminal (controls,
+// escapes) or takes no room.
+func nextGlyph(s string) (glyph, rest string, width int) {
+	if s[0] < utf8.RuneSelf {
+		if len(s) == 1 || s[1] < utf8.RuneSelf {
+			if s[0] == '\t' {
+				return " ", s[1:], 1
+			}
+			if s[0] < ' ' || s[0] == 0x7f {
+				return "", s[1:], 0
+			}
+			return s[:1], s[1:], 1
+		}
+	}
+	g, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	rest = s[len(g):]
+	r, _ := utf8.DecodeRuneInString(g)
+	switch {
+	case r == utf8.RuneError:
+		return "?", rest, 1
+	case unicode.IsControl(r), w == 0:
+		return "", rest, 0
+	}
+	return g, rest, min(w, 2)
+}
+
+// textWidth is how many columns text takes on a canvas.
+func textWidth(s string) int {
+	n := 0
+	for len(s) > 0 {
+		var w int
+		_, s, w = nextGlyph(s)
+		n += w
+	}
+	return n
+}
+
+// fit cuts s to a width and ends it with the mark where it cut.
+func fit(s string, width int, more string) string {
+	if width <= 0 {
+		return ""
+	}
+	if textWidth(s) <= width {
+		return s
+	}
+	used, end := 0, 0
+	for rest := s; len(rest) > 0; {
+		_, next, w := nextGlyph(rest)
+		if used+w > width-1 {
+			break
+		}
+		used += w
+		end = len(s) - len(next)
+		rest = next
+	}
+	return s[:end] + more
+}
+
+// wrap breaks text into lines of at most width columns, between words where it
+// can. A newline in the text begins a new line; an empty line stays one.
+func wrap(s string, width int) []string {
+	if width <= 0 {
+		return nil
+	}
+	var lines []string
+	for _, para := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
+		lines = append(lines, wrapLine(para, width)...)
+	}
+	return lines
+}
+
+func wrapLine(s string, width int) []string {
+	var lines []string
+	row, used := "", 0
+	for _, word := range words(s) {
+		n := textWidth(word)
+		if used > 0 && used+1+n <= width {
+			row, used = row+" "+word, used+1+n
+			continue
+		}
+		if used > 0 {
+			lines = append(lines, row)
+		}
+		for n > width {
+			var head string
+			head, word = splitAt(word, width)
+			lines = append(lines, head)
+			n = textWidth(word)
+		}
+		row, used = word, n
+	}
+	return append(lines, row)
+}
+
+// words splits at blanks; leading ones stay with the first word, so that an
+// indented line keeps its place.
+func words(s string) []string {
+	trimmed := strings.TrimLeft(s, " ")
+	list := strings.Fields(trimmed)
+	if len(list) > 0 {
+		list[0] = s[:len(s)-len(trimmed)] + list[0]
+	}
+	return list
+}
+
+// splitAt takes at least one character, and as many as fit in width, off s.
+func splitAt(s string, width int) (head, tail string) {
+	used, rest := 0, s
+	for len(rest) > 0 {
+		_, next, w := nextGlyph(rest)
+		if used > 0 && used+w > width {
+			break
+		}
+		used += w
+		rest = next
+	}
+	return s[:len(s)-len(rest)], rest
+}
+
+// render gives the frame: exactly h lines, none wider than w.
+func (c *canvas) render(t *theme) string {
+	var b strings.Builder
+	b.Grow(len(c.cells) * 3)
+	for y := range c.h {
+		if y > 0 {
+			b.WriteByte('\n')
+		}
+		c.renderRow(&b, c.cells[y*c.w:(y+1)*c.w], t)
+	}
+	return b.String()
+}
+
+func (c *canvas) renderRow(b *strings.Builder, row []cell, t *theme) {
+	for len(row) > 0 && row[len(row)-1] == (cell{}) {
+		row = row[:len(row)-1]
+	}
+	open := inkPlain
+	for i := range row {
+		if row[i].covered {
+			continue
+		}
+		if row[i].ink != open {
+			b.WriteString(t.close[open])
+			open = row[i].ink
+			b.WriteString(t.open[open])
+		}
+		if row[i].s == "" {
+			b.WriteByte(' ')
+		} else {
+			b.WriteString(row[i].s)
+		}
+	}
+	b.WriteString(t.close[open])
+}
