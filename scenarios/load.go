@@ -82,7 +82,7 @@ func (l *loader) resource(v value) error {
 	case err != nil:
 		return err
 	case s != "plain" && s != "fenced":
-		return v.wrap(unknown("resource", s, []string{"plain", "fenced"}))
+		return v.wrap(Unknown("resource", s, []string{"plain", "fenced"}))
 	}
 	l.s.setup.fenced = s == "fenced"
 	return nil
@@ -194,7 +194,7 @@ func ParseCode(s string) (sim.Verdict, error) {
 	if c, found := sim.ParseCode(strings.ToUpper(s)); found {
 		return sim.Verdict{c}, nil
 	}
-	return nil, unknown("code", s, append(sim.Verdict(sim.Codes).Strings(), "ok"))
+	return nil, Unknown("code", s, append(sim.Verdict(sim.Codes).Strings(), "ok"))
 }
 
 func (l *loader) because(v value) error {
@@ -272,7 +272,7 @@ func (l *loader) step(at value) (action, error) {
 	head := entries[0]
 	read, known := stepKeys[head.key]
 	if !known {
-		return nil, head.at.wrap(unknown("step", head.key, sortedKeys(stepKeys)))
+		return nil, head.at.wrap(Unknown("step", head.key, sortedKeys(stepKeys)))
 	}
 	return read(l, head.value, entries[1:])
 }
@@ -285,7 +285,7 @@ func rest(entries []entry, known map[string]func(value) error) error {
 			return e.at.errorf("unknown key %q: this step has no further keys", clip(e.key))
 		}
 		if !is {
-			return e.at.wrap(unknown("key", e.key, sortedKeys(known)))
+			return e.at.wrap(Unknown("key", e.key, sortedKeys(known)))
 		}
 		if err := read(e.value); err != nil {
 			return err
@@ -339,12 +339,22 @@ func (l *loader) run(v value, more []entry) (action, error) {
 			return into(&r.span, positive)(v)
 		},
 		"within": into(&r.within, positive),
+		"otherwise": func(v value) error {
+			s, err := v.text()
+			if err == nil && s != "stop" {
+				err = v.wrap(Unknown("alternative", s, []string{"stop"}))
+			}
+			r.needed = true
+			return err
+		},
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case r.to != nil && r.span != 0:
 		return nil, span.errorf("a run has a to or a for, not both")
+	case r.needed && r.to == nil:
+		return nil, v.errorf("\"otherwise\" goes with \"to\"")
 	case r.to != nil && len(r.who) != 1:
 		return nil, to.errorf("only one client can be run to a position, not %d", len(r.who))
 	}
@@ -380,7 +390,7 @@ func (l *loader) knows(client string) error {
 			return nil
 		}
 	}
-	return unknown("client", client, l.s.Clients())
+	return Unknown("client", client, l.s.Clients())
 }
 
 func (l *loader) clientName(v value) (string, error) {
@@ -584,4 +594,3 @@ func (l *loader) slow(v value, more []entry) (action, error) {
 		return sim.Slow{Client: client, Node: n, Request: request, Reply: reply}
 	}), rest(more, nil)
 }
-

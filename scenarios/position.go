@@ -41,7 +41,7 @@ func parsePosition(s string) (position, error) {
 	case len(words) == 1:
 		at, known := places[words[0]]
 		if !known {
-			return p, unknown("position", s, append(sortedKeys(places), "before acquire first", "after release last"))
+			return p, Unknown("position", s, append(sortedKeys(places), "before acquire first", "after release last"))
 		}
 		p.side = at
 		return p, nil
@@ -59,7 +59,7 @@ func parsePosition(s string) (position, error) {
 	}
 	phase, known := phases[words[1]]
 	if !known {
-		return p, unknown("phase", words[1], sortedKeys(phases))
+		return p, Unknown("phase", words[1], sortedKeys(phases))
 	}
 	p.phase = phase
 	return p, p.count(words[2])

@@ -139,7 +139,11 @@ type action interface{ do(r *runner) error }
 
 func (r *runner) script() error {
 	for _, st := range r.s.script {
-		if err := st.action.do(r); err != nil {
+		err := st.action.do(r)
+		if errors.Is(err, errWindow) {
+			break
+		}
+		if err != nil {
 			return st.at.wrap(err)
 		}
 		if err := r.w.Err(); err != nil {
@@ -154,6 +158,9 @@ func (r *runner) script() error {
 	}
 	return nil
 }
+
+// errWindow ends a script that has nothing to show under this strategy.
+var errWindow = errors.New("the window does not open")
 
 // missed notes that a step had nothing to act on under this strategy.
 func (r *runner) missed(format string, args ...any) {
@@ -243,6 +250,7 @@ type run struct {
 	to     *position
 	span   time.Duration
 	within time.Duration
+	needed bool // the rest of the script is about nothing if the position isn't reached
 }
 
 func (a run) do(r *runner) error {
@@ -329,6 +337,12 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 		r.missed("%s never stands at %q: %s", name, pos.text, why)
 	case !reached:
 		r.missed("%s does not get to %q within %s", name, pos.text, sim.Duration(a.within))
+	default:
+		return nil
+	}
+	if a.needed {
+		r.missed("So the window that this scenario is about does not open under %s. The rest of the script is left out.", r.cfg.Strategy.Name)
+		return errWindow
 	}
 	return nil
 }
@@ -365,7 +379,7 @@ func parseAnswer(s string) (answer, error) {
 	if slices.Contains(answers, s) {
 		return answer(s), nil
 	}
-	return "", unknown("answer", s, answers)
+	return "", Unknown("answer", s, answers)
 }
 
 // of is the answer at a point of a trace.

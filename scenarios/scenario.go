@@ -117,7 +117,7 @@ func Find(nameOrPath string) (*Scenario, error) {
 	if ext == ".yaml" || ext == ".yml" || strings.ContainsAny(nameOrPath, `/\`) {
 		return Load(nameOrPath)
 	}
-	return nil, unknown("scenario", nameOrPath, Names())
+	return nil, Unknown("scenario", nameOrPath, Names())
 }
 
 // Load reads a scenario from a file. Errors name the file, the line and the culprit.

@@ -54,8 +54,8 @@ func distance(a, b string) int {
 	return rows[len(s)][len(t)]
 }
 
-// unknown is the error of a word that isn't one of the known ones.
-func unknown(what, word string, known []string) error {
+// Unknown is the error of a word that isn't one of the known ones.
+func Unknown(what, word string, known []string) error {
 	if hint := didYouMean(word, known); hint != "" {
 		return fmt.Errorf("unknown %s %q%s", what, clip(word), hint)
 	}
@@ -77,7 +77,7 @@ func FindStrategy(name string) (strategies.Strategy, error) {
 	if s, found := strategies.Get(name); found {
 		return s, nil
 	}
-	return strategies.Strategy{}, unknown("strategy", name, StrategyNames())
+	return strategies.Strategy{}, Unknown("strategy", name, StrategyNames())
 }
 
 // StrategyNames lists the catalogue.

@@ -173,7 +173,7 @@ func (v value) fields(known map[string]func(value) error) error {
 	for _, e := range entries {
 		read, is := known[e.key]
 		if !is {
-			return e.at.wrap(unknown("key", e.key, sortedKeys(known)))
+			return e.at.wrap(Unknown("key", e.key, sortedKeys(known)))
 		}
 		if err := read(e.value); err != nil {
 			return err

@@ -181,6 +181,8 @@ func Duration(d time.Duration) string {
 	switch {
 	case d == Never:
 		return "never"
+	case d >= 48*time.Hour && d%(24*time.Hour) == 0:
+		return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + " days"
 	case d >= time.Hour || d <= -time.Hour:
 		return d.Round(time.Second).String()
 	case d >= time.Second || d <= -time.Second:

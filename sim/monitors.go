@@ -70,8 +70,11 @@ func (m *monitors) after(e *Event) {
 		m.falseRefusal(e)
 		m.refusal(e)
 	case KindSleep:
-		if e.Phase == PhaseAcquire {
+		switch e.Phase {
+		case PhaseAcquire:
 			m.refusal(e)
+			m.livelock(e)
+		case PhaseIdle: // a client that insists, between two calls
 			m.livelock(e)
 		}
 	}
@@ -158,10 +161,14 @@ func (m *monitors) harm(ch *Change) string {
 	return "shortens"
 }
 
-// falseRefusal: the client's own value is stored, and it is told that it has
-// not got the lock.
+// falseRefusal: the client's own value is stored, on as many nodes as a holder
+// needs, and it is told that it has not got the lock. Fewer records don't make a
+// lock; what they may still do is block others.
 func (m *monitors) falseRefusal(e *Event) {
 	own := Acquisition{Client: e.Client, N: e.Acq}
+	if m.owned(own) < m.w.cfg.Strategy.Quorum() {
+		return
+	}
 	for n := range m.s.Nodes {
 		if r := m.s.LockRecord(n); r != nil && r.Owner == own {
 			m.report(FN, fmt.Sprintf("%s is told that it has not got the lock while %s stores its value %s", m.name(e.Client), m.w.nodes[n].name, r.Value), r.Written, e.Seq)
@@ -170,19 +177,24 @@ func (m *monitors) falseRefusal(e *Event) {
 	}
 }
 
+// owned counts the nodes that hold an acquisition's record.
+func (m *monitors) owned(a Acquisition) int {
+	count := 0
+	for n := range m.s.Nodes {
+		if r := m.s.LockRecord(n); r != nil && r.Owner == a {
+			count++
+		}
+	}
+	return count
+}
+
 // ownership follows whether a believer's records have been lost on too many nodes.
 func (m *monitors) ownership(e *Event) {
 	for i := range m.s.Clients {
 		if !m.s.Clients[i].Lease.Believed || m.lost[i] != None {
 			continue
 		}
-		owned, own := 0, m.s.Acquisition(i)
-		for n := range m.s.Nodes {
-			if r := m.s.LockRecord(n); r != nil && r.Owner == own {
-				owned++
-			}
-		}
-		if owned < m.w.cfg.Strategy.Quorum() {
+		if m.owned(m.s.Acquisition(i)) < m.w.cfg.Strategy.Quorum() {
 			m.lost[i] = e.Seq
 		}
 	}
@@ -291,7 +303,7 @@ func (m *monitors) livelock(e *Event) {
 		if c.Lease.Live {
 			return
 		}
-		if c.Phase == PhaseAcquire && !c.Crashed && !c.Paused {
+		if (c.Phase == PhaseAcquire || c.Phase == PhaseIdle && c.Asleep) && !c.Crashed && !c.Paused && !c.Stopped {
 			trying++
 		}
 	}
@@ -299,7 +311,7 @@ func (m *monitors) livelock(e *Event) {
 		return
 	}
 	for n := range m.s.Nodes {
-		if r := m.s.LockRecord(n); r != nil && m.s.orphaned(r.Owner) {
+		if r := m.s.LockRecord(n); r != nil && m.s.Clients[max(r.Owner.Client, 0)].Crashed {
 			return
 		}
 	}
@@ -319,7 +331,7 @@ func (m *monitors) livelock(e *Event) {
 // without tokens, which are never the same.
 func (m *monitors) situation(e *Event) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d:", e.Client)
+	fmt.Fprintf(&b, "%d sleeps %d:", e.Client, e.By)
 	for i, c := range m.w.clients {
 		t := c.threads[0]
 		fmt.Fprintf(&b, "|c%d %v %v %v %v", i, m.s.Clients[i].Phase, t.waiting, t.op.kind, t.over)

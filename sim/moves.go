@@ -440,7 +440,7 @@ func (w *World) Where(client int) Where {
 	case opMark:
 		at.About = t.op.mark
 	case opReceive:
-		at.Landed = t.last != nil && t.last.executed != None && !t.last.read
+		at.Landed = t.last != nil && t.last.executed != None && !t.last.read && !t.last.noScript()
 	case opSleep:
 	}
 	return at

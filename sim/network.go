@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 )
@@ -27,6 +28,11 @@ type message struct {
 }
 
 func (m *message) inFlight() bool { return m.executed == None && m.failed == nil && !m.lost }
+
+// noScript: the node had to be sent the script itself. An EVALSHA that was
+// answered so has done nothing, and doesn't count as a command of the protocol:
+// positions mean the same whether the server knows the script already or not.
+func (m *message) noScript() bool { return bytes.HasPrefix(m.reply, []byte("-NOSCRIPT")) }
 
 // link is the way between one client and one node. The two directions have
 // latencies of their own and can be cut separately.

@@ -34,7 +34,8 @@ type Move struct {
 }
 
 const (
-	scheduleVersion = "lockstep1"
+	// ScheduleVersion is the first word of every schedule.
+	ScheduleVersion = "lockstep1"
 	movesBegin      = "--"
 
 	// The bounds of a schedule's text. Any run that fits MaxEvents fits them.
@@ -82,7 +83,7 @@ func (w *World) Play(moves []Move, say func(n int)) error {
 func (s Schedule) String() string {
 	c := &s.Config
 	words := []string{
-		scheduleVersion, c.Strategy.Name, c.Scenario,
+		ScheduleVersion, c.Strategy.Name, c.Scenario,
 		"seed=" + strconv.FormatUint(c.Seed, 10),
 		"key=" + c.Key,
 		"ttl=" + c.TTL.String(),
@@ -122,8 +123,8 @@ func ParseSchedule(text string, resolve func(string) (strategies.Strategy, error
 	if len(words) > maxScheduleParts {
 		return Schedule{}, fmt.Errorf("the schedule has %d words, more than %d", len(words), maxScheduleParts)
 	}
-	if words[0] != scheduleVersion {
-		return Schedule{}, fmt.Errorf("a schedule begins with %q, this begins with %.40q", scheduleVersion, words[0])
+	if words[0] != ScheduleVersion {
+		return Schedule{}, fmt.Errorf("a schedule begins with %q, this begins with %.40q", ScheduleVersion, words[0])
 	}
 	if len(words) < 3 {
 		return Schedule{}, errors.New("the schedule ends before it names its strategy and scenario")

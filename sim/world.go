@@ -331,6 +331,9 @@ func (w *World) performReceive(t *thread, o *op) {
 		return
 	}
 	o.reply = m.reply
+	if m.noScript() {
+		t.command--
+	}
 	e := Event{Kind: KindReceive, Command: m.command, Ref: m.executed}
 	if w.recording {
 		e.Reply = replyText(m.reply)

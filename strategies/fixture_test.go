@@ -26,6 +26,7 @@ type world struct {
 	strategy Strategy
 	servers  []*miniredis.Miniredis
 	down     map[int]bool // which servers nobody can reach
+	ttl      time.Duration
 	wall     time.Time
 	mono     time.Duration
 	naps     []time.Duration // every Sleep that a strategy asked for
@@ -40,7 +41,7 @@ func newWorld(t *testing.T, name string) *world {
 		t.Fatalf("no strategy is called %q", name)
 	}
 	w := &world{
-		t: t, strategy: strategy, down: map[int]bool{},
+		t: t, strategy: strategy, down: map[int]bool{}, ttl: ttl,
 		wall: time.Date(2021, 3, 18, 17, 46, 51, 250e6, time.UTC), mono: time.Hour,
 	}
 	for range strategy.Nodes {
@@ -132,7 +133,7 @@ func (w *world) insistent(name string, policy Retry) *process {
 	}
 	p.wire = p.wires[0]
 	p.lock = w.strategy.New(nodes, lockKey, Options{
-		TTL: ttl, Retry: policy, Clock: w,
+		TTL: w.ttl, Retry: policy, Clock: w,
 		Token:  func() string { w.tokens++; return fmt.Sprintf("%s-%d", name, w.tokens) },
 		Random: func(below time.Duration) time.Duration { return below / 2 },
 	})

@@ -106,6 +106,31 @@ func TestAcquireGivesUpWithItsContext(t *testing.T) {
 	}
 }
 
+func TestRedlockCleansUpEvenIfItsCallerIsGone(t *testing.T) {
+	w := newWorld(t, "redlock")
+	a := w.insistent("A", Retry{Tries: 3})
+	ctx, cancel := context.WithCancel(t.Context())
+
+	a.to(2).after("set", cancel)
+	if _, err := a.lock.Acquire(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("A acquires: %v, want %v", err, context.Canceled)
+	}
+	w.storesNothing()
+}
+
+func TestIncrExpireCountsInSeconds(t *testing.T) {
+	for given, want := range map[time.Duration]time.Duration{
+		300 * ms: time.Second, 1900 * ms: time.Second, ttl: ttl,
+	} {
+		w := newWorld(t, "incr-expire")
+		w.ttl = given
+		w.process("A").acquires()
+		if got := w.servers[0].TTL(lockKey); got != want {
+			t.Errorf("TTL %v: key expires in %v, want %v", given, got, want)
+		}
+	}
+}
+
 // dialogues show each strategy's flaw, or that it hasn't got another's, in the
 // fewest sentences.
 var dialogues = []struct {
@@ -172,6 +197,13 @@ var dialogues = []struct {
 		b.after("get", a.acquires)
 		b.acquires()
 	}},
+	{"timestamp-del", "whoever comes between DEL and SETNX has the lock", func(w *world, a, b, c *process) {
+		a.acquires()
+		w.pass(ttl + ms)
+		b.after("del", c.acquires)
+		b.isRefused()
+		w.stores(1, c.lease.Token)
+	}},
 	{"timestamp-del", "a release between SETNX and GET is enough, with no time passing", func(w *world, a, b, c *process) {
 		a.acquires()
 		b.before("get", a.releases)
@@ -201,6 +233,12 @@ var dialogues = []struct {
 		w.stores(1, losing)
 		w.pass(2 * ms)
 		c.acquires() // and A has most of its lease left
+	}},
+	{"getset-equal", "a stamp that is expired, but not the one that was read, is a loss", func(w *world, a, b, c *process) {
+		a.acquires()
+		w.pass(ttl + ms)
+		b.before("getset", func() { _ = w.servers[0].Set(lockKey, "1") })
+		b.isRefused()
 	}},
 	{"getset-equal", "a key that goes between SETNX and GET is refused", func(w *world, a, b, c *process) {
 		a.acquires()
@@ -405,9 +443,7 @@ var dialogues = []struct {
 	}},
 	{"redlock-hyperf", "three of five are not enough for it", func(w *world, a, b, c *process) {
 		for n := range 2 {
-			if err := w.servers[n].Set(lockKey, "somebody"); err != nil {
-				w.t.Fatal(err)
-			}
+			_ = w.servers[n].Set(lockKey, "somebody")
 		}
 		a.isRefused()
 		for n, want := range []string{"somebody", "somebody", "", "", ""} {

@@ -81,7 +81,7 @@ func newTheme(r *lipgloss.Renderer, mono, ascii bool) *theme {
 			looks[i] = style()
 		}
 	}
-	const mark = "\x00"
+	const mark = "x" // no colour sequence contains it
 	for i := range looks {
 		t.open[i], t.close[i], _ = strings.Cut(looks[i].Render(mark), mark)
 	}

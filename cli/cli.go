@@ -1,0 +1,125 @@
+// Package cli is the command line: it reads arguments, runs what they name, and
+// prints a view of the resulting trace. It stands between main and the rooms
+// below so that main stays thin and the commands can be tested as functions.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+)
+
+// The exit statuses.
+const (
+	exitOK       = 0
+	exitOccurred = 1 // what the caller asked to be told about has occurred
+	exitUsage    = 2 // the input has to be mended
+)
+
+// exit is an error that has been told to the user already, if it had to be.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// Main runs the command line and returns the exit status.
+func Main(args []string, in io.Reader, out, errs io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.Execute()
+	var status exit
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &status):
+		return int(status)
+	}
+	fmt.Fprintf(errs, "lockstep: %s\n", err)
+	return exitUsage
+}
+
+func newRoot() *cobra.Command {
+	var look look
+	root := &cobra.Command{
+		Use:   "lockstep",
+		Short: "Shows how Redis locks fail, by running real lock code in virtual time",
+		Long: `Lockstep runs real lock code (go-redis) against real Redis commands (miniredis)
+in virtual time, through crashes, pauses, clock errors and lost messages, and
+shows when and why two clients end up holding the same lock.
+
+In a terminal, lockstep opens the player. Anywhere else it prints the matrix of
+all strategies under all scenarios.`,
+		Args:          noArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if terminal(cmd.OutOrStdout()) && terminal(cmd.InOrStdin()) {
+				return look.open("setpx-lua", "pause-past-ttl", 1)
+			}
+			return printMatrix(cmd.OutOrStdout(), cmd.ErrOrStderr(), textMatrix)
+		},
+	}
+	look.flags(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(newList(), newRun(), newMatrix(), newReplay())
+	return root
+}
+
+// noArgs refuses arguments, and takes the first for a misspelt command.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if !cmd.HasSubCommands() {
+		return fmt.Errorf("%s takes no arguments, and got %q", cmd.CommandPath(), args[0])
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return fmt.Errorf("%w; see lockstep --help", scenarios.Unknown("command", args[0], names))
+}
+
+// exactly refuses any other number of arguments than the named ones.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("%s needs a %s; see %s --help", cmd.CommandPath(), names[len(args)], cmd.CommandPath())
+		case len(args) > len(names):
+			return fmt.Errorf("%s got %q, which is one argument too many", cmd.CommandPath(), args[len(names)])
+		}
+		return nil
+	}
+}
+
+// terminal reports whether a stream is one that a person looks at.
+func terminal(stream any) bool {
+	f, is := stream.(*os.File)
+	return is && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+}
+
+// parseCodes reads a list such as "DG,FR".
+func parseCodes(list string) (sim.Verdict, error) {
+	var codes sim.Verdict
+	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		code, err := scenarios.ParseCode(word)
+		if err != nil {
+			return nil, fmt.Errorf("--fail-on: %w", err)
+		}
+		codes = append(codes, code...)
+	}
+	return codes, nil
+}

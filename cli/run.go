@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+)
+
+// form is how a run is printed.
+type form struct{ plain, json bool }
+
+func (f *form) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "print the run as text (the default without a terminal)")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the run as JSON")
+	cmd.MarkFlagsMutuallyExclusive("plain", "json")
+}
+
+func (f *form) print(w io.Writer, t *sim.Trace) error {
+	if !f.json {
+		return t.Plain(w)
+	}
+	return writeJSON(w, t)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func newRun() *cobra.Command {
+	var f form
+	var look look
+	var seed uint64
+	var failOn string
+	cmd := &cobra.Command{
+		Use:   "run STRATEGY SCENARIO|FILE.yaml",
+		Short: "Run one strategy under one scenario",
+		Long: `Run one strategy under one scenario: a built-in one by name, or one of your own
+by its path. In a terminal the run opens in the player; with --plain, with --json,
+or without a terminal it is printed.
+
+The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
+2 when the input has to be mended.`,
+		Example: `  lockstep run setpx-lua pause-past-ttl --plain
+  lockstep run get-then-del release-gap --json | jq .violations
+  lockstep run setpx-lua my-scenario.yaml --fail-on DG,FR,PD`,
+		Args: exactly("STRATEGY", "SCENARIO"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return scenarios.StrategyNames(), cobra.ShellCompDirectiveNoFileComp
+			case 1:
+				return scenarios.Names(), cobra.ShellCompDirectiveDefault
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			codes, err := parseCodes(failOn)
+			if err != nil {
+				return err
+			}
+			if terminal(cmd.OutOrStdout()) && terminal(cmd.InOrStdin()) && !f.plain && !f.json && failOn == "" {
+				return look.open(args[0], args[1], seed)
+			}
+			trace, err := runOnce(args[0], args[1], seed)
+			if err != nil {
+				return err
+			}
+			if err := f.print(cmd.OutOrStdout(), trace); err != nil {
+				return err
+			}
+			return failIf(trace, codes)
+		},
+	}
+	f.flags(cmd)
+	look.flags(cmd)
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "where tokens and jitter come from")
+	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 1 if one of these `CODES` occurs, as in DG,FR,PD")
+	return cmd
+}
+
+func runOnce(strategy, scenario string, seed uint64) (*sim.Trace, error) {
+	st, err := scenarios.FindStrategy(strategy)
+	if err != nil {
+		return nil, err
+	}
+	s, err := scenarios.Find(scenario)
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(st, seed)
+}
+
+func failIf(t *sim.Trace, codes sim.Verdict) error {
+	if slices.ContainsFunc(t.Verdict(), func(c sim.Code) bool { return slices.Contains(codes, c) }) {
+		return exit(exitOccurred)
+	}
+	return nil
+}
+
+func newReplay() *cobra.Command {
+	var f form
+	cmd := &cobra.Command{
+		Use:   "replay SCHEDULE|-",
+		Short: "Run a schedule again, as every run prints it",
+		Long: `Run a schedule again: the line that every run prints last. The same schedule
+gives the same events, byte for byte. With - the schedule is read from standard
+input; whatever stands before "lockstep1," on its line is passed over, so that a
+whole printed run can be piped in.`,
+		Example: `  lockstep run setnx crash-holding --plain | lockstep replay -`,
+		Args:    exactly("SCHEDULE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := args[0]
+			if text == "-" {
+				var err error
+				if text, err = readSchedule(cmd.InOrStdin()); err != nil {
+					return err
+				}
+			}
+			schedule, err := sim.ParseSchedule(text, scenarios.FindStrategy)
+			if err != nil {
+				return err
+			}
+			trace, err := scenarios.Replay(schedule)
+			if err != nil {
+				return err
+			}
+			return f.print(cmd.OutOrStdout(), trace)
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+// readSchedule takes the schedule out of whatever text it stands in.
+func readSchedule(r io.Reader) (string, error) {
+	const most = 16 << 20
+	data, err := io.ReadAll(io.LimitReader(r, most))
+	if err != nil {
+		return "", fmt.Errorf("cannot read standard input: %w", err)
+	}
+	text := string(data)
+	at := strings.LastIndex(text, sim.ScheduleVersion+",")
+	if at < 0 {
+		if strings.TrimSpace(text) == "" {
+			return "", errors.New("standard input is empty: expected a schedule")
+		}
+		return text, nil
+	}
+	text = text[at:]
+	if end := strings.IndexAny(text, " \t\r\n\""); end >= 0 {
+		text = text[:end]
+	}
+	return text, nil
+}

@@ -1,0 +1,11 @@
+// Lockstep shows how Redis locks fail: it runs real lock code against real Redis
+// commands in virtual time. See README.md.
+package main
+
+import (
+	"os"
+
+	"lockstep/cli"
+)
+
+func main() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

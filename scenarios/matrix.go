@@ -1,0 +1,55 @@
+package scenarios
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+// Cell is one strategy under one scenario.
+type Cell struct {
+	Strategy strategies.Strategy
+	Scenario *Scenario
+	Trace    *sim.Trace
+	Err      error
+}
+
+// AsExpected reports whether the verdict is the one that the scenario states.
+// Where it states none, nothing can differ from it.
+func (c *Cell) AsExpected() bool {
+	if c.Err != nil {
+		return false
+	}
+	want, stated := c.Scenario.Expect(c.Strategy.Name)
+	return !stated || slices.Equal(want, c.Trace.Verdict())
+}
+
+// Matrix runs every strategy under every scenario, on all cores: scenario by
+// scenario, strategy by strategy. The result doesn't depend on how many cores
+// there are.
+func Matrix(seed uint64) []Cell {
+	var cells []Cell
+	for _, s := range All() {
+		for _, st := range strategies.All() {
+			cells = append(cells, Cell{Strategy: st, Scenario: s})
+		}
+	}
+	next := make(chan *Cell)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for c := range next {
+				c.Trace, c.Err = c.Scenario.Run(c.Strategy, seed)
+			}
+		})
+	}
+	for i := range cells {
+		next <- &cells[i]
+	}
+	close(next)
+	wg.Wait()
+	return cells
+}

@@ -1,0 +1,125 @@
+package tui
+
+import (
+	"fmt"
+
+	"lockstep/sim"
+)
+
+// lane is a row of the timeline.
+type lane struct {
+	kind  laneKind
+	index int // of the client or the node
+}
+
+type laneKind uint8
+
+const (
+	laneBlank     laneKind = iota
+	laneDoes               // what a client does
+	laneThinks             // what it believes
+	laneClient             // both in one row, where rows are few
+	laneNode               // what a node holds: the truth
+	laneQuorum             // who has enough of the nodes
+	laneVotes              // what each of them holds, at the cursor
+	laneBelievers          // how many clients believe that they hold the lock
+	laneStore              // the damage
+	laneBreach             // which properties broke, and when
+	laneHidden             // how many rows there was no room for
+)
+
+// probeName is the client that only asks, at the end, whether the lock can still be had.
+const probeName = "probe"
+
+// The ways in which lanes save rows, tried one after another until they fit.
+const (
+	savesNothing = iota
+	savesBlanks
+	savesProbe   // the probe's, until it acts
+	savesNodes   // the nodes in two rows
+	savesClients // each client in one row
+	savesVotes
+)
+
+// plan chooses the lanes for a number of rows. With few rows it gives up, in
+// this order: air, the probe until it acts, a row for each node, the separate
+// rows for doing and thinking. The believers and the damage are never given up.
+func plan(r *reel, pos, rows int) []lane {
+	var lanes []lane
+	for saving := savesNothing; saving <= savesVotes; saving++ {
+		if lanes = lanesFor(r, pos, saving); len(lanes) <= rows {
+			return lanes
+		}
+	}
+	const tail = 3 // believers, store, breach
+	if keep := rows - tail - 1; keep >= 0 {
+		hidden := len(lanes) - rows + 1
+		cut := append(lanes[:keep:keep], lane{laneHidden, hidden})
+		return append(cut, lanes[len(lanes)-tail:]...)
+	}
+	return lanes[len(lanes)-max(min(rows, tail), 0):]
+}
+
+func lanesFor(r *reel, pos, saving int) []lane {
+	var lanes []lane
+	air := func() {
+		if saving < savesBlanks {
+			lanes = append(lanes, lane{kind: laneBlank})
+		}
+	}
+	for i, acts := range r.actors {
+		switch {
+		case !acts, saving >= savesProbe && r.trace.Clients[i] == probeName && !r.acted(i, pos):
+		case saving >= savesClients:
+			lanes = append(lanes, lane{laneClient, i})
+		default:
+			lanes = append(lanes, lane{laneDoes, i}, lane{laneThinks, i})
+			air()
+		}
+	}
+	if nodes := len(r.trace.Nodes); nodes > 1 && saving >= savesNodes {
+		lanes = append(lanes, lane{kind: laneQuorum})
+		if saving < savesVotes {
+			lanes = append(lanes, lane{kind: laneVotes})
+		}
+	} else {
+		for i := range nodes {
+			lanes = append(lanes, lane{laneNode, i})
+		}
+	}
+	air()
+	return append(lanes, lane{kind: laneBelievers}, lane{kind: laneStore}, lane{kind: laneBreach})
+}
+
+// acted reports whether a client has done anything before a position.
+func (r *reel) acted(client, pos int) bool {
+	return pos > r.begins[client]
+}
+
+// label is what stands to the left of a lane, in two parts: whose, and what.
+func (l lane) label(t *sim.Trace) (name, what string) {
+	switch l.kind {
+	case laneDoes:
+		return t.Clients[l.index], "does"
+	case laneThinks:
+		return "", "thinks"
+	case laneClient:
+		return t.Clients[l.index], ""
+	case laneNode:
+		if len(t.Nodes) == 1 {
+			return "redis", ""
+		}
+		return t.Nodes[l.index], "redis"
+	case laneQuorum:
+		return "redis", fmt.Sprintf("%d of %d", t.Need, len(t.Nodes))
+	case laneVotes:
+		return "", "nodes"
+	case laneBelievers:
+		return "believers", ""
+	case laneStore:
+		return "store", ""
+	case laneBreach:
+		return "broken", ""
+	}
+	return "", ""
+}
