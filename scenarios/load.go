@@ -23,6 +23,7 @@ func (l *loader) setup(v value) error {
 		"clients":     l.clients,
 		"persistence": into(&u.persistence, func(v value) (sim.Persistence, error) { return word(v, sim.ParsePersistence) }),
 		"resource":    l.resource,
+		"scripts":     l.scripts,
 	})
 }
 
@@ -76,16 +77,23 @@ func (l *loader) retry(v value) error {
 	})
 }
 
-func (l *loader) resource(v value) error {
+func (l *loader) resource(v value) (err error) {
+	l.s.setup.fenced, err = either(v, "resource", "plain", "fenced")
+	return err
+}
+
+func (l *loader) scripts(v value) (err error) {
+	l.s.setup.cold, err = either(v, "state of the script cache", "warm", "cold")
+	return err
+}
+
+// either reads one of two words, and reports whether it is the second.
+func either(v value, what, first, second string) (bool, error) {
 	s, err := v.text()
-	switch {
-	case err != nil:
-		return err
-	case s != "plain" && s != "fenced":
-		return v.wrap(Unknown("resource", s, []string{"plain", "fenced"}))
+	if err == nil && s != first && s != second {
+		err = v.wrap(Unknown(what, s, []string{first, second}))
 	}
-	l.s.setup.fenced = s == "fenced"
-	return nil
+	return s == second, err
 }
 
 // clients is a list of names, or a mapping of names to what is special about them.

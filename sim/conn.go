@@ -168,5 +168,5 @@ func errorText(err error) string {
 	case errors.As(err, &op):
 		return fmt.Sprintf("%s: connection refused", op.Addr)
 	}
-	return err.Error()
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }

@@ -284,9 +284,15 @@ func (m *monitors) deadlocked() {
 
 // cycleWatch remembers the situations in which somebody had to wait for another
 // try since the last grant.
-type cycleWatch struct{ seen map[string]int }
+type cycleWatch struct {
+	seen     map[string]int
+	reported bool // this lasso goes round for ever: once is enough
+}
 
-func (c *cycleWatch) forget() { clear(c.seen) }
+func (c *cycleWatch) forget() {
+	clear(c.seen)
+	c.reported = false
+}
 
 // drew is called when a strategy draws a random number: what comes next needn't
 // be what came the last time.
@@ -297,6 +303,9 @@ func (m *monitors) drew() { m.cycle.forget() }
 // time, as at an earlier moment. Nothing random happened in between, so it will
 // come round again for ever: the run is a lasso.
 func (m *monitors) livelock(e *Event) {
+	if m.cycle.reported {
+		return
+	}
 	trying := 0
 	for i := range m.s.Clients {
 		c := &m.s.Clients[i]
@@ -318,7 +327,7 @@ func (m *monitors) livelock(e *Event) {
 	situation := m.situation(e)
 	if first, again := m.cycle.seen[situation]; again {
 		m.report(LV, fmt.Sprintf("%d clients keep trying and nobody gets the lock: events #%d to #%d repeat", trying, first, e.Seq), first, e.Seq)
-		m.cycle.forget()
+		m.cycle.reported = true
 		return
 	}
 	if m.cycle.seen == nil {

@@ -91,6 +91,7 @@ func (s Schedule) String() string {
 		"latency=" + c.Latency.String(),
 		fmt.Sprintf("retry=%d/%s/%s", c.Retry.Tries, c.Retry.Delay, c.Retry.Jitter),
 		"fenced=" + strconv.FormatBool(c.Fenced),
+		"cold=" + strconv.FormatBool(c.Cold),
 	}
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
@@ -183,7 +184,7 @@ func (p *scheduleParser) parse(words []string) (Schedule, error) {
 }
 
 func (p *scheduleParser) moves(words []string, from int) (Schedule, error) {
-	for _, name := range []string{"seed", "key", "ttl", "timeout", "latency", "retry", "fenced"} {
+	for _, name := range []string{"seed", "key", "ttl", "timeout", "latency", "retry", "fenced", "cold"} {
 		if !p.seen[name] {
 			return Schedule{}, fmt.Errorf("the schedule lacks the setting %q", name)
 		}
@@ -229,6 +230,8 @@ func (p *scheduleParser) setting(word string) error {
 		c.Latency, err = time.ParseDuration(value)
 	case "fenced":
 		c.Fenced, err = strconv.ParseBool(value)
+	case "cold":
+		c.Cold, err = strconv.ParseBool(value)
 	case "retry":
 		c.Retry, err = parseRetry(value)
 	default:

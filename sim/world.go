@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,6 +21,7 @@ type Config struct {
 	Latency  time.Duration // of a request, and of a reply
 	Seed     uint64
 	Fenced   bool // the resource checks fencing tokens
+	Cold     bool // the nodes' script caches are empty, as after a restart
 	Clients  []ClientConfig
 	Nodes    []NodeConfig
 }
@@ -127,10 +129,29 @@ func (w *World) Reset(cfg Config, record bool) error {
 	for i, n := range w.nodes {
 		n.reset(cfg.Nodes[i])
 	}
+	if err := w.warmScripts(); err != nil {
+		return err
+	}
 	w.resetTrace()
 	for i, c := range w.clients {
 		c.reset(&cfg.Clients[i])
 		w.ready(c.threads[0])
+	}
+	return nil
+}
+
+// warmScripts puts the strategy's scripts into every node's cache, as if they had
+// been used before.
+func (w *World) warmScripts() error {
+	if w.cfg.Cold {
+		return nil
+	}
+	for _, script := range w.cfg.Strategy.Scripts {
+		for _, node := range w.clients[0].redis {
+			if err := script.Load(context.Background(), node).Err(); err != nil {
+				return fmt.Errorf("cannot load a script of %s: %w", w.cfg.Strategy.Name, err)
+			}
+		}
 	}
 	return nil
 }
@@ -425,7 +446,7 @@ const (
 // ValidName reports whether a client can have that name: it must not be mistaken
 // for anybody else in a trace, and fit into a schedule.
 func ValidName(name string) error {
-	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "fenced": true}[name]
+	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "fenced": true, "cold": true}[name]
 	reserved := setting || name == Probe || name == "store" || name == "net" || name == "all"
 	if len(name) > 1 && name[0] == 'n' && strings.Trim(name[1:], "0123456789") == "" {
 		reserved = true

@@ -34,6 +34,10 @@ type Strategy struct {
 	// Need is how many of its nodes a holder must have, where that isn't a majority.
 	Need func(nodes int) int
 
+	// Scripts are the Lua scripts that it calls by their digest. A server that has
+	// been in use for a while has them in its cache.
+	Scripts []*redis.Script
+
 	// New makes a process's instance of the lock on key.
 	New func(nodes []*redis.Client, key string, o Options) Lock
 }
@@ -100,7 +104,7 @@ func All() []Strategy {
 			Source:  "Chinese article, a reader's comment",
 			File:    "incr_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
 			Counter: true,
-			New:     single(NewIncrExpire),
+			New:     single(NewIncrExpire), Scripts: []*redis.Script{incrExpire},
 		},
 		{
 			Name:    "timestamp-del",
@@ -142,21 +146,22 @@ func All() []Strategy {
 			Summary: "SET NX PX with one value for all, compare-and-delete in Lua: everyone owns it",
 			Source:  "English article on RedLock-Hyperf, on the uniqueness of the value",
 			File:    "fixed_value.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
-			New: single(NewFixedValue),
+			New: single(NewFixedValue), Scripts: []*redis.Script{compareAndDelete},
 		},
 		{
 			Name:    "setpx-lua",
 			Summary: "SET NX PX with a unique token, compare-and-delete in Lua: right on one server",
 			Source:  "Chinese and English articles, the correct lock; Redis documentation",
 			File:    "setpx_lua.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
-			New: single(NewSetPXLua),
+			New: single(NewSetPXLua), Scripts: []*redis.Script{compareAndDelete},
 		},
 		{
 			Name:    "redlock",
 			Summary: "SET NX PX on five servers, a majority wins: right within its assumptions",
 			Source:  "Redis documentation, the Redlock algorithm; redlock-rb; English article",
 			File:    "redlock.go", Nodes: 5, Timeout: 50 * time.Millisecond,
-			Retry: Retry{Tries: 3, Jitter: 200 * time.Millisecond},
+			Retry:   Retry{Tries: 3, Jitter: 200 * time.Millisecond},
+			Scripts: []*redis.Script{compareAndDelete},
 			New: func(nodes []*redis.Client, key string, o Options) Lock {
 				return NewRedlock(nodes, key, o)
 			},

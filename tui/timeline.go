@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"lockstep/sim"
@@ -72,14 +71,17 @@ func runs[K comparable](tl *timeline, key func(*sample) K, draw func(run, K)) {
 	}
 }
 
-// bar fills a run with a glyph and writes a label into it, if there is room
-// for the label and some of the glyph.
-func (tl *timeline) bar(y int, r run, glyph string, k ink, label string) {
+// bar fills a run with a glyph and writes into it the first of the labels for
+// which there is room beside some of the glyph.
+func (tl *timeline) bar(y int, r run, glyph string, k ink, labels ...string) {
 	for x := r.from; x <= r.to; x++ {
 		tl.c.put(tl.x0+x, y, glyph, k)
 	}
-	if w := textWidth(label); label != "" && r.to-r.from >= w+2 {
-		tl.c.text(tl.x0+r.from+2, y, w, label, k)
+	for _, label := range labels {
+		if w := textWidth(label); r.to-r.from >= w+2 {
+			tl.c.text(tl.x0+r.from+2, y, w, label, k)
+			return
+		}
 	}
 }
 
@@ -174,9 +176,9 @@ func (tl *timeline) drawDoes(client, y int) {
 		case d.crashed:
 			tl.bar(y, r, tl.theme.dead, inkDim, "crashed")
 		case d.paused && d.inside:
-			tl.bar(y, r, tl.theme.paused, k, " paused inside "+tl.span(r)+" ")
+			tl.bar(y, r, tl.theme.paused, k, " paused inside "+tl.span(r)+" ", " paused "+tl.span(r)+" ", " paused ")
 		case d.paused:
-			tl.bar(y, r, tl.theme.paused, k, " paused "+tl.span(r)+" ")
+			tl.bar(y, r, tl.theme.paused, k, " paused "+tl.span(r)+" ", " paused ")
 		case d.inside:
 			tl.bar(y, r, tl.theme.inside, k, "")
 		case d.stopped:
@@ -217,9 +219,9 @@ func (tl *timeline) drawThinks(client, y int) {
 	}, func(r run, h thought) {
 		switch {
 		case h.believed && h.live:
-			tl.bar(y, r, tl.theme.bar(client), k, name+" holds the lock")
+			tl.bar(y, r, tl.theme.bar(client), k, name+" holds the lock", name+" holds")
 		case h.believed:
-			tl.bar(y, r, tl.theme.lapsed, k, "lease over, not noticed")
+			tl.bar(y, r, tl.theme.lapsed, k, "lease over, not noticed", "lease over", "over")
 		case h.wants:
 			tl.bar(y, r, tl.theme.wants, inkDim, "wants it")
 		}
@@ -236,7 +238,7 @@ func (tl *timeline) drawClient(client, y int) {
 	}, func(r run, d doing) {
 		switch {
 		case d.paused:
-			tl.bar(y, r, tl.theme.paused, k, " paused "+tl.span(r)+" ")
+			tl.bar(y, r, tl.theme.paused, k, " paused "+tl.span(r)+" ", " paused ")
 		case d.inside:
 			tl.bar(y, r, tl.theme.inside, k, "")
 		case d.blank:
@@ -276,13 +278,284 @@ func (tl *timeline) drawRecord(y int, r run, n nodeSample, expires time.Duration
 	if expires != sim.Never {
 		ttl = ", " + shortTime(expires-tl.when(tl.at[r.from])) + " to live"
 	}
-	tl.bar(y, r, tl.theme.bar(n.owner), k, label)
-	tl.bar(y, r, tl.theme.bar(n.owner), k, label+ttl)
-	if tl.bar(y, r, tl.theme.bar(n.owner), k, ""); true {
-		tl.label(y, r, k, label+ttl, label, who)
-	}
+	tl.bar(y, r, tl.theme.bar(n.owner), k, label+ttl, label, who)
 	tl.c.put(tl.x0+r.from, y, tl.theme.open, k)
 	if r.to+1 < len(tl.at) && r.to > r.from {
 		tl.c.put(tl.x0+r.to, y, tl.theme.shut, k)
 	}
+}
+
+// drawQuorum shows who has enough nodes. A lock on several nodes is held by
+// nobody as long as the nodes are split.
+func (tl *timeline) drawQuorum(y int) {
+	type holding struct {
+		owner int
+		split bool
+	}
+	runs(tl, func(s *sample) holding {
+		owner, split := s.quorum(tl.trace.Need)
+		return holding{owner, split}
+	}, func(r run, h holding) {
+		switch {
+		case h.owner != sim.None:
+			tl.bar(y, r, tl.theme.bar(h.owner), clientInk(h.owner), tl.trace.Clients[h.owner]+" has enough nodes", tl.trace.Clients[h.owner])
+		case h.split:
+			tl.bar(y, r, tl.theme.nobody, inkDim, "nobody has enough")
+		}
+	})
+	tl.events(func(x int, e *sim.Event) {
+		if e.Kind == sim.KindExecute && tl.proves(e) {
+			tl.c.put(tl.x0+x, y, tl.theme.bad, inkBreach)
+		}
+	})
+}
+
+// votes is what every node holds, in a line.
+func votes(t *sim.Trace, s *sample, th *theme) line {
+	var l line
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		l = append(l, span{t.Nodes[i] + " ", inkDim})
+		switch {
+		case !n.up:
+			l = append(l, span{"down", inkDim})
+		case !n.present:
+			l = append(l, span{"free", inkPlain})
+		case n.owner == sim.None:
+			l = append(l, span{"?", inkStrong})
+		default:
+			l = append(l, span{t.Clients[n.owner] + th.bar(n.owner), clientInk(n.owner)})
+		}
+		l = append(l, span{"  ", inkPlain})
+	}
+	return l
+}
+
+// drawBelievers counts, for each column, the most clients that believed at one
+// instant of it. This strip is the bug, readable without any colour.
+func (tl *timeline) drawBelievers(y int) {
+	before := 0
+	for x, p := range tl.at {
+		most := tl.samples[p].believers
+		for i := before + 1; i < p; i++ {
+			most = max(most, tl.samples[i].believers)
+		}
+		before = p
+		switch {
+		case most == 0:
+			tl.c.put(tl.x0+x, y, tl.theme.wants, inkDim)
+		case most == 1:
+			tl.c.put(tl.x0+x, y, "1", inkPlain)
+		default:
+			tl.c.put(tl.x0+x, y, strconv.Itoa(min(most, 9)), inkAlarm)
+		}
+	}
+}
+
+func (tl *timeline) drawStore(y int) {
+	tl.events(func(x int, e *sim.Event) {
+		if !touches(e) {
+			return
+		}
+		glyph, k, _ := tl.mark(e)
+		tl.c.text(tl.x0+x-1, y, 1, tl.trace.Clients[e.Client], k)
+		tl.c.put(tl.x0+x, y, glyph, k)
+	})
+}
+
+// drawBreaches names the properties where they broke; what would run out of
+// the window stands further left.
+func (tl *timeline) drawBreaches(y int) {
+	all, _ := tl.breached(tl.pos)
+	for i := 0; i < len(all); {
+		pos, text := all[i].pos, "!!"
+		for ; i < len(all) && all[i].pos == pos; i++ {
+			text += " " + all[i].Code.String()
+		}
+		if x := tl.axis.cols[pos] - tl.offset; x >= 0 && x <= tl.until {
+			w := textWidth(text)
+			tl.c.text(tl.x0+max(min(x, tl.width-w), 0), y, w, text, inkAlarm)
+		}
+	}
+}
+
+// proves reports whether an event completed a violation.
+func (r *reel) proves(e *sim.Event) bool {
+	for _, b := range r.breaches {
+		if b.Events[len(b.Events)-1] == e.Seq {
+			return true
+		}
+	}
+	return false
+}
+
+// marks draws what a client did, each event as one glyph. Where two fall into one
+// column, the weightier stays.
+func (tl *timeline) marks(client, y int) {
+	column, top := -1, 0
+	tl.events(func(x int, e *sim.Event) {
+		if e.Client != client {
+			return
+		}
+		glyph, k, rank := tl.mark(e)
+		if x != column {
+			column, top = x, 0
+		}
+		if rank > top {
+			top = rank
+			tl.c.put(tl.x0+x, y, glyph, k)
+		}
+	})
+}
+
+// mark is the glyph of an event on its client's row, and its weight: 0 for none.
+func (tl *timeline) mark(e *sim.Event) (glyph string, k ink, rank int) {
+	g, k := &tl.theme.glyphs, clientInk(e.Client)
+	if tl.proves(e) && e.Kind == sim.KindWrite {
+		return g.bad, inkBreach, 9
+	}
+	switch e.Kind {
+	case sim.KindSend:
+		return g.send, k, 1
+	case sim.KindSleep:
+		if e.Phase == sim.PhaseAcquire {
+			return g.retry, k, 2
+		}
+	case sim.KindRefused:
+		return g.refused, k, 4
+	case sim.KindGranted:
+		return g.granted, k, 6
+	case sim.KindEnter:
+		return g.enter, k, 5
+	case sim.KindLeave:
+		return g.leave, k, 5
+	case sim.KindRelease:
+		return g.release, k, 4
+	case sim.KindExtended:
+		return g.extend, k, 3
+	case sim.KindRead:
+		return g.read, k, 7
+	case sim.KindWrite:
+		return g.write, k, 7
+	case sim.KindReject:
+		return g.reject, k, 7
+	case sim.KindCrash:
+		return g.crash, inkBreach, 8
+	case sim.KindResume:
+		return g.resume, k, 5
+	case sim.KindTimeout, sim.KindDisconnect, sim.KindFailed, sim.KindLost, sim.KindReleaseFailed, sim.KindExtendFailed:
+		return g.lost, k, 4
+	case sim.KindWallStep:
+		return g.fault, k, 6
+	}
+	return "", k, 0
+}
+
+// drawConnector joins the rows that the cursor's event joins: client and node,
+// client and resource. Only for this one event, else nobody could read the rest.
+func (tl *timeline) drawConnector() {
+	e := tl.event(tl.pos)
+	if e == nil || e.Client == sim.None {
+		return
+	}
+	from, to := -1, -1
+	for i, l := range tl.lanes {
+		switch {
+		case (l.kind == laneDoes || l.kind == laneClient) && l.index == e.Client:
+			from = i
+		case e.Node != sim.None && (l.kind == laneNode && l.index == e.Node || l.kind == laneQuorum):
+			to = i
+		case touches(e) && l.kind == laneStore:
+			to = i
+		}
+	}
+	if from < 0 || to < 0 {
+		return
+	}
+	for i := min(from, to) + 1; i < max(from, to); i++ {
+		x, y := tl.x0+tl.until, tl.y0+axisRows+i
+		if s := tl.c.at(x, y).s; s == "" || s == tl.theme.awake {
+			tl.c.put(x, y, tl.theme.link, inkHere)
+		}
+	}
+}
+
+// drawAxis draws true times above a ruler on which long gaps are marked.
+func (tl *timeline) drawAxis() {
+	t, y := tl.theme, tl.y0
+	tl.c.text(tl.x0-labelWidth+1, y, labelWidth-2, "virtual t", inkDim)
+	tl.c.fill(rect{tl.x0, y + 1, tl.width, 1}, t.ruler, inkDim)
+	tl.drawTimes()
+	for _, g := range tl.axis.gaps {
+		if g.pos+1 > tl.pos {
+			break
+		}
+		tl.drawGap(g)
+	}
+	tl.c.put(tl.x0+tl.until, y+1, t.here, inkHere)
+}
+
+func (tl *timeline) drawGap(g gap) {
+	from, to := g.from+1-tl.offset, g.to-1-tl.offset
+	for x := max(from, 0); x <= min(to, tl.width-1); x++ {
+		tl.c.put(tl.x0+x, tl.y0+1, tl.theme.gap, inkDim)
+	}
+	if from < 0 || to >= tl.width {
+		return
+	}
+	glyph := tl.theme.gap
+	if g.chasm {
+		glyph = tl.theme.chasm + tl.theme.chasm
+	}
+	text := glyph + " " + shortTime(g.length) + " " + glyph
+	if w := textWidth(text); to-from+1 >= w {
+		tl.c.text(tl.x0+from+(to-from+1-w)/2, tl.y0+1, w, text, inkDim)
+	} else if g.chasm {
+		tl.c.put(tl.x0+(from+to)/2, tl.y0+1, tl.theme.chasm, inkDim)
+	}
+}
+
+// drawTimes labels the cursor's instant, and as many others to its left as there is room for.
+func (tl *timeline) drawTimes() {
+	now := shortTime(tl.when(tl.pos))
+	w := textWidth(now)
+	here := max(min(tl.until, tl.width-w), 0)
+	tl.c.text(tl.x0+here, tl.y0, w, now, inkHere)
+	free, last := 0, now
+	for x, p := range tl.at {
+		if x < free || (x > 0 && p == tl.at[x-1]) {
+			continue
+		}
+		text := shortTime(tl.when(p))
+		end := x + textWidth(text)
+		if text == last || end+1 > here {
+			continue
+		}
+		tl.c.text(tl.x0+x, tl.y0, tl.width, text, inkDim)
+		tl.c.put(tl.x0+x, tl.y0+1, tl.theme.tick, inkDim)
+		free, last = end+2, text
+	}
+}
+
+// shortTime prints a time in few columns: three decimals of a second at most,
+// and whole units for what is longer than a lecture.
+func shortTime(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < 0 && d != sim.Never:
+		return "-" + shortTime(-d)
+	case d == sim.Never:
+		return "for ever"
+	case d >= 365*day:
+		return fmt.Sprintf("%dy", d/(365*day))
+	case d >= 2*day:
+		return fmt.Sprintf("%dd", d/day)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d > 0 && d < time.Millisecond:
+		return fmt.Sprintf("%dus", d.Microseconds())
+	case d > 0 && d < time.Second:
+		return strconv.FormatFloat(float64(d.Round(time.Millisecond))/1e6, 'f', -1, 64) + "ms"
+	}
+	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', -1, 64) + "s"
 }
