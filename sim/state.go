@@ -41,7 +41,7 @@ type ClientState struct {
 	Stopped  bool // finished, or the run is over for it
 	Extends  bool // a thread of it is inside Extend
 	Source   Source
-	Pending  string // the command whose reply it is waiting for
+	Pending  []string // the command whose reply it is waiting for
 }
 
 // LeaseState is a client's current or last lease.
@@ -210,9 +210,9 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 	case KindLapse:
 		c.Lease.Live = false
 	case KindSend:
-		c.Pending = CommandText(e.Args)
+		c.Pending = e.Args
 	case KindReceive, KindTimeout, KindDisconnect:
-		c.Pending = ""
+		c.Pending = nil
 	case KindSleep:
 		c.Asleep = true
 	case KindWake:
@@ -222,7 +222,7 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 	case KindResume:
 		c.Paused = false
 	case KindCrash:
-		c.Crashed, c.Paused, c.Asleep, c.Phase, c.Pending = true, false, false, PhaseIdle, ""
+		c.Crashed, c.Paused, c.Asleep, c.Phase, c.Pending = true, false, false, PhaseIdle, nil
 		c.Lease.Believed, c.Lease.Live, c.Lease.Inside = false, false, false
 	case KindStop:
 		c.Stopped = true

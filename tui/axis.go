@@ -107,7 +107,11 @@ func softness(e *sim.Event) int {
 
 // matters reports whether an event changes what the lanes show, or leaves a mark of its own.
 func (r *reel) matters(i int) bool {
-	switch e := &r.trace.Events[i]; e.Kind {
+	e := &r.trace.Events[i]
+	if e.Client != sim.None && r.trace.Clients[e.Client] == probeName {
+		return r.marked(i)
+	}
+	switch e.Kind {
 	case sim.KindClock, sim.KindSend, sim.KindReceive, sim.KindSleep, sim.KindWake, sim.KindStop, sim.KindDone, sim.KindDisconnect:
 		return r.marked(i)
 	case sim.KindExecute:

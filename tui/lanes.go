@@ -47,7 +47,8 @@ const (
 func plan(r *reel, pos, rows int) []lane {
 	var lanes []lane
 	for saving := savesNothing; saving <= savesVotes; saving++ {
-		if lanes = lanesFor(r, pos, saving); len(lanes) <= rows {
+		lanes = lanesFor(r, pos, saving)
+		if room := rows - spare(saving); len(lanes) <= room {
 			return lanes
 		}
 	}
@@ -58,6 +59,15 @@ func plan(r *reel, pos, rows int) []lane {
 		return append(cut, lanes[len(lanes)-tail:]...)
 	}
 	return lanes[len(lanes)-max(min(rows, tail), 0):]
+}
+
+// spare is how many rows a way of drawing lanes must leave to the narration
+// beyond what that needs: air is for those who have plenty.
+func spare(saving int) int {
+	if saving == savesNothing {
+		return 3
+	}
+	return 0
 }
 
 func lanesFor(r *reel, pos, saving int) []lane {

@@ -1,0 +1,286 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/sim"
+)
+
+// stateLines is what is true at a position, and above it what the last event
+// changed of it.
+func stateLines(r *reel, pos int, before, now *sim.State) []line {
+	t := r.trace
+	lines := []line{{{"just changed", inkTitle}}}
+	changed := changes(t, r.event(pos), before, now)
+	if len(changed) == 0 {
+		changed = []line{{{"  nothing that anyone could see", inkDim}}}
+	}
+	lines = append(lines, changed...)
+	lines = append(lines, nil, line{{"state at " + shortTime(now.At), inkTitle}})
+	for i := range now.Clients {
+		if r.actors[i] {
+			lines = append(lines, clientLines(t, now, i)...)
+		}
+	}
+	for i := range now.Nodes {
+		lines = append(lines, nodeLines(t, now, i)...)
+	}
+	return append(lines, storeLine(t, &now.Store))
+}
+
+func clientLines(t *sim.Trace, s *sim.State, i int) []line {
+	c := &s.Clients[i]
+	what := phaseWords(c)
+	lines := []line{{{" " + t.Clients[i] + "  ", clientInk(i)}, {what, inkPlain}}}
+	if text := leaseWords(s.At, &c.Lease); text != "" {
+		lines = append(lines, line{{"    " + text, inkPlain}})
+	}
+	if c.Pending != "" {
+		lines = append(lines, line{{"    awaits " + c.Pending, inkDim}})
+	}
+	if c.Source.File != "" && !c.Crashed && !c.Stopped {
+		lines = append(lines, line{{fmt.Sprintf("    at %s:%d", strings.TrimPrefix(c.Source.File, "strategies/"), c.Source.Line), inkDim}})
+	}
+	return lines
+}
+
+// phaseWords is where a client is and what keeps it there.
+func phaseWords(c *sim.ClientState) string {
+	words := []string{map[sim.Phase]string{
+		sim.PhaseIdle: "idle", sim.PhaseAcquire: "acquiring", sim.PhaseHold: "outside the critical section",
+		sim.PhaseWork: "in the critical section", sim.PhaseRelease: "releasing", sim.PhaseExtend: "extending",
+	}[c.Phase]}
+	switch {
+	case c.Crashed:
+		return "crashed"
+	case c.Stopped:
+		return "finished"
+	case c.Paused:
+		words = append(words, "PAUSED")
+	case c.Asleep && c.Phase == sim.PhaseWork:
+		words = append(words, "working")
+	case c.Asleep:
+		words = append(words, "asleep")
+	}
+	return strings.Join(words, ", ")
+}
+
+func leaseWords(now time.Duration, l *sim.LeaseState) string {
+	if !l.Believed {
+		return ""
+	}
+	var b strings.Builder
+	switch {
+	case !l.Live:
+		fmt.Fprintf(&b, "believes; lease over for %s", shortTime(now-l.Deadline))
+	case l.Deadline == sim.Never:
+		b.WriteString("believes; no deadline")
+	default:
+		fmt.Fprintf(&b, "believes; lease for %s more", shortTime(l.Deadline-now))
+	}
+	if l.Fence != 0 {
+		fmt.Fprintf(&b, ", fence %d", l.Fence)
+	}
+	return b.String()
+}
+
+func nodeLines(t *sim.Trace, s *sim.State, i int) []line {
+	n := &s.Nodes[i]
+	name := span{" " + t.Nodes[i] + "  ", inkStrong}
+	switch {
+	case !n.Up:
+		return []line{{name, {"down", inkDim}}}
+	case len(n.Records) == 0:
+		return []line{{name, {"empty", inkDim}}}
+	}
+	var lines []line
+	for j := range n.Records {
+		rec := &n.Records[j]
+		k, owner := inkPlain, ""
+		if rec.Owner != sim.Nobody {
+			k, owner = clientInk(rec.Owner.Client), " ("+t.Clients[rec.Owner.Client]+"'s)"
+		}
+		left := ", no expiry"
+		if rec.Expires != sim.Never {
+			left = ", " + shortTime(rec.Left(s.At)) + " left"
+		}
+		lines = append(lines, line{name, {rec.Key + " = " + rec.Value + owner, k}, {left, inkPlain}})
+		name = span{strings.Repeat(" ", textWidth(name.text)), inkPlain}
+	}
+	return lines
+}
+
+func storeLine(t *sim.Trace, st *sim.StoreState) line {
+	l := line{{" store  ", inkStrong}, {fmt.Sprintf("value %d, version %d", st.Value, st.Version), inkPlain}}
+	if st.Fence != 0 {
+		l = append(l, span{fmt.Sprintf(", highest fence %d", st.Fence), inkPlain})
+	}
+	for i := len(st.Touches) - 1; i >= 0; i-- {
+		if touch := &st.Touches[i]; touch.Write {
+			return append(l, span{" by " + t.Clients[touch.By.Client], clientInk(touch.By.Client)})
+		}
+	}
+	return l
+}
+
+// changes lists the differences between the states before and after an event.
+func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []line {
+	if e == nil {
+		return nil
+	}
+	var lines []line
+	say := func(k ink, name, format string, args ...any) {
+		lines = append(lines, line{{"  " + name + ": ", k}, {fmt.Sprintf(format, args...), inkPlain}})
+	}
+	for i := range now.Clients {
+		for _, text := range clientChanges(&before.Clients[i], &now.Clients[i]) {
+			say(clientInk(i), t.Clients[i], "%s", text)
+		}
+	}
+	for _, ch := range e.Changes {
+		say(inkStrong, t.Nodes[e.Node], "%s", recordChange(&ch))
+	}
+	for i := range now.Nodes {
+		if before.Nodes[i].Up != now.Nodes[i].Up {
+			say(inkStrong, t.Nodes[i], "%s", either(now.Nodes[i].Up, "up again", "down"))
+		}
+	}
+	if now.Store.Version != before.Store.Version {
+		say(inkStrong, "store", "%d -> %d, version %d", before.Store.Value, now.Store.Value, now.Store.Version)
+	}
+	if b, n := before.Believers(), now.Believers(); b != n {
+		k := inkStrong
+		if n > 1 {
+			k = inkBreach
+		}
+		say(k, "believers", "%d -> %d", b, n)
+	}
+	return lines
+}
+
+func either(cond bool, yes, no string) string {
+	if cond {
+		return yes
+	}
+	return no
+}
+
+func clientChanges(before, now *sim.ClientState) []string {
+	var texts []string
+	if b, n := phaseWords(before), phaseWords(now); b != n {
+		texts = append(texts, b+" -> "+n)
+	}
+	switch b, n := &before.Lease, &now.Lease; {
+	case !b.Believed && n.Believed:
+		texts = append(texts, "believes that it holds the lock")
+	case b.Believed && !n.Believed:
+		texts = append(texts, "no more believes that it holds the lock")
+	case b.Live && !n.Live:
+		texts = append(texts, "lease over, by its own clock")
+	case b.Deadline != n.Deadline && n.Believed:
+		texts = append(texts, "lease prolonged until "+shortTime(n.Deadline))
+	}
+	if before.Pending == "" && now.Pending != "" {
+		texts = append(texts, "sent "+now.Pending)
+	}
+	return texts
+}
+
+func recordChange(c *sim.Change) string {
+	switch {
+	case c.Before == nil && c.After != nil:
+		return fmt.Sprintf("%s: none -> %s", c.Key, c.After.Value)
+	case c.After == nil && c.Before != nil:
+		return fmt.Sprintf("%s: %s -> gone", c.Key, c.Before.Value)
+	case c.After == nil:
+		return c.Key + ": gone"
+	case c.Before.Value == c.After.Value:
+		return fmt.Sprintf("%s: %s, expiry moved", c.Key, c.After.Value)
+	}
+	return fmt.Sprintf("%s: %s -> %s", c.Key, c.Before.Value, c.After.Value)
+}
+
+// sourceLines is a strategy's code, with the names of the clients beside the
+// line on which each of them stands, and the line of the cursor's event lit.
+// The second result is the line to keep in sight, from 0.
+func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, width int) ([]line, int) {
+	standing := map[int][]int{} // by line, from 1
+	lit, focus := 0, 0
+	for i := range s.Clients {
+		if c := &s.Clients[i]; c.Source.File == "strategies/"+file && !c.Crashed && !c.Stopped && r.actors[i] {
+			standing[c.Source.Line] = append(standing[c.Source.Line], i)
+			focus = c.Source.Line
+		}
+	}
+	if e := r.event(pos); e != nil && e.Source.File == "strategies/"+file {
+		lit, focus = e.Source.Line, e.Source.Line
+	}
+	const gutter = 3
+	lines := make([]line, 0, len(code))
+	for i, text := range code {
+		l := line{}
+		used := 0
+		for _, client := range standing[i+1] {
+			name := string([]rune(r.trace.Clients[client])[:1])
+			l = append(l, span{name, clientInk(client)})
+			used += textWidth(name)
+		}
+		l = append(l, span{strings.Repeat(" ", max(gutter-used, 1)), inkPlain})
+		k := inkDim
+		switch {
+		case i+1 == lit:
+			k = inkPick
+			text += strings.Repeat(" ", max(width-l.width()-textWidth(text), 0))
+		case standing[i+1] != nil:
+			k = inkStrong
+		case !strings.HasPrefix(strings.TrimSpace(text), "//"):
+			k = inkPlain
+		}
+		lines = append(lines, append(l, span{text, k}))
+	}
+	return lines, max(focus-1, 0)
+}
+
+// codeLines splits a source text; tabs become two columns, as the pane is narrow.
+func codeLines(code string) []string {
+	return strings.Split(strings.TrimRight(strings.ReplaceAll(code, "\t", "  "), "\n"), "\n")
+}
+
+// traceLines is the end of the list of events up to a position, skip lines
+// before its end, in at most n lines. Violations stand below the event that completed them.
+func traceLines(r *reel, pos, n, skip, width int) []line {
+	var lines []line
+	for p := pos; p > 0 && len(lines) < n+skip; p-- {
+		_, fresh := r.breached(p)
+		for _, b := range slices.Backward(fresh) {
+			lines = append(lines, line{{fmt.Sprintf("%12s!! %s  %s", "", b.Code, b.Text), inkBreach}})
+		}
+		e := r.event(p)
+		head := fmt.Sprintf(" %11s #%-4d ", sim.Instant(e.At), e.Seq)
+		name, k := r.trace.Actor(e), inkStrong
+		if e.Client != sim.None && name == r.trace.Clients[e.Client] {
+			k = clientInk(e.Client)
+		}
+		l := line{{head, inkDim}, {fmt.Sprintf("%-6s", name), k}, {fmt.Sprintf(" %-9s ", e.Kind), inkDim}, {r.trace.Text(e), inkPlain}}
+		if p == pos {
+			l = l.lit(width)
+		}
+		lines = append(lines, l)
+	}
+	lines = lines[min(skip, len(lines)):]
+	slices.Reverse(lines)
+	return lines[max(len(lines)-n, 0):]
+}
+
+// lit is the line as the selected one of its list, over the whole width.
+func (l line) lit(width int) line {
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(s.text)
+	}
+	b.WriteString(strings.Repeat(" ", max(width-l.width(), 0)))
+	return line{{b.String(), inkPick}}
+}
