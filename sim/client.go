@@ -2,10 +2,13 @@ package sim
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -128,7 +131,11 @@ func (c *client) close() error {
 // be random bytes, which nobody can follow on a screen.
 func (c *client) token() string {
 	c.tokens++
-	return fmt.Sprintf("%s%d-%04x", c.name, c.tokens, c.rng.Uint32()&0xffff)
+	b := make([]byte, 0, 24)
+	b = append(b, c.name...)
+	b = strconv.AppendInt(b, int64(c.tokens), 10)
+	b = append(b, '-')
+	return string(hex.AppendEncode(b, binary.BigEndian.AppendUint16(nil, uint16(c.rng.Uint32()))))
 }
 
 func (c *client) random(below time.Duration) time.Duration {

@@ -340,10 +340,13 @@ func (m *monitors) livelock(e *Event) {
 // without tokens, which are never the same.
 func (m *monitors) situation(e *Event) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d sleeps %d:", e.Client, e.By)
+	fmt.Fprintf(&b, "%d:", e.Client)
 	for i, c := range m.w.clients {
 		t := c.threads[0]
-		fmt.Fprintf(&b, "|c%d %v %v %v %v", i, m.s.Clients[i].Phase, t.waiting, t.op.kind, t.over)
+		fmt.Fprintf(&b, "|c%d %v %v %v", i, m.s.Clients[i].Phase, t.op.kind, t.over)
+		if t.waiting {
+			fmt.Fprintf(&b, " %d", t.due-m.w.now)
+		}
 	}
 	for n := range m.s.Nodes {
 		if r := m.s.LockRecord(n); r != nil {

@@ -139,6 +139,13 @@ func (w *World) Next() (time.Duration, bool) {
 			next, any = n.nextExpiry, true
 		}
 	}
+	for _, c := range w.clients {
+		for _, t := range c.threads {
+			if t.waiting && !t.over && (!any || t.due < next) {
+				next, any = t.due, true
+			}
+		}
+	}
 	return max(next, w.now), any
 }
 
@@ -149,19 +156,16 @@ func (w *World) alive(t *timer) bool {
 		return t.gen == t.cl.leaseGen && !t.cl.crashed
 	case timerRequest, timerReply:
 		return t.gen == t.msg.gen
-	default:
-		return t.gen == t.th.gen && t.th.waiting && !t.th.over
 	}
+	panic("sim: a timer of no kind")
 }
 
 func (t *timer) subject() string {
 	switch t.kind {
 	case timerLapse:
 		return t.cl.name
-	case timerRequest, timerReply:
-		return fmt.Sprintf("%d>%d %s", t.msg.client, t.msg.node, t.msg.args[0])
 	default:
-		return t.th.name
+		return fmt.Sprintf("%d>%d %s", t.msg.client, t.msg.node, t.msg.args[0])
 	}
 }
 
@@ -205,13 +209,29 @@ func (w *World) settle() {
 				w.expire(n)
 			}
 		}
-		if len(w.timers.items) == 0 || w.timers.items[0].at > w.now {
+		if len(w.timers.items) > 0 && w.timers.items[0].at <= w.now {
+			if t := w.timers.pop(); w.alive(&t) {
+				w.fire(&t)
+			}
+			continue
+		}
+		if !w.wake() {
 			return
 		}
-		if t := w.timers.pop(); w.alive(&t) {
-			w.fire(&t)
+	}
+}
+
+// wake makes those ready whose time has come, in the clients' order.
+func (w *World) wake() (any bool) {
+	for _, c := range w.clients {
+		for _, t := range c.threads {
+			if t.waiting && !t.over && t.due <= w.now {
+				w.ready(t)
+				any = true
+			}
 		}
 	}
+	return any
 }
 
 func (w *World) expire(n *node) {
@@ -230,8 +250,6 @@ func (w *World) fire(t *timer) {
 		w.arrive(t.msg)
 	case timerReply:
 		w.deliver(t.msg)
-	case timerTimeout, timerWake:
-		w.ready(t.th)
 	}
 }
 

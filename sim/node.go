@@ -147,7 +147,9 @@ func (n *node) sync(now time.Duration) {
 	}
 	// A backward step prolongs what is stored, as in Redis, whose expiries are
 	// instants on the node's clock: FastForward takes negative spans too.
-	n.redis.FastForward(time.Duration(millis-n.millis) * time.Millisecond)
+	if n.nextExpiry != Never {
+		n.redis.FastForward(time.Duration(millis-n.millis) * time.Millisecond)
+	}
 	n.redis.SetTime(n.time(millis))
 	n.millis = millis
 }

@@ -21,11 +21,11 @@ type thread struct {
 
 	op      op
 	started bool
-	waiting bool   // its operation can't be performed yet
-	readyAt uint64 // order of becoming ready: among ready threads, who waited longest goes first
-	gen     uint32 // bumped at every step, so that timers of earlier operations are dead
-	dead    bool   // unwinding: nothing it does may leave a trace
-	over    bool   // its function has returned, or it was killed
+	waiting bool          // its operation can't be performed yet
+	due     time.Duration // when it can in any case: its sleep is over, or its patience
+	readyAt uint64        // order of becoming ready: among ready threads, who waited longest goes first
+	dead    bool          // unwinding: nothing it does may leave a trace
+	over    bool          // its function has returned, or it was killed
 
 	phase   Phase
 	command int // how many commands it has sent in this phase
@@ -68,7 +68,6 @@ func (t *thread) start(main func(*thread)) {
 	t.op = op{kind: opStart}
 	t.started, t.waiting, t.dead, t.over = false, false, false, false
 	t.phase, t.command, t.last = PhaseIdle, 0, nil
-	t.gen++
 }
 
 // do announces an operation and waits for its turn. It is called on the
@@ -112,7 +111,6 @@ func (t *thread) kill() {
 		return
 	}
 	t.over = true
-	t.gen++
 	if !t.started {
 		t.cancel() // there is no stack to unwind
 		return

@@ -3,15 +3,14 @@ package sim
 import "time"
 
 // timerKind also orders what is due at one instant: what ends by itself comes
-// before what arrives, and what arrives before those who wake.
+// before what arrives. Those who wake come after both; threads keep their own
+// time of waking (thread.due), because most waits for a reply end long before.
 type timerKind uint8
 
 const (
 	timerLapse   timerKind = iota // a lease's deadline on its holder's clock
 	timerRequest                  // a request reaches its node
 	timerReply                    // a reply reaches its client
-	timerTimeout                  // a client stops waiting for a reply
-	timerWake                     // a sleep is over
 )
 
 // timer is something that will happen at a known instant. It is dead if its
@@ -21,7 +20,6 @@ type timer struct {
 	kind timerKind
 	seq  uint64
 	gen  uint32
-	th   *thread
 	msg  *message
 	cl   *client
 }

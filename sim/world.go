@@ -263,7 +263,6 @@ func (t *thread) runnable() bool { return !t.over && !t.waiting }
 func (w *World) step(t *thread) {
 	w.release(t.client)
 	w.perform(t)
-	t.gen++
 	t.run()
 	if !t.over {
 		w.announce(t)
@@ -282,12 +281,10 @@ func (w *World) announce(t *thread) {
 			w.ready(t)
 			return
 		}
-		t.waiting = true
-		w.timers.push(timer{at: max(w.now, c.lastSend+w.cfg.Timeout), kind: timerTimeout, gen: t.gen, th: t})
+		t.waiting, t.due = true, max(w.now, c.lastSend+w.cfg.Timeout)
 	case opSleep:
-		t.waiting = true
+		t.waiting, t.due = true, w.now+t.client.mono.span(o.d)
 		w.event(t, Event{Kind: KindSleep, Ref: None, By: o.d})
-		w.timers.push(timer{at: w.now + t.client.mono.span(o.d), kind: timerWake, gen: t.gen, th: t})
 	default:
 		w.ready(t)
 	}

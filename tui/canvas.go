@@ -130,7 +130,7 @@ func (c *canvas) line(x, y, width int, l line) int {
 // lines writes a pane's lines from the offset on; the last row says how many
 // more there are if they don't fit.
 func (c *canvas) lines(r rect, all []line, offset int) {
-all = all[min(offset, len(all)):]
+	all = all[min(offset, len(all)):]
 	for i := 0; i < r.h && i < len(all); i++ {
 		if i == r.h-1 && len(all) > r.h {
 			c.text(r.x, r.y+i, r.w, fmt.Sprintf("%s %d more lines", c.more, len(all)-i), inkDim)
@@ -319,9 +319,9 @@ func (c *canvas) renderRow(b *strings.Builder, row []cell, t *theme) {
 			continue
 		}
 		if row[i].ink != open {
-			b.WriteString(t.close[open])
+			b.WriteString(t.after[open])
 			open = row[i].ink
-			b.WriteString(t.open[open])
+			b.WriteString(t.before[open])
 		}
 		if row[i].s == "" {
 			b.WriteByte(' ')
@@ -329,5 +329,5 @@ func (c *canvas) renderRow(b *strings.Builder, row []cell, t *theme) {
 			b.WriteString(row[i].s)
 		}
 	}
-	b.WriteString(t.close[open])
+	b.WriteString(t.after[open])
 }

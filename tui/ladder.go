@@ -120,7 +120,7 @@ func (l *ladder) arrow(y int, e *sim.Event) {
 		return
 	}
 	if to < 0 {
-		if glyph, k, rank := (&timeline{reel: l.reel, theme: l.theme}).mark(e); rank > 0 {
+		if glyph, k, rank := l.mark(e, &l.theme.glyphs); rank > 0 {
 			l.c.put(from, y, glyph, k)
 		}
 		return
@@ -132,7 +132,7 @@ func (l *ladder) arrow(y int, e *sim.Event) {
 	if to < from {
 		head = l.theme.left
 	}
-	glyph, k, _ := (&timeline{reel: l.reel, theme: l.theme}).mark(e)
+	glyph, k, _ := l.mark(e, &l.theme.glyphs)
 	if glyph != "" {
 		l.c.put(from, y, glyph, k)
 	}

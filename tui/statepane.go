@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +37,8 @@ func clientLines(t *sim.Trace, s *sim.State, i int) []line {
 	if text := leaseWords(s.At, &c.Lease); text != "" {
 		lines = append(lines, line{{"    " + text, inkPlain}})
 	}
-	if c.Pending != "" {
-		lines = append(lines, line{{"    awaits " + c.Pending, inkDim}})
+	if len(c.Pending) > 0 {
+		lines = append(lines, line{{"    awaits " + sim.CommandText(c.Pending), inkDim}})
 	}
 	if c.Source.File != "" && !c.Crashed && !c.Stopped {
 		lines = append(lines, line{{fmt.Sprintf("    at %s:%d", strings.TrimPrefix(c.Source.File, "strategies/"), c.Source.Line), inkDim}})
@@ -47,12 +46,14 @@ func clientLines(t *sim.Trace, s *sim.State, i int) []line {
 	return lines
 }
 
+var phaseText = [...]string{
+	sim.PhaseIdle: "idle", sim.PhaseAcquire: "acquiring", sim.PhaseHold: "outside the critical section",
+	sim.PhaseWork: "in the critical section", sim.PhaseRelease: "releasing", sim.PhaseExtend: "extending",
+}
+
 // phaseWords is where a client is and what keeps it there.
 func phaseWords(c *sim.ClientState) string {
-	words := []string{map[sim.Phase]string{
-		sim.PhaseIdle: "idle", sim.PhaseAcquire: "acquiring", sim.PhaseHold: "outside the critical section",
-		sim.PhaseWork: "in the critical section", sim.PhaseRelease: "releasing", sim.PhaseExtend: "extending",
-	}[c.Phase]}
+	words := []string{phaseText[c.Phase]}
 	switch {
 	case c.Crashed:
 		return "crashed"
@@ -183,8 +184,8 @@ func clientChanges(before, now *sim.ClientState) []string {
 	case b.Deadline != n.Deadline && n.Believed:
 		texts = append(texts, "lease prolonged until "+shortTime(n.Deadline))
 	}
-	if before.Pending == "" && now.Pending != "" {
-		texts = append(texts, "sent "+now.Pending)
+	if len(before.Pending) == 0 && len(now.Pending) > 0 {
+		texts = append(texts, "sent "+sim.CommandText(now.Pending))
 	}
 	return texts
 }
@@ -201,86 +202,4 @@ func recordChange(c *sim.Change) string {
 		return fmt.Sprintf("%s: %s, expiry moved", c.Key, c.After.Value)
 	}
 	return fmt.Sprintf("%s: %s -> %s", c.Key, c.Before.Value, c.After.Value)
-}
-
-// sourceLines is a strategy's code, with the names of the clients beside the
-// line on which each of them stands, and the line of the cursor's event lit.
-// The second result is the line to keep in sight, from 0.
-func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, width int) ([]line, int) {
-	standing := map[int][]int{} // by line, from 1
-	lit, focus := 0, 0
-	for i := range s.Clients {
-		if c := &s.Clients[i]; c.Source.File == "strategies/"+file && !c.Crashed && !c.Stopped && r.actors[i] {
-			standing[c.Source.Line] = append(standing[c.Source.Line], i)
-			focus = c.Source.Line
-		}
-	}
-	if e := r.event(pos); e != nil && e.Source.File == "strategies/"+file {
-		lit, focus = e.Source.Line, e.Source.Line
-	}
-	const gutter = 3
-	lines := make([]line, 0, len(code))
-	for i, text := range code {
-		l := line{}
-		used := 0
-		for _, client := range standing[i+1] {
-			name := string([]rune(r.trace.Clients[client])[:1])
-			l = append(l, span{name, clientInk(client)})
-			used += textWidth(name)
-		}
-		l = append(l, span{strings.Repeat(" ", max(gutter-used, 1)), inkPlain})
-		k := inkDim
-		switch {
-		case i+1 == lit:
-			k = inkPick
-			text += strings.Repeat(" ", max(width-l.width()-textWidth(text), 0))
-		case standing[i+1] != nil:
-			k = inkStrong
-		case !strings.HasPrefix(strings.TrimSpace(text), "//"):
-			k = inkPlain
-		}
-		lines = append(lines, append(l, span{text, k}))
-	}
-	return lines, max(focus-1, 0)
-}
-
-// codeLines splits a source text; tabs become two columns, as the pane is narrow.
-func codeLines(code string) []string {
-	return strings.Split(strings.TrimRight(strings.ReplaceAll(code, "\t", "  "), "\n"), "\n")
-}
-
-// traceLines is the end of the list of events up to a position, skip lines
-// before its end, in at most n lines. Violations stand below the event that completed them.
-func traceLines(r *reel, pos, n, skip, width int) []line {
-	var lines []line
-	for p := pos; p > 0 && len(lines) < n+skip; p-- {
-		_, fresh := r.breached(p)
-		for _, b := range slices.Backward(fresh) {
-			lines = append(lines, line{{fmt.Sprintf("%12s!! %s  %s", "", b.Code, b.Text), inkBreach}})
-		}
-		e := r.event(p)
-		head := fmt.Sprintf(" %11s #%-4d ", sim.Instant(e.At), e.Seq)
-		name, k := r.trace.Actor(e), inkStrong
-		if e.Client != sim.None && name == r.trace.Clients[e.Client] {
-			k = clientInk(e.Client)
-		}
-		l := line{{head, inkDim}, {fmt.Sprintf("%-6s", name), k}, {fmt.Sprintf(" %-9s ", e.Kind), inkDim}, {r.trace.Text(e), inkPlain}}
-		if p == pos {
-			l = l.lit(width)
-		}
-		lines = append(lines, l)
-	}
-	lines = lines[min(skip, len(lines)):]
-	slices.Reverse(lines)
-	return lines[max(len(lines)-n, 0):]
-}
-
-// lit is the line as the selected one of its list, over the whole width.
-func (l line) lit(width int) line {
-	var b strings.Builder
-	for _, s := range l {
-		b.WriteString(s.text)
-	}
-	b.WriteString(strings.Repeat(" ", max(width-l.width(), 0)))
-	return line{{b.String(), inkPick}}
 }

@@ -38,7 +38,7 @@ func clientInk(i int) ink { return inkClient + ink(i%clientInks) }
 // and the characters that are drawn with. Styles are made by lipgloss, once, and
 // taken apart, because a frame has some thousand pieces.
 type theme struct {
-	open, close [inkCount]string
+	before, after [inkCount]string
 	glyphs
 }
 
@@ -83,7 +83,7 @@ func newTheme(r *lipgloss.Renderer, mono, ascii bool) *theme {
 	}
 	const mark = "x" // no colour sequence contains it
 	for i := range looks {
-		t.open[i], t.close[i], _ = strings.Cut(looks[i].Render(mark), mark)
+		t.before[i], t.after[i], _ = strings.Cut(looks[i].Render(mark), mark)
 	}
 	return t
 }

@@ -357,7 +357,7 @@ func (tl *timeline) drawStore(y int) {
 		if !touches(e) {
 			return
 		}
-		glyph, k, _ := tl.mark(e)
+		glyph, k, _ := tl.mark(e, &tl.theme.glyphs)
 		tl.c.text(tl.x0+x-1, y, 1, tl.trace.Clients[e.Client], k)
 		tl.c.put(tl.x0+x, y, glyph, k)
 	})
@@ -397,7 +397,7 @@ func (tl *timeline) marks(client, y int) {
 		if e.Client != client {
 			return
 		}
-		glyph, k, rank := tl.mark(e)
+		glyph, k, rank := tl.mark(e, &tl.theme.glyphs)
 		if x != column {
 			column, top = x, 0
 		}
@@ -409,9 +409,9 @@ func (tl *timeline) marks(client, y int) {
 }
 
 // mark is the glyph of an event on its client's row, and its weight: 0 for none.
-func (tl *timeline) mark(e *sim.Event) (glyph string, k ink, rank int) {
-	g, k := &tl.theme.glyphs, clientInk(e.Client)
-	if tl.proves(e) && e.Kind == sim.KindWrite {
+func (r *reel) mark(e *sim.Event, g *glyphs) (glyph string, k ink, rank int) {
+	k = clientInk(max(e.Client, 0))
+	if r.proves(e) && e.Kind == sim.KindWrite {
 		return g.bad, inkBreach, 9
 	}
 	switch e.Kind {

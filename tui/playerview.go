@@ -1,0 +1,138 @@
+package tui
+
+import (
+	"fmt"
+)
+
+// draw puts the panes where the layout says.
+func (p *player) draw(c *canvas, r rect) {
+	l := arrange(r.w, r.h+1, p.wishes())
+	l.drawFrame(c, p.theme)
+	p.drawHeader(c, l.header)
+	if p.reel == nil {
+		p.drawNothing(c, l)
+		return
+	}
+	p.drawMain(c, l.main)
+	p.drawStatus(c, l.status)
+	p.drawTold(c, l.told)
+	p.drawState(c, l.state)
+	p.drawSource(c, l.source)
+	p.drawTrace(c, l.trace)
+}
+
+func (p *player) wishes() wishes {
+	return wishes{source: p.source, main: func(rows int) int {
+		switch {
+		case p.reel == nil, p.ladder:
+			return rows
+		}
+		return axisRows + len(plan(p.reel, p.pos, rows-axisRows))
+	}}
+}
+
+func (p *player) drawNothing(c *canvas, l layout) {
+	st, sc := p.lib.strategies[p.strategy].Name, p.lib.scenarios[p.scenario].Name
+	if p.failed == nil {
+		c.text(l.main.x+1, l.main.y, l.main.w-2, fmt.Sprintf("running %s under %s", st, sc), inkDim)
+		return
+	}
+	c.text(l.main.x+1, l.main.y, l.main.w-2, fmt.Sprintf("%s under %s can't be run:", st, sc), inkBreach)
+	for i, s := range wrap(p.failed.Error(), l.main.w-4) {
+		if i < l.main.h-1 {
+			c.text(l.main.x+3, l.main.y+1+i, l.main.w-4, s, inkPlain)
+		}
+	}
+}
+
+// drawHeader names the run on the left and the place in it on the right.
+func (p *player) drawHeader(c *canvas, r rect) {
+	var right line
+	if p.reel != nil {
+		if all, _ := p.reel.breached(p.pos); len(all) > 0 {
+			right = append(right, span{"!! " + codesOf(all), inkBreach}, span{"  ", inkPlain})
+		}
+		if n := len(p.reel.chapters); n > 0 {
+			right = append(right, span{fmt.Sprintf("[%d/%d] ", p.reel.chapter(p.pos), n), inkDim})
+		}
+	}
+	if p.loading {
+		right = line{{"running ", inkDim}}
+	}
+	st, sc := p.lib.strategies[p.strategy], p.lib.scenarios[p.scenario]
+	left := line{{" " + sc.Title, inkTitle}, {"  with ", inkDim}, {st.Name, inkTitle}}
+	if p.reel != nil && p.seed != 1 {
+		left = append(left, span{fmt.Sprintf("  seed %d", p.seed), inkDim})
+	}
+	room := r.w - right.width() - 1
+	c.line(r.x, r.y, room, left)
+	c.line(r.x+room+1, r.y, right.width(), right)
+}
+
+func (p *player) drawMain(c *canvas, r rect) {
+	switch {
+	case r.empty():
+	case p.ladder:
+		drawLadder(c, r, p.reel, p.pos, p.theme)
+	default:
+		drawTimeline(c, r, p.reel, p.pos, p.zoom, plan(p.reel, p.pos, r.h-axisRows), p.theme)
+	}
+}
+
+func (p *player) drawStatus(c *canvas, r rect) {
+	c.line(r.x, r.y, r.w, statusLine(p.reel, p.pos))
+	if p.notice != "" {
+		c.text(r.x+1, r.y+1, r.w-1, p.notice, inkStrong)
+		return
+	}
+	l, band := holders(p.reel, p.pos, p.now)
+	if band != inkPlain {
+		c.fill(rect{r.x, r.y + 1, r.w, 1}, " ", band)
+	}
+	c.line(r.x, r.y+1, r.w, l)
+}
+
+// scrolled keeps a pane's scroll within what there is to scroll.
+func (p *player) scrolled(which pane, lines, rows, base int) int {
+	p.scroll[which] = min(max(p.scroll[which], -base), max(lines-rows, 0)-base)
+	return base + p.scroll[which]
+}
+
+func (p *player) drawTold(c *canvas, r rect) {
+	lines := narration(p.reel, p.pos, r.w, p.revealed)
+	top := 0
+	if r.h > len(lines) {
+		top = 1 // a line of air, if there is one to spare
+	}
+	c.lines(rect{r.x, r.y + top, r.w, r.h - top}, lines, p.scrolled(paneTold, len(lines), r.h, 0))
+}
+
+func (p *player) drawState(c *canvas, r rect) {
+	if r.empty() {
+		return
+	}
+	lines := stateLines(p.reel, p.pos, p.before, p.now)
+	c.lines(rect{r.x + 1, r.y, r.w - 1, r.h}, lines, p.scrolled(paneState, len(lines), r.h, 0))
+}
+
+func (p *player) drawSource(c *canvas, r rect) {
+	if r.empty() {
+		return
+	}
+	c.text(r.x+1, r.y, r.w-1, "source: strategies/"+p.file, inkTitle)
+	r = rect{r.x + 1, r.y + 1, r.w - 1, r.h - 1}
+	lines, focus := sourceLines(p.reel, p.pos, p.now, p.file, p.code, r.w)
+	base := min(max(focus-r.h/2, 0), max(len(lines)-r.h, 0))
+	first := p.scrolled(paneSource, len(lines), r.h, base)
+	c.lines(r, lines[first:min(first+r.h, len(lines))], 0)
+}
+
+func (p *player) drawTrace(c *canvas, r rect) {
+	if r.empty() {
+		return
+	}
+	p.scroll[paneTrace] = min(max(p.scroll[paneTrace], -max(p.pos-r.h, 0)), 0)
+	for i, l := range traceLines(p.reel, p.pos, r.h, -p.scroll[paneTrace], r.w) {
+		c.line(r.x, r.y+i, r.w, l)
+	}
+}

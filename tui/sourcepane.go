@@ -1,0 +1,53 @@
+package tui
+
+import (
+	"strings"
+
+	"lockstep/sim"
+)
+
+// sourceLines is a strategy's code, with the names of the clients beside the
+// line on which each of them stands, and the line of the cursor's event lit.
+// The second result is the line to keep in sight, from 0.
+func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, width int) ([]line, int) {
+	standing := map[int][]int{} // by line, from 1
+	lit, focus := 0, 0
+	for i := range s.Clients {
+		if c := &s.Clients[i]; c.Source.File == "strategies/"+file && !c.Crashed && !c.Stopped && r.actors[i] {
+			standing[c.Source.Line] = append(standing[c.Source.Line], i)
+			focus = c.Source.Line
+		}
+	}
+	if e := r.event(pos); e != nil && e.Source.File == "strategies/"+file {
+		lit, focus = e.Source.Line, e.Source.Line
+	}
+	const gutter = 3
+	lines := make([]line, 0, len(code))
+	for i, text := range code {
+		l := line{}
+		used := 0
+		for _, client := range standing[i+1] {
+			name := string([]rune(r.trace.Clients[client])[:1])
+			l = append(l, span{name, clientInk(client)})
+			used += textWidth(name)
+		}
+		l = append(l, span{strings.Repeat(" ", max(gutter-used, 1)), inkPlain})
+		k := inkDim
+		switch {
+		case i+1 == lit:
+			k = inkPick
+			text += strings.Repeat(" ", max(width-l.width()-textWidth(text), 0))
+		case standing[i+1] != nil:
+			k = inkStrong
+		case !strings.HasPrefix(strings.TrimSpace(text), "//"):
+			k = inkPlain
+		}
+		lines = append(lines, append(l, span{text, k}))
+	}
+	return lines, max(focus-1, 0)
+}
+
+// codeLines splits a source text; tabs become two columns, as the pane is narrow.
+func codeLines(code string) []string {
+	return strings.Split(strings.TrimRight(strings.ReplaceAll(code, "\t", "  "), "\n"), "\n")
+}

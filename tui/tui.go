@@ -1,0 +1,76 @@
+// Package tui is the terminal interface: rooms that show a run, drawn with a
+// cell grid of their own. Everything that it shows of a run comes from the
+// run's trace.
+//
+// The root routes keys and sizes to rooms. The player draws its panes (the
+// timeline or the ladder, the event and the holders, the narration, the state, the source,
+// the trace) where the layout puts them; the layout is a pure function of the
+// window's size, the timeline one of the trace, the cursor, the width and the theme.
+package tui
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+
+	"lockstep/scenarios"
+	"lockstep/strategies"
+	"lockstep/tui/quiet"
+)
+
+// By now bubbletea, which this package imports, has not asked its question.
+func init() { quiet.Restore() }
+
+// Options are what to play first, and how it is to look.
+type Options struct {
+	Strategy strategies.Strategy
+	Scenario *scenarios.Scenario
+	Seed     uint64
+	Theme    string // auto, dark, light or mono
+	ASCII    bool   // draw without box characters
+	NoColor  bool   // no colours, as for mono; so does the environment's NO_COLOR
+}
+
+func (o Options) mono() bool {
+	return o.NoColor || o.Theme == "mono" || os.Getenv("NO_COLOR") != ""
+}
+
+// Run plays on the terminal until the user quits, or a signal ends it.
+func Run(o Options) error {
+	renderer := newRenderer(o, lipgloss.NewRenderer(os.Stdout))
+	m := newRoot(newLibrary(o), o, newTheme(renderer, o.mono(), o.ASCII))
+	p := tea.NewProgram(m, tea.WithAltScreen())
+	defer onHangup(p.Quit)()
+	_, err := p.Run()
+	if errors.Is(err, tea.ErrInterrupted) {
+		return nil
+	}
+	return err
+}
+
+// onHangup calls do on SIGHUP, which bubbletea leaves to the system: it would end
+// the program with the terminal still raw. The result stops the listening.
+func onHangup(do func()) (stop func()) {
+	hangup, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hangup, syscall.SIGHUP)
+	go func() {
+		select {
+		case <-hangup:
+			do()
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(hangup)
+		close(done)
+	}
+}
+
+func newRoot(lib *library, o Options, t *theme) *root {
+	keys := newKeyMap(&t.glyphs)
+	return &root{keys: keys, theme: t, rooms: []room{newPlayer(lib, o, keys, t)}}
+}
