@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
+	"lockstep/tui"
 )
 
 // look is how the player looks.
@@ -23,7 +24,7 @@ func (l *look) flags(cmd *cobra.Command) {
 // open runs the player on one cell of the matrix.
 func (l *look) open(strategy, scenario string, seed uint64) error {
 	known := []string{"auto", "dark", "light", "mono"}
-	if !contains(known, l.theme) {
+	if !slices.Contains(known, l.theme) {
 		return scenarios.Unknown("theme", l.theme, known)
 	}
 	st, err := scenarios.FindStrategy(strategy)
@@ -34,15 +35,6 @@ func (l *look) open(strategy, scenario string, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	_, _, _, _ = st, s, seed, os.Getenv("NO_COLOR")
-	return fmt.Errorf("the player is being built")
-}
-
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
+	return tui.Run(tui.Options{Strategy: st, Scenario: s, Seed: seed, Theme: l.theme, ASCII: l.ascii,
+		NoColor: os.Getenv("NO_COLOR") != ""})
 }

@@ -30,18 +30,14 @@ type conn struct {
 	greeted bool    // the handshake is over
 	closed  bool
 
-	lastSend  time.Duration
-	lastSent  int // Seq of the last send
-	timeoutAt time.Duration
-	expired   bool // the wait for the current reply has timed out
-	gen       uint32
+	lastSend time.Duration
+	lastSent int // Seq of the last send
 }
 
 func (c *conn) reset() {
 	c.peer, c.partial, c.rest, c.reader = nil, nil, nil, nil
 	c.inbox = c.inbox[:0]
-	c.greeted, c.expired = true, false
-	c.gen++
+	c.greeted = true
 }
 
 // peerOf is the server's end, made anew when the node has restarted: WATCH and

@@ -208,7 +208,8 @@ func (n *node) roundTTL(c *server.Peer, cmd string, args ...string) bool {
 	return true
 }
 
-const halfMilli = time.Millisecond / 2
+// grace is how much longer miniredis keeps a key than its TTL says.
+const grace = time.Millisecond / 2
 
 // changed compares what miniredis holds with what was known, keeps each TTL's
 // extra half millisecond, and finds the next expiry. The result is valid until
@@ -268,7 +269,7 @@ func (n *node) look(key string) stored {
 	}
 	if ttl := n.redis.TTL(key); ttl > 0 {
 		if ttl%time.Millisecond == 0 {
-			n.redis.SetTTL(key, ttl+halfMilli)
+			n.redis.SetTTL(key, ttl+grace)
 		}
 		s.when = n.millis + int64(ttl/time.Millisecond)
 	}
@@ -385,7 +386,7 @@ func (n *node) restore(s stored) error {
 		}
 	}
 	if s.when != int64(Never) {
-		n.redis.SetTTL(s.key, time.Duration(s.when-n.millis)*time.Millisecond+halfMilli)
+		n.redis.SetTTL(s.key, time.Duration(s.when-n.millis)*time.Millisecond+grace)
 	}
 	return nil
 }

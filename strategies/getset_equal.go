@@ -63,6 +63,7 @@ func (l *GetSetEqual) try(ctx context.Context) (*Lease, error) {
 		return nil, ErrNotAcquired
 	}
 
+	//lint:ignore SA1019 GETSET, deprecated or not, is what this lock is about
 	old, err := l.rdb.GetSet(ctx, l.key, stamp).Int64()
 	switch {
 	case errors.Is(err, redis.Nil): // refused, and yet the stamp is stored now

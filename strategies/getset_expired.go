@@ -55,6 +55,7 @@ func (l *GetSetExpired) try(ctx context.Context) (*Lease, error) {
 		if err := l.expired(l.rdb.Get(ctx, l.key)); err != nil {
 			return nil, err
 		}
+		//lint:ignore SA1019 GETSET, deprecated or not, is what this lock is about
 		if err := l.expired(l.rdb.GetSet(ctx, l.key, stamp)); err != nil {
 			return nil, err
 		}

@@ -472,9 +472,9 @@ var dialogues = []struct {
 		w.stores(1, "")
 		w.stores(3, a.lease.Token)
 	}},
-	{"redlock-hyperf", "all tries share one token", func(w *world, a, b, c *process) {
+	{"redlock-hyperf", "all tries share one token", func(w *world, _, b, c *process) {
 		b.acquires()
-		a = w.insistent("A", Retry{Tries: 2})
+		a := w.insistent("A", Retry{Tries: 2})
 		a.to(5).after("eval", b.releases)
 		a.acquires()
 		w.stores(1, "A-2")

@@ -66,6 +66,11 @@ func (r *reel) weigh() []weight {
 	for i := range t.Events {
 		e := &t.Events[i]
 		ws[i] = weight{soft: gapWeight(e.At-before, t.TTL) + softness(e)}
+		if r.probing(e) && !r.marked(i) {
+			ws[i].soft /= 4 // it comes after the story, and only asks whether the lock is stuck
+			before = e.At
+			continue
+		}
 		switch {
 		case touches(e):
 			ws[i].hard = 2 * unit // its mark has the name beside it
@@ -108,7 +113,7 @@ func softness(e *sim.Event) int {
 // matters reports whether an event changes what the lanes show, or leaves a mark of its own.
 func (r *reel) matters(i int) bool {
 	e := &r.trace.Events[i]
-	if e.Client != sim.None && r.trace.Clients[e.Client] == probeName {
+	if r.probing(e) {
 		return r.marked(i)
 	}
 	switch e.Kind {
@@ -118,6 +123,10 @@ func (r *reel) matters(i int) bool {
 		return len(e.Changes) > 0 || r.marked(i)
 	}
 	return true
+}
+
+func (r *reel) probing(e *sim.Event) bool {
+	return e.Client != sim.None && r.trace.Clients[e.Client] == probeName
 }
 
 // marked: something is said or proved at this event.

@@ -32,26 +32,30 @@ func (h *help) draw(c *canvas, r rect) {
 	}
 	y := r.y + rows + 2
 	c.text(r.x+1, y, r.w-2, "what the timeline shows", inkTitle)
-	for i, l := range h.legend() {
-		c.line(r.x+1, y+1+i, r.w-2, l)
+	x := 0
+	for _, it := range h.legend() {
+		n := textWidth(it.glyphs) + 1 + textWidth(it.means)
+		if x > 0 && x+n > r.w-2 {
+			x, y = 0, y+1
+		}
+		k := c.text(r.x+1+x, y+1, r.w-2-x, it.glyphs, inkStrong)
+		c.text(r.x+1+x+k, y+1, r.w-2-x-k, " "+it.means, inkDim)
+		x += n + 3
 	}
 }
 
-func (h *help) legend() []line {
+// meaning explains glyphs.
+type meaning struct{ glyphs, means string }
+
+func (h *help) legend() []meaning {
 	g := &h.theme.glyphs
-	item := func(glyph, means string) line { return line{{glyph, inkStrong}, {" " + means + "   ", inkDim}} }
-	join := func(items ...line) (l line) {
-		for _, i := range items {
-			l = append(l, i...)
-		}
-		return l
-	}
-	return []line{
-		join(item(g.awake, "runs"), item(g.inside, "in the critical section"), item(g.paused, "paused"), item(g.resume, "goes on"), item(g.crash, "crashes")),
-		join(item(g.send, "sends a command"), item(g.retry, "refused, will ask again"), item(g.granted, "has the lock"), item(g.release, "releases"), item(g.lost, "no reply, failed")),
-		join(item(g.read, "reads the store"), item(g.write, "writes it"), item(g.bad, "unsafe write"), item(g.reject, "refused by the store")),
-		join(item(g.bar(0)+g.bar(1)+g.bar(2), "believes it has the lock; on a redis row: has it"), item(g.lapsed, "believes, lease over")),
-		join(item("1 2", "how many clients believe that they hold the lock: 2 is one too many")),
-		join(item(g.gap, "time passes, not to scale"), item(g.chasm+g.chasm, "very much time passes"), item(g.here, "you are here")),
+	return []meaning{
+		{g.awake, "runs"}, {g.inside, "in the critical section"}, {g.paused, "paused"}, {g.resume, "goes on"}, {g.crash, "crashes"},
+		{g.send, "sends a command"}, {g.retry, "refused, will ask again"}, {g.granted, "has the lock"}, {g.release, "releases it"},
+		{g.extend, "extends it"}, {g.lost, "no reply, or failed"},
+		{g.read, "reads the store"}, {g.write, "writes to it"}, {g.bad, "breaks a property"}, {g.reject, "is refused by the store"},
+		{g.bar(0) + g.bar(1) + g.bar(2), "A, B, C believes it has the lock; on a redis row: has it"}, {g.lapsed, "believes so, though the lease is over"},
+		{"1 2", "how many clients believe: 2 is one too many"},
+		{g.gap, "time passes, not to scale"}, {g.chasm + g.chasm, "very much of it"}, {g.here, "you are here"},
 	}
 }

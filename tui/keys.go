@@ -19,6 +19,11 @@ func bind(help, does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
 }
 
+// pair is two bindings told as one, where room is short.
+func pair(a, b key.Binding, does string) key.Binding {
+	return bind(a.Help().Key+b.Help().Key, does, append(a.Keys(), b.Keys()...)...)
+}
+
 // newKeyMap names the arrows by their glyphs where the font has them.
 func newKeyMap(g *glyphs) keyMap {
 	return keyMap{
@@ -27,8 +32,8 @@ func newKeyMap(g *glyphs) keyMap {
 		Next:      bind("]", "chapter", "]"),
 		Previous:  bind("[", "chapter back", "["),
 		Violation: bind("!", "violation", "!"),
-		First:     bind("g", "to the beginning", "g", "home"),
-		Last:      bind("G", "to the end", "G", "end"),
+		First:     bind("g", "beginning", "g", "home"),
+		Last:      bind("G", "end", "G", "end"),
 		Play:      bind("space", "play", " "),
 		Faster:    bind(">", "play faster", ">", "."),
 		Slower:    bind("<", "play slower", "<", ","),
@@ -41,7 +46,7 @@ func newKeyMap(g *glyphs) keyMap {
 		Pane:      bind("tab", "next pane", "tab"),
 		Up:        bind("up", "scroll up", "up", "k"),
 		Down:      bind("down", "scroll down", "down", "j"),
-		Enter:     bind("enter", "show the answer", "enter"),
+		Enter:     bind("enter", "answer", "enter"),
 		Help:      bind("?", "help", "?"),
 		Close:     bind("esc", "back", "esc"),
 		Quit:      bind("q", "quit", "q", "ctrl+c"),

@@ -34,8 +34,8 @@ const probeName = "probe"
 // The ways in which lanes save rows, tried one after another until they fit.
 const (
 	savesNothing = iota
+	savesProbe // the probe's rows, until it acts
 	savesBlanks
-	savesProbe   // the probe's, until it acts
 	savesNodes   // the nodes in two rows
 	savesClients // each client in one row
 	savesVotes
@@ -64,7 +64,7 @@ func plan(r *reel, pos, rows int) []lane {
 // spare is how many rows a way of drawing lanes must leave to the narration
 // beyond what that needs: air is for those who have plenty.
 func spare(saving int) int {
-	if saving == savesNothing {
+	if saving < savesBlanks {
 		return 3
 	}
 	return 0
@@ -121,7 +121,7 @@ func (l lane) label(t *sim.Trace) (name, what string) {
 		}
 		return t.Nodes[l.index], "redis"
 	case laneQuorum:
-		return "redis", fmt.Sprintf("%d of %d", t.Need, len(t.Nodes))
+		return "redis", fmt.Sprintf("%d/%d", t.Need, len(t.Nodes))
 	case laneVotes:
 		return "", "nodes"
 	case laneBelievers:

@@ -16,7 +16,6 @@ const (
 	usuallyTold   = 8
 	leastTrace    = 5
 	frameRows     = 4 // header, footer, and the lines between them and the body
-	statusRows    = 2
 	leastState    = 12
 	sideWidth     = 40
 	mostSideWidth = 80
@@ -64,6 +63,14 @@ func arrange(w, h int, want wishes) layout {
 	return l
 }
 
+// statusRows is a row for the event and one, or a band of three, for who holds the lock.
+func statusRows(h int) int {
+	if h >= traceFrom {
+		return 4
+	}
+	return 2
+}
+
 // sideOf is the width of the side pane: code needs more than facts.
 func sideOf(w int, source bool) int {
 	if source {
@@ -89,7 +96,8 @@ func (l *layout) arrangeSide(r rect, source bool) {
 // arrangeBody stacks the panes of the left column. Where there is no side for
 // the source, it takes the place of the timeline.
 func (l *layout) arrangeBody(r rect, h int, want wishes, source bool) {
-	room := r.h - 1 - statusRows
+	status := statusRows(h)
+	room := r.h - 1 - status
 	top := room - leastTold
 	if !source {
 		top = min(max(want.main(top), 1), top)
@@ -102,8 +110,8 @@ func (l *layout) arrangeBody(r rect, h int, want wishes, source bool) {
 	}
 	y := r.y + top
 	l.rules = append(l.rules, rect{r.x, y, r.w, 1})
-	l.status = rect{r.x, y + 1, r.w, statusRows}
-	y += 1 + statusRows
+	l.status = rect{r.x, y + 1, r.w, status}
+	y += 1 + status
 	rest := r.y + r.h - y
 	told := rest
 	if h >= traceFrom {

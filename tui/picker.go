@@ -52,7 +52,8 @@ func (p *picker) footerKeys() []key.Binding {
 
 // draw lists the items around the selected one, and what it is about below the list.
 func (p *picker) draw(c *canvas, r rect) {
-	c.text(r.x+1, r.y, r.w-2, p.title, inkTitle)
+	n := c.text(r.x+1, r.y, r.w-2, p.title, inkTitle)
+	c.text(r.x+1+n, r.y, r.w-2-n, fmt.Sprintf("  %d of %d", p.at+1, len(p.items)), inkDim)
 	const aboutRows = 4
 	list := rect{r.x, r.y + 2, r.w, r.h - 2 - aboutRows}
 	first := min(max(p.at-list.h/2, 0), max(len(p.items)-list.h, 0))

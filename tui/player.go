@@ -329,5 +329,8 @@ func (p *player) footerKeys() []key.Binding {
 	if p.ladder {
 		view.SetHelp("v", "timeline")
 	}
-	return []key.Binding{k.Back, k.Forward, k.Next, k.Violation, play, k.Strategy, k.Scenario, k.Source, view, k.Previous, k.In, k.Out, k.Pane, k.Help, k.Quit}
+	return []key.Binding{
+		pair(k.Back, k.Forward, "step"), pair(k.Previous, k.Next, "chapter"), k.Violation, play, k.Strategy, k.Scenario,
+		k.Source, view, pair(k.In, k.Out, "zoom"), pair(k.First, k.Last, "ends"), k.Pane, k.Help, k.Quit,
+	}
 }

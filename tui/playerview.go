@@ -24,8 +24,10 @@ func (p *player) draw(c *canvas, r rect) {
 func (p *player) wishes() wishes {
 	return wishes{source: p.source, main: func(rows int) int {
 		switch {
-		case p.reel == nil, p.ladder:
+		case p.reel == nil:
 			return rows
+		case p.ladder:
+			return rows - 2 // for the narration
 		}
 		return axisRows + len(plan(p.reel, p.pos, rows-axisRows))
 	}}
@@ -81,15 +83,17 @@ func (p *player) drawMain(c *canvas, r rect) {
 
 func (p *player) drawStatus(c *canvas, r rect) {
 	c.line(r.x, r.y, r.w, statusLine(p.reel, p.pos))
+	r = rect{r.x, r.y + 1, r.w, r.h - 1}
+	middle := r.y + r.h/2
 	if p.notice != "" {
-		c.text(r.x+1, r.y+1, r.w-1, p.notice, inkStrong)
+		c.text(r.x+1, middle, r.w-1, p.notice, inkStrong)
 		return
 	}
 	l, band := holders(p.reel, p.pos, p.now)
 	if band != inkPlain {
-		c.fill(rect{r.x, r.y + 1, r.w, 1}, " ", band)
+		c.fill(r, " ", band)
 	}
-	c.line(r.x, r.y+1, r.w, l)
+	c.line(r.x, middle, r.w, l)
 }
 
 // scrolled keeps a pane's scroll within what there is to scroll.

@@ -13,13 +13,18 @@ func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, wid
 	standing := map[int][]int{} // by line, from 1
 	lit, focus := 0, 0
 	for i := range s.Clients {
-		if c := &s.Clients[i]; c.Source.File == "strategies/"+file && !c.Crashed && !c.Stopped && r.actors[i] {
+		if c := &s.Clients[i]; c.Source.File == "strategies/"+file && inStrategy(c) {
 			standing[c.Source.Line] = append(standing[c.Source.Line], i)
 			focus = c.Source.Line
 		}
 	}
 	if e := r.event(pos); e != nil && e.Source.File == "strategies/"+file {
 		lit, focus = e.Source.Line, e.Source.Line
+	}
+	for p := pos; p > 0 && focus == 0; p-- { // nobody is in there: stay where somebody last was
+		if e := r.event(p); e.Source.File == "strategies/"+file {
+			focus = e.Source.Line
+		}
 	}
 	const gutter = 3
 	lines := make([]line, 0, len(code))
@@ -50,4 +55,14 @@ func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, wid
 // codeLines splits a source text; tabs become two columns, as the pane is narrow.
 func codeLines(code string) []string {
 	return strings.Split(strings.TrimRight(strings.ReplaceAll(code, "\t", "  "), "\n"), "\n")
+}
+
+// inStrategy reports whether a client is inside the strategy's code, and not in
+// its own, between two calls.
+func inStrategy(c *sim.ClientState) bool {
+	switch c.Phase {
+	case sim.PhaseAcquire, sim.PhaseRelease, sim.PhaseExtend:
+		return !c.Stopped
+	}
+	return c.Extends
 }

@@ -20,7 +20,7 @@ func stateLines(r *reel, pos int, before, now *sim.State) []line {
 	lines = append(lines, changed...)
 	lines = append(lines, nil, line{{"state at " + shortTime(now.At), inkTitle}})
 	for i := range now.Clients {
-		if r.actors[i] {
+		if r.actors[i] && (r.trace.Clients[i] != probeName || r.acted(i, pos)) {
 			lines = append(lines, clientLines(t, now, i)...)
 		}
 	}
@@ -40,7 +40,7 @@ func clientLines(t *sim.Trace, s *sim.State, i int) []line {
 	if len(c.Pending) > 0 {
 		lines = append(lines, line{{"    awaits " + sim.CommandText(c.Pending), inkDim}})
 	}
-	if c.Source.File != "" && !c.Crashed && !c.Stopped {
+	if c.Source.File != "" && inStrategy(c) {
 		lines = append(lines, line{{fmt.Sprintf("    at %s:%d", strings.TrimPrefix(c.Source.File, "strategies/"), c.Source.Line), inkDim}})
 	}
 	return lines

@@ -111,13 +111,11 @@ func (tl *timeline) drawLabel(l lane, y int) {
 	if tl.isActor(l) {
 		tl.c.put(x, y, tl.theme.pointer, inkHere)
 	}
-	const words = 6
-	if what == "" {
-		tl.c.text(x+1, y, labelWidth-2, name, k)
-		return
+	const room = labelWidth - 2
+	n := tl.c.text(x+1, y, room, name, k)
+	if w := textWidth(what); w <= room-n {
+		tl.c.text(x+1+room-w, y, w, what, inkDim)
 	}
-	tl.c.text(x+1, y, labelWidth-2-words, name, k)
-	tl.c.text(x+labelWidth-1-words, y, words, what, inkDim)
 }
 
 // isActor reports whether the lane belongs to who did the cursor's event.
@@ -145,7 +143,7 @@ func (tl *timeline) drawLane(l lane, y int) {
 	case laneDoes:
 		tl.drawDoes(l.index, y)
 	case laneThinks:
-		tl.drawThinks(l.index, y)
+		tl.drawThinks(l.index, y, true)
 	case laneClient:
 		tl.drawClient(l.index, y)
 	case laneNode:
@@ -210,26 +208,32 @@ func (r *reel) when(pos int) time.Duration {
 	return r.trace.Events[pos-1].At
 }
 
-func (tl *timeline) drawThinks(client, y int) {
+func (tl *timeline) drawThinks(client, y int, labels bool) {
+	label := func(texts ...string) []string {
+		if labels {
+			return texts
+		}
+		return nil
+	}
 	k, name := clientInk(client), tl.trace.Clients[client]
 	type thought struct{ wants, believed, live bool }
 	runs(tl, func(s *sample) thought {
 		c := &s.clients[client]
-		return thought{c.wants && !c.crashed, c.believed, c.live}
+		return thought{c.wants && !c.crashed && !c.stopped, c.believed, c.live}
 	}, func(r run, h thought) {
 		switch {
 		case h.believed && h.live:
-			tl.bar(y, r, tl.theme.bar(client), k, name+" holds the lock", name+" holds")
+			tl.bar(y, r, tl.theme.bar(client), k, label(name+" holds the lock", name+" holds")...)
 		case h.believed:
-			tl.bar(y, r, tl.theme.lapsed, k, "lease over, not noticed", "lease over", "over")
+			tl.bar(y, r, tl.theme.lapsed, k, label("lease over, not noticed", "lease over", "over")...)
 		case h.wants:
-			tl.bar(y, r, tl.theme.wants, inkDim, "wants it")
+			tl.bar(y, r, tl.theme.wants, inkDim, label("wants it")...)
 		}
 	})
 }
 
 func (tl *timeline) drawClient(client, y int) {
-	tl.drawThinks(client, y)
+	tl.drawThinks(client, y, false)
 	k := clientInk(client)
 	type doing struct{ paused, inside, blank bool }
 	runs(tl, func(s *sample) doing {

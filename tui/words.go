@@ -30,10 +30,10 @@ func statusLine(r *reel, pos int) line {
 // just broken or stays broken. The second result asks for a band of that ink.
 func holders(r *reel, pos int, s *sim.State) (line, ink) {
 	all, fresh := r.breached(pos)
-	if len(fresh) > 0 {
-		return line{{" !! " + shout(fresh) + " !!  ", inkAlarm}, {fresh[0].Text, inkAlarm}}, inkAlarm
-	}
 	said := who(r, pos, s)
+	if len(fresh) > 0 {
+		return line{{" !! " + shout(fresh) + " !!  ", inkAlarm}, {said, inkAlarm}}, inkAlarm
+	}
 	switch n := s.Believers(); {
 	case n > 1 && len(all) > 0:
 		return line{{fmt.Sprintf(" !! %d BELIEVERS !!  ", n), inkAlarm}, {said, inkAlarm}}, inkAlarm
@@ -85,7 +85,7 @@ func who(r *reel, pos int, s *sim.State) string {
 	case 1:
 		return holder(r, pos, s, last)
 	}
-	return strings.Join(believers, " and ") + " think they hold the lock."
+	return strings.Join(believers, " and ") + " believe they hold it."
 }
 
 // nobody: but there may be a record that outlives its owner.
@@ -97,11 +97,11 @@ func nobody(r *reel, s *sim.State) string {
 		}
 		switch owner := rec.Owner.Client; {
 		case owner == sim.None:
-			return "Nobody holds the lock, but a record is stored."
+			return "Nobody holds it; somebody's record stays."
 		case s.Clients[owner].Crashed:
-			return fmt.Sprintf("Nobody alive holds the lock, but dead %s's record stays.", r.trace.Clients[owner])
+			return fmt.Sprintf("Nobody alive holds it; dead %s's record stays.", r.trace.Clients[owner])
 		case s.Clients[owner].Phase != sim.PhaseAcquire:
-			return fmt.Sprintf("Nobody holds the lock, but %s's record stays.", r.trace.Clients[owner])
+			return fmt.Sprintf("Nobody holds it; %s's record stays.", r.trace.Clients[owner])
 		}
 	}
 	return "Nobody holds the lock."
@@ -110,7 +110,7 @@ func nobody(r *reel, s *sim.State) string {
 func holder(r *reel, pos int, s *sim.State, client int) string {
 	name, l := r.trace.Clients[client], &s.Clients[client].Lease
 	if !l.Live {
-		return fmt.Sprintf("%s thinks that it holds the lock: its lease ended at %s.", name, shortTime(l.Deadline))
+		return fmt.Sprintf("%s thinks it holds the lock, but its lease ended at %s.", name, shortTime(l.Deadline))
 	}
 	text := name + " holds the lock"
 	if l.Deadline == sim.Never {

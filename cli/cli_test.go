@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"lockstep/scenarios"
+	"lockstep/strategies"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(closing{m})
+}
+
+// closing gives the worlds back before leaks are looked for.
+type closing struct{ *testing.M }
+
+func (c closing) Run() int {
+	code := c.M.Run()
+	if err := scenarios.Close(); err != nil {
+		return 1
+	}
+	return code
+}
+
+// run is the program: arguments and standard input in, what it prints and its
+// exit status out.
+func run(t *testing.T, stdin string, args ...string) (out, errs string, status int) {
+	t.Helper()
+	var o, e strings.Builder
+	status = Main(args, strings.NewReader(stdin), &o, &e)
+	return o.String(), e.String(), status
+}
+
+// must is a run that is expected to go well.
+func must(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	out, errs, status := run(t, stdin, args...)
+	if status != 0 || errs != "" {
+		t.Fatalf("lockstep %s: exit status %d\n%s", strings.Join(args, " "), status, errs)
+	}
+	return out
+}
+
+func TestRefusals(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	if err := os.WriteFile(broken, []byte("title: x\nscript:\n  - rum: A\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"rnu"}, `unknown command "rnu"; did you mean "run"?; see lockstep --help`},
+		{[]string{"run"}, `lockstep run needs a STRATEGY; see lockstep run --help`},
+		{[]string{"run", "setnx"}, `lockstep run needs a SCENARIO; see lockstep run --help`},
+		{[]string{"run", "setnx", "crash-holding", "x"}, `lockstep run got "x", which is one argument too many`},
+		{[]string{"run", "setpx-lau", "crash-holding"}, `unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+		{[]string{"run", "setnx", "crash-holdin"}, `unknown scenario "crash-holdin"; did you mean "crash-holding"?`},
+		{[]string{"run", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
+		{[]string{"run", "setnx", broken}, broken + `:3: unknown step "rum"; did you mean "run"?`},
+		{[]string{"run", "setnx", "crash-holding", "--fail-on", "DG,XX"}, `--fail-on: unknown code "XX": it is one of SW, DG, OV, FR, PD, LV, GAP, FN, BD, ok`},
+		{[]string{"run", "setnx", "crash-holding", "--seed", "x"}, `invalid argument "x" for "--seed" flag: strconv.ParseUint: parsing "x": invalid syntax; see lockstep run --help`},
+		{[]string{"run", "setnx", "crash-holding", "--plan"}, `unknown flag: --plan; see lockstep run --help`},
+		{[]string{"run", "setnx", "crash-holding", "--plain", "--json"}, `if any flags in the group [plain json] are set none of the others can be; [json plain] were all set`},
+		{[]string{"list", "x"}, `lockstep list takes no arguments, and got "x"`},
+		{[]string{"matrix", "x"}, `lockstep matrix takes no arguments, and got "x"`},
+		{[]string{"replay"}, `lockstep replay needs a SCHEDULE; see lockstep replay --help`},
+		{[]string{"replay", "rubbish"}, `a schedule begins with "lockstep1", this begins with "rubbish"`},
+		{[]string{"replay", "-"}, `standard input is empty: expected a schedule`},
+	}
+	for _, tt := range tests {
+		out, errs, status := run(t, "", tt.args...)
+		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 || out != "" {
+			t.Errorf("lockstep %s: exit status %d\n got %s\nwant %s\n out %q", strings.Join(tt.args, " "), status, errs, want, out)
+		}
+	}
+}
+
+func TestListNamesTheCatalogue(t *testing.T) {
+	var l listed
+	if err := json.Unmarshal([]byte(must(t, "", "list", "--json")), &l); err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Strategies) != len(strategies.All()) || len(l.Scenarios) != len(scenarios.All()) {
+		t.Fatalf("%d strategies and %d scenarios", len(l.Strategies), len(l.Scenarios))
+	}
+	text := must(t, "", "list")
+	for _, s := range l.Strategies {
+		if s.Name == "" || s.Summary == "" || s.Source == "" || !strings.Contains(text, s.Name) {
+			t.Errorf("strategy %+v", s)
+		}
+	}
+	for _, s := range l.Scenarios {
+		if s.Name == "" || s.Title == "" || s.Shows == "" || !strings.Contains(text, s.Name) {
+			t.Errorf("scenario %+v", s)
+		}
+	}
+}
+
+// jsonRun is the promised form of a run; json.Decoder.DisallowUnknownFields
+// isn't used because more may be added to it.
+type jsonRun struct {
+	Strategy, Scenario, Hash, Schedule string
+	Seed                               uint64
+	Violations                         []struct {
+		Code   string
+		AtNS   int64 `json:"at_ns"`
+		Events []int
+	}
+	Events []struct {
+		Seq               int
+		AtNS              int64 `json:"at_ns"`
+		Actor, Kind, Text string
+		Source            struct {
+			File string
+			Line int
+		}
+	}
+}
+
+func TestRunAsJSON(t *testing.T) {
+	var r jsonRun
+	if err := json.Unmarshal([]byte(must(t, "", "run", "get-then-del", "release-gap", "--json", "--seed", "7")), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Strategy != "get-then-del" || r.Scenario != "release-gap" || r.Seed != 7 || len(r.Hash) != 16 {
+		t.Errorf("%s under %s, seed %d, hash %q", r.Strategy, r.Scenario, r.Seed, r.Hash)
+	}
+	lines := map[string]bool{}
+	for i, e := range r.Events {
+		if e.Seq != i+1 || e.Actor == "" || e.Kind == "" || e.Text == "" {
+			t.Errorf("event %+v", e)
+		}
+		if i > 0 && e.AtNS < r.Events[i-1].AtNS {
+			t.Errorf("event #%d goes back in time", e.Seq)
+		}
+		if e.Kind == "send" {
+			if e.Source.File != "strategies/get_then_del.go" || e.Source.Line == 0 {
+				t.Errorf("event #%d is caused by %+v", e.Seq, e.Source)
+			}
+			lines[e.Text[strings.Index(e.Text, "  ")+2:][:3]] = true
+		}
+	}
+	for _, command := range []string{"SET", "GET", "DEL"} {
+		if !lines[command] {
+			t.Errorf("no %s was sent", command)
+		}
+	}
+	for _, v := range r.Violations {
+		for _, seq := range v.Events {
+			if seq < 1 || seq > len(r.Events) {
+				t.Errorf("%s is proved by event #%d of %d", v.Code, seq, len(r.Events))
+			}
+		}
+	}
+}
+
+func TestFailOn(t *testing.T) {
+	for _, tt := range []struct {
+		codes string
+		want  int
+	}{{"DG", 0}, {"dg,fr,pd", 0}, {"OV", 1}, {"DG,SW", 1}, {"", 0}, {"ok", 0}} {
+		if _, _, status := run(t, "", "run", "setpx-lua", "pause-past-ttl", "--plain", "--fail-on", tt.codes); status != tt.want {
+			t.Errorf("--fail-on %q: exit status %d, want %d", tt.codes, status, tt.want)
+		}
+	}
+}
+
+// A printed run can be piped into replay, in either form, and comes out the same.
+func TestReplayGivesTheSameRun(t *testing.T) {
+	for _, form := range []string{"--plain", "--json"} {
+		printed := must(t, "", "run", "redlock", "server-clock-jump", form, "--seed", "3")
+		if again := must(t, printed, "replay", "-", form); again != printed {
+			t.Errorf("%s: the replay differs", form)
+		}
+	}
+	printed := must(t, "", "run", "redlock", "server-clock-jump", "--plain")
+	at := strings.LastIndex(printed, "lockstep1,")
+	if again := must(t, "", "replay", strings.TrimSpace(printed[at:])); again != printed {
+		t.Error("as an argument the schedule gives another run")
+	}
+}
+
+func TestUsersOwnScenario(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "own.yaml")
+	script := "title: Mine\nsetup:\n  clients: [X]\nscript:\n  - say: Hello.\n  - run: X\n"
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := must(t, "", "run", "setpx-lua", file)
+	for _, want := range []string{"setpx-lua under own.yaml: ok\nMine\n", "\n# Hello.\n", " X      granted "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, filepath.Dir(file)) {
+		t.Error("the run tells where the file is on this machine, so it would not be the same elsewhere")
+	}
+}
+
+func TestMatrixForms(t *testing.T) {
+	var cells []matrixCell
+	if err := json.Unmarshal([]byte(must(t, "", "matrix", "--json")), &cells); err != nil {
+		t.Fatal(err)
+	}
+	if want := len(strategies.All()) * len(scenarios.All()); len(cells) != want {
+		t.Fatalf("%d cells, want %d", len(cells), want)
+	}
+	markdown := must(t, "", "matrix", "--markdown")
+	if rows := strings.Count(markdown, "\n"); rows != len(scenarios.All())+2 {
+		t.Errorf("%d lines of Markdown", rows)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(markdown), "\n") {
+		if strings.Count(line, "|") != len(strategies.All())+2 {
+			t.Errorf("a row with too few or too many cells: %s", line)
+		}
+	}
+	// Without a terminal the bare command prints the matrix.
+	if text := must(t, ""); text != must(t, "", "matrix") {
+		t.Error("lockstep without arguments prints something else than the matrix")
+	}
+}
+
+func BenchmarkMatrix(b *testing.B) {
+	for b.Loop() {
+		for _, c := range scenarios.Matrix(1) {
+			if c.Err != nil {
+				b.Fatal(c.Err)
+			}
+		}
+	}
+}
