@@ -34,7 +34,7 @@ const probeName = "probe"
 // The ways in which lanes save rows, tried one after another until they fit.
 const (
 	savesNothing = iota
-	savesProbe // the probe's rows, until it acts
+	savesProbe   // the probe's rows, until it acts
 	savesBlanks
 	savesNodes   // the nodes in two rows
 	savesClients // each client in one row

@@ -99,6 +99,9 @@ func (l *layout) arrangeBody(r rect, h int, want wishes, source bool) {
 	status := statusRows(h)
 	room := r.h - 1 - status
 	top := room - leastTold
+	if h >= traceFrom {
+		top = room - leastTold*2 - leastTrace - 1
+	}
 	if !source {
 		top = min(max(want.main(top), 1), top)
 	}
@@ -115,7 +118,7 @@ func (l *layout) arrangeBody(r rect, h int, want wishes, source bool) {
 	rest := r.y + r.h - y
 	told := rest
 	if h >= traceFrom {
-		told = max(leastTold, min(usuallyTold, rest-1-leastTrace-1))
+		told = max(leastTold, min(usuallyTold, rest-1-leastTrace))
 		if below := rest - told - 1; below >= leastTrace {
 			l.rules = append(l.rules, rect{r.x, y + told, r.w, 1})
 			l.trace = rect{r.x, y + told + 1, r.w, below}

@@ -6,31 +6,29 @@ import (
 
 // draw puts the panes where the layout says.
 func (p *player) draw(c *canvas, r rect) {
-	l := arrange(r.w, r.h+1, p.wishes())
-	l.drawFrame(c, p.theme)
-	p.drawHeader(c, l.header)
-	if p.reel == nil {
-		p.drawNothing(c, l)
-		return
-	}
-	p.drawMain(c, l.main)
-	p.drawStatus(c, l.status)
-	p.drawTold(c, l.told)
-	p.drawState(c, l.state)
-	p.drawSource(c, l.source)
-	p.drawTrace(c, l.trace)
-}
-
-func (p *player) wishes() wishes {
-	return wishes{source: p.source, main: func(rows int) int {
+	var lanes []lane
+	l := arrange(r.w, r.h+1, wishes{source: p.source, main: func(rows int) int {
 		switch {
 		case p.reel == nil:
 			return rows
 		case p.ladder:
 			return rows - 2 // for the narration
 		}
-		return axisRows + len(plan(p.reel, p.pos, rows-axisRows))
-	}}
+		lanes = plan(p.reel, p.pos, rows-axisRows)
+		return axisRows + len(lanes)
+	}})
+	l.drawFrame(c, p.theme)
+	p.drawHeader(c, l.header)
+	if p.reel == nil {
+		p.drawNothing(c, l)
+		return
+	}
+	p.drawMain(c, l.main, lanes)
+	p.drawStatus(c, l.status)
+	p.drawTold(c, l.told)
+	p.drawState(c, l.state)
+	p.drawSource(c, l.source)
+	p.drawTrace(c, l.trace)
 }
 
 func (p *player) drawNothing(c *canvas, l layout) {
@@ -71,13 +69,13 @@ func (p *player) drawHeader(c *canvas, r rect) {
 	c.line(r.x+room+1, r.y, right.width(), right)
 }
 
-func (p *player) drawMain(c *canvas, r rect) {
+func (p *player) drawMain(c *canvas, r rect, lanes []lane) {
 	switch {
 	case r.empty():
 	case p.ladder:
 		drawLadder(c, r, p.reel, p.pos, p.theme)
 	default:
-		drawTimeline(c, r, p.reel, p.pos, p.zoom, plan(p.reel, p.pos, r.h-axisRows), p.theme)
+		drawTimeline(c, r, p.reel, p.pos, p.zoom, lanes, p.theme)
 	}
 }
 

@@ -280,7 +280,7 @@ func (tl *timeline) drawRecord(y int, r run, n nodeSample, expires time.Duration
 	label := tl.trace.Key + "=" + who
 	ttl := ", no expiry"
 	if expires != sim.Never {
-		ttl = ", " + shortTime(expires-tl.when(tl.at[r.from])) + " to live"
+		ttl = ", " + shortTime(sim.Record{Expires: expires}.Left(tl.when(tl.at[r.from]))) + " to live"
 	}
 	tl.bar(y, r, tl.theme.bar(n.owner), k, label+ttl, label, who)
 	tl.c.put(tl.x0+r.from, y, tl.theme.open, k)

@@ -1,0 +1,192 @@
+// Package docs checks the documents: what they show is made by the program, and
+// a test fails when it is stale. go test ./docs -update makes it anew.
+package docs
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+	"lockstep/strategies"
+	"lockstep/tui"
+)
+
+var update = flag.Bool("update", false, "rewrite what is generated in the documents")
+
+// documents are all of them, from this folder.
+func documents(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(files, "../README.md")
+}
+
+// A generated part begins with a comment that says what it is, and ends at the
+// end of the fenced block or of the table that follows.
+var generated = regexp.MustCompile("(?ms)^<!-- ([^\n]*) -->\n(```.*?^```\n|(?:\\|[^\n]*\n)*)")
+
+func TestGeneratedPartsAreFresh(t *testing.T) {
+	for _, file := range documents(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := 0
+		fresh := generated.ReplaceAllStringFunc(string(data), func(part string) string {
+			parts++
+			what := generated.FindStringSubmatch(part)[1]
+			body, err := generate(what)
+			if err != nil {
+				t.Errorf("%s: <!-- %s -->: %s", file, what, err)
+				return part
+			}
+			return fmt.Sprintf("<!-- %s -->\n%s", what, body)
+		})
+		if parts != strings.Count(string(data), "<!--") {
+			t.Errorf("%s: %d comments, %d generated parts", file, strings.Count(string(data), "<!--"), parts)
+		}
+		switch {
+		case fresh == string(data):
+		case *update:
+			if err := os.WriteFile(file, []byte(fresh), 0o644); err != nil { //nolint:gosec // a document is for everybody
+				t.Fatal(err)
+			}
+		default:
+			t.Errorf("%s is stale: go test ./docs -update", file)
+		}
+	}
+}
+
+// generate makes a part from its comment.
+func generate(what string) (string, error) {
+	kind, rest, _ := strings.Cut(what, " ")
+	switch kind {
+	case "player":
+		return player(rest)
+	case "codes":
+		return codes(), nil
+	case "file":
+		data, err := os.ReadFile(filepath.Join("..", rest))
+		return "```yaml\n" + string(data) + "```\n", err
+	}
+	return "", fmt.Errorf("unknown kind of part %q", kind)
+}
+
+func player(spec string) (string, error) {
+	var strategy, scenario, keys string
+	var width, height int
+	if _, err := fmt.Sscanf(spec, "%s %s %dx%d %s", &strategy, &scenario, &width, &height, &keys); err != nil {
+		return "", err
+	}
+	st, err := scenarios.FindStrategy(strategy)
+	if err != nil {
+		return "", err
+	}
+	s, err := scenarios.Find(scenario)
+	if err != nil {
+		return "", err
+	}
+	view := tui.Snapshot(tui.Options{Strategy: st, Scenario: s, Seed: 1}, width, height, keys)
+	return "```\n" + view + "\n```\n", nil
+}
+
+func codes() string {
+	var b strings.Builder
+	b.WriteString("| code | violation | |\n| --- | --- | --- |\n")
+	for _, c := range sim.Codes {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", c, c.Name(), c.Meaning())
+	}
+	return b.String()
+}
+
+// The tables of docs/scenarios.md name every key that the loader knows, and no
+// other. The loader itself is asked: it lists what it knows when it refuses.
+func TestScenarioKeysAreDocumented(t *testing.T) {
+	data, err := os.ReadFile("scenarios.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ heading, script string }{
+		{"## The parts of the file", "zzzzzzzzz: 1"},
+		{"## setup", "setup: {zzzzzzzzz: 1}"},
+		{"A client's settings:", "setup: {clients: {A: {zzzzzzzzz: 1}}}"},
+		{"## Steps", "title: x\nscript: [{zzzzzzzzz: 1}]"},
+	} {
+		documented := firstColumn(t, string(data), tt.heading)
+		if known := loaderKnows(t, tt.script); !slices.Equal(documented, known) {
+			t.Errorf("%s\nthe document has %v\nthe loader knows %v", tt.heading, documented, known)
+		}
+	}
+}
+
+var row = regexp.MustCompile("(?m)^\\| `([a-z]+)")
+
+// firstColumn collects the words that the rows of a table begin with.
+func firstColumn(t *testing.T, doc, heading string) []string {
+	t.Helper()
+	_, after, found := strings.Cut(doc, heading+"\n")
+	if !found {
+		t.Fatalf("no %q", heading)
+	}
+	_, table, _ := strings.Cut(after, "\n|")
+	table, _, _ = strings.Cut("|"+table, "\n\n")
+	table += "\n"
+	var keys []string
+	for _, r := range row.FindAllStringSubmatch(table, -1) {
+		keys = append(keys, r[1])
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func loaderKnows(t *testing.T, script string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "x.yaml")
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := scenarios.Load(file)
+	if err == nil {
+		t.Fatalf("the loader accepts %q", script)
+	}
+	_, list, found := strings.Cut(err.Error(), "it is one of ")
+	if !found {
+		t.Fatalf("no list of known words in: %s", err)
+	}
+	return strings.Split(list, ", ")
+}
+
+// The example is one that a reader can trust: it gives what it says.
+func TestExampleHoldsWhatItExpects(t *testing.T) {
+	s, err := scenarios.Load("example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stated := 0
+	for _, st := range strategies.All() {
+		want, states := s.Expect(st.Name)
+		if !states {
+			continue
+		}
+		stated++
+		trace, err := s.Run(st, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := trace.Verdict(); !slices.Equal(got, want) {
+			t.Errorf("%s: %s, expected %s", st.Name, got, want)
+		}
+	}
+	if stated == 0 {
+		t.Error("the example expects nothing")
+	}
+}

@@ -1,0 +1,32 @@
+package tui
+
+import (
+	"io"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Snapshot is what the player shows in a window of that size after these keys
+// were typed, as text without colours: for documents, so that they show what
+// the program shows.
+func Snapshot(o Options, width, height int, keys string) string {
+	o.NoColor = true
+	renderer := newRenderer(o, lipgloss.NewRenderer(io.Discard))
+	var m tea.Model = newRoot(newLibrary(o), o, newTheme(renderer, true, o.ASCII))
+	tell := func(msg tea.Msg) { m, _ = m.Update(msg) }
+	if open := m.Init(); open != nil {
+		tell(open())
+	}
+	tell(tea.WindowSizeMsg{Width: width, Height: height})
+	for _, r := range keys {
+		tell(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+	}
+	lines := strings.Split(ansi.Strip(m.View()), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
