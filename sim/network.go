@@ -77,10 +77,10 @@ func (w *World) arrive(m *message) {
 		if w.recording {
 			ev.Reply = replyText(reply)
 		}
-		if len(changes) > 0 {
+		m.executed = w.emit(ev)
+		if w.state.Clients[m.client].Lease.Granter == m.executed {
 			w.grantSent[m.client] = m.sentAt
 		}
-		m.executed = w.emit(ev)
 	}
 	if !m.copy {
 		w.returnReply(m)
