@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -253,149 +252,6 @@ func (w *World) fire(t *timer) {
 	}
 }
 
-// Aftermath ends a run: whoever is still trying is stopped, and if nobody alive
-// holds the lock, the probe finds out whether it can still be had. It asks at
-// once; then when all that is under way has come to pass, a TTL later; and then
-// after ten years. Nothing in the world changes by itself after that (no expiry,
-// no message, no timer is left, and stamps of any clock have passed), so a
-// refusal then is a refusal for ever.
-func (w *World) Aftermath() error { return w.Inject(Aftermath{}) }
-
-func (w *World) aftermath() {
-	probe := w.clients[len(w.clients)-1]
-	if !w.windUp() {
-		return
-	}
-	w.runOut(func() Set {
-		if probe.threads[0].over {
-			return 0
-		}
-		return SetOf(probe.index)
-	})
-}
-
-// windUp lets every client of the script finish what it is in the middle of, and
-// stops those that would only go on trying. It reports whether the lock ought to
-// be free now: no live lease, no acquisition half-way.
-func (w *World) windUp() bool {
-	w.runOut(func() Set {
-		var busy Set
-		for _, c := range w.script() {
-			switch t := c.threads[0]; {
-			case t.over || !t.started || c.frozen:
-			case w.idle(c):
-				w.stop(c)
-			default:
-				busy |= SetOf(c.index)
-			}
-		}
-		return busy
-	})
-	for _, c := range w.script() {
-		if t := c.threads[0]; w.state.Clients[c.index].Lease.Live || t.started && !t.over && w.owns(c.index) {
-			return false
-		}
-	}
-	for _, c := range w.script() {
-		if t := c.threads[0]; t.started && !t.over {
-			w.stop(c)
-		}
-	}
-	return true
-}
-
-func (w *World) script() []*client { return w.clients[:len(w.clients)-1] }
-
-// idle: between two acquisitions, or inside Acquire without having got anywhere.
-func (w *World) idle(c *client) bool {
-	switch w.state.Clients[c.index].Phase {
-	case PhaseIdle:
-		return true
-	case PhaseAcquire:
-		return !w.owns(c.index) && w.inFlight(c.index, false) == nil && w.inFlight(c.index, true) == nil
-	}
-	return false
-}
-
-// runOut lets the clients that who names act until there are none, or nothing
-// happens any more.
-func (w *World) runOut(who func() Set) {
-	for {
-		set := who()
-		if set == 0 || w.err != nil {
-			return
-		}
-		if t := w.pick(set); t != nil {
-			w.step(t)
-			continue
-		}
-		next, any := w.Next()
-		if !any || w.tooLate(next) {
-			return
-		}
-		w.advance(next)
-	}
-}
-
-// probing is the probe's program.
-func (c *client) probing(t *thread) {
-	ctx := context.Background()
-	for try := 1; ; try++ {
-		t.mark(KindAcquire, try)
-		lease, err := c.lock.Acquire(ctx)
-		c.acquireReturned(t, try, lease, err)
-		if err == nil {
-			t.mark(KindRelease, try)
-			c.releaseReturned(t, try, c.lock.Release(ctx, lease))
-			break
-		}
-		if try == 3 {
-			c.world.monitors.deadlocked()
-			break
-		}
-		t.do(op{kind: opSleep, d: c.world.patience(try)})
-	}
-	t.note(Event{Kind: KindDone})
-}
-
-// patience is how long the probe waits before it asks again.
-func (w *World) patience(try int) time.Duration {
-	if try > 1 {
-		return 10 * 365 * 24 * time.Hour
-	}
-	last := w.now
-	for i := range w.timers.items {
-		if t := &w.timers.items[i]; w.alive(t) {
-			last = max(last, t.at)
-		}
-	}
-	for _, n := range w.nodes {
-		for _, s := range n.known {
-			if s.when != int64(Never) {
-				last = max(last, n.goneAt(s.when))
-			}
-		}
-	}
-	return last - w.now + w.cfg.TTL
-}
-
-func (w *World) owns(client int) bool {
-	for n := range w.state.Nodes {
-		if r := w.state.LockRecord(n); r != nil && r.Owner == w.state.Acquisition(client) {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *World) stop(c *client) {
-	for _, t := range c.threads {
-		t.kill()
-	}
-	c.leaseGen++
-	w.emit(Event{Kind: KindStop, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
-}
-
 // Trace is the run so far, sealed with its hash, schedule and verdict. The trace
 // is the caller's to keep.
 func (w *World) Trace() (*Trace, error) {
@@ -431,37 +287,6 @@ func (w *World) Stop() {
 			t.kill()
 		}
 	}
-}
-
-// Where is the point of its protocol at which a client stands.
-type Where struct {
-	Phase   Phase
-	Cycle   int
-	Sent    int  // commands sent in this phase, or accesses made in work
-	Sending bool // about to send the next one, or to make the next access
-	Landed  bool // the last one was executed at its node, and its reply has not been read
-	About   Kind // the step of its own that it is about to take: acquire, enter, leave, release
-	Over    bool // it has finished, or crashed
-}
-
-// Where finds out where a client stands.
-func (w *World) Where(client int) Where {
-	c := w.clients[client]
-	t := c.threads[0]
-	at := Where{Phase: t.phase, Cycle: w.state.Clients[client].Cycle, Sent: t.command, Over: t.over || c.crashed}
-	if at.Over || !t.started {
-		return at
-	}
-	switch t.op.kind {
-	case opSend, opRead, opWrite:
-		at.Sending = true
-	case opMark:
-		at.About = t.op.mark
-	case opReceive:
-		at.Landed = t.last != nil && t.last.executed != None && !t.last.read && !t.last.noScript()
-	case opSleep:
-	}
-	return at
 }
 
 func (v Move) text(names []string) string {
