@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"lockstep/strategies"
 )
 
 // Probe is the name of the extra client that every world has: it stands by
