@@ -21,7 +21,7 @@ func narration(r *reel, pos, width int, revealed bool) []line {
 			if i > 0 {
 				prefix = strings.Repeat(" ", textWidth(prefix))
 			}
-			lines = append(lines, line{{" " + prefix + s, k}})
+			lines = append(lines, line{{" ", inkPlain}, {prefix + s, k}})
 		}
 	}
 	_, fresh := r.breached(pos)

@@ -46,11 +46,11 @@ type theme struct {
 // blindness can tell apart; on white, darker shades where theirs are too pale to read.
 var (
 	blue      = lipgloss.AdaptiveColor{Dark: "#56B4E9", Light: "#0072B2"}
-	orange    = lipgloss.AdaptiveColor{Dark: "#E69F00", Light: "#9A6A00"}
+	orange    = lipgloss.AdaptiveColor{Dark: "#E69F00", Light: "#8A6200"}
 	green     = lipgloss.AdaptiveColor{Dark: "#00B884", Light: "#007A59"}
 	purple    = lipgloss.AdaptiveColor{Dark: "#CC79A7", Light: "#A0487A"}
 	yellow    = lipgloss.AdaptiveColor{Dark: "#F0E442", Light: "#6B6500"}
-	vermilion = lipgloss.AdaptiveColor{Dark: "#FF6A1A", Light: "#C04A00"}
+	vermilion = lipgloss.AdaptiveColor{Dark: "#FF6A1A", Light: "#D03800"}
 	grey      = lipgloss.AdaptiveColor{Dark: "#8A8A8A", Light: "#6A6A6A"}
 	black     = lipgloss.Color("#000000")
 	loud      = lipgloss.Color("#D55E00")

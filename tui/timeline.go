@@ -52,7 +52,19 @@ func drawTimeline(c *canvas, r rect, re *reel, pos, zoom int, lanes []lane, t *t
 	}
 	tl.drawConnector()
 	if _, fresh := re.breached(pos); len(fresh) > 0 {
-		c.tint(rect{tl.x0 + tl.until, r.y + axisRows, 1, min(len(lanes), r.h-axisRows)}, inkAlarm)
+		tl.flash()
+	}
+}
+
+// flash lights the cursor's column, from the axis down to the damage.
+func (tl *timeline) flash() {
+	for i := range tl.lanes {
+		x, y := tl.x0+tl.until, tl.y0+axisRows+i
+		k := inkAlarm
+		if tl.c.at(x, y).s == tl.theme.inside { // a full block has no ground that could light up
+			k = inkBreach
+		}
+		tl.c.tint(rect{x, y, 1, 1}, k)
 	}
 }
 

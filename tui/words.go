@@ -85,7 +85,8 @@ func who(r *reel, pos int, s *sim.State) string {
 	case 1:
 		return holder(r, pos, s, last)
 	}
-	return strings.Join(believers, " and ") + " believe they hold it."
+	most := len(believers) - 1
+	return strings.Join(believers[:most], ", ") + " and " + believers[most] + " believe they hold it."
 }
 
 // nobody: but there may be a record that outlives its owner.

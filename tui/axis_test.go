@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim"
+)
+
+func traces() map[string]*sim.Trace {
+	return map[string]*sim.Trace{"pause": pauseTrace(), "crowd": crowd(3, 5, 700), "empty": crowd(2, 1, 0), "one": crowd(2, 1, 1)}
+}
+
+func TestAxisNeverGoesBack(t *testing.T) {
+	for name, tr := range traces() {
+		r := newReel(tr)
+		for zoom := -mostZoom; zoom <= mostZoom; zoom++ {
+			for _, width := range []int{10, 68, 107, 300} {
+				a := newAxis(r, width, zoom)
+				for i := range tr.Events {
+					if a.cols[i+1] < a.cols[i] {
+						t.Fatalf("%s, width %d, zoom %d: event %d is left of the one before it", name, width, zoom, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAxisGivesEveryEventThatMattersItsOwnColumn(t *testing.T) {
+	for name, tr := range traces() {
+		r := newReel(tr)
+		a := newAxis(r, 68, 0)
+		for i := range tr.Events {
+			if r.matters(i) && a.cols[i+1] == a.cols[i] {
+				t.Errorf("%s: event %d (%s) shares the column of the one before it", name, i, tr.Events[i].Kind)
+			}
+		}
+	}
+}
+
+func TestAxisShowsAShortRunWhole(t *testing.T) {
+	r := newReel(pauseTrace())
+	for _, width := range []int{60, 68, 107} {
+		if got := newAxis(r, width, 0).width(); got > width || got < width-2 {
+			t.Errorf("%d columns on offer, %d used", width, got)
+		}
+	}
+}
+
+func TestWindowHoldsTheCursor(t *testing.T) {
+	for name, tr := range traces() {
+		r := newReel(tr)
+		for zoom := -2; zoom <= 4; zoom++ {
+			a, moves := newAxis(r, 68, zoom), map[int]bool{}
+			for pos := range r.samples {
+				off := a.window(pos, 68)
+				moves[off] = true
+				if x := a.cols[pos] - off; x < 0 || x >= 68 {
+					t.Fatalf("%s, zoom %d: cursor %d is in column %d of 68", name, zoom, pos, x)
+				}
+			}
+			if most := a.width()/34 + 2; len(moves) > most {
+				t.Errorf("%s, zoom %d: the window moved %d times in %d columns", name, zoom, len(moves), a.width())
+			}
+		}
+	}
+}
+
+func TestAxisCompressesLongGaps(t *testing.T) {
+	second := gapWeight(time.Second, 10*time.Second)
+	minute := gapWeight(time.Minute, 10*time.Second)
+	year := gapWeight(365*24*time.Hour, 10*time.Second)
+	if !(0 < second && second < minute && minute <= year) {
+		t.Errorf("a longer gap must not be drawn shorter: 1s %d, 1m %d, 1y %d", second, minute, year)
+	}
+	if minute > 3*second || year > 2*minute {
+		t.Errorf("long gaps must be compressed: 1s %d, 1m %d, 1y %d", second, minute, year)
+	}
+	a := newAxis(newReel(pauseTrace()), 68, 0)
+	last := a.gaps[len(a.gaps)-1]
+	if !last.chasm || last.length < 9*365*24*time.Hour {
+		t.Errorf("ten years are not marked as a chasm: %+v", last)
+	}
+}
+
+func TestAtIsTheInverseOfCols(t *testing.T) {
+	a := newAxis(newReel(pauseTrace()), 68, 0)
+	for pos := range a.cols {
+		p := a.at(a.cols[pos])
+		if a.cols[p] != a.cols[pos] || p < pos {
+			t.Errorf("position %d is in column %d, whose last is %d", pos, a.cols[pos], p)
+		}
+	}
+	if got := a.at(-1); got != 0 {
+		t.Errorf("left of everything is position %d", got)
+	}
+}
+
+func TestShortTime(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 300 * time.Microsecond: "300us", 2 * time.Millisecond: "2ms", 9898 * time.Millisecond: "9.898s",
+		time.Hour: "3600s", 5 * time.Hour: "5h", 3 * 24 * time.Hour: "3d", 3650 * 24 * time.Hour: "10y",
+		-2 * time.Second: "-2s", sim.Never: "for ever",
+	} {
+		if got := shortTime(d); got != want {
+			t.Errorf("%v is %q, want %q", time.Duration(d), got, want)
+		}
+	}
+}
+
+func TestFogHidesTheFuture(t *testing.T) {
+	r := newReel(pauseTrace())
+	th := plainTheme(false)
+	for pos := range r.samples {
+		c := newCanvas(80, 14, th.more)
+		lanes := plan(r, pos, 12)
+		drawTimeline(c, rect{0, 0, 80, 14}, r, pos, 0, lanes, th)
+		a := newAxis(r, 80-labelWidth, 0)
+		for y := axisRows; y < 14; y++ {
+			row := ""
+			for x := labelWidth + a.cols[pos] + 1; x < 80; x++ {
+				row += c.at(x, y).s
+			}
+			row = strings.TrimLeft(row, "! DGOVSWR") // a breach is named to the right of where it is
+			if row != "" {
+				t.Fatalf("position %d, row %d shows the future: %q", pos, y, row)
+			}
+		}
+	}
+}

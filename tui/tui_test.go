@@ -1,0 +1,297 @@
+package tui
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+func TestViews(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 30}, {140, 40}, {200, 60}} {
+		for name, ascii := range map[string]bool{"unicode": false, "ascii": true} {
+			t.Run(fmt.Sprintf("%dx%d-%s", size[0], size[1], name), func(t *testing.T) {
+				a := newApp(t, size[0], size[1], plainTheme(ascii), handmade)
+				a.press("! !")
+				golden(t, fmt.Sprintf("violation-%dx%d-%s", size[0], size[1], name), a.View())
+				if i := strings.IndexFunc(a.View(), func(r rune) bool { return r > 126 }); ascii && i >= 0 {
+					t.Errorf("not only ASCII: %q", a.View()[i:i+10])
+				}
+			})
+		}
+	}
+}
+
+func TestOtherViews(t *testing.T) {
+	for name, keys := range map[string]string{
+		"start": "g", "ask": "] ]", "answer": "] ] enter", "end": "G", "ladder": "! v", "source": "right right right s",
+		"help": "?", "strategies": "f", "scenarios": "o down", "notice": "! ! !", "many-nodes": "o down enter ] right right right right",
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newApp(t, 80, 24, plainTheme(false), handmade)
+			a.press(keys)
+			golden(t, "80x24-"+name, a.View())
+		})
+	}
+}
+
+func TestMonoKeepsBoldAndReverse(t *testing.T) {
+	o := Options{NoColor: true}
+	th := newTheme(newRenderer(o, rendererOf(termenv.Ascii)), o.mono(), false)
+	a := newApp(t, 80, 24, th, handmade)
+	a.press("!")
+	if v := a.View(); !strings.Contains(v, "\x1b[1;7m !! ") {
+		t.Errorf("the alarm is not bold and reversed:\n%q", v)
+	} else if colour := regexp.MustCompile(`\x1b\[([0-9;]*;)?[34][0-8][;m]`).FindString(v); colour != "" {
+		t.Errorf("there is a colour in it: %q", colour)
+	}
+}
+
+func TestStepping(t *testing.T) {
+	a := newApp(t, 80, 24, plainTheme(false), handmade)
+	p := a.player()
+	last := p.reel.last()
+	for _, step := range []struct {
+		keys string
+		want int
+	}{
+		{"left", 0}, {"right", 1}, {"l l", 3}, {"h", 2}, {"g", 0}, {"]", 7}, {"]", 10}, {"[", 7}, {"[", 0}, {"G", last}, {"right", last},
+		{"g !", 16}, {"!", 19}, {"!", 16}, {"end", last}, {"home", 0},
+	} {
+		if a.press(step.keys); p.pos != step.want {
+			t.Errorf("after %q the cursor is at %d, want %d", step.keys, p.pos, step.want)
+		}
+	}
+}
+
+func TestViolationIsShouted(t *testing.T) {
+	a := newApp(t, 80, 24, plainTheme(false), handmade)
+	if a.press("]"); strings.Contains(a.View(), "!!") {
+		t.Errorf("shouts before anything is broken:\n%s", a.View())
+	}
+	a.press("!")
+	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A (lease over) and B believe", "!! OV", "(#6 #16)"} {
+		if !strings.Contains(a.View(), want) {
+			t.Errorf("no %q in\n%s", want, a.View())
+		}
+	}
+}
+
+func TestStrategyKeepsScenarioAndPlace(t *testing.T) {
+	asked := ""
+	a := newApp(t, 80, 24, plainTheme(false), func(scenario, strategy string) (*sim.Trace, error) {
+		asked = strategy + " under " + scenario
+		return handmade(scenario, strategy)
+	})
+	a.press("] ] f up enter")
+	if asked != "redlock under pause-past-ttl" && asked != "fixed-value under pause-past-ttl" {
+		t.Errorf("ran %s", asked)
+	}
+	if p := a.player(); p.pos != 10 || p.reel.chapter(p.pos) != 3 {
+		t.Errorf("the place in the story is lost: at %d", p.pos)
+	}
+	a.press("o down enter")
+	if p := a.player(); p.pos != 0 || !strings.HasSuffix(asked, "under crowd") {
+		t.Errorf("ran %s, at %d", asked, p.pos)
+	}
+}
+
+func TestLateResultIsDropped(t *testing.T) {
+	a := newApp(t, 80, 24, plainTheme(false), handmade)
+	p := a.player()
+	first := p.open(0, 0)
+	second := p.open(1, 0)
+	a.send(second())
+	a.send(first())
+	if got := p.reel.trace.Strategy; got != p.lib.strategies[1].Name {
+		t.Errorf("shows %s", got)
+	}
+}
+
+func TestFailedRunIsTold(t *testing.T) {
+	a := newApp(t, 80, 24, plainTheme(false), func(string, string) (*sim.Trace, error) { return nil, errors.New("no such luck") })
+	if v := a.View(); !strings.Contains(v, "can't be run") || !strings.Contains(v, "no such luck") {
+		t.Error(v)
+	}
+	a.press("right ! v s G space tab up ? esc")
+	checkFrame(t, a, "failed")
+}
+
+func TestPlayingStopsWhereOneShouldLook(t *testing.T) {
+	a := newApp(t, 80, 24, plainTheme(false), handmade)
+	p := a.player()
+	for _, want := range []int{10, 16, 19, p.reel.last()} {
+		a.press("space")
+		for n := 0; p.playing && n < 1000; n++ {
+			a.send(ticked(p.tick - 1)) // an old timer counts for nothing
+			at := p.pos
+			a.send(ticked(p.tick))
+			if p.pos != at+1 {
+				t.Fatalf("one tick went from %d to %d", at, p.pos)
+			}
+		}
+		if p.pos != want {
+			t.Errorf("stopped at %d, want %d", p.pos, want)
+		}
+	}
+	if a.press("space left"); p.playing {
+		t.Error("stepping by hand does not stop the playing")
+	}
+}
+
+func TestTooSmall(t *testing.T) {
+	for w := 1; w < minWidth; w += 3 {
+		for h := 1; h < minHeight; h += 2 {
+			a := newApp(t, w, h, plainTheme(false), handmade)
+			checkFrame(t, a, "small")
+		}
+	}
+	if v := newApp(t, 60, 20, plainTheme(false), handmade).View(); !strings.Contains(v, "needs 80 x 24") {
+		t.Error(v)
+	}
+}
+
+// checkFrame holds a frame to the window: so many lines, none wider, the footer at the bottom.
+func checkFrame(t testing.TB, a *app, context string) {
+	t.Helper()
+	v := a.View()
+	lines := strings.Split(v, "\n")
+	if len(lines) != a.h {
+		t.Fatalf("%s: %d lines in a window of %dx%d", context, len(lines), a.w, a.h)
+	}
+	for i, l := range lines {
+		if w := lipgloss.Width(l); w > a.w {
+			t.Fatalf("%s: line %d is %d wide in a window of %dx%d: %q", context, i, w, a.w, a.h, l)
+		}
+	}
+	if !a.tooSmall() && !strings.Contains(lines[a.h-1], "q quit") {
+		t.Fatalf("%s: no footer in a window of %dx%d: %q", context, a.w, a.h, lines[a.h-1])
+	}
+}
+
+func TestMonkey(t *testing.T) {
+	seed := rand.Uint64()
+	if s := os.Getenv("MONKEY"); s != "" {
+		if _, err := fmt.Sscan(s, &seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("MONKEY=%d go test ./tui -run Monkey", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	wide := func(scenario, strategy string) (*sim.Trace, error) {
+		switch n := rnd.IntN(5); n {
+		case 0:
+			return nil, errors.New("失敗した: the run has failed, " + strings.Repeat("長い説明 ", 40))
+		case 1:
+			tr := pauseTrace()
+			tr.Clients = []string{"顧客一", "客二二二二", "probe"}
+			tr.Notes[0].Text = strings.Repeat("租約到期之後，甲還以為自己持有鎖。", 20) + "\x1b[2J\tend"
+			return tr, nil
+		case 2:
+			return crowd(1+rnd.IntN(9), 1+rnd.IntN(9), rnd.IntN(200)), nil
+		}
+		return handmade(scenario, strategy)
+	}
+	keys := strings.Fields("left right h l [ ] ! g G space + - v s f o tab up down k j enter ? esc < > home end x 界")
+	a := newApp(t, 80, 24, plainTheme(false), wide)
+	for n := range 6000 {
+		what := ""
+		switch rnd.IntN(10) {
+		case 0:
+			w, h := 1+rnd.IntN(220), 1+rnd.IntN(70)
+			if rnd.IntN(2) == 0 {
+				w, h = minWidth+rnd.IntN(140), minHeight+rnd.IntN(50)
+			}
+			what = fmt.Sprintf("size %dx%d", w, h)
+			a.send(tea.WindowSizeMsg{Width: w, Height: h})
+		case 1:
+			what = "tick"
+			a.send(ticked(a.player().tick))
+		default:
+			what = keys[rnd.IntN(len(keys))]
+			a.press(what)
+		}
+		checkFrame(t, a, fmt.Sprintf("MONKEY=%d, step %d, %s", seed, n, what))
+	}
+}
+
+// Every cell of the matrix can be looked at, at every chapter and violation.
+func TestEveryRealRunCanBeDrawn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the whole matrix")
+	}
+	th := plainTheme(false)
+	for _, sc := range scenarios.All() {
+		for _, st := range strategies.All() {
+			lib := &library{strategies: strategies.All(), scenarios: scenarios.All(), run: (*scenarios.Scenario).Run}
+			a := &app{newRoot(lib, Options{Strategy: st, Scenario: sc, Seed: 1}, th), t}
+			a.do(a.Init())
+			p := a.player()
+			if p.failed != nil {
+				t.Errorf("%s under %s: %v", st.Name, sc.Name, p.failed)
+				continue
+			}
+			for _, size := range [][2]int{{80, 24}, {140, 40}} {
+				a.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+				a.press("g")
+				for range len(p.reel.chapters) + len(p.reel.breaches) {
+					checkFrame(t, a, st.Name+" under "+sc.Name)
+					if strings.Contains(a.View(), "more rows:") {
+						t.Fatalf("%s under %s hides rows at %dx%d", st.Name, sc.Name, size[0], size[1])
+					}
+					a.press("]")
+				}
+				for range p.reel.breaches {
+					a.press("!")
+					checkFrame(t, a, st.Name+" under "+sc.Name)
+				}
+			}
+		}
+	}
+}
+
+// The order of initialisation that package quiet relies on.
+func TestTerminalIsNotAskedAtStart(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", "TERM=xterm-256color")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	quiet := strings.Index(errs.String(), "init lockstep/tui/quiet ")
+	asks := strings.Index(errs.String(), "init github.com/charmbracelet/bubbletea ")
+	if quiet < 0 || asks < 0 || quiet > asks {
+		t.Errorf("package quiet must be initialised before bubbletea:\n%s", errs.String())
+	}
+	if os.Getenv("TERM") == "dumb" && os.Getenv("GODEBUG") == "" {
+		t.Log("TERM was dumb from the start, so its restoration is not shown here")
+	}
+}
+
+func BenchmarkFrame(b *testing.B) {
+	th := newTheme(rendererOf(termenv.TrueColor), false, false)
+	a := newApp(b, 200, 60, th, func(string, string) (*sim.Trace, error) { return crowd(3, 5, 5000), nil })
+	a.press("G [")
+	b.ReportAllocs()
+	for b.Loop() {
+		a.press("left")
+		_ = a.View()
+		a.press("right")
+		_ = a.View()
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/2, "us/frame")
+}
