@@ -116,6 +116,8 @@ func (l *loader) clients(v value) error {
 			"offset": into(&l.last().Offset, value.duration),
 			"rate":   into(&l.last().Rate, rate),
 			"cycles": into(&l.last().Cycles, cycles),
+			"extend": into(&l.last().Extend, yes),
+			"checks": into(&l.last().Checks, yes),
 		}); err != nil {
 			return err
 		}
@@ -137,6 +139,14 @@ func cycles(v value) (int, error) {
 		err = v.errorf("a client can have 1 to %d cycles, not %d", sim.MaxCycles, n)
 	}
 	return n, err
+}
+
+func yes(v value) (bool, error) {
+	s, err := v.text()
+	if err == nil && s != "true" && s != "false" {
+		err = v.errorf("%q is neither true nor false", clip(s))
+	}
+	return s == "true", err
 }
 
 func (l *loader) last() *sim.ClientConfig { return &l.s.setup.clients[len(l.s.setup.clients)-1] }
@@ -268,6 +278,8 @@ var stepKeys = map[string]func(*loader, value, []entry) (action, error){
 	"cut":       (*loader).cut,
 	"heal":      (*loader).heal,
 	"slow":      (*loader).slow,
+	"evict":     nodeStep(func(n string) sim.Fault { return sim.Evict{Node: n} }),
+	"flush":     nodeStep(func(n string) sim.Fault { return sim.ForgetScripts{Node: n} }),
 	"down":      nodeStep(func(n string) sim.Fault { return sim.Down{Node: n} }),
 	"up":        nodeStep(func(n string) sim.Fault { return sim.Up{Node: n} }),
 }

@@ -178,7 +178,7 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	cfg := sim.Config{
 		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
 		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Seed: seed,
-		Fenced: s.setup.fenced, Cold: s.setup.cold, Clients: slices.Clone(s.setup.clients),
+		Fenced: s.setup.fenced || st.Fences, Cold: s.setup.cold, Clients: slices.Clone(s.setup.clients),
 	}
 	set := func(to *time.Duration, d time.Duration) {
 		if d != 0 {

@@ -65,7 +65,8 @@ func (c *client) connect(n *node) *redis.Client {
 			return conn, nil
 		},
 		Protocol:                 2, // RESP3 would look for push messages between commands
-		MaxRetries:               -1,
+		MaxRetries:               resends(c.world.cfg.Strategy),
+		MinRetryBackoff:          -1, // go-redis would back off in real time
 		DialerRetries:            1,
 		ReadTimeout:              -2, // timeouts are the connection's, in virtual time
 		WriteTimeout:             -2,
@@ -161,7 +162,7 @@ func (c *client) main(t *thread) {
 			continue
 		}
 		t.mark(KindEnter, cycle)
-		c.work(t, lease, cfg.Work)
+		c.work(t, lease, cfg)
 		t.mark(KindLeave, cycle)
 		t.mark(KindRelease, cycle)
 		c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
@@ -170,17 +171,58 @@ func (c *client) main(t *thread) {
 	t.note(Event{Kind: KindDone, Cycle: cfg.Cycles})
 }
 
+// resends is the strategy's go-redis MaxRetries, in which 0 would mean the default.
+func resends(s strategies.Strategy) int {
+	if s.Resends == 0 {
+		return -1
+	}
+	return s.Resends
+}
+
 // work is a read-modify-write of the resource: what the lock is there for.
-func (c *client) work(t *thread, lease *strategies.Lease, think time.Duration) {
+func (c *client) work(t *thread, lease *strategies.Lease, cfg *ClientConfig) {
+	if c.over(lease, cfg) {
+		return
+	}
 	read := t.do(op{kind: opRead, fence: lease.Fence})
 	if read.err != nil {
 		return
 	}
 	value := read.value
-	if think > 0 {
-		t.do(op{kind: opSleep, d: think})
+	if cfg.Work > 0 {
+		t.do(op{kind: opSleep, d: cfg.Work})
+	}
+	if cfg.Extend && !c.extend(t, lease) || c.over(lease, cfg) {
+		return
 	}
 	t.do(op{kind: opWrite, fence: lease.Fence, value: value + 1})
+}
+
+// over is the check of a careful caller: is my lease over, by my own clock?
+func (c *client) over(lease *strategies.Lease, cfg *ClientConfig) bool {
+	deadline := c.reading(lease)
+	return cfg.Checks && deadline != 0 && clientClock{c}.Monotonic() >= deadline
+}
+
+// extend prolongs the lease, if the strategy can. It reports whether the caller
+// may go on.
+func (c *client) extend(t *thread, lease *strategies.Lease) bool {
+	extender, can := c.lock.(strategies.Extender)
+	if !can {
+		return true
+	}
+	accesses := t.command
+	t.mark(KindExtend, 0)
+	err := extender.Extend(context.Background(), lease)
+	t.phase, t.command = PhaseWork, accesses
+	if err != nil {
+		t.note(Event{Kind: KindExtendFailed, Note: errorText(err)})
+		return false
+	}
+	deadline := c.deadline(lease)
+	t.note(Event{Kind: KindExtended, By: deadline})
+	c.awaitLapse(deadline)
+	return true
 }
 
 func (c *client) acquireReturned(t *thread, cycle int, lease *strategies.Lease, err error) {
@@ -203,19 +245,32 @@ func (c *client) acquireReturned(t *thread, cycle int, lease *strategies.Lease, 
 // A strategy that exposes no deadline is given one: its reading of the monotonic
 // clock when it sent the granting command, plus the TTL.
 func (c *client) granted(t *thread, cycle int, lease *strategies.Lease) {
-	w := c.world
-	reading := lease.Deadline
-	if reading == 0 && !w.cfg.Strategy.NoTTL {
-		reading = c.mono.read(w.grantSent[c.index]) + w.cfg.TTL
-	}
-	deadline := Never
-	if reading != 0 {
-		deadline = max(c.mono.when(reading), 0)
-	}
+	deadline := c.deadline(lease)
 	t.note(Event{Kind: KindGranted, Cycle: cycle, By: deadline, Token: lease.Token, Fence: lease.Fence})
+	c.awaitLapse(deadline)
+}
+
+// reading is the lease's deadline on the client's monotonic clock; 0 is none.
+func (c *client) reading(lease *strategies.Lease) time.Duration {
+	if lease.Deadline != 0 || c.world.cfg.Strategy.NoTTL {
+		return lease.Deadline
+	}
+	return c.mono.read(c.world.grantSent[c.index]) + c.world.cfg.TTL
+}
+
+// deadline is the true instant at which the client's clock reads it, or Never.
+func (c *client) deadline(lease *strategies.Lease) time.Duration {
+	reading := c.reading(lease)
+	if reading == 0 {
+		return Never
+	}
+	return max(c.mono.when(reading), 0)
+}
+
+func (c *client) awaitLapse(deadline time.Duration) {
 	c.leaseGen++
-	if deadline != Never && deadline > w.now {
-		w.timers.push(timer{at: deadline, kind: timerLapse, gen: c.leaseGen, cl: c})
+	if deadline != Never && deadline > c.world.now {
+		c.world.timers.push(timer{at: deadline, kind: timerLapse, gen: c.leaseGen, cl: c})
 	}
 }
 

@@ -32,6 +32,8 @@ type ClientConfig struct {
 	Cycles int           // how often it takes the lock
 	Work   time.Duration // between its read and its write
 	Insist time.Duration // after a refusal or an error it waits so long and tries again; 0: it gives up
+	Extend bool          // before it writes it extends its lease, if the strategy can
+	Checks bool          // before each access it looks whether its lease is over, and leaves if it is
 }
 
 // NodeConfig is one node's part of it.

@@ -53,6 +53,8 @@ const (
 
 	// What happens to a node by itself.
 	KindExpire // a key's time was up
+	KindEvict  // a key was dropped before its time
+	KindFlush  // the script cache was emptied
 
 	// Faults.
 	KindPause
@@ -73,7 +75,7 @@ var kindNames = [...]string{
 	KindExtendFailed: "extend-failed", KindDone: "done", KindLapse: "lapse", KindSend: "send",
 	KindExecute: "execute", KindReceive: "receive", KindTimeout: "timeout", KindUnreachable: "unreachable",
 	KindDisconnect: "disconnect", KindLost: "lost", KindClock: "clock", KindSleep: "sleep", KindWake: "wake",
-	KindRead: "read", KindWrite: "write", KindReject: "reject", KindExpire: "expire", KindPause: "pause",
+	KindRead: "read", KindWrite: "write", KindReject: "reject", KindExpire: "expire", KindEvict: "evict", KindFlush: "script-flush", KindPause: "pause",
 	KindResume: "resume", KindCrash: "crash", KindWallStep: "clock-step", KindNodeStep: "node-clock-step",
 	KindDown: "down", KindUp: "up", KindNetwork: "network", KindStop: "stop",
 }

@@ -103,6 +103,13 @@ type Down struct{ Node string }
 // Up starts it again with what its disk holds.
 type Up struct{ Node string }
 
+// Evict makes a node drop the lock's key although its time isn't up: eviction
+// under memory pressure, a FLUSHALL, somebody's DEL.
+type Evict struct{ Node string }
+
+// ForgetScripts empties a node's script cache, as SCRIPT FLUSH does.
+type ForgetScripts struct{ Node string }
+
 // Aftermath is not a fault but the end of every run: see World.Aftermath.
 type Aftermath struct{}
 
@@ -123,7 +130,10 @@ func (f Slow) String() string {
 }
 func (f Down) String() string    { return "down/" + f.Node }
 func (f Up) String() string      { return "up/" + f.Node }
+func (f Evict) String() string   { return "evict/" + f.Node }
 func (Aftermath) String() string { return "aftermath" }
+
+func (f ForgetScripts) String() string { return "forget-scripts/" + f.Node }
 
 func half(reply bool) string {
 	if reply {
@@ -276,6 +286,31 @@ func (f Up) inject(w *World) error {
 		note = fmt.Sprintf("with what appendfsync %s had kept", n.persistence)
 	}
 	w.emit(Event{Kind: KindUp, Client: None, Node: n.index, Ref: None, Note: note, Changes: changes})
+	return nil
+}
+
+func (f Evict) inject(w *World) error {
+	n, err := w.node(f.Node)
+	if err != nil {
+		return err
+	}
+	n.sync(w.now)
+	n.redis.Del(w.cfg.Key)
+	changes := n.changed(w.now)
+	if len(changes) == 0 {
+		return fmt.Errorf("%s has nothing to evict", f.Node)
+	}
+	w.emit(Event{Kind: KindEvict, Client: None, Node: n.index, Ref: None, Changes: changes})
+	return nil
+}
+
+func (f ForgetScripts) inject(w *World) error {
+	n, err := w.node(f.Node)
+	if err != nil {
+		return err
+	}
+	n.dispatchSide("SCRIPT", "FLUSH")
+	w.emit(Event{Kind: KindFlush, Client: None, Node: n.index, Ref: None})
 	return nil
 }
 

@@ -96,8 +96,8 @@ func (s Schedule) String() string {
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
 		names = append(names, cl.Name)
-		words = append(words, fmt.Sprintf("%s=%d/%s/%s/%s/%s", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
-			strconv.FormatFloat(cl.Rate, 'g', -1, 64)))
+		words = append(words, fmt.Sprintf("%s=%d/%s/%s/%s/%s/%t/%t", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
+			strconv.FormatFloat(cl.Rate, 'g', -1, 64), cl.Extend, cl.Checks))
 	}
 	names = append(names, Probe)
 	for i, n := range c.Nodes {
@@ -262,12 +262,14 @@ func (p *scheduleParser) actor(name, value string) error {
 		return f.err
 	}
 	cl := ClientConfig{Name: name}
-	f.split(value, 5)
+	f.split(value, 7)
 	f.int(&cl.Cycles)
 	f.duration(&cl.Work)
 	f.duration(&cl.Insist)
 	f.duration(&cl.Offset)
 	f.float(&cl.Rate)
+	f.bool(&cl.Extend)
+	f.bool(&cl.Checks)
 	c.Clients = append(c.Clients, cl)
 	return f.err
 }
@@ -347,6 +349,8 @@ var faultForms = []struct {
 	}},
 	{"down", 1, func(f *fields) Fault { return Down{f.word()} }},
 	{"up", 1, func(f *fields) Fault { return Up{f.word()} }},
+	{"evict", 1, func(f *fields) Fault { return Evict{f.word()} }},
+	{"forget-scripts", 1, func(f *fields) Fault { return ForgetScripts{f.word()} }},
 	{"aftermath", 0, func(*fields) Fault { return Aftermath{} }},
 }
 
@@ -402,6 +406,8 @@ func (f *fields) int(to *int) { field(f, to, strconv.Atoi) }
 func (f *fields) float(to *float64) {
 	field(f, to, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
 }
+
+func (f *fields) bool(to *bool) { field(f, to, strconv.ParseBool) }
 
 func (f *fields) duration(to *time.Duration) { field(f, to, time.ParseDuration) }
 

@@ -127,7 +127,7 @@ func (t *Trace) StateAt(n int) *State {
 // Actor is who did it: a client, a node, or the store.
 func (t *Trace) Actor(e *Event) string {
 	switch e.Kind {
-	case KindExecute, KindExpire, KindUnreachable, KindDown, KindUp, KindNodeStep:
+	case KindExecute, KindExpire, KindEvict, KindFlush, KindUnreachable, KindDown, KindUp, KindNodeStep:
 		return t.Nodes[e.Node]
 	case KindLost, KindNetwork:
 		return "net"
@@ -227,6 +227,10 @@ func (t *Trace) worldText(e *Event) string {
 		return fmt.Sprintf("refuses %s: %s", t.Clients[e.Client], e.Note)
 	case KindExpire:
 		return "expires" + t.changesText(e)
+	case KindEvict:
+		return "evicts" + t.changesText(e)
+	case KindFlush:
+		return "forgets its scripts"
 	case KindNodeStep:
 		return "clock jumps by " + Duration(e.By) + t.changesText(e)
 	case KindDown:

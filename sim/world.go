@@ -49,7 +49,7 @@ type World struct {
 // New builds a world for runs with as many clients and nodes as cfg has. Reset
 // starts the first run.
 func New(cfg Config) (*World, error) {
-	w := &World{sources: sourceCache{}}
+	w := &World{sources: sourceCache{}, cfg: cfg}
 	for i := range cfg.Nodes {
 		n, err := newNode(i)
 		if err != nil {
@@ -123,7 +123,8 @@ func (w *World) warmScripts() error {
 
 // Fits reports whether the world has the clients and nodes of cfg.
 func (w *World) Fits(cfg Config) bool {
-	if len(cfg.Clients)+1 != len(w.clients) || len(cfg.Nodes) != len(w.nodes) {
+	if len(cfg.Clients)+1 != len(w.clients) || len(cfg.Nodes) != len(w.nodes) ||
+		cfg.Strategy.Resends != w.cfg.Strategy.Resends {
 		return false
 	}
 	for i, c := range cfg.Clients {
@@ -346,6 +347,9 @@ func (w *World) performMark(t *thread, o *op) {
 		t.phase, t.command = PhaseWork, 0
 	case KindLeave:
 		t.phase, t.command = PhaseHold, 0
+	case KindExtend:
+		t.phase, t.command = PhaseExtend, 0
+		cycle = w.state.Clients[t.client.index].Cycle
 	case KindRelease:
 		t.phase, t.command = PhaseRelease, 0
 		t.client.leaseGen++

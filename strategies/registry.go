@@ -34,6 +34,13 @@ type Strategy struct {
 	// Need is how many of its nodes a holder must have, where that isn't a majority.
 	Need func(nodes int) int
 
+	// Resends is how often the client library itself sends a command again after a
+	// network error (go-redis's MaxRetries); 0 is never.
+	Resends int
+	// Fences: its leases carry fencing tokens, so it is meant for a resource that
+	// checks them.
+	Fences bool
+
 	// Scripts are the Lua scripts that it calls by their digest. A server that has
 	// been in use for a while has them in its cache.
 	Scripts []*redis.Script

@@ -277,11 +277,7 @@ func (tl *timeline) drawNode(node, y int) {
 			tl.drawRecord(y, r, n, tl.samples[tl.at[r.from]].nodes[node].expires)
 		}
 	})
-	tl.events(func(x int, e *sim.Event) {
-		if e.Node == node && e.Kind == sim.KindExecute && tl.proves(e) {
-			tl.c.put(tl.x0+x, y, tl.theme.bad, inkBreach)
-		}
-	})
+	tl.nodeMarks(y, func(n int) bool { return n == node })
 }
 
 func (tl *timeline) drawRecord(y int, r run, n nodeSample, expires time.Duration) {
@@ -319,9 +315,23 @@ func (tl *timeline) drawQuorum(y int) {
 			tl.bar(y, r, tl.theme.nobody, inkDim, "nobody has enough")
 		}
 	})
+	tl.nodeMarks(y, func(int) bool { return true })
+}
+
+// nodeMarks draws what befell the nodes of a row: a command that broke a
+// property, a fall, a clock that jumped.
+func (tl *timeline) nodeMarks(y int, mine func(node int) bool) {
 	tl.events(func(x int, e *sim.Event) {
-		if e.Kind == sim.KindExecute && tl.proves(e) {
+		switch {
+		case e.Node == sim.None || !mine(e.Node):
+		case e.Kind == sim.KindExecute && tl.proves(e):
 			tl.c.put(tl.x0+x, y, tl.theme.bad, inkBreach)
+		case e.Kind == sim.KindDown:
+			tl.c.put(tl.x0+x, y, tl.theme.down, inkBreach)
+		case e.Kind == sim.KindUp:
+			tl.c.put(tl.x0+x, y, tl.theme.resume, inkStrong)
+		case e.Kind == sim.KindNodeStep:
+			tl.c.put(tl.x0+x, y, tl.theme.fault, inkBreach)
 		}
 	})
 }
@@ -379,18 +389,26 @@ func (tl *timeline) drawStore(y int) {
 	})
 }
 
-// drawBreaches names the properties where they broke; what would run out of
-// the window stands further left.
+// drawBreaches names the properties where they broke, as fully as the next name
+// allows; what would run out of the window stands further left.
 func (tl *timeline) drawBreaches(y int) {
 	all, _ := tl.breached(tl.pos)
-	for i := 0; i < len(all); {
-		pos, text := all[i].pos, "!!"
-		for ; i < len(all) && all[i].pos == pos; i++ {
-			text += " " + all[i].Code.String()
+	for end, i := tl.width, len(all)-1; i >= 0; i-- {
+		pos, codes := all[i].pos, all[i].Code.String()
+		for ; i > 0 && all[i-1].pos == pos; i-- {
+			codes = all[i-1].Code.String() + " " + codes
 		}
-		if x := tl.axis.cols[pos] - tl.offset; x >= 0 && x <= tl.until {
+		x := tl.axis.cols[pos] - tl.offset
+		if x < 0 || x >= tl.width {
+			continue
+		}
+		for _, text := range []string{"!! " + codes, codes, "!"} {
 			w := textWidth(text)
-			tl.c.text(tl.x0+max(min(x, tl.width-w), 0), y, w, text, inkAlarm)
+			if at := max(min(x, tl.width-w), 0); at+w <= end {
+				tl.c.text(tl.x0+at, y, w, text, inkAlarm)
+				end = at - 1
+				break
+			}
 		}
 	}
 }
