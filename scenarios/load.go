@@ -271,6 +271,8 @@ var stepKeys = map[string]func(*loader, value, []entry) (action, error){
 	"pause":     clientStep(func(c string) sim.Fault { return sim.Pause{Client: c} }),
 	"resume":    clientStep(func(c string) sim.Fault { return sim.Resume{Client: c} }),
 	"crash":     clientStep(func(c string) sim.Fault { return sim.Crash{Client: c} }),
+	"hang":      clientStep(func(c string) sim.Fault { return sim.Hang{Client: c} }),
+	"end":       clientStep(func(c string) sim.Fault { return sim.EndThread{Client: c} }),
 	"clock":     (*loader).clock,
 	"drop":      (*loader).drop,
 	"delay":     (*loader).delay,

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -19,10 +20,10 @@ func (w *World) aftermath() {
 		return
 	}
 	w.runOut(func() Set {
-		if probe.threads[0].over {
+		if probe.threads[0].over || w.monitors.cycle.reported {
 			return 0
 		}
-		return SetOf(probe.index)
+		return SetOf(probe.index) | w.keepers()
 	})
 }
 
@@ -34,7 +35,7 @@ func (w *World) windUp() bool {
 		var busy Set
 		for _, c := range w.script() {
 			switch t := c.threads[0]; {
-			case t.over || !t.started || c.frozen:
+			case t.over || !t.started || c.frozen || c.hung:
 			case w.idle(c):
 				w.stop(c)
 			default:
@@ -44,16 +45,28 @@ func (w *World) windUp() bool {
 		return busy
 	})
 	for _, c := range w.script() {
-		if t := c.threads[0]; w.state.Clients[c.index].Lease.Live || t.started && !t.over && w.owns(c.index) {
+		t := c.threads[0]
+		if w.state.Clients[c.index].Lease.Live && !c.hung || t.started && !t.over && !c.hung && w.owns(c.index) {
 			return false
 		}
 	}
 	for _, c := range w.script() {
-		if t := c.threads[0]; t.started && !t.over {
+		if t := c.threads[0]; t.started && !c.hung && (!t.over || slices.ContainsFunc(c.threads, func(t *thread) bool { return !t.over })) {
 			w.stop(c)
 		}
 	}
 	return true
+}
+
+// keepers are the clients whose main thread hangs: their other threads go on for
+// ever, and belong to the world in which the probe asks.
+func (w *World) keepers() (set Set) {
+	for _, c := range w.script() {
+		if c.hung && !c.crashed {
+			set |= SetOf(c.index)
+		}
+	}
+	return set
 }
 
 func (w *World) script() []*client { return w.clients[:len(w.clients)-1] }

@@ -35,8 +35,10 @@ type client struct {
 
 	crashed  bool
 	frozen   bool // paused by a fault, until resumed by one
+	hung     bool // its main thread has stopped for good; the others go on
 	paused   bool // not running although it could: see World.hold
 	pausedAt time.Duration
+	exposes  bool // its current lease has a deadline of the strategy's own
 	tokens   int
 	acquired int
 	leaseGen uint32 // so that the lapse of an earlier lease is dead
@@ -96,7 +98,7 @@ func (c *client) reset(cfg *ClientConfig) {
 	// process must not get away with it.
 	c.mono = monoClock{origin: time.Duration(c.index+1) * 100 * time.Second, rate: cfg.Rate}
 	c.rng = rand.New(rand.NewPCG(w.cfg.Seed, uint64(c.index)+1))
-	c.crashed, c.frozen, c.paused, c.tokens, c.acquired = false, false, false, 0, 0
+	c.crashed, c.frozen, c.hung, c.paused, c.tokens, c.acquired = false, false, false, false, 0, 0
 	c.leaseGen++
 	open := c.conns[:0]
 	for _, conn := range c.conns {
@@ -114,7 +116,18 @@ func (c *client) reset(cfg *ClientConfig) {
 	c.lock = w.cfg.Strategy.New(c.redis, w.cfg.Key, strategies.Options{
 		TTL: w.cfg.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random,
 	})
+	clear(c.threads[1:])
+	c.threads = c.threads[:1]
 	c.threads[0].start(program)
+}
+
+// spawn starts another thread of the process, as the go statement does.
+func (c *client) spawn(run func()) {
+	t := &thread{client: c, index: len(c.threads), name: fmt.Sprintf("%s/%d", c.name, len(c.threads)+1)}
+	t.start(func(*thread) { run() })
+	t.phase = PhaseExtend
+	c.threads = append(c.threads, t)
+	c.world.ready(t)
 }
 
 func (c *client) close() error {
@@ -246,7 +259,21 @@ func (c *client) acquireReturned(t *thread, cycle int, lease *strategies.Lease, 
 // clock when it sent the granting command, plus the TTL.
 func (c *client) granted(t *thread, cycle int, lease *strategies.Lease) {
 	deadline := c.deadline(lease)
+	c.exposes = lease.Deadline != 0
 	t.note(Event{Kind: KindGranted, Cycle: cycle, By: deadline, Token: lease.Token, Fence: lease.Fence})
+	c.awaitLapse(deadline)
+}
+
+// renewed: a background thread has learnt that its renewal was executed. Where
+// the strategy exposes no deadline, the lease is now given one a TTL after that
+// command was sent, as at the grant.
+func (c *client) renewed(t *thread, m *message) {
+	w := c.world
+	if c.exposes || !w.state.Clients[c.index].Lease.Believed {
+		return
+	}
+	deadline := max(c.mono.when(c.mono.read(m.sentAt)+w.cfg.TTL), 0)
+	t.note(Event{Kind: KindExtended, By: deadline})
 	c.awaitLapse(deadline)
 }
 

@@ -60,8 +60,10 @@ const (
 	KindPause
 	KindResume
 	KindCrash
-	KindWallStep // a client's wall clock jumped
-	KindNodeStep // a node's clock jumped
+	KindHang      // its main thread stops for good, the others go on
+	KindThreadEnd // one of its other threads ends without a word
+	KindWallStep  // a client's wall clock jumped
+	KindNodeStep  // a node's clock jumped
 	KindDown
 	KindUp
 	KindNetwork // a link was cut, healed, slowed; a message delayed or duplicated
@@ -76,7 +78,7 @@ var kindNames = [...]string{
 	KindExecute: "execute", KindReceive: "receive", KindTimeout: "timeout", KindUnreachable: "unreachable",
 	KindDisconnect: "disconnect", KindLost: "lost", KindClock: "clock", KindSleep: "sleep", KindWake: "wake",
 	KindRead: "read", KindWrite: "write", KindReject: "reject", KindExpire: "expire", KindEvict: "evict", KindFlush: "script-flush", KindPause: "pause",
-	KindResume: "resume", KindCrash: "crash", KindWallStep: "clock-step", KindNodeStep: "node-clock-step",
+	KindResume: "resume", KindCrash: "crash", KindHang: "hang", KindThreadEnd: "thread-end", KindWallStep: "clock-step", KindNodeStep: "node-clock-step",
 	KindDown: "down", KindUp: "up", KindNetwork: "network", KindStop: "stop",
 }
 

@@ -25,6 +25,14 @@ type Pause struct{ Client string }
 // Resume ends a Pause.
 type Resume struct{ Client string }
 
+// Hang stops a client's main thread for good: a lost wake-up, a call that never
+// returns. The process lives on, and so do its other threads.
+type Hang struct{ Client string }
+
+// EndThread makes a client's renewal thread end without a word: an exception
+// that nobody caught.
+type EndThread struct{ Client string }
+
 // WallStep makes a client's wall clock jump. Its monotonic clock doesn't.
 type WallStep struct {
 	Client string
@@ -113,12 +121,14 @@ type ForgetScripts struct{ Node string }
 // Aftermath is not a fault but the end of every run: see World.Aftermath.
 type Aftermath struct{}
 
-func (f Crash) String() string    { return "crash/" + f.Client }
-func (f Pause) String() string    { return "pause/" + f.Client }
-func (f Resume) String() string   { return "resume/" + f.Client }
-func (f WallStep) String() string { return "wall/" + f.Client + "/" + f.By.String() }
-func (f NodeStep) String() string { return "clock/" + f.Node + "/" + f.By.String() }
-func (f Drop) String() string     { return "drop/" + f.Client + "/" + half(f.Reply) }
+func (f Crash) String() string     { return "crash/" + f.Client }
+func (f Pause) String() string     { return "pause/" + f.Client }
+func (f Resume) String() string    { return "resume/" + f.Client }
+func (f Hang) String() string      { return "hang/" + f.Client }
+func (f EndThread) String() string { return "end-thread/" + f.Client }
+func (f WallStep) String() string  { return "wall/" + f.Client + "/" + f.By.String() }
+func (f NodeStep) String() string  { return "clock/" + f.Node + "/" + f.By.String() }
+func (f Drop) String() string      { return "drop/" + f.Client + "/" + half(f.Reply) }
 func (f Delay) String() string {
 	return "delay/" + f.Client + "/" + half(f.Reply) + "/" + f.By.String()
 }
@@ -174,6 +184,35 @@ func (f Resume) inject(w *World) error {
 		return err
 	}
 	c.frozen = false
+	return nil
+}
+
+func (f Hang) inject(w *World) error {
+	c, err := w.client(f.Client)
+	if err != nil || c.crashed || c.hung {
+		return err
+	}
+	c.hung = true
+	w.emit(Event{Kind: KindHang, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	return nil
+}
+
+func (f EndThread) inject(w *World) error {
+	c, err := w.client(f.Client)
+	if err != nil || c.crashed {
+		return err
+	}
+	ended := false
+	for _, t := range c.threads[1:] {
+		if !t.over {
+			t.kill()
+			w.emit(Event{Kind: KindThreadEnd, Client: c.index, Thread: t.index, Node: None, Ref: None, Acq: c.acquired})
+			ended = true
+		}
+	}
+	if !ended {
+		return fmt.Errorf("%s has no second thread", f.Client)
+	}
 	return nil
 }
 

@@ -70,6 +70,10 @@ func (m *monitors) after(e *Event) {
 		m.falseRefusal(e)
 		m.refusal(e)
 	case KindSleep:
+		if m.s.Clients[e.Client].Hung {
+			m.kept(e)
+			break
+		}
 		switch e.Phase {
 		case PhaseAcquire:
 			m.refusal(e)
@@ -216,7 +220,7 @@ func (s *State) orphaned(a Acquisition) bool {
 		return false
 	}
 	c := &s.Clients[a.Client]
-	return c.Crashed || c.Stopped || c.Acquired > a.N || c.Phase == PhaseIdle
+	return c.Crashed || c.Hung || c.Stopped || c.Acquired > a.N || c.Phase == PhaseIdle
 }
 
 // leftover is the record that alone keeps a client from the lock: nobody alive
@@ -226,7 +230,7 @@ func (m *monitors) leftover(client int) (*HeldRecord, bool) {
 	free, orphans := 0, 0
 	var culprit *HeldRecord
 	for i := range m.s.Clients {
-		if m.s.Clients[i].Lease.Live {
+		if c := &m.s.Clients[i]; c.Lease.Live && !c.Hung {
 			return nil, false
 		}
 	}
@@ -280,6 +284,39 @@ func (m *monitors) deadlocked() {
 		m.report(PD, fmt.Sprintf("nobody alive holds the lock, and what %s left behind never goes away", m.name(b.by.Client)), b.written, b.refused, m.w.events)
 		b.open = false
 	}
+}
+
+// kept: a client whose main thread hangs keeps its record alive by another
+// thread, somebody has been refused because of that, and the situation is the
+// same again, up to a shift in time: the run is a lasso, and the lock never free.
+func (m *monitors) kept(e *Event) {
+	if !m.blocked.open || m.cycle.reported {
+		return
+	}
+	situation := m.keeping(e)
+	if first, again := m.cycle.seen[situation]; again {
+		b := &m.blocked
+		m.report(PD, fmt.Sprintf("%s's work hangs, but its other thread keeps the lock for ever: events #%d to #%d repeat", m.name(e.Client), first, e.Seq), b.written, b.refused, first, e.Seq)
+		m.cycle.reported = true
+		b.open = false
+		return
+	}
+	if m.cycle.seen == nil {
+		m.cycle.seen = map[string]int{}
+	}
+	m.cycle.seen[situation] = e.Seq
+}
+
+// keeping describes what the future of a hung client's records depends on.
+func (m *monitors) keeping(e *Event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "kept %d %d:", e.Client, e.By)
+	for n := range m.s.Nodes {
+		if r := m.s.LockRecord(n); r != nil {
+			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, r.Expires-m.w.now)
+		}
+	}
+	return b.String()
 }
 
 // cycleWatch remembers the situations in which somebody had to wait for another

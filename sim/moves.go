@@ -115,7 +115,10 @@ func (w *World) pick(who Set) *thread {
 		if !who.Has(i) || c.frozen {
 			continue
 		}
-		for _, t := range c.threads {
+		for i, t := range c.threads {
+			if i == 0 && c.hung {
+				continue
+			}
 			if t.runnable() && (best == nil || t.readyAt < best.readyAt) {
 				best = t
 			}
@@ -183,7 +186,9 @@ func (w *World) advance(to time.Duration) {
 }
 
 func (c *client) couldAct() bool {
-	return slices.ContainsFunc(c.threads, func(t *thread) bool { return t.started && t.runnable() })
+	return slices.ContainsFunc(c.threads, func(t *thread) bool {
+		return t.started && t.runnable() && !(c.hung && t.index == 0)
+	})
 }
 
 func (w *World) hold(c *client) {

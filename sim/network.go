@@ -24,7 +24,9 @@ type message struct {
 	gen  uint32 // bumped when the message is delayed, so that its old timer is dead
 	lost bool
 	read bool // its reply has reached the client
-	copy bool // a duplicate: it has no reply to deliver
+
+	prolonged bool // it made the client's own record live longer
+	copy      bool // a duplicate: it has no reply to deliver
 }
 
 func (m *message) inFlight() bool { return m.executed == None && m.failed == nil && !m.lost }
@@ -81,10 +83,26 @@ func (w *World) arrive(m *message) {
 		if w.state.Clients[m.client].Lease.Granter == m.executed {
 			w.grantSent[m.client] = m.sentAt
 		}
+		m.prolonged = w.prolongs(m, changes)
 	}
 	if !m.copy {
 		w.returnReply(m)
 	}
+}
+
+// prolongs reports whether the changes make the record of the client's current
+// acquisition live longer.
+func (w *World) prolongs(m *message, changes []Change) bool {
+	for i := range changes {
+		ch := &changes[i]
+		if ch.Key != w.cfg.Key || ch.Before == nil || ch.After == nil || ch.After.Expires <= ch.Before.Expires {
+			continue
+		}
+		if r := w.state.LockRecord(m.node); r != nil && r.Owner == w.state.Acquisition(m.client) {
+			return true
+		}
+	}
+	return false
 }
 
 // returnReply starts the second half: the reply travels back.

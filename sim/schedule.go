@@ -334,6 +334,8 @@ var faultForms = []struct {
 	{"crash", 1, func(f *fields) Fault { return Crash{f.word()} }},
 	{"pause", 1, func(f *fields) Fault { return Pause{f.word()} }},
 	{"resume", 1, func(f *fields) Fault { return Resume{f.word()} }},
+	{"hang", 1, func(f *fields) Fault { return Hang{f.word()} }},
+	{"end-thread", 1, func(f *fields) Fault { return EndThread{f.word()} }},
 	{"wall", 2, func(f *fields) Fault { v := WallStep{Client: f.word()}; f.duration(&v.By); return v }},
 	{"clock", 2, func(f *fields) Fault { v := NodeStep{Node: f.word()}; f.duration(&v.By); return v }},
 	{"drop", 2, func(f *fields) Fault { return Drop{f.word(), f.half()} }},

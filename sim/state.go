@@ -38,6 +38,7 @@ type ClientState struct {
 	Paused   bool
 	Asleep   bool // sleeping of its own accord
 	Crashed  bool
+	Hung     bool // its main thread will never go on
 	Stopped  bool // finished, or the run is over for it
 	Extends  bool // a thread of it is inside Extend
 	Source   Source
@@ -214,9 +215,9 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 	case KindReceive, KindTimeout, KindDisconnect:
 		c.Pending = nil
 	case KindSleep:
-		c.Asleep = true
+		c.Asleep = c.Asleep || e.Thread == 0
 	case KindWake:
-		c.Asleep = false
+		c.Asleep = c.Asleep && e.Thread != 0
 	case KindPause:
 		c.Paused = true
 	case KindResume:
@@ -224,6 +225,8 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 	case KindCrash:
 		c.Crashed, c.Paused, c.Asleep, c.Phase, c.Pending = true, false, false, PhaseIdle, nil
 		c.Lease.Believed, c.Lease.Live, c.Lease.Inside = false, false, false
+	case KindHang:
+		c.Hung = true
 	case KindStop:
 		c.Stopped = true
 		c.Lease.Inside = false

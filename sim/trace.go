@@ -134,6 +134,9 @@ func (t *Trace) Actor(e *Event) string {
 	case KindReject:
 		return "store"
 	}
+	if e.Thread > 0 {
+		return fmt.Sprintf("%s/%d", t.Clients[e.Client], e.Thread+1)
+	}
 	return t.Clients[e.Client]
 }
 
@@ -197,6 +200,10 @@ func (t *Trace) clientText(e *Event) (string, bool) {
 		return "goes on after " + Duration(e.By), true
 	case KindCrash:
 		return "crashes", true
+	case KindHang:
+		return "main thread hangs, for good", true
+	case KindThreadEnd:
+		return "ends without a word", true
 	case KindWallStep:
 		return "wall clock jumps by " + Duration(e.By), true
 	case KindStop:

@@ -323,6 +323,9 @@ func (w *World) performReceive(t *thread, o *op) {
 		e.Reply = replyText(m.reply)
 	}
 	w.event(t, e)
+	if m.prolonged && t.index > 0 {
+		t.client.renewed(t, m)
+	}
 }
 
 func (w *World) performClock(t *thread, o *op) {

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"lockstep/sim"
@@ -389,26 +390,24 @@ func (tl *timeline) drawStore(y int) {
 	})
 }
 
-// drawBreaches names the properties where they broke, as fully as the next name
-// allows; what would run out of the window stands further left.
+// drawBreaches names the properties where they broke. Names that would run
+// into each other are told together at the first one's place; what would run out of
+// the window stands further left.
 func (tl *timeline) drawBreaches(y int) {
 	all, _ := tl.breached(tl.pos)
-	for end, i := tl.width, len(all)-1; i >= 0; i-- {
-		pos, codes := all[i].pos, all[i].Code.String()
-		for ; i > 0 && all[i-1].pos == pos; i-- {
-			codes = all[i-1].Code.String() + " " + codes
-		}
-		x := tl.axis.cols[pos] - tl.offset
-		if x < 0 || x >= tl.width {
-			continue
-		}
-		for _, text := range []string{"!! " + codes, codes, "!"} {
-			w := textWidth(text)
-			if at := max(min(x, tl.width-w), 0); at+w <= end {
-				tl.c.text(tl.x0+at, y, w, text, inkAlarm)
-				end = at - 1
+	for i := 0; i < len(all); {
+		x := tl.axis.cols[all[i].pos] - tl.offset
+		text := "!!"
+		for ; i < len(all); i++ {
+			if next := tl.axis.cols[all[i].pos] - tl.offset; next > x+textWidth(text) {
 				break
 			}
+			if code := " " + all[i].Code.String(); !strings.Contains(text, code) {
+				text += code
+			}
+		}
+		if w := textWidth(text); x >= 0 && x < tl.width {
+			tl.c.text(tl.x0+max(min(x, tl.width-w), 0), y, w, text, inkAlarm)
 		}
 	}
 }
