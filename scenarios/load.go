@@ -22,6 +22,8 @@ func (l *loader) setup(v value) error {
 		"retry":       l.retry,
 		"clients":     l.clients,
 		"persistence": into(&u.persistence, func(v value) (sim.Persistence, error) { return word(v, sim.ParsePersistence) }),
+		"replicas":    into(&u.replicas, replicas),
+		"lag":         into(&u.lag, positive),
 		"resource":    l.resource,
 		"scripts":     l.scripts,
 	})
@@ -137,6 +139,14 @@ func cycles(v value) (int, error) {
 	n, err := v.integer()
 	if err == nil && (n < 1 || n > sim.MaxCycles) {
 		err = v.errorf("a client can have 1 to %d cycles, not %d", sim.MaxCycles, n)
+	}
+	return n, err
+}
+
+func replicas(v value) (int, error) {
+	n, err := v.integer()
+	if err == nil && (n < 0 || n > sim.MaxReplicas) {
+		err = v.errorf("a server can have 0 to %d replicas, not %d", sim.MaxReplicas, n)
 	}
 	return n, err
 }
@@ -280,6 +290,9 @@ var stepKeys = map[string]func(*loader, value, []entry) (action, error){
 	"cut":       (*loader).cut,
 	"heal":      (*loader).heal,
 	"slow":      (*loader).slow,
+	"failover":  (*loader).failover,
+	"rejoin":    nodeStep(func(n string) sim.Fault { return sim.Rejoin{Server: n} }),
+	"lag":       (*loader).lag,
 	"evict":     nodeStep(func(n string) sim.Fault { return sim.Evict{Node: n} }),
 	"flush":     nodeStep(func(n string) sim.Fault { return sim.ForgetScripts{Node: n} }),
 	"down":      nodeStep(func(n string) sim.Fault { return sim.Down{Node: n} }),
@@ -505,6 +518,48 @@ func (l *loader) clock(v value, more []entry) (action, error) {
 		return one(sim.WallStep{Client: client, By: by}), rest(more, nil)
 	}
 	return onNodes(nodes, func(n string) sim.Fault { return sim.NodeStep{Node: n, By: by} }), rest(more, nil)
+}
+
+// failover: {to: n1r1, stay: [A]}
+func (l *loader) failover(v value, more []entry) (action, error) {
+	var f sim.Failover
+	err := v.fields(map[string]func(value) error{
+		"to":   into(&f.To, replicaName),
+		"stay": into(&f.Stay, l.clientList),
+	})
+	if err == nil && f.To == "" {
+		err = v.errorf("say which replica becomes the master: to: n1r1")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return one(f), rest(more, nil)
+}
+
+// lag: {replica: n1r1, by: 5s}
+func (l *loader) lag(v value, more []entry) (action, error) {
+	var f sim.Lag
+	err := v.fields(map[string]func(value) error{
+		"replica": into(&f.Replica, replicaName),
+		"by":      into(&f.By, notNegative),
+	})
+	if err == nil && f.Replica == "" {
+		err = v.errorf("say which replica lags: replica: n1r1")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return one(f), rest(more, nil)
+}
+
+func replicaName(v value) (string, error) {
+	return word(v, func(s string) (string, error) {
+		var node, replica int
+		if n, err := fmt.Sscanf(s, "n%dr%d", &node, &replica); n != 2 || err != nil || s != fmt.Sprintf("n%dr%d", node, replica) {
+			return s, fmt.Errorf("unknown replica %q: the first replica of n1 is n1r1", clip(s))
+		}
+		return s, nil
+	})
 }
 
 // one is a step of one fault that is known already.

@@ -45,6 +45,8 @@ type setup struct {
 	retry                 retryChange
 	clients               []sim.ClientConfig
 	persistence           sim.Persistence
+	replicas              int
+	lag                   time.Duration
 	fenced, cold          bool
 	line                  value
 }
@@ -177,7 +179,7 @@ func read(file, name string, data []byte) (*Scenario, error) {
 func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	cfg := sim.Config{
 		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
-		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Seed: seed,
+		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Lag: time.Millisecond, Seed: seed,
 		Fenced: s.setup.fenced || st.Fences, Cold: s.setup.cold, Clients: slices.Clone(s.setup.clients),
 	}
 	set := func(to *time.Duration, d time.Duration) {
@@ -200,6 +202,11 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	if r := s.setup.retry; r.jitter != nil {
 		cfg.Retry.Jitter = *r.jitter
 	}
+	// Independent nodes have no replicas: they would not be independent.
+	if st.Nodes == 1 {
+		cfg.Replicas = max(s.setup.replicas, st.Replicas)
+	}
+	set(&cfg.Lag, s.setup.lag)
 	for range st.Nodes {
 		cfg.Nodes = append(cfg.Nodes, sim.NodeConfig{Persistence: s.setup.persistence})
 	}

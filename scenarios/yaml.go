@@ -1,20 +1,24 @@
 package scenarios
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxFile is far more than any script needs, and little enough for the parser
-// to be safe from whatever else somebody hands it.
-const maxFile = 128 << 10
+// maxFile is far more than any script needs, and little enough for the parser,
+// whose time grows with the square of some rubbish, to be done with it soon.
+const maxFile = 64 << 10
 
 // value is a node of a YAML document that knows where it stands. Scripts are
 // read from the syntax tree rather than decoded into structs, so that every
@@ -23,27 +27,69 @@ const maxFile = 128 << 10
 type value struct {
 	file string
 	node ast.Node
+	key  string // what it is the value of, if anything
 }
 
 // parse reads a document of one mapping.
 func parse(file string, data []byte) (value, error) {
 	if len(data) > maxFile {
-		return value{}, fmt.Errorf("%s:1: the file has %d bytes or more; a scenario has at most %d", file, len(data), maxFile)
+		return value{}, fmt.Errorf("%s:1: the file has more than %d bytes, the most that a scenario can have", file, maxFile)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if err := isText(data); err != nil {
+		return value{}, fmt.Errorf("%s:%w", file, err)
 	}
 	if err := nesting(data); err != nil {
 		return value{}, fmt.Errorf("%s:%w", file, err)
 	}
-	doc, err := parser.ParseBytes(data, 0)
+	doc, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey()) // entries has the better message
 	if err != nil {
 		return value{}, syntaxError(file, err)
 	}
-	if len(doc.Docs) > 1 {
-		return value{}, fmt.Errorf("%s:%d: a scenario is one document, and here a second one begins", file, line(doc.Docs[1].Body))
+	if len(doc.Docs) > 1 && (doc.Docs[0].Body != nil || doc.Docs[1].Body != nil) {
+		return value{}, fmt.Errorf("%s:%d: a second document begins here, and a scenario is one", file, secondDocument(doc.Docs[1]))
 	}
 	if len(doc.Docs) == 0 || doc.Docs[0].Body == nil {
 		return value{}, fmt.Errorf("%s:1: the file is empty; a scenario has a title, a script and expectations", file)
 	}
-	return value{file, doc.Docs[0].Body}, nil
+	root := value{file: file, node: doc.Docs[0].Body}
+	if form := root.what(); form != "a mapping" {
+		return value{}, root.errorf("a scenario consists of keys and values (title: ..., script: ...), and this is %s", form)
+	}
+	return root, nil
+}
+
+// secondDocument is the line on which it begins: that of its ---, if it has one.
+func secondDocument(d *ast.DocumentNode) int {
+	if d.Start != nil && d.Start.Position != nil {
+		return d.Start.Position.Line
+	}
+	return line(d.Body)
+}
+
+// isText refuses what is not text, and what YAML doesn't allow in one: most of
+// all the control characters, which would reach the terminal.
+func isText(data []byte) error {
+	row := 1
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return fmt.Errorf("%d: this is not text: the byte 0x%02x is not UTF-8", row, data[i])
+		case r == '\n':
+			row++
+		case forbidden(r) && r != '\r':
+			return fmt.Errorf("%d: this is not text: it has the control character %U", row, r)
+		}
+		i += size
+	}
+	return nil
+}
+
+// forbidden reports whether a character can't stand in a text: what isn't
+// visible, or changes how others are shown.
+func forbidden(r rune) bool {
+	return !unicode.IsGraphic(r) && r != '\n' && r != '\t'
 }
 
 // nesting refuses brackets within brackets without end, which would exhaust the
@@ -82,7 +128,15 @@ func syntaxError(file string, err error) error {
 	if _, rest, found := strings.Cut(first, "] "); found && strings.HasPrefix(first, "[") {
 		first = rest
 	}
-	return fmt.Errorf("%s:%d: this is not YAML: %s", file, row, clip(first))
+	switch {
+	case strings.HasPrefix(first, "found character '\t'"):
+		first = "a tab stands where only spaces can"
+	case strings.HasPrefix(first, "mapping value is not allowed"):
+		first += ": does a text with a colon lack its quotes, or is the next line indented too far?"
+	default:
+		first = clip(first)
+	}
+	return fmt.Errorf("%s:%d: this is not YAML: %s", file, row, first)
 }
 
 func line(n ast.Node) int {
@@ -121,11 +175,53 @@ func (v value) what() string {
 		return "a list"
 	case *ast.NullNode:
 		return "nothing"
-	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode, *ast.MergeKeyNode:
-		return "an anchor, alias or tag, which scenarios don't use"
 	default:
 		return fmt.Sprintf("%q", clip(n.String()))
 	}
+}
+
+// subject begins an error with the key whose value is wrong.
+func (v value) subject() string {
+	if v.key == "" {
+		return "this"
+	}
+	return strconv.Quote(clip(v.key))
+}
+
+// wants is the error of a value that has another form than it should.
+func (v value) wants(form string) error {
+	if err := v.plain(); err != nil {
+		return err
+	}
+	if v.what() == "nothing" {
+		return v.errorf("%s is empty: it needs %s", v.subject(), form)
+	}
+	return v.errorf("%s needs %s, and got %s", v.subject(), form, v.what())
+}
+
+// plain refuses what YAML has for documents that refer to themselves.
+func (v value) plain() error {
+	what, name := "", ""
+	switch n := v.node.(type) {
+	case *ast.AnchorNode:
+		what, name = "anchor", "&"+nameOf(n.Name)
+	case *ast.AliasNode:
+		what, name = "alias", "*"+nameOf(n.Value)
+	case *ast.TagNode:
+		what, name = "tag", n.Start.Value
+	case *ast.MergeKeyNode:
+		what, name = "merge key", "<<"
+	default:
+		return nil
+	}
+	return v.errorf("the %s %q can't be used: scenarios have no anchors, aliases, tags and merge keys", what, clip(name))
+}
+
+func nameOf(n ast.Node) string {
+	if n == nil || n.GetToken() == nil {
+		return ""
+	}
+	return n.GetToken().Value
 }
 
 // entry is one key of a mapping.
@@ -144,21 +240,21 @@ func (v value) entries() ([]entry, error) {
 	case *ast.MappingValueNode:
 		pairs = []*ast.MappingValueNode{n}
 	default:
-		return nil, v.errorf("expected keys and values, got %s", v.what())
+		return nil, v.wants("keys and values")
 	}
 	var out []entry
-	seen := map[string]bool{}
+	seen := map[string]int{}
 	for _, p := range pairs {
-		at := value{v.file, p.Key}
+		at := value{file: v.file, node: p.Key}
 		key, err := at.text()
 		if err != nil {
 			return nil, err
 		}
-		if seen[key] {
-			return nil, at.errorf("%q is here twice", clip(key))
+		if first, again := seen[key]; again {
+			return nil, at.errorf("%q is here twice: it is on line %d already", clip(key), first)
 		}
-		seen[key] = true
-		out = append(out, entry{key, at, value{v.file, p.Value}})
+		seen[key] = at.line()
+		out = append(out, entry{key, at, value{v.file, p.Value, key}})
 	}
 	return out, nil
 }
@@ -190,7 +286,7 @@ func (v value) list() []value {
 	}
 	out := make([]value, len(seq.Values))
 	for i, n := range seq.Values {
-		out[i] = value{v.file, n}
+		out[i] = value{v.file, n, v.key}
 		if n == nil {
 			out[i].node = v.node
 		}
@@ -200,16 +296,37 @@ func (v value) list() []value {
 
 // text is a word or a text.
 func (v value) text() (string, error) {
+	s := ""
 	switch n := v.node.(type) {
 	case *ast.StringNode:
-		return n.Value, nil
+		s = n.Value
 	case *ast.LiteralNode:
-		return n.Value.Value, nil
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return n.GetToken().Value, nil
+		s = n.Value.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		s = n.GetToken().Value
+	default:
+		return "", v.wants("a word")
 	}
-	return "", v.errorf("expected a word, got %s", v.what())
+	if i := strings.IndexFunc(s, forbidden); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(s[i:])
+		return "", v.errorf("the text has the control character %U", r)
+	}
+	return s, nil
 }
+
+// sentence is a text with something in it, and without space around it.
+func (v value) sentence() (string, error) {
+	s, err := v.text()
+	s = strings.TrimSpace(s)
+	if err == nil && s == "" {
+		err = v.errorf("%s is empty: it needs a text", v.subject())
+	}
+	return s, err
+}
+
+// longest is as long as anything in a scenario can take: the bound of a run's
+// configuration.
+const longest = 365 * 24 * time.Hour
 
 func (v value) duration() (time.Duration, error) {
 	s, err := v.text()
@@ -217,11 +334,17 @@ func (v value) duration() (time.Duration, error) {
 		return 0, err
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil {
-		return 0, v.errorf("%q is not a duration; write 10s, 1.5s, 200ms or 2m", clip(s))
+	switch {
+	case err == nil && d <= longest && d >= -longest:
+		return d, nil
+	case err == nil || tooLong.MatchString(s):
+		return 0, v.errorf("%q is more than a year (8760h), and nothing in a scenario can last so long", clip(s))
 	}
-	return d, nil
+	return 0, v.errorf("%q is not a duration; write 10s, 1.5s, 200ms or 2m", clip(s))
 }
+
+// tooLong matches what is a duration, except that it is out of range.
+var tooLong = regexp.MustCompile(`^[-+]?([0-9]*\.?[0-9]+\.?(ns|us|µs|ms|s|m|h))+$`)
 
 func (v value) integer() (int, error) {
 	s, err := v.text()
@@ -262,7 +385,7 @@ func into[T any](to *T, read func(value) (T, error)) func(value) error {
 func notNegative(v value) (time.Duration, error) {
 	d, err := v.duration()
 	if err == nil && d < 0 {
-		err = v.errorf("%s is less than 0", d)
+		err = v.errorf("%s is %s, and can't be less than 0", v.subject(), d)
 	}
 	return d, err
 }
@@ -271,7 +394,7 @@ func notNegative(v value) (time.Duration, error) {
 func positive(v value) (time.Duration, error) {
 	d, err := v.duration()
 	if err == nil && d <= 0 {
-		err = v.errorf("%s is not more than 0", d)
+		err = v.errorf("%s is %s, and must be more than 0", v.subject(), d)
 	}
 	return d, err
 }

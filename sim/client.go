@@ -46,23 +46,23 @@ type client struct {
 
 func newClient(w *World, index int, name string) *client {
 	c := &client{world: w, index: index, name: name}
-	for _, n := range w.nodes {
-		c.redis = append(c.redis, c.connect(n))
+	for addr := range w.cfg.Nodes {
+		c.redis = append(c.redis, c.connect(addr))
 	}
 	main := &thread{client: c, name: name}
 	c.threads = []*thread{main}
 	return c
 }
 
-// connect makes the client's go-redis for one node, with everything switched
+// connect makes the client's go-redis for one address, with everything switched
 // off that would act by itself, or by the machine's clock.
-func (c *client) connect(n *node) *redis.Client {
+func (c *client) connect(addr int) *redis.Client {
 	return redis.NewClient(&redis.Options{
-		Addr: n.name,
+		Addr: c.world.nodes[addr].name,
 		// A dial never fails: that a node is down shows at the first command.
 		// go-redis would back off in real time otherwise.
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
-			conn := &conn{world: c.world, client: c, node: n}
+			conn := &conn{world: c.world, client: c, addr: addr}
 			c.conns = append(c.conns, conn)
 			return conn, nil
 		},

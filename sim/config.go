@@ -18,10 +18,26 @@ type Config struct {
 	Timeout  time.Duration // how long a client waits for a reply
 	Latency  time.Duration // of a request, and of a reply
 	Seed     uint64
-	Fenced   bool // the resource checks fencing tokens
-	Cold     bool // the nodes' script caches are empty, as after a restart
+	Fenced   bool          // the resource checks fencing tokens
+	Cold     bool          // the nodes' script caches are empty, as after a restart
+	Replicas int           // of each node
+	Lag      time.Duration // until a write reaches a replica; and again until the acknowledgement is back
 	Clients  []ClientConfig
 	Nodes    []NodeConfig
+}
+
+// servers lists the names of all servers: the nodes, then the replicas of each.
+func (c *Config) servers() []string {
+	var names []string
+	for i := range c.Nodes {
+		names = append(names, fmt.Sprintf("n%d", i+1))
+	}
+	for i := range c.Nodes {
+		for r := range c.Replicas {
+			names = append(names, fmt.Sprintf("n%dr%d", i+1, r+1))
+		}
+	}
+	return names
 }
 
 // ClientConfig is one client's part of it.
@@ -57,6 +73,10 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("the timeout is %s, and can be up to %s", c.Timeout, maxSpan)
 	case c.Latency < 0 || c.Latency > maxSpan:
 		return fmt.Errorf("the latency is %s, and can be 0s to %s", c.Latency, maxSpan)
+	case c.Replicas < 0 || c.Replicas > MaxReplicas:
+		return fmt.Errorf("there are %d replicas of each node, and can be 0 to %d", c.Replicas, MaxReplicas)
+	case c.Lag < 0 || c.Lag > maxSpan:
+		return fmt.Errorf("replication lags by %s, and can by 0s to %s", c.Lag, maxSpan)
 	case c.Retry.Tries < 0:
 		return fmt.Errorf("the number of tries is %d, and can't be less than 0", c.Retry.Tries)
 	case c.Retry.Delay < 0 || c.Retry.Jitter < 0 || c.Retry.Delay > maxSpan || c.Retry.Jitter > maxSpan:
@@ -89,16 +109,19 @@ func (c *Config) Validate() error {
 const (
 	MaxClients = 8
 	MaxNodes   = 9
-	MaxCycles  = 1000
-	maxSpan    = 24 * 365 * time.Hour
+
+	// MaxReplicas is how many replicas a node can have.
+	MaxReplicas = 3
+	MaxCycles   = 1000
+	maxSpan     = 24 * 365 * time.Hour
 )
 
 // ValidName reports whether a client can have that name: it must not be mistaken
 // for anybody else in a trace, and fit into a schedule.
 func ValidName(name string) error {
-	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "fenced": true, "cold": true}[name]
+	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "fenced": true, "cold": true, "replicas": true, "lag": true}[name]
 	reserved := setting || name == Probe || name == "store" || name == "net" || name == "all"
-	if len(name) > 1 && name[0] == 'n' && strings.Trim(name[1:], "0123456789") == "" {
+	if len(name) > 1 && name[0] == 'n' && strings.Trim(name[1:], "r0123456789") == "" {
 		reserved = true
 	}
 	switch {

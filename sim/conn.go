@@ -20,7 +20,7 @@ import (
 type conn struct {
 	world  *World
 	client *client
-	node   *node
+	addr   int // which of the addresses that the client knows; see World.server
 	peer   *peer
 
 	partial []byte // the beginning of a command that isn't complete yet
@@ -40,11 +40,14 @@ func (c *conn) reset() {
 	c.greeted = true
 }
 
-// peerOf is the server's end, made anew when the node has restarted: WATCH and
-// MULTI don't survive that.
+// node is the server that the connection leads to now.
+func (c *conn) node() *node { return c.world.server(c.client.index, c.addr) }
+
+// peerOf is the server's end, made anew when the node has restarted, or when the
+// address has come to mean another: WATCH and MULTI don't survive that.
 func (c *conn) peerOf(n *node) *peer {
-	if c.peer == nil || c.peer.epoch != n.epoch {
-		c.peer = newPeer(n.epoch)
+	if c.peer == nil || c.peer.node != n || c.peer.epoch != n.epoch {
+		c.peer = newPeer(n)
 	}
 	return c.peer
 }
@@ -86,7 +89,8 @@ func (c *conn) Write(b []byte) (int, error) {
 func (c *conn) command(args []string) {
 	t := c.world.current
 	if t == nil || (!c.greeted && handshake(args[0])) {
-		reply, _ := c.node.execute(c.world.now, c.peerOf(c.node), args)
+		n := c.node()
+		reply, _ := n.execute(c.world.now, c.peerOf(n), args)
 		c.rest = append(c.rest, reply...)
 		return
 	}
@@ -135,7 +139,7 @@ func (c *conn) SetReadDeadline(time.Time) error  { return nil }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
 func (c *conn) LocalAddr() net.Addr  { return simAddr(c.client.name) }
-func (c *conn) RemoteAddr() net.Addr { return simAddr(c.node.name) }
+func (c *conn) RemoteAddr() net.Addr { return simAddr(c.node().name) }
 
 type simAddr string
 

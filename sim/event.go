@@ -56,6 +56,11 @@ const (
 	KindEvict  // a key was dropped before its time
 	KindFlush  // the script cache was emptied
 
+	// Replication.
+	KindReplicate // a write reached a replica
+	KindSync      // a server became a replica, and copied its master
+	KindFailover  // a replica was made the master
+
 	// Faults.
 	KindPause
 	KindResume
@@ -77,7 +82,7 @@ var kindNames = [...]string{
 	KindExtendFailed: "extend-failed", KindDone: "done", KindLapse: "lapse", KindSend: "send",
 	KindExecute: "execute", KindReceive: "receive", KindTimeout: "timeout", KindUnreachable: "unreachable",
 	KindDisconnect: "disconnect", KindLost: "lost", KindClock: "clock", KindSleep: "sleep", KindWake: "wake",
-	KindRead: "read", KindWrite: "write", KindReject: "reject", KindExpire: "expire", KindEvict: "evict", KindFlush: "script-flush", KindPause: "pause",
+	KindRead: "read", KindWrite: "write", KindReject: "reject", KindExpire: "expire", KindEvict: "evict", KindFlush: "script-flush", KindReplicate: "replicate", KindSync: "sync", KindFailover: "failover", KindPause: "pause",
 	KindResume: "resume", KindCrash: "crash", KindHang: "hang", KindThreadEnd: "thread-end", KindWallStep: "clock-step", KindNodeStep: "node-clock-step",
 	KindDown: "down", KindUp: "up", KindNetwork: "network", KindStop: "stop",
 }

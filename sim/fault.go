@@ -118,6 +118,25 @@ type Evict struct{ Node string }
 // ForgetScripts empties a node's script cache, as SCRIPT FLUSH does.
 type ForgetScripts struct{ Node string }
 
+// Lag sets how long writes take to reach a replica from now on.
+type Lag struct {
+	Replica string
+	By      time.Duration
+}
+
+// Failover makes a replica the master. The other replicas copy it. Clients are
+// led to the new master at once, except those that stay: they go on talking to
+// the old one, which doesn't know better: a split brain.
+type Failover struct {
+	To   string
+	Stay []string
+}
+
+// Rejoin makes a server that is not the master any more a replica of the one that
+// is: it copies it, and forgets whatever it had of its own. Clients that had
+// stayed with it find the new master.
+type Rejoin struct{ Server string }
+
 // Aftermath is not a fault but the end of every run: see World.Aftermath.
 type Aftermath struct{}
 
@@ -142,6 +161,15 @@ func (f Down) String() string    { return "down/" + f.Node }
 func (f Up) String() string      { return "up/" + f.Node }
 func (f Evict) String() string   { return "evict/" + f.Node }
 func (Aftermath) String() string { return "aftermath" }
+
+func (f Lag) String() string { return "lag/" + f.Replica + "/" + f.By.String() }
+func (f Failover) String() string {
+	if len(f.Stay) == 0 {
+		return "failover/" + f.To + "/-"
+	}
+	return "failover/" + f.To + "/" + strings.Join(f.Stay, "+")
+}
+func (f Rejoin) String() string { return "rejoin/" + f.Server }
 
 func (f ForgetScripts) String() string { return "forget-scripts/" + f.Node }
 

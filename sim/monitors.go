@@ -173,7 +173,7 @@ func (m *monitors) falseRefusal(e *Event) {
 	if m.owned(own) < m.w.cfg.Strategy.Quorum() {
 		return
 	}
-	for n := range m.s.Nodes {
+	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil && r.Owner == own {
 			m.report(FN, fmt.Sprintf("%s is told that it has not got the lock while %s stores its value %s", m.name(e.Client), m.w.nodes[n].name, r.Value), r.Written, e.Seq)
 			return
@@ -184,7 +184,7 @@ func (m *monitors) falseRefusal(e *Event) {
 // owned counts the nodes that hold an acquisition's record.
 func (m *monitors) owned(a Acquisition) int {
 	count := 0
-	for n := range m.s.Nodes {
+	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil && r.Owner == a {
 			count++
 		}
@@ -234,7 +234,7 @@ func (m *monitors) leftover(client int) (*HeldRecord, bool) {
 			return nil, false
 		}
 	}
-	for n := range m.s.Nodes {
+	for _, n := range m.s.Primary {
 		switch r := m.s.LockRecord(n); {
 		case !m.s.Nodes[n].Up:
 		case r == nil || r.Owner == m.s.Acquisition(client) && !m.s.orphaned(r.Owner):
@@ -268,7 +268,7 @@ func (m *monitors) relief(e *Event) {
 	if !b.open || len(e.Changes) == 0 && e.Kind != KindGranted {
 		return
 	}
-	for n := range m.s.Nodes {
+	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil && r.Owner == b.by {
 			return
 		}
@@ -311,7 +311,7 @@ func (m *monitors) kept(e *Event) {
 func (m *monitors) keeping(e *Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "kept %d %d:", e.Client, e.By)
-	for n := range m.s.Nodes {
+	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil {
 			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, r.Expires-m.w.now)
 		}
@@ -356,7 +356,7 @@ func (m *monitors) livelock(e *Event) {
 	if trying < 2 {
 		return
 	}
-	for n := range m.s.Nodes {
+	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil && m.s.Clients[max(r.Owner.Client, 0)].Crashed {
 			return
 		}
@@ -385,7 +385,7 @@ func (m *monitors) situation(e *Event) string {
 			fmt.Fprintf(&b, " %d", t.due-m.w.now)
 		}
 	}
-	for n := range m.s.Nodes {
+	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil {
 			left := Never
 			if r.Expires != Never {

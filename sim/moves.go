@@ -156,8 +156,10 @@ func (w *World) alive(t *timer) bool {
 	switch t.kind {
 	case timerLapse:
 		return t.gen == t.cl.leaseGen && !t.cl.crashed
-	case timerRequest, timerReply:
+	case timerRequest, timerReply, timerGiveUp:
 		return t.gen == t.msg.gen
+	case timerReplicate, timerAck:
+		return w.nodes[t.copy.to].replication.source == t.copy.from
 	}
 	panic("sim: a timer of no kind")
 }
@@ -166,6 +168,8 @@ func (t *timer) subject() string {
 	switch t.kind {
 	case timerLapse:
 		return t.cl.name
+	case timerReplicate, timerAck:
+		return fmt.Sprintf("%d>%d", t.copy.from, t.copy.to)
 	default:
 		return fmt.Sprintf("%d>%d %s", t.msg.client, t.msg.node, t.msg.args[0])
 	}
@@ -252,6 +256,12 @@ func (w *World) fire(t *timer) {
 		}
 	case timerRequest:
 		w.arrive(t.msg)
+	case timerReplicate:
+		w.replicate(t.copy)
+	case timerAck:
+		w.acknowledge(t.copy)
+	case timerGiveUp:
+		w.answerWait(t.msg)
 	case timerReply:
 		w.deliver(t.msg)
 	}

@@ -25,6 +25,7 @@ type message struct {
 	lost bool
 	read bool // its reply has reached the client
 
+	wants     int  // of a WAIT: how many acknowledgements
 	prolonged bool // it made the client's own record live longer
 	copy      bool // a duplicate: it has no reply to deliver
 }
@@ -73,7 +74,11 @@ func (w *World) arrive(m *message) {
 		m.executed = w.emit(ev)
 		m.failed = errRefused(n)
 	} else {
+		if w.waits(n, m) {
+			return
+		}
 		reply, changes := n.execute(w.now, m.conn.peerOf(n), m.args)
+		w.ship(n, changes, m)
 		m.reply = append(m.reply[:0], reply...)
 		ev.Kind, ev.Changes = KindExecute, changes
 		if w.recording {

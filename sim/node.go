@@ -66,6 +66,8 @@ type node struct {
 	disk        []stored   // what a restart brings back
 	journal     []snapshot // not yet fsynced states, under everysec
 	side        *peer      // for the node's own questions to its miniredis
+
+	replication replication
 }
 
 // stored is a key as the node keeps it: when is the node's clock in
@@ -84,19 +86,21 @@ type snapshot struct {
 
 // peer is the server's end of one connection.
 type peer struct {
+	node  *node
 	conn  *server.Peer
 	out   bytes.Buffer
 	epoch int
 }
 
-func newPeer(epoch int) *peer {
-	p := &peer{epoch: epoch}
+func newPeer(n *node) *peer {
+	p := &peer{node: n, epoch: n.epoch}
 	p.conn = server.NewPeer(bufio.NewWriterSize(&p.out, 512))
 	return p
 }
 
-func newNode(index int) (*node, error) {
-	n := &node{index: index, name: "n" + strconv.Itoa(index+1), redis: miniredis.NewMiniRedis(), side: newPeer(0)}
+func newNode(index int, name string) (*node, error) {
+	n := &node{index: index, name: name, redis: miniredis.NewMiniRedis()}
+	n.side = newPeer(n)
 	// Dial is the only way to start a miniredis without a listener. The
 	// connection itself is of no use: commands go to the dispatcher directly.
 	conn, err := n.redis.Dial()
@@ -116,6 +120,7 @@ func (n *node) reset(cfg NodeConfig) {
 	n.redis.FlushAll()
 	n.dispatchSide("SCRIPT", "FLUSH")
 	n.offset, n.up, n.persistence = cfg.Offset, true, cfg.Persistence
+	n.replication = replication{source: None}
 	n.epoch++
 	n.millis = n.clockMillis(0)
 	n.redis.SetTime(n.time(n.millis))
@@ -191,7 +196,7 @@ func (n *node) roundTTL(c *server.Peer, cmd string, args ...string) bool {
 	if cmd != "TTL" || len(args) != 1 {
 		return false
 	}
-	p := newPeer(n.epoch)
+	p := newPeer(n)
 	p.conn.Ctx = c.Ctx // the same nesting, database and transaction
 	n.redis.Server().Dispatch(p.conn, []string{"PTTL", args[0]})
 	p.conn.Flush()

@@ -92,6 +92,8 @@ func (s Schedule) String() string {
 		fmt.Sprintf("retry=%d/%s/%s", c.Retry.Tries, c.Retry.Delay, c.Retry.Jitter),
 		"fenced=" + strconv.FormatBool(c.Fenced),
 		"cold=" + strconv.FormatBool(c.Cold),
+		"replicas=" + strconv.Itoa(c.Replicas),
+		"lag=" + c.Lag.String(),
 	}
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
@@ -184,7 +186,7 @@ func (p *scheduleParser) parse(words []string) (Schedule, error) {
 }
 
 func (p *scheduleParser) moves(words []string, from int) (Schedule, error) {
-	for _, name := range []string{"seed", "key", "ttl", "timeout", "latency", "retry", "fenced", "cold"} {
+	for _, name := range []string{"seed", "key", "ttl", "timeout", "latency", "retry", "fenced", "cold", "replicas", "lag"} {
 		if !p.seen[name] {
 			return Schedule{}, fmt.Errorf("the schedule lacks the setting %q", name)
 		}
@@ -232,6 +234,10 @@ func (p *scheduleParser) setting(word string) error {
 		c.Fenced, err = strconv.ParseBool(value)
 	case "cold":
 		c.Cold, err = strconv.ParseBool(value)
+	case "replicas":
+		c.Replicas, err = strconv.Atoi(value)
+	case "lag":
+		c.Lag, err = time.ParseDuration(value)
 	case "retry":
 		c.Retry, err = parseRetry(value)
 	default:
@@ -353,6 +359,9 @@ var faultForms = []struct {
 	{"up", 1, func(f *fields) Fault { return Up{f.word()} }},
 	{"evict", 1, func(f *fields) Fault { return Evict{f.word()} }},
 	{"forget-scripts", 1, func(f *fields) Fault { return ForgetScripts{f.word()} }},
+	{"lag", 2, func(f *fields) Fault { v := Lag{Replica: f.word()}; f.positive(&v.By); return v }},
+	{"failover", 2, func(f *fields) Fault { return Failover{To: f.word(), Stay: f.names()} }},
+	{"rejoin", 1, func(f *fields) Fault { return Rejoin{f.word()} }},
 	{"aftermath", 0, func(*fields) Fault { return Aftermath{} }},
 }
 
@@ -401,6 +410,14 @@ func (f *fields) word() string {
 	first := f.parts[0]
 	f.parts = f.parts[1:]
 	return first
+}
+
+// names are separated by +; a lone - is none.
+func (f *fields) names() []string {
+	if s := f.word(); s != "-" && s != "" {
+		return strings.Split(s, "+")
+	}
+	return nil
 }
 
 func (f *fields) int(to *int) { field(f, to, strconv.Atoi) }

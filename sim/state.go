@@ -12,7 +12,8 @@ import (
 type State struct {
 	At      time.Duration
 	Clients []ClientState
-	Nodes   []NodeState
+	Nodes   []NodeState // the masters, then the replicas
+	Primary []int       // by address: which server is the master there
 	Store   StoreState
 
 	key     string // the lock's key: records under other keys belong to nobody
@@ -95,8 +96,8 @@ type Touch struct {
 	Version int64 // after the access
 }
 
-func newState(key string, counter bool, clients, nodes int) *State {
-	s := &State{key: key, counter: counter}
+func newState(key string, counter bool, clients, nodes, masters int) *State {
+	s := &State{key: key, counter: counter, Primary: make([]int, masters)}
 	s.Clients = make([]ClientState, clients)
 	s.Nodes = make([]NodeState, nodes)
 	s.reset()
@@ -111,6 +112,9 @@ func (s *State) reset() {
 	for i := range s.Nodes {
 		s.Nodes[i] = NodeState{Up: true, Records: s.Nodes[i].Records[:0], lost: s.Nodes[i].lost[:0]}
 	}
+	for i := range s.Primary {
+		s.Primary[i] = i
+	}
 	s.Store = StoreState{Touches: s.Store.Touches[:0]}
 }
 
@@ -123,6 +127,7 @@ func (s *State) Clone() *State {
 		c.Nodes[i].Records = slices.Clone(s.Nodes[i].Records)
 		c.Nodes[i].lost = slices.Clone(s.Nodes[i].lost)
 	}
+	c.Primary = slices.Clone(s.Primary)
 	c.Store.Touches = slices.Clone(s.Store.Touches)
 	return &c
 }
@@ -242,6 +247,8 @@ func (s *State) applyNode(e *Event, n *NodeState) {
 		n.Up = true
 	case KindNodeStep:
 		n.Offset += e.By
+	case KindFailover:
+		s.Primary[e.Value] = e.Node
 	}
 	for i := range e.Changes {
 		s.applyChange(e, n, &e.Changes[i])
@@ -286,18 +293,29 @@ func (s *State) newOwner(r *HeldRecord, ch *Change, found bool) bool {
 // owner is the acquisition that a newly stored value belongs to. A node that
 // comes back with an old value comes back with its old owner.
 func (s *State) owner(e *Event, n *NodeState, ch *Change) Acquisition {
-	if e.Kind == KindUp {
-		for i := range n.lost {
-			if n.lost[i].Key == ch.Key && n.lost[i].Value == ch.After.Value {
-				return n.lost[i].Owner
-			}
-		}
-		return Nobody
+	if e.Kind == KindUp || e.Kind == KindSync {
+		return s.formerOwner(n, ch)
 	}
 	if e.Client == None || ch.Key != s.key {
 		return Nobody
 	}
 	return Acquisition{Client: e.Client, N: e.Acq}
+}
+
+// formerOwner is whose value it was: on this node before it went down, or on
+// another, from which it was copied.
+func (s *State) formerOwner(n *NodeState, ch *Change) Acquisition {
+	for i := range n.lost {
+		if n.lost[i].Key == ch.Key && n.lost[i].Value == ch.After.Value {
+			return n.lost[i].Owner
+		}
+	}
+	for i := range s.Nodes {
+		if r := s.Nodes[i].find(ch.Key); r != nil && &s.Nodes[i] != n && r.Value == ch.After.Value {
+			return r.Owner
+		}
+	}
+	return Nobody
 }
 
 func (n *NodeState) find(key string) *HeldRecord {

@@ -8,9 +8,12 @@ import "time"
 type timerKind uint8
 
 const (
-	timerLapse   timerKind = iota // a lease's deadline on its holder's clock
-	timerRequest                  // a request reaches its node
-	timerReply                    // a reply reaches its client
+	timerLapse     timerKind = iota // a lease's deadline on its holder's clock
+	timerRequest                    // a request reaches its node
+	timerReplicate                  // a write reaches a replica
+	timerAck                        // a replica's acknowledgement reaches its master
+	timerGiveUp                     // a WAIT has waited long enough
+	timerReply                      // a reply reaches its client
 )
 
 // timer is something that will happen at a known instant. It is dead if its
@@ -22,6 +25,7 @@ type timer struct {
 	gen  uint32
 	msg  *message
 	cl   *client
+	copy *shipment
 }
 
 func (a *timer) before(b *timer) bool {

@@ -21,7 +21,8 @@ type Trace struct {
 	Hash     string // of the events; the same schedule always gives the same
 
 	Clients []string // names, by index
-	Nodes   []string
+	Nodes   []string // the masters, then their replicas
+	Masters int      // how many of them are masters at first
 	Key     string
 	TTL     time.Duration
 	Counter bool // the lock record counts attempts
@@ -112,7 +113,7 @@ func (v Verdict) Worst() string {
 
 // NewState is the state before the first event.
 func (t *Trace) NewState() *State {
-	return newState(t.Key, t.Counter, len(t.Clients), len(t.Nodes))
+	return newState(t.Key, t.Counter, len(t.Clients), len(t.Nodes), t.Masters)
 }
 
 // StateAt is the state after the first n events.
@@ -127,7 +128,7 @@ func (t *Trace) StateAt(n int) *State {
 // Actor is who did it: a client, a node, or the store.
 func (t *Trace) Actor(e *Event) string {
 	switch e.Kind {
-	case KindExecute, KindExpire, KindEvict, KindFlush, KindUnreachable, KindDown, KindUp, KindNodeStep:
+	case KindExecute, KindExpire, KindEvict, KindFlush, KindReplicate, KindSync, KindFailover, KindUnreachable, KindDown, KindUp, KindNodeStep:
 		return t.Nodes[e.Node]
 	case KindLost, KindNetwork:
 		return "net"
@@ -236,6 +237,12 @@ func (t *Trace) worldText(e *Event) string {
 		return "expires" + t.changesText(e)
 	case KindEvict:
 		return "evicts" + t.changesText(e)
+	case KindReplicate:
+		return "gets what " + t.Clients[e.Client] + " wrote" + t.changesText(e)
+	case KindSync:
+		return e.Note + t.changesText(e)
+	case KindFailover:
+		return e.Note
 	case KindFlush:
 		return "forgets its scripts"
 	case KindNodeStep:

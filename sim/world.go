@@ -26,6 +26,8 @@ type World struct {
 	clients []*client
 	nodes   []*node
 	links   []link
+	primary []int // by address: which server is the master now
+	routes  []int // by client and address: which server the client takes for the master
 	store   store
 
 	now          time.Duration
@@ -50,14 +52,15 @@ type World struct {
 // starts the first run.
 func New(cfg Config) (*World, error) {
 	w := &World{sources: sourceCache{}, cfg: cfg}
-	for i := range cfg.Nodes {
-		n, err := newNode(i)
+	for i, name := range cfg.servers() {
+		n, err := newNode(i, name)
 		if err != nil {
-			return nil, fmt.Errorf("cannot make node %d: %w", i+1, err)
+			return nil, fmt.Errorf("cannot make node %s: %w", name, err)
 		}
 		w.nodes = append(w.nodes, n)
 	}
-	w.links = make([]link, (len(cfg.Clients)+1)*len(cfg.Nodes))
+	w.links = make([]link, (len(cfg.Clients)+1)*len(w.nodes))
+	w.routes = make([]int, (len(cfg.Clients)+1)*len(cfg.Nodes))
 	w.grantSent = make([]time.Duration, len(cfg.Clients)+1)
 	for i, c := range cfg.Clients {
 		w.clients = append(w.clients, newClient(w, i, c.Name))
@@ -91,9 +94,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 		w.links[i] = link{request: cfg.Latency, reply: cfg.Latency}
 	}
 	w.store = store{checks: cfg.Fenced}
-	for i, n := range w.nodes {
-		n.reset(cfg.Nodes[i])
-	}
+	w.resetServers()
 	if err := w.warmScripts(); err != nil {
 		return err
 	}
@@ -123,8 +124,8 @@ func (w *World) warmScripts() error {
 
 // Fits reports whether the world has the clients and nodes of cfg.
 func (w *World) Fits(cfg Config) bool {
-	if len(cfg.Clients)+1 != len(w.clients) || len(cfg.Nodes) != len(w.nodes) ||
-		cfg.Strategy.Resends != w.cfg.Strategy.Resends {
+	if len(cfg.Clients)+1 != len(w.clients) || len(cfg.Nodes) != len(w.cfg.Nodes) ||
+		cfg.Replicas != w.cfg.Replicas || cfg.Strategy.Resends != w.cfg.Strategy.Resends {
 		return false
 	}
 	for i, c := range cfg.Clients {
@@ -141,18 +142,18 @@ func (w *World) resetTrace() {
 	for _, c := range w.clients {
 		t.Clients = append(t.Clients, c.name)
 	}
-	for i, n := range w.nodes {
+	for _, n := range w.nodes {
 		t.Nodes = append(t.Nodes, n.name)
-		n.offset = w.cfg.Nodes[i].Offset
 	}
+	t.Masters = len(w.cfg.Nodes)
 	w.trace = t
-	if w.state == nil || w.state.counter != t.Counter || w.state.key != t.Key {
+	if w.state == nil || len(w.state.Primary) != t.Masters || w.state.counter != t.Counter || w.state.key != t.Key {
 		w.state = t.NewState()
 	} else {
 		w.state.reset()
 	}
-	for i := range w.nodes {
-		w.state.Nodes[i].Offset = w.cfg.Nodes[i].Offset
+	for i, n := range w.nodes {
+		w.state.Nodes[i].Offset = n.offset
 	}
 	w.monitors.reset(w)
 	w.moves.reset()
@@ -192,8 +193,8 @@ func (w *World) Client(name string) (int, bool) {
 // Clients is how many there are, the probe not counted.
 func (w *World) Clients() int { return len(w.clients) - 1 }
 
-// Nodes is how many there are.
-func (w *World) Nodes() int { return len(w.nodes) }
+// Nodes is how many there are, replicas not counted.
+func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 
 // emit gives an event its place in the order, lets the monitors see it, and
 // records it. It returns its Seq.
@@ -280,7 +281,7 @@ func (w *World) event(t *thread, e Event) int {
 	e.Client, e.Thread, e.Acq, e.Source = t.client.index, t.index, t.client.acquired, t.op.source
 	e.Phase, e.Cycle = t.phase, w.state.Clients[t.client.index].Cycle
 	if t.op.conn != nil {
-		e.Node = t.op.conn.node.index
+		e.Node = t.op.conn.node().index
 	} else {
 		e.Node = None
 	}
@@ -290,7 +291,7 @@ func (w *World) event(t *thread, e Event) int {
 func (w *World) performSend(t *thread, o *op) {
 	t.command++
 	c := o.conn
-	m := &message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node.index,
+	m := &message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node().index,
 		acq: t.client.acquired, cycle: w.state.Clients[t.client.index].Cycle, command: t.command, phase: t.phase,
 		executed: None, sentAt: w.now, source: o.source}
 	m.sent = w.event(t, Event{Kind: KindSend, Command: t.command, Ref: None, Args: o.args})
@@ -302,7 +303,7 @@ func (w *World) performReceive(t *thread, o *op) {
 	c := o.conn
 	c.reader = nil
 	if len(c.inbox) == 0 {
-		o.err = errTimeout(c.node)
+		o.err = errTimeout(c.node())
 		w.event(t, Event{Kind: KindTimeout, Command: t.command, Ref: c.lastSent, By: w.cfg.Timeout})
 		return
 	}

@@ -37,6 +37,8 @@ type Strategy struct {
 	// Resends is how often the client library itself sends a command again after a
 	// network error (go-redis's MaxRetries); 0 is never.
 	Resends int
+	// Replicas is how many replicas of its server it needs.
+	Replicas int
 	// Fences: its leases carry fencing tokens, so it is meant for a resource that
 	// checks them.
 	Fences bool

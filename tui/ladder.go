@@ -75,7 +75,7 @@ func (l *ladder) lifelines(y int, s *sample) {
 		}
 		glyph := l.theme.wall
 		switch {
-		case c.paused:
+		case c.paused, c.hung:
 			glyph = l.theme.paused
 		case c.inside:
 			glyph = l.theme.inside
@@ -115,7 +115,7 @@ func (l *ladder) arrow(y int, e *sim.Event) {
 		from, to = l.columns[len(l.trace.Clients)+e.Node], from
 	case sim.KindRead, sim.KindWrite, sim.KindReject:
 		to = l.store()
-	case sim.KindExecute, sim.KindExpire, sim.KindUnreachable, sim.KindDown, sim.KindUp, sim.KindNodeStep:
+	case sim.KindExecute, sim.KindExpire, sim.KindUnreachable, sim.KindDown, sim.KindUp, sim.KindNodeStep, sim.KindEvict, sim.KindFlush:
 		l.c.put(l.columns[len(l.trace.Clients)+e.Node], y, l.theme.write, k)
 		return
 	}

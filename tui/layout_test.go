@@ -54,8 +54,8 @@ func TestLayouts(t *testing.T) {
 }
 
 func TestLayoutCoversEveryWindow(t *testing.T) {
-	for w := minWidth; w <= 260; w += 7 {
-		for h := minHeight; h <= 90; h++ {
+	for _, w := range []int{minWidth, 81, sideFrom - 1, sideFrom, 140, roomyWidth - 1, roomyWidth, 260} {
+		for h := minHeight; h <= 64; h += 1 + h/40 {
 			for _, rows := range []int{1, 8, 30, 200} {
 				for _, source := range []bool{false, true} {
 					l := arrange(w, h, wishes{source: source, main: func(int) int { return rows }})

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"lockstep/sim"
@@ -29,7 +30,7 @@ type sample struct {
 }
 
 type clientSample struct {
-	wants, believed, live, inside, paused, crashed, stopped bool
+	wants, believed, live, inside, paused, hung, crashed, stopped bool
 }
 
 // nodeSample is the lock's record on one node. Runs of samples with the same
@@ -84,6 +85,19 @@ func (r *reel) event(pos int) *sim.Event {
 		return nil
 	}
 	return &r.trace.Events[pos-1]
+}
+
+// clientOf is the client whose doing an event is, or sim.None if it is a
+// node's, the network's or the store's.
+func (r *reel) clientOf(e *sim.Event) int {
+	if e.Client == sim.None {
+		return sim.None
+	}
+	name, thread, _ := strings.Cut(r.trace.Actor(e), "/")
+	if name != r.trace.Clients[e.Client] && name+"/"+thread != r.trace.Clients[e.Client] {
+		return sim.None
+	}
+	return e.Client
 }
 
 // index finds an event by its Seq.
@@ -146,7 +160,7 @@ func (r *reel) sample(s *sim.State) sample {
 		c := &s.Clients[i]
 		out.clients[i] = clientSample{
 			wants: c.Phase == sim.PhaseAcquire, believed: c.Lease.Believed, live: c.Lease.Live,
-			inside: c.Lease.Inside, paused: c.Paused, crashed: c.Crashed, stopped: c.Stopped,
+			inside: c.Lease.Inside, paused: c.Paused, hung: c.Hung, crashed: c.Crashed, stopped: c.Stopped,
 		}
 	}
 	out.nodes = make([]nodeSample, len(s.Nodes))

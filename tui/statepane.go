@@ -59,6 +59,8 @@ func phaseWords(c *sim.ClientState) string {
 		return "crashed"
 	case c.Stopped:
 		return "finished"
+	case c.Hung:
+		words = append(words, "HUNG")
 	case c.Paused:
 		words = append(words, "PAUSED")
 	case c.Asleep && c.Phase == sim.PhaseWork:

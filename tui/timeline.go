@@ -137,16 +137,15 @@ func (tl *timeline) isActor(l lane) bool {
 	if e == nil {
 		return false
 	}
-	name := tl.trace.Actor(e)
 	switch l.kind {
 	case laneDoes, laneClient:
-		return tl.trace.Clients[l.index] == name
+		return tl.clientOf(e) == l.index
 	case laneNode:
-		return tl.trace.Nodes[l.index] == name
+		return e.Node == l.index && tl.trace.Actor(e) == tl.trace.Nodes[l.index]
 	case laneQuorum:
-		return e.Node != sim.None && tl.trace.Nodes[e.Node] == name
+		return e.Node != sim.None && tl.trace.Actor(e) == tl.trace.Nodes[e.Node]
 	case laneStore:
-		return name == "store"
+		return e.Kind == sim.KindReject
 	}
 	return false
 }
@@ -178,14 +177,16 @@ func (tl *timeline) drawLane(l lane, y int) {
 
 func (tl *timeline) drawDoes(client, y int) {
 	k := clientInk(client)
-	type doing struct{ crashed, stopped, paused, inside bool }
+	type doing struct{ crashed, stopped, hung, paused, inside bool }
 	runs(tl, func(s *sample) doing {
 		c := &s.clients[client]
-		return doing{c.crashed, c.stopped, c.paused, c.inside}
+		return doing{c.crashed, c.stopped, c.hung, c.paused, c.inside}
 	}, func(r run, d doing) {
 		switch {
 		case d.crashed:
 			tl.bar(y, r, tl.theme.dead, inkDim, "crashed")
+		case d.hung:
+			tl.bar(y, r, tl.theme.paused, k, " hangs for good ", " hangs ")
 		case d.paused && d.inside:
 			tl.bar(y, r, tl.theme.paused, k, " paused inside "+tl.span(r)+" ", " paused "+tl.span(r)+" ", " paused ")
 		case d.paused:
@@ -248,10 +249,10 @@ func (tl *timeline) drawThinks(client, y int, labels bool) {
 func (tl *timeline) drawClient(client, y int) {
 	tl.drawThinks(client, y, false)
 	k := clientInk(client)
-	type doing struct{ paused, inside, blank bool }
+	type doing struct{ hung, paused, inside, blank bool }
 	runs(tl, func(s *sample) doing {
 		c := &s.clients[client]
-		return doing{c.paused, c.inside, !c.believed && !c.wants && !c.crashed && !c.stopped}
+		return doing{c.hung, c.paused, c.inside, !c.believed && !c.wants && !c.crashed && !c.stopped}
 	}, func(r run, d doing) {
 		switch {
 		case d.paused:
@@ -320,7 +321,7 @@ func (tl *timeline) drawQuorum(y int) {
 }
 
 // nodeMarks draws what befell the nodes of a row: a command that broke a
-// property, a fall, a clock that jumped.
+// property, a fall, a clock that jumped, a memory that was lost.
 func (tl *timeline) nodeMarks(y int, mine func(node int) bool) {
 	tl.events(func(x int, e *sim.Event) {
 		switch {
@@ -331,7 +332,7 @@ func (tl *timeline) nodeMarks(y int, mine func(node int) bool) {
 			tl.c.put(tl.x0+x, y, tl.theme.down, inkBreach)
 		case e.Kind == sim.KindUp:
 			tl.c.put(tl.x0+x, y, tl.theme.resume, inkStrong)
-		case e.Kind == sim.KindNodeStep:
+		case e.Kind == sim.KindNodeStep, e.Kind == sim.KindEvict, e.Kind == sim.KindFlush:
 			tl.c.put(tl.x0+x, y, tl.theme.fault, inkBreach)
 		}
 	})
@@ -478,7 +479,7 @@ func (r *reel) mark(e *sim.Event, g *glyphs) (glyph string, k ink, rank int) {
 		return g.resume, k, 5
 	case sim.KindTimeout, sim.KindDisconnect, sim.KindFailed, sim.KindLost, sim.KindReleaseFailed, sim.KindExtendFailed:
 		return g.lost, k, 4
-	case sim.KindWallStep:
+	case sim.KindWallStep, sim.KindThreadEnd:
 		return g.fault, k, 6
 	}
 	return "", k, 0

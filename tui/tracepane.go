@@ -20,8 +20,8 @@ func traceLines(r *reel, pos, n, skip, width int) []line {
 		e := r.event(p)
 		head := fmt.Sprintf(" %11s #%-4d ", sim.Instant(e.At), e.Seq)
 		name, k := r.trace.Actor(e), inkStrong
-		if e.Client != sim.None && name == r.trace.Clients[e.Client] {
-			k = clientInk(e.Client)
+		if client := r.clientOf(e); client != sim.None {
+			k = clientInk(client)
 		}
 		l := line{{head, inkDim}, {fmt.Sprintf("%-6s", name), k}, {fmt.Sprintf(" %-9s ", e.Kind), inkDim}, {r.trace.Text(e), inkPlain}}
 		if p == pos {

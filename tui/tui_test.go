@@ -207,7 +207,7 @@ func TestMonkey(t *testing.T) {
 	}
 	keys := strings.Fields("left right h l [ ] ! g G space + - v s f o tab up down k j enter ? esc < > home end x 界")
 	a := newApp(t, 80, 24, plainTheme(false), wide)
-	for n := range 6000 {
+	for n := range 4000 {
 		what := ""
 		switch rnd.IntN(10) {
 		case 0:

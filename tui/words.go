@@ -15,8 +15,8 @@ func statusLine(r *reel, pos int) line {
 	}
 	k := inkStrong
 	name := r.trace.Actor(e)
-	if e.Client != sim.None && name == r.trace.Clients[e.Client] {
-		k = clientInk(e.Client)
+	if client := r.clientOf(e); client != sim.None {
+		k = clientInk(client)
 	}
 	return line{
 		{" " + shortTime(e.At) + "  ", inkStrong},

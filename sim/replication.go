@@ -1,0 +1,277 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// replication is a server's part in it. Replication is asynchronous: a write is
+// answered first, and reaches the replicas a lag later; the acknowledgement takes
+// as long again.
+//
+// A replica drops an expired key by itself. In Redis it waits for its master to
+// say so, but answers as if it had dropped it: no client can tell the difference.
+type replication struct {
+	source  int           // the server it copies, or None for a master
+	lag     time.Duration // from there
+	written int           // how many writes a master has shipped
+	acked   int           // how many of them this replica is known, at the master, to have
+	waiting []*message    // WAITs that a master hasn't answered yet
+}
+
+// shipment is one write on its way to one replica.
+type shipment struct {
+	from, to int
+	number   int // of the write, at the master
+	keys     []stored
+	gone     []string
+	message  *message // whose write it is
+}
+
+func (w *World) resetServers() {
+	masters := len(w.cfg.Nodes)
+	w.primary = w.primary[:0]
+	for i, n := range w.nodes {
+		if i < masters {
+			n.reset(w.cfg.Nodes[i])
+			w.primary = append(w.primary, i)
+			continue
+		}
+		source := (i - masters) / w.cfg.Replicas
+		n.reset(w.cfg.Nodes[source])
+		n.replication = replication{source: source, lag: w.cfg.Lag}
+	}
+	for i := range w.routes {
+		w.routes[i] = i % masters
+	}
+}
+
+// server is where a client's connection to an address leads.
+func (w *World) server(client, addr int) *node {
+	return w.nodes[w.routes[client*len(w.primary)+addr]]
+}
+
+// ship sends a write on to the replicas.
+func (w *World) ship(n *node, changes []Change, m *message) {
+	if len(changes) == 0 || w.cfg.Replicas == 0 || n.replication.source != None {
+		return
+	}
+	n.replication.written++
+	for _, r := range w.nodes {
+		if r.replication.source != n.index {
+			continue
+		}
+		s := &shipment{from: n.index, to: r.index, number: n.replication.written, message: m}
+		for _, ch := range changes {
+			if ch.After == nil {
+				s.gone = append(s.gone, ch.Key)
+				continue
+			}
+			s.keys = append(s.keys, n.look(ch.Key))
+		}
+		w.timers.push(timer{at: w.now + r.replication.lag, kind: timerReplicate, copy: s})
+	}
+}
+
+// replicate is a write's arrival at a replica.
+func (w *World) replicate(s *shipment) {
+	r := w.nodes[s.to]
+	if !r.up {
+		return
+	}
+	changes, err := r.take(w.now, s.keys, s.gone)
+	if err != nil {
+		w.err = err
+		return
+	}
+	m := s.message
+	w.emit(Event{Kind: KindReplicate, Client: m.client, Thread: m.thread, Node: r.index, Ref: m.executed, Acq: m.acq, Changes: changes})
+	w.timers.push(timer{at: w.now + r.replication.lag, kind: timerAck, copy: s})
+}
+
+// take writes what a master wrote.
+func (n *node) take(now time.Duration, keys []stored, gone []string) ([]Change, error) {
+	n.sync(now)
+	for _, key := range gone {
+		n.redis.Del(key)
+	}
+	for _, s := range keys {
+		n.redis.Del(s.key)
+		if s.when != int64(Never) && s.when < n.millis {
+			continue
+		}
+		if err := n.restore(s); err != nil {
+			return nil, err
+		}
+	}
+	return n.changed(now), nil
+}
+
+// acknowledge is the news, at the master, that a replica has a write.
+func (w *World) acknowledge(s *shipment) {
+	master, r := w.nodes[s.from], w.nodes[s.to]
+	r.replication.acked = max(r.replication.acked, s.number)
+	for _, m := range append([]*message(nil), master.replication.waiting...) {
+		if w.acks(master) >= m.wants {
+			w.answerWait(m)
+		}
+	}
+}
+
+// acks counts the replicas that have all that the master has written.
+func (w *World) acks(master *node) int {
+	count := 0
+	for _, r := range w.nodes {
+		if r.replication.source == master.index && r.replication.acked >= master.replication.written {
+			count++
+		}
+	}
+	return count
+}
+
+// waits takes a WAIT, which miniredis answers with 0 at once. It asks for all of
+// the master's writes so far, of which its own client's are a part: stricter than
+// Redis, which asks for those of the client, and the same where one client writes
+// at a time.
+func (w *World) waits(n *node, m *message) bool {
+	if !strings.EqualFold(m.args[0], "wait") || len(m.args) != 3 || w.cfg.Replicas == 0 {
+		return false
+	}
+	wants, err1 := strconv.Atoi(m.args[1])
+	millis, err2 := strconv.Atoi(m.args[2])
+	if err1 != nil || err2 != nil || millis < 0 {
+		return false // miniredis knows what to say to that
+	}
+	m.wants = wants
+	n.replication.waiting = append(n.replication.waiting, m)
+	switch {
+	case w.acks(n) >= wants:
+		w.answerWait(m)
+	case millis > 0:
+		w.timers.push(timer{at: w.now + time.Duration(millis)*time.Millisecond, kind: timerGiveUp, gen: m.gen, msg: m})
+	}
+	return true
+}
+
+// answerWait executes a WAIT whose time has come.
+func (w *World) answerWait(m *message) {
+	n := w.nodes[m.node]
+	kept := n.replication.waiting[:0]
+	found := false
+	for _, x := range n.replication.waiting {
+		if x == m {
+			found = true
+			continue
+		}
+		kept = append(kept, x)
+	}
+	n.replication.waiting = kept
+	if !found || !n.up {
+		return
+	}
+	m.reply = fmt.Appendf(m.reply[:0], ":%d\r\n", w.acks(n))
+	m.executed = w.emit(Event{Kind: KindExecute, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
+		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args, Reply: replyText(m.reply), Source: m.source})
+	w.returnReply(m)
+}
+
+func (f Lag) inject(w *World) error {
+	r, err := w.replica(f.Replica)
+	if err != nil {
+		return err
+	}
+	r.replication.lag = f.By
+	return nil
+}
+
+func (f Failover) inject(w *World) error {
+	to, err := w.replica(f.To)
+	if err != nil {
+		return err
+	}
+	if !to.up {
+		return fmt.Errorf("%s is down", f.To)
+	}
+	for _, name := range f.Stay {
+		if _, err := w.client(name); err != nil {
+			return err
+		}
+	}
+	old := w.nodes[to.replication.source]
+	addr := w.address(old.index)
+	w.primary[addr] = to.index
+	to.replication = replication{source: None}
+	for _, c := range w.clients {
+		if indexOf(f.Stay, c.name) < 0 {
+			w.routes[c.index*len(w.primary)+addr] = to.index
+		}
+	}
+	note := "is the master now, instead of " + old.name
+	if len(f.Stay) > 0 {
+		note += "; " + strings.Join(f.Stay, ", ") + " cannot tell, and stays with that"
+	}
+	w.emit(Event{Kind: KindFailover, Client: None, Node: to.index, Ref: None, Value: int64(addr), Note: note})
+	for _, r := range w.nodes {
+		if r.replication.source == old.index {
+			if err := w.follow(r, to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f Rejoin) inject(w *World) error {
+	n, err := w.node(f.Server)
+	if err != nil {
+		return err
+	}
+	addr := w.address(n.index)
+	master := w.nodes[w.primary[addr]]
+	switch {
+	case n == master:
+		return fmt.Errorf("%s is the master", f.Server)
+	case !n.up:
+		return fmt.Errorf("%s is down", f.Server)
+	}
+	for c := range w.clients {
+		w.routes[c*len(w.primary)+addr] = master.index
+	}
+	return w.follow(n, master)
+}
+
+// follow makes a server a replica of another, with a full copy of it.
+func (w *World) follow(n, master *node) error {
+	var gone []string
+	for _, s := range n.known {
+		gone = append(gone, s.key)
+	}
+	n.replication = replication{source: master.index, lag: w.cfg.Lag, acked: master.replication.written}
+	changes, err := n.take(w.now, append([]stored(nil), master.known...), gone)
+	if err != nil {
+		return err
+	}
+	w.emit(Event{Kind: KindSync, Client: None, Node: n.index, Ref: None, Changes: changes, Note: "is a replica of " + master.name + " now, and copies it"})
+	return nil
+}
+
+// address is the address that a server belongs to, as a master or a replica.
+func (w *World) address(server int) int {
+	if masters := len(w.primary); server >= masters {
+		return (server - masters) / w.cfg.Replicas
+	}
+	return server
+}
+
+func (w *World) replica(name string) (*node, error) {
+	n, err := w.node(name)
+	if err != nil {
+		return nil, err
+	}
+	if n.replication.source == None {
+		return nil, fmt.Errorf("%s is no replica", name)
+	}
+	return n, nil
+}
