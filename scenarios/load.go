@@ -2,7 +2,7 @@ package scenarios
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,10 +21,10 @@ func (l *loader) setup(v value) error {
 		"latency":     l.latency,
 		"retry":       l.retry,
 		"clients":     l.clients,
-		"persistence": into(&u.persistence, func(v value) (sim.Persistence, error) { return word(v, sim.ParsePersistence) }),
+		"persistence": into(&u.persistence, persistence),
 		"replicas":    into(&u.replicas, replicas),
 		"lag":         into(&u.lag, positive),
-		"resource":    l.resource,
+		"resource":    into(&u.resource, func(v value) (sim.Resource, error) { return word(v, sim.ParseResource) }),
 		"scripts":     l.scripts,
 	})
 }
@@ -38,6 +38,25 @@ func word[T any](v value, parse func(string) (T, error)) (T, error) {
 	}
 	x, err := parse(s)
 	return x, v.wrap(err)
+}
+
+func persistence(v value) (sim.Persistence, error) {
+	return word(v, named("persistence", sim.ParsePersistence, sim.PersistNone, sim.PersistEverysec, sim.PersistAlways))
+}
+
+// named makes a parser say which of the known words was meant.
+func named[T fmt.Stringer](what string, parse func(string) (T, error), all ...T) func(string) (T, error) {
+	return func(s string) (T, error) {
+		x, err := parse(s)
+		if err == nil {
+			return x, nil
+		}
+		var known []string
+		for _, k := range all {
+			known = append(known, k.String())
+		}
+		return x, Unknown(what, s, known)
+	}
 }
 
 func (l *loader) ttl(v value) error {
@@ -61,7 +80,7 @@ func (l *loader) retry(v value) error {
 		"tries": func(v value) error {
 			n, err := v.integer()
 			if err == nil && n < 0 {
-				err = v.errorf("%d is less than 0; 0 means for ever", n)
+				err = v.errorf("\"tries\" is %d, and can't be less than 0; 0 means for ever", n)
 			}
 			r.tries = &n
 			return err
@@ -79,30 +98,27 @@ func (l *loader) retry(v value) error {
 	})
 }
 
-func (l *loader) resource(v value) (err error) {
-	l.s.setup.fenced, err = either(v, "resource", "plain", "fenced")
-	return err
-}
-
-func (l *loader) scripts(v value) (err error) {
-	l.s.setup.cold, err = either(v, "state of the script cache", "warm", "cold")
-	return err
-}
-
-// either reads one of two words, and reports whether it is the second.
-func either(v value, what, first, second string) (bool, error) {
+// scripts reads whether the nodes know the strategy's scripts already.
+func (l *loader) scripts(v value) error {
 	s, err := v.text()
-	if err == nil && s != first && s != second {
-		err = v.wrap(Unknown(what, s, []string{first, second}))
+	if err == nil && s != "warm" && s != "cold" {
+		err = v.wrap(Unknown("state of the script cache", s, []string{"warm", "cold"}))
 	}
-	return s == second, err
+	l.s.setup.cold = s == "cold"
+	return err
 }
 
 // clients is a list of names, or a mapping of names to what is special about them.
 func (l *loader) clients(v value) error {
+	if v.what() != "a mapping" {
+		return l.clientNames(v)
+	}
 	entries, err := v.entries()
 	if err != nil {
-		return l.clientNames(v)
+		return err
+	}
+	if len(entries) == 0 {
+		return v.errorf("no client is named")
 	}
 	for _, e := range entries {
 		c := newClient(e.key)
@@ -120,6 +136,8 @@ func (l *loader) clients(v value) error {
 			"cycles": into(&l.last().Cycles, cycles),
 			"extend": into(&l.last().Extend, yes),
 			"checks": into(&l.last().Checks, yes),
+
+			"failopen": into(&l.last().FailOpen, yes),
 		}); err != nil {
 			return err
 		}
@@ -162,7 +180,11 @@ func yes(v value) (bool, error) {
 func (l *loader) last() *sim.ClientConfig { return &l.s.setup.clients[len(l.s.setup.clients)-1] }
 
 func (l *loader) clientNames(v value) error {
-	for _, name := range v.list() {
+	names := v.list()
+	if len(names) == 0 {
+		return v.errorf("no client is named")
+	}
+	for _, name := range names {
 		text, err := name.text()
 		if err != nil {
 			return err
@@ -201,17 +223,33 @@ func (l *loader) expect(v value) error {
 		if _, err := FindStrategy(e.key); err != nil {
 			return e.at.wrap(err)
 		}
-		verdict := sim.Verdict{}
-		for _, w := range e.value.list() {
-			code, err := word(w, ParseCode)
-			if err != nil {
-				return err
-			}
-			verdict = append(verdict, code...)
+		if l.s.expect[e.key], err = verdict(e.value); err != nil {
+			return err
 		}
-		l.s.expect[e.key] = verdict.Sorted()
 	}
 	return nil
+}
+
+// verdict is ok, a code, or a list of codes.
+func verdict(v value) (sim.Verdict, error) {
+	words := v.list()
+	if len(words) == 0 {
+		return nil, v.errorf("%s is empty: it needs ok, or a list of codes", v.subject())
+	}
+	all := sim.Verdict{}
+	for _, w := range words {
+		codes, err := word(w, ParseCode)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(codes) == 0 && len(words) > 1:
+			return nil, w.errorf("\"ok\" is no code: it stands alone")
+		case len(codes) == 1 && slices.Contains(all, codes[0]):
+			return nil, w.errorf("%s is here twice", codes)
+		}
+		all = append(all, codes...)
+	}
+	return all.Sorted(), nil
 }
 
 // ParseCode reads a violation's code, or "ok", which is none.
@@ -235,11 +273,9 @@ func (l *loader) because(v value) error {
 		if _, err := FindStrategy(e.key); err != nil {
 			return e.at.wrap(err)
 		}
-		text, err := e.value.text()
-		if err != nil {
+		if l.s.because[e.key], err = e.value.sentence(); err != nil {
 			return err
 		}
-		l.s.because[e.key] = strings.TrimSpace(text)
 	}
 	return nil
 }
@@ -248,8 +284,11 @@ func (l *loader) because(v value) error {
 const maxSteps = 1000
 
 func (l *loader) script(v value) error {
+	if v.what() != "a list" {
+		return v.wants("a list of steps")
+	}
 	steps := v.list()
-	if v.what() == "nothing" || len(steps) == 0 {
+	if len(steps) == 0 {
 		return v.errorf("the script has no steps")
 	}
 	if len(steps) > maxSteps {
@@ -300,19 +339,33 @@ var stepKeys = map[string]func(*loader, value, []entry) (action, error){
 }
 
 func (l *loader) step(at value) (action, error) {
+	at.key = "a step"
 	entries, err := at.entries()
 	if err != nil {
 		return nil, err
 	}
-	head := entries[0]
-	read, known := stepKeys[head.key]
-	if !known {
-		return nil, head.at.wrap(Unknown("step", head.key, sortedKeys(stepKeys)))
+	if len(entries) == 0 {
+		return nil, at.errorf("the step is empty; it is one of %s", strings.Join(sortedKeys(stepKeys), ", "))
 	}
-	return read(l, head.value, entries[1:])
+	// The order of a mapping's keys means nothing: the step is whichever is one.
+	head := slices.IndexFunc(entries, isStep)
+	if head < 0 {
+		return nil, entries[0].at.wrap(Unknown("step", entries[0].key, sortedKeys(stepKeys)))
+	}
+	h, more := entries[head], slices.Delete(slices.Clone(entries), head, head+1)
+	if second := slices.IndexFunc(more, isStep); second >= 0 {
+		e := more[second]
+		return nil, e.at.errorf("%q and %q are two steps: each begins with a dash of its own", h.key, e.key)
+	}
+	return stepKeys[h.key](l, h.value, more)
 }
 
-// rest reads the keys of a step after its first.
+func isStep(e entry) bool {
+	_, known := stepKeys[e.key]
+	return known
+}
+
+// rest reads the keys of a step besides its own.
 func rest(entries []entry, known map[string]func(value) error) error {
 	for _, e := range entries {
 		read, is := known[e.key]
@@ -330,21 +383,20 @@ func rest(entries []entry, known map[string]func(value) error) error {
 }
 
 func (l *loader) say(v value, more []entry) (action, error) {
-	text, err := v.text()
+	text, err := v.sentence()
 	if err != nil {
 		return nil, err
 	}
-	l.s.notes = append(l.s.notes, note{kind: sim.NoteSay, text: strings.TrimSpace(text)})
+	l.s.notes = append(l.s.notes, note{kind: sim.NoteSay, text: text})
 	return say{len(l.s.notes)}, rest(more, nil)
 }
 
 func (l *loader) ask(v value, more []entry) (action, error) {
 	n := note{kind: sim.NoteAsk}
-	text, err := v.text()
-	if err != nil {
+	var err error
+	if n.text, err = v.sentence(); err != nil {
 		return nil, err
 	}
-	n.text = strings.TrimSpace(text)
 	err = rest(more, map[string]func(value) error{
 		"answer": into(&n.answer, func(v value) (answer, error) { return word(v, parseAnswer) }),
 	})
@@ -480,13 +532,7 @@ func onNodes(nodes []string, fault func(string) sim.Fault) inject {
 func nodeList(v value) ([]string, error) {
 	var names []string
 	for _, item := range v.list() {
-		name, err := word(item, func(s string) (string, error) {
-			number, _ := strconv.Atoi(strings.TrimPrefix(s, "n"))
-			if s != "all" && s != "pivot" && (!strings.HasPrefix(s, "n") || number < 1 || number > sim.MaxNodes) {
-				return s, fmt.Errorf("unknown node %q: it is n1 to n%d, all, or pivot (the one that completes a majority)", clip(s), sim.MaxNodes)
-			}
-			return s, nil
-		})
+		name, err := word(item, nodeRef)
 		if err != nil {
 			return nil, err
 		}
@@ -496,6 +542,20 @@ func nodeList(v value) ([]string, error) {
 		return nil, v.errorf("no node is named")
 	}
 	return names, nil
+}
+
+func nodeRef(s string) (string, error) {
+	known := []string{"all", "pivot"}
+	for i := range sim.MaxNodes {
+		known = append(known, fmt.Sprintf("n%d", i+1))
+	}
+	if slices.Contains(known, s) {
+		return s, nil
+	}
+	if hint := didYouMean(s, known[:2]); hint != "" {
+		return s, fmt.Errorf("unknown node %q%s", clip(s), hint)
+	}
+	return s, fmt.Errorf("unknown node %q: it is n1 to n%d, all, or pivot (the one that completes a majority)", clip(s), sim.MaxNodes)
 }
 
 func (l *loader) clock(v value, more []entry) (action, error) {
@@ -569,10 +629,16 @@ func one(f sim.Fault) inject {
 
 // message reads which half of whose request a network fault is about.
 func (l *loader) message(v value, extra map[string]func(value) error) (client string, reply bool, err error) {
-	known := map[string]func(value) error{
-		"request": into(&client, l.clientName),
-		"reply":   func(v value) error { reply = true; return into(&client, l.clientName)(v) },
+	half := func(isReply bool) func(value) error {
+		return func(v value) error {
+			if client != "" {
+				return v.errorf("a step is about a request or about a reply, not both")
+			}
+			reply = isReply
+			return into(&client, l.clientName)(v)
+		}
 	}
+	known := map[string]func(value) error{"request": half(false), "reply": half(true)}
 	for k, f := range extra {
 		known[k] = f
 	}
@@ -639,7 +705,9 @@ func (l *loader) links(v value, extra map[string]func(value) error) (client stri
 func (l *loader) cut(v value, more []entry) (action, error) {
 	var way sim.Direction
 	client, nodes, err := l.links(v, map[string]func(value) error{
-		"direction": into(&way, func(v value) (sim.Direction, error) { return word(v, sim.ParseDirection) }),
+		"direction": into(&way, func(v value) (sim.Direction, error) {
+			return word(v, named("direction", sim.ParseDirection, sim.Both, sim.Requests, sim.Replies))
+		}),
 	})
 	if err != nil {
 		return nil, err

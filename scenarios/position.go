@@ -96,7 +96,7 @@ func (p *position) reached(at sim.Where) bool {
 		return at.Phase == p.phase && at.Sending && at.Sent == p.nth-1
 	case after:
 		landed := at.Landed || p.phase == sim.PhaseWork
-		return at.Phase == p.phase && at.Sent == p.nth && landed
+		return p.nth > 0 && at.Phase == p.phase && at.Sent == p.nth && landed
 	}
 	return false
 }

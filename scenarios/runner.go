@@ -53,17 +53,32 @@ func (s *Scenario) finish(w *sim.World) (*sim.Trace, error) {
 // Replay plays a schedule. Where it came from a built-in scenario, that one's
 // narration stands where it stood.
 func Replay(schedule sim.Schedule) (*sim.Trace, error) {
-	w, err := worlds.take(schedule.Config, true)
-	if err != nil {
-		return nil, err
-	}
-	defer worlds.give(w)
-	s := &Scenario{}
+	s := &Scenario{file: schedule.Config.Scenario}
 	for _, known := range All() {
 		if known.Name == schedule.Config.Scenario {
 			s = known
 		}
 	}
+	t, err := s.play(schedule)
+	if err != nil || len(s.script) == 0 {
+		return t, err
+	}
+	// A schedule says where the script's own notes stand. What the runner had to
+	// say, that a position was missed and why, it cannot hold; so where the whole
+	// run is the script's own, the script is asked to tell it again.
+	told, err := s.Run(schedule.Config.Strategy, schedule.Config.Seed)
+	if err == nil && told.Hash == t.Hash && told.Schedule == t.Schedule {
+		t.Notes = told.Notes
+	}
+	return t, nil
+}
+
+func (s *Scenario) play(schedule sim.Schedule) (*sim.Trace, error) {
+	w, err := worlds.take(schedule.Config, true)
+	if err != nil {
+		return nil, err
+	}
+	defer worlds.give(w)
 	r := runner{s: s, w: w, cfg: schedule.Config}
 	if err := w.Play(schedule.Moves, r.say); err != nil {
 		return nil, err
@@ -150,11 +165,9 @@ func (r *runner) script() error {
 			return st.at.wrap(err)
 		}
 	}
-	if err := r.w.Aftermath(); err != nil {
-		return err
-	}
-	if err := r.w.Err(); err != nil {
-		return fmt.Errorf("%s: after the script: %w", r.s.file, err)
+	if err := errors.Join(r.w.Aftermath(), r.w.Err()); err != nil {
+		last := r.s.script[len(r.s.script)-1].at
+		return last.errorf("after this, the last step: %w", err)
 	}
 	return nil
 }
@@ -176,7 +189,7 @@ func (a say) do(r *runner) error {
 }
 
 func (r *runner) say(n int) {
-	note := sim.Note{Index: n}
+	note := sim.Note{Index: n, Text: fmt.Sprintf("(note %d of %s)", n, r.cfg.Scenario)} // of somebody's file: unknown here
 	if n <= len(r.s.notes) {
 		note.Kind, note.Text = r.s.notes[n-1].kind, r.s.notes[n-1].text
 	}
@@ -203,7 +216,8 @@ func (a inject) do(r *runner) error {
 		}
 		for _, f := range faults {
 			if err := r.w.Inject(f); err != nil {
-				r.missed("%s: %s", f, err)
+				kind, _, _ := strings.Cut(f.String(), "/")
+				r.missed("%s: %s", kind, err)
 			}
 		}
 	}
@@ -307,23 +321,22 @@ func (r *runner) until(who sim.Set, limit time.Duration, done func() bool) bool 
 // the phase by, or is refused, or has nothing left to do, the trace says so.
 func (r *runner) runTo(a run, client int, who sim.Set) error {
 	pos := *a.to
+	name := a.who[0]
+	why := ""
 	if pos.nth < 0 {
-		nth, err := r.ahead(pos, client, a.within)
-		if err != nil {
+		var err error
+		if pos.nth, err = r.ahead(pos, client, a.within); err != nil {
 			return err
 		}
-		pos.nth = nth
 	}
-	start := r.w.Where(client)
-	entered := start.Phase == pos.phase
-	why := ""
+	entered := r.w.Where(client).Phase == pos.phase
+	done := r.cycleEnd(client)
 	stop := func() bool {
 		at := r.w.Where(client)
-		if pos.reached(at) || pos.side == atDone && (at.Over || at.About == sim.KindAcquire && at.Cycle > start.Cycle) {
-			return true
-		}
 		entered = entered || at.Phase == pos.phase
 		switch {
+		case pos.reached(at), pos.side == atDone && done(at):
+			return true
 		case at.Over:
 			why = "it is through with its program"
 		case pos.side >= before && entered && at.Phase != pos.phase:
@@ -331,7 +344,6 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 		}
 		return why != ""
 	}
-	name := a.who[0]
 	switch reached := r.until(who, r.w.Now()+a.within, stop); {
 	case why != "":
 		r.missed("%s never stands at %q: %s", name, pos.text, why)
@@ -347,8 +359,30 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 	return nil
 }
 
+// cycleEnd finds out when a client is through with the cycle that it is in, or
+// about to begin: when it is about to ask for the lock anew, having held it
+// meanwhile, or having given up.
+func (r *runner) cycleEnd(client int) func(sim.Where) bool {
+	insists := r.cfg.Clients[client].Insist > 0
+	tried, held := false, false
+	return func(at sim.Where) bool {
+		switch {
+		case at.Over:
+			return true
+		case at.About == sim.KindAcquire:
+			return held || tried && !insists
+		case at.Phase == sim.PhaseAcquire:
+			tried = true
+		case at.Phase != sim.PhaseIdle:
+			held = true
+		}
+		return false
+	}
+}
+
 // ahead finds out which command is the nth from the end of a phase, by running
-// ahead on the same schedule in another world.
+// ahead on the same schedule in another world. If the phase doesn't end in time
+// the number stays negative: there is no such position.
 func (r *runner) ahead(pos position, client int, within time.Duration) (int, error) {
 	w, err := worlds.take(r.cfg, false)
 	if err != nil {
@@ -360,14 +394,17 @@ func (r *runner) ahead(pos position, client int, within time.Duration) (int, err
 	}
 	scout := runner{s: r.s, w: w, cfg: r.cfg}
 	most, entered := 0, false
-	scout.until(sim.SetOf(client), w.Now()+within, func() bool {
+	ended := scout.until(sim.SetOf(client), w.Now()+within, func() bool {
 		at := w.Where(client)
 		if at.Phase == pos.phase {
 			entered, most = true, at.Sent
 		}
 		return at.Over || entered && at.Phase != pos.phase
 	})
-	return max(most+1+pos.nth, 0), nil
+	if !ended || !entered {
+		return pos.nth, nil
+	}
+	return most + 1 + pos.nth, nil
 }
 
 // answer is what a question is about; its value comes from the trace.
@@ -399,7 +436,7 @@ func (a answer) of(t *sim.Trace, seq int) string {
 	case "record":
 		for i := range state.Nodes {
 			if r := state.LockRecord(i); r != nil {
-				parts = append(parts, t.Nodes[i]+": "+r.Value)
+				parts = append(parts, t.Nodes[i]+": "+r.Value+whose(t, r))
 			}
 		}
 	}
@@ -407,4 +444,12 @@ func (a answer) of(t *sim.Trace, seq int) string {
 		return "nobody"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// whose tells the owner of a record, which its value may not.
+func whose(t *sim.Trace, r *sim.HeldRecord) string {
+	if r.Owner == sim.Nobody {
+		return ""
+	}
+	return fmt.Sprintf(" (%s's)", t.Clients[r.Owner.Client])
 }

@@ -47,7 +47,8 @@ type setup struct {
 	persistence           sim.Persistence
 	replicas              int
 	lag                   time.Duration
-	fenced, cold          bool
+	resource              sim.Resource
+	cold                  bool
 	line                  value
 }
 
@@ -152,9 +153,9 @@ func read(file, name string, data []byte) (*Scenario, error) {
 	l := loader{s: s}
 	var script value
 	if err := doc.fields(map[string]func(value) error{
-		"title":   into(&s.Title, value.text),
-		"shows":   into(&s.Shows, value.text),
-		"source":  into(&s.Source, value.text),
+		"title":   into(&s.Title, value.sentence),
+		"shows":   into(&s.Shows, value.sentence),
+		"source":  into(&s.Source, value.sentence),
 		"setup":   l.setup,
 		"script":  func(v value) error { script = v; return nil },
 		"expect":  l.expect,
@@ -180,7 +181,10 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	cfg := sim.Config{
 		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
 		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Lag: time.Millisecond, Seed: seed,
-		Fenced: s.setup.fenced || st.Fences, Cold: s.setup.cold, Clients: slices.Clone(s.setup.clients),
+		Resource: s.setup.resource, Cold: s.setup.cold, Clients: slices.Clone(s.setup.clients),
+	}
+	if st.Fences && cfg.Resource == sim.Plain {
+		cfg.Resource = sim.Fenced
 	}
 	set := func(to *time.Duration, d time.Duration) {
 		if d != 0 {

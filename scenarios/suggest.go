@@ -9,12 +9,14 @@ import (
 )
 
 // didYouMean is a question to append to an error about an unknown word, or
-// nothing where no known word is near it.
+// nothing where no known word is near it: where more than a third of it would
+// have to change, or nothing of it would stay.
 func didYouMean(word string, known []string) string {
-	best, least := "", 1+len(word)/3
+	best, least := "", 2+len(word)/3
 	for _, k := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(k)); d <= least && (best == "" || d < distance(word, best)) {
-			best = k
+		d := distance(strings.ToLower(word), strings.ToLower(k))
+		if d < least && d < max(len(word), len(k)) {
+			best, least = k, d
 		}
 	}
 	if best == "" {

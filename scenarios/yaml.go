@@ -89,7 +89,8 @@ func isText(data []byte) error {
 // forbidden reports whether a character can't stand in a text: what isn't
 // visible, or changes how others are shown.
 func forbidden(r rune) bool {
-	return !unicode.IsGraphic(r) && r != '\n' && r != '\t'
+	const nonJoiner, joiner = '\u200c', '\u200d' // Persian and emoji need them
+	return !unicode.IsGraphic(r) && r != '\n' && r != '\t' && r != nonJoiner && r != joiner
 }
 
 // nesting refuses brackets within brackets without end, which would exhaust the

@@ -166,6 +166,11 @@ func (c *client) main(t *thread) {
 		t.mark(KindAcquire, cycle)
 		lease, err := c.lock.Acquire(ctx)
 		c.acquireReturned(t, cycle, lease, err)
+		if cfg.FailOpen && err != nil && !errors.Is(err, strategies.ErrNotAcquired) {
+			c.goAhead(t, cycle, cfg)
+			cycle++
+			continue
+		}
 		if err != nil {
 			if cfg.Insist == 0 {
 				cycle++
@@ -182,6 +187,14 @@ func (c *client) main(t *thread) {
 		cycle++
 	}
 	t.note(Event{Kind: KindDone, Cycle: cfg.Cycles})
+}
+
+// goAhead is a caller that takes a broken lock service for no reason to wait.
+func (c *client) goAhead(t *thread, cycle int, cfg *ClientConfig) {
+	t.mark(KindEnter, cycle)
+	c.work(t, &strategies.Lease{}, &ClientConfig{Work: cfg.Work})
+	t.mark(KindLeave, cycle)
+	t.phase = PhaseIdle
 }
 
 // resends is the strategy's go-redis MaxRetries, in which 0 would mean the default.

@@ -18,7 +18,7 @@ type Config struct {
 	Timeout  time.Duration // how long a client waits for a reply
 	Latency  time.Duration // of a request, and of a reply
 	Seed     uint64
-	Fenced   bool          // the resource checks fencing tokens
+	Resource Resource
 	Cold     bool          // the nodes' script caches are empty, as after a restart
 	Replicas int           // of each node
 	Lag      time.Duration // until a write reaches a replica; and again until the acknowledgement is back
@@ -50,6 +50,8 @@ type ClientConfig struct {
 	Insist time.Duration // after a refusal or an error it waits so long and tries again; 0: it gives up
 	Extend bool          // before it writes it extends its lease, if the strategy can
 	Checks bool          // before each access it looks whether its lease is over, and leaves if it is
+	// FailOpen: if Acquire fails (not if it is refused) it goes ahead without the lock.
+	FailOpen bool
 }
 
 // NodeConfig is one node's part of it.
@@ -119,7 +121,7 @@ const (
 // ValidName reports whether a client can have that name: it must not be mistaken
 // for anybody else in a trace, and fit into a schedule.
 func ValidName(name string) error {
-	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "fenced": true, "cold": true, "replicas": true, "lag": true}[name]
+	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "resource": true, "cold": true, "replicas": true, "lag": true}[name]
 	reserved := setting || name == Probe || name == "store" || name == "net" || name == "all"
 	if len(name) > 1 && name[0] == 'n' && strings.Trim(name[1:], "r0123456789") == "" {
 		reserved = true

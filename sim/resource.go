@@ -3,14 +3,40 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
+// Resource is how the resource treats fencing tokens.
+type Resource uint8
+
+const (
+	// Plain takes every access.
+	Plain Resource = iota
+	// Fenced remembers the highest token that it has seen, on reads as well as on
+	// writes, and refuses lower ones.
+	Fenced
+	// FencedWrites does so for writes only: a reader leaves no mark.
+	FencedWrites
+)
+
+var resourceNames = [...]string{"plain", "fenced", "fenced-writes"}
+
+func (r Resource) String() string { return resourceNames[r] }
+
+// ParseResource is the inverse of String.
+func ParseResource(s string) (Resource, error) {
+	if i := slices.Index(resourceNames[:], s); i >= 0 {
+		return Resource(i), nil
+	}
+	return 0, fmt.Errorf("unknown resource %q: it is one of %s", s, strings.Join(resourceNames[:], ", "))
+}
+
 // store is the resource that the lock protects: one number, outside Redis, that
-// every holder reads, adds to, and writes back. A store that checks remembers
-// the highest fencing token that it has seen, on reads as well as on writes, and
-// refuses lower ones. An access without a token it cannot check, and lets pass.
+// every holder reads, adds to, and writes back. An access without a fencing
+// token it cannot check, and lets pass.
 type store struct {
-	checks  bool
+	kind    Resource
 	value   int64
 	version int64
 	fence   int64
@@ -21,13 +47,16 @@ var errFenced = errors.New("fencing token is too old")
 func (s *store) access(w *World, t *thread, o *op) {
 	t.command++
 	e := Event{Kind: KindRead, Command: t.command, Ref: None, Fence: o.fence}
-	if s.checks && o.fence != 0 && o.fence < s.fence {
+	looks := s.kind == Fenced || s.kind == FencedWrites && o.kind == opWrite
+	if looks && o.fence != 0 && o.fence < s.fence {
 		o.err = errFenced
 		e.Kind, e.Note = KindReject, fmt.Sprintf("fence %d is older than %d", o.fence, s.fence)
 		w.event(t, e)
 		return
 	}
-	s.fence = max(s.fence, o.fence)
+	if looks {
+		s.fence = max(s.fence, o.fence)
+	}
 	if o.kind == opWrite {
 		s.value = o.value
 		s.version++

@@ -90,7 +90,7 @@ func (s Schedule) String() string {
 		"timeout=" + c.Timeout.String(),
 		"latency=" + c.Latency.String(),
 		fmt.Sprintf("retry=%d/%s/%s", c.Retry.Tries, c.Retry.Delay, c.Retry.Jitter),
-		"fenced=" + strconv.FormatBool(c.Fenced),
+		"resource=" + c.Resource.String(),
 		"cold=" + strconv.FormatBool(c.Cold),
 		"replicas=" + strconv.Itoa(c.Replicas),
 		"lag=" + c.Lag.String(),
@@ -98,8 +98,8 @@ func (s Schedule) String() string {
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
 		names = append(names, cl.Name)
-		words = append(words, fmt.Sprintf("%s=%d/%s/%s/%s/%s/%t/%t", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
-			strconv.FormatFloat(cl.Rate, 'g', -1, 64), cl.Extend, cl.Checks))
+		words = append(words, fmt.Sprintf("%s=%d/%s/%s/%s/%s/%t/%t/%t", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
+			strconv.FormatFloat(cl.Rate, 'g', -1, 64), cl.Extend, cl.Checks, cl.FailOpen))
 	}
 	names = append(names, Probe)
 	for i, n := range c.Nodes {
@@ -186,7 +186,7 @@ func (p *scheduleParser) parse(words []string) (Schedule, error) {
 }
 
 func (p *scheduleParser) moves(words []string, from int) (Schedule, error) {
-	for _, name := range []string{"seed", "key", "ttl", "timeout", "latency", "retry", "fenced", "cold", "replicas", "lag"} {
+	for _, name := range []string{"seed", "key", "ttl", "timeout", "latency", "retry", "resource", "cold", "replicas", "lag"} {
 		if !p.seen[name] {
 			return Schedule{}, fmt.Errorf("the schedule lacks the setting %q", name)
 		}
@@ -230,8 +230,8 @@ func (p *scheduleParser) setting(word string) error {
 		c.Timeout, err = time.ParseDuration(value)
 	case "latency":
 		c.Latency, err = time.ParseDuration(value)
-	case "fenced":
-		c.Fenced, err = strconv.ParseBool(value)
+	case "resource":
+		c.Resource, err = ParseResource(value)
 	case "cold":
 		c.Cold, err = strconv.ParseBool(value)
 	case "replicas":
@@ -268,7 +268,7 @@ func (p *scheduleParser) actor(name, value string) error {
 		return f.err
 	}
 	cl := ClientConfig{Name: name}
-	f.split(value, 7)
+	f.split(value, 8)
 	f.int(&cl.Cycles)
 	f.duration(&cl.Work)
 	f.duration(&cl.Insist)
@@ -276,6 +276,7 @@ func (p *scheduleParser) actor(name, value string) error {
 	f.float(&cl.Rate)
 	f.bool(&cl.Extend)
 	f.bool(&cl.Checks)
+	f.bool(&cl.FailOpen)
 	c.Clients = append(c.Clients, cl)
 	return f.err
 }

@@ -93,7 +93,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 	for i := range w.links {
 		w.links[i] = link{request: cfg.Latency, reply: cfg.Latency}
 	}
-	w.store = store{checks: cfg.Fenced}
+	w.store = store{kind: cfg.Resource}
 	w.resetServers()
 	if err := w.warmScripts(); err != nil {
 		return err

@@ -36,7 +36,7 @@ type Lock interface {
 
 // Extender is a Lock whose leases can be prolonged by another TTL.
 type Extender interface {
-	// Extend moves the lease's deadline, or returns ErrNotHeld.
+	// Extend moves the lease's deadline, if it has one, or returns ErrNotHeld.
 	Extend(ctx context.Context, lease *Lease) error
 }
 
@@ -52,6 +52,9 @@ type Lease struct {
 	// Fence is the fencing token, to be sent along with every access to the
 	// resource. Zero where the strategy has none.
 	Fence int64
+
+	stop  func() // ends the thread that keeps the lease alive; nil where none does
+	holds int    // how often a lock that can be entered again has been entered
 }
 
 // Clock is all that a strategy may know of time.
@@ -62,7 +65,8 @@ type Clock interface {
 	// Monotonic counts from an arbitrary origin, in this process only; it never
 	// jumps.
 	Monotonic() time.Duration
-	// Sleep returns after d on the monotonic clock, or early with ctx's error.
+	// Sleep returns after d on the monotonic clock, or early with ctx's error. It
+	// need not notice at once that ctx is done, so look at ctx afterwards.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
@@ -80,6 +84,7 @@ type Options struct {
 	Clock  Clock
 	Token  func() string                           // a new token on every call
 	Random func(below time.Duration) time.Duration // uniform in [0, below)
+	Go     func(func())                            // starts a thread of this process
 }
 
 // retry runs one attempt after another until one is not refused, or the policy

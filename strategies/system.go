@@ -43,3 +43,6 @@ func RandomToken() string {
 func RandomDuration(below time.Duration) time.Duration {
 	return time.Duration(mathrand.Int64N(int64(below)))
 }
+
+// Goroutine starts a thread, as Go does.
+func Goroutine(f func()) { go f() }

@@ -43,7 +43,11 @@ func (m *root) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
 		return m, nil
 	case tea.KeyMsg:
-		return m, m.typed(msg)
+		var cmds []tea.Cmd
+		for _, k := range strokes(msg) {
+			cmds = append(cmds, m.typed(k))
+		}
+		return m, tea.Batch(cmds...)
 	}
 	var cmds []tea.Cmd
 	for _, r := range m.rooms {
@@ -51,6 +55,22 @@ func (m *root) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmds = append(cmds, cmd)
 	}
 	return m, tea.Batch(cmds...)
+}
+
+// strokes takes apart what bubbletea read in one go: a key that is held down on
+// a slow line arrives as one message with many characters. Pasted text is no typing.
+func strokes(k tea.KeyMsg) []tea.KeyMsg {
+	switch {
+	case k.Paste:
+		return nil
+	case k.Type != tea.KeyRunes || len(k.Runes) < 2:
+		return []tea.KeyMsg{k}
+	}
+	var all []tea.KeyMsg
+	for i := range k.Runes {
+		all = append(all, tea.KeyMsg{Type: tea.KeyRunes, Runes: k.Runes[i : i+1], Alt: k.Alt})
+	}
+	return all
 }
 
 func (m *root) typed(k tea.KeyMsg) tea.Cmd {

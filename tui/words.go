@@ -113,14 +113,20 @@ func holder(r *reel, pos int, s *sim.State, client int) string {
 	if !l.Live {
 		return fmt.Sprintf("%s thinks it holds the lock, but its lease ended at %s.", name, shortTime(l.Deadline))
 	}
-	text := name + " holds the lock"
+	if owner, split := r.samples[pos].quorum(r.trace.Need); owner != client {
+		has := "Redis has no record of it"
+		switch {
+		case owner != sim.None:
+			has = "Redis has " + r.trace.Clients[owner] + "'s record"
+		case split && len(s.Nodes) > 1:
+			has = "it has too few nodes"
+		case split:
+			has = "Redis has somebody's record"
+		}
+		return name + " thinks it holds the lock, but " + has + "."
+	}
 	if l.Deadline == sim.Never {
-		text += ", without a deadline"
-	} else {
-		text += ", until " + shortTime(l.Deadline)
+		return name + " holds the lock, without a deadline."
 	}
-	if owner, _ := r.samples[pos].quorum(r.trace.Need); owner != client {
-		return text + ", it thinks: but Redis has it no more."
-	}
-	return text + "."
+	return name + " holds the lock, until " + shortTime(l.Deadline) + "."
 }
