@@ -24,14 +24,14 @@ func (l *loader) setup(v value) error {
 		"persistence": into(&u.persistence, persistence),
 		"replicas":    into(&u.replicas, replicas),
 		"lag":         into(&u.lag, positive),
-		"resource":    into(&u.resource, func(v value) (sim.Resource, error) { return word(v, sim.ParseResource) }),
+		"resource":    into(&u.resource, resource),
 		"scripts":     l.scripts,
 	})
 }
 
-// word reads a text and converts it; the conversion's error gets its place.
-func word[T any](v value, parse func(string) (T, error)) (T, error) {
-	s, err := v.text()
+// word reads a word and converts it; the conversion's error gets its place.
+func word[T any](v value, form string, parse func(string) (T, error)) (T, error) {
+	s, err := v.text(form)
 	if err != nil {
 		var zero T
 		return zero, err
@@ -41,7 +41,11 @@ func word[T any](v value, parse func(string) (T, error)) (T, error) {
 }
 
 func persistence(v value) (sim.Persistence, error) {
-	return word(v, named("persistence", sim.ParsePersistence, sim.PersistNone, sim.PersistEverysec, sim.PersistAlways))
+	return word(v, "a policy", named("persistence", sim.ParsePersistence, sim.PersistNone, sim.PersistEverysec, sim.PersistAlways))
+}
+
+func resource(v value) (sim.Resource, error) {
+	return word(v, "a kind of resource", named("resource", sim.ParseResource, sim.Plain, sim.Fenced, sim.FencedWrites))
 }
 
 // named makes a parser say which of the known words was meant.
@@ -100,7 +104,7 @@ func (l *loader) retry(v value) error {
 
 // scripts reads whether the nodes know the strategy's scripts already.
 func (l *loader) scripts(v value) error {
-	s, err := v.text()
+	s, err := v.text("warm or cold")
 	if err == nil && s != "warm" && s != "cold" {
 		err = v.wrap(Unknown("state of the script cache", s, []string{"warm", "cold"}))
 	}
@@ -170,7 +174,7 @@ func replicas(v value) (int, error) {
 }
 
 func yes(v value) (bool, error) {
-	s, err := v.text()
+	s, err := v.text("true or false")
 	if err == nil && s != "true" && s != "false" {
 		err = v.errorf("%q is neither true nor false", clip(s))
 	}
@@ -185,7 +189,7 @@ func (l *loader) clientNames(v value) error {
 		return v.errorf("no client is named")
 	}
 	for _, name := range names {
-		text, err := name.text()
+		text, err := name.text("the names of clients")
 		if err != nil {
 			return err
 		}
@@ -238,7 +242,7 @@ func verdict(v value) (sim.Verdict, error) {
 	}
 	all := sim.Verdict{}
 	for _, w := range words {
-		codes, err := word(w, ParseCode)
+		codes, err := word(w, "ok, or a list of codes", ParseCode)
 		switch {
 		case err != nil:
 			return nil, err
@@ -339,7 +343,12 @@ var stepKeys = map[string]func(*loader, value, []entry) (action, error){
 }
 
 func (l *loader) step(at value) (action, error) {
-	at.key = "a step"
+	if form := at.what(); form != "a mapping" {
+		if err := at.plain(); err != nil {
+			return nil, err
+		}
+		return nil, at.errorf("a step consists of keys and values, as in \"run: A\", and this is %s", form)
+	}
 	entries, err := at.entries()
 	if err != nil {
 		return nil, err
@@ -398,7 +407,7 @@ func (l *loader) ask(v value, more []entry) (action, error) {
 		return nil, err
 	}
 	err = rest(more, map[string]func(value) error{
-		"answer": into(&n.answer, func(v value) (answer, error) { return word(v, parseAnswer) }),
+		"answer": into(&n.answer, func(v value) (answer, error) { return word(v, "what to ask for", parseAnswer) }),
 	})
 	if err == nil && n.answer == "" {
 		err = v.errorf("a question needs an answer: one of %s", strings.Join(answers, ", "))
@@ -417,7 +426,7 @@ func (l *loader) run(v value, more []entry) (action, error) {
 	err = rest(more, map[string]func(value) error{
 		"to": func(v value) error {
 			to = v
-			p, err := word(v, parsePosition)
+			p, err := word(v, "a position", parsePosition)
 			r.to = &p
 			return err
 		},
@@ -427,7 +436,7 @@ func (l *loader) run(v value, more []entry) (action, error) {
 		},
 		"within": into(&r.within, positive),
 		"otherwise": func(v value) error {
-			s, err := v.text()
+			s, err := v.text("an alternative")
 			if err == nil && s != "stop" {
 				err = v.wrap(Unknown("alternative", s, []string{"stop"}))
 			}
@@ -452,7 +461,7 @@ func (l *loader) run(v value, more []entry) (action, error) {
 func (l *loader) clientList(v value) ([]string, error) {
 	var names []string
 	for _, item := range v.list() {
-		name, err := item.text()
+		name, err := item.text("a client's name")
 		if err != nil {
 			return nil, err
 		}
@@ -481,7 +490,7 @@ func (l *loader) knows(client string) error {
 }
 
 func (l *loader) clientName(v value) (string, error) {
-	return word(v, func(s string) (string, error) { return s, l.knows(s) })
+	return word(v, "a client's name", func(s string) (string, error) { return s, l.knows(s) })
 }
 
 func (l *loader) wait(v value, more []entry) (action, error) {
@@ -532,7 +541,7 @@ func onNodes(nodes []string, fault func(string) sim.Fault) inject {
 func nodeList(v value) ([]string, error) {
 	var names []string
 	for _, item := range v.list() {
-		name, err := word(item, nodeRef)
+		name, err := word(item, "a node", nodeRef)
 		if err != nil {
 			return nil, err
 		}
@@ -613,12 +622,15 @@ func (l *loader) lag(v value, more []entry) (action, error) {
 }
 
 func replicaName(v value) (string, error) {
-	return word(v, func(s string) (string, error) {
-		var node, replica int
-		if n, err := fmt.Sscanf(s, "n%dr%d", &node, &replica); n != 2 || err != nil || s != fmt.Sprintf("n%dr%d", node, replica) {
-			return s, fmt.Errorf("unknown replica %q: the first replica of n1 is n1r1", clip(s))
+	return word(v, "a replica", func(s string) (string, error) {
+		for node := range sim.MaxNodes {
+			for replica := range sim.MaxReplicas {
+				if s == fmt.Sprintf("n%dr%d", node+1, replica+1) {
+					return s, nil
+				}
+			}
 		}
-		return s, nil
+		return s, fmt.Errorf("unknown replica %q: they are n1r1 to n%dr%d, the first replica of n1 being n1r1", clip(s), sim.MaxNodes, sim.MaxReplicas)
 	})
 }
 
@@ -706,7 +718,7 @@ func (l *loader) cut(v value, more []entry) (action, error) {
 	var way sim.Direction
 	client, nodes, err := l.links(v, map[string]func(value) error{
 		"direction": into(&way, func(v value) (sim.Direction, error) {
-			return word(v, named("direction", sim.ParseDirection, sim.Both, sim.Requests, sim.Replies))
+			return word(v, "a direction", named("direction", sim.ParseDirection, sim.Both, sim.Requests, sim.Replies))
 		}),
 	})
 	if err != nil {

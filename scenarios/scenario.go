@@ -125,7 +125,7 @@ func Find(nameOrPath string) (*Scenario, error) {
 
 // Load reads a scenario from a file. Errors name the file, the line and the culprit.
 func Load(file string) (*Scenario, error) {
-	f, err := os.Open(file)
+	data, err := readFile(file)
 	if err != nil {
 		var pathErr *fs.PathError
 		if errors.As(err, &pathErr) {
@@ -133,15 +133,25 @@ func Load(file string) (*Scenario, error) {
 		}
 		return nil, fmt.Errorf("cannot read the scenario %s: %w", file, err)
 	}
-	defer f.Close() //nolint:errcheck // only read from
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("cannot read the scenario %s: it is not a regular file", file)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the scenario %s: %w", file, err)
-	}
 	return read(file, file, data)
+}
+
+// readFile reads as much of a file as a scenario can have, and a byte more. It
+// looks before it opens: opening a pipe would wait for somebody to write to it.
+func readFile(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
 func read(file, name string, data []byte) (*Scenario, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"lockstep/strategies"
 )
@@ -15,7 +16,7 @@ func didYouMean(word string, known []string) string {
 	best, least := "", 2+len(word)/3
 	for _, k := range known {
 		d := distance(strings.ToLower(word), strings.ToLower(k))
-		if d < least && d < max(len(word), len(k)) {
+		if d < least && d < max(utf8.RuneCountInString(word), utf8.RuneCountInString(k)) {
 			best, least = k, d
 		}
 	}
@@ -30,7 +31,7 @@ func didYouMean(word string, known []string) string {
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	if len(s) > 64 || len(t) > 64 {
-		return 64
+		return max(len(s), len(t)) // nobody meant that
 	}
 	rows := make([][]int, len(s)+1)
 	for i := range rows {

@@ -129,15 +129,27 @@ func syntaxError(file string, err error) error {
 	if _, rest, found := strings.Cut(first, "] "); found && strings.HasPrefix(first, "[") {
 		first = rest
 	}
-	switch {
-	case strings.HasPrefix(first, "found character '\t'"):
-		first = "a tab stands where only spaces can"
-	case strings.HasPrefix(first, "mapping value is not allowed"):
-		first += ": does a text with a colon lack its quotes, or is the next line indented too far?"
-	default:
-		first = clip(first)
+	first = clip(first)
+	for said, better := range inOtherWords {
+		if strings.HasPrefix(first, said) {
+			first = better
+		}
 	}
 	return fmt.Errorf("%s:%d: this is not YAML: %s", file, row, first)
+}
+
+// inOtherWords is what the parser says to those who write parsers, and what it
+// means to those who write scenarios. No said begins with another.
+var inOtherWords = map[string]string{
+	"found character '\t'":                               "a tab stands where only spaces can",
+	"mapping value is not allowed in this context":       "does a text with a colon lack its quotes, or is the next line indented too far?",
+	"value is not allowed in this context":               "is this line indented like those that it belongs to?",
+	"could not find end character of double-quoted text": "a quote is not closed",
+	"could not find end character of single-quoted text": "a quote is not closed",
+	"sequence end token ']' not found":                   "a bracket is not closed",
+	"',' or ']' must be specified":                       "a comma or a closing bracket is missing",
+	"could not find flow mapping end token '}'":          "a brace is not closed",
+	"',' or '}' must be specified":                       "a comma or a closing brace is missing",
 }
 
 func line(n ast.Node) int {
@@ -247,7 +259,7 @@ func (v value) entries() ([]entry, error) {
 	seen := map[string]int{}
 	for _, p := range pairs {
 		at := value{file: v.file, node: p.Key}
-		key, err := at.text()
+		key, err := at.name()
 		if err != nil {
 			return nil, err
 		}
@@ -295,9 +307,26 @@ func (v value) list() []value {
 	return out
 }
 
-// text is a word or a text.
-func (v value) text() (string, error) {
-	s := ""
+// name is a key.
+func (v value) name() (string, error) {
+	s, is, err := v.scalar()
+	if err == nil && !is {
+		err = v.errorf("a key is a plain word, and this is %s", v.what())
+	}
+	return s, err
+}
+
+// text is a word or a text; form says what it is to be, for the error of a value
+// that is neither.
+func (v value) text(form string) (string, error) {
+	s, is, err := v.scalar()
+	if err == nil && !is {
+		err = v.wants(form)
+	}
+	return s, err
+}
+
+func (v value) scalar() (s string, is bool, err error) {
 	switch n := v.node.(type) {
 	case *ast.StringNode:
 		s = n.Value
@@ -306,18 +335,18 @@ func (v value) text() (string, error) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		s = n.GetToken().Value
 	default:
-		return "", v.wants("a word")
+		return "", false, v.plain()
 	}
 	if i := strings.IndexFunc(s, forbidden); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(s[i:])
-		return "", v.errorf("the text has the control character %U", r)
+		return "", true, v.errorf("%s has the control character %U", v.subject(), r)
 	}
-	return s, nil
+	return s, true, nil
 }
 
 // sentence is a text with something in it, and without space around it.
 func (v value) sentence() (string, error) {
-	s, err := v.text()
+	s, err := v.text("a text")
 	s = strings.TrimSpace(s)
 	if err == nil && s == "" {
 		err = v.errorf("%s is empty: it needs a text", v.subject())
@@ -330,7 +359,7 @@ func (v value) sentence() (string, error) {
 const longest = 365 * 24 * time.Hour
 
 func (v value) duration() (time.Duration, error) {
-	s, err := v.text()
+	s, err := v.text("a duration, such as 10s")
 	if err != nil {
 		return 0, err
 	}
@@ -348,7 +377,7 @@ func (v value) duration() (time.Duration, error) {
 var tooLong = regexp.MustCompile(`^[-+]?([0-9]*\.?[0-9]+\.?(ns|us|µs|ms|s|m|h))+$`)
 
 func (v value) integer() (int, error) {
-	s, err := v.text()
+	s, err := v.text("a whole number")
 	if err != nil {
 		return 0, err
 	}
@@ -360,7 +389,7 @@ func (v value) integer() (int, error) {
 }
 
 func (v value) number() (float64, error) {
-	s, err := v.text()
+	s, err := v.text("a number")
 	if err != nil {
 		return 0, err
 	}

@@ -74,7 +74,7 @@ func (c *client) connect(addr int) *redis.Client {
 		WriteTimeout:             -2,
 		ReadBufferSize:           1024,
 		WriteBufferSize:          1024,
-		PoolSize:                 4,
+		PoolSize:                 64, // what threads that were killed have kept must not be missed within a run
 		ConnMaxIdleTime:          -1,
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
@@ -100,15 +100,6 @@ func (c *client) reset(cfg *ClientConfig) {
 	c.rng = rand.New(rand.NewPCG(w.cfg.Seed, uint64(c.index)+1))
 	c.crashed, c.frozen, c.hung, c.paused, c.tokens, c.acquired = false, false, false, false, 0, 0
 	c.leaseGen++
-	open := c.conns[:0]
-	for _, conn := range c.conns {
-		if !conn.closed {
-			conn.reset()
-			open = append(open, conn)
-		}
-	}
-	clear(c.conns[len(open):])
-	c.conns = open
 	retry, program := w.cfg.Retry, c.main
 	if c.name == Probe {
 		retry, program = strategies.Retry{Tries: 1}, c.probing
@@ -119,6 +110,34 @@ func (c *client) reset(cfg *ClientConfig) {
 	clear(c.threads[1:])
 	c.threads = c.threads[:1]
 	c.threads[0].start(program)
+}
+
+// mend replaces a go-redis client that misses a connection. A thread that is killed
+// while the library cleans up after itself (a transaction sends UNWATCH when it is
+// closed) never gives its connection back. In production its process would be gone.
+func (c *client) mend() error {
+	for addr, r := range c.redis {
+		if s := r.PoolStats(); s.TotalConns != s.IdleConns {
+			if err := r.Close(); err != nil {
+				return err
+			}
+			c.redis[addr] = c.connect(addr)
+		}
+	}
+	return nil
+}
+
+// resetConns makes the open connections as good as new and forgets the others.
+func (c *client) resetConns() {
+	open := c.conns[:0]
+	for _, conn := range c.conns {
+		if !conn.closed {
+			conn.reset()
+			open = append(open, conn)
+		}
+	}
+	clear(c.conns[len(open):])
+	c.conns = open
 }
 
 // spawn starts another thread of the process, as the go statement does.

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Epoch is what every wall clock reads at the start of a run, unless it is set
 // wrong: early enough for the stamps that some strategies store to be short.
@@ -29,15 +32,18 @@ func (c *monoClock) read(now time.Duration) time.Duration {
 	return c.origin + scale(now, c.rate)
 }
 
-// when is the first true instant at which the clock reads at least reading.
-func (c *monoClock) when(reading time.Duration) time.Duration {
-	return c.span(reading - c.origin)
-}
+// endOfTime is later than any run lasts.
+const endOfTime = MaxTime + 1
 
-// span is how much true time passes while the clock counts d.
-func (c *monoClock) span(d time.Duration) time.Duration {
+// when is the first true instant at which the clock reads at least reading, or
+// endOfTime if that is sooner.
+func (c *monoClock) when(reading time.Duration) time.Duration {
+	d := reading - c.origin
 	if c.rate == 1 {
-		return d
+		return min(d, endOfTime)
+	}
+	if float64(d)/c.rate > float64(MaxTime) {
+		return endOfTime
 	}
 	at := time.Duration(float64(d) / c.rate)
 	for at > 0 && scale(at-1, c.rate) >= d {
@@ -47,6 +53,17 @@ func (c *monoClock) span(d time.Duration) time.Duration {
 		at++
 	}
 	return at
+}
+
+// after is the first true instant at which the clock has counted d since now. It
+// is not now plus the time that d takes: readings are whole nanoseconds, and
+// rounded twice a sleep would end late.
+func (c *monoClock) after(now, d time.Duration) time.Duration {
+	reading := c.read(now)
+	if d > math.MaxInt64-reading { // more than 29 years even for the fastest clock
+		return endOfTime
+	}
+	return c.when(reading + d)
 }
 
 func scale(d time.Duration, rate float64) time.Duration {

@@ -23,12 +23,13 @@ type conn struct {
 	addr   int // which of the addresses that the client knows; see World.server
 	peer   *peer
 
-	partial []byte // the beginning of a command that isn't complete yet
-	rest    []byte // of a reply, what the reader's buffer had no room for
-	inbox   []*message
-	reader  *thread // who waits in Read
-	greeted bool    // the handshake is over
-	closed  bool
+	partial           []byte // the beginning of a command that isn't complete yet
+	rest              []byte // of a reply, what the reader's buffer had no room for
+	inbox             []*message
+	requests, replies lane
+	reader            *thread // who waits in Read
+	greeted           bool    // the handshake is over
+	closed            bool
 
 	lastSend time.Duration
 	lastSent int // Seq of the last send
@@ -37,28 +38,28 @@ type conn struct {
 func (c *conn) reset() {
 	c.peer, c.partial, c.rest, c.reader = nil, nil, nil, nil
 	c.inbox = c.inbox[:0]
+	c.requests.reset()
+	c.replies.reset()
 	c.greeted = true
 }
 
 // node is the server that the connection leads to now.
 func (c *conn) node() *node { return c.world.server(c.client.index, c.addr) }
 
-// peerOf is the server's end, made anew when the node has restarted, or when the
-// address has come to mean another: WATCH and MULTI don't survive that.
+// peerOf is the server's end of the connection. If the server has restarted, or the
+// address has come to mean another, that connection is gone. A library opens
+// another one then, which needn't be seen; except where something was begun on the
+// old one, by WATCH or MULTI, that must not go on as if nothing had happened: then
+// it is nil.
 func (c *conn) peerOf(n *node) *peer {
-	if c.peer == nil || c.peer.node != n || c.peer.epoch != n.epoch {
+	switch p := c.peer; {
+	case p != nil && p.node == n && p.epoch == n.epoch:
+	case p != nil && (p.watches || p.queues):
+		return nil
+	default:
 		c.peer = newPeer(n)
 	}
 	return c.peer
-}
-
-func (c *conn) has(m *message) bool {
-	for _, in := range c.inbox {
-		if in == m {
-			return true
-		}
-	}
-	return false
 }
 
 // Write takes what go-redis flushes: one command, or a whole pipeline.

@@ -168,6 +168,7 @@ type Event struct {
 	Cycle   int   // which round of the client's program, from 1
 	Command int   // the how manieth command of the phase, from 1
 	Acq     int   // which of the client's acquisitions it belongs to: the N of an Acquisition
+	Copy    bool  // of an execution: the command had arrived before, and its reply is nobody's
 	Ref     int   // Seq of the event that this one answers (request -> execution -> reply), or None
 
 	Args    []string // the command, for sends and executions

@@ -249,8 +249,30 @@ func (f WallStep) inject(w *World) error {
 	if err != nil || c.crashed {
 		return err
 	}
+	if err := withinSpan(c.wall.offset, f.By); err != nil {
+		return fmt.Errorf("%s's clock %w", f.Client, err)
+	}
 	c.wall.offset += f.By
 	w.emit(Event{Kind: KindWallStep, Client: c.index, Node: None, Ref: None, Acq: c.acquired, By: f.By})
+	return nil
+}
+
+// withinSpan: a clock that is off by more than Validate allows could overflow.
+func withinSpan(offset, by time.Duration) error {
+	if by < -maxSpan || by > maxSpan {
+		return fmt.Errorf("cannot jump by %s, but by up to %s", by, maxSpan)
+	}
+	if off := offset + by; off < -maxSpan || off > maxSpan {
+		return fmt.Errorf("would be off by %s, and can be by %s", off, maxSpan)
+	}
+	return nil
+}
+
+// delaySpan checks how long something is to take.
+func delaySpan(d time.Duration) error {
+	if d < 0 || d > maxSpan {
+		return fmt.Errorf("a message cannot take %s: it can take 0s to %s", d, maxSpan)
+	}
 	return nil
 }
 
@@ -258,6 +280,9 @@ func (f NodeStep) inject(w *World) error {
 	n, err := w.node(f.Node)
 	if err != nil {
 		return err
+	}
+	if err := withinSpan(n.offset, f.By); err != nil {
+		return fmt.Errorf("%s's clock %w", f.Node, err)
 	}
 	w.emit(Event{Kind: KindNodeStep, Client: None, Node: n.index, Ref: None, By: f.By, Changes: n.step(f.By)})
 	return nil
@@ -268,16 +293,20 @@ func (f Drop) inject(w *World) error {
 	if err != nil {
 		return err
 	}
-	w.lose(m, half(f.Reply))
+	w.lose(m, f.Reply)
 	return nil
 }
 
 func (f Delay) inject(w *World) error {
+	if err := delaySpan(f.By); err != nil {
+		return err
+	}
 	m, err := w.underWay(f.Client, f.Reply)
 	if err != nil {
 		return err
 	}
 	m.gen++ // the arrival that was planned is off
+	m.here = false
 	kind := timerRequest
 	if f.Reply {
 		kind = timerReply
@@ -288,6 +317,9 @@ func (f Delay) inject(w *World) error {
 }
 
 func (f Duplicate) inject(w *World) error {
+	if err := delaySpan(f.After); err != nil {
+		return err
+	}
 	c, err := w.client(f.Client)
 	if err != nil {
 		return err
@@ -296,6 +328,9 @@ func (f Duplicate) inject(w *World) error {
 		m := w.sentMessages[i]
 		if m.client != c.index || m.executed == None || m.failed != nil || m.copy {
 			continue
+		}
+		if m.queued() {
+			return fmt.Errorf("%s's %s is part of a transaction: nobody sends it again without the rest", f.Client, CommandText(m.args))
 		}
 		again := *m
 		again.copy, again.executed, again.reply, again.gen, again.lost = true, None, nil, 0, false
@@ -326,6 +361,11 @@ func (f Heal) inject(w *World) error {
 }
 
 func (f Slow) inject(w *World) error {
+	for _, d := range []time.Duration{f.Request, f.Reply} {
+		if err := delaySpan(d); err != nil {
+			return err
+		}
+	}
 	note := fmt.Sprintf("takes %s for a request, %s for a reply", Duration(f.Request), Duration(f.Reply))
 	return w.onLink(f.Client, f.Node, note, func(l *link) { l.request, l.reply = f.Request, f.Reply })
 }

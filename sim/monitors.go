@@ -117,7 +117,9 @@ func (m *monitors) overlap(e *Event) {
 // the resource already, or somebody has written since the writer read.
 func (m *monitors) staleWrite(e *Event) {
 	granter, read := m.s.Clients[e.Client].Lease.Granter, None
-	for _, t := range m.s.Store.Touches {
+	var lost *Touch
+	for i := range m.s.Store.Touches {
+		t := &m.s.Store.Touches[i]
 		mine := t.By.Client == e.Client
 		if !mine && t.Granter > granter {
 			m.report(SW, fmt.Sprintf("%s writes although %s, who got the lock later, has already been there", m.name(e.Client), m.name(t.By.Client)), t.Seq, e.Seq)
@@ -125,11 +127,13 @@ func (m *monitors) staleWrite(e *Event) {
 		}
 		switch {
 		case mine && !t.Write && t.By.N == e.Acq:
-			read = t.Seq
-		case !mine && t.Write && read != None:
-			m.report(SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(t.By.Client), m.name(e.Client)), read, t.Seq, e.Seq)
-			return
+			read, lost = t.Seq, nil
+		case !mine && t.Write && read != None && lost == nil:
+			lost = t
 		}
+	}
+	if lost != nil {
+		m.report(SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(lost.By.Client), m.name(e.Client)), read, lost.Seq, e.Seq)
 	}
 }
 
@@ -237,7 +241,7 @@ func (m *monitors) leftover(client int) (*HeldRecord, bool) {
 	for _, n := range m.s.Primary {
 		switch r := m.s.LockRecord(n); {
 		case !m.s.Nodes[n].Up:
-		case r == nil || r.Owner == m.s.Acquisition(client) && !m.s.orphaned(r.Owner):
+		case r == nil || r.Owner == m.s.Acquisition(client): // one's own is in nobody else's way yet
 			free++
 		case m.s.orphaned(r.Owner):
 			orphans++

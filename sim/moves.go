@@ -66,7 +66,7 @@ func (w *World) Ready(who Set) bool { return w.pick(who) != nil }
 // Wait lets time pass while no client acts. What the network and the nodes do by
 // themselves happens meanwhile.
 func (w *World) Wait(d time.Duration) {
-	if d <= 0 || w.err != nil || w.tooLate(w.now+d) {
+	if d <= 0 || w.err != nil || w.tooLate(w.now+min(d, endOfTime)) {
 		return
 	}
 	w.moves.add(Move{Wait: d})

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -19,9 +20,11 @@ type message struct {
 	phase                Phase
 	sent, executed       int // Seqs, or None
 	sentAt               time.Duration
+	epoch                int // of the node, when it was sent
 	source               Source
 
 	gen  uint32 // bumped when the message is delayed, so that its old timer is dead
+	here bool   // it has arrived, and waits for what was sent before it
 	lost bool
 	read bool // its reply has reached the client
 
@@ -37,6 +40,9 @@ func (m *message) inFlight() bool { return m.executed == None && m.failed == nil
 // positions mean the same whether the server knows the script already or not.
 func (m *message) noScript() bool { return bytes.HasPrefix(m.reply, []byte("-NOSCRIPT")) }
 
+// queued: it was not executed on its own, but by the EXEC that came after it.
+func (m *message) queued() bool { return bytes.HasPrefix(m.reply, []byte("+QUEUED")) }
+
 // link is the way between one client and one node. The two directions have
 // latencies of their own and can be cut separately.
 type link struct {
@@ -44,19 +50,64 @@ type link struct {
 	cutRequest, cutReply bool
 }
 
+// lane is one direction of a connection. Its messages arrive in the order in which
+// they were sent, as over TCP: what overtakes another waits for it, and what is
+// sent after one that is lost never arrives, until the connection is given up.
+type lane struct {
+	queue []*message // under way
+	torn  bool
+}
+
+func (l *lane) reset() { l.queue, l.torn = l.queue[:0], false }
+
+func (l *lane) add(m *message) {
+	m.here = false
+	l.queue = append(l.queue, m)
+}
+
+// arrived returns, one by one, the messages that this arrival lets through.
+func (l *lane) arrived() (m *message, any bool) {
+	if len(l.queue) == 0 || !l.queue[0].here {
+		return nil, false
+	}
+	m = l.queue[0]
+	l.queue = append(l.queue[:0], l.queue[1:]...)
+	return m, true
+}
+
+// tear takes a message out, with all that are behind it.
+func (l *lane) tear(m *message) []*message {
+	l.torn = true
+	i := slices.Index(l.queue, m)
+	rest := slices.Clone(l.queue[i:])
+	l.queue = l.queue[:i]
+	return rest
+}
+
 // send puts a command on its way.
 func (w *World) send(m *message) {
 	w.sentMessages = append(w.sentMessages, m)
 	l := w.link(m.client, m.node)
-	if l.cutRequest {
-		w.lose(m, "request")
+	m.conn.requests.add(m)
+	if l.cutRequest || m.conn.requests.torn {
+		w.lose(m, false)
 		return
 	}
 	w.timers.push(timer{at: w.now + l.request, kind: timerRequest, gen: m.gen, msg: m})
 }
 
-// lose drops a message, which ends it.
-func (w *World) lose(m *message, what string) {
+// lose drops a request, or a reply, and with it what comes after it on its connection.
+func (w *World) lose(m *message, reply bool) {
+	lane := &m.conn.requests
+	if reply {
+		lane = &m.conn.replies
+	}
+	for _, m := range lane.tear(m) {
+		w.drop(m, half(reply))
+	}
+}
+
+func (w *World) drop(m *message, what string) {
 	m.lost = true
 	m.gen++
 	w.emit(Event{Kind: KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
@@ -64,20 +115,41 @@ func (w *World) lose(m *message, what string) {
 		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].name, what, w.nodes[m.node].name, CommandText(m.args))})
 }
 
-// arrive is the first half of a request: the node executes it.
+// arrive is the end of a request's way.
 func (w *World) arrive(m *message) {
+	if m.copy {
+		w.execute(m, newPeer(w.nodes[m.node])) // whoever resends does so on another connection
+		return
+	}
+	m.here = true
+	for {
+		next, any := m.conn.requests.arrived()
+		if !any {
+			return
+		}
+		w.execute(next, next.conn.peerOf(w.nodes[next.node]))
+	}
+}
+
+// execute is the first half of a request: the node does what it says. Unless the
+// connection is gone: when a server goes down all its connections end, and what
+// was under way is not executed by the next one that is started there.
+func (w *World) execute(m *message, p *peer) {
 	n := w.nodes[m.node]
 	ev := Event{Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle, Acq: m.acq,
-		Command: m.command, Ref: m.sent, Args: m.args, Source: m.source}
-	if !n.up {
+		Command: m.command, Copy: m.copy, Ref: m.sent, Args: m.args, Source: m.source}
+	if gone := n.up && (p == nil || m.epoch != n.epoch && !m.copy); gone || !n.up {
 		ev.Kind = KindUnreachable
+		if gone {
+			ev.Note = "has ended the connection"
+		}
 		m.executed = w.emit(ev)
 		m.failed = errRefused(n)
 	} else {
 		if w.waits(n, m) {
 			return
 		}
-		reply, changes := n.execute(w.now, m.conn.peerOf(n), m.args)
+		reply, changes := n.execute(w.now, p, m.args)
 		w.ship(n, changes, m)
 		m.reply = append(m.reply[:0], reply...)
 		ev.Kind, ev.Changes = KindExecute, changes
@@ -113,8 +185,9 @@ func (w *World) prolongs(m *message, changes []Change) bool {
 // returnReply starts the second half: the reply travels back.
 func (w *World) returnReply(m *message) {
 	l := w.link(m.client, m.node)
-	if l.cutReply {
-		w.lose(m, "reply")
+	m.conn.replies.add(m)
+	if l.cutReply || m.conn.replies.torn {
+		w.lose(m, true)
 		return
 	}
 	w.timers.push(timer{at: w.now + l.reply, kind: timerReply, gen: m.gen, msg: m})
@@ -123,12 +196,20 @@ func (w *World) returnReply(m *message) {
 // deliver puts the reply where its client will find it. Reading it is the
 // client's own step.
 func (w *World) deliver(m *message) {
-	if m.conn.closed || w.clients[m.client].crashed {
-		return
-	}
-	m.conn.inbox = append(m.conn.inbox, m)
-	if t := m.conn.reader; t != nil {
-		w.ready(t)
+	m.here = true
+	c := m.conn
+	for {
+		next, any := c.replies.arrived()
+		if !any {
+			return
+		}
+		if c.closed || c.client.crashed {
+			continue
+		}
+		c.inbox = append(c.inbox, next)
+		if t := c.reader; t != nil {
+			w.ready(t)
+		}
 	}
 }
 
@@ -142,7 +223,7 @@ func (w *World) inFlight(client int, reply bool) *message {
 		if m.client != client || m.lost || m.copy {
 			continue
 		}
-		if reply && m.executed != None && !m.conn.has(m) && !m.read {
+		if reply && slices.Contains(m.conn.replies.queue, m) {
 			return m
 		}
 		if !reply && m.inFlight() {

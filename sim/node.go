@@ -66,6 +66,7 @@ type node struct {
 	disk        []stored   // what a restart brings back
 	journal     []snapshot // not yet fsynced states, under everysec
 	side        *peer      // for the node's own questions to its miniredis
+	asking      *peer      // whose command it executes, or executed last
 
 	replication replication
 }
@@ -90,6 +91,23 @@ type peer struct {
 	conn  *server.Peer
 	out   bytes.Buffer
 	epoch int
+
+	watches bool // it has sent WATCH
+	queues  bool // it has sent MULTI
+}
+
+// follow notes what the connection has begun or ended with a command.
+func (p *peer) follow(command string) {
+	switch command {
+	case "WATCH":
+		p.watches = true
+	case "UNWATCH":
+		p.watches = false
+	case "MULTI":
+		p.queues = true
+	case "EXEC", "DISCARD":
+		p.watches, p.queues = false, false
+	}
 }
 
 func newPeer(n *node) *peer {
@@ -164,9 +182,12 @@ func (n *node) sync(now time.Duration) {
 func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte, changes []Change) {
 	n.sync(now)
 	p.out.Reset()
+	n.asking = p
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
-	if readOnly(args[0]) {
+	command := strings.ToUpper(args[0])
+	p.follow(command)
+	if readOnly(command) {
 		return p.out.Bytes(), nil
 	}
 	return p.out.Bytes(), n.changed(now)
@@ -175,7 +196,7 @@ func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte,
 // readOnly knows the commonest commands that cannot change anything, to save a
 // comparison. All others are compared, whatever they are.
 func readOnly(command string) bool {
-	switch strings.ToUpper(command) {
+	switch command {
 	case "GET", "TTL", "PTTL", "EXISTS", "WATCH", "UNWATCH", "MULTI", "PING", "TIME", "HGET":
 		return true
 	}
@@ -191,10 +212,14 @@ func (n *node) dispatchSide(args ...string) string {
 }
 
 // roundTTL answers TTL as Redis does, to the nearest second, for scripts too.
-// Inside MULTI the command is only queued, and miniredis's own rounding stands.
+// Inside MULTI a script is queued that asks for it in its turn.
 func (n *node) roundTTL(c *server.Peer, cmd string, args ...string) bool {
 	if cmd != "TTL" || len(args) != 1 {
 		return false
+	}
+	if n.asking != nil && n.asking.conn == c && n.asking.queues {
+		n.redis.Server().Dispatch(c, []string{"EVAL", "return redis.call('TTL', KEYS[1])", "1", args[0]})
+		return true
 	}
 	p := newPeer(n)
 	p.conn.Ctx = c.Ctx // the same nesting, database and transaction

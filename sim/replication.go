@@ -174,10 +174,15 @@ func (w *World) answerWait(m *message) {
 	m.reply = fmt.Appendf(m.reply[:0], ":%d\r\n", w.acks(n))
 	m.executed = w.emit(Event{Kind: KindExecute, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
 		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args, Reply: replyText(m.reply), Source: m.source})
-	w.returnReply(m)
+	if !m.copy {
+		w.returnReply(m)
+	}
 }
 
 func (f Lag) inject(w *World) error {
+	if err := delaySpan(f.By); err != nil {
+		return err
+	}
 	r, err := w.replica(f.Replica)
 	if err != nil {
 		return err

@@ -39,6 +39,7 @@ const (
 	movesBegin      = "--"
 
 	// The bounds of a schedule's text. Any run that fits MaxEvents fits them.
+	maxLabel         = 128
 	maxScheduleText  = 1 << 20
 	maxScheduleParts = 1 << 16
 )
@@ -154,7 +155,7 @@ func Label(s string) string {
 	if label == "" {
 		return "-"
 	}
-	return label
+	return label[:min(len(label), maxLabel)]
 }
 
 func validLabel(s string) bool {
@@ -163,7 +164,7 @@ func validLabel(s string) bool {
 			return false
 		}
 	}
-	return s != "" && len(s) <= 128
+	return s != "" && len(s) <= maxLabel
 }
 
 type scheduleParser struct {
@@ -343,8 +344,8 @@ var faultForms = []struct {
 	{"resume", 1, func(f *fields) Fault { return Resume{f.word()} }},
 	{"hang", 1, func(f *fields) Fault { return Hang{f.word()} }},
 	{"end-thread", 1, func(f *fields) Fault { return EndThread{f.word()} }},
-	{"wall", 2, func(f *fields) Fault { v := WallStep{Client: f.word()}; f.duration(&v.By); return v }},
-	{"clock", 2, func(f *fields) Fault { v := NodeStep{Node: f.word()}; f.duration(&v.By); return v }},
+	{"wall", 2, func(f *fields) Fault { v := WallStep{Client: f.word()}; f.jump(&v.By); return v }},
+	{"clock", 2, func(f *fields) Fault { v := NodeStep{Node: f.word()}; f.jump(&v.By); return v }},
 	{"drop", 2, func(f *fields) Fault { return Drop{f.word(), f.half()} }},
 	{"delay", 3, func(f *fields) Fault { v := Delay{Client: f.word(), Reply: f.half()}; f.positive(&v.By); return v }},
 	{"duplicate", 2, func(f *fields) Fault { v := Duplicate{Client: f.word()}; f.positive(&v.After); return v }},
@@ -433,8 +434,15 @@ func (f *fields) duration(to *time.Duration) { field(f, to, time.ParseDuration) 
 
 func (f *fields) positive(to *time.Duration) {
 	f.duration(to)
-	if *to < 0 {
-		f.fail(fmt.Errorf("%s is less than 0", *to))
+	if f.err == nil {
+		f.err = delaySpan(*to)
+	}
+}
+
+func (f *fields) jump(to *time.Duration) {
+	f.duration(to)
+	if f.err == nil {
+		f.err = withinSpan(0, *to)
 	}
 }
 

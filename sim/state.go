@@ -277,11 +277,21 @@ func (s *State) applyChange(e *Event, n *NodeState, ch *Change) {
 	r := &n.Records[i]
 	if s.newOwner(r, ch, found) {
 		r.Owner, r.Written = s.owner(e, n, ch), e.Seq
-		if r.Owner != Nobody && r.Owner == s.Acquisition(r.Owner.Client) && e.Kind == KindExecute {
+		if s.grants(e, r.Owner) {
 			s.Clients[e.Client].Lease.Granter = e.Seq
 		}
 	}
 	r.Record = *ch.After
+}
+
+// grants reports whether a command that stored an acquisition's record is what its
+// lease goes back to. After the grant only an extension can be; a duplicate, or
+// what one node was late to execute, makes nobody's grant newer.
+func (s *State) grants(e *Event, owner Acquisition) bool {
+	if owner == Nobody || owner != s.Acquisition(owner.Client) || e.Kind != KindExecute || e.Copy {
+		return false
+	}
+	return s.Clients[owner.Client].Lease.Granted == None || e.Phase == PhaseExtend
 }
 
 // newOwner: a record changes hands when it appears or when its value changes,

@@ -224,7 +224,11 @@ func (t *Trace) worldText(e *Event) string {
 	case KindTimeout:
 		return fmt.Sprintf("no reply from %s in %s: timeout", t.Nodes[e.Node], Duration(e.By))
 	case KindUnreachable:
-		return fmt.Sprintf("is down: %s's %s is not answered", t.Clients[e.Client], CommandText(e.Args))
+		why := "is down"
+		if e.Note != "" {
+			why = e.Note
+		}
+		return fmt.Sprintf("%s: %s's %s is not answered", why, t.Clients[e.Client], CommandText(e.Args))
 	case KindDisconnect:
 		return fmt.Sprintf("<- %s  connection refused", t.Nodes[e.Node])
 	case KindRead:

@@ -11,10 +11,11 @@ import (
 // until the script is over, and then finds out whether the lock can still be had.
 const Probe = "probe"
 
-// The bounds of a run. A script that reaches one is told so; it never hangs.
+// The bounds of a run. A script that reaches one is told so; it never hangs. No
+// clock that Validate allows overflows within MaxTime.
 const (
 	MaxEvents = 100_000
-	MaxTime   = 200 * 365 * 24 * time.Hour
+	MaxTime   = 25 * 365 * 24 * time.Hour
 )
 
 // World is a set of clients and nodes in virtual time. It is made once and
@@ -95,6 +96,12 @@ func (w *World) Reset(cfg Config, record bool) error {
 	}
 	w.store = store{kind: cfg.Resource}
 	w.resetServers()
+	for _, c := range w.clients {
+		if err := c.mend(); err != nil {
+			return err
+		}
+		c.resetConns() // before anything is sent: an abandoned run may have left half a command behind
+	}
 	if err := w.warmScripts(); err != nil {
 		return err
 	}
@@ -250,7 +257,7 @@ func (w *World) announce(t *thread) {
 		}
 		t.waiting, t.due = true, max(w.now, c.lastSend+w.cfg.Timeout)
 	case opSleep:
-		t.waiting, t.due = true, w.now+t.client.mono.span(o.d)
+		t.waiting, t.due = true, t.client.mono.after(w.now, o.d)
 		w.event(t, Event{Kind: KindSleep, Ref: None, By: o.d})
 	default:
 		w.ready(t)
@@ -293,12 +300,19 @@ func (w *World) performSend(t *thread, o *op) {
 	c := o.conn
 	m := &message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node().index,
 		acq: t.client.acquired, cycle: w.state.Clients[t.client.index].Cycle, command: t.command, phase: t.phase,
-		executed: None, sentAt: w.now, source: o.source}
+		executed: None, sentAt: w.now, epoch: c.node().epoch, source: o.source}
 	m.sent = w.event(t, Event{Kind: KindSend, Command: t.command, Ref: None, Args: o.args})
 	c.lastSend, c.lastSent, t.last = w.now, m.sent, m
 	w.send(m)
 }
 
+// performReceive lets a thread read the reply that it waits for, or give up.
+//
+// A process that was paused beyond its timeout may find both when it wakes up: its
+// patience over, and the reply there. Which of the two a real one notices first
+// depends on its runtime. Here it is the reply, because that is the more
+// dangerous: a client that gives up holds no lock, and one that reads an old yes
+// believes in it.
 func (w *World) performReceive(t *thread, o *op) {
 	c := o.conn
 	c.reader = nil

@@ -19,10 +19,10 @@ import (
 //
 // Replication is asynchronous: a master that dies right after SET takes the
 // record with it, unless a replica has it. But one replica of two is no promise
-// that this very one is promoted; if it is the other, the lock is free
-// (redisson 5256). Only a WAIT for every replica that can be promoted closes
-// that gap, and then the loss of any of them stops all locking. A majority is
-// enough only where promotion asks one, which neither Sentinel nor Cluster does.
+// that this very one is promoted; if it is the other, the lock is free (redisson
+// 5256). Only if every replica that may be promoted has the record is that gap
+// closed, and then the loss of any of them stops all locking. A majority would
+// do if promotion needed one, but Redis's failover does not ask for it.
 type SetPXWait struct {
 	rdb *redis.Client
 	key string

@@ -66,7 +66,7 @@ func (l *SetPXWatch) Release(ctx context.Context, lease *Lease) error {
 		})
 		return err
 	}, l.key)
-	if errors.Is(err, redis.TxFailedErr) { // nobody but its owner keeps a key as it was
+	if errors.Is(err, redis.TxFailedErr) { // since GET it has expired, or changed hands
 		return ErrNotHeld
 	}
 	return err

@@ -1,0 +1,219 @@
+package scenarios
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+// cellRun is what must be the same whenever, wherever and after whatever else a
+// cell is run.
+type cellRun struct{ hash, text string }
+
+func runOf(t testing.TB, trace *sim.Trace) cellRun { return cellRun{trace.Hash, plain(t, trace)} }
+
+// matrixRuns are the runs of a whole matrix, by scenario and strategy.
+func matrixRuns(t testing.TB) map[[2]string]cellRun {
+	t.Helper()
+	runs := map[[2]string]cellRun{}
+	for _, c := range Matrix(1) {
+		if c.Err != nil {
+			t.Fatalf("%s under %s: %v", c.Strategy.Name, c.Scenario.Name, c.Err)
+		}
+		runs[[2]string{c.Scenario.Name, c.Strategy.Name}] = runOf(t, c.Trace)
+	}
+	return runs
+}
+
+func compare(t testing.TB, how string, cell [2]string, got, want cellRun) {
+	t.Helper()
+	differ(t, cell[1]+" under "+cell[0]+" "+how, got.text, want.text)
+	if got.hash != want.hash {
+		t.Errorf("%s under %s %s: hash %s, not %s", cell[1], cell[0], how, got.hash, want.hash)
+	}
+}
+
+// The same cell gives the same trace, byte for byte: in a world made for it; in
+// one that another run, of another strategy, has left behind; on one core and on
+// two; and while others run at the same time.
+func TestDeterminism(t *testing.T) {
+	var cells [][2]string
+	want := map[[2]string]cellRun{}
+	for _, s := range All() {
+		for _, st := range strategies.All() {
+			if err := Close(); err != nil { // so that the next world is a new one
+				t.Fatal(err)
+			}
+			cell := [2]string{s.Name, st.Name}
+			cells = append(cells, cell)
+			want[cell] = runOf(t, mustRun(t, s, st.Name))
+		}
+	}
+
+	const seed = 20260101
+	t.Logf("the order of the runs in used worlds comes from seed %d", seed)
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
+	for _, cell := range cells {
+		s, err := Find(cell[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, "in a used world", cell, runOf(t, mustRun(t, s, cell[1])), want[cell])
+	}
+
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	one := matrixRuns(t)
+	runtime.GOMAXPROCS(2)
+	two := matrixRuns(t)
+	for _, cell := range cells {
+		compare(t, "on one core", cell, one[cell], want[cell])
+		compare(t, "on two cores", cell, two[cell], want[cell])
+	}
+}
+
+// Runs that go on at the same time share nothing but the pool of worlds.
+func TestConcurrentRuns(t *testing.T) {
+	s, err := Find("loser-lowers-stamp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"getset-expired", "redlock"} {
+		want := runOf(t, mustRun(t, s, name))
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 3 {
+					trace, err := s.Run(strategy(t, name), 1)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					compare(t, "beside others", [2]string{s.Name, name}, runOf(t, trace), want)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// The seed makes the tokens and the jitter, and nothing else.
+func TestSeeds(t *testing.T) {
+	s, err := Find("crash-holding")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		strategy string
+		draws    bool
+	}{
+		{"setpx-lua", true},      // tokens
+		{"redlock", true},        // tokens and jitter
+		{"setnx-expire", false},  // stores a 1
+		{"timestamp-del", false}, // stores a stamp
+	} {
+		hashes := map[string]uint64{}
+		for seed := range uint64(5) {
+			trace, err := s.Run(strategy(t, tt.strategy), seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other, same := hashes[trace.Hash]; same == tt.draws && seed > 0 {
+				t.Errorf("%s: seed %d gives hash %s; known already: %v (seed %d)", tt.strategy, seed, trace.Hash, same, other)
+			}
+			hashes[trace.Hash] = seed
+		}
+	}
+}
+
+// A schedule is all there is to a run: parsed and replayed it gives the same
+// events, and, since it came from a built-in script, the same narration.
+func TestReplay(t *testing.T) {
+	eachCell(t, func(t *testing.T, s *Scenario, st strategies.Strategy) {
+		trace := mustRun(t, s, st.Name)
+		schedule, err := sim.ParseSchedule(trace.Schedule, FindStrategy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := schedule.String(); again != trace.Schedule {
+			t.Errorf("the schedule, parsed and printed:\n%s\nwas\n%s", again, trace.Schedule)
+		}
+		again, err := Replay(schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, "replayed", [2]string{s.Name, st.Name}, runOf(t, again), runOf(t, trace))
+		for i := range trace.Events {
+			if !reflect.DeepEqual(again.Events[i], trace.Events[i]) {
+				t.Fatalf("event #%d differs in something that the text doesn't show:\n%+v\n%+v", i+1, again.Events[i], trace.Events[i])
+			}
+		}
+		if !reflect.DeepEqual(tidy(again), tidy(trace)) {
+			t.Errorf("the traces differ in something that neither events nor text show:\n%+v\n%+v", again, trace)
+		}
+	})
+}
+
+// tidy makes no list of an empty list: a used world leaves one behind.
+func tidy(trace *sim.Trace) sim.Trace {
+	t := *trace
+	if len(t.Violations) == 0 {
+		t.Violations = nil
+	}
+	if len(t.Notes) == 0 {
+		t.Notes = nil
+	}
+	return t
+}
+
+// A schedule that was branched off a script's still has that script's narration
+// as far as it goes.
+func TestReplayOfABranch(t *testing.T) {
+	s, err := Find("crash-holding")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, _, _ := strings.Cut(mustRun(t, s, "setpx-lua").Schedule, ",--,")
+	schedule, err := sim.ParseSchedule(config+",--,@1,A:3,@99,aftermath", FindStrategy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := Replay(schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(trace.Notes) != 2 || trace.Notes[0].Text != "A takes the lock and goes to work. Nobody else wants it yet." ||
+		trace.Notes[1].Text != "(note 99 of crash-holding)" {
+		t.Errorf("notes %+v", trace.Notes)
+	}
+	if trace.Schedule != schedule.String() {
+		t.Errorf("its schedule is\n%s\nwas\n%s", trace.Schedule, schedule)
+	}
+}
+
+// Of a schedule that came from somebody's file the narration is not known here:
+// its places are kept, and say so.
+func TestReplayOfAnUnknownScript(t *testing.T) {
+	s := script(t, "title: Mine\nscript:\n  - say: Hello.\n  - run: all\n  - ask: Well?\n    answer: verdict\n")
+	trace := mustRun(t, s, "setpx-lua")
+	schedule, err := sim.ParseSchedule(trace.Schedule, FindStrategy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Replay(schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Hash != trace.Hash || again.Schedule != trace.Schedule || again.Title != "" {
+		t.Errorf("hash %s, title %q, schedule\n%s", again.Hash, again.Title, again.Schedule)
+	}
+	if len(again.Notes) != 2 || again.Notes[0].Text != "(note 1 of test.yaml)" || again.Notes[1].Seq != trace.Notes[1].Seq {
+		t.Errorf("notes %+v", again.Notes)
+	}
+}

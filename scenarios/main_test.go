@@ -1,0 +1,136 @@
+package scenarios
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+// When all tests are over and the worlds are closed, no goroutine is left: no
+// client's coroutine, no connection of go-redis, no server of miniredis.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if err := Close(); err != nil {
+		fmt.Fprintln(os.Stderr, "closing the worlds:", err)
+		code = 1
+	}
+	if fuzzing := flag.Lookup("test.fuzz").Value.String() != ""; code == 0 && !fuzzing {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// script reads a scenario that stands in a test.
+func script(t testing.TB, yaml string) *Scenario {
+	t.Helper()
+	s, err := read("test.yaml", "test.yaml", []byte(yaml))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func strategy(t testing.TB, name string) strategies.Strategy {
+	t.Helper()
+	st, err := FindStrategy(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// mustRun runs a scenario under a strategy, by name.
+func mustRun(t testing.TB, s *Scenario, name string) *sim.Trace {
+	t.Helper()
+	trace, err := s.Run(strategy(t, name), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// plain is the trace as text.
+func plain(t testing.TB, trace *sim.Trace) string {
+	t.Helper()
+	var b strings.Builder
+	if err := trace.Plain(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// eachCell calls a function for each strategy under each scenario, as a subtest.
+func eachCell(t *testing.T, test func(t *testing.T, s *Scenario, st strategies.Strategy)) {
+	t.Helper()
+	for _, s := range All() {
+		for _, st := range strategies.All() {
+			t.Run(s.Name+"/"+st.Name, func(t *testing.T) {
+				t.Parallel()
+				test(t, s, st)
+			})
+		}
+	}
+}
+
+// differ fails the test if two texts differ, and shows the first difference
+// with what precedes it.
+func differ(t testing.TB, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n%s", what, firstDifference(got, want))
+	}
+}
+
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	n := 0
+	for n < len(g) && n < len(w) && g[n] == w[n] {
+		n++
+	}
+	var b strings.Builder
+	for i := max(0, n-3); i < n; i++ {
+		fmt.Fprintf(&b, "  %5d    %s\n", i+1, g[i])
+	}
+	side := func(mark string, lines []string) {
+		if n == len(lines) {
+			fmt.Fprintf(&b, "  %5d %s  (ends here)\n", n+1, mark)
+		}
+		for i := n; i < min(n+3, len(lines)); i++ {
+			fmt.Fprintf(&b, "  %5d %s  %s\n", i+1, mark, lines[i])
+		}
+	}
+	side("-", w)
+	side("+", g)
+	return b.String() + "  (- as it should be, + as it is)"
+}
+
+func TestFirstDifference(t *testing.T) {
+	got := firstDifference("a\nb\nc\nd\nx\nf\n", "a\nb\nc\nd\ne\nf\n")
+	want := `      2    b
+      3    c
+      4    d
+      5 -  e
+      6 -  f
+      7 -  
+      5 +  x
+      6 +  f
+      7 +  
+  (- as it should be, + as it is)`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := firstDifference("a", "a\nb"); !strings.Contains(got, "2 +  (ends here)") {
+		t.Errorf("a text that is too short:\n%s", got)
+	}
+}

@@ -1,0 +1,327 @@
+package scenarios
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// in puts steps into a scenario that is right otherwise; the first is on line 3.
+func in(steps string) string { return "title: x\nscript:\n" + steps }
+
+// with puts a setup into a scenario that is right otherwise; it begins on line 3.
+func with(setup string) string { return "title: x\nsetup:\n" + setup + "script: [say: x]\n" }
+
+// and appends to a scenario that is right otherwise; it begins on line 3.
+func and(more string) string { return "title: x\nscript: [say: x]\n" + more }
+
+var allSteps = strings.Join(sortedKeys(stepKeys), ", ")
+
+// refusals are what somebody may write, and what the loader says to it, after
+// the file's name. Each message is for the one who has to mend the file: where,
+// what, and what would be right.
+var refusals = []struct{ name, yaml, want string }{
+	{"empty file", "", "1: the file is empty; a scenario has a title, a script and expectations"},
+	{"only comments", "# nothing\n# at all\n", "1: the file is empty; a scenario has a title, a script and expectations"},
+	{"only a document marker", "---\n", "1: the file is empty; a scenario has a title, a script and expectations"},
+	{"null", "~\n", "1: a scenario consists of keys and values (title: ..., script: ...), and this is nothing"},
+	{"a list", "- title: x\n- script: []\n", "1: a scenario consists of keys and values (title: ..., script: ...), and this is a list"},
+	{"a word", "hello\n", `1: a scenario consists of keys and values (title: ..., script: ...), and this is "hello"`},
+	{"a number", "42\n", `1: a scenario consists of keys and values (title: ..., script: ...), and this is "42"`},
+	{"a second document", and("---\ntitle: y\n"), "3: a second document begins here, and a scenario is one"},
+	{"an empty second document", and("---\n"), "3: a second document begins here, and a scenario is one"},
+	{"no title", "script: [say: x]\n", "1: the scenario has no title"},
+	{"no script", "title: x\n", "1: the scenario has no script"},
+	{"unknown key", "titel: x\nscript: [say: x]\n", `1: unknown key "titel"; did you mean "title"?`},
+	{"unknown key, nothing near", "title: x\nfoo: 1\nscript: [say: x]\n", `2: unknown key "foo": it is one of because, expect, script, setup, shows, source, title`},
+	{"a key that is a number", "1: x\n", `1: unknown key "1": it is one of because, expect, script, setup, shows, source, title`},
+	{"a key that is a list", "? [a, b]\n: x\n", "2: this is not YAML: found an invalid key for this map"},
+	{"a question mark", "? title\n", `1: a key is a plain word, and this is "? title"`},
+	{"empty title", "title:\nscript: [say: x]\n", `1: "title" is empty: it needs a text`},
+	{"blank title", "title: '  '\nscript: [say: x]\n", `1: "title" is empty: it needs a text`},
+	{"title is a list", "title: [x]\nscript: [say: x]\n", `1: "title" needs a text, and got a list`},
+	{"title is a mapping", "title: {x: y}\nscript: [say: x]\n", `1: "title" needs a text, and got a mapping`},
+	{"a key twice", "title: x\nshows: a\nshows: b\nscript: [say: x]\n", `3: "shows" is here twice: it is on line 2 already`},
+	{"a key twice in a step", in("  - say: a\n    say: b\n"), `4: "say" is here twice: it is on line 3 already`},
+	{"a key twice in one line", with("  retry: {tries: 1, tries: 2}\n"), `3: "tries" is here twice: it is on line 3 already`},
+	{"a client twice", with("  clients: {A: , A: }\n"), `3: "A" is here twice: it is on line 3 already`},
+	{"anchor", "title: &a x\nscript: [say: x]\n", `1: the anchor "&a" can't be used: scenarios have no anchors, aliases, tags and merge keys`},
+	{"alias", "title: x\nshows: *a\nscript: [say: x]\n", `2: the alias "*a" can't be used: scenarios have no anchors, aliases, tags and merge keys`},
+	{"alias of a step", in("  - *step\n"), `3: the alias "*step" can't be used: scenarios have no anchors, aliases, tags and merge keys`},
+	{"anchor of a mapping", "title: x\nsetup: &a\n  ttl: 1s\nscript: [say: x]\n", `2: the anchor "&a" can't be used: scenarios have no anchors, aliases, tags and merge keys`},
+	{"tag", "title: !!str x\nscript: [say: x]\n", `1: the tag "!!str" can't be used: scenarios have no anchors, aliases, tags and merge keys`},
+	{"tag of a list", in("  - run: !seq [A]\n"), `3: the tag "!seq" can't be used: scenarios have no anchors, aliases, tags and merge keys`},
+	{"merge key", with("  <<: {ttl: 1s}\n"), `3: the merge key "<<" can't be used: scenarios have no anchors, aliases, tags and merge keys`},
+	{"tab", "title: x\n\tscript: y\n", "2: this is not YAML: a tab stands where only spaces can"},
+	{"unclosed quote", "title: \"x\nscript: [say: x]\n", "1: this is not YAML: a quote is not closed"},
+	{"unclosed single quote", in("  - say: 'a\n"), "3: this is not YAML: a quote is not closed"},
+	{"unclosed bracket", in("  - run: [A, B\n"), "3: this is not YAML: a bracket is not closed"},
+	{"unclosed brace", with("  clients: {A: 1\n"), "4: this is not YAML: a comma or a closing brace is missing"},
+	{"a colon without quotes", in("  - say: Now: watch\n"), "3: this is not YAML: does a text with a colon lack its quotes, or is the next line indented too far?"},
+	{"indented too far", "title: x\n  script: y\n", "1: this is not YAML: does a text with a colon lack its quotes, or is the next line indented too far?"},
+	{"a step that is not in line", in("  - say: a\n - say: b\n"), "4: this is not YAML: is this line indented like those that it belongs to?"},
+	{"a reserved character", "title: @x\n", "1: this is not YAML: '@' is a reserved character"},
+	{"nothing but a percent sign", "%\n", "1: this is not YAML: undefined directive value"},
+	{"binary", "\x7fELF\x02\x01\x01\x00\x00", "1: this is not text: it has the control character U+007F"},
+	{"not UTF-8", "title: x\nshows: \xff\xfe\n", "2: this is not text: the byte 0xff is not UTF-8"},
+	{"UTF-16", "\xff\xfet\x00i\x00", "1: this is not text: the byte 0xff is not UTF-8"},
+	{"escape sequence", "title: x\nshows: \x1b[31mred\n", "2: this is not text: it has the control character U+001B"},
+	{"escape sequence in quotes", "title: \"\\e[31mred\"\nscript: [say: x]\n", `1: "title" has the control character U+001B`},
+	{"text that runs backwards", "title: \"a \\u202e b\"\nscript: [say: x]\n", `1: "title" has the control character U+202E`},
+	{"script is empty", "title: x\nscript:\n", `2: "script" is empty: it needs a list of steps`},
+	{"script is an empty list", "title: x\nscript: []\n", "2: the script has no steps"},
+	{"script is a mapping", "title: x\nscript: {say: x}\n", `2: "script" needs a list of steps, and got a mapping`},
+	{"script is a word", "title: x\nscript: hello\n", `2: "script" needs a list of steps, and got "hello"`},
+	{"an empty step", in("  -\n  - say: b\n"), `3: a step consists of keys and values, as in "run: A", and this is nothing`},
+	{"an empty mapping for a step", in("  - {}\n"), "3: the step is empty; it is one of " + allSteps},
+	{"a word for a step", in("  - resume\n"), `3: a step consists of keys and values, as in "run: A", and this is "resume"`},
+	{"a list for a step", in("  - [say: x]\n"), `3: a step consists of keys and values, as in "run: A", and this is a list`},
+	{"unknown step", in("  - rum: A\n"), `3: unknown step "rum"; did you mean "run"?`},
+	{"unknown step, nothing near", in("  - explode: A\n"), `3: unknown step "explode": it is one of ` + allSteps},
+	{"two steps in one", in("  - say: a\n    run: A\n"), `4: "say" and "run" are two steps: each begins with a dash of its own`},
+	{"unknown key of a step", in("  - run: A\n    too: work\n"), `4: unknown key "too"; did you mean "to"?`},
+	{"a step without further keys", in("  - wait: 1s\n    by: 2s\n"), `4: unknown key "by": this step has no further keys`},
+	{"pause nobody", in("  - pause:\n  - say: b\n"), `3: "pause" is empty: it needs a client's name`},
+	{"crash a mapping", in("  - crash: {A: B}\n"), `3: "crash" needs a client's name, and got a mapping`},
+	{"say nothing", in("  - say:\n"), `3: "say" is empty: it needs a text`},
+	{"say blanks", in("  - say: \"  \"\n"), `3: "say" is empty: it needs a text`},
+	{"say a list", in("  - say: [a]\n"), `3: "say" needs a text, and got a list`},
+	{"ask without an answer", in("  - ask: Well?\n"), "3: a question needs an answer: one of holders, record, verdict"},
+	{"unknown answer", in("  - ask: Well?\n    answer: verdikt\n"), `4: unknown answer "verdikt"; did you mean "verdict"?`},
+	{"unknown client", in("  - run: D\n"), `3: unknown client "D": it is one of A, B`},
+	{"unknown client, something near", "title: x\nsetup:\n  clients: [alice, bob]\nscript:\n  - run: alise\n", `5: unknown client "alise"; did you mean "alice"?`},
+	{"client in lower case", in("  - run: a\n"), `3: unknown client "a"; did you mean "A"?`},
+	{"a list in a list", in("  - run: [A, [B]]\n"), `3: "run" needs a client's name, and got a list`},
+	{"run nobody", in("  - run: []\n"), "3: no client is named"},
+	{"run to nowhere", in("  - run: A\n    to:\n  - say: a\n"), `4: "to" is empty: it needs a position`},
+	{"unknown position", in("  - run: A\n    to: wrk\n"), `4: unknown position "wrk"; did you mean "work"?`},
+	{"unknown position, nothing near", in("  - run: A\n    to: somewhere\n"), `4: unknown position "somewhere": it is one of acquire, done, granted, release, work, before acquire first, after release last`},
+	{"a position of two words", in("  - run: A\n    to: before acquire\n"), `4: a position is one word (acquire, done, granted, release, work), or three, as in "before acquire first"; got "before acquire"`},
+	{"a position of no side", in("  - run: A\n    to: befor acquire 1\n"), `4: a position of three words begins with before or after, not "befor"; did you mean "before"?`},
+	{"unknown phase", in("  - run: A\n    to: before acquir 1\n"), `4: unknown phase "acquir"; did you mean "acquire"?`},
+	{"unknown count", in("  - run: A\n    to: before acquire frist\n"), `4: "frist" is neither first nor last nor a number from 1 (or -1, from the end); did you mean "first"?`},
+	{"count of zero", in("  - run: A\n    to: before acquire 0\n"), `4: "0" is neither first nor last nor a number from 1 (or -1, from the end)`},
+	{"to and for", in("  - run: A\n    to: work\n    for: 1s\n"), "5: a run has a to or a for, not both"},
+	{"otherwise without to", in("  - run: A\n    otherwise: stop\n"), `3: "otherwise" goes with "to"`},
+	{"otherwise something else", in("  - run: A\n    to: work\n    otherwise: halt\n"), `5: unknown alternative "halt": it is one of stop`},
+	{"two clients to a position", in("  - run: [A, B]\n    to: work\n"), "4: only one client can be run to a position, not 2"},
+	{"wait for nothing", in("  - wait:\n"), `3: "wait" is empty: it needs a duration, such as 10s`},
+	{"wait for a number", in("  - wait: 10\n"), `3: "10" is not a duration; write 10s, 1.5s, 200ms or 2m`},
+	{"wait for a word", in("  - wait: soon\n"), `3: "soon" is not a duration; write 10s, 1.5s, 200ms or 2m`},
+	{"wait backwards", in("  - wait: -1s\n"), `3: "wait" is -1s, and must be more than 0`},
+	{"wait no time", in("  - wait: 0s\n"), `3: "wait" is 0s, and must be more than 0`},
+	{"wait two years", in("  - wait: 17520h\n"), `3: "17520h" is more than a year (8760h), and nothing in a scenario can last so long`},
+	{"wait for ever", in("  - wait: 99999999999999h\n"), `3: "99999999999999h" is more than a year (8760h), and nothing in a scenario can last so long`},
+	{"run within no time", in("  - run: A\n    within: 0s\n"), `4: "within" is 0s, and must be more than 0`},
+	{"clock without by", in("  - clock: {client: A}\n"), `3: a clock step needs "by", and not 0: 12s forward, -3s back`},
+	{"clock of nobody", in("  - clock: {by: 1s}\n"), "3: a clock step names a client or a node"},
+	{"clock of both", in("  - clock: {client: A, node: n1, by: 1s}\n"), "3: a clock step names a client or a node"},
+	{"clock of a word", in("  - clock: A\n"), `3: "clock" needs keys and values, and got "A"`},
+	{"an empty clock", in("  - clock:\n      client:\n"), `4: "client" is empty: it needs a client's name`},
+	{"drop nothing", in("  - drop: {}\n"), "3: say whose: request: A, or reply: A"},
+	{"drop both halves", in("  - drop: {reply: A, request: A}\n"), "3: a step is about a request or about a reply, not both"},
+	{"drop of an unknown half", in("  - drop: {replay: A}\n"), `3: unknown key "replay"; did you mean "reply"?`},
+	{"delay without by", in("  - delay: {reply: A}\n"), `3: a delay needs "by"`},
+	{"delay backwards", in("  - delay: {reply: A, by: -1s}\n"), `3: "by" is -1s, and must be more than 0`},
+	{"duplicate a reply", in("  - duplicate: {reply: A}\n"), "3: only a request can arrive twice: a client reads one reply for each"},
+	{"cut nobody", in("  - cut: {nodes: n1}\n"), "3: say whose link: client: A"},
+	{"cut in an unknown direction", in("  - cut: {client: A, direction: reply}\n"), `3: unknown direction "reply": it is one of both, requests, replies`},
+	{"heal in a direction", in("  - heal: {client: A, direction: both}\n"), `3: unknown key "direction": it is one of client, nodes`},
+	{"slow by nothing", in("  - slow: {client: A, request: 1s}\n"), "3: say how slow the link is both ways: request: 6s, reply: 1ms"},
+	{"unknown node", in("  - down: pivto\n"), `3: unknown node "pivto"; did you mean "pivot"?`},
+	{"node zero", in("  - down: n0\n"), `3: unknown node "n0": it is n1 to n9, all, or pivot (the one that completes a majority)`},
+	{"node ten", in("  - down: n10\n"), `3: unknown node "n10": it is n1 to n9, all, or pivot (the one that completes a majority)`},
+	{"node with zeros", in("  - down: n01\n"), `3: unknown node "n01": it is n1 to n9, all, or pivot (the one that completes a majority)`},
+	{"node with a sign", in("  - down: n+1\n"), `3: unknown node "n+1": it is n1 to n9, all, or pivot (the one that completes a majority)`},
+	{"no node", in("  - down: []\n"), "3: no node is named"},
+	{"unknown replica", in("  - failover: {to: n1}\n"), `3: unknown replica "n1": they are n1r1 to n9r3, the first replica of n1 being n1r1`},
+	{"setup is empty", "title: x\nsetup:\nscript: [say: x]\n", `2: "setup" is empty: it needs keys and values`},
+	{"setup is a list", "title: x\nsetup: [ttl]\nscript: [say: x]\n", `2: "setup" needs keys and values, and got a list`},
+	{"unknown setting", with("  tll: 1s\n"), `3: unknown key "tll"; did you mean "ttl"?`},
+	{"TTL without a unit", with("  ttl: 10\n"), `3: "10" is not a duration; write 10s, 1.5s, 200ms or 2m`},
+	{"TTL of less than a millisecond", with("  ttl: 10us\n"), "3: Redis counts in milliseconds, and 10µs is less than one"},
+	{"negative latency", with("  latency: -1ms\n"), `3: "latency" is -1ms, and can't be less than 0`},
+	{"timeout of none", with("  timeout: 0s\n"), `3: "timeout" is 0s, and must be more than 0`},
+	{"retry is a number", with("  retry: 3\n"), `3: "retry" needs keys and values, and got "3"`},
+	{"fewer than no tries", with("  retry: {tries: -1}\n"), `3: "tries" is -1, and can't be less than 0; 0 means for ever`},
+	{"tries is a duration", with("  retry: {tries: 1s}\n"), `3: "1s" is not a whole number`},
+	{"unknown part of retry", with("  retry: {tries: 3, dely: 1s}\n"), `3: unknown key "dely"; did you mean "delay"?`},
+	{"unknown persistence", with("  persistence: evrysec\n"), `3: unknown persistence "evrysec"; did you mean "everysec"?`},
+	{"unknown resource", with("  resource: fence\n"), `3: unknown resource "fence"; did you mean "fenced"?`},
+	{"unknown scripts", with("  scripts: hot\n"), `3: unknown state of the script cache "hot": it is one of warm, cold`},
+	{"no clients", with("  clients: []\n"), "3: no client is named"},
+	{"empty clients", with("  clients:\n"), `3: "clients" is empty: it needs the names of clients`},
+	{"a client named like a node", with("  clients: [n1]\n"), `3: a client cannot be named "n1": that name is taken`},
+	{"a client named like the probe", with("  clients: {probe: }\n"), `3: a client cannot be named "probe": that name is taken`},
+	{"a client with a long name", with("  clients: [Methuselah_the_Elder]\n"), `3: a client cannot be named "Methuselah_the_Elder": use up to 12 letters, digits and underscores`},
+	{"the same client twice", with("  clients: [A, A]\n"), "3: there are two clients named A"},
+	{"nine clients", with("  clients: [a, b, c, d, e, f, g, h, i]\n"), "3: more than 8 clients"},
+	{"a word for a client", with("  clients: {A: 1s}\n"), `3: "A" needs keys and values, and got "1s"`},
+	{"unknown setting of a client", with("  clients:\n    A:\n      wrok: 1s\n"), `5: unknown key "wrok"; did you mean "work"?`},
+	{"rate of nothing", with("  clients: {A: {rate: 0}}\n"), "3: a clock can run at a rate of 0.1 to 10, not 0"},
+	{"rate of no number", with("  clients: {A: {rate: fast}}\n"), `3: "fast" is not a number`},
+	{"rate NaN", with("  clients: {A: {rate: .nan}}\n"), `3: ".nan" is not a number`},
+	{"no cycles", with("  clients: {A: {cycles: 0}}\n"), "3: a client can have 1 to 1000 cycles, not 0"},
+	{"half a cycle", with("  clients: {A: {cycles: 1.5}}\n"), `3: "1.5" is not a whole number`},
+	{"offset of years", with("  clients: {A: {offset: -90000h}}\n"), `3: "-90000h" is more than a year (8760h), and nothing in a scenario can last so long`},
+	{"neither true nor false", with("  clients: {A: {extend: yes}}\n"), `3: "yes" is neither true nor false`},
+	{"expect a list", and("expect: [setnx]\n"), `3: "expect" needs keys and values, and got a list`},
+	{"unknown strategy", and("expect:\n  setnxx: ok\n"), `4: unknown strategy "setnxx"; did you mean "setnx"?`},
+	{"unknown strategy in because", and("because:\n  setpx-lau: x\n"), `4: unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+	{"unknown code", and("expect:\n  setnx: [DG, OVV]\n"), `4: unknown code "OVV"; did you mean "OV"?`},
+	{"unknown code, nothing near", and("expect:\n  setnx: wrong\n"), `4: unknown code "wrong": it is one of SW, DG, OV, FR, PD, LV, GAP, FN, BD, ok`},
+	{"ok in capitals", and("expect:\n  setnx: OK\n"), `4: unknown code "OK"; did you mean "ok"?`},
+	{"no verdict", and("expect:\n  setnx:\n"), `4: "setnx" is empty: it needs ok, or a list of codes`},
+	{"an empty verdict", and("expect:\n  setnx: []\n"), `4: "setnx" is empty: it needs ok, or a list of codes`},
+	{"ok and a code", and("expect:\n  setnx: [ok, DG]\n"), `4: "ok" is no code: it stands alone`},
+	{"a code twice", and("expect:\n  setnx: [DG, OV, dg]\n"), "4: DG is here twice"},
+	{"a mapping for a verdict", and("expect:\n  setnx: {DG: 1}\n"), `4: "setnx" needs ok, or a list of codes, and got a mapping`},
+	{"no reason", and("because:\n  setnx:\n"), `4: "setnx" is empty: it needs a text`},
+	{"a list of reasons", and("because:\n  setnx: [a, b]\n"), `4: "setnx" needs a text, and got a list`},
+}
+
+func TestRefusals(t *testing.T) {
+	seen := map[string]bool{}
+	for _, tt := range refusals {
+		if seen[tt.name] {
+			t.Errorf("there are two refusals named %q", tt.name)
+		}
+		seen[tt.name] = true
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := read("test.yaml", "test.yaml", []byte(tt.yaml))
+			if err == nil {
+				t.Fatalf("accepted:\n%s", tt.yaml)
+			}
+			if want := "test.yaml:" + tt.want; err.Error() != want {
+				t.Errorf("got  %s\nwant %s\nof\n%s", err, want, tt.yaml)
+			}
+		})
+	}
+}
+
+// What the parser could choke on: each is refused, with a line, and soon.
+func TestExcesses(t *testing.T) {
+	for _, tt := range []struct{ name, yaml, want string }{
+		{"ten megabytes", strings.Repeat("x", 10<<20), "1: the file has more than 65536 bytes, the most that a scenario can have"},
+		{"ten megabytes of steps", in(strings.Repeat("  - wait: 1s\n", 800_000)), "1: the file has more than 65536 bytes, the most that a scenario can have"},
+		{"a thousand steps and one", in(strings.Repeat("  - wait: 1s\n", 1001)), "3: the script has 1001 steps, more than 1000"},
+		{"brackets in brackets", strings.Repeat("[\n", 30_000), "201: more than 200 brackets are open"},
+		{"braces in braces", strings.Repeat("{a: ", 300), "1: more than 200 brackets are open"},
+		{"lists in lists", strings.Repeat("- ", 10_000) + "x", "1: a scenario consists of keys and values (title: ..., script: ...), and this is a list"},
+		{"questions in questions", strings.Repeat("? ", 10_000) + "x", "1: this is not YAML: unexpected scalar value type"},
+		{"mappings in mappings", indented(300), `1: unknown key "a": it is one of because, expect, script, setup, shows, source, title`},
+		{"a long word", in("  - " + strings.Repeat("rum", 1000) + ": A\n"), `3: unknown step "` + strings.Repeat("rum", 20) + `...": it is one of ` + allSteps},
+		{"a long client's name", in("  - run: " + strings.Repeat("A", 1000) + "\n"), `3: unknown client "` + strings.Repeat("A", 60) + `...": it is one of A, B`},
+		{"a long duration", in("  - wait: " + strings.Repeat("9", 1000) + "\n"), `3: "` + strings.Repeat("9", 60) + `..." is not a duration; write 10s, 1.5s, 200ms or 2m`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			began := time.Now()
+			_, err := read("test.yaml", "test.yaml", []byte(tt.yaml))
+			if want := "test.yaml:" + tt.want; fmt.Sprint(err) != want {
+				t.Errorf("got  %.300s\nwant %s", fmt.Sprint(err), want)
+			}
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("that took %s", took)
+			}
+		})
+	}
+}
+
+// indented is mappings in mappings, a line each.
+func indented(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		b.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	return b.String()
+}
+
+// A file's errors begin with its path, as it was given, and the line.
+func TestLoadNamesThePath(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(file, []byte(in("  - rum: A\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Find(file)
+	if want := file + `:3: unknown step "rum"; did you mean "run"?`; fmt.Sprint(err) != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if err := os.WriteFile(file, []byte(in("  - run: all\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Find(file)
+	if err != nil || s.Name != file {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestFindsBuiltin(t *testing.T) {
+	for _, name := range Names() {
+		if s, err := Find(name); err != nil || s.Name != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := Find("crash-holdin")
+	if want := `unknown scenario "crash-holdin"; did you mean "crash-holding"?`; fmt.Sprint(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// What looks odd and is right: it must not be refused.
+func TestAccepted(t *testing.T) {
+	for _, yaml := range []string{
+		"\ufefftitle: x\nscript: [say: x]\n",                  // the mark that some editors put first
+		"title: x\r\nscript:\r\n  - say: x\r\n",               // lines as on Windows
+		"# a comment\n---\ntitle: x\nscript: [say: x]\n...\n", // the marks of a document
+		"{title: x, script: [{say: x}]}\n",
+		"title: 12\nscript: [say: 3.5]\n", // a text that looks like a number
+		"title: |\n  x\nscript:\n  - say: >\n      folded\n      text\n",
+		"title: \"\\u00fcber\"\nscript: [say: '👩‍🏫 شرح']\n",
+		in("  - to: work\n    run: A\n"), // the order of keys means nothing
+		in("  - run: all\n  - run: [all, A]\n"),
+		in("  - down: [n1, all, pivot, n9]\n"),
+		in("  - clock: {client: A, by: -1.5s}\n"),
+		with("  clients: {A: , B: {work: 0s}}\n"),
+		with("  clients: A\n") + "# one\n",
+		with("  latency: 0s\n  retry: {jitter: 0s}\n"),
+		and("expect:\n  setnx: dg\n  redlock: [ov, DG]\n"),
+	} {
+		if _, err := read("test.yaml", "test.yaml", []byte(yaml)); err != nil {
+			t.Errorf("%v\nof\n%s", err, yaml)
+		}
+	}
+	s := script(t, and("expect:\n  redlock: [ov, DG]\n  setnx: ok\n"))
+	if v, _ := s.Expect("redlock"); v.String() != "DG OV" {
+		t.Errorf("the verdict is %s: worst first", v)
+	}
+	if v, stated := s.Expect("setnx"); !stated || v.String() != "ok" {
+		t.Errorf("the verdict is %s, stated: %v", v, stated)
+	}
+	if _, stated := s.Expect("setpx-lua"); stated {
+		t.Error("a verdict where the file has none")
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	known := []string{"pause", "resume", "run", "up", "A", "B"}
+	for word, want := range map[string]string{
+		"puase": "pause", "PAUSE": "pause", "pausee": "pause", "rn": "run", "rnu": "run", "u": "up", "a": "A",
+		"x": "", "C": "", "zz": "", "explode": "", "": "",
+		strings.Repeat("pause", 1000): "",
+	} {
+		got := didYouMean(word, known)
+		if want != "" {
+			want = fmt.Sprintf("; did you mean %q?", want)
+		}
+		if got != want {
+			t.Errorf("%.20q: got %q, want %q", word, got, want)
+		}
+	}
+	if !slices.Equal(known, []string{"pause", "resume", "run", "up", "A", "B"}) {
+		t.Error("the list of known words was changed")
+	}
+}

@@ -1,0 +1,481 @@
+package scenarios
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim"
+)
+
+// whereItStands is what a client does next, and what was the last thing to
+// happen, at the point of a run at which the script says "here".
+func whereItStands(t testing.TB, trace *sim.Trace, client string) (last, next string) {
+	t.Helper()
+	here := slices.IndexFunc(trace.Notes, func(n sim.Note) bool { return n.Text == "here" })
+	if here < 0 {
+		t.Fatalf("the script never comes to \"here\":\n%s", plain(t, trace))
+	}
+	seq := trace.Notes[here].Seq
+	if seq > 1 {
+		last = told(trace, &trace.Events[seq-2])
+	}
+	for i := seq - 1; i < len(trace.Events); i++ {
+		e := &trace.Events[i]
+		if trace.Actor(e) == client && e.Kind != sim.KindPause && e.Kind != sim.KindResume && e.Kind != sim.KindClock {
+			return last, told(trace, e)
+		}
+	}
+	return last, ""
+}
+
+// anyToken is a token, whose end is random.
+var anyToken = regexp.MustCompile(`\b([A-Z]\d+)-[0-9a-f]{4}\b`)
+
+func told(trace *sim.Trace, e *sim.Event) string { return trace.Actor(e) + " " + trace.Text(e) }
+
+// timed is the same with the instant before it.
+func timed(trace *sim.Trace, e *sim.Event) string { return sim.Duration(e.At) + " " + told(trace, e) }
+
+// of lists the events of a kind.
+func of(trace *sim.Trace, kinds ...sim.Kind) (lines []string) {
+	for i := range trace.Events {
+		if e := &trace.Events[i]; slices.Contains(kinds, e.Kind) && trace.Actor(e) != sim.Probe {
+			lines = append(lines, timed(trace, e))
+		}
+	}
+	return lines
+}
+
+// missed lists what the runner had to say.
+func missed(trace *sim.Trace) (texts []string) {
+	for _, n := range trace.Notes {
+		if n.Kind == sim.NoteMissed {
+			texts = append(texts, n.Text)
+		}
+	}
+	return texts
+}
+
+func equal(t testing.TB, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\ngot  %s\nwant %s", what, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+	}
+}
+
+// A position means the same under every strategy, however many commands there
+// are to it. A's token is what the seed gives; only its beginning is told here.
+//
+//	setpx-lua     SET | work | EVALSHA
+//	get-then-del  SET | work | GET DEL
+//	setnx-expire  SET EXPIRE | work | DEL
+//	redlock       5 SET | work | 5 EVALSHA
+//
+// work is a read and, a second later, a write.
+func TestPositions(t *testing.T) {
+	for _, tt := range []struct{ strategy, position, last, next string }{
+		{"setpx-lua", "acquire", "", "A wants the lock"},
+		{"setpx-lua", "before acquire first", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
+		{"setpx-lua", "before acquire last", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
+		{"setpx-lua", "after acquire first", "n1 A: SET lock A1", "A <- n1  OK"},
+		{"setpx-lua", "granted", "A has the lock, token A1", "A enters the critical section"},
+		{"setpx-lua", "work", "A enters the critical section", "A reads the store: 0"},
+		{"setpx-lua", "before work first", "A enters the critical section", "A reads the store: 0"},
+		{"setpx-lua", "after work first", "A sleeps for 1s", "A wakes up"},
+		{"setpx-lua", "after work -2", "A sleeps for 1s", "A wakes up"},
+		{"setpx-lua", "before work last", "A wakes up", "A writes the store: 1"},
+		{"setpx-lua", "before work 2", "A wakes up", "A writes the store: 1"},
+		{"setpx-lua", "after work last", "A writes the store: 1", "A leaves the critical section"},
+		{"setpx-lua", "release", "A leaves the critical section", "A releases"},
+		{"setpx-lua", "before release first", "A releases", "A -> n1  EVALSHA"},
+		{"setpx-lua", "before release last", "A releases", "A -> n1  EVALSHA"},
+		{"setpx-lua", "after release last", "n1 A: EVALSHA", "A <- n1  1"},
+		{"setpx-lua", "done", "A has finished", ""},
+		{"get-then-del", "before release last", "A <- n1  A1", "A -> n1  DEL lock"},
+		{"get-then-del", "after release -2", "n1 A: GET lock = A1", "A <- n1  A1"},
+		{"get-then-del", "after release 2", "n1 A: DEL lock = 1", "A <- n1  1"},
+		{"setnx-expire", "after acquire first", "n1 A: SET lock 1 NX = OK", "A <- n1  OK"},
+		{"setnx-expire", "before acquire last", "A <- n1  OK", "A -> n1  EXPIRE lock 10"},
+		{"setnx-expire", "before acquire -2", "A wants the lock", "A -> n1  SET lock 1 NX"},
+		{"redlock", "before acquire last", "A <- n4  OK", "A -> n5  SET lock A1"},
+		{"redlock", "after acquire -2", "n4 A: SET lock A1", "A <- n4  OK"},
+		{"redlock", "before acquire 3", "A <- n2  OK", "A -> n3  SET lock A1"},
+		{"redlock", "before release -5", "A releases", "A -> n1  EVALSHA"},
+	} {
+		t.Run(tt.strategy+"/"+tt.position, func(t *testing.T) {
+			trace := mustRun(t, script(t, in("  - run: A\n    to: "+tt.position+"\n  - say: here\n  - run: A\n")), tt.strategy)
+			equal(t, "the run could not get there", missed(trace))
+			last, next := whereItStands(t, trace, "A")
+			if !strings.HasPrefix(last, tt.last) || tt.last == "" && last != "" {
+				t.Errorf("the last event is %q, want %q", last, tt.last)
+			}
+			if !strings.HasPrefix(next, tt.next) || tt.next == "" && next != "" {
+				t.Errorf("what A does next is %q, want %q", next, tt.next)
+			}
+		})
+	}
+}
+
+// A position that a strategy doesn't have: the client stops at the end of the
+// phase, and the run says why.
+func TestPositionsThatThereAreNot(t *testing.T) {
+	for _, tt := range []struct{ strategy, position, why, next string }{
+		{"setpx-lua", "before acquire 2", "under setpx-lua it leaves acquire earlier", "A enters"},
+		{"setpx-lua", "after acquire -2", "under setpx-lua it leaves acquire earlier", "A enters"},
+		{"setpx-lua", "before release 2", "it is through with its program", ""},
+		{"setpx-lua", "before work 3", "under setpx-lua it leaves work earlier", "A releases"},
+		{"setpx-lua", "before work -3", "under setpx-lua it leaves work earlier", "A releases"},
+		{"setpx-lua", "after work -3", "under setpx-lua it leaves work earlier", "A releases"},
+		{"redlock", "after acquire 6", "under redlock it leaves acquire earlier", "A enters"},
+	} {
+		t.Run(tt.strategy+"/"+tt.position, func(t *testing.T) {
+			trace := mustRun(t, script(t, in("  - run: A\n    to: "+tt.position+"\n  - say: here\n  - run: A\n")), tt.strategy)
+			equal(t, "said", missed(trace), fmt.Sprintf("A never stands at %q: %s", tt.position, tt.why))
+			if _, next := whereItStands(t, trace, "A"); !strings.HasPrefix(next, tt.next) || tt.next == "" && next != "" {
+				t.Errorf("what A does next is %q, want %q", next, tt.next)
+			}
+		})
+	}
+}
+
+// With one millisecond each way, redlock's fifth SET leaves after 8 ms. Who may
+// run for 5 ms only cannot get there, and must not be told that the third, which
+// is as far as it gets, is the last.
+func TestLastIsNotTheLastInTime(t *testing.T) {
+	trace := mustRun(t, script(t, in("  - run: A\n    to: before acquire last\n    within: 5ms\n  - say: here\n")), "redlock")
+	equal(t, "said", missed(trace), `A does not get to "before acquire last" within 5ms`)
+	if last, next := whereItStands(t, trace, "A"); !strings.HasPrefix(last, "n3 A: SET") || !strings.HasPrefix(next, "A <- n3") {
+		t.Errorf("A stands between %q and %q", last, next)
+	}
+	if at := trace.Notes[1].At; at != 5*time.Millisecond {
+		t.Errorf("and that at %s", at)
+	}
+}
+
+// Commands are counted through all tries of one Acquire: A holds the lock, and
+// each of B's three tries is one SET.
+func TestLastOfSeveralTries(t *testing.T) {
+	trace := mustRun(t, script(t, `title: x
+setup:
+  retry: {tries: 3, delay: 100ms, jitter: 0s}
+script:
+  - run: A
+    to: work
+  - run: B
+    to: before acquire last
+  - say: here
+  - run: all
+`), "naive-del")
+	if last, next := whereItStands(t, trace, "B"); last != "B wakes up" || !strings.HasPrefix(next, "B -> n1  SET lock B3") {
+		t.Errorf("B stands between %q and %q", last, next)
+	}
+	equal(t, "B's refusal", of(trace, sim.KindRefused), "208ms B is refused")
+}
+
+// To run ahead leaves no trace: the run is the same as with the number itself.
+func TestRunAheadIsNotSeen(t *testing.T) {
+	for _, name := range []string{"setpx-lua", "redlock", "getset-expired"} {
+		last := mustRun(t, script(t, in("  - run: B\n    to: before acquire last\n  - run: A\n    to: before acquire last\n  - run: all\n")), name)
+		n := map[string]string{"setpx-lua": "1", "redlock": "5", "getset-expired": "2"}[name]
+		// A asks after B has stored: under getset-expired it reads, and is refused, again and again.
+		first := mustRun(t, script(t, in("  - run: B\n    to: before acquire "+n+"\n  - run: A\n    to: before acquire last\n  - run: all\n")), name)
+		if last.Hash != first.Hash || last.Schedule != first.Schedule {
+			t.Errorf("%s: hash %s with \"last\", %s with %q", name, last.Hash, first.Hash, n)
+		}
+	}
+}
+
+// done is the end of a cycle, not of the program; a refusal ends the cycle of
+// those who don't insist.
+func TestDone(t *testing.T) {
+	for _, tt := range []struct {
+		name, clients, script string
+		want                  []string // what has happened by then
+		next                  string
+	}{
+		{
+			"the first of three", "{A: {cycles: 3}, B: }", "  - run: A\n    to: done\n",
+			[]string{"2ms A has the lock, token A1", "1.004s A is done releasing"}, "A wants the lock",
+		},
+		{
+			"from the middle of it", "{A: {cycles: 3}, B: }", "  - run: A\n    to: before work last\n  - run: A\n    to: done\n",
+			[]string{"2ms A has the lock, token A1", "1.004s A is done releasing"}, "A wants the lock",
+		},
+		{
+			"the second of three", "{A: {cycles: 3}, B: }", "  - run: A\n    to: done\n  - run: A\n    to: done\n",
+			[]string{"2ms A has the lock, token A1", "1.004s A is done releasing", "1.006s A has the lock, token A2", "2.008s A is done releasing"}, "A wants the lock",
+		},
+		{
+			"refused, and through with it", "{A: , B: {cycles: 2}}", "  - run: A\n    to: work\n  - run: B\n    to: done\n",
+			[]string{"2ms A has the lock, token A1", "4ms B is refused"}, "B wants the lock",
+		},
+		{
+			"refused, and insisting", "{A: , B: {cycles: 2, insist: 2s}}", "  - run: A\n    to: work\n  - run: [A, B]\n    for: 1s\n  - run: B\n    to: done\n",
+			[]string{"2ms A has the lock, token A1", "4ms B is refused", "2.006s B has the lock, token B2", "3.008s B is done releasing"}, "B wants the lock",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			trace := mustRun(t, script(t, "title: x\nsetup:\n  clients: "+tt.clients+"\n  retry: {tries: 1}\nscript:\n"+tt.script+"  - say: here\n  - run: all\n"), "naive-del")
+			_, next := whereItStands(t, trace, tt.next[:1])
+			if next != tt.next {
+				t.Errorf("next is %q, want %q", next, tt.next)
+			}
+			i := slices.IndexFunc(trace.Notes, func(n sim.Note) bool { return n.Text == "here" })
+			before := *trace
+			before.Events = trace.Events[:trace.Notes[i].Seq-1]
+			var got []string
+			for _, line := range of(&before, sim.KindGranted, sim.KindRefused, sim.KindReleased) {
+				line, _, _ = strings.Cut(line, "-") // a token's random end
+				got = append(got, line)
+			}
+			if tt.name == "refused, and insisting" {
+				// A has its second of work, releases at about 1 s, and is done too.
+				got = slices.DeleteFunc(got, func(line string) bool { return strings.HasSuffix(line, "A is done releasing") })
+			}
+			equal(t, "until then", got, tt.want...)
+		})
+	}
+}
+
+// otherwise: stop leaves out the rest of the script where there is nothing to
+// show, and nothing where there is.
+func TestOtherwiseStop(t *testing.T) {
+	yaml := in("  - run: A\n    to: before acquire 2\n    otherwise: stop\n  - crash: A\n  - say: A has crashed.\n  - down: all\n")
+	trace := mustRun(t, script(t, yaml), "setpx-lua")
+	equal(t, "said", missed(trace),
+		`A never stands at "before acquire 2": under setpx-lua it leaves acquire earlier`,
+		"So the window that this scenario is about does not open under setpx-lua. The rest of the script is left out.")
+	equal(t, "what the rest would have done", of(trace, sim.KindCrash, sim.KindDown))
+	if len(trace.Notes) != 2 {
+		t.Errorf("notes: %+v", trace.Notes)
+	}
+	if v := trace.Verdict(); len(v) > 0 {
+		t.Errorf("the verdict is %s, of a run in which A works and releases", v)
+	}
+	trace = mustRun(t, script(t, yaml), "setnx-expire")
+	equal(t, "said", missed(trace))
+	equal(t, "the rest", of(trace, sim.KindCrash, sim.KindDown), "2ms A crashes", "2ms n1 goes down  [lock gone]")
+
+	// Also where the position isn't reached in time.
+	trace = mustRun(t, script(t, in("  - run: A\n    to: work\n    within: 1ms\n    otherwise: stop\n  - crash: A\n")), "setpx-lua")
+	equal(t, "said", missed(trace),
+		`A does not get to "work" within 1ms`,
+		"So the window that this scenario is about does not open under setpx-lua. The rest of the script is left out.")
+	equal(t, "what the rest would have done", of(trace, sim.KindCrash))
+}
+
+// The answer to a question is found in the trace, at the point where it is
+// asked; that of a prediction, at the end.
+func TestAnswers(t *testing.T) {
+	for _, tt := range []struct{ name, strategy, yaml, want string }{
+		{"nobody yet", "setpx-lua", in("  - ask: Who?\n    answer: holders\n  - run: A\n    to: work\n"), "nobody"},
+		{"nothing yet", "setpx-lua", in("  - ask: What?\n    answer: record\n  - run: A\n    to: work\n"), "nobody"},
+		{"A", "setpx-lua", in("  - run: A\n    to: granted\n  - ask: Who?\n    answer: holders\n"), "A"},
+		{"not yet, though Redis has it", "setpx-lua", in("  - run: A\n    to: after acquire last\n  - ask: Who?\n    answer: holders\n"), "nobody"},
+		{"no longer, though Redis has it", "naive-del", in("  - run: A\n    to: before release last\n  - ask: Who?\n    answer: holders\n"), "nobody"},
+		{"not the dead", "setpx-lua", in("  - run: A\n    to: work\n  - crash: A\n  - ask: Who?\n    answer: holders\n"), "nobody"},
+		{"also whose lease is over", "setpx-lua", in("  - run: A\n    to: work\n  - wait: 11s\n  - ask: Who?\n    answer: holders\n"), "A"},
+		{"both", "setpx-lua", in("  - run: A\n    to: work\n  - wait: 11s\n  - run: B\n    to: work\n  - ask: Who?\n    answer: holders\n"), "A, B"},
+		{"whose 1 it is", "setnx-expire", in("  - run: B\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: 1 (B's)"},
+		{"whose value it is, though another's lease is live", "fixed-value", in("  - run: A\n    to: work\n  - wait: 11s\n  - run: B\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: locked (B's)"},
+		{"nothing any more", "setnx-expire", in("  - run: B\n  - ask: What?\n    answer: record\n"), "nobody"},
+		{"on three of five", "redlock", in("  - cut: {client: A, nodes: [n2, n4]}\n  - run: A\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: A1-* (A's), n3: A1-* (A's), n5: A1-* (A's)"},
+		{"the end of it", "setnx", in("  - ask: How will it end?\n    answer: verdict\n  - run: A\n    to: work\n  - crash: A\n"), "PD"},
+		{"a good end", "setnx", in("  - ask: How will it end?\n    answer: verdict\n  - run: all\n"), "ok"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			trace := mustRun(t, script(t, tt.yaml), tt.strategy)
+			if got := anyToken.ReplaceAllString(trace.Notes[0].Answer, "$1-*"); got != tt.want {
+				t.Errorf("the answer is %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A step that can do nothing under a strategy, or at that moment, says so and
+// the script goes on.
+func TestMissedSteps(t *testing.T) {
+	for _, tt := range []struct {
+		strategy, step string
+		said, happened []string
+	}{
+		{"setnx", "down: n9", []string{"setnx runs on 1 node: there is no n9"}, nil},
+		{"redlock", "down: n9", []string{"redlock runs on 5 nodes: there is no n9"}, nil},
+		{"setnx", "down: [n1, n4, n5]", []string{"setnx runs on 1 node: there is no n4, n5"}, []string{"0ms n1 goes down"}},
+		{"setnx", "down: pivot", nil, []string{"0ms n1 goes down"}},
+		{"redlock", "down: pivot", nil, []string{"0ms n3 goes down"}},
+		{"redlock", "down: [all]", nil, []string{"0ms n1 goes down", "0ms n2 goes down", "0ms n3 goes down", "0ms n4 goes down", "0ms n5 goes down"}},
+		{"setnx", "up: n1", nil, nil}, // it is up
+		{"setnx", "drop: {reply: A}", []string{"drop: no reply of A is under way"}, nil},
+		{"setnx", "drop: {request: A}", []string{"drop: no request of A is under way"}, nil},
+		{"setnx", "delay: {reply: B, by: 1s}", []string{"delay: no reply of B is under way"}, nil},
+		{"setnx", "duplicate: {request: A}", []string{"duplicate: A has sent nothing that could arrive twice"}, nil},
+		{"redlock", "clock: {node: [n2, n6], by: 1s}", []string{"redlock runs on 5 nodes: there is no n6"}, []string{"0ms n2 clock jumps by 1s"}},
+		{"setnx", "cut: {client: A, nodes: n2}", []string{"setnx runs on 1 node: there is no n2"}, nil},
+		{"setnx", "cut: {client: A}", nil, []string{"0ms net the link between A and n1 is cut"}},
+		{"setnx", "crash: [A, B]", nil, []string{"0ms A crashes", "0ms B crashes"}},
+		{"setnx", "clock: {client: B, by: -3s}", nil, []string{"0ms B wall clock jumps by -3s"}},
+	} {
+		t.Run(tt.strategy+"/"+tt.step, func(t *testing.T) {
+			trace := mustRun(t, script(t, in("  - "+tt.step+"\n  - say: and so on\n")), tt.strategy)
+			equal(t, "said", missed(trace), tt.said...)
+			equal(t, "happened", of(trace, sim.KindDown, sim.KindUp, sim.KindNetwork, sim.KindNodeStep, sim.KindCrash, sim.KindWallStep), tt.happened...)
+			if last := trace.Notes[len(trace.Notes)-1]; last.Text != "and so on" {
+				t.Errorf("the script ended with %q", last.Text)
+			}
+		})
+	}
+}
+
+// What a setup says about a client shows in the events that it causes.
+func TestClientSettings(t *testing.T) {
+	for _, tt := range []struct {
+		name, strategy, clients, script string
+		kinds                           []sim.Kind
+		want                            []string
+	}{
+		{ // A's stamp and B's are read off wall clocks that start at 1000 s.
+			"offset", "getset-equal", "{A: {offset: 12s}, B: {offset: -3s}}",
+			"  - run: B\n    to: before acquire first\n  - run: A\n    to: before acquire first\n",
+			[]sim.Kind{sim.KindClock}, []string{"0ms B reads its wall clock: 997.000000", "0ms A reads its wall clock: 1012.000000"},
+		},
+		{ // A second of work on a clock that runs twice as fast is half a true one; A's lease
+			// of 10 s less 102 ms for drift is over after 4.949 true seconds.
+			"a fast clock", "setpx-lua", "{A: {rate: 2}}",
+			"  - run: A\n    to: before work last\n  - wait: 5s\n",
+			[]sim.Kind{sim.KindWake, sim.KindLapse}, []string{"502ms A wakes up", "4.949s A lease lapses: its own clock reads the deadline"},
+		},
+		{ // On one that runs at half the rate it is two; the lease would last 19.796 s, but Redis drops the key after 10.
+			"a slow clock", "setpx-lua", "{A: {rate: 0.5}}",
+			"  - run: A\n    to: before work last\n  - wait: 20s\n",
+			[]sim.Kind{sim.KindWake, sim.KindLapse, sim.KindExpire},
+			[]string{"2.002s A wakes up", "10.002s n1 expires  [lock gone]", "19.796s A lease lapses: its own clock reads the deadline"},
+		},
+		{
+			"cycles", "naive-del", "{A: {cycles: 3, work: 0s}}", "  - run: A\n",
+			[]sim.Kind{sim.KindEnter, sim.KindWrite, sim.KindDone},
+			[]string{
+				"2ms A enters the critical section", "2ms A writes the store: 1",
+				"6ms A enters the critical section", "6ms A writes the store: 2",
+				"10ms A enters the critical section", "10ms A writes the store: 3", "12ms A has finished",
+			},
+		},
+		{ // B asks at 2 ms, hears no at 4 ms, asks again after 700 ms, and so on until A has released at 1.003 s.
+			"insist", "naive-del", "{A: , B: {insist: 700ms}}", "  - run: A\n    to: work\n  - run: all\n",
+			[]sim.Kind{sim.KindRefused, sim.KindSleep, sim.KindDone},
+			[]string{
+				"2ms A sleeps for 1s", "4ms B is refused", "4ms B sleeps for 700ms", "706ms B is refused", "706ms B sleeps for 700ms",
+				"1.004s A has finished", "1.408s B sleeps for 1s", "2.41s B has finished",
+			},
+		},
+		{
+			"no insisting", "naive-del", "{A: , B: {cycles: 2}}", "  - run: A\n    to: work\n  - run: all\n",
+			[]sim.Kind{sim.KindRefused, sim.KindDone},
+			[]string{"4ms B is refused", "6ms B is refused", "6ms B has finished", "1.004s A has finished"},
+		},
+		{
+			"no setting at all", "naive-del", "[A]", "  - run: A\n",
+			[]sim.Kind{sim.KindSleep, sim.KindDone}, []string{"2ms A sleeps for 1s", "1.004s A has finished"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			yaml := "title: x\nsetup:\n  clients: " + tt.clients + "\n  retry: {tries: 1}\nscript:\n" + tt.script
+			equal(t, "events", of(mustRun(t, script(t, yaml), tt.strategy), tt.kinds...), tt.want...)
+		})
+	}
+}
+
+// What a setup says about the run.
+func TestSettings(t *testing.T) {
+	for _, tt := range []struct {
+		name, strategy, setup, script string
+		kinds                         []sim.Kind
+		want                          []string
+	}{
+		{ // No way takes any time; the work alone does.
+			"no latency", "naive-del", "  latency: 0s\n", "  - run: A\n",
+			[]sim.Kind{sim.KindGranted, sim.KindDone}, []string{"0ms A has the lock, token A1-*, lease until 10.000000", "1s A has finished"},
+		},
+		{
+			"TTL", "naive-del", "  ttl: 3s\n", "  - run: A\n    to: work\n  - wait: 4s\n",
+			[]sim.Kind{sim.KindLapse, sim.KindExpire}, []string{"3s A lease lapses: its own clock reads the deadline", "3.002s n1 expires  [lock gone]"},
+		},
+		{
+			"timeout", "naive-del", "  timeout: 250ms\n", "  - down: n1\n  - cut: {client: A}\n  - run: A\n",
+			[]sim.Kind{sim.KindTimeout}, []string{"250ms A no reply from n1 in 250ms: timeout"},
+		},
+		{
+			"tries", "naive-del", "  retry: {tries: 2, delay: 50ms}\n", "  - run: A\n    to: work\n  - run: B\n",
+			[]sim.Kind{sim.KindRefused}, []string{"56ms B is refused"},
+		},
+		{ // What was written before the last whole second survives: A's record of 1 ms does, at 5 s.
+			"persistence", "naive-del", "  persistence: everysec\n", "  - run: A\n    to: work\n  - wait: 5s\n  - down: n1\n  - up: n1\n",
+			[]sim.Kind{sim.KindDown, sim.KindUp},
+			[]string{"5.002s n1 goes down  [lock gone]", "5.002s n1 comes back, with what appendfsync everysec had kept  [lock = A1-* (4.999s left)]"},
+		},
+		{
+			"cold", "setpx-lua", "  scripts: cold\n", "  - run: A\n    to: release\n  - run: A\n",
+			[]sim.Kind{sim.KindReceive},
+			[]string{"2ms A <- n1  OK", "1.004s A <- n1  error NOSCRIPT No matching script. Please use EVAL.", "1.006s A <- n1  1"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			trace := mustRun(t, script(t, "title: x\nsetup:\n"+tt.setup+"script:\n"+tt.script), tt.strategy)
+			var got []string
+			for _, line := range of(trace, tt.kinds...) {
+				got = append(got, anyToken.ReplaceAllString(line, "$1-*"))
+			}
+			equal(t, "events", got, tt.want...)
+		})
+	}
+}
+
+// Who is paused by a step stays so until it is resumed, or run.
+func TestPauseAndResume(t *testing.T) {
+	yaml := "title: x\nsetup:\n  retry: {tries: 1}\nscript:\n  - run: A\n    to: work\n  - pause: A\n  - run: B\n  - wait: 2s\n"
+	for _, more := range []string{"  - resume: A\n  - run: all\n", "  - run: A\n", "  - run: all\n"} {
+		trace := mustRun(t, script(t, yaml+more), "naive-del")
+		equal(t, more, of(trace, sim.KindPause, sim.KindResume, sim.KindRefused, sim.KindRead),
+			"2ms A is paused", "4ms B is refused", "2.004s A goes on after 2.002s", "2.004s A reads the store: 0")
+	}
+	// Without any of these it never goes on, and keeps what it has.
+	trace := mustRun(t, script(t, yaml), "setnx")
+	equal(t, "paused for good", of(trace, sim.KindPause, sim.KindResume, sim.KindRefused, sim.KindRead), "2ms A is paused", "4ms B is refused")
+}
+
+// A run without a position ends when all who run are through, or after a minute.
+func TestRunsEnd(t *testing.T) {
+	trace := mustRun(t, script(t, in("  - run: A\n  - say: here\n")), "naive-del")
+	if at := trace.Notes[0].At; at != 1004*time.Millisecond {
+		t.Errorf("A is through at %s", at)
+	}
+	trace = mustRun(t, script(t, in("  - run: A\n    to: work\n  - crash: A\n  - run: B\n  - say: here\n")), "setnx")
+	if at := trace.Notes[0].At; at != time.Minute+2*time.Millisecond {
+		t.Errorf("B has tried until %s", at)
+	}
+	trace = mustRun(t, script(t, in("  - run: A\n    for: 3s\n  - say: here\n")), "naive-del")
+	if at := trace.Notes[0].At; at != 3*time.Second {
+		t.Errorf("three seconds end at %s", at)
+	}
+}
+
+// Without a setup there are A and B, under the strategy's own settings.
+func TestDefaults(t *testing.T) {
+	st := strategy(t, "redlock")
+	cfg := script(t, in("  - run: all\n")).Config(st, 7)
+	if names := []string{cfg.Clients[0].Name, cfg.Clients[1].Name}; len(cfg.Clients) != 2 || names[0] != "A" || names[1] != "B" {
+		t.Errorf("clients %+v", cfg.Clients)
+	}
+	if cfg.TTL != 10*time.Second || cfg.Latency != time.Millisecond || cfg.Timeout != st.Timeout || cfg.Retry != st.Retry ||
+		cfg.Seed != 7 || len(cfg.Nodes) != 5 || cfg.Scenario != "test.yaml" {
+		t.Errorf("configuration %+v", cfg)
+	}
+	changed := script(t, with("  retry: {jitter: 0s}\n")).Config(st, 1)
+	if changed.Retry.Jitter != 0 || changed.Retry.Tries != st.Retry.Tries || changed.Retry.Delay != st.Retry.Delay {
+		t.Errorf("only the jitter is set, and the policy is %+v", changed.Retry)
+	}
+}

@@ -1,0 +1,356 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"lockstep/strategies"
+)
+
+// rates are those of clocks that are right, wrong, and hardly wrong. Neither
+// 1.001 nor 0.999 is a binary fraction.
+var rates = []float64{1, 0.5, 2, 1.001, 0.999, 0.1, 10, 1.0 / 3}
+
+// sleeper sleeps for each of the given times instead of acquiring anything, and
+// reads both its clocks in between.
+func sleeper(naps ...time.Duration) strategies.Strategy {
+	return toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		for _, d := range naps {
+			l.Clock.Monotonic()
+			if err := l.Clock.Sleep(ctx, d); err != nil {
+				return nil, err
+			}
+			l.Clock.Monotonic()
+		}
+		return nil, strategies.ErrNotAcquired
+	}, toyKeep)
+}
+
+// TestSleepByOnesOwnClock: a sleep is over at the first instant at which the
+// sleeper's own clock has counted it.
+func TestSleepByOnesOwnClock(t *testing.T) {
+	naps := []time.Duration{time.Nanosecond, 3, 7 * time.Microsecond, time.Millisecond, 1234567, time.Second, 10 * time.Second, 24 * time.Hour}
+	for _, rate := range rates {
+		cfg := configOf(sleeper(naps...), "A")
+		cfg.Clients[0].Rate = rate
+		w := newWorld(t, cfg)
+		run(t, w)
+		mono := w.clients[0].mono
+		var began time.Duration // on its own clock
+		nap := 0
+		for _, e := range w.trace.Events {
+			switch e.Kind {
+			case KindSleep:
+				began = mono.read(e.At)
+			case KindWake:
+				d := naps[nap]
+				if mono.read(e.At)-began < d || mono.read(e.At-1)-began >= d {
+					t.Errorf("at rate %g, a sleep of %s ends when the clock has counted %s; a nanosecond before, %s",
+						rate, d, mono.read(e.At)-began, mono.read(e.At-1)-began)
+				}
+				nap++
+			}
+		}
+		if nap != len(naps) {
+			t.Errorf("at rate %g there were %d of %d naps", rate, nap, len(naps))
+		}
+	}
+}
+
+// TestFastAndSlowClocks is the same in round numbers.
+func TestFastAndSlowClocks(t *testing.T) {
+	cfg := configOf(sleeper(time.Second), "Right", "Slow", "Fast")
+	cfg.Clients[1].Rate, cfg.Clients[2].Rate = 0.5, 2
+	w := newWorld(t, cfg)
+	run(t, w)
+	expectStory(t, w, `
+		0   Right reads its monotonic clock: 100.000000
+		0   Slow  reads its monotonic clock: 200.000000
+		0   Fast  reads its monotonic clock: 300.000000
+		0.5 Fast  wakes up
+		0.5 Fast  reads its monotonic clock: 301.000000
+		1   Right wakes up
+		1   Right reads its monotonic clock: 101.000000
+		2   Slow  wakes up
+		2   Slow  reads its monotonic clock: 201.000000`, KindClock, KindWake)
+}
+
+// TestSleepOfNoTime is no event and costs none; a sleep under a context that is
+// over ends at once.
+func TestSleepOfNoTime(t *testing.T) {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		if err := l.Clock.Sleep(ctx, 0); err != nil {
+			return nil, err
+		}
+		if err := l.Clock.Sleep(ctx, -time.Second); err != nil {
+			return nil, err
+		}
+		return nil, l.Clock.Sleep(over, time.Second)
+	}, toyKeep)
+	w := newWorld(t, configOf(s, "A"))
+	run(t, w)
+	expectStory(t, w, "0 A wants the lock\n0 A gives up: context canceled\n0 A has finished")
+}
+
+// TestClockInverse: when is the first instant at which a clock reads at least
+// what is asked, at every rate, near and far.
+func TestClockInverse(t *testing.T) {
+	const seed = 1
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 20_000 {
+		c := monoClock{origin: 100 * time.Second, rate: rates[rng.IntN(len(rates))]}
+		d := time.Duration(rng.Int64N(int64(1) << (1 + rng.IntN(55)))) // up to a year
+		at := c.when(c.origin + d)
+		if c.read(at) < c.origin+d || at > 0 && c.read(at-1) >= c.origin+d {
+			t.Fatalf("seed %d: at rate %g the clock reads +%d at %d, and %d a nanosecond before; asked for +%d", seed, c.rate, c.read(at)-c.origin, at, c.read(at-1)-c.origin, d)
+		}
+	}
+}
+
+// TestSleepForEver: a span that no number holds is one that doesn't end within
+// any run's bound, at any rate.
+func TestSleepForEver(t *testing.T) {
+	for _, rate := range rates {
+		for _, d := range []time.Duration{math.MaxInt64, math.MaxInt64 - 1, 20 * 365 * 24 * time.Hour, 280 * 365 * 24 * time.Hour} {
+			cfg := configOf(sleeper(time.Second, d), "A")
+			cfg.Clients[0].Rate = rate
+			w := newWorld(t, cfg)
+			for w.Step(SetOf(0)) {
+			}
+			enough := float64(d)/rate < float64(MaxTime)
+			if woke := count(w, KindWake) == 2; woke != enough || (w.Err() == nil) != enough {
+				t.Errorf("at rate %g, a sleep of %s: woke up %v, at %s, error %v", rate, d, woke, w.Now(), w.Err())
+			}
+		}
+	}
+}
+
+// TestPausedClocksGoOn: a pause stops a process, not its clocks.
+func TestPausedClocksGoOn(t *testing.T) {
+	s := toy(func(_ context.Context, l *toyLock) (*strategies.Lease, error) {
+		for range 2 {
+			l.Clock.Now()
+			l.Clock.Monotonic()
+		}
+		return nil, strategies.ErrNotAcquired
+	}, toyKeep)
+	w := newWorld(t, configOf(s, "A"))
+	for range 4 { // start, acquire, and the first two readings
+		w.Step(SetOf(0))
+	}
+	inject(t, w, Pause{"A"})
+	w.Wait(7 * time.Second)
+	inject(t, w, Resume{"A"})
+	run(t, w)
+	expectStory(t, w, `
+		0 A reads its wall clock: 1000.000000
+		0 A reads its monotonic clock: 100.000000
+		0 A is paused
+		7 A goes on after 7s
+		7 A reads its wall clock: 1007.000000
+		7 A reads its monotonic clock: 107.000000`, KindClock, KindPause, KindResume)
+}
+
+// TestSleepThroughAPause: a sleep that ends during a pause is over when the pause is.
+func TestSleepThroughAPause(t *testing.T) {
+	w := newWorld(t, configOf(sleeper(2*time.Second, time.Second), "A"))
+	until(t, w, "A", KindSleep)
+	inject(t, w, Pause{"A"})
+	w.Wait(5 * time.Second)
+	inject(t, w, Resume{"A"})
+	run(t, w)
+	expectStory(t, w, "0 A sleeps for 2s\n5 A wakes up\n5 A sleeps for 1s\n6 A wakes up", KindSleep, KindWake)
+}
+
+// TestWallStep moves what Now says, not what Monotonic says, and no sleep.
+func TestWallStep(t *testing.T) {
+	s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		for range 2 {
+			l.Clock.Now()
+			l.Clock.Monotonic()
+			if err := l.Clock.Sleep(ctx, time.Second); err != nil {
+				return nil, err
+			}
+		}
+		return nil, strategies.ErrNotAcquired
+	}, toyKeep)
+	cfg := configOf(s, "A", "B")
+	cfg.Clients[0].Offset = -500 * time.Millisecond
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindSleep)
+	inject(t, w, WallStep{"A", -time.Hour})
+	run(t, w, "A")
+	expectStory(t, w, `
+		0 A reads its wall clock: 999.500000
+		0 A reads its monotonic clock: 100.000000
+		0 A sleeps for 1s
+		0 A wall clock jumps by -1h0m0s
+		1 A wakes up
+		1 A reads its wall clock: -2599.500000
+		1 A reads its monotonic clock: 101.000000
+		1 A sleeps for 1s
+		2 A wakes up`, KindClock, KindSleep, KindWake, KindWallStep)
+}
+
+// TestWallStepSparesOthers: another client's clock is another clock.
+func TestWallStepSparesOthers(t *testing.T) {
+	w := newWorld(t, config(t, "getset-equal", "A", "B"))
+	inject(t, w, WallStep{"A", time.Hour})
+	w.Step(SetOf(1))
+	until(t, w, "B", KindClock)
+	expectStory(t, w, "0 B reads its wall clock: 1000.000000", KindClock)
+}
+
+// TestLapse: a lease lapses at the first instant at which its holder's own clock
+// reads the deadline. Its interval is half-open: at that instant it is over.
+func TestLapse(t *testing.T) {
+	for _, rate := range rates {
+		cfg := config(t, "setpx-lua", "A")
+		cfg.Clients[0].Rate, cfg.Clients[0].Work = rate, time.Hour
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindEnter)
+		w.Wait(200 * time.Second)
+		lapsed := -time.Second
+		for _, e := range w.trace.Events {
+			if e.Kind == KindLapse {
+				lapsed = e.At
+			}
+		}
+		mono := w.clients[0].mono
+		deadline := mono.origin + cfg.TTL - cfg.TTL/100 - 2*time.Millisecond // sent at 0
+		if mono.read(lapsed) < deadline || mono.read(lapsed-1) >= deadline {
+			t.Errorf("at rate %g, a lease until %s lapses when the clock reads %s, and %s a nanosecond before", rate, deadline, mono.read(lapsed), mono.read(lapsed-1))
+		}
+	}
+}
+
+// TestLapseOfAPausedHolder: the lease is over in time, whether its holder can
+// look at its clock or not.
+func TestLapseOfAPausedHolder(t *testing.T) {
+	w := newWorld(t, config(t, "setpx-lua", "A"))
+	until(t, w, "A", KindGranted)
+	inject(t, w, Pause{"A"})
+	w.Wait(9896*time.Millisecond - time.Nanosecond)
+	if now := w.Now() - 2*time.Millisecond; !w.State().Clients[0].Lease.Live {
+		t.Fatalf("a nanosecond before its deadline the lease is over: it is %s", now)
+	}
+	w.Wait(time.Nanosecond)
+	if l := w.State().Clients[0].Lease; l.Live || !l.Believed {
+		t.Fatalf("at its deadline the lease is %+v", l)
+	}
+	expectStory(t, w, "9.898 A lease lapses: its own clock reads the deadline", KindLapse)
+}
+
+// TestDeadOnArrival: an Acquire that takes longer than the lease returns one that
+// is over: it is never live, and doesn't lapse.
+func TestDeadOnArrival(t *testing.T) {
+	cfg := config(t, "setpx-lua", "A")
+	cfg.Timeout = time.Hour
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindSend)
+	inject(t, w, Delay{"A", false, 20 * time.Second})
+	until(t, w, "A", KindGranted)
+	if l := w.State().Clients[0].Lease; l.Live || !l.Believed || l.Deadline != 9898*time.Millisecond {
+		t.Errorf("the lease is %+v", l)
+	}
+	run(t, w)
+	if count(w, KindLapse) != 0 {
+		t.Error("it lapses all the same")
+	}
+}
+
+// TestGivenDeadline: a strategy that exposes no deadline is given one, from when it
+// sent the command that stored its record; on its own clock.
+func TestGivenDeadline(t *testing.T) {
+	for _, tc := range []struct {
+		strategy string
+		rate     float64
+		lapses   string
+	}{
+		{"naive-del", 1, "10"},
+		{"naive-del", 2, "5"},
+		{"getset-equal", 0.5, "20"},
+		{"incr-expire", 1, "10"},
+		{"setnx-expire", 1, "10"}, // from SETNX, though EXPIRE makes the record last longer
+	} {
+		cfg := config(t, tc.strategy, "A")
+		cfg.Clients[0].Rate, cfg.Clients[0].Work = tc.rate, time.Hour
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindLapse)
+		expectStory(t, w, tc.lapses+" A lease lapses: its own clock reads the deadline", KindLapse)
+	}
+}
+
+// TestNoDeadline: without an expiry and without a stamp a lease never ends by itself.
+func TestNoDeadline(t *testing.T) {
+	cfg := config(t, "setnx", "A")
+	cfg.Clients[0].Work = 24 * time.Hour
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindWrite)
+	if l := w.State().Clients[0].Lease; !l.Live || l.Deadline != Never || count(w, KindLapse) != 0 {
+		t.Errorf("after a day the lease is %+v", l)
+	}
+}
+
+// TestTimeout: a client waits for exactly as long as it is configured to.
+func TestTimeout(t *testing.T) {
+	for _, timeout := range []time.Duration{1, 50 * time.Millisecond, 3 * time.Second} {
+		cfg := config(t, "setpx-lua", "A")
+		cfg.Timeout = timeout
+		w := newWorld(t, cfg)
+		inject(t, w, Cut{"A", "n1", Both})
+		w.Wait(time.Second)
+		run(t, w)
+		at := time.Second + timeout
+		expectStory(t, w, fmt.Sprintf("%[1]v A no reply from n1 in %[2]s: timeout\n%[1]v A gives up: timeout waiting for n1", at.Seconds(), Duration(timeout)), KindTimeout, KindFailed)
+	}
+}
+
+// TestReplyAtTheDeadline: within an instant the network comes before those who
+// wake. So a reply that arrives at the very instant of the timeout is in time,
+// and one that arrives a nanosecond later isn't.
+func TestReplyAtTheDeadline(t *testing.T) {
+	for late, want := range map[time.Duration]string{
+		0:                "3 A <- n1 OK\n3 A has the lock, token A1, lease until 9.898000",
+		time.Nanosecond:  "3 A no reply from n1 in 3s: timeout\n3 A gives up: timeout waiting for n1",
+		-time.Nanosecond: "2.999999999 A <- n1 OK\n2.999999999 A has the lock, token A1, lease until 9.898000",
+	} {
+		w := newWorld(t, config(t, "setpx-lua", "A"))
+		inject(t, w, Slow{"A", "n1", time.Second, 2*time.Second + late})
+		for w.Where(0).Phase == PhaseIdle || w.Where(0).Phase == PhaseAcquire {
+			if !w.Step(SetOf(0)) {
+				break
+			}
+		}
+		expectStory(t, w, want, KindReceive, KindTimeout, KindGranted, KindFailed)
+	}
+}
+
+// TestPausedWhileWaiting: a process that wakes up after its timeout finds its
+// patience over and a reply that has come meanwhile. It reads the reply: see
+// performReceive.
+func TestPausedWhileWaiting(t *testing.T) {
+	for _, tc := range []struct {
+		reply time.Duration // how late it is
+		want  string
+	}{
+		{time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898000"},
+		{10 * time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898000"},
+		{time.Minute, "20 A goes on after 20s\n20 A no reply from n1 in 3s: timeout\n20 A gives up: timeout waiting for n1"},
+	} {
+		w := newWorld(t, config(t, "setpx-lua", "A"))
+		until(t, w, "A", KindSend)
+		inject(t, w, Delay{"A", false, tc.reply}, Pause{"A"})
+		w.Wait(20 * time.Second)
+		inject(t, w, Resume{"A"})
+		for w.Now() == 20*time.Second && w.Step(SetOf(0)) && w.Where(0).Phase == PhaseAcquire {
+		}
+		expectStory(t, w, tc.want, KindResume, KindReceive, KindTimeout, KindGranted, KindFailed)
+	}
+}

@@ -1,0 +1,524 @@
+package sim
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A node is a miniredis with corrections. Here it stands beside a real server: the
+// same commands to both, and the replies compared byte for byte. No reply in this
+// file depends on how much time passes between two commands.
+
+// dialogues are what two connections, A and B, say to a server that is empty at
+// first. A word in single quotes may hold spaces.
+var dialogues = []struct{ name, lines string }{
+	{"SET with its options", `
+		A SET k v NX PX 60000
+		A SET k w NX PX 60000
+		A GET k
+		A SET k w XX
+		A TTL k
+		A SET other x XX
+		A SET k y GET
+		A SET fresh y GET
+		A SET k z NX GET
+		A SET new z NX GET
+		A GET new
+		A SET k v PX notanumber
+		A SET k v EX 10 PX 10
+		A SET k v BOGUS
+		A SET k
+		A GET`},
+	{"SETNX, GETSET, GETDEL", `
+		A SETNX k v
+		A SETNX k w
+		A GETSET k w
+		A GETSET fresh x
+		A GETSET fresh y
+		A GETDEL fresh
+		A GETDEL fresh
+		A SETNX k`},
+	{"GETSET clears the expiry", `
+		A SET k v PX 60000
+		A GETSET k w
+		A TTL k
+		A SET k v PX 60000
+		A SET k w KEEPTTL
+		A TTL k
+		A SET k x
+		A TTL k`},
+	{"TTL rounds", `
+		A SET k v PX 1990
+		A TTL k
+		A PEXPIRE k 1490
+		A TTL k
+		A PEXPIRE k 2490
+		A TTL k
+		A PEXPIRE k 2990
+		A TTL k
+		A PEXPIRE k 490
+		A TTL k
+		A EXPIRE k 100
+		A TTL k
+		A EVAL 'return redis.call("TTL", KEYS[1])' 1 k
+		A PEXPIRE k 1990
+		A EVAL 'return redis.pcall("ttl", KEYS[1])' 1 k
+		A MULTI
+		A PEXPIRE k 1990
+		A TTL k
+		A PEXPIRE k 1490
+		A TTL k
+		A EXEC`},
+	{"TTL of what has none", `
+		A TTL k
+		A PTTL k
+		A SET k v
+		A TTL k
+		A PTTL k
+		A MULTI
+		A TTL k
+		A TTL missing
+		A EXEC
+		A EVAL 'return {redis.call("TTL", KEYS[1]), redis.call("PTTL", KEYS[1]), redis.call("TTL", "missing")}' 1 k
+		A TTL
+		A TTL k k`},
+	{"EXPIRE and PERSIST", `
+		A EXPIRE k 100
+		A SET k v
+		A EXPIRE k 100
+		A PERSIST k
+		A PERSIST k
+		A TTL k
+		A EXPIRE k 100 XX
+		A EXPIRE k 100 NX
+		A EXPIRE k 200 NX
+		A EXPIRE k 50 GT
+		A EXPIRE k 50 LT
+		A TTL k
+		A EXPIRE k notanumber
+		A EXPIRE k 0
+		A GET k
+		A SET k v
+		A PEXPIRE k -1
+		A EXISTS k
+		A EXPIRE k 100`},
+	{"counting", `
+		A INCR n
+		A INCR n
+		A INCRBY n 40
+		A GET n
+		A DECR n
+		A SET n notanumber
+		A INCR n
+		A SET n 9223372036854775807
+		A INCR n
+		A INCR`},
+	{"DEL, EXISTS, TYPE", `
+		A DEL k
+		A SET k v
+		A EXISTS k
+		A EXISTS k k missing
+		A TYPE k
+		A TYPE missing
+		A DEL k missing k
+		A EXISTS k
+		A DEL`},
+	{"the wrong type", `
+		A RPUSH list a b
+		A GET list
+		A INCR list
+		A GETSET list v
+		A SET list v
+		A GET list
+		A HSET h f v
+		A GET h
+		A HGET h f
+		A HGET h missing
+		A HINCRBY h n 2
+		A HDEL h f n
+		A EXISTS h`},
+	{"compare and delete", `
+		A SET k A1 PX 60000
+		B EVAL 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0' 1 k B1
+		A GET k
+		A EVAL 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0' 1 k A1
+		A EVAL 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0' 1 k A1
+		A GET k`},
+	{"what scripts return", `
+		A EVAL 'return 1' 0
+		A EVAL 'return "text"' 0
+		A EVAL 'return {1, 2, {3, "four"}}' 0
+		A EVAL 'return nil' 0
+		A EVAL 'return false' 0
+		A EVAL 'return true' 0
+		A EVAL 'return 3.99' 0
+		A EVAL 'return redis.call("GET", KEYS[1])' 1 missing
+		A EVAL 'return redis.call("GET", KEYS[1]) == false' 1 missing
+		A EVAL 'return redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2])' 1 k v 60000
+		A EVAL 'return redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2])' 1 k v 60000
+		A EVAL 'return {ok="FINE"}' 0
+		A EVAL 'return redis.status_reply("FINE")' 0
+		A EVAL 'return tonumber(ARGV[1]) + 1' 0 41
+		A EVAL 'return #KEYS + #ARGV' 2 a b c
+		A EVAL 'return {KEYS[1], ARGV[1], ARGV[2]}' 1 a b
+		A EVAL 'return 1'
+		A EVAL 'return 1' 1
+		A EVAL 'return 1' -1`},
+	{"digests", `
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A SCRIPT LOAD 'return 1'
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0000000000000000000000000000000000000000
+		A SCRIPT FLUSH
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A EVAL 'return 1' 0
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db`},
+	{"a fencing token", `
+		A EVAL 'if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return redis.call("INCR", KEYS[2]) end return 0' 2 k fence A1 60000
+		B EVAL 'if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return redis.call("INCR", KEYS[2]) end return 0' 2 k fence B1 60000
+		A DEL k
+		B EVAL 'if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return redis.call("INCR", KEYS[2]) end return 0' 2 k fence B1 60000`},
+	{"a counting lock", `
+		A EVAL 'local n = redis.call("INCR", KEYS[1]) if n == 1 then redis.call("EXPIRE", KEYS[1], ARGV[1]) end return n' 1 k 100
+		B EVAL 'local n = redis.call("INCR", KEYS[1]) if n == 1 then redis.call("EXPIRE", KEYS[1], ARGV[1]) end return n' 1 k 100
+		A TTL k
+		A GET k`},
+	{"a transaction", `
+		A MULTI
+		A SET k v
+		A INCR n
+		B GET k
+		A GET k
+		A EXEC
+		B GET k
+		A EXEC
+		A DISCARD
+		A MULTI
+		A MULTI
+		A SET k w
+		A DISCARD
+		A GET k`},
+	{"a transaction with an error", `
+		A MULTI
+		A SET k v
+		A INCR k
+		A EXEC
+		A GET k
+		A MULTI
+		A SET k
+		A EXEC`},
+	{"WATCH, undisturbed", `
+		A SET k v
+		A WATCH k
+		A GET k
+		B GET k
+		A MULTI
+		A DEL k
+		A EXEC
+		B GET k`},
+	{"WATCH, and a conflict", `
+		A SET k v
+		A WATCH k
+		B SET k v
+		A MULTI
+		A DEL k
+		A EXEC
+		B GET k
+		A MULTI
+		A DEL k
+		A EXEC
+		B GET k`},
+	{"WATCH, and other conflicts", `
+		A WATCH k
+		B SET k v
+		A MULTI
+		A SET k w
+		A EXEC
+		A WATCH k
+		B DEL k
+		B SET k v
+		A MULTI
+		A SET k w
+		A EXEC
+		A WATCH k
+		B EXPIRE k 100
+		A MULTI
+		A SET k w
+		A EXEC
+		A WATCH k
+		B DEL missing
+		A MULTI
+		A SET k w
+		A EXEC
+		A GET k`},
+	{"WATCH of what one changes oneself", `
+		A SET k v
+		A WATCH k
+		A SET k w
+		A MULTI
+		A DEL k
+		A EXEC
+		A GET k`},
+	{"UNWATCH and DISCARD", `
+		A SET k v
+		A WATCH k
+		B SET k w
+		A UNWATCH
+		A MULTI
+		A GET k
+		A EXEC
+		A WATCH k
+		B SET k x
+		A MULTI
+		A DISCARD
+		A MULTI
+		A GET k
+		A EXEC
+		A WATCH`},
+	{"WATCH over an expiry", `
+		A SET k v PX 60000
+		A WATCH k
+		B PEXPIRE k -1
+		A MULTI
+		A SET k w
+		A EXEC
+		A EXISTS k`},
+	{"words with anything in them", `
+		A SET k 'two words'
+		A GET k
+		A SET 'a key' ''
+		A GET 'a key'
+		A STRLEN 'a key'`},
+	{"absolute expiries", `
+		A SET k v PXAT 1
+		A EXISTS k
+		A SET k v
+		A EXPIREAT k 1
+		A EXISTS k`},
+}
+
+// differences are where the node is known to answer otherwise than a real server: in
+// the last of the commands. No strategy depends on any of them. One that is gone
+// must go from this list.
+var differences = []struct{ lines, redis, node string }{
+	{"A SET k v EX 100 KEEPTTL", "-ERR syntax error\r\n", "+OK\r\n"},
+	{"A SET k v NX XX", "-ERR syntax error\r\n", "$-1\r\n"},
+	{"A SET k v PX", "-ERR syntax error\r\n", "-ERR value is not an integer or out of range\r\n"},
+	{"A SET k v PX 0", "-ERR invalid expire time in 'set' command\r\n", "-ERR invalid expire time in set\r\n"},
+	{"A NOSUCH word", "-ERR unknown command 'NOSUCH', with args beginning with: 'word' \r\n", "-ERR unknown command `NOSUCH`, with args beginning with: `word`, \r\n"},
+	{"A SCRIPT LOAD 'return 1'\nA EVALSHA E0E1F9FABFC9D4800C877A703B823AC0578FF8DB 0", ":1\r\n", "-NOSCRIPT No matching script. Please use EVAL.\r\n"},
+	{"A MULTI\nA WATCH k", "-ERR WATCH inside MULTI is not allowed\r\n", "-ERR WATCH in MULTI\r\n"},
+	{"A MULTI\nA SET k v\nA NOSUCH\nA EXEC", "-EXECABORT Transaction discarded because of previous errors.\r\n", "*1\r\n+OK\r\n"},
+}
+
+func TestAgainstRedis(t *testing.T) {
+	pair := newPair(t)
+	for _, d := range dialogues {
+		t.Run(d.name, func(t *testing.T) {
+			pair.empty(t)
+			for line := range strings.Lines(d.lines) {
+				if redis, node := pair.ask(t, line); redis != node {
+					t.Errorf("%s\n\tRedis %q\n\tnode  %q", strings.TrimSpace(line), redis, node)
+				}
+			}
+		})
+	}
+}
+
+func TestKnownDifferences(t *testing.T) {
+	pair := newPair(t)
+	for _, d := range differences {
+		pair.empty(t)
+		var redis, node string
+		for line := range strings.Lines(d.lines) {
+			redis, node = pair.ask(t, line)
+		}
+		if redis != d.redis || node != d.node {
+			t.Errorf("%s\n\tRedis %q, expected %q\n\tnode  %q, expected %q", d.lines, redis, d.redis, node, d.node)
+		}
+		pair.ask(t, "A DISCARD")
+	}
+}
+
+// pair is a real server and a node, each with two connections.
+type pair struct {
+	real  map[string]*realConn
+	node  *node
+	peers map[string]*peer
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	server := startRedis(t)
+	return &pair{real: map[string]*realConn{"A": server.dial(t), "B": server.dial(t)}, node: newServer(t, NodeConfig{}).node}
+}
+
+func (p *pair) empty(t *testing.T) {
+	t.Helper()
+	p.real["A"].ask(t, "FLUSHALL")
+	p.real["A"].ask(t, "SCRIPT", "FLUSH")
+	p.node.reset(NodeConfig{})
+	p.peers = map[string]*peer{"A": newPeer(p.node), "B": newPeer(p.node)}
+}
+
+// ask sends a line to both, over the connection that its first word names.
+func (p *pair) ask(t *testing.T, line string) (redis, node string) {
+	t.Helper()
+	words := quoted(line)
+	if len(words) == 0 {
+		return "", ""
+	}
+	reply, _ := p.node.execute(0, p.peers[words[0]], words[1:])
+	return p.real[words[0]].ask(t, words[1:]...), string(reply)
+}
+
+// TestTTLRoundsAsRedisDoes asks for the TTL of a key that has exactly so many
+// milliseconds left. A real server's clock runs on: the script tries until the
+// millisecond is the same before and after.
+func TestTTLRoundsAsRedisDoes(t *testing.T) {
+	const script = `for i = 1, 100000 do
+  redis.call("SET", KEYS[1], "v", "PX", ARGV[1])
+  local before = redis.call("PTTL", KEYS[1])
+  local ttl = redis.call("TTL", KEYS[1])
+  if before == tonumber(ARGV[1]) and redis.call("PTTL", KEYS[1]) == before then return ttl end
+end
+return "never"`
+	conn := startRedis(t).dial(t)
+	s := newServer(t, NodeConfig{})
+	for _, millis := range []int{499, 500, 501, 999, 1000, 1001, 1499, 1500, 1501, 2499, 2500, 9999, 10000} {
+		args := []string{"EVAL", script, "1", "k", strconv.Itoa(millis)}
+		want := conn.ask(t, args...)
+		if got, _ := s.node.execute(0, s.conn, args); string(got) != want {
+			t.Errorf("with %d ms left, Redis says %q, the node %q", millis, want, got)
+		}
+	}
+}
+
+// TestExpiryInstantAsInRedis: for one millisecond a key is still there although
+// PTTL says 0.
+func TestExpiryInstantAsInRedis(t *testing.T) {
+	conn := startRedis(t).dial(t)
+	for range 20 { // a machine that is busy may miss the millisecond
+		conn.ask(t, "SET", "k", "v", "PX", "3")
+		last, reply := "", ""
+		for reply != ":-2\r\n" {
+			last, reply = reply, conn.ask(t, "PTTL", "k")
+		}
+		if last == ":0\r\n" {
+			return
+		}
+	}
+	t.Error("nobody ever saw a key with no time left")
+}
+
+// realRedis is a Redis server of this machine's own.
+type realRedis struct{ socket string }
+
+// startRedis starts one, on a socket in a directory of the test's, if there is any.
+func startRedis(t *testing.T) *realRedis {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("there is no redis-server on the PATH to compare with")
+	}
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	cmd := exec.Command(program, "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--appendonly", "no")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	})
+	var log strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		fmt.Fprintln(&log, lines.Text())
+		if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
+			return &realRedis{socket: socket}
+		}
+	}
+	t.Fatalf("redis-server does not start:\n%s", log.String())
+	return nil
+}
+
+// realConn is a connection to it, without any library between.
+type realConn struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func (r *realRedis) dial(t *testing.T) *realConn {
+	t.Helper()
+	conn, err := net.Dial("unix", r.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return &realConn{Conn: conn, in: bufio.NewReader(conn)}
+}
+
+// ask sends a command and returns the reply, as it comes.
+func (c *realConn) ask(t *testing.T, words ...string) string {
+	t.Helper()
+	if _, err := io.WriteString(c, resp(words...)); err != nil {
+		t.Fatal(err)
+	}
+	var reply strings.Builder
+	if err := c.read(&reply); err != nil {
+		t.Fatal(err)
+	}
+	return reply.String()
+}
+
+func (c *realConn) read(to *strings.Builder) error {
+	line, err := c.in.ReadString('\n')
+	if err != nil {
+		return err
+	}
+	to.WriteString(line)
+	size, _ := strconv.Atoi(strings.TrimSpace(line[1:]))
+	switch {
+	case line[0] == '$' && size >= 0:
+		_, err = io.CopyN(to, c.in, int64(size)+2)
+	case line[0] == '*':
+		for range size {
+			if err = c.read(to); err != nil {
+				break
+			}
+		}
+	}
+	return err
+}
+
+// quoted splits a line into words; single quotes keep one together.
+func quoted(line string) []string {
+	var words []string
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		if rest, is := strings.CutPrefix(line, "'"); is {
+			word, after, _ := strings.Cut(rest, "'")
+			words, line = append(words, word), after
+			continue
+		}
+		word, after, _ := strings.Cut(line, " ")
+		words, line = append(words, word), after
+	}
+	return words
+}

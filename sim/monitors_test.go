@@ -1,0 +1,602 @@
+package sim
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/strategies"
+)
+
+// hand writes a run's events by hand, for what no client would do by itself or not
+// at that very instant. Monitors see nothing but events, so they can't tell.
+type hand struct {
+	t *testing.T
+	w *World
+}
+
+func newHand(t *testing.T, strategy string) *hand {
+	return &hand{t, newWorld(t, config(t, strategy, "A", "B", "C"))}
+}
+
+func (h *hand) emit(e Event) *hand {
+	e.Ref, e.Acq = None, 0
+	if e.Client != None {
+		e.Acq = h.w.State().Clients[e.Client].Acquired
+		if e.Kind == KindAcquire {
+			e.Acq++
+		}
+		e.Phase = h.w.State().Clients[e.Client].Phase
+	}
+	h.w.emit(e)
+	return h
+}
+
+// at is now; it may not go back.
+func (h *hand) at(now time.Duration) *hand {
+	h.w.now = now
+	return h
+}
+
+// does is an event of a client's own.
+func (h *hand) does(name string, kinds ...Kind) *hand {
+	h.t.Helper()
+	i, _ := h.w.Client(name)
+	for _, kind := range kinds {
+		h.emit(Event{Kind: kind, Client: i, Node: None, By: Never})
+	}
+	return h
+}
+
+// granted gives a client a lease until then.
+func (h *hand) granted(name string, until time.Duration) *hand {
+	i, _ := h.w.Client(name)
+	return h.emit(Event{Kind: KindGranted, Client: i, Node: None, By: until})
+}
+
+func (h *hand) extended(name string, until time.Duration) *hand {
+	i, _ := h.w.Client(name)
+	return h.emit(Event{Kind: KindExtended, Client: i, Node: None, By: until})
+}
+
+// sets is a client's command that makes the lock's record so; "" removes it. It
+// executes on n1.
+func (h *hand) sets(name, value string, expires time.Duration) *hand {
+	i, _ := h.w.Client(name)
+	return h.emit(Event{Kind: KindExecute, Client: i, Node: 0, Args: []string{"CMD"}, Changes: []Change{h.change(value, expires)}})
+}
+
+// expires is the end of the lock's record by itself.
+func (h *hand) expires() *hand {
+	return h.emit(Event{Kind: KindExpire, Client: None, Node: 0, Changes: []Change{h.change("", 0)}})
+}
+
+func (h *hand) change(value string, expires time.Duration) Change {
+	ch := Change{Key: h.w.cfg.Key}
+	if r := h.w.State().LockRecord(0); r != nil {
+		before := r.Record
+		ch.Before = &before
+	}
+	if value != "" {
+		ch.After = &Record{Value: value, Expires: expires}
+	}
+	return ch
+}
+
+// accesses are a read or a write of the resource.
+func (h *hand) accesses(name string, kinds ...Kind) *hand {
+	i, _ := h.w.Client(name)
+	for _, kind := range kinds {
+		h.emit(Event{Kind: kind, Client: i, Node: None, Version: h.w.State().Store.Version + 1})
+	}
+	return h
+}
+
+func (h *hand) verdict(want string) *hand {
+	h.t.Helper()
+	expectVerdict(h.t, h.w, want)
+	return h
+}
+
+// holds takes a client through a whole acquisition.
+func (h *hand) holds(name string, until time.Duration) *hand {
+	return h.does(name, KindAcquire).sets(name, name+"1", until).granted(name, until)
+}
+
+const sec = time.Second
+
+// DG. Leases are half-open intervals: what ends at an instant has ended when
+// anything else happens at it, if the end comes first. Between two things that
+// happen at one instant their order decides, for it is an order of cause, too: a
+// client that has begun to release has done so before whoever comes after it.
+
+func TestDoubleGrant(t *testing.T) {
+	newHand(t, "setpx-lua").holds("A", 10*sec).verdict("ok").at(9*sec).holds("B", 20*sec).verdict("DG FR")
+	newHand(t, "setpx-lua").holds("A", Never).at(1000*sec).expires().holds("B", Never).verdict("DG")
+
+	// All ways in which a lease ends.
+	for name, end := range map[string]func(*hand){
+		"it lapses":   func(h *hand) { h.at(10*sec).does("A", KindLapse) },
+		"it releases": func(h *hand) { h.does("A", KindRelease) },
+		"it crashes":  func(h *hand) { h.does("A", KindCrash) },
+		"it was over when it was granted": func(h *hand) {
+			h.at(11*sec).does("A", KindRelease, KindReleased, KindAcquire).granted("A", 11*sec)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHand(t, "setpx-lua").holds("A", 10*sec)
+			h.at(9 * sec).expires()
+			end(h)
+			h.holds("B", 20*sec).verdict("ok")
+		})
+	}
+
+	// Three at once are three pairs.
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).expires().holds("B", 10*sec).expires().holds("C", 10*sec).verdict("DG")
+	if n := len(h.w.monitors.found); n != 3 {
+		t.Errorf("three clients at once are %d double grants", n)
+	}
+}
+
+// TestDoubleGrantByExtension: a lease that lives again is live, too.
+func TestDoubleGrantByExtension(t *testing.T) {
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec).verdict("ok")
+	h.does("A", KindExtend).extended("A", 21*sec).verdict("DG GAP")
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec)
+	h.does("A", KindExtend).extended("A", 10*sec).verdict("GAP") // extended, to an instant that has come
+}
+
+// TestGrantAtTheDeadline makes B's grant fall on the very instant of A's deadline,
+// and on the nanosecond before.
+func TestGrantAtTheDeadline(t *testing.T) {
+	for early, want := range map[time.Duration]string{0: "ok", time.Nanosecond: "DG"} {
+		w := newWorld(t, configOf(toy(toyTake, toyKeep), "A", "B"))
+		until(t, w, "A", KindGranted) // until 10s
+		inject(t, w, Evict{"n1"})
+		w.Wait(10*sec - 2*time.Millisecond - w.Now() - early)
+		until(t, w, "B", KindGranted)
+		if w.Now() != 10*sec-early {
+			t.Fatalf("B gets the lock at %s", w.Now())
+		}
+		expectVerdict(t, w, want)
+	}
+}
+
+// OV.
+
+func TestOverlap(t *testing.T) {
+	in := func() *hand { return newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindEnter) }
+	in().at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec).verdict("ok").does("B", KindEnter).verdict("OV")
+	in().at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec).does("A", KindLeave).does("B", KindEnter).verdict("ok")
+	in().at(10*sec).expires().does("A", KindCrash).holds("B", 20*sec).does("B", KindEnter).verdict("ok")
+	in().at(10*sec).expires().does("A", KindStop, KindLapse).holds("B", 20*sec).does("B", KindEnter).verdict("ok")
+}
+
+// TestOverlapOfAPausedHolder is design.md's claim 2 in its least form: no double
+// grant, and yet two in the critical section.
+func TestOverlapOfAPausedHolder(t *testing.T) {
+	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
+	until(t, w, "A", KindRead)
+	inject(t, w, Pause{"A"})
+	w.Wait(11 * sec)
+	until(t, w, "B", KindWrite)
+	expectVerdict(t, w, "OV")
+	inject(t, w, Resume{"A"})
+	run(t, w)
+	expectVerdict(t, w, "SW OV")
+}
+
+// SW.
+
+func TestStaleWrite(t *testing.T) {
+	both := func() *hand {
+		return newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec)
+	}
+	both().accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
+	both().accesses("B", KindWrite).accesses("A", KindWrite).verdict("SW")
+	both().accesses("A", KindWrite).accesses("B", KindRead, KindWrite).verdict("ok") // nobody was harmed
+	both().accesses("A", KindRead).accesses("B", KindRead, KindWrite).verdict("ok")  // the older only reads
+	both().accesses("B", KindRead, KindWrite).accesses("A", KindRead).verdict("ok")  // even after
+	both().accesses("A", KindRead, KindWrite).accesses("B", KindRead, KindWrite).verdict("ok")
+	both().accesses("B", KindReject).accesses("A", KindWrite).verdict("ok") // a refused access is no touch
+
+	// What is newer is decided by the granting commands, not by when Acquire returned.
+	late := newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 5*sec)
+	late.at(5*sec).expires().holds("B", 20*sec).granted("A", 5*sec)
+	late.accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
+}
+
+func TestLostUpdate(t *testing.T) {
+	// Two callers that go ahead without the lock: neither grant is newer.
+	h := newHand(t, "setpx-lua").does("A", KindAcquire, KindFailed).does("B", KindAcquire, KindFailed)
+	h.accesses("A", KindRead).accesses("B", KindRead, KindWrite).accesses("A", KindWrite).verdict("SW")
+	if text := h.w.monitors.found[0].Text; text != "A overwrites what B wrote since A read: an update is lost" {
+		t.Error(text)
+	}
+
+	// The newer holder's own read is older than the older one's last write.
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec)
+	h.accesses("B", KindRead).accesses("A", KindWrite).accesses("B", KindWrite)
+	if n := len(h.w.monitors.found); n != 2 {
+		t.Errorf("A's stale write and B's loss of it are %d violations", n)
+	}
+
+	none := func() *hand {
+		return newHand(t, "setpx-lua").does("A", KindAcquire, KindFailed).does("B", KindAcquire, KindFailed)
+	}
+	none().accesses("A", KindRead, KindWrite).accesses("B", KindRead, KindWrite).verdict("ok")
+	none().accesses("A", KindWrite).accesses("B", KindWrite).verdict("ok") // nobody has read
+	none().accesses("A", KindRead).accesses("B", KindRead, KindWrite).accesses("A", KindRead, KindWrite).verdict("ok")
+	h = none().accesses("A", KindRead).accesses("B", KindWrite)
+	h.does("A", KindAcquire, KindFailed).accesses("A", KindWrite).verdict("ok") // what it read was another time
+}
+
+// FR.
+
+func TestForeignRelease(t *testing.T) {
+	held := func() *hand { return newHand(t, "setpx-lua").holds("A", 10*sec).at(sec) }
+	for what, h := range map[string]*hand{
+		"removes":  held().sets("B", "", 0),
+		"replaces": held().sets("B", "B1", 10*sec),
+		"prolongs": held().sets("B", "A1", 11*sec),
+		"shortens": held().sets("B", "A1", 9*sec),
+	} {
+		h.verdict("FR")
+		if text := h.w.monitors.found[0].Text; !strings.Contains(text, " "+what+" A's record") {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	if text := held().sets("B", "A1", Never).w.monitors.found[0].Text; !strings.Contains(text, "prolongs") {
+		t.Errorf("for ever is longer than any time: %s", text)
+	}
+	held().sets("B", "A1", 10*sec).verdict("ok") // as it was
+	held().sets("A", "", 0).verdict("ok")
+	held().sets("A", "A1", 20*sec).verdict("ok")
+
+	// Its Acquire is still under way: a record without a lease.
+	newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 10*sec).sets("B", "", 0).verdict("FR")
+	// Another key is none of this monitor's business.
+	h := held()
+	h.emit(Event{Kind: KindExecute, Client: 1, Node: 0, Args: []string{"DEL"}, Changes: []Change{{Key: "other", Before: &Record{Value: "A1", Expires: Never}}}}).verdict("ok")
+}
+
+// TestTakeover: a record whose lease is over can be had.
+func TestTakeover(t *testing.T) {
+	for name, end := range map[string]func(*hand){
+		"lapsed":    func(h *hand) { h.at(10*sec).does("A", KindLapse) },
+		"releasing": func(h *hand) { h.does("A", KindRelease) },
+		"released":  func(h *hand) { h.does("A", KindRelease, KindReleased) },
+		"crashed":   func(h *hand) { h.does("A", KindCrash) },
+		"trying again, with another token": func(h *hand) {
+			h.does("A", KindRelease, KindReleaseFailed, KindAcquire)
+		},
+	} {
+		for _, how := range []func(*hand) *hand{
+			func(h *hand) *hand { return h.sets("B", "", 0) },
+			func(h *hand) *hand { return h.sets("B", "B1", 30*sec) },
+		} {
+			t.Run(name, func(t *testing.T) {
+				h := newHand(t, "getset-equal").holds("A", 10*sec)
+				end(h)
+				how(h).verdict("ok")
+			})
+		}
+	}
+	refused := newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 10*sec).does("A", KindFailed)
+	refused.sets("B", "", 0).verdict("FN") // A was told that it has failed; it won't come back for it
+}
+
+// TestCountersStayTheirCreators: a refused attempt counts a counter up, which takes
+// nothing from anybody; giving it more time does.
+func TestCountersStayTheirCreators(t *testing.T) {
+	h := newHand(t, "incr-expire").does("A", KindAcquire).sets("A", "1", 10*sec).granted("A", 10*sec)
+	h.does("B", KindAcquire).sets("B", "2", 10*sec).verdict("ok").does("B", KindRefused).verdict("ok")
+	if r := h.w.State().LockRecord(0); r.Owner.Client != 0 || r.Value != "2" {
+		t.Errorf("the record is %+v", r)
+	}
+	h.sets("B", "2", 11*sec).verdict("FR")
+}
+
+// TestForeignReleaseByToys is the same done by clients: every way to harm.
+func TestForeignReleaseByToys(t *testing.T) {
+	for what, harm := range map[string][]any{
+		"removes": cmd("del", "lock"), "replaces": cmd("set", "lock", "mine", "keepttl"),
+		"prolongs": cmd("pexpire", "lock", 60_000), "shortens": cmd("pexpire", "lock", 5000),
+	} {
+		s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+			lease, err := toyTake(ctx, l)
+			if err != nil {
+				l.rdb.Do(ctx, harm...)
+			}
+			return lease, err
+		}, toyKeep)
+		w := newWorld(t, configOf(s, "A", "B"))
+		until(t, w, "A", KindGranted)
+		until(t, w, "B", KindRefused)
+		if got := w.Verdict(); got[0] != FR || w.State().LockRecord(0) != nil && w.State().LockRecord(0).Owner.Client == 1 && got.String() != "FR FN" {
+			t.Errorf("%s: %s", what, got)
+		}
+		if text := w.monitors.found[0].Text; !strings.Contains(text, " "+what+" A's record") {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+}
+
+// PD and BD.
+
+func TestDeadlock(t *testing.T) {
+	for strategy, want := range map[string]string{"setnx": "PD", "setpx-lua": "BD", "getset-equal": "BD", "incr-expire": "BD"} {
+		w := newWorld(t, config(t, strategy, "A", "B"))
+		until(t, w, "A", KindGranted)
+		inject(t, w, Crash{"A"})
+		if got := aftermath(t, w); got != want {
+			t.Errorf("%s: %s, expected %s", strategy, got, want)
+		}
+	}
+}
+
+// TestNoDeadlock: nobody is told of a deadlock where nobody is in the way.
+func TestNoDeadlock(t *testing.T) {
+	for name, play := range map[string]func(*World){
+		"nothing happens":         func(*World) {},
+		"everybody has been":      func(w *World) { run(t, w) },
+		"the holder is paused":    func(w *World) { until(t, w, "A", KindRead); inject(t, w, Pause{"A"}) },
+		"the holder goes on":      func(w *World) { until(t, w, "A", KindRead) },
+		"the holder was evicted":  func(w *World) { until(t, w, "A", KindRead); inject(t, w, Evict{"n1"}, Crash{"A"}) },
+		"a crash before the send": func(w *World) { until(t, w, "A", KindAcquire); inject(t, w, Crash{"A"}) },
+	} {
+		w := newWorld(t, config(t, "setnx", "A", "B"))
+		play(w)
+		if got := aftermath(t, w); got != "ok" {
+			t.Errorf("%s: %s\n%s", name, got, strings.Join(story(w), "\n"))
+		}
+	}
+}
+
+// TestBoundedBlocking is open from the first refusal that only an orphan is to
+// blame for, until the orphan is gone.
+func TestBoundedBlocking(t *testing.T) {
+	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
+	until(t, w, "A", KindGranted)
+	w.Wait(3*sec - w.Now())
+	inject(t, w, Crash{"A"})
+	run(t, w)
+	expectVerdict(t, w, "BD")
+	v := w.monitors.found[0]
+	if len(w.monitors.found) != 1 || v.At != 10*sec+2*time.Millisecond || !strings.Contains(v.Text, "what A left behind kept others out for 7s") {
+		t.Errorf("%+v", w.monitors.found)
+	}
+
+	// Waiting for somebody who is alive is no violation.
+	w = newWorld(t, config(t, "setpx-lua", "A", "B"))
+	w.cfg.Clients[0].Work = 9 * sec
+	run(t, w)
+	expectVerdict(t, w, "ok")
+
+	// Nor is an orphan that nobody met.
+	w = newWorld(t, config(t, "setpx-lua", "A", "B"))
+	until(t, w, "A", KindGranted)
+	inject(t, w, Crash{"A"})
+	w.Wait(11 * sec)
+	run(t, w)
+	expectVerdict(t, w, "ok")
+}
+
+// LV.
+
+// polite clients raise a flag each, and take it down again if they see the
+// other's: in step, they do so for ever.
+func polite(delay func(l *toyLock) time.Duration) strategies.Strategy {
+	return toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		token := l.Token()
+		mine, others := "flag"+token[:1], map[string]string{"A": "flagB", "B": "flagA", "p": "flagA"}[token[:1]]
+		for {
+			l.rdb.Set(ctx, mine, 1, 0)
+			n, err := l.rdb.Exists(ctx, others).Result()
+			if err != nil {
+				return nil, err
+			}
+			if n == 0 {
+				return toyTake(ctx, l)
+			}
+			l.rdb.Del(ctx, mine)
+			if err := l.Clock.Sleep(ctx, delay(l)); err != nil {
+				return nil, err
+			}
+		}
+	}, func(ctx context.Context, l *toyLock, lease *strategies.Lease) error {
+		l.rdb.Del(ctx, "flag"+lease.Token[:1])
+		return toyDrop(ctx, l, lease)
+	})
+}
+
+func TestLivelock(t *testing.T) {
+	same := func(*toyLock) time.Duration { return 100 * time.Millisecond }
+	w := newWorld(t, configOf(polite(same), "A", "B"))
+	for len(w.monitors.found) == 0 && w.Step(SetOf(0, 1)) {
+	}
+	expectVerdict(t, w, "LV")
+	v := w.monitors.found[0]
+	if v.Text != "2 clients keep trying and nobody gets the lock: events #20 to #42 repeat" || len(v.Events) != 2 {
+		t.Errorf("%+v", v)
+	}
+	// The lasso is what it is called: what lies between the two events comes again.
+	first, last := v.Events[0], v.Events[1]
+	for range 200 {
+		w.Step(SetOf(0, 1))
+	}
+	tr := traceOf(t, w)
+	for i := first; i < last; i++ {
+		a, b := tr.Events[i], tr.Events[i+last-first]
+		if a.Kind != b.Kind || a.Client != b.Client || b.At-a.At != 106*time.Millisecond {
+			t.Fatalf("%s\n%s", tr.Line(&a), tr.Line(&b))
+		}
+	}
+	if len(w.monitors.found) != 1 {
+		t.Errorf("once is enough: %+v", w.monitors.found)
+	}
+}
+
+func TestNoLivelock(t *testing.T) {
+	for name, delay := range map[string]func(*toyLock) time.Duration{
+		"different delays": func(l *toyLock) time.Duration { return time.Duration(100+50*(l.Token()[0]-'A')) * time.Millisecond },
+		"random delays":    func(l *toyLock) time.Duration { return 50*time.Millisecond + l.Random(100*time.Millisecond) },
+	} {
+		w := newWorld(t, configOf(polite(delay), "A", "B"))
+		run(t, w)
+		if count(w, KindGranted) != 2 {
+			t.Errorf("%s: %d are granted", name, count(w, KindGranted))
+		}
+		expectVerdict(t, w, "ok")
+	}
+	// Asking again and again while somebody holds the lock is patience.
+	cfg := config(t, "setnx", "A", "B", "C")
+	cfg.Clients[0].Work = 10 * sec
+	w := newWorld(t, cfg)
+	run(t, w)
+	expectVerdict(t, w, "ok")
+}
+
+// GAP.
+
+// toyExtender prolongs a lease by any means.
+type toyExtender struct {
+	toyLock
+	extend func(context.Context, *toyLock, *strategies.Lease) error
+}
+
+func (l *toyExtender) Extend(ctx context.Context, lease *strategies.Lease) error {
+	return l.extend(ctx, &l.toyLock, lease)
+}
+
+func extending(extend func(context.Context, *toyLock, *strategies.Lease) error) strategies.Strategy {
+	s := toy(toyTake, toyKeep)
+	plain := s.New
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return &toyExtender{toyLock: *plain(nodes, key, o).(*toyLock), extend: extend}
+	}
+	return s
+}
+
+// prolong sets the key's expiry anew, whatever it holds, or writes it anew.
+func prolong(ctx context.Context, l *toyLock, lease *strategies.Lease) error {
+	sent := l.Clock.Monotonic()
+	if err := l.rdb.Set(ctx, l.key, lease.Token, l.TTL).Err(); err != nil {
+		return err
+	}
+	lease.Deadline = sent + l.TTL
+	return nil
+}
+
+func TestBrokenContinuity(t *testing.T) {
+	for name, tc := range map[string]struct {
+		meanwhile func(*testing.T, *World)
+		want      string
+	}{
+		"nothing":    {func(*testing.T, *World) {}, "ok"},
+		"a pause":    {func(_ *testing.T, w *World) { w.Wait(5 * sec) }, "ok"},
+		"expiry":     {func(_ *testing.T, w *World) { w.Wait(11 * sec) }, "GAP"},
+		"eviction":   {func(t *testing.T, w *World) { inject(t, w, Evict{"n1"}) }, "GAP"},
+		"a restart":  {func(t *testing.T, w *World) { inject(t, w, Down{"n1"}, Up{"n1"}) }, "GAP"},
+		"clock step": {func(t *testing.T, w *World) { inject(t, w, NodeStep{"n1", time.Hour}) }, "GAP"},
+		"another one has been": {func(t *testing.T, w *World) {
+			w.Wait(11 * sec)
+			until(t, w, "B", KindDone)
+			w.Wait(10 * sec)
+		}, "OV GAP"},
+		"another one is there": {func(t *testing.T, w *World) { w.Wait(11 * sec); until(t, w, "B", KindRead) }, "DG OV FR GAP"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := configOf(extending(prolong), "A", "B")
+			cfg.Clients[0].Extend = true
+			w := newWorld(t, cfg)
+			until(t, w, "A", KindWake) // it is about to extend
+			tc.meanwhile(t, w)
+			until(t, w, "A", KindExtended)
+			expectVerdict(t, w, tc.want)
+		})
+	}
+}
+
+// TestGapIsOfThisLease: what an earlier lease has lost is forgotten.
+func TestGapIsOfThisLease(t *testing.T) {
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse, KindRelease, KindReleaseFailed)
+	h.holds("A", 20*sec).does("A", KindExtend).extended("A", 30*sec).verdict("ok")
+	h.at(20*sec).expires().does("A", KindExtend, KindExtendFailed).verdict("ok") // it says so itself
+}
+
+// FN.
+
+func TestFalseRefusal(t *testing.T) {
+	w := landed(t, "A") // see TestDropReply for the whole story
+	inject(t, w, Drop{"A", true})
+	upTo(t, w)
+	expectVerdict(t, w, "FN")
+
+	newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 10*sec).does("A", KindRefused).verdict("FN")
+	newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 10*sec).at(10*sec).expires().does("A", KindRefused).verdict("ok")
+	newHand(t, "setpx-lua").does("A", KindAcquire).does("A", KindRefused).verdict("ok")
+	newHand(t, "setpx-lua").holds("B", 10*sec).does("A", KindAcquire).does("A", KindRefused).verdict("ok")
+	// A record of one's own of another time is in the way, but it isn't this lock.
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindRelease, KindReleaseFailed, KindAcquire).does("A", KindRefused)
+	h.verdict("ok")
+}
+
+// TestFalseRefusalNeedsAQuorum: on fewer nodes than a holder needs, a record is no lock.
+func TestFalseRefusalNeedsAQuorum(t *testing.T) {
+	for nodes, want := range map[int]string{2: "ok", 3: "FN"} {
+		h := newHand(t, "redlock").does("A", KindAcquire)
+		for n := range nodes {
+			h.emit(Event{Kind: KindExecute, Client: 0, Node: n, Args: []string{"SET"}, Changes: []Change{{Key: "lock", After: &Record{Value: "A1", Expires: 10 * sec}}}})
+		}
+		h.does("A", KindRefused).verdict(want)
+	}
+}
+
+// TestViolationsProveThemselves: each names events that there are, in order, and
+// the last is the one at which it was reported.
+func TestViolationsProveThemselves(t *testing.T) {
+	each(t, func(t *testing.T, s strategies.Strategy) {
+		w := newWorld(t, wild(configOf(s, "A", "B")))
+		for seed := range uint64(20) {
+			tr := recorded(t, w, wild(configOf(s, "A", "B")), seed)
+			for _, v := range tr.Violations {
+				last := 0
+				for _, seq := range v.Events {
+					if seq <= last || seq > len(tr.Events) {
+						t.Fatalf("seed %d: %s names %v of %d events\n%s", seed, v.Code, v.Events, len(tr.Events), tr.Schedule)
+					}
+					last = seq
+				}
+				if at := tr.Events[last-1].At; at != v.At {
+					t.Fatalf("seed %d: %s was found at %s, and its last event was at %s\n%s", seed, v.Code, v.At, at, tr.Schedule)
+				}
+			}
+		}
+	})
+}
+
+// TestCodes have names, meanings, and an order.
+func TestCodes(t *testing.T) {
+	if got := Verdict(Codes).String(); got != "SW DG OV FR PD LV GAP FN BD" {
+		t.Error(got)
+	}
+	for _, c := range Codes {
+		again, found := ParseCode(c.String())
+		if !found || again != c || c.Name() == "" || c.Meaning() == "" || c.Failure() == (c == BD) {
+			t.Errorf("%v", c)
+		}
+	}
+	if _, found := ParseCode("XX"); found {
+		t.Error("XX is a code")
+	}
+	if v := (Verdict{BD, SW, BD, OV}).Sorted(); v.String() != "SW OV BD" || v.Worst() != "SW" {
+		t.Error(v)
+	}
+	if v := (Verdict{}); v.String() != "ok" || v.Worst() != "ok" || len(v.Strings()) != 0 {
+		t.Error(v)
+	}
+}

@@ -1,0 +1,432 @@
+package sim
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/strategies"
+)
+
+// What A and B do here is one SET NX each; the network does the rest.
+const exchange = `
+	0     A  -> n1 SET lock A1 EX 10 NX`
+
+// sending is a world in which A's SET is under way.
+func sending(t *testing.T, clients ...string) *World {
+	t.Helper()
+	w := newWorld(t, config(t, "setpx-lua", clients...))
+	until(t, w, "A", KindSend)
+	return w
+}
+
+// landed is one in which it has been executed, and its reply is under way.
+func landed(t *testing.T, clients ...string) *World {
+	t.Helper()
+	w := sending(t, clients...)
+	w.Wait(time.Millisecond)
+	return w
+}
+
+// upTo lets A act until it has learnt, or not, whether it has the lock.
+func upTo(t *testing.T, w *World) {
+	t.Helper()
+	for {
+		at := w.Where(0)
+		if began := at.Cycle > 0; began && at.Phase != PhaseAcquire || !w.Step(SetOf(0)) {
+			break
+		}
+	}
+	mustGoOn(t, w)
+}
+
+var traffic = []Kind{KindSend, KindExecute, KindReceive, KindTimeout, KindUnreachable, KindDisconnect, KindLost, KindNetwork,
+	KindGranted, KindRefused, KindFailed}
+
+func TestDropRequest(t *testing.T) {
+	w := sending(t, "A")
+	inject(t, w, Drop{"A", false})
+	upTo(t, w)
+	expectStory(t, w, exchange+`
+		0   net A's request to n1 is lost: SET lock A1 EX 10 NX
+		3   A   no reply from n1 in 3s: timeout
+		3   A   gives up: timeout waiting for n1`, traffic...)
+	if w.State().LockRecord(0) != nil {
+		t.Error("what did not arrive was executed")
+	}
+}
+
+func TestDropReply(t *testing.T) {
+	w := landed(t, "A")
+	inject(t, w, Drop{"A", true})
+	upTo(t, w)
+	expectStory(t, w, exchange+`
+		0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+		0.001 net A's reply to n1 is lost: SET lock A1 EX 10 NX
+		3     A   no reply from n1 in 3s: timeout
+		3     A   gives up: timeout waiting for n1`, traffic...)
+	expectVerdict(t, w, "FN")
+}
+
+// TestDropNothing: one half of a request can be lost while it is under way, once.
+func TestDropNothing(t *testing.T) {
+	w := sending(t, "A", "B")
+	for _, f := range []Fault{Drop{"A", true}, Delay{"A", true, time.Second}, Drop{"B", false}} {
+		if w.Inject(f) == nil {
+			t.Errorf("%s: there is none", f)
+		}
+	}
+	inject(t, w, Drop{"A", false})
+	if w.Inject(Drop{"A", false}) == nil || w.Inject(Delay{"A", false, time.Second}) == nil {
+		t.Error("it is lost, and can be lost or held up once more")
+	}
+	w = landed(t, "A")
+	if w.Inject(Drop{"A", false}) == nil {
+		t.Error("the request has arrived, and can still be lost")
+	}
+	w.Wait(time.Millisecond)
+	if w.Inject(Drop{"A", true}) == nil {
+		t.Error("the reply is there, though not read, and can still be lost")
+	}
+	upTo(t, w)
+	if w.Inject(Drop{"A", true}) == nil {
+		t.Error("the reply was read, and can still be lost")
+	}
+}
+
+// TestLateReplyIsNotUnderWayForEver: a reply that arrives where nobody waits any
+// more has arrived.
+func TestLateReplyIsNotUnderWayForEver(t *testing.T) {
+	w := landed(t, "A")
+	inject(t, w, Delay{"A", true, 5 * time.Second})
+	upTo(t, w) // it gives up at 3s
+	inject(t, w, Delay{"A", true, time.Second})
+	w.Wait(time.Second)
+	for _, f := range []Fault{Drop{"A", true}, Delay{"A", true, time.Second}} {
+		if err := w.Inject(f); err == nil {
+			t.Errorf("%s: it came a while ago", f)
+		}
+	}
+}
+
+// TestLateRequest: a request that arrives when its sender has given up is executed
+// all the same: an orphan, which nobody knows of and which blocks for a TTL.
+func TestLateRequest(t *testing.T) {
+	w := sending(t, "A", "B")
+	inject(t, w, Delay{"A", false, 5 * time.Second})
+	upTo(t, w)
+	w.Wait(2 * time.Second)
+	expectStory(t, w, exchange+`
+		0 net A's request is held up for 5s: SET lock A1 EX 10 NX
+		3 A   no reply from n1 in 3s: timeout
+		3 A   gives up: timeout waiting for n1
+		5 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]`, traffic...)
+	until(t, w, "B", KindGranted)
+	if w.Now() < 15*time.Second+time.Millisecond || w.Now() > 16*time.Second {
+		t.Errorf("B gets the lock at %s", w.Now())
+	}
+	expectVerdict(t, w, "BD")
+}
+
+// TestDelay: what is held up arrives that much after the fault, not after the send.
+func TestDelay(t *testing.T) {
+	w := sending(t, "A")
+	inject(t, w, Delay{"A", false, 2 * time.Second})
+	w.Wait(time.Second)
+	inject(t, w, Delay{"A", false, 500 * time.Millisecond}) // sooner than before
+	w.Wait(500 * time.Millisecond)
+	inject(t, w, Delay{"A", true, 700 * time.Millisecond})
+	upTo(t, w)
+	expectStory(t, w, `
+		1.5 n1 A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+		2.2 A  has the lock, token A1, lease until 9.898000`, KindExecute, KindGranted, KindFailed)
+}
+
+// TestDuplicate: the server executes it twice; the second reply is nobody's.
+func TestDuplicate(t *testing.T) {
+	w := landed(t, "A")
+	inject(t, w, Duplicate{"A", time.Second})
+	upTo(t, w)
+	w.Wait(2 * time.Second)
+	expectStory(t, w, exchange+`
+		0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+		0.001 net A's request will arrive once more, in 1s: SET lock A1 EX 10 NX
+		0.002 A   <- n1 OK
+		0.002 A   has the lock, token A1, lease until 9.898000
+		1.001 n1  A: SET lock A1 EX 10 NX = nil`, traffic...)
+	if w.Inject(Drop{"A", true}) == nil || w.Inject(Drop{"A", false}) == nil {
+		t.Error("a duplicate counts as a request under way")
+	}
+}
+
+// TestDuplicateRelease is what redis-py's and others' resends did: a DEL that comes
+// twice removes the next holder's record.
+func TestDuplicateRelease(t *testing.T) {
+	w := newWorld(t, config(t, "naive-del", "A", "B"))
+	run(t, w, "A")
+	inject(t, w, Duplicate{"A", time.Second})
+	until(t, w, "B", KindEnter)
+	w.Wait(time.Second)
+	expectVerdict(t, w, "FR")
+	if w.State().LockRecord(0) != nil {
+		t.Error("B's record is still there")
+	}
+}
+
+// TestDuplicateWait: of a WAIT, too, the second reply is nobody's.
+func TestDuplicateWait(t *testing.T) {
+	cfg := configOf(toyDo(cmd("set", "k", "v"), cmd("wait", 1, 1000), cmd("get", "k")), "A")
+	cfg.Replicas, cfg.Lag = 1, 100*time.Millisecond
+	w := newWorld(t, cfg)
+	for range 2 {
+		until(t, w, "A", KindReceive)
+	}
+	inject(t, w, Duplicate{"A", 0})
+	run(t, w)
+	expectStory(t, w, `
+		0.001 n1 A: SET k v = OK [k = v (no expiry)]
+		0.201 n1 A: WAIT 1 1000 = 1
+		0.202 n1 A: WAIT 1 1000 = 1
+		0.203 n1 A: GET k = v`, KindExecute)
+	if count(w, KindReceive) != 3 {
+		t.Error(strings.Join(story(w), "\n"))
+	}
+}
+
+// TestDuplicateOutsideOfATransaction: what is sent again is sent on another
+// connection, and doesn't become part of a transaction on the first.
+func TestDuplicateOutsideOfATransaction(t *testing.T) {
+	s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		l.rdb.Incr(ctx, "n")
+		pipe := l.rdb.TxPipeline()
+		pipe.Get(ctx, "n")
+		pipe.Get(ctx, "n")
+		_, err := pipe.Exec(ctx)
+		return &strategies.Lease{}, err
+	}, toyKeep)
+	w := newWorld(t, configOf(s, "A"))
+	until(t, w, "A", KindReceive)
+	inject(t, w, Duplicate{"A", time.Second})
+	until(t, w, "A", KindSend)
+	w.Wait(2 * time.Second)
+	until(t, w, "A", KindSend)
+	w.Wait(time.Millisecond)
+	if err := w.Inject(Duplicate{"A", time.Second}); err == nil || err.Error() != "A's GET n is part of a transaction: nobody sends it again without the rest" {
+		t.Error(err)
+	}
+	run(t, w)
+	expectStory(t, w, `
+		0.001 n1 A: INCR n = 1 [n = 1 (no expiry)]
+		0.003 n1 A: MULTI = OK
+		1.002 n1 A: INCR n = 2 [n = 2 (no expiry)]
+		2.003 n1 A: GET n = QUEUED
+		2.004 n1 A: GET n = QUEUED
+		2.004 n1 A: EXEC = [2, 2]`, KindExecute)
+}
+
+// TestCut: either direction of a link can be cut, or both, and only what is sent
+// afterwards is lost.
+func TestCut(t *testing.T) {
+	for d, want := range map[Direction]string{
+		Both: `
+			0     net the link between A and n1 is cut
+			0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+			0.001 net A's reply to n1 is lost: SET lock A1 EX 10 NX
+			3     A   gives up: timeout waiting for n1`,
+		Requests: `
+			0     net the link between A and n1 is cut for requests
+			0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+			0.002 A   has the lock, token A1, lease until 9.898000`,
+		Replies: `
+			0     net the link between A and n1 is cut for replies
+			0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+			0.001 net A's reply to n1 is lost: SET lock A1 EX 10 NX
+			3     A   gives up: timeout waiting for n1`,
+	} {
+		w := sending(t, "A")
+		inject(t, w, Cut{"A", "n1", d})
+		upTo(t, w)
+		expectStory(t, w, want, KindNetwork, KindExecute, KindLost, KindGranted, KindFailed)
+	}
+	w := sending(t, "A")
+	w.Wait(time.Millisecond)
+	inject(t, w, Cut{"A", "n1", Both}) // too late for both halves
+	upTo(t, w)
+	expectStory(t, w, "0.002 A has the lock, token A1, lease until 9.898000", KindLost, KindGranted, KindFailed)
+}
+
+// TestCutBeforeSending loses the request, if that is the direction.
+func TestCutBeforeSending(t *testing.T) {
+	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
+	inject(t, w, Cut{"A", "n1", Requests})
+	until(t, w, "B", KindGranted) // B's link is another
+	upTo(t, w)
+	expectStory(t, w, `
+		0.002 B   has the lock, token B1, lease until 9.898000
+		0.002 net A's request to n1 is lost: SET lock A1 EX 10 NX
+		3.002 A   gives up: timeout waiting for n1`, KindLost, KindGranted, KindFailed)
+}
+
+// TestHeal ends a cut for what is sent from then on.
+func TestHeal(t *testing.T) {
+	cfg := config(t, "setpx-lua", "A")
+	cfg.Clients[0].Insist = time.Second
+	w := newWorld(t, cfg)
+	inject(t, w, Cut{"A", "n1", Requests}, Cut{"A", "n1", Replies})
+	until(t, w, "A", KindFailed)
+	inject(t, w, Heal{"A", "n1"})
+	until(t, w, "A", KindGranted)
+	expectStory(t, w, `
+		0     net the link between A and n1 is cut for requests
+		0     net the link between A and n1 is cut for replies
+		0     net A's request to n1 is lost: SET lock A1 EX 10 NX
+		3     A   gives up: timeout waiting for n1
+		3     net the link between A and n1 is whole again
+		4.002 A   has the lock, token A2, lease until 13.898000`, KindNetwork, KindLost, KindGranted, KindFailed)
+}
+
+// TestSlow sets each direction's latency, for what is sent from then on.
+func TestSlow(t *testing.T) {
+	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
+	inject(t, w, Slow{"A", "n1", 30 * time.Millisecond, 500 * time.Millisecond})
+	run(t, w, "A")
+	expectStory(t, w, `
+		0     net the link between A and n1 takes 30ms for a request, 500ms for a reply
+		0.03  n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+		0.53  A   <- n1 OK
+		1.56  n1  A: EVALSHA script 1 lock A1 = 1 [lock gone]
+		2.06  A   <- n1 1`, KindNetwork, KindExecute, KindReceive)
+}
+
+// TestNoLatency: at no latency everything happens at one instant, in order.
+func TestNoLatency(t *testing.T) {
+	cfg := config(t, "setpx-lua", "A")
+	cfg.Latency, cfg.Clients[0].Work = 0, 0
+	w := newWorld(t, cfg)
+	run(t, w)
+	if w.Now() != 0 || count(w, KindReleased) != 1 {
+		t.Errorf("it took %s:\n%s", w.Now(), strings.Join(story(w), "\n"))
+	}
+}
+
+// pipeliner sends three commands at once and says what it got back.
+var pipeliner = toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+	pipe := l.rdb.Pipeline()
+	one, two, three := pipe.Incr(ctx, "n"), pipe.Incr(ctx, "n"), pipe.Incr(ctx, "n")
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
+	}
+	if one.Val() != 1 || two.Val() != 2 || three.Val() != 3 {
+		panic("replies have changed places")
+	}
+	return &strategies.Lease{}, nil
+}, toyKeep)
+
+// TestConnectionsKeepOrder: what goes over one connection is executed in the order
+// in which it was sent, and answered in that order, however long any of it takes.
+func TestConnectionsKeepOrder(t *testing.T) {
+	w := newWorld(t, configOf(pipeliner, "A"))
+	until(t, w, "A", KindSend)
+	inject(t, w, Delay{"A", false, time.Second})
+	until(t, w, "A", KindGranted)
+	expectStory(t, w, `
+		0     A  -> n1 INCR n
+		0     A  -> n1 INCR n
+		0     A  -> n1 INCR n
+		1     n1 A: INCR n = 1 [n = 1 (no expiry)]
+		1     n1 A: INCR n = 2 [n = 2 (no expiry)]
+		1     n1 A: INCR n = 3 [n = 3 (no expiry)]
+		1.001 A  <- n1 1
+		1.001 A  <- n1 2
+		1.001 A  <- n1 3`, KindSend, KindExecute, KindReceive)
+
+	w = newWorld(t, configOf(pipeliner, "A"))
+	until(t, w, "A", KindSend)
+	w.Wait(time.Millisecond)
+	inject(t, w, Delay{"A", true, time.Second}) // the first reply, and nothing else is sent yet
+	until(t, w, "A", KindGranted)
+	expectStory(t, w, "1.001 A <- n1 1\n1.001 A <- n1 2\n1.001 A <- n1 3", KindReceive)
+}
+
+// TestConnectionsLoseTheRest: after something is lost on a connection, nothing that
+// comes after it on that connection arrives. The next connection is another matter.
+func TestConnectionsLoseTheRest(t *testing.T) {
+	w := newWorld(t, configOf(pipeliner, "A", "B"))
+	until(t, w, "A", KindSend)
+	inject(t, w, Drop{"A", false})
+	run(t, w)
+	expectStory(t, w, `
+		0 net A's request to n1 is lost: INCR n
+		0 net A's request to n1 is lost: INCR n
+		0 net A's request to n1 is lost: INCR n
+		3 A   gives up: timeout waiting for n1`, KindLost, KindFailed)
+	if count(w, KindGranted) != 1 { // B
+		t.Error(strings.Join(story(w), "\n"))
+	}
+
+	w = newWorld(t, configOf(pipeliner, "A"))
+	for range 3 {
+		until(t, w, "A", KindSend)
+	}
+	w.Wait(time.Millisecond)
+	inject(t, w, Drop{"A", true}) // the third
+	run(t, w)
+	expectStory(t, w, `
+		0.001 n1  A: INCR n = 1 [n = 1 (no expiry)]
+		0.001 n1  A: INCR n = 2 [n = 2 (no expiry)]
+		0.001 n1  A: INCR n = 3 [n = 3 (no expiry)]
+		0.001 net A's reply to n1 is lost: INCR n
+		0.002 A   <- n1 1
+		0.002 A   <- n1 2
+		3     A   gives up: timeout waiting for n1`, KindLost, KindFailed, KindExecute, KindReceive)
+}
+
+// TestTransactionsKeepOrder: held up in its middle, a transaction is still one.
+func TestTransactionsKeepOrder(t *testing.T) {
+	for k := range 3 {
+		w := newWorld(t, configOf(toy(watchedTake, watchedDrop), "A"))
+		for range 3 + k { // WATCH, EXISTS, and then MULTI, SET, EXEC
+			until(t, w, "A", KindSend)
+		}
+		inject(t, w, Delay{"A", false, time.Second})
+		until(t, w, "A", KindGranted)
+		got := story(w, KindExecute)
+		if len(got) != 5 || !strings.Contains(got[2], "MULTI = OK") || !strings.Contains(got[3], "SET lock A1 EX 10 = QUEUED") || !strings.Contains(got[4], "EXEC = [OK]") {
+			t.Errorf("with the %d. part held up:\n%s", k+1, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// TestUnderWayAtARestart: a connection doesn't survive its server, and nor does
+// what is under way on it.
+func TestUnderWayAtARestart(t *testing.T) {
+	w := sending(t, "A")
+	inject(t, w, Down{"n1"}, Up{"n1"})
+	upTo(t, w)
+	expectStory(t, w, exchange+`
+		0.001 n1 has ended the connection: A's SET lock A1 EX 10 NX is not answered
+		0.002 A  <- n1 connection refused
+		0.002 A  gives up: n1: connection refused`, traffic...)
+}
+
+// TestReconnect: a client that has lost its connection gets another one, and its
+// handshake leaves no event.
+func TestReconnect(t *testing.T) {
+	cfg := config(t, "setpx-lua", "A")
+	cfg.Clients[0].Insist = time.Second
+	w := newWorld(t, cfg)
+	inject(t, w, Down{"n1"})
+	until(t, w, "A", KindFailed)
+	inject(t, w, Up{"n1"})
+	until(t, w, "A", KindGranted)
+	expectStory(t, w, `
+		0     A  -> n1 SET lock A1 EX 10 NX
+		0.001 n1 is down: A's SET lock A1 EX 10 NX is not answered
+		0.002 A  <- n1 connection refused
+		0.002 A  gives up: n1: connection refused
+		1.002 A  -> n1 SET lock A2 EX 10 NX
+		1.003 n1 A: SET lock A2 EX 10 NX = OK [lock = A2 (10s left)]
+		1.004 A  <- n1 OK
+		1.004 A  has the lock, token A2, lease until 10.900000`, traffic...)
+}
