@@ -105,7 +105,7 @@ func (c *client) reset(cfg *ClientConfig) {
 		retry, program = strategies.Retry{Tries: 1}, c.probing
 	}
 	c.lock = w.cfg.Strategy.New(c.redis, w.cfg.Key, strategies.Options{
-		TTL: w.cfg.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random,
+		TTL: w.cfg.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random, Go: c.spawn,
 	})
 	clear(c.threads[1:])
 	c.threads = c.threads[:1]

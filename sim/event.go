@@ -196,7 +196,7 @@ func Duration(d time.Duration) string {
 	case d >= time.Hour || d <= -time.Hour:
 		return d.Round(time.Second).String()
 	case d >= time.Second || d <= -time.Second:
-		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
+		return strconv.FormatFloat(float64(d)/float64(time.Second), 'f', -1, 64) + "s" // one division, rounded once
 	case d%time.Millisecond == 0:
 		return strconv.FormatInt(int64(d/time.Millisecond), 10) + "ms"
 	default:

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Probe is the name of the extra client that every world has: it stands by
@@ -52,6 +55,7 @@ type World struct {
 // New builds a world for runs with as many clients and nodes as cfg has. Reset
 // starts the first run.
 func New(cfg Config) (*World, error) {
+	hushGoRedis()
 	w := &World{sources: sourceCache{}, cfg: cfg}
 	for i, name := range cfg.servers() {
 		n, err := newNode(i, name)
@@ -74,6 +78,14 @@ func New(cfg Config) (*World, error) {
 	}
 	return w, nil
 }
+
+// hushGoRedis keeps the library from printing to standard error, where it would
+// write across the player's screen. What it would say shows in the trace.
+var hushGoRedis = sync.OnceFunc(func() { redis.SetLogger(hush{}) })
+
+type hush struct{}
+
+func (hush) Printf(context.Context, string, ...any) {}
 
 // Reset starts a new run, whatever became of the last one. It fails if cfg
 // doesn't fit the world: see Fits.

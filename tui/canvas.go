@@ -31,10 +31,6 @@ type rect struct{ x, y, w, h int }
 
 func (r rect) empty() bool { return r.w <= 0 || r.h <= 0 }
 
-func (r rect) contains(x, y int) bool {
-	return x >= r.x && x < r.x+r.w && y >= r.y && y < r.y+r.h
-}
-
 func newCanvas(w, h int, more string) *canvas {
 	return &canvas{w: w, h: h, cells: make([]cell, w*h), more: more}
 }
@@ -148,8 +144,6 @@ type (
 	}
 	line []span
 )
-
-func plain(s string) line { return line{{s, inkPlain}} }
 
 func (l line) width() int {
 	n := 0
