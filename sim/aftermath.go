@@ -136,7 +136,7 @@ func (w *World) patience(try int) time.Duration {
 	}
 	for _, n := range w.nodes {
 		for _, s := range n.known {
-			if s.when != int64(Never) {
+			if s.when != immortal {
 				last = max(last, n.goneAt(s.when))
 			}
 		}

@@ -165,6 +165,28 @@ func TestGrantAtTheDeadline(t *testing.T) {
 	}
 }
 
+// TestOrderWithinAnInstant: what ends by itself comes before what arrives. B's DEL,
+// which was sent before A even asked, arrives at the very instant of A's deadline:
+// it deletes a record whose lease is over.
+func TestOrderWithinAnInstant(t *testing.T) {
+	s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		if token := l.Token(); token[0] == 'B' {
+			return nil, l.rdb.Del(ctx, l.key).Err()
+		}
+		return toyTake(ctx, l)
+	}, toyKeep)
+	for early, want := range map[time.Duration]string{0: "ok", time.Nanosecond: "FR"} {
+		cfg := configOf(s, "A", "B")
+		cfg.Timeout = time.Minute
+		w := newWorld(t, cfg)
+		inject(t, w, Slow{"B", "n1", 10*sec - early, 0})
+		until(t, w, "B", KindSend)
+		until(t, w, "A", KindGranted) // until 10s
+		w.Wait(10*sec - w.Now())
+		expectVerdict(t, w, want)
+	}
+}
+
 // OV.
 
 func TestOverlap(t *testing.T) {
@@ -207,6 +229,41 @@ func TestStaleWrite(t *testing.T) {
 	late := newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 5*sec)
 	late.at(5*sec).expires().holds("B", 20*sec).granted("A", 5*sec)
 	late.accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
+}
+
+// TestGrantsKeepTheirOrder: what is executed once more, or late, makes no grant
+// newer than it is.
+func TestGrantsKeepTheirOrder(t *testing.T) {
+	again := func(h *hand, duplicate bool) *hand {
+		ch := h.change("A1", 20*sec)
+		return h.emit(Event{Kind: KindExecute, Copy: duplicate, Client: 0, Node: 0, Args: []string{"SET"}, Changes: []Change{ch}})
+	}
+	for name, h := range map[string]*hand{
+		"a duplicate before the grant": func() *hand {
+			h := newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 5*sec).at(5 * sec).expires()
+			h.holds("B", 6*sec).at(6*sec).expires().does("B", KindLapse)
+			return again(h, true).granted("A", 5*sec)
+		}(),
+		"a duplicate after the grant": func() *hand {
+			h := newHand(t, "setpx-lua").holds("A", 5*sec).at(5*sec).expires().does("A", KindLapse)
+			h.holds("B", 6*sec).at(6*sec).expires().does("B", KindLapse)
+			return again(h, true)
+		}(),
+		"a late request after the grant": func() *hand {
+			h := newHand(t, "setpx-lua").holds("A", 5*sec).at(5*sec).expires().does("A", KindLapse)
+			h.holds("B", 6*sec).at(6*sec).expires().does("B", KindLapse)
+			return again(h, false)
+		}(),
+	} {
+		h.accesses("B", KindRead).accesses("A", KindWrite)
+		if len(h.w.monitors.found) != 1 || h.w.monitors.found[0].Code != SW {
+			t.Errorf("%s: %+v", name, h.w.monitors.found)
+		}
+		h.accesses("B", KindWrite)
+		if last := h.w.monitors.found[len(h.w.monitors.found)-1]; !strings.Contains(last.Text, "an update is lost") {
+			t.Errorf("%s: the newer holder's write is stale: %s", name, last.Text)
+		}
+	}
 }
 
 func TestLostUpdate(t *testing.T) {
@@ -338,6 +395,21 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
+// TestStampOfAFastClock blocks for as long as the clock that wrote it is fast: the
+// probe waits ten years before it calls that for ever.
+func TestStampOfAFastClock(t *testing.T) {
+	for offset, want := range map[time.Duration]string{0: "BD", time.Hour: "BD", maxSpan: "BD"} {
+		cfg := config(t, "getset-equal", "A", "B")
+		cfg.Clients[0].Offset = offset
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindGranted)
+		inject(t, w, Crash{"A"})
+		if got := aftermath(t, w); got != want {
+			t.Errorf("%s fast: %s, expected %s", offset, got, want)
+		}
+	}
+}
+
 // TestNoDeadlock: nobody is told of a deadlock where nobody is in the way.
 func TestNoDeadlock(t *testing.T) {
 	for name, play := range map[string]func(*World){
@@ -452,10 +524,17 @@ func TestNoLivelock(t *testing.T) {
 		}
 		expectVerdict(t, w, "ok")
 	}
+	// Drawing lots, and drawing the same ones every time, is no cycle either: what
+	// comes next needn't be what came the last time.
+	w := newWorld(t, configOf(polite(func(l *toyLock) time.Duration { return 100*time.Millisecond + l.Random(1) }), "A", "B"))
+	for range 2000 {
+		w.Step(SetOf(0, 1))
+	}
+	expectVerdict(t, w, "ok")
 	// Asking again and again while somebody holds the lock is patience.
 	cfg := config(t, "setnx", "A", "B", "C")
 	cfg.Clients[0].Work = 10 * sec
-	w := newWorld(t, cfg)
+	w = newWorld(t, cfg)
 	run(t, w)
 	expectVerdict(t, w, "ok")
 }

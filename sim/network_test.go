@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"lockstep/strategies"
 )
 
@@ -349,6 +351,23 @@ func TestConnectionsKeepOrder(t *testing.T) {
 	expectStory(t, w, "1.001 A <- n1 1\n1.001 A <- n1 2\n1.001 A <- n1 3", KindReceive)
 }
 
+// TestDelayOfWhatIsWaiting: what has overtaken others, and waits for them, can still
+// be held up.
+func TestDelayOfWhatIsWaiting(t *testing.T) {
+	w := newWorld(t, configOf(pipeliner, "A"))
+	until(t, w, "A", KindSend)
+	inject(t, w, Delay{"A", false, time.Second})
+	until(t, w, "A", KindSend)
+	until(t, w, "A", KindSend)
+	w.Wait(500 * time.Millisecond)
+	inject(t, w, Delay{"A", false, 2 * time.Second}) // the third
+	until(t, w, "A", KindGranted)
+	expectStory(t, w, `
+		1   n1 A: INCR n = 1 [n = 1 (no expiry)]
+		1   n1 A: INCR n = 2 [n = 2 (no expiry)]
+		2.5 n1 A: INCR n = 3 [n = 3 (no expiry)]`, KindExecute)
+}
+
 // TestConnectionsLoseTheRest: after something is lost on a connection, nothing that
 // comes after it on that connection arrives. The next connection is another matter.
 func TestConnectionsLoseTheRest(t *testing.T) {
@@ -362,6 +381,15 @@ func TestConnectionsLoseTheRest(t *testing.T) {
 		0 net A's request to n1 is lost: INCR n
 		3 A   gives up: timeout waiting for n1`, KindLost, KindFailed)
 	if count(w, KindGranted) != 1 { // B
+		t.Error(strings.Join(story(w), "\n"))
+	}
+
+	w = newWorld(t, configOf(pipeliner, "A"))
+	until(t, w, "A", KindSend)
+	w.Wait(time.Millisecond)
+	inject(t, w, Drop{"A", true}) // the first, and the others are yet to be sent
+	run(t, w)
+	if count(w, KindExecute) != 3 || count(w, KindLost) != 3 || count(w, KindReceive) != 0 {
 		t.Error(strings.Join(story(w), "\n"))
 	}
 
@@ -408,6 +436,26 @@ func TestUnderWayAtARestart(t *testing.T) {
 		0.001 n1 has ended the connection: A's SET lock A1 EX 10 NX is not answered
 		0.002 A  <- n1 connection refused
 		0.002 A  gives up: n1: connection refused`, traffic...)
+}
+
+// TestReconnectAfterATransaction: what is over, by EXEC, DISCARD or UNWATCH, isn't
+// missed: a library that has an idle connection and finds it closed opens another.
+func TestReconnectAfterATransaction(t *testing.T) {
+	s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		if err := l.rdb.Watch(ctx, func(*redis.Tx) error { return nil }, l.key); err != nil {
+			return nil, err
+		}
+		return watchedTake(ctx, l)
+	}, watchedDrop)
+	cfg := configOf(s, "A")
+	cfg.Clients[0].Cycles = 2
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindGranted)
+	inject(t, w, Down{"n1"}, Up{"n1"})
+	run(t, w)
+	if count(w, KindReleaseFailed) != 1 || count(w, KindGranted) != 2 || count(w, KindUnreachable) != 0 {
+		t.Error(strings.Join(story(w), "\n"))
+	}
 }
 
 // TestReconnect: a client that has lost its connection gets another one, and its

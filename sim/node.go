@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,8 +72,12 @@ type node struct {
 	replication replication
 }
 
+// immortal is the when of a key that has no expiry. Never won't do: a clock may
+// well read -1.
+const immortal = math.MinInt64
+
 // stored is a key as the node keeps it: when is the node's clock in
-// milliseconds at which it lives last, or Never.
+// milliseconds at which it lives last, or immortal.
 type stored struct {
 	key   string
 	value string
@@ -264,7 +269,7 @@ func (n *node) changed(now time.Duration) []Change {
 		} else {
 			n.scratch = append(n.scratch, Change{Key: key, After: n.record(s)})
 		}
-		if s.when != int64(Never) {
+		if s.when != immortal {
 			if at := n.goneAt(s.when); n.nextExpiry == Never || at < n.nextExpiry {
 				n.nextExpiry = at
 			}
@@ -283,7 +288,7 @@ func (n *node) changed(now time.Duration) []Change {
 
 // look reads one key out of miniredis.
 func (n *node) look(key string) stored {
-	s := stored{key: key, when: int64(Never)}
+	s := stored{key: key, when: immortal}
 	switch n.redis.Type(key) {
 	case "string":
 		s.value, _ = n.redis.Get(key)
@@ -321,7 +326,7 @@ func (n *node) goneAt(when int64) time.Duration {
 }
 
 func (n *node) record(s stored) *Record {
-	if s.when == int64(Never) {
+	if s.when == immortal {
 		return &Record{Value: s.value, Expires: Never}
 	}
 	return &Record{Value: s.value, Expires: n.goneAt(s.when)}
@@ -338,14 +343,14 @@ func (n *node) expire(now time.Duration) []Change {
 func (n *node) step(by time.Duration) []Change {
 	var changes []Change
 	for _, s := range n.known {
-		if s.when != int64(Never) {
+		if s.when != immortal {
 			changes = append(changes, Change{Key: s.key, Before: n.record(s)})
 		}
 	}
 	n.offset += by
 	n.nextExpiry = Never
 	for i := range changes {
-		at := changes[i].Before.Expires - by
+		at := max(0, changes[i].Before.Expires-by) // it may be long past, but is no instant before the run
 		changes[i].After = &Record{Value: changes[i].Before.Value, Expires: at}
 		if n.nextExpiry == Never || at < n.nextExpiry {
 			n.nextExpiry = at
@@ -392,7 +397,7 @@ func (n *node) start(now time.Duration) ([]Change, error) {
 	n.up = true
 	n.sync(now)
 	for _, s := range n.disk {
-		if s.when != int64(Never) && s.when < n.millis {
+		if s.when != immortal && s.when < n.millis {
 			continue
 		}
 		if err := n.restore(s); err != nil {
@@ -415,7 +420,7 @@ func (n *node) restore(s stored) error {
 			return err
 		}
 	}
-	if s.when != int64(Never) {
+	if s.when != immortal {
 		n.redis.SetTTL(s.key, time.Duration(s.when-n.millis)*time.Millisecond+grace)
 	}
 	return nil

@@ -198,6 +198,37 @@ func TestClockStepsCancelOut(t *testing.T) {
 	s.at(3001*time.Millisecond).say("GET k", "nil").say("GET eternal", "v")
 }
 
+// TestNoInstantMeansNever: a server's clock may be slow, and so read any number,
+// -1 included; and a step may move an expiry to anywhere.
+func TestNoInstantMeansNever(t *testing.T) {
+	for millis := int64(-3); millis <= 3; millis++ {
+		s := newServer(t, NodeConfig{Offset: time.Duration(millis-1000) * time.Millisecond, Persistence: PersistAlways})
+		s.say("SET k v PX 1000", "OK") // it lives last at millis, by the server's clock
+		s.at(time.Second).say("PTTL k", "0").say("GET k", "v")
+		s.node.down(time.Second)
+		if _, err := s.node.start(time.Second); err != nil {
+			t.Fatal(err)
+		}
+		s.conn = newPeer(s.node)
+		s.say("PTTL k", "0")
+		if s.at(1001*time.Millisecond).say("GET k", "nil"); s.node.nextExpiry != Never {
+			t.Errorf("at %d something is still due", millis)
+		}
+	}
+	for late := time.Duration(-3); late <= 3; late++ {
+		w := newWorld(t, configOf(toyDo(cmd("set", "lock", "v", "px", 3000)), "A"))
+		until(t, w, "A", KindReceive)
+		inject(t, w, NodeStep{"n1", 3002*time.Millisecond + late}) // the key's instant is now -late
+		if r := w.State().LockRecord(0); r != nil && r.Expires == Never {
+			t.Errorf("%dns late: the record never expires", late)
+		}
+		run(t, w)
+		if w.State().LockRecord(0) != nil || count(w, KindExpire) != 1 || w.Now() > 2*time.Millisecond {
+			t.Errorf("%dns late: at %s there still is %+v", late, w.Now(), w.State().LockRecord(0))
+		}
+	}
+}
+
 // TestServerTime: TIME and absolute expiries are by the server's own clock.
 func TestServerTime(t *testing.T) {
 	s := newServer(t, NodeConfig{Offset: 5 * time.Second})

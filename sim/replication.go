@@ -99,7 +99,7 @@ func (n *node) take(now time.Duration, keys []stored, gone []string) ([]Change, 
 	}
 	for _, s := range keys {
 		n.redis.Del(s.key)
-		if s.when != int64(Never) && s.when < n.millis {
+		if s.when != immortal && s.when < n.millis {
 			continue
 		}
 		if err := n.restore(s); err != nil {
