@@ -114,6 +114,7 @@ func (l *loader) scripts(v value) error {
 
 // clients is a list of names, or a mapping of names to what is special about them.
 func (l *loader) clients(v value) error {
+	l.s.setup.clients = nil // a variant's own take the place of the others
 	if v.what() != "a mapping" {
 		return l.clientNames(v)
 	}
@@ -214,73 +215,6 @@ func (l *loader) client(at value, c *sim.ClientConfig) error {
 		return at.errorf("more than %d clients", sim.MaxClients)
 	}
 	l.s.setup.clients = append(l.s.setup.clients, *c)
-	return nil
-}
-
-func (l *loader) expect(v value) error {
-	entries, err := v.entries()
-	if err != nil {
-		return err
-	}
-	l.s.expect = map[string]sim.Verdict{}
-	for _, e := range entries {
-		if _, err := FindStrategy(e.key); err != nil {
-			return e.at.wrap(err)
-		}
-		if l.s.expect[e.key], err = verdict(e.value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// verdict is ok, a code, or a list of codes.
-func verdict(v value) (sim.Verdict, error) {
-	words := v.list()
-	if len(words) == 0 {
-		return nil, v.errorf("%s is empty: it needs ok, or a list of codes", v.subject())
-	}
-	all := sim.Verdict{}
-	for _, w := range words {
-		codes, err := word(w, "ok, or a list of codes", ParseCode)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(codes) == 0 && len(words) > 1:
-			return nil, w.errorf("\"ok\" is no code: it stands alone")
-		case len(codes) == 1 && slices.Contains(all, codes[0]):
-			return nil, w.errorf("%s is here twice", codes)
-		}
-		all = append(all, codes...)
-	}
-	return all.Sorted(), nil
-}
-
-// ParseCode reads a violation's code, or "ok", which is none.
-func ParseCode(s string) (sim.Verdict, error) {
-	if s == "ok" {
-		return nil, nil
-	}
-	if c, found := sim.ParseCode(strings.ToUpper(s)); found {
-		return sim.Verdict{c}, nil
-	}
-	return nil, Unknown("code", s, append(sim.Verdict(sim.Codes).Strings(), "ok"))
-}
-
-func (l *loader) because(v value) error {
-	entries, err := v.entries()
-	if err != nil {
-		return err
-	}
-	l.s.because = map[string]string{}
-	for _, e := range entries {
-		if _, err := FindStrategy(e.key); err != nil {
-			return e.at.wrap(err)
-		}
-		if l.s.because[e.key], err = e.value.sentence(); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

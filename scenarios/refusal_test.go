@@ -37,8 +37,8 @@ var refusals = []struct{ name, yaml, want string }{
 	{"no title", "script: [say: x]\n", "1: the scenario has no title"},
 	{"no script", "title: x\n", "1: the scenario has no script"},
 	{"unknown key", "titel: x\nscript: [say: x]\n", `1: unknown key "titel"; did you mean "title"?`},
-	{"unknown key, nothing near", "title: x\nfoo: 1\nscript: [say: x]\n", `2: unknown key "foo": it is one of because, expect, script, setup, shows, source, title`},
-	{"a key that is a number", "1: x\n", `1: unknown key "1": it is one of because, expect, script, setup, shows, source, title`},
+	{"unknown key, nothing near", "title: x\nfoo: 1\nscript: [say: x]\n", `2: unknown key "foo": it is one of expect, script, setup, shows, source, title, variants`},
+	{"a key that is a number", "1: x\n", `1: unknown key "1": it is one of expect, script, setup, shows, source, title, variants`},
 	{"a key that is a list", "? [a, b]\n: x\n", "2: this is not YAML: found an invalid key for this map"},
 	{"a question mark", "? title\n", `1: a key is a plain word, and this is "? title"`},
 	{"empty title", "title:\nscript: [say: x]\n", `1: "title" is empty: it needs a text`},
@@ -169,19 +169,28 @@ var refusals = []struct{ name, yaml, want string }{
 	{"half a cycle", with("  clients: {A: {cycles: 1.5}}\n"), `3: "1.5" is not a whole number`},
 	{"offset of years", with("  clients: {A: {offset: -90000h}}\n"), `3: "-90000h" is more than a year (8760h), and nothing in a scenario can last so long`},
 	{"neither true nor false", with("  clients: {A: {extend: yes}}\n"), `3: "yes" is neither true nor false`},
-	{"expect a list", and("expect: [setnx]\n"), `3: "expect" needs keys and values, and got a list`},
-	{"unknown strategy", and("expect:\n  setnxx: ok\n"), `4: unknown strategy "setnxx"; did you mean "setnx"?`},
-	{"unknown strategy in because", and("because:\n  setpx-lau: x\n"), `4: unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
-	{"unknown code", and("expect:\n  setnx: [DG, OVV]\n"), `4: unknown code "OVV"; did you mean "OV"?`},
-	{"unknown code, nothing near", and("expect:\n  setnx: wrong\n"), `4: unknown code "wrong": it is one of SW, DG, OV, FR, PD, LV, GAP, FN, BD, ok`},
-	{"ok in capitals", and("expect:\n  setnx: OK\n"), `4: unknown code "OK"; did you mean "ok"?`},
-	{"no verdict", and("expect:\n  setnx:\n"), `4: "setnx" is empty: it needs ok, or a list of codes`},
-	{"an empty verdict", and("expect:\n  setnx: []\n"), `4: "setnx" is empty: it needs ok, or a list of codes`},
-	{"ok and a code", and("expect:\n  setnx: [ok, DG]\n"), `4: "ok" is no code: it stands alone`},
-	{"a code twice", and("expect:\n  setnx: [DG, OV, dg]\n"), "4: DG is here twice"},
-	{"a mapping for a verdict", and("expect:\n  setnx: {DG: 1}\n"), `4: "setnx" needs ok, or a list of codes, and got a mapping`},
-	{"no reason", and("because:\n  setnx:\n"), `4: "setnx" is empty: it needs a text`},
-	{"a list of reasons", and("because:\n  setnx: [a, b]\n"), `4: "setnx" needs a text, and got a list`},
+	{"expect a mapping", and("expect: {setnx: ok}\n"), `3: "expect" needs a list of verdicts, each with the strategies under which it is expected, and got a mapping`},
+	{"unknown key of an expectation", and("expect:\n  - verdict: ok\n    unter: setnx\n"), `5: unknown key "unter"; did you mean "under"?`},
+	{"unknown strategy", and("expect:\n  - verdict: ok\n    under: setnxx\n"), `5: unknown strategy "setnxx"; did you mean "setnx"?`},
+	{"unknown strategy in a list", and("expect:\n  - verdict: ok\n    under:\n      - setnx\n      - setpx-lau\n"), `7: unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+	{"a strategy twice", and("expect:\n  - {verdict: ok, under: setnx}\n  - {verdict: DG, under: setnx}\n"), `5: the verdict of setnx is here twice`},
+	{"no strategies", and("expect:\n  - verdict: ok\n"), `4: this entry does not say under which strategies`},
+	{"strategies without a verdict", and("expect:\n  - under: setnx\n"), `4: this entry has no verdict: ok, or a list of codes`},
+	{"unknown code", and("expect:\n  - verdict: [DG, OVV]\n"), `4: unknown code "OVV"; did you mean "OV"?`},
+	{"unknown code, nothing near", and("expect:\n  - verdict: wrong\n"), `4: unknown code "wrong": it is one of SW, DG, OV, FR, PD, LV, GAP, FN, BD, ok`},
+	{"ok in capitals", and("expect:\n  - verdict: OK\n"), `4: unknown code "OK"; did you mean "ok"?`},
+	{"no verdict", and("expect:\n  - verdict:\n"), `4: "verdict" is empty: it needs ok, or a list of codes`},
+	{"an empty verdict", and("expect:\n  - verdict: []\n"), `4: "verdict" is empty: it needs ok, or a list of codes`},
+	{"ok and a code", and("expect:\n  - verdict: [ok, DG]\n"), `4: "ok" is no code: it stands alone`},
+	{"a code twice", and("expect:\n  - verdict: [DG, OV, dg]\n"), "4: DG is here twice"},
+	{"a mapping for a verdict", and("expect:\n  - verdict: {DG: 1}\n"), `4: "verdict" needs ok, or a list of codes, and got a mapping`},
+	{"no reason", and("expect:\n  - verdict: ok\n    because:\n"), `5: "because" is empty: it needs a text`},
+	{"a list of reasons", and("expect:\n  - verdict: ok\n    because: [a, b]\n"), `5: "because" needs a text, and got a list`},
+	{"a list of variants", and("variants: [x]\n"), `3: "variants" needs keys and values, and got a list`},
+	{"a variant without a title", and("variants:\n  fast: {setup: {latency: 0s}}\n"), `4: the variant fast has no title of its own`},
+	{"a variant with a script", and("variants:\n  fast: {title: y, script: [say: y]}\n"), `4: unknown key "script": it is one of expect, setup, shows, source, title`},
+	{"a variant with a dot", and("variants:\n  a.b: {title: y}\n"), `4: a variant cannot be named "a.b": use letters, digits, '_' and '-'`},
+	{"a variant without the script's clients", in("  - run: B\n") + "variants:\n  alone: {title: y, setup: {clients: [A]}}\n", `3: unknown client "B": it is one of A (in the variant alone)`},
 }
 
 func TestRefusals(t *testing.T) {
@@ -213,7 +222,7 @@ func TestExcesses(t *testing.T) {
 		{"braces in braces", strings.Repeat("{a: ", 300), "1: more than 200 brackets are open"},
 		{"lists in lists", strings.Repeat("- ", 10_000) + "x", "1: a scenario consists of keys and values (title: ..., script: ...), and this is a list"},
 		{"questions in questions", strings.Repeat("? ", 10_000) + "x", "1: this is not YAML: unexpected scalar value type"},
-		{"mappings in mappings", indented(300), `1: unknown key "a": it is one of because, expect, script, setup, shows, source, title`},
+		{"mappings in mappings", indented(300), `1: unknown key "a": it is one of expect, script, setup, shows, source, title, variants`},
 		{"a long word", in("  - " + strings.Repeat("rum", 1000) + ": A\n"), `3: unknown step "` + strings.Repeat("rum", 20) + `...": it is one of ` + allSteps},
 		{"a long client's name", in("  - run: " + strings.Repeat("A", 1000) + "\n"), `3: unknown client "` + strings.Repeat("A", 60) + `...": it is one of A, B`},
 		{"a long duration", in("  - wait: " + strings.Repeat("9", 1000) + "\n"), `3: "` + strings.Repeat("9", 60) + `..." is not a duration; write 10s, 1.5s, 200ms or 2m`},
@@ -288,13 +297,13 @@ func TestAccepted(t *testing.T) {
 		with("  clients: {A: , B: {work: 0s}}\n"),
 		with("  clients: A\n") + "# one\n",
 		with("  latency: 0s\n  retry: {jitter: 0s}\n"),
-		and("expect:\n  setnx: dg\n  redlock: [ov, DG]\n"),
+		and("expect:\n  - {verdict: dg, under: setnx}\n  - {verdict: [ov, DG], under: [redlock]}\n"),
 	} {
 		if _, err := read("test.yaml", "test.yaml", []byte(yaml)); err != nil {
 			t.Errorf("%v\nof\n%s", err, yaml)
 		}
 	}
-	s := script(t, and("expect:\n  redlock: [ov, DG]\n  setnx: ok\n"))
+	s := script(t, and("expect:\n  - {verdict: [ov, DG], under: redlock}\n  - {verdict: ok, under: setnx}\n"))
 	if v, _ := s.Expect("redlock"); v.String() != "DG OV" {
 		t.Errorf("the verdict is %s: worst first", v)
 	}

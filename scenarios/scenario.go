@@ -29,12 +29,12 @@ type Scenario struct {
 	Shows  string // one line for lists
 	Source string // where the field met it, if anywhere
 
-	setup   setup
-	script  []step
-	notes   []note
-	expect  map[string]sim.Verdict
-	because map[string]string
-	file    string
+	setup    setup
+	script   []step
+	notes    []note
+	expect   map[string]expectation
+	variants []*Scenario
+	file     string
 }
 
 // setup is what a scenario changes of a run's configuration. A nil or zero part
@@ -91,14 +91,21 @@ var loadBuiltin = sync.OnceValue(func() []*Scenario {
 			var s *Scenario
 			s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data)
 			all = append(all, s)
+			all = append(all, s.variants...)
 		}
 		if err != nil {
 			panic("a built-in scenario is broken: " + err.Error()) // a test sees to it that this never ships
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Scenario) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
+	slices.SortStableFunc(all, func(a, b *Scenario) int { return slices.Index(order, a.base()) - slices.Index(order, b.base()) })
 	return all
 })
+
+// base is the scenario's name without its variant.
+func (s *Scenario) base() string {
+	name, _, _ := strings.Cut(s.Name, ".")
+	return name
+}
 
 // Names lists the built-in scenarios' names.
 func Names() []string {
@@ -117,10 +124,35 @@ func Find(nameOrPath string) (*Scenario, error) {
 		}
 	}
 	ext := filepath.Ext(nameOrPath)
-	if ext == ".yaml" || ext == ".yml" || strings.ContainsAny(nameOrPath, `/\`) {
+	if ext == ".yaml" || ext == ".yml" {
+		return Load(nameOrPath)
+	}
+	if file := strings.TrimSuffix(nameOrPath, ext); strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml") {
+		return loadVariant(file, nameOrPath)
+	}
+	if strings.ContainsAny(nameOrPath, `/\`) {
 		return Load(nameOrPath)
 	}
 	return nil, Unknown("scenario", nameOrPath, Names())
+}
+
+// loadVariant reads my.yaml.name: the variant of that name of my.yaml.
+func loadVariant(file, name string) (*Scenario, error) {
+	s, err := Load(file)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, v := range s.variants {
+		if v.Name == name {
+			return v, nil
+		}
+		names = append(names, v.Name)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s has no variants", file)
+	}
+	return nil, Unknown("variant", name, names)
 }
 
 // Load reads a scenario from a file. Errors name the file, the line and the culprit.
@@ -161,15 +193,15 @@ func read(file, name string, data []byte) (*Scenario, error) {
 	}
 	s := &Scenario{Name: name, file: file}
 	l := loader{s: s}
-	var script value
+	var script, variants value
 	if err := doc.fields(map[string]func(value) error{
-		"title":   into(&s.Title, value.sentence),
-		"shows":   into(&s.Shows, value.sentence),
-		"source":  into(&s.Source, value.sentence),
-		"setup":   l.setup,
-		"script":  func(v value) error { script = v; return nil },
-		"expect":  l.expect,
-		"because": l.because,
+		"title":    into(&s.Title, value.sentence),
+		"shows":    into(&s.Shows, value.sentence),
+		"source":   into(&s.Source, value.sentence),
+		"setup":    l.setup,
+		"script":   func(v value) error { script = v; return nil },
+		"expect":   l.expect,
+		"variants": func(v value) error { variants = v; return nil },
 	}); err != nil {
 		return nil, err
 	}
@@ -183,7 +215,47 @@ func read(file, name string, data []byte) (*Scenario, error) {
 		s.setup.clients = []sim.ClientConfig{newClient("A"), newClient("B")}
 	}
 	// The script comes last: it may name only clients that the setup has.
-	return s, l.script(script)
+	if err := l.script(script); err != nil {
+		return nil, err
+	}
+	if variants.node == nil {
+		return s, nil
+	}
+	return s, l.variants(variants, script)
+}
+
+// variants reads what the scenario is like if one thing in its setup is
+// different: the same script, with verdicts of its own.
+func (l *loader) variants(v, script value) error {
+	entries, err := v.entries()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.key != sim.Label(e.key) || strings.Contains(e.key, ".") {
+			return e.at.errorf("a variant cannot be named %q: use letters, digits, '_' and '-'", clip(e.key))
+		}
+		base := l.s
+		s := &Scenario{Name: base.Name + "." + e.key, Title: base.Title, Shows: base.Shows, Source: base.Source, setup: base.setup, file: base.file}
+		own := loader{s: s}
+		if err := e.value.fields(map[string]func(value) error{
+			"title":  into(&s.Title, value.sentence),
+			"shows":  into(&s.Shows, value.sentence),
+			"source": into(&s.Source, value.sentence),
+			"setup":  own.setup,
+			"expect": own.expect,
+		}); err != nil {
+			return err
+		}
+		if s.Title == base.Title {
+			return e.at.errorf("the variant %s has no title of its own", e.key)
+		}
+		if err := own.script(script); err != nil {
+			return fmt.Errorf("%w (in the variant %s)", err, e.key)
+		}
+		base.variants = append(base.variants, s)
+	}
+	return nil
 }
 
 // Config is the configuration of a run of the scenario under a strategy.
@@ -229,17 +301,6 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 
 // label is the scenario's name as schedules carry it: of a file only its base.
 func (s *Scenario) label() string { return filepath.Base(s.Name) }
-
-// Expect is the verdict that the scenario expects of a strategy, and whether it
-// expects any.
-func (s *Scenario) Expect(strategy string) (sim.Verdict, bool) {
-	v, has := s.expect[strategy]
-	return v, has
-}
-
-// Because is why the scenario expects that verdict: what, in this schedule, does
-// or prevents it.
-func (s *Scenario) Because(strategy string) string { return s.because[strategy] }
 
 // Clients lists the names of the clients in the script.
 func (s *Scenario) Clients() []string {

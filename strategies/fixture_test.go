@@ -8,7 +8,6 @@ import (
 	"iter"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -45,21 +44,9 @@ type world struct {
 	tokens   int
 }
 
-// everything is the whole catalogue.
-func everything() []Strategy { return slices.Concat(All(), more()) }
-
-func find(name string) (Strategy, bool) {
-	for _, s := range everything() {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	return Strategy{}, false
-}
-
 func newWorld(t *testing.T, name string) *world {
 	t.Helper()
-	strategy, ok := find(name)
+	strategy, ok := Get(name)
 	if !ok {
 		t.Fatalf("no strategy is called %q", name)
 	}

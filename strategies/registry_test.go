@@ -13,7 +13,7 @@ import (
 
 func TestRegistryIsComplete(t *testing.T) {
 	names, files := map[string]bool{}, map[string]bool{}
-	for _, s := range everything() {
+	for _, s := range All() {
 		if s.Name == "" || s.Summary == "" || s.Source == "" {
 			t.Errorf("%+v: name, summary and source must be given", s)
 		}
@@ -40,15 +40,14 @@ func TestRegistryIsComplete(t *testing.T) {
 
 func TestCatalogueOrder(t *testing.T) {
 	want := []string{
-		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "getset-equal", "getset-expired",
-		"naive-del", "get-then-del", "fixed-value", "setpx-lua", "redlock", "redlock-hyperf",
-
-		"getset-redisio", "setpx-delex", "setpx-watch", "setpx-watch-bare", "setpx-autoretry", "setpx-wait",
-		"pxat-client-clock", "reentrant", "extend-unchecked", "extend-recreate", "watchdog", "fenced-late", "fenced",
-		"redlock-no-elapsed", "redlock-wall-clock", "redlock-strict-errors",
+		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "getset-redisio", "getset-equal", "getset-expired",
+		"naive-del", "get-then-del", "setpx-watch-bare", "fixed-value", "pxat-client-clock",
+		"extend-unchecked", "extend-recreate", "reentrant",
+		"setpx-autoretry", "setpx-watch", "setpx-delex", "setpx-lua", "watchdog", "setpx-wait", "fenced-late", "fenced",
+		"redlock-no-elapsed", "redlock-wall-clock", "redlock-strict-errors", "redlock-hyperf", "redlock",
 	}
 	var got []string
-	for _, s := range everything() {
+	for _, s := range All() {
 		got = append(got, s.Name)
 	}
 	if !slices.Equal(got, want) {
@@ -59,7 +58,7 @@ func TestCatalogueOrder(t *testing.T) {
 // The first thing that a reader sees is what the strategy sends, and where it
 // is from.
 func TestEveryFileOpensWithItsCommands(t *testing.T) {
-	for _, s := range everything() {
+	for _, s := range All() {
 		_, code, _ := strings.Cut(s.Code(), "import (")
 		rest := code
 		for _, part := range []string{"//\tacquire   ", "//\trelease   ", "// Source: ", "\ntype "} {
@@ -85,7 +84,7 @@ func TestQuorum(t *testing.T) {
 		{"fenced", 1, 1}, {"redlock-no-elapsed", 5, 3}, {"redlock-wall-clock", 5, 3}, {"redlock-strict-errors", 5, 3},
 	}
 	for _, test := range tests {
-		s, _ := find(test.strategy)
+		s, _ := Get(test.strategy)
 		s.Nodes = test.nodes
 		if got := s.Quorum(); got != test.want {
 			t.Errorf("%s on %d nodes needs %d, want %d", test.strategy, test.nodes, got, test.want)
@@ -138,7 +137,7 @@ func ownTime(sel *ast.SelectorExpr) bool {
 // A strategy's file is read by people who have never heard of what runs it, and
 // keeps no state between its instances: a script is a constant.
 func TestStrategyFilesStandAlone(t *testing.T) {
-	for _, s := range everything() {
+	for _, s := range All() {
 		code := s.Code()
 		for _, word := range []string{"time.Now", "time.Sleep", "time.After", "simulat", "virtual time", "scenario"} {
 			if strings.Contains(strings.ToLower(code), strings.ToLower(word)) {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestEveryStrategyLocks(t *testing.T) {
-	for _, s := range everything() {
+	for _, s := range All() {
 		t.Run(s.Name, func(t *testing.T) {
 			w := newWorld(t, s.Name)
 			a, b := w.process("A"), w.process("B")
@@ -29,7 +29,7 @@ func TestEveryStrategyLocks(t *testing.T) {
 }
 
 func TestEveryLeaseEndsByItself(t *testing.T) {
-	for _, s := range everything() {
+	for _, s := range All() {
 		t.Run(s.Name, func(t *testing.T) {
 			w := newWorld(t, s.Name)
 			a, b := w.process("A"), w.process("B")
@@ -64,7 +64,7 @@ func TestWhoExposesADeadline(t *testing.T) {
 		"extend-unchecked", "extend-recreate", "fenced-late", "fenced",
 		"redlock-no-elapsed", "redlock-wall-clock", "redlock-strict-errors",
 	}
-	for _, s := range everything() {
+	for _, s := range All() {
 		w := newWorld(t, s.Name)
 		a := w.process("A")
 		var want time.Duration
@@ -85,7 +85,7 @@ func TestWhoExposesADeadline(t *testing.T) {
 }
 
 func TestAcquireAsksAgainAsItsSourceDoes(t *testing.T) {
-	for _, s := range everything() {
+	for _, s := range All() {
 		t.Run(s.Name, func(t *testing.T) {
 			w := newWorld(t, s.Name)
 			a, b := w.process("A"), w.insistent("B", s.Retry)
@@ -136,7 +136,7 @@ func TestRedlockCleansUpEvenIfItsCallerIsGone(t *testing.T) {
 }
 
 func TestWhoExtends(t *testing.T) {
-	for _, s := range everything() {
+	for _, s := range All() {
 		w := newWorld(t, s.Name)
 		_, extends := w.process("A").lock.(Extender)
 		if want := slices.Contains([]string{"reentrant", "extend-unchecked", "extend-recreate", "watchdog"}, s.Name); extends != want {
@@ -146,7 +146,7 @@ func TestWhoExtends(t *testing.T) {
 }
 
 func TestWhoFences(t *testing.T) {
-	for _, s := range everything() {
+	for _, s := range All() {
 		w := newWorld(t, s.Name)
 		a := w.process("A")
 		a.acquires()
@@ -537,7 +537,7 @@ func TestDialogues(t *testing.T) {
 			d.play(w, w.process("A"), w.process("B"), w.process("C"))
 		})
 	}
-	for _, s := range everything() {
+	for _, s := range All() {
 		if !told[s.Name] {
 			t.Errorf("no dialogue tells of %s", s.Name)
 		}

@@ -1,0 +1,109 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+
+	"lockstep/sim"
+)
+
+// expectation is the verdict that a scenario expects of one strategy.
+type expectation struct {
+	verdict sim.Verdict
+	because string // what, in this schedule, does or prevents it
+}
+
+// expect reads a list of verdicts, each with the strategies that it is expected
+// of and the reason why. Strategies that fare alike for different reasons stand
+// in different entries.
+func (l *loader) expect(v value) error {
+	if v.what() != "a list" {
+		return v.wants("a list of verdicts, each with the strategies under which it is expected")
+	}
+	l.s.expect = map[string]expectation{}
+	for _, item := range v.list() {
+		if err := l.expectOne(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) expectOne(v value) error {
+	var e expectation
+	var under, given value
+	if err := v.fields(map[string]func(value) error{
+		"verdict": func(v value) (err error) {
+			given = v
+			e.verdict, err = verdict(v)
+			return err
+		},
+		"under":   func(v value) error { under = v; return nil },
+		"because": into(&e.because, value.sentence),
+	}); err != nil {
+		return err
+	}
+	if given.node == nil {
+		return v.errorf("this entry has no verdict: ok, or a list of codes")
+	}
+	if under.node == nil {
+		return v.errorf("this entry does not say under which strategies")
+	}
+	for _, s := range under.list() {
+		name, err := s.text("a strategy, or a list of them")
+		if err != nil {
+			return err
+		}
+		if _, err := FindStrategy(name); err != nil {
+			return s.wrap(err)
+		}
+		if _, again := l.s.expect[name]; again {
+			return s.errorf("the verdict of %s is here twice", name)
+		}
+		l.s.expect[name] = e
+	}
+	return nil
+}
+
+// verdict is ok, a code, or a list of codes.
+func verdict(v value) (sim.Verdict, error) {
+	words := v.list()
+	if len(words) == 0 {
+		return nil, v.errorf("%s is empty: it needs ok, or a list of codes", v.subject())
+	}
+	all := sim.Verdict{}
+	for _, w := range words {
+		codes, err := word(w, "ok, or a list of codes", ParseCode)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(codes) == 0 && len(words) > 1:
+			return nil, w.errorf("\"ok\" is no code: it stands alone")
+		case len(codes) == 1 && slices.Contains(all, codes[0]):
+			return nil, w.errorf("%s is here twice", codes)
+		}
+		all = append(all, codes...)
+	}
+	return all.Sorted(), nil
+}
+
+// ParseCode reads a violation's code, or "ok", which is none.
+func ParseCode(s string) (sim.Verdict, error) {
+	if s == "ok" {
+		return nil, nil
+	}
+	if c, found := sim.ParseCode(strings.ToUpper(s)); found {
+		return sim.Verdict{c}, nil
+	}
+	return nil, Unknown("code", s, append(sim.Verdict(sim.Codes).Strings(), "ok"))
+}
+
+// Expect is the verdict that the scenario expects of a strategy, and whether it
+// expects any.
+func (s *Scenario) Expect(strategy string) (sim.Verdict, bool) {
+	e, has := s.expect[strategy]
+	return e.verdict, has
+}
+
+// Because is why the scenario expects that verdict.
+func (s *Scenario) Because(strategy string) string { return s.expect[strategy].because }

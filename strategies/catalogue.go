@@ -1,0 +1,243 @@
+package strategies
+
+import (
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// goRedisTimeout is go-redis's default ReadTimeout.
+const goRedisTimeout = 3 * time.Second
+
+// pollForever is what the articles' blocking locks do: ask again every so often.
+var pollForever = Retry{Delay: 200 * time.Millisecond}
+
+var (
+	// redisPyPoll is how redis-py's lock waits.
+	redisPyPoll = Retry{Delay: 100 * time.Millisecond}
+	// redlockPyRetry is without any jitter.
+	redlockPyRetry = Retry{Tries: 3, Delay: 200 * time.Millisecond}
+)
+
+// All lists the catalogue in the order of teaching: from the oldest mistake to
+// the best answer on one server, then the locks on several.
+func All() []Strategy {
+	return []Strategy{
+		{
+			Name:    "setnx",
+			Summary: "SETNX, DEL: no expiry, so a dead holder blocks for ever",
+			Source:  "Japanese article on GETSET locks, part 4",
+			File:    "setnx.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			NoTTL: true,
+			New:   single(NewSetNX),
+		},
+		{
+			Name:    "setnx-expire",
+			Summary: "SETNX, EXPIRE, DEL: whoever dies between the first two blocks for ever",
+			Source:  "Chinese article, wrong lock 1; English article; Laravel until 2020",
+			File:    "setnx_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewSetNXExpire),
+		},
+		{
+			Name:    "incr-expire",
+			Summary: "INCR and EXPIRE in Lua, DEL: a count has no owner",
+			Source:  "Chinese article, a reader's comment",
+			File:    "incr_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Counter: true,
+			New:     single(NewIncrExpire), Scripts: []*redis.Script{incrExpire},
+		},
+		{
+			Name:    "timestamp-del",
+			Summary: "SETNX of a stamp; GET, DEL and SETNX once it has passed: two can take over",
+			Source:  "Japanese article on GETSET locks, part 5, first half",
+			File:    "timestamp_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewTimestampDel),
+		},
+		{
+			Name:    "getset-redisio",
+			Summary: "SETNX of a stamp; GET and GETSET once it has passed; DEL if it has not: GETSET's flaws all the same",
+			Source:  "Redis documentation, the old page of SETNX",
+			File:    "getset_redisio.go", Nodes: 1, Timeout: goRedisTimeout,
+			Retry: Retry{Delay: time.Second}, // "sleep one second (for instance) and retry"
+			New:   single(NewGetSetRedisIO),
+		},
+		{
+			Name:    "getset-equal",
+			Summary: "SETNX of a stamp; GET and GETSET once it has passed: losers overwrite the winner's",
+			Source:  "Chinese article, wrong lock 2",
+			File:    "getset_equal.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewGetSetEqual),
+		},
+		{
+			Name:    "getset-expired",
+			Summary: "SETNX of a stamp; GET, GETSET, EXPIRE; TTL, DEL: losers overwrite, and wipe the expiry",
+			Source:  "Japanese article on GETSET locks, the complete code",
+			File:    "getset_expired.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewGetSetExpired),
+		},
+		{
+			Name:    "naive-del",
+			Summary: "SET NX PX with a unique token, DEL: releases anybody's lock",
+			Source:  "Chinese article, wrong release 1",
+			File:    "naive_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewNaiveDel),
+		},
+		{
+			Name:    "get-then-del",
+			Summary: "SET NX PX with a unique token, GET, DEL: the key can change hands between the two",
+			Source:  "Chinese article, wrong release 2",
+			File:    "get_then_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewGetThenDel),
+		},
+		{
+			Name:    "setpx-watch-bare",
+			Summary: "SET NX PX with a unique token; WATCH, GET, DEL: without MULTI nobody heeds the watch",
+			Source:  "redis-py before 3.0, pull request 1031",
+			File:    "setpx_watch_bare.go", Nodes: 1, Timeout: goRedisTimeout, Retry: redisPyPoll,
+			New: single(NewSetPXWatchBare),
+		},
+		{
+			Name:    "fixed-value",
+			Summary: "SET NX PX with one value for all, compare-and-delete in Lua: everyone owns it",
+			Source:  "English article on RedLock-Hyperf, on the uniqueness of the value",
+			File:    "fixed_value.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewFixedValue), Scripts: []*redis.Script{compareAndDelete},
+		},
+		{
+			Name:    "pxat-client-clock",
+			Summary: "SET NX PXAT by the client's clock: if that is slow, the key is dead before its time",
+			Source:  "rueidislock's default",
+			File:    "pxat_client_clock.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewPXATClientClock), Scripts: []*redis.Script{lockUntil, compareAndDelete},
+		},
+		{
+			Name:    "extend-unchecked",
+			Summary: "setpx-lua, extended by GET and PEXPIRE: the key can change hands between the two",
+			Source:  "hand-written locks; redisson 84",
+			File:    "extend_unchecked.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewExtendUnchecked), Scripts: []*redis.Script{compareAndDelete},
+		},
+		{
+			Name:    "extend-recreate",
+			Summary: "setpx-lua, extended by PEXPIRE or else SET NX: a lease that was lost seems unbroken",
+			Source:  "redsync's WithSetNXOnExtend",
+			File:    "extend_recreate.go", Nodes: 1, Timeout: goRedisTimeout,
+			Retry: Retry{Tries: 32, Delay: 50 * time.Millisecond, Jitter: 200 * time.Millisecond},
+			New:   single(NewExtendRecreate), Scripts: []*redis.Script{expireOrCreate, compareAndDelete},
+		},
+		{
+			Name:    "reentrant",
+			Summary: "a hash that counts its owner's entries: the owner is a thread, not an acquisition",
+			Source:  "Redisson's RLock with a lease time",
+			File:    "reentrant.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewReentrant), Scripts: []*redis.Script{countIn, countOut},
+		},
+		{
+			Name:    "setpx-autoretry",
+			Summary: "setpx-lua over a client that sends lost commands again: refused by its own key",
+			Source:  "go-redis's default of MaxRetries; its issue 2985",
+			File:    "setpx_autoretry.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Resends: 3,
+			New:     single(NewSetPXAutoRetry), Scripts: []*redis.Script{compareAndDelete},
+		},
+		{
+			Name:    "setpx-watch",
+			Summary: "SET NX PX with a unique token; WATCH, GET, MULTI, DEL, EXEC: right on one server, without a script",
+			Source:  "redis-py before 3.0, done right; Redis in Action",
+			File:    "setpx_watch.go", Nodes: 1, Timeout: goRedisTimeout, Retry: redisPyPoll,
+			New: single(NewSetPXWatch),
+		},
+		{
+			Name:    "setpx-delex",
+			Summary: "SET NX PX with a unique token, DELEX IFEQ: right on one server, without a script",
+			Source:  "Redis 8.4 documentation, DELEX",
+			File:    "setpx_delex.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewSetPXDelEx),
+		},
+		{
+			Name:    "setpx-lua",
+			Summary: "SET NX PX with a unique token, compare-and-delete in Lua: right on one server",
+			Source:  "Chinese and English articles, the correct lock; Redis documentation",
+			File:    "setpx_lua.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewSetPXLua), Scripts: []*redis.Script{compareAndDelete},
+		},
+		{
+			Name:    "watchdog",
+			Summary: "setpx-lua, extended by a second thread until released: a worker that hangs blocks for ever",
+			Source:  "Redisson's RLock",
+			File:    "watchdog.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			New: single(NewWatchdog), Scripts: []*redis.Script{compareAndExpire, compareAndDelete},
+		},
+		{
+			Name:    "setpx-wait",
+			Summary: "SET NX PX, WAIT for one replica of two: lost if the other one is promoted",
+			Source:  "Redis documentation, WAIT; Redisson 5256",
+			File:    "setpx_wait.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Replicas: 2,
+			New:      single(NewSetPXWait), Scripts: []*redis.Script{compareAndDelete},
+		},
+		{
+			Name:    "fenced-late",
+			Summary: "SET NX PX, then INCR for a fencing token: the stale lease can get the higher one",
+			Source:  "a common mistake",
+			File:    "fenced_late.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Fences: true,
+			New:    single(NewFencedLate), Scripts: []*redis.Script{compareAndDelete},
+		},
+		{
+			Name:    "fenced",
+			Summary: "SET NX PX and INCR in Lua: a fencing token with every lease, for the resource to check",
+			Source:  "Martin Kleppmann, How to do distributed locking, 2016",
+			File:    "fenced.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Fences: true,
+			New:    single(NewFenced), Scripts: []*redis.Script{lockAndCount, compareAndDelete},
+		},
+		{
+			Name:    "redlock-no-elapsed",
+			Summary: "Redlock that counts its lease from the last vote: over before the caller thinks",
+			Source:  "hand-written Redlocks; in effect node-redlock",
+			File:    "redlock_no_elapsed.go", Nodes: 5, Timeout: 50 * time.Millisecond,
+			Retry:   Retry{Tries: 11, Delay: 100 * time.Millisecond, Jitter: 200 * time.Millisecond},
+			Scripts: []*redis.Script{compareAndDelete},
+			New:     nodes(NewRedlockNoElapsed),
+		},
+		{
+			Name:    "redlock-wall-clock",
+			Summary: "Redlock that measures on the wall clock: if it is set back, a lease that is over is granted",
+			Source:  "redlock-py, node-redlock, redlock-php",
+			File:    "redlock_wall_clock.go", Nodes: 5, Timeout: 50 * time.Millisecond, Retry: redlockPyRetry,
+			Scripts: []*redis.Script{compareAndDelete},
+			New:     nodes(NewRedlockWallClock),
+		},
+		{
+			Name:    "redlock-strict-errors",
+			Summary: "Redlock that fails if any node fails, and leaves its keys: one node down stops it",
+			Source:  "redlock-py",
+			File:    "redlock_strict_errors.go", Nodes: 5, Timeout: 50 * time.Millisecond, Retry: redlockPyRetry,
+			Scripts: []*redis.Script{compareAndDelete},
+			New:     nodes(NewRedlockStrictErrors),
+		},
+		{
+			Name:    "redlock-hyperf",
+			Summary: "Redlock as shipped: wall clock, four of five, one node's error ends it without clean-up",
+			Source:  "English article, its SDK: zonghay/redlock-hyperf, 2021",
+			File:    "redlock_hyperf.go", Nodes: 5, Timeout: goRedisTimeout, // the library sets none of its own
+			Retry: Retry{Tries: 2, Delay: 100 * time.Millisecond, Jitter: 100 * time.Millisecond},
+			Need:  hyperfQuorum,
+			New: func(nodes []*redis.Client, key string, o Options) Lock {
+				return NewRedlockHyperf(nodes, key, o)
+			},
+		},
+		{
+			Name:    "redlock",
+			Summary: "SET NX PX on five servers, a majority wins: right within its assumptions",
+			Source:  "Redis documentation, the Redlock algorithm; redlock-rb; English article",
+			File:    "redlock.go", Nodes: 5, Timeout: 50 * time.Millisecond,
+			Retry:   Retry{Tries: 3, Jitter: 200 * time.Millisecond},
+			Scripts: []*redis.Script{compareAndDelete},
+			New: func(nodes []*redis.Client, key string, o Options) Lock {
+				return NewRedlock(nodes, key, o)
+			},
+		},
+	}
+}
