@@ -87,15 +87,14 @@ var loadBuiltin = sync.OnceValue(func() []*Scenario {
 	var all []*Scenario
 	for _, file := range files {
 		data, err := builtin.ReadFile(file)
+		var s *Scenario
 		if err == nil {
-			var s *Scenario
 			s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data)
-			all = append(all, s)
-			all = append(all, s.variants...)
 		}
 		if err != nil {
 			panic("a built-in scenario is broken: " + err.Error()) // a test sees to it that this never ships
 		}
+		all = append(append(all, s), s.variants...)
 	}
 	slices.SortStableFunc(all, func(a, b *Scenario) int { return slices.Index(order, a.base()) - slices.Index(order, b.base()) })
 	return all
