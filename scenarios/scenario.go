@@ -72,7 +72,11 @@ var order = []string{
 	"crash-holding", "crash-mid-acquire", "ttl-truthy",
 	"takeover-race", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline", "clock-skew",
 	"late-release", "release-gap", "duplicate-release", "reply-lost",
-	"pause-past-ttl", "server-clock-jump", "restart-no-fsync",
+	"extend-races-expiry", "extend-after-gap", "late-extension", "watchdog-hung-worker", "watchdog-dies",
+	"pause-past-ttl",
+	"fenced-write-unfenced-read", "fenced-write-unfenced-read.both", "fence-minted-late", "fence-lost", "fence-lost.always",
+	"server-clock-jump", "restart-no-fsync",
+	"failover", "failover-wait", "failover-wait.acked", "split-brain",
 	"minority-down", "majority-down", "slow-node", "split-vote",
 }
 
