@@ -304,12 +304,11 @@ func (c *client) granted(t *thread, cycle int, lease *strategies.Lease) {
 // renewed: a background thread has learnt that its renewal was executed. Where
 // the strategy exposes no deadline, the lease is now given one a TTL after that
 // command was sent, as at the grant.
-func (c *client) renewed(t *thread, m *message) {
-	w := c.world
-	if c.exposes || !w.state.Clients[c.index].Lease.Believed {
+func (c *client) renewed(t *thread) {
+	if c.exposes || !c.world.state.Clients[c.index].Lease.Believed {
 		return
 	}
-	deadline := max(c.mono.when(c.mono.read(m.sentAt)+w.cfg.TTL), 0)
+	deadline := c.deadline(&strategies.Lease{})
 	t.note(Event{Kind: KindExtended, By: deadline})
 	c.awaitLapse(deadline)
 }
