@@ -69,11 +69,13 @@ var builtin embed.FS
 
 // order is the order of teaching: what fails first, and what its cure fails to.
 var order = []string{
-	"crash-holding", "crash-mid-acquire", "ttl-truthy",
-	"takeover-race", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline", "clock-skew",
-	"late-release", "release-gap", "duplicate-release", "reply-lost",
-	"pause-past-ttl", "server-clock-jump", "restart-no-fsync",
-	"minority-down", "majority-down", "slow-node", "split-vote",
+	"crash-holding", "crash-mid-acquire", "ttl-truthy", "ttl-seconds",
+	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
+	"equal-stamp", "equal-stamp-late-read", "clock-skew",
+	"late-release", "release-gap", "duplicate-release", "reply-lost", "late-request", "script-flush",
+	"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "fail-open",
+	"server-clock-jump", "eviction", "restart-no-fsync",
+	"minority-down", "majority-down", "slow-node", "clock-steps-back", "split-vote",
 }
 
 // All lists the built-in scenarios in the order of teaching.
