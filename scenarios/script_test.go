@@ -479,3 +479,30 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("only the jitter is set, and the policy is %+v", changed.Retry)
 	}
 }
+
+// Who goes ahead without the lock is inside with nobody if the holder has left
+// before, and its write is in order: it has no grant that could be older than the
+// other's. If the holder is still there, an update is lost.
+func TestFailOpenHarmsOnlyWhoIsInside(t *testing.T) {
+	for _, c := range []struct{ step, want string }{
+		{"{run: A}", "ok"},
+		{"{run: A, to: work}", "SW OV"},
+	} {
+		trace := mustRun(t, script(t, `
+title: t
+setup: {clients: {A: {work: 10s}, B: {failopen: true}}, retry: {tries: 1}}
+script:
+  - `+c.step+`
+  - cut: {client: B, nodes: all}
+  - run: all
+`), "setnx")
+		if got := trace.Verdict().String(); got != c.want {
+			t.Errorf("after %s the verdict is %s, not %s\n%s", c.step, got, c.want, proofs(trace))
+		}
+		for _, v := range trace.Violations {
+			if v.Code == sim.SW && !strings.Contains(v.Text, "A overwrites what B wrote") {
+				t.Errorf("after %s: %q", c.step, v.Text)
+			}
+		}
+	}
+}
