@@ -26,6 +26,7 @@ func (l *loader) setup(v value) error {
 		"lag":         into(&u.lag, positive),
 		"resource":    into(&u.resource, resource),
 		"scripts":     l.scripts,
+		"tokens":      l.tokens,
 	})
 }
 
@@ -109,6 +110,16 @@ func (l *loader) scripts(v value) error {
 		err = v.wrap(Unknown("state of the script cache", s, []string{"warm", "cold"}))
 	}
 	l.s.setup.cold = s == "cold"
+	return err
+}
+
+// tokens reads whether those that strategies draw differ, as they should.
+func (l *loader) tokens(v value) error {
+	s, err := v.text("unique or same")
+	if err == nil && s != "unique" && s != "same" {
+		err = v.wrap(Unknown("source of tokens", s, []string{"unique", "same"}))
+	}
+	l.s.setup.sameTokens = s == "same"
 	return err
 }
 

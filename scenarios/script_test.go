@@ -422,6 +422,11 @@ func TestSettings(t *testing.T) {
 			[]sim.Kind{sim.KindReceive},
 			[]string{"2ms A <- n1  OK", "1.004s A <- n1  error NOSCRIPT No matching script. Please use EVAL.", "1.006s A <- n1  1"},
 		},
+		{
+			"same tokens", "setpx-lua", "  tokens: same\n", "  - run: A\n    to: release\n  - run: A\n  - run: B\n    to: work\n",
+			[]sim.Kind{sim.KindGranted},
+			[]string{"2ms A has the lock, token same-for-all, lease until 9.898000", "1.006s B has the lock, token same-for-all, lease until 10.902000"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			trace := mustRun(t, script(t, "title: x\nsetup:\n"+tt.setup+"script:\n"+tt.script), tt.strategy)

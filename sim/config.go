@@ -10,20 +10,21 @@ import (
 
 // Config is everything that a run depends on besides its schedule.
 type Config struct {
-	Strategy strategies.Strategy
-	Scenario string        // a label: what the run shows, see Label
-	Key      string        // the lock's key
-	TTL      time.Duration // of a lease
-	Retry    strategies.Retry
-	Timeout  time.Duration // how long a client waits for a reply
-	Latency  time.Duration // of a request, and of a reply
-	Seed     uint64
-	Resource Resource
-	Cold     bool          // the nodes' script caches are empty, as after a restart
-	Replicas int           // of each node
-	Lag      time.Duration // until a write reaches a replica; and again until the acknowledgement is back
-	Clients  []ClientConfig
-	Nodes    []NodeConfig
+	Strategy   strategies.Strategy
+	Scenario   string        // a label: what the run shows, see Label
+	Key        string        // the lock's key
+	TTL        time.Duration // of a lease
+	Retry      strategies.Retry
+	Timeout    time.Duration // how long a client waits for a reply
+	Latency    time.Duration // of a request, and of a reply
+	Seed       uint64
+	Resource   Resource
+	Cold       bool          // the nodes' script caches are empty, as after a restart
+	SameTokens bool          // every token that anybody draws is the same: the source of tokens is broken
+	Replicas   int           // of each node
+	Lag        time.Duration // until a write reaches a replica; and again until the acknowledgement is back
+	Clients    []ClientConfig
+	Nodes      []NodeConfig
 }
 
 // servers lists the names of all servers: the nodes, then the replicas of each.
@@ -121,7 +122,7 @@ const (
 // ValidName reports whether a client can have that name: it must not be mistaken
 // for anybody else in a trace, and fit into a schedule.
 func ValidName(name string) error {
-	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "resource": true, "cold": true, "replicas": true, "lag": true}[name]
+	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "resource": true, "cold": true, "tokens": true, "replicas": true, "lag": true}[name]
 	reserved := setting || name == Probe || name == "store" || name == "net" || name == "all"
 	if len(name) > 1 && name[0] == 'n' && strings.Trim(name[1:], "r0123456789") == "" {
 		reserved = true

@@ -96,6 +96,9 @@ func (s Schedule) String() string {
 		"replicas=" + strconv.Itoa(c.Replicas),
 		"lag=" + c.Lag.String(),
 	}
+	if c.SameTokens { // so rare that the others do without
+		words = append(words, "tokens=same")
+	}
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
 		names = append(names, cl.Name)
@@ -235,6 +238,11 @@ func (p *scheduleParser) setting(word string) error {
 		c.Resource, err = ParseResource(value)
 	case "cold":
 		c.Cold, err = strconv.ParseBool(value)
+	case "tokens":
+		if value != "same" {
+			return fmt.Errorf("unknown tokens %q: they are the same for all, or this word isn't there", value)
+		}
+		c.SameTokens = true
 	case "replicas":
 		c.Replicas, err = strconv.Atoi(value)
 	case "lag":
