@@ -26,7 +26,7 @@ func (l *loader) setup(v value) error {
 		"lag":         into(&u.lag, positive),
 		"resource":    into(&u.resource, resource),
 		"scripts":     l.scripts,
-		"tokens":      l.tokens,
+		"tokens":      into(&u.tokens, tokens),
 	})
 }
 
@@ -43,6 +43,10 @@ func word[T any](v value, form string, parse func(string) (T, error)) (T, error)
 
 func persistence(v value) (sim.Persistence, error) {
 	return word(v, "a policy", named("persistence", sim.ParsePersistence, sim.PersistNone, sim.PersistEverysec, sim.PersistAlways))
+}
+
+func tokens(v value) (sim.Tokens, error) {
+	return word(v, "a kind of tokens", named("kind of tokens", sim.ParseTokens, sim.UniqueTokens, sim.SameTokens, sim.MangledTokens))
 }
 
 func resource(v value) (sim.Resource, error) {
@@ -110,16 +114,6 @@ func (l *loader) scripts(v value) error {
 		err = v.wrap(Unknown("state of the script cache", s, []string{"warm", "cold"}))
 	}
 	l.s.setup.cold = s == "cold"
-	return err
-}
-
-// tokens reads whether those that strategies draw differ, as they should.
-func (l *loader) tokens(v value) error {
-	s, err := v.text("unique or same")
-	if err == nil && s != "unique" && s != "same" {
-		err = v.wrap(Unknown("source of tokens", s, []string{"unique", "same"}))
-	}
-	l.s.setup.sameTokens = s == "same"
 	return err
 }
 

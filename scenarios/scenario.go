@@ -48,7 +48,8 @@ type setup struct {
 	replicas              int
 	lag                   time.Duration
 	resource              sim.Resource
-	cold, sameTokens      bool
+	cold                  bool
+	tokens                sim.Tokens
 	line                  value
 }
 
@@ -72,7 +73,7 @@ var order = []string{
 	"crash-holding", "crash-mid-acquire", "ttl-truthy", "ttl-seconds",
 	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
 	"equal-stamp", "equal-stamp-late-read", "clock-skew",
-	"late-release", "token-collision", "release-gap", "duplicate-release", "reply-lost", "late-request", "script-flush",
+	"late-release", "token-collision", "release-gap", "duplicate-release", "reply-lost", "token-mangled", "late-request", "script-flush",
 	"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "fail-open",
 	"server-clock-jump", "eviction", "restart-no-fsync",
 	"minority-down", "majority-down", "slow-node", "clock-steps-back", "split-vote",
@@ -265,7 +266,7 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	cfg := sim.Config{
 		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
 		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Lag: time.Millisecond, Seed: seed,
-		Resource: s.setup.resource, Cold: s.setup.cold, SameTokens: s.setup.sameTokens, Clients: slices.Clone(s.setup.clients),
+		Resource: s.setup.resource, Cold: s.setup.cold, Tokens: s.setup.tokens, Clients: slices.Clone(s.setup.clients),
 	}
 	if st.Fences && cfg.Resource == sim.Plain {
 		cfg.Resource = sim.Fenced

@@ -427,6 +427,11 @@ func TestSettings(t *testing.T) {
 			[]sim.Kind{sim.KindGranted},
 			[]string{"2ms A has the lock, token same-for-all, lease until 9.898000", "1.006s B has the lock, token same-for-all, lease until 10.902000"},
 		},
+		{
+			"mangled tokens", "get-then-del", "  tokens: mangled\n", "  - run: A\n",
+			[]sim.Kind{sim.KindGranted, sim.KindReleaseFailed, sim.KindExpire},
+			[]string{"2ms A has the lock, token A1-*, lease until 10.000000", "1.004s A release failed: lock not held", "10.002s n1 expires  [lock gone]"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			trace := mustRun(t, script(t, "title: x\nsetup:\n"+tt.setup+"script:\n"+tt.script), tt.strategy)

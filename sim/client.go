@@ -160,13 +160,10 @@ func (c *client) close() error {
 	return all
 }
 
-// sameToken is what a broken source of tokens gives to everybody.
-const sameToken = "same-for-all"
-
 // token is unique per acquisition and says whose it is: in production it would
 // be random bytes, which nobody can follow on a screen.
 func (c *client) token() string {
-	if c.world.cfg.SameTokens {
+	if c.world.cfg.Tokens == SameTokens {
 		return sameToken
 	}
 	c.tokens++
@@ -208,6 +205,9 @@ func (c *client) main(t *thread) {
 		c.work(t, lease, cfg)
 		t.mark(KindLeave, cycle)
 		t.mark(KindRelease, cycle)
+		if c.world.cfg.Tokens == MangledTokens {
+			lease.Token = mangled(lease.Token)
+		}
 		c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
 		cycle++
 	}

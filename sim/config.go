@@ -10,21 +10,21 @@ import (
 
 // Config is everything that a run depends on besides its schedule.
 type Config struct {
-	Strategy   strategies.Strategy
-	Scenario   string        // a label: what the run shows, see Label
-	Key        string        // the lock's key
-	TTL        time.Duration // of a lease
-	Retry      strategies.Retry
-	Timeout    time.Duration // how long a client waits for a reply
-	Latency    time.Duration // of a request, and of a reply
-	Seed       uint64
-	Resource   Resource
-	Cold       bool          // the nodes' script caches are empty, as after a restart
-	SameTokens bool          // every token that anybody draws is the same: the source of tokens is broken
-	Replicas   int           // of each node
-	Lag        time.Duration // until a write reaches a replica; and again until the acknowledgement is back
-	Clients    []ClientConfig
-	Nodes      []NodeConfig
+	Strategy strategies.Strategy
+	Scenario string        // a label: what the run shows, see Label
+	Key      string        // the lock's key
+	TTL      time.Duration // of a lease
+	Retry    strategies.Retry
+	Timeout  time.Duration // how long a client waits for a reply
+	Latency  time.Duration // of a request, and of a reply
+	Seed     uint64
+	Resource Resource
+	Cold     bool          // the nodes' script caches are empty, as after a restart
+	Tokens   Tokens        // what they are worth
+	Replicas int           // of each node
+	Lag      time.Duration // until a write reaches a replica; and again until the acknowledgement is back
+	Clients  []ClientConfig
+	Nodes    []NodeConfig
 }
 
 // servers lists the names of all servers: the nodes, then the replicas of each.

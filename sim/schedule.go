@@ -96,8 +96,8 @@ func (s Schedule) String() string {
 		"replicas=" + strconv.Itoa(c.Replicas),
 		"lag=" + c.Lag.String(),
 	}
-	if c.SameTokens { // so rare that the others do without
-		words = append(words, "tokens=same")
+	if c.Tokens != UniqueTokens { // so rare that the others do without
+		words = append(words, "tokens="+c.Tokens.String())
 	}
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
@@ -239,10 +239,7 @@ func (p *scheduleParser) setting(word string) error {
 	case "cold":
 		c.Cold, err = strconv.ParseBool(value)
 	case "tokens":
-		if value != "same" {
-			return fmt.Errorf("unknown tokens %q: they are the same for all, or this word isn't there", value)
-		}
-		c.SameTokens = true
+		c.Tokens, err = ParseTokens(value)
 	case "replicas":
 		c.Replicas, err = strconv.Atoi(value)
 	case "lag":
