@@ -49,6 +49,7 @@ type setup struct {
 	lag                   time.Duration
 	resource              sim.Resource
 	cold                  bool
+	tokens                sim.Tokens
 	line                  value
 }
 
@@ -270,7 +271,7 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	cfg := sim.Config{
 		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
 		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Lag: time.Millisecond, Seed: seed,
-		Resource: s.setup.resource, Cold: s.setup.cold, Clients: slices.Clone(s.setup.clients),
+		Resource: s.setup.resource, Cold: s.setup.cold, Tokens: s.setup.tokens, Clients: slices.Clone(s.setup.clients),
 	}
 	if st.Fences && cfg.Resource == sim.Plain {
 		cfg.Resource = sim.Fenced

@@ -166,6 +166,9 @@ func (c *client) close() error {
 // token is unique per acquisition and says whose it is: in production it would
 // be random bytes, which nobody can follow on a screen.
 func (c *client) token() string {
+	if c.world.cfg.Tokens == SameTokens {
+		return sameToken
+	}
 	c.tokens++
 	b := make([]byte, 0, 24)
 	b = append(b, c.name...)
@@ -206,6 +209,9 @@ func (c *client) main(t *thread) {
 		c.work(t, lease, cfg)
 		t.mark(KindLeave, cycle)
 		t.mark(KindRelease, cycle)
+		if c.world.cfg.Tokens == MangledTokens {
+			lease.Token = mangled(lease.Token)
+		}
 		c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
 		cycle++
 	}
