@@ -76,6 +76,8 @@ var order = []string{
 	"late-release", "release-gap", "duplicate-release", "reply-lost",
 	"pause-past-ttl", "server-clock-jump", "restart-no-fsync",
 	"minority-down", "majority-down", "slow-node", "split-vote",
+	"stampede", "stampede.recheck", "stampede-slow", "stampede-slow.checks", "stampede-crash",
+	"stampede-fallthrough", "stampede-fallthrough.wait",
 }
 
 // All lists the built-in scenarios in the order of teaching.

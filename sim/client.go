@@ -306,6 +306,7 @@ func (c *client) renewed(t *thread, m *message) {
 	if c.exposes || !w.state.Clients[c.index].Lease.Believed {
 		return
 	}
+	w.grantSent[c.index] = m.sentAt // a caller that checks its lease goes by this
 	deadline := max(c.mono.when(c.mono.read(m.sentAt)+w.cfg.TTL), 0)
 	t.note(Event{Kind: KindExtended, By: deadline})
 	c.awaitLapse(deadline)

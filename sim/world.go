@@ -37,7 +37,7 @@ type World struct {
 	now          time.Duration
 	timers       timerQueue
 	sentMessages []*message
-	grantSent    []time.Duration // when each client sent the command that last stored a lock record
+	grantSent    []time.Duration // when each client sent the command that last stored its lock record, or prolonged it
 	current      *thread         // who is running, if anybody
 	readySeq     uint64
 	draws        uint64

@@ -117,7 +117,7 @@ func nodeLines(t *sim.Trace, s *sim.State, i int) []line {
 }
 
 func storeLine(t *sim.Trace, st *sim.StoreState) line {
-	l := line{{" store  ", inkStrong}, {fmt.Sprintf("value %d, version %d", st.Value, st.Version), inkPlain}}
+	l := line{{" store  ", inkStrong}, {storeWords(t.Workload, st), inkPlain}}
 	if st.Fence != 0 {
 		l = append(l, span{fmt.Sprintf(", highest fence %d", st.Fence), inkPlain})
 	}
@@ -128,6 +128,19 @@ func storeLine(t *sim.Trace, st *sim.StoreState) line {
 	}
 	return l
 }
+
+func storeWords(w sim.Workload, st *sim.StoreState) string {
+	if w == sim.Counter {
+		return fmt.Sprintf("value %d, version %d", st.Value, st.Version)
+	}
+	words := fmt.Sprintf("database %s, rebuilds %d, needed %d, cache ", versionWord(st.Database), st.Queries, st.Queries-st.Needless)
+	if st.Value == 0 {
+		return words + "empty"
+	}
+	return words + versionWord(st.Value)
+}
+
+func versionWord(v int64) string { return fmt.Sprintf("v%d", v) }
 
 // changes lists the differences between the states before and after an event.
 func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []line {
@@ -151,8 +164,8 @@ func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []line {
 			say(inkStrong, t.Nodes[i], "%s", either(now.Nodes[i].Up, "up again", "down"))
 		}
 	}
-	if now.Store.Version != before.Store.Version {
-		say(inkStrong, "store", "%d -> %d, version %d", before.Store.Value, now.Store.Value, now.Store.Version)
+	if now.Store.Version != before.Store.Version || now.Store.Database != before.Store.Database || now.Store.Queries != before.Store.Queries {
+		say(inkStrong, "store", "%s", storeChange(t.Workload, e, &before.Store, &now.Store))
 	}
 	if b, n := before.Believers(), now.Believers(); b != n {
 		k := inkStrong
@@ -162,6 +175,22 @@ func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []line {
 		say(k, "believers", "%d -> %d", b, n)
 	}
 	return lines
+}
+
+func storeChange(w sim.Workload, e *sim.Event, before, now *sim.StoreState) string {
+	switch {
+	case w == sim.Counter:
+		return fmt.Sprintf("%d -> %d, version %d", before.Value, now.Value, now.Version)
+	case e.Kind == sim.KindUpdate:
+		return fmt.Sprintf("database %s -> %s", versionWord(before.Database), versionWord(now.Database))
+	case e.Kind == sim.KindQuery && now.Needless > before.Needless:
+		return "one rebuild more, and not needed"
+	case e.Kind == sim.KindQuery:
+		return "one rebuild more"
+	case before.Value == 0:
+		return "cache empty -> " + versionWord(now.Value)
+	}
+	return fmt.Sprintf("cache %s -> %s", versionWord(before.Value), versionWord(now.Value))
 }
 
 func either(cond bool, yes, no string) string {
