@@ -200,19 +200,21 @@ func TestCacheGoesBack(t *testing.T) {
 // the last case of TestCacheGoesBack would get past the fence.
 func TestFencedCache(t *testing.T) {
 	for resource, want := range map[Resource]string{Fenced: "OV", FencedWrites: "SW OV", Plain: "SW OV"} {
-		cfg := cached(t, "fenced", "A", "B")
-		cfg.Resource = resource
-		cfg.Clients[1].Work = 5 * time.Second
-		w := newWorld(t, cfg)
-		until(t, w, "A", KindEnter)
-		w.Wait(11 * sec)
-		until(t, w, "B", KindQuery) // version 1, token 2
-		inject(t, w, Update{})
-		run(t, w) // A queries version 2 with token 1, and writes it before B writes version 1
-		expectVerdict(t, w, want)
-		if n := count(w, KindReject); (n == 1) != (resource == Fenced) {
-			t.Errorf("%s: %d rejections", resource, n)
-		}
+		t.Run(resource.String(), func(t *testing.T) {
+			cfg := cached(t, "fenced", "A", "B")
+			cfg.Resource = resource
+			cfg.Clients[1].Work = 5 * time.Second
+			w := newWorld(t, cfg)
+			until(t, w, "A", KindEnter)
+			w.Wait(11 * sec)
+			until(t, w, "B", KindQuery) // version 1, token 2
+			inject(t, w, Update{})
+			run(t, w) // A queries version 2 with token 1, and writes it before B writes version 1
+			expectVerdict(t, w, want)
+			if n := count(w, KindReject); (n == 1) != (resource == Fenced) {
+				t.Errorf("%d rejections", n)
+			}
+		})
 	}
 }
 

@@ -27,7 +27,7 @@ func stateLines(r *reel, pos int, before, now *sim.State) []line {
 	for i := range now.Nodes {
 		lines = append(lines, nodeLines(t, now, i)...)
 	}
-	return append(lines, storeLine(t, &now.Store))
+	return append(lines, storeLines(t, &now.Store)...)
 }
 
 func clientLines(t *sim.Trace, s *sim.State, i int) []line {
@@ -116,8 +116,19 @@ func nodeLines(t *sim.Trace, s *sim.State, i int) []line {
 	return lines
 }
 
-func storeLine(t *sim.Trace, st *sim.StoreState) line {
-	l := line{{" store  ", inkStrong}, {storeWords(t.Workload, st), inkPlain}}
+func storeLines(t *sim.Trace, st *sim.StoreState) []line {
+	if t.Workload == sim.Counter {
+		return []line{storeLine(t, st, fmt.Sprintf("value %d, version %d", st.Value, st.Version))}
+	}
+	return []line{
+		storeLine(t, st, "cache "+versionWord(st.Value)),
+		{{"        database " + versionWord(st.Database), inkPlain}},
+		{{fmt.Sprintf("        rebuilds %d, needed %d", st.Queries, st.Queries-st.Needless), inkPlain}},
+	}
+}
+
+func storeLine(t *sim.Trace, st *sim.StoreState, holds string) line {
+	l := line{{" store  ", inkStrong}, {holds, inkPlain}}
 	if st.Fence != 0 {
 		l = append(l, span{fmt.Sprintf(", highest fence %d", st.Fence), inkPlain})
 	}
@@ -129,18 +140,13 @@ func storeLine(t *sim.Trace, st *sim.StoreState) line {
 	return l
 }
 
-func storeWords(w sim.Workload, st *sim.StoreState) string {
-	if w == sim.Counter {
-		return fmt.Sprintf("value %d, version %d", st.Value, st.Version)
+// versionWord is what a cache or a database has.
+func versionWord(v int64) string {
+	if v == 0 {
+		return "empty"
 	}
-	words := fmt.Sprintf("database %s, rebuilds %d, needed %d, cache ", versionWord(st.Database), st.Queries, st.Queries-st.Needless)
-	if st.Value == 0 {
-		return words + "empty"
-	}
-	return words + versionWord(st.Value)
+	return fmt.Sprintf("version %d", v)
 }
-
-func versionWord(v int64) string { return fmt.Sprintf("v%d", v) }
 
 // changes lists the differences between the states before and after an event.
 func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []line {
@@ -187,8 +193,6 @@ func storeChange(w sim.Workload, e *sim.Event, before, now *sim.StoreState) stri
 		return "one rebuild more, and not needed"
 	case e.Kind == sim.KindQuery:
 		return "one rebuild more"
-	case before.Value == 0:
-		return "cache empty -> " + versionWord(now.Value)
 	}
 	return fmt.Sprintf("cache %s -> %s", versionWord(before.Value), versionWord(now.Value))
 }
