@@ -531,3 +531,26 @@ script:
 		t.Errorf("%d rebuilds, %d needed", made, needed)
 	}
 }
+
+// A variant with clients of its own does not answer for those of the others.
+func TestVariantWithoutACache(t *testing.T) {
+	s := script(t, `
+title: x
+setup: {workload: cache, clients: {A: {recheck: true}}}
+script: [run: A]
+variants:
+  count: {title: y, setup: {workload: counter, clients: [A]}}
+`)
+	for _, c := range []struct {
+		s    *Scenario
+		want string
+	}{{s, "query"}, {s.variants[0], "write"}} {
+		trace := mustRun(t, c.s, "setpx-lua")
+		if cache := trace.Workload == sim.Cache; cache != (c.want == "query") {
+			t.Errorf("%s has the workload %s", c.s.Name, trace.Workload)
+		}
+		if !slices.ContainsFunc(trace.Events, func(e sim.Event) bool { return e.Kind.String() == c.want }) {
+			t.Errorf("%s: no %s", c.s.Name, c.want)
+		}
+	}
+}

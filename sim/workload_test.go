@@ -372,3 +372,29 @@ func TestCachesReplay(t *testing.T) {
 		}
 	})
 }
+
+// TestWorkloadAfterAnother: a world that had a cache, and then has none, is like
+// one that never had.
+func TestWorkloadAfterAnother(t *testing.T) {
+	for _, last := range []Workload{Cache, Counter} {
+		cfg := config(t, "setpx-lua", "A", "B")
+		cfg.Workload = last
+		w := newWorld(t, cfg)
+		run(t, w)
+		cfg.Workload = 1 - last
+		reset(t, w, cfg)
+		fresh := newWorld(t, cfg)
+		if got, want := describe(w.State()), describe(fresh.State()); got != want {
+			t.Errorf("after %s it begins with\n%s\nand a new world with\n%s", last, got, want)
+		}
+		for _, w := range []*World{w, fresh} {
+			until(t, w, "A", KindEnter)
+			w.Wait(11 * sec)
+			until(t, w, "B", KindRead)
+			run(t, w)
+		}
+		if got, want := w.Verdict().String(), fresh.Verdict().String(); got != want {
+			t.Errorf("after %s its verdict is %s, and a new world's %s", last, got, want)
+		}
+	}
+}
