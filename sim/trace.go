@@ -355,7 +355,8 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	for _, v := range t.Violations {
 		fmt.Fprintf(b, "  %-3s %s: %s  (events %s)\n", v.Code, v.Code.Name(), v.Text, seqList(v.Events))
 	}
-	if made, needed := t.Rebuilds(); t.Workload == Cache {
+	if t.Workload == Cache {
+		made, needed := t.Rebuilds()
 		fmt.Fprintf(b, "rebuilds  %d, needed %d\n", made, needed)
 	}
 	fmt.Fprintf(b, "hash      %s\n", t.Hash)
