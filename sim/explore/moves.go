@@ -155,6 +155,9 @@ func (x *explorer) restart(n int) {
 // moves lists the choices that there are in the current situation.
 func (x *explorer) moves(to []move) []move {
 	to = to[:0]
+	if x.done() {
+		return to
+	}
 	left := &x.s.world.left
 	for i := range x.bounds.Clients {
 		c := &x.s.clients[i]
@@ -208,7 +211,7 @@ func (x *explorer) moves(to []move) []move {
 func (x *explorer) passing(to []move) []move {
 	by, any := x.due()
 	_, n := x.idle()
-	if !any || n > x.s.world.left[Pause] || x.done() {
+	if !any || n > x.s.world.left[Pause] {
 		return to
 	}
 	return append(to, move{kind: passes, by: by})

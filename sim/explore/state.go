@@ -135,7 +135,7 @@ func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 // pack makes a state of a situation; unpack is its inverse.
 func (x *explorer) pack(s *situation, to []uint32) []uint32 {
 	to = to[:0]
-	for i := range s.clients {
+	for i := range x.bounds.Clients { // the probe has not begun
 		to = append(to, x.clientIDs.id(s.clients[i]))
 	}
 	for i := range s.nodes {
@@ -145,11 +145,13 @@ func (x *explorer) pack(s *situation, to []uint32) []uint32 {
 }
 
 func (x *explorer) unpack(state []uint32, s *situation) {
-	for i := range s.clients {
+	n := x.bounds.Clients
+	for i := range n {
 		s.clients[i] = *x.tables.clients.value(state[i])
 	}
+	s.clients[n] = x.idleProbe
 	for i := range s.nodes {
-		s.nodes[i] = *x.tables.nodes.value(state[len(s.clients)+i])
+		s.nodes[i] = *x.tables.nodes.value(state[n+i])
 	}
 	s.world = *x.tables.worlds.value(state[len(state)-1])
 }

@@ -54,6 +54,8 @@ type model struct {
 	timed   bool // true time is part of the state
 	wall    bool // and clients look at it
 	width   int  // of a state, in numbers
+
+	idleProbe client // as it is before the end
 }
 
 func (m *model) explorer() *explorer {
