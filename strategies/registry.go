@@ -59,6 +59,12 @@ func (s Strategy) Quorum() int {
 	return s.Nodes/2 + 1
 }
 
+// Extends reports whether the strategy's leases can be prolonged by their holder.
+func (s Strategy) Extends() bool {
+	_, can := s.New(make([]*redis.Client, s.Nodes), "", Options{}).(Extender) // a constructor only keeps what it is given
+	return can
+}
+
 // Code is the text of the file that implements the strategy.
 func (s Strategy) Code() string {
 	text, err := source.ReadFile(s.File)
