@@ -61,7 +61,8 @@ func (s Strategy) Quorum() int {
 
 // Extends reports whether the strategy's leases can be prolonged by their holder.
 func (s Strategy) Extends() bool {
-	_, can := s.New(make([]*redis.Client, s.Nodes), "", Options{}).(Extender) // a constructor only keeps what it is given
+	// A constructor sends nothing: it keeps what it is given, and may draw a token.
+	_, can := s.New(make([]*redis.Client, s.Nodes), "", Options{Token: func() string { return "" }}).(Extender)
 	return can
 }
 
