@@ -29,7 +29,7 @@ type excerpt struct {
 	proof   *sim.Violation
 	clients map[int]bool
 	phases  map[part]int // and up to which event of the proof
-	extra   []string // kinds
+	extra   []string     // kinds
 }
 
 // part is a phase of an acquisition.
