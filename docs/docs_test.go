@@ -1,5 +1,3 @@
-// Package docs checks the documents: what they show is made by the program, and
-// a test fails when it is stale. go test ./docs -update makes it anew.
 package docs
 
 import (
