@@ -97,6 +97,8 @@ func generate(what string) (string, error) {
 		return index()
 	case "matrix":
 		return matrix()
+	case "claims":
+		return claims(), nil
 	case "file":
 		data, err := os.ReadFile(filepath.Join("..", rest))
 		return "```yaml\n" + string(data) + "```\n", err
