@@ -171,7 +171,7 @@ func schema(t *testing.T) []byte {
 		"nodes":    some(form{"enum": []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9", "all", "pivot"}}),
 		"replica":  form{"type": "string", "pattern": "^n[1-9]r[1-3]$"},
 		"position": position(t, string(doc)),
-		"step":     form{"oneOf": stepForms(t, string(doc))},
+		"step":     stepForm(t, string(doc)),
 	}
 	root := form{}
 	for name, o := range objects(t) {
@@ -218,12 +218,16 @@ func objectForm(t *testing.T, name string, o object, doc string) form {
 	return f
 }
 
-func stepForms(t *testing.T, doc string) []any {
+// stepForm is a mapping with one of the keys that begin a step. What else it may
+// have depends on which; so an editor can say what is wrong, and not merely that
+// none of the steps fits.
+func stepForm(t *testing.T, doc string) form {
 	all, meaning := steps(t), documented(t, doc, "## Steps")
 	if have, known := sortedKeys(all), loaderKnows(t, "title: x\nscript: [{zzzzzzzzz: 1}]"); !slices.Equal(have, known) {
 		t.Errorf("step: the schema has %v, the loader knows %v", have, known)
 	}
-	var forms []any
+	heads := form{}
+	var one, each []any
 	for _, key := range sortedKeys(all) {
 		s := all[key]
 		if len(s.beside) > 0 {
@@ -232,13 +236,20 @@ func stepForms(t *testing.T, doc string) []any {
 				t.Errorf("%s: the schema has %v, the loader knows %v", key, have, known)
 			}
 		}
-		properties := form{key: described(t, "step "+key, s.form, meaning[key])}
+		heads[key] = described(t, "step "+key, s.form, meaning[key])
+		properties := form{key: true} // its form is among the heads
 		for k, f := range s.beside {
 			properties[k] = f
 		}
-		forms = append(forms, form{"type": "object", "properties": properties, "required": append([]string{key}, s.needs...), "additionalProperties": false})
+		then := form{"properties": properties, "additionalProperties": false}
+		if s.needs != nil {
+			then["required"] = s.needs
+		}
+		has := form{"required": []string{key}}
+		one = append(one, has)
+		each = append(each, form{"if": has, "then": then})
 	}
-	return forms
+	return form{"type": "object", "properties": heads, "anyOf": one, "allOf": each}
 }
 
 func described(t *testing.T, what string, f any, meaning string) form {
