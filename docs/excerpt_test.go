@@ -20,7 +20,9 @@ import (
 //     the phase that an event of the proof belongs to, up to that event, and when
 //     their leases began and ended;
 //   - pauses of the clients that the proof is about, of a tenth of a TTL and more;
-//   - what else the page asks for by kind, of those clients: clock, refused ...
+//   - what else the page asks for by kind, of those clients: clock, refused ...;
+//   - what the resource refused, also after the violation: that is the harm which
+//     did not come of it.
 //
 // Of a livelock only the round that repeats is shown. Where events are left out,
 // the gap in their numbers shows it.
@@ -67,10 +69,8 @@ var faults = []sim.Kind{
 func (x *excerpt) keeps(e *sim.Event) bool {
 	mine := x.clients[e.Client]
 	switch {
-	case slices.Contains(x.proof.Events, e.Seq), slices.Contains(faults, e.Kind):
+	case slices.Contains(x.proof.Events, e.Seq), slices.Contains(faults, e.Kind), len(e.Changes) > 0:
 		return true
-	case len(e.Changes) > 0:
-		return e.Kind != sim.KindReplicate || e.At <= x.t.Events[x.proof.Events[0]-1].At+x.t.TTL
 	case e.Kind == sim.KindExecute:
 		return e.Seq <= x.phases[part{e.Client, e.Acq, e.Phase}]
 	case slices.Contains(milestones, e.Kind), slices.Contains(x.extra, e.Kind.String()):
@@ -100,12 +100,15 @@ func (x *excerpt) String() string {
 	if x.proof.Code == sim.LV {
 		first = x.proof.Events[0]
 	}
-	for i := range x.t.Events[:last] {
-		if e := &x.t.Events[i]; e.Seq >= first && x.keeps(e) {
+	for i := range x.t.Events {
+		e := &x.t.Events[i]
+		if e.Seq >= first && e.Seq <= last && x.keeps(e) || e.Seq > last && e.Kind == sim.KindReject {
 			b.WriteString(x.t.Line(e) + "\n")
 		}
+		if e.Seq == last {
+			fmt.Fprintf(&b, "%12s  !! %s  %s\n", "", x.proof.Code, x.proof.Text)
+		}
 	}
-	fmt.Fprintf(&b, "%12s  !! %s  %s\n", "", x.proof.Code, x.proof.Text)
 	return b.String()
 }
 

@@ -41,18 +41,26 @@ func matrixTable(b *strings.Builder, rows []row) {
 	for i, st := range strategies.All() {
 		fmt.Fprintf(b, "| %s |", st.Name)
 		for _, r := range rows {
-			fmt.Fprintf(b, " %s |", r.cells[i].trace.Verdict())
+			b.WriteString(" " + verdictText(r.cells[i].trace.Verdict()) + " |")
 		}
 		b.WriteString("\n")
 	}
 	b.WriteString("\n")
 }
 
+// verdictText makes what counts against a lock stand out.
+func verdictText(v sim.Verdict) string {
+	if slices.ContainsFunc(v, sim.Code.Failure) {
+		return "**" + v.String() + "**"
+	}
+	return v.String()
+}
+
 // anchor is what a heading of that text is linked by.
 func anchor(heading string) string { return strings.ReplaceAll(heading, ".", "") }
 
 func matrixList(b *strings.Builder, r *row) {
-	fmt.Fprintf(b, "### %s\n\n%s. Whoever has the lock %s.\n\n", r.scenario.Name, r.scenario.Title, rowCallers(r))
+	fmt.Fprintf(b, "### %s\n\n%s. Who has the lock %s.\n\n", r.scenario.Name, r.scenario.Title, rowCallers(r))
 	fell := false
 	for _, f := range r.fates() {
 		v := worst(f.trace)
@@ -61,7 +69,7 @@ func matrixList(b *strings.Builder, r *row) {
 		}
 		fell = true
 		last := &f.trace.Events[v.Events[len(v.Events)-1]-1]
-		fmt.Fprintf(b, "- **%s** %s", f.verdict, strings.Join(f.strategies, ", "))
+		fmt.Fprintf(b, "- %s %s", verdictText(f.verdict), strings.Join(f.strategies, ", "))
 		if f.because != "" {
 			fmt.Fprintf(b, ": %s", f.because)
 		}
@@ -89,7 +97,7 @@ func rowCallers(r *row) string {
 	slices.SortStableFunc(ways, func(a, b string) int { return len(under[b]) - len(under[a]) })
 	text := ways[0]
 	for _, way := range ways[1:] {
-		text += fmt.Sprintf("; under %s: %s", strings.Join(under[way], ", "), way)
+		text += fmt.Sprintf("; under %s it %s", strings.Join(under[way], " and "), way)
 	}
 	return text
 }
