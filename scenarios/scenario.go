@@ -72,7 +72,7 @@ var order = []string{
 	"crash-holding", "crash-mid-acquire", "ttl-truthy",
 	"takeover-race", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline", "clock-skew",
 	"late-release", "release-gap", "duplicate-release", "reply-lost",
-	"pause-past-ttl", "server-clock-jump", "restart-no-fsync",
+	"pause-past-ttl", "server-clock-jump", "restart-no-fsync", "restart-delayed",
 	"minority-down", "majority-down", "slow-node", "split-vote",
 }
 
@@ -87,15 +87,14 @@ var loadBuiltin = sync.OnceValue(func() []*Scenario {
 	var all []*Scenario
 	for _, file := range files {
 		data, err := builtin.ReadFile(file)
+		var s *Scenario
 		if err == nil {
-			var s *Scenario
 			s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data)
-			all = append(all, s)
-			all = append(all, s.variants...)
 		}
 		if err != nil {
 			panic("a built-in scenario is broken: " + err.Error()) // a test sees to it that this never ships
 		}
+		all = append(append(all, s), s.variants...)
 	}
 	slices.SortStableFunc(all, func(a, b *Scenario) int { return slices.Index(order, a.base()) - slices.Index(order, b.base()) })
 	return all
@@ -128,7 +127,7 @@ func Find(nameOrPath string) (*Scenario, error) {
 		return Load(nameOrPath)
 	}
 	if file := strings.TrimSuffix(nameOrPath, ext); strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml") {
-		return loadVariant(file, nameOrPath)
+		return loadVariant(file, strings.TrimPrefix(ext, "."))
 	}
 	if strings.ContainsAny(nameOrPath, `/\`) {
 		return Load(nameOrPath)
@@ -136,7 +135,8 @@ func Find(nameOrPath string) (*Scenario, error) {
 	return nil, Unknown("scenario", nameOrPath, Names())
 }
 
-// loadVariant reads my.yaml.name: the variant of that name of my.yaml.
+// loadVariant reads a file, for the variant of that name: my.yaml.fast is the
+// variant fast of my.yaml.
 func loadVariant(file, name string) (*Scenario, error) {
 	s, err := Load(file)
 	if err != nil {
@@ -144,15 +144,16 @@ func loadVariant(file, name string) (*Scenario, error) {
 	}
 	var names []string
 	for _, v := range s.variants {
-		if v.Name == name {
+		known := strings.TrimPrefix(v.Name, s.Name+".")
+		if known == name {
 			return v, nil
 		}
-		names = append(names, v.Name)
+		names = append(names, known)
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s has no variants", file)
 	}
-	return nil, Unknown("variant", name, names)
+	return nil, fmt.Errorf("%s: %w", file, Unknown("variant", name, names))
 }
 
 // Load reads a scenario from a file. Errors name the file, the line and the culprit.

@@ -105,6 +105,16 @@ func TestPositions(t *testing.T) {
 		{"redlock", "after acquire -2", "n4 A: SET lock A1", "A <- n4  OK"},
 		{"redlock", "before acquire 3", "A <- n2  OK", "A -> n3  SET lock A1"},
 		{"redlock", "before release -5", "A releases", "A -> n1  EVALSHA"},
+		{"setpx-lua", "before acquire change", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
+		{"setnx-expire", "before acquire change", "A <- n1  OK", "A -> n1  EXPIRE lock 10"},
+		{"setpx-wait", "before acquire last", "A <- n1  OK", "A -> n1  WAIT 1 1000"},
+		{"setpx-wait", "before acquire change", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
+		{"fenced-late", "after acquire change", "n1 A: SET lock A1", "A <- n1  OK"}, // INCR changes the counter, which is no lock
+		{"setpx-watch", "before release change", "A -> n1  DEL lock", "A -> n1  EXEC"},
+		{"setpx-watch-bare", "before release last", "A <- n1  1", "A -> n1  UNWATCH"},
+		{"setpx-watch-bare", "before release change", "A <- n1  A1", "A -> n1  DEL lock"},
+		{"setpx-watch-bare", "after release change", "n1 A: DEL lock = 1", "A <- n1  1"},
+		{"redlock", "before release change", "A <- n4  1", "A -> n5  EVALSHA"},
 	} {
 		t.Run(tt.strategy+"/"+tt.position, func(t *testing.T) {
 			trace := mustRun(t, script(t, in("  - run: A\n    to: "+tt.position+"\n  - say: here\n  - run: A\n")), tt.strategy)
@@ -140,6 +150,46 @@ func TestPositionsThatThereAreNot(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whether a command changes the record depends on the run: here A releases what
+// has expired meanwhile, so that nothing is left to change. What it did in its
+// first cycle doesn't count.
+func TestNoCommandChangesTheRecord(t *testing.T) {
+	for name, next := range map[string]string{"setpx-lua": "A has finished", "redlock": "A has finished", "naive-del": "A has finished"} {
+		trace := mustRun(t, script(t, `title: x
+setup:
+  clients: {A: {cycles: 2}, B: }
+script:
+  - run: A
+    to: done
+  - run: A
+    to: release
+  - wait: 11s
+  - run: A
+    to: before release change
+  - say: here
+  - run: A
+`), name)
+		equal(t, name, missed(trace), `A never stands at "before release change": no command of its release changes the lock's record`)
+		if last, _ := whereItStands(t, trace, "A"); last != next {
+			t.Errorf("%s: the last event is %q, want %q", name, last, next)
+		}
+	}
+}
+
+// A client that is in the middle of a phase: what it has done there already
+// counts as well, and can be too late to stand before.
+func TestChangeThatIsPast(t *testing.T) {
+	at := func(position string) *sim.Trace {
+		return mustRun(t, script(t, in("  - run: A\n    to: after release 3\n  - run: A\n    to: "+position+"\n  - say: here\n  - run: A\n")), "setpx-watch-bare")
+	}
+	trace := at("after release change")
+	equal(t, "A stands there already", missed(trace))
+	if last, next := whereItStands(t, trace, "A"); last != "n1 A: DEL lock = 1  [lock gone]" || next != "A <- n1  1" {
+		t.Errorf("A stands between %q and %q", last, next)
+	}
+	equal(t, "A is past it", missed(at("before release change")), `A never stands at "before release change": it is through with its program`)
 }
 
 // With one millisecond each way, redlock's fifth SET leaves after 8 ms. Who may

@@ -229,6 +229,15 @@ func TestStaleWrite(t *testing.T) {
 	late := newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 5*sec)
 	late.at(5*sec).expires().holds("B", 20*sec).granted("A", 5*sec)
 	late.accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
+
+	// So are grants whose record was over before it was stored: there is no change.
+	dead := func() *hand {
+		h := newHand(t, "pxat-client-clock").holds("A", 10*sec).accesses("A", KindRead).at(10*sec).expires().does("A", KindLapse)
+		h.does("B", KindAcquire).emit(Event{Kind: KindExecute, Client: 1, Node: 0, Args: []string{"SET"}})
+		return h.granted("B", 20*sec)
+	}
+	dead().accesses("B", KindRead, KindWrite).verdict("ok")
+	dead().accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
 }
 
 // TestGrantsKeepTheirOrder: what is executed once more, or late, makes no grant

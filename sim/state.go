@@ -59,6 +59,7 @@ type LeaseState struct {
 	Fence    int64
 	Granted  int           // Seq of the granted event
 	Granter  int           // Seq of the execution that stored the record: it orders grants
+	asked    int           // Seq of Acquire's newest execution
 	Deadline time.Duration // true instant at which it lapses, or Never
 	Entered  int           // Seq of the enter event
 }
@@ -107,7 +108,7 @@ func newState(key string, counter bool, clients, nodes, masters int) *State {
 func (s *State) reset() {
 	s.At = 0
 	for i := range s.Clients {
-		s.Clients[i] = ClientState{Began: None, Lease: LeaseState{Granter: None, Granted: None, Entered: None}}
+		s.Clients[i] = ClientState{Began: None, Lease: LeaseState{Granter: None, Granted: None, Entered: None, asked: None}}
 	}
 	for i := range s.Nodes {
 		s.Nodes[i] = NodeState{Up: true, Records: s.Nodes[i].Records[:0], lost: s.Nodes[i].lost[:0]}
@@ -189,12 +190,19 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 	case KindAcquire:
 		c.Phase, c.Cycle, c.Began = PhaseAcquire, e.Cycle, e.Seq
 		c.Acquired++
-		c.Lease = LeaseState{Granter: None, Granted: None, Entered: None}
+		c.Lease = LeaseState{Granter: None, Granted: None, Entered: None, asked: None}
 	case KindGranted:
 		c.Phase = PhaseHold
 		l := &c.Lease
 		l.Believed, l.Token, l.Fence, l.Granted, l.Deadline = true, e.Token, e.Fence, e.Seq, e.By
 		l.Live = e.By == Never || e.By > e.At
+		if l.Granter == None { // Redis said yes and has stored nothing: a record whose time had passed
+			l.Granter = l.asked
+		}
+	case KindExecute:
+		if e.Phase == PhaseAcquire && e.Acq == c.Acquired && !e.Copy {
+			c.Lease.asked = e.Seq
+		}
 	case KindRefused, KindFailed, KindDone:
 		c.Phase = PhaseIdle
 		c.Stopped = c.Stopped || e.Kind == KindDone
