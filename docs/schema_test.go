@@ -272,16 +272,18 @@ func position(t *testing.T, doc string) form {
 		}
 	}
 	phases := loaderKnows(t, "title: x\nscript: [{run: A, to: before zzzzzzzzz first}]")
+	changing := slices.DeleteFunc(slices.Clone(phases), func(p string) bool { return p == "work" }) // which sends no commands
 	meaning := documented(t, doc, "## Positions")
 	var lines []string
 	for _, p := range places {
 		lines = append(lines, p+": "+meaning[p])
 	}
 	return form{
-		"type":        "string",
-		"pattern":     fmt.Sprintf("^((%s)|(before|after) (%s) (first|last|-?[1-9][0-9]{0,3}))$", strings.Join(places, "|"), strings.Join(phases, "|")),
+		"type": "string",
+		"pattern": fmt.Sprintf("^((%s)|(before|after) (%s) (first|last|-?[1-9][0-9]{0,3})|(before|after) (%s) change)$",
+			strings.Join(places, "|"), strings.Join(phases, "|"), strings.Join(changing, "|")),
 		"description": strings.Join(lines, "\n"),
-		"examples":    append(places, "before acquire first", "after acquire first", "before work last", "before release last"),
+		"examples":    append(places, "before acquire first", "after acquire first", "before work last", "before release last", "before release change"),
 	}
 }
 
@@ -432,6 +434,8 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		{step("run: [A, B]"), true},
 		{step("{run: A, to: before acquire first, within: 5s, otherwise: stop}"), true},
 		{step("{run: A, to: after release -2}"), true},
+		{step("{run: A, to: before release change}"), true},
+		{step("{run: A, to: before work change}"), false},
 		{step("{run: A, to: before acquire}"), false},
 		{step("{run: A, to: before acquire 0}"), false},
 		{step("{run: A, to: behind acquire 1}"), false},
