@@ -26,6 +26,7 @@ func (l *loader) setup(v value) error {
 		"lag":         into(&u.lag, positive),
 		"resource":    into(&u.resource, resource),
 		"scripts":     l.scripts,
+		"tokens":      into(&u.tokens, tokens),
 	})
 }
 
@@ -42,6 +43,10 @@ func word[T any](v value, form string, parse func(string) (T, error)) (T, error)
 
 func persistence(v value) (sim.Persistence, error) {
 	return word(v, "a policy", named("persistence", sim.ParsePersistence, sim.PersistNone, sim.PersistEverysec, sim.PersistAlways))
+}
+
+func tokens(v value) (sim.Tokens, error) {
+	return word(v, "a kind of tokens", named("kind of tokens", sim.ParseTokens, sim.UniqueTokens, sim.SameTokens, sim.MangledTokens))
 }
 
 func resource(v value) (sim.Resource, error) {

@@ -108,6 +108,7 @@ func (w writer) scenario() string {
 	b.WriteString(w.some(50, "  persistence: "+w.one("everysec", "always")+"\n"))
 	b.WriteString(w.some(20, "  scripts: cold\n"))
 	b.WriteString(w.some(20, "  resource: fenced\n"))
+	b.WriteString(w.some(10, "  tokens: "+w.one("same", "mangled")+"\n"))
 	b.WriteString("script:\n")
 	for range 3 + w.IntN(20) {
 		b.WriteString("  - " + w.step() + "\n")

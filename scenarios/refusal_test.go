@@ -154,6 +154,7 @@ var refusals = []struct{ name, yaml, want string }{
 	{"unknown part of retry", with("  retry: {tries: 3, dely: 1s}\n"), `3: unknown key "dely"; did you mean "delay"?`},
 	{"unknown persistence", with("  persistence: evrysec\n"), `3: unknown persistence "evrysec"; did you mean "everysec"?`},
 	{"unknown resource", with("  resource: fence\n"), `3: unknown resource "fence"; did you mean "fenced"?`},
+	{"unknown tokens", with("  tokens: equal\n"), `3: unknown kind of tokens "equal": it is one of unique, same, mangled`},
 	{"unknown scripts", with("  scripts: hot\n"), `3: unknown state of the script cache "hot": it is one of warm, cold`},
 	{"no clients", with("  clients: []\n"), "3: no client is named"},
 	{"empty clients", with("  clients:\n"), `3: "clients" is empty: it needs the names of clients`},

@@ -49,6 +49,7 @@ type setup struct {
 	lag                   time.Duration
 	resource              sim.Resource
 	cold                  bool
+	tokens                sim.Tokens
 	line                  value
 }
 
@@ -69,11 +70,17 @@ var builtin embed.FS
 
 // order is the order of teaching: what fails first, and what its cure fails to.
 var order = []string{
-	"crash-holding", "crash-mid-acquire", "ttl-truthy",
-	"takeover-race", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline", "clock-skew",
-	"late-release", "release-gap", "duplicate-release", "reply-lost",
-	"pause-past-ttl", "server-clock-jump", "restart-no-fsync", "restart-delayed",
-	"minority-down", "majority-down", "slow-node", "split-vote",
+	"crash-holding", "crash-mid-acquire", "ttl-truthy", "ttl-seconds",
+	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
+	"equal-stamp", "equal-stamp-late-read", "clock-skew",
+	"late-release", "token-collision", "release-gap", "duplicate-release", "reply-lost", "token-mangled", "late-request", "script-flush",
+	"extend-races-expiry", "extend-after-gap", "late-extension", "watchdog-hung-worker", "watchdog-dies",
+	"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "fail-open",
+	"fenced-write-unfenced-read", "fence-minted-late", "fence-lost",
+	"server-clock-jump", "eviction", "restart-no-fsync", "restart-delayed",
+	"failover", "failover-wait", "split-brain",
+	"minority-down", "majority-down", "slow-node", "clock-steps-back", "split-vote",
+	"stampede", "stampede-slow", "stampede-crash", "stampede-fallthrough",
 }
 
 // All lists the built-in scenarios in the order of teaching.
@@ -264,7 +271,7 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	cfg := sim.Config{
 		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
 		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Lag: time.Millisecond, Seed: seed,
-		Resource: s.setup.resource, Cold: s.setup.cold, Clients: slices.Clone(s.setup.clients),
+		Resource: s.setup.resource, Cold: s.setup.cold, Tokens: s.setup.tokens, Clients: slices.Clone(s.setup.clients),
 	}
 	if st.Fences && cfg.Resource == sim.Plain {
 		cfg.Resource = sim.Fenced

@@ -472,6 +472,16 @@ func TestSettings(t *testing.T) {
 			[]sim.Kind{sim.KindReceive},
 			[]string{"2ms A <- n1  OK", "1.004s A <- n1  error NOSCRIPT No matching script. Please use EVAL.", "1.006s A <- n1  1"},
 		},
+		{
+			"same tokens", "setpx-lua", "  tokens: same\n", "  - run: A\n    to: release\n  - run: A\n  - run: B\n    to: work\n",
+			[]sim.Kind{sim.KindGranted},
+			[]string{"2ms A has the lock, token same-for-all, lease until 9.898000", "1.006s B has the lock, token same-for-all, lease until 10.902000"},
+		},
+		{
+			"mangled tokens", "get-then-del", "  tokens: mangled\n", "  - run: A\n",
+			[]sim.Kind{sim.KindGranted, sim.KindReleaseFailed, sim.KindExpire},
+			[]string{"2ms A has the lock, token A1-*, lease until 10.000000", "1.004s A release failed: lock not held", "10.002s n1 expires  [lock gone]"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			trace := mustRun(t, script(t, "title: x\nsetup:\n"+tt.setup+"script:\n"+tt.script), tt.strategy)
@@ -527,5 +537,32 @@ func TestDefaults(t *testing.T) {
 	changed := script(t, with("  retry: {jitter: 0s}\n")).Config(st, 1)
 	if changed.Retry.Jitter != 0 || changed.Retry.Tries != st.Retry.Tries || changed.Retry.Delay != st.Retry.Delay {
 		t.Errorf("only the jitter is set, and the policy is %+v", changed.Retry)
+	}
+}
+
+// Who goes ahead without the lock is inside with nobody if the holder has left
+// before, and its write is in order: it has no grant that could be older than the
+// other's. If the holder is still there, an update is lost.
+func TestFailOpenHarmsOnlyWhoIsInside(t *testing.T) {
+	for _, c := range []struct{ step, want string }{
+		{"{run: A}", "ok"},
+		{"{run: A, to: work}", "SW OV"},
+	} {
+		trace := mustRun(t, script(t, `
+title: t
+setup: {clients: {A: {work: 10s}, B: {failopen: true}}, retry: {tries: 1}}
+script:
+  - `+c.step+`
+  - cut: {client: B, nodes: all}
+  - run: all
+`), "setnx")
+		if got := trace.Verdict().String(); got != c.want {
+			t.Errorf("after %s the verdict is %s, not %s\n%s", c.step, got, c.want, proofs(trace))
+		}
+		for _, v := range trace.Violations {
+			if v.Code == sim.SW && !strings.Contains(v.Text, "A overwrites what B wrote") {
+				t.Errorf("after %s: %q", c.step, v.Text)
+			}
+		}
 	}
 }

@@ -166,6 +166,9 @@ func (c *client) close() error {
 // token is unique per acquisition and says whose it is: in production it would
 // be random bytes, which nobody can follow on a screen.
 func (c *client) token() string {
+	if c.world.cfg.Tokens == SameTokens {
+		return sameToken
+	}
 	c.tokens++
 	b := make([]byte, 0, 24)
 	b = append(b, c.name...)
@@ -206,6 +209,9 @@ func (c *client) main(t *thread) {
 		c.work(t, lease, cfg)
 		t.mark(KindLeave, cycle)
 		t.mark(KindRelease, cycle)
+		if c.world.cfg.Tokens == MangledTokens {
+			lease.Token = mangled(lease.Token)
+		}
 		c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
 		cycle++
 	}
@@ -304,12 +310,11 @@ func (c *client) granted(t *thread, cycle int, lease *strategies.Lease) {
 // renewed: a background thread has learnt that its renewal was executed. Where
 // the strategy exposes no deadline, the lease is now given one a TTL after that
 // command was sent, as at the grant.
-func (c *client) renewed(t *thread, m *message) {
-	w := c.world
-	if c.exposes || !w.state.Clients[c.index].Lease.Believed {
+func (c *client) renewed(t *thread) {
+	if c.exposes || !c.world.state.Clients[c.index].Lease.Believed {
 		return
 	}
-	deadline := max(c.mono.when(c.mono.read(m.sentAt)+w.cfg.TTL), 0)
+	deadline := c.deadline(&strategies.Lease{})
 	t.note(Event{Kind: KindExtended, By: deadline})
 	c.awaitLapse(deadline)
 }

@@ -20,6 +20,7 @@ type Config struct {
 	Seed     uint64
 	Resource Resource
 	Cold     bool          // the nodes' script caches are empty, as after a restart
+	Tokens   Tokens        // what they are worth
 	Replicas int           // of each node
 	Lag      time.Duration // until a write reaches a replica; and again until the acknowledgement is back
 	Clients  []ClientConfig
@@ -121,7 +122,7 @@ const (
 // ValidName reports whether a client can have that name: it must not be mistaken
 // for anybody else in a trace, and fit into a schedule.
 func ValidName(name string) error {
-	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "resource": true, "cold": true, "replicas": true, "lag": true}[name]
+	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "resource": true, "cold": true, "tokens": true, "replicas": true, "lag": true}[name]
 	reserved := setting || name == Probe || name == "store" || name == "net" || name == "all"
 	if len(name) > 1 && name[0] == 'n' && strings.Trim(name[1:], "r0123456789") == "" {
 		reserved = true

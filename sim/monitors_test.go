@@ -666,6 +666,34 @@ func TestExtensionOfALeaseWithoutDeadline(t *testing.T) {
 	}
 }
 
+// TestCheckKnowsOfRenewals: a careful caller whose lease is renewed by another
+// thread counts from the last renewal that it has heard of, not from the grant.
+func TestCheckKnowsOfRenewals(t *testing.T) {
+	for _, tt := range []struct {
+		ends   time.Duration // of the renewal, before the work is done
+		writes bool
+	}{
+		{14 * time.Second, true}, // the last one was sent after ten seconds
+		{1 * time.Second, false}, // before the first
+		{4 * time.Second, false}, // after the first, which is good for ten more
+	} {
+		cfg := config(t, "watchdog", "A")
+		cfg.Clients[0].Checks, cfg.Clients[0].Work = true, 15*time.Second
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindEnter)
+		for next, any := w.Next(); w.Ready(everybody(w)) || any && next <= tt.ends; next, any = w.Next() {
+			if !w.Step(everybody(w)) {
+				t.Fatal("nothing is left to do")
+			}
+		}
+		inject(t, w, EndThread{"A"})
+		run(t, w, "A")
+		if got := count(w, KindWrite) == 1; got != tt.writes {
+			t.Errorf("the renewal ended at %s, and A writes after 15s: %t; want %t", tt.ends, got, tt.writes)
+		}
+	}
+}
+
 // TestGapIsOfThisLease: what an earlier lease has lost is forgotten.
 func TestGapIsOfThisLease(t *testing.T) {
 	h := newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse, KindRelease, KindReleaseFailed)

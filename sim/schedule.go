@@ -96,6 +96,9 @@ func (s Schedule) String() string {
 		"replicas=" + strconv.Itoa(c.Replicas),
 		"lag=" + c.Lag.String(),
 	}
+	if c.Tokens != UniqueTokens { // so rare that the others do without
+		words = append(words, "tokens="+c.Tokens.String())
+	}
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
 		names = append(names, cl.Name)
@@ -235,6 +238,8 @@ func (p *scheduleParser) setting(word string) error {
 		c.Resource, err = ParseResource(value)
 	case "cold":
 		c.Cold, err = strconv.ParseBool(value)
+	case "tokens":
+		c.Tokens, err = ParseTokens(value)
 	case "replicas":
 		c.Replicas, err = strconv.Atoi(value)
 	case "lag":

@@ -37,6 +37,20 @@ const allMoves = ",A:7,B:1,A+B:12,probe:1,A+probe:3,@1,:10s,crash/A,pause/A,resu
 	"drop/B/reply,delay/A/request/5s,delay/A/reply/0s,duplicate/B/1ms,cut/A/n1/both,cut/A/n1/requests,cut/B/n1/replies," +
 	"heal/A/n1,slow/A/n1/1s/0s,down/n1,up/n1,evict/n1,forget-scripts/n1,lag/n1r1/1s,failover/n1r1/-,failover/n1r1/A,failover/n1r1/A+B,rejoin/n1,aftermath"
 
+// What the tokens are worth is in the text only if it isn't what it should be.
+func TestScheduleOfTokens(t *testing.T) {
+	for _, kind := range []Tokens{SameTokens, MangledTokens} {
+		text := strings.Replace(settings, "lag=5ms,", "lag=5ms,tokens="+kind.String()+",", 1) + allMoves
+		s := mustParse(t, text)
+		if s.Config.Tokens != kind || s.String() != text {
+			t.Errorf("it prints\n%s\nexpected\n%s", s.String(), text)
+		}
+	}
+	if kind := mustParse(t, settings+allMoves).Config.Tokens; kind != UniqueTokens {
+		t.Errorf("tokens are %s although the schedule doesn't say so", kind)
+	}
+}
+
 func TestScheduleOfEverything(t *testing.T) {
 	s := mustParse(t, settings+allMoves)
 	if got := s.String(); got != settings+allMoves {
@@ -111,6 +125,7 @@ func TestScheduleErrors(t *testing.T) {
 		{"negative tries", instead("retry=0/", "retry=-1/"), "the number of tries is -1, and can't be less than 0"},
 		{"negative delay", instead("0/200ms/0s", "0/-200ms/0s"), "the retry delay is -200ms and its jitter 0s, and both can be 0s to 8760h0m0s"},
 		{"neither true nor false", instead("cold=true", "cold=maybe"), `word 11, "cold=maybe": strconv.ParseBool: parsing "maybe": invalid syntax`},
+		{"unknown tokens", instead("lag=5ms", "lag=5ms,tokens=equal"), `word 14, "tokens=equal": unknown tokens "equal": they are one of unique, same, mangled`},
 		{"unknown resource", instead("resource=fenced", "resource=walled"), `word 10, "resource=walled": unknown resource "walled": it is one of plain, fenced, fenced-writes`},
 		{"too many replicas", instead("replicas=1", "replicas=4"), "there are 4 replicas of each node, and can be 0 to 3"},
 		{"fewer than no replicas", instead("replicas=1", "replicas=-1"), "there are -1 replicas of each node, and can be 0 to 3"},

@@ -37,7 +37,7 @@ type World struct {
 	now          time.Duration
 	timers       timerQueue
 	sentMessages []*message
-	grantSent    []time.Duration // when each client sent the command that last stored a lock record
+	grantSent    []time.Duration // when each client sent the command that last stored its record, or, as it knows, prolonged it
 	current      *thread         // who is running, if anybody
 	readySeq     uint64
 	draws        uint64
@@ -356,11 +356,14 @@ func (w *World) performReceive(t *thread, o *op) {
 		e.Reply = replyText(m.reply)
 	}
 	w.event(t, e)
-	switch {
-	case m.prolonged && t.index > 0:
-		t.client.renewed(t, m)
-	case m.prolonged && t.phase == PhaseExtend:
-		w.grantSent[m.client] = m.sentAt // a lease without a deadline of its own goes on from here
+	if !m.prolonged || t.phase != PhaseExtend {
+		return
+	}
+	// A lease without a deadline of its own goes on from here, whichever thread
+	// has seen to it.
+	w.grantSent[m.client] = max(w.grantSent[m.client], m.sentAt)
+	if t.index > 0 {
+		t.client.renewed(t)
 	}
 }
 
