@@ -122,7 +122,7 @@ func trace(spec string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := findScenario(words[1])
+	s, err := scenarios.Find(words[1])
 	if err != nil {
 		return "", err
 	}
@@ -144,7 +144,7 @@ func trace(spec string) (string, error) {
 
 // An excerpt leaves out only what its rule says: the proof is all there, in order.
 func TestExcerptHoldsTheProof(t *testing.T) {
-	s, err := findScenario("release-gap")
+	s, err := scenarios.Find("release-gap")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/scenarios"
 	"lockstep/sim"
 )
 
@@ -63,13 +64,13 @@ func pages() ([]page, error) {
 
 // place is the page's place in the order of teaching.
 func (p *page) place() int {
-	for i, s := range allScenarios() {
+	for i, s := range scenarios.All() {
 		base, _, _ := strings.Cut(s.Name, ".")
 		if slices.Contains(p.scenarios, base) {
 			return i
 		}
 	}
-	return len(allScenarios())
+	return len(scenarios.All())
 }
 
 // rows are all rows of the matrix that belong to the page.
@@ -168,7 +169,7 @@ func TestPagesAreComplete(t *testing.T) {
 			t.Errorf("no page of docs/failures shows a trace with %s", c)
 		}
 	}
-	for _, s := range allScenarios() {
+	for _, s := range scenarios.All() {
 		if base, _, _ := strings.Cut(s.Name, "."); on[base] == "" {
 			t.Errorf("the scenario %s is on no page: name it in the <!-- fates ... --> of that page of docs/failures which it belongs to", base)
 		}

@@ -2,8 +2,6 @@ package docs
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +26,7 @@ type cell struct {
 // rowsOf are a scenario's row and those of its variants, in the order of teaching.
 func rowsOf(name string) ([]row, error) {
 	var rows []row
-	for _, s := range allScenarios() {
+	for _, s := range scenarios.All() {
 		if base, _, _ := strings.Cut(s.Name, "."); base != name {
 			continue
 		}
@@ -66,32 +64,6 @@ func ran(s *scenarios.Scenario) (row, error) {
 	}
 	known[s.Name] = r
 	return r, nil
-}
-
-// allScenarios are the built-in ones, in the order of teaching.
-var allScenarios = sync.OnceValue(func() []*scenarios.Scenario {
-	all := scenarios.All()
-	drafts, _ := filepath.Glob("../scenarios/drafts/*.yaml")
-	for _, file := range drafts {
-		s, err := scenarios.Load(file)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			continue
-		}
-		s.Name = strings.TrimSuffix(filepath.Base(file), ".yaml")
-		all = append(all, s)
-	}
-	return all
-})
-
-// findScenario finds one by its full name, variant included.
-func findScenario(name string) (*scenarios.Scenario, error) {
-	for _, s := range allScenarios() {
-		if s.Name == name {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("there is no scenario %q", name)
 }
 
 // fate is how some strategies fare alike, for the same reason, with the same

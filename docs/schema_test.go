@@ -95,6 +95,7 @@ func objects(t *testing.T) map[string]object {
 				"replicas":    whole(0, 3), "lag": ref("positive"),
 				"resource": words(t, "setup: {resource: zzzzzzzzz}"),
 				"scripts":  words(t, "setup: {scripts: zzzzzzzzz}"),
+				"tokens":   words(t, "setup: {tokens: zzzzzzzzz}"),
 			},
 		},
 		"retry": {

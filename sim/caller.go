@@ -44,6 +44,9 @@ func (c *Config) callerOf(cl *ClientConfig) string {
 	if c.Strategy.Fences && c.Resource == FencedWrites {
 		does = append(does, "uses the fence, which heeds writes only")
 	}
+	if c.Tokens == MangledTokens {
+		does = append(does, "mangles its token")
+	}
 	if len(does) == 0 {
 		return CarelessCaller
 	}

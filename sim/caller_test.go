@@ -15,6 +15,7 @@ func TestCaller(t *testing.T) {
 		{"extend-unchecked", func(c *Config) { c.Clients[0].Extend, c.Clients[1].FailOpen = true, true }, "A extends its lease before it writes; B fails open"},
 		{"fenced", func(c *Config) { c.Resource = Fenced }, "uses the fence"},
 		{"fenced", func(c *Config) { c.Resource = FencedWrites }, "uses the fence, which heeds writes only"},
+		{"setpx-lua", func(c *Config) { c.Tokens = MangledTokens }, "mangles its token"},
 		{"fenced", func(*Config) {}, "enters without checking"},
 	} {
 		cfg := config(t, tc.strategy, "A", "B")
