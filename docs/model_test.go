@@ -20,7 +20,7 @@ func claims() string {
 	for i, c := range Claims {
 		fmt.Fprintf(&b, "### Claim %d\n\n%s\n\n", i+1, c.Text)
 		if c.Proof == "" {
-			b.WriteString("No test yet: there is no search.\n\n")
+			b.WriteString("No test yet: it comes with the search.\n\n")
 			continue
 		}
 		fmt.Fprintf(&b, "Tried by `%s`", c.Proof)
