@@ -363,14 +363,17 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 
 // cycleEnd finds out when a client is through with the cycle that it is in, or
 // about to begin: when it is about to ask for the lock anew, having held it
-// meanwhile, or having given up.
+// meanwhile, or having given up; or when its next request is about to come in.
 func (r *runner) cycleEnd(client int) func(sim.Where) bool {
 	insists := r.cfg.Clients[client].Insist > 0
-	tried, held := false, false
+	began, tried, held := false, false, false
 	return func(at sim.Where) bool {
+		began = began || at.Sending || at.Phase != sim.PhaseIdle
 		switch {
 		case at.Over:
 			return true
+		case at.About == sim.KindWant:
+			return began
 		case at.About == sim.KindAcquire:
 			return held || tried && !insists
 		case at.Phase == sim.PhaseAcquire:

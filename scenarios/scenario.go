@@ -47,6 +47,8 @@ type setup struct {
 	persistence           sim.Persistence
 	replicas              int
 	lag                   time.Duration
+	workload              sim.Workload
+	recheck               value // where a client rechecks, if any does
 	resource              sim.Resource
 	cold                  bool
 	tokens                sim.Tokens
@@ -222,6 +224,9 @@ func read(file, name string, data []byte) (*Scenario, error) {
 	if len(s.setup.clients) == 0 {
 		s.setup.clients = []sim.ClientConfig{newClient("A"), newClient("B")}
 	}
+	if err := l.fits(); err != nil {
+		return nil, err
+	}
 	// The script comes last: it may name only clients that the setup has.
 	if err := l.script(script); err != nil {
 		return nil, err
@@ -258,7 +263,11 @@ func (l *loader) variants(v, script value) error {
 		if s.Title == base.Title {
 			return e.at.errorf("the variant %s has no title of its own", e.key)
 		}
-		if err := own.script(script); err != nil {
+		err := own.fits()
+		if err == nil {
+			err = own.script(script)
+		}
+		if err != nil {
 			return fmt.Errorf("%w (in the variant %s)", err, e.key)
 		}
 		base.variants = append(base.variants, s)
@@ -271,7 +280,7 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	cfg := sim.Config{
 		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
 		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Lag: time.Millisecond, Seed: seed,
-		Resource: s.setup.resource, Cold: s.setup.cold, Tokens: s.setup.tokens, Clients: slices.Clone(s.setup.clients),
+		Workload: s.setup.workload, Resource: s.setup.resource, Cold: s.setup.cold, Tokens: s.setup.tokens, Clients: slices.Clone(s.setup.clients),
 	}
 	if st.Fences && cfg.Resource == sim.Plain {
 		cfg.Resource = sim.Fenced

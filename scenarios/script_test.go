@@ -566,3 +566,78 @@ script:
 		}
 	}
 }
+
+// At a cache a cycle ends with the request, whether the client was served at once
+// or rebuilt the entry first.
+func TestDoneAtACache(t *testing.T) {
+	trace := mustRun(t, script(t, `
+title: x
+setup: {workload: cache, clients: {A: {cycles: 3}}}
+script:
+  - {run: A, to: done}
+  - say: rebuilt
+  - {run: A, to: done}
+  - say: served
+  - {run: A, to: done}
+  - say: served again
+`), "setpx-lua")
+	var got []string
+	note := 0
+	for i := range trace.Events {
+		e := &trace.Events[i]
+		for ; note < len(trace.Notes) && trace.Notes[note].Seq <= e.Seq; note++ {
+			got = append(got, trace.Notes[note].Text)
+		}
+		switch e.Kind {
+		case sim.KindWant, sim.KindRead, sim.KindWrite, sim.KindReleased, sim.KindDone:
+			if trace.Clients[e.Client] == "A" {
+				got = append(got, e.Kind.String())
+			}
+		}
+	}
+	want := []string{"want", "read", "write", "released", "rebuilt", "want", "read", "served", "want", "read", "done", "served again"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v\nexpected\n%v", got, want)
+	}
+}
+
+// An update that nobody is there to see is in the schedule all the same, and
+// plays again with it.
+func TestUpdateIsInTheSchedule(t *testing.T) {
+	trace := mustRun(t, script(t, `
+title: x
+setup: {workload: cache, clients: [A]}
+script:
+  - update: database
+  - run: A
+`), "setpx-lua")
+	if !strings.Contains(trace.Schedule, ",--,update,A:") {
+		t.Errorf("%s", trace.Schedule)
+	}
+	if made, needed := trace.Rebuilds(); made != 1 || needed != 1 {
+		t.Errorf("%d rebuilds, %d needed", made, needed)
+	}
+}
+
+// A variant with clients of its own does not answer for those of the others.
+func TestVariantWithoutACache(t *testing.T) {
+	s := script(t, `
+title: x
+setup: {workload: cache, clients: {A: {recheck: true}}}
+script: [run: A]
+variants:
+  count: {title: y, setup: {workload: counter, clients: [A]}}
+`)
+	for _, c := range []struct {
+		s    *Scenario
+		want string
+	}{{s, "query"}, {s.variants[0], "write"}} {
+		trace := mustRun(t, c.s, "setpx-lua")
+		if cache := trace.Workload == sim.Cache; cache != (c.want == "query") {
+			t.Errorf("%s has the workload %s", c.s.Name, trace.Workload)
+		}
+		if !slices.ContainsFunc(trace.Events, func(e sim.Event) bool { return e.Kind.String() == c.want }) {
+			t.Errorf("%s: no %s", c.s.Name, c.want)
+		}
+	}
+}
