@@ -91,6 +91,8 @@ func generate(what string) (string, error) {
 		return trace(rest)
 	case "fates":
 		return fates(rest)
+	case "rebuilds":
+		return rebuilds(rest)
 	case "field":
 		return field(rest)
 	case "pages":

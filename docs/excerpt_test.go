@@ -15,7 +15,8 @@ import (
 // rule, so that nobody can leave out what doesn't fit the story:
 //
 //   - the events that the monitor names;
-//   - whatever changed a record, and every fault, up to the last of them;
+//   - whatever changed a record or the database, and every fault, up to the last of
+//     them;
 //   - of the acquisitions that the proof is about: all that the nodes executed in
 //     the phase that an event of the proof belongs to, up to that event, and when
 //     their leases began and ended;
@@ -63,7 +64,7 @@ var milestones = []sim.Kind{sim.KindGranted, sim.KindEnter, sim.KindLeave, sim.K
 // faults are what went wrong.
 var faults = []sim.Kind{
 	sim.KindCrash, sim.KindHang, sim.KindThreadEnd, sim.KindWallStep, sim.KindNodeStep, sim.KindDown, sim.KindUp,
-	sim.KindNetwork, sim.KindLost, sim.KindTimeout, sim.KindFailover, sim.KindSync, sim.KindEvict, sim.KindFlush, sim.KindReject,
+	sim.KindNetwork, sim.KindLost, sim.KindTimeout, sim.KindFailover, sim.KindSync, sim.KindEvict, sim.KindFlush, sim.KindReject, sim.KindUpdate,
 }
 
 func (x *excerpt) keeps(e *sim.Event) bool {

@@ -105,6 +105,40 @@ func fates(spec string) (string, error) {
 	return b.String(), nil
 }
 
+// rebuilds tells of scenarios with a cache how often its entry was rebuilt, and how
+// often that was needed: rebuilds SCENARIO ...
+func rebuilds(spec string) (string, error) {
+	var b strings.Builder
+	b.WriteString("| scenario | rebuilds | needed | under |\n| --- | --- | --- | --- |\n")
+	p := page{scenarios: strings.Fields(spec)}
+	rows, err := p.rows()
+	if err != nil {
+		return "", err
+	}
+	for _, r := range rows {
+		under := map[[2]int][]string{}
+		var counts [][2]int
+		for _, c := range r.cells {
+			made, needed := c.trace.Rebuilds()
+			n := [2]int{made, needed}
+			if under[n] == nil {
+				counts = append(counts, n)
+			}
+			under[n] = append(under[n], c.strategy.Name)
+		}
+		name := "`" + r.scenario.Name + "`"
+		for _, n := range counts {
+			who := strings.Join(under[n], ", ")
+			if len(under[n]) == len(r.cells) {
+				who = "all"
+			}
+			fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", name, n[0], n[1], who)
+			name = ""
+		}
+	}
+	return b.String(), nil
+}
+
 // field makes the list of where the field met a page's scenarios: field SCENARIO ...
 // It is empty where none of them names a source.
 func field(spec string) (string, error) {

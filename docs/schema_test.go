@@ -93,6 +93,7 @@ func objects(t *testing.T) map[string]object {
 				"ttl": ref("positive"), "latency": ref("span"), "timeout": ref("positive"), "retry": ref("retry"),
 				"persistence": words(t, "setup: {persistence: zzzzzzzzz}"),
 				"replicas":    whole(0, 3), "lag": ref("positive"),
+				"workload": words(t, "setup: {workload: zzzzzzzzz}"),
 				"resource": words(t, "setup: {resource: zzzzzzzzz}"),
 				"scripts":  words(t, "setup: {scripts: zzzzzzzzz}"),
 				"tokens":   words(t, "setup: {tokens: zzzzzzzzz}"),
@@ -110,7 +111,7 @@ func objects(t *testing.T) map[string]object {
 			keys: map[string]any{
 				"work": ref("span"), "insist": ref("positive"), "offset": ref("duration"),
 				"rate":   form{"type": "number", "minimum": 0.1, "maximum": 10},
-				"cycles": whole(1, 1000), "extend": truth, "failopen": truth, "checks": truth,
+				"cycles": whole(1, 1000), "extend": truth, "failopen": truth, "fallthrough": truth, "checks": truth, "recheck": truth,
 			},
 		},
 	}
@@ -156,6 +157,7 @@ func steps(t *testing.T) map[string]step {
 		"failover": {form: one("failover", []string{"to"}, map[string]any{"to": replica, "stay": clients})},
 		"lag":      {form: one("lag", []string{"replica"}, map[string]any{"replica": replica, "by": ref("span")})},
 		"down":     {form: nodes}, "up": {form: nodes}, "rejoin": {form: nodes}, "evict": {form: nodes}, "flush": {form: nodes},
+		"update": {form: words(t, "setup: {workload: cache}\nscript: [{update: zzzzzzzzz}]")},
 	}
 }
 
@@ -410,6 +412,8 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		{minimal + "setup: {retry: {delay: 0s}}\n", false},
 		{minimal + "setup: {retry: {times: 1}}\n", false},
 		{minimal + "setup: {resource: fence}\n", false},
+		{minimal + "setup: {workload: cache, clients: {A: {recheck: true}, B: {fallthrough: true}}}\n", true},
+		{minimal + "setup: {workload: cash}\n", false},
 		{minimal + "setup: {persistence: sometimes}\n", false},
 		{minimal + "setup: {scripts: hot}\n", false},
 		{minimal + "setup: {clients: A}\n", true},
@@ -474,6 +478,8 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		{step("down: all"), true},
 		{step("down: n0"), false},
 		{step("down: []"), false},
+		{"title: x\nsetup: {workload: cache}\nscript: [{update: database}]\n", true},
+		{"title: x\nsetup: {workload: cache}\nscript: [{update: cache}]\n", false},
 		{step("dance: A"), false},
 		{step("{}"), false},
 		{step("run"), false},

@@ -38,6 +38,12 @@ func (c *Config) callerOf(cl *ClientConfig) string {
 	if cl.FailOpen {
 		does = append(does, "fails open")
 	}
+	if cl.FallThrough {
+		does = append(does, "goes ahead when it is refused")
+	}
+	if cl.Recheck {
+		does = append(does, "looks into the cache again once it has the lock")
+	}
 	if c.Strategy.Fences && c.Resource == Fenced {
 		does = append(does, "uses the fence")
 	}

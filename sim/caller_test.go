@@ -16,6 +16,8 @@ func TestCaller(t *testing.T) {
 		{"fenced", func(c *Config) { c.Resource = Fenced }, "uses the fence"},
 		{"fenced", func(c *Config) { c.Resource = FencedWrites }, "uses the fence, which heeds writes only"},
 		{"setpx-lua", func(c *Config) { c.Tokens = MangledTokens }, "mangles its token"},
+		{"setpx-lua", func(c *Config) { c.Clients[0].FallThrough, c.Clients[1].Recheck = true, true },
+			"A goes ahead when it is refused; B looks into the cache again once it has the lock"},
 		{"fenced", func(*Config) {}, "enters without checking"},
 	} {
 		cfg := config(t, tc.strategy, "A", "B")
