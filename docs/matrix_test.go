@@ -60,7 +60,7 @@ func verdictText(v sim.Verdict) string {
 func anchor(heading string) string { return strings.ReplaceAll(heading, ".", "") }
 
 func matrixList(b *strings.Builder, r *row) {
-	fmt.Fprintf(b, "### %s\n\n%s. Who has the lock %s.\n\n", r.scenario.Name, r.scenario.Title, rowCallers(r))
+	fmt.Fprintf(b, "### %s\n\n%s. Callers: %s.\n\n", r.scenario.Name, r.scenario.Title, rowCallers(r))
 	fell := false
 	for _, f := range r.fates() {
 		v := worst(f.trace)
@@ -97,7 +97,7 @@ func rowCallers(r *row) string {
 	slices.SortStableFunc(ways, func(a, b string) int { return len(under[b]) - len(under[a]) })
 	text := ways[0]
 	for _, way := range ways[1:] {
-		text += fmt.Sprintf("; under %s it %s", strings.Join(under[way], " and "), way)
+		text += fmt.Sprintf(". Under %s: %s", strings.Join(under[way], ", "), way)
 	}
 	return text
 }
