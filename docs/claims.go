@@ -8,6 +8,7 @@ type Claim struct {
 	Text  string
 	Never []string // codes that no run shows while the assumptions hold
 	Proof string   // the test in package sim that tries to refute it; none yet if empty
+	How   string   // what that test tries
 
 	// Assumptions, each with what breaks it. Every breach is a subtest of
 	// Proof + "Assumptions".
@@ -27,6 +28,8 @@ var Claims = []Claim{
 			"under any pause, crash, loss, delay, reordering, duplicate, or error of a client's wall clock.",
 		Never: []string{"DG"},
 		Proof: "TestClaim1",
+		How: "random schedules of pauses, crashes, hangs, lost, late and repeated messages, cut and slow links, steps of wall clocks, " +
+			"and restarts that lose nothing; with setpx-lua, setpx-watch, setpx-delex and watchdog",
 		Assumptions: []Assumption{
 			{"no unexpired key is lost", []string{
 				"a restart without persistence", "a restart within the second that everysec may lose",
@@ -47,6 +50,7 @@ var Claims = []Claim{
 		Text: "Claim 1 does not exclude OV: a pause that is longer than the lease overlaps, however right the lock and however often " +
 			"its holder looks at the clock. Only a resource that checks fencing tokens stops the damage.",
 		Proof: "TestClaim2",
+		How:   "a pause before the write, with and without a look at the clock just before it; with setpx-lua, setpx-watch, setpx-delex, redlock and fenced",
 		Assumptions: []Assumption{
 			{"the pause is longer than what is left of the lease", []string{"a shorter one"}},
 			{"the resource checks the tokens", []string{"a resource that takes every access"}},
@@ -56,6 +60,7 @@ var Claims = []Claim{
 		Text:  "With a fencing token there is no SW, not even where the lock itself has failed, and two overlap or hold it at a time.",
 		Never: []string{"SW"},
 		Proof: "TestClaim3",
+		How:   "the random schedules of claim 1, with evictions and steps of the server's clock as well; with fenced",
 		Assumptions: []Assumption{
 			{"the token is minted with the grant, in one step", []string{"a token drawn by a later command"}},
 			{"tokens increase strictly", []string{"a reading of the client's wall clock", "the same token for all"}},
@@ -69,6 +74,7 @@ var Claims = []Claim{
 		Text:  "Redlock never grants twice, whatever else a minority of its servers and the network do.",
 		Never: []string{"DG"},
 		Proof: "TestClaim4",
+		How:   "random schedules in which fewer than half of the servers are down; with three and with five servers",
 		Assumptions: []Assumption{
 			{"the servers fail independently of each other", []string{"three of five lose power together"}},
 			{"a holder has a true majority", []string{"half of an even number"}},
@@ -82,8 +88,8 @@ var Claims = []Claim{
 	},
 	{
 		Text:  "A lock with a TTL can be had again within one TTL of its holder's crash.",
-		Never: []string{"PD"},
 		Proof: "TestClaim5",
+		How:   "a crash after every single step of the holder, with every strategy that sets its TTL at once. Stamps in whole seconds last up to two seconds longer",
 		Assumptions: []Assumption{
 			{"the TTL is set together with the record", []string{"there is none", "it is set by a second command"}},
 			{"nothing that the dead client sent is still under way", []string{"a request that arrives five seconds later"}},

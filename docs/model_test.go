@@ -23,11 +23,11 @@ func claims() string {
 			b.WriteString("No test yet: it comes with the search.\n\n")
 			continue
 		}
-		fmt.Fprintf(&b, "Tried by `%s`", c.Proof)
+		fmt.Fprintf(&b, "Tried by `%s`: %s.", c.Proof, c.How)
 		if len(c.Never) > 0 {
-			fmt.Fprintf(&b, ", which never sees %s", strings.Join(c.Never, " or "))
+			fmt.Fprintf(&b, " It never sees %s.", strings.Join(c.Never, " or "))
 		}
-		fmt.Fprintf(&b, ". It assumes that\n\n| | broken by `%sAssumptions` with |\n| --- | --- |\n", c.Proof)
+		fmt.Fprintf(&b, "\n\n| it assumes that | `%sAssumptions` breaks that by |\n| --- | --- |\n", c.Proof)
 		for _, a := range c.Assumptions {
 			fmt.Fprintf(&b, "| %s | %s |\n", a.Text, strings.Join(a.Breaches, "; "))
 		}
