@@ -36,6 +36,8 @@ type explorer struct {
 	grown     map[aging]aged
 
 	from, s situation
+	choices []move
+	state   []uint32
 	found   codes
 	err     error
 	seen    tally
