@@ -1,0 +1,282 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/sim"
+)
+
+// mark is the glyph of an event on the row of who did it, or nothing.
+func (r *reading) mark(e *sim.Event) string {
+	if len(r.broken[e.Seq]) > 0 && e.Kind == sim.KindWrite {
+		return "bad"
+	}
+	switch e.Kind {
+	case sim.KindSend:
+		return "send"
+	case sim.KindRefused:
+		return "refused"
+	case sim.KindGranted:
+		return "granted"
+	case sim.KindRelease:
+		return "release"
+	case sim.KindExtended:
+		return "extend"
+	case sim.KindRead:
+		return "read"
+	case sim.KindWrite:
+		return "write"
+	case sim.KindReject:
+		return "reject"
+	case sim.KindCrash:
+		return "crash"
+	case sim.KindResume:
+		return "resume"
+	case sim.KindTimeout, sim.KindDisconnect, sim.KindFailed, sim.KindReleaseFailed, sim.KindExtendFailed:
+		return "lost"
+	case sim.KindWallStep, sim.KindThreadEnd:
+		return "fault"
+	}
+	return ""
+}
+
+// stamp is a mark that is to be drawn.
+type stamp struct {
+	name   string // of the glyph; empty for a mere ring
+	client int
+	x, y   int
+	e      *sim.Event
+}
+
+// stamps draws marks on patches of ground, with a ring around those that prove a
+// violation. Patches come first, so that none hides its neighbour's mark.
+func (d *drawing) stamps(list []stamp) {
+	for _, s := range list {
+		if s.name != "" && !d.asking(s.e) {
+			d.printf(`<circle class="ls-halo" cx="%d" cy="%d" r="8"/>`, s.x, s.y)
+		}
+	}
+	for _, s := range list {
+		title := strings.TrimSpace(d.Line(s.e))
+		if s.name != "" {
+			d.used[s.name] = true
+			d.glyph(s.name, glyphClass(s.name, d.ink("", s.client)), s.x, s.y, title)
+		}
+		if d.proof[s.e.Seq] {
+			d.shape(title, `<circle class="ls-ring" cx="%d" cy="%d" r="9"`, s.x, s.y)
+		}
+	}
+}
+
+// glyphClass is the look of a mark in the ink with that number.
+func glyphClass(name, ink string) string {
+	switch {
+	case name == "bad" || name == "crash" || name == "fault":
+		return "ls-mark ls-x"
+	case hollow[name]:
+		return "ls-mark ls-hollow ls-l" + ink
+	}
+	return "ls-mark ls-f" + ink + " ls-l" + ink
+}
+
+// doings marks what a client did.
+func (d *drawing) doings(client, y int) {
+	var list []stamp
+	for i := range d.Events {
+		e := &d.Events[i]
+		if name := d.mark(e); d.doer(e) == client && (name != "" || d.proof[e.Seq]) {
+			list = append(list, stamp{name, client, d.x[i+1], y + 16, e})
+		}
+	}
+	d.stamps(list)
+}
+
+// befalls marks what befell a node: a command that proves a violation, an
+// expiry, a fall, a clock that jumped. A command that changed nothing is a dot.
+func (d *drawing) befalls(node, y int) {
+	var list []stamp
+	for i := range d.Events {
+		e := &d.Events[i]
+		if e.Node != node || d.Actor(e) != d.Nodes[node] {
+			continue
+		}
+		name := d.nodeMark(e)
+		if name != "" || d.proof[e.Seq] {
+			list = append(list, stamp{name, e.Client, d.x[i+1], y + 13, e})
+		} else if e.Kind == sim.KindExecute && len(e.Changes) == 0 {
+			d.shape(strings.TrimSpace(d.Line(e)), `<circle class="%s" cx="%d" cy="%d" r="2"`, d.ink("ls-f", e.Client), d.x[i+1], y+25)
+		}
+	}
+	d.stamps(list)
+}
+
+func (r *reading) nodeMark(e *sim.Event) string {
+	switch e.Kind {
+	case sim.KindExecute:
+		if len(r.broken[e.Seq]) > 0 {
+			return "bad"
+		}
+	case sim.KindUnreachable:
+		return "lost"
+	case sim.KindNodeStep, sim.KindEvict, sim.KindFlush, sim.KindFailover, sim.KindDown:
+		return "fault"
+	case sim.KindUp:
+		return "resume"
+	}
+	return ""
+}
+
+func (r *reading) touchText(e *sim.Event) string {
+	name := r.Clients[e.Client]
+	switch e.Kind {
+	case sim.KindRead:
+		return fmt.Sprintf("%s:%d", name, e.Value)
+	case sim.KindWrite:
+		return fmt.Sprintf("%s=%d", name, e.Value)
+	}
+	return name
+}
+
+// touched marks the accesses to the resource, with who and what: A:0 is A
+// reading 0, A=1 is A writing 1.
+func (d *drawing) touched(y int) {
+	var list []stamp
+	for i := range d.Events {
+		e := &d.Events[i]
+		if !touches(e) {
+			continue
+		}
+		list = append(list, stamp{d.mark(e), e.Client, d.x[i+1], y + 13, e})
+		letters := d.ink("ls-t", e.Client)
+		if len(d.broken[e.Seq]) > 0 {
+			letters = "ls-alarm ls-bold"
+		}
+		d.text("ls-small ls-mid "+letters, d.x[i+1], y+35, d.touchText(e))
+	}
+	d.stamps(list)
+}
+
+// breaches are the places at which properties broke, each once.
+func (d *drawing) breaches() []int {
+	var at []int
+	for i := range d.Violations {
+		if x := d.x[d.after(d.Violations[i].Last())]; len(at) == 0 || at[len(at)-1] != x {
+			at = append(at, x)
+		}
+	}
+	return at
+}
+
+const flagHeight = 22
+
+// flag names the properties that broke at one place. Flags that would run into each other
+// stand below each other.
+type flag struct {
+	x, line int
+	text    string
+}
+
+func (d *drawing) flagsPlaced() []flag {
+	var flags []flag
+	var ends []int // of the last flag, by line
+	for _, x := range d.breaches() {
+		f := flag{x: x, text: "!! " + d.codesAt(x)}
+		w := textWidth(f.text, normal) + 12
+		f.x = min(f.x, d.end-w)
+		for f.line < len(ends) && ends[f.line] > f.x {
+			f.line++
+		}
+		if f.line == len(ends) {
+			ends = append(ends, 0)
+		}
+		ends[f.line] = f.x + w + 4
+		flags = append(flags, f)
+	}
+	return flags
+}
+
+// codesAt lists the codes of the violations that are complete at a place.
+func (d *drawing) codesAt(x int) string {
+	var v sim.Verdict
+	for i := range d.Violations {
+		if d.x[d.after(d.Violations[i].Last())] == x {
+			v = append(v, d.Violations[i].Code)
+		}
+	}
+	return v.Sorted().String()
+}
+
+func (d *drawing) flagLines() int {
+	most := 0
+	for _, f := range d.flagsPlaced() {
+		most = max(most, f.line)
+	}
+	return most + 1
+}
+
+func (d *drawing) flags(y int) {
+	for _, f := range d.flagsPlaced() {
+		top := y + 6 + f.line*flagHeight
+		d.rect("ls-flag", f.x, top, textWidth(f.text, normal)+12, 19, "")
+		d.text("ls-normal ls-bold ls-onflag", f.x+6, top+14, f.text)
+	}
+}
+
+// drawAxis draws true times above a ruler on which the long gaps are marked.
+func (d *drawing) drawAxis() {
+	d.text("ls-small ls-dim ls-end", -16, ruler-12, "virtual time")
+	from := 0
+	for _, g := range d.gaps {
+		d.line("ls-axis", from, ruler, g.from+2, ruler)
+		d.drawGap(g)
+		from = g.to - 2
+	}
+	d.line("ls-axis", from, ruler, d.end, ruler)
+	d.drawTimes()
+}
+
+// drawGap breaks the ruler with two strokes and says how long the gap is.
+func (d *drawing) drawGap(g gap) {
+	mid := (g.from + g.to) / 2
+	text := sim.Brief(g.length)
+	half := 3
+	if w := textWidth(text, small); w+30 <= g.to-g.from {
+		d.text("ls-small ls-dim ls-mid", mid, ruler+4, text)
+		half = w/2 + 8
+	}
+	d.printf(`<path class="ls-gap" stroke-dasharray="2 3" d="M%d %dH%dM%d %dH%d"><title>%s without an event, drawn shorter than it is</title></path>`,
+		g.from+2, ruler, mid-half, mid+half, ruler, g.to-2, text)
+	d.printf(`<path class="ls-gap" d="M%d %dl4-10M%d %dl4-10"/>`, mid-half-3, ruler+5, mid+half-1, ruler+5)
+}
+
+// drawTimes labels the places where properties broke, then those of marks, then
+// as many others as there is room for.
+func (d *drawing) drawTimes() {
+	var taken []span
+	label := func(pos int, class string) {
+		text := sim.Brief(d.states[pos].At)
+		w := textWidth(text, small)
+		s := span{from: d.x[pos] - w/2 - 5, to: d.x[pos] + w/2 + 5, first: pos}
+		for _, t := range taken {
+			same := t.first != pos && sim.Brief(d.states[t.first].At) == text
+			if same || s.from < t.to && t.from < s.to {
+				return
+			}
+		}
+		taken = append(taken, s)
+		d.line("ls-axis", d.x[pos], ruler-4, d.x[pos], ruler+4)
+		d.text("ls-small ls-mid "+class, d.x[pos], ruler-12, text)
+	}
+	for i := range d.Violations {
+		label(d.after(d.Violations[i].Last()), "ls-alarm ls-bold")
+	}
+	label(0, "ls-dim")
+	for _, room := range []int{markRoom, 0} {
+		for i := range d.Events {
+			if d.room(&d.Events[i]) >= room {
+				label(i+1, "ls-dim")
+			}
+		}
+	}
+}
