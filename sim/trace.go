@@ -270,11 +270,16 @@ func (t *Trace) changesText(e *Event) string {
 	if len(e.Changes) == 0 {
 		return ""
 	}
+	return "  [" + e.Effect() + "]"
+}
+
+// Effect is what the event did to its node's keys, or nothing.
+func (e *Event) Effect() string {
 	parts := make([]string, len(e.Changes))
 	for i, c := range e.Changes {
 		parts[i] = c.text(e.At)
 	}
-	return "  [" + strings.Join(parts, "; ") + "]"
+	return strings.Join(parts, "; ")
 }
 
 // Line is the event on one line: the form that is hashed and printed.
