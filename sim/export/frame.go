@@ -10,12 +10,8 @@ import (
 // header says what run this is, and what broke.
 func (d *drawing) header(width int) *block {
 	b := &block{}
-	title := d.Title
-	if title == "" {
-		title = d.Scenario
-	}
 	y := 8
-	for _, line := range fold(title, (width-2*margin)/12) {
+	for _, line := range fold(d.heading(), (width-2*margin)/12) {
 		y += 24
 		b.text("ls-large ls-bold ls-fg", margin, y, line)
 	}
@@ -40,6 +36,13 @@ func (d *drawing) header(width int) *block {
 	}
 	b.height = y + 36
 	return b
+}
+
+func (r *reading) heading() string {
+	if r.Title == "" {
+		return r.Scenario
+	}
+	return r.Title
 }
 
 // reasons tells why each property broke, and by which events, and explains the

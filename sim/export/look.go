@@ -75,9 +75,10 @@ const style = `<style>
 .ls-awake{stroke-width:2}.ls-paused{fill:url(#ls-pause);stroke-width:1.5}.ls-inside{stroke-width:1.5}.ls-split{fill:#c8c8c8}.ls-down{fill:url(#ls-down);stroke:#9a9a9a}
 .ls-mark{stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.ls-hollow{fill:none}.ls-halo{fill:#fff}
 text{font-family:ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}
+.ls-haloed{paint-order:stroke;stroke:#fff;stroke-width:4px}
 .ls-small{font-size:11px}.ls-normal{font-size:13px}.ls-large{font-size:18px}.ls-bold{font-weight:bold}.ls-end{text-anchor:end}.ls-mid{text-anchor:middle}
 @media (prefers-color-scheme:dark){
-.ls-bg,.ls-chip,.ls-halo{fill:#16181c}.ls-fg{fill:#eee}.ls-dim{fill:#a6a6a6}.ls-grey{fill:#6d6d6d}
+.ls-haloed{stroke:#16181c}.ls-bg,.ls-chip,.ls-halo{fill:#16181c}.ls-fg{fill:#eee}.ls-dim{fill:#a6a6a6}.ls-grey{fill:#6d6d6d}
 .ls-rule{stroke:#3a3d42}.ls-axis,.ls-gap{stroke:#a6a6a6}.ls-cross{stroke:#777}
 .ls-f0{fill:#56B4E9}.ls-f2{fill:#00B884}.ls-f4{fill:#F0E442}
 .ls-w0{fill:#2B7FB3}.ls-w1{fill:#553A00}.ls-w2{fill:#0B3D2F}.ls-w3{fill:#4A2940}.ls-w4{fill:#45410E}

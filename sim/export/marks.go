@@ -152,7 +152,7 @@ func (d *drawing) touched(y int) {
 		if len(d.broken[e.Seq]) > 0 {
 			letters = "ls-alarm ls-bold"
 		}
-		d.text("ls-small ls-mid "+letters, d.x[i+1], y+35, d.touchText(e))
+		d.text("ls-small ls-mid ls-haloed "+letters, d.x[i+1], y+35, d.touchText(e))
 	}
 	d.stamps(list)
 }
@@ -170,8 +170,9 @@ func (d *drawing) breaches() []int {
 
 const flagHeight = 22
 
-// flag names the properties that broke at one place. Flags that would run into each other
-// stand below each other.
+// flag names the properties that broke at one place. It stands left of the
+// place, since what is right of it has not happened yet. Flags that would run
+// into each other stand below each other.
 type flag struct {
 	x, line int
 	text    string
@@ -183,7 +184,7 @@ func (d *drawing) flagsPlaced() []flag {
 	for _, x := range d.breaches() {
 		f := flag{x: x, text: "!! " + d.codesAt(x)}
 		w := textWidth(f.text, normal) + 12
-		f.x = min(f.x, d.end-w)
+		f.x = max(f.x-w, -labels+margin)
 		for f.line < len(ends) && ends[f.line] > f.x {
 			f.line++
 		}
@@ -225,7 +226,6 @@ func (d *drawing) flags(y int) {
 
 // drawAxis draws true times above a ruler on which the long gaps are marked.
 func (d *drawing) drawAxis() {
-	d.text("ls-small ls-dim ls-end", -16, ruler-12, "virtual time")
 	from := 0
 	for _, g := range d.gaps {
 		d.line("ls-axis", from, ruler, g.from+2, ruler)

@@ -28,6 +28,7 @@ func SVG(t *sim.Trace) string {
 	p.printf(`<rect class="ls-frame" x="0.5" y="0.5" width="%d" height="%d"/>`, width-1, height-1)
 	p.WriteString(head.String())
 	p.group(0, top, &d.pen)
+	p.group(0, top, &d.names)
 	p.group(0, foot, &below.pen)
 	p.printf("</svg>")
 	return p.String()
@@ -69,7 +70,8 @@ type drawing struct {
 	*reading
 	*axis
 	block
-	used map[string]bool // glyphs that occur
+	names pen             // what stands beside the rows
+	used  map[string]bool // glyphs that occur
 }
 
 // row is a row of the timeline. Its bars lie over what crosses all rows, and
@@ -89,6 +91,7 @@ func draw(t *sim.Trace) *drawing {
 	for _, row := range rows {
 		d.height += row.height
 	}
+	d.names.text("ls-small ls-dim ls-end", labels-16, ruler-12, "virtual time")
 	d.printf(`<g transform="translate(%d 0)">`, labels)
 	d.drawAxis()
 	d.shade()
@@ -97,7 +100,7 @@ func draw(t *sim.Trace) *drawing {
 		d.line("ls-breach", x, ruler, x, d.height-4)
 	}
 	d.each(rows, func(r *row, y int) {
-		r.label(&d.pen, y)
+		r.label(&d.names, y)
 		r.bars(y)
 	})
 	d.each(rows, func(r *row, y int) {
@@ -119,9 +122,9 @@ func (d *drawing) each(rows []row, do func(r *row, y int)) {
 
 func (r *row) label(p *pen, y int) {
 	if r.name != "" {
-		p.text("ls-normal ls-bold "+r.ink, -labels+margin, y+r.height/2+4, r.name)
+		p.text("ls-normal ls-bold "+r.ink, margin, y+r.height/2+4, r.name)
 	}
-	p.text("ls-small ls-dim ls-end", -10, y+r.height/2+4, r.what)
+	p.text("ls-small ls-dim ls-end", labels-10, y+r.height/2+4, r.what)
 }
 
 // group puts what another pen drew at an offset.
@@ -315,14 +318,14 @@ func (d *drawing) believers(y int) {
 			return
 		case n == 1:
 			d.rect("ls-count", s.from, y+4, s.to-s.from, 18, "")
-			d.text("ls-small ls-dim ls-mid", (s.from+s.to)/2, y+17, count)
+			d.text("ls-small ls-dim", s.from+2, y+17, count)
 			return
 		}
 		d.rect("ls-flag", s.from, y+2, s.to-s.from, 22, fmt.Sprintf("%d clients believe that they hold the lock", n))
 		if text := "!! " + count + " BELIEVERS"; textWidth(text, normal)+8 <= s.to-s.from {
 			count = text
 		}
-		d.text("ls-normal ls-bold ls-mid ls-onflag", (s.from+s.to)/2, y+18, count)
+		d.text("ls-normal ls-bold ls-onflag", s.from+2, y+18, count)
 	})
 }
 
