@@ -170,19 +170,19 @@ func (d *drawing) breaches() []int {
 
 const flagHeight = 22
 
-// flag names the properties that broke at one place. It stands left of the
+// pennant names the properties that broke at one place. It stands left of the
 // place, since what is right of it has not happened yet. Flags that would run
 // into each other stand below each other.
-type flag struct {
+type pennant struct {
 	x, line int
 	text    string
 }
 
-func (d *drawing) flagsPlaced() []flag {
-	var flags []flag
+func (d *drawing) flagsPlaced() []pennant {
+	var flags []pennant
 	var ends []int // of the last flag, by line
 	for _, x := range d.breaches() {
-		f := flag{x: x, text: "!! " + d.codesAt(x)}
+		f := pennant{x: x, text: "!! " + d.codesAt(x)}
 		w := textWidth(f.text, normal) + 12
 		f.x = max(f.x-w, -labels+margin)
 		for f.line < len(ends) && ends[f.line] > f.x {

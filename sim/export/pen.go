@@ -88,7 +88,7 @@ func fold(s string, width int) []string {
 			if line != "" {
 				lines, line = append(lines, line), ""
 			}
-			head := string([]rune(word)[:max(width/2, 1)]) // half: each of them may be two columns wide
+			head := take(word, width)
 			lines, word = append(lines, head), word[len(head):]
 		}
 		switch {
@@ -104,4 +104,15 @@ func fold(s string, width int) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// take is as much of a word as fits into so many columns, but at least a letter.
+func take(word string, width int) string {
+	used := 0
+	for i, r := range word {
+		if used += columns(string(r)); used > width && i > 0 {
+			return word[:i]
+		}
+	}
+	return word
 }
