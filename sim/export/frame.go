@@ -15,8 +15,11 @@ func (d *drawing) header(width int) *block {
 		y += 24
 		b.text("ls-large ls-bold ls-fg", margin, y, line)
 	}
-	y += 20
-	b.text("ls-normal ls-dim", margin, y, fmt.Sprintf("%s under %s, TTL %s, seed %d", d.Strategy, d.Scenario, sim.Brief(d.TTL), d.Seed))
+	y += 3
+	for _, line := range fold(fmt.Sprintf("%s under %s, TTL %s, seed %d", d.Strategy, d.Scenario, sim.Brief(d.TTL), d.Seed), (width-2*margin)/8) {
+		y += 17
+		b.text("ls-normal ls-dim", margin, y, line)
+	}
 	y += 12
 	x := margin
 	badge := func(class, letters, text string) {
