@@ -313,7 +313,7 @@ func (t *Trace) Plain(w io.Writer) error {
 		}
 		fmt.Fprintln(&b, t.Line(&t.Events[i]))
 		for _, v := range t.Violations {
-			if v.last() == t.Events[i].Seq {
+			if v.Last() == t.Events[i].Seq {
 				fmt.Fprintf(&b, "%12s  !! %s  %s\n", "", v.Code, v.Text)
 			}
 		}
@@ -357,7 +357,8 @@ func seqList(seqs []int) string {
 	return strings.Join(parts, ", ")
 }
 
-func (v *Violation) last() int { return v.Events[len(v.Events)-1] }
+// Last is the Seq of the event that completed the violation.
+func (v *Violation) Last() int { return v.Events[len(v.Events)-1] }
 
 type jsonEvent struct {
 	Seq    int    `json:"seq"`
@@ -405,7 +406,7 @@ func (t *Trace) MarshalJSON() ([]byte, error) {
 		out.Events = append(out.Events, jsonEvent{e.Seq, int64(e.At), t.Actor(e), e.Kind.String(), t.Text(e), e.Source})
 	}
 	for _, n := range t.Notes {
-		out.Notes = append(out.Notes, jsonNote{n.Seq, noteNames[n.Kind], n.Text, n.Answer})
+		out.Notes = append(out.Notes, jsonNote{n.Seq, n.Kind.String(), n.Text, n.Answer})
 	}
 	return json.Marshal(out)
 }

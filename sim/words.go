@@ -52,9 +52,6 @@ func (n *Note) Prose() string {
 // String is the kind as JSON has it: say, ask or missed.
 func (k NoteKind) String() string { return noteNames[k] }
 
-// Last is the Seq of the event that completed the violation.
-func (v *Violation) Last() int { return v.last() }
-
 var phaseWords = [...]string{
 	PhaseIdle: "idle", PhaseAcquire: "acquiring", PhaseHold: "outside the critical section",
 	PhaseWork: "in the critical section", PhaseRelease: "releasing", PhaseExtend: "extending",

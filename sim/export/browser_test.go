@@ -194,7 +194,9 @@ func (b *browser) press(keys ...string) {
 	}
 }
 
-func (b *browser) text(id string) string { return b.ask(`document.getElementById("` + id + `").innerText`) }
+func (b *browser) text(id string) string {
+	return b.ask(`document.getElementById("` + id + `").innerText`)
+}
 
 func (b *browser) at() string { return b.ask(`document.body.dataset.pos`) }
 

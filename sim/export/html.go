@@ -63,7 +63,7 @@ func (d *drawing) canvas() string {
 		width, d.height+8, width, d.height+8)
 	p.WriteString(style + definitions)
 	p.WriteString(d.String())
-	p.printf(`<rect id="fog" class="ls-fog" x="%d" y="0" width="%d" height="%d"/>`, labels, width, d.height+8)
+	p.printf(`<rect id="fog" class="ls-fog" x="%d" y="0" width="%d" height="%d"/>`, width, width, d.height+8) // until the script moves it, nothing is hidden
 	p.printf(`<g id="cursor" transform="translate(%d 0)"><path class="ls-cursor" d="M0 %dV%d"/><path class="ls-fg" d="M-6 %dH6L0 %dZ"/><text id="clock" class="ls-small ls-bold ls-mid ls-fg ls-clock" y="%d"></text></g>`,
 		labels, ruler, d.height, ruler-8, ruler+1, ruler-12)
 	p.printf(`<g id="names"><rect class="ls-bg" width="%d" height="%d"/>`, labels-9, d.height)
