@@ -29,7 +29,7 @@ func Brief(d time.Duration) string {
 	case d > 0 && d < time.Second:
 		return strconv.FormatFloat(float64(d.Round(time.Millisecond))/1e6, 'f', -1, 64) + "ms"
 	}
-	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', -1, 64) + "s"
+	return strconv.FormatFloat(float64(d.Round(time.Millisecond))/1e9, 'f', -1, 64) + "s" // one division, rounded once
 }
 
 // Prose is the note's text with the lines of each paragraph joined, for views

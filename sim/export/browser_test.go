@@ -239,6 +239,9 @@ func TestPlayerSteps(t *testing.T) {
 	}
 	b.press("ArrowRight")
 	check(last)
+	if got := b.ask(`[...document.querySelectorAll("#events li")].filter(e => e.matches(".here") || e.getAttribute("aria-selected") == "true").map(e => e.id).join()`); got != fmt.Sprintf("e%d", last) {
+		t.Errorf("selected are %s", got)
+	}
 	if got := b.text("verdict"); !strings.HasSuffix(got, run.Verdict().String()) {
 		t.Errorf("at the end it says %q", got)
 	}

@@ -32,11 +32,11 @@ func read(t *sim.Trace) *reading {
 		r.begins = append(r.begins, sim.None)
 	}
 	s := t.NewState()
-	r.states = append(r.states, s.Clone())
+	r.keep(s)
 	for i := range t.Events {
 		e := &t.Events[i]
 		s.Apply(e)
-		r.states = append(r.states, s.Clone())
+		r.keep(s)
 		if c := e.Client; c != sim.None && e.Kind != sim.KindStop && e.Kind != sim.KindDone && r.begins[c] == sim.None {
 			r.begins[c] = i
 		}
@@ -49,6 +49,16 @@ func read(t *sim.Trace) *reading {
 		r.broken[v.Last()] = append(r.broken[v.Last()], i)
 	}
 	return r
+}
+
+// keep remembers a state. The list of touches only ever grows, so that all states
+// can share it: copies of it would take the square of the run's length.
+func (r *reading) keep(s *sim.State) {
+	touches := s.Store.Touches
+	s.Store.Touches = nil
+	c := s.Clone()
+	s.Store.Touches, c.Store.Touches = touches, touches[:len(touches):len(touches)]
+	r.states = append(r.states, c)
 }
 
 // last is the position after the last event.

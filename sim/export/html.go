@@ -198,8 +198,9 @@ func (d *drawing) frame(pos int, f *film, files map[string]int, known map[stateR
 		if file, has := files[e.Source.File]; has {
 			fr.Source = &place{file, e.Source.Line}
 		}
-		before = d.states[pos-1].Clone()
-		before.At = s.At // so that what only time has changed does not count
+		earlier := *d.states[pos-1]
+		earlier.At = s.At // so that what only time has changed does not count
+		before = &earlier
 	}
 	old := map[stateRow]int{}
 	for _, r := range d.stateRows(before, pos) {

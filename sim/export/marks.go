@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/sim"
@@ -253,29 +254,32 @@ func (d *drawing) drawGap(g gap) {
 // drawTimes labels the places where properties broke, then those of marks, then
 // as many others as there is room for.
 func (d *drawing) drawTimes() {
-	var taken []span
-	label := func(pos int, class string) {
+	type label struct {
+		from, to, pos int
+		text          string
+	}
+	var taken []label
+	write := func(pos int, class string) {
 		text := sim.Brief(d.states[pos].At)
 		w := textWidth(text, small)
-		s := span{from: d.x[pos] - w/2 - 5, to: d.x[pos] + w/2 + 5, first: pos}
-		for _, t := range taken {
-			same := t.first != pos && sim.Brief(d.states[t.first].At) == text
-			if same || s.from < t.to && t.from < s.to {
-				return
-			}
+		l := label{d.x[pos] - w/2 - 5, d.x[pos] + w/2 + 5, pos, text}
+		if slices.ContainsFunc(taken, func(t label) bool {
+			return l.from < t.to && t.from < l.to || t.pos != pos && t.text == text
+		}) {
+			return
 		}
-		taken = append(taken, s)
+		taken = append(taken, l)
 		d.line("ls-axis", d.x[pos], ruler-4, d.x[pos], ruler+4)
 		d.text("ls-small ls-mid "+class, d.x[pos], ruler-12, text)
 	}
 	for i := range d.Violations {
-		label(d.after(d.Violations[i].Last()), "ls-alarm ls-bold")
+		write(d.after(d.Violations[i].Last()), "ls-alarm ls-bold")
 	}
-	label(0, "ls-dim")
+	write(0, "ls-dim")
 	for _, room := range []int{markRoom, 0} {
 		for i := range d.Events {
 			if d.room(&d.Events[i]) >= room {
-				label(i+1, "ls-dim")
+				write(i+1, "ls-dim")
 			}
 		}
 	}

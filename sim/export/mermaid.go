@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -19,24 +20,46 @@ const mermaidMost = 50_000
 // and a red ground under whatever broke a property. Clock readings, sleeps and what
 // the commands tell anyway are left out; critical sections are activation bars.
 //
-// A run that is too long for Mermaid loses the commands that changed nothing
-// and prove nothing, and says where and how many.
+// A run that is too long for Mermaid loses what weighs least: first the commands
+// that changed nothing, then all commands. If that is not enough, only what proves
+// a violation stays, or if there is none, the beginning. Whatever is left out, the
+// diagram says where and how much.
 func Mermaid(t *sim.Trace) string {
 	m := &mermaid{reading: read(t)}
 	items := m.items()
-	if text := m.document(items); len(text) <= mermaidMost {
-		return text
+	text := m.document(items)
+	for _, least := range []weight{changing, telling} {
+		if len(text) > mermaidMost {
+			text = m.document(m.leaveOut(items, least))
+		}
 	}
-	return m.document(m.leaveOut(items))
+	if len(text) > mermaidMost {
+		least := changing
+		if len(m.Violations) > 0 {
+			least = proving
+		}
+		text = m.document(m.cutShort(m.leaveOut(items, least), mermaidMost-len(m.document(nil))))
+	}
+	return text
 }
+
+// weight is how much a piece of the diagram matters to the story.
+type weight uint8
+
+const (
+	routine  weight = iota // a command that changed nothing, and a refusal
+	changing               // a command that did
+	telling                // what became of a client or a node, and what is said
+	proving                // what proves a violation
+)
 
 type mermaid struct{ *reading }
 
 // item is a piece of the diagram.
 type item struct {
-	lines []string
-	seq   int  // of the event, or 0
-	vital bool // the story cannot be told without it
+	lines  []string
+	seq    int // of the event, or 0
+	weight weight
 }
 
 func (m *mermaid) document(items []item) string {
@@ -69,17 +92,17 @@ func (m *mermaid) items() []item {
 	note, now := 0, time.Duration(0)
 	passes := func(at time.Duration) {
 		if gone := at - now; gone > 0 && gone >= m.TTL/4 {
-			items = append(items, item{lines: []string{m.all("... " + sim.Brief(gone) + " later ...")}, vital: true})
+			items = append(items, item{lines: []string{m.all("... " + sim.Brief(gone) + " later ...")}, weight: telling})
 		}
 		now = at
 	}
 	said := func(upTo int) {
 		for ; note < len(m.Notes) && m.Notes[note].Seq <= upTo; note++ {
 			passes(m.Notes[note].At)
-			items = append(items, item{lines: []string{m.said(&m.Notes[note])}, vital: true})
+			items = append(items, item{lines: []string{m.said(&m.Notes[note])}, weight: proving})
 		}
 	}
-	vital, busy := m.vital(), make([]bool, len(m.Clients))
+	weights, busy := m.weigh(), make([]bool, len(m.Clients))
 	for i := range m.Events {
 		e := &m.Events[i]
 		said(e.Seq)
@@ -91,7 +114,7 @@ func (m *mermaid) items() []item {
 			continue
 		}
 		passes(e.At)
-		items = append(items, item{append(m.alarm(e, line), activation(e, busy)...), e.Seq, vital[e.Seq]})
+		items = append(items, item{append(m.alarm(e, line), activation(e, busy)...), e.Seq, weights[e.Seq]})
 	}
 	said(math.MaxInt)
 	return items
@@ -198,46 +221,97 @@ func activation(e *sim.Event, busy []bool) []string {
 	return nil
 }
 
-// vital finds the events without which the story cannot be told: all but the commands,
-// with their halves, that changed nothing and prove nothing, and refusals.
-func (m *mermaid) vital() map[int]bool {
-	vital := map[int]bool{}
+// weigh gives the weights of events by Seq. The halves of a request weigh as much
+// as what it did.
+func (m *mermaid) weigh() map[int]weight {
+	w := map[int]weight{sim.None: routine}
 	for i := range m.Events {
 		e := &m.Events[i]
+		own := telling
 		switch e.Kind {
 		case sim.KindSend, sim.KindRefused:
-			vital[e.Seq] = m.proof[e.Seq]
+			own = routine
 		case sim.KindReceive, sim.KindDisconnect:
-			vital[e.Seq] = m.proof[e.Seq] || vital[e.Ref]
+			own = min(w[e.Ref], changing)
 		case sim.KindExecute, sim.KindUnreachable:
-			vital[e.Seq] = m.proof[e.Seq] || len(e.Changes) > 0
-			vital[e.Ref] = vital[e.Ref] || vital[e.Seq]
-		default:
-			vital[e.Seq] = true
+			if own = routine; len(e.Changes) > 0 {
+				own = changing
+			}
+			w[e.Ref] = max(w[e.Ref], own)
+		case sim.KindExpire, sim.KindReplicate, sim.KindRead, sim.KindWrite:
+			own = changing
 		}
+		if m.proof[e.Seq] {
+			own = proving
+		}
+		w[e.Seq] = own
 	}
-	return vital
+	return w
 }
 
-// leaveOut replaces stretches of what isn't vital by a word about them.
-func (m *mermaid) leaveOut(items []item) []item {
+// leaveOut replaces stretches of what weighs less by a word about them. Critical
+// sections lose their bars, as one of their ends may be missing.
+func (m *mermaid) leaveOut(items []item, least weight) []item {
 	var kept []item
 	for i := 0; i < len(items); {
 		from := i
-		for i < len(items) && !items[i].vital {
+		for i < len(items) && items[i].weight < least {
 			i++
 		}
 		switch out := items[from:i]; len(out) {
 		case 0:
-			kept = append(kept, items[i])
+			kept = append(kept, items[i].withoutBars())
 			i++
 		case 1:
-			kept = append(kept, out[0])
+			kept = append(kept, out[0].withoutBars())
 		default:
-			kept = append(kept, item{lines: []string{m.all(fmt.Sprintf("... %d messages that changed nothing, #%d to #%d ...", len(out), out[0].seq, out[len(out)-1].seq))}})
+			kept = append(kept, item{lines: []string{m.leftOut(out)}})
 		}
 	}
 	return kept
+}
+
+func (it item) withoutBars() item {
+	it.lines = slices.DeleteFunc(slices.Clone(it.lines), func(l string) bool {
+		return strings.HasPrefix(l, "activate ") || strings.HasPrefix(l, "deactivate ")
+	})
+	return it
+}
+
+// leftOut says what is missing in one place.
+func (m *mermaid) leftOut(out []item) string {
+	var seqs []int
+	heaviest := routine
+	for _, it := range out {
+		heaviest = max(heaviest, it.weight)
+		if it.seq != 0 {
+			seqs = append(seqs, it.seq)
+		}
+	}
+	what := "events are left out"
+	if heaviest == routine {
+		what = "messages that changed nothing are left out"
+	}
+	if len(seqs) == 0 {
+		return m.all("... time passes ...")
+	}
+	return m.all(fmt.Sprintf("... %d %s, #%d to #%d ...", len(seqs), what, seqs[0], seqs[len(seqs)-1]))
+}
+
+// cutShort keeps as many items as there are bytes for, and says that it is not all.
+func (m *mermaid) cutShort(items []item, most int) []item {
+	end := item{lines: []string{m.all("... the rest is left out: the run is too long for a diagram ...")}}
+	const indent = len("    \n")
+	most -= len(end.lines[0]) + indent
+	for i := range items {
+		for _, l := range items[i].lines {
+			most -= len(l) + indent
+		}
+		if most < 0 {
+			return append(slices.Clone(items[:i]), end)
+		}
+	}
+	return items
 }
 
 // stamped begins a text with what the event is referred to by.

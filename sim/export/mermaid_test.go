@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,13 +146,52 @@ func TestMermaidLeavesOutWhatIsTooMuch(t *testing.T) {
 	checkMermaid(t, diagram)
 	last := len(long.Events) - 1
 	for _, want := range []string{"c0->>n0: #35;1 ", "Note over n0: #35;2 ", "n0-->>c0: #35;3 ", fmt.Sprintf("Note over c0: #35;%d ", last+1),
-		fmt.Sprintf("... %d messages that changed nothing, #35;4 to #35;%d ...", 2*polls, last)} {
+		fmt.Sprintf("... %d messages that changed nothing are left out, #35;4 to #35;%d ...", 2*polls, last)} {
 		if !strings.Contains(diagram, want) {
 			t.Errorf("no %q in\n%s", want, diagram)
 		}
 	}
 	if len(diagram) > mermaidMost {
 		t.Errorf("%d bytes", len(diagram))
+	}
+}
+
+// However long a run is, its diagram is valid and short enough, and as long as
+// there is room for them, the proofs stay.
+func TestMermaidIsNeverTooLong(t *testing.T) {
+	base := trace(t, "setpx-lua", "pause-past-ttl")
+	for _, times := range []int{30, 300} {
+		long := *base
+		long.Events, long.Notes, long.Violations = nil, nil, nil
+		for range times {
+			first := len(long.Events)
+			for _, e := range base.Events {
+				e.Seq += first
+				e.At += time.Duration(first) * time.Second
+				if e.Ref != sim.None {
+					e.Ref += first
+				}
+				long.Events = append(long.Events, e)
+			}
+			for _, v := range base.Violations {
+				v.Events = slices.Clone(v.Events)
+				for i := range v.Events {
+					v.Events[i] += first
+				}
+				long.Violations = append(long.Violations, v)
+			}
+		}
+		diagram := Mermaid(&long)
+		checkMermaid(t, diagram)
+		if len(diagram) > mermaidMost {
+			t.Errorf("%d times: %d bytes", times, len(diagram))
+		}
+		if !strings.Contains(diagram, "left out") {
+			t.Errorf("%d times: it does not say that something is left out", times)
+		}
+		if proofs := strings.Count(diagram, "!! OV "); proofs == 0 || times == 30 && proofs != times {
+			t.Errorf("%d times: %d proofs", times, proofs)
+		}
 	}
 }
 

@@ -121,13 +121,17 @@
     }));
   }
 
+  let listed = null; // what the list shows: touching every line at every step would be slow in a long run
   function showEvents() {
     const clear = $("clear").checked;
-    lines.forEach((li, i) => {
-      li.hidden = !clear && i >= pos;
-      li.classList.toggle("here", i + 1 === pos);
-      li.setAttribute("aria-selected", i + 1 === pos);
-    });
+    const [from, to] = listed && listed.clear === clear ? [Math.min(pos, listed.pos), Math.max(pos, listed.pos)] : [0, last];
+    for (let i = from; i < to; i++) lines[i].hidden = !clear && i >= pos;
+    for (const [line, is] of [[lines[(listed ? listed.pos : 0) - 1], false], [lines[pos - 1], true]]) {
+      if (!line) continue;
+      line.classList.toggle("here", is);
+      line.setAttribute("aria-selected", is);
+    }
+    listed = { pos, clear };
     const here = lines[pos - 1];
     $("events").setAttribute("aria-activedescendant", here ? here.id : "");
     $("events").scrollTop = here ? here.offsetTop - $("events").clientHeight / 2 : 0;
@@ -194,8 +198,8 @@
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.altKey || e.metaKey || e.target.tagName === "SELECT") return;
     const native = e.target.id === "scrub" && /^(Arrow|Home|End)/.test(e.key);
-    const listed = e.target.id === "events" && { ArrowDown: "step", ArrowUp: "back" }[e.key];
-    const act = listed || keys[e.key];
+    const inList = e.target.id === "events" && { ArrowDown: "step", ArrowUp: "back" }[e.key];
+    const act = inList || keys[e.key];
     if (e.key === " " && !["BUTTON", "SUMMARY"].includes(e.target.tagName) && e.target.type !== "checkbox") play(!timer);
     else if (act && !native) { play(false); actions[act](); }
     else return;

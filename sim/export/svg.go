@@ -38,7 +38,12 @@ func SVG(t *sim.Trace) string {
 func describe(t *sim.Trace) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Timeline of %s under %s in virtual time.", t.Strategy, t.Scenario)
+	const most = 12 // nobody listens to more
 	for i := range t.Violations {
+		if i == most {
+			fmt.Fprintf(&b, " And %d more.", len(t.Violations)-most)
+			break
+		}
 		v := &t.Violations[i]
 		fmt.Fprintf(&b, " At %s, %s: %s.", sim.Brief(v.At), v.Code.Name(), v.Text)
 	}
