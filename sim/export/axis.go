@@ -45,7 +45,8 @@ func newAxis(r *reading, width int) *axis {
 	for i := range r.Events {
 		e := &r.Events[i]
 		hard[i], soft[i] = r.room(e), gapUnit*doublings(e.At-before, r.TTL)+softness(e)
-		if r.asking(e) && len(r.broken[e.Seq]) == 0 {
+		overlap := max(r.states[i].Believers(), r.states[i+1].Believers()) > 1
+		if r.asking(e) && len(r.broken[e.Seq]) == 0 && !overlap {
 			hard[i], soft[i] = hard[i]/4, soft[i]/4
 		}
 		before = e.At

@@ -190,39 +190,15 @@ func (f *film) sources(t *sim.Trace) map[string]int {
 
 func (d *drawing) frame(pos int, f *film, files map[string]int, known map[stateRow]int) frame {
 	s := d.states[pos]
-	fr := frame{X: labels + d.x[pos], Time: sim.Brief(s.At), Ink: -1, Holders: d.Holders(s), Rows: []int{}, Fresh: []int{}, Stands: []spot{}, Chapter: -1}
-	before := s
+	fr := frame{X: labels + d.x[pos], Time: sim.Brief(s.At), Ink: -1, Holders: d.Holders(s), Stands: d.stands(s, files), Chapter: -1}
 	if pos > 0 {
 		e := &d.Events[pos-1]
 		fr.Ink = d.inkNumber(d.doer(e))
 		if file, has := files[e.Source.File]; has {
 			fr.Source = &place{file, e.Source.Line}
 		}
-		earlier := *d.states[pos-1]
-		earlier.At = s.At // so that what only time has changed does not count
-		before = &earlier
 	}
-	old := map[stateRow]int{}
-	for _, r := range d.stateRows(before, pos) {
-		old[r]++
-	}
-	for _, r := range d.stateRows(s, pos) {
-		if old[r]--; old[r] < 0 {
-			fr.Fresh = append(fr.Fresh, len(fr.Rows))
-		}
-		if _, has := known[r]; !has {
-			known[r] = len(f.Rows)
-			f.Rows = append(f.Rows, r)
-		}
-		fr.Rows = append(fr.Rows, known[r])
-	}
-	for i := range s.Clients {
-		if c := &s.Clients[i]; c.InStrategy() {
-			if file, has := files[c.Source.File]; has {
-				fr.Stands = append(fr.Stands, spot{place{file, c.Source.Line}, d.Clients[i], d.inkNumber(i)})
-			}
-		}
-	}
+	fr.Rows, fr.Fresh = d.frameRows(pos, f, known)
 	for i := range f.Chapters {
 		if f.Chapters[i].Pos <= pos {
 			fr.Chapter = i
@@ -239,6 +215,42 @@ func (d *drawing) frame(pos int, f *film, files map[string]int, known map[stateR
 		}
 	}
 	return fr
+}
+
+// frameRows is what is true at a position, as indices of the film's rows, and
+// which of them the event that led there has made so.
+func (d *drawing) frameRows(pos int, f *film, known map[stateRow]int) (rows, fresh []int) {
+	s := d.states[pos]
+	before := *d.states[max(pos-1, 0)]
+	before.At = s.At // so that what only time has changed does not count
+	old := map[stateRow]int{}
+	for _, r := range d.stateRows(&before, pos) {
+		old[r]++
+	}
+	fresh = []int{}
+	for i, r := range d.stateRows(s, pos) {
+		if old[r]--; old[r] < 0 {
+			fresh = append(fresh, i)
+		}
+		if _, has := known[r]; !has {
+			known[r] = len(f.Rows)
+			f.Rows = append(f.Rows, r)
+		}
+		rows = append(rows, known[r])
+	}
+	return rows, fresh
+}
+
+// stands is on which line of the strategy's code each client is.
+func (d *drawing) stands(s *sim.State, files map[string]int) []spot {
+	spots := []spot{}
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		if file, has := files[c.Source.File]; has && c.InStrategy() {
+			spots = append(spots, spot{place{file, c.Source.Line}, d.Clients[i], d.inkNumber(i)})
+		}
+	}
+	return spots
 }
 
 // inkNumber is the number of a client's colour, or -1.

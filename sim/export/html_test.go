@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/strategies"
 )
 
 var (
@@ -43,12 +44,13 @@ func decode[T any](t *testing.T, raw json.RawMessage) T {
 	return v
 }
 
-// pages calls test with the pages of some of the runs; all of them would take ten seconds.
+// pages calls test with the pages of some of the runs, of all strategies and of
+// all scenarios in the end; all the runs would take half a minute.
 func pages(t *testing.T, test func(t *testing.T, trace *sim.Trace, page string)) {
 	t.Helper()
 	n := 0
 	eachRun(t, func(t *testing.T, trace *sim.Trace) {
-		if n++; n%7 == 1 || len(trace.Violations) > 2 && n%2 == 1 {
+		if n++; n%(len(strategies.All())+1) == 1 {
 			test(t, trace, HTML(trace))
 		}
 	})
