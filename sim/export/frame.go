@@ -95,7 +95,7 @@ func (d *drawing) legend(b *block, y, width int) int {
 	}
 	b.line("ls-rule", margin, y-6, width-margin, y-6)
 	for _, bar := range []struct{ class, what string }{
-		{"ls-inside ls-f0 ls-l0", "in the critical section"}, {"ls-paused ls-l0", "paused"}, {"ls-b0", "believes, or record stored"},
+		{"ls-inside ls-f0 ls-l0", "in the critical section"}, {"ls-paused ls-l0", "paused, or hangs"}, {"ls-b0", "believes, or record stored"},
 		{"ls-over ls-l0", "lease over, not noticed"}, {"ls-split", "nobody has enough"}, {"ls-down", "down"},
 	} {
 		if d.used[kindOfBar(bar.class)] {

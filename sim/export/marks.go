@@ -81,8 +81,8 @@ func glyphClass(name, ink string) string {
 	return "ls-mark ls-f" + ink + " ls-l" + ink
 }
 
-// doings marks what a client did.
-func (d *drawing) doings(client, y int) {
+// clientStamps marks what a client did.
+func (d *drawing) clientStamps(client, y int) []stamp {
 	var list []stamp
 	for i := range d.Events {
 		e := &d.Events[i]
@@ -90,26 +90,36 @@ func (d *drawing) doings(client, y int) {
 			list = append(list, stamp{name, client, d.x[i+1], y + 16, e})
 		}
 	}
-	d.stamps(list)
+	return list
 }
 
-// befalls marks what befell a node: a command that proves a violation, an
-// expiry, a fall, a clock that jumped. A command that changed nothing is a dot.
-func (d *drawing) befalls(node, y int) {
+// nodeStamps marks what befell a node: a command that proves a violation, an
+// expiry, a fall, a clock that jumped.
+func (d *drawing) nodeStamps(node, y int) []stamp {
 	var list []stamp
 	for i := range d.Events {
 		e := &d.Events[i]
-		if e.Node != node || d.Actor(e) != d.Nodes[node] {
-			continue
-		}
-		name := d.nodeMark(e)
-		if name != "" || d.proof[e.Seq] {
+		if name := d.nodeMark(e); d.on(node, e) && (name != "" || d.proof[e.Seq]) {
 			list = append(list, stamp{name, e.Client, d.x[i+1], y + 13, e})
-		} else if e.Kind == sim.KindExecute && len(e.Changes) == 0 {
+		}
+	}
+	return list
+}
+
+// on reports whether an event is a node's own.
+func (r *reading) on(node int, e *sim.Event) bool {
+	return e.Node == node && r.Actor(e) == r.Nodes[node]
+}
+
+// befalls draws a node's marks, and a dot under its record for every command that
+// changed nothing.
+func (d *drawing) befalls(node, y int) {
+	for i := range d.Events {
+		if e := &d.Events[i]; d.on(node, e) && e.Kind == sim.KindExecute && len(e.Changes) == 0 && !d.proof[e.Seq] {
 			d.shape(strings.TrimSpace(d.Line(e)), `<circle class="%s" cx="%d" cy="%d" r="2"`, d.ink("ls-f", e.Client), d.x[i+1], y+25)
 		}
 	}
-	d.stamps(list)
+	d.stamps(d.nodeStamps(node, y))
 }
 
 func (r *reading) nodeMark(e *sim.Event) string {

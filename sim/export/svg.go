@@ -145,7 +145,7 @@ func (d *drawing) rows() []row {
 		if d.begins[i] == sim.None {
 			continue
 		}
-		rows = append(rows, row{name, "does", d.ink("ls-t", i), 32, func(y int) { d.does(i, y) }, func(y int) { d.doings(i, y) }})
+		rows = append(rows, row{name, "does", d.ink("ls-t", i), 32, func(y int) { d.does(i, y) }, func(y int) { d.stamps(d.clientStamps(i, y)) }})
 		if name != sim.Probe {
 			rows = append(rows, row{"", "thinks", "", 24, func(y int) { d.thinks(i, y) }, nil})
 		}
@@ -198,16 +198,30 @@ func (d *drawing) length(s span) string {
 	return sim.Brief(d.states[s.next].At - d.states[s.first].At)
 }
 
-// bar draws a box over a span, with the first of the texts that fits into it.
-func (d *drawing) bar(s span, class string, y, height int, letters string, texts ...string) {
+// bar draws a box over a span, with the first of the texts that fits into it
+// between the marks that stand there.
+func (d *drawing) bar(s span, class string, y, height int, marks []stamp, letters string, texts ...string) {
 	d.rect(class, s.from, y, s.to-s.from, height, "")
 	d.used[kindOfBar(class)] = true
 	for _, text := range texts {
-		if textWidth(text, small)+20 <= s.to-s.from {
-			d.chip(letters, s.from+7, y+1, height-2, text)
+		if x, fits := room(s, textWidth(text, small)+8, marks); fits {
+			d.chip(letters, x, y+1, height-2, text)
 			return
 		}
 	}
+}
+
+// room is the first place in a span for something so wide that meets no mark. It
+// is near the beginning, because what a text says is true of the beginning.
+func room(s span, width int, marks []stamp) (x int, fits bool) {
+	const edge, reach, near = 7, 10, 30 // from the bar's end; what a mark needs on either side
+	x = s.from + edge
+	for _, m := range marks { // they are in order
+		if m.x+reach > x && m.x-reach < x+width {
+			x = m.x + reach
+		}
+	}
+	return x, x+width+edge <= s.to && x-s.from <= near
 }
 
 // kindOfBar is the first of a bar's classes, whoever's it is.
@@ -216,6 +230,7 @@ func kindOfBar(class string) string {
 }
 
 func (d *drawing) does(client, y int) {
+	marks := d.clientStamps(client, y)
 	type doing struct{ crashed, stopped, hung, paused, inside bool }
 	spans(d, func(s *sim.State) doing {
 		c := &s.Clients[client]
@@ -226,13 +241,13 @@ func (d *drawing) does(client, y int) {
 		case k.crashed:
 			d.chip("ls-dim", s.from+10, y+7, 18, "crashed")
 		case k.hung:
-			d.bar(s, "ls-paused"+stroke, y+6, 20, "ls-fg", "hangs for good", "hangs")
+			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "hangs for good", "hangs")
 		case k.paused && k.inside:
-			d.bar(s, "ls-paused"+stroke, y+6, 20, "ls-fg", "paused inside, "+d.length(s), "paused "+d.length(s), "paused")
+			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "paused inside, "+d.length(s), "paused "+d.length(s), "paused")
 		case k.paused:
-			d.bar(s, "ls-paused"+stroke, y+6, 20, "ls-fg", "paused "+d.length(s), "paused")
+			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "paused "+d.length(s), "paused")
 		case k.inside:
-			d.bar(s, "ls-inside "+d.ink("ls-f", client)+stroke, y+6, 20, "")
+			d.bar(s, "ls-inside "+d.ink("ls-f", client)+stroke, y+6, 20, marks, "")
 		case !k.stopped && s.next > d.begins[client]:
 			d.line("ls-awake"+stroke, max(s.from, d.x[d.begins[client]+1]), y+16, s.to, y+16)
 		}
@@ -248,9 +263,9 @@ func (d *drawing) thinks(client, y int) {
 	}, func(s span, k thought) {
 		switch letters := d.ink("ls-t", client); {
 		case k.believed && k.live:
-			d.bar(s, d.ink("ls-b", client), y+3, 17, letters, name+" believes it holds the lock", name+" holds the lock", name+" holds", name)
+			d.bar(s, d.ink("ls-b", client), y+3, 17, nil, letters, name+" believes it holds the lock", name+" holds the lock", name+" holds", name)
 		case k.believed:
-			d.bar(s, "ls-over "+d.ink("ls-l", client), y+3, 17, letters, "lease over, not noticed", "lease over", "over")
+			d.bar(s, "ls-over "+d.ink("ls-l", client), y+3, 17, nil, letters, "lease over, not noticed", "lease over", "over")
 		case k.wants:
 			d.line("ls-wants "+d.ink("ls-l", client), s.from, y+12, s.to, y+12)
 		}
@@ -258,6 +273,7 @@ func (d *drawing) thinks(client, y int) {
 }
 
 func (d *drawing) holds(node, y int) {
+	marks := d.nodeStamps(node, y)
 	type holding struct {
 		up, present    bool
 		owner, written int
@@ -271,14 +287,14 @@ func (d *drawing) holds(node, y int) {
 	}, func(s span, k holding) {
 		switch {
 		case !k.up:
-			d.bar(s, "ls-down", y+4, 19, "ls-fg", "down")
+			d.bar(s, "ls-down", y+4, 19, marks, "ls-fg", "down")
 		case k.present:
 			rec := d.states[s.first].LockRecord(node)
 			whose := "somebody's"
 			if k.owner != sim.None {
 				whose = d.Clients[k.owner] + "'s"
 			}
-			d.bar(s, d.ink("ls-b", k.owner), y+4, 19, d.ink("ls-t", k.owner), whose+" "+d.Key+" = "+rec.Value+lives(rec, s, d), whose+" "+d.Key, whose)
+			d.bar(s, d.ink("ls-b", k.owner), y+4, 19, marks, d.ink("ls-t", k.owner), whose+" "+d.Key+" = "+rec.Value+lives(rec, s, d), whose+" "+d.Key, whose)
 		}
 	})
 }
@@ -297,9 +313,9 @@ func (d *drawing) enough(y int) {
 		switch {
 		case k.owner != sim.None:
 			name := d.Clients[k.owner]
-			d.bar(s, d.ink("ls-b", k.owner), y+4, 19, d.ink("ls-t", k.owner), name+" has enough nodes", name)
+			d.bar(s, d.ink("ls-b", k.owner), y+4, 19, nil, d.ink("ls-t", k.owner), name+" has enough nodes", name)
 		case k.split:
-			d.bar(s, "ls-split", y+11, 5, "")
+			d.bar(s, "ls-split", y+11, 5, nil, "")
 		}
 	})
 }

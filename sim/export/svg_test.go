@@ -145,3 +145,32 @@ func TestEveryGlyphIsExplained(t *testing.T) {
 		t.Errorf("%d marks are explained, there are %d", len(explained), len(glyphs))
 	}
 }
+
+// A bar's text stands where no mark covers it, or not at all.
+func TestRoomBetweenMarks(t *testing.T) {
+	at := func(xs ...int) (list []stamp) {
+		for _, x := range xs {
+			list = append(list, stamp{x: x})
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		marks []stamp
+		width int
+		x     int
+		fits  bool
+	}{
+		{nil, 50, 107, true},
+		{nil, 87, 107, false},
+		{at(100), 50, 110, true},
+		{at(100, 150), 50, 160, false},
+		{at(100, 150), 20, 110, true},
+		{at(50, 190, 300), 60, 107, true},
+		{at(120), 20, 130, true},
+		{at(121), 20, 0, false},
+	} {
+		if x, fits := room(span{from: 100, to: 200}, tt.width, tt.marks); fits != tt.fits || fits && x != tt.x {
+			t.Errorf("%d wide between %d marks: %d, %t, want %d, %t", tt.width, len(tt.marks), x, fits, tt.x, tt.fits)
+		}
+	}
+}
