@@ -204,6 +204,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	x := m.explorer()
 	x.s.copyFrom(m.start())
+	x.hasty = seed%2 == 0
 	var all codes
 	var trail, choices []move
 	eager := rng.IntN(3) // faults come more or less often
@@ -217,10 +218,11 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 				v = choices[rng.IntN(len(choices))]
 			}
 		}
-		trail = append(trail, v)
 		if x.follow(v); x.err != nil {
 			return x.err
 		}
+		v.ops = x.ops
+		trail = append(trail, v)
 		all |= x.found
 		if err := w.Play(m.play(v), nil); err != nil {
 			return err

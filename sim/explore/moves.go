@@ -13,6 +13,7 @@ type move struct {
 	fault Kind
 	by    int32 // of time that passes, or of a clock that jumps
 	n     uint8 // which of the client's held requests, from 1
+	ops   uint8 // how many operations of the client it was
 }
 
 type moveKind uint8
@@ -32,7 +33,7 @@ const (
 
 // follow makes one move, in a situation that is the explorer's own.
 func (x *explorer) follow(m move) {
-	x.found = 0
+	x.found, x.ops = 0, 0
 	switch m.kind {
 	case acts, actsAndLosesReply, actsAndIsHeldUp:
 		t, _ := x.next(int(m.who))
