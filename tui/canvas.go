@@ -113,11 +113,8 @@ func (c *canvas) text(x, y, width int, s string, k ink) int {
 // line writes a line made of pieces of text in several inks.
 func (c *canvas) line(x, y, width int, l line) int {
 	width = min(width, c.w-x)
-	if l.width() > width {
-		l = l.fit(width, c.more)
-	}
 	used := 0
-	for _, s := range l {
+	for _, s := range l.fitted(width, c.more) {
 		used += c.text(x+used, y, width-used, s.text, s.ink)
 	}
 	return used
@@ -151,6 +148,14 @@ func (l line) width() int {
 		n += textWidth(s.text)
 	}
 	return n
+}
+
+// fitted is the line, cut if it is too wide.
+func (l line) fitted(width int, more string) line {
+	if l.width() <= width {
+		return l
+	}
+	return l.fit(width, more)
 }
 
 // fit cuts a line that is too wide; the mark takes the ink of what it cuts.

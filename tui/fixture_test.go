@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/strategies"
+	"lockstep/tui/progress"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -212,7 +214,7 @@ type app struct {
 func newApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Trace, error)) *app {
 	lib := shelf(run)
 	o := Options{Strategy: lib.strategies[lib.strategy("setpx-lua")], Scenario: lib.scenarios[0], Seed: 1}
-	a := &app{newRoot(lib, o, th), t}
+	a := &app{newRoot(lib, &progress.Diary{}, o, th), t}
 	a.do(a.Init())
 	a.send(tea.WindowSizeMsg{Width: w, Height: h})
 	return a
@@ -225,7 +227,7 @@ func (a *app) send(msg tea.Msg) {
 
 // do runs a command and sends its message, but for timers, which tests set off themselves.
 func (a *app) do(cmd tea.Cmd) {
-	if cmd == nil || a.player().playing {
+	if p := a.player(); cmd == nil || p != nil && p.playing {
 		return
 	}
 	switch msg := cmd().(type) {
@@ -239,7 +241,15 @@ func (a *app) do(cmd tea.Cmd) {
 	}
 }
 
-func (a *app) player() *player { return a.rooms[0].(*player) }
+// player is the player that is open, on top or below a list; nil if there is none.
+func (a *app) player() *player {
+	for _, r := range slices.Backward(a.rooms) {
+		if p, is := r.(*player); is {
+			return p
+		}
+	}
+	return nil
+}
 
 // press types keys, separated by blanks; "space" is the space bar.
 func (a *app) press(keys string) {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/strategies"
@@ -17,10 +19,10 @@ type library struct {
 // player was opened with, should they be a user's own.
 func newLibrary(o Options) *library {
 	l := &library{strategies: strategies.All(), scenarios: scenarios.All(), run: (*scenarios.Scenario).Run}
-	if l.strategy(o.Strategy.Name) < 0 {
+	if o.Strategy.Name != "" && l.strategy(o.Strategy.Name) < 0 {
 		l.strategies = append([]strategies.Strategy{o.Strategy}, l.strategies...)
 	}
-	if l.scenario(o.Scenario) < 0 {
+	if o.Scenario != nil && l.scenario(o.Scenario) < 0 {
 		l.scenarios = append([]*scenarios.Scenario{o.Scenario}, l.scenarios...)
 	}
 	return l
@@ -44,4 +46,9 @@ func (l *library) scenario(s *scenarios.Scenario) int {
 		}
 	}
 	return -1
+}
+
+// named is the place of the scenario of that name in the list, or -1.
+func (l *library) named(name string) int {
+	return slices.IndexFunc(l.scenarios, func(s *scenarios.Scenario) bool { return s.Name == name })
 }

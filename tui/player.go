@@ -13,10 +13,7 @@ import (
 
 // player shows one run, and moves a cursor through it.
 type player struct {
-	lib   *library
-	keys  keyMap
-	theme *theme
-	seed  uint64
+	*stage
 
 	strategy, scenario int // places in the library, of what is shown or being computed
 	load               int // the number of the last load: results of earlier ones are dropped
@@ -64,9 +61,8 @@ type loaded struct {
 // ticked says that a step of the playing is due.
 type ticked int
 
-func newPlayer(lib *library, o Options, keys keyMap, t *theme) *player {
-	return &player{lib: lib, keys: keys, theme: t, seed: o.Seed, speed: usualSpeed,
-		strategy: lib.strategy(o.Strategy.Name), scenario: lib.scenario(o.Scenario)}
+func newPlayer(s *stage, strategy, scenario int) *player {
+	return &player{stage: s, speed: usualSpeed, strategy: strategy, scenario: scenario}
 }
 
 func (p *player) start() tea.Cmd { return p.open(p.strategy, p.scenario) }
@@ -143,8 +139,8 @@ func (p *player) update(msg tea.Msg) (tea.Cmd, outcome) {
 
 func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	switch {
-	case key.Matches(k, p.keys.Help):
-		return nil, outcome{open: &help{keys: p.keys, theme: p.theme}}
+	case key.Matches(k, p.keys.Close):
+		return nil, outcome{close: true}
 	case key.Matches(k, p.keys.Strategy):
 		return nil, outcome{open: p.strategyPicker()}
 	case key.Matches(k, p.keys.Scenario):
@@ -301,23 +297,33 @@ func (p *player) played(tick int) tea.Cmd {
 // The lists.
 
 func (p *player) strategyPicker() *picker {
-	items := make([]choice, len(p.lib.strategies))
-	for i, s := range p.lib.strategies {
-		items[i] = choice{s.Name, s.Summary}
-	}
-	return &picker{keys: p.keys, theme: p.theme, title: "Which lock?  (the scenario stays, and the place in it)",
-		items: items, at: p.strategy, current: p.strategy,
-		choose: func(i int) tea.Cmd { return p.open(i, p.scenario) }}
+	return p.strategies("Which lock?  (the scenario stays, and the place in it)", p.scenario, p.strategy, func(i int) (tea.Cmd, outcome) {
+		return p.open(i, p.scenario), outcome{close: true}
+	})
 }
 
 func (p *player) scenarioPicker() *picker {
-	items := make([]choice, len(p.lib.scenarios))
-	for i, s := range p.lib.scenarios {
-		items[i] = choice{s.Name, s.Title + ": " + s.Shows}
+	return p.scenarios("What happens to it?  (the lock stays)", p.scenario, p.strategy, func(i int) (tea.Cmd, outcome) {
+		return p.open(p.strategy, i), outcome{close: true}
+	})
+}
+
+// strategies lists the locks with what becomes of them in a scenario.
+func (s *stage) strategies(title string, scenario, current int, choose func(int) (tea.Cmd, outcome)) *picker {
+	items := make([]choice, len(s.lib.strategies))
+	for i, st := range s.lib.strategies {
+		items[i] = choice{st.Name, st.Summary, func() span { return s.board.badge(scenario, i, &s.theme.glyphs) }}
 	}
-	return &picker{keys: p.keys, theme: p.theme, title: "What happens to it?  (the lock stays)",
-		items: items, at: p.scenario, current: p.scenario,
-		choose: func(i int) tea.Cmd { return p.open(p.strategy, i) }}
+	return &picker{stage: s, title: title, items: items, at: current, current: current, wanted: s.board.wantRow(scenario), choose: choose}
+}
+
+// scenarios lists what can happen with what becomes of a lock in it.
+func (s *stage) scenarios(title string, current, strategy int, choose func(int) (tea.Cmd, outcome)) *picker {
+	items := make([]choice, len(s.lib.scenarios))
+	for i, sc := range s.lib.scenarios {
+		items[i] = choice{sc.Name, sc.Title + ": " + sc.Shows, func() span { return s.board.badge(i, strategy, &s.theme.glyphs) }}
+	}
+	return &picker{stage: s, title: title, items: items, at: current, current: current, wanted: s.board.wantColumn(strategy), choose: choose}
 }
 
 func (p *player) footerKeys() []key.Binding {
@@ -332,5 +338,32 @@ func (p *player) footerKeys() []key.Binding {
 	return []key.Binding{
 		pair(k.Back, k.Forward, "step"), pair(k.Previous, k.Next, "chapter"), k.Violation, play, k.Strategy, k.Scenario,
 		k.Source, view, pair(k.In, k.Out, "zoom"), pair(k.First, k.Last, "ends"), k.Pane, k.Help, k.Quit,
+	}
+}
+
+func (p *player) help() page {
+	k := &p.keys
+	return page{
+		title: "the player",
+		about: "One run, event by event. What is to the right of the cursor has not happened yet.",
+		keys: append([]key.Binding{
+			k.Forward, k.Back, k.Next, k.Previous, as(k.Violation, "next violation"), k.First, k.Last, k.Play, k.Faster, k.Slower, k.In, k.Out,
+			k.View, k.Source, k.Strategy, k.Scenario, k.Enter, k.Pane, k.Up, k.Down,
+		}, k.always()...),
+		signs: p.theme.legend(),
+	}
+}
+
+// legend explains the glyphs of a run.
+func (t *theme) legend() []meaning {
+	g := &t.glyphs
+	return []meaning{
+		{g.awake, "runs"}, {g.inside, "in the critical section"}, {g.paused, "paused"}, {g.resume, "goes on"}, {g.crash, "crashes"},
+		{g.send, "sends a command"}, {g.retry, "refused, will ask again"}, {g.granted, "has the lock"}, {g.release, "releases it"},
+		{g.extend, "extends it"}, {g.lost, "no reply, or failed"},
+		{g.read, "reads the store"}, {g.write, "writes to it"}, {g.bad, "breaks a property"}, {g.reject, "is refused by the store"},
+		{g.bar(0) + g.bar(1) + g.bar(2), "A, B, C believes it has the lock; on a redis row: has it"}, {g.lapsed, "believes so, though the lease is over"},
+		{"1 2", "how many clients believe: 2 is one too many"},
+		{g.gap, "time passes, not to scale"}, {g.chasm + g.chasm, "very much of it"}, {g.here, "you are here"},
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/strategies"
+	"lockstep/tui/progress"
 	"lockstep/tui/quiet"
 )
 
@@ -27,7 +28,7 @@ func init() { quiet.Restore() }
 
 // Options are what to play first, and how it is to look.
 type Options struct {
-	Strategy strategies.Strategy
+	Strategy strategies.Strategy // what to play; without a Scenario the matrix is shown
 	Scenario *scenarios.Scenario
 	Seed     uint64
 	Theme    string // auto, dark, light or mono
@@ -42,7 +43,7 @@ func (o Options) mono() bool {
 // Run plays on the terminal until the user quits, or a signal ends it.
 func Run(o Options) error {
 	renderer := newRenderer(o, lipgloss.NewRenderer(os.Stdout))
-	m := newRoot(newLibrary(o), o, newTheme(renderer, o.mono(), o.ASCII))
+	m := newRoot(newLibrary(o), progress.Open(progress.Path()), o, newTheme(renderer, o.mono(), o.ASCII))
 	p := tea.NewProgram(m, tea.WithAltScreen())
 	defer onHangup(p.Quit)()
 	_, err := p.Run()
@@ -70,7 +71,12 @@ func onHangup(do func()) (stop func()) {
 	}
 }
 
-func newRoot(lib *library, o Options, t *theme) *root {
-	keys := newKeyMap(&t.glyphs)
-	return &root{keys: keys, theme: t, rooms: []room{newPlayer(lib, o, keys, t)}}
+// newRoot opens the player if there is something to play, and the matrix if not.
+func newRoot(lib *library, d *progress.Diary, o Options, t *theme) *root {
+	s := newStage(lib, d, o, t)
+	first := room(newHome(s))
+	if o.Scenario != nil {
+		first = newPlayer(s, lib.strategy(o.Strategy.Name), lib.scenario(o.Scenario))
+	}
+	return &root{stage: s, rooms: []room{first}}
 }

@@ -18,6 +18,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/strategies"
+	"lockstep/tui/progress"
 )
 
 func TestViews(t *testing.T) {
@@ -233,7 +234,9 @@ func TestMonkey(t *testing.T) {
 			a.send(tea.WindowSizeMsg{Width: w, Height: h})
 		case 1:
 			what = "tick"
-			a.send(ticked(a.player().tick))
+			if p := a.player(); p != nil {
+				a.send(ticked(p.tick))
+			}
 		default:
 			what = keys[rnd.IntN(len(keys))]
 			a.press(what)
@@ -251,7 +254,7 @@ func TestEveryRealRunCanBeDrawn(t *testing.T) {
 	for _, sc := range scenarios.All() {
 		for _, st := range strategies.All() {
 			lib := &library{strategies: strategies.All(), scenarios: scenarios.All(), run: (*scenarios.Scenario).Run}
-			a := &app{newRoot(lib, Options{Strategy: st, Scenario: sc, Seed: 1}, th), t}
+			a := &app{newRoot(lib, &progress.Diary{}, Options{Strategy: st, Scenario: sc, Seed: 1}, th), t}
 			a.do(a.Init())
 			p := a.player()
 			if p.failed != nil {
