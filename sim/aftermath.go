@@ -7,8 +7,9 @@ import (
 )
 
 // Aftermath ends a run: whoever is still trying is stopped, and if nobody alive
-// holds the lock, the probe finds out whether it can still be had. It asks at
-// once; then when all that is under way has come to pass, a TTL later; and then
+// holds the lock, the probe finds out whether it can still be had. It asks at once;
+// again whenever a request that was still under way has arrived; if it is refused,
+// again when all else that is under way has come to pass, a TTL later; and at last
 // after ten years. Nothing in the world changes by itself after that (no expiry,
 // no message, no timer is left, and stamps of any clock have passed), so a
 // refusal then is a refusal for ever.
@@ -105,27 +106,52 @@ func (w *World) runOut(who func() Set) {
 // probing is the probe's program.
 func (c *client) probing(t *thread) {
 	ctx := context.Background()
-	for try := 1; ; try++ {
+	for try, waits := 1, 0; ; try++ {
 		t.mark(KindAcquire, try)
 		lease, err := c.lock.Acquire(ctx)
 		c.acquireReturned(t, try, lease, err)
 		if err == nil {
 			t.mark(KindRelease, try)
 			c.releaseReturned(t, try, c.lock.Release(ctx, lease))
-			break
 		}
-		if try == 3 {
+		next, arrives := c.world.arrival()
+		switch {
+		case arrives:
+			t.do(op{kind: opSleep, d: next - c.world.now})
+			continue
+		case err == nil:
+		case waits < 2:
+			waits++
+			t.do(op{kind: opSleep, d: c.world.patience(waits)})
+			continue
+		default:
 			c.world.monitors.deadlocked()
-			break
 		}
-		t.do(op{kind: opSleep, d: c.world.patience(try)})
+		t.note(Event{Kind: KindDone})
+		return
 	}
-	t.note(Event{Kind: KindDone})
 }
 
-// patience is how long the probe waits before it asks again.
-func (w *World) patience(try int) time.Duration {
-	if try > 1 {
+// arrival is when the next request of a client of the script will arrive that was
+// sent before the end. It may yet change who gets the lock. (What a hung client's
+// other threads send has no end.)
+func (w *World) arrival() (next time.Duration, any bool) {
+	for i := range w.timers.items {
+		t := &w.timers.items[i]
+		if t.kind != timerRequest || !w.alive(t) || t.msg.client >= len(w.script()) || w.clients[t.msg.client].hung {
+			continue
+		}
+		if !any || t.at < next {
+			next, any = t.at, true
+		}
+	}
+	return next, any
+}
+
+// patience is how long the probe waits before it asks for the second, and then for
+// the last time.
+func (w *World) patience(waits int) time.Duration {
+	if waits > 1 {
 		return 10 * 365 * 24 * time.Hour
 	}
 	last := w.now

@@ -288,7 +288,8 @@ func (c *client) acquireReturned(t *thread, cycle int, lease *strategies.Lease, 
 // sets the timer for its lapse.
 //
 // A strategy that exposes no deadline is given one: its reading of the monotonic
-// clock when it sent the granting command, plus the TTL.
+// clock when it sent the granting command, or the last that extended it, plus the
+// TTL.
 func (c *client) granted(t *thread, cycle int, lease *strategies.Lease) {
 	deadline := c.deadline(lease)
 	c.exposes = lease.Deadline != 0

@@ -301,6 +301,21 @@ var dialogues = []struct{ name, lines string }{
 	{"absolute expiries", `
 		A SET k v PXAT 1
 		A EXISTS k
+		A TTL k
+		A SET k v
+		A SET k w NX PXAT 1
+		A GET k
+		A SET k w XX EXAT 1
+		A GET k
+		A SET k v
+		A SET k w PXAT 1 GET
+		A EXISTS k
+		A EVAL "return redis.call('SET', KEYS[1], 'v', 'NX', 'PXAT', '1')" 1 k
+		A EXISTS k
+		A MULTI
+		A SET k v PXAT 1
+		A EXISTS k
+		A EXEC
 		A SET k v
 		A EXPIREAT k 1
 		A EXISTS k`},

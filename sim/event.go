@@ -134,12 +134,15 @@ func (r Record) text(now time.Duration) string {
 type Change struct {
 	Key           string
 	Before, After *Record
+	Stored        bool // a command stored the value, even if it is the one that was there
 }
 
 func (c Change) text(now time.Duration) string {
 	switch {
 	case c.After == nil:
 		return c.Key + " gone"
+	case c.Before != nil && c.Before.Value == c.After.Value && c.Stored:
+		return fmt.Sprintf("%s = %s, once more", c.Key, c.After.text(now))
 	case c.Before != nil && c.Before.Value == c.After.Value && c.Before.Expires != c.After.Expires:
 		return fmt.Sprintf("%s = %s, expiry moved", c.Key, c.After.text(now))
 	default:

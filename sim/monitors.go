@@ -159,7 +159,7 @@ func (m *monitors) harm(ch *Change) string {
 	switch {
 	case ch.After == nil:
 		return "removes"
-	case ch.After.Value != ch.Before.Value && !m.s.counter:
+	case (ch.Stored || ch.After.Value != ch.Before.Value) && !m.s.counter:
 		return "replaces"
 	case ch.After.Expires == ch.Before.Expires:
 		return ""
@@ -269,16 +269,34 @@ func (m *monitors) refusal(e *Event) {
 // relief closes it: what was in the way is gone, or was taken over.
 func (m *monitors) relief(e *Event) {
 	b := &m.blocked
-	if !b.open || len(e.Changes) == 0 && e.Kind != KindGranted {
+	if !b.open || len(e.Changes) == 0 && e.Kind != KindGranted && e.Kind != KindDown {
 		return
 	}
-	// A few records that are left on other nodes are in nobody's way.
-	enough := len(m.s.Primary)-m.owned(b.by) >= m.w.cfg.Strategy.Quorum()
+	// A few records that are left on other nodes are in nobody's way; and where too
+	// few nodes are up, it isn't for a record that the lock can't be had.
+	free, up := m.without(b.by)
+	need := m.w.cfg.Strategy.Quorum()
+	enough := free >= need || up < need
 	if !enough && e.Kind != KindGranted {
 		return
 	}
-	m.report(BD, fmt.Sprintf("what %s left behind kept others out for %s after nobody alive held the lock", m.name(b.by.Client), Duration(e.At-b.since)), b.written, b.refused, e.Seq)
+	m.report(BD, fmt.Sprintf("what %s left behind kept others out for %s from the first refusal on, though nobody alive held the lock", m.name(b.by.Client), Duration(e.At-b.since)), b.written, b.refused, e.Seq)
 	b.open = false
+}
+
+// without counts the nodes that are up, and those of them that don't hold an
+// acquisition's record.
+func (m *monitors) without(a Acquisition) (free, up int) {
+	for _, n := range m.s.Primary {
+		if !m.s.Nodes[n].Up {
+			continue
+		}
+		up++
+		if r := m.s.LockRecord(n); r == nil || r.Owner != a {
+			free++
+		}
+	}
+	return free, up
 }
 
 // deadlocked is the verdict after the probe's last attempt, when nothing is left

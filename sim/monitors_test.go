@@ -600,6 +600,63 @@ func TestBrokenContinuity(t *testing.T) {
 	}
 }
 
+// TestEqualValueIsAnotherOwner: B stores the very value that is there, and the
+// record is B's from then on although not a byte of it has changed.
+func TestEqualValueIsAnotherOwner(t *testing.T) {
+	same := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		return &strategies.Lease{Token: "same"}, l.rdb.Set(ctx, l.key, "same", 0).Err()
+	}, toyDrop)
+	for name, cfg := range map[string]Config{"on the master": configOf(same, "A", "B"), "on a replica": configOf(same, "A", "B")} {
+		t.Run(name, func(t *testing.T) {
+			on := 0
+			if name == "on a replica" {
+				cfg.Replicas, on = 1, 1
+			}
+			w := newWorld(t, cfg)
+			until(t, w, "A", KindEnter)
+			until(t, w, "B", KindRead)
+			w.Wait(time.Second)
+			if r := w.State().LockRecord(on); r.Owner.Client != 1 {
+				t.Errorf("%+v is not B's", r)
+			}
+			until(t, w, "A", KindWrite)
+			expectVerdict(t, w, "SW DG OV FR")
+			until(t, w, "B", KindReleased)
+			until(t, w, "A", KindReleased)
+			expectVerdict(t, w, "SW DG OV FR") // what A's release removes is nobody's any more
+		})
+	}
+}
+
+// TestExtensionOfALeaseWithoutDeadline: it goes on for a TTL from when the
+// extending command was sent.
+func TestExtensionOfALeaseWithoutDeadline(t *testing.T) {
+	silent := extending(func(ctx context.Context, l *toyLock, _ *strategies.Lease) error {
+		return l.rdb.PExpire(ctx, l.key, l.TTL).Err()
+	})
+	plain := silent.New
+	silent.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		l := plain(nodes, key, o).(*toyExtender)
+		l.acquire = func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+			lease, err := toyTake(ctx, l)
+			if err == nil {
+				lease.Deadline = 0
+			}
+			return lease, err
+		}
+		return l
+	}
+	cfg := configOf(silent, "A")
+	cfg.Clients[0].Extend, cfg.Clients[0].Work = true, 8*time.Second
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindExtend)
+	sent := w.Now()
+	until(t, w, "A", KindExtended)
+	if got := w.State().Clients[0].Lease.Deadline; got != sent+cfg.TTL {
+		t.Errorf("the lease lapses at %s, and was extended by %s at %s", got, cfg.TTL, sent)
+	}
+}
+
 // TestGapIsOfThisLease: what an earlier lease has lost is forgotten.
 func TestGapIsOfThisLease(t *testing.T) {
 	h := newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse, KindRelease, KindReleaseFailed)

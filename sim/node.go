@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +48,8 @@ func ParsePersistence(s string) (Persistence, error) {
 // millisecond later; and it rounds TTL to the nearest second where miniredis
 // truncates. The node makes up the difference: it counts TTLs down itself,
 // keeps each half a millisecond longer than miniredis would, which survives the
-// zeroth millisecond and is invisible to PTTL, and answers TTL from PTTL.
+// zeroth millisecond and is invisible to PTTL, and mends the commands that miniredis has wrong: see
+// mend.
 type node struct {
 	index  int
 	name   string
@@ -68,6 +68,7 @@ type node struct {
 	journal     []snapshot // not yet fsynced states, under everysec
 	side        *peer      // for the node's own questions to its miniredis
 	asking      *peer      // whose command it executes, or executed last
+	stores      string     // the key under which that command stores a value
 
 	replication replication
 }
@@ -133,7 +134,7 @@ func newNode(index int, name string) (*node, error) {
 	if err := conn.Close(); err != nil {
 		return nil, err
 	}
-	n.redis.Server().SetPreHook(n.roundTTL)
+	n.redis.Server().SetPreHook(n.mend)
 	return n, nil
 }
 
@@ -187,7 +188,7 @@ func (n *node) sync(now time.Duration) {
 func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte, changes []Change) {
 	n.sync(now)
 	p.out.Reset()
-	n.asking = p
+	n.asking, n.stores = p, ""
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
 	command := strings.ToUpper(args[0])
@@ -216,33 +217,6 @@ func (n *node) dispatchSide(args ...string) string {
 	return n.side.out.String()
 }
 
-// roundTTL answers TTL as Redis does, to the nearest second, for scripts too.
-// Inside MULTI a script is queued that asks for it in its turn.
-func (n *node) roundTTL(c *server.Peer, cmd string, args ...string) bool {
-	if cmd != "TTL" || len(args) != 1 {
-		return false
-	}
-	if n.asking != nil && n.asking.conn == c && n.asking.queues {
-		n.redis.Server().Dispatch(c, []string{"EVAL", "return redis.call('TTL', KEYS[1])", "1", args[0]})
-		return true
-	}
-	p := newPeer(n)
-	p.conn.Ctx = c.Ctx // the same nesting, database and transaction
-	n.redis.Server().Dispatch(p.conn, []string{"PTTL", args[0]})
-	p.conn.Flush()
-	text := strings.TrimSpace(p.out.String())
-	millis, err := strconv.Atoi(strings.TrimPrefix(text, ":"))
-	if err != nil {
-		c.WriteRaw(p.out.String())
-		return true
-	}
-	if millis >= 0 {
-		millis = (millis + 500) / 1000
-	}
-	c.WriteInt(millis)
-	return true
-}
-
 // grace is how much longer miniredis keeps a key than its TTL says.
 const grace = time.Millisecond / 2
 
@@ -262,8 +236,8 @@ func (n *node) changed(now time.Duration) []Change {
 			old = old[1:]
 		}
 		if len(old) > 0 && old[0].key == key {
-			if old[0].value != s.value || old[0].when != s.when {
-				n.scratch = append(n.scratch, Change{Key: key, Before: n.record(old[0]), After: n.record(s)})
+			if same := old[0].value == s.value && old[0].when == s.when; !same || key == n.stores {
+				n.scratch = append(n.scratch, Change{Key: key, Before: n.record(old[0]), After: n.record(s), Stored: key == n.stores})
 			}
 			old = old[1:]
 		} else {
@@ -279,7 +253,7 @@ func (n *node) changed(now time.Duration) []Change {
 	for _, gone := range old {
 		n.scratch = append(n.scratch, Change{Key: gone.key, Before: n.record(gone)})
 	}
-	n.known, n.spare = fresh, n.known
+	n.known, n.spare, n.stores = fresh, n.known, ""
 	if n.up {
 		n.persist(now)
 	}

@@ -237,6 +237,26 @@ func TestServerTime(t *testing.T) {
 	s.say("PEXPIREAT k 1007600", "1").say("PTTL k", "100").say("PEXPIREAT k 1007500", "1").say("GET k", "nil")
 }
 
+// TestSetUntilNow: an instant of expiry that has come has passed; the next one hasn't.
+func TestSetUntilNow(t *testing.T) {
+	s := newServer(t, NodeConfig{})
+	s.at(2500*time.Millisecond).say("SET k v NX PXAT 1002500", "OK").say("EXISTS k", "0").say("SET k v NX PXAT 1002501", "OK").say("PTTL k", "1")
+}
+
+// TestSetIfEqual: as the documentation of Redis 8.4 has it; the server that the
+// other tests ask is older.
+func TestSetIfEqual(t *testing.T) {
+	s := newServer(t, NodeConfig{})
+	s.say("SET k v IFEQ v", "nil").say("EXISTS k", "0").say("SET k v IFNE w", "OK")
+	s.say("SET k w IFEQ x", "nil").say("GET k", "v").say("SET k w IFEQ v PX 3000", "OK").say("GET k", "w").say("PTTL k", "3000")
+	s.say("SET k x IFNE w", "nil").say("SET k x IFNE y GET", "w").say("SET k y IFEQ z GET", "x").say("GET k", "x")
+	s.say("SET k y ifeq x NX", "error ERR syntax error").say("HSET h f v", "1").say("SET h v IFEQ v", "error "+wrongType)
+	s.eval("return redis.call('SET', KEYS[1], 'z', 'IFEQ', 'x')", "k", "OK").say("GET k", "z")
+	s.say("MULTI", "OK").say("SET k y IFEQ z", "QUEUED").say("GET k", "QUEUED").say("EXEC", "[OK, y]")
+}
+
+const wrongType = "WRONGTYPE Operation against a key holding the wrong kind of value"
+
 // TestExpiryInThePast: whatever should have ended already is gone at once.
 func TestExpiryInThePast(t *testing.T) {
 	s := newServer(t, NodeConfig{})

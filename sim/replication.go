@@ -27,6 +27,7 @@ type shipment struct {
 	number   int // of the write, at the master
 	keys     []stored
 	gone     []string
+	stored   string   // the key in it under which a value was stored, if any
 	message  *message // whose write it is
 }
 
@@ -70,6 +71,9 @@ func (w *World) ship(n *node, changes []Change, m *message) {
 				continue
 			}
 			s.keys = append(s.keys, n.look(ch.Key))
+			if ch.Stored {
+				s.stored = ch.Key
+			}
 		}
 		w.timers.push(timer{at: w.now + r.replication.lag, kind: timerReplicate, copy: s})
 	}
@@ -81,6 +85,7 @@ func (w *World) replicate(s *shipment) {
 	if !r.up {
 		return
 	}
+	r.stores = s.stored
 	changes, err := r.take(w.now, s.keys, s.gone)
 	if err != nil {
 		w.err = err

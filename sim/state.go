@@ -294,10 +294,10 @@ func (s *State) grants(e *Event, owner Acquisition) bool {
 	return s.Clients[owner.Client].Lease.Granted == None || e.Phase == PhaseExtend
 }
 
-// newOwner: a record changes hands when it appears or when its value changes,
-// except that a counter stays its creator's.
+// newOwner: a record changes hands when it appears or when a value is stored in it,
+// be it an equal one, except that a counter stays its creator's.
 func (s *State) newOwner(r *HeldRecord, ch *Change, found bool) bool {
-	return !found || (r.Value != ch.After.Value && !s.counter)
+	return !found || (ch.Stored || r.Value != ch.After.Value) && !s.counter
 }
 
 // owner is the acquisition that a newly stored value belongs to. A node that

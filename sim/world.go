@@ -350,8 +350,11 @@ func (w *World) performReceive(t *thread, o *op) {
 		e.Reply = replyText(m.reply)
 	}
 	w.event(t, e)
-	if m.prolonged && t.index > 0 {
+	switch {
+	case m.prolonged && t.index > 0:
 		t.client.renewed(t, m)
+	case m.prolonged && t.phase == PhaseExtend:
+		w.grantSent[m.client] = m.sentAt // a lease without a deadline of its own goes on from here
 	}
 }
 

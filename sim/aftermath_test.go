@@ -1,0 +1,59 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"lockstep/strategies"
+)
+
+// TestLateOrphan: a request that was still under way when the script ended blocks
+// the lock when it arrives, although the probe has had it before.
+func TestLateOrphan(t *testing.T) {
+	for strategy, want := range map[string]string{"setnx": "PD", "setpx-lua": "BD"} {
+		cfg := config(t, strategy, "A")
+		cfg.Retry.Tries = 1
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindSend)
+		inject(t, w, Delay{Client: "A", By: 20 * time.Second})
+		for w.Step(SetOf(0)) && count(w, KindFailed) == 0 {
+		}
+		if err := w.Aftermath(); err != nil {
+			t.Fatal(err)
+		}
+		expectVerdict(t, w, want)
+	}
+}
+
+// TestDownIsNoRelief: what is left on the nodes that are up still keeps others
+// out; where too few are up for anybody, no record is to blame.
+func TestDownIsNoRelief(t *testing.T) {
+	for _, tc := range []struct {
+		down []string
+		want time.Duration // how long it lasts
+	}{
+		{[]string{"n3"}, 10 * time.Second},            // n4 and n5 aren't enough: until n1's and n2's records expire
+		{[]string{"n2", "n3"}, 10 * time.Second},      // as above, n1's
+		{[]string{"n1", "n2", "n3"}, 5 * time.Second}, // and then it is for the nodes that are down
+	} {
+		cfg := config(t, "redlock", "A", "B")
+		cfg.Retry = strategies.Retry{Tries: 1}
+		w := newWorld(t, cfg)
+		inject(t, w, Cut{"A", "n4", Both}, Cut{"A", "n5", Both})
+		until(t, w, "A", KindEnter)
+		inject(t, w, Crash{"A"})
+		crashed := w.Now()
+		until(t, w, "B", KindRefused)
+		w.Wait(crashed + 5*time.Second - w.Now())
+		for _, n := range tc.down {
+			inject(t, w, Down{n})
+		}
+		if err := w.Aftermath(); err != nil {
+			t.Fatal(err)
+		}
+		expectVerdict(t, w, "BD")
+		if took := w.monitors.found[0].At - crashed; took < tc.want-time.Second || took > tc.want+time.Second {
+			t.Errorf("%v: the spell ends after %s, want about %s", tc.down, took, tc.want)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// mend answers the commands that miniredis answers otherwise than Redis, or not
+// at all: TTL, and some forms of SET. It sees every command before miniredis does,
+// those of scripts included, and puts each together from others that miniredis
+// has right. It is also where the node learns that a command stores a value.
+func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
+	switch {
+	case cmd == "TTL" && len(args) == 1:
+		return n.amend(c, cmd, args, n.roundTTL)
+	case cmd == "SET" && len(args) >= 2:
+		o := parseSet(args)
+		if o.unlike(n.millis) {
+			return n.amend(c, cmd, args, n.set)
+		}
+		if !o.nx {
+			n.storing(c, args[0])
+		}
+	case (cmd == "GETSET" || cmd == "SETEX" || cmd == "PSETEX") && len(args) >= 2:
+		n.storing(c, args[0])
+	}
+	return false
+}
+
+// storing notes that a command stores a value under a key, be it the one that is
+// there already. (A transaction's commands store nothing before its EXEC. An equal
+// value that is stored by one goes unnoticed.)
+func (n *node) storing(c *server.Peer, key string) {
+	if !n.inTransaction(c) {
+		n.stores = key
+	}
+}
+
+func (n *node) inTransaction(c *server.Peer) bool {
+	return n.asking != nil && n.asking.conn == c && n.asking.queues
+}
+
+// amend lets a mended command be answered: now, or if it stands in a transaction
+// when that is executed. A script is queued then, which asks for it in its turn.
+func (n *node) amend(c *server.Peer, cmd string, args []string, answer func(*server.Peer, []string)) bool {
+	if n.inTransaction(c) {
+		const call = "return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
+		n.redis.Server().Dispatch(c, append([]string{"EVAL", call, "1", args[0], cmd}, args[1:]...))
+		return true
+	}
+	answer(c, args)
+	return true
+}
+
+// ask puts a command to miniredis in the place of another: within the same
+// script, database and transaction.
+func (n *node) ask(c *server.Peer, args ...string) (reply string) {
+	p := newPeer(n)
+	p.conn.Ctx = c.Ctx
+	n.redis.Server().Dispatch(p.conn, args)
+	p.conn.Flush()
+	return p.out.String()
+}
+
+// roundTTL answers TTL to the nearest second. miniredis truncates.
+func (n *node) roundTTL(c *server.Peer, args []string) {
+	reply := n.ask(c, "PTTL", args[0])
+	millis, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(reply), ":"))
+	if err != nil {
+		c.WriteRaw(reply)
+		return
+	}
+	if millis >= 0 {
+		millis = (millis + 500) / 1000
+	}
+	c.WriteInt(millis)
+}
+
+// setOptions are the options of a SET that need mending.
+type setOptions struct {
+	nx      bool
+	compare string // IFEQ or IFNE, or empty
+	with    string // what the value is compared with
+	until   int64  // of PXAT or EXAT, in milliseconds; 0 is none
+	rest    []string
+}
+
+// unlike reports whether miniredis would not do it as Redis does.
+func (o *setOptions) unlike(millis int64) bool {
+	return o.compare != "" || o.past(millis)
+}
+
+// past reports whether the key is to expire at an instant that has passed on the
+// node's clock.
+func (o *setOptions) past(millis int64) bool {
+	return o.until > 0 && o.until-Epoch.UnixMilli() <= millis
+}
+
+func parseSet(args []string) (o setOptions) {
+	o.rest = args[:2:2]
+	for i := 2; i < len(args); i++ {
+		word := strings.ToUpper(args[i])
+		more := i+1 < len(args)
+		switch {
+		case (word == "IFEQ" || word == "IFNE") && more && o.compare == "":
+			o.compare, o.with = word, args[i+1]
+			i++
+			continue
+		case (word == "PXAT" || word == "EXAT") && more:
+			o.until, _ = strconv.ParseInt(args[i+1], 10, 64) // what is no number miniredis refuses itself
+			if word == "EXAT" {
+				o.until *= 1000
+			}
+		case word == "NX":
+			o.nx = true
+		}
+		o.rest = append(o.rest, args[i])
+	}
+	return o
+}
+
+// set does a SET with IFEQ or IFNE, which Redis has had since 8.4, and one whose
+// key is to expire at an instant that has passed: Redis says OK to that, and has
+// no key afterwards.
+func (n *node) set(c *server.Peer, args []string) {
+	o := parseSet(args)
+	key := args[0]
+	if o.compare != "" && n.refusesCompared(c, key, &o) {
+		return
+	}
+	if !o.past(n.millis) {
+		c.WriteRaw(n.ask(c, append([]string{"SET"}, o.rest...)...))
+		return
+	}
+	kept := o.nx && n.ask(c, "EXISTS", key) == ":1\r\n"
+	reply := n.ask(c, append([]string{"SET"}, withoutExpiry(o.rest)...)...)
+	if !kept && !strings.HasPrefix(reply, "-") {
+		n.ask(c, "DEL", key)
+	}
+	c.WriteRaw(reply)
+}
+
+// refusesCompared answers a SET with a comparison that doesn't hold.
+func (n *node) refusesCompared(c *server.Peer, key string, o *setOptions) bool {
+	held := n.ask(c, "GET", key)
+	equal := held == fmt.Sprintf("$%d\r\n%s\r\n", len(o.with), o.with)
+	switch {
+	case o.nx || o.has("XX"):
+		c.WriteError("ERR syntax error")
+	case strings.HasPrefix(held, "-"): // it holds no string
+		c.WriteRaw(held)
+	case equal == (o.compare == "IFEQ"):
+		return false
+	case o.has("GET"):
+		c.WriteRaw(held)
+	default:
+		c.WriteNull()
+	}
+	return true
+}
+
+func (o *setOptions) has(word string) bool {
+	return slices.ContainsFunc(o.rest[2:], func(a string) bool { return strings.EqualFold(a, word) })
+}
+
+// withoutExpiry leaves out PXAT or EXAT and its instant.
+func withoutExpiry(args []string) (rest []string) {
+	for i := 0; i < len(args); i++ {
+		if i >= 2 && (strings.EqualFold(args[i], "PXAT") || strings.EqualFold(args[i], "EXAT")) {
+			i++
+			continue
+		}
+		rest = append(rest, args[i])
+	}
+	return rest
+}
