@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"runtime"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -30,13 +31,13 @@ type finding struct {
 // found is a batch of findings, by cell.
 type found map[int]finding
 
-const (
-	// batch is how many cells are computed between two messages: few enough for
-	// the matrix to be seen filling in.
-	batch = 8
-	// crews is how many batches are computed at a time.
-	crews = 2
-)
+// batch is how many cells are computed between two messages: few enough for the
+// matrix to be seen filling in.
+const batch = 8
+
+// crews is how many batches are computed at a time. One processor is left to the
+// interface, or keys would wait for the matrix.
+func crews() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), 8) }
 
 func newBoard(lib *library, seed uint64) *board {
 	n := len(lib.scenarios) * len(lib.strategies)
@@ -76,7 +77,7 @@ func rank(first bool) int {
 // work puts idle crews to work.
 func (b *board) work() tea.Cmd {
 	var cmds []tea.Cmd
-	for b.busy < crews && len(b.queue) > 0 {
+	for b.busy < crews() && len(b.queue) > 0 {
 		n := min(batch, len(b.queue))
 		cells := slices.Clone(b.queue[:n])
 		b.queue = b.queue[n:]
@@ -109,9 +110,11 @@ func (b *board) update(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	for cell, finding := range f {
+		if !b.cells[cell].known {
+			b.known++
+		}
 		b.cells[cell] = finding
 	}
-	b.known += len(f)
 	b.busy--
 	return b.work()
 }

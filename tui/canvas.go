@@ -29,6 +29,8 @@ type cell struct {
 // rect is a part of a canvas, in cells.
 type rect struct{ x, y, w, h int }
 
+func (r rect) holds(c click) bool { return c.x >= r.x && c.x < r.x+r.w && c.y >= r.y && c.y < r.y+r.h }
+
 func (r rect) empty() bool { return r.w <= 0 || r.h <= 0 }
 
 func newCanvas(w, h int, more string) *canvas {

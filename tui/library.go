@@ -12,13 +12,14 @@ import (
 type library struct {
 	strategies []strategies.Strategy
 	scenarios  []*scenarios.Scenario
+	lessons    []scenarios.Lesson
 	run        func(*scenarios.Scenario, strategies.Strategy, uint64) (*sim.Trace, error)
 }
 
 // newLibrary is the built-in scripts and strategies, and the ones that the
 // player was opened with, should they be a user's own.
 func newLibrary(o Options) *library {
-	l := &library{strategies: strategies.All(), scenarios: scenarios.All(), run: (*scenarios.Scenario).Run}
+	l := &library{strategies: strategies.All(), scenarios: scenarios.All(), lessons: scenarios.Course(), run: (*scenarios.Scenario).Run}
 	if o.Strategy.Name != "" && l.strategy(o.Strategy.Name) < 0 {
 		l.strategies = append([]strategies.Strategy{o.Strategy}, l.strategies...)
 	}

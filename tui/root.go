@@ -29,6 +29,9 @@ type typist interface{ typing() bool }
 // starter is a room that has something to compute when it opens.
 type starter interface{ start() tea.Cmd }
 
+// resumer is a room that looks anew when one comes back to it.
+type resumer interface{ resume() }
+
 // click is the left button or the wheel, at a place on the canvas.
 type click struct{ x, y, wheel int }
 
@@ -113,6 +116,9 @@ func (m *root) tell(msg tea.Msg) tea.Cmd {
 	if out.close {
 		if len(m.rooms) > 1 {
 			m.rooms = m.rooms[:len(m.rooms)-1]
+			if r, is := m.top().(resumer); is {
+				r.resume()
+			}
 		} else if _, home := m.top().(*home); !home {
 			out.open, m.rooms = newHome(m.stage), nil
 		}
