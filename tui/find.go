@@ -43,7 +43,7 @@ func (f *finder) renew(r *reel) {
 
 // matches says of every event whether its line has the text in it, in either case.
 func (f *finder) matches(text string) []bool {
-	if text == "" {
+	if text == "" || f.reel == nil {
 		return nil
 	}
 	t, text := f.reel.trace, strings.ToLower(text)

@@ -204,7 +204,11 @@ func (h *home) drawHeader(c *canvas, r rect) {
 	}
 	room := r.w - textWidth(right) - 1
 	n := c.text(r.x+1, r.y, room, "Lockstep", inkTitle)
-	c.text(r.x+1+n, r.y, room-n, "   every Redis lock under every misfortune", inkDim)
+	tagline, k := "every Redis lock under every misfortune", inkDim
+	if t := h.diary.Trouble(); t != "" {
+		tagline, k = t, inkBreach
+	}
+	c.text(r.x+1+n, r.y, room-n, "   "+tagline, k)
 	c.text(r.x+r.w-textWidth(right), r.y, textWidth(right), right, inkDim)
 }
 

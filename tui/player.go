@@ -144,16 +144,15 @@ func (p *player) show(l loaded) {
 	if l.load != p.load {
 		return
 	}
-	p.loading, p.failed = false, l.err
+	p.loading, p.failed, p.reel = false, l.err, l.reel
+	p.picked, p.guesses = none, map[int]int{}
+	p.find.renew(l.reel)
 	if l.err != nil {
-		p.reel = nil
 		return
 	}
 	st := p.lib.strategies[p.strategy]
-	p.reel, p.file, p.code = l.reel, st.File, codeLines(st.Code())
+	p.file, p.code = st.File, codeLines(st.Code())
 	p.scroll, p.zoom, p.pos, p.axes = [panes]int{}, 0, 0, axes{}
-	p.picked, p.guesses = none, map[int]int{}
-	p.find.renew(l.reel)
 	at := slices.IndexFunc(l.reel.trace.Notes, func(n sim.Note) bool { return n.Index == l.narrated })
 	if l.narrated >= 0 && at >= 0 {
 		p.pos = l.reel.position(l.reel.trace.Notes[at].Seq)

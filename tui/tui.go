@@ -40,10 +40,15 @@ func (o Options) mono() bool {
 	return o.NoColor || o.Theme == "mono" || os.Getenv("NO_COLOR") != ""
 }
 
-// Run plays on the terminal until the user quits, or a signal ends it.
+// Run shows the interface on the terminal until the user quits, or a signal ends it.
 func Run(o Options) error {
 	renderer := newRenderer(o, lipgloss.NewRenderer(os.Stdout))
-	m := newRoot(newLibrary(o), progress.Open(progress.Path()), o, newTheme(renderer, o.mono(), o.ASCII))
+	return show(newRoot(newLibrary(o), progress.Open(progress.Path()), o, newTheme(renderer, o.mono(), o.ASCII)))
+}
+
+// show runs a model on the terminal, and gives the terminal back however it ends:
+// bubbletea sees to panics, SIGINT and SIGTERM.
+func show(m tea.Model) error {
 	p := tea.NewProgram(m, tea.WithAltScreen())
 	defer onHangup(p.Quit)()
 	_, err := p.Run()

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
 	"lockstep/scenarios"
@@ -160,24 +159,6 @@ func TestTooSmall(t *testing.T) {
 	}
 	if v := newApp(t, 60, 20, plainTheme(false), handmade).View(); !strings.Contains(v, "needs 80 x 24") {
 		t.Error(v)
-	}
-}
-
-// checkFrame holds a frame to the window: so many lines, none wider, the footer at the bottom.
-func checkFrame(t testing.TB, a *app, context string) {
-	t.Helper()
-	v := a.View()
-	lines := strings.Split(v, "\n")
-	if len(lines) != a.h {
-		t.Fatalf("%s: %d lines in a window of %dx%d", context, len(lines), a.w, a.h)
-	}
-	for i, l := range lines {
-		if w := lipgloss.Width(l); w > a.w {
-			t.Fatalf("%s: line %d is %d wide in a window of %dx%d: %q", context, i, w, a.w, a.h, l)
-		}
-	}
-	if !a.tooSmall() && !strings.Contains(lines[a.h-1], "q quit") {
-		t.Fatalf("%s: no footer in a window of %dx%d: %q", context, a.w, a.h, lines[a.h-1])
 	}
 }
 

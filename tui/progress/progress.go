@@ -75,17 +75,18 @@ func load(path string) (pages, error) {
 	if err != nil {
 		return pages{}, err
 	}
-	var p pages
-	if err := json.Unmarshal(data, &p); err != nil {
+	var head struct{ Version int } // the rest may mean anything in a later version
+	if err := json.Unmarshal(data, &head); err != nil {
 		return pages{}, err
 	}
 	switch {
-	case p.Version > version:
+	case head.Version > version:
 		return pages{}, errLater
-	case p.Version < 1:
+	case head.Version < 1:
 		return pages{}, errors.New("it says no version")
 	}
-	return p, nil
+	var p pages
+	return p, json.Unmarshal(data, &p)
 }
 
 // setAside renames a file that makes no sense, so that whoever wrote it can mend it.
