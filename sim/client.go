@@ -33,6 +33,7 @@ type client struct {
 	lock    strategies.Lock
 	threads []*thread
 
+	fate     fate // of its next request
 	crashed  bool
 	frozen   bool // paused by a fault, until resumed by one
 	hung     bool // its main thread has stopped for good; the others go on
@@ -40,6 +41,7 @@ type client struct {
 	pausedAt time.Duration
 	exposes  bool // its current lease has a deadline of the strategy's own
 	tokens   int
+	draws    int // of random numbers, other than for tokens
 	acquired int
 	leaseGen uint32 // so that the lapse of an earlier lease is dead
 }
@@ -98,7 +100,8 @@ func (c *client) reset(cfg *ClientConfig) {
 	// process must not get away with it.
 	c.mono = monoClock{origin: time.Duration(c.index+1) * 100 * time.Second, rate: cfg.Rate}
 	c.rng = rand.New(rand.NewPCG(w.cfg.Seed, uint64(c.index)+1))
-	c.crashed, c.frozen, c.hung, c.paused, c.tokens, c.acquired = false, false, false, false, 0, 0
+	c.fate = arrives
+	c.crashed, c.frozen, c.hung, c.paused, c.tokens, c.draws, c.acquired = false, false, false, false, 0, 0, 0
 	c.leaseGen++
 	retry, program := w.cfg.Retry, c.main
 	if c.name == Probe {
@@ -172,6 +175,7 @@ func (c *client) token() string {
 }
 
 func (c *client) random(below time.Duration) time.Duration {
+	c.draws++
 	c.world.monitors.drew()
 	return time.Duration(c.rng.Int64N(int64(below)))
 }

@@ -298,6 +298,11 @@ var dialogues = []struct{ name, lines string }{
 		A SET 'a key' ''
 		A GET 'a key'
 		A STRLEN 'a key'`},
+	{"EVAL keeps the script", `
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A EVAL 'return 1' 0
+		B EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db`},
 	{"absolute expiries", `
 		A SET k v PXAT 1
 		A EXISTS k

@@ -66,6 +66,18 @@ type Duplicate struct {
 	After  time.Duration
 }
 
+// LoseReply loses the reply to the request that a client sends next.
+type LoseReply struct{ Client string }
+
+// Hold holds up the request that a client sends next, until it is freed.
+type Hold struct{ Client string }
+
+// Free lets the nth of a client's held requests arrive, from 1.
+type Free struct {
+	Client string
+	N      int
+}
+
 // Direction is one way of a link, or both.
 type Direction uint8
 
@@ -152,6 +164,9 @@ func (f Delay) String() string {
 	return "delay/" + f.Client + "/" + half(f.Reply) + "/" + f.By.String()
 }
 func (f Duplicate) String() string { return "duplicate/" + f.Client + "/" + f.After.String() }
+func (f LoseReply) String() string { return "lose-reply/" + f.Client }
+func (f Hold) String() string      { return "hold/" + f.Client }
+func (f Free) String() string      { return fmt.Sprintf("free/%s/%d", f.Client, f.N) }
 func (f Cut) String() string       { return "cut/" + f.Client + "/" + f.Node + "/" + f.Direction.String() }
 func (f Heal) String() string      { return "heal/" + f.Client + "/" + f.Node }
 func (f Slow) String() string {
@@ -306,6 +321,7 @@ func (f Delay) inject(w *World) error {
 		return err
 	}
 	m.gen++ // the arrival that was planned is off
+	m.held = false
 	m.here = false
 	kind := timerRequest
 	if f.Reply {
@@ -316,6 +332,48 @@ func (f Delay) inject(w *World) error {
 	return nil
 }
 
+func (f LoseReply) inject(w *World) error {
+	return w.arm(f.Client, loseReply, "the reply to %s's next request will be lost")
+}
+
+func (f Hold) inject(w *World) error {
+	return w.arm(f.Client, hold, "%s's next request will be held up")
+}
+
+// arm decides what becomes of a client's next request.
+func (w *World) arm(client string, fate fate, note string) error {
+	c, err := w.client(client)
+	if err != nil || c.crashed {
+		return err
+	}
+	c.fate = fate
+	w.emit(Event{Kind: KindNetwork, Client: c.index, Node: None, Ref: None, Acq: c.acquired, Note: fmt.Sprintf(note, client)})
+	return nil
+}
+
+func (f Free) inject(w *World) error {
+	c, err := w.client(f.Client)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, m := range w.sentMessages {
+		if m.client != c.index || !m.held {
+			continue
+		}
+		if n++; n == f.N {
+			m.held = false
+			w.timers.push(timer{at: w.now, kind: timerRequest, gen: m.gen, msg: m})
+			w.network(m, fmt.Sprintf("%s's request goes on: %s", f.Client, CommandText(m.args)))
+			return nil
+		}
+	}
+	if n == 0 {
+		return fmt.Errorf("no request of %s is held up", f.Client)
+	}
+	return fmt.Errorf("%s has %d requests that are held up, and no %d", f.Client, n, f.N)
+}
+
 func (f Duplicate) inject(w *World) error {
 	if err := delaySpan(f.After); err != nil {
 		return err
@@ -324,22 +382,24 @@ func (f Duplicate) inject(w *World) error {
 	if err != nil {
 		return err
 	}
-	for i := len(w.sentMessages) - 1; i >= 0; i-- {
-		m := w.sentMessages[i]
-		if m.client != c.index || m.executed == None || m.failed != nil || m.copy {
-			continue
+	var last *message
+	for _, m := range w.sentMessages {
+		if m.client == c.index && m.executed != None && m.failed == nil && !m.copy && (last == nil || m.executed > last.executed) {
+			last = m
 		}
-		if m.queued() {
-			return fmt.Errorf("%s's %s is part of a transaction: nobody sends it again without the rest", f.Client, CommandText(m.args))
-		}
-		again := *m
-		again.copy, again.executed, again.reply, again.gen, again.lost = true, None, nil, 0, false
-		w.sentMessages = append(w.sentMessages, &again)
-		w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: &again})
-		w.network(m, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, Duration(f.After), CommandText(m.args)))
-		return nil
 	}
-	return fmt.Errorf("%s has sent nothing that could arrive twice", f.Client)
+	switch {
+	case last == nil:
+		return fmt.Errorf("%s has sent nothing that could arrive twice", f.Client)
+	case last.queued():
+		return fmt.Errorf("%s's %s is part of a transaction: nobody sends it again without the rest", f.Client, CommandText(last.args))
+	}
+	again := *last
+	again.copy, again.executed, again.reply, again.gen, again.lost = true, None, nil, 0, false
+	w.sentMessages = append(w.sentMessages, &again)
+	w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: &again})
+	w.network(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, Duration(f.After), CommandText(last.args)))
+	return nil
 }
 
 func (f Cut) inject(w *World) error {

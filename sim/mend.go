@@ -15,6 +15,10 @@ import (
 // has right. It is also where the node learns that a command stores a value.
 func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 	switch {
+	case cmd == "EVAL" && len(args) >= 2 && !n.inTransaction(c):
+		n.keep(args[0])
+	case cmd == "SCRIPT" && len(args) >= 1 && strings.EqualFold(args[0], "FLUSH"):
+		clear(n.cached)
 	case cmd == "TTL" && len(args) == 1:
 		return n.amend(c, cmd, args, n.roundTTL)
 	case cmd == "SET" && len(args) >= 2:
@@ -29,6 +33,15 @@ func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 		n.storing(c, args[0])
 	}
 	return false
+}
+
+// keep caches a script that is about to be evaluated. Redis does so, and miniredis
+// only where it is loaded.
+func (n *node) keep(script string) {
+	if !n.cached[script] {
+		n.cached[script] = true
+		n.dispatchSide("SCRIPT", "LOAD", script)
+	}
 }
 
 // storing notes that a command stores a value under a key, be it the one that is

@@ -23,6 +23,8 @@ type message struct {
 	epoch                int // of the node, when it was sent
 	source               Source
 
+	fate fate
+	held bool   // under way, until it is freed
 	gen  uint32 // bumped when the message is delayed, so that its old timer is dead
 	here bool   // it has arrived, and waits for what was sent before it
 	lost bool
@@ -93,8 +95,22 @@ func (w *World) send(m *message) {
 		w.lose(m, false)
 		return
 	}
+	if m.fate == hold {
+		m.held = true
+		w.network(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].name, CommandText(m.args)))
+		return
+	}
 	w.timers.push(timer{at: w.now + l.request, kind: timerRequest, gen: m.gen, msg: m})
 }
+
+// fate is what is to become of a client's next request.
+type fate uint8
+
+const (
+	arrives fate = iota
+	loseReply
+	hold
+)
 
 // lose drops a request, or a reply, and with it what comes after it on its connection.
 func (w *World) lose(m *message, reply bool) {
@@ -108,7 +124,7 @@ func (w *World) lose(m *message, reply bool) {
 }
 
 func (w *World) drop(m *message, what string) {
-	m.lost = true
+	m.lost, m.held = true, false
 	m.gen++
 	w.emit(Event{Kind: KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
 		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args,
@@ -186,7 +202,7 @@ func (w *World) prolongs(m *message, changes []Change) bool {
 func (w *World) returnReply(m *message) {
 	l := w.link(m.client, m.node)
 	m.conn.replies.add(m)
-	if l.cutReply || m.conn.replies.torn {
+	if l.cutReply || m.conn.replies.torn || m.fate == loseReply {
 		w.lose(m, true)
 		return
 	}

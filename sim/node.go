@@ -64,11 +64,12 @@ type node struct {
 	scratch     []Change
 	nextExpiry  time.Duration // true instant, or Never
 	persistence Persistence
-	disk        []stored   // what a restart brings back
-	journal     []snapshot // not yet fsynced states, under everysec
-	side        *peer      // for the node's own questions to its miniredis
-	asking      *peer      // whose command it executes, or executed last
-	stores      string     // the key under which that command stores a value
+	disk        []stored        // what a restart brings back
+	journal     []snapshot      // not yet fsynced states, under everysec
+	side        *peer           // for the node's own questions to its miniredis
+	asking      *peer           // whose command it executes, or executed last
+	cached      map[string]bool // the scripts that it was sent with EVAL
+	stores      string          // the key under which that command stores a value
 
 	replication replication
 }
@@ -123,7 +124,7 @@ func newPeer(n *node) *peer {
 }
 
 func newNode(index int, name string) (*node, error) {
-	n := &node{index: index, name: name, redis: miniredis.NewMiniRedis()}
+	n := &node{index: index, name: name, redis: miniredis.NewMiniRedis(), cached: map[string]bool{}}
 	n.side = newPeer(n)
 	// Dial is the only way to start a miniredis without a listener. The
 	// connection itself is of no use: commands go to the dispatcher directly.

@@ -349,6 +349,9 @@ var faultForms = []struct {
 	{"drop", 2, func(f *fields) Fault { return Drop{f.word(), f.half()} }},
 	{"delay", 3, func(f *fields) Fault { v := Delay{Client: f.word(), Reply: f.half()}; f.positive(&v.By); return v }},
 	{"duplicate", 2, func(f *fields) Fault { v := Duplicate{Client: f.word()}; f.positive(&v.After); return v }},
+	{"lose-reply", 1, func(f *fields) Fault { return LoseReply{f.word()} }},
+	{"hold", 1, func(f *fields) Fault { return Hold{f.word()} }},
+	{"free", 2, func(f *fields) Fault { v := Free{Client: f.word()}; f.int(&v.N); return v }},
 	{"cut", 3, func(f *fields) Fault { return Cut{f.word(), f.word(), f.direction()} }},
 	{"heal", 2, func(f *fields) Fault { return Heal{f.word(), f.word()} }},
 	{"slow", 4, func(f *fields) Fault {

@@ -49,7 +49,8 @@ type World struct {
 	state     *State
 	monitors  monitors
 	moves     moves
-	err       error // a bound was reached, or a node could not restart
+	puppet    *Puppet // whose strings this world holds, if it is for one
+	err       error   // a bound was reached, or a node could not restart
 }
 
 // New builds a world for runs with as many clients and nodes as cfg has. Reset
@@ -218,6 +219,10 @@ func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 // emit gives an event its place in the order, lets the monitors see it, and
 // records it. It returns its Seq.
 func (w *World) emit(e Event) int {
+	if w.puppet != nil {
+		w.puppet.tell(&e)
+		return None
+	}
 	w.events++
 	e.Seq, e.At = w.events, w.now
 	if w.events > MaxEvents && w.err == nil {
@@ -313,6 +318,7 @@ func (w *World) performSend(t *thread, o *op) {
 	m := &message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node().index,
 		acq: t.client.acquired, cycle: w.state.Clients[t.client.index].Cycle, command: t.command, phase: t.phase,
 		executed: None, sentAt: w.now, epoch: c.node().epoch, source: o.source}
+	m.fate, t.client.fate = t.client.fate, arrives
 	m.sent = w.event(t, Event{Kind: KindSend, Command: t.command, Ref: None, Args: o.args})
 	c.lastSend, c.lastSent, t.last = w.now, m.sent, m
 	w.send(m)

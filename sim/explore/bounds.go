@@ -1,0 +1,111 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+// Budget is how many faults of each kind a schedule can have.
+type Budget [kinds]uint8
+
+// Kind is a kind of fault that a search can make.
+type Kind uint8
+
+// The kinds of fault.
+const (
+	Crash     Kind = iota // a client's process ends
+	Pause                 // a client could act, and time passes
+	ReplyLost             // a command is executed, and its reply is lost
+	Delay                 // a request is held up, for as long as it takes
+	Duplicate             // a request arrives twice
+	Restart               // a node restarts, empty
+	Client                // a client's wall clock jumps, by a TTL and some, forward or back
+	Server                // a node's clock does
+	kinds
+)
+
+var kindNames = [kinds]string{"crash", "pause", "reply-lost", "delay", "duplicate", "restart", "client-clock", "server-clock"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Kinds lists the names of all kinds of fault.
+func Kinds() []string { return kindNames[:] }
+
+// ParseKind is the inverse of String.
+func ParseKind(s string) (Kind, bool) {
+	for k, name := range kindNames {
+		if name == s {
+			return Kind(k), true
+		}
+	}
+	return 0, false
+}
+
+// Bounds are what a search is over. Its result holds within them, and says
+// nothing of what is beyond.
+type Bounds struct {
+	Strategy strategies.Strategy
+	Clients  int
+	Cycles   int // how often each client takes the lock
+	Nodes    int // of a lock on several servers; 0 is what the strategy has
+	Faults   Budget
+	Resource sim.Resource
+	Checks   bool // callers look whether their lease is over before each access
+	Extend   bool // callers extend their lease before they write
+	TTL      time.Duration
+	Timeout  time.Duration // 0 is the strategy's
+	Switches int           // how often another client may take over; 0 is as often as it likes
+}
+
+// Defaults are the bounds of a search that is told nothing else.
+func Defaults(s strategies.Strategy) Bounds {
+	b := Bounds{Strategy: s, Clients: 2, Cycles: 2, TTL: 12 * time.Second}
+	if s.Nodes > 1 {
+		b.Cycles, b.Nodes = 1, 3
+	}
+	if s.Fences {
+		b.Resource = sim.Fenced
+	}
+	b.Faults[Crash], b.Faults[Pause] = 1, 1
+	return b
+}
+
+var names = [...]string{"A", "B", "C", "D"}
+
+// Config is what the search's schedules run in: without latency, because a
+// message that takes time is a client that is paused; and each client asks once
+// for the lock, because asking again is another cycle.
+func (b *Bounds) Config() (sim.Config, error) {
+	if b.Clients < 1 || b.Clients > len(names) {
+		return sim.Config{}, fmt.Errorf("a search can have 1 to %d clients, not %d", len(names), b.Clients)
+	}
+	if b.Cycles < 1 || b.Cycles > 9 {
+		return sim.Config{}, fmt.Errorf("a search can have 1 to 9 cycles, not %d", b.Cycles)
+	}
+	s := b.Strategy
+	if b.Nodes > 0 {
+		if s.Nodes == 1 && b.Nodes != 1 {
+			return sim.Config{}, fmt.Errorf("%s runs on one node, not on %d", s.Name, b.Nodes)
+		}
+		s.Nodes = b.Nodes
+	}
+	if b.TTL <= 0 || b.TTL%(300*time.Millisecond) != 0 {
+		return sim.Config{}, errors.New("the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds")
+	}
+	cfg := sim.Config{Strategy: s, Scenario: "explore", Key: "lock", TTL: b.TTL, Retry: strategies.Retry{Tries: 1}, Timeout: s.Timeout,
+		Seed: 1, Resource: b.Resource, Replicas: s.Replicas}
+	if b.Timeout > 0 {
+		cfg.Timeout = b.Timeout
+	}
+	for i := range b.Clients {
+		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: names[i], Rate: 1, Cycles: b.Cycles, Checks: b.Checks, Extend: b.Extend})
+	}
+	for range s.Nodes {
+		cfg.Nodes = append(cfg.Nodes, sim.NodeConfig{})
+	}
+	return cfg, cfg.Validate()
+}

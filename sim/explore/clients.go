@@ -1,0 +1,458 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"lockstep/sim"
+)
+
+// maxThreads is how many threads of one client can be under way.
+const maxThreads = 4
+
+// moment is a point in a client's life: all that it has seen so far, and so all
+// that it does next. Moments form a tree, whose edges are what it sees; except that
+// between two cycles, when it remembers nothing of the last, the branches join.
+type moment struct {
+	client   int
+	parent   uint32
+	thread   uint8
+	seen     sight
+	depth    int32
+	threads  [maxThreads]plan
+	count    uint8 // of threads
+	acquired uint8 // which acquisition it is in
+	phase    sim.Phase
+	granted  bool // this acquisition has led to a lease
+	believes bool // and the client hasn't begun to release it
+	inside   bool // the critical section
+	given    bool // its lease has the deadline that the world gives it
+	fresh    bool // between two cycles
+	over     bool
+	closed   uint16 // the connections that it has closed
+}
+
+// plan is a thread's next operation.
+type plan struct {
+	kind  sim.OpKind
+	over  bool
+	mark  sim.Kind
+	phase sim.Phase
+	wall  bool
+	conn  uint8
+	addr  uint8
+	sleep int32 // milliseconds
+	cmd   uint32
+	fence int32
+}
+
+// sight is what a thread has seen: a reply, a reading, or that there was none.
+type sight struct {
+	kind  sightKind
+	value int64 // of a reply its number; of a reading milliseconds: since the cycle's first, or for wall clocks since the Epoch
+}
+
+type sightKind uint8
+
+const (
+	sawNothing sightKind = iota
+	sawReply
+	sawTimeout
+	sawRefusal
+	sawMono
+	sawWall
+)
+
+// step is an edge of the tree.
+type edge struct {
+	from   uint32
+	thread uint8
+	seen   sight
+}
+
+// arrival is where an edge leads, and what the client lets be known on the way.
+type arrival struct {
+	to   uint32
+	told uint32 // a list in tellings
+}
+
+// telling is what a client let be known; a deadline is in milliseconds since the
+// cycle's first reading of the monotonic clock.
+type telling struct {
+	kind     sim.Kind
+	never    bool
+	given    bool // the strategy exposes none: the world gives it one
+	deadline int32
+}
+
+// freshKey is what a client still knows between two cycles.
+type freshKey struct {
+	client        int
+	cycle         int
+	over          bool
+	tokens, draws int
+	fingerprint   uint64
+}
+
+// clients is what is known of how clients behave. It grows by running their code.
+type clients struct {
+	mu       sync.Mutex
+	cfg      sim.Config
+	moments  chunks[moment]
+	arrivals map[edge]arrival
+	tellings chunks[[]telling]
+	fresh    map[freshKey]uint32
+	begin    []uint32 // each client's first moment
+	commands *interned[string]
+	replies  *interned[string]
+	crew     [][]*player // by client
+	use      int64
+	wall     bool // somebody has read a wall clock
+	ran      int  // operations that were really carried out
+	fault    error
+}
+
+// player is a puppet that stands at some moment.
+type player struct {
+	p    *sim.Puppet
+	at   uint32
+	base time.Duration // when the current cycle began, on the clock by which it is fed
+	last time.Duration
+	used int64
+}
+
+const playersEach = 6
+
+func newClients(cfg sim.Config) (*clients, error) {
+	k := &clients{cfg: cfg, arrivals: map[edge]arrival{}, fresh: map[freshKey]uint32{},
+		commands: newInterned[string](), replies: newInterned[string]()}
+	k.moments.add(moment{})
+	k.tellings.add(nil)
+	for i := range len(cfg.Clients) + 1 { // and the probe
+		k.crew = append(k.crew, nil)
+		pl, err := k.hire(i)
+		if err != nil {
+			return nil, err
+		}
+		k.begin = append(k.begin, k.moments.add(moment{}))
+		if err := k.describe(k.begin[i], i, pl); err != nil {
+			return nil, err
+		}
+		pl.at = k.begin[i]
+	}
+	return k, nil
+}
+
+func (k *clients) close() error {
+	var first error
+	for _, crew := range k.crew {
+		for _, pl := range crew {
+			if err := pl.p.Close(); err != nil && first == nil {
+				first = err
+			}
+		}
+	}
+	return first
+}
+
+func (k *clients) hire(client int) (*player, error) {
+	p, err := sim.NewPuppet(k.cfg, client)
+	if err != nil {
+		return nil, err
+	}
+	pl := &player{p: p}
+	k.crew[client] = append(k.crew[client], pl)
+	return pl, nil
+}
+
+// at is a moment.
+func (k *clients) at(id uint32) *moment { return k.moments.at(id) }
+
+// after is where an edge leads. If nobody has gone there yet, the client's own
+// code is run.
+func (k *clients) after(e edge) (arrival, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if a, known := k.arrivals[e]; known {
+		return a, nil
+	}
+	if k.fault != nil {
+		return arrival{}, k.fault
+	}
+	a, err := k.explore(e)
+	if err != nil {
+		k.fault = err
+		return arrival{}, err
+	}
+	k.arrivals[e] = a
+	return a, nil
+}
+
+func (k *clients) explore(e edge) (arrival, error) {
+	from := k.at(e.from)
+	pl, err := k.playerAt(e.from)
+	if err != nil {
+		return arrival{}, err
+	}
+	told, err := k.feed(pl, from.client, e)
+	if err != nil {
+		return arrival{}, err
+	}
+	list := k.tellings.add(told)
+	m := *from
+	m.parent, m.thread, m.seen, m.depth = e.from, e.thread, e.seen, from.depth+1
+	if m.depth > 5000 {
+		return arrival{}, fmt.Errorf("%s has done %d things and comes to no end: nothing that it sees stops it", k.cfg.Clients[m.client].Name, m.depth)
+	}
+	m.tell(told)
+	id, isNew := k.place(pl, &m)
+	if isNew {
+		*k.moments.at(id) = m
+		if err := k.describe(id, m.client, pl); err != nil {
+			return arrival{}, err
+		}
+	}
+	pl.at = id
+	return arrival{to: id, told: list}, nil
+}
+
+// place finds the moment that a player has come to, if it is one at which the
+// client has forgotten how it came there, or makes a new one.
+func (k *clients) place(pl *player, m *moment) (id uint32, isNew bool) {
+	m.fresh, m.over = false, false
+	others := false
+	for i := 1; i < pl.p.Threads(); i++ {
+		others = others || !pl.p.Op(i).Over
+	}
+	main := pl.p.Op(0)
+	m.over = main.Over && !others
+	if others || !main.Over && !(main.Kind == sim.OpMark && main.Mark == sim.KindAcquire) {
+		return k.moments.add(moment{}), true
+	}
+	tokens, draws := pl.p.Draws()
+	key := freshKey{client: m.client, cycle: pl.p.Acquired(), over: m.over, tokens: tokens, draws: draws, fingerprint: pl.p.Fingerprint()}
+	pl.p.Forget()
+	pl.base = pl.last + time.Hour
+	m.fresh, m.phase, m.granted, m.believes, m.inside, m.given = true, sim.PhaseIdle, true, false, false, false
+	if id, known := k.fresh[key]; known {
+		return id, false
+	}
+	id = k.moments.add(moment{})
+	k.fresh[key] = id
+	return id, true
+}
+
+// tell follows what the client is about.
+func (m *moment) tell(told []telling) {
+	for _, t := range told {
+		switch t.kind {
+		case sim.KindAcquire:
+			m.phase = sim.PhaseAcquire
+			m.acquired++
+			m.granted, m.believes, m.inside = false, false, false
+		case sim.KindGranted:
+			m.phase, m.granted, m.believes, m.given = sim.PhaseHold, true, true, t.given
+		case sim.KindRefused, sim.KindFailed, sim.KindReleased, sim.KindReleaseFailed, sim.KindDone:
+			m.phase = sim.PhaseIdle
+		case sim.KindEnter:
+			m.phase, m.inside = sim.PhaseWork, true
+		case sim.KindLeave:
+			m.phase, m.inside = sim.PhaseHold, false
+		case sim.KindRelease:
+			m.phase, m.believes = sim.PhaseRelease, false
+		}
+	}
+}
+
+// describe notes what the threads are about to do.
+func (k *clients) describe(id uint32, client int, pl *player) error {
+	m := k.moments.at(id)
+	m.client = client
+	n := pl.p.Threads()
+	if n > maxThreads {
+		return fmt.Errorf("%s has started %d threads, more than %d", k.cfg.Clients[client].Name, n, maxThreads)
+	}
+	m.count, m.threads, m.closed = uint8(n), [maxThreads]plan{}, 0
+	for i := range n {
+		op := pl.p.Op(i)
+		if op.Sleep%time.Millisecond != 0 {
+			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.cfg.Clients[client].Name, op.Sleep)
+		}
+		pn := plan{kind: op.Kind, over: op.Over, mark: op.Mark, phase: op.Phase, wall: op.Wall,
+			conn: uint8(op.Conn), addr: uint8(op.Addr), sleep: int32(op.Sleep / time.Millisecond), fence: int32(op.Fence)}
+		if op.Kind == sim.OpSend && !op.Over {
+			pn.cmd = k.commands.id(pack(op.Args))
+		}
+		m.threads[i] = pn
+	}
+	for c := range 16 {
+		if pl.p.Closed(c) {
+			m.closed |= 1 << c
+		}
+	}
+	return nil
+}
+
+// pack and unpack turn a command's words into one string and back.
+func pack(args []string) string {
+	var b strings.Builder
+	for _, a := range args {
+		b.WriteString(strconv.Itoa(len(a)))
+		b.WriteByte(' ')
+		b.WriteString(a)
+	}
+	return b.String()
+}
+
+func unpack(s string) (args []string) {
+	for s != "" {
+		n, rest, _ := strings.Cut(s, " ")
+		size, _ := strconv.Atoi(n)
+		args = append(args, rest[:size])
+		s = rest[size:]
+	}
+	return args
+}
+
+// feed lets a thread of a player go along an edge.
+func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
+	k.ran++
+	seen := sim.Seen{}
+	switch e.seen.kind {
+	case sawReply:
+		seen.Reply = []byte(*k.replies.value(uint32(e.seen.value)))
+	case sawTimeout:
+		seen.Timeout = true
+	case sawRefusal:
+		seen.Refused = true
+	case sawMono:
+		seen.Now = pl.base + time.Duration(e.seen.value)*time.Millisecond
+		pl.last = seen.Now
+	case sawWall:
+		k.wall = true
+		seen.Now = 0
+		seen.Offset = time.Duration(e.seen.value) * time.Millisecond
+	}
+	var out []telling
+	for _, t := range pl.p.Feed(int(e.thread), seen) {
+		tl := telling{kind: t.Kind}
+		if t.Kind == sim.KindGranted || t.Kind == sim.KindExtended {
+			if rel := t.Deadline - pl.base; t.Deadline == sim.Never || t.Given {
+				tl.never = true
+			} else if rel%time.Millisecond != 0 {
+				return nil, fmt.Errorf("%s's lease has a deadline of %s: the search counts in whole milliseconds", k.cfg.Clients[client].Name, rel)
+			} else {
+				tl.deadline = int32(rel / time.Millisecond)
+			}
+			tl.given = t.Given
+		}
+		out = append(out, tl)
+	}
+	return out, nil
+}
+
+// playerAt is a player that stands at a moment: one that does already, or the one
+// that has been idle longest, taken there from the beginning.
+func (k *clients) playerAt(id uint32) (*player, error) {
+	client := k.at(id).client
+	k.use++
+	crew := k.crew[client]
+	for _, pl := range crew {
+		if pl.at == id {
+			pl.used = k.use
+			return pl, nil
+		}
+	}
+	var pl *player
+	if len(crew) < playersEach {
+		var err error
+		if pl, err = k.hire(client); err != nil {
+			return nil, err
+		}
+	} else {
+		pl = slices.MinFunc(crew, func(a, b *player) int { return int(a.used - b.used) })
+	}
+	pl.used = k.use
+	return pl, k.replay(pl, id)
+}
+
+// replay takes a player to a moment by the way on which it was found.
+func (k *clients) replay(pl *player, id uint32) error {
+	var way []uint32
+	for at := id; k.at(at).parent != 0; at = k.at(at).parent {
+		way = append(way, at)
+	}
+	if err := pl.p.Reset(); err != nil {
+		return err
+	}
+	pl.base, pl.last = 0, 0
+	client := k.at(id).client
+	for _, at := range slices.Backward(way) {
+		m := k.at(at)
+		if _, err := k.feed(pl, client, edge{from: m.parent, thread: m.thread, seen: m.seen}); err != nil {
+			return err
+		}
+		if m.fresh {
+			pl.p.Forget()
+			pl.base = pl.last + time.Hour
+		}
+	}
+	pl.at = id
+	return k.faithful(pl, id)
+}
+
+// faithful: the same history must lead to the same next operation. Otherwise the
+// strategy looks at something that it wasn't given.
+func (k *clients) faithful(pl *player, id uint32) error {
+	m := k.at(id)
+	for i := range int(m.count) {
+		op, want := pl.p.Op(i), m.threads[i]
+		same := op.Over == want.over
+		if same && !op.Over {
+			same = op.Kind == want.kind && op.Conn == int(want.conn) && op.Mark == want.mark && (op.Kind != sim.OpSend || pack(op.Args) == *k.commands.value(want.cmd)) &&
+				(op.Kind != sim.OpSleep || int32(op.Sleep/time.Millisecond) == want.sleep)
+		}
+		if !same {
+			return &Nondeterminism{Client: k.cfg.Clients[m.client].Name, Once: k.planText(want), Again: opText(op)}
+		}
+	}
+	return nil
+}
+
+// Nondeterminism is the error of a strategy that does different things although it
+// has seen the same: it looks at a global, at package time, at the order of a map.
+type Nondeterminism struct{ Client, Once, Again string }
+
+func (n *Nondeterminism) Error() string {
+	return fmt.Sprintf("the strategy is not deterministic: having seen the same, %s once goes on with %s and once with %s; "+
+		"does it look at a global variable, at package time, at the order of a map?", n.Client, n.Once, n.Again)
+}
+
+func (k *clients) planText(p plan) string {
+	if p.over {
+		return "nothing"
+	}
+	op := sim.Op{Kind: p.kind, Mark: p.mark, Sleep: time.Duration(p.sleep) * time.Millisecond}
+	if p.kind == sim.OpSend {
+		op.Args = unpack(*k.commands.value(p.cmd))
+	}
+	return opText(op)
+}
+
+func opText(op sim.Op) string {
+	switch {
+	case op.Over:
+		return "nothing"
+	case op.Kind == sim.OpSend:
+		return sim.CommandText(op.Args)
+	case op.Kind == sim.OpSleep:
+		return "a sleep of " + sim.Duration(op.Sleep)
+	case op.Kind == sim.OpMark:
+		return op.Mark.String()
+	}
+	return [...]string{sim.OpStart: "its start", sim.OpReceive: "waiting for a reply", sim.OpClock: "a look at a clock", sim.OpRead: "a read", sim.OpWrite: "a write"}[op.Kind]
+}

@@ -1,0 +1,125 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"lockstep/sim"
+)
+
+// servers is what is known of how a node behaves. It grows by asking Redis.
+type servers struct {
+	mu       sync.Mutex
+	server   *sim.Server
+	lock     string
+	texts    *interned[string] // memories, as text
+	memories chunks[sim.Memory]
+	answers  map[question]answer
+	aged     map[aging]aged
+	asks     bool // some command asks for the time
+	replicas int
+	commands *interned[string]
+	replies  *interned[string]
+	ran      int
+}
+
+type question struct {
+	memory uint32
+	conn   uint16
+	cmd    uint32
+}
+
+type answer struct {
+	memory uint32
+	reply  uint32
+	effect sim.Effect
+}
+
+type aging struct {
+	memory uint32
+	by     int32
+}
+
+type aged struct {
+	memory  uint32
+	expired bool
+}
+
+func newServers(cfg sim.Config, k *clients) (*servers, error) {
+	server, err := sim.NewServer(cfg.Key)
+	if err != nil {
+		return nil, err
+	}
+	v := &servers{server: server, lock: cfg.Key, texts: newInterned[string](), answers: map[question]answer{}, aged: map[aging]aged{},
+		replicas: cfg.Replicas, commands: k.commands, replies: k.replies}
+	v.memories.add(sim.Memory{})
+	return v, nil
+}
+
+// number is a memory's.
+func (v *servers) number(m sim.Memory) uint32 {
+	if !v.asks {
+		m.Millis = 0
+	}
+	text := fmt.Sprintf("%#v", m)
+	id := v.texts.id(text)
+	if id == v.memories.n.Load() {
+		v.memories.add(m)
+	}
+	return id
+}
+
+// run is what a command of a connection does on a memory.
+func (v *servers) run(q question) (answer, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if a, known := v.answers[q]; known {
+		return a, nil
+	}
+	args := unpack(*v.commands.value(q.cmd))
+	var a answer
+	if strings.EqualFold(args[0], "WAIT") && v.replicas > 0 {
+		a = answer{memory: q.memory, reply: v.replies.id(fmt.Sprintf(":%d\r\n", v.replicas))}
+	} else {
+		v.ran++
+		reply, after, effect, err := v.server.Run(*v.memories.at(q.memory), int(q.conn), args)
+		if err != nil {
+			return answer{}, err
+		}
+		a = answer{memory: v.number(after), reply: v.replies.id(string(reply)), effect: effect}
+	}
+	v.answers[q] = a
+	return a, nil
+}
+
+// age is what becomes of a memory in so many milliseconds.
+func (v *servers) age(memory uint32, by int32) aged {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	key := aging{memory, by}
+	if a, known := v.aged[key]; known {
+		return a
+	}
+	older, expired := v.memories.at(memory).Age(int64(by), v.lock)
+	a := aged{v.number(older), expired}
+	v.aged[key] = a
+	return a
+}
+
+// jump is what becomes of a memory when the server's clock jumps.
+func (v *servers) jump(memory uint32, by int32) aged { return v.age(memory, by) }
+
+// without is a memory without what a connection had begun on it.
+func (v *servers) without(memory uint32, conn uint16) uint32 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	m := *v.memories.at(memory)
+	i := slices.IndexFunc(m.Peers, func(b sim.Begun) bool { return b.Conn == int(conn) })
+	if i < 0 {
+		return memory
+	}
+	m.Peers = slices.Delete(slices.Clone(m.Peers), i, i+1)
+	return v.number(m)
+}

@@ -1,0 +1,216 @@
+package explore
+
+import (
+	"slices"
+
+	"lockstep/sim"
+)
+
+// client is what a state says of one client. All times are in milliseconds from
+// the state's own instant, so that situations which differ only in when they
+// happen are one. Its fields are comparable: equal clients have equal numbers.
+type client struct {
+	moment  uint32
+	crashed bool
+	paused  bool // it could have acted, and time has passed: its next step ends a pause
+	live    bool // its lease
+	lostOwn bool // too few of its records are left since it was granted
+	hasRead bool // it has read the resource in this acquisition
+	beaten  bool // and somebody has written since
+	forever bool // its lease has no deadline
+
+	waits [maxThreads]bool // its operation can't be performed yet
+	due   [maxThreads]int32
+	sent  [maxThreads]int32 // since its last command was sent, while that matters
+	turn  [maxThreads]uint8 // order of becoming ready
+
+	since     int32 // since this cycle's first reading of the monotonic clock, or unset
+	deadline  int32 // of its lease, if that is live and not for ever
+	grantSent int32 // since it sent what stored its record, until it is granted
+	wall      int32 // how wrong its wall clock is
+	stamp     int32 // until what it read on its wall clock is over by a TTL, or unset
+
+	granter uint8 // the order of its grant among all that matter; 0 is none
+	touched uint8 // the newest grant with which it has touched the resource
+
+	inbox uint32 // replies that have arrived
+	torn  uint16 // connections that lost a reply
+	gone  uint16 // connections that ended in the middle of something
+	last  uint32 // the command that was executed last, if it could arrive twice
+}
+
+const unset int32 = -1 << 31
+
+// parcel is a reply in an inbox.
+type parcel struct {
+	conn      uint8
+	reply     uint32
+	refused   bool
+	prolonged bool
+	ago       int32 // since its command was sent, if it prolonged a lease
+}
+
+// node is what a state says of one node.
+type node struct {
+	memory uint32
+	owner  int8 // of the lock's record: a client, or -1
+	ownerN uint8
+}
+
+// letter is a request that is held up, or one that could arrive once more.
+type letter struct {
+	client, thread, conn, addr uint8
+	cmd                        uint32
+	acquired                   uint8
+	phase                      sim.Phase
+	ago                        int32
+	stale                      bool // its node has restarted since
+	orphan                     bool // nobody waits for the reply
+	queued                     bool // it waits behind another one on its connection
+}
+
+// world is what a state says of the rest.
+type world struct {
+	fence int32 // the highest that the resource has seen
+	held  uint32
+	now   int32 // true time, if wall clocks or the nodes' are looked at
+	left  Budget
+}
+
+// situation is a state spelt out.
+type situation struct {
+	clients []client
+	nodes   []node
+	world   world
+}
+
+// tables are the numbers that states are made of.
+type tables struct {
+	clients *interned[client]
+	nodes   *interned[node]
+	worlds  *interned[world]
+	inboxes *lists[parcel]
+	helds   *lists[letter]
+	letters *interned[letter]
+}
+
+func newTables() *tables {
+	return &tables{newInterned[client](), newInterned[node](), newInterned[world](), newLists[parcel](), newLists[letter](), newInterned[letter]()}
+}
+
+// maxList is how many replies or held requests there can be at a time.
+const maxList = 6
+
+// lists gives numbers to short lists; the empty one is 0.
+type lists[V comparable] struct{ ids *interned[listOf[V]] }
+
+type listOf[V comparable] struct {
+	n     int
+	items [maxList]V
+}
+
+func newLists[V comparable]() *lists[V] { return &lists[V]{newInterned[listOf[V]]()} }
+
+func (l *lists[V]) get(id uint32) []V {
+	if id == 0 {
+		return nil
+	}
+	v := l.ids.value(id)
+	return v.items[:v.n]
+}
+
+func (l *lists[V]) put(items []V) (id uint32, fits bool) {
+	if len(items) == 0 {
+		return 0, true
+	}
+	if len(items) > maxList {
+		return 0, false
+	}
+	var v listOf[V]
+	v.n = copy(v.items[:], items)
+	return l.ids.id(v), true
+}
+
+// pack makes a state of a situation; unpack is its inverse.
+func (x *explorer) pack(s *situation, to []uint32) []uint32 {
+	to = to[:0]
+	for i := range s.clients {
+		to = append(to, x.clientIDs.id(s.clients[i]))
+	}
+	for i := range s.nodes {
+		to = append(to, x.nodeIDs.id(s.nodes[i]))
+	}
+	return append(to, x.worldIDs.id(s.world))
+}
+
+func (x *explorer) unpack(state []uint32, s *situation) {
+	for i := range s.clients {
+		s.clients[i] = *x.tables.clients.value(state[i])
+	}
+	for i := range s.nodes {
+		s.nodes[i] = *x.tables.nodes.value(state[len(s.clients)+i])
+	}
+	s.world = *x.tables.worlds.value(state[len(state)-1])
+}
+
+func (s *situation) copyFrom(o *situation) {
+	copy(s.clients, o.clients)
+	copy(s.nodes, o.nodes)
+	s.world = o.world
+}
+
+// rank numbers the grants that still matter from 1, in their order.
+func (s *situation) rank() {
+	var used [256]bool
+	for i := range s.clients {
+		used[s.clients[i].granter], used[s.clients[i].touched] = true, true
+	}
+	var to [256]uint8
+	next := uint8(1)
+	for v := 1; v < 256; v++ {
+		if used[v] {
+			to[v] = next
+			next++
+		}
+	}
+	for i := range s.clients {
+		c := &s.clients[i]
+		c.granter, c.touched = to[c.granter], to[c.touched]
+	}
+}
+
+// newest is a rank above all others.
+func (s *situation) newest() uint8 {
+	top := uint8(0)
+	for i := range s.clients {
+		top = max(top, s.clients[i].granter, s.clients[i].touched)
+	}
+	return top + 1
+}
+
+// queue puts a thread behind all of its client's that are ready.
+func (c *client) queue(thread int) {
+	last := uint8(0)
+	for i, w := range c.waits {
+		if !w && i != thread {
+			last = max(last, c.turn[i])
+		}
+	}
+	c.waits[thread], c.due[thread], c.turn[thread] = false, 0, last+1
+}
+
+// order makes turns dense, so that equal orders are equal.
+func (c *client) order(m *moment) {
+	var ready []int
+	for i := range c.turn {
+		if i < int(m.count) && !m.threads[i].over && !c.waits[i] {
+			ready = append(ready, i)
+		} else {
+			c.turn[i] = 0
+		}
+	}
+	slices.SortFunc(ready, func(a, b int) int { return int(c.turn[a]) - int(c.turn[b]) })
+	for n, i := range ready {
+		c.turn[i] = uint8(n) + 1
+	}
+}

@@ -1,0 +1,612 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/sim"
+)
+
+// codes is a set of violations.
+type codes uint16
+
+func setOf(c sim.Code) codes        { return 1 << c }
+func (s codes) has(c sim.Code) bool { return s&setOf(c) != 0 }
+
+func (s codes) String() string {
+	var v sim.Verdict
+	for _, c := range sim.Codes {
+		if s.has(c) {
+			v = append(v, c)
+		}
+	}
+	return v.String()
+}
+
+// explorer is one worker: it knows what follows a state. What it learns of
+// clients and nodes it shares with the others.
+type explorer struct {
+	*model
+	clientIDs cache[client]
+	nodeIDs   cache[node]
+	worldIDs  cache[world]
+	known     map[edge]arrival
+	answered  map[question]answer
+	grown     map[aging]aged
+
+	from, s situation
+	found   codes
+	err     error
+	seen    tally
+}
+
+// model is what all workers of a search share.
+type model struct {
+	bounds  Bounds
+	cfg     sim.Config
+	k       *clients
+	v       *servers
+	tables  *tables
+	quorum  int
+	ttl     int32
+	timeout int32
+	timed   bool // true time is part of the state
+	wall    bool // and clients look at it
+	width   int  // of a state, in numbers
+}
+
+func (m *model) explorer() *explorer {
+	x := &explorer{model: m, clientIDs: m.tables.clients.cached(), nodeIDs: m.tables.nodes.cached(), worldIDs: m.tables.worlds.cached(),
+		known: map[edge]arrival{}, answered: map[question]answer{}, grown: map[aging]aged{}}
+	x.from, x.s = m.blank(), m.blank()
+	return x
+}
+
+func (m *model) blank() situation {
+	return situation{clients: make([]client, m.bounds.Clients+1), nodes: make([]node, len(m.cfg.Nodes))}
+}
+
+// probe is the index of the client that finds out at the end whether the lock can
+// still be had.
+func (m *model) probe() int { return m.bounds.Clients }
+
+func (x *explorer) fail(err error) {
+	if x.err == nil {
+		x.err = err
+	}
+}
+
+func (x *explorer) moment(i int) *moment { return x.k.at(x.s.clients[i].moment) }
+
+// next is the thread of a client that would act, if any can.
+func (x *explorer) next(i int) (thread int, any bool) {
+	c := &x.s.clients[i]
+	if c.crashed {
+		return 0, false
+	}
+	m := x.k.at(c.moment)
+	best := -1
+	for t := range int(m.count) {
+		if m.threads[t].over || c.waits[t] {
+			continue
+		}
+		if best < 0 || c.turn[t] < c.turn[best] {
+			best = t
+		}
+	}
+	return best, best >= 0
+}
+
+// fate is what becomes of the next request.
+type fate uint8
+
+const (
+	goes fate = iota
+	losesReply
+	heldUp
+)
+
+// step lets a client act: the thread that has been ready longest performs its
+// operation, and runs to the next.
+func (x *explorer) step(i, t int, f fate) {
+	c := &x.s.clients[i]
+	c.paused = false
+	m := x.k.at(c.moment)
+	p := &m.threads[t]
+	e := edge{from: c.moment, thread: uint8(t)}
+	var mail parcel
+	switch p.kind {
+	case sim.OpSend:
+		x.send(i, t, p, f)
+	case sim.OpReceive:
+		mail = x.receive(c, p, &e)
+	case sim.OpClock:
+		e.seen = x.look(c, p)
+	case sim.OpRead, sim.OpWrite:
+		if !x.access(i, p) {
+			e.seen = sight{kind: sawRefusal}
+		}
+	}
+	if mail.prolonged {
+		x.renew(i, t, p, mail)
+	}
+	a, known := x.known[e]
+	if !known {
+		var err error
+		if a, err = x.k.after(e); err != nil {
+			x.fail(err)
+			return
+		}
+		x.known[e] = a
+	}
+	x.arrive(i, t, m, a)
+	x.settle(i)
+}
+
+// arrive takes a client to its next moment.
+func (x *explorer) arrive(i, t int, was *moment, a arrival) {
+	c := &x.s.clients[i]
+	c.moment = a.to
+	m := x.k.at(a.to)
+	for _, tl := range *x.k.tellings.at(a.told) {
+		x.tell(i, m, tl)
+	}
+	for n := int(was.count); n < int(m.count); n++ { // threads that it has started
+		c.queue(n)
+	}
+	if m.fresh || m.over {
+		x.refresh(i)
+	}
+	c.torn &^= m.closed
+	if closed := c.gone & m.closed; closed != 0 {
+		c.gone &^= closed
+	}
+	if m.closed != was.closed {
+		x.hangUp(i, m.closed)
+	}
+	if p := &m.threads[t]; !p.over {
+		x.announce(i, t, p)
+	}
+}
+
+// announce looks at the operation that a thread is about to perform: some have to
+// wait.
+func (x *explorer) announce(i, t int, p *plan) {
+	c := &x.s.clients[i]
+	switch p.kind {
+	case sim.OpReceive:
+		if x.mailFor(c, p.conn) < 0 {
+			c.waits[t], c.due[t], c.turn[t] = true, max(0, x.timeout-c.sent[t]), 0
+			return
+		}
+	case sim.OpSleep:
+		c.waits[t], c.due[t], c.turn[t] = true, p.sleep, 0
+		return
+	}
+	c.queue(t)
+}
+
+// refresh is a client between two cycles: nothing of the last matters any more.
+func (x *explorer) refresh(i int) {
+	c := &x.s.clients[i]
+	x.hangUp(i, 0xffff)
+	c.since, c.grantSent, c.stamp = unset, 0, unset
+	c.inbox, c.torn, c.gone = 0, 0, 0
+	c.granter, c.hasRead, c.beaten, c.lostOwn = 0, false, false, false
+	x.s.rank()
+}
+
+// hangUp is the end of a client's connections: nobody waits for replies there.
+func (x *explorer) hangUp(i int, conns uint16) {
+	c := &x.s.clients[i]
+	if c.inbox != 0 {
+		var kept []parcel
+		for _, m := range x.tables.inboxes.get(c.inbox) {
+			if conns>>m.conn&1 == 0 {
+				kept = append(kept, m)
+			}
+		}
+		c.inbox, _ = x.tables.inboxes.put(kept)
+	}
+	if x.s.world.held != 0 {
+		held := append([]letter(nil), x.tables.helds.get(x.s.world.held)...)
+		for n := range held {
+			if int(held[n].client) == i && conns>>held[n].conn&1 != 0 {
+				held[n].orphan = true
+			}
+		}
+		x.s.world.held, _ = x.tables.helds.put(held)
+	}
+	for n := range x.s.nodes {
+		for conn := range uint16(16) {
+			if conns>>conn&1 != 0 && len(x.v.memories.at(x.s.nodes[n].memory).Peers) > 0 {
+				x.s.nodes[n].memory = x.v.without(x.s.nodes[n].memory, peer(i, conn))
+			}
+		}
+	}
+}
+
+// peer numbers the connections of all clients.
+func peer(client int, conn uint16) uint16 { return uint16(client)<<4 | conn }
+
+// settle puts those things of a client in order that don't matter otherwise.
+func (x *explorer) settle(i int) {
+	c := &x.s.clients[i]
+	m := x.k.at(c.moment)
+	for t := range int(m.count) {
+		switch p := &m.threads[t]; {
+		case p.over || p.kind != sim.OpReceive:
+			c.sent[t] = 0
+		}
+		if c.waits[t] && c.due[t] <= 0 {
+			c.queue(t)
+		}
+	}
+	c.order(m)
+	if m.phase != sim.PhaseAcquire && m.phase != sim.PhaseExtend && !(m.believes && x.extends(m)) {
+		c.grantSent = 0
+	}
+	if m.over {
+		c.stamp, c.since, c.last = unset, unset, 0
+	}
+	if x.s.world.left[Duplicate] == 0 {
+		c.last = 0
+	}
+}
+
+// extends: an extension may count from the last grant.
+func (x *explorer) extends(*moment) bool { return x.bounds.Extend }
+
+// look is a reading of a clock.
+func (x *explorer) look(c *client, p *plan) sight {
+	if p.wall {
+		x.seen.wall = true
+		if x.wall {
+			c.stamp = x.ttl + overStamp
+		}
+		return sight{sawWall, int64(x.s.world.now + c.wall)}
+	}
+	if c.since == unset {
+		c.since = 0
+	}
+	return sight{sawMono, int64(c.since)}
+}
+
+// overStamp is by how much more than a TTL a stamp is over, to whichever second
+// it was rounded.
+const overStamp = 2000
+
+// tell follows what a client lets be known, and watches.
+func (x *explorer) tell(i int, m *moment, t telling) {
+	c := &x.s.clients[i]
+	switch t.kind {
+	case sim.KindAcquire:
+		c.live, c.forever, c.deadline, c.granter, c.hasRead, c.beaten, c.lostOwn = false, false, 0, 0, false, false, false
+		x.s.rank()
+	case sim.KindGranted:
+		x.seen.granted[i]++
+		c.lostOwn = false
+		x.lease(c, t)
+		x.doubleGrant(i)
+	case sim.KindExtended:
+		x.lease(c, t)
+		x.doubleGrant(i)
+		if c.lostOwn {
+			x.found |= setOf(sim.GAP)
+		}
+	case sim.KindEnter:
+		for j := range x.s.clients {
+			if j != i && !x.s.clients[j].crashed && x.moment(j).inside {
+				x.found |= setOf(sim.OV)
+			}
+		}
+	case sim.KindRefused, sim.KindFailed:
+		if x.owned(i, m.acquired) >= x.quorum {
+			x.found |= setOf(sim.FN)
+		}
+		if t.kind == sim.KindRefused {
+			x.seen.refused++
+		}
+	case sim.KindRelease:
+		c.live, c.forever, c.deadline = false, false, 0
+	case sim.KindReleased:
+		x.seen.released++
+	case sim.KindReleaseFailed:
+		x.seen.blockedRelease++
+	}
+}
+
+// lease begins, or goes on, until its deadline.
+func (x *explorer) lease(c *client, t telling) {
+	switch {
+	case t.given && !x.cfg.Strategy.NoTTL:
+		c.forever, c.deadline = false, x.ttl-c.grantSent
+	case t.never || t.given:
+		c.forever, c.deadline = true, 0
+	default:
+		c.forever, c.deadline = false, t.deadline-max(c.since, 0)
+	}
+	c.live = c.forever || c.deadline > 0
+	if !c.live {
+		c.deadline = 0
+	}
+}
+
+func (x *explorer) doubleGrant(i int) {
+	if !x.s.clients[i].live {
+		return
+	}
+	for j := range x.s.clients {
+		if j != i && x.s.clients[j].live {
+			x.found |= setOf(sim.DG)
+		}
+	}
+}
+
+// owned counts the nodes that hold the record of an acquisition.
+func (x *explorer) owned(i int, acquired uint8) int {
+	n := 0
+	for _, nd := range x.s.nodes {
+		if int(nd.owner) == i && nd.ownerN == acquired {
+			n++
+		}
+	}
+	return n
+}
+
+// ownership follows whether believers have lost too many of their records.
+func (x *explorer) ownership() {
+	for i := range x.s.clients {
+		c := &x.s.clients[i]
+		if m := x.moment(i); !c.crashed && m.believes && !c.lostOwn && x.owned(i, m.acquired) < x.quorum {
+			c.lostOwn = true
+		}
+	}
+}
+
+// access is a read or a write of the resource. It reports whether the resource
+// let it pass.
+func (x *explorer) access(i int, p *plan) bool {
+	c, write := &x.s.clients[i], p.kind == sim.OpWrite
+	w := &x.s.world
+	looks := x.cfg.Resource == sim.Fenced || x.cfg.Resource == sim.FencedWrites && write
+	if looks && p.fence != 0 && p.fence < w.fence {
+		x.seen.fenced++
+		return false
+	}
+	if looks {
+		w.fence = max(w.fence, p.fence)
+	}
+	if write {
+		x.staleWrite(i)
+	}
+	if write {
+		for j := range x.s.clients {
+			if o := &x.s.clients[j]; j != i && o.hasRead {
+				o.beaten = true
+			}
+		}
+	} else {
+		c.hasRead, c.beaten = true, false
+	}
+	c.touched = max(c.touched, c.granter)
+	x.s.rank()
+	return true
+}
+
+func (x *explorer) staleWrite(i int) {
+	c := &x.s.clients[i]
+	stale := c.hasRead && c.beaten
+	for j := range x.s.clients {
+		if j != i && x.s.clients[j].touched > c.granter {
+			stale = true
+		}
+	}
+	if stale {
+		x.found |= setOf(sim.SW)
+	}
+}
+
+// send executes a command at its node, or doesn't yet.
+func (x *explorer) send(i, t int, p *plan, f fate) {
+	x.s.clients[i].sent[t] = 0
+	l := letter{client: uint8(i), thread: uint8(t), conn: p.conn, addr: p.addr, cmd: p.cmd, acquired: x.moment(i).acquired, phase: p.phase}
+	if f == heldUp || x.behind(&l) {
+		l.queued = f != heldUp
+		x.hold(l)
+		return
+	}
+	x.execute(&l, f == losesReply, false)
+}
+
+// behind reports whether a request has to wait for another one on its connection.
+func (x *explorer) behind(l *letter) bool {
+	for _, h := range x.tables.helds.get(x.s.world.held) {
+		if h.client == l.client && h.conn == l.conn && !h.orphan {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *explorer) hold(l letter) {
+	held := append(append([]letter(nil), x.tables.helds.get(x.s.world.held)...), l)
+	id, fits := x.tables.helds.put(held)
+	if !fits {
+		x.fail(fmt.Errorf("more than %d requests are held up at a time", maxList))
+	}
+	x.s.world.held = id
+}
+
+// execute is what a node does with a request, and the way of its reply.
+func (x *explorer) execute(l *letter, lost, copied bool) {
+	c, n := &x.s.clients[l.client], &x.s.nodes[l.addr]
+	if !copied && (l.stale || c.gone>>l.conn&1 != 0 && !l.orphan) {
+		if !l.orphan {
+			x.reply(l, parcel{conn: l.conn, refused: true}, lost)
+		}
+		return
+	}
+	conn := peer(int(l.client), uint16(l.conn))
+	if copied || l.orphan {
+		conn = peer(15, 0) // another one
+	}
+	q := question{n.memory, conn, l.cmd}
+	a, known := x.answered[q]
+	if !known {
+		var err error
+		if a, err = x.v.run(q); err != nil {
+			x.fail(err)
+			return
+		}
+		x.answered[q] = a
+	}
+	if copied || l.orphan {
+		a.memory = x.v.without(a.memory, conn)
+	}
+	prolonged := x.apply(l, n, a, copied)
+	x.notice(l, a)
+	if !copied && !c.crashed {
+		x.remember(c, l, a)
+	}
+	if !copied && !l.orphan {
+		m := parcel{conn: l.conn, reply: a.reply, prolonged: prolonged}
+		if prolonged {
+			m.ago = l.ago
+		}
+		x.reply(l, m, lost)
+	}
+}
+
+// remember a command that could arrive once more: the last that was executed,
+// unless that was queued in a transaction.
+func (x *explorer) remember(c *client, l *letter, a answer) {
+	switch {
+	case x.s.world.left[Duplicate] == 0:
+	case strings.HasPrefix(*x.k.replies.value(a.reply), "+QUEUED"):
+		c.last = 0
+	default:
+		again := *l
+		again.ago, again.orphan, again.queued = 0, true, false
+		c.last = x.tables.letters.id(again)
+	}
+}
+
+// notice counts what kept a near miss from being one.
+func (x *explorer) notice(l *letter, a answer) {
+	if l.phase == sim.PhaseRelease && *x.k.replies.value(a.reply) == ":0\r\n" {
+		x.seen.compared++
+	}
+}
+
+// apply does to a node what a command does, and watches.
+func (x *explorer) apply(l *letter, n *node, a answer, copied bool) (prolonged bool) {
+	n.memory = a.memory
+	e := a.effect
+	if !e.Touched {
+		return false
+	}
+	counter := x.cfg.Strategy.Counter
+	owner := int(n.owner)
+	if e.Before && owner >= 0 && owner != int(l.client) && x.under(owner, n.ownerN) {
+		if !e.After || (e.Stored || e.Changed) && !counter || e.Longer || e.Shorter {
+			x.found |= setOf(sim.FR)
+		}
+	}
+	c := &x.s.clients[l.client]
+	current := !c.crashed && l.acquired == x.moment(int(l.client)).acquired
+	switch {
+	case !e.After:
+		n.owner, n.ownerN = -1, 0
+	case !e.Before || (e.Stored || e.Changed) && !counter:
+		n.owner, n.ownerN = int8(l.client), l.acquired
+		if current && !copied && (!x.moment(int(l.client)).granted || l.phase == sim.PhaseExtend) {
+			c.granter = x.s.newest()
+			c.grantSent = l.ago
+			x.s.rank()
+		}
+	}
+	x.ownership()
+	return e.Later && current && n.owner == int8(l.client) && n.ownerN == l.acquired
+}
+
+// under reports whether an acquisition is still under way, or its lease live.
+func (x *explorer) under(i int, n uint8) bool {
+	c := &x.s.clients[i]
+	if c.crashed {
+		return false
+	}
+	m := x.moment(i)
+	return m.acquired == n && (m.phase == sim.PhaseAcquire || c.live)
+}
+
+// reply travels back.
+func (x *explorer) reply(l *letter, m parcel, lost bool) {
+	c := &x.s.clients[l.client]
+	if c.crashed {
+		return
+	}
+	if lost || c.torn>>l.conn&1 != 0 {
+		c.torn |= 1 << l.conn
+		return
+	}
+	id, fits := x.tables.inboxes.put(append(append([]parcel(nil), x.tables.inboxes.get(c.inbox)...), m))
+	if !fits {
+		x.fail(fmt.Errorf("more than %d replies wait for one client", maxList))
+	}
+	c.inbox = id
+	mo := x.moment(int(l.client))
+	for t := range int(mo.count) {
+		if p := &mo.threads[t]; !p.over && p.kind == sim.OpReceive && p.conn == l.conn {
+			c.queue(t)
+		}
+	}
+}
+
+// mailFor finds the first reply on a connection.
+func (x *explorer) mailFor(c *client, conn uint8) int {
+	for n, m := range x.tables.inboxes.get(c.inbox) {
+		if m.conn == conn {
+			return n
+		}
+	}
+	return -1
+}
+
+// receive reads a reply, or gives up.
+func (x *explorer) receive(c *client, p *plan, e *edge) (m parcel) {
+	n := x.mailFor(c, p.conn)
+	if n < 0 {
+		e.seen = sight{kind: sawTimeout}
+		return parcel{}
+	}
+	mail := x.tables.inboxes.get(c.inbox)
+	m = mail[n]
+	rest := append(append([]parcel(nil), mail[:n]...), mail[n+1:]...)
+	c.inbox, _ = x.tables.inboxes.put(rest)
+	if m.refused {
+		e.seen = sight{kind: sawRefusal}
+		return parcel{}
+	}
+	e.seen = sight{sawReply, int64(m.reply)}
+	return m
+}
+
+// renew: a thread has learnt that its extension was executed. Where the strategy
+// exposes no deadline, the lease goes on for a TTL from when that was sent.
+func (x *explorer) renew(i, t int, p *plan, m parcel) {
+	c := &x.s.clients[i]
+	mo := x.moment(i)
+	switch {
+	case t > 0:
+		if !mo.given || !mo.believes {
+			return
+		}
+		before := c.grantSent
+		c.grantSent = m.ago
+		x.tell(i, mo, telling{kind: sim.KindExtended, given: true})
+		c.grantSent = before
+	case p.phase == sim.PhaseExtend:
+		c.grantSent = m.ago
+	}
+}

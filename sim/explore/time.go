@@ -1,0 +1,169 @@
+package explore
+
+import "lockstep/sim"
+
+// tally is what a worker has noticed on its way. None of it is part of a state.
+type tally struct {
+	wall           bool // somebody has looked at a wall clock
+	granted        [8]int64
+	refused        int64
+	released       int64
+	blockedRelease int64 // releases that found the lock gone or in other hands
+	compared       int64 // comparisons in a release that failed
+	fenced         int64 // accesses that the resource refused
+	used           [kinds]bool
+}
+
+func (t *tally) add(o *tally) {
+	t.wall = t.wall || o.wall
+	for i := range t.granted {
+		t.granted[i] += o.granted[i]
+	}
+	t.refused += o.refused
+	t.released += o.released
+	t.blockedRelease += o.blockedRelease
+	t.compared += o.compared
+	t.fenced += o.fenced
+	for i := range t.used {
+		t.used[i] = t.used[i] || o.used[i]
+	}
+}
+
+// due is how long it takes until anything happens by itself: a record expires, a
+// lease lapses, a sleep or somebody's patience ends, a stamp is over.
+func (x *explorer) due() (by int32, any bool) {
+	soonest := func(d int32) {
+		if d > 0 && (!any || d < by) {
+			by, any = d, true
+		}
+	}
+	for _, n := range x.s.nodes {
+		for _, k := range x.v.memories.at(n.memory).Keys {
+			if k.Left != sim.Immortal {
+				soonest(int32(k.Left) + 1)
+			}
+		}
+	}
+	for i := range x.s.clients {
+		c := &x.s.clients[i]
+		if c.crashed {
+			continue
+		}
+		if c.live && !c.forever {
+			soonest(c.deadline)
+		}
+		m := x.k.at(c.moment)
+		for t := range int(m.count) {
+			if c.waits[t] && !m.threads[t].over {
+				soonest(c.due[t])
+			}
+		}
+		if c.stamp != unset {
+			soonest(c.stamp)
+		}
+	}
+	return by, any
+}
+
+// held lists the clients that could act now, and for which it would be the
+// beginning of a pause if time went on.
+func (x *explorer) idle() (set uint8, n uint8) {
+	for i := range x.s.clients {
+		c := &x.s.clients[i]
+		if c.crashed || c.paused || i == x.probe() {
+			continue
+		}
+		m := x.k.at(c.moment)
+		for t := range int(m.count) {
+			if p := &m.threads[t]; !p.over && !c.waits[t] && p.kind != sim.OpStart {
+				set |= 1 << i
+				n++
+				break
+			}
+		}
+	}
+	return set, n
+}
+
+// advance lets time pass. What is due by then happens: expiries first, then
+// lapses, then those wake whose time has come.
+func (x *explorer) advance(by int32) {
+	pausing, _ := x.idle()
+	for n := range x.s.nodes {
+		nd := &x.s.nodes[n]
+		x.set(nd, x.older(nd.memory, by))
+	}
+	x.ownership()
+	for i := range x.s.clients {
+		c := &x.s.clients[i]
+		if c.crashed {
+			continue
+		}
+		c.paused = c.paused || pausing>>i&1 != 0
+		x.pass(i, c, by)
+	}
+	w := &x.s.world
+	if x.timed {
+		w.now += by
+	}
+	if w.held != 0 {
+		held := append([]letter(nil), x.tables.helds.get(w.held)...)
+		for n := range held {
+			held[n].ago += by
+		}
+		w.held, _ = x.tables.helds.put(held)
+	}
+}
+
+// set gives a node another memory. A record that is gone has no owner.
+func (x *explorer) set(n *node, a aged) {
+	n.memory = a.memory
+	if a.expired {
+		n.owner, n.ownerN = -1, 0
+	}
+}
+
+func (x *explorer) older(memory uint32, by int32) aged {
+	key := aging{memory, by}
+	a, known := x.grown[key]
+	if !known {
+		a = x.v.age(memory, by)
+		x.grown[key] = a
+	}
+	return a
+}
+
+// pass lets time pass for one client.
+func (x *explorer) pass(i int, c *client, by int32) {
+	m := x.k.at(c.moment)
+	if c.since != unset {
+		c.since += by
+	}
+	if c.stamp != unset {
+		if c.stamp -= by; c.stamp <= 0 {
+			c.stamp = unset
+		}
+	}
+	if c.live && !c.forever {
+		if c.deadline -= by; c.deadline <= 0 {
+			c.live, c.deadline = false, 0
+		}
+	}
+	c.grantSent += by
+	if c.inbox != 0 {
+		mail := append([]parcel(nil), x.tables.inboxes.get(c.inbox)...)
+		for n := range mail {
+			if mail[n].prolonged {
+				mail[n].ago += by
+			}
+		}
+		c.inbox, _ = x.tables.inboxes.put(mail)
+	}
+	for t := range int(m.count) {
+		c.sent[t] += by
+		if c.waits[t] && !m.threads[t].over {
+			c.due[t] -= by
+		}
+	}
+	x.settle(i)
+}

@@ -1,0 +1,255 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"time"
+)
+
+// Puppet is one client of a configuration, apart from any world: the same code
+// in the same coroutines, which is told what it sees. What a client does next is
+// a function of what it has seen, because clients share nothing; a puppet is how
+// that function is found out, one history at a time.
+//
+// A Puppet is not safe for concurrent use.
+type Puppet struct {
+	w     *World
+	c     *client
+	told  []Told
+	conns []*conn // by the order in which they were first used
+}
+
+// OpKind is what a thread is about to do.
+type OpKind = opKind
+
+// The kinds of operation. Their names say what the thread will have done when
+// it is fed.
+const (
+	OpStart   = opStart
+	OpSend    = opSend
+	OpReceive = opReceive
+	OpClock   = opClock
+	OpSleep   = opSleep
+	OpRead    = opRead
+	OpWrite   = opWrite
+	OpMark    = opMark
+)
+
+// Op is a thread's next operation.
+type Op struct {
+	Kind  OpKind
+	Over  bool // there is none: the thread has ended
+	Mark  Kind // of OpMark: what it will announce
+	Phase Phase
+	Wall  bool          // of OpClock: which clock
+	Sleep time.Duration // of OpSleep
+	Conn  int           // of OpSend and OpReceive: the nth connection that it used, from 0
+	Addr  int           // and the node that this leads to
+	Args  []string      // of OpSend
+	Fence int64         // of OpRead and OpWrite
+}
+
+// Told is what a client let be known while it ran: the same as the event of that
+// kind. Deadline is a true instant, on the clock by which the puppet is fed.
+type Told struct {
+	Kind     Kind
+	Deadline time.Duration // of KindGranted and KindExtended; Never is none
+	Given    bool          // the strategy exposes no deadline: the world gives it one
+	Fence    int64
+}
+
+// Seen is what a thread learns from its operation: nothing, unless said
+// otherwise.
+type Seen struct {
+	Now     time.Duration // of OpClock: the true instant at which it reads
+	Offset  time.Duration // of OpClock: how wrong its wall clock is by now
+	Reply   []byte        // of OpReceive
+	Timeout bool          // or its patience is over
+	Refused bool          // or the node is down; of OpRead and OpWrite: the fencing token is too old
+
+}
+
+// NewPuppet makes a puppet of a client of a configuration; the index after the
+// last is the probe's.
+func NewPuppet(cfg Config, index int) (*Puppet, error) {
+	w, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Reset(cfg, false); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	p := &Puppet{w: w, c: w.clients[index]}
+	w.puppet = p
+	return p, p.Reset()
+}
+
+// Close ends it.
+func (p *Puppet) Close() error { return p.w.Close() }
+
+// Reset takes the client back to the beginning of its program.
+func (p *Puppet) Reset() error {
+	for _, t := range p.c.threads {
+		t.kill()
+	}
+	if err := p.c.mend(); err != nil {
+		return err
+	}
+	p.c.resetConns()
+	p.w.now = 0
+	p.w.timers.reset()
+	p.told, p.conns = p.told[:0], p.conns[:0]
+	p.c.reset(&p.w.cfg.Clients[p.c.index])
+	return nil
+}
+
+// Threads is how many there are, those that have ended included.
+func (p *Puppet) Threads() int { return len(p.c.threads) }
+
+// Op is what a thread is about to do.
+func (p *Puppet) Op(thread int) Op {
+	t := p.c.threads[thread]
+	if t.over {
+		return Op{Over: true}
+	}
+	o := &t.op
+	op := Op{Kind: o.kind, Mark: o.mark, Phase: t.phase, Wall: o.wall, Sleep: o.d, Args: o.args, Fence: o.fence}
+	if o.kind != opSleep {
+		op.Sleep = 0
+	}
+	if o.conn != nil {
+		op.Conn, op.Addr = p.number(o.conn), o.conn.addr
+	}
+	return op
+}
+
+// number is the connection's, in the order of first use: that doesn't depend on
+// what the library has kept from earlier runs.
+func (p *Puppet) number(c *conn) int {
+	for i, known := range p.conns {
+		if known == c {
+			return i
+		}
+	}
+	p.conns = append(p.conns, c)
+	return len(p.conns) - 1
+}
+
+// Forget numbers connections from 0 again: between two cycles, when none is of
+// any more interest.
+func (p *Puppet) Forget() { p.conns = p.conns[:0] }
+
+// Closed reports whether the client has closed its nth connection.
+func (p *Puppet) Closed(n int) bool { return n < len(p.conns) && p.conns[n].closed }
+
+// Acquired is how often the client has called Acquire.
+func (p *Puppet) Acquired() int { return p.c.acquired }
+
+// Feed lets a thread perform its operation, with what it sees, and run to the next.
+// It returns what the client let be known; the list is valid until the next call.
+func (p *Puppet) Feed(thread int, s Seen) []Told {
+	t := p.c.threads[thread]
+	o := &t.op
+	p.told = p.told[:0]
+	if o.conn != nil {
+		p.number(o.conn)
+	}
+	switch o.kind {
+	case opSend:
+		t.command++
+	case opReceive:
+		p.receive(o, s)
+	case opClock:
+		p.w.now = s.Now
+		o.d = p.c.mono.read(s.Now)
+		if o.wall {
+			p.c.wall.offset = s.Offset
+			o.d = p.c.wall.read(s.Now).Sub(Epoch)
+		}
+	case opRead, opWrite:
+		t.command++
+		if s.Refused {
+			o.err = errFenced
+		}
+	case opMark:
+		p.w.performMark(t, o)
+	}
+	t.run()
+	return p.told
+}
+
+func (p *Puppet) receive(o *op, s Seen) {
+	n := p.w.nodes[o.conn.addr]
+	o.conn.reader = nil
+	switch {
+	case s.Timeout:
+		o.err = errTimeout(n)
+	case s.Refused:
+		o.err = errRefused(n)
+	default:
+		o.reply = append([]byte(nil), s.Reply...)
+	}
+}
+
+// tell takes the place of the world's emit.
+func (p *Puppet) tell(e *Event) {
+	p.told = append(p.told, Told{Kind: e.Kind, Deadline: e.By, Given: !p.c.exposes, Fence: e.Fence})
+}
+
+// Draws is how many tokens the client has drawn, and how often it has asked for
+// randomness otherwise.
+func (p *Puppet) Draws() (tokens, random int) { return p.c.tokens, p.c.draws }
+
+// Fingerprint is a digest of what the client's lock remembers in its own fields,
+// pointers followed. What it shares with all others, its connections and its
+// options, doesn't count, and what closures capture can't be seen.
+func (p *Puppet) Fingerprint() uint64 {
+	h := fnv.New64a()
+	digest(h, reflect.ValueOf(p.c.lock), map[uintptr]bool{})
+	return h.Sum64()
+}
+
+// digest writes a value's content, type by type.
+func digest(h interface{ Write([]byte) (int, error) }, v reflect.Value, seen map[uintptr]bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || seen[v.Pointer()] || v.Type().Elem().PkgPath() == "github.com/redis/go-redis/v9" {
+			return
+		}
+		seen[v.Pointer()] = true
+		digest(h, v.Elem(), seen)
+	case reflect.Interface:
+		digest(h, v.Elem(), seen)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			digest(h, v.Field(i), seen)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			digest(h, v.Index(i), seen)
+		}
+	case reflect.Map:
+		keys := uint64(0) // order doesn't count
+		for it := v.MapRange(); it.Next(); {
+			one := fnv.New64a()
+			digest(one, it.Key(), seen)
+			digest(one, it.Value(), seen)
+			keys += one.Sum64()
+		}
+		fmt.Fprint(h, "m", keys)
+	case reflect.Bool:
+		fmt.Fprint(h, "b", v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		fmt.Fprint(h, "i", v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		fmt.Fprint(h, "u", v.Uint())
+	case reflect.Float32, reflect.Float64:
+		fmt.Fprint(h, "f", v.Float())
+	case reflect.String:
+		fmt.Fprintf(h, "s%q", v.String())
+	default: // functions and channels
+		fmt.Fprint(h, v.Kind(), v.IsValid() && !v.IsZero())
+	}
+}
