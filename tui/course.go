@@ -182,7 +182,11 @@ func (c *course) drawList(cv *canvas, r rect, titles int) {
 		if c.played(l) == len(l.Rungs) {
 			mark = c.theme.granted
 		}
-		row := line{{fmt.Sprintf(" %2d ", i+1), inkDim}, {padded(fit(l.Title, titles, c.theme.more), titles), inkStrong}, {"  " + done + mark, inkDim}}
+		here := " "
+		if i == c.lesson {
+			here = c.theme.pointer
+		}
+		row := line{{fmt.Sprintf("%s%2d ", here, i+1), inkDim}, {padded(fit(l.Title, titles, c.theme.more), titles), inkStrong}, {"  " + done + mark, inkDim}}
 		if i == c.lesson {
 			row = row.fitted(r.w, c.theme.more).lit(r.w)
 		}

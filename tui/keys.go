@@ -12,7 +12,8 @@ import (
 type keyMap struct {
 	Forward, Back, Next, Previous, Violation, Evidence, First, Last     key.Binding
 	Play, Faster, Slower, In, Out, View, Source                         key.Binding
-	Strategy, Scenario, Compare, Course, Rung, Export                   key.Binding
+	Strategy, Scenario, Compare, Course, Rung, Sandbox                  key.Binding
+	Undo, Redo, Copy                                                    key.Binding
 	Search, Filter, Match, MatchBack, Guess, Enter                      key.Binding
 	Pane, Up, Down, PageUp, PageDown, Mouse, Help, Close, Quit, Suspend key.Binding
 }
@@ -60,7 +61,10 @@ func newKeyMap(g *glyphs) keyMap {
 		Compare:   bind("c", "compare", "c"),
 		Course:    bind("tab", "course", "tab"),
 		Rung:      bind("r", "next rung", "r"),
-		Export:    bind("x", "export", "x"),
+		Sandbox:   bind("b", "your turn", "b"),
+		Undo:      bind("u", "undo", "u", "backspace"),
+		Redo:      bind("U", "redo", "U"),
+		Copy:      bind("y", "copy the schedule", "y"),
 		Search:    bind("/", "search", "/"),
 		Filter:    bind("&", "filter", "&"),
 		Match:     bind("n", "next match", "n"),

@@ -56,7 +56,7 @@ func TestMonkey(t *testing.T) {
 		what := m.act()
 		checkFrame(t, m.app, fmt.Sprintf("MONKEY=%d, step %d, %s", seed, n, what))
 	}
-	for _, room := range []string{"*tui.home", "*tui.course", "*tui.player", "*tui.compare", "*tui.picker", "*tui.help"} {
+	for _, room := range []string{"*tui.home", "*tui.course", "*tui.player", "*tui.compare", "*tui.picker", "*tui.help", "*tui.sandbox"} {
 		if m.seen[room] == 0 {
 			t.Errorf("MONKEY=%d never got to %s: %v", seed, room, m.seen)
 		}
@@ -67,18 +67,27 @@ type monkey struct {
 	*app
 	rnd  *rand.Rand
 	seen map[string]int
+	real *sim.Trace // one that the sandbox can go on from
 }
 
 func newMonkey(t *testing.T, seed uint64) *monkey {
 	m := &monkey{rnd: rand.New(rand.NewPCG(seed, 0)), seen: map[string]int{}}
+	lib := newLibrary(Options{})
+	var err error
+	if m.real, err = lib.run(lib.scenarios[lib.named("release-gap")], lib.strategies[lib.strategy("get-then-del")], 1); err != nil {
+		t.Fatal(err)
+	}
 	m.app = newHomeApp(t, 80, 24, plainTheme(false), m.run)
+	m.root.clipboard = func(string) {}
 	m.root.diary = progress.Open(t.TempDir() + "/progress.json")
 	return m
 }
 
 // run gives runs that fail, that are in wide characters, that are crowded, and ordinary ones.
 func (m *monkey) run(scenario, strategy string) (*sim.Trace, error) {
-	switch m.rnd.IntN(6) {
+	switch m.rnd.IntN(7) {
+	case 6:
+		return m.real, nil
 	case 0:
 		return nil, errors.New("失敗した: the run has failed, " + strings.Repeat("長い説明 ", 40))
 	case 1:
@@ -99,7 +108,7 @@ func wideTrace() *sim.Trace {
 }
 
 var monkeyKeys = strings.Fields(`left right right h l [ ] ] ! ! g G space + - v s f o c e r tab up down up down k j enter enter ? esc esc
-	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q`)
+	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y`)
 
 func (m *monkey) act() string {
 	m.seen[fmt.Sprintf("%T", m.top())]++
@@ -124,6 +133,12 @@ func (m *monkey) act() string {
 		e.Button = []tea.MouseButton{tea.MouseButtonLeft, tea.MouseButtonLeft, tea.MouseButtonWheelUp, tea.MouseButtonWheelDown, tea.MouseButtonRight}[m.rnd.IntN(5)]
 		m.send(e)
 		return fmt.Sprintf("%v at %d, %d", e.Button, e.X, e.Y)
+	}
+	if m.rnd.IntN(100) == 0 {
+		paste := keyMsg(m.real.Schedule[:m.rnd.IntN(len(m.real.Schedule)+1)])
+		paste.Paste = true
+		m.send(paste)
+		return "paste"
 	}
 	k := monkeyKeys[m.rnd.IntN(len(monkeyKeys))]
 	m.press(k)

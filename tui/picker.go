@@ -86,7 +86,7 @@ func (p *picker) help() page {
 		keys: append([]key.Binding{as(k.Up, "up"), as(k.Down, "down"), k.PageUp, k.PageDown, as(k.First, "first"), as(k.Last, "last"),
 			as(k.Enter, "choose")}, k.always()...),
 		signs: append([]meaning{{g.granted + "ok", "nothing broke"}, {g.mild + "BD", "reported, but no failure"}, {g.bad + "DG", "broken"},
-			{g.pointer, "what is open now"}}, codeMeanings()...),
+			{g.write, "what is open now"}}, codeMeanings()...),
 	}
 }
 
@@ -104,12 +104,15 @@ func (p *picker) draw(c *canvas, r rect) {
 	names = min(names, r.w/3)
 	for i := p.first; i < len(p.items) && i-p.first < p.list.h; i++ {
 		it := p.items[i]
-		mark := "  "
-		if i == p.current {
-			mark = p.theme.pointer + " "
+		mark := "   "
+		switch i {
+		case p.at:
+			mark = " " + p.theme.pointer + " "
+		case p.current:
+			mark = " " + p.theme.write + " "
 		}
 		badge := it.badge()
-		l := line{{" " + mark, inkHere}, {padded(fit(it.name, names, p.theme.more), names) + "  ", inkStrong},
+		l := line{{mark, inkHere}, {padded(fit(it.name, names, p.theme.more), names) + "  ", inkStrong},
 			{padded(badge.text, badges), badge.ink}, {it.about, inkDim}}
 		if i == p.at {
 			l = l.fitted(p.list.w, p.theme.more).lit(p.list.w)

@@ -41,6 +41,9 @@ type player struct {
 	playing     bool
 	speed       int
 	plan        layout // of the last frame: clicks refer to it
+
+	title string              // instead of the scenario's
+	below func(*canvas, rect) // draws in the narration's place, if set
 }
 
 // none is the index of no violation.
@@ -144,21 +147,29 @@ func (p *player) show(l loaded) {
 	if l.load != p.load {
 		return
 	}
-	p.loading, p.failed, p.reel = false, l.err, l.reel
-	p.picked, p.guesses = none, map[int]int{}
-	p.find.renew(l.reel)
+	p.loading, p.failed = false, l.err
 	if l.err != nil {
+		p.reel, p.picked = nil, none
+		p.find.renew(nil)
 		return
 	}
-	st := p.lib.strategies[p.strategy]
-	p.file, p.code = st.File, codeLines(st.Code())
-	p.scroll, p.zoom, p.pos, p.axes = [panes]int{}, 0, 0, axes{}
+	p.scroll, p.zoom = [panes]int{}, 0
 	at := slices.IndexFunc(l.reel.trace.Notes, func(n sim.Note) bool { return n.Index == l.narrated })
 	if l.narrated >= 0 && at >= 0 {
-		p.pos = l.reel.position(l.reel.trace.Notes[at].Seq)
+		p.display(l.reel, l.reel.position(l.reel.trace.Notes[at].Seq))
+		return
 	}
-	p.before = p.reel.trace.StateAt(max(p.pos-1, 0))
-	p.now = p.reel.trace.StateAt(p.pos)
+	p.display(l.reel, 0)
+}
+
+// display shows a run at a position.
+func (p *player) display(r *reel, pos int) {
+	st := p.lib.strategies[p.strategy]
+	p.reel, p.pos, p.axes = r, pos, axes{}
+	p.file, p.code = st.File, codeLines(st.Code())
+	p.picked, p.guesses = none, map[int]int{}
+	p.find.renew(r)
+	p.before, p.now = r.trace.StateAt(max(pos-1, 0)), r.trace.StateAt(pos)
 	p.arrived()
 }
 
@@ -230,6 +241,8 @@ func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 		return p.nextRung(), outcome{}
 	case p.reel == nil:
 		return nil, outcome{}
+	case key.Matches(k, p.keys.Sandbox):
+		return nil, p.openSandbox()
 	case key.Matches(k, p.keys.Play):
 		return p.togglePlay(), outcome{}
 	case p.moves(k):
@@ -512,7 +525,7 @@ func (p *player) footerKeys() []key.Binding {
 	case p.picked != none && len(p.reel.breaches) > 0 && p.reel.breaches[p.picked].pos == p.pos:
 		list = append(list, as(k.Evidence, "evidence"))
 	}
-	return append(list, play, as(k.Strategy, "lock"), as(k.View, viewNames[(p.view+1)%views]), k.Compare, k.Source, k.Scenario,
+	return append(list, play, as(k.Strategy, "lock"), as(k.View, viewNames[(p.view+1)%views]), k.Compare, k.Sandbox, k.Source, k.Scenario,
 		k.Search, k.Filter, pair(k.In, k.Out, "zoom"), k.Evidence, pair(k.First, k.Last, "ends"), k.Pane, k.Mouse, k.Help, k.Quit)
 }
 
@@ -525,7 +538,7 @@ func (p *player) help() page {
 		keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, as(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
 			as(k.Guess, "predict the answer"), as(k.Enter, "show the answer"), as(k.Strategy, "another lock"), as(k.Scenario, "another scenario"),
-			as(k.Compare, "compare two locks"), k.Rung, as(k.View, "next view"), k.Source, k.In, k.Out, as(k.Search, "search the trace"), k.Match, k.MatchBack,
+			as(k.Compare, "compare two locks"), as(k.Sandbox, "your turn from here"), k.Rung, as(k.View, "next view"), k.Source, k.In, k.Out, as(k.Search, "search the trace"), k.Match, k.MatchBack,
 			as(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.always()...),
 		signs: p.theme.legend(),

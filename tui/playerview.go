@@ -66,7 +66,11 @@ func (p *player) drawHeader(c *canvas, r rect) {
 		right = line{{"running ", inkDim}}
 	}
 	st, sc := p.lib.strategies[p.strategy], p.lib.scenarios[p.scenario]
-	left := line{{" " + sc.Title, inkTitle}, {"  with ", inkDim}, {st.Name, inkTitle}}
+	title := sc.Title
+	if p.title != "" {
+		title = p.title
+	}
+	left := line{{" " + title, inkTitle}, {"  with ", inkDim}, {st.Name, inkTitle}}
 	if p.reel != nil && p.seed != 1 {
 		left = append(left, span{fmt.Sprintf("  seed %d", p.seed), inkDim})
 	}
@@ -120,6 +124,10 @@ func (p *player) scrolled(which pane, lines, rows, base int) int {
 }
 
 func (p *player) drawTold(c *canvas, r rect) {
+	if p.below != nil {
+		p.below(c, r)
+		return
+	}
 	lines := p.narration(r.w)
 	top := 0
 	if r.h > len(lines) {

@@ -32,6 +32,9 @@ type starter interface{ start() tea.Cmd }
 // resumer is a room that looks anew when one comes back to it.
 type resumer interface{ resume() }
 
+// paster is a room that has use for pasted text.
+type paster interface{ paste(string) }
+
 // click is the left button or the wheel, at a place on the canvas.
 type click struct{ x, y, wheel int }
 
@@ -59,6 +62,9 @@ func (m *root) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
 		return m, nil
 	case tea.KeyMsg:
+		if r, is := m.top().(paster); is && msg.Paste && !m.tooSmall() {
+			r.paste(string(msg.Runes))
+		}
 		var cmds []tea.Cmd
 		for _, k := range strokes(msg) {
 			cmds = append(cmds, m.typed(k))

@@ -55,6 +55,18 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// The sandbox goes on from real runs only; this one's scenario is not likely to change.
+func TestSandboxScreens(t *testing.T) {
+	for look, th := range looks() {
+		for _, size := range sizes {
+			lib := newLibrary(Options{})
+			a := openApp(t, size[0], size[1], lib, Options{Strategy: lib.strategies[lib.strategy("setnx")], Scenario: lib.scenarios[lib.named("crash-holding")], Seed: 1}, th)
+			a.press("right right right b down enter down down enter")
+			golden(t, fmt.Sprintf("sandbox-%dx%d-%s", size[0], size[1], look), a.View())
+		}
+	}
+}
+
 // Whatever is said in colour is said without: the frames are the same text.
 func TestColourIsNeverTheOnlySign(t *testing.T) {
 	all := looks()

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"github.com/muesli/termenv"
+
 	"lockstep/tui/progress"
 )
 
@@ -13,8 +15,10 @@ type stage struct {
 	keys  keyMap
 	theme *theme
 	seed  uint64
+
+	clipboard func(string) // hands a text to the terminal's
 }
 
 func newStage(lib *library, d *progress.Diary, o Options, t *theme) *stage {
-	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed}
+	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, clipboard: termenv.Copy}
 }

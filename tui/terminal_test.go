@@ -286,6 +286,9 @@ func TestWholeProgram(t *testing.T) {
 		{"c", []string{"with which lock?"}},
 		{"\x1b[B\r", []string{"differs"}},
 		{"\x1b", []string{"believers"}},
+		{"g", []string{"nothing has happened yet"}},
+		{"b", []string{"Your turn", "Get two clients"}},
+		{"\r", []string{"wants the lock"}},
 		{"q", []string{"\x1b[?1049l"}},
 	} {
 		x.forget()
