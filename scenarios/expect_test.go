@@ -15,15 +15,15 @@ func TestExpectations(t *testing.T) {
 	eachCell(t, func(t *testing.T, s *Scenario, st strategies.Strategy) {
 		want, stated := s.Expect(st.Name)
 		if !stated {
-			t.Fatalf("scenarios/%s.yaml states no verdict for %s", s.Name, st.Name)
+			t.Fatalf("scenarios/%s: %s states no verdict for %s", s.file, s.Name, st.Name)
 		}
 		trace, err := s.Run(st, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := trace.Verdict(); !slices.Equal(got, want) {
-			t.Errorf("the verdict is %s, and scenarios/%s.yaml expects %s\n%s(lockstep run %s %s --plain)",
-				got, s.Name, want, proofs(trace), st.Name, s.Name)
+			t.Errorf("the verdict is %s, and scenarios/%s expects %s\n%s(lockstep run %s %s --plain)",
+				got, s.file, want, proofs(trace), st.Name, s.Name)
 		}
 	})
 }
@@ -45,20 +45,29 @@ func TestEveryVerdictHasAReason(t *testing.T) {
 	for _, s := range All() {
 		for _, st := range strategies.All() {
 			if s.Because(st.Name) == "" {
-				t.Errorf("scenarios/%s.yaml does not say why %s fares as it does", s.Name, st.Name)
+				t.Errorf("scenarios/%s: %s does not say why %s fares as it does", s.file, s.Name, st.Name)
 			}
 		}
 		for _, text := range []string{s.Title, s.Shows} {
 			if text == "" || strings.Contains(text, "\n") {
-				t.Errorf("scenarios/%s.yaml: title and shows are one line each, not %q", s.Name, text)
+				t.Errorf("scenarios/%s: title and shows of %s are one line each, not %q", s.file, s.Name, text)
 			}
 		}
 	}
 }
 
-// The order of teaching names every scenario, and each once.
+// The order of teaching names every scenario, and each once. Variants come
+// right after what they vary.
 func TestOrderOfTeaching(t *testing.T) {
-	if names := Names(); !slices.Equal(names, order) {
-		t.Errorf("the order of teaching is\n%v\nand there are\n%v", order, names)
+	var bases []string
+	for _, s := range All() {
+		if s.Name == s.base() {
+			bases = append(bases, s.Name)
+		} else if len(bases) == 0 || bases[len(bases)-1] != s.base() {
+			t.Errorf("%s does not follow %s", s.Name, s.base())
+		}
+	}
+	if !slices.Equal(bases, order) {
+		t.Errorf("the order of teaching is\n%v\nand there are\n%v", order, bases)
 	}
 }

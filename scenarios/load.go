@@ -24,8 +24,10 @@ func (l *loader) setup(v value) error {
 		"persistence": into(&u.persistence, persistence),
 		"replicas":    into(&u.replicas, replicas),
 		"lag":         into(&u.lag, positive),
+		"workload":    into(&u.workload, workload),
 		"resource":    into(&u.resource, resource),
 		"scripts":     l.scripts,
+		"tokens":      into(&u.tokens, tokens),
 	})
 }
 
@@ -42,6 +44,14 @@ func word[T any](v value, form string, parse func(string) (T, error)) (T, error)
 
 func persistence(v value) (sim.Persistence, error) {
 	return word(v, "a policy", named("persistence", sim.ParsePersistence, sim.PersistNone, sim.PersistEverysec, sim.PersistAlways))
+}
+
+func tokens(v value) (sim.Tokens, error) {
+	return word(v, "a kind of tokens", named("kind of tokens", sim.ParseTokens, sim.UniqueTokens, sim.SameTokens, sim.MangledTokens))
+}
+
+func workload(v value) (sim.Workload, error) {
+	return word(v, "a workload", named("workload", sim.ParseWorkload, sim.Counter, sim.Cache))
 }
 
 func resource(v value) (sim.Resource, error) {
@@ -114,7 +124,7 @@ func (l *loader) scripts(v value) error {
 
 // clients is a list of names, or a mapping of names to what is special about them.
 func (l *loader) clients(v value) error {
-	l.s.setup.clients = nil // a variant's own take the place of the others
+	l.s.setup.clients, l.s.setup.recheck = nil, value{} // a variant's own take the place of the others
 	if v.what() != "a mapping" {
 		return l.clientNames(v)
 	}
@@ -142,10 +152,30 @@ func (l *loader) clients(v value) error {
 			"extend": into(&l.last().Extend, yes),
 			"checks": into(&l.last().Checks, yes),
 
-			"failopen": into(&l.last().FailOpen, yes),
+			"failopen":    into(&l.last().FailOpen, yes),
+			"fallthrough": into(&l.last().FallThrough, yes),
+			"recheck":     l.recheck,
 		}); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// recheck is read before or after the workload that it goes with: see fits.
+func (l *loader) recheck(v value) error {
+	c := l.last()
+	err := into(&c.Recheck, yes)(v)
+	if c.Recheck {
+		l.s.setup.recheck = v
+	}
+	return err
+}
+
+// fits reports what the parts of a setup say against each other.
+func (l *loader) fits() error {
+	if u := &l.s.setup; u.recheck.node != nil && u.workload != sim.Cache {
+		return u.recheck.errorf("\"recheck\" looks into the cache again: it goes with \"workload: cache\"")
 	}
 	return nil
 }
@@ -273,6 +303,7 @@ var stepKeys = map[string]func(*loader, value, []entry) (action, error){
 	"evict":     nodeStep(func(n string) sim.Fault { return sim.Evict{Node: n} }),
 	"flush":     nodeStep(func(n string) sim.Fault { return sim.ForgetScripts{Node: n} }),
 	"down":      nodeStep(func(n string) sim.Fault { return sim.Down{Node: n} }),
+	"update":    (*loader).update,
 	"up":        nodeStep(func(n string) sim.Fault { return sim.Up{Node: n} }),
 }
 
@@ -433,6 +464,20 @@ func (l *loader) wait(v value, more []entry) (action, error) {
 		return nil, err
 	}
 	return wait{d}, rest(more, nil)
+}
+
+// update: database
+func (l *loader) update(v value, more []entry) (action, error) {
+	what, err := v.text("the word database")
+	switch {
+	case err != nil:
+		return nil, err
+	case what != "database":
+		return nil, v.wrap(Unknown("thing to update", what, []string{"database"}))
+	case l.s.setup.workload != sim.Cache:
+		return nil, v.errorf("there is no database: it goes with \"workload: cache\"")
+	}
+	return one(sim.Update{}), rest(more, nil)
 }
 
 func clientStep(fault func(string) sim.Fault) func(*loader, value, []entry) (action, error) {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,7 +16,13 @@ type position struct {
 	side  side
 	phase sim.Phase // for before and after
 	nth   int       // from 1; negative counts from the end
+	// change is in the place of a number: the phase's last command that changes the
+	// lock's record, whatever clean-up may follow it.
+	change bool
 }
+
+// scouted reports whether only running ahead tells which command is meant.
+func (p *position) scouted() bool { return p.change || p.nth < 0 }
 
 type side uint8
 
@@ -71,10 +78,15 @@ func (p *position) count(word string) error {
 		p.nth = 1
 	case "last":
 		p.nth = -1
+	case "change":
+		if p.phase == sim.PhaseWork {
+			return errors.New("\"change\" is a command that changes the lock's record, and in work there are none: work is accesses to the resource")
+		}
+		p.change = true
 	default:
 		n, err := strconv.Atoi(word)
 		if err != nil || n == 0 || n > 1000 || n < -1000 {
-			return fmt.Errorf("%q is neither first nor last nor a number from 1 (or -1, from the end)%s", clip(word), didYouMean(word, []string{"first", "last"}))
+			return fmt.Errorf("%q is neither first nor last nor change nor a number from 1 (or -1, from the end)%s", clip(word), didYouMean(word, []string{"first", "last", "change"}))
 		}
 		p.nth = n
 	}
@@ -93,7 +105,7 @@ func (p *position) reached(at sim.Where) bool {
 	case atRelease:
 		return at.About == sim.KindRelease
 	case before:
-		return at.Phase == p.phase && at.Sending && at.Sent == p.nth-1
+		return p.nth > 0 && at.Phase == p.phase && at.Sending && at.Sent == p.nth-1
 	case after:
 		landed := at.Landed || p.phase == sim.PhaseWork
 		return p.nth > 0 && at.Phase == p.phase && at.Sent == p.nth && landed

@@ -95,11 +95,13 @@ func (w writer) half() string { return w.one("request", "reply") }
 
 func (w writer) scenario() string {
 	var b strings.Builder
-	b.WriteString("title: Nobody wrote this\nsetup:\n  clients:\n")
+	cache := w.IntN(3) == 0
+	b.WriteString("title: Nobody wrote this\nsetup:\n" + either(cache, "  workload: cache\n", "") + "  clients:\n")
 	for _, name := range []string{"A", "B", "C"} {
-		fmt.Fprintf(&b, "    %s: {work: %s, cycles: %d%s%s%s%s%s}\n", name, w.one("0s", "100ms", "1s", "12s"), 1+w.IntN(3),
+		fmt.Fprintf(&b, "    %s: {work: %s, cycles: %d%s%s%s%s%s%s%s}\n", name, w.one("0s", "100ms", "1s", "12s"), 1+w.IntN(3),
 			w.some(40, ", insist: "+w.one("100ms", "2s")), w.some(20, ", offset: "+w.one("12s", "-3s")),
-			w.some(20, ", rate: "+w.one("0.5", "1.01", "3")), w.some(30, ", extend: true"), w.some(20, ", checks: true"))
+			w.some(20, ", rate: "+w.one("0.5", "1.01", "3")), w.some(30, ", extend: true"), w.some(20, ", checks: true"),
+			w.some(20, ", fallthrough: true"), either(cache, w.some(40, ", recheck: true"), ""))
 	}
 	b.WriteString(w.some(30, "  latency: "+w.one("0s", "2ms", "100ms")+"\n"))
 	b.WriteString(w.some(30, "  timeout: "+w.one("1ms", "50ms", "4s")+"\n"))
@@ -108,11 +110,19 @@ func (w writer) scenario() string {
 	b.WriteString(w.some(50, "  persistence: "+w.one("everysec", "always")+"\n"))
 	b.WriteString(w.some(20, "  scripts: cold\n"))
 	b.WriteString(w.some(20, "  resource: fenced\n"))
+	b.WriteString(w.some(10, "  tokens: "+w.one("same", "mangled")+"\n"))
 	b.WriteString("script:\n")
 	for range 3 + w.IntN(20) {
-		b.WriteString("  - " + w.step() + "\n")
+		b.WriteString("  - " + either(cache && w.IntN(10) == 0, "update: database", w.step()) + "\n")
 	}
 	return b.String()
+}
+
+func either(cond bool, yes, no string) string {
+	if cond {
+		return yes
+	}
+	return no
 }
 
 func (w writer) step() string {

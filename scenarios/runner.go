@@ -323,7 +323,7 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 	pos := *a.to
 	name := a.who[0]
 	why := ""
-	if pos.nth < 0 {
+	if pos.scouted() {
 		var err error
 		if pos.nth, err = r.ahead(pos, client, a.within); err != nil {
 			return err
@@ -337,6 +337,8 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 		switch {
 		case pos.reached(at), pos.side == atDone && done(at):
 			return true
+		case pos.change && pos.nth == 0 && entered && at.Phase != pos.phase:
+			why = fmt.Sprintf("no command of its %s changes the lock's record", pos.phase)
 		case at.Over:
 			why = "it is through with its program"
 		case pos.side >= before && entered && at.Phase != pos.phase:
@@ -361,14 +363,17 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 
 // cycleEnd finds out when a client is through with the cycle that it is in, or
 // about to begin: when it is about to ask for the lock anew, having held it
-// meanwhile, or having given up.
+// meanwhile, or having given up; or when its next request is about to come in.
 func (r *runner) cycleEnd(client int) func(sim.Where) bool {
 	insists := r.cfg.Clients[client].Insist > 0
-	tried, held := false, false
+	began, tried, held := false, false, false
 	return func(at sim.Where) bool {
+		began = began || at.Sending || at.Phase != sim.PhaseIdle
 		switch {
 		case at.Over:
 			return true
+		case at.About == sim.KindWant:
+			return began
 		case at.About == sim.KindAcquire:
 			return held || tried && !insists
 		case at.Phase == sim.PhaseAcquire:
@@ -380,11 +385,12 @@ func (r *runner) cycleEnd(client int) func(sim.Where) bool {
 	}
 }
 
-// ahead finds out which command is the nth from the end of a phase, by running
-// ahead on the same schedule in another world. If the phase doesn't end in time
-// the number stays negative: there is no such position.
+// ahead finds out which command is the nth from the end of a phase, or the last
+// to change the lock's record, by running ahead on the same schedule in another
+// world. If the phase doesn't end in time, or has no such command, the number
+// stays what it was, which is that of no position.
 func (r *runner) ahead(pos position, client int, within time.Duration) (int, error) {
-	w, err := worlds.take(r.cfg, false)
+	w, err := worlds.take(r.cfg, pos.change)
 	if err != nil {
 		return 0, err
 	}
@@ -404,7 +410,33 @@ func (r *runner) ahead(pos position, client int, within time.Duration) (int, err
 	if !ended || !entered {
 		return pos.nth, nil
 	}
+	if pos.change {
+		return lastChange(w, pos.phase, client)
+	}
 	return most + 1 + pos.nth, nil
+}
+
+// lastChange is the number of the command of a client's newest such phase that
+// was the last to change the lock's record, on any node; 0 if none did.
+func lastChange(w *sim.World, phase sim.Phase, client int) (int, error) {
+	t, err := w.Trace()
+	if err != nil {
+		return 0, err
+	}
+	ours := func(e sim.Event) bool { return e.Client == client && e.Thread == 0 && e.Phase == phase }
+	acq := 0
+	for _, e := range slices.Backward(t.Events) {
+		switch {
+		case !ours(e):
+		case acq != 0 && e.Acq != acq:
+			return 0, nil // an earlier cycle's
+		case e.Kind == sim.KindExecute && !e.Copy && slices.ContainsFunc(e.Changes, func(c sim.Change) bool { return c.Key == t.Key }):
+			return e.Command, nil
+		default:
+			acq = e.Acq
+		}
+	}
+	return 0, nil
 }
 
 // answer is what a question is about; its value comes from the trace.

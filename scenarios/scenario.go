@@ -47,8 +47,11 @@ type setup struct {
 	persistence           sim.Persistence
 	replicas              int
 	lag                   time.Duration
+	workload              sim.Workload
+	recheck               value // where a client rechecks, if any does
 	resource              sim.Resource
 	cold                  bool
+	tokens                sim.Tokens
 	line                  value
 }
 
@@ -69,11 +72,17 @@ var builtin embed.FS
 
 // order is the order of teaching: what fails first, and what its cure fails to.
 var order = []string{
-	"crash-holding", "crash-mid-acquire", "ttl-truthy",
-	"takeover-race", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline", "clock-skew",
-	"late-release", "release-gap", "duplicate-release", "reply-lost",
-	"pause-past-ttl", "server-clock-jump", "restart-no-fsync",
-	"minority-down", "majority-down", "slow-node", "split-vote",
+	"crash-holding", "crash-mid-acquire", "ttl-truthy", "ttl-seconds",
+	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
+	"equal-stamp", "equal-stamp-late-read", "clock-skew",
+	"late-release", "token-collision", "release-gap", "duplicate-release", "reply-lost", "token-mangled", "late-request", "script-flush",
+	"extend-races-expiry", "extend-after-gap", "late-extension", "watchdog-hung-worker", "watchdog-dies",
+	"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "fail-open",
+	"fenced-write-unfenced-read", "fence-minted-late", "fence-lost",
+	"server-clock-jump", "eviction", "restart-no-fsync", "restart-delayed",
+	"failover", "failover-wait", "split-brain",
+	"minority-down", "majority-down", "slow-node", "clock-steps-back", "split-vote",
+	"stampede", "stampede-slow", "stampede-crash", "stampede-fallthrough",
 }
 
 // All lists the built-in scenarios in the order of teaching.
@@ -87,15 +96,14 @@ var loadBuiltin = sync.OnceValue(func() []*Scenario {
 	var all []*Scenario
 	for _, file := range files {
 		data, err := builtin.ReadFile(file)
+		var s *Scenario
 		if err == nil {
-			var s *Scenario
 			s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data)
-			all = append(all, s)
-			all = append(all, s.variants...)
 		}
 		if err != nil {
 			panic("a built-in scenario is broken: " + err.Error()) // a test sees to it that this never ships
 		}
+		all = append(append(all, s), s.variants...)
 	}
 	slices.SortStableFunc(all, func(a, b *Scenario) int { return slices.Index(order, a.base()) - slices.Index(order, b.base()) })
 	return all
@@ -128,7 +136,7 @@ func Find(nameOrPath string) (*Scenario, error) {
 		return Load(nameOrPath)
 	}
 	if file := strings.TrimSuffix(nameOrPath, ext); strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml") {
-		return loadVariant(file, nameOrPath)
+		return loadVariant(file, strings.TrimPrefix(ext, "."))
 	}
 	if strings.ContainsAny(nameOrPath, `/\`) {
 		return Load(nameOrPath)
@@ -136,7 +144,8 @@ func Find(nameOrPath string) (*Scenario, error) {
 	return nil, Unknown("scenario", nameOrPath, Names())
 }
 
-// loadVariant reads my.yaml.name: the variant of that name of my.yaml.
+// loadVariant reads a file, for the variant of that name: my.yaml.fast is the
+// variant fast of my.yaml.
 func loadVariant(file, name string) (*Scenario, error) {
 	s, err := Load(file)
 	if err != nil {
@@ -144,15 +153,16 @@ func loadVariant(file, name string) (*Scenario, error) {
 	}
 	var names []string
 	for _, v := range s.variants {
-		if v.Name == name {
+		known := strings.TrimPrefix(v.Name, s.Name+".")
+		if known == name {
 			return v, nil
 		}
-		names = append(names, v.Name)
+		names = append(names, known)
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s has no variants", file)
 	}
-	return nil, Unknown("variant", name, names)
+	return nil, fmt.Errorf("%s: %w", file, Unknown("variant", name, names))
 }
 
 // Load reads a scenario from a file. Errors name the file, the line and the culprit.
@@ -214,6 +224,9 @@ func read(file, name string, data []byte) (*Scenario, error) {
 	if len(s.setup.clients) == 0 {
 		s.setup.clients = []sim.ClientConfig{newClient("A"), newClient("B")}
 	}
+	if err := l.fits(); err != nil {
+		return nil, err
+	}
 	// The script comes last: it may name only clients that the setup has.
 	if err := l.script(script); err != nil {
 		return nil, err
@@ -250,7 +263,11 @@ func (l *loader) variants(v, script value) error {
 		if s.Title == base.Title {
 			return e.at.errorf("the variant %s has no title of its own", e.key)
 		}
-		if err := own.script(script); err != nil {
+		err := own.fits()
+		if err == nil {
+			err = own.script(script)
+		}
+		if err != nil {
 			return fmt.Errorf("%w (in the variant %s)", err, e.key)
 		}
 		base.variants = append(base.variants, s)
@@ -263,7 +280,7 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	cfg := sim.Config{
 		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
 		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Lag: time.Millisecond, Seed: seed,
-		Resource: s.setup.resource, Cold: s.setup.cold, Clients: slices.Clone(s.setup.clients),
+		Workload: s.setup.workload, Resource: s.setup.resource, Cold: s.setup.cold, Tokens: s.setup.tokens, Clients: slices.Clone(s.setup.clients),
 	}
 	if st.Fences && cfg.Resource == sim.Plain {
 		cfg.Resource = sim.Fenced

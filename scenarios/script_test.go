@@ -105,6 +105,16 @@ func TestPositions(t *testing.T) {
 		{"redlock", "after acquire -2", "n4 A: SET lock A1", "A <- n4  OK"},
 		{"redlock", "before acquire 3", "A <- n2  OK", "A -> n3  SET lock A1"},
 		{"redlock", "before release -5", "A releases", "A -> n1  EVALSHA"},
+		{"setpx-lua", "before acquire change", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
+		{"setnx-expire", "before acquire change", "A <- n1  OK", "A -> n1  EXPIRE lock 10"},
+		{"setpx-wait", "before acquire last", "A <- n1  OK", "A -> n1  WAIT 1 1000"},
+		{"setpx-wait", "before acquire change", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
+		{"fenced-late", "after acquire change", "n1 A: SET lock A1", "A <- n1  OK"}, // INCR changes the counter, which is no lock
+		{"setpx-watch", "before release change", "A -> n1  DEL lock", "A -> n1  EXEC"},
+		{"setpx-watch-bare", "before release last", "A <- n1  1", "A -> n1  UNWATCH"},
+		{"setpx-watch-bare", "before release change", "A <- n1  A1", "A -> n1  DEL lock"},
+		{"setpx-watch-bare", "after release change", "n1 A: DEL lock = 1", "A <- n1  1"},
+		{"redlock", "before release change", "A <- n4  1", "A -> n5  EVALSHA"},
 	} {
 		t.Run(tt.strategy+"/"+tt.position, func(t *testing.T) {
 			trace := mustRun(t, script(t, in("  - run: A\n    to: "+tt.position+"\n  - say: here\n  - run: A\n")), tt.strategy)
@@ -140,6 +150,46 @@ func TestPositionsThatThereAreNot(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whether a command changes the record depends on the run: here A releases what
+// has expired meanwhile, so that nothing is left to change. What it did in its
+// first cycle doesn't count.
+func TestNoCommandChangesTheRecord(t *testing.T) {
+	for name, next := range map[string]string{"setpx-lua": "A has finished", "redlock": "A has finished", "naive-del": "A has finished"} {
+		trace := mustRun(t, script(t, `title: x
+setup:
+  clients: {A: {cycles: 2}, B: }
+script:
+  - run: A
+    to: done
+  - run: A
+    to: release
+  - wait: 11s
+  - run: A
+    to: before release change
+  - say: here
+  - run: A
+`), name)
+		equal(t, name, missed(trace), `A never stands at "before release change": no command of its release changes the lock's record`)
+		if last, _ := whereItStands(t, trace, "A"); last != next {
+			t.Errorf("%s: the last event is %q, want %q", name, last, next)
+		}
+	}
+}
+
+// A client that is in the middle of a phase: what it has done there already
+// counts as well, and can be too late to stand before.
+func TestChangeThatIsPast(t *testing.T) {
+	at := func(position string) *sim.Trace {
+		return mustRun(t, script(t, in("  - run: A\n    to: after release 3\n  - run: A\n    to: "+position+"\n  - say: here\n  - run: A\n")), "setpx-watch-bare")
+	}
+	trace := at("after release change")
+	equal(t, "A stands there already", missed(trace))
+	if last, next := whereItStands(t, trace, "A"); last != "n1 A: DEL lock = 1  [lock gone]" || next != "A <- n1  1" {
+		t.Errorf("A stands between %q and %q", last, next)
+	}
+	equal(t, "A is past it", missed(at("before release change")), `A never stands at "before release change": it is through with its program`)
 }
 
 // With one millisecond each way, redlock's fifth SET leaves after 8 ms. Who may
@@ -422,6 +472,16 @@ func TestSettings(t *testing.T) {
 			[]sim.Kind{sim.KindReceive},
 			[]string{"2ms A <- n1  OK", "1.004s A <- n1  error NOSCRIPT No matching script. Please use EVAL.", "1.006s A <- n1  1"},
 		},
+		{
+			"same tokens", "setpx-lua", "  tokens: same\n", "  - run: A\n    to: release\n  - run: A\n  - run: B\n    to: work\n",
+			[]sim.Kind{sim.KindGranted},
+			[]string{"2ms A has the lock, token same-for-all, lease until 9.898000", "1.006s B has the lock, token same-for-all, lease until 10.902000"},
+		},
+		{
+			"mangled tokens", "get-then-del", "  tokens: mangled\n", "  - run: A\n",
+			[]sim.Kind{sim.KindGranted, sim.KindReleaseFailed, sim.KindExpire},
+			[]string{"2ms A has the lock, token A1-*, lease until 10.000000", "1.004s A release failed: lock not held", "10.002s n1 expires  [lock gone]"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			trace := mustRun(t, script(t, "title: x\nsetup:\n"+tt.setup+"script:\n"+tt.script), tt.strategy)
@@ -477,5 +537,107 @@ func TestDefaults(t *testing.T) {
 	changed := script(t, with("  retry: {jitter: 0s}\n")).Config(st, 1)
 	if changed.Retry.Jitter != 0 || changed.Retry.Tries != st.Retry.Tries || changed.Retry.Delay != st.Retry.Delay {
 		t.Errorf("only the jitter is set, and the policy is %+v", changed.Retry)
+	}
+}
+
+// Who goes ahead without the lock is inside with nobody if the holder has left
+// before, and its write is in order: it has no grant that could be older than the
+// other's. If the holder is still there, an update is lost.
+func TestFailOpenHarmsOnlyWhoIsInside(t *testing.T) {
+	for _, c := range []struct{ step, want string }{
+		{"{run: A}", "ok"},
+		{"{run: A, to: work}", "SW OV"},
+	} {
+		trace := mustRun(t, script(t, `
+title: t
+setup: {clients: {A: {work: 10s}, B: {failopen: true}}, retry: {tries: 1}}
+script:
+  - `+c.step+`
+  - cut: {client: B, nodes: all}
+  - run: all
+`), "setnx")
+		if got := trace.Verdict().String(); got != c.want {
+			t.Errorf("after %s the verdict is %s, not %s\n%s", c.step, got, c.want, proofs(trace))
+		}
+		for _, v := range trace.Violations {
+			if v.Code == sim.SW && !strings.Contains(v.Text, "A overwrites what B wrote") {
+				t.Errorf("after %s: %q", c.step, v.Text)
+			}
+		}
+	}
+}
+
+// At a cache a cycle ends with the request, whether the client was served at once
+// or rebuilt the entry first.
+func TestDoneAtACache(t *testing.T) {
+	trace := mustRun(t, script(t, `
+title: x
+setup: {workload: cache, clients: {A: {cycles: 3}}}
+script:
+  - {run: A, to: done}
+  - say: rebuilt
+  - {run: A, to: done}
+  - say: served
+  - {run: A, to: done}
+  - say: served again
+`), "setpx-lua")
+	var got []string
+	note := 0
+	for i := range trace.Events {
+		e := &trace.Events[i]
+		for ; note < len(trace.Notes) && trace.Notes[note].Seq <= e.Seq; note++ {
+			got = append(got, trace.Notes[note].Text)
+		}
+		switch e.Kind {
+		case sim.KindWant, sim.KindRead, sim.KindWrite, sim.KindReleased, sim.KindDone:
+			if trace.Clients[e.Client] == "A" {
+				got = append(got, e.Kind.String())
+			}
+		}
+	}
+	want := []string{"want", "read", "write", "released", "rebuilt", "want", "read", "served", "want", "read", "done", "served again"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v\nexpected\n%v", got, want)
+	}
+}
+
+// An update that nobody is there to see is in the schedule all the same, and
+// plays again with it.
+func TestUpdateIsInTheSchedule(t *testing.T) {
+	trace := mustRun(t, script(t, `
+title: x
+setup: {workload: cache, clients: [A]}
+script:
+  - update: database
+  - run: A
+`), "setpx-lua")
+	if !strings.Contains(trace.Schedule, ",--,update,A:") {
+		t.Errorf("%s", trace.Schedule)
+	}
+	if made, needed := trace.Rebuilds(); made != 1 || needed != 1 {
+		t.Errorf("%d rebuilds, %d needed", made, needed)
+	}
+}
+
+// A variant with clients of its own does not answer for those of the others.
+func TestVariantWithoutACache(t *testing.T) {
+	s := script(t, `
+title: x
+setup: {workload: cache, clients: {A: {recheck: true}}}
+script: [run: A]
+variants:
+  count: {title: y, setup: {workload: counter, clients: [A]}}
+`)
+	for _, c := range []struct {
+		s    *Scenario
+		want string
+	}{{s, "query"}, {s.variants[0], "write"}} {
+		trace := mustRun(t, c.s, "setpx-lua")
+		if cache := trace.Workload == sim.Cache; cache != (c.want == "query") {
+			t.Errorf("%s has the workload %s", c.s.Name, trace.Workload)
+		}
+		if !slices.ContainsFunc(trace.Events, func(e sim.Event) bool { return e.Kind.String() == c.want }) {
+			t.Errorf("%s: no %s", c.s.Name, c.want)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func anyNode(w *World, rng *rand.Rand) string   { return w.nodes[rng.IntN(w.Node
 func anyFault(w *World, rng *rand.Rand) Fault {
 	c, n := anyClient(w, rng), anyNode(w, rng)
 	sign := time.Duration(1 - 2*rng.IntN(2))
-	switch rng.IntN(20) {
+	switch rng.IntN(21) {
 	case 0:
 		return Crash{c}
 	case 1:
@@ -89,6 +89,8 @@ func anyFault(w *World, rng *rand.Rand) Fault {
 		return Failover{n, [][]string{nil, {c}}[rng.IntN(2)]}
 	case 18:
 		return Rejoin{n}
+	case 19:
+		return Update{}
 	default:
 		return Up{n}
 	}

@@ -166,6 +166,9 @@ func (c *client) close() error {
 // token is unique per acquisition and says whose it is: in production it would
 // be random bytes, which nobody can follow on a screen.
 func (c *client) token() string {
+	if c.world.cfg.Tokens == SameTokens {
+		return sameToken
+	}
 	c.tokens++
 	b := make([]byte, 0, 24)
 	b = append(b, c.name...)
@@ -180,42 +183,53 @@ func (c *client) random(below time.Duration) time.Duration {
 	return time.Duration(c.rng.Int64N(int64(below)))
 }
 
-// main is the program of every client: acquire, read the resource, work, write
-// it, release; as often as its configuration says.
+// main is the program of every client: acquire, do the workload's job, release;
+// as often as its configuration says.
 func (c *client) main(t *thread) {
-	ctx := context.Background()
-	cfg := &c.world.cfg.Clients[c.index]
-	for cycle := 1; cycle <= cfg.Cycles; {
-		t.mark(KindAcquire, cycle)
-		lease, err := c.lock.Acquire(ctx)
-		c.acquireReturned(t, cycle, lease, err)
-		if cfg.FailOpen && err != nil && !errors.Is(err, strategies.ErrNotAcquired) {
-			c.goAhead(t, cycle, cfg)
-			cycle++
-			continue
-		}
-		if err != nil {
-			if cfg.Insist == 0 {
-				cycle++
-				continue
-			}
+	cfg, job := &c.world.cfg.Clients[c.index], jobs[c.world.cfg.Workload]
+	for cycle := 1; cycle <= cfg.Cycles; cycle++ {
+		job.begin(t, cycle)
+		for !c.attempt(t, cycle, job, cfg) && cfg.Insist > 0 {
 			t.do(op{kind: opSleep, d: cfg.Insist})
-			continue
 		}
-		t.mark(KindEnter, cycle)
-		c.work(t, lease, cfg)
-		t.mark(KindLeave, cycle)
-		t.mark(KindRelease, cycle)
-		c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
-		cycle++
 	}
 	t.note(Event{Kind: KindDone, Cycle: cfg.Cycles})
 }
 
-// goAhead is a caller that takes a broken lock service for no reason to wait.
-func (c *client) goAhead(t *thread, cycle int, cfg *ClientConfig) {
+// attempt asks for the lock once, and does the job if it may. It reports whether
+// there is nothing more to be done in this cycle.
+func (c *client) attempt(t *thread, cycle int, job job, cfg *ClientConfig) bool {
+	if job.served(t) {
+		return true
+	}
+	ctx := context.Background()
+	t.mark(KindAcquire, cycle)
+	lease, err := c.lock.Acquire(ctx)
+	c.acquireReturned(t, cycle, lease, err)
+	switch {
+	case err == nil:
+	case cfg.goesAhead(err):
+		c.goAhead(t, cycle, job, cfg)
+		return true
+	default:
+		return false
+	}
 	t.mark(KindEnter, cycle)
-	c.work(t, &strategies.Lease{}, &ClientConfig{Work: cfg.Work})
+	job.work(c, t, lease, cfg)
+	t.mark(KindLeave, cycle)
+	t.mark(KindRelease, cycle)
+	if c.world.cfg.Tokens == MangledTokens {
+		lease.Token = mangled(lease.Token)
+	}
+	c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
+	return true
+}
+
+// goAhead is a caller that takes a broken lock service, or a lock that another
+// holds, for no reason to wait.
+func (c *client) goAhead(t *thread, cycle int, job job, cfg *ClientConfig) {
+	t.mark(KindEnter, cycle)
+	job.work(c, t, &strategies.Lease{}, &ClientConfig{Work: cfg.Work})
 	t.mark(KindLeave, cycle)
 	t.phase = PhaseIdle
 }
@@ -228,23 +242,16 @@ func resends(s strategies.Strategy) int {
 	return s.Resends
 }
 
-// work is a read-modify-write of the resource: what the lock is there for.
-func (c *client) work(t *thread, lease *strategies.Lease, cfg *ClientConfig) {
-	if c.over(lease, cfg) {
-		return
-	}
-	read := t.do(op{kind: opRead, fence: lease.Fence})
-	if read.err != nil {
-		return
-	}
-	value := read.value
+// writeBack works, and writes what came of it to the resource, unless it finds
+// that it no longer may.
+func (c *client) writeBack(t *thread, lease *strategies.Lease, cfg *ClientConfig, value int64) {
 	if cfg.Work > 0 {
 		t.do(op{kind: opSleep, d: cfg.Work})
 	}
 	if cfg.Extend && !c.extend(t, lease) || c.over(lease, cfg) {
 		return
 	}
-	t.do(op{kind: opWrite, fence: lease.Fence, value: value + 1})
+	t.do(op{kind: opWrite, fence: lease.Fence, value: value})
 }
 
 // over is the check of a careful caller: is my lease over, by my own clock?
@@ -304,12 +311,11 @@ func (c *client) granted(t *thread, cycle int, lease *strategies.Lease) {
 // renewed: a background thread has learnt that its renewal was executed. Where
 // the strategy exposes no deadline, the lease is now given one a TTL after that
 // command was sent, as at the grant.
-func (c *client) renewed(t *thread, m *message) {
-	w := c.world
-	if c.exposes || !w.state.Clients[c.index].Lease.Believed {
+func (c *client) renewed(t *thread) {
+	if c.exposes || !c.world.state.Clients[c.index].Lease.Believed {
 		return
 	}
-	deadline := max(c.mono.when(c.mono.read(m.sentAt)+w.cfg.TTL), 0)
+	deadline := c.deadline(&strategies.Lease{})
 	t.note(Event{Kind: KindExtended, By: deadline})
 	c.awaitLapse(deadline)
 }

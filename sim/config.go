@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,8 +19,10 @@ type Config struct {
 	Timeout  time.Duration // how long a client waits for a reply
 	Latency  time.Duration // of a request, and of a reply
 	Seed     uint64
+	Workload Workload
 	Resource Resource
 	Cold     bool          // the nodes' script caches are empty, as after a restart
+	Tokens   Tokens        // what they are worth
 	Replicas int           // of each node
 	Lag      time.Duration // until a write reaches a replica; and again until the acknowledgement is back
 	Clients  []ClientConfig
@@ -52,6 +55,21 @@ type ClientConfig struct {
 	Checks bool          // before each access it looks whether its lease is over, and leaves if it is
 	// FailOpen: if Acquire fails (not if it is refused) it goes ahead without the lock.
 	FailOpen bool
+	// FallThrough: if it is refused it goes ahead without the lock, and takes it for
+	// a mere hint.
+	FallThrough bool
+	// Recheck: with the lock in hands it reads the cache again before it queries the
+	// database, and leaves if another has rebuilt the entry meanwhile.
+	Recheck bool
+}
+
+// goesAhead reports whether the client does without the lock after this error of
+// Acquire.
+func (cl *ClientConfig) goesAhead(err error) bool {
+	if errors.Is(err, strategies.ErrNotAcquired) {
+		return cl.FallThrough
+	}
+	return cl.FailOpen
 }
 
 // NodeConfig is one node's part of it.
@@ -97,6 +115,9 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("there are two clients named %s", cl.Name)
 		}
 		seen[cl.Name] = true
+		if cl.Recheck && c.Workload != Cache {
+			return fmt.Errorf("%s looks into the cache again, and there is none: the workload is %s", cl.Name, c.Workload)
+		}
 	}
 	for i, n := range c.Nodes {
 		if n.Offset < -maxSpan || n.Offset > maxSpan {
@@ -121,7 +142,7 @@ const (
 // ValidName reports whether a client can have that name: it must not be mistaken
 // for anybody else in a trace, and fit into a schedule.
 func ValidName(name string) error {
-	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "resource": true, "cold": true, "replicas": true, "lag": true}[name]
+	_, setting := map[string]bool{"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "workload": true, "resource": true, "cold": true, "tokens": true, "replicas": true, "lag": true}[name]
 	reserved := setting || name == Probe || name == "store" || name == "net" || name == "all"
 	if len(name) > 1 && name[0] == 'n' && strings.Trim(name[1:], "r0123456789") == "" {
 		reserved = true

@@ -17,6 +17,7 @@ const (
 	KindNone Kind = iota
 
 	// What a client does with the lock.
+	KindWant          // wants what is cached: a request has come in
 	KindAcquire       // calls Acquire
 	KindGranted       // Acquire returned a lease, which is live from this instant
 	KindRefused       // Acquire returned ErrNotAcquired
@@ -49,7 +50,9 @@ const (
 	// The resource.
 	KindRead
 	KindWrite
+	KindQuery  // a client read the database behind the cache
 	KindReject // the resource refused an access with an old fencing token
+	KindUpdate // somebody changed what the database holds
 
 	// What happens to a node by itself.
 	KindExpire // a key's time was up
@@ -76,13 +79,13 @@ const (
 )
 
 var kindNames = [...]string{
-	KindNone: "none", KindAcquire: "acquire", KindGranted: "granted", KindRefused: "refused", KindFailed: "failed",
+	KindNone: "none", KindWant: "want", KindAcquire: "acquire", KindGranted: "granted", KindRefused: "refused", KindFailed: "failed",
 	KindEnter: "enter", KindLeave: "leave", KindRelease: "release", KindReleased: "released",
 	KindReleaseFailed: "release-failed", KindExtend: "extend", KindExtended: "extended",
 	KindExtendFailed: "extend-failed", KindDone: "done", KindLapse: "lapse", KindSend: "send",
 	KindExecute: "execute", KindReceive: "receive", KindTimeout: "timeout", KindUnreachable: "unreachable",
 	KindDisconnect: "disconnect", KindLost: "lost", KindClock: "clock", KindSleep: "sleep", KindWake: "wake",
-	KindRead: "read", KindWrite: "write", KindReject: "reject", KindExpire: "expire", KindEvict: "evict", KindFlush: "script-flush", KindReplicate: "replicate", KindSync: "sync", KindFailover: "failover", KindPause: "pause",
+	KindRead: "read", KindWrite: "write", KindQuery: "query", KindReject: "reject", KindUpdate: "update", KindExpire: "expire", KindEvict: "evict", KindFlush: "script-flush", KindReplicate: "replicate", KindSync: "sync", KindFailover: "failover", KindPause: "pause",
 	KindResume: "resume", KindCrash: "crash", KindHang: "hang", KindThreadEnd: "thread-end", KindWallStep: "clock-step", KindNodeStep: "node-clock-step",
 	KindDown: "down", KindUp: "up", KindNetwork: "network", KindStop: "stop",
 }
@@ -180,7 +183,7 @@ type Event struct {
 	By      time.Duration // how long, how far; for Lapse and Granted the deadline's true instant (Never: none)
 	Token   string
 	Fence   int64
-	Value   int64  // what the resource holds after the event
+	Value   int64  // what the resource holds after the event; of a query and an update, the database
 	Version int64  // how many writes it accepted so far
 	Note    string // an error, a fault's own text
 	Source  Source

@@ -149,6 +149,10 @@ type Failover struct {
 // stayed with it find the new master.
 type Rejoin struct{ Server string }
 
+// Update changes what the database behind a cache holds: somebody edits the
+// product. Nobody tells the cache, nor those who have read the older version.
+type Update struct{}
+
 // Aftermath is not a fault but the end of every run: see World.Aftermath.
 type Aftermath struct{}
 
@@ -175,6 +179,7 @@ func (f Slow) String() string {
 func (f Down) String() string    { return "down/" + f.Node }
 func (f Up) String() string      { return "up/" + f.Node }
 func (f Evict) String() string   { return "evict/" + f.Node }
+func (Update) String() string    { return "update" }
 func (Aftermath) String() string { return "aftermath" }
 
 func (f Lag) String() string { return "lag/" + f.Replica + "/" + f.By.String() }
@@ -478,6 +483,15 @@ func (f ForgetScripts) inject(w *World) error {
 	}
 	n.dispatchSide("SCRIPT", "FLUSH")
 	w.emit(Event{Kind: KindFlush, Client: None, Node: n.index, Ref: None})
+	return nil
+}
+
+func (Update) inject(w *World) error {
+	if w.cfg.Workload != Cache {
+		return fmt.Errorf("there is no database: the workload is %s", w.cfg.Workload)
+	}
+	w.store.database++
+	w.emit(Event{Kind: KindUpdate, Client: None, Node: None, Ref: None, Value: w.store.database})
 	return nil
 }
 

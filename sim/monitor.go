@@ -20,7 +20,7 @@ const (
 var Codes = []Code{SW, DG, OV, FR, PD, LV, GAP, FN, BD}
 
 var codes = [...]struct{ short, name, meaning string }{
-	SW:  {"SW", "stale write", "the resource accepted a write from a client although a holder with a newer grant had already touched it, or an update was lost"},
+	SW:  {"SW", "stale write", "the resource accepted a write from a client although a holder with a newer grant had already touched it, or an update was lost; or a cache went back to an older version"},
 	DG:  {"DG", "double grant", "two clients' leases on the same lock are live at one instant"},
 	OV:  {"OV", "overlapping critical sections", "two clients are inside the critical section at one instant"},
 	FR:  {"FR", "foreign release", "a client's command removed, replaced, prolonged or shortened another's record while its lease was live or its Acquire under way"},

@@ -51,6 +51,10 @@ func (m *monitors) before(e *Event) {
 	case KindExecute:
 		m.foreignRelease(e)
 	case KindWrite:
+		if m.s.workload == Cache {
+			m.backwards(e)
+			break
+		}
 		m.staleWrite(e)
 	}
 }
@@ -114,14 +118,17 @@ func (m *monitors) overlap(e *Event) {
 }
 
 // staleWrite: the writer's grant is older than that of somebody who has touched
-// the resource already, or somebody has written since the writer read.
+// the resource already, or somebody has written since the writer read. A writer
+// that went ahead without the lock has no grant that could be older; what it can
+// do is lose an update.
 func (m *monitors) staleWrite(e *Event) {
 	granter, read := m.s.Clients[e.Client].Lease.Granter, None
+	locked := m.s.Clients[e.Client].Lease.Granted != None
 	var lost *Touch
 	for i := range m.s.Store.Touches {
 		t := &m.s.Store.Touches[i]
 		mine := t.By.Client == e.Client
-		if !mine && t.Granter > granter {
+		if !mine && locked && t.Granter > granter {
 			m.report(SW, fmt.Sprintf("%s writes although %s, who got the lock later, has already been there", m.name(e.Client), m.name(t.By.Client)), t.Seq, e.Seq)
 			return
 		}
@@ -135,6 +142,31 @@ func (m *monitors) staleWrite(e *Event) {
 	if lost != nil {
 		m.report(SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(lost.By.Client), m.name(e.Client)), read, lost.Seq, e.Seq)
 	}
+}
+
+// backwards: the cache is given an older version than it has. Who got the lock
+// first does not matter here: a rebuild depends on nothing in the cache, so the
+// same version again, or a newer one, harms nobody, however old the writer's
+// grant is.
+func (m *monitors) backwards(e *Event) {
+	if e.Value >= m.s.Store.Value {
+		return
+	}
+	events := []int{e.Seq}
+	query, newer := None, None
+	for i := range m.s.Store.Touches {
+		switch t := &m.s.Store.Touches[i]; {
+		case t.Write:
+			newer = i
+		case t.By.Client == e.Client:
+			query = t.Seq
+		}
+	}
+	if query != None {
+		events = append(events, query)
+	}
+	by := &m.s.Store.Touches[newer] // the cache was empty at first
+	m.report(SW, fmt.Sprintf("%s puts version %d over version %d, which %s cached: the cache goes back", m.name(e.Client), e.Value, m.s.Store.Value, m.name(by.By.Client)), append(events, by.Seq)...)
 }
 
 // foreignRelease: the command touched a record of another's acquisition that is

@@ -229,6 +229,15 @@ func TestStaleWrite(t *testing.T) {
 	late := newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 5*sec)
 	late.at(5*sec).expires().holds("B", 20*sec).granted("A", 5*sec)
 	late.accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
+
+	// So are grants whose record was over before it was stored: there is no change.
+	dead := func() *hand {
+		h := newHand(t, "pxat-client-clock").holds("A", 10*sec).accesses("A", KindRead).at(10*sec).expires().does("A", KindLapse)
+		h.does("B", KindAcquire).emit(Event{Kind: KindExecute, Client: 1, Node: 0, Args: []string{"SET"}})
+		return h.granted("B", 20*sec)
+	}
+	dead().accesses("B", KindRead, KindWrite).verdict("ok")
+	dead().accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
 }
 
 // TestGrantsKeepTheirOrder: what is executed once more, or late, makes no grant
@@ -654,6 +663,34 @@ func TestExtensionOfALeaseWithoutDeadline(t *testing.T) {
 	until(t, w, "A", KindExtended)
 	if got := w.State().Clients[0].Lease.Deadline; got != sent+cfg.TTL {
 		t.Errorf("the lease lapses at %s, and was extended by %s at %s", got, cfg.TTL, sent)
+	}
+}
+
+// TestCheckKnowsOfRenewals: a careful caller whose lease is renewed by another
+// thread counts from the last renewal that it has heard of, not from the grant.
+func TestCheckKnowsOfRenewals(t *testing.T) {
+	for _, tt := range []struct {
+		ends   time.Duration // of the renewal, before the work is done
+		writes bool
+	}{
+		{14 * time.Second, true}, // the last one was sent after ten seconds
+		{1 * time.Second, false}, // before the first
+		{4 * time.Second, false}, // after the first, which is good for ten more
+	} {
+		cfg := config(t, "watchdog", "A")
+		cfg.Clients[0].Checks, cfg.Clients[0].Work = true, 15*time.Second
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindEnter)
+		for next, any := w.Next(); w.Ready(everybody(w)) || any && next <= tt.ends; next, any = w.Next() {
+			if !w.Step(everybody(w)) {
+				t.Fatal("nothing is left to do")
+			}
+		}
+		inject(t, w, EndThread{"A"})
+		run(t, w, "A")
+		if got := count(w, KindWrite) == 1; got != tt.writes {
+			t.Errorf("the renewal ended at %s, and A writes after 15s: %t; want %t", tt.ends, got, tt.writes)
+		}
 	}
 }
 

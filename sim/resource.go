@@ -32,14 +32,16 @@ func ParseResource(s string) (Resource, error) {
 	return 0, fmt.Errorf("unknown resource %q: it is one of %s", s, strings.Join(resourceNames[:], ", "))
 }
 
-// store is the resource that the lock protects: one number, outside Redis, that
-// every holder reads, adds to, and writes back. An access without a fencing
-// token it cannot check, and lets pass.
+// store is the resource that the lock protects, outside Redis: a number, or the
+// version that a cache has (0: none) of what a database holds. An access without
+// a fencing token it cannot check, and lets pass. A query of the database counts
+// as a read: what is written later comes from there.
 type store struct {
-	kind    Resource
-	value   int64
-	version int64
-	fence   int64
+	kind     Resource
+	value    int64
+	database int64
+	version  int64
+	fence    int64
 }
 
 var errFenced = errors.New("fencing token is too old")
@@ -63,6 +65,10 @@ func (s *store) access(w *World, t *thread, o *op) {
 		e.Kind = KindWrite
 	}
 	o.value = s.value
-	e.Value, e.Version = s.value, s.version
+	if o.kind == opQuery {
+		o.value = s.database
+		e.Kind = KindQuery
+	}
+	e.Value, e.Version = o.value, s.version
 	w.event(t, e)
 }

@@ -91,16 +91,20 @@ func (s Schedule) String() string {
 		"timeout=" + c.Timeout.String(),
 		"latency=" + c.Latency.String(),
 		fmt.Sprintf("retry=%d/%s/%s", c.Retry.Tries, c.Retry.Delay, c.Retry.Jitter),
+		"workload=" + c.Workload.String(),
 		"resource=" + c.Resource.String(),
 		"cold=" + strconv.FormatBool(c.Cold),
 		"replicas=" + strconv.Itoa(c.Replicas),
 		"lag=" + c.Lag.String(),
 	}
+	if c.Tokens != UniqueTokens { // so rare that the others do without
+		words = append(words, "tokens="+c.Tokens.String())
+	}
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
 		names = append(names, cl.Name)
-		words = append(words, fmt.Sprintf("%s=%d/%s/%s/%s/%s/%t/%t/%t", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
-			strconv.FormatFloat(cl.Rate, 'g', -1, 64), cl.Extend, cl.Checks, cl.FailOpen))
+		words = append(words, fmt.Sprintf("%s=%d/%s/%s/%s/%s/%t/%t/%t/%t/%t", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
+			strconv.FormatFloat(cl.Rate, 'g', -1, 64), cl.Extend, cl.Checks, cl.FailOpen, cl.FallThrough, cl.Recheck))
 	}
 	names = append(names, Probe)
 	for i, n := range c.Nodes {
@@ -187,7 +191,7 @@ func (p *scheduleParser) parse(words []string) (Schedule, error) {
 }
 
 func (p *scheduleParser) moves(words []string, from int) (Schedule, error) {
-	for _, name := range []string{"seed", "key", "ttl", "timeout", "latency", "retry", "resource", "cold", "replicas", "lag"} {
+	for _, name := range []string{"seed", "key", "ttl", "timeout", "latency", "retry", "workload", "resource", "cold", "replicas", "lag"} {
 		if !p.seen[name] {
 			return Schedule{}, fmt.Errorf("the schedule lacks the setting %q", name)
 		}
@@ -231,10 +235,14 @@ func (p *scheduleParser) setting(word string) error {
 		c.Timeout, err = time.ParseDuration(value)
 	case "latency":
 		c.Latency, err = time.ParseDuration(value)
+	case "workload":
+		c.Workload, err = ParseWorkload(value)
 	case "resource":
 		c.Resource, err = ParseResource(value)
 	case "cold":
 		c.Cold, err = strconv.ParseBool(value)
+	case "tokens":
+		c.Tokens, err = ParseTokens(value)
 	case "replicas":
 		c.Replicas, err = strconv.Atoi(value)
 	case "lag":
@@ -269,7 +277,7 @@ func (p *scheduleParser) actor(name, value string) error {
 		return f.err
 	}
 	cl := ClientConfig{Name: name}
-	f.split(value, 8)
+	f.split(value, 10)
 	f.int(&cl.Cycles)
 	f.duration(&cl.Work)
 	f.duration(&cl.Insist)
@@ -278,6 +286,8 @@ func (p *scheduleParser) actor(name, value string) error {
 	f.bool(&cl.Extend)
 	f.bool(&cl.Checks)
 	f.bool(&cl.FailOpen)
+	f.bool(&cl.FallThrough)
+	f.bool(&cl.Recheck)
 	c.Clients = append(c.Clients, cl)
 	return f.err
 }
@@ -367,6 +377,7 @@ var faultForms = []struct {
 	{"lag", 2, func(f *fields) Fault { v := Lag{Replica: f.word()}; f.positive(&v.By); return v }},
 	{"failover", 2, func(f *fields) Fault { return Failover{To: f.word(), Stay: f.names()} }},
 	{"rejoin", 1, func(f *fields) Fault { return Rejoin{f.word()} }},
+	{"update", 0, func(*fields) Fault { return Update{} }},
 	{"aftermath", 0, func(*fields) Fault { return Aftermath{} }},
 }
 

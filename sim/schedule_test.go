@@ -29,13 +29,27 @@ func mustParse(t testing.TB, text string) Schedule {
 }
 
 // settings is a schedule up to its moves.
-const settings = "lockstep1,setpx-lua,test,seed=7,key=lock,ttl=10s,timeout=3s,latency=1ms,retry=0/200ms/0s,resource=fenced,cold=true,replicas=1,lag=5ms," +
-	"A=2/1s/500ms/-2s/1.5/true/false/true,B=1/0s/0s/0s/1/false/true/false,n1=everysec/-1m0s,--"
+const settings = "lockstep1,setpx-lua,test,seed=7,key=lock,ttl=10s,timeout=3s,latency=1ms,retry=0/200ms/0s,workload=cache,resource=fenced,cold=true,replicas=1,lag=5ms," +
+	"A=2/1s/500ms/-2s/1.5/true/false/true/true/false,B=1/0s/0s/0s/1/false/true/false/false/true,n1=everysec/-1m0s,--"
 
 // allMoves has a move of every kind.
 const allMoves = ",A:7,B:1,A+B:12,probe:1,A+probe:3,@1,:10s,crash/A,pause/A,resume/A,hang/A,end-thread/A,wall/A/-1h0m0s,clock/n1/2s,drop/A/request," +
 	"drop/B/reply,delay/A/request/5s,delay/A/reply/0s,duplicate/B/1ms,cut/A/n1/both,cut/A/n1/requests,cut/B/n1/replies," +
-	"heal/A/n1,slow/A/n1/1s/0s,down/n1,up/n1,evict/n1,forget-scripts/n1,lag/n1r1/1s,failover/n1r1/-,failover/n1r1/A,failover/n1r1/A+B,rejoin/n1,aftermath"
+	"heal/A/n1,slow/A/n1/1s/0s,down/n1,up/n1,evict/n1,forget-scripts/n1,lag/n1r1/1s,failover/n1r1/-,failover/n1r1/A,failover/n1r1/A+B,rejoin/n1,update,aftermath"
+
+// What the tokens are worth is in the text only if it isn't what it should be.
+func TestScheduleOfTokens(t *testing.T) {
+	for _, kind := range []Tokens{SameTokens, MangledTokens} {
+		text := strings.Replace(settings, "lag=5ms,", "lag=5ms,tokens="+kind.String()+",", 1) + allMoves
+		s := mustParse(t, text)
+		if s.Config.Tokens != kind || s.String() != text {
+			t.Errorf("it prints\n%s\nexpected\n%s", s.String(), text)
+		}
+	}
+	if kind := mustParse(t, settings+allMoves).Config.Tokens; kind != UniqueTokens {
+		t.Errorf("tokens are %s although the schedule doesn't say so", kind)
+	}
+}
 
 func TestScheduleOfEverything(t *testing.T) {
 	s := mustParse(t, settings+allMoves)
@@ -45,8 +59,8 @@ func TestScheduleOfEverything(t *testing.T) {
 	c := s.Config
 	want := []ClientConfig{
 		{Name: "A", Cycles: 2, Work: time.Second, Insist: 500 * time.Millisecond, Offset: -2 * time.Second, Rate: 1.5,
-			Extend: true, FailOpen: true},
-		{Name: "B", Cycles: 1, Rate: 1, Checks: true},
+			Extend: true, FailOpen: true, FallThrough: true},
+		{Name: "B", Cycles: 1, Rate: 1, Checks: true, Recheck: true},
 	}
 	if !reflect.DeepEqual(c.Clients, want) {
 		t.Errorf("clients: %+v", c.Clients)
@@ -55,7 +69,7 @@ func TestScheduleOfEverything(t *testing.T) {
 		t.Errorf("nodes: %+v", c.Nodes)
 	}
 	if c.Strategy.Name != "setpx-lua" || c.Scenario != "test" || c.Seed != 7 || c.Key != "lock" || c.TTL != 10*time.Second ||
-		c.Timeout != 3*time.Second || c.Latency != time.Millisecond || c.Retry.Delay != 200*time.Millisecond || c.Resource != Fenced || !c.Cold || c.Replicas != 1 || c.Lag != 5*time.Millisecond {
+		c.Timeout != 3*time.Second || c.Latency != time.Millisecond || c.Retry.Delay != 200*time.Millisecond || c.Workload != Cache || c.Resource != Fenced || !c.Cold || c.Replicas != 1 || c.Lag != 5*time.Millisecond {
 		t.Errorf("settings: %+v", c)
 	}
 	moves := []Move{{Who: SetOf(0), Count: 7}, {Who: SetOf(1), Count: 1}, {Who: SetOf(0, 1), Count: 12}, {Who: SetOf(2), Count: 1},
@@ -64,7 +78,7 @@ func TestScheduleOfEverything(t *testing.T) {
 		Drop{"A", false}, Drop{"B", true}, Delay{"A", false, 5 * time.Second}, Delay{"A", true, 0}, Duplicate{"B", time.Millisecond},
 		Cut{"A", "n1", Both}, Cut{"A", "n1", Requests}, Cut{"B", "n1", Replies}, Heal{"A", "n1"},
 		Slow{"A", "n1", time.Second, 0}, Down{"n1"}, Up{"n1"}, Evict{"n1"}, ForgetScripts{"n1"}, Lag{"n1r1", time.Second},
-		Failover{To: "n1r1"}, Failover{"n1r1", []string{"A"}}, Failover{"n1r1", []string{"A", "B"}}, Rejoin{"n1"}, Aftermath{}}
+		Failover{To: "n1r1"}, Failover{"n1r1", []string{"A"}}, Failover{"n1r1", []string{"A", "B"}}, Rejoin{"n1"}, Update{}, Aftermath{}}
 	for _, f := range faults {
 		moves = append(moves, Move{Fault: f})
 	}
@@ -100,7 +114,7 @@ func TestScheduleErrors(t *testing.T) {
 		{"no latency", without("latency=1ms,"), `the schedule lacks the setting "latency"`},
 		{"not a setting", instead("key=lock", "key"), `word 5, "key": a setting has the form name=value`},
 		{"a setting twice", instead("key=lock", "seed=8"), `word 5, "seed=8": seed is set twice`},
-		{"two clients of a name", instead("B=", "A="), `word 15, "A=1/0s/0s/0s/1/false/true/false": A is set twice`},
+		{"two clients of a name", instead("B=", "A="), `word 16, "A=1/0s/0s/0s/1/false/true/false/false/true": A is set twice`},
 		{"bad seed", instead("seed=7", "seed=-1"), `word 4, "seed=-1": strconv.ParseUint: parsing "-1": invalid syntax`},
 		{"bad duration", instead("ttl=10s", "ttl=10"), `word 6, "ttl=10": time: missing unit in duration "10"`},
 		{"no TTL", instead("ttl=10s", "ttl=0s"), "the TTL is 0s, and can be 1ms to 8760h0m0s"},
@@ -110,16 +124,20 @@ func TestScheduleErrors(t *testing.T) {
 		{"half a retry", instead("0/200ms/0s", "0/200ms"), `word 9, "retry=0/200ms": has 2 parts between slashes, and should have 3`},
 		{"negative tries", instead("retry=0/", "retry=-1/"), "the number of tries is -1, and can't be less than 0"},
 		{"negative delay", instead("0/200ms/0s", "0/-200ms/0s"), "the retry delay is -200ms and its jitter 0s, and both can be 0s to 8760h0m0s"},
-		{"neither true nor false", instead("cold=true", "cold=maybe"), `word 11, "cold=maybe": strconv.ParseBool: parsing "maybe": invalid syntax`},
-		{"unknown resource", instead("resource=fenced", "resource=walled"), `word 10, "resource=walled": unknown resource "walled": it is one of plain, fenced, fenced-writes`},
+		{"neither true nor false", instead("cold=true", "cold=maybe"), `word 12, "cold=maybe": strconv.ParseBool: parsing "maybe": invalid syntax`},
+		{"unknown tokens", instead("lag=5ms", "lag=5ms,tokens=equal"), `word 15, "tokens=equal": unknown tokens "equal": they are one of unique, same, mangled`},
+		{"unknown resource", instead("resource=fenced", "resource=walled"), `word 11, "resource=walled": unknown resource "walled": it is one of plain, fenced, fenced-writes`},
+		{"no workload", without("workload=cache,"), `the schedule lacks the setting "workload"`},
+		{"unknown workload", instead("workload=cache", "workload=queue"), `word 10, "workload=queue": unknown workload "queue": it is one of counter, cache`},
+		{"a second look, and no cache", instead("workload=cache", "workload=counter"), "B looks into the cache again, and there is none: the workload is counter"},
 		{"too many replicas", instead("replicas=1", "replicas=4"), "there are 4 replicas of each node, and can be 0 to 3"},
 		{"fewer than no replicas", instead("replicas=1", "replicas=-1"), "there are -1 replicas of each node, and can be 0 to 3"},
 		{"replicas from the future", instead("lag=5ms", "lag=-5ms"), "replication lags by -5ms, and can by 0s to 8760h0m0s"},
 		{"bad key", instead("key=lock", "key=a b"), `the key is "a b", and must consist of letters, digits, '.', '_' and '-'`},
-		{"no clients", without("A=2/1s/500ms/-2s/1.5/true/false/true,B=1/0s/0s/0s/1/false/true/false,"), "there are 0 clients, and can be 1 to 8"},
+		{"no clients", without("A=2/1s/500ms/-2s/1.5/true/false/true/true/false,B=1/0s/0s/0s/1/false/true/false/false/true,"), "there are 0 clients, and can be 1 to 8"},
 		{"no nodes", without("n1=everysec/-1m0s,"), "there are 0 nodes, and can be 1 to 9"},
 		{"a node too many", instead("n1=", "n1=none/0s,n2="), "there are 2 nodes, and setpx-lua runs on 1"},
-		{"unknown persistence", instead("everysec", "sometimes"), `word 16, "n1=sometimes/-1m0s": unknown persistence "sometimes": it is one of none, everysec, always`},
+		{"unknown persistence", instead("everysec", "sometimes"), `word 17, "n1=sometimes/-1m0s": unknown persistence "sometimes": it is one of none, everysec, always`},
 		{"too many cycles", instead("A=2/", "A=1001/"), "A has 1001 cycles, and can have 1 to 1000"},
 		{"no cycles", instead("A=2/", "A=0/"), "A has 0 cycles, and can have 1 to 1000"},
 		{"a clock that stands still", instead("/1.5/", "/0/"), "A's clock runs at rate 0, and can run at 0.1 to 10"},
@@ -128,27 +146,27 @@ func TestScheduleErrors(t *testing.T) {
 		{"client named as a node", instead("B=", "n7="), `a client cannot be named "n7": that name is taken`},
 		{"client named as a replica", instead("B=", "n1r1="), `a client cannot be named "n1r1": that name is taken`},
 		{"client with a long name", instead("B=", "abcdefghijklm="), `a client cannot be named "abcdefghijklm": use up to 12 letters, digits and underscores`},
-		{"client of a part too few", instead("B=1/0s/0s/0s/1/", "B=1/0s/0s/0s/"), `word 15, "B=1/0s/0s/0s/false/true/false": has 7 parts between slashes, and should have 8`},
+		{"client of a part too few", instead("B=1/0s/0s/0s/1/", "B=1/0s/0s/0s/"), `word 16, "B=1/0s/0s/0s/false/true/false/false/true": has 9 parts between slashes, and should have 10`},
 
-		{"unknown client", settings + ",C:1", `word 18, "C:1": there is no client "C": the schedule has A, B, probe`},
-		{"unknown client among others", settings + ",A+C:1", `word 18, "A+C:1": there is no client "C": the schedule has A, B, probe`},
-		{"no steps", settings + ",A:0", `word 18, "A:0": the number of steps is a whole number from 1`},
-		{"steps in words", settings + ",A:two", `word 18, "A:two": the number of steps is a whole number from 1`},
-		{"too many steps", settings + ",A:200001", `word 18, "A:200001": more than 200000 steps: no run is that long`},
-		{"too many steps in all", settings + ",A:150000,B:50001", `word 19, "B:50001": more than 200000 steps: no run is that long`},
-		{"more steps than a number holds", settings + ",A:9223372036854775807,A:9223372036854775807", `word 18, "A:9223372036854775807": more than 200000 steps: no run is that long`},
-		{"a wait of no time", settings + ",:0s", `word 18, ":0s": a wait is : and a duration greater than 0`},
-		{"a wait of nothing", settings + ",:", `word 18, ":": a wait is : and a duration greater than 0`},
-		{"a note of no number", settings + ",@x", `word 18, "@x": a note is @ and its number, from 1`},
-		{"an empty move", settings + ",", `word 18, "": unknown fault "": it is one of ` + faultNames},
-		{"unknown fault", settings + ",explode/A", `word 18, "explode/A": unknown fault "explode": it is one of ` + faultNames},
-		{"a fault without its client", settings + ",crash", `word 18, "crash": has 0 parts between slashes, and should have 1`},
-		{"a fault with too much", settings + ",crash/A/B", `word 18, "crash/A/B": has 2 parts between slashes, and should have 1`},
-		{"neither request nor reply", settings + ",drop/A/answer", `word 18, "drop/A/answer": "answer" is neither request nor reply`},
-		{"no direction", settings + ",cut/A/n1/up", `word 18, "cut/A/n1/up": unknown direction "up": it is one of both, requests, replies`},
-		{"a delay into the past", settings + ",delay/A/reply/-1s", `word 18, "delay/A/reply/-1s": a message cannot take -1s: it can take 0s to 8760h0m0s`},
-		{"a step of no length", settings + ",wall/A/soon", `word 18, "wall/A/soon": time: invalid duration "soon"`},
-		{"too many words", settings + strings.Repeat(",A:1", 1<<16), "the schedule has 65553 words, more than 65536"},
+		{"unknown client", settings + ",C:1", `word 19, "C:1": there is no client "C": the schedule has A, B, probe`},
+		{"unknown client among others", settings + ",A+C:1", `word 19, "A+C:1": there is no client "C": the schedule has A, B, probe`},
+		{"no steps", settings + ",A:0", `word 19, "A:0": the number of steps is a whole number from 1`},
+		{"steps in words", settings + ",A:two", `word 19, "A:two": the number of steps is a whole number from 1`},
+		{"too many steps", settings + ",A:200001", `word 19, "A:200001": more than 200000 steps: no run is that long`},
+		{"too many steps in all", settings + ",A:150000,B:50001", `word 20, "B:50001": more than 200000 steps: no run is that long`},
+		{"more steps than a number holds", settings + ",A:9223372036854775807,A:9223372036854775807", `word 19, "A:9223372036854775807": more than 200000 steps: no run is that long`},
+		{"a wait of no time", settings + ",:0s", `word 19, ":0s": a wait is : and a duration greater than 0`},
+		{"a wait of nothing", settings + ",:", `word 19, ":": a wait is : and a duration greater than 0`},
+		{"a note of no number", settings + ",@x", `word 19, "@x": a note is @ and its number, from 1`},
+		{"an empty move", settings + ",", `word 19, "": unknown fault "": it is one of ` + faultNames},
+		{"unknown fault", settings + ",explode/A", `word 19, "explode/A": unknown fault "explode": it is one of ` + faultNames},
+		{"a fault without its client", settings + ",crash", `word 19, "crash": has 0 parts between slashes, and should have 1`},
+		{"a fault with too much", settings + ",crash/A/B", `word 19, "crash/A/B": has 2 parts between slashes, and should have 1`},
+		{"neither request nor reply", settings + ",drop/A/answer", `word 19, "drop/A/answer": "answer" is neither request nor reply`},
+		{"no direction", settings + ",cut/A/n1/up", `word 19, "cut/A/n1/up": unknown direction "up": it is one of both, requests, replies`},
+		{"a delay into the past", settings + ",delay/A/reply/-1s", `word 19, "delay/A/reply/-1s": a message cannot take -1s: it can take 0s to 8760h0m0s`},
+		{"a step of no length", settings + ",wall/A/soon", `word 19, "wall/A/soon": time: invalid duration "soon"`},
+		{"too many words", settings + strings.Repeat(",A:1", 1<<16), "the schedule has 65554 words, more than 65536"},
 		{"too long", settings + "," + strings.Repeat("x", 1<<20), fmt.Sprintf("the schedule has %d bytes, more than 1048576: that is not one that a run printed", len(settings)+1+1<<20)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -163,8 +181,8 @@ func TestScheduleErrors(t *testing.T) {
 	}
 }
 
-const faultNames = "crash, pause, resume, hang, end-thread, wall, clock, drop, delay, duplicate, cut, heal, slow, " +
-	"down, up, evict, forget-scripts, lag, failover, rejoin, aftermath"
+const faultNames = "crash, pause, resume, hang, end-thread, wall, clock, drop, delay, duplicate, lose-reply, hold, free, cut, heal, slow, " +
+	"down, up, evict, forget-scripts, lag, failover, rejoin, update, aftermath"
 
 // TestPlayRefuses: a schedule can be well-formed and still not fit what happens.
 func TestPlayRefuses(t *testing.T) {

@@ -18,6 +18,8 @@ type State struct {
 
 	key     string // the lock's key: records under other keys belong to nobody
 	counter bool   // the record counts attempts, so a changed value is not a new owner
+
+	workload Workload
 }
 
 // Acquisition names one call of Acquire: the nth of a client.
@@ -42,6 +44,7 @@ type ClientState struct {
 	Hung     bool // its main thread will never go on
 	Stopped  bool // finished, or the run is over for it
 	Extends  bool // a thread of it is inside Extend
+	Rebuilds bool // it has queried the database, and not yet written what it got to the cache
 	Source   Source
 	Pending  []string // the command whose reply it is waiting for
 }
@@ -59,6 +62,7 @@ type LeaseState struct {
 	Fence    int64
 	Granted  int           // Seq of the granted event
 	Granter  int           // Seq of the execution that stored the record: it orders grants
+	asked    int           // Seq of Acquire's newest execution
 	Deadline time.Duration // true instant at which it lapses, or Never
 	Entered  int           // Seq of the enter event
 }
@@ -81,10 +85,16 @@ type HeldRecord struct {
 
 // StoreState is the resource that the lock protects.
 type StoreState struct {
-	Value   int64
+	Value   int64 // of a cache the version that it has, 0 being none
 	Version int64
 	Fence   int64   // highest fencing token seen
 	Touches []Touch // the accepted accesses, in order
+
+	Database int64 // the version that the database behind a cache has; 0 where there is none
+	Queries  int   // how many rebuilds of the cache were begun
+	// Needless is how many of them nobody needed when they began: the cache had an
+	// entry, or another client that was not dead or hung was rebuilding it.
+	Needless int
 }
 
 // Touch is an accepted access to the resource.
@@ -96,8 +106,8 @@ type Touch struct {
 	Version int64 // after the access
 }
 
-func newState(key string, counter bool, clients, nodes, masters int) *State {
-	s := &State{key: key, counter: counter, Primary: make([]int, masters)}
+func newState(key string, counter bool, workload Workload, clients, nodes, masters int) *State {
+	s := &State{key: key, counter: counter, workload: workload, Primary: make([]int, masters)}
 	s.Clients = make([]ClientState, clients)
 	s.Nodes = make([]NodeState, nodes)
 	s.reset()
@@ -107,7 +117,7 @@ func newState(key string, counter bool, clients, nodes, masters int) *State {
 func (s *State) reset() {
 	s.At = 0
 	for i := range s.Clients {
-		s.Clients[i] = ClientState{Began: None, Lease: LeaseState{Granter: None, Granted: None, Entered: None}}
+		s.Clients[i] = ClientState{Began: None, Lease: LeaseState{Granter: None, Granted: None, Entered: None, asked: None}}
 	}
 	for i := range s.Nodes {
 		s.Nodes[i] = NodeState{Up: true, Records: s.Nodes[i].Records[:0], lost: s.Nodes[i].lost[:0]}
@@ -115,7 +125,7 @@ func (s *State) reset() {
 	for i := range s.Primary {
 		s.Primary[i] = i
 	}
-	s.Store = StoreState{Touches: s.Store.Touches[:0]}
+	s.Store = StoreState{Database: s.workload.database(), Touches: s.Store.Touches[:0]}
 }
 
 // Clone returns a copy that shares nothing with s.
@@ -173,12 +183,35 @@ func (s *State) Apply(e *Event) {
 	switch e.Kind {
 	case KindRead, KindWrite:
 		s.Store.Value, s.Store.Version = e.Value, e.Version
-		s.Store.Fence = max(s.Store.Fence, e.Fence)
-		s.Store.Touches = append(s.Store.Touches, Touch{
-			Seq: e.Seq, By: s.Acquisition(e.Client), Granter: s.Clients[e.Client].Lease.Granter,
-			Write: e.Kind == KindWrite, Version: e.Version,
-		})
+		s.touch(e)
+	case KindQuery:
+		s.query(e)
+		s.touch(e)
+	case KindUpdate:
+		s.Store.Database = e.Value
 	}
+}
+
+func (s *State) touch(e *Event) {
+	s.Store.Fence = max(s.Store.Fence, e.Fence)
+	s.Store.Touches = append(s.Store.Touches, Touch{
+		Seq: e.Seq, By: s.Acquisition(e.Client), Granter: s.Clients[e.Client].Lease.Granter,
+		Write: e.Kind == KindWrite, Version: e.Version,
+	})
+}
+
+// query counts a rebuild, before the client itself is one of those that rebuild.
+func (s *State) query(e *Event) {
+	needless := s.Store.Value != 0
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		needless = needless || c.Rebuilds && !c.Hung
+	}
+	s.Store.Queries++
+	if needless {
+		s.Store.Needless++
+	}
+	s.Clients[e.Client].Rebuilds = true
 }
 
 func (s *State) applyClient(e *Event, c *ClientState) {
@@ -186,22 +219,33 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 		c.Source = e.Source
 	}
 	switch e.Kind {
+	case KindWant:
+		c.Phase, c.Cycle = PhaseIdle, e.Cycle
 	case KindAcquire:
 		c.Phase, c.Cycle, c.Began = PhaseAcquire, e.Cycle, e.Seq
 		c.Acquired++
-		c.Lease = LeaseState{Granter: None, Granted: None, Entered: None}
+		c.Lease = LeaseState{Granter: None, Granted: None, Entered: None, asked: None}
 	case KindGranted:
 		c.Phase = PhaseHold
 		l := &c.Lease
 		l.Believed, l.Token, l.Fence, l.Granted, l.Deadline = true, e.Token, e.Fence, e.Seq, e.By
 		l.Live = e.By == Never || e.By > e.At
+		if l.Granter == None { // Redis said yes and has stored nothing: a record whose time had passed
+			l.Granter = l.asked
+		}
+	case KindExecute:
+		if e.Phase == PhaseAcquire && e.Acq == c.Acquired && !e.Copy {
+			c.Lease.asked = e.Seq
+		}
 	case KindRefused, KindFailed, KindDone:
 		c.Phase = PhaseIdle
 		c.Stopped = c.Stopped || e.Kind == KindDone
 	case KindEnter:
 		c.Phase, c.Lease.Inside, c.Lease.Entered = PhaseWork, true, e.Seq
 	case KindLeave:
-		c.Phase, c.Lease.Inside = PhaseHold, false
+		c.Phase, c.Lease.Inside, c.Rebuilds = PhaseHold, false, false
+	case KindWrite:
+		c.Rebuilds = false
 	case KindRelease:
 		c.Phase, c.Lease.Believed, c.Lease.Live = PhaseRelease, false, false
 	case KindReleased, KindReleaseFailed:
@@ -228,13 +272,13 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 	case KindResume:
 		c.Paused = false
 	case KindCrash:
-		c.Crashed, c.Paused, c.Asleep, c.Phase, c.Pending = true, false, false, PhaseIdle, nil
+		c.Crashed, c.Paused, c.Asleep, c.Rebuilds, c.Phase, c.Pending = true, false, false, false, PhaseIdle, nil
 		c.Lease.Believed, c.Lease.Live, c.Lease.Inside = false, false, false
 	case KindHang:
 		c.Hung = true
 	case KindStop:
 		c.Stopped = true
-		c.Lease.Inside = false
+		c.Lease.Inside, c.Rebuilds = false, false
 	}
 }
 

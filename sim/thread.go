@@ -42,6 +42,7 @@ const (
 	opSleep
 	opRead
 	opWrite
+	opQuery
 	opMark
 )
 

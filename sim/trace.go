@@ -26,7 +26,9 @@ type Trace struct {
 	Key     string
 	TTL     time.Duration
 	Counter bool // the lock record counts attempts
-	Need    int  // how many nodes a holder needs
+
+	Workload Workload
+	Need     int // how many nodes a holder needs
 
 	Events     []Event
 	Notes      []Note
@@ -113,7 +115,7 @@ func (v Verdict) Worst() string {
 
 // NewState is the state before the first event.
 func (t *Trace) NewState() *State {
-	return newState(t.Key, t.Counter, len(t.Clients), len(t.Nodes), t.Masters)
+	return newState(t.Key, t.Counter, t.Workload, len(t.Clients), len(t.Nodes), t.Masters)
 }
 
 // StateAt is the state after the first n events.
@@ -125,6 +127,13 @@ func (t *Trace) StateAt(n int) *State {
 	return s
 }
 
+// Rebuilds is how often the cache's entry was rebuilt, counted by the queries of
+// the database, and how many of these were needed: see StoreState.
+func (t *Trace) Rebuilds() (made, needed int) {
+	s := &t.StateAt(len(t.Events)).Store
+	return s.Queries, s.Queries - s.Needless
+}
+
 // Actor is who did it: a client, a node, or the store.
 func (t *Trace) Actor(e *Event) string {
 	switch e.Kind {
@@ -132,7 +141,7 @@ func (t *Trace) Actor(e *Event) string {
 		return t.Nodes[e.Node]
 	case KindLost, KindNetwork:
 		return "net"
-	case KindReject:
+	case KindReject, KindUpdate:
 		return "store"
 	}
 	if e.Thread > 0 {
@@ -151,6 +160,8 @@ func (t *Trace) Text(e *Event) string {
 
 func (t *Trace) clientText(e *Event) (string, bool) {
 	switch e.Kind {
+	case KindWant:
+		return "wants what is cached", true
 	case KindAcquire:
 		return "wants the lock", true
 	case KindGranted:
@@ -232,9 +243,13 @@ func (t *Trace) worldText(e *Event) string {
 	case KindDisconnect:
 		return fmt.Sprintf("<- %s  connection refused", t.Nodes[e.Node])
 	case KindRead:
-		return fmt.Sprintf("reads the store: %d%s", e.Value, fenceText(e.Fence))
+		return t.Workload.readText(e.Value) + fenceText(e.Fence)
 	case KindWrite:
-		return fmt.Sprintf("writes the store: %d%s", e.Value, fenceText(e.Fence))
+		return t.Workload.writeText(e.Value) + fenceText(e.Fence)
+	case KindQuery:
+		return fmt.Sprintf("queries the database: version %d%s", e.Value, fenceText(e.Fence))
+	case KindUpdate:
+		return fmt.Sprintf("the database has version %d from now on", e.Value)
 	case KindReject:
 		return fmt.Sprintf("refuses %s: %s", t.Clients[e.Client], e.Note)
 	case KindExpire:
@@ -340,6 +355,10 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	for _, v := range t.Violations {
 		fmt.Fprintf(b, "  %-3s %s: %s  (events %s)\n", v.Code, v.Code.Name(), v.Text, seqList(v.Events))
 	}
+	if t.Workload == Cache {
+		made, needed := t.Rebuilds()
+		fmt.Fprintf(b, "rebuilds  %d, needed %d\n", made, needed)
+	}
 	fmt.Fprintf(b, "hash      %s\n", t.Hash)
 	fmt.Fprintf(b, "schedule  %s\n", t.Schedule)
 }
@@ -370,6 +389,11 @@ type jsonViolation struct {
 	Text   string `json:"text"`
 }
 
+type jsonRebuilds struct {
+	Made   int `json:"made"`
+	Needed int `json:"needed"`
+}
+
 type jsonNote struct {
 	Before int    `json:"before"`
 	Kind   string `json:"kind"`
@@ -389,11 +413,16 @@ func (t *Trace) MarshalJSON() ([]byte, error) {
 		Schedule   string          `json:"schedule"`
 		Verdict    []string        `json:"verdict"`
 		Violations []jsonViolation `json:"violations"`
+		Rebuilds   *jsonRebuilds   `json:"rebuilds,omitempty"` // of the workload cache
 		Events     []jsonEvent     `json:"events"`
 		Notes      []jsonNote      `json:"notes"`
-	}{t.Strategy, t.Scenario, t.Seed, t.Hash, t.Schedule, t.Verdict().Strings(), []jsonViolation{}, []jsonEvent{}, []jsonNote{}}
+	}{t.Strategy, t.Scenario, t.Seed, t.Hash, t.Schedule, t.Verdict().Strings(), []jsonViolation{}, nil, []jsonEvent{}, []jsonNote{}}
 	for _, v := range t.Violations {
 		out.Violations = append(out.Violations, jsonViolation{v.Code.String(), int64(v.At), v.Events, v.Text})
+	}
+	if t.Workload == Cache {
+		made, needed := t.Rebuilds()
+		out.Rebuilds = &jsonRebuilds{made, needed}
 	}
 	for i := range t.Events {
 		e := &t.Events[i]

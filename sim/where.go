@@ -20,7 +20,7 @@ func (w *World) Where(client int) Where {
 		return at
 	}
 	switch t.op.kind {
-	case opSend, opRead, opWrite:
+	case opSend, opRead, opWrite, opQuery:
 		at.Sending = true
 	case opMark:
 		at.About = t.op.mark

@@ -37,7 +37,7 @@ type World struct {
 	now          time.Duration
 	timers       timerQueue
 	sentMessages []*message
-	grantSent    []time.Duration // when each client sent the command that last stored a lock record
+	grantSent    []time.Duration // when each client sent the command that last stored its record, or, as it knows, prolonged it
 	current      *thread         // who is running, if anybody
 	readySeq     uint64
 	draws        uint64
@@ -107,7 +107,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 	for i := range w.links {
 		w.links[i] = link{request: cfg.Latency, reply: cfg.Latency}
 	}
-	w.store = store{kind: cfg.Resource}
+	w.store = store{kind: cfg.Resource, database: cfg.Workload.database()}
 	w.resetServers()
 	for _, c := range w.clients {
 		if err := c.mend(); err != nil {
@@ -157,7 +157,7 @@ func (w *World) Fits(cfg Config) bool {
 }
 
 func (w *World) resetTrace() {
-	t := Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.Key, TTL: w.cfg.TTL,
+	t := Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.Key, TTL: w.cfg.TTL, Workload: w.cfg.Workload,
 		Counter: w.cfg.Strategy.Counter, Need: w.cfg.Strategy.Quorum()}
 	for _, c := range w.clients {
 		t.Clients = append(t.Clients, c.name)
@@ -167,7 +167,7 @@ func (w *World) resetTrace() {
 	}
 	t.Masters = len(w.cfg.Nodes)
 	w.trace = t
-	if w.state == nil || len(w.state.Primary) != t.Masters || w.state.counter != t.Counter || w.state.key != t.Key {
+	if w.state == nil || len(w.state.Primary) != t.Masters || w.state.counter != t.Counter || w.state.key != t.Key || w.state.workload != t.Workload {
 		w.state = t.NewState()
 	} else {
 		w.state.reset()
@@ -293,7 +293,7 @@ func (w *World) perform(t *thread) {
 		w.performClock(t, o)
 	case opSleep:
 		w.event(t, Event{Kind: KindWake, Ref: None})
-	case opRead, opWrite:
+	case opRead, opWrite, opQuery:
 		w.store.access(w, t, o)
 	case opMark:
 		w.performMark(t, o)
@@ -356,11 +356,14 @@ func (w *World) performReceive(t *thread, o *op) {
 		e.Reply = replyText(m.reply)
 	}
 	w.event(t, e)
-	switch {
-	case m.prolonged && t.index > 0:
-		t.client.renewed(t, m)
-	case m.prolonged && t.phase == PhaseExtend:
-		w.grantSent[m.client] = m.sentAt // a lease without a deadline of its own goes on from here
+	if !m.prolonged || t.phase != PhaseExtend {
+		return
+	}
+	// A lease without a deadline of its own goes on from here, whichever thread
+	// has seen to it.
+	w.grantSent[m.client] = max(w.grantSent[m.client], m.sentAt)
+	if t.index > 0 {
+		t.client.renewed(t)
 	}
 }
 

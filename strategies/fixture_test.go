@@ -22,6 +22,7 @@ import (
 const (
 	lockKey = "lock"
 	ttl     = 10 * time.Second
+	third   = ttl / 3 / ms * ms // in whole milliseconds, as watchdog counts
 	ms      = time.Millisecond
 )
 

@@ -482,8 +482,8 @@ var moreDialogues = []dialogue{
 
 	{"watchdog", "the lease is prolonged every third of its time", func(w *world, a, b, c *process) {
 		a.acquires()
-		w.pass(ttl/3 - ms)
-		w.expiresIn(1, ttl-(ttl/3-ms))
+		w.pass(third - ms)
+		w.expiresIn(1, ttl-(third-ms))
 		w.pass(ms)
 		w.expiresIn(1, ttl)
 		w.pass(5 * ttl)
@@ -535,9 +535,9 @@ var moreDialogues = []dialogue{
 		a.acquires()
 		for range 2 {
 			a.loses("evalsha")
-			w.pass(ttl / 3)
+			w.pass(third)
 		}
-		w.pass(ttl / 3)
+		w.pass(third)
 		w.expiresIn(1, ttl)
 		a.losesReplyOf("evalsha") // of which the thread knows nothing
 		w.pass(2 * ttl)

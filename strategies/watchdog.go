@@ -3,6 +3,7 @@ package strategies
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -70,8 +71,9 @@ func (l *Watchdog) try(ctx context.Context) (*Lease, error) {
 // renew goes on past errors, for which it has two more tries before the key
 // expires, until it is stopped or finds the lock in other hands.
 func (l *Watchdog) renew(alive context.Context, lease *Lease) {
+	third := (l.opt.TTL / 3).Truncate(time.Millisecond) // Redisson counts in these
 	for {
-		if err := l.opt.Clock.Sleep(alive, l.opt.TTL/3); err != nil || alive.Err() != nil {
+		if err := l.opt.Clock.Sleep(alive, third); err != nil || alive.Err() != nil {
 			return
 		}
 		if err := l.Extend(alive, lease); errors.Is(err, ErrNotHeld) {

@@ -84,7 +84,7 @@ func (r *reel) weigh() []weight {
 
 // touches reports whether the event is an access to the resource.
 func touches(e *sim.Event) bool {
-	return e.Kind == sim.KindRead || e.Kind == sim.KindWrite || e.Kind == sim.KindReject
+	return e.Kind == sim.KindRead || e.Kind == sim.KindWrite || e.Kind == sim.KindQuery || e.Kind == sim.KindReject
 }
 
 func gapWeight(d, ttl time.Duration) int {

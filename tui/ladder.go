@@ -113,8 +113,10 @@ func (l *ladder) arrow(y int, e *sim.Event) {
 		to = l.columns[len(l.trace.Clients)+e.Node]
 	case sim.KindReceive, sim.KindDisconnect:
 		from, to = l.columns[len(l.trace.Clients)+e.Node], from
-	case sim.KindRead, sim.KindWrite, sim.KindReject:
+	case sim.KindRead, sim.KindWrite, sim.KindQuery, sim.KindReject:
 		to = l.store()
+	case sim.KindUpdate:
+		from = l.store()
 	case sim.KindExecute, sim.KindExpire, sim.KindUnreachable, sim.KindDown, sim.KindUp, sim.KindNodeStep, sim.KindEvict, sim.KindFlush:
 		l.c.put(l.columns[len(l.trace.Clients)+e.Node], y, l.theme.write, k)
 		return

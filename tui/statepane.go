@@ -27,7 +27,7 @@ func stateLines(r *reel, pos int, before, now *sim.State) []line {
 	for i := range now.Nodes {
 		lines = append(lines, nodeLines(t, now, i)...)
 	}
-	return append(lines, storeLine(t, &now.Store))
+	return append(lines, storeLines(t, &now.Store)...)
 }
 
 func clientLines(t *sim.Trace, s *sim.State, i int) []line {
@@ -116,8 +116,19 @@ func nodeLines(t *sim.Trace, s *sim.State, i int) []line {
 	return lines
 }
 
-func storeLine(t *sim.Trace, st *sim.StoreState) line {
-	l := line{{" store  ", inkStrong}, {fmt.Sprintf("value %d, version %d", st.Value, st.Version), inkPlain}}
+func storeLines(t *sim.Trace, st *sim.StoreState) []line {
+	if t.Workload == sim.Counter {
+		return []line{storeLine(t, st, fmt.Sprintf("value %d, version %d", st.Value, st.Version))}
+	}
+	return []line{
+		storeLine(t, st, "cache "+versionWord(st.Value)),
+		{{"        database " + versionWord(st.Database), inkPlain}},
+		{{fmt.Sprintf("        rebuilds %d, needed %d", st.Queries, st.Queries-st.Needless), inkPlain}},
+	}
+}
+
+func storeLine(t *sim.Trace, st *sim.StoreState, holds string) line {
+	l := line{{" store  ", inkStrong}, {holds, inkPlain}}
 	if st.Fence != 0 {
 		l = append(l, span{fmt.Sprintf(", highest fence %d", st.Fence), inkPlain})
 	}
@@ -127,6 +138,14 @@ func storeLine(t *sim.Trace, st *sim.StoreState) line {
 		}
 	}
 	return l
+}
+
+// versionWord is what a cache or a database has.
+func versionWord(v int64) string {
+	if v == 0 {
+		return "empty"
+	}
+	return fmt.Sprintf("version %d", v)
 }
 
 // changes lists the differences between the states before and after an event.
@@ -151,8 +170,8 @@ func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []line {
 			say(inkStrong, t.Nodes[i], "%s", either(now.Nodes[i].Up, "up again", "down"))
 		}
 	}
-	if now.Store.Version != before.Store.Version {
-		say(inkStrong, "store", "%d -> %d, version %d", before.Store.Value, now.Store.Value, now.Store.Version)
+	if now.Store.Version != before.Store.Version || now.Store.Database != before.Store.Database || now.Store.Queries != before.Store.Queries {
+		say(inkStrong, "store", "%s", storeChange(t.Workload, e, &before.Store, &now.Store))
 	}
 	if b, n := before.Believers(), now.Believers(); b != n {
 		k := inkStrong
@@ -162,6 +181,20 @@ func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []line {
 		say(k, "believers", "%d -> %d", b, n)
 	}
 	return lines
+}
+
+func storeChange(w sim.Workload, e *sim.Event, before, now *sim.StoreState) string {
+	switch {
+	case w == sim.Counter:
+		return fmt.Sprintf("%d -> %d, version %d", before.Value, now.Value, now.Version)
+	case e.Kind == sim.KindUpdate:
+		return fmt.Sprintf("database %s -> %s", versionWord(before.Database), versionWord(now.Database))
+	case e.Kind == sim.KindQuery && now.Needless > before.Needless:
+		return "one rebuild more, and not needed"
+	case e.Kind == sim.KindQuery:
+		return "one rebuild more"
+	}
+	return fmt.Sprintf("cache %s -> %s", versionWord(before.Value), versionWord(now.Value))
 }
 
 func either(cond bool, yes, no string) string {

@@ -199,7 +199,7 @@ func (tl *timeline) isActor(l lane) bool {
 	case laneQuorum:
 		return e.Node != sim.None && tl.trace.Actor(e) == tl.trace.Nodes[e.Node]
 	case laneStore:
-		return e.Kind == sim.KindReject
+		return e.Kind == sim.KindReject || e.Kind == sim.KindUpdate
 	}
 	return false
 }
@@ -436,6 +436,9 @@ func (tl *timeline) drawBelievers(y int) {
 
 func (tl *timeline) drawStore(y int) {
 	tl.events(func(x int, e *sim.Event) {
+		if e.Kind == sim.KindUpdate {
+			tl.c.put(tl.x0+x, y, tl.theme.fault, inkStrong)
+		}
 		if !touches(e) {
 			return
 		}
@@ -521,7 +524,7 @@ func (r *reel) mark(e *sim.Event, g *glyphs) (glyph string, k ink, rank int) {
 		return g.release, k, 4
 	case sim.KindExtended:
 		return g.extend, k, 3
-	case sim.KindRead:
+	case sim.KindRead, sim.KindQuery:
 		return g.read, k, 7
 	case sim.KindWrite:
 		return g.write, k, 7
@@ -533,7 +536,7 @@ func (r *reel) mark(e *sim.Event, g *glyphs) (glyph string, k ink, rank int) {
 		return g.resume, k, 5
 	case sim.KindTimeout, sim.KindDisconnect, sim.KindFailed, sim.KindLost, sim.KindReleaseFailed, sim.KindExtendFailed:
 		return g.lost, k, 4
-	case sim.KindWallStep, sim.KindThreadEnd:
+	case sim.KindWallStep, sim.KindThreadEnd, sim.KindUpdate:
 		return g.fault, k, 6
 	}
 	return "", k, 0

@@ -1,9 +1,9 @@
 package explore
 
 import (
-	"os"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"lockstep/sim"

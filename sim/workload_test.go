@@ -1,0 +1,400 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/strategies"
+)
+
+// cached is a configuration of clients that rebuild a cache entry.
+func cached(t testing.TB, strategy string, clients ...string) Config {
+	cfg := config(t, strategy, clients...)
+	cfg.Workload = Cache
+	return cfg
+}
+
+// accessKinds are those of the events at the cache and the database.
+var accessKinds = []Kind{KindWant, KindRead, KindQuery, KindWrite, KindUpdate, KindReject, KindRefused, KindEnter, KindDone}
+
+// TestRebuild: who comes first misses, and rebuilds; who comes later is served, and
+// never asks for the lock.
+func TestRebuild(t *testing.T) {
+	w := newWorld(t, cached(t, "setpx-lua", "A", "B"))
+	run(t, w, "A")
+	run(t, w, "B")
+	expectStory(t, w, `
+		0 A wants what is cached
+		0 A reads the cache: nothing there
+		0.002 A enters the critical section
+		0.002 A queries the database: version 1
+		1.002 A writes the cache: version 1
+		1.004 A has finished
+		1.004 B wants what is cached
+		1.004 B reads the cache: version 1
+		1.004 B has finished`, accessKinds...)
+	if n := count(w, KindAcquire); n != 1 {
+		t.Errorf("%d clients asked for the lock", n)
+	}
+}
+
+// TestQueryShowsTheDatabaseAsItWas: what is edited during the query is not in what
+// it gives, and the cache is not told of it.
+func TestQueryShowsTheDatabaseAsItWas(t *testing.T) {
+	cfg := cached(t, "setpx-lua", "A")
+	cfg.Clients[0].Cycles = 2
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindQuery)
+	inject(t, w, Update{}, Update{})
+	run(t, w)
+	expectStory(t, w, `
+		0 A wants what is cached
+		0 A reads the cache: nothing there
+		0.002 A queries the database: version 1
+		0.002 store the database has version 2 from now on
+		0.002 store the database has version 3 from now on
+		1.002 A writes the cache: version 1
+		1.004 A wants what is cached
+		1.004 A reads the cache: version 1`, KindQuery, KindUpdate, KindWrite, KindWant, KindRead)
+	if s := w.State().Store; s.Database != 3 || s.Value != 1 || s.Version != 1 {
+		t.Errorf("the store is %+v", s)
+	}
+}
+
+// TestRecheck: B has missed before A has even begun, and gets the lock when A is done.
+func TestRecheck(t *testing.T) {
+	for again, want := range map[bool]string{
+		false: "1.006 B queries the database: version 1\n2.006 B writes the cache: version 1",
+		true:  "1.006 B reads the cache: version 1",
+	} {
+		cfg := cached(t, "setpx-lua", "A", "B")
+		cfg.Clients[1].Recheck = again
+		w := newWorld(t, cfg)
+		until(t, w, "B", KindRead)
+		run(t, w, "A")
+		run(t, w, "B")
+		expectStory(t, w, `
+			0 B reads the cache: nothing there
+			0 A reads the cache: nothing there
+			0.002 A queries the database: version 1
+			1.002 A writes the cache: version 1
+			`+want, KindRead, KindQuery, KindWrite)
+	}
+}
+
+// TestRefusedRebuilders: what a client does that is not to rebuild.
+func TestRefusedRebuilders(t *testing.T) {
+	for name, tc := range map[string]struct {
+		set  func(*ClientConfig)
+		want string
+	}{
+		"it gives up": {func(*ClientConfig) {}, `
+			0.002 B reads the cache: nothing there
+			0.004 B is refused
+			0.004 B has finished`},
+		"it looks again": {func(c *ClientConfig) { c.Insist = 600 * time.Millisecond }, `
+			0.002 B reads the cache: nothing there
+			0.004 B is refused
+			0.604 B reads the cache: nothing there
+			0.606 B is refused
+			1.206 B reads the cache: version 1
+			1.206 B has finished`},
+		"it goes ahead": {func(c *ClientConfig) { c.FallThrough = true }, `
+			0.002 B reads the cache: nothing there
+			0.004 B is refused
+			0.004 B enters the critical section
+			0.004 B queries the database: version 1
+			1.004 B writes the cache: version 1
+			1.004 B has finished`},
+		"it goes ahead if the service is broken": {func(c *ClientConfig) { c.FailOpen = true }, `
+			0.002 B reads the cache: nothing there
+			0.004 B is refused
+			0.004 B has finished`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := cached(t, "setpx-lua", "A", "B")
+			cfg.Retry.Tries = 1
+			tc.set(&cfg.Clients[1])
+			w := newWorld(t, cfg)
+			until(t, w, "A", KindQuery)
+			run(t, w)
+			var got []string
+			for _, line := range story(w, accessKinds...) {
+				if strings.Contains(line, " B ") && !strings.HasSuffix(line, "wants what is cached") {
+					got = append(got, line)
+				}
+			}
+			if want := strings.Join(strings.Fields(tc.want), " "); strings.Join(strings.Fields(strings.Join(got, " ")), " ") != want {
+				t.Errorf("%s", strings.Join(got, "\n"))
+			}
+		})
+	}
+}
+
+// TestFallThroughCounts: the setting is not only for caches.
+func TestFallThroughCounts(t *testing.T) {
+	cfg := config(t, "setpx-lua", "A", "B")
+	cfg.Retry.Tries = 1
+	cfg.Clients[1].FallThrough = true
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindRead)
+	run(t, w)
+	expectVerdict(t, w, "SW OV")
+	if n := count(w, KindRelease); n != 1 {
+		t.Errorf("%d releases: B has nothing to release", n)
+	}
+}
+
+// SW of a cache.
+
+// rebuilders writes the events of clients at a cache by hand.
+func rebuilders(t *testing.T) *hand {
+	return &hand{t, newWorld(t, cached(t, "setpx-lua", "A", "B", "C"))}
+}
+
+// caches is a client's write, and queries its query, of a version.
+func (h *hand) caches(name string, version int64) *hand  { return h.version(name, KindWrite, version) }
+func (h *hand) queries(name string, version int64) *hand { return h.version(name, KindQuery, version) }
+
+func (h *hand) version(name string, kind Kind, version int64) *hand {
+	i, _ := h.w.Client(name)
+	return h.emit(Event{Kind: kind, Client: i, Node: None, Value: version})
+}
+
+func TestCacheGoesBack(t *testing.T) {
+	h := rebuilders(t).queries("A", 1).queries("B", 2).caches("B", 2).verdict("ok").caches("A", 1).verdict("SW")
+	v := h.w.monitors.found[0]
+	if want := "A puts version 1 over version 2, which B cached: the cache goes back"; v.Text != want {
+		t.Errorf("%s", v.Text)
+	}
+	if got := fmt.Sprint(v.Events); got != "[1 3 4]" {
+		t.Errorf("the proof is %s: A's query, B's write, A's write", got)
+	}
+	rebuilders(t).queries("A", 1).queries("B", 2).caches("A", 1).caches("B", 2).verdict("ok") // forward
+	rebuilders(t).queries("A", 1).queries("B", 1).caches("A", 1).caches("B", 1).verdict("ok") // the same again
+	h = rebuilders(t).queries("A", 1).queries("B", 2).queries("C", 3).caches("C", 3).caches("B", 2).caches("A", 1)
+	if n := len(h.w.monitors.found); n != 2 {
+		t.Errorf("back from 3 to 2 to 1 is %d violations", n)
+	}
+	// Back, forward again, and back.
+	h = rebuilders(t).queries("A", 1).queries("B", 2).caches("B", 2).caches("A", 1).queries("C", 2).caches("C", 2)
+	h.queries("A", 2).caches("A", 2).verdict("SW")
+	if n := len(h.w.monitors.found); n != 1 {
+		t.Errorf("once back is %d violations", n)
+	}
+
+	// An older grant harms nobody as long as its version is not older.
+	both := func() *hand {
+		return rebuilders(t).holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec)
+	}
+	both().queries("A", 1).queries("B", 1).caches("B", 1).caches("A", 1).verdict("ok")
+	both().queries("A", 1).queries("B", 1).caches("A", 1).verdict("ok")
+	both().queries("B", 1).queries("A", 2).caches("A", 2).caches("B", 1).verdict("SW") // the newer grant's query was the earlier
+}
+
+// TestFencedCache: a query shows the token, like any read of the resource; or else
+// the last case of TestCacheGoesBack would get past the fence.
+func TestFencedCache(t *testing.T) {
+	for resource, want := range map[Resource]string{Fenced: "OV", FencedWrites: "SW OV", Plain: "SW OV"} {
+		t.Run(resource.String(), func(t *testing.T) {
+			cfg := cached(t, "fenced", "A", "B")
+			cfg.Resource = resource
+			cfg.Clients[1].Work = 5 * time.Second
+			w := newWorld(t, cfg)
+			until(t, w, "A", KindEnter)
+			w.Wait(11 * sec)
+			until(t, w, "B", KindQuery) // version 1, token 2
+			inject(t, w, Update{})
+			run(t, w) // A queries version 2 with token 1, and writes it before B writes version 1
+			expectVerdict(t, w, want)
+			if n := count(w, KindReject); (n == 1) != (resource == Fenced) {
+				t.Errorf("%d rejections", n)
+			}
+		})
+	}
+}
+
+// The number of rebuilds.
+
+func TestRebuildsAreCounted(t *testing.T) {
+	for _, tc := range []struct {
+		name         string
+		h            func() *hand
+		made, needed int
+	}{
+		{"none", func() *hand { return rebuilders(t) }, 0, 0},
+		{"one", func() *hand { return rebuilders(t).queries("A", 1).caches("A", 1) }, 1, 1},
+		{"one after the other", func() *hand { return rebuilders(t).queries("A", 1).caches("A", 1).queries("B", 1) }, 2, 1},
+		{"though the entry is old", func() *hand { return rebuilders(t).queries("A", 1).caches("A", 1).queries("B", 2) }, 2, 1},
+		{"two at once", func() *hand { return rebuilders(t).queries("A", 1).queries("B", 1) }, 2, 1},
+		{"three at once", func() *hand { return rebuilders(t).queries("A", 1).queries("B", 1).queries("C", 2) }, 3, 1},
+		{"after a crash", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindCrash).queries("B", 1) }, 2, 2},
+		{"beside one that hangs", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindHang).queries("B", 1) }, 2, 2},
+		{"beside one that is paused", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindPause).queries("B", 1) }, 2, 1},
+		{"after one that left without writing", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindLeave).queries("B", 1) }, 2, 2},
+		{"after one that was stopped", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindStop).queries("B", 1) }, 2, 2},
+		{"by the same once more", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindLeave).queries("A", 1) }, 2, 2},
+	} {
+		trace := traceOf(t, tc.h().w)
+		if made, needed := trace.Rebuilds(); made != tc.made || needed != tc.needed {
+			t.Errorf("%s: %d rebuilds, %d needed; expected %d and %d", tc.name, made, needed, tc.made, tc.needed)
+		}
+	}
+}
+
+// TestRebuildsAreShown: in text and in JSON, and only where there is a cache.
+func TestRebuildsAreShown(t *testing.T) {
+	for workload, shown := range map[Workload]bool{Cache: true, Counter: false} {
+		cfg := config(t, "setpx-lua", "A", "B")
+		cfg.Workload = workload
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindAcquire)
+		until(t, w, "B", KindAcquire)
+		run(t, w)
+		trace := traceOf(t, w)
+		var plain strings.Builder
+		if err := trace.Plain(&plain); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(plain.String(), "\nrebuilds  2, needed 1\n") != shown {
+			t.Errorf("%s:\n%s", workload, plain.String())
+		}
+		data, err := json.Marshal(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), `"rebuilds":{"made":2,"needed":1}`) != shown || strings.Contains(string(data), "rebuilds") != shown {
+			t.Errorf("%s:\n%s", workload, data)
+		}
+	}
+}
+
+// TestUpdateNeedsADatabase: where there is none, nothing happens.
+func TestUpdateNeedsADatabase(t *testing.T) {
+	w := newWorld(t, config(t, "setpx-lua", "A"))
+	if err := w.Inject(Update{}); err == nil || err.Error() != "there is no database: the workload is counter" {
+		t.Errorf("%v", err)
+	}
+	if len(w.trace.Events) > 0 || len(w.moves.list) > 0 {
+		t.Error("it has left something all the same")
+	}
+}
+
+// TestWhereAtACache follows a client that rebuilds and looks twice.
+func TestWhereAtACache(t *testing.T) {
+	cfg := cached(t, "setpx-lua", "A")
+	cfg.Clients[0].Recheck = true
+	w := newWorld(t, cfg)
+	want := []string{
+		"idle, cycle 0, 0 sent",
+		"idle, cycle 0, 0 sent, about to want",
+		"idle, cycle 1, 0 sent, sending",
+		"idle, cycle 1, 1 sent, about to acquire",
+		"work, cycle 1, 0 sent, sending", // the second look
+		"work, cycle 1, 1 sent, sending", // the query
+		"work, cycle 1, 2 sent",          // asleep
+		"work, cycle 1, 2 sent, sending", // the write
+		"work, cycle 1, 3 sent, about to leave",
+	}
+	var got []string
+	add := func() {
+		at := w.Where(0)
+		if now := at.text(); (at.Phase == PhaseIdle || at.Phase == PhaseWork) && !at.Over && (len(got) == 0 || now != got[len(got)-1]) {
+			got = append(got, now)
+		}
+	}
+	for add(); w.Step(SetOf(0)); add() {
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestCheckGoesByTheRenewal: a caller whose lease a second thread renews has it for
+// as long as that goes on, and no longer.
+func TestCheckGoesByTheRenewal(t *testing.T) {
+	for _, dies := range []bool{false, true} {
+		cfg := config(t, "watchdog", "A")
+		cfg.Clients[0].Work, cfg.Clients[0].Checks = 15*sec, true
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindRead)
+		if dies {
+			inject(t, w, EndThread{"A"})
+		}
+		run(t, w)
+		if wrote := count(w, KindWrite) == 1; wrote == dies {
+			t.Errorf("the renewal dies: %t, A writes: %t\n%s", dies, wrote, strings.Join(story(w), "\n"))
+		}
+	}
+}
+
+// TestCachesReplay: under every strategy, whatever goes wrong, a run of a cache
+// plays again from its schedule, and its state is a fold over its events.
+func TestCachesReplay(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s strategies.Strategy) {
+		cfg := wild(configOf(s, "A", "B"))
+		cfg.Workload = Cache
+		cfg.Clients[0].Recheck, cfg.Clients[1].FallThrough = true, true
+		cfg.Clients[0].Cycles, cfg.Clients[1].Insist = 2, 50*time.Millisecond
+		w := newWorld(t, cfg)
+		updates := 0
+		for seed := range uint64(5) {
+			cfg.Seed = seed
+			reset(t, w, cfg)
+			chaos(w, rand.New(rand.NewPCG(seed, 3)), 80, anyFault)
+			trace := traceOf(t, w)
+			updates += count(w, KindUpdate)
+			if got, want := describe(trace.StateAt(len(trace.Events))), describe(w.State()); got != want {
+				t.Fatalf("seed %d: the fold is\n%s\nand the world's state\n%s\n%s", seed, got, want, trace.Schedule)
+			}
+			schedule, err := ParseSchedule(trace.Schedule, func(string) (strategies.Strategy, error) { return s, nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := schedule.String(); got != trace.Schedule {
+				t.Fatalf("%s\nprints as\n%s", trace.Schedule, got)
+			}
+			reset(t, w, schedule.Config)
+			if err := w.Play(schedule.Moves, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := traceOf(t, w).Hash; got != trace.Hash {
+				t.Fatalf("seed %d: the hash is %s, and was %s\n%s", seed, got, trace.Hash, trace.Schedule)
+			}
+		}
+		if updates == 0 {
+			t.Error("nobody has changed the database in any run")
+		}
+	})
+}
+
+// TestWorkloadAfterAnother: a world that had a cache, and then has none, is like
+// one that never had.
+func TestWorkloadAfterAnother(t *testing.T) {
+	for _, last := range []Workload{Cache, Counter} {
+		cfg := config(t, "setpx-lua", "A", "B")
+		cfg.Workload = last
+		w := newWorld(t, cfg)
+		run(t, w)
+		cfg.Workload = 1 - last
+		reset(t, w, cfg)
+		fresh := newWorld(t, cfg)
+		if got, want := describe(w.State()), describe(fresh.State()); got != want {
+			t.Errorf("after %s it begins with\n%s\nand a new world with\n%s", last, got, want)
+		}
+		for _, w := range []*World{w, fresh} {
+			until(t, w, "A", KindEnter)
+			w.Wait(11 * sec)
+			until(t, w, "B", KindRead)
+			run(t, w)
+		}
+		if got, want := w.Verdict().String(), fresh.Verdict().String(); got != want {
+			t.Errorf("after %s its verdict is %s, and a new world's %s", last, got, want)
+		}
+	}
+}
