@@ -24,6 +24,15 @@ type Rung struct {
 func Course() []Lesson {
 	return []Lesson{
 		{
+			Name: "why", Title: "Why lock at all",
+			Text: "An entry of a cache has expired, and three requests find it gone. Each of them would rebuild it from the database, which takes a while; " +
+				"meanwhile what is in the database changes. One is enough to rebuild it, and more than one is too many. A lock is an agreement on who.",
+			Rungs: []Rung{
+				{"stampede-fallthrough", "setnx", sim.Verdict{sim.SW, sim.OV}, "A has the lock. B and C are refused and rebuild all the same. They read newer data and are done sooner, and then A puts the older version over theirs. A lock protects only against those who heed it."},
+				{"stampede-fallthrough.wait", "setnx", nil, "The same three, and those who are refused wait and look again. Nobody overwrites anybody. All that follows is about one question: is whoever holds the lock really the only one?"},
+			},
+		},
+		{
 			Name: "setnx", Title: "SETNX: the first lock",
 			Text: "SETNX stores a key if there is none, and says whether it did: whoever stored it has the lock, and DEL gives it back. " +
 				"Nobody else gets in. But nobody says what happens if the holder never comes back.",
@@ -98,12 +107,32 @@ func Course() []Lesson {
 			},
 		},
 		{
-			Name: "servers", Title: "Servers that lose track",
-			Text: "So far Redis itself never failed. But a key lives as long as the server's clock says, and as long as the server remembers it. " +
-				"Where either fails, the same lock is given away twice, and no client can tell.",
+			Name: "fencing", Title: "Fencing: a number that grows",
+			Text: "A fencing token makes the resource the judge: it has seen the numbers of all who came, and refuses whoever comes late. " +
+				"Everything depends on the numbers being in the order of the grants.",
+			Rungs: []Rung{
+				{"fence-minted-late", "fenced-late", sim.Verdict{sim.SW, sim.OV}, "The number is drawn after the lock was got, by a second command. A pauses between the two: its lock expires, B draws 1, and A, who is late, draws 2. The store believes A."},
+				{"fence-minted-late", "fenced", nil, "Lock and number come from one script. Whoever gets the lock later has the higher number, however long anybody sleeps."},
+				{"fence-lost", "fenced", sim.Verdict{sim.SW, sim.OV}, "And the counter has to survive. The server restarts without it, B is given 1, which A has as well, and the store can't tell them apart."},
+			},
+		},
+		{
+			Name: "clock", Title: "Time: the server's own clock",
+			Text: "A key lives as long as the server's clock says. So a lock with an expiry trusts a clock, even if no client looks at one.",
 			Rungs: []Rung{
 				{"server-clock-jump", "setpx-lua", sim.Verdict{sim.DG, sim.OV}, "The server's clock jumps by a TTL: A's key is over for Redis, and not for A."},
 				{"server-clock-jump", "getset-equal", nil, "A stamp doesn't care about the server's clock: it trusts the clients' instead. No lock with an expiry is without a clock to trust; you choose whose."},
+			},
+		},
+		{
+			Name: "replication", Title: "Replication: the copy lags",
+			Text: "A replica makes Redis survive the death of a server. But it is copied to after the client was answered: what was promised last may not be there yet " +
+				"when the replica takes over.",
+			Rungs: []Rung{
+				{"failover", "setpx-lua", sim.Verdict{sim.SW, sim.DG, sim.OV}, "The master says yes to A and dies. The replica, now master, has never heard of A, and says yes to B."},
+				{"failover", "setpx-wait", nil, "WAIT asks how many replicas have the write. A counts on the lock only when one has it, and here they are alike."},
+				{"failover-wait", "setpx-wait", sim.Verdict{sim.DG, sim.OV}, "One replica has acknowledged, the other one is promoted. WAIT counts copies, it doesn't choose the next master."},
+				{"failover-wait.acked", "setpx-wait", nil, "Only if every replica that could be promoted has it, it doesn't matter which one is. And then one slow replica keeps everybody from the lock."},
 			},
 		},
 		{
@@ -111,19 +140,25 @@ func Course() []Lesson {
 			Text: "Ask five independent servers; whoever has three of them within the lease has the lock. One may die, and nothing stops. " +
 				"The algorithm is short, and every line of it is needed.",
 			Rungs: []Rung{
-				{"minority-down", "redlock-strict-errors", sim.Verdict{sim.FN, sim.BD}, "Two servers are down. This client has its three votes, and throws: a dead server is an error to it. Its keys stay behind, so it is refused by itself."},
+				{"minority-down", "redlock-strict-errors", sim.Verdict{sim.FN, sim.BD}, "Two servers are down. This client has its three votes, and fails: a dead server is an error to it. Its keys stay behind and refuse everybody until they expire."},
 				{"minority-down", "redlock", nil, "Redlock counts a dead server as a vote that it didn't get. Three are enough."},
-				{"split-vote", "redlock", sim.Verdict{sim.LV}, "A majority has a price of its own: three clients take two, two and one of the votes, all retreat, all retry in step. Jitter is part of the algorithm."},
+				{"pause-replies-in-flight", "redlock-no-elapsed", sim.Verdict{sim.SW, sim.DG, sim.OV}, "How long did the voting take? A sleeps while its votes are on their way, and all of them expire. Who doesn't subtract that time has a lease on nothing."},
+				{"pause-replies-in-flight", "redlock", nil, "Redlock looks at its clock before the first request and after the last reply, and refuses itself a lease that is over."},
+				{"clock-steps-back", "redlock-wall-clock", sim.Verdict{sim.SW, sim.DG, sim.OV}, "It has to be a clock that can't be set. By the wall clock, which was set back, the voting took no time at all."},
+				{"clock-steps-back", "redlock", nil, "A monotonic clock measures how much time has passed, and nobody can set it."},
+				{"split-vote", "redlock", sim.Verdict{sim.LV}, "And a majority has a price of its own: three clients get two, two and one of the votes, all give up, all come back at the same instant."},
+				{"split-vote.jitter", "redlock", nil, "Waiting for a random time is no ornament. It is what ends the tie."},
 			},
 		},
 		{
 			Name: "critics", Title: "Redlock's critics",
 			Text: "Kleppmann wrote in 2016 what Redlock rests on: that no server forgets, that clocks run alike, that no client sleeps too long. " +
-				"Antirez answered. Here you can see for yourself what happens when an assumption breaks.",
+				"Sanfilippo, its author, answered. Here you can see what happens when an assumption breaks.",
 			Rungs: []Rung{
-				{"restart-no-fsync", "redlock", sim.Verdict{sim.DG, sim.OV}, "One of A's three servers restarts empty. It now votes for B, and both have a majority: the assumption that no key is lost was one server wide."},
-				{"pause-past-ttl", "redlock", sim.Verdict{sim.SW, sim.OV}, "And five servers are no help to a client that sleeps: the same pause as before, at five times the price."},
-				{"pause-past-ttl", "fenced", sim.Verdict{sim.OV}, "What helps is the number that only grows, and a store that looks at it. For that one server is enough."},
+				{"restart-no-fsync", "redlock", sim.Verdict{sim.DG, sim.OV}, "One of A's three servers restarts empty, and votes once more, for B. Each has a majority. That no key is lost was an assumption about every single server."},
+				{"restart-no-fsync.always", "redlock", nil, "If a server writes its promise to disk before it makes it, it can restart at any time. So can one that stays away until every lease is over."},
+				{"pause-past-ttl", "redlock", sim.Verdict{sim.SW, sim.OV}, "But five servers are no help to a client that sleeps: the same pause as before, at five times the price."},
+				{"pause-past-ttl", "fenced", sim.Verdict{sim.OV}, "What helps is the number that grows, and a store that looks at it. For that, one server is enough."},
 			},
 		},
 		{
@@ -132,7 +167,8 @@ func Course() []Lesson {
 				"If two at once destroys something: make the thing itself refuse the late one, with a fencing token, a version, or a transaction; the lock then only saves work. " +
 				"More servers buy availability, not that.",
 			Rungs: []Rung{
-				{"restart-no-fsync", "setpx-lua", sim.Verdict{sim.DG, sim.OV}, "For saving work: it holds as long as its server remembers. When it doesn't, some work is done twice."},
+				{"stampede", "setpx-lua", nil, "For saving work. One rebuild at a time is all that a lock can do; that the second and the third are not needed, whoever has the lock must look for himself."},
+				{"pause-past-ttl", "setpx-lua", sim.Verdict{sim.SW, sim.OV}, "But don't let anything depend on it: this is the right lock, used rightly, and an update is lost."},
 				{"pause-past-ttl", "fenced", sim.Verdict{sim.OV}, "For correctness: two may be inside, only one can write."},
 			},
 		},

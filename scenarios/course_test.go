@@ -16,7 +16,12 @@ func TestCourseIsTrue(t *testing.T) {
 			t.Errorf("lesson %q lacks a part, or is there twice", l.Name)
 		}
 		seen[l.Name] = true
+		ids := map[string]bool{}
 		for i, r := range l.Rungs {
+			if ids[r.ID()] {
+				t.Errorf("%s has %s twice", l.Name, r.ID())
+			}
+			ids[r.ID()] = true
 			s, err := scenarios.Find(r.Scenario)
 			if err != nil {
 				t.Errorf("%s, rung %d: %v", l.Name, i+1, err)

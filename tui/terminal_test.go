@@ -259,7 +259,7 @@ func TestProgressSurvivesAnyEnd(t *testing.T) {
 				t.Error(err)
 			}
 			data, err := os.ReadFile(state + "/lockstep/progress.json")
-			if err != nil || !strings.Contains(string(data), "crash-holding/setnx") {
+			if err != nil || !strings.Contains(string(data), "stampede-fallthrough/setnx") {
 				t.Errorf("progress is lost: %v, %s", err, data)
 			}
 		})
@@ -277,7 +277,7 @@ func TestWholeProgram(t *testing.T) {
 		{"\x1b[B", []string{"crash-mid-acquire"}},
 		{"?", []string{"the matrix", "play the run"}},
 		{"?", []string{"strategies"}},
-		{"\t", []string{"The course", "SETNX: the first lock"}},
+		{"\t", []string{"The course", "Why lock at all"}},
 		{"\t", []string{"every Redis lock"}},
 		{"\r", []string{"nothing has happened yet", "believers"}},
 		{"G", []string{"has finished"}},
