@@ -203,9 +203,10 @@ func (c *course) lessonLines(width int) []line {
 		lines = append(lines, line{{s, inkPlain}})
 	}
 	lines = append(lines, nil)
-	names := 0
+	names, several := 0, false
 	for _, r := range l.Rungs {
 		names = max(names, textWidth(r.Strategy))
+		several = several || r.Scenario != l.Rungs[0].Scenario
 	}
 	for i, r := range l.Rungs {
 		mark, k := "  ", inkPlain
@@ -213,10 +214,13 @@ func (c *course) lessonLines(width int) []line {
 			mark, k = c.theme.pointer+" ", inkStrong
 		}
 		row := line{{mark, inkHere}, {fmt.Sprintf("%d ", i+1), inkDim}, {padded(r.Strategy, names), k}, {"  ", inkPlain}}
+		badge := span{"not yet", inkDim}
 		if c.diary.Played(l.Name, r.ID()) {
-			row = append(row, c.board.cells[c.cell(r)].badge(&c.theme.glyphs))
-		} else {
-			row = append(row, span{"not played yet", inkDim})
+			badge = c.board.cells[c.cell(r)].badge(&c.theme.glyphs)
+		}
+		row = append(row, span{padded(badge.text, 9), badge.ink})
+		if several {
+			row = append(row, span{r.Scenario, inkDim})
 		}
 		lines = append(lines, row)
 	}

@@ -62,22 +62,23 @@ func (h *help) lines(width int) []line {
 		lines = append(lines, line{{s, inkPlain}})
 	}
 	lines = append(lines, nil)
-	lines = append(lines, columns(h.page.keys, width)...)
+	lines = append(lines, h.columns(width)...)
 	if len(h.page.signs) == 0 {
 		return lines
 	}
 	return append(append(lines, nil), flow(h.page.signs, width)...)
 }
 
-// columns lists bindings, downwards first.
-func columns(keys []key.Binding, width int) []line {
-	const column, names = 30, 12
+// columns lists the keys, downwards first.
+func (h *help) columns(width int) []line {
+	keys := h.page.keys
+	const column, names = 38, 13
 	per := max(width/column, 1)
 	rows := (len(keys) + per - 1) / per
 	lines := make([]line, rows)
 	for i, b := range keys {
 		l := &lines[i%rows]
-		*l = append(*l, span{padded(keyNames(b), names), inkStrong}, span{padded(b.Help().Desc, column-names), inkDim})
+		*l = append(*l, span{padded(keyNames(b), names), inkStrong}, span{padded(fit(b.Help().Desc, column-names-1, h.theme.more), column-names), inkDim})
 	}
 	return lines
 }
