@@ -102,6 +102,7 @@ func TestPanesSayWhatPlainSays(t *testing.T) {
 				}
 				broken = append(broken, run.events[i].broke...)
 				comparePanes(t, a, &run.events[i], broken)
+				compareTrace(t, p, run.events[:i+1])
 			}
 			if _, codes, _ := strings.Cut(firstLine(a.View()), "!! "); run.verdict != "ok" && !strings.HasPrefix(codes, run.verdict) {
 				t.Errorf("the verdict is %s, the header says %q", run.verdict, codes)
@@ -127,11 +128,6 @@ func comparePanes(t *testing.T, a *app, e *plainEvent, broken []string) {
 	if want := unwrapped(e.actor + " " + e.text); !strings.HasSuffix(status, want) || !strings.Contains(status, "#"+e.seq+" of") {
 		fail("status", "says %q, plain %q", status, want)
 	}
-	rows := traceRows(p.reel, p.pos, 100, 0, &p.find)
-	last := rows[len(rows)-1-len(e.broke)]
-	if got, want := unwrapped(lineText(p.traceLine(last, 1000))), unwrapped(fmt.Sprintf("%s #%s %s %s %s", e.seconds, e.seq, e.actor, e.kind, e.text)); !strings.HasSuffix(got, want) {
-		fail("trace", "says %q, plain %q", got, want)
-	}
 	told := unwrapped(linesText(p.narration(1000)))
 	for _, code := range e.broke {
 		if !strings.Contains(told, "!! "+code+": ") {
@@ -147,6 +143,33 @@ func comparePanes(t *testing.T, a *app, e *plainEvent, broken []string) {
 	}
 	if len(broken) == 0 && strings.Contains(head, "!!") {
 		fail("header", "says that something is broken")
+	}
+}
+
+// compareTrace holds the trace pane, as far as it would reach on a tall screen, to
+// plain's lines.
+func compareTrace(t *testing.T, p *player, events []plainEvent) {
+	t.Helper()
+	const tall = 30
+	var want, got []string
+	for _, e := range events[max(len(events)-tall, 0):] {
+		want = append(want, unwrapped(fmt.Sprintf("%s #%s %s %s %s", e.seconds, e.seq, e.actor, e.kind, e.text)))
+		for _, code := range e.broke {
+			want = append(want, "!! "+code)
+		}
+	}
+	for _, row := range traceRows(p.reel, p.pos, tall, 0, &p.find) {
+		l := unwrapped(lineText(p.traceLine(row, 1000)))
+		if row.breach != nil {
+			l, _, _ = strings.Cut(l, row.breach.Text)
+		} else if n := p.evidence(p.reel.event(row.pos).Seq); n > 0 {
+			l = strings.TrimPrefix(l, fmt.Sprintf("%d ", n))
+		}
+		got = append(got, strings.TrimSpace(l))
+	}
+	want = want[len(want)-len(got):]
+	if !slices.Equal(got, want) {
+		t.Fatalf("at %d the trace shows\n%s\nplain\n%s", p.pos, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -177,6 +200,9 @@ func checkHolders(t *testing.T, p *player, e *plainEvent, fail func(string, stri
 	}
 	if len(e.believers) > 1 != strings.Contains(said, "believe they hold it") {
 		fail("holders", "%q, but %v believe", said, e.believers)
+	}
+	if len(e.believers) > 1 && !strings.Contains(said, "!!") {
+		fail("holders", "%q does not shout, but %v believe", said, e.believers)
 	}
 	state := stateLines(p.reel, p.pos, p.before, p.now)
 	shown := 0

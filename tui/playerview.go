@@ -70,11 +70,13 @@ func (p *player) drawHeader(c *canvas, r rect) {
 	if p.title != "" {
 		title = p.title
 	}
-	left := line{{" " + title, inkTitle}, {"  with ", inkDim}, {st.Name, inkTitle}}
+	left := line{{"  with ", inkDim}, {st.Name, inkTitle}}
 	if p.reel != nil && p.seed != 1 {
 		left = append(left, span{fmt.Sprintf("  seed %d", p.seed), inkDim})
 	}
 	room := r.w - right.width() - 1
+	title = fit(" "+title, max(room-left.width(), 8), p.theme.more) // of a long title rather less than of the rest
+	left = append(line{{title, inkTitle}}, left...)
 	c.line(r.x, r.y, room, left)
 	c.line(r.x+room+1, r.y, right.width(), right)
 }
