@@ -73,7 +73,7 @@ play any of its runs and to take the course. Anywhere else it prints the matrix.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newList(), newRun(), newMatrix(), newReplay())
+	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay())
 	return root
 }
 

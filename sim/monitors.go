@@ -63,6 +63,9 @@ func (m *monitors) after(e *Event) {
 	switch e.Kind {
 	case KindGranted:
 		m.lost[e.Client] = None
+		if m.owned(m.s.Acquisition(e.Client)) < m.w.cfg.Strategy.Quorum() {
+			m.lost[e.Client] = e.Seq // while the last reply was on its way
+		}
 		m.cycle.forget()
 		m.doubleGrant(e)
 	case KindExtended:

@@ -58,6 +58,7 @@ type Bounds struct {
 	Extend   bool // callers extend their lease before they write
 	TTL      time.Duration
 	Timeout  time.Duration // 0 is the strategy's
+	Codes    sim.Verdict   // what to look for; none is all that a search can find
 	Switches int           // how often another client may take over; 0 is as often as it likes
 }
 

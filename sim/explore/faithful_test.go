@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"lockstep/sim"
@@ -88,6 +89,16 @@ func compare(t *testing.T, m *model, w *sim.World, seed uint64) bool {
 			}
 			return false
 		}
+	}
+	if x.deadlocked() {
+		all |= setOf(sim.PD)
+	}
+	if err := w.Aftermath(); err != nil {
+		t.Error(err)
+	}
+	if got, want := all.has(sim.PD), slices.Contains(w.Verdict(), sim.PD); got != want {
+		t.Errorf("at the end the search finds %s, the engine %s\n%s", all, w.Verdict(), show(m, trail))
+		return false
 	}
 	return true
 }

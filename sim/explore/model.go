@@ -43,7 +43,8 @@ func buildModel(b Bounds, wall bool) (*model, error) {
 	m := &model{bounds: b, cfg: cfg, k: k, v: v, tables: newTables(), quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), wall: wall, timed: wall}
 	v.asks = wall
-	m.width = b.Clients + 1 + len(cfg.Nodes) + 1
+	m.width = b.Clients + len(cfg.Nodes) + 1
+	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil
 }
 

@@ -120,6 +120,10 @@ func (x *explorer) free(who, nth uint8) {
 	for i := range due {
 		x.execute(&due[i], false, false)
 	}
+	if first.orphan && !x.behind(&first) {
+		n := &x.s.nodes[first.addr]
+		n.memory = x.v.without(n.memory, peer(int(first.client), uint16(first.conn)))
+	}
 	if !x.s.clients[first.client].crashed {
 		x.settle(int(first.client))
 	}
@@ -151,6 +155,9 @@ func (x *explorer) restart(n int) {
 // moves lists the choices that there are in the current situation.
 func (x *explorer) moves(to []move) []move {
 	to = to[:0]
+	if x.done() {
+		return to
+	}
 	left := &x.s.world.left
 	for i := range x.bounds.Clients {
 		c := &x.s.clients[i]
@@ -204,7 +211,7 @@ func (x *explorer) moves(to []move) []move {
 func (x *explorer) passing(to []move) []move {
 	by, any := x.due()
 	_, n := x.idle()
-	if !any || n > x.s.world.left[Pause] || x.done() {
+	if !any || n > x.s.world.left[Pause] {
 		return to
 	}
 	return append(to, move{kind: passes, by: by})

@@ -123,3 +123,18 @@ func (v *servers) without(memory uint32, conn uint16) uint32 {
 	m.Peers = slices.Delete(slices.Clone(m.Peers), i, i+1)
 	return v.number(m)
 }
+
+// renamed is a memory in which a connection has another number.
+func (v *servers) renamed(memory uint32, from, to uint16) uint32 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	m := *v.memories.at(memory)
+	i := slices.IndexFunc(m.Peers, func(b sim.Begun) bool { return b.Conn == int(from) })
+	if i < 0 {
+		return memory
+	}
+	m.Peers = slices.Clone(m.Peers)
+	m.Peers[i].Conn = int(to)
+	slices.SortFunc(m.Peers, func(a, b sim.Begun) int { return a.Conn - b.Conn })
+	return v.number(m)
+}

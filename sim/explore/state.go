@@ -31,6 +31,7 @@ type client struct {
 	stamp     int32 // until what it read on its wall clock is over by a TTL, or unset
 
 	granter uint8 // the order of its grant among all that matter; 0 is none
+	asked   uint8 // the order of what it asked last, as long as no record of it was stored
 	touched uint8 // the newest grant with which it has touched the resource
 
 	inbox uint32 // replies that have arrived
@@ -65,7 +66,7 @@ type letter struct {
 	phase                      sim.Phase
 	ago                        int32
 	stale                      bool // its node has restarted since
-	orphan                     bool // nobody waits for the reply
+	orphan                     bool // nobody waits for the reply: its connection is given up, and has another number
 	queued                     bool // it waits behind another one on its connection
 }
 
@@ -134,7 +135,7 @@ func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 // pack makes a state of a situation; unpack is its inverse.
 func (x *explorer) pack(s *situation, to []uint32) []uint32 {
 	to = to[:0]
-	for i := range s.clients {
+	for i := range x.bounds.Clients { // the probe has not begun
 		to = append(to, x.clientIDs.id(s.clients[i]))
 	}
 	for i := range s.nodes {
@@ -144,11 +145,13 @@ func (x *explorer) pack(s *situation, to []uint32) []uint32 {
 }
 
 func (x *explorer) unpack(state []uint32, s *situation) {
-	for i := range s.clients {
+	n := x.bounds.Clients
+	for i := range n {
 		s.clients[i] = *x.tables.clients.value(state[i])
 	}
+	s.clients[n] = x.idleProbe
 	for i := range s.nodes {
-		s.nodes[i] = *x.tables.nodes.value(state[len(s.clients)+i])
+		s.nodes[i] = *x.tables.nodes.value(state[n+i])
 	}
 	s.world = *x.tables.worlds.value(state[len(state)-1])
 }
@@ -163,7 +166,8 @@ func (s *situation) copyFrom(o *situation) {
 func (s *situation) rank() {
 	var used [256]bool
 	for i := range s.clients {
-		used[s.clients[i].granter], used[s.clients[i].touched] = true, true
+		c := &s.clients[i]
+		used[c.granter], used[c.asked], used[c.touched] = true, true, true
 	}
 	var to [256]uint8
 	next := uint8(1)
@@ -175,7 +179,7 @@ func (s *situation) rank() {
 	}
 	for i := range s.clients {
 		c := &s.clients[i]
-		c.granter, c.touched = to[c.granter], to[c.touched]
+		c.granter, c.asked, c.touched = to[c.granter], to[c.asked], to[c.touched]
 	}
 }
 
@@ -183,7 +187,7 @@ func (s *situation) rank() {
 func (s *situation) newest() uint8 {
 	top := uint8(0)
 	for i := range s.clients {
-		top = max(top, s.clients[i].granter, s.clients[i].touched)
+		top = max(top, s.clients[i].granter, s.clients[i].asked, s.clients[i].touched)
 	}
 	return top + 1
 }

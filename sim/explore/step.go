@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/sim"
@@ -35,6 +36,8 @@ type explorer struct {
 	grown     map[aging]aged
 
 	from, s situation
+	choices []move
+	state   []uint32
 	found   codes
 	err     error
 	seen    tally
@@ -53,6 +56,8 @@ type model struct {
 	timed   bool // true time is part of the state
 	wall    bool // and clients look at it
 	width   int  // of a state, in numbers
+
+	idleProbe client // as it is before the end
 }
 
 func (m *model) explorer() *explorer {
@@ -192,7 +197,7 @@ func (x *explorer) refresh(i int) {
 	x.hangUp(i, 0xffff)
 	c.since, c.grantSent, c.stamp = unset, 0, unset
 	c.inbox, c.torn, c.gone = 0, 0, 0
-	c.granter, c.hasRead, c.beaten, c.lostOwn = 0, false, false, false
+	c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn = 0, 0, false, false, false
 	x.s.rank()
 }
 
@@ -209,13 +214,7 @@ func (x *explorer) hangUp(i int, conns uint16) {
 		c.inbox, _ = x.tables.inboxes.put(kept)
 	}
 	if x.s.world.held != 0 {
-		held := append([]letter(nil), x.tables.helds.get(x.s.world.held)...)
-		for n := range held {
-			if int(held[n].client) == i && conns>>held[n].conn&1 != 0 {
-				held[n].orphan = true
-			}
-		}
-		x.s.world.held, _ = x.tables.helds.put(held)
+		conns &^= x.abandon(i, conns)
 	}
 	for n := range x.s.nodes {
 		for conn := range uint16(16) {
@@ -224,6 +223,40 @@ func (x *explorer) hangUp(i int, conns uint16) {
 			}
 		}
 	}
+}
+
+// abandon gives the connections on which requests are held up other numbers: the
+// client will use theirs again. What it had begun on them still stands there.
+func (x *explorer) abandon(i int, conns uint16) (renamed uint16) {
+	held := append([]letter(nil), x.tables.helds.get(x.s.world.held)...)
+	taken := func(conn uint8) bool {
+		return slices.ContainsFunc(held, func(l letter) bool { return int(l.client) == i && l.orphan && l.conn == conn })
+	}
+	for conn := range uint8(16) {
+		if conns>>conn&1 == 0 || taken(conn) || !slices.ContainsFunc(held, func(l letter) bool { return int(l.client) == i && l.conn == conn }) {
+			continue
+		}
+		other := uint8(15)
+		for taken(other) {
+			other--
+		}
+		renamed |= 1<<conn | 1<<other
+		for n := range held {
+			if l := &held[n]; int(l.client) == i && l.conn == conn {
+				l.conn, l.orphan = other, true
+			}
+		}
+		for n := range x.s.nodes {
+			x.s.nodes[n].memory = x.v.renamed(x.s.nodes[n].memory, peer(i, uint16(conn)), peer(i, uint16(other)))
+		}
+	}
+	for _, l := range held {
+		if int(l.client) == i && l.orphan {
+			renamed |= 1 << l.conn
+		}
+	}
+	x.s.world.held, _ = x.tables.helds.put(held)
+	return renamed
 }
 
 // peer numbers the connections of all clients.
@@ -281,11 +314,15 @@ func (x *explorer) tell(i int, m *moment, t telling) {
 	c := &x.s.clients[i]
 	switch t.kind {
 	case sim.KindAcquire:
-		c.live, c.forever, c.deadline, c.granter, c.hasRead, c.beaten, c.lostOwn = false, false, 0, 0, false, false, false
+		c.live, c.forever, c.deadline, c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn = false, false, 0, 0, 0, false, false, false
 		x.s.rank()
 	case sim.KindGranted:
 		x.seen.granted[i]++
-		c.lostOwn = false
+		c.lostOwn = x.owned(i, m.acquired) < x.quorum
+		if c.granter == 0 {
+			c.granter = c.asked
+		}
+		c.asked = 0
 		x.lease(c, t)
 		x.doubleGrant(i)
 	case sim.KindExtended:
@@ -422,7 +459,7 @@ func (x *explorer) send(i, t int, p *plan, f fate) {
 // behind reports whether a request has to wait for another one on its connection.
 func (x *explorer) behind(l *letter) bool {
 	for _, h := range x.tables.helds.get(x.s.world.held) {
-		if h.client == l.client && h.conn == l.conn && !h.orphan {
+		if h.client == l.client && h.conn == l.conn && h.orphan == l.orphan {
 			return true
 		}
 	}
@@ -441,14 +478,14 @@ func (x *explorer) hold(l letter) {
 // execute is what a node does with a request, and the way of its reply.
 func (x *explorer) execute(l *letter, lost, copied bool) {
 	c, n := &x.s.clients[l.client], &x.s.nodes[l.addr]
-	if !copied && (l.stale || c.gone>>l.conn&1 != 0 && !l.orphan) {
+	if !copied && (l.stale || c.gone>>l.conn&1 != 0) {
 		if !l.orphan {
 			x.reply(l, parcel{conn: l.conn, refused: true}, lost)
 		}
 		return
 	}
 	conn := peer(int(l.client), uint16(l.conn))
-	if copied || l.orphan {
+	if copied {
 		conn = peer(15, 0) // another one
 	}
 	q := question{n.memory, conn, l.cmd}
@@ -461,10 +498,14 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 		}
 		x.answered[q] = a
 	}
-	if copied || l.orphan {
+	if copied {
 		a.memory = x.v.without(a.memory, conn)
 	}
 	prolonged := x.apply(l, n, a, copied)
+	if !copied && !c.crashed && l.phase == sim.PhaseAcquire && l.acquired == x.moment(int(l.client)).acquired && c.granter == 0 {
+		c.asked = x.s.newest()
+		x.s.rank()
+	}
 	x.notice(l, a)
 	if !copied && !c.crashed {
 		x.remember(c, l, a)
@@ -521,7 +562,7 @@ func (x *explorer) apply(l *letter, n *node, a answer, copied bool) (prolonged b
 	case !e.Before || (e.Stored || e.Changed) && !counter:
 		n.owner, n.ownerN = int8(l.client), l.acquired
 		if current && !copied && (!x.moment(int(l.client)).granted || l.phase == sim.PhaseExtend) {
-			c.granter = x.s.newest()
+			c.granter, c.asked = x.s.newest(), 0
 			c.grantSent = l.ago
 			x.s.rank()
 		}
