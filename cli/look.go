@@ -43,6 +43,16 @@ func (l *look) run(o tui.Options) error {
 	if !slices.Contains(themes, l.theme) {
 		return scenarios.Unknown("theme", l.theme, themes)
 	}
+	o.Exports = exports()
 	o.Theme, o.ASCII, o.NoColor = l.theme, l.ascii, os.Getenv("NO_COLOR") != ""
 	return tui.Run(o)
+}
+
+// exports are the formats as the player offers them.
+func exports() []tui.Export {
+	var all []tui.Export
+	for _, f := range formats {
+		all = append(all, tui.Export{Name: f.name, About: f.about, Extension: f.extensions[0], Write: f.write})
+	}
+	return all
 }

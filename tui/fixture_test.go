@@ -244,6 +244,8 @@ func newHomeApp(t testing.TB, w, h int, th *theme, run func(string, string) (*si
 }
 
 func openApp(t testing.TB, w, h int, lib *library, o Options, th *theme) *app {
+	o.Exports = []Export{{Name: "text", About: "what --plain prints", Extension: ".txt",
+		Write: func(w io.Writer, t *sim.Trace) error { return t.Plain(w) }}}
 	a := &app{newRoot(lib, &progress.Diary{}, o, th), t}
 	a.do(a.Init())
 	a.send(tea.WindowSizeMsg{Width: w, Height: h})

@@ -51,6 +51,7 @@ func TestMonkey(t *testing.T) {
 		}
 	}
 	t.Logf("MONKEY=%d go test ./tui -run Monkey", seed)
+	t.Chdir(t.TempDir()) // where it exports to
 	m := newMonkey(t, seed)
 	for n := range steps {
 		what := m.act()
@@ -108,7 +109,7 @@ func wideTrace() *sim.Trace {
 }
 
 var monkeyKeys = strings.Fields(`left right right h l [ ] ] ! ! g G space + - v s f o c e r tab up down up down k j enter enter ? esc esc
-	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y`)
+	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x`)
 
 func (m *monkey) act() string {
 	m.seen[fmt.Sprintf("%T", m.top())]++

@@ -211,6 +211,10 @@ func (p *player) update(msg tea.Msg) (tea.Cmd, outcome) {
 		p.show(msg)
 	case ticked:
 		return p.played(int(msg)), outcome{}
+	case exported:
+		if msg.from == p {
+			p.notice = msg.told()
+		}
 	case click:
 		p.notice = ""
 		p.clicked(msg)
@@ -241,6 +245,8 @@ func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 		return p.nextRung(), outcome{}
 	case p.reel == nil:
 		return nil, outcome{}
+	case key.Matches(k, p.keys.Export):
+		return nil, p.exportPicker()
 	case key.Matches(k, p.keys.Sandbox):
 		return nil, p.openSandbox()
 	case key.Matches(k, p.keys.Play):
@@ -526,7 +532,7 @@ func (p *player) footerKeys() []key.Binding {
 		list = append(list, as(k.Evidence, "evidence"))
 	}
 	return append(list, play, as(k.Strategy, "lock"), as(k.View, viewNames[(p.view+1)%views]), k.Compare, k.Sandbox, k.Source, k.Scenario,
-		k.Search, k.Filter, pair(k.In, k.Out, "zoom"), k.Evidence, pair(k.First, k.Last, "ends"), k.Pane, k.Mouse, k.Help, k.Quit)
+		k.Search, k.Filter, pair(k.In, k.Out, "zoom"), k.Evidence, pair(k.First, k.Last, "ends"), k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
 }
 
 func (p *player) help() page {
@@ -538,7 +544,7 @@ func (p *player) help() page {
 		keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, as(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
 			as(k.Guess, "predict the answer"), as(k.Enter, "show the answer"), as(k.Strategy, "another lock"), as(k.Scenario, "another scenario"),
-			as(k.Compare, "compare two locks"), as(k.Sandbox, "your turn from here"), k.Rung, as(k.View, "next view"), k.Source, k.In, k.Out, as(k.Search, "search the trace"), k.Match, k.MatchBack,
+			as(k.Compare, "compare two locks"), as(k.Sandbox, "your turn from here"), k.Export, k.Rung, as(k.View, "next view"), k.Source, k.In, k.Out, as(k.Search, "search the trace"), k.Match, k.MatchBack,
 			as(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.always()...),
 		signs: p.theme.legend(),

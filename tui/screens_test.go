@@ -1,13 +1,18 @@
 package tui
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"lockstep/sim"
 	"lockstep/tui/progress"
 )
 
@@ -314,5 +319,28 @@ func TestMouse(t *testing.T) {
 	a.send(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelDown})
 	if p.pos != 10 {
 		t.Errorf("the wheel went to %d", p.pos)
+	}
+}
+
+func TestExportWritesTheRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	a := newApp(t, 100, 30, plainTheme(false), handmade)
+	var want bytes.Buffer
+	if err := a.player().reel.trace.Plain(&want); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"setpx-lua-pause-past-ttl.txt", "setpx-lua-pause-past-ttl-2.txt"} {
+		a.press("x enter")
+		if got, err := os.ReadFile(file); err != nil || string(got) != want.String() {
+			t.Errorf("%s: %v, %q", file, err, got)
+		}
+		if !strings.Contains(a.View(), "Written to "+file) {
+			t.Errorf("nobody is told of %s:\n%s", file, a.View())
+		}
+	}
+	a.exports[0].Write = func(io.Writer, *sim.Trace) error { return errors.New("the disk is full") }
+	a.press("x enter")
+	if _, err := os.Stat("setpx-lua-pause-past-ttl-3.txt"); err == nil || !strings.Contains(a.View(), "Not written: the disk is full") {
+		t.Errorf("a failed export leaves a file, or says nothing: %v\n%s", err, a.View())
 	}
 }

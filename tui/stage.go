@@ -16,9 +16,10 @@ type stage struct {
 	theme *theme
 	seed  uint64
 
+	exports   []Export
 	clipboard func(string) // hands a text to the terminal's
 }
 
 func newStage(lib *library, d *progress.Diary, o Options, t *theme) *stage {
-	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, clipboard: termenv.Copy}
+	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy}
 }

@@ -34,6 +34,7 @@ type Options struct {
 	Theme    string // auto, dark, light or mono
 	ASCII    bool   // draw without box characters
 	NoColor  bool   // no colours, as for mono; so does the environment's NO_COLOR
+	Exports  []Export
 }
 
 func (o Options) mono() bool {
