@@ -155,8 +155,11 @@ type homeLayout struct {
 func arrangeHome(w, h, names, scenarios, strategies int) homeLayout {
 	names = min(max(names, leastNames), mostNames) + 3
 	story, heads := leastStory, 3
-	if h >= 40 {
+	switch {
+	case h >= 40:
 		story, heads = generousStory, 5
+	case h >= 28:
+		heads = 4
 	}
 	rows := min(h-homeFrame-story-heads, scenarios)
 	l := homeLayout{
