@@ -99,17 +99,27 @@ func (c *canvas) text(x, y, width int, s string, k ink) int {
 		if n == 0 {
 			continue
 		}
-		c.put(x+used, y, g, k)
-		if n == 2 && used+1 < width {
-			c.put(x+used+1, y, "", k)
-			if i := y*c.w + x + used + 1; x+used+1 < c.w {
-				c.cells[i-1] = cell{s: g, ink: k}
-				c.cells[i] = cell{ink: k, covered: true}
-			}
-		}
+		c.glyph(x+used, y, g, n, k)
 		used += n
 	}
 	return used
+}
+
+// glyph draws a character of one or two columns. One of two that would be cut by
+// the canvas's edge is not drawn.
+func (c *canvas) glyph(x, y int, g string, columns int, k ink) {
+	if columns == 1 {
+		c.put(x, y, g, k)
+		return
+	}
+	if x < 0 || x+1 >= c.w {
+		return
+	}
+	c.put(x, y, g, k)
+	c.put(x+1, y, "", k)
+	i := y*c.w + x
+	c.cells[i] = cell{s: g, ink: k}
+	c.cells[i+1] = cell{ink: k, covered: true}
 }
 
 // line writes a line made of pieces of text in several inks.
@@ -283,19 +293,26 @@ func words(s string) []string {
 	return list
 }
 
-// splitAt takes at least one character, and as many as fit in width, off s.
+// splitAt takes at least one character, and as many as fit in width, off s. A mark
+// that closes a phrase begins no line: the character before it goes with it.
 func splitAt(s string, width int) (head, tail string) {
-	used, rest := 0, s
+	used, before, rest := 0, s, s
 	for len(rest) > 0 {
-		_, next, w := nextGlyph(rest)
+		g, next, w := nextGlyph(rest)
 		if used > 0 && used+w > width {
+			if strings.Contains(closing, g) && len(before) < len(s) {
+				rest = before
+			}
 			break
 		}
 		used += w
-		rest = next
+		before, rest = rest, next
 	}
 	return s[:len(s)-len(rest)], rest
 }
+
+// closing are the marks that end phrases in scripts which put no blanks between words.
+const closing = "，。、；：！？）」』】》"
 
 // render gives the frame: exactly h lines, none wider than w.
 func (c *canvas) render(t *theme) string {

@@ -313,7 +313,11 @@ func (p *player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.keys.Slower):
 		p.setSpeed(p.speed - 1)
 	case key.Matches(k, p.keys.Pane):
-		p.focus = (p.focus + 1) % panes
+		for range panes {
+			if p.focus = (p.focus + 1) % panes; p.sees(p.focus) {
+				break
+			}
+		}
 		p.notice = p.keys.Up.Help().Key + " and " + p.keys.Down.Help().Key + " scroll: " + paneNames[p.focus]
 	case key.Matches(k, p.keys.Up):
 		p.scroll[p.focus]--
@@ -324,6 +328,19 @@ func (p *player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.keys.PageDown):
 		p.scroll[p.focus] += scrollPage
 	}
+}
+
+// sees reports whether a pane has a place in the last frame.
+func (p *player) sees(which pane) bool {
+	switch which {
+	case paneState:
+		return !p.plan.state.empty() || p.view == viewState && !p.plan.main.empty()
+	case paneSource:
+		return !p.plan.source.empty()
+	case paneTrace:
+		return !p.plan.trace.empty() || p.view == viewTrace && !p.plan.main.empty()
+	}
+	return true
 }
 
 // scrollPage is how many lines page up and page down scroll.

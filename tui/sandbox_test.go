@@ -111,7 +111,8 @@ func TestSandboxKeepsBranches(t *testing.T) {
 
 // Where one takes over, the run so far is the very one that one was looking at.
 func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
-	for _, cell := range [][2]string{{"get-then-del", "release-gap"}, {"redlock", "restart-no-fsync"}, {"setpx-lua", "pause-past-ttl"}, {"setnx-expire", "crash-mid-acquire"}} {
+	for _, cell := range [][2]string{{"get-then-del", "release-gap"}, {"redlock", "restart-no-fsync"}, {"setpx-lua", "pause-past-ttl"}, {"setnx-expire", "crash-mid-acquire"},
+		{"setpx-lua", "stampede"}, {"setpx-wait", "failover"}, {"watchdog", "watchdog-dies"}} {
 		lib := newLibrary(Options{})
 		full, err := lib.run(lib.scenarios[lib.named(cell[1])], lib.strategies[lib.strategy(cell[0])], 1)
 		if err != nil {
