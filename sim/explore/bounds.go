@@ -110,3 +110,14 @@ func (b *Bounds) Config() (sim.Config, error) {
 	}
 	return cfg, cfg.Validate()
 }
+
+// check refuses bounds that make no sense.
+func (b *Bounds) check() error {
+	for _, c := range b.Codes {
+		if c == sim.BD || c == sim.LV {
+			return fmt.Errorf("a search does not look for %s: each client asks once a cycle, so nobody is kept waiting", c)
+		}
+	}
+	_, err := b.Config()
+	return err
+}

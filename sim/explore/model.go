@@ -91,3 +91,17 @@ func (m *model) start() *situation {
 	s.world = world{left: m.bounds.Faults}
 	return &s
 }
+
+// first is the state in which every schedule begins.
+func (x *explorer) first() []uint32 {
+	x.s.copyFrom(x.start())
+	state := make([]uint32, x.width)
+	for i := range x.bounds.Clients {
+		state[i] = x.clientIDs.id(x.s.clients[i])
+	}
+	for i := range x.s.nodes {
+		state[x.bounds.Clients+i] = x.nodeIDs.id(x.s.nodes[i])
+	}
+	state[x.width-1] = x.worldIDs.id(x.s.world)
+	return state
+}

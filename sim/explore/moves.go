@@ -122,7 +122,7 @@ func (x *explorer) free(who, nth uint8) {
 	}
 	if first.orphan && !x.behind(&first) {
 		n := &x.s.nodes[first.addr]
-		n.memory = x.v.without(n.memory, peer(int(first.client), uint16(first.conn)))
+		n.memory = x.without(n.memory, peer(int(first.client), uint16(first.conn)))
 	}
 	if !x.s.clients[first.client].crashed {
 		x.settle(int(first.client))

@@ -14,8 +14,8 @@ import (
 // Options are how a search is made. They have no influence on what it finds, as
 // long as it comes to its end.
 type Options struct {
-	Workers int           // 0 is one a core
-	Memory  int64         // bytes that the states and what is remembered may take; 0 is without limit
+	Workers int   // 0 is one a core
+	Memory  int64 // bytes that the states and what is remembered may take; 0 is without limit
 	// Progress is called about five times a second.
 	Progress func(Progress)
 }
@@ -51,9 +51,7 @@ var errLimit = errors.New("limit reached")
 // that is cut off has covered all shorter schedules.
 func (s *search) run(ctx context.Context) error {
 	first := s.explorer()
-	first.s.copyFrom(s.start())
-	state := first.pack(&first.s, nil)
-	s.seen.add(state)
+	s.seen.add(first.first())
 	for range s.workers() {
 		s.crew = append(s.crew, s.explorer())
 	}
@@ -149,7 +147,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 		if x.found != 0 {
 			s.report(x.found)
 		}
-		x.state = x.pack(&x.s, x.state)
+		x.state = x.pack(state, x.state)
 		s.seen.add(x.state)
 	}
 	s.followed.Add(int64(len(x.choices)))

@@ -20,15 +20,12 @@ func TestTry(t *testing.T) {
 	b.Faults = Budget{}
 	b.Faults[Crash], b.Faults[Pause], b.Faults[ReplyLost] = 1, 2, 1
 	start := time.Now()
-	m, err := newModel(b)
+	r, err := Run(context.Background(), b, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.close()
-	x := &search{model: m, seen: newVisited(m.width)}
-	err = x.run(context.Background())
-	_, n := x.seen.sizes()
-	d := time.Since(start)
-	fmt.Printf("%s: %v states %d transitions %d found %s in %s, %.0f states/s; ran %d ops %d commands; moments %d clients %d nodes %d memories %d worlds %d depth %d MB %d\n", name, err, n, x.followed.Load(), codes(x.found.Load()), d, float64(n)/d.Seconds(),
-		m.k.ran, m.v.ran, m.k.moments.n.Load(), m.tables.clients.len(), m.tables.nodes.len(), m.v.memories.n.Load(), m.tables.worlds.len(), x.depth.Load(), x.seen.bytes()>>20)
+	fmt.Printf("%s: %d states, %d transitions, %s\n", name, r.States, r.Transitions, time.Since(start))
+	for _, v := range r.Violated {
+		fmt.Printf("  %s faults=%d switches=%d steps=%d %s\n", v.Code, v.Faults, v.Switches, v.Steps, v.Trace.Schedule)
+	}
 }

@@ -34,6 +34,7 @@ type explorer struct {
 	known     map[edge]arrival
 	answered  map[question]answer
 	grown     map[aging]aged
+	lessened  map[question]uint32
 
 	from, s situation
 	choices []move
@@ -62,7 +63,7 @@ type model struct {
 
 func (m *model) explorer() *explorer {
 	x := &explorer{model: m, clientIDs: m.tables.clients.cached(), nodeIDs: m.tables.nodes.cached(), worldIDs: m.tables.worlds.cached(),
-		known: map[edge]arrival{}, answered: map[question]answer{}, grown: map[aging]aged{}}
+		known: map[edge]arrival{}, answered: map[question]answer{}, grown: map[aging]aged{}, lessened: map[question]uint32{}}
 	x.from, x.s = m.blank(), m.blank()
 	return x
 }
@@ -217,12 +218,23 @@ func (x *explorer) hangUp(i int, conns uint16) {
 		conns &^= x.abandon(i, conns)
 	}
 	for n := range x.s.nodes {
-		for conn := range uint16(16) {
-			if conns>>conn&1 != 0 && len(x.v.memories.at(x.s.nodes[n].memory).Peers) > 0 {
-				x.s.nodes[n].memory = x.v.without(x.s.nodes[n].memory, peer(i, conn))
+		nd := &x.s.nodes[n]
+		for _, b := range x.v.memories.at(nd.memory).Peers {
+			if conn := uint16(b.Conn) & 15; b.Conn>>4 == i && conns>>conn&1 != 0 {
+				nd.memory = x.without(nd.memory, uint16(b.Conn))
 			}
 		}
 	}
+}
+
+func (x *explorer) without(memory uint32, conn uint16) uint32 {
+	key := question{memory: memory, conn: conn}
+	less, known := x.lessened[key]
+	if !known {
+		less = x.v.without(memory, conn)
+		x.lessened[key] = less
+	}
+	return less
 }
 
 // abandon gives the connections on which requests are held up other numbers: the
@@ -499,7 +511,7 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 		x.answered[q] = a
 	}
 	if copied {
-		a.memory = x.v.without(a.memory, conn)
+		a.memory = x.without(a.memory, conn)
 	}
 	prolonged := x.apply(l, n, a, copied)
 	if !copied && !c.crashed && l.phase == sim.PhaseAcquire && l.acquired == x.moment(int(l.client)).acquired && c.granter == 0 {
