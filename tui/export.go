@@ -37,13 +37,14 @@ func (p *player) exportPicker() outcome {
 	for i, e := range p.exports {
 		items[i] = choice{e.Name, e.About, func() span { return span{e.Extension, inkDim} }}
 	}
-	return outcome{open: &picker{stage: p.stage, title: "Write this run, as what?", items: items, current: none, choose: func(i int) (tea.Cmd, outcome) {
-		e, t := p.exports[i], p.reel.trace
-		return func() tea.Msg {
-			file, err := writeNew(t, e)
-			return exported{p, file, err}
-		}, outcome{close: true}
-	}}}
+	return outcome{open: &picker{stage: p.stage, title: "Write this run, as what?", items: items, current: none,
+		about: "The run is written to a new file, in the directory that lockstep was started in; nothing is overwritten.", choose: func(i int) (tea.Cmd, outcome) {
+			e, t := p.exports[i], p.reel.trace
+			return func() tea.Msg {
+				file, err := writeNew(t, e)
+				return exported{p, file, err}
+			}, outcome{close: true}
+		}}}
 }
 
 // writeNew writes a run to a file that was not there before: nothing of anybody's

@@ -89,7 +89,7 @@ func flow(signs []meaning, width int) []line {
 	var now line
 	for _, it := range signs {
 		next := line{{it.glyphs, inkStrong}, {" " + it.means + "   ", inkDim}}
-		if now.width()+next.width() > width+3 && now != nil {
+		if now.width()+next.width() > width && now != nil {
 			lines, now = append(lines, now), nil
 		}
 		now = append(now, next...)

@@ -14,6 +14,7 @@ type picker struct {
 	items   []choice
 	at      int
 	current int
+	about   string  // for the help, if the badges are not verdicts
 	wanted  tea.Cmd // computes what the badges show
 	choose  func(int) (tea.Cmd, outcome)
 	list    rect
@@ -80,11 +81,15 @@ func (p *picker) footerKeys() []key.Binding {
 
 func (p *picker) help() page {
 	k, g := &p.keys, &p.theme.glyphs
+	keys := append([]key.Binding{as(k.Up, "up"), as(k.Down, "down"), k.PageUp, k.PageDown, as(k.First, "first"), as(k.Last, "last"),
+		as(k.Enter, "choose")}, k.always()...)
+	if p.about != "" {
+		return page{title: "a list", about: p.about, keys: keys}
+	}
 	return page{
 		title: "a list",
 		about: "Beside each name stands what came of it, run just now: the worst that the monitors saw.",
-		keys: append([]key.Binding{as(k.Up, "up"), as(k.Down, "down"), k.PageUp, k.PageDown, as(k.First, "first"), as(k.Last, "last"),
-			as(k.Enter, "choose")}, k.always()...),
+		keys:  keys,
 		signs: append([]meaning{{g.granted + "ok", "nothing broke"}, {g.mild + "BD", "reported, but no failure"}, {g.bad + "DG", "broken"},
 			{g.write, "what is open now"}}, codeMeanings()...),
 	}

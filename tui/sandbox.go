@@ -204,6 +204,8 @@ func (s *sandbox) update(msg tea.Msg) (tea.Cmd, outcome) {
 	switch msg := msg.(type) {
 	case click:
 		s.player.clicked(msg)
+	case exported:
+		return s.player.update(msg)
 	case tea.KeyMsg:
 		s.notice = ""
 		return s.typed(msg)
@@ -233,6 +235,8 @@ func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 		s.switchBranch(1)
 	case key.Matches(k, s.keys.Previous):
 		s.switchBranch(-1)
+	case key.Matches(k, s.keys.Export):
+		return nil, s.exportPicker()
 	case key.Matches(k, s.keys.Copy):
 		return s.copySchedule(), outcome{}
 	case key.Matches(k, s.keys.View), key.Matches(k, s.keys.Source), key.Matches(k, s.keys.In), key.Matches(k, s.keys.Out), key.Matches(k, s.keys.Evidence):
@@ -355,7 +359,7 @@ func (s *sandbox) paste(text string) {
 func (s *sandbox) footerKeys() []key.Binding {
 	k := &s.keys
 	return []key.Binding{as(k.Enter, "do it"), pair(k.Up, k.Down, "who"), pair(k.Back, k.Forward, "what"), k.Undo, k.Redo, pair(k.Previous, k.Next, "branch"),
-		as(k.View, viewNames[(s.view+1)%views]), k.Source, k.Copy, pair(k.In, k.Out, "zoom"), k.Evidence, k.Close, k.Mouse, k.Help, k.Quit}
+		as(k.View, viewNames[(s.view+1)%views]), k.Source, k.Copy, k.Export, pair(k.In, k.Out, "zoom"), k.Evidence, k.Close, k.Mouse, k.Help, k.Quit}
 }
 
 func (s *sandbox) help() page {
@@ -366,7 +370,7 @@ func (s *sandbox) help() page {
 			"pause, crash, lose messages, stop servers. Undo goes back as far as you like, and what you have tried stays: redo and the branch keys go there again. " +
 			"A client that could act while time passes, and isn't let, is paused.",
 		keys: append([]key.Binding{as(k.Up, "actor above"), as(k.Down, "actor below"), as(k.Back, "choice before"), as(k.Forward, "choice after"), as(k.Enter, "make the move"),
-			k.Undo, k.Redo, as(k.Previous, "branch before"), as(k.Next, "branch after"), as(k.Copy, "copy the schedule"), as(k.Evidence, "round the evidence"),
+			k.Undo, k.Redo, as(k.Previous, "branch before"), as(k.Next, "branch after"), as(k.Copy, "copy the schedule"), k.Export, as(k.Evidence, "round the evidence"),
 			as(k.View, "next view"), k.Source, k.In, k.Out}, k.always()...),
 		signs: s.theme.legend(),
 	}

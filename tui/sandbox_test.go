@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -158,6 +159,19 @@ func TestSandboxTakesSchedules(t *testing.T) {
 	do(t, a, s, "A", "lose reply")
 	if !strings.Contains(s.notice, "can't be done") || len(s.here.tried) > 0 {
 		t.Errorf("losing a reply that is not under way: %q", s.notice)
+	}
+}
+
+func TestSandboxIsWrittenToAFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	a, s := openSandboxApp(t, "setnx", "crash-holding", 10)
+	a.press("x enter")
+	text, err := os.ReadFile("setnx-sandbox.txt")
+	if err != nil || !strings.Contains(string(text), s.reel.trace.Schedule) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if !strings.Contains(a.View(), "Written to setnx-sandbox.txt") {
+		t.Errorf("nobody is told:\n%s", a.View())
 	}
 }
 

@@ -2,10 +2,15 @@
 // cell grid of their own. Everything that it shows of a run comes from the
 // run's trace.
 //
-// The root routes keys and sizes to rooms. The player draws its panes (the
-// timeline or the ladder, the event and the holders, the narration, the state, the source,
-// the trace) where the layout puts them; the layout is a pure function of the
-// window's size, the timeline one of the trace, the cursor, the width and the theme.
+// The root routes keys, clicks and results to rooms, which stand on a stage: what
+// there is to play, what is known of it, how far the reader has come, the keys,
+// the looks. Home is the matrix, the course its lessons, the player one run,
+// compare two of them, the sandbox one whose scheduler is the reader; pickers and
+// help are lists and text on top of them. A further screen is one more room.
+//
+// The player draws its panes (timeline, ladder, trace or state; the event and the
+// holders; the narration; the source) where the layout puts them. Layouts are pure
+// functions of the window's size, the timeline one of a scene and the width.
 package tui
 
 import (
