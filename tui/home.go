@@ -205,6 +205,9 @@ func (h *home) drawHeader(c *canvas, r rect) {
 	if all := len(h.board.cells); h.board.known < all {
 		right = fmt.Sprintf("running %d of %d ", h.board.known, all)
 	}
+	if h.seed != 1 {
+		right = fmt.Sprintf("seed %d  ", h.seed) + right
+	}
 	room := r.w - textWidth(right) - 1
 	n := c.text(r.x+1, r.y, room, "Lockstep", inkTitle)
 	tagline, k := "every Redis lock under every misfortune", inkDim
