@@ -110,7 +110,7 @@ func (s *script) acquire(client int, token string) (granted int) {
 func pauseTrace() *sim.Trace {
 	s := &script{Trace: sim.Trace{
 		Strategy: "setpx-lua", Scenario: "pause-past-ttl", Title: "A pause outlives the lease", Seed: 1,
-		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", TTL: 3 * time.Second, Need: 1,
+		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", TTL: 3 * time.Second, Need: 1, Masters: 1,
 	}}
 	s.say(sim.NoteSay, "A takes the lock and enters.", "")
 	s.acquire(0, "tokA")
@@ -149,7 +149,7 @@ func pauseTrace() *sim.Trace {
 // crowd is a long run on several nodes: clients that take turns.
 func crowd(clients, nodes, events int) *sim.Trace {
 	s := &script{Trace: sim.Trace{
-		Strategy: "redlock", Scenario: "crowd", Title: "Many take turns", Seed: 1, Key: "lock", TTL: 3 * time.Second, Need: nodes/2 + 1,
+		Strategy: "redlock", Scenario: "crowd", Title: "Many take turns", Seed: 1, Key: "lock", TTL: 3 * time.Second, Need: nodes/2 + 1, Masters: nodes,
 	}}
 	for i := range clients {
 		s.Clients = append(s.Clients, string(rune('A'+i)))

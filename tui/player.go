@@ -21,8 +21,8 @@ type player struct {
 	loading            bool
 	failed             error
 	reel               *reel
-	code               []string
-	file               string
+	file               string              // the strategy's own
+	code               map[string][]string // lines, by file
 
 	pos         int
 	before, now *sim.State // at pos-1 and pos
@@ -166,7 +166,7 @@ func (p *player) show(l loaded) {
 func (p *player) display(r *reel, pos int) {
 	st := p.lib.strategies[p.strategy]
 	p.reel, p.pos, p.axes = r, pos, axes{}
-	p.file, p.code = st.File, codeLines(st.Code())
+	p.file, p.code = st.File, map[string][]string{}
 	p.picked, p.guesses = none, map[int]int{}
 	p.find.renew(r)
 	p.before, p.now = r.trace.StateAt(max(pos-1, 0)), r.trace.StateAt(pos)

@@ -170,7 +170,7 @@ func (s *sandbox) offer() {
 	}
 	s.rows = append(s.rows, choiceRow{"time", inkStrong, []moveChoice{
 		{"1ms", sim.Move{Wait: time.Millisecond}}, {"100ms", sim.Move{Wait: 100 * time.Millisecond}}, {"1s", sim.Move{Wait: time.Second}},
-		{"a lease: " + shortTime(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}},
+		{"a lease: " + sim.Brief(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}},
 	}})
 	for i := range s.now.Nodes {
 		name := s.reel.trace.Nodes[i]
