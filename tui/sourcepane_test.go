@@ -25,7 +25,7 @@ func TestSourcePaneFollowsTheEventToItsFile(t *testing.T) {
 		p.goTo(i + 1)
 		files[file]++
 		_, code, _ := strings.Cut(a.View(), "source: strategies/")
-		if !strings.HasPrefix(code, file+" ") {
+		if strings.Fields(code)[0] != file {
 			t.Fatalf("event %d is of %s, and the pane shows %.30s", e.Seq, file, code)
 		}
 		if text := strings.TrimSpace(p.code[file][e.Source.Line-1]); !strings.Contains(code, text[:min(len(text), 40)]) {
