@@ -12,7 +12,7 @@ import (
 type keyMap struct {
 	Forward, Back, Next, Previous, Violation, Evidence, First, Last     key.Binding
 	Play, Faster, Slower, In, Out, View, Source                         key.Binding
-	Strategy, Scenario, Compare, Course, Rung, Sandbox                  key.Binding
+	Strategy, Scenario, Compare, Course, Rung, Sandbox, Explore         key.Binding
 	Undo, Redo, Copy, Export                                            key.Binding
 	Search, Filter, Match, MatchBack, Guess, Enter                      key.Binding
 	Pane, Up, Down, PageUp, PageDown, Mouse, Help, Close, Quit, Suspend key.Binding
@@ -62,6 +62,7 @@ func newKeyMap(g *glyphs) keyMap {
 		Course:    bind("tab", "course", "tab"),
 		Rung:      bind("r", "next rung", "r"),
 		Sandbox:   bind("b", "your turn", "b"),
+		Explore:   bind("a", "all schedules", "a"),
 		Export:    bind("x", "write to a file", "x"),
 		Undo:      bind("u", "undo", "u", "backspace"),
 		Redo:      bind("U", "redo", "U"),

@@ -236,7 +236,7 @@ func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, s.keys.Previous):
 		s.switchBranch(-1)
 	case key.Matches(k, s.keys.Export):
-		return nil, s.exportPicker()
+		return nil, s.exportPicker(s.reel.trace, s.player)
 	case key.Matches(k, s.keys.Copy):
 		return s.copySchedule(), outcome{}
 	case key.Matches(k, s.keys.View), key.Matches(k, s.keys.Source), key.Matches(k, s.keys.In), key.Matches(k, s.keys.Out), key.Matches(k, s.keys.Evidence):

@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"context"
+
 	"github.com/muesli/termenv"
 
+	"lockstep/sim/explore"
 	"lockstep/tui/progress"
 )
 
@@ -18,8 +21,9 @@ type stage struct {
 
 	exports   []Export
 	clipboard func(string) // hands a text to the terminal's
+	explore   func(context.Context, explore.Bounds, explore.Options) (*explore.Result, error)
 }
 
 func newStage(lib *library, d *progress.Diary, o Options, t *theme) *stage {
-	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy}
+	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy, explore: explore.Run}
 }
