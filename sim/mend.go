@@ -15,10 +15,8 @@ import (
 // has right. It is also where the node learns that a command stores a value.
 func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 	switch {
-	case cmd == "EVAL" && len(args) >= 2 && !n.inTransaction(c):
-		n.keep(args[0])
-	case cmd == "SCRIPT" && len(args) >= 1 && strings.EqualFold(args[0], "FLUSH"):
-		clear(n.cached)
+	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
+		return n.scripts.answer(c, cmd, args)
 	case cmd == "TTL" && len(args) == 1:
 		return n.amend(c, cmd, args, n.roundTTL)
 	case cmd == "SET" && len(args) >= 2:
@@ -35,15 +33,6 @@ func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 	return false
 }
 
-// keep caches a script that is about to be evaluated. Redis does so, and miniredis
-// only where it is loaded.
-func (n *node) keep(script string) {
-	if !n.cached[script] {
-		n.cached[script] = true
-		n.dispatchSide("SCRIPT", "LOAD", script)
-	}
-}
-
 // storing notes that a command stores a value under a key, be it the one that is
 // there already. (A transaction's commands store nothing before its EXEC. An equal
 // value that is stored by one goes unnoticed.)
@@ -55,6 +44,11 @@ func (n *node) storing(c *server.Peer, key string) {
 
 func (n *node) inTransaction(c *server.Peer) bool {
 	return n.asking != nil && n.asking.conn == c && n.asking.queues
+}
+
+// outermost reports whether a command is no part of another: of a script, say.
+func (n *node) outermost(c *server.Peer) bool {
+	return c == n.side.conn || n.asking != nil && n.asking.conn == c
 }
 
 // amend lets a mended command be answered: now, or if it stands in a transaction
@@ -72,7 +66,8 @@ func (n *node) amend(c *server.Peer, cmd string, args []string, answer func(*ser
 // ask puts a command to miniredis in the place of another: within the same
 // script, database and transaction.
 func (n *node) ask(c *server.Peer, args ...string) (reply string) {
-	p := newPeer(n)
+	p := n.beneath
+	p.out.Reset()
 	p.conn.Ctx = c.Ctx
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
