@@ -188,11 +188,12 @@ func zero(l *lua.LState) int {
 	return 1
 }
 
-// guard lets a function of a library refuse read-only tables.
+// guard lets a function of a library refuse read-only tables, and what is no table:
+// the metatable of a string is that of all strings.
 func (m *machine) guard(lib *lua.LTable, name string) {
 	f := lib.RawGetString(name).(*lua.LFunction).GFunction
 	lib.RawSetString(name, m.l.NewFunction(func(l *lua.LState) int {
-		if t, is := l.Get(1).(*lua.LTable); is && m.behind[t] != nil {
+		if m.behind[l.CheckTable(1)] != nil {
 			l.Error(lua.LString(readonlyTable), 0)
 		}
 		return f(l)
