@@ -258,7 +258,9 @@ func (s *script) compile() {
 	}
 	if err != nil {
 		s.broken = "ERR Error compiling script (new function): " + oneLine(err.Error())
+		return
 	}
+	s.proto.IsVarArg &^= lua.VarArgNeedsArg // a script has no arguments to make a table of at every call
 }
 
 // run runs a script for a connection. The result is of the machine; failure is the
