@@ -73,7 +73,7 @@ all strategies under all scenarios.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newList(), newRun(), newMatrix(), newReplay())
+	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay())
 	return root
 }
 

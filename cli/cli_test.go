@@ -212,6 +212,15 @@ func TestMatrixForms(t *testing.T) {
 	if want := len(strategies.All()) * len(scenarios.All()); len(cells) != want {
 		t.Fatalf("%d cells, want %d", len(cells), want)
 	}
+	for _, c := range cells {
+		st, _ := strategies.Get(c.Strategy)
+		if fences := strings.Contains(c.Caller, "uses the fence"); fences != st.Fences {
+			t.Errorf("%s under %s is said of a caller that %s", c.Strategy, c.Scenario, c.Caller)
+		}
+	}
+	if text := must(t, "", "matrix"); !strings.Contains(text, "\n  uses the fence: ") {
+		t.Errorf("the matrix does not say where the callers use the fence:\n%s", text)
+	}
 	markdown := must(t, "", "matrix", "--markdown")
 	if rows := strings.Count(markdown, "\n"); rows != len(scenarios.All())+2 {
 		t.Errorf("%d lines of Markdown", rows)

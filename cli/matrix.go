@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
+	"lockstep/sim"
 	"lockstep/strategies"
 )
 
@@ -101,8 +104,55 @@ func textMatrix(out io.Writer, cells []scenarios.Cell) error {
 	for i, s := range strategies.All() {
 		fmt.Fprintf(out, "%s%2d %s", map[bool]string{true: "\n"}[i%4 == 0], i+1, pad(s.Name, 16))
 	}
-	_, err := fmt.Fprintf(out, "\n\n%s", codesHelp())
+	_, err := fmt.Fprintf(out, "\n\n%s\n%s", callers(cells), codesHelp())
 	return err
+}
+
+// callers tells which cells are of other callers than those that only acquire,
+// work, and release: by what they do, under which strategies, in which scenarios.
+func callers(cells []scenarios.Cell) string {
+	type group struct{ way, under string }
+	var groups []group
+	in := map[group][]string{}
+	for _, row := range rows(cells) {
+		under := map[string][]string{}
+		for i := range row {
+			way := row[i].Scenario.Caller(row[i].Strategy)
+			under[way] = append(under[way], fmt.Sprint(i+1))
+		}
+		for way, columns := range under {
+			g := group{way, strings.Join(columns, ",")}
+			if len(columns) == len(row) {
+				g.under = "all"
+			}
+			if in[g] == nil && way != sim.CarelessCaller {
+				groups = append(groups, g)
+			}
+			in[g] = append(in[g], row[0].Scenario.Name)
+		}
+	}
+	slices.SortFunc(groups, func(a, b group) int {
+		return cmp.Or(strings.Compare(a.way, b.way), strings.Compare(a.under, b.under))
+	})
+	var b strings.Builder
+	fmt.Fprintf(&b, "In each cell whoever has the lock %s, except:\n", sim.CarelessCaller)
+	for _, g := range groups {
+		fmt.Fprintf(&b, "  %s: %s under %s\n", g.way, allBut(in[g]), g.under)
+	}
+	return b.String()
+}
+
+// allBut names some of the scenarios, or those that are not among them if these
+// are fewer.
+func allBut(some []string) string {
+	others := slices.DeleteFunc(scenarios.Names(), func(s string) bool { return slices.Contains(some, s) })
+	switch {
+	case len(others) == 0:
+		return "all scenarios"
+	case len(others) < len(some):
+		return "all scenarios but " + strings.Join(others, ", ")
+	}
+	return strings.Join(some, ", ")
 }
 
 func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-len(s))) }
@@ -130,6 +180,7 @@ func markdownMatrix(out io.Writer, cells []scenarios.Cell) error {
 type matrixCell struct {
 	Strategy string   `json:"strategy"`
 	Scenario string   `json:"scenario"`
+	Caller   string   `json:"caller"`
 	Verdicts []string `json:"verdicts"`
 	Expected []string `json:"expected"`
 	Because  string   `json:"because,omitempty"`
@@ -140,7 +191,7 @@ func jsonMatrix(out io.Writer, cells []scenarios.Cell) error {
 	var list []matrixCell
 	for i := range cells {
 		c := &cells[i]
-		m := matrixCell{Strategy: c.Strategy.Name, Scenario: c.Scenario.Name, Verdicts: []string{}, Because: c.Scenario.Because(c.Strategy.Name)}
+		m := matrixCell{Strategy: c.Strategy.Name, Scenario: c.Scenario.Name, Caller: c.Scenario.Caller(c.Strategy), Verdicts: []string{}, Because: c.Scenario.Because(c.Strategy.Name)}
 		want, _ := c.Scenario.Expect(c.Strategy.Name)
 		m.Expected = want.Strings()
 		if c.Err != nil {

@@ -60,16 +60,8 @@ The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
 		Example: `  lockstep run setpx-lua pause-past-ttl --plain
   lockstep run get-then-del release-gap --json | jq .violations
   lockstep run setpx-lua my-scenario.yaml --fail-on DG,FR,PD`,
-		Args: exactly("STRATEGY", "SCENARIO"),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			switch len(args) {
-			case 0:
-				return scenarios.StrategyNames(), cobra.ShellCompDirectiveNoFileComp
-			case 1:
-				return scenarios.Names(), cobra.ShellCompDirectiveDefault
-			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              exactly("STRATEGY", "SCENARIO"),
+		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			codes, err := parseCodes(failOn)
 			if err != nil {
@@ -93,6 +85,17 @@ The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "where tokens and jitter come from")
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 1 if one of these `CODES` occurs, as in DG,FR,PD")
 	return cmd
+}
+
+// completeRun offers the shell a strategy, and then a scenario or a file.
+func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return scenarios.StrategyNames(), cobra.ShellCompDirectiveNoFileComp
+	case 1:
+		return scenarios.Names(), cobra.ShellCompDirectiveDefault
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 func runOnce(strategy, scenario string, seed uint64) (*sim.Trace, error) {

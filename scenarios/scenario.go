@@ -316,6 +316,13 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	return cfg
 }
 
+// Caller says in words what the scenario's clients do around the lock under a
+// strategy, as sim.Config.Caller does.
+func (s *Scenario) Caller(st strategies.Strategy) string {
+	cfg := s.Config(st, 1)
+	return cfg.Caller()
+}
+
 // label is the scenario's name as schedules carry it: of a file only its base.
 func (s *Scenario) label() string { return filepath.Base(s.Name) }
 

@@ -278,7 +278,7 @@ func (w *World) Trace() (*Trace, error) {
 	t.Notes = slices.Clone(t.Notes)
 	t.Violations = slices.Clone(w.monitors.found)
 	slices.SortStableFunc(t.Violations, func(a, b Violation) int {
-		if d := a.last() - b.last(); d != 0 {
+		if d := a.Last() - b.Last(); d != 0 {
 			return d
 		}
 		return int(a.Code) - int(b.Code)

@@ -287,11 +287,16 @@ func (t *Trace) changesText(e *Event) string {
 	if len(e.Changes) == 0 {
 		return ""
 	}
+	return "  [" + e.Effect() + "]"
+}
+
+// Effect is what the event did to its node's keys, or nothing.
+func (e *Event) Effect() string {
 	parts := make([]string, len(e.Changes))
 	for i, c := range e.Changes {
 		parts[i] = c.text(e.At)
 	}
-	return "  [" + strings.Join(parts, "; ") + "]"
+	return strings.Join(parts, "; ")
 }
 
 // Line is the event on one line: the form that is hashed and printed.
@@ -345,7 +350,7 @@ func (t *Trace) Plain(w io.Writer) error {
 		}
 		fmt.Fprintln(&b, t.Line(&t.Events[i]))
 		for _, v := range t.Violations {
-			if v.last() == t.Events[i].Seq {
+			if v.Last() == t.Events[i].Seq {
 				fmt.Fprintf(&b, "%12s  !! %s  %s\n", "", v.Code, v.Text)
 			}
 		}
@@ -393,7 +398,8 @@ func seqList(seqs []int) string {
 	return strings.Join(parts, ", ")
 }
 
-func (v *Violation) last() int { return v.Events[len(v.Events)-1] }
+// Last is the Seq of the event that completed the violation.
+func (v *Violation) Last() int { return v.Events[len(v.Events)-1] }
 
 type jsonEvent struct {
 	Seq    int    `json:"seq"`
@@ -451,7 +457,7 @@ func (t *Trace) MarshalJSON() ([]byte, error) {
 		out.Events = append(out.Events, jsonEvent{e.Seq, int64(e.At), t.Actor(e), e.Kind.String(), t.Text(e), e.Source})
 	}
 	for _, n := range t.Notes {
-		out.Notes = append(out.Notes, jsonNote{n.Seq, noteNames[n.Kind], n.Text, n.Answer})
+		out.Notes = append(out.Notes, jsonNote{n.Seq, n.Kind.String(), n.Text, n.Answer})
 	}
 	return json.Marshal(out)
 }

@@ -59,6 +59,13 @@ func (s Strategy) Quorum() int {
 	return s.Nodes/2 + 1
 }
 
+// Extends reports whether the strategy's leases can be prolonged by their holder.
+func (s Strategy) Extends() bool {
+	// A constructor sends nothing: it keeps what it is given, and may draw a token.
+	_, can := s.New(make([]*redis.Client, s.Nodes), "", Options{Token: func() string { return "" }}).(Extender)
+	return can
+}
+
 // Code is the text of the file that implements the strategy.
 func (s Strategy) Code() string {
 	text, err := source.ReadFile(s.File)

@@ -142,6 +142,9 @@ func TestWhoExtends(t *testing.T) {
 		if want := slices.Contains([]string{"reentrant", "extend-unchecked", "extend-recreate", "watchdog"}, s.Name); extends != want {
 			t.Errorf("%s extends leases: %v, want %v", s.Name, extends, want)
 		}
+		if s.Extends() != extends {
+			t.Errorf("%s extends leases: %v; in the catalogue: %v", s.Name, extends, s.Extends())
+		}
 	}
 }
 

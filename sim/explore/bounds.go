@@ -58,6 +58,7 @@ type Bounds struct {
 	Extend   bool // callers extend their lease before they write
 	TTL      time.Duration
 	Timeout  time.Duration // 0 is the strategy's
+	Codes    sim.Verdict   // what to look for; none is all that a search can find
 	Switches int           // how often another client may take over; 0 is as often as it likes
 }
 
@@ -108,4 +109,15 @@ func (b *Bounds) Config() (sim.Config, error) {
 		cfg.Nodes = append(cfg.Nodes, sim.NodeConfig{})
 	}
 	return cfg, cfg.Validate()
+}
+
+// check refuses bounds that make no sense.
+func (b *Bounds) check() error {
+	for _, c := range b.Codes {
+		if c == sim.BD || c == sim.LV {
+			return fmt.Errorf("a search does not look for %s: each client asks once a cycle, so nobody is kept waiting", c)
+		}
+	}
+	_, err := b.Config()
+	return err
 }

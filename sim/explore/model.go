@@ -43,7 +43,8 @@ func buildModel(b Bounds, wall bool) (*model, error) {
 	m := &model{bounds: b, cfg: cfg, k: k, v: v, tables: newTables(), quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), wall: wall, timed: wall}
 	v.asks = wall
-	m.width = b.Clients + 1 + len(cfg.Nodes) + 1
+	m.width = b.Clients + len(cfg.Nodes) + 1
+	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil
 }
 
@@ -89,4 +90,18 @@ func (m *model) start() *situation {
 	}
 	s.world = world{left: m.bounds.Faults}
 	return &s
+}
+
+// first is the state in which every schedule begins.
+func (x *explorer) first() []uint32 {
+	x.s.copyFrom(x.start())
+	state := make([]uint32, x.width)
+	for i := range x.bounds.Clients {
+		state[i] = x.clientIDs.id(x.s.clients[i])
+	}
+	for i := range x.s.nodes {
+		state[x.bounds.Clients+i] = x.nodeIDs.id(x.s.nodes[i])
+	}
+	state[x.width-1] = x.worldIDs.id(x.s.world)
+	return state
 }

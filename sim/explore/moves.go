@@ -13,6 +13,7 @@ type move struct {
 	fault Kind
 	by    int32 // of time that passes, or of a clock that jumps
 	n     uint8 // which of the client's held requests, from 1
+	ops   uint8 // how many operations of the client it was
 }
 
 type moveKind uint8
@@ -32,7 +33,7 @@ const (
 
 // follow makes one move, in a situation that is the explorer's own.
 func (x *explorer) follow(m move) {
-	x.found = 0
+	x.found, x.ops = 0, 0
 	switch m.kind {
 	case acts, actsAndLosesReply, actsAndIsHeldUp:
 		t, _ := x.next(int(m.who))
@@ -122,7 +123,7 @@ func (x *explorer) free(who, nth uint8) {
 	}
 	if first.orphan && !x.behind(&first) {
 		n := &x.s.nodes[first.addr]
-		n.memory = x.v.without(n.memory, peer(int(first.client), uint16(first.conn)))
+		n.memory = x.without(n.memory, peer(int(first.client), uint16(first.conn)))
 	}
 	if !x.s.clients[first.client].crashed {
 		x.settle(int(first.client))
@@ -155,6 +156,9 @@ func (x *explorer) restart(n int) {
 // moves lists the choices that there are in the current situation.
 func (x *explorer) moves(to []move) []move {
 	to = to[:0]
+	if x.done() {
+		return to
+	}
 	left := &x.s.world.left
 	for i := range x.bounds.Clients {
 		c := &x.s.clients[i]
@@ -208,7 +212,7 @@ func (x *explorer) moves(to []move) []move {
 func (x *explorer) passing(to []move) []move {
 	by, any := x.due()
 	_, n := x.idle()
-	if !any || n > x.s.world.left[Pause] || x.done() {
+	if !any || n > x.s.world.left[Pause] {
 		return to
 	}
 	return append(to, move{kind: passes, by: by})

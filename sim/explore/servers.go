@@ -108,9 +108,6 @@ func (v *servers) age(memory uint32, by int32) aged {
 	return a
 }
 
-// jump is what becomes of a memory when the server's clock jumps.
-func (v *servers) jump(memory uint32, by int32) aged { return v.age(memory, by) }
-
 // without is a memory without what a connection had begun on it.
 func (v *servers) without(memory uint32, conn uint16) uint32 {
 	v.mu.Lock()

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"math/bits"
 	"slices"
 
 	"lockstep/sim"
@@ -132,24 +133,34 @@ func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 	return l.ids.id(v), true
 }
 
-// pack makes a state of a situation; unpack is its inverse.
-func (x *explorer) pack(s *situation, to []uint32) []uint32 {
-	to = to[:0]
-	for i := range s.clients {
-		to = append(to, x.clientIDs.id(s.clients[i]))
+// pack makes a state of the situation; unpack is its inverse. Most of a situation
+// is as it was in the state that it follows, and has its numbers already.
+func (x *explorer) pack(before, to []uint32) []uint32 {
+	to = append(to[:0], before...)
+	for i := range x.bounds.Clients { // the probe has not begun
+		if x.s.clients[i] != x.from.clients[i] {
+			to[i] = x.clientIDs.id(x.s.clients[i])
+		}
 	}
-	for i := range s.nodes {
-		to = append(to, x.nodeIDs.id(s.nodes[i]))
+	for i := range x.s.nodes {
+		if x.s.nodes[i] != x.from.nodes[i] {
+			to[x.bounds.Clients+i] = x.nodeIDs.id(x.s.nodes[i])
+		}
 	}
-	return append(to, x.worldIDs.id(s.world))
+	if x.s.world != x.from.world {
+		to[len(to)-1] = x.worldIDs.id(x.s.world)
+	}
+	return to
 }
 
 func (x *explorer) unpack(state []uint32, s *situation) {
-	for i := range s.clients {
+	n := x.bounds.Clients
+	for i := range n {
 		s.clients[i] = *x.tables.clients.value(state[i])
 	}
+	s.clients[n] = x.idleProbe
 	for i := range s.nodes {
-		s.nodes[i] = *x.tables.nodes.value(state[len(s.clients)+i])
+		s.nodes[i] = *x.tables.nodes.value(state[n+i])
 	}
 	s.world = *x.tables.worlds.value(state[len(state)-1])
 }
@@ -160,24 +171,21 @@ func (s *situation) copyFrom(o *situation) {
 	s.world = o.world
 }
 
-// rank numbers the grants that still matter from 1, in their order.
+// rank numbers the grants that still matter from 1, in their order. There are at
+// most three for each client.
 func (s *situation) rank() {
-	var used [256]bool
+	var used uint64
 	for i := range s.clients {
 		c := &s.clients[i]
-		used[c.granter], used[c.asked], used[c.touched] = true, true, true
+		used |= 1<<c.granter | 1<<c.asked | 1<<c.touched
 	}
-	var to [256]uint8
-	next := uint8(1)
-	for v := 1; v < 256; v++ {
-		if used[v] {
-			to[v] = next
-			next++
-		}
+	if used |= 1; used&(used+1) == 0 {
+		return // they are dense already
 	}
+	to := func(v uint8) uint8 { return uint8(bits.OnesCount64(used & (1<<v - 1))) }
 	for i := range s.clients {
 		c := &s.clients[i]
-		c.granter, c.asked, c.touched = to[c.granter], to[c.asked], to[c.touched]
+		c.granter, c.asked, c.touched = to(c.granter), to(c.asked), to(c.touched)
 	}
 }
 

@@ -28,7 +28,7 @@ func (m *model) play(v move) []sim.Move {
 		name = m.cfg.Clients[v.who].Name
 	}
 	by := time.Duration(v.by) * time.Millisecond
-	step := sim.Move{Who: sim.SetOf(int(v.who)), Count: 1}
+	step := sim.Move{Who: sim.SetOf(int(v.who)), Count: int(max(1, v.ops))}
 	switch v.kind {
 	case actsAndLosesReply:
 		return append(fault(sim.LoseReply{Client: name}), step)

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+	"lockstep/sim/export"
+)
+
+// format is a form in which a run can be handed on.
+type format struct {
+	name       string
+	extensions []string // of files that are taken to be in it
+	write      func(io.Writer, *sim.Trace) error
+}
+
+var formats = []format{
+	{"text", []string{".txt", ".trace"}, func(w io.Writer, t *sim.Trace) error { return t.Plain(w) }},
+	{"json", []string{".json"}, func(w io.Writer, t *sim.Trace) error { return writeJSON(w, t) }},
+	{"mermaid", []string{".mmd", ".mermaid"}, written(export.Mermaid)},
+	{"svg", []string{".svg"}, written(export.SVG)},
+	{"html", []string{".html", ".htm"}, written(export.HTML)},
+}
+
+func written(document func(*sim.Trace) string) func(io.Writer, *sim.Trace) error {
+	return func(w io.Writer, t *sim.Trace) error {
+		_, err := io.WriteString(w, document(t))
+		return err
+	}
+}
+
+// chooseFormat finds the format that is asked for, or that the name of the file
+// tells; without either it is text.
+func chooseFormat(name, file string) (*format, error) {
+	var names, extensions []string
+	for i := range formats {
+		f := &formats[i]
+		if name == f.name {
+			return f, nil
+		}
+		names = append(names, f.name)
+		extensions = append(extensions, f.extensions...)
+	}
+	if name != "" {
+		return nil, scenarios.Unknown("format", name, names)
+	}
+	if file == "" {
+		return &formats[0], nil
+	}
+	extension := strings.ToLower(filepath.Ext(file))
+	for i := range formats {
+		for _, e := range formats[i].extensions {
+			if e == extension {
+				return &formats[i], nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("cannot tell the format from the name %q: end it in one of %s, or say --format", file, strings.Join(extensions, ", "))
+}
+
+func newExport() *cobra.Command {
+	var name, file string
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:   "export STRATEGY SCENARIO|FILE.yaml",
+		Short: "Write one run as text, JSON, a diagram, a picture or a page",
+		Long: `Run one strategy under one scenario, as lockstep run does, and write the run
+in a form that can be handed on:
+
+  text     what run --plain prints
+  json     what run --json prints
+  mermaid  a sequence diagram, for documents that render Mermaid
+  svg      a picture of the timeline, light or dark as its reader's system is
+  html     one page with a player in it, which needs no network
+
+Without --format, the name of the file tells: .txt, .json, .mmd, .svg, .html. A
+file is replaced only once the whole of it has been written.`,
+		Example: `  lockstep export get-then-del release-gap -o release-gap.html
+  lockstep export setpx-lua pause-past-ttl --format svg > pause.svg
+  lockstep export redlock my-scenario.yaml --format mermaid --seed 7`,
+		Args:              exactly("STRATEGY", "SCENARIO"),
+		ValidArgsFunction: completeRun,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("output") && file == "" {
+				return errors.New("--output needs the name of a file")
+			}
+			f, err := chooseFormat(name, file)
+			if err != nil {
+				return err
+			}
+			trace, err := runOnce(args[0], args[1], seed)
+			if err != nil {
+				return err
+			}
+			if file == "" {
+				return f.write(cmd.OutOrStdout(), trace)
+			}
+			return replaceFile(file, func(w io.Writer) error { return f.write(w, trace) })
+		},
+	}
+	cmd.Flags().StringVarP(&name, "format", "f", "", "text, json, mermaid, svg or html")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "the `FILE` to write; without it, standard output")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "where tokens and jitter come from")
+	return cmd
+}
+
+// replaceFile writes a file in one step: whoever looks at it finds the old or
+// the new one, never a half, and after an error the old one.
+func replaceFile(path string, write func(io.Writer) error) (err error) {
+	cannot := func(err error) error {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // the path that it names is one that the user never gave
+		}
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	target, mode := path, fs.FileMode(0o644)
+	switch old, err := os.Stat(path); {
+	case err == nil && old.IsDir():
+		return fmt.Errorf("cannot write %s: it is a directory", path)
+	case err == nil && !old.Mode().IsRegular():
+		return writeThrough(path, write, cannot)
+	case err == nil:
+		mode = old.Mode().Perm()
+		if target, err = filepath.EvalSymlinks(path); err != nil {
+			return cannot(err)
+		}
+	}
+	temp, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+	if err != nil {
+		return cannot(err)
+	}
+	defer func() {
+		if err != nil {
+			temp.Close()           //nolint:errcheck,gosec // the first error counts
+			os.Remove(temp.Name()) //nolint:errcheck,gosec // the first error counts
+			err = cannot(err)
+		}
+	}()
+	if err := write(temp); err != nil {
+		return err
+	}
+	if err := temp.Chmod(mode); err != nil {
+		return err
+	}
+	if err := temp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), target)
+}
+
+// writeThrough writes to what is no file and cannot be replaced: a pipe, a
+// terminal, /dev/null.
+func writeThrough(path string, write func(io.Writer) error, cannot func(error) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return cannot(err)
+	}
+	if err := write(f); err != nil {
+		f.Close() //nolint:errcheck,gosec // the first error counts
+		return cannot(err)
+	}
+	if err := f.Close(); err != nil {
+		return cannot(err)
+	}
+	return nil
+}

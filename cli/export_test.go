@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lockstep/sim/export"
+)
+
+func TestExportRefusals(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run1 := func(more ...string) []string { return append([]string{"export", "setnx", "crash-holding"}, more...) }
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"export"}, `lockstep export needs a STRATEGY; see lockstep export --help`},
+		{[]string{"export", "setnx"}, `lockstep export needs a SCENARIO; see lockstep export --help`},
+		{run1("x"), `lockstep export got "x", which is one argument too many`},
+		{[]string{"export", "setpx-lau", "crash-holding"}, `unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+		{[]string{"export", "setnx", "crash-holdin"}, `unknown scenario "crash-holdin"; did you mean "crash-holding"?`},
+		{[]string{"export", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
+		{run1("--format", "sgv"), `unknown format "sgv"; did you mean "svg"?`},
+		{run1("--format", "pdf"), `unknown format "pdf": it is one of text, json, mermaid, svg, html`},
+		{run1("--format", "svg", "--format", "HTML"), `unknown format "HTML"; did you mean "html"?`},
+		{run1("--format"), `flag needs an argument: --format; see lockstep export --help`},
+		{run1("--seed", "-1"), `invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax; see lockstep export --help`},
+		{run1("-o", ""), `--output needs the name of a file`},
+		{run1("-o", "run.pdf"), `cannot tell the format from the name "run.pdf": end it in one of .txt, .trace, .json, .mmd, .mermaid, .svg, .html, .htm, or say --format`},
+		{run1("-o", filepath.Join(dir, "no", "x.svg")), `cannot write ` + filepath.Join(dir, "no", "x.svg") + `: no such file or directory`},
+		{run1("-o", filepath.Join(file, "x.svg")), `cannot write ` + filepath.Join(file, "x.svg") + `: not a directory`},
+		{run1("-o", dir, "--format", "svg"), `cannot write ` + dir + `: it is a directory`},
+	}
+	for _, tt := range tests {
+		out, errs, status := run(t, "", tt.args...)
+		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 || out != "" {
+			t.Errorf("lockstep %s: exit status %d\n got %s\nwant %s\n out %q", strings.Join(tt.args, " "), status, errs, want, out)
+		}
+	}
+	only(t, dir, "file")
+}
+
+// only is what a folder holds: no refused or failed export leaves anything behind.
+func only(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, e := range entries {
+		found = append(found, e.Name())
+	}
+	if strings.Join(found, " ") != strings.Join(names, " ") {
+		t.Errorf("the folder holds %q, want %q", found, names)
+	}
+}
+
+// An export is the same run as any other command shows.
+func TestExportIsTheRun(t *testing.T) {
+	cell := []string{"redlock", "server-clock-jump", "--seed", "3"}
+	cmd := func(name string, more ...string) string {
+		return must(t, "", append(append([]string{name}, cell...), more...)...)
+	}
+	trace, err := runOnce("redlock", "server-clock-jump", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ format, file, want string }{
+		{"text", "run.txt", cmd("run", "--plain")},
+		{"json", "run.json", cmd("run", "--json")},
+		{"mermaid", "run.mmd", export.Mermaid(trace)},
+		{"svg", "run.SVG", export.SVG(trace)},
+		{"html", "run.html", export.HTML(trace)},
+	} {
+		if got := cmd("export", "--format", tt.format); got != tt.want {
+			t.Errorf("--format %s differs", tt.format)
+		}
+		dir := t.TempDir()
+		if out := cmd("export", "-o", filepath.Join(dir, tt.file)); out != "" {
+			t.Errorf("-o %s prints as well: %q", tt.file, out)
+		}
+		if got := content(t, filepath.Join(dir, tt.file)); got != tt.want {
+			t.Errorf("-o %s differs from --format %s", tt.file, tt.format)
+		}
+		only(t, dir, tt.file)
+	}
+	if got := cmd("export"); got != cmd("run", "--plain") {
+		t.Error("without a format it is not text")
+	}
+	// What is asked for counts for more than the name of the file.
+	odd := filepath.Join(t.TempDir(), "run.html")
+	cmd("export", "-o", odd, "--format", "json")
+	if got := content(t, odd); got != cmd("run", "--json") {
+		t.Error("--format json -o run.html is not JSON")
+	}
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A file is replaced as a whole or not at all.
+func TestReplaceFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run.svg")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("disk full")
+	err := replaceFile(path, func(w io.Writer) error {
+		io.WriteString(w, "half of the n") //nolint:errcheck // it fails all the same
+		if got := content(t, path); got != "old" {
+			t.Errorf("while it is written the file holds %q", got)
+		}
+		return broken
+	})
+	if !errors.Is(err, broken) || err.Error() != "cannot write "+path+": disk full" {
+		t.Errorf("error %v", err)
+	}
+	if got := content(t, path); got != "old" {
+		t.Errorf("after a failure the file holds %q", got)
+	}
+	only(t, dir, "run.svg")
+
+	link := filepath.Join(dir, "zlink.svg")
+	if err := os.Symlink("run.svg", link); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	if err := replaceFile(link, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o600 || content(t, path) != "new" {
+		t.Errorf("the file behind the link is %v, holds %q", info.Mode(), content(t, path))
+	}
+	only(t, dir, "run.svg", "zlink.svg")
+	if err := replaceFile(os.DevNull, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+		t.Errorf("the null device: %v", err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("the null device has been replaced: %v", err)
+	}
+}
+
+// Who reads the help finds every format, and every ending that is understood is
+// some format's.
+func TestExportHelpNamesTheFormats(t *testing.T) {
+	help := must(t, "", "export", "--help")
+	for _, f := range formats {
+		if !strings.Contains(help, "\n  "+f.name+" ") || !strings.Contains(help, f.extensions[0]) {
+			t.Errorf("the help says nothing of %s", f.name)
+		}
+		for _, e := range f.extensions {
+			if got, err := chooseFormat("", "x"+e); err != nil || got.name != f.name {
+				t.Errorf("x%s is %v, %v", e, got, err)
+			}
+		}
+	}
+}

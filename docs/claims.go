@@ -1,0 +1,105 @@
+package docs
+
+// Claim is what is said of a kind of lock, with all that it rests on. A claim is
+// only as good as its assumptions: so each has a test of the engine that tries to
+// refute it while they hold, and for each assumption tests that break it and
+// thereby the claim. Those tests are held to this list, and this list to them.
+type Claim struct {
+	Text  string
+	Never []string // codes that no run shows while the assumptions hold
+	Proof string   // the test in package sim that tries to refute it; none yet if empty
+	How   string   // what that test tries
+
+	// Assumptions, each with what breaks it. Every breach is a subtest of
+	// Proof + "Assumptions".
+	Assumptions []Assumption
+}
+
+// Assumption is a sentence, and the ways in which it is broken.
+type Assumption struct {
+	Text     string
+	Breaches []string
+}
+
+// Claims are all of them, in their order.
+var Claims = []Claim{
+	{
+		Text: "On one server, SET NX PX with a unique token and an atomic compare-and-delete never grants twice, " +
+			"under any pause, crash, loss, delay, reordering, duplicate, or error of a client's wall clock.",
+		Never: []string{"DG"},
+		Proof: "TestClaim1",
+		How: "random schedules of pauses, crashes, hangs, lost, late and repeated messages, cut and slow links, steps of wall clocks, " +
+			"and restarts that lose nothing; with setpx-lua, setpx-watch, setpx-delex and watchdog",
+		Assumptions: []Assumption{
+			{"no unexpired key is lost", []string{
+				"a restart without persistence", "a restart within the second that everysec may lose",
+				"an eviction", "FLUSHALL", "a failover to a replica that has not got the key",
+			}},
+			{"the server's clock does not jump forward", []string{"a jump of a TTL"}},
+			{"rates of clocks differ by less than the drift allowance", []string{"a client's clock is 2% slow"}},
+			{"the token is unique to the acquisition", []string{"one value for all", "one token for all acquisitions of a process"}},
+			{"nothing but compare-and-delete and compare-and-extend touches the key", []string{
+				"a plain DEL", "a GET and then a DEL", "WATCH without MULTI", "an extension that checks first", "a stranger's DEL",
+			}},
+			{"the deadline is the monotonic reading before the send, plus the TTL, less a drift allowance", []string{
+				"counted from the reply", "less what the wall clock says it took", "without the allowance",
+			}},
+		},
+	},
+	{
+		Text: "Claim 1 does not exclude OV: a pause that is longer than the lease overlaps, however right the lock and however often " +
+			"its holder looks at the clock. Only a resource that checks fencing tokens stops the damage.",
+		Proof: "TestClaim2",
+		How:   "a pause before the write, with and without a look at the clock just before it; with setpx-lua, setpx-watch, setpx-delex, redlock and fenced",
+		Assumptions: []Assumption{
+			{"the pause is longer than what is left of the lease", []string{"a shorter one"}},
+			{"the resource checks the tokens", []string{"a resource that takes every access"}},
+		},
+	},
+	{
+		Text:  "With a fencing token there is no SW, not even where the lock itself has failed, and two overlap or hold it at a time.",
+		Never: []string{"SW"},
+		Proof: "TestClaim3",
+		How:   "the random schedules of claim 1, with evictions and steps of the server's clock as well; with fenced",
+		Assumptions: []Assumption{
+			{"the token is minted with the grant, in one step", []string{"a token drawn by a later command"}},
+			{"tokens increase strictly", []string{"a reading of the client's wall clock", "the same token for all"}},
+			{"the counter is durable", []string{"a restart without persistence", "a failover to a replica that lags"}},
+			{"the resource registers the tokens of readers", []string{"a resource that looks at writes only"}},
+			{"the resource refuses lower tokens", []string{"a resource that takes every access"}},
+			{"every access carries its token", []string{"a caller that has none"}},
+		},
+	},
+	{
+		Text:  "Redlock never grants twice, whatever else a minority of its servers and the network do.",
+		Never: []string{"DG"},
+		Proof: "TestClaim4",
+		How:   "random schedules in which fewer than half of the servers are down; with three and with five servers",
+		Assumptions: []Assumption{
+			{"the servers fail independently of each other", []string{"three of five lose power together"}},
+			{"a holder has a true majority", []string{"half of an even number"}},
+			{"no key that a holder counts on is lost during its lease", []string{"a restart without persistence", "an eviction"}},
+			{"no server's clock jumps forward", []string{"a jump of a TTL"}},
+			{"rates of clocks differ by less than the drift allowance", []string{"a client's clock is 3% slow"}},
+			{"the deadline leaves a drift allowance", []string{"a deadline of a full TTL, on a clock that is 0.5% slow"}},
+			{"the clock is read before the first send", []string{"read after the first vote", "read after the last vote"}},
+			{"elapsed time is measured on a monotonic clock", []string{"on a wall clock that is set back"}},
+		},
+	},
+	{
+		Text:  "A lock with a TTL can be had again within one TTL of its holder's crash.",
+		Proof: "TestClaim5",
+		How:   "a crash after every single step of the holder, with every strategy that sets its TTL at once. Stamps in whole seconds last up to two seconds longer",
+		Assumptions: []Assumption{
+			{"the TTL is set together with the record", []string{"there is none", "it is set by a second command"}},
+			{"nothing that the dead client sent is still under way", []string{"a request that arrives five seconds later"}},
+			{"the server's clock does not jump back", []string{"a jump of five seconds"}},
+			{"where the record is a stamp, clocks agree", []string{"a dead client's clock that was fast"}},
+			{"the holder is dead and not hung", []string{"a thread that goes on renewing"}},
+		},
+	},
+	{
+		Text: "An exhaustive search proves a claim within its bounds: so many clients, cycles, instants, and faults of each kind. " +
+			"What it covered is part of what it says.",
+	},
+}

@@ -1,0 +1,116 @@
+package docs
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"lockstep/sim"
+)
+
+// claims prints Claims with the tests that prove them and break them.
+func claims() string {
+	var b strings.Builder
+	for i, c := range Claims {
+		fmt.Fprintf(&b, "### Claim %d\n\n%s\n\n", i+1, c.Text)
+		if c.Proof == "" {
+			b.WriteString("No test yet: it comes with the search.\n\n")
+			continue
+		}
+		fmt.Fprintf(&b, "Tried by `%s`: %s.", c.Proof, c.How)
+		if len(c.Never) > 0 {
+			fmt.Fprintf(&b, " It never sees %s.", strings.Join(c.Never, " or "))
+		}
+		fmt.Fprintf(&b, "\n\n| it assumes that | `%sAssumptions` breaks that by |\n| --- | --- |\n", c.Proof)
+		for _, a := range c.Assumptions {
+			fmt.Fprintf(&b, "| %s | %s |\n", a.Text, strings.Join(a.Breaches, "; "))
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+var testName = regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]*\b`)
+
+// Every test that a document names is in the sources.
+func TestNamedTestsExist(t *testing.T) {
+	exists := tests(t, "../sim", "../scenarios", "../strategies", ".")
+	for _, file := range documents(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range testName.FindAllString(string(data), -1) {
+			// TestClaim stands for all of them, as a pattern of go test -run.
+			if !exists[name] && name != "TestClaim" {
+				t.Errorf("%s names %s, which does not exist", file, name)
+			}
+		}
+	}
+	for _, c := range Claims {
+		if c.Proof != "" && (!exists[c.Proof] || !exists[c.Proof+"Assumptions"]) {
+			t.Errorf("there is no %s, or no %sAssumptions", c.Proof, c.Proof)
+		}
+	}
+}
+
+// tests are the names of the test functions in some folders.
+func tests(t *testing.T, folders ...string) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for _, folder := range folders {
+		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range f.Decls {
+				if fn, is := d.(*ast.FuncDecl); is && fn.Recv == nil {
+					all[fn.Name.Name] = true
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Each monitor has its section, with its rule, what it does not count, and tests.
+func TestEveryMonitorIsDescribed(t *testing.T) {
+	data, err := os.ReadFile("model.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range sim.Codes {
+		_, section, found := strings.Cut(string(data), "\n### "+c.String()+"\n")
+		section, _, _ = strings.Cut(section, "\n##")
+		if !found || !strings.Contains(section, "ot counted:") || !strings.Contains(section, "Tests: `Test") {
+			t.Errorf("model.md does not say of %s what it is, what it does not count, and which tests hold it to that", c)
+		}
+	}
+}
+
+// Links within the documents lead somewhere.
+func TestLinksLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	for _, file := range documents(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(data), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}

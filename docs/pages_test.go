@@ -1,0 +1,234 @@
+package docs
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+)
+
+// page is a document about one mode of failure.
+type page struct {
+	file      string // from this folder
+	title     string
+	scenarios []string // without their variants
+	shows     []sim.Code
+	sourced   bool // it lists their sources
+}
+
+var (
+	pageTitle = regexp.MustCompile(`(?m)^# (.*)$`)
+	pageFates = regexp.MustCompile(`(?m)^<!-- fates (.*) -->$`)
+	pageTrace = regexp.MustCompile(`(?m)^<!-- trace \S+ \S+ (\S+).* -->$`)
+)
+
+// pages reads them from their own text: which scenarios a page is about is said
+// by the table of fates in it, and nowhere else. They are in the order of
+// teaching of their first scenarios.
+func pages() ([]page, error) {
+	files, err := filepath.Glob("failures/*.md")
+	if err != nil {
+		return nil, err
+	}
+	var all []page
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		p := page{file: file}
+		if m := pageTitle.FindStringSubmatch(string(data)); m != nil {
+			p.title = m[1]
+		}
+		for _, m := range pageFates.FindAllStringSubmatch(string(data), -1) {
+			p.scenarios = append(p.scenarios, strings.Fields(m[1])...)
+		}
+		p.sourced = strings.Contains(string(data), "<!-- field "+strings.Join(p.scenarios, " ")+" -->")
+		for _, m := range pageTrace.FindAllStringSubmatch(string(data), -1) {
+			if c, is := sim.ParseCode(m[1]); is {
+				p.shows = append(p.shows, c)
+			}
+		}
+		all = append(all, p)
+	}
+	slices.SortStableFunc(all, func(a, b page) int { return cmp.Compare(a.place(), b.place()) })
+	return all, nil
+}
+
+// place is the page's place in the order of teaching.
+func (p *page) place() int {
+	for i, s := range scenarios.All() {
+		base, _, _ := strings.Cut(s.Name, ".")
+		if slices.Contains(p.scenarios, base) {
+			return i
+		}
+	}
+	return len(scenarios.All())
+}
+
+// rows are all rows of the matrix that belong to the page.
+func (p *page) rows() ([]row, error) {
+	var all []row
+	for _, name := range p.scenarios {
+		rows, err := rowsOf(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// fates makes the table of a page: fates SCENARIO ...
+func fates(spec string) (string, error) {
+	var b strings.Builder
+	b.WriteString("| scenario | verdict | under | because |\n| --- | --- | --- | --- |\n")
+	p := page{scenarios: strings.Fields(spec)}
+	rows, err := p.rows()
+	if err != nil {
+		return "", err
+	}
+	for _, r := range rows {
+		name := "`" + r.scenario.Name + "`"
+		for _, f := range r.fates() {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, f.verdict, strings.Join(f.strategies, ", "), cellText(f.reason()))
+			name = ""
+		}
+	}
+	return b.String(), nil
+}
+
+// rebuilds tells of scenarios with a cache how often its entry was rebuilt, and how
+// often that was needed: rebuilds SCENARIO ...
+func rebuilds(spec string) (string, error) {
+	var b strings.Builder
+	b.WriteString("| scenario | rebuilds | needed | under |\n| --- | --- | --- | --- |\n")
+	p := page{scenarios: strings.Fields(spec)}
+	rows, err := p.rows()
+	if err != nil {
+		return "", err
+	}
+	for _, r := range rows {
+		under := map[[2]int][]string{}
+		var counts [][2]int
+		for _, c := range r.cells {
+			made, needed := c.trace.Rebuilds()
+			n := [2]int{made, needed}
+			if under[n] == nil {
+				counts = append(counts, n)
+			}
+			under[n] = append(under[n], c.strategy.Name)
+		}
+		name := "`" + r.scenario.Name + "`"
+		for _, n := range counts {
+			who := strings.Join(under[n], ", ")
+			if len(under[n]) == len(r.cells) {
+				who = "all"
+			}
+			fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", name, n[0], n[1], who)
+			name = ""
+		}
+	}
+	return b.String(), nil
+}
+
+// field makes the list of where the field met a page's scenarios: field SCENARIO ...
+// It is empty where none of them names a source.
+func field(spec string) (string, error) {
+	var b strings.Builder
+	for _, name := range strings.Fields(spec) {
+		rows, err := rowsOf(name)
+		if err != nil {
+			return "", err
+		}
+		for _, r := range rows {
+			line := fmt.Sprintf("- `%s`: %s\n", name, cellText(r.scenario.Source))
+			if r.scenario.Source != "" && !strings.HasSuffix(b.String(), line) {
+				b.WriteString(line)
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+// index lists the pages.
+func index() (string, error) {
+	all, err := pages()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("| page | shows | scenarios |\n| --- | --- | --- |\n")
+	for _, p := range all {
+		fmt.Fprintf(&b, "| [%s](%s) | %s | %s |\n", p.title, p.file, sim.Verdict(p.shows).Sorted(), strings.Join(p.scenarios, ", "))
+	}
+	return b.String(), nil
+}
+
+// Every code is shown by a trace on some page, and every scenario has its page:
+// one, so that the matrix can be divided by them.
+func TestPagesAreComplete(t *testing.T) {
+	all, err := pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[sim.Code]bool{}
+	on := map[string]string{}
+	for _, p := range all {
+		if p.title == "" || len(p.scenarios) == 0 {
+			t.Errorf("%s has no title, or no table of fates", p.file)
+		}
+		if !p.sourced {
+			t.Errorf("%s does not list the sources of its scenarios: <!-- field %s -->", p.file, strings.Join(p.scenarios, " "))
+		}
+		for _, c := range p.shows {
+			shown[c] = true
+		}
+		for _, s := range p.scenarios {
+			if on[s] != "" {
+				t.Errorf("%s is on %s and on %s", s, on[s], p.file)
+			}
+			on[s] = p.file
+		}
+	}
+	for _, c := range sim.Codes {
+		if !shown[c] {
+			t.Errorf("no page of docs/failures shows a trace with %s", c)
+		}
+	}
+	for _, s := range scenarios.All() {
+		if base, _, _ := strings.Cut(s.Name, "."); on[base] == "" {
+			t.Errorf("the scenario %s is on no page: name it in the <!-- fates ... --> of that page of docs/failures which it belongs to", base)
+		}
+	}
+}
+
+// A page is read in one sitting.
+func TestPagesAreShort(t *testing.T) {
+	all, err := pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		data, err := os.ReadFile(p.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prose := generated.ReplaceAllString(string(data), "")
+		if lines := strings.Count(prose, "\n"); lines < 12 || lines > 60 {
+			t.Errorf("%s has %d lines besides what is generated", p.file, lines)
+		}
+		for _, heading := range []string{"## The least trace", "## Who falls and who stands", "## In the field", "## What to do"} {
+			if !strings.Contains(prose, heading+"\n") {
+				t.Errorf("%s has no %q", p.file, heading)
+			}
+		}
+	}
+}

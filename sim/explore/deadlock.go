@@ -1,0 +1,95 @@
+package explore
+
+import "lockstep/sim"
+
+// longTime is more than anything but a record without expiry lasts.
+const longTime = 20 * 24 * 3600 * 1000
+
+// deadlocked reports whether the lock can never be had again, at an end at which
+// nobody is left who holds it: a further client asks at once, when all that is
+// stored has had the time to expire, and after a long time.
+func (x *explorer) deadlocked() bool {
+	before := x.blank()
+	before.copyFrom(&x.s)
+	found := x.found
+	defer func() {
+		x.s.copyFrom(&before)
+		x.found = found
+	}()
+	for try := 1; try <= 3; try++ {
+		if x.ask() {
+			return false
+		}
+		if try < 3 {
+			x.wait(try)
+		}
+	}
+	return x.onlyOrphans()
+}
+
+// ask lets the probe ask for the lock once. It reports whether it got it.
+func (x *explorer) ask() bool {
+	i := x.probe()
+	for began := false; x.err == nil; {
+		t, any := x.next(i)
+		if !any {
+			by, due := x.due()
+			if !due {
+				return false
+			}
+			x.advance(by)
+			continue
+		}
+		m := x.moment(i)
+		if began && m.phase == sim.PhaseIdle {
+			return false
+		}
+		if m.believes {
+			return true
+		}
+		began = began || m.phase == sim.PhaseAcquire
+		x.one(i, t, goes)
+		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == sim.OpSleep && x.moment(i).phase == sim.PhaseIdle {
+			return x.moment(i).believes
+		}
+	}
+	return false
+}
+
+// wait lets the time pass after which the probe asks again.
+func (x *explorer) wait(try int) {
+	by := int32(longTime)
+	if try == 1 {
+		by = x.ttl
+		for _, n := range x.s.nodes {
+			for _, k := range x.v.memories.at(n.memory).Keys {
+				if k.Left != sim.Immortal {
+					by = max(by, int32(k.Left)+1+x.ttl)
+				}
+			}
+		}
+	}
+	x.advance(by)
+	c := &x.s.clients[x.probe()]
+	c.due[0] = 0
+	x.settle(x.probe())
+}
+
+// onlyOrphans reports whether it is for the records of the dead alone that the
+// lock can't be had: without them there would be nodes enough.
+func (x *explorer) onlyOrphans() bool {
+	free, orphans := 0, 0
+	for _, n := range x.s.nodes {
+		held := false
+		for _, k := range x.v.memories.at(n.memory).Keys {
+			held = held || k.Name == x.cfg.Key
+		}
+		switch {
+		case !held || int(n.owner) == x.probe():
+			free++
+		case n.owner >= 0:
+			orphans++
+		}
+	}
+	return free < x.quorum && free+orphans >= x.quorum
+}

@@ -1,0 +1,315 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"lockstep/sim"
+)
+
+// Result is what a search has found.
+type Result struct {
+	Bounds   Bounds
+	Complete bool   // every schedule within the bounds was covered
+	Why      string // it wasn't
+
+	States      int64 // distinct situations
+	Transitions int64 // choices followed from them
+	Commands    int   // commands that Redis really executed; all others were remembered
+	Operations  int   // operations that client code really carried out
+
+	Violated []*Counterexample // worst first
+	Vacuity  Vacuity
+	Near     NearMisses
+}
+
+// Counterexample is the least schedule that violates a code: with the fewest
+// faults, then the fewest changes from one client to another, then the fewest
+// choices.
+type Counterexample struct {
+	Code                    sim.Code
+	Schedule                sim.Schedule
+	Faults, Switches, Steps int
+	Trace                   *sim.Trace // of the whole engine, which has run it
+}
+
+// Vacuity says whether a search without a finding means anything.
+type Vacuity struct {
+	Reacquired bool // some schedule acquires, releases, and acquires again
+	Unused     []Kind
+}
+
+// NearMisses counts what kept a lock from breaking, over all choices followed.
+type NearMisses struct {
+	Refused   int64 // acquisitions that were told no
+	Compared  int64 // comparisons in a release that found another's token, or none
+	NotHeld   int64 // releases that reported so
+	Fenced    int64 // accesses that the resource refused
+	Elsewhere int64
+}
+
+// Find is the counterexample of a code, if there is one.
+func (r *Result) Find(c sim.Code) *Counterexample {
+	for _, v := range r.Violated {
+		if v.Code == c {
+			return v
+		}
+	}
+	return nil
+}
+
+// Holds reports whether the search has shown that a code is never violated within
+// its bounds.
+func (r *Result) Holds(c sim.Code) bool {
+	return r.Complete && r.Bounds.codes().has(c) && r.Find(c) == nil
+}
+
+// Run searches every schedule within the bounds. It ends early, with what it has
+// found so far, when ctx is done or a limit is reached. The error is of bounds that
+// make no sense, of a strategy that can't be searched (see [Nondeterminism]), or
+// of the engine's disagreeing with the search, which would be a bug.
+func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	m, err := newModel(b)
+	if err != nil {
+		return nil, err
+	}
+	r, err := m.search(ctx, opt)
+	return r, errors.Join(err, m.close())
+}
+
+func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
+	s := &search{model: m, opt: opt, seen: newVisited(m.width)}
+	if err := s.run(ctx); err != nil && !errors.Is(err, errLimit) {
+		return nil, err
+	}
+	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
+	_, n := s.seen.sizes()
+	r.States = int64(n)
+	r.Commands, r.Operations = m.v.ran, m.k.ran
+	var all tally
+	for _, x := range s.crew {
+		all.add(&x.seen)
+	}
+	r.Near = NearMisses{Refused: all.refused, Compared: all.compared, NotHeld: all.blockedRelease, Fenced: all.fenced}
+	for k, n := range m.bounds.Faults {
+		if n > 0 && !all.used[k] {
+			r.Vacuity.Unused = append(r.Vacuity.Unused, Kind(k))
+		}
+	}
+	s.seen, s.crew = nil, nil // the least schedules need room of their own
+	return r, m.conclude(ctx, r, codes(s.found.Load())&m.bounds.codes())
+}
+
+// conclude finds the least schedules, and has the whole engine run them, and some
+// others besides.
+func (m *model) conclude(ctx context.Context, r *Result, found codes) error {
+	w, err := sim.New(m.cfg)
+	if err != nil {
+		return err
+	}
+	defer w.Close() //nolint:errcheck // nothing is written
+	trails, err := m.least(found, func() bool { return ctx.Err() != nil })
+	if err != nil {
+		return err
+	}
+	for _, c := range sim.Codes {
+		trail, any := trails[c]
+		if !any {
+			continue
+		}
+		v, err := m.counterexample(w, c, trail)
+		if err != nil {
+			return err
+		}
+		r.Violated = append(r.Violated, v)
+	}
+	if r.Vacuity.Reacquired, err = m.reacquires(w); err != nil {
+		return err
+	}
+	for seed := range uint64(samples) {
+		if err := m.agree(w, seed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// samples is how many random schedules of each search the whole engine runs, too.
+const samples = 20
+
+func (m *model) counterexample(w *sim.World, c sim.Code, trail []move) (*Counterexample, error) {
+	cfg := m.cfg
+	cfg.Scenario = sim.Label(fmt.Sprintf("least-%s", c))
+	if err := w.Reset(cfg, true); err != nil {
+		return nil, err
+	}
+	moves := m.schedule(trail)
+	if c == sim.PD {
+		moves = append(moves, sim.Move{Fault: sim.Aftermath{}})
+	}
+	if err := w.Play(moves, nil); err != nil {
+		return nil, fmt.Errorf("the engine cannot play what the search has found: %w", err)
+	}
+	t, err := w.Trace()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(t.Verdict(), c) {
+		return nil, fmt.Errorf("the search has found %s, and the engine says %s: one of them is wrong\n%s", c, t.Verdict(), t.Schedule)
+	}
+	t.Title = fmt.Sprintf("the least schedule with a %s", c.Name())
+	price := m.costOf(trail)
+	return &Counterexample{Code: c, Schedule: w.Schedule(), Faults: int(price.faults), Switches: int(price.switches), Steps: int(price.steps), Trace: t}, nil
+}
+
+// reacquires plays the schedule in which nothing goes wrong: one client after the
+// other. If the lock isn't had and given back at least twice there, a search that
+// finds nothing says nothing.
+func (m *model) reacquires(w *sim.World) (bool, error) {
+	if err := w.Reset(m.cfg, true); err != nil {
+		return false, err
+	}
+	for i := range m.bounds.Clients {
+		for !w.Where(i).Over && w.Step(sim.SetOf(i)) {
+		}
+	}
+	t, err := w.Trace()
+	if err != nil {
+		return false, err
+	}
+	granted, released := 0, 0
+	for i := range t.Events {
+		switch t.Events[i].Kind {
+		case sim.KindGranted:
+			granted++
+		case sim.KindReleased:
+			released++
+		}
+	}
+	return granted >= 2 && released >= 2, nil
+}
+
+// agree plays one random complete schedule, both in the search's own world and in
+// the whole engine, and reports where they differ.
+func (m *model) agree(w *sim.World, seed uint64) error {
+	if err := w.Reset(m.cfg, false); err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(seed, 7))
+	x := m.explorer()
+	x.s.copyFrom(m.start())
+	x.hasty = seed%2 == 0
+	var all codes
+	var trail, choices []move
+	eager := rng.IntN(3) // faults come more or less often
+	for {
+		if choices = x.moves(choices); len(choices) == 0 {
+			break
+		}
+		v := choices[rng.IntN(len(choices))]
+		for range eager {
+			if v.kind != acts && v.kind != passes {
+				v = choices[rng.IntN(len(choices))]
+			}
+		}
+		if x.follow(v); x.err != nil {
+			return x.err
+		}
+		v.ops = x.ops
+		trail = append(trail, v)
+		all |= x.found
+		if err := w.Play(m.play(v), nil); err != nil {
+			return err
+		}
+		if err := m.differ(x, w, all); err != nil {
+			return fmt.Errorf("after %d choices of schedule %d %w\n%s", len(trail), seed, err, m.text(trail))
+		}
+	}
+	dead := x.deadlocked()
+	if err := w.Aftermath(); err != nil {
+		return err
+	}
+	if real := slices.Contains(w.Verdict(), sim.PD); dead != real {
+		return fmt.Errorf("at the end of schedule %d the search says %t to a permanent deadlock, and the engine %t\n%s", seed, dead, real, m.text(trail))
+	}
+	return nil
+}
+
+func (m *model) text(trail []move) string {
+	return sim.Schedule{Config: m.cfg, Moves: m.schedule(trail)}.String()
+}
+
+// differ compares what both worlds say of violations, clients and nodes.
+func (m *model) differ(x *explorer, w *sim.World, found codes) error {
+	var real codes
+	for _, c := range w.Verdict() {
+		if c != sim.BD && c != sim.LV {
+			real |= setOf(c)
+		}
+	}
+	if found != real {
+		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
+	}
+	if a, b := x.picture(), m.picture(w); a != b {
+		return fmt.Errorf("the search has\n%s\nand the engine\n%s", a, b)
+	}
+	return nil
+}
+
+// picture is what a world looks like from outside.
+func (x *explorer) picture() string {
+	text := ""
+	for i := range x.bounds.Clients {
+		c, m := &x.s.clients[i], x.moment(i)
+		text += clientPicture(i, c.crashed, m.phase, int(m.acquired), c.live, m.inside, c.paused)
+	}
+	for i, n := range x.s.nodes {
+		text += fmt.Sprintf("n%d", i+1)
+		for _, k := range x.v.memories.at(n.memory).Keys {
+			text += fmt.Sprintf(" %s=%s", k.Name, k.Value)
+			if k.Left != sim.Immortal {
+				text += fmt.Sprintf(" for %dms", k.Left)
+			}
+			if k.Name == x.cfg.Key {
+				text += fmt.Sprintf(" of %d/%d", n.owner, n.ownerN)
+			}
+		}
+		text += "\n"
+	}
+	return text
+}
+
+func (m *model) picture(w *sim.World) string {
+	s, text := w.State(), ""
+	for i := range m.bounds.Clients {
+		c := &s.Clients[i]
+		text += clientPicture(i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, c.Paused)
+	}
+	for _, i := range s.Primary {
+		text += fmt.Sprintf("n%d", i+1)
+		for _, r := range s.Nodes[i].Records {
+			text += fmt.Sprintf(" %s=%s", r.Key, r.Value)
+			if r.Expires != sim.Never {
+				text += fmt.Sprintf(" for %dms", r.Left(w.Now()).Milliseconds())
+			}
+			if r.Key == m.cfg.Key {
+				text += fmt.Sprintf(" of %d/%d", r.Owner.Client, r.Owner.N)
+			}
+		}
+		text += "\n"
+	}
+	return text
+}
+
+func clientPicture(i int, crashed bool, phase sim.Phase, acquired int, live, inside, paused bool) string {
+	if crashed {
+		return names[i] + " crashed\n"
+	}
+	return fmt.Sprintf("%s %s, acquisition %d, live %t, inside %t, paused %t\n", names[i], phase, acquired, live, inside, paused)
+}

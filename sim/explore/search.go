@@ -1,0 +1,256 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lockstep/sim"
+)
+
+// Options are how a search is made. They have no influence on what it finds, as
+// long as it comes to its end.
+type Options struct {
+	Workers int   // 0 is one a core
+	Memory  int64 // bytes that the states and what is remembered may take; 0 is without limit
+	// Progress is called about five times a second.
+	Progress func(Progress)
+}
+
+// Progress is how far a search has come.
+type Progress struct {
+	States, Transitions int64
+	Depth               int // choices from the beginning
+	Frontier            int // states of this depth that are not followed yet
+}
+
+// search is one search under way.
+type search struct {
+	*model
+	opt      Options
+	seen     *visited
+	found    atomic.Uint32 // codes
+	stop     atomic.Bool
+	why      string // it stopped
+	mu       sync.Mutex
+	err      error
+	crew     []*explorer
+	dead     sync.Map // situations at the end, and whether they are deadlocks
+	followed atomic.Int64
+	depth    atomic.Int64
+	frontier atomic.Int64
+}
+
+// errLimit ends a search that has reached a limit.
+var errLimit = errors.New("limit reached")
+
+// run visits every state that can be reached. It goes by depth, so that a search
+// that is cut off has covered all shorter schedules.
+func (s *search) run(ctx context.Context) error {
+	first := s.explorer()
+	s.seen.add(first.first())
+	for range s.workers() {
+		x := s.explorer()
+		x.hasty = true
+		s.crew = append(s.crew, x)
+	}
+	done := s.watch(ctx)
+	defer done()
+	var from [shards]uint32
+	for s.err == nil && !s.stop.Load() {
+		to, _ := s.seen.sizes()
+		units := s.units(from, to)
+		if len(units) == 0 {
+			return s.err
+		}
+		s.layer(units)
+		from = to
+		s.depth.Add(1)
+	}
+	if s.err == nil {
+		return errLimit
+	}
+	return s.err
+}
+
+func (s *search) workers() int {
+	if s.opt.Workers > 0 {
+		return s.opt.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// unit is a piece of work: some states of one shard.
+type unit struct {
+	shard    int
+	from, to uint32
+}
+
+func (s *search) units(from, to [shards]uint32) (units []unit) {
+	const size = 128
+	n := 0
+	for i := range shards {
+		for at := from[i]; at < to[i]; at += size {
+			units = append(units, unit{i, at, min(at+size, to[i])})
+		}
+		n += int(to[i] - from[i])
+	}
+	s.frontier.Store(int64(n))
+	return units
+}
+
+// layer follows all states of one depth.
+func (s *search) layer(units []unit) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for _, x := range s.crew {
+		wg.Go(func() {
+			var states []uint32
+			for !s.stop.Load() {
+				n := int(next.Add(1)) - 1
+				if n >= len(units) {
+					return
+				}
+				u := units[n]
+				states = s.seen.read(u.shard, u.from, u.to, states)
+				for at := 0; at < len(states); at += s.width {
+					s.follow(x, states[at:at+s.width])
+				}
+				s.frontier.Add(-int64(u.to - u.from))
+				if x.err != nil {
+					s.fail(x.err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// follow visits what comes after one state.
+func (s *search) follow(x *explorer, state []uint32) {
+	x.unpack(state, &x.from)
+	x.s.copyFrom(&x.from)
+	x.choices = x.moves(x.choices)
+	if len(x.choices) == 0 {
+		if x.done() && s.wants(sim.PD) && s.deadlock(x, state) {
+			s.report(setOf(sim.PD))
+		}
+		return
+	}
+	for n, m := range x.choices {
+		if n > 0 {
+			x.s.copyFrom(&x.from)
+		}
+		x.follow(m)
+		if x.found != 0 {
+			s.report(x.found)
+		}
+		x.state = x.pack(state, x.state)
+		s.seen.add(x.state)
+	}
+	s.followed.Add(int64(len(x.choices)))
+}
+
+func (s *search) wants(c sim.Code) bool { return s.bounds.codes().has(c) }
+
+func (s *search) report(c codes) {
+	for {
+		old := s.found.Load()
+		if codes(old)&c == c || s.found.CompareAndSwap(old, old|uint32(c)) {
+			return
+		}
+	}
+}
+
+// deadlock remembers the answer: it depends on the nodes alone, and on the time
+// if anybody looks at that.
+func (s *search) deadlock(x *explorer, state []uint32) bool {
+	key := ending{now: x.s.world.now}
+	copy(key.nodes[:], state[s.bounds.Clients:s.width-1])
+	if known, any := s.dead.Load(key); any {
+		return known.(bool)
+	}
+	dead := x.deadlocked()
+	s.dead.Store(key, dead)
+	return dead
+}
+
+type ending struct {
+	nodes [sim.MaxNodes]uint32
+	now   int32
+}
+
+func (s *search) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+	s.stop.Store(true)
+}
+
+// halt ends the search early.
+func (s *search) halt(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.why == "" {
+		s.why = why
+	}
+	s.stop.Store(true)
+}
+
+// watch keeps to the limits, and tells of the progress, until it is told that the
+// search is over.
+func (s *search) watch(ctx context.Context) (done func()) {
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-ctx.Done():
+				s.halt(context.Cause(ctx).Error())
+				return
+			case <-tick.C:
+				s.check()
+			}
+		}
+	})
+	return func() {
+		close(over)
+		wg.Wait()
+	}
+}
+
+func (s *search) check() {
+	_, n := s.seen.sizes()
+	if s.opt.Progress != nil {
+		s.opt.Progress(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load()))})
+	}
+	if s.opt.Memory > 0 {
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		if int64(stats.HeapAlloc) > s.opt.Memory {
+			s.halt("the memory limit was reached")
+		}
+	}
+}
+
+// codes are those that the search looks for.
+func (b *Bounds) codes() codes {
+	if len(b.Codes) == 0 {
+		return setOf(sim.SW) | setOf(sim.DG) | setOf(sim.OV) | setOf(sim.FR) | setOf(sim.PD) | setOf(sim.GAP) | setOf(sim.FN)
+	}
+	var c codes
+	for _, code := range b.Codes {
+		c |= setOf(code)
+	}
+	return c
+}

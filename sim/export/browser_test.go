@@ -1,0 +1,378 @@
+package export
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim"
+)
+
+// browser is a headless Chromium that is spoken to over a pair of pipes, in the
+// DevTools protocol: a JSON object and a zero byte at a time.
+type browser struct {
+	t       *testing.T
+	in      io.Writer
+	out     *bufio.Reader
+	next    int
+	session string
+	faults  []string // what the page complained of
+}
+
+func findChromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless_shell",
+		"/usr/bin/chromium", "/snap/bin/chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no Chromium here: the player's page is tested only where one is installed (Debian's package chromium)")
+	return ""
+}
+
+func openBrowser(t *testing.T) *browser {
+	t.Helper()
+	path := findChromium(t)
+	theirIn, in := pipe(t)
+	out, theirOut := pipe(t)
+	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-extensions",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirIn.Close()  //nolint:errcheck,gosec // the browser has them now
+	theirOut.Close() //nolint:errcheck,gosec // the browser has them now
+	t.Cleanup(func() {
+		in.Close()         //nolint:errcheck,gosec // it ends when its pipe does
+		cmd.Process.Kill() //nolint:errcheck,gosec // and if not, so
+		cmd.Wait()         //nolint:errcheck,gosec // it was killed
+		if t.Failed() {
+			t.Log(complaints.String())
+		}
+	})
+	const patience = time.Minute
+	if err := out.SetReadDeadline(time.Now().Add(patience)); err != nil { // a browser that hangs must not hang the tests
+		t.Fatal(err)
+	}
+	b := &browser{t: t, in: in, out: bufio.NewReader(out)}
+	var target struct{ TargetID, SessionID string }
+	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
+	b.session = target.SessionID
+	for _, domain := range []string{"Page", "Runtime", "Network", "Log"} {
+		b.call(domain+".enable", nil, nil)
+	}
+	return b
+}
+
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() }) //nolint:errcheck,gosec // some are closed already
+	return r, w
+}
+
+type message struct {
+	ID     int             `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct{ Message string }
+}
+
+// call asks the browser for something and waits for the answer.
+func (b *browser) call(method string, params map[string]any, result any) {
+	b.t.Helper()
+	b.next++
+	request := map[string]any{"id": b.next, "method": method}
+	if params != nil {
+		request["params"] = params
+	}
+	if b.session != "" {
+		request["sessionId"] = b.session
+	}
+	text, err := json.Marshal(request)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.in.Write(append(text, 0)); err != nil {
+		b.t.Fatal(err)
+	}
+	answer := b.until(func(m *message) bool { return m.ID == b.next })
+	if answer.Error != nil {
+		b.t.Fatalf("%s: %s", method, answer.Error.Message)
+	}
+	if result != nil {
+		if err := json.Unmarshal(answer.Result, result); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// until reads what the browser has to say up to a message, and keeps what the page complains of.
+func (b *browser) until(wanted func(*message) bool) *message {
+	b.t.Helper()
+	for {
+		text, err := b.out.ReadBytes(0)
+		if err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				b.t.Fatal("the browser does not answer")
+			}
+			b.t.Fatal(err)
+		}
+		m := &message{}
+		if err := json.Unmarshal(text[:len(text)-1], m); err != nil {
+			b.t.Fatal(err)
+		}
+		switch m.Method {
+		case "Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled":
+			b.faults = append(b.faults, string(m.Params))
+		case "Network.requestWillBeSent":
+			if !strings.Contains(string(m.Params), `"url":"file://`) {
+				b.faults = append(b.faults, "asks the network: "+string(m.Params))
+			}
+		}
+		if wanted(m) {
+			return m
+		}
+	}
+}
+
+// open loads a page at a fragment.
+func (b *browser) open(page, fragment string) {
+	b.t.Helper()
+	file := filepath.Join(b.t.TempDir(), "run.html")
+	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	b.call("Page.navigate", map[string]any{"url": "file://" + file + fragment}, nil)
+	b.until(func(m *message) bool { return m.Method == "Page.loadEventFired" })
+}
+
+// ask evaluates an expression in the page.
+func (b *browser) ask(expression string) string {
+	b.t.Helper()
+	var answer struct {
+		Result           struct{ Value any }
+		ExceptionDetails json.RawMessage
+	}
+	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &answer)
+	if answer.ExceptionDetails != nil {
+		b.t.Fatalf("%s: %s", expression, answer.ExceptionDetails)
+	}
+	return fmt.Sprint(answer.Result.Value)
+}
+
+// press types keys as a person does.
+func (b *browser) press(keys ...string) {
+	b.t.Helper()
+	codes := map[string]int{"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35}
+	for _, k := range keys {
+		event := map[string]any{"type": "keyDown", "key": k, "windowsVirtualKeyCode": codes[k]}
+		if len(k) == 1 {
+			event["text"] = k
+		}
+		b.call("Input.dispatchKeyEvent", event, nil)
+		b.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": k}, nil)
+	}
+}
+
+func (b *browser) text(id string) string {
+	return b.ask(`document.getElementById("` + id + `").innerText`)
+}
+
+func (b *browser) at() string { return b.ask(`document.body.dataset.pos`) }
+
+func (b *browser) calm() {
+	b.t.Helper()
+	for _, f := range b.faults {
+		b.t.Errorf("the page complains: %s", f)
+	}
+}
+
+// Forward and back through a whole run, the page says at each event what the fold says.
+func TestPlayerSteps(t *testing.T) {
+	b := openBrowser(t)
+	run := trace(t, "setpx-lua", "pause-past-ttl")
+	b.open(HTML(run), "")
+	last := len(run.Events)
+	check := func(pos int) {
+		t.Helper()
+		if got := b.at(); got != fmt.Sprint(pos) {
+			t.Fatalf("the page is at %s, want %d", got, pos)
+		}
+		state := run.StateAt(pos)
+		if got := b.text("alarm"); !strings.HasSuffix(got, run.Holders(state)) {
+			t.Fatalf("at %d it says %q, want %q", pos, got, run.Holders(state))
+		}
+		if got := b.ask(`[...document.querySelectorAll("#state tr")].find(r => r.cells[0].innerText == "believers").cells[1].innerText`); got != fmt.Sprint(state.Believers()) {
+			t.Errorf("at %d it has %s believers, want %d", pos, got, state.Believers())
+		}
+		if got := b.ask(`document.querySelectorAll("#events li:not([hidden])").length`); got != fmt.Sprint(pos) {
+			t.Errorf("at %d it lists %s events: the future is under fog", pos, got)
+		}
+		if pos > 0 && !strings.Contains(b.text("event"), run.Text(&run.Events[pos-1])) {
+			t.Errorf("at %d it tells of %q", pos, b.text("event"))
+		}
+	}
+	check(0)
+	for pos := 1; pos <= last; pos++ {
+		b.press("ArrowRight")
+		check(pos)
+	}
+	b.press("ArrowRight")
+	check(last)
+	if got := b.ask(`[...document.querySelectorAll("#events li")].filter(e => e.matches(".here") || e.getAttribute("aria-selected") == "true").map(e => e.id).join()`); got != fmt.Sprintf("e%d", last) {
+		t.Errorf("selected are %s", got)
+	}
+	if got := b.text("verdict"); !strings.HasSuffix(got, run.Verdict().String()) {
+		t.Errorf("at the end it says %q", got)
+	}
+	for pos := last - 1; pos >= last-5; pos-- {
+		b.press("ArrowLeft")
+		check(pos)
+	}
+	b.press("g")
+	check(0)
+	if got := b.text("broken"); got != "" {
+		t.Errorf("rewound, it still says %q", got)
+	}
+	b.press("G")
+	check(last)
+	b.calm()
+}
+
+// ! goes from violation to violation, and the proof leads to its events.
+func TestPlayerShowsViolations(t *testing.T) {
+	b := openBrowser(t)
+	run := trace(t, "setpx-lua", "pause-past-ttl")
+	b.open(HTML(run), "")
+	for i, v := range run.Violations {
+		b.press("!")
+		if got := b.at(); got != fmt.Sprint(v.Last()) {
+			t.Fatalf("violation %d: the page is at %s, want %d", i, got, v.Last())
+		}
+		if got := b.text("alarm"); !strings.HasPrefix(got, "!! "+strings.ToUpper(v.Code.Name())+" !!") {
+			t.Errorf("it says %q", got)
+		}
+		if got := b.ask(`document.getElementById("now").className`); got != "level2" {
+			t.Errorf("it looks like %s", got)
+		}
+		if notes := b.text("notes"); !strings.Contains(notes, v.Text) {
+			t.Errorf("it does not say why: %q", notes)
+		}
+	}
+	v := run.Violations[0]
+	b.ask(`document.querySelector("#broken button").click()`)
+	if got := b.at(); got != fmt.Sprint(v.Events[0]) {
+		t.Errorf("its proof leads to %s, want %d", got, v.Events[0])
+	}
+	b.calm()
+}
+
+// Chapters, the slider, the list, play and the address all lead to a place.
+func TestPlayerFindsItsWay(t *testing.T) {
+	b := openBrowser(t)
+	run := trace(t, "get-then-del", "release-gap")
+	b.open(HTML(run), "#30")
+	at := func(want int, how string) {
+		t.Helper()
+		if got := b.at(); got != fmt.Sprint(want) {
+			t.Errorf("%s leads to %s, want %d", how, got, want)
+		}
+	}
+	at(30, "the address")
+	if got := b.ask(`document.querySelector("#source .lit .n").innerText`); got == "" {
+		t.Error("no line of the source is lit")
+	}
+	b.press("g", "]")
+	chapter := 0
+	for _, n := range run.Notes {
+		if pos := n.Seq - 1; pos > 0 && chapter == 0 {
+			chapter = pos
+		}
+	}
+	at(chapter, "]")
+	b.press("[")
+	at(0, "[")
+	b.ask(`{ const s = document.getElementById("scrub"); s.focus(); s.value = 12; s.dispatchEvent(new Event("input")); }`)
+	at(12, "the slider")
+	b.press("ArrowRight")
+	at(13, "an arrow key on the slider")
+	if got := b.ask(`document.getElementById("scrub").getAttribute("aria-valuetext")`); !strings.HasPrefix(got, "event 13 of ") {
+		t.Errorf("the slider reads %q", got)
+	}
+	b.ask(`document.getElementById("clear").click()`)
+	b.ask(`document.getElementById("e40").click()`)
+	at(40, "a click on an event")
+	b.ask(`document.getElementById("events").focus()`)
+	b.press("ArrowLeft", "ArrowLeft")
+	at(38, "arrow keys on the list")
+	if got := b.ask(`location.hash`); got != "#38" {
+		t.Errorf("the address is %s", got)
+	}
+	b.ask(`location.hash = "#7"; new Promise(r => setTimeout(r))`)
+	b.ask(`1`)
+	at(7, "a new address")
+	b.calm()
+}
+
+// A user's text stays text, in a browser too.
+func TestPlayerRunsNoForeignScript(t *testing.T) {
+	b := openBrowser(t)
+	b.open(HTML(spoilt()), "#4")
+	if got := b.ask(`String(window.owned)`); got != "undefined" {
+		t.Error("a script in the scenario's text has run")
+	}
+	for _, id := range []string{"notes", "event", "broken", "state", "events"} {
+		if got := b.ask(`document.querySelectorAll("#` + id + ` :is(script, b:not(#broken b))").length`); got != "0" {
+			t.Errorf("markup in the scenario's text has become elements of #%s", id)
+		}
+	}
+	if got := b.text("notes"); !strings.Contains(got, `</script><script>window.owned=1</script>`) {
+		t.Errorf("the note reads %q", got)
+	}
+	b.ask(`{ const s = document.createElement("script"); s.textContent = "window.owned = 2"; document.body.append(s); }`)
+	if got := b.ask(`String(window.owned)`); got != "undefined" {
+		t.Error("the page's policy lets a foreign script run")
+	}
+}
+
+// The picture is drawn without a complaint, and nothing runs out of it.
+func TestPictureFits(t *testing.T) {
+	b := openBrowser(t)
+	for _, run := range []*sim.Trace{trace(t, "setpx-lua", "pause-past-ttl"), trace(t, "redlock", "slow-node"), spoilt()} {
+		b.open("<!doctype html><meta charset=utf-8>"+SVG(run), "")
+		out := b.ask(`{
+  const svg = document.querySelector("svg"), box = svg.getBoundingClientRect();
+  [...svg.querySelectorAll("text")].filter((e) => { const r = e.getBoundingClientRect(); return r.left < box.left || r.right > box.right || r.bottom > box.bottom; }).map((e) => e.textContent).join("; ");
+}`)
+		if out != "" {
+			t.Errorf("%s under %.20q: text runs out of the picture: %s", run.Strategy, run.Scenario, out)
+		}
+		over := b.ask(`{
+  [...document.querySelectorAll("rect.ls-chip + text")].filter((e) => e.getBoundingClientRect().width > e.previousElementSibling.getBoundingClientRect().width + 1).map((e) => e.textContent).join("; ");
+}`)
+		if over != "" {
+			t.Errorf("%s under %.20q: letters are wider than was reckoned: %s", run.Strategy, run.Scenario, over)
+		}
+	}
+	b.calm()
+}

@@ -1,0 +1,331 @@
+package export
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"path"
+	"strings"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+//go:embed player.html
+var pageText string
+
+//go:embed player.css
+var pageStyle string
+
+//go:embed player.js
+var pageScript string
+
+// Parsing cannot fail on a template that a test has executed.
+var page = template.Must(template.New("player").Parse(pageText))
+
+// HTML is one page with a player in it: the timeline with the future under fog, and at
+// every event what is true, what has just changed, what is said and which line
+// of the strategy did it. The page asks the network for nothing, and its own
+// policy forbids it to. What it shows of a state was folded and put into words
+// here; its script only chooses what to show.
+func HTML(t *sim.Trace) string {
+	d := draw(t)
+	data, err := json.Marshal(d.film())
+	if err != nil {
+		panic("export: a trace of strings and numbers does not marshal: " + err.Error())
+	}
+	var text strings.Builder
+	t.Plain(&text) //nolint:errcheck // a Builder takes everything
+	digest := sha256.Sum256([]byte(pageScript))
+	var b bytes.Buffer
+	if err := page.Execute(&b, map[string]any{
+		"Trace": t, "Heading": d.heading(), "Last": d.last(), "Plain": text.String(),
+		"Policy":   "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'",
+		"Style":    template.CSS(pageStyle),   //nolint:gosec // ours
+		"Script":   template.JS(pageScript),   //nolint:gosec // ours
+		"Data":     template.JS(data),         //nolint:gosec // JSON, in which < > and & are escaped
+		"Timeline": template.HTML(d.canvas()), //nolint:gosec // every text in it has gone through escape
+	}); err != nil {
+		panic("export: the page cannot be written: " + err.Error())
+	}
+	return b.String()
+}
+
+// canvas is the timeline with the cursor and the fog that the script moves.
+func (d *drawing) canvas() string {
+	p := &pen{}
+	width := labels + d.end + margin
+	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="Timeline: the rows are clients, servers and the store">`,
+		width, d.height+8, width, d.height+8)
+	p.WriteString(style + definitions)
+	p.WriteString(d.String())
+	p.printf(`<rect id="fog" class="ls-fog" x="%d" y="0" width="%d" height="%d"/>`, width, width, d.height+8) // until the script moves it, nothing is hidden
+	p.printf(`<g id="cursor" transform="translate(%d 0)"><path class="ls-cursor" d="M0 %dV%d"/><path class="ls-fg" d="M-6 %dH6L0 %dZ"/><text id="clock" class="ls-small ls-bold ls-mid ls-fg ls-clock" y="%d"></text></g>`,
+		labels, ruler, d.height, ruler-8, ruler+1, ruler-12)
+	p.printf(`<g id="names"><rect class="ls-bg" width="%d" height="%d"/>`, labels-9, d.height)
+	p.WriteString(d.names.String())
+	p.printf("</g></svg>")
+	return p.String()
+}
+
+// film is what the player's script gets: the trace, and what there is to show at
+// each position.
+type film struct {
+	Trace    *sim.Trace `json:"trace"`
+	Frames   []frame    `json:"frames"` // by position
+	Rows     []stateRow `json:"rows"`   // each once; frames refer to them
+	Chapters []chapter  `json:"chapters"`
+	Breaks   []breach   `json:"breaks"`
+	Sources  []source   `json:"sources"`
+}
+
+// frame is one position.
+type frame struct {
+	X       int    `json:"x"` // of the cursor
+	Time    string `json:"time"`
+	Ink     int    `json:"ink"` // of who did it, or -1
+	Holders string `json:"holders"`
+	Level   int    `json:"level"` // 0 calm, 1 something is broken or two believe, 2 something has just broken
+	Rows    []int  `json:"rows"`
+	Fresh   []int  `json:"fresh"`   // which of Rows the event changed
+	Source  *place `json:"source"`  // where the event comes from
+	Stands  []spot `json:"stands"`  // where the clients stand
+	Chapter int    `json:"chapter"` // index of the last one that has begun, or -1
+	Broken  int    `json:"broken"`  // how many of Breaks are complete
+}
+
+type stateRow struct {
+	Who  string `json:"who"`
+	Ink  int    `json:"ink"`
+	Text string `json:"text"`
+}
+
+type place struct {
+	File int `json:"file"` // index of Sources
+	Line int `json:"line"`
+}
+
+// spot is a client on a line of code.
+type spot struct {
+	place
+	Client string `json:"client"`
+	Ink    int    `json:"ink"`
+}
+
+// chapter is what is said at one position.
+type chapter struct {
+	Pos   int    `json:"pos"`
+	Notes []said `json:"notes"`
+}
+
+type said struct {
+	Kind   string `json:"kind"`
+	Text   string `json:"text"`
+	Answer string `json:"answer,omitempty"`
+}
+
+type breach struct {
+	Pos    int    `json:"pos"`
+	Code   string `json:"code"`
+	Name   string `json:"name"`
+	Text   string `json:"text"`
+	Events []int  `json:"events"` // positions that the proving events lead to
+}
+
+type source struct {
+	File string `json:"file"`
+	Code string `json:"code"`
+}
+
+func (d *drawing) film() *film {
+	f := &film{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}}
+	for i := range d.Notes {
+		n := &d.Notes[i]
+		pos := d.position(n.Seq)
+		if k := len(f.Chapters); k == 0 || f.Chapters[k-1].Pos != pos {
+			f.Chapters = append(f.Chapters, chapter{Pos: pos})
+		}
+		c := &f.Chapters[len(f.Chapters)-1]
+		c.Notes = append(c.Notes, said{n.Kind.String(), n.Prose(), n.Answer})
+	}
+	for i := range d.Violations {
+		v := &d.Violations[i]
+		b := breach{Pos: d.after(v.Last()), Code: v.Code.String(), Name: v.Code.Name(), Text: v.Text}
+		for _, seq := range v.Events {
+			b.Events = append(b.Events, d.after(seq))
+		}
+		f.Breaks = append(f.Breaks, b)
+	}
+	files := f.sources(d.Trace)
+	known := map[stateRow]int{}
+	for pos := range d.states {
+		f.Frames = append(f.Frames, d.frame(pos, f, files, known))
+	}
+	return f
+}
+
+// sources collects the code of the strategy, and of the others that it calls.
+// The index is by file, as events name it.
+func (f *film) sources(t *sim.Trace) map[string]int {
+	index := map[string]int{}
+	for i := range t.Events {
+		file := t.Events[i].Source.File
+		if _, known := index[file]; known || file == "" {
+			continue
+		}
+		for _, s := range strategies.All() {
+			if file == "strategies/"+s.File {
+				index[file] = len(f.Sources)
+				f.Sources = append(f.Sources, source{file, s.Code()})
+				break
+			}
+		}
+	}
+	return index
+}
+
+func (d *drawing) frame(pos int, f *film, files map[string]int, known map[stateRow]int) frame {
+	s := d.states[pos]
+	fr := frame{X: labels + d.x[pos], Time: sim.Brief(s.At), Ink: -1, Holders: d.Holders(s), Stands: d.stands(s, files), Chapter: -1}
+	if pos > 0 {
+		e := &d.Events[pos-1]
+		fr.Ink = d.inkNumber(d.doer(e))
+		if file, has := files[e.Source.File]; has {
+			fr.Source = &place{file, e.Source.Line}
+		}
+	}
+	fr.Rows, fr.Fresh = d.frameRows(pos, f, known)
+	for i := range f.Chapters {
+		if f.Chapters[i].Pos <= pos {
+			fr.Chapter = i
+		}
+	}
+	fr.Level = min(1, max(0, s.Believers()-1))
+	for _, b := range f.Breaks {
+		if b.Pos <= pos {
+			fr.Broken++
+			fr.Level = max(fr.Level, 1)
+		}
+		if b.Pos == pos {
+			fr.Level = 2
+		}
+	}
+	return fr
+}
+
+// frameRows is what is true at a position, as indices of the film's rows, and
+// which of them the event that led there has made so.
+func (d *drawing) frameRows(pos int, f *film, known map[stateRow]int) (rows, fresh []int) {
+	s := d.states[pos]
+	before := *d.states[max(pos-1, 0)]
+	before.At = s.At // so that what only time has changed does not count
+	old := map[stateRow]int{}
+	for _, r := range d.stateRows(&before, pos) {
+		old[r]++
+	}
+	fresh = []int{}
+	for i, r := range d.stateRows(s, pos) {
+		if old[r]--; old[r] < 0 {
+			fresh = append(fresh, i)
+		}
+		if _, has := known[r]; !has {
+			known[r] = len(f.Rows)
+			f.Rows = append(f.Rows, r)
+		}
+		rows = append(rows, known[r])
+	}
+	return rows, fresh
+}
+
+// stands is on which line of the strategy's code each client is.
+func (d *drawing) stands(s *sim.State, files map[string]int) []spot {
+	spots := []spot{}
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		if file, has := files[c.Source.File]; has && c.InStrategy() {
+			spots = append(spots, spot{place{file, c.Source.Line}, d.Clients[i], d.inkNumber(i)})
+		}
+	}
+	return spots
+}
+
+// inkNumber is the number of a client's colour, or -1.
+func (r *reading) inkNumber(client int) int {
+	if client == sim.None || r.Clients[client] == sim.Probe {
+		return -1
+	}
+	return client % patterns
+}
+
+// stateRows is what is true in a state, in words: what each client that has begun
+// by a position does and believes, what each node holds, what the store has.
+func (r *reading) stateRows(s *sim.State, pos int) []stateRow {
+	var rows []stateRow
+	for i := range s.Clients {
+		if r.begins[i] != sim.None && (r.Clients[i] != sim.Probe || pos > r.begins[i]) {
+			rows = append(rows, r.clientRows(s, i)...)
+		}
+	}
+	for i := range s.Nodes {
+		rows = append(rows, r.nodeRows(s, i)...)
+	}
+	rows = append(rows, stateRow{"believers", -1, fmt.Sprint(s.Believers())})
+	store := fmt.Sprintf("value %d, version %d", s.Store.Value, s.Store.Version)
+	if s.Store.Fence != 0 {
+		store += fmt.Sprintf(", highest fence %d", s.Store.Fence)
+	}
+	for i := len(s.Store.Touches) - 1; i >= 0; i-- {
+		if touch := &s.Store.Touches[i]; touch.Write {
+			store += ", by " + r.Clients[touch.By.Client]
+			break
+		}
+	}
+	return append(rows, stateRow{"store", -1, store})
+}
+
+func (r *reading) clientRows(s *sim.State, i int) []stateRow {
+	c, ink := &s.Clients[i], r.inkNumber(i)
+	rows := []stateRow{{r.Clients[i], ink, c.Doing()}}
+	more := func(text string) { rows = append(rows, stateRow{"", ink, text}) }
+	if text := c.Lease.Describe(s.At); text != "" {
+		more(text)
+	}
+	if len(c.Pending) > 0 {
+		more("awaits " + sim.CommandText(c.Pending))
+	}
+	if c.Source.File != "" && c.InStrategy() {
+		more(fmt.Sprintf("at %s:%d", path.Base(c.Source.File), c.Source.Line))
+	}
+	return rows
+}
+
+func (r *reading) nodeRows(s *sim.State, i int) []stateRow {
+	n, name := &s.Nodes[i], r.Nodes[i]
+	switch {
+	case !n.Up:
+		return []stateRow{{name, -1, "down"}}
+	case len(n.Records) == 0:
+		return []stateRow{{name, -1, "empty"}}
+	}
+	var rows []stateRow
+	for j := range n.Records {
+		rec := &n.Records[j]
+		row := stateRow{name, -1, rec.Key + " = " + rec.Value}
+		if rec.Owner != sim.Nobody {
+			row.Ink = r.inkNumber(rec.Owner.Client)
+			row.Text += " (" + r.Clients[rec.Owner.Client] + "'s)"
+		}
+		if rec.Expires == sim.Never {
+			row.Text += ", no expiry"
+		} else {
+			row.Text += ", " + sim.Brief(rec.Left(s.At)) + " left"
+		}
+		rows = append(rows, row)
+		name = ""
+	}
+	return rows
+}

@@ -1,0 +1,210 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+var (
+	scripts  = regexp.MustCompile(`(?s)<script[^>]*>(.*?)</script`)
+	external = regexp.MustCompile(`(?i)\b(src|href|action|data|poster|srcset)\s*=|@import|url\(\s*['"]?(?:[a-z]+:|//)`)
+)
+
+// filmOf takes a page apart: the data in it.
+func filmOf(t *testing.T, page string) map[string]json.RawMessage {
+	t.Helper()
+	parts := scripts.FindAllStringSubmatch(page, -1)
+	if len(parts) != 2 || strings.Count(strings.ToLower(page), "<script") != 2 || strings.Count(strings.ToLower(page), "</script") != 2 {
+		t.Fatalf("%d scripts, want the data and the player", len(parts))
+	}
+	if parts[1][1] != pageScript {
+		t.Error("the player's script is not as its digest in the page's policy says")
+	}
+	var film map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(parts[0][1]), &film); err != nil {
+		t.Fatal(err)
+	}
+	return film
+}
+
+func decode[T any](t *testing.T, raw json.RawMessage) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// pages calls test with the pages of some of the runs, of all strategies and of
+// all scenarios in the end; all the runs would take half a minute.
+func pages(t *testing.T, test func(t *testing.T, trace *sim.Trace, page string)) {
+	t.Helper()
+	n := 0
+	eachRun(t, func(t *testing.T, trace *sim.Trace) {
+		if n++; n%(len(strategies.All())+1) == 1 {
+			test(t, trace, HTML(trace))
+		}
+	})
+}
+
+// The page asks nobody for anything, and carries the very trace that --json prints.
+func TestPageIsWhole(t *testing.T) {
+	pages(t, func(t *testing.T, trace *sim.Trace, page string) {
+		film := filmOf(t, page)
+		if found := external.FindString(page[:strings.Index(page, `id="film"`)]); found != "" {
+			t.Errorf("the page refers to something outside: %s", found)
+		}
+		want, err := json.Marshal(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(film["trace"], want) {
+			t.Error("the trace in the page is not the run's")
+		}
+	})
+}
+
+// What the page shows at each position is what the trace's fold says.
+func TestFramesTellTheState(t *testing.T) {
+	pages(t, func(t *testing.T, trace *sim.Trace, page string) {
+		film := filmOf(t, page)
+		frames, rows := decode[[]frame](t, film["frames"]), decode[[]stateRow](t, film["rows"])
+		if len(frames) != len(trace.Events)+1 {
+			t.Fatalf("%d frames for %d events", len(frames), len(trace.Events))
+		}
+		state := trace.NewState()
+		for pos := range frames {
+			if pos > 0 {
+				state.Apply(&trace.Events[pos-1])
+			}
+			f := &frames[pos]
+			if f.Holders != trace.Holders(state) || f.Time != sim.Brief(state.At) {
+				t.Fatalf("position %d: %q at %s", pos, f.Holders, f.Time)
+			}
+			shown := map[string]string{}
+			who := ""
+			for _, i := range f.Rows {
+				if rows[i].Who != "" {
+					who = rows[i].Who
+				}
+				shown[who] += rows[i].Text + "\n"
+			}
+			checkShown(t, trace, state, pos, shown)
+		}
+	})
+}
+
+func checkShown(t *testing.T, trace *sim.Trace, state *sim.State, pos int, shown map[string]string) {
+	t.Helper()
+	if got := shown["believers"]; got != fmt.Sprintln(state.Believers()) {
+		t.Errorf("position %d: %s believers, want %d", pos, got, state.Believers())
+	}
+	if want := fmt.Sprintf("value %d, version %d", state.Store.Value, state.Store.Version); !strings.HasPrefix(shown["store"], want) {
+		t.Errorf("position %d: store %q, want %q", pos, shown["store"], want)
+	}
+	for i, name := range trace.Clients {
+		text, c := shown[name], &state.Clients[i]
+		if text == "" {
+			continue // it never does anything, or is the probe, which has not begun
+		}
+		if strings.Contains(text, "believes;") != c.Lease.Believed || strings.Contains(text, "PAUSED") != (c.Paused && !c.Hung && !c.Stopped) {
+			t.Errorf("position %d: %s is %q, and its state is %+v", pos, name, text, c)
+		}
+	}
+	for i, name := range trace.Nodes {
+		rec := state.LockRecord(i)
+		if has := strings.Contains(shown[name], trace.Key+" = "); has != (rec != nil && state.Nodes[i].Up) {
+			t.Errorf("position %d: %s holds %q, and its record is %+v", pos, name, shown[name], rec)
+		}
+	}
+}
+
+// A row is marked as new if and only if the event changed it: time alone does not.
+func TestFreshRows(t *testing.T) {
+	run := trace(t, "setpx-lua", "pause-past-ttl")
+	film := draw(run).film()
+	for pos, f := range film.Frames {
+		var fresh []string
+		for _, i := range f.Fresh {
+			r := film.Rows[f.Rows[i]]
+			fresh = append(fresh, strings.TrimSpace(r.Who+" "+r.Text))
+		}
+		if pos == 0 {
+			continue
+		}
+		var want []string
+		switch e := &run.Events[pos-1]; {
+		case e.Kind == sim.KindExpire:
+			want = []string{"n1 empty"}
+		case e.Kind == sim.KindPause && run.Clients[e.Client] == "A":
+			want = []string{"A in the critical section, PAUSED"}
+		case e.Kind == sim.KindLapse:
+			want = []string{"believes; lease over for 0s"}
+		case e.Kind == sim.KindWrite && run.Clients[e.Client] == "A":
+			want = []string{"store value 1, version 1, by A"}
+		default:
+			continue
+		}
+		if !slices.Equal(fresh, want) {
+			t.Errorf("%s\nnew: %q, want %q", run.Line(&run.Events[pos-1]), fresh, want)
+		}
+	}
+}
+
+func TestFilmHasTheStoryAndTheCode(t *testing.T) {
+	run := trace(t, "redlock-no-elapsed", "slow-node")
+	film := draw(run).film()
+	said := 0
+	for i, c := range film.Chapters {
+		said += len(c.Notes)
+		if i > 0 && film.Chapters[i-1].Pos >= c.Pos {
+			t.Errorf("chapter %d begins at %d, after one at %d", i, c.Pos, film.Chapters[i-1].Pos)
+		}
+	}
+	if said != len(run.Notes) {
+		t.Errorf("%d notes of %d", said, len(run.Notes))
+	}
+	for pos, f := range film.Frames {
+		if pos == 0 {
+			continue
+		}
+		src := run.Events[pos-1].Source
+		switch {
+		case !strings.HasPrefix(src.File, "strategies/"):
+			if f.Source != nil {
+				t.Errorf("event %d comes from %v", pos, f.Source)
+			}
+		case f.Source == nil || film.Sources[f.Source.File].File != src.File || f.Source.Line != src.Line:
+			t.Errorf("event %d comes from %v, want %s:%d", pos, f.Source, src.File, src.Line)
+		case strings.Count(film.Sources[f.Source.File].Code, "\n") < src.Line:
+			t.Errorf("%s has no line %d", src.File, src.Line)
+		}
+	}
+	if len(film.Sources) < 2 {
+		t.Errorf("%d files: redlock-no-elapsed calls redlock's code", len(film.Sources))
+	}
+}
+
+// Text that would be markup, script or the end of the data stays text.
+func TestPageEscapes(t *testing.T) {
+	run := spoilt()
+	page := HTML(run)
+	film := filmOf(t, page)
+	if len(decode[[]chapter](t, film["chapters"])[0].Notes[0].Text) == 0 {
+		t.Error("the note is gone")
+	}
+	for _, raw := range []string{"<b>&amp; \"q\"", "<script>window", "]]> <!--", "\x00"} {
+		if strings.Contains(page, raw) {
+			t.Errorf("%q stands in the page as it is", raw)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim"
+)
+
+// mark is the glyph of an event on the row of who did it, or nothing.
+func (r *reading) mark(e *sim.Event) string {
+	if len(r.broken[e.Seq]) > 0 && e.Kind == sim.KindWrite {
+		return "bad"
+	}
+	switch e.Kind {
+	case sim.KindSend:
+		return "send"
+	case sim.KindRefused:
+		return "refused"
+	case sim.KindGranted:
+		return "granted"
+	case sim.KindRelease:
+		return "release"
+	case sim.KindExtended:
+		return "extend"
+	case sim.KindRead:
+		return "read"
+	case sim.KindWrite:
+		return "write"
+	case sim.KindReject:
+		return "reject"
+	case sim.KindCrash:
+		return "crash"
+	case sim.KindResume:
+		return "resume"
+	case sim.KindTimeout, sim.KindDisconnect, sim.KindFailed, sim.KindReleaseFailed, sim.KindExtendFailed:
+		return "lost"
+	case sim.KindWallStep, sim.KindThreadEnd:
+		return "fault"
+	}
+	return ""
+}
+
+// stamp is a mark that is to be drawn.
+type stamp struct {
+	name   string // of the glyph; empty for a mere ring
+	client int
+	x, y   int
+	e      *sim.Event
+}
+
+// stamps draws marks on patches of ground, with a ring around those that prove a
+// violation. Patches come first, so that none hides its neighbour's mark.
+func (d *drawing) stamps(list []stamp) {
+	for _, s := range list {
+		if s.name != "" && !d.asking(s.e) {
+			d.printf(`<circle class="ls-halo" cx="%d" cy="%d" r="8"/>`, s.x, s.y)
+		}
+	}
+	for _, s := range list {
+		title := strings.TrimSpace(d.Line(s.e))
+		if s.name != "" {
+			d.used[s.name] = true
+			d.glyph(s.name, glyphClass(s.name, d.ink("", s.client)), s.x, s.y, title)
+		}
+		if d.proof[s.e.Seq] {
+			d.shape(title, `<circle class="ls-ring" cx="%d" cy="%d" r="9"`, s.x, s.y)
+		}
+	}
+}
+
+// glyphClass is the look of a mark in the ink with that number.
+func glyphClass(name, ink string) string {
+	switch {
+	case name == "bad" || name == "crash" || name == "fault":
+		return "ls-mark ls-x"
+	case hollow[name]:
+		return "ls-mark ls-hollow ls-l" + ink
+	}
+	return "ls-mark ls-f" + ink + " ls-l" + ink
+}
+
+// clientStamps marks what a client did.
+func (d *drawing) clientStamps(client, y int) []stamp {
+	var list []stamp
+	for i := range d.Events {
+		e := &d.Events[i]
+		if name := d.mark(e); d.doer(e) == client && (name != "" || d.proof[e.Seq]) {
+			list = append(list, stamp{name, client, d.x[i+1], y + 16, e})
+		}
+	}
+	return list
+}
+
+// nodeStamps marks what befell a node: a command that proves a violation, an
+// expiry, a fall, a clock that jumped.
+func (d *drawing) nodeStamps(node, y int) []stamp {
+	var list []stamp
+	for i := range d.Events {
+		e := &d.Events[i]
+		if name := d.nodeMark(e); d.on(node, e) && (name != "" || d.proof[e.Seq]) {
+			list = append(list, stamp{name, e.Client, d.x[i+1], y + 13, e})
+		}
+	}
+	return list
+}
+
+// on reports whether an event is a node's own.
+func (r *reading) on(node int, e *sim.Event) bool {
+	return e.Node == node && r.Actor(e) == r.Nodes[node]
+}
+
+// befalls draws a node's marks, and a dot under its record for every command that
+// changed nothing.
+func (d *drawing) befalls(node, y int) {
+	for i := range d.Events {
+		if e := &d.Events[i]; d.on(node, e) && e.Kind == sim.KindExecute && len(e.Changes) == 0 && !d.proof[e.Seq] {
+			d.shape(strings.TrimSpace(d.Line(e)), `<circle class="%s" cx="%d" cy="%d" r="2"`, d.ink("ls-f", e.Client), d.x[i+1], y+25)
+		}
+	}
+	d.stamps(d.nodeStamps(node, y))
+}
+
+func (r *reading) nodeMark(e *sim.Event) string {
+	switch e.Kind {
+	case sim.KindExecute:
+		if len(r.broken[e.Seq]) > 0 {
+			return "bad"
+		}
+	case sim.KindUnreachable:
+		return "lost"
+	case sim.KindNodeStep, sim.KindEvict, sim.KindFlush, sim.KindFailover, sim.KindDown:
+		return "fault"
+	case sim.KindUp:
+		return "resume"
+	}
+	return ""
+}
+
+func (r *reading) touchText(e *sim.Event) string {
+	name := r.Clients[e.Client]
+	switch e.Kind {
+	case sim.KindRead:
+		return fmt.Sprintf("%s:%d", name, e.Value)
+	case sim.KindWrite:
+		return fmt.Sprintf("%s=%d", name, e.Value)
+	}
+	return name
+}
+
+// touched marks the accesses to the resource, with who and what: A:0 is A
+// reading 0, A=1 is A writing 1.
+func (d *drawing) touched(y int) {
+	var list []stamp
+	for i := range d.Events {
+		e := &d.Events[i]
+		if !touches(e) {
+			continue
+		}
+		list = append(list, stamp{d.mark(e), e.Client, d.x[i+1], y + 13, e})
+		letters := d.ink("ls-t", e.Client)
+		if len(d.broken[e.Seq]) > 0 {
+			letters = "ls-alarm ls-bold"
+		}
+		d.text("ls-small ls-mid ls-haloed "+letters, d.x[i+1], y+35, d.touchText(e))
+	}
+	d.stamps(list)
+}
+
+// breaches are the places at which properties broke, each once.
+func (d *drawing) breaches() []int {
+	var at []int
+	for i := range d.Violations {
+		if x := d.x[d.after(d.Violations[i].Last())]; len(at) == 0 || at[len(at)-1] != x {
+			at = append(at, x)
+		}
+	}
+	return at
+}
+
+const flagHeight = 22
+
+// pennant names the properties that broke at one place. It stands left of the
+// place, since what is right of it has not happened yet. Flags that would run
+// into each other stand below each other.
+type pennant struct {
+	x, line int
+	text    string
+}
+
+func (d *drawing) flagsPlaced() []pennant {
+	var flags []pennant
+	var ends []int // of the last flag, by line
+	for _, x := range d.breaches() {
+		f := pennant{x: x, text: "!! " + d.codesAt(x)}
+		w := textWidth(f.text, normal) + 12
+		f.x = max(f.x-w, -labels+margin)
+		for f.line < len(ends) && ends[f.line] > f.x {
+			f.line++
+		}
+		if f.line == len(ends) {
+			ends = append(ends, 0)
+		}
+		ends[f.line] = f.x + w + 4
+		flags = append(flags, f)
+	}
+	return flags
+}
+
+// codesAt lists the codes of the violations that are complete at a place.
+func (d *drawing) codesAt(x int) string {
+	var v sim.Verdict
+	for i := range d.Violations {
+		if d.x[d.after(d.Violations[i].Last())] == x {
+			v = append(v, d.Violations[i].Code)
+		}
+	}
+	return v.Sorted().String()
+}
+
+func (d *drawing) flagLines() int {
+	most := 0
+	for _, f := range d.flagsPlaced() {
+		most = max(most, f.line)
+	}
+	return most + 1
+}
+
+func (d *drawing) flags(y int) {
+	for _, f := range d.flagsPlaced() {
+		top := y + 6 + f.line*flagHeight
+		d.rect("ls-flag", f.x, top, textWidth(f.text, normal)+12, 19, "")
+		d.text("ls-normal ls-bold ls-onflag", f.x+6, top+14, f.text)
+	}
+}
+
+// drawAxis draws true times above a ruler on which the long gaps are marked.
+func (d *drawing) drawAxis() {
+	from := 0
+	for _, g := range d.gaps {
+		d.line("ls-axis", from, ruler, g.from+2, ruler)
+		d.drawGap(g)
+		from = g.to - 2
+	}
+	d.line("ls-axis", from, ruler, d.end, ruler)
+	d.drawTimes()
+}
+
+// drawGap breaks the ruler with two strokes and says how long the gap is.
+func (d *drawing) drawGap(g gap) {
+	mid := (g.from + g.to) / 2
+	text := sim.Brief(g.length)
+	half := 3
+	if w := textWidth(text, small); w+30 <= g.to-g.from {
+		d.text("ls-small ls-dim ls-mid", mid, ruler+4, text)
+		half = w/2 + 8
+	}
+	d.printf(`<path class="ls-gap" stroke-dasharray="2 3" d="M%d %dH%dM%d %dH%d"><title>%s without an event, drawn shorter than it is</title></path>`,
+		g.from+2, ruler, mid-half, mid+half, ruler, g.to-2, text)
+	d.printf(`<path class="ls-gap" d="M%d %dl4-10M%d %dl4-10"/>`, mid-half-3, ruler+5, mid+half-1, ruler+5)
+}
+
+// drawTimes labels the places where properties broke, then those of marks, then
+// as many others as there is room for.
+func (d *drawing) drawTimes() {
+	type label struct {
+		from, to, pos int
+		text          string
+	}
+	var taken []label
+	write := func(pos int, class string) {
+		text := sim.Brief(d.states[pos].At)
+		w := textWidth(text, small)
+		l := label{d.x[pos] - w/2 - 5, d.x[pos] + w/2 + 5, pos, text}
+		if slices.ContainsFunc(taken, func(t label) bool {
+			return l.from < t.to && t.from < l.to || t.pos != pos && t.text == text
+		}) {
+			return
+		}
+		taken = append(taken, l)
+		d.line("ls-axis", d.x[pos], ruler-4, d.x[pos], ruler+4)
+		d.text("ls-small ls-mid "+class, d.x[pos], ruler-12, text)
+	}
+	for i := range d.Violations {
+		write(d.after(d.Violations[i].Last()), "ls-alarm ls-bold")
+	}
+	write(0, "ls-dim")
+	for _, room := range []int{markRoom, 0} {
+		for i := range d.Events {
+			if d.room(&d.Events[i]) >= room {
+				write(i+1, "ls-dim")
+			}
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"lockstep/sim"
+)
+
+// mermaidMost is how long a diagram may be, in bytes: Mermaid refuses more than
+// 50,000 letters unless its page is configured otherwise, which a diagram cannot do.
+const mermaidMost = 50_000
+
+// Mermaid writes the run as a sequence diagram: clients, nodes and store as
+// participants, every command and every reply in order, what was said as notes,
+// and a red ground under whatever broke a property. Clock readings, sleeps and what
+// the commands tell anyway are left out; critical sections are activation bars.
+//
+// A run that is too long for Mermaid loses what weighs least: first the commands
+// that changed nothing, then all commands. If that is not enough, only what proves
+// a violation stays, or if there is none, the beginning. Whatever is left out, the
+// diagram says where and how much.
+func Mermaid(t *sim.Trace) string {
+	m := &mermaid{reading: read(t)}
+	items := m.items()
+	text := m.document(items)
+	for _, least := range []weight{changing, telling} {
+		if len(text) > mermaidMost {
+			text = m.document(m.leaveOut(items, least))
+		}
+	}
+	if len(text) > mermaidMost {
+		least := changing
+		if len(m.Violations) > 0 {
+			least = proving
+		}
+		text = m.document(m.cutShort(m.leaveOut(items, least), mermaidMost-len(m.document(nil))))
+	}
+	return text
+}
+
+// weight is how much a piece of the diagram matters to the story.
+type weight uint8
+
+const (
+	routine  weight = iota // a command that changed nothing, and a refusal
+	changing               // a command that did
+	telling                // what became of a client or a node, and what is said
+	proving                // what proves a violation
+)
+
+type mermaid struct{ *reading }
+
+// item is a piece of the diagram.
+type item struct {
+	lines  []string
+	seq    int // of the event, or 0
+	weight weight
+}
+
+func (m *mermaid) document(items []item) string {
+	var b strings.Builder
+	b.WriteString("sequenceDiagram\n")
+	line := func(format string, args ...any) { fmt.Fprintf(&b, "    "+format+"\n", args...) }
+	title := mermaidText(fmt.Sprintf("%s under %s: %s", m.Strategy, m.Scenario, m.Verdict()), unbroken)
+	line("accTitle: %s", title)
+	line("accDescr: %s", mermaidText(describe(m.Trace), unbroken))
+	line("title %s", title)
+	for i, name := range m.Clients {
+		if m.begins[i] != sim.None {
+			line("participant c%d as %s", i, mermaidText(name, unbroken))
+		}
+	}
+	for i, name := range m.Nodes {
+		line("participant n%d as %s", i, mermaidText(name, unbroken))
+	}
+	line("participant store")
+	for _, it := range items {
+		for _, l := range it.lines {
+			line("%s", l)
+		}
+	}
+	return b.String()
+}
+
+func (m *mermaid) items() []item {
+	var items []item
+	note, now := 0, time.Duration(0)
+	passes := func(at time.Duration) {
+		if gone := at - now; gone > 0 && gone >= m.TTL/4 {
+			items = append(items, item{lines: []string{m.all("... " + sim.Brief(gone) + " later ...")}, weight: telling})
+		}
+		now = at
+	}
+	said := func(upTo int) {
+		for ; note < len(m.Notes) && m.Notes[note].Seq <= upTo; note++ {
+			passes(m.Notes[note].At)
+			items = append(items, item{lines: []string{m.said(&m.Notes[note])}, weight: proving})
+		}
+	}
+	weights, busy := m.weigh(), make([]bool, len(m.Clients))
+	for i := range m.Events {
+		e := &m.Events[i]
+		said(e.Seq)
+		line := m.event(e)
+		if line == "" && m.proof[e.Seq] {
+			line = m.over(e, m.Text(e))
+		}
+		if line == "" {
+			continue
+		}
+		passes(e.At)
+		items = append(items, item{append(m.alarm(e, line), activation(e, busy)...), e.Seq, weights[e.Seq]})
+	}
+	said(math.MaxInt)
+	return items
+}
+
+// event is the line for one event, or nothing for one that goes without saying.
+func (m *mermaid) event(e *sim.Event) string {
+	switch e.Kind {
+	case sim.KindAcquire, sim.KindClock, sim.KindSleep, sim.KindWake, sim.KindRelease, sim.KindReleased, sim.KindExtend, sim.KindDone, sim.KindStop:
+		return ""
+	case sim.KindSend:
+		return m.message(e, fmt.Sprintf("c%d->>n%d", e.Client, e.Node), sim.CommandText(e.Args))
+	case sim.KindReceive:
+		return m.message(e, fmt.Sprintf("n%d-->>c%d", e.Node, e.Client), e.Reply)
+	case sim.KindDisconnect:
+		return m.message(e, fmt.Sprintf("n%d--xc%d", e.Node, e.Client), "connection refused")
+	case sim.KindRead, sim.KindWrite:
+		return m.message(e, fmt.Sprintf("c%d->>store", e.Client), m.Text(e))
+	case sim.KindReject:
+		return m.message(e, fmt.Sprintf("store--xc%d", e.Client), m.Text(e))
+	case sim.KindExecute:
+		switch {
+		case e.Copy:
+			return m.over(e, "once more, "+m.Text(e))
+		case len(e.Changes) > 0:
+			return m.over(e, e.Effect())
+		}
+		return "" // the reply tells
+	}
+	return m.over(e, m.Text(e))
+}
+
+func (m *mermaid) message(e *sim.Event, arrow, text string) string {
+	return arrow + ": " + stamped(e, text)
+}
+
+// over is a note over whoever an event befell.
+func (m *mermaid) over(e *sim.Event, text string) string {
+	who := "store"
+	switch {
+	case m.doer(e) != sim.None:
+		who = fmt.Sprintf("c%d", e.Client)
+	case e.Node != sim.None && m.Actor(e) == m.Nodes[e.Node]:
+		who = fmt.Sprintf("n%d", e.Node)
+	case e.Client != sim.None && e.Node != sim.None: // the network's doing, between the two
+		who = fmt.Sprintf("c%d,n%d", e.Client, e.Node)
+	}
+	return fmt.Sprintf("Note over %s: %s", who, stamped(e, text))
+}
+
+// all is a note over everybody.
+func (m *mermaid) all(text string) string {
+	from := "n0"
+	for i := len(m.begins) - 1; i >= 0; i-- {
+		if m.begins[i] != sim.None {
+			from = fmt.Sprintf("c%d", i)
+		}
+	}
+	return fmt.Sprintf("Note over %s,store: %s", from, mermaidText(text, wide))
+}
+
+func (m *mermaid) said(n *sim.Note) string {
+	text := n.Prose()
+	switch n.Kind {
+	case sim.NoteAsk:
+		text = "? " + text
+	case sim.NoteMissed:
+		text = "~ " + text
+	}
+	if n.Answer != "" {
+		text += " (answer: " + n.Answer + ")"
+	}
+	return m.all(text)
+}
+
+// alarm puts an event that proves a violation on red ground, and the name of
+// what it broke beneath it.
+func (m *mermaid) alarm(e *sim.Event, line string) []string {
+	if !m.proof[e.Seq] {
+		return []string{line}
+	}
+	lines := []string{"rect rgba(213, 94, 0, 0.3)", line}
+	for _, i := range m.broken[e.Seq] {
+		v := &m.Violations[i]
+		lines = append(lines, m.all(fmt.Sprintf("!! %s %s !! %s (%s)", v.Code, strings.ToUpper(v.Code.Name()), v.Text, seqs(v.Events))))
+	}
+	return append(lines, "end")
+}
+
+// activation draws critical sections as bars. Mermaid refuses to end one that has not begun.
+func activation(e *sim.Event, busy []bool) []string {
+	switch e.Kind {
+	case sim.KindEnter:
+		if !busy[e.Client] {
+			busy[e.Client] = true
+			return []string{fmt.Sprintf("activate c%d", e.Client)}
+		}
+	case sim.KindLeave, sim.KindCrash:
+		if busy[e.Client] {
+			busy[e.Client] = false
+			return []string{fmt.Sprintf("deactivate c%d", e.Client)}
+		}
+	}
+	return nil
+}
+
+// weigh gives the weights of events by Seq. The halves of a request weigh as much
+// as what it did.
+func (m *mermaid) weigh() map[int]weight {
+	w := map[int]weight{sim.None: routine}
+	for i := range m.Events {
+		e := &m.Events[i]
+		own := telling
+		switch e.Kind {
+		case sim.KindSend, sim.KindRefused:
+			own = routine
+		case sim.KindReceive, sim.KindDisconnect:
+			own = min(w[e.Ref], changing)
+		case sim.KindExecute, sim.KindUnreachable:
+			if own = routine; len(e.Changes) > 0 {
+				own = changing
+			}
+			w[e.Ref] = max(w[e.Ref], own)
+		case sim.KindExpire, sim.KindReplicate, sim.KindRead, sim.KindWrite:
+			own = changing
+		}
+		if m.proof[e.Seq] {
+			own = proving
+		}
+		w[e.Seq] = own
+	}
+	return w
+}
+
+// leaveOut replaces stretches of what weighs less by a word about them. Critical
+// sections lose their bars, as one of their ends may be missing.
+func (m *mermaid) leaveOut(items []item, least weight) []item {
+	var kept []item
+	for i := 0; i < len(items); {
+		from := i
+		for i < len(items) && items[i].weight < least {
+			i++
+		}
+		switch out := items[from:i]; len(out) {
+		case 0:
+			kept = append(kept, items[i].withoutBars())
+			i++
+		case 1:
+			kept = append(kept, out[0].withoutBars())
+		default:
+			kept = append(kept, item{lines: []string{m.leftOut(out)}})
+		}
+	}
+	return kept
+}
+
+func (it item) withoutBars() item {
+	it.lines = slices.DeleteFunc(slices.Clone(it.lines), func(l string) bool {
+		return strings.HasPrefix(l, "activate ") || strings.HasPrefix(l, "deactivate ")
+	})
+	return it
+}
+
+// leftOut says what is missing in one place.
+func (m *mermaid) leftOut(out []item) string {
+	var seqs []int
+	heaviest := routine
+	for _, it := range out {
+		heaviest = max(heaviest, it.weight)
+		if it.seq != 0 {
+			seqs = append(seqs, it.seq)
+		}
+	}
+	what := "events are left out"
+	if heaviest == routine {
+		what = "messages that changed nothing are left out"
+	}
+	if len(seqs) == 0 {
+		return m.all("... time passes ...")
+	}
+	return m.all(fmt.Sprintf("... %d %s, #%d to #%d ...", len(seqs), what, seqs[0], seqs[len(seqs)-1]))
+}
+
+// cutShort keeps as many items as there are bytes for, and says that it is not all.
+func (m *mermaid) cutShort(items []item, most int) []item {
+	end := item{lines: []string{m.all("... the rest is left out: the run is too long for a diagram ...")}}
+	const indent = len("    \n")
+	most -= len(end.lines[0]) + indent
+	for i := range items {
+		for _, l := range items[i].lines {
+			most -= len(l) + indent
+		}
+		if most < 0 {
+			return append(slices.Clone(items[:i]), end)
+		}
+	}
+	return items
+}
+
+// stamped begins a text with what the event is referred to by.
+func stamped(e *sim.Event, text string) string {
+	return mermaidText(fmt.Sprintf("#%d %s  %s", e.Seq, sim.Brief(e.At), text), narrow)
+}
+
+// How many columns a line of text has: over everybody, over one participant or
+// one arrow, and where Mermaid knows no line breaks.
+const (
+	wide     = 72
+	narrow   = 42
+	unbroken = math.MaxInt
+)
+
+// mermaidText makes text fit for Mermaid: one line with breaks marked in it, and
+// all that Mermaid, or the HTML that it makes, would take for its own written as
+// character references.
+func mermaidText(s string, columns int) string {
+	var b strings.Builder
+	for i, line := range fold(s, columns) {
+		if i > 0 {
+			b.WriteString("<br/>")
+		}
+		for _, r := range line {
+			if strings.ContainsRune("#;:<>&%$\\\"`{}", r) || !unicode.IsPrint(r) {
+				fmt.Fprintf(&b, "#%d;", r)
+			} else {
+				b.WriteRune(r)
+			}
+		}
+	}
+	return b.String()
+}

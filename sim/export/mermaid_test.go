@@ -1,0 +1,216 @@
+package export
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"lockstep/sim"
+)
+
+// These show, in order: who overlaps whom, a deletion that hits another's record,
+// and five servers of which one is slow.
+func TestMermaidGolden(t *testing.T) {
+	for _, cell := range [][2]string{{"setpx-lua", "pause-past-ttl"}, {"get-then-del", "release-gap"}, {"redlock", "slow-node"}} {
+		golden(t, cell[0]+"."+cell[1]+".mmd", Mermaid(trace(t, cell[0], cell[1])))
+	}
+}
+
+var (
+	mermaidHead  = regexp.MustCompile(`^(accTitle:|accDescr:|title) (.+)$`)
+	mermaidParty = regexp.MustCompile(`^participant (c\d+|n\d+) as (.+)$`)
+	mermaidArrow = regexp.MustCompile(`^(c\d+|n\d+|store)(->>|-->>|--x)(c\d+|n\d+|store): (.+)$`)
+	mermaidNote  = regexp.MustCompile(`^Note over ([a-z]+\d*)(?:,([a-z]+\d*))?: (.+)$`)
+	mermaidBar   = regexp.MustCompile(`^(activate|deactivate) (c\d+)$`)
+	mermaidBreak = regexp.MustCompile(`<br/>|#\d+;`)
+)
+
+// checkMermaid reads a diagram by as much of Mermaid's grammar as we write, and
+// refuses anything else: a participant that isn't declared, a letter that would
+// need to be a reference, blocks and bars that don't match.
+func checkMermaid(t *testing.T, diagram string) (texts []string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(diagram, "\n"), "\n")
+	if lines[0] != "sequenceDiagram" || !utf8.ValidString(diagram) {
+		t.Errorf("it begins with %q", lines[0])
+	}
+	known, busy, blocks := map[string]bool{"store": true}, map[string]bool{}, 0
+	party := func(names ...string) {
+		for _, n := range names {
+			if n != "" && !known[n] {
+				t.Errorf("%q is no participant", n)
+			}
+		}
+	}
+	for _, line := range lines[1:] {
+		line = strings.TrimPrefix(line, "    ")
+		text := ""
+		if m := mermaidHead.FindStringSubmatch(line); m != nil {
+			text = m[2]
+		} else if m := mermaidParty.FindStringSubmatch(line); m != nil {
+			known[m[1]], text = true, m[2]
+		} else if m := mermaidArrow.FindStringSubmatch(line); m != nil {
+			party(m[1], m[3])
+			text = m[4]
+		} else if m := mermaidNote.FindStringSubmatch(line); m != nil {
+			party(m[1], m[2])
+			text = m[3]
+		} else if m := mermaidBar.FindStringSubmatch(line); m != nil {
+			party(m[2])
+			if on := m[1] == "activate"; on == busy[m[2]] {
+				t.Errorf("%s, which is so already", line)
+			} else {
+				busy[m[2]] = on
+			}
+		} else if strings.HasPrefix(line, "rect rgba(") {
+			blocks++
+		} else if line == "end" && blocks > 0 {
+			blocks--
+		} else if line != "participant store" {
+			t.Errorf("not a line of a sequence diagram: %q", line)
+		}
+		if bare := mermaidBreak.ReplaceAllString(text, ""); strings.ContainsAny(bare, "#;:<>&%$\\\"`{}\x00\x1b\u2028") {
+			t.Errorf("a letter that Mermaid may take for its own: %q", text)
+		}
+		texts = append(texts, text)
+	}
+	if blocks != 0 {
+		t.Errorf("%d blocks are open at the end", blocks)
+	}
+	return texts
+}
+
+func TestMermaidIsValid(t *testing.T) {
+	eachRun(t, func(t *testing.T, trace *sim.Trace) { checkMermaid(t, Mermaid(trace)) })
+	checkMermaid(t, Mermaid(spoilt()))
+}
+
+// Every command and every reply is there, in order, and so is every violation.
+func TestMermaidIsComplete(t *testing.T) {
+	eachRun(t, func(t *testing.T, trace *sim.Trace) {
+		rest := Mermaid(trace)
+		if len(rest) > mermaidMost {
+			t.Fatalf("%d bytes", len(rest))
+		}
+		for i := range trace.Events {
+			e := &trace.Events[i]
+			arrow := ""
+			switch e.Kind {
+			case sim.KindSend:
+				arrow = fmt.Sprintf("c%d->>n%d: #35;%d ", e.Client, e.Node, e.Seq)
+			case sim.KindReceive:
+				arrow = fmt.Sprintf("n%d-->>c%d: #35;%d ", e.Node, e.Client, e.Seq)
+			case sim.KindPause, sim.KindCrash, sim.KindExpire:
+				arrow = fmt.Sprintf(": #35;%d ", e.Seq)
+			default:
+				continue
+			}
+			_, after, found := strings.Cut(rest, arrow)
+			if !found {
+				t.Fatalf("%s is missing, or not in its place", trace.Line(e))
+			}
+			rest = after
+		}
+		for _, v := range trace.Violations {
+			if want := fmt.Sprintf("!! %s %s !!", v.Code, strings.ToUpper(v.Code.Name())); !strings.Contains(Mermaid(trace), want) {
+				t.Errorf("no %q", want)
+			}
+		}
+	})
+}
+
+// A run that is too long keeps its story, and says what it has lost.
+func TestMermaidLeavesOutWhatIsTooMuch(t *testing.T) {
+	long := &sim.Trace{Strategy: "setnx", Scenario: "x.yaml", Clients: []string{"A", "B"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, Key: "lock", TTL: time.Hour}
+	add := func(e sim.Event) int {
+		e.Seq = len(long.Events) + 1
+		long.Events = append(long.Events, e)
+		return e.Seq
+	}
+	round := func(client int, changes []sim.Change) {
+		sent := add(sim.Event{Kind: sim.KindSend, Client: client, Ref: sim.None, Args: []string{"setnx", "lock", "1"}})
+		done := add(sim.Event{Kind: sim.KindExecute, Client: client, Ref: sent, Args: []string{"setnx", "lock", "1"}, Reply: "0", Changes: changes, Acq: 1})
+		add(sim.Event{Kind: sim.KindReceive, Client: client, Ref: done, Reply: "0"})
+	}
+	round(0, []sim.Change{{Key: "lock", After: &sim.Record{Value: "1", Expires: sim.Never}}})
+	const polls = 1000
+	for range polls {
+		round(1, nil)
+	}
+	add(sim.Event{Kind: sim.KindCrash, Client: 0, Node: sim.None})
+	diagram := Mermaid(long)
+	checkMermaid(t, diagram)
+	last := len(long.Events) - 1
+	for _, want := range []string{"c0->>n0: #35;1 ", "Note over n0: #35;2 ", "n0-->>c0: #35;3 ", fmt.Sprintf("Note over c0: #35;%d ", last+1),
+		fmt.Sprintf("... %d messages that changed nothing are left out, #35;4 to #35;%d ...", 2*polls, last)} {
+		if !strings.Contains(diagram, want) {
+			t.Errorf("no %q in\n%s", want, diagram)
+		}
+	}
+	if len(diagram) > mermaidMost {
+		t.Errorf("%d bytes", len(diagram))
+	}
+}
+
+// However long a run is, its diagram is valid and short enough, and as long as
+// there is room for them, the proofs stay.
+func TestMermaidIsNeverTooLong(t *testing.T) {
+	base := trace(t, "setpx-lua", "pause-past-ttl")
+	for _, times := range []int{30, 300} {
+		long := *base
+		long.Events, long.Notes, long.Violations = nil, nil, nil
+		for range times {
+			first := len(long.Events)
+			for _, e := range base.Events {
+				e.Seq += first
+				e.At += time.Duration(first) * time.Second
+				if e.Ref != sim.None {
+					e.Ref += first
+				}
+				long.Events = append(long.Events, e)
+			}
+			for _, v := range base.Violations {
+				v.Events = slices.Clone(v.Events)
+				for i := range v.Events {
+					v.Events[i] += first
+				}
+				long.Violations = append(long.Violations, v)
+			}
+		}
+		diagram := Mermaid(&long)
+		checkMermaid(t, diagram)
+		if len(diagram) > mermaidMost {
+			t.Errorf("%d times: %d bytes", times, len(diagram))
+		}
+		if !strings.Contains(diagram, "left out") {
+			t.Errorf("%d times: it does not say that something is left out", times)
+		}
+		if proofs := strings.Count(diagram, "!! OV "); proofs == 0 || times == 30 && proofs != times {
+			t.Errorf("%d times: %d proofs", times, proofs)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	for _, tt := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"", 5, ""},
+		{"  one two  three ", 7, "one two|three"},
+		{"a abcdefghij b", 6, "a|abcdef|ghij b"},
+		{"日本語 日本", 6, "日本語|日本"},
+		{"日本語日本", 6, "日本語|日本"},
+		{"日本", 1, "日|本"},
+		{"long", unbroken, "long"},
+	} {
+		if got := strings.Join(fold(tt.in, tt.width), "|"); got != tt.want {
+			t.Errorf("fold(%q, %d) = %q, want %q", tt.in, tt.width, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+"use strict";
+// The player. It computes nothing about locks: every word comes from the film,
+// which the trace's own fold has made. Text goes into the page as text, never as markup.
+(() => {
+  const film = JSON.parse(document.getElementById("film").textContent);
+  const $ = (id) => document.getElementById(id);
+  const last = film.frames.length - 1;
+  let pos = -1;
+  let timer = 0;
+
+  const make = (tag, cls, text) => {
+    const e = document.createElement(tag);
+    if (cls) e.className = cls;
+    if (text !== undefined) e.textContent = text;
+    return e;
+  };
+  const ink = (k) => (k < 0 ? "" : "k" + k);
+  const stamp = (ns) => (ns / 1e9).toFixed(6);
+
+  const lines = film.trace.events.map((e, i) => {
+    const li = make("li", ink(film.frames[i + 1].ink), `${stamp(e.at_ns)} #${e.seq} ${e.actor}  ${e.text}`);
+    li.id = "e" + (i + 1);
+    li.setAttribute("role", "option");
+    for (const b of film.breaks) if (b.pos === i + 1) li.append(make("span", "bad", `!! ${b.code}  ${b.text}`));
+    $("events").append(li);
+    return li;
+  });
+
+  for (const [list, cls, mark] of [[film.chapters, "", "|"], [film.breaks, "bad", "!!"]]) {
+    for (const c of list) {
+      const tick = make("span", cls, mark);
+      tick.dataset.pos = c.pos;
+      tick.style.left = (100 * c.pos) / Math.max(last, 1) + "%";
+      $("ticks").append(tick);
+    }
+  }
+
+  // A long run is wider than the window, rather than too small to read.
+  const picture = $("cursor").ownerSVGElement;
+  picture.style.minWidth = picture.viewBox.baseVal.width * 0.75 + "px";
+  const scale = () => picture.viewBox.baseVal.width / picture.getBoundingClientRect().width;
+  $("timeline").addEventListener("scroll", () => $("names").setAttribute("transform", `translate(${$("timeline").scrollLeft * scale()} 0)`));
+
+  function show(to) {
+    to = Math.max(0, Math.min(last, to));
+    if (to === pos) return;
+    pos = to;
+    const f = film.frames[pos];
+    showNow(f);
+    showTimeline(f);
+    showNotes(f);
+    showBroken(f);
+    showState(f);
+    showEvents();
+    showSource(f);
+    $("scrub").value = pos;
+    $("scrub").setAttribute("aria-valuetext", `event ${pos} of ${last}, ${f.time}`);
+    for (const id of ["start", "prior", "back"]) $(id).disabled = pos === 0;
+    for (const id of ["step", "next", "end"]) $(id).disabled = pos === last;
+    $("bang").disabled = film.breaks.length === 0 && pos === last;
+    if (location.hash !== "#" + pos) history.replaceState(null, "", "#" + pos);
+  }
+
+  function showNow(f) {
+    const e = film.trace.events[pos - 1];
+    $("event").textContent = e ? `${f.time}  #${e.seq} of ${last}  ${e.actor} ${e.text}` : `0s  nothing has happened yet, ${last} events are to come`;
+    const names = [...new Set(film.breaks.filter((b) => b.pos === pos).map((b) => b.name.toUpperCase()))];
+    $("alarm").textContent = (names.length ? `!! ${names.join(" + ")} !!  ` : "") + f.holders;
+    $("now").className = "level" + f.level;
+    document.body.dataset.pos = pos;
+  }
+
+  function showTimeline(f) {
+    $("cursor").setAttribute("transform", `translate(${f.x} 0)`);
+    $("clock").textContent = f.time;
+    $("fog").setAttribute("x", pos === last ? 1e6 : f.x + 10);
+    const box = $("timeline");
+    const x = f.x / scale();
+    if (x < box.scrollLeft + 120 || x > box.scrollLeft + box.clientWidth - 40) box.scrollLeft = x - box.clientWidth / 2;
+  }
+
+  function showNotes(f) {
+    const parts = film.breaks.filter((b) => b.pos === pos).map((b) => make("p", "fresh", `!! ${b.code}: ${b.text}`));
+    for (const n of f.chapter < 0 ? [] : film.chapters[f.chapter].notes) {
+      parts.push(make("p", n.kind, ({ ask: "? ", missed: "~ " }[n.kind] || "") + n.text));
+      if (n.answer) {
+        const answer = make("details");
+        answer.append(make("summary", "", "Answer"), make("p", "", n.answer));
+        parts.push(answer);
+      }
+    }
+    $("notes").replaceChildren(...parts);
+  }
+
+  function showBroken(f) {
+    $("broken").replaceChildren(...film.breaks.slice(0, f.broken).map((b) => {
+      const li = make("li");
+      li.append(make("b", "", `!! ${b.code} ${b.name}: `), b.text);
+      for (const p of b.events) {
+        const to = make("button", "", "#" + film.trace.events[p - 1].seq);
+        to.title = "Go to this event, which proves it";
+        to.addEventListener("click", () => show(p));
+        li.append(to);
+      }
+      return li;
+    }));
+    let text = "";
+    if (pos === last) text = "Verdict of this schedule: " + (film.trace.verdict.join(" ") || "ok, no property broke.");
+    else if (f.broken === 0) text = "Nothing so far.";
+    $("verdict").textContent = text;
+  }
+
+  function showState(f) {
+    $("when").textContent = f.time;
+    $("state").tBodies[0].replaceChildren(...f.rows.map((index, i) => {
+      const row = film.rows[index];
+      const tr = make("tr", f.fresh.includes(i) ? "fresh" : "");
+      if (row.who === "believers" && Number(row.text) > 1) tr.classList.add("many");
+      tr.append(make("td", ink(row.ink), row.who), make("td", "", row.text));
+      return tr;
+    }));
+  }
+
+  let listed = null; // what the list shows: touching every line at every step would be slow in a long run
+  function showEvents() {
+    const clear = $("clear").checked;
+    const [from, to] = listed && listed.clear === clear ? [Math.min(pos, listed.pos), Math.max(pos, listed.pos)] : [0, last];
+    for (let i = from; i < to; i++) lines[i].hidden = !clear && i >= pos;
+    for (const [line, is] of [[lines[(listed ? listed.pos : 0) - 1], false], [lines[pos - 1], true]]) {
+      if (!line) continue;
+      line.classList.toggle("here", is);
+      line.setAttribute("aria-selected", is);
+    }
+    listed = { pos, clear };
+    const here = lines[pos - 1];
+    $("events").setAttribute("aria-activedescendant", here ? here.id : "");
+    $("events").scrollTop = here ? here.offsetTop - $("events").clientHeight / 2 : 0;
+    for (const t of $("ticks").children) t.hidden = !clear && t.className === "bad" && Number(t.dataset.pos) > pos;
+    document.body.classList.toggle("clear", clear);
+  }
+
+  let file = -1;
+  function showSource(f) {
+    $("code").hidden = film.sources.length === 0;
+    if (film.sources.length === 0) return;
+    const at = f.source || f.stands[0] || { file: Math.max(file, 0), line: 0 };
+    if (at.file !== file) {
+      file = at.file;
+      $("file").textContent = film.sources[file].file;
+      $("source").replaceChildren(...film.sources[file].code.trimEnd().split("\n").map((code, i) => {
+        const line = make("div");
+        line.append(make("span", "who"), make("span", "n", i + 1), make("span", "", code));
+        return line;
+      }));
+    }
+    [...$("source").children].forEach((line, i) => {
+      line.className = f.source && f.source.line === i + 1 ? "lit" : "";
+      line.firstChild.replaceChildren(...f.stands.filter((s) => s.file === file && s.line === i + 1).map((s) => make("span", ink(s.ink), s.client)));
+    });
+    const focus = $("source").children[at.line - 1];
+    if (focus) $("source").scrollTop = focus.offsetTop - $("source").clientHeight / 2;
+  }
+
+  const chapterAfter = () => film.chapters.map((c) => c.pos).find((p) => p > pos) ?? last;
+  const chapterBefore = () => film.chapters.map((c) => c.pos).reverse().find((p) => p < pos) ?? 0;
+  const violation = () => film.breaks.map((b) => b.pos).find((p) => p > pos) ?? film.breaks[0]?.pos ?? last;
+
+  function play(on) {
+    clearTimeout(timer);
+    timer = 0;
+    $("play").textContent = on ? "stop" : "play";
+    if (!on) return;
+    if (pos === last) show(0);
+    const tick = () => {
+      show(pos + 1);
+      if (pos === last) play(false);
+      else timer = setTimeout(tick, Number($("speed").value));
+    };
+    timer = setTimeout(tick, Number($("speed").value));
+  }
+
+  const actions = {
+    start: () => show(0), prior: () => show(chapterBefore()), back: () => show(pos - 1),
+    step: () => show(pos + 1), next: () => show(chapterAfter()), end: () => show(last), bang: () => show(violation()),
+  };
+  const keys = {
+    ArrowRight: "step", l: "step", ArrowLeft: "back", h: "back", "]": "next", "[": "prior", "!": "bang",
+    g: "start", Home: "start", G: "end", End: "end",
+  };
+  for (const [id, act] of Object.entries(actions)) $(id).addEventListener("click", () => { play(false); act(); });
+  $("play").addEventListener("click", () => play(!timer));
+  $("scrub").addEventListener("input", () => { play(false); show(Number($("scrub").value)); });
+  $("clear").addEventListener("change", showEvents);
+  $("events").addEventListener("click", (e) => {
+    const li = e.target.closest("li");
+    if (li) { play(false); show(lines.indexOf(li) + 1); }
+  });
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.altKey || e.metaKey || e.target.tagName === "SELECT") return;
+    const native = e.target.id === "scrub" && /^(Arrow|Home|End)/.test(e.key);
+    const inList = e.target.id === "events" && { ArrowDown: "step", ArrowUp: "back" }[e.key];
+    const act = inList || keys[e.key];
+    if (e.key === " " && !["BUTTON", "SUMMARY"].includes(e.target.tagName) && e.target.type !== "checkbox") play(!timer);
+    else if (act && !native) { play(false); actions[act](); }
+    else return;
+    e.preventDefault();
+  });
+
+  const fromAddress = () => { const n = parseInt(location.hash.slice(1), 10); return Number.isNaN(n) ? 0 : n; };
+  window.addEventListener("hashchange", () => show(fromAddress()));
+  show(fromAddress());
+})();

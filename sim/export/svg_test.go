@@ -1,0 +1,176 @@
+package export
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"lockstep/sim"
+)
+
+func TestSVGGolden(t *testing.T) {
+	golden(t, "setpx-lua.pause-past-ttl.svg", SVG(trace(t, "setpx-lua", "pause-past-ttl")))
+}
+
+// checkXML reads a picture to its end and gives its text. A browser is kinder
+// than an XML parser; other programs that show pictures aren't.
+func checkXML(t *testing.T, picture string) string {
+	t.Helper()
+	var text strings.Builder
+	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
+		token, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF):
+			return text.String()
+		case err != nil:
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.CharData:
+			text.Write(token)
+		case xml.StartElement:
+			if token.Name.Local == "script" || token.Name.Local == "image" || token.Name.Local == "foreignObject" {
+				t.Errorf("a picture with a <%s> in it", token.Name.Local)
+			}
+			for _, a := range token.Attr {
+				if a.Name.Local == "href" || strings.HasPrefix(a.Name.Local, "on") {
+					t.Errorf("<%s %s=%q>", token.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+		}
+	}
+}
+
+var links = regexp.MustCompile(`url\(([^)]*)|@import|https?://[^"]*`)
+
+func TestSVGIsWhole(t *testing.T) {
+	n := 0
+	eachRun(t, func(t *testing.T, trace *sim.Trace) {
+		if n++; n%3 != 1 {
+			return // every third is enough to read to the end
+		}
+		picture := SVG(trace)
+		text := checkXML(t, picture)
+		for _, link := range links.FindAllString(picture, -1) {
+			if id, inside := strings.CutPrefix(link, "url(#"); link != "http://www.w3.org/2000/svg" && !(inside && strings.Contains(picture, `id="`+id+`"`)) {
+				t.Errorf("it needs %q", link)
+			}
+		}
+		for _, v := range trace.Violations {
+			if !strings.Contains(text, "!! "+v.Code.String()) || !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(v.Text), " ")) {
+				t.Errorf("it does not say why %s", v.Code)
+			}
+		}
+		if ok := strings.Contains(text, "ok: no property broke"); ok != (len(trace.Violations) == 0) {
+			t.Errorf("it says ok: %t", ok)
+		}
+	})
+	if text := checkXML(t, SVG(spoilt())); !strings.Contains(text, "</script><script>") {
+		t.Error("the user's text is gone")
+	}
+}
+
+// The axis never goes back; whenever two clients believe, or are inside, it is for
+// some width: an overlap that is too narrow to see would be the bug left out.
+func TestAxisShowsEveryOverlap(t *testing.T) {
+	overlaps := 0
+	eachRun(t, func(t *testing.T, trace *sim.Trace) {
+		d := draw(trace)
+		for i := 1; i < len(d.x); i++ {
+			if d.x[i] < d.x[i-1] {
+				t.Fatalf("event %d is left of event %d", i, i-1)
+			}
+		}
+		spans(d, func(s *sim.State) bool {
+			inside := 0
+			for i := range s.Clients {
+				if s.Clients[i].Lease.Inside {
+					inside++
+				}
+			}
+			return s.Believers() > 1 || inside > 1
+		}, func(s span, both bool) {
+			if both {
+				overlaps++
+				if s.to-s.from < 8 {
+					t.Errorf("an overlap from %s to %s is %d pixels wide", sim.Brief(d.states[s.first].At), sim.Brief(d.states[s.next].At), s.to-s.from)
+				}
+			}
+		})
+		for i := range trace.Events {
+			if e := &trace.Events[i]; touches(e) && !d.asking(e) && d.x[i+1]-d.x[i] < markRoom {
+				t.Errorf("%s has %d pixels", trace.Line(e), d.x[i+1]-d.x[i])
+			}
+		}
+	})
+	if overlaps == 0 {
+		t.Error("no run has an overlap: this test tests nothing")
+	}
+}
+
+// The spans of a row cover the whole axis, each position once.
+func TestSpansCoverTheRun(t *testing.T) {
+	d := draw(trace(t, "getset-expired", "takeover-race"))
+	next, x := 0, 0
+	spans(d, (*sim.State).Believers, func(s span, n int) {
+		if s.first != next || s.from != x {
+			t.Errorf("a span begins at position %d, x %d, want %d, %d", s.first, s.from, next, x)
+		}
+		for p := s.first; p < s.next; p++ {
+			if got := d.states[p].Believers(); got != n {
+				t.Errorf("position %d: %d believers in a span of %d", p, got, n)
+			}
+		}
+		next, x = s.next, s.to
+	})
+	if next != d.last() || x != d.end {
+		t.Errorf("the spans end at position %d of %d, x %d of %d", next, d.last(), x, d.end)
+	}
+}
+
+func TestEveryGlyphIsExplained(t *testing.T) {
+	explained := map[string]bool{}
+	for _, g := range glyphWords {
+		explained[g.name] = true
+	}
+	for name := range glyphs {
+		if !explained[name] {
+			t.Errorf("the legend does not explain %q", name)
+		}
+	}
+	if len(explained) != len(glyphs) {
+		t.Errorf("%d marks are explained, there are %d", len(explained), len(glyphs))
+	}
+}
+
+// A bar's text stands where no mark covers it, or not at all.
+func TestRoomBetweenMarks(t *testing.T) {
+	at := func(xs ...int) (list []stamp) {
+		for _, x := range xs {
+			list = append(list, stamp{x: x})
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		marks []stamp
+		width int
+		x     int
+		fits  bool
+	}{
+		{nil, 50, 107, true},
+		{nil, 87, 107, false},
+		{at(100), 50, 110, true},
+		{at(100, 150), 50, 160, false},
+		{at(100, 150), 20, 110, true},
+		{at(50, 190, 300), 60, 107, true},
+		{at(120), 20, 130, true},
+		{at(121), 20, 0, false},
+	} {
+		if x, fits := room(span{from: 100, to: 200}, tt.width, tt.marks); fits != tt.fits || fits && x != tt.x {
+			t.Errorf("%d wide between %d marks: %d, %t, want %d, %t", tt.width, len(tt.marks), x, fits, tt.x, tt.fits)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What is true and what has changed, in the words that every view of a run uses.
+
+// Brief prints a span in few characters: three decimals at most, and whole
+// units for what is longer than a lecture.
+func Brief(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == Never:
+		return "for ever"
+	case d < 0:
+		return "-" + Brief(-d)
+	case d >= 365*day:
+		return fmt.Sprintf("%dy", d/(365*day))
+	case d >= 2*day:
+		return fmt.Sprintf("%dd", d/day)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d > 0 && d < time.Millisecond:
+		return fmt.Sprintf("%dus", d.Microseconds())
+	case d > 0 && d < time.Second:
+		return strconv.FormatFloat(float64(d.Round(time.Millisecond))/1e6, 'f', -1, 64) + "ms"
+	}
+	return strconv.FormatFloat(float64(d.Round(time.Millisecond))/1e9, 'f', -1, 64) + "s" // one division, rounded once
+}
+
+// Prose is the note's text with the lines of each paragraph joined, for views
+// that break lines themselves. An empty line and an indented one stay.
+func (n *Note) Prose() string {
+	var b strings.Builder
+	for i, l := range strings.Split(strings.TrimRight(n.Text, "\n"), "\n") {
+		switch {
+		case i == 0:
+		case l == "" || strings.HasPrefix(l, " ") || strings.HasSuffix(b.String(), "\n"):
+			b.WriteByte('\n')
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(l)
+	}
+	return b.String()
+}
+
+// String is the kind as JSON has it: say, ask or missed.
+func (k NoteKind) String() string { return noteNames[k] }
+
+var phaseWords = [...]string{
+	PhaseIdle: "idle", PhaseAcquire: "acquiring", PhaseHold: "outside the critical section",
+	PhaseWork: "in the critical section", PhaseRelease: "releasing", PhaseExtend: "extending",
+}
+
+// Doing is where a client is in its protocol, and what keeps it there.
+func (c *ClientState) Doing() string {
+	what := phaseWords[c.Phase]
+	switch {
+	case c.Crashed:
+		return "crashed"
+	case c.Stopped:
+		return "finished"
+	case c.Hung:
+		return what + ", HUNG"
+	case c.Paused:
+		return what + ", PAUSED"
+	case c.Asleep && c.Phase == PhaseWork:
+		return what + ", working"
+	case c.Asleep:
+		return what + ", asleep"
+	}
+	return what
+}
+
+// Describe is what the caller of Acquire believes about its lease at an
+// instant, or nothing if it believes that it has none.
+func (l *LeaseState) Describe(now time.Duration) string {
+	if !l.Believed {
+		return ""
+	}
+	text := "believes; lease for " + Brief(l.Deadline-now) + " more"
+	switch {
+	case !l.Live:
+		text = "believes; lease over for " + Brief(now-l.Deadline)
+	case l.Deadline == Never:
+		text = "believes; no deadline"
+	}
+	if l.Fence != 0 {
+		text += fmt.Sprintf(", fence %d", l.Fence)
+	}
+	return text
+}
+
+// InStrategy reports whether the client is inside the strategy's code, and not
+// in its own, between two calls.
+func (c *ClientState) InStrategy() bool {
+	switch c.Phase {
+	case PhaseAcquire, PhaseRelease, PhaseExtend:
+		return !c.Stopped && !c.Crashed
+	}
+	return c.Extends && !c.Stopped && !c.Crashed
+}
+
+// Holders says in one sentence who has the lock, by what the clients believe
+// and by what the nodes hold.
+func (t *Trace) Holders(s *State) string {
+	var believers []string
+	last := None
+	for i := range s.Clients {
+		l := &s.Clients[i].Lease
+		if !l.Believed {
+			continue
+		}
+		name := t.Clients[i]
+		if !l.Live {
+			name += " (lease over)"
+		}
+		believers, last = append(believers, name), i
+	}
+	switch most := len(believers) - 1; most {
+	case -1:
+		return t.leftBehind(s)
+	case 0:
+		return t.holder(s, last)
+	default:
+		return strings.Join(believers[:most], ", ") + " and " + believers[most] + " believe they hold it."
+	}
+}
+
+// leftBehind: nobody believes, but there may be a record that outlives its owner.
+func (t *Trace) leftBehind(s *State) string {
+	for _, i := range s.Primary {
+		rec := s.LockRecord(i)
+		if rec == nil || !s.Nodes[i].Up {
+			continue
+		}
+		switch owner := rec.Owner.Client; {
+		case owner == None:
+			return "Nobody holds it; somebody's record stays."
+		case s.Clients[owner].Crashed:
+			return fmt.Sprintf("Nobody alive holds it; dead %s's record stays.", t.Clients[owner])
+		case s.Clients[owner].Phase != PhaseAcquire:
+			return fmt.Sprintf("Nobody holds it; %s's record stays.", t.Clients[owner])
+		}
+	}
+	return "Nobody holds the lock."
+}
+
+// holder: one client believes. Whether Redis agrees is another matter.
+func (t *Trace) holder(s *State, client int) string {
+	name, l := t.Clients[client], &s.Clients[client].Lease
+	if !l.Live {
+		return fmt.Sprintf("%s thinks it holds the lock, but its lease ended at %s.", name, Brief(l.Deadline))
+	}
+	if owner, split := s.Quorum(t.Need); owner != client {
+		has := "Redis has no record of it"
+		switch {
+		case owner != None:
+			has = "Redis has " + t.Clients[owner] + "'s record"
+		case split && len(s.Nodes) > 1:
+			has = "it has too few nodes"
+		case split:
+			has = "Redis has somebody's record"
+		}
+		return name + " thinks it holds the lock, but " + has + "."
+	}
+	if l.Deadline == Never {
+		return name + " holds the lock, without a deadline."
+	}
+	return name + " holds the lock, until " + Brief(l.Deadline) + "."
+}
+
+// Quorum is whose record is on at least need of the masters that are up, or
+// None; split says that masters hold records, but nobody's is on enough of them.
+// A replica's copy counts for nothing until it is promoted.
+func (s *State) Quorum(need int) (owner int, split bool) {
+	count := make([]int, len(s.Clients))
+	for _, i := range s.Primary {
+		rec := s.LockRecord(i)
+		if rec == nil || !s.Nodes[i].Up {
+			continue
+		}
+		split = true
+		if c := rec.Owner.Client; c != None {
+			if count[c]++; count[c] >= need {
+				return c, false
+			}
+		}
+	}
+	return None, split
+}

@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"testing"
+	"time"
+)
+
+func TestBrief(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		Never: "for ever", 0: "0s", 250 * time.Microsecond: "250us", 1500 * time.Microsecond: "2ms", time.Second: "1s",
+		1004 * time.Millisecond: "1.004s", 2571 * time.Millisecond: "2.571s", -3 * time.Second: "-3s", 90 * time.Minute: "5400s", 3 * time.Hour: "3h",
+		72 * time.Hour: "3d", 800 * 24 * time.Hour: "2y",
+	} {
+		if got := Brief(d); got != want {
+			t.Errorf("Brief(%s) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestProse(t *testing.T) {
+	n := Note{Text: "One line\nof many.\n\nA paragraph.\n  GET k\n  DEL k\n"}
+	if got, want := n.Prose(), "One line of many.\n\nA paragraph.\n  GET k\n  DEL k"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// holdersOf is what is said of a state with these clients and these owners of
+// the lock's record, by node; None is a node without one.
+func holdersOf(need int, clients []ClientState, owners ...int) string {
+	t := &Trace{Clients: []string{"A", "B"}, Key: "k", Need: need}
+	s := &State{key: "k", Clients: clients}
+	for i, owner := range owners {
+		n := NodeState{Up: true}
+		if owner != None {
+			n.Records = []HeldRecord{{Key: "k", Record: Record{Expires: Never}, Owner: Acquisition{Client: owner}}}
+		}
+		s.Nodes, s.Primary = append(s.Nodes, n), append(s.Primary, i)
+	}
+	return t.Holders(s)
+}
+
+// What a client believes and what the nodes hold are two things, and the sentence
+// says so where they differ.
+func TestHolders(t *testing.T) {
+	idle := ClientState{}
+	believes := ClientState{Lease: LeaseState{Believed: true, Live: true, Deadline: 2 * time.Second}}
+	over := ClientState{Lease: LeaseState{Believed: true, Deadline: 2 * time.Second}}
+	endless := ClientState{Lease: LeaseState{Believed: true, Live: true, Deadline: Never}}
+	for _, tt := range []struct {
+		got, want string
+	}{
+		{holdersOf(1, []ClientState{idle, idle}, None), "Nobody holds the lock."},
+		{holdersOf(1, []ClientState{idle, idle}, 0), "Nobody holds it; A's record stays."},
+		{holdersOf(1, []ClientState{{Crashed: true}, idle}, 0), "Nobody alive holds it; dead A's record stays."},
+		{holdersOf(1, []ClientState{{Phase: PhaseAcquire}, idle}, 0), "Nobody holds the lock."},
+		{holdersOf(1, []ClientState{believes, idle}, 0), "A holds the lock, until 2s."},
+		{holdersOf(1, []ClientState{endless, idle}, 0), "A holds the lock, without a deadline."},
+		{holdersOf(1, []ClientState{believes, idle}, None), "A thinks it holds the lock, but Redis has no record of it."},
+		{holdersOf(1, []ClientState{believes, idle}, 1), "A thinks it holds the lock, but Redis has B's record."},
+		{holdersOf(2, []ClientState{believes, idle}, 0, None, 1), "A thinks it holds the lock, but it has too few nodes."},
+		{holdersOf(2, []ClientState{believes, idle}, 0, 1, 0), "A holds the lock, until 2s."},
+		{holdersOf(1, []ClientState{over, idle}, 0), "A thinks it holds the lock, but its lease ended at 2s."},
+		{holdersOf(1, []ClientState{over, believes}, 1), "A (lease over) and B believe they hold it."},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got %q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
+// A replica's copy makes nobody a holder, and neither does a server that is down.
+func TestQuorumCountsMastersThatAreUp(t *testing.T) {
+	held := func() []HeldRecord { return []HeldRecord{{Key: "k", Owner: Acquisition{Client: 0}}} }
+	s := &State{key: "k", Clients: make([]ClientState, 1), Primary: []int{0},
+		Nodes: []NodeState{{Up: true}, {Up: true, Records: held()}}}
+	if owner, split := s.Quorum(1); owner != None || split {
+		t.Errorf("a replica's copy: %d, %t", owner, split)
+	}
+	s.Primary[0] = 1
+	if owner, _ := s.Quorum(1); owner != 0 {
+		t.Errorf("promoted: %d", owner)
+	}
+	s.Nodes[1].Up = false
+	if owner, split := s.Quorum(1); owner != None || split {
+		t.Errorf("down: %d, %t", owner, split)
+	}
+}
