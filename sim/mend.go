@@ -90,11 +90,12 @@ func (n *node) roundTTL(c *server.Peer, args []string) {
 
 // setOptions are the options of a SET that need mending.
 type setOptions struct {
+	args    []string
 	nx      bool
 	compare string // IFEQ or IFNE, or empty
+	at      int    // where it stands
 	with    string // what the value is compared with
 	until   int64  // of PXAT or EXAT, in milliseconds; 0 is none
-	rest    []string
 }
 
 // unlike reports whether miniredis would not do it as Redis does.
@@ -109,15 +110,14 @@ func (o *setOptions) past(millis int64) bool {
 }
 
 func parseSet(args []string) (o setOptions) {
-	o.rest = args[:2:2]
+	o.args = args
 	for i := 2; i < len(args); i++ {
 		word := strings.ToUpper(args[i])
 		more := i+1 < len(args)
 		switch {
 		case (word == "IFEQ" || word == "IFNE") && more && o.compare == "":
-			o.compare, o.with = word, args[i+1]
+			o.compare, o.at, o.with = word, i, args[i+1]
 			i++
-			continue
 		case (word == "PXAT" || word == "EXAT") && more:
 			o.until, _ = strconv.ParseInt(args[i+1], 10, 64) // what is no number miniredis refuses itself
 			if word == "EXAT" {
@@ -126,9 +126,16 @@ func parseSet(args []string) (o setOptions) {
 		case word == "NX":
 			o.nx = true
 		}
-		o.rest = append(o.rest, args[i])
 	}
 	return o
+}
+
+// rest is the command without its comparison.
+func (o *setOptions) rest() []string {
+	if o.compare == "" {
+		return o.args
+	}
+	return slices.Concat(o.args[:o.at], o.args[o.at+2:])
 }
 
 // set does a SET with IFEQ or IFNE, which Redis has had since 8.4, and one whose
@@ -141,11 +148,11 @@ func (n *node) set(c *server.Peer, args []string) {
 		return
 	}
 	if !o.past(n.millis) {
-		c.WriteRaw(n.ask(c, append([]string{"SET"}, o.rest...)...))
+		c.WriteRaw(n.ask(c, append([]string{"SET"}, o.rest()...)...))
 		return
 	}
 	kept := o.nx && n.ask(c, "EXISTS", key) == ":1\r\n"
-	reply := n.ask(c, append([]string{"SET"}, withoutExpiry(o.rest)...)...)
+	reply := n.ask(c, append([]string{"SET"}, withoutExpiry(o.rest())...)...)
 	if !kept && !strings.HasPrefix(reply, "-") {
 		n.ask(c, "DEL", key)
 	}
@@ -172,7 +179,7 @@ func (n *node) refusesCompared(c *server.Peer, key string, o *setOptions) bool {
 }
 
 func (o *setOptions) has(word string) bool {
-	return slices.ContainsFunc(o.rest[2:], func(a string) bool { return strings.EqualFold(a, word) })
+	return slices.ContainsFunc(o.rest()[2:], func(a string) bool { return strings.EqualFold(a, word) })
 }
 
 // withoutExpiry leaves out PXAT or EXAT and its instant.
