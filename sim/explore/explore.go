@@ -291,8 +291,8 @@ func (m *model) picture(w *sim.World) string {
 		c := &s.Clients[i]
 		text += clientPicture(i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, c.Paused)
 	}
-	for _, i := range s.Primary {
-		text += fmt.Sprintf("n%d", i+1)
+	for addr, i := range s.Primary {
+		text += fmt.Sprintf("n%d", addr+1)
 		for _, r := range s.Nodes[i].Records {
 			text += fmt.Sprintf(" %s=%s", r.Key, r.Value)
 			if r.Expires != sim.Never {

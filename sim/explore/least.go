@@ -153,7 +153,7 @@ func (q *quest) price(w *way, m move) cost {
 	case m.kind == passes:
 		_, n := q.x.idle()
 		c.faults += int32(n)
-	case m.kind != acts && m.kind != frees:
+	case m.kind != acts && m.kind != frees && m.kind != takesOver:
 		c.faults++
 	}
 	if m.acts() && w.last >= 0 && int8(m.who) != w.last {

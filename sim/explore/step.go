@@ -567,15 +567,10 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 	if copied {
 		conn = peer(15, 0) // another one
 	}
-	q := question{n.memory, conn, l.cmd}
-	a, known := x.answered[q]
-	if !known {
-		var err error
-		if a, err = x.v.run(q); err != nil {
-			x.fail(err)
-			return
-		}
-		x.answered[q] = a
+	a, err := x.answer(n, question{n.memory, conn, l.cmd})
+	if err != nil {
+		x.fail(err)
+		return
 	}
 	if copied {
 		a.memory = x.without(a.memory, conn)
@@ -596,6 +591,27 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 		}
 		x.reply(l, m, lost)
 	}
+}
+
+// answer is what a node does with a command.
+func (x *explorer) answer(n *node, q question) (answer, error) {
+	if x.v.replicas > 0 {
+		missing := 0
+		if n.behind.memory != 0 || n.failed {
+			missing = 1
+		}
+		if a, is, err := x.v.wait(q, missing); is {
+			return a, err
+		}
+	}
+	if a, known := x.answered[q]; known {
+		return a, nil
+	}
+	a, err := x.v.run(q)
+	if err == nil {
+		x.answered[q] = a
+	}
+	return a, err
 }
 
 // remember a command that could arrive once more: the last that was executed,

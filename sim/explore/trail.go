@@ -44,6 +44,10 @@ func (m *model) play(v move) []sim.Move {
 		return fault(sim.Duplicate{Client: name})
 	case restarts:
 		return fault(sim.Down{Node: node}, sim.Up{Node: node})
+	case fallsBehind:
+		return fault(sim.Lag{Replica: node + "r1", By: 1000 * time.Hour})
+	case takesOver:
+		return fault(sim.Down{Node: node}, sim.Failover{To: node + "r1"})
 	case jumpsClient:
 		return fault(sim.WallStep{Client: name, By: by})
 	case jumpsServer:
