@@ -146,7 +146,7 @@ func (n *node) close() { n.redis.Close() }
 
 func (n *node) reset(cfg NodeConfig) {
 	n.redis.FlushAll()
-	n.scripts.flush()
+	n.scripts.reset()
 	n.offset, n.up, n.persistence = cfg.Offset, true, cfg.Persistence
 	n.replication = replication{source: None}
 	n.epoch++

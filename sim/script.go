@@ -37,6 +37,15 @@ func (s *scripts) init(n *node) {
 	*s = scripts{node: n, known: map[string]*script{}, texts: map[string]*script{}, cached: map[string]bool{}, side: newPeer(n)}
 }
 
+// reset is for a new run. What was compiled is kept for it, unless it has become
+// too much: a strategy may write its tokens into its scripts.
+func (s *scripts) reset() {
+	s.flush()
+	if len(s.known) > 1000 {
+		s.init(s.node)
+	}
+}
+
 // flush empties the cache, as SCRIPT FLUSH and a restart do.
 func (s *scripts) flush() { clear(s.cached) }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -133,6 +134,24 @@ func TestScriptsAreCompiledOnce(t *testing.T) {
 	}
 	if eval(`error("x")`); s.node.scripts.machine != nil {
 		t.Error("the machine in which a script failed was kept")
+	}
+}
+
+// TestScriptsWithoutEnd: scripts that are never the same twice don't fill the memory
+// of a world that is used again and again.
+func TestScriptsWithoutEnd(t *testing.T) {
+	s := newServer(t, NodeConfig{})
+	for i := range 5000 {
+		text := fmt.Sprintf("return %d", i)
+		if reply, _ := s.node.execute(0, s.conn, []string{"EVAL", text, "0"}); string(reply) != fmt.Sprintf(":%d\r\n", i) {
+			t.Fatalf("%s is answered %q", text, reply)
+		}
+		if i%10 == 9 {
+			s.node.reset(NodeConfig{})
+		}
+	}
+	if n := len(s.node.scripts.known); n > 1100 {
+		t.Errorf("%d scripts are kept", n)
 	}
 }
 
