@@ -240,7 +240,9 @@ func newApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Tr
 
 // newHomeApp opens the matrix.
 func newHomeApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Trace, error)) *app {
-	return openApp(t, w, h, shelf(run), Options{Seed: 1}, th)
+	a := openApp(t, w, h, shelf(run), Options{Seed: 1}, th)
+	a.explore, a.now = handmadeSearch, func() time.Time { return time.Time{} }
+	return a
 }
 
 func openApp(t testing.TB, w, h int, lib *library, o Options, th *theme) *app {

@@ -57,7 +57,7 @@ func TestMonkey(t *testing.T) {
 		what := m.act()
 		checkFrame(t, m.app, fmt.Sprintf("MONKEY=%d, step %d, %s", seed, n, what))
 	}
-	for _, room := range []string{"*tui.home", "*tui.course", "*tui.player", "*tui.compare", "*tui.picker", "*tui.help", "*tui.sandbox"} {
+	for _, room := range []string{"*tui.home", "*tui.course", "*tui.player", "*tui.compare", "*tui.picker", "*tui.help", "*tui.sandbox", "*tui.searcher", "*tui.shown"} {
 		if m.seen[room] == 0 {
 			t.Errorf("MONKEY=%d never got to %s: %v", seed, room, m.seen)
 		}
@@ -109,7 +109,7 @@ func wideTrace() *sim.Trace {
 }
 
 var monkeyKeys = strings.Fields(`left right right h l [ ] ] ! ! g G space + - v s f o c e r tab up down up down k j enter enter ? esc esc
-	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x`)
+	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x a`)
 
 func (m *monkey) act() string {
 	m.seen[fmt.Sprintf("%T", m.top())]++

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
-	"lockstep/strategies"
 )
 
 // searcher is the room in which all schedules within some bounds are searched,
@@ -177,17 +175,17 @@ func (m *searcher) begin() tea.Cmd {
 	m.cancel, m.running, m.stopping = cancel, true, false
 	m.progress, m.result, m.failed, m.scroll, m.results, m.finding = progressed{}, nil, nil, 0, false, 0
 	number, bounds, run := m.number, m.bounds, m.explore
-	news, from := make(chan progressed, 1), time.Now()
+	news, from := make(chan progressed, 1), m.now()
 	search := func() (end tea.Msg) {
 		defer cancel(nil)
 		defer close(news)
 		r, err := run(ctx, bounds, explore.Options{Memory: searchMemory, Progress: func(p explore.Progress) {
 			select {
-			case news <- progressed{number, p, time.Since(from)}:
+			case news <- progressed{number, p, m.now().Sub(from)}:
 			default:
 			}
 		}})
-		return searched{number, r, time.Since(from), err}
+		return searched{number, r, m.now().Sub(from), err}
 	}
 	return tea.Batch(search, listen(news))
 }
@@ -370,7 +368,7 @@ func (m *searcher) export() outcome {
 func (m *searcher) strategyPicker() *picker {
 	items := make([]choice, len(m.lib.strategies))
 	for i, st := range m.lib.strategies {
-		items[i] = choice{st.Name, st.Summary, func() span { return span{nodesWord(st), inkDim} }}
+		items[i] = choice{st.Name, st.Summary, func() span { return span{strconv.Itoa(st.Nodes), inkDim} }}
 	}
 	return &picker{stage: m.stage, title: "Search which lock?", items: items, at: m.strategy, current: m.strategy,
 		about: "Beside each name stands on how many servers the lock is.", choose: func(i int) (tea.Cmd, outcome) {
@@ -379,8 +377,6 @@ func (m *searcher) strategyPicker() *picker {
 			return nil, outcome{close: true}
 		}}
 }
-
-func nodesWord(s strategies.Strategy) string { return fmt.Sprintf("%d", s.Nodes) }
 
 func (m *searcher) footerKeys() []key.Binding {
 	k := &m.keys

@@ -110,9 +110,9 @@ func (m *searcher) tellProgress(t *teller) {
 	t.gap()
 	for _, row := range [][2]string{
 		{"states", count3(p.of.States)}, {"a second", rate(p.of.States, p.elapsed)}, {"choices", count3(p.of.Transitions)},
-		{"steps deep", count3(int64(p.of.Depth))}, {"to follow yet", count3(int64(p.of.Frontier))},
+		{"steps deep", count3(int64(p.of.Depth))}, {"to follow yet", count3(int64(p.of.Frontier))}, {"memory", count3(int64(p.of.Bytes)>>20) + " MiB"},
 	} {
-		t.add(inkPlain, "", fmt.Sprintf("%-14s %12s", row[0], row[1]))
+		t.lines = append(t.lines, line{{fmt.Sprintf(" %-14s", row[0]), inkDim}, {fmt.Sprintf("%14s", row[1]), inkPlain}})
 	}
 }
 
@@ -152,12 +152,12 @@ func (m *searcher) tellCode(t *teller, c sim.Code) {
 		t.add(inkPlain, "", "?"+name+": not found so far")
 		return
 	}
-	k := inkBreach
+	k, mark := inkBreach, ""
 	if m.results && m.finding == len(m.places) {
-		k = inkPick
+		k, mark = inkPick, "  "+g.pointer
 	}
 	m.places = append(m.places, len(t.lines))
-	t.add(k, "", g.bad+name)
+	t.lines = append(t.lines, line{{" ", inkPlain}, {g.bad + name, k}, {mark, inkHere}})
 	t.add(inkPlain, "      ", fmt.Sprintf("least: %s, %s, %s", plural(v.Faults, "fault"), pluralES(v.Switches, "switch"), plural(v.Steps, "step")))
 }
 
@@ -229,7 +229,13 @@ func count3(n int64) string {
 	return s
 }
 
-func seconds(d time.Duration) string { return sim.Brief(d.Round(100 * time.Millisecond)) }
+// seconds is how long the reader has waited, no more exactly than that matters.
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return sim.Brief(d.Round(time.Millisecond))
+	}
+	return sim.Brief(d.Round(100 * time.Millisecond))
+}
 
 func rate(n int64, d time.Duration) string {
 	if d <= 0 {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	"github.com/muesli/termenv"
 
@@ -20,10 +21,11 @@ type stage struct {
 	seed  uint64
 
 	exports   []Export
-	clipboard func(string) // hands a text to the terminal's
+	clipboard func(string)     // hands a text to the terminal's
+	now       func() time.Time // for what takes time outside of any run
 	explore   func(context.Context, explore.Bounds, explore.Options) (*explore.Result, error)
 }
 
 func newStage(lib *library, d *progress.Diary, o Options, t *theme) *stage {
-	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy, explore: explore.Run}
+	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy, now: time.Now, explore: explore.Run}
 }
