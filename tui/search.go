@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -264,6 +265,8 @@ func (m *searcher) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 		return nil, outcome{open: m.strategyPicker()}
 	case key.Matches(k, m.keys.Export):
 		return nil, m.export()
+	case key.Matches(k, m.keys.Sandbox):
+		return nil, m.yourTurn()
 	case m.results && key.Matches(k, m.keys.Enter):
 		return nil, m.openFinding()
 	case key.Matches(k, m.keys.Enter):
@@ -356,6 +359,19 @@ func (m *searcher) openFinding() outcome {
 	return outcome{open: newShown(m.stage, at, v.Trace)}
 }
 
+// yourTurn has the reader look for the violation at the cursor, within these bounds.
+func (m *searcher) yourTurn() outcome {
+	goal := sim.OV
+	if v := m.picked(); v != nil && m.results && slices.Contains(goals, v.Code) {
+		goal = v.Code
+	}
+	out, err := m.openChallenge(m.strategy, m.bounds, goal)
+	if err != nil {
+		m.notice = err.Error()
+	}
+	return out
+}
+
 func (m *searcher) export() outcome {
 	v := m.picked()
 	if v == nil {
@@ -386,11 +402,11 @@ func (m *searcher) footerKeys() []key.Binding {
 	case m.running:
 		return []key.Binding{as(k.Close, "stop"), k.Mouse, k.Help, k.Quit}
 	case m.results:
-		return []key.Binding{as(k.Enter, "play it"), pair(k.Up, k.Down, "finding"), as(k.Pane, "bounds"), k.Export,
+		return []key.Binding{as(k.Enter, "play it"), pair(k.Up, k.Down, "finding"), as(k.Pane, "bounds"), k.Sandbox, k.Export,
 			pair(k.PageUp, k.PageDown, "scroll"), k.Close, k.Mouse, k.Help, k.Quit}
 	}
 	return []key.Binding{as(k.Enter, "search"), pair(k.Up, k.Down, "which"), pair(k.Back, k.Forward, "how much"), as(k.Strategy, "lock"),
-		as(k.Pane, "findings"), k.Close, pair(k.PageUp, k.PageDown, "scroll"), k.Export, k.Mouse, k.Help, k.Quit}
+		as(k.Pane, "findings"), k.Sandbox, k.Close, pair(k.PageUp, k.PageDown, "scroll"), k.Export, k.Mouse, k.Help, k.Quit}
 }
 
 func (m *searcher) help() page {
@@ -401,7 +417,7 @@ func (m *searcher) help() page {
 			"What holds here holds for all of them, and says nothing of what is beyond. A switch is a change from one client to another. " +
 			"The least counterexample has the fewest faults, then the fewest switches, then the fewest steps. A search that is stopped has covered the shorter schedules.",
 		keys: append([]key.Binding{as(k.Up, "above"), as(k.Down, "below"), as(k.Back, "less"), as(k.Forward, "more"), as(k.Strategy, "another lock"),
-			as(k.Enter, "search; play a finding"), as(k.Pane, "bounds or findings"), as(k.Export, "write a finding"), k.PageUp, k.PageDown,
+			as(k.Enter, "search; play a finding"), as(k.Pane, "bounds or findings"), as(k.Sandbox, "find it yourself"), as(k.Export, "write a finding"), k.PageUp, k.PageDown,
 			as(k.Close, "stop; back")}, k.Mouse, k.Help, k.Quit, k.Suspend),
 		signs: append([]meaning{{g.bad, "some schedule does it"}, {g.granted, "none does"}, {"?", "not found so far"}}, codeMeanings()...),
 	}

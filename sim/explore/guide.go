@@ -26,8 +26,7 @@ type Cost struct{ Faults, Switches, Steps int }
 type Hint struct {
 	Reached   bool       // the schedule has got there already
 	Reachable bool       // some way of going on gets there within the bounds
-	Faults    int        // that the least such way takes yet
-	Steps     int        // and steps, those of time included
+	Cost                 // of the least such way, from here
 	Next      []sim.Move // its first
 	Taken     Cost       // of the schedule up to here, or to where it got there
 	// Due is how long it takes from here until anything happens by itself: a record
@@ -87,7 +86,7 @@ func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 		return h, nil
 	}
 	x.unpack(here, &x.s)
-	h.Reachable, h.Steps, h.Faults = true, len(trail), int(x.costOf(trail).faults)
+	h.Reachable, h.Cost = true, g.priced(x.costOf(g.last(), trail))
 	if len(trail) > 0 {
 		h.Next = g.m.play(trail[0])
 	}
@@ -111,9 +110,10 @@ func (g *Guide) taken() Cost {
 	if g.end > 0 {
 		g.trail = g.trail[:g.end]
 	}
-	c := x.costOf(g.trail)
-	return Cost{int(c.faults), int(c.switches), int(c.steps)}
+	return g.priced(x.costOf(-1, g.trail))
 }
+
+func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches), int(c.steps)} }
 
 // replay makes a schedule's moves in the search's own world, and says what was
 // violated on the way.
