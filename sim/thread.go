@@ -64,7 +64,7 @@ type op struct {
 func (t *thread) start(main func(*thread)) {
 	t.resume, t.cancel = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
-		main(t)
+		t.client.guard(&t.dead, func() { main(t) })
 	})
 	t.op = op{kind: opStart}
 	t.started, t.waiting, t.dead, t.over = false, false, false, false
