@@ -134,6 +134,9 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes) error {
 	for _, c := range sim.Codes {
 		trail, any := trails[c]
 		if !any {
+			if found.has(c) {
+				r.Complete, r.Why = false, fmt.Sprintf("there is a %s, and the search for its least schedule was cut off", c.Name())
+			}
 			continue
 		}
 		v, err := m.counterexample(w, c, trail)
