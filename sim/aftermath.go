@@ -120,7 +120,7 @@ func (c *client) probing(t *thread) {
 			t.do(op{kind: opSleep, d: next - c.world.now})
 			continue
 		case err == nil:
-		case waits < 2:
+		case waits == 0 || waits == 1 && c.world.monitors.blocked.open: // a record is in the way: will it ever go?
 			waits++
 			t.do(op{kind: opSleep, d: c.world.patience(waits)})
 			continue

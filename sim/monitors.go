@@ -364,13 +364,15 @@ func (m *monitors) kept(e *Event) {
 	m.cycle.seen[situation] = e.Seq
 }
 
-// keeping describes what the future of a hung client's records depends on.
+// keeping describes what the future of a hung client's records depends on. Less
+// than a millisecond, in which Redis counts, makes no difference to it; and a clock
+// that runs a little fast or slow never comes to the same nanosecond twice.
 func (m *monitors) keeping(e *Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "kept %d %d:", e.Client, e.By)
 	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil {
-			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, r.Expires-m.w.now)
+			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, (r.Expires - m.w.now).Milliseconds())
 		}
 	}
 	return b.String()
