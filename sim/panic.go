@@ -1,6 +1,9 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+)
 
 // Panic is what the simulator panics with when a strategy's code has panicked: in
 // a coroutine the stack that says where is gone by the time anybody else hears of it.
@@ -48,4 +51,24 @@ func (c *client) guard(dead *bool, run func()) {
 	}()
 	run()
 	returned = true
+}
+
+// strayed is the value for a goroutine of the code's own that uses Redis or a clock.
+// If it took part in the run, the run would hang: control would never come back.
+const strayed = "a goroutine that is not one of its threads uses Redis or the clock: start threads by Options.Go"
+
+// onCoroutine reports whether it is a thread that is running, and not a goroutine
+// that a thread has started: only a coroutine has that bottom.
+func onCoroutine() bool {
+	var pcs [128]uintptr
+	n := runtime.Callers(1, pcs[:])
+	if n == len(pcs) {
+		return true // too deep to tell
+	}
+	for _, pc := range pcs[max(0, n-3):n] {
+		if f := runtime.FuncForPC(pc); f != nil && f.Name() == "runtime.corostart" {
+			return true
+		}
+	}
+	return false
 }

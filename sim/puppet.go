@@ -107,8 +107,9 @@ func (p *Puppet) Reset() error {
 	return nil
 }
 
-// Watch has operations that are announced from now on tell where they come from. It
-// takes time, so it is for when that is wanted.
+// Watch has operations that are announced from now on tell where they come from, and
+// looks whether it is one of the client's threads that announces them: another
+// goroutine's is a [Panic]. It takes time, so it is for when that is wanted.
 func (p *Puppet) Watch(on bool) { p.w.recording = on }
 
 // Threads is how many there are, those that have ended included.

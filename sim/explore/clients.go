@@ -139,6 +139,7 @@ func newClients(cfg sim.Config, remembers bool) (*clients, error) {
 		if err != nil {
 			return nil, err
 		}
+		pl.p.Watch(true) // one of them, for goroutines of the lock's own
 		k.begin = append(k.begin, k.moments.add(moment{}))
 		if err := k.describe(k.begin[i], i, pl); err != nil {
 			return nil, err

@@ -231,6 +231,22 @@ func TestPanicsFail(t *testing.T) {
 	w.says(t, true, `A's code panics at sim/explore/locktest/locktest_test.go:\d+: at once`)
 }
 
+// TestGoroutinesAreNamed: one that was not started by Options.Go uses Redis.
+func TestGoroutinesAreNamed(t *testing.T) {
+	aside := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (token string, err error) {
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			token, err = take(ctx, rdb, key, o)
+		}()
+		<-done
+		return token, err
+	}
+	w := watching(t)
+	locktest.Holds(w, mine(aside, compare))
+	w.says(t, true, `cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: a goroutine that is not one of its threads`)
+}
+
 // TestEndlessIsNamed: a lock that asks again and again is stopped at a depth, and
 // is told so.
 func TestEndlessIsNamed(t *testing.T) {
@@ -247,8 +263,9 @@ func TestEndlessIsNamed(t *testing.T) {
 }
 
 // TestClosuresAreRemembered: what a closure keeps from the last cycle makes a
-// difference in the next. The lock that a refusal makes careless is found out; where
-// the cycles are joined nobody can see it.
+// difference in the next: the lock that a refusal makes careless is found out. Where
+// the cycles are joined the search doesn't see it, but the engine that plays random
+// schedules for comparison does.
 func TestClosuresAreRemembered(t *testing.T) {
 	lock := strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		refused := false
@@ -265,6 +282,9 @@ func TestClosuresAreRemembered(t *testing.T) {
 	w := watching(t)
 	locktest.Breaks(w, lock, sim.Verdict{sim.DG, sim.FR}, small)
 	w.says(t, false, `!! DG`)
+	w = watching(t)
+	locktest.Holds(w, lock, small, func(b *explore.Bounds) { b.Remembers = false })
+	w.says(t, true, `cannot be searched: .*the search finds ok, and the engine FR`)
 }
 
 // TestSeveralNodes: a lock on three nodes, with and without a majority.
