@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -231,6 +232,9 @@ func costWords(c explore.Cost) string {
 	return plural(c.Faults, "fault") + ", " + pluralES(c.Switches, "switch") + ", " + plural(c.Steps, "step")
 }
 
+// forGood is longer than any game: what falls behind for so long never catches up.
+const forGood = 1000 * time.Hour
+
 // offerSearchable lists the moves that a search makes, too: those for which the
 // bounds have faults.
 func (s *sandbox) offerSearchable() {
@@ -269,12 +273,12 @@ func (s *sandbox) offerSearchable() {
 		s.rows = append(s.rows, row)
 	}
 	wait := func(name string, d time.Duration) moveChoice { return moveChoice{name, []sim.Move{{Wait: d}}} }
-	time := choiceRow{"time", inkStrong, nil}
+	pass := choiceRow{"time", inkStrong, nil}
 	if due := c.hint.Due; c.known && due > 0 {
-		time.choices = append(time.choices, wait("until something is due: "+sim.Brief(due), due))
+		pass.choices = append(pass.choices, wait("until something is due: "+sim.Brief(due), due))
 	}
-	time.choices = append(time.choices, wait("a lease: "+sim.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", 1e9))
-	s.rows = append(s.rows, time)
+	pass.choices = append(pass.choices, wait("a lease: "+sim.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
+	s.rows = append(s.rows, pass)
 	for i := range s.cfg.Nodes {
 		name := s.reel.trace.Nodes[i]
 		row := choiceRow{name, inkStrong, nil}
@@ -285,8 +289,12 @@ func (s *sandbox) offerSearchable() {
 			row.choices = append(row.choices, fault("clock on", sim.NodeStep{Node: name, By: jump}), fault("clock back", sim.NodeStep{Node: name, By: -jump}))
 		}
 		if can(explore.Failover) {
-			row.choices = append(row.choices, fault("replica falls behind", sim.Lag{Replica: name + "r1", By: 1000 * 3600e9}),
-				fault("fail over", sim.Down{Node: name}, sim.Failover{To: name + "r1"}))
+			behind := fault("replica falls behind", sim.Lag{Replica: name + "r1", By: forGood})
+			if !slices.ContainsFunc(s.here.moves(), func(m sim.Move) bool { return sameMove(m, behind.moves[0]) }) {
+				row.choices = append(row.choices, behind)
+			} else {
+				row.choices = append(row.choices, fault("fail over", sim.Down{Node: name}, sim.Failover{To: name + "r1"}))
+			}
 		}
 		if row.choices != nil {
 			s.rows = append(s.rows, row)

@@ -470,7 +470,11 @@ func (s *sandbox) standing(width int) []line {
 	if next := (line{{"  " + how, k}}); first.width()+next.width() <= width {
 		return []line{append(first, next...)}
 	}
-	return []line{first, {{" " + how, k}}}
+	lines := []line{first}
+	for _, text := range wrap(how, width-2) {
+		lines = append(lines, line{{" " + text, k}})
+	}
+	return lines
 }
 
 func plural(n int, what string) string {

@@ -39,7 +39,7 @@ func handmadeSearch(_ context.Context, b explore.Bounds, opt explore.Options) (*
 
 // searchApp is the room with a real search, of a lock by its name.
 func searchApp(t testing.TB, strategy string) (*app, *searcher) {
-	a := openApp(t, 120, 40, newLibrary(Options{}), Options{Seed: 1}, plainTheme(false))
+	a := openApp(t, 120, 40, locksOnly(), Options{Seed: 1}, plainTheme(false))
 	a.now = func() time.Time { return time.Time{} }
 	a.top().(*home).column = a.lib.strategy(strategy)
 	a.press("a")
