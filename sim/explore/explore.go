@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"lockstep/sim"
 )
@@ -21,7 +22,8 @@ type Result struct {
 	Commands    int   // commands that Redis really executed; all others were remembered
 	Operations  int   // operations that client code really carried out
 
-	Violated []*Counterexample // worst first
+	Found    sim.Verdict       // what some schedule violates
+	Violated []*Counterexample // of each of these the least, worst first; some may lack if the search was cut off
 	Vacuity  Vacuity
 	Near     NearMisses
 }
@@ -30,10 +32,11 @@ type Result struct {
 // faults, then the fewest changes from one client to another, then the fewest
 // choices.
 type Counterexample struct {
-	Code                    sim.Code
-	Schedule                sim.Schedule
-	Faults, Switches, Steps int
-	Trace                   *sim.Trace // of the whole engine, which has run it
+	Code            sim.Code
+	Schedule        sim.Schedule
+	Faults          []Fault
+	Switches, Steps int
+	Trace           *sim.Trace // of the whole engine, which has run it
 }
 
 // Vacuity says whether a search without a finding means anything.
@@ -64,7 +67,7 @@ func (r *Result) Find(c sim.Code) *Counterexample {
 // Holds reports whether the search has shown that a code is never violated within
 // its bounds.
 func (r *Result) Holds(c sim.Code) bool {
-	return r.Complete && r.Bounds.codes().has(c) && r.Find(c) == nil
+	return r.Complete && r.Bounds.codes().has(c) && !slices.Contains(r.Found, c)
 }
 
 // Run searches every schedule within the bounds. It ends early, with what it has
@@ -102,19 +105,35 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 			r.Vacuity.Unused = append(r.Vacuity.Unused, Kind(k))
 		}
 	}
+	found := codes(s.found.Load()) & m.bounds.codes()
+	for _, c := range sim.Codes {
+		if found.has(c) {
+			r.Found = append(r.Found, c)
+		}
+	}
 	s.seen, s.crew = nil, nil // the least schedules need room of their own
-	return r, m.conclude(ctx, r, codes(s.found.Load())&m.bounds.codes())
+	opt.tell(Progress{States: r.States, Transitions: r.Transitions, Depth: int(s.depth.Load()), Concluding: true})
+	if ctx.Err() != nil { // who has had enough of the search still wants to know what it has found
+		var done func()
+		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer done()
+	}
+	return r, m.conclude(ctx, r, found, opt)
 }
+
+// grace is how long a search that is cut off may still look for the least of the
+// violations that it has found.
+const grace = 2 * time.Second
 
 // conclude finds the least schedules, and has the whole engine run them, and some
 // others besides.
-func (m *model) conclude(ctx context.Context, r *Result, found codes) error {
+func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Options) error {
 	w, err := sim.New(m.cfg)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
-	trails, err := m.least(found, func() bool { return ctx.Err() != nil })
+	trails, err := m.least(found, func() bool { return ctx.Err() != nil || opt.full() })
 	if err != nil {
 		return err
 	}
@@ -165,7 +184,11 @@ func (m *model) counterexample(w *sim.World, c sim.Code, trail []move) (*Counter
 	}
 	t.Title = fmt.Sprintf("the least schedule with a %s", c.Name())
 	price := m.costOf(trail)
-	return &Counterexample{Code: c, Schedule: w.Schedule(), Faults: int(price.faults), Switches: int(price.switches), Steps: int(price.steps), Trace: t}, nil
+	// The world goes on to play others, and its list of moves with it.
+	v := &Counterexample{Code: c, Schedule: w.Schedule(), Switches: int(price.switches), Steps: int(price.steps), Trace: t}
+	v.Schedule.Moves = slices.Clone(v.Schedule.Moves)
+	v.Faults, err = m.faults(w, c, trail)
+	return v, err
 }
 
 // reacquires plays the schedule in which nothing goes wrong: one client after the

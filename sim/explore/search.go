@@ -23,8 +23,9 @@ type Options struct {
 // Progress is how far a search has come.
 type Progress struct {
 	States, Transitions int64
-	Depth               int // choices from the beginning
-	Frontier            int // states of this depth that are not followed yet
+	Depth               int  // choices from the beginning
+	Frontier            int  // states of this depth that are not followed yet
+	Concluding          bool // the search is over, and the least schedules are looked for
 }
 
 // search is one search under way.
@@ -229,16 +230,26 @@ func (s *search) watch(ctx context.Context) (done func()) {
 
 func (s *search) check() {
 	_, n := s.seen.sizes()
-	if s.opt.Progress != nil {
-		s.opt.Progress(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load()))})
+	s.opt.tell(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load()))})
+	if s.opt.full() {
+		s.halt("the memory limit was reached")
 	}
-	if s.opt.Memory > 0 {
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		if int64(stats.HeapAlloc) > s.opt.Memory {
-			s.halt("the memory limit was reached")
-		}
+}
+
+func (o *Options) tell(p Progress) {
+	if o.Progress != nil {
+		o.Progress(p)
 	}
+}
+
+// full reports whether the limit of memory is reached.
+func (o *Options) full() bool {
+	if o.Memory <= 0 {
+		return false
+	}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc) > o.Memory
 }
 
 // codes are those that the search looks for.
