@@ -54,7 +54,9 @@ func (s *search) run(ctx context.Context) error {
 	first := s.explorer()
 	s.seen.add(first.first())
 	for range s.workers() {
-		s.crew = append(s.crew, s.explorer())
+		x := s.explorer()
+		x.hasty = true
+		s.crew = append(s.crew, x)
 	}
 	done := s.watch(ctx)
 	defer done()

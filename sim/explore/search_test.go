@@ -20,7 +20,12 @@ func TestTry(t *testing.T) {
 	b.Faults = Budget{}
 	b.Faults[Crash], b.Faults[Pause], b.Faults[ReplyLost] = 1, 2, 1
 	start := time.Now()
-	r, err := Run(context.Background(), b, Options{})
+	n := 0
+	r, err := Run(context.Background(), b, Options{Progress: func(p Progress) {
+		if n++; n%25 == 0 {
+			fmt.Printf("%+v %d moments\n", p, 0)
+		}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
