@@ -252,6 +252,13 @@ func faultStep(f sim.Fault) (string, error) {
 		return "down: " + f.Node, nil
 	case sim.Up:
 		return "up: " + f.Node, nil
+	case sim.Lag:
+		return fmt.Sprintf("lag: {replica: %s, by: %s}", f.Replica, f.By), nil
+	case sim.Failover:
+		if len(f.Stay) == 0 {
+			return fmt.Sprintf("failover: {to: %s}", f.To), nil
+		}
+		return fmt.Sprintf("failover: {to: %s, stay: [%s]}", f.To, strings.Join(f.Stay, ", ")), nil
 	case sim.WallStep:
 		return fmt.Sprintf("clock: {client: %s, by: %s}", f.Client, f.By), nil
 	case sim.NodeStep:
@@ -345,6 +352,8 @@ func (n *narration) tell(v sim.Move) string {
 		return fmt.Sprintf("The reply to what %s sends next will be lost.", f.Client)
 	case sim.Hold:
 		return fmt.Sprintf("What %s sends next will be held up.", f.Client)
+	case sim.Lag:
+		return fmt.Sprintf("What is written from now on does not reach the replica %s.", f.Replica)
 	case sim.Free:
 		all = append(all, fmt.Sprintf("What %s had sent goes on now.", f.Client))
 	case sim.Duplicate:
@@ -417,6 +426,8 @@ func (n *narration) clause(i int) clause {
 		}
 	case sim.KindExecute:
 		return n.executed(i)
+	case sim.KindFailover:
+		c.what = "becomes the master"
 	case sim.KindExpire, sim.KindNodeStep, sim.KindDown, sim.KindUp:
 		return n.ofNode(i)
 	case sim.KindPause:

@@ -59,6 +59,7 @@ func TestCounterexamplesAsScenarios(t *testing.T) {
 		{"naive-del", only(explore.Delay), codes(sim.FR), []sim.Code{sim.FR}, []string{"  - hold: A\n", "  - free: A\n", "What A sends next will be held up."}},
 		{"naive-del", only(explore.Duplicate), codes(sim.DG, sim.FR), []sim.Code{sim.FR}, []string{"  - duplicate: {request: A, after: 0s}\n"}},
 		{"setpx-lua", only(explore.Restart), nil, []sim.Code{sim.DG}, []string{"  - down: n1\n", "  - up: n1\n", "n1 goes down and loses A's record."}},
+		{"setpx-lua", only(explore.Failover), nil, []sim.Code{sim.DG}, []string{"  replicas: 1\n", "  - failover: {to: n1r1}\n", "n1r1 becomes the master"}},
 		{"setpx-lua", only(explore.Server), nil, []sim.Code{sim.DG}, []string{"  - clock: {node: n1, by: 14s}\n"}},
 		{"getset-expired", only(explore.Client), codes(sim.DG), []sim.Code{sim.DG}, []string{"  - clock: {client: "}},
 		{"redlock", only(explore.Restart), codes(sim.DG), []sim.Code{sim.DG}, []string{"  nodes: 3\n", "on n1 and on n2"}},

@@ -21,7 +21,7 @@ type Fault struct {
 // violation needs it.
 func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) {
 	x := m.explorer()
-	x.s.copyFrom(m.start())
+	x.first()
 	var all []Fault
 	for at, v := range trail {
 		pausing, _ := x.idle()
@@ -30,7 +30,7 @@ func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) 
 			return nil, x.err
 		}
 		switch v.kind {
-		case acts, frees:
+		case acts, frees, takesOver:
 		case passes:
 			for i := range m.bounds.Clients {
 				if pausing>>i&1 == 0 {
@@ -80,11 +80,16 @@ func (m *model) unpaused(trail []move, at, i int) (rest []move, d time.Duration)
 // is sent all the same.
 func without(trail []move, at int) []move {
 	rest := slices.Clone(trail)
-	if v := &rest[at]; v.acts() {
+	v := &rest[at]
+	if v.acts() {
 		v.kind = acts
 		return rest
 	}
-	return slices.Delete(rest, at, at+1)
+	gone := *v
+	rest = slices.Delete(rest, at, at+1)
+	return slices.DeleteFunc(rest, func(v move) bool { // a failover has two parts
+		return gone.kind == fallsBehind && v.kind == takesOver && v.who == gone.who
+	})
 }
 
 // shows plays a trail in the engine, up to the first move that doesn't fit, and
@@ -94,10 +99,7 @@ func (m *model) shows(w *sim.World, c sim.Code, trail []move) (bool, error) {
 		return false, err
 	}
 	for _, v := range m.schedule(trail) {
-		if v.Count > 0 && !w.Ready(v.Who) {
-			break
-		}
-		if w.Play([]sim.Move{v}, nil) != nil {
+		if !fits(w, v) {
 			break // what the fault had led to is not there
 		}
 	}
@@ -107,6 +109,17 @@ func (m *model) shows(w *sim.World, c sim.Code, trail []move) (bool, error) {
 		}
 	}
 	return slices.Contains(w.Verdict(), c), w.Err()
+}
+
+// fits makes a move, if it is one that can be made now. A step that would let time
+// pass, because there is nothing to do, is none.
+func fits(w *sim.World, v sim.Move) bool {
+	for range v.Count {
+		if !w.Ready(v.Who) || !w.Step(v.Who) {
+			return false
+		}
+	}
+	return v.Count > 0 || w.Play([]sim.Move{v}, nil) == nil
 }
 
 // wrong says in words what a choice makes go wrong.
@@ -123,6 +136,8 @@ func (m *model) wrong(v move) string {
 		return names[v.who] + "'s request arrives twice"
 	case restarts:
 		return fmt.Sprintf("n%d restarts, empty", v.who+1)
+	case fallsBehind:
+		return fmt.Sprintf("n%d's replica falls behind, and is made the master", v.who+1)
 	case jumpsClient:
 		return fmt.Sprintf("%s's wall clock jumps by %s", names[v.who], by)
 	case jumpsServer:
