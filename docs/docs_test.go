@@ -100,7 +100,7 @@ func generate(what string) (string, error) {
 	case "matrix":
 		return matrix()
 	case "claims":
-		return claims(), nil
+		return claimsText(), nil
 	case "file":
 		data, err := os.ReadFile(filepath.Join("..", rest))
 		return "```yaml\n" + string(data) + "```\n", err

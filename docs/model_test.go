@@ -12,12 +12,13 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/claims"
 )
 
-// claims prints Claims with the tests that prove them and break them.
-func claims() string {
+// claimsText prints the claims with the tests that prove them and break them.
+func claimsText() string {
 	var b strings.Builder
-	for i, c := range Claims {
+	for i, c := range claims.All {
 		fmt.Fprintf(&b, "### Claim %d\n\n%s\n\n", i+1, c.Text)
 		if c.Proof == "" {
 			b.WriteString("No test yet: it comes with the search.\n\n")
@@ -53,7 +54,7 @@ func TestNamedTestsExist(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range Claims {
+	for _, c := range claims.All {
 		if c.Proof != "" && (!exists[c.Proof] || !exists[c.Proof+"Assumptions"]) {
 			t.Errorf("there is no %s, or no %sAssumptions", c.Proof, c.Proof)
 		}
