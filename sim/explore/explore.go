@@ -17,6 +17,7 @@ type Result struct {
 	Complete bool   // every schedule within the bounds was covered
 	Why      string // it wasn't
 
+	Depth       int   // all schedules of so many choices were covered
 	States      int64 // distinct situations
 	Transitions int64 // choices followed from them
 	Commands    int   // commands that Redis really executed; all others were remembered
@@ -93,7 +94,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	}
 	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
 	_, n := s.seen.sizes()
-	r.States = int64(n)
+	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations = m.v.ran, m.k.ran
 	var all tally
 	for _, x := range s.crew {
@@ -112,7 +113,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 		}
 	}
 	s.seen, s.crew = nil, nil // the least schedules need room of their own
-	opt.tell(Progress{States: r.States, Transitions: r.Transitions, Depth: int(s.depth.Load()), Concluding: true})
+	opt.tell(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
 	if ctx.Err() != nil { // who has had enough of the search still wants to know what it has found
 		var done func()
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)

@@ -58,6 +58,9 @@ func (s *search) run(ctx context.Context) error {
 		x.hasty = true
 		s.crew = append(s.crew, x)
 	}
+	if ctx.Err() != nil {
+		s.halt(context.Cause(ctx).Error())
+	}
 	done := s.watch(ctx)
 	defer done()
 	var from [shards]uint32
@@ -67,7 +70,9 @@ func (s *search) run(ctx context.Context) error {
 		if len(units) == 0 {
 			return s.err
 		}
-		s.layer(units)
+		if s.layer(units); s.stop.Load() {
+			break
+		}
 		from = to
 		s.depth.Add(1)
 	}
@@ -252,6 +257,16 @@ func (o *Options) full() bool {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc) > o.Memory
+}
+
+// Sought lists the codes that the search looks for, worst first.
+func (b *Bounds) Sought() (v sim.Verdict) {
+	for _, c := range sim.Codes {
+		if b.codes().has(c) {
+			v = append(v, c)
+		}
+	}
+	return v
 }
 
 // codes are those that the search looks for.
