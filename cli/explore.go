@@ -31,8 +31,9 @@ type exploration struct {
 	given                                   func(flag string) bool
 }
 
-func newExplore() *cobra.Command {
-	var x exploration
+func newExplore() *cobra.Command { return newExploration(&exploration{}) }
+
+func newExploration(x *exploration) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore STRATEGY",
 		Short: "Search every schedule within bounds, not only a scripted one",

@@ -15,7 +15,7 @@ import (
 // writeResult tells what a search has shown, and what not.
 func writeResult(out io.Writer, r *explore.Result) error {
 	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p := printer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
 	verdicts(p, r)
 	p("\nWhat was searched")
 	bounds(p, &r.Bounds)
@@ -33,6 +33,20 @@ func writeResult(out io.Writer, r *explore.Result) error {
 }
 
 type printer func(format string, args ...any)
+
+// item prints a labelled text, in lines that fit a page.
+func (p printer) item(label, format string, args ...any) {
+	const indent, width = 12, 110
+	line := fmt.Sprintf("  %-9s", label)
+	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
+		if len(line)+1+len(word) > width {
+			p("%s", line)
+			line = strings.Repeat(" ", indent-1)
+		}
+		line += " " + word
+	}
+	p("%s", line)
+}
 
 // verdicts is the short answer.
 func verdicts(p printer, r *explore.Result) {
@@ -68,7 +82,11 @@ func least(v *explore.Counterexample) string {
 	if v == nil {
 		return "some schedule shows it, and there was no time to find the least"
 	}
-	return fmt.Sprintf("the least schedule has %s, %s of client, %s",
+	which := "the least schedule"
+	if b := v.Within; b != nil {
+		which = fmt.Sprintf("there was no time to find the least schedule; that of %s, each %s, with %s,", count(b.Clients, "client"), times(b.Cycles), faultBudget(b.Faults))
+	}
+	return fmt.Sprintf("%s has %s, %s of client, %s", which,
 		count(len(v.Faults), "fault"), count(v.Switches, "change"), count(v.Steps, "step"))
 }
 
@@ -79,6 +97,9 @@ func count(n int, what string) string {
 	case 1:
 		return "1 " + what
 	}
+	if strings.HasSuffix(what, "s") {
+		what += "e"
+	}
 	return fmt.Sprintf("%s %ss", grouped(int64(n)), what)
 }
 
@@ -88,14 +109,14 @@ func bounds(p printer, b *explore.Bounds) {
 	if err != nil {
 		return // it has been searched: its bounds are good
 	}
-	p("  clients   %s, each of which asks for the lock %s; whoever has it %s", list(names(&cfg)), times(b.Cycles), cfg.Caller())
-	p("  servers   %s, with nothing on disk; the TTL is %s, a client waits %s for a reply", count(len(cfg.Nodes), "server"), sim.Duration(cfg.TTL), sim.Duration(cfg.Timeout))
-	p("  order     every order of the clients' steps: each command, reply, look at a clock, access to the resource")
-	p("  faults    in one schedule at most %s", faultBudget(b.Faults))
-	p("  instants  whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, a lease's")
-	p("            deadline, the end of a sleep or of a client's patience, two seconds after a TTL since it looked at its wall clock")
-	p("  not in it %s; clocks that run at another rate, evictions, slow and cut links,", notSearched(b.Faults))
-	p("            a hung thread, callers that ask again when they are refused")
+	p.item("clients", "%s, each of which asks for the lock %s; whoever has it %s", list(names(&cfg)), times(b.Cycles), cfg.Caller())
+	p.item("servers", "%s, with nothing on disk; the TTL is %s, a client waits %s for a reply", count(len(cfg.Nodes), "server"), sim.Duration(cfg.TTL), sim.Duration(cfg.Timeout))
+	p.item("order", "every order of the clients' steps: each command, reply, look at a clock, access to the resource")
+	p.item("faults", "in one schedule at most %s", faultBudget(b.Faults))
+	p.item("instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, "+
+		"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock")
+	p.item("not in it", "%s; clocks that run at another rate, evictions, slow and cut links, hung threads, "+
+		"callers that ask again when they are refused", notSearched(b.Faults))
 }
 
 func names(cfg *sim.Config) (all []string) {
@@ -165,11 +186,11 @@ func notSearched(b explore.Budget) string {
 func effort(p printer, r *explore.Result) {
 	how := "which are all that there are"
 	if !r.Complete {
-		how = fmt.Sprintf("which are all that %s lead to, and some more", count(r.Depth, "choice"))
+		how = fmt.Sprintf("among them all that schedules of up to %s lead to", count(r.Depth, "choice"))
 	}
-	p("  states    %s situations, %s", grouped(r.States), how)
-	p("  choices   %s followed from them", grouped(r.Transitions))
-	p("  Redis     really executed %s; what it did was remembered for all other times", count(r.Commands, "command"))
+	p.item("states", "%s situations, %s", grouped(r.States), how)
+	p.item("choices", "%s followed from them", grouped(r.Transitions))
+	p.item("Redis", "really executed %s; what it did was remembered for all other times", count(r.Commands, "command"))
 	near := []string{count(int(r.Near.Refused), "acquisition") + " refused"}
 	if n := r.Near.Compared; n > 0 {
 		near = append(near, count(int(n), "comparison")+" in a release that found another's token, or none")
@@ -180,18 +201,22 @@ func effort(p printer, r *explore.Result) {
 	if n := r.Near.Fenced; n > 0 {
 		near = append(near, count(int(n), "access")+" refused for an old fencing token")
 	}
-	p("  near      %s", strings.Join(near, "; "))
+	p.item("near", "over all choices %s", strings.Join(near, "; "))
 }
 
 // vacuity says whether all this means anything.
 func vacuity(p printer, r *explore.Result) {
 	if r.Vacuity.Reacquired {
-		p("  not idle  the lock was taken, given back, and taken again")
+		p.item("not idle", "the lock was taken, given back, and taken again")
 	} else {
-		p("  IDLE      no schedule takes the lock, gives it back, and takes it again: what holds may hold for want of trying")
+		p.item("IDLE", "no schedule takes the lock, gives it back, and takes it again: what holds may hold for want of trying")
 	}
 	for _, k := range r.Vacuity.Unused {
-		p("  unused    no schedule had a %s: there was never an occasion", faultNames[k][0])
+		why := "there was never an occasion"
+		if !r.Complete {
+			why = "the search did not get so far"
+		}
+		p.item("unused", "no schedule had a %s: %s", faultNames[k][0], why)
 	}
 }
 
@@ -218,9 +243,9 @@ func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) er
 	p("\n%s  %s: %s\n", v.Code, v.Code.Name(), least(v))
 	for _, f := range v.Faults {
 		if f.Essential {
-			p("  fault     %s (tried without: no %s)", f.Text, v.Code)
+			p.item("fault", "%s (tried without: no %s)", f.Text, v.Code)
 		} else {
-			p("  fault     %s (it happens without as well)", f.Text)
+			p.item("fault", "%s (it happens without as well)", f.Text)
 		}
 	}
 	if len(v.Faults) > 0 {
@@ -264,6 +289,7 @@ type jsonVerdict struct {
 }
 
 type jsonCounterexample struct {
+	Least    bool        `json:"least"` // within the bounds; if not, within smaller ones
 	Schedule string      `json:"schedule"`
 	Faults   []jsonFault `json:"faults"`
 	Switches int         `json:"switches"`
@@ -303,7 +329,7 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 			v.Holds = &holds
 		}
 		if found := r.Find(c); found != nil {
-			v.jsonCounterexample = &jsonCounterexample{found.Trace.Schedule, []jsonFault{}, found.Switches, found.Steps}
+			v.jsonCounterexample = &jsonCounterexample{found.Within == nil, found.Trace.Schedule, []jsonFault{}, found.Switches, found.Steps}
 			for _, f := range found.Faults {
 				v.Faults = append(v.Faults, jsonFault{f.Kind.String(), f.Text, f.Essential})
 			}

@@ -38,6 +38,9 @@ type Counterexample struct {
 	Faults          []Fault
 	Switches, Steps int
 	Trace           *sim.Trace // of the whole engine, which has run it
+	// Within are the smaller bounds in which it is the least, where there was no time
+	// to find that of the search's own.
+	Within *Bounds
 }
 
 // Vacuity says whether a search without a finding means anything.
@@ -84,7 +87,10 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 		return nil, err
 	}
 	r, err := m.search(ctx, opt)
-	return r, errors.Join(err, m.close())
+	if err := errors.Join(err, m.close()); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
@@ -119,7 +125,50 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer done()
 	}
-	return r, m.conclude(ctx, r, found, opt)
+	if err := m.conclude(ctx, r, found, opt); err != nil {
+		return nil, err
+	}
+	return r, r.smaller(ctx)
+}
+
+// smaller finds counterexamples within smaller bounds, where a search that was cut
+// off had no time to find the least of its own: better some than none.
+func (r *Result) smaller(ctx context.Context) error {
+	for cycles := 1; cycles <= min(2, r.Bounds.Cycles) && len(r.Violated) < len(r.Found); cycles++ {
+		b := r.Bounds
+		b.Clients, b.Cycles, b.Codes = min(2, b.Clients), cycles, nil
+		for k := range b.Faults {
+			b.Faults[k] = min(1, b.Faults[k])
+		}
+		for _, c := range r.Found {
+			if r.Find(c) == nil {
+				b.Codes = append(b.Codes, c)
+			}
+		}
+		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		small, err := runIn(ctx, b)
+		done()
+		if err != nil {
+			return err
+		}
+		for _, v := range small {
+			v.Within = &b
+			r.Violated = append(r.Violated, v)
+		}
+	}
+	slices.SortFunc(r.Violated, func(a, b *Counterexample) int { return int(a.Code) - int(b.Code) })
+	return nil
+}
+
+// runIn is a search that is not itself made up for.
+func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
+	m, err := newModel(b)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	err = m.conclude(ctx, r, b.codes(), Options{})
+	return r.Violated, errors.Join(err, m.close())
 }
 
 // grace is how long a search that is cut off may still look for the least of the
