@@ -83,8 +83,8 @@ func least(v *explore.Counterexample) string {
 		return "some schedule shows it, and there was no time to find the least"
 	}
 	which := "the least schedule"
-	if b := v.Within; b != nil {
-		which = fmt.Sprintf("there was no time to find the least schedule; that of %s, each %s, with %s,", count(b.Clients, "client"), times(b.Cycles), faultBudget(b.Faults))
+	if v.Within != nil {
+		which = "there was no time to find the least schedule; within smaller bounds it"
 	}
 	return fmt.Sprintf("%s has %s, %s of client, %s", which,
 		count(len(v.Faults), "fault"), count(v.Switches, "change"), count(v.Steps, "step"))
@@ -241,6 +241,9 @@ func assumptions(p printer, r *explore.Result) {
 
 func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) error {
 	p("\n%s  %s: %s\n", v.Code, v.Code.Name(), least(v))
+	if b := v.Within; b != nil {
+		p.item("bounds", "%s, each of which asks for the lock %s; at most %s", count(b.Clients, "client"), times(b.Cycles), faultBudget(b.Faults))
+	}
 	for _, f := range v.Faults {
 		if f.Essential {
 			p.item("fault", "%s (tried without: no %s)", f.Text, v.Code)
@@ -248,7 +251,7 @@ func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) er
 			p.item("fault", "%s (it happens without as well)", f.Text)
 		}
 	}
-	if len(v.Faults) > 0 {
+	if len(v.Faults) > 0 || v.Within != nil {
 		p("")
 	}
 	return v.Trace.Plain(b)
