@@ -109,6 +109,7 @@ var All = []Claim{
 	{
 		Text: "An exhaustive search proves a claim within its bounds: so many clients, cycles, instants, and faults of each kind. " +
 			"What it covered is part of what it says.",
+		How: "`lockstep explore` does that, and prints what it covered; `TestFaithful` holds what the search remembers to what the whole engine does",
 	},
 }
 

@@ -25,6 +25,7 @@ type Progress struct {
 	States, Transitions int64
 	Depth               int  // choices from the beginning
 	Frontier            int  // states of this depth that are not followed yet
+	Bytes               int  // that the states take
 	Concluding          bool // the search is over, and the least schedules are looked for
 }
 
@@ -237,7 +238,7 @@ func (s *search) watch(ctx context.Context) (done func()) {
 
 func (s *search) check() {
 	_, n := s.seen.sizes()
-	s.opt.tell(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load()))})
+	s.opt.tell(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.seen.bytes()})
 	if s.opt.full() {
 		s.halt("the memory limit was reached")
 	}
