@@ -34,7 +34,7 @@ func progressText(at explore.Progress, took time.Duration) string {
 		return fmt.Sprintf("%s states; looking for the least schedules", grouped(at.States))
 	}
 	rate := int64(float64(at.States) / max(took.Seconds(), 0.001))
-	return fmt.Sprintf("%s states, %s a second; at depth %d, %s to go there", grouped(at.States), grouped(rate), at.Depth, grouped(int64(at.Frontier)))
+	return fmt.Sprintf("%s states (%s MB), %s a second; at depth %d, %s to go there", grouped(at.States), grouped(int64(at.Bytes)/1e6), grouped(rate), at.Depth, grouped(int64(at.Frontier)))
 }
 
 func (p *progress) end() {
