@@ -151,6 +151,23 @@ func TestExploreInterrupted(t *testing.T) {
 	}
 }
 
+// What it may take of memory is a bound, too; what it has found by then is shown
+// within smaller bounds.
+func TestExploreMemoryLimit(t *testing.T) {
+	out, _, status := run(t, "", strings.Fields("explore getset-expired --clients 4 --cycles 9 --faults crash=3,pause=3,reply-lost=3 --memory-limit 1KB --json")...)
+	var r jsonSearch
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if status != 1 || r.Complete || r.Why != "the memory limit was reached" {
+		t.Errorf("exit status %d, %q", status, r.Why)
+	}
+	v := r.Verdicts["FN"]
+	if v.Holds == nil || *v.Holds || v.Least || len(v.Faults) != 1 || !strings.Contains(must(t, "", "replay", v.Schedule), "!! FN") {
+		t.Errorf("FN is %+v", v)
+	}
+}
+
 // jsonSearch is the promised form of a search's result.
 type jsonSearch struct {
 	Strategy string
@@ -168,6 +185,7 @@ type jsonSearch struct {
 	Seconds             float64
 	Verdicts            map[string]struct {
 		Holds    *bool
+		Least    bool
 		Schedule string
 		Faults   []struct {
 			Kind, Text string
@@ -200,7 +218,7 @@ func TestExploreAsJSON(t *testing.T) {
 		t.Errorf("DG %+v", v)
 	}
 	v := r.Verdicts["OV"]
-	if v.Holds == nil || *v.Holds || len(v.Faults) != 1 || v.Faults[0].Kind != "pause" || !v.Faults[0].Essential || v.Switches == 0 || v.Steps == 0 {
+	if v.Holds == nil || *v.Holds || !v.Least || len(v.Faults) != 1 || v.Faults[0].Kind != "pause" || !v.Faults[0].Essential || v.Switches == 0 || v.Steps == 0 {
 		t.Errorf("OV %+v", v)
 	}
 	if replayed := must(t, "", "replay", v.Schedule); !strings.Contains(replayed, "!! OV") {

@@ -379,7 +379,11 @@ func TestSchemaAcceptsEveryScenario(t *testing.T) {
 	if len(files) == 0 {
 		t.Fatal("no scenarios")
 	}
-	for _, file := range append(files, "example.yaml") {
+	saved := filepath.Join(t.TempDir(), "saved.yaml")
+	if _, err := searched("redlock --faults restart --codes DG --save " + saved); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "example.yaml", saved) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -172,6 +172,7 @@ func isHang(f Fault) bool {
 
 func TestClaim1(t *testing.T) {
 	t.Parallel()
+	var tried []string
 	for _, tc := range []struct {
 		strategy string
 		runs     int
@@ -185,6 +186,7 @@ func TestClaim1(t *testing.T) {
 		// It exposes no deadline, so none that leaves an allowance for slow clocks.
 		{"watchdog", 200, []float64{1, 1.01, 3}, awake, []Code{DG, FR, PD, LV}},
 	} {
+		tried = append(tried, tc.strategy)
 		t.Run(tc.strategy, func(t *testing.T) {
 			(&claim{
 				number: 1,
@@ -201,6 +203,9 @@ func TestClaim1(t *testing.T) {
 				some:  []Code{OV, SW, FN, BD},
 			}).try(t)
 		})
+	}
+	if of := claims.All[0].Of; !slices.Equal(tried, of) {
+		t.Errorf("claim 1 is of %s, and tried with %s", of, tried)
 	}
 }
 
