@@ -275,6 +275,16 @@ func TestExploreText(t *testing.T) {
 	}
 }
 
+// That no lease has a gap is hardly a merit where no caller extends one: it says so.
+func TestExploreVacuousGap(t *testing.T) {
+	for args, want := range map[string]bool{"watchdog --cycles 1": true, "extend-unchecked --cycles 1 --faults none --caller extends": false} {
+		out, _, _ := run(t, "", strings.Fields("explore "+args)...)
+		if got := strings.Contains(out, "a broken continuity, and no caller extends its lease"); got != want || !strings.Contains(out, "holds     GAP") {
+			t.Errorf("%s:\n%s", args, out)
+		}
+	}
+}
+
 func TestProgressText(t *testing.T) {
 	if got, want := progressText(explore.Progress{States: 1234567, Depth: 12, Frontier: 4321, Bytes: 45_678_901}, 2*time.Second),
 		"1,234,567 states (45 MB), 617,283 a second; at depth 12, 4,321 to go there"; got != want {

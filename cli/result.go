@@ -64,7 +64,11 @@ func verdicts(p printer, r *explore.Result) {
 		p("  violated  %-3s  %s: %s", c, c.Name(), least(r.Find(c)))
 	}
 	for _, c := range holds {
-		p("  holds     %-3s  no schedule within the bounds shows a %s", c, c.Name())
+		but := ""
+		if c == sim.GAP && !r.Bounds.Extend { // then it is hardly put to the test
+			but = ", and no caller extends its lease (see --caller)"
+		}
+		p("  holds     %-3s  no schedule within the bounds shows a %s%s", c, c.Name(), but)
 	}
 	for _, c := range open {
 		p("  open      %-3s  no %s has been found yet, which proves nothing", c, c.Name())

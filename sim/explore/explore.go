@@ -76,9 +76,11 @@ func (r *Result) Holds(c sim.Code) bool {
 
 // Run searches every schedule within the bounds. It ends early, with what it has
 // found so far, when ctx is done or a limit is reached. The error is of bounds that
-// make no sense, of a strategy that can't be searched (see [Nondeterminism]), or
-// of the engine's disagreeing with the search, which would be a bug.
-func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
+// make no sense, of a strategy that can't be searched (see [Nondeterminism]), of a
+// panic in its code ([sim.Panic]), or of the engine's disagreeing with the search,
+// which would be a bug.
+func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
+	defer catch(&err)
 	if err := b.check(); err != nil {
 		return nil, err
 	}
@@ -86,11 +88,19 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := m.search(ctx, opt)
-	if err := errors.Join(err, m.close()); err != nil {
-		return nil, err
+	defer func() { err = errors.Join(err, m.close()) }()
+	return m.search(ctx, opt)
+}
+
+// catch makes an error of a panic in the lock's code.
+func catch(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case *sim.Panic:
+		*err = v
+	default:
+		panic(v)
 	}
-	return r, nil
 }
 
 func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
@@ -190,6 +200,9 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 	for _, c := range sim.Codes {
 		trail, any := trails[c]
 		if !any {
+			if found.has(c) && r.Why == "" {
+				r.Complete, r.Why = false, fmt.Sprintf("there is a %s, and the search for its least schedule was cut off", c.Name())
+			}
 			continue
 		}
 		v, err := m.counterexample(w, c, trail)
@@ -234,9 +247,7 @@ func (m *model) counterexample(w *sim.World, c sim.Code, trail []move) (*Counter
 	}
 	t.Title = fmt.Sprintf("the least schedule with a %s", c.Name())
 	price := m.costOf(trail)
-	// The world goes on to play others, and its list of moves with it.
 	v := &Counterexample{Code: c, Schedule: w.Schedule(), Switches: int(price.switches), Steps: int(price.steps), Trace: t}
-	v.Schedule.Moves = slices.Clone(v.Schedule.Moves)
 	v.Faults, err = m.faults(w, c, trail)
 	return v, err
 }
