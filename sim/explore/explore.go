@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"lockstep/sim"
 )
@@ -16,12 +17,14 @@ type Result struct {
 	Complete bool   // every schedule within the bounds was covered
 	Why      string // it wasn't
 
+	Depth       int   // all schedules of so many choices were covered
 	States      int64 // distinct situations
 	Transitions int64 // choices followed from them
 	Commands    int   // commands that Redis really executed; all others were remembered
 	Operations  int   // operations that client code really carried out
 
-	Violated []*Counterexample // worst first
+	Found    sim.Verdict       // what some schedule violates
+	Violated []*Counterexample // of each of these the least, worst first; some may lack if the search was cut off
 	Vacuity  Vacuity
 	Near     NearMisses
 }
@@ -30,10 +33,14 @@ type Result struct {
 // faults, then the fewest changes from one client to another, then the fewest
 // choices.
 type Counterexample struct {
-	Code                    sim.Code
-	Schedule                sim.Schedule
-	Faults, Switches, Steps int
-	Trace                   *sim.Trace // of the whole engine, which has run it
+	Code            sim.Code
+	Schedule        sim.Schedule
+	Faults          []Fault
+	Switches, Steps int
+	Trace           *sim.Trace // of the whole engine, which has run it
+	// Within are the smaller bounds in which it is the least, where there was no time
+	// to find that of the search's own.
+	Within *Bounds
 }
 
 // Vacuity says whether a search without a finding means anything.
@@ -64,7 +71,7 @@ func (r *Result) Find(c sim.Code) *Counterexample {
 // Holds reports whether the search has shown that a code is never violated within
 // its bounds.
 func (r *Result) Holds(c sim.Code) bool {
-	return r.Complete && r.Bounds.codes().has(c) && r.Find(c) == nil
+	return r.Complete && r.Bounds.codes().has(c) && !slices.Contains(r.Found, c)
 }
 
 // Run searches every schedule within the bounds. It ends early, with what it has
@@ -103,7 +110,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	}
 	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
 	_, n := s.seen.sizes()
-	r.States = int64(n)
+	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations = m.v.ran, m.k.ran
 	var all tally
 	for _, x := range s.crew {
@@ -115,26 +122,85 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 			r.Vacuity.Unused = append(r.Vacuity.Unused, Kind(k))
 		}
 	}
+	found := codes(s.found.Load()) & m.bounds.codes()
+	for _, c := range sim.Codes {
+		if found.has(c) {
+			r.Found = append(r.Found, c)
+		}
+	}
 	s.seen, s.crew = nil, nil // the least schedules need room of their own
-	return r, m.conclude(ctx, r, codes(s.found.Load())&m.bounds.codes())
+	opt.tell(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
+	if ctx.Err() != nil { // who has had enough of the search still wants to know what it has found
+		var done func()
+		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer done()
+	}
+	if err := m.conclude(ctx, r, found, opt); err != nil {
+		return nil, err
+	}
+	return r, r.smaller(ctx)
 }
+
+// smaller finds counterexamples within smaller bounds, where a search that was cut
+// off had no time to find the least of its own: better some than none.
+func (r *Result) smaller(ctx context.Context) error {
+	for cycles := 1; cycles <= min(2, r.Bounds.Cycles) && len(r.Violated) < len(r.Found); cycles++ {
+		b := r.Bounds
+		b.Clients, b.Cycles, b.Codes = min(2, b.Clients), cycles, nil
+		for k := range b.Faults {
+			b.Faults[k] = min(1, b.Faults[k])
+		}
+		for _, c := range r.Found {
+			if r.Find(c) == nil {
+				b.Codes = append(b.Codes, c)
+			}
+		}
+		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		small, err := runIn(ctx, b)
+		done()
+		if err != nil {
+			return err
+		}
+		for _, v := range small {
+			v.Within = &b
+			r.Violated = append(r.Violated, v)
+		}
+	}
+	slices.SortFunc(r.Violated, func(a, b *Counterexample) int { return int(a.Code) - int(b.Code) })
+	return nil
+}
+
+// runIn is a search that is not itself made up for.
+func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
+	m, err := newModel(b)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	err = m.conclude(ctx, r, b.codes(), Options{})
+	return r.Violated, errors.Join(err, m.close())
+}
+
+// grace is how long a search that is cut off may still look for the least of the
+// violations that it has found.
+const grace = 2 * time.Second
 
 // conclude finds the least schedules, and has the whole engine run them, and some
 // others besides.
-func (m *model) conclude(ctx context.Context, r *Result, found codes) error {
+func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Options) error {
 	w, err := sim.New(m.cfg)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
-	trails, err := m.least(found, func() bool { return ctx.Err() != nil })
+	trails, err := m.least(found, func() bool { return ctx.Err() != nil || opt.full() })
 	if err != nil {
 		return err
 	}
 	for _, c := range sim.Codes {
 		trail, any := trails[c]
 		if !any {
-			if found.has(c) {
+			if found.has(c) && r.Why == "" {
 				r.Complete, r.Why = false, fmt.Sprintf("there is a %s, and the search for its least schedule was cut off", c.Name())
 			}
 			continue
@@ -181,7 +247,9 @@ func (m *model) counterexample(w *sim.World, c sim.Code, trail []move) (*Counter
 	}
 	t.Title = fmt.Sprintf("the least schedule with a %s", c.Name())
 	price := m.costOf(trail)
-	return &Counterexample{Code: c, Schedule: w.Schedule(), Faults: int(price.faults), Switches: int(price.switches), Steps: int(price.steps), Trace: t}, nil
+	v := &Counterexample{Code: c, Schedule: w.Schedule(), Switches: int(price.switches), Steps: int(price.steps), Trace: t}
+	v.Faults, err = m.faults(w, c, trail)
+	return v, err
 }
 
 // reacquires plays the schedule in which nothing goes wrong: one client after the

@@ -31,6 +31,6 @@ func TestTry(t *testing.T) {
 	}
 	fmt.Printf("%s: %d states, %d transitions, %s\n", name, r.States, r.Transitions, time.Since(start))
 	for _, v := range r.Violated {
-		fmt.Printf("  %s faults=%d switches=%d steps=%d %s\n", v.Code, v.Faults, v.Switches, v.Steps, v.Trace.Schedule)
+		fmt.Printf("  %s faults=%d switches=%d steps=%d %s\n", v.Code, len(v.Faults), v.Switches, v.Steps, v.Trace.Schedule)
 	}
 }
