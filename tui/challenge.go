@@ -30,12 +30,19 @@ type challenge struct {
 	refused error // why there is no hint
 }
 
+// hinter knows how far it is; see [explore.Guide].
+type hinter interface {
+	From(context.Context, []sim.Move) (explore.Hint, error)
+	Close() error
+}
+
 // guide is asked in the background, one question at a time.
 type guide struct {
 	mu     sync.Mutex
 	bounds explore.Bounds
 	goal   sim.Code
-	real   *explore.Guide
+	find   func(explore.Bounds, sim.Code) (hinter, error)
+	real   hinter        // or nil, if nobody has asked yet
 	par    *explore.Hint // from the beginning
 	closed bool
 }
@@ -60,7 +67,7 @@ func newChallenge(st *stage, strategy int, b explore.Bounds, goal sim.Code) (*sa
 	}
 	cfg.Scenario = sandboxName
 	s := &sandbox{player: newPlayer(st, strategy, 0), cfg: cfg, here: &branch{}}
-	s.challenge = &challenge{bounds: b, goal: goal, guide: &guide{bounds: b, goal: goal}}
+	s.challenge = &challenge{bounds: b, goal: goal, guide: &guide{find: st.newGuide, bounds: b, goal: goal}}
 	s.title, s.below = "Your turn", s.drawChoices
 	return s, s.replay(s.here)
 }
@@ -106,7 +113,7 @@ func (g *guide) from(ctx context.Context, moves []sim.Move) (h, par explore.Hint
 		return h, par, errors.New("nobody asks any more")
 	}
 	if g.real == nil {
-		if g.real, err = explore.NewGuide(g.bounds, g.goal); err != nil {
+		if g.real, err = g.find(g.bounds, g.goal); err != nil {
 			return h, par, err
 		}
 	}
@@ -164,7 +171,7 @@ func (s *sandbox) goalPicker() outcome {
 	return outcome{open: &picker{stage: s.stage, title: "What do you want to break?", items: items, at: current, current: current,
 		about: "What a lock can do wrong, and what that means.", choose: func(i int) (tea.Cmd, outcome) {
 			old := s.challenge
-			s.challenge = &challenge{bounds: old.bounds, goal: goals[i], guide: &guide{bounds: old.bounds, goal: goals[i]}}
+			s.challenge = &challenge{bounds: old.bounds, goal: goals[i], guide: &guide{find: s.newGuide, bounds: old.bounds, goal: goals[i]}}
 			return tea.Batch(old.quit(), s.ask()), outcome{close: true}
 		}}}
 }

@@ -160,6 +160,28 @@ func TestEveryFaultHasItsMove(t *testing.T) {
 	}
 }
 
+// What was scheduled by hand is saved as a scenario; nothing is saved before it
+// breaks anything.
+func TestChallengeIsSaved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	a, s := challengeApp(t, "setpx-lua")
+	if a.press("w"); !strings.Contains(s.notice, "nothing is broken yet") {
+		t.Error(s.notice)
+	}
+	for !s.reached() {
+		a.press("i enter")
+	}
+	a.press("w")
+	sc, err := scenarios.Load("setpx-lua-sandbox.yaml")
+	if err != nil {
+		t.Fatal(err, s.notice)
+	}
+	run, err := sc.Run(s.cfg.Strategy, 1)
+	if err != nil || !strings.Contains(run.Verdict().String(), "OV") {
+		t.Errorf("it gives %v, %v", run.Verdict(), err)
+	}
+}
+
 // A pasted schedule of the same setup is played on with hints, one of another without.
 func TestChallengeTakesSchedules(t *testing.T) {
 	a, s := challengeApp(t, "setpx-lua")
@@ -203,7 +225,7 @@ func BenchmarkHint(b *testing.B) {
 	st, _ := scenarios.FindStrategy("getset-expired")
 	for b.Loop() {
 		s := &sandbox{here: &branch{}, challenge: &challenge{}}
-		s.guide = &guide{bounds: explore.Defaults(st), goal: sim.SW}
+		s.guide = &guide{find: newStage(locksOnly(), nil, Options{}, plainTheme(false)).newGuide, bounds: explore.Defaults(st), goal: sim.SW}
 		if h := s.ask()().(hinted); h.err != nil {
 			b.Fatal(h.err)
 		}

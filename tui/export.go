@@ -10,6 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/scenarios"
 	"lockstep/sim"
 )
 
@@ -45,6 +46,22 @@ func (s *stage) exportPicker(t *sim.Trace, from room) outcome {
 				return exported{from, file, err}
 			}, outcome{close: true}
 		}}}
+}
+
+// saveScenario writes a schedule as a scenario file, as lockstep explore --save
+// does, but never over another.
+func saveScenario(from room, title string, code sim.Code, t *sim.Trace, schedule sim.Schedule) tea.Cmd {
+	return func() tea.Msg {
+		data, err := scenarios.FromSchedule(title, code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
+		if err != nil {
+			return exported{from, "", err}
+		}
+		file, err := writeNew(t, Export{Extension: ".yaml", Write: func(w io.Writer, _ *sim.Trace) error {
+			_, err := w.Write(data)
+			return err
+		}})
+		return exported{from, file, err}
+	}
 }
 
 // writeNew writes a run to a file that was not there before: nothing of anybody's

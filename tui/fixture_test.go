@@ -18,6 +18,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/explore"
 	"lockstep/strategies"
 	"lockstep/tui/progress"
 )
@@ -241,7 +242,7 @@ func newApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Tr
 // newHomeApp opens the matrix.
 func newHomeApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Trace, error)) *app {
 	a := openApp(t, w, h, shelf(run), Options{Seed: 1}, th)
-	a.explore, a.now = handmadeSearch, func() time.Time { return time.Time{} }
+	a.explore, a.newGuide, a.now = handmadeSearch, func(explore.Bounds, sim.Code) (hinter, error) { return parrot{}, nil }, func() time.Time { return time.Time{} }
 	return a
 }
 
@@ -278,8 +279,11 @@ func (a *app) do(cmd tea.Cmd) {
 // player is the player that is open, on top or below a list; nil if there is none.
 func (a *app) player() *player {
 	for _, r := range slices.Backward(a.rooms) {
-		if p, is := r.(*player); is {
-			return p
+		switch r := r.(type) {
+		case *player:
+			return r
+		case *shown:
+			return r.player
 		}
 	}
 	return nil
@@ -290,6 +294,8 @@ func (a *app) playing() bool {
 	return slices.ContainsFunc(a.rooms, func(r room) bool {
 		switch r := r.(type) {
 		case *player:
+			return r.playing
+		case *shown:
 			return r.playing
 		case *compare:
 			return r.playing

@@ -13,7 +13,7 @@ type keyMap struct {
 	Forward, Back, Next, Previous, Violation, Evidence, First, Last     key.Binding
 	Play, Faster, Slower, In, Out, View, Source                         key.Binding
 	Strategy, Scenario, Compare, Course, Rung, Sandbox, Explore         key.Binding
-	Undo, Redo, Copy, Export, Hint                                      key.Binding
+	Undo, Redo, Copy, Export, Hint, Save                                key.Binding
 	Search, Filter, Match, MatchBack, Guess, Enter                      key.Binding
 	Pane, Up, Down, PageUp, PageDown, Mouse, Help, Close, Quit, Suspend key.Binding
 }
@@ -65,6 +65,7 @@ func newKeyMap(g *glyphs) keyMap {
 		Explore:   bind("a", "all schedules", "a"),
 		Export:    bind("x", "write to a file", "x"),
 		Hint:      bind("i", "hint", "i"),
+		Save:      bind("w", "save as a scenario", "w"),
 		Undo:      bind("u", "undo", "u", "backspace"),
 		Redo:      bind("U", "redo", "U"),
 		Copy:      bind("y", "copy the schedule", "y"),

@@ -258,6 +258,8 @@ func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 		s.switchBranch(-1)
 	case key.Matches(k, s.keys.Export):
 		return nil, s.exportPicker(s.reel.trace, s.player)
+	case key.Matches(k, s.keys.Save):
+		return s.save(), outcome{}
 	case key.Matches(k, s.keys.Copy):
 		return s.copySchedule(), outcome{}
 	case key.Matches(k, s.keys.View), key.Matches(k, s.keys.Source), key.Matches(k, s.keys.In), key.Matches(k, s.keys.Out), key.Matches(k, s.keys.Evidence):
@@ -346,6 +348,24 @@ func (s *sandbox) switchBranch(by int) {
 	s.goTo(up.tried[up.last])
 }
 
+// save writes the run so far as a scenario, which states what it breaks: the goal,
+// or else the worst.
+func (s *sandbox) save() tea.Cmd {
+	verdict := s.reel.trace.Verdict()
+	var code sim.Code
+	switch {
+	case s.challenge != nil && s.known && s.refused == nil && s.reached():
+		code = s.goal
+	case len(verdict) > 0:
+		code = verdict[0]
+	default:
+		s.notice = "A scenario states what it breaks, and nothing is broken yet."
+		return nil
+	}
+	title := fmt.Sprintf("A %s, scheduled by hand", code.Name())
+	return saveScenario(s.player, title, code, s.reel.trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()})
+}
+
 // copySchedule hands the schedule to the terminal's clipboard.
 func (s *sandbox) copySchedule() tea.Cmd {
 	text := s.reel.trace.Schedule
@@ -396,7 +416,7 @@ func (s *sandbox) footerKeys() []key.Binding {
 	keys := []key.Binding{as(k.Enter, "do it"), pair(k.Up, k.Down, "who"), pair(k.Back, k.Forward, "what"), k.Undo}
 	keys = append(keys, hint...)
 	return append(keys, k.Redo, pair(k.Previous, k.Next, "branch"),
-		as(k.View, viewNames[(s.view+1)%views]), k.Source, k.Copy, k.Export, pair(k.In, k.Out, "zoom"), k.Evidence, k.Close, k.Mouse, k.Help, k.Quit)
+		as(k.View, viewNames[(s.view+1)%views]), k.Source, k.Copy, k.Export, k.Save, pair(k.In, k.Out, "zoom"), k.Evidence, k.Close, k.Mouse, k.Help, k.Quit)
 }
 
 func (s *sandbox) help() page {
@@ -407,7 +427,7 @@ func (s *sandbox) help() page {
 			"pause, crash, lose messages, stop servers. Undo goes back as far as you like, and what you have tried stays: redo and the branch keys go there again. " +
 			"A client that could act while time passes, and isn't let, is paused. Hints are for games of your own, which the matrix opens, and the search.",
 		keys: []key.Binding{as(k.Up, "actor above"), as(k.Down, "actor below"), as(k.Back, "choice before"), as(k.Forward, "choice after"), as(k.Enter, "make the move"),
-			k.Undo, k.Redo, as(k.Previous, "branch before"), as(k.Next, "branch after"), as(k.Copy, "copy the schedule"), k.Export, as(k.Evidence, "round the evidence"),
+			k.Undo, k.Redo, as(k.Previous, "branch before"), as(k.Next, "branch after"), as(k.Copy, "copy the schedule"), k.Export, k.Save, as(k.Evidence, "round the evidence"),
 			as(k.View, "next view"), k.Source, k.In, k.Out},
 		signs: s.theme.legend(),
 	}

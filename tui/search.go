@@ -126,13 +126,6 @@ func searchable() (all sim.Verdict) {
 	return all
 }
 
-func codesIn(b *explore.Bounds) sim.Verdict {
-	if len(b.Codes) == 0 {
-		return searchable()
-	}
-	return b.Codes
-}
-
 func lookedFor(b *explore.Bounds) string {
 	if len(b.Codes) == 0 {
 		return "everything"
@@ -265,6 +258,8 @@ func (m *searcher) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 		return nil, outcome{open: m.strategyPicker()}
 	case key.Matches(k, m.keys.Export):
 		return nil, m.export()
+	case key.Matches(k, m.keys.Save):
+		return m.save(), outcome{}
 	case key.Matches(k, m.keys.Sandbox):
 		return nil, m.yourTurn()
 	case m.results && key.Matches(k, m.keys.Enter):
@@ -381,6 +376,16 @@ func (m *searcher) export() outcome {
 	return m.exportPicker(v.Trace, m)
 }
 
+// save writes the finding at the cursor as a scenario.
+func (m *searcher) save() tea.Cmd {
+	v := m.picked()
+	if v == nil {
+		m.notice = "There is no counterexample to save."
+		return nil
+	}
+	return saveScenario(m, v.Trace.Title, v.Code, v.Trace, v.Schedule)
+}
+
 func (m *searcher) strategyPicker() *picker {
 	items := make([]choice, len(m.lib.strategies))
 	for i, st := range m.lib.strategies {
@@ -402,7 +407,7 @@ func (m *searcher) footerKeys() []key.Binding {
 	case m.running:
 		return []key.Binding{as(k.Close, "stop"), k.Mouse, k.Help, k.Quit}
 	case m.results:
-		return []key.Binding{as(k.Enter, "play it"), pair(k.Up, k.Down, "finding"), as(k.Pane, "bounds"), k.Sandbox, k.Export,
+		return []key.Binding{as(k.Enter, "play it"), pair(k.Up, k.Down, "finding"), as(k.Pane, "bounds"), k.Sandbox, k.Export, k.Save,
 			pair(k.PageUp, k.PageDown, "scroll"), k.Close, k.Mouse, k.Help, k.Quit}
 	}
 	return []key.Binding{as(k.Enter, "search"), pair(k.Up, k.Down, "which"), pair(k.Back, k.Forward, "how much"), as(k.Strategy, "lock"),
@@ -417,7 +422,7 @@ func (m *searcher) help() page {
 			"What holds here holds for all of them, and says nothing of what is beyond. A switch is a change from one client to another. " +
 			"The least counterexample has the fewest faults, then the fewest switches, then the fewest steps. A search that is stopped has covered the shorter schedules.",
 		keys: append([]key.Binding{as(k.Up, "above"), as(k.Down, "below"), as(k.Back, "less"), as(k.Forward, "more"), as(k.Strategy, "another lock"),
-			as(k.Enter, "search; play a finding"), as(k.Pane, "bounds or findings"), as(k.Sandbox, "find it yourself"), as(k.Export, "write a finding"), k.PageUp, k.PageDown,
+			as(k.Enter, "search; play a finding"), as(k.Pane, "bounds or findings"), as(k.Sandbox, "find it yourself"), as(k.Export, "write a finding"), k.Save, k.PageUp, k.PageDown,
 			as(k.Close, "stop; back")}, k.Mouse, k.Help, k.Quit, k.Suspend),
 		signs: append([]meaning{{g.bad, "some schedule does it"}, {g.granted, "none does"}, {"?", "not found so far"}}, codeMeanings()...),
 	}

@@ -11,6 +11,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
 )
@@ -29,10 +30,11 @@ func handmadeSearch(_ context.Context, b explore.Bounds, opt explore.Options) (*
 	if b.Faults[explore.Delay] > 0 {
 		r.Vacuity.Unused = append(r.Vacuity.Unused, explore.Delay)
 	}
+	r.Found = sim.Verdict{sim.SW, sim.DG, sim.OV} // for the least DG there was no time
 	for i, c := range []sim.Code{sim.SW, sim.OV} {
 		t := pauseTrace()
 		t.Strategy, t.Title = b.Strategy.Name, "the least schedule with a "+c.Name()
-		r.Violated = append(r.Violated, &explore.Counterexample{Code: c, Faults: 1, Switches: 1 + i, Steps: 14 + i, Trace: t})
+		r.Violated = append(r.Violated, &explore.Counterexample{Code: c, Faults: []explore.Fault{{Kind: explore.Pause, Text: "A is paused for 4.1s", Essential: true}}, Switches: 1 + i, Steps: 14 + i, Trace: t})
 	}
 	return r, nil
 }
@@ -102,6 +104,24 @@ func TestSearchTellsWhatItHasFound(t *testing.T) {
 	}
 }
 
+// A finding is saved as a scenario, which plays as any other does.
+func TestSearchSavesItsFinding(t *testing.T) {
+	t.Chdir(t.TempDir())
+	a, m := searchApp(t, "setpx-lua")
+	a.press("enter w")
+	sc, err := scenarios.Load("setpx-lua-least-SW.yaml")
+	if err != nil {
+		t.Fatal(err, m.notice)
+	}
+	run, err := sc.Run(m.bounds.Strategy, 1)
+	if err != nil || !strings.Contains(run.Verdict().String(), "SW") {
+		t.Errorf("it gives %v, %v", run.Verdict(), err)
+	}
+	if a.press("w"); !strings.Contains(m.notice, "setpx-lua-least-SW-2.yaml") {
+		t.Errorf("the second goes where the first is: %s", m.notice)
+	}
+}
+
 func TestSearchWritesItsFinding(t *testing.T) {
 	t.Chdir(t.TempDir())
 	a, m := searchApp(t, "setpx-lua")
@@ -147,7 +167,7 @@ func TestSearchIsStopped(t *testing.T) {
 	if m.failed != nil {
 		t.Fatal(m.failed)
 	}
-	if v := unwrapped(a.View()); m.running || !strings.Contains(v, "Not complete: stopped") || strings.Contains(v, ": never") {
+	if v := unwrapped(a.View()); m.running || !strings.Contains(v, "Not complete: "+m.result.Why) || !strings.Contains(m.result.Why, "stopped") || strings.Contains(v, ": never") {
 		t.Errorf("what was found so far is not told as such:\n%s", a.View())
 	}
 	if a.press("esc"); a.top() == room(m) {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +104,10 @@ func (m *searcher) resultLines(width int) []line {
 func (m *searcher) tellProgress(t *teller) {
 	p := &m.progress
 	text := "Searching, for " + seconds(p.elapsed) + "."
-	if m.stopping {
+	switch {
+	case p.of.Concluding:
+		text = "Searched. Now for the least of the schedules that break the lock."
+	case m.stopping:
 		text = "Stopping. What was found so far is made ready."
 	}
 	t.add(inkStrong, "", text)
@@ -125,7 +129,7 @@ func (m *searcher) tellResult(t *teller) {
 	}
 	t.add(inkDim, "", boundsWords(&r.Bounds)+".")
 	t.gap()
-	for _, c := range codesIn(&r.Bounds) {
+	for _, c := range r.Bounds.Sought() {
 		m.tellCode(t, c)
 	}
 	t.gap()
@@ -143,13 +147,21 @@ func (m *searcher) tellResult(t *teller) {
 func (m *searcher) tellCode(t *teller, c sim.Code) {
 	g := &m.theme.glyphs
 	name := fmt.Sprintf(" %-3s %s", c, c.Name())
+	say := func(k ink, text string) { t.lines = append(t.lines, line{{" " + text, k}}) }
 	v := m.result.Find(c)
 	switch {
 	case v == nil && m.result.Holds(c):
-		t.add(inkGood, "", g.granted+name+": never")
+		say(inkGood, g.granted+name+": never")
+		if c == sim.GAP && !m.result.Bounds.Extend {
+			t.add(inkDim, "      ", "which is hardly put to the test: no caller extends its lease")
+		}
+		return
+	case v == nil && slices.Contains(m.result.Found, c):
+		say(inkBreach, g.bad+name+": some schedule does it")
+		t.add(inkPlain, "      ", "There was no time to find the least.")
 		return
 	case v == nil:
-		t.add(inkPlain, "", "?"+name+": not found so far")
+		say(inkPlain, "?"+name+": not found so far")
 		return
 	}
 	k, mark := inkBreach, ""
@@ -158,7 +170,13 @@ func (m *searcher) tellCode(t *teller, c sim.Code) {
 	}
 	m.places = append(m.places, len(t.lines))
 	t.lines = append(t.lines, line{{" ", inkPlain}, {g.bad + name, k}, {mark, inkHere}})
-	t.add(inkPlain, "      ", fmt.Sprintf("least: %s, %s, %s", plural(v.Faults, "fault"), pluralES(v.Switches, "switch"), plural(v.Steps, "step")))
+	t.add(inkPlain, "      ", "least: "+costWords(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
+	for _, f := range v.Faults {
+		t.add(inkDim, "      ", f.Text+either(f.Essential, "", " (it breaks without that, too)"))
+	}
+	if v.Within != nil {
+		t.add(inkDim, "      ", "least within smaller bounds: there was no time for these")
+	}
 }
 
 // boundsWords says what a search is over.

@@ -48,7 +48,7 @@ func TestGuideLeadsThere(t *testing.T) {
 						t.Fatal(err)
 					}
 					v := least.Find(c.goal)
-					par = Cost{v.Faults, v.Switches, v.Steps}
+					par = Cost{len(v.Faults), v.Switches, v.Steps}
 				}
 				if !h.Reachable || h.Steps != left {
 					t.Fatalf("after %d moves: %+v, expected %d steps", len(moves), h, left)
