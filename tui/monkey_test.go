@@ -20,8 +20,8 @@ import (
 )
 
 // checkFrame holds a frame to the window: so many lines, none wider, the footer
-// at the bottom, with the way out in it.
-func checkFrame(t testing.TB, a *app, context string) {
+// at the bottom, with the way out in it. It returns the frame.
+func checkFrame(t testing.TB, a *app, context string) string {
 	t.Helper()
 	v := a.View()
 	lines := strings.Split(v, "\n")
@@ -39,6 +39,7 @@ func checkFrame(t testing.TB, a *app, context string) {
 	if !a.tooSmall() && !strings.Contains(lines[a.h-1], " quit") {
 		t.Fatalf("%s: no footer in a window of %dx%d: %q", context, a.w, a.h, lines[a.h-1])
 	}
+	return v
 }
 
 // monkeySteps is 100,000 in .ci/run. So many take more than one likes to wait for

@@ -33,8 +33,13 @@ func handmadeSearch(_ context.Context, b explore.Bounds, opt explore.Options) (*
 	r.Found = sim.Verdict{sim.SW, sim.DG, sim.OV} // for the least DG there was no time
 	for i, c := range []sim.Code{sim.SW, sim.OV} {
 		t := pauseTrace()
+		cfg, err := b.Config()
+		if err != nil {
+			return nil, err
+		}
 		t.Strategy, t.Title = b.Strategy.Name, "the least schedule with a "+c.Name()
-		r.Violated = append(r.Violated, &explore.Counterexample{Code: c, Faults: []explore.Fault{{Kind: explore.Pause, Text: "A is paused for 4.1s", Essential: true}}, Switches: 1 + i, Steps: 14 + i, Trace: t})
+		r.Violated = append(r.Violated, &explore.Counterexample{Code: c, Faults: []explore.Fault{{Kind: explore.Pause, Text: "A is paused for 4.1s", Essential: true}}, Switches: 1 + i, Steps: 14 + i, Trace: t,
+			Schedule: sim.Schedule{Config: cfg, Moves: []sim.Move{{Who: sim.SetOf(0), Count: 4}}}})
 	}
 	return r, nil
 }
