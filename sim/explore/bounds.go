@@ -59,7 +59,7 @@ type Bounds struct {
 	TTL      time.Duration
 	Timeout  time.Duration // 0 is the strategy's
 	Codes    sim.Verdict   // what to look for; none is all that a search can find
-	Switches int           // how often another client may take over; 0 is as often as it likes
+	Switches int           // how often a client may act after another one did; 0 is as often as it likes
 }
 
 // Defaults are the bounds of a search that is told nothing else.
@@ -74,6 +74,8 @@ func Defaults(s strategies.Strategy) Bounds {
 	b.Faults[Crash], b.Faults[Pause] = 1, 1
 	return b
 }
+
+const maxSwitches = 200
 
 var names = [...]string{"A", "B", "C", "D"}
 
@@ -93,6 +95,9 @@ func (b *Bounds) Config() (sim.Config, error) {
 			return sim.Config{}, fmt.Errorf("%s runs on one node, not on %d", s.Name, b.Nodes)
 		}
 		s.Nodes = b.Nodes
+	}
+	if b.Switches < 0 || b.Switches > maxSwitches {
+		return sim.Config{}, fmt.Errorf("a search can be bounded to 1 to %d switches, or with 0 not at all, but not to %d", maxSwitches, b.Switches)
 	}
 	if b.TTL <= 0 || b.TTL%(300*time.Millisecond) != 0 {
 		return sim.Config{}, errors.New("the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds")
