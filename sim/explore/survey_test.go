@@ -25,6 +25,8 @@ func TestSurvey(t *testing.T) {
 		case "b":
 			b.Faults[Crash], b.Faults[Pause], b.Faults[ReplyLost] = 1, 1, 1
 			b.Cycles = 1
+		case "d":
+			b.Faults[Crash], b.Faults[Pause], b.Faults[ReplyLost] = 1, 1, 1
 		case "c":
 			b.Faults[Crash], b.Faults[Pause] = 1, 1
 		}
