@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 
 	"lockstep/sim"
@@ -21,7 +22,8 @@ type Result struct {
 	Commands    int   // commands that Redis really executed; all others were remembered
 	Operations  int   // operations that client code really carried out
 
-	Violated []*Counterexample // worst first
+	Found    sim.Verdict       // the codes that some schedule violates
+	Violated []*Counterexample // worst first; all that were found, unless a limit was reached
 	Vacuity  Vacuity
 	Near     NearMisses
 }
@@ -64,7 +66,7 @@ func (r *Result) Find(c sim.Code) *Counterexample {
 // Holds reports whether the search has shown that a code is never violated within
 // its bounds.
 func (r *Result) Holds(c sim.Code) bool {
-	return r.Complete && r.Bounds.codes().has(c) && r.Find(c) == nil
+	return r.Complete && r.Bounds.codes().has(c) && !slices.Contains(r.Found, c)
 }
 
 // Run searches every schedule within the bounds. It ends early, with what it has
@@ -103,20 +105,31 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 		}
 	}
 	s.seen, s.crew = nil, nil // the least schedules need room of their own
-	return r, m.conclude(ctx, r, codes(s.found.Load())&m.bounds.codes())
+	found := codes(s.found.Load()) & m.bounds.codes()
+	r.Found = found.verdict()
+	if s.why != "" {
+		runtime.GC() // so that what was over a limit isn't any more
+	}
+	return r, m.conclude(r, found, func() string { return s.limit(ctx) })
 }
 
 // conclude finds the least schedules, and has the whole engine run them, and some
-// others besides.
-func (m *model) conclude(ctx context.Context, r *Result, found codes) error {
+// others besides. limit says why it must not go on looking, if so.
+func (m *model) conclude(r *Result, found codes, limit func() string) error {
+	if err := m.k.recheck(); err != nil {
+		return err
+	}
 	w, err := sim.New(m.cfg)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
-	trails, err := m.least(found, func() bool { return ctx.Err() != nil })
+	trails, why, err := m.least(found, limit)
 	if err != nil {
 		return err
+	}
+	if why != "" && r.Complete {
+		r.Complete, r.Why = false, why
 	}
 	for _, c := range sim.Codes {
 		trail, any := trails[c]

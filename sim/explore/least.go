@@ -64,11 +64,16 @@ func (q *quest) before(i, j int32) bool {
 // least finds the least schedule for each of the violations. It goes through all
 // schedules in the order of their cost (Dijkstra's algorithm), so that the first
 // that violates is the least, and none of its faults is needless: without it there
-// would be a schedule of fewer.
-func (m *model) least(wanted codes, stop func() bool) (map[sim.Code][]move, error) {
+// would be a schedule of fewer. It ends early when limit says why.
+func (m *model) least(wanted codes, limit func() string) (_ map[sim.Code][]move, why string, _ error) {
 	q := &quest{x: m.explorer(), known: map[string]bool{}, left: wanted, got: map[sim.Code][]move{}}
 	q.add(way{parent: -1, last: -1, state: q.x.first()})
-	for len(q.queue) > 0 && q.left != 0 && !stop() {
+	for n := 0; len(q.queue) > 0 && q.left != 0; n++ {
+		if n%1024 == 0 {
+			if why := limit(); why != "" {
+				return q.got, why, nil
+			}
+		}
 		i := heap.Pop(q).(int32)
 		w := q.ways[i]
 		if w.ends != 0 {
@@ -82,10 +87,10 @@ func (m *model) least(wanted codes, stop func() bool) (map[sim.Code][]move, erro
 		q.known[key] = true
 		q.follow(i)
 		if q.x.err != nil {
-			return nil, q.x.err
+			return nil, "", q.x.err
 		}
 	}
-	return q.got, nil
+	return q.got, "", nil
 }
 
 func (q *quest) add(w way) {

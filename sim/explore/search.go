@@ -232,13 +232,24 @@ func (s *search) check() {
 	if s.opt.Progress != nil {
 		s.opt.Progress(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load()))})
 	}
+	if why := s.limit(context.Background()); why != "" {
+		s.halt(why)
+	}
+}
+
+// limit says which limit is reached, if any.
+func (s *search) limit(ctx context.Context) string {
+	if ctx.Err() != nil {
+		return context.Cause(ctx).Error()
+	}
 	if s.opt.Memory > 0 {
 		var stats runtime.MemStats
 		runtime.ReadMemStats(&stats)
 		if int64(stats.HeapAlloc) > s.opt.Memory {
-			s.halt("the memory limit was reached")
+			return "the memory limit was reached"
 		}
 	}
+	return ""
 }
 
 // codes are those that the search looks for.
