@@ -57,14 +57,14 @@ func newRoot() *cobra.Command {
 in virtual time, through crashes, pauses, clock errors and lost messages, and
 shows when and why two clients end up holding the same lock.
 
-In a terminal, lockstep opens the player. Anywhere else it prints the matrix of
-all strategies under all scenarios.`,
+In a terminal, lockstep opens the matrix of all strategies under all scenarios, to
+play any of its runs and to take the course. Anywhere else it prints the matrix.`,
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if terminal(cmd.OutOrStdout()) && terminal(cmd.InOrStdin()) {
-				return look.open("setpx-lua", "pause-past-ttl", 1)
+				return look.home()
 			}
 			return printMatrix(cmd.OutOrStdout(), cmd.ErrOrStderr(), textMatrix)
 		},

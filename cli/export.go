@@ -19,16 +19,17 @@ import (
 // format is a form in which a run can be handed on.
 type format struct {
 	name       string
+	about      string
 	extensions []string // of files that are taken to be in it
 	write      func(io.Writer, *sim.Trace) error
 }
 
 var formats = []format{
-	{"text", []string{".txt", ".trace"}, func(w io.Writer, t *sim.Trace) error { return t.Plain(w) }},
-	{"json", []string{".json"}, func(w io.Writer, t *sim.Trace) error { return writeJSON(w, t) }},
-	{"mermaid", []string{".mmd", ".mermaid"}, written(export.Mermaid)},
-	{"svg", []string{".svg"}, written(export.SVG)},
-	{"html", []string{".html", ".htm"}, written(export.HTML)},
+	{"text", "what run --plain prints", []string{".txt", ".trace"}, func(w io.Writer, t *sim.Trace) error { return t.Plain(w) }},
+	{"json", "what run --json prints", []string{".json"}, func(w io.Writer, t *sim.Trace) error { return writeJSON(w, t) }},
+	{"mermaid", "a sequence diagram, for documents that render Mermaid", []string{".mmd", ".mermaid"}, written(export.Mermaid)},
+	{"svg", "a picture of the timeline, light or dark as its reader's system is", []string{".svg"}, written(export.SVG)},
+	{"html", "one page with a player in it, which needs no network", []string{".html", ".htm"}, written(export.HTML)},
 }
 
 func written(document func(*sim.Trace) string) func(io.Writer, *sim.Trace) error {
@@ -67,6 +68,14 @@ func chooseFormat(name, file string) (*format, error) {
 	return nil, fmt.Errorf("cannot tell the format from the name %q: end it in one of %s, or say --format", file, strings.Join(extensions, ", "))
 }
 
+func formatsHelp() string {
+	var b strings.Builder
+	for _, f := range formats {
+		fmt.Fprintf(&b, "  %-8s %s\n", f.name, f.about)
+	}
+	return b.String()
+}
+
 func newExport() *cobra.Command {
 	var name, file string
 	var seed uint64
@@ -76,12 +85,7 @@ func newExport() *cobra.Command {
 		Long: `Run one strategy under one scenario, as lockstep run does, and write the run
 in a form that can be handed on:
 
-  text     what run --plain prints
-  json     what run --json prints
-  mermaid  a sequence diagram, for documents that render Mermaid
-  svg      a picture of the timeline, light or dark as its reader's system is
-  html     one page with a player in it, which needs no network
-
+` + formatsHelp() + `
 Without --format, the name of the file tells: .txt, .json, .mmd, .svg, .html. A
 file is replaced only once the whole of it has been written.`,
 		Example: `  lockstep export get-then-del release-gap -o release-gap.html

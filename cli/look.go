@@ -21,12 +21,13 @@ func (l *look) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&l.ascii, "ascii", false, "draw the player without box characters")
 }
 
-// open runs the player on one cell of the matrix.
+var themes = []string{"auto", "dark", "light", "mono"}
+
+// home opens the terminal interface on the matrix.
+func (l *look) home() error { return l.run(tui.Options{Seed: 1}) }
+
+// open opens it on one cell of the matrix, in the player.
 func (l *look) open(strategy, scenario string, seed uint64) error {
-	known := []string{"auto", "dark", "light", "mono"}
-	if !slices.Contains(known, l.theme) {
-		return scenarios.Unknown("theme", l.theme, known)
-	}
 	st, err := scenarios.FindStrategy(strategy)
 	if err != nil {
 		return err
@@ -35,6 +36,23 @@ func (l *look) open(strategy, scenario string, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	return tui.Run(tui.Options{Strategy: st, Scenario: s, Seed: seed, Theme: l.theme, ASCII: l.ascii,
-		NoColor: os.Getenv("NO_COLOR") != ""})
+	return l.run(tui.Options{Strategy: st, Scenario: s, Seed: seed})
+}
+
+func (l *look) run(o tui.Options) error {
+	if !slices.Contains(themes, l.theme) {
+		return scenarios.Unknown("theme", l.theme, themes)
+	}
+	o.Exports = exports()
+	o.Theme, o.ASCII, o.NoColor = l.theme, l.ascii, os.Getenv("NO_COLOR") != ""
+	return tui.Run(o)
+}
+
+// exports are the formats as the player offers them.
+func exports() []tui.Export {
+	var all []tui.Export
+	for _, f := range formats {
+		all = append(all, tui.Export{Name: f.name, About: f.about, Extension: f.extensions[0], Write: f.write})
+	}
+	return all
 }

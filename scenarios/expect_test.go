@@ -17,10 +17,7 @@ func TestExpectations(t *testing.T) {
 		if !stated {
 			t.Fatalf("scenarios/%s: %s states no verdict for %s", s.file, s.Name, st.Name)
 		}
-		trace, err := s.Run(st, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trace := cell{s.Name, st.Name}.of(t)
 		if got := trace.Verdict(); !slices.Equal(got, want) {
 			t.Errorf("the verdict is %s, and scenarios/%s expects %s\n%s(lockstep run %s %s --plain)",
 				got, s.file, want, proofs(trace), st.Name, s.Name)

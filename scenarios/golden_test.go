@@ -22,7 +22,7 @@ func TestGolden(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			var runs []string
 			for _, st := range strategies.All() {
-				runs = append(runs, plain(t, mustRun(t, s, st.Name)))
+				runs = append(runs, plain(t, cell{s.Name, st.Name}.of(t)))
 			}
 			file, got := s.Name+".trace", strings.Join(runs, divider)
 			if *update {

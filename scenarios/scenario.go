@@ -93,21 +93,31 @@ var loadBuiltin = sync.OnceValue(func() []*Scenario {
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
+	read := make([]*Scenario, len(files))
+	var wg sync.WaitGroup // whoever starts the program waits for this
+	for i, file := range files {
+		wg.Go(func() { read[i] = readBuiltin(file) })
+	}
+	wg.Wait()
 	var all []*Scenario
-	for _, file := range files {
-		data, err := builtin.ReadFile(file)
-		var s *Scenario
-		if err == nil {
-			s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data)
-		}
-		if err != nil {
-			panic("a built-in scenario is broken: " + err.Error()) // a test sees to it that this never ships
-		}
-		all = append(append(all, s), s.variants...)
+	for _, s := range read {
+		all = append(all, s)
+		all = append(all, s.variants...)
 	}
 	slices.SortStableFunc(all, func(a, b *Scenario) int { return slices.Index(order, a.base()) - slices.Index(order, b.base()) })
 	return all
 })
+
+func readBuiltin(file string) *Scenario {
+	data, err := builtin.ReadFile(file)
+	if err == nil {
+		var s *Scenario
+		if s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data); err == nil {
+			return s
+		}
+	}
+	panic("a built-in scenario is broken: " + err.Error()) // a test sees to it that this never ships
+}
 
 // base is the scenario's name without its variant.
 func (s *Scenario) base() string {

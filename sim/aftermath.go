@@ -120,7 +120,7 @@ func (c *client) probing(t *thread) {
 			t.do(op{kind: opSleep, d: next - c.world.now})
 			continue
 		case err == nil:
-		case waits < 2:
+		case waits == 0 || waits == 1 && c.world.obstructed():
 			waits++
 			t.do(op{kind: opSleep, d: c.world.patience(waits)})
 			continue
@@ -131,6 +131,10 @@ func (c *client) probing(t *thread) {
 		return
 	}
 }
+
+// obstructed reports whether it is for a record that the lock can't be had: one
+// that may yet go. A puppet can't know, and asks once more.
+func (w *World) obstructed() bool { return w.puppet != nil || w.monitors.blocked.open }
 
 // arrival is when the next request of a client of the script will arrive that was
 // sent before the end. It may yet change who gets the lock. (What a hung client's

@@ -57,3 +57,29 @@ func TestDownIsNoRelief(t *testing.T) {
 		}
 	}
 }
+
+// TestHungWithoutServer: a hung client goes on renewing, and the server is down
+// for good. That is nobody's record, and the run ends.
+func TestHungWithoutServer(t *testing.T) {
+	w := newWorld(t, config(t, "watchdog", "A", "B"))
+	until(t, w, "A", KindRead)
+	inject(t, w, Hang{"A"}, Down{"n1"})
+	if err := w.Aftermath(); err != nil || w.Err() != nil {
+		t.Fatal(err, w.Err())
+	}
+	expectVerdict(t, w, "ok")
+}
+
+// TestHungWithAClockOfItsOwn: the renewals of a client whose clock is off never
+// fall on the same nanosecond twice, and yet go on for ever.
+func TestHungWithAClockOfItsOwn(t *testing.T) {
+	cfg := config(t, "watchdog", "A", "B")
+	cfg.Clients[0].Rate = 1.0001
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindRead)
+	inject(t, w, Hang{"A"})
+	if err := w.Aftermath(); err != nil || w.Err() != nil {
+		t.Fatal(err, w.Err())
+	}
+	expectVerdict(t, w, "PD")
+}

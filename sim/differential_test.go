@@ -7,6 +7,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -324,6 +325,254 @@ var dialogues = []struct{ name, lines string }{
 		A SET k v
 		A EXPIREAT k 1
 		A EXISTS k`},
+	{"digests in capitals", `
+		A SCRIPT LOAD 'return 1'
+		A EVALSHA E0E1F9FABFC9D4800C877A703B823AC0578FF8DB 0
+		A SCRIPT EXISTS E0E1F9FABFC9D4800C877A703B823AC0578FF8DB`},
+	{"which scripts are kept", `
+		A EVAL 'return 1' -1
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A EVAL 'return redis.call("NOSUCH")' 0
+		A SCRIPT EXISTS d2d46e1a6d649b69c2d54d611f6557fbcdc54a7a
+		A EVALSHA nosuch 0
+		A EVALSHA nosuch 1
+		A EVALSHA nosuch x
+		A SCRIPT LOAD 'return 1'
+		A SCRIPT FLUSH ASYNC
+		A SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db
+		A SCRIPT FLUSH SYNC
+		A SCRIPT EXISTS`},
+	{"scripts in a transaction", `
+		A SCRIPT LOAD 'return 1'
+		A MULTI
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A EVAL 'return {KEYS[1], ARGV[1], redis.call("SET", KEYS[1], ARGV[1])}' 1 k v
+		A SCRIPT FLUSH
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		B EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A EXEC
+		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A MULTI
+		A SCRIPT LOAD 'return 1'
+		B EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A DISCARD
+		B EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A MULTI
+		A SCRIPT LOAD 'return 1'
+		A EXEC
+		B EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A SCRIPT FLUSH
+		A MULTI
+		A EVAL 'return 1' 0
+		A EXEC
+		B EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+		A SCRIPT FLUSH
+		A WATCH k
+		B SET k w
+		A MULTI
+		A SCRIPT LOAD 'return 1'
+		A EXEC
+		B EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0`},
+	{"KEYS and ARGV", `
+		A EVAL 'return {#KEYS, #ARGV}' 0
+		A EVAL 'return {#KEYS, #ARGV}' 2 a b
+		A EVAL 'return {#KEYS, #ARGV, KEYS[2], ARGV[1], KEYS[3], 9}' 2 a b c
+		A EVAL 'return {type(KEYS), type(KEYS[1]), type(ARGV[1])}' 1 1 2
+		A EVAL 'KEYS[1] = "mine" KEYS.x = 1 table.insert(ARGV, "more") return {KEYS[1], ARGV[1]}' 1 k
+		A EVAL 'return {KEYS[1], KEYS.x, #ARGV}' 1 k
+		A EVAL 'return {KEYS[1], #ARGV}' 1 k
+		A EVAL 'KEYS = nil' 1 k
+		A EVAL 'return 1' 2 a
+		A EVAL 'return 1' notanumber
+		A EVAL 'return 1' 1.5 a`},
+	{"from Lua", `
+		A EVAL 'return {1, 2.9, -2.9, 1e15, "s", "", true, false, {}, {{}}, {1, {2, {3}}}}' 0
+		A EVAL 'return {1, nil, 3}' 0
+		A EVAL 'return {n = 1}' 0
+		A EVAL 'return {1, 2, n = 1}' 0
+		A EVAL 'return {1, {ok = "GOOD"}, {err = "BAD thing"}}' 0
+		A EVAL 'return {ok = 1}' 0
+		A EVAL 'return {err = 1}' 0
+		A EVAL 'return {err = "just text"}' 0
+		A EVAL 'return {err = "E", ok = "O", 1}' 0
+		A EVAL 'return {ok = "two" .. string.char(13, 10) .. "lines", 1}' 0
+		A EVAL 'return {err = "two" .. string.char(13, 10) .. "lines"}' 0
+		A EVAL 'return tostring' 0
+		A EVAL 'return {tostring, 1}' 0
+		A EVAL 'return 1, 2' 0
+		A EVAL 'return' 0
+		A EVAL '' 0
+		A EVAL 'return 1/0' 0
+		A EVAL 'return -1/0' 0
+		A EVAL 'return 0/0' 0
+		A EVAL 'return 1e300' 0
+		A EVAL 'return {double = 3.5}' 0
+		A EVAL 'return {map = {field = "value"}}' 0
+		A EVAL 'return {set = {member = true}}' 0
+		A EVAL 'return setmetatable({}, {__index = function() return 1 end})' 0
+		A EVAL 'return _G' 0
+		A EVAL 'return string.rep("x", 5000)' 0`},
+	{"to Lua", `
+		A SET k v
+		A SET n 12
+		A RPUSH list a b c
+		A EVAL 'local r = redis.call("GET", "k") return {type(r), r}' 0
+		A EVAL 'local r = redis.call("GET", "missing") return {type(r), r}' 0
+		A EVAL 'local r = redis.call("INCR", "n") return {type(r), r}' 0
+		A EVAL 'local r = redis.call("SET", "k", "w") return {type(r), r.ok, r}' 0
+		A EVAL 'local r = redis.call("SET", "k", "w", "NX") return {type(r), r}' 0
+		A EVAL 'local r = redis.call("LRANGE", "list", 0, -1) return {type(r), #r, r[3], r}' 0
+		A EVAL 'local r = redis.call("MGET", "k", "missing", "n") return {#r, r[2], r}' 0
+		A EVAL 'local r = redis.call("TYPE", "k") return {type(r), r.ok}' 0
+		A EVAL 'local r = redis.call("SCAN", "0") return {type(r), #r, r[1]}' 0
+		A EVAL 'local r = redis.pcall("INCR", "k") return {type(r), r.err}' 0
+		A EVAL 'local r = redis.call("KEYS", "none*") return {type(r), #r}' 0
+		A EVAL 'local r = redis.call("GET", "k") return r == ARGV[1]' 0 w
+		A EVAL 'redis.setresp(3) return {redis.call("GET", "missing") == nil, redis.call("HSET", "h", "f", "v"), redis.call("HGETALL", "h").map.f}' 0
+		A EVAL 'return redis.call("HGETALL", "h")' 0
+		A EVAL 'return redis.call("GET", "missing") == nil' 0`},
+	{"the words of a script's command", `
+		A EVAL 'return redis.call("SET", KEYS[1], 3.99)' 1 k
+		A GET k
+		A EVAL 'return redis.call("SET", KEYS[1], 10)' 1 k
+		A GET k
+		A EVAL 'return redis.call("MSET", "a", 1e15, "b", 1e20, "c", -0.5, "d", 1e-7, "e", 123456789012345, "f", 2^53, "g", 0.1 + 0.2)' 0
+		A MGET a b c d e f g
+		A EVAL 'return redis.call("set", "k", "v", "px", 60000, "nx")' 0
+		A EVAL 'return redis.call()' 0
+		A EVAL 'return redis.pcall()' 0
+		A EVAL 'return redis.call("GET", {})' 0
+		A EVAL 'return redis.call("GET", nil)' 0
+		A EVAL 'return redis.pcall("GET", true)' 0
+		A EVAL 'return redis.pcall("GET", print)' 0`},
+	{"errors of commands", `
+		A SET k text
+		A RPUSH list a
+		A EVAL 'return redis.call("INCR", "k")' 0
+		A EVAL 'return redis.pcall("INCR", "k")' 0
+		A EVAL 'return redis.call("GET", "list")' 0
+		A EVAL 'return redis.pcall("GET", "list")' 0
+		A EVAL 'return redis.call("NOSUCH")' 0
+		A EVAL 'return redis.pcall("NOSUCH", 1)' 0
+		A EVAL 'return redis.call("GET")' 0
+		A EVAL 'return redis.pcall("GET")' 0
+		A EVAL 'return redis.call("SET", "k", "v", "BOGUS")' 0
+		A EVAL 'redis.call("SET", "before", "1") redis.call("INCR", "k") redis.call("SET", "after", "1")' 0
+		A EXISTS before after
+		A EVAL 'redis.pcall("INCR", "k") return redis.call("SET", "after", "1")' 0
+		A EVAL 'return pcall(redis.call, "INCR", "k")' 0
+		A EVAL 'local ok, e = pcall(redis.call, "INCR", "k") return {tostring(ok), type(e), e}' 0
+		A EVAL 'local ok, e = pcall(function() return redis.call("INCR", "k") end) return e' 0
+		A EVAL 'local ok, e = pcall(function() return redis.call("INCR", "k") end) error(e)' 0
+		A EVAL 'local r = redis.pcall("INCR", "k") return redis.error_reply(r.err)' 0
+		A EVAL 'local r = redis.pcall("INCR", "k") if r.err then return {"failed", r.err} end' 0
+		A GET k`},
+	{"errors of scripts", `
+		A EVAL 'error("boom")' 0
+		A EVAL 'error("boom", 0)' 0
+		A EVAL 'error({err = "MY boom"})' 0
+		A EVAL 'error({err = "boom"})' 0
+		A EVAL 'local function f() error("deep") end f()' 0
+		A EVAL 'local ok, e = pcall(function() error("x") end) return e' 0
+		A EVAL 'local ok, e = pcall(function() error({code = 7}) end) return {tostring(ok), type(e), e.code}' 0
+		A EVAL 'return {pcall(function() return 1, 2 end)}' 0
+		A EVAL 'assert(false)' 0
+		A EVAL 'assert(false, "told you")' 0
+		A EVAL 'return assert(1, "fine")' 0
+		A EVAL 'return 1' 0
+		A EVAL 'return foo' 0
+		A EVAL 'foo = 1' 0
+		A EVAL 'function f() return 1 end return f()' 0
+		A EVAL 'return loadstring("return 1 + 1")()' 0
+		A EVAL 'return coroutine.wrap(function() return 5 end)()' 0
+		A EVAL 'local co = coroutine.create(function(a) local b = coroutine.yield(a + 1) return b * 2 end) local _, x = coroutine.resume(co, 1) local _, y = coroutine.resume(co, 5) return {x, y}' 0`},
+	{"the redis library", `
+		A EVAL 'return redis.error_reply("X")' 0
+		A EVAL 'return redis.error_reply("MY X")' 0
+		A EVAL 'return redis.error_reply("-MY X")' 0
+		A EVAL 'return redis.error_reply("three words here")' 0
+		A EVAL 'return redis.error_reply("")' 0
+		A EVAL 'return redis.error_reply(1)' 0
+		A EVAL 'return redis.error_reply()' 0
+		A EVAL 'return redis.error_reply("X").err' 0
+		A EVAL 'return redis.status_reply("two words")' 0
+		A EVAL 'return redis.status_reply("X").ok' 0
+		A EVAL 'return redis.status_reply({})' 0
+		A EVAL 'return redis.sha1hex("")' 0
+		A EVAL 'return redis.sha1hex(12)' 0
+		A EVAL 'return redis.sha1hex()' 0
+		A EVAL 'return redis.replicate_commands()' 0
+		A EVAL 'return redis.set_repl(redis.REPL_ALL)' 0
+		A EVAL 'return redis.setresp(4)' 0
+		A EVAL 'return redis.setresp()' 0
+		A EVAL 'return redis.log(redis.LOG_DEBUG, "x")' 0
+		A EVAL 'return redis.log("x")' 0
+		A EVAL 'return redis.log(9, "x")' 0
+		A EVAL 'return redis.log("y", "x")' 0
+		A EVAL 'return {redis.LOG_DEBUG, redis.LOG_VERBOSE, redis.LOG_NOTICE, redis.LOG_WARNING}' 0
+		A EVAL 'return redis.nosuch' 0
+		A EVAL 'return cjson.encode({1, 2, {a = "b"}})' 0
+		A EVAL 'return cjson.decode(ARGV[1])[2].a' 0 [1,{"a":"b"}]`},
+	{"what scripts may not do", `
+		A EVAL 'return redis.call("EVAL", "return 1", 0)' 0
+		A EVAL 'return redis.pcall("EVALSHA", "x", 0)' 0
+		A EVAL 'return redis.pcall("MULTI")' 0
+		A EVAL 'return redis.pcall("EXEC")' 0
+		A EVAL 'return redis.pcall("watch", "k")' 0
+		A EVAL 'return redis.pcall("SCRIPT", "FLUSH")' 0
+		A EVAL 'return redis.pcall("SUBSCRIBE", "c")' 0
+		A EVAL 'return redis.pcall("BLPOP", "k", 0)' 0
+		A EVAL 'return redis.pcall("WAIT", 1, 0)' 0
+		A EVAL_RO 'return redis.call("SET", "k", "v")' 0
+		A EVAL_RO 'return redis.pcall("SET", "k", "v")' 0
+		A EVAL_RO 'return redis.call("GET", "k")' 0
+		A EVAL 'return redis.call("SET", "k", "v")' 0
+		A SCRIPT LOAD 'return redis.call("GET", "k")'
+		A EVALSHA_RO d2428e829a956514aaf12c7d1a4e64957e9b1cb4 0
+		A EVAL 'string.x = 1' 0
+		A EVAL 'string.format = nil' 0
+		A EVAL 'redis.call = nil' 0
+		A EVAL 'math.pi = 3' 0
+		A EVAL 'cjson.encode = nil' 0
+		A EVAL '_G.x = 1' 0
+		A EVAL '_G.redis = nil' 0
+		A EVAL 'rawset(_G, "x", 1)' 0
+		A EVAL 'rawset(string, "x", 1)' 0
+		A EVAL 'table.insert(string, 1)' 0
+		A EVAL 'setmetatable(_G, {})' 0
+		A EVAL 'setmetatable(redis, {})' 0
+		A EVAL 'return rawget(_G, "x")' 0
+		A EVAL 'return type(rawget(_G, "redis"))' 0
+		A EVAL 'return getmetatable(string)' 0
+		A EVAL 'local n = 0 for k in pairs(coroutine) do n = n + 1 end return n' 0
+		A EVAL 'local n = 0 for k in next, coroutine do n = n + 1 end return n' 0
+		A EVAL 'return (("x"):rep(3)):upper() .. string.format("%05.1f|%s|%d", 3.14159, "s", 7)' 0
+		A EVAL 'return print' 0
+		A EVAL 'return os' 0
+		A EVAL 'return io' 0
+		A EVAL 'return debug' 0
+		A EVAL 'return require' 0
+		A EVAL 'return module' 0
+		A EVAL 'return setfenv' 0
+		A EVAL 'return getfenv' 0
+		A EVAL 'return newproxy' 0
+		A EVAL 'return dofile' 0
+		A EVAL 'return package' 0`},
+	{"mended commands in scripts", `
+		A EVAL 'return {redis.call("SET", "k", "v", "PXAT", 1), redis.call("EXISTS", "k")}' 0
+		A EVAL 'redis.call("SET", "k", "v", "PX", 1990) return {redis.call("TTL", "k"), redis.call("SET", "k", "w", "XX", "PXAT", 1), redis.call("GET", "k"), redis.call("TTL", "k")}' 0
+		A EVAL 'redis.call("RPUSH", "l", 1) return redis.call("TTL", "l", "l")' 0`},
+	{"WATCH of what a script changes", `
+		A WATCH k
+		B EVAL 'return redis.call("SET", KEYS[1], "v")' 1 k
+		A MULTI
+		A GET k
+		A EXEC
+		A WATCH k
+		A EVAL 'return redis.call("GET", KEYS[1])' 1 k
+		A MULTI
+		A GET k
+		A EXEC`},
 }
 
 // differences are where the node is known to answer otherwise than a real server: in
@@ -335,7 +584,16 @@ var differences = []struct{ lines, redis, node string }{
 	{"A SET k v PX", "-ERR syntax error\r\n", "-ERR value is not an integer or out of range\r\n"},
 	{"A SET k v PX 0", "-ERR invalid expire time in 'set' command\r\n", "-ERR invalid expire time in set\r\n"},
 	{"A NOSUCH word", "-ERR unknown command 'NOSUCH', with args beginning with: 'word' \r\n", "-ERR unknown command `NOSUCH`, with args beginning with: `word`, \r\n"},
-	{"A SCRIPT LOAD 'return 1'\nA EVALSHA E0E1F9FABFC9D4800C877A703B823AC0578FF8DB 0", ":1\r\n", "-NOSCRIPT No matching script. Please use EVAL.\r\n"},
+	{`A EVAL 'local ok, e = pcall(error, "x") return e' 0`, "$1\r\nx\r\n", "$16\r\nuser_script:1: x\r\n"},
+	{`A EVAL 'return tostring(0.1 + 0.2)' 0`, "$3\r\n0.3\r\n", "$19\r\n0.30000000000000004\r\n"},
+	{`A EVAL 'return type(bit)' 0`, "$5\r\ntable\r\n", "-ERR user_script:1: Script attempted to access nonexistent global variable 'bit' script: 1b03e735c03072284f716e56cf7272b87958129e, on @user_script:1.\r\n"},
+	{`A EVAL 'return 1 + nil' 0`, "-ERR user_script:1: attempt to perform arithmetic on a nil value script: e8f647a6e338d050a115f7d097171925636246d4, on @user_script:1.\r\n", "-ERR user_script:1: cannot perform add operation between number and nil script: e8f647a6e338d050a115f7d097171925636246d4, on @user_script:1.\r\n"},
+	{`A EVAL 'error(12)' 0`, "-ERR user_script:1: 12 script: 531d78cb0a3022f46aa8fcca247caa61d303b321, on @user_script:1.\r\n", "-ERR 12 script: 531d78cb0a3022f46aa8fcca247caa61d303b321, on @user_script:1.\r\n"},
+	{`A EVAL 'x x' 0`, "-ERR Error compiling script (new function): user_script:1: '=' expected near 'x'\r\n", "-ERR Error compiling script (new function): user_script line:1(column:3) near 'x':   parse error \r\n"},
+	{`A EVAL 'table.sort(string)' 0`, "$-1\r\n", "-ERR Attempt to modify a readonly table script: e8f5c42877611b1c4f18cf48845bd686cc355891, on @user_script:1.\r\n"},
+	{`A EVAL 'return type(getmetatable(_G))' 0`, "$5\r\ntable\r\n", "$3\r\nnil\r\n"},
+	{`A EVAL 'return redis.REDIS_VERSION' 0`, "$6\r\n7.0.15\r\n", "$-1\r\n"},
+	{"A MULTI\nA EVAL 'return foo' 0\nA EXEC", "*1\r\n-ERR user_script:1: Script attempted to access nonexistent global variable 'foo' script: 47e30a5d10d5694f99208f9adc4fe3bf2450edbd, on @user_script:1.\r\n", "*1\r\n-ERR Error compiling script (new function): :16: Script attempted to access nonexistent global variable 'foo' stack traceback:  [G]: in function 'error'  :16: in function <:14>  :1: in main chunk  [G]: ?\r\n"},
 	{"A MULTI\nA WATCH k", "-ERR WATCH inside MULTI is not allowed\r\n", "-ERR WATCH in MULTI\r\n"},
 	{"A MULTI\nA SET k v\nA NOSUCH\nA EXEC", "-EXECABORT Transaction discarded because of previous errors.\r\n", "*1\r\n+OK\r\n"},
 }
@@ -399,6 +657,32 @@ func (p *pair) ask(t *testing.T, line string) (redis, node string) {
 	}
 	reply, _ := p.node.execute(0, p.peers[words[0]], words[1:])
 	return p.real[words[0]].ask(t, words[1:]...), string(reply)
+}
+
+// TestEndlessTable returns a table that holds itself.
+func TestEndlessTable(t *testing.T) {
+	pair := newPair(t)
+	pair.empty(t)
+	if redis, node := pair.ask(t, "A EVAL 'local t = {} t[1] = t return t' 0"); redis != node {
+		t.Errorf("Redis gives up after %d levels, the node after %d", strings.Count(redis, "*"), strings.Count(node, "*"))
+	}
+}
+
+// TestCommandsOutOfScripts holds the list of commands that scripts may not use to
+// the flags of a real server's commands.
+func TestCommandsOutOfScripts(t *testing.T) {
+	conn := startRedis(t).dial(t)
+	names := regexp.MustCompile(`\$\d+\r\n([a-z_-]+)\r\n`).FindAllStringSubmatch(conn.ask(t, "COMMAND", "LIST"), -1)
+	if len(names) < 200 {
+		t.Fatalf("there are %d commands", len(names))
+	}
+	for _, m := range names {
+		name := m[1] // what is said of it includes its subcommands
+		refused := strings.Contains(conn.ask(t, "COMMAND", "INFO", name), "+noscript\r\n")
+		if listed := notInScripts[strings.ToUpper(name)]; refused != listed {
+			t.Errorf("%s: Redis refuses it to scripts: %v; the node: %v", name, refused, listed)
+		}
+	}
 }
 
 // TestTTLRoundsAsRedisDoes asks for the TTL of a key that has exactly so many

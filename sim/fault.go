@@ -401,6 +401,7 @@ func (f Duplicate) inject(w *World) error {
 	}
 	again := *last
 	again.copy, again.executed, again.reply, again.gen, again.lost = true, None, nil, 0, false
+	again.node = last.conn.node().index // whoever sends again sends to the master of today
 	w.sentMessages = append(w.sentMessages, &again)
 	w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: &again})
 	w.network(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, Duration(f.After), CommandText(last.args)))

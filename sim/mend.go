@@ -15,10 +15,8 @@ import (
 // has right. It is also where the node learns that a command stores a value.
 func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 	switch {
-	case cmd == "EVAL" && len(args) >= 2 && !n.inTransaction(c):
-		n.keep(args[0])
-	case cmd == "SCRIPT" && len(args) >= 1 && strings.EqualFold(args[0], "FLUSH"):
-		clear(n.cached)
+	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
+		return n.scripts.answer(c, cmd, args)
 	case cmd == "TTL" && len(args) == 1:
 		return n.amend(c, cmd, args, n.roundTTL)
 	case cmd == "SET" && len(args) >= 2:
@@ -35,15 +33,6 @@ func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 	return false
 }
 
-// keep caches a script that is about to be evaluated. Redis does so, and miniredis
-// only where it is loaded.
-func (n *node) keep(script string) {
-	if !n.cached[script] {
-		n.cached[script] = true
-		n.dispatchSide("SCRIPT", "LOAD", script)
-	}
-}
-
 // storing notes that a command stores a value under a key, be it the one that is
 // there already. (A transaction's commands store nothing before its EXEC. An equal
 // value that is stored by one goes unnoticed.)
@@ -55,6 +44,11 @@ func (n *node) storing(c *server.Peer, key string) {
 
 func (n *node) inTransaction(c *server.Peer) bool {
 	return n.asking != nil && n.asking.conn == c && n.asking.queues
+}
+
+// outermost reports whether a command is no part of another: of a script, say.
+func (n *node) outermost(c *server.Peer) bool {
+	return c == n.side.conn || n.asking != nil && n.asking.conn == c
 }
 
 // amend lets a mended command be answered: now, or if it stands in a transaction
@@ -72,7 +66,8 @@ func (n *node) amend(c *server.Peer, cmd string, args []string, answer func(*ser
 // ask puts a command to miniredis in the place of another: within the same
 // script, database and transaction.
 func (n *node) ask(c *server.Peer, args ...string) (reply string) {
-	p := newPeer(n)
+	p := n.beneath
+	p.out.Reset()
 	p.conn.Ctx = c.Ctx
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
@@ -95,11 +90,12 @@ func (n *node) roundTTL(c *server.Peer, args []string) {
 
 // setOptions are the options of a SET that need mending.
 type setOptions struct {
+	args    []string
 	nx      bool
 	compare string // IFEQ or IFNE, or empty
+	at      int    // where it stands
 	with    string // what the value is compared with
 	until   int64  // of PXAT or EXAT, in milliseconds; 0 is none
-	rest    []string
 }
 
 // unlike reports whether miniredis would not do it as Redis does.
@@ -114,15 +110,14 @@ func (o *setOptions) past(millis int64) bool {
 }
 
 func parseSet(args []string) (o setOptions) {
-	o.rest = args[:2:2]
+	o.args = args
 	for i := 2; i < len(args); i++ {
 		word := strings.ToUpper(args[i])
 		more := i+1 < len(args)
 		switch {
 		case (word == "IFEQ" || word == "IFNE") && more && o.compare == "":
-			o.compare, o.with = word, args[i+1]
+			o.compare, o.at, o.with = word, i, args[i+1]
 			i++
-			continue
 		case (word == "PXAT" || word == "EXAT") && more:
 			o.until, _ = strconv.ParseInt(args[i+1], 10, 64) // what is no number miniredis refuses itself
 			if word == "EXAT" {
@@ -131,9 +126,16 @@ func parseSet(args []string) (o setOptions) {
 		case word == "NX":
 			o.nx = true
 		}
-		o.rest = append(o.rest, args[i])
 	}
 	return o
+}
+
+// rest is the command without its comparison.
+func (o *setOptions) rest() []string {
+	if o.compare == "" {
+		return o.args
+	}
+	return slices.Concat(o.args[:o.at], o.args[o.at+2:])
 }
 
 // set does a SET with IFEQ or IFNE, which Redis has had since 8.4, and one whose
@@ -146,11 +148,11 @@ func (n *node) set(c *server.Peer, args []string) {
 		return
 	}
 	if !o.past(n.millis) {
-		c.WriteRaw(n.ask(c, append([]string{"SET"}, o.rest...)...))
+		c.WriteRaw(n.ask(c, append([]string{"SET"}, o.rest()...)...))
 		return
 	}
 	kept := o.nx && n.ask(c, "EXISTS", key) == ":1\r\n"
-	reply := n.ask(c, append([]string{"SET"}, withoutExpiry(o.rest)...)...)
+	reply := n.ask(c, append([]string{"SET"}, withoutExpiry(o.rest())...)...)
 	if !kept && !strings.HasPrefix(reply, "-") {
 		n.ask(c, "DEL", key)
 	}
@@ -177,7 +179,7 @@ func (n *node) refusesCompared(c *server.Peer, key string, o *setOptions) bool {
 }
 
 func (o *setOptions) has(word string) bool {
-	return slices.ContainsFunc(o.rest[2:], func(a string) bool { return strings.EqualFold(a, word) })
+	return slices.ContainsFunc(o.rest()[2:], func(a string) bool { return strings.EqualFold(a, word) })
 }
 
 // withoutExpiry leaves out PXAT or EXAT and its instant.

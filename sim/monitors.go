@@ -15,9 +15,17 @@ type monitors struct {
 	s     *State
 	found []Violation
 
-	lost    []int // per client: Seq at which its current lease's ownership was lost, or None
+	lost    []int    // per client: Seq at which its current lease's ownership was lost, or None
+	read    []answer // per client: the reply that it read last
 	blocked blocking
 	cycle   cycleWatch
+}
+
+// answer is a reply that a client has read, and may act on.
+type answer struct {
+	seq   int
+	acq   int
+	phase Phase
 }
 
 // blocking is an open spell of bounded blocking: a client was refused only
@@ -34,8 +42,10 @@ func (m *monitors) reset(w *World) {
 	m.w, m.s = w, w.state
 	m.found = m.found[:0]
 	m.lost = slices.Grow(m.lost[:0], len(w.clients))[:len(w.clients)]
+	m.read = slices.Grow(m.read[:0], len(w.clients))[:len(w.clients)]
 	for i := range m.lost {
 		m.lost[i] = None
+		m.read[i] = answer{seq: None}
 	}
 	m.blocked = blocking{}
 	m.cycle.forget()
@@ -71,6 +81,8 @@ func (m *monitors) after(e *Event) {
 	case KindExtended:
 		m.doubleGrant(e)
 		m.brokenContinuity(e)
+	case KindReceive:
+		m.read[e.Client] = answer{seq: e.Seq, acq: e.Acq, phase: e.Phase}
 	case KindEnter:
 		m.overlap(e)
 	case KindRefused, KindFailed:
@@ -106,16 +118,25 @@ func (m *monitors) doubleGrant(e *Event) {
 	}
 	for i := range m.s.Clients {
 		if other := &m.s.Clients[i].Lease; i != e.Client && other.Live {
-			m.report(DG, fmt.Sprintf("%s gets the lock while %s's lease is live", m.name(e.Client), m.name(i)), other.Granted, e.Seq)
+			m.report(DG, fmt.Sprintf("%s gets the lock while %s's lease is live", m.name(e.Client), m.name(i)), m.whyLost(i, other.Granted, e.Seq)...)
 		}
 	}
+}
+
+// whyLost adds to a proof what became of a believer's record, if it has lost it:
+// that is how the other could get the lock.
+func (m *monitors) whyLost(client int, events ...int) []int {
+	if at := m.lost[client]; at != None {
+		events = append(events, at)
+	}
+	return events
 }
 
 // overlap: two clients are inside the critical section, whatever their leases say.
 func (m *monitors) overlap(e *Event) {
 	for i := range m.s.Clients {
 		if other := &m.s.Clients[i].Lease; i != e.Client && other.Inside {
-			m.report(OV, fmt.Sprintf("%s enters the critical section while %s is inside", m.name(e.Client), m.name(i)), other.Entered, e.Seq)
+			m.report(OV, fmt.Sprintf("%s enters the critical section while %s is inside", m.name(e.Client), m.name(i)), m.whyLost(i, other.Entered, e.Seq)...)
 		}
 	}
 }
@@ -185,9 +206,18 @@ func (m *monitors) foreignRelease(e *Event) {
 			continue
 		}
 		if what := m.harm(ch); what != "" {
-			m.report(FR, fmt.Sprintf("%s's %s %s %s's record", m.name(e.Client), strings.ToUpper(e.Args[0]), what, m.name(r.Owner.Client)), r.Written, e.Seq)
+			m.report(FR, fmt.Sprintf("%s's %s %s %s's record", m.name(e.Client), strings.ToUpper(e.Args[0]), what, m.name(r.Owner.Client)), m.actingOn(e, r.Written, e.Seq)...)
 		}
 	}
+}
+
+// actingOn adds to a proof the reply that the client acts on: the check that was
+// true when it was made.
+func (m *monitors) actingOn(e *Event, events ...int) []int {
+	if r := m.read[e.Client]; r.seq != None && r.acq == e.Acq && r.phase == e.Phase && r.phase != PhaseAcquire {
+		events = append(events, r.seq)
+	}
+	return events
 }
 
 func (m *monitors) harm(ch *Change) string {
@@ -364,13 +394,15 @@ func (m *monitors) kept(e *Event) {
 	m.cycle.seen[situation] = e.Seq
 }
 
-// keeping describes what the future of a hung client's records depends on.
+// keeping describes what the future of a hung client's records depends on. Less
+// than a millisecond, in which Redis counts, makes no difference to it; and a clock
+// that runs a little fast or slow never comes to the same nanosecond twice.
 func (m *monitors) keeping(e *Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "kept %d %d:", e.Client, e.By)
 	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil {
-			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, r.Expires-m.w.now)
+			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, (r.Expires - m.w.now).Milliseconds())
 		}
 	}
 	return b.String()

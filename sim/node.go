@@ -64,12 +64,13 @@ type node struct {
 	scratch     []Change
 	nextExpiry  time.Duration // true instant, or Never
 	persistence Persistence
-	disk        []stored        // what a restart brings back
-	journal     []snapshot      // not yet fsynced states, under everysec
-	side        *peer           // for the node's own questions to its miniredis
-	asking      *peer           // whose command it executes, or executed last
-	cached      map[string]bool // the scripts that it was sent with EVAL
-	stores      string          // the key under which that command stores a value
+	disk        []stored   // what a restart brings back
+	journal     []snapshot // not yet fsynced states, under everysec
+	side        *peer      // for the node's own questions to its miniredis
+	asking      *peer      // whose command it executes, or executed last
+	beneath     *peer      // for the commands of which mend puts another together
+	stores      string     // the key under which the command stores a value
+	scripts     scripts
 
 	replication replication
 }
@@ -101,6 +102,7 @@ type peer struct {
 
 	watches bool // it has sent WATCH
 	queues  bool // it has sent MULTI
+	scripts bool // and then commands about scripts
 }
 
 // follow notes what the connection has begun or ended with a command.
@@ -113,7 +115,7 @@ func (p *peer) follow(command string) {
 	case "MULTI":
 		p.queues = true
 	case "EXEC", "DISCARD":
-		p.watches, p.queues = false, false
+		p.watches, p.queues, p.scripts = false, false, false
 	}
 }
 
@@ -124,8 +126,9 @@ func newPeer(n *node) *peer {
 }
 
 func newNode(index int, name string) (*node, error) {
-	n := &node{index: index, name: name, redis: miniredis.NewMiniRedis(), cached: map[string]bool{}}
-	n.side = newPeer(n)
+	n := &node{index: index, name: name, redis: miniredis.NewMiniRedis()}
+	n.side, n.beneath = newPeer(n), newPeer(n)
+	n.scripts.init(n)
 	// Dial is the only way to start a miniredis without a listener. The
 	// connection itself is of no use: commands go to the dispatcher directly.
 	conn, err := n.redis.Dial()
@@ -143,7 +146,7 @@ func (n *node) close() { n.redis.Close() }
 
 func (n *node) reset(cfg NodeConfig) {
 	n.redis.FlushAll()
-	n.dispatchSide("SCRIPT", "FLUSH")
+	n.scripts.reset()
 	n.offset, n.up, n.persistence = cfg.Offset, true, cfg.Persistence
 	n.replication = replication{source: None}
 	n.epoch++
@@ -190,9 +193,16 @@ func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte,
 	n.sync(now)
 	p.out.Reset()
 	n.asking, n.stores = p, ""
+	command := strings.ToUpper(args[0])
+	lends := p.scripts && command == "EXEC"
+	if lends {
+		n.scripts.lend()
+	}
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
-	command := strings.ToUpper(args[0])
+	if lends {
+		n.scripts.takeBack()
+	}
 	p.follow(command)
 	if readOnly(command) {
 		return p.out.Bytes(), nil
@@ -362,7 +372,7 @@ func (n *node) down(now time.Duration) []Change {
 	n.up = false
 	n.epoch++
 	n.redis.FlushAll()
-	n.dispatchSide("SCRIPT", "FLUSH")
+	n.scripts.flush()
 	return n.changed(now)
 }
 

@@ -2,9 +2,9 @@ package sim
 
 import (
 	"errors"
-	"fmt"
-	"hash/fnv"
+	"math"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -204,52 +204,78 @@ func (p *Puppet) Draws() (tokens, random int) { return p.c.tokens, p.c.draws }
 
 // Fingerprint is a digest of what the client's lock remembers in its own fields,
 // pointers followed. What it shares with all others, its connections and its
-// options, doesn't count, and what closures capture can't be seen.
+// clock, doesn't count, and what closures capture can't be seen.
 func (p *Puppet) Fingerprint() uint64 {
-	h := fnv.New64a()
-	digest(h, reflect.ValueOf(p.c.lock), map[uintptr]bool{})
-	return h.Sum64()
+	d := digest{seen: map[uintptr]bool{}}
+	d.value(reflect.ValueOf(p.c.lock))
+	return d.sum
 }
 
-// digest writes a value's content, type by type.
-func digest(h interface{ Write([]byte) (int, error) }, v reflect.Value, seen map[uintptr]bool) {
+// digest walks through a value's content.
+type digest struct {
+	sum  uint64
+	seen map[uintptr]bool
+}
+
+func (d *digest) mix(v uint64) { d.sum = (d.sum^v)*0x9e3779b97f4a7c15 + v>>31 }
+
+func (d *digest) value(v reflect.Value) {
+	d.mix(uint64(v.Kind()))
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.IsNil() || seen[v.Pointer()] || v.Type().Elem().PkgPath() == "github.com/redis/go-redis/v9" {
+		if foreign(v.Type().Elem()) || v.IsNil() || d.seen[v.Pointer()] {
 			return
 		}
-		seen[v.Pointer()] = true
-		digest(h, v.Elem(), seen)
+		d.seen[v.Pointer()] = true
+		d.value(v.Elem())
 	case reflect.Interface:
-		digest(h, v.Elem(), seen)
+		d.value(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
-			digest(h, v.Field(i), seen)
+			d.value(v.Field(i))
 		}
 	case reflect.Slice, reflect.Array:
+		d.mix(uint64(v.Len()))
 		for i := range v.Len() {
-			digest(h, v.Index(i), seen)
+			d.value(v.Index(i))
 		}
 	case reflect.Map:
-		keys := uint64(0) // order doesn't count
-		for it := v.MapRange(); it.Next(); {
-			one := fnv.New64a()
-			digest(one, it.Key(), seen)
-			digest(one, it.Value(), seen)
-			keys += one.Sum64()
-		}
-		fmt.Fprint(h, "m", keys)
-	case reflect.Bool:
-		fmt.Fprint(h, "b", v.Bool())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		fmt.Fprint(h, "i", v.Int())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		fmt.Fprint(h, "u", v.Uint())
-	case reflect.Float32, reflect.Float64:
-		fmt.Fprint(h, "f", v.Float())
+		d.mapping(v)
 	case reflect.String:
-		fmt.Fprintf(h, "s%q", v.String())
-	default: // functions and channels
-		fmt.Fprint(h, v.Kind(), v.IsValid() && !v.IsZero())
+		for _, b := range []byte(v.String()) {
+			d.mix(uint64(b))
+		}
+	default:
+		d.word(v)
 	}
+}
+
+// foreign types belong to the library or to the simulator.
+func foreign(t reflect.Type) bool {
+	return strings.HasPrefix(t.PkgPath(), "github.com/redis/go-redis/") || t.PkgPath() == reflect.TypeFor[World]().PkgPath()
+}
+
+// mapping digests a map: the order of its keys doesn't count.
+func (d *digest) mapping(v reflect.Value) {
+	sum := uint64(v.Len())
+	for it := v.MapRange(); it.Next(); {
+		one := digest{seen: d.seen}
+		one.value(it.Key())
+		one.value(it.Value())
+		sum += one.sum
+	}
+	d.mix(sum)
+}
+
+func (d *digest) word(v reflect.Value) {
+	switch {
+	case v.CanInt():
+		d.mix(uint64(v.Int()))
+	case v.CanUint():
+		d.mix(v.Uint())
+	case v.CanFloat():
+		d.mix(math.Float64bits(v.Float()))
+	case v.Kind() == reflect.Bool && v.Bool():
+		d.mix(1)
+	} // functions and channels show nothing
 }

@@ -83,7 +83,11 @@ func (t *thread) do(o op) *op {
 		runtime.Goexit()
 	}
 	if t.client.world.recording {
-		o.source = callerSource(t.client.world.sources)
+		if sent := &t.op; o.kind == opReceive && sent.kind == opSend && sent.conn == o.conn {
+			o.source = sent.source // who waits for the reply is the call that sent the command, and looking for it takes long
+		} else {
+			o.source = callerSource(t.client.world.sources)
+		}
 	}
 	t.op = o
 	if !t.yield(struct{}{}) {

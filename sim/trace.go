@@ -6,8 +6,10 @@ import (
 	"hash/fnv"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Trace is the complete list of a run's events with what was said about them.
@@ -227,11 +229,11 @@ func (t *Trace) clientText(e *Event) (string, bool) {
 func (t *Trace) worldText(e *Event) string {
 	switch e.Kind {
 	case KindSend:
-		return fmt.Sprintf("-> %s  %s", t.Nodes[e.Node], CommandText(e.Args))
+		return "-> " + t.Nodes[e.Node] + "  " + CommandText(e.Args)
 	case KindExecute:
-		return fmt.Sprintf("%s: %s = %s%s", t.Clients[e.Client], CommandText(e.Args), e.Reply, t.changesText(e))
+		return t.Clients[e.Client] + ": " + CommandText(e.Args) + " = " + e.Reply + t.changesText(e)
 	case KindReceive:
-		return fmt.Sprintf("<- %s  %s", t.Nodes[e.Node], e.Reply)
+		return "<- " + t.Nodes[e.Node] + "  " + e.Reply
 	case KindTimeout:
 		return fmt.Sprintf("no reply from %s in %s: timeout", t.Nodes[e.Node], Duration(e.By))
 	case KindUnreachable:
@@ -298,16 +300,36 @@ func (e *Event) Effect() string {
 }
 
 // Line is the event on one line: the form that is hashed and printed.
-func (t *Trace) Line(e *Event) string {
-	return fmt.Sprintf("%12s  #%-4d %-6s %-15s %s", Instant(e.At), e.Seq, t.Actor(e), e.Kind, t.Text(e))
+func (t *Trace) Line(e *Event) string { return string(t.appendLine(nil, e)) }
+
+// appendLine is written out because every event of every run passes through it to
+// be hashed.
+func (t *Trace) appendLine(b []byte, e *Event) []byte {
+	at := Instant(e.At)
+	b = append(column(b, "", 12-len(at)), at...)
+	b = append(b, "  #"...)
+	b = append(column(b, strconv.Itoa(e.Seq), 4), ' ')
+	b = append(column(b, t.Actor(e), 6), ' ')
+	b = append(column(b, e.Kind.String(), 15), ' ')
+	return append(b, t.Text(e)...)
+}
+
+// column appends a text, and spaces up to the width.
+func column(b []byte, text string, width int) []byte {
+	b = append(b, text...)
+	for n := utf8.RuneCountInString(text); n < width; n++ {
+		b = append(b, ' ')
+	}
+	return b
 }
 
 // seal computes the trace's hash from all its lines.
 func (t *Trace) seal() {
 	h := fnv.New64a()
+	var line []byte
 	for i := range t.Events {
-		io.WriteString(h, t.Line(&t.Events[i])) //nolint:errcheck // a hash never fails
-		h.Write([]byte{'\n'})
+		line = append(t.appendLine(line[:0], &t.Events[i]), '\n')
+		h.Write(line) //nolint:errcheck // a hash never fails
 	}
 	t.Hash = fmt.Sprintf("%016x", h.Sum64())
 }

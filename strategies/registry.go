@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"embed"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -75,14 +76,19 @@ func (s Strategy) Code() string {
 	return string(text)
 }
 
+// byName is the catalogue to look things up in: every name in every scenario is.
+var byName = sync.OnceValue(func() map[string]Strategy {
+	all := map[string]Strategy{}
+	for _, s := range All() {
+		all[s.Name] = s
+	}
+	return all
+})
+
 // Get finds a strategy by name.
 func Get(name string) (Strategy, bool) {
-	for _, s := range All() {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	return Strategy{}, false
+	s, found := byName()[name]
+	return s, found
 }
 
 // single adapts a constructor of a one-server lock.

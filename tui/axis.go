@@ -140,15 +140,21 @@ func (r *reel) marked(i int) bool {
 // newAxis lays the events out for a window of width columns. zoom 0 is the
 // whole run if it fits; each step up doubles all distances, each step down halves them.
 func newAxis(r *reel, width, zoom int) *axis {
-	a := &axis{cols: make([]int, len(r.weights)+1)}
-	stretch := stretchFor(r.weights, width)
-	x := 0
-	for i, w := range r.weights {
-		x += w.hard + w.soft*stretch/unit
-		a.cols[i+1] = 1 + scaled(x, zoom)/unit
-	}
+	a := &axis{cols: lay(r.weights, width, zoom)}
 	a.gaps = a.findGaps(r.trace)
 	return a
+}
+
+// lay gives each of a row of weights its column.
+func lay(ws []weight, width, zoom int) []int {
+	cols := make([]int, len(ws)+1)
+	stretch := stretchFor(ws, width)
+	x := 0
+	for i, w := range ws {
+		x += w.hard + w.soft*stretch/unit
+		cols[i+1] = 1 + scaled(x, zoom)/unit
+	}
+	return cols
 }
 
 // scaled is x doubled or halved as often as zoom says.
@@ -197,16 +203,31 @@ func (a *axis) width() int { return a.cols[len(a.cols)-1] + 1 }
 
 // window is the first column to show for a cursor. It moves by half a window,
 // and never further than needed to show the end.
-func (a *axis) window(pos, width int) int {
-	if a.width() <= width {
+func (a *axis) window(pos, width int) int { return windowAt(a.cols[pos], a.width(), width) }
+
+func windowAt(col, all, width int) int {
+	if all <= width {
 		return 0
 	}
 	half := max(width/2, 1)
-	return min(max(a.cols[pos]/half-1, 0)*half, max(a.width()-width, 0))
+	return min(max(col/half-1, 0)*half, max(all-width, 0))
 }
 
 // at is the last position whose column is col or to the left of it.
 func (a *axis) at(col int) int {
 	i, _ := slices.BinarySearch(a.cols, col+1)
 	return max(i-1, 0)
+}
+
+// axes keeps the axis that was drawn last: frames at the same size share it.
+type axes struct {
+	width, zoom int
+	axis        *axis
+}
+
+func (a *axes) of(r *reel, width, zoom int) *axis {
+	if a.axis == nil || a.width != width || a.zoom != zoom {
+		*a = axes{width, zoom, newAxis(r, width, zoom)}
+	}
+	return a.axis
 }

@@ -116,8 +116,8 @@ func TestFogHidesTheFuture(t *testing.T) {
 	for pos := range r.samples {
 		c := newCanvas(80, 14, th.more)
 		lanes := plan(r, pos, 12)
-		drawTimeline(c, rect{0, 0, 80, 14}, r, pos, 0, lanes, th)
 		a := newAxis(r, 80-labelWidth, 0)
+		drawTimeline(c, rect{0, 0, 80, 14}, scene{reel: r, pos: pos, axis: a, column: a.cols[pos], all: a.width(), lanes: lanes, theme: th, veil: pos})
 		for y := axisRows; y < 14; y++ {
 			row := ""
 			for x := labelWidth + a.cols[pos] + 1; x < 80; x++ {

@@ -29,6 +29,8 @@ type cell struct {
 // rect is a part of a canvas, in cells.
 type rect struct{ x, y, w, h int }
 
+func (r rect) holds(c click) bool { return c.x >= r.x && c.x < r.x+r.w && c.y >= r.y && c.y < r.y+r.h }
+
 func (r rect) empty() bool { return r.w <= 0 || r.h <= 0 }
 
 func newCanvas(w, h int, more string) *canvas {
@@ -97,27 +99,34 @@ func (c *canvas) text(x, y, width int, s string, k ink) int {
 		if n == 0 {
 			continue
 		}
-		c.put(x+used, y, g, k)
-		if n == 2 && used+1 < width {
-			c.put(x+used+1, y, "", k)
-			if i := y*c.w + x + used + 1; x+used+1 < c.w {
-				c.cells[i-1] = cell{s: g, ink: k}
-				c.cells[i] = cell{ink: k, covered: true}
-			}
-		}
+		c.glyph(x+used, y, g, n, k)
 		used += n
 	}
 	return used
 }
 
+// glyph draws a character of one or two columns. One of two that would be cut by
+// the canvas's edge is not drawn.
+func (c *canvas) glyph(x, y int, g string, columns int, k ink) {
+	if columns == 1 {
+		c.put(x, y, g, k)
+		return
+	}
+	if x < 0 || x+1 >= c.w {
+		return
+	}
+	c.put(x, y, g, k)
+	c.put(x+1, y, "", k)
+	i := y*c.w + x
+	c.cells[i] = cell{s: g, ink: k}
+	c.cells[i+1] = cell{ink: k, covered: true}
+}
+
 // line writes a line made of pieces of text in several inks.
 func (c *canvas) line(x, y, width int, l line) int {
 	width = min(width, c.w-x)
-	if l.width() > width {
-		l = l.fit(width, c.more)
-	}
 	used := 0
-	for _, s := range l {
+	for _, s := range l.fitted(width, c.more) {
 		used += c.text(x+used, y, width-used, s.text, s.ink)
 	}
 	return used
@@ -151,6 +160,14 @@ func (l line) width() int {
 		n += textWidth(s.text)
 	}
 	return n
+}
+
+// fitted is the line, cut if it is too wide.
+func (l line) fitted(width int, more string) line {
+	if l.width() <= width {
+		return l
+	}
+	return l.fit(width, more)
 }
 
 // fit cuts a line that is too wide; the mark takes the ink of what it cuts.
@@ -276,19 +293,26 @@ func words(s string) []string {
 	return list
 }
 
-// splitAt takes at least one character, and as many as fit in width, off s.
+// splitAt takes at least one character, and as many as fit in width, off s. A mark
+// that closes a phrase begins no line: the character before it goes with it.
 func splitAt(s string, width int) (head, tail string) {
-	used, rest := 0, s
+	used, before, rest := 0, s, s
 	for len(rest) > 0 {
-		_, next, w := nextGlyph(rest)
+		g, next, w := nextGlyph(rest)
 		if used > 0 && used+w > width {
+			if strings.Contains(closing, g) && len(before) < len(s) {
+				rest = before
+			}
 			break
 		}
 		used += w
-		rest = next
+		before, rest = rest, next
 	}
 	return s[:len(s)-len(rest)], rest
 }
+
+// closing are the marks that end phrases in scripts which put no blanks between words.
+const closing = "，。、；：！？）」』】》"
 
 // render gives the frame: exactly h lines, none wider than w.
 func (c *canvas) render(t *theme) string {

@@ -6,17 +6,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/strategies"
+	"lockstep/tui/progress"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -179,18 +182,38 @@ func crowd(clients, nodes, events int) *sim.Trace {
 	return &s.Trace
 }
 
-// shelf is a library whose runs are given.
+// shelf is a library whose runs are given. What stands on it does not change
+// with the catalogue, so the goldens don't either.
 func shelf(run func(scenario, strategy string) (*sim.Trace, error)) *library {
-	return &library{
-		strategies: strategies.All(),
+	lib := &library{
 		scenarios: []*scenarios.Scenario{
 			{Name: "pause-past-ttl", Title: "A pause outlives the lease", Shows: "no lock can stop a client that wakes up too late"},
 			{Name: "crowd", Title: "Many take turns", Shows: "nothing goes wrong"},
+		},
+		lessons: []scenarios.Lesson{
+			{Name: "pauses", Title: "Pauses", Text: "A process can stop anywhere, for any time, and notices nothing of it.", Rungs: []scenarios.Rung{
+				{Scenario: "pause-past-ttl", Strategy: "naive-del", Verdict: sim.Verdict{sim.SW, sim.OV}, Text: "A sleeps past its lease."},
+				{Scenario: "pause-past-ttl", Strategy: "setpx-lua", Verdict: sim.Verdict{sim.SW, sim.OV}, Text: "The right release is no help."},
+			}},
+			{Name: "crowds", Title: "Crowds", Text: "Many want it.", Rungs: []scenarios.Rung{
+				{Scenario: "crowd", Strategy: "redlock", Text: "They take turns."},
+			}},
 		},
 		run: func(s *scenarios.Scenario, st strategies.Strategy, _ uint64) (*sim.Trace, error) {
 			return run(s.Name, st.Name)
 		},
 	}
+	for i := range 18 {
+		lib.scenarios = append(lib.scenarios, &scenarios.Scenario{Name: fmt.Sprintf("misfortune-%d", i+1), Title: fmt.Sprintf("Misfortune %d", i+1), Shows: "what can happen"})
+	}
+	for _, name := range strings.Fields("setnx setnx-expire incr-expire timestamp-del getset-equal getset-expired naive-del get-then-del fixed-value setpx-lua fenced redlock redlock-hyperf") {
+		st, found := strategies.Get(name)
+		if !found {
+			panic(name)
+		}
+		lib.strategies = append(lib.strategies, st)
+	}
+	return lib
 }
 
 // handmade is the shelf of most tests.
@@ -209,10 +232,21 @@ type app struct {
 	t testing.TB
 }
 
+// newApp opens the player on the shelf's first scenario.
 func newApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Trace, error)) *app {
 	lib := shelf(run)
-	o := Options{Strategy: lib.strategies[lib.strategy("setpx-lua")], Scenario: lib.scenarios[0], Seed: 1}
-	a := &app{newRoot(lib, o, th), t}
+	return openApp(t, w, h, lib, Options{Strategy: lib.strategies[lib.strategy("setpx-lua")], Scenario: lib.scenarios[0], Seed: 1}, th)
+}
+
+// newHomeApp opens the matrix.
+func newHomeApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Trace, error)) *app {
+	return openApp(t, w, h, shelf(run), Options{Seed: 1}, th)
+}
+
+func openApp(t testing.TB, w, h int, lib *library, o Options, th *theme) *app {
+	o.Exports = []Export{{Name: "text", About: "what --plain prints", Extension: ".txt",
+		Write: func(w io.Writer, t *sim.Trace) error { return t.Plain(w) }}}
+	a := &app{newRoot(lib, &progress.Diary{}, o, th), t}
 	a.do(a.Init())
 	a.send(tea.WindowSizeMsg{Width: w, Height: h})
 	return a
@@ -225,7 +259,7 @@ func (a *app) send(msg tea.Msg) {
 
 // do runs a command and sends its message, but for timers, which tests set off themselves.
 func (a *app) do(cmd tea.Cmd) {
-	if cmd == nil || a.player().playing {
+	if cmd == nil || a.playing() {
 		return
 	}
 	switch msg := cmd().(type) {
@@ -239,7 +273,28 @@ func (a *app) do(cmd tea.Cmd) {
 	}
 }
 
-func (a *app) player() *player { return a.rooms[0].(*player) }
+// player is the player that is open, on top or below a list; nil if there is none.
+func (a *app) player() *player {
+	for _, r := range slices.Backward(a.rooms) {
+		if p, is := r.(*player); is {
+			return p
+		}
+	}
+	return nil
+}
+
+// playing reports whether a room has set a timer.
+func (a *app) playing() bool {
+	return slices.ContainsFunc(a.rooms, func(r room) bool {
+		switch r := r.(type) {
+		case *player:
+			return r.playing
+		case *compare:
+			return r.playing
+		}
+		return false
+	})
+}
 
 // press types keys, separated by blanks; "space" is the space bar.
 func (a *app) press(keys string) {
@@ -251,7 +306,7 @@ func (a *app) press(keys string) {
 func keyMsg(k string) tea.KeyMsg {
 	named := map[string]tea.KeyType{
 		"left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp, "down": tea.KeyDown, "enter": tea.KeyEnter,
-		"esc": tea.KeyEsc, "tab": tea.KeyTab, "home": tea.KeyHome, "end": tea.KeyEnd, "space": tea.KeySpace,
+		"esc": tea.KeyEsc, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace, "tab": tea.KeyTab, "home": tea.KeyHome, "end": tea.KeyEnd, "space": tea.KeySpace,
 	}
 	if kind, is := named[k]; is {
 		msg := tea.KeyMsg{Type: kind}
@@ -261,4 +316,13 @@ func keyMsg(k string) tea.KeyMsg {
 		return msg
 	}
 	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(k)}
+}
+
+// strippedFrame is the frame's text.
+func strippedFrame(a *app) string {
+	lines := strings.Split(ansi.Strip(a.View()), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }

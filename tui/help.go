@@ -3,59 +3,113 @@ package tui
 import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim"
 )
 
-// help is the screen that lists all keys, and what the glyphs of the timeline mean.
-type help struct {
-	keys  keyMap
-	theme *theme
-}
-
-func (h *help) update(msg tea.Msg) (tea.Cmd, outcome) {
-	if k, is := msg.(tea.KeyMsg); is && (key.Matches(k, h.keys.Close) || key.Matches(k, h.keys.Help) || key.Matches(k, h.keys.Enter)) {
-		return nil, outcome{close: true}
-	}
-	return nil, outcome{}
-}
-
-func (h *help) footerKeys() []key.Binding { return []key.Binding{h.keys.Close, h.keys.Quit} }
-
-func (h *help) draw(c *canvas, r rect) {
-	c.text(r.x+1, r.y, r.w-2, "keys", inkTitle)
-	all := h.keys.all()
-	const columns, width, names = 3, 26, 10
-	rows := (len(all) + columns - 1) / columns
-	for i, b := range all {
-		x, y := r.x+1+i/rows*width, r.y+1+i%rows
-		c.text(x, y, names, keyNames(b), inkStrong)
-		c.text(x+names, y, width-names-1, b.Help().Desc, inkDim)
-	}
-	y := r.y + rows + 2
-	c.text(r.x+1, y, r.w-2, "what the timeline shows", inkTitle)
-	x := 0
-	for _, it := range h.legend() {
-		n := textWidth(it.glyphs) + 1 + textWidth(it.means)
-		if x > 0 && x+n > r.w-2 {
-			x, y = 0, y+1
-		}
-		k := c.text(r.x+1+x, y+1, r.w-2-x, it.glyphs, inkStrong)
-		c.text(r.x+1+x+k, y+1, r.w-2-x-k, " "+it.means, inkDim)
-		x += n + 3
-	}
+// page is what a room has to say about itself.
+type page struct {
+	title string
+	about string
+	keys  []key.Binding
+	signs []meaning // what its glyphs mean
 }
 
 // meaning explains glyphs.
 type meaning struct{ glyphs, means string }
 
-func (h *help) legend() []meaning {
-	g := &h.theme.glyphs
-	return []meaning{
-		{g.awake, "runs"}, {g.inside, "in the critical section"}, {g.paused, "paused"}, {g.resume, "goes on"}, {g.crash, "crashes"},
-		{g.send, "sends a command"}, {g.retry, "refused, will ask again"}, {g.granted, "has the lock"}, {g.release, "releases it"},
-		{g.extend, "extends it"}, {g.lost, "no reply, or failed"},
-		{g.read, "reads the store"}, {g.write, "writes to it"}, {g.bad, "breaks a property"}, {g.reject, "is refused by the store"},
-		{g.bar(0) + g.bar(1) + g.bar(2), "A, B, C believes it has the lock; on a redis row: has it"}, {g.lapsed, "believes so, though the lease is over"},
-		{"1 2", "how many clients believe: 2 is one too many"},
-		{g.gap, "time passes, not to scale"}, {g.chasm + g.chasm, "very much of it"}, {g.here, "you are here"},
+// help is the screen that shows a room's page.
+type help struct {
+	*stage
+	page   page
+	scroll int
+}
+
+func (h *help) update(msg tea.Msg) (tea.Cmd, outcome) {
+	switch k := msg.(type) {
+	case click:
+		h.scroll = max(h.scroll+k.wheel, 0)
+	case tea.KeyMsg:
+		switch {
+		case key.Matches(k, h.keys.Close), key.Matches(k, h.keys.Help), key.Matches(k, h.keys.Enter):
+			return nil, outcome{close: true}
+		case key.Matches(k, h.keys.Down):
+			h.scroll++
+		case key.Matches(k, h.keys.Up):
+			h.scroll = max(h.scroll-1, 0)
+		}
 	}
+	return nil, outcome{}
+}
+
+func (h *help) footerKeys() []key.Binding {
+	return []key.Binding{pair(h.keys.Up, h.keys.Down, "scroll"), h.keys.Close, h.keys.Quit}
+}
+
+func (h *help) help() page { return h.page }
+
+func (h *help) draw(c *canvas, r rect) {
+	c.text(r.x+1, r.y, r.w-2, h.page.title, inkTitle)
+	lines := h.lines(r.w - 2)
+	h.scroll = min(h.scroll, max(len(lines)-(r.h-2), 0))
+	c.lines(rect{r.x + 1, r.y + 2, r.w - 2, r.h - 2}, lines, h.scroll)
+}
+
+// lines is the page: what it is, the keys in columns, the signs.
+func (h *help) lines(width int) []line {
+	var lines []line
+	for _, s := range wrap(h.page.about, min(width, longestLine)) {
+		lines = append(lines, line{{s, inkPlain}})
+	}
+	lines = append(lines, nil)
+	lines = append(lines, h.columns(width)...)
+	if len(h.page.signs) == 0 {
+		return lines
+	}
+	return append(append(lines, nil), flow(h.page.signs, width)...)
+}
+
+// columns lists the keys, downwards first.
+func (h *help) columns(width int) []line {
+	keys := h.page.keys
+	const column, names = 38, 13
+	per := max(width/column, 1)
+	rows := (len(keys) + per - 1) / per
+	lines := make([]line, rows)
+	for i, b := range keys {
+		l := &lines[i%rows]
+		*l = append(*l, span{padded(keyNames(b), names), inkStrong}, span{padded(fit(b.Help().Desc, column-names-1, h.theme.more), column-names), inkDim})
+	}
+	return lines
+}
+
+// flow sets signs and their meanings one after the other.
+func flow(signs []meaning, width int) []line {
+	var lines []line
+	var now line
+	for _, it := range signs {
+		next := line{{it.glyphs, inkStrong}, {" " + it.means + "   ", inkDim}}
+		if now.width()+next.width() > width && now != nil {
+			lines, now = append(lines, now), nil
+		}
+		now = append(now, next...)
+	}
+	return append(lines, now)
+}
+
+// padded is s with blanks up to a width; it stays as it is if it is wider.
+func padded(s string, width int) string {
+	for n := textWidth(s); n < width; n++ {
+		s += " "
+	}
+	return s
+}
+
+// codeMeanings explains the verdicts' codes.
+func codeMeanings() []meaning {
+	var m []meaning
+	for _, c := range sim.Codes {
+		m = append(m, meaning{c.String(), c.Name()})
+	}
+	return m
 }

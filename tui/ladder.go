@@ -57,7 +57,7 @@ func (l *ladder) row(y, pos, text int) {
 	actor := l.trace.Actor(e)
 	k := inkPlain
 	if l.proves(e) {
-		k = inkBreach
+		actor, k = "!! "+actor, inkBreach
 	}
 	used := l.c.text(text, y, l.r.x+l.r.w-text, actor+" ", k)
 	l.c.text(text+used, y, l.r.x+l.r.w-text-used, l.trace.Text(e), k)

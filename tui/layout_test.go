@@ -53,6 +53,68 @@ func TestLayouts(t *testing.T) {
 	golden(t, "layouts", b.String())
 }
 
+// parts draws named rectangles, each with its letter, and reports overlaps.
+func parts(w, h int, rules []rect, named map[string]rect) string {
+	c := newCanvas(w, h, "~")
+	for _, r := range rules {
+		c.fill(r, "-", inkPlain)
+	}
+	for letter, r := range named {
+		for y := r.y; y < r.y+r.h; y++ {
+			for x := r.x; x < r.x+r.w; x++ {
+				if was := c.at(x, y).s; was != "" {
+					return fmt.Sprintf("%s overlaps %s at %d, %d", letter, was, x, y)
+				}
+				c.put(x, y, letter, inkPlain)
+			}
+		}
+	}
+	return c.render(plainTheme(true))
+}
+
+func homePicture(w, h, scenarios, strategies int) string {
+	l := arrangeHome(w, h, 26, scenarios, strategies)
+	return parts(w, h, l.rules, map[string]rect{"h": l.header, "s": l.heads, "n": l.names, "M": l.grid, "t": l.story, "f": {0, h - 1, w, 1}})
+}
+
+func comparePicture(w, h int, lanes [2]int) string {
+	l := arrangeCompare(w, h, lanes)
+	return parts(w, h, []rect{l.titles[0], l.titles[1], l.differs}, map[string]rect{"h": l.header, "U": l.halves[0], "L": l.halves[1], "t": l.told, "f": {0, h - 1, w, 1}})
+}
+
+func coursePicture(w, h int) string {
+	header, list, lesson, rules, wall := arrangeCourse(w, h, 28)
+	return parts(w, h, append(rules, wall), map[string]rect{"h": header, "l": list, "t": lesson, "f": {0, h - 1, w, 1}})
+}
+
+func TestLayoutsOfTheOtherScreens(t *testing.T) {
+	var b strings.Builder
+	for _, size := range sizes {
+		w, h := size[0], size[1]
+		fmt.Fprintf(&b, "matrix of 45 by 28, %dx%d\n%s\n", w, h, thumbnail(homePicture(w, h, 45, 28)))
+		fmt.Fprintf(&b, "compare, 7 and 12 lanes, %dx%d\n%s\n", w, h, thumbnail(comparePicture(w, h, [2]int{7, 12})))
+		fmt.Fprintf(&b, "course, %dx%d\n%s\n", w, h, thumbnail(coursePicture(w, h)))
+	}
+	golden(t, "layouts-other", b.String())
+}
+
+func TestOtherLayoutsFitEveryWindow(t *testing.T) {
+	for _, w := range []int{minWidth, 81, 119, 140, 200, 260} {
+		for h := minHeight; h <= 70; h++ {
+			for _, n := range [][2]int{{1, 1}, {7, 12}, {45, 28}} {
+				for name, pic := range map[string]string{"home": homePicture(w, h, n[0], n[1]), "compare": comparePicture(w, h, n), "course": coursePicture(w, h)} {
+					if strings.Contains(pic, "overlaps") {
+						t.Fatalf("%s of %v at %dx%d: %s", name, n, w, h, pic)
+					}
+					if rows := strings.Count(pic, "\n") + 1; rows != h {
+						t.Fatalf("%s of %v at %dx%d has %d rows", name, n, w, h, rows)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestLayoutCoversEveryWindow(t *testing.T) {
 	for _, w := range []int{minWidth, 81, sideFrom - 1, sideFrom, 140, roomyWidth - 1, roomyWidth, 260} {
 		for h := minHeight; h <= 64; h += 1 + h/40 {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/strategies"
@@ -10,17 +12,18 @@ import (
 type library struct {
 	strategies []strategies.Strategy
 	scenarios  []*scenarios.Scenario
+	lessons    []scenarios.Lesson
 	run        func(*scenarios.Scenario, strategies.Strategy, uint64) (*sim.Trace, error)
 }
 
 // newLibrary is the built-in scripts and strategies, and the ones that the
 // player was opened with, should they be a user's own.
 func newLibrary(o Options) *library {
-	l := &library{strategies: strategies.All(), scenarios: scenarios.All(), run: (*scenarios.Scenario).Run}
-	if l.strategy(o.Strategy.Name) < 0 {
+	l := &library{strategies: strategies.All(), scenarios: scenarios.All(), lessons: scenarios.Course(), run: (*scenarios.Scenario).Run}
+	if o.Strategy.Name != "" && l.strategy(o.Strategy.Name) < 0 {
 		l.strategies = append([]strategies.Strategy{o.Strategy}, l.strategies...)
 	}
-	if l.scenario(o.Scenario) < 0 {
+	if o.Scenario != nil && l.scenario(o.Scenario) < 0 {
 		l.scenarios = append([]*scenarios.Scenario{o.Scenario}, l.scenarios...)
 	}
 	return l
@@ -44,4 +47,9 @@ func (l *library) scenario(s *scenarios.Scenario) int {
 		}
 	}
 	return -1
+}
+
+// named is the place of the scenario of that name in the list, or -1.
+func (l *library) named(name string) int {
+	return slices.IndexFunc(l.scenarios, func(s *scenarios.Scenario) bool { return s.Name == name })
 }

@@ -11,57 +11,125 @@ import (
 // beyond this.
 const longestLine = 78
 
-// narration is what the scenario says at a position: the evidence of a
-// violation first, if one has just happened, then the notes.
-func narration(r *reel, pos, width int, revealed bool) []line {
-	width = min(width, longestLine)
-	var lines []line
-	add := func(k ink, prefix, text string) {
-		for i, s := range wrap(text, width-2) {
-			if i > 0 {
-				prefix = strings.Repeat(" ", textWidth(prefix))
+// narration is what stands below the timeline: the evidence of the violation at
+// hand first, then what the lesson and the scenario say here.
+func (p *player) narration(width int) []line {
+	t := teller{width: min(width, longestLine)}
+	p.tellEvidence(&t)
+	p.tellLesson(&t)
+	if p.pupil != nil && p.pos >= p.reel.told() {
+		t.gap()
+		p.tellNext(&t)
+	}
+	for _, n := range p.reel.notes(p.pos) {
+		t.gap()
+		p.tellNote(&t, n)
+	}
+	if len(t.lines) == 0 {
+		k := &p.keys
+		t.add(inkDim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the next chapter, and %s everything up to the next violation.",
+			k.Forward.Help().Key, k.Next.Help().Key, k.Violation.Help().Key))
+	}
+	return t.lines
+}
+
+// teller sets paragraphs.
+type teller struct {
+	width int
+	lines []line
+}
+
+// gap is an empty line between paragraphs.
+func (t *teller) gap() {
+	if len(t.lines) > 0 {
+		t.lines = append(t.lines, nil)
+	}
+}
+
+// add wraps a text; the lines after the first stand below the text, not the prefix.
+func (t *teller) add(k ink, prefix, text string) {
+	for i, s := range wrap(text, t.width-1-textWidth(prefix)) {
+		if i > 0 {
+			prefix = strings.Repeat(" ", textWidth(prefix))
+		}
+		t.lines = append(t.lines, line{{" ", inkPlain}, {prefix + s, k}})
+	}
+}
+
+func (p *player) tellNote(t *teller, n sim.Note) {
+	switch text := prose(n.Text); n.Kind {
+	case sim.NoteAsk:
+		t.add(inkStrong, "? ", text)
+		if n.Answer == "" {
+			return
+		}
+		for _, s := range p.answer(n) {
+			t.add(s.ink, "  ", s.text)
+		}
+	case sim.NoteMissed:
+		t.add(inkDim, "~ ", text)
+	default:
+		t.add(inkPlain, "", text)
+	}
+}
+
+// tellEvidence says what broke, and numbers the events that prove it, as they are
+// numbered on the ruler and in the trace. It stands where the violation is
+// complete, and at each of the events.
+func (p *player) tellEvidence(t *teller) {
+	r := p.reel
+	here := p.lit()
+	for i, b := range r.breaches {
+		if b.pos == p.pos || i == p.picked && p.pos > 0 && p.evidence(r.event(p.pos).Seq) > 0 {
+			t.add(inkBreach, "!! ", fmt.Sprintf("%s: %s", b.Code, b.Text))
+			if i != p.picked {
+				continue
 			}
-			lines = append(lines, line{{" ", inkPlain}, {prefix + s, k}})
-		}
-	}
-	_, fresh := r.breached(pos)
-	for _, b := range fresh {
-		add(inkBreach, "", fmt.Sprintf("!! %s: %s (%s)", b.Code, b.Text, seqs(b.Events)))
-	}
-	for i, n := range r.notes(pos) {
-		if i > 0 || len(fresh) > 0 {
-			lines = append(lines, nil)
-		}
-		switch text := prose(n.Text); n.Kind {
-		case sim.NoteAsk:
-			add(inkStrong, "", "? "+text)
-			switch {
-			case n.Answer == "":
-			case revealed:
-				add(inkGood, "  ", "Answer: "+n.Answer)
-			default:
-				add(inkDim, "  ", "(enter shows the answer)")
+			for n, seq := range here {
+				e := r.event(r.index(seq) + 1)
+				t.add(inkPlain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", shortTime(e.At), e.Seq, r.trace.Actor(e), r.trace.Text(e)))
 			}
-		case sim.NoteMissed:
-			add(inkDim, "", "~ "+text)
-		default:
-			add(inkPlain, "", text)
 		}
 	}
-	if len(lines) == 0 {
-		add(inkDim, "", "The right arrow key lets the next event happen, ] everything up to the next chapter, and ! everything up to the next violation.")
+}
+
+// tellLesson opens a lesson.
+func (p *player) tellLesson(t *teller) {
+	if p.pupil == nil || p.pos > 0 {
+		return
 	}
-	return lines
+	l, rung := p.pupil.at()
+	text := l.Text
+	if p.pupil.rung > 0 {
+		text = "Now with " + rung.Strategy + "."
+	}
+	t.gap()
+	t.add(inkStrong, "", text)
+}
+
+// tellNext says what the rung came to, and how the course goes on.
+func (p *player) tellNext(t *teller) {
+	_, rung := p.pupil.at()
+	t.add(inkStrong, "", rung.Text)
+	next := p.pupil.next()
+	if next == nil {
+		t.add(inkStrong, "", "That was the course.")
+		return
+	}
+	l, rung := next.at()
+	text := "goes on with " + rung.Strategy
+	switch {
+	case next.lesson != p.pupil.lesson:
+		text = "goes on with the next lesson, " + l.Title
+	case p.lib.named(rung.Scenario) != p.scenario:
+		text += " under " + rung.Scenario
+	}
+	t.add(inkDim, p.keys.Rung.Help().Key+" ", text+".")
 }
 
 // asks reports whether a question stands at exactly this position.
 func (r *reel) asks(pos int) bool {
-	for _, n := range r.trace.Notes {
-		if n.Kind == sim.NoteAsk && r.position(n.Seq) == pos {
-			return true
-		}
-	}
-	return false
+	return r.asked(pos) != nil
 }
 
 // prose joins the lines of a paragraph, as they were broken in the script for
@@ -79,12 +147,4 @@ func prose(s string) string {
 		b.WriteString(l)
 	}
 	return b.String()
-}
-
-func seqs(list []int) string {
-	parts := make([]string, len(list))
-	for i, s := range list {
-		parts[i] = fmt.Sprintf("#%d", s)
-	}
-	return strings.Join(parts, " ")
 }

@@ -13,10 +13,8 @@ import (
 
 // player shows one run, and moves a cursor through it.
 type player struct {
-	lib   *library
-	keys  keyMap
-	theme *theme
-	seed  uint64
+	*stage
+	*pupil // where in the course the run belongs, or nil
 
 	strategy, scenario int // places in the library, of what is shown or being computed
 	load               int // the number of the last load: results of earlier ones are dropped
@@ -29,16 +27,40 @@ type player struct {
 	pos         int
 	before, now *sim.State // at pos-1 and pos
 	zoom        int
-	ladder      bool
+	axes        axes
+	view        view
 	source      bool
-	revealed    bool // the answer to the question at hand
+	picked      int         // the violation whose evidence is lit, or none
+	guesses     map[int]int // by question: the choice that was made
+	revealed    bool        // the answer to the question at hand
+	find        finder
 	focus       pane
 	scroll      [panes]int
 	notice      string // until the next key
 	tick        int    // the number of the timer that may move the cursor
 	playing     bool
 	speed       int
+	plan        layout // of the last frame: clicks refer to it
+
+	title string              // instead of the scenario's
+	below func(*canvas, rect) // draws in the narration's place, if set
 }
+
+// none is the index of no violation.
+const none = -1
+
+// view is what the largest pane shows.
+type view uint8
+
+const (
+	viewTimeline view = iota
+	viewLadder
+	viewTrace
+	viewState
+	views
+)
+
+var viewNames = [...]string{"timeline", "ladder", "trace", "state"}
 
 // pane is one that can have more to show than it has rows for.
 type pane uint8
@@ -64,9 +86,8 @@ type loaded struct {
 // ticked says that a step of the playing is due.
 type ticked int
 
-func newPlayer(lib *library, o Options, keys keyMap, t *theme) *player {
-	return &player{lib: lib, keys: keys, theme: t, seed: o.Seed, speed: usualSpeed,
-		strategy: lib.strategy(o.Strategy.Name), scenario: lib.scenario(o.Scenario)}
+func newPlayer(s *stage, strategy, scenario int) *player {
+	return &player{stage: s, speed: usualSpeed, strategy: strategy, scenario: scenario, picked: none}
 }
 
 func (p *player) start() tea.Cmd { return p.open(p.strategy, p.scenario) }
@@ -80,9 +101,13 @@ func (p *player) open(strategy, scenario int) tea.Cmd {
 		}
 	}
 	p.strategy, p.scenario = strategy, scenario
+	return p.reload(narrated)
+}
+
+func (p *player) reload(narrated int) tea.Cmd {
 	p.load++
 	p.loading, p.playing = true, false
-	load, lib, seed := p.load, p.lib, p.seed
+	load, lib, seed, strategy, scenario := p.load, p.lib, p.seed, p.strategy, p.scenario
 	return func() tea.Msg {
 		t, err := lib.run(lib.scenarios[scenario], lib.strategies[strategy], seed)
 		if err != nil {
@@ -90,6 +115,30 @@ func (p *player) open(strategy, scenario int) tea.Cmd {
 		}
 		return loaded{load: load, reel: newReel(t), narrated: narrated}
 	}
+}
+
+// choose opens another run than the course's.
+func (p *player) choose(strategy, scenario int) (tea.Cmd, outcome) {
+	p.pupil = nil
+	return p.open(strategy, scenario), outcome{close: true}
+}
+
+// nextRung goes on in the course.
+func (p *player) nextRung() tea.Cmd {
+	if p.pupil == nil {
+		p.notice = "This run is not part of a lesson: tab in the matrix opens the course."
+		return nil
+	}
+	next := p.pupil.next()
+	if next == nil {
+		p.notice = "That was the last rung of the course."
+		return nil
+	}
+	l, r := next.at()
+	p.diary.See(l.Name)
+	p.pupil = next
+	p.strategy, p.scenario = p.lib.strategy(r.Strategy), p.lib.named(r.Scenario)
+	return p.reload(-1)
 }
 
 // show puts a run on the screen. After a change of strategy it goes to where the
@@ -100,31 +149,59 @@ func (p *player) show(l loaded) {
 	}
 	p.loading, p.failed = false, l.err
 	if l.err != nil {
-		p.reel = nil
+		p.reel, p.picked = nil, none
+		p.find.renew(nil)
 		return
 	}
-	st := p.lib.strategies[p.strategy]
-	p.reel, p.file, p.code = l.reel, st.File, codeLines(st.Code())
-	p.scroll, p.zoom, p.pos = [panes]int{}, 0, 0
+	p.scroll, p.zoom = [panes]int{}, 0
 	at := slices.IndexFunc(l.reel.trace.Notes, func(n sim.Note) bool { return n.Index == l.narrated })
 	if l.narrated >= 0 && at >= 0 {
-		p.pos = l.reel.position(l.reel.trace.Notes[at].Seq)
+		p.display(l.reel, l.reel.position(l.reel.trace.Notes[at].Seq))
+		return
 	}
-	p.moved()
+	p.display(l.reel, 0)
 }
 
-// moved brings what depends on the cursor up to date.
-func (p *player) moved() {
-	p.before = p.reel.trace.StateAt(max(p.pos-1, 0))
-	p.now = p.reel.trace.StateAt(p.pos)
+// display shows a run at a position.
+func (p *player) display(r *reel, pos int) {
+	st := p.lib.strategies[p.strategy]
+	p.reel, p.pos, p.axes = r, pos, axes{}
+	p.file, p.code = st.File, codeLines(st.Code())
+	p.picked, p.guesses = none, map[int]int{}
+	p.find.renew(r)
+	p.before, p.now = r.trace.StateAt(max(pos-1, 0)), r.trace.StateAt(pos)
+	p.arrived()
+}
+
+// goTo moves the cursor.
+func (p *player) goTo(pos int) {
+	was := p.pos
+	if pos = min(max(pos, 0), p.reel.last()); pos == was {
+		return
+	}
+	p.pos = pos
+	if pos == was+1 { // the usual step needs no look back to the beginning
+		p.before, p.now = p.now, p.now.Clone()
+		p.now.Apply(p.reel.event(pos))
+	} else {
+		p.before = p.reel.trace.StateAt(max(pos-1, 0))
+		p.now = p.reel.trace.StateAt(pos)
+	}
+	p.arrived()
+}
+
+// arrived brings what depends on the cursor up to date.
+func (p *player) arrived() {
 	p.revealed = false
 	p.scroll[paneTold], p.scroll[paneSource], p.scroll[paneTrace] = 0, 0, 0
-}
-
-func (p *player) goTo(pos int) {
-	if pos = min(max(pos, 0), p.reel.last()); pos != p.pos {
-		p.pos = pos
-		p.moved()
+	if p.picked == none || p.reel.breaches[p.picked].pos != p.pos {
+		if i := slices.IndexFunc(p.reel.breaches, func(b breach) bool { return b.pos == p.pos }); i >= 0 {
+			p.picked = i
+		}
+	}
+	if p.pupil != nil && p.pos >= p.reel.told() {
+		l, r := p.pupil.at()
+		p.diary.Play(l.Name, r.ID())
 	}
 }
 
@@ -134,23 +211,44 @@ func (p *player) update(msg tea.Msg) (tea.Cmd, outcome) {
 		p.show(msg)
 	case ticked:
 		return p.played(int(msg)), outcome{}
+	case exported:
+		if msg.from == p {
+			p.notice = msg.told()
+		}
+	case click:
+		p.notice = ""
+		p.clicked(msg)
 	case tea.KeyMsg:
 		p.notice = ""
+		if p.find.asking() {
+			p.search(msg)
+			return nil, outcome{}
+		}
 		return p.typed(msg)
 	}
 	return nil, outcome{}
 }
 
+func (p *player) typing() bool { return p.find.asking() }
+
 func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	switch {
-	case key.Matches(k, p.keys.Help):
-		return nil, outcome{open: &help{keys: p.keys, theme: p.theme}}
+	case key.Matches(k, p.keys.Close):
+		return nil, outcome{close: true}
 	case key.Matches(k, p.keys.Strategy):
 		return nil, outcome{open: p.strategyPicker()}
 	case key.Matches(k, p.keys.Scenario):
 		return nil, outcome{open: p.scenarioPicker()}
+	case key.Matches(k, p.keys.Compare):
+		return nil, outcome{open: p.comparePicker(p.scenario, p.strategy, p.pos)}
+	case key.Matches(k, p.keys.Rung):
+		return p.nextRung(), outcome{}
 	case p.reel == nil:
 		return nil, outcome{}
+	case key.Matches(k, p.keys.Export):
+		return nil, p.exportPicker()
+	case key.Matches(k, p.keys.Sandbox):
+		return nil, p.openSandbox()
 	case key.Matches(k, p.keys.Play):
 		return p.togglePlay(), outcome{}
 	case p.moves(k):
@@ -178,6 +276,12 @@ func (p *player) moves(k tea.KeyMsg) bool {
 		p.goTo(p.reel.previousChapter(p.pos))
 	case key.Matches(k, p.keys.Violation):
 		p.toViolation()
+	case key.Matches(k, p.keys.Evidence):
+		p.toEvidence()
+	case key.Matches(k, p.keys.Match):
+		p.toMatch(1)
+	case key.Matches(k, p.keys.MatchBack):
+		p.toMatch(-1)
 	default:
 		return false
 	}
@@ -192,9 +296,16 @@ func (p *player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.keys.Out):
 		p.zoom = max(p.zoom-1, -mostZoom)
 	case key.Matches(k, p.keys.View):
-		p.ladder = !p.ladder
+		p.view = (p.view + 1) % views
+		p.notice = "view: " + viewNames[p.view]
 	case key.Matches(k, p.keys.Source):
 		p.source = !p.source
+	case key.Matches(k, p.keys.Search):
+		p.find.ask(forMatch)
+	case key.Matches(k, p.keys.Filter):
+		p.find.ask(forFilter)
+	case key.Matches(k, p.keys.Guess):
+		p.guess(int(k.Runes[0] - '0'))
 	case key.Matches(k, p.keys.Enter):
 		p.revealed = true
 	case key.Matches(k, p.keys.Faster):
@@ -202,13 +313,69 @@ func (p *player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.keys.Slower):
 		p.setSpeed(p.speed - 1)
 	case key.Matches(k, p.keys.Pane):
-		p.focus = (p.focus + 1) % panes
-		p.notice = "up and down scroll: " + paneNames[p.focus]
+		for range panes {
+			if p.focus = (p.focus + 1) % panes; p.sees(p.focus) {
+				break
+			}
+		}
+		p.notice = p.keys.Up.Help().Key + " and " + p.keys.Down.Help().Key + " scroll: " + paneNames[p.focus]
 	case key.Matches(k, p.keys.Up):
 		p.scroll[p.focus]--
 	case key.Matches(k, p.keys.Down):
 		p.scroll[p.focus]++
+	case key.Matches(k, p.keys.PageUp):
+		p.scroll[p.focus] -= scrollPage
+	case key.Matches(k, p.keys.PageDown):
+		p.scroll[p.focus] += scrollPage
 	}
+}
+
+// sees reports whether a pane has a place in the last frame.
+func (p *player) sees(which pane) bool {
+	switch which {
+	case paneState:
+		return !p.plan.state.empty() || p.view == viewState && !p.plan.main.empty()
+	case paneSource:
+		return !p.plan.source.empty()
+	case paneTrace:
+		return !p.plan.trace.empty() || p.view == viewTrace && !p.plan.main.empty()
+	}
+	return true
+}
+
+// scrollPage is how many lines page up and page down scroll.
+const scrollPage = 10
+
+// clicked goes to the event under the mouse.
+func (p *player) clicked(c click) {
+	if p.reel == nil {
+		return
+	}
+	p.playing = false
+	main, trace := p.plan.main, p.plan.trace
+	switch {
+	case c.wheel != 0:
+		p.goTo(p.pos + c.wheel)
+	case main.holds(c) && p.view == viewTimeline:
+		width := main.w - labelWidth
+		a := p.axes.of(p.reel, width, p.zoom)
+		p.goTo(a.at(c.x - main.x - labelWidth + a.window(p.pos, width)))
+	case main.holds(c) && p.view == viewLadder && c.y > main.y:
+		p.goTo(p.pos - (main.y + main.h - 1 - c.y))
+	case trace.holds(c):
+		p.goTo(p.eventAt(trace, c.y-trace.y))
+	case main.holds(c) && p.view == viewTrace:
+		p.goTo(p.eventAt(main, c.y-main.y))
+	}
+}
+
+// eventAt is the position of the event in a row of the trace as it was drawn.
+func (p *player) eventAt(r rect, row int) int {
+	rows := traceRows(p.reel, p.pos, r.h, -p.scroll[paneTrace], &p.find)
+	if row < len(rows) {
+		return rows[row].pos
+	}
+	return p.pos
 }
 
 const mostZoom = 6
@@ -218,14 +385,48 @@ func (p *player) toViolation() {
 		p.notice = "No property breaks in this run."
 		return
 	}
-	for _, b := range p.reel.breaches {
-		if b.pos > p.pos {
-			p.goTo(b.pos)
-			return
+	next := slices.IndexFunc(p.reel.breaches, func(b breach) bool { return b.pos > p.pos })
+	if p.picked != none && p.picked+1 < len(p.reel.breaches) && p.reel.breaches[p.picked+1].pos == p.pos {
+		next = p.picked + 1 // another one that the same event completed
+	}
+	if next < 0 {
+		next = 0
+		p.notice = "That was the last violation; this is the first again."
+	}
+	p.picked = next
+	p.goTo(p.reel.breaches[next].pos)
+}
+
+// toEvidence goes round the events that prove the violation that was last shown.
+func (p *player) toEvidence() {
+	if p.picked == none {
+		p.notice = p.keys.Violation.Help().Key + " goes to a violation; then " + p.keys.Evidence.Help().Key + " goes round its evidence."
+		return
+	}
+	events := p.reel.breaches[p.picked].Events
+	next := 0
+	for i, seq := range events {
+		if p.reel.index(seq)+1 == p.pos {
+			next = (i + 1) % len(events)
 		}
 	}
-	p.goTo(p.reel.breaches[0].pos)
-	p.notice = "That was the last violation; this is the first again."
+	picked := p.picked
+	p.goTo(p.reel.index(events[next]) + 1)
+	p.picked = picked // also where other violations are complete
+	p.notice = fmt.Sprintf("evidence %d of %d", next+1, len(events))
+}
+
+// told is the position at which a run's story is over: its last words said, its
+// last violation complete.
+func (r *reel) told() int {
+	end := 0
+	if n := len(r.chapters); n > 0 {
+		end = r.chapters[n-1]
+	}
+	for _, b := range r.breaches {
+		end = max(end, b.pos)
+	}
+	return end
 }
 
 // nextChapter is where something is said next, or the end.
@@ -301,36 +502,82 @@ func (p *player) played(tick int) tea.Cmd {
 // The lists.
 
 func (p *player) strategyPicker() *picker {
-	items := make([]choice, len(p.lib.strategies))
-	for i, s := range p.lib.strategies {
-		items[i] = choice{s.Name, s.Summary}
-	}
-	return &picker{keys: p.keys, theme: p.theme, title: "Which lock?  (the scenario stays, and the place in it)",
-		items: items, at: p.strategy, current: p.strategy,
-		choose: func(i int) tea.Cmd { return p.open(i, p.scenario) }}
+	return p.strategies("Which lock?  (the scenario stays, and the place in it)", p.scenario, p.strategy, func(i int) (tea.Cmd, outcome) {
+		return p.choose(i, p.scenario)
+	})
 }
 
 func (p *player) scenarioPicker() *picker {
-	items := make([]choice, len(p.lib.scenarios))
-	for i, s := range p.lib.scenarios {
-		items[i] = choice{s.Name, s.Title + ": " + s.Shows}
+	return p.scenarios("What happens to it?  (the lock stays)", p.scenario, p.strategy, func(i int) (tea.Cmd, outcome) {
+		return p.choose(p.strategy, i)
+	})
+}
+
+// strategies lists the locks with what becomes of them in a scenario.
+func (s *stage) strategies(title string, scenario, current int, choose func(int) (tea.Cmd, outcome)) *picker {
+	items := make([]choice, len(s.lib.strategies))
+	for i, st := range s.lib.strategies {
+		items[i] = choice{st.Name, st.Summary, func() span { return s.board.badge(scenario, i, &s.theme.glyphs) }}
 	}
-	return &picker{keys: p.keys, theme: p.theme, title: "What happens to it?  (the lock stays)",
-		items: items, at: p.scenario, current: p.scenario,
-		choose: func(i int) tea.Cmd { return p.open(p.strategy, i) }}
+	return &picker{stage: s, title: title, items: items, at: current, current: current, wanted: s.board.wantRow(scenario), choose: choose}
+}
+
+// scenarios lists what can happen with what becomes of a lock in it.
+func (s *stage) scenarios(title string, current, strategy int, choose func(int) (tea.Cmd, outcome)) *picker {
+	items := make([]choice, len(s.lib.scenarios))
+	for i, sc := range s.lib.scenarios {
+		items[i] = choice{sc.Name, sc.Title + ": " + sc.Shows, func() span { return s.board.badge(i, strategy, &s.theme.glyphs) }}
+	}
+	return &picker{stage: s, title: title, items: items, at: current, current: current, wanted: s.board.wantColumn(strategy), choose: choose}
 }
 
 func (p *player) footerKeys() []key.Binding {
 	k := &p.keys
-	play, view := k.Play, k.View
+	play := k.Play
 	if p.playing {
-		play.SetHelp("space", "stop")
+		play = as(play, "stop")
 	}
-	if p.ladder {
-		view.SetHelp("v", "timeline")
+	list := []key.Binding{pair(k.Back, k.Forward, "step"), pair(k.Previous, k.Next, "chapter"), k.Violation}
+	switch {
+	case p.find.asking():
+		return []key.Binding{as(k.Enter, "find"), as(k.Close, "leave it"), bind("ctrl+c", "quit", "ctrl+c")}
+	case p.question() != nil:
+		list = []key.Binding{as(k.Guess, "predict"), k.Enter, list[0], list[1]}
+	case p.pupil != nil && p.reel != nil && p.pos >= p.reel.told():
+		list = append([]key.Binding{k.Rung}, list...)
+	case p.picked != none && len(p.reel.breaches) > 0 && p.reel.breaches[p.picked].pos == p.pos:
+		list = append(list, as(k.Evidence, "evidence"))
 	}
-	return []key.Binding{
-		pair(k.Back, k.Forward, "step"), pair(k.Previous, k.Next, "chapter"), k.Violation, play, k.Strategy, k.Scenario,
-		k.Source, view, pair(k.In, k.Out, "zoom"), pair(k.First, k.Last, "ends"), k.Pane, k.Help, k.Quit,
+	return append(list, play, as(k.Strategy, "lock"), as(k.View, viewNames[(p.view+1)%views]), k.Compare, k.Sandbox, k.Source, k.Scenario,
+		k.Search, k.Filter, pair(k.In, k.Out, "zoom"), k.Evidence, pair(k.First, k.Last, "ends"), k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
+}
+
+func (p *player) help() page {
+	k := &p.keys
+	return page{
+		title: "the player",
+		about: "One run, event by event. What is to the right of the cursor has not happened yet. A row is somebody, and two bars in one column " +
+			"are two holders. Everything here comes from the run's trace, which --plain prints.",
+		keys: append([]key.Binding{
+			k.Forward, k.Back, k.Next, k.Previous, as(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
+			as(k.Guess, "predict the answer"), as(k.Enter, "show the answer"), as(k.Strategy, "another lock"), as(k.Scenario, "another scenario"),
+			as(k.Compare, "compare two locks"), as(k.Sandbox, "your turn from here"), k.Export, k.Rung, as(k.View, "next view"), k.Source, k.In, k.Out, as(k.Search, "search the trace"), k.Match, k.MatchBack,
+			as(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
+		}, k.always()...),
+		signs: p.theme.legend(),
+	}
+}
+
+// legend explains the glyphs of a run.
+func (t *theme) legend() []meaning {
+	g := &t.glyphs
+	return []meaning{
+		{g.awake, "runs"}, {g.inside, "in the critical section"}, {g.paused, "paused"}, {g.resume, "goes on"}, {g.crash, "crashes"},
+		{g.send, "sends a command"}, {g.retry, "refused, will ask again"}, {g.granted, "has the lock"}, {g.release, "releases it"},
+		{g.extend, "extends it"}, {g.lost, "no reply, or failed"},
+		{g.read, "reads the store"}, {g.write, "writes to it"}, {g.bad, "breaks a property"}, {g.reject, "is refused by the store"},
+		{g.bar(0) + g.bar(1) + g.bar(2), "A, B, C believes it has the lock; on a redis row: has it"}, {g.lapsed, "believes so, though the lease is over"},
+		{"1 2", "how many clients believe: 2 is one too many"},
+		{g.gap, "time passes, not to scale"}, {g.chasm + g.chasm, "very much of it"}, {g.here, "you are here"},
 	}
 }

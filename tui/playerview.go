@@ -11,12 +11,13 @@ func (p *player) draw(c *canvas, r rect) {
 		switch {
 		case p.reel == nil:
 			return rows
-		case p.ladder:
+		case p.view != viewTimeline:
 			return rows - 2 // for the narration
 		}
 		lanes = plan(p.reel, p.pos, rows-axisRows)
 		return axisRows + len(lanes)
 	}})
+	p.plan = l
 	l.drawFrame(c, p.theme)
 	p.drawHeader(c, l.header)
 	if p.reel == nil {
@@ -28,7 +29,9 @@ func (p *player) draw(c *canvas, r rect) {
 	p.drawTold(c, l.told)
 	p.drawState(c, l.state)
 	p.drawSource(c, l.source)
-	p.drawTrace(c, l.trace)
+	if !l.trace.empty() {
+		p.drawTraceLines(c, l.trace)
+	}
 }
 
 func (p *player) drawNothing(c *canvas, l layout) {
@@ -56,15 +59,24 @@ func (p *player) drawHeader(c *canvas, r rect) {
 			right = append(right, span{fmt.Sprintf("[%d/%d] ", p.reel.chapter(p.pos), n), inkDim})
 		}
 	}
+	if p.pupil != nil {
+		right = append(line{{p.pupil.place() + "  ", inkDim}}, right...)
+	}
 	if p.loading {
 		right = line{{"running ", inkDim}}
 	}
 	st, sc := p.lib.strategies[p.strategy], p.lib.scenarios[p.scenario]
-	left := line{{" " + sc.Title, inkTitle}, {"  with ", inkDim}, {st.Name, inkTitle}}
+	title := sc.Title
+	if p.title != "" {
+		title = p.title
+	}
+	left := line{{"  with ", inkDim}, {st.Name, inkTitle}}
 	if p.reel != nil && p.seed != 1 {
 		left = append(left, span{fmt.Sprintf("  seed %d", p.seed), inkDim})
 	}
 	room := r.w - right.width() - 1
+	title = fit(" "+title, max(room-left.width(), 8), p.theme.more) // of a long title rather less than of the rest
+	left = append(line{{title, inkTitle}}, left...)
 	c.line(r.x, r.y, room, left)
 	c.line(r.x+room+1, r.y, right.width(), right)
 }
@@ -72,10 +84,16 @@ func (p *player) drawHeader(c *canvas, r rect) {
 func (p *player) drawMain(c *canvas, r rect, lanes []lane) {
 	switch {
 	case r.empty():
-	case p.ladder:
+	case p.view == viewLadder:
 		drawLadder(c, r, p.reel, p.pos, p.theme)
-	default:
-		drawTimeline(c, r, p.reel, p.pos, p.zoom, lanes, p.theme)
+	case p.view == viewTrace:
+		p.drawTraceLines(c, r)
+	case p.view == viewState:
+		p.drawState(c, r)
+	case r.w > labelWidth:
+		a := p.axes.of(p.reel, r.w-labelWidth, p.zoom)
+		drawTimeline(c, r, scene{reel: p.reel, pos: p.pos, axis: a, column: a.cols[p.pos], all: a.width(),
+			lanes: lanes, theme: p.theme, lit: p.lit(), veil: p.veil()})
 	}
 }
 
@@ -83,8 +101,15 @@ func (p *player) drawStatus(c *canvas, r rect) {
 	c.line(r.x, r.y, r.w, statusLine(p.reel, p.pos))
 	r = rect{r.x, r.y + 1, r.w, r.h - 1}
 	middle := r.y + r.h/2
-	if p.notice != "" {
+	switch {
+	case p.find.asking():
+		c.text(r.x+1, middle, r.w-1, p.find.prompt(&p.keys), inkStrong)
+		return
+	case p.notice != "":
 		c.text(r.x+1, middle, r.w-1, p.notice, inkStrong)
+		return
+	case p.veil() != p.pos:
+		c.text(r.x+1, middle, r.w-1, "Who has it? Predict, and the rows will tell.", inkStrong)
 		return
 	}
 	l, band := holders(p.reel, p.pos, p.now)
@@ -101,7 +126,11 @@ func (p *player) scrolled(which pane, lines, rows, base int) int {
 }
 
 func (p *player) drawTold(c *canvas, r rect) {
-	lines := narration(p.reel, p.pos, r.w, p.revealed)
+	if p.below != nil {
+		p.below(c, r)
+		return
+	}
+	lines := p.narration(r.w)
 	top := 0
 	if r.h > len(lines) {
 		top = 1 // a line of air, if there is one to spare
@@ -113,7 +142,10 @@ func (p *player) drawState(c *canvas, r rect) {
 	if r.empty() {
 		return
 	}
-	lines := stateLines(p.reel, p.pos, p.before, p.now)
+	lines := []line{{{"state at " + shortTime(p.now.At), inkTitle}}, {{"  (not before the question is answered)", inkDim}}}
+	if p.veil() == p.pos {
+		lines = stateLines(p.reel, p.pos, p.before, p.now)
+	}
 	c.lines(rect{r.x + 1, r.y, r.w - 1, r.h}, lines, p.scrolled(paneState, len(lines), r.h, 0))
 }
 
@@ -127,14 +159,4 @@ func (p *player) drawSource(c *canvas, r rect) {
 	base := min(max(focus-r.h/2, 0), max(len(lines)-r.h, 0))
 	first := p.scrolled(paneSource, len(lines), r.h, base)
 	c.lines(r, lines[first:min(first+r.h, len(lines))], 0)
-}
-
-func (p *player) drawTrace(c *canvas, r rect) {
-	if r.empty() {
-		return
-	}
-	p.scroll[paneTrace] = min(max(p.scroll[paneTrace], -max(p.pos-r.h, 0)), 0)
-	for i, l := range traceLines(p.reel, p.pos, r.h, -p.scroll[paneTrace], r.w) {
-		c.line(r.x, r.y+i, r.w, l)
-	}
 }

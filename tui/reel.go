@@ -27,6 +27,7 @@ type sample struct {
 	clients   []clientSample
 	nodes     []nodeSample
 	believers int
+	version   int64 // of the store
 }
 
 type clientSample struct {
@@ -154,7 +155,7 @@ func (r *reel) breached(pos int) (all, fresh []breach) {
 }
 
 func (r *reel) sample(s *sim.State) sample {
-	out := sample{believers: s.Believers()}
+	out := sample{believers: s.Believers(), version: s.Store.Version}
 	out.clients = make([]clientSample, len(s.Clients))
 	for i := range s.Clients {
 		c := &s.Clients[i]

@@ -7,12 +7,13 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// room is a screen: the player, a list, the help. It draws between the header's
-// place and the footer, and knows which keys work in it.
+// room is a screen: the matrix, the player, a list, the help. It draws above
+// the footer, and knows which keys work in it.
 type room interface {
 	update(tea.Msg) (tea.Cmd, outcome)
 	draw(*canvas, rect)
 	footerKeys() []key.Binding // the last two are always shown
+	help() page
 }
 
 // outcome is what a room wants of the root after a message.
@@ -21,17 +22,35 @@ type outcome struct {
 	close bool // go back
 }
 
-// root routes: messages to the room on top, timers and results to the rooms
+// typist is a room that may be taking text: then letters are letters, and no
+// key but ctrl+c quits.
+type typist interface{ typing() bool }
+
+// starter is a room that has something to compute when it opens.
+type starter interface{ start() tea.Cmd }
+
+// resumer is a room that looks anew when one comes back to it.
+type resumer interface{ resume() }
+
+// paster is a room that has use for pasted text.
+type paster interface{ paste(string) }
+
+// click is the left button or the wheel, at a place on the canvas.
+type click struct{ x, y, wheel int }
+
+// root routes: keys and clicks to the room on top, timers and results to those
 // that wait for them. It knows nothing of what a room does.
 type root struct {
-	keys  keyMap
-	theme *theme
+	*stage
 	rooms []room // the last is the one that one sees
 	w, h  int
+	mouse bool
 }
 
-func (m *root) Init() tea.Cmd {
-	if s, is := m.rooms[0].(interface{ start() tea.Cmd }); is {
+func (m *root) Init() tea.Cmd { return start(m.rooms[0]) }
+
+func start(r room) tea.Cmd {
+	if s, is := r.(starter); is {
 		return s.start()
 	}
 	return nil
@@ -43,13 +62,18 @@ func (m *root) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
 		return m, nil
 	case tea.KeyMsg:
+		if r, is := m.top().(paster); is && msg.Paste && !m.tooSmall() {
+			r.paste(string(msg.Runes))
+		}
 		var cmds []tea.Cmd
 		for _, k := range strokes(msg) {
 			cmds = append(cmds, m.typed(k))
 		}
 		return m, tea.Batch(cmds...)
+	case tea.MouseMsg:
+		return m, m.clicked(msg)
 	}
-	var cmds []tea.Cmd
+	cmds := []tea.Cmd{m.board.update(msg)}
 	for _, r := range m.rooms {
 		cmd, _ := r.update(msg)
 		cmds = append(cmds, cmd)
@@ -75,21 +99,70 @@ func strokes(k tea.KeyMsg) []tea.KeyMsg {
 
 func (m *root) typed(k tea.KeyMsg) tea.Cmd {
 	switch {
-	case key.Matches(k, m.keys.Quit):
+	case k.String() == "ctrl+c", key.Matches(k, m.keys.Quit) && !m.typing():
 		return tea.Quit
 	case key.Matches(k, m.keys.Suspend):
 		return tea.Suspend
 	case m.tooSmall():
 		return nil
+	case key.Matches(k, m.keys.Mouse) && !m.typing():
+		return m.toggleMouse()
+	case key.Matches(k, m.keys.Help) && !m.typing():
+		if _, open := m.top().(*help); !open {
+			m.rooms = append(m.rooms, &help{stage: m.stage, page: m.top().help()})
+			return nil
+		}
 	}
-	cmd, out := m.top().update(k)
-	switch {
-	case out.open != nil:
+	return m.tell(k)
+}
+
+// tell sends a message to the room on top, and goes where it wants to go.
+func (m *root) tell(msg tea.Msg) tea.Cmd {
+	cmd, out := m.top().update(msg)
+	if out.close {
+		if len(m.rooms) > 1 {
+			m.rooms = m.rooms[:len(m.rooms)-1]
+			if r, is := m.top().(resumer); is {
+				r.resume()
+			}
+		} else if _, home := m.top().(*home); !home {
+			out.open, m.rooms = newHome(m.stage), nil
+		}
+	}
+	if out.open != nil {
 		m.rooms = append(m.rooms, out.open)
-	case out.close && len(m.rooms) > 1:
-		m.rooms = m.rooms[:len(m.rooms)-1]
+		return tea.Batch(cmd, start(out.open))
 	}
 	return cmd
+}
+
+func (m *root) typing() bool {
+	t, is := m.top().(typist)
+	return is && t.typing()
+}
+
+// toggleMouse takes the mouse from the terminal, or gives it back: while the
+// program has it, the terminal selects no text, so it is the reader's choice.
+func (m *root) toggleMouse() tea.Cmd {
+	if m.mouse = !m.mouse; m.mouse {
+		return tea.EnableMouseCellMotion
+	}
+	return tea.DisableMouse
+}
+
+func (m *root) clicked(e tea.MouseMsg) tea.Cmd {
+	c := click{x: e.X, y: e.Y}
+	switch {
+	case m.tooSmall() || e.Action != tea.MouseActionPress:
+		return nil
+	case e.Button == tea.MouseButtonWheelUp:
+		c.wheel = -1
+	case e.Button == tea.MouseButtonWheelDown:
+		c.wheel = 1
+	case e.Button != tea.MouseButtonLeft:
+		return nil
+	}
+	return m.tell(c)
 }
 
 func (m *root) top() room { return m.rooms[len(m.rooms)-1] }
@@ -107,7 +180,13 @@ func (m *root) View() string {
 		return c.render(m.theme)
 	}
 	m.top().draw(c, rect{0, 0, m.w, m.h - 1})
-	footer(c, rect{0, m.h - 1, m.w, 1}, m.top().footerKeys())
+	foot := rect{0, m.h - 1, m.w, 1}
+	if m.mouse {
+		text := "mouse: " + m.keys.Mouse.Help().Key + " gives it back "
+		foot.w -= textWidth(text)
+		c.text(foot.w, foot.y, textWidth(text), text, inkStrong)
+	}
+	footer(c, foot, m.top().footerKeys())
 	return c.render(m.theme)
 }
 

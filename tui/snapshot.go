@@ -7,6 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
+
+	"lockstep/tui/progress"
 )
 
 // Snapshot is what the player shows in a window of that size after these keys
@@ -15,7 +17,7 @@ import (
 func Snapshot(o Options, width, height int, keys string) string {
 	o.NoColor = true
 	renderer := newRenderer(o, lipgloss.NewRenderer(io.Discard))
-	var m tea.Model = newRoot(newLibrary(o), o, newTheme(renderer, true, o.ASCII))
+	var m tea.Model = newRoot(newLibrary(o), &progress.Diary{}, o, newTheme(renderer, true, o.ASCII))
 	tell := func(msg tea.Msg) { m, _ = m.Update(msg) }
 	if open := m.Init(); open != nil {
 		tell(open())

@@ -120,7 +120,10 @@ type glyphs struct {
 	read, write, bad, reject, crash, pause, resume, lost, fault           string
 
 	link, right, left string // the connector of the selected event
-	pointer           string
+	pointer, aim      string // the selected row, the selected column
+	mild              string // a violation that is no failure
+	differs           string
+	arrows            [4]string // the keys: left, right, up, down
 }
 
 var unicodeGlyphs = glyphs{
@@ -130,7 +133,8 @@ var unicodeGlyphs = glyphs{
 	bars: []string{"━", "═", "≡", "╍", "▬"}, lapsed: "╌", wants: "·", open: "[", shut: "]", nobody: "┈",
 	send: "◆", receive: "◂", retry: "◇", granted: "✓", refused: "◇", enter: "[", leave: "]", release: "▽", extend: "»",
 	read: "○", write: "●", bad: "✗", reject: "⊘", crash: "†", pause: "░", resume: "▸", lost: "≠", fault: "!",
-	link: "│", right: "→", left: "←", pointer: "▸",
+	link: "│", right: "→", left: "←", pointer: "▸", aim: "▾", mild: "~", differs: "≠",
+	arrows: [4]string{"←", "→", "↑", "↓"},
 }
 
 var asciiGlyphs = glyphs{
@@ -140,7 +144,8 @@ var asciiGlyphs = glyphs{
 	bars: []string{"=", "%", "&", "$", "@"}, lapsed: "-", wants: ".", open: "[", shut: "]", nobody: ",",
 	send: "*", receive: "<", retry: "?", granted: "Y", refused: "?", enter: "[", leave: "]", release: "v", extend: "^",
 	read: "o", write: "W", bad: "X", reject: "0", crash: "+", pause: ":", resume: ">", lost: "/", fault: "!",
-	link: "|", right: ">", left: "<", pointer: ">",
+	link: "|", right: ">", left: "<", pointer: ">", aim: "v", mild: "~", differs: "#",
+	arrows: [4]string{"left", "right", "up", "down"},
 }
 
 func (g *glyphs) bar(client int) string {

@@ -9,15 +9,23 @@ import (
 	"lockstep/sim"
 )
 
-// timeline draws lanes over virtual time: a pure function of the reel, the
-// cursor, the zoom, the width and the theme. Nothing to the right of the cursor
-// is drawn, because it has not happened yet.
-type timeline struct {
+// scene is what a timeline shows. It decides everything that is drawn.
+type scene struct {
 	*reel
 	pos    int
 	axis   *axis
+	column int // of the cursor on the axis: the event's own, or further right if another run has gone on
+	all    int // columns of the whole axis
 	lanes  []lane
 	theme  *theme
+	lit    []int // Seqs of the events that are pointed out
+	veil   int   // position from which on beliefs and records are hidden: pos, if nothing is
+}
+
+// timeline draws lanes over virtual time: a pure function of the scene and the
+// width. Nothing to the right of the cursor is drawn, because it has not happened yet.
+type timeline struct {
+	scene
 	c      *canvas
 	x0, y0 int // of the first column of the plot, and of the time labels
 	width  int // of the plot
@@ -31,30 +39,76 @@ const (
 	axisRows   = 2
 )
 
-func drawTimeline(c *canvas, r rect, re *reel, pos, zoom int, lanes []lane, t *theme) {
+func drawTimeline(c *canvas, r rect, s scene) {
 	width := r.w - labelWidth
 	if width < 10 || r.h < axisRows+1 {
 		return
 	}
-	a := newAxis(re, width, zoom)
-	tl := &timeline{reel: re, pos: pos, axis: a, lanes: lanes, theme: t, c: c,
-		x0: r.x + labelWidth, y0: r.y, width: width, offset: a.window(pos, width)}
-	tl.until = min(a.cols[pos]-tl.offset, width-1)
+	tl := &timeline{scene: s, c: c, x0: r.x + labelWidth, y0: r.y, width: width, offset: windowAt(s.column, s.all, width)}
+	tl.until = min(s.column-tl.offset, width-1)
 	tl.at = make([]int, tl.until+1)
 	for x := range tl.at {
-		tl.at[x] = min(a.at(x+tl.offset), pos)
+		tl.at[x] = min(s.axis.at(x+tl.offset), s.pos)
 	}
 	tl.drawAxis()
-	for i, l := range lanes {
+	for i, l := range s.lanes {
 		if y := r.y + axisRows + i; y < r.y+r.h {
 			tl.drawLabel(l, y)
 			tl.drawLane(l, y)
+			tl.drawVeil(l, y)
 		}
 	}
 	tl.drawConnector()
-	if _, fresh := re.breached(pos); len(fresh) > 0 {
+	if _, fresh := s.breached(s.pos); len(fresh) > 0 {
 		tl.flash()
 	}
+	tl.drawLit()
+}
+
+// drawVeil hides what an open question is about.
+func (tl *timeline) drawVeil(l lane, y int) {
+	if tl.veil == tl.pos {
+		return
+	}
+	switch l.kind {
+	case laneThinks, laneClient, laneNode, laneQuorum, laneVotes, laneBelievers:
+		for x := max(tl.axis.cols[tl.veil]-tl.offset+1, 0); x <= tl.until; x++ {
+			tl.c.put(tl.x0+x, y, "?", inkDim)
+		}
+	}
+}
+
+// drawLit numbers, on the ruler, the events that are pointed out, and lights their marks.
+func (tl *timeline) drawLit() {
+	for i, seq := range tl.lit {
+		n := tl.index(seq)
+		x := tl.axis.cols[n+1] - tl.offset
+		if n+1 > tl.pos || x < 0 || x >= tl.width {
+			continue
+		}
+		tl.c.put(tl.x0+x, tl.y0+1, strconv.Itoa((i+1)%10), inkAlarm)
+		e := &tl.trace.Events[n]
+		for j, l := range tl.lanes {
+			if tl.shows(l, e) {
+				tl.c.tint(rect{tl.x0 + x, tl.y0 + axisRows + j, 1, 1}, inkAlarm)
+			}
+		}
+	}
+}
+
+// shows reports whether an event has its mark in a lane.
+func (tl *timeline) shows(l lane, e *sim.Event) bool {
+	switch l.kind {
+	case laneDoes, laneClient:
+		return tl.clientOf(e) == l.index
+	case laneNode:
+		return e.Node == l.index && e.Kind != sim.KindSend && e.Kind != sim.KindReceive
+	case laneQuorum:
+		return e.Node != sim.None && e.Kind == sim.KindExecute
+	case laneStore:
+		return touches(e)
+	}
+	return false
 }
 
 // flash lights the cursor's column, from the axis down to the damage.

@@ -2,36 +2,65 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"lockstep/sim"
 )
 
-// traceLines is the end of the list of events up to a position, skip lines
-// before its end, in at most n lines. Violations stand below the event that completed them.
-func traceLines(r *reel, pos, n, skip, width int) []line {
-	var lines []line
-	for p := pos; p > 0 && len(lines) < n+skip; p-- {
-		_, fresh := r.breached(p)
-		for _, b := range slices.Backward(fresh) {
-			lines = append(lines, line{{fmt.Sprintf("%12s!! %s  %s", "", b.Code, b.Text), inkBreach}})
-		}
-		e := r.event(p)
-		head := fmt.Sprintf(" %11s #%-4d ", sim.Instant(e.At), e.Seq)
-		name, k := r.trace.Actor(e), inkStrong
-		if client := r.clientOf(e); client != sim.None {
-			k = clientInk(client)
-		}
-		l := line{{head, inkDim}, {fmt.Sprintf("%-6s", name), k}, {fmt.Sprintf(" %-9s ", e.Kind), inkDim}, {r.trace.Text(e), inkPlain}}
-		if p == pos {
-			l = l.lit(width)
-		}
-		lines = append(lines, l)
+// drawTraceLines draws the end of the list of events up to the cursor. The
+// evidence of the violation at hand is numbered, what was searched for is marked.
+func (p *player) drawTraceLines(c *canvas, r rect) {
+	if p.find.only != "" {
+		text := fmt.Sprintf("only with %q: %d of %d events", p.find.only, count(p.find.kept[:p.pos]), p.pos)
+		c.text(r.x+1, r.y, r.w-1, text, inkStrong)
+		r = rect{r.x, r.y + 1, r.w, r.h - 1}
 	}
-	lines = lines[min(skip, len(lines)):]
-	slices.Reverse(lines)
-	return lines[max(len(lines)-n, 0):]
+	p.scroll[paneTrace] = min(max(p.scroll[paneTrace], -max(p.pos-r.h, 0)), 0)
+	for i, row := range traceRows(p.reel, p.pos, r.h, -p.scroll[paneTrace], &p.find) {
+		c.line(r.x, r.y+i, r.w, p.traceLine(row, r.w))
+	}
+}
+
+func (p *player) traceLine(row traceRow, width int) line {
+	if row.breach != nil {
+		return line{{fmt.Sprintf("%14s!! %s  %s", "", row.breach.Code, row.breach.Text), inkBreach}}
+	}
+	t, e := p.reel.trace, p.reel.event(row.pos)
+	name, k, text := t.Actor(e), inkStrong, inkPlain
+	if client := p.reel.clientOf(e); client != sim.None {
+		k = clientInk(client)
+	}
+	mark := "  "
+	if n := p.evidence(e.Seq); n > 0 {
+		mark, text = fmt.Sprintf("%d ", n), inkBreach
+	} else if p.find.hit(row.pos) {
+		mark = p.theme.pointer + " "
+	}
+	l := line{{mark, inkBreach}, {fmt.Sprintf("%11s #%-4d ", sim.Instant(e.At), e.Seq), inkDim},
+		{padded(name, 6), k}, {" " + padded(e.Kind.String(), 9) + " ", inkDim}, {t.Text(e), text}}
+	if row.pos == p.pos {
+		return l.fitted(width, p.theme.more).lit(width)
+	}
+	return l
+}
+
+// evidence is the place of an event, from 1, among those that prove the violation
+// at hand, or 0.
+func (p *player) evidence(seq int) int {
+	for i, s := range p.lit() {
+		if s == seq {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// lit are the events that prove the violation that was last shown.
+func (p *player) lit() []int {
+	if p.picked == none || p.picked >= len(p.reel.breaches) {
+		return nil
+	}
+	return p.reel.breaches[p.picked].Events
 }
 
 // lit is the line as the selected one of its list, over the whole width.

@@ -2,10 +2,15 @@
 // cell grid of their own. Everything that it shows of a run comes from the
 // run's trace.
 //
-// The root routes keys and sizes to rooms. The player draws its panes (the
-// timeline or the ladder, the event and the holders, the narration, the state, the source,
-// the trace) where the layout puts them; the layout is a pure function of the
-// window's size, the timeline one of the trace, the cursor, the width and the theme.
+// The root routes keys, clicks and results to rooms, which stand on a stage: what
+// there is to play, what is known of it, how far the reader has come, the keys,
+// the looks. Home is the matrix, the course its lessons, the player one run,
+// compare two of them, the sandbox one whose scheduler is the reader; pickers and
+// help are lists and text on top of them. A further screen is one more room.
+//
+// The player draws its panes (timeline, ladder, trace or state; the event and the
+// holders; the narration; the source) where the layout puts them. Layouts are pure
+// functions of the window's size, the timeline one of a scene and the width.
 package tui
 
 import (
@@ -19,6 +24,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/strategies"
+	"lockstep/tui/progress"
 	"lockstep/tui/quiet"
 )
 
@@ -27,22 +33,28 @@ func init() { quiet.Restore() }
 
 // Options are what to play first, and how it is to look.
 type Options struct {
-	Strategy strategies.Strategy
+	Strategy strategies.Strategy // what to play; without a Scenario the matrix is shown
 	Scenario *scenarios.Scenario
 	Seed     uint64
 	Theme    string // auto, dark, light or mono
 	ASCII    bool   // draw without box characters
 	NoColor  bool   // no colours, as for mono; so does the environment's NO_COLOR
+	Exports  []Export
 }
 
 func (o Options) mono() bool {
 	return o.NoColor || o.Theme == "mono" || os.Getenv("NO_COLOR") != ""
 }
 
-// Run plays on the terminal until the user quits, or a signal ends it.
+// Run shows the interface on the terminal until the user quits, or a signal ends it.
 func Run(o Options) error {
 	renderer := newRenderer(o, lipgloss.NewRenderer(os.Stdout))
-	m := newRoot(newLibrary(o), o, newTheme(renderer, o.mono(), o.ASCII))
+	return show(newRoot(newLibrary(o), progress.Open(progress.Path()), o, newTheme(renderer, o.mono(), o.ASCII)))
+}
+
+// show runs a model on the terminal, and gives the terminal back however it ends:
+// bubbletea sees to panics, SIGINT and SIGTERM.
+func show(m tea.Model) error {
 	p := tea.NewProgram(m, tea.WithAltScreen())
 	defer onHangup(p.Quit)()
 	_, err := p.Run()
@@ -70,7 +82,12 @@ func onHangup(do func()) (stop func()) {
 	}
 }
 
-func newRoot(lib *library, o Options, t *theme) *root {
-	keys := newKeyMap(&t.glyphs)
-	return &root{keys: keys, theme: t, rooms: []room{newPlayer(lib, o, keys, t)}}
+// newRoot opens the player if there is something to play, and the matrix if not.
+func newRoot(lib *library, d *progress.Diary, o Options, t *theme) *root {
+	s := newStage(lib, d, o, t)
+	first := room(newHome(s))
+	if o.Scenario != nil {
+		first = newPlayer(s, lib.strategy(o.Strategy.Name), lib.scenario(o.Scenario))
+	}
+	return &root{stage: s, rooms: []room{first}}
 }

@@ -3,8 +3,6 @@ package tui
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"regexp"
@@ -12,32 +10,18 @@ import (
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/strategies"
+	"lockstep/tui/progress"
 )
-
-func TestViews(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {120, 30}, {140, 40}, {200, 60}} {
-		for name, ascii := range map[string]bool{"unicode": false, "ascii": true} {
-			t.Run(fmt.Sprintf("%dx%d-%s", size[0], size[1], name), func(t *testing.T) {
-				a := newApp(t, size[0], size[1], plainTheme(ascii), handmade)
-				a.press("! !")
-				golden(t, fmt.Sprintf("violation-%dx%d-%s", size[0], size[1], name), a.View())
-				if i := strings.IndexFunc(a.View(), func(r rune) bool { return r > 126 }); ascii && i >= 0 {
-					t.Errorf("not only ASCII: %q", a.View()[i:i+10])
-				}
-			})
-		}
-	}
-}
 
 func TestOtherViews(t *testing.T) {
 	for name, keys := range map[string]string{
-		"start": "g", "ask": "] ]", "answer": "] ] enter", "end": "G", "ladder": "! v", "source": "right right right s",
+		"start": "g", "ask": "] ]", "right": "] ] 1", "wrong": "] ] 0", "answer": "] ] enter", "end": "G", "ladder": "! v", "trace": "! v v", "state": "! v v v",
+		"source": "right right right s", "evidence": "! ! e", "search": "/ w r i t e enter", "typing": "/ w r", "filter": "! ! v v & n 1 enter", "nothing-found": "/ z z enter",
 		"help": "?", "strategies": "f", "scenarios": "o down", "notice": "! ! !", "many-nodes": "o down enter ] right right right right",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +79,7 @@ func TestViolationIsShouted(t *testing.T) {
 		t.Errorf("shouts before anything is broken:\n%s", a.View())
 	}
 	a.press("!")
-	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A (lease over) and B believe", "!! OV", "(#6 #16)"} {
+	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A (lease over) and B believe", "!! OV", "1 2ms #6 A enters", "2 4.002s #16 B enters"} {
 		if !strings.Contains(a.View(), want) {
 			t.Errorf("no %q in\n%s", want, a.View())
 		}
@@ -178,70 +162,6 @@ func TestTooSmall(t *testing.T) {
 	}
 }
 
-// checkFrame holds a frame to the window: so many lines, none wider, the footer at the bottom.
-func checkFrame(t testing.TB, a *app, context string) {
-	t.Helper()
-	v := a.View()
-	lines := strings.Split(v, "\n")
-	if len(lines) != a.h {
-		t.Fatalf("%s: %d lines in a window of %dx%d", context, len(lines), a.w, a.h)
-	}
-	for i, l := range lines {
-		if w := lipgloss.Width(l); w > a.w {
-			t.Fatalf("%s: line %d is %d wide in a window of %dx%d: %q", context, i, w, a.w, a.h, l)
-		}
-	}
-	if !a.tooSmall() && !strings.Contains(lines[a.h-1], "q quit") {
-		t.Fatalf("%s: no footer in a window of %dx%d: %q", context, a.w, a.h, lines[a.h-1])
-	}
-}
-
-func TestMonkey(t *testing.T) {
-	seed := rand.Uint64()
-	if s := os.Getenv("MONKEY"); s != "" {
-		if _, err := fmt.Sscan(s, &seed); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("MONKEY=%d go test ./tui -run Monkey", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
-	wide := func(scenario, strategy string) (*sim.Trace, error) {
-		switch n := rnd.IntN(5); n {
-		case 0:
-			return nil, errors.New("失敗した: the run has failed, " + strings.Repeat("長い説明 ", 40))
-		case 1:
-			tr := pauseTrace()
-			tr.Clients = []string{"顧客一", "客二二二二", "probe"}
-			tr.Notes[0].Text = strings.Repeat("租約到期之後，甲還以為自己持有鎖。", 20) + "\x1b[2J\tend"
-			return tr, nil
-		case 2:
-			return crowd(1+rnd.IntN(9), 1+rnd.IntN(9), rnd.IntN(200)), nil
-		}
-		return handmade(scenario, strategy)
-	}
-	keys := strings.Fields("left right h l [ ] ! g G space + - v s f o tab up down k j enter ? esc < > home end x 界")
-	a := newApp(t, 80, 24, plainTheme(false), wide)
-	for n := range 4000 {
-		what := ""
-		switch rnd.IntN(10) {
-		case 0:
-			w, h := 1+rnd.IntN(220), 1+rnd.IntN(70)
-			if rnd.IntN(2) == 0 {
-				w, h = minWidth+rnd.IntN(140), minHeight+rnd.IntN(50)
-			}
-			what = fmt.Sprintf("size %dx%d", w, h)
-			a.send(tea.WindowSizeMsg{Width: w, Height: h})
-		case 1:
-			what = "tick"
-			a.send(ticked(a.player().tick))
-		default:
-			what = keys[rnd.IntN(len(keys))]
-			a.press(what)
-		}
-		checkFrame(t, a, fmt.Sprintf("MONKEY=%d, step %d, %s", seed, n, what))
-	}
-}
-
 // Every cell of the matrix can be looked at, at every chapter and violation.
 func TestEveryRealRunCanBeDrawn(t *testing.T) {
 	if testing.Short() {
@@ -251,7 +171,7 @@ func TestEveryRealRunCanBeDrawn(t *testing.T) {
 	for _, sc := range scenarios.All() {
 		for _, st := range strategies.All() {
 			lib := &library{strategies: strategies.All(), scenarios: scenarios.All(), run: (*scenarios.Scenario).Run}
-			a := &app{newRoot(lib, Options{Strategy: st, Scenario: sc, Seed: 1}, th), t}
+			a := &app{newRoot(lib, &progress.Diary{}, Options{Strategy: st, Scenario: sc, Seed: 1}, th), t}
 			a.do(a.Init())
 			p := a.player()
 			if p.failed != nil {
@@ -291,18 +211,4 @@ func TestTerminalIsNotAskedAtStart(t *testing.T) {
 	if quiet < 0 || asks < 0 || quiet > asks {
 		t.Errorf("package quiet must be initialised before bubbletea:\n%s", errs.String())
 	}
-}
-
-func BenchmarkFrame(b *testing.B) {
-	th := newTheme(rendererOf(termenv.TrueColor), false, false)
-	a := newApp(b, 200, 60, th, func(string, string) (*sim.Trace, error) { return crowd(3, 5, 5000), nil })
-	a.press("G [")
-	b.ReportAllocs()
-	for b.Loop() {
-		a.press("left")
-		_ = a.View()
-		a.press("right")
-		_ = a.View()
-	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/2, "us/frame")
 }

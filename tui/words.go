@@ -11,7 +11,11 @@ import (
 func statusLine(r *reel, pos int) line {
 	e := r.event(pos)
 	if e == nil {
-		return line{{" 0s  ", inkStrong}, {fmt.Sprintf("nothing has happened yet, %d events are to come", r.last()), inkDim}}
+		text := "nothing has happened yet"
+		if n := r.last(); n > 0 {
+			text += fmt.Sprintf(", %d events are to come", n)
+		}
+		return line{{" 0s  ", inkStrong}, {text, inkDim}}
 	}
 	k := inkStrong
 	name := r.trace.Actor(e)

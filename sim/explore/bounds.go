@@ -25,10 +25,11 @@ const (
 	Restart               // a node restarts, empty
 	Client                // a client's wall clock jumps, by a TTL and some, forward or back
 	Server                // a node's clock does
+	Failover              // a replica falls behind, and is made the master when that dies
 	kinds
 )
 
-var kindNames = [kinds]string{"crash", "pause", "reply-lost", "delay", "duplicate", "restart", "client-clock", "server-clock"}
+var kindNames = [kinds]string{"crash", "pause", "reply-lost", "delay", "duplicate", "restart", "client-clock", "server-clock", "failover"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -102,6 +103,9 @@ func (b *Bounds) Config() (sim.Config, error) {
 	if b.TTL <= 0 || b.TTL%(300*time.Millisecond) != 0 {
 		return sim.Config{}, errors.New("the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds")
 	}
+	if err := b.failover(&s); err != nil {
+		return sim.Config{}, err
+	}
 	cfg := sim.Config{Strategy: s, Scenario: "explore", Key: "lock", TTL: b.TTL, Retry: strategies.Retry{Tries: 1}, Timeout: s.Timeout,
 		Seed: 1, Resource: b.Resource, Replicas: s.Replicas}
 	if b.Timeout > 0 {
@@ -114,6 +118,22 @@ func (b *Bounds) Config() (sim.Config, error) {
 		cfg.Nodes = append(cfg.Nodes, sim.NodeConfig{})
 	}
 	return cfg, cfg.Validate()
+}
+
+// failover sees to it that there is a replica to be made the master.
+func (b *Bounds) failover(s *strategies.Strategy) error {
+	switch {
+	case b.Faults[Failover] == 0:
+		return nil
+	case b.Faults[Failover] > 1:
+		return errors.New("a search can have one failover, not more: there is no replica left then")
+	case s.Nodes > 1:
+		return fmt.Errorf("%s runs on %d independent nodes: there is no replica that could take over", s.Name, s.Nodes)
+	case b.Faults[Restart] > 0 || b.Faults[Server] > 0:
+		return errors.New("a search can have failover, or restart and server-clock, but not both")
+	}
+	s.Replicas = max(1, s.Replicas)
+	return nil
 }
 
 // check refuses bounds that make no sense.

@@ -48,7 +48,7 @@ func (x *explorer) ask() bool {
 			return true
 		}
 		began = began || m.phase == sim.PhaseAcquire
-		x.step(i, t, goes)
+		x.one(i, t, goes)
 		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == sim.OpSleep && x.moment(i).phase == sim.PhaseIdle {
 			return x.moment(i).believes
 		}

@@ -217,6 +217,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	x := m.explorer()
 	x.s.copyFrom(m.start())
+	x.hasty = seed%2 == 0
 	var all codes
 	var trail, choices []move
 	eager := rng.IntN(3) // faults come more or less often
@@ -230,10 +231,11 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 				v = choices[rng.IntN(len(choices))]
 			}
 		}
-		trail = append(trail, v)
 		if x.follow(v); x.err != nil {
 			return x.err
 		}
+		v.ops = x.ops
+		trail = append(trail, v)
 		all |= x.found
 		if err := w.Play(m.play(v), nil); err != nil {
 			return err
@@ -305,8 +307,8 @@ func (m *model) picture(w *sim.World) string {
 		c := &s.Clients[i]
 		text += clientPicture(i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, c.Paused)
 	}
-	for _, i := range s.Primary {
-		text += fmt.Sprintf("n%d", i+1)
+	for addr, i := range s.Primary {
+		text += fmt.Sprintf("n%d", addr+1)
 		for _, r := range s.Nodes[i].Records {
 			text += fmt.Sprintf(" %s=%s", r.Key, r.Value)
 			if r.Expires != sim.Never {

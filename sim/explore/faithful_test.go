@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"testing"
 
 	"lockstep/sim"
@@ -17,29 +18,34 @@ func TestFaithful(t *testing.T) {
 			t.Parallel()
 			b := Defaults(s)
 			b.Faults = Budget{1, 3, 1, 1, 1, 1, 1, 1}
-			m, err := newModel(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w, err := sim.New(m.cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			schedules := uint64(1000)
-			if raceDetector {
-				schedules = 20
-			}
-			for seed := range schedules {
-				if err := m.agree(w, seed); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := w.Close(); err != nil {
-				t.Error(err)
-			}
-			if err := m.close(); err != nil {
-				t.Error(err)
+			expectAgreement(t, b, 1000)
+			if s.Nodes == 1 {
+				b.Faults = Budget{Crash: 1, Pause: 3, ReplyLost: 1, Delay: 1, Duplicate: 1, Client: 1, Failover: 1}
+				expectAgreement(t, b, 300)
 			}
 		})
+	}
+}
+
+func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
+	t.Helper()
+	m, err := newModel(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := sim.New(m.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raceDetector {
+		schedules = 20
+	}
+	for seed := range schedules {
+		if err := m.agree(w, seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), m.close()); err != nil {
+		t.Error(err)
 	}
 }

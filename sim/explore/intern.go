@@ -34,8 +34,6 @@ func (t *interned[K]) id(k K) uint32 {
 
 func (t *interned[K]) value(id uint32) *K { return t.values.at(id) }
 
-func (t *interned[K]) len() int { return int(t.values.n.Load()) - 1 }
-
 // cache is one worker's view of a table: what it has asked for once it needn't
 // wait for again.
 type cache[K comparable] struct {

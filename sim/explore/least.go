@@ -66,14 +66,29 @@ func (q *quest) before(i, j int32) bool {
 // that violates is the least, and none of its faults is needless: without it there
 // would be a schedule of fewer. It ends early when limit says why.
 func (m *model) least(wanted codes, limit func() string) (_ map[sim.Code][]move, why string, _ error) {
-	q := &quest{x: m.explorer(), known: map[string]bool{}, left: wanted, got: map[sim.Code][]move{}}
-	q.add(way{parent: -1, last: -1, state: q.x.first()})
-	for n := 0; len(q.queue) > 0 && q.left != 0; n++ {
-		if n%1024 == 0 {
-			if why := limit(); why != "" {
-				return q.got, why, nil
-			}
+	x := m.explorer()
+	x.first()
+	q := m.quest(x, wanted)
+	n := 0
+	err := q.run(func() bool {
+		if n%1024 == 0 { // to look costs more than to follow a way
+			why = limit()
 		}
+		n++
+		return why != ""
+	})
+	return q.got, why, err
+}
+
+// quest begins where an explorer stands.
+func (m *model) quest(x *explorer, wanted codes) *quest {
+	q := &quest{x: x, known: map[string]bool{}, left: wanted, got: map[sim.Code][]move{}}
+	q.add(way{parent: -1, last: -1, state: x.number()})
+	return q
+}
+
+func (q *quest) run(stop func() bool) error {
+	for len(q.queue) > 0 && q.left != 0 && !stop() {
 		i := heap.Pop(q).(int32)
 		w := q.ways[i]
 		if w.ends != 0 {
@@ -87,10 +102,10 @@ func (m *model) least(wanted codes, limit func() string) (_ map[sim.Code][]move,
 		q.known[key] = true
 		q.follow(i)
 		if q.x.err != nil {
-			return nil, "", q.x.err
+			return q.x.err
 		}
 	}
-	return q.got, "", nil
+	return nil
 }
 
 func (q *quest) add(w way) {
@@ -158,7 +173,7 @@ func (q *quest) price(w *way, m move) cost {
 	case m.kind == passes:
 		_, n := q.x.idle()
 		c.faults += int32(n)
-	case m.kind != acts && m.kind != frees:
+	case m.kind != acts && m.kind != frees && m.kind != takesOver:
 		c.faults++
 	}
 	if m.acts() && w.last >= 0 && int8(m.who) != w.last {
@@ -178,7 +193,12 @@ func bytesOf(state []uint32) []byte {
 // costOf is the cost of a trail, whoever has found it.
 func (m *model) costOf(trail []move) (c cost) {
 	x := m.explorer()
-	x.s.copyFrom(m.start())
+	x.first()
+	return x.costOf(trail)
+}
+
+// costOf is the cost of a trail from where the explorer stands.
+func (x *explorer) costOf(trail []move) cost {
 	q := quest{x: x}
 	w := way{last: -1}
 	for _, v := range trail {

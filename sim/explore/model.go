@@ -92,9 +92,14 @@ func (m *model) start() *situation {
 	return &s
 }
 
-// first is the state in which every schedule begins.
+// first takes the explorer to where every schedule begins, and returns that state.
 func (x *explorer) first() []uint32 {
 	x.s.copyFrom(x.start())
+	return x.number()
+}
+
+// number is the state of the situation in which the explorer is.
+func (x *explorer) number() []uint32 {
 	state := make([]uint32, x.width)
 	for i := range x.bounds.Clients {
 		state[i] = x.clientIDs.id(x.s.clients[i])

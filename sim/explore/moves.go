@@ -13,6 +13,7 @@ type move struct {
 	fault Kind
 	by    int32 // of time that passes, or of a clock that jumps
 	n     uint8 // which of the client's held requests, from 1
+	ops   uint8 // how many operations of the client it was
 }
 
 type moveKind uint8
@@ -28,11 +29,13 @@ const (
 	restarts
 	jumpsClient
 	jumpsServer
+	fallsBehind
+	takesOver
 )
 
 // follow makes one move, in a situation that is the explorer's own.
 func (x *explorer) follow(m move) {
-	x.found = 0
+	x.found, x.ops = 0, 0
 	switch m.kind {
 	case acts, actsAndLosesReply, actsAndIsHeldUp:
 		t, _ := x.next(int(m.who))
@@ -67,6 +70,12 @@ func (x *explorer) follow(m move) {
 	case restarts:
 		x.spend(Restart, 1)
 		x.restart(int(m.who))
+	case fallsBehind:
+		x.spend(Failover, 1)
+		n := &x.s.nodes[m.who]
+		n.behind = replica{memory: x.v.replicated(n.memory), owner: n.owner, ownerN: n.ownerN}
+	case takesOver:
+		x.takeOver(int(m.who))
 	case jumpsClient:
 		x.spend(Client, 1)
 		x.s.clients[m.who].wall += m.by
@@ -150,16 +159,28 @@ func (x *explorer) free(who, nth uint8) {
 
 // restart takes a node's memory away, and ends its connections.
 func (x *explorer) restart(n int) {
+	x.disconnect(n)
 	nd := &x.s.nodes[n]
-	m := x.v.memories.at(nd.memory)
-	for _, b := range m.Peers {
+	nd.memory = x.v.empty(nd.memory)
+	nd.owner, nd.ownerN = -1, 0
+	x.ownership()
+}
+
+// takeOver is the end of a master, and a replica's in its place: one that had
+// fallen behind.
+func (x *explorer) takeOver(n int) {
+	x.disconnect(n)
+	nd := &x.s.nodes[n]
+	*nd = node{memory: nd.behind.memory, owner: nd.behind.owner, ownerN: nd.behind.ownerN, failed: true}
+	x.ownership()
+}
+
+// disconnect ends a node's connections.
+func (x *explorer) disconnect(n int) {
+	for _, b := range x.v.memories.at(x.s.nodes[n].memory).Peers {
 		c := &x.s.clients[b.Conn>>4]
 		c.gone |= 1 << (b.Conn & 15)
 	}
-	x.v.mu.Lock()
-	nd.memory = x.v.number(sim.Memory{Millis: m.Millis})
-	x.v.mu.Unlock()
-	nd.owner, nd.ownerN = -1, 0
 	w := &x.s.world
 	held := append([]letter(nil), x.tables.helds.get(w.held)...)
 	for i := range held {
@@ -168,7 +189,6 @@ func (x *explorer) restart(n int) {
 		}
 	}
 	w.held, _ = x.tables.helds.put(held)
-	x.ownership()
 }
 
 // moves lists the choices that there are in the current situation.
@@ -214,6 +234,12 @@ func (x *explorer) moves(to []move) []move {
 		}
 	}
 	for n := range x.s.nodes {
+		if left[Failover] > 0 {
+			to = append(to, move{kind: fallsBehind, who: uint8(n), fault: Failover})
+		}
+		if x.s.nodes[n].behind.memory != 0 {
+			to = append(to, move{kind: takesOver, who: uint8(n)})
+		}
 		if left[Restart] > 0 {
 			to = append(to, move{kind: restarts, who: uint8(n), fault: Restart})
 		}

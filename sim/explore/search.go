@@ -25,6 +25,7 @@ type Progress struct {
 	States, Transitions int64
 	Depth               int // choices from the beginning
 	Frontier            int // states of this depth that are not followed yet
+	Bytes               int // that the states take
 }
 
 // search is one search under way.
@@ -53,7 +54,9 @@ func (s *search) run(ctx context.Context) error {
 	first := s.explorer()
 	s.seen.add(first.first())
 	for range s.workers() {
-		s.crew = append(s.crew, s.explorer())
+		x := s.explorer()
+		x.hasty = true
+		s.crew = append(s.crew, x)
 	}
 	done := s.watch(ctx)
 	defer done()
@@ -230,7 +233,7 @@ func (s *search) watch(ctx context.Context) (done func()) {
 func (s *search) check() {
 	_, n := s.seen.sizes()
 	if s.opt.Progress != nil {
-		s.opt.Progress(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load()))})
+		s.opt.Progress(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.seen.bytes()})
 	}
 	if why := s.limit(context.Background()); why != "" {
 		s.halt(why)

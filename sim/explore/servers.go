@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -79,19 +80,29 @@ func (v *servers) run(q question) (answer, error) {
 		return a, nil
 	}
 	args := unpack(*v.commands.value(q.cmd))
-	var a answer
-	if strings.EqualFold(args[0], "WAIT") && v.replicas > 0 {
-		a = answer{memory: q.memory, reply: v.replies.id(fmt.Sprintf(":%d\r\n", v.replicas))}
-	} else {
-		v.ran++
-		reply, after, effect, err := v.server.Run(*v.memories.at(q.memory), int(q.conn), args)
-		if err != nil {
-			return answer{}, err
-		}
-		a = answer{memory: v.number(after), reply: v.replies.id(string(reply)), effect: effect}
+	v.ran++
+	reply, after, effect, err := v.server.Run(*v.memories.at(q.memory), int(q.conn), args)
+	if err != nil {
+		return answer{}, err
 	}
+	a := answer{memory: v.number(after), reply: v.replies.id(string(reply)), effect: effect}
 	v.answers[q] = a
 	return a, nil
+}
+
+// wait is the answer to a WAIT, if the command is one: of a node whose replicas
+// have all that it has, but for those that have fallen behind or taken over. Redis
+// would wait for them, and so must whoever asks for more.
+func (v *servers) wait(q question, missing int) (a answer, is bool, err error) {
+	args := unpack(*v.commands.value(q.cmd))
+	if v.replicas == 0 || !strings.EqualFold(args[0], "WAIT") || len(args) != 3 {
+		return answer{}, false, nil
+	}
+	have := v.replicas - missing
+	if wants, err := strconv.Atoi(args[1]); err != nil || wants > have {
+		return answer{}, true, fmt.Errorf("%s: the search answers a WAIT at once, and only %d replicas have it all", sim.CommandText(args), have)
+	}
+	return answer{memory: q.memory, reply: v.replies.id(fmt.Sprintf(":%d\r\n", have))}, true, nil
 }
 
 // age is what becomes of a memory in so many milliseconds.
@@ -108,8 +119,20 @@ func (v *servers) age(memory uint32, by int32) aged {
 	return a
 }
 
-// jump is what becomes of a memory when the server's clock jumps.
-func (v *servers) jump(memory uint32, by int32) aged { return v.age(memory, by) }
+// empty is the memory of a node that has lost it.
+func (v *servers) empty(memory uint32) uint32 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.number(sim.Memory{Millis: v.memories.at(memory).Millis})
+}
+
+// replicated is what a replica has of a memory: its keys.
+func (v *servers) replicated(memory uint32) uint32 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	m := v.memories.at(memory)
+	return v.number(sim.Memory{Keys: m.Keys, Millis: m.Millis})
+}
 
 // without is a memory without what a connection had begun on it.
 func (v *servers) without(memory uint32, conn uint16) uint32 {

@@ -57,6 +57,15 @@ type node struct {
 	memory uint32
 	owner  int8 // of the lock's record: a client, or -1
 	ownerN uint8
+	behind replica
+	failed bool // a replica has taken over
+}
+
+// replica is what a replica that has fallen behind holds.
+type replica struct {
+	memory uint32 // 0: it has all that the master has
+	owner  int8
+	ownerN uint8
 }
 
 // letter is a request that is held up, or one that could arrive once more.

@@ -38,9 +38,11 @@ func (x *explorer) due() (by int32, any bool) {
 		}
 	}
 	for _, n := range x.s.nodes {
-		for _, k := range x.v.memories.at(n.memory).Keys {
-			if k.Left != sim.Immortal {
-				soonest(int32(k.Left) + 1)
+		for _, memory := range [2]uint32{n.memory, n.behind.memory} {
+			for _, k := range x.v.memories.at(memory).Keys {
+				if k.Left != sim.Immortal {
+					soonest(int32(k.Left) + 1)
+				}
 			}
 		}
 	}
@@ -92,6 +94,12 @@ func (x *explorer) advance(by int32) {
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
 		x.set(nd, x.older(nd.memory, by))
+		if b := &nd.behind; b.memory != 0 {
+			a := x.older(b.memory, by)
+			if b.memory = a.memory; a.expired {
+				b.owner, b.ownerN = -1, 0
+			}
+		}
 	}
 	x.ownership()
 	for i := range x.s.clients {

@@ -28,7 +28,7 @@ func (m *model) play(v move) []sim.Move {
 		name = m.cfg.Clients[v.who].Name
 	}
 	by := time.Duration(v.by) * time.Millisecond
-	step := sim.Move{Who: sim.SetOf(int(v.who)), Count: 1}
+	step := sim.Move{Who: sim.SetOf(int(v.who)), Count: int(max(1, v.ops))}
 	switch v.kind {
 	case actsAndLosesReply:
 		return append(fault(sim.LoseReply{Client: name}), step)
@@ -44,6 +44,10 @@ func (m *model) play(v move) []sim.Move {
 		return fault(sim.Duplicate{Client: name})
 	case restarts:
 		return fault(sim.Down{Node: node}, sim.Up{Node: node})
+	case fallsBehind:
+		return fault(sim.Lag{Replica: node + "r1", By: 1000 * time.Hour})
+	case takesOver:
+		return fault(sim.Down{Node: node}, sim.Failover{To: node + "r1"})
 	case jumpsClient:
 		return fault(sim.WallStep{Client: name, By: by})
 	case jumpsServer:

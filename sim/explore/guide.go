@@ -1,0 +1,230 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lockstep/sim"
+)
+
+// Guide tells somebody who schedules by hand how far it is to a violation. It is
+// not safe for concurrent use.
+type Guide struct {
+	m    *model
+	goal sim.Code
+}
+
+// Hint is how far it is from some point of a schedule.
+type Hint struct {
+	Reached   bool       // the schedule has got there already
+	Reachable bool       // some way of going on gets there within the bounds
+	Faults    int        // that the least such way takes yet
+	Steps     int        // and steps, those of time included
+	Next      []sim.Move // its first
+}
+
+// NewGuide makes a guide to a violation within the bounds.
+func NewGuide(b Bounds, goal sim.Code) (*Guide, error) {
+	b.Codes = sim.Verdict{goal}
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	m, err := newModel(b)
+	if err != nil {
+		return nil, err
+	}
+	return &Guide{m: m, goal: goal}, nil
+}
+
+// Config is what the schedules that a guide understands run in.
+func (g *Guide) Config() sim.Config { return g.m.cfg }
+
+// Close ends a guide.
+func (g *Guide) Close() error { return g.m.close() }
+
+// From is the hint after the moves of a schedule that was played from the start in
+// the guide's configuration. It fails if a move is none that a search makes, or if
+// the moves take more faults than the bounds have; and with ctx's error if that is
+// done first.
+func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
+	x := g.m.explorer()
+	x.first()
+	found, err := g.replay(x, moves)
+	if err != nil {
+		return Hint{}, err
+	}
+	if found.has(g.goal) {
+		return Hint{Reached: true, Reachable: true}, nil
+	}
+	q := g.m.quest(x, setOf(g.goal))
+	here := x.number()
+	if err := q.run(func() bool { return ctx.Err() != nil }); err != nil {
+		return Hint{}, err
+	}
+	if ctx.Err() != nil && q.left != 0 {
+		return Hint{}, context.Cause(ctx)
+	}
+	trail, any := q.got[g.goal]
+	if !any {
+		return Hint{}, nil
+	}
+	x.unpack(here, &x.s)
+	h := Hint{Reachable: true, Steps: len(trail), Faults: int(x.costOf(trail).faults)}
+	if len(trail) > 0 {
+		h.Next = g.m.play(trail[0])
+	}
+	return h, nil
+}
+
+// replay makes a schedule's moves in the search's own world, and says what was
+// violated on the way.
+func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
+	next := move{kind: acts} // what becomes of the next request
+	for i := 0; i < len(moves); i++ {
+		v := moves[i]
+		switch f := v.Fault.(type) {
+		case nil:
+			err = g.step(x, v, &next, &found)
+		case sim.LoseReply:
+			next.kind = actsAndLosesReply
+		case sim.Hold:
+			next.kind = actsAndIsHeldUp
+		case sim.Down:
+			i++
+			err = g.back(x, f, moves, i)
+			found |= x.found
+		case sim.Lag:
+			err = g.make(x, move{kind: fallsBehind, who: nodeOf(f.Replica)}, Failover, &found)
+		default:
+			err = g.fault(x, f, &found)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return found, x.err
+}
+
+// step makes a move that is no fault.
+func (g *Guide) step(x *explorer, v sim.Move, next *move, found *codes) error {
+	switch {
+	case v.Note > 0:
+		return nil
+	case v.Wait > 0:
+		return g.wait(x, v.Wait, found)
+	}
+	for range v.Count {
+		i := -1
+		for c := range g.m.bounds.Clients {
+			if _, any := x.next(c); any && v.Who.Has(c) {
+				i = c
+				break
+			}
+		}
+		if i < 0 {
+			by, any := x.due()
+			if !any {
+				return nil
+			}
+			if err := g.wait(x, time.Duration(by)*time.Millisecond, found); err != nil {
+				return err
+			}
+			continue
+		}
+		m := move{kind: acts, who: uint8(i)}
+		if t, _ := x.next(i); x.moment(i).threads[t].kind == sim.OpSend {
+			m.kind, next.kind = next.kind, acts
+		}
+		kind := kinds
+		switch m.kind {
+		case actsAndLosesReply:
+			kind = ReplyLost
+		case actsAndIsHeldUp:
+			kind = Delay
+		}
+		if err := g.make(x, m, kind, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait lets time pass, from one instant at which something is due to the next.
+func (g *Guide) wait(x *explorer, d time.Duration, found *codes) error {
+	if d%time.Millisecond != 0 {
+		return fmt.Errorf("a search counts in whole milliseconds, and %s isn't", d)
+	}
+	for left := int32(d / time.Millisecond); left > 0; {
+		by, any := x.due()
+		if !any || by > left {
+			by = left
+		}
+		if _, n := x.idle(); n > x.s.world.left[Pause] {
+			return errors.New("that takes more pauses than the bounds have")
+		}
+		x.follow(move{kind: passes, by: by})
+		*found |= x.found
+		left -= by
+	}
+	return nil
+}
+
+// back is the second half of a restart, or of a failover.
+func (g *Guide) back(x *explorer, down sim.Down, moves []sim.Move, i int) error {
+	var found codes
+	if i < len(moves) {
+		switch f := moves[i].Fault.(type) {
+		case sim.Up:
+			if f.Node == down.Node {
+				return g.make(x, move{kind: restarts, who: nodeOf(f.Node)}, Restart, &found)
+			}
+		case sim.Failover:
+			if n := nodeOf(f.To); x.s.nodes[n].behind.memory != 0 {
+				return g.make(x, move{kind: takesOver, who: n}, kinds, &found)
+			}
+		}
+	}
+	return fmt.Errorf("a node that is down and stays down is nothing that a search does")
+}
+
+func nodeOf(name string) uint8 { return name[1] - '1' }
+
+// fault makes one that stands for itself.
+func (g *Guide) fault(x *explorer, f sim.Fault, found *codes) error {
+	who := func(name string) uint8 {
+		for i, n := range names {
+			if n == name {
+				return uint8(i)
+			}
+		}
+		return 0
+	}
+	by := func(d time.Duration) int32 { return int32(d / time.Millisecond) }
+	switch f := f.(type) {
+	case sim.Crash:
+		return g.make(x, move{kind: crashes, who: who(f.Client)}, Crash, found)
+	case sim.Free:
+		return g.make(x, move{kind: frees, who: who(f.Client), n: uint8(f.N)}, kinds, found)
+	case sim.Duplicate:
+		if f.After == 0 && x.s.clients[who(f.Client)].last != 0 {
+			return g.make(x, move{kind: repeats, who: who(f.Client)}, Duplicate, found)
+		}
+	case sim.WallStep:
+		return g.make(x, move{kind: jumpsClient, who: who(f.Client), by: by(f.By)}, Client, found)
+	case sim.NodeStep:
+		return g.make(x, move{kind: jumpsServer, who: nodeOf(f.Node), by: by(f.By)}, Server, found)
+	}
+	return fmt.Errorf("%q is nothing that a search does", f)
+}
+
+// make makes a move, if the budget has the fault that it is.
+func (g *Guide) make(x *explorer, m move, k Kind, found *codes) error {
+	if k < kinds && x.s.world.left[k] == 0 {
+		return fmt.Errorf("that takes more faults of the kind %q than the bounds have", k)
+	}
+	x.follow(m)
+	*found |= x.found
+	return x.err
+}

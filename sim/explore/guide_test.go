@@ -1,0 +1,111 @@
+package explore
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+func newGuide(t *testing.T, strategy string, goal sim.Code) *Guide {
+	t.Helper()
+	s, _ := strategies.Get(strategy)
+	g, err := NewGuide(Defaults(s), goal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+// TestGuideLeadsThere: whoever does what the hint says gets there, in as many steps
+// as it said at first, and in the whole engine.
+func TestGuideLeadsThere(t *testing.T) {
+	for _, c := range []struct {
+		strategy string
+		goal     sim.Code
+	}{{"naive-del", sim.DG}, {"setpx-lua", sim.OV}, {"setnx", sim.PD}, {"timestamp-del", sim.FR}} {
+		t.Run(c.strategy, func(t *testing.T) {
+			g := newGuide(t, c.strategy, c.goal)
+			var moves []sim.Move
+			for left := -1; ; left-- {
+				h, err := g.From(context.Background(), moves)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if left < 0 {
+					left = h.Steps
+				}
+				if !h.Reachable || h.Steps != left {
+					t.Fatalf("after %d moves: %+v, expected %d steps", len(moves), h, left)
+				}
+				if h.Steps == 0 {
+					break
+				}
+				moves = append(moves, h.Next...)
+			}
+			w, err := sim.New(g.Config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close() //nolint:errcheck // nothing is written
+			if err := w.Reset(g.Config(), false); err != nil {
+				t.Fatal(err)
+			}
+			if c.goal == sim.PD {
+				moves = append(moves, sim.Move{Fault: sim.Aftermath{}})
+			}
+			if err := w.Play(moves, nil); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(w.Verdict().String(), c.goal.String()) {
+				t.Errorf("the guide has led to %s", w.Verdict())
+			}
+		})
+	}
+}
+
+// TestGuideSaysNoLonger: once the only pause is spent on nothing, there is no way.
+func TestGuideSaysNoLonger(t *testing.T) {
+	g := newGuide(t, "setpx-lua", sim.OV)
+	step := func(n int) sim.Move { return sim.Move{Who: sim.SetOf(0), Count: n} }
+	if h, err := g.From(context.Background(), []sim.Move{step(4)}); err != nil || !h.Reachable || h.Faults != 1 {
+		t.Errorf("%+v, %v", h, err)
+	}
+	done := []sim.Move{step(2), {Wait: 12001 * time.Millisecond}, step(1), {Fault: sim.Crash{Client: "A"}}}
+	if h, err := g.From(context.Background(), done); err != nil || h.Reachable {
+		t.Errorf("%+v, %v", h, err)
+	}
+	g = newGuide(t, "setpx-lua", sim.DG)
+	if h, err := g.From(context.Background(), nil); err != nil || h.Reachable {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+func TestGuideRefuses(t *testing.T) {
+	g := newGuide(t, "setpx-lua", sim.OV)
+	for want, moves := range map[string][]sim.Move{
+		`"evict/n1" is nothing that a search does`: {{Fault: sim.Evict{Node: "n1"}}},
+		`more faults of the kind "crash"`:          {{Fault: sim.Crash{Client: "A"}}, {Fault: sim.Crash{Client: "B"}}},
+		`more faults of the kind "restart"`:        {{Fault: sim.Down{Node: "n1"}}, {Fault: sim.Up{Node: "n1"}}},
+		`down and stays down`:                      {{Fault: sim.Down{Node: "n1"}}},
+		`whole milliseconds`:                       {{Wait: 1}},
+		`more pauses than the bounds have`:         {{Who: sim.SetOf(0), Count: 2}, {Who: sim.SetOf(1), Count: 2}, {Wait: time.Second}},
+	} {
+		if _, err := g.From(context.Background(), moves); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, expected %q", err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := g.From(ctx, nil); err == nil {
+		t.Error("a hint after the question was taken back")
+	}
+}

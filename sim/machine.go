@@ -1,0 +1,498 @@
+package sim
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+
+	luajson "github.com/alicebob/miniredis/v2/gopher-json"
+	"github.com/alicebob/miniredis/v2/server"
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// machine is a Lua machine with what Redis gives to scripts. It is used again and
+// again, so no script may leave anything behind in it: all tables that outlive a
+// script are read-only, as in Redis since 7.0.
+//
+// A read-only table is an empty one, whose metatable reads from the table that it
+// stands for and refuses writes. The functions that would get around metatables are
+// replaced by some that know better.
+type machine struct {
+	l       *lua.LState
+	globals *lua.LTable
+	behind  map[*lua.LTable]*lua.LTable // by read-only table: the one that it stands for
+	refuse  *lua.LFunction
+	handler *lua.LFunction
+	redis   *server.Server
+	calls   *peer // the commands of scripts
+	random  uint64
+
+	loaded   map[*script]*lua.LFunction
+	digest   string // of the script that runs
+	readOnly bool   // it may not write
+}
+
+func newMachine(n *node) *machine {
+	m := &machine{redis: n.redis.Server(), calls: newPeer(n),
+		behind: map[*lua.LTable]*lua.LTable{}, loaded: map[*script]*lua.LFunction{}}
+	m.l = lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 2048, RegistryMaxSize: 1 << 20})
+	m.refuse = m.l.NewFunction(func(l *lua.LState) int {
+		l.RaiseError(readonlyTable)
+		return 0
+	})
+	m.handler = m.l.NewFunction(handleError)
+	m.globals = m.l.NewTable()
+	m.openLibraries()
+	m.replaceFunctions()
+	m.l.SetField(m.l.GetMetatable(lua.LString("")), "__index", m.globals.RawGetString("string"))
+
+	undefined := m.l.NewTable()
+	undefined.RawSetString("__index", m.l.NewFunction(func(l *lua.LState) int {
+		l.RaiseError("Script attempted to access nonexistent global variable '%s'", l.Get(2).String())
+		return 0
+	}))
+	m.globals.Metatable = undefined
+	m.l.Env = m.protect(m.globals)
+	m.globals.RawSetString("_G", m.l.Env)
+	return m
+}
+
+const readonlyTable = "Attempt to modify a readonly table"
+
+// The functions of Lua's base library that Redis leaves to scripts; those that
+// could change a read-only table are replaced afterwards.
+var baseFunctions = []string{"assert", "error", "getmetatable", "ipairs", "load", "loadstring", "next", "pairs", "pcall",
+	"rawequal", "rawget", "rawset", "select", "setmetatable", "tonumber", "tostring", "type", "unpack", "xpcall"}
+
+func (m *machine) openLibraries() {
+	open := func(name string, f lua.LGFunction) {
+		m.l.Push(m.l.NewFunction(f))
+		m.l.Push(lua.LString(name))
+		m.l.Call(1, 1)
+		m.l.Pop(1)
+	}
+	open(lua.BaseLibName, lua.OpenBase)
+	for _, name := range append(baseFunctions, "_VERSION") {
+		m.globals.RawSetString(name, m.l.GetGlobal(name))
+	}
+	for _, lib := range []struct {
+		name string
+		open lua.LGFunction
+	}{
+		{lua.TabLibName, lua.OpenTable}, {lua.StringLibName, lua.OpenString},
+		{lua.MathLibName, lua.OpenMath}, {lua.CoroutineLibName, lua.OpenCoroutine},
+	} {
+		open(lib.name, lib.open)
+		m.library(lib.name, m.l.GetGlobal(lib.name).(*lua.LTable))
+	}
+	m.l.Push(m.l.NewFunction(luajson.Loader))
+	m.l.Call(0, 1)
+	m.library("cjson", m.l.CheckTable(-1))
+	m.l.Pop(1)
+	m.library("redis", m.redisLibrary())
+}
+
+func (m *machine) library(name string, t *lua.LTable) {
+	m.globals.RawSetString(name, m.protect(t))
+}
+
+// protect returns a read-only table that stands for another.
+func (m *machine) protect(t *lua.LTable) *lua.LTable {
+	front, meta := m.l.NewTable(), m.l.NewTable()
+	meta.RawSetString("__index", t)
+	meta.RawSetString("__newindex", m.refuse)
+	front.Metatable = meta
+	m.behind[front] = t
+	return front
+}
+
+// seen is the table that a script sees as its nth argument: that behind a
+// read-only one.
+func (m *machine) seen(l *lua.LState, n int) *lua.LTable {
+	t := l.CheckTable(n)
+	if real := m.behind[t]; real != nil {
+		return real
+	}
+	return t
+}
+
+// replaceFunctions takes out what gets around metatables, and what depends on more
+// than the script.
+func (m *machine) replaceFunctions() {
+	for _, name := range []string{"rawset", "setmetatable"} {
+		m.guard(m.globals, name)
+	}
+	table := m.behind[m.globals.RawGetString("table").(*lua.LTable)]
+	for _, name := range []string{"insert", "remove", "sort"} {
+		m.guard(table, name)
+	}
+	strings := m.protect(m.l.GetMetatable(lua.LString("")).(*lua.LTable))
+	next := m.l.NewFunction(func(l *lua.LState) int {
+		k, v := m.seen(l, 1).Next(l.Get(2))
+		if k == lua.LNil {
+			l.Push(lua.LNil)
+			return 1
+		}
+		l.Push(k)
+		l.Push(v)
+		return 2
+	})
+	functions := map[string]lua.LGFunction{
+		"rawget": func(l *lua.LState) int {
+			l.Push(m.seen(l, 1).RawGet(l.CheckAny(2)))
+			return 1
+		},
+		"pairs": func(l *lua.LState) int {
+			t := l.CheckTable(1)
+			l.Push(next)
+			l.Push(t)
+			l.Push(lua.LNil)
+			return 3
+		},
+		"getmetatable": func(l *lua.LState) int {
+			switch v := l.CheckAny(1).(type) {
+			case lua.LString:
+				l.Push(strings)
+			case *lua.LTable:
+				if m.behind[v] != nil {
+					l.Push(lua.LNil)
+					break
+				}
+				l.Push(l.GetMetatable(v))
+			default:
+				l.Push(lua.LNil)
+			}
+			return 1
+		},
+		"collectgarbage": zero,
+		"gcinfo":         zero,
+		"pcall":          m.pcall(),
+	}
+	for name, f := range functions {
+		m.globals.RawSetString(name, m.l.NewFunction(f))
+	}
+	m.globals.RawSetString("next", next)
+	math := m.behind[m.globals.RawGetString("math").(*lua.LTable)]
+	math.RawSetString("random", m.l.NewFunction(m.drawRandom))
+	math.RawSetString("randomseed", m.l.NewFunction(func(l *lua.LState) int {
+		m.random = seeded(uint64(l.CheckInt(1)))
+		return 0
+	}))
+}
+
+func zero(l *lua.LState) int {
+	l.Push(lua.LNumber(0))
+	return 1
+}
+
+// guard lets a function of a library refuse read-only tables, and what is no table:
+// the metatable of a string is that of all strings.
+func (m *machine) guard(lib *lua.LTable, name string) {
+	f := lib.RawGetString(name).(*lua.LFunction).GFunction
+	lib.RawSetString(name, m.l.NewFunction(func(l *lua.LState) int {
+		if m.behind[l.CheckTable(1)] != nil {
+			l.Error(lua.LString(readonlyTable), 0)
+		}
+		return f(l)
+	}))
+}
+
+// pcall is Lua's, but where the error is a table of Redis's, the script that
+// catches it is given only its text.
+func (m *machine) pcall() lua.LGFunction {
+	f := m.globals.RawGetString("pcall").(*lua.LFunction).GFunction
+	return func(l *lua.LState) int {
+		n := f(l)
+		if n == 2 && l.Get(-2) == lua.LFalse {
+			if t, is := l.Get(-1).(*lua.LTable); is {
+				if text, is := t.RawGetString("err").(lua.LString); is {
+					l.Pop(1)
+					l.Push(text)
+				}
+			}
+		}
+		return n
+	}
+}
+
+// drawRandom is math.random. Every script starts with the same seed, as in Redis
+// before 7.0: what a script does depends on nothing else than its words and the
+// node's keys.
+func (m *machine) drawRandom(l *lua.LState) int {
+	m.random = (m.random*0x5DEECE66D + 0xB) & (1<<48 - 1)
+	r := float64(m.random>>17%math.MaxInt32) / math.MaxInt32
+	low, high := 1, 0
+	switch l.GetTop() {
+	case 0:
+		l.Push(lua.LNumber(r))
+		return 1
+	case 1:
+		high = l.CheckInt(1)
+	case 2:
+		low, high = l.CheckInt(1), l.CheckInt(2)
+	default:
+		l.RaiseError("wrong number of arguments")
+	}
+	if low > high {
+		l.ArgError(l.GetTop(), "interval is empty")
+	}
+	l.Push(lua.LNumber(math.Floor(r*float64(high-low+1)) + float64(low)))
+	return 1
+}
+
+// seeded is the state of Redis's generator after a seed: that of lrand48.
+func seeded(seed uint64) uint64 { return seed<<16 | 0x330E }
+
+// compile translates the script, once.
+func (s *script) compile() {
+	if s.proto != nil || s.broken != "" {
+		return
+	}
+	const name = "user_script"
+	chunk, err := parse.Parse(strings.NewReader(s.text), name)
+	if err == nil {
+		s.proto, err = lua.Compile(chunk, name)
+	}
+	if err != nil {
+		s.broken = "ERR Error compiling script (new function): " + oneLine(err.Error())
+		return
+	}
+	s.proto.IsVarArg &^= lua.VarArgNeedsArg // a script has no arguments to make a table of at every call
+}
+
+// run runs a script for a connection. The result is of the machine; failure is the
+// text of the error with which the script ended.
+func (m *machine) run(s *script, c *server.Peer, keys, argv []string) (result lua.LValue, failure string) {
+	m.digest, m.random = s.digest, seeded(0)
+	m.calls.conn.Ctx, m.calls.conn.Resp3 = c.Ctx, false
+	m.globals.RawSetString("KEYS", m.words(keys))
+	m.globals.RawSetString("ARGV", m.words(argv))
+	f := m.loaded[s]
+	if f == nil {
+		f = m.l.NewFunctionFromProto(s.proto)
+		m.loaded[s] = f
+	}
+	m.l.Push(f)
+	if err := m.l.PCall(0, 1, m.handler); err != nil {
+		return nil, m.failure(err)
+	}
+	result = m.l.Get(-1)
+	m.l.Pop(1)
+	return result, ""
+}
+
+func (m *machine) words(words []string) *lua.LTable {
+	t := m.l.CreateTable(len(words), 0)
+	for _, w := range words {
+		t.Append(lua.LString(w))
+	}
+	return t
+}
+
+// handleError makes an error what Redis makes of it: a table that says where it
+// was raised.
+func handleError(l *lua.LState) int {
+	raised, is := l.Get(1).(*lua.LTable)
+	if !is {
+		raised = single(l, "err", lua.LString("ERR "+l.Get(1).String()))
+	}
+	for level := 1; level <= 2; level++ {
+		where, there := l.GetStack(level)
+		if !there {
+			break
+		}
+		if _, err := l.GetInfo("Sl", where, lua.LNil); err == nil && where.What != "G" {
+			raised.RawSetString("at", lua.LString(fmt.Sprintf("@%s:%d", where.Source, where.CurrentLine)))
+			break
+		}
+	}
+	l.Push(raised)
+	return 1
+}
+
+// failure is the reply to a script that has ended with an error.
+func (m *machine) failure(err error) string {
+	text, at := "ERR "+err.Error(), ""
+	if api, is := err.(*lua.ApiError); is {
+		if t, is := api.Object.(*lua.LTable); is {
+			text = t.RawGetString("err").String()
+			if where, is := t.RawGetString("at").(lua.LString); is {
+				at = ", on " + string(where)
+			}
+		}
+	}
+	return oneLine(fmt.Sprintf("%s script: %s%s.", text, m.digest, at))
+}
+
+// redisLibrary is what scripts know as redis.
+func (m *machine) redisLibrary() *lua.LTable {
+	t := m.l.SetFuncs(m.l.NewTable(), map[string]lua.LGFunction{
+		"call":  func(l *lua.LState) int { return m.call(l, true) },
+		"pcall": func(l *lua.LState) int { return m.call(l, false) },
+		"error_reply": func(l *lua.LState) int {
+			l.Push(errorReply(l))
+			return 1
+		},
+		"status_reply": func(l *lua.LState) int {
+			if text, is := l.Get(1).(lua.LString); is && l.GetTop() == 1 {
+				l.Push(single(l, "ok", text))
+			} else {
+				l.Push(wrongArguments(l))
+			}
+			return 1
+		},
+		"sha1hex": func(l *lua.LState) int {
+			if l.GetTop() != 1 {
+				raise(l, "ERR wrong number of arguments")
+			}
+			sum := sha1.Sum([]byte(lua.LVAsString(l.Get(1))))
+			l.Push(lua.LString(hex.EncodeToString(sum[:])))
+			return 1
+		},
+		"setresp":            m.setResp,
+		"log":                logNothing,
+		"replicate_commands": func(l *lua.LState) int { l.Push(lua.LTrue); return 1 },
+		"set_repl":           func(*lua.LState) int { return 0 }, // what is replicated is the node's affair
+		"breakpoint":         func(l *lua.LState) int { l.Push(lua.LFalse); return 1 },
+		"debug":              func(*lua.LState) int { return 0 },
+	})
+	for name, n := range map[string]int{"LOG_DEBUG": 0, "LOG_VERBOSE": 1, "LOG_NOTICE": 2, "LOG_WARNING": 3,
+		"REPL_NONE": 0, "REPL_AOF": 1, "REPL_SLAVE": 2, "REPL_REPLICA": 2, "REPL_ALL": 3} {
+		t.RawSetString(name, lua.LNumber(n))
+	}
+	return t
+}
+
+func errorReply(l *lua.LState) lua.LValue {
+	text, is := l.Get(1).(lua.LString)
+	if !is || l.GetTop() != 1 {
+		return wrongArguments(l)
+	}
+	code, rest, two := strings.Cut(strings.TrimPrefix(string(text), "-"), " ")
+	if !two {
+		return single(l, "err", lua.LString("ERR "+code))
+	}
+	return single(l, "err", lua.LString(code+" "+rest))
+}
+
+func wrongArguments(l *lua.LState) lua.LValue {
+	return single(l, "err", lua.LString("ERR wrong number or type of arguments"))
+}
+
+// raise ends the script, or what of it is protected, with an error of Redis's own.
+func raise(l *lua.LState, text string) {
+	l.Error(single(l, "err", lua.LString(text)), 0)
+}
+
+func (m *machine) setResp(l *lua.LState) int {
+	if l.GetTop() != 1 {
+		raise(l, "ERR redis.setresp() requires one argument.")
+	}
+	version := l.CheckInt(1)
+	if version != 2 && version != 3 {
+		raise(l, "ERR RESP version must be 2 or 3.")
+	}
+	m.calls.conn.Resp3 = version == 3
+	return 0
+}
+
+// logNothing is redis.log: there is no log, but arguments to get wrong.
+func logNothing(l *lua.LState) int {
+	if l.GetTop() < 2 {
+		raise(l, "ERR redis.log() requires two arguments or more.")
+	}
+	level, is := l.Get(1).(lua.LNumber)
+	if !is {
+		raise(l, "ERR First argument must be a number (log level).")
+	}
+	if level < 0 || level > 3 {
+		raise(l, "ERR Invalid debug level.")
+	}
+	return 0
+}
+
+// call is redis.call, which raises errors, or redis.pcall, which returns them.
+func (m *machine) call(l *lua.LState, raises bool) int {
+	result, failure := m.command(l)
+	switch {
+	case failure == "":
+		l.Push(result)
+	case raises:
+		raise(l, failure)
+	default:
+		l.Push(single(l, "err", lua.LString(failure)))
+	}
+	return 1
+}
+
+// command executes a command for a script.
+func (m *machine) command(l *lua.LState) (result lua.LValue, failure string) {
+	args, failure := commandWords(l)
+	if failure != "" {
+		return nil, failure
+	}
+	name := strings.ToUpper(args[0])
+	switch {
+	case notInScripts[name]:
+		return nil, "ERR This Redis command is not allowed from script"
+	case m.readOnly && m.redis.IsRegisteredCommand(name) && !m.redis.IsReadOnlyCommand(name):
+		return nil, "ERR Write commands are not allowed from read-only scripts."
+	}
+	p := m.calls
+	p.out.Reset()
+	m.redis.Dispatch(p.conn, args)
+	p.conn.Flush()
+	reply := p.out.Bytes()
+	if reply[0] == '-' {
+		line, _ := cutLine(reply)
+		return nil, asCalled(line[1:])
+	}
+	result, _ = luaOf(l, reply)
+	return result, ""
+}
+
+func commandWords(l *lua.LState) (args []string, failure string) {
+	n := l.GetTop()
+	if n == 0 {
+		return nil, "ERR Please specify at least one argument for this redis lib call"
+	}
+	args = make([]string, n)
+	for i := range args {
+		switch a := l.Get(i + 1).(type) {
+		case lua.LNumber:
+			args[i] = luaNumber(float64(a))
+		case lua.LString:
+			args[i] = string(a)
+		default:
+			return nil, "ERR Lua redis lib command arguments must be strings or integers"
+		}
+	}
+	return args, ""
+}
+
+// asCalled is an error as Redis words it when a script's command has it.
+func asCalled(text string) string {
+	switch {
+	case strings.HasPrefix(text, "ERR unknown command"):
+		return "ERR Unknown Redis command called from script"
+	case strings.HasPrefix(text, "ERR wrong number of arguments for"):
+		return "ERR Wrong number of args calling Redis command from script"
+	}
+	return text
+}
+
+// notInScripts are the commands that Redis refuses to scripts: those of its
+// COMMAND with the flag noscript. (Of those with subcommands, all are refused here.)
+var notInScripts = func() map[string]bool {
+	commands := map[string]bool{}
+	for name := range strings.FieldsSeq(`ACL AUTH BGREWRITEAOF BGSAVE BLMOVE BLPOP BRPOP BRPOPLPUSH BZPOPMAX BZPOPMIN CLIENT CLUSTER CONFIG
+		DEBUG DISCARD EVAL EVALSHA EVALSHA_RO EVAL_RO EXEC FAILOVER FCALL FCALL_RO FUNCTION HELLO LATENCY MODULE MONITOR MULTI PSUBSCRIBE
+		PSYNC PUNSUBSCRIBE QUIT REPLCONF REPLICAOF RESET ROLE SAVE SCRIPT SHUTDOWN SLAVEOF SSUBSCRIBE SUBSCRIBE
+		SUNSUBSCRIBE SYNC UNSUBSCRIBE UNWATCH WAIT WATCH`) {
+		commands[name] = true
+	}
+	return commands
+}()

@@ -1,0 +1,368 @@
+package sim
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2/server"
+	lua "github.com/yuin/gopher-lua"
+)
+
+// scripts is a node's script engine: which scripts it was sent, and a Lua machine
+// that runs them.
+//
+// miniredis has an engine too, but builds a machine for every call, which takes
+// thirty times as long as the script. It still runs the scripts of transactions,
+// whose commands it keeps to itself until EXEC: so it is told before each EXEC that
+// may need it which scripts are cached, and asked afterwards: see lend.
+type scripts struct {
+	node    *node
+	known   map[string]*script // by digest: all that it was ever sent; a digest never comes to mean another script
+	texts   map[string]*script // the same, by text
+	cached  map[string]bool    // by digest: what EVALSHA finds
+	machine *machine           // nil before the first script, and after one that failed
+	side    *peer              // to miniredis's own cache
+}
+
+// script is one script, compiled when it is first run.
+type script struct {
+	text, digest string
+	proto        *lua.FunctionProto
+	broken       string // why it does not compile
+}
+
+func (s *scripts) init(n *node) {
+	*s = scripts{node: n, known: map[string]*script{}, texts: map[string]*script{}, cached: map[string]bool{}, side: newPeer(n)}
+}
+
+// reset is for a new run. What was compiled is kept for it, unless it has become
+// too much: a strategy may write its tokens into its scripts.
+func (s *scripts) reset() {
+	s.flush()
+	if len(s.known) > 1000 {
+		s.init(s.node)
+	}
+}
+
+// flush empties the cache, as SCRIPT FLUSH and a restart do.
+func (s *scripts) flush() { clear(s.cached) }
+
+// answer executes a command about scripts. It leaves to miniredis what is queued
+// in a transaction, and the complaints about words that are none.
+func (s *scripts) answer(c *server.Peer, cmd string, args []string) (done bool) {
+	switch {
+	case c == s.side.conn:
+		return false
+	case s.node.inTransaction(c):
+		s.node.asking.scripts = true
+		if cmd == "EVAL" && len(args) > 0 {
+			s.learn(args[0])
+		} else if cmd == "SCRIPT" && len(args) == 2 && strings.EqualFold(args[0], "LOAD") {
+			s.learn(args[1])
+		}
+		return false
+	case !s.node.outermost(c): // it stands in a script of a transaction, where it is refused
+		return false
+	case cmd == "SCRIPT":
+		return s.administer(c, args)
+	case len(args) < 2:
+		return false
+	}
+	s.evaluate(c, cmd, args)
+	return true
+}
+
+// administer is SCRIPT LOAD, EXISTS and FLUSH.
+func (s *scripts) administer(c *server.Peer, args []string) (done bool) {
+	if len(args) == 0 {
+		return false
+	}
+	switch sub := strings.ToUpper(args[0]); {
+	case sub == "LOAD" && len(args) == 2:
+		script := s.learn(args[1])
+		if script.compile(); script.broken != "" {
+			c.WriteError(script.broken)
+			return true
+		}
+		s.cached[script.digest] = true
+		c.WriteBulk(script.digest)
+	case sub == "EXISTS" && len(args) > 1:
+		c.WriteLen(len(args) - 1)
+		for _, digest := range args[1:] {
+			if s.cached[strings.ToLower(digest)] {
+				c.WriteInt(1)
+			} else {
+				c.WriteInt(0)
+			}
+		}
+	case sub == "FLUSH" && (len(args) == 1 || len(args) == 2 && (strings.EqualFold(args[1], "SYNC") || strings.EqualFold(args[1], "ASYNC"))):
+		s.flush()
+		c.WriteOK()
+	default:
+		return false
+	}
+	return true
+}
+
+const noScript = "NOSCRIPT No matching script. Please use EVAL."
+
+func (s *scripts) learn(text string) *script {
+	if known := s.texts[text]; known != nil {
+		return known
+	}
+	sum := sha1.Sum([]byte(text))
+	script := &script{text: text, digest: hex.EncodeToString(sum[:])}
+	s.texts[text], s.known[script.digest] = script, script
+	return script
+}
+
+// evaluate is EVAL and EVALSHA, and their read-only forms.
+func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
+	bySum := strings.HasPrefix(cmd, "EVALSHA")
+	keys, err := strconv.Atoi(args[1])
+	switch {
+	case bySum && len(args[0]) != 2*sha1.Size:
+		c.WriteError(noScript)
+		return
+	case err != nil:
+		c.WriteError("ERR value is not an integer or out of range")
+		return
+	case keys < 0:
+		c.WriteError("ERR Number of keys can't be negative")
+		return
+	case keys > len(args)-2:
+		c.WriteError("ERR Number of keys can't be greater than number of args")
+		return
+	}
+	var script *script
+	if bySum {
+		digest := strings.ToLower(args[0])
+		if !s.cached[digest] {
+			c.WriteError(noScript)
+			return
+		}
+		script = s.known[digest]
+	} else {
+		script = s.learn(args[0])
+	}
+	if script.compile(); script.broken != "" {
+		c.WriteError(script.broken)
+		return
+	}
+	s.cached[script.digest] = true
+	if s.machine == nil {
+		s.machine = newMachine(s.node)
+	}
+	m := s.machine
+	m.readOnly = strings.HasSuffix(cmd, "_RO")
+	result, failure := m.run(script, c, args[2:2+keys], args[2+keys:])
+	if failure != "" {
+		// It may have been left in the midst of anything.
+		s.machine = nil
+		c.WriteError(failure)
+		return
+	}
+	writeLua(c, result, 0)
+}
+
+// lend makes miniredis's cache the same as the node's. takeBack does the reverse,
+// for what the scripts and the SCRIPT commands of a transaction have changed.
+func (s *scripts) lend() {
+	s.ask("SCRIPT", "FLUSH")
+	for digest := range s.cached {
+		s.ask("SCRIPT", "LOAD", s.known[digest].text)
+	}
+}
+
+func (s *scripts) takeBack() {
+	clear(s.cached)
+	for digest := range s.known {
+		if s.ask("SCRIPT", "EXISTS", digest) == "*1\r\n:1\r\n" {
+			s.cached[digest] = true
+		}
+	}
+}
+
+func (s *scripts) ask(args ...string) string {
+	s.side.out.Reset()
+	s.node.redis.Server().Dispatch(s.side.conn, args)
+	s.side.conn.Flush()
+	return s.side.out.String()
+}
+
+// maxNesting is how deep a table may be nested in a reply; Redis gives up when
+// Lua's stack is full.
+const maxNesting = 7995
+
+// writeLua is a script's result as a reply.
+func writeLua(c *server.Peer, v lua.LValue, depth int) {
+	switch v := v.(type) {
+	case lua.LBool:
+		if v {
+			c.WriteInt(1)
+			return
+		}
+		c.WriteNull()
+	case lua.LNumber:
+		c.WriteInt(truncated(float64(v)))
+	case lua.LString:
+		c.WriteBulk(string(v))
+	case *lua.LTable:
+		if depth == maxNesting {
+			c.WriteError("ERR reached lua stack limit")
+			return
+		}
+		writeTable(c, v, depth)
+	default: // nil, and what has no counterpart: functions, coroutines
+		c.WriteNull()
+	}
+}
+
+// truncated is a number as an integer reply: its fraction is cut off. Redis casts,
+// and what is out of range is the least integer there (on the machines that it
+// mostly runs on).
+func truncated(f float64) int {
+	if f >= -(1<<63) && f < 1<<63 {
+		return int(f)
+	}
+	return -1 << 63
+}
+
+// writeTable is a table as a reply: by a field with a special name, or else the
+// elements from 1 to the last before a nil.
+func writeTable(c *server.Peer, t *lua.LTable, depth int) {
+	if err, is := t.RawGetString("err").(lua.LString); is {
+		c.WriteError(oneLine(string(err)))
+		return
+	}
+	if ok, is := t.RawGetString("ok").(lua.LString); is {
+		c.WriteInline(oneLine(string(ok)))
+		return
+	}
+	if double, is := t.RawGetString("double").(lua.LNumber); is {
+		text := luaNumber(float64(double))
+		if c.Resp3 {
+			c.WriteRaw("," + text + "\r\n")
+		} else {
+			c.WriteBulk(text)
+		}
+		return
+	}
+	if pairs, is := t.RawGetString("map").(*lua.LTable); is {
+		c.WriteMapLen(size(pairs))
+		pairs.ForEach(func(k, v lua.LValue) {
+			writeLua(c, k, depth+1)
+			writeLua(c, v, depth+1)
+		})
+		return
+	}
+	if members, is := t.RawGetString("set").(*lua.LTable); is {
+		c.WriteSetLen(size(members))
+		members.ForEach(func(k, _ lua.LValue) { writeLua(c, k, depth+1) })
+		return
+	}
+	n := 0
+	for t.RawGetInt(n+1) != lua.LNil {
+		n++
+	}
+	c.WriteLen(n)
+	for i := range n {
+		writeLua(c, t.RawGetInt(i+1), depth+1)
+	}
+}
+
+func size(t *lua.LTable) (n int) {
+	t.ForEach(func(lua.LValue, lua.LValue) { n++ })
+	return n
+}
+
+// oneLine is what fits into a status or an error.
+func oneLine(s string) string {
+	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
+}
+
+// luaNumber is a number as a word of a command.
+func luaNumber(f float64) string {
+	if f == float64(int64(f)) && f > -1e15 && f < 1e15 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', 17, 64)
+}
+
+// luaOf is a reply as a script sees it, and what comes after it.
+func luaOf(l *lua.LState, reply []byte) (v lua.LValue, rest []byte) {
+	line, rest := cutLine(reply)
+	body := line[1:]
+	n, _ := strconv.Atoi(body)
+	switch line[0] {
+	case ':':
+		return lua.LNumber(n), rest
+	case '+':
+		return single(l, "ok", lua.LString(body)), rest
+	case '-':
+		return single(l, "err", lua.LString(body)), rest
+	case '$':
+		if n < 0 {
+			return lua.LFalse, rest
+		}
+		return lua.LString(rest[:n]), rest[n+2:]
+	case '*', '>':
+		if n < 0 {
+			return lua.LFalse, rest
+		}
+		t := l.CreateTable(n, 0)
+		for i := range n {
+			v, rest = luaOf(l, rest)
+			t.RawSetInt(i+1, v)
+		}
+		return t, rest
+	}
+	return luaOfResp3(l, line[0], body, n, rest)
+}
+
+// luaOfResp3 is for the types that a script sees only after redis.setresp(3).
+func luaOfResp3(l *lua.LState, mark byte, body string, n int, rest []byte) (v lua.LValue, _ []byte) {
+	switch mark {
+	case '#':
+		return lua.LBool(body == "t"), rest
+	case ',':
+		f, _ := strconv.ParseFloat(body, 64)
+		return single(l, "double", lua.LNumber(f)), rest
+	case '%':
+		t := l.CreateTable(0, n)
+		for range n {
+			var k lua.LValue
+			k, rest = luaOf(l, rest)
+			v, rest = luaOf(l, rest)
+			t.RawSet(k, v)
+		}
+		return single(l, "map", t), rest
+	case '~':
+		t := l.CreateTable(0, n)
+		for range n {
+			v, rest = luaOf(l, rest)
+			t.RawSet(v, lua.LTrue)
+		}
+		return single(l, "set", t), rest
+	}
+	return lua.LNil, rest // "_", the null
+}
+
+// single is a table with one field.
+func single(l *lua.LState, name string, v lua.LValue) *lua.LTable {
+	t := l.CreateTable(0, 1)
+	t.RawSetString(name, v)
+	return t
+}
+
+// cutLine cuts a reply's first line off. miniredis always ends one.
+func cutLine(reply []byte) (line string, rest []byte) {
+	for i, b := range reply {
+		if b == '\r' {
+			return string(reply[:i]), reply[i+2:]
+		}
+	}
+	return string(reply), nil
+}

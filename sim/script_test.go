@@ -1,0 +1,171 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// dump is a script that tells all that a script can find out about the machine it
+// runs in. Tables are named by the way to them, functions only by their type: an
+// address would be another in every machine.
+const dump = `
+local out, seen = {}, {}
+local function walk(name, v, depth)
+  out[#out + 1] = name .. "=" .. type(v) .. (type(v) ~= "table" and type(v) ~= "function" and ":" .. tostring(v) or "")
+  if type(v) == "string" then return end
+  local meta = getmetatable(v)
+  if meta then walk(name .. "!", meta, depth + 1) end
+  if type(v) ~= "table" or seen[v] or depth > 5 then return end
+  seen[v] = true
+  local names = {}
+  for k, e in pairs(v) do names[#names + 1] = {tostring(k), e} end
+  table.sort(names, function(a, b) return a[1] < b[1] end)
+  for i = 1, #names do walk(name .. "." .. names[i][1], names[i][2], depth + 1) end
+end
+walk("_G", _G, 0)
+walk("string", getmetatable(""), 0)
+out[#out + 1] = ("x"):upper() .. ("%d"):format(3) .. #"abc" .. tostring(nil)
+out[#out + 1] = tostring(math.random()) .. type(redis.call("GET", "none")) .. tostring(redis.call("GET", "none"))
+for _, v in ipairs({1, true, tostring, coroutine.create(tostring)}) do
+  out[#out + 1] = type(v) .. tostring(getmetatable(v)) .. tostring(pcall(function() return v.left end))
+end
+out[#out + 1] = tostring(pcall(function() local v return v.left end))
+out[#out + 1] = cjson.encode({1, "a"}) .. table.concat({1, 2}, ",")
+return out`
+
+// leavings are scripts that try to leave something to the next one.
+var leavings = []string{
+	`foo = 1`,
+	`function string.upper() return "mine" end`,
+	`string.upper = nil`,
+	`redis.call = function() return "mine" end`,
+	`rawset(_G, "foo", 1)`,
+	`rawset(redis, "call", 1)`,
+	`rawset(string, "upper", function() return "mine" end)`,
+	`getmetatable("").__index = function() return "mine" end`,
+	`getmetatable("").__index.upper = function() return "mine" end`,
+	`rawset(getmetatable(""), "__index", {})`,
+	`rawset(getmetatable("").__index, "upper", 1)`,
+	`rawset(rawget(getmetatable(""), "__index"), "upper", 1)`,
+	`getmetatable("").__concat = function() return "mine" end`,
+	`rawset(getmetatable(""), "__len", function() return 7 end)`,
+	`setmetatable("", {})`,
+	`setmetatable(1, {__index = {left = 1}, __call = function() return 1 end})`,
+	`setmetatable(nil, {__index = function() return 1 end})`,
+	`setmetatable(true, {__index = function() return 1 end})`,
+	`setmetatable(tostring, {__index = function() return 1 end})`,
+	`setmetatable(coroutine.create(function() end), {__index = function() return 1 end})`,
+	`setmetatable(string, {__index = function() return 1 end})`,
+	`setmetatable(_G, nil)`,
+	`table.insert(string, "left")`,
+	`table.insert(_G, 1, "left")`,
+	`table.remove(redis)`,
+	`table.sort(math)`,
+	`for name, v in pairs(_G) do pcall(rawset, _G, name, 1) end`,
+	`for _, v in pairs(_G) do
+	   if type(v) == "table" then
+	     for k in pairs(v) do pcall(function() v[k] = 1 end) pcall(rawset, v, k, 1) pcall(table.insert, v, 1) pcall(setmetatable, v, {}) end
+	   end
+	 end`,
+	`for k, v in next, _G do if v == string then v.upper = 1 end end`,
+	`loadstring("foo = 1")()`,
+	`load(function() return nil end)() loadstring("string.upper = nil")()`,
+	`coroutine.wrap(function() foo = 1 end)()`,
+	`local co = coroutine.create(function() KEYS.co = 1 coroutine.yield() end) coroutine.resume(co)`,
+	`KEYS.left = 1 ARGV.left = 2 KEYS[1] = "left" setmetatable(KEYS, {__index = function() return 1 end})`,
+	`math.randomseed(42) math.random()`,
+	`for i = 1, 10 do math.random(100) end`,
+	`redis.setresp(3)`,
+	`redis.setresp(3) error("in the middle")`,
+	`local function f() return f() end local x = {} x.x = x local function g() return 1 + g() end g()`,
+	`local t = {} for i = 1, 3000 do t[i] = i end return unpack(t)`,
+	`local x = {} for i = 1, 100 do x[i] = function() return i end end error(x[1])`,
+	`xpcall(function() error("x") end, function(e) foo = e end)`,
+	`pcall(function() local s = "x" return redis.call("NOSUCH") end) return redis.call("NOSUCH")`,
+	`cjson.decode = nil`,
+	`_G._G = {}`,
+	`return _G`,
+}
+
+// TestScriptsLeaveNothing runs each of them, and then looks around.
+func TestScriptsLeaveNothing(t *testing.T) {
+	look := func(s *dialogue) string {
+		reply, _ := s.node.execute(0, s.conn, []string{"EVAL", dump, "1", "k", "v"})
+		if len(reply) < 1000 || reply[0] != '*' {
+			t.Fatalf("the script that looks around says %q", reply)
+		}
+		return string(reply)
+	}
+	want := look(newServer(t, NodeConfig{}))
+	for _, line := range []string{"_G.redis.call=function", "_G.KEYS.1=string:k", "_G.string.upper=function", "string.__index=table"} {
+		if !strings.Contains(want, line) {
+			t.Fatalf("it doesn't see %s: %q", line, want)
+		}
+	}
+	s := newServer(t, NodeConfig{})
+	for _, script := range leavings {
+		reply, _ := s.node.execute(0, s.conn, []string{"EVAL", script, "0"})
+		answer := string(reply)
+		kept := s.node.scripts.machine
+		if got := look(s); got != want {
+			t.Errorf("after %s (which was answered %q):\n%q\nand before\n%q", script, answer, got, want)
+		}
+		if again := s.node.scripts.machine; kept != nil && again != kept {
+			t.Errorf("after %s the machine was not kept", script)
+		}
+	}
+}
+
+// TestScriptsAreCompiledOnce: the machine goes on, and so does what was compiled.
+func TestScriptsAreCompiledOnce(t *testing.T) {
+	s := newServer(t, NodeConfig{})
+	eval := func(script string) {
+		s.node.execute(0, s.conn, []string{"EVAL", script, "1", "k"})
+	}
+	eval(`return redis.call("GET", KEYS[1])`)
+	machine, compiled := s.node.scripts.machine, s.node.scripts.learn(`return redis.call("GET", KEYS[1])`)
+	proto := compiled.proto
+	eval(`return 1`)
+	s.node.reset(NodeConfig{})
+	eval(`return redis.call("GET", KEYS[1])`)
+	if s.node.scripts.machine != machine || compiled.proto != proto || proto == nil {
+		t.Error("another machine, or compiled anew")
+	}
+	if eval(`error("x")`); s.node.scripts.machine != nil {
+		t.Error("the machine in which a script failed was kept")
+	}
+}
+
+// TestScriptsWithoutEnd: scripts that are never the same twice don't fill the memory
+// of a world that is used again and again.
+func TestScriptsWithoutEnd(t *testing.T) {
+	s := newServer(t, NodeConfig{})
+	for i := range 5000 {
+		text := fmt.Sprintf("return %d", i)
+		if reply, _ := s.node.execute(0, s.conn, []string{"EVAL", text, "0"}); string(reply) != fmt.Sprintf(":%d\r\n", i) {
+			t.Fatalf("%s is answered %q", text, reply)
+		}
+		if i%10 == 9 {
+			s.node.reset(NodeConfig{})
+		}
+	}
+	if n := len(s.node.scripts.known); n > 1100 {
+		t.Errorf("%d scripts are kept", n)
+	}
+}
+
+// TestScriptsAreAtomic: the commands of a script that are put together from
+// others change the node at once, as one event.
+func TestScriptsAreAtomic(t *testing.T) {
+	s := newServer(t, NodeConfig{})
+	_, changes := s.node.execute(0, s.conn, []string{"EVAL", `
+		redis.call("SET", KEYS[1], "a", "PX", 5000)
+		redis.call("SET", KEYS[1], "b", "IFEQ", "a")
+		redis.call("SET", KEYS[2], "gone", "PXAT", 1)
+		redis.call("INCR", KEYS[3])
+		return redis.call("TTL", KEYS[1])`, "3", "k", "past", "n"})
+	if len(changes) != 2 || changes[0].Key != "k" || changes[0].After.Value != "b" || changes[1].Key != "n" {
+		t.Errorf("it changed %+v", changes)
+	}
+}

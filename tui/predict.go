@@ -1,0 +1,177 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/sim"
+)
+
+// question is one that the script asks the class, with the answers to choose
+// from. Which of them is right is computed from the trace, like the answer itself.
+type question struct {
+	note    sim.Note
+	choices []string // empty where there would be too many
+	right   []bool
+	state   bool // the answer is in what the screen shows of this moment
+}
+
+// mostChoices is how many digits there are.
+const mostChoices = 10
+
+// asked is the question that stands at exactly this position, or nil.
+func (r *reel) asked(pos int) *question {
+	for _, n := range r.trace.Notes {
+		if n.Kind == sim.NoteAsk && r.position(n.Seq) == pos {
+			return r.question(n)
+		}
+	}
+	return nil
+}
+
+// question tells from an answer's form what was asked: for a verdict, or for
+// those who hold the lock or have its record.
+func (r *reel) question(n sim.Note) *question {
+	q := &question{note: n}
+	if n.Answer == r.trace.Verdict().String() {
+		q.verdict(r.trace.Verdict())
+		return q
+	}
+	q.state = true
+	q.holders(r, r.named(n))
+	return q
+}
+
+// verdict offers nothing and every code; whatever the run shows is right.
+func (q *question) verdict(v sim.Verdict) {
+	q.choices, q.right = []string{"ok"}, []bool{len(v) == 0}
+	for _, c := range sim.Codes {
+		if len(q.choices) == mostChoices {
+			return
+		}
+		has := false
+		for _, have := range v {
+			has = has || have == c
+		}
+		q.choices, q.right = append(q.choices, c.String()), append(q.right, has)
+	}
+}
+
+// named is the set of clients that an answer names, by bit: those that believe,
+// or those whose record a node has.
+func (r *reel) named(n sim.Note) int {
+	set := 0
+	s := r.trace.StateAt(r.position(n.Seq))
+	record := strings.Contains(n.Answer, ": ")
+	for i := range s.Clients {
+		if !record && s.Clients[i].Lease.Believed {
+			set |= 1 << i
+		}
+	}
+	for i := range s.Nodes {
+		if rec := s.LockRecord(i); record && rec != nil && rec.Owner != sim.Nobody {
+			set |= 1 << rec.Owner.Client
+		}
+	}
+	return set
+}
+
+// holders offers every set of clients, small ones first.
+func (q *question) holders(r *reel, truth int) {
+	var names []string
+	for i, name := range r.trace.Clients {
+		if name != probeName {
+			names = append(names, r.trace.Clients[i])
+		}
+	}
+	if 1<<len(names) > mostChoices {
+		return
+	}
+	for size := range len(names) + 1 {
+		for set := range 1 << len(names) {
+			var in []string
+			for i, name := range names {
+				if set&(1<<i) != 0 {
+					in = append(in, name)
+				}
+			}
+			if len(in) != size {
+				continue
+			}
+			text := strings.Join(in, "+")
+			if size == 0 {
+				text = "nobody"
+			}
+			q.choices, q.right = append(q.choices, text), append(q.right, set == truth)
+		}
+	}
+}
+
+// question is the one at hand, as long as it is open.
+func (p *player) question() *question {
+	if p.reel == nil || p.revealed {
+		return nil
+	}
+	q := p.reel.asked(p.pos)
+	if q == nil {
+		return nil
+	}
+	if _, guessed := p.guesses[q.note.Index]; guessed {
+		return nil
+	}
+	return q
+}
+
+// guess takes a prediction. The first one counts for the score.
+func (p *player) guess(choice int) {
+	q := p.question()
+	switch {
+	case q == nil:
+		p.notice = "No question is open here."
+	case len(q.choices) == 0:
+		p.notice = "Too many answers are possible: " + p.keys.Enter.Help().Key + " shows the right one."
+	case choice >= len(q.choices):
+		p.notice = fmt.Sprintf("The choices are 0 to %d.", len(q.choices)-1)
+	default:
+		p.guesses[q.note.Index] = choice
+		p.diary.Guess(fmt.Sprintf("%s/%s/%d", p.reel.trace.Scenario, p.reel.trace.Strategy, q.note.Index), q.right[choice])
+	}
+}
+
+// answer is what stands below a question: what to choose from, or what was
+// chosen and what is right.
+func (p *player) answer(n sim.Note) []span {
+	q := p.reel.question(n)
+	here := p.reel.position(n.Seq) == p.pos
+	guess, guessed := p.guesses[n.Index]
+	enter := p.keys.Enter.Help().Key
+	switch {
+	case guessed && q.right[guess]:
+		return []span{{fmt.Sprintf("%s You said %s. Right: %s.", p.theme.granted, q.choices[guess], n.Answer), inkGood}, {p.score(), inkDim}}
+	case guessed:
+		return []span{{fmt.Sprintf("%s You said %s. It is: %s.", p.theme.bad, q.choices[guess], n.Answer), inkBreach}, {p.score(), inkDim}}
+	case p.revealed:
+		return []span{{"Answer: " + n.Answer, inkGood}}
+	case here && len(q.choices) > 0:
+		var b strings.Builder
+		for i, c := range q.choices {
+			fmt.Fprintf(&b, "%d %s, ", i, c)
+		}
+		return []span{{b.String() + "or " + enter + " for the answer", inkStrong}}
+	}
+	return []span{{"(" + enter + " shows the answer)", inkDim}}
+}
+
+func (p *player) score() string {
+	right, of := p.diary.Score()
+	return fmt.Sprintf("Predicted rightly so far: %d of %d.", right, of)
+}
+
+// veil is the position up to which beliefs and records are shown: all, unless a
+// question about just that is open. Then it is the chapter before.
+func (p *player) veil() int {
+	if q := p.question(); q == nil || !q.state {
+		return p.pos
+	}
+	return p.reel.previousChapter(p.pos)
+}

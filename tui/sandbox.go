@@ -1,0 +1,414 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+)
+
+// sandbox is a run whose scheduler is the reader: who steps, who is paused, who
+// dies, what gets lost, how much time passes. Every move replays the whole run
+// from its schedule, so that undo goes back any number of moves, and no branch
+// that was tried is ever lost.
+type sandbox struct {
+	*player
+	cfg  sim.Config
+	here *branch
+	rows []choiceRow
+	row  int
+	col  int
+}
+
+// branch is a move in the tree of those that were tried.
+type branch struct {
+	parent *branch
+	tried  []*branch
+	last   int // the one of those tried that was last gone to
+	move   sim.Move
+	depth  int
+}
+
+// choiceRow is an actor, and what can be done with it.
+type choiceRow struct {
+	name    string
+	ink     ink
+	choices []moveChoice
+}
+
+// moveChoice is a move that can be made, by its name.
+type moveChoice struct {
+	name string
+	move sim.Move
+}
+
+// sandboxName is what schedules say instead of a scenario: there is no script.
+const sandboxName = "sandbox"
+
+// openSandbox goes on from where the player stands, with the moves that led there.
+func (p *player) openSandbox() outcome {
+	s, err := newSandbox(p)
+	if err != nil {
+		p.notice = "No way on from here: " + err.Error()
+		return outcome{}
+	}
+	return outcome{open: s}
+}
+
+func newSandbox(from *player) (*sandbox, error) {
+	schedule, err := sim.ParseSchedule(from.reel.trace.Schedule, scenarios.FindStrategy)
+	if err != nil {
+		return nil, err
+	}
+	schedule.Config.Scenario = sandboxName
+	s := &sandbox{player: newPlayer(from.stage, from.strategy, from.scenario), cfg: schedule.Config, here: &branch{}}
+	s.title, s.below = "Your turn", s.drawChoices
+	for _, m := range prefix(schedule, from.pos) {
+		s.add(m)
+	}
+	return s, s.replay(s.here)
+}
+
+// prefix are the moves of a schedule, one by one, that lead to its first n
+// events, or to the next instant at which a move begins.
+func prefix(s sim.Schedule, events int) []sim.Move {
+	all := singles(s.Moves)
+	enough := func(n int) bool {
+		t, err := scenarios.Replay(sim.Schedule{Config: s.Config, Moves: all[:n]})
+		return err != nil || len(t.Events) >= events
+	}
+	low, high := 0, len(all)
+	for low < high { // more moves never make fewer events
+		if mid := (low + high) / 2; enough(mid) {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return all[:low]
+}
+
+// singles takes moves apart, so that each can be undone; the script's notes are left out.
+func singles(moves []sim.Move) []sim.Move {
+	var all []sim.Move
+	for _, m := range moves {
+		switch {
+		case m.Note > 0, m.Fault == (sim.Aftermath{}):
+		case m.Count > 1:
+			for range m.Count {
+				all = append(all, sim.Move{Who: m.Who, Count: 1})
+			}
+		default:
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// add makes a move the next one of this branch, and goes there.
+func (s *sandbox) add(m sim.Move) {
+	b := &branch{parent: s.here, move: m, depth: s.here.depth + 1}
+	s.here.tried = append(s.here.tried, b)
+	s.here.last = len(s.here.tried) - 1
+	s.here = b
+}
+
+// moves are those from the beginning to a branch.
+func (b *branch) moves() []sim.Move {
+	all := make([]sim.Move, b.depth)
+	for ; b.parent != nil; b = b.parent {
+		all[b.depth-1] = b.move
+	}
+	return all
+}
+
+// replay shows the run up to a branch, and stays where it is if there is none.
+func (s *sandbox) replay(b *branch) error {
+	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: b.moves()})
+	if err != nil {
+		return err
+	}
+	s.here = b
+	s.display(newReel(t), len(t.Events))
+	s.offer()
+	return nil
+}
+
+// goTo goes to a branch that was there before.
+func (s *sandbox) goTo(b *branch) {
+	if err := s.replay(b); err != nil {
+		s.notice = err.Error()
+	}
+}
+
+// offer lists the moves that can be tried here.
+func (s *sandbox) offer() {
+	s.rows = nil
+	all := sim.Set(0)
+	for i, c := range s.cfg.Clients {
+		st := &s.now.Clients[i]
+		if st.Crashed || st.Stopped {
+			continue
+		}
+		all |= sim.SetOf(i)
+		freeze := moveChoice{"pause", sim.Move{Fault: sim.Pause{Client: c.Name}}}
+		if s.frozen(c.Name) {
+			freeze = moveChoice{"resume", sim.Move{Fault: sim.Resume{Client: c.Name}}}
+		}
+		s.rows = append(s.rows, choiceRow{c.Name, clientInk(i), []moveChoice{
+			{"step", sim.Move{Who: sim.SetOf(i), Count: 1}}, freeze, {"crash", sim.Move{Fault: sim.Crash{Client: c.Name}}},
+			{"lose reply", sim.Move{Fault: sim.Drop{Client: c.Name, Reply: true}}}, {"lose request", sim.Move{Fault: sim.Drop{Client: c.Name}}},
+		}})
+	}
+	if all != 0 {
+		s.rows = append(s.rows, choiceRow{"all", inkStrong, []moveChoice{{"step", sim.Move{Who: all, Count: 1}}}})
+	}
+	s.rows = append(s.rows, choiceRow{"time", inkStrong, []moveChoice{
+		{"1ms", sim.Move{Wait: time.Millisecond}}, {"100ms", sim.Move{Wait: 100 * time.Millisecond}}, {"1s", sim.Move{Wait: time.Second}},
+		{"a lease: " + shortTime(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}},
+	}})
+	for i := range s.now.Nodes {
+		name := s.reel.trace.Nodes[i]
+		stop := moveChoice{"down", sim.Move{Fault: sim.Down{Node: name}}}
+		if !s.now.Nodes[i].Up {
+			stop = moveChoice{"up", sim.Move{Fault: sim.Up{Node: name}}}
+		}
+		s.rows = append(s.rows, choiceRow{name, inkStrong, []moveChoice{stop, {"lose the key", sim.Move{Fault: sim.Evict{Node: name}}}}})
+	}
+	s.row = min(s.row, len(s.rows)-1)
+	s.col = min(s.col, len(s.rows[s.row].choices)-1)
+}
+
+// frozen reports whether the reader has paused a client, and not let it go since.
+func (s *sandbox) frozen(client string) bool {
+	frozen := false
+	for _, m := range s.here.moves() {
+		switch m.Fault {
+		case sim.Pause{Client: client}:
+			frozen = true
+		case sim.Resume{Client: client}, sim.Crash{Client: client}:
+			frozen = false
+		}
+	}
+	return frozen
+}
+
+func (s *sandbox) start() tea.Cmd { return nil }
+
+func (s *sandbox) update(msg tea.Msg) (tea.Cmd, outcome) {
+	switch msg := msg.(type) {
+	case click:
+		s.player.clicked(msg)
+	case exported:
+		return s.player.update(msg)
+	case tea.KeyMsg:
+		s.notice = ""
+		return s.typed(msg)
+	}
+	return nil, outcome{}
+}
+
+func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
+	switch {
+	case key.Matches(k, s.keys.Close):
+		return nil, outcome{close: true}
+	case key.Matches(k, s.keys.Up):
+		s.row = max(s.row-1, 0)
+	case key.Matches(k, s.keys.Down):
+		s.row = min(s.row+1, len(s.rows)-1)
+	case key.Matches(k, s.keys.Back):
+		s.col = max(s.col-1, 0)
+	case key.Matches(k, s.keys.Forward):
+		s.col++
+	case key.Matches(k, s.keys.Enter):
+		s.try(s.rows[s.row].choices[s.col])
+	case key.Matches(k, s.keys.Undo):
+		s.undo()
+	case key.Matches(k, s.keys.Redo):
+		s.redo()
+	case key.Matches(k, s.keys.Next):
+		s.switchBranch(1)
+	case key.Matches(k, s.keys.Previous):
+		s.switchBranch(-1)
+	case key.Matches(k, s.keys.Export):
+		return nil, s.exportPicker()
+	case key.Matches(k, s.keys.Copy):
+		return s.copySchedule(), outcome{}
+	case key.Matches(k, s.keys.View), key.Matches(k, s.keys.Source), key.Matches(k, s.keys.In), key.Matches(k, s.keys.Out), key.Matches(k, s.keys.Evidence):
+		if !s.moves(k) {
+			s.looks(k)
+		}
+	}
+	s.col = min(s.col, len(s.rows[s.row].choices)-1)
+	return nil, outcome{}
+}
+
+// try makes a move, on a new branch if others were tried here before.
+func (s *sandbox) try(c moveChoice) {
+	for i, b := range s.here.tried {
+		if sameMove(b.move, c.move) {
+			s.here.last = i
+			s.goTo(b)
+			return
+		}
+	}
+	from, events, before := s.here, s.reel.last(), s.reel.trace.Schedule
+	s.add(c.move)
+	err := s.replay(s.here)
+	// A step is one that shows: starting a thread, say, leaves no event.
+	for n := 1; err == nil && c.move.Count > 0 && s.reel.last() == events && n < mostSilent; n++ {
+		s.here.move.Count++
+		err = s.replay(s.here)
+	}
+	switch {
+	case err != nil:
+		if inner := errors.Unwrap(err); inner != nil {
+			err = inner // without the word that stands for it in schedules
+		}
+		s.forget(from)
+		s.notice = "That can't be done: " + err.Error() + "."
+	case s.reel.last() == events && s.reel.trace.Schedule == before,
+		s.reel.last() == events && c.move.Count > 0:
+		s.forget(from)
+		s.goTo(from)
+		s.notice = "That changes nothing: " + s.rows[s.row].name + " has nothing to do."
+	}
+}
+
+// mostSilent is how many steps in a row may leave no event.
+const mostSilent = 8
+
+// sameMove: a step is the same however many silent ones it took.
+func sameMove(a, b sim.Move) bool {
+	return a.Who == b.Who && a.Wait == b.Wait && a.Fault == b.Fault
+}
+
+// forget takes back a move that could not be made.
+func (s *sandbox) forget(from *branch) {
+	from.tried = from.tried[:len(from.tried)-1]
+	from.last = max(len(from.tried)-1, 0)
+	s.here = from
+}
+
+func (s *sandbox) undo() {
+	if s.here.parent == nil {
+		s.notice = "This is the beginning."
+		return
+	}
+	s.goTo(s.here.parent)
+}
+
+func (s *sandbox) redo() {
+	if len(s.here.tried) == 0 {
+		s.notice = "Nothing was tried from here on yet."
+		return
+	}
+	s.goTo(s.here.tried[s.here.last])
+}
+
+// switchBranch goes to what else was tried in place of the last move.
+func (s *sandbox) switchBranch(by int) {
+	up := s.here.parent
+	if up == nil || len(up.tried) < 2 {
+		s.notice = "Nothing else was tried in place of the last move."
+		return
+	}
+	up.last = (up.last + by + len(up.tried)) % len(up.tried)
+	s.goTo(up.tried[up.last])
+}
+
+// copySchedule hands the schedule to the terminal's clipboard.
+func (s *sandbox) copySchedule() tea.Cmd {
+	text := s.reel.trace.Schedule
+	s.notice = "The schedule is in the clipboard, if the terminal has one: lockstep replay plays it, and so does pasting it here."
+	return func() tea.Msg {
+		s.clipboard(text)
+		return nil
+	}
+}
+
+// paste takes over a schedule, with its own setup and strategy.
+func (s *sandbox) paste(text string) {
+	schedule, err := sim.ParseSchedule(text, scenarios.FindStrategy)
+	if err != nil {
+		s.notice = err.Error()
+		return
+	}
+	strategy := s.lib.strategy(schedule.Config.Strategy.Name)
+	was, at := s.cfg, s.here
+	schedule.Config.Scenario = sandboxName
+	s.cfg, s.here = schedule.Config, &branch{}
+	for _, m := range singles(schedule.Moves) {
+		s.add(m)
+	}
+	err = s.replay(s.here)
+	if strategy < 0 || err != nil {
+		s.cfg, s.here = was, at
+		s.notice = fmt.Sprintf("That schedule can't be played: %v.", err)
+		return
+	}
+	s.strategy, s.title = strategy, "Your turn"
+	s.display(s.reel, s.pos) // with the new strategy's source
+}
+
+func (s *sandbox) footerKeys() []key.Binding {
+	k := &s.keys
+	return []key.Binding{as(k.Enter, "do it"), pair(k.Up, k.Down, "who"), pair(k.Back, k.Forward, "what"), k.Undo, k.Redo, pair(k.Previous, k.Next, "branch"),
+		as(k.View, viewNames[(s.view+1)%views]), k.Source, k.Copy, k.Export, pair(k.In, k.Out, "zoom"), k.Evidence, k.Close, k.Mouse, k.Help, k.Quit}
+}
+
+func (s *sandbox) help() page {
+	k := &s.keys
+	return page{
+		title: "your turn",
+		about: "You are the scheduler. Get two clients into the critical section at once, or break something else: choose who steps, let time pass, " +
+			"pause, crash, lose messages, stop servers. Undo goes back as far as you like, and what you have tried stays: redo and the branch keys go there again. " +
+			"A client that could act while time passes, and isn't let, is paused.",
+		keys: append([]key.Binding{as(k.Up, "actor above"), as(k.Down, "actor below"), as(k.Back, "choice before"), as(k.Forward, "choice after"), as(k.Enter, "make the move"),
+			k.Undo, k.Redo, as(k.Previous, "branch before"), as(k.Next, "branch after"), as(k.Copy, "copy the schedule"), k.Export, as(k.Evidence, "round the evidence"),
+			as(k.View, "next view"), k.Source, k.In, k.Out}, k.always()...),
+		signs: s.theme.legend(),
+	}
+}
+
+// drawChoices lists, in the narration's place, who can be made to do what.
+func (s *sandbox) drawChoices(c *canvas, r rect) {
+	text := fmt.Sprintf(" Get two clients into the critical section. %s.", plural(s.here.depth, "move"))
+	if up := s.here.parent; up != nil && len(up.tried) > 1 {
+		text += fmt.Sprintf(" Branch %d of %d.", up.last+1, len(up.tried))
+	}
+	c.text(r.x, r.y, r.w, text, inkStrong)
+	room := r.h - 1
+	first := inSight(max(s.row-room/2, 0), s.row, room, len(s.rows))
+	for i := first; i < len(s.rows) && i-first < room; i++ {
+		row := s.rows[i]
+		mark := "  "
+		if i == s.row {
+			mark = s.theme.pointer + " "
+		}
+		if i == first && first > 0 || i-first == room-1 && i < len(s.rows)-1 {
+			mark = s.theme.more + mark[len(mark)-1:] // there is more that way
+		}
+		l := line{{mark, inkHere}, {padded(row.name, 6), row.ink}}
+		for j, choice := range row.choices {
+			if i == s.row && j == s.col {
+				l = append(l, span{"[" + choice.name + "]", inkPick}, span{" ", inkPlain})
+				continue
+			}
+			l = append(l, span{" " + choice.name + "  ", inkPlain})
+		}
+		c.line(r.x, r.y+1+i-first, r.w, l)
+	}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
