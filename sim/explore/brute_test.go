@@ -61,6 +61,7 @@ type spent struct {
 	left Budget
 	last int // who acted last, or -1
 	held [len(names)]int
+	lags [sim.MaxNodes]bool // the node's replica has fallen behind
 }
 
 // option is one choice.
@@ -68,8 +69,9 @@ type option struct {
 	moves []sim.Move
 	fault Kind // or kinds
 	who   int  // of a client that acts, or -1
-	holds int  // how many of who's, or whose, requests are held up more, or fewer
+	holds int  // how many requests of whose are held up more, or fewer
 	whose int
+	lag   func(*spent) // what becomes of a node's replica, if anything
 }
 
 // bruteForce finds the least cost of each code that any schedule within the bounds
@@ -183,6 +185,14 @@ func (f *brute) options(s *spent) (list []option) {
 		quiet(Restart, sim.Down{Node: name}, sim.Up{Node: name})
 		quiet(Server, sim.NodeStep{Node: name, By: f.jump()})
 		quiet(Server, sim.NodeStep{Node: name, By: -f.jump()})
+		if s.left[Failover] > 0 {
+			list = append(list, option{moves: faultMoves(sim.Lag{Replica: name + "r1", By: 1000 * time.Hour}), fault: Failover, who: -1,
+				lag: func(s *spent) { s.lags[n] = true }})
+		}
+		if s.lags[n] {
+			list = append(list, option{moves: faultMoves(sim.Down{Node: name}, sim.Failover{To: name + "r1"}), fault: kinds, who: -1,
+				lag: func(s *spent) { s.lags[n] = false }})
+		}
 	}
 	if by := f.next(); by > 0 && f.pauses() <= int(s.left[Pause]) {
 		list = append(list, option{moves: []sim.Move{{Wait: by}}, fault: kinds, who: -1})
@@ -271,6 +281,9 @@ func (f *brute) take(o option, s *spent) bool {
 		s.last = o.who
 	}
 	s.held[o.whose] += o.holds
+	if o.lag != nil {
+		o.lag(s)
+	}
 	if o.moves[0].Wait > 0 {
 		for i := range f.b.Clients {
 			if f.w.State().Clients[i].Paused && !paused[i] {
@@ -334,6 +347,9 @@ func TestBruteForce(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			for k := range kinds {
+				if k == Failover && s.Nodes > 1 {
+					continue
+				}
 				b := Defaults(s)
 				b.Cycles, b.Nodes, b.Switches, b.Faults = 1, min(b.Nodes, 2), 1, Budget{}
 				b.Faults[k] = 1
