@@ -178,7 +178,9 @@ func (m *model) counterexample(w *sim.World, c sim.Code, trail []move) (*Counter
 	}
 	t.Title = fmt.Sprintf("the least schedule with a %s", c.Name())
 	price := m.costOf(trail)
-	return &Counterexample{Code: c, Schedule: w.Schedule(), Faults: int(price.faults), Switches: int(price.switches), Steps: int(price.steps), Trace: t}, nil
+	schedule := w.Schedule()
+	schedule.Moves = slices.Clone(schedule.Moves) // the world writes the next run's over them
+	return &Counterexample{Code: c, Schedule: schedule, Faults: int(price.faults), Switches: int(price.switches), Steps: int(price.steps), Trace: t}, nil
 }
 
 // reacquires plays the schedule in which nothing goes wrong: one client after the
