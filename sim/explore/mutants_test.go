@@ -384,6 +384,9 @@ func (c *mutation) complete() (wrong, right mutant) {
 // TestMutants: the search kills each mutant, and finds nothing of that code in the
 // correct lock within the same bounds: it is the mutation that it has found.
 func TestMutants(t *testing.T) {
+	if raceDetector {
+		t.Skip("TestSameEachTime is the one for the race detector")
+	}
 	for _, c := range mutants {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			wrong, right := c.complete()

@@ -14,8 +14,8 @@ func TestSameEachTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := Defaults(strategy(t, name))
 			b.Cycles, b.Faults = 1, Budget{Crash: 1, Pause: 1, ReplyLost: 1, Delay: 1}
-			if b.Nodes > 1 {
-				b.Nodes, b.Faults = 2, Budget{Crash: 1, Pause: 1}
+			if b.Nodes > 1 || raceDetector {
+				b.Nodes, b.Faults = min(b.Nodes, 2), Budget{Crash: 1, Pause: 1}
 			}
 			first := ""
 			for workers := 1; workers <= 3; workers++ {
