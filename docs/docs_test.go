@@ -103,7 +103,9 @@ func generate(what string) (string, error) {
 		return claims(), nil
 	case "file":
 		data, err := os.ReadFile(filepath.Join("..", rest))
-		return "```yaml\n" + string(data) + "```\n", err
+		return "```" + strings.TrimPrefix(filepath.Ext(rest), ".") + "\n" + string(data) + "```\n", err
+	case "fails":
+		return fails(rest)
 	}
 	return "", fmt.Errorf("unknown kind of part %q", kind)
 }

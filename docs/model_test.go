@@ -40,7 +40,7 @@ var testName = regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]*\b`)
 
 // Every test that a document names is in the sources.
 func TestNamedTestsExist(t *testing.T) {
-	exists := tests(t, "../sim", "../scenarios", "../strategies", ".")
+	exists := tests(t, "../sim", "../scenarios", "../strategies", ".", example)
 	for _, file := range documents(t) {
 		data, err := os.ReadFile(file)
 		if err != nil {

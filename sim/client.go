@@ -107,9 +107,8 @@ func (c *client) reset(cfg *ClientConfig) {
 	if c.name == Probe {
 		retry, program = strategies.Retry{Tries: 1}, c.probing
 	}
-	c.lock = w.cfg.Strategy.New(c.redis, w.cfg.Key, strategies.Options{
-		TTL: w.cfg.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random, Go: c.spawn,
-	})
+	o := strategies.Options{TTL: w.cfg.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random, Go: c.spawn}
+	c.guard(new(bool), func() { c.lock = w.cfg.Strategy.New(c.redis, w.cfg.Key, o) })
 	clear(c.threads[1:])
 	c.threads = c.threads[:1]
 	c.threads[0].start(program)

@@ -49,6 +49,8 @@ type Op struct {
 	Addr  int           // and the node that this leads to
 	Args  []string      // of OpSend
 	Fence int64         // of OpRead and OpWrite
+
+	Source Source // the line of code that it comes from, if the puppet is watched
 }
 
 // Told is what a client let be known while it ran: the same as the event of that
@@ -105,6 +107,11 @@ func (p *Puppet) Reset() error {
 	return nil
 }
 
+// Watch has operations that are announced from now on tell where they come from, and
+// looks whether it is one of the client's threads that announces them: another
+// goroutine's is a [Panic]. It takes time, so it is for when that is wanted.
+func (p *Puppet) Watch(on bool) { p.w.recording = on }
+
 // Threads is how many there are, those that have ended included.
 func (p *Puppet) Threads() int { return len(p.c.threads) }
 
@@ -115,7 +122,7 @@ func (p *Puppet) Op(thread int) Op {
 		return Op{Over: true}
 	}
 	o := &t.op
-	op := Op{Kind: o.kind, Mark: o.mark, Phase: t.phase, Wall: o.wall, Sleep: o.d, Args: o.args, Fence: o.fence}
+	op := Op{Kind: o.kind, Mark: o.mark, Phase: t.phase, Wall: o.wall, Sleep: o.d, Args: o.args, Fence: o.fence, Source: o.source}
 	if o.kind != opSleep {
 		op.Sleep = 0
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,8 +48,8 @@ const (
 // Schedule is the run so far.
 func (w *World) Schedule() Schedule {
 	cfg := w.cfg
-	cfg.Clients = cfg.Clients[:len(cfg.Clients)-1] // the probe goes without saying
-	return Schedule{Config: cfg, Moves: w.moves.list}
+	cfg.Clients = cfg.Clients[:len(cfg.Clients)-1]                  // the probe goes without saying
+	return Schedule{Config: cfg, Moves: slices.Clone(w.moves.list)} // the world uses its list again
 }
 
 // Play makes a schedule's moves, in a world that has been reset to its

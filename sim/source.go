@@ -2,8 +2,10 @@ package sim
 
 import (
 	"path"
+	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // sourceCache remembers what a program counter stands for.
@@ -47,18 +49,38 @@ func resolve(pc uintptr) Source {
 func strategySource(f runtime.Frame) Source {
 	slash := strings.LastIndexByte(f.Function, '/') + 1
 	dot := strings.IndexByte(f.Function[slash:], '.')
-	if dot < 0 {
+	if dot < 0 || isLibrary(f) {
 		return Source{}
 	}
-	pkg := f.Function[:slash+dot]
+	pkg, file := f.Function[:slash+dot], path.Base(f.File)
+	test := strings.HasSuffix(file, "_test.go") // a lock can be part of a test, of the simulator's own as well
 	switch {
-	case pkg == "lockstep/sim", strings.HasPrefix(pkg, "github.com/redis/go-redis/"), !strings.Contains(pkg, "/"),
-		strings.HasPrefix(pkg, "internal/"), strings.HasPrefix(pkg, "runtime/"):
+	case !test && (pkg == "lockstep/sim" || pkg == "lockstep/sim/explore/locktest"),
+		strings.HasPrefix(pkg, "github.com/redis/go-redis/"),
+		pkg == "lockstep/strategies" && file == "strategies.go":
 		return Source{}
 	}
-	file := path.Base(f.File)
-	if pkg == "lockstep/strategies" && file == "strategies.go" {
-		return Source{}
+	if test {
+		pkg = strings.TrimSuffix(pkg, "_test") // a test outside its package is in the same folder
 	}
 	return Source{File: strings.TrimPrefix(pkg, "lockstep/") + "/" + file, Line: f.Line}
 }
+
+// isLibrary reports whether the frame is of Go's own library. The names of packages
+// don't tell, because anybody's module can be called "mylock"; where their files
+// are does. In a program built with -trimpath all paths begin with the package, and
+// then a package without a slash or a dot counts as Go's.
+func isLibrary(f runtime.Frame) bool {
+	if root := libraryRoot(); root != "" {
+		return strings.HasPrefix(f.File, root)
+	}
+	first, _, _ := strings.Cut(f.Function, "/")
+	return first == f.Function || first == "internal" || first == "runtime"
+}
+
+// libraryRoot is the folder of Go's own packages on the machine that built the
+// program, or nothing if that doesn't say.
+var libraryRoot = sync.OnceValue(func() string {
+	f, _ := runtime.CallersFrames([]uintptr{reflect.ValueOf(strings.Index).Pointer() + 1}).Next()
+	return strings.TrimSuffix(f.File, "strings/strings.go")
+})

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"iter"
 	"runtime"
 	"time"
@@ -64,7 +65,7 @@ type op struct {
 func (t *thread) start(main func(*thread)) {
 	t.resume, t.cancel = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
-		main(t)
+		t.client.guard(&t.dead, func() { main(t) })
 	})
 	t.op = op{kind: opStart}
 	t.started, t.waiting, t.dead, t.over = false, false, false, false
@@ -82,11 +83,15 @@ func (t *thread) do(o op) *op {
 	if t.dead {
 		runtime.Goexit()
 	}
-	if t.client.world.recording {
+	if w := t.client.world; w.recording {
+		if w.puppet != nil && !onCoroutine() {
+			w.stray.CompareAndSwap(nil, &Panic{Client: t.client.name, Value: strayed, Source: callerSource(w.sources)})
+			return &op{err: errors.New(strayed)}
+		}
 		if sent := &t.op; o.kind == opReceive && sent.kind == opSend && sent.conn == o.conn {
 			o.source = sent.source // who waits for the reply is the call that sent the command, and looking for it takes long
 		} else {
-			o.source = callerSource(t.client.world.sources)
+			o.source = callerSource(w.sources)
 		}
 	}
 	t.op = o
@@ -103,6 +108,9 @@ func (t *thread) run() {
 	w.current = t
 	_, more := t.resume()
 	w.current = nil
+	if p := w.stray.Swap(nil); p != nil {
+		panic(p)
+	}
 	t.started = true
 	if !more {
 		t.over = true

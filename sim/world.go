@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -49,8 +50,9 @@ type World struct {
 	state     *State
 	monitors  monitors
 	moves     moves
-	puppet    *Puppet // whose strings this world holds, if it is for one
-	err       error   // a bound was reached, or a node could not restart
+	stray     atomic.Pointer[Panic] // a goroutine that is no thread has touched the world
+	puppet    *Puppet               // whose strings this world holds, if it is for one
+	err       error                 // a bound was reached, or a node could not restart
 }
 
 // New builds a world for runs with as many clients and nodes as cfg has. Reset

@@ -61,6 +61,10 @@ type Bounds struct {
 	Timeout  time.Duration // 0 is the strategy's
 	Codes    sim.Verdict   // what to look for; none is all that a search can find
 	Switches int           // how often a client may act after another one did; 0 is as often as it likes
+	// Remembers: a lock may know more of an earlier cycle than its own fields and its
+	// draws show, in what a closure has captured. Nothing is taken for forgotten then
+	// between two cycles, and there are more states.
+	Remembers bool
 }
 
 // Defaults are the bounds of a search that is told nothing else.

@@ -100,20 +100,21 @@ type freshKey struct {
 
 // clients is what is known of how clients behave. It grows by running their code.
 type clients struct {
-	mu       sync.Mutex
-	cfg      sim.Config
-	moments  chunks[moment]
-	arrivals map[edge]arrival
-	tellings chunks[[]telling]
-	fresh    map[freshKey]uint32
-	begin    []uint32 // each client's first moment
-	commands *interned[string]
-	replies  *interned[string]
-	crew     [][]*player // by client
-	use      int64
-	wall     bool // somebody has read a wall clock
-	ran      int  // operations that were really carried out
-	fault    error
+	mu        sync.Mutex
+	cfg       sim.Config
+	moments   chunks[moment]
+	arrivals  map[edge]arrival
+	tellings  chunks[[]telling]
+	fresh     map[freshKey]uint32
+	begin     []uint32 // each client's first moment
+	commands  *interned[string]
+	replies   *interned[string]
+	crew      [][]*player // by client
+	use       int64
+	wall      bool // somebody has read a wall clock
+	remembers bool // see Bounds
+	ran       int  // operations that were really carried out
+	fault     error
 }
 
 // player is a puppet that stands at some moment.
@@ -127,8 +128,8 @@ type player struct {
 
 const playersEach = 16
 
-func newClients(cfg sim.Config) (*clients, error) {
-	k := &clients{cfg: cfg, arrivals: map[edge]arrival{}, fresh: map[freshKey]uint32{},
+func newClients(cfg sim.Config, remembers bool) (*clients, error) {
+	k := &clients{cfg: cfg, remembers: remembers, arrivals: map[edge]arrival{}, fresh: map[freshKey]uint32{},
 		commands: newInterned[string](), replies: newInterned[string]()}
 	k.moments.add(moment{})
 	k.tellings.add(nil)
@@ -138,6 +139,7 @@ func newClients(cfg sim.Config) (*clients, error) {
 		if err != nil {
 			return nil, err
 		}
+		pl.p.Watch(true) // one of them, for goroutines of the lock's own
 		k.begin = append(k.begin, k.moments.add(moment{}))
 		if err := k.describe(k.begin[i], i, pl); err != nil {
 			return nil, err
@@ -174,18 +176,22 @@ func (k *clients) at(id uint32) *moment { return k.moments.at(id) }
 
 // after is where an edge leads. If nobody has gone there yet, the client's own
 // code is run.
-func (k *clients) after(e edge) (arrival, error) {
+func (k *clients) after(e edge) (a arrival, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	defer func() {
+		if err != nil {
+			k.fault = err
+		}
+	}()
+	defer catch(&err)
 	if a, known := k.arrivals[e]; known {
 		return a, nil
 	}
 	if k.fault != nil {
 		return arrival{}, k.fault
 	}
-	a, err := k.explore(e)
-	if err != nil {
-		k.fault = err
+	if a, err = k.explore(e); err != nil {
 		return arrival{}, err
 	}
 	k.arrivals[e] = a
@@ -242,8 +248,8 @@ func (k *clients) explore(e edge) (arrival, error) {
 	list := k.tellings.add(told)
 	m := *from
 	m.parent, m.thread, m.seen, m.depth = e.from, e.thread, e.seen, from.depth+1
-	if m.depth > 5000 {
-		return arrival{}, fmt.Errorf("%s has done %d things and comes to no end: nothing that it sees stops it", k.cfg.Clients[m.client].Name, m.depth)
+	if m.depth > maxDepth {
+		return arrival{}, &Endless{Client: k.cfg.Clients[m.client].Name, Operations: maxDepth, Source: k.lineAt(pl, k.wayTo(e.from))}
 	}
 	m.tell(told)
 	id, isNew := k.place(pl, &m)
@@ -267,7 +273,8 @@ func (k *clients) place(pl *player, m *moment) (id uint32, isNew bool) {
 	}
 	main := pl.p.Op(0)
 	m.over = main.Over && !others
-	if others || !main.Over && !(main.Kind == sim.OpMark && main.Mark == sim.KindAcquire) {
+	between := !others && main.Kind == sim.OpMark && main.Mark == sim.KindAcquire
+	if !m.over && (!between || k.remembers) {
 		return k.moments.add(moment{}), true
 	}
 	tokens, draws := pl.p.Draws()
@@ -419,30 +426,56 @@ func (k *clients) playerAt(id uint32) (*player, error) {
 
 // replay takes a player to a moment by the way on which it was found.
 func (k *clients) replay(pl *player, id uint32) error {
-	var way []uint32
+	way := k.wayTo(id)
+	n, err := k.walk(pl, way)
+	if wild, is := err.(*Nondeterminism); is {
+		wild.Source = k.lineAt(pl, way[:n])
+	}
+	pl.at = id
+	return err
+}
+
+// wayTo lists the moments after the first, up to one.
+func (k *clients) wayTo(id uint32) (way []uint32) {
 	for at := id; k.at(at).parent != 0; at = k.at(at).parent {
 		way = append(way, at)
 	}
+	slices.Reverse(way)
+	return way
+}
+
+// walk takes a player from the beginning along a way, and looks after each step
+// whether the client is about to do what it did when the way was found. If not, n
+// is how many steps were right.
+func (k *clients) walk(pl *player, way []uint32) (n int, err error) {
 	if err := pl.p.Reset(); err != nil {
-		return err
+		return 0, err
 	}
 	pl.base, pl.last = 0, 0
-	client := k.at(id).client
-	for _, at := range slices.Backward(way) {
+	for n, at := range way {
 		m := k.at(at)
-		if _, err := k.feed(pl, client, edge{from: m.parent, thread: m.thread, seen: m.seen}); err != nil {
-			return err
+		if _, err := k.feed(pl, m.client, edge{from: m.parent, thread: m.thread, seen: m.seen}); err != nil {
+			return n, err
 		}
 		if m.fresh {
 			pl.p.Forget()
 			pl.base = pl.last + time.Hour
 		}
 		if err := k.faithful(pl, at); err != nil {
-			return err
+			return n + 1, err
 		}
 	}
-	pl.at = id
-	return nil
+	return len(way), nil
+}
+
+// lineAt is the line of the lock's code at which a client stands after a way.
+func (k *clients) lineAt(pl *player, way []uint32) sim.Source {
+	pl.p.Watch(true)
+	defer pl.p.Watch(false)
+	if n, err := k.walk(pl, way); n < len(way) || err != nil && len(way) == 0 {
+		return sim.Source{} // it goes another way every time
+	}
+	return pl.p.Op(0).Source
 }
 
 // recheck takes some of the histories, from all over the tree, once more. What a
@@ -481,11 +514,38 @@ func (k *clients) faithful(pl *player, id uint32) error {
 
 // Nondeterminism is the error of a strategy that does different things although it
 // has seen the same: it looks at a global, at package time, at the order of a map.
-type Nondeterminism struct{ Client, Once, Again string }
+type Nondeterminism struct {
+	Client, Once, Again string
+	Source              sim.Source // of one of the two, if it is known
+}
 
 func (n *Nondeterminism) Error() string {
-	return fmt.Sprintf("the strategy is not deterministic: having seen the same, %s once goes on with %s and once with %s; "+
-		"does it look at a global variable, at package time, at the order of a map?", n.Client, n.Once, n.Again)
+	return fmt.Sprintf("the lock is not deterministic%s: having seen the same, %s once goes on with %s and once with %s; "+
+		"does it look at a global variable, at package time or rand, at the order of a map?", at(n.Source), n.Client, n.Once, n.Again)
+}
+
+// Endless is the error of a strategy that goes on and on.
+type Endless struct {
+	Client     string
+	Operations int
+	Source     sim.Source // of the last, if it is known
+}
+
+// maxDepth is how many operations a client can do in one run. Nine cycles of a lock on
+// five nodes are some 400. What goes on for longer polls, and takes the search a time
+// that grows with the square of it.
+const maxDepth = 1000
+
+func (e *Endless) Error() string {
+	return fmt.Sprintf("%s has done %d operations and comes to no end%s: nothing that it sees stops it; "+
+		"a lock must give up after a number of tries, such as Options.Retry.Tries", e.Client, e.Operations, at(e.Source))
+}
+
+func at(s sim.Source) string {
+	if s.File == "" {
+		return ""
+	}
+	return fmt.Sprintf(" at %s:%d", s.File, s.Line)
 }
 
 func (k *clients) planText(p plan) string {

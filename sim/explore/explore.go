@@ -71,9 +71,11 @@ func (r *Result) Holds(c sim.Code) bool {
 
 // Run searches every schedule within the bounds. It ends early, with what it has
 // found so far, when ctx is done or a limit is reached. The error is of bounds that
-// make no sense, of a strategy that can't be searched (see [Nondeterminism]), or
-// of the engine's disagreeing with the search, which would be a bug.
-func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
+// make no sense, of a strategy that can't be searched (see [Nondeterminism]), of a
+// panic in its code ([sim.Panic]), or of the engine's disagreeing with the search,
+// which would be a bug.
+func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
+	defer catch(&err)
 	if err := b.check(); err != nil {
 		return nil, err
 	}
@@ -81,8 +83,19 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := m.search(ctx, opt)
-	return r, errors.Join(err, m.close())
+	defer func() { err = errors.Join(err, m.close()) }()
+	return m.search(ctx, opt)
+}
+
+// catch makes an error of a panic in the lock's code.
+func catch(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case *sim.Panic:
+		*err = v
+	default:
+		panic(v)
+	}
 }
 
 func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
@@ -128,12 +141,16 @@ func (m *model) conclude(r *Result, found codes, limit func() string) error {
 	if err != nil {
 		return err
 	}
-	if why != "" && r.Complete {
-		r.Complete, r.Why = false, why
-	}
 	for _, c := range sim.Codes {
 		trail, any := trails[c]
 		if !any {
+			switch {
+			case !found.has(c):
+			case why == "":
+				return fmt.Errorf("the search has found %s, and can't say how it comes to that", c)
+			case r.Complete:
+				r.Complete, r.Why = false, fmt.Sprintf("there is a %s, and the search for its least schedule was cut off: %s", c.Name(), why)
+			}
 			continue
 		}
 		v, err := m.counterexample(w, c, trail)

@@ -32,7 +32,7 @@ func buildModel(b Bounds, wall bool) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := newClients(cfg)
+	k, err := newClients(cfg, b.Remembers)
 	if err != nil {
 		return nil, err
 	}

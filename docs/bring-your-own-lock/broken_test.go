@@ -1,0 +1,18 @@
+//go:build broken
+
+package shop
+
+import (
+	"testing"
+
+	"lockstep/sim"
+	"lockstep/sim/explore"
+	"lockstep/sim/explore/locktest"
+	"lockstep/strategies"
+)
+
+// TestUnlockInTwo fails: its output is shown in bring-your-own-lock.md.
+func TestUnlockInTwo(t *testing.T) {
+	lock := strategies.Strategy{New: locktest.Functions(acquire, UnlockInTwo, ErrTaken)}
+	locktest.Holds(t, lock, func(b *explore.Bounds) { b.Codes = sim.Verdict{sim.FR} })
+}

@@ -1,0 +1,15 @@
+package shop
+
+import (
+	"testing"
+
+	"lockstep/sim/explore"
+	"lockstep/sim/explore/locktest"
+	"lockstep/strategies"
+)
+
+func TestMutex(t *testing.T) {
+	locktest.Holds(t, strategies.Strategy{New: NewMutex}, func(b *explore.Bounds) {
+		b.Faults[explore.Pause], b.Faults[explore.ReplyLost] = 2, 1
+	})
+}

@@ -1,0 +1,260 @@
+// Package locktest lets the test of another module search its own lock: every
+// schedule within stated bounds, with the lock's real go-redis code and real Redis
+// commands in virtual time. docs/bring-your-own-lock.md shows how.
+//
+// A lock is described by a [strategies.Strategy], of which only New is needed:
+// Name is the test's unless it is set, Nodes is 1, Timeout is go-redis's 3 seconds.
+// Where the lock has no TTL, or its record counts attempts, or its library sends
+// commands again by itself, say so there.
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim"
+	"lockstep/sim/explore"
+	"lockstep/strategies"
+)
+
+// Adjust changes the bounds that a search is given otherwise: see [Defaults].
+type Adjust = func(*explore.Bounds)
+
+// Defaults are the bounds of a search that is told nothing else: two clients, who
+// take the lock twice (once where it is on several nodes, of which there are three
+// then), one crash, one pause; it looks for DG, FR and PD, and for SW if the lock
+// has fencing tokens. What the lock may remember of an earlier cycle in a closure
+// counts: see [explore.Bounds.Remembers].
+func Defaults(s strategies.Strategy) explore.Bounds {
+	b := explore.Defaults(s)
+	b.Remembers = true
+	b.Codes = sim.Verdict{sim.DG, sim.FR, sim.PD}
+	if s.Fences {
+		b.Codes = append(b.Codes, sim.SW).Sorted()
+	}
+	return b
+}
+
+// Holds fails the test unless a search through all schedules within the bounds
+// finds no violation. A violation is shown by its least schedule. A search that
+// did not come to its end, or in which the lock was never had twice, or whose
+// faults did not all occur, proves nothing and fails too. What was covered is
+// logged. The result is nil if there is none.
+func Holds(t testing.TB, s strategies.Strategy, adjust ...Adjust) *explore.Result {
+	t.Helper()
+	s = complete(t, s)
+	r := search(t, s, bounds(s, adjust))
+	switch {
+	case r == nil:
+	case len(r.Violated) > 0:
+		t.Error(violations(s, r))
+	case !trust(t, r):
+	default:
+		t.Logf("%s: no %s\n%s", s.Name, words(r.Bounds.Codes), coverage(r))
+	}
+	return r
+}
+
+// Breaks fails the test unless the search finds violations of exactly these codes,
+// of all that it looks for. It logs the least schedule of each.
+func Breaks(t testing.TB, s strategies.Strategy, codes sim.Verdict, adjust ...Adjust) *explore.Result {
+	t.Helper()
+	s = complete(t, s)
+	b := bounds(s, adjust)
+	b.Codes = append(slices.Clone(b.Codes), codes...).Sorted()
+	r := search(t, s, b)
+	if r == nil || !trust(t, r) {
+		return r
+	}
+	var found sim.Verdict
+	for _, v := range r.Violated {
+		found = append(found, v.Code)
+	}
+	switch want := codes.Sorted(); {
+	case slices.Equal(found.Sorted(), want):
+		t.Log(violations(s, r))
+	case len(found) == 0:
+		t.Errorf("%s is expected to show %s, and shows nothing\n%s", s.Name, want, coverage(r))
+	default:
+		t.Errorf("%s is expected to show %s, and shows %s\n\n%s", s.Name, want, found.Sorted(), violations(s, r))
+	}
+	return r
+}
+
+// Replay plays one schedule, as a failing search has printed it, logs what happens,
+// and fails the test if it violates one of the codes; none are those of [Defaults].
+// A lock that has changed since may do something else under that schedule: it is a
+// regression test of one sequence, and no search.
+func Replay(t testing.TB, s strategies.Strategy, schedule string, codes ...sim.Code) *sim.Trace {
+	t.Helper()
+	s = complete(t, s)
+	trace, err := replay(s, schedule)
+	if err != nil {
+		t.Errorf("%s: %s", s.Name, err)
+		return nil
+	}
+	text := indent(excerpt(trace))
+	t.Logf("%s under the schedule: %s\n\n%s", s.Name, trace.Verdict(), text)
+	if len(codes) == 0 {
+		codes = Defaults(s).Codes
+	}
+	for _, c := range trace.Verdict() {
+		if slices.Contains(codes, c) {
+			t.Errorf("%s: %s, %s: %s", s.Name, c, c.Name(), c.Meaning())
+		}
+	}
+	return trace
+}
+
+func replay(s strategies.Strategy, schedule string) (_ *sim.Trace, err error) {
+	defer caught(&err)
+	plan, err := sim.ParseSchedule(schedule, func(string) (strategies.Strategy, error) { return s, nil })
+	if err != nil {
+		return nil, err
+	}
+	w, err := sim.New(plan.Config)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := w.Reset(plan.Config, true); err != nil {
+		return nil, err
+	}
+	if err := w.Play(plan.Moves, nil); err != nil {
+		return nil, err
+	}
+	return w.Trace()
+}
+
+// caught makes an error of a panic in the lock's code.
+func caught(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case *sim.Panic:
+		*err = v
+	default:
+		panic(v)
+	}
+}
+
+// Functions makes a lock on one node of two functions, for code that keeps nothing
+// in a value of its own. The lock's token is what acquire returns, and release is
+// given it back. An error of acquire that is one of refusals, or
+// [strategies.ErrNotAcquired], says that another has the lock; any other is a
+// failure. A lease lasts for o.TTL from when the command that stored the record was
+// sent: its caller knows of no deadline.
+func Functions(
+	acquire func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (token string, err error),
+	release func(ctx context.Context, rdb *redis.Client, key, token string) error,
+	refusals ...error,
+) func([]*redis.Client, string, strategies.Options) strategies.Lock {
+	return func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return &functions{nodes[0], key, o, acquire, release, refusals}
+	}
+}
+
+type functions struct {
+	rdb     *redis.Client
+	key     string
+	options strategies.Options
+	acquire func(context.Context, *redis.Client, string, strategies.Options) (string, error)
+	release func(context.Context, *redis.Client, string, string) error
+
+	refusals []error
+}
+
+func (f *functions) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	token, err := f.acquire(ctx, f.rdb, f.key, f.options)
+	for _, refusal := range f.refusals {
+		if errors.Is(err, refusal) {
+			return nil, fmt.Errorf("%w: %w", strategies.ErrNotAcquired, err)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &strategies.Lease{Token: token}, nil
+}
+
+func (f *functions) Release(ctx context.Context, lease *strategies.Lease) error {
+	return f.release(ctx, f.rdb, f.key, lease.Token)
+}
+
+// complete fills in what a description has left out.
+func complete(t testing.TB, s strategies.Strategy) strategies.Strategy {
+	if s.Name == "" {
+		s.Name = t.Name()
+	}
+	s.Name = sim.Label(s.Name)
+	if s.Nodes == 0 {
+		s.Nodes = 1
+	}
+	if s.Timeout == 0 {
+		s.Timeout = 3 * time.Second
+	}
+	return s
+}
+
+func bounds(s strategies.Strategy, adjust []Adjust) explore.Bounds {
+	b := Defaults(s)
+	for _, f := range adjust {
+		f(&b)
+	}
+	return b
+}
+
+// memory is what a search may take: a test isn't the only one on its machine.
+const memory = 4 << 30
+
+// reserve is how long before the test's deadline the search ends: go test would
+// kill the process, and nobody would hear how far it has come.
+const reserve = 5 * time.Second
+
+// search runs it; the result is nil if there is none, and the test has failed then.
+func search(t testing.TB, s strategies.Strategy, b explore.Bounds) *explore.Result {
+	t.Helper()
+	if s.New == nil {
+		t.Errorf("%s has no New: give a constructor, or two functions by locktest.Functions", s.Name)
+		return nil
+	}
+	ctx := t.Context()
+	if d, can := t.(interface{ Deadline() (time.Time, bool) }); can {
+		if by, limited := d.Deadline(); limited {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadlineCause(ctx, by.Add(-reserve), errors.New("the test's time was up (go test -timeout)"))
+			defer cancel()
+		}
+	}
+	r, err := explore.Run(ctx, b, explore.Options{Memory: memory})
+	if err != nil {
+		t.Errorf("%s cannot be searched: %s", s.Name, err)
+		return nil
+	}
+	return r
+}
+
+// trust fails the test if the search means nothing.
+func trust(t testing.TB, r *explore.Result) bool {
+	t.Helper()
+	var why []string
+	if !r.Complete {
+		why = append(why, "it did not come to its end: "+r.Why)
+	}
+	if !r.Vacuity.Reacquired {
+		why = append(why, "the lock was never acquired, released and acquired again, even with nothing going wrong: is it ever free?")
+	}
+	for _, k := range r.Vacuity.Unused {
+		why = append(why, fmt.Sprintf("there was never an occasion for a fault that the bounds allow: %s", k))
+	}
+	if len(why) > 0 {
+		t.Errorf("the search proves nothing:\n  %s\n%s", strings.Join(why, "\n  "), coverage(r))
+	}
+	return len(why) == 0
+}

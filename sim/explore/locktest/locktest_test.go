@@ -1,0 +1,328 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim"
+	"lockstep/sim/explore"
+	"lockstep/sim/explore/locktest"
+	"lockstep/strategies"
+)
+
+// witness is a testing.TB that only takes down what it is told.
+type witness struct {
+	testing.TB
+	ctx    context.Context
+	failed bool
+	text   strings.Builder
+}
+
+func (w *witness) Helper()                  {}
+func (w *witness) Name() string             { return "TestMine/a lock" }
+func (w *witness) Context() context.Context { return w.ctx }
+
+func (w *witness) Log(args ...any)            { fmt.Fprintln(&w.text, args...) }
+func (w *witness) Logf(f string, args ...any) { w.Log(fmt.Sprintf(f, args...)) }
+
+func (w *witness) Error(args ...any)            { w.failed = true; w.Log(args...) }
+func (w *witness) Errorf(f string, args ...any) { w.Error(fmt.Sprintf(f, args...)) }
+
+func watching(t *testing.T) *witness { return &witness{TB: t, ctx: t.Context()} }
+
+// says checks whether it failed, and what it said: lines of regular expressions, in
+// this order.
+func (w *witness) says(t *testing.T, failed bool, lines ...string) {
+	t.Helper()
+	text := w.text.String()
+	if w.failed != failed {
+		t.Errorf("failed: %t", w.failed)
+	}
+	rest := text
+	for _, line := range lines {
+		at := regexp.MustCompile("(?m)" + line).FindStringIndex(rest)
+		if at == nil {
+			t.Fatalf("no %q, in this order, in\n%s", line, text)
+		}
+		rest = rest[at[1]:]
+	}
+}
+
+var errTaken = errors.New("taken")
+
+// take is SET NX PX.
+func take(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
+	token := o.Token()
+	won, err := rdb.SetNX(ctx, key, token, o.TTL).Result()
+	if err == nil && !won {
+		err = fmt.Errorf("%s is %w", key, errTaken)
+	}
+	return token, err
+}
+
+// drop is a plain DEL.
+func drop(ctx context.Context, rdb *redis.Client, key, _ string) error {
+	return rdb.Del(ctx, key).Err()
+}
+
+var compareAndDelete = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
+
+// compare is the right one.
+func compare(ctx context.Context, rdb *redis.Client, key, token string) error {
+	return compareAndDelete.Run(ctx, rdb, []string{key}, token).Err()
+}
+
+// mine makes a strategy of two functions.
+func mine(acquire func(context.Context, *redis.Client, string, strategies.Options) (string, error),
+	release func(context.Context, *redis.Client, string, string) error) strategies.Strategy {
+	return strategies.Strategy{New: locktest.Functions(acquire, release, errTaken)}
+}
+
+// small bounds, for what shows at once.
+func small(b *explore.Bounds) { b.Cycles, b.Faults = 2, explore.Budget{} }
+
+// TestPassSaysWhatItCovered: a pass comes with its bounds and with what prevented
+// the worst.
+func TestPassSaysWhatItCovered(t *testing.T) {
+	w := watching(t)
+	r := locktest.Holds(w, mine(take, compare))
+	w.says(t, false, `^TestMine_a_lock: no DG \(double grant\), no FR \(foreign release\), no PD \(permanent deadlock\)$`,
+		`2 clients, 2 cycles each, 1 node, TTL 12s; faults at most: crash=1 pause=1$`,
+		fmt.Sprintf(`all schedules: %d states`, r.States), `[1-9]\d* refusals, [1-9]\d* releases that found`)
+	for _, c := range []sim.Code{sim.DG, sim.FR, sim.PD} {
+		if !r.Holds(c) {
+			t.Errorf("%s isn't excluded", c)
+		}
+	}
+}
+
+// TestFailureIsReadable: it names the violation, shows the least schedule with the
+// lines of the lock's own file, says how to see it again, and no path of this machine.
+func TestFailureIsReadable(t *testing.T) {
+	w := watching(t)
+	locktest.Holds(w, mine(take, drop), func(b *explore.Bounds) { b.Codes = sim.Verdict{sim.FR} })
+	w.says(t, true, `^TestMine_a_lock: FR, foreign release: a client's command removed`,
+		`^the least schedule: 1 fault, 2 changes of client, \d+ choices$`,
+		`A: SET lock A1-\w+ EX 12 NX = OK  \[lock = A1-\w+ \(12s left\)\] +locktest_test.go:\d+$`,
+		`A +pause`, `n1 +expire`, `B: SET lock B1-`, `A +resume`, `A: DEL lock = 1  \[lock gone\] +locktest_test.go:\d+$`, `!! FR  A's DEL removes B's record`,
+		`again: locktest.Replay\(t, lock, "lockstep1,TestMine_a_lock,least-FR,[^"]*"\)`, `bounds `, `covered +all schedules`)
+	if text := w.text.String(); strings.Contains(text, "(/") || strings.Contains(text, " /") {
+		t.Errorf("an absolute path in\n%s", text)
+	}
+}
+
+// TestReplay: what a failure prints can be played again; with another lock the same
+// schedule need not fail.
+func TestReplay(t *testing.T) {
+	w := watching(t)
+	r := locktest.Holds(w, mine(take, drop))
+	schedule := regexp.MustCompile(`again: locktest.Replay\(t, lock, "([^"]*)"\)`).FindStringSubmatch(w.text.String())[1]
+	if first := r.Violated[0]; schedule != first.Schedule.String() || schedule != first.Trace.Schedule {
+		t.Errorf("printed %s\nresult  %s\ntrace   %s", schedule, first.Schedule, first.Trace.Schedule)
+	}
+
+	w = watching(t)
+	locktest.Replay(w, mine(take, drop), schedule)
+	w.says(t, true, `A: DEL lock = 1 `, `!! FR`, `^TestMine_a_lock: FR, foreign release`)
+	w = watching(t)
+	locktest.Replay(w, mine(take, compare), schedule)
+	w.says(t, false, `A: EVAL .* = 0`)
+	w = watching(t)
+	locktest.Replay(w, mine(take, drop), schedule, sim.PD)
+	w.says(t, false, `!! FR`) // but it isn't what was asked for
+	w = watching(t)
+	locktest.Replay(w, mine(take, drop), "lockstep0,x")
+	w.says(t, true, `a schedule begins with "lockstep1"`)
+}
+
+// TestBreaks: exactly the codes that are expected, no fewer and no more.
+func TestBreaks(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		release func(context.Context, *redis.Client, string, string) error
+		want    sim.Verdict
+		failed  bool
+		says    string
+	}{
+		{"as expected", drop, sim.Verdict{sim.FR, sim.DG}, false, `!! FR`},
+		{"more", drop, sim.Verdict{sim.FR}, true, `is expected to show FR, and shows DG FR$`},
+		{"less", compare, sim.Verdict{sim.FR}, true, `is expected to show FR, and shows nothing$`},
+		{"looked for because it is expected", compare, sim.Verdict{sim.OV}, false, `!! OV`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := watching(t)
+			locktest.Breaks(w, mine(take, tt.release), tt.want)
+			w.says(t, tt.failed, tt.says)
+		})
+	}
+}
+
+// TestNondeterminismIsNamed: a lock that draws its own tokens cannot be searched,
+// and is told where it does other things than before.
+func TestNondeterminismIsNamed(t *testing.T) {
+	own := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
+		o.Token = func() string { return fmt.Sprint("t", rand.Uint64()) }
+		return take(ctx, rdb, key, o)
+	}
+	w := watching(t)
+	if r := locktest.Holds(w, mine(own, compare)); r != nil {
+		t.Error("there is a result")
+	}
+	w.says(t, true, `cannot be searched: the lock is not deterministic at sim/explore/locktest/locktest_test.go:\d+: having seen the same, [AB] once goes on with SET lock t\d+ .* and once with SET lock t\d+`)
+}
+
+// TestAlwaysFails: a lock whose Acquire ends in an error every time is never had,
+// and a search that finds nothing there is no proof.
+func TestAlwaysFails(t *testing.T) {
+	wrongType := func(ctx context.Context, rdb *redis.Client, key string, _ strategies.Options) (string, error) {
+		rdb.HSet(ctx, key, "owner", "x")
+		return "", rdb.Get(ctx, key).Err()
+	}
+	w := watching(t)
+	locktest.Holds(w, mine(wrongType, compare), small, func(b *explore.Bounds) { b.Codes = sim.Verdict{sim.DG} })
+	w.says(t, true, `^the search proves nothing:$`, `never acquired, released and acquired again`)
+	w = watching(t)
+	locktest.Breaks(w, mine(wrongType, compare), sim.Verdict{sim.DG}, small)
+	w.says(t, true, `^the search proves nothing:$`)
+}
+
+// TestPanicsFail: in Acquire, in Release on one path only, in the constructor, and
+// FailNow in a helper.
+func TestPanicsFail(t *testing.T) {
+	here := `cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: `
+	for _, tt := range []struct {
+		name, says string
+		lock       strategies.Strategy
+	}{
+		{"acquire", here + `.*index out of range`, mine(func(context.Context, *redis.Client, string, strategies.Options) (string, error) {
+			var held []string
+			return held[len(t.Name())], nil
+		}, compare)},
+		{"only after a loss", here + `lost it`, mine(take, func(ctx context.Context, rdb *redis.Client, key, token string) error {
+			if rdb.Get(ctx, key).Val() != token {
+				panic("lost it")
+			}
+			return compare(ctx, rdb, key, token)
+		})},
+		{"constructor", here + `no tenant`, strategies.Strategy{New: func([]*redis.Client, string, strategies.Options) strategies.Lock { panic("no tenant") }}},
+		{"FailNow", here + `runtime.Goexit ends its thread`, mine(take, func(context.Context, *redis.Client, string, string) error {
+			(&testing.T{}).FailNow()
+			return nil
+		})},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := watching(t)
+			locktest.Holds(w, tt.lock)
+			w.says(t, true, tt.says)
+		})
+	}
+	w := watching(t)
+	locktest.Replay(w, mine(func(context.Context, *redis.Client, string, strategies.Options) (string, error) { panic("at once") }, drop), // The schedule is of another lock.
+		"lockstep1,x,y,seed=1,key=lock,ttl=12s,timeout=3s,latency=0s,retry=1/0s/0s,workload=counter,resource=plain,cold=false,replicas=0,lag=0s,A=1/0s/0s/0s/1/false/false/false/false/false,n1=none/0s,--,A:9")
+	w.says(t, true, `A's code panics at sim/explore/locktest/locktest_test.go:\d+: at once`)
+}
+
+// TestGoroutinesAreNamed: one that was not started by Options.Go uses Redis.
+func TestGoroutinesAreNamed(t *testing.T) {
+	aside := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (token string, err error) {
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			token, err = take(ctx, rdb, key, o)
+		}()
+		<-done
+		return token, err
+	}
+	w := watching(t)
+	locktest.Holds(w, mine(aside, compare))
+	w.says(t, true, `cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: a goroutine that is not one of its threads`)
+}
+
+// TestEndlessIsNamed: a lock that asks again and again is stopped at a depth, and
+// is told so.
+func TestEndlessIsNamed(t *testing.T) {
+	spin := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
+		for {
+			if token, err := take(ctx, rdb, key, o); err == nil {
+				return token, nil
+			}
+		}
+	}
+	w := watching(t)
+	locktest.Holds(w, mine(spin, compare), func(b *explore.Bounds) { b.Cycles, b.Faults[explore.Crash] = 1, 0 })
+	w.says(t, true, `cannot be searched: [AB] has done \d+ operations and comes to no end at sim/explore/locktest/locktest_test.go:\d+`)
+}
+
+// TestClosuresAreRemembered: what a closure keeps from the last cycle makes a
+// difference in the next: the lock that a refusal makes careless is found out. Where
+// the cycles are joined the search doesn't see it, but the engine that plays random
+// schedules for comparison does.
+func TestClosuresAreRemembered(t *testing.T) {
+	lock := strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		refused := false
+		return locktest.Functions(func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
+			if refused {
+				token := o.Token()
+				return token, rdb.Set(ctx, key, token, o.TTL).Err()
+			}
+			token, err := take(ctx, rdb, key, o)
+			refused = errors.Is(err, errTaken)
+			return token, err
+		}, compare, errTaken)(nodes, key, o)
+	}}
+	w := watching(t)
+	locktest.Breaks(w, lock, sim.Verdict{sim.DG, sim.FR}, small)
+	w.says(t, false, `!! DG`)
+	w = watching(t)
+	locktest.Holds(w, lock, small, func(b *explore.Bounds) { b.Remembers = false })
+	w.says(t, true, `cannot be searched: .*the search finds ok, and the engine FR`)
+}
+
+// TestSeveralNodes: a lock on three nodes, with and without a majority.
+func TestSeveralNodes(t *testing.T) {
+	redlock, _ := strategies.Get("redlock")
+	w := watching(t)
+	locktest.Holds(w, strategies.Strategy{New: redlock.New, Nodes: 3})
+	w.says(t, false, `2 clients, 1 cycle each, 3 nodes`)
+
+	first := func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		i := 0
+		if o.Token()[0] == 'B' { // each asks a node of its own
+			i = 1
+		}
+		return locktest.Functions(take, compare, errTaken)(nodes[i:], key, o)
+	}
+	w = watching(t)
+	locktest.Breaks(w, strategies.Strategy{New: first, Nodes: 3}, sim.Verdict{sim.DG})
+	w.says(t, false, `!! DG`)
+}
+
+// TestUnfinished: a search that was cut off proves nothing, and says why.
+func TestUnfinished(t *testing.T) {
+	w := watching(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("the bell rang"))
+	w.ctx = ctx
+	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) {
+		b.Clients, b.Cycles, b.Faults = 4, 9, explore.Budget{4, 9, 9, 9, 9}
+	})
+	w.says(t, true, `^the search proves nothing:$`, `it did not come to its end: the bell rang`, `not all schedules`)
+}
+
+// TestNothingToSearch: a description without a lock.
+func TestNothingToSearch(t *testing.T) {
+	w := watching(t)
+	locktest.Holds(w, strategies.Strategy{})
+	w.says(t, true, `has no New`)
+	w = watching(t)
+	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) { b.TTL = time.Second })
+	w.says(t, true, `cannot be searched: the TTL of a search must be a multiple of 300ms`)
+}

@@ -1,0 +1,54 @@
+package explore
+
+import (
+	"testing"
+
+	"lockstep/strategies"
+)
+
+// TestFaithfulRemembering: a search that takes nothing for forgotten between two
+// cycles agrees with the engine as well.
+func TestFaithfulRemembering(t *testing.T) {
+	t.Parallel()
+	for _, s := range strategies.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			b := Defaults(s)
+			b.Faults, b.Remembers = Budget{1, 3, 1, 1, 1, 1, 1, 1}, true
+			expectAgreement(t, b, 100)
+		})
+	}
+}
+
+// TestRememberingFindsTheSame: for locks whose memory is in their fields, if they
+// have any, it makes no difference to what is found.
+func TestRememberingFindsTheSame(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"setpx-lua", "naive-del", "getset-equal", "reentrant"} {
+		s, known := strategies.Get(name)
+		if !known {
+			t.Fatal(name)
+		}
+		b := Defaults(s)
+		joined, err := Run(t.Context(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Remembers = true
+		apart, err := Run(t.Context(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if apart.States < joined.States {
+			t.Errorf("%s: %d states where all is remembered, and %d where cycles join", name, apart.States, joined.States)
+		}
+		if len(joined.Violated) != len(apart.Violated) {
+			t.Fatalf("%s: %d violations, and %d where all is remembered", name, len(joined.Violated), len(apart.Violated))
+		}
+		for i, v := range joined.Violated {
+			if w := apart.Violated[i]; v.Code != w.Code || v.Trace.Schedule != w.Trace.Schedule {
+				t.Errorf("%s: %s by %s, and %s by %s", name, v.Code, v.Trace.Schedule, w.Code, w.Trace.Schedule)
+			}
+		}
+	}
+}

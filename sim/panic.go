@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// Panic is what the simulator panics with when a strategy's code has panicked: in
+// a coroutine the stack that says where is gone by the time anybody else hears of it.
+type Panic struct {
+	Client string
+	Value  any // what the code panicked with
+	Source Source
+}
+
+func (p *Panic) Error() string {
+	where := ""
+	if p.Source.File != "" {
+		where = fmt.Sprintf(" at %s:%d", p.Source.File, p.Source.Line)
+	}
+	return fmt.Sprintf("%s's code panics%s: %v", p.Client, where, p.Value)
+}
+
+// Unwrap is the error that the code panicked with, if it was one.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// goexit is the value for code that ends its goroutine instead of returning.
+const goexit = "runtime.Goexit ends its thread (does it call FailNow, Fatal or require of a test?)"
+
+// guard runs a strategy's code. It hands panics on with their place, and makes one
+// of a Goexit: that would end, without a word, whoever drives the world. In a
+// client that is killed nothing matters any more, whatever deferred functions do.
+func (c *client) guard(dead *bool, run func()) {
+	returned := false
+	defer func() {
+		v := recover()
+		if returned || *dead {
+			return
+		}
+		if v == nil {
+			v = goexit
+		}
+		if _, already := v.(*Panic); !already {
+			v = &Panic{Client: c.name, Value: v, Source: callerSource(c.world.sources)}
+		}
+		c.world.current = nil
+		panic(v)
+	}()
+	run()
+	returned = true
+}
+
+// strayed is the value for a goroutine of the code's own that uses Redis or a clock.
+// If it took part in the run, the run would hang: control would never come back.
+const strayed = "a goroutine that is not one of its threads uses Redis or the clock: start threads by Options.Go"
+
+// onCoroutine reports whether it is a thread that is running, and not a goroutine
+// that a thread has started: only a coroutine has that bottom.
+func onCoroutine() bool {
+	var pcs [128]uintptr
+	n := runtime.Callers(1, pcs[:])
+	if n == len(pcs) {
+		return true // too deep to tell
+	}
+	for _, pc := range pcs[max(0, n-3):n] {
+		if f := runtime.FuncForPC(pc); f != nil && f.Name() == "runtime.corostart" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/strategies"
+)
+
+// TestPanicsNameTheirLine: a panic in a lock's code, a nil pointer's and a Goexit
+// included, reaches whoever drives the world with the line that did it, and the
+// world can be closed all the same.
+func TestPanicsNameTheirLine(t *testing.T) {
+	sentinel := errors.New("no such tenant")
+	for _, tt := range []struct {
+		name, want string
+		panics     func(*toyLock)
+	}{
+		{"error", "no such tenant", func(*toyLock) { panic(sentinel) }},
+		{"nil", "nil pointer", func(*toyLock) { nobody().rdb = nil }},
+		{"goexit", "runtime.Goexit", func(*toyLock) { runtime.Goexit() }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+				if _, err := toyTake(ctx, l); err != nil {
+					return nil, err
+				}
+				tt.panics(l)
+				return nil, nil
+			}, toyKeep)
+			p := drive(t, s)
+			if p == nil {
+				t.Fatal("no panic")
+			}
+			if text := p.Error(); !strings.Contains(text, "A's code panics at sim/panic_test.go:") || !strings.Contains(text, tt.want) {
+				t.Error(text)
+			}
+			if is := errors.Is(p, sentinel); is != (tt.name == "error") {
+				t.Errorf("wraps the error: %t", is)
+			}
+		})
+	}
+}
+
+// nobody is no lock.
+func nobody() *toyLock { return nil }
+
+// TestConstructorPanics: as above, before there is any thread.
+func TestConstructorPanics(t *testing.T) {
+	s := toy(toyTake, toyDrop)
+	s.New = func([]*redis.Client, string, strategies.Options) strategies.Lock { panic("no configuration") }
+	if p := drive(t, s); p == nil || !strings.Contains(p.Error(), "panic_test.go") {
+		t.Error(p)
+	}
+}
+
+// drive runs one client of a strategy until it ends or panics.
+func drive(t *testing.T, s strategies.Strategy) (p *Panic) {
+	t.Helper()
+	cfg := Config{Strategy: s, Scenario: "x", Key: "lock", TTL: 1e9, Timeout: 1e9, Seed: 1,
+		Clients: []ClientConfig{{Name: "A", Rate: 1, Cycles: 1}}, Nodes: make([]NodeConfig, 1)}
+	w, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		p, _ = recover().(*Panic)
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := w.Reset(cfg, true); err != nil {
+		t.Fatal(err)
+	}
+	for w.Step(SetOf(0)) {
+	}
+	return nil
+}
