@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ const (
 	exitOK       = 0
 	exitOccurred = 1 // what the caller asked to be told about has occurred
 	exitUsage    = 2 // the input has to be mended
+	exitPartial  = 3 // a search has not come to its end, and so proves nothing
 )
 
 // exit is an error that has been told to the user already, if it had to be.
@@ -31,12 +33,17 @@ func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // Main runs the command line and returns the exit status.
 func Main(args []string, in io.Reader, out, errs io.Writer) int {
+	return execute(context.Background(), args, in, out, errs)
+}
+
+// execute is Main until ctx is done; then a search ends with what it has found.
+func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	err := root.Execute()
+	err := root.ExecuteContext(ctx)
 	var status exit
 	switch {
 	case err == nil:
@@ -73,7 +80,7 @@ play any of its runs and to take the course. Anywhere else it prints the matrix.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay())
+	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore())
 	return root
 }
 
@@ -112,12 +119,12 @@ func terminal(stream any) bool {
 }
 
 // parseCodes reads a list such as "DG,FR".
-func parseCodes(list string) (sim.Verdict, error) {
+func parseCodes(flag, list string) (sim.Verdict, error) {
 	var codes sim.Verdict
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
 		code, err := scenarios.ParseCode(word)
 		if err != nil {
-			return nil, fmt.Errorf("--fail-on: %w", err)
+			return nil, fmt.Errorf("--%s: %w", flag, err)
 		}
 		codes = append(codes, code...)
 	}

@@ -63,7 +63,7 @@ The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
 		Args:              exactly("STRATEGY", "SCENARIO"),
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			codes, err := parseCodes(failOn)
+			codes, err := parseCodes("fail-on", failOn)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/cli"
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/strategies"
@@ -85,6 +86,8 @@ func generate(what string) (string, error) {
 	switch kind {
 	case "player":
 		return player(rest)
+	case "explore":
+		return searched(rest)
 	case "codes":
 		return codes(), nil
 	case "trace":
@@ -100,7 +103,7 @@ func generate(what string) (string, error) {
 	case "matrix":
 		return matrix()
 	case "claims":
-		return claims(), nil
+		return claimsText(), nil
 	case "file":
 		data, err := os.ReadFile(filepath.Join("..", rest))
 		return "```" + strings.TrimPrefix(filepath.Ext(rest), ".") + "\n" + string(data) + "```\n", err
@@ -126,6 +129,16 @@ func player(spec string) (string, error) {
 	}
 	view := tui.Snapshot(tui.Options{Strategy: st, Scenario: s, Seed: 1}, width, height, keys)
 	return "```\n" + view + "\n```\n", nil
+}
+
+// searched is what a search prints. Its status is that of one that has come to its
+// end.
+func searched(args string) (string, error) {
+	var out, errs strings.Builder
+	if status := cli.Main(append([]string{"explore"}, strings.Fields(args)...), strings.NewReader(""), &out, &errs); status > 1 {
+		return "", fmt.Errorf("exit status %d: %s", status, errs.String())
+	}
+	return "```\n" + out.String() + "```\n", nil
 }
 
 func codes() string {

@@ -12,15 +12,16 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/claims"
 )
 
-// claims prints Claims with the tests that prove them and break them.
-func claims() string {
+// claimsText prints the claims with the tests that prove them and break them.
+func claimsText() string {
 	var b strings.Builder
-	for i, c := range Claims {
+	for i, c := range claims.All {
 		fmt.Fprintf(&b, "### Claim %d\n\n%s\n\n", i+1, c.Text)
 		if c.Proof == "" {
-			b.WriteString("No test yet: it comes with the search.\n\n")
+			fmt.Fprintf(&b, "%s.\n\n", c.How)
 			continue
 		}
 		fmt.Fprintf(&b, "Tried by `%s`: %s.", c.Proof, c.How)
@@ -40,7 +41,7 @@ var testName = regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]*\b`)
 
 // Every test that a document names is in the sources.
 func TestNamedTestsExist(t *testing.T) {
-	exists := tests(t, "../sim", "../scenarios", "../strategies", ".", example)
+	exists := tests(t, "../sim", "../sim/explore", "../scenarios", "../strategies", ".", example)
 	for _, file := range documents(t) {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -53,7 +54,7 @@ func TestNamedTestsExist(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range Claims {
+	for _, c := range claims.All {
 		if c.Proof != "" && (!exists[c.Proof] || !exists[c.Proof+"Assumptions"]) {
 			t.Errorf("there is no %s, or no %sAssumptions", c.Proof, c.Proof)
 		}

@@ -92,7 +92,7 @@ func objects(t *testing.T) map[string]object {
 					form{"type": "object", "minProperties": 1, "maxProperties": 8, "propertyNames": ref("name"), "additionalProperties": ref("client")}}},
 				"ttl": ref("positive"), "latency": ref("span"), "timeout": ref("positive"), "retry": ref("retry"),
 				"persistence": words(t, "setup: {persistence: zzzzzzzzz}"),
-				"replicas":    whole(0, 3), "lag": ref("positive"),
+				"replicas":    whole(0, 3), "lag": ref("span"), "nodes": whole(2, 9),
 				"workload": words(t, "setup: {workload: zzzzzzzzz}"),
 				"resource": words(t, "setup: {resource: zzzzzzzzz}"),
 				"scripts":  words(t, "setup: {scripts: zzzzzzzzz}"),
@@ -141,12 +141,15 @@ func steps(t *testing.T) map[string]step {
 	return map[string]step{
 		"say": {form: text},
 		"ask": {form: text, needs: []string{"answer"}, beside: map[string]any{"answer": words(t, "script: [{ask: x, answer: zzzzzzzzz}]")}},
-		"run": {form: clients, beside: map[string]any{"to": ref("position"), "for": ref("positive"), "within": ref("positive"),
+		"run": {form: clients, beside: map[string]any{"to": ref("position"), "for": ref("positive"), "steps": whole(1, 10_000), "within": ref("positive"),
 			"otherwise": words(t, "script: [{run: A, otherwise: zzzzzzzzz}]")}},
 		"wait":  {form: ref("positive")},
 		"pause": {form: clients}, "resume": {form: clients}, "crash": {form: clients}, "hang": {form: clients}, "end": {form: clients},
 		"clock": {form: either("client", "node", one("clock", []string{"by"}, map[string]any{"client": ref("name"), "node": nodes, "by": ref("duration")}))},
 		"drop":  {form: either("request", "reply", one("drop", []string{}, map[string]any{"request": ref("name"), "reply": ref("name")}))},
+		"lose":  {form: one("lose", []string{"reply"}, map[string]any{"reply": ref("name")})},
+		"hold":  {form: clients},
+		"free":  {form: ref("name"), beside: map[string]any{"nth": form{"type": "integer", "minimum": 1}}},
 		"delay": {form: either("request", "reply", one("delay", []string{"by"}, map[string]any{"request": ref("name"), "reply": ref("name"), "by": ref("positive")}))},
 		"duplicate": {form: form{"type": "object", "required": []string{"request"}, "additionalProperties": false, "properties": form{
 			"request": ref("name"), "after": ref("span")}}},
@@ -376,7 +379,11 @@ func TestSchemaAcceptsEveryScenario(t *testing.T) {
 	if len(files) == 0 {
 		t.Fatal("no scenarios")
 	}
-	for _, file := range append(files, "example.yaml") {
+	saved := filepath.Join(t.TempDir(), "saved.yaml")
+	if _, err := searched("redlock --faults restart --codes DG --save " + saved); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "example.yaml", saved) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -438,6 +445,15 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		{minimal + "variants: {'a.b': {title: y}}\n", false},
 		{step("run: [A, B]"), true},
 		{step("{run: A, to: before acquire first, within: 5s, otherwise: stop}"), true},
+		{step("{run: A, steps: 7}"), true},
+		{step("{run: A, steps: 0}"), false},
+		{step("lose: {reply: A}"), true},
+		{step("lose: {request: A}"), false},
+		{step("hold: [A, B]"), true},
+		{step("{free: A, nth: 2}"), true},
+		{step("{free: A, nth: 0}"), false},
+		{minimal + "setup: {nodes: 3, lag: 0s, resource: plain}\n", true},
+		{minimal + "setup: {nodes: 1}\n", false},
 		{step("{run: A, to: after release -2}"), true},
 		{step("{run: A, to: before release change}"), true},
 		{step("{run: A, to: before work change}"), false},

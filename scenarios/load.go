@@ -23,9 +23,10 @@ func (l *loader) setup(v value) error {
 		"clients":     l.clients,
 		"persistence": into(&u.persistence, persistence),
 		"replicas":    into(&u.replicas, replicas),
-		"lag":         into(&u.lag, positive),
+		"lag":         l.lagOfAll,
+		"nodes":       into(&u.nodes, nodes),
 		"workload":    into(&u.workload, workload),
-		"resource":    into(&u.resource, resource),
+		"resource":    l.resource,
 		"scripts":     l.scripts,
 		"tokens":      into(&u.tokens, tokens),
 	})
@@ -85,6 +86,18 @@ func (l *loader) ttl(v value) error {
 func (l *loader) latency(v value) error {
 	d, err := notNegative(v)
 	l.s.setup.latency, l.s.setup.noLatency = d, d == 0
+	return err
+}
+
+func (l *loader) lagOfAll(v value) error {
+	d, err := notNegative(v)
+	l.s.setup.lag, l.s.setup.noLag = d, d == 0
+	return err
+}
+
+func (l *loader) resource(v value) error {
+	r, err := resource(v)
+	l.s.setup.resource = &r
 	return err
 }
 
@@ -204,6 +217,15 @@ func replicas(v value) (int, error) {
 	return n, err
 }
 
+// nodes is how many a lock on several servers has.
+func nodes(v value) (int, error) {
+	n, err := v.integer()
+	if err == nil && (n < 2 || n > sim.MaxNodes) {
+		err = v.errorf("a lock on several servers can have 2 to %d of them, not %d", sim.MaxNodes, n)
+	}
+	return n, err
+}
+
 func yes(v value) (bool, error) {
 	s, err := v.text("true or false")
 	if err == nil && s != "true" && s != "false" {
@@ -292,6 +314,9 @@ var stepKeys = map[string]func(*loader, value, []entry) (action, error){
 	"end":       clientStep(func(c string) sim.Fault { return sim.EndThread{Client: c} }),
 	"clock":     (*loader).clock,
 	"drop":      (*loader).drop,
+	"lose":      (*loader).lose,
+	"hold":      clientStep(func(c string) sim.Fault { return sim.Hold{Client: c} }),
+	"free":      (*loader).free,
 	"delay":     (*loader).delay,
 	"duplicate": (*loader).duplicate,
 	"cut":       (*loader).cut,
@@ -387,7 +412,7 @@ func (l *loader) run(v value, more []entry) (action, error) {
 	if r.who, err = l.clientList(v); err != nil {
 		return nil, err
 	}
-	var to, span value
+	var to, span, count value
 	err = rest(more, map[string]func(value) error{
 		"to": func(v value) error {
 			to = v
@@ -398,6 +423,15 @@ func (l *loader) run(v value, more []entry) (action, error) {
 		"for": func(v value) error {
 			span = v
 			return into(&r.span, positive)(v)
+		},
+		"steps": func(v value) error {
+			count = v
+			n, err := v.integer()
+			if err == nil && (n < 1 || n > maxOwnSteps) {
+				err = v.errorf("a run can have 1 to %d steps, not %d", maxOwnSteps, n)
+			}
+			r.steps = n
+			return err
 		},
 		"within": into(&r.within, positive),
 		"otherwise": func(v value) error {
@@ -414,6 +448,10 @@ func (l *loader) run(v value, more []entry) (action, error) {
 		return nil, err
 	case r.to != nil && r.span != 0:
 		return nil, span.errorf("a run has a to or a for, not both")
+	case r.steps != 0 && (r.to != nil || r.span != 0):
+		return nil, count.errorf("a run has a to, a for, or steps: one of them")
+	case r.steps != 0 && len(r.who) != 1:
+		return nil, count.errorf("steps are counted of one client, not of %d", len(r.who))
 	case r.needed && r.to == nil:
 		return nil, v.errorf("\"otherwise\" goes with \"to\"")
 	case r.to != nil && len(r.who) != 1:
@@ -421,6 +459,9 @@ func (l *loader) run(v value, more []entry) (action, error) {
 	}
 	return r, nil
 }
+
+// maxOwnSteps bounds how many steps of a client are counted at once.
+const maxOwnSteps = 10_000
 
 // clientList reads a client's name, a list of them, or all.
 func (l *loader) clientList(v value) ([]string, error) {
@@ -648,6 +689,38 @@ func (l *loader) drop(v value, more []entry) (action, error) {
 		return nil, err
 	}
 	return one(sim.Drop{Client: client, Reply: reply}), rest(more, nil)
+}
+
+// lose: {reply: A}
+func (l *loader) lose(v value, more []entry) (action, error) {
+	var client string
+	err := v.fields(map[string]func(value) error{"reply": into(&client, l.clientName)})
+	if err == nil && client == "" {
+		err = v.errorf("say whose: reply: A")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return one(sim.LoseReply{Client: client}), rest(more, nil)
+}
+
+// free: A, with nth: 2
+func (l *loader) free(v value, more []entry) (action, error) {
+	f := sim.Free{N: 1}
+	var err error
+	if f.Client, err = l.clientName(v); err != nil {
+		return nil, err
+	}
+	err = rest(more, map[string]func(value) error{
+		"nth": into(&f.N, func(v value) (int, error) {
+			n, err := v.integer()
+			if err == nil && n < 1 {
+				err = v.errorf("\"nth\" is %d, and counts from 1", n)
+			}
+			return n, err
+		}),
+	})
+	return one(f), err
 }
 
 func (l *loader) delay(v value, more []entry) (action, error) {

@@ -258,10 +258,12 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// run lets clients act: to a position, for a time, or until they are done.
+// run lets clients act: to a position, for so many steps, for a time, or until
+// they are done.
 type run struct {
 	who    []string
 	to     *position
+	steps  int // of the only client, its own: time that passes until it can act is none
 	span   time.Duration
 	within time.Duration
 	needed bool // the rest of the script is about nothing if the position isn't reached
@@ -279,6 +281,10 @@ func (a run) do(r *runner) error {
 			}
 		}
 	}
+	if a.steps > 0 {
+		r.count(a, client)
+		return nil
+	}
 	if a.to == nil {
 		limit := a.span
 		if limit == 0 {
@@ -288,6 +294,17 @@ func (a run) do(r *runner) error {
 		return nil
 	}
 	return r.runTo(a, client, who)
+}
+
+// count makes so many of a client's own steps.
+func (r *runner) count(a run, client int) {
+	who, made := sim.SetOf(client), 0
+	for limit := r.w.Now() + a.within; made < a.steps; made++ {
+		if r.w.Where(client).Over || !r.until(who, limit, func() bool { return r.w.Ready(who) }) || !r.w.Step(who) {
+			r.missed("%s makes %s, not %d: it has nothing more to do within %s", a.who[0], plural(made, "step"), a.steps, sim.Duration(a.within))
+			return
+		}
+	}
 }
 
 func (r *runner) allOver(who sim.Set) bool {

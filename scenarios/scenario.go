@@ -47,9 +47,11 @@ type setup struct {
 	persistence           sim.Persistence
 	replicas              int
 	lag                   time.Duration
+	noLag                 bool
+	nodes                 int
 	workload              sim.Workload
 	recheck               value // where a client rechecks, if any does
-	resource              sim.Resource
+	resource              *sim.Resource
 	cold                  bool
 	tokens                sim.Tokens
 	line                  value
@@ -290,9 +292,12 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	cfg := sim.Config{
 		Strategy: st, Scenario: sim.Label(s.label()), Key: "lock", TTL: 10 * time.Second,
 		Retry: st.Retry, Timeout: st.Timeout, Latency: time.Millisecond, Lag: time.Millisecond, Seed: seed,
-		Workload: s.setup.workload, Resource: s.setup.resource, Cold: s.setup.cold, Tokens: s.setup.tokens, Clients: slices.Clone(s.setup.clients),
+		Workload: s.setup.workload, Cold: s.setup.cold, Tokens: s.setup.tokens, Clients: slices.Clone(s.setup.clients),
 	}
-	if st.Fences && cfg.Resource == sim.Plain {
+	switch {
+	case s.setup.resource != nil:
+		cfg.Resource = *s.setup.resource
+	case st.Fences:
 		cfg.Resource = sim.Fenced
 	}
 	set := func(to *time.Duration, d time.Duration) {
@@ -320,7 +325,13 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 		cfg.Replicas = max(s.setup.replicas, st.Replicas)
 	}
 	set(&cfg.Lag, s.setup.lag)
-	for range st.Nodes {
+	if s.setup.noLag {
+		cfg.Lag = 0
+	}
+	if st.Nodes > 1 && s.setup.nodes > 0 {
+		cfg.Strategy.Nodes = s.setup.nodes
+	}
+	for range cfg.Strategy.Nodes {
 		cfg.Nodes = append(cfg.Nodes, sim.NodeConfig{Persistence: s.setup.persistence})
 	}
 	return cfg

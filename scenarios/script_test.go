@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/strategies"
 )
 
 // whereItStands is what a client does next, and what was the last thing to
@@ -367,6 +368,7 @@ func TestMissedSteps(t *testing.T) {
 		{"redlock", "clock: {node: [n2, n6], by: 1s}", []string{"redlock runs on 5 nodes: there is no n6"}, []string{"0ms n2 clock jumps by 1s"}},
 		{"setnx", "cut: {client: A, nodes: n2}", []string{"setnx runs on 1 node: there is no n2"}, nil},
 		{"setnx", "cut: {client: A}", nil, []string{"0ms net the link between A and n1 is cut"}},
+		{"setnx", "free: A", []string{"free: no request of A is held up"}, nil},
 		{"setnx", "crash: [A, B]", nil, []string{"0ms A crashes", "0ms B crashes"}},
 		{"setnx", "clock: {client: B, by: -3s}", nil, []string{"0ms B wall clock jumps by -3s"}},
 	} {
@@ -638,6 +640,88 @@ variants:
 		}
 		if !slices.ContainsFunc(trace.Events, func(e sim.Event) bool { return e.Kind.String() == c.want }) {
 			t.Errorf("%s: no %s", c.s.Name, c.want)
+		}
+	}
+}
+
+// A step is one operation of the client's own code, and no more.
+func TestRunSteps(t *testing.T) {
+	s := script(t, "title: x\nsetup: {clients: {A: {work: 0s}}, latency: 0s}\nscript:\n  - {run: A, steps: 3}\n  - say: one\n"+
+		"  - {run: A, steps: 1}\n  - say: two\n  - {run: A, steps: 100}\n")
+	trace := mustRun(t, s, "naive-del")
+	var before []string
+	for _, n := range trace.Notes[:2] {
+		before = append(before, n.Text+": "+trace.Events[n.Seq-2].Kind.String())
+	}
+	// It begins, asks, and sends; the command is executed at once. Its reply is the
+	// next step. Left are: enter, read, write, leave, release, send, receive.
+	equal(t, "stands after", before, "one: execute", "two: granted")
+	equal(t, "said", missed(trace), "A makes 7 steps, not 100: it has nothing more to do within 60s")
+}
+
+// Steps are the client's own: the time that passes until it can act is none.
+func TestRunStepsWaits(t *testing.T) {
+	for within, want := range map[string][]string{
+		"6s": {"0ms A sleeps for 5s", "5s A wakes up", "5s A writes the store: 1"},
+		"4s": {"0ms A sleeps for 5s", "5s A wakes up", "5s A writes the store: 1"}, // when the script is over, the run goes on
+	} {
+		s := script(t, "title: x\nsetup: {clients: {A: {work: 5s}}, latency: 0s}\nscript:\n  - {run: A, to: work}\n  - {run: A, steps: 1}\n"+
+			"  - {run: A, steps: 2, within: "+within+"}\n  - say: here\n")
+		trace := mustRun(t, s, "naive-del")
+		equal(t, "events", of(trace, sim.KindSleep, sim.KindWake, sim.KindWrite), want...)
+		here := trace.Notes[len(trace.Notes)-1].At
+		if said := missed(trace); within == "6s" && (len(said) > 0 || here != 5*time.Second) ||
+			within == "4s" && (len(said) != 1 || here != 4*time.Second) {
+			t.Errorf("within %s: at %s, said %q", within, here, said)
+		}
+	}
+}
+
+// What meets the next request of a client.
+func TestLoseHoldFree(t *testing.T) {
+	setup := "title: x\nsetup: {latency: 0s, retry: {tries: 1}}\nscript:\n"
+	trace := mustRun(t, script(t, setup+"  - lose: {reply: A}\n  - run: A\n"), "naive-del")
+	equal(t, "lost", of(trace, sim.KindExecute, sim.KindTimeout)[1:2], "3s A no reply from n1 in 3s: timeout")
+	trace = mustRun(t, script(t, setup+"  - hold: A\n  - {run: A, steps: 3}\n  - {run: B, to: work}\n  - free: A\n"), "naive-del")
+	equal(t, "arrive", clientsOf(trace, sim.KindExecute)[:2], "B", "A")
+}
+
+func clientsOf(trace *sim.Trace, kind sim.Kind) (names []string) {
+	for _, e := range trace.Events {
+		if e.Kind == kind {
+			names = append(names, trace.Clients[e.Client])
+		}
+	}
+	return names
+}
+
+// A lock on several servers runs on as many as the setup says, and a schedule of
+// it can be replayed; a lock on one server stays there.
+func TestNodes(t *testing.T) {
+	s := script(t, "title: x\nsetup: {nodes: 3}\nscript: [run: A]\n")
+	trace := mustRun(t, s, "redlock")
+	if len(trace.Nodes) != 3 || trace.Need != 2 {
+		t.Errorf("nodes %v, of which a holder needs %d", trace.Nodes, trace.Need)
+	}
+	schedule, err := sim.ParseSchedule(trace.Schedule, FindStrategy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Replay(schedule)
+	if err != nil || again.Hash != trace.Hash {
+		t.Errorf("replayed it is another run: %v", err)
+	}
+	if trace := mustRun(t, s, "setnx"); len(trace.Nodes) != 1 {
+		t.Errorf("setnx runs on %v", trace.Nodes)
+	}
+}
+
+// A resource can be plain, where the strategy would have it check.
+func TestPlainResource(t *testing.T) {
+	fenced, _ := strategies.Get("fenced")
+	for setup, want := range map[string]sim.Resource{"{ttl: 1s}": sim.Fenced, "{resource: plain}": sim.Plain, "{resource: fenced-writes}": sim.FencedWrites} {
+		if cfg := script(t, "title: x\nsetup: "+setup+"\nscript: [run: A]\n").Config(fenced, 1); cfg.Resource != want {
+			t.Errorf("%s: %s", setup, cfg.Resource)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"lockstep/docs"
+	"lockstep/sim/claims"
 	"lockstep/strategies"
 )
 
@@ -24,13 +24,13 @@ type breach struct {
 	want            string
 }
 
-// tryBreaches plays the breaches of a claim. They are those that docs.Claims
+// tryBreaches plays the breaches of a claim. They are those that claims.All
 // lists, and each shows what the claim says is never shown.
 func tryBreaches(t *testing.T, claim int, all []breach) {
 	t.Helper()
-	c := docs.Claims[claim-1]
+	c := claims.All[claim-1]
 	if name := c.Proof + "Assumptions"; t.Name() != name {
-		t.Errorf("docs.Claims has claim %d broken by %s, and this is %s", claim, name, t.Name())
+		t.Errorf("claims.All has claim %d broken by %s, and this is %s", claim, name, t.Name())
 	}
 	listed, played, held := map[string]bool{}, map[string]bool{}, 0
 	for _, a := range c.Assumptions {
@@ -47,7 +47,7 @@ func tryBreaches(t *testing.T, claim int, all []breach) {
 				t.Errorf("%s: %s, though all assumptions hold", b.how, b.want)
 			}
 		case !listed[name]:
-			t.Errorf("docs.Claims lacks %q", name)
+			t.Errorf("claims.All lacks %q", name)
 		case played[name]:
 			t.Errorf("%q is broken twice", name)
 		default:

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/docs"
+	"lockstep/sim/claims"
 	"lockstep/strategies"
 )
 
-// The claims are those of docs.Claims. Each is tried in random runs, in which
+// The claims are those of claims.All. Each is tried in random runs, in which
 // whatever the claim allows for goes wrong; how its assumptions are broken is in
 // assumptions_test.go.
 
@@ -21,7 +21,7 @@ var thorough = flag.Int("thorough", 1, "how many times as many random runs to tr
 
 // claim is what never happens, in how many runs, though what does happen in some.
 type claim struct {
-	number int // of docs.Claims
+	number int // of claims.All
 	cfg    func(rng *rand.Rand) Config
 	faults faultMaker
 	runs   int
@@ -34,11 +34,12 @@ type claim struct {
 // which can be replayed.
 func (c *claim) try(t *testing.T) {
 	t.Helper()
-	for _, code := range docs.Claims[c.number-1].Never {
+	for _, code := range claims.All[c.number-1].Never {
 		if known, _ := ParseCode(code); !slices.Contains(c.never, known) {
 			t.Errorf("claim %d says never %s, and that is not looked for", c.number, code)
 		}
 	}
+	of := claims.All[c.number-1].Of
 	runs := c.runs * *thorough
 	if raceDetector {
 		runs /= 10
@@ -57,6 +58,9 @@ func (c *claim) try(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		cfg := c.cfg(rng)
 		cfg.Seed = seed
+		if !slices.Contains(of, cfg.Strategy.Name) {
+			t.Fatalf("claim %d is of %s, and this tries %s", c.number, of, cfg.Strategy.Name)
+		}
 		w := worldFor(t, worlds, cfg)
 		if err := w.Reset(cfg, false); err != nil {
 			t.Fatal(err)
@@ -168,6 +172,7 @@ func isHang(f Fault) bool {
 
 func TestClaim1(t *testing.T) {
 	t.Parallel()
+	var tried []string
 	for _, tc := range []struct {
 		strategy string
 		runs     int
@@ -181,6 +186,7 @@ func TestClaim1(t *testing.T) {
 		// It exposes no deadline, so none that leaves an allowance for slow clocks.
 		{"watchdog", 200, []float64{1, 1.01, 3}, awake, []Code{DG, FR, PD, LV}},
 	} {
+		tried = append(tried, tc.strategy)
 		t.Run(tc.strategy, func(t *testing.T) {
 			(&claim{
 				number: 1,
@@ -197,6 +203,9 @@ func TestClaim1(t *testing.T) {
 				some:  []Code{OV, SW, FN, BD},
 			}).try(t)
 		})
+	}
+	if of := claims.All[0].Of; !slices.Equal(tried, of) {
+		t.Errorf("claim 1 is of %s, and tried with %s", of, tried)
 	}
 }
 

@@ -197,6 +197,9 @@ func (p *scheduleParser) moves(words []string, from int) (Schedule, error) {
 			return Schedule{}, fmt.Errorf("the schedule lacks the setting %q", name)
 		}
 	}
+	if c := &p.s.Config; c.Strategy.Nodes > 1 && len(c.Nodes) > 1 {
+		c.Strategy.Nodes = len(c.Nodes) // such a lock runs on as many as it is given
+	}
 	if err := p.s.Config.Validate(); err != nil {
 		return Schedule{}, err
 	}

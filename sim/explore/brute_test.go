@@ -378,7 +378,7 @@ func bruteForceAgrees(t *testing.T, b Bounds) {
 	}
 	got := map[sim.Code]cost{}
 	for _, v := range r.Violated {
-		got[v.Code] = cost{int32(v.Faults), int32(v.Switches), int32(v.Steps)}
+		got[v.Code] = cost{int32(len(v.Faults)), int32(v.Switches), int32(v.Steps)}
 	}
 	t.Logf("%v: %d schedules in %s, %d states: %v", b.Faults, runs, d, r.States, want)
 	if !r.Complete || !maps.Equal(got, want) {

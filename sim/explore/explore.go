@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
+	"time"
 
 	"lockstep/sim"
 )
@@ -17,13 +17,14 @@ type Result struct {
 	Complete bool   // every schedule within the bounds was covered
 	Why      string // it wasn't
 
+	Depth       int   // all schedules of so many choices were covered
 	States      int64 // distinct situations
 	Transitions int64 // choices followed from them
 	Commands    int   // commands that Redis really executed; all others were remembered
 	Operations  int   // operations that client code really carried out
 
-	Found    sim.Verdict       // the codes that some schedule violates
-	Violated []*Counterexample // worst first; all that were found, unless a limit was reached
+	Found    sim.Verdict       // what some schedule violates
+	Violated []*Counterexample // of each of these the least, worst first; some may lack if the search was cut off
 	Vacuity  Vacuity
 	Near     NearMisses
 }
@@ -32,10 +33,14 @@ type Result struct {
 // faults, then the fewest changes from one client to another, then the fewest
 // choices.
 type Counterexample struct {
-	Code                    sim.Code
-	Schedule                sim.Schedule
-	Faults, Switches, Steps int
-	Trace                   *sim.Trace // of the whole engine, which has run it
+	Code            sim.Code
+	Schedule        sim.Schedule
+	Faults          []Fault
+	Switches, Steps int
+	Trace           *sim.Trace // of the whole engine, which has run it
+	// Within are the smaller bounds in which it is the least, where there was no time
+	// to find that of the search's own.
+	Within *Bounds
 }
 
 // Vacuity says whether a search without a finding means anything.
@@ -105,7 +110,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	}
 	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
 	_, n := s.seen.sizes()
-	r.States = int64(n)
+	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations = m.v.ran, m.k.ran
 	var all tally
 	for _, x := range s.crew {
@@ -117,39 +122,85 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 			r.Vacuity.Unused = append(r.Vacuity.Unused, Kind(k))
 		}
 	}
-	s.seen, s.crew = nil, nil // the least schedules need room of their own
 	found := codes(s.found.Load()) & m.bounds.codes()
 	r.Found = found.verdict()
-	if s.why != "" {
-		runtime.GC() // so that what was over a limit isn't any more
+	s.seen, s.crew = nil, nil // the least schedules need room of their own
+	opt.tell(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
+	if ctx.Err() != nil { // who has had enough of the search still wants to know what it has found
+		var done func()
+		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer done()
 	}
-	return r, m.conclude(r, found, func() string { return s.limit(ctx) })
+	if err := m.conclude(ctx, r, found, opt); err != nil {
+		return nil, err
+	}
+	return r, r.smaller(ctx)
 }
 
-// conclude finds the least schedules, and has the whole engine run them, and some
-// others besides. limit says why it must not go on looking, if so.
-func (m *model) conclude(r *Result, found codes, limit func() string) error {
-	if err := m.k.recheck(); err != nil {
-		return err
+// smaller finds counterexamples within smaller bounds, where a search that was cut
+// off had no time to find the least of its own: better some than none.
+func (r *Result) smaller(ctx context.Context) error {
+	for cycles := 1; cycles <= min(2, r.Bounds.Cycles) && len(r.Violated) < len(r.Found); cycles++ {
+		b := r.Bounds
+		b.Clients, b.Cycles, b.Codes = min(2, b.Clients), cycles, nil
+		for k := range b.Faults {
+			b.Faults[k] = min(1, b.Faults[k])
+		}
+		for _, c := range r.Found {
+			if r.Find(c) == nil {
+				b.Codes = append(b.Codes, c)
+			}
+		}
+		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		small, err := runIn(ctx, b)
+		done()
+		if err != nil {
+			return err
+		}
+		for _, v := range small {
+			v.Within = &b
+			r.Violated = append(r.Violated, v)
+		}
 	}
+	slices.SortFunc(r.Violated, func(a, b *Counterexample) int { return int(a.Code) - int(b.Code) })
+	return nil
+}
+
+// runIn is a search that is not itself made up for.
+func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
+	m, err := newModel(b)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	err = m.conclude(ctx, r, b.codes(), Options{})
+	return r.Violated, errors.Join(err, m.close())
+}
+
+// grace is how long a search that is cut off may still look for the least of the
+// violations that it has found.
+const grace = 2 * time.Second
+
+// conclude finds the least schedules, and has the whole engine run them, and some
+// others besides.
+func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Options) error {
 	w, err := sim.New(m.cfg)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
-	trails, why, err := m.least(found, limit)
+	trails, err := m.least(found, func() bool { return ctx.Err() != nil || opt.full() })
 	if err != nil {
+		return err
+	}
+	if err := m.k.recheck(); err != nil { // before the engine disagrees, and nobody knows why
 		return err
 	}
 	for _, c := range sim.Codes {
 		trail, any := trails[c]
 		if !any {
-			switch {
-			case !found.has(c):
-			case why == "":
-				return fmt.Errorf("the search has found %s, and can't say how it comes to that", c)
-			case r.Complete:
-				r.Complete, r.Why = false, fmt.Sprintf("there is a %s, and the search for its least schedule was cut off: %s", c.Name(), why)
+			if found.has(c) && r.Why == "" {
+				r.Complete, r.Why = false, fmt.Sprintf("there is a %s, and the search for its least schedule was cut off", c.Name())
 			}
 			continue
 		}
@@ -197,7 +248,9 @@ func (m *model) counterexample(w *sim.World, c sim.Code, trail []move) (*Counter
 	price := m.costOf(trail)
 	schedule := w.Schedule()
 	schedule.Moves = slices.Clone(schedule.Moves) // the world writes the next run's over them
-	return &Counterexample{Code: c, Schedule: schedule, Faults: int(price.faults), Switches: int(price.switches), Steps: int(price.steps), Trace: t}, nil
+	v := &Counterexample{Code: c, Schedule: schedule, Switches: int(price.switches), Steps: int(price.steps), Trace: t}
+	v.Faults, err = m.faults(w, c, trail)
+	return v, err
 }
 
 // reacquires plays the schedule in which nothing goes wrong: one client after the

@@ -441,7 +441,7 @@ func describeLeast(r *Result, code sim.Code) string {
 		return "nothing"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d faults, %d switches, %d steps\n", v.Code, v.Faults, v.Switches, v.Steps)
+	fmt.Fprintf(&b, "%s: %d faults, %d switches, %d steps\n", v.Code, len(v.Faults), v.Switches, v.Steps)
 	for i := range v.Trace.Events {
 		fmt.Fprintln(&b, v.Trace.Line(&v.Trace.Events[i]))
 	}

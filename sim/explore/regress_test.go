@@ -150,7 +150,7 @@ func TestCatalogue(t *testing.T) {
 func leastText(r *Result) string {
 	var list []string
 	for _, v := range r.Violated {
-		list = append(list, fmt.Sprintf("%s %d/%d/%d", v.Code, v.Faults, v.Switches, v.Steps))
+		list = append(list, fmt.Sprintf("%s %d/%d/%d", v.Code, len(v.Faults), v.Switches, v.Steps))
 	}
 	return strings.Join(list, ", ")
 }

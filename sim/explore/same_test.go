@@ -47,7 +47,7 @@ func outcome(t *testing.T, b Bounds, workers int) string {
 		if v.Schedule.String() != v.Trace.Schedule {
 			t.Errorf("the schedule of %s is\n%s\nand its trace's\n%s", v.Code, v.Schedule, v.Trace.Schedule)
 		}
-		fmt.Fprintf(&text, "%s %d/%d/%d %s %s\n", v.Code, v.Faults, v.Switches, v.Steps, v.Trace.Hash, v.Schedule)
+		fmt.Fprintf(&text, "%s %d/%d/%d %s %s\n", v.Code, len(v.Faults), v.Switches, v.Steps, v.Trace.Hash, v.Schedule)
 	}
 	return text.String()
 }

@@ -23,9 +23,10 @@ type Options struct {
 // Progress is how far a search has come.
 type Progress struct {
 	States, Transitions int64
-	Depth               int // choices from the beginning
-	Frontier            int // states of this depth that are not followed yet
-	Bytes               int // that the states take
+	Depth               int  // choices from the beginning
+	Frontier            int  // states of this depth that are not followed yet
+	Bytes               int  // that the states take
+	Concluding          bool // the search is over, and the least schedules are looked for
 }
 
 // search is one search under way.
@@ -58,6 +59,9 @@ func (s *search) run(ctx context.Context) error {
 		x.hasty = true
 		s.crew = append(s.crew, x)
 	}
+	if ctx.Err() != nil {
+		s.halt(context.Cause(ctx).Error())
+	}
 	done := s.watch(ctx)
 	defer done()
 	var from [shards]uint32
@@ -67,7 +71,9 @@ func (s *search) run(ctx context.Context) error {
 		if len(units) == 0 {
 			return s.err
 		}
-		s.layer(units)
+		if s.layer(units); s.stop.Load() {
+			break
+		}
 		from = to
 		s.depth.Add(1)
 	}
@@ -232,27 +238,36 @@ func (s *search) watch(ctx context.Context) (done func()) {
 
 func (s *search) check() {
 	_, n := s.seen.sizes()
-	if s.opt.Progress != nil {
-		s.opt.Progress(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.seen.bytes()})
-	}
-	if why := s.limit(context.Background()); why != "" {
-		s.halt(why)
+	s.opt.tell(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.seen.bytes()})
+	if s.opt.full() {
+		s.halt("the memory limit was reached")
 	}
 }
 
-// limit says which limit is reached, if any.
-func (s *search) limit(ctx context.Context) string {
-	if ctx.Err() != nil {
-		return context.Cause(ctx).Error()
+func (o *Options) tell(p Progress) {
+	if o.Progress != nil {
+		o.Progress(p)
 	}
-	if s.opt.Memory > 0 {
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		if int64(stats.HeapAlloc) > s.opt.Memory {
-			return "the memory limit was reached"
+}
+
+// full reports whether the limit of memory is reached.
+func (o *Options) full() bool {
+	if o.Memory <= 0 {
+		return false
+	}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc) > o.Memory
+}
+
+// Sought lists the codes that the search looks for, worst first.
+func (b *Bounds) Sought() (v sim.Verdict) {
+	for _, c := range sim.Codes {
+		if b.codes().has(c) {
+			v = append(v, c)
 		}
 	}
-	return ""
+	return v
 }
 
 // codes are those that the search looks for.

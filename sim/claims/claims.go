@@ -1,4 +1,8 @@
-package docs
+// Package claims says what is claimed of which lock, and on what that rests: for
+// the tests of the engine, the documents, and whoever reads the result of a search.
+package claims
+
+import "slices"
 
 // Claim is what is said of a kind of lock, with all that it rests on. A claim is
 // only as good as its assumptions: so each has a test of the engine that tries to
@@ -6,6 +10,7 @@ package docs
 // thereby the claim. Those tests are held to this list, and this list to them.
 type Claim struct {
 	Text  string
+	Of    []string // the strategies for which that is tried; none where it is of many
 	Never []string // codes that no run shows while the assumptions hold
 	Proof string   // the test in package sim that tries to refute it; none yet if empty
 	How   string   // what that test tries
@@ -21,11 +26,12 @@ type Assumption struct {
 	Breaches []string
 }
 
-// Claims are all of them, in their order.
-var Claims = []Claim{
+// All are the claims, in their order.
+var All = []Claim{
 	{
 		Text: "On one server, SET NX PX with a unique token and an atomic compare-and-delete never grants twice, " +
 			"under any pause, crash, loss, delay, reordering, duplicate, or error of a client's wall clock.",
+		Of:    []string{"setpx-lua", "setpx-watch", "setpx-delex", "watchdog"},
 		Never: []string{"DG"},
 		Proof: "TestClaim1",
 		How: "random schedules of pauses, crashes, hangs, lost, late and repeated messages, cut and slow links, steps of wall clocks, " +
@@ -58,6 +64,7 @@ var Claims = []Claim{
 	},
 	{
 		Text:  "With a fencing token there is no SW, not even where the lock itself has failed, and two overlap or hold it at a time.",
+		Of:    []string{"fenced"},
 		Never: []string{"SW"},
 		Proof: "TestClaim3",
 		How:   "the random schedules of claim 1, with evictions and steps of the server's clock as well; with fenced",
@@ -72,6 +79,7 @@ var Claims = []Claim{
 	},
 	{
 		Text:  "Redlock never grants twice, whatever else a minority of its servers and the network do.",
+		Of:    []string{"redlock"},
 		Never: []string{"DG"},
 		Proof: "TestClaim4",
 		How:   "random schedules in which fewer than half of the servers are down; with three and with five servers",
@@ -101,5 +109,17 @@ var Claims = []Claim{
 	{
 		Text: "An exhaustive search proves a claim within its bounds: so many clients, cycles, instants, and faults of each kind. " +
 			"What it covered is part of what it says.",
+		How: "`lockstep explore` does that, and prints what it covered; `TestFaithful` holds what the search remembers to what the whole engine does",
 	},
+}
+
+// For is the claims that say of a strategy that it never shows a code, by their
+// numbers from 1.
+func For(strategy, code string) (numbers []int) {
+	for i, c := range All {
+		if slices.Contains(c.Of, strategy) && slices.Contains(c.Never, code) {
+			numbers = append(numbers, i+1)
+		}
+	}
+	return numbers
 }

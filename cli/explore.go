@@ -1,0 +1,348 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+	"lockstep/sim/explore"
+)
+
+// exploration is what the flags of a search say.
+type exploration struct {
+	clients, cycles, nodes, workers         int
+	faults, codes, caller, resource, memory string
+	ttl, limit                              time.Duration
+	json                                    bool
+	save                                    string
+	given                                   func(flag string) bool
+}
+
+func newExplore() *cobra.Command { return newExploration(&exploration{}) }
+
+func newExploration(x *exploration) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "explore STRATEGY",
+		Short: "Search every schedule within bounds, not only a scripted one",
+		Long: `Search every schedule of a strategy within bounds: so many clients, each taking
+the lock so often, and so many faults of each kind, at every instant at which
+they make a difference. What no schedule violates holds, within these bounds;
+of what some violate, the least schedule is shown: that with the fewest faults,
+then the fewest changes from one client to another, then the fewest steps.
+
+The kinds of fault are ` + strings.Join(explore.Kinds(), ", ") + `;
+"crash" alone is crash=1, and "none" is no fault at all.
+
+The exit status is 0 when the search is complete and nothing is violated that it
+was told to look for with --codes (without it, no failure at all), 1 when
+something is, 2 when the input has to be mended, and 3 when the search did not
+come to its end and has found nothing, or was interrupted.`,
+		Example: `  lockstep explore setpx-lua --codes DG,FR,PD
+  lockstep explore get-then-del --faults pause=1 --codes FR --save regression.yaml
+  lockstep explore redlock --faults crash,restart --time-limit 1m --json`,
+		Args: exactly("STRATEGY"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return scenarios.StrategyNames(), cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd, args[0]) },
+	}
+	x.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
+	f := cmd.Flags()
+	f.IntVar(&x.clients, "clients", 2, "how many clients there are")
+	f.IntVar(&x.cycles, "cycles", 2, "how often each takes the lock; for locks on several servers the default is 1")
+	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
+	f.IntVar(&x.nodes, "nodes", 3, "of a lock on several servers: how many")
+	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD")
+	f.StringVar(&x.caller, "caller", "plain", "what the callers do: plain, checks (looks whether its lease is over before each access), extends (extends it before it writes)")
+	f.StringVar(&x.resource, "resource", "", "plain, fenced, or fenced-writes (default fenced where there are fencing tokens)")
+	f.DurationVar(&x.ttl, "ttl", 12*time.Second, "of a lease")
+	f.DurationVar(&x.limit, "time-limit", 0, "stop the search after that time (default none)")
+	f.StringVar(&x.memory, "memory-limit", "3GiB", "stop it when it takes so much `MEMORY`, such as 512MB or 2GiB")
+	f.IntVar(&x.workers, "workers", 0, "how many cores to use (default all)")
+	f.BoolVar(&x.json, "json", false, "print the result as JSON")
+	f.StringVar(&x.save, "save", "", "write the least schedule of the worst violation to `FILE.yaml`, a scenario that shows it")
+	return cmd
+}
+
+// errInterrupted is why a search ended that somebody has had enough of.
+var errInterrupted = errors.New("it was interrupted")
+
+func (x *exploration) run(cmd *cobra.Command, strategy string) error {
+	b, err := x.bounds(strategy)
+	if err != nil {
+		return err
+	}
+	opt := explore.Options{Workers: x.workers}
+	if opt.Memory, err = x.limits(); err != nil {
+		return err
+	}
+	ctx, interrupted, done := x.context(cmd.Context())
+	defer done()
+	p := newProgress(cmd.ErrOrStderr())
+	opt.Progress = p.show
+	start := time.Now()
+	r, err := explore.Run(ctx, b, opt)
+	took := time.Since(start)
+	p.end()
+	if err != nil {
+		return err
+	}
+	p.took(r, took)
+	if x.json {
+		err = writeJSON(cmd.OutOrStdout(), resultAsJSON(r, took))
+	} else {
+		err = writeResult(cmd.OutOrStdout(), r)
+	}
+	if err == nil && x.save != "" {
+		err = x.keep(cmd.ErrOrStderr(), r)
+	}
+	if err != nil {
+		return err
+	}
+	return x.status(r, interrupted())
+}
+
+// context ends with the first Ctrl-C, or when the time is up. The second Ctrl-C
+// ends the program.
+func (x *exploration) context(parent context.Context) (ctx context.Context, interrupted func() bool, done func()) {
+	signals, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
+	detach := context.AfterFunc(signals, func() { stop(); cancel(errInterrupted) })
+	timeUp := func() {}
+	if x.given("time-limit") {
+		ctx, timeUp = context.WithTimeoutCause(ctx, x.limit, fmt.Errorf("the time limit of %s was reached", x.limit))
+	}
+	if parent.Err() != nil {
+		cancel(errInterrupted)
+	}
+	return ctx, func() bool { return signals.Err() != nil }, func() { detach(); stop(); timeUp(); cancel(nil) }
+}
+
+// status is the result as an exit status.
+func (x *exploration) status(r *explore.Result, interrupted bool) error {
+	counts := func(c sim.Code) bool { return x.codes != "" || c.Failure() }
+	switch {
+	case interrupted && !r.Complete:
+		return exit(exitPartial)
+	case slices.ContainsFunc(r.Found, counts):
+		return exit(exitOccurred)
+	case !r.Complete:
+		return exit(exitPartial)
+	}
+	return nil
+}
+
+// bounds are what the flags ask for.
+func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
+	st, err := scenarios.FindStrategy(strategy)
+	if err != nil {
+		return explore.Bounds{}, err
+	}
+	b := explore.Defaults(st)
+	b.Clients, b.TTL = x.clients, x.ttl
+	if x.given("cycles") {
+		b.Cycles = x.cycles
+	}
+	if x.given("nodes") {
+		if b.Nodes = x.nodes; b.Nodes < 1 {
+			return b, fmt.Errorf("--nodes: a lock runs on 1 node or more, not on %d", x.nodes)
+		}
+	}
+	if x.given("faults") {
+		if b.Faults, err = parseBudget(x.faults); err != nil {
+			return b, err
+		}
+	}
+	if b.Codes, err = parseCodes("codes", x.codes); err != nil {
+		return b, err
+	}
+	if x.given("codes") && len(b.Codes) == 0 {
+		return b, fmt.Errorf("--codes: %q names no code to look for", x.codes)
+	}
+	if err := x.callers(&b); err != nil {
+		return b, err
+	}
+	_, err = b.Config()
+	return b, err
+}
+
+// callers says what is done around the lock.
+func (x *exploration) callers(b *explore.Bounds) error {
+	name := b.Strategy.Name
+	switch x.caller {
+	case "plain":
+	case "checks":
+		b.Checks = true
+	case "extends":
+		if b.Extend = true; !b.Strategy.Extends() {
+			return fmt.Errorf("--caller: %s has no way to extend a lease", name)
+		}
+	default:
+		return fmt.Errorf("--caller: %w", scenarios.Unknown("caller", x.caller, []string{"plain", "checks", "extends"}))
+	}
+	if !x.given("resource") {
+		return nil
+	}
+	r, err := sim.ParseResource(x.resource)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--resource: %w", scenarios.Unknown("resource", x.resource, []string{"plain", "fenced", "fenced-writes"}))
+	case r != sim.Plain && !b.Strategy.Fences:
+		return fmt.Errorf("--resource: %s hands out no fencing tokens that a resource could check", name)
+	}
+	b.Resource = r
+	return nil
+}
+
+// limits checks what a search may take, and where its result goes.
+func (x *exploration) limits() (memory int64, err error) {
+	switch ext := filepath.Ext(x.save); {
+	case x.limit < 0:
+		return 0, fmt.Errorf("--time-limit: %s is less than nothing", x.limit)
+	case x.workers < 0:
+		return 0, fmt.Errorf("--workers: there cannot be %d", x.workers)
+	case x.given("save") && ext != ".yaml" && ext != ".yml":
+		return 0, fmt.Errorf("--save: a scenario's file ends in .yaml, and %q does not", x.save)
+	}
+	return parseSize(x.memory)
+}
+
+// parseBudget reads "crash=1,pause".
+func parseBudget(list string) (b explore.Budget, err error) {
+	if list == "none" {
+		return b, nil
+	}
+	seen := map[explore.Kind]bool{}
+	for _, word := range strings.Split(list, ",") {
+		name, count, counted := strings.Cut(strings.TrimSpace(word), "=")
+		kind, known := explore.ParseKind(name)
+		n := 1
+		switch {
+		case name == "":
+			return b, fmt.Errorf("--faults: %q lacks a kind of fault; none at all is --faults none", list)
+		case !known:
+			return b, fmt.Errorf("--faults: %w", scenarios.Unknown("kind of fault", name, explore.Kinds()))
+		case seen[kind]:
+			return b, fmt.Errorf("--faults: %s is here twice", kind)
+		}
+		if counted {
+			if n, err = strconv.Atoi(count); err != nil || n < 0 || n > maxFaults {
+				return b, fmt.Errorf("--faults: %q is not a number of faults from 0 to %d", count, maxFaults)
+			}
+		}
+		seen[kind], b[kind] = true, uint8(n)
+	}
+	return b, nil
+}
+
+// maxFaults of a kind are more than any search comes to the end of.
+const maxFaults = 9
+
+var units = []struct {
+	name  string
+	bytes int64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}}
+
+// parseSize reads 512MB, 2GiB, 1.5GiB.
+func parseSize(text string) (int64, error) {
+	for _, u := range units {
+		number, is := strings.CutSuffix(text, u.name)
+		if !is {
+			continue
+		}
+		n, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(n > 0 && n <= 1e6) {
+			break
+		}
+		return int64(n * float64(u.bytes)), nil
+	}
+	return 0, fmt.Errorf("--memory-limit: %q is not a size of memory; write 512MB or 2GiB", text)
+}
+
+// keep writes the worst counterexample as a scenario.
+func (x *exploration) keep(errs io.Writer, r *explore.Result) error {
+	if len(r.Violated) == 0 {
+		fmt.Fprintf(errs, "lockstep: there is no counterexample to save, so %s is not written\n", x.save)
+		return nil
+	}
+	v, name := r.Violated[0], r.Bounds.Strategy.Name
+	head := fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", command(&r.Bounds), name, filepath.Base(x.save))
+	data, err := scenarios.FromSchedule(fmt.Sprintf("The least schedule in which %s shows a %s", name, v.Code.Name()),
+		fmt.Sprintf("%s (%s) with %s", v.Code.Name(), v.Code, faultTexts(v.Faults)), head, v.Code, v.Schedule)
+	if err != nil {
+		return err
+	}
+	return replaceFile(x.save, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// faultTexts lists what goes wrong, in words.
+func faultTexts(faults []explore.Fault) string {
+	var texts []string
+	for _, f := range faults {
+		texts = append(texts, f.Text)
+	}
+	if len(texts) == 0 {
+		return "no fault at all"
+	}
+	return strings.Join(texts, "; ")
+}
+
+// command is a search as it is asked for.
+func command(b *explore.Bounds) string {
+	text := fmt.Sprintf("lockstep explore %s --clients %d --cycles %d --faults %s", b.Strategy.Name, b.Clients, b.Cycles, budgetText(b.Faults))
+	if b.Nodes > 1 {
+		text += fmt.Sprintf(" --nodes %d", b.Nodes)
+	}
+	if len(b.Codes) > 0 {
+		text += " --codes " + strings.Join(b.Codes.Strings(), ",")
+	}
+	if c := callerName(b); c != "plain" {
+		text += " --caller " + c
+	}
+	if b.Strategy.Fences {
+		text += " --resource " + b.Resource.String()
+	}
+	return text + " --ttl " + b.TTL.String()
+}
+
+func callerName(b *explore.Bounds) string {
+	switch {
+	case b.Checks:
+		return "checks"
+	case b.Extend:
+		return "extends"
+	}
+	return "plain"
+}
+
+func budgetText(b explore.Budget) string {
+	var parts []string
+	for k, n := range b {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s=%d", explore.Kind(k), n))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ",")
+}

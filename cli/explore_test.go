@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim/explore"
+)
+
+func TestExploreRefusals(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"", `lockstep explore needs a STRATEGY; see lockstep explore --help`},
+		{"setpx-lua x", `lockstep explore got "x", which is one argument too many`},
+		{"setpx-lau", `unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+		{"setpx-lua --clients 0", `a search can have 1 to 4 clients, not 0`},
+		{"setpx-lua --clients 5", `a search can have 1 to 4 clients, not 5`},
+		{"setpx-lua --cycles 0", `a search can have 1 to 9 cycles, not 0`},
+		{"setpx-lua --nodes 0", `--nodes: a lock runs on 1 node or more, not on 0`},
+		{"setpx-lua --nodes 3", `setpx-lua runs on one node, not on 3`},
+		{"redlock --nodes 10", `there are 10 nodes, and can be 1 to 9`},
+		{"setpx-lua --faults crsh=1", `--faults: unknown kind of fault "crsh"; did you mean "crash"?`},
+		{"setpx-lua --faults crash=1,crash=2", `--faults: crash is here twice`},
+		{"setpx-lua --faults crash=many", `--faults: "many" is not a number of faults from 0 to 9`},
+		{"setpx-lua --faults crash=10", `--faults: "10" is not a number of faults from 0 to 9`},
+		{"setpx-lua --faults crash=-1", `--faults: "-1" is not a number of faults from 0 to 9`},
+		{"setpx-lua --faults crash,,pause", `--faults: "crash,,pause" lacks a kind of fault; none at all is --faults none`},
+		{"redlock --faults failover", `redlock runs on 3 independent nodes: there is no replica that could take over`},
+		{"setpx-lua --faults failover=2", `a search can have one failover, not more: there is no replica left then`},
+		{"setpx-lua --codes DGG", `--codes: unknown code "DGG"; did you mean "DG"?`},
+		{"setpx-lua --codes BD", `a search does not look for BD: each client asks once a cycle, so nobody is kept waiting`},
+		{"setpx-lua --codes ok", `--codes: "ok" names no code to look for`},
+		{"setpx-lua --caller check", `--caller: unknown caller "check"; did you mean "checks"?`},
+		{"setpx-lua --caller extends", `--caller: setpx-lua has no way to extend a lease`},
+		{"fenced --resource fence", `--resource: unknown resource "fence"; did you mean "fenced"?`},
+		{"setpx-lua --resource fenced", `--resource: setpx-lua hands out no fencing tokens that a resource could check`},
+		{"setpx-lua --ttl 1s", `the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds`},
+		{"setpx-lua --ttl 0", `the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds`},
+		{"setpx-lua --time-limit -1s", `--time-limit: -1s is less than nothing`},
+		{"setpx-lua --workers -1", `--workers: there cannot be -1`},
+		{"setpx-lua --memory-limit 3", `--memory-limit: "3" is not a size of memory; write 512MB or 2GiB`},
+		{"setpx-lua --memory-limit 0GB", `--memory-limit: "0GB" is not a size of memory; write 512MB or 2GiB`},
+		{"setpx-lua --memory-limit GiB", `--memory-limit: "GiB" is not a size of memory; write 512MB or 2GiB`},
+		{"setpx-lua --save x.json", `--save: a scenario's file ends in .yaml, and "x.json" does not`},
+		{"setnx --faults crash --codes PD --save nowhere/x.yaml", `cannot write nowhere/x.yaml: no such file or directory`},
+		{"setpx-lua --fault crash", `unknown flag: --fault; see lockstep explore --help`},
+	} {
+		_, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
+		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 {
+			t.Errorf("lockstep explore %s: exit status %d\n got %s\nwant %s", tt.args, status, errs, want)
+		}
+	}
+}
+
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int64{"512MB": 512_000_000, "2GiB": 2 << 30, "1.5KiB": 1536, "1KB": 1000} {
+		if got, err := parseSize(text); got != want || err != nil {
+			t.Errorf("%s is %d, %v", text, got, err)
+		}
+	}
+}
+
+// The exit status says what a script has to know.
+func TestExploreStatus(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		want int
+	}{
+		{"setpx-lua --codes DG,FR,PD", 0},
+		{"setpx-lua", 1},               // OV
+		{"setpx-lua --faults none", 0}, // nothing goes wrong
+		{"setnx --codes PD --faults none", 0},
+		{"setnx --codes PD --faults crash", 1},
+		{"setnx --codes PD --time-limit 0", 3},
+		{"setnx --codes PD --time-limit 1ns", 3},
+		{"setnx --codes PD --memory-limit 0.001KiB --time-limit 1ns", 3},
+	} {
+		_, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
+		if status != tt.want || errs != "" { // standard error is no terminal: no progress on it
+			t.Errorf("lockstep explore %s: exit status %d, want %d\n%s", tt.args, status, tt.want, errs)
+		}
+	}
+}
+
+// What is printed depends neither on the machine nor on how many cores there are,
+// and has no trace of the progress.
+func TestExploreIsDeterministic(t *testing.T) {
+	first, _, _ := run(t, "", "explore", "getset-expired", "--cycles", "1", "--workers", "1")
+	for _, workers := range []string{"2", "3", "8"} {
+		if again, _, _ := run(t, "", "explore", "getset-expired", "--cycles", "1", "--workers", workers); again != first {
+			t.Errorf("with %s workers it is\n%s\nand with one\n%s", workers, again, first)
+		}
+	}
+	if strings.ContainsAny(first, "\r\x1b") {
+		t.Error("progress in the output")
+	}
+}
+
+// A search that is cut off, or that somebody has had enough of, ends cleanly and
+// claims nothing.
+func TestExploreCutOff(t *testing.T) {
+	out, _, status := run(t, "", "explore", "setpx-lua", "--time-limit", "1ns")
+	for _, want := range []string{"the search is not complete: the time limit of 1ns was reached", "open      DG", "which proves nothing", "the search did not get so far"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	if status != 3 || strings.Contains(out, "holds ") || strings.Contains(out, "claim") {
+		t.Errorf("exit status %d\n%s", status, out)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var o, e strings.Builder
+	if status := execute(ctx, []string{"explore", "setpx-lua"}, strings.NewReader(""), &o, &e); status != 3 || e.String() != "" ||
+		!strings.Contains(o.String(), "not complete: it was interrupted") {
+		t.Errorf("exit status %d\n%s%s", status, o.String(), e.String())
+	}
+}
+
+// Whoever stops a search in the midst of it gets what it has found, soon, and the
+// status of a search that proves nothing.
+func TestExploreInterrupted(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 700*time.Millisecond)
+	defer cancel()
+	var o, e strings.Builder
+	status := execute(ctx, strings.Fields("explore getset-expired --clients 4 --cycles 9 --faults crash=3,pause=3,reply-lost=3 --json"), strings.NewReader(""), &o, &e)
+	var r jsonSearch
+	if err := json.Unmarshal([]byte(o.String()), &r); err != nil {
+		t.Fatalf("%v\n%s%s", err, o.String(), e.String())
+	}
+	if status != 3 || r.Complete || r.Why != "it was interrupted" || r.States < 1000 {
+		t.Errorf("exit status %d, complete: %t, %q, %d states", status, r.Complete, r.Why, r.States)
+	}
+	found := 0
+	for code, v := range r.Verdicts {
+		if v.Holds != nil && *v.Holds {
+			t.Errorf("%s is said to hold", code)
+		}
+		if v.Holds != nil && v.Schedule != "" {
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("nothing was found, or is not shown")
+	}
+}
+
+// What it may take of memory is a bound, too; what it has found by then is shown
+// within smaller bounds.
+func TestExploreMemoryLimit(t *testing.T) {
+	out, _, status := run(t, "", strings.Fields("explore getset-expired --clients 4 --cycles 9 --faults crash=3,pause=3,reply-lost=3 --memory-limit 1KB --json")...)
+	var r jsonSearch
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if status != 1 || r.Complete || r.Why != "the memory limit was reached" {
+		t.Errorf("exit status %d, %q", status, r.Why)
+	}
+	v := r.Verdicts["FN"]
+	if v.Holds == nil || *v.Holds || v.Least || len(v.Faults) != 1 || !strings.Contains(must(t, "", "replay", v.Schedule), "!! FN") {
+		t.Errorf("FN is %+v", v)
+	}
+}
+
+// jsonSearch is the promised form of a search's result.
+type jsonSearch struct {
+	Strategy string
+	Bounds   struct {
+		Clients, Cycles, Nodes         int
+		Faults                         map[string]int
+		Caller, Resource, TTL, Timeout string
+		Codes                          []string
+	}
+	Complete            bool
+	Why                 string
+	Depth               int
+	States, Transitions int64
+	Commands            int
+	Seconds             float64
+	Verdicts            map[string]struct {
+		Holds    *bool
+		Least    bool
+		Schedule string
+		Faults   []struct {
+			Kind, Text string
+			Essential  bool
+		}
+		Switches, Steps int
+	}
+	Vacuity struct {
+		Reacquired bool
+		Unused     []string
+	}
+	Near map[string]int64 `json:"near_misses"`
+}
+
+func TestExploreAsJSON(t *testing.T) {
+	out, _, status := run(t, "", strings.Fields("explore setpx-lua --faults pause=1,client-clock=1 --json")...)
+	var r jsonSearch
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if status != 1 || r.Strategy != "setpx-lua" || !r.Complete || r.Why != "" || r.Seconds <= 0 || r.Commands == 0 || r.States == 0 || r.Transitions < r.States-1 {
+		t.Errorf("exit status %d\n%s", status, out)
+	}
+	b := r.Bounds
+	if b.Clients != 2 || b.Cycles != 2 || b.Nodes != 1 || b.Caller != "plain" || b.Resource != "plain" || b.TTL != "12s" || b.Timeout != "3s" ||
+		len(b.Faults) != len(explore.Kinds()) || b.Faults["pause"] != 1 || b.Faults["crash"] != 0 || len(b.Codes) != len(r.Verdicts) {
+		t.Errorf("bounds %+v", b)
+	}
+	if v := r.Verdicts["DG"]; v.Holds == nil || !*v.Holds || v.Schedule != "" {
+		t.Errorf("DG %+v", v)
+	}
+	v := r.Verdicts["OV"]
+	if v.Holds == nil || *v.Holds || !v.Least || len(v.Faults) != 1 || v.Faults[0].Kind != "pause" || !v.Faults[0].Essential || v.Switches == 0 || v.Steps == 0 {
+		t.Errorf("OV %+v", v)
+	}
+	if replayed := must(t, "", "replay", v.Schedule); !strings.Contains(replayed, "!! OV") {
+		t.Errorf("the schedule replays to\n%s", replayed)
+	}
+	// No client of setpx-lua looks at its wall clock: to set it is no occasion.
+	if !r.Vacuity.Reacquired || !slices.Equal(r.Vacuity.Unused, []string{"client-clock"}) || r.Near["refused"] == 0 {
+		t.Errorf("%+v %+v", r.Vacuity, r.Near)
+	}
+}
+
+// The counterexample that is saved runs, and shows what it says.
+func TestExploreSave(t *testing.T) {
+	for _, tt := range []struct{ args, code string }{
+		{"get-then-del --faults pause", "SW"},
+		{"redlock --faults restart --codes DG", "DG"},
+		{"setnx --faults crash", "PD"},
+	} {
+		file := filepath.Join(t.TempDir(), "least.yaml")
+		args := strings.Fields("explore " + tt.args)
+		if _, errs, status := run(t, "", append(args, "--save", file)...); status != 1 || errs != "" {
+			t.Fatalf("%s: exit status %d: %s", tt.args, status, errs)
+		}
+		if _, _, status := run(t, "", "run", args[1], file, "--fail-on", tt.code); status != 1 {
+			data, err := os.ReadFile(file)
+			t.Errorf("%s: the file does not show %s: %v\n%s", tt.args, tt.code, err, data)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "none.yaml")
+	_, errs, status := run(t, "", "explore", "setpx-lua", "--codes", "DG", "--save", file)
+	if want := "lockstep: there is no counterexample to save, so " + file + " is not written\n"; status != 0 || errs != want {
+		t.Errorf("exit status %d: %s", status, errs)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("it is written all the same")
+	}
+}
+
+// The text says what was searched, by which faults, and what not.
+func TestExploreText(t *testing.T) {
+	out, _, _ := run(t, "", "explore", "fenced", "--cycles", "1", "--faults", "pause=2,reply-lost=1", "--codes", "SW,OV,FN")
+	flat := strings.Join(strings.Fields(out), " ")
+	for _, want := range []string{
+		"fenced: every schedule within the bounds was searched", "violated OV overlapping critical sections: the least schedule has 1 fault, 1 change of client,",
+		"holds SW no schedule within the bounds shows a stale write",
+		"A and B, each of which asks for the lock once; whoever has it uses the fence",
+		"at most 2 pauses of clients and 1 lost reply", "not in it crashes of clients, requests held up,",
+		"refused for an old fencing token", "claim 3 of docs/model.md", "- the counter is durable",
+		"fault A is paused for 12.001s (tried without: no OV)", "!! OV", "FN false refusal: the least schedule has 1 fault",
+	} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+}
+
+// That no lease has a gap is hardly a merit where no caller extends one: it says so.
+func TestExploreVacuousGap(t *testing.T) {
+	for args, want := range map[string]bool{"watchdog --cycles 1": true, "extend-unchecked --cycles 1 --faults none --caller extends": false} {
+		out, _, _ := run(t, "", strings.Fields("explore "+args)...)
+		if got := strings.Contains(out, "a broken continuity, and no caller extends its lease"); got != want || !strings.Contains(out, "holds     GAP") {
+			t.Errorf("%s:\n%s", args, out)
+		}
+	}
+}
+
+func TestProgressText(t *testing.T) {
+	if got, want := progressText(explore.Progress{States: 1234567, Depth: 12, Frontier: 4321, Bytes: 45_678_901}, 2*time.Second),
+		"1,234,567 states (45 MB), 617,283 a second; at depth 12, 4,321 to go there"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := progressText(explore.Progress{States: 12, Concluding: true}, 0); got != "12 states; looking for the least schedules" {
+		t.Error(got)
+	}
+}
+
+// The command line that a saved scenario names asks for the same search.
+func TestCommandOfASearch(t *testing.T) {
+	for _, args := range []string{"fenced --caller checks --resource plain --codes SW,DG", "redlock --nodes 5 --faults none --ttl 3s",
+		"extend-unchecked --caller extends --cycles 1 --clients 3 --faults crash=0,pause=2,restart"} {
+		first := searched(t, strings.Fields("explore "+args))
+		again := searched(t, strings.Fields(command(&first))[1:])
+		if command(&again) != command(&first) || !reflect.DeepEqual(boundsAsJSON(&again), boundsAsJSON(&first)) {
+			t.Errorf("%s\n%s\n%+v\n%+v", command(&first), command(&again), boundsAsJSON(&first), boundsAsJSON(&again))
+		}
+	}
+}
+
+// searched is what a command line asks to search.
+func searched(t *testing.T, args []string) explore.Bounds {
+	t.Helper()
+	var x exploration
+	cmd := newExploration(&x)
+	if err := cmd.ParseFlags(args[1:]); err != nil {
+		t.Fatal(err)
+	}
+	b, err := x.bounds(cmd.Flags().Arg(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

@@ -1,0 +1,516 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lockstep/sim"
+)
+
+// FromSchedule writes a schedule that violates a code as a scenario file, which
+// gives the same events under the schedule's strategy. It narrates what happens,
+// by rule, and expects the verdict of a whole run. head goes into the file as a
+// comment.
+//
+// It fails where the language of scenarios has no words for something in the
+// schedule: a server of its own policy, moves of several clients at once.
+func FromSchedule(title, shows, head string, code sim.Code, schedule sim.Schedule) ([]byte, error) {
+	w, err := worlds.take(schedule.Config, true)
+	if err != nil {
+		return nil, err
+	}
+	defer worlds.give(w)
+	s := saver{w: w, cfg: schedule.Config}
+	for _, line := range strings.Split(strings.TrimSpace(head), "\n") {
+		s.line("# %s", line)
+	}
+	s.line("title: %s", quoted(title))
+	s.line("shows: %s", quoted(shows))
+	s.setup()
+	s.line("script:")
+	if err := s.script(schedule.Moves); err != nil {
+		return nil, err
+	}
+	t, err := s.check(code)
+	if err != nil {
+		return nil, err
+	}
+	s.line("expect:")
+	s.line("  - verdict: [%s]", strings.Join(t.Verdict().Strings(), ", "))
+	s.line("    under: [%s]", t.Strategy)
+	s.line("    because: %s", quoted(because(t, code)))
+	return []byte(s.text.String()), nil
+}
+
+// because is what the monitor says.
+func because(t *sim.Trace, code sim.Code) string {
+	i := slices.IndexFunc(t.Violations, func(v sim.Violation) bool { return v.Code == code })
+	return sentence(t.Violations[i].Text)
+}
+
+// saver writes one schedule, while it plays it.
+type saver struct {
+	w    *sim.World
+	cfg  sim.Config
+	t    *sim.Trace // so far
+	text strings.Builder
+}
+
+func (s *saver) line(format string, args ...any) {
+	fmt.Fprintf(&s.text, format, args...)
+	s.text.WriteByte('\n')
+}
+
+// quoted is a text as YAML takes it, whatever is in it.
+func quoted(text string) string { return strconv.Quote(text) }
+
+// setup writes what of the configuration is not what a scenario has anyway.
+func (s *saver) setup() {
+	c, usual := &s.cfg, s.usual()
+	s.line("setup:")
+	differs := func(key string, is, would any) {
+		if is != would {
+			s.line("  %s: %v", key, is)
+		}
+	}
+	differs("ttl", c.TTL, usual.TTL)
+	differs("latency", c.Latency, usual.Latency)
+	differs("timeout", c.Timeout, usual.Timeout)
+	if c.Retry != usual.Retry {
+		s.line("  retry: %s", retryText(c))
+	}
+	if c.Strategy.Nodes > 1 {
+		differs("nodes", len(c.Nodes), len(usual.Nodes))
+	}
+	differs("persistence", c.Nodes[0].Persistence, usual.Nodes[0].Persistence)
+	differs("replicas", c.Replicas, usual.Replicas)
+	if c.Replicas > 0 {
+		differs("lag", c.Lag, usual.Lag)
+	}
+	differs("workload", c.Workload, usual.Workload)
+	differs("resource", c.Resource, usual.Resource)
+	differs("tokens", c.Tokens, usual.Tokens)
+	if c.Cold {
+		s.line("  scripts: cold")
+	}
+	s.line("  clients:")
+	for i := range c.Clients {
+		s.line("    %s: {%s}", c.Clients[i].Name, strings.Join(clientText(&c.Clients[i]), ", "))
+	}
+}
+
+// usual is the configuration of a scenario without a setup.
+func (s *saver) usual() sim.Config {
+	plain := Scenario{Name: "usual"}
+	registered, err := FindStrategy(s.cfg.Strategy.Name)
+	if err != nil {
+		registered = s.cfg.Strategy
+	}
+	return plain.Config(registered, s.cfg.Seed)
+}
+
+func retryText(c *sim.Config) string {
+	if c.Retry.Tries == 1 { // then nothing is waited for
+		return "{tries: 1}"
+	}
+	return fmt.Sprintf("{tries: %d, delay: %s, jitter: %s}", c.Retry.Tries, c.Retry.Delay, c.Retry.Jitter)
+}
+
+func clientText(cl *sim.ClientConfig) (parts []string) {
+	usual := newClient(cl.Name)
+	put := func(key string, is, would any) {
+		if is != would {
+			parts = append(parts, fmt.Sprintf("%s: %v", key, is))
+		}
+	}
+	put("work", cl.Work, usual.Work)
+	put("cycles", cl.Cycles, usual.Cycles)
+	put("insist", cl.Insist, usual.Insist)
+	put("offset", cl.Offset, usual.Offset)
+	put("rate", cl.Rate, usual.Rate)
+	put("extend", cl.Extend, usual.Extend)
+	put("checks", cl.Checks, usual.Checks)
+	put("failopen", cl.FailOpen, usual.FailOpen)
+	put("fallthrough", cl.FallThrough, usual.FallThrough)
+	put("recheck", cl.Recheck, usual.Recheck)
+	return parts
+}
+
+// script plays the moves and writes each down, with what it brings about.
+func (s *saver) script(moves []sim.Move) error {
+	if err := s.look(); err != nil {
+		return err
+	}
+	for _, v := range joined(moves) {
+		if v.Note > 0 {
+			continue // what is said is made anew
+		}
+		_, ends := v.Fault.(sim.Aftermath)
+		step, err := "", error(nil)
+		if !ends {
+			step, err = s.step(v)
+		}
+		if err != nil {
+			return err
+		}
+		before := s.t
+		if err := s.w.Play([]sim.Move{v}, nil); err != nil {
+			return err
+		}
+		if err := s.look(); err != nil {
+			return err
+		}
+		n := narration{t: s.t, from: len(before.Events), stands: s.stands(v)}
+		if !ends { // which is the end of every script, without a step
+			s.say(n.tell(v))
+			s.line("  - %s", step)
+		}
+		for _, x := range n.broken() {
+			s.say(x)
+		}
+	}
+	return nil
+}
+
+// stands is where a client has been left in the middle of something.
+func (s *saver) stands(v sim.Move) clause {
+	i := 0
+	for i < len(s.cfg.Clients) && !v.Who.Has(i) {
+		i++
+	}
+	if i == len(s.cfg.Clients) {
+		return clause{}
+	}
+	at, c := s.w.Where(i), clause{who: s.cfg.Clients[i].Name}
+	switch {
+	case at.Sending && at.Phase == sim.PhaseWork:
+		c.what = "is about to access the store"
+	case at.Sending:
+		c.what = "is about to send a command"
+	case at.Landed:
+		c.what = "has not read the reply yet"
+	}
+	return c
+}
+
+// look takes the trace as it is by now.
+func (s *saver) look() (err error) {
+	s.t, err = s.w.Trace()
+	return err
+}
+
+// joined makes one wait of several in a row: they were apart only for the search,
+// to which each is a choice.
+func joined(moves []sim.Move) (out []sim.Move) {
+	for _, v := range moves {
+		if n := len(out); n > 0 && v.Wait > 0 && out[n-1].Wait > 0 {
+			out[n-1].Wait += v.Wait
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// step is a move in the language of scenarios.
+func (s *saver) step(v sim.Move) (string, error) {
+	switch {
+	case v.Wait > 0:
+		return fmt.Sprintf("wait: %s", v.Wait), nil
+	case v.Fault != nil:
+		return faultStep(v.Fault)
+	}
+	for i := range s.cfg.Clients {
+		if v.Who == sim.SetOf(i) {
+			return fmt.Sprintf("{run: %s, steps: %d}", s.cfg.Clients[i].Name, v.Count), nil
+		}
+	}
+	return "", errors.New("a scenario cannot count the steps of several clients at once, and this schedule does")
+}
+
+// faultStep writes the faults that a search makes.
+func faultStep(f sim.Fault) (string, error) {
+	switch f := f.(type) {
+	case sim.Crash:
+		return "crash: " + f.Client, nil
+	case sim.LoseReply:
+		return fmt.Sprintf("lose: {reply: %s}", f.Client), nil
+	case sim.Hold:
+		return "hold: " + f.Client, nil
+	case sim.Free:
+		if f.N == 1 {
+			return "free: " + f.Client, nil
+		}
+		return fmt.Sprintf("{free: %s, nth: %d}", f.Client, f.N), nil
+	case sim.Duplicate:
+		return fmt.Sprintf("duplicate: {request: %s, after: %s}", f.Client, f.After), nil
+	case sim.Down:
+		return "down: " + f.Node, nil
+	case sim.Up:
+		return "up: " + f.Node, nil
+	case sim.Lag:
+		return fmt.Sprintf("lag: {replica: %s, by: %s}", f.Replica, f.By), nil
+	case sim.Failover:
+		if len(f.Stay) == 0 {
+			return fmt.Sprintf("failover: {to: %s}", f.To), nil
+		}
+		return fmt.Sprintf("failover: {to: %s, stay: [%s]}", f.To, strings.Join(f.Stay, ", ")), nil
+	case sim.WallStep:
+		return fmt.Sprintf("clock: {client: %s, by: %s}", f.Client, f.By), nil
+	case sim.NodeStep:
+		return fmt.Sprintf("clock: {node: %s, by: %s}", f.Node, f.By), nil
+	}
+	return "", fmt.Errorf("only what a search makes go wrong can be saved as a scenario, and not %s", f)
+}
+
+// say writes a note, in lines that fit a page.
+func (s *saver) say(text string) {
+	const width = 100
+	if text == "" {
+		return
+	}
+	s.line("  - say: >-")
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			s.line("      %s", line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	s.line("      %s", line)
+}
+
+// check loads what was written, runs it, and holds it to the schedule.
+func (s *saver) check(code sim.Code) (*sim.Trace, error) {
+	loaded, err := read("saved.yaml", "saved.yaml", []byte(s.text.String()))
+	if err != nil {
+		return nil, fmt.Errorf("the scenario that was made of the schedule cannot be loaded: %w", err)
+	}
+	got, want := loaded.Config(s.usual().Strategy, s.cfg.Seed), s.cfg
+	got.Scenario, got.Strategy, want.Strategy = want.Scenario, sim.Config{}.Strategy, sim.Config{}.Strategy
+	if want.Retry.Tries == 1 {
+		got.Retry = want.Retry
+	}
+	if want.Replicas == 0 {
+		got.Lag = want.Lag
+	}
+	if !reflect.DeepEqual(got, want) {
+		return nil, fmt.Errorf("a scenario has no words for the schedule's configuration:\n%+v\n%+v", got, want)
+	}
+	t, err := loaded.Run(s.usual().Strategy, s.cfg.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(t.Verdict(), code) {
+		return nil, fmt.Errorf("the schedule does not violate %s", code)
+	}
+	for i := range s.t.Events {
+		if i >= len(t.Events) || t.Line(&t.Events[i]) != s.t.Line(&s.t.Events[i]) {
+			return nil, fmt.Errorf("the scenario that was made of the schedule goes another way at event #%d", i+1)
+		}
+	}
+	return t, nil
+}
+
+// narration tells what a move has brought about: the events from a point on.
+type narration struct {
+	t      *sim.Trace
+	from   int
+	stands clause // where the client that has acted stands now
+}
+
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// broken tells of what was violated.
+func (n *narration) broken() (texts []string) {
+	for _, v := range n.t.Violations {
+		if v.Last() > n.from {
+			texts = append(texts, fmt.Sprintf("Here it breaks (%s, %s): %s", v.Code, v.Code.Name(), sentence(v.Text)))
+		}
+	}
+	return texts
+}
+
+func (n *narration) tell(v sim.Move) string {
+	var all []string
+	switch f := v.Fault.(type) {
+	case nil:
+		if v.Wait > 0 {
+			all = append(all, sim.Duration(v.Wait)+" pass.")
+		}
+	case sim.LoseReply:
+		return fmt.Sprintf("The reply to what %s sends next will be lost.", f.Client)
+	case sim.Hold:
+		return fmt.Sprintf("What %s sends next will be held up.", f.Client)
+	case sim.Lag:
+		return fmt.Sprintf("What is written from now on does not reach the replica %s.", f.Replica)
+	case sim.Free:
+		all = append(all, fmt.Sprintf("What %s had sent goes on now.", f.Client))
+	case sim.Duplicate:
+		all = append(all, fmt.Sprintf("%s's last command arrives once more.", f.Client))
+	}
+	return strings.Join(append(all, n.sentences()...), " ")
+}
+
+// clause is something that somebody does; places are where, if that is all in
+// which it differs from the next.
+type clause struct{ who, what, where string }
+
+// sentences tell of the events, each actor's in one sentence for as long as
+// nobody else comes between.
+func (n *narration) sentences() (out []string) {
+	var said []string
+	who := ""
+	end := func() {
+		if len(said) > 0 {
+			out = append(out, who+" "+list(said)+".")
+		}
+		said = nil
+	}
+	var last clause
+	for i := n.from; i < len(n.t.Events); i++ {
+		c := n.clause(i)
+		switch {
+		case c.what == "":
+			continue
+		case c.who != who:
+			end()
+			who = c.who
+		case c.what == last.what && c.where != "" && len(said) > 0:
+			said[len(said)-1] += " and " + c.where
+			continue
+		}
+		said = append(said, strings.TrimSpace(c.what+" "+c.where))
+		last = c
+	}
+	if n.stands.what != "" {
+		if n.stands.who != who {
+			end()
+			who = n.stands.who
+		}
+		said = append(said, n.stands.what)
+	}
+	end()
+	return out
+}
+
+// list joins with commas, and an "and" before the last.
+func list(parts []string) string {
+	if n := len(parts) - 1; n > 0 {
+		return strings.Join(parts[:n], ", ") + " and " + parts[n]
+	}
+	return parts[0]
+}
+
+// clause is one event, if it is one to tell.
+func (n *narration) clause(i int) clause {
+	e := &n.t.Events[i]
+	c := clause{who: n.t.Actor(e)}
+	switch e.Kind {
+	case sim.KindAcquire:
+		c.what = "asks for the lock"
+	case sim.KindGranted:
+		c.what = "gets the lock (without a deadline)"
+		if e.By != sim.Never {
+			c.what = fmt.Sprintf("gets the lock (until %s)", sim.Duration(e.By))
+		}
+	case sim.KindExecute:
+		return n.executed(i)
+	case sim.KindFailover:
+		c.what = "becomes the master"
+	case sim.KindExpire, sim.KindNodeStep, sim.KindDown, sim.KindUp:
+		return n.ofNode(i)
+	case sim.KindPause:
+		c.what = "is paused"
+	case sim.KindLapse:
+		c.what = "is past its deadline"
+	case sim.KindRefused, sim.KindFailed, sim.KindEnter, sim.KindRead, sim.KindWrite, sim.KindLeave, sim.KindReleased, sim.KindReleaseFailed,
+		sim.KindExtended, sim.KindExtendFailed, sim.KindTimeout, sim.KindDisconnect, sim.KindCrash, sim.KindWallStep, sim.KindResume, sim.KindReject:
+		c.what = n.t.Text(e)
+	case sim.KindRelease:
+		c.what = "begins to release"
+	case sim.KindExtend:
+		c.what = "begins to extend"
+	}
+	return c
+}
+
+// executed tells what a command did to the lock's record, or what was there when
+// it did nothing.
+func (n *narration) executed(i int) clause {
+	e := &n.t.Events[i]
+	c := clause{who: n.t.Clients[e.Client], where: "on " + n.t.Nodes[e.Node]}
+	command, whose := strings.ToUpper(e.Args[0]), n.whose(i, e.Node, e.Client)
+	at := slices.IndexFunc(e.Changes, func(x sim.Change) bool { return x.Key == n.t.Key })
+	if at < 0 {
+		if asks := slices.Contains(e.Args, n.t.Key) && e.Reply != "QUEUED" && !strings.HasPrefix(e.Reply, "error"); !asks {
+			return clause{}
+		}
+		c.what = fmt.Sprintf("finds %s (%s)", whose, command)
+		return c
+	}
+	x := e.Changes[at]
+	switch {
+	case x.Before == nil:
+		c.what = fmt.Sprintf("stores its record (%s)", command)
+	case x.After == nil:
+		c.what = fmt.Sprintf("removes %s (%s)", whose, command)
+	case x.Before.Value != x.After.Value:
+		c.what = fmt.Sprintf("replaces %s (%s)", whose, command)
+	default:
+		c.what = fmt.Sprintf("moves the expiry of %s (%s)", whose, command)
+	}
+	return c
+}
+
+// whose is the record that was on a node before an event, as client would call it.
+func (n *narration) whose(i, node, client int) string {
+	r := n.t.StateAt(i).LockRecord(node)
+	switch {
+	case r == nil:
+		return "no record"
+	case r.Owner == sim.Nobody:
+		return "a record of nobody's"
+	case r.Owner.Client == client:
+		return "its own record"
+	}
+	return n.t.Clients[r.Owner.Client] + "'s record"
+}
+
+// ofNode tells what happens to a node, and to the lock's record on it.
+func (n *narration) ofNode(i int) clause {
+	e := &n.t.Events[i]
+	c := clause{who: n.t.Nodes[e.Node]}
+	gone := slices.ContainsFunc(e.Changes, func(x sim.Change) bool { return x.Key == n.t.Key && x.After == nil })
+	lost := ""
+	if gone {
+		lost = n.whose(i, e.Node, sim.None)
+	}
+	switch e.Kind {
+	case sim.KindExpire:
+		if gone {
+			c.what = "drops " + lost + ", whose time is up"
+		}
+		return c
+	case sim.KindNodeStep:
+		c.what = fmt.Sprintf("has its clock jump by %s", sim.Duration(e.By))
+	case sim.KindDown:
+		c.what = "goes down"
+	case sim.KindUp:
+		c.what = "comes back, " + e.Note
+	}
+	if gone {
+		c.what += " and loses " + lost
+	}
+	return c
+}

@@ -1,0 +1,154 @@
+package scenarios
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/sim"
+	"lockstep/sim/explore"
+	"lockstep/strategies"
+)
+
+// searched are the least counterexamples of a search with these faults.
+func searched(t *testing.T, strategy string, faults explore.Budget, change func(*explore.Bounds)) *explore.Result {
+	t.Helper()
+	st, err := FindStrategy(strategy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := explore.Defaults(st)
+	b.Faults = faults
+	b.Cycles = 1
+	if change != nil {
+		change(&b)
+	}
+	r, err := explore.Run(context.Background(), b, explore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Violated) == 0 {
+		t.Fatalf("%s: nothing is violated: %s", strategy, r.Why)
+	}
+	return r
+}
+
+func only(kinds ...explore.Kind) (b explore.Budget) {
+	for _, k := range kinds {
+		b[k]++
+	}
+	return b
+}
+
+// Each counterexample can be kept as a scenario, which shows the same violation by
+// the same events.
+func TestCounterexamplesAsScenarios(t *testing.T) {
+	two := func(b *explore.Bounds) { b.Cycles = 2 }
+	codes := func(list ...sim.Code) func(*explore.Bounds) { return func(b *explore.Bounds) { b.Codes = list } }
+	for _, tt := range []struct {
+		strategy string
+		faults   explore.Budget
+		change   func(*explore.Bounds)
+		want     []sim.Code // among others
+		says     []string   // in some of the files
+	}{
+		{"get-then-del", only(explore.Pause), two, []sim.Code{sim.SW, sim.DG, sim.OV, sim.FR}, []string{"  - wait: 12.001s\n", "A is paused. n1 drops A's record, whose time is up.", "removes B's record (DEL) on n1", "Here it breaks (DG, double grant):"}},
+		{"setnx", only(explore.Crash), nil, []sim.Code{sim.PD}, []string{"  - crash: A\n", "Here it breaks (PD, permanent deadlock):"}},
+		{"setnx-expire", only(explore.ReplyLost), nil, []sim.Code{sim.FN}, []string{"  - lose: {reply: A}\n", "The reply to what A sends next will be lost."}},
+		{"naive-del", only(explore.Delay), codes(sim.FR), []sim.Code{sim.FR}, []string{"  - hold: A\n", "  - free: A\n", "What A sends next will be held up."}},
+		{"naive-del", only(explore.Duplicate), codes(sim.DG, sim.FR), []sim.Code{sim.FR}, []string{"  - duplicate: {request: A, after: 0s}\n"}},
+		{"setpx-lua", only(explore.Restart), nil, []sim.Code{sim.DG}, []string{"  - down: n1\n", "  - up: n1\n", "n1 goes down and loses A's record."}},
+		{"setpx-lua", only(explore.Failover), nil, []sim.Code{sim.DG}, []string{"  replicas: 1\n", "  - failover: {to: n1r1}\n", "n1r1 becomes the master"}},
+		{"setpx-lua", only(explore.Server), nil, []sim.Code{sim.DG}, []string{"  - clock: {node: n1, by: 14s}\n"}},
+		{"getset-expired", only(explore.Client), codes(sim.DG), []sim.Code{sim.DG}, []string{"  - clock: {client: "}},
+		{"redlock", only(explore.Restart), codes(sim.DG), []sim.Code{sim.DG}, []string{"  nodes: 3\n", "on n1 and on n2"}},
+		{"redlock-no-elapsed", only(explore.Pause), codes(sim.DG), []sim.Code{sim.DG}, []string{"  nodes: 3\n"}},
+		{"redlock-strict-errors", only(explore.ReplyLost), codes(sim.FN), []sim.Code{sim.FN}, []string{"  - lose: {reply: A}\n"}},
+		{"extend-unchecked", only(explore.Pause), func(b *explore.Bounds) { b.Extend = true }, []sim.Code{sim.DG, sim.GAP}, []string{"extend: true"}},
+		{"fenced", only(explore.Pause), func(b *explore.Bounds) { b.Resource = sim.Plain }, []sim.Code{sim.SW}, []string{"  resource: plain\n"}},
+		{"setpx-wait", only(explore.Restart), codes(sim.DG), []sim.Code{sim.DG}, nil},
+		{"setpx-autoretry", only(explore.ReplyLost), nil, nil, nil},
+		{"watchdog", only(explore.Restart), codes(sim.DG), []sim.Code{sim.DG}, nil},
+	} {
+		t.Run(tt.strategy, func(t *testing.T) {
+			r := searched(t, tt.strategy, tt.faults, tt.change)
+			for _, c := range tt.want {
+				if r.Find(c) == nil {
+					t.Errorf("no %s is found, but %s", c, r.Found)
+				}
+			}
+			all := ""
+			for _, v := range r.Violated {
+				all += kept(t, v)
+			}
+			for _, want := range tt.says {
+				if !strings.Contains(all, want) {
+					t.Errorf("%q is nowhere in\n%s", want, all)
+				}
+			}
+		})
+	}
+}
+
+// kept writes a counterexample as a scenario, reads it, runs it, and compares.
+func kept(t *testing.T, v *explore.Counterexample) string {
+	t.Helper()
+	data, err := FromSchedule("x", "y", "z", v.Code, v.Schedule)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", v.Code, err, v.Trace.Schedule)
+	}
+	s, err := read("kept.yaml", "kept.yaml", data)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	st, _ := strategies.Get(v.Trace.Strategy)
+	trace, err := s.Run(st, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(trace.Verdict(), v.Code) {
+		t.Errorf("%s has become %s\n%s", v.Code, trace.Verdict(), data)
+	}
+	if want, stated := s.Expect(st.Name); !stated || !slices.Equal(want, trace.Verdict()) {
+		t.Errorf("the file expects %s, and shows %s", want, trace.Verdict())
+	}
+	for _, n := range trace.Notes {
+		if n.Kind == sim.NoteMissed {
+			t.Errorf("the run says: %s", n.Text)
+		}
+	}
+	var is, was []string
+	for i := range v.Trace.Events {
+		was = append(was, v.Trace.Line(&v.Trace.Events[i]))
+		is = append(is, trace.Line(&trace.Events[i]))
+	}
+	equal(t, v.Code.String(), is, was...)
+	for _, f := range v.Faults {
+		if !f.Essential {
+			t.Errorf("%s: %s is not essential\n%s", v.Code, f.Text, v.Trace.Schedule)
+		}
+	}
+	return string(data)
+}
+
+// What has no words in the language of scenarios is refused, not left out.
+func TestFromScheduleRefuses(t *testing.T) {
+	r := searched(t, "setpx-lua", only(explore.Restart), nil)
+	for _, tt := range []struct {
+		change func(*sim.Schedule)
+		want   string
+	}{
+		{func(s *sim.Schedule) { s.Moves[0].Who = sim.SetOf(0, 1) }, "a scenario cannot count the steps of several clients at once, and this schedule does"},
+		{func(s *sim.Schedule) { s.Moves[0] = sim.Move{Fault: sim.Evict{Node: "n1"}} }, "only what a search makes go wrong can be saved as a scenario, and not evict/n1"},
+		{func(s *sim.Schedule) { s.Moves = s.Moves[:1] }, "the schedule does not violate DG"},
+		{func(s *sim.Schedule) { s.Config.Key = "key" }, "a scenario has no words for the schedule's configuration:"},
+	} {
+		s := r.Find(sim.DG).Schedule
+		s.Moves = slices.Clone(s.Moves)
+		tt.change(&s)
+		if _, err := FromSchedule("x", "y", "z", sim.DG, s); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("got %v\nwant %s", err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"lockstep/sim"
+)
+
+// Fault is one thing that goes wrong in a counterexample.
+type Fault struct {
+	Kind Kind
+	Text string // what goes wrong, in words
+	// Essential: the engine has played the schedule without it, and what the
+	// counterexample shows did not come about.
+	Essential bool
+}
+
+// faults lists what goes wrong in a trail, and finds out of each whether the
+// violation needs it.
+func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) {
+	x := m.explorer()
+	x.first()
+	var all []Fault
+	for at, v := range trail {
+		pausing, _ := x.idle()
+		x.follow(v)
+		if x.err != nil {
+			return nil, x.err
+		}
+		switch v.kind {
+		case acts, frees, takesOver:
+		case passes:
+			for i := range m.bounds.Clients {
+				if pausing>>i&1 == 0 {
+					continue
+				}
+				rest, d := m.unpaused(trail, at, i)
+				f, err := m.fault(w, c, Pause, fmt.Sprintf("%s is paused for %s", names[i], sim.Duration(d)), rest)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, f)
+			}
+		default:
+			f, err := m.fault(w, c, v.fault, m.wrong(v), without(trail, at))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+func (m *model) fault(w *sim.World, c sim.Code, k Kind, text string, rest []move) (Fault, error) {
+	shown, err := m.shows(w, c, rest)
+	return Fault{Kind: k, Text: text, Essential: !shown}, err
+}
+
+// unpaused is a trail without the pause that client i begins at the choice at:
+// no time passes until the client acts again, or to the end. It tells how much
+// that was.
+func (m *model) unpaused(trail []move, at, i int) (rest []move, d time.Duration) {
+	rest = append(rest, trail[:at]...)
+	over := false
+	for _, v := range trail[at:] {
+		over = over || v.acts() && int(v.who) == i
+		if v.kind == passes && !over {
+			d += time.Duration(v.by) * time.Millisecond
+			continue
+		}
+		rest = append(rest, v)
+	}
+	return rest, d
+}
+
+// without is a trail without one fault. Where a message met with it, the message
+// is sent all the same.
+func without(trail []move, at int) []move {
+	rest := slices.Clone(trail)
+	v := &rest[at]
+	if v.acts() {
+		v.kind = acts
+		return rest
+	}
+	gone := *v
+	rest = slices.Delete(rest, at, at+1)
+	return slices.DeleteFunc(rest, func(v move) bool { // a failover has two parts
+		return gone.kind == fallsBehind && v.kind == takesOver && v.who == gone.who
+	})
+}
+
+// shows plays a trail in the engine, up to the first move that doesn't fit, and
+// reports whether it shows the violation.
+func (m *model) shows(w *sim.World, c sim.Code, trail []move) (bool, error) {
+	if err := w.Reset(m.cfg, false); err != nil {
+		return false, err
+	}
+	for _, v := range m.schedule(trail) {
+		if !fits(w, v) {
+			break // what the fault had led to is not there
+		}
+	}
+	if c == sim.PD {
+		if err := w.Aftermath(); err != nil {
+			return false, err
+		}
+	}
+	return slices.Contains(w.Verdict(), c), w.Err()
+}
+
+// fits makes a move, if it is one that can be made now. A step that would let time
+// pass, because there is nothing to do, is none.
+func fits(w *sim.World, v sim.Move) bool {
+	for range v.Count {
+		if !w.Ready(v.Who) || !w.Step(v.Who) {
+			return false
+		}
+	}
+	return v.Count > 0 || w.Play([]sim.Move{v}, nil) == nil
+}
+
+// wrong says in words what a choice makes go wrong.
+func (m *model) wrong(v move) string {
+	by := sim.Duration(time.Duration(v.by) * time.Millisecond)
+	switch v.kind {
+	case actsAndLosesReply:
+		return fmt.Sprintf("the reply to %s's request is lost", names[v.who])
+	case actsAndIsHeldUp:
+		return names[v.who] + "'s request is held up"
+	case crashes:
+		return names[v.who] + " crashes"
+	case repeats:
+		return names[v.who] + "'s request arrives twice"
+	case restarts:
+		return fmt.Sprintf("n%d restarts, empty", v.who+1)
+	case fallsBehind:
+		return fmt.Sprintf("n%d's replica falls behind, and is made the master", v.who+1)
+	case jumpsClient:
+		return fmt.Sprintf("%s's wall clock jumps by %s", names[v.who], by)
+	case jumpsServer:
+		return fmt.Sprintf("n%d's clock jumps by %s", v.who+1, by)
+	}
+	panic("explore: a choice that is no fault")
+}

@@ -1,0 +1,71 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+// A fault that the violation needs is essential; one that happens beside it, or
+// afterwards, is not.
+func TestEssential(t *testing.T) {
+	s, _ := strategies.Get("get-then-del")
+	b := Defaults(s)
+	b.Faults = Budget{Crash: 1, Pause: 2, Client: 1}
+	b.Codes = sim.Verdict{sim.FR}
+	m, err := newModel(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close() //nolint:errcheck // the test is over
+	w, err := sim.New(m.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() //nolint:errcheck // the test is over
+	trails, err := m.least(setOf(sim.FR), func() bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	trail := trails[sim.FR]
+	needed, err := m.faults(w, sim.FR, trail)
+	if err != nil || len(needed) != 1 || needed[0] != (Fault{Pause, "A is paused for 12.001s", true}) {
+		t.Errorf("the least has %v, %v", needed, err)
+	}
+	more, err := m.faults(w, sim.FR, append(slices.Clone(trail), move{kind: crashes, who: 1, fault: Crash}))
+	if err != nil || len(more) != 2 || !more[0].Essential || more[1] != (Fault{Crash, "B crashes", false}) {
+		t.Errorf("with a crash afterwards it has %v, %v", more, err)
+	}
+	first, err := m.faults(w, sim.FR, slices.Insert(slices.Clone(trail), 0, move{kind: jumpsClient, who: 1, fault: Client, by: 1000}))
+	if err != nil || first[0].Essential || first[0].Text != "B's wall clock jumps by 1s" || !first[1].Essential {
+		t.Errorf("with another's clock set it has %v, %v", first, err)
+	}
+}
+
+// Every fault of every least schedule is essential: with one fewer there would be
+// a schedule that is less.
+func TestLeastNeedsItsFaults(t *testing.T) {
+	t.Parallel()
+	for _, s := range strategies.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			b := Defaults(s)
+			b.Cycles = 1
+			b.Faults = Budget{Crash: 1, Pause: 1, ReplyLost: 1}
+			r, err := Run(context.Background(), b, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range r.Violated {
+				for _, f := range v.Faults {
+					if !f.Essential {
+						t.Errorf("%s: it happens also without that %s\n%s", v.Code, f.Text, v.Trace.Schedule)
+					}
+				}
+			}
+		})
+	}
+}
