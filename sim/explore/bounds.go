@@ -60,7 +60,7 @@ type Bounds struct {
 	TTL      time.Duration
 	Timeout  time.Duration // 0 is the strategy's
 	Codes    sim.Verdict   // what to look for; none is all that a search can find
-	Switches int           // how often another client may take over; 0 is as often as it likes
+	Switches int           // how often a client may act after another one did; 0 is as often as it likes
 	// Remembers: a lock may know more of an earlier cycle than its own fields and its
 	// draws show, in what a closure has captured. Nothing is taken for forgotten then
 	// between two cycles, and there are more states.
@@ -80,6 +80,8 @@ func Defaults(s strategies.Strategy) Bounds {
 	return b
 }
 
+const maxSwitches = 200
+
 var names = [...]string{"A", "B", "C", "D"}
 
 // Config is what the search's schedules run in: without latency, because a
@@ -98,6 +100,9 @@ func (b *Bounds) Config() (sim.Config, error) {
 			return sim.Config{}, fmt.Errorf("%s runs on one node, not on %d", s.Name, b.Nodes)
 		}
 		s.Nodes = b.Nodes
+	}
+	if b.Switches < 0 || b.Switches > maxSwitches {
+		return sim.Config{}, fmt.Errorf("a search can be bounded to 1 to %d switches, or with 0 not at all, but not to %d", maxSwitches, b.Switches)
 	}
 	if b.TTL <= 0 || b.TTL%(300*time.Millisecond) != 0 {
 		return sim.Config{}, errors.New("the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds")

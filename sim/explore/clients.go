@@ -478,6 +478,22 @@ func (k *clients) lineAt(pl *player, way []uint32) sim.Source {
 	return pl.p.Op(0).Source
 }
 
+// recheck takes some of the histories, from all over the tree, once more. What a
+// search asks of a client it asks once, so it would not notice by itself that the
+// answer is another each time.
+func (k *clients) recheck() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	const rechecks = 200
+	n := k.moments.n.Load()
+	for id := uint32(1); id < n; id += 1 + n/rechecks {
+		if err := k.replay(k.crew[k.at(id).client][0], id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // faithful: the same history must lead to the same next operation. Otherwise the
 // strategy looks at something that it wasn't given.
 func (k *clients) faithful(pl *player, id uint32) error {

@@ -11,10 +11,10 @@ const longTime = 20 * 24 * 3600 * 1000
 func (x *explorer) deadlocked() bool {
 	before := x.blank()
 	before.copyFrom(&x.s)
-	found := x.found
+	found, seen := x.found, x.seen // what the probe meets with is nobody's near miss
 	defer func() {
 		x.s.copyFrom(&before)
-		x.found = found
+		x.found, x.seen = found, seen
 	}()
 	for try := 1; try <= 3; try++ {
 		if x.ask() {

@@ -64,12 +64,17 @@ func (q *quest) before(i, j int32) bool {
 // least finds the least schedule for each of the violations. It goes through all
 // schedules in the order of their cost (Dijkstra's algorithm), so that the first
 // that violates is the least, and none of its faults is needless: without it there
-// would be a schedule of fewer.
+// would be a schedule of fewer. It ends early when stop says so, with what it has.
 func (m *model) least(wanted codes, stop func() bool) (map[sim.Code][]move, error) {
 	x := m.explorer()
 	x.first()
 	q := m.quest(x, wanted)
-	return q.got, q.run(stop)
+	n := 0
+	err := q.run(func() bool {
+		n++
+		return n%1024 == 1 && stop() // to look at the memory costs more than to follow a way
+	})
+	return q.got, err
 }
 
 // quest begins where an explorer stands.

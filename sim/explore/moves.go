@@ -48,6 +48,7 @@ func (x *explorer) follow(m move) {
 			f = heldUp
 			x.spend(Delay, 1)
 		}
+		x.turnTo(m.who)
 		x.step(int(m.who), t, f)
 	case crashes:
 		x.spend(Crash, 1)
@@ -84,6 +85,24 @@ func (x *explorer) follow(m move) {
 		x.set(n, x.older(n.memory, m.by))
 		x.ownership()
 	}
+}
+
+// turnTo notes who acts, where it is bounded how often that changes.
+func (x *explorer) turnTo(who uint8) {
+	w := &x.s.world
+	if x.bounds.Switches == 0 || w.mover == who+1 {
+		return
+	}
+	if w.mover != 0 {
+		w.switched++
+	}
+	w.mover = who + 1
+}
+
+// turns reports whether it may be this client that acts next.
+func (x *explorer) turns(i int) bool {
+	w := &x.s.world
+	return x.bounds.Switches == 0 || w.mover == 0 || int(w.mover) == i+1 || int(w.switched) < x.bounds.Switches
 }
 
 func (x *explorer) spend(k Kind, n uint8) {
@@ -185,7 +204,7 @@ func (x *explorer) moves(to []move) []move {
 			continue
 		}
 		m := x.k.at(c.moment)
-		if t, any := x.next(i); any {
+		if t, any := x.next(i); any && x.turns(i) {
 			to = append(to, move{kind: acts, who: uint8(i)})
 			if p := &m.threads[t]; p.kind == sim.OpSend {
 				if left[ReplyLost] > 0 {

@@ -86,6 +86,10 @@ type world struct {
 	held  uint32
 	now   int32 // true time, if wall clocks or the nodes' are looked at
 	left  Budget
+
+	// Who acted last, from 1, and how often that changed. Both are 0 unless changes
+	// are bounded: situations that differ in nothing else are one otherwise.
+	mover, switched uint8
 }
 
 // situation is a state spelt out.

@@ -14,14 +14,16 @@ type codes uint16
 func setOf(c sim.Code) codes        { return 1 << c }
 func (s codes) has(c sim.Code) bool { return s&setOf(c) != 0 }
 
-func (s codes) String() string {
-	var v sim.Verdict
+func (s codes) String() string { return s.verdict().String() }
+
+// verdict lists them, worst first.
+func (s codes) verdict() (v sim.Verdict) {
 	for _, c := range sim.Codes {
 		if s.has(c) {
 			v = append(v, c)
 		}
 	}
-	return v.String()
+	return v
 }
 
 // explorer is one worker: it knows what follows a state. What it learns of

@@ -1,0 +1,51 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"testing"
+)
+
+// BenchmarkSearch is how fast a search goes, on one core and on two; what part of
+// its transitions are answered from what is remembered, and neither by client code
+// nor by Redis; and how much of memory a state takes in the set of all.
+func BenchmarkSearch(b *testing.B) {
+	for _, name := range []string{"setpx-lua", "setnx-expire", "getset-equal"} {
+		for workers := 1; workers <= 2; workers++ {
+			b.Run(fmt.Sprintf("%s/workers=%d", name, workers), func(b *testing.B) { benchmarkSearch(b, name, workers) })
+		}
+	}
+}
+
+func benchmarkSearch(b *testing.B, name string, workers int) {
+	bounds := Defaults(strategy(b, name))
+	bounds.Faults = Budget{Crash: 1, Pause: 2, ReplyLost: 1}
+	var states, transitions, executed, bytes int64
+	b.ReportAllocs()
+	for range b.N {
+		b.StopTimer()
+		m, err := newModel(bounds)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := &search{model: m, opt: Options{Workers: workers}, seen: newVisited(m.width)}
+		b.StartTimer()
+		if err := s.run(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		_, n := s.seen.sizes()
+		states += int64(n)
+		transitions += s.followed.Load()
+		executed += int64(m.v.ran + m.k.ran)
+		bytes += int64(s.seen.bytes())
+		if err := m.close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "states/s")
+	b.ReportMetric(float64(states)/float64(b.N), "states")
+	b.ReportMetric(100*(1-float64(executed)/float64(transitions)), "%remembered")
+	b.ReportMetric(float64(bytes)/float64(states), "B/state")
+}

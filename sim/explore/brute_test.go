@@ -1,0 +1,387 @@
+package explore
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+var long = flag.Bool("long", false, "search larger bounds, which takes minutes")
+
+// brute is a search that cannot be wrong in the ways in which the other one can:
+// it remembers no behaviour, knows no state, and leaves nothing out. It walks the
+// tree of all schedules in a sim.World, by playing each from its beginning, and
+// learns what choices there are from the world alone, and from clocks that say
+// who looks at them.
+type brute struct {
+	t     testing.TB
+	b     Bounds
+	cfg   sim.Config
+	w     *sim.World
+	spies []*spy     // of the clients, and of the probe
+	wall  bool       // the strategy looks at wall clocks
+	trail []sim.Move // to where the world stands
+	least map[sim.Code]cost
+	runs  int
+}
+
+// spy is a client's clock.
+type spy struct {
+	strategies.Clock
+	w      *sim.World
+	looked time.Duration // when it last looked at its wall clock, or -1
+	asleep int           // threads
+}
+
+func (s *spy) Now() time.Time {
+	now := s.Clock.Now()
+	s.looked = s.w.Now()
+	return now
+}
+
+func (s *spy) Sleep(ctx context.Context, d time.Duration) error {
+	s.asleep++
+	err := s.Clock.Sleep(ctx, d)
+	s.asleep--
+	return err
+}
+
+// spent is what a schedule has cost so far, and what else its choices depend on.
+type spent struct {
+	cost
+	left Budget
+	last int // who acted last, or -1
+	held [len(names)]int
+	lags [sim.MaxNodes]bool // the node's replica has fallen behind
+}
+
+// option is one choice.
+type option struct {
+	moves []sim.Move
+	fault Kind // or kinds
+	who   int  // of a client that acts, or -1
+	holds int  // how many requests of whose are held up more, or fewer
+	whose int
+	lag   func(*spent) // what becomes of a node's replica, if anything
+}
+
+// bruteForce finds the least cost of each code that any schedule within the bounds
+// violates, and says how many schedules there are.
+func bruteForce(t testing.TB, b Bounds) (map[sim.Code]cost, int) {
+	cfg, err := b.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &brute{t: t, b: b, least: map[sim.Code]cost{}}
+	construct := cfg.Strategy.New
+	cfg.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		s := &spy{Clock: o.Clock, w: f.w, looked: -1}
+		f.spies, o.Clock = append(f.spies, s), s
+		return construct(nodes, key, o)
+	}
+	f.cfg = cfg
+	if f.w, err = sim.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	defer f.w.Close() //nolint:errcheck // nothing is written
+	f.wall = f.looksAtWalls()
+	f.replay()
+	f.walk(spent{left: b.Faults, last: -1})
+	return f.least, f.runs
+}
+
+func (f *brute) replay() {
+	f.spies = f.spies[:0]
+	if err := f.w.Reset(f.cfg, false); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := f.w.Play(f.trail, nil); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// looksAtWalls lets the first client run alone and sees which clocks it reads.
+func (f *brute) looksAtWalls() bool {
+	f.replay()
+	for !f.w.Where(0).Over && f.w.Step(sim.SetOf(0)) {
+	}
+	return f.spies[0].looked >= 0
+}
+
+// walk tries all choices, one after the other, from where the world stands.
+func (f *brute) walk(s spent) {
+	options := f.options(&s)
+	if f.over(&s) {
+		f.end(&s)
+		return
+	}
+	if len(options) == 0 {
+		f.runs++
+	}
+	for n := 0; n < len(options); n++ {
+		if n > 0 {
+			f.replay()
+		}
+		o, next := options[n], s
+		sent := f.pending(o.who)
+		if !f.take(o, &next) {
+			continue
+		}
+		if now := f.pending(o.who); o.fault == kinds && now != nil && now != sent {
+			options = append(options, f.fates(o.who, &s)...)
+		}
+		f.note(next.cost)
+		size := len(f.trail)
+		f.trail = append(f.trail, o.moves...)
+		f.walk(next)
+		f.trail = f.trail[:size]
+	}
+}
+
+// pending identifies the command that a client has sent last and waits for.
+func (f *brute) pending(i int) *string {
+	if i < 0 || len(f.w.State().Clients[i].Pending) == 0 {
+		return nil
+	}
+	return &f.w.State().Clients[i].Pending[0]
+}
+
+// options lists the choices, except those that depend on whether a client that
+// acts thereby sends something.
+func (f *brute) options(s *spent) (list []option) {
+	quiet := func(k Kind, faults ...sim.Fault) {
+		if s.left[k] > 0 {
+			list = append(list, option{moves: faultMoves(faults...), fault: k, who: -1})
+		}
+	}
+	for i := range f.b.Clients {
+		name, gone := names[i], f.gone(i)
+		if f.w.Ready(sim.SetOf(i)) && f.turns(s, i) {
+			list = append(list, option{moves: []sim.Move{{Who: sim.SetOf(i), Count: 1}}, fault: kinds, who: i})
+		}
+		if !gone {
+			quiet(Crash, sim.Crash{Client: name})
+			quiet(Duplicate, sim.Duplicate{Client: name})
+		}
+		if !gone && f.wall {
+			quiet(Client, sim.WallStep{Client: name, By: f.jump()})
+			quiet(Client, sim.WallStep{Client: name, By: -f.jump()})
+		}
+		for n := range s.held[i] {
+			list = append(list, option{moves: faultMoves(sim.Free{Client: name, N: n + 1}), fault: kinds, who: -1, whose: i, holds: -1})
+		}
+	}
+	for n := range f.cfg.Nodes {
+		name := fmt.Sprintf("n%d", n+1)
+		quiet(Restart, sim.Down{Node: name}, sim.Up{Node: name})
+		quiet(Server, sim.NodeStep{Node: name, By: f.jump()})
+		quiet(Server, sim.NodeStep{Node: name, By: -f.jump()})
+		if s.left[Failover] > 0 {
+			list = append(list, option{moves: faultMoves(sim.Lag{Replica: name + "r1", By: 1000 * time.Hour}), fault: Failover, who: -1,
+				lag: func(s *spent) { s.lags[n] = true }})
+		}
+		if s.lags[n] {
+			list = append(list, option{moves: faultMoves(sim.Down{Node: name}, sim.Failover{To: name + "r1"}), fault: kinds, who: -1,
+				lag: func(s *spent) { s.lags[n] = false }})
+		}
+	}
+	if by := f.next(); by > 0 && f.pauses() <= int(s.left[Pause]) {
+		list = append(list, option{moves: []sim.Move{{Wait: by}}, fault: kinds, who: -1})
+	}
+	return list
+}
+
+// pauses is at least how many pauses begin if time passes now: take knows exactly,
+// but has to try. A client that has not begun yet cannot be paused.
+func (f *brute) pauses() (n int) {
+	for i := range f.b.Clients {
+		if c := &f.w.State().Clients[i]; c.Acquired > 0 && !c.Paused && f.w.Ready(sim.SetOf(i)) {
+			n++
+		}
+	}
+	return n
+}
+
+// jump is by how much a clock jumps: enough to end any lease.
+func (f *brute) jump() time.Duration { return f.cfg.TTL + 2*time.Second }
+
+// fates are the choices that a client has which sends something, besides sending it.
+func (f *brute) fates(i int, s *spent) (list []option) {
+	step := sim.Move{Who: sim.SetOf(i), Count: 1}
+	if s.left[ReplyLost] > 0 {
+		list = append(list, option{moves: append(faultMoves(sim.LoseReply{Client: names[i]}), step), fault: ReplyLost, who: i})
+	}
+	if s.left[Delay] > 0 {
+		list = append(list, option{moves: append(faultMoves(sim.Hold{Client: names[i]}), step), fault: Delay, who: i, whose: i, holds: 1})
+	}
+	return list
+}
+
+func faultMoves(faults ...sim.Fault) (moves []sim.Move) {
+	for _, f := range faults {
+		moves = append(moves, sim.Move{Fault: f})
+	}
+	return moves
+}
+
+func (f *brute) turns(s *spent, i int) bool {
+	return f.b.Switches == 0 || s.last < 0 || s.last == i || int(s.switches) < f.b.Switches
+}
+
+// next is how long it takes until anything is due by itself, or what a client has
+// read on its wall clock is over; 0 is never.
+func (f *brute) next() time.Duration {
+	at, any := f.w.Next()
+	for i := range f.b.Clients {
+		c, read := &f.w.State().Clients[i], f.spies[i].looked
+		if read < 0 || c.Crashed || c.Phase == sim.PhaseIdle { // between two cycles it has forgotten what it read
+			continue
+		}
+		if over := read + f.jump(); over > f.w.Now() && (!any || over < at) {
+			at, any = over, true
+		}
+	}
+	if !any {
+		return 0
+	}
+	return at - f.w.Now()
+}
+
+// take makes a choice and pays for it. It reports false if there is no such choice,
+// or it is too dear.
+func (f *brute) take(o option, s *spent) bool {
+	var paused [len(names)]bool
+	for i := range f.b.Clients {
+		paused[i] = f.w.State().Clients[i].Paused
+	}
+	if err := f.w.Play(o.moves, nil); err != nil {
+		if o.fault == Duplicate { // nothing was sent yet that could arrive twice
+			return false
+		}
+		f.t.Fatal(err)
+	}
+	s.steps++
+	if o.fault != kinds {
+		s.faults++
+		s.left[o.fault]--
+	}
+	if o.who >= 0 {
+		if s.last >= 0 && s.last != o.who {
+			s.switches++
+		}
+		s.last = o.who
+	}
+	s.held[o.whose] += o.holds
+	if o.lag != nil {
+		o.lag(s)
+	}
+	if o.moves[0].Wait > 0 {
+		for i := range f.b.Clients {
+			if f.w.State().Clients[i].Paused && !paused[i] {
+				if s.left[Pause] == 0 {
+					return false
+				}
+				s.left[Pause]--
+				s.faults++
+			}
+		}
+	}
+	return true
+}
+
+func (f *brute) note(c cost) {
+	for _, code := range f.w.Verdict() {
+		if code == sim.BD || code == sim.LV {
+			continue
+		}
+		if best, any := f.least[code]; !any || c.less(best) {
+			f.least[code] = c
+		}
+	}
+}
+
+// gone: the client will do nothing any more, with none of its threads.
+func (f *brute) gone(i int) bool {
+	return f.w.State().Clients[i].Crashed || f.w.Where(i).Over && f.spies[i].asleep == 0 && !f.w.Ready(sim.SetOf(i))
+}
+
+func (f *brute) over(s *spent) bool {
+	for i := range f.b.Clients {
+		if !f.gone(i) || s.held[i] > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// end is a schedule's end, at which the lock must be free.
+func (f *brute) end(s *spent) {
+	f.runs++
+	if err := f.w.Aftermath(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.note(s.cost)
+}
+
+// TestBruteForce: within small bounds the search finds the same violations as one
+// that goes through all schedules, and none of them is to be had for less.
+func TestBruteForce(t *testing.T) {
+	if raceDetector {
+		t.Skip("a single thread finds it out as well without the race detector")
+	}
+	// One of each sort: of one command and of two, with and without scripts and
+	// transactions, with stamps, with fences, with a second thread.
+	few := []string{"setnx", "setnx-expire", "timestamp-del", "getset-equal", "get-then-del", "setpx-lua", "setpx-watch", "fenced-late", "watchdog"}
+	for _, s := range strategies.All() {
+		if !*long && !slices.Contains(few, s.Name) {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			for k := range kinds {
+				if k == Failover && s.Nodes > 1 {
+					continue
+				}
+				b := Defaults(s)
+				b.Cycles, b.Nodes, b.Switches, b.Faults = 1, min(b.Nodes, 2), 1, Budget{}
+				b.Faults[k] = 1
+				bruteForceAgrees(t, b)
+			}
+		})
+	}
+	t.Run("two switches", func(t *testing.T) {
+		s, _ := strategies.Get("naive-del")
+		for _, k := range []Kind{Pause, ReplyLost, Duplicate} {
+			b := Defaults(s)
+			b.Cycles, b.Switches, b.Faults = 1, 2, Budget{}
+			b.Faults[k] = 1
+			bruteForceAgrees(t, b)
+		}
+	})
+}
+
+func bruteForceAgrees(t *testing.T, b Bounds) {
+	start := time.Now()
+	want, runs := bruteForce(t, b)
+	d := time.Since(start)
+	r, err := Run(context.Background(), b, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[sim.Code]cost{}
+	for _, v := range r.Violated {
+		got[v.Code] = cost{int32(len(v.Faults)), int32(v.Switches), int32(v.Steps)}
+	}
+	t.Logf("%v: %d schedules in %s, %d states: %v", b.Faults, runs, d, r.States, want)
+	if !r.Complete || !maps.Equal(got, want) {
+		t.Errorf("faults %v, %d switches: of %d schedules the least violations are %v, the search finds %v", b.Faults, b.Switches, runs, want, got)
+	}
+}

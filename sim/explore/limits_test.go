@@ -1,0 +1,111 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+func strategy(t testing.TB, name string) strategies.Strategy {
+	t.Helper()
+	s, known := strategies.Get(name)
+	if !known {
+		t.Fatalf("there is no strategy %s", name)
+	}
+	return s
+}
+
+// endless are bounds that nobody searches to their end.
+func endless(t testing.TB) Bounds {
+	b := Defaults(strategy(t, "getset-expired"))
+	b.Clients, b.Cycles, b.Faults = 4, 9, Budget{2, 9, 2, 2, 2, 2, 2, 2}
+	return b
+}
+
+// TestLimits: a search that is cut off says so, and claims nothing.
+func TestLimits(t *testing.T) {
+	t.Run("memory", func(t *testing.T) {
+		r, err := Run(context.Background(), endless(t), Options{Memory: 64 << 20})
+		incomplete(t, r, err, "the memory limit was reached")
+	})
+	t.Run("cancelled before it begins", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(errors.New("the reader has had enough"))
+		r, err := Run(ctx, endless(t), Options{})
+		incomplete(t, r, err, "the reader has had enough")
+	})
+	t.Run("cancelled on the way", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		seen := int64(0)
+		r, err := Run(ctx, endless(t), Options{Progress: func(p Progress) {
+			seen = p.States
+			cancel(errors.New("enough"))
+		}})
+		incomplete(t, r, err, "enough")
+		if r.States < seen {
+			t.Errorf("there were %d states already, and in the end %d", seen, r.States)
+		}
+	})
+}
+
+func incomplete(t *testing.T, r *Result, err error, why string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Complete || r.Why != why {
+		t.Errorf("complete %t, because %q; want %q", r.Complete, r.Why, why)
+	}
+	for _, c := range sim.Codes {
+		if r.Holds(c) {
+			t.Errorf("it claims that there is no %s", c)
+		}
+	}
+}
+
+// TestCancelledLate: whoever loses patience when the search is over, and only the
+// least schedules are still looked for, is told what was found, and not that it
+// holds.
+func TestCancelledLate(t *testing.T) {
+	b := Defaults(strategy(t, "naive-del"))
+	m, err := newModel(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close() //nolint:errcheck // nothing is written
+	r := &Result{Bounds: b, Complete: true, Found: sim.Verdict{sim.DG}}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := m.conclude(ctx, r, setOf(sim.DG), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	incomplete(t, r, nil, "there is a double grant, and the search for its least schedule was cut off")
+	if len(r.Violated) != 0 {
+		t.Errorf("%d schedules came from nowhere", len(r.Violated))
+	}
+}
+
+// TestBounds: bounds that make no sense are refused, before anything is searched.
+func TestBounds(t *testing.T) {
+	for name, spoil := range map[string]func(*Bounds){
+		"nobody":            func(b *Bounds) { b.Clients = 0 },
+		"too many":          func(b *Bounds) { b.Clients = 5 },
+		"no cycle":          func(b *Bounds) { b.Cycles = 0 },
+		"nodes":             func(b *Bounds) { b.Nodes = 3 },
+		"TTL":               func(b *Bounds) { b.TTL = time.Second },
+		"negative switches": func(b *Bounds) { b.Switches = -1 },
+		"too many switches": func(b *Bounds) { b.Switches = maxSwitches + 1 },
+		"bounded blocking":  func(b *Bounds) { b.Codes = sim.Verdict{sim.BD} },
+		"negative timeout":  func(b *Bounds) { b.Timeout = -1; b.Strategy.Timeout = -1 },
+	} {
+		b := Defaults(strategy(t, "setpx-lua"))
+		spoil(&b)
+		if r, err := Run(context.Background(), b, Options{}); err == nil {
+			t.Errorf("%s: searched, with %d states", name, r.States)
+		}
+	}
+}

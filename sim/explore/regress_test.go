@@ -1,0 +1,156 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"lockstep/strategies"
+)
+
+// The budgets of the table: a crash, a pause and a lost reply in one schedule; and
+// what claim 1 says that a lock on one node can bear, all in one schedule.
+var (
+	usual    = Budget{Crash: 1, Pause: 1, ReplyLost: 1}
+	paused   = Budget{Pause: 1}
+	bearable = Budget{Crash: 1, Pause: 1, ReplyLost: 1, Delay: 1, Duplicate: 1, Client: 1}
+)
+
+// leasts is what a search of every strategy finds, with 2 clients that take the lock
+// twice (once, if it is on three nodes): for each code the least schedule's faults,
+// switches and steps. What is not in the list holds: the search is complete. Three
+// findings are those of nearly all:
+//
+//	OV  1/1  A is in the critical section, or about to be, and is paused until its
+//	         record is gone; B takes the lock and enters
+//	SW  1/2  the same; A wakes up when B has read, and writes
+//	FN  1/0  the reply to A's own granting command is lost; A is told of an error,
+//	         and its record stands
+var leasts = []struct {
+	strategy string
+	faults   Budget
+	extend   bool
+	want     string
+}{
+	// A crashes holding it, and the record has no expiry; B is done before that, so
+	// that the end is one.
+	{"setnx", usual, false, "PD 1/1/11, FN 1/0/5"},
+	// A crashes between SETNX and EXPIRE. FR: A overruns before its DEL and deletes
+	// B's record; DG: and takes the lock itself, which B still has.
+	{"setnx-expire", usual, false, "SW 1/2/18, DG 1/2/25, OV 1/1/15, FR 1/2/16, PD 1/1/11, FN 1/0/5"},
+	// As setnx-expire, but with an expiry from the start: FR and DG by A's late DEL.
+	{"incr-expire", usual, false, "SW 1/2/14, DG 1/2/19, OV 1/1/11, FR 1/2/14, FN 1/0/5"},
+	// FR and DG without any fault: B's SETNX fails; A releases and begins again; B's
+	// GET says nil, which counts as expired; A's SETNX wins; B's DEL deletes that
+	// record, and its SETNX wins too.
+	{"timestamp-del", usual, false, "SW 0/6/34, DG 0/5/29, OV 0/5/31, FR 0/5/24, FN 1/0/6"},
+	// FR and FN without any fault: as before, but B's GETSET overwrites A's new record,
+	// and its answer refuses B. DG: A computes its stamp, is paused before its SETNX
+	// until that is over, and B takes over what A has just been granted.
+	{"getset-redisio", usual, false, "SW 1/2/22, DG 1/1/17, OV 1/1/19, FR 0/5/25, FN 0/5/27"},
+	// DG as getset-redisio. A nil is a refusal, so nothing happens without a fault.
+	{"getset-equal", usual, false, "SW 1/2/21, DG 1/1/16, OV 1/1/18, FR 1/1/14, FN 1/0/6"},
+	// As getset-redisio; the expiry that comes after makes OV cheaper.
+	{"getset-expired", paused, false, "SW 1/2/20, DG 1/1/21, OV 1/1/17, FR 0/5/28, FN 0/5/30"},
+	// A overruns before its DEL; B takes the lock; the DEL deletes B's record (FR);
+	// A takes the lock again (DG).
+	{"naive-del", usual, false, "SW 1/2/14, DG 1/2/19, OV 1/1/11, FR 1/2/14, FN 1/0/5"},
+	{"fixed-value", usual, false, "SW 1/2/14, DG 1/2/19, OV 1/1/11, FR 1/2/14, FN 1/0/5"},
+	// The same, two steps later: the pause has to fall between the check and the DEL.
+	{"get-then-del", usual, false, "SW 1/2/14, DG 1/2/21, OV 1/1/11, FR 1/2/16, FN 1/0/5"},
+	{"setpx-watch-bare", usual, false, "SW 1/2/16, DG 1/2/28, OV 1/1/13, FR 1/2/20, FN 1/0/6"},
+	// The common three alone: right as long as nobody's clock is wrong. If A's is slow,
+	// its record is dead on arrival, and B is granted the lock at once.
+	{"pxat-client-clock", usual, false, "SW 1/2/18, OV 1/1/15, FN 1/0/7"},
+	{"pxat-client-clock", Budget{Client: 1}, false, "SW 1/2/18, DG 1/1/13, OV 1/1/15"},
+	// The common three alone: what is wrong with them is elsewhere, see below, or
+	// nothing is.
+	{"extend-unchecked", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
+	{"extend-recreate", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
+	{"reentrant", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
+	{"setpx-delex", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
+	{"setpx-lua", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
+	{"setpx-watch", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
+	{"watchdog", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/5"},
+	{"setpx-wait", usual, false, "SW 1/2/20, OV 1/1/17, FN 1/0/6"},
+	// FN with one more command: the library asks again, and Redis says no.
+	{"setpx-autoretry", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/8"},
+	// SW: A is paused between SET and INCR; B sets, draws 1, writes; A draws 2, writes.
+	{"fenced-late", usual, false, "SW 1/2/20, OV 1/1/17, FN 1/0/6"},
+	// No SW: the resource refuses A, which comes back with the lower number.
+	{"fenced", usual, false, "OV 1/1/13, FN 1/0/6"},
+	// DG: A has all votes, is paused before it reads its clock, and counts its lease
+	// from then.
+	{"redlock-no-elapsed", usual, false, "SW 1/2/24, DG 1/1/19, OV 1/1/21"},
+	// DG: A notices nothing if the pause falls between its last reading of the wall
+	// clock and the grant.
+	{"redlock-wall-clock", paused, false, "SW 1/2/28, DG 1/1/23, OV 1/1/25"},
+	{"redlock-hyperf", usual, false, "SW 1/2/28, DG 1/1/23, OV 1/1/25, FN 1/0/10"},
+	// FN: the quorum has stored A's token, one reply is lost, and that is an error.
+	{"redlock-strict-errors", usual, false, "SW 1/2/27, OV 1/1/24, FN 1/0/11"},
+	// OV only: a refused client has cleaned up by the time at which it is refused.
+	{"redlock", usual, false, "SW 1/2/27, OV 1/1/24"},
+
+	// GAP: A is paused with the answer to its extension under way, until the record is
+	// gone again. DG: it is paused between GET and PEXPIRE, B takes the lock, and the
+	// PEXPIRE's 1 is of B's record. FR takes another pause, without which B's expiry
+	// would stay as it is.
+	{"extend-unchecked", usual, true, "SW 1/2/23, DG 1/2/20, OV 1/1/13, FR 2/2/19, GAP 1/0/15, FN 1/0/6"},
+	// GAP: the record expires before A extends it, and it is stored again.
+	{"extend-recreate", usual, true, "SW 1/2/21, OV 1/1/13, GAP 1/0/12, FN 1/0/6"},
+
+	// Claim 1 in one search: all that a lock on one node can bear, and no DG, FR or PD.
+	{"setpx-lua", bearable, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
+	{"setpx-delex", bearable, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
+	{"fenced", bearable, false, "OV 1/1/13, FN 1/0/6"},
+	// And what it can't: a node that loses the key has it to give away once more, be it
+	// by a restart, a jump of its clock, or a replica that did not have it.
+	{"setpx-lua", Budget{Restart: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
+	{"setpx-lua", Budget{Server: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
+	{"setpx-lua", Budget{Failover: 1}, false, "SW 1/2/17, DG 1/1/12, OV 1/1/14"},
+	// A has n1 and n2, and not n3, which B had first; B's n1 or n2 restarts.
+	{"redlock", Budget{Restart: 1}, false, "SW 1/2/26, DG 1/2/21, OV 1/2/23"},
+}
+
+// TestCatalogue explores every strategy.
+func TestCatalogue(t *testing.T) {
+	if raceDetector {
+		t.Skip("TestSameEachTime is the one for the race detector")
+	}
+	listed := map[string]bool{}
+	for _, c := range leasts {
+		listed[c.strategy] = true
+		t.Run(c.strategy, func(t *testing.T) {
+			b := Defaults(strategy(t, c.strategy))
+			b.Faults, b.Extend = c.faults, c.extend
+			if *long && b.Faults[Pause] > 0 {
+				b.Faults[Pause] = 2
+			}
+			r, err := Run(context.Background(), b, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Complete || !r.Vacuity.Reacquired {
+				t.Errorf("complete %t (%s), vacuity %+v", r.Complete, r.Why, r.Vacuity)
+			}
+			t.Logf("%d states, %d transitions, %d commands", r.States, r.Transitions, r.Commands)
+			if got := leastText(r); got != c.want && !*long {
+				t.Errorf("the search finds\n%s\nexpected\n%s", got, c.want)
+			}
+		})
+	}
+	for _, s := range strategies.All() {
+		if !listed[s.Name] {
+			t.Errorf("%s is not in the table", s.Name)
+		}
+	}
+}
+
+func leastText(r *Result) string {
+	var list []string
+	for _, v := range r.Violated {
+		list = append(list, fmt.Sprintf("%s %d/%d/%d", v.Code, len(v.Faults), v.Switches, v.Steps))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,53 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestSameEachTime: a search finds the same in the same states, whatever the number
+// of its workers and however they come to meet.
+func TestSameEachTime(t *testing.T) {
+	for _, name := range []string{"setnx-expire", "getset-equal", "setpx-watch", "watchdog", "fenced", "redlock"} {
+		t.Run(name, func(t *testing.T) {
+			b := Defaults(strategy(t, name))
+			b.Cycles, b.Faults = 1, Budget{Crash: 1, Pause: 1, ReplyLost: 1, Delay: 1}
+			if b.Nodes > 1 || raceDetector {
+				b.Nodes, b.Faults = min(b.Nodes, 2), Budget{Crash: 1, Pause: 1}
+			}
+			first := ""
+			for workers := 1; workers <= 3; workers++ {
+				for range 2 {
+					got := outcome(t, b, workers)
+					if first == "" {
+						first = got
+					}
+					if got != first {
+						t.Fatalf("with %d workers\n%s\nand at first\n%s", workers, got, first)
+					}
+				}
+			}
+			t.Log(first)
+		})
+	}
+}
+
+func outcome(t *testing.T, b Bounds, workers int) string {
+	t.Helper()
+	r, err := Run(context.Background(), b, Options{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "complete %t: %d states, %d transitions, %d commands, found %s, %+v, %+v\n",
+		r.Complete, r.States, r.Transitions, r.Commands, r.Found, r.Vacuity, r.Near)
+	for _, v := range r.Violated {
+		if v.Schedule.String() != v.Trace.Schedule {
+			t.Errorf("the schedule of %s is\n%s\nand its trace's\n%s", v.Code, v.Schedule, v.Trace.Schedule)
+		}
+		fmt.Fprintf(&text, "%s %d/%d/%d %s %s\n", v.Code, len(v.Faults), v.Switches, v.Steps, v.Trace.Hash, v.Schedule)
+	}
+	return text.String()
+}
