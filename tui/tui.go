@@ -5,8 +5,10 @@
 // The root routes keys, clicks and results to rooms, which stand on a stage: what
 // there is to play, what is known of it, how far the reader has come, the keys,
 // the looks. Home is the matrix, the course its lessons, the player one run,
-// compare two of them, the sandbox one whose scheduler is the reader; pickers and
-// help are lists and text on top of them. A further screen is one more room.
+// compare two of them, the sandbox one whose scheduler is the reader, with a goal
+// and hints if it is a game of its own; the search is all schedules within bounds,
+// and what it finds is shown in a player; pickers and help are lists and text on
+// top of them. A further screen is one more room.
 //
 // The player draws its panes (timeline, ladder, trace or state; the event and the
 // holders; the narration; the source) where the layout puts them. Layouts are pure
