@@ -69,11 +69,18 @@ func (s Strategy) Extends() bool {
 
 // Code is the text of the file that implements the strategy.
 func (s Strategy) Code() string {
-	text, err := source.ReadFile(s.File)
-	if err != nil {
+	text, found := Text(s.File)
+	if !found {
 		panic("strategies: " + s.Name + " names a file that is not embedded: " + s.File)
 	}
-	return string(text)
+	return text
+}
+
+// Text is the source of a file of this package, as an event names it without the
+// package: what several strategies share is in none of their own files.
+func Text(file string) (text string, found bool) {
+	b, err := source.ReadFile(file)
+	return string(b), err == nil
 }
 
 // byName is the catalogue to look things up in: every name in every scenario is.

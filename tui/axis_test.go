@@ -98,18 +98,6 @@ func TestAtIsTheInverseOfCols(t *testing.T) {
 	}
 }
 
-func TestShortTime(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 300 * time.Microsecond: "300us", 2 * time.Millisecond: "2ms", 9898 * time.Millisecond: "9.898s",
-		time.Hour: "3600s", 5 * time.Hour: "5h", 3 * 24 * time.Hour: "3d", 3650 * 24 * time.Hour: "10y",
-		-2 * time.Second: "-2s", sim.Never: "for ever",
-	} {
-		if got := shortTime(d); got != want {
-			t.Errorf("%v is %q, want %q", time.Duration(d), got, want)
-		}
-	}
-}
-
 func TestFogHidesTheFuture(t *testing.T) {
 	r := newReel(pauseTrace())
 	th := plainTheme(false)

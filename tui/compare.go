@@ -435,7 +435,7 @@ func (m *compare) told(width int) []line {
 			continue
 		}
 		lines = append(lines, nil)
-		for _, s := range wrap(prose(n.Text), min(width-2, longestLine)) {
+		for _, s := range wrap(n.Prose(), min(width-2, longestLine)) {
 			lines = append(lines, line{{" " + s, inkPlain}})
 		}
 	}

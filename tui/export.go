@@ -10,6 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/scenarios"
 	"lockstep/sim"
 )
 
@@ -22,29 +23,45 @@ type Export struct {
 
 // exported says what became of an export.
 type exported struct {
-	from *player
+	from room // that asked for it
 	file string
 	err  error
 }
 
 // exportPicker asks for the form, and writes the run to a new file in the
 // working directory.
-func (p *player) exportPicker() outcome {
-	if len(p.exports) == 0 {
+func (s *stage) exportPicker(t *sim.Trace, from room) outcome {
+	if len(s.exports) == 0 {
 		return outcome{}
 	}
-	items := make([]choice, len(p.exports))
-	for i, e := range p.exports {
+	items := make([]choice, len(s.exports))
+	for i, e := range s.exports {
 		items[i] = choice{e.Name, e.About, func() span { return span{e.Extension, inkDim} }}
 	}
-	return outcome{open: &picker{stage: p.stage, title: "Write this run, as what?", items: items, current: none,
+	return outcome{open: &picker{stage: s, title: "Write this run, as what?", items: items, current: none,
 		about: "The run is written to a new file, in the directory that lockstep was started in; nothing is overwritten.", choose: func(i int) (tea.Cmd, outcome) {
-			e, t := p.exports[i], p.reel.trace
+			e := s.exports[i]
 			return func() tea.Msg {
 				file, err := writeNew(t, e)
-				return exported{p, file, err}
+				return exported{from, file, err}
 			}, outcome{close: true}
 		}}}
+}
+
+// saveScenario writes a schedule as a scenario file, as lockstep explore --save
+// does, but never over another.
+func saveScenario(from room, title string, code sim.Code, t *sim.Trace, schedule sim.Schedule) tea.Cmd {
+	return func() tea.Msg {
+		data, err := scenarios.FromSchedule(title, code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
+		if err != nil {
+			return exported{from, "", err}
+		}
+		file, err := writeNew(t, Export{Extension: ".yaml", Write: func(w io.Writer, _ *sim.Trace) error {
+			_, err := w.Write(data)
+			return err
+		}})
+		return exported{from, file, err}
+	}
 }
 
 // writeNew writes a run to a file that was not there before: nothing of anybody's

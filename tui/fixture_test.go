@@ -18,6 +18,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/explore"
 	"lockstep/strategies"
 	"lockstep/tui/progress"
 )
@@ -110,7 +111,7 @@ func (s *script) acquire(client int, token string) (granted int) {
 func pauseTrace() *sim.Trace {
 	s := &script{Trace: sim.Trace{
 		Strategy: "setpx-lua", Scenario: "pause-past-ttl", Title: "A pause outlives the lease", Seed: 1,
-		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", TTL: 3 * time.Second, Need: 1,
+		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", TTL: 3 * time.Second, Need: 1, Masters: 1,
 	}}
 	s.say(sim.NoteSay, "A takes the lock and enters.", "")
 	s.acquire(0, "tokA")
@@ -149,7 +150,7 @@ func pauseTrace() *sim.Trace {
 // crowd is a long run on several nodes: clients that take turns.
 func crowd(clients, nodes, events int) *sim.Trace {
 	s := &script{Trace: sim.Trace{
-		Strategy: "redlock", Scenario: "crowd", Title: "Many take turns", Seed: 1, Key: "lock", TTL: 3 * time.Second, Need: nodes/2 + 1,
+		Strategy: "redlock", Scenario: "crowd", Title: "Many take turns", Seed: 1, Key: "lock", TTL: 3 * time.Second, Need: nodes/2 + 1, Masters: nodes,
 	}}
 	for i := range clients {
 		s.Clients = append(s.Clients, string(rune('A'+i)))
@@ -240,7 +241,9 @@ func newApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Tr
 
 // newHomeApp opens the matrix.
 func newHomeApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Trace, error)) *app {
-	return openApp(t, w, h, shelf(run), Options{Seed: 1}, th)
+	a := openApp(t, w, h, shelf(run), Options{Seed: 1}, th)
+	a.explore, a.newGuide, a.now = handmadeSearch, func(explore.Bounds, sim.Code) (hinter, error) { return parrot{}, nil }, func() time.Time { return time.Time{} }
+	return a
 }
 
 func openApp(t testing.TB, w, h int, lib *library, o Options, th *theme) *app {
@@ -276,8 +279,11 @@ func (a *app) do(cmd tea.Cmd) {
 // player is the player that is open, on top or below a list; nil if there is none.
 func (a *app) player() *player {
 	for _, r := range slices.Backward(a.rooms) {
-		if p, is := r.(*player); is {
-			return p
+		switch r := r.(type) {
+		case *player:
+			return r
+		case *shown:
+			return r.player
 		}
 	}
 	return nil
@@ -288,6 +294,8 @@ func (a *app) playing() bool {
 	return slices.ContainsFunc(a.rooms, func(r room) bool {
 		switch r := r.(type) {
 		case *player:
+			return r.playing
+		case *shown:
 			return r.playing
 		case *compare:
 			return r.playing

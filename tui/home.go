@@ -6,6 +6,9 @@ import (
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim"
+	"lockstep/sim/explore"
 )
 
 // home is the matrix: every strategy under every scenario, computed while one
@@ -62,6 +65,12 @@ func (h *home) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 		return nil, outcome{open: newPlayer(h.stage, h.column, h.row)}
 	case key.Matches(k, h.keys.Compare):
 		return nil, outcome{open: h.comparePicker(h.row, h.column, 0)}
+	case key.Matches(k, h.keys.Explore):
+		return nil, outcome{open: newSearcher(h.stage, h.column)}
+	case key.Matches(k, h.keys.Sandbox):
+		// The bounds are the search's own, and make sense for every lock in the catalogue.
+		out, _ := h.openChallenge(h.column, explore.Defaults(h.lib.strategies[h.column]), sim.OV)
+		return nil, out
 	case key.Matches(k, h.keys.Course):
 		return nil, outcome{open: newCourse(h.stage)}
 	}
@@ -106,7 +115,7 @@ func (h *home) clicked(c click) (tea.Cmd, outcome) {
 func (h *home) footerKeys() []key.Binding {
 	k := &h.keys
 	return []key.Binding{
-		as(k.Enter, "play"), k.Course, k.Compare, pair(k.Back, k.Forward, "strategy"), pair(k.Up, k.Down, "scenario"),
+		as(k.Enter, "play"), k.Course, as(k.Explore, "search"), k.Sandbox, k.Compare, pair(k.Back, k.Forward, "strategy"), pair(k.Up, k.Down, "scenario"),
 		as(k.Violation, "next failure"), pair(k.PageUp, k.PageDown, "page"), pair(k.Previous, k.Next, "page of strategies"),
 		pair(k.First, k.Last, "ends"), k.Mouse, k.Help, k.Quit,
 	}
@@ -119,7 +128,7 @@ func (h *home) help() page {
 		about: "Every way to lock under every misfortune. Each cell is a run, made just now, and says the worst that the monitors saw in it; " +
 			"below stands all that they saw, and why. Enter opens the run, step by step.",
 		keys: append([]key.Binding{
-			as(k.Enter, "play the run"), as(k.Course, "the course"), as(k.Compare, "with another lock"),
+			as(k.Enter, "play the run"), as(k.Course, "the course"), as(k.Compare, "with another lock"), as(k.Explore, "search all schedules"), as(k.Sandbox, "your turn at breaking it"),
 			as(k.Back, "strategy before"), as(k.Forward, "strategy after"), as(k.Up, "scenario above"), as(k.Down, "scenario below"),
 			as(k.Previous, "page left"), as(k.Next, "page right"), k.PageUp, k.PageDown,
 			as(k.First, "first scenario"), as(k.Last, "last scenario"), as(k.Violation, "next failure"),

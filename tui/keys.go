@@ -12,8 +12,8 @@ import (
 type keyMap struct {
 	Forward, Back, Next, Previous, Violation, Evidence, First, Last     key.Binding
 	Play, Faster, Slower, In, Out, View, Source                         key.Binding
-	Strategy, Scenario, Compare, Course, Rung, Sandbox                  key.Binding
-	Undo, Redo, Copy, Export                                            key.Binding
+	Strategy, Scenario, Compare, Course, Rung, Sandbox, Explore         key.Binding
+	Undo, Redo, Copy, Export, Hint, Save                                key.Binding
 	Search, Filter, Match, MatchBack, Guess, Enter                      key.Binding
 	Pane, Up, Down, PageUp, PageDown, Mouse, Help, Close, Quit, Suspend key.Binding
 }
@@ -62,7 +62,10 @@ func newKeyMap(g *glyphs) keyMap {
 		Course:    bind("tab", "course", "tab"),
 		Rung:      bind("r", "next rung", "r"),
 		Sandbox:   bind("b", "your turn", "b"),
+		Explore:   bind("a", "all schedules", "a"),
 		Export:    bind("x", "write to a file", "x"),
+		Hint:      bind("i", "hint", "i"),
+		Save:      bind("w", "save as a scenario", "w"),
 		Undo:      bind("u", "undo", "u", "backspace"),
 		Redo:      bind("U", "redo", "U"),
 		Copy:      bind("y", "copy the schedule", "y"),

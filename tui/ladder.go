@@ -51,7 +51,7 @@ func (l *ladder) store() int { return l.columns[len(l.columns)-1] }
 
 func (l *ladder) row(y, pos, text int) {
 	e, s := l.event(pos), &l.samples[pos]
-	l.c.text(l.r.x+1, y, ladderTime-2, shortTime(e.At), inkDim)
+	l.c.text(l.r.x+1, y, ladderTime-2, sim.Brief(e.At), inkDim)
 	l.lifelines(y, s)
 	l.arrow(y, e)
 	actor := l.trace.Actor(e)

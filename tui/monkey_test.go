@@ -1,23 +1,27 @@
 package tui
 
 import (
+	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
 	"lockstep/sim"
+	"lockstep/sim/explore"
 	"lockstep/tui/progress"
 )
 
 // checkFrame holds a frame to the window: so many lines, none wider, the footer
-// at the bottom, with the way out in it.
-func checkFrame(t testing.TB, a *app, context string) {
+// at the bottom, with the way out in it. It returns the frame.
+func checkFrame(t testing.TB, a *app, context string) string {
 	t.Helper()
 	v := a.View()
 	lines := strings.Split(v, "\n")
@@ -35,13 +39,18 @@ func checkFrame(t testing.TB, a *app, context string) {
 	if !a.tooSmall() && !strings.Contains(lines[a.h-1], " quit") {
 		t.Fatalf("%s: no footer in a window of %dx%d: %q", context, a.w, a.h, lines[a.h-1])
 	}
+	return v
 }
 
-// A hundred thousand keys, clicks and sizes, in any order, over traces of every
+// monkeySteps is 100,000 in .ci/run. So many take more than one likes to wait for
+// after every change, and a fifth of them gets everywhere already.
+var monkeySteps = flag.Int("monkey", 20_000, "how many keys TestMonkey presses")
+
+// Keys, clicks and sizes by the ten thousand, in any order, over traces of every
 // kind: nothing panics, no frame is larger than its window, none loses its footer.
 func TestMonkey(t *testing.T) {
-	steps := monkeySteps
-	if testing.Short() {
+	steps := *monkeySteps
+	if testing.Short() || raceDetector {
 		steps = 5_000
 	}
 	seed := rand.Uint64()
@@ -57,7 +66,10 @@ func TestMonkey(t *testing.T) {
 		what := m.act()
 		checkFrame(t, m.app, fmt.Sprintf("MONKEY=%d, step %d, %s", seed, n, what))
 	}
-	for _, room := range []string{"*tui.home", "*tui.course", "*tui.player", "*tui.compare", "*tui.picker", "*tui.help", "*tui.sandbox"} {
+	if steps < 20_000 {
+		return
+	}
+	for _, room := range []string{"*tui.home", "*tui.course", "*tui.player", "*tui.compare", "*tui.picker", "*tui.help", "*tui.sandbox", "*tui.searcher", "*tui.shown"} {
 		if m.seen[room] == 0 {
 			t.Errorf("MONKEY=%d never got to %s: %v", seed, room, m.seen)
 		}
@@ -99,6 +111,26 @@ func (m *monkey) run(scenario, strategy string) (*sim.Trace, error) {
 	return handmade(scenario, strategy)
 }
 
+// parrot gives hints without thinking: far ones, near ones, none.
+type parrot struct{}
+
+func (parrot) From(_ context.Context, moves []sim.Move) (explore.Hint, error) {
+	h := explore.Hint{Reachable: true, Cost: explore.Cost{Faults: 1, Steps: 5}, Due: 12001 * time.Millisecond, Next: []sim.Move{{Who: 1, Count: 1}}}
+	switch len(moves) % 7 {
+	case 2:
+		h.Next = []sim.Move{{Fault: sim.Evict{Node: "n1"}}}
+	case 3:
+		h.Reachable = false
+	case 5:
+		return explore.Hint{}, errors.New(strings.Repeat("長い説明 ", 30))
+	case 6:
+		h.Reached = true
+	}
+	return h, nil
+}
+
+func (parrot) Close() error { return nil }
+
 // wideTrace has names and words of two columns a character, and what may not
 // reach a terminal.
 func wideTrace() *sim.Trace {
@@ -109,7 +141,7 @@ func wideTrace() *sim.Trace {
 }
 
 var monkeyKeys = strings.Fields(`left right right h l [ ] ] ! ! g G space + - v s f o c e r tab up down up down k j enter enter ? esc esc
-	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x`)
+	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x a i w`)
 
 func (m *monkey) act() string {
 	m.seen[fmt.Sprintf("%T", m.top())]++

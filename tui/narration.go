@@ -57,7 +57,7 @@ func (t *teller) add(k ink, prefix, text string) {
 }
 
 func (p *player) tellNote(t *teller, n sim.Note) {
-	switch text := prose(n.Text); n.Kind {
+	switch text := n.Prose(); n.Kind {
 	case sim.NoteAsk:
 		t.add(inkStrong, "? ", text)
 		if n.Answer == "" {
@@ -87,7 +87,7 @@ func (p *player) tellEvidence(t *teller) {
 			}
 			for n, seq := range here {
 				e := r.event(r.index(seq) + 1)
-				t.add(inkPlain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", shortTime(e.At), e.Seq, r.trace.Actor(e), r.trace.Text(e)))
+				t.add(inkPlain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", sim.Brief(e.At), e.Seq, r.trace.Actor(e), r.trace.Text(e)))
 			}
 		}
 	}
@@ -130,21 +130,4 @@ func (p *player) tellNext(t *teller) {
 // asks reports whether a question stands at exactly this position.
 func (r *reel) asks(pos int) bool {
 	return r.asked(pos) != nil
-}
-
-// prose joins the lines of a paragraph, as they were broken in the script for
-// the script's width. An empty line and an indented one stay.
-func prose(s string) string {
-	var b strings.Builder
-	for i, l := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
-		switch {
-		case i == 0:
-		case l == "" || strings.HasPrefix(l, " ") || strings.HasSuffix(b.String(), "\n"):
-			b.WriteByte('\n')
-		default:
-			b.WriteByte(' ')
-		}
-		b.WriteString(l)
-	}
-	return b.String()
 }

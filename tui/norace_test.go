@@ -2,4 +2,4 @@
 
 package tui
 
-const monkeySteps = 100_000
+const raceDetector = false

@@ -21,8 +21,8 @@ type player struct {
 	loading            bool
 	failed             error
 	reel               *reel
-	code               []string
-	file               string
+	file               string              // the strategy's own
+	code               map[string][]string // lines, by file
 
 	pos         int
 	before, now *sim.State // at pos-1 and pos
@@ -166,7 +166,7 @@ func (p *player) show(l loaded) {
 func (p *player) display(r *reel, pos int) {
 	st := p.lib.strategies[p.strategy]
 	p.reel, p.pos, p.axes = r, pos, axes{}
-	p.file, p.code = st.File, codeLines(st.Code())
+	p.file, p.code = st.File, map[string][]string{}
 	p.picked, p.guesses = none, map[int]int{}
 	p.find.renew(r)
 	p.before, p.now = r.trace.StateAt(max(pos-1, 0)), r.trace.StateAt(pos)
@@ -241,12 +241,14 @@ func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 		return nil, outcome{open: p.scenarioPicker()}
 	case key.Matches(k, p.keys.Compare):
 		return nil, outcome{open: p.comparePicker(p.scenario, p.strategy, p.pos)}
+	case key.Matches(k, p.keys.Explore):
+		return nil, outcome{open: newSearcher(p.stage, p.strategy)}
 	case key.Matches(k, p.keys.Rung):
 		return p.nextRung(), outcome{}
 	case p.reel == nil:
 		return nil, outcome{}
 	case key.Matches(k, p.keys.Export):
-		return nil, p.exportPicker()
+		return nil, p.exportPicker(p.reel.trace, p)
 	case key.Matches(k, p.keys.Sandbox):
 		return nil, p.openSandbox()
 	case key.Matches(k, p.keys.Play):
@@ -548,7 +550,7 @@ func (p *player) footerKeys() []key.Binding {
 	case p.picked != none && len(p.reel.breaches) > 0 && p.reel.breaches[p.picked].pos == p.pos:
 		list = append(list, as(k.Evidence, "evidence"))
 	}
-	return append(list, play, as(k.Strategy, "lock"), as(k.View, viewNames[(p.view+1)%views]), k.Compare, k.Sandbox, k.Source, k.Scenario,
+	return append(list, play, as(k.Strategy, "lock"), as(k.View, viewNames[(p.view+1)%views]), k.Compare, k.Explore, k.Sandbox, k.Source, k.Scenario,
 		k.Search, k.Filter, pair(k.In, k.Out, "zoom"), k.Evidence, pair(k.First, k.Last, "ends"), k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
 }
 
@@ -561,7 +563,7 @@ func (p *player) help() page {
 		keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, as(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
 			as(k.Guess, "predict the answer"), as(k.Enter, "show the answer"), as(k.Strategy, "another lock"), as(k.Scenario, "another scenario"),
-			as(k.Compare, "compare two locks"), as(k.Sandbox, "your turn from here"), k.Export, k.Rung, as(k.View, "next view"), k.Source, k.In, k.Out, as(k.Search, "search the trace"), k.Match, k.MatchBack,
+			as(k.Compare, "compare two locks"), as(k.Sandbox, "your turn from here"), as(k.Explore, "search all schedules"), k.Export, k.Rung, as(k.View, "next view"), k.Source, k.In, k.Out, as(k.Search, "search the trace"), k.Match, k.MatchBack,
 			as(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.always()...),
 		signs: p.theme.legend(),

@@ -2,6 +2,9 @@ package tui
 
 import (
 	"fmt"
+
+	"lockstep/sim"
+	"lockstep/strategies"
 )
 
 // draw puts the panes where the layout says.
@@ -142,7 +145,7 @@ func (p *player) drawState(c *canvas, r rect) {
 	if r.empty() {
 		return
 	}
-	lines := []line{{{"state at " + shortTime(p.now.At), inkTitle}}, {{"  (not before the question is answered)", inkDim}}}
+	lines := []line{{{"state at " + sim.Brief(p.now.At), inkTitle}}, {{"  (not before the question is answered)", inkDim}}}
 	if p.veil() == p.pos {
 		lines = stateLines(p.reel, p.pos, p.before, p.now)
 	}
@@ -153,9 +156,16 @@ func (p *player) drawSource(c *canvas, r rect) {
 	if r.empty() {
 		return
 	}
-	c.text(r.x+1, r.y, r.w-1, "source: strategies/"+p.file, inkTitle)
+	file := sourceFile(p.reel, p.pos, p.file)
+	code, known := p.code[file]
+	if !known {
+		text, _ := strategies.Text(file)
+		code = codeLines(text)
+		p.code[file] = code
+	}
+	c.text(r.x+1, r.y, r.w-1, "source: strategies/"+file, inkTitle)
 	r = rect{r.x + 1, r.y + 1, r.w - 1, r.h - 1}
-	lines, focus := sourceLines(p.reel, p.pos, p.now, p.file, p.code, r.w)
+	lines, focus := sourceLines(p.reel, p.pos, p.now, file, code, r.w)
 	base := min(max(focus-r.h/2, 0), max(len(lines)-r.h, 0))
 	first := p.scrolled(paneSource, len(lines), r.h, base)
 	c.lines(r, lines[first:min(first+r.h, len(lines))], 0)

@@ -2,5 +2,5 @@
 
 package tui
 
-// monkeySteps is fewer where every access to memory is watched.
-const monkeySteps = 5_000
+// raceDetector: every access to memory is watched, and everything takes longer.
+const raceDetector = true

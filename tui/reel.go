@@ -26,12 +26,20 @@ type reel struct {
 type sample struct {
 	clients   []clientSample
 	nodes     []nodeSample
+	has       holding
 	believers int
 	version   int64 // of the store
 }
 
 type clientSample struct {
 	wants, believed, live, inside, paused, hung, crashed, stopped bool
+}
+
+// holding is whose record is on enough masters; split says that masters hold
+// records, and nobody's is on enough of them.
+type holding struct {
+	owner int // client, or sim.None
+	split bool
 }
 
 // nodeSample is the lock's record on one node. Runs of samples with the same
@@ -156,6 +164,7 @@ func (r *reel) breached(pos int) (all, fresh []breach) {
 
 func (r *reel) sample(s *sim.State) sample {
 	out := sample{believers: s.Believers(), version: s.Store.Version}
+	out.has.owner, out.has.split = s.Quorum(r.trace.Need)
 	out.clients = make([]clientSample, len(s.Clients))
 	for i := range s.Clients {
 		c := &s.Clients[i]
@@ -173,30 +182,4 @@ func (r *reel) sample(s *sim.State) sample {
 		}
 	}
 	return out
-}
-
-// quorum is who has the lock on enough nodes, or sim.None; split says that the
-// nodes hold records, but nobody has enough of them.
-func (s *sample) quorum(need int) (owner int, split bool) {
-	var held bool
-	for i := range s.nodes {
-		n := &s.nodes[i]
-		if !n.up || !n.present {
-			continue
-		}
-		held = true
-		if n.owner == sim.None {
-			continue
-		}
-		count := 0
-		for j := range s.nodes {
-			if s.nodes[j].up && s.nodes[j].present && s.nodes[j].owner == n.owner {
-				count++
-			}
-		}
-		if count >= need {
-			return n.owner, false
-		}
-	}
-	return sim.None, held
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -18,6 +19,8 @@ import (
 // that was tried is ever lost.
 type sandbox struct {
 	*player
+	*challenge // or nil, if it goes on from a run
+
 	cfg  sim.Config
 	here *branch
 	rows []choiceRow
@@ -29,8 +32,8 @@ type sandbox struct {
 type branch struct {
 	parent *branch
 	tried  []*branch
-	last   int // the one of those tried that was last gone to
-	move   sim.Move
+	last   int        // the one of those tried that was last gone to
+	made   []sim.Move // most often one; a restart is two
 	depth  int
 }
 
@@ -43,8 +46,8 @@ type choiceRow struct {
 
 // moveChoice is a move that can be made, by its name.
 type moveChoice struct {
-	name string
-	move sim.Move
+	name  string
+	moves []sim.Move
 }
 
 // sandboxName is what schedules say instead of a scenario: there is no script.
@@ -69,7 +72,7 @@ func newSandbox(from *player) (*sandbox, error) {
 	s := &sandbox{player: newPlayer(from.stage, from.strategy, from.scenario), cfg: schedule.Config, here: &branch{}}
 	s.title, s.below = "Your turn", s.drawChoices
 	for _, m := range prefix(schedule, from.pos) {
-		s.add(m)
+		s.add([]sim.Move{m})
 	}
 	return s, s.replay(s.here)
 }
@@ -111,8 +114,8 @@ func singles(moves []sim.Move) []sim.Move {
 }
 
 // add makes a move the next one of this branch, and goes there.
-func (s *sandbox) add(m sim.Move) {
-	b := &branch{parent: s.here, move: m, depth: s.here.depth + 1}
+func (s *sandbox) add(made []sim.Move) {
+	b := &branch{parent: s.here, made: slices.Clone(made), depth: s.here.depth + 1}
 	s.here.tried = append(s.here.tried, b)
 	s.here.last = len(s.here.tried) - 1
 	s.here = b
@@ -120,11 +123,10 @@ func (s *sandbox) add(m sim.Move) {
 
 // moves are those from the beginning to a branch.
 func (b *branch) moves() []sim.Move {
-	all := make([]sim.Move, b.depth)
-	for ; b.parent != nil; b = b.parent {
-		all[b.depth-1] = b.move
+	if b.parent == nil {
+		return nil
 	}
-	return all
+	return append(b.parent.moves(), b.made...)
 }
 
 // replay shows the run up to a branch, and stays where it is if there is none.
@@ -149,39 +151,48 @@ func (s *sandbox) goTo(b *branch) {
 // offer lists the moves that can be tried here.
 func (s *sandbox) offer() {
 	s.rows = nil
+	if s.challenge != nil {
+		s.offerSearchable()
+	} else {
+		s.offerAll()
+	}
+	s.row = min(s.row, len(s.rows)-1)
+	s.col = min(s.col, len(s.rows[s.row].choices)-1)
+}
+
+func (s *sandbox) offerAll() {
 	all := sim.Set(0)
+	one := func(name string, m sim.Move) moveChoice { return moveChoice{name, []sim.Move{m}} }
 	for i, c := range s.cfg.Clients {
 		st := &s.now.Clients[i]
 		if st.Crashed || st.Stopped {
 			continue
 		}
 		all |= sim.SetOf(i)
-		freeze := moveChoice{"pause", sim.Move{Fault: sim.Pause{Client: c.Name}}}
+		freeze := one("pause", sim.Move{Fault: sim.Pause{Client: c.Name}})
 		if s.frozen(c.Name) {
-			freeze = moveChoice{"resume", sim.Move{Fault: sim.Resume{Client: c.Name}}}
+			freeze = one("resume", sim.Move{Fault: sim.Resume{Client: c.Name}})
 		}
 		s.rows = append(s.rows, choiceRow{c.Name, clientInk(i), []moveChoice{
-			{"step", sim.Move{Who: sim.SetOf(i), Count: 1}}, freeze, {"crash", sim.Move{Fault: sim.Crash{Client: c.Name}}},
-			{"lose reply", sim.Move{Fault: sim.Drop{Client: c.Name, Reply: true}}}, {"lose request", sim.Move{Fault: sim.Drop{Client: c.Name}}},
+			one("step", sim.Move{Who: sim.SetOf(i), Count: 1}), freeze, one("crash", sim.Move{Fault: sim.Crash{Client: c.Name}}),
+			one("lose reply", sim.Move{Fault: sim.Drop{Client: c.Name, Reply: true}}), one("lose request", sim.Move{Fault: sim.Drop{Client: c.Name}}),
 		}})
 	}
 	if all != 0 {
-		s.rows = append(s.rows, choiceRow{"all", inkStrong, []moveChoice{{"step", sim.Move{Who: all, Count: 1}}}})
+		s.rows = append(s.rows, choiceRow{"all", inkStrong, []moveChoice{one("step", sim.Move{Who: all, Count: 1})}})
 	}
 	s.rows = append(s.rows, choiceRow{"time", inkStrong, []moveChoice{
-		{"1ms", sim.Move{Wait: time.Millisecond}}, {"100ms", sim.Move{Wait: 100 * time.Millisecond}}, {"1s", sim.Move{Wait: time.Second}},
-		{"a lease: " + shortTime(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}},
+		one("1ms", sim.Move{Wait: time.Millisecond}), one("100ms", sim.Move{Wait: 100 * time.Millisecond}), one("1s", sim.Move{Wait: time.Second}),
+		one("a lease: "+sim.Brief(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}),
 	}})
 	for i := range s.now.Nodes {
 		name := s.reel.trace.Nodes[i]
-		stop := moveChoice{"down", sim.Move{Fault: sim.Down{Node: name}}}
+		stop := one("down", sim.Move{Fault: sim.Down{Node: name}})
 		if !s.now.Nodes[i].Up {
-			stop = moveChoice{"up", sim.Move{Fault: sim.Up{Node: name}}}
+			stop = one("up", sim.Move{Fault: sim.Up{Node: name}})
 		}
-		s.rows = append(s.rows, choiceRow{name, inkStrong, []moveChoice{stop, {"lose the key", sim.Move{Fault: sim.Evict{Node: name}}}}})
+		s.rows = append(s.rows, choiceRow{name, inkStrong, []moveChoice{stop, one("lose the key", sim.Move{Fault: sim.Evict{Node: name}})}})
 	}
-	s.row = min(s.row, len(s.rows)-1)
-	s.col = min(s.col, len(s.rows[s.row].choices)-1)
 }
 
 // frozen reports whether the reader has paused a client, and not let it go since.
@@ -198,7 +209,7 @@ func (s *sandbox) frozen(client string) bool {
 	return frozen
 }
 
-func (s *sandbox) start() tea.Cmd { return nil }
+func (s *sandbox) start() tea.Cmd { return s.ask() }
 
 func (s *sandbox) update(msg tea.Msg) (tea.Cmd, outcome) {
 	switch msg := msg.(type) {
@@ -206,9 +217,15 @@ func (s *sandbox) update(msg tea.Msg) (tea.Cmd, outcome) {
 		s.player.clicked(msg)
 	case exported:
 		return s.player.update(msg)
+	case hinted:
+		s.heed(msg)
 	case tea.KeyMsg:
 		s.notice = ""
-		return s.typed(msg)
+		cmd, out := s.typed(msg)
+		if s.challenge != nil && s.asked != s.here && !out.close {
+			cmd = tea.Batch(cmd, s.ask())
+		}
+		return cmd, out
 	}
 	return nil, outcome{}
 }
@@ -216,7 +233,11 @@ func (s *sandbox) update(msg tea.Msg) (tea.Cmd, outcome) {
 func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	switch {
 	case key.Matches(k, s.keys.Close):
-		return nil, outcome{close: true}
+		return s.challenge.quit(), outcome{close: true}
+	case key.Matches(k, s.keys.Hint):
+		s.showHint()
+	case key.Matches(k, s.keys.Scenario) && s.challenge != nil:
+		return nil, s.goalPicker()
 	case key.Matches(k, s.keys.Up):
 		s.row = max(s.row-1, 0)
 	case key.Matches(k, s.keys.Down):
@@ -236,7 +257,9 @@ func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, s.keys.Previous):
 		s.switchBranch(-1)
 	case key.Matches(k, s.keys.Export):
-		return nil, s.exportPicker()
+		return nil, s.exportPicker(s.reel.trace, s.player)
+	case key.Matches(k, s.keys.Save):
+		return s.save(), outcome{}
 	case key.Matches(k, s.keys.Copy):
 		return s.copySchedule(), outcome{}
 	case key.Matches(k, s.keys.View), key.Matches(k, s.keys.Source), key.Matches(k, s.keys.In), key.Matches(k, s.keys.Out), key.Matches(k, s.keys.Evidence):
@@ -251,18 +274,19 @@ func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 // try makes a move, on a new branch if others were tried here before.
 func (s *sandbox) try(c moveChoice) {
 	for i, b := range s.here.tried {
-		if sameMove(b.move, c.move) {
+		if sameMoves(b.made, c.moves) {
 			s.here.last = i
 			s.goTo(b)
 			return
 		}
 	}
 	from, events, before := s.here, s.reel.last(), s.reel.trace.Schedule
-	s.add(c.move)
+	s.add(c.moves)
+	step := c.moves[0].Count > 0
 	err := s.replay(s.here)
 	// A step is one that shows: starting a thread, say, leaves no event.
-	for n := 1; err == nil && c.move.Count > 0 && s.reel.last() == events && n < mostSilent; n++ {
-		s.here.move.Count++
+	for n := 1; err == nil && step && s.reel.last() == events && n < mostSilent; n++ {
+		s.here.made[0].Count++
 		err = s.replay(s.here)
 	}
 	switch {
@@ -273,7 +297,7 @@ func (s *sandbox) try(c moveChoice) {
 		s.forget(from)
 		s.notice = "That can't be done: " + err.Error() + "."
 	case s.reel.last() == events && s.reel.trace.Schedule == before,
-		s.reel.last() == events && c.move.Count > 0:
+		s.reel.last() == events && step:
 		s.forget(from)
 		s.goTo(from)
 		s.notice = "That changes nothing: " + s.rows[s.row].name + " has nothing to do."
@@ -282,6 +306,8 @@ func (s *sandbox) try(c moveChoice) {
 
 // mostSilent is how many steps in a row may leave no event.
 const mostSilent = 8
+
+func sameMoves(a, b []sim.Move) bool { return slices.EqualFunc(a, b, sameMove) }
 
 // sameMove: a step is the same however many silent ones it took.
 func sameMove(a, b sim.Move) bool {
@@ -322,6 +348,24 @@ func (s *sandbox) switchBranch(by int) {
 	s.goTo(up.tried[up.last])
 }
 
+// save writes the run so far as a scenario, which states what it breaks: the goal,
+// or else the worst.
+func (s *sandbox) save() tea.Cmd {
+	verdict := s.reel.trace.Verdict()
+	var code sim.Code
+	switch {
+	case s.challenge != nil && s.known && s.refused == nil && s.reached():
+		code = s.goal
+	case len(verdict) > 0:
+		code = verdict[0]
+	default:
+		s.notice = "A scenario states what it breaks, and nothing is broken yet."
+		return nil
+	}
+	title := fmt.Sprintf("A %s, scheduled by hand", code.Name())
+	return saveScenario(s.player, title, code, s.reel.trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()})
+}
+
 // copySchedule hands the schedule to the terminal's clipboard.
 func (s *sandbox) copySchedule() tea.Cmd {
 	text := s.reel.trace.Schedule
@@ -344,7 +388,7 @@ func (s *sandbox) paste(text string) {
 	schedule.Config.Scenario = sandboxName
 	s.cfg, s.here = schedule.Config, &branch{}
 	for _, m := range singles(schedule.Moves) {
-		s.add(m)
+		s.add([]sim.Move{m})
 	}
 	err = s.replay(s.here)
 	if strategy < 0 || err != nil {
@@ -352,38 +396,60 @@ func (s *sandbox) paste(text string) {
 		s.notice = fmt.Sprintf("That schedule can't be played: %v.", err)
 		return
 	}
+	if s.challenge != nil && !sameSetup(was, s.cfg) {
+		left := s.challenge
+		s.challenge = nil
+		s.offer()
+		go left.quit()() // it may have to wait for an answer
+		s.notice = "Another setup than the search's: there are no hints for it."
+	}
 	s.strategy, s.title = strategy, "Your turn"
 	s.display(s.reel, s.pos) // with the new strategy's source
 }
 
 func (s *sandbox) footerKeys() []key.Binding {
 	k := &s.keys
-	return []key.Binding{as(k.Enter, "do it"), pair(k.Up, k.Down, "who"), pair(k.Back, k.Forward, "what"), k.Undo, k.Redo, pair(k.Previous, k.Next, "branch"),
-		as(k.View, viewNames[(s.view+1)%views]), k.Source, k.Copy, k.Export, pair(k.In, k.Out, "zoom"), k.Evidence, k.Close, k.Mouse, k.Help, k.Quit}
+	hint := []key.Binding(nil)
+	if s.challenge != nil {
+		hint = []key.Binding{k.Hint, as(k.Scenario, "goal")}
+	}
+	keys := []key.Binding{as(k.Enter, "do it"), pair(k.Up, k.Down, "who"), pair(k.Back, k.Forward, "what"), k.Undo}
+	keys = append(keys, hint...)
+	return append(keys, k.Redo, pair(k.Previous, k.Next, "branch"),
+		as(k.View, viewNames[(s.view+1)%views]), k.Source, k.Copy, k.Export, k.Save, pair(k.In, k.Out, "zoom"), k.Evidence, k.Close, k.Mouse, k.Help, k.Quit)
 }
 
 func (s *sandbox) help() page {
 	k := &s.keys
-	return page{
+	p := page{
 		title: "your turn",
 		about: "You are the scheduler. Get two clients into the critical section at once, or break something else: choose who steps, let time pass, " +
 			"pause, crash, lose messages, stop servers. Undo goes back as far as you like, and what you have tried stays: redo and the branch keys go there again. " +
-			"A client that could act while time passes, and isn't let, is paused.",
-		keys: append([]key.Binding{as(k.Up, "actor above"), as(k.Down, "actor below"), as(k.Back, "choice before"), as(k.Forward, "choice after"), as(k.Enter, "make the move"),
-			k.Undo, k.Redo, as(k.Previous, "branch before"), as(k.Next, "branch after"), as(k.Copy, "copy the schedule"), k.Export, as(k.Evidence, "round the evidence"),
-			as(k.View, "next view"), k.Source, k.In, k.Out}, k.always()...),
+			"A client that could act while time passes, and isn't let, is paused. Hints are for games of your own, which the matrix opens, and the search.",
+		keys: []key.Binding{as(k.Up, "actor above"), as(k.Down, "actor below"), as(k.Back, "choice before"), as(k.Forward, "choice after"), as(k.Enter, "make the move"),
+			k.Undo, k.Redo, as(k.Previous, "branch before"), as(k.Next, "branch after"), as(k.Copy, "copy the schedule"), k.Export, k.Save, as(k.Evidence, "round the evidence"),
+			as(k.View, "next view"), k.Source, k.In, k.Out},
 		signs: s.theme.legend(),
 	}
+	if s.challenge != nil {
+		p.about = "You are the scheduler, and the goal is to break the lock: choose who steps, let time pass, and use the faults that there are. " +
+			"This is " + boundsWords(&s.bounds) + ". To let time pass while a client could act is to pause it. " +
+			"Hints come from a search of all that can follow: how far it is at least, and the first move of the least way, which has the fewest faults, then the fewest switches " +
+			"from one client to another, then the fewest steps. Undo goes back as far as you like, and what you have tried stays."
+		p.keys = append(p.keys, as(k.Hint, "the next move"), as(k.Scenario, "another goal"))
+	}
+	p.keys = append(p.keys, k.always()...)
+	return p
 }
 
 // drawChoices lists, in the narration's place, who can be made to do what.
 func (s *sandbox) drawChoices(c *canvas, r rect) {
-	text := fmt.Sprintf(" Get two clients into the critical section. %s.", plural(s.here.depth, "move"))
-	if up := s.here.parent; up != nil && len(up.tried) > 1 {
-		text += fmt.Sprintf(" Branch %d of %d.", up.last+1, len(up.tried))
+	said := s.standing(r.w)
+	for i, l := range said {
+		c.line(r.x, r.y+i, r.w, l)
 	}
-	c.text(r.x, r.y, r.w, text, inkStrong)
-	room := r.h - 1
+	r.y += len(said) - 1
+	room := r.h - len(said)
 	first := inSight(max(s.row-room/2, 0), s.row, room, len(s.rows))
 	for i := first; i < len(s.rows) && i-first < room; i++ {
 		row := s.rows[i]
@@ -404,6 +470,31 @@ func (s *sandbox) drawChoices(c *canvas, r rect) {
 		}
 		c.line(r.x, r.y+1+i-first, r.w, l)
 	}
+}
+
+// standing says what is to be done, and how far it is, in a row or two.
+func (s *sandbox) standing(width int) []line {
+	goal := "Get two clients into the critical section."
+	if s.challenge != nil {
+		goal = "Goal: " + s.goal.String() + ", " + s.goal.Name() + "."
+	}
+	text := goal + " " + plural(s.here.depth, "move") + "."
+	if up := s.here.parent; up != nil && len(up.tried) > 1 {
+		text += fmt.Sprintf(" Branch %d of %d.", up.last+1, len(up.tried))
+	}
+	first := line{{" " + text, inkStrong}}
+	if s.challenge == nil {
+		return []line{first}
+	}
+	how, k := s.challenge.words(&s.keys)
+	if next := (line{{"  " + how, k}}); first.width()+next.width() <= width {
+		return []line{append(first, next...)}
+	}
+	lines := []line{first}
+	for _, text := range wrap(how, width-2) {
+		lines = append(lines, line{{" " + text, k}})
+	}
+	return lines
 }
 
 func plural(n int, what string) string {

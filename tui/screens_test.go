@@ -38,6 +38,9 @@ var screens = map[string]string{
 	"compare":  "right right right c down down enter ! !",
 	"picker":   "enter f",
 	"helphome": "?",
+	"search":   "right right right a down down down down down down down right",
+	"found":    "right right right a enter down",
+	"shown":    "right right right a enter enter ! !",
 }
 
 var sizes = [][2]int{{80, 24}, {120, 30}, {140, 40}, {200, 60}}

@@ -4,7 +4,21 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/strategies"
 )
+
+// sourceFile is the file of package strategies in which the last command so far
+// was sent: most often the strategy's own, at times one that it shares with others.
+func sourceFile(r *reel, pos int, own string) string {
+	for p := pos; p > 0; p-- {
+		if file, is := strings.CutPrefix(r.event(p).Source.File, "strategies/"); is {
+			if _, found := strategies.Text(file); found {
+				return file
+			}
+		}
+	}
+	return own
+}
 
 // sourceLines is a strategy's code, with the names of the clients beside the
 // line on which each of them stands, and the line of the cursor's event lit.
@@ -13,7 +27,7 @@ func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, wid
 	standing := map[int][]int{} // by line, from 1
 	lit, focus := 0, 0
 	for i := range s.Clients {
-		if c := &s.Clients[i]; c.Source.File == "strategies/"+file && inStrategy(c) {
+		if c := &s.Clients[i]; c.Source.File == "strategies/"+file && c.InStrategy() {
 			standing[c.Source.Line] = append(standing[c.Source.Line], i)
 			focus = c.Source.Line
 		}
@@ -55,14 +69,4 @@ func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, wid
 // codeLines splits a source text; tabs become two columns, as the pane is narrow.
 func codeLines(code string) []string {
 	return strings.Split(strings.TrimRight(strings.ReplaceAll(code, "\t", "  "), "\n"), "\n")
-}
-
-// inStrategy reports whether a client is inside the strategy's code, and not in
-// its own, between two calls.
-func inStrategy(c *sim.ClientState) bool {
-	switch c.Phase {
-	case sim.PhaseAcquire, sim.PhaseRelease, sim.PhaseExtend:
-		return !c.Stopped
-	}
-	return c.Extends
 }

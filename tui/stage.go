@@ -1,8 +1,13 @@
 package tui
 
 import (
+	"context"
+	"time"
+
 	"github.com/muesli/termenv"
 
+	"lockstep/sim"
+	"lockstep/sim/explore"
 	"lockstep/tui/progress"
 )
 
@@ -17,9 +22,13 @@ type stage struct {
 	seed  uint64
 
 	exports   []Export
-	clipboard func(string) // hands a text to the terminal's
+	clipboard func(string)     // hands a text to the terminal's
+	now       func() time.Time // for what takes time outside of any run
+	newGuide  func(explore.Bounds, sim.Code) (hinter, error)
+	explore   func(context.Context, explore.Bounds, explore.Options) (*explore.Result, error)
 }
 
 func newStage(lib *library, d *progress.Diary, o Options, t *theme) *stage {
-	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy}
+	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy, now: time.Now, explore: explore.Run,
+		newGuide: func(b explore.Bounds, goal sim.Code) (hinter, error) { return explore.NewGuide(b, goal) }}
 }

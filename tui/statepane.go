@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"lockstep/sim"
 )
@@ -18,7 +17,7 @@ func stateLines(r *reel, pos int, before, now *sim.State) []line {
 		changed = []line{{{"  nothing that anyone could see", inkDim}}}
 	}
 	lines = append(lines, changed...)
-	lines = append(lines, nil, line{{"state at " + shortTime(now.At), inkTitle}})
+	lines = append(lines, nil, line{{"state at " + sim.Brief(now.At), inkTitle}})
 	for i := range now.Clients {
 		if r.actors[i] && (r.trace.Clients[i] != probeName || r.acted(i, pos)) {
 			lines = append(lines, clientLines(t, now, i)...)
@@ -32,62 +31,18 @@ func stateLines(r *reel, pos int, before, now *sim.State) []line {
 
 func clientLines(t *sim.Trace, s *sim.State, i int) []line {
 	c := &s.Clients[i]
-	what := phaseWords(c)
+	what := c.Doing()
 	lines := []line{{{" " + t.Clients[i] + "  ", clientInk(i)}, {what, inkPlain}}}
-	if text := leaseWords(s.At, &c.Lease); text != "" {
+	if text := c.Lease.Describe(s.At); text != "" {
 		lines = append(lines, line{{"    " + text, inkPlain}})
 	}
 	if len(c.Pending) > 0 {
 		lines = append(lines, line{{"    awaits " + sim.CommandText(c.Pending), inkDim}})
 	}
-	if c.Source.File != "" && inStrategy(c) {
+	if c.Source.File != "" && c.InStrategy() {
 		lines = append(lines, line{{fmt.Sprintf("    at %s:%d", strings.TrimPrefix(c.Source.File, "strategies/"), c.Source.Line), inkDim}})
 	}
 	return lines
-}
-
-var phaseText = [...]string{
-	sim.PhaseIdle: "idle", sim.PhaseAcquire: "acquiring", sim.PhaseHold: "outside the critical section",
-	sim.PhaseWork: "in the critical section", sim.PhaseRelease: "releasing", sim.PhaseExtend: "extending",
-}
-
-// phaseWords is where a client is and what keeps it there.
-func phaseWords(c *sim.ClientState) string {
-	words := []string{phaseText[c.Phase]}
-	switch {
-	case c.Crashed:
-		return "crashed"
-	case c.Stopped:
-		return "finished"
-	case c.Hung:
-		words = append(words, "HUNG")
-	case c.Paused:
-		words = append(words, "PAUSED")
-	case c.Asleep && c.Phase == sim.PhaseWork:
-		words = append(words, "working")
-	case c.Asleep:
-		words = append(words, "asleep")
-	}
-	return strings.Join(words, ", ")
-}
-
-func leaseWords(now time.Duration, l *sim.LeaseState) string {
-	if !l.Believed {
-		return ""
-	}
-	var b strings.Builder
-	switch {
-	case !l.Live:
-		fmt.Fprintf(&b, "believes; lease over for %s", shortTime(now-l.Deadline))
-	case l.Deadline == sim.Never:
-		b.WriteString("believes; no deadline")
-	default:
-		fmt.Fprintf(&b, "believes; lease for %s more", shortTime(l.Deadline-now))
-	}
-	if l.Fence != 0 {
-		fmt.Fprintf(&b, ", fence %d", l.Fence)
-	}
-	return b.String()
 }
 
 func nodeLines(t *sim.Trace, s *sim.State, i int) []line {
@@ -108,7 +63,7 @@ func nodeLines(t *sim.Trace, s *sim.State, i int) []line {
 		}
 		left := ", no expiry"
 		if rec.Expires != sim.Never {
-			left = ", " + shortTime(rec.Left(s.At)) + " left"
+			left = ", " + sim.Brief(rec.Left(s.At)) + " left"
 		}
 		lines = append(lines, line{name, {rec.Key + " = " + rec.Value + owner, k}, {left, inkPlain}})
 		name = span{strings.Repeat(" ", textWidth(name.text)), inkPlain}
@@ -206,7 +161,7 @@ func either(cond bool, yes, no string) string {
 
 func clientChanges(before, now *sim.ClientState) []string {
 	var texts []string
-	if b, n := phaseWords(before), phaseWords(now); b != n {
+	if b, n := before.Doing(), now.Doing(); b != n {
 		texts = append(texts, b+" -> "+n)
 	}
 	switch b, n := &before.Lease, &now.Lease; {
@@ -217,7 +172,7 @@ func clientChanges(before, now *sim.ClientState) []string {
 	case b.Live && !n.Live:
 		texts = append(texts, "lease over, by its own clock")
 	case b.Deadline != n.Deadline && n.Believed:
-		texts = append(texts, "lease prolonged until "+shortTime(n.Deadline))
+		texts = append(texts, "lease prolonged until "+sim.Brief(n.Deadline))
 	}
 	if len(before.Pending) == 0 && len(now.Pending) > 0 {
 		texts = append(texts, "sent "+sim.CommandText(now.Pending))

@@ -291,6 +291,17 @@ func TestWholeProgram(t *testing.T) {
 		{"g", []string{"nothing has happened yet"}},
 		{"b", []string{"Your turn", "Get two clients"}},
 		{"\r", []string{"wants the lock"}},
+		{"\x1b", []string{"nothing has happened yet"}},
+		{"a", []string{"All schedules", "searches every schedule"}},
+		{"\r", []string{"Complete: every schedule", "never"}},
+		{"\r", []string{"the least schedule with a"}},
+		{"!", []string{"!! "}},
+		{"\x1b", []string{"All schedules"}},
+		{"b", []string{"Your turn", "Goal: ", "at least."}},
+		{"i", []string{"Hint: "}},
+		{"\r", []string{"1 move."}},
+		{"o", []string{"What do you want to break?"}},
+		{"\x1b", []string{"Goal: "}},
 		{"q", []string{"\x1b[?1049l"}},
 	} {
 		x.forget()

@@ -257,7 +257,7 @@ func (tl *timeline) drawDoes(client, y int) {
 
 // span is how long a run lasts, so far.
 func (tl *timeline) span(r run) string {
-	return shortTime(tl.endOf(r) - tl.when(tl.at[r.from]))
+	return sim.Brief(tl.endOf(r) - tl.when(tl.at[r.from]))
 }
 
 // endOf is the instant at which a run is over, or that of the cursor.
@@ -344,7 +344,7 @@ func (tl *timeline) drawRecord(y int, r run, n nodeSample, expires time.Duration
 	label := tl.trace.Key + "=" + who
 	ttl := ", no expiry"
 	if expires != sim.Never {
-		ttl = ", " + shortTime(sim.Record{Expires: expires}.Left(tl.when(tl.at[r.from]))) + " to live"
+		ttl = ", " + sim.Brief(sim.Record{Expires: expires}.Left(tl.when(tl.at[r.from]))) + " to live"
 	}
 	tl.bar(y, r, tl.theme.bar(n.owner), k, label+ttl, label, who)
 	tl.c.put(tl.x0+r.from, y, tl.theme.open, k)
@@ -356,14 +356,7 @@ func (tl *timeline) drawRecord(y int, r run, n nodeSample, expires time.Duration
 // drawQuorum shows who has enough nodes. A lock on several nodes is held by
 // nobody as long as the nodes are split.
 func (tl *timeline) drawQuorum(y int) {
-	type holding struct {
-		owner int
-		split bool
-	}
-	runs(tl, func(s *sample) holding {
-		owner, split := s.quorum(tl.trace.Need)
-		return holding{owner, split}
-	}, func(r run, h holding) {
+	runs(tl, func(s *sample) holding { return s.has }, func(r run, h holding) {
 		switch {
 		case h.owner != sim.None:
 			tl.bar(y, r, tl.theme.bar(h.owner), clientInk(h.owner), tl.trace.Clients[h.owner]+" has enough nodes", tl.trace.Clients[h.owner])
@@ -598,7 +591,7 @@ func (tl *timeline) drawGap(g gap) {
 	if g.chasm {
 		glyph = tl.theme.chasm + tl.theme.chasm
 	}
-	text := glyph + " " + shortTime(g.length) + " " + glyph
+	text := glyph + " " + sim.Brief(g.length) + " " + glyph
 	if w := textWidth(text); to-from+1 >= w {
 		tl.c.text(tl.x0+from+(to-from+1-w)/2, tl.y0+1, w, text, inkDim)
 	} else if g.chasm {
@@ -608,7 +601,7 @@ func (tl *timeline) drawGap(g gap) {
 
 // drawTimes labels the cursor's instant, and as many others to its left as there is room for.
 func (tl *timeline) drawTimes() {
-	now := shortTime(tl.when(tl.pos))
+	now := sim.Brief(tl.when(tl.pos))
 	w := textWidth(now)
 	here := max(min(tl.until, tl.width-w), 0)
 	tl.c.text(tl.x0+here, tl.y0, w, now, inkHere)
@@ -617,7 +610,7 @@ func (tl *timeline) drawTimes() {
 		if x < free || (x > 0 && p == tl.at[x-1]) {
 			continue
 		}
-		text := shortTime(tl.when(p))
+		text := sim.Brief(tl.when(p))
 		end := x + textWidth(text)
 		if text == last || end+1 > here {
 			continue
@@ -626,27 +619,4 @@ func (tl *timeline) drawTimes() {
 		tl.c.put(tl.x0+x, tl.y0+1, tl.theme.tick, inkDim)
 		free, last = end+2, text
 	}
-}
-
-// shortTime prints a time in few columns: three decimals of a second at most,
-// and whole units for what is longer than a lecture.
-func shortTime(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < 0 && d != sim.Never:
-		return "-" + shortTime(-d)
-	case d == sim.Never:
-		return "for ever"
-	case d >= 365*day:
-		return fmt.Sprintf("%dy", d/(365*day))
-	case d >= 2*day:
-		return fmt.Sprintf("%dd", d/day)
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	case d > 0 && d < time.Millisecond:
-		return fmt.Sprintf("%dus", d.Microseconds())
-	case d > 0 && d < time.Second:
-		return strconv.FormatFloat(float64(d.Round(time.Millisecond))/1e6, 'f', -1, 64) + "ms"
-	}
-	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', -1, 64) + "s"
 }

@@ -168,8 +168,8 @@ func TestEveryRealRunCanBeDrawn(t *testing.T) {
 		t.Skip("runs the whole matrix")
 	}
 	th := plainTheme(false)
-	for _, sc := range scenarios.All() {
-		for _, st := range strategies.All() {
+	for i, sc := range scenarios.All() {
+		for j, st := range strategies.All() {
 			lib := &library{strategies: strategies.All(), scenarios: scenarios.All(), run: (*scenarios.Scenario).Run}
 			a := &app{newRoot(lib, &progress.Diary{}, Options{Strategy: st, Scenario: sc, Seed: 1}, th), t}
 			a.do(a.Init())
@@ -178,12 +178,14 @@ func TestEveryRealRunCanBeDrawn(t *testing.T) {
 				t.Errorf("%s under %s: %v", st.Name, sc.Name, p.failed)
 				continue
 			}
-			for _, size := range [][2]int{{80, 24}, {140, 40}} {
+			for n, size := range [][2]int{{80, 24}, {140, 40}} {
+				if n != (i+j)%2 { // every lock and every scenario in both, no cell in two
+					continue
+				}
 				a.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 				a.press("g")
 				for range len(p.reel.chapters) + len(p.reel.breaches) {
-					checkFrame(t, a, st.Name+" under "+sc.Name)
-					if strings.Contains(a.View(), "more rows:") {
+					if strings.Contains(checkFrame(t, a, st.Name+" under "+sc.Name), "more rows:") {
 						t.Fatalf("%s under %s hides rows at %dx%d", st.Name, sc.Name, size[0], size[1])
 					}
 					a.press("]")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"lockstep/sim"
@@ -12,17 +13,25 @@ import (
 // Guide tells somebody who schedules by hand how far it is to a violation. It is
 // not safe for concurrent use.
 type Guide struct {
-	m    *model
-	goal sim.Code
+	m     *model
+	goal  sim.Code
+	trail []move // the schedule at hand, as choices of a search
+	end   int    // as many of them lead to the goal; 0 if they don't
 }
+
+// Cost is what schedules are compared by, in this order.
+type Cost struct{ Faults, Switches, Steps int }
 
 // Hint is how far it is from some point of a schedule.
 type Hint struct {
 	Reached   bool       // the schedule has got there already
 	Reachable bool       // some way of going on gets there within the bounds
-	Faults    int        // that the least such way takes yet
-	Steps     int        // and steps, those of time included
+	Cost                 // of the least such way, from here
 	Next      []sim.Move // its first
+	Taken     Cost       // of the schedule up to here, or to where it got there
+	// Due is how long it takes from here until anything happens by itself: a record
+	// expires, a lease lapses, a client's patience ends. 0 is never.
+	Due time.Duration
 }
 
 // NewGuide makes a guide to a violation within the bounds.
@@ -55,10 +64,16 @@ func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 	if err != nil {
 		return Hint{}, err
 	}
+	h := Hint{Taken: g.taken()}
+	if by, any := x.due(); any {
+		h.Due = time.Duration(by) * time.Millisecond
+	}
 	if found.has(g.goal) {
-		return Hint{Reached: true, Reachable: true}, nil
+		h.Reached, h.Reachable = true, true
+		return h, nil
 	}
 	q := g.m.quest(x, setOf(g.goal))
+	q.ways[0].last = g.last() // so that going on with the same client is no switch
 	here := x.number()
 	if err := q.run(func() bool { return ctx.Err() != nil }); err != nil {
 		return Hint{}, err
@@ -68,19 +83,42 @@ func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 	}
 	trail, any := q.got[g.goal]
 	if !any {
-		return Hint{}, nil
+		return h, nil
 	}
 	x.unpack(here, &x.s)
-	h := Hint{Reachable: true, Steps: len(trail), Faults: int(x.costOf(trail).faults)}
+	h.Reachable, h.Cost = true, g.priced(x.costOf(g.last(), trail))
 	if len(trail) > 0 {
 		h.Next = g.m.play(trail[0])
 	}
 	return h, nil
 }
 
+// last is the client that acted last, or -1.
+func (g *Guide) last() int8 {
+	for _, m := range slices.Backward(g.trail) {
+		if m.acts() {
+			return int8(m.who)
+		}
+	}
+	return -1
+}
+
+// taken is the cost of the schedule that was replayed last.
+func (g *Guide) taken() Cost {
+	x := g.m.explorer()
+	x.first()
+	if g.end > 0 {
+		g.trail = g.trail[:g.end]
+	}
+	return g.priced(x.costOf(-1, g.trail))
+}
+
+func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches), int(c.steps)} }
+
 // replay makes a schedule's moves in the search's own world, and says what was
 // violated on the way.
 func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
+	g.trail, g.end = g.trail[:0], 0
 	next := move{kind: acts} // what becomes of the next request
 	for i := 0; i < len(moves); i++ {
 		v := moves[i]
@@ -164,8 +202,7 @@ func (g *Guide) wait(x *explorer, d time.Duration, found *codes) error {
 		if _, n := x.idle(); n > x.s.world.left[Pause] {
 			return errors.New("that takes more pauses than the bounds have")
 		}
-		x.follow(move{kind: passes, by: by})
-		*found |= x.found
+		g.follow(x, move{kind: passes, by: by}, found)
 		left -= by
 	}
 	return nil
@@ -224,7 +261,15 @@ func (g *Guide) make(x *explorer, m move, k Kind, found *codes) error {
 	if k < kinds && x.s.world.left[k] == 0 {
 		return fmt.Errorf("that takes more faults of the kind %q than the bounds have", k)
 	}
+	g.follow(x, m, found)
+	return x.err
+}
+
+func (g *Guide) follow(x *explorer, m move, found *codes) {
 	x.follow(m)
 	*found |= x.found
-	return x.err
+	g.trail = append(g.trail, m)
+	if g.end == 0 && x.found.has(g.goal) {
+		g.end = len(g.trail)
+	}
 }

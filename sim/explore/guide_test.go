@@ -35,6 +35,7 @@ func TestGuideLeadsThere(t *testing.T) {
 		t.Run(c.strategy, func(t *testing.T) {
 			g := newGuide(t, c.strategy, c.goal)
 			var moves []sim.Move
+			var par Cost
 			for left := -1; ; left-- {
 				h, err := g.From(context.Background(), moves)
 				if err != nil {
@@ -42,6 +43,12 @@ func TestGuideLeadsThere(t *testing.T) {
 				}
 				if left < 0 {
 					left = h.Steps
+					least, err := Run(context.Background(), g.m.bounds, Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					v := least.Find(c.goal)
+					par = Cost{len(v.Faults), v.Switches, v.Steps}
 				}
 				if !h.Reachable || h.Steps != left {
 					t.Fatalf("after %d moves: %+v, expected %d steps", len(moves), h, left)
@@ -50,6 +57,10 @@ func TestGuideLeadsThere(t *testing.T) {
 					break
 				}
 				moves = append(moves, h.Next...)
+			}
+			h, err := g.From(context.Background(), moves)
+			if err != nil || h.Taken != par {
+				t.Errorf("going there took %+v, and was to take %+v: %v", h.Taken, par, err)
 			}
 			w, err := sim.New(g.Config())
 			if err != nil {

@@ -191,13 +191,14 @@ func bytesOf(state []uint32) []byte {
 func (m *model) costOf(trail []move) (c cost) {
 	x := m.explorer()
 	x.first()
-	return x.costOf(trail)
+	return x.costOf(-1, trail)
 }
 
-// costOf is the cost of a trail from where the explorer stands.
-func (x *explorer) costOf(trail []move) cost {
+// costOf is the cost of a trail from where the explorer stands, after a step of
+// the client that acted last.
+func (x *explorer) costOf(last int8, trail []move) cost {
 	q := quest{x: x}
-	w := way{last: -1}
+	w := way{last: last}
 	for _, v := range trail {
 		w.cost = q.price(&w, v)
 		if v.acts() {

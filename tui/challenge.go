@@ -1,0 +1,310 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim"
+	"lockstep/sim/explore"
+)
+
+// challenge is what a sandbox of its own has: a goal, the faults that may happen
+// on the way, and a guide who knows how far it is.
+type challenge struct {
+	bounds  explore.Bounds
+	goal    sim.Code
+	guide   *guide
+	number  int // of the last question: answers to earlier ones are dropped
+	cancel  context.CancelFunc
+	asked   *branch // where it was put
+	known   bool    // the answer is there
+	hint    explore.Hint
+	par     explore.Hint
+	refused error // why there is no hint
+}
+
+// hinter knows how far it is; see [explore.Guide].
+type hinter interface {
+	From(context.Context, []sim.Move) (explore.Hint, error)
+	Close() error
+}
+
+// guide is asked in the background, one question at a time.
+type guide struct {
+	mu     sync.Mutex
+	bounds explore.Bounds
+	goal   sim.Code
+	find   func(explore.Bounds, sim.Code) (hinter, error)
+	real   hinter        // or nil, if nobody has asked yet
+	par    *explore.Hint // from the beginning
+	closed bool
+}
+
+// hinted is the answer to a question.
+type hinted struct {
+	of        *challenge
+	number    int
+	hint, par explore.Hint
+	err       error
+}
+
+// goals are what a sandbox can be played for.
+var goals = sim.Verdict{sim.OV, sim.DG, sim.SW, sim.FR, sim.PD}
+
+// newChallenge is a sandbox that begins with nothing, in the setup that searches
+// run in, so that what they know can be told.
+func newChallenge(st *stage, strategy int, b explore.Bounds, goal sim.Code) (*sandbox, error) {
+	cfg, err := b.Config()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Scenario = sandboxName
+	s := &sandbox{player: newPlayer(st, strategy, 0), cfg: cfg, here: &branch{}}
+	s.challenge = &challenge{bounds: b, goal: goal, guide: &guide{find: st.newGuide, bounds: b, goal: goal}}
+	s.title, s.below = "Your turn", s.drawChoices
+	return s, s.replay(s.here)
+}
+
+// sameSetup reports whether schedules of one setup can be told of by the other's guide.
+func sameSetup(a, b sim.Config) bool {
+	return sim.Schedule{Config: a}.String() == sim.Schedule{Config: b}.String()
+}
+
+// openChallenge opens one, or says why not.
+func (st *stage) openChallenge(strategy int, b explore.Bounds, goal sim.Code) (outcome, error) {
+	s, err := newChallenge(st, strategy, b, goal)
+	if err != nil {
+		return outcome{}, err
+	}
+	return outcome{open: s}, nil
+}
+
+// ask has the guide look how far it is from here. The question before is dropped.
+func (s *sandbox) ask() tea.Cmd {
+	c := s.challenge
+	if c == nil {
+		return nil
+	}
+	if c.cancel != nil {
+		c.cancel()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.number++
+	c.cancel, c.asked, c.known = cancel, s.here, false
+	number, g, moves := c.number, c.guide, s.here.moves()
+	return func() tea.Msg {
+		defer cancel()
+		h, par, err := g.from(ctx, moves)
+		return hinted{c, number, h, par, err}
+	}
+}
+
+func (g *guide) from(ctx context.Context, moves []sim.Move) (h, par explore.Hint, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return h, par, errors.New("nobody asks any more")
+	}
+	if g.real == nil {
+		if g.real, err = g.find(g.bounds, g.goal); err != nil {
+			return h, par, err
+		}
+	}
+	if g.par == nil {
+		if par, err = g.real.From(ctx, nil); err != nil {
+			return h, par, err
+		}
+		g.par = &par
+	}
+	h, err = g.real.From(ctx, moves)
+	return h, *g.par, err
+}
+
+// close ends a guide, once it has given its last answer.
+func (g *guide) close() tea.Msg {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	if g.real != nil {
+		_ = g.real.Close() // nothing is written
+		g.real = nil
+	}
+	return nil
+}
+
+// heed takes an answer in.
+func (s *sandbox) heed(h hinted) {
+	if c := s.challenge; c == h.of && c.number == h.number {
+		c.known, c.hint, c.par, c.refused = true, h.hint, h.par, h.err
+		s.offer() // the next instant is known now
+	}
+}
+
+// quit leaves the guide, who would think on.
+func (c *challenge) quit() tea.Cmd {
+	if c == nil {
+		return nil
+	}
+	if c.cancel != nil {
+		c.cancel()
+	}
+	c.number++
+	return c.guide.close
+}
+
+// goalPicker chooses what to play for; what was done so far stays.
+func (s *sandbox) goalPicker() outcome {
+	items, current := make([]choice, len(goals)), 0
+	for i, g := range goals {
+		items[i] = choice{g.String(), g.Name() + ": " + g.Meaning(), func() span { return span{} }}
+		if g == s.challenge.goal {
+			current = i
+		}
+	}
+	return outcome{open: &picker{stage: s.stage, title: "What do you want to break?", items: items, at: current, current: current,
+		about: "What a lock can do wrong, and what that means.", choose: func(i int) (tea.Cmd, outcome) {
+			old := s.challenge
+			s.challenge = &challenge{bounds: old.bounds, goal: goals[i], guide: &guide{find: s.newGuide, bounds: old.bounds, goal: goals[i]}}
+			return tea.Batch(old.quit(), s.ask()), outcome{close: true}
+		}}}
+}
+
+// showHint names the first move of the least way on, and puts the cursor on it.
+func (s *sandbox) showHint() {
+	c := s.challenge
+	switch {
+	case c == nil:
+		s.notice = "Hints are for games of your own: " + s.keys.Sandbox.Help().Key + " in the matrix opens one."
+	case !c.known:
+		s.notice = "Thinking."
+	case c.refused != nil:
+		s.notice = "No hint: " + c.refused.Error() + "."
+	case c.reached():
+		s.notice = "You are there."
+	case !c.hint.Reachable:
+		s.notice = "There is no way on from here: " + s.keys.Undo.Help().Key + " takes a move back."
+	default:
+		s.pointAt(c.hint.Next)
+	}
+}
+
+func (s *sandbox) pointAt(next []sim.Move) {
+	for i, row := range s.rows {
+		for j, choice := range row.choices {
+			if sameMove(choice.moves[0], next[0]) {
+				s.row, s.col = i, j
+				s.notice = "Hint: " + row.name + ", " + choice.name + "."
+				return
+			}
+		}
+	}
+	_, text, _ := strings.Cut(sim.Schedule{Config: s.cfg, Moves: next}.String(), ",--,")
+	s.notice = "Hint: " + text + ", as schedules write it."
+}
+
+// reached: a deadlock is one once nothing is left to be done.
+func (c *challenge) reached() bool {
+	return c.hint.Reached || c.hint.Reachable && c.hint.Steps == 0
+}
+
+// words is how it stands, in a sentence.
+func (c *challenge) words(k *keyMap) (string, ink) {
+	switch {
+	case !c.known:
+		return "Thinking.", inkDim
+	case c.refused != nil:
+		return "No hint here: " + c.refused.Error() + ".", inkBreach
+	case c.reached():
+		return fmt.Sprintf("There! Yours: %s; least: %s.", costWords(c.hint.Taken), costWords(c.par.Cost)), inkGood
+	case !c.par.Reachable:
+		return "No schedule gets there within these bounds; " + k.Scenario.Help().Key + " takes another goal.", inkStrong
+	case !c.hint.Reachable:
+		return "No longer reachable from here; " + k.Undo.Help().Key + " takes a move back.", inkBreach
+	}
+	text := "From here " + plural(c.hint.Steps, "step")
+	if c.hint.Faults > 0 {
+		text += " and " + plural(c.hint.Faults, "fault")
+	}
+	return text + " at least.", inkPlain
+}
+
+func costWords(c explore.Cost) string {
+	return plural(c.Faults, "fault") + ", " + pluralES(c.Switches, "switch") + ", " + plural(c.Steps, "step")
+}
+
+// forGood is longer than any game: what falls behind for so long never catches up.
+const forGood = 1000 * time.Hour
+
+// offerSearchable lists the moves that a search makes, too: those for which the
+// bounds have faults.
+func (s *sandbox) offerSearchable() {
+	c := s.challenge
+	can := func(k explore.Kind) bool { return c.bounds.Faults[k] > 0 }
+	fault := func(name string, f ...sim.Fault) moveChoice {
+		m := moveChoice{name: name}
+		for _, f := range f {
+			m.moves = append(m.moves, sim.Move{Fault: f})
+		}
+		return m
+	}
+	jump := s.cfg.TTL + time.Second
+	for i, cl := range s.cfg.Clients {
+		st := &s.now.Clients[i]
+		if st.Crashed || st.Stopped {
+			continue
+		}
+		row := choiceRow{cl.Name, clientInk(i), []moveChoice{{"step", []sim.Move{{Who: sim.SetOf(i), Count: 1}}}}}
+		for _, f := range []struct {
+			kind explore.Kind
+			moveChoice
+		}{
+			{explore.Crash, fault("crash", sim.Crash{Client: cl.Name})},
+			{explore.ReplyLost, fault("lose next reply", sim.LoseReply{Client: cl.Name})},
+			{explore.Delay, fault("hold next request", sim.Hold{Client: cl.Name})},
+			{explore.Delay, fault("free it", sim.Free{Client: cl.Name, N: 1})},
+			{explore.Duplicate, fault("send again", sim.Duplicate{Client: cl.Name})},
+			{explore.Client, fault("clock on", sim.WallStep{Client: cl.Name, By: jump})},
+			{explore.Client, fault("clock back", sim.WallStep{Client: cl.Name, By: -jump})},
+		} {
+			if can(f.kind) {
+				row.choices = append(row.choices, f.moveChoice)
+			}
+		}
+		s.rows = append(s.rows, row)
+	}
+	wait := func(name string, d time.Duration) moveChoice { return moveChoice{name, []sim.Move{{Wait: d}}} }
+	pass := choiceRow{"time", inkStrong, nil}
+	if due := c.hint.Due; c.known && due > 0 {
+		pass.choices = append(pass.choices, wait("until something is due: "+sim.Brief(due), due))
+	}
+	pass.choices = append(pass.choices, wait("a lease: "+sim.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
+	s.rows = append(s.rows, pass)
+	for i := range s.cfg.Nodes {
+		name := s.reel.trace.Nodes[i]
+		row := choiceRow{name, inkStrong, nil}
+		if can(explore.Restart) {
+			row.choices = append(row.choices, fault("restart, empty", sim.Down{Node: name}, sim.Up{Node: name}))
+		}
+		if can(explore.Server) {
+			row.choices = append(row.choices, fault("clock on", sim.NodeStep{Node: name, By: jump}), fault("clock back", sim.NodeStep{Node: name, By: -jump}))
+		}
+		if can(explore.Failover) {
+			behind := fault("replica falls behind", sim.Lag{Replica: name + "r1", By: forGood})
+			if !slices.ContainsFunc(s.here.moves(), func(m sim.Move) bool { return sameMove(m, behind.moves[0]) }) {
+				row.choices = append(row.choices, behind)
+			} else {
+				row.choices = append(row.choices, fault("fail over", sim.Down{Node: name}, sim.Failover{To: name + "r1"}))
+			}
+		}
+		if row.choices != nil {
+			s.rows = append(s.rows, row)
+		}
+	}
+}
