@@ -15,10 +15,11 @@ type monitors struct {
 	s     *State
 	found []Violation
 
-	lost    []int    // per client: Seq at which its current lease's ownership was lost, or None
-	read    []answer // per client: the reply that it read last
-	blocked blocking
-	cycle   cycleWatch
+	lost     []int    // per client: Seq at which its current lease's ownership was lost, or None
+	extended []int    // per client: Seq of the newest command of an extension that isn't reported yet, or None
+	read     []answer // per client: the reply that it read last
+	blocked  blocking
+	cycle    cycleWatch
 }
 
 // answer is a reply that a client has read, and may act on.
@@ -42,9 +43,10 @@ func (m *monitors) reset(w *World) {
 	m.w, m.s = w, w.state
 	m.found = m.found[:0]
 	m.lost = slices.Grow(m.lost[:0], len(w.clients))[:len(w.clients)]
+	m.extended = slices.Grow(m.extended[:0], len(w.clients))[:len(w.clients)]
 	m.read = slices.Grow(m.read[:0], len(w.clients))[:len(w.clients)]
 	for i := range m.lost {
-		m.lost[i] = None
+		m.lost[i], m.extended[i] = None, None
 		m.read[i] = answer{seq: None}
 	}
 	m.blocked = blocking{}
@@ -71,8 +73,12 @@ func (m *monitors) before(e *Event) {
 
 func (m *monitors) after(e *Event) {
 	switch e.Kind {
+	case KindExecute:
+		if e.Phase == PhaseExtend && !e.Copy && e.Acq == m.s.Clients[e.Client].Acquired {
+			m.extended[e.Client] = e.Seq
+		}
 	case KindGranted:
-		m.lost[e.Client] = None
+		m.lost[e.Client], m.extended[e.Client] = None, None
 		if m.owned(m.s.Acquisition(e.Client)) < m.w.cfg.Strategy.Quorum() {
 			m.lost[e.Client] = e.Seq // while the last reply was on its way
 		}
@@ -273,10 +279,13 @@ func (m *monitors) ownership(e *Event) {
 	}
 }
 
-// brokenContinuity: an extension reported success although the lock had been
-// out of the client's hands since the grant.
+// brokenContinuity: an extension reported success although the lock had been out
+// of the client's hands when its last command was executed. What is lost after
+// that, while the reply is on its way, no extension can know.
 func (m *monitors) brokenContinuity(e *Event) {
-	if at := m.lost[e.Client]; at != None {
+	extended := m.extended[e.Client]
+	m.extended[e.Client] = None
+	if at := m.lost[e.Client]; at != None && (extended == None || at < extended) {
 		m.report(GAP, fmt.Sprintf("%s extends as if it had held the lock all along, but had lost it", m.name(e.Client)), at, e.Seq)
 	}
 }

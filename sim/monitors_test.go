@@ -609,6 +609,21 @@ func TestBrokenContinuity(t *testing.T) {
 	}
 }
 
+// TestGapWhileTheReplyIsOnItsWay: A's record expires after its extension was
+// executed, and before A reads so. What the reply says was true.
+func TestGapWhileTheReplyIsOnItsWay(t *testing.T) {
+	cfg := configOf(extending(prolong), "A")
+	cfg.Clients[0].Extend = true
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindExtend)
+	for w.Where(0).Sent == 0 || !w.Where(0).Landed {
+		w.Step(SetOf(0))
+	}
+	w.Wait(11 * time.Second)
+	until(t, w, "A", KindExtended)
+	expectVerdict(t, w, "ok")
+}
+
 // TestEqualValueIsAnotherOwner: B stores the very value that is there, and the
 // record is B's from then on although not a byte of it has changed.
 func TestEqualValueIsAnotherOwner(t *testing.T) {

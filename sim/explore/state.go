@@ -19,6 +19,7 @@ type client struct {
 	hasRead bool // it has read the resource in this acquisition
 	beaten  bool // and somebody has written since
 	forever bool // its lease has no deadline
+	gap     gap  // what it held when the last command of an extension was executed
 
 	waits [maxThreads]bool // its operation can't be performed yet
 	due   [maxThreads]int32
@@ -40,6 +41,16 @@ type client struct {
 	gone  uint16 // connections that ended in the middle of something
 	last  uint32 // the command that was executed last, if it could arrive twice
 }
+
+// gap is what a client had of the lock when the newest command of an extension was
+// executed that it hasn't reported yet.
+type gap uint8
+
+const (
+	gapNone gap = iota
+	gapHeld
+	gapGone
+)
 
 const unset int32 = -1 << 31
 

@@ -267,7 +267,7 @@ func (x *explorer) refresh(i int) {
 	x.hangUp(i, 0xffff)
 	c.since, c.grantSent, c.stamp = unset, 0, unset
 	c.inbox, c.torn, c.gone = 0, 0, 0
-	c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn = 0, 0, false, false, false
+	c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = 0, 0, false, false, false, gapNone
 	x.s.rank()
 }
 
@@ -395,11 +395,11 @@ func (x *explorer) tell(i int, m *moment, t telling) {
 	c := &x.s.clients[i]
 	switch t.kind {
 	case sim.KindAcquire:
-		c.live, c.forever, c.deadline, c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn = false, false, 0, 0, 0, false, false, false
+		c.live, c.forever, c.deadline, c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = false, false, 0, 0, 0, false, false, false, gapNone
 		x.s.rank()
 	case sim.KindGranted:
 		x.seen.granted[i]++
-		c.lostOwn = x.owned(i, m.acquired) < x.quorum
+		c.lostOwn, c.gap = x.owned(i, m.acquired) < x.quorum, gapNone
 		if c.granter == 0 {
 			c.granter = c.asked
 		}
@@ -409,9 +409,10 @@ func (x *explorer) tell(i int, m *moment, t telling) {
 	case sim.KindExtended:
 		x.lease(c, t)
 		x.doubleGrant(i)
-		if c.lostOwn {
+		if c.lostOwn && c.gap != gapHeld {
 			x.found |= setOf(sim.GAP)
 		}
+		c.gap = gapNone
 	case sim.KindEnter:
 		for j := range x.s.clients {
 			if j != i && !x.s.clients[j].crashed && x.moment(j).inside {
@@ -576,6 +577,11 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 	}
 	if copied {
 		a.memory = x.without(a.memory, conn)
+	}
+	if !copied && !c.crashed && l.phase == sim.PhaseExtend && l.acquired == x.moment(int(l.client)).acquired {
+		if c.gap = gapHeld; c.lostOwn {
+			c.gap = gapGone
+		}
 	}
 	prolonged := x.apply(l, n, a, copied)
 	if !copied && !c.crashed && l.phase == sim.PhaseAcquire && l.acquired == x.moment(int(l.client)).acquired && c.granter == 0 {
