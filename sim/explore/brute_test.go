@@ -335,6 +335,7 @@ func (f *brute) end(s *spent) {
 // TestBruteForce: within small bounds the search finds the same violations as one
 // that goes through all schedules, and none of them is to be had for less.
 func TestBruteForce(t *testing.T) {
+	t.Parallel()
 	if raceDetector {
 		t.Skip("a single thread finds it out as well without the race detector")
 	}

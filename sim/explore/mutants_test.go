@@ -384,6 +384,7 @@ func (c *mutation) complete() (wrong, right mutant) {
 // TestMutants: the search kills each mutant, and finds nothing of that code in the
 // correct lock within the same bounds: it is the mutation that it has found.
 func TestMutants(t *testing.T) {
+	t.Parallel()
 	if raceDetector {
 		t.Skip("TestSameEachTime is the one for the race detector")
 	}

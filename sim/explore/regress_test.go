@@ -114,6 +114,7 @@ var leasts = []struct {
 
 // TestCatalogue explores every strategy.
 func TestCatalogue(t *testing.T) {
+	t.Parallel()
 	if raceDetector {
 		t.Skip("TestSameEachTime is the one for the race detector")
 	}

@@ -10,6 +10,7 @@ import (
 // TestSameEachTime: a search finds the same in the same states, whatever the number
 // of its workers and however they come to meet.
 func TestSameEachTime(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"setnx-expire", "getset-equal", "setpx-watch", "watchdog", "fenced", "redlock"} {
 		t.Run(name, func(t *testing.T) {
 			b := Defaults(strategy(t, name))
