@@ -86,7 +86,7 @@ func (c *claim) try(t *testing.T) {
 	}
 	t.Logf("seeds 0 to %d: %d clients ended with a lease; runs by code: %v", runs-1, grants, seen)
 	for _, code := range c.some {
-		if seen[code] == 0 {
+		if seen[code] == 0 && !raceDetector { // which has too few runs to be sure
 			t.Errorf("no run shows %s: nothing has been put to the test", code)
 		}
 	}
