@@ -347,7 +347,7 @@ func TestBruteForce(t *testing.T) {
 		every := *long || slices.Contains(few, s.Name)
 		t.Run(s.Name, func(t *testing.T) {
 			for k := range kinds {
-				if k == Failover && s.Nodes > 1 || !every && k > Duplicate {
+				if k == Failover && s.Nodes > 1 || !every && k > ReplyLost {
 					continue
 				}
 				b := Defaults(s)
