@@ -112,10 +112,15 @@ func (s *scripts) learn(text string) *script {
 	if known := s.texts[text]; known != nil {
 		return known
 	}
-	sum := sha1.Sum([]byte(text))
-	script := &script{text: text, digest: hex.EncodeToString(sum[:])}
+	script := &script{text: text, digest: digestOf(text)}
 	s.texts[text], s.known[script.digest] = script, script
 	return script
+}
+
+// digestOf is what a script can be called by.
+func digestOf(text string) string {
+	sum := sha1.Sum([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // evaluate is EVAL and EVALSHA, and their read-only forms.

@@ -261,8 +261,14 @@ func (m Memory) Age(by int64, lock string) (older Memory, expired bool) {
 }
 
 // AsksTime reports whether a command's answer may depend on the server's clock,
-// other than by how long a key still lives.
-func AsksTime(args []string) bool {
+// other than by how long a key still lives. A script that is called by its digest
+// is looked for in the memory.
+func (m Memory) AsksTime(args []string) bool {
+	if len(args) > 1 && strings.HasPrefix(strings.ToUpper(args[0]), "EVALSHA") {
+		return slices.ContainsFunc(m.Scripts, func(text string) bool {
+			return strings.EqualFold(digestOf(text), args[1]) && m.AsksTime([]string{"EVAL", text})
+		})
+	}
 	for i, a := range args {
 		word := strings.ToUpper(a)
 		if i == 0 && (word == "TIME" || strings.HasSuffix(word, "EXPIREAT") || strings.HasSuffix(word, "EXPIRETIME")) {

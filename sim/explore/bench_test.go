@@ -24,7 +24,7 @@ func benchmarkSearch(b *testing.B, name string, workers int) {
 	b.ReportAllocs()
 	for range b.N {
 		b.StopTimer()
-		m, err := newModel(bounds)
+		m, err := newModel(bounds, name == "getset-equal")
 		if err != nil {
 			b.Fatal(err)
 		}

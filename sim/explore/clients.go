@@ -67,7 +67,7 @@ const (
 	sawWall
 )
 
-// step is an edge of the tree.
+// edge is a step in the tree.
 type edge struct {
 	from   uint32
 	thread uint8
@@ -377,7 +377,6 @@ func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
 		seen.Now = pl.base + time.Duration(e.seen.value)*time.Millisecond
 		pl.last = seen.Now
 	case sawWall:
-		k.wall = true
 		seen.Now = 0
 		seen.Offset = time.Duration(e.seen.value) * time.Millisecond
 	}

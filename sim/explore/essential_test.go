@@ -16,7 +16,7 @@ func TestEssential(t *testing.T) {
 	b := Defaults(s)
 	b.Faults = Budget{Crash: 1, Pause: 2, Client: 1}
 	b.Codes = sim.Verdict{sim.FR}
-	m, err := newModel(b)
+	m, err := newModel(b, false)
 	if err != nil {
 		t.Fatal(err)
 	}

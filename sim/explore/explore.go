@@ -51,11 +51,10 @@ type Vacuity struct {
 
 // NearMisses counts what kept a lock from breaking, over all choices followed.
 type NearMisses struct {
-	Refused   int64 // acquisitions that were told no
-	Compared  int64 // comparisons in a release that found another's token, or none
-	NotHeld   int64 // releases that reported so
-	Fenced    int64 // accesses that the resource refused
-	Elsewhere int64
+	Refused  int64 // acquisitions that were told no
+	Compared int64 // comparisons in a release that found another's token, or none
+	NotHeld  int64 // releases that reported so
+	Fenced   int64 // accesses that the resource refused
 }
 
 // Find is the counterexample of a code, if there is one.
@@ -84,12 +83,11 @@ func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	m, err := newModel(b)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, m.close()) }()
-	return m.search(ctx, opt)
+	err = with(b, func(m *model) (err error) {
+		r, err = m.search(ctx, opt)
+		return err
+	})
+	return r, err
 }
 
 // catch makes an error of a panic in the lock's code.
@@ -168,13 +166,12 @@ func (r *Result) smaller(ctx context.Context) error {
 
 // runIn is a search that is not itself made up for.
 func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
-	m, err := newModel(b)
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{}
-	err = m.conclude(ctx, r, b.codes(), Options{})
-	return r.Violated, errors.Join(err, m.close())
+	var r Result
+	err := with(b, func(m *model) error {
+		r = Result{}
+		return m.conclude(ctx, &r, b.codes(), Options{})
+	})
+	return r.Violated, err
 }
 
 // grace is how long a search that is cut off may still look for the least of the
@@ -320,6 +317,9 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 		return nil // it is bounded how often clients take turns, and it was somebody else's
 	}
 	dead := x.deadlocked()
+	if x.err != nil {
+		return x.err
+	}
 	if err := w.Aftermath(); err != nil {
 		return err
 	}

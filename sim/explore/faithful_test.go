@@ -29,23 +29,17 @@ func TestFaithful(t *testing.T) {
 
 func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
 	t.Helper()
-	m, err := newModel(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := sim.New(m.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if raceDetector {
 		schedules = 20
 	}
-	for seed := range schedules {
-		if err := m.agree(w, seed); err != nil {
-			t.Fatal(err)
+	err := with(b, func(m *model) error {
+		w, err := sim.New(m.cfg)
+		for seed := uint64(0); err == nil && seed < schedules; seed++ {
+			err = m.agree(w, seed)
 		}
-	}
-	if err := errors.Join(w.Close(), m.close()); err != nil {
-		t.Error(err)
+		return errors.Join(err, w.Close())
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -40,7 +40,7 @@ func NewGuide(b Bounds, goal sim.Code) (*Guide, error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	m, err := newModel(b)
+	m, err := newModel(b, false)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +58,22 @@ func (g *Guide) Close() error { return g.m.close() }
 // the moves take more faults than the bounds have; and with ctx's error if that is
 // done first.
 func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
+	h, err := g.from(ctx, moves)
+	if !errors.Is(err, errTimed) {
+		return h, err
+	}
+	m, err := newModel(g.m.bounds, true)
+	if err != nil {
+		return Hint{}, err
+	}
+	if err := g.m.close(); err != nil {
+		return Hint{}, errors.Join(err, m.close())
+	}
+	g.m = m
+	return g.from(ctx, moves)
+}
+
+func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 	x := g.m.explorer()
 	x.first()
 	found, err := g.replay(x, moves)

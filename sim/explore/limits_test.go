@@ -72,7 +72,7 @@ func incomplete(t *testing.T, r *Result, err error, why string) {
 // holds.
 func TestCancelledLate(t *testing.T) {
 	b := Defaults(strategy(t, "naive-del"))
-	m, err := newModel(b)
+	m, err := newModel(b, false)
 	if err != nil {
 		t.Fatal(err)
 	}

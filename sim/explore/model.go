@@ -7,27 +7,32 @@ import (
 	"lockstep/sim"
 )
 
-// newModel builds what a search needs to begin: its clients' first moments, and
-// nodes that hold nothing yet.
-func newModel(b Bounds) (*model, error) {
-	m, err := buildModel(b, false)
-	if err != nil {
-		return nil, err
+// errTimed is the error of a search that takes all times for alike, at the first
+// look that anybody takes at true time: at a wall clock, or at a server's.
+var errTimed = errors.New("true time matters")
+
+// with makes a model and does something with it. At first, situations that differ
+// only in when they happen are one. As soon as anybody may look at true time they
+// aren't, and all begins again with a model in which it belongs to the state.
+func with(b Bounds, do func(*model) error) error {
+	for timed := false; ; timed = true {
+		m, err := newModel(b, timed)
+		if err != nil {
+			return err
+		}
+		err = do(m)
+		if again := errors.Is(err, errTimed); !again {
+			return errors.Join(err, m.close())
+		}
+		if err := m.close(); err != nil {
+			return err
+		}
 	}
-	wall, err := m.looksAtWalls()
-	if err != nil {
-		return nil, errors.Join(err, m.close())
-	}
-	if !wall {
-		return m, nil
-	}
-	if err := m.close(); err != nil {
-		return nil, err
-	}
-	return buildModel(b, true)
 }
 
-func buildModel(b Bounds, wall bool) (*model, error) {
+// newModel builds what a search needs to begin: its clients' first moments, and
+// nodes that hold nothing yet.
+func newModel(b Bounds, timed bool) (*model, error) {
 	cfg, err := b.Config()
 	if err != nil {
 		return nil, err
@@ -36,13 +41,12 @@ func buildModel(b Bounds, wall bool) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := newServers(cfg, k)
+	v, err := newServers(cfg, k, timed)
 	if err != nil {
 		return nil, errors.Join(err, k.close())
 	}
 	m := &model{bounds: b, cfg: cfg, k: k, v: v, tables: newTables(), quorum: cfg.Strategy.Quorum(),
-		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), wall: wall, timed: wall}
-	v.asks = wall
+		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed}
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil
@@ -51,27 +55,6 @@ func buildModel(b Bounds, wall bool) (*model, error) {
 func (m *model) close() error {
 	m.v.server.Close()
 	return m.k.close()
-}
-
-// looksAtWalls finds out, by letting one client run alone, whether the strategy
-// looks at wall clocks. If one does so later, and only then, the search ends with
-// an error.
-func (m *model) looksAtWalls() (bool, error) {
-	x := m.explorer()
-	x.s.copyFrom(m.start())
-	for range 1000 {
-		if _, any := x.next(0); any {
-			x.follow(move{kind: acts})
-		} else if by, due := x.due(); due && !x.k.at(x.s.clients[0].moment).over {
-			x.advance(by)
-		} else {
-			break
-		}
-		if x.err != nil {
-			return false, x.err
-		}
-	}
-	return x.seen.wall, nil
 }
 
 // start is the situation in which every schedule begins.

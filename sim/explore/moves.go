@@ -221,7 +221,7 @@ func (x *explorer) moves(to []move) []move {
 		if left[Duplicate] > 0 && c.last != 0 {
 			to = append(to, move{kind: repeats, who: uint8(i), fault: Duplicate})
 		}
-		if left[Client] > 0 && x.wall && !m.over {
+		if left[Client] > 0 && x.timed && !m.over {
 			to = append(to, move{kind: jumpsClient, who: uint8(i), fault: Client, by: x.ttl + overStamp},
 				move{kind: jumpsClient, who: uint8(i), fault: Client, by: -x.ttl - overStamp})
 		}

@@ -19,7 +19,7 @@ type servers struct {
 	memories chunks[sim.Memory]
 	answers  map[question]answer
 	aged     map[aging]aged
-	asks     bool // some command asks for the time
+	timed    bool // true time belongs to the state
 	replicas int
 	commands *interned[string]
 	replies  *interned[string]
@@ -36,6 +36,7 @@ type answer struct {
 	memory uint32
 	reply  uint32
 	effect sim.Effect
+	asks   bool // it may depend on the server's clock
 }
 
 type aging struct {
@@ -48,20 +49,20 @@ type aged struct {
 	expired bool
 }
 
-func newServers(cfg sim.Config, k *clients) (*servers, error) {
+func newServers(cfg sim.Config, k *clients, timed bool) (*servers, error) {
 	server, err := sim.NewServer(cfg.Key)
 	if err != nil {
 		return nil, err
 	}
 	v := &servers{server: server, lock: cfg.Key, texts: newInterned[string](), answers: map[question]answer{}, aged: map[aging]aged{},
-		replicas: cfg.Replicas, commands: k.commands, replies: k.replies}
+		replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.replies}
 	v.memories.add(sim.Memory{})
 	return v, nil
 }
 
 // number is a memory's.
 func (v *servers) number(m sim.Memory) uint32 {
-	if !v.asks {
+	if !v.timed {
 		m.Millis = 0
 	}
 	text := fmt.Sprintf("%#v", m)
@@ -80,12 +81,16 @@ func (v *servers) run(q question) (answer, error) {
 		return a, nil
 	}
 	args := unpack(*v.commands.value(q.cmd))
+	asks := v.memories.at(q.memory).AsksTime(args)
+	if asks && !v.timed {
+		return answer{}, errTimed
+	}
 	v.ran++
 	reply, after, effect, err := v.server.Run(*v.memories.at(q.memory), int(q.conn), args)
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{memory: v.number(after), reply: v.replies.id(string(reply)), effect: effect}
+	a := answer{memory: v.number(after), reply: v.replies.id(string(reply)), effect: effect, asks: asks}
 	v.answers[q] = a
 	return a, nil
 }

@@ -58,8 +58,7 @@ type model struct {
 	quorum  int
 	ttl     int32
 	timeout int32
-	timed   bool // true time is part of the state
-	wall    bool // and clients look at it
+	timed   bool // true time is part of the state, because somebody looks at it
 	width   int  // of a state, in numbers
 
 	idleProbe client // as it is before the end
@@ -357,7 +356,7 @@ func (x *explorer) settle(i int) {
 		}
 	}
 	c.order(m)
-	if m.phase != sim.PhaseAcquire && m.phase != sim.PhaseExtend && !(m.believes && x.extends(m)) {
+	if m.phase != sim.PhaseAcquire && m.phase != sim.PhaseExtend && !(m.believes && x.bounds.Extend) {
 		c.grantSent = 0
 	}
 	if m.over {
@@ -368,16 +367,13 @@ func (x *explorer) settle(i int) {
 	}
 }
 
-// extends: an extension may count from the last grant.
-func (x *explorer) extends(*moment) bool { return x.bounds.Extend }
-
 // look is a reading of a clock.
 func (x *explorer) look(c *client, p *plan) sight {
 	if p.wall {
-		x.seen.wall = true
-		if x.wall {
-			c.stamp = x.ttl + overStamp
+		if !x.timed {
+			x.fail(errTimed)
 		}
+		c.stamp = x.ttl + overStamp
 		return sight{sawWall, int64(x.s.world.now + c.wall)}
 	}
 	if c.since == unset {
@@ -577,6 +573,9 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 	}
 	if copied {
 		a.memory = x.without(a.memory, conn)
+	}
+	if a.asks && !c.crashed {
+		c.stamp = x.ttl + overStamp // a look at that clock is one at the time, too
 	}
 	if !copied && !c.crashed && l.phase == sim.PhaseExtend && l.acquired == x.moment(int(l.client)).acquired {
 		if c.gap = gapHeld; c.lostOwn {

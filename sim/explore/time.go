@@ -4,7 +4,6 @@ import "lockstep/sim"
 
 // tally is what a worker has noticed on its way. None of it is part of a state.
 type tally struct {
-	wall           bool // somebody has looked at a wall clock
 	granted        [8]int64
 	refused        int64
 	released       int64
@@ -15,7 +14,6 @@ type tally struct {
 }
 
 func (t *tally) add(o *tally) {
-	t.wall = t.wall || o.wall
 	for i := range t.granted {
 		t.granted[i] += o.granted[i]
 	}
@@ -67,7 +65,7 @@ func (x *explorer) due() (by int32, any bool) {
 	return by, any
 }
 
-// held lists the clients that could act now, and for which it would be the
+// idle lists the clients that could act now, and for which it would be the
 // beginning of a pause if time went on.
 func (x *explorer) idle() (set uint8, n uint8) {
 	for i := range x.s.clients {
