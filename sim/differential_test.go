@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -732,6 +733,9 @@ func startRedis(t *testing.T) *realRedis {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
+		if os.Getenv("LOCKSTEP_WHOLE") != "" {
+			t.Fatal("there is no redis-server on the PATH to compare with: LOCKSTEP_WHOLE asks for all tests")
+		}
 		t.Skip("there is no redis-server on the PATH to compare with")
 	}
 	dir := t.TempDir()

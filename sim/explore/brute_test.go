@@ -337,7 +337,7 @@ func (f *brute) end(s *spent) {
 func TestBruteForce(t *testing.T) {
 	t.Parallel()
 	if raceDetector {
-		t.Skip("a single thread finds it out as well without the race detector")
+		t.Skip("too slow with the race detector, and the walk has one thread")
 	}
 	// One of each sort is tried with all kinds of fault: of one command and of two,
 	// with and without scripts and transactions, with stamps, with fences, with a

@@ -116,7 +116,7 @@ var leasts = []struct {
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	if raceDetector {
-		t.Skip("TestSameEachTime is the one for the race detector")
+		t.Skip("too slow with the race detector; TestSameEachTime has several workers there")
 	}
 	listed := map[string]bool{}
 	for _, c := range leasts {
