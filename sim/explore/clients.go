@@ -111,7 +111,6 @@ type clients struct {
 	replies   *interned[string]
 	crew      [][]*player // by client
 	use       int64
-	wall      bool // somebody has read a wall clock
 	remembers bool // see Bounds
 	ran       int  // operations that were really carried out
 	fault     error
