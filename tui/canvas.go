@@ -132,16 +132,19 @@ func (c *canvas) line(x, y, width int, l line) int {
 	return used
 }
 
-// lines writes a pane's lines from the offset on; the last row says how many
-// more there are if they don't fit.
+// lines writes a pane's lines from the offset on. What doesn't fit is counted:
+// lines above in the first row, and lines below in the last.
 func (c *canvas) lines(r rect, all []line, offset int) {
-	all = all[min(offset, len(all)):]
-	for i := 0; i < r.h && i < len(all); i++ {
-		if i == r.h-1 && len(all) > r.h {
-			c.text(r.x, r.y+i, r.w, fmt.Sprintf("%s %d more lines", c.more, len(all)-i), inkDim)
-			return
+	for row := 0; row < r.h && offset+row < len(all); row++ {
+		at := offset + row
+		switch {
+		case row == r.h-1 && len(all)-at > 1:
+			c.text(r.x, r.y+row, r.w, fmt.Sprintf("%s %d more lines", c.more, len(all)-at), inkDim)
+		case row == 0 && offset > 0 && r.h > 1:
+			c.text(r.x, r.y+row, r.w, fmt.Sprintf("%s %d lines above", c.more, at+1), inkDim)
+		default:
+			c.line(r.x, r.y+row, r.w, all[at])
 		}
-		c.line(r.x, r.y+i, r.w, all[i])
 	}
 }
 
@@ -244,6 +247,18 @@ func fit(s string, width int, more string) string {
 		rest = next
 	}
 	return s[:end] + more
+}
+
+// fitEnds cuts s in the middle: of names that begin alike the end tells them apart.
+func fitEnds(s string, width int, more string) string {
+	if textWidth(s) <= width || width < 3 {
+		return fit(s, width, more)
+	}
+	end := s
+	for textWidth(end) > width/2 {
+		_, end, _ = nextGlyph(end)
+	}
+	return fit(s, width-textWidth(end), more) + end
 }
 
 // wrap breaks text into lines of at most width columns, between words where it

@@ -116,7 +116,7 @@ func (c *course) help() page {
 			"A rung counts as played when you have seen its story to the end. What you have played, and how well you predicted, is remembered.",
 		keys: append([]key.Binding{as(k.Up, "lesson before"), as(k.Down, "lesson after"), as(k.Back, "rung before"), as(k.Forward, "rung after"),
 			as(k.First, "first lesson"), as(k.Last, "last lesson"), as(k.Enter, "play the rung"), as(k.Course, "the matrix")}, k.always()...),
-		signs: append([]meaning{{g.granted, "played"}, {g.granted + "ok", "nothing broke"}, {g.mild + "BD", "reported, but no failure"}, {g.bad + "DG", "broken"}}, codeMeanings()...),
+		signs: append([]meaning{{g.granted, "played"}, {"?", "not played yet"}, {g.granted + "ok", "nothing broke"}, {g.mild + "BD", "reported, but no failure"}, {g.bad + "DG", "broken"}}, codeMeanings()...),
 	}
 }
 
@@ -143,7 +143,7 @@ func (c *course) draw(cv *canvas, r rect) {
 	cv.fill(wall, c.theme.wall, inkDim)
 	c.drawHeader(cv, header)
 	c.drawList(cv, list, titles)
-	cv.lines(lesson, c.lessonLines(min(lesson.w, longestLine)), 0)
+	cv.lines(lesson, c.lessonLines(min(lesson.w, longestLine), lesson.h), 0)
 }
 
 func (c *course) drawHeader(cv *canvas, r rect) {
@@ -194,15 +194,29 @@ func (c *course) drawList(cv *canvas, r rect, titles int) {
 	}
 }
 
-// lessonLines is the lesson's text, and its ladder with the verdicts as they
-// come out of the runs.
-func (c *course) lessonLines(width int) []line {
+// lessonLines is the lesson's text, its ladder, and the rung at the cursor. Where
+// rows are short the text is cut: whoever opens the lesson is told all of it.
+func (c *course) lessonLines(width, rows int) []line {
 	l := &c.lib.lessons[c.lesson]
+	below := append(append(c.ladder(l, width), nil), c.rungLines(l, width)...)
+	text := wrap(l.Text, width)
+	if room := max(rows-len(below)-3, 1); len(text) > room {
+		text = text[:room]
+		text[room-1] = fit(text[room-1], width-1, "") + c.theme.more
+	}
 	lines := []line{{{l.Title, inkTitle}}, nil}
-	for _, s := range wrap(l.Text, width) {
+	for _, s := range text {
 		lines = append(lines, line{{s, inkPlain}})
 	}
-	lines = append(lines, nil)
+	return append(append(lines, nil), below...)
+}
+
+// leastName is how much room a scenario's name needs to tell something.
+const leastName = 10
+
+// ladder lists the rungs, with the verdicts of those that were played as they come
+// out of the runs.
+func (c *course) ladder(l *scenarios.Lesson, width int) (lines []line) {
 	names, several := 0, false
 	for _, r := range l.Rungs {
 		names = max(names, textWidth(r.Strategy))
@@ -214,24 +228,27 @@ func (c *course) lessonLines(width int) []line {
 			mark, k = c.theme.pointer+" ", inkStrong
 		}
 		row := line{{mark, inkHere}, {fmt.Sprintf("%d ", i+1), inkDim}, {padded(r.Strategy, names), k}, {"  ", inkPlain}}
-		badge := span{"not yet", inkDim}
+		badge := span{"?", inkDim}
 		if c.diary.Played(l.Name, r.ID()) {
 			badge = c.board.cells[c.cell(r)].badge(&c.theme.glyphs)
 		}
-		row = append(row, span{padded(badge.text, 9), badge.ink})
-		if several {
-			row = append(row, span{r.Scenario, inkDim})
+		row = append(row, span{padded(badge.text, 5), badge.ink})
+		if room := width - row.width(); several && room >= leastName {
+			row = append(row, span{fitEnds(r.Scenario, room, c.theme.more), inkDim})
 		}
 		lines = append(lines, row)
 	}
-	return append(append(lines, nil), c.rungLines(l, width)...)
+	return lines
 }
 
 // rungLines is what the rung at the cursor came to: only once it was played, or
 // there would be nothing left to predict.
 func (c *course) rungLines(l *scenarios.Lesson, width int) []line {
 	r := &l.Rungs[c.rung]
-	lines := []line{{{r.Strategy + " under " + r.Scenario, inkStrong}}}
+	var lines []line
+	for _, s := range wrap(r.Strategy+" under "+r.Scenario, width) {
+		lines = append(lines, line{{s, inkStrong}})
+	}
 	text := "What will come of it? " + c.keys.Enter.Help().Key + " plays it."
 	if c.diary.Played(l.Name, r.ID()) {
 		text = r.Text

@@ -18,7 +18,7 @@ const (
 	frameRows     = 4 // header, footer, and the lines between them and the body
 	leastState    = 12
 	sideWidth     = 40
-	mostSideWidth = 80
+	mostSideWidth = 88
 )
 
 // wishes are what the layout has to know beside the size of the window.
@@ -118,7 +118,7 @@ func (l *layout) arrangeBody(r rect, h int, want wishes, source bool) {
 	rest := r.y + r.h - y
 	told := rest
 	if h >= traceFrom {
-		told = max(leastTold, min(usuallyTold, rest-1-leastTrace))
+		told = max(leastTold, min(max(usuallyTold, rest*2/5), rest-1-leastTrace))
 		if below := rest - told - 1; below >= leastTrace {
 			l.rules = append(l.rules, rect{r.x, y + told, r.w, 1})
 			l.trace = rect{r.x, y + told + 1, r.w, below}

@@ -540,6 +540,7 @@ func (p *player) footerKeys() []key.Binding {
 		play = as(play, "stop")
 	}
 	list := []key.Binding{pair(k.Back, k.Forward, "step"), pair(k.Previous, k.Next, "chapter"), k.Violation}
+	proven := p.picked != none && len(p.reel.breaches) > 0 && p.reel.breaches[p.picked].pos == p.pos
 	switch {
 	case p.find.asking():
 		return []key.Binding{as(k.Enter, "find"), as(k.Close, "leave it"), bind("ctrl+c", "quit", "ctrl+c")}
@@ -547,11 +548,15 @@ func (p *player) footerKeys() []key.Binding {
 		list = []key.Binding{as(k.Guess, "predict"), k.Enter, list[0], list[1]}
 	case p.pupil != nil && p.reel != nil && p.pos >= p.reel.told():
 		list = append([]key.Binding{k.Rung}, list...)
-	case p.picked != none && len(p.reel.breaches) > 0 && p.reel.breaches[p.picked].pos == p.pos:
+	case proven:
 		list = append(list, as(k.Evidence, "evidence"))
 	}
-	return append(list, play, as(k.Strategy, "lock"), as(k.View, viewNames[(p.view+1)%views]), k.Compare, k.Explore, k.Sandbox, k.Source, k.Scenario,
-		k.Search, k.Filter, pair(k.In, k.Out, "zoom"), k.Evidence, pair(k.First, k.Last, "ends"), k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
+	list = append(list, play, as(k.Strategy, "lock"), as(k.View, viewNames[(p.view+1)%views]), k.Compare, k.Explore, k.Sandbox, k.Source, k.Scenario,
+		k.Search, k.Filter, pair(k.In, k.Out, "zoom"))
+	if !proven {
+		list = append(list, k.Evidence)
+	}
+	return append(list, pair(k.First, k.Last, "ends"), k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
 }
 
 func (p *player) help() page {

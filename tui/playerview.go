@@ -100,26 +100,31 @@ func (p *player) drawMain(c *canvas, r rect, lanes []lane) {
 	}
 }
 
+// drawStatus says what the event is, and who holds the lock. A notice or a prompt
+// takes the second's place, unless that is a violation: nothing hides one.
 func (p *player) drawStatus(c *canvas, r rect) {
-	c.line(r.x, r.y, r.w, statusLine(p.reel, p.pos))
-	r = rect{r.x, r.y + 1, r.w, r.h - 1}
-	middle := r.y + r.h/2
-	switch {
-	case p.find.asking():
-		c.text(r.x+1, middle, r.w-1, p.find.prompt(&p.keys), inkStrong)
-		return
-	case p.notice != "":
-		c.text(r.x+1, middle, r.w-1, p.notice, inkStrong)
-		return
-	case p.veil() != p.pos:
-		c.text(r.x+1, middle, r.w-1, "Who has it? Predict, and the rows will tell.", inkStrong)
-		return
-	}
+	event := statusLine(p.reel, p.pos)
 	l, band := holders(p.reel, p.pos, p.now)
+	if p.veil() != p.pos {
+		l, band = line{{" Who has it? Predict, and the rows will tell.", inkStrong}}, inkPlain
+	}
+	said := p.notice
+	if p.find.asking() {
+		said = p.find.prompt(&p.keys)
+	}
+	switch {
+	case said == "":
+	case band == inkPlain:
+		l = line{{" " + said, inkStrong}}
+	default:
+		event = line{{" " + said, inkStrong}}
+	}
+	c.line(r.x, r.y, r.w, event)
+	r = rect{r.x, r.y + 1, r.w, r.h - 1}
 	if band != inkPlain {
 		c.fill(r, " ", band)
 	}
-	c.line(r.x, middle, r.w, l)
+	c.line(r.x, r.y+r.h/2, r.w, l)
 }
 
 // scrolled keeps a pane's scroll within what there is to scroll.
@@ -163,10 +168,13 @@ func (p *player) drawSource(c *canvas, r rect) {
 		code = codeLines(text)
 		p.code[file] = code
 	}
-	c.text(r.x+1, r.y, r.w-1, "source: strategies/"+file, inkTitle)
+	title := rect{r.x + 1, r.y, r.w - 1, 1}
 	r = rect{r.x + 1, r.y + 1, r.w - 1, r.h - 1}
 	lines, focus := sourceLines(p.reel, p.pos, p.now, file, code, r.w)
 	base := min(max(focus-r.h/2, 0), max(len(lines)-r.h, 0))
 	first := p.scrolled(paneSource, len(lines), r.h, base)
-	c.lines(r, lines[first:min(first+r.h, len(lines))], 0)
+	last := min(first+r.h, len(lines))
+	c.line(title.x, title.y, title.w, line{{"source: strategies/" + file, inkTitle},
+		{fmt.Sprintf("  lines %d to %d of %d", first+1, last, len(lines)), inkDim}})
+	c.lines(r, lines[first:last], 0)
 }

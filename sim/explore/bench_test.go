@@ -10,7 +10,7 @@ import (
 // its transitions are answered from what is remembered, and neither by client code
 // nor by Redis; and how much of memory a state takes in the set of all.
 func BenchmarkSearch(b *testing.B) {
-	for _, name := range []string{"setpx-lua", "setnx-expire", "getset-equal"} {
+	for _, name := range []string{"setpx-lua", "setnx-expire", "getset-equal", "watchdog"} {
 		for workers := 1; workers <= 2; workers++ {
 			b.Run(fmt.Sprintf("%s/workers=%d", name, workers), func(b *testing.B) { benchmarkSearch(b, name, workers) })
 		}
@@ -37,7 +37,7 @@ func benchmarkSearch(b *testing.B, name string, workers int) {
 		_, n := s.seen.sizes()
 		states += int64(n)
 		transitions += s.followed.Load()
-		executed += int64(m.v.ran + m.k.ran)
+		executed += int64(m.v.ran) + m.k.ran.Load()
 		bytes += int64(s.seen.bytes())
 		if err := m.close(); err != nil {
 			b.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lockstep/sim"
@@ -98,22 +99,24 @@ type freshKey struct {
 	fingerprint   uint64
 }
 
-// clients is what is known of how clients behave. It grows by running their code.
+// clients is what is known of how clients behave. It grows by running their code:
+// workers do that at the same time, each with a player of its own.
 type clients struct {
-	mu        sync.Mutex
 	cfg       sim.Config
+	remembers bool // see Bounds
 	moments   chunks[moment]
-	arrivals  map[edge]arrival
+	arrivals  *memo[edge, arrival]
 	tellings  chunks[[]telling]
-	fresh     map[freshKey]uint32
 	begin     []uint32 // each client's first moment
 	commands  *interned[string]
 	replies   *interned[string]
-	crew      [][]*player // by client
-	use       int64
-	remembers bool // see Bounds
-	ran       int  // operations that were really carried out
-	fault     error
+	ran       atomic.Int64 // operations that were really carried out
+
+	mu    sync.Mutex // of who adds a moment, or takes a player
+	fresh map[freshKey]uint32
+	crew  [][]*player // by client
+	use   int64
+	fault error
 }
 
 // player is a puppet that stands at some moment.
@@ -123,12 +126,13 @@ type player struct {
 	base time.Duration // when the current cycle began, on the clock by which it is fed
 	last time.Duration
 	used int64
+	busy bool // somebody has it
 }
 
 const playersEach = 16
 
 func newClients(cfg sim.Config, remembers bool) (*clients, error) {
-	k := &clients{cfg: cfg, remembers: remembers, arrivals: map[edge]arrival{}, fresh: map[freshKey]uint32{},
+	k := &clients{cfg: cfg, remembers: remembers, arrivals: newMemo[edge, arrival](), fresh: map[freshKey]uint32{},
 		commands: newInterned[string](), replies: newInterned[string]()}
 	k.moments.add(moment{})
 	k.tellings.add(nil)
@@ -139,11 +143,12 @@ func newClients(cfg sim.Config, remembers bool) (*clients, error) {
 			return nil, err
 		}
 		pl.p.Watch(true) // one of them, for goroutines of the lock's own
-		k.begin = append(k.begin, k.moments.add(moment{}))
-		if err := k.describe(k.begin[i], i, pl); err != nil {
+		m := moment{client: i}
+		if err := k.describe(&m, pl); err != nil {
 			return nil, err
 		}
-		pl.at = k.begin[i]
+		pl.at = k.moments.add(m)
+		k.begin = append(k.begin, pl.at)
 	}
 	return k, nil
 }
@@ -175,46 +180,45 @@ func (k *clients) at(id uint32) *moment { return k.moments.at(id) }
 
 // after is where an edge leads. If nobody has gone there yet, the client's own
 // code is run.
-func (k *clients) after(e edge) (a arrival, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	defer func() {
-		if err != nil {
-			k.fault = err
-		}
-	}()
-	defer catch(&err)
-	if a, known := k.arrivals[e]; known {
-		return a, nil
+func (k *clients) after(e edge) (arrival, error) {
+	if a, known := k.arrivals.get(e); known {
+		return *a, nil
 	}
-	if k.fault != nil {
-		return arrival{}, k.fault
-	}
-	if a, err = k.explore(e); err != nil {
+	pl, err := k.take(e.from)
+	if err != nil {
 		return arrival{}, err
 	}
-	k.arrivals[e] = a
-	k.runOn(a.to)
-	return a, nil
+	a, err := k.explore(pl, e)
+	if err == nil {
+		k.runOn(pl, a.to)
+	}
+	k.giveBack(pl, err)
+	return a, err
 }
 
 // runOn goes on from a moment as long as there is only one way: while the client
 // does things that show it nothing. The player stands there now; to bring one back
 // later would cost the whole way again.
-func (k *clients) runOn(id uint32) {
+func (k *clients) runOn(pl *player, id uint32) {
 	for {
-		m := k.at(id)
 		e := edge{from: id}
-		if _, known := k.arrivals[e]; known || !k.blind(m) {
+		if _, known := k.arrivals.get(e); known || !k.blind(k.at(id)) {
 			return
 		}
-		a, err := k.explore(e)
+		a, err := k.explore(pl, e)
 		if err != nil {
-			k.fault = err // whoever goes there will be told
+			k.fail(err) // whoever goes there will be told
 			return
 		}
-		k.arrivals[e] = a
 		id = a.to
+	}
+}
+
+func (k *clients) fail(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.fault == nil {
+		k.fault = err
 	}
 }
 
@@ -234,37 +238,45 @@ func (k *clients) blind(m *moment) bool {
 	return false
 }
 
-func (k *clients) explore(e edge) (arrival, error) {
+// explore lets a player go along an edge. If two do so at the same time they come
+// to the same: the second finds it known.
+func (k *clients) explore(pl *player, e edge) (a arrival, err error) {
+	defer catch(&err)
 	from := k.at(e.from)
-	pl, err := k.playerAt(e.from)
-	if err != nil {
-		return arrival{}, err
+	if pl.at != e.from {
+		if err := k.replay(pl, e.from); err != nil {
+			return arrival{}, err
+		}
 	}
 	told, err := k.feed(pl, from.client, e)
 	if err != nil {
 		return arrival{}, err
 	}
-	list := k.tellings.add(told)
 	m := *from
 	m.parent, m.thread, m.seen, m.depth = e.from, e.thread, e.seen, from.depth+1
 	if m.depth > maxDepth {
 		return arrival{}, &Endless{Client: k.cfg.Clients[m.client].Name, Operations: maxDepth, Source: k.lineAt(pl, k.wayTo(e.from))}
 	}
 	m.tell(told)
-	id, isNew := k.place(pl, &m)
-	if isNew {
-		*k.moments.at(id) = m
-		if err := k.describe(id, m.client, pl); err != nil {
-			return arrival{}, err
-		}
+	key, joins := k.ending(pl, &m)
+	if err := k.describe(&m, pl); err != nil {
+		return arrival{}, err
 	}
-	pl.at = id
-	return arrival{to: id, told: list}, nil
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if known, is := k.arrivals.get(e); is {
+		a = *known
+	} else {
+		a = arrival{to: k.place(&m, key, joins), told: k.tellings.add(told)}
+		k.arrivals.put(e, a)
+	}
+	pl.at = a.to
+	return a, nil
 }
 
-// place finds the moment that a player has come to, if it is one at which the
-// client has forgotten how it came there, or makes a new one.
-func (k *clients) place(pl *player, m *moment) (id uint32, isNew bool) {
+// ending tells whether the client has come to the end of a cycle, where it has
+// forgotten how it came there and branches join: in one moment for each key.
+func (k *clients) ending(pl *player, m *moment) (key freshKey, joins bool) {
 	m.fresh, m.over = false, false
 	others := false
 	for i := 1; i < pl.p.Threads(); i++ {
@@ -274,19 +286,26 @@ func (k *clients) place(pl *player, m *moment) (id uint32, isNew bool) {
 	m.over = main.Over && !others
 	between := !others && main.Kind == sim.OpMark && main.Mark == sim.KindAcquire
 	if !m.over && (!between || k.remembers) {
-		return k.moments.add(moment{}), true
+		return key, false
 	}
 	tokens, draws := pl.p.Draws()
-	key := freshKey{client: m.client, cycle: pl.p.Acquired(), over: m.over, tokens: tokens, draws: draws, fingerprint: pl.p.Fingerprint()}
+	key = freshKey{client: m.client, cycle: pl.p.Acquired(), over: m.over, tokens: tokens, draws: draws, fingerprint: pl.p.Fingerprint()}
 	pl.p.Forget()
 	pl.base = pl.last + time.Hour
 	m.fresh, m.phase, m.granted, m.believes, m.inside, m.given = true, sim.PhaseIdle, true, false, false, false
-	if id, known := k.fresh[key]; known {
-		return id, false
+	return key, true
+}
+
+// place is the number of a moment: a new one, unless it joins others.
+func (k *clients) place(m *moment, key freshKey, joins bool) uint32 {
+	if id, known := k.fresh[key]; joins && known {
+		return id
 	}
-	id = k.moments.add(moment{})
-	k.fresh[key] = id
-	return id, true
+	id := k.moments.add(*m)
+	if joins {
+		k.fresh[key] = id
+	}
+	return id
 }
 
 // tell follows what the client is about.
@@ -312,18 +331,16 @@ func (m *moment) tell(told []telling) {
 }
 
 // describe notes what the threads are about to do.
-func (k *clients) describe(id uint32, client int, pl *player) error {
-	m := k.moments.at(id)
-	m.client = client
+func (k *clients) describe(m *moment, pl *player) error {
 	n := pl.p.Threads()
 	if n > maxThreads {
-		return fmt.Errorf("%s has started %d threads, more than %d", k.cfg.Clients[client].Name, n, maxThreads)
+		return fmt.Errorf("%s has started %d threads, more than %d", k.cfg.Clients[m.client].Name, n, maxThreads)
 	}
 	m.count, m.threads, m.closed = uint8(n), [maxThreads]plan{}, 0
 	for i := range n {
 		op := pl.p.Op(i)
 		if op.Sleep%time.Millisecond != 0 {
-			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.cfg.Clients[client].Name, op.Sleep)
+			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.cfg.Clients[m.client].Name, op.Sleep)
 		}
 		pn := plan{kind: op.Kind, over: op.Over, mark: op.Mark, phase: op.Phase, wall: op.Wall,
 			conn: uint8(op.Conn), addr: uint8(op.Addr), sleep: int32(op.Sleep / time.Millisecond), fence: int32(op.Fence)}
@@ -363,7 +380,7 @@ func unpack(s string) (args []string) {
 
 // feed lets a thread of a player go along an edge.
 func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
-	k.ran++
+	k.ran.Add(1)
 	seen := sim.Seen{}
 	switch e.seen.kind {
 	case sawReply:
@@ -397,29 +414,41 @@ func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
 	return out, nil
 }
 
-// playerAt is a player that stands at a moment: one that does already, or the one
-// that has been idle longest, taken there from the beginning.
-func (k *clients) playerAt(id uint32) (*player, error) {
+// take is a player that nobody else has: one that stands at a moment already, or a
+// new one, or the one that has been idle longest.
+func (k *clients) take(id uint32) (*player, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.fault != nil {
+		return nil, k.fault
+	}
 	client := k.at(id).client
-	k.use++
-	crew := k.crew[client]
-	for _, pl := range crew {
-		if pl.at == id {
-			pl.used = k.use
-			return pl, nil
+	var pl *player
+	for _, other := range k.crew[client] {
+		switch {
+		case other.busy:
+		case pl == nil, other.at == id, pl.at != id && other.used < pl.used:
+			pl = other
 		}
 	}
-	var pl *player
-	if len(crew) < playersEach {
+	if pl == nil || pl.at != id && len(k.crew[client]) < playersEach {
 		var err error
 		if pl, err = k.hire(client); err != nil {
 			return nil, err
 		}
-	} else {
-		pl = slices.MinFunc(crew, func(a, b *player) int { return int(a.used - b.used) })
 	}
-	pl.used = k.use
-	return pl, k.replay(pl, id)
+	k.use++
+	pl.used, pl.busy = k.use, true
+	return pl, nil
+}
+
+func (k *clients) giveBack(pl *player, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	pl.busy = false
+	if k.fault == nil {
+		k.fault = err
+	}
 }
 
 // replay takes a player to a moment by the way on which it was found.
@@ -480,8 +509,6 @@ func (k *clients) lineAt(pl *player, way []uint32) sim.Source {
 // search asks of a client it asks once, so it would not notice by itself that the
 // answer is another each time.
 func (k *clients) recheck() error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	const rechecks = 200
 	n := k.moments.n.Load()
 	for id := uint32(1); id < n; id += 1 + n/rechecks {

@@ -62,7 +62,7 @@ func (x *explorer) wait(try int) {
 	if try == 1 {
 		by = x.ttl
 		for _, n := range x.s.nodes {
-			for _, k := range x.v.memories.at(n.memory).Keys {
+			for _, k := range x.v.memory(n.memory).Keys {
 				if k.Left != sim.Immortal {
 					by = max(by, int32(k.Left)+1+x.ttl)
 				}
@@ -81,7 +81,7 @@ func (x *explorer) onlyOrphans() bool {
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {
 		held := false
-		for _, k := range x.v.memories.at(n.memory).Keys {
+		for _, k := range x.v.memory(n.memory).Keys {
 			held = held || k.Name == x.cfg.Key
 		}
 		switch {

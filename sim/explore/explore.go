@@ -109,7 +109,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
 	_, n := s.seen.sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
-	r.Commands, r.Operations = m.v.ran, m.k.ran
+	r.Commands, r.Operations = m.v.ran, int(m.k.ran.Load())
 	var all tally
 	for _, x := range s.crew {
 		all.add(&x.seen)
@@ -359,7 +359,7 @@ func (x *explorer) picture() string {
 	}
 	for i, n := range x.s.nodes {
 		text += fmt.Sprintf("n%d", i+1)
-		for _, k := range x.v.memories.at(n.memory).Keys {
+		for _, k := range x.v.memory(n.memory).Keys {
 			text += fmt.Sprintf(" %s=%s", k.Name, k.Value)
 			if k.Left != sim.Immortal {
 				text += fmt.Sprintf(" for %dms", k.Left)

@@ -1,56 +1,134 @@
 package explore
 
 import (
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 )
 
-// interned gives equal values equal numbers, from 1, and finds the value of a
-// number without a lock. States are made of such numbers: that is what makes
-// them small, and quick to compare.
-type interned[K comparable] struct {
-	mu     sync.Mutex
-	ids    map[K]uint32
-	values chunks[K]
+// memo remembers a value for each key, and numbers the keys from 1. Workers share
+// it: what is known is found without a lock, and no worker has to learn again what
+// another one has.
+type memo[K comparable, V any] struct {
+	mu      sync.Mutex // of who adds
+	seed    maphash.Seed
+	entries chunks[entry[K, V]]
+	slots   slots
 }
 
+type entry[K comparable, V any] struct {
+	key   K
+	value V
+}
+
+func newMemo[K comparable, V any]() *memo[K, V] {
+	m := new(memo[K, V])
+	m.begin()
+	return m
+}
+
+func (m *memo[K, V]) begin() {
+	m.seed = maphash.MakeSeed()
+	m.entries.add(entry[K, V]{}) // number 0 is nobody's
+	m.slots.begin()
+}
+
+// get is what is remembered for a key.
+func (m *memo[K, V]) get(k K) (v *V, known bool) {
+	_, e := m.find(&k, m.digest(k))
+	if e == nil {
+		return nil, false
+	}
+	return &e.value, true
+}
+
+// put remembers a value, unless there is one for this key already, and returns the
+// key's number.
+func (m *memo[K, V]) put(k K, v V) uint32 {
+	half := m.digest(k)
+	if n, e := m.find(&k, half); e != nil {
+		return n
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	slot, e := m.find(&k, half)
+	if e != nil {
+		return slot
+	}
+	n := m.entries.add(entry[K, V]{k, v})
+	m.slots.store(slot, half, n)
+	return n
+}
+
+func (m *memo[K, V]) digest(k K) uint32 { return uint32(maphash.Comparable(m.seed, k)) }
+
+// find is the number of a key and what belongs to it, or else the slot in which its
+// number would be.
+func (m *memo[K, V]) find(k *K, half uint32) (uint32, *entry[K, V]) {
+	table := *m.slots.table.Load()
+	mask := uint32(len(table) - 1)
+	for i := half & mask; ; i = (i + 1) & mask {
+		s := table[i].Load()
+		if s == 0 {
+			return i, nil
+		}
+		if uint32(s>>32) == half {
+			if e := m.entries.at(uint32(s)); e.key == *k {
+				return uint32(s), e
+			}
+		}
+	}
+}
+
+// slots are an open addressing table of numbers. Above each stands half of a digest,
+// so that few are compared in vain. One adds at a time. Who looks into a table that
+// has been replaced misses what is new, and has to look again before adding it.
+type slots struct {
+	table atomic.Pointer[[]atomic.Uint64]
+}
+
+func (s *slots) begin() {
+	table := make([]atomic.Uint64, 64)
+	s.table.Store(&table)
+}
+
+// store puts a number, the highest so far, into a slot that is free.
+func (s *slots) store(slot, half, n uint32) {
+	old := *s.table.Load()
+	old[slot].Store(uint64(half)<<32 | uint64(n))
+	if int(n)*4 <= len(old)*3 {
+		return
+	}
+	table := make([]atomic.Uint64, 2*len(old))
+	mask := uint32(len(table) - 1)
+	for i := range old {
+		s := old[i].Load()
+		if s == 0 {
+			continue
+		}
+		at := uint32(s>>32) & mask
+		for table[at].Load() != 0 {
+			at = (at + 1) & mask
+		}
+		table[at].Store(s)
+	}
+	s.table.Store(&table)
+}
+
+// interned gives equal values equal numbers, from 1, and finds the value of a
+// number. States are made of such numbers: that is what makes them small, and quick
+// to compare.
+type interned[K comparable] struct{ memo[K, struct{}] }
+
 func newInterned[K comparable]() *interned[K] {
-	t := &interned[K]{ids: map[K]uint32{}}
-	var zero K
-	t.values.add(zero) // number 0 is no value
+	t := new(interned[K])
+	t.begin()
 	return t
 }
 
-func (t *interned[K]) id(k K) uint32 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	id, known := t.ids[k]
-	if !known {
-		id = t.values.add(k)
-		t.ids[k] = id
-	}
-	return id
-}
+func (t *interned[K]) id(k K) uint32 { return t.put(k, struct{}{}) }
 
-func (t *interned[K]) value(id uint32) *K { return t.values.at(id) }
-
-// cache is one worker's view of a table: what it has asked for once it needn't
-// wait for again.
-type cache[K comparable] struct {
-	ids   map[K]uint32
-	table *interned[K]
-}
-
-func (c *cache[K]) id(k K) uint32 {
-	if id, known := c.ids[k]; known {
-		return id
-	}
-	id := c.table.id(k)
-	c.ids[k] = id
-	return id
-}
-
-func (t *interned[K]) cached() cache[K] { return cache[K]{ids: map[K]uint32{}, table: t} }
+func (t *interned[K]) value(id uint32) *K { return &t.entries.at(id).key }
 
 // chunks is a list that grows without moving what is in it. One writes at a time;
 // whoever has been given an index can read it without a lock.

@@ -85,11 +85,11 @@ func (x *explorer) first() []uint32 {
 func (x *explorer) number() []uint32 {
 	state := make([]uint32, x.width)
 	for i := range x.bounds.Clients {
-		state[i] = x.clientIDs.id(x.s.clients[i])
+		state[i] = x.tables.clients.id(x.s.clients[i])
 	}
 	for i := range x.s.nodes {
-		state[x.bounds.Clients+i] = x.nodeIDs.id(x.s.nodes[i])
+		state[x.bounds.Clients+i] = x.tables.nodes.id(x.s.nodes[i])
 	}
-	state[x.width-1] = x.worldIDs.id(x.s.world)
+	state[x.width-1] = x.tables.worlds.id(x.s.world)
 	return state
 }

@@ -82,7 +82,7 @@ func (x *explorer) follow(m move) {
 	case jumpsServer:
 		x.spend(Server, 1)
 		n := &x.s.nodes[m.who]
-		x.set(n, x.older(n.memory, m.by))
+		x.set(n, x.v.age(n.memory, m.by))
 		x.ownership()
 	}
 }
@@ -150,7 +150,7 @@ func (x *explorer) free(who, nth uint8) {
 	}
 	if first.orphan && !x.behind(&first) {
 		n := &x.s.nodes[first.addr]
-		n.memory = x.without(n.memory, peer(int(first.client), uint16(first.conn)))
+		n.memory = x.v.without(n.memory, peer(int(first.client), uint16(first.conn)))
 	}
 	if !x.s.clients[first.client].crashed {
 		x.settle(int(first.client))
@@ -177,7 +177,7 @@ func (x *explorer) takeOver(n int) {
 
 // disconnect ends a node's connections.
 func (x *explorer) disconnect(n int) {
-	for _, b := range x.v.memories.at(x.s.nodes[n].memory).Peers {
+	for _, b := range x.v.memory(x.s.nodes[n].memory).Peers {
 		c := &x.s.clients[b.Conn>>4]
 		c.gone |= 1 << (b.Conn & 15)
 	}

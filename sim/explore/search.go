@@ -53,7 +53,7 @@ var errLimit = errors.New("limit reached")
 // that is cut off has covered all shorter schedules.
 func (s *search) run(ctx context.Context) error {
 	first := s.explorer()
-	s.seen.add(first.first())
+	s.seen.addAll(first.first(), nil)
 	for range s.workers() {
 		x := s.explorer()
 		x.hasty = true
@@ -97,7 +97,7 @@ type unit struct {
 }
 
 func (s *search) units(from, to [shards]uint32) (units []unit) {
-	const size = 128
+	const size = 64
 	n := 0
 	for i := range shards {
 		for at := from[i]; at < to[i]; at += size {
@@ -123,9 +123,11 @@ func (s *search) layer(units []unit) {
 				}
 				u := units[n]
 				states = s.seen.read(u.shard, u.from, u.to, states)
+				x.successors = x.successors[:0]
 				for at := 0; at < len(states); at += s.width {
 					s.follow(x, states[at:at+s.width])
 				}
+				x.digests = s.seen.addAll(x.successors, x.digests)
 				s.frontier.Add(-int64(u.to - u.from))
 				if x.err != nil {
 					s.fail(x.err)
@@ -157,7 +159,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 			s.report(x.found)
 		}
 		x.state = x.pack(state, x.state)
-		s.seen.add(x.state)
+		x.successors = append(x.successors, x.state...)
 	}
 	s.followed.Add(int64(len(x.choices)))
 }

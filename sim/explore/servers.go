@@ -12,18 +12,19 @@ import (
 
 // servers is what is known of how a node behaves. It grows by asking Redis.
 type servers struct {
-	mu       sync.Mutex
-	server   *sim.Server
 	lock     string
-	texts    *interned[string] // memories, as text
-	memories chunks[sim.Memory]
-	answers  map[question]answer
-	aged     map[aging]aged
 	timed    bool // true time belongs to the state
 	replicas int
+	memories *memo[string, sim.Memory] // by their text
+	answers  *memo[question, answer]
+	aged     *memo[aging, aged]
+	lessened *memo[question, uint32] // memories without what a connection had begun on them
 	commands *interned[string]
 	replies  *interned[string]
-	ran      int
+
+	mu     sync.Mutex // of who asks Redis
+	server *sim.Server
+	ran    int
 }
 
 type question struct {
@@ -54,10 +55,9 @@ func newServers(cfg sim.Config, k *clients, timed bool) (*servers, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &servers{server: server, lock: cfg.Key, texts: newInterned[string](), answers: map[question]answer{}, aged: map[aging]aged{},
-		replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.replies}
-	v.memories.add(sim.Memory{})
-	return v, nil
+	return &servers{server: server, lock: cfg.Key, memories: newMemo[string, sim.Memory](), answers: newMemo[question, answer](),
+		aged: newMemo[aging, aged](), lessened: newMemo[question, uint32](),
+		replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.replies}, nil
 }
 
 // number is a memory's.
@@ -65,33 +65,34 @@ func (v *servers) number(m sim.Memory) uint32 {
 	if !v.timed {
 		m.Millis = 0
 	}
-	text := fmt.Sprintf("%#v", m)
-	id := v.texts.id(text)
-	if id == v.memories.n.Load() {
-		v.memories.add(m)
-	}
-	return id
+	return v.memories.put(fmt.Sprintf("%#v", m), m)
 }
+
+// memory is that of a number.
+func (v *servers) memory(id uint32) *sim.Memory { return &v.memories.entries.at(id).value }
 
 // run is what a command of a connection does on a memory.
 func (v *servers) run(q question) (answer, error) {
+	if a, known := v.answers.get(q); known {
+		return *a, nil
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if a, known := v.answers[q]; known {
-		return a, nil
+	if a, known := v.answers.get(q); known {
+		return *a, nil
 	}
 	args := unpack(*v.commands.value(q.cmd))
-	asks := v.memories.at(q.memory).AsksTime(args)
+	asks := v.memory(q.memory).AsksTime(args)
 	if asks && !v.timed {
 		return answer{}, errTimed
 	}
 	v.ran++
-	reply, after, effect, err := v.server.Run(*v.memories.at(q.memory), int(q.conn), args)
+	reply, after, effect, err := v.server.Run(*v.memory(q.memory), int(q.conn), args)
 	if err != nil {
 		return answer{}, err
 	}
 	a := answer{memory: v.number(after), reply: v.replies.id(string(reply)), effect: effect, asks: asks}
-	v.answers[q] = a
+	v.answers.put(q, a)
 	return a, nil
 }
 
@@ -112,51 +113,46 @@ func (v *servers) wait(q question, missing int) (a answer, is bool, err error) {
 
 // age is what becomes of a memory in so many milliseconds.
 func (v *servers) age(memory uint32, by int32) aged {
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	key := aging{memory, by}
-	if a, known := v.aged[key]; known {
-		return a
+	if a, known := v.aged.get(key); known {
+		return *a
 	}
-	older, expired := v.memories.at(memory).Age(int64(by), v.lock)
+	older, expired := v.memory(memory).Age(int64(by), v.lock)
 	a := aged{v.number(older), expired}
-	v.aged[key] = a
+	v.aged.put(key, a)
 	return a
 }
 
 // empty is the memory of a node that has lost it.
 func (v *servers) empty(memory uint32) uint32 {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.number(sim.Memory{Millis: v.memories.at(memory).Millis})
+	return v.number(sim.Memory{Millis: v.memory(memory).Millis})
 }
 
 // replicated is what a replica has of a memory: its keys.
 func (v *servers) replicated(memory uint32) uint32 {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	m := v.memories.at(memory)
+	m := v.memory(memory)
 	return v.number(sim.Memory{Keys: m.Keys, Millis: m.Millis})
 }
 
 // without is a memory without what a connection had begun on it.
 func (v *servers) without(memory uint32, conn uint16) uint32 {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	m := *v.memories.at(memory)
-	i := slices.IndexFunc(m.Peers, func(b sim.Begun) bool { return b.Conn == int(conn) })
-	if i < 0 {
-		return memory
+	key := question{memory: memory, conn: conn}
+	if less, known := v.lessened.get(key); known {
+		return *less
 	}
-	m.Peers = slices.Delete(slices.Clone(m.Peers), i, i+1)
-	return v.number(m)
+	m := *v.memory(memory)
+	less := memory
+	if i := slices.IndexFunc(m.Peers, func(b sim.Begun) bool { return b.Conn == int(conn) }); i >= 0 {
+		m.Peers = slices.Delete(slices.Clone(m.Peers), i, i+1)
+		less = v.number(m)
+	}
+	v.lessened.put(key, less)
+	return less
 }
 
 // renamed is a memory in which a connection has another number.
 func (v *servers) renamed(memory uint32, from, to uint16) uint32 {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	m := *v.memories.at(memory)
+	m := *v.memory(memory)
 	i := slices.IndexFunc(m.Peers, func(b sim.Begun) bool { return b.Conn == int(from) })
 	if i < 0 {
 		return memory

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"math/bits"
-	"slices"
 
 	"lockstep/sim"
 )
@@ -163,16 +162,16 @@ func (x *explorer) pack(before, to []uint32) []uint32 {
 	to = append(to[:0], before...)
 	for i := range x.bounds.Clients { // the probe has not begun
 		if x.s.clients[i] != x.from.clients[i] {
-			to[i] = x.clientIDs.id(x.s.clients[i])
+			to[i] = x.tables.clients.id(x.s.clients[i])
 		}
 	}
 	for i := range x.s.nodes {
 		if x.s.nodes[i] != x.from.nodes[i] {
-			to[x.bounds.Clients+i] = x.nodeIDs.id(x.s.nodes[i])
+			to[x.bounds.Clients+i] = x.tables.nodes.id(x.s.nodes[i])
 		}
 	}
 	if x.s.world != x.from.world {
-		to[len(to)-1] = x.worldIDs.id(x.s.world)
+		to[len(to)-1] = x.tables.worlds.id(x.s.world)
 	}
 	return to
 }
@@ -235,16 +234,21 @@ func (c *client) queue(thread int) {
 
 // order makes turns dense, so that equal orders are equal.
 func (c *client) order(m *moment) {
-	var ready []int
+	was := c.turn
 	for i := range c.turn {
-		if i < int(m.count) && !m.threads[i].over && !c.waits[i] {
-			ready = append(ready, i)
-		} else {
-			c.turn[i] = 0
+		c.turn[i] = 0
+		if i >= int(m.count) || m.threads[i].over || c.waits[i] {
+			continue
 		}
-	}
-	slices.SortFunc(ready, func(a, b int) int { return int(c.turn[a]) - int(c.turn[b]) })
-	for n, i := range ready {
-		c.turn[i] = uint8(n) + 1
+		c.turn[i] = 1 // and one more for each that is before it
+		for j := range i {
+			switch {
+			case c.turn[j] == 0:
+			case was[j] <= was[i]:
+				c.turn[i]++
+			default:
+				c.turn[j]++
+			}
+		}
 	}
 }

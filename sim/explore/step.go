@@ -30,22 +30,17 @@ func (s codes) verdict() (v sim.Verdict) {
 // clients and nodes it shares with the others.
 type explorer struct {
 	*model
-	clientIDs cache[client]
-	nodeIDs   cache[node]
-	worldIDs  cache[world]
-	known     map[edge]arrival
-	answered  map[question]answer
-	grown     map[aging]aged
-	lessened  map[question]uint32
-
 	from, s situation
 	choices []move
 	state   []uint32
-	hasty   bool  // it does what nobody can see at once, see silent
-	ops     uint8 // how many operations the last move was
-	found   codes
-	err     error
-	seen    tally
+
+	successors []uint32 // states that were come to, and not added yet
+	digests    []uint64
+	hasty      bool  // it does what nobody can see at once, see silent
+	ops        uint8 // how many operations the last move was
+	found      codes
+	err        error
+	seen       tally
 }
 
 // model is what all workers of a search share.
@@ -65,8 +60,7 @@ type model struct {
 }
 
 func (m *model) explorer() *explorer {
-	x := &explorer{model: m, clientIDs: m.tables.clients.cached(), nodeIDs: m.tables.nodes.cached(), worldIDs: m.tables.worlds.cached(),
-		known: map[edge]arrival{}, answered: map[question]answer{}, grown: map[aging]aged{}, lessened: map[question]uint32{}}
+	x := &explorer{model: m}
 	x.from, x.s = m.blank(), m.blank()
 	return x
 }
@@ -173,14 +167,9 @@ func (x *explorer) silent(i int) bool {
 
 // after is where an edge leads.
 func (x *explorer) after(e edge) arrival {
-	a, known := x.known[e]
-	if !known {
-		var err error
-		if a, err = x.k.after(e); err != nil {
-			x.fail(err)
-			return a
-		}
-		x.known[e] = a
+	a, err := x.k.after(e)
+	if err != nil {
+		x.fail(err)
 	}
 	return a
 }
@@ -287,22 +276,12 @@ func (x *explorer) hangUp(i int, conns uint16) {
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		for _, b := range x.v.memories.at(nd.memory).Peers {
+		for _, b := range x.v.memory(nd.memory).Peers {
 			if conn := uint16(b.Conn) & 15; b.Conn>>4 == i && conns>>conn&1 != 0 {
-				nd.memory = x.without(nd.memory, uint16(b.Conn))
+				nd.memory = x.v.without(nd.memory, uint16(b.Conn))
 			}
 		}
 	}
-}
-
-func (x *explorer) without(memory uint32, conn uint16) uint32 {
-	key := question{memory: memory, conn: conn}
-	less, known := x.lessened[key]
-	if !known {
-		less = x.v.without(memory, conn)
-		x.lessened[key] = less
-	}
-	return less
 }
 
 // abandon gives the connections on which requests are held up other numbers: the
@@ -572,7 +551,7 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 		return
 	}
 	if copied {
-		a.memory = x.without(a.memory, conn)
+		a.memory = x.v.without(a.memory, conn)
 	}
 	if a.asks && !c.crashed {
 		c.stamp = x.ttl + overStamp // a look at that clock is one at the time, too
@@ -611,14 +590,7 @@ func (x *explorer) answer(n *node, q question) (answer, error) {
 			return a, err
 		}
 	}
-	if a, known := x.answered[q]; known {
-		return a, nil
-	}
-	a, err := x.v.run(q)
-	if err == nil {
-		x.answered[q] = a
-	}
-	return a, err
+	return x.v.run(q)
 }
 
 // remember a command that could arrive once more: the last that was executed,

@@ -37,7 +37,7 @@ func (x *explorer) due() (by int32, any bool) {
 	}
 	for _, n := range x.s.nodes {
 		for _, memory := range [2]uint32{n.memory, n.behind.memory} {
-			for _, k := range x.v.memories.at(memory).Keys {
+			for _, k := range x.v.memory(memory).Keys {
 				if k.Left != sim.Immortal {
 					soonest(int32(k.Left) + 1)
 				}
@@ -91,9 +91,9 @@ func (x *explorer) advance(by int32) {
 	pausing, _ := x.idle()
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		x.set(nd, x.older(nd.memory, by))
+		x.set(nd, x.v.age(nd.memory, by))
 		if b := &nd.behind; b.memory != 0 {
-			a := x.older(b.memory, by)
+			a := x.v.age(b.memory, by)
 			if b.memory = a.memory; a.expired {
 				b.owner, b.ownerN = -1, 0
 			}
@@ -127,16 +127,6 @@ func (x *explorer) set(n *node, a aged) {
 	if a.expired {
 		n.owner, n.ownerN = -1, 0
 	}
-}
-
-func (x *explorer) older(memory uint32, by int32) aged {
-	key := aging{memory, by}
-	a, known := x.grown[key]
-	if !known {
-		a = x.v.age(memory, by)
-		x.grown[key] = a
-	}
-	return a
 }
 
 // pass lets time pass for one client.

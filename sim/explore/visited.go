@@ -3,11 +3,14 @@ package explore
 import (
 	"math/bits"
 	"sync"
+	"sync/atomic"
 )
 
 // visited is the set of all states that a search has come to. It keeps them
 // whole: two states are one only if they are equal, and not if a digest of them
-// is. It is divided into shards so that workers are seldom in each other's way.
+// is. It is divided into shards so that workers are seldom in each other's way, and
+// most of what they ask is answered without a lock: a state that is known already
+// stays where it is.
 type visited struct {
 	width  int
 	shards [shards]shard
@@ -15,21 +18,22 @@ type visited struct {
 
 const (
 	shards = 256
-	page   = 1 << 12 // states in a page
+	page   = 1 << 9 // states in a page
 )
 
 type shard struct {
-	mu    sync.Mutex
-	pages [][]uint32
+	mu    sync.Mutex // of who adds
 	n     uint32
-	table []uint32 // open addressing: a state's number plus one
-	_     [40]byte // a cache line of its own
+	pages atomic.Pointer[[][]uint32]
+	slots slots
+	_     [32]byte // a cache line of its own
 }
 
 func newVisited(width int) *visited {
 	v := &visited{width: width}
 	for i := range v.shards {
-		v.shards[i].table = make([]uint32, 64)
+		v.shards[i].slots.begin()
+		v.shards[i].pages.Store(new([][]uint32))
 	}
 	return v
 }
@@ -44,28 +48,71 @@ func digest(state []uint32) uint64 {
 	return h ^ h>>29
 }
 
-// add reports whether the state is new.
-func (v *visited) add(state []uint32) bool {
-	h := digest(state)
-	s := &v.shards[h%shards]
-	h /= shards
+// addAll adds states that stand one after the other. Nearly all the time that this
+// takes is waiting for memory; so what will be needed is asked for before, for all of
+// them, and the processor waits for many answers at once.
+func (v *visited) addAll(states []uint32, digests []uint64) []uint64 {
+	digests = digests[:0]
+	for at := 0; at < len(states); at += v.width {
+		digests = append(digests, digest(states[at:at+v.width]))
+	}
+	v.touch(digests)
+	for i, h := range digests {
+		v.add(states[i*v.width:(i+1)*v.width], h)
+	}
+	return digests
+}
+
+// touch reads the slots in which states of these digests may be, and then the states
+// there.
+func (v *visited) touch(digests []uint64) (sum uint32) {
+	var entries [64]uint64
+	for len(digests) > 0 {
+		n := min(len(digests), len(entries))
+		for i, h := range digests[:n] {
+			table := *v.shard(h).slots.table.Load()
+			entries[i] = table[uint32(h)&uint32(len(table)-1)].Load()
+		}
+		for i, h := range digests[:n] {
+			if e := entries[i]; e != 0 && uint32(e>>32) == uint32(h) {
+				sum += v.shard(h).at(uint32(e)-1, v.width)[0]
+			}
+		}
+		digests = digests[n:]
+	}
+	return sum
+}
+
+func (v *visited) shard(digest uint64) *shard { return &v.shards[digest>>32%shards] }
+
+// add keeps a state of a digest, unless it is known.
+func (v *visited) add(state []uint32, digest uint64) {
+	s, half := v.shard(digest), uint32(digest)
+	if _, known := s.find(state, half); known {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	mask := uint64(len(s.table) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		slot := s.table[i]
-		if slot == 0 {
-			s.table[i] = s.store(state, v.width) + 1
-			break
-		}
-		if equal(s.at(slot-1, v.width), state) {
-			return false
+	slot, known := s.find(state, half)
+	if known {
+		return
+	}
+	s.store(state)
+	s.slots.store(slot, half, s.n)
+}
+
+// find is the slot in which a state is, or else the one in which it belongs.
+func (s *shard) find(state []uint32, half uint32) (slot uint32, known bool) {
+	table := *s.slots.table.Load()
+	mask := uint32(len(table) - 1)
+	for i := half & mask; ; i = (i + 1) & mask {
+		switch entry := table[i].Load(); {
+		case entry == 0:
+			return i, false
+		case uint32(entry>>32) == half && equal(s.at(uint32(entry)-1, len(state)), state):
+			return i, true
 		}
 	}
-	if int(s.n)*4 > len(s.table)*3 {
-		s.grow(v.width)
-	}
-	return true
 }
 
 func equal(a, b []uint32) bool {
@@ -79,40 +126,25 @@ func equal(a, b []uint32) bool {
 
 func (s *shard) at(n uint32, width int) []uint32 {
 	from := int(n%page) * width
-	return s.pages[n/page][from : from+width]
+	return (*s.pages.Load())[n/page][from : from+width]
 }
 
-func (s *shard) store(state []uint32, width int) uint32 {
-	if int(s.n/page) == len(s.pages) {
-		s.pages = append(s.pages, make([]uint32, page*width))
+// store keeps a state, which can be found once a slot has its number.
+func (s *shard) store(state []uint32) {
+	if pages := *s.pages.Load(); int(s.n) == len(pages)*page {
+		more := append(pages, make([]uint32, page*len(state)))
+		s.pages.Store(&more)
 	}
-	copy(s.at(s.n, width), state)
+	copy(s.at(s.n, len(state)), state)
 	s.n++
-	return s.n - 1
 }
 
-func (s *shard) grow(width int) {
-	old := s.table
-	s.table = make([]uint32, 2*len(old))
-	mask := uint64(len(s.table) - 1)
-	for n := range s.n {
-		h := digest(s.at(n, width)) / shards
-		i := h & mask
-		for s.table[i] != 0 {
-			i = (i + 1) & mask
-		}
-		s.table[i] = n + 1
-	}
-}
-
-// read copies states from a shard, from one number to another.
+// read copies states from a shard, from one number to another. They were all there
+// before the reader began.
 func (v *visited) read(shard int, from, to uint32, into []uint32) []uint32 {
-	s := &v.shards[shard]
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	into = into[:0]
 	for n := from; n < to; n++ {
-		into = append(into, s.at(n, v.width)...)
+		into = append(into, v.shards[shard].at(n, v.width)...)
 	}
 	return into
 }
@@ -133,9 +165,7 @@ func (v *visited) sizes() (n [shards]uint32, total int) {
 func (v *visited) bytes() (total int) {
 	for i := range v.shards {
 		s := &v.shards[i]
-		s.mu.Lock()
-		total += len(s.pages)*page*v.width*4 + len(s.table)*4
-		s.mu.Unlock()
+		total += len(*s.pages.Load())*page*v.width*4 + len(*s.slots.table.Load())*8
 	}
 	return total
 }
