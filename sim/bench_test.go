@@ -114,7 +114,7 @@ func BenchmarkEval(b *testing.B) {
 		name string
 		args []any
 	}{
-		{"set", cmd("SET", "lock", "B1-0000", "PX", 1000000)},
+		{"set", cmd("SET", "data", "B1-0000", "PX", 1000000)}, // the lock's key would be a false refusal each time, and a list of them
 		{"get", cmd("GET", "lock")},
 		{"compare", cmd("EVAL", compare, 1, "lock", "A1-0000")},
 		{"fence", cmd("EVAL", fence, 2, "lock", "fence", "A1-0000", 10000)},

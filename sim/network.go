@@ -13,7 +13,8 @@ type message struct {
 	conn   *conn
 	args   []string
 	reply  []byte
-	failed error // instead of a reply: the node was down
+	short  [16]byte // where most replies have room
+	failed error    // instead of a reply: the node was down
 
 	client, thread, node int
 	acq, cycle, command  int
@@ -167,7 +168,7 @@ func (w *World) execute(m *message, p *peer) {
 		}
 		reply, changes := n.execute(w.now, p, m.args)
 		w.ship(n, changes, m)
-		m.reply = append(m.reply[:0], reply...)
+		m.reply = append(m.short[:0], reply...)
 		ev.Kind, ev.Changes = KindExecute, changes
 		if w.recording {
 			ev.Reply = replyText(reply)

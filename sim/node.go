@@ -62,6 +62,7 @@ type node struct {
 	known       []stored // what it held after the last event, by key
 	spare       []stored // the other half of a double buffer
 	scratch     []Change
+	blank       []Record      // made many at a time
 	nextExpiry  time.Duration // true instant, or Never
 	persistence Persistence
 	disk        []stored   // what a restart brings back
@@ -274,9 +275,11 @@ func (n *node) changed(now time.Duration) []Change {
 // look reads one key out of miniredis.
 func (n *node) look(key string) stored {
 	s := stored{key: key, when: immortal}
+	var err error
+	if s.value, err = n.redis.Get(key); err == nil {
+		return n.lifetime(s)
+	}
 	switch n.redis.Type(key) {
-	case "string":
-		s.value, _ = n.redis.Get(key)
 	case "hash":
 		s.hash = map[string]string{}
 		fields, _ := n.redis.HKeys(key)
@@ -287,9 +290,14 @@ func (n *node) look(key string) stored {
 	default:
 		s.value = "(a " + n.redis.Type(key) + ")"
 	}
-	if ttl := n.redis.TTL(key); ttl > 0 {
+	return n.lifetime(s)
+}
+
+// lifetime notes when a key is to be gone.
+func (n *node) lifetime(s stored) stored {
+	if ttl := n.redis.TTL(s.key); ttl > 0 {
 		if ttl%time.Millisecond == 0 {
-			n.redis.SetTTL(key, ttl+grace)
+			n.redis.SetTTL(s.key, ttl+grace)
 		}
 		s.when = n.millis + int64(ttl/time.Millisecond)
 	}
@@ -310,11 +318,18 @@ func (n *node) goneAt(when int64) time.Duration {
 	return time.Duration(when+1)*time.Millisecond - n.offset
 }
 
+// record is what events say of a key. Whoever gets it may keep it.
 func (n *node) record(s stored) *Record {
-	if s.when == immortal {
-		return &Record{Value: s.value, Expires: Never}
+	if len(n.blank) == 0 {
+		n.blank = make([]Record, 32)
 	}
-	return &Record{Value: s.value, Expires: n.goneAt(s.when)}
+	r := &n.blank[0]
+	n.blank = n.blank[1:]
+	r.Value, r.Expires = s.value, Never
+	if s.when != immortal {
+		r.Expires = n.goneAt(s.when)
+	}
+	return r
 }
 
 // expire drops what is due and returns it.
