@@ -126,7 +126,7 @@ func (r *reel) matters(i int) bool {
 }
 
 func (r *reel) probing(e *sim.Event) bool {
-	return e.Client != sim.None && r.trace.Clients[e.Client] == probeName
+	return e.Client != sim.None && r.trace.Clients[e.Client] == sim.Probe
 }
 
 // marked: something is said or proved at this event.

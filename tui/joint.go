@@ -128,7 +128,7 @@ func (j *joint) axes(width, zoom int) (axes [2]*axis, cols []int) {
 func (j *joint) differs(i int) bool {
 	a, b := &j.reels[0].samples[j.steps[i][0]], &j.reels[1].samples[j.steps[i][1]]
 	for n := range min(len(a.clients), len(b.clients)) {
-		if j.reels[0].trace.Clients[n] == probeName {
+		if j.reels[0].trace.Clients[n] == sim.Probe {
 			continue
 		}
 		x, y := a.clients[n], b.clients[n]

@@ -28,9 +28,6 @@ const (
 	laneHidden             // how many rows there was no room for
 )
 
-// probeName is the client that only asks, at the end, whether the lock can still be had.
-const probeName = "probe"
-
 // The ways in which lanes save rows, tried one after another until they fit.
 const (
 	savesNothing = iota
@@ -79,7 +76,7 @@ func lanesFor(r *reel, pos, saving int) []lane {
 	}
 	for i, acts := range r.actors {
 		switch {
-		case !acts, saving >= savesProbe && r.trace.Clients[i] == probeName && !r.acted(i, pos):
+		case !acts, saving >= savesProbe && r.trace.Clients[i] == sim.Probe && !r.acted(i, pos):
 		case saving >= savesClients:
 			lanes = append(lanes, lane{laneClient, i})
 		default:

@@ -80,7 +80,7 @@ func (r *reel) named(n sim.Note) int {
 func (q *question) holders(r *reel, truth int) {
 	var names []string
 	for i, name := range r.trace.Clients {
-		if name != probeName {
+		if name != sim.Probe {
 			names = append(names, r.trace.Clients[i])
 		}
 	}

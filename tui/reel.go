@@ -17,7 +17,7 @@ type reel struct {
 	samples  []sample // by position, 0 to len(events)
 	chapters []int    // positions at which something is said, ascending, each once
 	breaches []breach // by position, as in the trace
-	actors   []bool   // clients that do anything at all
+	actors   []bool   // all clients, but the probe only if it is needed
 	begins   []int    // by client: the index of the first event that it has a part in
 	weights  []weight // by event
 }
@@ -60,6 +60,9 @@ type breach struct {
 
 func newReel(t *sim.Trace) *reel {
 	r := &reel{trace: t, actors: make([]bool, len(t.Clients)), begins: make([]int, len(t.Clients))}
+	for i, name := range t.Clients {
+		r.actors[i], r.begins[i] = name != sim.Probe, len(t.Events)
+	}
 	r.samples = make([]sample, 0, len(t.Events)+1)
 	s := t.NewState()
 	r.samples = append(r.samples, r.sample(s))
@@ -67,8 +70,8 @@ func newReel(t *sim.Trace) *reel {
 		e := &t.Events[i]
 		s.Apply(e)
 		r.samples = append(r.samples, r.sample(s))
-		if e.Client != sim.None && e.Kind != sim.KindStop && e.Kind != sim.KindDone && !r.actors[e.Client] {
-			r.actors[e.Client], r.begins[e.Client] = true, i
+		if e.Client != sim.None && e.Kind != sim.KindStop && e.Kind != sim.KindDone {
+			r.actors[e.Client], r.begins[e.Client] = true, min(i, r.begins[e.Client])
 		}
 	}
 	for i := range t.Notes {

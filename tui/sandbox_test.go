@@ -120,7 +120,7 @@ func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
 			t.Fatal(err)
 		}
 		script := slices.IndexFunc(full.Events, func(e sim.Event) bool { // what comes after it is the engine's own
-			return e.Kind == sim.KindStop || e.Client != sim.None && full.Clients[e.Client] == probeName
+			return e.Kind == sim.KindStop || e.Client != sim.None && full.Clients[e.Client] == sim.Probe
 		})
 		for pos := 0; pos <= script; pos += 7 {
 			_, s := openSandboxApp(t, cell[0], cell[1], pos)

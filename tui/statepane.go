@@ -19,7 +19,7 @@ func stateLines(r *reel, pos int, before, now *sim.State) []line {
 	lines = append(lines, changed...)
 	lines = append(lines, nil, line{{"state at " + sim.Brief(now.At), inkTitle}})
 	for i := range now.Clients {
-		if r.actors[i] && (r.trace.Clients[i] != probeName || r.acted(i, pos)) {
+		if r.actors[i] && (r.trace.Clients[i] != sim.Probe || r.acted(i, pos)) {
 			lines = append(lines, clientLines(t, now, i)...)
 		}
 	}
