@@ -56,7 +56,7 @@ type hinted struct {
 }
 
 // goals are what a sandbox can be played for.
-var goals = sim.Verdict{sim.OV, sim.DG, sim.SW, sim.FR, sim.PD}
+var goals = sim.Verdict{sim.OV, sim.DG, sim.SW, sim.FR, sim.PD, sim.FN}
 
 // newChallenge is a sandbox that begins with nothing, in the setup that searches
 // run in, so that what they know can be told.
@@ -188,6 +188,8 @@ func (s *sandbox) showHint() {
 		s.notice = "No hint: " + c.refused.Error() + "."
 	case c.reached():
 		s.notice = "You are there."
+	case !c.par.Reachable:
+		s.notice = "There is no way at all: " + s.keys.Scenario.Help().Key + " takes another goal."
 	case !c.hint.Reachable:
 		s.notice = "There is no way on from here: " + s.keys.Undo.Help().Key + " takes a move back."
 	default:
@@ -224,7 +226,7 @@ func (c *challenge) words(k *keyMap) (string, ink) {
 	case c.reached():
 		return fmt.Sprintf("There! Yours: %s; least: %s.", costWords(c.hint.Taken), costWords(c.par.Cost)), inkGood
 	case !c.par.Reachable:
-		return "No schedule gets there within these bounds; " + k.Scenario.Help().Key + " takes another goal.", inkStrong
+		return "No schedule with " + faultWords(&c.bounds) + " gets there; " + k.Scenario.Help().Key + " takes another goal.", inkStrong
 	case !c.hint.Reachable:
 		return "No longer reachable from here; " + k.Undo.Help().Key + " takes a move back.", inkBreach
 	}

@@ -93,5 +93,5 @@ func (e *exported) told() string {
 	if e.err != nil {
 		return "Not written: " + e.err.Error()
 	}
-	return "Written to " + e.file + " in the directory that lockstep was started in."
+	return "Written to ./" + e.file + "."
 }

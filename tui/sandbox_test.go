@@ -170,7 +170,7 @@ func TestSandboxIsWrittenToAFile(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), s.reel.trace.Schedule) {
 		t.Errorf("%v: %s", err, text)
 	}
-	if !strings.Contains(a.View(), "Written to setnx-sandbox.txt") {
+	if !strings.Contains(a.View(), "Written to ./setnx-sandbox.txt") {
 		t.Errorf("nobody is told:\n%s", a.View())
 	}
 }

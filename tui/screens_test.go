@@ -337,7 +337,7 @@ func TestExportWritesTheRun(t *testing.T) {
 		if got, err := os.ReadFile(file); err != nil || string(got) != want.String() {
 			t.Errorf("%s: %v, %q", file, err, got)
 		}
-		if !strings.Contains(a.View(), "Written to "+file) {
+		if !strings.Contains(a.View(), "Written to ./"+file) {
 			t.Errorf("nobody is told of %s:\n%s", file, a.View())
 		}
 	}

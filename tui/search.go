@@ -40,6 +40,8 @@ type searcher struct {
 	notice  string // until the next key
 	plan    searchLayout
 	places  []int // of the findings, in lines of the result
+
+	overflows bool // the result is longer than its pane
 }
 
 // setting is one of the bounds, by its name.
@@ -407,8 +409,12 @@ func (m *searcher) footerKeys() []key.Binding {
 	case m.running:
 		return []key.Binding{as(k.Close, "stop"), k.Mouse, k.Help, k.Quit}
 	case m.results:
-		return []key.Binding{as(k.Enter, "play it"), pair(k.Up, k.Down, "finding"), as(k.Pane, "bounds"), k.Sandbox, k.Export, k.Save,
-			pair(k.PageUp, k.PageDown, "scroll"), k.Close, k.Mouse, k.Help, k.Quit}
+		first, then := []key.Binding{as(k.Enter, "play it"), pair(k.Up, k.Down, "finding"), as(k.Pane, "bounds")}, []key.Binding{k.Sandbox, k.Export, k.Save}
+		scroll := []key.Binding{pair(k.PageUp, k.PageDown, "scroll")}
+		if m.overflows {
+			return slices.Concat(first, scroll, then, []key.Binding{k.Close, k.Mouse, k.Help, k.Quit})
+		}
+		return slices.Concat(first, then, scroll, []key.Binding{k.Close, k.Mouse, k.Help, k.Quit})
 	}
 	return []key.Binding{as(k.Enter, "search"), pair(k.Up, k.Down, "which"), pair(k.Back, k.Forward, "how much"), as(k.Strategy, "lock"),
 		as(k.Pane, "findings"), k.Sandbox, k.Close, pair(k.PageUp, k.PageDown, "scroll"), k.Export, k.Mouse, k.Help, k.Quit}

@@ -135,7 +135,7 @@ func TestSearchWritesItsFinding(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), m.result.Violated[0].Trace.Schedule) {
 		t.Errorf("%v: %s", err, text)
 	}
-	if !strings.Contains(a.View(), "Written to setpx-lua-least-SW.txt") {
+	if !strings.Contains(a.View(), "Written to ./setpx-lua-least-SW.txt") {
 		t.Errorf("nobody is told:\n%s", a.View())
 	}
 }

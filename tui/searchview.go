@@ -42,7 +42,8 @@ func (m *searcher) draw(c *canvas, r rect) {
 	m.drawHeader(c, rect{0, 0, r.w, 1})
 	m.drawBounds(c, m.plan.bounds)
 	lines := m.resultLines(m.plan.result.w)
-	m.scroll = min(m.scroll, max(len(lines)-m.plan.result.h, 0))
+	beyond := max(len(lines)-m.plan.result.h, 0)
+	m.scroll, m.overflows = min(m.scroll, beyond), beyond > 0
 	c.lines(m.plan.result, lines, m.scroll)
 }
 
@@ -170,7 +171,7 @@ func (m *searcher) tellCode(t *teller, c sim.Code) {
 	}
 	m.places = append(m.places, len(t.lines))
 	t.lines = append(t.lines, line{{" ", inkPlain}, {g.bad + name, k}, {mark, inkHere}})
-	t.add(inkPlain, "      ", "least: "+costWords(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
+	t.add(inkPlain, "      ", "least "+costWords(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
 	for _, f := range v.Faults {
 		t.add(inkDim, "      ", f.Text+either(f.Essential, "", " (it breaks without that, too)"))
 	}
@@ -194,6 +195,11 @@ func boundsWords(b *explore.Bounds) string {
 	if b.Extend {
 		text += ", callers extend their lease"
 	}
+	return text + "; " + faultWords(b)
+}
+
+// faultWords says how much may go wrong.
+func faultWords(b *explore.Bounds) string {
 	var faults []string
 	for i, name := range explore.Kinds() {
 		if n := b.Faults[i]; n > 0 {
@@ -201,9 +207,9 @@ func boundsWords(b *explore.Bounds) string {
 		}
 	}
 	if faults == nil {
-		return text + "; no faults"
+		return "no faults"
 	}
-	return text + "; at most " + strings.Join(faults, ", ")
+	return "at most " + strings.Join(faults, ", ")
 }
 
 func nearWords(n *explore.NearMisses) string {
