@@ -67,7 +67,8 @@ type searched struct {
 	err    error
 }
 
-// searchMemory is what the states of a search may take: what a laptop can spare.
+// searchMemory is what the heap may take while a search is under way, or a hint is
+// looked for: what a laptop can spare.
 const searchMemory = 2 << 30
 
 var errStopped = errors.New("stopped")

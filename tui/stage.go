@@ -30,5 +30,12 @@ type stage struct {
 
 func newStage(lib *library, d *progress.Diary, o Options, t *theme) *stage {
 	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy, now: time.Now, explore: explore.Run,
-		newGuide: func(b explore.Bounds, goal sim.Code) (hinter, error) { return explore.NewGuide(b, goal) }}
+		newGuide: func(b explore.Bounds, goal sim.Code) (hinter, error) {
+			g, err := explore.NewGuide(b, goal)
+			if err != nil {
+				return nil, err
+			}
+			g.Memory = searchMemory
+			return g, nil
+		}}
 }

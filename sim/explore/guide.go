@@ -13,6 +13,10 @@ import (
 // Guide tells somebody who schedules by hand how far it is to a violation. It is
 // not safe for concurrent use.
 type Guide struct {
+	// Memory is how many bytes the program's heap may take while the guide thinks; 0
+	// is without limit.
+	Memory int64
+
 	m     *model
 	goal  sim.Code
 	trail []move // the schedule at hand, as choices of a search
@@ -53,10 +57,13 @@ func (g *Guide) Config() sim.Config { return g.m.cfg }
 // Close ends a guide.
 func (g *Guide) Close() error { return g.m.close() }
 
+// ErrMemory is the error of a guide that had no room to think to the end.
+var ErrMemory = errors.New("it is too far to look for the way in the memory that there is")
+
 // From is the hint after the moves of a schedule that was played from the start in
 // the guide's configuration. It fails if a move is none that a search makes, or if
-// the moves take more faults than the bounds have; and with ctx's error if that is
-// done first.
+// the moves take more faults than the bounds have; with ctx's error if that is done
+// first, and with [ErrMemory] if the way is too far.
 func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 	h, err := g.from(ctx, moves)
 	if !errors.Is(err, errTimed) {
@@ -91,11 +98,16 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 	q := g.m.quest(x, setOf(g.goal))
 	q.ways[0].last = g.last() // so that going on with the same client is no switch
 	here := x.number()
-	if err := q.run(func() bool { return ctx.Err() != nil }); err != nil {
+	full, opt := false, Options{Memory: g.Memory}
+	if err := q.run(func() bool { full = full || opt.full(); return full || ctx.Err() != nil }); err != nil {
 		return Hint{}, err
 	}
-	if ctx.Err() != nil && q.left != 0 {
+	switch {
+	case q.left == 0:
+	case ctx.Err() != nil:
 		return Hint{}, context.Cause(ctx)
+	case full:
+		return Hint{}, ErrMemory
 	}
 	trail, any := q.got[g.goal]
 	if !any {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -118,5 +119,14 @@ func TestGuideRefuses(t *testing.T) {
 	cancel()
 	if _, err := g.From(ctx, nil); err == nil {
 		t.Error("a hint after the question was taken back")
+	}
+}
+
+// TestGuideThatLacksRoom says so, and has no hint.
+func TestGuideThatLacksRoom(t *testing.T) {
+	g := newGuide(t, "setpx-lua", sim.DG) // which no schedule does: the guide looks at all of them
+	g.Memory = 1
+	if _, err := g.From(context.Background(), nil); !errors.Is(err, ErrMemory) {
+		t.Errorf("%v", err)
 	}
 }

@@ -69,11 +69,7 @@ func (m *model) least(wanted codes, stop func() bool) (map[sim.Code][]move, erro
 	x := m.explorer()
 	x.first()
 	q := m.quest(x, wanted)
-	n := 0
-	err := q.run(func() bool {
-		n++
-		return n%1024 == 1 && stop() // to look at the memory costs more than to follow a way
-	})
+	err := q.run(stop)
 	return q.got, err
 }
 
@@ -84,8 +80,10 @@ func (m *model) quest(x *explorer, wanted codes) *quest {
 	return q
 }
 
+// run goes on until all that is wanted was found, nothing is left, or stop says so,
+// which is asked now and then: to look at the memory costs more than to follow a way.
 func (q *quest) run(stop func() bool) error {
-	for len(q.queue) > 0 && q.left != 0 && !stop() {
+	for n := 0; len(q.queue) > 0 && q.left != 0 && (n%256 != 0 || !stop()); n++ {
 		i := heap.Pop(q).(int32)
 		w := q.ways[i]
 		if w.ends != 0 {
