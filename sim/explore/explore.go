@@ -21,7 +21,7 @@ type Result struct {
 	States      int64 // distinct situations
 	Transitions int64 // choices followed from them
 	Commands    int   // commands that Redis really executed; all others were remembered
-	Operations  int   // operations that client code really carried out
+	Operations  int   // operations of client code, one for each history; those on the way back to one do not count
 
 	Found    sim.Verdict       // what some schedule violates
 	Violated []*Counterexample // of each of these the least, worst first; some may lack if the search was cut off
@@ -109,7 +109,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
 	_, n := s.seen.sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
-	r.Commands, r.Operations = m.v.ran, int(m.k.ran.Load())
+	r.Commands, r.Operations = m.v.ran, m.k.arrivals.len()
 	var all tally
 	for _, x := range s.crew {
 		all.add(&x.seen)

@@ -60,6 +60,8 @@ func (m *memo[K, V]) put(k K, v V) uint32 {
 	return n
 }
 
+func (m *memo[K, V]) len() int { return int(m.entries.n.Load()) - 1 }
+
 func (m *memo[K, V]) digest(k K) uint32 { return uint32(maphash.Comparable(m.seed, k)) }
 
 // find is the number of a key and what belongs to it, or else the slot in which its

@@ -42,8 +42,8 @@ func outcome(t *testing.T, b Bounds, workers int) string {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "complete %t: %d states, %d transitions, %d commands, found %s, %+v, %+v\n",
-		r.Complete, r.States, r.Transitions, r.Commands, r.Found, r.Vacuity, r.Near)
+	fmt.Fprintf(&text, "complete %t: %d states, %d transitions, %d commands, %d operations, found %s, %+v, %+v\n",
+		r.Complete, r.States, r.Transitions, r.Commands, r.Operations, r.Found, r.Vacuity, r.Near)
 	for _, v := range r.Violated {
 		if v.Schedule.String() != v.Trace.Schedule {
 			t.Errorf("the schedule of %s is\n%s\nand its trace's\n%s", v.Code, v.Schedule, v.Trace.Schedule)
