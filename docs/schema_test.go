@@ -139,7 +139,7 @@ func steps(t *testing.T) map[string]step {
 		return o
 	}
 	return map[string]step{
-		"say": {form: text},
+		"say": {form: text, beside: map[string]any{"under": some(form{"enum": scenarios.StrategyNames()})}},
 		"ask": {form: text, needs: []string{"answer"}, beside: map[string]any{"answer": words(t, "script: [{ask: x, answer: zzzzzzzzz}]")}},
 		"run": {form: clients, beside: map[string]any{"to": ref("position"), "for": ref("positive"), "steps": whole(1, 10_000), "within": ref("positive"),
 			"otherwise": words(t, "script: [{run: A, otherwise: zzzzzzzzz}]")}},

@@ -50,12 +50,9 @@ func (l *loader) expectOne(v value) error {
 		return v.errorf("this entry does not say under which strategies")
 	}
 	for _, s := range under.list() {
-		name, err := s.text("a strategy, or a list of them")
+		name, err := s.strategy()
 		if err != nil {
 			return err
-		}
-		if _, err := FindStrategy(name); err != nil {
-			return s.wrap(err)
 		}
 		if _, again := l.s.expect[name]; again {
 			return s.errorf("the verdict of %s is here twice", name)
@@ -63,6 +60,18 @@ func (l *loader) expectOne(v value) error {
 		l.s.expect[name] = e
 	}
 	return nil
+}
+
+// strategy is a lock's name.
+func (v value) strategy() (string, error) {
+	name, err := v.text("a strategy, or a list of them")
+	if err != nil {
+		return "", err
+	}
+	if _, err := FindStrategy(name); err != nil {
+		return "", v.wrap(err)
+	}
+	return name, nil
 }
 
 // verdict is ok, a code, or a list of codes.

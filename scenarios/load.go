@@ -382,12 +382,23 @@ func rest(entries []entry, known map[string]func(value) error) error {
 }
 
 func (l *loader) say(v value, more []entry) (action, error) {
-	text, err := v.sentence()
-	if err != nil {
+	n := note{kind: sim.NoteSay}
+	var err error
+	if n.text, err = v.sentence(); err != nil {
 		return nil, err
 	}
-	l.s.notes = append(l.s.notes, note{kind: sim.NoteSay, text: text})
-	return say{len(l.s.notes)}, rest(more, nil)
+	err = rest(more, map[string]func(value) error{"under": func(v value) error {
+		for _, s := range v.list() {
+			name, err := s.strategy()
+			if err != nil {
+				return err
+			}
+			n.under = append(n.under, name)
+		}
+		return nil
+	}})
+	l.s.notes = append(l.s.notes, n)
+	return say{len(l.s.notes)}, err
 }
 
 func (l *loader) ask(v value, more []entry) (action, error) {

@@ -191,7 +191,11 @@ func (a say) do(r *runner) error {
 func (r *runner) say(n int) {
 	note := sim.Note{Index: n, Text: fmt.Sprintf("(note %d of %s)", n, r.cfg.Scenario)} // of somebody's file: unknown here
 	if n <= len(r.s.notes) {
-		note.Kind, note.Text = r.s.notes[n-1].kind, r.s.notes[n-1].text
+		written := &r.s.notes[n-1]
+		if written.under != nil && !slices.Contains(written.under, r.cfg.Strategy.Name) {
+			return
+		}
+		note.Kind, note.Text = written.kind, written.text
 	}
 	r.w.Remark(note)
 }

@@ -267,7 +267,7 @@ func faultStep(f sim.Fault) (string, error) {
 	return "", fmt.Errorf("only what a search makes go wrong can be saved as a scenario, and not %s", f)
 }
 
-// say writes a note, in lines that fit a page.
+// say writes a note on what the schedule's strategy did, in lines that fit a page.
 func (s *saver) say(text string) {
 	const width = 100
 	if text == "" {
@@ -283,6 +283,7 @@ func (s *saver) say(text string) {
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
 	s.line("      %s", line)
+	s.line("    under: [%s]", s.cfg.Strategy.Name) // another lock goes another way
 }
 
 // check loads what was written, runs it, and holds it to the schedule.
@@ -331,9 +332,10 @@ func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// broken tells of what was violated.
+// broken tells of what was violated, in the order in which it was.
 func (n *narration) broken() (texts []string) {
-	for _, v := range n.t.Violations {
+	found := slices.SortedStableFunc(slices.Values(n.t.Violations), func(a, b sim.Violation) int { return a.Last() - b.Last() })
+	for _, v := range found {
 		if v.Last() > n.from {
 			texts = append(texts, fmt.Sprintf("Here it breaks (%s, %s): %s", v.Code, v.Code.Name(), sentence(v.Text)))
 		}

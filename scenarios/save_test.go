@@ -103,6 +103,7 @@ func kept(t *testing.T, v *explore.Counterexample) string {
 		t.Fatalf("%v\n%s", err, data)
 	}
 	st, _ := strategies.Get(v.Trace.Strategy)
+	tellsOfNoOther(t, s, st)
 	trace, err := s.Run(st, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -150,5 +151,26 @@ func TestFromScheduleRefuses(t *testing.T) {
 		if _, err := FromSchedule("x", "y", "z", sim.DG, s); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("got %v\nwant %s", err, tt.want)
 		}
+	}
+}
+
+// tellsOfNoOther: another lock goes another way through the same script, and must not
+// be told to have done what the schedule's did.
+func tellsOfNoOther(t *testing.T, s *Scenario, st strategies.Strategy) {
+	t.Helper()
+	for _, other := range strategies.All() {
+		if other.Name == st.Name || other.Nodes != st.Nodes {
+			continue
+		}
+		trace, err := s.Run(other, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range trace.Notes {
+			if n.Kind == sim.NoteSay {
+				t.Errorf("made of a schedule of %s, and said under %s: %s", st.Name, other.Name, n.Text)
+			}
+		}
+		return
 	}
 }

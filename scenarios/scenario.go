@@ -67,6 +67,7 @@ type note struct {
 	kind   sim.NoteKind
 	text   string
 	answer answer
+	under  []string // the strategies of which it is true; none is all
 }
 
 //go:embed *.yaml

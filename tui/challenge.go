@@ -96,7 +96,7 @@ func (s *sandbox) ask() tea.Cmd {
 		c.cancel()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c.number++
+	c.number = s.serial()
 	c.cancel, c.asked, c.known = cancel, s.here, false
 	number, g, moves := c.number, c.guide, s.here.moves()
 	return func() tea.Msg {
@@ -155,7 +155,7 @@ func (c *challenge) quit() tea.Cmd {
 	if c.cancel != nil {
 		c.cancel()
 	}
-	c.number++
+	c.number = 0
 	return c.guide.close
 }
 

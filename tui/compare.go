@@ -62,7 +62,7 @@ func newCompare(s *stage, scenario int, strategies [2]int, from int) *compare {
 }
 
 func (m *compare) start() tea.Cmd {
-	m.load++
+	m.load = m.serial()
 	m.playing = false
 	load, lib, seed, sc, sts := m.load, m.lib, m.seed, m.scenario, m.strategies
 	return func() tea.Msg {
@@ -234,7 +234,7 @@ func (m *compare) togglePlay() tea.Cmd {
 }
 
 func (m *compare) later() tea.Cmd {
-	m.tick++
+	m.tick = m.serial()
 	tick, wait := m.tick, quickPace
 	if s := m.joint.steps[m.at]; m.matters(s) {
 		wait = usualPace
@@ -384,11 +384,12 @@ func (m *compare) drawTitle(c *canvas, r rect, side int) {
 	c.fill(r, m.theme.rule, inkDim)
 	c.text(r.x+1, r.y, r.w-2, " "+m.lib.strategies[m.strategies[side]].Name+" ", inkTitle)
 	all, _ := m.joint.reels[side].breached(m.joint.steps[m.at][side])
-	text, k := " nothing broken so far ", inkDim
+	said := span{"nothing broken so far", inkDim}
 	if len(all) > 0 {
-		text, k = " !! "+codesOf(all)+" ", inkBreach
+		said = m.theme.flag(all)
 	}
-	c.text(r.x+r.w-textWidth(text)-1, r.y, textWidth(text), text, k)
+	text := " " + said.text + " "
+	c.text(r.x+r.w-textWidth(text)-1, r.y, textWidth(text), text, said.ink)
 }
 
 // drawDiffers marks the columns in which the two are not alike.

@@ -105,7 +105,7 @@ func (p *player) open(strategy, scenario int) tea.Cmd {
 }
 
 func (p *player) reload(narrated int) tea.Cmd {
-	p.load++
+	p.load = p.serial()
 	p.loading, p.playing = true, false
 	load, lib, seed, strategy, scenario := p.load, p.lib, p.seed, p.strategy, p.scenario
 	return func() tea.Msg {
@@ -194,6 +194,9 @@ func (p *player) goTo(pos int) {
 func (p *player) arrived() {
 	p.revealed = false
 	p.scroll[paneTold], p.scroll[paneSource], p.scroll[paneTrace] = 0, 0, 0
+	if p.pos == 0 {
+		p.picked = none // whoever begins again is not told what is to come
+	}
 	if p.picked == none || p.reel.breaches[p.picked].pos != p.pos {
 		if i := slices.IndexFunc(p.reel.breaches, func(b breach) bool { return b.pos == p.pos }); i >= 0 {
 			p.picked = i
@@ -419,8 +422,11 @@ func (p *player) toEvidence() {
 }
 
 // told is the position at which a run's story is over: its last words said, its
-// last violation complete.
+// last violation complete. That nothing broke is known at the end only.
 func (r *reel) told() int {
+	if len(r.breaches) == 0 {
+		return r.last()
+	}
 	end := 0
 	if n := len(r.chapters); n > 0 {
 		end = r.chapters[n-1]
@@ -482,7 +488,7 @@ func (p *player) togglePlay() tea.Cmd {
 
 // later sets the timer for the next step. There is never more than one that counts.
 func (p *player) later() tea.Cmd {
-	p.tick++
+	p.tick = p.serial()
 	tick := p.tick
 	return tea.Tick(p.pace(), func(time.Time) tea.Msg { return ticked(tick) })
 }

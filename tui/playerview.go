@@ -56,7 +56,7 @@ func (p *player) drawHeader(c *canvas, r rect) {
 	var right line
 	if p.reel != nil {
 		if all, _ := p.reel.breached(p.pos); len(all) > 0 {
-			right = append(right, span{"!! " + codesOf(all), inkBreach}, span{"  ", inkPlain})
+			right = append(right, p.theme.flag(all), span{"  ", inkPlain})
 		}
 		if n := len(p.reel.chapters); n > 0 {
 			right = append(right, span{fmt.Sprintf("[%d/%d] ", p.reel.chapter(p.pos), n), inkDim})

@@ -168,7 +168,7 @@ func (m *searcher) setStrategy(to int) {
 // channel that holds only the newest word, so that it never waits for the screen.
 func (m *searcher) begin() tea.Cmd {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	m.number++
+	m.number = m.serial()
 	m.cancel, m.running, m.stopping = cancel, true, false
 	m.progress, m.result, m.failed, m.scroll, m.results, m.finding = progressed{}, nil, nil, 0, false, 0
 	number, bounds, run := m.number, m.bounds, m.explore

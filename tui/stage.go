@@ -20,12 +20,20 @@ type stage struct {
 	keys  keyMap
 	theme *theme
 	seed  uint64
+	asked int // see serial
 
 	exports   []Export
 	clipboard func(string)     // hands a text to the terminal's
 	now       func() time.Time // for what takes time outside of any run
 	newGuide  func(explore.Bounds, sim.Code) (hinter, error)
 	explore   func(context.Context, explore.Bounds, explore.Options) (*explore.Result, error)
+}
+
+// serial numbers what is asked for in the background: runs, searches, timers. All
+// rooms get all answers, so a number is never given twice, to whichever room.
+func (s *stage) serial() int {
+	s.asked++
+	return s.asked
 }
 
 func newStage(lib *library, d *progress.Diary, o Options, t *theme) *stage {

@@ -59,7 +59,7 @@ func drawTimeline(c *canvas, r rect, s scene) {
 		}
 	}
 	tl.drawConnector()
-	if _, fresh := s.breached(s.pos); len(fresh) > 0 {
+	if _, fresh := s.breached(s.pos); len(failures(fresh)) > 0 {
 		tl.flash()
 	}
 	tl.drawLit()
@@ -170,7 +170,7 @@ func (tl *timeline) drawLabel(l lane, y int) {
 	case laneBelievers, laneStore, laneNode, laneQuorum:
 		k = inkStrong
 	case laneBreach:
-		if all, _ := tl.breached(tl.pos); len(all) > 0 {
+		if all, _ := tl.breached(tl.pos); len(failures(all)) > 0 {
 			k = inkBreach
 		}
 	}
@@ -323,32 +323,38 @@ func (tl *timeline) drawClient(client, y int) {
 func (tl *timeline) drawNode(node, y int) {
 	runs(tl, func(s *sample) nodeSample {
 		n := s.nodes[node]
-		n.expires = 0 // a record that is prolonged is the same record
+		if n.expires != sim.Never {
+			n.expires = 0 // a record that is prolonged says nothing new; one that gets an expiry at last does
+		}
 		return n
 	}, func(r run, n nodeSample) {
 		switch {
 		case !n.up:
 			tl.bar(y, r, tl.theme.down, inkDim, " down ")
 		case n.present:
-			tl.drawRecord(y, r, n, tl.samples[tl.at[r.from]].nodes[node].expires)
+			tl.drawRecord(y, r, n, node)
 		}
 	})
 	tl.nodeMarks(y, func(n int) bool { return n == node })
 }
 
-func (tl *timeline) drawRecord(y int, r run, n nodeSample, expires time.Duration) {
+// drawRecord draws a record from where it was stored to where it is gone.
+func (tl *timeline) drawRecord(y int, r run, n nodeSample, node int) {
+	at := func(column int) nodeSample { return tl.samples[tl.at[column]].nodes[node] }
 	k, who := inkDim, "?"
 	if n.owner != sim.None {
 		k, who = clientInk(n.owner), tl.trace.Clients[n.owner]
 	}
 	label := tl.trace.Key + "=" + who
 	ttl := ", no expiry"
-	if expires != sim.Never {
+	if expires := at(r.from).expires; expires != sim.Never {
 		ttl = ", " + sim.Brief(sim.Record{Expires: expires}.Left(tl.when(tl.at[r.from]))) + " to live"
 	}
 	tl.bar(y, r, tl.theme.bar(n.owner), k, label+ttl, label, who)
-	tl.c.put(tl.x0+r.from, y, tl.theme.open, k)
-	if r.to+1 < len(tl.at) && r.to > r.from {
+	if r.from == 0 || at(r.from-1).written != n.written {
+		tl.c.put(tl.x0+r.from, y, tl.theme.open, k)
+	}
+	if r.to+1 < len(tl.at) && r.to > r.from && at(r.to+1).written != n.written {
 		tl.c.put(tl.x0+r.to, y, tl.theme.shut, k)
 	}
 }
@@ -448,7 +454,7 @@ func (tl *timeline) drawBreaches(y int) {
 	all, _ := tl.breached(tl.pos)
 	for i := 0; i < len(all); {
 		x := tl.axis.cols[all[i].pos] - tl.offset
-		text := "!!"
+		first, text := i, "!!"
 		for ; i < len(all); i++ {
 			if next := tl.axis.cols[all[i].pos] - tl.offset; next > x+textWidth(text) {
 				break
@@ -457,8 +463,12 @@ func (tl *timeline) drawBreaches(y int) {
 				text += code
 			}
 		}
+		k := inkAlarm
+		if len(failures(all[first:i])) == 0 {
+			text, k = tl.theme.mild+text[len("!!"):], inkStrong
+		}
 		if w := textWidth(text); x >= 0 && x < tl.width {
-			tl.c.text(tl.x0+max(min(x, tl.width-w), 0), y, w, text, inkAlarm)
+			tl.c.text(tl.x0+max(min(x, tl.width-w), 0), y, w, text, k)
 		}
 	}
 }

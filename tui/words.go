@@ -35,18 +35,40 @@ func statusLine(r *reel, pos int) line {
 func holders(r *reel, pos int, s *sim.State) (line, ink) {
 	all, fresh := r.breached(pos)
 	said := r.trace.Holders(s)
-	if len(fresh) > 0 {
-		return line{{" !! " + shout(fresh) + " !!  ", inkAlarm}, {said, inkAlarm}}, inkAlarm
+	if bad := failures(fresh); len(bad) > 0 {
+		return line{{" !! " + shout(bad) + " !!  ", inkAlarm}, {said, inkAlarm}}, inkAlarm
 	}
+	bad := failures(all)
 	switch n := s.Believers(); {
-	case n > 1 && len(all) > 0:
+	case n > 1 && len(bad) > 0:
 		return line{{fmt.Sprintf(" !! %d BELIEVERS !!  ", n), inkAlarm}, {said, inkAlarm}}, inkAlarm
 	case n > 1:
 		return line{{fmt.Sprintf(" !! %d BELIEVERS !!  ", n), inkBreach}, {said, inkBreach}}, inkPlain
+	case len(bad) > 0:
+		return line{{" " + said, inkStrong}, {"  !! broken so far: " + codesOf(bad), inkBreach}}, inkPlain
 	case len(all) > 0:
-		return line{{" " + said, inkStrong}, {"  !! broken so far: " + codesOf(all), inkBreach}}, inkPlain
+		return line{{" " + said, inkStrong}, {"  reported, but no failure: " + codesOf(all), inkPlain}}, inkPlain
 	}
 	return line{{" " + said, inkStrong}}, inkPlain
+}
+
+// failures are those of violations that make a lock wrong, and not only slow.
+func failures(bs []breach) []breach {
+	var bad []breach
+	for _, b := range bs {
+		if b.Code.Failure() {
+			bad = append(bad, b)
+		}
+	}
+	return bad
+}
+
+// flag is what a run comes to, in a word: "!!" only for what is a failure.
+func (g *glyphs) flag(bs []breach) span {
+	if len(failures(bs)) > 0 {
+		return span{"!! " + codesOf(bs), inkBreach}
+	}
+	return span{g.mild + " " + codesOf(bs), inkStrong}
 }
 
 // shout is the names of violations in capitals, each once.
