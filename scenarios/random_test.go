@@ -142,7 +142,7 @@ func (w writer) step() string {
 	case 8:
 		return "crash: " + w.client()
 	case 9:
-		return w.one("say: Look.", "{ask: Well?, answer: "+w.one(answers...)+"}")
+		return w.one("say: Look.", "{say: Look., under: [setnx, redlock]}", "{ask: Well?, answer: "+w.one(answers...)+"}")
 	case 10:
 		return "clock: {" + w.one("client: "+w.client(), "node: "+w.nodes()) + ", by: " + w.one("12s", "-3s", "1ms") + "}"
 	case 11:

@@ -52,9 +52,20 @@ type pulsed int
 
 // comparePicker asks which lock to compare with.
 func (s *stage) comparePicker(scenario, strategy, pos int) *picker {
-	return s.strategies("Compare "+s.lib.strategies[strategy].Name+" with which lock?", scenario, strategy, func(i int) (tea.Cmd, outcome) {
+	p := s.strategies("Compare "+s.lib.strategies[strategy].Name+" with which lock?", scenario, strategy, func(i int) (tea.Cmd, outcome) {
 		return nil, outcome{close: true, open: newCompare(s, scenario, [2]int{strategy, i}, pos)}
 	})
+	p.at = (strategy + 1) % len(s.lib.strategies) // with itself there is nothing to compare
+	return p
+}
+
+// playLower opens the lower run in a player, where one stands in it.
+func (m *compare) playLower() *player {
+	p := newPlayer(m.stage, m.strategies[1], m.scenario)
+	if m.joint != nil {
+		p.from = m.joint.steps[m.at][1]
+	}
+	return p
 }
 
 func newCompare(s *stage, scenario int, strategies [2]int, from int) *compare {
@@ -123,7 +134,7 @@ func (m *compare) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 			return m.start(), outcome{close: true}
 		})}
 	case key.Matches(k, m.keys.Enter):
-		return nil, outcome{open: newPlayer(m.stage, m.strategies[1], m.scenario)}
+		return nil, outcome{open: m.playLower()}
 	case m.joint == nil:
 	case key.Matches(k, m.keys.Play):
 		return m.togglePlay(), outcome{}
@@ -220,7 +231,7 @@ func (m *compare) toDifference() {
 			return
 		}
 	}
-	m.notice = "From here on they don't part once more."
+	m.notice = "They do not differ again from here on."
 }
 
 func (m *compare) togglePlay() tea.Cmd {

@@ -23,6 +23,8 @@ type help struct {
 	*stage
 	page   page
 	scroll int
+	rows   int // of text in the last frame, and how many more there are
+	beyond int
 }
 
 func (h *help) update(msg tea.Msg) (tea.Cmd, outcome) {
@@ -36,14 +38,27 @@ func (h *help) update(msg tea.Msg) (tea.Cmd, outcome) {
 		case key.Matches(k, h.keys.Down):
 			h.scroll++
 		case key.Matches(k, h.keys.Up):
-			h.scroll = max(h.scroll-1, 0)
+			h.scroll--
+		case key.Matches(k, h.keys.PageDown):
+			h.scroll += h.rows - 1
+		case key.Matches(k, h.keys.PageUp):
+			h.scroll -= h.rows - 1
+		case key.Matches(k, h.keys.First):
+			h.scroll = 0
+		case key.Matches(k, h.keys.Last):
+			h.scroll = h.beyond
 		}
+		h.scroll = min(max(h.scroll, 0), h.beyond)
 	}
 	return nil, outcome{}
 }
 
 func (h *help) footerKeys() []key.Binding {
-	return []key.Binding{pair(h.keys.Up, h.keys.Down, "scroll"), h.keys.Close, h.keys.Quit}
+	always := []key.Binding{h.keys.Close, h.keys.Quit}
+	if h.beyond == 0 {
+		return always
+	}
+	return append([]key.Binding{pair(h.keys.Up, h.keys.Down, "scroll"), pair(h.keys.PageUp, h.keys.PageDown, "page")}, always...)
 }
 
 func (h *help) help() page { return h.page }
@@ -51,7 +66,9 @@ func (h *help) help() page { return h.page }
 func (h *help) draw(c *canvas, r rect) {
 	c.text(r.x+1, r.y, r.w-2, h.page.title, inkTitle)
 	lines := h.lines(r.w - 2)
-	h.scroll = min(h.scroll, max(len(lines)-(r.h-2), 0))
+	h.rows = r.h - 2
+	h.beyond = max(len(lines)-h.rows, 0)
+	h.scroll = min(h.scroll, h.beyond)
 	c.lines(rect{r.x + 1, r.y + 2, r.w - 2, r.h - 2}, lines, h.scroll)
 }
 

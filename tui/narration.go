@@ -59,6 +59,9 @@ func (t *teller) add(k ink, prefix, text string) {
 func (p *player) tellNote(t *teller, n sim.Note) {
 	switch text := n.Prose(); n.Kind {
 	case sim.NoteAsk:
+		if n.Answer != "" && p.reel.position(n.Seq) != p.pos { // what is asked for has changed since, perhaps
+			text = "At " + p.reel.instant(&n) + ": " + text
+		}
 		t.add(inkStrong, "? ", text)
 		if n.Answer == "" {
 			return
@@ -102,6 +105,9 @@ func (p *player) tellLesson(t *teller) {
 	text := l.Text
 	if p.pupil.rung > 0 {
 		text = "Now with " + rung.Strategy + "."
+		if before := l.Rungs[p.pupil.rung-1]; before.Strategy == rung.Strategy {
+			text = "The same lock once more, but now: " + p.lib.scenarios[p.scenario].Title + "."
+		}
 	}
 	t.gap()
 	t.add(inkStrong, "", text)

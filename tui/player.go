@@ -18,6 +18,7 @@ type player struct {
 
 	strategy, scenario int // places in the library, of what is shown or being computed
 	load               int // the number of the last load: results of earlier ones are dropped
+	from               int // where to begin in the first
 	loading            bool
 	failed             error
 	reel               *reel
@@ -159,7 +160,8 @@ func (p *player) show(l loaded) {
 		p.display(l.reel, l.reel.position(l.reel.trace.Notes[at].Seq))
 		return
 	}
-	p.display(l.reel, 0)
+	p.display(l.reel, min(p.from, l.reel.last()))
+	p.from = 0
 }
 
 // display shows a run at a position.
@@ -577,7 +579,7 @@ func (p *player) help() page {
 			as(k.Compare, "compare two locks"), as(k.Sandbox, "your turn from here"), as(k.Explore, "search all schedules"), k.Export, k.Rung, as(k.View, "next view"), k.Source, k.In, k.Out, as(k.Search, "search the trace"), k.Match, k.MatchBack,
 			as(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.always()...),
-		signs: p.theme.legend(),
+		signs: append(p.theme.legend(), codeMeanings()...),
 	}
 }
 
@@ -591,6 +593,7 @@ func (t *theme) legend() []meaning {
 		{g.read, "reads the store"}, {g.write, "writes to it"}, {g.bad, "breaks a property"}, {g.reject, "is refused by the store"},
 		{g.bar(0) + g.bar(1) + g.bar(2), "A, B, C believes it has the lock; on a redis row: has it"}, {g.lapsed, "believes so, though the lease is over"},
 		{"1 2", "how many clients believe: 2 is one too many"},
+		{g.down, "a server is down"}, {g.fault, "its clock jumps, or it loses a key or its scripts"}, {g.nobody, "of several servers nobody has enough"},
 		{g.gap, "time passes, not to scale"}, {g.chasm + g.chasm, "very much of it"}, {g.here, "you are here"},
 	}
 }

@@ -13,6 +13,7 @@ type question struct {
 	note    sim.Note
 	choices []string // empty where there would be too many
 	right   []bool
+	answer  string
 	state   bool // the answer is in what the screen shows of this moment
 }
 
@@ -32,7 +33,7 @@ func (r *reel) asked(pos int) *question {
 // question tells from an answer's form what was asked: for a verdict, or for
 // those who hold the lock or have its record.
 func (r *reel) question(n sim.Note) *question {
-	q := &question{note: n}
+	q := &question{note: n, answer: n.Answer}
 	if n.Answer == r.trace.Verdict().String() {
 		q.verdict(r.trace.Verdict())
 		return q
@@ -42,9 +43,19 @@ func (r *reel) question(n sim.Note) *question {
 	return q
 }
 
-// verdict offers nothing and every code; whatever the run shows is right.
+// verdict offers nothing and every violation, by its name: who predicts has not
+// learned the codes yet. Whatever the run shows is right.
 func (q *question) verdict(v sim.Verdict) {
-	q.choices, q.right = []string{"ok"}, []bool{len(v) == 0}
+	const nothing = "nothing breaks"
+	q.choices, q.right = []string{nothing}, []bool{len(v) == 0}
+	q.answer = nothing
+	for i, c := range v {
+		if i == 0 {
+			q.answer = c.Name()
+			continue
+		}
+		q.answer += ", " + c.Name()
+	}
 	for _, c := range sim.Codes {
 		if len(q.choices) == mostChoices {
 			return
@@ -53,7 +64,7 @@ func (q *question) verdict(v sim.Verdict) {
 		for _, have := range v {
 			has = has || have == c
 		}
-		q.choices, q.right = append(q.choices, c.String()), append(q.right, has)
+		q.choices, q.right = append(q.choices, c.Name()), append(q.right, has)
 	}
 }
 
@@ -128,6 +139,9 @@ func (p *player) guess(choice int) {
 	switch {
 	case q == nil:
 		p.notice = "No question is open here."
+		if n := p.unanswered(); n != nil {
+			p.notice = "That was asked at " + p.reel.instant(n) + ": " + p.keys.Previous.Help().Key + " goes back to it."
+		}
 	case len(q.choices) == 0:
 		p.notice = "Too many answers are possible: " + p.keys.Enter.Help().Key + " shows the right one."
 	case choice >= len(q.choices):
@@ -147,11 +161,11 @@ func (p *player) answer(n sim.Note) []span {
 	enter := p.keys.Enter.Help().Key
 	switch {
 	case guessed && q.right[guess]:
-		return []span{{fmt.Sprintf("%s You said %s. Right: %s.", p.theme.granted, q.choices[guess], n.Answer), inkGood}, {p.score(), inkDim}}
+		return []span{{fmt.Sprintf("%s You said: %s. Right: %s.", p.theme.granted, q.choices[guess], q.answer), inkGood}, {p.score(), inkDim}}
 	case guessed:
-		return []span{{fmt.Sprintf("%s You said %s. It is: %s.", p.theme.bad, q.choices[guess], n.Answer), inkBreach}, {p.score(), inkDim}}
+		return []span{{fmt.Sprintf("%s You said: %s. It is: %s.", p.theme.bad, q.choices[guess], q.answer), inkBreach}, {p.score(), inkDim}}
 	case p.revealed:
-		return []span{{"Answer: " + n.Answer, inkGood}}
+		return []span{{"Answer: " + q.answer, inkGood}}
 	case here && len(q.choices) > 0:
 		var b strings.Builder
 		for i, c := range q.choices {
@@ -164,7 +178,27 @@ func (p *player) answer(n sim.Note) []span {
 
 func (p *player) score() string {
 	right, of := p.diary.Score()
-	return fmt.Sprintf("Predicted rightly so far: %d of %d.", right, of)
+	return fmt.Sprintf("Predicted correctly so far: %d of %d.", right, of)
+}
+
+// unanswered is the question of the chapter at hand, if its moment has passed without
+// a prediction.
+func (p *player) unanswered() *sim.Note {
+	for _, n := range p.reel.notes(p.pos) {
+		if _, guessed := p.guesses[n.Index]; n.Kind == sim.NoteAsk && n.Answer != "" && !guessed && p.reel.position(n.Seq) != p.pos {
+			return &n
+		}
+	}
+	return nil
+}
+
+// instant is when something was said.
+func (r *reel) instant(n *sim.Note) string {
+	pos := r.position(n.Seq)
+	if e := r.event(pos); e != nil {
+		return sim.Brief(e.At)
+	}
+	return sim.Brief(0)
 }
 
 // veil is the position up to which beliefs and records are shown: all, unless a

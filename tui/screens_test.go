@@ -231,11 +231,11 @@ func TestVeilHidesWhatIsAsked(t *testing.T) {
 		t.Errorf("the answer can be read off the screen:\n%s", open)
 	}
 	a.press("0")
-	if v := a.View(); strings.Contains(v, "?????") || !strings.Contains(v, "You said nobody. It is: A.") {
+	if v := a.View(); strings.Contains(v, "?????") || !strings.Contains(v, "You said: nobody. It is: A.") {
 		t.Errorf("nothing is revealed:\n%s", v)
 	}
 	a.press("1")
-	if v := a.View(); !strings.Contains(v, "You said nobody") {
+	if v := a.View(); !strings.Contains(v, "You said: nobody") {
 		t.Errorf("a second guess is taken:\n%s", v)
 	}
 }
@@ -345,5 +345,20 @@ func TestExportWritesTheRun(t *testing.T) {
 	a.press("x enter")
 	if _, err := os.Stat("setpx-lua-pause-past-ttl-3.txt"); err == nil || !strings.Contains(a.View(), "Not written: the disk is full") {
 		t.Errorf("a failed export leaves a file, or says nothing: %v\n%s", err, a.View())
+	}
+}
+
+// All rooms get what comes of the background: a run that one of them has asked for is
+// not another's, and least of all under another lock's name.
+func TestEachRoomKeepsItsOwnRun(t *testing.T) {
+	a := newApp(t, 120, 40, plainTheme(false), handmade)
+	a.press("right right right c enter right right enter")
+	lower := a.player()
+	if name := lower.reel.trace.Strategy; name == "setpx-lua" || lower.pos != 5 {
+		t.Errorf("the lower run is opened with %s at %d", name, lower.pos)
+	}
+	a.press("esc esc")
+	if p := a.player(); p == lower || p.reel.trace.Strategy != "setpx-lua" || p.pos != 3 {
+		t.Errorf("back in the first run, it is of %s at %d", p.reel.trace.Strategy, p.pos)
 	}
 }

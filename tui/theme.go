@@ -133,7 +133,7 @@ var unicodeGlyphs = glyphs{
 	bars: []string{"━", "═", "≡", "╍", "▬"}, lapsed: "╌", wants: "·", open: "[", shut: "]", nobody: "┈",
 	send: "◆", receive: "◂", retry: "◇", granted: "✓", refused: "◇", enter: "[", leave: "]", release: "▽", extend: "»",
 	read: "○", write: "●", bad: "✗", reject: "⊘", crash: "†", pause: "░", resume: "▸", lost: "≠", fault: "!",
-	link: "│", right: "→", left: "←", pointer: "▸", aim: "▾", mild: "~", differs: "≠",
+	link: "│", right: "→", left: "←", pointer: "▸", aim: "▾", mild: "~", differs: "╪",
 	arrows: [4]string{"←", "→", "↑", "↓"},
 }
 
