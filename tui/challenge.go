@@ -13,6 +13,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/strategies"
 )
 
 // challenge is what a sandbox of its own has: a goal, the faults that may happen
@@ -58,6 +59,15 @@ type hinted struct {
 // goals are what a sandbox can be played for.
 var goals = sim.Verdict{sim.OV, sim.DG, sim.SW, sim.FR, sim.PD, sim.FN}
 
+// usualGoal is what a lock can be broken for: one whose records never expire by
+// themselves lets no second client in, but it can be lost for ever.
+func usualGoal(st strategies.Strategy) sim.Code {
+	if st.NoTTL {
+		return sim.PD
+	}
+	return sim.OV
+}
+
 // newChallenge is a sandbox that begins with nothing, in the setup that searches
 // run in, so that what they know can be told.
 func newChallenge(st *stage, strategy int, b explore.Bounds, goal sim.Code) (*sandbox, error) {
@@ -84,6 +94,23 @@ func (st *stage) openChallenge(strategy int, b explore.Bounds, goal sim.Code) (o
 		return outcome{}, err
 	}
 	return outcome{open: s}, nil
+}
+
+// game is a strategy's: the one that was left, with all that was tried in it, or a new
+// one. The bounds are the search's own, and make sense for every lock in the catalogue.
+func (st *stage) game(strategy int) outcome {
+	if s := st.games[strategy]; s != nil && s.challenge != nil && s.strategy == strategy {
+		c := s.challenge
+		c.guide = &guide{find: st.newGuide, bounds: c.bounds, goal: c.goal}
+		s.notice = ""
+		return outcome{open: s}
+	}
+	lock := st.lib.strategies[strategy]
+	out, err := st.openChallenge(strategy, explore.Defaults(lock), usualGoal(lock))
+	if s, is := out.open.(*sandbox); is && err == nil {
+		st.games[strategy] = s
+	}
+	return out
 }
 
 // ask has the guide look how far it is from here. The question before is dropped.
@@ -214,6 +241,16 @@ func (s *sandbox) pointAt(next []sim.Move) {
 // reached: a deadlock is one once nothing is left to be done.
 func (c *challenge) reached() bool {
 	return c.hint.Reached || c.hint.Reachable && c.hint.Steps == 0
+}
+
+// sofar is what the schedule has cost, in what costs are counted in: a move can be
+// many steps.
+func (c *challenge) sofar() string {
+	text := "So far " + plural(c.hint.Taken.Steps, "step")
+	if c.hint.Taken.Faults > 0 {
+		text += " and " + plural(c.hint.Taken.Faults, "fault")
+	}
+	return text + "."
 }
 
 // words is how it stands, in a sentence.

@@ -95,6 +95,7 @@ func TestHintsSayWhenItIsTooLate(t *testing.T) {
 // A lock that can't be broken is said to be one, at once.
 func TestHintsKnowWhatCannotBe(t *testing.T) {
 	a, s := challengeApp(t, "setnx") // it has no expiry: nobody else ever gets in
+	a.press("o g enter")
 	if v := unwrapped(a.View()); s.par.Reachable || !strings.Contains(v, "No schedule with at most 1 crash, 1 pause gets there") {
 		t.Errorf("%+v\n%s", s.par, a.View())
 	}
@@ -230,5 +231,31 @@ func BenchmarkHint(b *testing.B) {
 			b.Fatal(h.err)
 		}
 		s.guide.close()
+	}
+}
+
+// What was tried in a game is there again, hints and all, when one comes back to it; so
+// is what a search has found.
+func TestWhatWasLeftStays(t *testing.T) {
+	a, s := challengeApp(t, "naive-del")
+	do(t, a, s, "A", "step")
+	do(t, a, s, "A", "step")
+	steps := s.hint.Steps
+	a.press("esc b")
+	if a.top() != room(s) || s.here.depth != 2 || !s.known || s.hint.Steps != steps {
+		t.Errorf("back in the game it is another, or at %d, or without a hint: %+v", s.here.depth, s.hint)
+	}
+	a.press("esc a enter esc a")
+	m, is := a.top().(*searcher)
+	if !is || m.result == nil {
+		t.Fatalf("what was searched is forgotten:\n%s", a.View())
+	}
+	a.press("enter")
+	if _, is := a.top().(*shown); !is {
+		t.Fatalf("no finding is played:\n%s", a.View())
+	}
+	rooms := len(a.rooms)
+	if a.press("a"); a.top() != room(m) || len(a.rooms) != rooms-1 {
+		t.Errorf("%d rooms lead to the search, after %d", len(a.rooms), rooms)
 	}
 }

@@ -6,9 +6,6 @@ import (
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
-
-	"lockstep/sim"
-	"lockstep/sim/explore"
 )
 
 // home is the matrix: every strategy under every scenario, computed while one
@@ -66,11 +63,9 @@ func (h *home) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, h.keys.Compare):
 		return nil, outcome{open: h.comparePicker(h.row, h.column, 0)}
 	case key.Matches(k, h.keys.Explore):
-		return nil, outcome{open: newSearcher(h.stage, h.column)}
+		return nil, outcome{open: h.searcher(h.column)}
 	case key.Matches(k, h.keys.Sandbox):
-		// The bounds are the search's own, and make sense for every lock in the catalogue.
-		out, _ := h.openChallenge(h.column, explore.Defaults(h.lib.strategies[h.column]), sim.OV)
-		return nil, out
+		return nil, h.game(h.column)
 	case key.Matches(k, h.keys.Course):
 		return nil, outcome{open: newCourse(h.stage)}
 	}

@@ -36,20 +36,23 @@ const (
 	savesNodes   // the nodes in two rows
 	savesClients // each client in one row
 	savesVotes
+	savesStore  // accesses stand in the clients' rows, too
+	savesBreach // what broke stands in the title, too
 )
 
 // plan chooses the lanes for a number of rows. With few rows it gives up, in
-// this order: air, the probe until it acts, a row for each node, the separate
-// rows for doing and thinking. The believers and the damage are never given up.
+// this order: the probe until it acts, air, a row for each node, the separate
+// rows for doing and thinking, the rows of the damage. What Redis holds and who
+// believes are never given up.
 func plan(r *reel, pos, rows int) []lane {
 	var lanes []lane
-	for saving := savesNothing; saving <= savesVotes; saving++ {
+	for saving := savesNothing; saving <= savesBreach; saving++ {
 		lanes = lanesFor(r, pos, saving)
 		if room := rows - spare(saving); len(lanes) <= room {
 			return lanes
 		}
 	}
-	const tail = 3 // believers, store, breach
+	const tail = 2 // the nodes, the believers
 	if keep := rows - tail - 1; keep >= 0 {
 		hidden := len(lanes) - rows + 1
 		cut := append(lanes[:keep:keep], lane{laneHidden, hidden})
@@ -95,7 +98,14 @@ func lanesFor(r *reel, pos, saving int) []lane {
 		}
 	}
 	air()
-	return append(lanes, lane{kind: laneBelievers}, lane{kind: laneStore}, lane{kind: laneBreach})
+	lanes = append(lanes, lane{kind: laneBelievers})
+	if saving < savesStore {
+		lanes = append(lanes, lane{kind: laneStore})
+	}
+	if saving < savesBreach {
+		lanes = append(lanes, lane{kind: laneBreach})
+	}
+	return lanes
 }
 
 // acted reports whether a client has done anything before a position.

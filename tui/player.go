@@ -32,6 +32,7 @@ type player struct {
 	view        view
 	source      bool
 	picked      int         // the violation whose evidence is lit, or none
+	sought      *sim.Code   // what the run was looked for, if it was
 	guesses     map[int]int // by question: the choice that was made
 	revealed    bool        // the answer to the question at hand
 	find        finder
@@ -247,7 +248,7 @@ func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, p.keys.Compare):
 		return nil, outcome{open: p.comparePicker(p.scenario, p.strategy, p.pos)}
 	case key.Matches(k, p.keys.Explore):
-		return nil, outcome{open: newSearcher(p.stage, p.strategy)}
+		return nil, outcome{open: p.searcher(p.strategy)}
 	case key.Matches(k, p.keys.Rung):
 		return p.nextRung(), outcome{}
 	case p.reel == nil:
@@ -393,6 +394,9 @@ func (p *player) toViolation() {
 		return
 	}
 	next := slices.IndexFunc(p.reel.breaches, func(b breach) bool { return b.pos > p.pos })
+	if p.pos == 0 && p.sought != nil {
+		next = slices.IndexFunc(p.reel.breaches, func(b breach) bool { return b.Code == *p.sought })
+	}
 	if p.picked != none && p.picked+1 < len(p.reel.breaches) && p.reel.breaches[p.picked+1].pos == p.pos {
 		next = p.picked + 1 // another one that the same event completed
 	}

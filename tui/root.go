@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -130,6 +131,10 @@ func (m *root) tell(msg tea.Msg) tea.Cmd {
 		}
 	}
 	if out.open != nil {
+		if i := slices.Index(m.rooms, out.open); i >= 0 { // it is one that leads here
+			m.rooms = m.rooms[:i+1]
+			return cmd
+		}
 		m.rooms = append(m.rooms, out.open)
 		return tea.Batch(cmd, start(out.open))
 	}

@@ -474,11 +474,13 @@ func (s *sandbox) drawChoices(c *canvas, r rect) {
 
 // standing says what is to be done, and how far it is, in a row or two.
 func (s *sandbox) standing(width int) []line {
-	goal := "Get two clients into the critical section."
-	if s.challenge != nil {
-		goal = "Goal: " + s.goal.String() + ", " + s.goal.Name() + "."
+	text := "Get two clients into the critical section. " + plural(s.here.depth, "move") + "."
+	if c := s.challenge; c != nil {
+		text = "Goal: " + s.goal.String() + ", " + s.goal.Name() + "."
+		if c.known && c.refused == nil && !c.reached() && s.here.depth > 0 {
+			text += " " + c.sofar()
+		}
 	}
-	text := goal + " " + plural(s.here.depth, "move") + "."
 	if up := s.here.parent; up != nil && len(up.tried) > 1 {
 		text += fmt.Sprintf(" Branch %d of %d.", up.last+1, len(up.tried))
 	}

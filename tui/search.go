@@ -73,6 +73,17 @@ const searchMemory = 2 << 30
 
 var errStopped = errors.New("stopped")
 
+// searcher is the search of a strategy: the one that was left, if there is one.
+func (s *stage) searcher(strategy int) *searcher {
+	m := s.searches[strategy]
+	if m == nil || m.strategy != strategy { // another lock was chosen in it
+		m = newSearcher(s, strategy)
+		s.searches[strategy] = m
+	}
+	m.notice = ""
+	return m
+}
+
 func newSearcher(s *stage, strategy int) *searcher {
 	m := &searcher{stage: s, strategy: strategy, bounds: explore.Defaults(s.lib.strategies[strategy])}
 	m.offer()
@@ -354,12 +365,12 @@ func (m *searcher) openFinding() outcome {
 	if at < 0 {
 		return outcome{}
 	}
-	return outcome{open: newShown(m.stage, at, v.Trace)}
+	return outcome{open: newShown(m.stage, at, v.Trace, v.Code)}
 }
 
 // yourTurn has the reader look for the violation at the cursor, within these bounds.
 func (m *searcher) yourTurn() outcome {
-	goal := sim.OV
+	goal := usualGoal(m.bounds.Strategy)
 	if v := m.picked(); v != nil && m.results && slices.Contains(goals, v.Code) {
 		goal = v.Code
 	}

@@ -11,9 +11,9 @@ import (
 // own, so there is no other lock to play it with, and no other story.
 type shown struct{ *player }
 
-func newShown(s *stage, strategy int, t *sim.Trace) *shown {
+func newShown(s *stage, strategy int, t *sim.Trace, sought sim.Code) *shown {
 	p := newPlayer(s, strategy, 0)
-	p.title = t.Title
+	p.title, p.sought = t.Title, &sought
 	p.display(newReel(t), 0)
 	return &shown{p}
 }

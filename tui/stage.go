@@ -22,6 +22,10 @@ type stage struct {
 	seed  uint64
 	asked int // see serial
 
+	// What was left stays, and is come back to: by strategy.
+	games    map[int]*sandbox
+	searches map[int]*searcher
+
 	exports   []Export
 	clipboard func(string)     // hands a text to the terminal's
 	now       func() time.Time // for what takes time outside of any run
@@ -37,7 +41,7 @@ func (s *stage) serial() int {
 }
 
 func newStage(lib *library, d *progress.Diary, o Options, t *theme) *stage {
-	return &stage{lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy, now: time.Now, explore: explore.Run,
+	return &stage{games: map[int]*sandbox{}, searches: map[int]*searcher{}, lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy, now: time.Now, explore: explore.Run,
 		newGuide: func(b explore.Bounds, goal sim.Code) (hinter, error) {
 			g, err := explore.NewGuide(b, goal)
 			if err != nil {

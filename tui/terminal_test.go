@@ -302,7 +302,7 @@ func TestWholeProgram(t *testing.T) {
 		{"\x1b", []string{"All schedules"}},
 		{"b", []string{"Your turn", "Goal: ", "at least."}},
 		{"i", []string{"Hint: "}},
-		{"\r", []string{"1 move."}},
+		{"\r", []string{"So far "}},
 		{"o", []string{"What do you want to break?"}},
 		{"\x1b", []string{"Goal: "}},
 		{"q", []string{"\x1b[?1049l"}},
