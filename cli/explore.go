@@ -283,8 +283,8 @@ func (x *exploration) keep(errs io.Writer, r *explore.Result) error {
 	}
 	v, name := r.Violated[0], r.Bounds.Strategy.Name
 	head := fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", command(&r.Bounds), name, filepath.Base(x.save))
-	data, err := scenarios.FromSchedule(fmt.Sprintf("The least schedule in which %s shows a %s", name, v.Code.Name()),
-		fmt.Sprintf("%s (%s) with %s", v.Code.Name(), v.Code, faultTexts(v.Faults)), head, v.Code, v.Schedule)
+	data, err := scenarios.FromSchedule(fmt.Sprintf("The least schedule in which %s shows %s", name, explore.Named(v.Code)),
+		fmt.Sprintf("%s (%s): %s", v.Code.Name(), v.Code, faultTexts(v.Faults)), head, v.Code, v.Schedule)
 	if err != nil {
 		return err
 	}

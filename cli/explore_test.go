@@ -106,7 +106,7 @@ func TestExploreIsDeterministic(t *testing.T) {
 // claims nothing.
 func TestExploreCutOff(t *testing.T) {
 	out, _, status := run(t, "", "explore", "setpx-lua", "--time-limit", "1ns")
-	for _, want := range []string{"the search is not complete: the time limit of 1ns was reached", "open      DG", "which proves nothing", "the search did not get so far"} {
+	for _, want := range []string{"the search is not complete: the time limit of 1ns was reached", "open      DG   no schedule with a double grant has been found yet, which proves nothing", "open      OV   no schedule with overlapping critical sections has", "the search did not get so far"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
@@ -232,19 +232,23 @@ func TestExploreAsJSON(t *testing.T) {
 
 // The counterexample that is saved runs, and shows what it says.
 func TestExploreSave(t *testing.T) {
-	for _, tt := range []struct{ args, code string }{
-		{"get-then-del --faults pause", "SW"},
-		{"redlock --faults restart --codes DG", "DG"},
-		{"setnx --faults crash", "PD"},
+	for _, tt := range []struct{ args, code, title string }{
+		{"get-then-del --faults pause", "SW", "get-then-del shows a stale write"},
+		{"redlock --faults restart --codes DG", "DG", "redlock shows a double grant"},
+		{"setnx --faults crash", "PD", "setnx shows a permanent deadlock"},
+		{"setpx-lua --faults pause --codes OV", "OV", "setpx-lua shows overlapping critical sections"},
 	} {
 		file := filepath.Join(t.TempDir(), "least.yaml")
 		args := strings.Fields("explore " + tt.args)
 		if _, errs, status := run(t, "", append(args, "--save", file)...); status != 1 || errs != "" {
 			t.Fatalf("%s: exit status %d: %s", tt.args, status, errs)
 		}
+		data := content(t, file)
 		if _, _, status := run(t, "", "run", args[1], file, "--fail-on", tt.code); status != 1 {
-			data, err := os.ReadFile(file)
-			t.Errorf("%s: the file does not show %s: %v\n%s", tt.args, tt.code, err, data)
+			t.Errorf("%s: the file does not show %s\n%s", tt.args, tt.code, data)
+		}
+		if want := `title: "The least schedule in which ` + tt.title + "\"\n"; !strings.Contains(data, want) {
+			t.Errorf("%s: %q is missing in\n%s", tt.args, want, data)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "none.yaml")
@@ -263,7 +267,7 @@ func TestExploreText(t *testing.T) {
 	flat := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
 		"fenced: every schedule within the bounds was searched", "violated OV overlapping critical sections: the least schedule has 1 fault, 1 change of client,",
-		"holds SW no schedule within the bounds shows a stale write",
+		"holds SW no schedule within the bounds shows a stale write", "the least schedule with overlapping critical sections",
 		"A and B, each of which asks for the lock once; whoever has it uses the fence",
 		"at most 2 pauses of clients and 1 lost reply", "not in it crashes of clients, requests held up,",
 		"refused for an old fencing token", "claim 3 of docs/model.md", "- the counter is durable",
@@ -279,7 +283,7 @@ func TestExploreText(t *testing.T) {
 func TestExploreVacuousGap(t *testing.T) {
 	for args, want := range map[string]bool{"watchdog --cycles 1": true, "extend-unchecked --cycles 1 --faults none --caller extends": false} {
 		out, _, _ := run(t, "", strings.Fields("explore "+args)...)
-		if got := strings.Contains(out, "a broken continuity, and no caller extends its lease"); got != want || !strings.Contains(out, "holds     GAP") {
+		if got := strings.Contains(out, "shows broken continuity, and no caller extends its lease"); got != want || !strings.Contains(out, "holds     GAP") {
 			t.Errorf("%s:\n%s", args, out)
 		}
 	}

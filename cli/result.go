@@ -68,10 +68,10 @@ func verdicts(p printer, r *explore.Result) {
 		if c == sim.GAP && !r.Bounds.Extend { // then it is hardly put to the test
 			but = ", and no caller extends its lease (see --caller)"
 		}
-		p("  holds     %-3s  no schedule within the bounds shows a %s%s", c, c.Name(), but)
+		p("  holds     %-3s  no schedule within the bounds shows %s%s", c, explore.Named(c), but)
 	}
 	for _, c := range open {
-		p("  open      %-3s  no %s has been found yet, which proves nothing", c, c.Name())
+		p("  open      %-3s  no schedule with %s has been found yet, which proves nothing", c, explore.Named(c))
 	}
 }
 
