@@ -77,9 +77,7 @@ play any of its runs and to take the course. Anywhere else it prints the matrix.
 		},
 	}
 	look.flags(root)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore())
 	return root
 }

@@ -49,7 +49,7 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --memory-limit GiB", `--memory-limit: "GiB" is not a size of memory; write 512MB or 2GiB`},
 		{"setpx-lua --save x.json", `--save: a scenario's file ends in .yaml, and "x.json" does not`},
 		{"setnx --faults crash --codes PD --save nowhere/x.yaml", `cannot write nowhere/x.yaml: no such file or directory`},
-		{"setpx-lua --fault crash", `unknown flag: --fault; see lockstep explore --help`},
+		{"setpx-lua --fault crash", `unknown flag "--fault"; did you mean "--faults"?; see lockstep explore --help`},
 	} {
 		_, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
 		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 {

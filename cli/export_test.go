@@ -31,8 +31,6 @@ func TestExportRefusals(t *testing.T) {
 		{run1("--format", "sgv"), `unknown format "sgv"; did you mean "svg"?`},
 		{run1("--format", "pdf"), `unknown format "pdf": it is one of text, json, mermaid, svg, html`},
 		{run1("--format", "svg", "--format", "HTML"), `unknown format "HTML"; did you mean "html"?`},
-		{run1("--format"), `flag needs an argument: --format; see lockstep export --help`},
-		{run1("--seed", "-1"), `invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax; see lockstep export --help`},
 		{run1("-o", ""), `--output needs the name of a file`},
 		{run1("-o", "run.pdf"), `cannot tell the format from the name "run.pdf": end it in one of .txt, .trace, .json, .mmd, .mermaid, .svg, .html, .htm, or say --format`},
 		{run1("-o", filepath.Join(dir, "no", "x.svg")), `cannot write ` + filepath.Join(dir, "no", "x.svg") + `: no such file or directory`},

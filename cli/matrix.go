@@ -38,7 +38,7 @@ is 1 if a verdict differs from what its scenario expects.
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "print as a Markdown table")
-	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
+	exclusive(cmd, "json", "markdown")
 	return cmd
 }
 

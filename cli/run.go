@@ -21,7 +21,7 @@ type form struct{ plain, json bool }
 func (f *form) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.plain, "plain", false, "print the run as text (the default without a terminal)")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the run as JSON")
-	cmd.MarkFlagsMutuallyExclusive("plain", "json")
+	exclusive(cmd, "plain", "json")
 }
 
 func (f *form) print(w io.Writer, t *sim.Trace) error {
