@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,32 +41,47 @@ func written(document func(*sim.Trace) string) func(io.Writer, *sim.Trace) error
 }
 
 // chooseFormat finds the format that is asked for, or that the name of the file
-// tells; without either it is text.
+// tells; without either it is text. A name that tells of another format than the one
+// that is asked for is refused: who opens the file trusts its name.
 func chooseFormat(name, file string) (*format, error) {
-	var names, extensions []string
+	told := formatOf(file)
+	if name == "" {
+		switch {
+		case told != nil:
+			return told, nil
+		case file == "":
+			return &formats[0], nil
+		}
+		var extensions []string
+		for i := range formats {
+			extensions = append(extensions, formats[i].extensions...)
+		}
+		return nil, fmt.Errorf("cannot tell the format from the name %q: end it in one of %s, or say --format", file, strings.Join(extensions, ", "))
+	}
+	var names []string
 	for i := range formats {
 		f := &formats[i]
-		if name == f.name {
+		switch {
+		case name != f.name:
+			names = append(names, f.name)
+		case told != nil && told != f:
+			return nil, fmt.Errorf("--format asks for %s, and %q is named like %s: end the name in %s, or leave --format out", f.name, file, told.name, f.extensions[0])
+		default:
 			return f, nil
 		}
-		names = append(names, f.name)
-		extensions = append(extensions, f.extensions...)
 	}
-	if name != "" {
-		return nil, scenarios.Unknown("format", name, names)
-	}
-	if file == "" {
-		return &formats[0], nil
-	}
+	return nil, scenarios.Unknown("format", name, names)
+}
+
+// formatOf is the format that the name of a file tells, or nil.
+func formatOf(file string) *format {
 	extension := strings.ToLower(filepath.Ext(file))
 	for i := range formats {
-		for _, e := range formats[i].extensions {
-			if e == extension {
-				return &formats[i], nil
-			}
+		if slices.Contains(formats[i].extensions, extension) {
+			return &formats[i]
 		}
 	}
-	return nil, fmt.Errorf("cannot tell the format from the name %q: end it in one of %s, or say --format", file, strings.Join(extensions, ", "))
+	return nil
 }
 
 func formatsHelp() string {
