@@ -178,9 +178,31 @@ func TestReplayGivesTheSameRun(t *testing.T) {
 		}
 	}
 	printed := must(t, "", "run", "redlock", "server-clock-jump", "--plain")
-	at := strings.LastIndex(printed, "lockstep1,")
-	if again := must(t, "", "replay", strings.TrimSpace(printed[at:])); again != printed {
-		t.Error("as an argument the schedule gives another run")
+	line := strings.TrimSpace(printed[strings.LastIndex(printed, "\nschedule "):])
+	_, schedule, _ := strings.Cut(line, "  ")
+	for _, text := range []string{schedule, line, line + "\n", "schedule: '" + schedule + "'", printed} {
+		if again := must(t, "", "replay", text); again != printed {
+			t.Errorf("as the argument %.40q it is another run", text)
+		}
+		if again := must(t, text, "replay", "-"); again != printed {
+			t.Errorf("from standard input %.40q it is another run", text)
+		}
+	}
+}
+
+// A scenario may be called like the beginning of a schedule.
+func TestFindSchedule(t *testing.T) {
+	for text, want := range map[string]string{
+		"schedule  lockstep1,setnx,x-lockstep1,seed=1\n": "lockstep1,setnx,x-lockstep1,seed=1",
+		"lockstep1,setnx,lockstep1,seed=1":               "lockstep1,setnx,lockstep1,seed=1",
+		"a lockstep1,one,x b\nlockstep1,two,x":           "lockstep1,two,x",
+		"lockstep1":                                      "lockstep1",
+		"schedule  lockstep2,setnx,x":                    "schedule  lockstep2,setnx,x",
+		"":                                               "",
+	} {
+		if got := findSchedule(text); got != want {
+			t.Errorf("%q holds %q, want %q", text, got, want)
+		}
 	}
 }
 
