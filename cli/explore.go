@@ -220,6 +220,11 @@ func (x *exploration) limits() (memory int64, err error) {
 	case x.given("save") && ext != ".yaml" && ext != ".yml":
 		return 0, fmt.Errorf("--save: a scenario's file ends in .yaml, and %q does not", x.save)
 	}
+	if x.given("save") {
+		if err := canReplace(x.save); err != nil {
+			return 0, err
+		}
+	}
 	return parseSize(x.memory)
 }
 

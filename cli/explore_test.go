@@ -51,10 +51,43 @@ func TestExploreRefusals(t *testing.T) {
 		{"setnx --faults crash --codes PD --save nowhere/x.yaml", `cannot write nowhere/x.yaml: no such file or directory`},
 		{"setpx-lua --fault crash", `unknown flag "--fault"; did you mean "--faults"?; see lockstep explore --help`},
 	} {
-		_, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
-		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 {
-			t.Errorf("lockstep explore %s: exit status %d\n got %s\nwant %s", tt.args, status, errs, want)
+		out, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
+		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 || out != "" { // nothing was searched in vain
+			t.Errorf("lockstep explore %s: exit status %d\n got %s\nwant %s\n out %s", tt.args, status, errs, want, out)
 		}
+	}
+}
+
+// Where a result cannot be written, that is said before the search, and nothing is
+// left behind.
+func TestExploreSavesNowhere(t *testing.T) {
+	dir := t.TempDir()
+	file, folder := filepath.Join(dir, "file.yaml"), filepath.Join(dir, "folder.yaml")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(folder, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]string{
+		folder:                         "it is a directory",
+		filepath.Join(file, "x.yaml"):  "not a directory",
+		filepath.Join(dir, "n/x.yaml"): "no such file or directory",
+	}
+	if os.Getuid() != 0 { // who may write everywhere
+		tests[filepath.Join(folder, "x.yaml")] = "permission denied"
+	}
+	for path, why := range tests {
+		out, errs, status := run(t, "", "explore", "setnx", "--faults", "crash", "--save", path)
+		if want := "lockstep: cannot write " + path + ": " + why + "\n"; errs != want || status != 2 || out != "" {
+			t.Errorf("--save %s: exit status %d\n got %s\nwant %s\n out %s", path, status, errs, want, out)
+		}
+	}
+	only(t, dir, "file.yaml", "folder.yaml")
+	only(t, folder)
+	// A search that finds nothing leaves an older result as it is.
+	if _, _, status := run(t, "", "explore", "setnx", "--faults", "none", "--codes", "PD", "--save", file); status != 0 || content(t, file) != "old" {
+		t.Errorf("exit status %d, the file holds %q", status, content(t, file))
 	}
 }
 
@@ -248,6 +281,9 @@ func TestExploreSave(t *testing.T) {
 			t.Errorf("%s: the file does not show %s\n%s", tt.args, tt.code, data)
 		}
 		if want := `title: "The least schedule in which ` + tt.title + "\"\n"; !strings.Contains(data, want) {
+			t.Errorf("%s: %q is missing in\n%s", tt.args, want, data)
+		}
+		if want := " (" + tt.code + "): "; !strings.Contains(data, want) { // and what went wrong, a sentence
 			t.Errorf("%s: %q is missing in\n%s", tt.args, want, data)
 		}
 	}
