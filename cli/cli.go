@@ -66,6 +66,7 @@ shows when and why two clients end up holding the same lock.
 
 In a terminal, lockstep opens the matrix of all strategies under all scenarios, to
 play any of its runs and to take the course. Anywhere else it prints the matrix.`,
+		Version:       version(),
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -77,9 +78,9 @@ play any of its runs and to take the course. Anywhere else it prints the matrix.
 		},
 	}
 	look.flags(root)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version of this build") // cobra's own would take -v, too
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore())
 	return root
 }

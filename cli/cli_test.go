@@ -65,9 +65,6 @@ func TestRefusals(t *testing.T) {
 		{[]string{"run", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
 		{[]string{"run", "setnx", broken}, broken + `:3: unknown step "rum"; did you mean "run"?`},
 		{[]string{"run", "setnx", "crash-holding", "--fail-on", "DG,XX"}, `--fail-on: unknown code "XX": it is one of SW, DG, OV, FR, PD, LV, GAP, FN, BD, ok`},
-		{[]string{"run", "setnx", "crash-holding", "--seed", "x"}, `invalid argument "x" for "--seed" flag: strconv.ParseUint: parsing "x": invalid syntax; see lockstep run --help`},
-		{[]string{"run", "setnx", "crash-holding", "--plan"}, `unknown flag: --plan; see lockstep run --help`},
-		{[]string{"run", "setnx", "crash-holding", "--plain", "--json"}, `if any flags in the group [plain json] are set none of the others can be; [json plain] were all set`},
 		{[]string{"list", "x"}, `lockstep list takes no arguments, and got "x"`},
 		{[]string{"matrix", "x"}, `lockstep matrix takes no arguments, and got "x"`},
 		{[]string{"replay"}, `lockstep replay needs a SCHEDULE; see lockstep replay --help`},
@@ -181,9 +178,31 @@ func TestReplayGivesTheSameRun(t *testing.T) {
 		}
 	}
 	printed := must(t, "", "run", "redlock", "server-clock-jump", "--plain")
-	at := strings.LastIndex(printed, "lockstep1,")
-	if again := must(t, "", "replay", strings.TrimSpace(printed[at:])); again != printed {
-		t.Error("as an argument the schedule gives another run")
+	line := strings.TrimSpace(printed[strings.LastIndex(printed, "\nschedule "):])
+	_, schedule, _ := strings.Cut(line, "  ")
+	for _, text := range []string{schedule, line, line + "\n", "schedule: '" + schedule + "'", printed} {
+		if again := must(t, "", "replay", text); again != printed {
+			t.Errorf("as the argument %.40q it is another run", text)
+		}
+		if again := must(t, text, "replay", "-"); again != printed {
+			t.Errorf("from standard input %.40q it is another run", text)
+		}
+	}
+}
+
+// A scenario may be called like the beginning of a schedule.
+func TestFindSchedule(t *testing.T) {
+	for text, want := range map[string]string{
+		"schedule  lockstep1,setnx,x-lockstep1,seed=1\n": "lockstep1,setnx,x-lockstep1,seed=1",
+		"lockstep1,setnx,lockstep1,seed=1":               "lockstep1,setnx,lockstep1,seed=1",
+		"a lockstep1,one,x b\nlockstep1,two,x":           "lockstep1,two,x",
+		"lockstep1":                                      "lockstep1",
+		"schedule  lockstep2,setnx,x":                    "schedule  lockstep2,setnx,x",
+		"":                                               "",
+	} {
+		if got := findSchedule(text); got != want {
+			t.Errorf("%q holds %q, want %q", text, got, want)
+		}
 	}
 }
 

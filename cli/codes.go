@@ -12,7 +12,7 @@ func codesHelp() string {
 	var b strings.Builder
 	b.WriteString("The verdict of a run is the set of what the monitors saw, worst first:\n")
 	for _, c := range sim.Codes {
-		fmt.Fprintf(&b, "  %-3s  %s: %s\n", c, c.Name(), c.Meaning())
+		b.WriteString(wrapped(fmt.Sprintf("  %-4s", c), 7, c.Name()+": "+c.Meaning()))
 	}
 	b.WriteString("  ok   none of these\n")
 	return b.String()

@@ -220,6 +220,11 @@ func (x *exploration) limits() (memory int64, err error) {
 	case x.given("save") && ext != ".yaml" && ext != ".yml":
 		return 0, fmt.Errorf("--save: a scenario's file ends in .yaml, and %q does not", x.save)
 	}
+	if x.given("save") {
+		if err := canReplace(x.save); err != nil {
+			return 0, err
+		}
+	}
 	return parseSize(x.memory)
 }
 
@@ -283,8 +288,8 @@ func (x *exploration) keep(errs io.Writer, r *explore.Result) error {
 	}
 	v, name := r.Violated[0], r.Bounds.Strategy.Name
 	head := fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", command(&r.Bounds), name, filepath.Base(x.save))
-	data, err := scenarios.FromSchedule(fmt.Sprintf("The least schedule in which %s shows a %s", name, v.Code.Name()),
-		fmt.Sprintf("%s (%s) with %s", v.Code.Name(), v.Code, faultTexts(v.Faults)), head, v.Code, v.Schedule)
+	data, err := scenarios.FromSchedule(fmt.Sprintf("The least schedule in which %s shows %s", name, explore.Named(v.Code)),
+		fmt.Sprintf("%s (%s): %s", v.Code.Name(), v.Code, faultTexts(v.Faults)), head, v.Code, v.Schedule)
 	if err != nil {
 		return err
 	}

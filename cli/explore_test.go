@@ -49,12 +49,45 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --memory-limit GiB", `--memory-limit: "GiB" is not a size of memory; write 512MB or 2GiB`},
 		{"setpx-lua --save x.json", `--save: a scenario's file ends in .yaml, and "x.json" does not`},
 		{"setnx --faults crash --codes PD --save nowhere/x.yaml", `cannot write nowhere/x.yaml: no such file or directory`},
-		{"setpx-lua --fault crash", `unknown flag: --fault; see lockstep explore --help`},
+		{"setpx-lua --fault crash", `unknown flag "--fault"; did you mean "--faults"?; see lockstep explore --help`},
 	} {
-		_, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
-		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 {
-			t.Errorf("lockstep explore %s: exit status %d\n got %s\nwant %s", tt.args, status, errs, want)
+		out, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
+		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 || out != "" { // nothing was searched in vain
+			t.Errorf("lockstep explore %s: exit status %d\n got %s\nwant %s\n out %s", tt.args, status, errs, want, out)
 		}
+	}
+}
+
+// Where a result cannot be written, that is said before the search, and nothing is
+// left behind.
+func TestExploreSavesNowhere(t *testing.T) {
+	dir := t.TempDir()
+	file, folder := filepath.Join(dir, "file.yaml"), filepath.Join(dir, "folder.yaml")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(folder, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]string{
+		folder:                         "it is a directory",
+		filepath.Join(file, "x.yaml"):  "not a directory",
+		filepath.Join(dir, "n/x.yaml"): "no such file or directory",
+	}
+	if os.Getuid() != 0 { // who may write everywhere
+		tests[filepath.Join(folder, "x.yaml")] = "permission denied"
+	}
+	for path, why := range tests {
+		out, errs, status := run(t, "", "explore", "setnx", "--faults", "crash", "--save", path)
+		if want := "lockstep: cannot write " + path + ": " + why + "\n"; errs != want || status != 2 || out != "" {
+			t.Errorf("--save %s: exit status %d\n got %s\nwant %s\n out %s", path, status, errs, want, out)
+		}
+	}
+	only(t, dir, "file.yaml", "folder.yaml")
+	only(t, folder)
+	// A search that finds nothing leaves an older result as it is.
+	if _, _, status := run(t, "", "explore", "setnx", "--faults", "none", "--codes", "PD", "--save", file); status != 0 || content(t, file) != "old" {
+		t.Errorf("exit status %d, the file holds %q", status, content(t, file))
 	}
 }
 
@@ -106,7 +139,7 @@ func TestExploreIsDeterministic(t *testing.T) {
 // claims nothing.
 func TestExploreCutOff(t *testing.T) {
 	out, _, status := run(t, "", "explore", "setpx-lua", "--time-limit", "1ns")
-	for _, want := range []string{"the search is not complete: the time limit of 1ns was reached", "open      DG", "which proves nothing", "the search did not get so far"} {
+	for _, want := range []string{"the search is not complete: the time limit of 1ns was reached", "open      DG   no schedule with a double grant has been found yet, which proves nothing", "open      OV   no schedule with overlapping critical sections has", "the search did not get so far"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
@@ -232,19 +265,26 @@ func TestExploreAsJSON(t *testing.T) {
 
 // The counterexample that is saved runs, and shows what it says.
 func TestExploreSave(t *testing.T) {
-	for _, tt := range []struct{ args, code string }{
-		{"get-then-del --faults pause", "SW"},
-		{"redlock --faults restart --codes DG", "DG"},
-		{"setnx --faults crash", "PD"},
+	for _, tt := range []struct{ args, code, title string }{
+		{"get-then-del --faults pause", "SW", "get-then-del shows a stale write"},
+		{"redlock --faults restart --codes DG", "DG", "redlock shows a double grant"},
+		{"setnx --faults crash", "PD", "setnx shows a permanent deadlock"},
+		{"setpx-lua --faults pause --codes OV", "OV", "setpx-lua shows overlapping critical sections"},
 	} {
 		file := filepath.Join(t.TempDir(), "least.yaml")
 		args := strings.Fields("explore " + tt.args)
 		if _, errs, status := run(t, "", append(args, "--save", file)...); status != 1 || errs != "" {
 			t.Fatalf("%s: exit status %d: %s", tt.args, status, errs)
 		}
+		data := content(t, file)
 		if _, _, status := run(t, "", "run", args[1], file, "--fail-on", tt.code); status != 1 {
-			data, err := os.ReadFile(file)
-			t.Errorf("%s: the file does not show %s: %v\n%s", tt.args, tt.code, err, data)
+			t.Errorf("%s: the file does not show %s\n%s", tt.args, tt.code, data)
+		}
+		if want := `title: "The least schedule in which ` + tt.title + "\"\n"; !strings.Contains(data, want) {
+			t.Errorf("%s: %q is missing in\n%s", tt.args, want, data)
+		}
+		if want := " (" + tt.code + "): "; !strings.Contains(data, want) { // and what went wrong, a sentence
+			t.Errorf("%s: %q is missing in\n%s", tt.args, want, data)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "none.yaml")
@@ -263,7 +303,7 @@ func TestExploreText(t *testing.T) {
 	flat := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
 		"fenced: every schedule within the bounds was searched", "violated OV overlapping critical sections: the least schedule has 1 fault, 1 change of client,",
-		"holds SW no schedule within the bounds shows a stale write",
+		"holds SW no schedule within the bounds shows a stale write", "the least schedule with overlapping critical sections",
 		"A and B, each of which asks for the lock once; whoever has it uses the fence",
 		"at most 2 pauses of clients and 1 lost reply", "not in it crashes of clients, requests held up,",
 		"refused for an old fencing token", "claim 3 of docs/model.md", "- the counter is durable",
@@ -279,7 +319,7 @@ func TestExploreText(t *testing.T) {
 func TestExploreVacuousGap(t *testing.T) {
 	for args, want := range map[string]bool{"watchdog --cycles 1": true, "extend-unchecked --cycles 1 --faults none --caller extends": false} {
 		out, _, _ := run(t, "", strings.Fields("explore "+args)...)
-		if got := strings.Contains(out, "a broken continuity, and no caller extends its lease"); got != want || !strings.Contains(out, "holds     GAP") {
+		if got := strings.Contains(out, "shows broken continuity, and no caller extends its lease"); got != want || !strings.Contains(out, "holds     GAP") {
 			t.Errorf("%s:\n%s", args, out)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,32 +41,47 @@ func written(document func(*sim.Trace) string) func(io.Writer, *sim.Trace) error
 }
 
 // chooseFormat finds the format that is asked for, or that the name of the file
-// tells; without either it is text.
+// tells; without either it is text. A name that tells of another format than the one
+// that is asked for is refused: who opens the file trusts its name.
 func chooseFormat(name, file string) (*format, error) {
-	var names, extensions []string
+	told := formatOf(file)
+	if name == "" {
+		switch {
+		case told != nil:
+			return told, nil
+		case file == "":
+			return &formats[0], nil
+		}
+		var extensions []string
+		for i := range formats {
+			extensions = append(extensions, formats[i].extensions...)
+		}
+		return nil, fmt.Errorf("cannot tell the format from the name %q: end it in one of %s, or say --format", file, strings.Join(extensions, ", "))
+	}
+	var names []string
 	for i := range formats {
 		f := &formats[i]
-		if name == f.name {
+		switch {
+		case name != f.name:
+			names = append(names, f.name)
+		case told != nil && told != f:
+			return nil, fmt.Errorf("--format asks for %s, and %q is named like %s: end the name in %s, or leave --format out", f.name, file, told.name, f.extensions[0])
+		default:
 			return f, nil
 		}
-		names = append(names, f.name)
-		extensions = append(extensions, f.extensions...)
 	}
-	if name != "" {
-		return nil, scenarios.Unknown("format", name, names)
-	}
-	if file == "" {
-		return &formats[0], nil
-	}
+	return nil, scenarios.Unknown("format", name, names)
+}
+
+// formatOf is the format that the name of a file tells, or nil.
+func formatOf(file string) *format {
 	extension := strings.ToLower(filepath.Ext(file))
 	for i := range formats {
-		for _, e := range formats[i].extensions {
-			if e == extension {
-				return &formats[i], nil
-			}
+		if slices.Contains(formats[i].extensions, extension) {
+			return &formats[i]
 		}
 	}
-	return nil, fmt.Errorf("cannot tell the format from the name %q: end it in one of %s, or say --format", file, strings.Join(extensions, ", "))
+	return nil
 }
 
 func formatsHelp() string {
@@ -117,37 +133,71 @@ file is replaced only once the whole of it has been written.`,
 	return cmd
 }
 
+// canReplace tells in advance what replaceFile would say, to whoever has much to do
+// before there is something to write.
+func canReplace(path string) error {
+	target, _, err := replaceable(path)
+	if err != nil || target == "" {
+		return err
+	}
+	temp, err := tempBeside(target)
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	if err := errors.Join(temp.Close(), os.Remove(temp.Name())); err != nil {
+		return cannotWrite(path, err)
+	}
+	return nil
+}
+
+// replaceable looks at what there is: target is the file behind any links, and empty
+// where path is no file and cannot be replaced, as a pipe or /dev/null.
+func replaceable(path string) (target string, mode fs.FileMode, err error) {
+	switch old, err := os.Stat(path); {
+	case err == nil && old.IsDir():
+		return "", 0, fmt.Errorf("cannot write %s: it is a directory", path)
+	case err == nil && !old.Mode().IsRegular():
+		return "", 0, nil
+	case err == nil:
+		if target, err = filepath.EvalSymlinks(path); err != nil {
+			return "", 0, cannotWrite(path, err)
+		}
+		return target, old.Mode().Perm(), nil
+	}
+	return path, 0o644, nil
+}
+
+func tempBeside(target string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+}
+
+func cannotWrite(path string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err // the path that it names is one that the user never gave
+	}
+	return fmt.Errorf("cannot write %s: %w", path, err)
+}
+
 // replaceFile writes a file in one step: whoever looks at it finds the old or
 // the new one, never a half, and after an error the old one.
 func replaceFile(path string, write func(io.Writer) error) (err error) {
-	cannot := func(err error) error {
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			err = at.Err // the path that it names is one that the user never gave
-		}
-		return fmt.Errorf("cannot write %s: %w", path, err)
+	target, mode, err := replaceable(path)
+	switch {
+	case err != nil:
+		return err
+	case target == "":
+		return writeThrough(path, write)
 	}
-	target, mode := path, fs.FileMode(0o644)
-	switch old, err := os.Stat(path); {
-	case err == nil && old.IsDir():
-		return fmt.Errorf("cannot write %s: it is a directory", path)
-	case err == nil && !old.Mode().IsRegular():
-		return writeThrough(path, write, cannot)
-	case err == nil:
-		mode = old.Mode().Perm()
-		if target, err = filepath.EvalSymlinks(path); err != nil {
-			return cannot(err)
-		}
-	}
-	temp, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+	temp, err := tempBeside(target)
 	if err != nil {
-		return cannot(err)
+		return cannotWrite(path, err)
 	}
 	defer func() {
 		if err != nil {
 			temp.Close()           //nolint:errcheck,gosec // the first error counts
 			os.Remove(temp.Name()) //nolint:errcheck,gosec // the first error counts
-			err = cannot(err)
+			err = cannotWrite(path, err)
 		}
 	}()
 	if err := write(temp); err != nil {
@@ -164,17 +214,17 @@ func replaceFile(path string, write func(io.Writer) error) (err error) {
 
 // writeThrough writes to what is no file and cannot be replaced: a pipe, a
 // terminal, /dev/null.
-func writeThrough(path string, write func(io.Writer) error, cannot func(error) error) error {
+func writeThrough(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return cannot(err)
+		return cannotWrite(path, err)
 	}
 	if err := write(f); err != nil {
 		f.Close() //nolint:errcheck,gosec // the first error counts
-		return cannot(err)
+		return cannotWrite(path, err)
 	}
 	if err := f.Close(); err != nil {
-		return cannot(err)
+		return cannotWrite(path, err)
 	}
 	return nil
 }

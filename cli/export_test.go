@@ -31,8 +31,8 @@ func TestExportRefusals(t *testing.T) {
 		{run1("--format", "sgv"), `unknown format "sgv"; did you mean "svg"?`},
 		{run1("--format", "pdf"), `unknown format "pdf": it is one of text, json, mermaid, svg, html`},
 		{run1("--format", "svg", "--format", "HTML"), `unknown format "HTML"; did you mean "html"?`},
-		{run1("--format"), `flag needs an argument: --format; see lockstep export --help`},
-		{run1("--seed", "-1"), `invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax; see lockstep export --help`},
+		{run1("-f", "svg", "-o", filepath.Join(dir, "y.html")), `--format asks for svg, and "` + filepath.Join(dir, "y.html") + `" is named like html: end the name in .svg, or leave --format out`},
+		{run1("-f", "text", "-o", filepath.Join(dir, "y.JSON")), `--format asks for text, and "` + filepath.Join(dir, "y.JSON") + `" is named like json: end the name in .txt, or leave --format out`},
 		{run1("-o", ""), `--output needs the name of a file`},
 		{run1("-o", "run.pdf"), `cannot tell the format from the name "run.pdf": end it in one of .txt, .trace, .json, .mmd, .mermaid, .svg, .html, .htm, or say --format`},
 		{run1("-o", filepath.Join(dir, "no", "x.svg")), `cannot write ` + filepath.Join(dir, "no", "x.svg") + `: no such file or directory`},
@@ -96,11 +96,13 @@ func TestExportIsTheRun(t *testing.T) {
 	if got := cmd("export"); got != cmd("run", "--plain") {
 		t.Error("without a format it is not text")
 	}
-	// What is asked for counts for more than the name of the file.
-	odd := filepath.Join(t.TempDir(), "run.html")
-	cmd("export", "-o", odd, "--format", "json")
-	if got := content(t, odd); got != cmd("run", "--json") {
-		t.Error("--format json -o run.html is not JSON")
+	// A name that tells of no format takes any, and one that tells the same is no matter.
+	for _, name := range []string{"run.out", "run", "run.json"} {
+		file := filepath.Join(t.TempDir(), name)
+		cmd("export", "-o", file, "--format", "json")
+		if got := content(t, file); got != cmd("run", "--json") {
+			t.Errorf("--format json -o %s is not JSON", name)
+		}
 	}
 }
 

@@ -12,16 +12,35 @@ import (
 
 // look is how the player looks.
 type look struct {
-	theme string
+	theme theme
 	ascii bool
 }
 
-func (l *look) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&l.theme, "theme", "auto", "colours of the player: auto, dark, light or mono")
-	cmd.Flags().BoolVar(&l.ascii, "ascii", false, "draw the player without box characters")
-}
+// theme is a flag's value that is looked at when it is read: who has misspelt it
+// learns so even where no player opens.
+type theme string
 
 var themes = []string{"auto", "dark", "light", "mono"}
+
+// Set takes one of the themes, and no other word.
+func (t *theme) Set(s string) error {
+	if !slices.Contains(themes, s) {
+		return scenarios.Unknown("theme", s, themes)
+	}
+	*t = theme(s)
+	return nil
+}
+
+func (t *theme) String() string { return string(*t) }
+
+// Type is what the help says of the value.
+func (t *theme) Type() string { return "string" }
+
+func (l *look) flags(cmd *cobra.Command) {
+	l.theme = "auto"
+	cmd.Flags().Var(&l.theme, "theme", "colours of the player: auto, dark, light or mono")
+	cmd.Flags().BoolVar(&l.ascii, "ascii", false, "draw the player without box characters")
+}
 
 // home opens the terminal interface on the matrix.
 func (l *look) home() error { return l.run(tui.Options{Seed: 1}) }
@@ -40,11 +59,8 @@ func (l *look) open(strategy, scenario string, seed uint64) error {
 }
 
 func (l *look) run(o tui.Options) error {
-	if !slices.Contains(themes, l.theme) {
-		return scenarios.Unknown("theme", l.theme, themes)
-	}
 	o.Exports = exports()
-	o.Theme, o.ASCII, o.NoColor = l.theme, l.ascii, os.Getenv("NO_COLOR") != ""
+	o.Theme, o.ASCII, o.NoColor = string(l.theme), l.ascii, os.Getenv("NO_COLOR") != ""
 	return tui.Run(o)
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +38,7 @@ is 1 if a verdict differs from what its scenario expects.
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "print as a Markdown table")
-	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
+	exclusive(cmd, "json", "markdown")
 	return cmd
 }
 
@@ -83,29 +83,57 @@ func rows(cells []scenarios.Cell) [][]scenarios.Cell {
 	return out
 }
 
-// textMatrix has a row for each scenario; strategies' names are long, so the
-// columns are numbered and named below.
+// textMatrix has a row for each scenario and a column for each strategy. All of them
+// side by side are more than any page holds: it is cut into bands of columns that
+// fit, and each band has all the rows again.
 func textMatrix(out io.Writer, cells []scenarios.Cell) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for i := range strategies.All() {
-		fmt.Fprintf(w, "\t%d", i+1)
-	}
-	fmt.Fprintln(w)
-	for _, row := range rows(cells) {
-		fmt.Fprint(w, row[0].Scenario.Name)
-		for i := range row {
-			fmt.Fprintf(w, "\t%s", verdictText(&row[i]))
+	const gap = 2
+	columns := textColumns(cells)
+	var b strings.Builder
+	for first := 1; first < len(columns); {
+		width, last := columns[0].width, first
+		for last < len(columns) && (last == first || width+gap+columns[last].width <= page) {
+			width += gap + columns[last].width
+			last++
 		}
-		fmt.Fprintln(w)
+		for line := range columns[0].lines {
+			row := pad(columns[0].lines[line], columns[0].width)
+			for _, c := range columns[first:last] {
+				row += strings.Repeat(" ", gap) + pad(c.lines[line], c.width)
+			}
+			b.WriteString(strings.TrimRight(row, " ") + "\n")
+		}
+		b.WriteByte('\n')
+		first = last
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for i, s := range strategies.All() {
-		fmt.Fprintf(out, "%s%2d %s", map[bool]string{true: "\n"}[i%4 == 0], i+1, pad(s.Name, 16))
-	}
-	_, err := fmt.Fprintf(out, "\n\n%s\n%s", callers(cells), codesHelp())
+	_, err := fmt.Fprintf(out, "%s%s\n%s", b.String(), callers(cells), codesHelp())
 	return err
+}
+
+type textColumn struct {
+	lines []string
+	width int
+}
+
+// textColumns are the scenarios' names and then the strategies' verdicts, each below
+// the number and the name of the strategy.
+func textColumns(cells []scenarios.Cell) []textColumn {
+	columns := []textColumn{{lines: []string{"", ""}}}
+	for i, s := range strategies.All() {
+		columns = append(columns, textColumn{lines: []string{strconv.Itoa(i + 1), s.Name}})
+	}
+	for _, row := range rows(cells) {
+		columns[0].lines = append(columns[0].lines, row[0].Scenario.Name)
+		for i := range row {
+			columns[i+1].lines = append(columns[i+1].lines, verdictText(&row[i]))
+		}
+	}
+	for i := range columns {
+		for _, line := range columns[i].lines {
+			columns[i].width = max(columns[i].width, len(line))
+		}
+	}
+	return columns
 }
 
 // callers tells which cells are of other callers than those that only acquire,
@@ -115,13 +143,13 @@ func callers(cells []scenarios.Cell) string {
 	var groups []group
 	in := map[group][]string{}
 	for _, row := range rows(cells) {
-		under := map[string][]string{}
+		under := map[string][]int{}
 		for i := range row {
 			way := row[i].Scenario.Caller(row[i].Strategy)
-			under[way] = append(under[way], fmt.Sprint(i+1))
+			under[way] = append(under[way], i+1)
 		}
 		for way, columns := range under {
-			g := group{way, strings.Join(columns, ",")}
+			g := group{way, ranges(columns)}
 			if len(columns) == len(row) {
 				g.under = "all"
 			}
@@ -137,9 +165,26 @@ func callers(cells []scenarios.Cell) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "In each cell whoever has the lock %s, except:\n", sim.CarelessCaller)
 	for _, g := range groups {
-		fmt.Fprintf(&b, "  %s: %s under %s\n", g.way, allBut(in[g]), g.under)
+		b.WriteString(wrapped(" ", 4, fmt.Sprintf("%s: %s under %s", g.way, allBut(in[g]), g.under)))
 	}
 	return b.String()
+}
+
+// ranges writes ascending numbers as 1-21,24,27-28.
+func ranges(numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		end := i
+		for end+1 < len(numbers) && numbers[end+1] == numbers[end]+1 {
+			end++
+		}
+		part := strconv.Itoa(numbers[i])
+		if end > i {
+			part += "-" + strconv.Itoa(numbers[end])
+		}
+		parts, i = append(parts, part), end+1
+	}
+	return strings.Join(parts, ",")
 }
 
 // allBut names some of the scenarios, or those that are not among them if these

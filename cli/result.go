@@ -36,16 +36,25 @@ type printer func(format string, args ...any)
 
 // item prints a labelled text, in lines that fit a page.
 func (p printer) item(label, format string, args ...any) {
-	const indent, width = 12, 110
-	line := fmt.Sprintf("  %-9s", label)
-	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
-		if len(line)+1+len(word) > width {
-			p("%s", line)
+	p("%s", strings.TrimSuffix(wrapped(fmt.Sprintf("  %-9s", label), 12, fmt.Sprintf(format, args...)), "\n"))
+}
+
+// page is how many columns a printed line has at most.
+const page = 110
+
+// wrapped is a text behind a label, in lines that fit a page; all but the first are
+// indented.
+func wrapped(label string, indent int, text string) string {
+	var b strings.Builder
+	line := label
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > page {
+			b.WriteString(line + "\n")
 			line = strings.Repeat(" ", indent-1)
 		}
 		line += " " + word
 	}
-	p("%s", line)
+	return b.String() + line + "\n"
 }
 
 // verdicts is the short answer.
@@ -68,10 +77,10 @@ func verdicts(p printer, r *explore.Result) {
 		if c == sim.GAP && !r.Bounds.Extend { // then it is hardly put to the test
 			but = ", and no caller extends its lease (see --caller)"
 		}
-		p("  holds     %-3s  no schedule within the bounds shows a %s%s", c, c.Name(), but)
+		p("  holds     %-3s  no schedule within the bounds shows %s%s", c, explore.Named(c), but)
 	}
 	for _, c := range open {
-		p("  open      %-3s  no %s has been found yet, which proves nothing", c, c.Name())
+		p("  open      %-3s  no schedule with %s has been found yet, which proves nothing", c, explore.Named(c))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,7 @@ type form struct{ plain, json bool }
 func (f *form) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.plain, "plain", false, "print the run as text (the default without a terminal)")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the run as JSON")
-	cmd.MarkFlagsMutuallyExclusive("plain", "json")
+	exclusive(cmd, "plain", "json")
 }
 
 func (f *form) print(w io.Writer, t *sim.Trace) error {
@@ -124,19 +125,20 @@ func newReplay() *cobra.Command {
 		Short: "Run a schedule again, as every run prints it",
 		Long: `Run a schedule again: the line that every run prints last. The same schedule
 gives the same events, byte for byte. With - the schedule is read from standard
-input; whatever stands before "lockstep1," on its line is passed over, so that a
-whole printed run can be piped in.`,
-		Example: `  lockstep run setnx crash-holding --plain | lockstep replay -`,
-		Args:    exactly("SCHEDULE"),
+input. Whatever stands before "lockstep1," is passed over, so that the whole line
+can be given, and a whole printed run piped in.`,
+		Example: `  lockstep run setnx crash-holding --plain | lockstep replay -
+  lockstep replay 'schedule  lockstep1,...'`,
+		Args: exactly("SCHEDULE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := args[0]
 			if text == "-" {
 				var err error
-				if text, err = readSchedule(cmd.InOrStdin()); err != nil {
+				if text, err = readAll(cmd.InOrStdin()); err != nil {
 					return err
 				}
 			}
-			schedule, err := sim.ParseSchedule(text, scenarios.FindStrategy)
+			schedule, err := sim.ParseSchedule(findSchedule(text), scenarios.FindStrategy)
 			if err != nil {
 				return err
 			}
@@ -151,24 +153,28 @@ whole printed run can be piped in.`,
 	return cmd
 }
 
-// readSchedule takes the schedule out of whatever text it stands in.
-func readSchedule(r io.Reader) (string, error) {
+// readAll reads standard input, which has to hold something.
+func readAll(r io.Reader) (string, error) {
 	const most = 16 << 20
 	data, err := io.ReadAll(io.LimitReader(r, most))
 	if err != nil {
 		return "", fmt.Errorf("cannot read standard input: %w", err)
 	}
-	text := string(data)
-	at := strings.LastIndex(text, sim.ScheduleVersion+",")
-	if at < 0 {
-		if strings.TrimSpace(text) == "" {
-			return "", errors.New("standard input is empty: expected a schedule")
+	if strings.TrimSpace(string(data)) == "" {
+		return "", errors.New("standard input is empty: expected a schedule")
+	}
+	return string(data), nil
+}
+
+// findSchedule takes the last schedule out of whatever text it stands in: a line
+// that was copied, a run as text or as JSON. Without one it is the text, which the
+// parser then refuses by what it begins with.
+func findSchedule(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'`+"`", r) })
+	for _, word := range slices.Backward(words) {
+		if at := strings.Index(word, sim.ScheduleVersion+","); at >= 0 {
+			return word[at:]
 		}
-		return text, nil
 	}
-	text = text[at:]
-	if end := strings.IndexAny(text, " \t\r\n\""); end >= 0 {
-		text = text[:end]
-	}
-	return text, nil
+	return text
 }

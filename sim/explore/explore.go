@@ -197,7 +197,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		trail, any := trails[c]
 		if !any {
 			if found.has(c) && r.Why == "" {
-				r.Complete, r.Why = false, fmt.Sprintf("there is a %s, and the search for its least schedule was cut off", c.Name())
+				r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", Named(c))
 			}
 			continue
 		}
@@ -241,7 +241,7 @@ func (m *model) counterexample(w *sim.World, c sim.Code, trail []move) (*Counter
 	if !slices.Contains(t.Verdict(), c) {
 		return nil, fmt.Errorf("the search has found %s, and the engine says %s: one of them is wrong\n%s", c, t.Verdict(), t.Schedule)
 	}
-	t.Title = fmt.Sprintf("the least schedule with a %s", c.Name())
+	t.Title = "the least schedule with " + Named(c)
 	price := m.costOf(trail)
 	schedule := w.Schedule()
 	schedule.Moves = slices.Clone(schedule.Moves) // the world writes the next run's over them

@@ -83,7 +83,7 @@ func TestCancelledLate(t *testing.T) {
 	if err := m.conclude(ctx, r, setOf(sim.DG), Options{}); err != nil {
 		t.Fatal(err)
 	}
-	incomplete(t, r, nil, "there is a double grant, and the search for its least schedule was cut off")
+	incomplete(t, r, nil, "the search for the least schedule with a double grant was cut off")
 	if len(r.Violated) != 0 {
 		t.Errorf("%d schedules came from nowhere", len(r.Violated))
 	}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"lockstep/scenarios"
+)
+
+// flagError says what is wrong with a flag to whoever has written it. What the flag
+// library says names its own functions, and not what would be right.
+func flagError(cmd *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		lacking *pflag.ValueRequiredError
+		bad     *pflag.InvalidValueError
+		odd     *pflag.InvalidSyntaxError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		err = unknownFlag(cmd, unknown)
+	case errors.As(err, &lacking):
+		err = fmt.Errorf("--%s needs a value", lacking.GetFlag().Name)
+	case errors.As(err, &bad):
+		err = fmt.Errorf("--%s: %w", bad.GetFlag().Name, badValue(bad))
+	case errors.As(err, &odd):
+		err = fmt.Errorf("%q is no flag", odd.GetSpecifiedFlag())
+	}
+	return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
+}
+
+func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
+	if letters := e.GetSpecifiedShortnames(); letters != "" {
+		return fmt.Errorf("unknown flag \"-%s\"", e.GetSpecifiedName())
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+	return scenarios.Unknown("flag", "--"+e.GetSpecifiedName(), known)
+}
+
+// badValue says what a flag wants that has got something else.
+func badValue(e *pflag.InvalidValueError) error {
+	kind, value := e.GetFlag().Value.Type(), e.GetValue()
+	switch kind {
+	case "uint64":
+		return fmt.Errorf("%q is not a whole number from 0 to %d", value, uint64(1<<64-1))
+	case "int":
+		if errors.Is(e, strconv.ErrRange) {
+			return fmt.Errorf("%q is further from 0 than numbers go here", value)
+		}
+		return fmt.Errorf("%q is not a whole number", value)
+	case "duration":
+		return fmt.Errorf("%q is not a duration; write 300ms, 12s or 1m30s", value)
+	case "bool":
+		return fmt.Errorf("%q is neither true nor false, and the flag alone means true", value)
+	}
+	return e.Unwrap() // of the flags that have values of their own, which say it themselves
+}
+
+// exclusive refuses two flags of which one alone makes sense. It says so before
+// cobra does, which speaks of groups of flags; cobra has to know for the shell's sake,
+// which then offers the other no more.
+func exclusive(cmd *cobra.Command, one, other string) {
+	cmd.MarkFlagsMutuallyExclusive(one, other)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			return fmt.Errorf("--%s and --%s exclude each other: give one of them; see %s --help", one, other, cmd.CommandPath())
+		}
+		return nil
+	}
+}
