@@ -37,6 +37,7 @@ type player struct {
 	revealed    bool        // the answer to the question at hand
 	find        finder
 	focus       pane
+	overflows   bool // the pane in focus has more than it has rows for
 	scroll      [panes]int
 	notice      string // until the next key
 	tick        int    // the number of the timer that may move the cursor
@@ -74,6 +75,9 @@ const (
 	paneTrace
 	panes
 )
+
+// scrolls is the pane that the arrows scroll in a view, until another is chosen.
+var scrolls = [views]pane{viewTrace: paneTrace, viewState: paneState}
 
 var paneNames = [...]string{"narration", "state", "source", "trace"}
 
@@ -305,6 +309,7 @@ func (p *player) looks(k tea.KeyMsg) {
 		p.zoom = max(p.zoom-1, -mostZoom)
 	case key.Matches(k, p.keys.View):
 		p.view = (p.view + 1) % views
+		p.focus = scrolls[p.view]
 		p.notice = "view: " + viewNames[p.view]
 	case key.Matches(k, p.keys.Source):
 		p.source = !p.source
@@ -552,6 +557,9 @@ func (p *player) footerKeys() []key.Binding {
 		play = as(play, "stop")
 	}
 	list := []key.Binding{pair(k.Back, k.Forward, "step"), pair(k.Previous, k.Next, "chapter"), k.Violation}
+	if p.overflows {
+		list = slices.Insert(list, 1, pair(k.Up, k.Down, "more"))
+	}
 	proven := p.picked != none && len(p.reel.breaches) > 0 && p.reel.breaches[p.picked].pos == p.pos
 	switch {
 	case p.find.asking():

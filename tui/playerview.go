@@ -20,7 +20,7 @@ func (p *player) draw(c *canvas, r rect) {
 		lanes = plan(p.reel, p.pos, rows-axisRows)
 		return axisRows + len(lanes)
 	}})
-	p.plan = l
+	p.plan, p.overflows = l, false
 	l.drawFrame(c, p.theme)
 	p.drawHeader(c, l.header)
 	if p.reel == nil {
@@ -129,6 +129,7 @@ func (p *player) drawStatus(c *canvas, r rect) {
 
 // scrolled keeps a pane's scroll within what there is to scroll.
 func (p *player) scrolled(which pane, lines, rows, base int) int {
+	p.overflows = p.overflows || which == p.focus && which != paneSource && lines > rows
 	p.scroll[which] = min(max(p.scroll[which], -base), max(lines-rows, 0)-base)
 	return base + p.scroll[which]
 }

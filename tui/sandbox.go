@@ -262,7 +262,8 @@ func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 		return s.save(), outcome{}
 	case key.Matches(k, s.keys.Copy):
 		return s.copySchedule(), outcome{}
-	case key.Matches(k, s.keys.View), key.Matches(k, s.keys.Source), key.Matches(k, s.keys.In), key.Matches(k, s.keys.Out), key.Matches(k, s.keys.Evidence):
+	case key.Matches(k, s.keys.View), key.Matches(k, s.keys.Source), key.Matches(k, s.keys.In), key.Matches(k, s.keys.Out), key.Matches(k, s.keys.Evidence),
+		key.Matches(k, s.keys.Pane), key.Matches(k, s.keys.PageUp), key.Matches(k, s.keys.PageDown):
 		if !s.moves(k) {
 			s.looks(k)
 		}
@@ -428,8 +429,8 @@ func (s *sandbox) help() page {
 			"A client that could act while time passes, and isn't let, is paused. Hints are for games of your own, which the matrix opens, and the search.",
 		keys: []key.Binding{as(k.Up, "actor above"), as(k.Down, "actor below"), as(k.Back, "choice before"), as(k.Forward, "choice after"), as(k.Enter, "make the move"),
 			k.Undo, k.Redo, as(k.Previous, "branch before"), as(k.Next, "branch after"), as(k.Copy, "copy the schedule"), k.Export, k.Save, as(k.Evidence, "round the evidence"),
-			as(k.View, "next view"), k.Source, k.In, k.Out},
-		signs: s.theme.legend(),
+			as(k.View, "next view"), k.Source, k.In, k.Out, k.Pane, k.PageUp, k.PageDown},
+		signs: append(s.theme.legend(), codeMeanings()...),
 	}
 	if s.challenge != nil {
 		p.about = "You are the scheduler, and the goal is to break the lock: choose who steps, let time pass, and use the faults that there are. " +
