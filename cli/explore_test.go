@@ -303,7 +303,7 @@ func TestExploreText(t *testing.T) {
 	flat := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
 		"fenced: every schedule within the bounds was searched", "violated OV overlapping critical sections: the least schedule has 1 fault, 1 change of client,",
-		"holds SW no schedule within the bounds shows a stale write", "the least schedule with overlapping critical sections",
+		"holds SW no schedule within the bounds shows a stale write", "The least schedule with overlapping critical sections",
 		"A and B, each of which asks for the lock once; whoever has it uses the fence",
 		"at most 2 pauses of clients and 1 lost reply", "not in it crashes of clients, requests held up,",
 		"refused for an old fencing token", "claim 3 of docs/model.md", "- the counter is durable",

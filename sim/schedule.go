@@ -230,27 +230,27 @@ func (p *scheduleParser) setting(word string) error {
 	var err error
 	switch name {
 	case "seed":
-		c.Seed, err = strconv.ParseUint(value, 10, 64)
+		c.Seed, err = seedOf(value)
 	case "key":
 		c.Key = value
 	case "ttl":
-		c.TTL, err = time.ParseDuration(value)
+		c.TTL, err = durationOf(value)
 	case "timeout":
-		c.Timeout, err = time.ParseDuration(value)
+		c.Timeout, err = durationOf(value)
 	case "latency":
-		c.Latency, err = time.ParseDuration(value)
+		c.Latency, err = durationOf(value)
 	case "workload":
 		c.Workload, err = ParseWorkload(value)
 	case "resource":
 		c.Resource, err = ParseResource(value)
 	case "cold":
-		c.Cold, err = strconv.ParseBool(value)
+		c.Cold, err = boolOf(value)
 	case "tokens":
 		c.Tokens, err = ParseTokens(value)
 	case "replicas":
-		c.Replicas, err = strconv.Atoi(value)
+		c.Replicas, err = numberOf(value)
 	case "lag":
-		c.Lag, err = time.ParseDuration(value)
+		c.Lag, err = durationOf(value)
 	case "retry":
 		c.Retry, err = parseRetry(value)
 	default:
@@ -440,15 +440,46 @@ func (f *fields) names() []string {
 	return nil
 }
 
-func (f *fields) int(to *int) { field(f, to, strconv.Atoi) }
+func (f *fields) int(to *int) { field(f, to, numberOf) }
 
 func (f *fields) float(to *float64) {
-	field(f, to, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	field(f, to, func(s string) (float64, error) {
+		v, err := strconv.ParseFloat(s, 64)
+		return v, wants(err, s, "a number")
+	})
 }
 
-func (f *fields) bool(to *bool) { field(f, to, strconv.ParseBool) }
+func (f *fields) bool(to *bool) { field(f, to, boolOf) }
 
-func (f *fields) duration(to *time.Duration) { field(f, to, time.ParseDuration) }
+func (f *fields) duration(to *time.Duration) { field(f, to, durationOf) }
+
+func numberOf(s string) (int, error) {
+	v, err := strconv.Atoi(s)
+	return v, wants(err, s, "a whole number")
+}
+
+func seedOf(s string) (uint64, error) {
+	v, err := strconv.ParseUint(s, 10, 64)
+	return v, wants(err, s, "a whole number from 0")
+}
+
+func boolOf(s string) (bool, error) {
+	v, err := strconv.ParseBool(s)
+	return v, wants(err, s, "true or false")
+}
+
+func durationOf(s string) (time.Duration, error) {
+	v, err := time.ParseDuration(s)
+	return v, wants(err, s, "a duration such as 300ms or 12s")
+}
+
+// wants says what was wanted in place of a word that could not be read.
+func wants(err error, got, wanted string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%.60q is not %s", got, wanted)
+}
 
 func (f *fields) positive(to *time.Duration) {
 	f.duration(to)

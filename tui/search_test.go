@@ -37,7 +37,7 @@ func handmadeSearch(_ context.Context, b explore.Bounds, opt explore.Options) (*
 		if err != nil {
 			return nil, err
 		}
-		t.Strategy, t.Title = b.Strategy.Name, "the least schedule with a "+c.Name()
+		t.Strategy, t.Title = b.Strategy.Name, "The least schedule with a "+c.Name()
 		r.Violated = append(r.Violated, &explore.Counterexample{Code: c, Faults: []explore.Fault{{Kind: explore.Pause, Text: "A is paused for 4.1s", Essential: true}}, Switches: 1 + i, Steps: 14 + i, Trace: t,
 			Schedule: sim.Schedule{Config: cfg, Moves: []sim.Move{{Who: sim.SetOf(0), Count: 4}}}})
 	}

@@ -297,7 +297,7 @@ func TestWholeProgram(t *testing.T) {
 		{"\x1b", []string{"nothing has happened yet"}},
 		{"a", []string{"All schedules", "searches every schedule"}},
 		{"\r", []string{"Complete: every schedule", "never"}},
-		{"\r", []string{"the least schedule with a"}},
+		{"\r", []string{"The least schedule with a"}},
 		{"!", []string{"!! "}},
 		{"\x1b", []string{"All schedules"}},
 		{"b", []string{"Your turn", "Goal: ", "at least."}},

@@ -241,7 +241,7 @@ func (m *model) counterexample(w *sim.World, c sim.Code, trail []move) (*Counter
 	if !slices.Contains(t.Verdict(), c) {
 		return nil, fmt.Errorf("the search has found %s, and the engine says %s: one of them is wrong\n%s", c, t.Verdict(), t.Schedule)
 	}
-	t.Title = "the least schedule with " + Named(c)
+	t.Title = "The least schedule with " + Named(c)
 	price := m.costOf(trail)
 	schedule := w.Schedule()
 	schedule.Moves = slices.Clone(schedule.Moves) // the world writes the next run's over them

@@ -32,7 +32,7 @@ func TestTitleOfTheLeast(t *testing.T) {
 	if v == nil {
 		t.Fatal("no OV was found")
 	}
-	if want := "the least schedule with overlapping critical sections"; v.Trace.Title != want {
+	if want := "The least schedule with overlapping critical sections"; v.Trace.Title != want {
 		t.Errorf("the title is %q, want %q", v.Trace.Title, want)
 	}
 }
