@@ -15,7 +15,9 @@ type monitors struct {
 	s     *State
 	found []Violation
 
+	losses   losses
 	lost     []int    // per client: Seq at which its current lease's ownership was lost, or None
+	lostTo   []int    // per client: the at of the loss that this was, or None
 	extended []int    // per client: Seq of the newest command of an extension that isn't reported yet, or None
 	read     []answer // per client: the reply that it read last
 	blocked  blocking
@@ -42,11 +44,13 @@ type blocking struct {
 func (m *monitors) reset(w *World) {
 	m.w, m.s = w, w.state
 	m.found = m.found[:0]
+	m.losses.reset(w.state)
 	m.lost = slices.Grow(m.lost[:0], len(w.clients))[:len(w.clients)]
+	m.lostTo = slices.Grow(m.lostTo[:0], len(w.clients))[:len(w.clients)]
 	m.extended = slices.Grow(m.extended[:0], len(w.clients))[:len(w.clients)]
 	m.read = slices.Grow(m.read[:0], len(w.clients))[:len(w.clients)]
 	for i := range m.lost {
-		m.lost[i], m.extended[i] = None, None
+		m.lost[i], m.lostTo[i], m.extended[i] = None, None, None
 		m.read[i] = answer{seq: None}
 	}
 	m.blocked = blocking{}
@@ -72,15 +76,16 @@ func (m *monitors) before(e *Event) {
 }
 
 func (m *monitors) after(e *Event) {
+	m.losses.after(e)
 	switch e.Kind {
 	case KindExecute:
 		if e.Phase == PhaseExtend && !e.Copy && e.Acq == m.s.Clients[e.Client].Acquired {
 			m.extended[e.Client] = e.Seq
 		}
 	case KindGranted:
-		m.lost[e.Client], m.extended[e.Client] = None, None
+		m.lost[e.Client], m.lostTo[e.Client], m.extended[e.Client] = None, None, None
 		if m.owned(m.s.Acquisition(e.Client)) < m.w.cfg.Strategy.Quorum() {
-			m.lost[e.Client] = e.Seq // while the last reply was on its way
+			m.lose(e.Client, e.Seq) // while the last reply was on its way
 		}
 		m.cycle.forget()
 		m.doubleGrant(e)
@@ -130,12 +135,23 @@ func (m *monitors) doubleGrant(e *Event) {
 }
 
 // whyLost adds to a proof what became of a believer's record, if it has lost it:
-// that is how the other could get the lock.
+// that is how the other could get the lock. If it has got it back meanwhile, what
+// counts is how it lost it first.
 func (m *monitors) whyLost(client int, events ...int) []int {
-	if at := m.lost[client]; at != None {
-		events = append(events, at)
+	if m.lost[client] == None {
+		return events
 	}
-	return events
+	if f := m.losses.decisive(m.s.Acquisition(client), m.w.cfg.Strategy.Quorum()); f != nil {
+		return append(events, f.events...)
+	}
+	return m.whyLostFirst(client, events...)
+}
+
+func (m *monitors) whyLostFirst(client int, events ...int) []int {
+	if f := m.losses.since(m.s.Acquisition(client), m.lostTo[client]); f != nil {
+		return append(events, f.events...)
+	}
+	return append(events, m.lost[client])
 }
 
 // overlap: two clients are inside the critical section, whatever their leases say.
@@ -274,8 +290,16 @@ func (m *monitors) ownership(e *Event) {
 			continue
 		}
 		if m.owned(m.s.Acquisition(i)) < m.w.cfg.Strategy.Quorum() {
-			m.lost[i] = e.Seq
+			m.lose(i, e.Seq)
 		}
+	}
+}
+
+// lose notes that a client's lease has lost the lock, and to what.
+func (m *monitors) lose(client, at int) {
+	m.lost[client] = at
+	if f := m.losses.decisive(m.s.Acquisition(client), m.w.cfg.Strategy.Quorum()); f != nil {
+		m.lostTo[client] = f.at
 	}
 }
 
@@ -286,7 +310,7 @@ func (m *monitors) brokenContinuity(e *Event) {
 	extended := m.extended[e.Client]
 	m.extended[e.Client] = None
 	if at := m.lost[e.Client]; at != None && (extended == None || at < extended) {
-		m.report(GAP, fmt.Sprintf("%s extends as if it had held the lock all along, but had lost it", m.name(e.Client)), at, e.Seq)
+		m.report(GAP, fmt.Sprintf("%s extends as if it had held the lock all along, but had lost it", m.name(e.Client)), m.whyLostFirst(e.Client, e.Seq)...)
 	}
 }
 

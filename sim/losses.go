@@ -1,0 +1,182 @@
+package sim
+
+import (
+	"slices"
+	"time"
+)
+
+// losses follow what becomes of every acquisition's record on every server, so
+// that a proof can name not only the event at which the record was gone but the
+// fault that brought that about: the clock jump that made it due, the start of the
+// server without it, the promotion of a replica that had never had it. Like the
+// monitors they look at nothing but the events and the state.
+type losses struct {
+	s       *State
+	servers []keeper
+	primary []int // by address: the master, as of the last promotion
+}
+
+// keeper is a server as the keeper of a record.
+type keeper struct {
+	holder Acquisition   // whose record it has
+	due    time.Duration // when that would expire if the server's clock hadn't jumped since the expiry was set
+	jumps  []int         // Seqs of the jumps but for which it would not expire before it is due
+	lost   []loss        // per client: how it last lost a record here
+}
+
+// loss is how the record of one acquisition was lost on one server. It stays when
+// the record comes back, for a client that had lost it for a while.
+type loss struct {
+	acq    int   // N of the Acquisition
+	at     int   // Seq of the event at which the record was gone
+	events []int // that one, and what brought it about
+	open   bool  // the server is down: how it starts, or who takes its place, decides
+}
+
+func (l *losses) reset(s *State) {
+	l.s = s
+	l.primary = append(l.primary[:0], s.Primary...)
+	l.servers = slices.Grow(l.servers[:0], len(s.Nodes))[:len(s.Nodes)]
+	for i := range l.servers {
+		k := &l.servers[i]
+		k.holder, k.due, k.jumps = Nobody, Never, k.jumps[:0]
+		k.lost = slices.Grow(k.lost[:0], len(s.Clients))[:len(s.Clients)]
+		for c := range k.lost {
+			k.lost[c] = loss{at: None, events: k.lost[c].events[:0]}
+		}
+	}
+}
+
+// after takes note of an event that the state has been taken over already.
+func (l *losses) after(e *Event) {
+	for i := range e.Changes {
+		if ch := &e.Changes[i]; ch.Key == l.s.key {
+			l.changed(e, ch)
+		}
+	}
+	switch e.Kind {
+	case KindUp:
+		l.started(e)
+	case KindFailover:
+		l.promoted(e)
+	}
+}
+
+func (l *losses) changed(e *Event, ch *Change) {
+	k, owner := &l.servers[e.Node], Nobody
+	if r := l.s.LockRecord(e.Node); r != nil {
+		owner = r.Owner
+	}
+	if k.holder != owner && k.holder != Nobody && k.holder == l.s.Acquisition(k.holder.Client) {
+		k.lose(e)
+	}
+	k.holder = owner
+	switch {
+	case ch.After == nil:
+	case e.Kind == KindNodeStep:
+		k.jump(e, ch.After.Expires)
+	case e.Kind == KindUp: // with an expiry that its jumps have moved already
+	case ch.Before == nil || ch.Stored || ch.After.Expires != ch.Before.Expires:
+		k.due, k.jumps = ch.After.Expires, k.jumps[:0]
+	}
+}
+
+// jump notes a jump of the server's clock if it brings the expiry forward. Once
+// the expiry is no sooner than it ever was due, no jump so far has done any harm.
+func (k *keeper) jump(e *Event, expires time.Duration) {
+	switch {
+	case expires >= k.due:
+		k.jumps = k.jumps[:0]
+	case e.By > 0:
+		k.jumps = append(k.jumps, e.Seq)
+	}
+}
+
+// lose notes the end of the holder's record. An expiry that was due anyway at that
+// instant has no cause but time.
+func (k *keeper) lose(e *Event) {
+	f := &k.lost[k.holder.Client]
+	f.acq, f.at, f.open = k.holder.N, e.Seq, e.Kind == KindDown
+	f.events = append(f.events[:0], e.Seq)
+	if e.Kind == KindExpire && e.At < k.due {
+		f.events = append(f.events, k.jumps...)
+	}
+}
+
+// started: what a server does not bring back when it starts is lost for good.
+func (l *losses) started(e *Event) {
+	for c := range l.s.Clients {
+		f := &l.servers[e.Node].lost[c]
+		if f.open && !l.has(e.Node, Acquisition{Client: c, N: f.acq}) {
+			f.events = append(f.events, e.Seq)
+		}
+		f.open = false
+	}
+}
+
+// promoted: what the old master still has, or has taken down with it, is lost if
+// the new one lacks it. What was lost before that is lost to the same as before.
+func (l *losses) promoted(e *Event) {
+	from, to := l.primary[e.Value], e.Node
+	l.primary[e.Value] = to
+	for c := range l.s.Clients {
+		a := l.s.Acquisition(c)
+		old := l.on(from, a)
+		if l.has(from, a) {
+			old = &loss{at: e.Seq, open: true}
+		}
+		if old == nil || l.has(to, a) {
+			continue
+		}
+		events := slices.Clone(old.events)
+		if old.open {
+			events = append(events, e.Seq)
+			if own := l.on(to, a); own != nil { // it did have the record once
+				events = append(events, own.events...)
+			}
+		}
+		l.servers[to].lost[c] = loss{acq: a.N, at: old.at, events: events}
+	}
+}
+
+func (l *losses) has(server int, a Acquisition) bool {
+	r := l.s.LockRecord(server)
+	return r != nil && r.Owner == a
+}
+
+// on is how an acquisition last lost its record on a server, or nil.
+func (l *losses) on(server int, a Acquisition) *loss {
+	if f := &l.servers[server].lost[a.Client]; f.acq == a.N && len(f.events) > 0 {
+		return f
+	}
+	return nil
+}
+
+// decisive is the loss that left an acquisition with fewer records than the lock
+// needs, or nil. Those before it the holder could spare: a proof is short.
+func (l *losses) decisive(a Acquisition, need int) *loss {
+	held := 0
+	var gone []*loss
+	for _, n := range l.s.Primary {
+		if l.has(n, a) {
+			held++
+		} else if f := l.on(n, a); f != nil {
+			gone = append(gone, f)
+		}
+	}
+	slices.SortFunc(gone, func(f, g *loss) int { return f.at - g.at })
+	if spare := max(0, held+len(gone)-need); spare < len(gone) {
+		return gone[spare]
+	}
+	return nil
+}
+
+// since is the loss of that Seq on one of the masters, or nil.
+func (l *losses) since(a Acquisition, at int) *loss {
+	for _, n := range l.s.Primary {
+		if f := l.on(n, a); f != nil && f.at == at {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// proofOf is the proof of the newest violation of that kind: who did what, in the
+// order of the events.
+func proofOf(t *testing.T, w *World, code Code) string {
+	t.Helper()
+	for _, v := range slices.Backward(w.monitors.found) {
+		if v.Code != code {
+			continue
+		}
+		if v.Last() != w.trace.Events[len(w.trace.Events)-1].Seq {
+			t.Errorf("the proof of %s doesn't end with the event that completes it: %v", code, v.Events)
+		}
+		var parts []string
+		for _, seq := range v.Events {
+			e := &w.trace.Events[seq-1]
+			name := ""
+			if e.Node != None {
+				name = w.nodes[e.Node].name
+			} else {
+				name = w.clients[e.Client].name
+			}
+			parts = append(parts, name+" "+e.Kind.String())
+		}
+		return strings.Join(parts, ", ")
+	}
+	t.Fatalf("no %s:\n\t%s", code, strings.Join(story(w), "\n\t"))
+	return ""
+}
+
+func expectProof(t *testing.T, w *World, code Code, want string) {
+	t.Helper()
+	if got := proofOf(t, w, code); got != want {
+		t.Errorf("the proof is\n\t%s\nexpected\n\t%s\n\t%s", got, want, strings.Join(story(w), "\n\t"))
+	}
+}
+
+// jumps makes the clock of n1 jump, and evicts drops the lock's record there.
+func (h *hand) jumps(by time.Duration) *hand {
+	ch := h.change("A1", max(0, h.w.State().LockRecord(0).Expires-by))
+	return h.emit(Event{Kind: KindNodeStep, Client: None, Node: 0, By: by, Changes: []Change{ch}})
+}
+
+func (h *hand) evicts() *hand {
+	return h.emit(Event{Kind: KindEvict, Client: None, Node: 0, Changes: []Change{h.change("", 0)}})
+}
+
+// TestProofOfADoubleGrant: between the two grants stands what the first holder's
+// record was lost to, and what brought that about.
+func TestProofOfADoubleGrant(t *testing.T) {
+	kept := func(cfg *Config) { cfg.Nodes[0].Persistence = PersistAlways }
+	late := func(cfg *Config) { cfg.Replicas, cfg.Lag = 1, time.Minute }
+	for name, tc := range map[string]struct {
+		with func(*Config)
+		do   func(*World)
+		lost string
+	}{
+		"a jump that makes it due": {do: func(w *World) {
+			inject(t, w, NodeStep{"n1", 11 * sec})
+		}, lost: "n1 node-clock-step, n1 expire"},
+		"a jump that makes it due sooner": {do: func(w *World) {
+			inject(t, w, NodeStep{"n1", 3 * sec})
+			w.Wait(8 * sec)
+		}, lost: "n1 node-clock-step, n1 expire"},
+		"two jumps": {do: func(w *World) {
+			inject(t, w, NodeStep{"n1", 6 * sec}, NodeStep{"n1", 5 * sec})
+		}, lost: "n1 node-clock-step, n1 node-clock-step, n1 expire"},
+		"a jump that another took back in part": {do: func(w *World) {
+			inject(t, w, NodeStep{"n1", 6 * sec}, NodeStep{"n1", -sec})
+			w.Wait(6 * sec)
+		}, lost: "n1 node-clock-step, n1 expire"},
+		"a jump after two that made up for each other": {do: func(w *World) {
+			inject(t, w, NodeStep{"n1", 3 * sec}, NodeStep{"n1", -3 * sec}, NodeStep{"n1", 11 * sec})
+		}, lost: "n1 node-clock-step, n1 expire"},
+		"an eviction": {do: func(w *World) {
+			inject(t, w, Evict{"n1"})
+		}, lost: "n1 evict"},
+		"an eviction after a jump": {do: func(w *World) {
+			inject(t, w, NodeStep{"n1", 3 * sec}, Evict{"n1"})
+		}, lost: "n1 evict"},
+		"a restart": {do: func(w *World) {
+			inject(t, w, Down{"n1"}, Up{"n1"})
+		}, lost: "n1 down, n1 up"},
+		"the first of two restarts": {do: func(w *World) {
+			inject(t, w, Down{"n1"}, Up{"n1"}, Down{"n1"}, Up{"n1"})
+		}, lost: "n1 down, n1 up"},
+		"an eviction after a restart that lost nothing": {with: kept, do: func(w *World) {
+			inject(t, w, Down{"n1"}, Up{"n1"}, Evict{"n1"})
+		}, lost: "n1 evict"},
+		"a jump before a restart that lost nothing": {with: kept, do: func(w *World) {
+			inject(t, w, NodeStep{"n1", 3 * sec}, Down{"n1"}, Up{"n1"})
+			w.Wait(8 * sec)
+		}, lost: "n1 node-clock-step, n1 expire"},
+		"a promotion": {with: late, do: func(w *World) {
+			inject(t, w, Down{"n1"}, Failover{To: "n1r1"})
+		}, lost: "n1 down, n1r1 failover"},
+		"a promotion beside a master that lives": {with: late, do: func(w *World) {
+			inject(t, w, Failover{To: "n1r1", Stay: []string{"A"}})
+		}, lost: "n1r1 failover"},
+		"what came before the promotion": {with: late, do: func(w *World) {
+			inject(t, w, Evict{"n1"}, Down{"n1"}, Failover{To: "n1r1"})
+		}, lost: "n1 evict"},
+		"a restart before the promotion": {with: late, do: func(w *World) {
+			inject(t, w, Down{"n1"}, Up{"n1"}, Failover{To: "n1r1"})
+		}, lost: "n1 down, n1 up"},
+		"what came after a promotion that lost nothing": {with: replicated, do: func(w *World) {
+			w.Wait(sec)
+			inject(t, w, Down{"n1"}, Failover{To: "n1r1"}, Evict{"n1r1"})
+		}, lost: "n1r1 evict"},
+		"what the replica had lost before": {with: replicated, do: func(w *World) {
+			w.Wait(sec)
+			inject(t, w, NodeStep{"n1r1", 11 * sec}, Down{"n1"}, Failover{To: "n1r1"})
+		}, lost: "n1r1 node-clock-step, n1r1 expire, n1 down, n1r1 failover"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config(t, "setpx-lua", "A", "B")
+			if tc.with != nil {
+				tc.with(&cfg)
+			}
+			w := newWorld(t, cfg)
+			until(t, w, "A", KindGranted)
+			tc.do(w)
+			until(t, w, "B", KindGranted)
+			expectProof(t, w, DG, "A granted, "+tc.lost+", B granted")
+		})
+	}
+}
+
+// TestProofNamesNoJumpThatMadeNoDifference: the record expires at the instant at
+// which it was due when it was stored, or later.
+func TestProofNamesNoJumpThatMadeNoDifference(t *testing.T) {
+	for name, jumps := range map[string][]Fault{
+		"forward and back":         {NodeStep{"n1", 3 * sec}, NodeStep{"n1", -3 * sec}},
+		"forward and further back": {NodeStep{"n1", 3 * sec}, NodeStep{"n1", -4 * sec}},
+		"back and forward":         {NodeStep{"n1", -3 * sec}, NodeStep{"n1", 3 * sec}},
+		"back, and less forward":   {NodeStep{"n1", -3 * sec}, NodeStep{"n1", 2 * sec}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, config(t, "setpx-lua", "A", "B"))
+			until(t, w, "A", KindEnter)
+			inject(t, w, jumps...)
+			w.Wait(12 * sec)
+			until(t, w, "B", KindEnter)
+			expectProof(t, w, OV, "A enter, n1 expire, B enter")
+		})
+	}
+
+	// A jump before there was a record.
+	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
+	inject(t, w, NodeStep{"n1", 11 * sec})
+	until(t, w, "A", KindEnter)
+	w.Wait(12 * sec)
+	until(t, w, "B", KindEnter)
+	expectProof(t, w, OV, "A enter, n1 expire, B enter")
+
+	// A jump at the very instant at which the record was due; and one that an
+	// extension has made up for.
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindEnter).at(10 * sec)
+	h.jumps(11*sec).expires().does("A", KindLapse).holds("B", 20*sec).does("B", KindEnter)
+	expectProof(t, h.w, OV, "A enter, n1 expire, B enter")
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindEnter)
+	h.jumps(3*sec).sets("A", "A1", 12*sec).at(12*sec).expires().does("A", KindLapse).holds("B", 20*sec).does("B", KindEnter)
+	expectProof(t, h.w, OV, "A enter, n1 expire, B enter")
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindEnter)
+	h.jumps(3*sec).at(7*sec).expires().holds("B", 20*sec).does("B", KindEnter)
+	expectProof(t, h.w, OV, "A enter, n1 node-clock-step, n1 expire, B enter") // by hand as well, where it did make a difference
+}
+
+// TestProofWithAQuorum: of several records the one is named that the holder could
+// not do without.
+func TestProofWithAQuorum(t *testing.T) {
+	w := newWorld(t, config(t, "redlock", "A", "B"))
+	until(t, w, "A", KindGranted)
+	inject(t, w, NodeStep{"n5", 11 * sec}, Evict{"n4"}, Down{"n3"}, Up{"n3"}, Evict{"n2"})
+	until(t, w, "B", KindGranted)
+	expectProof(t, w, DG, "A granted, n3 down, n3 up, B granted")
+}
+
+// TestProofOfALossBeforeTheGrant: A's record is gone before A is told that it has
+// the lock.
+func TestProofOfALossBeforeTheGrant(t *testing.T) {
+	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
+	until(t, w, "A", KindSend)
+	w.Wait(time.Millisecond)
+	inject(t, w, NodeStep{"n1", 11 * sec})
+	until(t, w, "A", KindGranted)
+	until(t, w, "B", KindGranted)
+	expectProof(t, w, DG, "n1 node-clock-step, n1 expire, A granted, B granted")
+}
+
+// TestProofKeepsAcquisitionsApart: how a client's earlier record was lost has
+// nothing to do with the one that it lost last.
+func TestProofKeepsAcquisitionsApart(t *testing.T) {
+	over := []Kind{KindRelease, KindReleased}
+
+	// The second time Redis says yes and has stored nothing.
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).evicts().does("A", over...)
+	h.does("A", KindAcquire).granted("A", 20*sec).holds("B", 20*sec)
+	expectProof(t, h.w, DG, "A granted, B granted")
+
+	// A duplicate of the first SET arrives after the second record is gone.
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).sets("A", "", 0).does("A", over...)
+	h.holds("A", 10*sec).jumps(11 * sec).expires()
+	h.w.emit(Event{Kind: KindExecute, Copy: true, Client: 0, Node: 0, Ref: None, Acq: 1, Args: []string{"SET"}, Changes: []Change{h.change("A1", 10*sec)}})
+	h.evicts().holds("B", 20*sec)
+	expectProof(t, h.w, DG, "A granted, n1 node-clock-step, n1 expire, B granted")
+}
+
+// TestProofOfAGap: the extension has stored the record anew, and the proof knows
+// how it was lost all the same.
+func TestProofOfAGap(t *testing.T) {
+	for name, tc := range map[string]struct {
+		faults []Fault
+		lost   string
+	}{
+		"a restart": {[]Fault{Down{"n1"}, Up{"n1"}}, "n1 down, n1 up"},
+		"a jump":    {[]Fault{NodeStep{"n1", time.Hour}}, "n1 node-clock-step, n1 expire"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config(t, "extend-recreate", "A")
+			cfg.Clients[0].Extend = true
+			w := newWorld(t, cfg)
+			until(t, w, "A", KindEnter)
+			inject(t, w, tc.faults...)
+			until(t, w, "A", KindExtended)
+			expectProof(t, w, GAP, tc.lost+", A extended")
+		})
+	}
+}
