@@ -144,6 +144,8 @@ func (t *Trace) leftBehind(s *State) string {
 			return "Nobody holds it; somebody's record stays."
 		case s.Clients[owner].Crashed:
 			return fmt.Sprintf("Nobody alive holds it; dead %s's record stays.", t.Clients[owner])
+		case s.Clients[owner].Phase == PhaseRelease:
+			return fmt.Sprintf("Nobody holds it; %s is releasing it.", t.Clients[owner])
 		case s.Clients[owner].Phase != PhaseAcquire:
 			return fmt.Sprintf("Nobody holds it; %s's record stays.", t.Clients[owner])
 		}
@@ -155,7 +157,7 @@ func (t *Trace) leftBehind(s *State) string {
 func (t *Trace) holder(s *State, client int) string {
 	name, l := t.Clients[client], &s.Clients[client].Lease
 	if !l.Live {
-		return fmt.Sprintf("%s thinks it holds the lock, but its lease ended at %s.", name, Brief(l.Deadline))
+		return fmt.Sprintf("%s thinks it has the lock; its lease ended at %s.", name, Brief(l.Deadline))
 	}
 	if owner, split := s.Quorum(t.Need); owner != client {
 		has := "Redis has no record of it"
@@ -167,7 +169,7 @@ func (t *Trace) holder(s *State, client int) string {
 		case split:
 			has = "Redis has somebody's record"
 		}
-		return name + " thinks it holds the lock, but " + has + "."
+		return name + " thinks it has the lock; " + has + "."
 	}
 	if l.Deadline == Never {
 		return name + " holds the lock, without a deadline."

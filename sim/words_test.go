@@ -53,13 +53,14 @@ func TestHolders(t *testing.T) {
 		{holdersOf(1, []ClientState{idle, idle}, 0), "Nobody holds it; A's record stays."},
 		{holdersOf(1, []ClientState{{Crashed: true}, idle}, 0), "Nobody alive holds it; dead A's record stays."},
 		{holdersOf(1, []ClientState{{Phase: PhaseAcquire}, idle}, 0), "Nobody holds the lock."},
+		{holdersOf(1, []ClientState{{Phase: PhaseRelease}, idle}, 0), "Nobody holds it; A is releasing it."},
 		{holdersOf(1, []ClientState{believes, idle}, 0), "A holds the lock, until 2s."},
 		{holdersOf(1, []ClientState{endless, idle}, 0), "A holds the lock, without a deadline."},
-		{holdersOf(1, []ClientState{believes, idle}, None), "A thinks it holds the lock, but Redis has no record of it."},
-		{holdersOf(1, []ClientState{believes, idle}, 1), "A thinks it holds the lock, but Redis has B's record."},
-		{holdersOf(2, []ClientState{believes, idle}, 0, None, 1), "A thinks it holds the lock, but it has too few nodes."},
+		{holdersOf(1, []ClientState{believes, idle}, None), "A thinks it has the lock; Redis has no record of it."},
+		{holdersOf(1, []ClientState{believes, idle}, 1), "A thinks it has the lock; Redis has B's record."},
+		{holdersOf(2, []ClientState{believes, idle}, 0, None, 1), "A thinks it has the lock; it has too few nodes."},
 		{holdersOf(2, []ClientState{believes, idle}, 0, 1, 0), "A holds the lock, until 2s."},
-		{holdersOf(1, []ClientState{over, idle}, 0), "A thinks it holds the lock, but its lease ended at 2s."},
+		{holdersOf(1, []ClientState{over, idle}, 0), "A thinks it has the lock; its lease ended at 2s."},
 		{holdersOf(1, []ClientState{over, believes}, 1), "A (lease over) and B believe they hold it."},
 	} {
 		if tt.got != tt.want {
