@@ -154,3 +154,11 @@ func (f *finding) badge(g *glyphs) span {
 	}
 	return span{g.bad + f.verdict.Worst(), inkBreach}
 }
+
+// sign is the badge without its code, for where the words follow.
+func (f *finding) sign(g *glyphs) span {
+	s := f.badge(g)
+	_, rest, _ := nextGlyph(s.text)
+	s.text = s.text[:len(s.text)-len(rest)]
+	return s
+}

@@ -289,7 +289,7 @@ func (h *home) drawStory(c *canvas, r rect) {
 func (h *home) story(width int) []line {
 	sc, st := h.lib.scenarios[h.row], h.lib.strategies[h.column]
 	f := h.board.at(h.row, h.column)
-	lines := []line{{{sc.Title, inkStrong}, {"  with ", inkDim}, {st.Name, inkStrong}}, {f.badge(&h.theme.glyphs), {"  " + f.words(), inkPlain}}}
+	lines := []line{{{sc.Title, inkStrong}, {"  with ", inkDim}, {st.Name, inkStrong}}, {f.sign(&h.theme.glyphs), {" " + f.words(), inkPlain}}}
 	if h.board.unexpected(h.row, h.column) {
 		want, _ := sc.Expect(st.Name)
 		lines = append(lines, line{{"? the scenario expects " + want.String(), inkBreach}})

@@ -21,6 +21,10 @@ func (p *player) narration(width int) []line {
 		t.gap()
 		p.tellNext(&t)
 	}
+	if p.pupil == nil && p.pos > 0 && p.pos == p.reel.last() {
+		t.gap()
+		p.tellEnd(&t)
+	}
 	for _, n := range p.reel.notes(p.pos) {
 		t.gap()
 		p.tellNote(&t, n)
@@ -111,6 +115,22 @@ func (p *player) tellLesson(t *teller) {
 	}
 	t.gap()
 	t.add(inkStrong, "", text)
+}
+
+// tellEnd says what the run came to, and why: in the scenario's words if it has any
+// for this verdict, and else in the monitors'.
+func (p *player) tellEnd(t *teller) {
+	verdict := p.reel.trace.Verdict()
+	f := finding{known: true, verdict: verdict}
+	t.lines = append(t.lines, line{{" ", inkPlain}, f.sign(&p.theme.glyphs), {" " + f.words(), inkStrong}})
+	sc, lock := p.lib.scenarios[p.scenario], p.reel.trace.Strategy
+	if want, known := sc.Expect(lock); p.title == "" && known && want.String() == verdict.String() && sc.Because(lock) != "" {
+		t.add(inkPlain, "", sc.Because(lock))
+		return
+	}
+	for _, b := range p.reel.breaches {
+		t.add(inkPlain, "", fmt.Sprintf("%s: %s", b.Code, b.Text))
+	}
 }
 
 // tellNext says what the rung came to, and how the course goes on.
