@@ -18,6 +18,7 @@ type monitors struct {
 	losses   losses
 	lost     []int    // per client: Seq at which its current lease's ownership was lost, or None
 	lostTo   []int    // per client: the at of the loss that this was, or None
+	asleep   []int    // per client: the server whose going down that was, or None
 	extended []int    // per client: Seq of the newest command of an extension that isn't reported yet, or None
 	read     []answer // per client: the reply that it read last
 	blocked  blocking
@@ -47,10 +48,11 @@ func (m *monitors) reset(w *World) {
 	m.losses.reset(w.state)
 	m.lost = slices.Grow(m.lost[:0], len(w.clients))[:len(w.clients)]
 	m.lostTo = slices.Grow(m.lostTo[:0], len(w.clients))[:len(w.clients)]
+	m.asleep = slices.Grow(m.asleep[:0], len(w.clients))[:len(w.clients)]
 	m.extended = slices.Grow(m.extended[:0], len(w.clients))[:len(w.clients)]
 	m.read = slices.Grow(m.read[:0], len(w.clients))[:len(w.clients)]
 	for i := range m.lost {
-		m.lost[i], m.lostTo[i], m.extended[i] = None, None, None
+		m.lost[i], m.lostTo[i], m.asleep[i], m.extended[i] = None, None, None, None
 		m.read[i] = answer{seq: None}
 	}
 	m.blocked = blocking{}
@@ -286,11 +288,20 @@ func (m *monitors) owned(a Acquisition) int {
 // ownership follows whether a believer's records have been lost on too many nodes.
 func (m *monitors) ownership(e *Event) {
 	for i := range m.s.Clients {
-		if !m.s.Clients[i].Lease.Believed || m.lost[i] != None {
+		if !m.s.Clients[i].Lease.Believed {
 			continue
 		}
-		if m.owned(m.s.Acquisition(i)) < m.w.cfg.Strategy.Quorum() {
+		has := m.owned(m.s.Acquisition(i)) >= m.w.cfg.Strategy.Quorum()
+		switch {
+		case !has && m.lost[i] == None:
 			m.lose(i, e.Seq)
+			if m.asleep[i] = None; e.Kind == KindDown {
+				m.asleep[i] = e.Node
+			}
+		case has && m.lost[i] != None && e.Kind == KindUp && e.Node == m.asleep[i]:
+			// The server has the record on its disk: nobody could get the lock meanwhile,
+			// and nothing was lost.
+			m.lost[i], m.lostTo[i] = None, None
 		}
 	}
 }

@@ -144,9 +144,18 @@ func (p *Puppet) number(c *conn) int {
 	return len(p.conns) - 1
 }
 
-// Forget numbers connections from 0 again: between two cycles, when none is of
-// any more interest.
-func (p *Puppet) Forget() { p.conns = p.conns[:0] }
+// Forget numbers connections from 0 again, and drops threads that have ended: between
+// two cycles, when none is of any more interest.
+func (p *Puppet) Forget() {
+	p.conns = p.conns[:0]
+	for _, t := range p.c.threads[1:] {
+		if !t.over {
+			return
+		}
+	}
+	clear(p.c.threads[1:])
+	p.c.threads = p.c.threads[:1]
+}
 
 // Closed reports whether the client has closed its nth connection.
 func (p *Puppet) Closed(n int) bool { return n < len(p.conns) && p.conns[n].closed }

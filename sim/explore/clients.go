@@ -99,8 +99,9 @@ type freshKey struct {
 	fingerprint   uint64
 }
 
-// clients is what is known of how clients behave. It grows by running their code:
-// workers do that at the same time, each with a player of its own.
+// clients is what is known of how clients behave. It grows by running their code, of
+// which there is little: what is known is found without a lock, but code runs in one
+// worker at a time, so that a lock with a global variable is told so and not crashed.
 type clients struct {
 	cfg       sim.Config
 	remembers bool // see Bounds
@@ -112,6 +113,7 @@ type clients struct {
 	replies   *interned[string]
 	ran       atomic.Int64 // operations that were really carried out
 
+	code  sync.Mutex // of who runs client code; never waited for by who holds mu, but in hire
 	mu    sync.Mutex // of who adds a moment, or takes a player
 	fresh map[freshKey]uint32
 	crew  [][]*player // by client
@@ -166,6 +168,8 @@ func (k *clients) close() error {
 }
 
 func (k *clients) hire(client int) (*player, error) {
+	k.code.Lock()
+	defer k.code.Unlock()
 	p, err := sim.NewPuppet(k.cfg, client)
 	if err != nil {
 		return nil, err
@@ -198,27 +202,19 @@ func (k *clients) after(e edge) (arrival, error) {
 
 // runOn goes on from a moment as long as there is only one way: while the client
 // does things that show it nothing. The player stands there now; to bring one back
-// later would cost the whole way again.
+// later would cost the whole way again. What goes wrong there is for whoever really
+// goes there: it may be nobody.
 func (k *clients) runOn(pl *player, id uint32) {
 	for {
 		e := edge{from: id}
-		if _, known := k.arrivals.get(e); known || !k.blind(k.at(id)) {
+		if _, known := k.arrivals.get(e); known || pl.at != id || !k.blind(k.at(id)) {
 			return
 		}
 		a, err := k.explore(pl, e)
 		if err != nil {
-			k.fail(err) // whoever goes there will be told
 			return
 		}
 		id = a.to
-	}
-}
-
-func (k *clients) fail(err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.fault == nil {
-		k.fault = err
 	}
 }
 
@@ -238,45 +234,71 @@ func (k *clients) blind(m *moment) bool {
 	return false
 }
 
-// explore lets a player go along an edge. If two do so at the same time they come
+// explore lets a player go along an edge. If two do so one after the other they come
 // to the same: the second finds it known.
-func (k *clients) explore(pl *player, e edge) (a arrival, err error) {
-	defer catch(&err)
-	from := k.at(e.from)
-	if pl.at != e.from {
-		if err := k.replay(pl, e.from); err != nil {
-			return arrival{}, err
-		}
-	}
-	told, err := k.feed(pl, from.client, e)
+func (k *clients) explore(pl *player, e edge) (arrival, error) {
+	m, told, key, err := k.carryOut(pl, e)
+	pl.at = nowhere // until it is known where it has come to
 	if err != nil {
-		return arrival{}, err
-	}
-	m := *from
-	m.parent, m.thread, m.seen, m.depth = e.from, e.thread, e.seen, from.depth+1
-	if m.depth > maxDepth {
-		return arrival{}, &Endless{Client: k.cfg.Clients[m.client].Name, Operations: maxDepth, Source: k.lineAt(pl, k.wayTo(e.from))}
-	}
-	m.tell(told)
-	key, joins := k.ending(pl, &m)
-	if err := k.describe(&m, pl); err != nil {
 		return arrival{}, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if known, is := k.arrivals.get(e); is {
-		a = *known
-	} else {
-		a = arrival{to: k.place(&m, key, joins), told: k.tellings.add(told)}
-		k.arrivals.put(e, a)
+		if i := differ(k.at(known.to), m); i >= 0 {
+			return arrival{}, k.wavers(m.client, k.at(known.to).plan(i), m.plan(i))
+		}
+		pl.at = k.standsAt(known.to, e)
+		return *known, nil
 	}
-	pl.at = a.to
+	a := arrival{to: k.place(m, key), told: k.tellings.add(told)}
+	k.arrivals.put(e, a)
+	pl.at = k.standsAt(a.to, e)
 	return a, nil
+}
+
+// nowhere is where a player stands that can't be relied on.
+const nowhere = 0
+
+// standsAt is where a player has come along an edge: at the moment, if that was found
+// on this way. Who has joined it on another goes on like all that are there, but has
+// another past.
+func (k *clients) standsAt(id uint32, e edge) uint32 {
+	if m := k.at(id); (edge{m.parent, m.thread, m.seen}) != e {
+		return nowhere
+	}
+	return id
+}
+
+// carryOut runs the client's code along an edge, after the way to its beginning if
+// the player stands elsewhere. The key is that of the cycle's end, if it is one.
+func (k *clients) carryOut(pl *player, e edge) (m *moment, told []telling, key *freshKey, err error) {
+	k.code.Lock()
+	defer k.code.Unlock()
+	defer catch(&err)
+	if pl.at != e.from {
+		if err := k.replay(pl, e.from); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	from := k.at(e.from)
+	if told, err = k.feed(pl, from.client, e); err != nil {
+		return nil, nil, nil, err
+	}
+	next := *from
+	m = &next
+	m.parent, m.thread, m.seen, m.depth = e.from, e.thread, e.seen, from.depth+1
+	if m.depth > maxDepth {
+		return nil, nil, nil, &Endless{Client: k.cfg.Clients[m.client].Name, Operations: maxDepth, Source: k.lineAt(pl, k.wayTo(e.from))}
+	}
+	m.tell(told)
+	key = k.ending(pl, m)
+	return m, told, key, k.describe(m, pl)
 }
 
 // ending tells whether the client has come to the end of a cycle, where it has
 // forgotten how it came there and branches join: in one moment for each key.
-func (k *clients) ending(pl *player, m *moment) (key freshKey, joins bool) {
+func (k *clients) ending(pl *player, m *moment) *freshKey {
 	m.fresh, m.over = false, false
 	others := false
 	for i := 1; i < pl.p.Threads(); i++ {
@@ -286,24 +308,26 @@ func (k *clients) ending(pl *player, m *moment) (key freshKey, joins bool) {
 	m.over = main.Over && !others
 	between := !others && main.Kind == sim.OpMark && main.Mark == sim.KindAcquire
 	if !m.over && (!between || k.remembers) {
-		return key, false
+		return nil
 	}
 	tokens, draws := pl.p.Draws()
-	key = freshKey{client: m.client, cycle: pl.p.Acquired(), over: m.over, tokens: tokens, draws: draws, fingerprint: pl.p.Fingerprint()}
+	key := &freshKey{client: m.client, cycle: pl.p.Acquired(), over: m.over, tokens: tokens, draws: draws, fingerprint: pl.p.Fingerprint()}
 	pl.p.Forget()
 	pl.base = pl.last + time.Hour
 	m.fresh, m.phase, m.granted, m.believes, m.inside, m.given = true, sim.PhaseIdle, true, false, false, false
-	return key, true
+	m.depth = 0 // it is the cycles that have to come to an end, whichever way there was the first
+	return key
 }
 
 // place is the number of a moment: a new one, unless it joins others.
-func (k *clients) place(m *moment, key freshKey, joins bool) uint32 {
-	if id, known := k.fresh[key]; joins && known {
-		return id
+func (k *clients) place(m *moment, key *freshKey) uint32 {
+	if key == nil {
+		return k.moments.add(*m)
 	}
-	id := k.moments.add(*m)
-	if joins {
-		k.fresh[key] = id
+	id, known := k.fresh[*key]
+	if !known {
+		id = k.moments.add(*m)
+		k.fresh[*key] = id
 	}
 	return id
 }
@@ -416,14 +440,14 @@ func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
 
 // take is a player that nobody else has: one that stands at a moment already, or a
 // new one, or the one that has been idle longest.
-func (k *clients) take(id uint32) (*player, error) {
+func (k *clients) take(id uint32) (pl *player, err error) {
+	defer catch(&err)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.fault != nil {
 		return nil, k.fault
 	}
 	client := k.at(id).client
-	var pl *player
 	for _, other := range k.crew[client] {
 		switch {
 		case other.busy:
@@ -432,7 +456,6 @@ func (k *clients) take(id uint32) (*player, error) {
 		}
 	}
 	if pl == nil || pl.at != id && len(k.crew[client]) < playersEach {
-		var err error
 		if pl, err = k.hire(client); err != nil {
 			return nil, err
 		}
@@ -522,19 +545,41 @@ func (k *clients) recheck() error {
 // faithful: the same history must lead to the same next operation. Otherwise the
 // strategy looks at something that it wasn't given.
 func (k *clients) faithful(pl *player, id uint32) error {
-	m := k.at(id)
-	for i := range int(m.count) {
-		op, want := pl.p.Op(i), m.threads[i]
-		same := op.Over == want.over
-		if same && !op.Over {
-			same = op.Kind == want.kind && op.Conn == int(want.conn) && op.Mark == want.mark && (op.Kind != sim.OpSend || pack(op.Args) == *k.commands.value(want.cmd)) &&
-				(op.Kind != sim.OpSleep || int32(op.Sleep/time.Millisecond) == want.sleep)
-		}
-		if !same {
-			return &Nondeterminism{Client: k.cfg.Clients[m.client].Name, Once: k.planText(want), Again: opText(op)}
-		}
+	is := *k.at(id)
+	if err := k.describe(&is, pl); err != nil {
+		return err
+	}
+	if i := differ(k.at(id), &is); i >= 0 {
+		return k.wavers(is.client, k.at(id).plan(i), is.plan(i))
 	}
 	return nil
+}
+
+// differ is the first thread that is about to do different things in two moments, or -1.
+func differ(a, b *moment) int {
+	for i := range max(a.count, b.count) {
+		p, q := a.plan(int(i)), b.plan(int(i))
+		same := p.over == q.over
+		if same && !p.over {
+			same = p.kind == q.kind && p.wall == q.wall && p.conn == q.conn && p.mark == q.mark && p.cmd == q.cmd && p.sleep == q.sleep
+		}
+		if !same {
+			return int(i)
+		}
+	}
+	return -1
+}
+
+// plan is what a thread is about to do: nothing, if there is no such thread.
+func (m *moment) plan(thread int) plan {
+	if thread >= int(m.count) {
+		return plan{over: true}
+	}
+	return m.threads[thread]
+}
+
+func (k *clients) wavers(client int, once, again plan) error {
+	return &Nondeterminism{Client: k.cfg.Clients[client].Name, Once: k.planText(once), Again: k.planText(again)}
 }
 
 // Nondeterminism is the error of a strategy that does different things although it
@@ -574,26 +619,15 @@ func at(s sim.Source) string {
 }
 
 func (k *clients) planText(p plan) string {
-	if p.over {
-		return "nothing"
-	}
-	op := sim.Op{Kind: p.kind, Mark: p.mark, Sleep: time.Duration(p.sleep) * time.Millisecond}
-	if p.kind == sim.OpSend {
-		op.Args = unpack(*k.commands.value(p.cmd))
-	}
-	return opText(op)
-}
-
-func opText(op sim.Op) string {
 	switch {
-	case op.Over:
+	case p.over:
 		return "nothing"
-	case op.Kind == sim.OpSend:
-		return sim.CommandText(op.Args)
-	case op.Kind == sim.OpSleep:
-		return "a sleep of " + sim.Duration(op.Sleep)
-	case op.Kind == sim.OpMark:
-		return op.Mark.String()
+	case p.kind == sim.OpSend:
+		return sim.CommandText(unpack(*k.commands.value(p.cmd)))
+	case p.kind == sim.OpSleep:
+		return "a sleep of " + sim.Duration(time.Duration(p.sleep)*time.Millisecond)
+	case p.kind == sim.OpMark:
+		return p.mark.String()
 	}
-	return [...]string{sim.OpStart: "its start", sim.OpReceive: "waiting for a reply", sim.OpClock: "a look at a clock", sim.OpRead: "a read", sim.OpWrite: "a write"}[op.Kind]
+	return [...]string{sim.OpStart: "its start", sim.OpReceive: "waiting for a reply", sim.OpClock: "a look at a clock", sim.OpRead: "a read", sim.OpWrite: "a write"}[p.kind]
 }

@@ -254,6 +254,9 @@ func (x *explorer) refresh(i int) {
 	c := &x.s.clients[i]
 	x.hangUp(i, 0xffff)
 	c.since, c.grantSent, c.stamp = unset, 0, unset
+	for t := 1; t < maxThreads; t++ { // that were there
+		c.waits[t], c.due[t], c.sent[t], c.turn[t] = false, 0, 0, 0
+	}
 	c.inbox, c.torn, c.gone = 0, 0, 0
 	c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = 0, 0, false, false, false, gapNone
 	x.s.rank()
