@@ -63,7 +63,8 @@ type Bounds struct {
 	Switches int           // how often a client may act after another one did; 0 is as often as it likes
 	// Remembers: a lock may know more of an earlier cycle than its own fields and its
 	// draws show, in what a closure has captured. Nothing is taken for forgotten then
-	// between two cycles, and there are more states.
+	// between two cycles, and there are more states. What is captured may be shared by
+	// clients, too: the code runs in one worker at a time.
 	Remembers bool
 }
 

@@ -99,9 +99,9 @@ type freshKey struct {
 	fingerprint   uint64
 }
 
-// clients is what is known of how clients behave. It grows by running their code, of
-// which there is little: what is known is found without a lock, but code runs in one
-// worker at a time, so that a lock with a global variable is told so and not crashed.
+// clients is what is known of how clients behave. It grows by running their code:
+// workers do that at the same time, each with a player of its own, unless the code may
+// share something between clients that are none of its business.
 type clients struct {
 	cfg       sim.Config
 	remembers bool // see Bounds
@@ -113,7 +113,7 @@ type clients struct {
 	replies   *interned[string]
 	ran       atomic.Int64 // operations that were really carried out
 
-	code  sync.Mutex // of who runs client code; never waited for by who holds mu, but in hire
+	code  sync.Mutex // see alone
 	mu    sync.Mutex // of who adds a moment, or takes a player
 	fresh map[freshKey]uint32
 	crew  [][]*player // by client
@@ -168,8 +168,7 @@ func (k *clients) close() error {
 }
 
 func (k *clients) hire(client int) (*player, error) {
-	k.code.Lock()
-	defer k.code.Unlock()
+	defer k.alone()()
 	p, err := sim.NewPuppet(k.cfg, client)
 	if err != nil {
 		return nil, err
@@ -257,6 +256,18 @@ func (k *clients) explore(pl *player, e edge) (arrival, error) {
 	return a, nil
 }
 
+// alone keeps other workers from running client code until its result is called, if
+// the lock is one that may have variables in closures: its clients share them, and a
+// lock without a guard for them is to be told that it isn't deterministic, and not to
+// end the program. Who has code may ask for mu only when it is given back.
+func (k *clients) alone() func() {
+	if !k.remembers {
+		return func() {}
+	}
+	k.code.Lock()
+	return k.code.Unlock
+}
+
 // nowhere is where a player stands that can't be relied on.
 const nowhere = 0
 
@@ -273,8 +284,7 @@ func (k *clients) standsAt(id uint32, e edge) uint32 {
 // carryOut runs the client's code along an edge, after the way to its beginning if
 // the player stands elsewhere. The key is that of the cycle's end, if it is one.
 func (k *clients) carryOut(pl *player, e edge) (m *moment, told []telling, key *freshKey, err error) {
-	k.code.Lock()
-	defer k.code.Unlock()
+	defer k.alone()()
 	defer catch(&err)
 	if pl.at != e.from {
 		if err := k.replay(pl, e.from); err != nil {

@@ -14,7 +14,7 @@ import (
 // Options are how a search is made. They have no influence on what it finds, as
 // long as it comes to its end.
 type Options struct {
-	Workers int   // 0 is one a core; each runs client code, at the same time as the others
+	Workers int   // 0 is one a core
 	Memory  int64 // bytes that the states and what is remembered may take; 0 is without limit
 	// Progress is called about five times a second.
 	Progress func(Progress)

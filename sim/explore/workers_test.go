@@ -1,0 +1,203 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim"
+	"lockstep/strategies"
+)
+
+// With any number of workers a search says the same: of a lock that goes wrong where
+// no schedule goes, of threads that an earlier cycle has left, of a way without end.
+func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
+	t.Parallel()
+	looks := func(m *mutant, n int) {
+		for range n {
+			m.Clock.Monotonic()
+		}
+	}
+	acquires := map[string]func(ctx context.Context, m *mutant) (*strategies.Lease, error){
+		"panics where nobody goes": func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+			l, err := rightAcquire(ctx, m)
+			if err != nil {
+				looks(m, 20)
+				m.Clock.Sleep(ctx, 20*time.Second)
+				panic("boom")
+			}
+			return l, err
+		},
+		"threads in some cycles": func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+			l, err := rightAcquire(ctx, m)
+			if err != nil {
+				looks(m, 6)
+				return nil, err
+			}
+			m.Go(func() { looks(m, 3); m.nodes[0].Get(ctx, m.key) })
+			return l, err
+		},
+		"no end in some cycles": func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+			l, err := rightAcquire(ctx, m)
+			if err != nil {
+				looks(m, 600)
+			}
+			return l, err
+		},
+	}
+	for name, acquire := range acquires {
+		t.Run(name, func(t *testing.T) {
+			m := mutant{acquire: acquire, release: rightRelease}
+			b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 2, TTL: 12 * time.Second, Codes: sim.Verdict{sim.DG}}
+			switch name {
+			case "panics where nobody goes":
+				b.Switches = 1
+			case "threads in some cycles":
+				b.Faults[Pause] = 1
+			}
+			first := ""
+			for i := range 6 {
+				workers := []int{1, 2, 8}[i%3]
+				r, err := Run(context.Background(), b, Options{Workers: workers})
+				said := fmt.Sprint(err)
+				if err == nil {
+					said = fmt.Sprint(r.Complete, r.States, r.Transitions, r.Commands, r.Operations, r.Found)
+				}
+				if first == "" {
+					first = said
+				}
+				if said != first {
+					t.Fatalf("%d workers: %s; and one: %s", workers, said, first)
+				}
+			}
+			t.Log(first)
+		})
+	}
+}
+
+// A lock that can't be made is an error of the search, whoever makes it.
+func TestConstructorPanics(t *testing.T) {
+	for _, workers := range []int{1, 8} {
+		var made atomic.Int64
+		s := mutantStrategy(mutant{acquire: rightAcquire, release: rightRelease}, 1)
+		right := s.New
+		s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+			if made.Add(1) > 12 {
+				panic("pool exhausted")
+			}
+			return right(nodes, key, o)
+		}
+		b := Bounds{Strategy: s, Clients: 2, Cycles: 2, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1, ReplyLost: 1}}
+		_, err := Run(context.Background(), b, Options{Workers: workers})
+		var p *sim.Panic
+		if !errors.As(err, &p) {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+	}
+}
+
+// A lock that starts a thread more now and then is not deterministic.
+func TestThreadsThatWaver(t *testing.T) {
+	var n atomic.Int64
+	m := mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		l, err := rightAcquire(ctx, m)
+		if n.Add(1)%3 == 0 {
+			m.Go(func() { m.Clock.Sleep(ctx, time.Second) })
+		}
+		return l, err
+	}}
+	b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 1, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1, ReplyLost: 1}}
+	_, err := Run(context.Background(), b, Options{Workers: 2})
+	var wild *Nondeterminism
+	if !errors.As(err, &wild) {
+		t.Errorf("nobody noticed: %v", err)
+	}
+}
+
+// What several workers remember at the same time has one number, and is all there.
+func TestMemoOfMany(t *testing.T) {
+	const workers, keys = 8, 20_000
+	m := newMemo[int, int]()
+	var numbers [workers][keys]uint32
+	together(workers, func(w int) {
+		for _, k := range order(w, keys) {
+			numbers[w][k] = m.put(k, -k)
+			if v, known := m.get(k); !known || *v != -k {
+				t.Errorf("%d is not remembered", k)
+			}
+		}
+	})
+	if m.len() != keys {
+		t.Errorf("%d keys are %d", keys, m.len())
+	}
+	for w := range workers {
+		if numbers[w] != numbers[0] {
+			t.Fatal("a key has two numbers")
+		}
+	}
+	all := slices.Sorted(slices.Values(numbers[0][:]))
+	if all[0] != 1 || all[keys-1] != keys || len(slices.Compact(all)) != keys {
+		t.Error("two keys have one number, or one has none")
+	}
+}
+
+// What several workers add at the same time is there once, and whole.
+func TestVisitedByMany(t *testing.T) {
+	const workers, states = 8, 100_000
+	for _, width := range []int{1, 3, 9} {
+		v := newVisited(width)
+		state := func(n int) []uint32 {
+			s := make([]uint32, width)
+			for i := range s {
+				s[i] = uint32(n >> (7 * i))
+			}
+			s[0] = uint32(n)
+			return s
+		}
+		together(workers, func(w int) {
+			var batch []uint32
+			var digests []uint64
+			for i, n := range order(w, states) {
+				if batch = append(batch, state(n)...); i%50 == 49 {
+					digests = v.addAll(batch, digests)
+					batch = batch[:0]
+				}
+			}
+			v.addAll(batch, digests)
+		})
+		sizes, total := v.sizes()
+		if total != states {
+			t.Errorf("width %d: %d states are %d", width, states, total)
+		}
+		seen := map[uint32]bool{}
+		for i, n := range sizes {
+			all := v.read(i, 0, n, nil)
+			for at := 0; at < len(all); at += width {
+				s := all[at : at+width]
+				if seen[s[0]] || !slices.Equal(s, state(int(s[0]))) {
+					t.Fatalf("width %d: %v is there twice, or torn", width, s)
+				}
+				seen[s[0]] = true
+			}
+		}
+	}
+}
+
+func together(n int, do func(worker int)) {
+	var wg sync.WaitGroup
+	for w := range n {
+		wg.Go(func() { do(w) })
+	}
+	wg.Wait()
+}
+
+// order is another one for each worker, and always the same.
+func order(worker, n int) []int { return rand.New(rand.NewPCG(uint64(worker), 1)).Perm(n) }
