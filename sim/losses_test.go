@@ -234,3 +234,20 @@ func TestProofOfAGap(t *testing.T) {
 		})
 	}
 }
+
+// TestNoGapWhereNothingWasLost: a server that comes back with the record on its disk
+// has kept everybody else out all along.
+func TestNoGapWhereNothingWasLost(t *testing.T) {
+	for persistence, gap := range map[Persistence]bool{PersistNone: true, PersistAlways: false} {
+		cfg := config(t, "extend-recreate", "A")
+		cfg.Clients[0].Extend = true
+		cfg.Nodes[0].Persistence = persistence
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindEnter)
+		inject(t, w, Down{"n1"}, Up{"n1"})
+		until(t, w, "A", KindExtended)
+		if got := slices.Contains(w.Verdict(), GAP); got != gap {
+			t.Errorf("persistence %s: GAP %t, want %t", persistence, got, gap)
+		}
+	}
+}
