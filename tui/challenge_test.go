@@ -225,8 +225,9 @@ func TestChallengeScreens(t *testing.T) {
 func BenchmarkHint(b *testing.B) {
 	st, _ := scenarios.FindStrategy("getset-expired")
 	for b.Loop() {
-		s := &sandbox{here: &branch{}, challenge: &challenge{}}
-		s.guide = &guide{find: newStage(locksOnly(), nil, Options{}, plainTheme(false)).newGuide, bounds: explore.Defaults(st), goal: sim.SW}
+		stage := newStage(locksOnly(), nil, Options{}, plainTheme(false))
+		s := &sandbox{player: &player{stage: stage}, here: &branch{}, challenge: &challenge{}}
+		s.guide = &guide{find: stage.newGuide, bounds: explore.Defaults(st), goal: sim.SW}
 		if h := s.ask()().(hinted); h.err != nil {
 			b.Fatal(h.err)
 		}
