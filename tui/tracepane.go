@@ -37,11 +37,22 @@ func (p *player) traceLine(row traceRow, width int) line {
 		mark = p.theme.pointer + " "
 	}
 	l := line{{mark, inkBreach}, {fmt.Sprintf("%11s #%-4d ", sim.Instant(e.At), e.Seq), inkDim},
-		{padded(name, 6), k}, {" " + padded(e.Kind.String(), 9) + " ", inkDim}, {t.Text(e), text}}
+		{padded(name, 6), k}, {" " + p.kind(e, width) + " ", inkDim}, {t.Text(e), text}}
 	if row.pos == p.pos {
 		return l.fitted(width, p.theme.more).lit(width)
 	}
 	return l
+}
+
+// kind is an event's, in a column that has room for the longest where there is room for
+// text beside it.
+func (p *player) kind(e *sim.Event, width int) string {
+	const short, long, wide = 9, 15, 100
+	column := short
+	if width >= wide {
+		column = long
+	}
+	return padded(fit(e.Kind.String(), column, p.theme.more), column)
 }
 
 // evidence is the place of an event, from 1, among those that prove the violation
