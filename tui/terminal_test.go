@@ -72,6 +72,7 @@ type terminal struct {
 	mu    sync.Mutex
 	seen  bytes.Buffer
 	ended chan error
+	was   uint32 // its settings before the program began
 }
 
 func startChild(t *testing.T, what, state string) *terminal {
@@ -86,6 +87,8 @@ func startChild(t *testing.T, what, state string) *terminal {
 	if err := pty.Setsize(user, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}
+	x := &terminal{t: t, tty: tty, state: state, ended: make(chan error, 1)}
+	x.was = x.mode() // now: a program that has begun may have changed them already
 	c := exec.Command(os.Args[0], "-test.run=^$")
 	// The reader of bubbletea v1.3.10 may be closed while it reads, as the program
 	// ends; the race detector sees that, but it is not ours, and it does no harm.
@@ -98,7 +101,7 @@ func startChild(t *testing.T, what, state string) *terminal {
 	if user, err = pollable(user); err != nil {
 		t.Fatal(err)
 	}
-	x := &terminal{t: t, cmd: c, user: user, tty: tty, state: state, ended: make(chan error, 1)}
+	x.cmd, x.user = c, user
 	go x.read()
 	go func() { x.ended <- c.Wait() }()
 	t.Cleanup(func() {
@@ -217,16 +220,15 @@ func TestTerminalIsGivenBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := startChild(t, test.child, t.TempDir())
-			before := x.mode()
 			x.await("\x1b[?1049h", "quit")
-			if x.mode() == before {
+			if x.mode() == x.was {
 				t.Fatal("the program does not take the terminal")
 			}
 			test.end(x)
 			if err := x.end(); (err != nil) != (name == "panic") {
 				t.Errorf("it ended with %v, having written %q", err, x.screen())
 			}
-			if x.mode() != before {
+			if x.mode() != x.was {
 				t.Error("the terminal is still raw")
 			}
 			x.await("\x1b[?1049l", "\x1b[?25h")
