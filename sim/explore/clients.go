@@ -233,8 +233,8 @@ func (k *clients) blind(m *moment) bool {
 	return false
 }
 
-// explore lets a player go along an edge. If two do so one after the other they come
-// to the same: the second finds it known.
+// explore lets a player go along an edge. If two workers do so, the second finds it
+// known, and has to have come to the same.
 func (k *clients) explore(pl *player, e edge) (arrival, error) {
 	m, told, key, err := k.carryOut(pl, e)
 	pl.at = nowhere // until it is known where it has come to
