@@ -385,9 +385,6 @@ func (c *mutation) complete() (wrong, right mutant) {
 // correct lock within the same bounds: it is the mutation that it has found.
 func TestMutants(t *testing.T) {
 	t.Parallel()
-	if raceDetector {
-		t.Skip("too slow with the race detector; TestSameEachTime has several workers there")
-	}
 	for _, c := range mutants {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			wrong, right := c.complete()

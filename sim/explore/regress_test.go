@@ -116,7 +116,7 @@ var leasts = []struct {
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	if raceDetector {
-		t.Skip("too slow with the race detector; TestSameEachTime has several workers there")
+		t.Skip("three minutes and more with the race detector; TestMutants and TestSameEachTime have several workers there")
 	}
 	listed := map[string]bool{}
 	for _, c := range leasts {
