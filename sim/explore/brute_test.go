@@ -337,7 +337,7 @@ func (f *brute) end(s *spent) {
 func TestBruteForce(t *testing.T) {
 	t.Parallel()
 	if raceDetector {
-		t.Skip("minutes with the race detector; the walk has one thread, and searches of several workers are in TestMutants")
+		t.Skip("a minute and a half with the race detector; the walk has one thread, and searches of several workers are in TestMutants")
 	}
 	// One of each sort is tried with all kinds of fault: of two commands, with stamps,
 	// with a script, with a second thread. The others with the commonest; -long, as in
