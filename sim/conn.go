@@ -73,7 +73,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		buf = c.partial
 	}
 	for {
-		args, taken, err := parseCommand(buf)
+		args, taken, err := c.world.parse(buf)
 		if err != nil {
 			return 0, err
 		}
@@ -85,6 +85,22 @@ func (c *conn) Write(b []byte) (int, error) {
 	}
 	c.partial = append(c.partial[:0], buf...)
 	return len(b), nil
+}
+
+// parse is parseCommand, for what is one whole command out of memory: the runs of a
+// world say the same things again and again. Nobody changes the words of a command.
+func (w *World) parse(buf []byte) (args []string, taken int, err error) {
+	if args, known := w.words[string(buf)]; known {
+		return args, len(buf), nil
+	}
+	args, taken, err = parseCommand(buf)
+	if err == nil && taken > 0 && taken == len(buf) {
+		if len(w.words) >= 1024 {
+			clear(w.words)
+		}
+		w.words[string(buf)] = args
+	}
+	return args, taken, err
 }
 
 func (c *conn) command(args []string) {

@@ -399,11 +399,11 @@ func (f Duplicate) inject(w *World) error {
 	case last.queued():
 		return fmt.Errorf("%s's %s is part of a transaction: nobody sends it again without the rest", f.Client, CommandText(last.args))
 	}
-	again := *last
+	again := w.newMessage()
+	*again = *last
 	again.copy, again.executed, again.reply, again.gen, again.lost = true, None, nil, 0, false
 	again.node = last.conn.node().index // whoever sends again sends to the master of today
-	w.sentMessages = append(w.sentMessages, &again)
-	w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: &again})
+	w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: again})
 	w.network(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, Duration(f.After), CommandText(last.args)))
 	return nil
 }

@@ -46,6 +46,20 @@ func (m *message) noScript() bool { return bytes.HasPrefix(m.reply, []byte("-NOS
 // queued: it was not executed on its own, but by the EXEC that came after it.
 func (m *message) queued() bool { return bytes.HasPrefix(m.reply, []byte("+QUEUED")) }
 
+// newMessage is one more message, of which the caller sets every field. Nothing of a
+// run outlives it but its trace, so a run's messages serve the next.
+func (w *World) newMessage() *message {
+	n := len(w.sentMessages)
+	if n == cap(w.sentMessages) {
+		w.sentMessages = slices.Grow(w.sentMessages, 1)
+	}
+	w.sentMessages = w.sentMessages[:n+1]
+	if w.sentMessages[n] == nil {
+		w.sentMessages[n] = new(message)
+	}
+	return w.sentMessages[n]
+}
+
 // link is the way between one client and one node. The two directions have
 // latencies of their own and can be cut separately.
 type link struct {
@@ -89,7 +103,6 @@ func (l *lane) tear(m *message) []*message {
 
 // send puts a command on its way.
 func (w *World) send(m *message) {
-	w.sentMessages = append(w.sentMessages, m)
 	l := w.link(m.client, m.node)
 	m.conn.requests.add(m)
 	if l.cutRequest || m.conn.requests.torn {

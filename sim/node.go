@@ -51,13 +51,15 @@ func ParsePersistence(s string) (Persistence, error) {
 // zeroth millisecond and is invisible to PTTL, and mends the commands that miniredis has wrong: see
 // mend.
 type node struct {
-	index  int
-	name   string
-	redis  *miniredis.Miniredis
-	offset time.Duration // its clock minus true time
-	up     bool
-	epoch  int   // counts restarts: connections of an older epoch have lost their server-side state
-	millis int64 // the node's clock, in milliseconds since Epoch, as miniredis last heard of it
+	index   int
+	name    string
+	redis   *miniredis.Miniredis
+	data    *miniredis.RedisDB // its database 0, which only SWAPDB makes another
+	offset  time.Duration      // its clock minus true time
+	up      bool
+	epoch   int   // counts restarts: connections of an older epoch have lost their server-side state
+	millis  int64 // the node's clock, in milliseconds since Epoch, as miniredis last heard of it
+	counted int64 // up to which of these milliseconds miniredis's TTLs are counted down; see blind
 
 	known       []stored // what it held after the last event, by key
 	spare       []stored // the other half of a double buffer
@@ -128,6 +130,7 @@ func newPeer(n *node) *peer {
 
 func newNode(index int, name string) (*node, error) {
 	n := &node{index: index, name: name, redis: miniredis.NewMiniRedis()}
+	n.data = n.redis.DB(0)
 	n.side, n.beneath = newPeer(n), newPeer(n)
 	n.scripts.init(n)
 	// Dial is the only way to start a miniredis without a listener. The
@@ -152,6 +155,7 @@ func (n *node) reset(cfg NodeConfig) {
 	n.replication = replication{source: None}
 	n.epoch++
 	n.millis = n.clockMillis(0)
+	n.counted = n.millis
 	n.redis.SetTime(n.time(n.millis))
 	n.known, n.disk, n.journal = n.known[:0], nil, nil
 	n.nextExpiry = Never
@@ -173,28 +177,36 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// sync tells miniredis what time it is at the node.
+// sync tells miniredis what time it is at the node, and counts its TTLs down.
 func (n *node) sync(now time.Duration) {
-	millis := n.clockMillis(now)
-	if millis == n.millis {
-		return
-	}
+	n.tellTime(now)
 	// A backward step prolongs what is stored, as in Redis, whose expiries are
 	// instants on the node's clock: FastForward takes negative spans too.
-	if n.nextExpiry != Never {
-		n.redis.FastForward(time.Duration(millis-n.millis) * time.Millisecond)
+	if n.counted != n.millis && n.nextExpiry != Never {
+		n.redis.FastForward(time.Duration(n.millis-n.counted) * time.Millisecond)
 	}
-	n.redis.SetTime(n.time(millis))
-	n.millis = millis
+	n.counted = n.millis
+}
+
+func (n *node) tellTime(now time.Duration) {
+	if millis := n.clockMillis(now); millis != n.millis {
+		n.redis.SetTime(n.time(millis))
+		n.millis = millis
+	}
 }
 
 // execute runs one command of a connection and returns the reply's bytes, valid
 // until the connection's next command, and the changes it made.
 func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte, changes []Change) {
-	n.sync(now)
+	command := strings.ToUpper(args[0])
+	key, short := n.shortcut(now, command, args)
+	if short {
+		n.tellTime(now)
+	} else {
+		n.sync(now)
+	}
 	p.out.Reset()
 	n.asking, n.stores = p, ""
-	command := strings.ToUpper(args[0])
 	lends := p.scripts && command == "EXEC"
 	if lends {
 		n.scripts.lend()
@@ -205,10 +217,31 @@ func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte,
 		n.scripts.takeBack()
 	}
 	p.follow(command)
-	if readOnly(command) {
+	switch {
+	case readOnly(command):
 		return p.out.Bytes(), nil
+	case short:
+		return p.out.Bytes(), n.changedAt(now, key)
 	}
 	return p.out.Bytes(), n.changed(now)
+}
+
+// shortcut knows the commonest commands that change one key at most, and to which
+// it is all the same how long any key has left to live. That saves counting down
+// and comparing the others. It is none if a key is due, which counting down drops,
+// or if the clock has been set back: a TTL of less than nothing can't be stored.
+func (n *node) shortcut(now time.Duration, command string, args []string) (key string, short bool) {
+	due := n.nextExpiry != Never && now >= n.nextExpiry
+	if len(args) < 2 || due || n.clockMillis(now) < n.counted {
+		return "", false
+	}
+	switch command {
+	case "GET", "EXISTS", "SET", "SETNX", "GETSET", "INCR", "PSETEX", "SETEX":
+		return args[1], true
+	case "DEL":
+		return args[1], len(args) == 2
+	}
+	return "", false
 }
 
 // readOnly knows the commonest commands that cannot change anything, to save a
@@ -236,72 +269,123 @@ const grace = time.Millisecond / 2
 // extra half millisecond, and finds the next expiry. The result is valid until
 // the node's next event.
 func (n *node) changed(now time.Duration) []Change {
-	keys := n.redis.Keys()
+	n.data = n.redis.DB(0)
+	keys := n.data.Keys()
 	n.scratch = n.scratch[:0]
 	old := n.known
 	fresh := n.spare[:0]
-	n.nextExpiry = Never
 	for _, key := range keys {
-		s := n.look(key)
+		s, _ := n.look(key)
 		for len(old) > 0 && old[0].key < key {
-			n.scratch = append(n.scratch, Change{Key: old[0].key, Before: n.record(old[0])})
+			n.differ(&old[0], nil)
 			old = old[1:]
 		}
 		if len(old) > 0 && old[0].key == key {
-			if same := old[0].value == s.value && old[0].when == s.when; !same || key == n.stores {
-				n.scratch = append(n.scratch, Change{Key: key, Before: n.record(old[0]), After: n.record(s), Stored: key == n.stores})
-			}
+			n.differ(&old[0], &s)
 			old = old[1:]
 		} else {
-			n.scratch = append(n.scratch, Change{Key: key, After: n.record(s)})
+			n.differ(nil, &s)
 		}
+		fresh = append(fresh, s)
+	}
+	for i := range old {
+		n.differ(&old[i], nil)
+	}
+	n.known, n.spare = fresh, n.known
+	n.compared(now)
+	return n.scratch
+}
+
+// changedAt is changed for a command that can have changed only one key.
+func (n *node) changedAt(now time.Duration, key string) []Change {
+	n.scratch = n.scratch[:0]
+	i, was := slices.BinarySearchFunc(n.known, key, func(s stored, key string) int { return strings.Compare(s.key, key) })
+	s, is := n.look(key)
+	switch {
+	case was && is:
+		n.differ(&n.known[i], &s)
+		n.known[i] = s
+	case was:
+		n.differ(&n.known[i], nil)
+		n.known = slices.Delete(n.known, i, i+1)
+	case is:
+		n.differ(nil, &s)
+		n.known = slices.Insert(n.known, i, s)
+	}
+	n.compared(now)
+	return n.scratch
+}
+
+// differ notes a key's change, if it is one. Storing a value is, be it the one that
+// is there already.
+func (n *node) differ(old, is *stored) {
+	switch {
+	case old == nil:
+		n.scratch = append(n.scratch, Change{Key: is.key, After: n.record(*is)})
+	case is == nil:
+		n.scratch = append(n.scratch, Change{Key: old.key, Before: n.record(*old)})
+	case old.value != is.value || old.when != is.when || is.key == n.stores:
+		n.scratch = append(n.scratch, Change{Key: is.key, Before: n.record(*old), After: n.record(*is), Stored: is.key == n.stores})
+	}
+}
+
+// compared is when all that a command has changed is known.
+func (n *node) compared(now time.Duration) {
+	n.stores, n.nextExpiry = "", Never
+	for _, s := range n.known {
 		if s.when != immortal {
 			if at := n.goneAt(s.when); n.nextExpiry == Never || at < n.nextExpiry {
 				n.nextExpiry = at
 			}
 		}
-		fresh = append(fresh, s)
 	}
-	for _, gone := range old {
-		n.scratch = append(n.scratch, Change{Key: gone.key, Before: n.record(gone)})
-	}
-	n.known, n.spare, n.stores = fresh, n.known, ""
 	if n.up {
 		n.persist(now)
 	}
-	return n.scratch
 }
 
-// look reads one key out of miniredis.
-func (n *node) look(key string) stored {
-	s := stored{key: key, when: immortal}
+// look reads one key out of miniredis, if it is there.
+func (n *node) look(key string) (s stored, found bool) {
+	s = stored{key: key, when: immortal}
 	var err error
-	if s.value, err = n.redis.Get(key); err == nil {
-		return n.lifetime(s)
-	}
-	switch n.redis.Type(key) {
-	case "hash":
-		s.hash = map[string]string{}
-		fields, _ := n.redis.HKeys(key)
-		for _, f := range fields {
-			s.hash[f] = n.redis.HGet(key, f)
-		}
-		s.value = hashText(s.hash)
+	switch s.value, err = n.data.Get(key); err {
+	case nil:
+	case miniredis.ErrKeyNotFound:
+		return s, false
 	default:
-		s.value = "(a " + n.redis.Type(key) + ")"
+		n.lookElse(&s)
 	}
-	return n.lifetime(s)
+	n.lifetime(&s)
+	return s, true
 }
 
-// lifetime notes when a key is to be gone.
-func (n *node) lifetime(s stored) stored {
-	if ttl := n.redis.TTL(s.key); ttl > 0 {
-		if ttl%time.Millisecond == 0 {
-			n.redis.SetTTL(s.key, ttl+grace)
-		}
-		s.when = n.millis + int64(ttl/time.Millisecond)
+// lookElse reads what is no string.
+func (n *node) lookElse(s *stored) {
+	if kind := n.data.Type(s.key); kind != "hash" {
+		s.value = "(a " + kind + ")"
+		return
 	}
-	return s
+	s.hash = map[string]string{}
+	fields, _ := n.data.HKeys(s.key)
+	for _, f := range fields {
+		s.hash[f] = n.data.HGet(s.key, f)
+	}
+	s.value = hashText(s.hash)
+}
+
+// lifetime notes when a key is to be gone. A TTL of whole milliseconds is new, and
+// counts from now; the others, from when they were last counted down.
+func (n *node) lifetime(s *stored) {
+	ttl := n.data.TTL(s.key)
+	if ttl <= 0 {
+		return
+	}
+	from := n.counted
+	if ttl%time.Millisecond == 0 {
+		from = n.millis
+		n.data.SetTTL(s.key, ttl+time.Duration(n.millis-n.counted)*time.Millisecond+grace)
+	}
+	s.when = from + int64(ttl/time.Millisecond)
 }
 
 func hashText(h map[string]string) string {

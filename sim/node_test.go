@@ -3,6 +3,9 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -570,4 +573,83 @@ func TestTransactionIsLostWithItsConnection(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestShortcuts: what a node saves itself, with the commonest commands, is not
+// missed. Its twin counts all TTLs down before each command and compares all keys
+// after it, and both say and hold the same.
+func TestShortcuts(t *testing.T) {
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(uint64(seed), 0))
+	for range 200 {
+		quick, thorough := newServer(t, NodeConfig{}), newServer(t, NodeConfig{})
+		both := []*dialogue{quick, thorough}
+		others := []*peer{newPeer(quick.node), newPeer(thorough.node)}
+		for range 60 {
+			args, other := randomCommand(r), r.IntN(4) == 0
+			ahead := !readOnly(args[0]) && r.IntN(4) == 0 // of what is due: its expiry, not a reader, reports that
+			pass := time.Duration(r.IntN(3)) * time.Duration(r.IntN(3000)) * 700 * time.Microsecond
+			var step time.Duration
+			if r.IntN(15) == 0 {
+				step = time.Duration(r.IntN(8000)-4000) * time.Millisecond
+			}
+			var said [2]string
+			for i, s := range both {
+				if step != 0 {
+					s.node.step(step)
+				}
+				if ahead {
+					s.now += pass
+				} else {
+					s.at(s.now + pass)
+				}
+				if s == thorough {
+					s.node.sync(s.now)
+				}
+				conn := s.conn
+				if other {
+					conn = others[i]
+				}
+				reply, changes := s.node.execute(s.now, conn, args)
+				said[i] = replyText(reply) + changesText(changes)
+			}
+			if more := thorough.node.changed(thorough.now); len(more) > 0 {
+				t.Fatalf("%s: %s, and nobody noticed %s", CommandText(args), said[1], changesText(more))
+			}
+			if said[0] != said[1] || !slices.EqualFunc(quick.node.known, thorough.node.known, sameKey) || quick.node.nextExpiry != thorough.node.nextExpiry {
+				t.Fatalf("at %s: %s: %s\n%+v until %s\nand with nothing left out %s\n%+v until %s", quick.now, CommandText(args),
+					said[0], quick.node.known, quick.node.nextExpiry, said[1], thorough.node.known, thorough.node.nextExpiry)
+			}
+		}
+	}
+}
+
+func sameKey(a, b stored) bool { return a.key == b.key && a.value == b.value && a.when == b.when }
+
+func changesText(changes []Change) (text string) {
+	for _, c := range changes {
+		text += fmt.Sprintf(" %s %+v %+v %t", c.Key, c.Before, c.After, c.Stored)
+	}
+	return text
+}
+
+func randomCommand(r *rand.Rand) []string {
+	key, number := "k"+strconv.Itoa(r.IntN(3)), strconv.Itoa(1+r.IntN(6000))
+	lines := []string{
+		"SET K N", "SET K N PX N", "SET K N PX N NX", "SET K N NX", "SET K N XX PX N", "SET K N KEEPTTL", "SET K 7 XX KEEPTTL", "SET K N GET PX N",
+		"SET K N PXAT " + strconv.FormatInt(Epoch.UnixMilli()+r.Int64N(20000), 10), "SET K 7 IFEQ 7", "SETNX K 7", "GETSET K 7", "PSETEX K N 7",
+		"GET K", "EXISTS K", "DEL K", "DEL K k1", "INCR K", "PEXPIRE K N", "PERSIST K", "PTTL K", "TTL K", "RENAME K k2",
+		"HSET h f N", "DEL h", "MULTI", "EXEC", "WATCH K", "FLUSHALL",
+	}
+	words := strings.Fields(lines[r.IntN(len(lines))])
+	for i, w := range words {
+		switch w {
+		case "K":
+			words[i] = key
+		case "N":
+			words[i] = number
+		}
+	}
+	return words
 }

@@ -70,7 +70,8 @@ func (w *World) ship(n *node, changes []Change, m *message) {
 				s.gone = append(s.gone, ch.Key)
 				continue
 			}
-			s.keys = append(s.keys, n.look(ch.Key))
+			written, _ := n.look(ch.Key)
+			s.keys = append(s.keys, written)
 			if ch.Stored {
 				s.stored = ch.Key
 			}

@@ -38,8 +38,9 @@ type World struct {
 	now          time.Duration
 	timers       timerQueue
 	sentMessages []*message
-	grantSent    []time.Duration // when each client sent the command that last stored its record, or, as it knows, prolonged it
-	current      *thread         // who is running, if anybody
+	words        map[string][]string // of commands, by what they are on the wire: see conn.parse
+	grantSent    []time.Duration     // when each client sent the command that last stored its record, or, as it knows, prolonged it
+	current      *thread             // who is running, if anybody
 	readySeq     uint64
 	draws        uint64
 
@@ -59,7 +60,7 @@ type World struct {
 // starts the first run.
 func New(cfg Config) (*World, error) {
 	hushGoRedis()
-	w := &World{sources: sourceCache{}, cfg: cfg}
+	w := &World{sources: sourceCache{}, words: map[string][]string{}, cfg: cfg}
 	for i, name := range cfg.servers() {
 		n, err := newNode(i, name)
 		if err != nil {
@@ -103,8 +104,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 	w.cfg, w.recording, w.err = cfg, record, nil
 	w.now, w.readySeq, w.draws, w.events, w.current = 0, 0, 0, 0, nil
 	w.timers.reset()
-	clear(w.sentMessages)
-	w.sentMessages = w.sentMessages[:0]
+	w.sentMessages = w.sentMessages[:0] // those beyond are used again, see newMessage
 	clear(w.grantSent)
 	for i := range w.links {
 		w.links[i] = link{request: cfg.Latency, reply: cfg.Latency}
@@ -317,7 +317,8 @@ func (w *World) event(t *thread, e Event) int {
 func (w *World) performSend(t *thread, o *op) {
 	t.command++
 	c := o.conn
-	m := &message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node().index,
+	m := w.newMessage()
+	*m = message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node().index,
 		acq: t.client.acquired, cycle: w.state.Clients[t.client.index].Cycle, command: t.command, phase: t.phase,
 		executed: None, sentAt: w.now, epoch: c.node().epoch, source: o.source}
 	m.fate, t.client.fate = t.client.fate, arrives
