@@ -65,11 +65,21 @@ type op struct {
 func (t *thread) start(main func(*thread)) {
 	t.resume, t.cancel = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
+		growStack(t.index)
 		t.client.guard(&t.dead, func() { main(t) })
 	})
 	t.op = op{kind: opStart}
 	t.started, t.waiting, t.dead, t.over = false, false, false, false
 	t.phase, t.command, t.last = PhaseIdle, 0, nil
+}
+
+// growStack makes room at once for how deep go-redis goes. Otherwise the stack of
+// each new thread is moved three times on the way there.
+//
+//go:noinline
+func growStack(any int) byte {
+	var room [12 << 10]byte
+	return room[any] // or there would be no room
 }
 
 // do announces an operation and waits for its turn. It is called on the

@@ -339,10 +339,9 @@ func TestBruteForce(t *testing.T) {
 	if raceDetector {
 		t.Skip("a minute and a half with the race detector; the walk has one thread, and searches of several workers are in TestMutants")
 	}
-	// One of each sort is tried with all kinds of fault: of two commands, with stamps,
-	// with a script, with a second thread. The others with the commonest; -long, as in
-	// CI, leaves nothing out.
-	few := []string{"setnx-expire", "getset-equal", "setpx-lua", "watchdog"}
+	// A lock of two commands and one with a script are tried with all kinds of fault, the
+	// others with the commonest; -long, as in CI, leaves nothing out.
+	few := []string{"setnx-expire", "setpx-lua"}
 	for _, s := range strategies.All() {
 		every := *long || slices.Contains(few, s.Name)
 		t.Run(s.Name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -13,7 +14,8 @@ type Fault struct {
 	Kind Kind
 	Text string // what goes wrong, in words
 	// Essential: the engine has played the schedule without it, and what the
-	// counterexample shows did not come about.
+	// counterexample shows did not come about, or only by as many faults: a client
+	// that need not wait for a lost reply any more, say, would have to be paused.
 	Essential bool
 }
 
@@ -23,6 +25,7 @@ func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) 
 	x := m.explorer()
 	x.first()
 	var all []Fault
+	most := int(m.costOf(trail).faults)
 	for at, v := range trail {
 		pausing, _ := x.idle()
 		x.follow(v)
@@ -30,21 +33,23 @@ func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) 
 			return nil, x.err
 		}
 		switch v.kind {
-		case acts, frees, takesOver:
 		case passes:
 			for i := range m.bounds.Clients {
 				if pausing>>i&1 == 0 {
 					continue
 				}
 				rest, d := m.unpaused(trail, at, i)
-				f, err := m.fault(w, c, Pause, fmt.Sprintf("%s is paused for %s", names[i], sim.Duration(d)), rest)
+				f, err := m.fault(w, c, most, Pause, fmt.Sprintf("%s is paused for %s", names[i], sim.Duration(d)), rest)
 				if err != nil {
 					return nil, err
 				}
 				all = append(all, f)
 			}
 		default:
-			f, err := m.fault(w, c, v.fault, m.wrong(v), without(trail, at))
+			if !v.faulty() {
+				continue
+			}
+			f, err := m.fault(w, c, most, v.fault, m.wrong(v), without(trail, at))
 			if err != nil {
 				return nil, err
 			}
@@ -54,9 +59,9 @@ func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) 
 	return all, nil
 }
 
-func (m *model) fault(w *sim.World, c sim.Code, k Kind, text string, rest []move) (Fault, error) {
-	shown, err := m.shows(w, c, rest)
-	return Fault{Kind: k, Text: text, Essential: !shown}, err
+func (m *model) fault(w *sim.World, c sim.Code, most int, k Kind, text string, rest []move) (Fault, error) {
+	shown, faults, err := m.shows(w, c, rest)
+	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most}, err
 }
 
 // unpaused is a trail without the pause that client i begins at the choice at:
@@ -92,23 +97,52 @@ func without(trail []move, at int) []move {
 	})
 }
 
-// shows plays a trail in the engine, up to the first move that doesn't fit, and
-// reports whether it shows the violation.
-func (m *model) shows(w *sim.World, c sim.Code, trail []move) (bool, error) {
+// shows plays a trail in the engine, up to the violation or the first move that
+// doesn't fit. It reports whether it shows the violation, and how many faults that
+// took, with all pauses: whoever could act while time passes is paused.
+func (m *model) shows(w *sim.World, c sim.Code, trail []move) (shown bool, faults int, err error) {
 	if err := w.Reset(m.cfg, false); err != nil {
-		return false, err
+		return false, 0, err
 	}
-	for _, v := range m.schedule(trail) {
-		if !fits(w, v) {
+	for _, v := range trail {
+		if v.faulty() {
+			faults++
+		}
+		before := m.paused(w)
+		if !m.fits(w, v) {
 			break // what the fault had led to is not there
+		}
+		faults += bits.OnesCount8(m.paused(w) &^ before)
+		if slices.Contains(w.Verdict(), c) {
+			return true, faults, w.Err()
 		}
 	}
 	if c == sim.PD {
 		if err := w.Aftermath(); err != nil {
-			return false, err
+			return false, 0, err
 		}
 	}
-	return slices.Contains(w.Verdict(), c), w.Err()
+	return slices.Contains(w.Verdict(), c), faults, w.Err()
+}
+
+// paused is the set of the clients that are.
+func (m *model) paused(w *sim.World) (set uint8) {
+	for i := range m.bounds.Clients {
+		if w.State().Clients[i].Paused {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// fits makes a choice, if it is one that can be made now.
+func (m *model) fits(w *sim.World, v move) bool {
+	for _, v := range m.play(v) {
+		if !fits(w, v) {
+			return false
+		}
+	}
+	return true
 }
 
 // fits makes a move, if it is one that can be made now. A step that would let time

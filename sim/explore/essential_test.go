@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -42,30 +41,5 @@ func TestEssential(t *testing.T) {
 	first, err := m.faults(w, sim.FR, slices.Insert(slices.Clone(trail), 0, move{kind: jumpsClient, who: 1, fault: Client, by: 1000}))
 	if err != nil || first[0].Essential || first[0].Text != "B's wall clock jumps by 1s" || !first[1].Essential {
 		t.Errorf("with another's clock set it has %v, %v", first, err)
-	}
-}
-
-// Every fault of every least schedule is essential: with one fewer there would be
-// a schedule that is less.
-func TestLeastNeedsItsFaults(t *testing.T) {
-	t.Parallel()
-	for _, s := range strategies.All() {
-		t.Run(s.Name, func(t *testing.T) {
-			t.Parallel()
-			b := Defaults(s)
-			b.Cycles = 1
-			b.Faults = Budget{Crash: 1, Pause: 1, ReplyLost: 1}
-			r, err := Run(context.Background(), b, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range r.Violated {
-				for _, f := range v.Faults {
-					if !f.Essential {
-						t.Errorf("%s: it happens also without that %s\n%s", v.Code, f.Text, v.Trace.Schedule)
-					}
-				}
-			}
-		})
 	}
 }

@@ -1,11 +1,13 @@
 package explore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"lockstep/sim"
@@ -344,60 +346,78 @@ func (m *model) differ(x *explorer, w *sim.World, found codes) error {
 	if found != real {
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
-	if a, b := x.picture(), m.picture(w); a != b {
+	if a, b := x.picture(make([]byte, 0, 512)), m.picture(make([]byte, 0, 512), w); !bytes.Equal(a, b) {
 		return fmt.Errorf("the search has\n%s\nand the engine\n%s", a, b)
 	}
 	return nil
 }
 
 // picture is what a world looks like from outside.
-func (x *explorer) picture() string {
-	text := ""
+func (x *explorer) picture(text []byte) []byte {
 	for i := range x.bounds.Clients {
 		c, m := &x.s.clients[i], x.moment(i)
-		text += clientPicture(i, c.crashed, m.phase, int(m.acquired), c.live, m.inside, c.paused)
+		text = clientPicture(text, i, c.crashed, m.phase, int(m.acquired), c.live, m.inside, c.paused)
 	}
 	for i, n := range x.s.nodes {
-		text += fmt.Sprintf("n%d", i+1)
+		text = nodePicture(text, i)
 		for _, k := range x.v.memory(n.memory).Keys {
-			text += fmt.Sprintf(" %s=%s", k.Name, k.Value)
-			if k.Left != sim.Immortal {
-				text += fmt.Sprintf(" for %dms", k.Left)
-			}
+			text = keyPicture(text, k.Name, k.Value, k.Left)
 			if k.Name == x.cfg.Key {
-				text += fmt.Sprintf(" of %d/%d", n.owner, n.ownerN)
+				text = ownerPicture(text, int(n.owner), int(n.ownerN))
 			}
 		}
-		text += "\n"
 	}
 	return text
 }
 
-func (m *model) picture(w *sim.World) string {
-	s, text := w.State(), ""
+func (m *model) picture(text []byte, w *sim.World) []byte {
+	s := w.State()
 	for i := range m.bounds.Clients {
 		c := &s.Clients[i]
-		text += clientPicture(i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, c.Paused)
+		text = clientPicture(text, i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, c.Paused)
 	}
 	for addr, i := range s.Primary {
-		text += fmt.Sprintf("n%d", addr+1)
+		text = nodePicture(text, addr)
 		for _, r := range s.Nodes[i].Records {
-			text += fmt.Sprintf(" %s=%s", r.Key, r.Value)
+			left := sim.Immortal
 			if r.Expires != sim.Never {
-				text += fmt.Sprintf(" for %dms", r.Left(w.Now()).Milliseconds())
+				left = r.Left(w.Now()).Milliseconds()
 			}
+			text = keyPicture(text, r.Key, r.Value, left)
 			if r.Key == m.cfg.Key {
-				text += fmt.Sprintf(" of %d/%d", r.Owner.Client, r.Owner.N)
+				text = ownerPicture(text, r.Owner.Client, r.Owner.N)
 			}
 		}
-		text += "\n"
 	}
 	return text
 }
 
-func clientPicture(i int, crashed bool, phase sim.Phase, acquired int, live, inside, paused bool) string {
+func clientPicture(text []byte, i int, crashed bool, phase sim.Phase, acquired int, live, inside, paused bool) []byte {
+	text = append(append(text, names[i]...), ' ')
 	if crashed {
-		return names[i] + " crashed\n"
+		return append(text, "crashed\n"...)
 	}
-	return fmt.Sprintf("%s %s, acquisition %d, live %t, inside %t, paused %t\n", names[i], phase, acquired, live, inside, paused)
+	text = append(text, phase.String()...)
+	text = strconv.AppendInt(append(text, ", acquisition "...), int64(acquired), 10)
+	text = strconv.AppendBool(append(text, ", live "...), live)
+	text = strconv.AppendBool(append(text, ", inside "...), inside)
+	text = strconv.AppendBool(append(text, ", paused "...), paused)
+	return append(text, '\n')
+}
+
+func nodePicture(text []byte, i int) []byte {
+	return append(strconv.AppendInt(append(text, 'n'), int64(i+1), 10), '\n')
+}
+
+func keyPicture(text []byte, name, value string, left int64) []byte {
+	text = append(append(append(append(text, ' '), name...), '='), value...)
+	if left != sim.Immortal {
+		text = append(strconv.AppendInt(append(text, " for "...), left, 10), "ms"...)
+	}
+	return append(text, '\n')
+}
+
+func ownerPicture(text []byte, client, n int) []byte {
+	text = strconv.AppendInt(append(text, " of "...), int64(client), 10)
+	return append(strconv.AppendInt(append(text, '/'), int64(n), 10), '\n')
 }

@@ -160,6 +160,11 @@ func (q *quest) follow(i int32) {
 
 func (m move) acts() bool { return m.kind <= actsAndIsHeldUp }
 
+// faulty: something goes wrong by it, other than that somebody may be paused.
+func (m move) faulty() bool {
+	return m.kind != acts && m.kind != passes && m.kind != frees && m.kind != takesOver
+}
+
 // price is a way's cost after one more choice.
 func (q *quest) price(w *way, m move) cost {
 	c := w.cost
@@ -168,7 +173,7 @@ func (q *quest) price(w *way, m move) cost {
 	case m.kind == passes:
 		_, n := q.x.idle()
 		c.faults += int32(n)
-	case m.kind != acts && m.kind != frees && m.kind != takesOver:
+	case m.faulty():
 		c.faults++
 	}
 	if m.acts() && w.last >= 0 && int8(m.who) != w.last {

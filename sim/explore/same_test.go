@@ -19,15 +19,13 @@ func TestSameEachTime(t *testing.T) {
 				b.Nodes, b.Faults = min(b.Nodes, 2), Budget{Crash: 1, Pause: 1}
 			}
 			first := ""
-			for workers := 1; workers <= 3; workers++ {
-				for range 2 {
-					got := outcome(t, b, workers)
-					if first == "" {
-						first = got
-					}
-					if got != first {
-						t.Fatalf("with %d workers\n%s\nand at first\n%s", workers, got, first)
-					}
+			for _, workers := range []int{1, 3, 2, 1} {
+				got := outcome(t, b, workers)
+				if first == "" {
+					first = got
+				}
+				if got != first {
+					t.Fatalf("with %d workers\n%s\nand at first\n%s", workers, got, first)
 				}
 			}
 			t.Log(first)
