@@ -15,7 +15,7 @@ import (
 	"lockstep/strategies"
 )
 
-var long = flag.Bool("long", false, "search larger bounds, and walk through all schedules of every strategy under every kind of fault: a minute or two")
+var long = flag.Bool("long", false, "search larger bounds, walk through all schedules of every strategy under every kind of fault, and repeat what could depend on who comes first: a minute or two")
 
 // brute is a search that cannot be wrong in the ways in which the other one can:
 // it remembers no behaviour, knows no state, and leaves nothing out. It walks the

@@ -53,9 +53,11 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 			return l, err
 		},
 	}
-	runs := 6
-	if raceDetector { // for time: one run is enough for it
-		runs = 3
+	runs := 3
+	if *long {
+		runs = 12
+	}
+	if raceDetector { // for time
 		delete(acquires, "no end in some cycles")
 	}
 	for name, acquire := range acquires {
