@@ -299,7 +299,7 @@ func (k *clients) carryOut(pl *player, e edge) (m *moment, told []telling, key *
 	m = &next
 	m.parent, m.thread, m.seen, m.depth = e.from, e.thread, e.seen, from.depth+1
 	if m.depth > maxDepth {
-		return nil, nil, nil, &Endless{Client: k.cfg.Clients[m.client].Name, Operations: maxDepth, Source: k.lineAt(pl, k.wayTo(e.from))}
+		return nil, nil, nil, &Endless{Client: k.name(m.client), Operations: maxDepth, Source: k.lineAt(pl, k.wayTo(e.from))}
 	}
 	m.tell(told)
 	key = k.ending(pl, m)
@@ -368,13 +368,13 @@ func (m *moment) tell(told []telling) {
 func (k *clients) describe(m *moment, pl *player) error {
 	n := pl.p.Threads()
 	if n > maxThreads {
-		return fmt.Errorf("%s has started %d threads, more than %d", k.cfg.Clients[m.client].Name, n, maxThreads)
+		return fmt.Errorf("%s has started %d threads, more than %d", k.name(m.client), n, maxThreads)
 	}
 	m.count, m.threads, m.closed = uint8(n), [maxThreads]plan{}, 0
 	for i := range n {
 		op := pl.p.Op(i)
 		if op.Sleep%time.Millisecond != 0 {
-			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.cfg.Clients[m.client].Name, op.Sleep)
+			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.name(m.client), op.Sleep)
 		}
 		pn := plan{kind: op.Kind, over: op.Over, mark: op.Mark, phase: op.Phase, wall: op.Wall,
 			conn: uint8(op.Conn), addr: uint8(op.Addr), sleep: int32(op.Sleep / time.Millisecond), fence: int32(op.Fence)}
@@ -437,7 +437,7 @@ func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
 			if rel := t.Deadline - pl.base; t.Deadline == sim.Never || t.Given {
 				tl.never = true
 			} else if rel%time.Millisecond != 0 {
-				return nil, fmt.Errorf("%s's lease has a deadline of %s: the search counts in whole milliseconds", k.cfg.Clients[client].Name, rel)
+				return nil, fmt.Errorf("%s's lease has a deadline of %s: the search counts in whole milliseconds", k.name(client), rel)
 			} else {
 				tl.deadline = int32(rel / time.Millisecond)
 			}
@@ -588,8 +588,16 @@ func (m *moment) plan(thread int) plan {
 	return m.threads[thread]
 }
 
+// name is a client's, or the probe's, which comes after all of them.
+func (k *clients) name(client int) string {
+	if client == len(k.cfg.Clients) {
+		return sim.Probe
+	}
+	return k.cfg.Clients[client].Name
+}
+
 func (k *clients) wavers(client int, once, again plan) error {
-	return &Nondeterminism{Client: k.cfg.Clients[client].Name, Once: k.planText(once), Again: k.planText(again)}
+	return &Nondeterminism{Client: k.name(client), Once: k.planText(once), Again: k.planText(again)}
 }
 
 // Nondeterminism is the error of a strategy that does different things although it

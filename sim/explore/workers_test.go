@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -126,6 +127,27 @@ func TestThreadsThatWaver(t *testing.T) {
 	var wild *Nondeterminism
 	if !errors.As(err, &wild) {
 		t.Errorf("nobody noticed: %v", err)
+	}
+}
+
+// The probe, which asks for the lock at a schedule's end, has a name like everybody
+// whose lock wavers.
+func TestProbeThatWavers(t *testing.T) {
+	var n atomic.Int64
+	m := mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		l, err := rightAcquire(ctx, m)
+		if l != nil && strings.HasPrefix(l.Token, sim.Probe) && n.Add(1)%2 == 0 {
+			m.Clock.Monotonic()
+		}
+		return l, err
+	}}
+	b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 1, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1, ReplyLost: 1}}
+	for workers := 1; workers <= 2; workers++ {
+		_, err := Run(context.Background(), b, Options{Workers: workers})
+		var wild *Nondeterminism
+		if !errors.As(err, &wild) || wild.Client != sim.Probe {
+			t.Errorf("%d workers: %v", workers, err)
+		}
 	}
 }
 
