@@ -237,7 +237,8 @@ func TestMatrixForms(t *testing.T) {
 			t.Errorf("%s under %s is said of a caller that %s", c.Strategy, c.Scenario, c.Caller)
 		}
 	}
-	if text := must(t, "", "matrix"); !strings.Contains(text, "\n  uses the fence: ") {
+	text := must(t, "", "matrix")
+	if !strings.Contains(text, "\n  uses the fence: ") {
 		t.Errorf("the matrix does not say where the callers use the fence:\n%s", text)
 	}
 	markdown := must(t, "", "matrix", "--markdown")
@@ -250,7 +251,7 @@ func TestMatrixForms(t *testing.T) {
 		}
 	}
 	// Without a terminal the bare command prints the matrix.
-	if text := must(t, ""); text != must(t, "", "matrix") {
+	if must(t, "") != text {
 		t.Error("lockstep without arguments prints something else than the matrix")
 	}
 }

@@ -43,8 +43,8 @@ func checkFrame(t testing.TB, a *app, context string) string {
 }
 
 // monkeySteps is 100,000 in .ci/run. So many take more than one likes to wait for
-// after every change, and a fifth of them gets everywhere already.
-var monkeySteps = flag.Int("monkey", 20_000, "how many keys TestMonkey presses")
+// after every change, and a tenth of them gets nearly everywhere.
+var monkeySteps = flag.Int("monkey", 10_000, "how many keys TestMonkey presses")
 
 // Keys, clicks and sizes by the ten thousand, in any order, over traces of every
 // kind: nothing panics, no frame is larger than its window, none loses its footer.
