@@ -8,9 +8,12 @@ import (
 
 // client is what a state says of one client. All times are in milliseconds from
 // the state's own instant, so that situations which differ only in when they
-// happen are one. Its fields are comparable: equal clients have equal numbers.
+// happen are one. Its fields are comparable: equal clients have equal numbers. No
+// byte is left over between them, so that a client is compared and hashed as a piece
+// of memory and not field by field.
 type client struct {
 	moment  uint32
+	gap     gap // what it held when the last command of an extension was executed
 	crashed bool
 	paused  bool // it could have acted, and time has passed: its next step ends a pause
 	live    bool // its lease
@@ -18,7 +21,10 @@ type client struct {
 	hasRead bool // it has read the resource in this acquisition
 	beaten  bool // and somebody has written since
 	forever bool // its lease has no deadline
-	gap     gap  // what it held when the last command of an extension was executed
+
+	granter uint8 // the order of its grant among all that matter; 0 is none
+	asked   uint8 // the order of what it asked last, as long as no record of it was stored
+	touched uint8 // the newest grant with which it has touched the resource
 
 	waits [maxThreads]bool // its operation can't be performed yet
 	due   [maxThreads]int32
@@ -31,10 +37,6 @@ type client struct {
 	wall      int32 // how wrong its wall clock is
 	stamp     int32 // until what it read on its wall clock is over by a TTL, or unset
 
-	granter uint8 // the order of its grant among all that matter; 0 is none
-	asked   uint8 // the order of what it asked last, as long as no record of it was stored
-	touched uint8 // the newest grant with which it has touched the resource
-
 	inbox uint32 // replies that have arrived
 	torn  uint16 // connections that lost a reply
 	gone  uint16 // connections that ended in the middle of something
@@ -43,7 +45,7 @@ type client struct {
 
 // gap is what a client had of the lock when the newest command of an extension was
 // executed that it hasn't reported yet.
-type gap uint8
+type gap uint16
 
 const (
 	gapNone gap = iota
@@ -55,11 +57,11 @@ const unset int32 = -1 << 31
 
 // parcel is a reply in an inbox.
 type parcel struct {
-	conn      uint8
 	reply     uint32
+	ago       int32 // since its command was sent, if it prolonged a lease
+	conn      uint16
 	refused   bool
 	prolonged bool
-	ago       int32 // since its command was sent, if it prolonged a lease
 }
 
 // node is what a state says of one node.
@@ -99,7 +101,8 @@ type world struct {
 
 	// Who acted last, from 1, and how often that changed. Both are 0 unless changes
 	// are bounded: situations that differ in nothing else are one otherwise.
-	mover, switched uint8
+	mover    uint8
+	switched uint16
 }
 
 // situation is a state spelt out.

@@ -540,7 +540,7 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 	c, n := &x.s.clients[l.client], &x.s.nodes[l.addr]
 	if !copied && (l.stale || c.gone>>l.conn&1 != 0) {
 		if !l.orphan {
-			x.reply(l, parcel{conn: l.conn, refused: true}, lost)
+			x.reply(l, parcel{conn: uint16(l.conn), refused: true}, lost)
 		}
 		return
 	}
@@ -574,7 +574,7 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 		x.remember(c, l, a)
 	}
 	if !copied && !l.orphan {
-		m := parcel{conn: l.conn, reply: a.reply, prolonged: prolonged}
+		m := parcel{conn: uint16(l.conn), reply: a.reply, prolonged: prolonged}
 		if prolonged {
 			m.ago = l.ago
 		}
@@ -684,7 +684,7 @@ func (x *explorer) reply(l *letter, m parcel, lost bool) {
 // mailFor finds the first reply on a connection.
 func (x *explorer) mailFor(c *client, conn uint8) int {
 	for n, m := range x.tables.inboxes.get(c.inbox) {
-		if m.conn == conn {
+		if m.conn == uint16(conn) {
 			return n
 		}
 	}
