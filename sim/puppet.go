@@ -76,6 +76,7 @@ type Seen struct {
 // NewPuppet makes a puppet of a client of a configuration; the index after the
 // last is the probe's.
 func NewPuppet(cfg Config, index int) (*Puppet, error) {
+	cfg.Cold = true // it is whoever holds the strings that answers, so no server need know a script
 	w, err := New(cfg)
 	if err != nil {
 		return nil, err

@@ -77,9 +77,9 @@ func (t *thread) start(main func(*thread)) {
 // each new thread is moved three times on the way there.
 //
 //go:noinline
-func growStack(any int) byte {
+func growStack(i int) byte {
 	var room [12 << 10]byte
-	return room[any] // or there would be no room
+	return room[i] // or there would be no room
 }
 
 // do announces an operation and waits for its turn. It is called on the

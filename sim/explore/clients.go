@@ -123,7 +123,7 @@ type clients struct {
 
 // player is a puppet that stands at some moment.
 type player struct {
-	p    *sim.Puppet
+	p    *sim.Puppet // nil until it is hired, by whoever has the player
 	at   uint32
 	base time.Duration // when the current cycle began, on the clock by which it is fed
 	last time.Duration
@@ -139,9 +139,9 @@ func newClients(cfg sim.Config, remembers bool) (*clients, error) {
 	k.moments.add(moment{})
 	k.tellings.add(nil)
 	for i := range len(cfg.Clients) + 1 { // and the probe
-		k.crew = append(k.crew, nil)
-		pl, err := k.hire(i)
-		if err != nil {
+		pl := new(player)
+		k.crew = append(k.crew, []*player{pl})
+		if err := k.hire(pl, i); err != nil {
 			return nil, err
 		}
 		pl.p.Watch(true) // one of them, for goroutines of the lock's own
@@ -159,6 +159,9 @@ func (k *clients) close() error {
 	var first error
 	for _, crew := range k.crew {
 		for _, pl := range crew {
+			if pl.p == nil {
+				continue // it could not be hired
+			}
 			if err := pl.p.Close(); err != nil && first == nil {
 				first = err
 			}
@@ -167,15 +170,12 @@ func (k *clients) close() error {
 	return first
 }
 
-func (k *clients) hire(client int) (*player, error) {
+// hire gives a new player its puppet, which takes long: the others go on meanwhile.
+func (k *clients) hire(pl *player, client int) (err error) {
 	defer k.alone()()
-	p, err := sim.NewPuppet(k.cfg, client)
-	if err != nil {
-		return nil, err
-	}
-	pl := &player{p: p}
-	k.crew[client] = append(k.crew[client], pl)
-	return pl, nil
+	defer catch(&err)
+	pl.p, err = sim.NewPuppet(k.cfg, client)
+	return err
 }
 
 // at is a moment.
@@ -450,8 +450,15 @@ func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
 
 // take is a player that nobody else has: one that stands at a moment already, or a
 // new one, or the one that has been idle longest.
-func (k *clients) take(id uint32) (pl *player, err error) {
-	defer catch(&err)
+func (k *clients) take(id uint32) (*player, error) {
+	pl, err := k.choose(id)
+	if err == nil && pl.p == nil {
+		err = k.hire(pl, k.at(id).client)
+	}
+	return pl, err
+}
+
+func (k *clients) choose(id uint32) (pl *player, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.fault != nil {
@@ -466,9 +473,8 @@ func (k *clients) take(id uint32) (pl *player, err error) {
 		}
 	}
 	if pl == nil || pl.at != id && len(k.crew[client]) < playersEach {
-		if pl, err = k.hire(client); err != nil {
-			return nil, err
-		}
+		pl = new(player)
+		k.crew[client] = append(k.crew[client], pl)
 	}
 	k.use++
 	pl.used, pl.busy = k.use, true
