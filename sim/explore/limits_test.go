@@ -31,11 +31,7 @@ func endless(t testing.TB) Bounds {
 // TestLimits: a search that is cut off says so, and claims nothing.
 func TestLimits(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
-		limit := 64 << 20
-		if raceDetector { // which takes a minute to fill so much
-			limit /= 8
-		}
-		r, err := Run(context.Background(), endless(t), Options{Memory: int64(limit)})
+		r, err := Run(context.Background(), endless(t), Options{Memory: 16 << 20})
 		incomplete(t, r, err, "the memory limit was reached")
 	})
 	t.Run("cancelled before it begins", func(t *testing.T) {

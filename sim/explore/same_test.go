@@ -11,7 +11,7 @@ import (
 // of its workers and however they come to meet.
 func TestSameEachTime(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"setnx-expire", "getset-equal", "setpx-watch", "watchdog", "fenced", "redlock"} {
+	for _, name := range []string{"setnx-expire", "getset-equal", "watchdog", "fenced", "redlock"} {
 		t.Run(name, func(t *testing.T) {
 			b := Defaults(strategy(t, name))
 			b.Cycles, b.Faults = 1, Budget{Crash: 1, Pause: 1, ReplyLost: 1, Delay: 1}
