@@ -258,9 +258,12 @@ func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) er
 		p.item("bounds", "%s, each of which asks for the lock %s; at most %s", count(b.Clients, "client"), times(b.Cycles), faultBudget(b.Faults))
 	}
 	for _, f := range v.Faults {
-		if f.Essential {
+		switch {
+		case f.Replaced:
+			p.item("fault", "%s (tried without: %s takes another fault instead)", f.Text, v.Code)
+		case f.Essential:
 			p.item("fault", "%s (tried without: no %s)", f.Text, v.Code)
-		} else {
+		default:
 			p.item("fault", "%s (it happens without as well)", f.Text)
 		}
 	}

@@ -17,6 +17,7 @@ type Fault struct {
 	// counterexample shows did not come about, or only by as many faults: a client
 	// that need not wait for a lost reply any more, say, would have to be paused.
 	Essential bool
+	Replaced  bool // it is essential for the latter reason: another fault did instead
 }
 
 // faults lists what goes wrong in a trail, and finds out of each whether the
@@ -61,7 +62,7 @@ func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) 
 
 func (m *model) fault(w *sim.World, c sim.Code, most int, k Kind, text string, rest []move) (Fault, error) {
 	shown, faults, err := m.shows(w, c, rest)
-	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most}, err
+	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most, Replaced: shown && faults >= most}, err
 }
 
 // unpaused is a trail without the pause that client i begins at the choice at:

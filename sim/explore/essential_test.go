@@ -31,11 +31,11 @@ func TestEssential(t *testing.T) {
 	}
 	trail := trails[sim.FR]
 	needed, err := m.faults(w, sim.FR, trail)
-	if err != nil || len(needed) != 1 || needed[0] != (Fault{Pause, "A is paused for 12.001s", true}) {
+	if err != nil || len(needed) != 1 || needed[0] != (Fault{Kind: Pause, Text: "A is paused for 12.001s", Essential: true}) {
 		t.Errorf("the least has %v, %v", needed, err)
 	}
 	more, err := m.faults(w, sim.FR, append(slices.Clone(trail), move{kind: crashes, who: 1, fault: Crash}))
-	if err != nil || len(more) != 2 || !more[0].Essential || more[1] != (Fault{Crash, "B crashes", false}) {
+	if err != nil || len(more) != 2 || !more[0].Essential || more[1] != (Fault{Kind: Crash, Text: "B crashes"}) {
 		t.Errorf("with a crash afterwards it has %v, %v", more, err)
 	}
 	first, err := m.faults(w, sim.FR, slices.Insert(slices.Clone(trail), 0, move{kind: jumpsClient, who: 1, fault: Client, by: 1000}))

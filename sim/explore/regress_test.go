@@ -148,6 +148,9 @@ func TestCatalogue(t *testing.T) {
 					if !f.Essential { // there would be a schedule of fewer
 						t.Errorf("%s: it happens also without that %s\n%s", v.Code, f.Text, v.Trace.Schedule)
 					}
+					if instead := strings.Contains(f.Text, "B's request is lost"); f.Replaced != instead { // B would be paused
+						t.Errorf("%s: that another fault would do instead of that %s is %t", v.Code, f.Text, f.Replaced)
+					}
 				}
 			}
 		})
