@@ -12,7 +12,7 @@ import (
 // Every scenario says what it expects of every strategy, and that is what comes
 // of the run. Where it isn't, the trace shows which of the two is wrong.
 func TestExpectations(t *testing.T) {
-	eachCell(t, func(t *testing.T, s *Scenario, st strategies.Strategy) {
+	eachCell(t, 1, func(t *testing.T, s *Scenario, st strategies.Strategy) {
 		want, stated := s.Expect(st.Name)
 		if !stated {
 			t.Fatalf("scenarios/%s: %s states no verdict for %s", s.file, s.Name, st.Name)

@@ -50,12 +50,12 @@ func golden(t *testing.T, name, got string) {
 var matrix = sync.OnceValue(func() []scenarios.Cell { return scenarios.Matrix(1) })
 
 // eachRun calls test with every strategy under every scenario, as CI does, or with
-// every fourth of these runs: each strategy and each scenario is among them.
+// every eighth of these runs: each strategy and each scenario is among them.
 func eachRun(t *testing.T, test func(t *testing.T, trace *sim.Trace)) {
 	t.Helper()
 	locks := len(strategies.All())
 	for i, c := range matrix() {
-		if os.Getenv("LOCKSTEP_WHOLE") == "" && (i/locks+i%locks)%4 != 0 {
+		if os.Getenv("LOCKSTEP_WHOLE") == "" && (i/locks+i%locks)%8 != 0 {
 			continue
 		}
 		if c.Err != nil {
