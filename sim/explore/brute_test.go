@@ -336,9 +336,6 @@ func (f *brute) end(s *spent) {
 // that goes through all schedules, and none of them is to be had for less.
 func TestBruteForce(t *testing.T) {
 	t.Parallel()
-	if raceDetector {
-		t.Skip("a minute and a half with the race detector; the walk has one thread, and searches of several workers are in TestMutants")
-	}
 	// A lock of two commands and one with a script are tried with all kinds of fault, the
 	// others with the commonest; -long, as in CI, leaves nothing out.
 	few := []string{"setnx-expire", "setpx-lua"}

@@ -116,12 +116,12 @@ var leasts = []struct {
 // essential.
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
-	if raceDetector {
-		t.Skip("three minutes and more with the race detector; TestMutants and TestSameEachTime have several workers there")
-	}
 	listed := map[string]bool{}
-	for _, c := range leasts {
+	for i, c := range leasts {
 		listed[c.strategy] = true
+		if raceDetector && (i%4 != 0 || c.faults == bearable) {
+			continue // all of them took more than the 110 seconds that were waited for
+		}
 		if !*long && c.faults == bearable && c.strategy != "setpx-lua" {
 			continue // that is a second for each
 		}
