@@ -116,7 +116,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	for _, x := range s.crew {
 		all.add(&x.seen)
 	}
-	r.Near = NearMisses{Refused: all.refused, Compared: all.compared, NotHeld: all.blockedRelease, Fenced: all.fenced}
+	r.Near = NearMisses{Refused: all.refused, Compared: all.compared, NotHeld: all.tooLate, Fenced: all.fenced}
 	for k, n := range m.bounds.Faults {
 		if n > 0 && !all.used[k] {
 			r.Vacuity.Unused = append(r.Vacuity.Unused, Kind(k))
@@ -293,6 +293,8 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	var trail, choices []move
 	eager := rng.IntN(3) // faults come more or less often
 	for {
+		before := x.number()
+		x.view(before)
 		if choices = x.moves(choices); len(choices) == 0 {
 			break
 		}
@@ -302,11 +304,15 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 				v = choices[rng.IntN(len(choices))]
 			}
 		}
+		counted := x.seen
 		if x.follow(v); x.err != nil {
 			return x.err
 		}
 		v.ops = x.ops
 		trail = append(trail, v)
+		if err := x.leaps(v, before, counted); err != nil {
+			return fmt.Errorf("%w\n%s", err, m.text(trail))
+		}
 		all |= x.found
 		if err := w.Play(m.play(v), nil); err != nil {
 			return err
@@ -315,7 +321,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 			return fmt.Errorf("after %d choices of schedule %d %w\n%s", len(trail), seed, err, m.text(trail))
 		}
 	}
-	if !x.done() {
+	if !x.over() {
 		return nil // it is bounded how often clients take turns, and it was somebody else's
 	}
 	dead := x.deadlocked()
@@ -328,6 +334,21 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	if real := slices.Contains(w.Verdict(), sim.PD); dead != real {
 		return fmt.Errorf("at the end of schedule %d the search says %t to a permanent deadlock, and the engine %t\n%s", seed, dead, real, m.text(trail))
 	}
+	return nil
+}
+
+// leaps reports if the move that was made last leads elsewhere than a leap would.
+func (x *explorer) leaps(v move, before []uint32, counted tally) error {
+	if !x.hasty {
+		return nil
+	}
+	after, seen := x.number(), x.seen
+	x.seen = counted
+	if to, is := x.leap(v, before, nil); is && (!slices.Equal(to, after) || x.seen != seen || x.found != 0) {
+		return fmt.Errorf("what the search takes for client %d's own step isn't", v.who)
+	}
+	x.seen = seen
+	x.keep(v, before, after)
 	return nil
 }
 

@@ -14,6 +14,7 @@ type memo[K comparable, V any] struct {
 	seed    maphash.Seed
 	entries chunks[entry[K, V]]
 	slots   slots
+	added   func(*K) // hears of every new key, before it can be found
 }
 
 type entry[K comparable, V any] struct {
@@ -56,6 +57,9 @@ func (m *memo[K, V]) put(k K, v V) uint32 {
 		return slot
 	}
 	n := m.entries.add(entry[K, V]{k, v})
+	if m.added != nil {
+		m.added(&m.entries.at(n).key)
+	}
 	m.slots.store(slot, half, n)
 	return n
 }

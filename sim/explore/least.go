@@ -134,8 +134,9 @@ func (q *quest) follow(i int32) {
 	x, w := q.x, q.ways[i]
 	x.unpack(w.state, &x.from)
 	x.s.copyFrom(&x.from)
+	x.view(w.state)
 	x.choices = x.moves(x.choices)
-	if len(x.choices) == 0 && x.done() && q.left.has(sim.PD) && x.deadlocked() {
+	if len(x.choices) == 0 && x.over() && q.left.has(sim.PD) && x.deadlocked() {
 		q.add(way{cost: w.cost, parent: i, ends: setOf(sim.PD)})
 		return
 	}

@@ -45,8 +45,9 @@ func newModel(b Bounds, timed bool) (*model, error) {
 	if err != nil {
 		return nil, errors.Join(err, k.close())
 	}
-	m := &model{bounds: b, cfg: cfg, k: k, v: v, tables: newTables(), quorum: cfg.Strategy.Quorum(),
+	m := &model{bounds: b, cfg: cfg, k: k, v: v, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed}
+	m.tables = m.newTables()
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil

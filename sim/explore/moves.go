@@ -1,10 +1,6 @@
 package explore
 
-import (
-	"slices"
-
-	"lockstep/sim"
-)
+import "slices"
 
 // move is one choice: who acts, what goes wrong, or that time passes.
 type move struct {
@@ -35,7 +31,7 @@ const (
 
 // follow makes one move, in a situation that is the explorer's own.
 func (x *explorer) follow(m move) {
-	x.found, x.ops = 0, 0
+	x.found, x.ops, x.meets, x.told = 0, 0, false, 0
 	switch m.kind {
 	case acts, actsAndLosesReply, actsAndIsHeldUp:
 		t, _ := x.next(int(m.who))
@@ -89,8 +85,12 @@ func (x *explorer) follow(m move) {
 
 // turnTo notes who acts, where it is bounded how often that changes.
 func (x *explorer) turnTo(who uint8) {
+	if x.bounds.Switches == 0 {
+		return
+	}
+	x.meets = true
 	w := &x.s.world
-	if x.bounds.Switches == 0 || w.mover == who+1 {
+	if w.mover == who+1 {
 		return
 	}
 	if w.mover != 0 {
@@ -101,7 +101,7 @@ func (x *explorer) turnTo(who uint8) {
 
 // turns reports whether it may be this client that acts next.
 func (x *explorer) turns(i int) bool {
-	w := &x.s.world
+	w := x.world
 	return x.bounds.Switches == 0 || w.mover == 0 || int(w.mover) == i+1 || int(w.switched) < x.bounds.Switches
 }
 
@@ -114,9 +114,13 @@ func (x *explorer) spend(k Kind, n uint8) {
 // gone, and only what it did to the resource and to the nodes is left.
 func (x *explorer) crash(i int) {
 	x.hangUp(i, 0xffff)
-	touched := x.s.clients[i].touched
-	x.s.clients[i] = client{crashed: true, touched: touched, since: unset, stamp: unset}
+	x.s.clients[i] = dead(x.s.clients[i].touched)
 	x.s.rank()
+}
+
+// dead is a client that has crashed.
+func dead(touched uint8) client {
+	return client{crashed: true, touched: touched, since: unset, stamp: unset}
 }
 
 // free lets a held request arrive, and those that had to wait behind it.
@@ -191,84 +195,92 @@ func (x *explorer) disconnect(n int) {
 	w.held, _ = x.tables.helds.put(held)
 }
 
-// moves lists the choices that there are in the current situation.
+// moves lists the choices that there are in the state that the explorer views.
 func (x *explorer) moves(to []move) []move {
 	to = to[:0]
-	if x.done() {
+	if x.over() {
 		return to
 	}
-	left := &x.s.world.left
-	for i := range x.bounds.Clients {
-		c := &x.s.clients[i]
-		if c.crashed {
-			continue
-		}
-		m := x.k.at(c.moment)
-		if t, any := x.next(i); any && x.turns(i) {
-			to = append(to, move{kind: acts, who: uint8(i)})
-			if p := &m.threads[t]; p.kind == sim.OpSend {
-				if left[ReplyLost] > 0 {
-					to = append(to, move{kind: actsAndLosesReply, who: uint8(i), fault: ReplyLost})
-				}
-				if left[Delay] > 0 {
-					to = append(to, move{kind: actsAndIsHeldUp, who: uint8(i), fault: Delay})
-				}
+	left := &x.world.left
+	for i, g := range x.glances {
+		who := uint8(i)
+		if g.acts && x.turns(i) {
+			to = append(to, move{kind: acts, who: who})
+			if g.sends && left[ReplyLost] > 0 {
+				to = append(to, move{kind: actsAndLosesReply, who: who, fault: ReplyLost})
+			}
+			if g.sends && left[Delay] > 0 {
+				to = append(to, move{kind: actsAndIsHeldUp, who: who, fault: Delay})
 			}
 		}
-		if left[Crash] > 0 && !m.over {
-			to = append(to, move{kind: crashes, who: uint8(i), fault: Crash})
+		lives := !g.crashed && !g.over
+		if left[Crash] > 0 && lives {
+			to = append(to, move{kind: crashes, who: who, fault: Crash})
 		}
-		if left[Duplicate] > 0 && c.last != 0 {
-			to = append(to, move{kind: repeats, who: uint8(i), fault: Duplicate})
+		if left[Duplicate] > 0 && g.repeats {
+			to = append(to, move{kind: repeats, who: who, fault: Duplicate})
 		}
-		if left[Client] > 0 && x.timed && !m.over {
-			to = append(to, move{kind: jumpsClient, who: uint8(i), fault: Client, by: x.ttl + overStamp},
-				move{kind: jumpsClient, who: uint8(i), fault: Client, by: -x.ttl - overStamp})
+		if left[Client] > 0 && x.timed && lives {
+			to = append(to, move{kind: jumpsClient, who: who, fault: Client, by: x.ttl + overStamp},
+				move{kind: jumpsClient, who: who, fault: Client, by: -x.ttl - overStamp})
 		}
 	}
+	return x.passing(x.befalling(to))
+}
+
+// befalling adds what happens on the way to the nodes, and there.
+func (x *explorer) befalling(to []move) []move {
+	left := &x.world.left
 	var nth [len(names)]uint8
-	for _, l := range x.tables.helds.get(x.s.world.held) {
+	for _, l := range x.tables.helds.get(x.world.held) {
 		if !l.queued {
 			nth[l.client]++
 			to = append(to, move{kind: frees, who: l.client, n: nth[l.client]})
 		}
 	}
-	for n := range x.s.nodes {
+	for i, n := range x.nodes {
 		if left[Failover] > 0 {
-			to = append(to, move{kind: fallsBehind, who: uint8(n), fault: Failover})
+			to = append(to, move{kind: fallsBehind, who: uint8(i), fault: Failover})
 		}
-		if x.s.nodes[n].behind.memory != 0 {
-			to = append(to, move{kind: takesOver, who: uint8(n)})
+		if n.behind {
+			to = append(to, move{kind: takesOver, who: uint8(i)})
 		}
 		if left[Restart] > 0 {
-			to = append(to, move{kind: restarts, who: uint8(n), fault: Restart})
+			to = append(to, move{kind: restarts, who: uint8(i), fault: Restart})
 		}
 		if left[Server] > 0 {
-			to = append(to, move{kind: jumpsServer, who: uint8(n), fault: Server, by: x.ttl + overStamp},
-				move{kind: jumpsServer, who: uint8(n), fault: Server, by: -x.ttl - overStamp})
+			to = append(to, move{kind: jumpsServer, who: uint8(i), fault: Server, by: x.ttl + overStamp},
+				move{kind: jumpsServer, who: uint8(i), fault: Server, by: -x.ttl - overStamp})
 		}
 	}
-	return x.passing(to)
+	return to
 }
 
 // passing adds that time passes, if anything is due and the budget has as many
 // pauses as that would begin.
 func (x *explorer) passing(to []move) []move {
-	by, any := x.due()
-	_, n := x.idle()
-	if !any || n > x.s.world.left[Pause] {
+	by, pauses := int32(0), uint8(0)
+	for _, n := range x.nodes {
+		by = sooner(by, n.due)
+	}
+	for _, g := range x.glances {
+		by = sooner(by, g.due)
+		if g.idles {
+			pauses++
+		}
+	}
+	if by == 0 || pauses > x.world.left[Pause] {
 		return to
 	}
 	return append(to, move{kind: passes, by: by})
 }
 
-// done: nobody will do anything any more.
-func (x *explorer) done() bool {
-	for i := range x.bounds.Clients {
-		c := &x.s.clients[i]
-		if !c.crashed && !x.k.at(c.moment).over {
+// over: nobody will do anything any more.
+func (x *explorer) over() bool {
+	for _, g := range x.glances {
+		if !g.crashed && !g.over {
 			return false
 		}
 	}
-	return x.s.world.held == 0
+	return x.world.held == 0
 }

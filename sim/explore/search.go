@@ -141,24 +141,31 @@ func (s *search) layer(units []unit) {
 
 // follow visits what comes after one state.
 func (s *search) follow(x *explorer, state []uint32) {
-	x.unpack(state, &x.from)
-	x.s.copyFrom(&x.from)
+	x.view(state)
 	x.choices = x.moves(x.choices)
 	if len(x.choices) == 0 {
-		if x.done() && s.wants(sim.PD) && s.deadlock(x, state) {
+		if x.over() && s.wants(sim.PD) && s.deadlock(x, state) {
 			s.report(setOf(sim.PD))
 		}
 		return
 	}
-	for n, m := range x.choices {
-		if n > 0 {
-			x.s.copyFrom(&x.from)
+	spelt := false
+	for _, m := range x.choices {
+		var done bool
+		if x.successors, done = x.leap(m, state, x.successors); done {
+			continue
 		}
+		if !spelt {
+			x.unpack(state, &x.from)
+			spelt = true
+		}
+		x.s.copyFrom(&x.from)
 		x.follow(m)
 		if x.found != 0 {
 			s.report(x.found)
 		}
 		x.state = x.pack(state, x.state)
+		x.keep(m, state, x.state)
 		x.successors = append(x.successors, x.state...)
 	}
 	s.followed.Add(int64(len(x.choices)))
@@ -178,11 +185,12 @@ func (s *search) report(c codes) {
 // deadlock remembers the answer: it depends on the nodes alone, and on the time
 // if anybody looks at that.
 func (s *search) deadlock(x *explorer, state []uint32) bool {
-	key := ending{now: x.s.world.now}
+	key := ending{now: x.world.now}
 	copy(key.nodes[:], state[s.bounds.Clients:s.width-1])
 	if known, any := s.dead.Load(key); any {
 		return known.(bool)
 	}
+	x.unpack(state, &x.s)
 	dead := x.deadlocked()
 	s.dead.Store(key, dead)
 	return dead

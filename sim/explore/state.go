@@ -114,16 +114,17 @@ type situation struct {
 
 // tables are the numbers that states are made of.
 type tables struct {
-	clients *interned[client]
-	nodes   *interned[node]
-	worlds  *interned[world]
+	clients *noted[client, glance]
+	nodes   *noted[node, nodeGlance]
+	worlds  *noted[world, worldGlance]
 	inboxes *lists[parcel]
 	helds   *lists[letter]
 	letters *interned[letter]
 }
 
-func newTables() *tables {
-	return &tables{newInterned[client](), newInterned[node](), newInterned[world](), newLists[parcel](), newLists[letter](), newInterned[letter]()}
+func (m *model) newTables() *tables {
+	return &tables{newNoted(m.glance), newNoted(m.nodeGlance), newNoted(func(*world) (g worldGlance) { return g }),
+		newLists[parcel](), newLists[letter](), newInterned[letter]()}
 }
 
 // maxList is how many replies or held requests there can be at a time.
@@ -198,21 +199,22 @@ func (s *situation) copyFrom(o *situation) {
 }
 
 // rank numbers the grants that still matter from 1, in their order. There are at
-// most three for each client.
-func (s *situation) rank() {
+// most three for each client. It reports whether any has got another number.
+func (s *situation) rank() bool {
 	var used uint64
 	for i := range s.clients {
 		c := &s.clients[i]
 		used |= 1<<c.granter | 1<<c.asked | 1<<c.touched
 	}
 	if used |= 1; used&(used+1) == 0 {
-		return // they are dense already
+		return false // they are dense already
 	}
 	to := func(v uint8) uint8 { return uint8(bits.OnesCount64(used & (1<<v - 1))) }
 	for i := range s.clients {
 		c := &s.clients[i]
 		c.granter, c.asked, c.touched = to(c.granter), to(c.asked), to(c.touched)
 	}
+	return true
 }
 
 // newest is a rank above all others.

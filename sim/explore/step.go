@@ -34,11 +34,20 @@ type explorer struct {
 	choices []move
 	state   []uint32
 
+	// The state that it views.
+	glances []*glance // of the clients, without the probe
+	nodes   []*nodeGlance
+	world   *world
+	quiet   bool       // no request is held up there, and nothing begun
+	corpses [32]uint32 // numbers of clients that have crashed, by what they had touched
+
 	successors []uint32 // states that were come to, and not added yet
 	digests    []uint64
 	hasty      bool  // it does what nobody can see at once, see silent
 	ops        uint8 // how many operations the last move was
 	found      codes
+	meets      bool // the last move was not its client's own, see ownStep
+	told       ownStep
 	err        error
 	seen       tally
 }
@@ -62,6 +71,7 @@ type model struct {
 func (m *model) explorer() *explorer {
 	x := &explorer{model: m}
 	x.from, x.s = m.blank(), m.blank()
+	x.glances, x.nodes = make([]*glance, m.bounds.Clients), make([]*nodeGlance, len(m.cfg.Nodes))
 	return x
 }
 
@@ -82,15 +92,16 @@ func (x *explorer) fail(err error) {
 func (x *explorer) moment(i int) *moment { return x.k.at(x.s.clients[i].moment) }
 
 // next is the thread of a client that would act, if any can.
-func (x *explorer) next(i int) (thread int, any bool) {
-	c := &x.s.clients[i]
+func (x *explorer) next(i int) (thread int, any bool) { return x.model.next(&x.s.clients[i]) }
+
+func (m *model) next(c *client) (thread int, any bool) {
 	if c.crashed {
 		return 0, false
 	}
-	m := x.k.at(c.moment)
+	now := m.k.at(c.moment)
 	best := -1
-	for t := range int(m.count) {
-		if m.threads[t].over || c.waits[t] {
+	for t := range int(now.count) {
+		if now.threads[t].over || c.waits[t] {
 			continue
 		}
 		if best < 0 || c.turn[t] < c.turn[best] {
@@ -259,7 +270,7 @@ func (x *explorer) refresh(i int) {
 	}
 	c.inbox, c.torn, c.gone = 0, 0, 0
 	c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = 0, 0, false, false, false, gapNone
-	x.s.rank()
+	x.rank()
 }
 
 // hangUp is the end of a client's connections: nobody waits for replies there.
@@ -275,10 +286,12 @@ func (x *explorer) hangUp(i int, conns uint16) {
 		c.inbox, _ = x.tables.inboxes.put(kept)
 	}
 	if x.s.world.held != 0 {
+		x.meets = true
 		conns &^= x.abandon(i, conns)
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
+		x.meets = x.meets || len(x.v.memory(nd.memory).Peers) > 0
 		for _, b := range x.v.memory(nd.memory).Peers {
 			if conn := uint16(b.Conn) & 15; b.Conn>>4 == i && conns>>conn&1 != 0 {
 				nd.memory = x.v.without(nd.memory, uint16(b.Conn))
@@ -355,6 +368,7 @@ func (x *explorer) look(c *client, p *plan) sight {
 		if !x.timed {
 			x.fail(errTimed)
 		}
+		x.meets = true
 		c.stamp = x.ttl + overStamp
 		return sight{sawWall, int64(x.s.world.now + c.wall)}
 	}
@@ -374,9 +388,9 @@ func (x *explorer) tell(i int, m *moment, t telling) {
 	switch t.kind {
 	case sim.KindAcquire:
 		c.live, c.forever, c.deadline, c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = false, false, 0, 0, 0, false, false, false, gapNone
-		x.s.rank()
+		x.rank()
 	case sim.KindGranted:
-		x.seen.granted[i]++
+		x.meets = true
 		c.lostOwn, c.gap = x.owned(i, m.acquired) < x.quorum, gapNone
 		if c.granter == 0 {
 			c.granter = c.asked
@@ -385,6 +399,7 @@ func (x *explorer) tell(i int, m *moment, t telling) {
 		x.lease(c, t)
 		x.doubleGrant(i)
 	case sim.KindExtended:
+		x.meets = true
 		x.lease(c, t)
 		x.doubleGrant(i)
 		if c.lostOwn && c.gap != gapHeld {
@@ -392,24 +407,27 @@ func (x *explorer) tell(i int, m *moment, t telling) {
 		}
 		c.gap = gapNone
 	case sim.KindEnter:
+		x.told |= ifAlone
 		for j := range x.s.clients {
 			if j != i && !x.s.clients[j].crashed && x.moment(j).inside {
 				x.found |= setOf(sim.OV)
 			}
 		}
 	case sim.KindRefused, sim.KindFailed:
+		x.told |= ifUnowned
+		x.meets = x.meets || x.ownsAny(i)
 		if x.owned(i, m.acquired) >= x.quorum {
 			x.found |= setOf(sim.FN)
 		}
 		if t.kind == sim.KindRefused {
+			x.told |= isRefused
 			x.seen.refused++
 		}
 	case sim.KindRelease:
 		c.live, c.forever, c.deadline = false, false, 0
-	case sim.KindReleased:
-		x.seen.released++
 	case sim.KindReleaseFailed:
-		x.seen.blockedRelease++
+		x.told |= isTooLate
+		x.seen.tooLate++
 	}
 }
 
@@ -451,6 +469,14 @@ func (x *explorer) owned(i int, acquired uint8) int {
 	return n
 }
 
+// ownsAny reports whether a record on some node is a client's, of any acquisition.
+func (x *explorer) ownsAny(i int) bool {
+	return slices.ContainsFunc(x.s.nodes, func(n node) bool { return int(n.owner) == i })
+}
+
+// rank puts the grants that matter in order, see situation.rank.
+func (x *explorer) rank() { x.meets = x.s.rank() || x.meets }
+
 // ownership follows whether believers have lost too many of their records.
 func (x *explorer) ownership() {
 	for i := range x.s.clients {
@@ -464,6 +490,7 @@ func (x *explorer) ownership() {
 // access is a read or a write of the resource. It reports whether the resource
 // let it pass.
 func (x *explorer) access(i int, p *plan) bool {
+	x.meets = true
 	c, write := &x.s.clients[i], p.kind == sim.OpWrite
 	w := &x.s.world
 	looks := x.cfg.Resource == sim.Fenced || x.cfg.Resource == sim.FencedWrites && write
@@ -487,7 +514,7 @@ func (x *explorer) access(i int, p *plan) bool {
 		c.hasRead, c.beaten = true, false
 	}
 	c.touched = max(c.touched, c.granter)
-	x.s.rank()
+	x.rank()
 	return true
 }
 
@@ -506,6 +533,7 @@ func (x *explorer) staleWrite(i int) {
 
 // send executes a command at its node, or doesn't yet.
 func (x *explorer) send(i, t int, p *plan, f fate) {
+	x.meets = true
 	x.s.clients[i].sent[t] = 0
 	l := letter{client: uint8(i), thread: uint8(t), conn: p.conn, addr: p.addr, cmd: p.cmd, acquired: x.moment(i).acquired, phase: p.phase}
 	if f == heldUp || x.behind(&l) {

@@ -4,22 +4,26 @@ import "lockstep/sim"
 
 // tally is what a worker has noticed on its way. None of it is part of a state.
 type tally struct {
-	granted        [8]int64
-	refused        int64
-	released       int64
-	blockedRelease int64 // releases that found the lock gone or in other hands
-	compared       int64 // comparisons in a release that failed
-	fenced         int64 // accesses that the resource refused
-	used           [kinds]bool
+	refused  int64
+	tooLate  int64 // releases that found the lock gone or in other hands
+	compared int64 // comparisons in a release that failed
+	fenced   int64 // accesses that the resource refused
+	used     [kinds]bool
+}
+
+// own counts a client's own step.
+func (t *tally) own(s ownStep) {
+	if s&isRefused != 0 {
+		t.refused++
+	}
+	if s&isTooLate != 0 {
+		t.tooLate++
+	}
 }
 
 func (t *tally) add(o *tally) {
-	for i := range t.granted {
-		t.granted[i] += o.granted[i]
-	}
 	t.refused += o.refused
-	t.released += o.released
-	t.blockedRelease += o.blockedRelease
+	t.tooLate += o.tooLate
 	t.compared += o.compared
 	t.fenced += o.fenced
 	for i := range t.used {
@@ -27,62 +31,81 @@ func (t *tally) add(o *tally) {
 	}
 }
 
+// sooner is the lesser of two spans, of which 0 is never.
+func sooner(a, b int32) int32 {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
 // due is how long it takes until anything happens by itself: a record expires, a
 // lease lapses, a sleep or somebody's patience ends, a stamp is over.
 func (x *explorer) due() (by int32, any bool) {
-	soonest := func(d int32) {
-		if d > 0 && (!any || d < by) {
-			by, any = d, true
-		}
-	}
-	for _, n := range x.s.nodes {
-		for _, memory := range [2]uint32{n.memory, n.behind.memory} {
-			for _, k := range x.v.memory(memory).Keys {
-				if k.Left != sim.Immortal {
-					soonest(int32(k.Left) + 1)
-				}
-			}
-		}
+	for i := range x.s.nodes {
+		by = sooner(by, x.dueAt(&x.s.nodes[i]))
 	}
 	for i := range x.s.clients {
-		c := &x.s.clients[i]
-		if c.crashed {
-			continue
-		}
-		if c.live && !c.forever {
-			soonest(c.deadline)
-		}
-		m := x.k.at(c.moment)
-		for t := range int(m.count) {
-			if c.waits[t] && !m.threads[t].over {
-				soonest(c.due[t])
+		by = sooner(by, x.dueTo(&x.s.clients[i]))
+	}
+	return by, by > 0
+}
+
+// dueAt is when the next record of a node expires.
+func (m *model) dueAt(n *node) (by int32) {
+	for _, memory := range [2]uint32{n.memory, n.behind.memory} {
+		for _, k := range m.v.memory(memory).Keys {
+			if k.Left != sim.Immortal {
+				by = sooner(by, max(0, int32(k.Left)+1))
 			}
 		}
-		if c.stamp != unset {
-			soonest(c.stamp)
+	}
+	return by
+}
+
+// dueTo is when the next thing happens to a client by itself.
+func (m *model) dueTo(c *client) (by int32) {
+	if c.crashed {
+		return 0
+	}
+	if c.live && !c.forever {
+		by = sooner(by, max(0, c.deadline))
+	}
+	now := m.k.at(c.moment)
+	for t := range int(now.count) {
+		if c.waits[t] && !now.threads[t].over {
+			by = sooner(by, max(0, c.due[t]))
 		}
 	}
-	return by, any
+	if c.stamp != unset {
+		by = sooner(by, max(0, c.stamp))
+	}
+	return by
 }
 
 // idle lists the clients that could act now, and for which it would be the
 // beginning of a pause if time went on.
 func (x *explorer) idle() (set uint8, n uint8) {
-	for i := range x.s.clients {
-		c := &x.s.clients[i]
-		if c.crashed || c.paused || i == x.probe() {
-			continue
-		}
-		m := x.k.at(c.moment)
-		for t := range int(m.count) {
-			if p := &m.threads[t]; !p.over && !c.waits[t] && p.kind != sim.OpStart {
-				set |= 1 << i
-				n++
-				break
-			}
+	for i := range x.bounds.Clients {
+		if x.idles(&x.s.clients[i]) {
+			set |= 1 << i
+			n++
 		}
 	}
 	return set, n
+}
+
+func (m *model) idles(c *client) bool {
+	if c.crashed || c.paused {
+		return false
+	}
+	now := m.k.at(c.moment)
+	for t := range int(now.count) {
+		if p := &now.threads[t]; !p.over && !c.waits[t] && p.kind != sim.OpStart {
+			return true
+		}
+	}
+	return false
 }
 
 // advance lets time pass. What is due by then happens: expiries first, then
