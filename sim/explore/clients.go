@@ -21,10 +21,11 @@ const maxThreads = 4
 type moment struct {
 	client   int
 	parent   uint32
-	thread   uint8
 	seen     sight
-	depth    int32
 	threads  [maxThreads]plan
+	depth    int16
+	closed   uint16 // the connections that it has closed
+	thread   uint8
 	count    uint8 // of threads
 	acquired uint8 // which acquisition it is in
 	phase    sim.Phase
@@ -34,7 +35,6 @@ type moment struct {
 	given    bool // its lease has the deadline that the world gives it
 	fresh    bool // between two cycles
 	over     bool
-	closed   uint16 // the connections that it has closed
 }
 
 // plan is a thread's next operation.
@@ -106,6 +106,7 @@ type clients struct {
 	cfg       sim.Config
 	remembers bool // see Bounds
 	moments   chunks[moment]
+	onward    chunks[uint32] // of each the number of the first edge that was found from there; atomic
 	arrivals  *memo[edge, arrival]
 	tellings  chunks[[]telling]
 	begin     []uint32 // each client's first moment
@@ -131,12 +132,12 @@ type player struct {
 	busy bool // somebody has it
 }
 
-const playersEach = 16
+const playersEach = 4
 
 func newClients(cfg sim.Config, remembers bool) (*clients, error) {
 	k := &clients{cfg: cfg, remembers: remembers, arrivals: newMemo[edge, arrival](), fresh: map[freshKey]uint32{},
 		commands: newInterned[string](), replies: newInterned[string]()}
-	k.moments.add(moment{})
+	k.add(moment{})
 	k.tellings.add(nil)
 	for i := range len(cfg.Clients) + 1 { // and the probe
 		pl := new(player)
@@ -149,7 +150,7 @@ func newClients(cfg sim.Config, remembers bool) (*clients, error) {
 		if err := k.describe(&m, pl); err != nil {
 			return nil, err
 		}
-		pl.at = k.moments.add(m)
+		pl.at = k.add(m)
 		k.begin = append(k.begin, pl.at)
 	}
 	return k, nil
@@ -178,14 +179,25 @@ func (k *clients) hire(pl *player, client int) (err error) {
 	return err
 }
 
+// add is the number of a new moment.
+func (k *clients) add(m moment) uint32 {
+	k.onward.add(0)
+	return k.moments.add(m)
+}
+
 // at is a moment.
 func (k *clients) at(id uint32) *moment { return k.moments.at(id) }
 
 // after is where an edge leads. If nobody has gone there yet, the client's own
 // code is run.
 func (k *clients) after(e edge) (arrival, error) {
-	if a, known := k.arrivals.get(e); known {
-		return *a, nil
+	if n := atomic.LoadUint32(k.onward.at(e.from)); n != 0 {
+		if only := k.arrivals.entries.at(n); only.key == e {
+			return only.value, nil
+		}
+		if a, known := k.arrivals.get(e); known {
+			return *a, nil
+		}
 	}
 	pl, err := k.take(e.from)
 	if err != nil {
@@ -251,7 +263,8 @@ func (k *clients) explore(pl *player, e edge) (arrival, error) {
 		return *known, nil
 	}
 	a := arrival{to: k.place(m, key), told: k.tellings.add(told)}
-	k.arrivals.put(e, a)
+	n := k.arrivals.put(e, a)
+	atomic.CompareAndSwapUint32(k.onward.at(e.from), 0, n)
 	pl.at = k.standsAt(a.to, e)
 	return a, nil
 }
@@ -332,11 +345,11 @@ func (k *clients) ending(pl *player, m *moment) *freshKey {
 // place is the number of a moment: a new one, unless it joins others.
 func (k *clients) place(m *moment, key *freshKey) uint32 {
 	if key == nil {
-		return k.moments.add(*m)
+		return k.add(*m)
 	}
 	id, known := k.fresh[*key]
 	if !known {
-		id = k.moments.add(*m)
+		id = k.add(*m)
 		k.fresh[*key] = id
 	}
 	return id

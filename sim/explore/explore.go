@@ -348,7 +348,9 @@ func (x *explorer) leaps(v move, before []uint32, counted tally) error {
 		return fmt.Errorf("what the search takes for client %d's own step isn't", v.who)
 	}
 	x.seen = seen
-	x.keep(v, before, after)
+	if who := int(v.who); x.isOwn(v, who) {
+		x.keep(before[who], x.told|ownStep(after[who]))
+	}
 	return nil
 }
 

@@ -99,6 +99,17 @@ func (x *explorer) view(state []uint32) {
 	}
 }
 
+// warm reads the glances at some states ahead, for the processor to wait for many of
+// them at once.
+func (x *explorer) warm(states []uint32) {
+	n := x.bounds.Clients
+	for at := 0; at < len(states); at += x.width {
+		for _, id := range states[at : at+n] {
+			x.ahead += x.tables.clients.note(id).ranks
+		}
+	}
+}
+
 // leap makes a move from the state that the explorer views, if that can be done at a
 // glance, and adds the state to which it leads. The moves that can't be are those at
 // which clients, nodes and the resource meet. Where a connection has begun something
@@ -196,10 +207,13 @@ func (x *explorer) afterCrash(id uint32) uint32 {
 	return n
 }
 
-// keep remembers the move that was made last, if it was a client's own step.
-func (x *explorer) keep(m move, before, after []uint32) {
-	if m.kind == acts && !x.meets && x.found == 0 && x.err == nil {
-		step := x.told | ownStep(after[m.who])
-		atomic.StoreUint64(&x.tables.clients.note(before[m.who]).next, uint64(step))
-	}
+// isOwn reports whether the move that was made last was a client's own step, as long as
+// a search takes it to be.
+func (x *explorer) isOwn(m move, who int) bool {
+	return x.hasty && m.kind == acts && int(m.who) == who && !x.meets && x.found == 0 && x.err == nil
+}
+
+// keep remembers what is a client's own step.
+func (x *explorer) keep(from uint32, s ownStep) {
+	atomic.StoreUint64(&x.tables.clients.note(from).next, uint64(s))
 }

@@ -46,17 +46,21 @@ func (m *memo[K, V]) get(k K) (v *V, known bool) {
 // put remembers a value, unless there is one for this key already, and returns the
 // key's number.
 func (m *memo[K, V]) put(k K, v V) uint32 {
-	half := m.digest(k)
-	if n, e := m.find(&k, half); e != nil {
+	return m.add(&k, m.digest(k), v)
+}
+
+// add is put for who knows the digest.
+func (m *memo[K, V]) add(k *K, half uint32, v V) uint32 {
+	if n, e := m.find(k, half); e != nil {
 		return n
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	slot, e := m.find(&k, half)
+	slot, e := m.find(k, half)
 	if e != nil {
 		return slot
 	}
-	n := m.entries.add(entry[K, V]{k, v})
+	n := m.entries.add(entry[K, V]{*k, v})
 	if m.added != nil {
 		m.added(&m.entries.at(n).key)
 	}
@@ -84,6 +88,16 @@ func (m *memo[K, V]) find(k *K, half uint32) (uint32, *entry[K, V]) {
 			}
 		}
 	}
+}
+
+// likely is the number of the key that has this digest, for all that can be told
+// without a look at it; or 0.
+func (m *memo[K, V]) likely(half uint32) uint32 {
+	table := *m.slots.table.Load()
+	if s := table[half&uint32(len(table)-1)].Load(); uint32(s>>32) == half {
+		return uint32(s)
+	}
+	return 0
 }
 
 // slots are an open addressing table of numbers. Above each stands half of a digest,

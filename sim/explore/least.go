@@ -154,7 +154,10 @@ func (q *quest) follow(i int32) {
 			end.ends = x.found & q.left
 			q.add(end)
 		}
-		next.state = x.pack(w.state, nil)
+		x.successors = x.successors[:0]
+		x.pack(m, w.state)
+		x.resolve()
+		next.state = slices.Clone(x.successors)
 		q.add(next)
 	}
 }

@@ -124,9 +124,11 @@ func (s *search) layer(units []unit) {
 				u := units[n]
 				states = s.seen.read(u.shard, u.from, u.to, states)
 				x.successors = x.successors[:0]
+				x.warm(states)
 				for at := 0; at < len(states); at += s.width {
 					s.follow(x, states[at:at+s.width])
 				}
+				x.resolve()
 				x.digests = s.seen.addAll(x.successors, x.digests)
 				s.frontier.Add(-int64(u.to - u.from))
 				if x.err != nil {
@@ -149,24 +151,22 @@ func (s *search) follow(x *explorer, state []uint32) {
 		}
 		return
 	}
-	spelt := false
+	unpacked := false
 	for _, m := range x.choices {
 		var done bool
 		if x.successors, done = x.leap(m, state, x.successors); done {
 			continue
 		}
-		if !spelt {
+		if !unpacked {
 			x.unpack(state, &x.from)
-			spelt = true
+			unpacked = true
 		}
 		x.s.copyFrom(&x.from)
 		x.follow(m)
 		if x.found != 0 {
 			s.report(x.found)
 		}
-		x.state = x.pack(state, x.state)
-		x.keep(m, state, x.state)
-		x.successors = append(x.successors, x.state...)
+		x.pack(m, state)
 	}
 	s.followed.Add(int64(len(x.choices)))
 }

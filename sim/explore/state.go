@@ -2,6 +2,7 @@ package explore
 
 import (
 	"math/bits"
+	"slices"
 
 	"lockstep/sim"
 )
@@ -160,14 +161,32 @@ func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 	return l.ids.id(v), true
 }
 
-// pack makes a state of the situation; unpack is its inverse. Most of a situation
-// is as it was in the state that it follows, and has its numbers already.
-func (x *explorer) pack(before, to []uint32) []uint32 {
-	to = append(to[:0], before...)
+// spelt is a client of a successor that has no number yet.
+type spelt struct {
+	client client
+	digest uint32
+	at     int     // where its number belongs among the successors
+	from   uint32  // the client of which this is the own step, or 0
+	told   ownStep // what belongs to that
+}
+
+// pack adds the state of the situation, to which a move has led, to the successors;
+// unpack is its inverse. Most of a situation is as it was in the state that it
+// follows, and has its numbers already. New clients get theirs from resolve.
+func (x *explorer) pack(m move, before []uint32) {
+	base := len(x.successors)
+	x.successors = append(x.successors, before...)
+	to := x.successors[base:]
 	for i := range x.bounds.Clients { // the probe has not begun
-		if x.s.clients[i] != x.from.clients[i] {
-			to[i] = x.tables.clients.id(x.s.clients[i])
+		c := &x.s.clients[i]
+		if *c == x.from.clients[i] {
+			continue
 		}
+		p := spelt{client: *c, digest: x.tables.clients.digest(*c), at: base + i}
+		if x.isOwn(m, i) {
+			p.from, p.told = before[i], x.told
+		}
+		x.spelt = append(x.spelt, p)
 	}
 	for i := range x.s.nodes {
 		if x.s.nodes[i] != x.from.nodes[i] {
@@ -177,7 +196,31 @@ func (x *explorer) pack(before, to []uint32) []uint32 {
 	if x.s.world != x.from.world {
 		to[len(to)-1] = x.tables.worlds.id(x.s.world)
 	}
-	return to
+}
+
+// resolve gives numbers to the clients of the successors. To find them is above all to
+// wait for memory, so it is asked for all of them before any is looked at.
+func (x *explorer) resolve() {
+	t := x.tables.clients
+	var likely [64]uint32
+	for batch := range slices.Chunk(x.spelt, len(likely)) {
+		for i := range batch {
+			likely[i] = t.likely(batch[i].digest)
+		}
+		for _, id := range likely[:len(batch)] {
+			c := t.value(id)
+			x.ahead += c.moment + c.last
+		}
+		for i := range batch {
+			p := &batch[i]
+			id := t.add(&p.client, p.digest, struct{}{})
+			x.successors[p.at] = id
+			if p.from != 0 {
+				x.keep(p.from, p.told|ownStep(id))
+			}
+		}
+	}
+	x.spelt = x.spelt[:0]
 }
 
 func (x *explorer) unpack(state []uint32, s *situation) {

@@ -32,7 +32,6 @@ type explorer struct {
 	*model
 	from, s situation
 	choices []move
-	state   []uint32
 
 	// The state that it views.
 	glances []*glance // of the clients, without the probe
@@ -42,6 +41,8 @@ type explorer struct {
 	corpses [32]uint32 // numbers of clients that have crashed, by what they had touched
 
 	successors []uint32 // states that were come to, and not added yet
+	spelt      []spelt  // clients in them
+	ahead      uint32   // of no meaning: what was read ahead of its use
 	digests    []uint64
 	hasty      bool  // it does what nobody can see at once, see silent
 	ops        uint8 // how many operations the last move was

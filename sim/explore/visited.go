@@ -17,7 +17,7 @@ type visited struct {
 }
 
 const (
-	shards = 256
+	shards = 32
 	page   = 1 << 9 // states in a page
 )
 
