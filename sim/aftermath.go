@@ -188,5 +188,5 @@ func (w *World) stop(c *client) {
 		t.kill()
 	}
 	c.leaseGen++
-	w.emit(Event{Kind: KindStop, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	w.emit(&Event{Kind: KindStop, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
 }

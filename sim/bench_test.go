@@ -136,3 +136,31 @@ func BenchmarkEval(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRun is whole runs, from the first step to the last: two clients take a lock
+// three times each, in a world that records nothing. What the strategies do besides
+// sending commands is in the time, and so is the world's being set up again; and where
+// a lock is released by a script, every other command is one.
+func BenchmarkRun(b *testing.B) {
+	for _, name := range []string{"setnx", "setpx-lua", "fenced", "redlock"} {
+		b.Run(name, func(b *testing.B) {
+			cfg := config(b, name, "A", "B")
+			cfg.Clients[0].Cycles, cfg.Clients[1].Cycles = 3, 3
+			w := newWorld(b, cfg)
+			commands := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := w.Reset(cfg, false); err != nil {
+					b.Fatal(err)
+				}
+				for w.Step(SetOf(0) | SetOf(1)) {
+				}
+				commands += len(w.sentMessages)
+			}
+			if w.Err() != nil {
+				b.Fatal(w.Err())
+			}
+			b.ReportMetric(float64(commands)/b.Elapsed().Seconds(), "commands/s")
+		})
+	}
+}

@@ -365,7 +365,7 @@ func (t *thread) note(e Event) {
 	}
 	e.Client, e.Thread, e.Node, e.Ref, e.Acq = t.client.index, t.index, None, None, t.client.acquired
 	e.Phase = t.phase
-	t.client.world.emit(e)
+	t.client.world.emit(&e)
 }
 
 // clientClock is what a strategy sees of time.

@@ -205,7 +205,7 @@ func (f Crash) inject(w *World) error {
 	if err != nil || c.crashed {
 		return err
 	}
-	w.emit(Event{Kind: KindCrash, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	w.emit(&Event{Kind: KindCrash, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
 	c.crashed = true
 	c.leaseGen++
 	for _, t := range c.threads {
@@ -241,7 +241,7 @@ func (f Hang) inject(w *World) error {
 		return err
 	}
 	c.hung = true
-	w.emit(Event{Kind: KindHang, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	w.emit(&Event{Kind: KindHang, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
 	return nil
 }
 
@@ -254,7 +254,7 @@ func (f EndThread) inject(w *World) error {
 	for _, t := range c.threads[1:] {
 		if !t.over {
 			t.kill()
-			w.emit(Event{Kind: KindThreadEnd, Client: c.index, Thread: t.index, Node: None, Ref: None, Acq: c.acquired})
+			w.emit(&Event{Kind: KindThreadEnd, Client: c.index, Thread: t.index, Node: None, Ref: None, Acq: c.acquired})
 			ended = true
 		}
 	}
@@ -273,7 +273,7 @@ func (f WallStep) inject(w *World) error {
 		return fmt.Errorf("%s's clock %w", f.Client, err)
 	}
 	c.wall.offset += f.By
-	w.emit(Event{Kind: KindWallStep, Client: c.index, Node: None, Ref: None, Acq: c.acquired, By: f.By})
+	w.emit(&Event{Kind: KindWallStep, Client: c.index, Node: None, Ref: None, Acq: c.acquired, By: f.By})
 	return nil
 }
 
@@ -304,7 +304,7 @@ func (f NodeStep) inject(w *World) error {
 	if err := withinSpan(n.offset, f.By); err != nil {
 		return fmt.Errorf("%s's clock %w", f.Node, err)
 	}
-	w.emit(Event{Kind: KindNodeStep, Client: None, Node: n.index, Ref: None, By: f.By, Changes: n.step(f.By)})
+	w.emit(&Event{Kind: KindNodeStep, Client: None, Node: n.index, Ref: None, By: f.By, Changes: n.step(f.By)})
 	return nil
 }
 
@@ -352,7 +352,7 @@ func (w *World) arm(client string, fate fate, note string) error {
 		return err
 	}
 	c.fate = fate
-	w.emit(Event{Kind: KindNetwork, Client: c.index, Node: None, Ref: None, Acq: c.acquired, Note: fmt.Sprintf(note, client)})
+	w.emit(&Event{Kind: KindNetwork, Client: c.index, Node: None, Ref: None, Acq: c.acquired, Note: fmt.Sprintf(note, client)})
 	return nil
 }
 
@@ -441,7 +441,7 @@ func (f Down) inject(w *World) error {
 	if err != nil || !n.up {
 		return err
 	}
-	w.emit(Event{Kind: KindDown, Client: None, Node: n.index, Ref: None, Changes: n.down(w.now)})
+	w.emit(&Event{Kind: KindDown, Client: None, Node: n.index, Ref: None, Changes: n.down(w.now)})
 	return nil
 }
 
@@ -458,7 +458,7 @@ func (f Up) inject(w *World) error {
 	if n.persistence != PersistNone {
 		note = fmt.Sprintf("with what appendfsync %s had kept", n.persistence)
 	}
-	w.emit(Event{Kind: KindUp, Client: None, Node: n.index, Ref: None, Note: note, Changes: changes})
+	w.emit(&Event{Kind: KindUp, Client: None, Node: n.index, Ref: None, Note: note, Changes: changes})
 	return nil
 }
 
@@ -473,7 +473,7 @@ func (f Evict) inject(w *World) error {
 	if len(changes) == 0 {
 		return fmt.Errorf("%s has nothing to evict", f.Node)
 	}
-	w.emit(Event{Kind: KindEvict, Client: None, Node: n.index, Ref: None, Changes: changes})
+	w.emit(&Event{Kind: KindEvict, Client: None, Node: n.index, Ref: None, Changes: changes})
 	return nil
 }
 
@@ -483,7 +483,7 @@ func (f ForgetScripts) inject(w *World) error {
 		return err
 	}
 	n.dispatchSide("SCRIPT", "FLUSH")
-	w.emit(Event{Kind: KindFlush, Client: None, Node: n.index, Ref: None})
+	w.emit(&Event{Kind: KindFlush, Client: None, Node: n.index, Ref: None})
 	return nil
 }
 
@@ -492,7 +492,7 @@ func (Update) inject(w *World) error {
 		return fmt.Errorf("there is no database: the workload is %s", w.cfg.Workload)
 	}
 	w.store.database++
-	w.emit(Event{Kind: KindUpdate, Client: None, Node: None, Ref: None, Value: w.store.database})
+	w.emit(&Event{Kind: KindUpdate, Client: None, Node: None, Ref: None, Value: w.store.database})
 	return nil
 }
 
@@ -511,13 +511,13 @@ func (w *World) onLink(client, node, what string, change func(*link)) error {
 		return err
 	}
 	change(w.link(c.index, n.index))
-	w.emit(Event{Kind: KindNetwork, Client: c.index, Node: n.index, Ref: None, Acq: c.acquired,
+	w.emit(&Event{Kind: KindNetwork, Client: c.index, Node: n.index, Ref: None, Acq: c.acquired,
 		Note: fmt.Sprintf("the link between %s and %s %s", client, node, what)})
 	return nil
 }
 
 func (w *World) network(m *message, note string) {
-	w.emit(Event{Kind: KindNetwork, Client: m.client, Node: m.node, Ref: m.sent, Acq: m.acq, Note: note})
+	w.emit(&Event{Kind: KindNetwork, Client: m.client, Node: m.node, Ref: m.sent, Acq: m.acq, Note: note})
 }
 
 func (w *World) client(name string) (*client, error) {

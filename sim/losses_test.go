@@ -208,7 +208,7 @@ func TestProofKeepsAcquisitionsApart(t *testing.T) {
 	// A duplicate of the first SET arrives after the second record is gone.
 	h = newHand(t, "setpx-lua").holds("A", 10*sec).sets("A", "", 0).does("A", over...)
 	h.holds("A", 10*sec).jumps(11 * sec).expires()
-	h.w.emit(Event{Kind: KindExecute, Copy: true, Client: 0, Node: 0, Ref: None, Acq: 1, Args: []string{"SET"}, Changes: []Change{h.change("A1", 10*sec)}})
+	h.w.emit(&Event{Kind: KindExecute, Copy: true, Client: 0, Node: 0, Ref: None, Acq: 1, Args: []string{"SET"}, Changes: []Change{h.change("A1", 10*sec)}})
 	h.evicts().holds("B", 20*sec)
 	expectProof(t, h.w, DG, "A granted, n1 node-clock-step, n1 expire, B granted")
 }

@@ -31,7 +31,7 @@ func (h *hand) emit(e Event) *hand {
 		}
 		e.Phase = h.w.State().Clients[e.Client].Phase
 	}
-	h.w.emit(e)
+	h.w.emit(&e)
 	return h
 }
 

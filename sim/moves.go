@@ -197,14 +197,14 @@ func (c *client) couldAct() bool {
 
 func (w *World) hold(c *client) {
 	c.paused, c.pausedAt = true, w.now
-	w.emit(Event{Kind: KindPause, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	w.emit(&Event{Kind: KindPause, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
 }
 
 // release is the end of a pause, at the client's next step.
 func (w *World) release(c *client) {
 	if c.paused {
 		c.paused = false
-		w.emit(Event{Kind: KindResume, Client: c.index, Node: None, Ref: None, Acq: c.acquired, By: w.now - c.pausedAt})
+		w.emit(&Event{Kind: KindResume, Client: c.index, Node: None, Ref: None, Acq: c.acquired, By: w.now - c.pausedAt})
 	}
 }
 
@@ -244,7 +244,7 @@ func (w *World) wake() (any bool) {
 
 func (w *World) expire(n *node) {
 	if changes := n.expire(w.now); len(changes) > 0 {
-		w.emit(Event{Kind: KindExpire, Client: None, Node: n.index, Ref: None, Changes: changes})
+		w.emit(&Event{Kind: KindExpire, Client: None, Node: n.index, Ref: None, Changes: changes})
 	}
 }
 
@@ -252,7 +252,7 @@ func (w *World) fire(t *timer) {
 	switch t.kind {
 	case timerLapse:
 		if w.state.Clients[t.cl.index].Lease.Live {
-			w.emit(Event{Kind: KindLapse, Client: t.cl.index, Node: None, Ref: None, Acq: t.cl.acquired})
+			w.emit(&Event{Kind: KindLapse, Client: t.cl.index, Node: None, Ref: None, Acq: t.cl.acquired})
 		}
 	case timerRequest:
 		w.arrive(t.msg)

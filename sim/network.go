@@ -140,7 +140,7 @@ func (w *World) lose(m *message, reply bool) {
 func (w *World) drop(m *message, what string) {
 	m.lost, m.held = true, false
 	m.gen++
-	w.emit(Event{Kind: KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
+	w.emit(&Event{Kind: KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
 		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args,
 		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].name, what, w.nodes[m.node].name, CommandText(m.args))})
 }
@@ -173,7 +173,7 @@ func (w *World) execute(m *message, p *peer) {
 		if gone {
 			ev.Note = "has ended the connection"
 		}
-		m.executed = w.emit(ev)
+		m.executed = w.emit(&ev)
 		m.failed = errRefused(n)
 	} else {
 		if w.waits(n, m) {
@@ -186,7 +186,7 @@ func (w *World) execute(m *message, p *peer) {
 		if w.recording {
 			ev.Reply = replyText(reply)
 		}
-		m.executed = w.emit(ev)
+		m.executed = w.emit(&ev)
 		if w.state.Clients[m.client].Lease.Granter == m.executed {
 			w.grantSent[m.client] = m.sentAt
 		}

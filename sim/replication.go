@@ -93,7 +93,7 @@ func (w *World) replicate(s *shipment) {
 		return
 	}
 	m := s.message
-	w.emit(Event{Kind: KindReplicate, Client: m.client, Thread: m.thread, Node: r.index, Ref: m.executed, Acq: m.acq, Changes: changes})
+	w.emit(&Event{Kind: KindReplicate, Client: m.client, Thread: m.thread, Node: r.index, Ref: m.executed, Acq: m.acq, Changes: changes})
 	w.timers.push(timer{at: w.now + r.replication.lag, kind: timerAck, copy: s})
 }
 
@@ -178,7 +178,7 @@ func (w *World) answerWait(m *message) {
 		return
 	}
 	m.reply = fmt.Appendf(m.reply[:0], ":%d\r\n", w.acks(n))
-	m.executed = w.emit(Event{Kind: KindExecute, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
+	m.executed = w.emit(&Event{Kind: KindExecute, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
 		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args, Reply: replyText(m.reply), Source: m.source})
 	if !m.copy {
 		w.returnReply(m)
@@ -223,7 +223,7 @@ func (f Failover) inject(w *World) error {
 	if len(f.Stay) > 0 {
 		note += "; " + strings.Join(f.Stay, ", ") + " cannot tell, and stays with that"
 	}
-	w.emit(Event{Kind: KindFailover, Client: None, Node: to.index, Ref: None, Value: int64(addr), Note: note})
+	w.emit(&Event{Kind: KindFailover, Client: None, Node: to.index, Ref: None, Value: int64(addr), Note: note})
 	for _, r := range w.nodes {
 		if r.replication.source == old.index {
 			if err := w.follow(r, to); err != nil {
@@ -264,7 +264,7 @@ func (w *World) follow(n, master *node) error {
 	if err != nil {
 		return err
 	}
-	w.emit(Event{Kind: KindSync, Client: None, Node: n.index, Ref: None, Changes: changes, Note: "is a replica of " + master.name + " now, and copies it"})
+	w.emit(&Event{Kind: KindSync, Client: None, Node: n.index, Ref: None, Changes: changes, Note: "is a replica of " + master.name + " now, and copies it"})
 	return nil
 }
 

@@ -53,7 +53,7 @@ func (s *store) access(w *World, t *thread, o *op) {
 	if looks && o.fence != 0 && o.fence < s.fence {
 		o.err = errFenced
 		e.Kind, e.Note = KindReject, fmt.Sprintf("fence %d is older than %d", o.fence, s.fence)
-		w.event(t, e)
+		w.event(t, &e)
 		return
 	}
 	if looks {
@@ -70,5 +70,5 @@ func (s *store) access(w *World, t *thread, o *op) {
 		e.Kind = KindQuery
 	}
 	e.Value, e.Version = o.value, s.version
-	w.event(t, e)
+	w.event(t, &e)
 }

@@ -220,9 +220,9 @@ func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 
 // emit gives an event its place in the order, lets the monitors see it, and
 // records it. It returns its Seq.
-func (w *World) emit(e Event) int {
+func (w *World) emit(e *Event) int {
 	if w.puppet != nil {
-		w.puppet.tell(&e)
+		w.puppet.tell(e)
 		return None
 	}
 	w.events++
@@ -230,14 +230,15 @@ func (w *World) emit(e Event) int {
 	if w.events > MaxEvents && w.err == nil {
 		w.err = fmt.Errorf("the run was stopped after %d events: nothing ends it", MaxEvents)
 	}
-	w.monitors.before(&e)
-	w.state.Apply(&e)
-	w.monitors.after(&e)
+	w.monitors.before(e)
+	w.state.Apply(e)
+	w.monitors.after(e)
 	if w.recording {
+		kept := *e
 		if e.Changes != nil {
-			e.Changes = append([]Change(nil), e.Changes...) // the node uses its own again
+			kept.Changes = append([]Change(nil), e.Changes...) // the node uses its own again
 		}
-		w.trace.Events = append(w.trace.Events, e)
+		w.trace.Events = append(w.trace.Events, kept)
 	}
 	return e.Seq
 }
@@ -277,7 +278,7 @@ func (w *World) announce(t *thread) {
 		t.waiting, t.due = true, max(w.now, c.lastSend+w.cfg.Timeout)
 	case opSleep:
 		t.waiting, t.due = true, t.client.mono.after(w.now, o.d)
-		w.event(t, Event{Kind: KindSleep, Ref: None, By: o.d})
+		w.event(t, &Event{Kind: KindSleep, Ref: None, By: o.d})
 	default:
 		w.ready(t)
 	}
@@ -294,7 +295,7 @@ func (w *World) perform(t *thread) {
 	case opClock:
 		w.performClock(t, o)
 	case opSleep:
-		w.event(t, Event{Kind: KindWake, Ref: None})
+		w.event(t, &Event{Kind: KindWake, Ref: None})
 	case opRead, opWrite, opQuery:
 		w.store.access(w, t, o)
 	case opMark:
@@ -303,7 +304,7 @@ func (w *World) perform(t *thread) {
 }
 
 // event emits a thread's event.
-func (w *World) event(t *thread, e Event) int {
+func (w *World) event(t *thread, e *Event) int {
 	e.Client, e.Thread, e.Acq, e.Source = t.client.index, t.index, t.client.acquired, t.op.source
 	e.Phase, e.Cycle = t.phase, w.state.Clients[t.client.index].Cycle
 	if t.op.conn != nil {
@@ -322,7 +323,7 @@ func (w *World) performSend(t *thread, o *op) {
 		acq: t.client.acquired, cycle: w.state.Clients[t.client.index].Cycle, command: t.command, phase: t.phase,
 		executed: None, sentAt: w.now, epoch: c.node().epoch, source: o.source}
 	m.fate, t.client.fate = t.client.fate, arrives
-	m.sent = w.event(t, Event{Kind: KindSend, Command: t.command, Ref: None, Args: o.args})
+	m.sent = w.event(t, &Event{Kind: KindSend, Command: t.command, Ref: None, Args: o.args})
 	c.lastSend, c.lastSent, t.last = w.now, m.sent, m
 	w.send(m)
 }
@@ -339,7 +340,7 @@ func (w *World) performReceive(t *thread, o *op) {
 	c.reader = nil
 	if len(c.inbox) == 0 {
 		o.err = errTimeout(c.node())
-		w.event(t, Event{Kind: KindTimeout, Command: t.command, Ref: c.lastSent, By: w.cfg.Timeout})
+		w.event(t, &Event{Kind: KindTimeout, Command: t.command, Ref: c.lastSent, By: w.cfg.Timeout})
 		return
 	}
 	m := c.inbox[0]
@@ -347,7 +348,7 @@ func (w *World) performReceive(t *thread, o *op) {
 	m.read = true
 	if m.failed != nil {
 		o.err = m.failed
-		w.event(t, Event{Kind: KindDisconnect, Command: m.command, Ref: m.executed})
+		w.event(t, &Event{Kind: KindDisconnect, Command: m.command, Ref: m.executed})
 		return
 	}
 	o.reply = m.reply
@@ -358,7 +359,7 @@ func (w *World) performReceive(t *thread, o *op) {
 	if w.recording {
 		e.Reply = replyText(m.reply)
 	}
-	w.event(t, e)
+	w.event(t, &e)
 	if !m.prolonged || t.phase != PhaseExtend {
 		return
 	}
@@ -375,11 +376,11 @@ func (w *World) performClock(t *thread, o *op) {
 	if o.wall {
 		note = "wall"
 		o.d = t.client.wall.read(w.now).Sub(Epoch)
-		w.event(t, Event{Kind: KindClock, Ref: None, By: o.d + Epoch.Sub(time.Unix(0, 0)), Note: note})
+		w.event(t, &Event{Kind: KindClock, Ref: None, By: o.d + Epoch.Sub(time.Unix(0, 0)), Note: note})
 		return
 	}
 	o.d = t.client.mono.read(w.now)
-	w.event(t, Event{Kind: KindClock, Ref: None, By: o.d, Note: note})
+	w.event(t, &Event{Kind: KindClock, Ref: None, By: o.d, Note: note})
 }
 
 func (w *World) performMark(t *thread, o *op) {
@@ -399,6 +400,6 @@ func (w *World) performMark(t *thread, o *op) {
 		t.phase, t.command = PhaseRelease, 0
 		t.client.leaseGen++
 	}
-	w.emit(Event{Kind: o.mark, Client: t.client.index, Thread: t.index, Node: None, Ref: None, Phase: t.phase,
+	w.emit(&Event{Kind: o.mark, Client: t.client.index, Thread: t.index, Node: None, Ref: None, Phase: t.phase,
 		Cycle: cycle, Acq: t.client.acquired})
 }
