@@ -125,7 +125,7 @@ func bounds(p printer, b *explore.Bounds) {
 	p.item("clients", "%s, each of which asks for the lock %s; whoever has it %s", list(names(&cfg)), times(b.Cycles), cfg.Caller())
 	p.item("servers", "%s, with nothing on disk; the TTL is %s, a client waits %s for a reply", count(len(cfg.Nodes), "server"), sim.Duration(cfg.TTL), sim.Duration(cfg.Timeout))
 	p.item("order", "every order of the clients' steps: each command, reply, look at a clock, access to the resource")
-	p.item("faults", "in one schedule at most %s", faultBudget(b.Faults))
+	p.item("faults", "in one schedule at most %s", b.Faults)
 	p.item("instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, "+
 		"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock")
 	p.item("not in it", "%s; clocks that run at another rate, evictions, slow and cut links, hung threads, "+
@@ -156,41 +156,12 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// faultNames are the kinds of fault as one reads them in a list.
-var faultNames = map[explore.Kind][2]string{
-	explore.Crash:     {"crash of a client", "crashes of clients"},
-	explore.Pause:     {"pause of a client", "pauses of clients"},
-	explore.ReplyLost: {"lost reply", "lost replies"},
-	explore.Delay:     {"request held up", "requests held up"},
-	explore.Duplicate: {"request that arrives twice", "requests that arrive twice"},
-	explore.Restart:   {"restart of a server, empty", "restarts of servers, empty"},
-	explore.Client:    {"jump of a client's wall clock", "jumps of clients' wall clocks"},
-	explore.Server:    {"jump of a server's clock", "jumps of servers' clocks"},
-	explore.Failover:  {"failover to a replica that has fallen behind", "failovers to replicas that have fallen behind"},
-}
-
-func faultBudget(b explore.Budget) string {
-	var parts []string
-	for k, n := range b {
-		switch {
-		case n == 1:
-			parts = append(parts, "1 "+faultNames[explore.Kind(k)][0])
-		case n > 1:
-			parts = append(parts, fmt.Sprintf("%d %s", n, faultNames[explore.Kind(k)][1]))
-		}
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return list(parts)
-}
-
 // notSearched names the kinds of fault that the budget has none of.
 func notSearched(b explore.Budget) string {
 	var parts []string
 	for k, n := range b {
 		if n == 0 {
-			parts = append(parts, faultNames[explore.Kind(k)][1])
+			parts = append(parts, explore.Kind(k).Words(2))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -229,7 +200,7 @@ func vacuity(p printer, r *explore.Result) {
 		if !r.Complete {
 			why = "the search did not get so far"
 		}
-		p.item("unused", "no schedule had a %s: %s", faultNames[k][0], why)
+		p.item("unused", "no schedule had a %s: %s", k.Words(1), why)
 	}
 }
 
@@ -255,7 +226,7 @@ func assumptions(p printer, r *explore.Result) {
 func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) error {
 	p("\n%s  %s: %s\n", v.Code, v.Code.Name(), least(v))
 	if b := v.Within; b != nil {
-		p.item("bounds", "%s, each of which asks for the lock %s; at most %s", count(b.Clients, "client"), times(b.Cycles), faultBudget(b.Faults))
+		p.item("bounds", "%s, each of which asks for the lock %s; at most %s", count(b.Clients, "client"), times(b.Cycles), b.Faults)
 	}
 	for _, f := range v.Faults {
 		switch {
@@ -319,6 +290,7 @@ type jsonFault struct {
 	Kind      string `json:"kind"`
 	Text      string `json:"text"`
 	Essential bool   `json:"essential"`
+	Replaced  bool   `json:"replaced,omitempty"` // essential only because another fault would take its place
 }
 
 type jsonVacuity struct {
@@ -350,7 +322,7 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 		if found := r.Find(c); found != nil {
 			v.jsonCounterexample = &jsonCounterexample{found.Within == nil, found.Trace.Schedule, []jsonFault{}, found.Switches, found.Steps}
 			for _, f := range found.Faults {
-				v.Faults = append(v.Faults, jsonFault{f.Kind.String(), f.Text, f.Essential})
+				v.Faults = append(v.Faults, jsonFault{f.Kind.String(), f.Text, f.Essential, f.Replaced})
 			}
 		}
 		j.Verdicts[c.String()] = v

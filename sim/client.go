@@ -253,10 +253,17 @@ func (c *client) writeBack(t *thread, lease *strategies.Lease, cfg *ClientConfig
 	t.do(op{kind: opWrite, fence: lease.Fence, value: value})
 }
 
-// over is the check of a careful caller: is my lease over, by my own clock?
+// over is the check of a careful caller: is my lease over, by my own clock? Where the
+// strategy exposes no deadline, the one that the lease was given counts, see granted.
 func (c *client) over(lease *strategies.Lease, cfg *ClientConfig) bool {
-	deadline := c.reading(lease)
-	return cfg.Checks && deadline != 0 && clientClock{c}.Monotonic() >= deadline
+	if !cfg.Checks || lease.Deadline == 0 && c.world.cfg.Strategy.NoTTL {
+		return false
+	}
+	now := clientClock{c}.Monotonic()
+	if lease.Deadline == 0 {
+		return !c.world.state.Clients[c.index].Lease.Live
+	}
+	return now >= lease.Deadline
 }
 
 // extend prolongs the lease, if the strategy can. It reports whether the caller

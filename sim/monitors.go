@@ -114,7 +114,7 @@ func (m *monitors) after(e *Event) {
 			m.livelock(e)
 		}
 	}
-	if len(e.Changes) > 0 {
+	if len(e.Changes) > 0 || e.Kind == KindFailover {
 		m.ownership(e)
 	}
 	m.relief(e)
@@ -298,12 +298,24 @@ func (m *monitors) ownership(e *Event) {
 			if m.asleep[i] = None; e.Kind == KindDown {
 				m.asleep[i] = e.Node
 			}
-		case has && m.lost[i] != None && e.Kind == KindUp && e.Node == m.asleep[i]:
-			// The server has the record on its disk: nobody could get the lock meanwhile,
-			// and nothing was lost.
+		case has && m.lost[i] != None && m.wakes(e, m.asleep[i]):
+			// The server has the record on its disk, or its replica has it: nobody could get
+			// the lock meanwhile, and nothing was lost.
 			m.lost[i], m.lostTo[i] = None, None
 		}
 	}
+}
+
+// wakes reports whether an event ends the time in which a server is missed: it is
+// started, or a replica takes its place.
+func (m *monitors) wakes(e *Event, server int) bool {
+	switch e.Kind {
+	case KindUp:
+		return e.Node == server
+	case KindFailover:
+		return server != None && !slices.Contains(m.s.Primary, server)
+	}
+	return false
 }
 
 // lose notes that a client's lease has lost the lock, and to what.

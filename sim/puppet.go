@@ -70,7 +70,7 @@ type Seen struct {
 	Reply   []byte        // of OpReceive
 	Timeout bool          // or its patience is over
 	Refused bool          // or the node is down; of OpRead and OpWrite: the fencing token is too old
-
+	Lapsed  bool          // of OpClock: if the lease has the deadline that the world gives it, that is past
 }
 
 // NewPuppet makes a puppet of a client of a configuration; the index after the
@@ -181,6 +181,7 @@ func (p *Puppet) Feed(thread int, s Seen) []Told {
 	case opClock:
 		p.w.now = s.Now
 		o.d = p.c.mono.read(s.Now)
+		p.w.state.Clients[p.c.index].Lease.Live = !s.Lapsed
 		if o.wall {
 			p.c.wall.offset = s.Offset
 			o.d = p.c.wall.read(s.Now).Sub(Epoch)

@@ -173,7 +173,14 @@ func (m *searcher) tellCode(t *teller, c sim.Code) {
 	t.lines = append(t.lines, line{{" ", inkPlain}, {g.bad + name, k}, {mark, inkHere}})
 	t.add(inkPlain, "      ", "least "+costWords(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
 	for _, f := range v.Faults {
-		t.add(inkDim, "      ", f.Text+either(f.Essential, "", " (it breaks without that, too)"))
+		note := ""
+		switch {
+		case f.Replaced:
+			note = " (without that, another fault takes its place)"
+		case !f.Essential:
+			note = " (it breaks without that, too)"
+		}
+		t.add(inkDim, "      ", f.Text+note)
 	}
 	if v.Within != nil {
 		t.add(inkDim, "      ", "least within smaller bounds: there was no time for these")
@@ -200,16 +207,10 @@ func boundsWords(b *explore.Bounds) string {
 
 // faultWords says how much may go wrong.
 func faultWords(b *explore.Bounds) string {
-	var faults []string
-	for i, name := range explore.Kinds() {
-		if n := b.Faults[i]; n > 0 {
-			faults = append(faults, fmt.Sprintf("%d %s", n, name))
-		}
-	}
-	if faults == nil {
+	if b.Faults == (explore.Budget{}) {
 		return "no faults"
 	}
-	return "at most " + strings.Join(faults, ", ")
+	return "at most " + b.Faults.String()
 }
 
 func nearWords(n *explore.NearMisses) string {

@@ -3,6 +3,7 @@ package explore
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"lockstep/sim"
@@ -32,6 +33,44 @@ const (
 var kindNames = [kinds]string{"crash", "pause", "reply-lost", "delay", "duplicate", "restart", "client-clock", "server-clock", "failover"}
 
 func (k Kind) String() string { return kindNames[k] }
+
+var kindWords = [kinds][2]string{
+	Crash:     {"crash of a client", "crashes of clients"},
+	Pause:     {"pause of a client", "pauses of clients"},
+	ReplyLost: {"lost reply", "lost replies"},
+	Delay:     {"request held up", "requests held up"},
+	Duplicate: {"request that arrives twice", "requests that arrive twice"},
+	Restart:   {"restart of a server, empty", "restarts of servers, empty"},
+	Client:    {"jump of a client's wall clock", "jumps of clients' wall clocks"},
+	Server:    {"jump of a server's clock", "jumps of servers' clocks"},
+	Failover:  {"failover to a replica that has fallen behind", "failovers to replicas that have fallen behind"},
+}
+
+// Words says what it is, of one or of several.
+func (k Kind) Words(n int) string {
+	if n == 1 {
+		return kindWords[k][0]
+	}
+	return kindWords[k][1]
+}
+
+// String reads "1 crash of a client and 2 lost replies", or "none".
+func (b Budget) String() string {
+	var parts []string
+	for k, n := range b {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, Kind(k).Words(int(n))))
+		}
+	}
+	switch last := len(parts) - 1; last {
+	case -1:
+		return "none"
+	case 0:
+		return parts[0]
+	default:
+		return strings.Join(parts[:last], ", ") + " and " + parts[last]
+	}
+}
 
 // Kinds lists the names of all kinds of fault.
 func Kinds() []string { return kindNames[:] }

@@ -65,6 +65,7 @@ const (
 	sawTimeout
 	sawRefusal
 	sawMono
+	sawMonoLapsed // and the lease that the world has given it is over
 	sawWall
 )
 
@@ -436,7 +437,8 @@ func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
 		seen.Timeout = true
 	case sawRefusal:
 		seen.Refused = true
-	case sawMono:
+	case sawMono, sawMonoLapsed:
+		seen.Lapsed = e.seen.kind == sawMonoLapsed
 		seen.Now = pl.base + time.Duration(e.seen.value)*time.Millisecond
 		pl.last = seen.Now
 	case sawWall:

@@ -1,8 +1,11 @@
 package explore
 
 import (
+	"context"
 	"errors"
+	"math/rand/v2"
 	"testing"
+	"time"
 
 	"lockstep/sim"
 	"lockstep/strategies"
@@ -34,14 +37,80 @@ func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
 	if raceDetector {
 		schedules = 20
 	}
-	err := with(b, func(m *model) error {
+	if err := agreement(b, schedules); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func agreement(b Bounds, schedules uint64) error {
+	return with(b, func(m *model) error {
 		w, err := sim.New(m.cfg)
 		for seed := uint64(0); err == nil && seed < schedules; seed++ {
 			err = m.agree(w, seed)
 		}
 		return errors.Join(err, w.Close())
 	})
-	if err != nil {
-		t.Fatal(err)
+}
+
+// TestFaithfulWidely agrees on bounds that are drawn: more clients and cycles, callers
+// that check or extend their leases, resources that look at tokens, faults of all kinds,
+// few switches.
+func TestFaithfulWidely(t *testing.T) {
+	t.Parallel()
+	for i, s := range strategies.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			draws := 8
+			if raceDetector {
+				draws = 1
+			}
+			for draw := range draws {
+				seed := uint64(100*i + draw)
+				b := drawBounds(s, rand.New(rand.NewPCG(seed, 4)))
+				if err := b.check(); err != nil {
+					t.Fatalf("seed %d: %s", seed, err)
+				}
+				if err := agreement(b, 25); err != nil {
+					t.Fatalf("seed %d: %d clients, %d cycles, checks %t, extend %t, %s, at most %d switches, %s\n%s", seed,
+						b.Clients, b.Cycles, b.Checks, b.Extend, b.Resource, b.Switches, b.Faults, err)
+				}
+			}
+		})
 	}
+}
+
+func drawBounds(s strategies.Strategy, rng *rand.Rand) Bounds {
+	b := Defaults(s)
+	b.Clients, b.Cycles = 2+rng.IntN(3), 1+rng.IntN(3)
+	b.Checks, b.Extend = rng.IntN(2) == 0, rng.IntN(2) == 0
+	if s.Fences {
+		b.Resource = [...]sim.Resource{sim.Plain, sim.Fenced, sim.FencedWrites}[rng.IntN(3)]
+	}
+	if rng.IntN(4) == 0 {
+		b.Switches = 1 + rng.IntN(5)
+	}
+	for k := range b.Faults {
+		b.Faults[k] = uint8(rng.IntN(3))
+	}
+	if b.Faults[Failover] = 0; s.Nodes == 1 && rng.IntN(3) == 0 {
+		b.Faults[Failover], b.Faults[Restart], b.Faults[Server] = 1, 0, 0
+	}
+	return b
+}
+
+// TestFaithfulRefusals: a lock that refuses without asking anybody is refused twice in
+// one step of a search.
+func TestFaithfulRefusals(t *testing.T) {
+	m := mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		if m.id == "open" {
+			return nil, strategies.ErrNotAcquired
+		}
+		l, err := rightAcquire(ctx, m)
+		if err != nil {
+			m.id = "open"
+		}
+		return l, err
+	}}
+	b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 3, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1}}
+	expectAgreement(t, b, 200)
 }

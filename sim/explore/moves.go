@@ -123,7 +123,13 @@ func dead(touched uint8) client {
 	return client{crashed: true, touched: touched, since: unset, stamp: unset}
 }
 
-// free lets a held request arrive, and those that had to wait behind it.
+// sharesLane reports whether another request is on the same connection.
+func (l letter) sharesLane(o letter) bool {
+	return l.client == o.client && l.conn == o.conn && l.orphan == o.orphan
+}
+
+// free lets a held request arrive, and those that had to wait behind it; or, if it is
+// behind another one on its connection, wait for that.
 func (x *explorer) free(who, nth uint8) {
 	held := append([]letter(nil), x.tables.helds.get(x.s.world.held)...)
 	n := slices.IndexFunc(held, func(l letter) bool {
@@ -133,24 +139,27 @@ func (x *explorer) free(who, nth uint8) {
 		return nth == 0
 	})
 	first := held[n]
+	if slices.ContainsFunc(held[:n], first.sharesLane) {
+		held[n].queued = true
+		x.s.world.held, _ = x.tables.helds.put(held)
+		return
+	}
 	due := []letter{first}
 	var kept []letter
 	blocked := false
 	for i, l := range held {
 		switch {
 		case i == n:
-		case i > n && l.client == first.client && l.conn == first.conn && l.orphan == first.orphan && l.queued && !blocked:
+		case i > n && l.queued && !blocked && first.sharesLane(l):
 			due = append(due, l)
 		default:
-			if i > n && l.client == first.client && l.conn == first.conn && l.orphan == first.orphan {
-				blocked = true
-			}
+			blocked = blocked || i > n && first.sharesLane(l)
 			kept = append(kept, l)
 		}
 	}
 	x.s.world.held, _ = x.tables.helds.put(kept)
 	for i := range due {
-		x.execute(&due[i], false, false)
+		x.execute(&due[i], due[i].loses, false)
 	}
 	if first.orphan && !x.behind(&first) {
 		n := &x.s.nodes[first.addr]

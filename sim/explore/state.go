@@ -88,9 +88,10 @@ type letter struct {
 	acquired                   uint8
 	phase                      sim.Phase
 	ago                        int32
-	stale                      bool // its node has restarted since
+	stale                      bool // its connection has ended: its node has restarted since
 	orphan                     bool // nobody waits for the reply: its connection is given up, and has another number
 	queued                     bool // it waits behind another one on its connection
+	loses                      bool // its reply is going to be lost
 }
 
 // world is what a state says of the rest.

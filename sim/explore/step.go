@@ -232,13 +232,11 @@ func (x *explorer) arrive(i, t int, was *moment, a arrival) {
 	if m.fresh || m.over {
 		x.refresh(i)
 	}
-	c.torn &^= m.closed
-	if closed := c.gone & m.closed; closed != 0 {
-		c.gone &^= closed
-	}
 	if m.closed != was.closed {
 		x.hangUp(i, m.closed)
 	}
+	c.torn &^= m.closed
+	c.gone &^= m.closed
 	if p := &m.threads[t]; !p.over {
 		x.announce(i, t, p)
 	}
@@ -319,7 +317,7 @@ func (x *explorer) abandon(i int, conns uint16) (renamed uint16) {
 		renamed |= 1<<conn | 1<<other
 		for n := range held {
 			if l := &held[n]; int(l.client) == i && l.conn == conn {
-				l.conn, l.orphan = other, true
+				l.conn, l.orphan, l.stale = other, true, l.stale || x.s.clients[i].gone>>conn&1 != 0
 			}
 		}
 		for n := range x.s.nodes {
@@ -376,6 +374,9 @@ func (x *explorer) look(c *client, p *plan) sight {
 	if c.since == unset {
 		c.since = 0
 	}
+	if m := x.k.at(c.moment); x.bounds.Checks && m.given && m.inside && !c.live {
+		return sight{sawMonoLapsed, int64(c.since)}
+	}
 	return sight{sawMono, int64(c.since)}
 }
 
@@ -421,15 +422,21 @@ func (x *explorer) tell(i int, m *moment, t telling) {
 			x.found |= setOf(sim.FN)
 		}
 		if t.kind == sim.KindRefused {
-			x.told |= isRefused
+			x.count(isRefused)
 			x.seen.refused++
 		}
 	case sim.KindRelease:
 		c.live, c.forever, c.deadline = false, false, 0
 	case sim.KindReleaseFailed:
-		x.told |= isTooLate
+		x.count(isTooLate)
 		x.seen.tooLate++
 	}
+}
+
+// count notes what is counted in a client's own step, where it is so only once.
+func (x *explorer) count(s ownStep) {
+	x.meets = x.meets || x.told&s != 0
+	x.told |= s
 }
 
 // lease begins, or goes on, until its deadline.
@@ -538,7 +545,7 @@ func (x *explorer) send(i, t int, p *plan, f fate) {
 	x.s.clients[i].sent[t] = 0
 	l := letter{client: uint8(i), thread: uint8(t), conn: p.conn, addr: p.addr, cmd: p.cmd, acquired: x.moment(i).acquired, phase: p.phase}
 	if f == heldUp || x.behind(&l) {
-		l.queued = f != heldUp
+		l.queued, l.loses = f != heldUp, f == losesReply
 		x.hold(l)
 		return
 	}
@@ -547,12 +554,7 @@ func (x *explorer) send(i, t int, p *plan, f fate) {
 
 // behind reports whether a request has to wait for another one on its connection.
 func (x *explorer) behind(l *letter) bool {
-	for _, h := range x.tables.helds.get(x.s.world.held) {
-		if h.client == l.client && h.conn == l.conn && h.orphan == l.orphan {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.tables.helds.get(x.s.world.held), l.sharesLane)
 }
 
 func (x *explorer) hold(l letter) {
@@ -634,7 +636,7 @@ func (x *explorer) remember(c *client, l *letter, a answer) {
 		c.last = 0
 	default:
 		again := *l
-		again.ago, again.orphan, again.queued = 0, true, false
+		again.ago, again.orphan, again.queued, again.loses = 0, true, false, false
 		c.last = x.tables.letters.id(again)
 	}
 }
@@ -749,11 +751,12 @@ func (x *explorer) renew(i, t int, p *plan, m parcel) {
 		if !mo.given || !mo.believes {
 			return
 		}
-		before := c.grantSent
+		if x.bounds.Extend { // so that it is kept, see settle
+			m.ago = min(m.ago, c.grantSent)
+		}
 		c.grantSent = m.ago
 		x.tell(i, mo, telling{kind: sim.KindExtended, given: true})
-		c.grantSent = before
 	case p.phase == sim.PhaseExtend:
-		c.grantSent = m.ago
+		c.grantSent = min(m.ago, c.grantSent)
 	}
 }

@@ -77,7 +77,7 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 				r, err := Run(context.Background(), b, Options{Workers: workers})
 				said := fmt.Sprint(err)
 				if err == nil {
-					said = fmt.Sprint(r.Complete, r.States, r.Transitions, r.Commands, r.Operations, r.Found)
+					said = fmt.Sprint(r.Complete, r.States, r.Transitions, r.Commands, r.Operations, r.Found, r.Near)
 				}
 				if first == "" {
 					first = said
