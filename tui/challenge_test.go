@@ -96,7 +96,7 @@ func TestHintsSayWhenItIsTooLate(t *testing.T) {
 func TestHintsKnowWhatCannotBe(t *testing.T) {
 	a, s := challengeApp(t, "setnx") // it has no expiry: nobody else ever gets in
 	a.press("o g enter")
-	if v := unwrapped(a.View()); s.par.Reachable || !strings.Contains(v, "No schedule with at most 1 crash of a client and 1 pause of a client gets there") {
+	if v := unwrapped(a.View()); s.par.Reachable || !strings.Contains(v, "No schedule with at most 1 crash of a client and 1 pause of a client gets") {
 		t.Errorf("%+v\n%s", s.par, a.View())
 	}
 }
