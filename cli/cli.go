@@ -122,7 +122,7 @@ func terminal(stream any) bool {
 // parseCodes reads a list such as "DG,FR".
 func parseCodes(flag, list string) (sim.Verdict, error) {
 	var codes sim.Verdict
-	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, word := range words(list) {
 		code, err := scenarios.ParseCode(word)
 		if err != nil {
 			return nil, fmt.Errorf("--%s: %w", flag, err)
@@ -130,4 +130,9 @@ func parseCodes(flag, list string) (sim.Verdict, error) {
 		codes = append(codes, code...)
 	}
 	return codes, nil
+}
+
+// words are those of a list with commas or blanks between them.
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

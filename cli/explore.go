@@ -41,7 +41,7 @@ func newExploration(x *exploration) *cobra.Command {
 the lock so often, and so many faults of each kind, at every instant at which
 they make a difference. What no schedule violates holds, within these bounds;
 of what some violate, the least schedule is shown: that with the fewest faults,
-then the fewest changes from one client to another, then the fewest steps.
+then the fewest switches between clients, then the fewest steps.
 
 The kinds of fault are ` + strings.Join(explore.Kinds(), ", ") + `;
 "crash" alone is crash=1, and "none" is no fault at all.
@@ -169,7 +169,7 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 			return b, err
 		}
 	}
-	if b.Codes, err = parseCodes("codes", x.codes); err != nil {
+	if b.Codes, err = parseSought(x.codes); err != nil {
 		return b, err
 	}
 	if x.given("codes") && len(b.Codes) == 0 {
@@ -210,13 +210,29 @@ func (x *exploration) callers(b *explore.Bounds) error {
 	return nil
 }
 
+// parseSought reads the codes to look for. Of those that a search does not look for, it
+// is the search that says why.
+func parseSought(list string) (sought sim.Verdict, err error) {
+	for _, word := range words(list) {
+		if word == "ok" {
+			continue // which elsewhere is a verdict of no code
+		}
+		c, known := sim.ParseCode(strings.ToUpper(word))
+		if !known {
+			return nil, fmt.Errorf("--codes: %w", scenarios.Unknown("code", word, new(explore.Bounds).Sought().Strings()))
+		}
+		sought = append(sought, c)
+	}
+	return sought, nil
+}
+
 // limits checks what a search may take, and where its result goes.
 func (x *exploration) limits() (memory int64, err error) {
 	switch ext := filepath.Ext(x.save); {
 	case x.limit < 0:
 		return 0, fmt.Errorf("--time-limit: %s is less than nothing", x.limit)
 	case x.workers < 0:
-		return 0, fmt.Errorf("--workers: there cannot be %d", x.workers)
+		return 0, fmt.Errorf("--workers: it takes one or more, or 0 for one a core, and not %d", x.workers)
 	case x.given("save") && ext != ".yaml" && ext != ".yml":
 		return 0, fmt.Errorf("--save: a scenario's file ends in .yaml, and %q does not", x.save)
 	}

@@ -41,9 +41,11 @@ func TestExploreRefusals(t *testing.T) {
 		{"fenced --resource fence", `--resource: unknown resource "fence"; did you mean "fenced"?`},
 		{"setpx-lua --resource fenced", `--resource: setpx-lua hands out no fencing tokens that a resource could check`},
 		{"setpx-lua --ttl 1s", `the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds`},
-		{"setpx-lua --ttl 0", `the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds`},
+		{"setpx-lua --ttl 0", `the TTL of a search must be more than nothing, and 0s isn't`},
+		{"setpx-lua --codes FRR", `--codes: unknown code "FRR"; did you mean "FR"?`},
+		{"setpx-lua --codes xx", `--codes: unknown code "xx": it is one of SW, DG, OV, FR, PD, GAP, FN`},
 		{"setpx-lua --time-limit -1s", `--time-limit: -1s is less than nothing`},
-		{"setpx-lua --workers -1", `--workers: there cannot be -1`},
+		{"setpx-lua --workers -1", `--workers: it takes one or more, or 0 for one a core, and not -1`},
 		{"setpx-lua --memory-limit 3", `--memory-limit: "3" is not a size of memory; write 512MB or 2GiB`},
 		{"setpx-lua --memory-limit 0GB", `--memory-limit: "0GB" is not a size of memory; write 512MB or 2GiB`},
 		{"setpx-lua --memory-limit GiB", `--memory-limit: "GiB" is not a size of memory; write 512MB or 2GiB`},
@@ -302,7 +304,7 @@ func TestExploreText(t *testing.T) {
 	out, _, _ := run(t, "", "explore", "fenced", "--cycles", "1", "--faults", "pause=2,reply-lost=1", "--codes", "SW,OV,FN")
 	flat := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
-		"fenced: every schedule within the bounds was searched", "violated OV overlapping critical sections: the least schedule has 1 fault, 1 change of client,",
+		"fenced: every schedule within the bounds was searched", "violated OV overlapping critical sections: the least schedule has 1 fault, 1 switch between clients,",
 		"holds SW no schedule within the bounds shows a stale write", "The least schedule with overlapping critical sections",
 		"A and B, each of which asks for the lock once; whoever has it uses the fence",
 		"at most 2 pauses of clients and 1 lost reply", "not in it crashes of clients, requests held up,",
@@ -317,9 +319,9 @@ func TestExploreText(t *testing.T) {
 
 // That no lease has a gap is hardly a merit where no caller extends one: it says so.
 func TestExploreVacuousGap(t *testing.T) {
-	for args, want := range map[string]bool{"watchdog --cycles 1": true, "extend-unchecked --cycles 1 --faults none --caller extends": false} {
+	for args, want := range map[string]bool{"setpx-lua --cycles 1": true, "watchdog --cycles 1": false, "extend-unchecked --cycles 1 --faults none --caller extends": false} {
 		out, _, _ := run(t, "", strings.Fields("explore "+args)...)
-		if got := strings.Contains(out, "shows broken continuity, and no caller extends its lease"); got != want || !strings.Contains(out, "holds     GAP") {
+		if got := strings.Contains(out, "shows broken continuity, and no lease was extended"); got != want || !strings.Contains(out, "holds     GAP") {
 			t.Errorf("%s:\n%s", args, out)
 		}
 	}

@@ -74,8 +74,8 @@ func verdicts(p printer, r *explore.Result) {
 	}
 	for _, c := range holds {
 		but := ""
-		if c == sim.GAP && !r.Bounds.Extend { // then it is hardly put to the test
-			but = ", and no caller extends its lease (see --caller)"
+		if c == sim.GAP && !r.Vacuity.Extended { // then it is not put to the test
+			but = ", and no lease was extended (see --caller)"
 		}
 		p("  holds     %-3s  no schedule within the bounds shows %s%s", c, explore.Named(c), but)
 	}
@@ -99,8 +99,8 @@ func least(v *explore.Counterexample) string {
 	if v.Within != nil {
 		which = "there was no time to find the least schedule; within smaller bounds it"
 	}
-	return fmt.Sprintf("%s has %s, %s of client, %s", which,
-		count(len(v.Faults), "fault"), count(v.Switches, "change"), count(v.Steps, "step"))
+	return fmt.Sprintf("%s has %s, %s between clients, %s", which,
+		count(len(v.Faults), "fault"), count(v.Switches, "switch"), count(v.Steps, "step"))
 }
 
 func count(n int, what string) string {
@@ -110,7 +110,7 @@ func count(n int, what string) string {
 	case 1:
 		return "1 " + what
 	}
-	if strings.HasSuffix(what, "s") {
+	if strings.HasSuffix(what, "s") || strings.HasSuffix(what, "ch") {
 		what += "e"
 	}
 	return fmt.Sprintf("%s %ss", grouped(int64(n)), what)
@@ -170,7 +170,7 @@ func notSearched(b explore.Budget) string {
 func effort(p printer, r *explore.Result) {
 	how := "which are all that there are"
 	if !r.Complete {
-		how = fmt.Sprintf("among them all that schedules of up to %s lead to", count(r.Depth, "choice"))
+		how = fmt.Sprintf("among them all that schedules of up to %s lead to; a choice may be several steps", count(r.Depth, "choice"))
 	}
 	p.item("states", "%s situations, %s", grouped(r.States), how)
 	p.item("choices", "%s followed from them", grouped(r.Transitions))
@@ -295,6 +295,7 @@ type jsonFault struct {
 
 type jsonVacuity struct {
 	Reacquired bool     `json:"reacquired"`
+	Extended   bool     `json:"extended"`
 	Unused     []string `json:"unused"`
 }
 
@@ -308,7 +309,7 @@ type jsonNear struct {
 func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: boundsAsJSON(&r.Bounds), Complete: r.Complete, Why: r.Why, Depth: r.Depth,
 		States: r.States, Transitions: r.Transitions, Commands: r.Commands, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
-		Vacuity: jsonVacuity{r.Vacuity.Reacquired, []string{}},
+		Vacuity: jsonVacuity{r.Vacuity.Reacquired, r.Vacuity.Extended, []string{}},
 		Near:    jsonNear{r.Near.Refused, r.Near.Compared, r.Near.NotHeld, r.Near.Fenced}}
 	for _, k := range r.Vacuity.Unused {
 		j.Vacuity.Unused = append(j.Vacuity.Unused, k.String())

@@ -275,7 +275,11 @@ func (c *challenge) words(k *keyMap) (string, ink) {
 }
 
 func costWords(c explore.Cost) string {
-	return plural(c.Faults, "fault") + ", " + pluralES(c.Switches, "switch") + ", " + plural(c.Steps, "step")
+	faults := "no fault"
+	if c.Faults > 0 {
+		faults = plural(c.Faults, "fault")
+	}
+	return faults + ", " + pluralES(c.Switches, "switch") + ", " + plural(c.Steps, "step")
 }
 
 // forGood is longer than any game: what falls behind for so long never catches up.

@@ -408,6 +408,9 @@ func (p *player) toViolation() {
 	if next < 0 {
 		next = 0
 		p.notice = "That was the last violation; this is the first again."
+		if len(p.reel.breaches) == 1 {
+			p.notice = "There is no other violation in this run."
+		}
 	}
 	p.picked = next
 	p.goTo(p.reel.breaches[next].pos)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -30,6 +31,7 @@ type searcher struct {
 	running  bool
 	stopping bool
 	progress progressed
+	asked    string // the bounds of the result, see terms
 	result   *explore.Result
 	took     time.Duration
 	failed   error
@@ -49,6 +51,15 @@ type setting struct {
 	name   string
 	value  func() string
 	change func(by int)
+}
+
+// terms are the bounds as they stand, in words to compare.
+func (m *searcher) terms() string {
+	var b strings.Builder
+	for _, s := range m.settings {
+		b.WriteString(s.name + "=" + s.value() + "\n")
+	}
+	return b.String()
 }
 
 // progressed tells of a search under way. Its time is taken beside the search,
@@ -170,6 +181,7 @@ func (m *searcher) changeStrategy(by int) {
 
 func (m *searcher) setStrategy(to int) {
 	was := m.bounds
+	m.results = false // they are another lock's
 	m.strategy, m.bounds = to, explore.Defaults(m.lib.strategies[to])
 	m.bounds.Clients, m.bounds.Faults, m.bounds.Codes = was.Clients, was.Faults, was.Codes
 	m.bounds.Checks, m.bounds.Extend = was.Checks, was.Extend
@@ -182,6 +194,7 @@ func (m *searcher) begin() tea.Cmd {
 	m.number = m.serial()
 	m.cancel, m.running, m.stopping = cancel, true, false
 	m.progress, m.result, m.failed, m.scroll, m.results, m.finding = progressed{}, nil, nil, 0, false, 0
+	m.asked = m.terms()
 	number, bounds, run := m.number, m.bounds, m.explore
 	news, from := make(chan progressed, 1), m.now()
 	search := func() (end tea.Msg) {

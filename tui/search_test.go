@@ -57,6 +57,28 @@ func searchApp(t testing.TB, strategy string) (*app, *searcher) {
 	return a, m
 }
 
+// What was found within other bounds than those that stand there is said to be.
+func TestSearchTellsOfOtherBounds(t *testing.T) {
+	a, m := searchApp(t, "setpx-lua")
+	const changed = "The bounds have changed"
+	a.press("enter")
+	if strings.Contains(a.View(), changed) {
+		t.Errorf("nothing has changed:\n%s", a.View())
+	}
+	a.press("tab down right")
+	if m.results || !strings.Contains(a.View(), changed) {
+		t.Errorf("one client more, and nobody says that it is not searched:\n%s", a.View())
+	}
+	a.press("left")
+	if strings.Contains(a.View(), changed) {
+		t.Errorf("the bounds are what they were:\n%s", a.View())
+	}
+	a.press("tab f G enter")
+	if m.results || !strings.Contains(a.View(), changed) || !strings.Contains(a.View(), "setpx-lua, 2 clients") {
+		t.Errorf("another lock, and its findings are not said to be the first one's:\n%s", a.View())
+	}
+}
+
 // What the screen says is what the search has found, and what it opens is what
 // the whole engine has run.
 func TestSearchTellsWhatItHasFound(t *testing.T) {

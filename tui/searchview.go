@@ -106,27 +106,33 @@ func (m *searcher) tellProgress(t *teller) {
 	p := &m.progress
 	text := "Searching, for " + seconds(p.elapsed) + "."
 	switch {
-	case p.of.Concluding:
-		text = "Searched. Now for the least of the schedules that break the lock."
 	case m.stopping:
 		text = "Stopping. What was found so far is made ready."
+	case p.of.Concluding:
+		text = "Searched. Now for the least of the schedules that break the lock."
 	}
 	t.add(inkStrong, "", text)
 	t.gap()
-	for _, row := range [][2]string{
-		{"states", count3(p.of.States)}, {"a second", rate(p.of.States, p.elapsed)}, {"choices", count3(p.of.Transitions)},
-		{"steps deep", count3(int64(p.of.Depth))}, {"to follow yet", count3(int64(p.of.Frontier))}, {"memory", count3(int64(p.of.Bytes)>>20) + " MiB"},
-	} {
+	rows := [][2]string{{"states", count3(p.of.States)}, {"choices", count3(p.of.Transitions)}, {"choices deep", count3(int64(p.of.Depth))}}
+	if !p.of.Concluding {
+		rows = append(rows, [2]string{"a second", rate(p.of.States, p.elapsed) + " states"},
+			[2]string{"to follow yet", count3(int64(p.of.Frontier)) + " states"}, [2]string{"memory", count3(int64(p.of.Bytes)>>20) + " MiB"})
+	}
+	for _, row := range rows {
 		t.lines = append(t.lines, line{{fmt.Sprintf(" %-14s", row[0]), inkDim}, {fmt.Sprintf("%14s", row[1]), inkPlain}})
 	}
 }
 
 func (m *searcher) tellResult(t *teller) {
 	r := m.result
+	if m.terms() != m.asked {
+		t.add(inkAlarm, "", "The bounds have changed: "+m.keys.Enter.Help().Key+" searches these. Below stands what was found within those before.")
+		t.gap()
+	}
 	if r.Complete {
 		t.add(inkStrong, "", "Complete: every schedule within the bounds, in "+seconds(m.took)+".")
 	} else {
-		t.add(inkAlarm, "", "Not complete: "+r.Why+", after "+seconds(m.took)+".")
+		t.add(inkAlarm, "", "Not complete: "+r.Why+", after "+seconds(m.took)+". Covered is what "+plural(r.Depth, "choice")+" can lead to.")
 	}
 	t.add(inkDim, "", boundsWords(&r.Bounds)+".")
 	t.gap()
@@ -137,7 +143,7 @@ func (m *searcher) tellResult(t *teller) {
 	t.add(inkPlain, "", fmt.Sprintf("%s states, %s choices followed. Redis executed %s commands, clients %s operations; all else was remembered.",
 		count3(r.States), count3(r.Transitions), count3(int64(r.Commands)), count3(int64(r.Operations))))
 	if text := nearWords(&r.Near); text != "" {
-		t.add(inkPlain, "", "What kept the lock from breaking: "+text+".")
+		t.add(inkPlain, "", "Near misses, over all choices: "+text+".")
 	}
 	for _, s := range vacuityWords(&r.Vacuity) {
 		t.add(s.ink, "", s.text)
@@ -153,8 +159,8 @@ func (m *searcher) tellCode(t *teller, c sim.Code) {
 	switch {
 	case v == nil && m.result.Holds(c):
 		say(inkGood, g.granted+name+": never")
-		if c == sim.GAP && !m.result.Bounds.Extend {
-			t.add(inkDim, "      ", "which is hardly put to the test: no caller extends its lease")
+		if c == sim.GAP && !m.result.Vacuity.Extended {
+			t.add(inkDim, "      ", "which is not put to the test: no lease was extended")
 		}
 		return
 	case v == nil && slices.Contains(m.result.Found, c):

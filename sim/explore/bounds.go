@@ -144,7 +144,10 @@ func (b *Bounds) Config() (sim.Config, error) {
 	if b.Switches < 0 || b.Switches > maxSwitches {
 		return sim.Config{}, fmt.Errorf("a search can be bounded to 1 to %d switches, or with 0 not at all, but not to %d", maxSwitches, b.Switches)
 	}
-	if b.TTL <= 0 || b.TTL%(300*time.Millisecond) != 0 {
+	if b.TTL <= 0 {
+		return sim.Config{}, fmt.Errorf("the TTL of a search must be more than nothing, and %s isn't", b.TTL)
+	}
+	if b.TTL%(300*time.Millisecond) != 0 {
 		return sim.Config{}, errors.New("the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds")
 	}
 	if err := b.failover(&s); err != nil {

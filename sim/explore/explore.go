@@ -48,6 +48,7 @@ type Counterexample struct {
 // Vacuity says whether a search without a finding means anything.
 type Vacuity struct {
 	Reacquired bool // some schedule acquires, releases, and acquires again
+	Extended   bool // in some schedule a lease is extended
 	Unused     []Kind
 }
 
@@ -117,6 +118,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 		all.add(&x.seen)
 	}
 	r.Near = NearMisses{Refused: all.refused, Compared: all.compared, NotHeld: all.tooLate, Fenced: all.fenced}
+	r.Vacuity.Extended = all.extended
 	for k, n := range m.bounds.Faults {
 		if n > 0 && !all.used[k] {
 			r.Vacuity.Unused = append(r.Vacuity.Unused, Kind(k))

@@ -401,7 +401,7 @@ func (x *explorer) tell(i int, m *moment, t telling) {
 		x.lease(c, t)
 		x.doubleGrant(i)
 	case sim.KindExtended:
-		x.meets = true
+		x.meets, x.seen.extended = true, true
 		x.lease(c, t)
 		x.doubleGrant(i)
 		if c.lostOwn && c.gap != gapHeld {

@@ -8,6 +8,7 @@ type tally struct {
 	tooLate  int64 // releases that found the lock gone or in other hands
 	compared int64 // comparisons in a release that failed
 	fenced   int64 // accesses that the resource refused
+	extended bool
 	used     [kinds]bool
 }
 
@@ -26,6 +27,7 @@ func (t *tally) add(o *tally) {
 	t.tooLate += o.tooLate
 	t.compared += o.compared
 	t.fenced += o.fenced
+	t.extended = t.extended || o.extended
 	for i := range t.used {
 		t.used[i] = t.used[i] || o.used[i]
 	}

@@ -110,7 +110,7 @@ func TestFailureIsReadable(t *testing.T) {
 	w := watching(t)
 	locktest.Holds(w, mine(take, drop), func(b *explore.Bounds) { b.Codes = sim.Verdict{sim.FR} })
 	w.says(t, true, `^TestMine_a_lock: FR, foreign release: a client's command removed`,
-		`^the least schedule: 1 fault, 2 changes of client, \d+ choices$`,
+		`^the least schedule: 1 fault, 2 switches between clients, \d+ steps$`,
 		`A: SET lock A1-\w+ EX 12 NX = OK  \[lock = A1-\w+ \(12s left\)\] +locktest_test.go:\d+$`,
 		`A +pause`, `n1 +expire`, `B: SET lock B1-`, `A +resume`, `A: DEL lock = 1  \[lock gone\] +locktest_test.go:\d+$`, `!! FR  A's DEL removes B's record`,
 		`again: locktest.Replay\(t, lock, "lockstep1,TestMine_a_lock,least-FR,[^"]*"\)`, `bounds `, `covered +all schedules`)

@@ -16,7 +16,7 @@ func violations(s strategies.Strategy, r *explore.Result) string {
 	var b strings.Builder
 	for _, v := range r.Violated {
 		fmt.Fprintf(&b, "%s: %s, %s: %s\n", s.Name, v.Code, v.Code.Name(), v.Code.Meaning())
-		fmt.Fprintf(&b, "the least schedule: %s, %s, %s\n\n", count(len(v.Faults), "fault"), count(v.Switches, "change of client", "changes of client"), count(v.Steps, "choice"))
+		fmt.Fprintf(&b, "the least schedule: %s, %s, %s\n\n", count(len(v.Faults), "fault"), count(v.Switches, "switch between clients", "switches between clients"), count(v.Steps, "step"))
 		fmt.Fprintf(&b, "%s\n", indent(excerpt(v.Trace)))
 		fmt.Fprintf(&b, "again: locktest.Replay(t, lock, %q)\n\n", v.Trace.Schedule)
 	}
