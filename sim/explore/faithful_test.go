@@ -71,8 +71,8 @@ func TestFaithfulWidely(t *testing.T) {
 					t.Fatalf("seed %d: %s", seed, err)
 				}
 				if err := agreement(b, 25); err != nil {
-					t.Fatalf("seed %d: %d clients, %d cycles, checks %t, extend %t, %s, at most %d switches, %s\n%s", seed,
-						b.Clients, b.Cycles, b.Checks, b.Extend, b.Resource, b.Switches, b.Faults, err)
+					b.Strategy.New = nil
+					t.Fatalf("seed %d: %+v\n%s", seed, b, err)
 				}
 			}
 		})
@@ -89,6 +89,12 @@ func drawBounds(s strategies.Strategy, rng *rand.Rand) Bounds {
 	if rng.IntN(4) == 0 {
 		b.Switches = 1 + rng.IntN(5)
 	}
+	if s.Nodes > 1 {
+		b.Nodes = 1 + rng.IntN(5)
+	}
+	b.TTL = [...]time.Duration{12 * time.Second, 3 * time.Second, 900 * time.Millisecond}[rng.IntN(3)]
+	b.Timeout = [...]time.Duration{0, 0, 300 * time.Millisecond, 20 * time.Second}[rng.IntN(4)]
+	b.Remembers = rng.IntN(5) == 0
 	for k := range b.Faults {
 		b.Faults[k] = uint8(rng.IntN(3))
 	}
