@@ -131,6 +131,14 @@ type player struct {
 	last time.Duration
 	used int64
 	busy bool // somebody has it
+
+	watched bool
+}
+
+// watch has the puppet look who announces its operations, which takes long.
+func (pl *player) watch(on bool) {
+	pl.watched = on
+	pl.p.Watch(on)
 }
 
 const playersEach = 4
@@ -146,7 +154,7 @@ func newClients(cfg sim.Config, remembers bool) (*clients, error) {
 		if err := k.hire(pl, i); err != nil {
 			return nil, err
 		}
-		pl.p.Watch(true) // one of them, for goroutines of the lock's own
+		pl.watch(true) // one of them, for goroutines of the lock's own
 		m := moment{client: i}
 		if err := k.describe(&m, pl); err != nil {
 			return nil, err
@@ -507,6 +515,10 @@ func (k *clients) giveBack(pl *player, err error) {
 
 // replay takes a player to a moment by the way on which it was found.
 func (k *clients) replay(pl *player, id uint32) error {
+	if pl.watched { // what it does on this way has been seen
+		pl.watch(false)
+		defer pl.watch(true)
+	}
 	way := k.wayTo(id)
 	n, err := k.walk(pl, way)
 	if wild, is := err.(*Nondeterminism); is {
@@ -551,8 +563,8 @@ func (k *clients) walk(pl *player, way []uint32) (n int, err error) {
 
 // lineAt is the line of the lock's code at which a client stands after a way.
 func (k *clients) lineAt(pl *player, way []uint32) sim.Source {
-	pl.p.Watch(true)
-	defer pl.p.Watch(false)
+	pl.watch(true)
+	defer pl.watch(false)
 	if n, err := k.walk(pl, way); n < len(way) || err != nil && len(way) == 0 {
 		return sim.Source{} // it goes another way every time
 	}
