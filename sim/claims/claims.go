@@ -110,7 +110,7 @@ var All = []Claim{
 		Text: "An exhaustive search proves a claim within its bounds: so many clients, cycles, instants, and faults of each kind. " +
 			"What it covered is part of what it says.",
 		How: "`lockstep explore` does that, and prints what it covered. It rests on this: what the search remembers is what the whole engine does " +
-			"(`TestFaithful`); a walk through all schedules that remembers nothing finds the same (`TestBruteForce`); the code is deterministic " +
+			"(`TestFaithful`, and within drawn bounds `TestFaithfulWidely`); a walk through all schedules that remembers nothing finds the same (`TestBruteForce`); the code is deterministic " +
 			"(`TestNondeterminism`); and the search has come to its end (`TestLimits`). That it would find what is wrong, `TestMutants` and `TestCatalogue` show",
 	},
 }
