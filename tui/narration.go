@@ -31,8 +31,8 @@ func (p *player) narration(width int) []line {
 	}
 	if len(t.lines) == 0 {
 		k := &p.keys
-		t.add(inkDim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the next chapter, and %s everything up to the next violation.",
-			k.Forward.Help().Key, k.Next.Help().Key, k.Violation.Help().Key))
+		t.add(inkDim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the %s, and %s everything up to the next violation.",
+			k.Forward.Help().Key, k.Next.Help().Key, either(len(p.reel.chapters) > 0, "next chapter", "end"), k.Violation.Help().Key))
 	}
 	return t.lines
 }

@@ -275,6 +275,9 @@ func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 func (p *player) moves(k tea.KeyMsg) bool {
 	switch {
 	case key.Matches(k, p.keys.Forward):
+		if p.pos == p.reel.last() {
+			p.notice = "The run ends here."
+		}
 		p.goTo(p.pos + 1)
 	case key.Matches(k, p.keys.Back):
 		p.goTo(p.pos - 1)
@@ -553,13 +556,22 @@ func (s *stage) scenarios(title string, current, strategy int, choose func(int) 
 	return &picker{stage: s, title: title, items: items, at: current, current: current, wanted: s.board.wantColumn(strategy), choose: choose}
 }
 
+// stretch is as far as the keys for it go: a run in which nothing is said has no
+// chapters.
+func (p *player) stretch() string {
+	if p.reel != nil && len(p.reel.chapters) == 0 {
+		return "end"
+	}
+	return "chapter"
+}
+
 func (p *player) footerKeys() []key.Binding {
 	k := &p.keys
 	play := k.Play
 	if p.playing {
 		play = as(play, "stop")
 	}
-	list := []key.Binding{pair(k.Back, k.Forward, "step"), pair(k.Previous, k.Next, "chapter"), k.Violation}
+	list := []key.Binding{pair(k.Back, k.Forward, "step"), pair(k.Previous, k.Next, p.stretch()), k.Violation}
 	if p.overflows {
 		list = slices.Insert(list, 1, pair(k.Up, k.Down, "more"))
 	}
