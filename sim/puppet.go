@@ -108,10 +108,14 @@ func (p *Puppet) Reset() error {
 	return nil
 }
 
-// Watch has operations that are announced from now on tell where they come from, and
-// looks whether it is one of the client's threads that announces them: another
-// goroutine's is a [Panic]. It takes time, so it is for when that is wanted.
+// Watch has operations that are announced from now on tell where they come from. It
+// takes time, so it is for when that is wanted.
 func (p *Puppet) Watch(on bool) { p.w.recording = on }
+
+// Guard looks from now on whether it is one of the client's threads that announces an
+// operation: another goroutine's is a [Panic]. It takes time, too, and is for
+// operations that nobody has seen yet.
+func (p *Puppet) Guard(on bool) { p.w.guarded = on }
 
 // Threads is how many there are, those that have ended included.
 func (p *Puppet) Threads() int { return len(p.c.threads) }

@@ -93,11 +93,12 @@ func (t *thread) do(o op) *op {
 	if t.dead {
 		runtime.Goexit()
 	}
-	if w := t.client.world; w.recording {
-		if w.puppet != nil && !onCoroutine() {
-			w.stray.CompareAndSwap(nil, &Panic{Client: t.client.name, Value: strayed, Source: callerSource(w.sources)})
-			return &op{err: errors.New(strayed)}
-		}
+	w := t.client.world
+	if w.guarded && !onCoroutine() {
+		w.stray.CompareAndSwap(nil, &Panic{Client: t.client.name, Value: strayed, Source: callerSource(w.sources)})
+		return &op{err: errors.New(strayed)}
+	}
+	if w.recording {
 		if sent := &t.op; o.kind == opReceive && sent.kind == opSend && sent.conn == o.conn {
 			o.source = sent.source // who waits for the reply is the call that sent the command, and looking for it takes long
 		} else {

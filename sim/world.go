@@ -45,6 +45,7 @@ type World struct {
 	draws        uint64
 
 	recording bool
+	guarded   bool // it is looked at who announces an operation, see Puppet.Guard
 	sources   sourceCache
 	events    int
 	trace     Trace

@@ -131,14 +131,6 @@ type player struct {
 	last time.Duration
 	used int64
 	busy bool // somebody has it
-
-	watched bool
-}
-
-// watch has the puppet look who announces its operations, which takes long.
-func (pl *player) watch(on bool) {
-	pl.watched = on
-	pl.p.Watch(on)
 }
 
 const playersEach = 4
@@ -154,7 +146,6 @@ func newClients(cfg sim.Config, remembers bool) (*clients, error) {
 		if err := k.hire(pl, i); err != nil {
 			return nil, err
 		}
-		pl.watch(true) // one of them, for goroutines of the lock's own
 		m := moment{client: i}
 		if err := k.describe(&m, pl); err != nil {
 			return nil, err
@@ -313,6 +304,8 @@ func (k *clients) carryOut(pl *player, e edge) (m *moment, told []telling, key *
 			return nil, nil, nil, err
 		}
 	}
+	pl.p.Guard(true) // it may be a goroutine of the lock's own that goes on
+	defer pl.p.Guard(false)
 	from := k.at(e.from)
 	if told, err = k.feed(pl, from.client, e); err != nil {
 		return nil, nil, nil, err
@@ -515,10 +508,6 @@ func (k *clients) giveBack(pl *player, err error) {
 
 // replay takes a player to a moment by the way on which it was found.
 func (k *clients) replay(pl *player, id uint32) error {
-	if pl.watched { // what it does on this way has been seen
-		pl.watch(false)
-		defer pl.watch(true)
-	}
 	way := k.wayTo(id)
 	n, err := k.walk(pl, way)
 	if wild, is := err.(*Nondeterminism); is {
@@ -563,8 +552,8 @@ func (k *clients) walk(pl *player, way []uint32) (n int, err error) {
 
 // lineAt is the line of the lock's code at which a client stands after a way.
 func (k *clients) lineAt(pl *player, way []uint32) sim.Source {
-	pl.watch(true)
-	defer pl.watch(false)
+	pl.p.Watch(true)
+	defer pl.p.Watch(false)
 	if n, err := k.walk(pl, way); n < len(way) || err != nil && len(way) == 0 {
 		return sim.Source{} // it goes another way every time
 	}
@@ -578,11 +567,17 @@ func (k *clients) recheck() error {
 	const rechecks = 200
 	n := k.moments.n.Load()
 	for id := uint32(1); id < n; id += 1 + n/rechecks {
-		if err := k.replay(k.crew[k.at(id).client][0], id); err != nil {
+		if err := k.again(k.crew[k.at(id).client][0], id); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (k *clients) again(pl *player, id uint32) error {
+	pl.p.Guard(true)
+	defer pl.p.Guard(false)
+	return k.replay(pl, id)
 }
 
 // faithful: the same history must lead to the same next operation. Otherwise the
