@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -60,9 +61,12 @@ func TestFaithfulWidely(t *testing.T) {
 	for i, s := range strategies.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			draws := 8
-			if raceDetector {
+			draws := 3
+			switch {
+			case raceDetector:
 				draws = 1
+			case os.Getenv("LOCKSTEP_WHOLE") != "": // in CI
+				draws = 24
 			}
 			for draw := range draws {
 				seed := uint64(100*i + draw)
