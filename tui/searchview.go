@@ -177,7 +177,7 @@ func (m *searcher) tellCode(t *teller, c sim.Code) {
 	}
 	m.places = append(m.places, len(t.lines))
 	t.lines = append(t.lines, line{{" ", inkPlain}, {g.bad + name, k}, {mark, inkHere}})
-	t.add(inkPlain, "      ", "least "+costWords(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
+	t.add(inkPlain, "      ", "least: "+costWords(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
 	for _, f := range v.Faults {
 		note := ""
 		switch {
