@@ -350,6 +350,10 @@ func TestBruteForce(t *testing.T) {
 				b.Cycles, b.Nodes, b.Switches, b.Faults = 1, min(b.Nodes, 2), 1, Budget{}
 				b.Faults[k] = 1
 				bruteForceAgrees(t, b)
+				if k == Pause && every || k == Restart && *long { // callers that look whether their lease is over, and extend it
+					b.Checks, b.Extend = true, true
+					bruteForceAgrees(t, b)
+				}
 			}
 		})
 	}
