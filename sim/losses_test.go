@@ -251,3 +251,27 @@ func TestNoGapWhereNothingWasLost(t *testing.T) {
 		}
 	}
 }
+
+// A replica that takes over with the holder's record has lost nothing, and the holder
+// extends without a gap; one that had fallen behind before it got the record has.
+func TestTakeOverWithTheRecord(t *testing.T) {
+	const before, after = "B:6,:1s,lag/n1r1/1000h0m0s,down/n1,failover/n1r1/-,B:40", "lag/n1r1/1000h0m0s,B:6,:1s,down/n1,failover/n1r1/-,B:40"
+	for moves, want := range map[string]string{before: "ok", after: "GAP"} {
+		s := mustParse(t, "lockstep1,extend-recreate,test,seed=1,key=lock,ttl=12s,timeout=3s,latency=0s,retry=1/0s/0s,workload=counter,resource=plain,"+
+			"cold=false,replicas=1,lag=0s,B=1/0s/0s/0s/1/true/false/false/false/false,n1=none/0s,--,"+moves)
+		w := newWorld(t, s.Config)
+		reset(t, w, s.Config)
+		if err := w.Play(s.Moves, nil); err != nil {
+			t.Fatal(err)
+		}
+		trace := traceOf(t, w)
+		var b strings.Builder
+		if err := trace.Plain(&b); err != nil {
+			t.Fatal(err)
+		}
+		extended := func(e Event) bool { return e.Kind == KindExtended }
+		if got := trace.Verdict().String(); got != want || !slices.ContainsFunc(trace.Events, extended) {
+			t.Errorf("%s: %s, expected %s after an extension\n%s", moves, got, want, b.String())
+		}
+	}
+}

@@ -574,6 +574,7 @@ func (k *clients) recheck() error {
 	return nil
 }
 
+// again replays a history, and looks whether it is threads of the client's that go it.
 func (k *clients) again(pl *player, id uint32) error {
 	pl.p.Guard(true)
 	defer pl.p.Guard(false)

@@ -152,7 +152,7 @@ func (x *explorer) own(who int, s ownStep) bool {
 	}
 	if s&ifAlone != 0 {
 		for i, g := range x.glances {
-			if i != who && g.inside && !g.crashed {
+			if i != who && g.inside {
 				return false
 			}
 		}
@@ -185,9 +185,6 @@ func (x *explorer) dense(who int, ranks uint32) bool {
 
 // corpse is the number of a client that has crashed.
 func (x *explorer) corpse(touched uint8) uint32 {
-	if int(touched) >= len(x.corpses) {
-		return x.tables.clients.id(dead(touched))
-	}
 	if x.corpses[touched] == 0 {
 		x.corpses[touched] = x.tables.clients.id(dead(touched))
 	}

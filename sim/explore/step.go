@@ -37,8 +37,8 @@ type explorer struct {
 	glances []*glance // of the clients, without the probe
 	nodes   []*nodeGlance
 	world   *world
-	quiet   bool       // no request is held up there, and nothing begun
-	corpses [32]uint32 // numbers of clients that have crashed, by what they had touched
+	quiet   bool                     // no request is held up there, and nothing begun
+	corpses [3*len(names) + 1]uint32 // numbers of clients that have crashed, by what they had touched: three grants matter to each client at most
 
 	successors []uint32 // states that were come to, and not added yet
 	spelt      []spelt  // clients in them

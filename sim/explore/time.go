@@ -33,9 +33,10 @@ func (t *tally) add(o *tally) {
 	}
 }
 
-// sooner is the lesser of two spans, of which 0 is never.
+// sooner is the lesser of a span, of which 0 is never, and another one, which is never
+// if it is past.
 func sooner(a, b int32) int32 {
-	if a == 0 || b > 0 && b < a {
+	if b > 0 && (a == 0 || b < a) {
 		return b
 	}
 	return a
@@ -58,7 +59,7 @@ func (m *model) dueAt(n *node) (by int32) {
 	for _, memory := range [2]uint32{n.memory, n.behind.memory} {
 		for _, k := range m.v.memory(memory).Keys {
 			if k.Left != sim.Immortal {
-				by = sooner(by, max(0, int32(k.Left)+1))
+				by = sooner(by, int32(k.Left)+1)
 			}
 		}
 	}
@@ -71,16 +72,16 @@ func (m *model) dueTo(c *client) (by int32) {
 		return 0
 	}
 	if c.live && !c.forever {
-		by = sooner(by, max(0, c.deadline))
+		by = sooner(by, c.deadline)
 	}
 	now := m.k.at(c.moment)
 	for t := range int(now.count) {
 		if c.waits[t] && !now.threads[t].over {
-			by = sooner(by, max(0, c.due[t]))
+			by = sooner(by, c.due[t])
 		}
 	}
 	if c.stamp != unset {
-		by = sooner(by, max(0, c.stamp))
+		by = sooner(by, c.stamp)
 	}
 	return by
 }
