@@ -86,20 +86,12 @@ func (w *World) idle(c *client) bool {
 // runOut lets the clients that who names act until there are none, or nothing
 // happens any more.
 func (w *World) runOut(who func() Set) {
+	w.moves.muted = true
+	defer func() { w.moves.muted = false }()
 	for {
-		set := who()
-		if set == 0 || w.err != nil {
+		if set := who(); set == 0 || !w.Step(set) {
 			return
 		}
-		if t := w.pick(set); t != nil {
-			w.step(t)
-			continue
-		}
-		next, any := w.Next()
-		if !any || w.tooLate(next) {
-			return
-		}
-		w.advance(next)
 	}
 }
 

@@ -125,6 +125,32 @@ func TestReplay(t *testing.T) {
 	})
 }
 
+// TestSteps: many steps at once are the same as one by one, wherever they are parted.
+func TestSteps(t *testing.T) {
+	each(t, func(t *testing.T, s strategies.Strategy) {
+		cfg := configOf(s, "A", "B")
+		cfg.Clients[0].Extend, cfg.Clients[1].Cycles = true, 2
+		one, many := newWorld(t, cfg), newWorld(t, cfg)
+		steps := 0
+		for one.Step(everybody(one)) {
+			steps++
+		}
+		mustGoOn(t, one)
+		want := traceOf(t, one)
+		for _, n := range []int{1, 2, 3, 7, steps, steps + 1} {
+			reset(t, many, cfg)
+			made := 0
+			for last := n; last == n; made += last {
+				last = many.Steps(everybody(many), n)
+			}
+			mustGoOn(t, many)
+			if got := traceOf(t, many); made != steps || got.Hash != want.Hash || got.Schedule != want.Schedule {
+				t.Fatalf("%d at once: %d steps, %s, expected %d, %s\n%s\n%s", n, made, got.Hash, steps, want.Hash, got.Schedule, want.Schedule)
+			}
+		}
+	})
+}
+
 // TestReplayNotes: notes are no events, but they stand in the schedule where they
 // were said.
 func TestReplayNotes(t *testing.T) {

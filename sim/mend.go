@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alicebob/miniredis/v2/server"
 )
@@ -21,6 +22,11 @@ func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 		return n.amend(c, cmd, args, n.roundTTL)
 	case cmd == "SET" && len(args) >= 2:
 		o := parseSet(args)
+		if o.more || n.asking == nil || n.asking.conn != c || n.asking.queues {
+			n.prolong()
+		} else {
+			n.plain = plainSet{is: true, value: args[1], ttl: o.ttl}
+		}
 		if o.unlike(n.millis) {
 			return n.amend(c, cmd, args, n.set)
 		}
@@ -88,9 +94,11 @@ func (n *node) roundTTL(c *server.Peer, args []string) {
 	c.WriteInt(millis)
 }
 
-// setOptions are the options of a SET that need mending.
+// setOptions are the options of a SET, as far as the node must know them.
 type setOptions struct {
 	args    []string
+	more    bool  // there are others than NX, PX and EX
+	ttl     int64 // of PX or EX, in milliseconds; 0 is none
 	nx      bool
 	compare string // IFEQ or IFNE, or empty
 	at      int    // where it stands
@@ -112,22 +120,37 @@ func (o *setOptions) past(millis int64) bool {
 func parseSet(args []string) (o setOptions) {
 	o.args = args
 	for i := 2; i < len(args); i++ {
-		word := strings.ToUpper(args[i])
 		more := i+1 < len(args)
-		switch {
-		case (word == "IFEQ" || word == "IFNE") && more && o.compare == "":
-			o.compare, o.at, o.with = word, i, args[i+1]
-			i++
-		case (word == "PXAT" || word == "EXAT") && more:
-			o.until, _ = strconv.ParseInt(args[i+1], 10, 64) // what is no number miniredis refuses itself
-			if word == "EXAT" {
-				o.until *= 1000
-			}
+		switch word := strings.ToUpper(args[i]); {
 		case word == "NX":
 			o.nx = true
+		case (word == "PX" || word == "EX") && more && o.ttl == 0:
+			i++
+			o.ttl = millisOf(word, args[i])
+			o.more = o.more || o.ttl <= 0 || o.ttl > maxPlain
+		case (word == "IFEQ" || word == "IFNE") && more && o.compare == "":
+			o.more, o.compare, o.at, o.with = true, word, i, args[i+1]
+			i++
+		case (word == "PXAT" || word == "EXAT") && more:
+			o.more, o.until = true, millisOf(word, args[i+1])
+		default:
+			o.more = true
 		}
 	}
 	return o
+}
+
+// maxPlain is a TTL with which nothing overflows, in milliseconds.
+const maxPlain = int64(MaxTime / time.Millisecond)
+
+// millisOf is the argument of an option that begins with P, for milliseconds, or
+// with E, for seconds. What is no number is 0; miniredis refuses it itself.
+func millisOf(option, arg string) int64 {
+	v, _ := strconv.ParseInt(arg, 10, 64)
+	if option[0] == 'E' {
+		v *= 1000
+	}
+	return v
 }
 
 // rest is the command without its comparison.

@@ -24,12 +24,18 @@ func SetOf(clients ...int) Set {
 func (s Set) Has(client int) bool { return s&(1<<client) != 0 }
 
 // moves is the schedule of the run so far.
-type moves struct{ list []Move }
+type moves struct {
+	list  []Move
+	muted bool // they are part of another, which is in the schedule as a whole
+}
 
-func (m *moves) reset() { m.list = m.list[:0] }
+func (m *moves) reset() { m.list, m.muted = m.list[:0], false }
 
 // add appends a move, joining it with the last where that says the same.
 func (m *moves) add(v Move) {
+	if m.muted {
+		return
+	}
 	if n := len(m.list); n > 0 && v.Count > 0 && m.list[n-1].Who == v.Who && m.list[n-1].Count > 0 {
 		m.list[n-1].Count += v.Count
 		return
@@ -41,23 +47,57 @@ func (m *moves) add(v Move) {
 // threads that has been ready for longest performs its operation; if none is
 // ready, time passes to the next instant at which anything is due. It reports
 // false, and does nothing, when nothing is due ever again.
-func (w *World) Step(who Set) bool {
-	if w.err != nil {
-		return false
+func (w *World) Step(who Set) bool { return w.Steps(who, 1) == 1 && w.err == nil }
+
+// Steps makes up to n such moves, and returns how many it has made. It is faster
+// than as many calls of Step: see World.proceed.
+func (w *World) Steps(who Set, n int) int {
+	w.who, w.left = who, n
+	for w.proceed(); w.turn != nil; {
+		w.turn.run()
 	}
-	t := w.pick(who)
-	if t == nil {
-		next, any := w.Next()
-		if !any || w.tooLate(next) {
-			return false
+	return n - w.left
+}
+
+// proceed makes the moves that are left, up to the one in which a thread goes on:
+// that thread's turn it is then.
+//
+// It is called on the stack of the thread that has just ended its step. If the next
+// step is its own, too, it goes on at once, and nobody has had to switch to another
+// stack and back. That was a sixth of the time of a plain command.
+func (w *World) proceed() {
+	w.turn = nil
+	for w.left > 0 && w.err == nil {
+		t, next, any := w.pick(w.who), w.now, true
+		if t == nil {
+			next, any = w.Next()
 		}
-		w.moves.add(Move{Who: who, Count: 1})
+		if !any || w.tooLate(next) {
+			return
+		}
+		w.left--
+		w.moves.add(Move{Who: w.who, Count: 1})
+		if t != nil {
+			w.release(t.client)
+			w.perform(t)
+			w.turn = t
+			return
+		}
 		w.advance(next)
-		return w.err == nil
 	}
-	w.moves.add(Move{Who: who, Count: 1})
-	w.step(t)
-	return w.err == nil
+}
+
+// stepped is the end of a thread's step: it has announced its next operation, or is
+// over.
+func (w *World) stepped(t *thread) {
+	if w.puppet != nil {
+		return // whoever holds the strings is the world
+	}
+	if !t.over {
+		w.announce(t)
+	}
+	w.settle()
+	w.proceed()
 }
 
 // Ready reports whether any of the clients could act at this very instant.
@@ -140,6 +180,9 @@ func (w *World) Next() (time.Duration, bool) {
 		if n.nextExpiry != Never && (!any || n.nextExpiry < next) {
 			next, any = n.nextExpiry, true
 		}
+	}
+	if any && next <= w.soonest {
+		return max(next, w.now), any
 	}
 	for _, c := range w.clients {
 		for _, t := range c.threads {
@@ -231,11 +274,19 @@ func (w *World) settle() {
 
 // wake makes those ready whose time has come, in the clients' order.
 func (w *World) wake() (any bool) {
+	if w.now < w.soonest {
+		return false
+	}
+	w.soonest = endOfTime
 	for _, c := range w.clients {
 		for _, t := range c.threads {
-			if t.waiting && !t.over && t.due <= w.now {
+			switch {
+			case !t.waiting || t.over:
+			case t.due <= w.now:
 				w.ready(t)
 				any = true
+			default:
+				w.soonest = min(w.soonest, t.due)
 			}
 		}
 	}

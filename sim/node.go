@@ -73,6 +73,8 @@ type node struct {
 	asking      *peer      // whose command it executes, or executed last
 	beneath     *peer      // for the commands of which mend puts another together
 	stores      string     // the key under which the command stores a value
+	plain       plainSet   // the command, if it is one
+	raw         string     // the key whose TTL miniredis holds without its grace, if any; see prolong
 	scripts     scripts
 
 	replication replication
@@ -94,6 +96,13 @@ type stored struct {
 type snapshot struct {
 	at    time.Duration
 	state []stored
+}
+
+// plainSet is a SET that stands alone and whose reply says all that it does.
+type plainSet struct {
+	is    bool
+	value string
+	ttl   int64 // in milliseconds; 0 is none
 }
 
 // peer is the server's end of one connection.
@@ -158,7 +167,7 @@ func (n *node) reset(cfg NodeConfig) {
 	n.counted = n.millis
 	n.redis.SetTime(n.time(n.millis))
 	n.known, n.disk, n.journal = n.known[:0], nil, nil
-	n.nextExpiry = Never
+	n.nextExpiry, n.raw = Never, ""
 }
 
 func (n *node) time(millis int64) time.Time {
@@ -179,6 +188,7 @@ func floorDiv(a, b int64) int64 {
 
 // sync tells miniredis what time it is at the node, and counts its TTLs down.
 func (n *node) sync(now time.Duration) {
+	n.prolong()
 	n.tellTime(now)
 	// A backward step prolongs what is stored, as in Redis, whose expiries are
 	// instants on the node's clock: FastForward takes negative spans too.
@@ -200,13 +210,17 @@ func (n *node) tellTime(now time.Duration) {
 func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte, changes []Change) {
 	command := strings.ToUpper(args[0])
 	key, short := n.shortcut(now, command, args)
-	if short {
-		n.tellTime(now)
-	} else {
+	switch {
+	case !short:
 		n.sync(now)
+	case command != "SET" && !readOnly(command):
+		n.prolong()
+		fallthrough
+	default:
+		n.tellTime(now)
 	}
 	p.out.Reset()
-	n.asking, n.stores = p, ""
+	n.asking, n.stores, n.plain = p, "", plainSet{}
 	lends := p.scripts && command == "EXEC"
 	if lends {
 		n.scripts.lend()
@@ -217,13 +231,19 @@ func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte,
 		n.scripts.takeBack()
 	}
 	p.follow(command)
+	reply = p.out.Bytes()
 	switch {
 	case readOnly(command):
-		return p.out.Bytes(), nil
-	case short:
-		return p.out.Bytes(), n.changedAt(now, key)
+		return reply, nil
+	case !short:
+		return reply, n.changed(now)
+	case n.plain.is && string(reply) == "+OK\r\n":
+		return reply, n.changedTo(now, n.settled(key), true)
+	case n.plain.is && string(reply) == "$-1\r\n":
+		return reply, nil
 	}
-	return p.out.Bytes(), n.changed(now)
+	s, is := n.look(key)
+	return reply, n.changedTo(now, s, is)
 }
 
 // shortcut knows the commonest commands that change one key at most, and to which
@@ -296,11 +316,15 @@ func (n *node) changed(now time.Duration) []Change {
 	return n.scratch
 }
 
-// changedAt is changed for a command that can have changed only one key.
-func (n *node) changedAt(now time.Duration, key string) []Change {
+// changedTo is changed for a command that can have changed only one key, which is
+// now what s says, or is not there.
+func (n *node) changedTo(now time.Duration, s stored, is bool) []Change {
 	n.scratch = n.scratch[:0]
-	i, was := slices.BinarySearchFunc(n.known, key, func(s stored, key string) int { return strings.Compare(s.key, key) })
-	s, is := n.look(key)
+	i := 0
+	for i < len(n.known) && n.known[i].key < s.key {
+		i++
+	}
+	was := i < len(n.known) && n.known[i].key == s.key
 	switch {
 	case was && is:
 		n.differ(&n.known[i], &s)
@@ -357,6 +381,35 @@ func (n *node) look(key string) (s stored, found bool) {
 	}
 	n.lifetime(&s)
 	return s, true
+}
+
+// settled is what a key holds after a plain SET. That spares asking miniredis.
+func (n *node) settled(key string) stored {
+	s := stored{key: key, value: n.plain.value, when: immortal}
+	if n.plain.ttl > 0 {
+		s.when = n.millis + n.plain.ttl
+		if n.raw != key {
+			n.prolong()
+		}
+		n.raw = key
+	}
+	return s
+}
+
+// prolong gives the TTL of a plain SET its grace. Nobody could tell so far: it is
+// done before anything is counted down, and before any command but those that
+// shortcut knows, be it only because it makes whoever watches the key believe that
+// it has changed.
+func (n *node) prolong() {
+	if n.raw == "" {
+		return
+	}
+	for i := range n.known {
+		if s := &n.known[i]; s.key == n.raw && s.when != immortal {
+			n.data.SetTTL(s.key, time.Duration(s.when-n.counted)*time.Millisecond+grace)
+		}
+	}
+	n.raw = ""
 }
 
 // lookElse reads what is no string.

@@ -37,8 +37,11 @@ func (c *client) guard(dead *bool, run func()) {
 	returned := false
 	defer func() {
 		v := recover()
-		if returned || *dead {
+		switch {
+		case returned || *dead:
 			return
+		case v != nil && c.world.aboard:
+			panic(v) // the world's own
 		}
 		if v == nil {
 			v = goexit

@@ -81,3 +81,18 @@ func drive(t *testing.T, s strategies.Strategy) (p *Panic) {
 	}
 	return nil
 }
+
+// TestPanicsOfTheWorld: what goes wrong in the world's own code, which steps on the
+// stacks of threads, is not put down to a lock's.
+func TestPanicsOfTheWorld(t *testing.T) {
+	cfg := config(t, "setnx", "A")
+	w := newWorld(t, cfg)
+	w.timers.push(timer{kind: timerReply + 1})
+	defer func() {
+		if v := recover(); v != "sim: a timer of no kind" {
+			t.Errorf("the panic's value is %v", v)
+		}
+		w.timers.reset()
+	}()
+	w.Steps(SetOf(0), 2)
+}

@@ -68,11 +68,7 @@ func (w *World) Play(moves []Move, say func(n int)) error {
 		case v.Wait > 0:
 			w.Wait(v.Wait)
 		default:
-			for range v.Count {
-				if !w.Step(v.Who) {
-					break
-				}
-			}
+			w.Steps(v.Who, v.Count)
 		}
 		if w.err != nil {
 			return w.err

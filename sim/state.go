@@ -300,15 +300,11 @@ func (s *State) applyNode(e *Event, n *NodeState) {
 }
 
 func (s *State) applyChange(e *Event, n *NodeState, ch *Change) {
-	i, found := slices.BinarySearchFunc(n.Records, ch.Key, func(r HeldRecord, key string) int {
-		switch {
-		case r.Key < key:
-			return -1
-		case r.Key > key:
-			return 1
-		}
-		return 0
-	})
+	i := 0
+	for i < len(n.Records) && n.Records[i].Key < ch.Key {
+		i++
+	}
+	found := i < len(n.Records) && n.Records[i].Key == ch.Key
 	if ch.After == nil {
 		if found {
 			n.Records = slices.Delete(n.Records, i, i+1)

@@ -10,7 +10,8 @@ import (
 // thread is one of a client's threads: a coroutine that runs ordinary code and
 // stops at every point at which it observes or affects the world. There it
 // announces its next operation; the world performs it when the schedule says so,
-// and hands the result back.
+// and hands the result back. Between the two the world goes on, for as long as it
+// has moves to make, on the stack of the thread that has stopped.
 type thread struct {
 	client *client
 	index  int
@@ -106,25 +107,29 @@ func (t *thread) do(o op) *op {
 		}
 	}
 	t.op = o
-	if !t.yield(struct{}{}) {
+	w.current, w.aboard = nil, true
+	w.stepped(t)
+	w.aboard = false
+	if w.turn != t && !t.yield(struct{}{}) {
 		t.dead = true
 		runtime.Goexit()
 	}
+	w.current = t
 	return &t.op
 }
 
-// run continues the thread until it announces its next operation or returns.
+// run continues the thread until it's not its turn, or it returns.
 func (t *thread) run() {
 	w := t.client.world
-	w.current = t
+	w.current, t.started = t, true
 	_, more := t.resume()
 	w.current = nil
 	if p := w.stray.Swap(nil); p != nil {
 		panic(p)
 	}
-	t.started = true
 	if !more {
 		t.over = true
+		w.stepped(t)
 	}
 }
 

@@ -66,8 +66,9 @@ func (q *timerQueue) push(t timer) {
 func (q *timerQueue) pop() timer {
 	top := q.items[0]
 	last := len(q.items) - 1
-	q.items[0] = q.items[last]
-	q.items[last] = timer{} // let go of the pointers
+	if last > 0 {
+		q.items[0] = q.items[last]
+	}
 	q.items = q.items[:last]
 	q.sink(0)
 	return top
@@ -75,13 +76,11 @@ func (q *timerQueue) pop() timer {
 
 func (q *timerQueue) sink(i int) {
 	for {
-		least := i
-		for _, child := range [2]int{2*i + 1, 2*i + 2} {
-			if child < len(q.items) && q.items[child].before(&q.items[least]) {
-				least = child
-			}
+		least := 2*i + 1
+		if right := least + 1; right < len(q.items) && q.items[right].before(&q.items[least]) {
+			least = right
 		}
-		if least == i {
+		if least >= len(q.items) || !q.items[least].before(&q.items[i]) {
 			return
 		}
 		q.items[i], q.items[least] = q.items[least], q.items[i]

@@ -37,10 +37,15 @@ type World struct {
 
 	now          time.Duration
 	timers       timerQueue
+	soonest      time.Duration // no waiting thread is due before this
 	sentMessages []*message
 	words        map[string][]string // of commands, by what they are on the wire: see conn.parse
 	grantSent    []time.Duration     // when each client sent the command that last stored its record, or, as it knows, prolonged it
-	current      *thread             // who is running, if anybody
+	current      *thread             // whose code is running, if anybody's
+	who          Set                 // may act in the moves that are still to be made
+	left         int                 // how many those are
+	turn         *thread             // who goes on now, its operation having been performed
+	aboard       bool                // the world's own code is running on the stack of a thread
 	readySeq     uint64
 	draws        uint64
 
@@ -103,8 +108,10 @@ func (w *World) Reset(cfg Config, record bool) error {
 	probe := ClientConfig{Name: Probe, Rate: 1, Cycles: 1}
 	cfg.Clients = append(append([]ClientConfig(nil), cfg.Clients...), probe)
 	w.cfg, w.recording, w.err = cfg, record, nil
-	w.now, w.readySeq, w.draws, w.events, w.current = 0, 0, 0, 0, nil
+	w.now, w.readySeq, w.draws, w.events = 0, 0, 0, 0
+	w.current, w.turn, w.left, w.aboard = nil, nil, 0, false
 	w.timers.reset()
+	w.soonest = endOfTime
 	w.sentMessages = w.sentMessages[:0] // those beyond are used again, see newMessage
 	clear(w.grantSent)
 	for i := range w.links {
@@ -250,20 +257,14 @@ func (w *World) ready(t *thread) {
 	t.waiting, t.readyAt = false, w.readySeq
 }
 
+// suspend makes a thread wait until an instant, if nothing comes before that.
+func (w *World) suspend(t *thread, until time.Duration) {
+	t.waiting, t.due = true, until
+	w.soonest = min(w.soonest, until)
+}
+
 // runnable reports whether the thread could take a step at this instant.
 func (t *thread) runnable() bool { return !t.over && !t.waiting }
-
-// step lets a thread perform the operation that it announced, and runs it to the
-// next.
-func (w *World) step(t *thread) {
-	w.release(t.client)
-	w.perform(t)
-	t.run()
-	if !t.over {
-		w.announce(t)
-	}
-	w.settle()
-}
 
 // announce looks at the operation that a thread has just announced: some have
 // to wait.
@@ -276,9 +277,9 @@ func (w *World) announce(t *thread) {
 			w.ready(t)
 			return
 		}
-		t.waiting, t.due = true, max(w.now, c.lastSend+w.cfg.Timeout)
+		w.suspend(t, max(w.now, c.lastSend+w.cfg.Timeout))
 	case opSleep:
-		t.waiting, t.due = true, t.client.mono.after(w.now, o.d)
+		w.suspend(t, t.client.mono.after(w.now, o.d))
 		w.event(t, &Event{Kind: KindSleep, Ref: None, By: o.d})
 	default:
 		w.ready(t)
