@@ -30,13 +30,11 @@ type conn struct {
 	reader            *thread // who waits in Read
 	greeted           bool    // the handshake is over
 	closed            bool
-
-	lastSend time.Duration
-	lastSent int // Seq of the last send
+	last              *message // that was sent
 }
 
 func (c *conn) reset() {
-	c.peer, c.partial, c.rest, c.reader = nil, nil, nil, nil
+	c.peer, c.partial, c.rest, c.reader, c.last = nil, nil, nil, nil, nil
 	c.inbox = c.inbox[:0]
 	c.requests.reset()
 	c.replies.reset()

@@ -166,35 +166,48 @@ func (w *World) arrive(m *message) {
 // was under way is not executed by the next one that is started there.
 func (w *World) execute(m *message, p *peer) {
 	n := w.nodes[m.node]
-	ev := Event{Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle, Acq: m.acq,
+	switch {
+	case !n.up:
+		w.refuse(m, "")
+		return
+	case p == nil || m.epoch != n.epoch && !m.copy:
+		w.refuse(m, connectionEnded)
+		return
+	case w.waits(n, m):
+		return
+	}
+	reply, changes := n.execute(w.now, p, m.args)
+	w.ship(n, changes, m)
+	m.reply = append(m.short[:0], reply...)
+	ev := m.event(KindExecute)
+	ev.Changes = changes
+	if w.recording {
+		ev.Reply = replyText(reply)
+	}
+	m.executed = w.emit(&ev)
+	if w.state.Clients[m.client].Lease.Granter == m.executed {
+		w.grantSent[m.client] = m.sentAt
+	}
+	m.prolonged = w.prolongs(m, changes)
+	w.returnReply(m)
+}
+
+// event is what happens to a request at its node.
+func (m *message) event(k Kind) Event {
+	return Event{Kind: k, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle, Acq: m.acq,
 		Command: m.command, Copy: m.copy, Ref: m.sent, Args: m.args, Source: m.source}
-	if gone := n.up && (p == nil || m.epoch != n.epoch && !m.copy); gone || !n.up {
-		ev.Kind = KindUnreachable
-		if gone {
-			ev.Note = "has ended the connection"
-		}
-		m.executed = w.emit(&ev)
-		m.failed = errRefused(n)
-	} else {
-		if w.waits(n, m) {
-			return
-		}
-		reply, changes := n.execute(w.now, p, m.args)
-		w.ship(n, changes, m)
-		m.reply = append(m.short[:0], reply...)
-		ev.Kind, ev.Changes = KindExecute, changes
-		if w.recording {
-			ev.Reply = replyText(reply)
-		}
-		m.executed = w.emit(&ev)
-		if w.state.Clients[m.client].Lease.Granter == m.executed {
-			w.grantSent[m.client] = m.sentAt
-		}
-		m.prolonged = w.prolongs(m, changes)
-	}
-	if !m.copy {
-		w.returnReply(m)
-	}
+}
+
+const connectionEnded = "has ended the connection"
+
+// refuse lets the client of a request learn that it won't be executed: the node is
+// down, or says why not.
+func (w *World) refuse(m *message, why string) {
+	ev := m.event(KindUnreachable)
+	ev.Note = why
+	m.executed = w.emit(&ev)
+	m.failed = errRefused(w.nodes[m.node])
+	w.returnReply(m)
 }
 
 // prolongs reports whether the changes make the record of the client's current
@@ -212,8 +225,11 @@ func (w *World) prolongs(m *message, changes []Change) bool {
 	return false
 }
 
-// returnReply starts the second half: the reply travels back.
+// returnReply starts the second half: the reply travels back, unless it is nobody's.
 func (w *World) returnReply(m *message) {
+	if m.copy {
+		return
+	}
 	l := w.link(m.client, m.node)
 	m.conn.replies.add(m)
 	if l.cutReply || m.conn.replies.torn || m.fate == loseReply {
@@ -246,17 +262,17 @@ func (w *World) deliver(m *message) {
 func (w *World) link(client, node int) *link { return &w.links[client*len(w.nodes)+node] }
 
 // inFlight finds the newest message of a client whose request (or whose reply)
-// is under way.
+// is under way. A WAIT that has reached its node and waits there is neither.
 func (w *World) inFlight(client int, reply bool) *message {
-	for i := len(w.sentMessages) - 1; i >= 0; i-- {
-		m := w.sentMessages[i]
-		if m.client != client || m.lost || m.copy {
+	for _, m := range slices.Backward(w.sentMessages) {
+		if m.client != client || m.copy {
 			continue
 		}
-		if reply && slices.Contains(m.conn.replies.queue, m) {
-			return m
+		lane := &m.conn.requests
+		if reply {
+			lane = &m.conn.replies
 		}
-		if !reply && m.inFlight() {
+		if slices.Contains(lane.queue, m) {
 			return m
 		}
 	}

@@ -478,3 +478,69 @@ func TestReconnect(t *testing.T) {
 		1.004 A  <- n1 OK
 		1.004 A  has the lock, token A2, lease until 10.900000`, traffic...)
 }
+
+// waiting lets A's WAIT wait at n1, whose replica is slow.
+func waiting(t *testing.T) *World {
+	t.Helper()
+	cfg := config(t, "setpx-wait", "A")
+	cfg.Replicas, cfg.Lag = 1, 300*time.Millisecond
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindReceive)
+	until(t, w, "A", KindSend)
+	w.Wait(10 * time.Millisecond)
+	return w
+}
+
+// TestWaitIsNotUnderWay: a WAIT that has arrived, and waits, is no request that the
+// network could still lose or hold up, and no reply yet.
+func TestWaitIsNotUnderWay(t *testing.T) {
+	for _, reply := range []bool{false, true} {
+		for _, f := range []Fault{Drop{"A", reply}, Delay{"A", reply, time.Second}} {
+			w := waiting(t)
+			if err := w.Inject(f); err == nil || err.Error() != "no "+half(reply)+" of A is under way" {
+				t.Errorf("%s: %v", f, err)
+			}
+			run(t, w)
+			expectStory(t, w, "0.602 A has the lock, token A1, lease until 9.898000", KindGranted)
+		}
+	}
+}
+
+// TestWaitEndsWithItsConnection: a server that goes down, or becomes a replica, ends
+// the connections of those who wait.
+func TestWaitEndsWithItsConnection(t *testing.T) {
+	for _, faults := range [][]Fault{{Down{"n1"}, Up{"n1"}}, {Failover{To: "n1r1", Stay: []string{"A"}}, Rejoin{"n1"}}} {
+		w := waiting(t)
+		inject(t, w, faults...)
+		until(t, w, "A", KindDisconnect)
+		expectStory(t, w, `
+			0.012 n1 has ended the connection: A's WAIT 1 1000 is not answered
+			0.013 A  <- n1 connection refused`, KindUnreachable, KindDisconnect)
+	}
+}
+
+// TestReplyComesFromWhoAnswered: a reply that is read after a failover, or waited for
+// in vain, is the old master's.
+func TestReplyComesFromWhoAnswered(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		cfg := config(t, "setpx-lua", "A")
+		cfg.Replicas = 1
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindExecute)
+		if lost {
+			inject(t, w, Drop{"A", true})
+		}
+		inject(t, w, Failover{To: "n1r1"})
+		run(t, w)
+		for _, e := range w.trace.Events {
+			if (e.Kind == KindReceive || e.Kind == KindTimeout) && e.Phase == PhaseAcquire && e.Node != 0 {
+				t.Errorf("%s, of %s", e.Kind, w.nodes[e.Node].name)
+			}
+		}
+		want := ""
+		if lost {
+			want = "3 A gives up: timeout waiting for n1"
+		}
+		expectStory(t, w, want, KindFailed)
+	}
+}

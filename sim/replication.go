@@ -178,10 +178,19 @@ func (w *World) answerWait(m *message) {
 		return
 	}
 	m.reply = fmt.Appendf(m.reply[:0], ":%d\r\n", w.acks(n))
-	m.executed = w.emit(&Event{Kind: KindExecute, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
-		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args, Reply: replyText(m.reply), Source: m.source})
-	if !m.copy {
-		w.returnReply(m)
+	ev := m.event(KindExecute)
+	ev.Reply = replyText(m.reply)
+	m.executed = w.emit(&ev)
+	w.returnReply(m)
+}
+
+// unblock ends the connections whose WAIT a server has not answered and won't: it
+// goes down, or becomes a replica.
+func (w *World) unblock(n *node) {
+	waiting := n.replication.waiting
+	n.replication.waiting = nil
+	for _, m := range waiting {
+		w.refuse(m, connectionEnded)
 	}
 }
 
@@ -259,6 +268,7 @@ func (w *World) follow(n, master *node) error {
 	for _, s := range n.known {
 		gone = append(gone, s.key)
 	}
+	w.unblock(n)
 	n.replication = replication{source: master.index, lag: w.cfg.Lag, acked: master.replication.written}
 	changes, err := n.take(w.now, append([]stored(nil), master.known...), gone)
 	if err != nil {

@@ -277,7 +277,11 @@ func (w *World) announce(t *thread) {
 			w.ready(t)
 			return
 		}
-		w.suspend(t, max(w.now, c.lastSend+w.cfg.Timeout))
+		patience := w.now
+		if c.last != nil {
+			patience = max(w.now, c.last.sentAt+w.cfg.Timeout)
+		}
+		w.suspend(t, patience)
 	case opSleep:
 		w.suspend(t, t.client.mono.after(w.now, o.d))
 		w.event(t, &Event{Kind: KindSleep, Ref: None, By: o.d})
@@ -305,15 +309,20 @@ func (w *World) perform(t *thread) {
 	}
 }
 
-// event emits a thread's event.
+// event emits a thread's event. It has to do with the node that the thread's
+// connection leads to, if any.
 func (w *World) event(t *thread, e *Event) int {
-	e.Client, e.Thread, e.Acq, e.Source = t.client.index, t.index, t.client.acquired, t.op.source
-	e.Phase, e.Cycle = t.phase, w.state.Clients[t.client.index].Cycle
+	e.Node = None
 	if t.op.conn != nil {
 		e.Node = t.op.conn.node().index
-	} else {
-		e.Node = None
 	}
+	return w.eventAt(t, e)
+}
+
+// eventAt emits a thread's event that has to do with a node of its own, or None.
+func (w *World) eventAt(t *thread, e *Event) int {
+	e.Client, e.Thread, e.Acq, e.Source = t.client.index, t.index, t.client.acquired, t.op.source
+	e.Phase, e.Cycle = t.phase, w.state.Clients[t.client.index].Cycle
 	return w.emit(e)
 }
 
@@ -326,7 +335,7 @@ func (w *World) performSend(t *thread, o *op) {
 		executed: None, sentAt: w.now, epoch: c.node().epoch, source: o.source}
 	m.fate, t.client.fate = t.client.fate, arrives
 	m.sent = w.event(t, &Event{Kind: KindSend, Command: t.command, Ref: None, Args: o.args})
-	c.lastSend, c.lastSent, t.last = w.now, m.sent, m
+	c.last, t.last = m, m
 	w.send(m)
 }
 
@@ -341,8 +350,12 @@ func (w *World) performReceive(t *thread, o *op) {
 	c := o.conn
 	c.reader = nil
 	if len(c.inbox) == 0 {
-		o.err = errTimeout(c.node())
-		w.event(t, &Event{Kind: KindTimeout, Command: t.command, Ref: c.lastSent, By: w.cfg.Timeout})
+		ev := Event{Kind: KindTimeout, Node: c.node().index, Command: t.command, Ref: None, By: w.cfg.Timeout}
+		if c.last != nil {
+			ev.Node, ev.Ref = c.last.node, c.last.sent
+		}
+		o.err = errTimeout(w.nodes[ev.Node])
+		w.eventAt(t, &ev)
 		return
 	}
 	m := c.inbox[0]
@@ -350,18 +363,18 @@ func (w *World) performReceive(t *thread, o *op) {
 	m.read = true
 	if m.failed != nil {
 		o.err = m.failed
-		w.event(t, &Event{Kind: KindDisconnect, Command: m.command, Ref: m.executed})
+		w.eventAt(t, &Event{Kind: KindDisconnect, Node: m.node, Command: m.command, Ref: m.executed})
 		return
 	}
 	o.reply = m.reply
 	if m.noScript() {
 		t.command--
 	}
-	e := Event{Kind: KindReceive, Command: m.command, Ref: m.executed}
+	e := Event{Kind: KindReceive, Node: m.node, Command: m.command, Ref: m.executed}
 	if w.recording {
 		e.Reply = replyText(m.reply)
 	}
-	w.event(t, &e)
+	w.eventAt(t, &e)
 	if !m.prolonged || t.phase != PhaseExtend {
 		return
 	}
