@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +23,10 @@ func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 		return n.amend(c, cmd, args, n.roundTTL)
 	case cmd == "SET" && len(args) >= 2:
 		o := parseSet(args)
-		if o.more || n.asking == nil || n.asking.conn != c || n.asking.queues {
-			n.prolong()
-		} else {
+		if p := n.asking; !o.more && p != nil && p.conn == c && !p.queues && !p.selects {
 			n.plain = plainSet{is: true, value: args[1], ttl: o.ttl}
+		} else {
+			n.prolong()
 		}
 		if o.unlike(n.millis) {
 			return n.amend(c, cmd, args, n.set)
@@ -148,7 +149,7 @@ const maxPlain = int64(MaxTime / time.Millisecond)
 func millisOf(option, arg string) int64 {
 	v, _ := strconv.ParseInt(arg, 10, 64)
 	if option[0] == 'E' {
-		v *= 1000
+		v = 1000 * min(max(v, math.MinInt64/1000), math.MaxInt64/1000)
 	}
 	return v
 }

@@ -115,6 +115,7 @@ type peer struct {
 	watches bool // it has sent WATCH
 	queues  bool // it has sent MULTI
 	scripts bool // and then commands about scripts
+	selects bool // it has sent SELECT: who knows which database its commands are about
 }
 
 // follow notes what the connection has begun or ended with a command.
@@ -126,6 +127,8 @@ func (p *peer) follow(command string) {
 		p.watches = false
 	case "MULTI":
 		p.queues = true
+	case "SELECT":
+		p.selects = true
 	case "EXEC", "DISCARD":
 		p.watches, p.queues, p.scripts = false, false, false
 	}

@@ -625,6 +625,25 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
+// TestOtherDatabase: the node tells of database 0 alone. A SET in another one is none
+// of its keys.
+func TestOtherDatabase(t *testing.T) {
+	s := newServer(t, NodeConfig{})
+	say := func(p *peer, line string) {
+		t.Helper()
+		reply, changes := s.node.execute(s.now, p, strings.Fields(line))
+		if text := replyText(reply); text != "OK" || len(changes) > 0 {
+			t.Errorf("%s: %s%s", line, text, changesText(changes))
+		}
+	}
+	say(s.conn, "SELECT 1")
+	say(s.conn, "SET k 1 PX 100")
+	say(s.conn, "SET k 2")
+	if s.node.nextExpiry != Never || len(s.node.known) > 0 {
+		t.Errorf("it knows %+v until %s", s.node.known, s.node.nextExpiry)
+	}
+}
+
 func sameKey(a, b stored) bool { return a.key == b.key && a.value == b.value && a.when == b.when }
 
 func changesText(changes []Change) (text string) {
@@ -641,6 +660,7 @@ func randomCommand(r *rand.Rand) []string {
 		"SET K N PXAT " + strconv.FormatInt(Epoch.UnixMilli()+r.Int64N(20000), 10), "SET K 7 IFEQ 7", "SETNX K 7", "GETSET K 7", "PSETEX K N 7",
 		"GET K", "EXISTS K", "DEL K", "DEL K k1", "INCR K", "PEXPIRE K N", "PERSIST K", "PTTL K", "TTL K", "RENAME K k2",
 		"HSET h f N", "DEL h", "MULTI", "EXEC", "WATCH K", "FLUSHALL",
+		"SET K N PX 7 PX 9", "SET K N NX NX",
 	}
 	words := strings.Fields(lines[r.IntN(len(lines))])
 	for i, w := range words {
