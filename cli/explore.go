@@ -302,10 +302,7 @@ func (x *exploration) keep(errs io.Writer, r *explore.Result) error {
 		fmt.Fprintf(errs, "lockstep: there is no counterexample to save, so %s is not written\n", x.save)
 		return nil
 	}
-	v, name := r.Violated[0], r.Bounds.Strategy.Name
-	head := fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", command(&r.Bounds), name, filepath.Base(x.save))
-	data, err := scenarios.FromSchedule(fmt.Sprintf("The least schedule in which %s shows %s", name, explore.Named(v.Code)),
-		fmt.Sprintf("%s (%s): %s", v.Code.Name(), v.Code, faultTexts(v.Faults)), head, v.Code, v.Schedule)
+	data, err := scenarios.FromSearch(&r.Bounds, r.Violated[0], filepath.Base(x.save))
 	if err != nil {
 		return err
 	}
@@ -313,57 +310,4 @@ func (x *exploration) keep(errs io.Writer, r *explore.Result) error {
 		_, err := w.Write(data)
 		return err
 	})
-}
-
-// faultTexts lists what goes wrong, in words.
-func faultTexts(faults []explore.Fault) string {
-	var texts []string
-	for _, f := range faults {
-		texts = append(texts, f.Text)
-	}
-	if len(texts) == 0 {
-		return "no fault at all"
-	}
-	return strings.Join(texts, "; ")
-}
-
-// command is a search as it is asked for.
-func command(b *explore.Bounds) string {
-	text := fmt.Sprintf("lockstep explore %s --clients %d --cycles %d --faults %s", b.Strategy.Name, b.Clients, b.Cycles, budgetText(b.Faults))
-	if b.Nodes > 1 {
-		text += fmt.Sprintf(" --nodes %d", b.Nodes)
-	}
-	if len(b.Codes) > 0 {
-		text += " --codes " + strings.Join(b.Codes.Strings(), ",")
-	}
-	if c := callerName(b); c != "plain" {
-		text += " --caller " + c
-	}
-	if b.Strategy.Fences {
-		text += " --resource " + b.Resource.String()
-	}
-	return text + " --ttl " + b.TTL.String()
-}
-
-func callerName(b *explore.Bounds) string {
-	switch {
-	case b.Checks:
-		return "checks"
-	case b.Extend:
-		return "extends"
-	}
-	return "plain"
-}
-
-func budgetText(b explore.Budget) string {
-	var parts []string
-	for k, n := range b {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s=%d", explore.Kind(k), n))
-		}
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ",")
 }

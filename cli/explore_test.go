@@ -342,9 +342,9 @@ func TestCommandOfASearch(t *testing.T) {
 	for _, args := range []string{"fenced --caller checks --resource plain --codes SW,DG", "redlock --nodes 5 --faults none --ttl 3s",
 		"extend-unchecked --caller extends --cycles 1 --clients 3 --faults crash=0,pause=2,restart"} {
 		first := searched(t, strings.Fields("explore "+args))
-		again := searched(t, strings.Fields(command(&first))[1:])
-		if command(&again) != command(&first) || !reflect.DeepEqual(boundsAsJSON(&again), boundsAsJSON(&first)) {
-			t.Errorf("%s\n%s\n%+v\n%+v", command(&first), command(&again), boundsAsJSON(&first), boundsAsJSON(&again))
+		again := searched(t, strings.Fields(first.Command())[1:])
+		if again.Command() != first.Command() || !reflect.DeepEqual(boundsAsJSON(&again), boundsAsJSON(&first)) {
+			t.Errorf("%s\n%s\n%+v\n%+v", first.Command(), again.Command(), boundsAsJSON(&first), boundsAsJSON(&again))
 		}
 	}
 }

@@ -122,14 +122,13 @@ func bounds(p printer, b *explore.Bounds) {
 	if err != nil {
 		return // it has been searched: its bounds are good
 	}
-	p.item("clients", "%s, each of which asks for the lock %s; whoever has it %s", list(names(&cfg)), times(b.Cycles), cfg.Caller())
+	p.item("clients", "%s, each of which asks for the lock %s; whoever has it %s", sim.List(names(&cfg)), times(b.Cycles), cfg.Caller())
 	p.item("servers", "%s, with nothing on disk; the TTL is %s, a client waits %s for a reply", count(len(cfg.Nodes), "server"), sim.Duration(cfg.TTL), sim.Duration(cfg.Timeout))
 	p.item("order", "every order of the clients' steps: each command, reply, look at a clock, access to the resource")
 	p.item("faults", "in one schedule at most %s", b.Faults)
 	p.item("instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, "+
 		"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock")
-	p.item("not in it", "%s; clocks that run at another rate, evictions, slow and cut links, hung threads, "+
-		"callers that ask again when they are refused", notSearched(b.Faults))
+	p.item("not in it", "%s", b.Outside())
 }
 
 func names(cfg *sim.Config) (all []string) {
@@ -137,13 +136,6 @@ func names(cfg *sim.Config) (all []string) {
 		all = append(all, c.Name)
 	}
 	return all
-}
-
-func list(parts []string) string {
-	if n := len(parts) - 1; n > 0 {
-		return strings.Join(parts[:n], ", ") + " and " + parts[n]
-	}
-	return strings.Join(parts, "")
 }
 
 func times(n int) string {
@@ -154,17 +146,6 @@ func times(n int) string {
 		return "twice"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-// notSearched names the kinds of fault that the budget has none of.
-func notSearched(b explore.Budget) string {
-	var parts []string
-	for k, n := range b {
-		if n == 0 {
-			parts = append(parts, explore.Kind(k).Words(2))
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 func effort(p printer, r *explore.Result) {
@@ -332,7 +313,7 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 }
 
 func boundsAsJSON(b *explore.Bounds) jsonBounds {
-	j := jsonBounds{Clients: b.Clients, Cycles: b.Cycles, Faults: map[string]uint8{}, Caller: callerName(b),
+	j := jsonBounds{Clients: b.Clients, Cycles: b.Cycles, Faults: map[string]uint8{}, Caller: b.Caller(),
 		Resource: b.Resource.String(), TTL: b.TTL.String(), Codes: b.Sought().Strings()}
 	for k, n := range b.Faults {
 		j.Faults[explore.Kind(k).String()] = n

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/explore"
 )
 
 // FromSchedule writes a schedule that violates a code as a scenario file, which
@@ -44,6 +45,15 @@ func FromSchedule(title, shows, head string, code sim.Code, schedule sim.Schedul
 	s.line("    under: [%s]", t.Strategy)
 	s.line("    because: %s", quoted(because(t, code)))
 	return []byte(s.text.String()), nil
+}
+
+// FromSearch writes what a search has found as [FromSchedule] does. The file, of that
+// name, says by which command it was found and by which it is shown.
+func FromSearch(b *explore.Bounds, c *explore.Counterexample, file string) ([]byte, error) {
+	lock := b.Strategy.Name
+	return FromSchedule(fmt.Sprintf("The least schedule in which %s shows %s", lock, explore.Named(c.Code)),
+		fmt.Sprintf("%s (%s): %s", c.Code.Name(), c.Code, c.Wrong()),
+		fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", b.Command(), lock, file), c.Code, c.Schedule)
 }
 
 // because is what the monitor says.
@@ -375,7 +385,7 @@ func (n *narration) sentences() (out []string) {
 	who := ""
 	end := func() {
 		if len(said) > 0 {
-			out = append(out, who+" "+list(said)+".")
+			out = append(out, who+" "+sim.List(said)+".")
 		}
 		said = nil
 	}
@@ -404,14 +414,6 @@ func (n *narration) sentences() (out []string) {
 	}
 	end()
 	return out
-}
-
-// list joins with commas, and an "and" before the last.
-func list(parts []string) string {
-	if n := len(parts) - 1; n > 0 {
-		return strings.Join(parts[:n], ", ") + " and " + parts[n]
-	}
-	return parts[0]
 }
 
 // clause is one event, if it is one to tell.

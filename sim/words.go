@@ -106,6 +106,14 @@ func (c *ClientState) InStrategy() bool {
 	return c.Extends && !c.Stopped && !c.Crashed
 }
 
+// List joins with commas, and an "and" before the last.
+func List(parts []string) string {
+	if last := len(parts) - 1; last > 0 {
+		return strings.Join(parts[:last], ", ") + " and " + parts[last]
+	}
+	return strings.Join(parts, "")
+}
+
 // Holders says in one sentence who has the lock, by what the clients believe
 // and by what the nodes hold.
 func (t *Trace) Holders(s *State) string {
@@ -122,13 +130,13 @@ func (t *Trace) Holders(s *State) string {
 		}
 		believers, last = append(believers, name), i
 	}
-	switch most := len(believers) - 1; most {
-	case -1:
-		return t.leftBehind(s)
+	switch len(believers) {
 	case 0:
+		return t.leftBehind(s)
+	case 1:
 		return t.holder(s, last)
 	default:
-		return strings.Join(believers[:most], ", ") + " and " + believers[most] + " believe they hold it."
+		return List(believers) + " believe they hold it."
 	}
 }
 

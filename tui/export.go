@@ -10,7 +10,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/scenarios"
 	"lockstep/sim"
 )
 
@@ -42,36 +41,36 @@ func (s *stage) exportPicker(t *sim.Trace, from room) outcome {
 		about: "The run is written to a new file, in the directory that lockstep was started in; nothing is overwritten.", choose: func(i int) (tea.Cmd, outcome) {
 			e := s.exports[i]
 			return func() tea.Msg {
-				file, err := writeNew(t, e)
+				file, err := writeNew(t, e.Extension, func(w io.Writer, _ string) error { return e.Write(w, t) })
 				return exported{from, file, err}
 			}, outcome{close: true}
 		}}}
 }
 
-// saveScenario writes a schedule as a scenario file, as lockstep explore --save
-// does, but never over another.
-func saveScenario(from room, title string, code sim.Code, t *sim.Trace, schedule sim.Schedule) tea.Cmd {
+// saveScenario writes a run as a scenario file, as lockstep explore --save does, but
+// never over another. made is told the file's name.
+func saveScenario(from room, t *sim.Trace, made func(file string) ([]byte, error)) tea.Cmd {
 	return func() tea.Msg {
-		data, err := scenarios.FromSchedule(title, code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
-		if err != nil {
-			return exported{from, "", err}
-		}
-		file, err := writeNew(t, Export{Extension: ".yaml", Write: func(w io.Writer, _ *sim.Trace) error {
-			_, err := w.Write(data)
+		file, err := writeNew(t, ".yaml", func(w io.Writer, file string) error {
+			data, err := made(file)
+			if err != nil {
+				return err
+			}
+			_, err = w.Write(data)
 			return err
-		}})
+		})
 		return exported{from, file, err}
 	}
 }
 
-// writeNew writes a run to a file that was not there before: nothing of anybody's
-// is ever overwritten.
-func writeNew(t *sim.Trace, e Export) (string, error) {
+// writeNew writes something of a run to a file that was not there before: nothing of
+// anybody's is ever overwritten.
+func writeNew(t *sim.Trace, extension string, write func(w io.Writer, file string) error) (string, error) {
 	base := sim.Label(t.Strategy + "-" + strings.ReplaceAll(t.Scenario, "/", "-"))
 	for n := 1; n < 1000; n++ {
-		name := base + e.Extension
+		name := base + extension
 		if n > 1 {
-			name = fmt.Sprintf("%s-%d%s", base, n, e.Extension)
+			name = fmt.Sprintf("%s-%d%s", base, n, extension)
 		}
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a document is for everybody
 		if errors.Is(err, fs.ErrExist) {
@@ -80,12 +79,12 @@ func writeNew(t *sim.Trace, e Export) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := errors.Join(e.Write(f, t), f.Close()); err != nil {
+		if err := errors.Join(write(f, name), f.Close()); err != nil {
 			return "", errors.Join(err, os.Remove(name))
 		}
 		return name, nil
 	}
-	return "", fmt.Errorf("there are a thousand files named %s%s already", base, e.Extension)
+	return "", fmt.Errorf("there are a thousand files named %s%s already", base, extension)
 }
 
 // told says where the file is, or why there is none.

@@ -11,6 +11,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/explore"
 )
 
 // sandbox is a run whose scheduler is the reader: who steps, who is paused, who
@@ -363,8 +364,10 @@ func (s *sandbox) save() tea.Cmd {
 		s.notice = "A scenario states what it breaks, and nothing is broken yet."
 		return nil
 	}
-	title := fmt.Sprintf("A %s, scheduled by hand", code.Name())
-	return saveScenario(s.player, title, code, s.reel.trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()})
+	t, schedule := s.reel.trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()}
+	return saveScenario(s.player, t, func(string) ([]byte, error) {
+		return scenarios.FromSchedule("Scheduled by hand: "+explore.Named(code), code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
+	})
 }
 
 // copySchedule hands the schedule to the terminal's clipboard.

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
 )
@@ -410,7 +411,8 @@ func (m *searcher) save() tea.Cmd {
 		m.notice = "There is no counterexample to save."
 		return nil
 	}
-	return saveScenario(m, v.Trace.Title, v.Code, v.Trace, v.Schedule)
+	within := &m.result.Bounds
+	return saveScenario(m, v.Trace, func(file string) ([]byte, error) { return scenarios.FromSearch(within, v, file) })
 }
 
 func (m *searcher) strategyPicker() *picker {

@@ -148,6 +148,8 @@ func (m *searcher) tellResult(t *teller) {
 	for _, s := range vacuityWords(&r.Vacuity) {
 		t.add(s.ink, "", s.text)
 	}
+	t.gap()
+	t.add(inkDim, "", "In no schedule: "+r.Bounds.Outside()+".")
 }
 
 // tellCode says what a search has found of one code.

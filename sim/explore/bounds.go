@@ -3,7 +3,6 @@ package explore
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"lockstep/sim"
@@ -40,7 +39,7 @@ var kindWords = [kinds][2]string{
 	ReplyLost: {"lost reply", "lost replies"},
 	Delay:     {"request held up", "requests held up"},
 	Duplicate: {"request that arrives twice", "requests that arrive twice"},
-	Restart:   {"restart of a server, empty", "restarts of servers, empty"},
+	Restart:   {"restart of a server with nothing on disk", "restarts of servers with nothing on disk"},
 	Client:    {"jump of a client's wall clock", "jumps of clients' wall clocks"},
 	Server:    {"jump of a server's clock", "jumps of servers' clocks"},
 	Failover:  {"failover to a replica that has fallen behind", "failovers to replicas that have fallen behind"},
@@ -62,14 +61,10 @@ func (b Budget) String() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, Kind(k).Words(int(n))))
 		}
 	}
-	switch last := len(parts) - 1; last {
-	case -1:
+	if len(parts) == 0 {
 		return "none"
-	case 0:
-		return parts[0]
-	default:
-		return strings.Join(parts[:last], ", ") + " and " + parts[last]
 	}
+	return sim.List(parts)
 }
 
 // Kinds lists the names of all kinds of fault.

@@ -1,0 +1,91 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim"
+)
+
+// Command is the command line that asks for a search within the bounds.
+func (b *Bounds) Command() string {
+	text := fmt.Sprintf("lockstep explore %s --clients %d --cycles %d --faults %s", b.Strategy.Name, b.Clients, b.Cycles, b.Faults.flag())
+	if b.Nodes > 1 {
+		text += fmt.Sprintf(" --nodes %d", b.Nodes)
+	}
+	if len(b.Codes) > 0 {
+		text += " --codes " + strings.Join(b.Codes.Strings(), ",")
+	}
+	if c := b.Caller(); c != "plain" {
+		text += " --caller " + c
+	}
+	if b.Strategy.Fences {
+		text += " --resource " + b.Resource.String()
+	}
+	return text + " --ttl " + b.TTL.String()
+}
+
+// Caller is what the callers do with a lease that they have, in one word.
+func (b *Bounds) Caller() string {
+	switch {
+	case b.Checks:
+		return "checks"
+	case b.Extend:
+		return "extends"
+	}
+	return "plain"
+}
+
+// flag is the budget as the command line has it.
+func (b Budget) flag() string {
+	var parts []string
+	for k, n := range b {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s=%d", Kind(k), n))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ",")
+}
+
+// Outside says what is in no schedule of a search within the bounds: the kinds of
+// fault that the budget has none of, and those that no search can make.
+func (b *Bounds) Outside() string {
+	var parts []string
+	for k, n := range b.Faults {
+		if n == 0 {
+			parts = append(parts, Kind(k).Words(2))
+		}
+	}
+	parts = append(parts, "clocks that run at another rate", "evictions", "slow and cut links", "hung threads",
+		"callers that ask again when they are refused")
+	return strings.Join(parts, ", ")
+}
+
+// Wrong lists what goes wrong in the counterexample.
+func (c *Counterexample) Wrong() string {
+	var texts []string
+	for _, f := range c.Faults {
+		texts = append(texts, f.Text)
+	}
+	if len(texts) == 0 {
+		return "no fault at all"
+	}
+	return strings.Join(texts, "; ")
+}
+
+// countless are the violations whose names take no "a": a plural, and what one does
+// not count.
+var countless = []sim.Code{sim.OV, sim.GAP, sim.BD}
+
+// Named is what a schedule shows, as it stands in a sentence: "a stale write",
+// "overlapping critical sections".
+func Named(c sim.Code) string {
+	if slices.Contains(countless, c) {
+		return c.Name()
+	}
+	return "a " + c.Name()
+}
