@@ -78,9 +78,17 @@ func (w *World) idle(c *client) bool {
 	case PhaseIdle:
 		return true
 	case PhaseAcquire:
-		return !w.owns(c.index) && w.inFlight(c.index, false) == nil && w.inFlight(c.index, true) == nil
+		return !w.owns(c.index) && !w.awaits(c.index)
 	}
 	return false
+}
+
+// awaits reports whether a client may still learn what became of a command: it is
+// under way or waits at its server, or the reply is under way.
+func (w *World) awaits(client int) bool {
+	return w.inFlight(client, true) != nil || slices.ContainsFunc(w.sentMessages, func(m *message) bool {
+		return m.client == client && !m.copy && m.unanswered()
+	})
 }
 
 // runOut lets the clients that who names act until there are none, or nothing

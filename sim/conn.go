@@ -27,14 +27,15 @@ type conn struct {
 	rest              []byte // of a reply, what the reader's buffer had no room for
 	inbox             []*message
 	requests, replies lane
-	reader            *thread // who waits in Read
-	greeted           bool    // the handshake is over
+	blocked           *message // the WAIT that its server has not answered yet
+	reader            *thread  // who waits in Read
+	greeted           bool     // the handshake is over
 	closed            bool
 	last              *message // that was sent
 }
 
 func (c *conn) reset() {
-	c.peer, c.partial, c.rest, c.reader, c.last = nil, nil, nil, nil, nil
+	c.peer, c.partial, c.rest, c.reader, c.last, c.blocked = nil, nil, nil, nil, nil, nil
 	c.inbox = c.inbox[:0]
 	c.requests.reset()
 	c.replies.reset()

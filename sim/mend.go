@@ -19,14 +19,16 @@ func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 	switch {
 	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
 		return n.scripts.answer(c, cmd, args)
+	case cmd == "SELECT" && n.asking != nil:
+		n.asking.selects = true
 	case cmd == "TTL" && len(args) == 1:
 		return n.amend(c, cmd, args, n.roundTTL)
 	case cmd == "SET" && len(args) >= 2:
 		o := parseSet(args)
-		if p := n.asking; !o.more && p != nil && p.conn == c && !p.queues && !p.selects {
+		if p := n.asking; !o.others && p != nil && p.conn == c && !p.queues && !p.selects {
 			n.plain = plainSet{is: true, value: args[1], ttl: o.ttl}
 		} else {
-			n.prolong()
+			n.giveGrace()
 		}
 		if o.unlike(n.millis) {
 			return n.amend(c, cmd, args, n.set)
@@ -98,7 +100,7 @@ func (n *node) roundTTL(c *server.Peer, args []string) {
 // setOptions are the options of a SET, as far as the node must know them.
 type setOptions struct {
 	args    []string
-	more    bool  // there are others than NX, PX and EX
+	others  bool  // there are others than NX, PX and EX
 	ttl     int64 // of PX or EX, in milliseconds; 0 is none
 	nx      bool
 	compare string // IFEQ or IFNE, or empty
@@ -121,21 +123,21 @@ func (o *setOptions) past(millis int64) bool {
 func parseSet(args []string) (o setOptions) {
 	o.args = args
 	for i := 2; i < len(args); i++ {
-		more := i+1 < len(args)
+		follows := i+1 < len(args) // an argument
 		switch word := strings.ToUpper(args[i]); {
 		case word == "NX":
 			o.nx = true
-		case (word == "PX" || word == "EX") && more && o.ttl == 0:
+		case (word == "PX" || word == "EX") && follows && o.ttl == 0:
 			i++
 			o.ttl = millisOf(word, args[i])
-			o.more = o.more || o.ttl <= 0 || o.ttl > maxPlain
-		case (word == "IFEQ" || word == "IFNE") && more && o.compare == "":
-			o.more, o.compare, o.at, o.with = true, word, i, args[i+1]
+			o.others = o.others || o.ttl <= 0 || o.ttl > maxPlain
+		case (word == "IFEQ" || word == "IFNE") && follows && o.compare == "":
+			o.others, o.compare, o.at, o.with = true, word, i, args[i+1]
 			i++
-		case (word == "PXAT" || word == "EXAT") && more:
-			o.more, o.until = true, millisOf(word, args[i+1])
+		case (word == "PXAT" || word == "EXAT") && follows:
+			o.others, o.until = true, millisOf(word, args[i+1])
 		default:
-			o.more = true
+			o.others = true
 		}
 	}
 	return o

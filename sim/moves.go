@@ -62,9 +62,9 @@ func (w *World) Steps(who Set, n int) int {
 // proceed makes the moves that are left, up to the one in which a thread goes on:
 // that thread's turn it is then.
 //
-// It is called on the stack of the thread that has just ended its step. If the next
-// step is its own, too, it goes on at once, and nobody has had to switch to another
-// stack and back. That was a sixth of the time of a plain command.
+// When a thread has announced its next operation, this is called on that thread's
+// stack. If the next step is its own, too, it goes on at once, and nobody has had to
+// switch to another stack and back. That was a sixth of the time of a plain command.
 func (w *World) proceed() {
 	w.turn = nil
 	for w.left > 0 && w.err == nil {
@@ -182,7 +182,7 @@ func (w *World) Next() (time.Duration, bool) {
 		}
 	}
 	if any && next <= w.soonest {
-		return max(next, w.now), any
+		return max(next, w.now), any // no thread is due before that
 	}
 	for _, c := range w.clients {
 		for _, t := range c.threads {

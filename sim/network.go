@@ -36,7 +36,9 @@ type message struct {
 	copy      bool // a duplicate: it has no reply to deliver
 }
 
-func (m *message) inFlight() bool { return m.executed == None && m.failed == nil && !m.lost }
+// unanswered: it has not been executed yet, but may still be. It is under way, or a
+// WAIT that waits.
+func (m *message) unanswered() bool { return m.executed == None && m.failed == nil && !m.lost }
 
 // noScript: the node had to be sent the script itself. An EVALSHA that was
 // answered so has done nothing, and doesn't count as a command of the protocol:
@@ -152,12 +154,17 @@ func (w *World) arrive(m *message) {
 		return
 	}
 	m.here = true
-	for {
-		next, any := m.conn.requests.arrived()
+	w.serve(m.conn)
+}
+
+// serve executes what has arrived on a connection, unless a WAIT keeps it waiting.
+func (w *World) serve(c *conn) {
+	for c.blocked == nil {
+		next, any := c.requests.arrived()
 		if !any {
 			return
 		}
-		w.execute(next, next.conn.peerOf(w.nodes[next.node]))
+		w.execute(next, c.peerOf(w.nodes[next.node]))
 	}
 }
 
@@ -173,7 +180,7 @@ func (w *World) execute(m *message, p *peer) {
 	case p == nil || m.epoch != n.epoch && !m.copy:
 		w.refuse(m, connectionEnded)
 		return
-	case w.waits(n, m):
+	case w.waits(n, p, m):
 		return
 	}
 	reply, changes := n.execute(w.now, p, m.args)

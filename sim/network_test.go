@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -517,6 +518,65 @@ func TestWaitEndsWithItsConnection(t *testing.T) {
 			0.012 n1 has ended the connection: A's WAIT 1 1000 is not answered
 			0.013 A  <- n1 connection refused`, KindUnreachable, KindDisconnect)
 	}
+}
+
+// TestWaitBlocksItsConnection: what comes after a WAIT on its connection is executed
+// after it, and not at all if it ends with the connection.
+func TestWaitBlocksItsConnection(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		cfg := configOf(toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+			pipe := l.rdb.Pipeline()
+			pipe.Set(ctx, "k", "v", 0)
+			pipe.Do(ctx, "WAIT", 1, 1000)
+			pipe.Incr(ctx, "n")
+			_, err := pipe.Exec(ctx)
+			return nil, cmp.Or(err, strategies.ErrNotAcquired)
+		}, toyKeep), "A")
+		cfg.Replicas, cfg.Lag = 1, 100*time.Millisecond
+		w := newWorld(t, cfg)
+		until(t, w, "A", KindReceive)
+		want := `
+			0.001 n1 A: SET k v = OK [k = v (no expiry)]
+			0.201 n1 A: WAIT 1 1000 = 1
+			0.201 n1 A: INCR n = 1 [n = 1 (no expiry)]`
+		if down {
+			inject(t, w, Down{"n1"})
+			want = `
+			0.001 n1 A: SET k v = OK [k = v (no expiry)]
+			0.002 n1 has ended the connection: A's WAIT 1 1000 is not answered
+			0.002 n1 has ended the connection: A's INCR n is not answered`
+		}
+		run(t, w)
+		expectStory(t, w, want, KindExecute, KindUnreachable)
+	}
+}
+
+// TestWaitAtAReplica: a WAIT that reaches a server which has become a replica is
+// refused at once.
+func TestWaitAtAReplica(t *testing.T) {
+	cfg := config(t, "setpx-wait", "A")
+	cfg.Replicas, cfg.Lag = 1, 300*time.Millisecond
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindReceive)
+	until(t, w, "A", KindSend)
+	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"})
+	until(t, w, "A", KindReceive)
+	expectStory(t, w, `
+		0.002 A <- n1 OK
+		0.004 A <- n1 error ERR WAIT cannot be used with replica instances.`, KindReceive)
+}
+
+// TestWaitIsWaitedFor: after the script nobody is stopped whose WAIT may yet be
+// answered, even if the record is gone by then.
+func TestWaitIsWaitedFor(t *testing.T) {
+	cfg := config(t, "setpx-wait", "A")
+	cfg.TTL, cfg.Replicas, cfg.Lag = 300*time.Millisecond, 1, 300*time.Millisecond
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindReceive)
+	until(t, w, "A", KindSend)
+	w.Wait(400 * time.Millisecond)
+	aftermath(t, w)
+	expectStory(t, w, "0.602 A is stopped: the run is over", KindStop)
 }
 
 // TestReplyComesFromWhoAnswered: a reply that is read after a failover, or waited for

@@ -48,8 +48,9 @@ func ParsePersistence(s string) (Persistence, error) {
 // millisecond later; and it rounds TTL to the nearest second where miniredis
 // truncates. The node makes up the difference: it counts TTLs down itself,
 // keeps each half a millisecond longer than miniredis would, which survives the
-// zeroth millisecond and is invisible to PTTL, and mends the commands that miniredis has wrong: see
-// mend.
+// zeroth millisecond and is invisible to PTTL (that grace is given at the latest
+// when the TTL is next looked at), and mends the commands that miniredis has wrong:
+// see mend.
 type node struct {
 	index   int
 	name    string
@@ -74,7 +75,7 @@ type node struct {
 	beneath     *peer      // for the commands of which mend puts another together
 	stores      string     // the key under which the command stores a value
 	plain       plainSet   // the command, if it is one
-	raw         string     // the key whose TTL miniredis holds without its grace, if any; see prolong
+	ungraced    string     // the key whose TTL miniredis holds without its grace, if any; see giveGrace
 	scripts     scripts
 
 	replication replication
@@ -98,7 +99,8 @@ type snapshot struct {
 	state []stored
 }
 
-// plainSet is a SET that stands alone and whose reply says all that it does.
+// plainSet is a SET without rarer options, and in no transaction or script: if it is
+// answered OK the key holds its value and TTL, and if nil, what it held before.
 type plainSet struct {
 	is    bool
 	value string
@@ -115,7 +117,7 @@ type peer struct {
 	watches bool // it has sent WATCH
 	queues  bool // it has sent MULTI
 	scripts bool // and then commands about scripts
-	selects bool // it has sent SELECT: who knows which database its commands are about
+	selects bool // it has sent SELECT, or a script of it has: who knows which database its commands are about
 }
 
 // follow notes what the connection has begun or ended with a command.
@@ -127,8 +129,6 @@ func (p *peer) follow(command string) {
 		p.watches = false
 	case "MULTI":
 		p.queues = true
-	case "SELECT":
-		p.selects = true
 	case "EXEC", "DISCARD":
 		p.watches, p.queues, p.scripts = false, false, false
 	}
@@ -170,7 +170,7 @@ func (n *node) reset(cfg NodeConfig) {
 	n.counted = n.millis
 	n.redis.SetTime(n.time(n.millis))
 	n.known, n.disk, n.journal = n.known[:0], nil, nil
-	n.nextExpiry, n.raw = Never, ""
+	n.nextExpiry, n.ungraced = Never, ""
 }
 
 func (n *node) time(millis int64) time.Time {
@@ -191,7 +191,7 @@ func floorDiv(a, b int64) int64 {
 
 // sync tells miniredis what time it is at the node, and counts its TTLs down.
 func (n *node) sync(now time.Duration) {
-	n.prolong()
+	n.giveGrace()
 	n.tellTime(now)
 	// A backward step prolongs what is stored, as in Redis, whose expiries are
 	// instants on the node's clock: FastForward takes negative spans too.
@@ -213,14 +213,13 @@ func (n *node) tellTime(now time.Duration) {
 func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte, changes []Change) {
 	command := strings.ToUpper(args[0])
 	key, short := n.shortcut(now, command, args)
-	switch {
-	case !short:
-		n.sync(now)
-	case command != "SET" && !readOnly(command):
-		n.prolong()
-		fallthrough
-	default:
+	if short {
 		n.tellTime(now)
+	} else {
+		n.sync(now)
+	}
+	if command != "SET" && !readOnly(command) {
+		n.giveGrace()
 	}
 	p.out.Reset()
 	n.asking, n.stores, n.plain = p, "", plainSet{}
@@ -245,6 +244,7 @@ func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte,
 	case n.plain.is && string(reply) == "$-1\r\n":
 		return reply, nil
 	}
+	n.giveGrace()
 	s, is := n.look(key)
 	return reply, n.changedTo(now, s, is)
 }
@@ -391,28 +391,28 @@ func (n *node) settled(key string) stored {
 	s := stored{key: key, value: n.plain.value, when: immortal}
 	if n.plain.ttl > 0 {
 		s.when = n.millis + n.plain.ttl
-		if n.raw != key {
-			n.prolong()
+		if n.ungraced != key {
+			n.giveGrace()
 		}
-		n.raw = key
+		n.ungraced = key
 	}
 	return s
 }
 
-// prolong gives the TTL of a plain SET its grace. Nobody could tell so far: it is
-// done before anything is counted down, and before any command but those that
-// shortcut knows, be it only because it makes whoever watches the key believe that
-// it has changed.
-func (n *node) prolong() {
-	if n.raw == "" {
+// giveGrace makes up for what a plain SET has left out: its TTL's half a millisecond
+// more. It must be done before the TTL is counted down or looked at, or another SET
+// goes on from it; and before a WATCH, because it makes whoever watches the key
+// believe that it has changed.
+func (n *node) giveGrace() {
+	if n.ungraced == "" {
 		return
 	}
 	for i := range n.known {
-		if s := &n.known[i]; s.key == n.raw && s.when != immortal {
+		if s := &n.known[i]; s.key == n.ungraced && s.when != immortal {
 			n.data.SetTTL(s.key, time.Duration(s.when-n.counted)*time.Millisecond+grace)
 		}
 	}
-	n.raw = ""
+	n.ungraced = ""
 }
 
 // lookElse reads what is no string.

@@ -639,6 +639,10 @@ func TestOtherDatabase(t *testing.T) {
 	say(s.conn, "SELECT 1")
 	say(s.conn, "SET k 1 PX 100")
 	say(s.conn, "SET k 2")
+	other := newPeer(s.node)
+	s.node.execute(s.now, other, []string{"GET", "k"})
+	s.node.execute(s.now, other, []string{"EVAL", "return redis.call('SELECT', 2)", "0"}) // miniredis stays there; Redis would not
+	say(other, "SET k 3 PX 100")
 	if s.node.nextExpiry != Never || len(s.node.known) > 0 {
 		t.Errorf("it knows %+v until %s", s.node.known, s.node.nextExpiry)
 	}
@@ -660,7 +664,7 @@ func randomCommand(r *rand.Rand) []string {
 		"SET K N PXAT " + strconv.FormatInt(Epoch.UnixMilli()+r.Int64N(20000), 10), "SET K 7 IFEQ 7", "SETNX K 7", "GETSET K 7", "PSETEX K N 7",
 		"GET K", "EXISTS K", "DEL K", "DEL K k1", "INCR K", "PEXPIRE K N", "PERSIST K", "PTTL K", "TTL K", "RENAME K k2",
 		"HSET h f N", "DEL h", "MULTI", "EXEC", "WATCH K", "FLUSHALL",
-		"SET K N PX 7 PX 9", "SET K N NX NX",
+		"SET K N PX 7 PX 9", "SET K N NX NX", "SET K", "EXEC K", "HELLO 3", "HELLO 2",
 	}
 	words := strings.Fields(lines[r.IntN(len(lines))])
 	for i, w := range words {

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 )
 
 // Panic is what the simulator panics with when a strategy's code has panicked: in
@@ -27,6 +28,26 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
+// broken is what is thrown when the world's own code has panicked on the stack of a
+// thread: with where that was, which is gone when it is thrown.
+type broken struct {
+	value any
+	stack []byte
+}
+
+func (b *broken) Error() string { return fmt.Sprintf("%v\n\n%s", b.value, b.stack) }
+
+// steppedHere is stepped, on a thread's stack. A panic of the world's must not come by
+// the lock's code, which may have a use for it: whoever drives the world gets it.
+func (w *World) steppedHere(t *thread) {
+	defer func() {
+		if v := recover(); v != nil {
+			w.broken, w.turn = &broken{v, debug.Stack()}, nil
+		}
+	}()
+	w.stepped(t)
+}
+
 // goexit is the value for code that ends its goroutine instead of returning.
 const goexit = "runtime.Goexit ends its thread (does it call FailNow, Fatal or require of a test?)"
 
@@ -37,11 +58,8 @@ func (c *client) guard(dead *bool, run func()) {
 	returned := false
 	defer func() {
 		v := recover()
-		switch {
-		case returned || *dead:
+		if returned || *dead {
 			return
-		case v != nil && c.world.aboard:
-			panic(v) // the world's own
 		}
 		if v == nil {
 			v = goexit

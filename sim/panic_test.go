@@ -83,16 +83,32 @@ func drive(t *testing.T, s strategies.Strategy) (p *Panic) {
 }
 
 // TestPanicsOfTheWorld: what goes wrong in the world's own code, which steps on the
-// stacks of threads, is not put down to a lock's.
+// stacks of threads, is not put down to a lock's, and not for a lock to recover from
+// or to hide. Whoever drives the world learns where it was.
 func TestPanicsOfTheWorld(t *testing.T) {
-	cfg := config(t, "setnx", "A")
-	w := newWorld(t, cfg)
-	w.timers.push(timer{kind: timerReply + 1})
-	defer func() {
-		if v := recover(); v != "sim: a timer of no kind" {
-			t.Errorf("the panic's value is %v", v)
-		}
-		w.timers.reset()
-	}()
-	w.Steps(SetOf(0), 2)
+	for name, deferred := range map[string]func(l *toyLock){
+		"nothing":  func(*toyLock) {},
+		"recovers": func(*toyLock) { _ = recover() },
+		"looks":    func(l *toyLock) { l.Clock.Monotonic() },
+		"panics":   func(*toyLock) { panic("the lock's own") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, configOf(toy(func(_ context.Context, l *toyLock) (*strategies.Lease, error) {
+				defer deferred(l)
+				l.Clock.Monotonic()
+				l.Clock.Monotonic()
+				return nil, strategies.ErrNotAcquired
+			}, toyKeep), "A"))
+			until(t, w, "A", KindAcquire)
+			w.timers.push(timer{at: w.now, kind: timerReply + 1})
+			defer func() {
+				w.timers.reset()
+				b, _ := recover().(*broken)
+				if b == nil || !strings.Contains(b.Error(), "a timer of no kind") || !strings.Contains(b.Error(), "sim/moves.go:") {
+					t.Errorf("thrown is %v", b)
+				}
+			}()
+			w.Steps(SetOf(0), 1)
+		})
+	}
 }

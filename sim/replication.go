@@ -141,8 +141,8 @@ func (w *World) acks(master *node) int {
 // the master's writes so far, of which its own client's are a part: stricter than
 // Redis, which asks for those of the client, and the same where one client writes
 // at a time.
-func (w *World) waits(n *node, m *message) bool {
-	if !strings.EqualFold(m.args[0], "wait") || len(m.args) != 3 || w.cfg.Replicas == 0 {
+func (w *World) waits(n *node, p *peer, m *message) bool {
+	if !strings.EqualFold(m.args[0], "wait") || len(m.args) != 3 || w.cfg.Replicas == 0 || p.queues {
 		return false
 	}
 	wants, err1 := strconv.Atoi(m.args[1])
@@ -150,8 +150,15 @@ func (w *World) waits(n *node, m *message) bool {
 	if err1 != nil || err2 != nil || millis < 0 {
 		return false // miniredis knows what to say to that
 	}
+	if n.replication.source != None {
+		w.answer(m, "-ERR WAIT cannot be used with replica instances.\r\n")
+		return true
+	}
 	m.wants = wants
 	n.replication.waiting = append(n.replication.waiting, m)
+	if !m.copy {
+		m.conn.blocked = m
+	}
 	switch {
 	case w.acks(n) >= wants:
 		w.answerWait(m)
@@ -174,10 +181,19 @@ func (w *World) answerWait(m *message) {
 		kept = append(kept, x)
 	}
 	n.replication.waiting = kept
-	if !found || !n.up {
+	if !found {
 		return
 	}
-	m.reply = fmt.Appendf(m.reply[:0], ":%d\r\n", w.acks(n))
+	if m.conn.blocked == m {
+		m.conn.blocked = nil
+	}
+	w.answer(m, fmt.Sprintf(":%d\r\n", w.acks(n)))
+	w.serve(m.conn)
+}
+
+// answer executes a WAIT, with this reply.
+func (w *World) answer(m *message, reply string) {
+	m.reply = append(m.short[:0], reply...)
 	ev := m.event(KindExecute)
 	ev.Reply = replyText(m.reply)
 	m.executed = w.emit(&ev)
@@ -185,12 +201,20 @@ func (w *World) answerWait(m *message) {
 }
 
 // unblock ends the connections whose WAIT a server has not answered and won't: it
-// goes down, or becomes a replica.
+// goes down, or becomes a replica. With such a connection goes what has arrived on it
+// since.
 func (w *World) unblock(n *node) {
 	waiting := n.replication.waiting
 	n.replication.waiting = nil
 	for _, m := range waiting {
 		w.refuse(m, connectionEnded)
+		if m.conn.blocked != m {
+			continue
+		}
+		m.conn.blocked = nil
+		for next, any := m.conn.requests.arrived(); any; next, any = m.conn.requests.arrived() {
+			w.refuse(next, connectionEnded)
+		}
 	}
 }
 

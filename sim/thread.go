@@ -107,9 +107,8 @@ func (t *thread) do(o op) *op {
 		}
 	}
 	t.op = o
-	w.current, w.aboard = nil, true
-	w.stepped(t)
-	w.aboard = false
+	w.current = nil
+	w.steppedHere(t)
 	if w.turn != t && !t.yield(struct{}{}) {
 		t.dead = true
 		runtime.Goexit()
@@ -126,6 +125,9 @@ func (t *thread) run() {
 	w.current = nil
 	if p := w.stray.Swap(nil); p != nil {
 		panic(p)
+	}
+	if w.broken != nil {
+		panic(w.broken)
 	}
 	if !more {
 		t.over = true

@@ -45,7 +45,7 @@ type World struct {
 	who          Set                 // may act in the moves that are still to be made
 	left         int                 // how many those are
 	turn         *thread             // who goes on now, its operation having been performed
-	aboard       bool                // the world's own code is running on the stack of a thread
+	broken       *broken             // the world's own code has panicked, on the stack of a thread
 	readySeq     uint64
 	draws        uint64
 
@@ -109,7 +109,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 	cfg.Clients = append(append([]ClientConfig(nil), cfg.Clients...), probe)
 	w.cfg, w.recording, w.err = cfg, record, nil
 	w.now, w.readySeq, w.draws, w.events = 0, 0, 0, 0
-	w.current, w.turn, w.left, w.aboard = nil, nil, 0, false
+	w.current, w.turn, w.left, w.broken = nil, nil, 0, nil
 	w.timers.reset()
 	w.soonest = endOfTime
 	w.sentMessages = w.sentMessages[:0] // those beyond are used again, see newMessage
@@ -309,8 +309,8 @@ func (w *World) perform(t *thread) {
 	}
 }
 
-// event emits a thread's event. It has to do with the node that the thread's
-// connection leads to, if any.
+// event emits a thread's event, with the node that the thread's connection leads to
+// now, if any.
 func (w *World) event(t *thread, e *Event) int {
 	e.Node = None
 	if t.op.conn != nil {
@@ -319,7 +319,7 @@ func (w *World) event(t *thread, e *Event) int {
 	return w.eventAt(t, e)
 }
 
-// eventAt emits a thread's event that has to do with a node of its own, or None.
+// eventAt emits a thread's event whose Node is set already.
 func (w *World) eventAt(t *thread, e *Event) int {
 	e.Client, e.Thread, e.Acq, e.Source = t.client.index, t.index, t.client.acquired, t.op.source
 	e.Phase, e.Cycle = t.phase, w.state.Clients[t.client.index].Cycle
