@@ -686,6 +686,55 @@ func TestCommandsOutOfScripts(t *testing.T) {
 	}
 }
 
+// TestReplicaAgainstRedis holds what a replica answers, and which commands it refuses,
+// to a real server that has been made one.
+func TestReplicaAgainstRedis(t *testing.T) {
+	pair := newPair(t)
+	pair.empty(t)
+	pair.ask(t, "A SET k v")
+	pair.real["A"].ask(t, "REPLICAOF", "127.0.0.1", "1") // nobody there, so it stays as it is
+	pair.node.replication.source = 1
+	for line := range strings.Lines(`
+		A GET k
+		A EXISTS k
+		A SET k w
+		A SET k w IFEQ v
+		A GETSET k w
+		A DEL k
+		A INCR n
+		A PEXPIRE k 100
+		A FLUSHALL
+		A SWAPDB 0 1
+		A EVAL 'return redis.call("GET", KEYS[1])' 1 k
+		A EVAL 'return redis.call("DEL", KEYS[1])' 1 k
+		A EVAL 'return redis.pcall("DEL", KEYS[1])' 1 k
+		A EVAL 'return redis.pcall("DEL", KEYS[1]).err' 1 k
+		A WATCH k
+		A MULTI
+		A GET k
+		A EXEC
+		A GET k`) {
+		if redis, node := pair.ask(t, line); redis != node {
+			t.Errorf("%s\n\tRedis %q\n\tnode  %q", strings.TrimSpace(line), redis, node)
+		}
+	}
+	known := 0
+	for _, m := range regexp.MustCompile(`\$\d+\r\n([a-z_-]+)\r\n`).FindAllStringSubmatch(pair.real["A"].ask(t, "COMMAND", "LIST"), -1) {
+		name := strings.ToUpper(m[1])
+		if !pair.node.redis.Server().IsRegisteredCommand(name) {
+			continue
+		}
+		known++
+		writes := strings.Contains(pair.real["A"].ask(t, "COMMAND", "INFO", name), "+write\r\n")
+		if got := pair.node.writes(name); got != writes {
+			t.Errorf("%s: to Redis it writes: %t; to the node: %t", name, writes, got)
+		}
+	}
+	if known < 150 {
+		t.Errorf("only %d commands are known to both", known)
+	}
+}
+
 // TestTTLRoundsAsRedisDoes asks for the TTL of a key that has exactly so many
 // milliseconds left. A real server's clock runs on: the script tries until the
 // millisecond is the same before and after.

@@ -14,9 +14,13 @@ import (
 // mend answers the commands that miniredis answers otherwise than Redis, or not
 // at all: TTL, and some forms of SET. It sees every command before miniredis does,
 // those of scripts included, and puts each together from others that miniredis
-// has right. It is also where the node learns that a command stores a value.
+// has right. It is also where the node learns that a command stores a value, and where
+// a replica refuses to write.
 func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 	switch {
+	case n.replication.source != None && n.writes(cmd):
+		c.WriteError("READONLY You can't write against a read only replica.")
+		return true
 	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
 		return n.scripts.answer(c, cmd, args)
 	case cmd == "SELECT" && n.asking != nil:
@@ -41,6 +45,23 @@ func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 	}
 	return false
 }
+
+// writes reports whether a command writes, or may.
+func (n *node) writes(cmd string) bool {
+	s := n.redis.Server()
+	return s.IsRegisteredCommand(cmd) && !s.IsReadOnlyCommand(cmd) && !writesNothing[cmd]
+}
+
+// writesNothing has the commands that write nothing and of which miniredis doesn't
+// know it. A script's commands are looked at one by one.
+var writesNothing = func() map[string]bool {
+	all := map[string]bool{}
+	for _, cmd := range strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY MULTI
+		OBJECT PING PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE QUIT SCRIPT SELECT SUBSCRIBE TIME UNSUBSCRIBE UNWATCH WAIT WATCH XINFO`) {
+		all[cmd] = true
+	}
+	return all
+}()
 
 // storing notes that a command stores a value under a key, be it the one that is
 // there already. (A transaction's commands store nothing before its EXEC. An equal

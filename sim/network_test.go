@@ -566,6 +566,35 @@ func TestWaitAtAReplica(t *testing.T) {
 		0.004 A <- n1 error ERR WAIT cannot be used with replica instances.`, KindReceive)
 }
 
+// TestReplicaRefusesWrites: what reaches a server that has become a replica meanwhile
+// writes nothing; nor does a script.
+func TestReplicaRefusesWrites(t *testing.T) {
+	cfg := config(t, "setpx-lua", "A")
+	cfg.Replicas = 1
+	w := newWorld(t, cfg)
+	until(t, w, "A", KindSend)
+	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"})
+	run(t, w)
+	expectStory(t, w, `
+		0.001 n1 A: SET lock A1 EX 10 NX = error READONLY You can't write against a read only replica.
+		0.002 A  gives up: READONLY You can't write against a read only replica.`, KindExecute, KindFailed)
+
+	s := newServer(t, NodeConfig{})
+	s.node.execute(0, s.conn, []string{"SET", "k", "v"})
+	s.node.replication.source = 1
+	for _, tt := range []struct{ line, want string }{
+		{"GET k", "v"}, {"EXISTS k", "1"}, {"PTTL k", "-1"}, {"PING", "PONG"}, {"TIME", "["}, {"WATCH k", "OK"}, {"MULTI", "OK"}, {"EXEC", "[]"},
+		{"SCRIPT FLUSH", "OK"}, {"DEL k", "error READONLY"}, {"INCR n", "error READONLY"}, {"FLUSHALL", "error READONLY"}, {"SWAPDB 0 1", "error READONLY"},
+		{"EVAL return(redis.call('GET','k')) 0", "v"}, {"EVAL redis.call('DEL','k') 0", "error READONLY"},
+		{"EVAL return(redis.pcall('SET','k','w')['err']) 0", `"READONLY`},
+	} {
+		reply, changes := s.node.execute(0, s.conn, strings.Fields(tt.line))
+		if text := replyText(reply); !strings.HasPrefix(text, tt.want) || len(changes) > 0 {
+			t.Errorf("%s: %s%s", tt.line, text, changesText(changes))
+		}
+	}
+}
+
 // TestWaitIsWaitedFor: after the script nobody is stopped whose WAIT may yet be
 // answered, even if the record is gone by then.
 func TestWaitIsWaitedFor(t *testing.T) {

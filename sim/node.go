@@ -143,6 +143,7 @@ func newPeer(n *node) *peer {
 func newNode(index int, name string) (*node, error) {
 	n := &node{index: index, name: name, redis: miniredis.NewMiniRedis()}
 	n.data = n.redis.DB(0)
+	n.replication.source = None
 	n.side, n.beneath = newPeer(n), newPeer(n)
 	n.scripts.init(n)
 	// Dial is the only way to start a miniredis without a listener. The
