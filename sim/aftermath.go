@@ -78,16 +78,18 @@ func (w *World) idle(c *client) bool {
 	case PhaseIdle:
 		return true
 	case PhaseAcquire:
-		return !w.owns(c.index) && !w.awaits(c.index)
+		return !w.owns(c.index) && !w.awaits(c)
 	}
 	return false
 }
 
-// awaits reports whether a client may still learn what became of a command: it is
-// under way or waits at its server, or the reply is under way.
-func (w *World) awaits(client int) bool {
-	return w.inFlight(client, true) != nil || slices.ContainsFunc(w.sentMessages, func(m *message) bool {
-		return m.client == client && !m.copy && m.unanswered()
+// awaits reports whether something that a client has sent is under way or waits at its
+// server, or a reply to it is under way. A WAIT whose client has given it up is waited
+// for by nobody.
+func (w *World) awaits(c *client) bool {
+	return slices.ContainsFunc(c.conns, func(conn *conn) bool {
+		waits := conn.blocked != nil
+		return !(waits && conn.closed) && (waits || len(conn.requests.queue) > 0 || len(conn.replies.queue) > 0)
 	})
 }
 

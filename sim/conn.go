@@ -28,6 +28,7 @@ type conn struct {
 	inbox             []*message
 	requests, replies lane
 	blocked           *message // the WAIT that its server has not answered yet
+	ended             bool     // by its server: nothing that is sent on it is executed any more
 	reader            *thread  // who waits in Read
 	greeted           bool     // the handshake is over
 	closed            bool
@@ -39,7 +40,7 @@ func (c *conn) reset() {
 	c.inbox = c.inbox[:0]
 	c.requests.reset()
 	c.replies.reset()
-	c.greeted = true
+	c.greeted, c.ended = true, false
 }
 
 // node is the server that the connection leads to now.

@@ -691,7 +691,9 @@ func TestCommandsOutOfScripts(t *testing.T) {
 func TestReplicaAgainstRedis(t *testing.T) {
 	pair := newPair(t)
 	pair.empty(t)
-	pair.ask(t, "A SET k v")
+	for line := range strings.Lines("A SET k v\nB MULTI\nB SET k w\nB GET k") {
+		pair.ask(t, line)
+	}
 	pair.real["A"].ask(t, "REPLICAOF", "127.0.0.1", "1") // nobody there, so it stays as it is
 	pair.node.replication.source = 1
 	for line := range strings.Lines(`
@@ -713,6 +715,20 @@ func TestReplicaAgainstRedis(t *testing.T) {
 		A MULTI
 		A GET k
 		A EXEC
+		A MULTI
+		A SET k w
+		A GET k
+		A EXEC
+		A MULTI
+		A GET k
+		A EXEC
+		A MULTI
+		A DEL k
+		A DISCARD
+		A MULTI
+		A GET k
+		A EXEC
+		B EXEC
 		A GET k`) {
 		if redis, node := pair.ask(t, line); redis != node {
 			t.Errorf("%s\n\tRedis %q\n\tnode  %q", strings.TrimSpace(line), redis, node)

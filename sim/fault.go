@@ -442,7 +442,7 @@ func (f Down) inject(w *World) error {
 		return err
 	}
 	w.emit(&Event{Kind: KindDown, Client: None, Node: n.index, Ref: None, Changes: n.down(w.now)})
-	w.unblock(n)
+	w.unblock(n, "")
 	return nil
 }
 

@@ -17,9 +17,12 @@ import (
 // has right. It is also where the node learns that a command stores a value, and where
 // a replica refuses to write.
 func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
+	if n.inTransaction(c) && n.spoils(c, cmd) {
+		return true
+	}
 	switch {
 	case n.replication.source != None && n.writes(cmd):
-		c.WriteError("READONLY You can't write against a read only replica.")
+		c.WriteError(replicaSays)
 		return true
 	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
 		return n.scripts.answer(c, cmd, args)
@@ -42,6 +45,29 @@ func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 		}
 	case (cmd == "GETSET" || cmd == "SETEX" || cmd == "PSETEX") && len(args) >= 2:
 		n.storing(c, args[0])
+	}
+	return false
+}
+
+// replicaSays is what a replica says to whoever wants to write.
+const replicaSays = "READONLY You can't write against a read only replica."
+
+// spoils notes what stands in a transaction, and refuses its EXEC at a replica if it
+// would write, or was to.
+func (n *node) spoils(c *server.Peer, cmd string) (refused bool) {
+	p, replica := n.asking, n.replication.source != None
+	switch {
+	case cmd == "EXEC" && p.spoilt:
+		n.ask(c, "DISCARD")
+		c.WriteError("EXECABORT Transaction discarded because of previous errors.")
+		return true
+	case cmd == "EXEC" && p.writes && replica:
+		n.ask(c, "DISCARD")
+		c.WriteError("EXECABORT Transaction discarded because of: " + replicaSays)
+		return true
+	case n.writes(cmd):
+		p.writes = true
+		p.spoilt = p.spoilt || replica // the command itself is refused, too
 	}
 	return false
 }

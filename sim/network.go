@@ -36,10 +36,6 @@ type message struct {
 	copy      bool // a duplicate: it has no reply to deliver
 }
 
-// unanswered: it has not been executed yet, but may still be. It is under way, or a
-// WAIT that waits.
-func (m *message) unanswered() bool { return m.executed == None && m.failed == nil && !m.lost }
-
 // noScript: the node had to be sent the script itself. An EVALSHA that was
 // answered so has done nothing, and doesn't count as a command of the protocol:
 // positions mean the same whether the server knows the script already or not.
@@ -161,10 +157,14 @@ func (w *World) arrive(m *message) {
 func (w *World) serve(c *conn) {
 	for c.blocked == nil {
 		next, any := c.requests.arrived()
-		if !any {
+		switch {
+		case !any:
 			return
+		case c.ended:
+			w.refuse(next, connectionEnded)
+		default:
+			w.execute(next, c.peerOf(w.nodes[next.node]))
 		}
-		w.execute(next, c.peerOf(w.nodes[next.node]))
 	}
 }
 
@@ -183,7 +183,11 @@ func (w *World) execute(m *message, p *peer) {
 	case w.waits(n, p, m):
 		return
 	}
-	reply, changes := n.execute(w.now, p, m.args)
+	args := m.args
+	if p.queues && isWait(args) {
+		args = w.queuedWait(n)
+	}
+	reply, changes := n.execute(w.now, p, args)
 	w.ship(n, changes, m)
 	m.reply = append(m.short[:0], reply...)
 	ev := m.event(KindExecute)
@@ -269,7 +273,8 @@ func (w *World) deliver(m *message) {
 func (w *World) link(client, node int) *link { return &w.links[client*len(w.nodes)+node] }
 
 // inFlight finds the newest message of a client whose request (or whose reply)
-// is under way. A WAIT that has reached its node and waits there is neither.
+// is under way. A WAIT that has reached its node and waits there is neither, nor is
+// what has arrived behind it.
 func (w *World) inFlight(client int, reply bool) *message {
 	for _, m := range slices.Backward(w.sentMessages) {
 		if m.client != client || m.copy {
@@ -279,9 +284,11 @@ func (w *World) inFlight(client int, reply bool) *message {
 		if reply {
 			lane = &m.conn.replies
 		}
-		if slices.Contains(lane.queue, m) {
-			return m
+		i := slices.Index(lane.queue, m)
+		if i < 0 || !reply && m.conn.blocked != nil && !slices.ContainsFunc(lane.queue[:i+1], func(m *message) bool { return !m.here }) {
+			continue
 		}
+		return m
 	}
 	return nil
 }

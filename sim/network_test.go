@@ -510,30 +510,26 @@ func TestWaitIsNotUnderWay(t *testing.T) {
 // TestWaitEndsWithItsConnection: a server that goes down, or becomes a replica, ends
 // the connections of those who wait.
 func TestWaitEndsWithItsConnection(t *testing.T) {
-	for _, faults := range [][]Fault{{Down{"n1"}, Up{"n1"}}, {Failover{To: "n1r1", Stay: []string{"A"}}, Rejoin{"n1"}}} {
-		w := waiting(t)
-		inject(t, w, faults...)
-		until(t, w, "A", KindDisconnect)
-		expectStory(t, w, `
-			0.012 n1 has ended the connection: A's WAIT 1 1000 is not answered
-			0.013 A  <- n1 connection refused`, KindUnreachable, KindDisconnect)
-	}
+	w := waiting(t)
+	inject(t, w, Down{"n1"}, Up{"n1"})
+	until(t, w, "A", KindDisconnect)
+	expectStory(t, w, `
+		0.012 n1 has ended the connection: A's WAIT 1 1000 is not answered
+		0.013 A  <- n1 connection refused`, KindUnreachable, KindDisconnect)
+
+	w = waiting(t)
+	inject(t, w, Failover{To: "n1r1", Stay: []string{"A"}}, Rejoin{"n1"})
+	until(t, w, "A", KindReceive)
+	expectStory(t, w, `
+		0.002 A <- n1 OK
+		0.013 A <- n1 error UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)`, KindReceive)
 }
 
 // TestWaitBlocksItsConnection: what comes after a WAIT on its connection is executed
 // after it, and not at all if it ends with the connection.
 func TestWaitBlocksItsConnection(t *testing.T) {
 	for _, down := range []bool{false, true} {
-		cfg := configOf(toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
-			pipe := l.rdb.Pipeline()
-			pipe.Set(ctx, "k", "v", 0)
-			pipe.Do(ctx, "WAIT", 1, 1000)
-			pipe.Incr(ctx, "n")
-			_, err := pipe.Exec(ctx)
-			return nil, cmp.Or(err, strategies.ErrNotAcquired)
-		}, toyKeep), "A")
-		cfg.Replicas, cfg.Lag = 1, 100*time.Millisecond
-		w := newWorld(t, cfg)
+		w := pipelined(t, 1000)
 		until(t, w, "A", KindReceive)
 		want := `
 			0.001 n1 A: SET k v = OK [k = v (no expiry)]
@@ -549,6 +545,77 @@ func TestWaitBlocksItsConnection(t *testing.T) {
 		run(t, w)
 		expectStory(t, w, want, KindExecute, KindUnreachable)
 	}
+}
+
+// pipelined is a client whose pipeline has a WAIT in it, at a server with a replica.
+func pipelined(t *testing.T, millis int) *World {
+	t.Helper()
+	cfg := configOf(toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		pipe := l.rdb.Pipeline()
+		pipe.Set(ctx, "k", "v", 0)
+		pipe.Do(ctx, "WAIT", 1, millis)
+		pipe.Incr(ctx, "n")
+		_, err := pipe.Exec(ctx)
+		return nil, cmp.Or(err, strategies.ErrNotAcquired)
+	}, toyKeep), "A")
+	cfg.Replicas, cfg.Lag = 1, 100*time.Millisecond
+	return newWorld(t, cfg)
+}
+
+// TestBehindAWait: what has arrived behind a WAIT is no more under way than that is;
+// what has not goes with the connection, like what waits; and nothing is done for a
+// client that is gone.
+func TestBehindAWait(t *testing.T) {
+	w := pipelined(t, 1000)
+	until(t, w, "A", KindReceive)
+	if err := w.Inject(Drop{"A", false}); err == nil {
+		t.Error("a request that has arrived is lost")
+	}
+
+	w = pipelined(t, 1000)
+	for range 3 {
+		until(t, w, "A", KindSend)
+	}
+	inject(t, w, Delay{"A", false, 50 * time.Millisecond})
+	w.Wait(5 * time.Millisecond)
+	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"}, Failover{To: "n1"})
+	run(t, w)
+	expectStory(t, w, "0.05 n1 has ended the connection: A's INCR n is not answered", KindUnreachable)
+
+	w = pipelined(t, 5000)
+	inject(t, w, Down{"n1r1"})
+	until(t, w, "A", KindTimeout)
+	w.Wait(3 * time.Second)
+	expectStory(t, w, `
+		0.001 n1 A: SET k v = OK [k = v (no expiry)]
+		5.001 n1 A: WAIT 1 5000 = 0
+		5.001 n1 has ended the connection: A's INCR n is not answered`, KindExecute, KindUnreachable)
+}
+
+// TestWaitForEver: the aftermath doesn't wait for a WAIT that nobody waits for.
+func TestWaitForEver(t *testing.T) {
+	w := pipelined(t, 0)
+	inject(t, w, Down{"n1r1"})
+	until(t, w, "A", KindTimeout)
+	before := w.events
+	aftermath(t, w)
+	if w.events > before+100 {
+		t.Errorf("%d more events", w.events-before)
+	}
+}
+
+// TestWaitInATransaction waits for nothing, and its answer stands among the others.
+func TestWaitInATransaction(t *testing.T) {
+	cfg := configOf(toyDo(cmd("SET", "k", "v"), cmd("MULTI"), cmd("SET", "k", "w"), cmd("WAIT", 1, 1000), cmd("EXEC")), "A")
+	cfg.Replicas = 1
+	w := newWorld(t, cfg)
+	run(t, w)
+	expectStory(t, w, `
+		0.002 A <- n1 OK
+		0.004 A <- n1 OK
+		0.006 A <- n1 QUEUED
+		0.008 A <- n1 QUEUED
+		0.01  A <- n1 [OK, 1]`, KindReceive)
 }
 
 // TestWaitAtAReplica: a WAIT that reaches a server which has become a replica is

@@ -117,6 +117,8 @@ type peer struct {
 	watches bool // it has sent WATCH
 	queues  bool // it has sent MULTI
 	scripts bool // and then commands about scripts
+	writes  bool // or some that write
+	spoilt  bool // or some that a replica has refused
 	selects bool // it has sent SELECT, or a script of it has: who knows which database its commands are about
 }
 
@@ -130,7 +132,7 @@ func (p *peer) follow(command string) {
 	case "MULTI":
 		p.queues = true
 	case "EXEC", "DISCARD":
-		p.watches, p.queues, p.scripts = false, false, false
+		p.watches, p.queues, p.scripts, p.writes, p.spoilt = false, false, false, false, false
 	}
 }
 

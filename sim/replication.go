@@ -142,17 +142,17 @@ func (w *World) acks(master *node) int {
 // Redis, which asks for those of the client, and the same where one client writes
 // at a time.
 func (w *World) waits(n *node, p *peer, m *message) bool {
-	if !strings.EqualFold(m.args[0], "wait") || len(m.args) != 3 || w.cfg.Replicas == 0 || p.queues {
+	if !isWait(m.args) || w.cfg.Replicas == 0 || p.queues {
 		return false
+	}
+	if n.replication.source != None {
+		w.answer(m, "-ERR WAIT cannot be used with replica instances.\r\n")
+		return true
 	}
 	wants, err1 := strconv.Atoi(m.args[1])
 	millis, err2 := strconv.Atoi(m.args[2])
 	if err1 != nil || err2 != nil || millis < 0 {
 		return false // miniredis knows what to say to that
-	}
-	if n.replication.source != None {
-		w.answer(m, "-ERR WAIT cannot be used with replica instances.\r\n")
-		return true
 	}
 	m.wants = wants
 	n.replication.waiting = append(n.replication.waiting, m)
@@ -166,6 +166,14 @@ func (w *World) waits(n *node, p *peer, m *message) bool {
 		w.timers.push(timer{at: w.now + time.Duration(millis)*time.Millisecond, kind: timerGiveUp, gen: m.gen, msg: m})
 	}
 	return true
+}
+
+func isWait(args []string) bool { return len(args) == 3 && strings.EqualFold(args[0], "wait") }
+
+// queuedWait takes the place of a WAIT in a transaction, which waits for nothing.
+// miniredis would not queue that.
+func (w *World) queuedWait(n *node) []string {
+	return []string{"EVAL", fmt.Sprintf("return %d", w.acks(n)), "0"}
 }
 
 // answerWait executes a WAIT whose time has come.
@@ -188,6 +196,9 @@ func (w *World) answerWait(m *message) {
 		m.conn.blocked = nil
 	}
 	w.answer(m, fmt.Sprintf(":%d\r\n", w.acks(n)))
+	if m.conn.closed || m.conn.client.crashed {
+		m.conn.ended = true // what it has sent since is not looked at any more
+	}
 	w.serve(m.conn)
 }
 
@@ -200,21 +211,22 @@ func (w *World) answer(m *message, reply string) {
 	w.returnReply(m)
 }
 
-// unblock ends the connections whose WAIT a server has not answered and won't: it
-// goes down, or becomes a replica. With such a connection goes what has arrived on it
-// since.
-func (w *World) unblock(n *node) {
+// unblock ends the connections whose WAIT a server won't answer any more, because it
+// goes down or becomes a replica; in that case it says so before. With such a
+// connection goes what else was sent on it.
+func (w *World) unblock(n *node, reply string) {
 	waiting := n.replication.waiting
 	n.replication.waiting = nil
 	for _, m := range waiting {
-		w.refuse(m, connectionEnded)
-		if m.conn.blocked != m {
-			continue
+		if m.conn.blocked == m {
+			m.conn.blocked, m.conn.ended = nil, true
 		}
-		m.conn.blocked = nil
-		for next, any := m.conn.requests.arrived(); any; next, any = m.conn.requests.arrived() {
-			w.refuse(next, connectionEnded)
+		if reply != "" {
+			w.answer(m, reply)
+		} else {
+			w.refuse(m, connectionEnded)
 		}
+		w.serve(m.conn)
 	}
 }
 
@@ -292,7 +304,7 @@ func (w *World) follow(n, master *node) error {
 	for _, s := range n.known {
 		gone = append(gone, s.key)
 	}
-	w.unblock(n)
+	w.unblock(n, "-UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)\r\n")
 	n.replication = replication{source: master.index, lag: w.cfg.Lag, acked: master.replication.written}
 	changes, err := n.take(w.now, append([]stored(nil), master.known...), gone)
 	if err != nil {
