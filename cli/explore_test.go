@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/scenarios"
 	"lockstep/sim/explore"
 )
 
@@ -342,9 +343,9 @@ func TestCommandOfASearch(t *testing.T) {
 	for _, args := range []string{"fenced --caller checks --resource plain --codes SW,DG", "redlock --nodes 5 --faults none --ttl 3s",
 		"extend-unchecked --caller extends --cycles 1 --clients 3 --faults crash=0,pause=2,restart"} {
 		first := searched(t, strings.Fields("explore "+args))
-		again := searched(t, strings.Fields(first.Command())[1:])
-		if again.Command() != first.Command() || !reflect.DeepEqual(boundsAsJSON(&again), boundsAsJSON(&first)) {
-			t.Errorf("%s\n%s\n%+v\n%+v", first.Command(), again.Command(), boundsAsJSON(&first), boundsAsJSON(&again))
+		again := searched(t, strings.Fields(scenarios.SearchCommand(&first))[1:])
+		if scenarios.SearchCommand(&again) != scenarios.SearchCommand(&first) || !reflect.DeepEqual(boundsAsJSON(&again), boundsAsJSON(&first)) {
+			t.Errorf("%s\n%s\n%+v\n%+v", scenarios.SearchCommand(&first), scenarios.SearchCommand(&again), boundsAsJSON(&first), boundsAsJSON(&again))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -53,7 +54,32 @@ func FromSearch(b *explore.Bounds, c *explore.Counterexample, file string) ([]by
 	lock := b.Strategy.Name
 	return FromSchedule(fmt.Sprintf("The least schedule in which %s shows %s", lock, explore.Named(c.Code)),
 		fmt.Sprintf("%s (%s): %s", c.Code.Name(), c.Code, c.Wrong()),
-		fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", b.Command(), lock, file), c.Code, c.Schedule)
+		fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", SearchCommand(b), lock, file), c.Code, c.Schedule)
+}
+
+// SearchCommand is the command line that asks for a search within these bounds.
+func SearchCommand(b *explore.Bounds) string {
+	var faults []string
+	for k, n := range b.Faults {
+		if n > 0 {
+			faults = append(faults, fmt.Sprintf("%s=%d", explore.Kind(k), n))
+		}
+	}
+	text := fmt.Sprintf("lockstep explore %s --clients %d --cycles %d --faults %s", b.Strategy.Name, b.Clients, b.Cycles,
+		cmp.Or(strings.Join(faults, ","), "none"))
+	if b.Nodes > 1 {
+		text += fmt.Sprintf(" --nodes %d", b.Nodes)
+	}
+	if len(b.Codes) > 0 {
+		text += " --codes " + strings.Join(b.Codes.Strings(), ",")
+	}
+	if c := b.Caller(); c != "plain" {
+		text += " --caller " + c
+	}
+	if b.Strategy.Fences {
+		text += " --resource " + b.Resource.String()
+	}
+	return text + " --ttl " + b.TTL.String()
 }
 
 // because is what the monitor says.

@@ -1,30 +1,11 @@
 package explore
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"lockstep/sim"
 )
-
-// Command is the command line that asks for a search within the bounds.
-func (b *Bounds) Command() string {
-	text := fmt.Sprintf("lockstep explore %s --clients %d --cycles %d --faults %s", b.Strategy.Name, b.Clients, b.Cycles, b.Faults.flag())
-	if b.Nodes > 1 {
-		text += fmt.Sprintf(" --nodes %d", b.Nodes)
-	}
-	if len(b.Codes) > 0 {
-		text += " --codes " + strings.Join(b.Codes.Strings(), ",")
-	}
-	if c := b.Caller(); c != "plain" {
-		text += " --caller " + c
-	}
-	if b.Strategy.Fences {
-		text += " --resource " + b.Resource.String()
-	}
-	return text + " --ttl " + b.TTL.String()
-}
 
 // Caller is what the callers do with a lease that they have, in one word.
 func (b *Bounds) Caller() string {
@@ -35,20 +16,6 @@ func (b *Bounds) Caller() string {
 		return "extends"
 	}
 	return "plain"
-}
-
-// flag is the budget as the command line has it.
-func (b Budget) flag() string {
-	var parts []string
-	for k, n := range b {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s=%d", Kind(k), n))
-		}
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ",")
 }
 
 // Outside says what is in no schedule of a search within the bounds: the kinds of
