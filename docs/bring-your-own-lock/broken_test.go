@@ -5,7 +5,7 @@ package shop
 import (
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/locktest"
 	"lockstep/strategies"
@@ -14,5 +14,5 @@ import (
 // TestUnlockInTwo fails: its output is shown in bring-your-own-lock.md.
 func TestUnlockInTwo(t *testing.T) {
 	lock := strategies.Strategy{New: locktest.Functions(acquire, UnlockInTwo, ErrTaken)}
-	locktest.Holds(t, lock, func(b *explore.Bounds) { b.Codes = sim.Verdict{sim.FR} })
+	locktest.Holds(t, lock, func(b *explore.Bounds) { b.Codes = trace.Verdict{trace.FR} })
 }
