@@ -5,9 +5,9 @@ package shop
 import (
 	"testing"
 
-	"lockstep/sim/trace"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/locktest"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 

@@ -3,8 +3,8 @@ package shop
 import (
 	"testing"
 
-	"lockstep/sim/trace"
 	"lockstep/sim/explore/locktest"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
