@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -49,8 +50,8 @@ func persistence(v value) (redis.Persistence, error) {
 	return word(v, "a policy", named("persistence", redis.ParsePersistence, redis.PersistNone, redis.PersistEverysec, redis.PersistAlways))
 }
 
-func tokens(v value) (sim.Tokens, error) {
-	return word(v, "a kind of tokens", named("kind of tokens", sim.ParseTokens, sim.UniqueTokens, sim.SameTokens, sim.MangledTokens))
+func tokens(v value) (process.Tokens, error) {
+	return word(v, "a kind of tokens", named("kind of tokens", process.ParseTokens, process.UniqueTokens, process.SameTokens, process.MangledTokens))
 }
 
 func workload(v value) (trace.Workload, error) {
@@ -205,8 +206,8 @@ func rate(v value) (float64, error) {
 
 func cycles(v value) (int, error) {
 	n, err := v.integer()
-	if err == nil && (n < 1 || n > sim.MaxCycles) {
-		err = v.errorf("a client can have 1 to %d cycles, not %d", sim.MaxCycles, n)
+	if err == nil && (n < 1 || n > process.MaxCycles) {
+		err = v.errorf("a client can have 1 to %d cycles, not %d", process.MaxCycles, n)
 	}
 	return n, err
 }
@@ -236,7 +237,7 @@ func yes(v value) (bool, error) {
 	return s == "true", err
 }
 
-func (l *loader) last() *sim.ClientConfig { return &l.s.setup.clients[len(l.s.setup.clients)-1] }
+func (l *loader) last() *process.Config { return &l.s.setup.clients[len(l.s.setup.clients)-1] }
 
 func (l *loader) clientNames(v value) error {
 	names := v.list()
@@ -256,8 +257,8 @@ func (l *loader) clientNames(v value) error {
 	return nil
 }
 
-func (l *loader) client(at value, c *sim.ClientConfig) error {
-	if err := sim.ValidName(c.Name); err != nil {
+func (l *loader) client(at value, c *process.Config) error {
+	if err := process.ValidName(c.Name); err != nil {
 		return at.wrap(err)
 	}
 	for _, other := range l.s.setup.clients {

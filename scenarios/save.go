@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
 
@@ -157,7 +158,7 @@ func retryText(c *sim.Config) string {
 	return fmt.Sprintf("{tries: %d, delay: %s, jitter: %s}", c.Retry.Tries, c.Retry.Delay, c.Retry.Jitter)
 }
 
-func clientText(cl *sim.ClientConfig) (parts []string) {
+func clientText(cl *process.Config) (parts []string) {
 	usual := newClient(cl.Name)
 	put := func(key string, is, would any) {
 		if is != would {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -45,7 +46,7 @@ type setup struct {
 	ttl, timeout, latency time.Duration
 	noLatency             bool
 	retry                 retryChange
-	clients               []sim.ClientConfig
+	clients               []process.Config
 	persistence           redis.Persistence
 	replicas              int
 	lag                   time.Duration
@@ -55,7 +56,7 @@ type setup struct {
 	recheck               value // where a client rechecks, if any does
 	resource              *sim.Resource
 	cold                  bool
-	tokens                sim.Tokens
+	tokens                process.Tokens
 	line                  value
 }
 
@@ -237,7 +238,7 @@ func read(file, name string, data []byte) (*Scenario, error) {
 		return nil, doc.errorf("the scenario has no script")
 	}
 	if len(s.setup.clients) == 0 {
-		s.setup.clients = []sim.ClientConfig{newClient("A"), newClient("B")}
+		s.setup.clients = []process.Config{newClient("A"), newClient("B")}
 	}
 	if err := l.fits(); err != nil {
 		return nil, err
@@ -359,6 +360,6 @@ func (s *Scenario) Clients() []string {
 	return names
 }
 
-func newClient(name string) sim.ClientConfig {
-	return sim.ClientConfig{Name: name, Rate: 1, Cycles: 1, Work: time.Second}
+func newClient(name string) process.Config {
+	return process.Config{Name: name, Rate: 1, Cycles: 1, Work: time.Second}
 }

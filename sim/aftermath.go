@@ -1,10 +1,11 @@
 package sim
 
 import (
-	"context"
-	"lockstep/sim/trace"
 	"slices"
 	"time"
+
+	"lockstep/sim/process"
+	"lockstep/sim/trace"
 )
 
 // Aftermath ends a run: whoever is still trying is stopped, and if nobody alive
@@ -22,10 +23,10 @@ func (w *World) aftermath() {
 		return
 	}
 	w.runOut(func() Set {
-		if probe.threads[0].over || w.monitors.cycle.reported {
+		if probe.threads[0].Over || w.monitors.cycle.reported {
 			return 0
 		}
-		return SetOf(probe.index) | w.keepers()
+		return SetOf(probe.Index) | w.keepers()
 	})
 }
 
@@ -37,23 +38,23 @@ func (w *World) windUp() bool {
 		var busy Set
 		for _, c := range w.script() {
 			switch t := c.threads[0]; {
-			case t.over || !t.started || c.frozen || c.hung:
+			case t.Over || !t.Started || c.frozen || c.hung:
 			case w.idle(c):
 				w.stop(c)
 			default:
-				busy |= SetOf(c.index)
+				busy |= SetOf(c.Index)
 			}
 		}
 		return busy
 	})
 	for _, c := range w.script() {
 		t := c.threads[0]
-		if w.state.Clients[c.index].Lease.Live && !c.hung || t.started && !t.over && !c.hung && w.owns(c.index) {
+		if w.state.Clients[c.Index].Lease.Live && !c.hung || t.Started && !t.Over && !c.hung && w.owns(c.Index) {
 			return false
 		}
 	}
 	for _, c := range w.script() {
-		if t := c.threads[0]; t.started && !c.hung && (!t.over || slices.ContainsFunc(c.threads, func(t *thread) bool { return !t.over })) {
+		if t := c.threads[0]; t.Started && !c.hung && (!t.Over || slices.ContainsFunc(c.threads, func(t *thread) bool { return !t.Over })) {
 			w.stop(c)
 		}
 	}
@@ -65,7 +66,7 @@ func (w *World) windUp() bool {
 func (w *World) keepers() (set Set) {
 	for _, c := range w.script() {
 		if c.hung && !c.crashed {
-			set |= SetOf(c.index)
+			set |= SetOf(c.Index)
 		}
 	}
 	return set
@@ -75,11 +76,11 @@ func (w *World) script() []*client { return w.clients[:len(w.clients)-1] }
 
 // idle: between two acquisitions, or inside Acquire without having got anywhere.
 func (w *World) idle(c *client) bool {
-	switch w.state.Clients[c.index].Phase {
+	switch w.state.Clients[c.Index].Phase {
 	case trace.PhaseIdle:
 		return true
 	case trace.PhaseAcquire:
-		return !w.owns(c.index) && !w.awaits(c)
+		return !w.owns(c.Index) && !w.awaits(c)
 	}
 	return false
 }
@@ -90,7 +91,7 @@ func (w *World) idle(c *client) bool {
 func (w *World) awaits(c *client) bool {
 	return slices.ContainsFunc(c.conns, func(conn *conn) bool {
 		waits := conn.blocked != nil
-		return !(waits && conn.closed) && (waits || len(conn.requests.queue) > 0 || len(conn.replies.queue) > 0)
+		return !(waits && conn.Closed) && (waits || len(conn.requests.queue) > 0 || len(conn.replies.queue) > 0)
 	})
 }
 
@@ -105,39 +106,6 @@ func (w *World) runOut(who func() Set) {
 		}
 	}
 }
-
-// probing is the probe's program.
-func (c *client) probing(t *thread) {
-	ctx := context.Background()
-	for try, waits := 1, 0; ; try++ {
-		t.mark(trace.KindAcquire, try)
-		lease, err := c.lock.Acquire(ctx)
-		c.acquireReturned(t, try, lease, err)
-		if err == nil {
-			t.mark(trace.KindRelease, try)
-			c.releaseReturned(t, try, c.lock.Release(ctx, lease))
-		}
-		next, arrives := c.world.arrival()
-		switch {
-		case arrives:
-			t.do(op{kind: opSleep, d: next - c.world.now})
-			continue
-		case err == nil:
-		case waits == 0 || waits == 1 && c.world.obstructed():
-			waits++
-			t.do(op{kind: opSleep, d: c.world.patience(waits)})
-			continue
-		default:
-			c.world.monitors.deadlocked()
-		}
-		t.note(trace.Event{Kind: trace.KindDone})
-		return
-	}
-}
-
-// obstructed reports whether it is for a record that the lock can't be had: one
-// that may yet go. A puppet can't know, and asks once more.
-func (w *World) obstructed() bool { return w.puppet != nil || w.monitors.blocked.open }
 
 // arrival is when the next request of a client of the script will arrive that was
 // sent before the end. It may yet change who gets the lock. (What a hung client's
@@ -157,9 +125,9 @@ func (w *World) arrival() (next time.Duration, any bool) {
 
 // patience is how long the probe waits before it asks for the second, and then for
 // the last time.
-func (w *World) patience(waits int) time.Duration {
-	if waits > 1 {
-		return 10 * 365 * 24 * time.Hour
+func (w *World) patience(refusals int) time.Duration {
+	if refusals > 1 {
+		return process.LastPatience
 	}
 	last := w.now
 	for i := range w.timers.items {
@@ -184,8 +152,8 @@ func (w *World) owns(client int) bool {
 
 func (w *World) stop(c *client) {
 	for _, t := range c.threads {
-		t.kill()
+		t.Kill()
 	}
 	c.leaseGen++
-	w.emit(&trace.Event{Kind: trace.KindStop, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
+	w.emit(&trace.Event{Kind: trace.KindStop, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
 }

@@ -10,6 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"lockstep/sim/claims"
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -215,7 +216,7 @@ func strangerSends(args ...any) strategies.Strategy {
 }
 
 func stranger(cfg *Config) {
-	cfg.Clients = append(cfg.Clients, ClientConfig{Name: "X", Rate: 1, Cycles: 1})
+	cfg.Clients = append(cfg.Clients, process.Config{Name: "X", Rate: 1, Cycles: 1})
 }
 
 func strangerActs(t *testing.T, w *World) { until(t, w, "X", trace.KindRefused) }

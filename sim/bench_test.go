@@ -32,7 +32,7 @@ func BenchmarkSetNX(b *testing.B) {
 	b.Run("direct", func(b *testing.B) {
 		w := newWorld(b, config(b, "setnx", "A"))
 		benchmarkBare(b, func(context.Context, string, string) (net.Conn, error) {
-			return &conn{world: w, client: w.clients[0]}, nil // outside of a thread: answered on the spot
+			return w.clients[0].Dial(0), nil // outside of a thread: answered on the spot
 		})
 	})
 	b.Run("world", benchmarkWorld)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -158,13 +159,13 @@ func TestSpansBeyondAllBounds(t *testing.T) {
 // TestStepsAddUp: many steps of a clock that are allowed don't make one that isn't.
 func TestStepsAddUp(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A"))
-	for _, f := range []Fault{WallStep{"A", maxSpan}, NodeStep{"n1", -maxSpan}} {
+	for _, f := range []Fault{WallStep{"A", trace.MaxSpan}, NodeStep{"n1", -trace.MaxSpan}} {
 		inject(t, w, f)
 		if w.Inject(f) == nil {
 			t.Errorf("%s is allowed twice", f)
 		}
 	}
-	inject(t, w, WallStep{"A", -maxSpan}, WallStep{"A", -maxSpan}, NodeStep{"n1", maxSpan}, NodeStep{"n1", maxSpan})
+	inject(t, w, WallStep{"A", -trace.MaxSpan}, WallStep{"A", -trace.MaxSpan}, NodeStep{"n1", trace.MaxSpan}, NodeStep{"n1", trace.MaxSpan})
 	run(t, w)
 	expectVerdict(t, w, "ok")
 }
@@ -172,13 +173,13 @@ func TestStepsAddUp(t *testing.T) {
 // TestLargestConfiguration: everything that Validate allows can be run.
 func TestLargestConfiguration(t *testing.T) {
 	cfg := config(t, "setpx-lua", "A", "B", "C", "D", "E", "F", "G", "H")
-	cfg.TTL, cfg.Timeout, cfg.Latency = maxSpan, maxSpan, maxSpan
+	cfg.TTL, cfg.Timeout, cfg.Latency = trace.MaxSpan, trace.MaxSpan, trace.MaxSpan
 	for i := range cfg.Clients {
 		c := &cfg.Clients[i]
-		c.Cycles, c.Work, c.Insist, c.Offset = MaxCycles, maxSpan, maxSpan, maxSpan
+		c.Cycles, c.Work, c.Insist, c.Offset = process.MaxCycles, trace.MaxSpan, trace.MaxSpan, trace.MaxSpan
 		c.Rate = []float64{0.1, 10}[i%2]
 	}
-	cfg.Nodes[0].Offset = -maxSpan
+	cfg.Nodes[0].Offset = -trace.MaxSpan
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +191,8 @@ func TestLargestConfiguration(t *testing.T) {
 	}
 	for i := range w.clients[:8] {
 		c := w.clients[i]
-		if got, before := c.mono.read(trace.MaxTime), c.mono.read(trace.MaxTime-time.Hour); got <= before {
-			t.Errorf("%s's clock reads %s at the end of time, and %s an hour before", c.name, got, before)
+		if got, before := c.Mono.Read(trace.MaxTime), c.Mono.Read(trace.MaxTime-time.Hour); got <= before {
+			t.Errorf("%s's clock reads %s at the end of time, and %s an hour before", c.Name, got, before)
 		}
 	}
 }

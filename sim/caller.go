@@ -3,6 +3,8 @@ package sim
 import (
 	"slices"
 	"strings"
+
+	"lockstep/sim/process"
 )
 
 // Caller says in words what the clients of a run do around the lock. A verdict
@@ -27,7 +29,7 @@ func (c *Config) Caller() string {
 // work, and release.
 const CarelessCaller = "enters without checking"
 
-func (c *Config) callerOf(cl *ClientConfig) string {
+func (c *Config) callerOf(cl *process.Config) string {
 	var does []string
 	if cl.Checks {
 		does = append(does, "checks its lease before each access")
@@ -50,7 +52,7 @@ func (c *Config) callerOf(cl *ClientConfig) string {
 	if c.Strategy.Fences && c.Resource == FencedWrites {
 		does = append(does, "uses the fence, which heeds writes only")
 	}
-	if c.Tokens == MangledTokens {
+	if c.Tokens == process.MangledTokens {
 		does = append(does, "mangles its token")
 	}
 	if len(does) == 0 {

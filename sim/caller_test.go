@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"lockstep/sim/process"
+)
 
 func TestCaller(t *testing.T) {
 	for _, tc := range []struct {
@@ -15,7 +19,7 @@ func TestCaller(t *testing.T) {
 		{"extend-unchecked", func(c *Config) { c.Clients[0].Extend, c.Clients[1].FailOpen = true, true }, "A extends its lease before it writes; B fails open"},
 		{"fenced", func(c *Config) { c.Resource = Fenced }, "uses the fence"},
 		{"fenced", func(c *Config) { c.Resource = FencedWrites }, "uses the fence, which heeds writes only"},
-		{"setpx-lua", func(c *Config) { c.Tokens = MangledTokens }, "mangles its token"},
+		{"setpx-lua", func(c *Config) { c.Tokens = process.MangledTokens }, "mangles its token"},
 		{"setpx-lua", func(c *Config) { c.Clients[0].FallThrough, c.Clients[1].Recheck = true, true },
 			"A goes ahead when it is refused; B looks into the cache again once it has the lock"},
 		{"fenced", func(*Config) {}, "enters without checking"},

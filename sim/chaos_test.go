@@ -43,7 +43,7 @@ func span(rng *rand.Rand) time.Duration {
 	return time.Duration(1+rng.IntN(20)) * units[rng.IntN(len(units))]
 }
 
-func anyClient(w *World, rng *rand.Rand) string { return w.clients[rng.IntN(w.Clients())].name }
+func anyClient(w *World, rng *rand.Rand) string { return w.clients[rng.IntN(w.Clients())].Name }
 func anyNode(w *World, rng *rand.Rand) string   { return w.nodes[rng.IntN(w.Nodes())].Name }
 
 // anyFault is anything that there is.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -40,18 +41,18 @@ func TestSleepByOnesOwnClock(t *testing.T) {
 		cfg.Clients[0].Rate = rate
 		w := newWorld(t, cfg)
 		run(t, w)
-		mono := w.clients[0].mono
+		mono := w.clients[0].Mono
 		var began time.Duration // on its own clock
 		nap := 0
 		for _, e := range w.trace.Events {
 			switch e.Kind {
 			case trace.KindSleep:
-				began = mono.read(e.At)
+				began = mono.Read(e.At)
 			case trace.KindWake:
 				d := naps[nap]
-				if mono.read(e.At)-began < d || mono.read(e.At-1)-began >= d {
+				if mono.Read(e.At)-began < d || mono.Read(e.At-1)-began >= d {
 					t.Errorf("at rate %g, a sleep of %s ends when the clock has counted %s; a nanosecond before, %s",
-						rate, d, mono.read(e.At)-began, mono.read(e.At-1)-began)
+						rate, d, mono.Read(e.At)-began, mono.Read(e.At-1)-began)
 				}
 				nap++
 			}
@@ -105,11 +106,11 @@ func TestClockInverse(t *testing.T) {
 	const seed = 1
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 20_000 {
-		c := monoClock{origin: 100 * time.Second, rate: rates[rng.IntN(len(rates))]}
+		c := process.MonoClock{Origin: 100 * time.Second, Rate: rates[rng.IntN(len(rates))]}
 		d := time.Duration(rng.Int64N(int64(1) << (1 + rng.IntN(55)))) // up to a year
-		at := c.when(c.origin + d)
-		if c.read(at) < c.origin+d || at > 0 && c.read(at-1) >= c.origin+d {
-			t.Fatalf("seed %d: at rate %g the clock reads +%d at %d, and %d a nanosecond before; asked for +%d", seed, c.rate, c.read(at)-c.origin, at, c.read(at-1)-c.origin, d)
+		at := c.When(c.Origin + d)
+		if c.Read(at) < c.Origin+d || at > 0 && c.Read(at-1) >= c.Origin+d {
+			t.Fatalf("seed %d: at rate %g the clock reads +%d at %d, and %d a nanosecond before; asked for +%d", seed, c.Rate, c.Read(at)-c.Origin, at, c.Read(at-1)-c.Origin, d)
 		}
 	}
 }
@@ -223,10 +224,10 @@ func TestLapse(t *testing.T) {
 				lapsed = e.At
 			}
 		}
-		mono := w.clients[0].mono
-		deadline := mono.origin + cfg.TTL - cfg.TTL/100 - 2*time.Millisecond // sent at 0
-		if mono.read(lapsed) < deadline || mono.read(lapsed-1) >= deadline {
-			t.Errorf("at rate %g, a lease until %s lapses when the clock reads %s, and %s a nanosecond before", rate, deadline, mono.read(lapsed), mono.read(lapsed-1))
+		mono := w.clients[0].Mono
+		deadline := mono.Origin + cfg.TTL - cfg.TTL/100 - 2*time.Millisecond // sent at 0
+		if mono.Read(lapsed) < deadline || mono.Read(lapsed-1) >= deadline {
+			t.Errorf("at rate %g, a lease until %s lapses when the clock reads %s, and %s a nanosecond before", rate, deadline, mono.Read(lapsed), mono.Read(lapsed-1))
 		}
 	}
 }

@@ -2,10 +2,11 @@ package sim
 
 import (
 	"fmt"
-	"lockstep/sim/redis"
-	"lockstep/sim/trace"
 	"strings"
 	"time"
+
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // Fault is something that goes wrong, or is put right again, at the instant at
@@ -207,11 +208,11 @@ func (f Crash) inject(w *World) error {
 	if err != nil || c.crashed {
 		return err
 	}
-	w.emit(&trace.Event{Kind: trace.KindCrash, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
+	w.emit(&trace.Event{Kind: trace.KindCrash, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
 	c.crashed = true
 	c.leaseGen++
 	for _, t := range c.threads {
-		t.kill()
+		t.Kill()
 	}
 	return nil
 }
@@ -243,7 +244,7 @@ func (f Hang) inject(w *World) error {
 		return err
 	}
 	c.hung = true
-	w.emit(&trace.Event{Kind: trace.KindHang, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
+	w.emit(&trace.Event{Kind: trace.KindHang, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
 	return nil
 }
 
@@ -254,9 +255,9 @@ func (f EndThread) inject(w *World) error {
 	}
 	ended := false
 	for _, t := range c.threads[1:] {
-		if !t.over {
-			t.kill()
-			w.emit(&trace.Event{Kind: trace.KindThreadEnd, Client: c.index, Thread: t.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
+		if !t.Over {
+			t.Kill()
+			w.emit(&trace.Event{Kind: trace.KindThreadEnd, Client: c.Index, Thread: t.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
 			ended = true
 		}
 	}
@@ -271,29 +272,29 @@ func (f WallStep) inject(w *World) error {
 	if err != nil || c.crashed {
 		return err
 	}
-	if err := withinSpan(c.wall.offset, f.By); err != nil {
+	if err := withinSpan(c.Wall.Offset, f.By); err != nil {
 		return fmt.Errorf("%s's clock %w", f.Client, err)
 	}
-	c.wall.offset += f.By
-	w.emit(&trace.Event{Kind: trace.KindWallStep, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired, By: f.By})
+	c.Wall.Offset += f.By
+	w.emit(&trace.Event{Kind: trace.KindWallStep, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, By: f.By})
 	return nil
 }
 
 // withinSpan: a clock that is off by more than Validate allows could overflow.
 func withinSpan(offset, by time.Duration) error {
-	if by < -maxSpan || by > maxSpan {
-		return fmt.Errorf("cannot jump by %s, but by up to %s", by, maxSpan)
+	if by < -trace.MaxSpan || by > trace.MaxSpan {
+		return fmt.Errorf("cannot jump by %s, but by up to %s", by, trace.MaxSpan)
 	}
-	if off := offset + by; off < -maxSpan || off > maxSpan {
-		return fmt.Errorf("would be off by %s, and can be by %s", off, maxSpan)
+	if off := offset + by; off < -trace.MaxSpan || off > trace.MaxSpan {
+		return fmt.Errorf("would be off by %s, and can be by %s", off, trace.MaxSpan)
 	}
 	return nil
 }
 
 // delaySpan checks how long something is to take.
 func delaySpan(d time.Duration) error {
-	if d < 0 || d > maxSpan {
-		return fmt.Errorf("a message cannot take %s: it can take 0s to %s", d, maxSpan)
+	if d < 0 || d > trace.MaxSpan {
+		return fmt.Errorf("a message cannot take %s: it can take 0s to %s", d, trace.MaxSpan)
 	}
 	return nil
 }
@@ -354,7 +355,7 @@ func (w *World) arm(client string, fate fate, note string) error {
 		return err
 	}
 	c.fate = fate
-	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired, Note: fmt.Sprintf(note, client)})
+	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, Note: fmt.Sprintf(note, client)})
 	return nil
 }
 
@@ -365,7 +366,7 @@ func (f Free) inject(w *World) error {
 	}
 	n := 0
 	for _, m := range w.sentMessages {
-		if m.client != c.index || !m.held {
+		if m.client != c.Index || !m.held {
 			continue
 		}
 		if n++; n == f.N {
@@ -391,7 +392,7 @@ func (f Duplicate) inject(w *World) error {
 	}
 	var last *message
 	for _, m := range w.sentMessages {
-		if m.client == c.index && m.executed != trace.None && m.failed == nil && !m.copy && (last == nil || m.executed > last.executed) {
+		if m.client == c.Index && m.executed != trace.None && m.failed == nil && !m.copy && (last == nil || m.executed > last.executed) {
 			last = m
 		}
 	}
@@ -511,8 +512,8 @@ func (w *World) onLink(client, node, what string, change func(*link)) error {
 	if err != nil {
 		return err
 	}
-	change(w.link(c.index, n.Index))
-	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.index, Node: n.Index, Ref: trace.None, Acq: c.acquired,
+	change(w.link(c.Index, n.Index))
+	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.Index, Node: n.Index, Ref: trace.None, Acq: c.Acquired,
 		Note: fmt.Sprintf("the link between %s and %s %s", client, node, what)})
 	return nil
 }
@@ -542,7 +543,7 @@ func (w *World) underWay(client string, reply bool) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m := w.inFlight(c.index, reply); m != nil {
+	if m := w.inFlight(c.Index, reply); m != nil {
 		return m, nil
 	}
 	return nil, fmt.Errorf("no %s of %s is under way", half(reply), client)

@@ -1,9 +1,10 @@
 package sim
 
 import (
-	"lockstep/sim/trace"
 	"slices"
 	"time"
+
+	"lockstep/sim/trace"
 )
 
 // losses follow what becomes of every acquisition's record on every server, so

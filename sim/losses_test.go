@@ -1,12 +1,13 @@
 package sim
 
 import (
-	"lockstep/sim/redis"
-	"lockstep/sim/trace"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // proofOf is the proof of the newest violation of that kind: who did what, in the
@@ -27,7 +28,7 @@ func proofOf(t *testing.T, w *World, code trace.Code) string {
 			if e.Node != trace.None {
 				name = w.nodes[e.Node].Name
 			} else {
-				name = w.clients[e.Client].name
+				name = w.clients[e.Client].Name
 			}
 			parts = append(parts, name+" "+e.Kind.String())
 		}

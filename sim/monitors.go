@@ -2,10 +2,11 @@ package sim
 
 import (
 	"fmt"
-	"lockstep/sim/trace"
 	"slices"
 	"strings"
 	"time"
+
+	"lockstep/sim/trace"
 )
 
 // monitors watch the events and report violations. Each looks at the state
@@ -121,7 +122,7 @@ func (m *monitors) after(e *trace.Event) {
 	m.relief(e)
 }
 
-func (m *monitors) name(client int) string { return m.w.clients[client].name }
+func (m *monitors) name(client int) string { return m.w.clients[client].Name }
 
 // doubleGrant: two clients' leases are live at one instant. Leases are half-open
 // intervals, [granted, ended), and a lease ends before anything else happens at
@@ -526,7 +527,7 @@ func (m *monitors) situation(e *trace.Event) string {
 	fmt.Fprintf(&b, "%d:", e.Client)
 	for i, c := range m.w.clients {
 		t := c.threads[0]
-		fmt.Fprintf(&b, "|c%d %v %v %v", i, m.s.Clients[i].Phase, t.op.kind, t.over)
+		fmt.Fprintf(&b, "|c%d %v %v %v", i, m.s.Clients[i].Phase, t.Op.Kind, t.Over)
 		if t.waiting {
 			fmt.Fprintf(&b, " %d", t.due-m.w.now)
 		}

@@ -408,7 +408,7 @@ func TestDeadlock(t *testing.T) {
 // TestStampOfAFastClock blocks for as long as the clock that wrote it is fast: the
 // probe waits ten years before it calls that for ever.
 func TestStampOfAFastClock(t *testing.T) {
-	for offset, want := range map[time.Duration]string{0: "BD", time.Hour: "BD", maxSpan: "BD"} {
+	for offset, want := range map[time.Duration]string{0: "BD", time.Hour: "BD", trace.MaxSpan: "BD"} {
 		cfg := config(t, "getset-equal", "A", "B")
 		cfg.Clients[0].Offset = offset
 		w := newWorld(t, cfg)

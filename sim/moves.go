@@ -3,11 +3,13 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"lockstep/sim/redis"
-	"lockstep/sim/trace"
 	"slices"
 	"strings"
 	"time"
+
+	"lockstep/sim/process"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // Set is a set of clients, by index.
@@ -56,7 +58,7 @@ func (w *World) Step(who Set) bool { return w.Steps(who, 1) == 1 && w.err == nil
 func (w *World) Steps(who Set, n int) int {
 	w.who, w.left = who, n
 	for w.proceed(); w.turn != nil; {
-		w.turn.run()
+		w.run(w.turn)
 	}
 	return n - w.left
 }
@@ -92,10 +94,7 @@ func (w *World) proceed() {
 // stepped is the end of a thread's step: it has announced its next operation, or is
 // over.
 func (w *World) stepped(t *thread) {
-	if w.puppet != nil {
-		return // whoever holds the strings is the world
-	}
-	if !t.over {
+	if !t.Over {
 		w.announce(t)
 	}
 	w.settle()
@@ -108,7 +107,7 @@ func (w *World) Ready(who Set) bool { return w.pick(who) != nil }
 // Wait lets time pass while no client acts. What the network and the nodes do by
 // themselves happens meanwhile.
 func (w *World) Wait(d time.Duration) {
-	if d <= 0 || w.err != nil || w.tooLate(w.now+min(d, endOfTime)) {
+	if d <= 0 || w.err != nil || w.tooLate(w.now+min(d, process.EndOfTime)) {
 		return
 	}
 	w.moves.add(Move{Wait: d})
@@ -188,7 +187,7 @@ func (w *World) Next() (time.Duration, bool) {
 	}
 	for _, c := range w.clients {
 		for _, t := range c.threads {
-			if t.waiting && !t.over && (!any || t.due < next) {
+			if t.waiting && !t.Over && (!any || t.due < next) {
 				next, any = t.due, true
 			}
 		}
@@ -212,7 +211,7 @@ func (w *World) alive(t *timer) bool {
 func (t *timer) subject() string {
 	switch t.kind {
 	case timerLapse:
-		return t.cl.name
+		return t.cl.Name
 	case timerReplicate, timerAck:
 		return fmt.Sprintf("%d>%d", t.copy.from, t.copy.to)
 	default:
@@ -236,20 +235,20 @@ func (w *World) advance(to time.Duration) {
 
 func (c *client) couldAct() bool {
 	return slices.ContainsFunc(c.threads, func(t *thread) bool {
-		return t.started && t.runnable() && !(c.hung && t.index == 0)
+		return t.Started && t.runnable() && !(c.hung && t.Index == 0)
 	})
 }
 
 func (w *World) hold(c *client) {
 	c.paused, c.pausedAt = true, w.now
-	w.emit(&trace.Event{Kind: trace.KindPause, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
+	w.emit(&trace.Event{Kind: trace.KindPause, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
 }
 
 // release is the end of a pause, at the client's next step.
 func (w *World) release(c *client) {
 	if c.paused {
 		c.paused = false
-		w.emit(&trace.Event{Kind: trace.KindResume, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired, By: w.now - c.pausedAt})
+		w.emit(&trace.Event{Kind: trace.KindResume, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, By: w.now - c.pausedAt})
 	}
 }
 
@@ -279,11 +278,11 @@ func (w *World) wake() (any bool) {
 	if w.now < w.soonest {
 		return false
 	}
-	w.soonest = endOfTime
+	w.soonest = process.EndOfTime
 	for _, c := range w.clients {
 		for _, t := range c.threads {
 			switch {
-			case !t.waiting || t.over:
+			case !t.waiting || t.Over:
 			case t.due <= w.now:
 				w.ready(t)
 				any = true
@@ -304,8 +303,8 @@ func (w *World) expire(n *redis.Node) {
 func (w *World) fire(t *timer) {
 	switch t.kind {
 	case timerLapse:
-		if w.state.Clients[t.cl.index].Lease.Live {
-			w.emit(&trace.Event{Kind: trace.KindLapse, Client: t.cl.index, Node: trace.None, Ref: trace.None, Acq: t.cl.acquired})
+		if w.state.Clients[t.cl.Index].Lease.Live {
+			w.emit(&trace.Event{Kind: trace.KindLapse, Client: t.cl.Index, Node: trace.None, Ref: trace.None, Acq: t.cl.Acquired})
 		}
 	case timerRequest:
 		w.arrive(t.msg)
@@ -352,7 +351,7 @@ func (w *World) Frozen(client int) bool { return w.clients[client].frozen }
 func (w *World) Stop() {
 	for _, c := range w.clients {
 		for _, t := range c.threads {
-			t.kill()
+			t.Kill()
 		}
 	}
 }

@@ -3,11 +3,13 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"time"
+
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/resp"
 	"lockstep/sim/trace"
-	"slices"
-	"time"
 )
 
 // message is one command on its way to a node, and then its reply on the way
@@ -112,7 +114,7 @@ func (w *World) send(m *message) {
 	}
 	if m.fate == hold {
 		m.held = true
-		w.network(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].name, trace.CommandText(m.args)))
+		w.network(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
 		return
 	}
 	w.timers.push(timer{at: w.now + l.request, kind: timerRequest, gen: m.gen, msg: m})
@@ -143,7 +145,7 @@ func (w *World) drop(m *message, what string) {
 	m.gen++
 	w.emit(&trace.Event{Kind: trace.KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
 		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args,
-		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].name, what, w.nodes[m.node].Name, trace.CommandText(m.args))})
+		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].Name, what, w.nodes[m.node].Name, trace.CommandText(m.args))})
 }
 
 // arrive is the end of a request's way.
@@ -220,7 +222,7 @@ func (w *World) refuse(m *message, why string) {
 	ev := m.event(trace.KindUnreachable)
 	ev.Note = why
 	m.executed = w.emit(&ev)
-	m.failed = errRefused(w.nodes[m.node])
+	m.failed = process.ErrRefused(w.nodes[m.node].Name)
 	w.returnReply(m)
 }
 
@@ -263,7 +265,7 @@ func (w *World) deliver(m *message) {
 		if !any {
 			return
 		}
-		if c.closed || c.client.crashed {
+		if c.Closed || c.client.crashed {
 			continue
 		}
 		c.inbox = append(c.inbox, next)

@@ -9,6 +9,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -62,16 +63,16 @@ func TestConstructorPanics(t *testing.T) {
 }
 
 // drive runs one client of a strategy until it ends or panics.
-func drive(t *testing.T, s strategies.Strategy) (p *Panic) {
+func drive(t *testing.T, s strategies.Strategy) (p *process.Panic) {
 	t.Helper()
 	cfg := Config{Strategy: s, Scenario: "x", Key: "lock", TTL: 1e9, Timeout: 1e9, Seed: 1,
-		Clients: []ClientConfig{{Name: "A", Rate: 1, Cycles: 1}}, Nodes: make([]redis.Config, 1)}
+		Clients: []process.Config{{Name: "A", Rate: 1, Cycles: 1}}, Nodes: make([]redis.Config, 1)}
 	w, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		p, _ = recover().(*Panic)
+		p, _ = recover().(*process.Panic)
 		if err := w.Close(); err != nil {
 			t.Error(err)
 		}

@@ -2,12 +2,13 @@ package sim
 
 import (
 	"fmt"
-	"lockstep/sim/redis"
-	"lockstep/sim/resp"
-	"lockstep/sim/trace"
 	"strconv"
 	"strings"
 	"time"
+
+	"lockstep/sim/redis"
+	"lockstep/sim/resp"
+	"lockstep/sim/trace"
 )
 
 // replication is a server's part in it. Replication is asynchronous: a write is
@@ -169,7 +170,7 @@ func (w *World) answerWait(m *message) {
 		m.conn.blocked = nil
 	}
 	w.answer(m, fmt.Sprintf(":%d\r\n", w.acks(n)))
-	if m.conn.closed || m.conn.client.crashed {
+	if m.conn.Closed || m.conn.client.crashed {
 		m.conn.ended = true // what it has sent since is not looked at any more
 	}
 	w.serve(m.conn)
@@ -234,8 +235,8 @@ func (f Failover) inject(w *World) error {
 	to.Replica = false
 	w.replication[to.Index] = replication{source: trace.None}
 	for _, c := range w.clients {
-		if indexOf(f.Stay, c.name) < 0 {
-			w.routes[c.index*len(w.primary)+addr] = to.Index
+		if indexOf(f.Stay, c.Name) < 0 {
+			w.routes[c.Index*len(w.primary)+addr] = to.Index
 		}
 	}
 	note := "is the master now, instead of " + old.Name

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -188,7 +189,7 @@ func TestResetToAnotherConfiguration(t *testing.T) {
 	other := plain
 	other.TTL, other.Latency, other.Timeout = 3*time.Second, 7*time.Millisecond, time.Second
 	other.Seed, other.Key, other.Workload, other.Resource, other.Cold = 7, "other", trace.Cache, Fenced, true
-	other.Clients = []ClientConfig{{Name: "A", Rate: 2, Offset: time.Hour, Cycles: 2}, {Name: "B", Rate: 0.5, Cycles: 1, Insist: time.Second}}
+	other.Clients = []process.Config{{Name: "A", Rate: 2, Offset: time.Hour, Cycles: 2}, {Name: "B", Rate: 0.5, Cycles: 1, Insist: time.Second}}
 	other.Nodes = []redis.Config{{Offset: time.Minute, Persistence: redis.PersistAlways}}
 	other.Strategy, _ = strategies.Get("incr-expire")
 

@@ -1,11 +1,12 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
-	"lockstep/sim/trace"
 	"slices"
 	"strings"
+
+	"lockstep/sim/process"
+	"lockstep/sim/trace"
 )
 
 // Resource is how the resource treats fencing tokens.
@@ -45,31 +46,29 @@ type store struct {
 	fence    int64
 }
 
-var errFenced = errors.New("fencing token is too old")
-
-func (s *store) access(w *World, t *thread, o *op) {
-	t.command++
-	e := trace.Event{Kind: trace.KindRead, Command: t.command, Ref: trace.None, Fence: o.fence}
-	looks := s.kind == Fenced || s.kind == FencedWrites && o.kind == opWrite
-	if looks && o.fence != 0 && o.fence < s.fence {
-		o.err = errFenced
-		e.Kind, e.Note = trace.KindReject, fmt.Sprintf("fence %d is older than %d", o.fence, s.fence)
+func (s *store) access(w *World, t *thread, o *process.Op) {
+	t.Command++
+	e := trace.Event{Kind: trace.KindRead, Command: t.Command, Ref: trace.None, Fence: o.Fence}
+	looks := s.kind == Fenced || s.kind == FencedWrites && o.Kind == process.OpWrite
+	if looks && o.Fence != 0 && o.Fence < s.fence {
+		o.Err = process.ErrFenced
+		e.Kind, e.Note = trace.KindReject, fmt.Sprintf("fence %d is older than %d", o.Fence, s.fence)
 		w.event(t, &e)
 		return
 	}
 	if looks {
-		s.fence = max(s.fence, o.fence)
+		s.fence = max(s.fence, o.Fence)
 	}
-	if o.kind == opWrite {
-		s.value = o.value
+	if o.Kind == process.OpWrite {
+		s.value = o.Value
 		s.version++
 		e.Kind = trace.KindWrite
 	}
-	o.value = s.value
-	if o.kind == opQuery {
-		o.value = s.database
+	o.Value = s.value
+	if o.Kind == process.OpQuery {
+		o.Value = s.database
 		e.Kind = trace.KindQuery
 	}
-	e.Value, e.Version = o.value, s.version
+	e.Value, e.Version = o.Value, s.version
 	w.event(t, &e)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -96,7 +97,7 @@ func (s Schedule) String() string {
 		"replicas=" + strconv.Itoa(c.Replicas),
 		"lag=" + c.Lag.String(),
 	}
-	if c.Tokens != UniqueTokens { // so rare that the others do without
+	if c.Tokens != process.UniqueTokens { // so rare that the others do without
 		words = append(words, "tokens="+c.Tokens.String())
 	}
 	names := make([]string, 0, len(c.Clients)+1)
@@ -244,7 +245,7 @@ func (p *scheduleParser) setting(word string) error {
 	case "cold":
 		c.Cold, err = boolOf(value)
 	case "tokens":
-		c.Tokens, err = ParseTokens(value)
+		c.Tokens, err = process.ParseTokens(value)
 	case "replicas":
 		c.Replicas, err = numberOf(value)
 	case "lag":
@@ -278,7 +279,7 @@ func (p *scheduleParser) actor(name, value string) error {
 		c.Nodes = append(c.Nodes, n)
 		return f.err
 	}
-	cl := ClientConfig{Name: name}
+	cl := process.Config{Name: name}
 	f.split(value, 10)
 	f.int(&cl.Cycles)
 	f.duration(&cl.Work)

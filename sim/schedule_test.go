@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -41,14 +42,14 @@ const allMoves = ",A:7,B:1,A+B:12,probe:1,A+probe:3,@1,:10s,crash/A,pause/A,resu
 
 // What the tokens are worth is in the text only if it isn't what it should be.
 func TestScheduleOfTokens(t *testing.T) {
-	for _, kind := range []Tokens{SameTokens, MangledTokens} {
+	for _, kind := range []process.Tokens{process.SameTokens, process.MangledTokens} {
 		text := strings.Replace(settings, "lag=5ms,", "lag=5ms,tokens="+kind.String()+",", 1) + allMoves
 		s := mustParse(t, text)
 		if s.Config.Tokens != kind || s.String() != text {
 			t.Errorf("it prints\n%s\nexpected\n%s", s.String(), text)
 		}
 	}
-	if kind := mustParse(t, settings+allMoves).Config.Tokens; kind != UniqueTokens {
+	if kind := mustParse(t, settings+allMoves).Config.Tokens; kind != process.UniqueTokens {
 		t.Errorf("tokens are %s although the schedule doesn't say so", kind)
 	}
 }
@@ -59,7 +60,7 @@ func TestScheduleOfEverything(t *testing.T) {
 		t.Errorf("it prints\n%s\nexpected\n%s", got, settings+allMoves)
 	}
 	c := s.Config
-	want := []ClientConfig{
+	want := []process.Config{
 		{Name: "A", Cycles: 2, Work: time.Second, Insist: 500 * time.Millisecond, Offset: -2 * time.Second, Rate: 1.5,
 			Extend: true, FailOpen: true, FallThrough: true},
 		{Name: "B", Cycles: 1, Rate: 1, Checks: true, Recheck: true},

@@ -1,6 +1,9 @@
 package sim
 
-import "lockstep/sim/trace"
+import (
+	"lockstep/sim/process"
+	"lockstep/sim/trace"
+)
 
 // Where is the point of its protocol at which a client stands.
 type Where struct {
@@ -17,16 +20,16 @@ type Where struct {
 func (w *World) Where(client int) Where {
 	c := w.clients[client]
 	t := c.threads[0]
-	at := Where{Phase: t.phase, Cycle: w.state.Clients[client].Cycle, Sent: t.command, Over: t.over || c.crashed}
-	if at.Over || !t.started {
+	at := Where{Phase: t.Phase, Cycle: w.state.Clients[client].Cycle, Sent: t.Command, Over: t.Over || c.crashed}
+	if at.Over || !t.Started {
 		return at
 	}
-	switch t.op.kind {
-	case opSend, opRead, opWrite, opQuery:
+	switch t.Op.Kind {
+	case process.OpSend, process.OpRead, process.OpWrite, process.OpQuery:
 		at.Sending = true
-	case opMark:
-		at.About = t.op.mark
-	case opReceive:
+	case process.OpMark:
+		at.About = t.Op.Mark
+	case process.OpReceive:
 		at.Landed = t.last != nil && t.last.executed != trace.None && !t.last.read && !t.last.noScript()
 	}
 	return at

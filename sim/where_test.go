@@ -2,9 +2,10 @@ package sim
 
 import (
 	"fmt"
-	"lockstep/sim/trace"
 	"strings"
 	"testing"
+
+	"lockstep/sim/trace"
 )
 
 // text is a position in a few words.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -90,28 +91,28 @@ func TestRecheck(t *testing.T) {
 // TestRefusedRebuilders: what a client does that is not to rebuild.
 func TestRefusedRebuilders(t *testing.T) {
 	for name, tc := range map[string]struct {
-		set  func(*ClientConfig)
+		set  func(*process.Config)
 		want string
 	}{
-		"it gives up": {func(*ClientConfig) {}, `
+		"it gives up": {func(*process.Config) {}, `
 			0.002 B reads the cache: nothing there
 			0.004 B is refused
 			0.004 B has finished`},
-		"it looks again": {func(c *ClientConfig) { c.Insist = 600 * time.Millisecond }, `
+		"it looks again": {func(c *process.Config) { c.Insist = 600 * time.Millisecond }, `
 			0.002 B reads the cache: nothing there
 			0.004 B is refused
 			0.604 B reads the cache: nothing there
 			0.606 B is refused
 			1.206 B reads the cache: version 1
 			1.206 B has finished`},
-		"it goes ahead": {func(c *ClientConfig) { c.FallThrough = true }, `
+		"it goes ahead": {func(c *process.Config) { c.FallThrough = true }, `
 			0.002 B reads the cache: nothing there
 			0.004 B is refused
 			0.004 B enters the critical section
 			0.004 B queries the database: version 1
 			1.004 B writes the cache: version 1
 			1.004 B has finished`},
-		"it goes ahead if the service is broken": {func(c *ClientConfig) { c.FailOpen = true }, `
+		"it goes ahead if the service is broken": {func(c *process.Config) { c.FailOpen = true }, `
 			0.002 B reads the cache: nothing there
 			0.004 B is refused
 			0.004 B has finished`},

@@ -1,19 +1,18 @@
 package sim
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/resp"
 	"lockstep/sim/trace"
-	"sync/atomic"
-	"time"
 )
 
-// Probe is the name of the extra client that every world has: it stands by
-// until the script is over, and then finds out whether the lock can still be had.
-const Probe = "probe"
+// Probe is the name of the extra client that every world has: see process.Probe.
+const Probe = process.Probe
 
 // MaxEvents is how many events a run may have. A script that reaches this bound, or
 // MaxTime, is told so; it never hangs.
@@ -25,6 +24,8 @@ const MaxEvents = 100_000
 // A World is not safe for concurrent use: one goroutine drives it.
 type World struct {
 	cfg         Config
+	runtime     *process.Runtime
+	settings    process.Settings
 	clients     []*client
 	nodes       []*redis.Node
 	replication []replication // by server
@@ -37,34 +38,28 @@ type World struct {
 	timers       timerQueue
 	soonest      time.Duration // no waiting thread is due before this
 	sentMessages []*message
-	words        map[string][]string // of commands, by what they are on the wire: see conn.parse
-	grantSent    []time.Duration     // when each client sent the command that last stored its record, or, as it knows, prolonged it
-	current      *thread             // whose code is running, if anybody's
-	who          Set                 // may act in the moves that are still to be made
-	left         int                 // how many those are
-	turn         *thread             // who goes on now, its operation having been performed
-	broken       *broken             // the world's own code has panicked, on the stack of a thread
+	grantSent    []time.Duration // when each client sent the command that last stored its record, or, as it knows, prolonged it
+	who          Set             // may act in the moves that are still to be made
+	left         int             // how many those are
+	turn         *thread         // who goes on now, its operation having been performed
+	broken       *broken         // the world's own code has panicked, on the stack of a thread
 	readySeq     uint64
 	draws        uint64
 
 	recording bool
-	guarded   bool // it is looked at who announces an operation, see Puppet.Guard
-	sources   sourceCache
 	events    int
 	trace     trace.Trace
 	state     *trace.State
 	monitors  monitors
 	moves     moves
-	stray     atomic.Pointer[Panic] // a goroutine that is no thread has touched the world
-	puppet    *Puppet               // whose strings this world holds, if it is for one
-	err       error                 // a bound was reached, or a node could not restart
+	err       error // a bound was reached, or a node could not restart
 }
 
 // New builds a world for runs with as many clients and nodes as cfg has. Reset
 // starts the first run.
 func New(cfg Config) (*World, error) {
-	hushGoRedis()
-	w := &World{sources: sourceCache{}, words: map[string][]string{}, cfg: cfg}
+	w := &World{cfg: cfg}
+	w.runtime = process.NewRuntime(host{w})
 	for i, name := range cfg.servers() {
 		n, err := redis.New(i, name)
 		if err != nil {
@@ -77,11 +72,11 @@ func New(cfg Config) (*World, error) {
 	w.routes = make([]int, (len(cfg.Clients)+1)*len(cfg.Nodes))
 	w.grantSent = make([]time.Duration, len(cfg.Clients)+1)
 	for i, c := range cfg.Clients {
-		w.clients = append(w.clients, newClient(w, i, c.Name))
+		w.clients = append(w.clients, w.newClient(i, c.Name))
 	}
-	w.clients = append(w.clients, newClient(w, len(cfg.Clients), Probe))
+	w.clients = append(w.clients, w.newClient(len(cfg.Clients), Probe))
 	for _, c := range w.clients {
-		if err := c.warm(); err != nil {
+		if err := c.Warm(); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
 	}
@@ -95,14 +90,15 @@ func (w *World) Reset(cfg Config, record bool) error {
 		return errors.New("sim: this world has other clients or nodes than the configuration")
 	}
 	w.Stop()
-	// The probe never insists: it asks once at a time.
-	probe := ClientConfig{Name: Probe, Rate: 1, Cycles: 1}
-	cfg.Clients = append(append([]ClientConfig(nil), cfg.Clients...), probe)
+	cfg.Clients = append(append([]process.Config(nil), cfg.Clients...), process.ProbeConfig())
 	w.cfg, w.recording, w.err = cfg, record, nil
 	w.now, w.readySeq, w.draws, w.events = 0, 0, 0, 0
-	w.current, w.turn, w.left, w.broken = nil, nil, 0, nil
+	w.turn, w.left, w.broken = nil, 0, nil
+	w.runtime.Reset()
+	w.runtime.Sources = record
+	w.settings = cfg.Settings()
 	w.timers.reset()
-	w.soonest = endOfTime
+	w.soonest = process.EndOfTime
 	w.sentMessages = w.sentMessages[:0] // those beyond are used again, see newMessage
 	clear(w.grantSent)
 	for i := range w.links {
@@ -111,17 +107,16 @@ func (w *World) Reset(cfg Config, record bool) error {
 	w.store = store{kind: cfg.Resource, database: cfg.Workload.Database()}
 	w.resetServers()
 	for _, c := range w.clients {
-		if err := c.mend(); err != nil {
+		if err := c.restore(); err != nil { // before anything is sent
 			return err
 		}
-		c.resetConns() // before anything is sent: an abandoned run may have left half a command behind
 	}
 	if err := w.warmScripts(); err != nil {
 		return err
 	}
 	w.resetTrace()
 	for i, c := range w.clients {
-		c.reset(&cfg.Clients[i])
+		c.reset(&w.settings, &w.cfg.Clients[i])
 		w.ready(c.threads[0])
 	}
 	return nil
@@ -133,12 +128,8 @@ func (w *World) warmScripts() error {
 	if w.cfg.Cold {
 		return nil
 	}
-	for _, script := range w.cfg.Strategy.Scripts {
-		for _, node := range w.clients[0].redis {
-			if err := script.Load(context.Background(), node).Err(); err != nil {
-				return fmt.Errorf("cannot load a script of %s: %w", w.cfg.Strategy.Name, err)
-			}
-		}
+	if err := w.clients[0].LoadScripts(w.cfg.Strategy.Scripts); err != nil {
+		return fmt.Errorf("cannot load a script of %s: %w", w.cfg.Strategy.Name, err)
 	}
 	return nil
 }
@@ -150,7 +141,7 @@ func (w *World) Fits(cfg Config) bool {
 		return false
 	}
 	for i, c := range cfg.Clients {
-		if w.clients[i].name != c.Name {
+		if w.clients[i].Name != c.Name {
 			return false
 		}
 	}
@@ -161,7 +152,7 @@ func (w *World) resetTrace() {
 	t := trace.Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.Key, TTL: w.cfg.TTL, Workload: w.cfg.Workload,
 		Counter: w.cfg.Strategy.Counter, Need: w.cfg.Strategy.Quorum()}
 	for _, c := range w.clients {
-		t.Clients = append(t.Clients, c.name)
+		t.Clients = append(t.Clients, c.Name)
 	}
 	for _, n := range w.nodes {
 		t.Nodes = append(t.Nodes, n.Name)
@@ -184,7 +175,7 @@ func (w *World) resetTrace() {
 func (w *World) Close() error {
 	var all error
 	for _, c := range w.clients {
-		all = errors.Join(all, c.close())
+		all = errors.Join(all, c.Close())
 	}
 	for _, n := range w.nodes {
 		n.Close()
@@ -204,7 +195,7 @@ func (w *World) State() *trace.State { return w.state }
 // Client finds a client by name.
 func (w *World) Client(name string) (int, bool) {
 	for i, c := range w.clients {
-		if c.name == name {
+		if c.Name == name {
 			return i, true
 		}
 	}
@@ -220,10 +211,6 @@ func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 // emit gives an event its place in the order, lets the monitors see it, and
 // records it. It returns its Seq.
 func (w *World) emit(e *trace.Event) int {
-	if w.puppet != nil {
-		w.puppet.tell(e)
-		return trace.None
-	}
 	w.events++
 	e.Seq, e.At = w.events, w.now
 	if w.events > MaxEvents && w.err == nil {
@@ -254,15 +241,12 @@ func (w *World) suspend(t *thread, until time.Duration) {
 	w.soonest = min(w.soonest, until)
 }
 
-// runnable reports whether the thread could take a step at this instant.
-func (t *thread) runnable() bool { return !t.over && !t.waiting }
-
 // announce looks at the operation that a thread has just announced: some have
 // to wait.
 func (w *World) announce(t *thread) {
-	switch o := &t.op; o.kind {
-	case opReceive:
-		c := o.conn
+	switch o := &t.Op; o.Kind {
+	case process.OpReceive:
+		c := lineOf(o.Conn)
 		c.reader = t
 		if len(c.inbox) > 0 {
 			w.ready(t)
@@ -273,9 +257,9 @@ func (w *World) announce(t *thread) {
 			patience = max(w.now, c.last.sentAt+w.cfg.Timeout)
 		}
 		w.suspend(t, patience)
-	case opSleep:
-		w.suspend(t, t.client.mono.after(w.now, o.d))
-		w.event(t, &trace.Event{Kind: trace.KindSleep, Ref: trace.None, By: o.d})
+	case process.OpSleep:
+		w.suspend(t, t.client.Mono.After(w.now, o.Sleep))
+		w.event(t, &trace.Event{Kind: trace.KindSleep, Ref: trace.None, By: o.Sleep})
 	default:
 		w.ready(t)
 	}
@@ -283,19 +267,19 @@ func (w *World) announce(t *thread) {
 
 // perform carries out a thread's operation.
 func (w *World) perform(t *thread) {
-	o := &t.op
-	switch o.kind {
-	case opSend:
+	o := &t.Op
+	switch o.Kind {
+	case process.OpSend:
 		w.performSend(t, o)
-	case opReceive:
+	case process.OpReceive:
 		w.performReceive(t, o)
-	case opClock:
+	case process.OpClock:
 		w.performClock(t, o)
-	case opSleep:
+	case process.OpSleep:
 		w.event(t, &trace.Event{Kind: trace.KindWake, Ref: trace.None})
-	case opRead, opWrite, opQuery:
+	case process.OpRead, process.OpWrite, process.OpQuery:
 		w.store.access(w, t, o)
-	case opMark:
+	case process.OpMark:
 		w.performMark(t, o)
 	}
 }
@@ -304,28 +288,28 @@ func (w *World) perform(t *thread) {
 // now, if any.
 func (w *World) event(t *thread, e *trace.Event) int {
 	e.Node = trace.None
-	if t.op.conn != nil {
-		e.Node = t.op.conn.node().Index
+	if t.Op.Conn != nil {
+		e.Node = lineOf(t.Op.Conn).node().Index
 	}
 	return w.eventAt(t, e)
 }
 
 // eventAt emits a thread's event whose Node is set already.
 func (w *World) eventAt(t *thread, e *trace.Event) int {
-	e.Client, e.Thread, e.Acq, e.Source = t.client.index, t.index, t.client.acquired, t.op.source
-	e.Phase, e.Cycle = t.phase, w.state.Clients[t.client.index].Cycle
+	e.Client, e.Thread, e.Acq, e.Source = t.client.Index, t.Index, t.client.Acquired, t.Op.Source
+	e.Phase, e.Cycle = t.Phase, w.state.Clients[t.client.Index].Cycle
 	return w.emit(e)
 }
 
-func (w *World) performSend(t *thread, o *op) {
-	t.command++
-	c := o.conn
+func (w *World) performSend(t *thread, o *process.Op) {
+	t.Command++
+	c := lineOf(o.Conn)
 	m := w.newMessage()
-	*m = message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node().Index,
-		acq: t.client.acquired, cycle: w.state.Clients[t.client.index].Cycle, command: t.command, phase: t.phase,
-		executed: trace.None, sentAt: w.now, epoch: c.node().Epoch, source: o.source}
+	*m = message{conn: c, args: o.Args, client: t.client.Index, thread: t.Index, node: c.node().Index,
+		acq: t.client.Acquired, cycle: w.state.Clients[t.client.Index].Cycle, command: t.Command, phase: t.Phase,
+		executed: trace.None, sentAt: w.now, epoch: c.node().Epoch, source: o.Source}
 	m.fate, t.client.fate = t.client.fate, arrives
-	m.sent = w.event(t, &trace.Event{Kind: trace.KindSend, Command: t.command, Ref: trace.None, Args: o.args})
+	m.sent = w.event(t, &trace.Event{Kind: trace.KindSend, Command: t.Command, Ref: trace.None, Args: o.Args})
 	c.last, t.last = m, m
 	w.send(m)
 }
@@ -337,15 +321,15 @@ func (w *World) performSend(t *thread, o *op) {
 // depends on its runtime. Here it is the reply, because that is the more
 // dangerous: a client that gives up holds no lock, and one that reads an old yes
 // believes in it.
-func (w *World) performReceive(t *thread, o *op) {
-	c := o.conn
+func (w *World) performReceive(t *thread, o *process.Op) {
+	c := lineOf(o.Conn)
 	c.reader = nil
 	if len(c.inbox) == 0 {
-		ev := trace.Event{Kind: trace.KindTimeout, Node: c.node().Index, Command: t.command, Ref: trace.None, By: w.cfg.Timeout}
+		ev := trace.Event{Kind: trace.KindTimeout, Node: c.node().Index, Command: t.Command, Ref: trace.None, By: w.cfg.Timeout}
 		if c.last != nil {
 			ev.Node, ev.Ref = c.last.node, c.last.sent
 		}
-		o.err = errTimeout(w.nodes[ev.Node])
+		o.Err = process.ErrTimeout(w.nodes[ev.Node].Name)
 		w.eventAt(t, &ev)
 		return
 	}
@@ -353,59 +337,49 @@ func (w *World) performReceive(t *thread, o *op) {
 	c.inbox = append(c.inbox[:0], c.inbox[1:]...)
 	m.read = true
 	if m.failed != nil {
-		o.err = m.failed
+		o.Err = m.failed
 		w.eventAt(t, &trace.Event{Kind: trace.KindDisconnect, Node: m.node, Command: m.command, Ref: m.executed})
 		return
 	}
-	o.reply = m.reply
+	o.Reply = m.reply
 	if m.noScript() {
-		t.command--
+		t.Command--
 	}
 	e := trace.Event{Kind: trace.KindReceive, Node: m.node, Command: m.command, Ref: m.executed}
 	if w.recording {
 		e.Reply = resp.Text(m.reply)
 	}
 	w.eventAt(t, &e)
-	if !m.prolonged || t.phase != trace.PhaseExtend {
+	if !m.prolonged || t.Phase != trace.PhaseExtend {
 		return
 	}
 	// A lease without a deadline of its own goes on from here, whichever thread
 	// has seen to it.
 	w.grantSent[m.client] = max(w.grantSent[m.client], m.sentAt)
-	if t.index > 0 {
-		t.client.renewed(t)
+	if t.Index > 0 && w.state.Clients[m.client].Lease.Believed {
+		t.client.Renew(t.Thread)
 	}
 }
 
-func (w *World) performClock(t *thread, o *op) {
-	note := "monotonic"
-	if o.wall {
-		note = "wall"
-		o.d = t.client.wall.read(w.now).Sub(trace.Epoch)
-		w.event(t, &trace.Event{Kind: trace.KindClock, Ref: trace.None, By: o.d + trace.Epoch.Sub(time.Unix(0, 0)), Note: note})
-		return
+func (w *World) performClock(t *thread, o *process.Op) {
+	e := trace.Event{Kind: trace.KindClock, Ref: trace.None, Note: "monotonic"}
+	if o.Wall {
+		o.Reading = t.client.Wall.Read(w.now).Sub(trace.Epoch)
+		e.By, e.Note = o.Reading+trace.Epoch.Sub(time.Unix(0, 0)), "wall"
+	} else {
+		o.Reading = t.client.Mono.Read(w.now)
+		e.By = o.Reading
 	}
-	o.d = t.client.mono.read(w.now)
-	w.event(t, &trace.Event{Kind: trace.KindClock, Ref: trace.None, By: o.d, Note: note})
+	w.event(t, &e)
 }
 
-func (w *World) performMark(t *thread, o *op) {
-	cycle := int(o.d)
-	switch o.mark {
-	case trace.KindAcquire:
-		t.phase, t.command = trace.PhaseAcquire, 0
-		t.client.acquired++
-	case trace.KindEnter:
-		t.phase, t.command = trace.PhaseWork, 0
-	case trace.KindLeave:
-		t.phase, t.command = trace.PhaseHold, 0
+func (w *World) performMark(t *thread, o *process.Op) {
+	e := t.TakeStep()
+	switch o.Mark {
 	case trace.KindExtend:
-		t.phase, t.command = trace.PhaseExtend, 0
-		cycle = w.state.Clients[t.client.index].Cycle
+		e.Cycle = w.state.Clients[t.client.Index].Cycle
 	case trace.KindRelease:
-		t.phase, t.command = trace.PhaseRelease, 0
 		t.client.leaseGen++
 	}
-	w.emit(&trace.Event{Kind: o.mark, Client: t.client.index, Thread: t.index, Node: trace.None, Ref: trace.None, Phase: t.phase,
-		Cycle: cycle, Acq: t.client.acquired})
+	w.emit(&e)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -28,7 +29,7 @@ func configOf(s strategies.Strategy, clients ...string) Config {
 	cfg := Config{Strategy: s, Scenario: "test", Key: "lock", TTL: 10 * time.Second, Retry: s.Retry, Timeout: s.Timeout,
 		Latency: time.Millisecond, Seed: 1, Replicas: s.Replicas}
 	for _, name := range clients {
-		cfg.Clients = append(cfg.Clients, ClientConfig{Name: name, Rate: 1, Cycles: 1, Work: time.Second})
+		cfg.Clients = append(cfg.Clients, process.Config{Name: name, Rate: 1, Cycles: 1, Work: time.Second})
 	}
 	for range s.Nodes {
 		cfg.Nodes = append(cfg.Nodes, redis.Config{})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -156,7 +157,7 @@ func (b *Bounds) Config() (sim.Config, error) {
 		cfg.Timeout = b.Timeout
 	}
 	for i := range b.Clients {
-		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: names[i], Rate: 1, Cycles: b.Cycles, Checks: b.Checks, Extend: b.Extend})
+		cfg.Clients = append(cfg.Clients, process.Config{Name: names[i], Rate: 1, Cycles: b.Cycles, Checks: b.Checks, Extend: b.Extend})
 	}
 	for range s.Nodes {
 		cfg.Nodes = append(cfg.Nodes, redis.Config{})

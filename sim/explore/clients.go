@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
 
@@ -40,7 +42,7 @@ type moment struct {
 
 // plan is a thread's next operation.
 type plan struct {
-	kind  sim.OpKind
+	kind  process.OpKind
 	over  bool
 	mark  trace.Kind
 	phase trace.Phase
@@ -126,7 +128,7 @@ type clients struct {
 
 // player is a puppet that stands at some moment.
 type player struct {
-	p    *sim.Puppet // nil until it is hired, by whoever has the player
+	p    *behaviour.Driver // nil until it is hired, by whoever has the player
 	at   uint32
 	base time.Duration // when the current cycle began, on the clock by which it is fed
 	last time.Duration
@@ -176,7 +178,7 @@ func (k *clients) close() error {
 func (k *clients) hire(pl *player, client int) (err error) {
 	defer k.alone()()
 	defer catch(&err)
-	pl.p, err = sim.NewPuppet(k.cfg, client)
+	pl.p, err = behaviour.NewDriver(k.cfg, client)
 	return err
 }
 
@@ -238,9 +240,9 @@ func (k *clients) blind(m *moment) bool {
 		}
 	}
 	switch p := &m.threads[0]; p.kind {
-	case sim.OpStart, sim.OpSend, sim.OpMark, sim.OpSleep:
+	case process.OpStart, process.OpSend, process.OpMark, process.OpSleep:
 		return !p.over
-	case sim.OpRead, sim.OpWrite:
+	case process.OpRead, process.OpWrite:
 		return !p.over && k.cfg.Resource == sim.Plain
 	}
 	return false
@@ -328,17 +330,17 @@ func (k *clients) ending(pl *player, m *moment) *freshKey {
 	m.fresh, m.over = false, false
 	others := false
 	for i := 1; i < pl.p.Threads(); i++ {
-		others = others || !pl.p.Op(i).Over
+		others = others || !pl.p.Operation(i).Over
 	}
-	main := pl.p.Op(0)
+	main := pl.p.Operation(0)
 	m.over = main.Over && !others
-	between := !others && main.Kind == sim.OpMark && main.Mark == trace.KindAcquire
+	between := !others && main.Kind == process.OpMark && main.Mark == trace.KindAcquire
 	if !m.over && (!between || k.remembers) {
 		return nil
 	}
 	tokens, draws := pl.p.Draws()
 	key := &freshKey{client: m.client, cycle: pl.p.Acquired(), over: m.over, tokens: tokens, draws: draws, fingerprint: pl.p.Fingerprint()}
-	pl.p.Forget()
+	pl.p.ForgetCycle()
 	pl.base = pl.last + time.Hour
 	m.fresh, m.phase, m.granted, m.believes, m.inside, m.given = true, trace.PhaseIdle, true, false, false, false
 	m.depth = 0 // it is the cycles that have to come to an end, whichever way there was the first
@@ -388,13 +390,13 @@ func (k *clients) describe(m *moment, pl *player) error {
 	}
 	m.count, m.threads, m.closed = uint8(n), [maxThreads]plan{}, 0
 	for i := range n {
-		op := pl.p.Op(i)
+		op := pl.p.Operation(i)
 		if op.Sleep%time.Millisecond != 0 {
 			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.name(m.client), op.Sleep)
 		}
 		pn := plan{kind: op.Kind, over: op.Over, mark: op.Mark, phase: op.Phase, wall: op.Wall,
 			conn: uint8(op.Conn), addr: uint8(op.Addr), sleep: int32(op.Sleep / time.Millisecond), fence: int32(op.Fence)}
-		if op.Kind == sim.OpSend && !op.Over {
+		if op.Kind == process.OpSend && !op.Over {
 			pn.cmd = k.commands.id(pack(op.Args))
 		}
 		m.threads[i] = pn
@@ -431,7 +433,7 @@ func unpack(s string) (args []string) {
 // feed lets a thread of a player go along an edge.
 func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
 	k.ran.Add(1)
-	seen := sim.Seen{}
+	seen := behaviour.Observation{}
 	switch e.seen.kind {
 	case sawReply:
 		seen.Reply = []byte(*k.replies.value(uint32(e.seen.value)))
@@ -448,7 +450,7 @@ func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
 		seen.Offset = time.Duration(e.seen.value) * time.Millisecond
 	}
 	var out []telling
-	for _, t := range pl.p.Feed(int(e.thread), seen) {
+	for _, t := range pl.p.Step(int(e.thread), seen) {
 		tl := telling{kind: t.Kind}
 		if t.Kind == trace.KindGranted || t.Kind == trace.KindExtended {
 			if rel := t.Deadline - pl.base; t.Deadline == trace.Never || t.Given {
@@ -541,7 +543,7 @@ func (k *clients) walk(pl *player, way []uint32) (n int, err error) {
 			return n, err
 		}
 		if m.fresh {
-			pl.p.Forget()
+			pl.p.ForgetCycle()
 			pl.base = pl.last + time.Hour
 		}
 		if err := k.faithful(pl, at); err != nil {
@@ -553,12 +555,12 @@ func (k *clients) walk(pl *player, way []uint32) (n int, err error) {
 
 // lineAt is the line of the lock's code at which a client stands after a way.
 func (k *clients) lineAt(pl *player, way []uint32) trace.Source {
-	pl.p.Watch(true)
-	defer pl.p.Watch(false)
+	pl.p.RecordSources(true)
+	defer pl.p.RecordSources(false)
 	if n, err := k.walk(pl, way); n < len(way) || err != nil && len(way) == 0 {
 		return trace.Source{} // it goes another way every time
 	}
-	return pl.p.Op(0).Source
+	return pl.p.Operation(0).Source
 }
 
 // recheck takes some of the histories, from all over the tree, once more. What a
@@ -670,12 +672,12 @@ func (k *clients) planText(p plan) string {
 	switch {
 	case p.over:
 		return "nothing"
-	case p.kind == sim.OpSend:
+	case p.kind == process.OpSend:
 		return trace.CommandText(unpack(*k.commands.value(p.cmd)))
-	case p.kind == sim.OpSleep:
+	case p.kind == process.OpSleep:
 		return "a sleep of " + trace.Duration(time.Duration(p.sleep)*time.Millisecond)
-	case p.kind == sim.OpMark:
+	case p.kind == process.OpMark:
 		return p.mark.String()
 	}
-	return [...]string{sim.OpStart: "its start", sim.OpReceive: "waiting for a reply", sim.OpClock: "a look at a clock", sim.OpRead: "a read", sim.OpWrite: "a write"}[p.kind]
+	return [...]string{process.OpStart: "its start", process.OpReceive: "waiting for a reply", process.OpClock: "a look at a clock", process.OpRead: "a read", process.OpWrite: "a write"}[p.kind]
 }

@@ -1,7 +1,7 @@
 package explore
 
 import (
-	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -53,7 +53,7 @@ func (x *explorer) ask() bool {
 		}
 		began = began || m.phase == trace.PhaseAcquire
 		x.one(i, t, goes)
-		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == sim.OpSleep && x.moment(i).phase == trace.PhaseIdle {
+		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == process.OpSleep && x.moment(i).phase == trace.PhaseIdle {
 			return x.moment(i).believes
 		}
 	}

@@ -5,7 +5,7 @@
 // A client's next operation is a function of what it has seen: clients share
 // nothing but Redis and the resource. So its life is a tree of moments, whose edges
 // are what it sees (a reply, a reading of a clock, that nobody answers), and its
-// real code is run once for each edge, as a [sim.Puppet] (clients.go). What a node
+// real code is run once for each edge, as a [behaviour.Driver] (clients.go). What a node
 // does is a function of its memory and the command, and Redis is asked once for
 // each such pair (servers.go). A search puts together what was seen: each of its
 // transitions was really executed, and nearly all are answered from a table.

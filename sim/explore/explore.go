@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -81,7 +82,7 @@ func (r *Result) Holds(c trace.Code) bool {
 // Run searches every schedule within the bounds. It ends early, with what it has
 // found so far, when ctx is done or a limit is reached. The error is of bounds that
 // make no sense, of a strategy that can't be searched (see [Nondeterminism]), of a
-// panic in its code ([sim.Panic]), or of the engine's disagreeing with the search,
+// panic in its code ([process.Panic]), or of the engine's disagreeing with the search,
 // which would be a bug.
 func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	defer catch(&err)
@@ -99,7 +100,7 @@ func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 func catch(err *error) {
 	switch v := recover().(type) {
 	case nil:
-	case *sim.Panic:
+	case *process.Panic:
 		*err = v
 	default:
 		panic(v)

@@ -3,7 +3,7 @@ package explore
 import (
 	"sync/atomic"
 
-	"lockstep/sim"
+	"lockstep/sim/process"
 )
 
 // glance is what has to be known of a client's state to list the choices that there
@@ -45,7 +45,7 @@ func (m *model) glance(c *client) glance {
 	now := m.k.at(c.moment)
 	g.over, g.inside, g.repeats, g.idles, g.due = now.over, now.inside, c.last != 0, m.idles(c), m.dueTo(c)
 	if t, any := m.next(c); any {
-		g.acts, g.sends = true, now.threads[t].kind == sim.OpSend
+		g.acts, g.sends = true, now.threads[t].kind == process.OpSend
 	}
 	return g
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
 
@@ -201,7 +202,7 @@ func (g *Guide) step(x *explorer, v sim.Move, next *move, found *codes) error {
 			continue
 		}
 		m := move{kind: acts, who: uint8(i)}
-		if t, _ := x.next(i); x.moment(i).threads[t].kind == sim.OpSend {
+		if t, _ := x.next(i); x.moment(i).threads[t].kind == process.OpSend {
 			m.kind, next.kind = next.kind, acts
 		}
 		kind := kinds

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
 
@@ -150,9 +151,9 @@ func (x *explorer) silent(i int) bool {
 	switch {
 	case p.over || c.waits[0]:
 		return false
-	case p.kind == sim.OpMark:
+	case p.kind == process.OpMark:
 		return p.mark == trace.KindAcquire
-	case p.kind != sim.OpReceive:
+	case p.kind != process.OpReceive:
 		return false
 	}
 	n := x.mailFor(c, p.conn)
@@ -172,7 +173,7 @@ func (x *explorer) silent(i int) bool {
 		return false
 	}
 	switch q := &next.threads[0]; q.kind {
-	case sim.OpSend, sim.OpClock, sim.OpRead, sim.OpWrite, sim.OpMark:
+	case process.OpSend, process.OpClock, process.OpRead, process.OpWrite, process.OpMark:
 		return !q.over
 	}
 	return false
@@ -197,13 +198,13 @@ func (x *explorer) one(i, t int, f fate) {
 	e := edge{from: c.moment, thread: uint8(t)}
 	var mail parcel
 	switch p.kind {
-	case sim.OpSend:
+	case process.OpSend:
 		x.send(i, t, p, f)
-	case sim.OpReceive:
+	case process.OpReceive:
 		mail = x.receive(c, p, &e)
-	case sim.OpClock:
+	case process.OpClock:
 		e.seen = x.look(c, p)
-	case sim.OpRead, sim.OpWrite:
+	case process.OpRead, process.OpWrite:
 		if !x.access(i, p) {
 			e.seen = sight{kind: sawRefusal}
 		}
@@ -248,12 +249,12 @@ func (x *explorer) arrive(i, t int, was *moment, a arrival) {
 func (x *explorer) announce(i, t int, p *plan) {
 	c := &x.s.clients[i]
 	switch p.kind {
-	case sim.OpReceive:
+	case process.OpReceive:
 		if x.mailFor(c, p.conn) < 0 {
 			c.waits[t], c.due[t], c.turn[t] = true, max(0, x.timeout-c.sent[t]), 0
 			return
 		}
-	case sim.OpSleep:
+	case process.OpSleep:
 		c.waits[t], c.due[t], c.turn[t] = true, p.sleep, 0
 		return
 	}
@@ -343,7 +344,7 @@ func (x *explorer) settle(i int) {
 	m := x.k.at(c.moment)
 	for t := range int(m.count) {
 		switch p := &m.threads[t]; {
-		case p.over || p.kind != sim.OpReceive:
+		case p.over || p.kind != process.OpReceive:
 			c.sent[t] = 0
 		}
 		if c.waits[t] && c.due[t] <= 0 {
@@ -500,7 +501,7 @@ func (x *explorer) ownership() {
 // let it pass.
 func (x *explorer) access(i int, p *plan) bool {
 	x.meets = true
-	c, write := &x.s.clients[i], p.kind == sim.OpWrite
+	c, write := &x.s.clients[i], p.kind == process.OpWrite
 	w := &x.s.world
 	looks := x.cfg.Resource == sim.Fenced || x.cfg.Resource == sim.FencedWrites && write
 	if looks && p.fence != 0 && p.fence < w.fence {
@@ -707,7 +708,7 @@ func (x *explorer) reply(l *letter, m parcel, lost bool) {
 	c.inbox = id
 	mo := x.moment(int(l.client))
 	for t := range int(mo.count) {
-		if p := &mo.threads[t]; !p.over && p.kind == sim.OpReceive && p.conn == l.conn {
+		if p := &mo.threads[t]; !p.over && p.kind == process.OpReceive && p.conn == l.conn {
 			c.queue(t)
 		}
 	}

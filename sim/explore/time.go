@@ -1,7 +1,7 @@
 package explore
 
 import (
-	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 )
 
@@ -107,7 +107,7 @@ func (m *model) idles(c *client) bool {
 	}
 	now := m.k.at(c.moment)
 	for t := range int(now.count) {
-		if p := &now.threads[t]; !p.over && !c.waits[t] && p.kind != sim.OpStart {
+		if p := &now.threads[t]; !p.over && !c.waits[t] && p.kind != process.OpStart {
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -106,7 +107,7 @@ func TestConstructorPanics(t *testing.T) {
 		}
 		b := Bounds{Strategy: s, Clients: 2, Cycles: 2, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1, ReplyLost: 1}}
 		_, err := Run(context.Background(), b, Options{Workers: workers})
-		var p *sim.Panic
+		var p *process.Panic
 		if !errors.As(err, &p) {
 			t.Errorf("%d workers: %v", workers, err)
 		}

@@ -9,3 +9,7 @@ var Epoch = time.Unix(1000, 0).UTC()
 // MaxTime is how long a run may last. No clock that a configuration allows overflows
 // within it.
 const MaxTime = 25 * 365 * 24 * time.Hour
+
+// MaxSpan is how long anything that a configuration or a fault states may take. It
+// keeps all arithmetic on instants far from overflow.
+const MaxSpan = 24 * 365 * time.Hour

@@ -21,6 +21,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -138,7 +139,7 @@ func replay(s strategies.Strategy, schedule string) (_ *trace.Trace, err error) 
 func caught(err *error) {
 	switch v := recover().(type) {
 	case nil:
-	case *sim.Panic:
+	case *process.Panic:
 		*err = v
 	default:
 		panic(v)

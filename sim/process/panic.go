@@ -1,10 +1,10 @@
-package sim
+package process
 
 import (
 	"fmt"
-	"lockstep/sim/trace"
 	"runtime"
-	"runtime/debug"
+
+	"lockstep/sim/trace"
 )
 
 // Panic is what the simulator panics with when a strategy's code has panicked: in
@@ -29,33 +29,13 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// broken is what is thrown when the world's own code has panicked on the stack of a
-// thread: with where that was, which is gone when it is thrown.
-type broken struct {
-	value any
-	stack []byte
-}
-
-func (b *broken) Error() string { return fmt.Sprintf("%v\n\n%s", b.value, b.stack) }
-
-// steppedHere is stepped, on a thread's stack. A panic of the world's must not come by
-// the lock's code, which may have a use for it: whoever drives the world gets it.
-func (w *World) steppedHere(t *thread) {
-	defer func() {
-		if v := recover(); v != nil {
-			w.broken, w.turn = &broken{v, debug.Stack()}, nil
-		}
-	}()
-	w.stepped(t)
-}
-
 // goexit is the value for code that ends its goroutine instead of returning.
 const goexit = "runtime.Goexit ends its thread (does it call FailNow, Fatal or require of a test?)"
 
 // guard runs a strategy's code. It hands panics on with their place, and makes one
 // of a Goexit: that would end, without a word, whoever drives the world. In a
 // client that is killed nothing matters any more, whatever deferred functions do.
-func (c *client) guard(dead *bool, run func()) {
+func (c *Client) guard(dead *bool, run func()) {
 	returned := false
 	defer func() {
 		v := recover()
@@ -66,9 +46,9 @@ func (c *client) guard(dead *bool, run func()) {
 			v = goexit
 		}
 		if _, already := v.(*Panic); !already {
-			v = &Panic{Client: c.name, Value: v, Source: callerSource(c.world.sources)}
+			v = &Panic{Client: c.Name, Value: v, Source: callerSource(c.rt.sources)}
 		}
-		c.world.current = nil
+		c.rt.current = nil
 		panic(v)
 	}()
 	run()

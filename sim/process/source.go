@@ -1,12 +1,13 @@
-package sim
+package process
 
 import (
-	"lockstep/sim/trace"
 	"path"
 	"reflect"
 	"runtime"
 	"strings"
 	"sync"
+
+	"lockstep/sim/trace"
 )
 
 // sourceCache remembers what a program counter stands for.

@@ -1,0 +1,2 @@
+// Package behaviour learns how clients and nodes behave, each piece once.
+package behaviour

@@ -1,0 +1,264 @@
+package behaviour
+
+import (
+	"fmt"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/sim/process"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
+)
+
+// Driver is one client of a configuration, apart from any world: the same code in the
+// same coroutines, which is told what it observes. What a client does next is a
+// function of what it has observed, because clients share nothing; a driver finds that
+// function out, one history at a time.
+//
+// A Driver is not safe for concurrent use.
+type Driver struct {
+	client   *process.Client
+	runtime  *process.Runtime
+	settings process.Settings
+	cfg      process.Config
+	addrs    []string
+	server   *redis.Node     // answers handshakes, which are the same at every address
+	conns    []*process.Conn // by the order in which they were first used
+	reports  []Report
+	lapsed   bool // the lease is over, if it has the deadline that the driver gives it
+}
+
+// Operation is a thread's next operation, as far as the search has a use for it.
+type Operation struct {
+	Kind  process.OpKind
+	Over  bool       // there is none: the thread has ended
+	Mark  trace.Kind // of OpMark: the step that it takes
+	Phase trace.Phase
+	Wall  bool          // of OpClock: which clock
+	Sleep time.Duration // of OpSleep
+	Conn  int           // of OpSend and OpReceive: the nth connection that it used, from 0
+	Addr  int           // and the node that this leads to
+	Args  []string      // of OpSend
+	Fence int64         // of OpRead and OpWrite
+
+	Source trace.Source // the line of code that it comes from, if that is recorded: see RecordSources
+}
+
+// Report is what a client let be known while it ran: the same as the event of that
+// kind. Deadline is a true instant, on the clock by which the driver is fed.
+type Report struct {
+	Kind     trace.Kind
+	Deadline time.Duration // of KindGranted and KindExtended; trace.Never is none
+	Given    bool          // the strategy exposes no deadline: the host gives it one
+	Fence    int64
+}
+
+// Observation is what a thread learns from its operation: nothing, unless said
+// otherwise.
+type Observation struct {
+	Now     time.Duration // of OpClock: the true instant at which it reads
+	Offset  time.Duration // of OpClock: how wrong its wall clock is by now
+	Reply   []byte        // of OpReceive
+	Timeout bool          // or its patience is over
+	Refused bool          // or the node is down; of OpRead and OpWrite: the fencing token is too old
+	Lapsed  bool          // of OpClock: if the lease has the deadline that the host gives it, that is past
+}
+
+// NewDriver makes a driver of a client of a configuration; the index after the last is
+// the probe's.
+func NewDriver(cfg sim.Config, index int) (*Driver, error) {
+	server, err := redis.New(0, "n1")
+	if err != nil {
+		return nil, err
+	}
+	server.Reset(redis.Config{})
+	d := &Driver{settings: cfg.Settings(), cfg: process.ProbeConfig(), server: server}
+	if index < len(cfg.Clients) {
+		d.cfg = cfg.Clients[index]
+	}
+	for i := range cfg.Nodes {
+		d.addrs = append(d.addrs, fmt.Sprintf("n%d", i+1))
+	}
+	d.runtime = process.NewRuntime(host{d})
+	if index < len(cfg.Clients) {
+		d.client = d.runtime.NewClient(index, d.cfg.Name, d.addrs, cfg.Strategy.Resends)
+	} else {
+		d.client = d.runtime.NewProbe(index, d.addrs, cfg.Strategy.Resends)
+	}
+	if err := d.client.Warm(); err != nil {
+		return nil, err
+	}
+	return d, d.Reset()
+}
+
+// Close ends it.
+func (d *Driver) Close() error {
+	d.server.Close()
+	return d.client.Close()
+}
+
+// Reset takes the client back to the beginning of its program.
+func (d *Driver) Reset() error {
+	for _, t := range d.client.Threads {
+		t.Kill()
+	}
+	if _, err := d.client.Restore(); err != nil {
+		return err
+	}
+	d.reports, d.conns = d.reports[:0], d.conns[:0]
+	d.lapsed = true
+	d.client.Reset(&d.settings, &d.cfg)
+	return nil
+}
+
+// RecordSources has operations that are announced from now on tell the line of code
+// that they come from. It takes time.
+func (d *Driver) RecordSources(on bool) { d.runtime.Sources = on }
+
+// Guard looks from now on whether it is one of the client's threads that announces an
+// operation: another goroutine's is a [process.Panic]. It takes time, too, and is for
+// operations that nobody has seen yet.
+func (d *Driver) Guard(on bool) { d.runtime.Guard = on }
+
+// Threads is how many there are, those that have ended included.
+func (d *Driver) Threads() int { return len(d.client.Threads) }
+
+// Operation is what a thread is about to do.
+func (d *Driver) Operation(thread int) Operation {
+	t := d.client.Threads[thread]
+	if t.Over {
+		return Operation{Over: true}
+	}
+	o := &t.Op
+	op := Operation{Kind: o.Kind, Mark: o.Mark, Phase: t.Phase, Wall: o.Wall, Sleep: o.Sleep, Args: o.Args, Fence: o.Fence, Source: o.Source}
+	if o.Conn != nil {
+		op.Conn, op.Addr = d.number(o.Conn), o.Conn.Addr
+	}
+	return op
+}
+
+// number is the connection's, in the order of first use: that doesn't depend on
+// what the library has kept from earlier runs.
+func (d *Driver) number(c *process.Conn) int {
+	for i, known := range d.conns {
+		if known == c {
+			return i
+		}
+	}
+	d.conns = append(d.conns, c)
+	return len(d.conns) - 1
+}
+
+// ForgetCycle numbers connections from 0 again, and drops threads that have ended:
+// between two cycles, when none is of any more interest.
+func (d *Driver) ForgetCycle() {
+	d.conns = d.conns[:0]
+	for _, t := range d.client.Threads[1:] {
+		if !t.Over {
+			return
+		}
+	}
+	clear(d.client.Threads[1:])
+	d.client.Threads = d.client.Threads[:1]
+}
+
+// Closed reports whether the client has closed its nth connection.
+func (d *Driver) Closed(n int) bool { return n < len(d.conns) && d.conns[n].Closed }
+
+// Acquired is how often the client has called Acquire.
+func (d *Driver) Acquired() int { return d.client.Acquired }
+
+// Draws is how many tokens the client has drawn, and how often it has asked for
+// randomness otherwise.
+func (d *Driver) Draws() (tokens, random int) { return d.client.Tokens, d.client.Draws }
+
+// Step lets a thread perform its operation, with what it observes, and run to the
+// next. It returns what the client let be known; the list is valid until the next call.
+func (d *Driver) Step(thread int, seen Observation) []Report {
+	t := d.client.Threads[thread]
+	o := &t.Op
+	d.reports = d.reports[:0]
+	if o.Conn != nil {
+		d.number(o.Conn)
+	}
+	switch o.Kind {
+	case process.OpSend:
+		t.Command++
+	case process.OpReceive:
+		d.receive(o, seen)
+	case process.OpClock:
+		d.lapsed = seen.Lapsed
+		o.Reading = d.client.Mono.Read(seen.Now)
+		if o.Wall {
+			d.client.Wall.Offset = seen.Offset
+			o.Reading = d.client.Wall.Read(seen.Now).Sub(trace.Epoch)
+		}
+	case process.OpRead, process.OpWrite:
+		t.Command++
+		if seen.Refused {
+			o.Err = process.ErrFenced
+		}
+	case process.OpMark:
+		e := t.TakeStep()
+		d.report(&e)
+	}
+	t.Resume()
+	return d.reports
+}
+
+func (d *Driver) receive(o *process.Op, seen Observation) {
+	switch server := d.addrs[o.Conn.Addr]; {
+	case seen.Timeout:
+		o.Err = process.ErrTimeout(server)
+	case seen.Refused:
+		o.Err = process.ErrRefused(server)
+	default:
+		o.Reply = append([]byte(nil), seen.Reply...)
+	}
+}
+
+func (d *Driver) report(e *trace.Event) {
+	d.reports = append(d.reports, Report{Kind: e.Kind, Deadline: e.By, Given: !d.client.ExposesDeadline(), Fence: e.Fence})
+}
+
+// host is the driver as client code knows it. Nothing goes on by itself: threads stop
+// at each operation until Step. What the search decides about time, deadlines and the
+// end of a run, it adds itself.
+type host struct{ d *Driver }
+
+var _ process.Host = host{}
+
+func (h host) Dial(*process.Conn) process.Line         { return &line{server: h.d.server} }
+func (host) Announced(*process.Thread) (goOn bool)     { return false }
+func (host) Started(*process.Thread)                   {}
+func (host) Ended(*process.Thread)                     {}
+func (h host) Tell(e *trace.Event)                     { h.d.report(e) }
+func (host) Drew()                                     {}
+func (host) GrantSent(int) time.Duration               { return 0 }
+func (h host) LeaseLive(int) bool                      { return !h.d.lapsed }
+func (host) AwaitLapse(*process.Client, time.Duration) {}
+func (host) NextArrival() (in time.Duration, any bool) { return 0, false }
+func (host) Obstructed() bool                          { return true } // a driver can't know, and asks once more
+func (host) Deadlocked()                               {}
+func (h host) Patience(refusals int) (wait time.Duration) {
+	if refusals > 1 {
+		return process.LastPatience
+	}
+	return h.d.settings.TTL
+}
+
+// line answers handshakes.
+type line struct {
+	server *redis.Node
+	peer   *redis.Peer
+}
+
+func (l *line) Reset() { l.peer = nil }
+
+func (l *line) Exchange(args []string) []byte {
+	if l.peer == nil {
+		l.peer = redis.NewPeer(l.server)
+	}
+	reply, _ := l.server.Execute(0, l.peer, args)
+	return reply
+}

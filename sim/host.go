@@ -1,0 +1,106 @@
+package sim
+
+import (
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"lockstep/sim/process"
+	"lockstep/sim/trace"
+)
+
+// host is the world as client code knows it.
+type host struct{ *World }
+
+var _ process.Host = host{}
+
+// Dial gives a new connection its end in the world.
+func (h host) Dial(c *process.Conn) process.Line {
+	client := h.clients[c.Client.Index]
+	line := &conn{Conn: c, world: h.World, client: client}
+	client.conns = append(client.conns, line)
+	return line
+}
+
+// Announced lets the world go on, on the stack of the thread that has stopped. A panic
+// of the world's own must not pass through the lock's code, which may recover from it:
+// it is thrown again where the world is driven.
+func (h host) Announced(t *process.Thread) (goOn bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			h.broken, h.turn = &broken{v, debug.Stack()}, nil
+			goOn = false
+		}
+	}()
+	h.stepped(h.thread(t))
+	return h.turn != nil && h.turn.Thread == t
+}
+
+// broken is what is thrown when the world's own code has panicked on the stack of a
+// thread: with where that was, which is gone when it is thrown.
+type broken struct {
+	value any
+	stack []byte
+}
+
+func (b *broken) Error() string { return fmt.Sprintf("%v\n\n%s", b.value, b.stack) }
+
+// Started puts a thread that client code has started into the queue.
+func (h host) Started(t *process.Thread) {
+	c := h.clients[t.Client.Index]
+	c.threads = append(c.threads, &thread{Thread: t, client: c})
+	h.ready(h.thread(t))
+}
+
+// Ended goes on after a thread's last step.
+func (h host) Ended(t *process.Thread) { h.stepped(h.thread(t)) }
+
+// Tell records what has become true.
+func (h host) Tell(e *trace.Event) { h.emit(e) }
+
+// Drew tells the monitors that what comes next needn't be what came the last time.
+func (h host) Drew() { h.monitors.drew() }
+
+// GrantSent is when the client sent the command that last stored its record, or, as it
+// knows, prolonged it.
+func (h host) GrantSent(client int) time.Duration { return h.grantSent[client] }
+
+// LeaseLive is what the state says.
+func (h host) LeaseLive(client int) bool { return h.state.Clients[client].Lease.Live }
+
+// AwaitLapse sets the timer for a lapse.
+func (h host) AwaitLapse(p *process.Client, at time.Duration) {
+	c := h.clients[p.Index]
+	c.leaseGen++
+	if at != trace.Never && at > h.now {
+		h.timers.push(timer{at: at, kind: timerLapse, gen: c.leaseGen, cl: c})
+	}
+}
+
+// NextArrival implements process.Referee.
+func (h host) NextArrival() (in time.Duration, any bool) {
+	next, any := h.arrival()
+	return next - h.now, any
+}
+
+// Obstructed implements process.Referee.
+func (h host) Obstructed() bool { return h.monitors.blocked.open }
+
+// Patience implements process.Referee.
+func (h host) Patience(refusals int) time.Duration { return h.patience(refusals) }
+
+// Deadlocked implements process.Referee.
+func (h host) Deadlocked() { h.monitors.deadlocked() }
+
+// thread is the world's of a process's thread.
+func (w *World) thread(t *process.Thread) *thread {
+	return w.clients[t.Client.Index].threads[t.Index]
+}
+
+// run lets the thread whose turn it is go on.
+func (w *World) run(t *thread) {
+	t.Resume()
+	if w.broken != nil {
+		panic(w.broken)
+	}
+}

@@ -1,0 +1,244 @@
+package process
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// Client is one simulated process: its clocks, its connections, one instance of
+// the strategy, and the program that uses it.
+type Client struct {
+	Index    int
+	Name     string
+	Wall     WallClock
+	Mono     MonoClock
+	Threads  []*Thread // the main thread first; those that have ended included
+	Acquired int       // how many times it has called Acquire
+	Tokens   int       // how many tokens it has drawn
+	Draws    int       // how many random numbers, other than for tokens
+
+	rt       *Runtime
+	addrs    []string
+	resends  int
+	program  func(*Thread)
+	settings *Settings
+	cfg      *Config
+	rng      *rand.Rand
+	redis    []*redis.Client
+	conns    []*Conn
+	lock     strategies.Lock
+	exposes  bool // its current lease has a deadline of the strategy's own
+}
+
+// NewClient makes a process whose go-redis knows the addresses, and sends a command
+// that was lost again up to resends times. Its program takes the lock as often as its
+// configuration says.
+func (rt *Runtime) NewClient(index int, name string, addrs []string, resends int) *Client {
+	c := &Client{Index: index, Name: name, rt: rt, addrs: addrs, resends: resends}
+	c.program = c.main
+	for addr := range addrs {
+		c.redis = append(c.redis, c.connect(addr))
+	}
+	c.Threads = []*Thread{{Client: c, Name: name}}
+	return c
+}
+
+// hushGoRedis keeps the library from printing to standard error, where it would
+// write across the player's screen. What it would say shows in the trace.
+var hushGoRedis = sync.OnceFunc(func() { redis.SetLogger(hush{}) })
+
+type hush struct{}
+
+func (hush) Printf(context.Context, string, ...any) {}
+
+// connect makes the client's go-redis for one address, with everything switched
+// off that would act by itself, or by the machine's clock.
+func (c *Client) connect(addr int) *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: c.addrs[addr],
+		// A dial never fails: that a node is down shows at the first command.
+		// go-redis would back off in real time otherwise.
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			return c.Dial(addr), nil
+		},
+		Protocol:                 2, // RESP3 would look for push messages between commands
+		MaxRetries:               maxRetries(c.resends),
+		MinRetryBackoff:          -1, // go-redis would back off in real time
+		DialerRetries:            1,
+		ReadTimeout:              -2, // timeouts are the connection's, in virtual time
+		WriteTimeout:             -2,
+		ReadBufferSize:           1024,
+		WriteBufferSize:          1024,
+		PoolSize:                 64, // connections that killed threads have kept must not be missed within a run
+		ConnMaxIdleTime:          -1,
+		DisableIdentity:          true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+}
+
+// maxRetries is the go-redis option of that name, in which 0 would mean the default.
+func maxRetries(resends int) int {
+	if resends == 0 {
+		return -1
+	}
+	return resends
+}
+
+// Dial opens a connection, as go-redis does through its Dialer.
+func (c *Client) Dial(addr int) *Conn {
+	conn := &Conn{Client: c, Addr: addr}
+	conn.Line = c.rt.host.Dial(conn)
+	c.conns = append(c.conns, conn)
+	return conn
+}
+
+// Warm opens the connections, so that no run has to.
+func (c *Client) Warm() error {
+	for _, r := range c.redis {
+		if err := r.Ping(context.Background()).Err(); err != nil {
+			return fmt.Errorf("cannot connect %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// LoadScripts puts scripts into every node's cache, as if they had been used before.
+func (c *Client) LoadScripts(scripts []*redis.Script) error {
+	for _, script := range scripts {
+		for _, node := range c.redis {
+			if err := script.Load(context.Background(), node).Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Restore makes an abandoned client ready for Reset: its connections are whole again,
+// and nothing is left on them of a command that was half written. It returns those
+// that are open.
+func (c *Client) Restore() ([]*Conn, error) {
+	if err := c.repairPool(); err != nil {
+		return nil, err
+	}
+	open := c.conns[:0]
+	for _, conn := range c.conns {
+		if !conn.Closed {
+			conn.reset()
+			open = append(open, conn)
+		}
+	}
+	clear(c.conns[len(open):])
+	c.conns = open
+	return open, nil
+}
+
+// repairPool replaces a go-redis client that misses a connection. A thread that is
+// killed while the library cleans up after itself (a transaction sends UNWATCH when it
+// is closed) never gives its connection back. In production its process would be gone.
+func (c *Client) repairPool() error {
+	for addr, r := range c.redis {
+		if !whole(r) {
+			if err := r.Close(); err != nil {
+				return err
+			}
+			c.redis[addr] = c.connect(addr)
+		}
+	}
+	return nil
+}
+
+// Whole reports whether no go-redis client misses a connection that a killed thread
+// has kept: see Restore.
+func (c *Client) Whole() bool {
+	return !slices.ContainsFunc(c.redis, func(r *redis.Client) bool { return !whole(r) })
+}
+
+func whole(r *redis.Client) bool {
+	s := r.PoolStats()
+	return s.TotalConns == s.IdleConns
+}
+
+// Reset begins a new run with a new instance of the lock. Its main thread has
+// announced that it starts. The client must have been restored.
+func (c *Client) Reset(s *Settings, cfg *Config) {
+	c.settings, c.cfg = s, cfg
+	c.Wall = WallClock{Offset: cfg.Offset, Rate: cfg.Rate}
+	// Different origins: a strategy that sends a monotonic reading to another
+	// process must not get away with it.
+	c.Mono = MonoClock{Origin: time.Duration(c.Index+1) * 100 * time.Second, Rate: cfg.Rate}
+	c.rng = rand.New(rand.NewPCG(s.Seed, uint64(c.Index)+1))
+	c.Tokens, c.Draws, c.Acquired = 0, 0, 0
+	retry := s.Retry
+	if c.Name == Probe {
+		retry = strategies.Retry{Tries: 1}
+	}
+	o := strategies.Options{TTL: s.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random, Go: c.spawn}
+	c.guard(new(bool), func() { c.lock = s.Strategy.New(c.redis, s.Key, o) })
+	clear(c.Threads[1:])
+	c.Threads = c.Threads[:1]
+	c.Threads[0].start(c.program)
+}
+
+// Lock is the client's instance of the lock.
+func (c *Client) Lock() strategies.Lock { return c.lock }
+
+// ExposesDeadline reports whether the client's current lease has a deadline of the
+// strategy's own; if not, the host has given it one.
+func (c *Client) ExposesDeadline() bool { return c.exposes }
+
+// spawn starts another thread of the process, as the go statement does.
+func (c *Client) spawn(run func()) {
+	t := &Thread{Client: c, Index: len(c.Threads), Name: fmt.Sprintf("%s/%d", c.Name, len(c.Threads)+1)}
+	t.start(func(*Thread) { run() })
+	t.Phase = trace.PhaseExtend
+	c.Threads = append(c.Threads, t)
+	c.rt.host.Started(t)
+}
+
+// Close ends all threads and connections.
+func (c *Client) Close() error {
+	var all error
+	for _, t := range c.Threads {
+		t.Kill()
+	}
+	for _, r := range c.redis {
+		all = errors.Join(all, r.Close())
+	}
+	return all
+}
+
+// token is unique per acquisition and says whose it is: in production it would
+// be random bytes, which nobody can follow on a screen.
+func (c *Client) token() string {
+	if c.settings.Tokens == SameTokens {
+		return sameToken
+	}
+	c.Tokens++
+	b := make([]byte, 0, 24)
+	b = append(b, c.Name...)
+	b = strconv.AppendInt(b, int64(c.Tokens), 10)
+	b = append(b, '-')
+	return string(hex.AppendEncode(b, binary.BigEndian.AppendUint16(nil, uint16(c.rng.Uint32()))))
+}
+
+func (c *Client) random(below time.Duration) time.Duration {
+	c.Draws++
+	c.rt.host.Drew()
+	return time.Duration(c.rng.Int64N(int64(below)))
+}

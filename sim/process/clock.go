@@ -1,0 +1,104 @@
+package process
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"lockstep/sim/trace"
+)
+
+// WallClock is a client's wall clock: it runs at a rate, is off by some offset,
+// and may be made to jump.
+type WallClock struct {
+	Offset time.Duration
+	Rate   float64
+}
+
+// Read is what the clock shows at a true instant.
+func (c *WallClock) Read(now time.Duration) time.Time {
+	return trace.Epoch.Add(scale(now, c.Rate) + c.Offset)
+}
+
+// MonoClock is a client's monotonic clock: it runs at the same rate as its wall
+// clock, for it is the same oscillator, and never jumps. Its origin differs from
+// client to client, so that code which compares two clients' readings shows.
+type MonoClock struct {
+	Origin time.Duration
+	Rate   float64
+}
+
+// Read is what the clock shows at a true instant: a span since its origin.
+func (c *MonoClock) Read(now time.Duration) time.Duration {
+	return c.Origin + scale(now, c.Rate)
+}
+
+// EndOfTime is later than any run lasts.
+const EndOfTime = trace.MaxTime + 1
+
+// When is the first true instant at which the clock reads at least reading, or
+// EndOfTime if that is sooner.
+func (c *MonoClock) When(reading time.Duration) time.Duration {
+	d := reading - c.Origin
+	if c.Rate == 1 {
+		return min(d, EndOfTime)
+	}
+	if float64(d)/c.Rate > float64(trace.MaxTime) {
+		return EndOfTime
+	}
+	at := time.Duration(float64(d) / c.Rate)
+	for at > 0 && scale(at-1, c.Rate) >= d {
+		at--
+	}
+	for scale(at, c.Rate) < d {
+		at++
+	}
+	return at
+}
+
+// After is the first true instant at which the clock has counted d since now. It
+// is not now plus the time that d takes: readings are whole nanoseconds, and
+// rounded twice a sleep would end late.
+func (c *MonoClock) After(now, d time.Duration) time.Duration {
+	reading := c.Read(now)
+	if d > math.MaxInt64-reading { // more than 29 years even for the fastest clock
+		return EndOfTime
+	}
+	return c.When(reading + d)
+}
+
+func scale(d time.Duration, rate float64) time.Duration {
+	if rate == 1 {
+		return d
+	}
+	return time.Duration(float64(d) * rate)
+}
+
+// clientClock is what a strategy sees of time.
+type clientClock struct{ c *Client }
+
+func (k clientClock) Now() time.Time {
+	return trace.Epoch.Add(k.thread().do(Op{Kind: OpClock, Wall: true}).Reading)
+}
+
+func (k clientClock) Monotonic() time.Duration {
+	return k.thread().do(Op{Kind: OpClock}).Reading
+}
+
+func (k clientClock) Sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if d > 0 {
+		k.thread().do(Op{Kind: OpSleep, Sleep: d})
+	}
+	return ctx.Err()
+}
+
+// thread is the one that is running: a strategy's code runs on no other.
+func (k clientClock) thread() *Thread {
+	if t := k.c.rt.current; t != nil && t.Client == k.c {
+		return t
+	}
+	panic("sim: " + k.c.Name + "'s clock was read from a goroutine that is not one of its threads")
+}

@@ -1,0 +1,59 @@
+package process
+
+import (
+	"context"
+	"time"
+
+	"lockstep/sim/trace"
+)
+
+// Probe is the name of the extra client that every world has: it stands by
+// until the script is over, and then finds out whether the lock can still be had.
+const Probe = "probe"
+
+// NewProbe makes the probe of a host: see Probe.
+func (rt *Runtime) NewProbe(index int, addrs []string, resends int) *Client {
+	c := rt.NewClient(index, Probe, addrs, resends)
+	c.program = c.probing
+	return c
+}
+
+// ProbeConfig is the probe's part of a run's configuration. It never insists: it asks
+// once at a time.
+func ProbeConfig() Config { return Config{Name: Probe, Rate: 1, Cycles: 1} }
+
+// LastPatience is how long the probe waits before it asks for the last time: by then
+// nothing in the world changes by itself any more, and stamps of any clock have passed.
+const LastPatience = 10 * 365 * 24 * time.Hour
+
+// probing is the probe's program. It asks at once; again whenever a request that was
+// still in flight has arrived; if it is refused, again when the host's patience is
+// over, and a last time if the lock may be obstructed by a record that may yet go. A
+// refusal after that is one for ever.
+func (c *Client) probing(t *Thread) {
+	ctx, host := context.Background(), c.rt.host
+	for try, refusals := 1, 0; ; try++ {
+		t.mark(trace.KindAcquire, try)
+		lease, err := c.lock.Acquire(ctx)
+		c.acquireReturned(t, try, lease, err)
+		if err == nil {
+			t.mark(trace.KindRelease, try)
+			c.releaseReturned(t, try, c.lock.Release(ctx, lease))
+		}
+		in, arrives := host.NextArrival()
+		switch {
+		case arrives:
+			t.do(Op{Kind: OpSleep, Sleep: in})
+			continue
+		case err == nil:
+		case refusals == 0 || refusals == 1 && host.Obstructed():
+			refusals++
+			t.do(Op{Kind: OpSleep, Sleep: host.Patience(refusals)})
+			continue
+		default:
+			host.Deadlocked()
+		}
+		t.note(trace.Event{Kind: trace.KindDone})
+		return
+	}
+}

@@ -1,0 +1,209 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// main is the program of every client: acquire, do the workload's job, release;
+// as often as its configuration says.
+func (c *Client) main(t *Thread) {
+	cfg, job := c.cfg, jobs[c.settings.Workload]
+	for cycle := 1; cycle <= cfg.Cycles; cycle++ {
+		job.begin(t, cycle)
+		for !c.attempt(t, cycle, job, cfg) && cfg.Insist > 0 {
+			t.do(Op{Kind: OpSleep, Sleep: cfg.Insist})
+		}
+	}
+	t.note(trace.Event{Kind: trace.KindDone, Cycle: cfg.Cycles})
+}
+
+// attempt asks for the lock once, and does the job if it may. It reports whether
+// there is nothing more to be done in this cycle.
+func (c *Client) attempt(t *Thread, cycle int, job job, cfg *Config) bool {
+	if job.served(t) {
+		return true
+	}
+	ctx := context.Background()
+	t.mark(trace.KindAcquire, cycle)
+	lease, err := c.lock.Acquire(ctx)
+	c.acquireReturned(t, cycle, lease, err)
+	switch {
+	case err == nil:
+	case cfg.goesAhead(err):
+		c.goAhead(t, cycle, job, cfg)
+		return true
+	default:
+		return false
+	}
+	t.mark(trace.KindEnter, cycle)
+	job.work(c, t, lease, cfg)
+	t.mark(trace.KindLeave, cycle)
+	t.mark(trace.KindRelease, cycle)
+	if c.settings.Tokens == MangledTokens {
+		lease.Token = mangled(lease.Token)
+	}
+	c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
+	return true
+}
+
+// goAhead is a caller that takes a broken lock service, or a lock that another
+// holds, for no reason to wait.
+func (c *Client) goAhead(t *Thread, cycle int, job job, cfg *Config) {
+	t.mark(trace.KindEnter, cycle)
+	job.work(c, t, &strategies.Lease{}, &Config{Work: cfg.Work})
+	t.mark(trace.KindLeave, cycle)
+	t.Phase = trace.PhaseIdle
+}
+
+// writeBack works, and writes what came of it to the resource, unless it finds
+// that it no longer may.
+func (c *Client) writeBack(t *Thread, lease *strategies.Lease, cfg *Config, value int64) {
+	if cfg.Work > 0 {
+		t.do(Op{Kind: OpSleep, Sleep: cfg.Work})
+	}
+	if cfg.Extend && !c.extend(t, lease) || c.over(lease, cfg) {
+		return
+	}
+	t.do(Op{Kind: OpWrite, Fence: lease.Fence, Value: value})
+}
+
+// over is the check of a careful caller: is my lease over, by my own clock? Where the
+// strategy exposes no deadline, the one that the lease was given counts, see granted.
+func (c *Client) over(lease *strategies.Lease, cfg *Config) bool {
+	if !cfg.Checks || lease.Deadline == 0 && c.settings.Strategy.NoTTL {
+		return false
+	}
+	now := clientClock{c}.Monotonic()
+	if lease.Deadline == 0 {
+		return !c.rt.host.LeaseLive(c.Index)
+	}
+	return now >= lease.Deadline
+}
+
+// extend prolongs the lease, if the strategy can. It reports whether the caller
+// may go on.
+func (c *Client) extend(t *Thread, lease *strategies.Lease) bool {
+	extender, can := c.lock.(strategies.Extender)
+	if !can {
+		return true
+	}
+	accesses := t.Command
+	t.mark(trace.KindExtend, 0)
+	err := extender.Extend(context.Background(), lease)
+	t.Phase, t.Command = trace.PhaseWork, accesses
+	if err != nil {
+		t.note(trace.Event{Kind: trace.KindExtendFailed, Note: errorText(err)})
+		return false
+	}
+	deadline := c.deadline(lease)
+	t.note(trace.Event{Kind: trace.KindExtended, By: deadline})
+	c.rt.host.AwaitLapse(c, deadline)
+	return true
+}
+
+func (c *Client) acquireReturned(t *Thread, cycle int, lease *strategies.Lease, err error) {
+	t.Phase, t.Command = trace.PhaseHold, 0
+	switch {
+	case errors.Is(err, strategies.ErrNotAcquired):
+		t.Phase = trace.PhaseIdle
+		t.note(trace.Event{Kind: trace.KindRefused, Cycle: cycle})
+	case err != nil:
+		t.Phase = trace.PhaseIdle
+		t.note(trace.Event{Kind: trace.KindFailed, Cycle: cycle, Note: errorText(err)})
+	default:
+		c.granted(t, cycle, lease)
+	}
+}
+
+// granted makes the lease live until the first of the events that end one, and
+// sets the timer for its lapse.
+//
+// A strategy that exposes no deadline is given one: its reading of the monotonic
+// clock when it sent the granting command, or the last that extended it, plus the
+// TTL.
+func (c *Client) granted(t *Thread, cycle int, lease *strategies.Lease) {
+	deadline := c.deadline(lease)
+	c.exposes = lease.Deadline != 0
+	t.note(trace.Event{Kind: trace.KindGranted, Cycle: cycle, By: deadline, Token: lease.Token, Fence: lease.Fence})
+	c.rt.host.AwaitLapse(c, deadline)
+}
+
+// Renew is for a host that knows that a command of a background thread has prolonged
+// the lease. Where the strategy exposes no deadline, the lease is now given one a TTL
+// after that command was sent, as at the grant.
+func (c *Client) Renew(t *Thread) {
+	if c.exposes {
+		return
+	}
+	deadline := c.deadline(&strategies.Lease{})
+	t.note(trace.Event{Kind: trace.KindExtended, By: deadline})
+	c.rt.host.AwaitLapse(c, deadline)
+}
+
+// reading is the lease's deadline on the client's monotonic clock; 0 is none.
+func (c *Client) reading(lease *strategies.Lease) time.Duration {
+	if lease.Deadline != 0 || c.settings.Strategy.NoTTL {
+		return lease.Deadline
+	}
+	return c.Mono.Read(c.rt.host.GrantSent(c.Index)) + c.settings.TTL
+}
+
+// deadline is the true instant at which the client's clock reads it, or Never.
+func (c *Client) deadline(lease *strategies.Lease) time.Duration {
+	reading := c.reading(lease)
+	if reading == 0 {
+		return trace.Never
+	}
+	return max(c.Mono.When(reading), 0)
+}
+
+func (c *Client) releaseReturned(t *Thread, cycle int, err error) {
+	t.Phase, t.Command = trace.PhaseIdle, 0
+	if err != nil {
+		t.note(trace.Event{Kind: trace.KindReleaseFailed, Cycle: cycle, Note: errorText(err)})
+		return
+	}
+	t.note(trace.Event{Kind: trace.KindReleased, Cycle: cycle})
+}
+
+// mark announces a step of the client's own: it happens when the schedule says so.
+func (t *Thread) mark(kind trace.Kind, cycle int) {
+	t.do(Op{Kind: OpMark, Mark: kind, Cycle: cycle})
+}
+
+// note records what just became true by the step before: no other thread can
+// come in between.
+func (t *Thread) note(e trace.Event) {
+	if t.dead {
+		return
+	}
+	e.Client, e.Thread, e.Node, e.Ref, e.Acq = t.Client.Index, t.Index, trace.None, trace.None, t.Client.Acquired
+	e.Phase = t.Phase
+	t.Client.rt.host.Tell(&e)
+}
+
+// TakeStep performs a thread's OpMark as far as it is the client's own: the phase in
+// which its next commands are, and which acquisition they belong to. The result is the
+// event that this is; of an extension it lacks the cycle.
+func (t *Thread) TakeStep() trace.Event {
+	switch t.Op.Mark {
+	case trace.KindAcquire:
+		t.Phase, t.Command = trace.PhaseAcquire, 0
+		t.Client.Acquired++
+	case trace.KindEnter:
+		t.Phase, t.Command = trace.PhaseWork, 0
+	case trace.KindLeave:
+		t.Phase, t.Command = trace.PhaseHold, 0
+	case trace.KindExtend:
+		t.Phase, t.Command = trace.PhaseExtend, 0
+	case trace.KindRelease:
+		t.Phase, t.Command = trace.PhaseRelease, 0
+	}
+	return trace.Event{Kind: t.Op.Mark, Client: t.Client.Index, Thread: t.Index, Node: trace.None, Ref: trace.None, Phase: t.Phase,
+		Cycle: t.Op.Cycle, Acq: t.Client.Acquired}
+}

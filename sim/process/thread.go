@@ -1,0 +1,163 @@
+package process
+
+import (
+	"errors"
+	"iter"
+	"runtime"
+	"time"
+
+	"lockstep/sim/trace"
+)
+
+// Thread is one of a client's threads: a coroutine that runs ordinary code and stops
+// at every point at which it observes or affects the world. There it announces its
+// next operation; the host performs it when the schedule says so, and hands the
+// result back. Between the two the host goes on, for as long as it likes, on the stack
+// of the thread that has stopped.
+//
+// Invariant: a thread that is Over never runs again, and one that is not Started has
+// no stack yet: its Op is of kind OpStart.
+type Thread struct {
+	Client  *Client
+	Index   int // within the client; 0 is the main thread
+	Name    string
+	Op      Op // what it has announced, and what came of it
+	Started bool
+	Over    bool // its function has returned, or it was killed
+	Phase   trace.Phase
+	Command int // how many commands it has sent, or accesses made, in this phase
+
+	resume func() (struct{}, bool)
+	cancel func()
+	yield  func(struct{}) bool
+	dead   bool // unwinding: nothing it does may leave a trace
+}
+
+// OpKind says what a thread is about to do.
+type OpKind uint8
+
+// The kinds of operation. Their names say what the thread will have done when it goes
+// on.
+const (
+	OpStart   OpKind = iota // runs its first line
+	OpSend                  // sends a command
+	OpReceive               // reads a reply, or gives up
+	OpClock                 // reads one of its client's clocks
+	OpSleep
+	OpRead  // reads the resource
+	OpWrite // writes it
+	OpQuery // queries the database behind the resource
+	OpMark  // takes a step of its own program: calls Acquire, enters, leaves, releases
+)
+
+// Op is what a thread is about to do, and what came of it. The host fills in Err and,
+// by kind, Reply, Reading or Value.
+type Op struct {
+	Kind  OpKind
+	Mark  trace.Kind // of OpMark
+	Wall  bool       // of OpClock: the wall clock, not the monotonic one
+	Conn  *Conn      // of OpSend and OpReceive
+	Args  []string   // of OpSend
+	Sleep time.Duration
+	Cycle int   // of OpMark: which round of the client's program
+	Value int64 // of OpWrite what is written; of OpRead and OpQuery what was found
+	Fence int64 // of an access to the resource: the fencing token that is sent along
+
+	Err     error
+	Reply   []byte
+	Reading time.Duration // of OpClock; of the wall clock since trace.Epoch
+	Source  trace.Source  // the line of code, if the runtime records that
+}
+
+func (t *Thread) start(main func(*Thread)) {
+	t.resume, t.cancel = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
+		growStack(t.Index)
+		t.Client.guard(&t.dead, func() { main(t) })
+	})
+	t.Op = Op{Kind: OpStart}
+	t.Started, t.dead, t.Over = false, false, false
+	t.Phase, t.Command = trace.PhaseIdle, 0
+}
+
+// growStack makes room at once for how deep go-redis goes. Otherwise the stack of
+// each new thread is moved three times on the way there.
+//
+//go:noinline
+func growStack(i int) byte {
+	var room [12 << 10]byte
+	return room[i] // or there would be no room
+}
+
+// do announces an operation and waits for its turn. It is called on the
+// thread's own stack, deep inside go-redis.
+//
+// In a thread that has been killed it doesn't return: runtime.Goexit unwinds the
+// stack, and deferred functions that touch the world meet the same end, so a
+// crash leaves no event whatever the strategy defers. (A panic could be
+// recovered by the strategy; Goexit cannot.)
+func (t *Thread) do(o Op) *Op {
+	if t.dead {
+		runtime.Goexit()
+	}
+	rt := t.Client.rt
+	if rt.Guard && !onCoroutine() {
+		rt.stray.CompareAndSwap(nil, &Panic{Client: t.Client.Name, Value: strayed, Source: callerSource(rt.sources)})
+		return &Op{Err: errors.New(strayed)}
+	}
+	if rt.Sources {
+		if sent := &t.Op; o.Kind == OpReceive && sent.Kind == OpSend && sent.Conn == o.Conn {
+			o.Source = sent.Source // the call that sent the command waits for the reply, and to look for it takes long
+		} else {
+			o.Source = callerSource(rt.sources)
+		}
+	}
+	t.Op = o
+	rt.current = nil
+	if !rt.host.Announced(t) && !t.yield(struct{}{}) {
+		t.dead = true
+		runtime.Goexit()
+	}
+	rt.current = t
+	return &t.Op
+}
+
+// Resume runs the thread's code until it has announced an operation and the host has
+// let it stop, or until it returns. It panics if the code does: see [Panic].
+func (t *Thread) Resume() {
+	rt := t.Client.rt
+	rt.current, t.Started = t, true
+	_, more := t.resume()
+	rt.current = nil
+	if p := rt.stray.Swap(nil); p != nil {
+		panic(p)
+	}
+	if !more {
+		t.Over = true
+		rt.host.Ended(t)
+	}
+}
+
+// Kill ends the thread where it stands: nothing that it does any more leaves a trace.
+// Unwinding happens on a goroutine of its own because iter.Pull hands a Goexit on to
+// its caller.
+func (t *Thread) Kill() {
+	if t.Over || t.cancel == nil {
+		return
+	}
+	t.Over = true
+	if !t.Started {
+		t.cancel() // there is no stack to unwind
+		return
+	}
+	rt := t.Client.rt
+	before := rt.current
+	rt.current = t
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t.cancel()
+	}()
+	<-done
+	rt.current = before
+}
