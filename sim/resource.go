@@ -24,6 +24,7 @@ const (
 
 var resourceNames = [...]string{"plain", "fenced", "fenced-writes"}
 
+// String is the resource as configurations and schedules write it.
 func (r Resource) String() string { return resourceNames[r] }
 
 // ParseResource is the inverse of String.

@@ -15,6 +15,7 @@ type Panic struct {
 	Source trace.Source
 }
 
+// Error names the client, the line and what the code panicked with.
 func (p *Panic) Error() string {
 	where := ""
 	if p.Source.File != "" {

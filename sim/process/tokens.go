@@ -23,6 +23,7 @@ const (
 
 var tokensNames = [...]string{"unique", "same", "mangled"}
 
+// String is the word that schedules use.
 func (t Tokens) String() string { return tokensNames[t] }
 
 // ParseTokens is the inverse of String.

@@ -31,6 +31,7 @@ const (
 
 var persistenceNames = [...]string{"none", "everysec", "always"}
 
+// String is the policy as ParsePersistence reads it.
 func (p Persistence) String() string { return persistenceNames[p] }
 
 // ParsePersistence finds a policy by its name in redis.conf; "none" is no
@@ -52,33 +53,38 @@ func ParsePersistence(s string) (Persistence, error) {
 // zeroth millisecond and is invisible to PTTL (that grace is given at the latest
 // when the TTL is next looked at), and mends the commands that miniredis has wrong:
 // see mend.
+//
+// Invariant: after every method known is what miniredis holds, sorted by key, and
+// NextExpiry the first instant at which one of these keys is gone.
 type Node struct {
-	Index   int
-	Name    string
+	Index       int           // among all servers of its world
+	Name        string        // n1, or n1r2 for the second replica of n1
+	Offset      time.Duration // its clock minus true time
+	Persistence Persistence
+	Up          bool
+	Epoch       int           // counts restarts: connections of an older epoch have lost their server-side state
+	NextExpiry  time.Duration // true instant, or trace.Never
+	Replica     bool          // it refuses writes; the world decides that
+
 	redis   *miniredis.Miniredis
 	data    *miniredis.RedisDB // its database 0, which only SWAPDB makes another
-	Offset  time.Duration      // its clock minus true time
-	Up      bool
-	Epoch   int   // counts restarts: connections of an older epoch have lost their server-side state
-	millis  int64 // the node's clock, in milliseconds since Epoch, as miniredis last heard of it
-	counted int64 // up to which of these milliseconds miniredis's TTLs are counted down; see blind
+	millis  int64              // the node's clock, in milliseconds since trace.Epoch, as miniredis last heard of it
+	counted int64              // up to which of these milliseconds miniredis's TTLs are counted down
 
-	known       []stored // what it held after the last event, by key
-	spare       []stored // the other half of a double buffer
-	scratch     []trace.Change
-	blank       []trace.Record // made many at a time
-	NextExpiry  time.Duration  // true instant, or Never
-	Persistence Persistence
-	disk        []stored   // what a restart brings back
-	journal     []snapshot // not yet fsynced states, under everysec
-	side        *Peer      // for the node's own questions to its miniredis
-	asking      *Peer      // whose command it executes, or executed last
-	beneath     *Peer      // for the commands of which mend puts another together
-	stores      string     // the key under which the command stores a value
-	plain       plainSet   // the command, if it is one
-	ungraced    string     // the key whose TTL miniredis holds without its grace, if any; see giveGrace
-	scripts     scripts
-	Replica     bool // it refuses writes
+	known   []stored // what it held after the last event, by key
+	spare   []stored // the other half of a double buffer
+	scratch []trace.Change
+	blank   []trace.Record // made many at a time
+	disk    []stored       // what a restart brings back
+	journal []snapshot     // not yet fsynced states, under everysec
+
+	side     *Peer    // for the node's own questions to its miniredis
+	asking   *Peer    // whose command it executes, or executed last
+	beneath  *Peer    // for the commands of which override puts another together
+	stores   string   // the key under which the command stores a value
+	plain    plainSet // the command, if it is one
+	ungraced string   // the key whose TTL miniredis holds without its grace, if any; see giveGrace
+	scripts  scripts
 }
 
 // immortal is the when of a key that has no expiry. Never won't do: a clock may
@@ -136,12 +142,15 @@ func (p *Peer) follow(command string) {
 	}
 }
 
+// NewPeer makes the server's end of a new connection.
 func NewPeer(n *Node) *Peer {
 	p := &Peer{Node: n, Epoch: n.Epoch}
 	p.conn = server.NewPeer(bufio.NewWriterSize(&p.out, 512))
 	return p
 }
 
+// New makes a server; its index is among all servers of its world. Reset gives it a
+// configuration.
 func New(index int, name string) (*Node, error) {
 	n := &Node{Index: index, Name: name, redis: miniredis.NewMiniRedis()}
 	n.data = n.redis.DB(0)
@@ -160,6 +169,7 @@ func New(index int, name string) (*Node, error) {
 	return n, nil
 }
 
+// Close ends the server.
 func (n *Node) Close() { n.redis.Close() }
 
 // Reset empties the node for a new run.

@@ -31,6 +31,7 @@ var codes = [...]struct{ short, name, meaning string }{
 	BD:  {"BD", "bounded blocking", "nobody alive held the lock, and yet it could not be acquired for a time"},
 }
 
+// String is the code's short name, such as DG.
 func (c Code) String() string { return codes[c].short }
 
 // Name is the violation in two or three words.

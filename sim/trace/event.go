@@ -76,21 +76,10 @@ const (
 	KindUp
 	KindNetwork // a link was cut, healed, slowed; a message delayed or duplicated
 	KindStop    // the run is over for a client: it does nothing more, nobody crashed it
+
+	// Kinds is how many there are, KindNone included.
+	Kinds = int(KindStop) + 1
 )
-
-var kindNames = [...]string{
-	KindNone: "none", KindWant: "want", KindAcquire: "acquire", KindGranted: "granted", KindRefused: "refused", KindFailed: "failed",
-	KindEnter: "enter", KindLeave: "leave", KindRelease: "release", KindReleased: "released",
-	KindReleaseFailed: "release-failed", KindExtend: "extend", KindExtended: "extended",
-	KindExtendFailed: "extend-failed", KindDone: "done", KindLapse: "lapse", KindSend: "send",
-	KindExecute: "execute", KindReceive: "receive", KindTimeout: "timeout", KindUnreachable: "unreachable",
-	KindDisconnect: "disconnect", KindLost: "lost", KindClock: "clock", KindSleep: "sleep", KindWake: "wake",
-	KindRead: "read", KindWrite: "write", KindQuery: "query", KindReject: "reject", KindUpdate: "update", KindExpire: "expire", KindEvict: "evict", KindFlush: "script-flush", KindReplicate: "replicate", KindSync: "sync", KindFailover: "failover", KindPause: "pause",
-	KindResume: "resume", KindCrash: "crash", KindHang: "hang", KindThreadEnd: "thread-end", KindWallStep: "clock-step", KindNodeStep: "node-clock-step",
-	KindDown: "down", KindUp: "up", KindNetwork: "network", KindStop: "stop",
-}
-
-func (k Kind) String() string { return kindNames[k] }
 
 // Phase is where a client is in its protocol. Scripts steer by it, because it
 // means the same under every strategy.
@@ -108,6 +97,7 @@ const (
 
 var phaseNames = [...]string{"idle", "acquire", "hold", "work", "release", "extend"}
 
+// String is the phase as scripts write it.
 func (p Phase) String() string { return phaseNames[p] }
 
 // Never is the expiry of a record that does not expire.

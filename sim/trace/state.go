@@ -114,6 +114,7 @@ func newState(key string, counter bool, workload Workload, clients, nodes, maste
 	return s
 }
 
+// Reset takes the state back to before the first event.
 func (s *State) Reset() {
 	s.At = 0
 	for i := range s.Clients {

@@ -25,6 +25,7 @@ const (
 
 var workloadNames = [...]string{"counter", "cache"}
 
+// String is the workload as configurations and schedules write it.
 func (w Workload) String() string { return workloadNames[w] }
 
 // ParseWorkload is the inverse of String.

@@ -1,0 +1,153 @@
+package trace
+
+import "fmt"
+
+// actor is who an event is of.
+type actor uint8
+
+const (
+	byClient actor = iota
+	byNode
+	byNet   // the network, which loses and delays
+	byStore // the resource
+)
+
+// kinds is the one table of the kinds of event: the word that traces, JSON and the
+// terminal interface use, who does it, and what happened in words. (Which mark stands
+// for it in a timeline is a table by kind, too: see package timeline.)
+var kinds = [...]struct {
+	name string
+	by   actor
+	text func(*Trace, *Event) string
+}{
+	KindNone: {"none", byClient, says("")},
+
+	KindWant:          {"want", byClient, says("wants what is cached")},
+	KindAcquire:       {"acquire", byClient, says("wants the lock")},
+	KindGranted:       {"granted", byClient, grantedText},
+	KindRefused:       {"refused", byClient, says("is refused")},
+	KindFailed:        {"failed", byClient, saysNote("gives up: ")},
+	KindEnter:         {"enter", byClient, says("enters the critical section")},
+	KindLeave:         {"leave", byClient, says("leaves the critical section")},
+	KindRelease:       {"release", byClient, says("releases")},
+	KindReleased:      {"released", byClient, says("is done releasing")},
+	KindReleaseFailed: {"release-failed", byClient, saysNote("release failed: ")},
+	KindExtend:        {"extend", byClient, says("extends")},
+	KindExtended:      {"extended", byClient, func(_ *Trace, e *Event) string { return "extended, lease until " + Instant(e.By) }},
+	KindExtendFailed:  {"extend-failed", byClient, saysNote("extension failed: ")},
+	KindDone:          {"done", byClient, says("has finished")},
+	KindLapse:         {"lapse", byClient, says("lease lapses: its own clock reads the deadline")},
+
+	KindSend: {"send", byClient, func(t *Trace, e *Event) string { return "-> " + t.Nodes[e.Node] + "  " + CommandText(e.Args) }},
+	KindExecute: {"execute", byNode, func(t *Trace, e *Event) string {
+		return t.Clients[e.Client] + ": " + CommandText(e.Args) + " = " + e.Reply + t.changesText(e)
+	}},
+	KindReceive: {"receive", byClient, func(t *Trace, e *Event) string { return "<- " + t.Nodes[e.Node] + "  " + e.Reply }},
+	KindTimeout: {"timeout", byClient, func(t *Trace, e *Event) string {
+		return fmt.Sprintf("no reply from %s in %s: timeout", t.Nodes[e.Node], Duration(e.By))
+	}},
+	KindUnreachable: {"unreachable", byNode, unreachableText},
+	KindDisconnect:  {"disconnect", byClient, func(t *Trace, e *Event) string { return fmt.Sprintf("<- %s  connection refused", t.Nodes[e.Node]) }},
+	KindLost:        {"lost", byNet, saysNote("")},
+
+	KindClock: {"clock", byClient, func(_ *Trace, e *Event) string { return fmt.Sprintf("reads its %s clock: %s", e.Note, Instant(e.By)) }},
+	KindSleep: {"sleep", byClient, saysBy("sleeps for ")},
+	KindWake:  {"wake", byClient, says("wakes up")},
+
+	KindRead:  {"read", byClient, func(t *Trace, e *Event) string { return t.Workload.readText(e.Value) + fenceText(e.Fence) }},
+	KindWrite: {"write", byClient, func(t *Trace, e *Event) string { return t.Workload.writeText(e.Value) + fenceText(e.Fence) }},
+	KindQuery: {"query", byClient, func(_ *Trace, e *Event) string {
+		return fmt.Sprintf("queries the database: version %d%s", e.Value, fenceText(e.Fence))
+	}},
+	KindReject: {"reject", byStore, func(t *Trace, e *Event) string { return fmt.Sprintf("refuses %s: %s", t.Clients[e.Client], e.Note) }},
+	KindUpdate: {"update", byStore, func(_ *Trace, e *Event) string {
+		return fmt.Sprintf("the database has version %d from now on", e.Value)
+	}},
+
+	KindExpire: {"expire", byNode, saysChanges("expires")},
+	KindEvict:  {"evict", byNode, saysChanges("evicts")},
+	KindFlush:  {"script-flush", byNode, says("forgets its scripts")},
+
+	KindReplicate: {"replicate", byNode, func(t *Trace, e *Event) string {
+		return "gets what " + t.Clients[e.Client] + " wrote" + t.changesText(e)
+	}},
+	KindSync:     {"sync", byNode, func(t *Trace, e *Event) string { return e.Note + t.changesText(e) }},
+	KindFailover: {"failover", byNode, saysNote("")},
+
+	KindPause:     {"pause", byClient, says("is paused")},
+	KindResume:    {"resume", byClient, saysBy("goes on after ")},
+	KindCrash:     {"crash", byClient, says("crashes")},
+	KindHang:      {"hang", byClient, says("main thread hangs, for good")},
+	KindThreadEnd: {"thread-end", byClient, says("ends without a word")},
+	KindWallStep:  {"clock-step", byClient, saysBy("wall clock jumps by ")},
+	KindNodeStep:  {"node-clock-step", byNode, func(t *Trace, e *Event) string { return "clock jumps by " + Duration(e.By) + t.changesText(e) }},
+	KindDown:      {"down", byNode, saysChanges("goes down")},
+	KindUp:        {"up", byNode, func(t *Trace, e *Event) string { return "comes back, " + e.Note + t.changesText(e) }},
+	KindNetwork:   {"network", byNet, saysNote("")},
+	KindStop:      {"stop", byClient, says("is stopped: the run is over")},
+}
+
+// String is the kind's word, which formats and commands use; it never changes.
+func (k Kind) String() string { return kinds[k].name }
+
+// says is the text of events that have nothing else to tell.
+func says(text string) func(*Trace, *Event) string {
+	return func(*Trace, *Event) string { return text }
+}
+
+// saysNote ends in the event's note.
+func saysNote(text string) func(*Trace, *Event) string {
+	return func(_ *Trace, e *Event) string { return text + e.Note }
+}
+
+// saysBy ends in the event's span.
+func saysBy(text string) func(*Trace, *Event) string {
+	return func(_ *Trace, e *Event) string { return text + Duration(e.By) }
+}
+
+// saysChanges ends in what the event did to its node's keys.
+func saysChanges(text string) func(*Trace, *Event) string {
+	return func(t *Trace, e *Event) string { return text + t.changesText(e) }
+}
+
+func grantedText(_ *Trace, e *Event) string {
+	text := "has the lock"
+	if e.Token != "" {
+		text += ", token " + e.Token
+	}
+	if e.Fence != 0 {
+		text += fmt.Sprintf(", fence %d", e.Fence)
+	}
+	if e.By == Never {
+		return text + ", no deadline"
+	}
+	return fmt.Sprintf("%s, lease until %s", text, Instant(e.By))
+}
+
+func unreachableText(t *Trace, e *Event) string {
+	why := "is down"
+	if e.Note != "" {
+		why = e.Note
+	}
+	return fmt.Sprintf("%s: %s's %s is not answered", why, t.Clients[e.Client], CommandText(e.Args))
+}
+
+// Actor is who did it: a client, or one of its other threads, a node, the network, or
+// the store.
+func (t *Trace) Actor(e *Event) string {
+	switch kinds[e.Kind].by {
+	case byNode:
+		return t.Nodes[e.Node]
+	case byNet:
+		return "net"
+	case byStore:
+		return "store"
+	}
+	if e.Thread > 0 {
+		return fmt.Sprintf("%s/%d", t.Clients[e.Client], e.Thread+1)
+	}
+	return t.Clients[e.Client]
+}
+
+// Text is what happened, in words, without when and by whom.
+func (t *Trace) Text(e *Event) string { return kinds[e.Kind].text(t, e) }
