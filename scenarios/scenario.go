@@ -70,7 +70,7 @@ type note struct {
 	under  []string // the strategies of which it is true; none is all
 }
 
-//go:embed *.yaml
+//go:embed scripts/*.yaml course.yaml
 var builtin embed.FS
 
 // order is the order of teaching: what fails first, and what its cure fails to.
@@ -92,12 +92,12 @@ var order = []string{
 func All() []*Scenario { return loadBuiltin() }
 
 var loadBuiltin = sync.OnceValue(func() []*Scenario {
-	files, err := fs.Glob(builtin, "*.yaml")
+	files, err := fs.Glob(builtin, "scripts/*.yaml")
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
 	read := make([]*Scenario, len(files))
-	var wg sync.WaitGroup // whoever starts the program waits for this
+	var wg sync.WaitGroup // in parallel: the start of the program waits for this
 	for i, file := range files {
 		wg.Go(func() { read[i] = readBuiltin(file) })
 	}
@@ -210,7 +210,7 @@ func readFile(file string) ([]byte, error) {
 }
 
 func read(file, name string, data []byte) (*Scenario, error) {
-	doc, err := parse(file, data)
+	doc, err := parse(file, data, aScenario)
 	if err != nil {
 		return nil, err
 	}

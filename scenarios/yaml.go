@@ -30,10 +30,19 @@ type value struct {
 	key  string // what it is the value of, if anything
 }
 
+// document is a kind of file, in the words of the errors of a file that is none.
+type document struct {
+	name  string // with its article
+	parts string // in words
+	keys  string // as they are written
+}
+
+var aScenario = document{"a scenario", "a title, a script and expectations", "title: ..., script: ..."}
+
 // parse reads a document of one mapping.
-func parse(file string, data []byte) (value, error) {
+func parse(file string, data []byte, kind document) (value, error) {
 	if len(data) > maxFile {
-		return value{}, fmt.Errorf("%s:1: the file has more than %d bytes, the most that a scenario can have", file, maxFile)
+		return value{}, fmt.Errorf("%s:1: the file has more than %d bytes, the most that %s can have", file, maxFile, kind.name)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if err := isText(data); err != nil {
@@ -47,14 +56,14 @@ func parse(file string, data []byte) (value, error) {
 		return value{}, syntaxError(file, err)
 	}
 	if len(doc.Docs) > 1 && (doc.Docs[0].Body != nil || doc.Docs[1].Body != nil) {
-		return value{}, fmt.Errorf("%s:%d: a second document begins here, and a scenario is one", file, secondDocument(doc.Docs[1]))
+		return value{}, fmt.Errorf("%s:%d: a second document begins here, and %s is one", file, secondDocument(doc.Docs[1]), kind.name)
 	}
 	if len(doc.Docs) == 0 || doc.Docs[0].Body == nil {
-		return value{}, fmt.Errorf("%s:1: the file is empty; a scenario has a title, a script and expectations", file)
+		return value{}, fmt.Errorf("%s:1: the file is empty; %s has %s", file, kind.name, kind.parts)
 	}
 	root := value{file: file, node: doc.Docs[0].Body}
 	if form := root.what(); form != "a mapping" {
-		return value{}, root.errorf("a scenario consists of keys and values (title: ..., script: ...), and this is %s", form)
+		return value{}, root.errorf("%s consists of keys and values (%s), and this is %s", kind.name, kind.keys, form)
 	}
 	return root, nil
 }
@@ -227,7 +236,7 @@ func (v value) plain() error {
 	default:
 		return nil
 	}
-	return v.errorf("the %s %q can't be used: scenarios have no anchors, aliases, tags and merge keys", what, clip(name))
+	return v.errorf("the %s %q can't be used: these files have no anchors, aliases, tags and merge keys", what, clip(name))
 }
 
 func nameOf(n ast.Node) string {
