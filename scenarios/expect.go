@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/strategies"
 )
 
 // expectation is the verdict that a scenario expects of one strategy.
 type expectation struct {
 	verdict sim.Verdict
 	because string // what, in this schedule, does or prevents it
+	under   value  // where the strategy is named
 }
 
 // expect reads a list of verdicts, each with the strategies that it is expected
@@ -57,6 +59,7 @@ func (l *loader) expectOne(v value) error {
 		if _, again := l.s.expect[name]; again {
 			return s.errorf("the verdict of %s is here twice", name)
 		}
+		e.under = s
 		l.s.expect[name] = e
 	}
 	return nil
@@ -110,9 +113,39 @@ func ParseCode(s string) (sim.Verdict, error) {
 // Expect is the verdict that the scenario expects of a strategy, and whether it
 // expects any.
 func (s *Scenario) Expect(strategy string) (sim.Verdict, bool) {
-	e, has := s.expect[strategy]
-	return e.verdict, has
+	e, of := s.expected(strategy)
+	return e.verdict, of != ""
 }
 
 // Because is why the scenario expects that verdict.
-func (s *Scenario) Because(strategy string) string { return s.expect[strategy].because }
+func (s *Scenario) Because(strategy string) string {
+	e, _ := s.expected(strategy)
+	return e.because
+}
+
+// ExpectsLike names the strategy of which a strategy's verdict was stated, where
+// that is another one, which it is like.
+func (s *Scenario) ExpectsLike(strategy string) string {
+	if _, of := s.expected(strategy); of != strategy {
+		return of
+	}
+	return ""
+}
+
+// expected is what the scenario expects of a strategy, and the strategy of which it
+// states that, which is empty where it expects nothing. A built-in scenario means
+// the whole catalogue: of a lock that it doesn't name it expects what it does of the
+// one that this lock is like. A user's file expects only what it states.
+func (s *Scenario) expected(strategy string) (e expectation, of string) {
+	for of = strategy; of != ""; {
+		if e, stated := s.expect[of]; stated {
+			return e, of
+		}
+		if !s.builtin {
+			break
+		}
+		lock, _ := strategies.Get(of)
+		of = lock.Like
+	}
+	return expectation{}, ""
+}

@@ -35,6 +35,7 @@ type Scenario struct {
 	expect   map[string]expectation
 	variants []*Scenario
 	file     string
+	builtin  bool // so its expectations cover the whole catalogue
 }
 
 // setup is what a scenario changes of a run's configuration. A nil or zero part
@@ -116,6 +117,10 @@ func readBuiltin(file string) *Scenario {
 	if err == nil {
 		var s *Scenario
 		if s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data); err == nil {
+			s.builtin = true
+			for _, v := range s.variants {
+				v.builtin = true
+			}
 			return s
 		}
 	}

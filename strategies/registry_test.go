@@ -151,3 +151,35 @@ func TestStrategyFilesStandAlone(t *testing.T) {
 		}
 	}
 }
+
+// A lock that is said to be like another says what they have in common, and is not,
+// in the end, like itself.
+func TestLikes(t *testing.T) {
+	if err := checkLikes(All()); err != nil {
+		t.Error(err)
+	}
+	for _, s := range All() {
+		if (s.Like == "") != (s.LikeBecause == "") {
+			t.Errorf("%s is like %q because %q: both, or neither", s.Name, s.Like, s.LikeBecause)
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		all  []Strategy
+		want string
+	}{
+		{"a chain", []Strategy{{Name: "a", Like: "b"}, {Name: "b", Like: "c"}, {Name: "c"}}, ""},
+		{"an unknown one", []Strategy{{Name: "a", Like: "b"}, {Name: "b", Like: "x"}}, `b is like "x", and there is no such lock`},
+		{"itself", []Strategy{{Name: "a", Like: "a"}}, "a is in the end like itself: a, like a"},
+		{"a cycle behind a chain", []Strategy{{Name: "a", Like: "b"}, {Name: "b", Like: "c"}, {Name: "c", Like: "b"}},
+			"b is in the end like itself: b, like c, like b"},
+	} {
+		got := ""
+		if err := checkLikes(tt.all); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
