@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -101,55 +102,58 @@ func TestDifferences(t *testing.T) {
 }
 
 // TestGoldenTraces keeps in full those runs that a person reads elsewhere: those of
-// the course and of the documents. Each begins with a picture of its situation.
+// the course, lesson by lesson, and those that only documents show. They are in two
+// files, so that a reworded event is a change of two files, and not of one a run.
 func TestGoldenTraces(t *testing.T) {
-	kept := map[string]bool{}
-	for _, c := range readRuns(t) {
-		file := filepath.Join("testdata", c.scenario, c.strategy+".trace")
-		kept[file] = true
+	course := courseRuns()
+	compareTraces(t, "testdata/course.trace", course)
+	compareTraces(t, "testdata/documents.trace", slices.DeleteFunc(documentRuns(t), func(c cell) bool { return slices.Contains(course, c) }))
+}
+
+func compareTraces(t *testing.T, file string, runs []cell) {
+	t.Helper()
+	if len(runs) == 0 {
+		t.Fatalf("no run for %s", file)
+	}
+	var contents, traces strings.Builder
+	for _, c := range runs {
 		trace := c.of(t)
-		got := picture(trace) + "\n" + plain(t, trace)
-		if *update {
-			write(t, file, got)
-			continue
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Errorf("%v\n%s", err, anew)
-			continue
-		}
-		differ(t, fmt.Sprintf("scenarios/%s is not what the run gives (go run . run %s %s --plain; %s)", file, c.strategy, c.scenario, anew), got, string(want))
+		fmt.Fprintf(&contents, "%-27s %-22s %s\n", c.scenario, c.strategy, trace.Verdict())
+		traces.WriteString(divider + picture(trace) + "\n" + plain(t, trace))
 	}
-	files, err := filepath.Glob("testdata/*/*.trace")
+	got := contents.String() + "\n" + legend + traces.String()
+	if *update {
+		write(t, file, got)
+		return
+	}
+	want, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, anew)
 	}
-	for _, file := range files {
-		switch {
-		case kept[file]:
-		case *update:
-			if err := os.Remove(file); err != nil {
-				t.Error(err)
+	differ(t, fmt.Sprintf("scenarios/%s is not what its runs give (%s)", file, anew), got, string(want))
+}
+
+// divider stands between two runs.
+var divider = "\n" + strings.Repeat("=", pictureWidth) + "\n\n"
+
+// courseRuns are the runs of the course in its order, each where it comes first.
+func courseRuns() (runs []cell) {
+	for _, l := range Course() {
+		for _, r := range l.Rungs {
+			if c := (cell{r.Scenario, r.Strategy}); !slices.Contains(runs, c) {
+				runs = append(runs, c)
 			}
-			_ = os.Remove(filepath.Dir(file)) // if it is empty now
-		default:
-			t.Errorf("scenarios/%s: neither the course nor a document shows that run (%s)", file, anew)
 		}
 	}
+	return runs
 }
 
 // shown matches a run in a document: a generated part, or a command.
 var shown = regexp.MustCompile(`(?:<!-- (?:trace|player)|lockstep run|lockstep export|go run \. run|go run \. export) ([a-z0-9-]+) ([a-z0-9.-]+)`)
 
-// readRuns are the runs of the course and of the documents, each once, in order.
-func readRuns(t *testing.T) []cell {
+// documentRuns are the runs that the documents show, in the order of their names.
+func documentRuns(t *testing.T) (runs []cell) {
 	t.Helper()
-	var runs []cell
-	for _, l := range Course() {
-		for _, r := range l.Rungs {
-			runs = append(runs, cell{r.Scenario, r.Strategy})
-		}
-	}
 	files := []string{"../README.md"}
 	for _, pattern := range []string{"../docs/*.md", "../docs/failures/*.md"} {
 		more, err := filepath.Glob(pattern)
@@ -169,7 +173,9 @@ func readRuns(t *testing.T) []cell {
 			}
 		}
 	}
-	slices.SortFunc(runs, func(a, b cell) int { return strings.Compare(a.scenario+" "+a.strategy, b.scenario+" "+b.strategy) })
+	slices.SortFunc(runs, func(a, b cell) int {
+		return cmp.Or(strings.Compare(a.scenario, b.scenario), strings.Compare(a.strategy, b.strategy))
+	})
 	return slices.Compact(runs)
 }
 

@@ -31,19 +31,20 @@ func picture(t *sim.Trace) string {
 		lane := []byte(strings.Repeat(" ", wide*len(p)))
 		for _, v := range t.Violations {
 			if v.Code == code {
-				lane[wide*p.at(v.At)] = '!'
+				lane[wide*p.at(v.At)] = '^'
 			}
 		}
 		drawLane(&b, code.String(), string(lane))
 	}
-	return b.String() + "\n" + legend
+	return b.String()
 }
 
 const (
 	pictureWidth = 110
 	laneName     = 8
-	legend       = "a acquires  = has a lease  # is inside  ! is inside, its lease over  r releases  z is paused  x is dead\n" +
-		"of a server: whose record it holds, by initial  ? nobody's  - none  x it is down\n"
+	legend       = "a client: a acquires  = has a lease  # is inside with one, ! without  r releases  z is paused  x is dead\n" +
+		"a server: whose record it holds, by initial, ? nobody's, - none  x is down\n" +
+		"a code: ^ where the violation was complete\n"
 )
 
 func drawLane(b *strings.Builder, name, lane string) {
