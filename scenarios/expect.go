@@ -137,15 +137,15 @@ func (s *Scenario) ExpectsLike(strategy string) string {
 // the whole catalogue: of a lock that it doesn't name it expects what it does of the
 // one that this lock is like. A user's file expects only what it states.
 func (s *Scenario) expected(strategy string) (e expectation, of string) {
-	for of = strategy; of != ""; {
-		if e, stated := s.expect[of]; stated {
-			return e, of
-		}
-		if !s.builtin {
-			break
-		}
-		lock, _ := strategies.Get(of)
-		of = lock.Like
+	stated := func(name string) bool {
+		_, is := s.expect[name]
+		return is
 	}
-	return expectation{}, ""
+	switch {
+	case s.builtin:
+		of = strategies.Nearest(strategy, stated)
+	case stated(strategy):
+		of = strategy
+	}
+	return s.expect[of], of
 }

@@ -133,6 +133,15 @@ func Get(name string) (Strategy, bool) {
 	return s, found
 }
 
+// Nearest is the first lock that has something, of the named one, the one that it
+// is like, and so on; or "" if none of them has it.
+func Nearest(name string, has func(name string) bool) string {
+	for name != "" && !has(name) {
+		name = byName()[name].Like
+	}
+	return name
+}
+
 // single adapts a constructor of a one-server lock.
 func single[L Lock](construct func(*redis.Client, string, Options) L) func([]*redis.Client, string, Options) Lock {
 	return func(nodes []*redis.Client, key string, o Options) Lock { return construct(nodes[0], key, o) }

@@ -38,23 +38,6 @@ func TestRegistryIsComplete(t *testing.T) {
 	}
 }
 
-func TestCatalogueOrder(t *testing.T) {
-	want := []string{
-		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "getset-redisio", "getset-equal", "getset-expired",
-		"naive-del", "get-then-del", "setpx-watch-bare", "fixed-value", "pxat-client-clock",
-		"extend-unchecked", "extend-recreate", "reentrant",
-		"setpx-autoretry", "setpx-watch", "setpx-delex", "setpx-lua", "watchdog", "setpx-wait", "fenced-late", "fenced",
-		"redlock-no-elapsed", "redlock-wall-clock", "redlock-strict-errors", "redlock-hyperf", "redlock",
-	}
-	var got []string
-	for _, s := range All() {
-		got = append(got, s.Name)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the catalogue lists\n%q, want\n%q", got, want)
-	}
-}
-
 // The first thing that a reader sees is what the strategy sends, and where it
 // is from.
 func TestEveryFileOpensWithItsCommands(t *testing.T) {
