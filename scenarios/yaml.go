@@ -27,7 +27,7 @@ const maxFile = 64 << 10
 type value struct {
 	file string
 	node ast.Node
-	key  string // what it is the value of, if anything
+	key  string // the key that it is the value of, if any
 }
 
 // document is a kind of file, in the words of the errors of a file that is none.
@@ -76,8 +76,8 @@ func secondDocument(d *ast.DocumentNode) int {
 	return line(d.Body)
 }
 
-// isText refuses what is not text, and what YAML doesn't allow in one: most of
-// all the control characters, which would reach the terminal.
+// isText refuses bytes that are no text, and characters that YAML doesn't allow in
+// one: above all control characters, which would reach the terminal.
 func isText(data []byte) error {
 	row := 1
 	for i := 0; i < len(data); {
@@ -95,8 +95,8 @@ func isText(data []byte) error {
 	return nil
 }
 
-// forbidden reports whether a character can't stand in a text: what isn't
-// visible, or changes how others are shown.
+// forbidden reports whether a character can't stand in a text: one that is invisible,
+// or that changes how others are shown.
 func forbidden(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d' // Persian and emoji need them
 	return !unicode.IsGraphic(r) && r != '\n' && r != '\t' && r != nonJoiner && r != joiner
@@ -147,8 +147,8 @@ func syntaxError(file string, err error) error {
 	return fmt.Errorf("%s:%d: this is not YAML: %s", file, row, first)
 }
 
-// inOtherWords is what the parser says to those who write parsers, and what it
-// means to those who write scenarios. No said begins with another.
+// inOtherWords translates the parser's errors, which speak of YAML's grammar, for
+// authors of scenarios. No key begins with another.
 var inOtherWords = map[string]string{
 	"found character '\t'":                               "a tab stands where only spaces can",
 	"mapping value is not allowed in this context":       "does a text with a colon lack its quotes, or is the next line indented too far?",
@@ -221,7 +221,7 @@ func (v value) wants(form string) error {
 	return v.errorf("%s needs %s, and got %s", v.subject(), form, v.what())
 }
 
-// plain refuses what YAML has for documents that refer to themselves.
+// plain refuses YAML's means of reference, such as anchors and aliases.
 func (v value) plain() error {
 	what, name := "", ""
 	switch n := v.node.(type) {
@@ -325,8 +325,8 @@ func (v value) name() (string, error) {
 	return s, err
 }
 
-// text is a word or a text; form says what it is to be, for the error of a value
-// that is neither.
+// text is a word or a text; form names the expected one in the error of a value that
+// is neither.
 func (v value) text(form string) (string, error) {
 	s, is, err := v.scalar()
 	if err == nil && !is {
@@ -382,7 +382,7 @@ func (v value) duration() (time.Duration, error) {
 	return 0, v.errorf("%q is not a duration; write 10s, 1.5s, 200ms or 2m", clip(s))
 }
 
-// tooLong matches what is a duration, except that it is out of range.
+// tooLong matches a duration that is out of range.
 var tooLong = regexp.MustCompile(`^[-+]?([0-9]*\.?[0-9]+\.?(ns|us|µs|ms|s|m|h))+$`)
 
 func (v value) integer() (int, error) {
