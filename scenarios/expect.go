@@ -123,8 +123,8 @@ func (s *Scenario) Because(strategy string) string {
 	return e.because
 }
 
-// ExpectsLike names the strategy of which a strategy's verdict was stated, where
-// that is another one, which it is like.
+// ExpectsLike names the lock that a strategy is like and of which its verdict is
+// stated; it is "" where the scenario names the strategy itself, or expects nothing.
 func (s *Scenario) ExpectsLike(strategy string) string {
 	if _, of := s.expected(strategy); of != strategy {
 		return of
@@ -132,10 +132,10 @@ func (s *Scenario) ExpectsLike(strategy string) string {
 	return ""
 }
 
-// expected is what the scenario expects of a strategy, and the strategy of which it
-// states that, which is empty where it expects nothing. A built-in scenario means
-// the whole catalogue: of a lock that it doesn't name it expects what it does of the
-// one that this lock is like. A user's file expects only what it states.
+// expected is the scenario's expectation of a strategy, and the strategy of which it
+// is stated, or "" where there is none. A user's file expects only what it states. A
+// built-in scenario covers the whole catalogue: a lock that it doesn't name is
+// expected to fare as the one that it is like.
 func (s *Scenario) expected(strategy string) (e expectation, of string) {
 	stated := func(name string) bool {
 		_, is := s.expect[name]

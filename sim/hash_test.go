@@ -138,3 +138,17 @@ func TestHashOfSeveralEvents(t *testing.T) {
 		seen[trace.Hash] = true
 	}
 }
+
+// Words for a run are no part of it: names, notes, and the monitors' findings.
+func TestHashOfOtherWords(t *testing.T) {
+	trace := Trace{Clients: []string{"A", "B"}, Nodes: []string{"n1", "n2", "n3"}, Events: []Event{hashed()}}
+	trace.seal()
+	want := trace.Hash
+	trace.Clients, trace.Nodes = []string{"Alice", "Bob"}, []string{"east", "west", "north"}
+	trace.Strategy, trace.Scenario, trace.Title, trace.Schedule = "a", "b", "c", "d"
+	trace.Notes = []Note{{Seq: 1, Text: "look"}}
+	trace.Violations = []Violation{{Code: SW, Events: []int{7}, Text: "harm"}}
+	if trace.seal(); trace.Hash != want {
+		t.Errorf("in other words it hashes to %s, and was %s", trace.Hash, want)
+	}
+}
