@@ -102,6 +102,8 @@ func generate(what string) (string, error) {
 		return index()
 	case "matrix":
 		return matrix()
+	case "likes":
+		return likes(), nil
 	case "claims":
 		return claimsText(), nil
 	case "file":

@@ -31,6 +31,18 @@ func matrix() (string, error) {
 	return tables.String() + "## What did it\n\n" + list.String(), nil
 }
 
+// likes is the table of the locks that are like another.
+func likes() string {
+	var b strings.Builder
+	b.WriteString("| lock | is like | in common |\n| --- | --- | --- |\n")
+	for _, st := range strategies.All() {
+		if st.Like != "" {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", st.Name, st.Like, cellText(st.LikeBecause))
+		}
+	}
+	return b.String()
+}
+
 // matrixTable has a row for each strategy: the scenarios of one page are few.
 func matrixTable(b *strings.Builder, rows []row) {
 	b.WriteString("| |")
@@ -69,11 +81,14 @@ func matrixList(b *strings.Builder, r *row) {
 		}
 		fell = true
 		last := &f.trace.Events[v.Events[len(v.Events)-1]-1]
-		fmt.Fprintf(b, "- %s %s", verdictText(f.verdict), strings.Join(f.strategies, ", "))
+		fmt.Fprintf(b, "- %s %s", verdictText(f.verdict), strings.Join(f.stated, ", "))
+		if len(f.like) > 0 {
+			fmt.Fprintf(b, "; like them %s", strings.Join(f.like, ", "))
+		}
 		if f.because != "" {
 			fmt.Fprintf(b, ": %s", f.because)
 		}
-		fmt.Fprintf(b, "\n  %s of %s: %s, #%d at %s: `%s %s`\n", v.Code, f.strategies[0], v.Text, last.Seq, trace.Instant(last.At),
+		fmt.Fprintf(b, "\n  %s of %s: %s, #%d at %s: `%s %s`\n", v.Code, f.strategies()[0], v.Text, last.Seq, trace.Instant(last.At),
 			f.trace.Actor(last), f.trace.Text(last))
 	}
 	if !fell {

@@ -86,10 +86,11 @@ func (p *page) rows() ([]row, error) {
 	return all, nil
 }
 
-// fates makes the table of a page: fates SCENARIO ...
+// fates makes the table of a page: fates SCENARIO ... It lists the locks that the
+// scenario names; a page doesn't change for a lock that is like one of them.
 func fates(spec string) (string, error) {
 	var b strings.Builder
-	b.WriteString("| scenario | verdict | under | because |\n| --- | --- | --- | --- |\n")
+	b.WriteString("| scenario | verdict | under, and under [locks like them](../matrix.md#locks-that-are-like-another) | because |\n| --- | --- | --- | --- |\n")
 	p := page{scenarios: strings.Fields(spec)}
 	rows, err := p.rows()
 	if err != nil {
@@ -98,7 +99,7 @@ func fates(spec string) (string, error) {
 	for _, r := range rows {
 		name := "`" + r.scenario.Name + "`"
 		for _, f := range r.fates() {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, f.verdict, strings.Join(f.strategies, ", "), cellText(f.reason()))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, f.verdict, strings.Join(f.stated, ", "), cellText(f.reason()))
 			name = ""
 		}
 	}
@@ -106,37 +107,54 @@ func fates(spec string) (string, error) {
 }
 
 // rebuilds tells of scenarios with a cache how often its entry was rebuilt, and how
-// often that was needed: rebuilds SCENARIO ...
+// often that was needed: rebuilds SCENARIO ... A lock is named if it is like no
+// other, or if the one that it is like comes to other numbers.
 func rebuilds(spec string) (string, error) {
 	var b strings.Builder
-	b.WriteString("| scenario | rebuilds | needed | under |\n| --- | --- | --- | --- |\n")
+	b.WriteString("| scenario | rebuilds | needed | under, and under locks like them |\n| --- | --- | --- | --- |\n")
 	p := page{scenarios: strings.Fields(spec)}
 	rows, err := p.rows()
 	if err != nil {
 		return "", err
 	}
 	for _, r := range rows {
-		under := map[[2]int][]string{}
-		var counts [][2]int
-		for _, c := range r.cells {
-			made, needed := c.trace.Rebuilds()
-			n := [2]int{made, needed}
-			if under[n] == nil {
-				counts = append(counts, n)
-			}
-			under[n] = append(under[n], c.strategy.Name)
-		}
 		name := "`" + r.scenario.Name + "`"
-		for _, n := range counts {
-			who := strings.Join(under[n], ", ")
-			if len(under[n]) == len(r.cells) {
-				who = "all"
-			}
-			fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", name, n[0], n[1], who)
+		for _, n := range r.rebuilds() {
+			fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", name, n.made, n.needed, n.under)
 			name = ""
 		}
 	}
 	return b.String(), nil
+}
+
+// rebuilt is how often a cache's entry was rebuilt under some strategies.
+type rebuilt struct {
+	made, needed int
+	under        string
+}
+
+func (r *row) rebuilds() []rebuilt {
+	counts := map[string]rebuilt{}
+	for _, c := range r.cells {
+		made, needed := c.trace.Rebuilds()
+		counts[c.strategy.Name] = rebuilt{made: made, needed: needed}
+	}
+	var all []rebuilt
+	for _, c := range r.cells {
+		n := counts[c.strategy.Name]
+		at := slices.IndexFunc(all, func(o rebuilt) bool { return o.made == n.made && o.needed == n.needed })
+		if at < 0 {
+			at, all = len(all), append(all, n)
+		}
+		if like, is := counts[c.strategy.Like]; is && like == n {
+			continue
+		}
+		all[at].under = strings.TrimPrefix(all[at].under+", "+c.strategy.Name, ", ")
+	}
+	if len(all) == 1 {
+		all[0].under = "all"
+	}
+	return all
 }
 
 // field makes the list of where the field met a page's scenarios: field SCENARIO ...

@@ -21,6 +21,7 @@ type cell struct {
 	strategy strategies.Strategy
 	trace    *trace.Trace
 	because  string
+	like     string // the lock of which the scenario states that verdict, if that is another
 }
 
 // rowsOf are a scenario's row and those of its variants, in the order of teaching.
@@ -60,7 +61,7 @@ func ran(s *scenarios.Scenario) (row, error) {
 		if err != nil {
 			return r, err
 		}
-		r.cells = append(r.cells, cell{st, trace, s.Because(st.Name)})
+		r.cells = append(r.cells, cell{st, trace, s.Because(st.Name), s.ExpectsLike(st.Name)})
 	}
 	known[s.Name] = r
 	return r, nil
@@ -69,11 +70,12 @@ func ran(s *scenarios.Scenario) (row, error) {
 // fate is how some strategies fare alike, for the same reason, with the same
 // violation to begin with.
 type fate struct {
-	verdict    trace.Verdict
-	because    string
-	first      string // what the first violation was, in words
-	strategies []string
-	trace      *trace.Trace // of the first of them
+	verdict trace.Verdict
+	because string
+	first   string       // the first violation, in words
+	stated  []string     // the strategies that the scenario names
+	like    []string     // those that are like one of them
+	trace   *trace.Trace // of the first of them
 }
 
 // fates groups a row's cells: what fell comes first, the worst of all ahead.
@@ -90,7 +92,7 @@ func (r *row) fates() []*fate {
 		if at < 0 {
 			at, all = len(all), append(all, f)
 		}
-		all[at].strategies = append(all[at].strategies, c.strategy.Name)
+		all[at].add(c)
 	}
 	slices.SortStableFunc(all, func(a, b *fate) int {
 		if a.falls() != b.falls() {
@@ -103,6 +105,21 @@ func (r *row) fates() []*fate {
 	})
 	return all
 }
+
+// add counts a cell in. The trace is that of a strategy which is named, if any is.
+func (f *fate) add(c cell) {
+	if c.like != "" {
+		f.like = append(f.like, c.strategy.Name)
+		return
+	}
+	if len(f.stated) == 0 {
+		f.trace = c.trace
+	}
+	f.stated = append(f.stated, c.strategy.Name)
+}
+
+// strategies are all of them, those that are named first.
+func (f *fate) strategies() []string { return slices.Concat(f.stated, f.like) }
 
 // falls reports whether the verdict counts against the lock.
 func (f *fate) falls() bool { return slices.ContainsFunc(f.verdict, trace.Code.Failure) }

@@ -1,48 +1,54 @@
-package scenarios_test
+package scenarios
 
 import (
 	"slices"
 	"testing"
-
-	"lockstep/scenarios"
 )
 
-// What the course says of a run is what the run shows; and a rung is one because
-// it changes something.
+// Each text of the course claims something of its run, and the run shows it; and a
+// step is one because it changes something.
 func TestCourseIsTrue(t *testing.T) {
-	seen := map[string]bool{}
-	for _, l := range scenarios.Course() {
-		if seen[l.Name] || l.Name == "" || l.Title == "" || l.Text == "" || len(l.Rungs) < 2 {
-			t.Errorf("lesson %q lacks a part, or is there twice", l.Name)
-		}
-		seen[l.Name] = true
-		ids := map[string]bool{}
+	for _, l := range Course() {
 		for i, r := range l.Rungs {
-			if ids[r.ID()] {
-				t.Errorf("%s has %s twice", l.Name, r.ID())
-			}
-			ids[r.ID()] = true
-			s, err := scenarios.Find(r.Scenario)
-			if err != nil {
-				t.Errorf("%s, rung %d: %v", l.Name, i+1, err)
-				continue
-			}
-			st, err := scenarios.FindStrategy(r.Strategy)
-			if err != nil {
-				t.Errorf("%s, rung %d: %v", l.Name, i+1, err)
-				continue
-			}
-			trace, err := s.Run(st, 1)
-			if err != nil {
-				t.Errorf("%s, rung %d: %v", l.Name, i+1, err)
-				continue
-			}
+			trace := cell{r.Scenario, r.Strategy}.of(t)
 			if got := trace.Verdict(); !slices.Equal(got, r.Verdict) {
-				t.Errorf("%s, rung %d, %s under %s: the course says %s, the run %s", l.Name, i+1, r.Strategy, r.Scenario, r.Verdict, got)
+				t.Errorf("%s, step %d, %s under %s: the course says %s, the run %s", l.Name, i+1, r.Strategy, r.Scenario, r.Verdict, got)
 			}
 			if i > 0 && slices.Equal(r.Verdict, l.Rungs[i-1].Verdict) {
-				t.Errorf("%s, rung %d changes nothing", l.Name, i+1)
+				t.Errorf("%s, step %d changes nothing", l.Name, i+1)
 			}
+		}
+	}
+}
+
+// The course is read as strictly as a scenario.
+func TestCourseRefusals(t *testing.T) {
+	const step = "      - {scenario: failover, strategy: redlock, verdict: ok, text: x}\n"
+	in := func(steps string) string {
+		return "lessons:\n  - name: a\n    title: b\n    text: c\n    steps:\n" + steps
+	}
+	const other = "      - {scenario: failover, strategy: setnx, verdict: [DG], text: x}\n"
+	if _, err := readCourse("c.yaml", []byte(in(step+other))); err != nil {
+		t.Fatalf("a course that is right: %v", err)
+	}
+	for _, tt := range []struct{ yaml, want string }{
+		{"", "c.yaml:1: the file is empty; the course has lessons"},
+		{"lessons: []\n", "c.yaml:1: the course has no lessons"},
+		{"lessons: x\n", `c.yaml:1: "lessons" needs a list of lessons, and got "x"`},
+		{"lesson: []\n", `c.yaml:1: unknown key "lesson"; did you mean "lessons"?`},
+		{"lessons:\n  - name: a\n    titel: b\n", `c.yaml:3: unknown key "titel"; did you mean "title"?`},
+		{"lessons:\n  - name: a\n", "c.yaml:2: a lesson has a name, a title and a text"},
+		{in(step), "c.yaml:2: the lesson a has fewer than two steps: a step is there to differ from the one before"},
+		{in(step + step), "c.yaml:7: failover/redlock is here twice: it is on line 6 already"},
+		{in(step + "      - {scenario: failovr, strategy: setnx, verdict: ok, text: x}\n"), `c.yaml:7: unknown scenario "failovr"; did you mean "failover"?`},
+		{in(step + "      - {scenario: failover, strategy: redlok, verdict: ok, text: x}\n"), `c.yaml:7: unknown strategy "redlok"; did you mean "redlock"?`},
+		{in(step + "      - {scenario: failover, strategy: setnx, verdict: DX, text: x}\n"), `c.yaml:7: unknown code "DX"; did you mean "DG"?`},
+		{in(step + "      - {scenario: failover, strategy: setnx, text: x}\n"), "c.yaml:7: a step has a scenario, a strategy, a verdict and a text"},
+		{in(step + other + step + "  - name: a\n    title: b\n    text: c\n    steps:\n" + step + other), "c.yaml:8: failover/redlock is here twice: it is on line 6 already"},
+		{in(step+other) + in(step + other)[len("lessons:\n"):], "c.yaml:8: a is here twice: it is on line 2 already"},
+	} {
+		if _, err := readCourse("c.yaml", []byte(tt.yaml)); err == nil || err.Error() != tt.want {
+			t.Errorf("%s\n got %v\nwant %s", tt.yaml, err, tt.want)
 		}
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // expectation is the verdict that a scenario expects of one strategy.
 type expectation struct {
 	verdict trace.Verdict
 	because string // what, in this schedule, does or prevents it
+	under   value  // where the strategy is named
 }
 
 // expect reads a list of verdicts, each with the strategies that it is expected
@@ -57,6 +59,7 @@ func (l *loader) expectOne(v value) error {
 		if _, again := l.s.expect[name]; again {
 			return s.errorf("the verdict of %s is here twice", name)
 		}
+		e.under = s
 		l.s.expect[name] = e
 	}
 	return nil
@@ -110,9 +113,39 @@ func ParseCode(s string) (trace.Verdict, error) {
 // Expect is the verdict that the scenario expects of a strategy, and whether it
 // expects any.
 func (s *Scenario) Expect(strategy string) (trace.Verdict, bool) {
-	e, has := s.expect[strategy]
-	return e.verdict, has
+	e, of := s.expected(strategy)
+	return e.verdict, of != ""
 }
 
 // Because is why the scenario expects that verdict.
-func (s *Scenario) Because(strategy string) string { return s.expect[strategy].because }
+func (s *Scenario) Because(strategy string) string {
+	e, _ := s.expected(strategy)
+	return e.because
+}
+
+// ExpectsLike names the lock that a strategy is like and of which its verdict is
+// stated; it is "" where the scenario names the strategy itself, or expects nothing.
+func (s *Scenario) ExpectsLike(strategy string) string {
+	if _, of := s.expected(strategy); of != strategy {
+		return of
+	}
+	return ""
+}
+
+// expected is the scenario's expectation of a strategy, and the strategy of which it
+// is stated, or "" where there is none. A user's file expects only what it states. A
+// built-in scenario covers the whole catalogue: a lock that it doesn't name is
+// expected to fare as the one that it is like.
+func (s *Scenario) expected(strategy string) (e expectation, of string) {
+	stated := func(name string) bool {
+		_, is := s.expect[name]
+		return is
+	}
+	switch {
+	case s.builtin:
+		of = strategies.Nearest(strategy, stated)
+	case stated(strategy):
+		of = strategy
+	}
+	return s.expect[of], of
+}

@@ -13,14 +13,15 @@ import (
 // of the run. Where it isn't, the trace shows which of the two is wrong.
 func TestExpectations(t *testing.T) {
 	eachCell(t, 1, func(t *testing.T, s *Scenario, st strategies.Strategy) {
-		want, stated := s.Expect(st.Name)
-		if !stated {
-			t.Fatalf("scenarios/%s: %s states no verdict for %s", s.file, s.Name, st.Name)
+		want, has := s.Expect(st.Name)
+		if !has {
+			t.Fatalf("scenarios/%s: %s states no verdict for %s, and for no lock that it is like", s.file, s.Name, st.Name)
 		}
 		trace := cell{s.Name, st.Name}.of(t)
 		if got := trace.Verdict(); !slices.Equal(got, want) {
-			t.Errorf("the verdict is %s, and scenarios/%s expects %s\n%s(lockstep run %s %s --plain)",
-				got, s.file, want, proofs(trace), st.Name, s.Name)
+			e, of := s.expected(st.Name)
+			t.Errorf("the verdict is %s, and scenarios/%s:%d expects %s of %s\n%s(go run . run %s %s --plain)",
+				got, s.file, e.under.line(), want, of, proofs(trace), st.Name, s.Name)
 		}
 	})
 }
@@ -50,6 +51,72 @@ func TestEveryVerdictHasAReason(t *testing.T) {
 				t.Errorf("scenarios/%s: title and shows of %s are one line each, not %q", s.file, s.Name, text)
 			}
 		}
+	}
+}
+
+// A lock is named where it fares otherwise than the one that it is like, or for
+// another reason, and nowhere else. Else a script would go on saying of a lock what
+// has long followed from another.
+func TestNoExpectationIsImplied(t *testing.T) {
+	for _, s := range All() {
+		for _, told := range implied(s) {
+			t.Error("scenarios/" + told)
+		}
+	}
+	s := script(t, `title: x
+script: [run: A]
+expect:
+  - verdict: ok
+    under: [setpx-lua,
+      setpx-delex, redlock]
+    because: y
+  - {verdict: ok, under: setpx-watch, because: it comes about otherwise}
+  - {verdict: DG, under: [get-then-del, setpx-watch-bare], because: y}
+`)
+	s.builtin = true
+	want := []string{
+		"test.yaml:9: setpx-watch-bare is like get-then-del, of which the same is expected for the same reason: leave it out, or give a reason of its own",
+		"test.yaml:6: setpx-delex is like setpx-lua, of which the same is expected for the same reason: leave it out, or give a reason of its own",
+	}
+	if got := implied(s); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// implied lists the expectations of a built-in scenario that follow from others.
+func implied(s *Scenario) (out []string) {
+	for _, st := range strategies.All() {
+		own, stated := s.expect[st.Name]
+		if !stated || st.Like == "" {
+			continue
+		}
+		other, of := s.expected(st.Like)
+		if of != "" && slices.Equal(own.verdict, other.verdict) && own.because == other.because {
+			out = append(out, own.under.errorf("%s is like %s, of which the same is expected for the same reason: leave it out, or give a reason of its own",
+				st.Name, st.Like).Error())
+		}
+	}
+	return out
+}
+
+// A file of somebody's own expects what it states, and of no other lock anything.
+func TestExpectationsOfAFile(t *testing.T) {
+	const text = "title: x\nscript: [run: A]\nexpect: [{verdict: DG, under: setpx-lua, because: y}]\nvariants: {v: {title: z, expect: [{verdict: ok, under: setpx-lua}]}}\n"
+	s := script(t, text)
+	for _, s := range []*Scenario{s, s.variants[0]} {
+		if v, has := s.Expect("setpx-delex"); has || v != nil || s.Because("setpx-delex") != "" || s.ExpectsLike("setpx-delex") != "" {
+			t.Errorf("%s expects %s of setpx-delex", s.Name, v)
+		}
+		if _, has := s.Expect("setpx-lua"); !has {
+			t.Errorf("%s expects nothing of setpx-lua", s.Name)
+		}
+	}
+	s.builtin = true
+	if v, has := s.Expect("setpx-watch-bare"); !has || v.String() != "DG" || s.Because("setpx-watch-bare") != "y" || s.ExpectsLike("setpx-watch-bare") != "setpx-lua" {
+		t.Errorf("built in, it expects %s of setpx-watch-bare, by way of get-then-del", v)
+	}
+	if s.ExpectsLike("setpx-lua") != "" || s.ExpectsLike("redlock") != "" {
+		t.Error("setpx-lua and redlock are like no other lock here")
 	}
 }
 

@@ -1,7 +1,8 @@
-// Package scenarios holds the scripts: what a teacher writes, in YAML, to show
-// how a lock fails. A script steers by where a client is in its protocol and
-// never by a command that only one strategy sends, so that one script runs under
-// every strategy and the matrix of both is honest.
+// Package scenarios loads and runs scripts: YAML files in which a teacher shows how
+// a lock fails. A script steers by a client's position in its protocol, and never by
+// a command that only one strategy sends; so one script runs under every strategy,
+// and the matrix of both is honest. The built-in scripts are in scripts/, and
+// course.yaml makes a course of them.
 package scenarios
 
 import (
@@ -38,10 +39,11 @@ type Scenario struct {
 	expect   map[string]expectation
 	variants []*Scenario
 	file     string
+	builtin  bool // so its expectations cover the whole catalogue
 }
 
-// setup is what a scenario changes of a run's configuration. A nil or zero part
-// is left as the strategy has it.
+// setup is a scenario's changes to a run's configuration. A nil or zero part is left
+// as the strategy has it.
 type setup struct {
 	ttl, timeout, latency time.Duration
 	noLatency             bool
@@ -73,10 +75,10 @@ type note struct {
 	under  []string // the strategies of which it is true; none is all
 }
 
-//go:embed *.yaml
+//go:embed scripts/*.yaml course.yaml
 var builtin embed.FS
 
-// order is the order of teaching: what fails first, and what its cure fails to.
+// order is the order of teaching: a failure, and then that of its cure.
 var order = []string{
 	"crash-holding", "crash-mid-acquire", "ttl-truthy", "ttl-seconds",
 	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
@@ -95,12 +97,12 @@ var order = []string{
 func All() []*Scenario { return loadBuiltin() }
 
 var loadBuiltin = sync.OnceValue(func() []*Scenario {
-	files, err := fs.Glob(builtin, "*.yaml")
+	files, err := fs.Glob(builtin, "scripts/*.yaml")
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
 	read := make([]*Scenario, len(files))
-	var wg sync.WaitGroup // whoever starts the program waits for this
+	var wg sync.WaitGroup // in parallel: the start of the program waits for this
 	for i, file := range files {
 		wg.Go(func() { read[i] = readBuiltin(file) })
 	}
@@ -119,10 +121,14 @@ func readBuiltin(file string) *Scenario {
 	if err == nil {
 		var s *Scenario
 		if s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data); err == nil {
+			s.builtin = true
+			for _, v := range s.variants {
+				v.builtin = true
+			}
 			return s
 		}
 	}
-	panic("a built-in scenario is broken: " + err.Error()) // a test sees to it that this never ships
+	panic("a built-in scenario is broken: " + err.Error()) // a test makes sure that this never ships
 }
 
 // base is the scenario's name without its variant.
@@ -195,7 +201,7 @@ func Load(file string) (*Scenario, error) {
 }
 
 // readFile reads as much of a file as a scenario can have, and a byte more. It
-// looks before it opens: opening a pipe would wait for somebody to write to it.
+// looks before it opens: opening a pipe would wait for a writer.
 func readFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -213,7 +219,7 @@ func readFile(file string) ([]byte, error) {
 }
 
 func read(file, name string, data []byte) (*Scenario, error) {
-	doc, err := parse(file, data)
+	doc, err := parse(file, data, aScenario)
 	if err != nil {
 		return nil, err
 	}
@@ -253,8 +259,8 @@ func read(file, name string, data []byte) (*Scenario, error) {
 	return s, l.variants(variants, script)
 }
 
-// variants reads what the scenario is like if one thing in its setup is
-// different: the same script, with verdicts of its own.
+// variants reads the scenario's variants: the same script with one difference in its
+// setup, and with verdicts of its own.
 func (l *loader) variants(v, script value) error {
 	entries, err := v.entries()
 	if err != nil {
@@ -341,8 +347,8 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	return cfg
 }
 
-// Caller says in words what the scenario's clients do around the lock under a
-// strategy, as sim.Config.Caller does.
+// Caller tells in words how the scenario's clients use the lock under a strategy, as
+// sim.Config.Caller does.
 func (s *Scenario) Caller(st strategies.Strategy) string {
 	cfg := s.Config(st, 1)
 	return cfg.Caller()

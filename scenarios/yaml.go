@@ -27,13 +27,22 @@ const maxFile = 64 << 10
 type value struct {
 	file string
 	node ast.Node
-	key  string // what it is the value of, if anything
+	key  string // the key that it is the value of, if any
 }
 
+// document is a kind of file, in the words of the errors of a file that is none.
+type document struct {
+	name  string // with its article
+	parts string // in words
+	keys  string // as they are written
+}
+
+var aScenario = document{"a scenario", "a title, a script and expectations", "title: ..., script: ..."}
+
 // parse reads a document of one mapping.
-func parse(file string, data []byte) (value, error) {
+func parse(file string, data []byte, kind document) (value, error) {
 	if len(data) > maxFile {
-		return value{}, fmt.Errorf("%s:1: the file has more than %d bytes, the most that a scenario can have", file, maxFile)
+		return value{}, fmt.Errorf("%s:1: the file has more than %d bytes, the most that %s can have", file, maxFile, kind.name)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if err := isText(data); err != nil {
@@ -47,14 +56,14 @@ func parse(file string, data []byte) (value, error) {
 		return value{}, syntaxError(file, err)
 	}
 	if len(doc.Docs) > 1 && (doc.Docs[0].Body != nil || doc.Docs[1].Body != nil) {
-		return value{}, fmt.Errorf("%s:%d: a second document begins here, and a scenario is one", file, secondDocument(doc.Docs[1]))
+		return value{}, fmt.Errorf("%s:%d: a second document begins here, and %s is one", file, secondDocument(doc.Docs[1]), kind.name)
 	}
 	if len(doc.Docs) == 0 || doc.Docs[0].Body == nil {
-		return value{}, fmt.Errorf("%s:1: the file is empty; a scenario has a title, a script and expectations", file)
+		return value{}, fmt.Errorf("%s:1: the file is empty; %s has %s", file, kind.name, kind.parts)
 	}
 	root := value{file: file, node: doc.Docs[0].Body}
 	if form := root.what(); form != "a mapping" {
-		return value{}, root.errorf("a scenario consists of keys and values (title: ..., script: ...), and this is %s", form)
+		return value{}, root.errorf("%s consists of keys and values (%s), and this is %s", kind.name, kind.keys, form)
 	}
 	return root, nil
 }
@@ -67,8 +76,8 @@ func secondDocument(d *ast.DocumentNode) int {
 	return line(d.Body)
 }
 
-// isText refuses what is not text, and what YAML doesn't allow in one: most of
-// all the control characters, which would reach the terminal.
+// isText refuses bytes that are no text, and characters that YAML doesn't allow in
+// one: above all control characters, which would reach the terminal.
 func isText(data []byte) error {
 	row := 1
 	for i := 0; i < len(data); {
@@ -86,8 +95,8 @@ func isText(data []byte) error {
 	return nil
 }
 
-// forbidden reports whether a character can't stand in a text: what isn't
-// visible, or changes how others are shown.
+// forbidden reports whether a character can't stand in a text: one that is invisible,
+// or that changes how others are shown.
 func forbidden(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d' // Persian and emoji need them
 	return !unicode.IsGraphic(r) && r != '\n' && r != '\t' && r != nonJoiner && r != joiner
@@ -138,8 +147,8 @@ func syntaxError(file string, err error) error {
 	return fmt.Errorf("%s:%d: this is not YAML: %s", file, row, first)
 }
 
-// inOtherWords is what the parser says to those who write parsers, and what it
-// means to those who write scenarios. No said begins with another.
+// inOtherWords translates the parser's errors, which speak of YAML's grammar, for
+// authors of scenarios. No key begins with another.
 var inOtherWords = map[string]string{
 	"found character '\t'":                               "a tab stands where only spaces can",
 	"mapping value is not allowed in this context":       "does a text with a colon lack its quotes, or is the next line indented too far?",
@@ -212,7 +221,7 @@ func (v value) wants(form string) error {
 	return v.errorf("%s needs %s, and got %s", v.subject(), form, v.what())
 }
 
-// plain refuses what YAML has for documents that refer to themselves.
+// plain refuses YAML's means of reference, such as anchors and aliases.
 func (v value) plain() error {
 	what, name := "", ""
 	switch n := v.node.(type) {
@@ -227,7 +236,7 @@ func (v value) plain() error {
 	default:
 		return nil
 	}
-	return v.errorf("the %s %q can't be used: scenarios have no anchors, aliases, tags and merge keys", what, clip(name))
+	return v.errorf("the %s %q can't be used: these files have no anchors, aliases, tags and merge keys", what, clip(name))
 }
 
 func nameOf(n ast.Node) string {
@@ -316,8 +325,8 @@ func (v value) name() (string, error) {
 	return s, err
 }
 
-// text is a word or a text; form says what it is to be, for the error of a value
-// that is neither.
+// text is a word or a text; form names the expected one in the error of a value that
+// is neither.
 func (v value) text(form string) (string, error) {
 	s, is, err := v.scalar()
 	if err == nil && !is {
@@ -373,7 +382,7 @@ func (v value) duration() (time.Duration, error) {
 	return 0, v.errorf("%q is not a duration; write 10s, 1.5s, 200ms or 2m", clip(s))
 }
 
-// tooLong matches what is a duration, except that it is out of range.
+// tooLong matches a duration that is out of range.
 var tooLong = regexp.MustCompile(`^[-+]?([0-9]*\.?[0-9]+\.?(ns|us|µs|ms|s|m|h))+$`)
 
 func (v value) integer() (int, error) {

@@ -79,7 +79,8 @@ func TestSeedsDiffer(t *testing.T) {
 
 // TestHashesOfRecord compares a few runs with the hashes that are in testdata. It is
 // how a race build, another machine or another Go version shows that it plays the
-// same. Write them anew, with -update, when the wording of events has changed.
+// same. Write them anew, with -update, only for a deliberate change of what happens
+// or of the encoding that is hashed; the wording of events is no part of either.
 func TestHashesOfRecord(t *testing.T) {
 	var got strings.Builder
 	for _, name := range []string{"setnx", "getset-expired", "setpx-lua", "redlock"} {

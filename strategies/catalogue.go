@@ -36,6 +36,7 @@ func All() []Strategy {
 			Summary: "SETNX, EXPIRE, DEL: whoever dies between the first two blocks for ever",
 			Source:  "Chinese article, wrong lock 1; English article; Laravel until 2020",
 			File:    "setnx_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "naive-del", LikeBecause: "a key with an expiry, deleted by a DEL that compares nothing; the expiry comes a command later",
 			New: single(NewSetNXExpire),
 		},
 		{
@@ -43,6 +44,7 @@ func All() []Strategy {
 			Summary: "INCR and EXPIRE in Lua, DEL: a count has no owner",
 			Source:  "Chinese article, a reader's comment",
 			File:    "incr_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "naive-del", LikeBecause: "a key with an expiry, deleted by a DEL that compares nothing",
 			Counter: true,
 			New:     single(NewIncrExpire), Scripts: []*redis.Script{incrExpire},
 		},
@@ -51,6 +53,7 @@ func All() []Strategy {
 			Summary: "SETNX of a stamp; GET, DEL and SETNX once it has passed: two can take over",
 			Source:  "Japanese article on GETSET locks, part 5, first half",
 			File:    "timestamp_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "getset-equal", LikeBecause: "both read the holder's stamp by the clients' clocks; only the takeover differs",
 			New: single(NewTimestampDel),
 		},
 		{
@@ -58,6 +61,7 @@ func All() []Strategy {
 			Summary: "SETNX of a stamp; GET and GETSET once it has passed; DEL if it has not: GETSET's flaws all the same",
 			Source:  "Redis documentation, the old page of SETNX",
 			File:    "getset_redisio.go", Nodes: 1, Timeout: goRedisTimeout,
+			Like: "getset-equal", LikeBecause: "the same takeover; only the release looks at the stamp",
 			Retry: Retry{Delay: time.Second}, // "sleep one second (for instance) and retry"
 			New:   single(NewGetSetRedisIO),
 		},
@@ -73,6 +77,7 @@ func All() []Strategy {
 			Summary: "SETNX of a stamp; GET, GETSET, EXPIRE; TTL, DEL: losers overwrite, and wipe the expiry",
 			Source:  "Japanese article on GETSET locks, the complete code",
 			File:    "getset_expired.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "getset-equal", LikeBecause: "the same takeover; the key has an expiry besides",
 			New: single(NewGetSetExpired),
 		},
 		{
@@ -87,6 +92,7 @@ func All() []Strategy {
 			Summary: "SET NX PX with a unique token, GET, DEL: the key can change hands between the two",
 			Source:  "Chinese article, wrong release 2",
 			File:    "get_then_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "the same SET and the same comparison; only the deletion is a second command",
 			New: single(NewGetThenDel),
 		},
 		{
@@ -94,6 +100,7 @@ func All() []Strategy {
 			Summary: "SET NX PX with a unique token; WATCH, GET, DEL: without MULTI nobody heeds the watch",
 			Source:  "redis-py before 3.0, pull request 1031",
 			File:    "setpx_watch_bare.go", Nodes: 1, Timeout: goRedisTimeout, Retry: redisPyPoll,
+			Like: "get-then-del", LikeBecause: "a WATCH without MULTI has no effect",
 			New: single(NewSetPXWatchBare),
 		},
 		{
@@ -101,6 +108,7 @@ func All() []Strategy {
 			Summary: "SET NX PX with one value for all, compare-and-delete in Lua: everyone owns it",
 			Source:  "English article on RedLock-Hyperf, on the uniqueness of the value",
 			File:    "fixed_value.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "naive-del", LikeBecause: "its comparison always succeeds, so its release is a DEL",
 			New: single(NewFixedValue), Scripts: []*redis.Script{compareAndDelete},
 		},
 		{
@@ -108,6 +116,7 @@ func All() []Strategy {
 			Summary: "SET NX PXAT by the client's clock: if that is slow, the key is dead before its time",
 			Source:  "rueidislock's default",
 			File:    "pxat_client_clock.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "the same lock where the client's clock agrees with the server's",
 			New: single(NewPXATClientClock), Scripts: []*redis.Script{lockUntil, compareAndDelete},
 		},
 		{
@@ -115,6 +124,7 @@ func All() []Strategy {
 			Summary: "setpx-lua, extended by GET and PEXPIRE: the key can change hands between the two",
 			Source:  "hand-written locks; redisson 84",
 			File:    "extend_unchecked.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "the same lock until it is extended",
 			New: single(NewExtendUnchecked), Scripts: []*redis.Script{compareAndDelete},
 		},
 		{
@@ -122,6 +132,7 @@ func All() []Strategy {
 			Summary: "setpx-lua, extended by PEXPIRE or else SET NX: a lease that was lost seems unbroken",
 			Source:  "redsync's WithSetNXOnExtend",
 			File:    "extend_recreate.go", Nodes: 1, Timeout: goRedisTimeout,
+			Like: "extend-unchecked", LikeBecause: "both are setpx-lua until they are extended",
 			Retry: Retry{Tries: 32, Delay: 50 * time.Millisecond, Jitter: 200 * time.Millisecond},
 			New:   single(NewExtendRecreate), Scripts: []*redis.Script{expireOrCreate, compareAndDelete},
 		},
@@ -130,6 +141,7 @@ func All() []Strategy {
 			Summary: "a hash that counts its owner's entries: the owner is a thread, not an acquisition",
 			Source:  "Redisson's RLock with a lease time",
 			File:    "reentrant.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "an expiry and a compared owner, in a hash",
 			New: single(NewReentrant), Scripts: []*redis.Script{countIn, countOut},
 		},
 		{
@@ -137,6 +149,7 @@ func All() []Strategy {
 			Summary: "setpx-lua over a client that sends lost commands again: refused by its own key",
 			Source:  "go-redis's default of MaxRetries; its issue 2985",
 			File:    "setpx_autoretry.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "the same lock as long as nothing is lost",
 			Resends: 3,
 			New:     single(NewSetPXAutoRetry), Scripts: []*redis.Script{compareAndDelete},
 		},
@@ -145,6 +158,7 @@ func All() []Strategy {
 			Summary: "SET NX PX with a unique token; WATCH, GET, MULTI, DEL, EXEC: right on one server, without a script",
 			Source:  "redis-py before 3.0, done right; Redis in Action",
 			File:    "setpx_watch.go", Nodes: 1, Timeout: goRedisTimeout, Retry: redisPyPoll,
+			Like: "setpx-lua", LikeBecause: "a transaction under WATCH compares and deletes at once, as the script does",
 			New: single(NewSetPXWatch),
 		},
 		{
@@ -152,6 +166,7 @@ func All() []Strategy {
 			Summary: "SET NX PX with a unique token, DELEX IFEQ: right on one server, without a script",
 			Source:  "Redis 8.4 documentation, DELEX",
 			File:    "setpx_delex.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "DELEX IFEQ compares and deletes at once, as the script does",
 			New: single(NewSetPXDelEx),
 		},
 		{
@@ -166,6 +181,7 @@ func All() []Strategy {
 			Summary: "setpx-lua, extended by a second thread until released: a worker that hangs blocks for ever",
 			Source:  "Redisson's RLock",
 			File:    "watchdog.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "the same lock, and its record is renewed",
 			New: single(NewWatchdog), Scripts: []*redis.Script{compareAndExpire, compareAndDelete},
 		},
 		{
@@ -173,6 +189,7 @@ func All() []Strategy {
 			Summary: "SET NX PX, WAIT for one replica of two: lost if the other one is promoted",
 			Source:  "Redis documentation, WAIT; Redisson 5256",
 			File:    "setpx_wait.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "the same lock, and it waits for a replica",
 			Replicas: 2,
 			New:      single(NewSetPXWait), Scripts: []*redis.Script{compareAndDelete},
 		},
@@ -181,6 +198,7 @@ func All() []Strategy {
 			Summary: "SET NX PX, then INCR for a fencing token: the stale lease can get the higher one",
 			Source:  "a common mistake",
 			File:    "fenced_late.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "fenced", LikeBecause: "the same tokens, drawn a command later",
 			Fences: true,
 			New:    single(NewFencedLate), Scripts: []*redis.Script{compareAndDelete},
 		},
@@ -189,6 +207,7 @@ func All() []Strategy {
 			Summary: "SET NX PX and INCR in Lua: a fencing token with every lease, for the resource to check",
 			Source:  "Martin Kleppmann, How to do distributed locking, 2016",
 			File:    "fenced.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "the same lock; the resource checks its tokens",
 			Fences: true,
 			New:    single(NewFenced), Scripts: []*redis.Script{lockAndCount, compareAndDelete},
 		},
@@ -197,6 +216,7 @@ func All() []Strategy {
 			Summary: "Redlock that counts its lease from the last vote: over before the caller thinks",
 			Source:  "hand-written Redlocks; in effect node-redlock",
 			File:    "redlock_no_elapsed.go", Nodes: 5, Timeout: 50 * time.Millisecond,
+			Like: "redlock", LikeBecause: "the same votes, not timed",
 			Retry:   Retry{Tries: 11, Delay: 100 * time.Millisecond, Jitter: 200 * time.Millisecond},
 			Scripts: []*redis.Script{compareAndDelete},
 			New:     nodes(NewRedlockNoElapsed),
@@ -206,6 +226,7 @@ func All() []Strategy {
 			Summary: "Redlock that measures on the wall clock: if it is set back, a lease that is over is granted",
 			Source:  "redlock-py, node-redlock, redlock-php",
 			File:    "redlock_wall_clock.go", Nodes: 5, Timeout: 50 * time.Millisecond, Retry: redlockPyRetry,
+			Like: "redlock", LikeBecause: "the same votes, timed by another clock",
 			Scripts: []*redis.Script{compareAndDelete},
 			New:     nodes(NewRedlockWallClock),
 		},
@@ -214,6 +235,7 @@ func All() []Strategy {
 			Summary: "Redlock that fails if any node fails, and leaves its keys: one node down stops it",
 			Source:  "redlock-py",
 			File:    "redlock_strict_errors.go", Nodes: 5, Timeout: 50 * time.Millisecond, Retry: redlockPyRetry,
+			Like: "redlock", LikeBecause: "the same votes while every node answers",
 			Scripts: []*redis.Script{compareAndDelete},
 			New:     nodes(NewRedlockStrictErrors),
 		},
@@ -222,6 +244,7 @@ func All() []Strategy {
 			Summary: "Redlock as shipped: wall clock, four of five, one node's error ends it without clean-up",
 			Source:  "English article, its SDK: zonghay/redlock-hyperf, 2021",
 			File:    "redlock_hyperf.go", Nodes: 5, Timeout: goRedisTimeout, // the library sets none of its own
+			Like: "redlock-wall-clock", LikeBecause: "the same votes by the same clock while every node answers, but four are needed",
 			Retry: Retry{Tries: 2, Delay: 100 * time.Millisecond, Jitter: 100 * time.Millisecond},
 			Need:  hyperfQuorum,
 			New: func(nodes []*redis.Client, key string, o Options) Lock {

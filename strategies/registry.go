@@ -2,6 +2,8 @@ package strategies
 
 import (
 	"embed"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +20,11 @@ type Strategy struct {
 	Summary string // one line: what it sends, and what it falls to
 	Source  string // who published it
 	File    string // the file of this package that implements it
+
+	// Like names the lock of the catalogue that it fares like: a built-in scenario
+	// states its verdict only where that, or the reason for it, differs. LikeBecause
+	// is what the two have in common.
+	Like, LikeBecause string
 
 	// Nodes is how many independent Redis servers it runs on by default.
 	Nodes int
@@ -89,13 +96,50 @@ var byName = sync.OnceValue(func() map[string]Strategy {
 	for _, s := range All() {
 		all[s.Name] = s
 	}
+	if err := checkLikes(All()); err != nil {
+		panic("the catalogue is broken: " + err.Error()) // a test makes sure that this never ships
+	}
 	return all
 })
+
+// checkLikes refuses a lock that is like one that isn't there, or, by way of
+// others, like itself.
+func checkLikes(all []Strategy) error {
+	like := map[string]string{}
+	for _, s := range all {
+		like[s.Name] = s.Like
+	}
+	for _, s := range all {
+		chain := []string{s.Name}
+		for at := s.Like; at != ""; at = like[at] {
+			if _, known := like[at]; !known {
+				return fmt.Errorf("%s is like %q, and there is no such lock", chain[len(chain)-1], at)
+			}
+			chain = append(chain, at)
+			if at == s.Name {
+				return fmt.Errorf("%s is in the end like itself: %s", s.Name, strings.Join(chain, ", like "))
+			}
+			if len(chain) > len(all) {
+				break // a cycle that it leads into, which is reported of a lock in it
+			}
+		}
+	}
+	return nil
+}
 
 // Get finds a strategy by name.
 func Get(name string) (Strategy, bool) {
 	s, found := byName()[name]
 	return s, found
+}
+
+// Nearest is the first lock that has something, of the named one, the one that it
+// is like, and so on; or "" if none of them has it.
+func Nearest(name string, has func(name string) bool) string {
+	for name != "" && !has(name) {
+		name = byName()[name].Like
+	}
+	return name
 }
 
 // single adapts a constructor of a one-server lock.

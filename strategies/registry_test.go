@@ -38,23 +38,6 @@ func TestRegistryIsComplete(t *testing.T) {
 	}
 }
 
-func TestCatalogueOrder(t *testing.T) {
-	want := []string{
-		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "getset-redisio", "getset-equal", "getset-expired",
-		"naive-del", "get-then-del", "setpx-watch-bare", "fixed-value", "pxat-client-clock",
-		"extend-unchecked", "extend-recreate", "reentrant",
-		"setpx-autoretry", "setpx-watch", "setpx-delex", "setpx-lua", "watchdog", "setpx-wait", "fenced-late", "fenced",
-		"redlock-no-elapsed", "redlock-wall-clock", "redlock-strict-errors", "redlock-hyperf", "redlock",
-	}
-	var got []string
-	for _, s := range All() {
-		got = append(got, s.Name)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the catalogue lists\n%q, want\n%q", got, want)
-	}
-}
-
 // The first thing that a reader sees is what the strategy sends, and where it
 // is from.
 func TestEveryFileOpensWithItsCommands(t *testing.T) {
@@ -148,6 +131,38 @@ func TestStrategyFilesStandAlone(t *testing.T) {
 			if strings.HasPrefix(line, "var ") && !strings.Contains(line, "redis.NewScript(") {
 				t.Errorf("%s keeps package state: %s", s.File, line)
 			}
+		}
+	}
+}
+
+// A lock that is said to be like another says what they have in common, and is not,
+// in the end, like itself.
+func TestLikes(t *testing.T) {
+	if err := checkLikes(All()); err != nil {
+		t.Error(err)
+	}
+	for _, s := range All() {
+		if (s.Like == "") != (s.LikeBecause == "") {
+			t.Errorf("%s is like %q because %q: both, or neither", s.Name, s.Like, s.LikeBecause)
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		all  []Strategy
+		want string
+	}{
+		{"a chain", []Strategy{{Name: "a", Like: "b"}, {Name: "b", Like: "c"}, {Name: "c"}}, ""},
+		{"an unknown one", []Strategy{{Name: "a", Like: "b"}, {Name: "b", Like: "x"}}, `b is like "x", and there is no such lock`},
+		{"itself", []Strategy{{Name: "a", Like: "a"}}, "a is in the end like itself: a, like a"},
+		{"a cycle behind a chain", []Strategy{{Name: "a", Like: "b"}, {Name: "b", Like: "c"}, {Name: "c", Like: "b"}},
+			"b is in the end like itself: b, like c, like b"},
+	} {
+		got := ""
+		if err := checkLikes(tt.all); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

@@ -3,13 +3,10 @@ package trace
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Trace is the complete list of a run's events with what was said about them.
@@ -20,7 +17,7 @@ type Trace struct {
 	Title    string
 	Seed     uint64
 	Schedule string // replays to the same events, byte for byte
-	Hash     string // of the events; the same schedule always gives the same
+	Hash     string // of the events, see seal; the same schedule always gives the same
 
 	Clients []string // names, by index
 	Nodes   []string // the masters, then their replicas
@@ -160,39 +157,9 @@ func (e *Event) Effect() string {
 	return strings.Join(parts, "; ")
 }
 
-// Line is the event on one line: the form that is hashed and printed.
-func (t *Trace) Line(e *Event) string { return string(t.appendLine(nil, e)) }
-
-// appendLine is written out because every event of every run passes through it to
-// be hashed.
-func (t *Trace) appendLine(b []byte, e *Event) []byte {
-	at := Instant(e.At)
-	b = append(column(b, "", 12-len(at)), at...)
-	b = append(b, "  #"...)
-	b = append(column(b, strconv.Itoa(e.Seq), 4), ' ')
-	b = append(column(b, t.Actor(e), 6), ' ')
-	b = append(column(b, e.Kind.String(), 15), ' ')
-	return append(b, t.Text(e)...)
-}
-
-// column appends a text, and spaces up to the width.
-func column(b []byte, text string, width int) []byte {
-	b = append(b, text...)
-	for n := utf8.RuneCountInString(text); n < width; n++ {
-		b = append(b, ' ')
-	}
-	return b
-}
-
-// Seal computes the trace's hash from all its lines.
-func (t *Trace) Seal() {
-	h := fnv.New64a()
-	var line []byte
-	for i := range t.Events {
-		line = append(t.appendLine(line[:0], &t.Events[i]), '\n')
-		h.Write(line) //nolint:errcheck // a hash never fails
-	}
-	t.Hash = fmt.Sprintf("%016x", h.Sum64())
+// Line is the event on one line: the form that is printed.
+func (t *Trace) Line(e *Event) string {
+	return fmt.Sprintf("%12s  #%-4d %-6s %-15s %s", Instant(e.At), e.Seq, t.Actor(e), e.Kind, t.Text(e))
 }
 
 // Plain prints the run as text, for people without a screen, for logs, for
