@@ -5,6 +5,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // shown is a player of a run that no scenario steers: the schedule is the run's
@@ -14,7 +15,7 @@ type shown struct{ *player }
 func newShown(s *stage, strategy int, t *sim.Trace, sought sim.Code) *shown {
 	p := newPlayer(s, strategy, 0)
 	p.title, p.sought = t.Title, &sought
-	p.display(newReel(t), 0)
+	p.display(timeline.New(t), 0)
 	return &shown{p}
 }
 
