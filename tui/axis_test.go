@@ -90,6 +90,17 @@ func TestAtIsTheInverseOfCols(t *testing.T) {
 	}
 }
 
+// Every mark has a glyph, with and without Unicode.
+func TestEveryMarkHasAGlyph(t *testing.T) {
+	for m := timeline.NoMark; m < timeline.Marks; m++ {
+		for _, g := range []*glyphs{&unicodeGlyphs, &asciiGlyphs} {
+			if got := g.of(m); (textWidth(got) == 1) != (m != timeline.NoMark) {
+				t.Errorf("mark %d is drawn as %q", m, got)
+			}
+		}
+	}
+}
+
 func TestFogHidesTheFuture(t *testing.T) {
 	r := timeline.New(pauseTrace())
 	th := plainTheme(false)
