@@ -101,6 +101,32 @@ func TestEveryMarkHasAGlyph(t *testing.T) {
 	}
 }
 
+// A server's lane marks the commands that meet it down, but not over the word,
+// and its failover.
+func TestServerLaneMarksFailures(t *testing.T) {
+	s := &script{Trace: sim.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1, TTL: time.Second}}
+	s.add(sim.KindDown, sim.None, 0)
+	for range 12 {
+		s.add(sim.KindUnreachable, 0, 0)
+	}
+	s.add(sim.KindUp, sim.None, 0)
+	s.add(sim.KindFailover, sim.None, 0)
+	r, th := timeline.New(&s.Trace), plainTheme(true)
+	a := newAxis(r, 60, 0)
+	c := newCanvas(60+labelWidth, axisRows+1, th.more)
+	lanes := []lane{{Lane: timeline.Lane{Kind: timeline.Record}}}
+	drawTimeline(c, rect{0, 0, 60 + labelWidth, axisRows + 1}, scene{Timeline: r, pos: r.Last(), axis: a, column: a.cols[r.Last()], all: a.width(), lanes: lanes, theme: th, veil: r.Last()})
+	row := ""
+	for x := range 60 + labelWidth {
+		row += c.at(x, axisRows).s
+	}
+	for _, want := range []string{" down ", th.lost, th.resume, th.fault} {
+		if !strings.Contains(row, want) {
+			t.Errorf("no %q in %q", want, row)
+		}
+	}
+}
+
 func TestFogHidesTheFuture(t *testing.T) {
 	r := timeline.New(pauseTrace())
 	th := plainTheme(false)
