@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
-func traces() map[string]*sim.Trace {
-	return map[string]*sim.Trace{"pause": pauseTrace(), "crowd": crowd(3, 5, 700), "empty": crowd(2, 1, 0), "one": crowd(2, 1, 1)}
+func traces() map[string]*trace.Trace {
+	return map[string]*trace.Trace{"pause": pauseTrace(), "crowd": crowd(3, 5, 700), "empty": crowd(2, 1, 0), "one": crowd(2, 1, 1)}
 }
 
 func TestAxisNeverGoesBack(t *testing.T) {
@@ -104,13 +104,13 @@ func TestEveryMarkHasAGlyph(t *testing.T) {
 // A server's lane marks the commands that meet it down, but not over the word,
 // and its failover.
 func TestServerLaneMarksFailures(t *testing.T) {
-	s := &script{Trace: sim.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1, TTL: time.Second}}
-	s.add(sim.KindDown, sim.None, 0)
+	s := &script{Trace: trace.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1, TTL: time.Second}}
+	s.add(trace.KindDown, trace.None, 0)
 	for range 12 {
-		s.add(sim.KindUnreachable, 0, 0)
+		s.add(trace.KindUnreachable, 0, 0)
 	}
-	s.add(sim.KindUp, sim.None, 0)
-	s.add(sim.KindFailover, sim.None, 0)
+	s.add(trace.KindUp, trace.None, 0)
+	s.add(trace.KindFailover, trace.None, 0)
 	r, th := timeline.New(&s.Trace), plainTheme(true)
 	a := newAxis(r, 60, 0)
 	c := newCanvas(60+labelWidth, axisRows+1, th.more)

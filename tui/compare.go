@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // compare shows one scenario under two locks, one above the other, with one
@@ -444,7 +444,7 @@ func (m *compare) told(width int) []line {
 		return append([]line{{{" " + m.notice, inkStrong}}}, lines...)
 	}
 	for _, n := range m.joint.Runs[0].Said(at[0]) {
-		if n.Kind == sim.NoteMissed {
+		if n.Kind == trace.NoteMissed {
 			continue
 		}
 		lines = append(lines, nil)

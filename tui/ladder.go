@@ -1,8 +1,8 @@
 package tui
 
 import (
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // ladder draws one event per row, the latest at the bottom: a column for each
@@ -56,7 +56,7 @@ func (l *ladder) node(i int) int { return l.columns[len(l.Clients)+i] }
 
 func (l *ladder) row(y, pos, text int) {
 	e := l.Event(pos)
-	l.c.text(l.r.x+1, y, ladderTime-2, sim.Brief(e.At), inkDim)
+	l.c.text(l.r.x+1, y, ladderTime-2, trace.Brief(e.At), inkDim)
 	l.lifelines(y, &l.Moments[pos])
 	l.arrow(y, e)
 	actor := l.Actor(e)
@@ -95,7 +95,7 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 		switch {
 		case !n.Up:
 			l.c.put(x, y, l.theme.down, inkDim)
-		case n.Present && n.Owner != sim.None:
+		case n.Present && n.Owner != trace.None:
 			l.c.text(x, y, 1, l.Clients[n.Owner], clientInk(n.Owner))
 		case n.Present:
 			l.c.put(x, y, l.theme.nobody, inkDim)
@@ -107,17 +107,17 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 }
 
 // arrow goes from the event's actor to whom it concerns, or marks the actor alone.
-func (l *ladder) arrow(y int, e *sim.Event) {
-	if host := timeline.Host(e); host != sim.None {
+func (l *ladder) arrow(y int, e *trace.Event) {
+	if host := timeline.Host(e); host != trace.None {
 		k := inkDim
-		if e.Client != sim.None {
+		if e.Client != trace.None {
 			k = clientInk(e.Client)
 		}
 		l.c.put(l.node(host), y, l.theme.write, k)
 		return
 	}
 	from, to, k := l.store(), none, inkDim
-	if e.Client != sim.None {
+	if e.Client != trace.None {
 		from, k = l.columns[e.Client], clientInk(e.Client)
 	}
 	switch timeline.ArrowOf(e) {

@@ -5,6 +5,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // lane is a row of the timeline's pane: a lane of the run's, or what stands for
@@ -119,7 +120,7 @@ func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
 }
 
 // label is what stands to the left of a lane, in two parts: whose, and what.
-func (l lane) label(t *sim.Trace) (name, what string) {
+func (l lane) label(t *trace.Trace) (name, what string) {
 	switch l.kind {
 	case laneClient:
 		return t.Clients[l.Index], ""

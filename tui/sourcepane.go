@@ -3,8 +3,8 @@ package tui
 import (
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -24,7 +24,7 @@ func sourceFile(r *timeline.Timeline, pos int, own string) string {
 // sourceLines is a strategy's code, with the names of the clients beside the
 // line on which each of them stands, and the line of the cursor's event lit.
 // The second result is the line to keep in sight, from 0.
-func sourceLines(r *timeline.Timeline, pos int, s *sim.State, file string, code []string, width int) ([]line, int) {
+func sourceLines(r *timeline.Timeline, pos int, s *trace.State, file string, code []string, width int) ([]line, int) {
 	standing := map[int][]int{} // by line, from 1
 	lit, focus := 0, 0
 	for i := range s.Clients {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // scene decides everything that is drawn of a timeline.
@@ -133,7 +133,7 @@ func (tl *plot) label(y int, s timeline.Span, k ink, labels ...string) {
 }
 
 // events calls do for every event that is shown, with its plot column.
-func (tl *plot) events(do func(x int, e *sim.Event)) {
+func (tl *plot) events(do func(x int, e *trace.Event)) {
 	for i := tl.axis.at(tl.offset - 1); i < tl.pos; i++ {
 		if x := tl.axis.cols[i+1] - tl.offset; x >= 0 && x < tl.width {
 			do(x, &tl.Events[i])
@@ -174,9 +174,9 @@ func (tl *plot) isActor(l lane) bool {
 	}
 	switch l.Kind {
 	case timeline.Deeds:
-		return tl.Doer(e) != sim.None
+		return tl.Doer(e) != trace.None
 	case timeline.Store:
-		return e.Kind == sim.KindReject || e.Kind == sim.KindUpdate
+		return e.Kind == trace.KindReject || e.Kind == trace.KindUpdate
 	}
 	return true
 }
@@ -224,7 +224,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Deeds:
 		k = clientInk(l.Index)
 	default:
-		if s.Client != sim.None {
+		if s.Client != trace.None {
 			k = clientInk(s.Client)
 		}
 	}
@@ -266,7 +266,7 @@ func (tl *plot) length(s timeline.Span) string {
 	if s.Next < len(tl.at) {
 		end = tl.at[s.Next]
 	}
-	return sim.Brief(tl.When(end) - tl.When(tl.at[s.First]))
+	return trace.Brief(tl.When(end) - tl.When(tl.at[s.First]))
 }
 
 // drawClient draws a client's deeds over what it believes, in one row.
@@ -303,13 +303,13 @@ func (tl *plot) drawClient(l timeline.Lane, y int) {
 func (tl *plot) drawRecord(y int, s timeline.Span, node int, k ink) {
 	at := func(column int) timeline.Node { return tl.Moments[tl.at[column]].Nodes[node] }
 	who := "?"
-	if s.Client != sim.None {
+	if s.Client != trace.None {
 		who = tl.Clients[s.Client]
 	}
 	label := tl.Key + "=" + who
 	ttl := ", no expiry"
 	if !s.Lasting {
-		ttl = ", " + sim.Brief(at(s.First).Left(tl.When(tl.at[s.First]))) + " to live"
+		ttl = ", " + trace.Brief(at(s.First).Left(tl.When(tl.at[s.First]))) + " to live"
 	}
 	tl.bar(y, s, tl.theme.bar(s.Client), k, label+ttl, label, who)
 	if s.First == 0 || at(s.First-1).Written != s.Written {
@@ -331,7 +331,7 @@ func votes(r *timeline.Timeline, pos int, th *theme) line {
 			l = append(l, span{"down", inkDim})
 		case !n.Present:
 			l = append(l, span{"free", inkPlain})
-		case n.Owner == sim.None:
+		case n.Owner == trace.None:
 			l = append(l, span{"?", inkStrong})
 		default:
 			l = append(l, span{r.Clients[n.Owner] + th.bar(n.Owner), clientInk(n.Owner)})
@@ -389,7 +389,7 @@ func (tl *plot) drawBreaches(y int) {
 // stays. An access to the store has the client's name beside it.
 func (tl *plot) marks(l timeline.Lane, y int) {
 	column, top := -1, 0
-	tl.events(func(x int, e *sim.Event) {
+	tl.events(func(x int, e *trace.Event) {
 		if !tl.In(l, e) {
 			return
 		}
@@ -401,7 +401,7 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 			return
 		}
 		top = weight
-		if l.Kind == timeline.Store && e.Client != sim.None {
+		if l.Kind == timeline.Store && e.Client != trace.None {
 			tl.c.text(tl.x0+x-1, y, 1, tl.Clients[e.Client], k)
 		}
 		tl.c.put(tl.x0+x, y, glyph, k)
@@ -409,13 +409,13 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 }
 
 // markOf is the glyph of an event's mark, with its ink, and its weight: 0 for none.
-func markOf(r *timeline.Timeline, e *sim.Event, g *glyphs) (glyph string, k ink, weight int) {
+func markOf(r *timeline.Timeline, e *trace.Event, g *glyphs) (glyph string, k ink, weight int) {
 	m := r.Mark(e)
 	k = inkStrong
 	switch {
-	case m == timeline.Bad, m == timeline.Crashes, m == timeline.Falls, m == timeline.Jumps && e.Node != sim.None:
+	case m == timeline.Bad, m == timeline.Crashes, m == timeline.Falls, m == timeline.Jumps && e.Node != trace.None:
 		k = inkBreach
-	case e.Client != sim.None:
+	case e.Client != trace.None:
 		k = clientInk(e.Client)
 	}
 	return g.of(m), k, m.Weight()
@@ -435,7 +435,7 @@ func (g *glyphs) of(m timeline.Mark) string {
 // client and resource. Only for this one event, else nobody could read the rest.
 func (tl *plot) drawConnector() {
 	e := tl.Event(tl.pos)
-	if e == nil || e.Client == sim.None {
+	if e == nil || e.Client == trace.None {
 		return
 	}
 	from, to := -1, -1
@@ -444,7 +444,7 @@ func (tl *plot) drawConnector() {
 		case !l.own():
 		case l.Kind == timeline.Deeds && l.Index == e.Client:
 			from = i
-		case e.Node != sim.None && (l.Kind == timeline.Record && l.Index == e.Node || l.Kind == timeline.Majority):
+		case e.Node != trace.None && (l.Kind == timeline.Record && l.Index == e.Node || l.Kind == timeline.Majority):
 			to = i
 		case timeline.Touches(e) && l.Kind == timeline.Store:
 			to = i
@@ -488,7 +488,7 @@ func (tl *plot) drawGap(g gap) {
 	if g.Endless {
 		glyph = tl.theme.chasm + tl.theme.chasm
 	}
-	text := glyph + " " + sim.Brief(g.Length) + " " + glyph
+	text := glyph + " " + trace.Brief(g.Length) + " " + glyph
 	if w := textWidth(text); to-from+1 >= w {
 		tl.c.text(tl.x0+from+(to-from+1-w)/2, tl.y0+1, w, text, inkDim)
 	} else if g.Endless {
@@ -498,7 +498,7 @@ func (tl *plot) drawGap(g gap) {
 
 // drawTimes labels the cursor's instant, and as many others to its left as there is room for.
 func (tl *plot) drawTimes() {
-	now := sim.Brief(tl.When(tl.pos))
+	now := trace.Brief(tl.When(tl.pos))
 	w := textWidth(now)
 	here := max(min(tl.until, tl.width-w), 0)
 	tl.c.text(tl.x0+here, tl.y0, w, now, inkHere)
@@ -507,7 +507,7 @@ func (tl *plot) drawTimes() {
 		if x < free || (x > 0 && p == tl.at[x-1]) {
 			continue
 		}
-		text := sim.Brief(tl.When(p))
+		text := trace.Brief(tl.When(p))
 		end := x + textWidth(text)
 		if text == last || end+1 > here {
 			continue

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // statusLine is the event at the cursor, in words.
@@ -20,11 +20,11 @@ func statusLine(r *timeline.Timeline, pos int) line {
 	}
 	k := inkStrong
 	name := r.Actor(e)
-	if client := r.Doer(e); client != sim.None {
+	if client := r.Doer(e); client != trace.None {
 		k = clientInk(client)
 	}
 	return line{
-		{" " + sim.Brief(e.At) + "  ", inkStrong},
+		{" " + trace.Brief(e.At) + "  ", inkStrong},
 		{fmt.Sprintf("#%d of %d  ", e.Seq, r.Last()), inkDim},
 		{name + " ", k},
 		{r.Text(e), inkPlain},
@@ -33,7 +33,7 @@ func statusLine(r *timeline.Timeline, pos int) line {
 
 // holders says in one sentence who has the lock, and shouts if a property has
 // just broken or stays broken. The second result asks for a band of that ink.
-func holders(r *timeline.Timeline, pos int, s *sim.State) (line, ink) {
+func holders(r *timeline.Timeline, pos int, s *trace.State) (line, ink) {
 	all, fresh := r.Breached(pos)
 	said := r.Holders(s)
 	if bad := failures(fresh); len(bad) > 0 {
@@ -85,7 +85,7 @@ func shout(bs []timeline.Breach) string {
 
 // codesOf lists the codes of violations, worst first, each once.
 func codesOf(bs []timeline.Breach) string {
-	var v sim.Verdict
+	var v trace.Verdict
 	for _, b := range bs {
 		v = append(v, b.Code)
 	}
