@@ -28,7 +28,7 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkStep(b *testing.B) {
 	a := longRun(b)
 	for b.Loop() {
-		if a.player().pos == a.player().reel.last() {
+		if a.player().pos == a.player().reel.Last() {
 			b.StopTimer()
 			a.press("[")
 			b.StartTimer()

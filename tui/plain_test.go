@@ -89,9 +89,9 @@ func TestPanesSayWhatPlainSays(t *testing.T) {
 			o := Options{Strategy: lib.strategies[lib.strategy(cell[0])], Scenario: lib.scenarios[lib.named(cell[1])], Seed: 1}
 			a := openApp(t, 200, 60, lib, o, plainTheme(false))
 			p := a.player()
-			run := readPlain(t, p.reel.trace)
-			if len(run.events) != p.reel.last() {
-				t.Fatalf("%d events in plain, %d in the player", len(run.events), p.reel.last())
+			run := readPlain(t, p.reel.Trace)
+			if len(run.events) != p.reel.Last() {
+				t.Fatalf("%d events in plain, %d in the player", len(run.events), p.reel.Last())
 			}
 			var broken []string
 			checkSaid(t, p, run.events[0].said)
@@ -162,7 +162,7 @@ func compareTrace(t *testing.T, p *player, events []plainEvent) {
 		l := unwrapped(lineText(p.traceLine(row, 1000)))
 		if row.breach != nil {
 			l, _, _ = strings.Cut(l, row.breach.Text)
-		} else if n := p.evidence(p.reel.event(row.pos).Seq); n > 0 {
+		} else if n := p.evidence(p.reel.Event(row.pos).Seq); n > 0 {
 			l = strings.TrimPrefix(l, fmt.Sprintf("%d ", n))
 		}
 		got = append(got, strings.TrimSpace(l))
@@ -188,7 +188,7 @@ func checkSaid(t *testing.T, p *player, said []string) {
 // state pane to who believes by plain's account.
 func checkHolders(t *testing.T, p *player, e *plainEvent, fail func(string, string, ...any)) {
 	t.Helper()
-	if got := p.reel.samples[p.pos].believers; got != len(e.believers) {
+	if got := p.reel.Moments[p.pos].Believers; got != len(e.believers) {
 		fail("believers", "counts %d, plain %v", got, e.believers)
 	}
 	l, _ := holders(p.reel, p.pos, p.now)

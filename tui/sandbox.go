@@ -12,6 +12,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
 
@@ -66,7 +67,7 @@ func (p *player) openSandbox() outcome {
 }
 
 func newSandbox(from *player) (*sandbox, error) {
-	schedule, err := sim.ParseSchedule(from.reel.trace.Schedule, scenarios.FindStrategy)
+	schedule, err := sim.ParseSchedule(from.reel.Schedule, scenarios.FindStrategy)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func (s *sandbox) replay(b *branch) error {
 		return err
 	}
 	s.here = b
-	s.display(newReel(t), len(t.Events))
+	s.display(timeline.New(t), len(t.Events))
 	s.offer()
 	return nil
 }
@@ -188,7 +189,7 @@ func (s *sandbox) offerAll() {
 		one("a lease: "+trace.Brief(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}),
 	}})
 	for i := range s.now.Nodes {
-		name := s.reel.trace.Nodes[i]
+		name := s.reel.Nodes[i]
 		stop := one("down", sim.Move{Fault: sim.Down{Node: name}})
 		if !s.now.Nodes[i].Up {
 			stop = one("up", sim.Move{Fault: sim.Up{Node: name}})
@@ -259,7 +260,7 @@ func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, s.keys.Previous):
 		s.switchBranch(-1)
 	case key.Matches(k, s.keys.Export):
-		return nil, s.exportPicker(s.reel.trace, s.player)
+		return nil, s.exportPicker(s.reel.Trace, s.player)
 	case key.Matches(k, s.keys.Save):
 		return s.save(), outcome{}
 	case key.Matches(k, s.keys.Copy):
@@ -283,12 +284,12 @@ func (s *sandbox) try(c moveChoice) {
 			return
 		}
 	}
-	from, events, before := s.here, s.reel.last(), s.reel.trace.Schedule
+	from, events, before := s.here, s.reel.Last(), s.reel.Schedule
 	s.add(c.moves)
 	step := c.moves[0].Count > 0
 	err := s.replay(s.here)
 	// A step is one that shows: starting a thread, say, leaves no event.
-	for n := 1; err == nil && step && s.reel.last() == events && n < mostSilent; n++ {
+	for n := 1; err == nil && step && s.reel.Last() == events && n < mostSilent; n++ {
 		s.here.made[0].Count++
 		err = s.replay(s.here)
 	}
@@ -299,8 +300,8 @@ func (s *sandbox) try(c moveChoice) {
 		}
 		s.forget(from)
 		s.notice = "That can't be done: " + err.Error() + "."
-	case s.reel.last() == events && s.reel.trace.Schedule == before,
-		s.reel.last() == events && step:
+	case s.reel.Last() == events && s.reel.Schedule == before,
+		s.reel.Last() == events && step:
 		s.forget(from)
 		s.goTo(from)
 		s.notice = "That changes nothing: " + s.rows[s.row].name + " has nothing to do."
@@ -354,7 +355,7 @@ func (s *sandbox) switchBranch(by int) {
 // save writes the run so far as a scenario, which states what it breaks: the goal,
 // or else the worst.
 func (s *sandbox) save() tea.Cmd {
-	verdict := s.reel.trace.Verdict()
+	verdict := s.reel.Verdict()
 	var code trace.Code
 	switch {
 	case s.challenge != nil && s.known && s.refused == nil && s.reached():
@@ -365,7 +366,7 @@ func (s *sandbox) save() tea.Cmd {
 		s.notice = "A scenario states what it breaks, and nothing is broken yet."
 		return nil
 	}
-	t, schedule := s.reel.trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()}
+	t, schedule := s.reel.Trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()}
 	return saveScenario(s.player, t, func(string) ([]byte, error) {
 		return scenarios.FromSchedule("Scheduled by hand: "+explore.Named(code), code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
 	})
@@ -373,7 +374,7 @@ func (s *sandbox) save() tea.Cmd {
 
 // copySchedule hands the schedule to the terminal's clipboard.
 func (s *sandbox) copySchedule() tea.Cmd {
-	text := s.reel.trace.Schedule
+	text := s.reel.Schedule
 	s.notice = "The schedule is in the clipboard, if the terminal has one: lockstep replay plays it, and so does pasting it here."
 	return func() tea.Msg {
 		s.clipboard(text)

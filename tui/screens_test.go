@@ -12,6 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/progress"
 )
@@ -214,7 +215,7 @@ func TestCourseIsRemembered(t *testing.T) {
 		t.Errorf("progress is lost:\n%s", v)
 	}
 	a.press("enter G r G r")
-	if p := a.player(); p.reel.trace.Strategy != "redlock" && p.pupil.lesson != 1 {
+	if p := a.player(); p.reel.Strategy != "redlock" && p.pupil.lesson != 1 {
 		t.Errorf("r leads to %s", p.pupil.place())
 	}
 	a.press("r")
@@ -244,7 +245,7 @@ func TestCompareScrubsBoth(t *testing.T) {
 	a := newHomeApp(t, 120, 40, plainTheme(false), handmade)
 	a.press("c down enter")
 	m := a.top().(*compare)
-	for i, s := range m.joint.steps {
+	for i, s := range m.joint.Steps {
 		if s[0] != s[1] {
 			t.Fatalf("step %d: the same run stands at %v in its two copies", i, s)
 		}
@@ -253,7 +254,7 @@ func TestCompareScrubsBoth(t *testing.T) {
 		}
 	}
 	for _, w := range []int{68, 188} {
-		ax, _ := m.joint.axes(w, 0)
+		ax, _ := jointAxes(m.joint, w, 0)
 		for side := range ax {
 			for k := 1; k < len(ax[side].cols); k++ {
 				if ax[side].cols[k] < ax[side].cols[k-1] {
@@ -271,19 +272,19 @@ func TestJointKeepsTheStoryTogether(t *testing.T) {
 			late.Events[i].At += 7e8
 		}
 	}
-	j := newJoint(newReel(pauseTrace()), newReel(late))
-	at := func(pos int) step { return j.steps[j.arrives(0, pos)] }
-	for _, chapter := range j.reels[0].chapters {
+	j := timeline.Align(timeline.New(pauseTrace()), timeline.New(late))
+	at := func(pos int) timeline.Step { return j.Steps[j.Arrives(0, pos)] }
+	for _, chapter := range j.Runs[0].Chapters {
 		if s := at(chapter); s[0] != chapter || s[1] != chapter {
 			t.Errorf("where the one is told what stands at %d, they are at %v", chapter, s)
 		}
 	}
-	if last := j.steps[j.last()]; last != (step{j.reels[0].last(), j.reels[1].last()}) {
+	if last := j.Steps[j.Last()]; last != (timeline.Step{j.Runs[0].Last(), j.Runs[1].Last()}) {
 		t.Errorf("they end at %v", last)
 	}
-	for i := 1; i < len(j.steps); i++ {
+	for i := 1; i < len(j.Steps); i++ {
 		for side := range 2 {
-			if d := j.steps[i][side] - j.steps[i-1][side]; d < 0 || d > 1 {
+			if d := j.Steps[i][side] - j.Steps[i-1][side]; d < 0 || d > 1 {
 				t.Fatalf("step %d moves one of them by %d", i, d)
 			}
 		}
@@ -329,7 +330,7 @@ func TestExportWritesTheRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	a := newApp(t, 100, 30, plainTheme(false), handmade)
 	var want bytes.Buffer
-	if err := a.player().reel.trace.Plain(&want); err != nil {
+	if err := a.player().reel.Trace.Plain(&want); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"setpx-lua-pause-past-ttl.txt", "setpx-lua-pause-past-ttl-2.txt"} {
@@ -354,11 +355,11 @@ func TestEachRoomKeepsItsOwnRun(t *testing.T) {
 	a := newApp(t, 120, 40, plainTheme(false), handmade)
 	a.press("right right right c enter right right enter")
 	lower := a.player()
-	if name := lower.reel.trace.Strategy; name == "setpx-lua" || lower.pos != 5 {
+	if name := lower.reel.Trace.Strategy; name == "setpx-lua" || lower.pos != 5 {
 		t.Errorf("the lower run is opened with %s at %d", name, lower.pos)
 	}
 	a.press("esc esc")
-	if p := a.player(); p == lower || p.reel.trace.Strategy != "setpx-lua" || p.pos != 3 {
-		t.Errorf("back in the first run, it is of %s at %d", p.reel.trace.Strategy, p.pos)
+	if p := a.player(); p == lower || p.reel.Strategy != "setpx-lua" || p.pos != 3 {
+		t.Errorf("back in the first run, it is of %s at %d", p.reel.Strategy, p.pos)
 	}
 }

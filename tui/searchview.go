@@ -2,12 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/report"
 	"lockstep/sim/trace"
 )
 
@@ -158,20 +158,21 @@ func (m *searcher) tellCode(t *teller, c trace.Code) {
 	g := &m.theme.glyphs
 	name := fmt.Sprintf(" %-3s %s", c, c.Name())
 	say := func(k ink, text string) { t.lines = append(t.lines, line{{" " + text, k}}) }
-	v := m.result.Find(c)
+	f := report.Of(m.result, c)
+	v := f.Least
 	switch {
-	case v == nil && m.result.Holds(c):
+	case f.Outcome == report.Holds:
 		say(inkGood, g.granted+name+": never")
-		if c == trace.GAP && !m.result.Vacuity.Extended {
+		if f.Untested {
 			t.add(inkDim, "      ", "which is not put to the test: no lease was extended")
 		}
 		return
-	case v == nil && slices.Contains(m.result.Found, c):
-		say(inkBreach, g.bad+name+": some schedule does it")
-		t.add(inkPlain, "      ", "There was no time to find the least.")
+	case f.Outcome == report.Open:
+		say(inkPlain, "?"+name+": not found so far")
 		return
 	case v == nil:
-		say(inkPlain, "?"+name+": not found so far")
+		say(inkBreach, g.bad+name+": some schedule does it")
+		t.add(inkPlain, "      ", "There was no time to find the least.")
 		return
 	}
 	k, mark := inkBreach, ""

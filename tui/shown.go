@@ -4,6 +4,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
 
@@ -14,7 +15,7 @@ type shown struct{ *player }
 func newShown(s *stage, strategy int, t *trace.Trace, sought trace.Code) *shown {
 	p := newPlayer(s, strategy, 0)
 	p.title, p.sought = t.Title, &sought
-	p.display(newReel(t), 0)
+	p.display(timeline.New(t), 0)
 	return &shown{p}
 }
 

@@ -16,8 +16,8 @@ func TestSourcePaneFollowsTheEventToItsFile(t *testing.T) {
 	lib := newLibrary(Options{})
 	a := openApp(t, 200, 60, lib, Options{Strategy: lib.strategies[lib.strategy("redlock-no-elapsed")], Scenario: lib.scenarios[lib.named("late-release")], Seed: 1}, plainTheme(false))
 	p, files := a.player(), map[string]int{}
-	for i := range p.reel.trace.Events {
-		e := &p.reel.trace.Events[i]
+	for i := range p.reel.Events {
+		e := &p.reel.Events[i]
 		file, is := strings.CutPrefix(e.Source.File, "strategies/")
 		if !is || e.Kind != trace.KindSend {
 			continue

@@ -25,9 +25,9 @@ func (p *player) traceLine(row traceRow, width int) line {
 	if row.breach != nil {
 		return line{{fmt.Sprintf("%14s!! %s  %s", "", row.breach.Code, row.breach.Text), inkBreach}}
 	}
-	t, e := p.reel.trace, p.reel.event(row.pos)
+	t, e := p.reel.Trace, p.reel.Event(row.pos)
 	name, k, text := t.Actor(e), inkStrong, inkPlain
-	if client := p.reel.clientOf(e); client != trace.None {
+	if client := p.reel.Doer(e); client != trace.None {
 		k = clientInk(client)
 	}
 	mark := "  "
@@ -68,10 +68,10 @@ func (p *player) evidence(seq int) int {
 
 // lit are the events that prove the violation that was last shown.
 func (p *player) lit() []int {
-	if p.picked == none || p.picked >= len(p.reel.breaches) {
+	if p.picked == none || p.picked >= len(p.reel.Breaches) {
 		return nil
 	}
-	return p.reel.breaches[p.picked].Events
+	return p.reel.Breaches[p.picked].Events
 }
 
 // lit is the line as the selected one of its list, over the whole width.

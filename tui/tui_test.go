@@ -47,7 +47,7 @@ func TestMonoKeepsBoldAndReverse(t *testing.T) {
 func TestStepping(t *testing.T) {
 	a := newApp(t, 80, 24, plainTheme(false), handmade)
 	p := a.player()
-	last := p.reel.last()
+	last := p.reel.Last()
 	for _, step := range []struct {
 		keys string
 		want int
@@ -98,7 +98,7 @@ func TestStrategyKeepsScenarioAndPlace(t *testing.T) {
 	if asked != above+" under pause-past-ttl" {
 		t.Errorf("ran %s, want %s", asked, above)
 	}
-	if p := a.player(); p.pos != 10 || p.reel.chapter(p.pos) != 3 {
+	if p := a.player(); p.pos != 10 || p.reel.Chapter(p.pos) != 3 {
 		t.Errorf("the place in the story is lost: at %d", p.pos)
 	}
 	a.press("o down enter")
@@ -114,7 +114,7 @@ func TestLateResultIsDropped(t *testing.T) {
 	second := p.open(1, 0)
 	a.send(second())
 	a.send(first())
-	if got := p.reel.trace.Strategy; got != p.lib.strategies[1].Name {
+	if got := p.reel.Strategy; got != p.lib.strategies[1].Name {
 		t.Errorf("shows %s", got)
 	}
 }
@@ -131,7 +131,7 @@ func TestFailedRunIsTold(t *testing.T) {
 func TestPlayingStopsWhereOneShouldLook(t *testing.T) {
 	a := newApp(t, 80, 24, plainTheme(false), handmade)
 	p := a.player()
-	for _, want := range []int{10, 16, 19, p.reel.last()} {
+	for _, want := range []int{10, 16, 19, p.reel.Last()} {
 		a.press("space")
 		for n := 0; p.playing && n < 1000; n++ {
 			a.send(ticked(p.tick - 1)) // an old timer counts for nothing
@@ -187,13 +187,13 @@ func TestEveryRealRunCanBeDrawn(t *testing.T) {
 				}
 				a.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 				a.press("g")
-				for range len(p.reel.chapters) + len(p.reel.breaches) {
+				for range len(p.reel.Chapters) + len(p.reel.Breaches) {
 					if strings.Contains(checkFrame(t, a, st.Name+" under "+sc.Name), "more rows:") {
 						t.Fatalf("%s under %s hides rows at %dx%d", st.Name, sc.Name, size[0], size[1])
 					}
 					a.press("]")
 				}
-				for range p.reel.breaches {
+				for range p.reel.Breaches {
 					a.press("!")
 					checkFrame(t, a, st.Name+" under "+sc.Name)
 				}
