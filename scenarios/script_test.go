@@ -43,10 +43,10 @@ func told(trace *trace.Trace, e *trace.Event) string { return trace.Actor(e) + "
 func timed(tr *trace.Trace, e *trace.Event) string { return trace.Duration(e.At) + " " + told(tr, e) }
 
 // of lists the events of a kind.
-func of(trace *trace.Trace, kinds ...trace.Kind) (lines []string) {
-	for i := range trace.Events {
-		if e := &trace.Events[i]; slices.Contains(kinds, e.Kind) && trace.Actor(e) != sim.Probe {
-			lines = append(lines, timed(trace, e))
+func of(tr *trace.Trace, kinds ...trace.Kind) (lines []string) {
+	for i := range tr.Events {
+		if e := &tr.Events[i]; slices.Contains(kinds, e.Kind) && tr.Actor(e) != trace.Probe {
+			lines = append(lines, timed(tr, e))
 		}
 	}
 	return lines

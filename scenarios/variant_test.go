@@ -176,7 +176,7 @@ func TestJitterHeals(t *testing.T) {
 			t.Fatal(err)
 		}
 		granted := slices.ContainsFunc(tr.Events, func(e trace.Event) bool {
-			return e.Kind == trace.KindGranted && tr.Actor(&e) != sim.Probe && e.At <= time.Second
+			return e.Kind == trace.KindGranted && tr.Actor(&e) != trace.Probe && e.At <= time.Second
 		})
 		if !granted || len(tr.Verdict()) != 0 {
 			t.Errorf("seed %d: %s, and somebody has the lock within a second: %t", seed, tr.Verdict(), granted)

@@ -5,6 +5,7 @@ import (
 
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // client is a process as the world has it: its code, and what the schedule and the
@@ -45,7 +46,7 @@ func (w *World) newClient(index int, name string) *client {
 		addrs[i] = w.nodes[i].Name
 	}
 	// The process dials only later, so the world knows the client by then.
-	if name == Probe {
+	if name == trace.Probe {
 		c.Client = w.runtime.NewProbe(index, addrs, w.cfg.Strategy.Resends)
 	} else {
 		c.Client = w.runtime.NewClient(index, name, addrs, w.cfg.Strategy.Resends)

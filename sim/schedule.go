@@ -106,7 +106,7 @@ func (s Schedule) String() string {
 		words = append(words, fmt.Sprintf("%s=%d/%s/%s/%s/%s/%t/%t/%t/%t/%t", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
 			strconv.FormatFloat(cl.Rate, 'g', -1, 64), cl.Extend, cl.Checks, cl.FailOpen, cl.FallThrough, cl.Recheck))
 	}
-	names = append(names, Probe)
+	names = append(names, trace.Probe)
 	for i, n := range c.Nodes {
 		words = append(words, fmt.Sprintf("n%d=%s/%s", i+1, n.Persistence, n.Offset))
 	}
@@ -205,7 +205,7 @@ func (p *scheduleParser) moves(words []string, from int) (Schedule, error) {
 	for _, c := range p.s.Config.Clients {
 		p.names = append(p.names, c.Name)
 	}
-	p.names = append(p.names, Probe)
+	p.names = append(p.names, trace.Probe)
 	for i := from; i < len(words); i++ {
 		move, err := p.move(words[i])
 		if err != nil {

@@ -11,9 +11,6 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Probe is the name of the extra client that every world has: see process.Probe.
-const Probe = process.Probe
-
 // MaxEvents is how many events a run may have. A script that reaches this bound, or
 // MaxTime, is told so; it never hangs.
 const MaxEvents = 100_000
@@ -74,7 +71,7 @@ func New(cfg Config) (*World, error) {
 	for i, c := range cfg.Clients {
 		w.clients = append(w.clients, w.newClient(i, c.Name))
 	}
-	w.clients = append(w.clients, w.newClient(len(cfg.Clients), Probe))
+	w.clients = append(w.clients, w.newClient(len(cfg.Clients), trace.Probe))
 	for _, c := range w.clients {
 		if err := c.Warm(); err != nil {
 			return nil, errors.Join(err, w.Close())

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
@@ -105,7 +104,7 @@ func lanesFor(r *timeline.Timeline, pos, saving int) []lane {
 func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
 	switch together := saving >= savesNodes && len(r.Nodes) > 1; l.Kind {
 	case timeline.Deeds, timeline.Belief:
-		idle := r.Clients[l.Index] == sim.Probe && !r.Begun(l.Index, pos)
+		idle := r.Clients[l.Index] == trace.Probe && !r.Begun(l.Index, pos)
 		return saving >= savesProbe && idle || saving >= savesClients && l.Kind == timeline.Belief
 	case timeline.Record:
 		return together

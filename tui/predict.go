@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
@@ -93,7 +92,7 @@ func named(r *timeline.Timeline, n trace.Note) int {
 func (q *question) holders(r *timeline.Timeline, truth int) {
 	var names []string
 	for i, name := range r.Clients {
-		if name != sim.Probe {
+		if name != trace.Probe {
 			names = append(names, r.Clients[i])
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
 	"lockstep/sim/trace"
 )
 
@@ -121,7 +120,7 @@ func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
 			t.Fatal(err)
 		}
 		script := slices.IndexFunc(full.Events, func(e trace.Event) bool { // what comes after it is the engine's own
-			return e.Kind == trace.KindStop || e.Client != trace.None && full.Clients[e.Client] == sim.Probe
+			return e.Kind == trace.KindStop || e.Client != trace.None && full.Clients[e.Client] == trace.Probe
 		})
 		for pos := 0; pos <= script; pos += 7 {
 			_, s := openSandboxApp(t, cell[0], cell[1], pos)

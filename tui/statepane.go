@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
@@ -21,7 +20,7 @@ func stateLines(r *timeline.Timeline, pos int, before, now *trace.State) []line 
 	lines = append(lines, changed...)
 	lines = append(lines, nil, line{{"state at " + trace.Brief(now.At), inkTitle}})
 	for i := range now.Clients {
-		if r.Acts(i) && (r.Clients[i] != sim.Probe || r.Begun(i, pos)) {
+		if r.Acts(i) && (r.Clients[i] != trace.Probe || r.Begun(i, pos)) {
 			lines = append(lines, clientLines(t, now, i)...)
 		}
 	}

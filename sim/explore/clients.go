@@ -623,7 +623,7 @@ func (m *moment) plan(thread int) plan {
 // name is a client's, or the probe's, which comes after all of them.
 func (k *clients) name(client int) string {
 	if client == len(k.cfg.Clients) {
-		return sim.Probe
+		return trace.Probe
 	}
 	return k.cfg.Clients[client].Name
 }

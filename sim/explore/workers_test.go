@@ -14,7 +14,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"lockstep/sim"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -138,7 +137,7 @@ func TestProbeThatWavers(t *testing.T) {
 	var n atomic.Int64
 	m := mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 		l, err := rightAcquire(ctx, m)
-		if l != nil && strings.HasPrefix(l.Token, sim.Probe) && n.Add(1)%2 == 0 {
+		if l != nil && strings.HasPrefix(l.Token, trace.Probe) && n.Add(1)%2 == 0 {
 			m.Clock.Monotonic()
 		}
 		return l, err
@@ -147,7 +146,7 @@ func TestProbeThatWavers(t *testing.T) {
 	for workers := 1; workers <= 2; workers++ {
 		_, err := Run(context.Background(), b, Options{Workers: workers})
 		var wild *Nondeterminism
-		if !errors.As(err, &wild) || wild.Client != sim.Probe {
+		if !errors.As(err, &wild) || wild.Client != trace.Probe {
 			t.Errorf("%d workers: %v", workers, err)
 		}
 	}

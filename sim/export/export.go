@@ -1,7 +1,7 @@
 // Package export turns a run into documents: a Mermaid sequence diagram, a
 // picture of its timeline, and a page with a player in it.
 //
-// It stands under sim because a [sim.Trace] is all that it needs: it knows no
+// It stands under sim because a [trace.Trace] is all that it needs: it knows no
 // scenarios, no terminal and no command line, and so any of them may call it.
 // Text and JSON are the trace's own forms, and are not repeated here.
 //

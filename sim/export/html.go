@@ -11,7 +11,6 @@ import (
 	"path"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -278,7 +277,7 @@ func (d *drawing) stands(s *trace.State, files map[string]int) []spot {
 
 // inkNumber is the number of a client's colour, or -1.
 func (r *reading) inkNumber(client int) int {
-	if client == trace.None || r.Clients[client] == sim.Probe {
+	if client == trace.None || r.Clients[client] == trace.Probe {
 		return -1
 	}
 	return client % patterns
@@ -289,7 +288,7 @@ func (r *reading) inkNumber(client int) int {
 func (r *reading) stateRows(s *trace.State, pos int) []stateRow {
 	var rows []stateRow
 	for i := range s.Clients {
-		if r.takesPart(i) && (r.Clients[i] != sim.Probe || r.Begun(i, pos)) {
+		if r.takesPart(i) && (r.Clients[i] != trace.Probe || r.Begun(i, pos)) {
 			rows = append(rows, r.clientRows(s, i)...)
 		}
 	}

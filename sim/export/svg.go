@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
@@ -153,7 +152,7 @@ func (d *drawing) rows() []row {
 				rows = append(rows, row{d.Clients[l.Index], "does", d.ink("ls-t", l.Index), 32, func(y int) { d.does(l, y) }, marks(16)})
 			}
 		case timeline.Belief:
-			if d.takesPart(l.Index) && d.Clients[l.Index] != sim.Probe {
+			if d.takesPart(l.Index) && d.Clients[l.Index] != trace.Probe {
 				rows = append(rows, row{"", "thinks", "", 24, func(y int) { d.thinks(l, y) }, nil})
 			}
 		case timeline.Record:
@@ -185,7 +184,7 @@ func (d *drawing) rows() []row {
 
 // ink is the class of a client's colour, or of nobody's, which is the probe's too.
 func (r *reading) ink(class string, client int) string {
-	if client == trace.None || r.Clients[client] == sim.Probe {
+	if client == trace.None || r.Clients[client] == trace.Probe {
 		return class + "9"
 	}
 	return fmt.Sprintf("%s%d", class, client%patterns)

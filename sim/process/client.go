@@ -185,7 +185,7 @@ func (c *Client) Reset(s *Settings, cfg *Config) {
 	c.rng = rand.New(rand.NewPCG(s.Seed, uint64(c.Index)+1))
 	c.Tokens, c.Draws, c.Acquired = 0, 0, 0
 	retry := s.Retry
-	if c.Name == Probe {
+	if c.Name == trace.Probe {
 		retry = strategies.Retry{Tries: 1}
 	}
 	o := strategies.Options{TTL: s.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random, Go: c.spawn}

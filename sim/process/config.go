@@ -72,7 +72,7 @@ func (c *Config) Validate() error {
 }
 
 // reserved are the names that a trace or a schedule has given to others.
-var reserved = map[string]bool{Probe: true, "store": true, "net": true, "all": true,
+var reserved = map[string]bool{trace.Probe: true, "store": true, "net": true, "all": true,
 	"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "workload": true,
 	"resource": true, "cold": true, "tokens": true, "replicas": true, "lag": true}
 

@@ -7,20 +7,16 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Probe is the name of the extra client that every world has: it stands by
-// until the script is over, and then finds out whether the lock can still be had.
-const Probe = "probe"
-
-// NewProbe makes the probe of a host: see Probe.
+// NewProbe makes the probe of a host: see trace.Probe.
 func (rt *Runtime) NewProbe(index int, addrs []string, resends int) *Client {
-	c := rt.NewClient(index, Probe, addrs, resends)
+	c := rt.NewClient(index, trace.Probe, addrs, resends)
 	c.program = c.probing
 	return c
 }
 
 // ProbeConfig is the probe's part of a run's configuration. It never insists: it asks
 // once at a time.
-func ProbeConfig() Config { return Config{Name: Probe, Rate: 1, Cycles: 1} }
+func ProbeConfig() Config { return Config{Name: trace.Probe, Rate: 1, Cycles: 1} }
 
 // LastPatience is how long the probe waits before it asks for the last time: by then
 // nothing in the world changes by itself any more, and stamps of any clock have passed.

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"lockstep/sim"
 	"lockstep/sim/trace"
 )
 
@@ -142,7 +141,7 @@ func (al *Alignment) Places(side int, steps []int) []int {
 func (al *Alignment) Differs(step int) bool {
 	a, b := &al.Runs[0].Moments[al.Steps[step][0]], &al.Runs[1].Moments[al.Steps[step][1]]
 	for n := range min(len(a.Clients), len(b.Clients)) {
-		if al.Runs[0].Clients[n] == sim.Probe {
+		if al.Runs[0].Clients[n] == trace.Probe {
 			continue
 		}
 		x, y := a.Clients[n], b.Clients[n]

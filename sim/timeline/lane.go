@@ -3,7 +3,6 @@ package timeline
 import (
 	"time"
 
-	"lockstep/sim"
 	"lockstep/sim/trace"
 )
 
@@ -50,14 +49,14 @@ func (t *Timeline) Lanes() []Lane {
 // Acts reports whether a client belongs into the picture: every client does, but
 // the probe only if the run needed it.
 func (t *Timeline) Acts(client int) bool {
-	return t.Begins[client] != trace.None || t.Clients[client] != sim.Probe
+	return t.Begins[client] != trace.None || t.Clients[client] != trace.Probe
 }
 
 // Bar is what a lane shows at a position. Bars are comparable: neighbouring
 // positions with equal bars are one span. Fields that a kind does not mention are zero.
 type Bar struct {
 	Kind    BarKind
-	Client  int  // of Believes, Lapsed, Wants, Stored, Enough: whose it is, or sim.None
+	Client  int  // of Believes, Lapsed, Wants, Stored, Enough: whose it is, or trace.None
 	Written int  // of Stored: the Seq of the event that stored the record
 	Lasting bool // of Stored: the record has no expiry; one that is only prolonged stays the same bar
 	Count   int  // of Count: how many believe

@@ -166,7 +166,7 @@ func (t *Timeline) In(l Lane, e *trace.Event) bool {
 	return false
 }
 
-// Doer is the client whose own doing an event is, or sim.None if it is a node's,
+// Doer is the client whose own doing an event is, or trace.None if it is a node's,
 // the network's or the store's.
 func (t *Timeline) Doer(e *trace.Event) int {
 	if table[e.Kind].doer != byClient {
@@ -175,7 +175,7 @@ func (t *Timeline) Doer(e *trace.Event) int {
 	return e.Client
 }
 
-// Host is the node whose own doing an event is, or sim.None.
+// Host is the node whose own doing an event is, or trace.None.
 func Host(e *trace.Event) int {
 	if table[e.Kind].doer != byNode {
 		return trace.None

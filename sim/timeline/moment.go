@@ -33,10 +33,10 @@ type Client struct {
 type Node struct {
 	Up      bool
 	Present bool
-	Owner   int // the client whose record it is, or sim.None
+	Owner   int // the client whose record it is, or trace.None
 	Written int
 	Value   string
-	Expires time.Duration // true instant, or sim.Never
+	Expires time.Duration // true instant, or trace.Never
 }
 
 // Left is how long the record still lives at an instant, as PTTL would say.
@@ -45,7 +45,7 @@ func (n Node) Left(now time.Duration) time.Duration {
 }
 
 // Quorum says whose records are on enough masters. Split means that masters hold
-// records, but nobody's are on enough of them; then Owner is sim.None.
+// records, but nobody's are on enough of them; then Owner is trace.None.
 type Quorum struct {
 	Owner int
 	Split bool

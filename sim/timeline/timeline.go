@@ -3,14 +3,13 @@
 // waiting is compressed, and the alignment of two runs. It knows neither cells nor
 // pixels nor colours: the terminal and the exports draw what it says.
 //
-// A [sim.Trace] is all that it needs.
+// A [trace.Trace] is all that it needs.
 package timeline
 
 import (
 	"slices"
 	"time"
 
-	"lockstep/sim"
 	"lockstep/sim/trace"
 )
 
@@ -26,7 +25,7 @@ type Timeline struct {
 	Moments  []Moment // by position
 	Chapters []int    // the positions at which the script says something
 	Breaches []Breach
-	Begins   []int // by client: the index of the first event in which it has a part, or sim.None
+	Begins   []int // by client: the index of the first event in which it has a part, or trace.None
 	Gaps     []Gap // by position
 
 	evidence map[int]bool // Seqs of the events that prove a violation
@@ -177,7 +176,7 @@ func (t *Timeline) Completes(e *trace.Event) bool {
 // Probing reports whether the event belongs to the probe, which comes after the
 // story and only asks whether the lock can still be had.
 func (t *Timeline) Probing(e *trace.Event) bool {
-	return e.Client != trace.None && t.Clients[e.Client] == sim.Probe
+	return e.Client != trace.None && t.Clients[e.Client] == trace.Probe
 }
 
 // Begun reports whether a client has had a part in an event before a position.

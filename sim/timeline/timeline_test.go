@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
 	"lockstep/sim/trace"
 )
 
@@ -14,7 +13,7 @@ type run struct{ trace.Trace }
 
 func newRun() *run {
 	return &run{trace.Trace{
-		Clients: []string{"A", "B", sim.Probe}, Nodes: []string{"n1"}, Masters: 1, Need: 1, Key: "lock", TTL: 10 * time.Second,
+		Clients: []string{"A", "B", trace.Probe}, Nodes: []string{"n1"}, Masters: 1, Need: 1, Key: "lock", TTL: 10 * time.Second,
 	}}
 }
 

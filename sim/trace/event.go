@@ -182,6 +182,11 @@ type Event struct {
 // None is the index of nobody.
 const None = -1
 
+// Probe is the name of the extra client that every run has, after all others: it
+// stands by until the script is over, and then finds out whether the lock can still
+// be had.
+const Probe = "probe"
+
 // Duration prints a span the way people write it: 1.5s, 12ms, 0s.
 func Duration(d time.Duration) string {
 	switch {
