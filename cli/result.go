@@ -10,6 +10,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/claims"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // writeResult tells what a search has shown, and what not.
@@ -59,7 +60,7 @@ func wrapped(label string, indent int, text string) string {
 
 // verdicts is the short answer.
 func verdicts(p printer, r *explore.Result) {
-	var holds, open sim.Verdict
+	var holds, open trace.Verdict
 	for _, c := range r.Bounds.Sought() {
 		switch {
 		case r.Holds(c):
@@ -74,7 +75,7 @@ func verdicts(p printer, r *explore.Result) {
 	}
 	for _, c := range holds {
 		but := ""
-		if c == sim.GAP && !r.Vacuity.Extended { // then it is not put to the test
+		if c == trace.GAP && !r.Vacuity.Extended { // then it is not put to the test
 			but = ", and no lease was extended (see --caller)"
 		}
 		p("  holds     %-3s  no schedule within the bounds shows %s%s", c, explore.Named(c), but)
@@ -122,8 +123,8 @@ func bounds(p printer, b *explore.Bounds) {
 	if err != nil {
 		return // it has been searched: its bounds are good
 	}
-	p.item("clients", "%s, each of which asks for the lock %s; whoever has it %s", sim.List(names(&cfg)), times(b.Cycles), cfg.Caller())
-	p.item("servers", "%s, with nothing on disk; the TTL is %s, a client waits %s for a reply", count(len(cfg.Nodes), "server"), sim.Duration(cfg.TTL), sim.Duration(cfg.Timeout))
+	p.item("clients", "%s, each of which asks for the lock %s; whoever has it %s", trace.List(names(&cfg)), times(b.Cycles), cfg.Caller())
+	p.item("servers", "%s, with nothing on disk; the TTL is %s, a client waits %s for a reply", count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout))
 	p.item("order", "every order of the clients' steps: each command, reply, look at a clock, access to the resource")
 	p.item("faults", "in one schedule at most %s", b.Faults)
 	p.item("instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, "+

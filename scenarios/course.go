@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Lesson is a part of the course: one thing that can happen to a lock, and the
@@ -25,7 +25,7 @@ func (l Lesson) ID() string { return l.Name }
 type Rung struct {
 	Scenario string
 	Strategy string
-	Verdict  sim.Verdict
+	Verdict  trace.Verdict
 	Text     string
 }
 

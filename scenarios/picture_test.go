@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // picture opens a golden trace: who held what when, so that a reviewer sees the
@@ -15,7 +15,7 @@ import (
 //
 // It is the one drawing that stands below the terminal interface, and small enough
 // to be replaced by one over a timeline.
-func picture(t *sim.Trace) string {
+func picture(t *trace.Trace) string {
 	p := columns(t)
 	wide := max(1, min(8, (pictureWidth-laneName)/len(p)))
 	var b strings.Builder
@@ -61,7 +61,7 @@ type column struct {
 
 type columnList []column
 
-func columns(t *sim.Trace) columnList {
+func columns(t *trace.Trace) columnList {
 	s := t.NewState()
 	p := columnList{{0, looks(t, s)}}
 	for i := range t.Events {
@@ -96,7 +96,7 @@ func (p columnList) at(at time.Duration) int {
 func (p columnList) times(b *strings.Builder, wide int) {
 	axis := ""
 	for i, c := range p {
-		if text := sim.Brief(c.at); utf8.RuneCountInString(axis) <= i*wide {
+		if text := trace.Brief(c.at); utf8.RuneCountInString(axis) <= i*wide {
 			axis += strings.Repeat(" ", i*wide-utf8.RuneCountInString(axis)) + text + " "
 		}
 	}
@@ -104,7 +104,7 @@ func (p columnList) times(b *strings.Builder, wide int) {
 }
 
 // looks is the letters of a state.
-func looks(t *sim.Trace, s *sim.State) string {
+func looks(t *trace.Trace, s *trace.State) string {
 	var b strings.Builder
 	for i := range s.Clients {
 		b.WriteByte(clientLooks(&s.Clients[i]))
@@ -115,7 +115,7 @@ func looks(t *sim.Trace, s *sim.State) string {
 			b.WriteByte('x')
 		case r == nil:
 			b.WriteByte('-')
-		case r.Owner == sim.Nobody:
+		case r.Owner == trace.Nobody:
 			b.WriteByte('?')
 		default:
 			b.WriteByte(t.Clients[r.Owner.Client][0])
@@ -124,7 +124,7 @@ func looks(t *sim.Trace, s *sim.State) string {
 	return b.String()
 }
 
-func clientLooks(c *sim.ClientState) byte {
+func clientLooks(c *trace.ClientState) byte {
 	switch l := &c.Lease; {
 	case c.Crashed, c.Hung:
 		return 'x'
@@ -134,11 +134,11 @@ func clientLooks(c *sim.ClientState) byte {
 		return '#'
 	case l.Inside:
 		return '!'
-	case c.Phase == sim.PhaseRelease:
+	case c.Phase == trace.PhaseRelease:
 		return 'r'
 	case l.Believed:
 		return '='
-	case c.Phase == sim.PhaseAcquire:
+	case c.Phase == trace.PhaseAcquire:
 		return 'a'
 	}
 	return '.'

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // The time axis.
@@ -83,8 +84,8 @@ func (r *reel) weigh() []weight {
 }
 
 // touches reports whether the event is an access to the resource.
-func touches(e *sim.Event) bool {
-	return e.Kind == sim.KindRead || e.Kind == sim.KindWrite || e.Kind == sim.KindQuery || e.Kind == sim.KindReject
+func touches(e *trace.Event) bool {
+	return e.Kind == trace.KindRead || e.Kind == trace.KindWrite || e.Kind == trace.KindQuery || e.Kind == trace.KindReject
 }
 
 func gapWeight(d, ttl time.Duration) int {
@@ -96,13 +97,13 @@ func gapWeight(d, ttl time.Duration) int {
 }
 
 // softness is what an event takes beside the time before it.
-func softness(e *sim.Event) int {
+func softness(e *trace.Event) int {
 	switch e.Kind {
-	case sim.KindClock, sim.KindWake, sim.KindStop, sim.KindDone:
+	case trace.KindClock, trace.KindWake, trace.KindStop, trace.KindDone:
 		return unit / 10
-	case sim.KindSend, sim.KindReceive, sim.KindSleep:
+	case trace.KindSend, trace.KindReceive, trace.KindSleep:
 		return unit / 2
-	case sim.KindExecute:
+	case trace.KindExecute:
 		if len(e.Changes) == 0 {
 			return unit / 2
 		}
@@ -117,16 +118,16 @@ func (r *reel) matters(i int) bool {
 		return r.marked(i)
 	}
 	switch e.Kind {
-	case sim.KindClock, sim.KindSend, sim.KindReceive, sim.KindSleep, sim.KindWake, sim.KindStop, sim.KindDone, sim.KindDisconnect:
+	case trace.KindClock, trace.KindSend, trace.KindReceive, trace.KindSleep, trace.KindWake, trace.KindStop, trace.KindDone, trace.KindDisconnect:
 		return r.marked(i)
-	case sim.KindExecute:
+	case trace.KindExecute:
 		return len(e.Changes) > 0 || r.marked(i)
 	}
 	return true
 }
 
-func (r *reel) probing(e *sim.Event) bool {
-	return e.Client != sim.None && r.trace.Clients[e.Client] == sim.Probe
+func (r *reel) probing(e *trace.Event) bool {
+	return e.Client != trace.None && r.trace.Clients[e.Client] == sim.Probe
 }
 
 // marked: something is said or proved at this event.
@@ -182,7 +183,7 @@ func stretchFor(ws []weight, width int) int {
 	return crowded
 }
 
-func (a *axis) findGaps(t *sim.Trace) []gap {
+func (a *axis) findGaps(t *trace.Trace) []gap {
 	var gaps []gap
 	before := time.Duration(0)
 	for i := range t.Events {

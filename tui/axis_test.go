@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
-func traces() map[string]*sim.Trace {
-	return map[string]*sim.Trace{"pause": pauseTrace(), "crowd": crowd(3, 5, 700), "empty": crowd(2, 1, 0), "one": crowd(2, 1, 1)}
+func traces() map[string]*trace.Trace {
+	return map[string]*trace.Trace{"pause": pauseTrace(), "crowd": crowd(3, 5, 700), "empty": crowd(2, 1, 0), "one": crowd(2, 1, 1)}
 }
 
 func TestAxisNeverGoesBack(t *testing.T) {

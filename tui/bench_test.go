@@ -5,12 +5,12 @@ import (
 
 	"github.com/muesli/termenv"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 func longRun(b *testing.B) *app {
 	th := newTheme(rendererOf(termenv.TrueColor), false, false)
-	a := newApp(b, 200, 60, th, func(string, string) (*sim.Trace, error) { return crowd(3, 5, 5000), nil })
+	a := newApp(b, 200, 60, th, func(string, string) (*trace.Trace, error) { return crowd(3, 5, 5000), nil })
 	a.press("G [")
 	b.ReportAllocs()
 	return a

@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // board is what is known so far of the matrix of strategies and scenarios. Its
@@ -24,7 +24,7 @@ type board struct {
 // finding is what a run came to.
 type finding struct {
 	known   bool
-	verdict sim.Verdict
+	verdict trace.Verdict
 	err     error
 }
 

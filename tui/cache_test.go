@@ -4,22 +4,22 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // A cache that A rebuilds, the database behind it that somebody changes meanwhile,
 // and B, whose rebuild nobody needs.
 func cacheReel() *reel {
-	s := &script{Trace: sim.Trace{
-		Strategy: "setpx-lua", Scenario: "stampede", Workload: sim.Cache,
+	s := &script{Trace: trace.Trace{
+		Strategy: "setpx-lua", Scenario: "stampede", Workload: trace.Cache,
 		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1,
 	}}
-	s.add(sim.KindRead, 0, sim.None)
-	s.add(sim.KindQuery, 0, sim.None, value(1, 0))
-	s.add(sim.KindUpdate, sim.None, sim.None, value(2, 0))
-	s.add(sim.KindQuery, 1, sim.None, value(2, 0))
-	s.add(sim.KindWrite, 0, sim.None, value(1, 1))
-	s.add(sim.KindWrite, 1, sim.None, value(2, 2))
+	s.add(trace.KindRead, 0, trace.None)
+	s.add(trace.KindQuery, 0, trace.None, value(1, 0))
+	s.add(trace.KindUpdate, trace.None, trace.None, value(2, 0))
+	s.add(trace.KindQuery, 1, trace.None, value(2, 0))
+	s.add(trace.KindWrite, 0, trace.None, value(1, 1))
+	s.add(trace.KindWrite, 1, trace.None, value(2, 2))
 	return newReel(&s.Trace)
 }
 
@@ -54,7 +54,7 @@ func TestCacheInTheStatePane(t *testing.T) {
 // The update is nobody's doing, and stands on the store's row.
 func TestUpdateIsTheStores(t *testing.T) {
 	r := cacheReel()
-	if e := r.event(3); r.clientOf(e) != sim.None || r.trace.Actor(e) != "store" {
+	if e := r.event(3); r.clientOf(e) != trace.None || r.trace.Actor(e) != "store" {
 		t.Errorf("%s did it", r.trace.Actor(e))
 	}
 	for pos, glyph := range map[int]string{2: unicodeGlyphs.read, 3: unicodeGlyphs.fault, 4: unicodeGlyphs.read, 5: unicodeGlyphs.write} {

@@ -13,6 +13,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -20,7 +21,7 @@ import (
 // on the way, and a guide who knows how far it is.
 type challenge struct {
 	bounds  explore.Bounds
-	goal    sim.Code
+	goal    trace.Code
 	guide   *guide
 	number  int // of the last question: answers to earlier ones are dropped
 	cancel  context.CancelFunc
@@ -41,8 +42,8 @@ type hinter interface {
 type guide struct {
 	mu     sync.Mutex
 	bounds explore.Bounds
-	goal   sim.Code
-	find   func(explore.Bounds, sim.Code) (hinter, error)
+	goal   trace.Code
+	find   func(explore.Bounds, trace.Code) (hinter, error)
 	real   hinter        // or nil, if nobody has asked yet
 	par    *explore.Hint // from the beginning
 	closed bool
@@ -57,20 +58,20 @@ type hinted struct {
 }
 
 // goals are what a sandbox can be played for.
-var goals = sim.Verdict{sim.OV, sim.DG, sim.SW, sim.FR, sim.PD, sim.FN}
+var goals = trace.Verdict{trace.OV, trace.DG, trace.SW, trace.FR, trace.PD, trace.FN}
 
 // usualGoal is what a lock can be broken for: one whose records never expire by
 // themselves lets no second client in, but it can be lost for ever.
-func usualGoal(st strategies.Strategy) sim.Code {
+func usualGoal(st strategies.Strategy) trace.Code {
 	if st.NoTTL {
-		return sim.PD
+		return trace.PD
 	}
-	return sim.OV
+	return trace.OV
 }
 
 // newChallenge is a sandbox that begins with nothing, in the setup that searches
 // run in, so that what they know can be told.
-func newChallenge(st *stage, strategy int, b explore.Bounds, goal sim.Code) (*sandbox, error) {
+func newChallenge(st *stage, strategy int, b explore.Bounds, goal trace.Code) (*sandbox, error) {
 	cfg, err := b.Config()
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func sameSetup(a, b sim.Config) bool {
 }
 
 // openChallenge opens one, or says why not.
-func (st *stage) openChallenge(strategy int, b explore.Bounds, goal sim.Code) (outcome, error) {
+func (st *stage) openChallenge(strategy int, b explore.Bounds, goal trace.Code) (outcome, error) {
 	s, err := newChallenge(st, strategy, b, goal)
 	if err != nil {
 		return outcome{}, err
@@ -325,9 +326,9 @@ func (s *sandbox) offerSearchable() {
 	wait := func(name string, d time.Duration) moveChoice { return moveChoice{name, []sim.Move{{Wait: d}}} }
 	pass := choiceRow{"time", inkStrong, nil}
 	if due := c.hint.Due; c.known && due > 0 {
-		pass.choices = append(pass.choices, wait("until something is due: "+sim.Brief(due), due))
+		pass.choices = append(pass.choices, wait("until something is due: "+trace.Brief(due), due))
 	}
-	pass.choices = append(pass.choices, wait("a lease: "+sim.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
+	pass.choices = append(pass.choices, wait("a lease: "+trace.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
 	s.rows = append(s.rows, pass)
 	for i := range s.cfg.Nodes {
 		name := s.reel.trace.Nodes[i]

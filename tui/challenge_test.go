@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // locksOnly is all locks, and one scenario: games need none, and a matrix takes time.
@@ -35,8 +35,8 @@ func challengeApp(t testing.TB, strategy string) (*app, *sandbox) {
 func TestHintsLeadThere(t *testing.T) {
 	for _, c := range []struct {
 		strategy string
-		goal     sim.Code
-	}{{"setpx-lua", sim.OV}, {"naive-del", sim.DG}, {"timestamp-del", sim.FR}, {"setpx-lua", sim.SW}} {
+		goal     trace.Code
+	}{{"setpx-lua", trace.OV}, {"naive-del", trace.DG}, {"timestamp-del", trace.FR}, {"setpx-lua", trace.SW}} {
 		a, s := challengeApp(t, c.strategy)
 		for s.goal != c.goal { // the next one in the list
 			a.press("o")
@@ -126,7 +126,7 @@ func TestEveryFaultHasItsMove(t *testing.T) {
 		for _, k := range kinds {
 			b.Faults[k] = 1
 		}
-		s, err := newChallenge(a.stage, st, b, sim.OV)
+		s, err := newChallenge(a.stage, st, b, trace.OV)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func BenchmarkHint(b *testing.B) {
 	for b.Loop() {
 		stage := newStage(locksOnly(), nil, Options{}, plainTheme(false))
 		s := &sandbox{player: &player{stage: stage}, here: &branch{}, challenge: &challenge{}}
-		s.guide = &guide{find: stage.newGuide, bounds: explore.Defaults(st), goal: sim.SW}
+		s.guide = &guide{find: stage.newGuide, bounds: explore.Defaults(st), goal: trace.SW}
 		if h := s.ask()().(hinted); h.err != nil {
 			b.Fatal(h.err)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // compare shows one scenario under two locks, one above the other, with one
@@ -443,7 +443,7 @@ func (m *compare) told(width int) []line {
 		return append([]line{{{" " + m.notice, inkStrong}}}, lines...)
 	}
 	for _, n := range m.joint.reels[0].notes(at[0]) {
-		if n.Kind == sim.NoteMissed {
+		if n.Kind == trace.NoteMissed {
 			continue
 		}
 		lines = append(lines, nil)

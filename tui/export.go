@@ -11,13 +11,14 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Export is a form in which a run can be handed on.
 type Export struct {
 	Name, About string
 	Extension   string // of its files, with the dot
-	Write       func(io.Writer, *sim.Trace) error
+	Write       func(io.Writer, *trace.Trace) error
 }
 
 // exported says what became of an export.
@@ -29,7 +30,7 @@ type exported struct {
 
 // exportPicker asks for the form, and writes the run to a new file in the
 // working directory.
-func (s *stage) exportPicker(t *sim.Trace, from room) outcome {
+func (s *stage) exportPicker(t *trace.Trace, from room) outcome {
 	if len(s.exports) == 0 {
 		return outcome{}
 	}
@@ -49,7 +50,7 @@ func (s *stage) exportPicker(t *sim.Trace, from room) outcome {
 
 // saveScenario writes a run as a scenario file, as lockstep explore --save does, but
 // never over another. made is told the file's name.
-func saveScenario(from room, t *sim.Trace, made func(file string) ([]byte, error)) tea.Cmd {
+func saveScenario(from room, t *trace.Trace, made func(file string) ([]byte, error)) tea.Cmd {
 	return func() tea.Msg {
 		file, err := writeNew(t, ".yaml", func(w io.Writer, file string) error {
 			data, err := made(file)
@@ -65,7 +66,7 @@ func saveScenario(from room, t *sim.Trace, made func(file string) ([]byte, error
 
 // writeNew writes something of a run to a file that was not there before: nothing of
 // anybody's is ever overwritten.
-func writeNew(t *sim.Trace, extension string, write func(w io.Writer, file string) error) (string, error) {
+func writeNew(t *trace.Trace, extension string, write func(w io.Writer, file string) error) (string, error) {
 	base := sim.Label(t.Strategy + "-" + strings.ReplaceAll(t.Scenario, "/", "-"))
 	for n := 1; n < 1000; n++ {
 		name := base + extension

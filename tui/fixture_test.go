@@ -17,8 +17,8 @@ import (
 	"github.com/muesli/termenv"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/progress"
 )
@@ -59,12 +59,12 @@ func rendererOf(p termenv.Profile) *lipgloss.Renderer {
 
 // script builds a trace event by event: a hand-written run, for tests only.
 type script struct {
-	sim.Trace
+	trace.Trace
 	at time.Duration
 }
 
-func (s *script) add(kind sim.Kind, client, node int, change ...func(*sim.Event)) int {
-	e := sim.Event{Seq: len(s.Events) + 1, At: s.at, Kind: kind, Client: client, Node: node, Ref: sim.None}
+func (s *script) add(kind trace.Kind, client, node int, change ...func(*trace.Event)) int {
+	e := trace.Event{Seq: len(s.Events) + 1, At: s.at, Kind: kind, Client: client, Node: node, Ref: trace.None}
 	for _, c := range change {
 		c(&e)
 	}
@@ -72,84 +72,84 @@ func (s *script) add(kind sim.Kind, client, node int, change ...func(*sim.Event)
 	return e.Seq
 }
 
-func (s *script) say(kind sim.NoteKind, text, answer string) {
-	s.Notes = append(s.Notes, sim.Note{At: s.at, Seq: len(s.Events) + 1, Kind: kind, Text: text, Answer: answer, Index: len(s.Notes) + 1})
+func (s *script) say(kind trace.NoteKind, text, answer string) {
+	s.Notes = append(s.Notes, trace.Note{At: s.at, Seq: len(s.Events) + 1, Kind: kind, Text: text, Answer: answer, Index: len(s.Notes) + 1})
 }
 
-func (s *script) broken(code sim.Code, text string, seqs ...int) {
-	s.Violations = append(s.Violations, sim.Violation{Code: code, At: s.at, Events: seqs, Text: text})
+func (s *script) broken(code trace.Code, text string, seqs ...int) {
+	s.Violations = append(s.Violations, trace.Violation{Code: code, At: s.at, Events: seqs, Text: text})
 }
 
-func by(d time.Duration) func(*sim.Event) { return func(e *sim.Event) { e.By = d } }
+func by(d time.Duration) func(*trace.Event) { return func(e *trace.Event) { e.By = d } }
 
-func value(v, version int64) func(*sim.Event) {
-	return func(e *sim.Event) { e.Value, e.Version = v, version }
+func value(v, version int64) func(*trace.Event) {
+	return func(e *trace.Event) { e.Value, e.Version = v, version }
 }
 
-func from(file string, line int) func(*sim.Event) {
-	return func(e *sim.Event) { e.Source = sim.Source{File: file, Line: line} }
+func from(file string, line int) func(*trace.Event) {
+	return func(e *trace.Event) { e.Source = trace.Source{File: file, Line: line} }
 }
 
 // acquire is a client that asks and gets: four events, two milliseconds.
 func (s *script) acquire(client int, token string) (granted int) {
 	const file = "strategies/setpx_lua.go"
 	args := []string{"set", "lock", token, "px", "3000", "nx"}
-	s.add(sim.KindAcquire, client, sim.None)
-	s.add(sim.KindSend, client, 0, from(file, 53), func(e *sim.Event) { e.Args, e.Phase = args, sim.PhaseAcquire })
+	s.add(trace.KindAcquire, client, trace.None)
+	s.add(trace.KindSend, client, 0, from(file, 53), func(e *trace.Event) { e.Args, e.Phase = args, trace.PhaseAcquire })
 	s.at += time.Millisecond
-	s.add(sim.KindExecute, client, 0, from(file, 53), func(e *sim.Event) {
+	s.add(trace.KindExecute, client, 0, from(file, 53), func(e *trace.Event) {
 		e.Args, e.Reply, e.Acq = args, "OK", 1
-		e.Changes = []sim.Change{{Key: "lock", After: &sim.Record{Value: token, Expires: s.at + 3*time.Second}}}
+		e.Changes = []trace.Change{{Key: "lock", After: &trace.Record{Value: token, Expires: s.at + 3*time.Second}}}
 	})
 	s.at += time.Millisecond
-	s.add(sim.KindReceive, client, 0, func(e *sim.Event) { e.Reply = "OK" })
-	return s.add(sim.KindGranted, client, sim.None, by(s.at+2900*time.Millisecond), func(e *sim.Event) { e.Token = token })
+	s.add(trace.KindReceive, client, 0, func(e *trace.Event) { e.Reply = "OK" })
+	return s.add(trace.KindGranted, client, trace.None, by(s.at+2900*time.Millisecond), func(e *trace.Event) { e.Token = token })
 }
 
 // pauseTrace is A paused inside the critical section until its lease and its
 // record are over, and B in there with it when it wakes up and writes.
-func pauseTrace() *sim.Trace {
-	s := &script{Trace: sim.Trace{
+func pauseTrace() *trace.Trace {
+	s := &script{Trace: trace.Trace{
 		Strategy: "setpx-lua", Scenario: "pause-past-ttl", Title: "A pause outlives the lease", Seed: 1,
 		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", TTL: 3 * time.Second, Need: 1, Masters: 1,
 	}}
-	s.say(sim.NoteSay, "A takes the lock and enters.", "")
+	s.say(trace.NoteSay, "A takes the lock and enters.", "")
 	s.acquire(0, "tokA")
-	s.add(sim.KindEnter, 0, sim.None)
-	s.add(sim.KindRead, 0, sim.None, value(0, 0))
-	s.say(sim.NoteSay, "A is stopped, by a garbage collection, say. It won't notice.", "")
+	s.add(trace.KindEnter, 0, trace.None)
+	s.add(trace.KindRead, 0, trace.None, value(0, 0))
+	s.say(trace.NoteSay, "A is stopped, by a garbage collection, say. It won't notice.", "")
 	s.at += 500 * time.Millisecond
-	s.add(sim.KindPause, 0, sim.None)
+	s.add(trace.KindPause, 0, trace.None)
 	s.at = 2902 * time.Millisecond
-	s.add(sim.KindLapse, 0, sim.None)
+	s.add(trace.KindLapse, 0, trace.None)
 	s.at = 3001 * time.Millisecond
-	s.add(sim.KindExpire, sim.None, 0, func(e *sim.Event) {
-		e.Changes = []sim.Change{{Key: "lock", Before: &sim.Record{Value: "tokA", Expires: s.at}}}
+	s.add(trace.KindExpire, trace.None, 0, func(e *trace.Event) {
+		e.Changes = []trace.Change{{Key: "lock", Before: &trace.Record{Value: "tokA", Expires: s.at}}}
 	})
-	s.say(sim.NoteAsk, "Who believes by now to have the lock?", "A")
+	s.say(trace.NoteAsk, "Who believes by now to have the lock?", "A")
 	s.at = 4 * time.Second
 	s.acquire(1, "tokB")
-	enter := s.add(sim.KindEnter, 1, sim.None)
-	s.broken(sim.OV, "B enters the critical section while A is inside", 6, enter)
-	read := s.add(sim.KindRead, 1, sim.None, value(0, 0))
-	s.say(sim.NoteSay, "A wakes up, still \"knows\" that it holds\nthe lock, and writes.", "")
+	enter := s.add(trace.KindEnter, 1, trace.None)
+	s.broken(trace.OV, "B enters the critical section while A is inside", 6, enter)
+	read := s.add(trace.KindRead, 1, trace.None, value(0, 0))
+	s.say(trace.NoteSay, "A wakes up, still \"knows\" that it holds\nthe lock, and writes.", "")
 	s.at += 600 * time.Millisecond
-	s.add(sim.KindResume, 0, sim.None, by(s.at-502*time.Millisecond))
-	write := s.add(sim.KindWrite, 0, sim.None, value(1, 1))
-	s.broken(sim.SW, "A writes although B, who got the lock later, has already been there", read, write)
-	s.add(sim.KindLeave, 0, sim.None)
-	s.add(sim.KindDone, 0, sim.None)
-	s.add(sim.KindLeave, 1, sim.None)
-	s.add(sim.KindDone, 1, sim.None)
+	s.add(trace.KindResume, 0, trace.None, by(s.at-502*time.Millisecond))
+	write := s.add(trace.KindWrite, 0, trace.None, value(1, 1))
+	s.broken(trace.SW, "A writes although B, who got the lock later, has already been there", read, write)
+	s.add(trace.KindLeave, 0, trace.None)
+	s.add(trace.KindDone, 0, trace.None)
+	s.add(trace.KindLeave, 1, trace.None)
+	s.add(trace.KindDone, 1, trace.None)
 	s.at += 10 * 365 * 24 * time.Hour
 	s.acquire(2, "tokP")
-	s.add(sim.KindDone, 2, sim.None)
+	s.add(trace.KindDone, 2, trace.None)
 	return &s.Trace
 }
 
 // crowd is a long run on several nodes: clients that take turns.
-func crowd(clients, nodes, events int) *sim.Trace {
-	s := &script{Trace: sim.Trace{
+func crowd(clients, nodes, events int) *trace.Trace {
+	s := &script{Trace: trace.Trace{
 		Strategy: "redlock", Scenario: "crowd", Title: "Many take turns", Seed: 1, Key: "lock", TTL: 3 * time.Second, Need: nodes/2 + 1, Masters: nodes,
 	}}
 	for i := range clients {
@@ -161,23 +161,23 @@ func crowd(clients, nodes, events int) *sim.Trace {
 	for turn := 0; len(s.Events) < events; turn++ {
 		c := turn % clients
 		if turn%10 == 0 {
-			s.say(sim.NoteSay, fmt.Sprintf("Turn %d is %s's.", turn, s.Clients[c]), "")
+			s.say(trace.NoteSay, fmt.Sprintf("Turn %d is %s's.", turn, s.Clients[c]), "")
 		}
 		grant := s.acquire(c, "t")
-		s.add(sim.KindEnter, c, sim.None)
-		s.add(sim.KindWrite, c, sim.None, value(int64(turn), int64(turn)))
+		s.add(trace.KindEnter, c, trace.None)
+		s.add(trace.KindWrite, c, trace.None, value(int64(turn), int64(turn)))
 		if turn%100 == 99 {
-			s.broken(sim.DG, "so it goes", grant, len(s.Events))
+			s.broken(trace.DG, "so it goes", grant, len(s.Events))
 		}
 		s.at += 200 * time.Millisecond
-		s.add(sim.KindLeave, c, sim.None)
-		s.add(sim.KindRelease, c, sim.None)
+		s.add(trace.KindLeave, c, trace.None)
+		s.add(trace.KindRelease, c, trace.None)
 		s.at += time.Millisecond
-		s.add(sim.KindExecute, c, turn%nodes, func(e *sim.Event) {
+		s.add(trace.KindExecute, c, turn%nodes, func(e *trace.Event) {
 			e.Args, e.Reply = []string{"del", "lock"}, "1"
-			e.Changes = []sim.Change{{Key: "lock", Before: &sim.Record{Value: "t"}}}
+			e.Changes = []trace.Change{{Key: "lock", Before: &trace.Record{Value: "t"}}}
 		})
-		s.add(sim.KindReleased, c, sim.None)
+		s.add(trace.KindReleased, c, trace.None)
 	}
 	s.Events = s.Events[:events]
 	return &s.Trace
@@ -185,7 +185,7 @@ func crowd(clients, nodes, events int) *sim.Trace {
 
 // shelf is a library whose runs are given. What stands on it does not change
 // with the catalogue, so the goldens don't either.
-func shelf(run func(scenario, strategy string) (*sim.Trace, error)) *library {
+func shelf(run func(scenario, strategy string) (*trace.Trace, error)) *library {
 	lib := &library{
 		scenarios: []*scenarios.Scenario{
 			{Name: "pause-past-ttl", Title: "A pause outlives the lease", Shows: "no lock can stop a client that wakes up too late"},
@@ -193,14 +193,14 @@ func shelf(run func(scenario, strategy string) (*sim.Trace, error)) *library {
 		},
 		lessons: []scenarios.Lesson{
 			{Name: "pauses", Title: "Pauses", Text: "A process can stop anywhere, for any time, and notices nothing of it.", Rungs: []scenarios.Rung{
-				{Scenario: "pause-past-ttl", Strategy: "naive-del", Verdict: sim.Verdict{sim.SW, sim.OV}, Text: "A sleeps past its lease."},
-				{Scenario: "pause-past-ttl", Strategy: "setpx-lua", Verdict: sim.Verdict{sim.SW, sim.OV}, Text: "The right release is no help."},
+				{Scenario: "pause-past-ttl", Strategy: "naive-del", Verdict: trace.Verdict{trace.SW, trace.OV}, Text: "A sleeps past its lease."},
+				{Scenario: "pause-past-ttl", Strategy: "setpx-lua", Verdict: trace.Verdict{trace.SW, trace.OV}, Text: "The right release is no help."},
 			}},
 			{Name: "crowds", Title: "Crowds", Text: "Many want it.", Rungs: []scenarios.Rung{
 				{Scenario: "crowd", Strategy: "redlock", Text: "They take turns."},
 			}},
 		},
-		run: func(s *scenarios.Scenario, st strategies.Strategy, _ uint64) (*sim.Trace, error) {
+		run: func(s *scenarios.Scenario, st strategies.Strategy, _ uint64) (*trace.Trace, error) {
 			return run(s.Name, st.Name)
 		},
 	}
@@ -218,7 +218,7 @@ func shelf(run func(scenario, strategy string) (*sim.Trace, error)) *library {
 }
 
 // handmade is the shelf of most tests.
-func handmade(scenario, strategy string) (*sim.Trace, error) {
+func handmade(scenario, strategy string) (*trace.Trace, error) {
 	if scenario == "crowd" {
 		return crowd(3, 5, 300), nil
 	}
@@ -234,21 +234,21 @@ type app struct {
 }
 
 // newApp opens the player on the shelf's first scenario.
-func newApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Trace, error)) *app {
+func newApp(t testing.TB, w, h int, th *theme, run func(string, string) (*trace.Trace, error)) *app {
 	lib := shelf(run)
 	return openApp(t, w, h, lib, Options{Strategy: lib.strategies[lib.strategy("setpx-lua")], Scenario: lib.scenarios[0], Seed: 1}, th)
 }
 
 // newHomeApp opens the matrix.
-func newHomeApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Trace, error)) *app {
+func newHomeApp(t testing.TB, w, h int, th *theme, run func(string, string) (*trace.Trace, error)) *app {
 	a := openApp(t, w, h, shelf(run), Options{Seed: 1}, th)
-	a.explore, a.newGuide, a.now = handmadeSearch, func(explore.Bounds, sim.Code) (hinter, error) { return parrot{}, nil }, func() time.Time { return time.Time{} }
+	a.explore, a.newGuide, a.now = handmadeSearch, func(explore.Bounds, trace.Code) (hinter, error) { return parrot{}, nil }, func() time.Time { return time.Time{} }
 	return a
 }
 
 func openApp(t testing.TB, w, h int, lib *library, o Options, th *theme) *app {
 	o.Exports = []Export{{Name: "text", About: "what --plain prints", Extension: ".txt",
-		Write: func(w io.Writer, t *sim.Trace) error { return t.Plain(w) }}}
+		Write: func(w io.Writer, t *trace.Trace) error { return t.Plain(w) }}}
 	a := &app{newRoot(lib, &progress.Diary{}, o, th), t}
 	a.do(a.Init())
 	a.send(tea.WindowSizeMsg{Width: w, Height: h})

@@ -4,7 +4,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // page is what a room has to say about itself.
@@ -125,7 +125,7 @@ func padded(s string, width int) string {
 // codeMeanings explains the verdicts' codes.
 func codeMeanings() []meaning {
 	var m []meaning
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		m = append(m, meaning{c.String(), c.Name()})
 	}
 	return m

@@ -1,6 +1,9 @@
 package tui
 
-import "lockstep/sim"
+import (
+	"lockstep/sim"
+	"lockstep/sim/trace"
+)
 
 // joint runs two traces of one scenario side by side. They are aligned by what
 // the script says, and between two of its words by the time that has passed since:
@@ -71,7 +74,7 @@ func (j *joint) merge(from, to step) {
 }
 
 // same reports whether two events tell of the same.
-func (j *joint) same(a, b *sim.Event) bool {
+func (j *joint) same(a, b *trace.Event) bool {
 	return a.Kind == b.Kind && j.reels[0].trace.Actor(a) == j.reels[1].trace.Actor(b)
 }
 

@@ -1,6 +1,8 @@
 package tui
 
-import "lockstep/sim"
+import (
+	"lockstep/sim/trace"
+)
 
 // ladder draws one event per row, the latest at the bottom: a column for each
 // actor with its life line, the event's mark in its actor's column, an arrow
@@ -51,7 +53,7 @@ func (l *ladder) store() int { return l.columns[len(l.columns)-1] }
 
 func (l *ladder) row(y, pos, text int) {
 	e, s := l.event(pos), &l.samples[pos]
-	l.c.text(l.r.x+1, y, ladderTime-2, sim.Brief(e.At), inkDim)
+	l.c.text(l.r.x+1, y, ladderTime-2, trace.Brief(e.At), inkDim)
 	l.lifelines(y, s)
 	l.arrow(y, e)
 	actor := l.trace.Actor(e)
@@ -90,7 +92,7 @@ func (l *ladder) lifelines(y int, s *sample) {
 		switch {
 		case !n.up:
 			l.c.put(x, y, l.theme.down, inkDim)
-		case n.present && n.owner != sim.None:
+		case n.present && n.owner != trace.None:
 			l.c.text(x, y, 1, l.trace.Clients[n.owner], clientInk(n.owner))
 		case n.present:
 			l.c.put(x, y, l.theme.nobody, inkDim)
@@ -102,22 +104,22 @@ func (l *ladder) lifelines(y int, s *sample) {
 }
 
 // arrow goes from the event's actor to whom it concerns, or marks the actor alone.
-func (l *ladder) arrow(y int, e *sim.Event) {
+func (l *ladder) arrow(y int, e *trace.Event) {
 	from, to := -1, -1
 	k := inkDim
-	if e.Client != sim.None {
+	if e.Client != trace.None {
 		from, k = l.columns[e.Client], clientInk(e.Client)
 	}
 	switch e.Kind {
-	case sim.KindSend:
+	case trace.KindSend:
 		to = l.columns[len(l.trace.Clients)+e.Node]
-	case sim.KindReceive, sim.KindDisconnect:
+	case trace.KindReceive, trace.KindDisconnect:
 		from, to = l.columns[len(l.trace.Clients)+e.Node], from
-	case sim.KindRead, sim.KindWrite, sim.KindQuery, sim.KindReject:
+	case trace.KindRead, trace.KindWrite, trace.KindQuery, trace.KindReject:
 		to = l.store()
-	case sim.KindUpdate:
+	case trace.KindUpdate:
 		from = l.store()
-	case sim.KindExecute, sim.KindExpire, sim.KindUnreachable, sim.KindDown, sim.KindUp, sim.KindNodeStep, sim.KindEvict, sim.KindFlush:
+	case trace.KindExecute, trace.KindExpire, trace.KindUnreachable, trace.KindDown, trace.KindUp, trace.KindNodeStep, trace.KindEvict, trace.KindFlush:
 		l.c.put(l.columns[len(l.trace.Clients)+e.Node], y, l.theme.write, k)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // lane is a row of the timeline.
@@ -114,7 +115,7 @@ func (r *reel) acted(client, pos int) bool {
 }
 
 // label is what stands to the left of a lane, in two parts: whose, and what.
-func (l lane) label(t *sim.Trace) (name, what string) {
+func (l lane) label(t *trace.Trace) (name, what string) {
 	switch l.kind {
 	case laneDoes:
 		return t.Clients[l.index], "does"

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -13,7 +13,7 @@ type library struct {
 	strategies []strategies.Strategy
 	scenarios  []*scenarios.Scenario
 	lessons    []scenarios.Lesson
-	run        func(*scenarios.Scenario, strategies.Strategy, uint64) (*sim.Trace, error)
+	run        func(*scenarios.Scenario, strategies.Strategy, uint64) (*trace.Trace, error)
 }
 
 // newLibrary is the built-in scripts and strategies, and the ones that the

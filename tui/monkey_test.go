@@ -16,6 +16,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/tui/progress"
 )
 
@@ -80,7 +81,7 @@ type monkey struct {
 	*app
 	rnd  *rand.Rand
 	seen map[string]int
-	real *sim.Trace // one that the sandbox can go on from
+	real *trace.Trace // one that the sandbox can go on from
 }
 
 func newMonkey(t *testing.T, seed uint64) *monkey {
@@ -97,7 +98,7 @@ func newMonkey(t *testing.T, seed uint64) *monkey {
 }
 
 // run gives runs that fail, that are in wide characters, that are crowded, and ordinary ones.
-func (m *monkey) run(scenario, strategy string) (*sim.Trace, error) {
+func (m *monkey) run(scenario, strategy string) (*trace.Trace, error) {
 	switch m.rnd.IntN(7) {
 	case 6:
 		return m.real, nil
@@ -133,7 +134,7 @@ func (parrot) Close() error { return nil }
 
 // wideTrace has names and words of two columns a character, and what may not
 // reach a terminal.
-func wideTrace() *sim.Trace {
+func wideTrace() *trace.Trace {
 	t := pauseTrace()
 	t.Clients = []string{"顧客一", "客二二二二", "probe"}
 	t.Notes[0].Text = strings.Repeat("租約到期之後，甲還以為自己持有鎖。", 20) + "\x1b[2J\tend"

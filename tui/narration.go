@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // longestLine is as wide as prose may be: the eye finds the next line no more
@@ -60,9 +60,9 @@ func (t *teller) add(k ink, prefix, text string) {
 	}
 }
 
-func (p *player) tellNote(t *teller, n sim.Note) {
+func (p *player) tellNote(t *teller, n trace.Note) {
 	switch text := n.Prose(); n.Kind {
-	case sim.NoteAsk:
+	case trace.NoteAsk:
 		if n.Answer != "" && p.reel.position(n.Seq) != p.pos { // what is asked for has changed since, perhaps
 			text = "At " + p.reel.instant(&n) + ": " + text
 		}
@@ -73,7 +73,7 @@ func (p *player) tellNote(t *teller, n sim.Note) {
 		for _, s := range p.answer(n) {
 			t.add(s.ink, "  ", s.text)
 		}
-	case sim.NoteMissed:
+	case trace.NoteMissed:
 		t.add(inkDim, "~ ", text)
 	default:
 		t.add(inkPlain, "", text)
@@ -94,7 +94,7 @@ func (p *player) tellEvidence(t *teller) {
 			}
 			for n, seq := range here {
 				e := r.event(r.index(seq) + 1)
-				t.add(inkPlain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", sim.Brief(e.At), e.Seq, r.trace.Actor(e), r.trace.Text(e)))
+				t.add(inkPlain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", trace.Brief(e.At), e.Seq, r.trace.Actor(e), r.trace.Text(e)))
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // plainRun is what a run's plain text says, read by its own rules and without
@@ -28,7 +28,7 @@ type plainEvent struct {
 var plainLine = regexp.MustCompile(`^ *(\d+\.\d{6})  #(\d+) +(\S+) +(\S+) *(.*)$`)
 
 // readPlain reads the text that --plain prints.
-func readPlain(t *testing.T, tr *sim.Trace) plainRun {
+func readPlain(t *testing.T, tr *trace.Trace) plainRun {
 	t.Helper()
 	var b bytes.Buffer
 	if err := tr.Plain(&b); err != nil {

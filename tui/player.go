@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // player shows one run, and moves a cursor through it.
@@ -26,13 +26,13 @@ type player struct {
 	code               map[string][]string // lines, by file
 
 	pos         int
-	before, now *sim.State // at pos-1 and pos
+	before, now *trace.State // at pos-1 and pos
 	zoom        int
 	axes        axes
 	view        view
 	source      bool
 	picked      int         // the violation whose evidence is lit, or none
-	sought      *sim.Code   // what the run was looked for, if it was
+	sought      *trace.Code // what the run was looked for, if it was
 	guesses     map[int]int // by question: the choice that was made
 	revealed    bool        // the answer to the question at hand
 	find        finder
@@ -160,7 +160,7 @@ func (p *player) show(l loaded) {
 		return
 	}
 	p.scroll, p.zoom = [panes]int{}, 0
-	at := slices.IndexFunc(l.reel.trace.Notes, func(n sim.Note) bool { return n.Index == l.narrated })
+	at := slices.IndexFunc(l.reel.trace.Notes, func(n trace.Note) bool { return n.Index == l.narrated })
 	if l.narrated >= 0 && at >= 0 {
 		p.display(l.reel, l.reel.position(l.reel.trace.Notes[at].Seq))
 		return

@@ -3,7 +3,7 @@ package tui
 import (
 	"fmt"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -151,7 +151,7 @@ func (p *player) drawState(c *canvas, r rect) {
 	if r.empty() {
 		return
 	}
-	lines := []line{{{"state at " + sim.Brief(p.now.At), inkTitle}}, {{"  (not before the question is answered)", inkDim}}}
+	lines := []line{{{"state at " + trace.Brief(p.now.At), inkTitle}}, {{"  (not before the question is answered)", inkDim}}}
 	if p.veil() == p.pos {
 		lines = stateLines(p.reel, p.pos, p.before, p.now)
 	}

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // question is one that the script asks the class, with the answers to choose
 // from. Which of them is right is computed from the trace, like the answer itself.
 type question struct {
-	note    sim.Note
+	note    trace.Note
 	choices []string // empty where there would be too many
 	right   []bool
 	answer  string
@@ -23,7 +24,7 @@ const mostChoices = 10
 // asked is the question that stands at exactly this position, or nil.
 func (r *reel) asked(pos int) *question {
 	for _, n := range r.trace.Notes {
-		if n.Kind == sim.NoteAsk && r.position(n.Seq) == pos {
+		if n.Kind == trace.NoteAsk && r.position(n.Seq) == pos {
 			return r.question(n)
 		}
 	}
@@ -32,7 +33,7 @@ func (r *reel) asked(pos int) *question {
 
 // question tells from an answer's form what was asked: for a verdict, or for
 // those who hold the lock or have its record.
-func (r *reel) question(n sim.Note) *question {
+func (r *reel) question(n trace.Note) *question {
 	q := &question{note: n, answer: n.Answer}
 	if n.Answer == r.trace.Verdict().String() {
 		q.verdict(r.trace.Verdict())
@@ -45,7 +46,7 @@ func (r *reel) question(n sim.Note) *question {
 
 // verdict offers nothing and every violation, by its name: who predicts has not
 // learned the codes yet. Whatever the run shows is right.
-func (q *question) verdict(v sim.Verdict) {
+func (q *question) verdict(v trace.Verdict) {
 	const nothing = "nothing breaks"
 	q.choices, q.right = []string{nothing}, []bool{len(v) == 0}
 	q.answer = nothing
@@ -56,7 +57,7 @@ func (q *question) verdict(v sim.Verdict) {
 		}
 		q.answer += ", " + c.Name()
 	}
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		if len(q.choices) == mostChoices {
 			return
 		}
@@ -70,7 +71,7 @@ func (q *question) verdict(v sim.Verdict) {
 
 // named is the set of clients that an answer names, by bit: those that believe,
 // or those whose record a node has.
-func (r *reel) named(n sim.Note) int {
+func (r *reel) named(n trace.Note) int {
 	set := 0
 	s := r.trace.StateAt(r.position(n.Seq))
 	record := strings.Contains(n.Answer, ": ")
@@ -80,7 +81,7 @@ func (r *reel) named(n sim.Note) int {
 		}
 	}
 	for i := range s.Nodes {
-		if rec := s.LockRecord(i); record && rec != nil && rec.Owner != sim.Nobody {
+		if rec := s.LockRecord(i); record && rec != nil && rec.Owner != trace.Nobody {
 			set |= 1 << rec.Owner.Client
 		}
 	}
@@ -154,7 +155,7 @@ func (p *player) guess(choice int) {
 
 // answer is what stands below a question: what to choose from, or what was
 // chosen and what is right.
-func (p *player) answer(n sim.Note) []span {
+func (p *player) answer(n trace.Note) []span {
 	q := p.reel.question(n)
 	here := p.reel.position(n.Seq) == p.pos
 	guess, guessed := p.guesses[n.Index]
@@ -183,9 +184,9 @@ func (p *player) score() string {
 
 // unanswered is the question of the chapter at hand, if its moment has passed without
 // a prediction.
-func (p *player) unanswered() *sim.Note {
+func (p *player) unanswered() *trace.Note {
 	for _, n := range p.reel.notes(p.pos) {
-		if _, guessed := p.guesses[n.Index]; n.Kind == sim.NoteAsk && n.Answer != "" && !guessed && p.reel.position(n.Seq) != p.pos {
+		if _, guessed := p.guesses[n.Index]; n.Kind == trace.NoteAsk && n.Answer != "" && !guessed && p.reel.position(n.Seq) != p.pos {
 			return &n
 		}
 	}
@@ -193,12 +194,12 @@ func (p *player) unanswered() *sim.Note {
 }
 
 // instant is when something was said.
-func (r *reel) instant(n *sim.Note) string {
+func (r *reel) instant(n *trace.Note) string {
 	pos := r.position(n.Seq)
 	if e := r.event(pos); e != nil {
-		return sim.Brief(e.At)
+		return trace.Brief(e.At)
 	}
-	return sim.Brief(0)
+	return trace.Brief(0)
 }
 
 // veil is the position up to which beliefs and records are shown: all, unless a

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // reel is a trace made ready for drawing: what was true after each event, in
@@ -13,7 +14,7 @@ import (
 // counts events: at position k the first k of them have happened. A reel is
 // never changed once it is made.
 type reel struct {
-	trace    *sim.Trace
+	trace    *trace.Trace
 	samples  []sample // by position, 0 to len(events)
 	chapters []int    // positions at which something is said, ascending, each once
 	breaches []breach // by position, as in the trace
@@ -55,10 +56,10 @@ type nodeSample struct {
 // breach is a violation at the position at which it is complete.
 type breach struct {
 	pos int
-	*sim.Violation
+	*trace.Violation
 }
 
-func newReel(t *sim.Trace) *reel {
+func newReel(t *trace.Trace) *reel {
 	r := &reel{trace: t, actors: make([]bool, len(t.Clients)), begins: make([]int, len(t.Clients))}
 	for i, name := range t.Clients {
 		r.actors[i], r.begins[i] = name != sim.Probe, len(t.Events)
@@ -70,7 +71,7 @@ func newReel(t *sim.Trace) *reel {
 		e := &t.Events[i]
 		s.Apply(e)
 		r.samples = append(r.samples, r.sample(s))
-		if e.Client != sim.None && e.Kind != sim.KindStop && e.Kind != sim.KindDone {
+		if e.Client != trace.None && e.Kind != trace.KindStop && e.Kind != trace.KindDone {
 			r.actors[e.Client], r.begins[e.Client] = true, min(i, r.begins[e.Client])
 		}
 	}
@@ -92,7 +93,7 @@ func newReel(t *sim.Trace) *reel {
 func (r *reel) last() int { return len(r.trace.Events) }
 
 // event is the one that led to a position, or nil at the beginning.
-func (r *reel) event(pos int) *sim.Event {
+func (r *reel) event(pos int) *trace.Event {
 	if pos == 0 {
 		return nil
 	}
@@ -101,20 +102,20 @@ func (r *reel) event(pos int) *sim.Event {
 
 // clientOf is the client whose doing an event is, or sim.None if it is a
 // node's, the network's or the store's.
-func (r *reel) clientOf(e *sim.Event) int {
-	if e.Client == sim.None {
-		return sim.None
+func (r *reel) clientOf(e *trace.Event) int {
+	if e.Client == trace.None {
+		return trace.None
 	}
 	name, thread, _ := strings.Cut(r.trace.Actor(e), "/")
 	if name != r.trace.Clients[e.Client] && name+"/"+thread != r.trace.Clients[e.Client] {
-		return sim.None
+		return trace.None
 	}
 	return e.Client
 }
 
 // index finds an event by its Seq.
 func (r *reel) index(seq int) int {
-	i, found := slices.BinarySearchFunc(r.trace.Events, seq, func(e sim.Event, seq int) int { return e.Seq - seq })
+	i, found := slices.BinarySearchFunc(r.trace.Events, seq, func(e trace.Event, seq int) int { return e.Seq - seq })
 	if !found {
 		return min(i, len(r.trace.Events)-1)
 	}
@@ -123,7 +124,7 @@ func (r *reel) index(seq int) int {
 
 // position is where something stands that was said before the event with this Seq.
 func (r *reel) position(seq int) int {
-	i, _ := slices.BinarySearchFunc(r.trace.Events, seq, func(e sim.Event, seq int) int { return e.Seq - seq })
+	i, _ := slices.BinarySearchFunc(r.trace.Events, seq, func(e trace.Event, seq int) int { return e.Seq - seq })
 	return i
 }
 
@@ -137,12 +138,12 @@ func (r *reel) chapter(pos int) int {
 }
 
 // notes are what was last said at or before a position.
-func (r *reel) notes(pos int) []sim.Note {
+func (r *reel) notes(pos int) []trace.Note {
 	n := r.chapter(pos)
 	if n == 0 {
 		return nil
 	}
-	var said []sim.Note
+	var said []trace.Note
 	for _, note := range r.trace.Notes {
 		if r.position(note.Seq) == r.chapters[n-1] {
 			said = append(said, note)
@@ -165,20 +166,20 @@ func (r *reel) breached(pos int) (all, fresh []breach) {
 	return r.breaches, fresh
 }
 
-func (r *reel) sample(s *sim.State) sample {
+func (r *reel) sample(s *trace.State) sample {
 	out := sample{believers: s.Believers(), version: s.Store.Version}
 	out.has.owner, out.has.split = s.Quorum(r.trace.Need)
 	out.clients = make([]clientSample, len(s.Clients))
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		out.clients[i] = clientSample{
-			wants: c.Phase == sim.PhaseAcquire, believed: c.Lease.Believed, live: c.Lease.Live,
+			wants: c.Phase == trace.PhaseAcquire, believed: c.Lease.Believed, live: c.Lease.Live,
 			inside: c.Lease.Inside, paused: c.Paused, hung: c.Hung, crashed: c.Crashed, stopped: c.Stopped,
 		}
 	}
 	out.nodes = make([]nodeSample, len(s.Nodes))
 	for i := range s.Nodes {
-		out.nodes[i] = nodeSample{up: s.Nodes[i].Up, owner: sim.None}
+		out.nodes[i] = nodeSample{up: s.Nodes[i].Up, owner: trace.None}
 		if rec := s.LockRecord(i); rec != nil {
 			n := &out.nodes[i]
 			n.present, n.owner, n.written, n.expires = true, rec.Owner.Client, rec.Written, rec.Expires

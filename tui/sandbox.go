@@ -12,6 +12,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // sandbox is a run whose scheduler is the reader: who steps, who is paused, who
@@ -184,7 +185,7 @@ func (s *sandbox) offerAll() {
 	}
 	s.rows = append(s.rows, choiceRow{"time", inkStrong, []moveChoice{
 		one("1ms", sim.Move{Wait: time.Millisecond}), one("100ms", sim.Move{Wait: 100 * time.Millisecond}), one("1s", sim.Move{Wait: time.Second}),
-		one("a lease: "+sim.Brief(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}),
+		one("a lease: "+trace.Brief(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}),
 	}})
 	for i := range s.now.Nodes {
 		name := s.reel.trace.Nodes[i]
@@ -354,7 +355,7 @@ func (s *sandbox) switchBranch(by int) {
 // or else the worst.
 func (s *sandbox) save() tea.Cmd {
 	verdict := s.reel.trace.Verdict()
-	var code sim.Code
+	var code trace.Code
 	switch {
 	case s.challenge != nil && s.known && s.refused == nil && s.reached():
 		code = s.goal

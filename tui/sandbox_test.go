@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // openSandboxApp plays a real run, and takes over at a position.
@@ -39,12 +40,12 @@ func do(t testing.TB, a *app, s *sandbox, who, what string) {
 
 func TestSandboxGetsTwoClientsIn(t *testing.T) {
 	a, s := openSandboxApp(t, "setpx-lua", "pause-past-ttl", 0)
-	for s.now.Clients[0].Phase != sim.PhaseWork {
+	for s.now.Clients[0].Phase != trace.PhaseWork {
 		do(t, a, s, "A", "step")
 	}
 	do(t, a, s, "time", "a lease: 10s")
 	do(t, a, s, "time", "1s")
-	for s.now.Clients[1].Phase != sim.PhaseWork {
+	for s.now.Clients[1].Phase != trace.PhaseWork {
 		do(t, a, s, "B", "step")
 	}
 	if v := a.View(); !strings.Contains(v, "OVERLAPPING CRITICAL SECTIONS") {
@@ -119,8 +120,8 @@ func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		script := slices.IndexFunc(full.Events, func(e sim.Event) bool { // what comes after it is the engine's own
-			return e.Kind == sim.KindStop || e.Client != sim.None && full.Clients[e.Client] == sim.Probe
+		script := slices.IndexFunc(full.Events, func(e trace.Event) bool { // what comes after it is the engine's own
+			return e.Kind == trace.KindStop || e.Client != trace.None && full.Clients[e.Client] == sim.Probe
 		})
 		for pos := 0; pos <= script; pos += 7 {
 			_, s := openSandboxApp(t, cell[0], cell[1], pos)

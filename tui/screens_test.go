@@ -12,7 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/tui/progress"
 )
 
@@ -341,7 +341,7 @@ func TestExportWritesTheRun(t *testing.T) {
 			t.Errorf("nobody is told of %s:\n%s", file, a.View())
 		}
 	}
-	a.exports[0].Write = func(io.Writer, *sim.Trace) error { return errors.New("the disk is full") }
+	a.exports[0].Write = func(io.Writer, *trace.Trace) error { return errors.New("the disk is full") }
 	a.press("x enter")
 	if _, err := os.Stat("setpx-lua-pause-past-ttl-3.txt"); err == nil || !strings.Contains(a.View(), "Not written: the disk is full") {
 		t.Errorf("a failed export leaves a file, or says nothing: %v\n%s", err, a.View())

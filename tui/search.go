@@ -14,6 +14,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // searcher is the room in which all schedules within some bounds are searched,
@@ -143,9 +144,9 @@ const (
 
 // searchable are the codes that a search finds: nobody asks twice in it, so that
 // nobody is kept waiting.
-func searchable() (all sim.Verdict) {
-	for _, c := range sim.Codes {
-		if c != sim.BD && c != sim.LV {
+func searchable() (all trace.Verdict) {
+	for _, c := range trace.Codes {
+		if c != trace.BD && c != trace.LV {
 			all = append(all, c)
 		}
 	}
@@ -169,7 +170,7 @@ func lookFor(b *explore.Bounds, by int) {
 	}
 	b.Codes = nil
 	if at = (at + by + len(all) + 1) % (len(all) + 1); at > 0 {
-		b.Codes = sim.Verdict{all[at-1]}
+		b.Codes = trace.Verdict{all[at-1]}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // handmadeSearch is a search whose numbers don't change when the engine gets better.
@@ -30,8 +31,8 @@ func handmadeSearch(_ context.Context, b explore.Bounds, opt explore.Options) (*
 	if b.Faults[explore.Delay] > 0 {
 		r.Vacuity.Unused = append(r.Vacuity.Unused, explore.Delay)
 	}
-	r.Found = sim.Verdict{sim.SW, sim.DG, sim.OV} // for the least DG there was no time
-	for i, c := range []sim.Code{sim.SW, sim.OV} {
+	r.Found = trace.Verdict{trace.SW, trace.DG, trace.OV} // for the least DG there was no time
+	for i, c := range []trace.Code{trace.SW, trace.OV} {
 		t := pauseTrace()
 		cfg, err := b.Config()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // searchLayout says where the parts of the search are.
@@ -153,7 +154,7 @@ func (m *searcher) tellResult(t *teller) {
 }
 
 // tellCode says what a search has found of one code.
-func (m *searcher) tellCode(t *teller, c sim.Code) {
+func (m *searcher) tellCode(t *teller, c trace.Code) {
 	g := &m.theme.glyphs
 	name := fmt.Sprintf(" %-3s %s", c, c.Name())
 	say := func(k ink, text string) { t.lines = append(t.lines, line{{" " + text, k}}) }
@@ -161,7 +162,7 @@ func (m *searcher) tellCode(t *teller, c sim.Code) {
 	switch {
 	case v == nil && m.result.Holds(c):
 		say(inkGood, g.granted+name+": never")
-		if c == sim.GAP && !m.result.Vacuity.Extended {
+		if c == trace.GAP && !m.result.Vacuity.Extended {
 			t.add(inkDim, "      ", "which is not put to the test: no lease was extended")
 		}
 		return
@@ -265,9 +266,9 @@ func count3(n int64) string {
 // seconds is how long the reader has waited, no more exactly than that matters.
 func seconds(d time.Duration) string {
 	if d < time.Second {
-		return sim.Brief(d.Round(time.Millisecond))
+		return trace.Brief(d.Round(time.Millisecond))
 	}
-	return sim.Brief(d.Round(100 * time.Millisecond))
+	return trace.Brief(d.Round(100 * time.Millisecond))
 }
 
 func rate(n int64, d time.Duration) string {

@@ -4,14 +4,14 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // shown is a player of a run that no scenario steers: the schedule is the run's
 // own, so there is no other lock to play it with, and no other story.
 type shown struct{ *player }
 
-func newShown(s *stage, strategy int, t *sim.Trace, sought sim.Code) *shown {
+func newShown(s *stage, strategy int, t *trace.Trace, sought trace.Code) *shown {
 	p := newPlayer(s, strategy, 0)
 	p.title, p.sought = t.Title, &sought
 	p.display(newReel(t), 0)

@@ -3,7 +3,7 @@ package tui
 import (
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -23,7 +23,7 @@ func sourceFile(r *reel, pos int, own string) string {
 // sourceLines is a strategy's code, with the names of the clients beside the
 // line on which each of them stands, and the line of the cursor's event lit.
 // The second result is the line to keep in sight, from 0.
-func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, width int) ([]line, int) {
+func sourceLines(r *reel, pos int, s *trace.State, file string, code []string, width int) ([]line, int) {
 	standing := map[int][]int{} // by line, from 1
 	lit, focus := 0, 0
 	for i := range s.Clients {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/muesli/termenv"
 
-	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/tui/progress"
 )
 
@@ -29,7 +29,7 @@ type stage struct {
 	exports   []Export
 	clipboard func(string)     // hands a text to the terminal's
 	now       func() time.Time // for what takes time outside of any run
-	newGuide  func(explore.Bounds, sim.Code) (hinter, error)
+	newGuide  func(explore.Bounds, trace.Code) (hinter, error)
 	explore   func(context.Context, explore.Bounds, explore.Options) (*explore.Result, error)
 }
 
@@ -42,7 +42,7 @@ func (s *stage) serial() int {
 
 func newStage(lib *library, d *progress.Diary, o Options, t *theme) *stage {
 	return &stage{games: map[int]*sandbox{}, searches: map[int]*searcher{}, lib: lib, board: newBoard(lib, o.Seed), diary: d, keys: newKeyMap(&t.glyphs), theme: t, seed: o.Seed, exports: o.Exports, clipboard: termenv.Copy, now: time.Now, explore: explore.Run,
-		newGuide: func(b explore.Bounds, goal sim.Code) (hinter, error) {
+		newGuide: func(b explore.Bounds, goal trace.Code) (hinter, error) {
 			g, err := explore.NewGuide(b, goal)
 			if err != nil {
 				return nil, err

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // stateLines is what is true at a position, and above it what the last event
 // changed of it.
-func stateLines(r *reel, pos int, before, now *sim.State) []line {
+func stateLines(r *reel, pos int, before, now *trace.State) []line {
 	t := r.trace
 	lines := []line{{{"just changed", inkTitle}}}
 	changed := changes(t, r.event(pos), before, now)
@@ -17,7 +18,7 @@ func stateLines(r *reel, pos int, before, now *sim.State) []line {
 		changed = []line{{{"  nothing that anyone could see", inkDim}}}
 	}
 	lines = append(lines, changed...)
-	lines = append(lines, nil, line{{"state at " + sim.Brief(now.At), inkTitle}})
+	lines = append(lines, nil, line{{"state at " + trace.Brief(now.At), inkTitle}})
 	for i := range now.Clients {
 		if r.actors[i] && (r.trace.Clients[i] != sim.Probe || r.acted(i, pos)) {
 			lines = append(lines, clientLines(t, now, i)...)
@@ -29,7 +30,7 @@ func stateLines(r *reel, pos int, before, now *sim.State) []line {
 	return append(lines, storeLines(t, &now.Store)...)
 }
 
-func clientLines(t *sim.Trace, s *sim.State, i int) []line {
+func clientLines(t *trace.Trace, s *trace.State, i int) []line {
 	c := &s.Clients[i]
 	what := c.Doing()
 	lines := []line{{{" " + t.Clients[i] + "  ", clientInk(i)}, {what, inkPlain}}}
@@ -37,7 +38,7 @@ func clientLines(t *sim.Trace, s *sim.State, i int) []line {
 		lines = append(lines, line{{"    " + text, inkPlain}})
 	}
 	if len(c.Pending) > 0 {
-		lines = append(lines, line{{"    awaits " + sim.CommandText(c.Pending), inkDim}})
+		lines = append(lines, line{{"    awaits " + trace.CommandText(c.Pending), inkDim}})
 	}
 	if c.Source.File != "" && c.InStrategy() {
 		lines = append(lines, line{{fmt.Sprintf("    at %s:%d", strings.TrimPrefix(c.Source.File, "strategies/"), c.Source.Line), inkDim}})
@@ -45,7 +46,7 @@ func clientLines(t *sim.Trace, s *sim.State, i int) []line {
 	return lines
 }
 
-func nodeLines(t *sim.Trace, s *sim.State, i int) []line {
+func nodeLines(t *trace.Trace, s *trace.State, i int) []line {
 	n := &s.Nodes[i]
 	name := span{" " + t.Nodes[i] + "  ", inkStrong}
 	switch {
@@ -58,12 +59,12 @@ func nodeLines(t *sim.Trace, s *sim.State, i int) []line {
 	for j := range n.Records {
 		rec := &n.Records[j]
 		k, owner := inkPlain, ""
-		if rec.Owner != sim.Nobody {
+		if rec.Owner != trace.Nobody {
 			k, owner = clientInk(rec.Owner.Client), " ("+t.Clients[rec.Owner.Client]+"'s)"
 		}
 		left := ", no expiry"
-		if rec.Expires != sim.Never {
-			left = ", " + sim.Brief(rec.Left(s.At)) + " left"
+		if rec.Expires != trace.Never {
+			left = ", " + trace.Brief(rec.Left(s.At)) + " left"
 		}
 		lines = append(lines, line{name, {rec.Key + " = " + rec.Value + owner, k}, {left, inkPlain}})
 		name = span{strings.Repeat(" ", textWidth(name.text)), inkPlain}
@@ -71,8 +72,8 @@ func nodeLines(t *sim.Trace, s *sim.State, i int) []line {
 	return lines
 }
 
-func storeLines(t *sim.Trace, st *sim.StoreState) []line {
-	if t.Workload == sim.Counter {
+func storeLines(t *trace.Trace, st *trace.StoreState) []line {
+	if t.Workload == trace.Counter {
 		return []line{storeLine(t, st, fmt.Sprintf("value %d, version %d", st.Value, st.Version))}
 	}
 	return []line{
@@ -82,7 +83,7 @@ func storeLines(t *sim.Trace, st *sim.StoreState) []line {
 	}
 }
 
-func storeLine(t *sim.Trace, st *sim.StoreState, holds string) line {
+func storeLine(t *trace.Trace, st *trace.StoreState, holds string) line {
 	l := line{{" store  ", inkStrong}, {holds, inkPlain}}
 	if st.Fence != 0 {
 		l = append(l, span{fmt.Sprintf(", highest fence %d", st.Fence), inkPlain})
@@ -104,7 +105,7 @@ func versionWord(v int64) string {
 }
 
 // changes lists the differences between the states before and after an event.
-func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []line {
+func changes(t *trace.Trace, e *trace.Event, before, now *trace.State) []line {
 	if e == nil {
 		return nil
 	}
@@ -138,15 +139,15 @@ func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []line {
 	return lines
 }
 
-func storeChange(w sim.Workload, e *sim.Event, before, now *sim.StoreState) string {
+func storeChange(w trace.Workload, e *trace.Event, before, now *trace.StoreState) string {
 	switch {
-	case w == sim.Counter:
+	case w == trace.Counter:
 		return fmt.Sprintf("%d -> %d, version %d", before.Value, now.Value, now.Version)
-	case e.Kind == sim.KindUpdate:
+	case e.Kind == trace.KindUpdate:
 		return fmt.Sprintf("database %s -> %s", versionWord(before.Database), versionWord(now.Database))
-	case e.Kind == sim.KindQuery && now.Needless > before.Needless:
+	case e.Kind == trace.KindQuery && now.Needless > before.Needless:
 		return "one rebuild more, and not needed"
-	case e.Kind == sim.KindQuery:
+	case e.Kind == trace.KindQuery:
 		return "one rebuild more"
 	}
 	return fmt.Sprintf("cache %s -> %s", versionWord(before.Value), versionWord(now.Value))
@@ -159,7 +160,7 @@ func either(cond bool, yes, no string) string {
 	return no
 }
 
-func clientChanges(before, now *sim.ClientState) []string {
+func clientChanges(before, now *trace.ClientState) []string {
 	var texts []string
 	if b, n := before.Doing(), now.Doing(); b != n {
 		texts = append(texts, b+" -> "+n)
@@ -172,15 +173,15 @@ func clientChanges(before, now *sim.ClientState) []string {
 	case b.Live && !n.Live:
 		texts = append(texts, "lease over, by its own clock")
 	case b.Deadline != n.Deadline && n.Believed:
-		texts = append(texts, "lease prolonged until "+sim.Brief(n.Deadline))
+		texts = append(texts, "lease prolonged until "+trace.Brief(n.Deadline))
 	}
 	if len(before.Pending) == 0 && len(now.Pending) > 0 {
-		texts = append(texts, "sent "+sim.CommandText(now.Pending))
+		texts = append(texts, "sent "+trace.CommandText(now.Pending))
 	}
 	return texts
 }
 
-func recordChange(c *sim.Change) string {
+func recordChange(c *trace.Change) string {
 	switch {
 	case c.Before == nil && c.After != nil:
 		return fmt.Sprintf("%s: none -> %s", c.Key, c.After.Value)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // scene is what a timeline shows. It decides everything that is drawn.
@@ -97,14 +97,14 @@ func (tl *timeline) drawLit() {
 }
 
 // shows reports whether an event has its mark in a lane.
-func (tl *timeline) shows(l lane, e *sim.Event) bool {
+func (tl *timeline) shows(l lane, e *trace.Event) bool {
 	switch l.kind {
 	case laneDoes, laneClient:
 		return tl.clientOf(e) == l.index
 	case laneNode:
-		return e.Node == l.index && e.Kind != sim.KindSend && e.Kind != sim.KindReceive
+		return e.Node == l.index && e.Kind != trace.KindSend && e.Kind != trace.KindReceive
 	case laneQuorum:
-		return e.Node != sim.None && e.Kind == sim.KindExecute
+		return e.Node != trace.None && e.Kind == trace.KindExecute
 	case laneStore:
 		return touches(e)
 	}
@@ -153,7 +153,7 @@ func (tl *timeline) bar(y int, r run, glyph string, k ink, labels ...string) {
 }
 
 // events calls do for every event that is shown, with its plot column.
-func (tl *timeline) events(do func(x int, e *sim.Event)) {
+func (tl *timeline) events(do func(x int, e *trace.Event)) {
 	for i := tl.axis.at(tl.offset - 1); i < tl.pos; i++ {
 		if x := tl.axis.cols[i+1] - tl.offset; x >= 0 && x < tl.width {
 			do(x, &tl.trace.Events[i])
@@ -197,9 +197,9 @@ func (tl *timeline) isActor(l lane) bool {
 	case laneNode:
 		return e.Node == l.index && tl.trace.Actor(e) == tl.trace.Nodes[l.index]
 	case laneQuorum:
-		return e.Node != sim.None && tl.trace.Actor(e) == tl.trace.Nodes[e.Node]
+		return e.Node != trace.None && tl.trace.Actor(e) == tl.trace.Nodes[e.Node]
 	case laneStore:
-		return e.Kind == sim.KindReject || e.Kind == sim.KindUpdate
+		return e.Kind == trace.KindReject || e.Kind == trace.KindUpdate
 	}
 	return false
 }
@@ -257,7 +257,7 @@ func (tl *timeline) drawDoes(client, y int) {
 
 // span is how long a run lasts, so far.
 func (tl *timeline) span(r run) string {
-	return sim.Brief(tl.endOf(r) - tl.when(tl.at[r.from]))
+	return trace.Brief(tl.endOf(r) - tl.when(tl.at[r.from]))
 }
 
 // endOf is the instant at which a run is over, or that of the cursor.
@@ -323,7 +323,7 @@ func (tl *timeline) drawClient(client, y int) {
 func (tl *timeline) drawNode(node, y int) {
 	runs(tl, func(s *sample) nodeSample {
 		n := s.nodes[node]
-		if n.expires != sim.Never {
+		if n.expires != trace.Never {
 			n.expires = 0 // a record that is prolonged says nothing new; one that gets an expiry at last does
 		}
 		return n
@@ -342,13 +342,13 @@ func (tl *timeline) drawNode(node, y int) {
 func (tl *timeline) drawRecord(y int, r run, n nodeSample, node int) {
 	at := func(column int) nodeSample { return tl.samples[tl.at[column]].nodes[node] }
 	k, who := inkDim, "?"
-	if n.owner != sim.None {
+	if n.owner != trace.None {
 		k, who = clientInk(n.owner), tl.trace.Clients[n.owner]
 	}
 	label := tl.trace.Key + "=" + who
 	ttl := ", no expiry"
-	if expires := at(r.from).expires; expires != sim.Never {
-		ttl = ", " + sim.Brief(sim.Record{Expires: expires}.Left(tl.when(tl.at[r.from]))) + " to live"
+	if expires := at(r.from).expires; expires != trace.Never {
+		ttl = ", " + trace.Brief(trace.Record{Expires: expires}.Left(tl.when(tl.at[r.from]))) + " to live"
 	}
 	tl.bar(y, r, tl.theme.bar(n.owner), k, label+ttl, label, who)
 	if r.from == 0 || at(r.from-1).written != n.written {
@@ -364,7 +364,7 @@ func (tl *timeline) drawRecord(y int, r run, n nodeSample, node int) {
 func (tl *timeline) drawQuorum(y int) {
 	runs(tl, func(s *sample) holding { return s.has }, func(r run, h holding) {
 		switch {
-		case h.owner != sim.None:
+		case h.owner != trace.None:
 			tl.bar(y, r, tl.theme.bar(h.owner), clientInk(h.owner), tl.trace.Clients[h.owner]+" has enough nodes", tl.trace.Clients[h.owner])
 		case h.split:
 			tl.bar(y, r, tl.theme.nobody, inkDim, "nobody has enough")
@@ -376,23 +376,23 @@ func (tl *timeline) drawQuorum(y int) {
 // nodeMarks draws what befell the nodes of a row: a command that broke a
 // property, a fall, a clock that jumped, a memory that was lost.
 func (tl *timeline) nodeMarks(y int, mine func(node int) bool) {
-	tl.events(func(x int, e *sim.Event) {
+	tl.events(func(x int, e *trace.Event) {
 		switch {
-		case e.Node == sim.None || !mine(e.Node):
-		case e.Kind == sim.KindExecute && tl.proves(e):
+		case e.Node == trace.None || !mine(e.Node):
+		case e.Kind == trace.KindExecute && tl.proves(e):
 			tl.c.put(tl.x0+x, y, tl.theme.bad, inkBreach)
-		case e.Kind == sim.KindDown:
+		case e.Kind == trace.KindDown:
 			tl.c.put(tl.x0+x, y, tl.theme.down, inkBreach)
-		case e.Kind == sim.KindUp:
+		case e.Kind == trace.KindUp:
 			tl.c.put(tl.x0+x, y, tl.theme.resume, inkStrong)
-		case e.Kind == sim.KindNodeStep, e.Kind == sim.KindEvict, e.Kind == sim.KindFlush:
+		case e.Kind == trace.KindNodeStep, e.Kind == trace.KindEvict, e.Kind == trace.KindFlush:
 			tl.c.put(tl.x0+x, y, tl.theme.fault, inkBreach)
 		}
 	})
 }
 
 // votes is what every node holds, in a line.
-func votes(t *sim.Trace, s *sample, th *theme) line {
+func votes(t *trace.Trace, s *sample, th *theme) line {
 	var l line
 	for i := range s.nodes {
 		n := &s.nodes[i]
@@ -402,7 +402,7 @@ func votes(t *sim.Trace, s *sample, th *theme) line {
 			l = append(l, span{"down", inkDim})
 		case !n.present:
 			l = append(l, span{"free", inkPlain})
-		case n.owner == sim.None:
+		case n.owner == trace.None:
 			l = append(l, span{"?", inkStrong})
 		default:
 			l = append(l, span{t.Clients[n.owner] + th.bar(n.owner), clientInk(n.owner)})
@@ -434,8 +434,8 @@ func (tl *timeline) drawBelievers(y int) {
 }
 
 func (tl *timeline) drawStore(y int) {
-	tl.events(func(x int, e *sim.Event) {
-		if e.Kind == sim.KindUpdate {
+	tl.events(func(x int, e *trace.Event) {
+		if e.Kind == trace.KindUpdate {
 			tl.c.put(tl.x0+x, y, tl.theme.fault, inkStrong)
 		}
 		if !touches(e) {
@@ -474,7 +474,7 @@ func (tl *timeline) drawBreaches(y int) {
 }
 
 // proves reports whether an event completed a violation.
-func (r *reel) proves(e *sim.Event) bool {
+func (r *reel) proves(e *trace.Event) bool {
 	for _, b := range r.breaches {
 		if b.Events[len(b.Events)-1] == e.Seq {
 			return true
@@ -487,7 +487,7 @@ func (r *reel) proves(e *sim.Event) bool {
 // column, the weightier stays.
 func (tl *timeline) marks(client, y int) {
 	column, top := -1, 0
-	tl.events(func(x int, e *sim.Event) {
+	tl.events(func(x int, e *trace.Event) {
 		if e.Client != client {
 			return
 		}
@@ -503,43 +503,43 @@ func (tl *timeline) marks(client, y int) {
 }
 
 // mark is the glyph of an event on its client's row, and its weight: 0 for none.
-func (r *reel) mark(e *sim.Event, g *glyphs) (glyph string, k ink, rank int) {
+func (r *reel) mark(e *trace.Event, g *glyphs) (glyph string, k ink, rank int) {
 	k = clientInk(max(e.Client, 0))
-	if r.proves(e) && e.Kind == sim.KindWrite {
+	if r.proves(e) && e.Kind == trace.KindWrite {
 		return g.bad, inkBreach, 9
 	}
 	switch e.Kind {
-	case sim.KindSend:
+	case trace.KindSend:
 		return g.send, k, 1
-	case sim.KindSleep:
-		if e.Phase == sim.PhaseAcquire {
+	case trace.KindSleep:
+		if e.Phase == trace.PhaseAcquire {
 			return g.retry, k, 2
 		}
-	case sim.KindRefused:
+	case trace.KindRefused:
 		return g.refused, k, 4
-	case sim.KindGranted:
+	case trace.KindGranted:
 		return g.granted, k, 6
-	case sim.KindEnter:
+	case trace.KindEnter:
 		return g.enter, k, 5
-	case sim.KindLeave:
+	case trace.KindLeave:
 		return g.leave, k, 5
-	case sim.KindRelease:
+	case trace.KindRelease:
 		return g.release, k, 4
-	case sim.KindExtended:
+	case trace.KindExtended:
 		return g.extend, k, 3
-	case sim.KindRead, sim.KindQuery:
+	case trace.KindRead, trace.KindQuery:
 		return g.read, k, 7
-	case sim.KindWrite:
+	case trace.KindWrite:
 		return g.write, k, 7
-	case sim.KindReject:
+	case trace.KindReject:
 		return g.reject, k, 7
-	case sim.KindCrash:
+	case trace.KindCrash:
 		return g.crash, inkBreach, 8
-	case sim.KindResume:
+	case trace.KindResume:
 		return g.resume, k, 5
-	case sim.KindTimeout, sim.KindDisconnect, sim.KindFailed, sim.KindLost, sim.KindReleaseFailed, sim.KindExtendFailed:
+	case trace.KindTimeout, trace.KindDisconnect, trace.KindFailed, trace.KindLost, trace.KindReleaseFailed, trace.KindExtendFailed:
 		return g.lost, k, 4
-	case sim.KindWallStep, sim.KindThreadEnd, sim.KindUpdate:
+	case trace.KindWallStep, trace.KindThreadEnd, trace.KindUpdate:
 		return g.fault, k, 6
 	}
 	return "", k, 0
@@ -549,7 +549,7 @@ func (r *reel) mark(e *sim.Event, g *glyphs) (glyph string, k ink, rank int) {
 // client and resource. Only for this one event, else nobody could read the rest.
 func (tl *timeline) drawConnector() {
 	e := tl.event(tl.pos)
-	if e == nil || e.Client == sim.None {
+	if e == nil || e.Client == trace.None {
 		return
 	}
 	from, to := -1, -1
@@ -557,7 +557,7 @@ func (tl *timeline) drawConnector() {
 		switch {
 		case (l.kind == laneDoes || l.kind == laneClient) && l.index == e.Client:
 			from = i
-		case e.Node != sim.None && (l.kind == laneNode && l.index == e.Node || l.kind == laneQuorum):
+		case e.Node != trace.None && (l.kind == laneNode && l.index == e.Node || l.kind == laneQuorum):
 			to = i
 		case touches(e) && l.kind == laneStore:
 			to = i
@@ -601,7 +601,7 @@ func (tl *timeline) drawGap(g gap) {
 	if g.chasm {
 		glyph = tl.theme.chasm + tl.theme.chasm
 	}
-	text := glyph + " " + sim.Brief(g.length) + " " + glyph
+	text := glyph + " " + trace.Brief(g.length) + " " + glyph
 	if w := textWidth(text); to-from+1 >= w {
 		tl.c.text(tl.x0+from+(to-from+1-w)/2, tl.y0+1, w, text, inkDim)
 	} else if g.chasm {
@@ -611,7 +611,7 @@ func (tl *timeline) drawGap(g gap) {
 
 // drawTimes labels the cursor's instant, and as many others to its left as there is room for.
 func (tl *timeline) drawTimes() {
-	now := sim.Brief(tl.when(tl.pos))
+	now := trace.Brief(tl.when(tl.pos))
 	w := textWidth(now)
 	here := max(min(tl.until, tl.width-w), 0)
 	tl.c.text(tl.x0+here, tl.y0, w, now, inkHere)
@@ -620,7 +620,7 @@ func (tl *timeline) drawTimes() {
 		if x < free || (x > 0 && p == tl.at[x-1]) {
 			continue
 		}
-		text := sim.Brief(tl.when(p))
+		text := trace.Brief(tl.when(p))
 		end := x + textWidth(text)
 		if text == last || end+1 > here {
 			continue

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // drawTraceLines draws the end of the list of events up to the cursor. The
@@ -27,7 +27,7 @@ func (p *player) traceLine(row traceRow, width int) line {
 	}
 	t, e := p.reel.trace, p.reel.event(row.pos)
 	name, k, text := t.Actor(e), inkStrong, inkPlain
-	if client := p.reel.clientOf(e); client != sim.None {
+	if client := p.reel.clientOf(e); client != trace.None {
 		k = clientInk(client)
 	}
 	mark := "  "
@@ -36,7 +36,7 @@ func (p *player) traceLine(row traceRow, width int) line {
 	} else if p.find.hit(row.pos) {
 		mark = p.theme.pointer + " "
 	}
-	l := line{{mark, inkBreach}, {fmt.Sprintf("%11s #%-4d ", sim.Instant(e.At), e.Seq), inkDim},
+	l := line{{mark, inkBreach}, {fmt.Sprintf("%11s #%-4d ", trace.Instant(e.At), e.Seq), inkDim},
 		{padded(name, 6), k}, {" " + p.kind(e, width) + " ", inkDim}, {t.Text(e), text}}
 	if row.pos == p.pos {
 		return l.fitted(width, p.theme.more).lit(width)
@@ -46,7 +46,7 @@ func (p *player) traceLine(row traceRow, width int) line {
 
 // kind is an event's, in a column that has room for the longest where there is room for
 // text beside it.
-func (p *player) kind(e *sim.Event, width int) string {
+func (p *player) kind(e *trace.Event, width int) string {
 	const short, long, wide = 9, 15, 100
 	column := short
 	if width >= wide {

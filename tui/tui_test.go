@@ -13,7 +13,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/progress"
 )
@@ -88,7 +88,7 @@ func TestViolationIsShouted(t *testing.T) {
 
 func TestStrategyKeepsScenarioAndPlace(t *testing.T) {
 	asked := ""
-	a := newApp(t, 80, 24, plainTheme(false), func(scenario, strategy string) (*sim.Trace, error) {
+	a := newApp(t, 80, 24, plainTheme(false), func(scenario, strategy string) (*trace.Trace, error) {
 		asked = strategy + " under " + scenario
 		return handmade(scenario, strategy)
 	})
@@ -120,7 +120,7 @@ func TestLateResultIsDropped(t *testing.T) {
 }
 
 func TestFailedRunIsTold(t *testing.T) {
-	a := newApp(t, 80, 24, plainTheme(false), func(string, string) (*sim.Trace, error) { return nil, errors.New("no such luck") })
+	a := newApp(t, 80, 24, plainTheme(false), func(string, string) (*trace.Trace, error) { return nil, errors.New("no such luck") })
 	if v := a.View(); !strings.Contains(v, "can't be run") || !strings.Contains(v, "no such luck") {
 		t.Error(v)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // statusLine is the event at the cursor, in words.
@@ -19,11 +19,11 @@ func statusLine(r *reel, pos int) line {
 	}
 	k := inkStrong
 	name := r.trace.Actor(e)
-	if client := r.clientOf(e); client != sim.None {
+	if client := r.clientOf(e); client != trace.None {
 		k = clientInk(client)
 	}
 	return line{
-		{" " + sim.Brief(e.At) + "  ", inkStrong},
+		{" " + trace.Brief(e.At) + "  ", inkStrong},
 		{fmt.Sprintf("#%d of %d  ", e.Seq, r.last()), inkDim},
 		{name + " ", k},
 		{r.trace.Text(e), inkPlain},
@@ -32,7 +32,7 @@ func statusLine(r *reel, pos int) line {
 
 // holders says in one sentence who has the lock, and shouts if a property has
 // just broken or stays broken. The second result asks for a band of that ink.
-func holders(r *reel, pos int, s *sim.State) (line, ink) {
+func holders(r *reel, pos int, s *trace.State) (line, ink) {
 	all, fresh := r.breached(pos)
 	said := r.trace.Holders(s)
 	if bad := failures(fresh); len(bad) > 0 {
@@ -84,7 +84,7 @@ func shout(bs []breach) string {
 
 // codesOf lists the codes of violations, worst first, each once.
 func codesOf(bs []breach) string {
-	var v sim.Verdict
+	var v trace.Verdict
 	for _, b := range bs {
 		v = append(v, b.Code)
 	}

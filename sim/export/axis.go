@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // axis places the events along a line of virtual time.
@@ -66,16 +66,16 @@ func newAxis(r *reading, width int) *axis {
 }
 
 // room is what an event takes that leaves a mark, or changes what a row shows.
-func (r *reading) room(e *sim.Event) int {
+func (r *reading) room(e *trace.Event) int {
 	if touches(e) {
 		return max(markRoom, textWidth(r.touchText(e), small)+6)
 	}
 	switch e.Kind {
-	case sim.KindClock, sim.KindReceive, sim.KindSleep, sim.KindWake, sim.KindStop, sim.KindDone, sim.KindDisconnect:
+	case trace.KindClock, trace.KindReceive, trace.KindSleep, trace.KindWake, trace.KindStop, trace.KindDone, trace.KindDisconnect:
 		return 0
-	case sim.KindSend:
+	case trace.KindSend:
 		return markRoom / 2
-	case sim.KindExecute:
+	case trace.KindExecute:
 		if len(e.Changes) == 0 && !r.proof[e.Seq] {
 			return 0
 		}
@@ -85,9 +85,9 @@ func (r *reading) room(e *sim.Event) int {
 
 // softness is what an event takes that leaves no mark, so that its place can be seen
 // where there is room to spare.
-func softness(e *sim.Event) float64 {
+func softness(e *trace.Event) float64 {
 	switch e.Kind {
-	case sim.KindClock, sim.KindWake, sim.KindStop, sim.KindDone:
+	case trace.KindClock, trace.KindWake, trace.KindStop, trace.KindDone:
 		return 1
 	}
 	return 6

@@ -14,22 +14,23 @@ import (
 	"slices"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // reading is a trace with the states between its events. A position counts
 // events: at position k the first k of them have happened.
 type reading struct {
-	*sim.Trace
-	states []*sim.State  // by position, 0 to len(Events)
-	proof  map[int]bool  // Seqs of events that prove a violation
-	broken map[int][]int // by Seq of the event that completed them: indices of Violations
-	begins []int         // by client: index of the first event that it has a part in, or None
+	*trace.Trace
+	states []*trace.State // by position, 0 to len(Events)
+	proof  map[int]bool   // Seqs of events that prove a violation
+	broken map[int][]int  // by Seq of the event that completed them: indices of Violations
+	begins []int          // by client: index of the first event that it has a part in, or None
 }
 
-func read(t *sim.Trace) *reading {
+func read(t *trace.Trace) *reading {
 	r := &reading{Trace: t, proof: map[int]bool{}, broken: map[int][]int{}}
 	for range t.Clients {
-		r.begins = append(r.begins, sim.None)
+		r.begins = append(r.begins, trace.None)
 	}
 	s := t.NewState()
 	r.keep(s)
@@ -37,7 +38,7 @@ func read(t *sim.Trace) *reading {
 		e := &t.Events[i]
 		s.Apply(e)
 		r.keep(s)
-		if c := e.Client; c != sim.None && e.Kind != sim.KindStop && e.Kind != sim.KindDone && r.begins[c] == sim.None {
+		if c := e.Client; c != trace.None && e.Kind != trace.KindStop && e.Kind != trace.KindDone && r.begins[c] == trace.None {
 			r.begins[c] = i
 		}
 	}
@@ -53,7 +54,7 @@ func read(t *sim.Trace) *reading {
 
 // keep remembers a state. The list of touches only ever grows, so that all states
 // can share it: copies of it would take the square of the run's length.
-func (r *reading) keep(s *sim.State) {
+func (r *reading) keep(s *trace.State) {
 	touches := s.Store.Touches
 	s.Store.Touches = nil
 	c := s.Clone()
@@ -66,7 +67,7 @@ func (r *reading) last() int { return len(r.Events) }
 
 // position is where a note stands that was said before the event with this Seq.
 func (r *reading) position(seq int) int {
-	i, _ := slices.BinarySearchFunc(r.Events, seq, func(e sim.Event, seq int) int { return e.Seq - seq })
+	i, _ := slices.BinarySearchFunc(r.Events, seq, func(e trace.Event, seq int) int { return e.Seq - seq })
 	return i
 }
 
@@ -75,22 +76,22 @@ func (r *reading) after(seq int) int { return min(r.position(seq)+1, r.last()) }
 
 // doer is the client whose own doing an event is, or sim.None if it is a node's,
 // the network's or the store's.
-func (r *reading) doer(e *sim.Event) int {
+func (r *reading) doer(e *trace.Event) int {
 	switch e.Kind {
-	case sim.KindExecute, sim.KindExpire, sim.KindEvict, sim.KindFlush, sim.KindReplicate, sim.KindSync, sim.KindFailover,
-		sim.KindUnreachable, sim.KindDown, sim.KindUp, sim.KindNodeStep, sim.KindLost, sim.KindNetwork:
-		return sim.None
+	case trace.KindExecute, trace.KindExpire, trace.KindEvict, trace.KindFlush, trace.KindReplicate, trace.KindSync, trace.KindFailover,
+		trace.KindUnreachable, trace.KindDown, trace.KindUp, trace.KindNodeStep, trace.KindLost, trace.KindNetwork:
+		return trace.None
 	}
 	return e.Client
 }
 
 // asking reports whether the event belongs to the probe, which comes after the
 // story and only asks whether the lock can still be had.
-func (r *reading) asking(e *sim.Event) bool {
-	return e.Client != sim.None && r.Clients[e.Client] == sim.Probe
+func (r *reading) asking(e *trace.Event) bool {
+	return e.Client != trace.None && r.Clients[e.Client] == sim.Probe
 }
 
 // touches reports whether the event is an access to the resource, be it refused.
-func touches(e *sim.Event) bool {
-	return e.Kind == sim.KindRead || e.Kind == sim.KindWrite || e.Kind == sim.KindReject
+func touches(e *trace.Event) bool {
+	return e.Kind == trace.KindRead || e.Kind == trace.KindWrite || e.Kind == trace.KindReject
 }

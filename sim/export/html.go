@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -32,7 +33,7 @@ var page = template.Must(template.New("player").Parse(pageText))
 // of the strategy did it. The page asks the network for nothing, and its own
 // policy forbids it to. What it shows of a state was folded and put into words
 // here; its script only chooses what to show.
-func HTML(t *sim.Trace) string {
+func HTML(t *trace.Trace) string {
 	d := draw(t)
 	data, err := json.Marshal(d.film())
 	if err != nil {
@@ -75,12 +76,12 @@ func (d *drawing) canvas() string {
 // film is what the player's script gets: the trace, and what there is to show at
 // each position.
 type film struct {
-	Trace    *sim.Trace `json:"trace"`
-	Frames   []frame    `json:"frames"` // by position
-	Rows     []stateRow `json:"rows"`   // each once; frames refer to them
-	Chapters []chapter  `json:"chapters"`
-	Breaks   []breach   `json:"breaks"`
-	Sources  []source   `json:"sources"`
+	Trace    *trace.Trace `json:"trace"`
+	Frames   []frame      `json:"frames"` // by position
+	Rows     []stateRow   `json:"rows"`   // each once; frames refer to them
+	Chapters []chapter    `json:"chapters"`
+	Breaks   []breach     `json:"breaks"`
+	Sources  []source     `json:"sources"`
 }
 
 // frame is one position.
@@ -170,7 +171,7 @@ func (d *drawing) film() *film {
 
 // sources collects the code of the strategy, and of the others that it calls.
 // The index is by file, as events name it.
-func (f *film) sources(t *sim.Trace) map[string]int {
+func (f *film) sources(t *trace.Trace) map[string]int {
 	index := map[string]int{}
 	for i := range t.Events {
 		file := t.Events[i].Source.File
@@ -190,7 +191,7 @@ func (f *film) sources(t *sim.Trace) map[string]int {
 
 func (d *drawing) frame(pos int, f *film, files map[string]int, known map[stateRow]int) frame {
 	s := d.states[pos]
-	fr := frame{X: labels + d.x[pos], Time: sim.Brief(s.At), Ink: -1, Holders: d.Holders(s), Stands: d.stands(s, files), Chapter: -1}
+	fr := frame{X: labels + d.x[pos], Time: trace.Brief(s.At), Ink: -1, Holders: d.Holders(s), Stands: d.stands(s, files), Chapter: -1}
 	if pos > 0 {
 		e := &d.Events[pos-1]
 		fr.Ink = d.inkNumber(d.doer(e))
@@ -242,7 +243,7 @@ func (d *drawing) frameRows(pos int, f *film, known map[stateRow]int) (rows, fre
 }
 
 // stands is on which line of the strategy's code each client is.
-func (d *drawing) stands(s *sim.State, files map[string]int) []spot {
+func (d *drawing) stands(s *trace.State, files map[string]int) []spot {
 	spots := []spot{}
 	for i := range s.Clients {
 		c := &s.Clients[i]
@@ -255,7 +256,7 @@ func (d *drawing) stands(s *sim.State, files map[string]int) []spot {
 
 // inkNumber is the number of a client's colour, or -1.
 func (r *reading) inkNumber(client int) int {
-	if client == sim.None || r.Clients[client] == sim.Probe {
+	if client == trace.None || r.Clients[client] == sim.Probe {
 		return -1
 	}
 	return client % patterns
@@ -263,10 +264,10 @@ func (r *reading) inkNumber(client int) int {
 
 // stateRows is what is true in a state, in words: what each client that has begun
 // by a position does and believes, what each node holds, what the store has.
-func (r *reading) stateRows(s *sim.State, pos int) []stateRow {
+func (r *reading) stateRows(s *trace.State, pos int) []stateRow {
 	var rows []stateRow
 	for i := range s.Clients {
-		if r.begins[i] != sim.None && (r.Clients[i] != sim.Probe || pos > r.begins[i]) {
+		if r.begins[i] != trace.None && (r.Clients[i] != sim.Probe || pos > r.begins[i]) {
 			rows = append(rows, r.clientRows(s, i)...)
 		}
 	}
@@ -287,7 +288,7 @@ func (r *reading) stateRows(s *sim.State, pos int) []stateRow {
 	return append(rows, stateRow{"store", -1, store})
 }
 
-func (r *reading) clientRows(s *sim.State, i int) []stateRow {
+func (r *reading) clientRows(s *trace.State, i int) []stateRow {
 	c, ink := &s.Clients[i], r.inkNumber(i)
 	rows := []stateRow{{r.Clients[i], ink, c.Doing()}}
 	more := func(text string) { rows = append(rows, stateRow{"", ink, text}) }
@@ -295,7 +296,7 @@ func (r *reading) clientRows(s *sim.State, i int) []stateRow {
 		more(text)
 	}
 	if len(c.Pending) > 0 {
-		more("awaits " + sim.CommandText(c.Pending))
+		more("awaits " + trace.CommandText(c.Pending))
 	}
 	if c.Source.File != "" && c.InStrategy() {
 		more(fmt.Sprintf("at %s:%d", path.Base(c.Source.File), c.Source.Line))
@@ -303,7 +304,7 @@ func (r *reading) clientRows(s *sim.State, i int) []stateRow {
 	return rows
 }
 
-func (r *reading) nodeRows(s *sim.State, i int) []stateRow {
+func (r *reading) nodeRows(s *trace.State, i int) []stateRow {
 	n, name := &s.Nodes[i], r.Nodes[i]
 	switch {
 	case !n.Up:
@@ -315,14 +316,14 @@ func (r *reading) nodeRows(s *sim.State, i int) []stateRow {
 	for j := range n.Records {
 		rec := &n.Records[j]
 		row := stateRow{name, -1, rec.Key + " = " + rec.Value}
-		if rec.Owner != sim.Nobody {
+		if rec.Owner != trace.Nobody {
 			row.Ink = r.inkNumber(rec.Owner.Client)
 			row.Text += " (" + r.Clients[rec.Owner.Client] + "'s)"
 		}
-		if rec.Expires == sim.Never {
+		if rec.Expires == trace.Never {
 			row.Text += ", no expiry"
 		} else {
-			row.Text += ", " + sim.Brief(rec.Left(s.At)) + " left"
+			row.Text += ", " + trace.Brief(rec.Left(s.At)) + " left"
 		}
 		rows = append(rows, row)
 		name = ""

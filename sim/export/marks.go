@@ -5,38 +5,38 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // mark is the glyph of an event on the row of who did it, or nothing.
-func (r *reading) mark(e *sim.Event) string {
-	if len(r.broken[e.Seq]) > 0 && e.Kind == sim.KindWrite {
+func (r *reading) mark(e *trace.Event) string {
+	if len(r.broken[e.Seq]) > 0 && e.Kind == trace.KindWrite {
 		return "bad"
 	}
 	switch e.Kind {
-	case sim.KindSend:
+	case trace.KindSend:
 		return "send"
-	case sim.KindRefused:
+	case trace.KindRefused:
 		return "refused"
-	case sim.KindGranted:
+	case trace.KindGranted:
 		return "granted"
-	case sim.KindRelease:
+	case trace.KindRelease:
 		return "release"
-	case sim.KindExtended:
+	case trace.KindExtended:
 		return "extend"
-	case sim.KindRead:
+	case trace.KindRead:
 		return "read"
-	case sim.KindWrite:
+	case trace.KindWrite:
 		return "write"
-	case sim.KindReject:
+	case trace.KindReject:
 		return "reject"
-	case sim.KindCrash:
+	case trace.KindCrash:
 		return "crash"
-	case sim.KindResume:
+	case trace.KindResume:
 		return "resume"
-	case sim.KindTimeout, sim.KindDisconnect, sim.KindFailed, sim.KindReleaseFailed, sim.KindExtendFailed:
+	case trace.KindTimeout, trace.KindDisconnect, trace.KindFailed, trace.KindReleaseFailed, trace.KindExtendFailed:
 		return "lost"
-	case sim.KindWallStep, sim.KindThreadEnd:
+	case trace.KindWallStep, trace.KindThreadEnd:
 		return "fault"
 	}
 	return ""
@@ -47,7 +47,7 @@ type stamp struct {
 	name   string // of the glyph; empty for a mere ring
 	client int
 	x, y   int
-	e      *sim.Event
+	e      *trace.Event
 }
 
 // stamps draws marks on patches of ground, with a ring around those that prove a
@@ -107,7 +107,7 @@ func (d *drawing) nodeStamps(node, y int) []stamp {
 }
 
 // on reports whether an event is a node's own.
-func (r *reading) on(node int, e *sim.Event) bool {
+func (r *reading) on(node int, e *trace.Event) bool {
 	return e.Node == node && r.Actor(e) == r.Nodes[node]
 }
 
@@ -115,35 +115,35 @@ func (r *reading) on(node int, e *sim.Event) bool {
 // changed nothing.
 func (d *drawing) befalls(node, y int) {
 	for i := range d.Events {
-		if e := &d.Events[i]; d.on(node, e) && e.Kind == sim.KindExecute && len(e.Changes) == 0 && !d.proof[e.Seq] {
+		if e := &d.Events[i]; d.on(node, e) && e.Kind == trace.KindExecute && len(e.Changes) == 0 && !d.proof[e.Seq] {
 			d.shape(strings.TrimSpace(d.Line(e)), `<circle class="%s" cx="%d" cy="%d" r="2"`, d.ink("ls-f", e.Client), d.x[i+1], y+25)
 		}
 	}
 	d.stamps(d.nodeStamps(node, y))
 }
 
-func (r *reading) nodeMark(e *sim.Event) string {
+func (r *reading) nodeMark(e *trace.Event) string {
 	switch e.Kind {
-	case sim.KindExecute:
+	case trace.KindExecute:
 		if len(r.broken[e.Seq]) > 0 {
 			return "bad"
 		}
-	case sim.KindUnreachable:
+	case trace.KindUnreachable:
 		return "lost"
-	case sim.KindNodeStep, sim.KindEvict, sim.KindFlush, sim.KindFailover, sim.KindDown:
+	case trace.KindNodeStep, trace.KindEvict, trace.KindFlush, trace.KindFailover, trace.KindDown:
 		return "fault"
-	case sim.KindUp:
+	case trace.KindUp:
 		return "resume"
 	}
 	return ""
 }
 
-func (r *reading) touchText(e *sim.Event) string {
+func (r *reading) touchText(e *trace.Event) string {
 	name := r.Clients[e.Client]
 	switch e.Kind {
-	case sim.KindRead:
+	case trace.KindRead:
 		return fmt.Sprintf("%s:%d", name, e.Value)
-	case sim.KindWrite:
+	case trace.KindWrite:
 		return fmt.Sprintf("%s=%d", name, e.Value)
 	}
 	return name
@@ -210,7 +210,7 @@ func (d *drawing) flagsPlaced() []pennant {
 
 // codesAt lists the codes of the violations that are complete at a place.
 func (d *drawing) codesAt(x int) string {
-	var v sim.Verdict
+	var v trace.Verdict
 	for i := range d.Violations {
 		if d.x[d.after(d.Violations[i].Last())] == x {
 			v = append(v, d.Violations[i].Code)
@@ -250,7 +250,7 @@ func (d *drawing) drawAxis() {
 // drawGap breaks the ruler with two strokes and says how long the gap is.
 func (d *drawing) drawGap(g gap) {
 	mid := (g.from + g.to) / 2
-	text := sim.Brief(g.length)
+	text := trace.Brief(g.length)
 	half := 3
 	if w := textWidth(text, small); w+30 <= g.to-g.from {
 		d.text("ls-small ls-dim ls-mid", mid, ruler+4, text)
@@ -270,7 +270,7 @@ func (d *drawing) drawTimes() {
 	}
 	var taken []label
 	write := func(pos int, class string) {
-		text := sim.Brief(d.states[pos].At)
+		text := trace.Brief(d.states[pos].At)
 		w := textWidth(text, small)
 		l := label{d.x[pos] - w/2 - 5, d.x[pos] + w/2 + 5, pos, text}
 		if slices.ContainsFunc(taken, func(t label) bool {

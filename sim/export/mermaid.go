@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // mermaidMost is how long a diagram may be, in bytes: Mermaid refuses more than
@@ -24,7 +24,7 @@ const mermaidMost = 50_000
 // that changed nothing, then all commands. If that is not enough, only what proves
 // a violation stays, or if there is none, the beginning. Whatever is left out, the
 // diagram says where and how much.
-func Mermaid(t *sim.Trace) string {
+func Mermaid(t *trace.Trace) string {
 	m := &mermaid{reading: read(t)}
 	items := m.items()
 	text := m.document(items)
@@ -71,7 +71,7 @@ func (m *mermaid) document(items []item) string {
 	line("accDescr: %s", mermaidText(describe(m.Trace), unbroken))
 	line("title %s", title)
 	for i, name := range m.Clients {
-		if m.begins[i] != sim.None {
+		if m.begins[i] != trace.None {
 			line("participant c%d as %s", i, mermaidText(name, unbroken))
 		}
 	}
@@ -92,7 +92,7 @@ func (m *mermaid) items() []item {
 	note, now := 0, time.Duration(0)
 	passes := func(at time.Duration) {
 		if gone := at - now; gone > 0 && gone >= m.TTL/4 {
-			items = append(items, item{lines: []string{m.all("... " + sim.Brief(gone) + " later ...")}, weight: telling})
+			items = append(items, item{lines: []string{m.all("... " + trace.Brief(gone) + " later ...")}, weight: telling})
 		}
 		now = at
 	}
@@ -121,21 +121,21 @@ func (m *mermaid) items() []item {
 }
 
 // event is the line for one event, or nothing for one that goes without saying.
-func (m *mermaid) event(e *sim.Event) string {
+func (m *mermaid) event(e *trace.Event) string {
 	switch e.Kind {
-	case sim.KindAcquire, sim.KindClock, sim.KindSleep, sim.KindWake, sim.KindRelease, sim.KindReleased, sim.KindExtend, sim.KindDone, sim.KindStop:
+	case trace.KindAcquire, trace.KindClock, trace.KindSleep, trace.KindWake, trace.KindRelease, trace.KindReleased, trace.KindExtend, trace.KindDone, trace.KindStop:
 		return ""
-	case sim.KindSend:
-		return m.message(e, fmt.Sprintf("c%d->>n%d", e.Client, e.Node), sim.CommandText(e.Args))
-	case sim.KindReceive:
+	case trace.KindSend:
+		return m.message(e, fmt.Sprintf("c%d->>n%d", e.Client, e.Node), trace.CommandText(e.Args))
+	case trace.KindReceive:
 		return m.message(e, fmt.Sprintf("n%d-->>c%d", e.Node, e.Client), e.Reply)
-	case sim.KindDisconnect:
+	case trace.KindDisconnect:
 		return m.message(e, fmt.Sprintf("n%d--xc%d", e.Node, e.Client), "connection refused")
-	case sim.KindRead, sim.KindWrite:
+	case trace.KindRead, trace.KindWrite:
 		return m.message(e, fmt.Sprintf("c%d->>store", e.Client), m.Text(e))
-	case sim.KindReject:
+	case trace.KindReject:
 		return m.message(e, fmt.Sprintf("store--xc%d", e.Client), m.Text(e))
-	case sim.KindExecute:
+	case trace.KindExecute:
 		switch {
 		case e.Copy:
 			return m.over(e, "once more, "+m.Text(e))
@@ -147,19 +147,19 @@ func (m *mermaid) event(e *sim.Event) string {
 	return m.over(e, m.Text(e))
 }
 
-func (m *mermaid) message(e *sim.Event, arrow, text string) string {
+func (m *mermaid) message(e *trace.Event, arrow, text string) string {
 	return arrow + ": " + stamped(e, text)
 }
 
 // over is a note over whoever an event befell.
-func (m *mermaid) over(e *sim.Event, text string) string {
+func (m *mermaid) over(e *trace.Event, text string) string {
 	who := "store"
 	switch {
-	case m.doer(e) != sim.None:
+	case m.doer(e) != trace.None:
 		who = fmt.Sprintf("c%d", e.Client)
-	case e.Node != sim.None && m.Actor(e) == m.Nodes[e.Node]:
+	case e.Node != trace.None && m.Actor(e) == m.Nodes[e.Node]:
 		who = fmt.Sprintf("n%d", e.Node)
-	case e.Client != sim.None && e.Node != sim.None: // the network's doing, between the two
+	case e.Client != trace.None && e.Node != trace.None: // the network's doing, between the two
 		who = fmt.Sprintf("c%d,n%d", e.Client, e.Node)
 	}
 	return fmt.Sprintf("Note over %s: %s", who, stamped(e, text))
@@ -169,19 +169,19 @@ func (m *mermaid) over(e *sim.Event, text string) string {
 func (m *mermaid) all(text string) string {
 	from := "n0"
 	for i := len(m.begins) - 1; i >= 0; i-- {
-		if m.begins[i] != sim.None {
+		if m.begins[i] != trace.None {
 			from = fmt.Sprintf("c%d", i)
 		}
 	}
 	return fmt.Sprintf("Note over %s,store: %s", from, mermaidText(text, wide))
 }
 
-func (m *mermaid) said(n *sim.Note) string {
+func (m *mermaid) said(n *trace.Note) string {
 	text := n.Prose()
 	switch n.Kind {
-	case sim.NoteAsk:
+	case trace.NoteAsk:
 		text = "? " + text
-	case sim.NoteMissed:
+	case trace.NoteMissed:
 		text = "~ " + text
 	}
 	if n.Answer != "" {
@@ -192,7 +192,7 @@ func (m *mermaid) said(n *sim.Note) string {
 
 // alarm puts an event that proves a violation on red ground, and the name of
 // what it broke beneath it.
-func (m *mermaid) alarm(e *sim.Event, line string) []string {
+func (m *mermaid) alarm(e *trace.Event, line string) []string {
 	if !m.proof[e.Seq] {
 		return []string{line}
 	}
@@ -205,14 +205,14 @@ func (m *mermaid) alarm(e *sim.Event, line string) []string {
 }
 
 // activation draws critical sections as bars. Mermaid refuses to end one that has not begun.
-func activation(e *sim.Event, busy []bool) []string {
+func activation(e *trace.Event, busy []bool) []string {
 	switch e.Kind {
-	case sim.KindEnter:
+	case trace.KindEnter:
 		if !busy[e.Client] {
 			busy[e.Client] = true
 			return []string{fmt.Sprintf("activate c%d", e.Client)}
 		}
-	case sim.KindLeave, sim.KindCrash:
+	case trace.KindLeave, trace.KindCrash:
 		if busy[e.Client] {
 			busy[e.Client] = false
 			return []string{fmt.Sprintf("deactivate c%d", e.Client)}
@@ -224,21 +224,21 @@ func activation(e *sim.Event, busy []bool) []string {
 // weigh gives the weights of events by Seq. The halves of a request weigh as much
 // as what it did.
 func (m *mermaid) weigh() map[int]weight {
-	w := map[int]weight{sim.None: routine}
+	w := map[int]weight{trace.None: routine}
 	for i := range m.Events {
 		e := &m.Events[i]
 		own := telling
 		switch e.Kind {
-		case sim.KindSend, sim.KindRefused:
+		case trace.KindSend, trace.KindRefused:
 			own = routine
-		case sim.KindReceive, sim.KindDisconnect:
+		case trace.KindReceive, trace.KindDisconnect:
 			own = min(w[e.Ref], changing)
-		case sim.KindExecute, sim.KindUnreachable:
+		case trace.KindExecute, trace.KindUnreachable:
 			if own = routine; len(e.Changes) > 0 {
 				own = changing
 			}
 			w[e.Ref] = max(w[e.Ref], own)
-		case sim.KindExpire, sim.KindReplicate, sim.KindRead, sim.KindWrite:
+		case trace.KindExpire, trace.KindReplicate, trace.KindRead, trace.KindWrite:
 			own = changing
 		}
 		if m.proof[e.Seq] {
@@ -315,8 +315,8 @@ func (m *mermaid) cutShort(items []item, most int) []item {
 }
 
 // stamped begins a text with what the event is referred to by.
-func stamped(e *sim.Event, text string) string {
-	return mermaidText(fmt.Sprintf("#%d %s  %s", e.Seq, sim.Brief(e.At), text), narrow)
+func stamped(e *trace.Event, text string) string {
+	return mermaidText(fmt.Sprintf("#%d %s  %s", e.Seq, trace.Brief(e.At), text), narrow)
 }
 
 // How many columns a line of text has: over everybody, over one participant or

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // SVG draws the run's timeline: rows are actors, x is virtual time, and two bars
 // that overlap in one column are the bug. Below stands why each property broke.
 // The picture needs no font, script or file beside it, and brings its own ground,
 // light or dark as the reader's system is.
-func SVG(t *sim.Trace) string {
+func SVG(t *trace.Trace) string {
 	d := draw(t)
 	width := labels + d.end + margin
 	head, below := d.header(width), d.reasons(width)
@@ -35,7 +36,7 @@ func SVG(t *sim.Trace) string {
 }
 
 // describe is what a picture shows, for those who cannot see it.
-func describe(t *sim.Trace) string {
+func describe(t *trace.Trace) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Timeline of %s under %s in virtual time.", t.Strategy, t.Scenario)
 	const most = 12 // nobody listens to more
@@ -45,7 +46,7 @@ func describe(t *sim.Trace) string {
 			break
 		}
 		v := &t.Violations[i]
-		fmt.Fprintf(&b, " At %s, %s: %s.", sim.Brief(v.At), v.Code.Name(), v.Text)
+		fmt.Fprintf(&b, " At %s, %s: %s.", trace.Brief(v.At), v.Code.Name(), v.Text)
 	}
 	if len(t.Violations) == 0 {
 		b.WriteString(" " + nothingBroke)
@@ -88,7 +89,7 @@ type row struct {
 	bars, marks func(y int)
 }
 
-func draw(t *sim.Trace) *drawing {
+func draw(t *trace.Trace) *drawing {
 	r := read(t)
 	d := &drawing{reading: r, axis: newAxis(r, plot), used: map[string]bool{}}
 	rows := d.rows()
@@ -142,7 +143,7 @@ func (p *pen) group(x, y int, other *pen) {
 func (d *drawing) rows() []row {
 	var rows []row
 	for i, name := range d.Clients {
-		if d.begins[i] == sim.None {
+		if d.begins[i] == trace.None {
 			continue
 		}
 		rows = append(rows, row{name, "does", d.ink("ls-t", i), 32, func(y int) { d.does(i, y) }, func(y int) { d.stamps(d.clientStamps(i, y)) }})
@@ -168,7 +169,7 @@ func (d *drawing) rows() []row {
 
 // ink is the class of a client's colour, or of nobody's, which is the probe's too.
 func (r *reading) ink(class string, client int) string {
-	if client == sim.None || r.Clients[client] == sim.Probe {
+	if client == trace.None || r.Clients[client] == sim.Probe {
 		return class + "9"
 	}
 	return fmt.Sprintf("%s%d", class, client%patterns)
@@ -176,7 +177,7 @@ func (r *reading) ink(class string, client int) string {
 
 // spans calls do for every stretch of positions throughout which key gives the
 // same value, with where it begins and ends on the axis, and the positions.
-func spans[K comparable](d *drawing, key func(*sim.State) K, do func(s span, k K)) {
+func spans[K comparable](d *drawing, key func(*trace.State) K, do func(s span, k K)) {
 	from := 0
 	for i := range d.states {
 		k := key(d.states[i])
@@ -195,7 +196,7 @@ type span struct{ from, to, first, next int }
 
 // length is how long a span lasted in virtual time.
 func (d *drawing) length(s span) string {
-	return sim.Brief(d.states[s.next].At - d.states[s.first].At)
+	return trace.Brief(d.states[s.next].At - d.states[s.first].At)
 }
 
 // bar draws a box over a span, with the first of the texts that fits into it
@@ -232,7 +233,7 @@ func kindOfBar(class string) string {
 func (d *drawing) does(client, y int) {
 	marks := d.clientStamps(client, y)
 	type doing struct{ crashed, stopped, hung, paused, inside bool }
-	spans(d, func(s *sim.State) doing {
+	spans(d, func(s *trace.State) doing {
 		c := &s.Clients[client]
 		return doing{c.Crashed, c.Stopped, c.Hung, c.Paused, c.Lease.Inside}
 	}, func(s span, k doing) {
@@ -257,9 +258,9 @@ func (d *drawing) does(client, y int) {
 func (d *drawing) thinks(client, y int) {
 	name := d.Clients[client]
 	type thought struct{ wants, believed, live bool }
-	spans(d, func(s *sim.State) thought {
+	spans(d, func(s *trace.State) thought {
 		c := &s.Clients[client]
-		return thought{c.Phase == sim.PhaseAcquire && !c.Stopped, c.Lease.Believed, c.Lease.Live}
+		return thought{c.Phase == trace.PhaseAcquire && !c.Stopped, c.Lease.Believed, c.Lease.Live}
 	}, func(s span, k thought) {
 		switch letters := d.ink("ls-t", client); {
 		case k.believed && k.live:
@@ -278,10 +279,10 @@ func (d *drawing) holds(node, y int) {
 		up, present    bool
 		owner, written int
 	}
-	spans(d, func(s *sim.State) holding {
+	spans(d, func(s *trace.State) holding {
 		rec := s.LockRecord(node)
 		if rec == nil {
-			return holding{up: s.Nodes[node].Up, owner: sim.None}
+			return holding{up: s.Nodes[node].Up, owner: trace.None}
 		}
 		return holding{s.Nodes[node].Up, true, rec.Owner.Client, rec.Written}
 	}, func(s span, k holding) {
@@ -291,7 +292,7 @@ func (d *drawing) holds(node, y int) {
 		case k.present:
 			rec := d.states[s.first].LockRecord(node)
 			whose := "somebody's"
-			if k.owner != sim.None {
+			if k.owner != trace.None {
 				whose = d.Clients[k.owner] + "'s"
 			}
 			d.bar(s, d.ink("ls-b", k.owner), y+4, 19, marks, d.ink("ls-t", k.owner), whose+" "+d.Key+" = "+rec.Value+lives(rec, s, d), whose+" "+d.Key, whose)
@@ -306,12 +307,12 @@ func (d *drawing) enough(y int) {
 		owner int
 		split bool
 	}
-	spans(d, func(s *sim.State) holding {
+	spans(d, func(s *trace.State) holding {
 		owner, split := s.Quorum(d.Need)
 		return holding{owner, split}
 	}, func(s span, k holding) {
 		switch {
-		case k.owner != sim.None:
+		case k.owner != trace.None:
 			name := d.Clients[k.owner]
 			d.bar(s, d.ink("ls-b", k.owner), y+4, 19, nil, d.ink("ls-t", k.owner), name+" has enough nodes", name)
 		case k.split:
@@ -321,17 +322,17 @@ func (d *drawing) enough(y int) {
 }
 
 // lives is how long a record has to live when it is stored.
-func lives(rec *sim.HeldRecord, s span, d *drawing) string {
-	if rec.Expires == sim.Never {
+func lives(rec *trace.HeldRecord, s span, d *drawing) string {
+	if rec.Expires == trace.Never {
 		return ", no expiry"
 	}
-	return ", " + sim.Brief(rec.Left(d.states[s.first].At)) + " to live"
+	return ", " + trace.Brief(rec.Left(d.states[s.first].At)) + " to live"
 }
 
 // believers counts who believes to hold the lock, in digits. Where there are
 // two, the strip and the ground behind all rows say so.
 func (d *drawing) believers(y int) {
-	spans(d, (*sim.State).Believers, func(s span, n int) {
+	spans(d, (*trace.State).Believers, func(s span, n int) {
 		count := fmt.Sprint(n)
 		switch {
 		case n == 0:
@@ -351,7 +352,7 @@ func (d *drawing) believers(y int) {
 }
 
 func (d *drawing) shade() {
-	spans(d, func(s *sim.State) bool { return s.Believers() > 1 }, func(s span, two bool) {
+	spans(d, func(s *trace.State) bool { return s.Believers() > 1 }, func(s span, two bool) {
 		if two {
 			d.rect("ls-wash", s.from, ruler, s.to-s.from, d.height-ruler, "")
 		}

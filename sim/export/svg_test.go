@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 func TestSVGGolden(t *testing.T) {
-	golden(t, "setpx-lua.pause-past-ttl.svg", SVG(trace(t, "setpx-lua", "pause-past-ttl")))
+	golden(t, "setpx-lua.pause-past-ttl.svg", SVG(record(t, "setpx-lua", "pause-past-ttl")))
 }
 
 // checkXML reads a picture to its end and gives its text. A browser is kinder
@@ -48,7 +48,7 @@ var links = regexp.MustCompile(`url\(([^)]*)|@import|https?://[^"]*`)
 
 func TestSVGIsWhole(t *testing.T) {
 	n := 0
-	eachRun(t, func(t *testing.T, trace *sim.Trace) {
+	eachRun(t, func(t *testing.T, trace *trace.Trace) {
 		if n++; n%3 != 1 {
 			return // every third is enough to read to the end
 		}
@@ -77,14 +77,14 @@ func TestSVGIsWhole(t *testing.T) {
 // some width: an overlap that is too narrow to see would be the bug left out.
 func TestAxisShowsEveryOverlap(t *testing.T) {
 	overlaps := 0
-	eachRun(t, func(t *testing.T, trace *sim.Trace) {
-		d := draw(trace)
+	eachRun(t, func(t *testing.T, tr *trace.Trace) {
+		d := draw(tr)
 		for i := 1; i < len(d.x); i++ {
 			if d.x[i] < d.x[i-1] {
 				t.Fatalf("event %d is left of event %d", i, i-1)
 			}
 		}
-		spans(d, func(s *sim.State) bool {
+		spans(d, func(s *trace.State) bool {
 			inside := 0
 			for i := range s.Clients {
 				if s.Clients[i].Lease.Inside {
@@ -96,13 +96,13 @@ func TestAxisShowsEveryOverlap(t *testing.T) {
 			if both {
 				overlaps++
 				if s.to-s.from < 8 {
-					t.Errorf("an overlap from %s to %s is %d pixels wide", sim.Brief(d.states[s.first].At), sim.Brief(d.states[s.next].At), s.to-s.from)
+					t.Errorf("an overlap from %s to %s is %d pixels wide", trace.Brief(d.states[s.first].At), trace.Brief(d.states[s.next].At), s.to-s.from)
 				}
 			}
 		})
-		for i := range trace.Events {
-			if e := &trace.Events[i]; touches(e) && !d.asking(e) && d.x[i+1]-d.x[i] < markRoom {
-				t.Errorf("%s has %d pixels", trace.Line(e), d.x[i+1]-d.x[i])
+		for i := range tr.Events {
+			if e := &tr.Events[i]; touches(e) && !d.asking(e) && d.x[i+1]-d.x[i] < markRoom {
+				t.Errorf("%s has %d pixels", tr.Line(e), d.x[i+1]-d.x[i])
 			}
 		}
 	})
@@ -113,9 +113,9 @@ func TestAxisShowsEveryOverlap(t *testing.T) {
 
 // The spans of a row cover the whole axis, each position once.
 func TestSpansCoverTheRun(t *testing.T) {
-	d := draw(trace(t, "getset-expired", "takeover-race"))
+	d := draw(record(t, "getset-expired", "takeover-race"))
 	next, x := 0, 0
-	spans(d, (*sim.State).Believers, func(s span, n int) {
+	spans(d, (*trace.State).Believers, func(s span, n int) {
 		if s.first != next || s.from != x {
 			t.Errorf("a span begins at position %d, x %d, want %d, %d", s.first, s.from, next, x)
 		}

@@ -1,4 +1,4 @@
-package sim
+package trace
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 // it as well, so that no hash of one encoding is taken for one of another.
 const hashVersion = "lockstep events 1\n"
 
-// seal computes the trace's hash: FNV-1a, 64 bits, over the canonical encoding of
+// Seal computes the trace's hash: FNV-1a, 64 bits, over the canonical encoding of
 // its events.
 //
 // Two runs have one hash if the same things happened in the same order at the same
@@ -29,7 +29,7 @@ const hashVersion = "lockstep events 1\n"
 //
 // Kinds and phases are encoded by name, because a new one moves the numbers of
 // those after it. Notes, violations and the verdict aren't events.
-func (t *Trace) seal() {
+func (t *Trace) Seal() {
 	h := fnv.New64a()
 	b := []byte(hashVersion)
 	for i := range t.Events {

@@ -1,4 +1,4 @@
-package sim
+package trace
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func hashed() Event {
 
 func hashOf(e Event) string {
 	t := Trace{Clients: []string{"A", "B"}, Nodes: []string{"n1", "n2", "n3"}, Events: []Event{e}}
-	t.seal()
+	t.Seal()
 	return t.Hash
 }
 
@@ -131,7 +131,7 @@ func TestHashOfSeveralEvents(t *testing.T) {
 	seen := map[string]bool{}
 	for _, events := range [][]Event{nil, {a}, {b}, {a, b}, {b, a}, {a, b, a}} {
 		trace := Trace{Clients: []string{"A", "B"}, Nodes: []string{"n1", "n2", "n3"}, Events: events}
-		trace.seal()
+		trace.Seal()
 		if seen[trace.Hash] {
 			t.Errorf("%d events hash as others do: %s", len(events), trace.Hash)
 		}
@@ -142,13 +142,13 @@ func TestHashOfSeveralEvents(t *testing.T) {
 // Words for a run are no part of it: names, notes, and the monitors' findings.
 func TestHashOfOtherWords(t *testing.T) {
 	trace := Trace{Clients: []string{"A", "B"}, Nodes: []string{"n1", "n2", "n3"}, Events: []Event{hashed()}}
-	trace.seal()
+	trace.Seal()
 	want := trace.Hash
 	trace.Clients, trace.Nodes = []string{"Alice", "Bob"}, []string{"east", "west", "north"}
 	trace.Strategy, trace.Scenario, trace.Title, trace.Schedule = "a", "b", "c", "d"
 	trace.Notes = []Note{{Seq: 1, Text: "look"}}
 	trace.Violations = []Violation{{Code: SW, Events: []int{7}, Text: "harm"}}
-	if trace.seal(); trace.Hash != want {
+	if trace.Seal(); trace.Hash != want {
 		t.Errorf("in other words it hashes to %s, and was %s", trace.Hash, want)
 	}
 }

@@ -1,4 +1,4 @@
-package sim
+package trace
 
 import (
 	"encoding/json"
@@ -72,9 +72,9 @@ type Violation struct {
 type Verdict []Code
 
 // Verdict is what the monitors said of the run.
-func (t *Trace) Verdict() Verdict { return verdictOf(t.Violations) }
+func (t *Trace) Verdict() Verdict { return VerdictOf(t.Violations) }
 
-func verdictOf(vs []Violation) Verdict {
+func VerdictOf(vs []Violation) Verdict {
 	var v Verdict
 	for _, x := range vs {
 		if !slices.Contains(v, x.Code) {
