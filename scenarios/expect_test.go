@@ -54,9 +54,8 @@ func TestEveryVerdictHasAReason(t *testing.T) {
 	}
 }
 
-// A lock is named where it fares otherwise than the one that it is like, or for
-// another reason, and nowhere else. Else a script would go on saying of a lock what
-// has long followed from another.
+// A scenario names a lock only if it fares otherwise than the one that it is like, or
+// for another reason. A repeated entry would have to be kept in step by hand.
 func TestNoExpectationIsImplied(t *testing.T) {
 	for _, s := range All() {
 		for _, told := range implied(s) {
@@ -99,7 +98,7 @@ func implied(s *Scenario) (out []string) {
 	return out
 }
 
-// A file of somebody's own expects what it states, and of no other lock anything.
+// A user's file expects what it states, and nothing of other locks.
 func TestExpectationsOfAFile(t *testing.T) {
 	const text = "title: x\nscript: [run: A]\nexpect: [{verdict: DG, under: setpx-lua, because: y}]\nvariants: {v: {title: z, expect: [{verdict: ok, under: setpx-lua}]}}\n"
 	s := script(t, text)

@@ -138,7 +138,7 @@ func (l *loader) scripts(v value) error {
 	return err
 }
 
-// clients is a list of names, or a mapping of names to what is special about them.
+// clients is a list of names, or a mapping of names to settings.
 func (l *loader) clients(v value) error {
 	l.s.setup.clients, l.s.setup.recheck = nil, value{} // a variant's own take the place of the others
 	if v.what() != "a mapping" {
@@ -188,7 +188,7 @@ func (l *loader) recheck(v value) error {
 	return err
 }
 
-// fits reports what the parts of a setup say against each other.
+// fits reports contradictions between the parts of a setup.
 func (l *loader) fits() error {
 	if u := &l.s.setup; u.recheck.node != nil && u.workload != trace.Cache {
 		return u.recheck.errorf("\"recheck\" looks into the cache again: it goes with \"workload: cache\"")
@@ -273,7 +273,7 @@ func (l *loader) client(at value, c *process.Config) error {
 	return nil
 }
 
-// maxSteps bounds a script; what a class can follow is far less.
+// maxSteps bounds a script; a class can follow far fewer.
 const maxSteps = 1000
 
 func (l *loader) script(v value) error {

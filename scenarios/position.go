@@ -22,7 +22,7 @@ type position struct {
 	change bool
 }
 
-// scouted reports whether only running ahead tells which command is meant.
+// scouted reports whether only running ahead can show which command is meant.
 func (p *position) scouted() bool { return p.change || p.nth < 0 }
 
 type side uint8

@@ -14,8 +14,8 @@ import (
 )
 
 // Run runs the scenario under a strategy and returns its trace. It fails only if
-// the script reaches one of the bounds of a run; a script that asks for
-// something that the strategy makes impossible is told so in the trace, and goes on.
+// the script reaches one of the bounds of a run. Where the strategy makes a step
+// impossible, a note in the trace says so, and the script goes on.
 func (s *Scenario) Run(st strategies.Strategy, seed uint64) (*trace.Trace, error) {
 	cfg := s.Config(st, seed)
 	if err := cfg.Validate(); err != nil {
@@ -36,7 +36,7 @@ func (s *Scenario) Run(st strategies.Strategy, seed uint64) (*trace.Trace, error
 	return s.finish(w)
 }
 
-// finish takes the trace and fills in what is only known at the end.
+// finish takes the trace and fills in the answers, which are known only at the end.
 func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 	t, err := w.Trace()
 	if err != nil {
@@ -64,9 +64,9 @@ func Replay(schedule sim.Schedule) (*trace.Trace, error) {
 	if err != nil || len(s.script) == 0 {
 		return t, err
 	}
-	// A schedule says where the script's own notes stand. What the runner had to
-	// say, that a position was missed and why, it cannot hold; so where the whole
-	// run is the script's own, the script is asked to tell it again.
+	// A schedule holds the places of the script's own notes, but not the runner's,
+	// which say that a position was missed and why. So where the whole run is the
+	// script's own, its notes are taken from a new run of the script.
 	told, err := s.Run(schedule.Config.Strategy, schedule.Config.Seed)
 	if err == nil && told.Hash == t.Hash && told.Schedule == t.Schedule {
 		t.Notes = told.Notes
@@ -150,7 +150,7 @@ type runner struct {
 	cfg sim.Config
 }
 
-// action is what a step does.
+// action is the effect of a step.
 type action interface{ do(r *runner) error }
 
 func (r *runner) script() error {
@@ -190,7 +190,7 @@ func (a say) do(r *runner) error {
 }
 
 func (r *runner) say(n int) {
-	note := trace.Note{Index: n, Text: fmt.Sprintf("(note %d of %s)", n, r.cfg.Scenario)} // of somebody's file: unknown here
+	note := trace.Note{Index: n, Text: fmt.Sprintf("(note %d of %s)", n, r.cfg.Scenario)} // of a user's file: unknown here
 	if n <= len(r.s.notes) {
 		written := &r.s.notes[n-1]
 		if written.under != nil && !slices.Contains(written.under, r.cfg.Strategy.Name) {
@@ -201,7 +201,7 @@ func (r *runner) say(n int) {
 	r.w.Remark(note)
 }
 
-// wait lets time pass while nobody acts.
+// wait lets time pass while no client acts.
 type wait struct{ d time.Duration }
 
 func (a wait) do(r *runner) error {
@@ -209,8 +209,8 @@ func (a wait) do(r *runner) error {
 	return nil
 }
 
-// inject is one or more faults. They are made when the step is due, because what
-// "pivot" is depends on the strategy.
+// inject is one or more faults. They are made when the step is due, because the node
+// of "pivot" depends on the strategy.
 type inject []func(*runner) ([]sim.Fault, error)
 
 func (a inject) do(r *runner) error {
@@ -461,7 +461,7 @@ func lastChange(w *sim.World, phase trace.Phase, client int) (int, error) {
 	return 0, nil
 }
 
-// answer is what a question is about; its value comes from the trace.
+// answer is the subject of a question; its value comes from the trace.
 type answer string
 
 var answers = []string{"holders", "record", "verdict"}
@@ -500,7 +500,7 @@ func (a answer) of(t *trace.Trace, seq int) string {
 	return strings.Join(parts, ", ")
 }
 
-// whose tells the owner of a record, which its value may not.
+// whose is the owner of a record, which its value may not show.
 func whose(t *trace.Trace, r *trace.HeldRecord) string {
 	if r.Owner == trace.Nobody {
 		return ""

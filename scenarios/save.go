@@ -50,8 +50,8 @@ func FromSchedule(title, shows, head string, code trace.Code, schedule sim.Sched
 	return []byte(s.text.String()), nil
 }
 
-// FromSearch writes what a search has found as [FromSchedule] does. The file, of that
-// name, says by which command it was found and by which it is shown.
+// FromSearch writes a search's counterexample as [FromSchedule] writes a schedule.
+// The file, of that name, names the commands that find and show it.
 func FromSearch(b *explore.Bounds, c *explore.Counterexample, file string) ([]byte, error) {
 	lock := b.Strategy.Name
 	return FromSchedule(fmt.Sprintf("The least schedule in which %s shows %s", lock, explore.Named(c.Code)),
@@ -84,7 +84,7 @@ func SearchCommand(b *explore.Bounds) string {
 	return text + " --ttl " + b.TTL.String()
 }
 
-// because is what the monitor says.
+// because is the monitor's own text.
 func because(t *trace.Trace, code trace.Code) string {
 	i := slices.IndexFunc(t.Violations, func(v trace.Violation) bool { return v.Code == code })
 	return sentence(t.Violations[i].Text)
@@ -106,7 +106,7 @@ func (s *saver) line(format string, args ...any) {
 // quoted is a text as YAML takes it, whatever is in it.
 func quoted(text string) string { return strconv.Quote(text) }
 
-// setup writes what of the configuration is not what a scenario has anyway.
+// setup writes the part of the configuration that differs from a scenario's defaults.
 func (s *saver) setup() {
 	c, usual := &s.cfg, s.usual()
 	s.line("setup:")
@@ -178,7 +178,7 @@ func clientText(cl *process.Config) (parts []string) {
 	return parts
 }
 
-// script plays the moves and writes each down, with what it brings about.
+// script plays the moves and writes each down, with its effects.
 func (s *saver) script(moves []sim.Move) error {
 	if err := s.look(); err != nil {
 		return err
@@ -356,7 +356,7 @@ func (s *saver) check(code trace.Code) (*trace.Trace, error) {
 	return t, nil
 }
 
-// narration tells what a move has brought about: the events from a point on.
+// narration tells the effects of a move: the events from a point on.
 type narration struct {
 	t      *trace.Trace
 	from   int
@@ -370,7 +370,7 @@ func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// broken tells of what was violated, in the order in which it was.
+// broken tells of the violations, in their order.
 func (n *narration) broken() (texts []string) {
 	found := slices.SortedStableFunc(slices.Values(n.t.Violations), func(a, b trace.Violation) int { return a.Last() - b.Last() })
 	for _, v := range found {
@@ -477,8 +477,8 @@ func (n *narration) clause(i int) clause {
 	return c
 }
 
-// executed tells what a command did to the lock's record, or what was there when
-// it did nothing.
+// executed tells a command's effect on the lock's record, or the record that it found
+// if it had none.
 func (n *narration) executed(i int) clause {
 	e := &n.t.Events[i]
 	c := clause{who: n.t.Clients[e.Client], where: "on " + n.t.Nodes[e.Node]}

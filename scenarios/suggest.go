@@ -26,12 +26,12 @@ func didYouMean(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// distance is how many letters have to be put in, taken out, exchanged, or
-// swapped with their neighbour, to make b of a.
+// distance is the number of letters to insert, delete, replace, or swap with their
+// neighbour that makes b of a.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	if len(s) > 64 || len(t) > 64 {
-		return max(len(s), len(t)) // nobody meant that
+		return max(len(s), len(t)) // no misspelling is that long
 	}
 	rows := make([][]int, len(s)+1)
 	for i := range rows {

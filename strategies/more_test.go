@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// What is sent when all goes well, as the head of each file says. A new server
-// lacks the scripts; scripts that are told apart by their digest look alike. A lock
-// that isn't listed sends what the one sends that it is like.
+// The commands of a lock when all goes well, as the head of each file lists them. A
+// new server lacks the scripts; scripts, which differ in their digests, look alike
+// here. A lock that isn't listed sends the commands of the one that it is like.
 func TestCommandsInOrder(t *testing.T) {
 	const script = "evalsha eval"
 	tests := map[string]struct{ acquire, extend, release string }{
