@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -207,18 +206,16 @@ func TestChallengeTakesSchedules(t *testing.T) {
 }
 
 func TestChallengeScreens(t *testing.T) {
-	for look, th := range looks() {
-		for _, size := range sizes {
-			lib := locksOnly()
-			a := openApp(t, size[0], size[1], lib, Options{Seed: 1}, th)
-			a.top().(*home).column = lib.strategy("setpx-lua")
-			a.press("b enter enter enter down down i")
-			s := a.top().(*sandbox)
-			s.known, s.hint = true, explore.Hint{Reachable: true, Cost: explore.Cost{Faults: 1, Steps: 9}, Due: 12001 * time.Millisecond}
-			s.offer()
-			golden(t, fmt.Sprintf("challenge-%dx%d-%s", size[0], size[1], look), a.View())
-		}
-	}
+	eachFrame(t, "challenge", func(t *testing.T, name string, w, h int, th *theme) {
+		lib := locksOnly()
+		a := openApp(t, w, h, lib, Options{Seed: 1}, th)
+		a.top().(*home).column = lib.strategy("setpx-lua")
+		a.press("b enter enter enter down down i")
+		s := a.top().(*sandbox)
+		s.known, s.hint = true, explore.Hint{Reachable: true, Cost: explore.Cost{Faults: 1, Steps: 9}, Due: 12001 * time.Millisecond}
+		s.offer()
+		golden(t, name, a.View())
+	})
 }
 
 // A hint, from the question to the answer, at the beginning: nothing is remembered yet.

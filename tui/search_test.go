@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -257,16 +256,14 @@ func unblanked(v string) string {
 }
 
 func TestSearchUnderWayIsDrawn(t *testing.T) {
-	for look, th := range looks() {
-		for _, size := range sizes {
-			a := newHomeApp(t, size[0], size[1], th, handmade)
-			a.press("right right right a")
-			m := a.top().(*searcher)
-			m.begin()
-			a.Update(heard{progressed: progressed{m.number, explore.Progress{States: 1234567, Transitions: 7654321, Depth: 31, Frontier: 45678, Bytes: 99 << 20}, 2500 * time.Millisecond}})
-			golden(t, fmt.Sprintf("searching-%dx%d-%s", size[0], size[1], look), a.View())
-		}
-	}
+	eachFrame(t, "searching", func(t *testing.T, name string, w, h int, th *theme) {
+		a := newHomeApp(t, w, h, th, handmade)
+		a.press("right right right a")
+		m := a.top().(*searcher)
+		m.begin()
+		a.Update(heard{progressed: progressed{m.number, explore.Progress{States: 1234567, Transitions: 7654321, Depth: 31, Frontier: 45678, Bytes: 99 << 20}, 2500 * time.Millisecond}})
+		golden(t, name, a.View())
+	})
 }
 
 // Every setting can be gone through without an end, and no lock's bounds panic.
