@@ -3,6 +3,7 @@ package tui
 import (
 	"runtime"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -161,4 +162,21 @@ func (f *finding) sign(g *glyphs) span {
 	_, rest, _ := nextGlyph(s.text)
 	s.text = s.text[:len(s.text)-len(rest)]
 	return s
+}
+
+// words is a finding's whole verdict, with the names of its codes.
+func (f *finding) words() string {
+	switch {
+	case !f.known:
+		return "not run yet"
+	case f.err != nil:
+		return f.err.Error()
+	case len(f.verdict) == 0:
+		return "no property broke"
+	}
+	var words []string
+	for _, code := range f.verdict {
+		words = append(words, code.String()+" "+code.Name())
+	}
+	return strings.Join(words, ", ")
 }

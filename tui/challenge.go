@@ -31,12 +31,6 @@ type challenge struct {
 	refused error // why there is no hint
 }
 
-// hinter knows how far it is; see [explore.Guide].
-type hinter interface {
-	From(context.Context, []sim.Move) (explore.Hint, error)
-	Close() error
-}
-
 // guide is asked in the background, one question at a time.
 type guide struct {
 	mu     sync.Mutex
@@ -70,13 +64,17 @@ func usualGoal(st strategies.Strategy) sim.Code {
 
 // newChallenge is a sandbox that begins with nothing, in the setup that searches
 // run in, so that what they know can be told.
-func newChallenge(st *stage, strategy int, b explore.Bounds, goal sim.Code) (*sandbox, error) {
+func newChallenge(st *stage, m challengeMsg) (*sandbox, error) {
+	b, goal := m.bounds, usualGoal(m.bounds.Strategy)
+	if m.found != nil && slices.Contains(goals, *m.found) {
+		goal = *m.found
+	}
 	cfg, err := b.Config()
 	if err != nil {
 		return nil, err
 	}
 	cfg.Scenario = sandboxName
-	s := &sandbox{player: newPlayer(st, strategy, 0), cfg: cfg, here: &branch{}}
+	s := &sandbox{player: newPlayer(st, m.strategy, 0), cfg: cfg, here: &branch{}}
 	s.challenge = &challenge{bounds: b, goal: goal, guide: &guide{find: st.newGuide, bounds: b, goal: goal}}
 	s.title, s.below = "Your turn", s.drawChoices
 	return s, s.replay(s.here)
@@ -87,30 +85,16 @@ func sameSetup(a, b sim.Config) bool {
 	return sim.Schedule{Config: a}.String() == sim.Schedule{Config: b}.String()
 }
 
-// openChallenge opens one, or says why not.
-func (st *stage) openChallenge(strategy int, b explore.Bounds, goal sim.Code) (outcome, error) {
-	s, err := newChallenge(st, strategy, b, goal)
-	if err != nil {
-		return outcome{}, err
+// reopen makes ready to play a game again, with all that was tried in it. It reports
+// whether it is still a game of breaking that lock.
+func (s *sandbox) reopen(strategy int) bool {
+	if s.challenge == nil || s.strategy != strategy {
+		return false
 	}
-	return outcome{open: s}, nil
-}
-
-// game is a strategy's: the one that was left, with all that was tried in it, or a new
-// one. The bounds are the search's own, and make sense for every lock in the catalogue.
-func (st *stage) game(strategy int) outcome {
-	if s := st.games[strategy]; s != nil && s.challenge != nil && s.strategy == strategy {
-		c := s.challenge
-		c.guide = &guide{find: st.newGuide, bounds: c.bounds, goal: c.goal}
-		s.notice = ""
-		return outcome{open: s}
-	}
-	lock := st.lib.strategies[strategy]
-	out, err := st.openChallenge(strategy, explore.Defaults(lock), usualGoal(lock))
-	if s, is := out.open.(*sandbox); is && err == nil {
-		st.games[strategy] = s
-	}
-	return out
+	c := s.challenge
+	c.guide = &guide{find: s.newGuide, bounds: c.bounds, goal: c.goal}
+	s.notice = ""
+	return true
 }
 
 // ask has the guide look how far it is from here. The question before is dropped.
@@ -272,14 +256,6 @@ func (c *challenge) words(k *keyMap) (string, ink) {
 		text += " and " + plural(c.hint.Faults, "fault")
 	}
 	return text + " at least.", inkPlain
-}
-
-func costWords(c explore.Cost) string {
-	faults := "no fault"
-	if c.Faults > 0 {
-		faults = plural(c.Faults, "fault")
-	}
-	return faults + ", " + pluralES(c.Switches, "switch") + ", " + plural(c.Steps, "step")
 }
 
 // forGood is longer than any game: what falls behind for so long never catches up.

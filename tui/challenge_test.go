@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,23 +11,20 @@ import (
 	"lockstep/sim/explore"
 )
 
-// locksOnly is all locks, and one scenario: games need none, and a matrix takes time.
-func locksOnly() *library {
-	lib := newLibrary(Options{})
-	lib.scenarios, lib.lessons = lib.scenarios[:1], nil
-	return lib
+// openGame opens a game of breaking a lock, for the usual goal.
+func openGame(t testing.TB, strategy string) (*tester, *sandbox) {
+	return openGameIn(t, 120, 40, plainTheme(false), strategy)
 }
 
-// challengeApp opens a game of one's own with a lock, for the usual goal.
-func challengeApp(t testing.TB, strategy string) (*app, *sandbox) {
-	a := openApp(t, 120, 40, locksOnly(), Options{Seed: 1}, plainTheme(false))
-	a.top().(*home).column = a.lib.strategy(strategy)
-	a.press("b")
-	s, is := a.top().(*sandbox)
-	if !is || s.challenge == nil {
-		t.Fatalf("b leads to %T", a.top())
+func openGameIn(t testing.TB, w, h int, th *theme, strategy string) (*tester, *sandbox) {
+	st := realStage(locksOnly(), th)
+	msg := challengeMsg{strategy: st.lib.strategy(strategy)}
+	msg.bounds = explore.Defaults(st.lib.strategies[msg.strategy])
+	s, err := newChallenge(st, msg)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return a, s
+	return open(t, w, h, st, s, nil), s
 }
 
 // Whoever takes every hint gets there at the price that was named at first; and
@@ -36,15 +34,8 @@ func TestHintsLeadThere(t *testing.T) {
 		strategy string
 		goal     sim.Code
 	}{{"setpx-lua", sim.OV}, {"naive-del", sim.DG}, {"timestamp-del", sim.FR}, {"setpx-lua", sim.SW}} {
-		a, s := challengeApp(t, c.strategy)
-		for s.goal != c.goal { // the next one in the list
-			a.press("o")
-			p := a.top().(*picker)
-			for goals[p.at] != c.goal {
-				p.at = (p.at + 1) % len(goals)
-			}
-			a.press("enter")
-		}
+		a, s := openGame(t, c.strategy)
+		a.press("o g" + strings.Repeat(" down", slices.Index(goals, c.goal)) + " enter")
 		par := s.par.Cost
 		if par.Steps == 0 {
 			t.Fatalf("%v: nothing is known at the beginning: %v", c, s.refused)
@@ -69,7 +60,7 @@ func TestHintsLeadThere(t *testing.T) {
 }
 
 func TestHintsSayWhenItIsTooLate(t *testing.T) {
-	a, s := challengeApp(t, "setpx-lua")
+	a, s := openGame(t, "setpx-lua")
 	first := s.hint
 	do(t, a, s, "A", "crash") // the only crash; a pause is left, and nobody to pause
 	if v := unwrapped(a.View()); s.hint.Reachable || !strings.Contains(v, "No longer reachable from here") {
@@ -93,7 +84,7 @@ func TestHintsSayWhenItIsTooLate(t *testing.T) {
 
 // A lock that can't be broken is said to be one, at once.
 func TestHintsKnowWhatCannotBe(t *testing.T) {
-	a, s := challengeApp(t, "setnx") // it has no expiry: nobody else ever gets in
+	a, s := openGame(t, "setnx") // it has no expiry: nobody else ever gets in
 	a.press("o g enter")
 	if v := unwrapped(a.View()); s.par.Reachable || !strings.Contains(v, "No schedule with at most 1 crash of a client and 1 pause of a client gets") {
 		t.Errorf("%+v\n%s", s.par, a.View())
@@ -102,7 +93,7 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 
 // An answer that comes late is not taken for one to the question of now.
 func TestLateHintIsDropped(t *testing.T) {
-	_, s := challengeApp(t, "setpx-lua")
+	_, s := openGame(t, "setpx-lua")
 	late := s.ask()
 	s.try(s.rows[0].choices[0])
 	s.ask()
@@ -116,8 +107,8 @@ func TestLateHintIsDropped(t *testing.T) {
 
 // Every kind of fault that the bounds have can be made, and is what searches make.
 func TestEveryFaultHasItsMove(t *testing.T) {
-	lib := locksOnly()
-	a := openApp(t, 120, 40, lib, Options{Seed: 1}, plainTheme(false))
+	stage := realStage(locksOnly(), plainTheme(false))
+	lib := stage.lib
 	for _, kinds := range [][]explore.Kind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.Delay, explore.Duplicate}, {explore.Restart, explore.Server, explore.Client}, {explore.Failover}} {
 		st := lib.strategy("timestamp-del")
 		b := explore.Defaults(lib.strategies[st])
@@ -125,11 +116,11 @@ func TestEveryFaultHasItsMove(t *testing.T) {
 		for _, k := range kinds {
 			b.Faults[k] = 1
 		}
-		s, err := newChallenge(a.stage, st, b, sim.OV)
+		s, err := newChallenge(stage, challengeMsg{strategy: st, bounds: b})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.rooms = append(a.rooms, s)
+		a := open(t, 120, 40, stage, s, nil)
 		tried := 0
 		for range 3 {
 			do(t, a, s, "A", "step")
@@ -156,7 +147,6 @@ func TestEveryFaultHasItsMove(t *testing.T) {
 		if tried < len(kinds) {
 			t.Errorf("%v: only %d moves", kinds, tried)
 		}
-		a.press("esc")
 	}
 }
 
@@ -164,7 +154,7 @@ func TestEveryFaultHasItsMove(t *testing.T) {
 // breaks anything.
 func TestChallengeIsSaved(t *testing.T) {
 	t.Chdir(t.TempDir())
-	a, s := challengeApp(t, "setpx-lua")
+	a, s := openGame(t, "setpx-lua")
 	if a.press("w"); !strings.Contains(s.notice, "nothing is broken yet") {
 		t.Error(s.notice)
 	}
@@ -184,7 +174,7 @@ func TestChallengeIsSaved(t *testing.T) {
 
 // A pasted schedule of the same setup is played on with hints, one of another without.
 func TestChallengeTakesSchedules(t *testing.T) {
-	a, s := challengeApp(t, "setpx-lua")
+	a, s := openGame(t, "setpx-lua")
 	do(t, a, s, "A", "step")
 	paste := keyMsg(s.reel.trace.Schedule)
 	paste.Paste = true
@@ -207,11 +197,8 @@ func TestChallengeTakesSchedules(t *testing.T) {
 
 func TestChallengeScreens(t *testing.T) {
 	eachFrame(t, "challenge", func(t *testing.T, name string, w, h int, th *theme) {
-		lib := locksOnly()
-		a := openApp(t, w, h, lib, Options{Seed: 1}, th)
-		a.top().(*home).column = lib.strategy("setpx-lua")
-		a.press("b enter enter enter down down i")
-		s := a.top().(*sandbox)
+		a, s := openGameIn(t, w, h, th, "setpx-lua")
+		a.press("enter enter enter down down i")
 		s.known, s.hint = true, explore.Hint{Reachable: true, Cost: explore.Cost{Faults: 1, Steps: 9}, Due: 12001 * time.Millisecond}
 		s.offer()
 		golden(t, name, a.View())
@@ -222,38 +209,12 @@ func TestChallengeScreens(t *testing.T) {
 func BenchmarkHint(b *testing.B) {
 	st, _ := scenarios.FindStrategy("getset-expired")
 	for b.Loop() {
-		stage := newStage(locksOnly(), nil, Options{}, plainTheme(false))
-		s := &sandbox{player: &player{stage: stage}, here: &branch{}, challenge: &challenge{}}
+		stage := realStage(locksOnly(), plainTheme(false))
+		s := &sandbox{player: newPlayer(stage, 0, 0), here: &branch{}, challenge: &challenge{}}
 		s.guide = &guide{find: stage.newGuide, bounds: explore.Defaults(st), goal: sim.SW}
 		if h := s.ask()().(hinted); h.err != nil {
 			b.Fatal(h.err)
 		}
 		s.guide.close()
-	}
-}
-
-// What was tried in a game is there again, hints and all, when one comes back to it; so
-// is what a search has found.
-func TestWhatWasLeftStays(t *testing.T) {
-	a, s := challengeApp(t, "naive-del")
-	do(t, a, s, "A", "step")
-	do(t, a, s, "A", "step")
-	steps := s.hint.Steps
-	a.press("esc b")
-	if a.top() != room(s) || s.here.depth != 2 || !s.known || s.hint.Steps != steps {
-		t.Errorf("back in the game it is another, or at %d, or without a hint: %+v", s.here.depth, s.hint)
-	}
-	a.press("esc a enter esc a")
-	m, is := a.top().(*searcher)
-	if !is || m.result == nil {
-		t.Fatalf("what was searched is forgotten:\n%s", a.View())
-	}
-	a.press("enter")
-	if _, is := a.top().(*shown); !is {
-		t.Fatalf("no finding is played:\n%s", a.View())
-	}
-	rooms := len(a.rooms)
-	if a.press("a"); a.top() != room(m) || len(a.rooms) != rooms-1 {
-		t.Errorf("%d rooms lead to the search, after %d", len(a.rooms), rooms)
 	}
 }

@@ -50,26 +50,17 @@ const (
 // pulsed says that a step of the playing is due.
 type pulsed int
 
-// comparePicker asks which lock to compare with.
-func (s *stage) comparePicker(scenario, strategy, pos int) *picker {
-	p := s.strategies("Compare "+s.lib.strategies[strategy].Name+" with which lock?", scenario, strategy, func(i int) (tea.Cmd, outcome) {
-		return nil, outcome{close: true, open: newCompare(s, scenario, [2]int{strategy, i}, pos)}
-	})
-	p.at = (strategy + 1) % len(s.lib.strategies) // with itself there is nothing to compare
-	return p
-}
-
-// playLower opens the lower run in a player, where one stands in it.
-func (m *compare) playLower() *player {
-	p := newPlayer(m.stage, m.strategies[1], m.scenario)
+// playLower opens the lower run in a player, at its position.
+func (m *compare) playLower() playMsg {
+	msg := playMsg{strategy: m.strategies[1], scenario: m.scenario}
 	if m.joint != nil {
-		p.from = m.joint.steps[m.at][1]
+		msg.from = m.joint.steps[m.at][1]
 	}
-	return p
+	return msg
 }
 
-func newCompare(s *stage, scenario int, strategies [2]int, from int) *compare {
-	return &compare{stage: s, scenario: scenario, strategies: strategies, from: from}
+func newCompare(s *stage, m compareMsg) *compare {
+	return &compare{stage: s, scenario: m.scenario, strategies: m.strategies, from: m.from}
 }
 
 func (m *compare) start() tea.Cmd {
@@ -124,17 +115,17 @@ func (m *compare) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, m.keys.Close):
 		return nil, outcome{close: true}
 	case key.Matches(k, m.keys.Strategy):
-		return nil, outcome{open: m.stage.strategies("Which lock below?", m.scenario, m.strategies[1], func(i int) (tea.Cmd, outcome) {
+		return nil, outcome{open: strategyList(m.stage, "Which lock below?", m.scenario, m.strategies[1], func(i int) (tea.Cmd, outcome) {
 			m.strategies[1] = i
 			return m.again(), outcome{close: true}
 		})}
 	case key.Matches(k, m.keys.Scenario):
-		return nil, outcome{open: m.stage.scenarios("What happens to them?", m.scenario, m.strategies[1], func(i int) (tea.Cmd, outcome) {
+		return nil, outcome{open: scenarioList(m.stage, "What happens to them?", m.scenario, m.strategies[1], func(i int) (tea.Cmd, outcome) {
 			m.scenario, m.from, m.joint = i, 0, nil
 			return m.start(), outcome{close: true}
 		})}
 	case key.Matches(k, m.keys.Enter):
-		return nil, outcome{open: m.playLower()}
+		return nil, outcome{to: m.playLower()}
 	case m.joint == nil:
 	case key.Matches(k, m.keys.Play):
 		return m.togglePlay(), outcome{}
@@ -246,11 +237,11 @@ func (m *compare) togglePlay() tea.Cmd {
 
 func (m *compare) later() tea.Cmd {
 	m.tick = m.serial()
-	tick, wait := m.tick, quickPace
+	wait := quickPace
 	if s := m.joint.steps[m.at]; m.matters(s) {
 		wait = usualPace
 	}
-	return tea.Tick(wait, func(time.Time) tea.Msg { return pulsed(tick) })
+	return m.after(wait, pulsed(m.tick))
 }
 
 func (m *compare) matters(s step) bool {
@@ -290,7 +281,7 @@ func (m *compare) clicked(c click) {
 	switch half := m.plan.halves; {
 	case c.wheel != 0:
 		m.goTo(m.at + c.wheel)
-	case half[0].holds(c) || half[1].holds(c):
+	case c.in(half[0]) || c.in(half[1]):
 		width := half[0].w - labelWidth
 		a := axis{cols: m.cols}
 		col := c.x - half[0].x - labelWidth + a.window(m.at, width)

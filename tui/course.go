@@ -46,8 +46,9 @@ func (c *course) start() tea.Cmd {
 	return c.board.first(func(cell int) bool { return wanted[cell] })
 }
 
-func (s *stage) cell(r scenarios.Rung) int {
-	return s.board.index(s.lib.named(r.Scenario), s.lib.strategy(r.Strategy))
+// cell is the place of a step's run in the matrix.
+func (c *course) cell(r scenarios.Rung) int {
+	return c.board.index(c.lib.named(r.Scenario), c.lib.strategy(r.Strategy))
 }
 
 func (c *course) update(msg tea.Msg) (tea.Cmd, outcome) {
@@ -77,7 +78,7 @@ func (c *course) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, c.keys.Forward):
 		c.rung = min(c.rung+1, len(c.lib.lessons[c.lesson].Rungs)-1)
 	case key.Matches(k, c.keys.Enter):
-		return nil, outcome{open: newPupil(c.stage, c.lesson, c.rung)}
+		return nil, outcome{to: lessonMsg{c.lesson, c.rung}}
 	}
 	return nil, outcome{}
 }
@@ -96,7 +97,7 @@ func (c *course) clicked(k click) (tea.Cmd, outcome) {
 		c.goTo(c.lesson + k.wheel)
 	case k.x >= c.list.x+c.list.w || i < 0 || i >= len(c.lib.lessons):
 	case i == c.lesson:
-		return nil, outcome{open: newPupil(c.stage, c.lesson, c.rung)}
+		return nil, outcome{to: lessonMsg{c.lesson, c.rung}}
 	default:
 		c.goTo(i)
 	}
@@ -267,40 +268,4 @@ func (c *course) resume() {
 		}
 	}
 	c.rung = c.unplayed()
-}
-
-// pupil is the place of a run in the course.
-type pupil struct {
-	lessons      []scenarios.Lesson
-	lesson, rung int
-}
-
-// newPupil is a player that plays a rung, and knows the next one.
-func newPupil(s *stage, lesson, rung int) *player {
-	l := &s.lib.lessons[lesson]
-	s.diary.See(l.Name)
-	p := newPlayer(s, s.lib.strategy(l.Rungs[rung].Strategy), s.lib.named(l.Rungs[rung].Scenario))
-	p.pupil = &pupil{s.lib.lessons, lesson, rung}
-	return p
-}
-
-func (p *pupil) at() (*scenarios.Lesson, *scenarios.Rung) {
-	l := &p.lessons[p.lesson]
-	return l, &l.Rungs[p.rung]
-}
-
-// next is the rung after this one, in the next lesson if need be; nil at the end
-// of the course.
-func (p *pupil) next() *pupil {
-	switch {
-	case p.rung+1 < len(p.lessons[p.lesson].Rungs):
-		return &pupil{p.lessons, p.lesson, p.rung + 1}
-	case p.lesson+1 < len(p.lessons):
-		return &pupil{p.lessons, p.lesson + 1, 0}
-	}
-	return nil
-}
-
-func (p *pupil) place() string {
-	return fmt.Sprintf("lesson %d, rung %d of %d", p.lesson+1, p.rung+1, len(p.lessons[p.lesson].Rungs))
 }

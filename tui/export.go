@@ -27,9 +27,9 @@ type exported struct {
 	err  error
 }
 
-// exportPicker asks for the form, and writes the run to a new file in the
+// exportList asks for the form, and writes the run to a new file in the
 // working directory.
-func (s *stage) exportPicker(t *sim.Trace, from room) outcome {
+func exportList(s *stage, t *sim.Trace, from room) outcome {
 	if len(s.exports) == 0 {
 		return outcome{}
 	}

@@ -3,8 +3,6 @@ package tui
 import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
-
-	"lockstep/sim"
 )
 
 // page is what a room has to say about itself.
@@ -14,9 +12,6 @@ type page struct {
 	keys  []key.Binding
 	signs []meaning // what its glyphs mean
 }
-
-// meaning explains glyphs.
-type meaning struct{ glyphs, means string }
 
 // help is the screen that shows a room's page.
 type help struct {
@@ -105,28 +100,11 @@ func flow(signs []meaning, width int) []line {
 	var lines []line
 	var now line
 	for _, it := range signs {
-		next := line{{it.glyphs, inkStrong}, {" " + it.means + "   ", inkDim}}
+		next := line{{it[0], inkStrong}, {" " + it[1] + "   ", inkDim}}
 		if now.width()+next.width() > width && now != nil {
 			lines, now = append(lines, now), nil
 		}
 		now = append(now, next...)
 	}
 	return append(lines, now)
-}
-
-// padded is s with blanks up to a width; it stays as it is if it is wider.
-func padded(s string, width int) string {
-	for n := textWidth(s); n < width; n++ {
-		s += " "
-	}
-	return s
-}
-
-// codeMeanings explains the verdicts' codes.
-func codeMeanings() []meaning {
-	var m []meaning
-	for _, c := range sim.Codes {
-		m = append(m, meaning{c.String(), c.Name()})
-	}
-	return m
 }

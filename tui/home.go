@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -59,15 +58,15 @@ func (h *home) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, h.keys.Violation):
 		h.toFailure()
 	case key.Matches(k, h.keys.Enter):
-		return nil, outcome{open: newPlayer(h.stage, h.column, h.row)}
+		return nil, outcome{to: playMsg{strategy: h.column, scenario: h.row}}
 	case key.Matches(k, h.keys.Compare):
-		return nil, outcome{open: h.comparePicker(h.row, h.column, 0)}
+		return nil, outcome{open: compareList(h.stage, h.row, h.column, 0)}
 	case key.Matches(k, h.keys.Explore):
-		return nil, outcome{open: h.searcher(h.column)}
+		return nil, outcome{to: searchMsg{h.column}}
 	case key.Matches(k, h.keys.Sandbox):
-		return nil, h.game(h.column)
+		return nil, outcome{to: gameMsg{h.column}}
 	case key.Matches(k, h.keys.Course):
-		return nil, outcome{open: newCourse(h.stage)}
+		return nil, outcome{to: courseMsg{}}
 	}
 	h.row = min(max(h.row, 0), rows-1)
 	h.column = min(max(h.column, 0), columns-1)
@@ -101,7 +100,7 @@ func (h *home) clicked(c click) (tea.Cmd, outcome) {
 	case c.x < g.x || column >= min(h.left+h.plan.columns, len(h.lib.strategies)):
 		column = h.column
 	case row == h.row && column == h.column:
-		return nil, outcome{open: newPlayer(h.stage, column, row)}
+		return nil, outcome{to: playMsg{strategy: column, scenario: row}}
 	}
 	h.row, h.column = row, column
 	return nil, outcome{}
@@ -195,13 +194,6 @@ func (h *home) draw(c *canvas, r rect) {
 	h.drawRows(c)
 	h.drawSight(c, h.plan.rules[1])
 	h.drawStory(c, h.plan.story)
-}
-
-// inSight is the first of n things to show of which room fit, such that the one
-// at the cursor is among them: it moves no further than it must.
-func inSight(first, at, room, n int) int {
-	first = min(first, max(n-room, 0))
-	return min(max(first, at-room+1), at)
 }
 
 func (h *home) drawHeader(c *canvas, r rect) {
@@ -302,21 +294,4 @@ func (h *home) story(width int) []line {
 		lines = append(lines, line{{s, inkPlain}})
 	}
 	return lines
-}
-
-// words is a finding's whole verdict, with the names of its codes.
-func (f *finding) words() string {
-	switch {
-	case !f.known:
-		return "not run yet"
-	case f.err != nil:
-		return f.err.Error()
-	case len(f.verdict) == 0:
-		return "no property broke"
-	}
-	var words []string
-	for _, code := range f.verdict {
-		words = append(words, code.String()+" "+code.Name())
-	}
-	return strings.Join(words, ", ")
 }

@@ -1,11 +1,5 @@
 package tui
 
-// The least window in which the interface is whole.
-const (
-	minWidth  = 80
-	minHeight = 24
-)
-
 // The sizes at which more comes.
 const (
 	sideFrom      = 120 // columns, for the side pane
@@ -15,7 +9,6 @@ const (
 	leastTold     = 4 // rows of narration that are never given up
 	usuallyTold   = 8
 	leastTrace    = 5
-	frameRows     = 4 // header, footer, and the lines between them and the body
 	leastState    = 12
 	sideWidth     = 40
 	mostSideWidth = 88

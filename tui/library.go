@@ -16,17 +16,20 @@ type library struct {
 	run        func(*scenarios.Scenario, strategies.Strategy, uint64) (*sim.Trace, error)
 }
 
-// newLibrary is the built-in scripts and strategies, and the ones that the
-// player was opened with, should they be a user's own.
-func newLibrary(o Options) *library {
-	l := &library{strategies: strategies.All(), scenarios: scenarios.All(), lessons: scenarios.Course(), run: (*scenarios.Scenario).Run}
-	if o.Strategy.Name != "" && l.strategy(o.Strategy.Name) < 0 {
-		l.strategies = append([]strategies.Strategy{o.Strategy}, l.strategies...)
+// newLibrary is the built-in scenarios and strategies, with the course.
+func newLibrary() *library {
+	return &library{strategies: strategies.All(), scenarios: scenarios.All(), lessons: scenarios.Course(), run: (*scenarios.Scenario).Run}
+}
+
+// include adds a strategy and a scenario that may be a user's own, in front of the
+// others, if it has not got them. Either may be missing.
+func (l *library) include(st strategies.Strategy, sc *scenarios.Scenario) {
+	if st.Name != "" && l.strategy(st.Name) < 0 {
+		l.strategies = append([]strategies.Strategy{st}, l.strategies...)
 	}
-	if o.Scenario != nil && l.scenario(o.Scenario) < 0 {
-		l.scenarios = append([]*scenarios.Scenario{o.Scenario}, l.scenarios...)
+	if sc != nil && l.scenario(sc) < 0 {
+		l.scenarios = append([]*scenarios.Scenario{sc}, l.scenarios...)
 	}
-	return l
 }
 
 // strategy is the place of a strategy in the list, or -1.

@@ -2,14 +2,9 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	"lockstep/sim"
 )
-
-// longestLine is as wide as prose may be: the eye finds the next line no more
-// beyond this.
-const longestLine = 78
 
 // narration is what stands below the timeline: the evidence of the violation at
 // hand first, then what the lesson and the scenario say here.
@@ -35,29 +30,6 @@ func (p *player) narration(width int) []line {
 			k.Forward.Help().Key, k.Next.Help().Key, either(len(p.reel.chapters) > 0, "next chapter", "end"), k.Violation.Help().Key))
 	}
 	return t.lines
-}
-
-// teller sets paragraphs.
-type teller struct {
-	width int
-	lines []line
-}
-
-// gap is an empty line between paragraphs.
-func (t *teller) gap() {
-	if len(t.lines) > 0 {
-		t.lines = append(t.lines, nil)
-	}
-}
-
-// add wraps a text; the lines after the first stand below the text, not the prefix.
-func (t *teller) add(k ink, prefix, text string) {
-	for i, s := range wrap(text, t.width-1-textWidth(prefix)) {
-		if i > 0 {
-			prefix = strings.Repeat(" ", textWidth(prefix))
-		}
-		t.lines = append(t.lines, line{{" ", inkPlain}, {prefix + s, k}})
-	}
 }
 
 func (p *player) tellNote(t *teller, n sim.Note) {

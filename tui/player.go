@@ -14,7 +14,7 @@ import (
 // player shows one run, and moves a cursor through it.
 type player struct {
 	*stage
-	*pupil // where in the course the run belongs, or nil
+	pupil *pupil // where in the course the run belongs, or nil
 
 	strategy, scenario int // places in the library, of what is shown or being computed
 	load               int // the number of the last load: results of earlier ones are dropped
@@ -94,6 +94,13 @@ type ticked int
 
 func newPlayer(s *stage, strategy, scenario int) *player {
 	return &player{stage: s, speed: usualSpeed, strategy: strategy, scenario: scenario, picked: none}
+}
+
+// newPlayerAt begins at a position.
+func newPlayerAt(s *stage, m playMsg) *player {
+	p := newPlayer(s, m.strategy, m.scenario)
+	p.from = m.from
+	return p
 }
 
 func (p *player) start() tea.Cmd { return p.open(p.strategy, p.scenario) }
@@ -225,6 +232,8 @@ func (p *player) update(msg tea.Msg) (tea.Cmd, outcome) {
 		if msg.from == p {
 			p.notice = msg.told()
 		}
+	case refusedMsg:
+		p.notice = "No way on from here: " + msg.err.Error()
 	case click:
 		p.notice = ""
 		p.clicked(msg)
@@ -250,17 +259,17 @@ func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, p.keys.Scenario):
 		return nil, outcome{open: p.scenarioPicker()}
 	case key.Matches(k, p.keys.Compare):
-		return nil, outcome{open: p.comparePicker(p.scenario, p.strategy, p.pos)}
+		return nil, outcome{open: compareList(p.stage, p.scenario, p.strategy, p.pos)}
 	case key.Matches(k, p.keys.Explore):
-		return nil, outcome{open: p.searcher(p.strategy)}
+		return nil, outcome{to: searchMsg{p.strategy}}
 	case key.Matches(k, p.keys.Rung):
 		return p.nextRung(), outcome{}
 	case p.reel == nil:
 		return nil, outcome{}
 	case key.Matches(k, p.keys.Export):
-		return nil, p.exportPicker(p.reel.trace, p)
+		return nil, exportList(p.stage, p.reel.trace, p)
 	case key.Matches(k, p.keys.Sandbox):
-		return nil, p.openSandbox()
+		return nil, outcome{to: sandboxMsg{p.strategy, p.scenario, p.reel.trace, p.pos}}
 	case key.Matches(k, p.keys.Play):
 		return p.togglePlay(), outcome{}
 	case p.moves(k):
@@ -372,15 +381,15 @@ func (p *player) clicked(c click) {
 	switch {
 	case c.wheel != 0:
 		p.goTo(p.pos + c.wheel)
-	case main.holds(c) && p.view == viewTimeline:
+	case c.in(main) && p.view == viewTimeline:
 		width := main.w - labelWidth
 		a := p.axes.of(p.reel, width, p.zoom)
 		p.goTo(a.at(c.x - main.x - labelWidth + a.window(p.pos, width)))
-	case main.holds(c) && p.view == viewLadder && c.y > main.y:
+	case c.in(main) && p.view == viewLadder && c.y > main.y:
 		p.goTo(p.pos - (main.y + main.h - 1 - c.y))
-	case trace.holds(c):
+	case c.in(trace):
 		p.goTo(p.eventAt(trace, c.y-trace.y))
-	case main.holds(c) && p.view == viewTrace:
+	case c.in(main) && p.view == viewTrace:
 		p.goTo(p.eventAt(main, c.y-main.y))
 	}
 }
@@ -506,8 +515,7 @@ func (p *player) togglePlay() tea.Cmd {
 // later sets the timer for the next step. There is never more than one that counts.
 func (p *player) later() tea.Cmd {
 	p.tick = p.serial()
-	tick := p.tick
-	return tea.Tick(p.pace(), func(time.Time) tea.Msg { return ticked(tick) })
+	return p.after(p.pace(), ticked(p.tick))
 }
 
 // played is one step of playing. It stops where the class should look or think:
@@ -527,33 +535,15 @@ func (p *player) played(tick int) tea.Cmd {
 // The lists.
 
 func (p *player) strategyPicker() *picker {
-	return p.strategies("Which lock?  (the scenario stays, and the place in it)", p.scenario, p.strategy, func(i int) (tea.Cmd, outcome) {
+	return strategyList(p.stage, "Which lock?  (the scenario stays, and the place in it)", p.scenario, p.strategy, func(i int) (tea.Cmd, outcome) {
 		return p.choose(i, p.scenario)
 	})
 }
 
 func (p *player) scenarioPicker() *picker {
-	return p.scenarios("What happens to it?  (the lock stays)", p.scenario, p.strategy, func(i int) (tea.Cmd, outcome) {
+	return scenarioList(p.stage, "What happens to it?  (the lock stays)", p.scenario, p.strategy, func(i int) (tea.Cmd, outcome) {
 		return p.choose(p.strategy, i)
 	})
-}
-
-// strategies lists the locks with what becomes of them in a scenario.
-func (s *stage) strategies(title string, scenario, current int, choose func(int) (tea.Cmd, outcome)) *picker {
-	items := make([]choice, len(s.lib.strategies))
-	for i, st := range s.lib.strategies {
-		items[i] = choice{st.Name, st.Summary, func() span { return s.board.badge(scenario, i, &s.theme.glyphs) }}
-	}
-	return &picker{stage: s, title: title, items: items, at: current, current: current, wanted: s.board.wantRow(scenario), choose: choose}
-}
-
-// scenarios lists what can happen with what becomes of a lock in it.
-func (s *stage) scenarios(title string, current, strategy int, choose func(int) (tea.Cmd, outcome)) *picker {
-	items := make([]choice, len(s.lib.scenarios))
-	for i, sc := range s.lib.scenarios {
-		items[i] = choice{sc.Name, sc.Title + ": " + sc.Shows, func() span { return s.board.badge(i, strategy, &s.theme.glyphs) }}
-	}
-	return &picker{stage: s, title: title, items: items, at: current, current: current, wanted: s.board.wantColumn(strategy), choose: choose}
 }
 
 // stretch is as far as the keys for it go: a run in which nothing is said has no

@@ -54,23 +54,14 @@ type moveChoice struct {
 // sandboxName is what schedules say instead of a scenario: there is no script.
 const sandboxName = "sandbox"
 
-// openSandbox goes on from where the player stands, with the moves that led there.
-func (p *player) openSandbox() outcome {
-	s, err := newSandbox(p)
-	if err != nil {
-		p.notice = "No way on from here: " + err.Error()
-		return outcome{}
-	}
-	return outcome{open: s}
-}
-
-func newSandbox(from *player) (*sandbox, error) {
-	schedule, err := sim.ParseSchedule(from.reel.trace.Schedule, scenarios.FindStrategy)
+// newSandbox goes on from a position of a run, with the moves that led there.
+func newSandbox(st *stage, from sandboxMsg) (*sandbox, error) {
+	schedule, err := sim.ParseSchedule(from.trace.Schedule, scenarios.FindStrategy)
 	if err != nil {
 		return nil, err
 	}
 	schedule.Config.Scenario = sandboxName
-	s := &sandbox{player: newPlayer(from.stage, from.strategy, from.scenario), cfg: schedule.Config, here: &branch{}}
+	s := &sandbox{player: newPlayer(st, from.strategy, from.scenario), cfg: schedule.Config, here: &branch{}}
 	s.title, s.below = "Your turn", s.drawChoices
 	for _, m := range prefix(schedule, from.pos) {
 		s.add([]sim.Move{m})
@@ -258,7 +249,7 @@ func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, s.keys.Previous):
 		s.switchBranch(-1)
 	case key.Matches(k, s.keys.Export):
-		return nil, s.exportPicker(s.reel.trace, s.player)
+		return nil, exportList(s.stage, s.reel.trace, s.player)
 	case key.Matches(k, s.keys.Save):
 		return s.save(), outcome{}
 	case key.Matches(k, s.keys.Copy):
@@ -501,11 +492,4 @@ func (s *sandbox) standing(width int) []line {
 		lines = append(lines, line{{" " + text, k}})
 	}
 	return lines
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

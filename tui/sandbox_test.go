@@ -9,21 +9,27 @@ import (
 	"lockstep/sim"
 )
 
-// openSandboxApp plays a real run, and takes over at a position.
-func openSandboxApp(t testing.TB, strategy, scenario string, pos int) (*app, *sandbox) {
-	lib := newLibrary(Options{})
-	a := openApp(t, 120, 40, lib, Options{Strategy: lib.strategies[lib.strategy(strategy)], Scenario: lib.scenarios[lib.named(scenario)], Seed: 1}, plainTheme(false))
-	a.player().goTo(pos)
-	a.press("b")
-	s, is := a.top().(*sandbox)
-	if !is {
-		t.Fatalf("b leads to %T: %s", a.top(), a.player().notice)
+// openSandbox takes over a real run at a position.
+func openSandbox(t testing.TB, strategy, scenario string, pos int) (*tester, *sandbox) {
+	return openSandboxIn(t, 120, 40, plainTheme(false), strategy, scenario, pos)
+}
+
+func openSandboxIn(t testing.TB, w, h int, th *theme, strategy, scenario string, pos int) (*tester, *sandbox) {
+	st := realStage(newLibrary(), th)
+	msg := sandboxMsg{strategy: st.lib.strategy(strategy), scenario: st.lib.named(scenario), pos: pos}
+	var err error
+	if msg.trace, err = st.lib.run(st.lib.scenarios[msg.scenario], st.lib.strategies[msg.strategy], 1); err != nil {
+		t.Fatal(err)
 	}
-	return a, s
+	s, err := newSandbox(st, msg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, w, h, st, s, nil), s
 }
 
 // do makes a move by the names of who and what.
-func do(t testing.TB, a *app, s *sandbox, who, what string) {
+func do(t testing.TB, a *tester, s *sandbox, who, what string) {
 	t.Helper()
 	for i, row := range s.rows {
 		for j, c := range row.choices {
@@ -37,8 +43,16 @@ func do(t testing.TB, a *app, s *sandbox, who, what string) {
 	t.Fatalf("%s can't be made to %s", who, what)
 }
 
+func TestSandboxScreens(t *testing.T) {
+	eachFrame(t, "sandbox", func(t *testing.T, name string, w, h int, th *theme) {
+		a, _ := openSandboxIn(t, w, h, th, "setnx", "crash-holding", 3) // a run that is not likely to change
+		a.press("down enter down down enter")
+		golden(t, name, a.View())
+	})
+}
+
 func TestSandboxGetsTwoClientsIn(t *testing.T) {
-	a, s := openSandboxApp(t, "setpx-lua", "pause-past-ttl", 0)
+	a, s := openSandbox(t, "setpx-lua", "pause-past-ttl", 0)
 	for s.now.Clients[0].Phase != sim.PhaseWork {
 		do(t, a, s, "A", "step")
 	}
@@ -58,7 +72,7 @@ func TestSandboxGetsTwoClientsIn(t *testing.T) {
 }
 
 func TestSandboxUndoesAnyNumberOfMoves(t *testing.T) {
-	a, s := openSandboxApp(t, "naive-del", "late-release", 0)
+	a, s := openSandbox(t, "naive-del", "late-release", 0)
 	var hashes []string
 	for i, step := range strings.Fields("A A A A B time A A B A") {
 		hashes = append(hashes, s.reel.trace.Hash)
@@ -86,7 +100,7 @@ func TestSandboxUndoesAnyNumberOfMoves(t *testing.T) {
 }
 
 func TestSandboxKeepsBranches(t *testing.T) {
-	a, s := openSandboxApp(t, "setnx", "crash-holding", 0)
+	a, s := openSandbox(t, "setnx", "crash-holding", 0)
 	do(t, a, s, "A", "step")
 	one := s.reel.trace.Hash
 	a.press("u")
@@ -114,7 +128,7 @@ func TestSandboxKeepsBranches(t *testing.T) {
 func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
 	for _, cell := range [][2]string{{"get-then-del", "release-gap"}, {"redlock", "restart-no-fsync"}, {"setpx-lua", "pause-past-ttl"}, {"setnx-expire", "crash-mid-acquire"},
 		{"setpx-lua", "stampede"}, {"setpx-wait", "failover"}, {"watchdog", "watchdog-dies"}} {
-		lib := newLibrary(Options{})
+		lib := newLibrary()
 		full, err := lib.run(lib.scenarios[lib.named(cell[1])], lib.strategies[lib.strategy(cell[0])], 1)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +137,7 @@ func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
 			return e.Kind == sim.KindStop || e.Client != sim.None && full.Clients[e.Client] == sim.Probe
 		})
 		for pos := 0; pos <= script; pos += 7 {
-			_, s := openSandboxApp(t, cell[0], cell[1], pos)
+			_, s := openSandbox(t, cell[0], cell[1], pos)
 			got := s.reel.trace
 			if len(got.Events) < pos {
 				t.Fatalf("%v at %d: only %d events", cell, pos, len(got.Events))
@@ -138,9 +152,9 @@ func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
 }
 
 func TestSandboxTakesSchedules(t *testing.T) {
-	a, s := openSandboxApp(t, "setpx-lua", "pause-past-ttl", 20)
+	a, s := openSandbox(t, "setpx-lua", "pause-past-ttl", 20)
 	text, hash := s.reel.trace.Schedule, s.reel.trace.Hash
-	b, other := openSandboxApp(t, "setnx", "crash-holding", 0)
+	b, other := openSandbox(t, "setnx", "crash-holding", 0)
 	msg := keyMsg("  " + text + "\n")
 	msg.Paste = true
 	b.send(msg)
@@ -164,7 +178,7 @@ func TestSandboxTakesSchedules(t *testing.T) {
 
 func TestSandboxIsWrittenToAFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	a, s := openSandboxApp(t, "setnx", "crash-holding", 10)
+	a, s := openSandbox(t, "setnx", "crash-holding", 10)
 	a.press("x enter")
 	text, err := os.ReadFile("setnx-sandbox.txt")
 	if err != nil || !strings.Contains(string(text), s.reel.trace.Schedule) {
@@ -177,7 +191,7 @@ func TestSandboxIsWrittenToAFile(t *testing.T) {
 
 // An undo, from the key to the frame: the run is replayed.
 func BenchmarkSandboxUndo(b *testing.B) {
-	a, s := openSandboxApp(b, "redlock", "restart-no-fsync", 60)
+	a, s := openSandbox(b, "redlock", "restart-no-fsync", 60)
 	for b.Loop() {
 		a.press("u")
 		_ = a.View()

@@ -79,21 +79,13 @@ type searched struct {
 	err    error
 }
 
-// searchMemory is what the heap may take while a search is under way, or a hint is
-// looked for: what a laptop can spare.
-const searchMemory = 2 << 30
-
 var errStopped = errors.New("stopped")
 
-// searcher is the search of a strategy: the one that was left, if there is one.
-func (s *stage) searcher(strategy int) *searcher {
-	m := s.searches[strategy]
-	if m == nil || m.strategy != strategy { // another lock was chosen in it
-		m = newSearcher(s, strategy)
-		s.searches[strategy] = m
-	}
+// reopen makes ready to show the search again, with all that it has found. It reports
+// whether it is the search of a strategy: another lock may have been chosen in it.
+func (m *searcher) reopen(strategy int) bool {
 	m.notice = ""
-	return m
+	return m.strategy == strategy
 }
 
 func newSearcher(s *stage, strategy int) *searcher {
@@ -252,6 +244,8 @@ func (m *searcher) update(msg tea.Msg) (tea.Cmd, outcome) {
 			m.running, m.result, m.took, m.failed = false, msg.result, msg.took, msg.err
 			m.results = msg.result != nil && len(msg.result.Violated) > 0
 		}
+	case refusedMsg:
+		m.notice = msg.err.Error()
 	case exported:
 		if msg.from == m {
 			m.notice = msg.told()
@@ -345,9 +339,9 @@ func (m *searcher) clicked(c click) (tea.Cmd, outcome) {
 	switch i := c.y - m.plan.bounds.y + m.plan.first; {
 	case c.wheel != 0:
 		m.scroll = max(m.scroll+c.wheel, 0)
-	case m.plan.bounds.holds(c) && i < len(m.settings):
+	case c.in(m.plan.bounds) && i < len(m.settings):
 		m.results, m.row = false, i
-	case m.plan.result.holds(c):
+	case c.in(m.plan.result):
 		at := c.y - m.plan.result.y + m.scroll
 		for i, place := range m.places {
 			if at != place && at != place+1 {
@@ -379,20 +373,16 @@ func (m *searcher) openFinding() outcome {
 	if at < 0 {
 		return outcome{}
 	}
-	return outcome{open: newShown(m.stage, at, v.Trace, v.Code)}
+	return outcome{to: findingMsg{at, v.Trace, v.Code}}
 }
 
 // yourTurn has the reader look for the violation at the cursor, within these bounds.
 func (m *searcher) yourTurn() outcome {
-	goal := usualGoal(m.bounds.Strategy)
-	if v := m.picked(); v != nil && m.results && slices.Contains(goals, v.Code) {
-		goal = v.Code
+	msg := challengeMsg{strategy: m.strategy, bounds: m.bounds}
+	if v := m.picked(); v != nil && m.results {
+		msg.found = &v.Code
 	}
-	out, err := m.openChallenge(m.strategy, m.bounds, goal)
-	if err != nil {
-		m.notice = err.Error()
-	}
-	return out
+	return outcome{to: msg}
 }
 
 func (m *searcher) export() outcome {
@@ -401,7 +391,7 @@ func (m *searcher) export() outcome {
 		m.notice = "There is no counterexample to write."
 		return outcome{}
 	}
-	return m.exportPicker(v.Trace, m)
+	return exportList(m.stage, v.Trace, m)
 }
 
 // save writes the finding at the cursor as a scenario.

@@ -2,7 +2,7 @@ package tui
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,54 +11,48 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
 	"lockstep/sim/explore"
 )
 
-// handmadeSearch is a search whose numbers don't change when the engine gets better.
-func handmadeSearch(_ context.Context, b explore.Bounds, opt explore.Options) (*explore.Result, error) {
-	opt.Progress(explore.Progress{States: 12345, Transitions: 45678, Depth: 12, Frontier: 678, Bytes: 3 << 20})
-	if b.Clients == 4 {
-		return nil, errors.New("A does different things although it has seen the same: " + strings.Repeat("SETlockX", 40))
-	}
-	r := &explore.Result{Bounds: b, Complete: b.Clients < 3, States: 23456, Transitions: 78901, Commands: 12, Operations: 345,
-		Vacuity: explore.Vacuity{Reacquired: b.Cycles > 1}, Near: explore.NearMisses{Refused: 1200, Compared: 34}}
-	if !r.Complete {
-		r.Why = "the memory limit was reached"
-	}
-	if b.Faults[explore.Delay] > 0 {
-		r.Vacuity.Unused = append(r.Vacuity.Unused, explore.Delay)
-	}
-	r.Found = sim.Verdict{sim.SW, sim.DG, sim.OV} // for the least DG there was no time
-	for i, c := range []sim.Code{sim.SW, sim.OV} {
-		t := pauseTrace()
-		cfg, err := b.Config()
-		if err != nil {
-			return nil, err
-		}
-		t.Strategy, t.Title = b.Strategy.Name, "The least schedule with a "+c.Name()
-		r.Violated = append(r.Violated, &explore.Counterexample{Code: c, Faults: []explore.Fault{{Kind: explore.Pause, Text: "A is paused for 4.1s", Essential: true}}, Switches: 1 + i, Steps: 14 + i, Trace: t,
-			Schedule: sim.Schedule{Config: cfg, Moves: []sim.Move{{Who: sim.SetOf(0), Count: 4}}}})
-	}
-	return r, nil
+// openSearch opens the search of a lock by its name, as it really is.
+func openSearch(t testing.TB, strategy string) (*tester, *searcher) {
+	s := realStage(locksOnly(), plainTheme(false))
+	s.now = func() time.Time { return time.Time{} }
+	m := newSearcher(s, s.lib.strategy(strategy))
+	return open(t, 120, 40, s, m, play(s)), m
 }
 
-// searchApp is the room with a real search, of a lock by its name.
-func searchApp(t testing.TB, strategy string) (*app, *searcher) {
-	a := openApp(t, 120, 40, locksOnly(), Options{Seed: 1}, plainTheme(false))
-	a.now = func() time.Time { return time.Time{} }
-	a.top().(*home).column = a.lib.strategy(strategy)
-	a.press("a")
-	m, is := a.top().(*searcher)
-	if !is {
-		t.Fatalf("a leads to %T", a.top())
+// openMadeUp opens the search of the shelf's first lock, whose results are made up.
+func openMadeUp(t testing.TB, w, h int, th *theme, strategy int) (*tester, *searcher) {
+	s := handmadeStage(shelf(handmade), th)
+	m := newSearcher(s, strategy)
+	return open(t, w, h, s, m, play(s)), m
+}
+
+// play makes the one screen that a search leads to in these tests.
+func play(s *stage) func(openMsg) (room, error) {
+	return func(msg openMsg) (room, error) {
+		found, is := msg.(findingMsg)
+		if !is {
+			return nil, fmt.Errorf("asks for %T", msg)
+		}
+		return newShown(s, found), nil
 	}
-	return a, m
+}
+
+func TestSearchScreens(t *testing.T) {
+	for screen, keys := range map[string]string{"search": "down down down down down down down right", "found": "enter down"} {
+		eachFrame(t, screen, func(t *testing.T, name string, w, h int, th *theme) {
+			a, _ := openMadeUp(t, w, h, th, 3)
+			a.press(keys)
+			golden(t, name, a.View())
+		})
+	}
 }
 
 // What was found within other bounds than those that stand there is said to be.
 func TestSearchTellsOfOtherBounds(t *testing.T) {
-	a, m := searchApp(t, "setpx-lua")
+	a, m := openSearch(t, "setpx-lua")
 	const changed = "The bounds have changed"
 	a.press("enter")
 	if strings.Contains(a.View(), changed) {
@@ -81,7 +75,7 @@ func TestSearchTellsOfOtherBounds(t *testing.T) {
 // What the screen says is what the search has found, and what it opens is what
 // the whole engine has run.
 func TestSearchTellsWhatItHasFound(t *testing.T) {
-	a, m := searchApp(t, "setpx-lua")
+	a, m := openSearch(t, "setpx-lua")
 	a.press("enter")
 	want, err := explore.Run(context.Background(), m.bounds, explore.Options{Workers: 1})
 	if err != nil {
@@ -133,7 +127,7 @@ func TestSearchTellsWhatItHasFound(t *testing.T) {
 // A finding is saved as a scenario, which plays as any other does.
 func TestSearchSavesItsFinding(t *testing.T) {
 	t.Chdir(t.TempDir())
-	a, m := searchApp(t, "setpx-lua")
+	a, m := openSearch(t, "setpx-lua")
 	a.press("enter w")
 	sc, err := scenarios.Load("setpx-lua-least-SW.yaml")
 	if err != nil {
@@ -150,7 +144,7 @@ func TestSearchSavesItsFinding(t *testing.T) {
 
 func TestSearchWritesItsFinding(t *testing.T) {
 	t.Chdir(t.TempDir())
-	a, m := searchApp(t, "setpx-lua")
+	a, m := openSearch(t, "setpx-lua")
 	a.press("enter x enter")
 	text, err := os.ReadFile("setpx-lua-least-SW.txt")
 	if err != nil || !strings.Contains(string(text), m.result.Violated[0].Trace.Schedule) {
@@ -172,7 +166,7 @@ func apart(cmd tea.Cmd) (end <-chan tea.Msg, words tea.Cmd) {
 
 // The first esc stops the search and keeps what it has found; the second leaves.
 func TestSearchIsStopped(t *testing.T) {
-	a, m := searchApp(t, "getset-expired")
+	a, m := openSearch(t, "getset-expired")
 	m.bounds.Clients, m.bounds.Cycles = 3, 3
 	for i := range m.bounds.Faults {
 		m.bounds.Faults[i] = 2
@@ -196,7 +190,7 @@ func TestSearchIsStopped(t *testing.T) {
 	if v := unwrapped(a.View()); m.running || !strings.Contains(v, "Not complete: "+m.result.Why) || !strings.Contains(m.result.Why, "stopped") || strings.Contains(v, ": never") {
 		t.Errorf("what was found so far is not told as such:\n%s", a.View())
 	}
-	if a.press("esc"); a.top() == room(m) {
+	if out := m.leave(); !out.close {
 		t.Error("the second esc does not leave")
 	}
 }
@@ -204,9 +198,7 @@ func TestSearchIsStopped(t *testing.T) {
 // Leaving a search while it stops cancels it; its result is nobody's then, and
 // that of an earlier search is not taken for a later one's.
 func TestSearchResultsOfOthersAreDropped(t *testing.T) {
-	a := newHomeApp(t, 80, 24, plainTheme(false), handmade)
-	a.press("a")
-	m := a.top().(*searcher)
+	a, m := openMadeUp(t, 80, 24, plainTheme(false), 0)
 	cmd, _ := m.typed(keyMsg("enter"))
 	end, _ := apart(cmd)
 	first := <-end
@@ -216,21 +208,22 @@ func TestSearchResultsOfOthersAreDropped(t *testing.T) {
 	if !m.running || m.result != nil {
 		t.Error("the first search's end is taken for the second's")
 	}
-	a.press("esc esc")
-	if _, home := a.top().(*home); !home {
-		t.Errorf("two esc lead to %T", a.top())
+	if a.press("esc"); !m.stopping {
+		t.Error("the first esc does not stop it")
+	}
+	if out := m.leave(); !out.close {
+		t.Error("the second esc does not leave")
 	}
 }
 
 // An error is shown whole, whatever its length; bounds that make no sense are
 // refused before anything is searched.
 func TestSearchErrors(t *testing.T) {
-	a := newHomeApp(t, 80, 24, plainTheme(false), handmade)
-	a.press("a down right right enter")
+	a, m := openMadeUp(t, 80, 24, plainTheme(false), 0)
+	a.press("down right right enter")
 	if v := a.View(); !strings.Contains(v, "ended with an error") || strings.Count(unblanked(v), "SETlockX") != 40 {
 		t.Errorf("the error is cut:\n%s", v)
 	}
-	m := a.top().(*searcher)
 	for m.settings[m.row].name != "failover" {
 		a.press("down")
 	}
@@ -257,9 +250,7 @@ func unblanked(v string) string {
 
 func TestSearchUnderWayIsDrawn(t *testing.T) {
 	eachFrame(t, "searching", func(t *testing.T, name string, w, h int, th *theme) {
-		a := newHomeApp(t, w, h, th, handmade)
-		a.press("right right right a")
-		m := a.top().(*searcher)
+		a, m := openMadeUp(t, w, h, th, 3)
 		m.begin()
 		a.Update(heard{progressed: progressed{m.number, explore.Progress{States: 1234567, Transitions: 7654321, Depth: 31, Frontier: 45678, Bytes: 99 << 20}, 2500 * time.Millisecond}})
 		golden(t, name, a.View())
@@ -268,15 +259,13 @@ func TestSearchUnderWayIsDrawn(t *testing.T) {
 
 // Every setting can be gone through without an end, and no lock's bounds panic.
 func TestSearchSettings(t *testing.T) {
-	a := newHomeApp(t, 80, 24, plainTheme(false), handmade)
-	a.press("a")
-	m := a.top().(*searcher)
+	a, m := openMadeUp(t, 80, 24, plainTheme(false), 0)
 	for range 30 {
 		for i := 0; i < len(m.settings); i++ { // a lock on several servers has one more
 			m.row = i
 			name, was := m.settings[i].name, m.settings[i].value()
 			a.press("right")
-			checkFrame(t, a, name)
+			a.checkFrame(name)
 			if name == "look for" && was == m.settings[i].value() {
 				t.Error("what to look for does not change")
 			}

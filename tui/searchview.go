@@ -195,32 +195,6 @@ func (m *searcher) tellCode(t *teller, c sim.Code) {
 	}
 }
 
-// boundsWords says what a search is over.
-func boundsWords(b *explore.Bounds) string {
-	text := fmt.Sprintf("%s, %s, %s each", b.Strategy.Name, plural(b.Clients, "client"), plural(b.Cycles, "cycle"))
-	if b.Nodes > 1 {
-		text += ", " + plural(b.Nodes, "node")
-	}
-	if b.Resource != sim.Plain {
-		text += ", resource " + b.Resource.String()
-	}
-	if b.Checks {
-		text += ", callers check their lease"
-	}
-	if b.Extend {
-		text += ", callers extend their lease"
-	}
-	return text + "; " + faultWords(b)
-}
-
-// faultWords says how much may go wrong.
-func faultWords(b *explore.Bounds) string {
-	if b.Faults == (explore.Budget{}) {
-		return "no faults"
-	}
-	return "at most " + b.Faults.String()
-}
-
 func nearWords(n *explore.NearMisses) string {
 	var parts []string
 	for _, p := range []struct {
@@ -275,11 +249,4 @@ func rate(n int64, d time.Duration) string {
 		return "-"
 	}
 	return count3(int64(float64(n) / d.Seconds()))
-}
-
-func pluralES(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ses", n, what)
 }

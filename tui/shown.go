@@ -3,18 +3,16 @@ package tui
 import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
-
-	"lockstep/sim"
 )
 
 // shown is a player of a run that no scenario steers: the schedule is the run's
 // own, so there is no other lock to play it with, and no other story.
 type shown struct{ *player }
 
-func newShown(s *stage, strategy int, t *sim.Trace, sought sim.Code) *shown {
-	p := newPlayer(s, strategy, 0)
-	p.title, p.sought = t.Title, &sought
-	p.display(newReel(t), 0)
+func newShown(s *stage, m findingMsg) *shown {
+	p := newPlayer(s, m.strategy, 0)
+	p.title, p.sought = m.trace.Title, &m.sought
+	p.display(newReel(m.trace), 0)
 	return &shown{p}
 }
 

@@ -16,8 +16,8 @@ import (
 // the program shows.
 func Snapshot(o Options, width, height int, keys string) string {
 	o.NoColor = true
-	renderer := newRenderer(o, lipgloss.NewRenderer(io.Discard))
-	var m tea.Model = newRoot(newLibrary(o), &progress.Diary{}, o, newTheme(renderer, true, o.ASCII))
+	renderer := newRenderer(lipgloss.NewRenderer(io.Discard), o.Theme, true)
+	var m tea.Model = newRoot(newLibrary(), &progress.Diary{}, o, newTheme(renderer, true, o.ASCII))
 	tell := func(msg tea.Msg) { m, _ = m.Update(msg) }
 	if open := m.Init(); open != nil {
 		tell(open())

@@ -152,13 +152,6 @@ func storeChange(w sim.Workload, e *sim.Event, before, now *sim.StoreState) stri
 	return fmt.Sprintf("cache %s -> %s", versionWord(before.Value), versionWord(now.Value))
 }
 
-func either(cond bool, yes, no string) string {
-	if cond {
-		return yes
-	}
-	return no
-}
-
 func clientChanges(before, now *sim.ClientState) []string {
 	var texts []string
 	if b, n := before.Doing(), now.Doing(); b != n {

@@ -88,16 +88,17 @@ func newTheme(r *lipgloss.Renderer, mono, ascii bool) *theme {
 	return t
 }
 
-// newRenderer is the terminal's, but for mono: lipgloss strips bold and reverse
-// as well where colours are unwanted, and a violation must stand out without them.
-func newRenderer(o Options, base *lipgloss.Renderer) *lipgloss.Renderer {
+// newRenderer is the terminal's, told of its background if the theme is dark or light.
+// In mono it has colours all the same: lipgloss strips bold and reverse as well where
+// colours are unwanted, and a violation must stand out without them.
+func newRenderer(base *lipgloss.Renderer, theme string, mono bool) *lipgloss.Renderer {
 	switch {
-	case o.mono():
+	case mono:
 		base.SetColorProfile(termenv.ANSI)
 		base.SetHasDarkBackground(true) // it makes no difference: don't ask the terminal
-	case o.Theme == "dark":
+	case theme == "dark":
 		base.SetHasDarkBackground(true)
-	case o.Theme == "light":
+	case theme == "light":
 		base.SetHasDarkBackground(false)
 	}
 	return base
@@ -154,3 +155,6 @@ func (g *glyphs) bar(client int) string {
 	}
 	return g.bars[client%len(g.bars)]
 }
+
+// meaning is a glyph, or several, and what it means.
+type meaning [2]string

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	"lockstep/sim"
 )
@@ -72,14 +71,4 @@ func (p *player) lit() []int {
 		return nil
 	}
 	return p.reel.breaches[p.picked].Events
-}
-
-// lit is the line as the selected one of its list, over the whole width.
-func (l line) lit(width int) line {
-	var b strings.Builder
-	for _, s := range l {
-		b.WriteString(s.text)
-	}
-	b.WriteString(strings.Repeat(" ", max(width-l.width(), 0)))
-	return line{{b.String(), inkPick}}
 }

@@ -50,8 +50,8 @@ func (o Options) mono() bool {
 
 // Run shows the interface on the terminal until the user quits, or a signal ends it.
 func Run(o Options) error {
-	renderer := newRenderer(o, lipgloss.NewRenderer(os.Stdout))
-	return show(newRoot(newLibrary(o), progress.Open(progress.Path()), o, newTheme(renderer, o.mono(), o.ASCII)))
+	renderer := newRenderer(lipgloss.NewRenderer(os.Stdout), o.Theme, o.mono())
+	return show(newRoot(newLibrary(), progress.Open(progress.Path()), o, newTheme(renderer, o.mono(), o.ASCII)))
 }
 
 // show runs a model on the terminal, and gives the terminal back however it ends:
@@ -82,14 +82,4 @@ func onHangup(do func()) (stop func()) {
 		signal.Stop(hangup)
 		close(done)
 	}
-}
-
-// newRoot opens the player if there is something to play, and the matrix if not.
-func newRoot(lib *library, d *progress.Diary, o Options, t *theme) *root {
-	s := newStage(lib, d, o, t)
-	first := room(newHome(s))
-	if o.Scenario != nil {
-		first = newPlayer(s, lib.strategy(o.Strategy.Name), lib.scenario(o.Scenario))
-	}
-	return &root{stage: s, rooms: []room{first}}
 }

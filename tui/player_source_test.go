@@ -13,9 +13,8 @@ import (
 // file than their Acquire: the pane shows the file that sent the command, with
 // its line lit.
 func TestSourcePaneFollowsTheEventToItsFile(t *testing.T) {
-	lib := newLibrary(Options{})
-	a := openApp(t, 200, 60, lib, Options{Strategy: lib.strategies[lib.strategy("redlock-no-elapsed")], Scenario: lib.scenarios[lib.named("late-release")], Seed: 1}, plainTheme(false))
-	p, files := a.player(), map[string]int{}
+	a, p := openRun(t, 200, 60, "redlock-no-elapsed", "late-release")
+	files := map[string]int{}
 	for i := range p.reel.trace.Events {
 		e := &p.reel.trace.Events[i]
 		file, is := strings.CutPrefix(e.Source.File, "strategies/")
@@ -36,5 +35,5 @@ func TestSourcePaneFollowsTheEventToItsFile(t *testing.T) {
 		t.Errorf("commands of %v", files)
 	}
 	a.send(tea.WindowSizeMsg{Width: 80, Height: 24})
-	checkFrame(t, a, "source")
+	a.checkFrame("source")
 }

@@ -8,44 +8,21 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// room is a screen: the matrix, the player, a list, the help. It draws above
-// the footer, and knows which keys work in it.
-type room interface {
-	update(tea.Msg) (tea.Cmd, outcome)
-	draw(*canvas, rect)
-	footerKeys() []key.Binding // the last two are always shown
-	help() page
-}
-
-// outcome is what a room wants of the root after a message.
-type outcome struct {
-	open  room // go there; esc comes back
-	close bool // go back
-}
-
-// typist is a room that may be taking text: then letters are letters, and no
-// key but ctrl+c quits.
-type typist interface{ typing() bool }
-
-// starter is a room that has something to compute when it opens.
-type starter interface{ start() tea.Cmd }
-
-// resumer is a room that looks anew when one comes back to it.
-type resumer interface{ resume() }
-
-// paster is a room that has use for pasted text.
-type paster interface{ paste(string) }
-
-// click is the left button or the wheel, at a place on the canvas.
-type click struct{ x, y, wheel int }
-
-// root routes: keys and clicks to the room on top, timers and results to those
-// that wait for them. It knows nothing of what a room does.
+// root is the router: keys and clicks go to the screen on top, timers and results to
+// all, which know their own by their numbers. It knows nothing of what a screen does.
+//
+// Invariant: len(rooms) > 0.
 type root struct {
 	*stage
-	rooms []room // the last is the one that one sees
-	w, h  int
+	rooms []room // the last one is drawn
+	make  func(openMsg) (room, error)
+	w, h  int // of the window, in cells
 	mouse bool
+}
+
+// newRouter opens a first screen. make makes those that screens ask for by messages.
+func newRouter(s *stage, make func(openMsg) (room, error), first room) *root {
+	return &root{stage: s, make: make, rooms: []room{first}}
 }
 
 func (m *root) Init() tea.Cmd { return start(m.rooms[0]) }
@@ -117,28 +94,41 @@ func (m *root) typed(k tea.KeyMsg) tea.Cmd {
 	return m.tell(k)
 }
 
-// tell sends a message to the room on top, and goes where it wants to go.
+// tell sends a message to the screen on top, and goes where it wants to go.
 func (m *root) tell(msg tea.Msg) tea.Cmd {
 	cmd, out := m.top().update(msg)
+	if out.close && len(m.rooms) == 1 { // the last one leaves for the matrix, which never closes
+		out = outcome{to: homeMsg{}}
+		defer func() { m.rooms = m.rooms[len(m.rooms)-1:] }()
+	}
 	if out.close {
-		if len(m.rooms) > 1 {
-			m.rooms = m.rooms[:len(m.rooms)-1]
-			if r, is := m.top().(resumer); is {
-				r.resume()
-			}
-		} else if _, home := m.top().(*home); !home {
-			out.open, m.rooms = newHome(m.stage), nil
+		m.rooms = m.rooms[:len(m.rooms)-1]
+		if r, is := m.top().(resumer); is {
+			r.resume()
 		}
 	}
-	if out.open != nil {
-		if i := slices.Index(m.rooms, out.open); i >= 0 { // it is one that leads here
-			m.rooms = m.rooms[:i+1]
-			return cmd
+	return tea.Batch(cmd, m.goTo(out))
+}
+
+// goTo shows the screen that an outcome asks for, if it asks for any.
+func (m *root) goTo(out outcome) tea.Cmd {
+	if out.to != nil {
+		r, err := m.make(out.to)
+		if err != nil {
+			refused, _ := m.top().update(refusedMsg{err})
+			return refused
 		}
-		m.rooms = append(m.rooms, out.open)
-		return tea.Batch(cmd, start(out.open))
+		out.open = r
 	}
-	return cmd
+	if out.open == nil {
+		return nil
+	}
+	if i := slices.Index(m.rooms, out.open); i >= 0 { // it is one that leads here
+		m.rooms = m.rooms[:i+1]
+		return nil
+	}
+	m.rooms = append(m.rooms, out.open)
+	return start(out.open)
 }
 
 func (m *root) typing() bool {

@@ -80,15 +80,12 @@ func believe(who []string, e *plainEvent) []string {
 // Everything that the player shows of a run is in the run's plain text, and
 // stands there at the same event.
 func TestPanesSayWhatPlainSays(t *testing.T) {
-	lib := newLibrary(Options{})
 	for _, cell := range [][2]string{
 		{"setpx-lua", "pause-past-ttl"}, {"get-then-del", "release-gap"}, {"timestamp-del", "takeover-race"}, {"getset-expired", "loser-lowers-stamp"},
 		{"redlock", "restart-no-fsync"}, {"setnx", "crash-holding"}, {"fenced", "pause-past-ttl"}, {"redlock-strict-errors", "minority-down"},
 	} {
 		t.Run(cell[0]+"-"+cell[1], func(t *testing.T) {
-			o := Options{Strategy: lib.strategies[lib.strategy(cell[0])], Scenario: lib.scenarios[lib.named(cell[1])], Seed: 1}
-			a := openApp(t, 200, 60, lib, o, plainTheme(false))
-			p := a.player()
+			a, p := openRun(t, 200, 60, cell[0], cell[1])
 			run := readPlain(t, p.reel.trace)
 			if len(run.events) != p.reel.last() {
 				t.Fatalf("%d events in plain, %d in the player", len(run.events), p.reel.last())
@@ -101,7 +98,7 @@ func TestPanesSayWhatPlainSays(t *testing.T) {
 					checkSaid(t, p, run.events[i+1].said)
 				}
 				broken = append(broken, run.events[i].broke...)
-				comparePanes(t, a, &run.events[i], broken)
+				comparePanes(t, a, p, &run.events[i], broken)
 				compareTrace(t, p, run.events[:i+1])
 			}
 			if _, codes, _ := strings.Cut(firstLine(a.View()), "!! "); run.verdict != "ok" && !strings.HasPrefix(codes, run.verdict) {
@@ -111,15 +108,9 @@ func TestPanesSayWhatPlainSays(t *testing.T) {
 	}
 }
 
-func firstLine(s string) string {
-	l, _, _ := strings.Cut(s, "\n")
-	return l
-}
-
 // comparePanes holds every pane to what plain says of the event at the cursor.
-func comparePanes(t *testing.T, a *app, e *plainEvent, broken []string) {
+func comparePanes(t *testing.T, a *tester, p *player, e *plainEvent, broken []string) {
 	t.Helper()
-	p := a.player()
 	fail := func(pane, format string, args ...any) {
 		t.Helper()
 		t.Fatalf("#%s, %s: %s\n%s", e.seq, pane, fmt.Sprintf(format, args...), a.View())
@@ -214,20 +205,4 @@ func checkHolders(t *testing.T, p *player, e *plainEvent, fail func(string, stri
 	if shown != len(e.believers) {
 		fail("state", "%d believe, plain %v", shown, e.believers)
 	}
-}
-
-func lineText(l line) string {
-	var b strings.Builder
-	for _, s := range l {
-		b.WriteString(s.text)
-	}
-	return b.String()
-}
-
-func linesText(lines []line) string {
-	var b strings.Builder
-	for _, l := range lines {
-		b.WriteString(lineText(l) + "\n")
-	}
-	return b.String()
 }

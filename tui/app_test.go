@@ -1,0 +1,253 @@
+package tui
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/tui/progress"
+)
+
+// openApp opens the matrix of the shelf, with made-up searches.
+func openApp(t testing.TB, w, h int, th *theme, run func(string, string) (*sim.Trace, error)) *tester {
+	r := newRoot(shelf(run), &progress.Diary{}, Options{Seed: 1, Exports: formats()}, th)
+	makeUp(r.stage)
+	return newTester(t, w, h, r)
+}
+
+// openOn opens the player on the shelf's first scenario.
+func openOn(t testing.TB, w, h int) *tester {
+	lib := shelf(handmade)
+	o := Options{Strategy: lib.strategies[lib.strategy("setpx-lua")], Scenario: lib.scenarios[0], Seed: 1}
+	return newTester(t, w, h, newRoot(lib, &progress.Diary{}, o, plainTheme(false)))
+}
+
+// screens are the ways to every screen, from the matrix.
+var screens = map[string]string{
+	"home":     "right right right",
+	"course":   "tab",
+	"lesson":   "tab right enter ! !",
+	"player":   "right right right enter ! !",
+	"compare":  "right right right c down down enter ! !",
+	"picker":   "enter f",
+	"helphome": "?",
+	"search":   "right right right a down down down down down down down right",
+	"found":    "right right right a enter down",
+	"shown":    "right right right a enter enter ! !",
+}
+
+// The help is drawn by the router, over any screen.
+func TestHelpScreens(t *testing.T) {
+	eachFrame(t, "helphome", func(t *testing.T, name string, w, h int, th *theme) {
+		a := openApp(t, w, h, th, handmade)
+		a.press("?")
+		golden(t, name, a.View())
+	})
+}
+
+// Whatever is said in colour is said without: the frames are the same text.
+func TestColourIsNeverTheOnlySign(t *testing.T) {
+	all := looks()
+	for name, keys := range screens {
+		want := ""
+		for _, look := range []string{"dark", "light", "mono"} {
+			a := openApp(t, 120, 30, all[look], handmade)
+			a.press(keys)
+			got := stripped(a.View())
+			if want == "" {
+				want = got
+			}
+			if got != want {
+				t.Errorf("%s reads differently in %s:\n%s\nand in dark:\n%s", name, look, got, want)
+			}
+		}
+		bare := all["mono"]
+		for _, sign := range []string{bare.before[inkAlarm], bare.before[inkPick], bare.before[inkBreach]} {
+			if sign == "" {
+				t.Fatal("mono has no way to stress")
+			}
+		}
+	}
+}
+
+func TestEveryScreenHasHelp(t *testing.T) {
+	for name, keys := range screens {
+		a := openApp(t, 80, 24, plainTheme(false), handmade)
+		a.press(strings.TrimSuffix(keys, "?"))
+		depth := len(a.rooms)
+		p := a.top().help()
+		a.press("?")
+		v := a.View()
+		if !strings.Contains(v, p.title) || p.about == "" {
+			t.Errorf("%s has no help:\n%s", name, v)
+		}
+		shown := map[string]bool{}
+		for _, b := range p.keys {
+			for _, k := range b.Keys() {
+				shown[k] = true
+			}
+		}
+		a.press("?")
+		if len(a.rooms) != depth {
+			t.Errorf("%s: ? does not close its help", name)
+		}
+		for _, b := range a.top().footerKeys() {
+			for _, k := range b.Keys() {
+				if !shown[k] {
+					t.Errorf("%s: %q works, says the footer, but the help does not have it", name, k)
+				}
+			}
+		}
+	}
+}
+
+// In ASCII no frame has any other character.
+func TestASCIIIsNothingElse(t *testing.T) {
+	for name, keys := range screens {
+		a := openApp(t, 140, 40, plainTheme(true), handmade)
+		a.press(keys)
+		if i := strings.IndexFunc(a.View(), func(r rune) bool { return r > 126 }); i >= 0 {
+			t.Errorf("%s: not only ASCII: %q", name, a.View()[i:i+10])
+		}
+	}
+}
+
+func TestWaysThroughTheRooms(t *testing.T) {
+	a := openApp(t, 80, 24, plainTheme(false), handmade)
+	for _, step := range []struct{ keys, want string }{
+		{"tab", "*tui.course"}, {"tab", "*tui.home"}, {"enter", "*tui.player"}, {"f", "*tui.picker"}, {"esc", "*tui.player"}, {"o", "*tui.picker"},
+		{"enter", "*tui.player"}, {"c", "*tui.picker"}, {"down enter", "*tui.compare"}, {"enter", "*tui.player"}, {"esc", "*tui.compare"},
+		{"?", "*tui.help"}, {"esc", "*tui.compare"}, {"esc", "*tui.player"}, {"esc", "*tui.home"}, {"esc", "*tui.home"},
+	} {
+		a.press(step.keys)
+		if got := fmt.Sprintf("%T", a.top()); got != step.want {
+			t.Fatalf("%s leads to %s, want %s", step.keys, got, step.want)
+		}
+	}
+	a = openOn(t, 80, 24)
+	if a.press("esc"); fmt.Sprintf("%T", a.top()) != "*tui.home" {
+		t.Errorf("esc in a player that was opened first leads to %T", a.top())
+	}
+}
+
+func TestCourseIsRemembered(t *testing.T) {
+	path := t.TempDir() + "/state/progress.json"
+	open := func() *tester {
+		return newTester(t, 80, 24, newRoot(shelf(handmade), progress.Open(path), Options{Seed: 1}, plainTheme(false)))
+	}
+	a := open()
+	a.press("tab enter")
+	if v := a.View(); !strings.Contains(v, "lesson 1, rung 1 of 2") || !strings.Contains(v, "notices nothing of it") {
+		t.Errorf("the rung does not begin with its lesson:\n%s", v)
+	}
+	a.press("] ] 1") // A believes: right
+	if v := a.View(); !strings.Contains(v, "Right: A.") || !strings.Contains(v, "1 of 1") {
+		t.Errorf("the prediction is not judged:\n%s", v)
+	}
+	a.press("G")
+	if v := a.View(); !strings.Contains(v, "A sleeps past its lease.") || !strings.Contains(v, "goes on with setpx-lua") {
+		t.Errorf("the rung does not end with what it came to:\n%s", v)
+	}
+	a = open()
+	a.press("tab")
+	if v := a.View(); !strings.Contains(v, "1 of 3 rungs played") || !strings.Contains(v, "1 of 1 predictions right") || !strings.Contains(v, "▸ 2 setpx-lua") {
+		t.Errorf("progress is lost:\n%s", v)
+	}
+	a.press("enter G r G r")
+	if head := firstLine(a.View()); !strings.Contains(head, "with redlock") || !strings.Contains(head, "lesson 2, rung 1 of 1") {
+		t.Errorf("r leads to %q", head)
+	}
+	a.press("r")
+	if v := a.View(); !strings.Contains(v, "last rung of the course") {
+		t.Errorf("the course does not end:\n%s", v)
+	}
+}
+
+// All screens get what comes of the background: a run that one of them has asked for is
+// not another's, and least of all under another lock's name.
+func TestEachScreenKeepsItsOwnRun(t *testing.T) {
+	a := openOn(t, 120, 40)
+	stands := func(lock, event string) bool {
+		return strings.Contains(firstLine(a.View()), "with "+lock+" ") && strings.Contains(a.View(), " "+event+" of ")
+	}
+	a.press("right right right c enter right right enter")
+	if stands("setpx-lua", "#5") || !stands("fenced", "#5") {
+		t.Errorf("the lower run is another, or elsewhere:\n%s", a.View())
+	}
+	a.press("esc esc")
+	if !stands("setpx-lua", "#3") {
+		t.Errorf("the first run is another, or elsewhere:\n%s", a.View())
+	}
+}
+
+func TestTooSmall(t *testing.T) {
+	for w := 1; w < minWidth; w += 3 {
+		for h := 1; h < minHeight; h += 2 {
+			openOn(t, w, h).checkFrame("small")
+		}
+	}
+	if v := openOn(t, 60, 20).View(); !strings.Contains(v, "needs 80 x 24") {
+		t.Error(v)
+	}
+}
+
+// The order of initialisation that package quiet relies on.
+func TestTerminalIsNotAskedAtStart(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", "TERM=xterm-256color")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	quiet := strings.Index(errs.String(), "init lockstep/tui/quiet ")
+	asks := strings.Index(errs.String(), "init github.com/charmbracelet/bubbletea ")
+	if quiet < 0 || asks < 0 || quiet > asks {
+		t.Errorf("package quiet must be initialised before bubbletea:\n%s", errs.String())
+	}
+}
+
+// openLocks opens the matrix of real locks and one scenario, on a lock.
+func openLocks(t testing.TB, strategy string) *tester {
+	lib := locksOnly()
+	r := newRoot(lib, &progress.Diary{}, Options{Seed: 1}, plainTheme(false))
+	r.now = func() time.Time { return time.Time{} }
+	a := newTester(t, 120, 40, r)
+	a.press("home" + strings.Repeat(" right", lib.strategy(strategy)))
+	return a
+}
+
+// What was tried in a game is there again, hints and all, when one comes back to it; so
+// is what a search has found.
+func TestWhatWasLeftStays(t *testing.T) {
+	a := openLocks(t, "naive-del")
+	a.press("b enter enter")
+	game, left := a.top(), a.View()
+	if !strings.Contains(left, "So far 3 steps.") || !strings.Contains(left, "at least.") {
+		t.Fatalf("no steps are made:\n%s", left)
+	}
+	if a.press("esc b"); a.top() != game || a.View() != left {
+		t.Errorf("back in the game it is another, or elsewhere, or without a hint:\n%s\nand was\n%s", a.View(), left)
+	}
+	a.press("esc a enter")
+	search, found := a.top(), a.View()
+	if !strings.Contains(found, "Complete: every schedule") {
+		t.Fatalf("nothing is found:\n%s", found)
+	}
+	if a.press("esc a"); a.top() != search || a.View() != found {
+		t.Fatalf("what was searched is forgotten:\n%s", a.View())
+	}
+	a.press("enter")
+	if got := fmt.Sprintf("%T", a.top()); got != "*tui.shown" {
+		t.Fatalf("no finding is played, but %s:\n%s", got, a.View())
+	}
+	rooms := len(a.rooms)
+	if a.press("a"); a.top() != search || len(a.rooms) != rooms-1 {
+		t.Errorf("%d screens lead to the search, after %d", len(a.rooms), rooms)
+	}
+}
