@@ -1,158 +1,69 @@
 package tui
 
 import (
-	"math"
 	"slices"
-	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
-// The time axis.
-//
-// Events come in bursts of milliseconds with seconds of waiting between them,
-// and at the end a probe may look years ahead, so columns can't be proportional
-// to time: either the bursts or the waits would be invisible. And a client that
-// asks every 200 ms for ten seconds leaves three hundred events of which none
-// matters, beside twenty that are the story. So:
-//
-//   - Every event has a column, and columns never go back: an event is never to
-//     the left of one that came before it. This is the whole contract, and with
-//     it "these two bars overlap" is true exactly if it is drawn.
-//   - An event that changes what the lanes show (a grant, an expiry, a write, a
-//     pause, and so on) begins a new column: it is hard. All others (a command of a poll that
-//     changed nothing, a clock reading) share what is left: they are soft.
-//   - The time between two events is soft as well, and counts by its logarithm:
-//     waiting ten times as long is drawn wider, but not ten times. Beyond a
-//     few TTLs it grows no more. Gaps that are worth a word (a quarter of a TTL or
-//     more) are marked on the ruler, with their true length where it fits.
-//   - What is soft is stretched or squeezed by one factor, so that the whole run
-//     fills the width. If even the hard part does not fit, the axis is wider
-//     than the window, and the window follows the cursor in half-window steps, so
-//     that it stands still for most of them.
-//   - Zoom doubles or halves all distances.
-//
-// Labels always tell true times.
+// axis lays a timeline out in columns: cols ascend with the positions, so that an
+// event is never to the left of one that came before it, and an event that
+// matters begins a new column. If the run does not fit the window, the axis is
+// wider, and the window follows the cursor in half-window steps, so that it stands
+// still for most of them.
 type axis struct {
 	cols []int // by position: cols[0] is the start, cols[k] the event that led to k
 	gaps []gap
 }
 
-// gap is a stretch of the axis that is drawn much shorter than it is.
+// gap is a gap of the timeline that has columns between its ends.
 type gap struct {
+	timeline.Gap
 	from, to int // columns of the events before and after it
-	pos      int // position before it
-	length   time.Duration
-	chasm    bool // too long for its width to mean anything
 }
 
-// weight is an event's share of the axis, in thousandths of a column.
-type weight struct{ hard, soft int }
-
-const (
-	unit = 1000
-	// A gap of 2^chasm hundredths of a TTL is drawn as wide as any longer one.
-	chasm = 9
-	// maxStretch keeps a run of few events from being spread thin.
-	maxStretch, minStretch = 4 * unit, unit / 20
-	// crowded is the factor for soft weights where the axis has to scroll anyway.
-	crowded = unit / 4
-)
-
-func (r *reel) weigh() []weight {
-	t := r.trace
-	ws := make([]weight, len(t.Events))
-	before := time.Duration(0)
-	for i := range t.Events {
-		e := &t.Events[i]
-		ws[i] = weight{soft: gapWeight(e.At-before, t.TTL) + softness(e)}
-		if r.probing(e) && !r.marked(i) {
-			ws[i].soft /= 4 // it comes after the story, and only asks whether the lock is stuck
-			before = e.At
-			continue
-		}
-		switch {
-		case touches(e):
-			ws[i].hard = 2 * unit // its mark has the name beside it
-		case r.matters(i):
-			ws[i].hard = unit
-		}
-		before = e.At
-	}
-	return ws
+// scale measures in columns. The probe's events, commands and proofs without a
+// mark share columns; an access to the store has a name beside its mark.
+var scale = timeline.Scale{
+	Doubling: timeline.Unit, Slack: timeline.Unit,
+	Room: [...]int{timeline.Shared: 0, timeline.Aside: 0, timeline.Sent: 0, timeline.Proof: 0, timeline.Own: timeline.Unit, timeline.Touch: 2 * timeline.Unit},
 }
 
-// touches reports whether the event is an access to the resource.
-func touches(e *sim.Event) bool {
-	return e.Kind == sim.KindRead || e.Kind == sim.KindWrite || e.Kind == sim.KindQuery || e.Kind == sim.KindReject
-}
-
-func gapWeight(d, ttl time.Duration) int {
-	if d <= 0 {
-		return 0
-	}
-	tick := max(ttl/100, time.Millisecond)
-	return int(unit * min(chasm, math.Log2(1+float64(d)/float64(tick))))
-}
-
-// softness is what an event takes beside the time before it.
-func softness(e *sim.Event) int {
-	switch e.Kind {
-	case sim.KindClock, sim.KindWake, sim.KindStop, sim.KindDone:
-		return unit / 10
-	case sim.KindSend, sim.KindReceive, sim.KindSleep:
-		return unit / 2
-	case sim.KindExecute:
-		if len(e.Changes) == 0 {
-			return unit / 2
-		}
-	}
-	return unit
-}
-
-// matters reports whether an event changes what the lanes show, or leaves a mark of its own.
-func (r *reel) matters(i int) bool {
-	e := &r.trace.Events[i]
-	if r.probing(e) {
-		return r.marked(i)
-	}
-	switch e.Kind {
-	case sim.KindClock, sim.KindSend, sim.KindReceive, sim.KindSleep, sim.KindWake, sim.KindStop, sim.KindDone, sim.KindDisconnect:
-		return r.marked(i)
-	case sim.KindExecute:
-		return len(e.Changes) > 0 || r.marked(i)
-	}
-	return true
-}
-
-func (r *reel) probing(e *sim.Event) bool {
-	return e.Client != sim.None && r.trace.Clients[e.Client] == sim.Probe
-}
-
-// marked: something is said or proved at this event.
-func (r *reel) marked(i int) bool {
-	if _, found := slices.BinarySearch(r.chapters, i+1); found {
-		return true
-	}
-	return slices.ContainsFunc(r.breaches, func(b breach) bool { return b.pos == i+1 })
+// fitColumns fills a window of width columns. A run of few events is not spread thin.
+func fitColumns(width int) timeline.Fit {
+	return timeline.Fit{Width: (width - 2) * timeline.Unit, Most: 4 * timeline.Unit, Least: timeline.Unit / 20, Crowded: timeline.Unit / 4}
 }
 
 // newAxis lays the events out for a window of width columns. zoom 0 is the
 // whole run if it fits; each step up doubles all distances, each step down halves them.
-func newAxis(r *reel, width, zoom int) *axis {
-	a := &axis{cols: lay(r.weights, width, zoom)}
-	a.gaps = a.findGaps(r.trace)
+func newAxis(r *timeline.Timeline, width, zoom int) *axis {
+	return axisOf(r, columnsOf(r.Shares(&scale), width, zoom))
+}
+
+// jointAxes are two aligned runs' axes, in step with each other, and the columns of the steps.
+func jointAxes(a *timeline.Alignment, width, zoom int) (axes [2]*axis, cols []int) {
+	cols = columnsOf(a.Shares(&scale), width, zoom)
+	for side, r := range a.Runs {
+		axes[side] = axisOf(r, a.Places(side, cols))
+	}
+	return axes, cols
+}
+
+func axisOf(r *timeline.Timeline, cols []int) *axis {
+	a := &axis{cols: cols}
+	for _, g := range r.Gaps {
+		if from, to := cols[g.Pos], cols[g.Pos+1]; to-from >= 2 {
+			a.gaps = append(a.gaps, gap{g, from, to})
+		}
+	}
 	return a
 }
 
-// lay gives each of a row of weights its column.
-func lay(ws []weight, width, zoom int) []int {
-	cols := make([]int, len(ws)+1)
-	stretch := stretchFor(ws, width)
-	x := 0
-	for i, w := range ws {
-		x += w.hard + w.soft*stretch/unit
-		cols[i+1] = 1 + scaled(x, zoom)/unit
+// columnsOf gives each of a row of shares its column. The start has one to itself.
+func columnsOf(shares []timeline.Share, width, zoom int) []int {
+	cols := timeline.Lay(shares, fitColumns(width))
+	for i := 1; i < len(cols); i++ {
+		cols[i] = 1 + scaled(cols[i], zoom)/timeline.Unit
 	}
 	return cols
 }
@@ -163,39 +74,6 @@ func scaled(x, zoom int) int {
 		return x >> min(-zoom, 30)
 	}
 	return x << min(zoom, 10)
-}
-
-// stretchFor is the factor, in thousandths, for soft weights.
-func stretchFor(ws []weight, width int) int {
-	hard, soft := 0, 0
-	for _, w := range ws {
-		hard += w.hard
-		soft += w.soft
-	}
-	room := (width-2)*unit - hard
-	if soft == 0 {
-		return unit
-	}
-	if f := int(int64(room) * unit / int64(soft)); f >= minStretch {
-		return min(f, maxStretch)
-	}
-	return crowded
-}
-
-func (a *axis) findGaps(t *sim.Trace) []gap {
-	var gaps []gap
-	before := time.Duration(0)
-	for i := range t.Events {
-		d := t.Events[i].At - before
-		before = t.Events[i].At
-		g := gap{from: a.cols[i], to: a.cols[i+1], pos: i, length: d}
-		if d < max(t.TTL/4, 10*time.Millisecond) || g.to-g.from < 2 {
-			continue
-		}
-		g.chasm = gapWeight(d, t.TTL) >= chasm*unit
-		gaps = append(gaps, g)
-	}
-	return gaps
 }
 
 // width is how many columns the whole axis takes.
@@ -225,7 +103,7 @@ type axes struct {
 	axis        *axis
 }
 
-func (a *axes) of(r *reel, width, zoom int) *axis {
+func (a *axes) of(r *timeline.Timeline, width, zoom int) *axis {
 	if a.axis == nil || a.width != width || a.zoom != zoom {
 		*a = axes{width, zoom, newAxis(r, width, zoom)}
 	}

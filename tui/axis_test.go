@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 func traces() map[string]*sim.Trace {
@@ -14,7 +15,7 @@ func traces() map[string]*sim.Trace {
 
 func TestAxisNeverGoesBack(t *testing.T) {
 	for name, tr := range traces() {
-		r := newReel(tr)
+		r := timeline.New(tr)
 		for zoom := -mostZoom; zoom <= mostZoom; zoom++ {
 			for _, width := range []int{10, 68, 107, 300} {
 				a := newAxis(r, width, zoom)
@@ -30,10 +31,10 @@ func TestAxisNeverGoesBack(t *testing.T) {
 
 func TestAxisGivesEveryEventThatMattersItsOwnColumn(t *testing.T) {
 	for name, tr := range traces() {
-		r := newReel(tr)
+		r := timeline.New(tr)
 		a := newAxis(r, 68, 0)
 		for i := range tr.Events {
-			if r.matters(i) && a.cols[i+1] == a.cols[i] {
+			if r.Matters(i) && a.cols[i+1] == a.cols[i] {
 				t.Errorf("%s: event %d (%s) shares the column of the one before it", name, i, tr.Events[i].Kind)
 			}
 		}
@@ -41,7 +42,7 @@ func TestAxisGivesEveryEventThatMattersItsOwnColumn(t *testing.T) {
 }
 
 func TestAxisShowsAShortRunWhole(t *testing.T) {
-	r := newReel(pauseTrace())
+	r := timeline.New(pauseTrace())
 	for _, width := range []int{60, 68, 107} {
 		if got := newAxis(r, width, 0).width(); got > width || got < width-2 {
 			t.Errorf("%d columns on offer, %d used", width, got)
@@ -51,10 +52,10 @@ func TestAxisShowsAShortRunWhole(t *testing.T) {
 
 func TestWindowHoldsTheCursor(t *testing.T) {
 	for name, tr := range traces() {
-		r := newReel(tr)
+		r := timeline.New(tr)
 		for zoom := -2; zoom <= 4; zoom++ {
 			a, moves := newAxis(r, 68, zoom), map[int]bool{}
-			for pos := range r.samples {
+			for pos := range r.Moments {
 				off := a.window(pos, 68)
 				moves[off] = true
 				if x := a.cols[pos] - off; x < 0 || x >= 68 {
@@ -69,24 +70,15 @@ func TestWindowHoldsTheCursor(t *testing.T) {
 }
 
 func TestAxisCompressesLongGaps(t *testing.T) {
-	second := gapWeight(time.Second, 10*time.Second)
-	minute := gapWeight(time.Minute, 10*time.Second)
-	year := gapWeight(365*24*time.Hour, 10*time.Second)
-	if !(0 < second && second < minute && minute <= year) {
-		t.Errorf("a longer gap must not be drawn shorter: 1s %d, 1m %d, 1y %d", second, minute, year)
-	}
-	if minute > 3*second || year > 2*minute {
-		t.Errorf("long gaps must be compressed: 1s %d, 1m %d, 1y %d", second, minute, year)
-	}
-	a := newAxis(newReel(pauseTrace()), 68, 0)
+	a := newAxis(timeline.New(pauseTrace()), 68, 0)
 	last := a.gaps[len(a.gaps)-1]
-	if !last.chasm || last.length < 9*365*24*time.Hour {
+	if !last.Endless || last.Length < 9*365*24*time.Hour {
 		t.Errorf("ten years are not marked as a chasm: %+v", last)
 	}
 }
 
 func TestAtIsTheInverseOfCols(t *testing.T) {
-	a := newAxis(newReel(pauseTrace()), 68, 0)
+	a := newAxis(timeline.New(pauseTrace()), 68, 0)
 	for pos := range a.cols {
 		p := a.at(a.cols[pos])
 		if a.cols[p] != a.cols[pos] || p < pos {
@@ -99,13 +91,13 @@ func TestAtIsTheInverseOfCols(t *testing.T) {
 }
 
 func TestFogHidesTheFuture(t *testing.T) {
-	r := newReel(pauseTrace())
+	r := timeline.New(pauseTrace())
 	th := plainTheme(false)
-	for pos := range r.samples {
+	for pos := range r.Moments {
 		c := newCanvas(80, 14, th.more)
 		lanes := plan(r, pos, 12)
 		a := newAxis(r, 80-labelWidth, 0)
-		drawTimeline(c, rect{0, 0, 80, 14}, scene{reel: r, pos: pos, axis: a, column: a.cols[pos], all: a.width(), lanes: lanes, theme: th, veil: pos})
+		drawTimeline(c, rect{0, 0, 80, 14}, scene{Timeline: r, pos: pos, axis: a, column: a.cols[pos], all: a.width(), lanes: lanes, theme: th, veil: pos})
 		for y := axisRows; y < 14; y++ {
 			row := ""
 			for x := labelWidth + a.cols[pos] + 1; x < 80; x++ {

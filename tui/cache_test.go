@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // A cache that A rebuilds, the database behind it that somebody changes meanwhile,
 // and B, whose rebuild nobody needs.
-func cacheReel() *reel {
+func cacheReel() *timeline.Timeline {
 	s := &script{Trace: sim.Trace{
 		Strategy: "setpx-lua", Scenario: "stampede", Workload: sim.Cache,
 		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1,
@@ -20,7 +21,7 @@ func cacheReel() *reel {
 	s.add(sim.KindQuery, 1, sim.None, value(2, 0))
 	s.add(sim.KindWrite, 0, sim.None, value(1, 1))
 	s.add(sim.KindWrite, 1, sim.None, value(2, 2))
-	return newReel(&s.Trace)
+	return timeline.New(&s.Trace)
 }
 
 func TestCacheInTheStatePane(t *testing.T) {
@@ -37,7 +38,7 @@ func TestCacheInTheStatePane(t *testing.T) {
 			continue
 		}
 		var text strings.Builder
-		for _, l := range stateLines(r, pos, r.trace.StateAt(pos-1), r.trace.StateAt(pos)) {
+		for _, l := range stateLines(r, pos, r.StateAt(pos-1), r.StateAt(pos)) {
 			for _, s := range l {
 				text.WriteString(s.text)
 			}
@@ -54,11 +55,11 @@ func TestCacheInTheStatePane(t *testing.T) {
 // The update is nobody's doing, and stands on the store's row.
 func TestUpdateIsTheStores(t *testing.T) {
 	r := cacheReel()
-	if e := r.event(3); r.clientOf(e) != sim.None || r.trace.Actor(e) != "store" {
-		t.Errorf("%s did it", r.trace.Actor(e))
+	if e := r.Event(3); r.Doer(e) != sim.None || r.Actor(e) != "store" {
+		t.Errorf("%s did it", r.Actor(e))
 	}
 	for pos, glyph := range map[int]string{2: unicodeGlyphs.read, 3: unicodeGlyphs.fault, 4: unicodeGlyphs.read, 5: unicodeGlyphs.write} {
-		if got, _, rank := r.mark(r.event(pos), &unicodeGlyphs); got != glyph || rank == 0 {
+		if got, _, rank := markOf(r, r.Event(pos), &unicodeGlyphs); got != glyph || rank == 0 {
 			t.Errorf("position %d is marked %q, not %q", pos, got, glyph)
 		}
 	}

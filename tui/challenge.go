@@ -306,7 +306,7 @@ func (s *sandbox) offerSearchable() {
 	pass.choices = append(pass.choices, wait("a lease: "+sim.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
 	s.rows = append(s.rows, pass)
 	for i := range s.cfg.Nodes {
-		name := s.reel.trace.Nodes[i]
+		name := s.reel.Nodes[i]
 		row := choiceRow{name, inkStrong, nil}
 		if can(explore.Restart) {
 			row.choices = append(row.choices, fault("restart, empty", sim.Down{Node: name}, sim.Up{Node: name}))

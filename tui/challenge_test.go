@@ -49,7 +49,7 @@ func TestHintsLeadThere(t *testing.T) {
 		if s.hint.Taken != par {
 			t.Errorf("%v: the hints took %+v, and the least is %+v", c, s.hint.Taken, par)
 		}
-		if v := s.reel.trace.Verdict().String(); !strings.Contains(v, c.goal.String()) {
+		if v := s.reel.Verdict().String(); !strings.Contains(v, c.goal.String()) {
 			t.Errorf("%v: the guide says that this is it, and the monitors say %s", c, v)
 		}
 		said, _ := s.challenge.words(&s.keys)
@@ -176,7 +176,7 @@ func TestChallengeIsSaved(t *testing.T) {
 func TestChallengeTakesSchedules(t *testing.T) {
 	a, s := openGame(t, "setpx-lua")
 	do(t, a, s, "A", "step")
-	paste := keyMsg(s.reel.trace.Schedule)
+	paste := keyMsg(s.reel.Schedule)
 	paste.Paste = true
 	a.press("u")
 	a.send(paste)

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // compare shows one scenario under two locks, one above the other, with one
@@ -20,7 +21,7 @@ type compare struct {
 	load       int
 	from       int // the position in the upper run to begin at
 	failed     error
-	joint      *joint
+	joint      *timeline.Alignment
 	differs    []bool // by step
 	at         int    // step
 	zoom       int
@@ -37,7 +38,7 @@ type compare struct {
 // compared is the result of both runs.
 type compared struct {
 	load  int
-	joint *joint
+	joint *timeline.Alignment
 	err   error
 }
 
@@ -54,7 +55,7 @@ type pulsed int
 func (m *compare) playLower() playMsg {
 	msg := playMsg{strategy: m.strategies[1], scenario: m.scenario}
 	if m.joint != nil {
-		msg.from = m.joint.steps[m.at][1]
+		msg.from = m.joint.Steps[m.at][1]
 	}
 	return msg
 }
@@ -68,15 +69,15 @@ func (m *compare) start() tea.Cmd {
 	m.playing = false
 	load, lib, seed, sc, sts := m.load, m.lib, m.seed, m.scenario, m.strategies
 	return func() tea.Msg {
-		var reels [2]*reel
+		var reels [2]*timeline.Timeline
 		for i, st := range sts {
 			t, err := lib.run(lib.scenarios[sc], lib.strategies[st], seed)
 			if err != nil {
 				return compared{load: load, err: fmt.Errorf("%s: %w", lib.strategies[st].Name, err)}
 			}
-			reels[i] = newReel(t)
+			reels[i] = timeline.New(t)
 		}
-		return compared{load: load, joint: newJoint(reels[0], reels[1])}
+		return compared{load: load, joint: timeline.Align(reels[0], reels[1])}
 	}
 }
 
@@ -88,11 +89,11 @@ func (m *compare) show(c compared) {
 	if c.err != nil {
 		return
 	}
-	m.differs = make([]bool, len(m.joint.steps))
+	m.differs = make([]bool, len(m.joint.Steps))
 	for i := range m.differs {
-		m.differs[i] = m.joint.differs(i)
+		m.differs[i] = m.joint.Differs(i)
 	}
-	m.at = m.joint.arrives(0, m.from)
+	m.at = m.joint.Arrives(0, m.from)
 }
 
 func (m *compare) update(msg tea.Msg) (tea.Cmd, outcome) {
@@ -138,7 +139,7 @@ func (m *compare) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 // again runs both anew, and comes back to where the upper one is.
 func (m *compare) again() tea.Cmd {
 	if m.joint != nil {
-		m.from = m.joint.steps[m.at][0]
+		m.from = m.joint.Steps[m.at][0]
 	}
 	return m.start()
 }
@@ -153,7 +154,7 @@ func (m *compare) moves(k tea.KeyMsg) {
 	case key.Matches(k, m.keys.First):
 		m.goTo(0)
 	case key.Matches(k, m.keys.Last):
-		m.goTo(m.joint.last())
+		m.goTo(m.joint.Last())
 	case key.Matches(k, m.keys.Next):
 		m.goTo(m.chapter(1))
 	case key.Matches(k, m.keys.Previous):
@@ -170,12 +171,12 @@ func (m *compare) moves(k tea.KeyMsg) {
 	m.playing = m.playing && m.at == was
 }
 
-func (m *compare) goTo(step int) { m.at = min(max(step, 0), m.joint.last()) }
+func (m *compare) goTo(step int) { m.at = min(max(step, 0), m.joint.Last()) }
 
 // chapter is the step at which the next thing is said, or the one before.
 func (m *compare) chapter(dir int) int {
 	to := 0
-	for _, mark := range m.joint.marks {
+	for _, mark := range m.joint.Stages {
 		if dir > 0 && mark > m.at {
 			return mark
 		}
@@ -184,7 +185,7 @@ func (m *compare) chapter(dir int) int {
 		}
 	}
 	if dir > 0 {
-		return m.joint.last()
+		return m.joint.Last()
 	}
 	return to
 }
@@ -192,9 +193,9 @@ func (m *compare) chapter(dir int) int {
 // toViolation goes to where, in either run, a property breaks next.
 func (m *compare) toViolation() {
 	next, first := -1, -1
-	for side, r := range m.joint.reels {
-		for _, b := range r.breaches {
-			s := m.joint.reached(side, b.pos)
+	for side, r := range m.joint.Runs {
+		for _, b := range r.Breaches {
+			s := m.joint.Reached(side, b.Pos)
 			if first < 0 || s < first {
 				first = s
 			}
@@ -216,7 +217,7 @@ func (m *compare) toViolation() {
 
 // toDifference goes to where the two begin to differ again.
 func (m *compare) toDifference() {
-	for i := m.at + 1; i <= m.joint.last(); i++ {
+	for i := m.at + 1; i <= m.joint.Last(); i++ {
 		if m.differs[i] && !m.differs[i-1] {
 			m.goTo(i)
 			return
@@ -229,7 +230,7 @@ func (m *compare) togglePlay() tea.Cmd {
 	if m.playing = !m.playing; !m.playing {
 		return nil
 	}
-	if m.at == m.joint.last() {
+	if m.at == m.joint.Last() {
 		m.goTo(0)
 	}
 	return m.later()
@@ -238,15 +239,15 @@ func (m *compare) togglePlay() tea.Cmd {
 func (m *compare) later() tea.Cmd {
 	m.tick = m.serial()
 	wait := quickPace
-	if s := m.joint.steps[m.at]; m.matters(s) {
+	if s := m.joint.Steps[m.at]; m.matters(s) {
 		wait = usualPace
 	}
 	return m.after(wait, pulsed(m.tick))
 }
 
-func (m *compare) matters(s step) bool {
-	for side, r := range m.joint.reels {
-		if s[side] < r.last() && r.matters(s[side]) {
+func (m *compare) matters(s timeline.Step) bool {
+	for side, r := range m.joint.Runs {
+		if s[side] < r.Last() && r.Matters(s[side]) {
 			return true
 		}
 	}
@@ -258,15 +259,15 @@ func (m *compare) played(tick int) tea.Cmd {
 	if tick != m.tick || !m.playing || m.joint == nil {
 		return nil
 	}
-	was := m.joint.steps[m.at]
+	was := m.joint.Steps[m.at]
 	m.goTo(m.at + 1)
-	now := m.joint.steps[m.at]
-	for side, r := range m.joint.reels {
-		if _, fresh := r.breached(now[side]); len(fresh) > 0 && now[side] != was[side] {
+	now := m.joint.Steps[m.at]
+	for side, r := range m.joint.Runs {
+		if _, fresh := r.Breached(now[side]); len(fresh) > 0 && now[side] != was[side] {
 			m.playing = false
 		}
 	}
-	if m.playing = m.playing && m.at < m.joint.last(); !m.playing {
+	if m.playing = m.playing && m.at < m.joint.Last(); !m.playing {
 		return nil
 	}
 	return m.later()
@@ -346,17 +347,17 @@ func (m *compare) draw(c *canvas, r rect) {
 		m.drawNothing(c, rect{r.x, r.y + 1, r.w, r.h - 1})
 		return
 	}
-	at := m.joint.steps[m.at]
+	at := m.joint.Steps[m.at]
 	var lanes [2][]lane
 	room := (r.h - 6) / 2
-	for i, re := range m.joint.reels {
+	for i, re := range m.joint.Runs {
 		lanes[i] = plan(re, at[i], room-axisRows)
 	}
 	m.plan = arrangeCompare(r.w, r.h+1, [2]int{len(lanes[0]), len(lanes[1])})
 	m.lay(m.plan.halves[0].w - labelWidth)
-	for i, re := range m.joint.reels {
+	for i, re := range m.joint.Runs {
 		m.drawTitle(c, m.plan.titles[i], i)
-		drawTimeline(c, m.plan.halves[i], scene{reel: re, pos: at[i], axis: m.axes[i], column: m.cols[m.at], all: m.cols[len(m.cols)-1] + 1, lanes: lanes[i], theme: m.theme, veil: at[i]})
+		drawTimeline(c, m.plan.halves[i], scene{Timeline: re, pos: at[i], axis: m.axes[i], column: m.cols[m.at], all: m.cols[len(m.cols)-1] + 1, lanes: lanes[i], theme: m.theme, veil: at[i]})
 	}
 	m.drawDiffers(c, m.plan.differs)
 	c.lines(m.plan.told, m.told(m.plan.told.w), 0)
@@ -377,7 +378,7 @@ func (m *compare) drawNothing(c *canvas, r rect) {
 // lay lays the axes if the width or the zoom has changed.
 func (m *compare) lay(width int) {
 	if m.axes[0] == nil || m.width != width || m.laid != m.zoom {
-		m.axes, m.cols = m.joint.axes(width, m.zoom)
+		m.axes, m.cols = jointAxes(m.joint, width, m.zoom)
 		m.width, m.laid = width, m.zoom
 	}
 }
@@ -385,7 +386,7 @@ func (m *compare) lay(width int) {
 func (m *compare) drawTitle(c *canvas, r rect, side int) {
 	c.fill(r, m.theme.rule, inkDim)
 	c.text(r.x+1, r.y, r.w-2, " "+m.lib.strategies[m.strategies[side]].Name+" ", inkTitle)
-	all, _ := m.joint.reels[side].breached(m.joint.steps[m.at][side])
+	all, _ := m.joint.Runs[side].Breached(m.joint.Steps[m.at][side])
 	said := span{"nothing broken so far", inkDim}
 	if len(all) > 0 {
 		said = m.theme.flag(all)
@@ -415,14 +416,14 @@ func (m *compare) drawDiffers(c *canvas, r rect) {
 
 // told is the last event of either run, who holds the lock, and what the script says.
 func (m *compare) told(width int) []line {
-	at := m.joint.steps[m.at]
+	at := m.joint.Steps[m.at]
 	names := 0
 	for _, st := range m.strategies {
 		names = max(names, textWidth(m.lib.strategies[st].Name))
 	}
 	var lines []line
-	for i, re := range m.joint.reels {
-		moved := m.at > 0 && m.joint.steps[m.at-1][i] != at[i]
+	for i, re := range m.joint.Runs {
+		moved := m.at > 0 && m.joint.Steps[m.at-1][i] != at[i]
 		mark := "  "
 		if moved {
 			mark = m.theme.pointer + " "
@@ -433,7 +434,7 @@ func (m *compare) told(width int) []line {
 	if m.notice != "" {
 		return append([]line{{{" " + m.notice, inkStrong}}}, lines...)
 	}
-	for _, n := range m.joint.reels[0].notes(at[0]) {
+	for _, n := range m.joint.Runs[0].Said(at[0]) {
 		if n.Kind == sim.NoteMissed {
 			continue
 		}

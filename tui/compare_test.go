@@ -23,7 +23,7 @@ func TestCompareScreens(t *testing.T) {
 
 func TestCompareScrubsBoth(t *testing.T) {
 	_, m := openCompare(t, 120, 40, plainTheme(false), compareMsg{strategies: [2]int{0, 2}})
-	for i, s := range m.joint.steps {
+	for i, s := range m.joint.Steps {
 		if s[0] != s[1] {
 			t.Fatalf("step %d: the same run stands at %v in its two copies", i, s)
 		}
@@ -32,7 +32,7 @@ func TestCompareScrubsBoth(t *testing.T) {
 		}
 	}
 	for _, w := range []int{68, 188} {
-		ax, _ := m.joint.axes(w, 0)
+		ax, _ := jointAxes(m.joint, w, 0)
 		for side := range ax {
 			for k := 1; k < len(ax[side].cols); k++ {
 				if ax[side].cols[k] < ax[side].cols[k-1] {

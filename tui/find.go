@@ -7,12 +7,14 @@ import (
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim/timeline"
 )
 
 // finder looks for text in a trace: in the very lines that --plain prints. It
 // remembers which events match, so that a frame looks nothing up.
 type finder struct {
-	reel  *reel
+	reel  *timeline.Timeline
 	entry purpose // what the text that is being typed is for
 	text  []rune  // typed so far
 
@@ -36,7 +38,7 @@ func (f *finder) ask(what purpose) { f.entry, f.text = what, nil }
 func (f *finder) asking() bool { return f.entry != forNothing }
 
 // renew looks for the same in another run.
-func (f *finder) renew(r *reel) {
+func (f *finder) renew(r *timeline.Timeline) {
 	f.reel, f.entry = r, forNothing
 	f.hits, f.kept = f.matches(f.query), f.matches(f.only)
 }
@@ -46,7 +48,7 @@ func (f *finder) matches(text string) []bool {
 	if text == "" || f.reel == nil {
 		return nil
 	}
-	t, text := f.reel.trace, strings.ToLower(text)
+	t, text := f.reel.Trace, strings.ToLower(text)
 	found := make([]bool, len(t.Events))
 	for i := range t.Events {
 		found[i] = strings.Contains(strings.ToLower(t.Line(&t.Events[i])), text)
@@ -143,14 +145,14 @@ func (p *player) toMatch(step int) {
 // that completed it.
 type traceRow struct {
 	pos    int
-	breach *breach
+	breach *timeline.Breach
 }
 
 // traceRows are the last n lines up to a position, skip lines before its end.
-func traceRows(r *reel, pos, n, skip int, f *finder) []traceRow {
+func traceRows(r *timeline.Timeline, pos, n, skip int, f *finder) []traceRow {
 	var rows []traceRow
 	for p := pos; p > 0 && len(rows) < n+skip; p-- {
-		_, fresh := r.breached(p)
+		_, fresh := r.Breached(p)
 		for i := len(fresh) - 1; i >= 0; i-- {
 			rows = append(rows, traceRow{p, &fresh[i]})
 		}

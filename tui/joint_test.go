@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"lockstep/sim/timeline"
 	"testing"
 )
 
@@ -11,19 +12,19 @@ func TestJointKeepsTheStoryTogether(t *testing.T) {
 			late.Events[i].At += 7e8
 		}
 	}
-	j := newJoint(newReel(pauseTrace()), newReel(late))
-	at := func(pos int) step { return j.steps[j.arrives(0, pos)] }
-	for _, chapter := range j.reels[0].chapters {
+	j := timeline.Align(timeline.New(pauseTrace()), timeline.New(late))
+	at := func(pos int) timeline.Step { return j.Steps[j.Arrives(0, pos)] }
+	for _, chapter := range j.Runs[0].Chapters {
 		if s := at(chapter); s[0] != chapter || s[1] != chapter {
 			t.Errorf("where the one is told what stands at %d, they are at %v", chapter, s)
 		}
 	}
-	if last := j.steps[j.last()]; last != (step{j.reels[0].last(), j.reels[1].last()}) {
+	if last := j.Steps[j.Last()]; last != (timeline.Step{j.Runs[0].Last(), j.Runs[1].Last()}) {
 		t.Errorf("they end at %v", last)
 	}
-	for i := 1; i < len(j.steps); i++ {
+	for i := 1; i < len(j.Steps); i++ {
 		for side := range 2 {
-			if d := j.steps[i][side] - j.steps[i-1][side]; d < 0 || d > 1 {
+			if d := j.Steps[i][side] - j.Steps[i-1][side]; d < 0 || d > 1 {
 				t.Fatalf("step %d moves one of them by %d", i, d)
 			}
 		}

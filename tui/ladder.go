@@ -1,13 +1,16 @@
 package tui
 
-import "lockstep/sim"
+import (
+	"lockstep/sim"
+	"lockstep/sim/timeline"
+)
 
 // ladder draws one event per row, the latest at the bottom: a column for each
 // actor with its life line, the event's mark in its actor's column, an arrow
 // where something went from one to another, and what it was in words. Time runs
 // downwards and is not to scale; the timeline is the view for durations.
 type ladder struct {
-	*reel
+	*timeline.Timeline
 	c       *canvas
 	r       rect
 	theme   *theme
@@ -19,17 +22,17 @@ const (
 	ladderStep = 5
 )
 
-func drawLadder(c *canvas, r rect, re *reel, pos int, t *theme) {
-	l := &ladder{reel: re, c: c, r: r, theme: t}
+func drawLadder(c *canvas, r rect, re *timeline.Timeline, pos int, t *theme) {
+	l := &ladder{Timeline: re, c: c, r: r, theme: t}
 	x := r.x + ladderTime + ladderStep/2
-	for i := range re.trace.Clients {
+	for i := range re.Trace.Clients {
 		l.columns = append(l.columns, x)
-		if re.actors[i] {
-			l.head(x, re.trace.Clients[i], clientInk(i))
+		if re.Acts(i) {
+			l.head(x, re.Trace.Clients[i], clientInk(i))
 			x += ladderStep
 		}
 	}
-	for _, name := range re.trace.Nodes {
+	for _, name := range re.Trace.Nodes {
 		l.columns = append(l.columns, x)
 		l.head(x, name, inkStrong)
 		x += ladderStep
@@ -49,50 +52,52 @@ func (l *ladder) head(x int, name string, k ink) {
 
 func (l *ladder) store() int { return l.columns[len(l.columns)-1] }
 
+func (l *ladder) node(i int) int { return l.columns[len(l.Clients)+i] }
+
 func (l *ladder) row(y, pos, text int) {
-	e, s := l.event(pos), &l.samples[pos]
+	e := l.Event(pos)
 	l.c.text(l.r.x+1, y, ladderTime-2, sim.Brief(e.At), inkDim)
-	l.lifelines(y, s)
+	l.lifelines(y, &l.Moments[pos])
 	l.arrow(y, e)
-	actor := l.trace.Actor(e)
+	actor := l.Actor(e)
 	k := inkPlain
-	if l.proves(e) {
+	if l.Completes(e) {
 		actor, k = "!! "+actor, inkBreach
 	}
 	used := l.c.text(text, y, l.r.x+l.r.w-text, actor+" ", k)
-	l.c.text(text+used, y, l.r.x+l.r.w-text-used, l.trace.Text(e), k)
+	l.c.text(text+used, y, l.r.x+l.r.w-text-used, l.Text(e), k)
 	if y == l.r.y+l.r.h-1 {
 		l.c.put(l.r.x, y, l.theme.pointer, inkHere)
 	}
 }
 
 // lifelines: a client's line shows what it does, or the bar of the lock that it believes in.
-func (l *ladder) lifelines(y int, s *sample) {
-	for i := range s.clients {
-		c := &s.clients[i]
-		if !l.actors[i] || c.crashed {
+func (l *ladder) lifelines(y int, m *timeline.Moment) {
+	for i := range m.Clients {
+		c := &m.Clients[i]
+		if !l.Acts(i) || c.Crashed {
 			continue
 		}
 		glyph := l.theme.wall
 		switch {
-		case c.paused, c.hung:
+		case c.Paused, c.Hung:
 			glyph = l.theme.paused
-		case c.inside:
+		case c.Inside:
 			glyph = l.theme.inside
-		case c.believed:
+		case c.Believed:
 			glyph = l.theme.bar(i)
 		}
 		l.c.put(l.columns[i], y, glyph, clientInk(i))
 	}
-	for i := range s.nodes {
-		n := &s.nodes[i]
-		x := l.columns[len(s.clients)+i]
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		x := l.node(i)
 		switch {
-		case !n.up:
+		case !n.Up:
 			l.c.put(x, y, l.theme.down, inkDim)
-		case n.present && n.owner != sim.None:
-			l.c.text(x, y, 1, l.trace.Clients[n.owner], clientInk(n.owner))
-		case n.present:
+		case n.Present && n.Owner != sim.None:
+			l.c.text(x, y, 1, l.Clients[n.Owner], clientInk(n.Owner))
+		case n.Present:
 			l.c.put(x, y, l.theme.nobody, inkDim)
 		default:
 			l.c.put(x, y, l.theme.wall, inkDim)
@@ -103,26 +108,28 @@ func (l *ladder) lifelines(y int, s *sample) {
 
 // arrow goes from the event's actor to whom it concerns, or marks the actor alone.
 func (l *ladder) arrow(y int, e *sim.Event) {
-	from, to := -1, -1
-	k := inkDim
+	if host := timeline.Host(e); host != sim.None {
+		k := inkDim
+		if e.Client != sim.None {
+			k = clientInk(e.Client)
+		}
+		l.c.put(l.node(host), y, l.theme.write, k)
+		return
+	}
+	from, to, k := l.store(), none, inkDim
 	if e.Client != sim.None {
 		from, k = l.columns[e.Client], clientInk(e.Client)
 	}
-	switch e.Kind {
-	case sim.KindSend:
-		to = l.columns[len(l.trace.Clients)+e.Node]
-	case sim.KindReceive, sim.KindDisconnect:
-		from, to = l.columns[len(l.trace.Clients)+e.Node], from
-	case sim.KindRead, sim.KindWrite, sim.KindQuery, sim.KindReject:
+	switch timeline.ArrowOf(e) {
+	case timeline.ToNode:
+		to = l.node(e.Node)
+	case timeline.FromNode:
+		from, to = l.node(e.Node), from
+	case timeline.ToStore, timeline.FromStore: // an access that is refused has gone there, too
 		to = l.store()
-	case sim.KindUpdate:
-		from = l.store()
-	case sim.KindExecute, sim.KindExpire, sim.KindUnreachable, sim.KindDown, sim.KindUp, sim.KindNodeStep, sim.KindEvict, sim.KindFlush:
-		l.c.put(l.columns[len(l.trace.Clients)+e.Node], y, l.theme.write, k)
-		return
 	}
-	if to < 0 {
-		if glyph, k, rank := l.mark(e, &l.theme.glyphs); rank > 0 {
+	if to == none {
+		if glyph, k, rank := markOf(l.Timeline, e, &l.theme.glyphs); rank > 0 {
 			l.c.put(from, y, glyph, k)
 		}
 		return
@@ -134,7 +141,7 @@ func (l *ladder) arrow(y int, e *sim.Event) {
 	if to < from {
 		head = l.theme.left
 	}
-	glyph, k, _ := l.mark(e, &l.theme.glyphs)
+	glyph, k, _ := markOf(l.Timeline, e, &l.theme.glyphs)
 	if glyph != "" {
 		l.c.put(from, y, glyph, k)
 	}

@@ -4,29 +4,29 @@ import (
 	"fmt"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
-// lane is a row of the timeline.
+// lane is a row of the timeline's pane: a lane of the run's, or what stands for
+// several of them where rows are few.
 type lane struct {
-	kind  laneKind
-	index int // of the client or the node
+	kind laneKind
+	timeline.Lane
+	hidden int // of laneHidden: how many rows there was no room for
 }
 
 type laneKind uint8
 
 const (
-	laneBlank     laneKind = iota
-	laneDoes               // what a client does
-	laneThinks             // what it believes
-	laneClient             // both in one row, where rows are few
-	laneNode               // what a node holds: the truth
-	laneQuorum             // who has enough of the nodes
-	laneVotes              // what each of them holds, at the cursor
-	laneBelievers          // how many clients believe that they hold the lock
-	laneStore              // the damage
-	laneBreach             // which properties broke, and when
-	laneHidden             // how many rows there was no room for
+	laneOwn    laneKind = iota // the lane itself
+	laneBlank                  // air
+	laneClient                 // deeds and belief in one row: Lane is that of the deeds
+	laneVotes                  // the record of each node, at the cursor
+	laneHidden
 )
+
+// own reports whether the row stands for its Lane, and not for air or a summary.
+func (l lane) own() bool { return l.kind == laneOwn || l.kind == laneClient }
 
 // The ways in which lanes save rows, tried one after another until they fit.
 const (
@@ -44,7 +44,7 @@ const (
 // this order: the probe until it acts, air, a row for each node, the separate
 // rows for doing and thinking, the rows of the damage. What Redis holds and who
 // believes are never given up.
-func plan(r *reel, pos, rows int) []lane {
+func plan(r *timeline.Timeline, pos, rows int) []lane {
 	var lanes []lane
 	for saving := savesNothing; saving <= savesBreach; saving++ {
 		lanes = lanesFor(r, pos, saving)
@@ -55,7 +55,7 @@ func plan(r *reel, pos, rows int) []lane {
 	const tail = 2 // the nodes, the believers
 	if keep := rows - tail - 1; keep >= 0 {
 		hidden := len(lanes) - rows + 1
-		cut := append(lanes[:keep:keep], lane{laneHidden, hidden})
+		cut := append(lanes[:keep:keep], lane{kind: laneHidden, hidden: hidden})
 		return append(cut, lanes[len(lanes)-tail:]...)
 	}
 	return lanes[len(lanes)-max(min(rows, tail), 0):]
@@ -70,72 +70,81 @@ func spare(saving int) int {
 	return 0
 }
 
-func lanesFor(r *reel, pos, saving int) []lane {
+func lanesFor(r *timeline.Timeline, pos, saving int) []lane {
 	var lanes []lane
+	add := func(l lane) { lanes = append(lanes, l) }
 	air := func() {
 		if saving < savesBlanks {
-			lanes = append(lanes, lane{kind: laneBlank})
+			add(lane{kind: laneBlank})
 		}
 	}
-	for i, acts := range r.actors {
-		switch {
-		case !acts, saving >= savesProbe && r.trace.Clients[i] == sim.Probe && !r.acted(i, pos):
-		case saving >= savesClients:
-			lanes = append(lanes, lane{laneClient, i})
-		default:
-			lanes = append(lanes, lane{laneDoes, i}, lane{laneThinks, i})
+	for _, l := range r.Lanes() {
+		if leavesOut(r, l, pos, saving) {
+			continue
+		}
+		if l.Kind == timeline.Believers {
 			air()
 		}
-	}
-	if nodes := len(r.trace.Nodes); nodes > 1 && saving >= savesNodes {
-		lanes = append(lanes, lane{kind: laneQuorum})
-		if saving < savesVotes {
-			lanes = append(lanes, lane{kind: laneVotes})
+		if l.Kind == timeline.Deeds && saving >= savesClients {
+			add(lane{kind: laneClient, Lane: l})
+		} else {
+			add(lane{Lane: l})
 		}
-	} else {
-		for i := range nodes {
-			lanes = append(lanes, lane{laneNode, i})
+		switch {
+		case l.Kind == timeline.Belief:
+			air()
+		case l.Kind == timeline.Majority && saving < savesVotes:
+			add(lane{kind: laneVotes})
 		}
-	}
-	air()
-	lanes = append(lanes, lane{kind: laneBelievers})
-	if saving < savesStore {
-		lanes = append(lanes, lane{kind: laneStore})
-	}
-	if saving < savesBreach {
-		lanes = append(lanes, lane{kind: laneBreach})
 	}
 	return lanes
 }
 
-// acted reports whether a client has done anything before a position.
-func (r *reel) acted(client, pos int) bool {
-	return pos > r.begins[client]
+// leavesOut reports whether a way of saving rows gives up a lane.
+func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
+	switch together := saving >= savesNodes && len(r.Nodes) > 1; l.Kind {
+	case timeline.Deeds, timeline.Belief:
+		idle := r.Clients[l.Index] == sim.Probe && !r.Begun(l.Index, pos)
+		return saving >= savesProbe && idle || saving >= savesClients && l.Kind == timeline.Belief
+	case timeline.Record:
+		return together
+	case timeline.Majority:
+		return !together
+	case timeline.Store:
+		return saving >= savesStore
+	case timeline.Violations:
+		return saving >= savesBreach
+	}
+	return false
 }
 
 // label is what stands to the left of a lane, in two parts: whose, and what.
 func (l lane) label(t *sim.Trace) (name, what string) {
 	switch l.kind {
-	case laneDoes:
-		return t.Clients[l.index], "does"
-	case laneThinks:
-		return "", "thinks"
 	case laneClient:
-		return t.Clients[l.index], ""
-	case laneNode:
+		return t.Clients[l.Index], ""
+	case laneVotes:
+		return "", "nodes"
+	case laneBlank, laneHidden:
+		return "", ""
+	}
+	switch l.Kind {
+	case timeline.Deeds:
+		return t.Clients[l.Index], "does"
+	case timeline.Belief:
+		return "", "thinks"
+	case timeline.Record:
 		if len(t.Nodes) == 1 {
 			return "redis", ""
 		}
-		return t.Nodes[l.index], "redis"
-	case laneQuorum:
+		return t.Nodes[l.Index], "redis"
+	case timeline.Majority:
 		return "redis", fmt.Sprintf("%d/%d", t.Need, len(t.Nodes))
-	case laneVotes:
-		return "", "nodes"
-	case laneBelievers:
+	case timeline.Believers:
 		return "believers", ""
-	case laneStore:
+	case timeline.Store:
 		return "store", ""
-	case laneBreach:
+	case timeline.Violations:
 		return "broken", ""
 	}
 	return "", ""

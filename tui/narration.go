@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // narration is what stands below the timeline: the evidence of the violation at
@@ -12,22 +13,22 @@ func (p *player) narration(width int) []line {
 	t := teller{width: min(width, longestLine)}
 	p.tellEvidence(&t)
 	p.tellLesson(&t)
-	if p.pupil != nil && p.pos >= p.reel.told() {
+	if p.pupil != nil && p.pos >= p.reel.Told() {
 		t.gap()
 		p.tellNext(&t)
 	}
-	if p.pupil == nil && p.pos > 0 && p.pos == p.reel.last() {
+	if p.pupil == nil && p.pos > 0 && p.pos == p.reel.Last() {
 		t.gap()
 		p.tellEnd(&t)
 	}
-	for _, n := range p.reel.notes(p.pos) {
+	for _, n := range p.reel.Said(p.pos) {
 		t.gap()
 		p.tellNote(&t, n)
 	}
 	if len(t.lines) == 0 {
 		k := &p.keys
 		t.add(inkDim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the %s, and %s everything up to the next violation.",
-			k.Forward.Help().Key, k.Next.Help().Key, either(len(p.reel.chapters) > 0, "next chapter", "end"), k.Violation.Help().Key))
+			k.Forward.Help().Key, k.Next.Help().Key, either(len(p.reel.Chapters) > 0, "next chapter", "end"), k.Violation.Help().Key))
 	}
 	return t.lines
 }
@@ -35,8 +36,8 @@ func (p *player) narration(width int) []line {
 func (p *player) tellNote(t *teller, n sim.Note) {
 	switch text := n.Prose(); n.Kind {
 	case sim.NoteAsk:
-		if n.Answer != "" && p.reel.position(n.Seq) != p.pos { // what is asked for has changed since, perhaps
-			text = "At " + p.reel.instant(&n) + ": " + text
+		if n.Answer != "" && p.reel.Before(n.Seq) != p.pos { // what is asked for has changed since, perhaps
+			text = "At " + instantOf(p.reel, &n) + ": " + text
 		}
 		t.add(inkStrong, "? ", text)
 		if n.Answer == "" {
@@ -58,15 +59,15 @@ func (p *player) tellNote(t *teller, n sim.Note) {
 func (p *player) tellEvidence(t *teller) {
 	r := p.reel
 	here := p.lit()
-	for i, b := range r.breaches {
-		if b.pos == p.pos || i == p.picked && p.pos > 0 && p.evidence(r.event(p.pos).Seq) > 0 {
+	for i, b := range r.Breaches {
+		if b.Pos == p.pos || i == p.picked && p.pos > 0 && p.evidence(r.Event(p.pos).Seq) > 0 {
 			t.add(inkBreach, "!! ", fmt.Sprintf("%s: %s", b.Code, b.Text))
 			if i != p.picked {
 				continue
 			}
 			for n, seq := range here {
-				e := r.event(r.index(seq) + 1)
-				t.add(inkPlain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", sim.Brief(e.At), e.Seq, r.trace.Actor(e), r.trace.Text(e)))
+				e := r.Event(r.After(seq))
+				t.add(inkPlain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", sim.Brief(e.At), e.Seq, r.Actor(e), r.Text(e)))
 			}
 		}
 	}
@@ -92,15 +93,15 @@ func (p *player) tellLesson(t *teller) {
 // tellEnd says what the run came to, and why: in the scenario's words if it has any
 // for this verdict, and else in the monitors'.
 func (p *player) tellEnd(t *teller) {
-	verdict := p.reel.trace.Verdict()
+	verdict := p.reel.Verdict()
 	f := finding{known: true, verdict: verdict}
 	t.lines = append(t.lines, line{{" ", inkPlain}, f.sign(&p.theme.glyphs), {" " + f.words(), inkStrong}})
-	sc, lock := p.lib.scenarios[p.scenario], p.reel.trace.Strategy
+	sc, lock := p.lib.scenarios[p.scenario], p.reel.Strategy
 	if want, known := sc.Expect(lock); p.title == "" && known && want.String() == verdict.String() && sc.Because(lock) != "" {
 		t.add(inkPlain, "", sc.Because(lock))
 		return
 	}
-	for _, b := range p.reel.breaches {
+	for _, b := range p.reel.Breaches {
 		t.add(inkPlain, "", fmt.Sprintf("%s: %s", b.Code, b.Text))
 	}
 }
@@ -126,6 +127,6 @@ func (p *player) tellNext(t *teller) {
 }
 
 // asks reports whether a question stands at exactly this position.
-func (r *reel) asks(pos int) bool {
-	return r.asked(pos) != nil
+func asks(r *timeline.Timeline, pos int) bool {
+	return asked(r, pos) != nil
 }

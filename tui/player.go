@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // player shows one run, and moves a cursor through it.
@@ -21,7 +22,7 @@ type player struct {
 	from               int // where to begin in the first
 	loading            bool
 	failed             error
-	reel               *reel
+	reel               *timeline.Timeline
 	file               string              // the strategy's own
 	code               map[string][]string // lines, by file
 
@@ -84,7 +85,7 @@ var paneNames = [...]string{"narration", "state", "source", "trace"}
 // loaded is the result of a run.
 type loaded struct {
 	load     int
-	reel     *reel
+	reel     *timeline.Timeline
 	err      error
 	narrated int // the note to go to, or -1
 }
@@ -109,7 +110,7 @@ func (p *player) start() tea.Cmd { return p.open(p.strategy, p.scenario) }
 func (p *player) open(strategy, scenario int) tea.Cmd {
 	narrated := -1
 	if p.reel != nil && scenario == p.scenario {
-		if notes := p.reel.notes(p.pos); len(notes) > 0 {
+		if notes := p.reel.Said(p.pos); len(notes) > 0 {
 			narrated = notes[0].Index
 		}
 	}
@@ -126,7 +127,7 @@ func (p *player) reload(narrated int) tea.Cmd {
 		if err != nil {
 			return loaded{load: load, err: err}
 		}
-		return loaded{load: load, reel: newReel(t), narrated: narrated}
+		return loaded{load: load, reel: timeline.New(t), narrated: narrated}
 	}
 }
 
@@ -167,39 +168,39 @@ func (p *player) show(l loaded) {
 		return
 	}
 	p.scroll, p.zoom = [panes]int{}, 0
-	at := slices.IndexFunc(l.reel.trace.Notes, func(n sim.Note) bool { return n.Index == l.narrated })
+	at := slices.IndexFunc(l.reel.Notes, func(n sim.Note) bool { return n.Index == l.narrated })
 	if l.narrated >= 0 && at >= 0 {
-		p.display(l.reel, l.reel.position(l.reel.trace.Notes[at].Seq))
+		p.display(l.reel, l.reel.Before(l.reel.Notes[at].Seq))
 		return
 	}
-	p.display(l.reel, min(p.from, l.reel.last()))
+	p.display(l.reel, min(p.from, l.reel.Last()))
 	p.from = 0
 }
 
 // display shows a run at a position.
-func (p *player) display(r *reel, pos int) {
+func (p *player) display(r *timeline.Timeline, pos int) {
 	st := p.lib.strategies[p.strategy]
 	p.reel, p.pos, p.axes = r, pos, axes{}
 	p.file, p.code = st.File, map[string][]string{}
 	p.picked, p.guesses = none, map[int]int{}
 	p.find.renew(r)
-	p.before, p.now = r.trace.StateAt(max(pos-1, 0)), r.trace.StateAt(pos)
+	p.before, p.now = r.StateAt(max(pos-1, 0)), r.StateAt(pos)
 	p.arrived()
 }
 
 // goTo moves the cursor.
 func (p *player) goTo(pos int) {
 	was := p.pos
-	if pos = min(max(pos, 0), p.reel.last()); pos == was {
+	if pos = min(max(pos, 0), p.reel.Last()); pos == was {
 		return
 	}
 	p.pos = pos
 	if pos == was+1 { // the usual step needs no look back to the beginning
 		p.before, p.now = p.now, p.now.Clone()
-		p.now.Apply(p.reel.event(pos))
+		p.now.Apply(p.reel.Event(pos))
 	} else {
-		p.before = p.reel.trace.StateAt(max(pos-1, 0))
-		p.now = p.reel.trace.StateAt(pos)
+		p.before = p.reel.StateAt(max(pos-1, 0))
+		p.now = p.reel.StateAt(pos)
 	}
 	p.arrived()
 }
@@ -211,12 +212,12 @@ func (p *player) arrived() {
 	if p.pos == 0 {
 		p.picked = none // whoever begins again is not told what is to come
 	}
-	if p.picked == none || p.reel.breaches[p.picked].pos != p.pos {
-		if i := slices.IndexFunc(p.reel.breaches, func(b breach) bool { return b.pos == p.pos }); i >= 0 {
+	if p.picked == none || p.reel.Breaches[p.picked].Pos != p.pos {
+		if i := slices.IndexFunc(p.reel.Breaches, func(b timeline.Breach) bool { return b.Pos == p.pos }); i >= 0 {
 			p.picked = i
 		}
 	}
-	if p.pupil != nil && p.pos >= p.reel.told() {
+	if p.pupil != nil && p.pos >= p.reel.Told() {
 		l, r := p.pupil.at()
 		p.diary.Play(l.Name, r.ID())
 	}
@@ -267,9 +268,9 @@ func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case p.reel == nil:
 		return nil, outcome{}
 	case key.Matches(k, p.keys.Export):
-		return nil, exportList(p.stage, p.reel.trace, p)
+		return nil, exportList(p.stage, p.reel.Trace, p)
 	case key.Matches(k, p.keys.Sandbox):
-		return nil, outcome{to: sandboxMsg{p.strategy, p.scenario, p.reel.trace, p.pos}}
+		return nil, outcome{to: sandboxMsg{p.strategy, p.scenario, p.reel.Trace, p.pos}}
 	case key.Matches(k, p.keys.Play):
 		return p.togglePlay(), outcome{}
 	case p.moves(k):
@@ -284,7 +285,7 @@ func (p *player) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 func (p *player) moves(k tea.KeyMsg) bool {
 	switch {
 	case key.Matches(k, p.keys.Forward):
-		if p.pos == p.reel.last() {
+		if p.pos == p.reel.Last() {
 			p.notice = "The run ends here."
 		}
 		p.goTo(p.pos + 1)
@@ -293,11 +294,11 @@ func (p *player) moves(k tea.KeyMsg) bool {
 	case key.Matches(k, p.keys.First):
 		p.goTo(0)
 	case key.Matches(k, p.keys.Last):
-		p.goTo(p.reel.last())
+		p.goTo(p.reel.Last())
 	case key.Matches(k, p.keys.Next):
-		p.goTo(p.reel.nextChapter(p.pos))
+		p.goTo(p.reel.NextChapter(p.pos))
 	case key.Matches(k, p.keys.Previous):
-		p.goTo(p.reel.previousChapter(p.pos))
+		p.goTo(p.reel.PreviousChapter(p.pos))
 	case key.Matches(k, p.keys.Violation):
 		p.toViolation()
 	case key.Matches(k, p.keys.Evidence):
@@ -406,26 +407,26 @@ func (p *player) eventAt(r rect, row int) int {
 const mostZoom = 6
 
 func (p *player) toViolation() {
-	if len(p.reel.breaches) == 0 {
+	if len(p.reel.Breaches) == 0 {
 		p.notice = "No property breaks in this run."
 		return
 	}
-	next := slices.IndexFunc(p.reel.breaches, func(b breach) bool { return b.pos > p.pos })
+	next := slices.IndexFunc(p.reel.Breaches, func(b timeline.Breach) bool { return b.Pos > p.pos })
 	if p.pos == 0 && p.sought != nil {
-		next = slices.IndexFunc(p.reel.breaches, func(b breach) bool { return b.Code == *p.sought })
+		next = slices.IndexFunc(p.reel.Breaches, func(b timeline.Breach) bool { return b.Code == *p.sought })
 	}
-	if p.picked != none && p.picked+1 < len(p.reel.breaches) && p.reel.breaches[p.picked+1].pos == p.pos {
+	if p.picked != none && p.picked+1 < len(p.reel.Breaches) && p.reel.Breaches[p.picked+1].Pos == p.pos {
 		next = p.picked + 1 // another one that the same event completed
 	}
 	if next < 0 {
 		next = 0
 		p.notice = "That was the last violation; this is the first again."
-		if len(p.reel.breaches) == 1 {
+		if len(p.reel.Breaches) == 1 {
 			p.notice = "There is no other violation in this run."
 		}
 	}
 	p.picked = next
-	p.goTo(p.reel.breaches[next].pos)
+	p.goTo(p.reel.Breaches[next].Pos)
 }
 
 // toEvidence goes round the events that prove the violation that was last shown.
@@ -434,49 +435,17 @@ func (p *player) toEvidence() {
 		p.notice = p.keys.Violation.Help().Key + " goes to a violation; then " + p.keys.Evidence.Help().Key + " goes round its evidence."
 		return
 	}
-	events := p.reel.breaches[p.picked].Events
+	events := p.reel.Breaches[p.picked].Events
 	next := 0
 	for i, seq := range events {
-		if p.reel.index(seq)+1 == p.pos {
+		if p.reel.After(seq) == p.pos {
 			next = (i + 1) % len(events)
 		}
 	}
 	picked := p.picked
-	p.goTo(p.reel.index(events[next]) + 1)
+	p.goTo(p.reel.After(events[next]))
 	p.picked = picked // also where other violations are complete
 	p.notice = fmt.Sprintf("evidence %d of %d", next+1, len(events))
-}
-
-// told is the position at which a run's story is over: its last words said, its
-// last violation complete. That nothing broke is known at the end only.
-func (r *reel) told() int {
-	if len(r.breaches) == 0 {
-		return r.last()
-	}
-	end := 0
-	if n := len(r.chapters); n > 0 {
-		end = r.chapters[n-1]
-	}
-	for _, b := range r.breaches {
-		end = max(end, b.pos)
-	}
-	return end
-}
-
-// nextChapter is where something is said next, or the end.
-func (r *reel) nextChapter(pos int) int {
-	if n := r.chapter(pos); n < len(r.chapters) {
-		return r.chapters[n]
-	}
-	return r.last()
-}
-
-func (r *reel) previousChapter(pos int) int {
-	i, _ := slices.BinarySearch(r.chapters, pos)
-	if i == 0 {
-		return 0
-	}
-	return r.chapters[i-1]
 }
 
 // Playing.
@@ -490,7 +459,7 @@ const (
 // second, and a tenth of that if there is nothing to be seen of it.
 func (p *player) pace() time.Duration {
 	d := 4 * time.Second >> p.speed
-	if p.pos < p.reel.last() && !p.reel.matters(p.pos) {
+	if p.pos < p.reel.Last() && !p.reel.Matters(p.pos) {
 		d /= 10
 	}
 	return d
@@ -506,7 +475,7 @@ func (p *player) togglePlay() tea.Cmd {
 	if !p.playing {
 		return nil
 	}
-	if p.pos == p.reel.last() {
+	if p.pos == p.reel.Last() {
 		p.goTo(0)
 	}
 	return p.later()
@@ -525,8 +494,8 @@ func (p *player) played(tick int) tea.Cmd {
 		return nil
 	}
 	p.goTo(p.pos + 1)
-	_, fresh := p.reel.breached(p.pos)
-	if p.playing = len(fresh) == 0 && !p.reel.asks(p.pos) && p.pos < p.reel.last(); !p.playing {
+	_, fresh := p.reel.Breached(p.pos)
+	if p.playing = len(fresh) == 0 && !asks(p.reel, p.pos) && p.pos < p.reel.Last(); !p.playing {
 		return nil
 	}
 	return p.later()
@@ -549,7 +518,7 @@ func (p *player) scenarioPicker() *picker {
 // stretch is as far as the keys for it go: a run in which nothing is said has no
 // chapters.
 func (p *player) stretch() string {
-	if p.reel != nil && len(p.reel.chapters) == 0 {
+	if p.reel != nil && len(p.reel.Chapters) == 0 {
 		return "end"
 	}
 	return "chapter"
@@ -565,13 +534,13 @@ func (p *player) footerKeys() []key.Binding {
 	if p.overflows {
 		list = slices.Insert(list, 1, pair(k.Up, k.Down, "more"))
 	}
-	proven := p.picked != none && len(p.reel.breaches) > 0 && p.reel.breaches[p.picked].pos == p.pos
+	proven := p.picked != none && len(p.reel.Breaches) > 0 && p.reel.Breaches[p.picked].Pos == p.pos
 	switch {
 	case p.find.asking():
 		return []key.Binding{as(k.Enter, "find"), as(k.Close, "leave it"), bind("ctrl+c", "quit", "ctrl+c")}
 	case p.question() != nil:
 		list = []key.Binding{as(k.Guess, "predict"), k.Enter, list[0], list[1]}
-	case p.pupil != nil && p.reel != nil && p.pos >= p.reel.told():
+	case p.pupil != nil && p.reel != nil && p.pos >= p.reel.Told():
 		list = append([]key.Binding{k.Rung}, list...)
 	case proven:
 		list = append(list, as(k.Evidence, "evidence"))

@@ -28,7 +28,7 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkStep(b *testing.B) {
 	a, p := longRun(b)
 	for b.Loop() {
-		if p.pos == p.reel.last() {
+		if p.pos == p.reel.Last() {
 			b.StopTimer()
 			a.press("[")
 			b.StartTimer()

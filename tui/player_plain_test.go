@@ -86,9 +86,9 @@ func TestPanesSayWhatPlainSays(t *testing.T) {
 	} {
 		t.Run(cell[0]+"-"+cell[1], func(t *testing.T) {
 			a, p := openRun(t, 200, 60, cell[0], cell[1])
-			run := readPlain(t, p.reel.trace)
-			if len(run.events) != p.reel.last() {
-				t.Fatalf("%d events in plain, %d in the player", len(run.events), p.reel.last())
+			run := readPlain(t, p.reel.Trace)
+			if len(run.events) != p.reel.Last() {
+				t.Fatalf("%d events in plain, %d in the player", len(run.events), p.reel.Last())
 			}
 			var broken []string
 			checkSaid(t, p, run.events[0].said)
@@ -153,7 +153,7 @@ func compareTrace(t *testing.T, p *player, events []plainEvent) {
 		l := unwrapped(lineText(p.traceLine(row, 1000)))
 		if row.breach != nil {
 			l, _, _ = strings.Cut(l, row.breach.Text)
-		} else if n := p.evidence(p.reel.event(row.pos).Seq); n > 0 {
+		} else if n := p.evidence(p.reel.Event(row.pos).Seq); n > 0 {
 			l = strings.TrimPrefix(l, fmt.Sprintf("%d ", n))
 		}
 		got = append(got, strings.TrimSpace(l))
@@ -179,7 +179,7 @@ func checkSaid(t *testing.T, p *player, said []string) {
 // state pane to who believes by plain's account.
 func checkHolders(t *testing.T, p *player, e *plainEvent, fail func(string, string, ...any)) {
 	t.Helper()
-	if got := p.reel.samples[p.pos].believers; got != len(e.believers) {
+	if got := p.reel.Moments[p.pos].Believers; got != len(e.believers) {
 		fail("believers", "counts %d, plain %v", got, e.believers)
 	}
 	l, _ := holders(p.reel, p.pos, p.now)

@@ -15,8 +15,8 @@ import (
 func TestSourcePaneFollowsTheEventToItsFile(t *testing.T) {
 	a, p := openRun(t, 200, 60, "redlock-no-elapsed", "late-release")
 	files := map[string]int{}
-	for i := range p.reel.trace.Events {
-		e := &p.reel.trace.Events[i]
+	for i := range p.reel.Trace.Events {
+		e := &p.reel.Trace.Events[i]
 		file, is := strings.CutPrefix(e.Source.File, "strategies/")
 		if !is || e.Kind != sim.KindSend {
 			continue

@@ -80,7 +80,7 @@ func TestMonoKeepsBoldAndReverse(t *testing.T) {
 
 func TestStepping(t *testing.T) {
 	a, p := openPlayer(t, 80, 24, plainTheme(false), handmade)
-	last := p.reel.last()
+	last := p.reel.Last()
 	for _, step := range []struct {
 		keys string
 		want int
@@ -131,7 +131,7 @@ func TestStrategyKeepsScenarioAndPlace(t *testing.T) {
 	if asked != above+" under pause-past-ttl" {
 		t.Errorf("ran %s, want %s", asked, above)
 	}
-	if p.pos != 10 || p.reel.chapter(p.pos) != 3 {
+	if p.pos != 10 || p.reel.Chapter(p.pos) != 3 {
 		t.Errorf("the place in the story is lost: at %d", p.pos)
 	}
 	a.press("o down enter")
@@ -146,7 +146,7 @@ func TestLateResultIsDropped(t *testing.T) {
 	second := p.open(1, 0)
 	a.send(second())
 	a.send(first())
-	if got := p.reel.trace.Strategy; got != p.lib.strategies[1].Name {
+	if got := p.reel.Trace.Strategy; got != p.lib.strategies[1].Name {
 		t.Errorf("shows %s", got)
 	}
 }
@@ -162,7 +162,7 @@ func TestFailedRunIsTold(t *testing.T) {
 
 func TestPlayingStopsWhereOneShouldLook(t *testing.T) {
 	a, p := openPlayer(t, 80, 24, plainTheme(false), handmade)
-	for _, want := range []int{10, 16, 19, p.reel.last()} {
+	for _, want := range []int{10, 16, 19, p.reel.Last()} {
 		a.press("space")
 		for n := 0; p.playing && n < 1000; n++ {
 			a.send(ticked(p.tick - 1)) // an old timer counts for nothing
@@ -206,13 +206,13 @@ func drawRun(t *testing.T, w, h int, strategy, scenario string) {
 		t.Errorf("%s: %v", what, p.failed)
 		return
 	}
-	for range len(p.reel.chapters) + len(p.reel.breaches) {
+	for range len(p.reel.Chapters) + len(p.reel.Breaches) {
 		if strings.Contains(a.checkFrame(what), "more rows:") {
 			t.Fatalf("%s hides rows at %dx%d", what, w, h)
 		}
 		a.press("]")
 	}
-	for range p.reel.breaches {
+	for range p.reel.Breaches {
 		a.press("!")
 		a.checkFrame(what)
 	}
@@ -254,7 +254,7 @@ func TestExportWritesTheRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	a, p := openPlayer(t, 100, 30, plainTheme(false), handmade)
 	var want bytes.Buffer
-	if err := p.reel.trace.Plain(&want); err != nil {
+	if err := p.reel.Trace.Plain(&want); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"setpx-lua-pause-past-ttl.txt", "setpx-lua-pause-past-ttl-2.txt"} {

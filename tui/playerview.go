@@ -55,11 +55,11 @@ func (p *player) drawNothing(c *canvas, l layout) {
 func (p *player) drawHeader(c *canvas, r rect) {
 	var right line
 	if p.reel != nil {
-		if all, _ := p.reel.breached(p.pos); len(all) > 0 {
+		if all, _ := p.reel.Breached(p.pos); len(all) > 0 {
 			right = append(right, p.theme.flag(all), span{"  ", inkPlain})
 		}
-		if n := len(p.reel.chapters); n > 0 {
-			right = append(right, span{fmt.Sprintf("[%d/%d] ", p.reel.chapter(p.pos), n), inkDim})
+		if n := len(p.reel.Chapters); n > 0 {
+			right = append(right, span{fmt.Sprintf("[%d/%d] ", p.reel.Chapter(p.pos), n), inkDim})
 		}
 	}
 	if p.pupil != nil {
@@ -95,7 +95,7 @@ func (p *player) drawMain(c *canvas, r rect, lanes []lane) {
 		p.drawState(c, r)
 	case r.w > labelWidth:
 		a := p.axes.of(p.reel, r.w-labelWidth, p.zoom)
-		drawTimeline(c, r, scene{reel: p.reel, pos: p.pos, axis: a, column: a.cols[p.pos], all: a.width(),
+		drawTimeline(c, r, scene{Timeline: p.reel, pos: p.pos, axis: a, column: a.cols[p.pos], all: a.width(),
 			lanes: lanes, theme: p.theme, lit: p.lit(), veil: p.veil()})
 	}
 }

@@ -2,26 +2,27 @@ package tui
 
 import (
 	"fmt"
+	"lockstep/sim/timeline"
 	"strings"
 	"testing"
 )
 
 func TestLanesSaveRows(t *testing.T) {
 	var b strings.Builder
-	pause, crowded := newReel(pauseTrace()), newReel(crowd(4, 5, 100))
+	pause, crowded := timeline.New(pauseTrace()), timeline.New(crowd(4, 5, 100))
 	for _, p := range []struct {
-		r         *reel
+		r         *timeline.Timeline
 		pos, rows int
-	}{{pause, 0, 20}, {pause, 0, 11}, {pause, pause.last(), 11}, {pause, pause.last(), 7}, {crowded, 50, 30}, {crowded, 50, 14}, {crowded, 50, 11}, {crowded, 50, 8}, {crowded, 50, 6}, {crowded, 50, 2}} {
+	}{{pause, 0, 20}, {pause, 0, 11}, {pause, pause.Last(), 11}, {pause, pause.Last(), 7}, {crowded, 50, 30}, {crowded, 50, 14}, {crowded, 50, 11}, {crowded, 50, 8}, {crowded, 50, 6}, {crowded, 50, 2}} {
 		lanes := plan(p.r, p.pos, p.rows)
 		if len(lanes) > p.rows {
 			t.Errorf("%d lanes in %d rows", len(lanes), p.rows)
 		}
 		fmt.Fprintf(&b, "%d rows at %d:", p.rows, p.pos)
 		for _, l := range lanes {
-			name, what := l.label(p.r.trace)
+			name, what := l.label(p.r.Trace)
 			if l.kind == laneHidden {
-				name = fmt.Sprintf("(%d hidden)", l.index)
+				name = fmt.Sprintf("(%d hidden)", l.hidden)
 			}
 			fmt.Fprintf(&b, " |%s", strings.TrimSpace(name+" "+what))
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // question is one that the script asks the class, with the answers to choose
@@ -21,25 +22,25 @@ type question struct {
 const mostChoices = 10
 
 // asked is the question that stands at exactly this position, or nil.
-func (r *reel) asked(pos int) *question {
-	for _, n := range r.trace.Notes {
-		if n.Kind == sim.NoteAsk && r.position(n.Seq) == pos {
-			return r.question(n)
+func asked(r *timeline.Timeline, pos int) *question {
+	for _, n := range r.Notes {
+		if n.Kind == sim.NoteAsk && r.Before(n.Seq) == pos {
+			return newQuestion(r, n)
 		}
 	}
 	return nil
 }
 
-// question tells from an answer's form what was asked: for a verdict, or for
+// newQuestion tells from an answer's form what was asked: for a verdict, or for
 // those who hold the lock or have its record.
-func (r *reel) question(n sim.Note) *question {
+func newQuestion(r *timeline.Timeline, n sim.Note) *question {
 	q := &question{note: n, answer: n.Answer}
-	if n.Answer == r.trace.Verdict().String() {
-		q.verdict(r.trace.Verdict())
+	if n.Answer == r.Verdict().String() {
+		q.verdict(r.Verdict())
 		return q
 	}
 	q.state = true
-	q.holders(r, r.named(n))
+	q.holders(r, named(r, n))
 	return q
 }
 
@@ -70,9 +71,9 @@ func (q *question) verdict(v sim.Verdict) {
 
 // named is the set of clients that an answer names, by bit: those that believe,
 // or those whose record a node has.
-func (r *reel) named(n sim.Note) int {
+func named(r *timeline.Timeline, n sim.Note) int {
 	set := 0
-	s := r.trace.StateAt(r.position(n.Seq))
+	s := r.StateAt(r.Before(n.Seq))
 	record := strings.Contains(n.Answer, ": ")
 	for i := range s.Clients {
 		if !record && s.Clients[i].Lease.Believed {
@@ -88,11 +89,11 @@ func (r *reel) named(n sim.Note) int {
 }
 
 // holders offers every set of clients, small ones first.
-func (q *question) holders(r *reel, truth int) {
+func (q *question) holders(r *timeline.Timeline, truth int) {
 	var names []string
-	for i, name := range r.trace.Clients {
+	for i, name := range r.Clients {
 		if name != sim.Probe {
-			names = append(names, r.trace.Clients[i])
+			names = append(names, r.Clients[i])
 		}
 	}
 	if 1<<len(names) > mostChoices {
@@ -123,7 +124,7 @@ func (p *player) question() *question {
 	if p.reel == nil || p.revealed {
 		return nil
 	}
-	q := p.reel.asked(p.pos)
+	q := asked(p.reel, p.pos)
 	if q == nil {
 		return nil
 	}
@@ -140,7 +141,7 @@ func (p *player) guess(choice int) {
 	case q == nil:
 		p.notice = "No question is open here."
 		if n := p.unanswered(); n != nil {
-			p.notice = "That was asked at " + p.reel.instant(n) + ": " + p.keys.Previous.Help().Key + " goes back to it."
+			p.notice = "That was asked at " + instantOf(p.reel, n) + ": " + p.keys.Previous.Help().Key + " goes back to it."
 		}
 	case len(q.choices) == 0:
 		p.notice = "Too many answers are possible: " + p.keys.Enter.Help().Key + " shows the right one."
@@ -148,15 +149,15 @@ func (p *player) guess(choice int) {
 		p.notice = fmt.Sprintf("The choices are 0 to %d.", len(q.choices)-1)
 	default:
 		p.guesses[q.note.Index] = choice
-		p.diary.Guess(fmt.Sprintf("%s/%s/%d", p.reel.trace.Scenario, p.reel.trace.Strategy, q.note.Index), q.right[choice])
+		p.diary.Guess(fmt.Sprintf("%s/%s/%d", p.reel.Scenario, p.reel.Strategy, q.note.Index), q.right[choice])
 	}
 }
 
 // answer is what stands below a question: what to choose from, or what was
 // chosen and what is right.
 func (p *player) answer(n sim.Note) []span {
-	q := p.reel.question(n)
-	here := p.reel.position(n.Seq) == p.pos
+	q := newQuestion(p.reel, n)
+	here := p.reel.Before(n.Seq) == p.pos
 	guess, guessed := p.guesses[n.Index]
 	enter := p.keys.Enter.Help().Key
 	switch {
@@ -184,18 +185,18 @@ func (p *player) score() string {
 // unanswered is the question of the chapter at hand, if its moment has passed without
 // a prediction.
 func (p *player) unanswered() *sim.Note {
-	for _, n := range p.reel.notes(p.pos) {
-		if _, guessed := p.guesses[n.Index]; n.Kind == sim.NoteAsk && n.Answer != "" && !guessed && p.reel.position(n.Seq) != p.pos {
+	for _, n := range p.reel.Said(p.pos) {
+		if _, guessed := p.guesses[n.Index]; n.Kind == sim.NoteAsk && n.Answer != "" && !guessed && p.reel.Before(n.Seq) != p.pos {
 			return &n
 		}
 	}
 	return nil
 }
 
-// instant is when something was said.
-func (r *reel) instant(n *sim.Note) string {
-	pos := r.position(n.Seq)
-	if e := r.event(pos); e != nil {
+// instantOf is when something was said.
+func instantOf(r *timeline.Timeline, n *sim.Note) string {
+	pos := r.Before(n.Seq)
+	if e := r.Event(pos); e != nil {
 		return sim.Brief(e.At)
 	}
 	return sim.Brief(0)
@@ -207,5 +208,5 @@ func (p *player) veil() int {
 	if q := p.question(); q == nil || !q.state {
 		return p.pos
 	}
-	return p.reel.previousChapter(p.pos)
+	return p.reel.PreviousChapter(p.pos)
 }

@@ -12,6 +12,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/timeline"
 )
 
 // sandbox is a run whose scheduler is the reader: who steps, who is paused, who
@@ -128,7 +129,7 @@ func (s *sandbox) replay(b *branch) error {
 		return err
 	}
 	s.here = b
-	s.display(newReel(t), len(t.Events))
+	s.display(timeline.New(t), len(t.Events))
 	s.offer()
 	return nil
 }
@@ -178,7 +179,7 @@ func (s *sandbox) offerAll() {
 		one("a lease: "+sim.Brief(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}),
 	}})
 	for i := range s.now.Nodes {
-		name := s.reel.trace.Nodes[i]
+		name := s.reel.Nodes[i]
 		stop := one("down", sim.Move{Fault: sim.Down{Node: name}})
 		if !s.now.Nodes[i].Up {
 			stop = one("up", sim.Move{Fault: sim.Up{Node: name}})
@@ -249,7 +250,7 @@ func (s *sandbox) typed(k tea.KeyMsg) (tea.Cmd, outcome) {
 	case key.Matches(k, s.keys.Previous):
 		s.switchBranch(-1)
 	case key.Matches(k, s.keys.Export):
-		return nil, exportList(s.stage, s.reel.trace, s.player)
+		return nil, exportList(s.stage, s.reel.Trace, s.player)
 	case key.Matches(k, s.keys.Save):
 		return s.save(), outcome{}
 	case key.Matches(k, s.keys.Copy):
@@ -273,12 +274,12 @@ func (s *sandbox) try(c moveChoice) {
 			return
 		}
 	}
-	from, events, before := s.here, s.reel.last(), s.reel.trace.Schedule
+	from, events, before := s.here, s.reel.Last(), s.reel.Schedule
 	s.add(c.moves)
 	step := c.moves[0].Count > 0
 	err := s.replay(s.here)
 	// A step is one that shows: starting a thread, say, leaves no event.
-	for n := 1; err == nil && step && s.reel.last() == events && n < mostSilent; n++ {
+	for n := 1; err == nil && step && s.reel.Last() == events && n < mostSilent; n++ {
 		s.here.made[0].Count++
 		err = s.replay(s.here)
 	}
@@ -289,8 +290,8 @@ func (s *sandbox) try(c moveChoice) {
 		}
 		s.forget(from)
 		s.notice = "That can't be done: " + err.Error() + "."
-	case s.reel.last() == events && s.reel.trace.Schedule == before,
-		s.reel.last() == events && step:
+	case s.reel.Last() == events && s.reel.Schedule == before,
+		s.reel.Last() == events && step:
 		s.forget(from)
 		s.goTo(from)
 		s.notice = "That changes nothing: " + s.rows[s.row].name + " has nothing to do."
@@ -344,7 +345,7 @@ func (s *sandbox) switchBranch(by int) {
 // save writes the run so far as a scenario, which states what it breaks: the goal,
 // or else the worst.
 func (s *sandbox) save() tea.Cmd {
-	verdict := s.reel.trace.Verdict()
+	verdict := s.reel.Verdict()
 	var code sim.Code
 	switch {
 	case s.challenge != nil && s.known && s.refused == nil && s.reached():
@@ -355,7 +356,7 @@ func (s *sandbox) save() tea.Cmd {
 		s.notice = "A scenario states what it breaks, and nothing is broken yet."
 		return nil
 	}
-	t, schedule := s.reel.trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()}
+	t, schedule := s.reel.Trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()}
 	return saveScenario(s.player, t, func(string) ([]byte, error) {
 		return scenarios.FromSchedule("Scheduled by hand: "+explore.Named(code), code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
 	})
@@ -363,7 +364,7 @@ func (s *sandbox) save() tea.Cmd {
 
 // copySchedule hands the schedule to the terminal's clipboard.
 func (s *sandbox) copySchedule() tea.Cmd {
-	text := s.reel.trace.Schedule
+	text := s.reel.Schedule
 	s.notice = "The schedule is in the clipboard, if the terminal has one: lockstep replay plays it, and so does pasting it here."
 	return func() tea.Msg {
 		s.clipboard(text)

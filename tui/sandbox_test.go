@@ -75,7 +75,7 @@ func TestSandboxUndoesAnyNumberOfMoves(t *testing.T) {
 	a, s := openSandbox(t, "naive-del", "late-release", 0)
 	var hashes []string
 	for i, step := range strings.Fields("A A A A B time A A B A") {
-		hashes = append(hashes, s.reel.trace.Hash)
+		hashes = append(hashes, s.reel.Hash)
 		what := "step"
 		if step == "time" {
 			what = "1s"
@@ -85,16 +85,16 @@ func TestSandboxUndoesAnyNumberOfMoves(t *testing.T) {
 			t.Fatalf("after %d moves it has %d: %s", i+1, s.here.depth, s.notice)
 		}
 	}
-	last := s.reel.trace.Hash
+	last := s.reel.Hash
 	for i := len(hashes) - 1; i >= 0; i-- {
-		if a.press("u"); s.reel.trace.Hash != hashes[i] {
+		if a.press("u"); s.reel.Hash != hashes[i] {
 			t.Fatalf("undo to move %d gives another run", i)
 		}
 	}
 	for range hashes {
 		a.press("U")
 	}
-	if s.reel.trace.Hash != last {
+	if s.reel.Hash != last {
 		t.Error("redo does not come back to where it was")
 	}
 }
@@ -102,10 +102,10 @@ func TestSandboxUndoesAnyNumberOfMoves(t *testing.T) {
 func TestSandboxKeepsBranches(t *testing.T) {
 	a, s := openSandbox(t, "setnx", "crash-holding", 0)
 	do(t, a, s, "A", "step")
-	one := s.reel.trace.Hash
+	one := s.reel.Hash
 	a.press("u")
 	do(t, a, s, "B", "step")
-	two := s.reel.trace.Hash
+	two := s.reel.Hash
 	if one == two {
 		t.Fatal("it makes no difference who steps")
 	}
@@ -113,7 +113,7 @@ func TestSandboxKeepsBranches(t *testing.T) {
 		t.Errorf("the branches are not told:\n%s", a.View())
 	}
 	for _, want := range []string{one, two, one} {
-		if a.press("]"); s.reel.trace.Hash != want {
+		if a.press("]"); s.reel.Hash != want {
 			t.Error("the branch keys don't go round")
 		}
 	}
@@ -138,7 +138,7 @@ func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
 		})
 		for pos := 0; pos <= script; pos += 7 {
 			_, s := openSandbox(t, cell[0], cell[1], pos)
-			got := s.reel.trace
+			got := s.reel.Trace
 			if len(got.Events) < pos {
 				t.Fatalf("%v at %d: only %d events", cell, pos, len(got.Events))
 			}
@@ -153,12 +153,12 @@ func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
 
 func TestSandboxTakesSchedules(t *testing.T) {
 	a, s := openSandbox(t, "setpx-lua", "pause-past-ttl", 20)
-	text, hash := s.reel.trace.Schedule, s.reel.trace.Hash
+	text, hash := s.reel.Trace.Schedule, s.reel.Trace.Hash
 	b, other := openSandbox(t, "setnx", "crash-holding", 0)
 	msg := keyMsg("  " + text + "\n")
 	msg.Paste = true
 	b.send(msg)
-	if other.reel.trace.Hash != hash {
+	if other.reel.Trace.Hash != hash {
 		t.Errorf("the pasted schedule gives another run: %s", other.notice)
 	}
 	if !strings.Contains(b.View(), "with setpx-lua") {
@@ -167,7 +167,7 @@ func TestSandboxTakesSchedules(t *testing.T) {
 	msg = keyMsg("lockstep1,setpx-lau,x")
 	msg.Paste = true
 	b.send(msg)
-	if !strings.Contains(b.View(), `did you mean "setpx-lua"`) || other.reel.trace.Hash != hash {
+	if !strings.Contains(b.View(), `did you mean "setpx-lua"`) || other.reel.Trace.Hash != hash {
 		t.Errorf("a wrong schedule is not refused with a reason:\n%s", b.View())
 	}
 	do(t, a, s, "A", "lose reply")
@@ -181,7 +181,7 @@ func TestSandboxIsWrittenToAFile(t *testing.T) {
 	a, s := openSandbox(t, "setnx", "crash-holding", 10)
 	a.press("x enter")
 	text, err := os.ReadFile("setnx-sandbox.txt")
-	if err != nil || !strings.Contains(string(text), s.reel.trace.Schedule) {
+	if err != nil || !strings.Contains(string(text), s.reel.Schedule) {
 		t.Errorf("%v: %s", err, text)
 	}
 	if !strings.Contains(a.View(), "Written to ./setnx-sandbox.txt") {

@@ -110,10 +110,10 @@ func TestSearchTellsWhatItHasFound(t *testing.T) {
 		if !is {
 			t.Fatalf("enter leads to %T", a.top())
 		}
-		if p.reel.trace.Hash != x.Trace.Hash {
+		if p.reel.Hash != x.Trace.Hash {
 			t.Errorf("%s: another run is opened", x.Code)
 		}
-		if !strings.Contains(a.View(), "!! ") || !strings.Contains(codesOf(p.reel.breaches), x.Code.String()) {
+		if !strings.Contains(a.View(), "!! ") || !strings.Contains(codesOf(p.reel.Breaches), x.Code.String()) {
 			t.Errorf("%s does not happen in its own counterexample:\n%s", x.Code, a.View())
 		}
 		a.press("f c o r")

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"lockstep/sim/timeline"
+
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -12,7 +14,7 @@ type shown struct{ *player }
 func newShown(s *stage, m findingMsg) *shown {
 	p := newPlayer(s, m.strategy, 0)
 	p.title, p.sought = m.trace.Title, &m.sought
-	p.display(newReel(m.trace), 0)
+	p.display(timeline.New(m.trace), 0)
 	return &shown{p}
 }
 

@@ -4,14 +4,15 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 	"lockstep/strategies"
 )
 
 // sourceFile is the file of package strategies in which the last command so far
 // was sent: most often the strategy's own, at times one that it shares with others.
-func sourceFile(r *reel, pos int, own string) string {
+func sourceFile(r *timeline.Timeline, pos int, own string) string {
 	for p := pos; p > 0; p-- {
-		if file, is := strings.CutPrefix(r.event(p).Source.File, "strategies/"); is {
+		if file, is := strings.CutPrefix(r.Event(p).Source.File, "strategies/"); is {
 			if _, found := strategies.Text(file); found {
 				return file
 			}
@@ -23,7 +24,7 @@ func sourceFile(r *reel, pos int, own string) string {
 // sourceLines is a strategy's code, with the names of the clients beside the
 // line on which each of them stands, and the line of the cursor's event lit.
 // The second result is the line to keep in sight, from 0.
-func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, width int) ([]line, int) {
+func sourceLines(r *timeline.Timeline, pos int, s *sim.State, file string, code []string, width int) ([]line, int) {
 	standing := map[int][]int{} // by line, from 1
 	lit, focus := 0, 0
 	for i := range s.Clients {
@@ -32,11 +33,11 @@ func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, wid
 			focus = c.Source.Line
 		}
 	}
-	if e := r.event(pos); e != nil && e.Source.File == "strategies/"+file {
+	if e := r.Event(pos); e != nil && e.Source.File == "strategies/"+file {
 		lit, focus = e.Source.Line, e.Source.Line
 	}
 	for p := pos; p > 0 && focus == 0; p-- { // nobody is in there: stay where somebody last was
-		if e := r.event(p); e.Source.File == "strategies/"+file {
+		if e := r.Event(p); e.Source.File == "strategies/"+file {
 			focus = e.Source.Line
 		}
 	}
@@ -46,7 +47,7 @@ func sourceLines(r *reel, pos int, s *sim.State, file string, code []string, wid
 		l := line{}
 		used := 0
 		for _, client := range standing[i+1] {
-			name := string([]rune(r.trace.Clients[client])[:1])
+			name := string([]rune(r.Clients[client])[:1])
 			l = append(l, span{name, clientInk(client)})
 			used += textWidth(name)
 		}

@@ -5,21 +5,22 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // stateLines is what is true at a position, and above it what the last event
 // changed of it.
-func stateLines(r *reel, pos int, before, now *sim.State) []line {
-	t := r.trace
+func stateLines(r *timeline.Timeline, pos int, before, now *sim.State) []line {
+	t := r.Trace
 	lines := []line{{{"just changed", inkTitle}}}
-	changed := changes(t, r.event(pos), before, now)
+	changed := changes(t, r.Event(pos), before, now)
 	if len(changed) == 0 {
 		changed = []line{{{"  nothing that anyone could see", inkDim}}}
 	}
 	lines = append(lines, changed...)
 	lines = append(lines, nil, line{{"state at " + sim.Brief(now.At), inkTitle}})
 	for i := range now.Clients {
-		if r.actors[i] && (r.trace.Clients[i] != sim.Probe || r.acted(i, pos)) {
+		if r.Acts(i) && (r.Clients[i] != sim.Probe || r.Begun(i, pos)) {
 			lines = append(lines, clientLines(t, now, i)...)
 		}
 	}

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
-// scene is what a timeline shows. It decides everything that is drawn.
+// scene decides everything that is drawn of a timeline.
 type scene struct {
-	*reel
+	*timeline.Timeline
 	pos    int
 	axis   *axis
 	column int // of the cursor on the axis: the event's own, or further right if another run has gone on
@@ -22,16 +22,16 @@ type scene struct {
 	veil   int   // position from which on beliefs and records are hidden: pos, if nothing is
 }
 
-// timeline draws lanes over virtual time: a pure function of the scene and the
+// plot draws lanes over virtual time: a pure function of the scene and the
 // width. Nothing to the right of the cursor is drawn, because it has not happened yet.
-type timeline struct {
+type plot struct {
 	scene
 	c      *canvas
-	x0, y0 int // of the first column of the plot, and of the time labels
-	width  int // of the plot
-	offset int // the axis column that x0 shows
-	until  int // the plot column of the cursor
-	at     []int
+	x0, y0 int   // of the first column of the plot, and of the time labels
+	width  int   // of the plot
+	offset int   // the axis column that x0 shows
+	until  int   // the plot column of the cursor
+	at     []int // by plot column: the last position in it
 }
 
 const (
@@ -44,7 +44,7 @@ func drawTimeline(c *canvas, r rect, s scene) {
 	if width < 10 || r.h < axisRows+1 {
 		return
 	}
-	tl := &timeline{scene: s, c: c, x0: r.x + labelWidth, y0: r.y, width: width, offset: windowAt(s.column, s.all, width)}
+	tl := &plot{scene: s, c: c, x0: r.x + labelWidth, y0: r.y, width: width, offset: windowAt(s.column, s.all, width)}
 	tl.until = min(s.column-tl.offset, width-1)
 	tl.at = make([]int, tl.until+1)
 	for x := range tl.at {
@@ -59,60 +59,50 @@ func drawTimeline(c *canvas, r rect, s scene) {
 		}
 	}
 	tl.drawConnector()
-	if _, fresh := s.breached(s.pos); len(failures(fresh)) > 0 {
+	if _, fresh := s.Breached(s.pos); len(failures(fresh)) > 0 {
 		tl.flash()
 	}
 	tl.drawLit()
 }
 
 // drawVeil hides what an open question is about.
-func (tl *timeline) drawVeil(l lane, y int) {
+func (tl *plot) drawVeil(l lane, y int) {
 	if tl.veil == tl.pos {
 		return
 	}
 	switch l.kind {
-	case laneThinks, laneClient, laneNode, laneQuorum, laneVotes, laneBelievers:
-		for x := max(tl.axis.cols[tl.veil]-tl.offset+1, 0); x <= tl.until; x++ {
-			tl.c.put(tl.x0+x, y, "?", inkDim)
+	case laneBlank, laneHidden:
+		return
+	case laneOwn:
+		if l.Kind == timeline.Deeds || l.Kind == timeline.Store || l.Kind == timeline.Violations {
+			return
 		}
+	}
+	for x := max(tl.axis.cols[tl.veil]-tl.offset+1, 0); x <= tl.until; x++ {
+		tl.c.put(tl.x0+x, y, "?", inkDim)
 	}
 }
 
 // drawLit numbers, on the ruler, the events that are pointed out, and lights their marks.
-func (tl *timeline) drawLit() {
+func (tl *plot) drawLit() {
 	for i, seq := range tl.lit {
-		n := tl.index(seq)
-		x := tl.axis.cols[n+1] - tl.offset
-		if n+1 > tl.pos || x < 0 || x >= tl.width {
+		pos := tl.After(seq)
+		x := tl.axis.cols[pos] - tl.offset
+		if pos > tl.pos || x < 0 || x >= tl.width {
 			continue
 		}
 		tl.c.put(tl.x0+x, tl.y0+1, strconv.Itoa((i+1)%10), inkAlarm)
-		e := &tl.trace.Events[n]
+		e := tl.Event(pos)
 		for j, l := range tl.lanes {
-			if tl.shows(l, e) {
+			if l.own() && tl.In(l.Lane, e) {
 				tl.c.tint(rect{tl.x0 + x, tl.y0 + axisRows + j, 1, 1}, inkAlarm)
 			}
 		}
 	}
 }
 
-// shows reports whether an event has its mark in a lane.
-func (tl *timeline) shows(l lane, e *sim.Event) bool {
-	switch l.kind {
-	case laneDoes, laneClient:
-		return tl.clientOf(e) == l.index
-	case laneNode:
-		return e.Node == l.index && e.Kind != sim.KindSend && e.Kind != sim.KindReceive
-	case laneQuorum:
-		return e.Node != sim.None && e.Kind == sim.KindExecute
-	case laneStore:
-		return touches(e)
-	}
-	return false
-}
-
 // flash lights the cursor's column, from the axis down to the damage.
-func (tl *timeline) flash() {
+func (tl *plot) flash() {
 	for i := range tl.lanes {
 		x, y := tl.x0+tl.until, tl.y0+axisRows+i
 		k := inkAlarm
@@ -123,56 +113,42 @@ func (tl *timeline) flash() {
 	}
 }
 
-// run is a stretch of plot columns in which something stays the same.
-type run struct{ from, to int } // both included
-
-// runs calls draw for each stretch in which key gives the same value.
-func runs[K comparable](tl *timeline, key func(*sample) K, draw func(run, K)) {
-	from := 0
-	for x := range tl.at {
-		k := key(&tl.samples[tl.at[x]])
-		if x == len(tl.at)-1 || key(&tl.samples[tl.at[x+1]]) != k {
-			draw(run{from, x}, k)
-			from = x + 1
-		}
-	}
-}
-
-// bar fills a run with a glyph and writes into it the first of the labels for
-// which there is room beside some of the glyph.
-func (tl *timeline) bar(y int, r run, glyph string, k ink, labels ...string) {
-	for x := r.from; x <= r.to; x++ {
+// bar fills the columns of a span with a glyph and writes into it the first of
+// the labels for which there is room beside some of the glyph.
+func (tl *plot) bar(y int, s timeline.Span, glyph string, k ink, labels ...string) {
+	for x := s.First; x < s.Next; x++ {
 		tl.c.put(tl.x0+x, y, glyph, k)
 	}
 	for _, label := range labels {
-		if w := textWidth(label); r.to-r.from >= w+2 {
-			tl.c.text(tl.x0+r.from+2, y, w, label, k)
+		if w := textWidth(label); s.Next-s.First > w+2 {
+			tl.c.text(tl.x0+s.First+2, y, w, label, k)
 			return
 		}
 	}
 }
 
 // events calls do for every event that is shown, with its plot column.
-func (tl *timeline) events(do func(x int, e *sim.Event)) {
+func (tl *plot) events(do func(x int, e *sim.Event)) {
 	for i := tl.axis.at(tl.offset - 1); i < tl.pos; i++ {
 		if x := tl.axis.cols[i+1] - tl.offset; x >= 0 && x < tl.width {
-			do(x, &tl.trace.Events[i])
+			do(x, &tl.Events[i])
 		}
 	}
 }
 
-func (tl *timeline) drawLabel(l lane, y int) {
-	name, what := l.label(tl.trace)
+func (tl *plot) drawLabel(l lane, y int) {
+	name, what := l.label(tl.Trace)
 	k := inkDim
-	switch l.kind {
-	case laneDoes, laneClient:
-		k = clientInk(l.index)
-	case laneBelievers, laneStore, laneNode, laneQuorum:
-		k = inkStrong
-	case laneBreach:
-		if all, _ := tl.breached(tl.pos); len(failures(all)) > 0 {
+	switch {
+	case !l.own():
+	case l.Kind == timeline.Deeds:
+		k = clientInk(l.Index)
+	case l.Kind == timeline.Violations:
+		if all, _ := tl.Breached(tl.pos); len(failures(all)) > 0 {
 			k = inkBreach
 		}
+	case l.Kind != timeline.Belief:
+		k = inkStrong
 	}
 	x := tl.x0 - labelWidth
 	if tl.isActor(l) {
@@ -185,227 +161,167 @@ func (tl *timeline) drawLabel(l lane, y int) {
 	}
 }
 
-// isActor reports whether the lane belongs to who did the cursor's event.
-func (tl *timeline) isActor(l lane) bool {
-	e := tl.event(tl.pos)
-	if e == nil {
+// isActor reports whether the lane belongs to the actor of the cursor's event.
+func (tl *plot) isActor(l lane) bool {
+	e := tl.Event(tl.pos)
+	if e == nil || !l.own() || !tl.In(l.Lane, e) {
 		return false
 	}
-	switch l.kind {
-	case laneDoes, laneClient:
-		return tl.clientOf(e) == l.index
-	case laneNode:
-		return e.Node == l.index && tl.trace.Actor(e) == tl.trace.Nodes[l.index]
-	case laneQuorum:
-		return e.Node != sim.None && tl.trace.Actor(e) == tl.trace.Nodes[e.Node]
-	case laneStore:
+	switch l.Kind {
+	case timeline.Deeds:
+		return tl.Doer(e) != sim.None
+	case timeline.Store:
 		return e.Kind == sim.KindReject || e.Kind == sim.KindUpdate
 	}
-	return false
+	return true
 }
 
-func (tl *timeline) drawLane(l lane, y int) {
+func (tl *plot) drawLane(l lane, y int) {
 	switch l.kind {
-	case laneDoes:
-		tl.drawDoes(l.index, y)
-	case laneThinks:
-		tl.drawThinks(l.index, y, true)
+	case laneBlank:
+		return
 	case laneClient:
-		tl.drawClient(l.index, y)
-	case laneNode:
-		tl.drawNode(l.index, y)
-	case laneQuorum:
-		tl.drawQuorum(y)
+		tl.drawClient(l.Lane, y)
+		return
 	case laneVotes:
-		tl.c.line(tl.x0, y, tl.width, votes(tl.trace, &tl.samples[tl.pos], tl.theme))
-	case laneBelievers:
-		tl.drawBelievers(y)
-	case laneStore:
-		tl.drawStore(y)
-	case laneBreach:
-		tl.drawBreaches(y)
+		tl.c.line(tl.x0, y, tl.width, votes(tl.Timeline, tl.pos, tl.theme))
+		return
 	case laneHidden:
-		tl.c.text(tl.x0, y, tl.width, fmt.Sprintf("%s %d more rows: a taller window shows them", tl.theme.more, l.index), inkDim)
+		tl.c.text(tl.x0, y, tl.width, fmt.Sprintf("%s %d more rows: a taller window shows them", tl.theme.more, l.hidden), inkDim)
+		return
+	}
+	switch l.Kind {
+	case timeline.Believers:
+		tl.drawBelievers(y)
+		return
+	case timeline.Violations:
+		tl.drawBreaches(y)
+		return
+	}
+	for _, s := range tl.Seen(l.Lane, tl.at) {
+		tl.drawBar(l.Lane, y, s)
+	}
+	tl.marks(l.Lane, y)
+}
+
+// drawBar draws a span of any lane but the believers'.
+func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
+	t, k := tl.theme, inkDim
+	switch l.Kind {
+	case timeline.Deeds:
+		k = clientInk(l.Index)
+	default:
+		if s.Client != sim.None {
+			k = clientInk(s.Client)
+		}
+	}
+	switch s.Kind {
+	case timeline.Awake:
+		tl.bar(y, s, t.awake, k)
+	case timeline.Paused:
+		tl.bar(y, s, t.paused, k, " paused "+tl.length(s)+" ", " paused ")
+	case timeline.PausedInside:
+		tl.bar(y, s, t.paused, k, " paused inside "+tl.length(s)+" ", " paused "+tl.length(s)+" ", " paused ")
+	case timeline.Hung:
+		tl.bar(y, s, t.paused, k, " hangs for good ", " hangs ")
+	case timeline.Inside:
+		tl.bar(y, s, t.inside, k)
+	case timeline.Crashed:
+		tl.bar(y, s, t.dead, inkDim, "crashed")
+	case timeline.Wants:
+		tl.bar(y, s, t.wants, inkDim, "wants it")
+	case timeline.Believes:
+		name := tl.Clients[s.Client]
+		tl.bar(y, s, t.bar(s.Client), k, name+" holds the lock", name+" holds")
+	case timeline.Lapsed:
+		tl.bar(y, s, t.lapsed, k, "lease over, not noticed", "lease over", "over")
+	case timeline.Stored:
+		tl.drawRecord(y, s, l.Index, k)
+	case timeline.Down:
+		tl.bar(y, s, t.down, inkDim, " down ")
+	case timeline.Enough:
+		name := tl.Clients[s.Client]
+		tl.bar(y, s, t.bar(s.Client), k, name+" has enough nodes", name)
+	case timeline.Split: // a lock on several nodes is nobody's as long as they are split
+		tl.bar(y, s, t.nobody, inkDim, "nobody has enough")
 	}
 }
 
-func (tl *timeline) drawDoes(client, y int) {
-	k := clientInk(client)
-	type doing struct{ crashed, stopped, hung, paused, inside bool }
-	runs(tl, func(s *sample) doing {
-		c := &s.clients[client]
-		return doing{c.crashed, c.stopped, c.hung, c.paused, c.inside}
-	}, func(r run, d doing) {
-		switch {
-		case d.crashed:
-			tl.bar(y, r, tl.theme.dead, inkDim, "crashed")
-		case d.hung:
-			tl.bar(y, r, tl.theme.paused, k, " hangs for good ", " hangs ")
-		case d.paused && d.inside:
-			tl.bar(y, r, tl.theme.paused, k, " paused inside "+tl.span(r)+" ", " paused "+tl.span(r)+" ", " paused ")
-		case d.paused:
-			tl.bar(y, r, tl.theme.paused, k, " paused "+tl.span(r)+" ", " paused ")
-		case d.inside:
-			tl.bar(y, r, tl.theme.inside, k, "")
-		case d.stopped:
-		default:
-			tl.bar(y, r, tl.theme.awake, k, "")
-		}
-	})
-	tl.marks(client, y)
-}
-
-// span is how long a run lasts, so far.
-func (tl *timeline) span(r run) string {
-	return sim.Brief(tl.endOf(r) - tl.when(tl.at[r.from]))
-}
-
-// endOf is the instant at which a run is over, or that of the cursor.
-func (tl *timeline) endOf(r run) time.Duration {
-	if r.to+1 < len(tl.at) {
-		return tl.when(tl.at[r.to+1])
+// length is how long a span of columns lasts, up to the cursor.
+func (tl *plot) length(s timeline.Span) string {
+	end := tl.pos
+	if s.Next < len(tl.at) {
+		end = tl.at[s.Next]
 	}
-	return tl.when(tl.pos)
+	return sim.Brief(tl.When(end) - tl.When(tl.at[s.First]))
 }
 
-// when is the instant of the event that led to a position.
-func (r *reel) when(pos int) time.Duration {
-	if pos == 0 {
-		return 0
+// drawClient draws a client's deeds over what it believes, in one row.
+func (tl *plot) drawClient(l timeline.Lane, y int) {
+	deeds := tl.Seen(l, tl.at)
+	for _, s := range deeds {
+		if s.Kind == timeline.Awake {
+			tl.drawBar(l, y, s)
+		}
 	}
-	return r.trace.Events[pos-1].At
-}
-
-func (tl *timeline) drawThinks(client, y int, labels bool) {
-	label := func(texts ...string) []string {
-		if labels {
-			return texts
+	k := clientInk(l.Index)
+	for _, s := range tl.Seen(timeline.Lane{Kind: timeline.Belief, Index: l.Index}, tl.at) {
+		switch s.Kind {
+		case timeline.Believes:
+			tl.bar(y, s, tl.theme.bar(s.Client), k)
+		case timeline.Lapsed:
+			tl.bar(y, s, tl.theme.lapsed, k)
+		case timeline.Wants:
+			tl.bar(y, s, tl.theme.wants, inkDim)
 		}
-		return nil
 	}
-	k, name := clientInk(client), tl.trace.Clients[client]
-	type thought struct{ wants, believed, live bool }
-	runs(tl, func(s *sample) thought {
-		c := &s.clients[client]
-		return thought{c.wants && !c.crashed && !c.stopped, c.believed, c.live}
-	}, func(r run, h thought) {
-		switch {
-		case h.believed && h.live:
-			tl.bar(y, r, tl.theme.bar(client), k, label(name+" holds the lock", name+" holds")...)
-		case h.believed:
-			tl.bar(y, r, tl.theme.lapsed, k, label("lease over, not noticed", "lease over", "over")...)
-		case h.wants:
-			tl.bar(y, r, tl.theme.wants, inkDim, label("wants it")...)
+	for _, s := range deeds {
+		switch s.Kind {
+		case timeline.Paused, timeline.PausedInside:
+			tl.bar(y, s, tl.theme.paused, k, " paused "+tl.length(s)+" ", " paused ")
+		case timeline.Hung, timeline.Inside:
+			tl.drawBar(l, y, s)
 		}
-	})
-}
-
-func (tl *timeline) drawClient(client, y int) {
-	tl.drawThinks(client, y, false)
-	k := clientInk(client)
-	type doing struct{ hung, paused, inside, blank bool }
-	runs(tl, func(s *sample) doing {
-		c := &s.clients[client]
-		return doing{c.hung, c.paused, c.inside, !c.believed && !c.wants && !c.crashed && !c.stopped}
-	}, func(r run, d doing) {
-		switch {
-		case d.paused:
-			tl.bar(y, r, tl.theme.paused, k, " paused "+tl.span(r)+" ", " paused ")
-		case d.inside:
-			tl.bar(y, r, tl.theme.inside, k, "")
-		case d.blank:
-			tl.bar(y, r, tl.theme.awake, k, "")
-		}
-	})
-	tl.marks(client, y)
-}
-
-func (tl *timeline) drawNode(node, y int) {
-	runs(tl, func(s *sample) nodeSample {
-		n := s.nodes[node]
-		if n.expires != sim.Never {
-			n.expires = 0 // a record that is prolonged says nothing new; one that gets an expiry at last does
-		}
-		return n
-	}, func(r run, n nodeSample) {
-		switch {
-		case !n.up:
-			tl.bar(y, r, tl.theme.down, inkDim, " down ")
-		case n.present:
-			tl.drawRecord(y, r, n, node)
-		}
-	})
-	tl.nodeMarks(y, func(n int) bool { return n == node })
+	}
+	tl.marks(l, y)
 }
 
 // drawRecord draws a record from where it was stored to where it is gone.
-func (tl *timeline) drawRecord(y int, r run, n nodeSample, node int) {
-	at := func(column int) nodeSample { return tl.samples[tl.at[column]].nodes[node] }
-	k, who := inkDim, "?"
-	if n.owner != sim.None {
-		k, who = clientInk(n.owner), tl.trace.Clients[n.owner]
+func (tl *plot) drawRecord(y int, s timeline.Span, node int, k ink) {
+	at := func(column int) timeline.Node { return tl.Moments[tl.at[column]].Nodes[node] }
+	who := "?"
+	if s.Client != sim.None {
+		who = tl.Clients[s.Client]
 	}
-	label := tl.trace.Key + "=" + who
+	label := tl.Key + "=" + who
 	ttl := ", no expiry"
-	if expires := at(r.from).expires; expires != sim.Never {
-		ttl = ", " + sim.Brief(sim.Record{Expires: expires}.Left(tl.when(tl.at[r.from]))) + " to live"
+	if !s.Lasting {
+		ttl = ", " + sim.Brief(at(s.First).Left(tl.When(tl.at[s.First]))) + " to live"
 	}
-	tl.bar(y, r, tl.theme.bar(n.owner), k, label+ttl, label, who)
-	if r.from == 0 || at(r.from-1).written != n.written {
-		tl.c.put(tl.x0+r.from, y, tl.theme.open, k)
+	tl.bar(y, s, tl.theme.bar(s.Client), k, label+ttl, label, who)
+	if s.First == 0 || at(s.First-1).Written != s.Written {
+		tl.c.put(tl.x0+s.First, y, tl.theme.open, k)
 	}
-	if r.to+1 < len(tl.at) && r.to > r.from && at(r.to+1).written != n.written {
-		tl.c.put(tl.x0+r.to, y, tl.theme.shut, k)
+	if s.Next < len(tl.at) && s.Next-s.First > 1 && at(s.Next).Written != s.Written {
+		tl.c.put(tl.x0+s.Next-1, y, tl.theme.shut, k)
 	}
 }
 
-// drawQuorum shows who has enough nodes. A lock on several nodes is held by
-// nobody as long as the nodes are split.
-func (tl *timeline) drawQuorum(y int) {
-	runs(tl, func(s *sample) holding { return s.has }, func(r run, h holding) {
-		switch {
-		case h.owner != sim.None:
-			tl.bar(y, r, tl.theme.bar(h.owner), clientInk(h.owner), tl.trace.Clients[h.owner]+" has enough nodes", tl.trace.Clients[h.owner])
-		case h.split:
-			tl.bar(y, r, tl.theme.nobody, inkDim, "nobody has enough")
-		}
-	})
-	tl.nodeMarks(y, func(int) bool { return true })
-}
-
-// nodeMarks draws what befell the nodes of a row: a command that broke a
-// property, a fall, a clock that jumped, a memory that was lost.
-func (tl *timeline) nodeMarks(y int, mine func(node int) bool) {
-	tl.events(func(x int, e *sim.Event) {
-		switch {
-		case e.Node == sim.None || !mine(e.Node):
-		case e.Kind == sim.KindExecute && tl.proves(e):
-			tl.c.put(tl.x0+x, y, tl.theme.bad, inkBreach)
-		case e.Kind == sim.KindDown:
-			tl.c.put(tl.x0+x, y, tl.theme.down, inkBreach)
-		case e.Kind == sim.KindUp:
-			tl.c.put(tl.x0+x, y, tl.theme.resume, inkStrong)
-		case e.Kind == sim.KindNodeStep, e.Kind == sim.KindEvict, e.Kind == sim.KindFlush:
-			tl.c.put(tl.x0+x, y, tl.theme.fault, inkBreach)
-		}
-	})
-}
-
-// votes is what every node holds, in a line.
-func votes(t *sim.Trace, s *sample, th *theme) line {
+// votes says in a line what every node holds at a position.
+func votes(r *timeline.Timeline, pos int, th *theme) line {
 	var l line
-	for i := range s.nodes {
-		n := &s.nodes[i]
-		l = append(l, span{t.Nodes[i] + " ", inkDim})
+	for i := range r.Nodes {
+		n := &r.Moments[pos].Nodes[i]
+		l = append(l, span{r.Nodes[i] + " ", inkDim})
 		switch {
-		case !n.up:
+		case !n.Up:
 			l = append(l, span{"down", inkDim})
-		case !n.present:
+		case !n.Present:
 			l = append(l, span{"free", inkPlain})
-		case n.owner == sim.None:
+		case n.Owner == sim.None:
 			l = append(l, span{"?", inkStrong})
 		default:
-			l = append(l, span{t.Clients[n.owner] + th.bar(n.owner), clientInk(n.owner)})
+			l = append(l, span{r.Clients[n.Owner] + th.bar(n.Owner), clientInk(n.Owner)})
 		}
 		l = append(l, span{"  ", inkPlain})
 	}
@@ -414,13 +330,10 @@ func votes(t *sim.Trace, s *sample, th *theme) line {
 
 // drawBelievers counts, for each column, the most clients that believed at one
 // instant of it. This strip is the bug, readable without any colour.
-func (tl *timeline) drawBelievers(y int) {
+func (tl *plot) drawBelievers(y int) {
 	before := 0
 	for x, p := range tl.at {
-		most := tl.samples[p].believers
-		for i := before + 1; i < p; i++ {
-			most = max(most, tl.samples[i].believers)
-		}
+		most := tl.MostBelievers(before, p)
 		before = p
 		switch {
 		case most == 0:
@@ -433,30 +346,16 @@ func (tl *timeline) drawBelievers(y int) {
 	}
 }
 
-func (tl *timeline) drawStore(y int) {
-	tl.events(func(x int, e *sim.Event) {
-		if e.Kind == sim.KindUpdate {
-			tl.c.put(tl.x0+x, y, tl.theme.fault, inkStrong)
-		}
-		if !touches(e) {
-			return
-		}
-		glyph, k, _ := tl.mark(e, &tl.theme.glyphs)
-		tl.c.text(tl.x0+x-1, y, 1, tl.trace.Clients[e.Client], k)
-		tl.c.put(tl.x0+x, y, glyph, k)
-	})
-}
-
 // drawBreaches names the properties where they broke. Names that would run
 // into each other are told together at the first one's place; what would run out of
 // the window stands further left.
-func (tl *timeline) drawBreaches(y int) {
-	all, _ := tl.breached(tl.pos)
+func (tl *plot) drawBreaches(y int) {
+	all, _ := tl.Breached(tl.pos)
 	for i := 0; i < len(all); {
-		x := tl.axis.cols[all[i].pos] - tl.offset
+		x := tl.axis.cols[all[i].Pos] - tl.offset
 		first, text := i, "!!"
 		for ; i < len(all); i++ {
-			if next := tl.axis.cols[all[i].pos] - tl.offset; next > x+textWidth(text) {
+			if next := tl.axis.cols[all[i].Pos] - tl.offset; next > x+textWidth(text) {
 				break
 			}
 			if code := " " + all[i].Code.String(); !strings.Contains(text, code) {
@@ -473,93 +372,68 @@ func (tl *timeline) drawBreaches(y int) {
 	}
 }
 
-// proves reports whether an event completed a violation.
-func (r *reel) proves(e *sim.Event) bool {
-	for _, b := range r.breaches {
-		if b.Events[len(b.Events)-1] == e.Seq {
-			return true
-		}
-	}
-	return false
-}
-
-// marks draws what a client did, each event as one glyph. Where two fall into one
-// column, the weightier stays.
-func (tl *timeline) marks(client, y int) {
+// marks draws the marks of a lane. Where two fall into one column, the weightier
+// stays. An access to the store has the client's name beside it.
+func (tl *plot) marks(l timeline.Lane, y int) {
 	column, top := -1, 0
 	tl.events(func(x int, e *sim.Event) {
-		if e.Client != client {
+		if !tl.In(l, e) {
 			return
 		}
-		glyph, k, rank := tl.mark(e, &tl.theme.glyphs)
+		glyph, k, weight := markOf(tl.Timeline, e, &tl.theme.glyphs)
 		if x != column {
 			column, top = x, 0
 		}
-		if rank > top {
-			top = rank
-			tl.c.put(tl.x0+x, y, glyph, k)
+		if weight <= top {
+			return
 		}
+		top = weight
+		if l.Kind == timeline.Store && e.Client != sim.None {
+			tl.c.text(tl.x0+x-1, y, 1, tl.Clients[e.Client], k)
+		}
+		tl.c.put(tl.x0+x, y, glyph, k)
 	})
 }
 
-// mark is the glyph of an event on its client's row, and its weight: 0 for none.
-func (r *reel) mark(e *sim.Event, g *glyphs) (glyph string, k ink, rank int) {
-	k = clientInk(max(e.Client, 0))
-	if r.proves(e) && e.Kind == sim.KindWrite {
-		return g.bad, inkBreach, 9
+// markOf is the glyph of an event's mark, with its ink, and its weight: 0 for none.
+func markOf(r *timeline.Timeline, e *sim.Event, g *glyphs) (glyph string, k ink, weight int) {
+	m := r.Mark(e)
+	k = inkStrong
+	switch {
+	case m == timeline.Bad, m == timeline.Crashes, m == timeline.Falls, m == timeline.Jumps && e.Node != sim.None:
+		k = inkBreach
+	case e.Client != sim.None:
+		k = clientInk(e.Client)
 	}
-	switch e.Kind {
-	case sim.KindSend:
-		return g.send, k, 1
-	case sim.KindSleep:
-		if e.Phase == sim.PhaseAcquire {
-			return g.retry, k, 2
-		}
-	case sim.KindRefused:
-		return g.refused, k, 4
-	case sim.KindGranted:
-		return g.granted, k, 6
-	case sim.KindEnter:
-		return g.enter, k, 5
-	case sim.KindLeave:
-		return g.leave, k, 5
-	case sim.KindRelease:
-		return g.release, k, 4
-	case sim.KindExtended:
-		return g.extend, k, 3
-	case sim.KindRead, sim.KindQuery:
-		return g.read, k, 7
-	case sim.KindWrite:
-		return g.write, k, 7
-	case sim.KindReject:
-		return g.reject, k, 7
-	case sim.KindCrash:
-		return g.crash, inkBreach, 8
-	case sim.KindResume:
-		return g.resume, k, 5
-	case sim.KindTimeout, sim.KindDisconnect, sim.KindFailed, sim.KindLost, sim.KindReleaseFailed, sim.KindExtendFailed:
-		return g.lost, k, 4
-	case sim.KindWallStep, sim.KindThreadEnd, sim.KindUpdate:
-		return g.fault, k, 6
-	}
-	return "", k, 0
+	return g.of(m), k, m.Weight()
+}
+
+// of is the glyph of a mark.
+func (g *glyphs) of(m timeline.Mark) string {
+	return [timeline.Marks]string{
+		timeline.Bad: g.bad, timeline.Sends: g.send, timeline.Retries: g.retry, timeline.Granted: g.granted, timeline.Refused: g.refused,
+		timeline.Enters: g.enter, timeline.Leaves: g.leave, timeline.Releases: g.release, timeline.Extends: g.extend,
+		timeline.Reads: g.read, timeline.Writes: g.write, timeline.Rejected: g.reject, timeline.Crashes: g.crash,
+		timeline.Resumes: g.resume, timeline.Fails: g.lost, timeline.Falls: g.down, timeline.Jumps: g.fault,
+	}[m]
 }
 
 // drawConnector joins the rows that the cursor's event joins: client and node,
 // client and resource. Only for this one event, else nobody could read the rest.
-func (tl *timeline) drawConnector() {
-	e := tl.event(tl.pos)
+func (tl *plot) drawConnector() {
+	e := tl.Event(tl.pos)
 	if e == nil || e.Client == sim.None {
 		return
 	}
 	from, to := -1, -1
 	for i, l := range tl.lanes {
 		switch {
-		case (l.kind == laneDoes || l.kind == laneClient) && l.index == e.Client:
+		case !l.own():
+		case l.Kind == timeline.Deeds && l.Index == e.Client:
 			from = i
-		case e.Node != sim.None && (l.kind == laneNode && l.index == e.Node || l.kind == laneQuorum):
+		case e.Node != sim.None && (l.Kind == timeline.Record && l.Index == e.Node || l.Kind == timeline.Majority):
 			to = i
-		case touches(e) && l.kind == laneStore:
+		case timeline.Touches(e) && l.Kind == timeline.Store:
 			to = i
 		}
 	}
@@ -575,13 +449,13 @@ func (tl *timeline) drawConnector() {
 }
 
 // drawAxis draws true times above a ruler on which long gaps are marked.
-func (tl *timeline) drawAxis() {
+func (tl *plot) drawAxis() {
 	t, y := tl.theme, tl.y0
 	tl.c.text(tl.x0-labelWidth+1, y, labelWidth-2, "virtual t", inkDim)
 	tl.c.fill(rect{tl.x0, y + 1, tl.width, 1}, t.ruler, inkDim)
 	tl.drawTimes()
 	for _, g := range tl.axis.gaps {
-		if g.pos+1 > tl.pos {
+		if g.Pos+1 > tl.pos {
 			break
 		}
 		tl.drawGap(g)
@@ -589,7 +463,7 @@ func (tl *timeline) drawAxis() {
 	tl.c.put(tl.x0+tl.until, y+1, t.here, inkHere)
 }
 
-func (tl *timeline) drawGap(g gap) {
+func (tl *plot) drawGap(g gap) {
 	from, to := g.from+1-tl.offset, g.to-1-tl.offset
 	for x := max(from, 0); x <= min(to, tl.width-1); x++ {
 		tl.c.put(tl.x0+x, tl.y0+1, tl.theme.gap, inkDim)
@@ -598,20 +472,20 @@ func (tl *timeline) drawGap(g gap) {
 		return
 	}
 	glyph := tl.theme.gap
-	if g.chasm {
+	if g.Endless {
 		glyph = tl.theme.chasm + tl.theme.chasm
 	}
-	text := glyph + " " + sim.Brief(g.length) + " " + glyph
+	text := glyph + " " + sim.Brief(g.Length) + " " + glyph
 	if w := textWidth(text); to-from+1 >= w {
 		tl.c.text(tl.x0+from+(to-from+1-w)/2, tl.y0+1, w, text, inkDim)
-	} else if g.chasm {
+	} else if g.Endless {
 		tl.c.put(tl.x0+(from+to)/2, tl.y0+1, tl.theme.chasm, inkDim)
 	}
 }
 
 // drawTimes labels the cursor's instant, and as many others to its left as there is room for.
-func (tl *timeline) drawTimes() {
-	now := sim.Brief(tl.when(tl.pos))
+func (tl *plot) drawTimes() {
+	now := sim.Brief(tl.When(tl.pos))
 	w := textWidth(now)
 	here := max(min(tl.until, tl.width-w), 0)
 	tl.c.text(tl.x0+here, tl.y0, w, now, inkHere)
@@ -620,7 +494,7 @@ func (tl *timeline) drawTimes() {
 		if x < free || (x > 0 && p == tl.at[x-1]) {
 			continue
 		}
-		text := sim.Brief(tl.when(p))
+		text := sim.Brief(tl.When(p))
 		end := x + textWidth(text)
 		if text == last || end+1 > here {
 			continue

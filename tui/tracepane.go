@@ -24,9 +24,9 @@ func (p *player) traceLine(row traceRow, width int) line {
 	if row.breach != nil {
 		return line{{fmt.Sprintf("%14s!! %s  %s", "", row.breach.Code, row.breach.Text), inkBreach}}
 	}
-	t, e := p.reel.trace, p.reel.event(row.pos)
+	t, e := p.reel.Trace, p.reel.Event(row.pos)
 	name, k, text := t.Actor(e), inkStrong, inkPlain
-	if client := p.reel.clientOf(e); client != sim.None {
+	if client := p.reel.Doer(e); client != sim.None {
 		k = clientInk(client)
 	}
 	mark := "  "
@@ -67,8 +67,8 @@ func (p *player) evidence(seq int) int {
 
 // lit are the events that prove the violation that was last shown.
 func (p *player) lit() []int {
-	if p.picked == none || p.picked >= len(p.reel.breaches) {
+	if p.picked == none || p.picked >= len(p.reel.Breaches) {
 		return nil
 	}
-	return p.reel.breaches[p.picked].Events
+	return p.reel.Breaches[p.picked].Events
 }

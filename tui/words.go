@@ -5,36 +5,37 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // statusLine is the event at the cursor, in words.
-func statusLine(r *reel, pos int) line {
-	e := r.event(pos)
+func statusLine(r *timeline.Timeline, pos int) line {
+	e := r.Event(pos)
 	if e == nil {
 		text := "nothing has happened yet"
-		if n := r.last(); n > 0 {
+		if n := r.Last(); n > 0 {
 			text += fmt.Sprintf(", %d events are to come", n)
 		}
 		return line{{" 0s  ", inkStrong}, {text, inkDim}}
 	}
 	k := inkStrong
-	name := r.trace.Actor(e)
-	if client := r.clientOf(e); client != sim.None {
+	name := r.Actor(e)
+	if client := r.Doer(e); client != sim.None {
 		k = clientInk(client)
 	}
 	return line{
 		{" " + sim.Brief(e.At) + "  ", inkStrong},
-		{fmt.Sprintf("#%d of %d  ", e.Seq, r.last()), inkDim},
+		{fmt.Sprintf("#%d of %d  ", e.Seq, r.Last()), inkDim},
 		{name + " ", k},
-		{r.trace.Text(e), inkPlain},
+		{r.Text(e), inkPlain},
 	}
 }
 
 // holders says in one sentence who has the lock, and shouts if a property has
 // just broken or stays broken. The second result asks for a band of that ink.
-func holders(r *reel, pos int, s *sim.State) (line, ink) {
-	all, fresh := r.breached(pos)
-	said := r.trace.Holders(s)
+func holders(r *timeline.Timeline, pos int, s *sim.State) (line, ink) {
+	all, fresh := r.Breached(pos)
+	said := r.Holders(s)
 	if bad := failures(fresh); len(bad) > 0 {
 		return line{{" !! " + shout(bad) + " !!  ", inkAlarm}, {said, inkAlarm}}, inkAlarm
 	}
@@ -53,8 +54,8 @@ func holders(r *reel, pos int, s *sim.State) (line, ink) {
 }
 
 // failures are those of violations that make a lock wrong, and not only slow.
-func failures(bs []breach) []breach {
-	var bad []breach
+func failures(bs []timeline.Breach) []timeline.Breach {
+	var bad []timeline.Breach
 	for _, b := range bs {
 		if b.Code.Failure() {
 			bad = append(bad, b)
@@ -64,7 +65,7 @@ func failures(bs []breach) []breach {
 }
 
 // flag is what a run comes to, in a word: "!!" only for what is a failure.
-func (g *glyphs) flag(bs []breach) span {
+func (g *glyphs) flag(bs []timeline.Breach) span {
 	if len(failures(bs)) > 0 {
 		return span{"!! " + codesOf(bs), inkBreach}
 	}
@@ -72,7 +73,7 @@ func (g *glyphs) flag(bs []breach) span {
 }
 
 // shout is the names of violations in capitals, each once.
-func shout(bs []breach) string {
+func shout(bs []timeline.Breach) string {
 	var names []string
 	for i, b := range bs {
 		if i == 0 || bs[i-1].Code != b.Code {
@@ -83,7 +84,7 @@ func shout(bs []breach) string {
 }
 
 // codesOf lists the codes of violations, worst first, each once.
-func codesOf(bs []breach) string {
+func codesOf(bs []timeline.Breach) string {
 	var v sim.Verdict
 	for _, b := range bs {
 		v = append(v, b.Code)

@@ -1,0 +1,152 @@
+package timeline
+
+import "lockstep/sim"
+
+// Alignment puts two runs of one scenario side by side. They are aligned by the
+// script's notes, and between two of these by the time that has passed since: so
+// one looks at the same moment of the story under both locks, even where one
+// of them took longer to get there.
+//
+// Invariants: Steps begins with {0, 0} and ends with both runs' last positions;
+// from one step to the next each side stays or advances by one, and not both
+// stay. Stages ascend, and the last is Last().
+type Alignment struct {
+	Runs   [2]*Timeline
+	Steps  []Step
+	Stages []int // the steps at which both runs have reached the same note, and the last
+}
+
+// Step is a position in each of two runs.
+type Step [2]int
+
+// Align aligns two runs.
+func Align(a, b *Timeline) *Alignment {
+	al := &Alignment{Runs: [2]*Timeline{a, b}, Steps: []Step{{0, 0}}}
+	from := Step{}
+	for _, to := range al.stages() {
+		al.merge(from, to)
+		al.Stages = append(al.Stages, al.Last())
+		from = to
+	}
+	return al
+}
+
+// stages are the positions in both at which the same note stands, and the ends.
+func (al *Alignment) stages() []Step {
+	var all []Step
+	last := Step{}
+	a, b := al.Runs[0], al.Runs[1]
+	for _, n := range a.Notes {
+		if n.Index == 0 {
+			continue // the runner's own: the other run need not have it
+		}
+		for _, m := range b.Notes {
+			s := Step{a.Before(n.Seq), b.Before(m.Seq)}
+			if m.Index == n.Index && s[0] >= last[0] && s[1] >= last[1] {
+				all, last = append(all, s), s
+				break
+			}
+		}
+	}
+	return append(all, Step{a.Last(), b.Last()})
+}
+
+// merge orders the events of the stage [from, to) by the time since it began.
+// Where the same happens in both at the same time, it is one step.
+func (al *Alignment) merge(from, to Step) {
+	a, b := al.Runs[0], al.Runs[1]
+	startA, startB := a.When(from[0]), b.When(from[1])
+	for at := from; at != to; {
+		next := at
+		switch {
+		case at[0] == to[0]:
+			next[1]++
+		case at[1] == to[1]:
+			next[0]++
+		default:
+			x, y := a.Event(at[0]+1), b.Event(at[1]+1)
+			sinceA, sinceB := x.At-startA, y.At-startB
+			if sinceA <= sinceB {
+				next[0]++
+			}
+			if sinceB < sinceA || sinceA == sinceB && al.same(x, y) {
+				next[1]++
+			}
+		}
+		al.Steps = append(al.Steps, next)
+		at = next
+	}
+}
+
+// same reports whether two events are of one kind, by the same actor.
+func (al *Alignment) same(a, b *sim.Event) bool {
+	return a.Kind == b.Kind && al.Runs[0].Actor(a) == al.Runs[1].Actor(b)
+}
+
+// Last is the last step.
+func (al *Alignment) Last() int { return len(al.Steps) - 1 }
+
+// Reached is the first step at which one side stands at a position.
+func (al *Alignment) Reached(side, pos int) int {
+	for i, s := range al.Steps {
+		if s[side] >= pos {
+			return i
+		}
+	}
+	return al.Last()
+}
+
+// Arrives is the step to show when one side has arrived at a position: where a
+// stage ends there, the step at which the other side has got that far as well.
+func (al *Alignment) Arrives(side, pos int) int {
+	for _, stage := range al.Stages {
+		if al.Steps[stage][side] == pos {
+			return stage
+		}
+	}
+	return al.Reached(side, pos)
+}
+
+// Shares are the shares of the steps on an axis for both runs: each takes as
+// much as the more demanding of the events that it joins.
+func (al *Alignment) Shares(s *Scale) []Share {
+	own := [2][]Share{al.Runs[0].Shares(s), al.Runs[1].Shares(s)}
+	shares := make([]Share, al.Last())
+	for i := range shares {
+		for side := range own {
+			if pos := al.Steps[i+1][side]; pos > al.Steps[i][side] {
+				w := own[side][pos-1]
+				shares[i] = Share{max(shares[i].Hard, w.Hard), max(shares[i].Soft, w.Soft)}
+			}
+		}
+	}
+	return shares
+}
+
+// Places picks the places of one side's positions from those of the steps.
+func (al *Alignment) Places(side int, steps []int) []int {
+	places := make([]int, al.Runs[side].Last()+1)
+	for i := 1; i < len(al.Steps); i++ {
+		if pos := al.Steps[i][side]; pos > al.Steps[i-1][side] {
+			places[pos] = steps[i]
+		}
+	}
+	return places
+}
+
+// Differs reports whether at a step a client does or believes something under
+// one lock and not under the other, or the store differs.
+func (al *Alignment) Differs(step int) bool {
+	a, b := &al.Runs[0].Moments[al.Steps[step][0]], &al.Runs[1].Moments[al.Steps[step][1]]
+	for n := range min(len(a.Clients), len(b.Clients)) {
+		if al.Runs[0].Clients[n] == sim.Probe {
+			continue
+		}
+		x, y := a.Clients[n], b.Clients[n]
+		x.Wants, y.Wants, x.Stopped, y.Stopped = false, false, false, false
+		if x != y {
+			return true
+		}
+	}
+	return a.Version != b.Version
+}

@@ -1,0 +1,223 @@
+package timeline
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"lockstep/sim"
+)
+
+// The time axis.
+//
+// Events come in bursts of milliseconds with seconds of waiting between them,
+// and at the end a probe may look years ahead, so no place can be proportional to
+// time: either the bursts or the waits would be invisible. And a client that
+// asks every 200 ms for ten seconds leaves three hundred events of which none
+// matters, beside twenty that are the story. So:
+//
+//   - Every event has a place, and places never go back: an event is never to
+//     the left of one that came before it. This is the whole contract, and with
+//     it "these two bars overlap" is true exactly if it is drawn.
+//   - An event that changes what the lanes show (a grant, an expiry, a write, a
+//     pause) needs room of its own: its share is hard. All others (a command of a
+//     poll that changed nothing, a clock reading) divide what is left: they are soft.
+//   - The time between two events is soft as well, and counts by its logarithm:
+//     waiting ten times as long is drawn wider, but not ten times. Beyond a few
+//     TTLs it grows no more.
+//   - All soft shares are stretched or squeezed by one factor, so that the whole
+//     run fills the width. If even the hard ones do not fit, the axis is wider
+//     than the view.
+//
+// A view measures in a unit of its own, a column or a pixel. All lengths here are
+// thousandths of it, in integers, so that no rounding makes two pictures differ.
+
+// Unit is one unit of a view.
+const Unit = 1000
+
+// Need says how much an event needs a place of its own.
+type Need uint8
+
+// The needs, from none to the greatest.
+const (
+	Shared Need = iota // none: it changes nothing that a lane shows
+	Aside              // it changes something, but after the story: the probe did it
+	Sent               // a command's mark
+	Proof              // it has no mark, but is among the proofs of a violation
+	Own                // it changes what a lane shows, or has a mark, or something is said there
+	Touch              // it stands in the store's lane, where it is labelled
+
+	needs
+)
+
+// weight is an event's share before a view measures it. Wait and slack are
+// thousandths of a doubling.
+type weight struct {
+	need  Need
+	aside bool
+	wait  int // for the time before it
+	slack int // for itself, where there is room to spare
+}
+
+// Scale is how a view measures the axis, in thousandths of its unit.
+type Scale struct {
+	Doubling int        // each doubling of a wait
+	Slack    int        // an event that changes something, where there is room to spare
+	Room     [needs]int // an event in any case, by its need
+}
+
+// Share is what an event takes of the axis, with the time before it, in
+// thousandths of a view's unit: Hard in any case, and Soft times one factor.
+type Share struct{ Hard, Soft int }
+
+// endless is how many doublings of a hundredth of a TTL a wait can be wide:
+// its width means nothing beyond.
+const endless = 9
+
+// asideSoft is by how much the probe's soft shares are divided: it comes after the
+// story, and only asks whether the lock is stuck.
+const asideSoft = 4
+
+// Shares are the shares of the events, in order.
+func (t *Timeline) Shares(s *Scale) []Share {
+	shares := make([]Share, len(t.weights))
+	for i, w := range t.weights {
+		shares[i] = Share{s.Room[w.need], (w.wait*s.Doubling + w.slack*s.Slack) / Unit}
+		if w.aside {
+			shares[i].Soft /= asideSoft
+		}
+	}
+	return shares
+}
+
+// Fit says how soft shares are fitted into a view: Width thousandths are to be
+// filled, with a factor of at most Most and at least Least. If it would have to be
+// less, the run does not fit, and Crowded is the factor. Factors are thousandths.
+type Fit struct{ Width, Most, Least, Crowded int }
+
+// factor is the factor for soft shares.
+func (f *Fit) factor(shares []Share) int {
+	hard, soft := 0, 0
+	for _, s := range shares {
+		hard += s.Hard
+		soft += s.Soft
+	}
+	if soft == 0 {
+		return Unit
+	}
+	if k := int(int64(f.Width-hard) * Unit / int64(soft)); k >= f.Least {
+		return min(k, f.Most)
+	}
+	return f.Crowded
+}
+
+// Lay gives each position its place, in thousandths of the view's unit. Places
+// start at 0 and never go back.
+func Lay(shares []Share, f Fit) []int {
+	places := make([]int, len(shares)+1)
+	k := f.factor(shares)
+	for i, s := range shares {
+		places[i+1] = places[i] + s.Hard + s.Soft*k/Unit
+	}
+	return places
+}
+
+func (t *Timeline) weigh() {
+	t.weights = make([]weight, len(t.Events))
+	for i := range t.Events {
+		e := &t.Events[i]
+		wait, aside := e.At-t.When(i), t.aside(i)
+		t.weights[i] = weight{need: t.need(i, aside), aside: aside, wait: doublings(wait, t.TTL), slack: slack(e)}
+		if wait >= max(t.TTL/4, 10*time.Millisecond) {
+			t.Gaps = append(t.Gaps, Gap{i, wait, t.weights[i].wait == endless*Unit})
+		}
+	}
+}
+
+// Gap is a wait that is worth a word on the axis, where it is drawn much shorter
+// than it is: between the position Pos and the one after it.
+type Gap struct {
+	Pos     int
+	Length  time.Duration
+	Endless bool // too long for its width to mean anything
+}
+
+// doublings is how often a wait doubles a hundredth of the TTL, in thousandths.
+func doublings(wait, ttl time.Duration) int {
+	if wait <= 0 {
+		return 0
+	}
+	tick := max(ttl/100, time.Millisecond)
+	return int(Unit * min(endless, math.Log2(1+float64(wait)/float64(tick))))
+}
+
+// slack is what an event takes beside the time before it.
+func slack(e *sim.Event) int {
+	switch e.Kind {
+	case sim.KindClock, sim.KindWake, sim.KindStop, sim.KindDone:
+		return Unit / 10
+	case sim.KindSend, sim.KindReceive, sim.KindSleep:
+		return Unit / 2
+	case sim.KindExecute:
+		if len(e.Changes) == 0 {
+			return Unit / 2
+		}
+	}
+	return Unit
+}
+
+func (t *Timeline) need(i int, aside bool) Need {
+	e := &t.Events[i]
+	switch {
+	case aside && changes(e):
+		return Aside
+	case aside:
+		return Shared
+	case Touches(e):
+		return Touch
+	case changes(e), t.marked(i):
+		return Own
+	case e.Kind == sim.KindSend:
+		return Sent
+	case t.Proves(e):
+		return Proof
+	}
+	return Shared
+}
+
+// Matters reports whether the event at an index changes something that the lanes
+// show, or something is said or proved there.
+func (t *Timeline) Matters(i int) bool { return t.weights[i].need >= Own }
+
+// changes reports whether an event changes something that the lanes show.
+func changes(e *sim.Event) bool {
+	switch e.Kind {
+	case sim.KindClock, sim.KindSend, sim.KindReceive, sim.KindSleep, sim.KindWake, sim.KindStop, sim.KindDone, sim.KindDisconnect:
+		return false
+	case sim.KindExecute:
+		return len(e.Changes) > 0
+	}
+	return true
+}
+
+// aside reports whether an event comes after the story: the probe did it, nothing
+// is said or proved there, and no overlap of believers begins or ends.
+func (t *Timeline) aside(i int) bool {
+	return t.Probing(&t.Events[i]) && !t.marked(i) && !t.bounds(i)
+}
+
+// bounds reports whether an event begins or ends an overlap, which must not be too
+// narrow to be seen.
+func (t *Timeline) bounds(i int) bool {
+	return (t.Moments[i].Believers > 1) != (t.Moments[i+1].Believers > 1)
+}
+
+// marked reports whether something is said at the position to which the event at
+// an index leads, or a violation is complete there.
+func (t *Timeline) marked(i int) bool {
+	if _, said := slices.BinarySearch(t.Chapters, i+1); said {
+		return true
+	}
+	_, broken := slices.BinarySearchFunc(t.Breaches, i+1, func(b Breach, pos int) int { return b.Pos - pos })
+	return broken
+}

@@ -1,0 +1,190 @@
+package timeline
+
+import (
+	"time"
+
+	"lockstep/sim"
+)
+
+// Lane is one row of the picture.
+type Lane struct {
+	Kind  LaneKind
+	Index int // of the client or the node; 0 for the other kinds
+}
+
+// LaneKind says what a lane is about.
+type LaneKind uint8
+
+// The kinds of lane, in the order in which they stand.
+const (
+	Deeds      LaneKind = iota // what a client does
+	Belief                     // what it believes about its lease
+	Record                     // what a node holds: the truth
+	Majority                   // whose records are on enough nodes
+	Believers                  // how many clients believe that they hold the lock
+	Store                      // the accesses to the resource
+	Violations                 // which properties broke, and when
+)
+
+// Lanes are all lanes of the run, in order. A client has two even if it never
+// begins, because a view that hides the future cannot know that; the probe has
+// its two only if it acts. Several nodes have a lane for all of them beside their
+// own. A view with little room leaves lanes out.
+func (t *Timeline) Lanes() []Lane {
+	var lanes []Lane
+	for i := range t.Clients {
+		if t.Acts(i) {
+			lanes = append(lanes, Lane{Deeds, i}, Lane{Belief, i})
+		}
+	}
+	for i := range t.Nodes {
+		lanes = append(lanes, Lane{Record, i})
+	}
+	if len(t.Nodes) > 1 {
+		lanes = append(lanes, Lane{Kind: Majority})
+	}
+	return append(lanes, Lane{Kind: Believers}, Lane{Kind: Store}, Lane{Kind: Violations})
+}
+
+// Acts reports whether a client belongs into the picture: every client does, but
+// the probe only if the run needed it.
+func (t *Timeline) Acts(client int) bool {
+	return t.Begins[client] != sim.None || t.Clients[client] != sim.Probe
+}
+
+// Bar is what a lane shows at a position. Bars are comparable: neighbouring
+// positions with equal bars are one span. Fields that a kind does not mention are zero.
+type Bar struct {
+	Kind    BarKind
+	Client  int  // of Believes, Lapsed, Wants, Stored, Enough: whose it is, or sim.None
+	Written int  // of Stored: the Seq of the event that stored the record
+	Lasting bool // of Stored: the record has no expiry; one that is only prolonged stays the same bar
+	Count   int  // of Count: how many believe
+}
+
+// BarKind says what a bar tells.
+type BarKind uint8
+
+// The kinds of bar, by lane.
+const (
+	Empty BarKind = iota
+
+	Awake        // Deeds: free to act
+	Paused       // Deeds: paused outside the critical section
+	PausedInside // Deeds: paused in it
+	Hung         // Deeds: paused for good
+	Inside       // Deeds: in the critical section
+	Crashed      // Deeds
+
+	Wants    // Belief: inside Acquire
+	Believes // Belief: has a lease that is not over by its own clock
+	Lapsed   // Belief: its clock says that the lease is over, and it goes on
+
+	Stored // Record: the lock's record
+	Down   // Record: the node is down
+
+	Enough // Majority: one client's records are on enough nodes
+	Split  // Majority: nobody's are
+
+	Count // Believers
+)
+
+// Bar is what a lane shows at a position.
+func (t *Timeline) Bar(l Lane, pos int) Bar {
+	m := &t.Moments[pos]
+	switch l.Kind {
+	case Deeds:
+		return Bar{Kind: m.Clients[l.Index].deed()}
+	case Belief:
+		return m.Clients[l.Index].belief(l.Index)
+	case Record:
+		return m.Nodes[l.Index].bar()
+	case Majority:
+		switch {
+		case m.Quorum.Owner != sim.None:
+			return Bar{Kind: Enough, Client: m.Quorum.Owner}
+		case m.Quorum.Split:
+			return Bar{Kind: Split}
+		}
+	case Believers:
+		return Bar{Kind: Count, Count: m.Believers}
+	}
+	return Bar{} // the store and the violations are marks only
+}
+
+func (c *Client) deed() BarKind {
+	switch {
+	case c.Crashed:
+		return Crashed
+	case c.Hung:
+		return Hung
+	case c.Paused && c.Inside:
+		return PausedInside
+	case c.Paused:
+		return Paused
+	case c.Inside:
+		return Inside
+	case c.Stopped:
+		return Empty
+	}
+	return Awake
+}
+
+func (c *Client) belief(client int) Bar {
+	switch {
+	case c.Believed && c.Live:
+		return Bar{Kind: Believes, Client: client}
+	case c.Believed:
+		return Bar{Kind: Lapsed, Client: client}
+	case c.Wants && !c.Crashed && !c.Stopped:
+		return Bar{Kind: Wants, Client: client}
+	}
+	return Bar{}
+}
+
+func (n *Node) bar() Bar {
+	switch {
+	case !n.Up:
+		return Bar{Kind: Down}
+	case n.Present:
+		return Bar{Kind: Stored, Client: n.Owner, Written: n.Written, Lasting: n.Expires == sim.Never}
+	}
+	return Bar{}
+}
+
+// Span is a stretch throughout which a lane shows the same bar: half-open, from
+// First up to but not including Next.
+type Span struct {
+	First, Next int
+	Bar
+}
+
+// Spans are the spans of a lane in order. They cover the positions from 0 to
+// Last without a gap, and two neighbours differ: spans[i].Next == spans[i+1].First,
+// and the last Next is Last()+1.
+func (t *Timeline) Spans(l Lane) []Span {
+	return spans(t.Last()+1, func(pos int) Bar { return t.Bar(l, pos) })
+}
+
+// Seen are the spans of a lane as a view sees them that shows only the positions
+// at, ascending. They cover the indices of at as Spans covers the positions; a
+// bar that comes and goes between two of them is not seen.
+func (t *Timeline) Seen(l Lane, at []int) []Span {
+	return spans(len(at), func(i int) Bar { return t.Bar(l, at[i]) })
+}
+
+func spans(n int, bar func(int) Bar) []Span {
+	var all []Span
+	for i := range n {
+		if b := bar(i); len(all) == 0 || all[len(all)-1].Bar != b {
+			all = append(all, Span{First: i, Bar: b})
+		}
+		all[len(all)-1].Next = i + 1
+	}
+	return all
+}
+
+// Length is the time for which a span of positions lasts, as far as the run goes.
+func (t *Timeline) Length(s Span) time.Duration {
+	return t.When(min(s.Next, t.Last())) - t.When(s.First)
+}

@@ -1,0 +1,192 @@
+package timeline
+
+import "lockstep/sim"
+
+// Mark is the sign that an event leaves in its lanes. A view gives each mark a
+// shape of its own, or says why it needs none.
+type Mark uint8
+
+// The marks.
+const (
+	NoMark   Mark = iota
+	Bad           // completes a violation
+	Sends         // a command leaves a client
+	Retries       // a client waits before it asks again
+	Granted       // a client gets the lock
+	Refused       // it is refused
+	Enters        // it enters the critical section
+	Leaves        // it leaves it
+	Releases      // it releases
+	Extends       // its lease goes on
+	Reads         // reads the store, or the database behind it
+	Writes        // writes the store
+	Rejected      // the store refuses an access
+	Crashes       // a client crashes
+	Resumes       // a client or a node goes on
+	Fails         // a client fails, or hears nothing; a message is in vain
+	Falls         // a node goes down
+	Jumps         // a clock jumps, or something is lost, replaced, changed from outside
+
+	Marks // how many there are
+)
+
+// Weight orders marks that fall on one place: the heaviest is to be seen.
+func (m Mark) Weight() int { return markWeights[m] }
+
+var markWeights = [Marks]int{
+	Sends: 1, Retries: 2, Extends: 3, Refused: 4, Releases: 4, Fails: 4, Enters: 5, Leaves: 5, Resumes: 5,
+	Granted: 6, Jumps: 6, Reads: 7, Writes: 7, Rejected: 7, Crashes: 8, Falls: 8, Bad: 9,
+}
+
+// lanes is a set of kinds of lane in which an event stands.
+type lanes uint8
+
+const (
+	onClient lanes = 1 << iota // the lane of its client's deeds
+	onNode                     // the lane of its node's record, and the majority's
+	onStore
+)
+
+// Arrow says between whom a message goes, for views that draw a column for each.
+type Arrow uint8
+
+// The arrows.
+const (
+	NoArrow   Arrow = iota
+	ToNode          // a command, from the client to the node
+	FromNode        // its reply, or the news that there will be none
+	ToStore         // an access, from the client to the store
+	FromStore       // its refusal
+)
+
+// row is what every view has to know about a kind of event.
+type row struct {
+	mark  Mark
+	why   string // of NoMark: the reason
+	on    lanes
+	doer  doer
+	arrow Arrow
+}
+
+// doer says whose doing an event is.
+type doer uint8
+
+const (
+	byClient doer = iota
+	byNode
+	byOther // the network, or the store
+)
+
+// table has a row for each kind of event. An event that proves a violation is
+// pointed out in its lanes even if it has no mark.
+var table = [...]row{
+	sim.KindNone:          {why: "it does not occur"},
+	sim.KindWant:          {why: "the client has only its errand: the acquisition follows", on: onClient},
+	sim.KindAcquire:       {why: "the belief's bar begins here", on: onClient},
+	sim.KindGranted:       {mark: Granted, on: onClient},
+	sim.KindRefused:       {mark: Refused, on: onClient},
+	sim.KindFailed:        {mark: Fails, on: onClient},
+	sim.KindEnter:         {mark: Enters, on: onClient},
+	sim.KindLeave:         {mark: Leaves, on: onClient},
+	sim.KindRelease:       {mark: Releases, on: onClient},
+	sim.KindReleased:      {why: "the lease was over when the release began, which has a mark", on: onClient},
+	sim.KindReleaseFailed: {mark: Fails, on: onClient},
+	sim.KindExtend:        {why: "its command has a mark", on: onClient},
+	sim.KindExtended:      {mark: Extends, on: onClient},
+	sim.KindExtendFailed:  {mark: Fails, on: onClient},
+	sim.KindDone:          {why: "the bar of the deeds ends here", on: onClient},
+	sim.KindLapse:         {why: "the belief's bar changes here", on: onClient},
+
+	sim.KindSend:        {mark: Sends, on: onClient, arrow: ToNode},
+	sim.KindExecute:     {why: "the record's bar shows what it changed; only one that completes a violation is bad", on: onNode, doer: byNode},
+	sim.KindReceive:     {why: "what the client makes of the reply has a mark", on: onClient, arrow: FromNode},
+	sim.KindTimeout:     {mark: Fails, on: onClient},
+	sim.KindUnreachable: {mark: Fails, on: onNode, doer: byNode},
+	sim.KindDisconnect:  {mark: Fails, on: onClient, arrow: FromNode},
+	sim.KindLost:        {mark: Fails, on: onClient, doer: byOther},
+
+	sim.KindClock: {why: "it changes nothing by itself", on: onClient},
+	sim.KindSleep: {mark: Retries, on: onClient},
+	sim.KindWake:  {why: "what the client does next has a mark", on: onClient},
+
+	sim.KindRead:   {mark: Reads, on: onClient | onStore, arrow: ToStore},
+	sim.KindWrite:  {mark: Writes, on: onClient | onStore, arrow: ToStore},
+	sim.KindQuery:  {mark: Reads, on: onClient | onStore, arrow: ToStore},
+	sim.KindReject: {mark: Rejected, on: onClient | onStore, doer: byOther, arrow: FromStore},
+	sim.KindUpdate: {mark: Jumps, on: onStore, doer: byOther},
+
+	sim.KindExpire: {why: "the record's bar ends here", on: onNode, doer: byNode},
+	sim.KindEvict:  {mark: Jumps, on: onNode, doer: byNode},
+	sim.KindFlush:  {mark: Jumps, on: onNode, doer: byNode},
+
+	sim.KindReplicate: {why: "the bar of the replica's record shows what it changed", on: onNode, doer: byNode},
+	sim.KindSync:      {why: "the bar of the replica's record shows what was copied", on: onNode, doer: byNode},
+	sim.KindFailover:  {mark: Jumps, on: onNode, doer: byNode},
+
+	sim.KindPause:     {why: "the bar of the deeds changes here", on: onClient},
+	sim.KindResume:    {mark: Resumes, on: onClient},
+	sim.KindCrash:     {mark: Crashes, on: onClient},
+	sim.KindHang:      {why: "the bar of the deeds changes here", on: onClient},
+	sim.KindThreadEnd: {mark: Jumps, on: onClient},
+	sim.KindWallStep:  {mark: Jumps, on: onClient},
+	sim.KindNodeStep:  {mark: Jumps, on: onNode, doer: byNode},
+	sim.KindDown:      {mark: Falls, on: onNode, doer: byNode},
+	sim.KindUp:        {mark: Resumes, on: onNode, doer: byNode},
+	sim.KindNetwork:   {why: "it concerns a link, which has no lane; the commands that meet it have marks", doer: byOther},
+	sim.KindStop:      {why: "the bar of the deeds ends here", on: onClient},
+}
+
+// Mark is the sign of an event, or NoMark.
+func (t *Timeline) Mark(e *sim.Event) Mark {
+	switch {
+	case (e.Kind == sim.KindWrite || e.Kind == sim.KindExecute) && t.Completes(e):
+		return Bad
+	case e.Kind == sim.KindSleep && e.Phase != sim.PhaseAcquire:
+		return NoMark // work, or the wait between two cycles
+	}
+	return table[e.Kind].mark
+}
+
+// In reports whether an event stands in a lane: there its mark is drawn, and there
+// it is pointed out if it proves a violation.
+func (t *Timeline) In(l Lane, e *sim.Event) bool {
+	on := table[e.Kind].on
+	switch l.Kind {
+	case Deeds:
+		return on&onClient != 0 && e.Client == l.Index
+	case Record:
+		return on&onNode != 0 && e.Node == l.Index
+	case Majority:
+		return on&onNode != 0
+	case Store:
+		return on&onStore != 0
+	}
+	return false
+}
+
+// Doer is the client whose own doing an event is, or sim.None if it is a node's,
+// the network's or the store's.
+func (t *Timeline) Doer(e *sim.Event) int {
+	if table[e.Kind].doer != byClient {
+		return sim.None
+	}
+	return e.Client
+}
+
+// Host is the node whose own doing an event is, or sim.None.
+func Host(e *sim.Event) int {
+	if table[e.Kind].doer != byNode {
+		return sim.None
+	}
+	return e.Node
+}
+
+// ArrowOf says between whom an event's message goes.
+func ArrowOf(e *sim.Event) Arrow { return table[e.Kind].arrow }
+
+// Touches reports whether the event is an access to the resource or to the
+// database behind it, be it refused.
+func Touches(e *sim.Event) bool {
+	a := table[e.Kind].arrow
+	return a == ToStore || a == FromStore
+}

@@ -1,0 +1,84 @@
+package timeline
+
+import (
+	"time"
+
+	"lockstep/sim"
+)
+
+// Moment is the part of a state that lanes show, in few bytes: a view looks it
+// up and folds nothing.
+type Moment struct {
+	Clients   []Client
+	Nodes     []Node
+	Quorum    Quorum
+	Believers int   // how many clients believe that they hold the lock
+	Version   int64 // of the store
+}
+
+// Client is a client at a moment. Live implies Believed.
+type Client struct {
+	Wants    bool // inside Acquire
+	Believed bool // Acquire granted the lease, and the client has not released it
+	Live     bool // its own clock has not reached the lease's deadline
+	Inside   bool // in the critical section
+	Paused   bool
+	Hung     bool // paused for good
+	Crashed  bool
+	Stopped  bool // has finished, or the run is over for it
+}
+
+// Node is the lock's record on one node at a moment. Written tells records apart:
+// it is the Seq of the event that stored this one.
+type Node struct {
+	Up      bool
+	Present bool
+	Owner   int // the client whose record it is, or sim.None
+	Written int
+	Value   string
+	Expires time.Duration // true instant, or sim.Never
+}
+
+// Left is how long the record still lives at an instant, as PTTL would say.
+func (n Node) Left(now time.Duration) time.Duration {
+	return sim.Record{Expires: n.Expires}.Left(now)
+}
+
+// Quorum says whose records are on enough masters. Split means that masters hold
+// records, but nobody's are on enough of them; then Owner is sim.None.
+type Quorum struct {
+	Owner int
+	Split bool
+}
+
+func momentOf(s *sim.State, need int) Moment {
+	m := Moment{Believers: s.Believers(), Version: s.Store.Version}
+	m.Quorum.Owner, m.Quorum.Split = s.Quorum(need)
+	m.Clients = make([]Client, len(s.Clients))
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		m.Clients[i] = Client{
+			Wants: c.Phase == sim.PhaseAcquire, Believed: c.Lease.Believed, Live: c.Lease.Live, Inside: c.Lease.Inside,
+			Paused: c.Paused, Hung: c.Hung, Crashed: c.Crashed, Stopped: c.Stopped,
+		}
+	}
+	m.Nodes = make([]Node, len(s.Nodes))
+	for i := range s.Nodes {
+		m.Nodes[i] = Node{Up: s.Nodes[i].Up, Owner: sim.None}
+		if r := s.LockRecord(i); r != nil {
+			m.Nodes[i] = Node{s.Nodes[i].Up, true, r.Owner.Client, r.Written, r.Value, r.Expires}
+		}
+	}
+	return m
+}
+
+// MostBelievers is the greatest number of clients that believed at one position of
+// (after, upTo], or at upTo if the interval is empty. A view whose places hold
+// several positions counts with it, so that no overlap falls between two places.
+func (t *Timeline) MostBelievers(after, upTo int) int {
+	most := t.Moments[upTo].Believers
+	for pos := after + 1; pos < upTo; pos++ {
+		most = max(most, t.Moments[pos].Believers)
+	}
+	return most
+}

@@ -1,0 +1,185 @@
+// Package timeline computes what a picture of a run shows, for every picture
+// alike: the lanes, the bars in them, the marks of the events, the axis on which
+// waiting is compressed, and the alignment of two runs. It knows neither cells nor
+// pixels nor colours: the terminal and the exports draw what it says.
+//
+// A [sim.Trace] is all that it needs.
+package timeline
+
+import (
+	"slices"
+	"time"
+
+	"lockstep/sim"
+)
+
+// Timeline is a trace made ready for drawing. A position counts events: at
+// position k the first k of them have happened, and what is true at k stays true
+// until position k+1. Hence every stretch of positions here is half-open.
+//
+// Invariants: len(Moments) == len(Events)+1. Chapters ascend strictly, Breaches
+// ascend by Pos. A Timeline is never changed once it is made, so that many
+// views may share it.
+type Timeline struct {
+	*sim.Trace
+	Moments  []Moment // by position
+	Chapters []int    // the positions at which the script says something
+	Breaches []Breach
+	Begins   []int // by client: the index of the first event in which it has a part, or sim.None
+	Gaps     []Gap // by position
+
+	evidence map[int]bool // Seqs of the events that prove a violation
+	weights  []weight     // by event
+}
+
+// Breach is a violation with the position at which its last event has happened.
+type Breach struct {
+	Pos int
+	*sim.Violation
+}
+
+// New folds the trace once. The trace must not change afterwards.
+func New(t *sim.Trace) *Timeline {
+	tl := &Timeline{Trace: t, evidence: map[int]bool{}, Begins: slices.Repeat([]int{sim.None}, len(t.Clients))}
+	tl.Moments = make([]Moment, 0, len(t.Events)+1)
+	s := t.NewState()
+	tl.Moments = append(tl.Moments, momentOf(s, t.Need))
+	for i := range t.Events {
+		e := &t.Events[i]
+		s.Apply(e)
+		tl.Moments = append(tl.Moments, momentOf(s, t.Need))
+		if c := e.Client; c != sim.None && e.Kind != sim.KindStop && e.Kind != sim.KindDone && tl.Begins[c] == sim.None {
+			tl.Begins[c] = i
+		}
+	}
+	for i := range t.Notes {
+		tl.Chapters = append(tl.Chapters, tl.Before(t.Notes[i].Seq))
+	}
+	slices.Sort(tl.Chapters)
+	tl.Chapters = slices.Compact(tl.Chapters)
+	for i := range t.Violations {
+		v := &t.Violations[i]
+		for _, seq := range v.Events {
+			tl.evidence[seq] = true
+		}
+		tl.Breaches = append(tl.Breaches, Breach{tl.After(v.Last()), v})
+	}
+	tl.weigh()
+	return tl
+}
+
+// Last is the position after the last event.
+func (t *Timeline) Last() int { return len(t.Events) }
+
+// Event is the one that led to a position, or nil at the beginning.
+func (t *Timeline) Event(pos int) *sim.Event {
+	if pos == 0 {
+		return nil
+	}
+	return &t.Events[pos-1]
+}
+
+// When is the instant of the event that led to a position.
+func (t *Timeline) When(pos int) time.Duration {
+	if pos == 0 {
+		return 0
+	}
+	return t.Events[pos-1].At
+}
+
+// Before is the position just before the event with this Seq: the place of a
+// note that was made then.
+func (t *Timeline) Before(seq int) int {
+	i, _ := slices.BinarySearchFunc(t.Events, seq, func(e sim.Event, seq int) int { return e.Seq - seq })
+	return i
+}
+
+// After is the position to which the event with this Seq leads.
+func (t *Timeline) After(seq int) int { return min(t.Before(seq)+1, t.Last()) }
+
+// Chapter counts, from 1, the chapters that have begun at a position.
+func (t *Timeline) Chapter(pos int) int {
+	i, found := slices.BinarySearch(t.Chapters, pos)
+	if found {
+		i++
+	}
+	return i
+}
+
+// Said are the notes of the chapter that is under way at a position.
+func (t *Timeline) Said(pos int) []sim.Note {
+	n := t.Chapter(pos)
+	if n == 0 {
+		return nil
+	}
+	var said []sim.Note
+	for _, note := range t.Notes {
+		if t.Before(note.Seq) == t.Chapters[n-1] {
+			said = append(said, note)
+		}
+	}
+	return said
+}
+
+// NextChapter is the position of the next chapter, or the last one.
+func (t *Timeline) NextChapter(pos int) int {
+	if n := t.Chapter(pos); n < len(t.Chapters) {
+		return t.Chapters[n]
+	}
+	return t.Last()
+}
+
+// PreviousChapter is the position of the last chapter that began before pos, or 0.
+func (t *Timeline) PreviousChapter(pos int) int {
+	i, _ := slices.BinarySearch(t.Chapters, pos)
+	if i == 0 {
+		return 0
+	}
+	return t.Chapters[i-1]
+}
+
+// Told is the position at which the story is over: its last note said, its last
+// violation complete. Only at the end is it known that nothing broke.
+func (t *Timeline) Told() int {
+	if len(t.Breaches) == 0 {
+		return t.Last()
+	}
+	end := t.Breaches[len(t.Breaches)-1].Pos
+	if n := len(t.Chapters); n > 0 {
+		end = max(end, t.Chapters[n-1])
+	}
+	return end
+}
+
+// Breached are the violations that are complete at a position, and fresh those
+// that the very last event completed.
+func (t *Timeline) Breached(pos int) (all, fresh []Breach) {
+	for i, b := range t.Breaches {
+		if b.Pos > pos {
+			return t.Breaches[:i], fresh
+		}
+		if b.Pos == pos {
+			fresh = append(fresh, b)
+		}
+	}
+	return t.Breaches, fresh
+}
+
+// Proves reports whether the event is among those that prove a violation.
+func (t *Timeline) Proves(e *sim.Event) bool { return t.evidence[e.Seq] }
+
+// Completes reports whether the event is the last that a violation needed.
+func (t *Timeline) Completes(e *sim.Event) bool {
+	return slices.ContainsFunc(t.Breaches, func(b Breach) bool { return b.Last() == e.Seq })
+}
+
+// Probing reports whether the event belongs to the probe, which comes after the
+// story and only asks whether the lock can still be had.
+func (t *Timeline) Probing(e *sim.Event) bool {
+	return e.Client != sim.None && t.Clients[e.Client] == sim.Probe
+}
+
+// Begun reports whether a client has had a part in an event before a position.
+func (t *Timeline) Begun(client, pos int) bool {
+	return t.Begins[client] != sim.None && pos > t.Begins[client]
+}
