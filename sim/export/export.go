@@ -11,86 +11,25 @@
 package export
 
 import (
-	"slices"
-
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
-// reading is a trace with the states between its events. A position counts
-// events: at position k the first k of them have happened.
+// reading is a run's timeline, with what it broke.
 type reading struct {
-	*sim.Trace
-	states []*sim.State  // by position, 0 to len(Events)
-	proof  map[int]bool  // Seqs of events that prove a violation
+	*timeline.Timeline
 	broken map[int][]int // by Seq of the event that completed them: indices of Violations
-	begins []int         // by client: index of the first event that it has a part in, or None
 }
 
 func read(t *sim.Trace) *reading {
-	r := &reading{Trace: t, proof: map[int]bool{}, broken: map[int][]int{}}
-	for range t.Clients {
-		r.begins = append(r.begins, sim.None)
-	}
-	s := t.NewState()
-	r.keep(s)
-	for i := range t.Events {
-		e := &t.Events[i]
-		s.Apply(e)
-		r.keep(s)
-		if c := e.Client; c != sim.None && e.Kind != sim.KindStop && e.Kind != sim.KindDone && r.begins[c] == sim.None {
-			r.begins[c] = i
-		}
-	}
+	r := &reading{Timeline: timeline.New(t), broken: map[int][]int{}}
 	for i := range t.Violations {
-		v := &t.Violations[i]
-		for _, seq := range v.Events {
-			r.proof[seq] = true
-		}
-		r.broken[v.Last()] = append(r.broken[v.Last()], i)
+		seq := t.Violations[i].Last()
+		r.broken[seq] = append(r.broken[seq], i)
 	}
 	return r
 }
 
-// keep remembers a state. The list of touches only ever grows, so that all states
-// can share it: copies of it would take the square of the run's length.
-func (r *reading) keep(s *sim.State) {
-	touches := s.Store.Touches
-	s.Store.Touches = nil
-	c := s.Clone()
-	s.Store.Touches, c.Store.Touches = touches, touches[:len(touches):len(touches)]
-	r.states = append(r.states, c)
-}
-
-// last is the position after the last event.
-func (r *reading) last() int { return len(r.Events) }
-
-// position is where a note stands that was said before the event with this Seq.
-func (r *reading) position(seq int) int {
-	i, _ := slices.BinarySearchFunc(r.Events, seq, func(e sim.Event, seq int) int { return e.Seq - seq })
-	return i
-}
-
-// after is the position that the event with this Seq leads to.
-func (r *reading) after(seq int) int { return min(r.position(seq)+1, r.last()) }
-
-// doer is the client whose own doing an event is, or sim.None if it is a node's,
-// the network's or the store's.
-func (r *reading) doer(e *sim.Event) int {
-	switch e.Kind {
-	case sim.KindExecute, sim.KindExpire, sim.KindEvict, sim.KindFlush, sim.KindReplicate, sim.KindSync, sim.KindFailover,
-		sim.KindUnreachable, sim.KindDown, sim.KindUp, sim.KindNodeStep, sim.KindLost, sim.KindNetwork:
-		return sim.None
-	}
-	return e.Client
-}
-
-// asking reports whether the event belongs to the probe, which comes after the
-// story and only asks whether the lock can still be had.
-func (r *reading) asking(e *sim.Event) bool {
-	return e.Client != sim.None && r.Clients[e.Client] == sim.Probe
-}
-
-// touches reports whether the event is an access to the resource, be it refused.
-func touches(e *sim.Event) bool {
-	return e.Kind == sim.KindRead || e.Kind == sim.KindWrite || e.Kind == sim.KindReject
-}
+// takesPart reports whether a client has a part in the run: a picture of the
+// whole of it leaves out those that never begin.
+func (r *reading) takesPart(client int) bool { return r.Begins[client] != sim.None }

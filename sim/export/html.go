@@ -43,7 +43,7 @@ func HTML(t *sim.Trace) string {
 	digest := sha256.Sum256([]byte(pageScript))
 	var b bytes.Buffer
 	if err := page.Execute(&b, map[string]any{
-		"Trace": t, "Heading": d.heading(), "Last": d.last(), "Plain": text.String(),
+		"Trace": t, "Heading": d.heading(), "Last": d.Last(), "Plain": text.String(),
 		"Policy":   "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'",
 		"Style":    template.CSS(pageStyle),   //nolint:gosec // ours
 		"Script":   template.JS(pageScript),   //nolint:gosec // ours
@@ -145,7 +145,7 @@ func (d *drawing) film() *film {
 	f := &film{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}}
 	for i := range d.Notes {
 		n := &d.Notes[i]
-		pos := d.position(n.Seq)
+		pos := d.Before(n.Seq)
 		if k := len(f.Chapters); k == 0 || f.Chapters[k-1].Pos != pos {
 			f.Chapters = append(f.Chapters, chapter{Pos: pos})
 		}
@@ -154,18 +154,40 @@ func (d *drawing) film() *film {
 	}
 	for i := range d.Violations {
 		v := &d.Violations[i]
-		b := breach{Pos: d.after(v.Last()), Code: v.Code.String(), Name: v.Code.Name(), Text: v.Text}
+		b := breach{Pos: d.After(v.Last()), Code: v.Code.String(), Name: v.Code.Name(), Text: v.Text}
 		for _, seq := range v.Events {
-			b.Events = append(b.Events, d.after(seq))
+			b.Events = append(b.Events, d.After(seq))
 		}
 		f.Breaks = append(f.Breaks, b)
 	}
 	files := f.sources(d.Trace)
 	known := map[stateRow]int{}
-	for pos := range d.states {
-		f.Frames = append(f.Frames, d.frame(pos, f, files, known))
+	states := statesOf(d.Trace)
+	for pos := range states {
+		f.Frames = append(f.Frames, d.frame(pos, states, f, files, known))
 	}
 	return f
+}
+
+// statesOf are the states of a run, by position. The list of touches only ever
+// grows, so that all states can share it: copies of it would take the square of
+// the run's length.
+func statesOf(t *sim.Trace) []*sim.State {
+	states := make([]*sim.State, 0, len(t.Events)+1)
+	s := t.NewState()
+	keep := func() {
+		touches := s.Store.Touches
+		s.Store.Touches = nil
+		c := s.Clone()
+		s.Store.Touches, c.Store.Touches = touches, touches[:len(touches):len(touches)]
+		states = append(states, c)
+	}
+	keep()
+	for i := range t.Events {
+		s.Apply(&t.Events[i])
+		keep()
+	}
+	return states
 }
 
 // sources collects the code of the strategy, and of the others that it calls.
@@ -188,17 +210,17 @@ func (f *film) sources(t *sim.Trace) map[string]int {
 	return index
 }
 
-func (d *drawing) frame(pos int, f *film, files map[string]int, known map[stateRow]int) frame {
-	s := d.states[pos]
+func (d *drawing) frame(pos int, states []*sim.State, f *film, files map[string]int, known map[stateRow]int) frame {
+	s := states[pos]
 	fr := frame{X: labels + d.x[pos], Time: sim.Brief(s.At), Ink: -1, Holders: d.Holders(s), Stands: d.stands(s, files), Chapter: -1}
 	if pos > 0 {
 		e := &d.Events[pos-1]
-		fr.Ink = d.inkNumber(d.doer(e))
+		fr.Ink = d.inkNumber(d.Doer(e))
 		if file, has := files[e.Source.File]; has {
 			fr.Source = &place{file, e.Source.Line}
 		}
 	}
-	fr.Rows, fr.Fresh = d.frameRows(pos, f, known)
+	fr.Rows, fr.Fresh = d.frameRows(pos, states, f, known)
 	for i := range f.Chapters {
 		if f.Chapters[i].Pos <= pos {
 			fr.Chapter = i
@@ -219,9 +241,9 @@ func (d *drawing) frame(pos int, f *film, files map[string]int, known map[stateR
 
 // frameRows is what is true at a position, as indices of the film's rows, and
 // which of them the event that led there has made so.
-func (d *drawing) frameRows(pos int, f *film, known map[stateRow]int) (rows, fresh []int) {
-	s := d.states[pos]
-	before := *d.states[max(pos-1, 0)]
+func (d *drawing) frameRows(pos int, states []*sim.State, f *film, known map[stateRow]int) (rows, fresh []int) {
+	s := states[pos]
+	before := *states[max(pos-1, 0)]
 	before.At = s.At // so that what only time has changed does not count
 	old := map[stateRow]int{}
 	for _, r := range d.stateRows(&before, pos) {
@@ -266,7 +288,7 @@ func (r *reading) inkNumber(client int) int {
 func (r *reading) stateRows(s *sim.State, pos int) []stateRow {
 	var rows []stateRow
 	for i := range s.Clients {
-		if r.begins[i] != sim.None && (r.Clients[i] != sim.Probe || pos > r.begins[i]) {
+		if r.takesPart(i) && (r.Clients[i] != sim.Probe || r.Begun(i, pos)) {
 			rows = append(rows, r.clientRows(s, i)...)
 		}
 	}

@@ -1,5 +1,7 @@
 package export
 
+import "lockstep/sim/timeline"
+
 // The look of a picture: Okabe and Ito's palette, which people with any of the
 // usual kinds of colour blindness can tell apart. Nothing is said by colour alone:
 // each client's bars have a pattern of their own, marks differ in shape,
@@ -27,12 +29,36 @@ var glyphs = map[string]string{
 	"fault":   "M1-7-4 1H0L-1 7 4-1H0Z",
 }
 
+// shape is how a picture shows a mark: as a glyph, or not, and why.
+type shape struct{ name, why string }
+
+var shapes = [timeline.Marks]shape{
+	timeline.NoMark:   {why: "there is nothing to show"},
+	timeline.Bad:      {name: "bad"},
+	timeline.Sends:    {name: "send"},
+	timeline.Retries:  {why: "the command of the next attempt has a mark"},
+	timeline.Granted:  {name: "granted"},
+	timeline.Refused:  {name: "refused"},
+	timeline.Enters:   {why: "the box of the critical section begins here"},
+	timeline.Leaves:   {why: "the box of the critical section ends here"},
+	timeline.Releases: {name: "release"},
+	timeline.Extends:  {name: "extend"},
+	timeline.Reads:    {name: "read"},
+	timeline.Writes:   {name: "write"},
+	timeline.Rejected: {name: "reject"},
+	timeline.Crashes:  {name: "crash"},
+	timeline.Resumes:  {name: "resume"},
+	timeline.Fails:    {name: "lost"},
+	timeline.Falls:    {name: "fault"},
+	timeline.Jumps:    {name: "fault"},
+}
+
 // glyphWords explains the marks, in the order of the legend.
 var glyphWords = []struct{ name, what string }{
 	{"send", "sends a command"}, {"granted", "gets the lock"}, {"refused", "is refused"}, {"release", "releases"},
 	{"extend", "extends"}, {"read", "reads"}, {"write", "writes"}, {"bad", "breaks a property"},
 	{"reject", "refused by the store"}, {"crash", "crash"}, {"resume", "goes on"}, {"lost", "fails, or hears nothing"},
-	{"fault", "clock jump or loss"},
+	{"fault", "clock jump, loss or change"},
 }
 
 // hollow marks are drawn as outlines; solid ones are filled.

@@ -6,65 +6,45 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
-
-// mark is the glyph of an event on the row of who did it, or nothing.
-func (r *reading) mark(e *sim.Event) string {
-	if len(r.broken[e.Seq]) > 0 && e.Kind == sim.KindWrite {
-		return "bad"
-	}
-	switch e.Kind {
-	case sim.KindSend:
-		return "send"
-	case sim.KindRefused:
-		return "refused"
-	case sim.KindGranted:
-		return "granted"
-	case sim.KindRelease:
-		return "release"
-	case sim.KindExtended:
-		return "extend"
-	case sim.KindRead:
-		return "read"
-	case sim.KindWrite:
-		return "write"
-	case sim.KindReject:
-		return "reject"
-	case sim.KindCrash:
-		return "crash"
-	case sim.KindResume:
-		return "resume"
-	case sim.KindTimeout, sim.KindDisconnect, sim.KindFailed, sim.KindReleaseFailed, sim.KindExtendFailed:
-		return "lost"
-	case sim.KindWallStep, sim.KindThreadEnd:
-		return "fault"
-	}
-	return ""
-}
 
 // stamp is a mark that is to be drawn.
 type stamp struct {
-	name   string // of the glyph; empty for a mere ring
+	shape  string // of the mark; empty for a mere ring
 	client int
 	x, y   int
 	e      *sim.Event
+}
+
+// stampsIn are the marks of a lane, and the events in it that prove a violation,
+// in the order of their places.
+func (d *drawing) stampsIn(l timeline.Lane, y int) []stamp {
+	var list []stamp
+	for i := range d.Events {
+		e := &d.Events[i]
+		if shape := shapes[d.Mark(e)].name; d.In(l, e) && (shape != "" || d.Proves(e)) {
+			list = append(list, stamp{shape, e.Client, d.x[i+1], y, e})
+		}
+	}
+	return list
 }
 
 // stamps draws marks on patches of ground, with a ring around those that prove a
 // violation. Patches come first, so that none hides its neighbour's mark.
 func (d *drawing) stamps(list []stamp) {
 	for _, s := range list {
-		if s.name != "" && !d.asking(s.e) {
+		if s.shape != "" && !d.Probing(s.e) {
 			d.printf(`<circle class="ls-halo" cx="%d" cy="%d" r="8"/>`, s.x, s.y)
 		}
 	}
 	for _, s := range list {
 		title := strings.TrimSpace(d.Line(s.e))
-		if s.name != "" {
-			d.used[s.name] = true
-			d.glyph(s.name, glyphClass(s.name, d.ink("", s.client)), s.x, s.y, title)
+		if s.shape != "" {
+			d.used[s.shape] = true
+			d.glyph(s.shape, glyphClass(s.shape, d.ink("", s.client)), s.x, s.y, title)
 		}
-		if d.proof[s.e.Seq] {
+		if d.Proves(s.e) {
 			d.shape(title, `<circle class="ls-ring" cx="%d" cy="%d" r="9"`, s.x, s.y)
 		}
 	}
@@ -81,98 +61,54 @@ func glyphClass(name, ink string) string {
 	return "ls-mark ls-f" + ink + " ls-l" + ink
 }
 
-// clientStamps marks what a client did.
-func (d *drawing) clientStamps(client, y int) []stamp {
-	var list []stamp
+// dots puts a dot under a record for every command that changed nothing.
+func (d *drawing) dots(l timeline.Lane, y int) {
 	for i := range d.Events {
-		e := &d.Events[i]
-		if name := d.mark(e); d.doer(e) == client && (name != "" || d.proof[e.Seq]) {
-			list = append(list, stamp{name, client, d.x[i+1], y + 16, e})
-		}
-	}
-	return list
-}
-
-// nodeStamps marks what befell a node: a command that proves a violation, an
-// expiry, a fall, a clock that jumped.
-func (d *drawing) nodeStamps(node, y int) []stamp {
-	var list []stamp
-	for i := range d.Events {
-		e := &d.Events[i]
-		if name := d.nodeMark(e); d.on(node, e) && (name != "" || d.proof[e.Seq]) {
-			list = append(list, stamp{name, e.Client, d.x[i+1], y + 13, e})
-		}
-	}
-	return list
-}
-
-// on reports whether an event is a node's own.
-func (r *reading) on(node int, e *sim.Event) bool {
-	return e.Node == node && r.Actor(e) == r.Nodes[node]
-}
-
-// befalls draws a node's marks, and a dot under its record for every command that
-// changed nothing.
-func (d *drawing) befalls(node, y int) {
-	for i := range d.Events {
-		if e := &d.Events[i]; d.on(node, e) && e.Kind == sim.KindExecute && len(e.Changes) == 0 && !d.proof[e.Seq] {
+		if e := &d.Events[i]; d.In(l, e) && e.Kind == sim.KindExecute && len(e.Changes) == 0 && !d.Proves(e) {
 			d.shape(strings.TrimSpace(d.Line(e)), `<circle class="%s" cx="%d" cy="%d" r="2"`, d.ink("ls-f", e.Client), d.x[i+1], y+25)
 		}
 	}
-	d.stamps(d.nodeStamps(node, y))
 }
 
-func (r *reading) nodeMark(e *sim.Event) string {
-	switch e.Kind {
-	case sim.KindExecute:
-		if len(r.broken[e.Seq]) > 0 {
-			return "bad"
-		}
-	case sim.KindUnreachable:
-		return "lost"
-	case sim.KindNodeStep, sim.KindEvict, sim.KindFlush, sim.KindFailover, sim.KindDown:
-		return "fault"
-	case sim.KindUp:
-		return "resume"
-	}
-	return ""
-}
-
+// touchText says who touched the store, and what was there: A:0 is A reading 0,
+// A=1 is A writing 1, A:db1 is A reading 1 from the database, and db=2 says that the
+// database has 2 from now on.
 func (r *reading) touchText(e *sim.Event) string {
+	if e.Kind == sim.KindUpdate {
+		return fmt.Sprintf("db=%d", e.Value)
+	}
 	name := r.Clients[e.Client]
 	switch e.Kind {
 	case sim.KindRead:
 		return fmt.Sprintf("%s:%d", name, e.Value)
 	case sim.KindWrite:
 		return fmt.Sprintf("%s=%d", name, e.Value)
+	case sim.KindQuery:
+		return fmt.Sprintf("%s:db%d", name, e.Value)
 	}
 	return name
 }
 
-// touched marks the accesses to the resource, with who and what: A:0 is A
-// reading 0, A=1 is A writing 1.
-func (d *drawing) touched(y int) {
-	var list []stamp
+// labelTouches says under the marks of the store's lane who did what.
+func (d *drawing) labelTouches(l timeline.Lane, y int) {
 	for i := range d.Events {
 		e := &d.Events[i]
-		if !touches(e) {
+		if !d.In(l, e) {
 			continue
 		}
-		list = append(list, stamp{d.mark(e), e.Client, d.x[i+1], y + 13, e})
 		letters := d.ink("ls-t", e.Client)
 		if len(d.broken[e.Seq]) > 0 {
 			letters = "ls-alarm ls-bold"
 		}
 		d.text("ls-small ls-mid ls-haloed "+letters, d.x[i+1], y+35, d.touchText(e))
 	}
-	d.stamps(list)
 }
 
 // breaches are the places at which properties broke, each once.
 func (d *drawing) breaches() []int {
 	var at []int
-	for i := range d.Violations {
-		if x := d.x[d.after(d.Violations[i].Last())]; len(at) == 0 || at[len(at)-1] != x {
+	for _, b := range d.Breaches {
+		if x := d.x[b.Pos]; len(at) == 0 || at[len(at)-1] != x {
 			at = append(at, x)
 		}
 	}
@@ -211,9 +147,9 @@ func (d *drawing) flagsPlaced() []pennant {
 // codesAt lists the codes of the violations that are complete at a place.
 func (d *drawing) codesAt(x int) string {
 	var v sim.Verdict
-	for i := range d.Violations {
-		if d.x[d.after(d.Violations[i].Last())] == x {
-			v = append(v, d.Violations[i].Code)
+	for _, b := range d.Breaches {
+		if d.x[b.Pos] == x {
+			v = append(v, b.Code)
 		}
 	}
 	return v.Sorted().String()
@@ -250,7 +186,7 @@ func (d *drawing) drawAxis() {
 // drawGap breaks the ruler with two strokes and says how long the gap is.
 func (d *drawing) drawGap(g gap) {
 	mid := (g.from + g.to) / 2
-	text := sim.Brief(g.length)
+	text := sim.Brief(g.Length)
 	half := 3
 	if w := textWidth(text, small); w+30 <= g.to-g.from {
 		d.text("ls-small ls-dim ls-mid", mid, ruler+4, text)
@@ -270,7 +206,7 @@ func (d *drawing) drawTimes() {
 	}
 	var taken []label
 	write := func(pos int, class string) {
-		text := sim.Brief(d.states[pos].At)
+		text := sim.Brief(d.When(pos))
 		w := textWidth(text, small)
 		l := label{d.x[pos] - w/2 - 5, d.x[pos] + w/2 + 5, pos, text}
 		if slices.ContainsFunc(taken, func(t label) bool {
@@ -282,13 +218,13 @@ func (d *drawing) drawTimes() {
 		d.line("ls-axis", d.x[pos], ruler-4, d.x[pos], ruler+4)
 		d.text("ls-small ls-mid "+class, d.x[pos], ruler-12, text)
 	}
-	for i := range d.Violations {
-		write(d.after(d.Violations[i].Last()), "ls-alarm ls-bold")
+	for _, b := range d.Breaches {
+		write(b.Pos, "ls-alarm ls-bold")
 	}
 	write(0, "ls-dim")
-	for _, room := range []int{markRoom, 0} {
+	for _, all := range []bool{false, true} {
 		for i := range d.Events {
-			if d.room(&d.Events[i]) >= room {
+			if all || d.Matters(i) {
 				write(i+1, "ls-dim")
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // mermaidMost is how long a diagram may be, in bytes: Mermaid refuses more than
@@ -71,7 +72,7 @@ func (m *mermaid) document(items []item) string {
 	line("accDescr: %s", mermaidText(describe(m.Trace), unbroken))
 	line("title %s", title)
 	for i, name := range m.Clients {
-		if m.begins[i] != sim.None {
+		if m.takesPart(i) {
 			line("participant c%d as %s", i, mermaidText(name, unbroken))
 		}
 	}
@@ -107,7 +108,7 @@ func (m *mermaid) items() []item {
 		e := &m.Events[i]
 		said(e.Seq)
 		line := m.event(e)
-		if line == "" && m.proof[e.Seq] {
+		if line == "" && m.Proves(e) {
 			line = m.over(e, m.Text(e))
 		}
 		if line == "" {
@@ -120,44 +121,62 @@ func (m *mermaid) items() []item {
 	return items
 }
 
+// unsaid are the kinds of event that go without saying in a sequence diagram, with
+// the reason. Any other is a message if the timeline has an arrow for it, and
+// otherwise a note over its lane.
+var unsaid = map[sim.Kind]string{
+	sim.KindNone:     "it does not occur",
+	sim.KindAcquire:  "the first command tells",
+	sim.KindRelease:  "its command tells",
+	sim.KindReleased: "the reply tells",
+	sim.KindExtend:   "its command tells",
+	sim.KindClock:    "it changes nothing by itself",
+	sim.KindSleep:    "the time that passes is said",
+	sim.KindWake:     "the time that passes is said",
+	sim.KindDone:     "the client's messages end",
+	sim.KindStop:     "the client's messages end",
+}
+
 // event is the line for one event, or nothing for one that goes without saying.
 func (m *mermaid) event(e *sim.Event) string {
-	switch e.Kind {
-	case sim.KindAcquire, sim.KindClock, sim.KindSleep, sim.KindWake, sim.KindRelease, sim.KindReleased, sim.KindExtend, sim.KindDone, sim.KindStop:
+	if unsaid[e.Kind] != "" {
 		return ""
-	case sim.KindSend:
-		return m.message(e, fmt.Sprintf("c%d->>n%d", e.Client, e.Node), sim.CommandText(e.Args))
-	case sim.KindReceive:
-		return m.message(e, fmt.Sprintf("n%d-->>c%d", e.Node, e.Client), e.Reply)
-	case sim.KindDisconnect:
-		return m.message(e, fmt.Sprintf("n%d--xc%d", e.Node, e.Client), "connection refused")
-	case sim.KindRead, sim.KindWrite:
-		return m.message(e, fmt.Sprintf("c%d->>store", e.Client), m.Text(e))
-	case sim.KindReject:
-		return m.message(e, fmt.Sprintf("store--xc%d", e.Client), m.Text(e))
-	case sim.KindExecute:
-		switch {
-		case e.Copy:
-			return m.over(e, "once more, "+m.Text(e))
-		case len(e.Changes) > 0:
-			return m.over(e, e.Effect())
-		}
-		return "" // the reply tells
 	}
-	return m.over(e, m.Text(e))
+	message := func(text, arrow string, ends ...any) string {
+		return fmt.Sprintf(arrow, ends...) + ": " + stamped(e, text)
+	}
+	switch timeline.ArrowOf(e) {
+	case timeline.ToNode:
+		return message(sim.CommandText(e.Args), "c%d->>n%d", e.Client, e.Node)
+	case timeline.FromNode:
+		if e.Kind == sim.KindDisconnect {
+			return message("connection refused", "n%d--xc%d", e.Node, e.Client)
+		}
+		return message(e.Reply, "n%d-->>c%d", e.Node, e.Client)
+	case timeline.ToStore:
+		return message(m.Text(e), "c%d->>store", e.Client)
+	case timeline.FromStore:
+		return message(m.Text(e), "store--xc%d", e.Client)
+	}
+	if e.Kind != sim.KindExecute {
+		return m.over(e, m.Text(e))
+	}
+	switch {
+	case e.Copy:
+		return m.over(e, "once more, "+m.Text(e))
+	case len(e.Changes) > 0:
+		return m.over(e, e.Effect())
+	}
+	return "" // the reply tells
 }
 
-func (m *mermaid) message(e *sim.Event, arrow, text string) string {
-	return arrow + ": " + stamped(e, text)
-}
-
-// over is a note over whoever an event befell.
+// over is a note over the participants whom an event befell.
 func (m *mermaid) over(e *sim.Event, text string) string {
 	who := "store"
 	switch {
-	case m.doer(e) != sim.None:
+	case m.Doer(e) != sim.None:
 		who = fmt.Sprintf("c%d", e.Client)
-	case e.Node != sim.None && m.Actor(e) == m.Nodes[e.Node]:
+	case timeline.Host(e) != sim.None:
 		who = fmt.Sprintf("n%d", e.Node)
 	case e.Client != sim.None && e.Node != sim.None: // the network's doing, between the two
 		who = fmt.Sprintf("c%d,n%d", e.Client, e.Node)
@@ -168,8 +187,8 @@ func (m *mermaid) over(e *sim.Event, text string) string {
 // all is a note over everybody.
 func (m *mermaid) all(text string) string {
 	from := "n0"
-	for i := len(m.begins) - 1; i >= 0; i-- {
-		if m.begins[i] != sim.None {
+	for i := len(m.Clients) - 1; i >= 0; i-- {
+		if m.takesPart(i) {
 			from = fmt.Sprintf("c%d", i)
 		}
 	}
@@ -193,7 +212,7 @@ func (m *mermaid) said(n *sim.Note) string {
 // alarm puts an event that proves a violation on red ground, and the name of
 // what it broke beneath it.
 func (m *mermaid) alarm(e *sim.Event, line string) []string {
-	if !m.proof[e.Seq] {
+	if !m.Proves(e) {
 		return []string{line}
 	}
 	lines := []string{"rect rgba(213, 94, 0, 0.3)", line}
@@ -238,10 +257,10 @@ func (m *mermaid) weigh() map[int]weight {
 				own = changing
 			}
 			w[e.Ref] = max(w[e.Ref], own)
-		case sim.KindExpire, sim.KindReplicate, sim.KindRead, sim.KindWrite:
+		case sim.KindExpire, sim.KindReplicate, sim.KindRead, sim.KindWrite, sim.KindQuery:
 			own = changing
 		}
-		if m.proof[e.Seq] {
+		if m.Proves(e) {
 			own = proving
 		}
 		w[e.Seq] = own

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // These show, in order: who overlaps whom, a deletion that hits another's record,
@@ -121,6 +122,21 @@ func TestMermaidIsComplete(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Every kind of event is a message, a note over somebody, or unsaid with a reason.
+func TestMermaidKnowsEveryKind(t *testing.T) {
+	run := &sim.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, TTL: time.Second}
+	m := &mermaid{read(run)}
+	for k := sim.KindNone; k <= sim.KindStop; k++ {
+		e := &sim.Event{Kind: k, Args: []string{"get", "k"}, Changes: []sim.Change{{Key: "k"}}}
+		switch line := m.event(e); {
+		case unsaid[k] != "" && timeline.ArrowOf(e) != timeline.NoArrow:
+			t.Errorf("%s is a message, and unsaid because %s", k, unsaid[k])
+		case (line == "") != (unsaid[k] != ""):
+			t.Errorf("%s is shown as %q, and unsaid because %q", k, line, unsaid[k])
+		}
+	}
 }
 
 // A run that is too long keeps its story, and says what it has lost.

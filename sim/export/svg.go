@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 // SVG draws the run's timeline: rows are actors, x is virtual time, and two bars
@@ -139,31 +140,46 @@ func (p *pen) group(x, y int, other *pen) {
 	p.printf("</g>")
 }
 
+// rows are the lanes of the picture. It leaves out what the probe believes, whose
+// marks say it, and the majority where the only master's own lane does.
 func (d *drawing) rows() []row {
 	var rows []row
-	for i, name := range d.Clients {
-		if d.begins[i] == sim.None {
-			continue
-		}
-		rows = append(rows, row{name, "does", d.ink("ls-t", i), 32, func(y int) { d.does(i, y) }, func(y int) { d.stamps(d.clientStamps(i, y)) }})
-		if name != sim.Probe {
-			rows = append(rows, row{"", "thinks", "", 24, func(y int) { d.thinks(i, y) }, nil})
+	for _, l := range d.Lanes() {
+		marks := func(dy int) func(y int) { return func(y int) { d.stamps(d.stampsIn(l, y+dy)) } }
+		switch l.Kind {
+		case timeline.Deeds:
+			if d.takesPart(l.Index) {
+				rows = append(rows, row{d.Clients[l.Index], "does", d.ink("ls-t", l.Index), 32, func(y int) { d.does(l, y) }, marks(16)})
+			}
+		case timeline.Belief:
+			if d.takesPart(l.Index) && d.Clients[l.Index] != sim.Probe {
+				rows = append(rows, row{"", "thinks", "", 24, func(y int) { d.thinks(l, y) }, nil})
+			}
+		case timeline.Record:
+			what := "holds"
+			if l.Index >= d.Masters {
+				what = "replica"
+			}
+			rows = append(rows, row{d.Nodes[l.Index], what, "ls-fg", 27, func(y int) { d.holds(l, y) }, func(y int) {
+				d.dots(l, y)
+				marks(13)(y)
+			}})
+		case timeline.Majority:
+			if d.Masters > 1 {
+				rows = append(rows, row{"quorum", fmt.Sprintf("%d of %d", d.Need, d.Masters), "ls-fg", 27, func(y int) { d.enough(l, y) }, nil})
+			}
+		case timeline.Believers:
+			rows = append(rows, row{"believers", "", "ls-fg", 26, func(y int) { d.believers(l, y) }, nil})
+		case timeline.Store:
+			rows = append(rows, row{"store", "", "ls-fg", 40, func(int) {}, func(y int) {
+				d.labelTouches(l, y)
+				marks(13)(y)
+			}})
+		case timeline.Violations:
+			rows = append(rows, row{"broken", "", "ls-alarm", 12 + flagHeight*d.flagLines(), func(int) {}, d.flags})
 		}
 	}
-	for i, name := range d.Nodes {
-		what := "holds"
-		if i >= d.Masters {
-			what = "replica"
-		}
-		rows = append(rows, row{name, what, "ls-fg", 27, func(y int) { d.holds(i, y) }, func(y int) { d.befalls(i, y) }})
-	}
-	if d.Masters > 1 {
-		rows = append(rows, row{"quorum", fmt.Sprintf("%d of %d", d.Need, d.Masters), "ls-fg", 27, d.enough, nil})
-	}
-	return append(rows,
-		row{"believers", "", "ls-fg", 26, d.believers, nil},
-		row{"store", "", "ls-fg", 40, func(int) {}, d.touched},
-		row{"broken", "", "ls-alarm", 12 + flagHeight*d.flagLines(), func(int) {}, d.flags})
+	return rows
 }
 
 // ink is the class of a client's colour, or of nobody's, which is the probe's too.
@@ -174,29 +190,27 @@ func (r *reading) ink(class string, client int) string {
 	return fmt.Sprintf("%s%d", class, client%patterns)
 }
 
-// spans calls do for every stretch of positions throughout which key gives the
-// same value, with where it begins and ends on the axis, and the positions.
-func spans[K comparable](d *drawing, key func(*sim.State) K, do func(s span, k K)) {
-	from := 0
-	for i := range d.states {
-		k := key(d.states[i])
-		switch {
-		case i == d.last():
-			do(span{d.x[from], d.end, from, i}, k)
-		case key(d.states[i+1]) != k:
-			do(span{d.x[from], d.x[i+1], from, i + 1}, k)
-			from = i + 1
-		}
-	}
+// span is a span of a lane with its place on the axis: half-open, too.
+type span struct {
+	timeline.Span
+	from, to int
 }
 
-// span is half-open: what begins at its end is another.
-type span struct{ from, to, first, next int }
+// spans are the spans of a lane.
+func (d *drawing) spans(l timeline.Lane) []span {
+	var all []span
+	for _, s := range d.Spans(l) {
+		to := d.end
+		if s.Next <= d.Last() {
+			to = d.x[s.Next]
+		}
+		all = append(all, span{s, d.x[s.First], to})
+	}
+	return all
+}
 
 // length is how long a span lasted in virtual time.
-func (d *drawing) length(s span) string {
-	return sim.Brief(d.states[s.next].At - d.states[s.first].At)
-}
+func (d *drawing) length(s span) string { return sim.Brief(d.Length(s.Span)) }
 
 // bar draws a box over a span, with the first of the texts that fits into it
 // between the marks that stand there.
@@ -229,131 +243,110 @@ func kindOfBar(class string) string {
 	return strings.TrimRight(strings.Fields(class)[0], "0123456789")
 }
 
-func (d *drawing) does(client, y int) {
-	marks := d.clientStamps(client, y)
-	type doing struct{ crashed, stopped, hung, paused, inside bool }
-	spans(d, func(s *sim.State) doing {
-		c := &s.Clients[client]
-		return doing{c.Crashed, c.Stopped, c.Hung, c.Paused, c.Lease.Inside}
-	}, func(s span, k doing) {
-		stroke := " " + d.ink("ls-l", client)
-		switch {
-		case k.crashed:
+func (d *drawing) does(l timeline.Lane, y int) {
+	marks := d.stampsIn(l, y)
+	stroke := " " + d.ink("ls-l", l.Index)
+	begins := d.Begins[l.Index]
+	for _, s := range d.spans(l) {
+		switch s.Kind {
+		case timeline.Crashed:
 			d.chip("ls-dim", s.from+10, y+7, 18, "crashed")
-		case k.hung:
+		case timeline.Hung:
 			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "hangs for good", "hangs")
-		case k.paused && k.inside:
+		case timeline.PausedInside:
 			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "paused inside, "+d.length(s), "paused "+d.length(s), "paused")
-		case k.paused:
+		case timeline.Paused:
 			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "paused "+d.length(s), "paused")
-		case k.inside:
-			d.bar(s, "ls-inside "+d.ink("ls-f", client)+stroke, y+6, 20, marks, "")
-		case !k.stopped && s.next > d.begins[client]:
-			d.line("ls-awake"+stroke, max(s.from, d.x[d.begins[client]+1]), y+16, s.to, y+16)
-		}
-	})
-}
-
-func (d *drawing) thinks(client, y int) {
-	name := d.Clients[client]
-	type thought struct{ wants, believed, live bool }
-	spans(d, func(s *sim.State) thought {
-		c := &s.Clients[client]
-		return thought{c.Phase == sim.PhaseAcquire && !c.Stopped, c.Lease.Believed, c.Lease.Live}
-	}, func(s span, k thought) {
-		switch letters := d.ink("ls-t", client); {
-		case k.believed && k.live:
-			d.bar(s, d.ink("ls-b", client), y+3, 17, nil, letters, name+" believes it holds the lock", name+" holds the lock", name+" holds", name)
-		case k.believed:
-			d.bar(s, "ls-over "+d.ink("ls-l", client), y+3, 17, nil, letters, "lease over, not noticed", "lease over", "over")
-		case k.wants:
-			d.line("ls-wants "+d.ink("ls-l", client), s.from, y+12, s.to, y+12)
-		}
-	})
-}
-
-func (d *drawing) holds(node, y int) {
-	marks := d.nodeStamps(node, y)
-	type holding struct {
-		up, present    bool
-		owner, written int
-	}
-	spans(d, func(s *sim.State) holding {
-		rec := s.LockRecord(node)
-		if rec == nil {
-			return holding{up: s.Nodes[node].Up, owner: sim.None}
-		}
-		return holding{s.Nodes[node].Up, true, rec.Owner.Client, rec.Written}
-	}, func(s span, k holding) {
-		switch {
-		case !k.up:
-			d.bar(s, "ls-down", y+4, 19, marks, "ls-fg", "down")
-		case k.present:
-			rec := d.states[s.first].LockRecord(node)
-			whose := "somebody's"
-			if k.owner != sim.None {
-				whose = d.Clients[k.owner] + "'s"
+		case timeline.Inside:
+			d.bar(s, "ls-inside "+d.ink("ls-f", l.Index)+stroke, y+6, 20, marks, "")
+		case timeline.Awake:
+			if s.Next > begins {
+				d.line("ls-awake"+stroke, max(s.from, d.x[begins+1]), y+16, s.to, y+16)
 			}
-			d.bar(s, d.ink("ls-b", k.owner), y+4, 19, marks, d.ink("ls-t", k.owner), whose+" "+d.Key+" = "+rec.Value+lives(rec, s, d), whose+" "+d.Key, whose)
 		}
-	})
+	}
+}
+
+func (d *drawing) thinks(l timeline.Lane, y int) {
+	name, letters := d.Clients[l.Index], d.ink("ls-t", l.Index)
+	for _, s := range d.spans(l) {
+		switch s.Kind {
+		case timeline.Believes:
+			d.bar(s, d.ink("ls-b", l.Index), y+3, 17, nil, letters, name+" believes it holds the lock", name+" holds the lock", name+" holds", name)
+		case timeline.Lapsed:
+			d.bar(s, "ls-over "+d.ink("ls-l", l.Index), y+3, 17, nil, letters, "lease over, not noticed", "lease over", "over")
+		case timeline.Wants:
+			d.line("ls-wants "+d.ink("ls-l", l.Index), s.from, y+12, s.to, y+12)
+		}
+	}
+}
+
+func (d *drawing) holds(l timeline.Lane, y int) {
+	marks := d.stampsIn(l, y)
+	for _, s := range d.spans(l) {
+		switch s.Kind {
+		case timeline.Down:
+			d.bar(s, "ls-down", y+4, 19, marks, "ls-fg", "down")
+		case timeline.Stored:
+			whose := "somebody's"
+			if s.Client != sim.None {
+				whose = d.Clients[s.Client] + "'s"
+			}
+			record := d.Moments[s.First].Nodes[l.Index]
+			d.bar(s, d.ink("ls-b", s.Client), y+4, 19, marks, d.ink("ls-t", s.Client),
+				whose+" "+d.Key+" = "+record.Value+d.lives(s, record), whose+" "+d.Key, whose)
+		}
+	}
+}
+
+// lives is how long a record has to live at the beginning of its span.
+func (d *drawing) lives(s span, record timeline.Node) string {
+	if s.Lasting {
+		return ", no expiry"
+	}
+	return ", " + sim.Brief(record.Left(d.When(s.First))) + " to live"
 }
 
 // enough shows who has the lock on enough nodes. A lock on several nodes is held
 // by nobody as long as the nodes are split.
-func (d *drawing) enough(y int) {
-	type holding struct {
-		owner int
-		split bool
-	}
-	spans(d, func(s *sim.State) holding {
-		owner, split := s.Quorum(d.Need)
-		return holding{owner, split}
-	}, func(s span, k holding) {
-		switch {
-		case k.owner != sim.None:
-			name := d.Clients[k.owner]
-			d.bar(s, d.ink("ls-b", k.owner), y+4, 19, nil, d.ink("ls-t", k.owner), name+" has enough nodes", name)
-		case k.split:
+func (d *drawing) enough(l timeline.Lane, y int) {
+	for _, s := range d.spans(l) {
+		switch s.Kind {
+		case timeline.Enough:
+			name := d.Clients[s.Client]
+			d.bar(s, d.ink("ls-b", s.Client), y+4, 19, nil, d.ink("ls-t", s.Client), name+" has enough nodes", name)
+		case timeline.Split:
 			d.bar(s, "ls-split", y+11, 5, nil, "")
 		}
-	})
-}
-
-// lives is how long a record has to live when it is stored.
-func lives(rec *sim.HeldRecord, s span, d *drawing) string {
-	if rec.Expires == sim.Never {
-		return ", no expiry"
 	}
-	return ", " + sim.Brief(rec.Left(d.states[s.first].At)) + " to live"
 }
 
 // believers counts who believes to hold the lock, in digits. Where there are
 // two, the strip and the ground behind all rows say so.
-func (d *drawing) believers(y int) {
-	spans(d, (*sim.State).Believers, func(s span, n int) {
-		count := fmt.Sprint(n)
+func (d *drawing) believers(l timeline.Lane, y int) {
+	for _, s := range d.spans(l) {
+		count := fmt.Sprint(s.Count)
 		switch {
-		case n == 0:
+		case s.Count == 0:
 			d.line("ls-wants ls-axis", s.from, y+13, s.to, y+13)
-			return
-		case n == 1:
+			continue
+		case s.Count == 1:
 			d.rect("ls-count", s.from, y+4, s.to-s.from, 18, "")
 			d.text("ls-small ls-dim", s.from+2, y+17, count)
-			return
+			continue
 		}
-		d.rect("ls-flag", s.from, y+2, s.to-s.from, 22, fmt.Sprintf("%d clients believe that they hold the lock", n))
+		d.rect("ls-flag", s.from, y+2, s.to-s.from, 22, fmt.Sprintf("%d clients believe that they hold the lock", s.Count))
 		if text := "!! " + count + " BELIEVERS"; textWidth(text, normal)+8 <= s.to-s.from {
 			count = text
 		}
 		d.text("ls-normal ls-bold ls-onflag", s.from+2, y+18, count)
-	})
+	}
 }
 
 func (d *drawing) shade() {
-	spans(d, func(s *sim.State) bool { return s.Believers() > 1 }, func(s span, two bool) {
-		if two {
+	for _, s := range d.spans(timeline.Lane{Kind: timeline.Believers}) {
+		if s.Count > 1 {
 			d.rect("ls-wash", s.from, ruler, s.to-s.from, d.height-ruler, "")
 		}
-	})
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 )
 
 func TestSVGGolden(t *testing.T) {
@@ -84,24 +85,27 @@ func TestAxisShowsEveryOverlap(t *testing.T) {
 				t.Fatalf("event %d is left of event %d", i, i-1)
 			}
 		}
-		spans(d, func(s *sim.State) bool {
-			inside := 0
-			for i := range s.Clients {
-				if s.Clients[i].Lease.Inside {
+		from := -1
+		for pos := range d.Moments {
+			m, inside := &d.Moments[pos], 0
+			for i := range m.Clients {
+				if m.Clients[i].Inside {
 					inside++
 				}
 			}
-			return s.Believers() > 1 || inside > 1
-		}, func(s span, both bool) {
-			if both {
+			switch both := m.Believers > 1 || inside > 1; {
+			case both && from < 0:
+				from = pos
 				overlaps++
-				if s.to-s.from < 8 {
-					t.Errorf("an overlap from %s to %s is %d pixels wide", sim.Brief(d.states[s.first].At), sim.Brief(d.states[s.next].At), s.to-s.from)
+			case !both && from >= 0:
+				if width := d.x[pos] - d.x[from]; width < 8 {
+					t.Errorf("an overlap from %s to %s is %d pixels wide", sim.Brief(d.When(from)), sim.Brief(d.When(pos)), width)
 				}
+				from = -1
 			}
-		})
+		}
 		for i := range trace.Events {
-			if e := &trace.Events[i]; touches(e) && !d.asking(e) && d.x[i+1]-d.x[i] < markRoom {
+			if e := &trace.Events[i]; timeline.Touches(e) && !d.Probing(e) && d.x[i+1]-d.x[i] < markRoom {
 				t.Errorf("%s has %d pixels", trace.Line(e), d.x[i+1]-d.x[i])
 			}
 		}
@@ -111,23 +115,49 @@ func TestAxisShowsEveryOverlap(t *testing.T) {
 	}
 }
 
-// The spans of a row cover the whole axis, each position once.
-func TestSpansCoverTheRun(t *testing.T) {
+// The spans of a row cover the whole axis.
+func TestSpansCoverTheAxis(t *testing.T) {
 	d := draw(trace(t, "getset-expired", "takeover-race"))
-	next, x := 0, 0
-	spans(d, (*sim.State).Believers, func(s span, n int) {
-		if s.first != next || s.from != x {
-			t.Errorf("a span begins at position %d, x %d, want %d, %d", s.first, s.from, next, x)
+	for _, l := range d.Lanes() {
+		x := 0
+		for _, s := range d.spans(l) {
+			if s.from != x {
+				t.Errorf("%v: a span begins at x %d, want %d", l, s.from, x)
+			}
+			x = s.to
 		}
-		for p := s.first; p < s.next; p++ {
-			if got := d.states[p].Believers(); got != n {
-				t.Errorf("position %d: %d believers in a span of %d", p, got, n)
+		if x != d.end {
+			t.Errorf("%v: the spans end at x %d of %d", l, x, d.end)
+		}
+	}
+}
+
+// Every mark has a shape, or it is said why it needs none.
+func TestEveryMarkHasAShape(t *testing.T) {
+	for m, s := range shapes {
+		if (s.name == "") == (s.why == "") {
+			t.Errorf("mark %d is drawn as %q, because %q", m, s.name, s.why)
+		}
+		if _, drawn := glyphs[s.name]; s.name != "" && !drawn {
+			t.Errorf("mark %d is drawn as %q, which is no glyph", m, s.name)
+		}
+	}
+}
+
+// The database's queries and updates are in the picture, as in the terminal.
+func TestQueriesHaveMarks(t *testing.T) {
+	run := trace(t, "setnx", "stampede-slow")
+	picture, queries := SVG(run), 0
+	for i := range run.Events {
+		if e := &run.Events[i]; e.Kind == sim.KindQuery {
+			queries++
+			if got := strings.Count(picture, "<title>"+escape(strings.TrimSpace(run.Line(e)))+"</title>"); got < 2 {
+				t.Errorf("%s has %d marks, want one in its client's lane and one in the store's", run.Line(e), got)
 			}
 		}
-		next, x = s.next, s.to
-	})
-	if next != d.last() || x != d.end {
-		t.Errorf("the spans end at position %d of %d, x %d of %d", next, d.last(), x, d.end)
+	}
+	if queries == 0 {
+		t.Error("nothing queries the database: this test tests nothing")
 	}
 }
 
