@@ -12,7 +12,10 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim"
+	"lockstep/tui/draw"
 	"lockstep/tui/progress"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
 )
 
 // monkeySteps is 100,000 in .ci/run. So many take more than one likes to wait for
@@ -37,12 +40,12 @@ func TestMonkey(t *testing.T) {
 	m := newMonkey(t, seed)
 	for n := range steps {
 		what := m.act()
-		m.checkFrame(fmt.Sprintf("MONKEY=%d, step %d, %s", seed, n, what))
+		m.CheckFrame(fmt.Sprintf("MONKEY=%d, step %d, %s", seed, n, what))
 	}
 	if steps < 20_000 {
 		return
 	}
-	for _, room := range []string{"*tui.home", "*tui.course", "*tui.player", "*tui.compare", "*tui.picker", "*tui.help", "*tui.sandbox", "*tui.searcher", "*tui.shown"} {
+	for _, room := range []string{"*home.Home", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Sandbox", "*search.Search", "*player.Finding"} {
 		if m.seen[room] == 0 {
 			t.Errorf("MONKEY=%d never got to %s: %v", seed, room, m.seen)
 		}
@@ -50,7 +53,7 @@ func TestMonkey(t *testing.T) {
 }
 
 type monkey struct {
-	*tester
+	*tuitest.App
 	rnd  *rand.Rand
 	seen map[string]int
 	real *sim.Trace // one that the sandbox can go on from
@@ -58,14 +61,14 @@ type monkey struct {
 
 func newMonkey(t *testing.T, seed uint64) *monkey {
 	m := &monkey{rnd: rand.New(rand.NewPCG(seed, 0)), seen: map[string]int{}}
-	lib := newLibrary()
+	lib := screen.NewLibrary()
 	var err error
-	if m.real, err = lib.run(lib.scenarios[lib.named("release-gap")], lib.strategies[lib.strategy("get-then-del")], 1); err != nil {
+	if m.real, err = lib.Run(lib.Scenarios[lib.Named("release-gap")], lib.Strategies[lib.Strategy("get-then-del")], 1); err != nil {
 		t.Fatal(err)
 	}
-	m.tester = openApp(t, 80, 24, plainTheme(false), m.run)
-	m.root.clipboard = func(string) {}
-	m.root.diary = progress.Open(t.TempDir() + "/progress.json")
+	m.App = openApp(t, 80, 24, tuitest.PlainTheme(false), m.run)
+	m.Router.Clipboard = func(string) {}
+	m.Router.Progress = progress.Open(t.TempDir() + "/progress.json")
 	return m
 }
 
@@ -77,42 +80,42 @@ func (m *monkey) run(scenario, strategy string) (*sim.Trace, error) {
 	case 0:
 		return nil, errors.New("失敗した: the run has failed, " + strings.Repeat("長い説明 ", 40))
 	case 1:
-		return wideTrace(), nil
+		return tuitest.WideTrace(), nil
 	case 2:
-		return crowd(1+m.rnd.IntN(8), 1+m.rnd.IntN(9), m.rnd.IntN(120)), nil
+		return tuitest.Crowd(1+m.rnd.IntN(8), 1+m.rnd.IntN(9), m.rnd.IntN(120)), nil
 	}
-	return handmade(scenario, strategy)
+	return tuitest.Handmade(scenario, strategy)
 }
 
 var monkeyKeys = strings.Fields(`left right right h l [ ] ] ! ! g G space + - v s f o c e r tab up down up down k j enter enter ? esc esc
 	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x a i w`)
 
 func (m *monkey) act() string {
-	m.seen[fmt.Sprintf("%T", m.top())]++
+	m.seen[fmt.Sprintf("%T", m.Top())]++
 	switch m.rnd.IntN(24) {
 	case 0:
 		w, h := 1+m.rnd.IntN(220), 1+m.rnd.IntN(70)
 		if m.rnd.IntN(4) > 0 {
-			w, h = minWidth+m.rnd.IntN(60), minHeight+m.rnd.IntN(20)
+			w, h = draw.MinWidth+m.rnd.IntN(60), draw.MinHeight+m.rnd.IntN(20)
 		}
-		m.send(tea.WindowSizeMsg{Width: w, Height: h})
+		m.Send(tea.WindowSizeMsg{Width: w, Height: h})
 		return fmt.Sprintf("size %dx%d", w, h)
 	case 1, 2:
-		m.fire()
+		m.Fire()
 		return "tick"
 	case 3, 4:
-		e := tea.MouseMsg{X: m.rnd.IntN(m.w + 3), Y: m.rnd.IntN(m.h + 3), Action: tea.MouseActionPress}
+		e := tea.MouseMsg{X: m.rnd.IntN(m.W + 3), Y: m.rnd.IntN(m.H + 3), Action: tea.MouseActionPress}
 		e.Button = []tea.MouseButton{tea.MouseButtonLeft, tea.MouseButtonLeft, tea.MouseButtonWheelUp, tea.MouseButtonWheelDown, tea.MouseButtonRight}[m.rnd.IntN(5)]
-		m.send(e)
+		m.Send(e)
 		return fmt.Sprintf("%v at %d, %d", e.Button, e.X, e.Y)
 	}
 	if m.rnd.IntN(100) == 0 {
-		paste := keyMsg(m.real.Schedule[:m.rnd.IntN(len(m.real.Schedule)+1)])
+		paste := tuitest.KeyMsg(m.real.Schedule[:m.rnd.IntN(len(m.real.Schedule)+1)])
 		paste.Paste = true
-		m.send(paste)
+		m.Send(paste)
 		return "paste"
 	}
 	k := monkeyKeys[m.rnd.IntN(len(monkeyKeys))]
-	m.press(k)
+	m.Press(k)
 	return k
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
+	"lockstep/tui/draw"
 	"lockstep/tui/progress"
+	"lockstep/tui/screen"
 )
 
 // Snapshot is what the player shows in a window of that size after these keys
@@ -16,8 +18,8 @@ import (
 // the program shows.
 func Snapshot(o Options, width, height int, keys string) string {
 	o.NoColor = true
-	renderer := newRenderer(lipgloss.NewRenderer(io.Discard), o.Theme, true)
-	var m tea.Model = newRoot(newLibrary(), &progress.Diary{}, o, newTheme(renderer, true, o.ASCII))
+	renderer := draw.NewRenderer(lipgloss.NewRenderer(io.Discard), o.Theme, true)
+	var m tea.Model = newRoot(screen.NewLibrary(), &progress.Diary{}, o, draw.NewTheme(renderer, true, o.ASCII))
 	tell := func(msg tea.Msg) { m, _ = m.Update(msg) }
 	if open := m.Init(); open != nil {
 		tell(open())
