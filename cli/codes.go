@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/report"
 )
 
 // codesHelp explains the codes, worst first.
@@ -12,7 +13,7 @@ func codesHelp() string {
 	var b strings.Builder
 	b.WriteString("The verdict of a run is the set of what the monitors saw, worst first:\n")
 	for _, c := range sim.Codes {
-		b.WriteString(wrapped(fmt.Sprintf("  %-4s", c), 7, c.Name()+": "+c.Meaning()))
+		b.WriteString(report.Wrap(fmt.Sprintf("  %-4s", c), 7, c.Name()+": "+c.Meaning()))
 	}
 	b.WriteString("  ok   none of these\n")
 	return b.String()

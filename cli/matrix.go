@@ -12,6 +12,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/explore/report"
 	"lockstep/strategies"
 )
 
@@ -92,7 +93,7 @@ func textMatrix(out io.Writer, cells []scenarios.Cell) error {
 	var b strings.Builder
 	for first := 1; first < len(columns); {
 		width, last := columns[0].width, first
-		for last < len(columns) && (last == first || width+gap+columns[last].width <= page) {
+		for last < len(columns) && (last == first || width+gap+columns[last].width <= report.Page) {
 			width += gap + columns[last].width
 			last++
 		}
@@ -165,7 +166,7 @@ func callers(cells []scenarios.Cell) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "In each cell whoever has the lock %s, except:\n", sim.CarelessCaller)
 	for _, g := range groups {
-		b.WriteString(wrapped(" ", 4, fmt.Sprintf("%s: %s under %s", g.way, allBut(in[g]), g.under)))
+		b.WriteString(report.Wrap(" ", 4, fmt.Sprintf("%s: %s under %s", g.way, allBut(in[g]), g.under)))
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockstep/scenarios"
+	"lockstep/sim/explore/report"
 	"lockstep/strategies"
 )
 
@@ -19,7 +20,7 @@ func TestTextMatrixReadsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(b.String(), "\n") {
-		if len(line) > page || strings.TrimRight(line, " ") != line {
+		if len(line) > report.Page || strings.TrimRight(line, " ") != line {
 			t.Errorf("a line of %d columns: %q", len(line), line)
 		}
 	}

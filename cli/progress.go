@@ -3,10 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/report"
 )
 
 // progress is a line that says how far a search has come: on a terminal alone.
@@ -31,10 +31,10 @@ func (p *progress) show(at explore.Progress) {
 
 func progressText(at explore.Progress, took time.Duration) string {
 	if at.Concluding {
-		return fmt.Sprintf("%s states; looking for the least schedules", grouped(at.States))
+		return fmt.Sprintf("%s states; looking for the least schedules", report.Grouped(at.States))
 	}
 	rate := int64(float64(at.States) / max(took.Seconds(), 0.001))
-	return fmt.Sprintf("%s states (%s MB), %s a second; at depth %d, %s to go there", grouped(at.States), grouped(int64(at.Bytes)/1e6), grouped(rate), at.Depth, grouped(int64(at.Frontier)))
+	return fmt.Sprintf("%s states (%s MB), %s a second; at depth %d, %s to go there", report.Grouped(at.States), report.Grouped(int64(at.Bytes)/1e6), report.Grouped(rate), at.Depth, report.Grouped(int64(at.Frontier)))
 }
 
 func (p *progress) end() {
@@ -46,15 +46,6 @@ func (p *progress) end() {
 // took tells how long it was: not with the result, which is always the same.
 func (p *progress) took(r *explore.Result, d time.Duration) {
 	if p.live {
-		fmt.Fprintf(p.w, "%s states in %s\n", grouped(r.States), d.Round(time.Millisecond))
+		fmt.Fprintf(p.w, "%s states in %s\n", report.Grouped(r.States), d.Round(time.Millisecond))
 	}
-}
-
-// grouped prints a number with commas between thousands.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -33,7 +33,7 @@ var scale = timeline.Scale{
 func newAxis(r *reading, width int) *axis {
 	shares := r.Shares(&scale)
 	for i := range r.Events {
-		if e := &r.Events[i]; timeline.Touches(e) && !r.Probing(e) {
+		if e := &r.Events[i]; r.In(timeline.Lane{Kind: timeline.Store}, e) && !r.Probing(e) { // it is labelled
 			shares[i].Hard = max(shares[i].Hard, (textWidth(r.touchText(e), small)+6)*px)
 		}
 	}

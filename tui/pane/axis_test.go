@@ -92,6 +92,43 @@ func TestAtIsTheInverseOfCols(t *testing.T) {
 	}
 }
 
+// Every mark has a glyph, with and without Unicode.
+func TestEveryMarkHasAGlyph(t *testing.T) {
+	for m := timeline.NoMark; m < timeline.Marks; m++ {
+		for _, ascii := range []bool{false, true} {
+			if got := glyphOf(&tuitest.PlainTheme(ascii).Glyphs, m); (draw.Width(got) == 1) != (m != timeline.NoMark) {
+				t.Errorf("mark %d is drawn as %q", m, got)
+			}
+		}
+	}
+}
+
+// A server's lane marks the commands that meet it down, but not over the word,
+// and its failover.
+func TestServerLaneMarksFailures(t *testing.T) {
+	s := &tuitest.Script{Trace: sim.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1, TTL: time.Second}}
+	s.Add(sim.KindDown, sim.None, 0)
+	for range 12 {
+		s.Add(sim.KindUnreachable, 0, 0)
+	}
+	s.Add(sim.KindUp, sim.None, 0)
+	s.Add(sim.KindFailover, sim.None, 0)
+	r, th := timeline.New(&s.Trace), tuitest.PlainTheme(true)
+	a := newAxis(r, 60, 0)
+	c := draw.NewCanvas(60+LabelWidth, AxisRows+1, th.More)
+	lanes := []Lane{{Lane: timeline.Lane{Kind: timeline.Record}}}
+	DrawTimeline(c, draw.Rect(0, 0, 60+LabelWidth, AxisRows+1), Scene{Timeline: r, Pos: r.Last(), Axis: a, Column: a.Cols[r.Last()], All: a.Width(), Lanes: lanes, Theme: th, Veil: r.Last()})
+	row := ""
+	for x := range 60 + LabelWidth {
+		row += c.Char(x, AxisRows)
+	}
+	for _, want := range []string{" down ", th.Lost, th.Resume, th.Fault} {
+		if !strings.Contains(row, want) {
+			t.Errorf("no %q in %q", want, row)
+		}
+	}
+}
+
 func TestFogHidesTheFuture(t *testing.T) {
 	r := timeline.New(tuitest.PauseTrace())
 	th := tuitest.PlainTheme(false)

@@ -114,12 +114,17 @@ func (tl *plot) flash() {
 	}
 }
 
-// bar fills the columns of a span with a glyph and writes into it the first of
-// the labels for which there is room beside some of the glyph.
+// bar fills the columns of a span with a glyph, and labels it.
 func (tl *plot) bar(y int, s timeline.Span, glyph string, k draw.Ink, labels ...string) {
 	for x := s.First; x < s.Next; x++ {
 		tl.c.Put(tl.x0+x, y, glyph, k)
 	}
+	tl.label(y, s, k, labels...)
+}
+
+// label writes into a bar the first of the texts for which there is room beside
+// some of the bar's glyph.
+func (tl *plot) label(y int, s timeline.Span, k draw.Ink, labels ...string) {
 	for _, label := range labels {
 		if w := draw.Width(label); s.Next-s.First > w+2 {
 			tl.c.Text(tl.x0+s.First+2, y, w, label, k)
@@ -199,11 +204,19 @@ func (tl *plot) drawLane(l Lane, y int) {
 		tl.drawBreaches(y)
 		return
 	}
-	for _, s := range tl.Seen(l.Lane, tl.at) {
+	spans := tl.Seen(l.Lane, tl.at)
+	for _, s := range spans {
 		tl.drawBar(l.Lane, y, s)
 	}
 	tl.marks(l.Lane, y)
+	for _, s := range spans {
+		if s.Kind == timeline.Down { // the word says more than the commands that arrive there in vain
+			tl.label(y, s, draw.Dim, downLabel)
+		}
+	}
 }
+
+const downLabel = " down "
 
 // drawBar draws a span of any lane but the believers'.
 func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
@@ -239,7 +252,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Stored:
 		tl.drawRecord(y, s, l.Index, k)
 	case timeline.Down:
-		tl.bar(y, s, t.Down, draw.Dim, " down ")
+		tl.bar(y, s, t.Down, draw.Dim, downLabel)
 	case timeline.Enough:
 		name := tl.Clients[s.Client]
 		tl.bar(y, s, t.Bar(s.Client), k, name+" has enough nodes", name)

@@ -2,12 +2,12 @@ package search
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/report"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -159,20 +159,21 @@ func (m *Search) tellCode(t *draw.Paragraphs, c sim.Code) {
 	g := &m.Theme.Glyphs
 	name := fmt.Sprintf(" %-3s %s", c, c.Name())
 	say := func(k draw.Ink, text string) { t.Lines = append(t.Lines, draw.Line{draw.Text(" "+text, k)}) }
-	v := m.result.Find(c)
+	f := report.Of(m.result, c)
+	v := f.Least
 	switch {
-	case v == nil && m.result.Holds(c):
+	case f.Outcome == report.Holds:
 		say(draw.Good, g.Granted+name+": never")
-		if c == sim.GAP && !m.result.Vacuity.Extended {
+		if f.Untested {
 			t.Add(draw.Dim, "      ", "which is not put to the test: no lease was extended")
 		}
 		return
-	case v == nil && slices.Contains(m.result.Found, c):
-		say(draw.Breach, g.Bad+name+": some schedule does it")
-		t.Add(draw.Plain, "      ", "There was no time to find the least.")
+	case f.Outcome == report.Open:
+		say(draw.Plain, "?"+name+": not found so far")
 		return
 	case v == nil:
-		say(draw.Plain, "?"+name+": not found so far")
+		say(draw.Breach, g.Bad+name+": some schedule does it")
+		t.Add(draw.Plain, "      ", "There was no time to find the least.")
 		return
 	}
 	k, mark := draw.Breach, ""

@@ -15,6 +15,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/locktest"
+	"lockstep/sim/explore/report"
 	"lockstep/strategies"
 )
 
@@ -95,8 +96,11 @@ func TestPassSaysWhatItCovered(t *testing.T) {
 	w := watching(t)
 	r := locktest.Holds(w, mine(take, compare))
 	w.says(t, false, `^TestMine_a_lock: no DG \(double grant\), no FR \(foreign release\), no PD \(permanent deadlock\)$`,
-		`2 clients, 2 cycles each, 1 node, TTL 12s; faults at most: crash=1 pause=1$`,
-		fmt.Sprintf(`all schedules: %d states`, r.States), `[1-9]\d* refusals, [1-9]\d* releases that found`)
+		`^every schedule within the bounds was searched$`, `^  holds PD +no schedule within the bounds shows a permanent deadlock$`,
+		`^  clients +A and B, each of which asks for the lock twice`, `^  servers +1 server, .*; the TTL is 12s`, `^  order +every order`,
+		`^  faults +in one schedule at most 1 crash of a client and 1 pause of a client$`, `^  not in it lost replies, `,
+		`^  states +`+report.Grouped(r.States)+` situations, which are all`,
+		`^  near +over all choices [1-9][\d,]* acquisitions refused; [1-9][\d,]* comparisons in a release that found`, `^  not idle`)
 	for _, c := range []sim.Code{sim.DG, sim.FR, sim.PD} {
 		if !r.Holds(c) {
 			t.Errorf("%s isn't excluded", c)
@@ -110,10 +114,10 @@ func TestFailureIsReadable(t *testing.T) {
 	w := watching(t)
 	locktest.Holds(w, mine(take, drop), func(b *explore.Bounds) { b.Codes = sim.Verdict{sim.FR} })
 	w.says(t, true, `^TestMine_a_lock: FR, foreign release: a client's command removed`,
-		`^the least schedule: 1 fault, 2 switches between clients, \d+ steps$`,
+		`^the least schedule has 1 fault, 2 switches between clients, \d+ steps$`, `^  fault +A is paused for 12\.001s \(tried without: no FR\)$`,
 		`A: SET lock A1-\w+ EX 12 NX = OK  \[lock = A1-\w+ \(12s left\)\] +locktest_test.go:\d+$`,
 		`A +pause`, `n1 +expire`, `B: SET lock B1-`, `A +resume`, `A: DEL lock = 1  \[lock gone\] +locktest_test.go:\d+$`, `!! FR  A's DEL removes B's record`,
-		`again: locktest.Replay\(t, lock, "lockstep1,TestMine_a_lock,least-FR,[^"]*"\)`, `bounds `, `covered +all schedules`)
+		`again: locktest.Replay\(t, lock, "lockstep1,TestMine_a_lock,least-FR,[^"]*"\)`, `^every schedule within the bounds was searched$`, `^  clients +A and B`)
 	if text := w.text.String(); strings.Contains(text, "(/") || strings.Contains(text, " /") {
 		t.Errorf("an absolute path in\n%s", text)
 	}
@@ -291,7 +295,7 @@ func TestSeveralNodes(t *testing.T) {
 	redlock, _ := strategies.Get("redlock")
 	w := watching(t)
 	locktest.Holds(w, strategies.Strategy{New: redlock.New, Nodes: 3})
-	w.says(t, false, `2 clients, 1 cycle each, 3 nodes`)
+	w.says(t, false, `^  clients +A and B, each of which asks for the lock once`, `^  servers +3 servers`)
 
 	first := func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		i := 0
@@ -314,7 +318,7 @@ func TestUnfinished(t *testing.T) {
 	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) {
 		b.Clients, b.Cycles, b.Faults = 4, 9, explore.Budget{4, 9, 9, 9, 9}
 	})
-	w.says(t, true, `^the search proves nothing:$`, `it did not come to its end: the bell rang`, `not all schedules`)
+	w.says(t, true, `^the search proves nothing:$`, `it did not come to its end: the bell rang`, `^the search is not complete: the bell rang$`, `^  open DG +no schedule with a double grant has been found yet`)
 }
 
 // TestNothingToSearch: a description without a lock.

@@ -7,27 +7,30 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/report"
 	"lockstep/strategies"
 )
 
-// violations tells of each that was found: what it is, the least schedule with it,
-// who has what at its end, and how to see it again.
+// violations tells of each that was found: its meaning, the least schedule with it
+// and what goes wrong there, who has what at its end, and how to see it again.
 func violations(s strategies.Strategy, r *explore.Result) string {
 	var b strings.Builder
 	for _, v := range r.Violated {
 		fmt.Fprintf(&b, "%s: %s, %s: %s\n", s.Name, v.Code, v.Code.Name(), v.Code.Meaning())
-		fmt.Fprintf(&b, "the least schedule: %s, %s, %s\n\n", count(len(v.Faults), "fault"), count(v.Switches, "switch between clients", "switches between clients"), count(v.Steps, "step"))
+		fmt.Fprintf(&b, "%s\n%s\n", report.Least(v), lines(report.Faults(v)))
 		fmt.Fprintf(&b, "%s\n", indent(excerpt(v.Trace)))
 		fmt.Fprintf(&b, "again: locktest.Replay(t, lock, %q)\n\n", v.Trace.Schedule)
 	}
 	return b.String() + coverage(r)
 }
 
-func count(n int, what ...string) string {
-	if n == 1 {
-		return "1 " + what[0]
+// lines are statements, each in lines that fit a page.
+func lines(items []report.Item) string {
+	var b strings.Builder
+	for _, i := range items {
+		b.WriteString(i.String() + "\n")
 	}
-	return fmt.Sprintf("%d %s", n, append(what, what[0]+"s")[1])
+	return b.String()
 }
 
 func indent(text string) string {
@@ -94,58 +97,27 @@ func place(t *sim.Trace, s sim.Source) string {
 	return fmt.Sprintf("%s:%d", file, s.Line)
 }
 
-// coverage says what a result is worth.
+// coverage says what a result is worth: the answer for each code, unless its least
+// schedule says it, then what was searched and what it came to. It is the
+// report of lockstep explore.
 func coverage(r *explore.Result) string {
-	b := &r.Bounds
-	var faults []string
-	for k, n := range b.Faults {
-		if n > 0 {
-			faults = append(faults, fmt.Sprintf("%s=%d", explore.Kind(k), n))
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", report.Answer(r))
+	for _, f := range report.Findings(r) {
+		if f.Least != nil {
+			continue
 		}
+		text := f.Text()
+		if f.Untested {
+			text += " (see Bounds.Extend)"
+		}
+		b.WriteString(report.Item{Label: fmt.Sprintf("%s %s", outcomes[f.Outcome], f.Code), Text: text}.String() + "\n")
 	}
-	if len(faults) == 0 {
-		faults = []string{"none"}
-	}
-	nodes := b.Nodes
-	if nodes == 0 {
-		nodes = b.Strategy.Nodes
-	}
-	var s strings.Builder
-	fmt.Fprintf(&s, "  bounds    %s, %s each, %s, TTL %s; faults at most: %s\n", count(b.Clients, "client"), count(b.Cycles, "cycle"),
-		count(nodes, "node"), sim.Duration(b.TTL), strings.Join(faults, " "))
-	fmt.Fprintf(&s, "  covered   %s: %d states, %d choices; Redis executed %s, the lock's code did %s, all else was remembered\n",
-		whole(r), r.States, r.Transitions, count(r.Commands, "command"), count(r.Operations, "operation"))
-	fmt.Fprintf(&s, "  held by   %s\n", near(&r.Near))
-	return strings.TrimRight(s.String(), "\n")
+	b.WriteString(lines(report.Bounds(&r.Bounds)) + lines(report.Effort(r)) + lines([]report.Item{report.Code(r)}) + lines(report.Worth(r)))
+	return strings.TrimRight(b.String(), "\n")
 }
 
-// near says what kept the lock from failing.
-func near(n *explore.NearMisses) string {
-	var all []string
-	for _, m := range []struct {
-		n         int64
-		one, many string
-	}{
-		{n.Refused, "refusal", "refusals"},
-		{n.Compared, "release that found another's record or none", "releases that found another's record or none"},
-		{n.Fenced, "access that the fence refused", "accesses that the fence refused"},
-	} {
-		if m.n > 0 {
-			all = append(all, count(int(m.n), m.one, m.many))
-		}
-	}
-	if len(all) == 0 {
-		return "nothing: nobody was ever refused"
-	}
-	return strings.Join(all, ", ")
-}
-
-func whole(r *explore.Result) string {
-	if r.Complete {
-		return "all schedules"
-	}
-	return "not all schedules (" + r.Why + ")"
-}
+var outcomes = [...]string{report.Open: "open", report.Holds: "holds", report.Violated: "shows"}
 
 // words are codes with their names.
 func words(codes sim.Verdict) string {

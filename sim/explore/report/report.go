@@ -1,0 +1,212 @@
+// Package report puts the result of a search into words: the answer for each
+// code, the bounds within which it holds, the effort, and whether it means
+// anything. The command line, the terminal and the tests of other modules lay out
+// the same report, so that a bound that is said in one place is said in all.
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim"
+	"lockstep/sim/explore"
+)
+
+// Item is one statement with the label under which it stands.
+type Item struct{ Label, Text string }
+
+// labelWidth is room for the longest label.
+const labelWidth = 9
+
+// String is the item in lines that fit a page, without a newline at the end.
+func (i Item) String() string {
+	return strings.TrimSuffix(Wrap(fmt.Sprintf("  %-*s", labelWidth, i.Label), labelWidth+3, i.Text), "\n")
+}
+
+// Outcome is a search's answer for one code.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Open     Outcome = iota // the search did not end, and has found no schedule so far
+	Holds                   // no schedule within the bounds violates it
+	Violated                // some schedule does
+)
+
+// Finding is a search's answer for one code. Least is nil unless the outcome is
+// Violated, and there too if the time did not suffice to find it.
+type Finding struct {
+	Code    sim.Code
+	Outcome Outcome
+	Least   *explore.Counterexample
+	// Untested: no schedule does anything that could violate it. It holds for want of trying.
+	Untested bool
+}
+
+// Of is the answer for one code that was sought.
+func Of(r *explore.Result, c sim.Code) Finding {
+	f := Finding{Code: c, Least: r.Find(c)}
+	switch {
+	case f.Least != nil, slices.Contains(r.Found, c):
+		f.Outcome = Violated
+	case r.Holds(c):
+		f.Outcome, f.Untested = Holds, c == sim.GAP && !r.Vacuity.Extended
+	}
+	return f
+}
+
+// Findings are the answers for all codes that were sought: those violated, those
+// that hold, those that are open, each worst first.
+func Findings(r *explore.Result) []Finding {
+	all := []Finding{}
+	for _, c := range r.Bounds.Sought() {
+		all = append(all, Of(r, c))
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return int(order[a.Outcome]) - int(order[b.Outcome]) })
+	return all
+}
+
+var order = [...]uint8{Violated: 0, Holds: 1, Open: 2}
+
+// Text is the answer in a sentence, without the code.
+func (f Finding) Text() string {
+	switch f.Outcome {
+	case Violated:
+		return Least(f.Least)
+	case Holds:
+		text := fmt.Sprintf("no schedule within the bounds shows %s", explore.Named(f.Code))
+		if f.Untested {
+			text += ", and no lease was extended"
+		}
+		return text
+	}
+	return fmt.Sprintf("no schedule with %s has been found yet, which proves nothing", explore.Named(f.Code))
+}
+
+// Answer says whether the whole space was searched, and if not, why.
+func Answer(r *explore.Result) string {
+	if !r.Complete {
+		return "the search is not complete: " + r.Why
+	}
+	return "every schedule within the bounds was searched"
+}
+
+// Least says how long the least schedule is that violates a code; nil is one that
+// there was no time to find.
+func Least(v *explore.Counterexample) string {
+	if v == nil {
+		return "some schedule shows it, and there was no time to find the least"
+	}
+	which := "the least schedule"
+	if v.Within != nil {
+		which = "there was no time to find the least schedule; within smaller bounds it"
+	}
+	return fmt.Sprintf("%s has %s, %s between clients, %s", which,
+		Count(len(v.Faults), "fault"), Count(v.Switches, "switch"), Count(v.Steps, "step"))
+}
+
+// Bounds are the bounds of a search that has been made: the result holds within
+// them, and says nothing of schedules beyond.
+func Bounds(b *explore.Bounds) []Item {
+	cfg, err := b.Config()
+	if err != nil {
+		return nil // cannot be: it has been searched
+	}
+	var names []string
+	for _, c := range cfg.Clients {
+		names = append(names, c.Name)
+	}
+	resource := ""
+	if b.Resource != sim.Plain {
+		resource = "; the resource is " + b.Resource.String()
+	}
+	order := "every order of the clients' steps: each command, reply, look at a clock, access to the resource"
+	if b.Switches > 0 {
+		order = fmt.Sprintf("orders of the clients' steps with at most %s from one to another; a step is a command, a reply, a look at a clock, an access to the resource",
+			Count(b.Switches, "switch"))
+	}
+	return []Item{
+		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", sim.List(names), times(b.Cycles), cfg.Caller())},
+		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s",
+			Count(len(cfg.Nodes), "server"), sim.Duration(cfg.TTL), sim.Duration(cfg.Timeout), resource)},
+		{"order", order},
+		{"faults", "in one schedule at most " + b.Faults.String()},
+		{"instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
+			"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock"},
+		{"not in it", b.Outside()},
+	}
+}
+
+// Effort is what the search came to: how much it has seen, and how near to a
+// violation it came.
+func Effort(r *explore.Result) []Item {
+	how := "which are all that there are"
+	if !r.Complete {
+		how = fmt.Sprintf("among them all that schedules of up to %s lead to; a choice may be several steps", Count(r.Depth, "choice"))
+	}
+	return []Item{
+		{"states", fmt.Sprintf("%s situations, %s", Grouped(r.States), how)},
+		{"choices", Grouped(r.Transitions) + " followed from them"},
+		{"Redis", fmt.Sprintf("really executed %s; what it did was remembered for all other times", Count(r.Commands, "command"))},
+		{"near", "over all choices " + near(&r.Near)},
+	}
+}
+
+// Code is how much of the strategy's own code the search ran.
+func Code(r *explore.Result) Item {
+	return Item{"code", fmt.Sprintf("the lock's own did %s; what it did was remembered for all other times", Count(r.Operations, "operation"))}
+}
+
+func near(n *explore.NearMisses) string {
+	parts := []string{Count(int(n.Refused), "acquisition") + " refused"}
+	for _, m := range []struct {
+		n         int64
+		what, how string
+	}{
+		{n.Compared, "comparison", " in a release that found another's token, or none"},
+		{n.NotHeld, "release", " told that the lock was no longer the caller's"},
+		{n.Fenced, "access", " refused for an old fencing token"},
+	} {
+		if m.n > 0 {
+			parts = append(parts, Count(int(m.n), m.what)+m.how)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Worth says whether a search that finds nothing means anything.
+func Worth(r *explore.Result) []Item {
+	items := []Item{{"not idle", "the lock was taken, given back, and taken again"}}
+	if !r.Vacuity.Reacquired {
+		items[0] = Item{"IDLE", "no schedule takes the lock, gives it back, and takes it again: what holds may hold for want of trying"}
+	}
+	why := "there was never an occasion"
+	if !r.Complete {
+		why = "the search did not get so far"
+	}
+	for _, k := range r.Vacuity.Unused {
+		items = append(items, Item{"unused", fmt.Sprintf("no schedule had a %s: %s", k.Words(1), why)})
+	}
+	return items
+}
+
+// Faults are the faults of a counterexample, each with what becomes of it without
+// that, and before them the bounds within which it is the least, if these are smaller.
+func Faults(v *explore.Counterexample) []Item {
+	var items []Item
+	if b := v.Within; b != nil {
+		items = append(items, Item{"bounds", fmt.Sprintf("%s, each of which asks for the lock %s; at most %s", Count(b.Clients, "client"), times(b.Cycles), b.Faults)})
+	}
+	for _, f := range v.Faults {
+		without := "it happens without as well"
+		switch {
+		case f.Replaced:
+			without = fmt.Sprintf("tried without: %s takes another fault instead", v.Code)
+		case f.Essential:
+			without = fmt.Sprintf("tried without: no %s", v.Code)
+		}
+		items = append(items, Item{"fault", fmt.Sprintf("%s (%s)", f.Text, without)})
+	}
+	return items
+}

@@ -1,0 +1,152 @@
+package report
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/sim/explore"
+	"lockstep/strategies"
+)
+
+func text(items []Item) string {
+	var b strings.Builder
+	for _, i := range items {
+		b.WriteString(i.String() + "\n")
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func defaults(t *testing.T) explore.Bounds {
+	t.Helper()
+	s, found := strategies.Get("redlock")
+	if !found {
+		t.Fatal("no redlock")
+	}
+	return explore.Defaults(s)
+}
+
+// Every field of the bounds is said: a report in which it differs is another one.
+func TestEveryBoundIsSaid(t *testing.T) {
+	elsewhere := map[string]string{
+		"Strategy":  "the heading names it",
+		"Codes":     "the findings list them",
+		"Remembers": "it changes how the search works, and not which schedules it covers",
+	}
+	changes := map[string]func(b *explore.Bounds){
+		"Clients": func(b *explore.Bounds) { b.Clients++ }, "Cycles": func(b *explore.Bounds) { b.Cycles++ },
+		"Nodes": func(b *explore.Bounds) { b.Nodes = 5 }, "Faults": func(b *explore.Bounds) { b.Faults[explore.Delay]++ },
+		"Resource": func(b *explore.Bounds) { b.Resource = sim.Fenced }, "Checks": func(b *explore.Bounds) { b.Checks = true },
+		"Extend": func(b *explore.Bounds) { b.Extend = true }, "TTL": func(b *explore.Bounds) { b.TTL = 30 * time.Second },
+		"Timeout": func(b *explore.Bounds) { b.Timeout = time.Minute }, "Switches": func(b *explore.Bounds) { b.Switches = 7 },
+	}
+	base := defaults(t)
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[explore.Bounds]()) {
+		change := changes[f.Name]
+		if (change == nil) == (elsewhere[f.Name] == "") {
+			t.Errorf("%s: say it among the bounds, or why not", f.Name)
+		}
+		if change == nil {
+			continue
+		}
+		b := base
+		if f.Name == "Extend" { // a lock that can be extended
+			b.Strategy, _ = strategies.Get("watchdog")
+			b.Nodes = 0
+		}
+		before := text(Bounds(&b))
+		if change(&b); text(Bounds(&b)) == before {
+			t.Errorf("%s makes no difference to\n%s", f.Name, before)
+		}
+	}
+}
+
+// result is of a search that has shown FR, and with complete that DG and GAP hold.
+func result(t *testing.T, complete bool) *explore.Result {
+	t.Helper()
+	b := defaults(t)
+	b.Codes = sim.Verdict{sim.DG, sim.FR, sim.GAP}
+	fault := explore.Fault{Kind: explore.Pause, Text: "A is paused", Essential: true}
+	v := &explore.Counterexample{Code: sim.FR, Faults: []explore.Fault{fault}, Switches: 2, Steps: 1600}
+	return &explore.Result{Bounds: b, Complete: complete, Why: "it was stopped", Depth: 12, States: 12345, Transitions: 1, Commands: 48,
+		Operations: 204, Found: sim.Verdict{sim.FR}, Violated: []*explore.Counterexample{v}}
+}
+
+func TestFindings(t *testing.T) {
+	say := func(r *explore.Result) string {
+		var all []string
+		for _, f := range Findings(r) {
+			all = append(all, f.Code.String()+": "+f.Text())
+		}
+		return strings.Join(all, "\n")
+	}
+	const least = "FR: the least schedule has 1 fault, 2 switches between clients, 1,600 steps"
+	if got, want := say(result(t, true)), least+"\nDG: no schedule within the bounds shows a double grant\n"+
+		"GAP: no schedule within the bounds shows broken continuity, and no lease was extended"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := say(result(t, false)), least+"\nDG: no schedule with a double grant has been found yet, which proves nothing\n"+
+		"GAP: no schedule with broken continuity has been found yet, which proves nothing"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	r := result(t, false)
+	r.Violated = nil
+	if f := Of(r, sim.FR); f.Outcome != Violated || f.Text() != "some schedule shows it, and there was no time to find the least" {
+		t.Errorf("a violation without its least schedule is %d: %s", f.Outcome, f.Text())
+	}
+}
+
+func TestEffortAndWorth(t *testing.T) {
+	r := result(t, false)
+	r.Near = explore.NearMisses{Refused: 1, Compared: 2, NotHeld: 3, Fenced: 1}
+	r.Vacuity.Unused = []explore.Kind{explore.Delay}
+	got := text(Effort(r)) + " " + text([]Item{Code(r)}) + " " + text(Worth(r))
+	for _, want := range []string{
+		"states 12,345 situations, among them all that schedules of up to 12 choices lead to", "choices 1 followed", "Redis really executed 48 commands",
+		"near over all choices 1 acquisition refused; 2 comparisons in a release that found another's token, or none; " +
+			"3 releases told that the lock was no longer the caller's; 1 access refused for an old fencing token",
+		"code the lock's own did 204 operations", "IDLE no schedule takes the lock", "unused no schedule had a request held up: the search did not get so far",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	v := result(t, true).Violated[0]
+	within := defaults(t)
+	v.Within = &within
+	v.Faults = append(v.Faults, explore.Fault{Text: "B crashes"}, explore.Fault{Text: "a reply is lost", Essential: true, Replaced: true})
+	want := "bounds 2 clients, each of which asks for the lock once; at most 1 crash of a client and 1 pause of a client " +
+		"fault A is paused (tried without: no FR) fault B crashes (it happens without as well) " +
+		"fault a reply is lost (tried without: FR takes another fault instead)"
+	if got := text(Faults(v)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestItemsFitAPage(t *testing.T) {
+	b := defaults(t)
+	for _, i := range Bounds(&b) {
+		for n, line := range strings.Split(i.String(), "\n") {
+			if len(line) > Page || n > 0 && !strings.HasPrefix(line, strings.Repeat(" ", labelWidth+3)) {
+				t.Errorf("%s: %q", i.Label, line)
+			}
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for _, tt := range []struct {
+		n    int
+		what string
+		want string
+	}{{0, "fault", "no fault"}, {1, "switch", "1 switch"}, {2, "switch", "2 switches"}, {1234567, "access", "1,234,567 accesses"}} {
+		if got := Count(tt.n, tt.what); got != tt.want {
+			t.Errorf("%d of %q is %q, want %q", tt.n, tt.what, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Page is how many columns a printed line has at most.
+const Page = 110
+
+// Wrap sets a text behind a label, in lines that fit a page; all but the first are
+// indented by indent columns. It ends with a newline.
+func Wrap(label string, indent int, text string) string {
+	var b strings.Builder
+	line := label
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > Page {
+			b.WriteString(line + "\n")
+			line = strings.Repeat(" ", indent-1)
+		}
+		line += " " + word
+	}
+	return b.String() + line + "\n"
+}
+
+// Count is a number of things in words: "no fault", "1 switch", "2,000 accesses".
+func Count(n int, what string) string {
+	switch n {
+	case 0:
+		return "no " + what
+	case 1:
+		return "1 " + what
+	}
+	if strings.HasSuffix(what, "s") || strings.HasSuffix(what, "ch") {
+		what += "e"
+	}
+	return Grouped(int64(n)) + " " + what + "s"
+}
+
+// Grouped is a number with commas between its thousands.
+func Grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,68 @@
+package timeline
+
+import (
+	"slices"
+	"testing"
+
+	"lockstep/sim"
+)
+
+// late is pausePastTTL with a clock reading of A's half a second before the second note,
+// with everything after it later by as much, and without B's grant.
+func late() *run {
+	r := newRun()
+	for _, e := range pausePastTTL().Events {
+		if e.Seq == 7 {
+			r.add(second/2, sim.KindClock, a)
+		}
+		if e.Seq >= 7 {
+			e.At += second / 2
+		}
+		if e.Seq != 13 {
+			e.Seq = len(r.Events) + 1
+			r.Events = append(r.Events, e)
+		}
+	}
+	r.Notes = []sim.Note{{Seq: 1, Index: 1}, {Seq: 8, Index: 2}, {Seq: 14, Index: 4}}
+	return r
+}
+
+func TestAlignment(t *testing.T) {
+	al := Align(New(&pausePastTTL().Trace), New(&late().Trace))
+	want := []Step{
+		{0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {6, 7}, // the second note
+		{7, 8}, {8, 9}, {9, 10}, {10, 11}, {11, 12}, {12, 13}, {13, 13}, // the fourth
+		{14, 14}, {15, 15},
+	}
+	if !slices.Equal(al.Steps, want) {
+		t.Errorf("steps %v, want %v", al.Steps, want)
+	}
+	if stages := []int{0, 7, 14, 16}; !slices.Equal(al.Stages, stages) {
+		t.Errorf("stages %v, want %v", al.Stages, stages)
+	}
+	if r, s := al.Reached(0, 6), al.Arrives(0, 6); r != 6 || s != 7 {
+		t.Errorf("the first run reaches position 6 at step %d and arrives at %d, want 6 and 7", r, s)
+	}
+	for step := range al.Steps {
+		if differs := step >= 14; al.Differs(step) != differs { // B believes under one lock only
+			t.Errorf("step %d %v: differs %t", step, al.Steps[step], !differs)
+		}
+	}
+}
+
+// What stands at one step stands in one place in both runs.
+func TestAlignedAxesAreInStep(t *testing.T) {
+	al := Align(New(&pausePastTTL().Trace), New(&late().Trace))
+	steps := Lay(al.Shares(&testScale), Fit{Width: 60 * Unit, Most: Unit, Least: Unit / 20, Crowded: Unit / 4})
+	for side := range al.Runs {
+		places := al.Places(side, steps)
+		for i, s := range al.Steps {
+			if i > 0 && s[side] > al.Steps[i-1][side] && places[s[side]] != steps[i] {
+				t.Errorf("side %d: position %d is at %d, its step at %d", side, s[side], places[s[side]], steps[i])
+			}
+		}
+		if !slices.IsSorted(places) {
+			t.Errorf("side %d goes back: %v", side, places)
+		}
+	}
+}
