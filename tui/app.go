@@ -24,9 +24,9 @@ type screens struct {
 }
 
 // newRoot opens the player if there is something to play, and the matrix if not.
-func newRoot(lib *screen.Library, d *progress.Diary, o Options, t *draw.Theme) *screen.Router {
+func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *screen.Router {
 	lib.Include(o.Strategy, o.Scenario)
-	a := &screens{screen.NewApp(lib, d, t, o.Seed, o.Exports), map[int]*game.Sandbox{}, map[int]*search.Search{}}
+	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*game.Sandbox{}, map[int]*search.Search{}}
 	first := screen.Screen(home.New(a.App))
 	if o.Scenario != nil {
 		first = player.New(a.App, lib.Strategy(o.Strategy.Name), lib.Scenario(o.Scenario))

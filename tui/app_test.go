@@ -17,7 +17,7 @@ import (
 
 // openApp opens the matrix of the shelf, with made-up searches.
 func openApp(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*sim.Trace, error)) *tuitest.App {
-	r := newRoot(tuitest.Shelf(run), &progress.Diary{}, Options{Seed: 1, Exports: tuitest.Formats()}, th)
+	r := newRoot(tuitest.Shelf(run), &progress.Store{}, Options{Seed: 1, Exports: tuitest.Formats()}, th)
 	tuitest.MakeUp(r.App)
 	return tuitest.NewTester(t, w, h, r)
 }
@@ -26,7 +26,7 @@ func openApp(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*
 func openOn(t testing.TB, w, h int) *tuitest.App {
 	lib := tuitest.Shelf(tuitest.Handmade)
 	o := Options{Strategy: lib.Strategies[lib.Strategy("setpx-lua")], Scenario: lib.Scenarios[0], Seed: 1}
-	return tuitest.NewTester(t, w, h, newRoot(lib, &progress.Diary{}, o, tuitest.PlainTheme(false)))
+	return tuitest.NewTester(t, w, h, newRoot(lib, &progress.Store{}, o, tuitest.PlainTheme(false)))
 }
 
 // ways are the keys to every screen, from the matrix.
@@ -211,7 +211,7 @@ func TestTerminalIsNotAskedAtStart(t *testing.T) {
 // openLocks opens the matrix of real locks and one scenario, on a lock.
 func openLocks(t testing.TB, strategy string) *tuitest.App {
 	lib := tuitest.LocksOnly()
-	r := newRoot(lib, &progress.Diary{}, Options{Seed: 1}, tuitest.PlainTheme(false))
+	r := newRoot(lib, &progress.Store{}, Options{Seed: 1}, tuitest.PlainTheme(false))
 	r.Now = func() time.Time { return time.Time{} }
 	a := tuitest.NewTester(t, 120, 40, r)
 	a.Press("home" + strings.Repeat(" right", lib.Strategy(strategy)))

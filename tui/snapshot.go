@@ -19,7 +19,7 @@ import (
 func Snapshot(o Options, width, height int, keys string) string {
 	o.NoColor = true
 	renderer := draw.NewRenderer(lipgloss.NewRenderer(io.Discard), o.Theme, true)
-	var m tea.Model = newRoot(screen.NewLibrary(), &progress.Diary{}, o, draw.NewTheme(renderer, true, o.ASCII))
+	var m tea.Model = newRoot(screen.NewLibrary(), &progress.Store{}, o, draw.NewTheme(renderer, true, o.ASCII))
 	tell := func(msg tea.Msg) { m, _ = m.Update(msg) }
 	if open := m.Init(); open != nil {
 		tell(open())

@@ -1,12 +1,13 @@
 package compare
 
 import (
+	"testing"
+
 	"lockstep/sim/timeline"
 	"lockstep/tui/tuitest"
-	"testing"
 )
 
-func TestJointKeepsTheStoryTogether(t *testing.T) {
+func TestAlignmentKeepsTheStoryTogether(t *testing.T) {
 	late := tuitest.PauseTrace()
 	for i := range late.Events { // the same story, but A took longer to get the lock
 		if i > 2 {

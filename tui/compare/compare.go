@@ -1,3 +1,4 @@
+// Package compare shows one scenario under two locks, one above the other.
 package compare
 
 import (
@@ -64,10 +65,12 @@ func (m *Compare) playLower() screen.PlayMsg {
 	return msg
 }
 
+// New compares a scenario under two locks.
 func New(s *screen.App, m screen.CompareMsg) *Compare {
 	return &Compare{App: s, scenario: m.Scenario, strategies: m.Strategies, from: m.From}
 }
 
+// Start has both runs made.
 func (m *Compare) Start() tea.Cmd {
 	m.load = m.Serial()
 	m.playing = false
@@ -100,6 +103,7 @@ func (m *Compare) show(c comparedMsg) {
 	m.at = m.alignment.Arrives(0, m.from)
 }
 
+// Update takes a key, a click, or the result of something that was asked for.
 func (m *Compare) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case comparedMsg:
@@ -294,6 +298,7 @@ func (m *Compare) clicked(c screen.Click) {
 	}
 }
 
+// FooterKeys are the keys that work here, the most useful first.
 func (m *Compare) FooterKeys() []key.Binding {
 	k := &m.Keys
 	play := k.Play
@@ -304,6 +309,7 @@ func (m *Compare) FooterKeys() []key.Binding {
 		screen.As(k.Strategy, "lock below"), k.Close, play, k.Scenario, screen.As(k.Enter, "play the lower"), screen.Pair(k.In, k.Out, "zoom"), screen.Pair(k.First, k.Last, "ends"), k.Mouse, k.Help, k.Quit}
 }
 
+// Help explains the screen and its keys.
 func (m *Compare) Help() screen.Page {
 	k, g := &m.Keys, &m.Theme.Glyphs
 	return screen.Page{
@@ -344,6 +350,7 @@ func arrangeCompare(w, h int, lanes [2]int) compareLayout {
 	return l
 }
 
+// Draw draws the two runs, and below them what happens in either.
 func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 	sc := m.Library.Scenarios[m.scenario]
 	c.Text(r.X+1, r.Y, r.W-2, sc.Title, draw.Title)

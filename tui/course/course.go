@@ -1,3 +1,4 @@
+// Package course is the list of lessons, with what the reader has done of them.
 package course
 
 import (
@@ -26,7 +27,7 @@ func New(s *screen.App) *Course {
 	return c
 }
 
-// unplayed is the first rung of the lesson that was not played yet, or the first.
+// unplayed is the first step of the lesson that was not played yet, or the first.
 func (c *Course) unplayed() int {
 	l := &c.Library.Lessons[c.lesson]
 	for i := range l.Rungs {
@@ -37,7 +38,7 @@ func (c *Course) unplayed() int {
 	return 0
 }
 
-// Start has the rungs of all lessons run before the rest of the matrix.
+// Start has the steps of all lessons run before the rest of the matrix.
 func (c *Course) Start() tea.Cmd {
 	wanted := map[int]bool{}
 	for _, l := range c.Library.Lessons {
@@ -53,6 +54,7 @@ func (c *Course) cell(r scenarios.Rung) int {
 	return c.Grid.Index(c.Library.Named(r.Scenario), c.Library.Strategy(r.Strategy))
 }
 
+// Update takes a key, a click, or the result of something that was asked for.
 func (c *Course) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case screen.Click:
@@ -106,11 +108,13 @@ func (c *Course) clicked(k screen.Click) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
+// FooterKeys are the keys that work here, the most useful first.
 func (c *Course) FooterKeys() []key.Binding {
 	k := &c.Keys
 	return []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "lesson"), screen.Pair(k.Back, k.Forward, "rung"), screen.As(k.Course, "matrix"), k.Close, k.Mouse, k.Help, k.Quit}
 }
 
+// Help explains the screen and its keys.
 func (c *Course) Help() screen.Page {
 	k, g := &c.Keys, &c.Theme.Glyphs
 	return screen.Page{
@@ -133,6 +137,7 @@ func arrangeCourse(w, h, titles int) (header, list, lesson draw.Rectangle, rules
 		[]draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)}, draw.Rect(side, body.Y, 1, body.H)
 }
 
+// Draw draws the list of lessons, and beside it the one at the cursor.
 func (c *Course) Draw(cv *draw.Canvas, r draw.Rectangle) {
 	titles := 0
 	for _, l := range c.Library.Lessons {
@@ -197,8 +202,8 @@ func (c *Course) drawList(cv *draw.Canvas, r draw.Rectangle, titles int) {
 	}
 }
 
-// lessonLines is the lesson's text, its ladder, and the rung at the cursor. Where
-// rows are short the text is cut: whoever opens the lesson is told all of it.
+// lessonLines is the lesson's text, its ladder, and the step at the cursor. Where
+// rows are short the text is cut: the player tells all of it.
 func (c *Course) lessonLines(width, rows int) []draw.Line {
 	l := &c.Library.Lessons[c.lesson]
 	below := append(append(c.ladder(l, width), nil), c.stepLines(l, width)...)
@@ -217,7 +222,7 @@ func (c *Course) lessonLines(width, rows int) []draw.Line {
 // leastName is how much room a scenario's name needs to tell something.
 const leastName = 10
 
-// ladder lists the rungs, with the verdicts of those that were played as they come
+// ladder lists the steps, with the verdicts of those that were played as they come
 // out of the runs.
 func (c *Course) ladder(l *scenarios.Lesson, width int) (lines []draw.Line) {
 	names, several := 0, false
@@ -244,7 +249,7 @@ func (c *Course) ladder(l *scenarios.Lesson, width int) (lines []draw.Line) {
 	return lines
 }
 
-// stepLines is what the rung at the cursor came to: only once it was played, or
+// stepLines is what the step at the cursor came to: only once it was played, or
 // there would be nothing left to predict.
 func (c *Course) stepLines(l *scenarios.Lesson, width int) []draw.Line {
 	r := &l.Rungs[c.step]
@@ -262,7 +267,7 @@ func (c *Course) stepLines(l *scenarios.Lesson, width int) []draw.Line {
 	return lines
 }
 
-// Resume comes back from a run: to the lesson that one got to, and its next rung.
+// Resume comes back from a run: to the lesson that the reader got to, and its next step.
 func (c *Course) Resume() {
 	for i, l := range c.Library.Lessons {
 		if l.Name == c.Progress.LastSeen() {

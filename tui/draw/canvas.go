@@ -1,3 +1,6 @@
+// Package draw has what screens are drawn with: a grid of cells, the inks and glyphs of
+// a theme, and text that is measured, cut and wrapped by columns. It knows nothing of
+// runs, keys or screens.
 package draw
 
 import (
@@ -8,8 +11,11 @@ import (
 // Canvas is a grid of character cells. Every pane draws into one and nothing
 // else, so a frame can't be wider or taller than its window: what falls outside
 // is not drawn, and text that is cut says so.
+//
+// Invariants: len(cells) = W * H. A covered cell has a cell to its left that is not
+// covered, and that holds a character of two columns.
 type Canvas struct {
-	W, H  int
+	W, H  int // in cells
 	cells []cell
 	More  string // the mark of text that was cut
 }
@@ -28,10 +34,13 @@ type Rectangle struct{ X, Y, W, H int }
 // Rect is shorthand for a rectangle.
 func Rect(x, y, w, h int) Rectangle { return Rectangle{x, y, w, h} }
 
+// Holds reports whether a cell lies in the rectangle.
 func (r Rectangle) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }
 
+// Empty reports whether the rectangle has no cells.
 func (r Rectangle) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
+// NewCanvas is an empty canvas. Text that is cut ends in the mark more, of one column.
 func NewCanvas(w, h int, more string) *Canvas {
 	return &Canvas{W: w, H: h, cells: make([]cell, w*h), More: more}
 }
@@ -150,18 +159,19 @@ func (c *Canvas) Lines(r Rectangle, all []Line, offset int) {
 	}
 }
 
-// span is a piece of text in one ink, and line is a row of them.
-type (
-	Span struct {
-		Text string
-		Ink  Ink
-	}
-	Line []Span
-)
+// Span is a piece of text in one ink.
+type Span struct {
+	Text string
+	Ink  Ink
+}
+
+// Line is a row of spans.
+type Line []Span
 
 // Text is a piece of text in one ink.
 func Text(s string, k Ink) Span { return Span{s, k} }
 
+// Width is how many columns the line takes.
 func (l Line) Width() int {
 	n := 0
 	for _, s := range l {

@@ -6,10 +6,10 @@ import "strings"
 // beyond this.
 const LongestLine = 78
 
-// Paragraphs sets paragraphs.
+// Paragraphs sets text in paragraphs, one after another.
 type Paragraphs struct {
-	Width int
-	Lines []Line
+	Width int    // of the lines, in columns
+	Lines []Line // set so far
 }
 
 // Gap is an empty line between paragraphs.

@@ -11,16 +11,16 @@ import (
 type Ink uint8
 
 const (
-	Plain Ink = iota
-	Dim
-	Strong
-	Title       // headings
-	Pick        // the selected line of a list
-	Here        // the cursor
-	Alarm       // a violation, now: the loudest thing on the screen
-	Breach      // a violation, as a mark or a word
-	Good        // an assurance
-	firstClient // and one for each of the clients, from here on
+	Plain       Ink = iota // the terminal's own
+	Dim                    // what is not looked at first
+	Strong                 // what is
+	Title                  // headings
+	Pick                   // the selected line of a list
+	Here                   // the cursor
+	Alarm                  // a violation, now: the loudest thing on the screen
+	Breach                 // a violation, as a mark or a word
+	Good                   // an assurance
+	firstClient            // and one for each of the clients, from here on
 	_
 	_
 	_
@@ -149,6 +149,8 @@ var asciiGlyphs = Glyphs{
 	Arrows: [4]string{"left", "right", "up", "down"},
 }
 
+// Bar is the glyph of what a client believes or has; of a client below 0, that nobody has
+// it.
 func (g *Glyphs) Bar(client int) string {
 	if client < 0 {
 		return g.Nobody

@@ -10,7 +10,7 @@ const (
 // and the body.
 const FrameRows = 4
 
-// InSight is the first of n things to show of which room fit, such that the one
+// InSight is the first of n things to show of which room fit, such that the thing
 // at the cursor is among them: it moves no further than it must.
 func InSight(first, at, room, n int) int {
 	first = min(first, max(n-room, 0))

@@ -21,7 +21,9 @@ import (
 )
 
 // challenge is what a sandbox of its own has: a goal, the faults that may happen
-// on the way, and a guide who knows how far it is.
+// on the way, and an adviser that is asked how far it is.
+//
+// Invariant: hint, par and refused count only while known is true.
 type challenge struct {
 	bounds  explore.Bounds
 	goal    sim.Code
@@ -41,7 +43,7 @@ type adviser struct {
 	bounds explore.Bounds
 	goal   sim.Code
 	find   func(explore.Bounds, sim.Code) (screen.Guide, error)
-	real   screen.Guide  // or nil, if nobody has asked yet
+	real   screen.Guide  // or nil before the first question
 	par    *explore.Hint // from the beginning
 	closed bool
 }
@@ -162,7 +164,7 @@ func (s *Sandbox) heed(h hintMsg) {
 	}
 }
 
-// quit leaves the guide, who would think on.
+// quit leaves the adviser, which would go on searching.
 func (c *challenge) quit() tea.Cmd {
 	if c == nil {
 		return nil
@@ -268,66 +270,85 @@ const forGood = 1000 * time.Hour
 // offerSearchable lists the moves that a search makes, too: those for which the
 // bounds have faults.
 func (s *Sandbox) offerSearchable() {
-	c := s.challenge
-	can := func(k explore.Kind) bool { return c.bounds.Faults[k] > 0 }
-	fault := func(name string, f ...sim.Fault) moveChoice {
-		m := moveChoice{name: name}
-		for _, f := range f {
-			m.moves = append(m.moves, sim.Move{Fault: f})
+	for i := range s.cfg.Clients {
+		if st := &s.State.Clients[i]; !st.Crashed && !st.Stopped {
+			s.rows = append(s.rows, s.clientMoves(i))
 		}
-		return m
 	}
-	jump := s.cfg.TTL + time.Second
-	for i, cl := range s.cfg.Clients {
-		st := &s.State.Clients[i]
-		if st.Crashed || st.Stopped {
-			continue
-		}
-		row := choiceRow{cl.Name, draw.ClientInk(i), []moveChoice{{"step", []sim.Move{{Who: sim.SetOf(i), Count: 1}}}}}
-		for _, f := range []struct {
-			kind explore.Kind
-			moveChoice
-		}{
-			{explore.Crash, fault("crash", sim.Crash{Client: cl.Name})},
-			{explore.ReplyLost, fault("lose next reply", sim.LoseReply{Client: cl.Name})},
-			{explore.Delay, fault("hold next request", sim.Hold{Client: cl.Name})},
-			{explore.Delay, fault("free it", sim.Free{Client: cl.Name, N: 1})},
-			{explore.Duplicate, fault("send again", sim.Duplicate{Client: cl.Name})},
-			{explore.Client, fault("clock on", sim.WallStep{Client: cl.Name, By: jump})},
-			{explore.Client, fault("clock back", sim.WallStep{Client: cl.Name, By: -jump})},
-		} {
-			if can(f.kind) {
-				row.choices = append(row.choices, f.moveChoice)
-			}
-		}
-		s.rows = append(s.rows, row)
-	}
-	wait := func(name string, d time.Duration) moveChoice { return moveChoice{name, []sim.Move{{Wait: d}}} }
-	pass := choiceRow{"time", draw.Strong, nil}
-	if due := c.hint.Due; c.known && due > 0 {
-		pass.choices = append(pass.choices, wait("until something is due: "+sim.Brief(due), due))
-	}
-	pass.choices = append(pass.choices, wait("a lease: "+sim.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
-	s.rows = append(s.rows, pass)
+	s.rows = append(s.rows, s.timeMoves())
 	for i := range s.cfg.Nodes {
-		name := s.Run.Nodes[i]
-		row := choiceRow{name, draw.Strong, nil}
-		if can(explore.Restart) {
-			row.choices = append(row.choices, fault("restart, empty", sim.Down{Node: name}, sim.Up{Node: name}))
-		}
-		if can(explore.Server) {
-			row.choices = append(row.choices, fault("clock on", sim.NodeStep{Node: name, By: jump}), fault("clock back", sim.NodeStep{Node: name, By: -jump}))
-		}
-		if can(explore.Failover) {
-			behind := fault("replica falls behind", sim.Lag{Replica: name + "r1", By: forGood})
-			if !slices.ContainsFunc(s.here.moves(), func(m sim.Move) bool { return sameMove(m, behind.moves[0]) }) {
-				row.choices = append(row.choices, behind)
-			} else {
-				row.choices = append(row.choices, fault("fail over", sim.Down{Node: name}, sim.Failover{To: name + "r1"}))
-			}
-		}
-		if row.choices != nil {
+		if row := s.nodeMoves(i); row.choices != nil {
 			s.rows = append(s.rows, row)
 		}
 	}
+}
+
+// can reports whether the bounds have faults of a kind.
+func (c *challenge) can(k explore.Kind) bool { return c.bounds.Faults[k] > 0 }
+
+// jump is how far clocks are set: beyond the end of any lease.
+func (s *Sandbox) jump() time.Duration { return s.cfg.TTL + time.Second }
+
+// faultChoice is one move for each of the faults.
+func faultChoice(name string, faults ...sim.Fault) moveChoice {
+	m := moveChoice{name: name}
+	for _, f := range faults {
+		m.moves = append(m.moves, sim.Move{Fault: f})
+	}
+	return m
+}
+
+func (s *Sandbox) clientMoves(client int) choiceRow {
+	name := s.cfg.Clients[client].Name
+	row := choiceRow{name, draw.ClientInk(client), []moveChoice{{"step", []sim.Move{{Who: sim.SetOf(client), Count: 1}}}}}
+	for _, f := range []struct {
+		kind explore.Kind
+		moveChoice
+	}{
+		{explore.Crash, faultChoice("crash", sim.Crash{Client: name})},
+		{explore.ReplyLost, faultChoice("lose next reply", sim.LoseReply{Client: name})},
+		{explore.Delay, faultChoice("hold next request", sim.Hold{Client: name})},
+		{explore.Delay, faultChoice("free it", sim.Free{Client: name, N: 1})},
+		{explore.Duplicate, faultChoice("send again", sim.Duplicate{Client: name})},
+		{explore.Client, faultChoice("clock on", sim.WallStep{Client: name, By: s.jump()})},
+		{explore.Client, faultChoice("clock back", sim.WallStep{Client: name, By: -s.jump()})},
+	} {
+		if s.can(f.kind) {
+			row.choices = append(row.choices, f.moveChoice)
+		}
+	}
+	return row
+}
+
+func (s *Sandbox) timeMoves() choiceRow {
+	wait := func(name string, d time.Duration) moveChoice { return moveChoice{name, []sim.Move{{Wait: d}}} }
+	row := choiceRow{"time", draw.Strong, nil}
+	if due := s.hint.Due; s.known && due > 0 {
+		row.choices = append(row.choices, wait("until something is due: "+sim.Brief(due), due))
+	}
+	row.choices = append(row.choices, wait("a lease: "+sim.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
+	return row
+}
+
+// nodeMoves has no choices if the bounds have no faults of nodes.
+func (s *Sandbox) nodeMoves(node int) choiceRow {
+	name := s.Run.Nodes[node]
+	row := choiceRow{name, draw.Strong, nil}
+	add := func(c moveChoice) { row.choices = append(row.choices, c) }
+	if s.can(explore.Restart) {
+		add(faultChoice("restart, empty", sim.Down{Node: name}, sim.Up{Node: name}))
+	}
+	if s.can(explore.Server) {
+		add(faultChoice("clock on", sim.NodeStep{Node: name, By: s.jump()}))
+		add(faultChoice("clock back", sim.NodeStep{Node: name, By: -s.jump()}))
+	}
+	if s.can(explore.Failover) {
+		behind := faultChoice("replica falls behind", sim.Lag{Replica: name + "r1", By: forGood})
+		if slices.ContainsFunc(s.here.moves(), func(m sim.Move) bool { return sameMove(m, behind.moves[0]) }) {
+			add(faultChoice("fail over", sim.Down{Node: name}, sim.Failover{To: name + "r1"}))
+		} else {
+			add(behind)
+		}
+	}
+	return row
 }

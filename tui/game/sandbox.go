@@ -1,3 +1,5 @@
+// Package game has the screens in which the reader is the scheduler: the sandbox, which goes
+// on from a run, and the game of breaking a lock, with a goal and with hints.
 package game
 
 import (
@@ -20,8 +22,8 @@ import (
 	"lockstep/tui/screen"
 )
 
-// Sandbox is a run whose scheduler is the reader: who steps, who is paused, who
-// dies, what gets lost, how much time passes. Every move replays the whole run
+// Sandbox is a run whose scheduler is the reader: which client steps, is paused or
+// crashes, which message is lost, how much time passes. Every move replays the whole run
 // from its schedule, so that undo goes back any number of moves, and no branch
 // that was tried is ever lost.
 type Sandbox struct {
@@ -35,7 +37,9 @@ type Sandbox struct {
 	col  int
 }
 
-// branch is a move in the tree of those that were tried.
+// branch is a move in the tree of those that were tried. The root has no move.
+//
+// Invariants: depth is the number of branches above it; last is an index of tried, or 0.
 type branch struct {
 	parent *branch
 	tried  []*branch
@@ -207,8 +211,10 @@ func (s *Sandbox) frozen(client string) bool {
 	return frozen
 }
 
+// Start asks for a hint.
 func (s *Sandbox) Start() tea.Cmd { return s.ask() }
 
+// Update takes a key, a click, or the result of something that was asked for.
 func (s *Sandbox) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case screen.Click:
@@ -406,6 +412,7 @@ func (s *Sandbox) Paste(text string) {
 	s.Display(s.Run, s.Pos) // with the new strategy's source
 }
 
+// FooterKeys are the keys that work here, the most useful first.
 func (s *Sandbox) FooterKeys() []key.Binding {
 	k := &s.Keys
 	hint := []key.Binding(nil)
@@ -418,6 +425,7 @@ func (s *Sandbox) FooterKeys() []key.Binding {
 		screen.As(k.View, s.NextView()), k.Source, k.Copy, k.Export, k.Save, screen.Pair(k.In, k.Out, "zoom"), k.Evidence, k.Close, k.Mouse, k.Help, k.Quit)
 }
 
+// Help explains the screen and its keys.
 func (s *Sandbox) Help() screen.Page {
 	k := &s.Keys
 	p := screen.Page{

@@ -1,3 +1,5 @@
+// Package home is the matrix of strategies and scenarios, from which all other screens are
+// reached.
 package home
 
 import (
@@ -11,8 +13,8 @@ import (
 	"lockstep/tui/screen"
 )
 
-// Home is the matrix: every strategy under every scenario, computed while one
-// looks at it. What the cursor stands on tells its story below.
+// Home is the matrix: every strategy under every scenario, computed while it is
+// shown. Below stands the story of the cell at the cursor.
 type Home struct {
 	*screen.App
 	row, column int // the cursor: scenario, strategy
@@ -20,12 +22,15 @@ type Home struct {
 	plan        homeLayout
 }
 
+// New is the matrix with the cursor on its first cell.
 func New(s *screen.App) *Home {
 	return &Home{App: s}
 }
 
+// Start has the matrix computed.
 func (h *Home) Start() tea.Cmd { return h.Grid.Work() }
 
+// Update takes a key, a click, or the result of something that was asked for.
 func (h *Home) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case screen.Click:
@@ -110,6 +115,7 @@ func (h *Home) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
+// FooterKeys are the keys that work here, the most useful first.
 func (h *Home) FooterKeys() []key.Binding {
 	k := &h.Keys
 	return []key.Binding{
@@ -119,6 +125,7 @@ func (h *Home) FooterKeys() []key.Binding {
 	}
 }
 
+// Help explains the screen and its keys.
 func (h *Home) Help() screen.Page {
 	k, g := &h.Keys, &h.Theme.Glyphs
 	p := screen.Page{
@@ -182,6 +189,7 @@ func arrangeHome(w, h, names, scenarios, strategies int) homeLayout {
 	return l
 }
 
+// Draw draws the part of the matrix that is in sight, and the story of the cell at the cursor.
 func (h *Home) Draw(c *draw.Canvas, r draw.Rectangle) {
 	names := 0
 	for _, s := range h.Library.Scenarios {

@@ -99,10 +99,12 @@ func (a *Axis) At(col int) int {
 
 // Axes keeps the axis that was drawn last: frames at the same size share it.
 type Axes struct {
-	width, zoom int
-	Axis        *Axis
+	width, zoom int   // that it was laid for
+	Axis        *Axis // or nil
 }
 
+// Of is the axis of a run for a plot of so many columns: the one that was drawn last, if it
+// fits. The run must be the same until the Axes are replaced.
 func (a *Axes) Of(r *timeline.Timeline, width, zoom int) *Axis {
 	if a.Axis == nil || a.width != width || a.zoom != zoom {
 		*a = Axes{width, zoom, newAxis(r, width, zoom)}

@@ -23,6 +23,7 @@ const (
 	ladderStep = 5
 )
 
+// DrawLadder draws the events up to a position, the last one in the last row.
 func DrawLadder(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *draw.Theme) {
 	l := &ladder{Timeline: re, c: c, r: r, theme: t}
 	x := r.X + ladderTime + ladderStep/2

@@ -2,10 +2,11 @@ package pane
 
 import (
 	"fmt"
-	"lockstep/sim/timeline"
-	"lockstep/tui/tuitest"
 	"strings"
 	"testing"
+
+	"lockstep/sim/timeline"
+	"lockstep/tui/tuitest"
 )
 
 func TestLanesSaveRows(t *testing.T) {

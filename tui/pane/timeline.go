@@ -1,3 +1,7 @@
+// Package pane draws what shows a run: the timeline and the ladder, the state, the source,
+// the event at the cursor and the holders of the lock. A pane is a pure function of the
+// run, of a position in it, and of the place that it has on the canvas: whatever can be
+// chosen, scrolled or typed belongs to the screens.
 package pane
 
 import (
@@ -11,16 +15,18 @@ import (
 )
 
 // Scene decides everything that is drawn of a timeline.
+//
+// Invariants: 0 <= Veil <= Pos <= Last(); Column is at least the cursor's own.
 type Scene struct {
 	*timeline.Timeline
-	Pos    int
-	Axis   *Axis
-	Column int // of the cursor on the axis: the event's own, or further right if another run has gone on
-	All    int // columns of the whole axis
-	Lanes  []Lane
+	Pos    int    // of the cursor
+	Axis   *Axis  // of the run, or of both where two are compared
+	Column int    // of the cursor on the axis: the event's own, or further right if another run has gone on
+	All    int    // columns of the whole axis
+	Lanes  []Lane // from the top
 	Theme  *draw.Theme
 	Lit    []int // Seqs of the events that are pointed out
-	Veil   int   // position from which on beliefs and records are hidden: pos, if nothing is
+	Veil   int   // position from which on beliefs and records are hidden: Pos, if nothing is
 }
 
 // plot draws lanes over virtual time: a pure function of the scene and the
@@ -35,11 +41,14 @@ type plot struct {
 	at     []int // by plot column: the last position in it
 }
 
+// What a timeline takes beside its lanes.
 const (
-	LabelWidth = 12
-	AxisRows   = 2
+	LabelWidth = 12 // columns to the left of the plot
+	AxisRows   = 2  // rows above the lanes
 )
 
+// DrawTimeline draws a scene: a row for times, one for the ruler, and one for each lane, as
+// far as there are rows.
 func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) {
 	width := r.W - LabelWidth
 	if width < 10 || r.H < AxisRows+1 {

@@ -1,10 +1,10 @@
 package picker
 
 import (
+	tea "github.com/charmbracelet/bubbletea"
+
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
-
-	tea "github.com/charmbracelet/bubbletea"
 )
 
 // Strategies lists the locks with what becomes of them in a scenario.

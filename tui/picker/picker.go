@@ -1,3 +1,5 @@
+// Package picker has the lists to choose from that any screen opens: of locks, of
+// scenarios, of the forms in which a run is written to a file.
 package picker
 
 import (
@@ -11,27 +13,31 @@ import (
 )
 
 // Picker is a list to choose from, on the whole screen.
+//
+// Invariant: 0 <= At < len(Items), unless there are no items.
 type Picker struct {
 	*screen.App
 	Title   string
 	Items   []Item
-	At      int
-	Current int
+	At      int     // the item at the cursor
+	Current int     // the item that is shown already, or -1
 	About   string  // for the help, if the badges are not verdicts
 	wanted  tea.Cmd // computes what the badges show
 	Choose  func(int) (tea.Cmd, screen.Outcome)
-	list    draw.Rectangle
-	first   int
+	list    draw.Rectangle // of the last frame: clicks refer to it
+	first   int            // the first item in it
 }
 
-// Item is an item of a list: its name, what became of it, and a line on it.
+// Item is an item of a list.
 type Item struct {
-	Name, About string
-	Badge       func() draw.Span
+	Name, About string           // About is a line on it
+	Badge       func() draw.Span // what became of it, as far as that is known
 }
 
+// Start has computed what the badges show.
 func (p *Picker) Start() tea.Cmd { return p.wanted }
 
+// Update takes a key, a click, or the result of something that was asked for.
 func (p *Picker) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case screen.Click:
@@ -78,10 +84,12 @@ func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	return p.Choose(i)
 }
 
+// FooterKeys are the keys that work here, the most useful first.
 func (p *Picker) FooterKeys() []key.Binding {
 	return []key.Binding{screen.Pair(p.Keys.Up, p.Keys.Down, "move"), screen.As(p.Keys.Enter, "choose"), p.Keys.Close, screen.Pair(p.Keys.PageUp, p.Keys.PageDown, "page"), p.Keys.Help, p.Keys.Quit}
 }
 
+// Help explains the screen and its keys.
 func (p *Picker) Help() screen.Page {
 	k, g := &p.Keys, &p.Theme.Glyphs
 	keys := append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), k.PageUp, k.PageDown, screen.As(k.First, "first"), screen.As(k.Last, "last"),

@@ -1,11 +1,10 @@
 package player
 
 import (
-	"lockstep/sim/timeline"
-
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/sim/timeline"
 	"lockstep/tui/screen"
 )
 
@@ -13,6 +12,7 @@ import (
 // own, so there is no other lock to play it with, and no other story.
 type Finding struct{ *Player }
 
+// OpenFinding shows a run that was found, from its beginning.
 func OpenFinding(s *screen.App, m screen.FindingMsg) *Finding {
 	p := New(s, m.Strategy, 0)
 	p.Title, p.sought = m.Trace.Title, &m.Sought
@@ -20,8 +20,10 @@ func OpenFinding(s *screen.App, m screen.FindingMsg) *Finding {
 	return &Finding{p}
 }
 
+// Start has nothing to compute: the run is there.
 func (s *Finding) Start() tea.Cmd { return nil }
 
+// Update takes a key, a click, or the result of something that was asked for.
 func (s *Finding) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	if k, is := msg.(tea.KeyMsg); is && !s.Typing() {
 		for _, b := range s.foreign() {
@@ -40,8 +42,10 @@ func (s *Finding) foreign() []key.Binding {
 	return []key.Binding{k.Strategy, k.Scenario, k.Compare, k.NextStep}
 }
 
+// FooterKeys are the keys that work here, the most useful first.
 func (s *Finding) FooterKeys() []key.Binding { return without(s.Player.FooterKeys(), s.foreign()) }
 
+// Help explains the screen and its keys.
 func (s *Finding) Help() screen.Page {
 	p := s.Player.Help()
 	p.Title = "a schedule that was found"

@@ -13,7 +13,7 @@ type lessonCursor struct {
 	lesson, step int
 }
 
-// OpenLesson is a player that plays a rung, and knows the next one.
+// OpenLesson is a player that plays a step of a lesson, and knows the next one.
 func OpenLesson(s *screen.App, m screen.LessonMsg) *Player {
 	l := &s.Library.Lessons[m.Lesson]
 	s.Progress.See(l.Name)
@@ -28,7 +28,7 @@ func (p *lessonCursor) at() (*scenarios.Lesson, *scenarios.Rung) {
 	return l, &l.Rungs[p.step]
 }
 
-// next is the rung after this one, in the next lesson if need be; nil at the end
+// next is the step after this one, in the next lesson if need be; nil at the end
 // of the course.
 func (p *lessonCursor) next() *lessonCursor {
 	switch {

@@ -1,3 +1,6 @@
+// Package player shows one run, event by event: of the library, of a lesson of the course,
+// or one that a search has found. It puts the panes where the layout says, asks and judges
+// predictions, and looks for text in the trace.
 package player
 
 import (
@@ -16,7 +19,11 @@ import (
 	"lockstep/tui/screen"
 )
 
-// Player shows one run, and moves a cursor through it.
+// Player shows one run, and moves a cursor through it. Screens that embed it display runs
+// of their own, and draw below them.
+//
+// Invariants, once there is a run: 0 <= Pos <= Run.Last(); State is what the first Pos
+// events have led to; picked is none or an index of Run.Breaches.
 type Player struct {
 	*screen.App
 	lesson *lessonCursor // where in the course the run belongs, or nil
@@ -26,12 +33,12 @@ type Player struct {
 	from               int // where to begin in the first
 	loading            bool
 	failed             error
-	Run                *timeline.Timeline
+	Run                *timeline.Timeline  // or nil, as long as there is none
 	file               string              // the strategy's own
 	code               map[string][]string // lines, by file
 
-	Pos             int
-	previous, State *sim.State // at pos-1 and pos
+	Pos             int        // the cursor: how many events have happened
+	previous, State *sim.State // at Pos-1 and Pos
 	zoom            int
 	axes            pane.Axes
 	view            view
@@ -97,6 +104,7 @@ type loadedMsg struct {
 // tickMsg says that a step of the playing is due.
 type tickMsg int
 
+// New plays a strategy under a scenario, both places in the library, from the beginning.
 func New(s *screen.App, strategy, scenario int) *Player {
 	return &Player{App: s, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none}
 }
@@ -108,6 +116,7 @@ func Open(s *screen.App, m screen.PlayMsg) *Player {
 	return p
 }
 
+// Start has the run made.
 func (p *Player) Start() tea.Cmd { return p.open(p.Strategy, p.scenario) }
 
 // open computes a run in the background. What is shown stays until it is there.
@@ -227,6 +236,7 @@ func (p *Player) arrived() {
 	}
 }
 
+// Update takes a key, a click, or the result of something that was asked for.
 func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case loadedMsg:
@@ -253,6 +263,7 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
+// Typing reports whether a text to look for is being typed.
 func (p *Player) Typing() bool { return p.find.asking() }
 
 func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
@@ -534,6 +545,7 @@ func (p *Player) stretch() string {
 	return "chapter"
 }
 
+// FooterKeys are the keys that work here, the most useful first.
 func (p *Player) FooterKeys() []key.Binding {
 	k := &p.Keys
 	play := k.Play
@@ -563,6 +575,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	return append(list, screen.Pair(k.First, k.Last, "ends"), k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
 }
 
+// Help explains the screen and its keys.
 func (p *Player) Help() screen.Page {
 	k := &p.Keys
 	return screen.Page{

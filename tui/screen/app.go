@@ -18,12 +18,12 @@ import (
 // far the reader has come, the keys, the theme. Only the router's goroutine uses it.
 type App struct {
 	Library  *Library
-	Grid     *Grid
-	Progress *progress.Diary
+	Grid     *Grid           // what became of each lock in each scenario
+	Progress *progress.Store // in the course, and with predictions
 	Keys     KeyMap
 	Theme    *draw.Theme
-	Seed     uint64
-	Exports  []Export
+	Seed     uint64   // of all runs
+	Exports  []Export // the forms in which runs can be written
 	services
 	asked int // see serial
 }
@@ -33,8 +33,10 @@ type services struct {
 	Clipboard func(string)                         // hands a text to the terminal's
 	Now       func() time.Time                     // for what takes time outside of any run
 	After     func(time.Duration, tea.Msg) tea.Cmd // sends a message later
-	NewGuide  func(explore.Bounds, sim.Code) (Guide, error)
-	Explore   func(context.Context, explore.Bounds, explore.Options) (*explore.Result, error)
+	// NewGuide gives hints on how to reach a goal.
+	NewGuide func(explore.Bounds, sim.Code) (Guide, error)
+	// Explore searches all schedules.
+	Explore func(context.Context, explore.Bounds, explore.Options) (*explore.Result, error)
 }
 
 // Guide knows how far a goal is; see [explore.Guide].
@@ -48,9 +50,9 @@ type Guide interface {
 const SearchMemory = 2 << 30
 
 // NewApp has a matrix of which nothing is known yet.
-func NewApp(lib *Library, d *progress.Diary, t *draw.Theme, seed uint64, exports []Export) *App {
+func NewApp(lib *Library, p *progress.Store, t *draw.Theme, seed uint64, exports []Export) *App {
 	return &App{
-		Library: lib, Grid: newGrid(lib, seed), Progress: d, Keys: newKeyMap(&t.Glyphs), Theme: t, Seed: seed, Exports: exports,
+		Library: lib, Grid: newGrid(lib, seed), Progress: p, Keys: newKeyMap(&t.Glyphs), Theme: t, Seed: seed, Exports: exports,
 		services: services{Clipboard: termenv.Copy, Now: time.Now, After: after, Explore: explore.Run, NewGuide: newGuide},
 	}
 }
@@ -78,7 +80,7 @@ func (s *App) Serial() int {
 
 // Export is a form in which a run can be handed on.
 type Export struct {
-	Name, About string
+	Name, About string // for the list of forms
 	Extension   string // of its files, with the dot
 	Write       func(io.Writer, *sim.Trace) error
 }

@@ -11,22 +11,25 @@ import (
 	"lockstep/tui/draw"
 )
 
-// Grid is what is known so far of the matrix of strategies and scenarios. Its
+// Grid is the matrix of strategies and scenarios, as far as it is known. Its
 // cells are computed in the background, a few at a time, those first that a
-// screen wants to show; nothing in it is ever typed in.
+// screen wants to show; no cell is ever typed in.
+//
+// Invariants: Known is the number of cells that are; a cell is known, in the queue, or
+// in one of the batches under way.
 type Grid struct {
 	lib   *Library
 	seed  uint64
 	Cells []Cell // by scenario, then by strategy
-	queue []int  // cells that nobody computes yet
+	queue []int  // cells of no batch so far
 	busy  int    // batches under way
-	Known int
+	Known int    // how many cells are computed
 }
 
 // Cell is what a run came to.
 type Cell struct {
-	Known   bool
-	Verdict sim.Verdict
+	Known   bool        // it was made, and came to a verdict or an error
+	Verdict sim.Verdict // empty if no property broke
 	err     error
 }
 
@@ -50,20 +53,23 @@ func newGrid(lib *Library, seed uint64) *Grid {
 	return b
 }
 
+// Index is the place of a cell in Cells.
 func (b *Grid) Index(scenario, strategy int) int { return scenario*len(b.lib.Strategies) + strategy }
 
+// At is the cell of a scenario and a strategy, by their places in the library.
 func (b *Grid) At(scenario, strategy int) *Cell { return &b.Cells[b.Index(scenario, strategy)] }
 
-// WantRow has a scenario computed under all strategies before anything else,
-// wantColumn a strategy under all scenarios.
+// WantRow has a scenario computed under all strategies before anything else.
 func (b *Grid) WantRow(scenario int) tea.Cmd {
 	return b.First(func(cell int) bool { return cell/len(b.lib.Strategies) == scenario })
 }
 
+// WantColumn has a strategy computed under all scenarios before anything else.
 func (b *Grid) WantColumn(strategy int) tea.Cmd {
 	return b.First(func(cell int) bool { return cell%len(b.lib.Strategies) == strategy })
 }
 
+// First has the wanted cells computed before the others.
 func (b *Grid) First(wanted func(cell int) bool) tea.Cmd {
 	slices.SortStableFunc(b.queue, func(x, y int) int { return rank(wanted(x)) - rank(wanted(y)) })
 	return b.Work()
@@ -90,7 +96,7 @@ func (b *Grid) Work() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// compute runs cells. It may run beside the interface: it touches nothing of the board.
+// compute runs cells. It may run beside the interface: it touches nothing of the grid.
 func compute(lib *Library, seed uint64, cells []int) cellsMsg {
 	f := cellsMsg{}
 	for _, cell := range cells {
@@ -143,6 +149,7 @@ func (b *Grid) Badge(scenario, strategy int, g *draw.Glyphs) draw.Span {
 	return s
 }
 
+// Badge is a cell in at most five columns.
 func (f *Cell) Badge(g *draw.Glyphs) draw.Span {
 	switch {
 	case !f.Known:

@@ -7,15 +7,15 @@ import (
 	"lockstep/tui/draw"
 )
 
-// Page is what a room has to say about itself.
+// Page explains a screen.
 type Page struct {
 	Title string
-	About string
-	Keys  []key.Binding
-	Signs []draw.Sign // what its glyphs mean
+	About string        // a paragraph
+	Keys  []key.Binding // all that work there
+	Signs []draw.Sign   // what its glyphs mean
 }
 
-// help is the screen that shows a room's page.
+// help is the screen that shows another one's page.
 type help struct {
 	*App
 	page   Page
@@ -24,6 +24,7 @@ type help struct {
 	beyond int
 }
 
+// Update scrolls, or goes back.
 func (h *help) Update(msg tea.Msg) (tea.Cmd, Outcome) {
 	switch k := msg.(type) {
 	case Click:
@@ -50,6 +51,7 @@ func (h *help) Update(msg tea.Msg) (tea.Cmd, Outcome) {
 	return nil, Outcome{}
 }
 
+// FooterKeys are those for scrolling, if there is more than fits.
 func (h *help) FooterKeys() []key.Binding {
 	always := []key.Binding{h.Keys.Close, h.Keys.Quit}
 	if h.beyond == 0 {
@@ -58,8 +60,10 @@ func (h *help) FooterKeys() []key.Binding {
 	return append([]key.Binding{Pair(h.Keys.Up, h.Keys.Down, "scroll"), Pair(h.Keys.PageUp, h.Keys.PageDown, "page")}, always...)
 }
 
+// Help is the page itself.
 func (h *help) Help() Page { return h.page }
 
+// Draw draws the page from the line that was scrolled to.
 func (h *help) Draw(c *draw.Canvas, r draw.Rectangle) {
 	c.Text(r.X+1, r.Y, r.W-2, h.page.Title, draw.Title)
 	lines := h.lines(r.W - 2)

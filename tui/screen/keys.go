@@ -20,12 +20,13 @@ type KeyMap struct {
 	Pane, Up, Down, PageUp, PageDown, Mouse, Help, Close, Quit, Suspend key.Binding
 }
 
+// Bind binds keys to an action, with their name and its own for footer and help.
 func Bind(help, does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
 }
 
 // As is a binding in other words: what a key does is called differently from
-// room to room, which key it is never is.
+// screen to screen, which key it is never is.
 func As(b key.Binding, does string) key.Binding {
 	b.SetHelp(b.Help().Key, does)
 	return b
@@ -90,7 +91,7 @@ func newKeyMap(g *draw.Glyphs) KeyMap {
 	}
 }
 
-// Always are the bindings that work in every room.
+// Always are the bindings that work in every screen.
 func (k *KeyMap) Always() []key.Binding {
 	return []key.Binding{k.Mouse, k.Help, k.Close, k.Quit, k.Suspend}
 }

@@ -13,7 +13,8 @@ type Library struct {
 	Strategies []strategies.Strategy
 	Scenarios  []*scenarios.Scenario
 	Lessons    []scenarios.Lesson
-	Run        func(*scenarios.Scenario, strategies.Strategy, uint64) (*sim.Trace, error)
+	// Run makes a run with a seed. It is called from several goroutines at once.
+	Run func(*scenarios.Scenario, strategies.Strategy, uint64) (*sim.Trace, error)
 }
 
 // NewLibrary is the built-in scenarios and strategies, with the course.
@@ -22,7 +23,7 @@ func NewLibrary() *Library {
 }
 
 // Include adds a strategy and a scenario that may be a user's own, in front of the
-// others, if it has not got them. Either may be missing.
+// others, if they are missing. Either may be missing.
 func (l *Library) Include(st strategies.Strategy, sc *scenarios.Scenario) {
 	if st.Name != "" && l.Strategy(st.Name) < 0 {
 		l.Strategies = append([]strategies.Strategy{st}, l.Strategies...)

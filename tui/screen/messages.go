@@ -72,4 +72,4 @@ func (GameMsg) opens()      {}
 func (ChallengeMsg) opens() {}
 
 // RefusedMsg tells a screen why the one that it asked for can't be shown.
-type RefusedMsg struct{ Err error }
+type RefusedMsg struct{ Err error } // for the reader

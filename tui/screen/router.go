@@ -10,10 +10,10 @@ import (
 	"lockstep/tui/draw"
 )
 
-// Router is the router: keys and clicks go to the screen on top, timers and results to
+// Router shows the screen on top: keys and clicks go to it, timers and results to
 // all, which know their own by their numbers. It knows nothing of what a screen does.
 //
-// Invariant: len(rooms) > 0.
+// Invariants: len(screens) > 0; no screen is in there twice.
 type Router struct {
 	*App
 	screens []Screen // the last one is drawn
@@ -27,6 +27,7 @@ func NewRouter(s *App, make func(OpenMsg) (Screen, error), first Screen) *Router
 	return &Router{App: s, make: make, screens: []Screen{first}}
 }
 
+// Init starts the first screen.
 func (m *Router) Init() tea.Cmd { return start(m.screens[0]) }
 
 func start(r Screen) tea.Cmd {
@@ -36,6 +37,7 @@ func start(r Screen) tea.Cmd {
 	return nil
 }
 
+// Update routes.
 func (m *Router) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -133,6 +135,7 @@ func (m *Router) goTo(out Outcome) tea.Cmd {
 	return start(out.Open)
 }
 
+// Typing reports whether the screen on top takes text.
 func (m *Router) Typing() bool {
 	t, is := m.Top().(typist)
 	return is && t.Typing()
@@ -165,6 +168,7 @@ func (m *Router) clicked(e tea.MouseMsg) tea.Cmd {
 // Depth is how many screens are open, the one on top included.
 func (m *Router) Depth() int { return len(m.screens) }
 
+// Top is the screen that is shown.
 func (m *Router) Top() Screen { return m.screens[len(m.screens)-1] }
 
 func (m *Router) tooSmall() bool { return m.w < draw.MinWidth || m.h < draw.MinHeight }

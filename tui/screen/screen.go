@@ -1,3 +1,6 @@
+// Package screen has what the screens of the terminal interface share: what a screen is,
+// the messages by which it asks for another one, the router that shows it, the keys, the
+// help, and the app, with all that is known to every screen.
 package screen
 
 import (

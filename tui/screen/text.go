@@ -43,6 +43,7 @@ func FaultsText(b *explore.Bounds) string {
 	return "at most " + b.Faults.String()
 }
 
+// CostText is a cost in words: faults, then switches, then steps.
 func CostText(c explore.Cost) string {
 	faults := "no fault"
 	if c.Faults > 0 {

@@ -1,3 +1,4 @@
+// Package search is the search of all schedules within bounds, watched as it runs.
 package search
 
 import (
@@ -19,9 +20,11 @@ import (
 	"lockstep/tui/screen"
 )
 
-// Search is the room in which all schedules within some bounds are searched,
-// while one looks on. On the left stand the bounds, on the right what has come of
-// the last search.
+// Search is the screen in which all schedules within some bounds are searched, and
+// watched. On the left stand the bounds, on the right the results of the last search.
+//
+// Invariants: row is an index of settings; while running is true, result and failed are
+// nil; stopping implies that stop was called for this search.
 type Search struct {
 	*screen.App
 	strategy int
@@ -91,6 +94,7 @@ func (m *Search) Reopen(strategy int) bool {
 	return m.strategy == strategy
 }
 
+// New is the search of a strategy, a place in the library, within the usual bounds.
 func New(s *screen.App, strategy int) *Search {
 	m := &Search{App: s, strategy: strategy, bounds: explore.Defaults(s.Library.Strategies[strategy])}
 	m.offer()
@@ -129,15 +133,15 @@ func (m *Search) offer() {
 	_, m.refused = b.Config()
 }
 
-// As many as one can wait for; the search itself says what it takes.
+// As many as a reader can wait for; the search itself says what it takes.
 const (
 	mostClients = 4
 	mostCycles  = 9
 	mostFaults  = 9
 )
 
-// searchable are the codes that a search finds: nobody asks twice in it, so that
-// nobody is kept waiting.
+// searchable are the codes that a search finds: no client asks twice in it, so that
+// none is kept waiting.
 func searchable() (all sim.Verdict) {
 	for _, c := range sim.Codes {
 		if c != sim.BD && c != sim.LV {
@@ -207,7 +211,7 @@ func (m *Search) begin() tea.Cmd {
 	return tea.Batch(search, listen(news))
 }
 
-// listen waits for the next word of a search; the room asks again when it has it.
+// listen waits for the next word of a search; the screen asks again when it has it.
 func listen(news <-chan progress) tea.Cmd {
 	return func() tea.Msg {
 		p, open := <-news
@@ -232,6 +236,7 @@ func (m *Search) stop() {
 	}
 }
 
+// Update takes a key, a click, or the result of something that was asked for.
 func (m *Search) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case progressMsg:
@@ -331,7 +336,7 @@ func (m *Search) seek() {
 
 func (m *Search) change(by int) {
 	if m.results {
-		m.results = false // one looks at the bounds again
+		m.results = false // back to the bounds
 		return
 	}
 	m.settings[m.row].change(by)
@@ -421,6 +426,7 @@ func (m *Search) strategyPicker() *picker.Picker {
 		}}
 }
 
+// FooterKeys are the keys that work here, the most useful first.
 func (m *Search) FooterKeys() []key.Binding {
 	k := &m.Keys
 	switch {
@@ -440,6 +446,7 @@ func (m *Search) FooterKeys() []key.Binding {
 		screen.As(k.Pane, "findings"), k.Sandbox, k.Close, screen.Pair(k.PageUp, k.PageDown, "scroll"), k.Export, k.Mouse, k.Help, k.Quit}
 }
 
+// Help explains the screen and its keys.
 func (m *Search) Help() screen.Page {
 	k, g := &m.Keys, &m.Theme.Glyphs
 	return screen.Page{

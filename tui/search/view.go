@@ -33,6 +33,7 @@ func arrangeSearch(w, h int) searchLayout {
 	}
 }
 
+// Draw draws the bounds on the left, and what has come of the search on the right.
 func (m *Search) Draw(c *draw.Canvas, r draw.Rectangle) {
 	first := m.plan.first
 	m.plan = arrangeSearch(r.W, r.H+1)

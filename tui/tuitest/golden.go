@@ -45,6 +45,7 @@ func PlainTheme(ascii bool) *draw.Theme {
 	return draw.NewTheme(RendererOf(termenv.Ascii), false, ascii)
 }
 
+// RendererOf is a renderer of a terminal with so many colours, on a dark background.
 func RendererOf(p termenv.Profile) *lipgloss.Renderer {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(p)
@@ -64,6 +65,7 @@ func Looks() map[string]*draw.Theme {
 	}
 }
 
+// Sizes are the windows for which frames are kept.
 var Sizes = [][2]int{{80, 24}, {120, 30}, {140, 40}, {200, 60}}
 
 // EachFrame runs a test for all sizes in one look, which has no escape sequences, and

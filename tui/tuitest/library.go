@@ -92,6 +92,7 @@ func HandmadeSearch(_ context.Context, b explore.Bounds, opt explore.Options) (*
 // parrot gives hints without thinking: far ones, near ones, none.
 type parrot struct{}
 
+// From gives a hint that depends on the number of moves alone.
 func (parrot) From(_ context.Context, moves []sim.Move) (explore.Hint, error) {
 	h := explore.Hint{Reachable: true, Cost: explore.Cost{Faults: 1, Steps: 5}, Due: 12001 * time.Millisecond, Next: []sim.Move{{Who: 1, Count: 1}}}
 	switch len(moves) % 7 {
@@ -107,6 +108,7 @@ func (parrot) From(_ context.Context, moves []sim.Move) (explore.Hint, error) {
 	return h, nil
 }
 
+// Close does nothing.
 func (parrot) Close() error { return nil }
 
 // LocksOnly is all locks, and one scenario: games need none, and a matrix takes time.
@@ -118,7 +120,7 @@ func LocksOnly() *screen.Library {
 
 // RealApp is what screens share, with the real search and the real hints.
 func RealApp(lib *screen.Library, th *draw.Theme) *screen.App {
-	return screen.NewApp(lib, &progress.Diary{}, th, 1, Formats())
+	return screen.NewApp(lib, &progress.Store{}, th, 1, Formats())
 }
 
 // HandmadeApp is the same with a search and with hints that don't change when the

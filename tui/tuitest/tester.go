@@ -1,3 +1,6 @@
+// Package tuitest has what the tests of the screens share: hand-made runs and searches, a
+// library that does not change with the catalogue, golden frames, and a router whose
+// commands are run at once.
 package tuitest
 
 import (

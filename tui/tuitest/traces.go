@@ -14,6 +14,7 @@ type Script struct {
 	at time.Duration
 }
 
+// Add appends an event, and returns its Seq.
 func (s *Script) Add(kind sim.Kind, client, node int, change ...func(*sim.Event)) int {
 	e := sim.Event{Seq: len(s.Events) + 1, At: s.at, Kind: kind, Client: client, Node: node, Ref: sim.None}
 	for _, c := range change {
@@ -33,6 +34,7 @@ func (s *Script) broken(code sim.Code, text string, seqs ...int) {
 
 func by(d time.Duration) func(*sim.Event) { return func(e *sim.Event) { e.By = d } }
 
+// Value sets what an access to the store read or wrote.
 func Value(v, version int64) func(*sim.Event) {
 	return func(e *sim.Event) { e.Value, e.Version = v, version }
 }
