@@ -10,14 +10,14 @@ import (
 	"lockstep/tui"
 )
 
-// look is how the player looks.
-type look struct {
+// display is how the terminal interface is drawn, as the flags have it.
+type display struct {
 	theme theme
 	ascii bool
 }
 
-// theme is a flag's value that is looked at when it is read: who has misspelt it
-// learns so even where no player opens.
+// theme is a flag's value that is checked when it is read: a misspelt one is refused
+// even where no player opens.
 type theme string
 
 var themes = []string{"auto", "dark", "light", "mono"}
@@ -33,20 +33,20 @@ func (t *theme) Set(s string) error {
 
 func (t *theme) String() string { return string(*t) }
 
-// Type is what the help says of the value.
+// Type stands for the value in the help.
 func (t *theme) Type() string { return "string" }
 
-func (l *look) flags(cmd *cobra.Command) {
-	l.theme = "auto"
-	cmd.Flags().Var(&l.theme, "theme", "colours of the player: auto, dark, light or mono")
-	cmd.Flags().BoolVar(&l.ascii, "ascii", false, "draw the player without box characters")
+func (d *display) flags(cmd *cobra.Command) {
+	d.theme = "auto"
+	cmd.Flags().Var(&d.theme, "theme", "colours of the player: auto, dark, light or mono")
+	cmd.Flags().BoolVar(&d.ascii, "ascii", false, "draw the player without box characters")
 }
 
 // home opens the terminal interface on the matrix.
-func (l *look) home() error { return l.run(tui.Options{Seed: 1}) }
+func (d *display) home() error { return d.run(tui.Options{Seed: 1}) }
 
 // open opens it on one cell of the matrix, in the player.
-func (l *look) open(strategy, scenario string, seed uint64) error {
+func (d *display) open(strategy, scenario string, seed uint64) error {
 	st, err := scenarios.FindStrategy(strategy)
 	if err != nil {
 		return err
@@ -55,12 +55,12 @@ func (l *look) open(strategy, scenario string, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	return l.run(tui.Options{Strategy: st, Scenario: s, Seed: seed})
+	return d.run(tui.Options{Strategy: st, Scenario: s, Seed: seed})
 }
 
-func (l *look) run(o tui.Options) error {
+func (d *display) run(o tui.Options) error {
 	o.Exports = exports()
-	o.Theme, o.ASCII, o.NoColor = string(l.theme), l.ascii, os.Getenv("NO_COLOR") != ""
+	o.Theme, o.ASCII, o.NoColor = string(d.theme), d.ascii, os.Getenv("NO_COLOR") != ""
 	return tui.Run(o)
 }
 
