@@ -13,9 +13,8 @@ import (
 	"lockstep/tui/screen"
 )
 
-// Snapshot is what the player shows in a window of that size after these keys
-// were typed, as text without colours: for documents, so that they show what
-// the program shows.
+// Snapshot is the frame in a window of that size after these keys were typed, as text
+// without colours: documents quote the program itself.
 func Snapshot(o Options, width, height int, keys string) string {
 	o.NoColor = true
 	renderer := draw.NewRenderer(lipgloss.NewRenderer(io.Discard), o.Theme, true)

@@ -334,7 +334,7 @@ type compareLayout struct {
 }
 
 func arrangeCompare(w, h int, lanes [2]int) compareLayout {
-	const least = 2 // rows of what is told
+	const least = 2 // rows of narration
 	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
 	room := h - 1 - 1 - 2 - 1 - least
 	upper := min(lanes[0]+pane.AxisRows, room/2)
@@ -425,7 +425,7 @@ func (m *Compare) drawDiffers(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// told is the last event of either run, who holds the lock, and what the script says.
+// told is the last event of either run, the holder of the lock, and the script's note.
 func (m *Compare) told(width int) []draw.Line {
 	at := m.alignment.Steps[m.at]
 	names := 0

@@ -1,4 +1,4 @@
-// Package course is the list of lessons, with what the reader has done of them.
+// Package course is the list of lessons, with the reader's progress in them.
 package course
 
 import (
@@ -12,7 +12,7 @@ import (
 	"lockstep/tui/screen"
 )
 
-// Course lists the lessons, and what has been done of them.
+// Course lists the lessons, and the reader's progress in them.
 type Course struct {
 	*screen.App
 	lesson int
@@ -249,7 +249,7 @@ func (c *Course) ladder(l *scenarios.Lesson, width int) (lines []draw.Line) {
 	return lines
 }
 
-// stepLines is what the step at the cursor came to: only once it was played, or
+// stepLines is the outcome of the step at the cursor: only once it was played, or
 // there would be nothing left to predict.
 func (c *Course) stepLines(l *scenarios.Lesson, width int) []draw.Line {
 	r := &l.Rungs[c.step]

@@ -85,7 +85,7 @@ func (c *Canvas) Fill(r Rectangle, s string, k Ink) {
 	}
 }
 
-// Tint changes the ink of what stands in a part already.
+// Tint changes the ink of a part, and leaves its text.
 func (c *Canvas) Tint(r Rectangle, k Ink) {
 	for y := max(r.Y, 0); y < min(r.Y+r.H, c.H); y++ {
 		for x := max(r.X, 0); x < min(r.X+r.W, c.W); x++ {
@@ -94,8 +94,8 @@ func (c *Canvas) Tint(r Rectangle, k Ink) {
 	}
 }
 
-// Text writes s from (x, y) on, in at most width columns, and returns how many
-// it took. Text that does not fit ends in the canvas's cut mark.
+// Text writes s from (x, y) on, in at most width columns, and returns the number
+// of columns taken. Text that does not fit ends in the canvas's cut mark.
 func (c *Canvas) Text(x, y, width int, s string, k Ink) int {
 	width = min(width, c.W-x)
 	if width <= 0 || y < 0 || y >= c.H {
@@ -171,7 +171,7 @@ type Line []Span
 // Text is a piece of text in one ink.
 func Text(s string, k Ink) Span { return Span{s, k} }
 
-// Width is how many columns the line takes.
+// Width is the number of columns that the line takes.
 func (l Line) Width() int {
 	n := 0
 	for _, s := range l {
@@ -188,7 +188,7 @@ func (l Line) Fitted(width int, more string) Line {
 	return l.fit(width, more)
 }
 
-// fit cuts a line that is too wide; the mark takes the ink of what it cuts.
+// fit cuts a line that is too wide; the mark takes the ink of the span that it cuts.
 func (l Line) fit(width int, more string) Line {
 	var out Line
 	for _, s := range l {

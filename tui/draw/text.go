@@ -10,8 +10,8 @@ import (
 )
 
 // NextGlyph takes the first character, as a person counts them, off s, and
-// gives its width in columns: 0 for what may not reach a terminal (controls,
-// escapes) or takes no room.
+// gives its width in columns: 0 for characters that must not reach a terminal (controls,
+// escapes) or take no room.
 func NextGlyph(s string) (glyph, rest string, width int) {
 	if s[0] < utf8.RuneSelf {
 		if len(s) == 1 || s[1] < utf8.RuneSelf {
@@ -36,7 +36,7 @@ func NextGlyph(s string) (glyph, rest string, width int) {
 	return g, rest, min(w, 2)
 }
 
-// Width is how many columns text takes on a canvas.
+// Width is the number of columns that text takes on a canvas.
 func Width(s string) int {
 	n := 0
 	for len(s) > 0 {

@@ -12,8 +12,8 @@ type Ink uint8
 
 const (
 	Plain       Ink = iota // the terminal's own
-	Dim                    // what is not looked at first
-	Strong                 // what is
+	Dim                    // secondary text
+	Strong                 // names and headlines
 	Title                  // headings
 	Pick                   // the selected line of a list
 	Here                   // the cursor
@@ -110,12 +110,12 @@ type Glyphs struct {
 
 	Ruler, Tick, Gap, Chasm, Here string // the time axis; a gap, and one too long to draw at all
 
-	Awake, Paused, Inside, Dead, Down string   // what a client does, what a node is
+	Awake, Paused, Inside, Dead, Down string   // the doing of a client, the standing of a node
 	bars                              []string // a lease that its holder believes in, and a record: by client
 	Lapsed                            string   // believed in, but over by the holder's own clock
 	Wants                             string
 	Open, Shut                        string // a record stored, a record gone
-	Nobody                            string // a record that is nobody's, a quorum that is split
+	Nobody                            string // a record without an owner, a quorum that is split
 
 	Send, receive, Retry, Granted, Refused, Enter, Leave, Release, Extend string
 	Read, Write, Bad, Reject, Crash, pause, Resume, Lost, Fault           string
@@ -149,8 +149,7 @@ var asciiGlyphs = Glyphs{
 	Arrows: [4]string{"left", "right", "up", "down"},
 }
 
-// Bar is the glyph of what a client believes or has; of a client below 0, that nobody has
-// it.
+// Bar is the glyph of a client's lease or record. A client below 0 stands for none.
 func (g *Glyphs) Bar(client int) string {
 	if client < 0 {
 		return g.Nobody
@@ -158,5 +157,5 @@ func (g *Glyphs) Bar(client int) string {
 	return g.bars[client%len(g.bars)]
 }
 
-// Sign is a glyph, or several, and what it means.
+// Sign is a glyph, or several, and the meaning.
 type Sign [2]string

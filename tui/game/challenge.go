@@ -20,7 +20,7 @@ import (
 	"lockstep/tui/screen"
 )
 
-// challenge is what a sandbox of its own has: a goal, the faults that may happen
+// challenge makes a sandbox a game: it has a goal, the faults that may happen
 // on the way, and an adviser that is asked how far it is.
 //
 // Invariant: hint, par and refused count only while known is true.
@@ -56,10 +56,10 @@ type hintMsg struct {
 	err       error
 }
 
-// goals are what a sandbox can be played for.
+// goals are the codes that a game can be played for.
 var goals = sim.Verdict{sim.OV, sim.DG, sim.SW, sim.FR, sim.PD, sim.FN}
 
-// usualGoal is what a lock can be broken for: one whose records never expire by
+// usualGoal is the code that a lock can be broken for: a lock whose records never expire by
 // themselves lets no second client in, but it can be lost for ever.
 func usualGoal(st strategies.Strategy) sim.Code {
 	if st.NoTTL {
@@ -69,7 +69,7 @@ func usualGoal(st strategies.Strategy) sim.Code {
 }
 
 // NewChallenge is a sandbox that begins with nothing, in the setup that searches
-// run in, so that what they know can be told.
+// run in, so that their results hold for it.
 func NewChallenge(st *screen.App, m screen.ChallengeMsg) (*Sandbox, error) {
 	b, goal := m.Bounds, usualGoal(m.Bounds.Strategy)
 	if m.Found != nil && slices.Contains(goals, *m.Found) {
@@ -86,7 +86,7 @@ func NewChallenge(st *screen.App, m screen.ChallengeMsg) (*Sandbox, error) {
 	return s, s.replay(s.here)
 }
 
-// sameSetup reports whether schedules of one setup can be told of by the other's guide.
+// sameSetup reports whether the guide of one setup has hints for schedules of the other.
 func sameSetup(a, b sim.Config) bool {
 	return sim.Schedule{Config: a}.String() == sim.Schedule{Config: b}.String()
 }
@@ -176,7 +176,7 @@ func (c *challenge) quit() tea.Cmd {
 	return c.adviser.close
 }
 
-// goalPicker chooses what to play for; what was done so far stays.
+// goalPicker chooses another goal; the moves made so far stay.
 func (s *Sandbox) goalPicker() screen.Outcome {
 	items, current := make([]picker.Item, len(goals)), 0
 	for i, g := range goals {
@@ -233,8 +233,7 @@ func (c *challenge) reached() bool {
 	return c.hint.Reached || c.hint.Reachable && c.hint.Steps == 0
 }
 
-// sofar is what the schedule has cost, in what costs are counted in: a move can be
-// many steps.
+// sofar is the cost of the schedule, in steps and faults: a move can be many steps.
 func (c *challenge) sofar() string {
 	text := "So far " + draw.Plural(c.hint.Taken.Steps, "step")
 	if c.hint.Taken.Faults > 0 {
@@ -243,7 +242,7 @@ func (c *challenge) sofar() string {
 	return text + "."
 }
 
-// outlook is how it stands, in a sentence.
+// outlook is the distance to the goal in a sentence, with its ink.
 func (c *challenge) outlook(k *screen.KeyMap) (string, draw.Ink) {
 	switch {
 	case !c.known:

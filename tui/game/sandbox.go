@@ -48,7 +48,7 @@ type branch struct {
 	depth  int
 }
 
-// choiceRow is an actor, and what can be done with it.
+// choiceRow is an actor with its moves.
 type choiceRow struct {
 	name    string
 	ink     draw.Ink
@@ -307,7 +307,7 @@ func (s *Sandbox) try(c moveChoice) {
 	}
 }
 
-// mostSilent is how many steps in a row may leave no event.
+// mostSilent is the number of steps in a row that may leave no event.
 const mostSilent = 8
 
 func sameMoves(a, b []sim.Move) bool { return slices.EqualFunc(a, b, sameMove) }
@@ -317,7 +317,7 @@ func sameMove(a, b sim.Move) bool {
 	return a.Who == b.Who && a.Wait == b.Wait && a.Fault == b.Fault
 }
 
-// forget takes back a move that could not be made.
+// forget removes a move that could not be made.
 func (s *Sandbox) forget(from *branch) {
 	from.tried = from.tried[:len(from.tried)-1]
 	from.last = max(len(from.tried)-1, 0)
@@ -340,7 +340,7 @@ func (s *Sandbox) redo() {
 	s.goTo(s.here.tried[s.here.last])
 }
 
-// switchBranch goes to what else was tried in place of the last move.
+// switchBranch goes to another move that was tried in place of the last one.
 func (s *Sandbox) switchBranch(by int) {
 	up := s.here.parent
 	if up == nil || len(up.tried) < 2 {
@@ -351,8 +351,8 @@ func (s *Sandbox) switchBranch(by int) {
 	s.goTo(up.tried[up.last])
 }
 
-// save writes the run so far as a scenario, which states what it breaks: the goal,
-// or else the worst.
+// save writes the run so far as a scenario, which states the code that it violates: the
+// goal, or else the worst.
 func (s *Sandbox) save() tea.Cmd {
 	verdict := s.Run.Verdict()
 	var code sim.Code
@@ -449,7 +449,7 @@ func (s *Sandbox) Help() screen.Page {
 	return p
 }
 
-// drawChoices lists, in the narration's place, who can be made to do what.
+// drawChoices lists, in the narration's place, the moves of each actor.
 func (s *Sandbox) drawChoices(c *draw.Canvas, r draw.Rectangle) {
 	said := s.standing(r.W)
 	for i, l := range said {
@@ -479,7 +479,7 @@ func (s *Sandbox) drawChoices(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// standing says what is to be done, and how far it is, in a row or two.
+// standing is the goal and the distance to it, in a row or two.
 func (s *Sandbox) standing(width int) []draw.Line {
 	text := "Get two clients into the critical section. " + draw.Plural(s.here.depth, "move") + "."
 	if c := s.challenge; c != nil {

@@ -288,8 +288,7 @@ func (h *Home) drawStory(c *draw.Canvas, r draw.Rectangle) {
 	c.Lines(draw.Rect(r.X+1, r.Y, r.W-2, r.H), h.story(min(r.W-2, 2*draw.LongestLine)), 0)
 }
 
-// story is what there is to say of the cell at the cursor: what happened, what
-// broke, and why.
+// story tells of the cell at the cursor: the scenario, the verdict, and the reason.
 func (h *Home) story(width int) []draw.Line {
 	sc, st := h.Library.Scenarios[h.row], h.Library.Strategies[h.column]
 	f := h.Grid.At(h.row, h.column)

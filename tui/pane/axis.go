@@ -76,7 +76,7 @@ func scaled(x, zoom int) int {
 	return x << min(zoom, 10)
 }
 
-// Width is how many columns the whole axis takes.
+// Width is the number of columns that the whole axis takes.
 func (a *Axis) Width() int { return a.Cols[len(a.Cols)-1] + 1 }
 
 // Window is the first column to show for a cursor. It moves by half a window,

@@ -8,7 +8,7 @@ import (
 
 // ladder draws one event per row, the latest at the bottom: a column for each
 // actor with its life line, the event's mark in its actor's column, an arrow
-// where something went from one to another, and what it was in words. Time runs
+// where a message went from one to another, and the event in words. Time runs
 // downwards and is not to scale; the timeline is the view for durations.
 type ladder struct {
 	*timeline.Timeline

@@ -7,12 +7,12 @@ import (
 	"lockstep/sim/timeline"
 )
 
-// Lane is a row of the timeline's pane: a lane of the run's, or what stands for
-// several of them where rows are few.
+// Lane is a row of the timeline's pane: a lane of the run, or a summary of
+// several where rows are few.
 type Lane struct {
 	kind laneKind
 	timeline.Lane
-	hidden int // of laneHidden: how many rows there was no room for
+	hidden int // of laneHidden: the number of rows that don't fit
 }
 
 type laneKind uint8
@@ -42,8 +42,8 @@ const (
 
 // PlanLanes chooses the lanes for a number of rows. With few rows it gives up, in
 // this order: the probe until it acts, air, a row for each node, the separate
-// rows for doing and thinking, the rows of the damage. What Redis holds and who
-// believes are never given up.
+// rows for doing and thinking, the rows of the damage. The records of the nodes
+// and the believers are never given up.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	var lanes []Lane
 	for saving := savesNothing; saving <= savesBreach; saving++ {
@@ -61,8 +61,8 @@ func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	return lanes[len(lanes)-max(min(rows, tail), 0):]
 }
 
-// spare is how many rows a way of drawing lanes must leave to the narration
-// beyond what that needs: air is for those who have plenty.
+// spare is the number of rows that a way of drawing lanes must leave to the narration
+// beyond its need: only tall windows have air.
 func spare(saving int) int {
 	if saving < savesBlanks {
 		return 3
@@ -118,7 +118,7 @@ func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
 	return false
 }
 
-// label is what stands to the left of a lane, in two parts: whose, and what.
+// label stands to the left of a lane, in two parts: the owner's name, and the subject.
 func (l Lane) label(t *sim.Trace) (name, what string) {
 	switch l.kind {
 	case laneClient:

@@ -37,7 +37,7 @@ func SourceLines(r *timeline.Timeline, pos int, s *sim.State, file string, code 
 	if e := r.Event(pos); e != nil && e.Source.File == "strategies/"+file {
 		lit, focus = e.Source.Line, e.Source.Line
 	}
-	for p := pos; p > 0 && focus == 0; p-- { // nobody is in there: stay where somebody last was
+	for p := pos; p > 0 && focus == 0; p-- { // no client is in there: stay where the last one was
 		if e := r.Event(p); e.Source.File == "strategies/"+file {
 			focus = e.Source.Line
 		}

@@ -9,8 +9,8 @@ import (
 	"lockstep/tui/draw"
 )
 
-// StateLines is what is true at a position, and above it what the last event
-// changed of it.
+// StateLines is the state at a position, and above it the changes that the last event
+// made.
 func StateLines(r *timeline.Timeline, pos int, before, now *sim.State) []draw.Line {
 	t := r.Trace
 	lines := []draw.Line{{draw.Text("just changed", draw.Title)}}
@@ -97,7 +97,7 @@ func storeLine(t *sim.Trace, st *sim.StoreState, holds string) draw.Line {
 	return l
 }
 
-// versionWord is what a cache or a database has.
+// versionWord is the content of a cache or a database.
 func versionWord(v int64) string {
 	if v == 0 {
 		return "empty"

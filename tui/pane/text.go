@@ -32,7 +32,7 @@ func StatusLine(r *timeline.Timeline, pos int) draw.Line {
 	}
 }
 
-// Holders says in one sentence who has the lock, and shouts if a property has
+// Holders names the holders of the lock in one sentence, and shouts if a property has
 // just broken or stays broken. The second result asks for a band of that ink.
 func Holders(r *timeline.Timeline, pos int, s *sim.State) (draw.Line, draw.Ink) {
 	all, fresh := r.Breached(pos)
@@ -85,7 +85,7 @@ func CodesOf(bs []timeline.Breach) string {
 	return v.Sorted().String()
 }
 
-// CodesSpan is what a run comes to, in a word: "!!" only for what is a failure.
+// CodesSpan is the codes of violations, with "!!" only if there is a failure among them.
 func CodesSpan(g *draw.Glyphs, bs []timeline.Breach) draw.Span {
 	if len(failures(bs)) > 0 {
 		return draw.Text("!! "+CodesOf(bs), draw.Breach)

@@ -41,7 +41,7 @@ type plot struct {
 	at     []int // by plot column: the last position in it
 }
 
-// What a timeline takes beside its lanes.
+// The room that a timeline takes beside its lanes.
 const (
 	LabelWidth = 12 // columns to the left of the plot
 	AxisRows   = 2  // rows above the lanes
@@ -265,7 +265,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Enough:
 		name := tl.Clients[s.Client]
 		tl.bar(y, s, t.Bar(s.Client), k, name+" has enough nodes", name)
-	case timeline.Split: // a lock on several nodes is nobody's as long as they are split
+	case timeline.Split: // no client holds a lock on several nodes as long as they are split
 		tl.bar(y, s, t.Nobody, draw.Dim, "nobody has enough")
 	}
 }
@@ -432,7 +432,7 @@ func markOf(r *timeline.Timeline, e *sim.Event, g *draw.Glyphs) (glyph string, k
 }
 
 // drawConnector joins the rows that the cursor's event joins: client and node,
-// client and resource. Only for this one event, else nobody could read the rest.
+// client and resource. Only for this one event, else the rest could not be read.
 func (tl *plot) drawConnector() {
 	e := tl.Event(tl.Pos)
 	if e == nil || e.Client == sim.None {

@@ -7,7 +7,7 @@ import (
 	"lockstep/tui/screen"
 )
 
-// Strategies lists the locks with what becomes of them in a scenario.
+// Strategies lists the locks, with the outcome of each in a scenario.
 func Strategies(s *screen.App, title string, scenario, current int, choose func(int) (tea.Cmd, screen.Outcome)) *Picker {
 	items := make([]Item, len(s.Library.Strategies))
 	for i, st := range s.Library.Strategies {
@@ -16,7 +16,7 @@ func Strategies(s *screen.App, title string, scenario, current int, choose func(
 	return &Picker{App: s, Title: title, Items: items, At: current, Current: current, wanted: s.Grid.WantRow(scenario), Choose: choose}
 }
 
-// Scenarios lists what can happen with what becomes of a lock in it.
+// Scenarios lists the scenarios, with the outcome of a lock in each.
 func Scenarios(s *screen.App, title string, current, strategy int, choose func(int) (tea.Cmd, screen.Outcome)) *Picker {
 	items := make([]Item, len(s.Library.Scenarios))
 	for i, sc := range s.Library.Scenarios {

@@ -22,7 +22,7 @@ type Picker struct {
 	At      int     // the item at the cursor
 	Current int     // the item that is shown already, or -1
 	About   string  // for the help, if the badges are not verdicts
-	wanted  tea.Cmd // computes what the badges show
+	wanted  tea.Cmd // computes the badges
 	Choose  func(int) (tea.Cmd, screen.Outcome)
 	list    draw.Rectangle // of the last frame: clicks refer to it
 	first   int            // the first item in it
@@ -31,10 +31,10 @@ type Picker struct {
 // Item is an item of a list.
 type Item struct {
 	Name, About string           // About is a line on it
-	Badge       func() draw.Span // what became of it, as far as that is known
+	Badge       func() draw.Span // the outcome of the run, as far as it is known
 }
 
-// Start has computed what the badges show.
+// Start has the badges computed.
 func (p *Picker) Start() tea.Cmd { return p.wanted }
 
 // Update takes a key, a click, or the result of something that was asked for.
@@ -106,7 +106,7 @@ func (p *Picker) Help() screen.Page {
 	}
 }
 
-// Draw lists the items around the selected one, and what it is about below the list.
+// Draw lists the items around the one at the cursor, whose description stands below.
 func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	n := c.Text(r.X+1, r.Y, r.W-2, p.Title, draw.Title)
 	c.Text(r.X+1+n, r.Y, r.W-2-n, fmt.Sprintf("  %d of %d", p.At+1, len(p.Items)), draw.Dim)

@@ -102,7 +102,7 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	}
 }
 
-// drawStatus says what the event is, and who holds the lock. A notice or a prompt
+// drawStatus draws the event at the cursor, and the holders of the lock. A notice or a prompt
 // takes the second's place, unless that is a violation: nothing hides one.
 func (p *Player) drawStatus(c *draw.Canvas, r draw.Rectangle) {
 	event := pane.StatusLine(p.Run, p.Pos)
@@ -129,7 +129,7 @@ func (p *Player) drawStatus(c *draw.Canvas, r draw.Rectangle) {
 	c.Line(r.X, r.Y+r.H/2, r.W, l)
 }
 
-// scrolled keeps a pane's scroll within what there is to scroll.
+// scrolled keeps a pane's scroll within its lines.
 func (p *Player) scrolled(which panel, lines, rows, base int) int {
 	p.overflows = p.overflows || which == p.focus && which != panelSource && lines > rows
 	p.scroll[which] = min(max(p.scroll[which], -base), max(lines-rows, 0)-base)

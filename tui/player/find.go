@@ -16,10 +16,10 @@ import (
 // remembers which events match, so that a frame looks nothing up.
 type finder struct {
 	run   *timeline.Timeline
-	entry purpose // what the text that is being typed is for
+	entry purpose // the purpose of the text that is being typed
 	text  []rune  // typed so far
 
-	query, only string // what is searched for; what lines must have in them to be listed
+	query, only string // the text to go to; the text that listed lines have in them
 	hits, kept  []bool // by event
 }
 
@@ -31,7 +31,7 @@ const (
 	forFilter
 )
 
-// longestQuery keeps what is typed from filling the screen.
+// longestQuery keeps a query from filling the screen.
 const longestQuery = 60
 
 func (f *finder) ask(what purpose) { f.entry, f.text = what, nil }
@@ -72,7 +72,7 @@ func count(found []bool) int {
 	return n
 }
 
-// prompt is what is being typed, with a mark where the next character goes.
+// prompt is the text so far, with a mark where the next character goes.
 func (f *finder) prompt(k *screen.KeyMap) string {
 	sign := k.Search.Help().Key
 	if f.entry == forFilter {

@@ -18,9 +18,9 @@ const (
 	mostSideWidth = 88
 )
 
-// wishes are what the layout has to know beside the size of the window.
+// wishes are the needs of the panes, which the layout weighs beside the size of the window.
 type wishes struct {
-	// main is how many of the rows on offer the timeline would take.
+	// main is the number of the rows on offer that the timeline would take.
 	main   func(rows int) int
 	source bool // the reader has asked for the source, or against it where it is there by default
 }

@@ -9,8 +9,8 @@ import (
 	"lockstep/tui/screen"
 )
 
-// narration is what stands below the timeline: the evidence of the violation at
-// hand first, then what the lesson and the scenario say here.
+// narration stands below the timeline: the evidence of the violation at hand first,
+// then the words of the lesson and of the scenario.
 func (p *Player) narration(width int) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
 	p.tellEvidence(&t)
@@ -38,7 +38,7 @@ func (p *Player) narration(width int) []draw.Line {
 func (p *Player) tellNote(t *draw.Paragraphs, n sim.Note) {
 	switch text := n.Prose(); n.Kind {
 	case sim.NoteAsk:
-		if n.Answer != "" && p.Run.Before(n.Seq) != p.Pos { // what is asked for has changed since, perhaps
+		if n.Answer != "" && p.Run.Before(n.Seq) != p.Pos { // the answer may have changed since
 			text = "At " + instantOf(p.Run, &n) + ": " + text
 		}
 		t.Add(draw.Strong, "? ", text)
@@ -92,7 +92,7 @@ func (p *Player) tellLesson(t *draw.Paragraphs) {
 	t.Add(draw.Strong, "", text)
 }
 
-// tellEnd says what the run came to, and why: in the scenario's words if it has any
+// tellEnd gives the verdict of the run, and the reason: in the scenario's words if it has any
 // for this verdict, and else in the monitors'.
 func (p *Player) tellEnd(t *draw.Paragraphs) {
 	verdict := p.Run.Verdict()
@@ -108,7 +108,7 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	}
 }
 
-// tellNext says what the rung came to, and how the course goes on.
+// tellNext gives the outcome of the step, and the next one.
 func (p *Player) tellNext(t *draw.Paragraphs) {
 	_, rung := p.lesson.at()
 	t.Add(draw.Strong, "", rung.Text)

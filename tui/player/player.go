@@ -28,7 +28,7 @@ type Player struct {
 	*screen.App
 	lesson *lessonCursor // where in the course the run belongs, or nil
 
-	Strategy, scenario int // places in the library, of what is shown or being computed
+	Strategy, scenario int // places in the library, of the run that is shown or being computed
 	load               int // the number of the last load: results of earlier ones are dropped
 	from               int // where to begin in the first
 	loading            bool
@@ -37,14 +37,14 @@ type Player struct {
 	file               string              // the strategy's own
 	code               map[string][]string // lines, by file
 
-	Pos             int        // the cursor: how many events have happened
+	Pos             int        // the cursor: the number of events that have happened
 	previous, State *sim.State // at Pos-1 and Pos
 	zoom            int
 	axes            pane.Axes
 	view            view
 	source          bool
 	picked          int         // the violation whose evidence is lit, or none
-	sought          *sim.Code   // what the run was looked for, if it was
+	sought          *sim.Code   // the violation that a search was after, or nil
 	guesses         map[int]int // by question: the choice that was made
 	revealed        bool        // the answer to the question at hand
 	find            finder
@@ -64,7 +64,7 @@ type Player struct {
 // none is the index of no violation.
 const none = -1
 
-// view is what the largest pane shows.
+// view is the content of the largest pane.
 type view uint8
 
 const (
@@ -119,7 +119,7 @@ func Open(s *screen.App, m screen.PlayMsg) *Player {
 // Start has the run made.
 func (p *Player) Start() tea.Cmd { return p.open(p.Strategy, p.scenario) }
 
-// open computes a run in the background. What is shown stays until it is there.
+// open computes a run in the background. The run that is shown stays until the new one is there.
 func (p *Player) open(strategy, scenario int) tea.Cmd {
 	narrated := -1
 	if p.Run != nil && scenario == p.scenario {
@@ -223,7 +223,7 @@ func (p *Player) arrived() {
 	p.revealed = false
 	p.scroll[panelTold], p.scroll[panelSource], p.scroll[panelTrace] = 0, 0, 0
 	if p.Pos == 0 {
-		p.picked = none // whoever begins again is not told what is to come
+		p.picked = none // at the beginning no violation is told in advance
 	}
 	if p.picked == none || p.Run.Breaches[p.picked].Pos != p.Pos {
 		if i := slices.IndexFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Pos == p.Pos }); i >= 0 {
@@ -372,7 +372,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 }
 
 // Adjust handles the keys that show the same moment otherwise, and those that go round
-// what is known of it: for screens in which other keys move the cursor.
+// its evidence: for screens in which other keys move the cursor.
 func (p *Player) Adjust(k tea.KeyMsg) {
 	if !p.moves(k) {
 		p.looks(k)

@@ -16,10 +16,10 @@ type question struct {
 	choices []string // empty where there would be too many
 	right   []bool
 	answer  string
-	state   bool // the answer is in what the screen shows of this moment
+	state   bool // the screen shows the answer at this moment
 }
 
-// mostChoices is how many digits there are.
+// mostChoices is the number of digits.
 const mostChoices = 10
 
 // asked is the question that stands at exactly this position, or nil.
@@ -32,7 +32,7 @@ func asked(r *timeline.Timeline, pos int) *question {
 	return nil
 }
 
-// newQuestion tells from an answer's form what was asked: for a verdict, or for
+// newQuestion tells the question from its answer's form: for a verdict, or for
 // those who hold the lock or have its record.
 func newQuestion(r *timeline.Timeline, n sim.Note) *question {
 	q := &question{note: n, answer: n.Answer}
@@ -45,8 +45,8 @@ func newQuestion(r *timeline.Timeline, n sim.Note) *question {
 	return q
 }
 
-// verdict offers nothing and every violation, by its name: who predicts has not
-// learned the codes yet. Whatever the run shows is right.
+// verdict offers nothing and every violation, by its name: the reader may not
+// have learned the codes yet. Whatever the run shows is right.
 func (q *question) verdict(v sim.Verdict) {
 	const nothing = "nothing breaks"
 	q.choices, q.right = []string{nothing}, []bool{len(v) == 0}
@@ -154,8 +154,8 @@ func (p *Player) guess(choice int) {
 	}
 }
 
-// answer is what stands below a question: what to choose from, or what was
-// chosen and what is right.
+// answer stands below a question: the choices, or the choice that was made and the
+// right one.
 func (p *Player) answer(n sim.Note) []draw.Span {
 	q := newQuestion(p.Run, n)
 	here := p.Run.Before(n.Seq) == p.Pos

@@ -8,7 +8,7 @@ import (
 )
 
 // drawTraceLines draws the end of the list of events up to the cursor. The
-// evidence of the violation at hand is numbered, what was searched for is marked.
+// evidence of the violation at hand is numbered, matches of the search are marked.
 func (p *Player) drawTraceLines(c *draw.Canvas, r draw.Rectangle) {
 	if p.find.only != "" {
 		text := fmt.Sprintf("only with %q: %d of %d events", p.find.only, count(p.find.kept[:p.Pos]), p.Pos)

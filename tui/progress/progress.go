@@ -1,5 +1,5 @@
-// Package progress remembers what a reader has done of the course, and how well
-// he predicted, in a small file of the XDG state directory.
+// Package progress remembers the steps of the course that a reader has played, and how
+// well the reader predicted, in a small file of the XDG state directory.
 //
 // The file is a convenience: one that can't be read is set aside and told of,
 // one that can't be written is told of, and neither ever stops the program.
@@ -18,7 +18,7 @@ import (
 // version of the file's format. A file of a later one is left alone.
 const version = 1
 
-// Store is what is remembered of a reader. The zero Store remembers nothing beyond the session.
+// Store remembers a reader's progress. The zero Store remembers nothing beyond the session.
 type Store struct {
 	path    string
 	kept    contents
@@ -114,7 +114,7 @@ func (s *Store) Played(lesson, strategy string) bool {
 	return slices.Contains(s.kept.Rungs[lesson], strategy)
 }
 
-// Count is how many steps of a lesson were played.
+// Count is the number of steps of a lesson that were played.
 func (s *Store) Count(lesson string) int { return len(s.kept.Rungs[lesson]) }
 
 // Play remembers that a step was played to the end.
@@ -159,7 +159,8 @@ func (s *Store) Guess(question string, right bool) bool {
 	return true
 }
 
-// Score is how many of the questions answered so far were answered rightly at once.
+// Score counts the questions answered so far, and those of them whose first answer was
+// right.
 func (s *Store) Score() (right, of int) {
 	for _, r := range s.kept.Guesses {
 		if r {
@@ -169,7 +170,7 @@ func (s *Store) Score() (right, of int) {
 	return right, len(s.kept.Guesses)
 }
 
-// change applies a change to what is remembered and to the file, at once: so
+// change applies a change to the memory and to the file, at once: so
 // nothing is lost however the program ends. What another session has written in
 // the meantime is kept.
 func (s *Store) change(apply func(*contents)) {

@@ -14,8 +14,8 @@ import (
 	"lockstep/tui/progress"
 )
 
-// App is what all screens share: what there is to play, what is known of it, how
-// far the reader has come, the keys, the theme. Only the router's goroutine uses it.
+// App is shared by all screens: the library, the outcomes of its runs, the reader's
+// progress, the keys, the theme, and the services that they use. Only the router's goroutine uses it.
 type App struct {
 	Library  *Library
 	Grid     *Grid           // what became of each lock in each scenario
@@ -46,7 +46,7 @@ type Guide interface {
 }
 
 // SearchMemory is the limit of the heap, in bytes, while a search is under way or a
-// hint is looked for: what a laptop can spare.
+// hint is looked for: a laptop can spare as much.
 const SearchMemory = 2 << 30
 
 // NewApp has a matrix of which nothing is known yet.
@@ -71,7 +71,7 @@ func newGuide(b explore.Bounds, goal sim.Code) (Guide, error) {
 	return g, nil
 }
 
-// Serial numbers what is asked for in the background: runs, searches, timers. All
+// Serial numbers the questions that are answered in the background: runs, searches, timers. All
 // screens get all answers, so no two questions of any screens have the same number.
 func (s *App) Serial() int {
 	s.asked++

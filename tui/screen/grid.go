@@ -23,10 +23,10 @@ type Grid struct {
 	Cells []Cell // by scenario, then by strategy
 	queue []int  // cells of no batch so far
 	busy  int    // batches under way
-	Known int    // how many cells are computed
+	Known int    // the number of cells that are computed
 }
 
-// Cell is what a run came to.
+// Cell is the outcome of a run.
 type Cell struct {
 	Known   bool        // it was made, and came to a verdict or an error
 	Verdict sim.Verdict // empty if no property broke
@@ -36,13 +36,13 @@ type Cell struct {
 // cellsMsg is a batch of findings, by cell.
 type cellsMsg map[int]Cell
 
-// batch is how many cells are computed between two messages: few enough for the
+// batch is the number of cells that are computed between two messages: few enough for the
 // matrix to be seen filling in.
 const batch = 8
 
-// crews is how many batches are computed at a time. One processor is left to the
+// workers is the number of batches that are computed at a time. One processor is left to the
 // interface, or keys would wait for the matrix.
-func crews() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), 8) }
+func workers() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), 8) }
 
 func newGrid(lib *Library, seed uint64) *Grid {
 	n := len(lib.Scenarios) * len(lib.Strategies)
@@ -82,10 +82,10 @@ func rank(first bool) int {
 	return 1
 }
 
-// Work puts idle crews to work.
+// Work puts idle workers to work.
 func (b *Grid) Work() tea.Cmd {
 	var cmds []tea.Cmd
-	for b.busy < crews() && len(b.queue) > 0 {
+	for b.busy < workers() && len(b.queue) > 0 {
 		n := min(batch, len(b.queue))
 		cells := slices.Clone(b.queue[:n])
 		b.queue = b.queue[n:]
@@ -127,7 +127,7 @@ func (b *Grid) Update(msg tea.Msg) tea.Cmd {
 	return b.Work()
 }
 
-// Unexpected reports whether a finding is not what its scenario states. Where
+// Unexpected reports whether a run came out otherwise than its scenario states. Where
 // that states nothing, nothing is unexpected.
 func (b *Grid) Unexpected(scenario, strategy int) bool {
 	f := b.At(scenario, strategy)

@@ -73,7 +73,7 @@ func (h *help) Draw(c *draw.Canvas, r draw.Rectangle) {
 	c.Lines(draw.Rect(r.X+1, r.Y+2, r.W-2, r.H-2), lines, h.scroll)
 }
 
-// lines is the page: what it is, the keys in columns, the signs.
+// lines is the page: the paragraph, the keys in columns, the signs.
 func (h *help) lines(width int) []draw.Line {
 	var lines []draw.Line
 	for _, s := range draw.Wrap(h.page.About, min(width, draw.LongestLine)) {

@@ -25,8 +25,8 @@ func Bind(help, does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
 }
 
-// As is a binding in other words: what a key does is called differently from
-// screen to screen, which key it is never is.
+// As is a binding in other words: a key has one meaning everywhere, and a name for it in
+// each screen.
 func As(b key.Binding, does string) key.Binding {
 	b.SetHelp(b.Help().Key, does)
 	return b
@@ -144,5 +144,5 @@ func keyNames(b key.Binding) string {
 	return strings.Join(names, " ")
 }
 
-// ScrollPage is how many lines page up and page down scroll.
+// ScrollPage is the number of lines that page up and page down scroll.
 const ScrollPage = 10

@@ -8,7 +8,7 @@ import (
 	"lockstep/strategies"
 )
 
-// Library is what there is to play, and the means of playing it.
+// Library is the strategies, the scenarios and the course, and the means of playing them.
 type Library struct {
 	Strategies []strategies.Strategy
 	Scenarios  []*scenarios.Scenario

@@ -5,8 +5,8 @@ import (
 	"lockstep/sim/explore"
 )
 
-// OpenMsg asks for another screen, by what it is to show: screens don't know each
-// other, and only the app knows which of them answers which message. Strategies and
+// OpenMsg asks for another screen by its content: screens don't know each other, and only
+// package tui knows which of them answers which message. Strategies and
 // scenarios are places in the library.
 type OpenMsg interface{ opens() }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Router shows the screen on top: keys and clicks go to it, timers and results to
-// all, which know their own by their numbers. It knows nothing of what a screen does.
+// all, which know their own by their numbers. It knows nothing of any screen's work.
 //
 // Invariants: len(screens) > 0; no screen is in there twice.
 type Router struct {
@@ -64,7 +64,7 @@ func (m *Router) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // strokes takes apart what bubbletea read in one go: a key that is held down on
-// a slow line arrives as one message with many characters. Pasted text is no typing.
+// a slow line arrives as one message with many characters. Pasted text is not typing.
 func strokes(k tea.KeyMsg) []tea.KeyMsg {
 	switch {
 	case k.Paste:
@@ -165,7 +165,7 @@ func (m *Router) clicked(e tea.MouseMsg) tea.Cmd {
 	return m.tell(c)
 }
 
-// Depth is how many screens are open, the one on top included.
+// Depth is the number of screens that are open, the one on top included.
 func (m *Router) Depth() int { return len(m.screens) }
 
 // Top is the screen that is shown.
@@ -194,7 +194,7 @@ func (m *Router) View() string {
 	return c.Render(m.Theme)
 }
 
-// drawTooSmall says what is wrong in as many lines as there are.
+// drawTooSmall asks for a larger window, in as many lines as there are.
 func drawTooSmall(c *draw.Canvas) {
 	text := fmt.Sprintf("lockstep needs %d x %d; this window has %d x %d. Make it larger, or q to quit.", draw.MinWidth, draw.MinHeight, c.W, c.H)
 	lines := draw.Wrap(text, c.W)

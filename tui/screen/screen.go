@@ -1,4 +1,4 @@
-// Package screen has what the screens of the terminal interface share: what a screen is,
+// Package screen has what the screens of the terminal interface share: the interface of a screen,
 // the messages by which it asks for another one, the router that shows it, the keys, the
 // help, and the app, with all that is known to every screen.
 package screen
@@ -19,7 +19,7 @@ type Screen interface {
 	Help() Page
 }
 
-// Outcome is what a screen asks of the router after a message. The zero outcome
+// Outcome is a screen's request to the router after a message. The zero outcome
 // asks for nothing.
 type Outcome struct {
 	Open  Screen  // go to this screen; esc comes back

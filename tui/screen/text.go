@@ -17,7 +17,7 @@ func CodeSigns() []draw.Sign {
 	return m
 }
 
-// BoundsText says what a search is over.
+// BoundsText is the bounds of a search in words.
 func BoundsText(b *explore.Bounds) string {
 	text := fmt.Sprintf("%s, %s, %s each", b.Strategy.Name, draw.Plural(b.Clients, "client"), draw.Plural(b.Cycles, "cycle"))
 	if b.Nodes > 1 {

@@ -133,7 +133,7 @@ func (m *Search) offer() {
 	_, m.refused = b.Config()
 }
 
-// As many as a reader can wait for; the search itself says what it takes.
+// As many as a reader can wait for; the search itself reports its size.
 const (
 	mostClients = 4
 	mostCycles  = 9
@@ -228,7 +228,7 @@ type progressMsg struct {
 	news <-chan progress
 }
 
-// stop ends the search that is under way; what it has found comes all the same.
+// stop ends the search that is under way; its findings so far come all the same.
 func (m *Search) stop() {
 	if m.running {
 		m.cancel(errStopped)
@@ -307,7 +307,7 @@ func (m *Search) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 }
 
 // leave stops the search first, and goes back only then: so that a stray esc loses
-// nothing of what was found.
+// no finding.
 func (m *Search) leave() screen.Outcome {
 	if m.running && !m.stopping {
 		m.stop()

@@ -33,7 +33,7 @@ func arrangeSearch(w, h int) searchLayout {
 	}
 }
 
-// Draw draws the bounds on the left, and what has come of the search on the right.
+// Draw draws the bounds on the left, and the results on the right.
 func (m *Search) Draw(c *draw.Canvas, r draw.Rectangle) {
 	first := m.plan.first
 	m.plan = arrangeSearch(r.W, r.H+1)
@@ -73,8 +73,7 @@ func (m *Search) drawBounds(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// resultLines is what there is to say of the last search, and notes where its
-// findings stand.
+// resultLines puts the last search in words, and notes where its findings stand.
 func (m *Search) resultLines(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	m.places = m.places[:0]
@@ -155,7 +154,7 @@ func (m *Search) tellResult(t *draw.Paragraphs) {
 	t.Add(draw.Dim, "", "In no schedule: "+r.Bounds.Outside()+".")
 }
 
-// tellCode says what a search has found of one code.
+// tellCode gives the result for one code.
 func (m *Search) tellCode(t *draw.Paragraphs, c sim.Code) {
 	g := &m.Theme.Glyphs
 	name := fmt.Sprintf(" %-3s %s", c, c.Name())
