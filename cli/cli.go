@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // The exit statuses.
@@ -120,8 +120,8 @@ func terminal(stream any) bool {
 }
 
 // parseCodes reads a list such as "DG,FR".
-func parseCodes(flag, list string) (sim.Verdict, error) {
-	var codes sim.Verdict
+func parseCodes(flag, list string) (trace.Verdict, error) {
+	var codes trace.Verdict
 	for _, word := range words(list) {
 		code, err := scenarios.ParseCode(word)
 		if err != nil {

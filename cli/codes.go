@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/trace"
 )
 
 // codesHelp explains the codes, worst first.
 func codesHelp() string {
 	var b strings.Builder
 	b.WriteString("The verdict of a run is the set of what the monitors saw, worst first:\n")
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		b.WriteString(report.Wrap(fmt.Sprintf("  %-4s", c), 7, c.Name()+": "+c.Meaning()))
 	}
 	b.WriteString("  ok   none of these\n")

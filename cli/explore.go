@@ -19,6 +19,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // exploration is what the flags of a search say.
@@ -136,7 +137,7 @@ func (x *exploration) context(parent context.Context) (ctx context.Context, inte
 
 // status is the result as an exit status.
 func (x *exploration) status(r *explore.Result, interrupted bool) error {
-	counts := func(c sim.Code) bool { return x.codes != "" || c.Failure() }
+	counts := func(c trace.Code) bool { return x.codes != "" || c.Failure() }
 	switch {
 	case interrupted && !r.Complete:
 		return exit(exitPartial)
@@ -212,12 +213,12 @@ func (x *exploration) callers(b *explore.Bounds) error {
 
 // parseSought reads the codes to look for. Of those that a search does not look for, it
 // is the search that says why.
-func parseSought(list string) (sought sim.Verdict, err error) {
+func parseSought(list string) (sought trace.Verdict, err error) {
 	for _, word := range words(list) {
 		if word == "ok" {
 			continue // which elsewhere is a verdict of no code
 		}
-		c, known := sim.ParseCode(strings.ToUpper(word))
+		c, known := trace.ParseCode(strings.ToUpper(word))
 		if !known {
 			return nil, fmt.Errorf("--codes: %w", scenarios.Unknown("code", word, new(explore.Bounds).Sought().Strings()))
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
 	"lockstep/sim/export"
+	"lockstep/sim/trace"
 )
 
 // format is a form in which a run can be handed on.
@@ -22,19 +22,19 @@ type format struct {
 	name       string
 	about      string
 	extensions []string // of files that are taken to be in it
-	write      func(io.Writer, *sim.Trace) error
+	write      func(io.Writer, *trace.Trace) error
 }
 
 var formats = []format{
-	{"text", "what run --plain prints", []string{".txt", ".trace"}, func(w io.Writer, t *sim.Trace) error { return t.Plain(w) }},
-	{"json", "what run --json prints", []string{".json"}, func(w io.Writer, t *sim.Trace) error { return writeJSON(w, t) }},
+	{"text", "what run --plain prints", []string{".txt", ".trace"}, func(w io.Writer, t *trace.Trace) error { return t.Plain(w) }},
+	{"json", "what run --json prints", []string{".json"}, func(w io.Writer, t *trace.Trace) error { return writeJSON(w, t) }},
 	{"mermaid", "a sequence diagram, for documents that render Mermaid", []string{".mmd", ".mermaid"}, written(export.Mermaid)},
 	{"svg", "a picture of the timeline, light or dark as its reader's system is", []string{".svg"}, written(export.SVG)},
 	{"html", "one page with a player in it, which needs no network", []string{".html", ".htm"}, written(export.HTML)},
 }
 
-func written(document func(*sim.Trace) string) func(io.Writer, *sim.Trace) error {
-	return func(w io.Writer, t *sim.Trace) error {
+func written(document func(*trace.Trace) string) func(io.Writer, *trace.Trace) error {
+	return func(w io.Writer, t *trace.Trace) error {
 		_, err := io.WriteString(w, document(t))
 		return err
 	}

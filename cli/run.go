@@ -14,6 +14,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // form is how a run is printed.
@@ -25,7 +26,7 @@ func (f *form) flags(cmd *cobra.Command) {
 	exclusive(cmd, "plain", "json")
 }
 
-func (f *form) print(w io.Writer, t *sim.Trace) error {
+func (f *form) print(w io.Writer, t *trace.Trace) error {
 	if !f.json {
 		return t.Plain(w)
 	}
@@ -99,7 +100,7 @@ func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-func runOnce(strategy, scenario string, seed uint64) (*sim.Trace, error) {
+func runOnce(strategy, scenario string, seed uint64) (*trace.Trace, error) {
 	st, err := scenarios.FindStrategy(strategy)
 	if err != nil {
 		return nil, err
@@ -111,8 +112,8 @@ func runOnce(strategy, scenario string, seed uint64) (*sim.Trace, error) {
 	return s.Run(st, seed)
 }
 
-func failIf(t *sim.Trace, codes sim.Verdict) error {
-	if slices.ContainsFunc(t.Verdict(), func(c sim.Code) bool { return slices.Contains(codes, c) }) {
+func failIf(t *trace.Trace, codes trace.Verdict) error {
+	if slices.ContainsFunc(t.Verdict(), func(c trace.Code) bool { return slices.Contains(codes, c) }) {
 		return exit(exitOccurred)
 	}
 	return nil

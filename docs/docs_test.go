@@ -12,7 +12,7 @@ import (
 
 	"lockstep/cli"
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui"
 )
@@ -91,7 +91,7 @@ func generate(what string) (string, error) {
 	case "codes":
 		return codes(), nil
 	case "trace":
-		return trace(rest)
+		return record(rest)
 	case "fates":
 		return fates(rest)
 	case "rebuilds":
@@ -144,7 +144,7 @@ func searched(args string) (string, error) {
 func codes() string {
 	var b strings.Builder
 	b.WriteString("| code | violation | |\n| --- | --- | --- |\n")
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", c, c.Name(), c.Meaning())
 	}
 	return b.String()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // An excerpt is that part of a trace which proves a violation. It is chosen by
@@ -28,8 +28,8 @@ import (
 // Of a livelock only the round that repeats is shown. Where events are left out,
 // the gap in their numbers shows it.
 type excerpt struct {
-	t       *sim.Trace
-	proof   *sim.Violation
+	t       *trace.Trace
+	proof   *trace.Violation
 	clients map[int]bool
 	phases  map[part]int // and up to which event of the proof
 	extra   []string     // kinds
@@ -38,20 +38,20 @@ type excerpt struct {
 // part is a phase of an acquisition.
 type part struct {
 	client, acq int
-	phase       sim.Phase
+	phase       trace.Phase
 }
 
-func newExcerpt(t *sim.Trace, v *sim.Violation, extra []string) *excerpt {
+func newExcerpt(t *trace.Trace, v *trace.Violation, extra []string) *excerpt {
 	x := &excerpt{t: t, proof: v, clients: map[int]bool{}, phases: map[part]int{}, extra: extra}
 	for _, seq := range v.Events {
 		e := &t.Events[seq-1]
-		if e.Client == sim.None {
+		if e.Client == trace.None {
 			continue
 		}
 		x.clients[e.Client] = true
 		phase := e.Phase
-		if e.Kind == sim.KindGranted || e.Kind == sim.KindRefused || e.Kind == sim.KindFailed {
-			phase = sim.PhaseAcquire
+		if e.Kind == trace.KindGranted || e.Kind == trace.KindRefused || e.Kind == trace.KindFailed {
+			phase = trace.PhaseAcquire
 		}
 		x.phases[part{e.Client, e.Acq, phase}] = seq
 	}
@@ -59,26 +59,26 @@ func newExcerpt(t *sim.Trace, v *sim.Violation, extra []string) *excerpt {
 }
 
 // milestones are where a lease begins and ends.
-var milestones = []sim.Kind{sim.KindGranted, sim.KindEnter, sim.KindLeave, sim.KindLapse, sim.KindRelease, sim.KindExtended}
+var milestones = []trace.Kind{trace.KindGranted, trace.KindEnter, trace.KindLeave, trace.KindLapse, trace.KindRelease, trace.KindExtended}
 
 // faults are what went wrong.
-var faults = []sim.Kind{
-	sim.KindCrash, sim.KindHang, sim.KindThreadEnd, sim.KindWallStep, sim.KindNodeStep, sim.KindDown, sim.KindUp,
-	sim.KindNetwork, sim.KindLost, sim.KindTimeout, sim.KindFailover, sim.KindSync, sim.KindEvict, sim.KindFlush, sim.KindReject, sim.KindUpdate,
+var faults = []trace.Kind{
+	trace.KindCrash, trace.KindHang, trace.KindThreadEnd, trace.KindWallStep, trace.KindNodeStep, trace.KindDown, trace.KindUp,
+	trace.KindNetwork, trace.KindLost, trace.KindTimeout, trace.KindFailover, trace.KindSync, trace.KindEvict, trace.KindFlush, trace.KindReject, trace.KindUpdate,
 }
 
-func (x *excerpt) keeps(e *sim.Event) bool {
+func (x *excerpt) keeps(e *trace.Event) bool {
 	mine := x.clients[e.Client]
 	switch {
 	case slices.Contains(x.proof.Events, e.Seq), slices.Contains(faults, e.Kind), len(e.Changes) > 0:
 		return true
-	case e.Kind == sim.KindExecute:
+	case e.Kind == trace.KindExecute:
 		return e.Seq <= x.phases[part{e.Client, e.Acq, e.Phase}]
 	case slices.Contains(milestones, e.Kind), slices.Contains(x.extra, e.Kind.String()):
 		return mine
-	case e.Kind == sim.KindResume:
+	case e.Kind == trace.KindResume:
 		return mine && e.By >= x.t.TTL/10
-	case e.Kind == sim.KindPause:
+	case e.Kind == trace.KindPause:
 		return mine && x.pausedFor(e) >= x.t.TTL/10
 	}
 	return false
@@ -86,9 +86,9 @@ func (x *excerpt) keeps(e *sim.Event) bool {
 
 // pausedFor is how long a pause lasted: to the next event of its client that
 // ends it, or to the end of the proof.
-func (x *excerpt) pausedFor(pause *sim.Event) time.Duration {
+func (x *excerpt) pausedFor(pause *trace.Event) time.Duration {
 	for i := range x.t.Events[pause.Seq:] {
-		if e := &x.t.Events[pause.Seq:][i]; e.Client == pause.Client && e.Kind == sim.KindResume {
+		if e := &x.t.Events[pause.Seq:][i]; e.Client == pause.Client && e.Kind == trace.KindResume {
 			return e.At - pause.At
 		}
 	}
@@ -98,12 +98,12 @@ func (x *excerpt) pausedFor(pause *sim.Event) time.Duration {
 func (x *excerpt) String() string {
 	var b strings.Builder
 	first, last := 1, x.proof.Events[len(x.proof.Events)-1]
-	if x.proof.Code == sim.LV {
+	if x.proof.Code == trace.LV {
 		first = x.proof.Events[0]
 	}
 	for i := range x.t.Events {
 		e := &x.t.Events[i]
-		if e.Seq >= first && e.Seq <= last && x.keeps(e) || e.Seq > last && e.Kind == sim.KindReject {
+		if e.Seq >= first && e.Seq <= last && x.keeps(e) || e.Seq > last && e.Kind == trace.KindReject {
 			b.WriteString(x.t.Line(e) + "\n")
 		}
 		if e.Seq == last {
@@ -113,8 +113,8 @@ func (x *excerpt) String() string {
 	return b.String()
 }
 
-// trace makes an excerpt: trace STRATEGY SCENARIO CODE [KIND ...]
-func trace(spec string) (string, error) {
+// record makes an excerpt: trace STRATEGY SCENARIO CODE [KIND ...]
+func record(spec string) (string, error) {
 	words := strings.Fields(spec)
 	if len(words) < 3 {
 		return "", fmt.Errorf("a trace needs a strategy, a scenario and a code")
@@ -127,7 +127,7 @@ func trace(spec string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	code, known := sim.ParseCode(words[2])
+	code, known := trace.ParseCode(words[2])
 	if !known {
 		return "", fmt.Errorf("unknown code %q", words[2])
 	}

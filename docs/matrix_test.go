@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -49,8 +49,8 @@ func matrixTable(b *strings.Builder, rows []row) {
 }
 
 // verdictText makes what counts against a lock stand out.
-func verdictText(v sim.Verdict) string {
-	if slices.ContainsFunc(v, sim.Code.Failure) {
+func verdictText(v trace.Verdict) string {
+	if slices.ContainsFunc(v, trace.Code.Failure) {
 		return "**" + v.String() + "**"
 	}
 	return v.String()
@@ -73,7 +73,7 @@ func matrixList(b *strings.Builder, r *row) {
 		if f.because != "" {
 			fmt.Fprintf(b, ": %s", f.because)
 		}
-		fmt.Fprintf(b, "\n  %s of %s: %s, #%d at %s: `%s %s`\n", v.Code, f.strategies[0], v.Text, last.Seq, sim.Instant(last.At),
+		fmt.Fprintf(b, "\n  %s of %s: %s, #%d at %s: `%s %s`\n", v.Code, f.strategies[0], v.Text, last.Seq, trace.Instant(last.At),
 			f.trace.Actor(last), f.trace.Text(last))
 	}
 	if !fell {

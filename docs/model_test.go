@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
 	"lockstep/sim/claims"
+	"lockstep/sim/trace"
 )
 
 // claimsText prints the claims with the tests that prove them and break them.
@@ -91,7 +91,7 @@ func TestEveryMonitorIsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		_, section, found := strings.Cut(string(data), "\n### "+c.String()+"\n")
 		section, _, _ = strings.Cut(section, "\n##")
 		if !found || !strings.Contains(section, "ot counted:") || !strings.Contains(section, "Tests: `Test") {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // page is a document about one mode of failure.
@@ -19,7 +19,7 @@ type page struct {
 	file      string // from this folder
 	title     string
 	scenarios []string // without their variants
-	shows     []sim.Code
+	shows     []trace.Code
 	sourced   bool // it lists their sources
 }
 
@@ -52,7 +52,7 @@ func pages() ([]page, error) {
 		}
 		p.sourced = strings.Contains(string(data), "<!-- field "+strings.Join(p.scenarios, " ")+" -->")
 		for _, m := range pageTrace.FindAllStringSubmatch(string(data), -1) {
-			if c, is := sim.ParseCode(m[1]); is {
+			if c, is := trace.ParseCode(m[1]); is {
 				p.shows = append(p.shows, c)
 			}
 		}
@@ -167,7 +167,7 @@ func index() (string, error) {
 	var b strings.Builder
 	b.WriteString("| page | shows | scenarios |\n| --- | --- | --- |\n")
 	for _, p := range all {
-		fmt.Fprintf(&b, "| [%s](%s) | %s | %s |\n", p.title, p.file, sim.Verdict(p.shows).Sorted(), strings.Join(p.scenarios, ", "))
+		fmt.Fprintf(&b, "| [%s](%s) | %s | %s |\n", p.title, p.file, trace.Verdict(p.shows).Sorted(), strings.Join(p.scenarios, ", "))
 	}
 	return b.String(), nil
 }
@@ -179,7 +179,7 @@ func TestPagesAreComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := map[sim.Code]bool{}
+	shown := map[trace.Code]bool{}
 	on := map[string]string{}
 	for _, p := range all {
 		if p.title == "" || len(p.scenarios) == 0 {
@@ -198,7 +198,7 @@ func TestPagesAreComplete(t *testing.T) {
 			on[s] = p.file
 		}
 	}
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		if !shown[c] {
 			t.Errorf("no page of docs/failures shows a trace with %s", c)
 		}

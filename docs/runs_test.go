@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -19,7 +19,7 @@ type row struct {
 
 type cell struct {
 	strategy strategies.Strategy
-	trace    *sim.Trace
+	trace    *trace.Trace
 	because  string
 }
 
@@ -69,11 +69,11 @@ func ran(s *scenarios.Scenario) (row, error) {
 // fate is how some strategies fare alike, for the same reason, with the same
 // violation to begin with.
 type fate struct {
-	verdict    sim.Verdict
+	verdict    trace.Verdict
 	because    string
 	first      string // what the first violation was, in words
 	strategies []string
-	trace      *sim.Trace // of the first of them
+	trace      *trace.Trace // of the first of them
 }
 
 // fates groups a row's cells: what fell comes first, the worst of all ahead.
@@ -105,10 +105,10 @@ func (r *row) fates() []*fate {
 }
 
 // falls reports whether the verdict counts against the lock.
-func (f *fate) falls() bool { return slices.ContainsFunc(f.verdict, sim.Code.Failure) }
+func (f *fate) falls() bool { return slices.ContainsFunc(f.verdict, trace.Code.Failure) }
 
 // worst is the violation to tell first: the earliest of the worst kind.
-func worst(t *sim.Trace) *sim.Violation {
+func worst(t *trace.Trace) *trace.Violation {
 	for i := range t.Violations {
 		if v := &t.Violations[i]; v.Code == t.Verdict()[0] {
 			return v

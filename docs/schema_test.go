@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // The schema of scenario files is for editors: it completes keys and words, shows
@@ -81,7 +81,7 @@ func objects(t *testing.T) map[string]object {
 				"because": "what in this schedule does or prevents it",
 			},
 			keys: map[string]any{
-				"verdict": form{"anyOf": []any{form{"const": "ok"}, some(form{"enum": sim.Verdict(sim.Codes).Strings()})}},
+				"verdict": form{"anyOf": []any{form{"const": "ok"}, some(form{"enum": trace.Verdict(trace.Codes).Strings()})}},
 				"under":   some(form{"enum": scenarios.StrategyNames()}), "because": text,
 			},
 		},

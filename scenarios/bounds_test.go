@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // A script that would never end is stopped, and told where: at the step that
 // it was at.
 func TestBounds(t *testing.T) {
-	const years = int(sim.MaxTime / (365 * 24 * time.Hour))
+	const years = int(trace.MaxTime / (365 * 24 * time.Hour))
 	for _, tt := range []struct{ name, strategy, yaml, want string }{
 		{
 			"somebody asks every nanosecond", "setpx-lua", `title: x

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -20,7 +21,7 @@ import (
 // cell is run.
 type cellRun struct{ hash, text string }
 
-func runOf(t testing.TB, trace *sim.Trace) cellRun { return cellRun{trace.Hash, plain(t, trace)} }
+func runOf(t testing.TB, trace *trace.Trace) cellRun { return cellRun{trace.Hash, plain(t, trace)} }
 
 func compare(t testing.TB, how string, c cell, got, want cellRun) {
 	t.Helper()
@@ -165,7 +166,7 @@ func TestReplay(t *testing.T) {
 }
 
 // tidy makes no list of an empty list: a used world leaves one behind.
-func tidy(trace *sim.Trace) sim.Trace {
+func tidy(trace *trace.Trace) trace.Trace {
 	t := *trace
 	if len(t.Violations) == 0 {
 		t.Violations = nil

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // expectation is the verdict that a scenario expects of one strategy.
 type expectation struct {
-	verdict sim.Verdict
+	verdict trace.Verdict
 	because string // what, in this schedule, does or prevents it
 }
 
@@ -75,12 +75,12 @@ func (v value) strategy() (string, error) {
 }
 
 // verdict is ok, a code, or a list of codes.
-func verdict(v value) (sim.Verdict, error) {
+func verdict(v value) (trace.Verdict, error) {
 	words := v.list()
 	if len(words) == 0 {
 		return nil, v.errorf("%s is empty: it needs ok, or a list of codes", v.subject())
 	}
-	all := sim.Verdict{}
+	all := trace.Verdict{}
 	for _, w := range words {
 		codes, err := word(w, "ok, or a list of codes", ParseCode)
 		switch {
@@ -97,19 +97,19 @@ func verdict(v value) (sim.Verdict, error) {
 }
 
 // ParseCode reads a violation's code, or "ok", which is none.
-func ParseCode(s string) (sim.Verdict, error) {
+func ParseCode(s string) (trace.Verdict, error) {
 	if s == "ok" {
 		return nil, nil
 	}
-	if c, found := sim.ParseCode(strings.ToUpper(s)); found {
-		return sim.Verdict{c}, nil
+	if c, found := trace.ParseCode(strings.ToUpper(s)); found {
+		return trace.Verdict{c}, nil
 	}
-	return nil, Unknown("code", s, append(sim.Verdict(sim.Codes).Strings(), "ok"))
+	return nil, Unknown("code", s, append(trace.Verdict(trace.Codes).Strings(), "ok"))
 }
 
 // Expect is the verdict that the scenario expects of a strategy, and whether it
 // expects any.
-func (s *Scenario) Expect(strategy string) (sim.Verdict, bool) {
+func (s *Scenario) Expect(strategy string) (trace.Verdict, bool) {
 	e, has := s.expect[strategy]
 	return e.verdict, has
 }

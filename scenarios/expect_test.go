@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -26,7 +26,7 @@ func TestExpectations(t *testing.T) {
 }
 
 // proofs lists a trace's violations with the events that prove them.
-func proofs(trace *sim.Trace) string {
+func proofs(trace *trace.Trace) string {
 	var b strings.Builder
 	for _, v := range trace.Violations {
 		b.WriteString(v.Code.String() + "  " + v.Text + "\n")

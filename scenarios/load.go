@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // loader turns a document into a Scenario, part by part.
@@ -43,16 +45,16 @@ func word[T any](v value, form string, parse func(string) (T, error)) (T, error)
 	return x, v.wrap(err)
 }
 
-func persistence(v value) (sim.Persistence, error) {
-	return word(v, "a policy", named("persistence", sim.ParsePersistence, sim.PersistNone, sim.PersistEverysec, sim.PersistAlways))
+func persistence(v value) (redis.Persistence, error) {
+	return word(v, "a policy", named("persistence", redis.ParsePersistence, redis.PersistNone, redis.PersistEverysec, redis.PersistAlways))
 }
 
 func tokens(v value) (sim.Tokens, error) {
 	return word(v, "a kind of tokens", named("kind of tokens", sim.ParseTokens, sim.UniqueTokens, sim.SameTokens, sim.MangledTokens))
 }
 
-func workload(v value) (sim.Workload, error) {
-	return word(v, "a workload", named("workload", sim.ParseWorkload, sim.Counter, sim.Cache))
+func workload(v value) (trace.Workload, error) {
+	return word(v, "a workload", named("workload", trace.ParseWorkload, trace.Counter, trace.Cache))
 }
 
 func resource(v value) (sim.Resource, error) {
@@ -187,7 +189,7 @@ func (l *loader) recheck(v value) error {
 
 // fits reports what the parts of a setup say against each other.
 func (l *loader) fits() error {
-	if u := &l.s.setup; u.recheck.node != nil && u.workload != sim.Cache {
+	if u := &l.s.setup; u.recheck.node != nil && u.workload != trace.Cache {
 		return u.recheck.errorf("\"recheck\" looks into the cache again: it goes with \"workload: cache\"")
 	}
 	return nil
@@ -382,7 +384,7 @@ func rest(entries []entry, known map[string]func(value) error) error {
 }
 
 func (l *loader) say(v value, more []entry) (action, error) {
-	n := note{kind: sim.NoteSay}
+	n := note{kind: trace.NoteSay}
 	var err error
 	if n.text, err = v.sentence(); err != nil {
 		return nil, err
@@ -402,7 +404,7 @@ func (l *loader) say(v value, more []entry) (action, error) {
 }
 
 func (l *loader) ask(v value, more []entry) (action, error) {
-	n := note{kind: sim.NoteAsk}
+	n := note{kind: trace.NoteAsk}
 	var err error
 	if n.text, err = v.sentence(); err != nil {
 		return nil, err
@@ -526,7 +528,7 @@ func (l *loader) update(v value, more []entry) (action, error) {
 		return nil, err
 	case what != "database":
 		return nil, v.wrap(Unknown("thing to update", what, []string{"database"}))
-	case l.s.setup.workload != sim.Cache:
+	case l.s.setup.workload != trace.Cache:
 		return nil, v.errorf("there is no database: it goes with \"workload: cache\"")
 	}
 	return one(sim.Update{}), rest(more, nil)

@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -52,7 +52,7 @@ func strategy(t testing.TB, name string) strategies.Strategy {
 }
 
 // mustRun runs a scenario under a strategy, by name.
-func mustRun(t testing.TB, s *Scenario, name string) *sim.Trace {
+func mustRun(t testing.TB, s *Scenario, name string) *trace.Trace {
 	t.Helper()
 	trace, err := s.Run(strategy(t, name), 1)
 	if err != nil {
@@ -62,7 +62,7 @@ func mustRun(t testing.TB, s *Scenario, name string) *sim.Trace {
 }
 
 // plain is the trace as text.
-func plain(t testing.TB, trace *sim.Trace) string {
+func plain(t testing.TB, trace *trace.Trace) string {
 	t.Helper()
 	var b strings.Builder
 	if err := trace.Plain(&b); err != nil {
@@ -85,7 +85,7 @@ var matrix = sync.OnceValue(func() map[cell]*Cell {
 type cell struct{ scenario, strategy string }
 
 // of is the matrix's trace of a cell.
-func (c cell) of(t testing.TB) *sim.Trace {
+func (c cell) of(t testing.TB) *trace.Trace {
 	t.Helper()
 	ran := matrix()[c]
 	if ran.Err != nil {

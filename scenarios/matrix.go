@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -13,7 +13,7 @@ import (
 type Cell struct {
 	Strategy strategies.Strategy
 	Scenario *Scenario
-	Trace    *sim.Trace
+	Trace    *trace.Trace
 	Err      error
 }
 

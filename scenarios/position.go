@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // position is a point of a client's protocol, which is the same under every
@@ -14,8 +15,8 @@ import (
 type position struct {
 	text  string
 	side  side
-	phase sim.Phase // for before and after
-	nth   int       // from 1; negative counts from the end
+	phase trace.Phase // for before and after
+	nth   int         // from 1; negative counts from the end
 	// change is in the place of a number: the phase's last command that changes the
 	// lock's record, whatever clean-up may follow it.
 	change bool
@@ -38,7 +39,7 @@ const (
 
 var places = map[string]side{"acquire": atAcquire, "granted": atGranted, "work": atWork, "release": atRelease, "done": atDone}
 
-var phases = map[string]sim.Phase{"acquire": sim.PhaseAcquire, "work": sim.PhaseWork, "release": sim.PhaseRelease, "extend": sim.PhaseExtend}
+var phases = map[string]trace.Phase{"acquire": trace.PhaseAcquire, "work": trace.PhaseWork, "release": trace.PhaseRelease, "extend": trace.PhaseExtend}
 
 // parsePosition reads "work", "before release 1", "after acquire last" and the like.
 func parsePosition(s string) (position, error) {
@@ -79,7 +80,7 @@ func (p *position) count(word string) error {
 	case "last":
 		p.nth = -1
 	case "change":
-		if p.phase == sim.PhaseWork {
+		if p.phase == trace.PhaseWork {
 			return errors.New("\"change\" is a command that changes the lock's record, and in work there are none: work is accesses to the resource")
 		}
 		p.change = true
@@ -97,17 +98,17 @@ func (p *position) count(word string) error {
 func (p *position) reached(at sim.Where) bool {
 	switch p.side {
 	case atAcquire:
-		return at.About == sim.KindAcquire
+		return at.About == trace.KindAcquire
 	case atGranted:
-		return at.About == sim.KindEnter
+		return at.About == trace.KindEnter
 	case atWork:
-		return at.Phase == sim.PhaseWork && at.Sent == 0
+		return at.Phase == trace.PhaseWork && at.Sent == 0
 	case atRelease:
-		return at.About == sim.KindRelease
+		return at.About == trace.KindRelease
 	case before:
 		return p.nth > 0 && at.Phase == p.phase && at.Sending && at.Sent == p.nth-1
 	case after:
-		landed := at.Landed || p.phase == sim.PhaseWork
+		landed := at.Landed || p.phase == trace.PhaseWork
 		return p.nth > 0 && at.Phase == p.phase && at.Sent == p.nth && landed
 	}
 	return false

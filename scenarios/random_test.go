@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -57,12 +58,12 @@ func TestRandomScripts(t *testing.T) {
 }
 
 // plainWithoutMissed is the trace as its schedule alone can tell it.
-func plainWithoutMissed(t *testing.T, trace *sim.Trace) string {
+func plainWithoutMissed(t *testing.T, tr *trace.Trace) string {
 	t.Helper()
-	bare := *trace
+	bare := *tr
 	bare.Notes = nil
-	for _, n := range trace.Notes {
-		if n.Kind != sim.NoteMissed {
+	for _, n := range tr.Notes {
+		if n.Kind != trace.NoteMissed {
 			bare.Notes = append(bare.Notes, n)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
 // Run runs the scenario under a strategy and returns its trace. It fails only if
 // the script reaches one of the bounds of a run; a script that asks for
 // something that the strategy makes impossible is told so in the trace, and goes on.
-func (s *Scenario) Run(st strategies.Strategy, seed uint64) (*sim.Trace, error) {
+func (s *Scenario) Run(st strategies.Strategy, seed uint64) (*trace.Trace, error) {
 	cfg := s.Config(st, seed)
 	if err := cfg.Validate(); err != nil {
 		if s.setup.line.node != nil {
@@ -36,14 +37,14 @@ func (s *Scenario) Run(st strategies.Strategy, seed uint64) (*sim.Trace, error) 
 }
 
 // finish takes the trace and fills in what is only known at the end.
-func (s *Scenario) finish(w *sim.World) (*sim.Trace, error) {
+func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 	t, err := w.Trace()
 	if err != nil {
 		return nil, err
 	}
 	t.Title = s.Title
 	for i := range t.Notes {
-		if n := &t.Notes[i]; n.Kind == sim.NoteAsk {
+		if n := &t.Notes[i]; n.Kind == trace.NoteAsk {
 			n.Answer = s.notes[n.Index-1].answer.of(t, n.Seq)
 		}
 	}
@@ -52,7 +53,7 @@ func (s *Scenario) finish(w *sim.World) (*sim.Trace, error) {
 
 // Replay plays a schedule. Where it came from a built-in scenario, that one's
 // narration stands where it stood.
-func Replay(schedule sim.Schedule) (*sim.Trace, error) {
+func Replay(schedule sim.Schedule) (*trace.Trace, error) {
 	s := &Scenario{file: schedule.Config.Scenario}
 	for _, known := range All() {
 		if known.Name == schedule.Config.Scenario {
@@ -73,7 +74,7 @@ func Replay(schedule sim.Schedule) (*sim.Trace, error) {
 	return t, nil
 }
 
-func (s *Scenario) play(schedule sim.Schedule) (*sim.Trace, error) {
+func (s *Scenario) play(schedule sim.Schedule) (*trace.Trace, error) {
 	w, err := worlds.take(schedule.Config, true)
 	if err != nil {
 		return nil, err
@@ -177,7 +178,7 @@ var errWindow = errors.New("the window does not open")
 
 // missed notes that a step had nothing to act on under this strategy.
 func (r *runner) missed(format string, args ...any) {
-	r.w.Remark(sim.Note{Kind: sim.NoteMissed, Text: fmt.Sprintf(format, args...)})
+	r.w.Remark(trace.Note{Kind: trace.NoteMissed, Text: fmt.Sprintf(format, args...)})
 }
 
 // say is a note of the script.
@@ -189,7 +190,7 @@ func (a say) do(r *runner) error {
 }
 
 func (r *runner) say(n int) {
-	note := sim.Note{Index: n, Text: fmt.Sprintf("(note %d of %s)", n, r.cfg.Scenario)} // of somebody's file: unknown here
+	note := trace.Note{Index: n, Text: fmt.Sprintf("(note %d of %s)", n, r.cfg.Scenario)} // of somebody's file: unknown here
 	if n <= len(r.s.notes) {
 		written := &r.s.notes[n-1]
 		if written.under != nil && !slices.Contains(written.under, r.cfg.Strategy.Name) {
@@ -275,7 +276,7 @@ type run struct {
 
 func (a run) do(r *runner) error {
 	var who sim.Set
-	client := sim.None
+	client := trace.None
 	for _, name := range a.who {
 		client, _ = r.w.Client(name)
 		who |= sim.SetOf(client)
@@ -305,7 +306,7 @@ func (r *runner) count(a run, client int) {
 	who, made := sim.SetOf(client), 0
 	for limit := r.w.Now() + a.within; made < a.steps; made++ {
 		if r.w.Where(client).Over || !r.until(who, limit, func() bool { return r.w.Ready(who) }) || !r.w.Step(who) {
-			r.missed("%s makes %s, not %d: it has nothing more to do within %s", a.who[0], plural(made, "step"), a.steps, sim.Duration(a.within))
+			r.missed("%s makes %s, not %d: it has nothing more to do within %s", a.who[0], plural(made, "step"), a.steps, trace.Duration(a.within))
 			return
 		}
 	}
@@ -371,7 +372,7 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 	case why != "":
 		r.missed("%s never stands at %q: %s", name, pos.text, why)
 	case !reached:
-		r.missed("%s does not get to %q within %s", name, pos.text, sim.Duration(a.within))
+		r.missed("%s does not get to %q within %s", name, pos.text, trace.Duration(a.within))
 	default:
 		return nil
 	}
@@ -389,17 +390,17 @@ func (r *runner) cycleEnd(client int) func(sim.Where) bool {
 	insists := r.cfg.Clients[client].Insist > 0
 	began, tried, held := false, false, false
 	return func(at sim.Where) bool {
-		began = began || at.Sending || at.Phase != sim.PhaseIdle
+		began = began || at.Sending || at.Phase != trace.PhaseIdle
 		switch {
 		case at.Over:
 			return true
-		case at.About == sim.KindWant:
+		case at.About == trace.KindWant:
 			return began
-		case at.About == sim.KindAcquire:
+		case at.About == trace.KindAcquire:
 			return held || tried && !insists
-		case at.Phase == sim.PhaseAcquire:
+		case at.Phase == trace.PhaseAcquire:
 			tried = true
-		case at.Phase != sim.PhaseIdle:
+		case at.Phase != trace.PhaseIdle:
 			held = true
 		}
 		return false
@@ -439,19 +440,19 @@ func (r *runner) ahead(pos position, client int, within time.Duration) (int, err
 
 // lastChange is the number of the command of a client's newest such phase that
 // was the last to change the lock's record, on any node; 0 if none did.
-func lastChange(w *sim.World, phase sim.Phase, client int) (int, error) {
+func lastChange(w *sim.World, phase trace.Phase, client int) (int, error) {
 	t, err := w.Trace()
 	if err != nil {
 		return 0, err
 	}
-	ours := func(e sim.Event) bool { return e.Client == client && e.Thread == 0 && e.Phase == phase }
+	ours := func(e trace.Event) bool { return e.Client == client && e.Thread == 0 && e.Phase == phase }
 	acq := 0
 	for _, e := range slices.Backward(t.Events) {
 		switch {
 		case !ours(e):
 		case acq != 0 && e.Acq != acq:
 			return 0, nil // an earlier cycle's
-		case e.Kind == sim.KindExecute && !e.Copy && slices.ContainsFunc(e.Changes, func(c sim.Change) bool { return c.Key == t.Key }):
+		case e.Kind == trace.KindExecute && !e.Copy && slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == t.Key }):
 			return e.Command, nil
 		default:
 			acq = e.Acq
@@ -473,7 +474,7 @@ func parseAnswer(s string) (answer, error) {
 }
 
 // of is the answer at a point of a trace.
-func (a answer) of(t *sim.Trace, seq int) string {
+func (a answer) of(t *trace.Trace, seq int) string {
 	if a == "verdict" {
 		return t.Verdict().String()
 	}
@@ -500,8 +501,8 @@ func (a answer) of(t *sim.Trace, seq int) string {
 }
 
 // whose tells the owner of a record, which its value may not.
-func whose(t *sim.Trace, r *sim.HeldRecord) string {
-	if r.Owner == sim.Nobody {
+func whose(t *trace.Trace, r *trace.HeldRecord) string {
+	if r.Owner == trace.Nobody {
 		return ""
 	}
 	return fmt.Sprintf(" (%s's)", t.Clients[r.Owner.Client])

@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // FromSchedule writes a schedule that violates a code as a scenario file, which
@@ -20,7 +21,7 @@ import (
 //
 // It fails where the language of scenarios has no words for something in the
 // schedule: a server of its own policy, moves of several clients at once.
-func FromSchedule(title, shows, head string, code sim.Code, schedule sim.Schedule) ([]byte, error) {
+func FromSchedule(title, shows, head string, code trace.Code, schedule sim.Schedule) ([]byte, error) {
 	w, err := worlds.take(schedule.Config, true)
 	if err != nil {
 		return nil, err
@@ -83,8 +84,8 @@ func SearchCommand(b *explore.Bounds) string {
 }
 
 // because is what the monitor says.
-func because(t *sim.Trace, code sim.Code) string {
-	i := slices.IndexFunc(t.Violations, func(v sim.Violation) bool { return v.Code == code })
+func because(t *trace.Trace, code trace.Code) string {
+	i := slices.IndexFunc(t.Violations, func(v trace.Violation) bool { return v.Code == code })
 	return sentence(t.Violations[i].Text)
 }
 
@@ -92,7 +93,7 @@ func because(t *sim.Trace, code sim.Code) string {
 type saver struct {
 	w    *sim.World
 	cfg  sim.Config
-	t    *sim.Trace // so far
+	t    *trace.Trace // so far
 	text strings.Builder
 }
 
@@ -223,7 +224,7 @@ func (s *saver) stands(v sim.Move) clause {
 	}
 	at, c := s.w.Where(i), clause{who: s.cfg.Clients[i].Name}
 	switch {
-	case at.Sending && at.Phase == sim.PhaseWork:
+	case at.Sending && at.Phase == trace.PhaseWork:
 		c.what = "is about to access the store"
 	case at.Sending:
 		c.what = "is about to send a command"
@@ -323,7 +324,7 @@ func (s *saver) say(text string) {
 }
 
 // check loads what was written, runs it, and holds it to the schedule.
-func (s *saver) check(code sim.Code) (*sim.Trace, error) {
+func (s *saver) check(code trace.Code) (*trace.Trace, error) {
 	loaded, err := read("saved.yaml", "saved.yaml", []byte(s.text.String()))
 	if err != nil {
 		return nil, fmt.Errorf("the scenario that was made of the schedule cannot be loaded: %w", err)
@@ -356,7 +357,7 @@ func (s *saver) check(code sim.Code) (*sim.Trace, error) {
 
 // narration tells what a move has brought about: the events from a point on.
 type narration struct {
-	t      *sim.Trace
+	t      *trace.Trace
 	from   int
 	stands clause // where the client that has acted stands now
 }
@@ -370,7 +371,7 @@ func sentence(text string) string {
 
 // broken tells of what was violated, in the order in which it was.
 func (n *narration) broken() (texts []string) {
-	found := slices.SortedStableFunc(slices.Values(n.t.Violations), func(a, b sim.Violation) int { return a.Last() - b.Last() })
+	found := slices.SortedStableFunc(slices.Values(n.t.Violations), func(a, b trace.Violation) int { return a.Last() - b.Last() })
 	for _, v := range found {
 		if v.Last() > n.from {
 			texts = append(texts, fmt.Sprintf("Here it breaks (%s, %s): %s", v.Code, v.Code.Name(), sentence(v.Text)))
@@ -384,7 +385,7 @@ func (n *narration) tell(v sim.Move) string {
 	switch f := v.Fault.(type) {
 	case nil:
 		if v.Wait > 0 {
-			all = append(all, sim.Duration(v.Wait)+" pass.")
+			all = append(all, trace.Duration(v.Wait)+" pass.")
 		}
 	case sim.LoseReply:
 		return fmt.Sprintf("The reply to what %s sends next will be lost.", f.Client)
@@ -411,7 +412,7 @@ func (n *narration) sentences() (out []string) {
 	who := ""
 	end := func() {
 		if len(said) > 0 {
-			out = append(out, who+" "+sim.List(said)+".")
+			out = append(out, who+" "+trace.List(said)+".")
 		}
 		said = nil
 	}
@@ -447,29 +448,29 @@ func (n *narration) clause(i int) clause {
 	e := &n.t.Events[i]
 	c := clause{who: n.t.Actor(e)}
 	switch e.Kind {
-	case sim.KindAcquire:
+	case trace.KindAcquire:
 		c.what = "asks for the lock"
-	case sim.KindGranted:
+	case trace.KindGranted:
 		c.what = "gets the lock (without a deadline)"
-		if e.By != sim.Never {
-			c.what = fmt.Sprintf("gets the lock (until %s)", sim.Duration(e.By))
+		if e.By != trace.Never {
+			c.what = fmt.Sprintf("gets the lock (until %s)", trace.Duration(e.By))
 		}
-	case sim.KindExecute:
+	case trace.KindExecute:
 		return n.executed(i)
-	case sim.KindFailover:
+	case trace.KindFailover:
 		c.what = "becomes the master"
-	case sim.KindExpire, sim.KindNodeStep, sim.KindDown, sim.KindUp:
+	case trace.KindExpire, trace.KindNodeStep, trace.KindDown, trace.KindUp:
 		return n.ofNode(i)
-	case sim.KindPause:
+	case trace.KindPause:
 		c.what = "is paused"
-	case sim.KindLapse:
+	case trace.KindLapse:
 		c.what = "is past its deadline"
-	case sim.KindRefused, sim.KindFailed, sim.KindEnter, sim.KindRead, sim.KindWrite, sim.KindLeave, sim.KindReleased, sim.KindReleaseFailed,
-		sim.KindExtended, sim.KindExtendFailed, sim.KindTimeout, sim.KindDisconnect, sim.KindCrash, sim.KindWallStep, sim.KindResume, sim.KindReject:
+	case trace.KindRefused, trace.KindFailed, trace.KindEnter, trace.KindRead, trace.KindWrite, trace.KindLeave, trace.KindReleased, trace.KindReleaseFailed,
+		trace.KindExtended, trace.KindExtendFailed, trace.KindTimeout, trace.KindDisconnect, trace.KindCrash, trace.KindWallStep, trace.KindResume, trace.KindReject:
 		c.what = n.t.Text(e)
-	case sim.KindRelease:
+	case trace.KindRelease:
 		c.what = "begins to release"
-	case sim.KindExtend:
+	case trace.KindExtend:
 		c.what = "begins to extend"
 	}
 	return c
@@ -481,7 +482,7 @@ func (n *narration) executed(i int) clause {
 	e := &n.t.Events[i]
 	c := clause{who: n.t.Clients[e.Client], where: "on " + n.t.Nodes[e.Node]}
 	command, whose := strings.ToUpper(e.Args[0]), n.whose(i, e.Node, e.Client)
-	at := slices.IndexFunc(e.Changes, func(x sim.Change) bool { return x.Key == n.t.Key })
+	at := slices.IndexFunc(e.Changes, func(x trace.Change) bool { return x.Key == n.t.Key })
 	if at < 0 {
 		if asks := slices.Contains(e.Args, n.t.Key) && e.Reply != "QUEUED" && !strings.HasPrefix(e.Reply, "error"); !asks {
 			return clause{}
@@ -509,7 +510,7 @@ func (n *narration) whose(i, node, client int) string {
 	switch {
 	case r == nil:
 		return "no record"
-	case r.Owner == sim.Nobody:
+	case r.Owner == trace.Nobody:
 		return "a record of nobody's"
 	case r.Owner.Client == client:
 		return "its own record"
@@ -521,22 +522,22 @@ func (n *narration) whose(i, node, client int) string {
 func (n *narration) ofNode(i int) clause {
 	e := &n.t.Events[i]
 	c := clause{who: n.t.Nodes[e.Node]}
-	gone := slices.ContainsFunc(e.Changes, func(x sim.Change) bool { return x.Key == n.t.Key && x.After == nil })
+	gone := slices.ContainsFunc(e.Changes, func(x trace.Change) bool { return x.Key == n.t.Key && x.After == nil })
 	lost := ""
 	if gone {
-		lost = n.whose(i, e.Node, sim.None)
+		lost = n.whose(i, e.Node, trace.None)
 	}
 	switch e.Kind {
-	case sim.KindExpire:
+	case trace.KindExpire:
 		if gone {
 			c.what = "drops " + lost + ", whose time is up"
 		}
 		return c
-	case sim.KindNodeStep:
-		c.what = fmt.Sprintf("has its clock jump by %s", sim.Duration(e.By))
-	case sim.KindDown:
+	case trace.KindNodeStep:
+		c.what = fmt.Sprintf("has its clock jump by %s", trace.Duration(e.By))
+	case trace.KindDown:
 		c.what = "goes down"
-	case sim.KindUp:
+	case trace.KindUp:
 		c.what = "comes back, " + e.Note
 	}
 	if gone {

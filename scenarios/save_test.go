@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -45,31 +46,31 @@ func only(kinds ...explore.Kind) (b explore.Budget) {
 // the same events.
 func TestCounterexamplesAsScenarios(t *testing.T) {
 	two := func(b *explore.Bounds) { b.Cycles = 2 }
-	codes := func(list ...sim.Code) func(*explore.Bounds) { return func(b *explore.Bounds) { b.Codes = list } }
+	codes := func(list ...trace.Code) func(*explore.Bounds) { return func(b *explore.Bounds) { b.Codes = list } }
 	for _, tt := range []struct {
 		strategy string
 		faults   explore.Budget
 		change   func(*explore.Bounds)
-		want     []sim.Code // among others
-		says     []string   // in some of the files
+		want     []trace.Code // among others
+		says     []string     // in some of the files
 	}{
-		{"get-then-del", only(explore.Pause), two, []sim.Code{sim.SW, sim.DG, sim.OV, sim.FR}, []string{"  - wait: 12.001s\n", "A is paused. n1 drops A's record, whose time is up.", "removes B's record (DEL) on n1", "Here it breaks (DG, double grant):"}},
-		{"setnx", only(explore.Crash), nil, []sim.Code{sim.PD}, []string{"  - crash: A\n", "Here it breaks (PD, permanent deadlock):"}},
-		{"setnx-expire", only(explore.ReplyLost), nil, []sim.Code{sim.FN}, []string{"  - lose: {reply: A}\n", "The reply to what A sends next will be lost."}},
-		{"naive-del", only(explore.Delay), codes(sim.FR), []sim.Code{sim.FR}, []string{"  - hold: A\n", "  - free: A\n", "What A sends next will be held up."}},
-		{"naive-del", only(explore.Duplicate), codes(sim.DG, sim.FR), []sim.Code{sim.FR}, []string{"  - duplicate: {request: A, after: 0s}\n"}},
-		{"setpx-lua", only(explore.Restart), nil, []sim.Code{sim.DG}, []string{"  - down: n1\n", "  - up: n1\n", "n1 goes down and loses A's record."}},
-		{"setpx-lua", only(explore.Failover), nil, []sim.Code{sim.DG}, []string{"  replicas: 1\n", "  - failover: {to: n1r1}\n", "n1r1 becomes the master"}},
-		{"setpx-lua", only(explore.Server), nil, []sim.Code{sim.DG}, []string{"  - clock: {node: n1, by: 14s}\n"}},
-		{"getset-expired", only(explore.Client), codes(sim.DG), []sim.Code{sim.DG}, []string{"  - clock: {client: "}},
-		{"redlock", only(explore.Restart), codes(sim.DG), []sim.Code{sim.DG}, []string{"  nodes: 3\n", "on n1 and on n2"}},
-		{"redlock-no-elapsed", only(explore.Pause), codes(sim.DG), []sim.Code{sim.DG}, []string{"  nodes: 3\n"}},
-		{"redlock-strict-errors", only(explore.ReplyLost), codes(sim.FN), []sim.Code{sim.FN}, []string{"  - lose: {reply: A}\n"}},
-		{"extend-unchecked", only(explore.Pause), func(b *explore.Bounds) { b.Extend = true }, []sim.Code{sim.DG, sim.GAP}, []string{"extend: true"}},
-		{"fenced", only(explore.Pause), func(b *explore.Bounds) { b.Resource = sim.Plain }, []sim.Code{sim.SW}, []string{"  resource: plain\n"}},
-		{"setpx-wait", only(explore.Restart), codes(sim.DG), []sim.Code{sim.DG}, nil},
+		{"get-then-del", only(explore.Pause), two, []trace.Code{trace.SW, trace.DG, trace.OV, trace.FR}, []string{"  - wait: 12.001s\n", "A is paused. n1 drops A's record, whose time is up.", "removes B's record (DEL) on n1", "Here it breaks (DG, double grant):"}},
+		{"setnx", only(explore.Crash), nil, []trace.Code{trace.PD}, []string{"  - crash: A\n", "Here it breaks (PD, permanent deadlock):"}},
+		{"setnx-expire", only(explore.ReplyLost), nil, []trace.Code{trace.FN}, []string{"  - lose: {reply: A}\n", "The reply to what A sends next will be lost."}},
+		{"naive-del", only(explore.Delay), codes(trace.FR), []trace.Code{trace.FR}, []string{"  - hold: A\n", "  - free: A\n", "What A sends next will be held up."}},
+		{"naive-del", only(explore.Duplicate), codes(trace.DG, trace.FR), []trace.Code{trace.FR}, []string{"  - duplicate: {request: A, after: 0s}\n"}},
+		{"setpx-lua", only(explore.Restart), nil, []trace.Code{trace.DG}, []string{"  - down: n1\n", "  - up: n1\n", "n1 goes down and loses A's record."}},
+		{"setpx-lua", only(explore.Failover), nil, []trace.Code{trace.DG}, []string{"  replicas: 1\n", "  - failover: {to: n1r1}\n", "n1r1 becomes the master"}},
+		{"setpx-lua", only(explore.Server), nil, []trace.Code{trace.DG}, []string{"  - clock: {node: n1, by: 14s}\n"}},
+		{"getset-expired", only(explore.Client), codes(trace.DG), []trace.Code{trace.DG}, []string{"  - clock: {client: "}},
+		{"redlock", only(explore.Restart), codes(trace.DG), []trace.Code{trace.DG}, []string{"  nodes: 3\n", "on n1 and on n2"}},
+		{"redlock-no-elapsed", only(explore.Pause), codes(trace.DG), []trace.Code{trace.DG}, []string{"  nodes: 3\n"}},
+		{"redlock-strict-errors", only(explore.ReplyLost), codes(trace.FN), []trace.Code{trace.FN}, []string{"  - lose: {reply: A}\n"}},
+		{"extend-unchecked", only(explore.Pause), func(b *explore.Bounds) { b.Extend = true }, []trace.Code{trace.DG, trace.GAP}, []string{"extend: true"}},
+		{"fenced", only(explore.Pause), func(b *explore.Bounds) { b.Resource = sim.Plain }, []trace.Code{trace.SW}, []string{"  resource: plain\n"}},
+		{"setpx-wait", only(explore.Restart), codes(trace.DG), []trace.Code{trace.DG}, nil},
 		{"setpx-autoretry", only(explore.ReplyLost), nil, nil, nil},
-		{"watchdog", only(explore.Restart), codes(sim.DG), []sim.Code{sim.DG}, nil},
+		{"watchdog", only(explore.Restart), codes(trace.DG), []trace.Code{trace.DG}, nil},
 	} {
 		t.Run(tt.strategy, func(t *testing.T) {
 			r := searched(t, tt.strategy, tt.faults, tt.change)
@@ -104,25 +105,25 @@ func kept(t *testing.T, v *explore.Counterexample) string {
 	}
 	st, _ := strategies.Get(v.Trace.Strategy)
 	tellsOfNoOther(t, s, st)
-	trace, err := s.Run(st, 1)
+	tr, err := s.Run(st, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(trace.Verdict(), v.Code) {
-		t.Errorf("%s has become %s\n%s", v.Code, trace.Verdict(), data)
+	if !slices.Contains(tr.Verdict(), v.Code) {
+		t.Errorf("%s has become %s\n%s", v.Code, tr.Verdict(), data)
 	}
-	if want, stated := s.Expect(st.Name); !stated || !slices.Equal(want, trace.Verdict()) {
-		t.Errorf("the file expects %s, and shows %s", want, trace.Verdict())
+	if want, stated := s.Expect(st.Name); !stated || !slices.Equal(want, tr.Verdict()) {
+		t.Errorf("the file expects %s, and shows %s", want, tr.Verdict())
 	}
-	for _, n := range trace.Notes {
-		if n.Kind == sim.NoteMissed {
+	for _, n := range tr.Notes {
+		if n.Kind == trace.NoteMissed {
 			t.Errorf("the run says: %s", n.Text)
 		}
 	}
 	var is, was []string
 	for i := range v.Trace.Events {
 		was = append(was, v.Trace.Line(&v.Trace.Events[i]))
-		is = append(is, trace.Line(&trace.Events[i]))
+		is = append(is, tr.Line(&tr.Events[i]))
 	}
 	equal(t, v.Code.String(), is, was...)
 	for _, f := range v.Faults {
@@ -145,10 +146,10 @@ func TestFromScheduleRefuses(t *testing.T) {
 		{func(s *sim.Schedule) { s.Moves = s.Moves[:1] }, "the schedule does not violate DG"},
 		{func(s *sim.Schedule) { s.Config.Key = "key" }, "a scenario has no words for the schedule's configuration:"},
 	} {
-		s := r.Find(sim.DG).Schedule
+		s := r.Find(trace.DG).Schedule
 		s.Moves = slices.Clone(s.Moves)
 		tt.change(&s)
-		if _, err := FromSchedule("x", "y", "z", sim.DG, s); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+		if _, err := FromSchedule("x", "y", "z", trace.DG, s); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("got %v\nwant %s", err, tt.want)
 		}
 	}
@@ -162,12 +163,12 @@ func tellsOfNoOther(t *testing.T, s *Scenario, st strategies.Strategy) {
 		if other.Name == st.Name || other.Nodes != st.Nodes {
 			continue
 		}
-		trace, err := s.Run(other, 1)
+		tr, err := s.Run(other, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range trace.Notes {
-			if n.Kind == sim.NoteSay {
+		for _, n := range tr.Notes {
+			if n.Kind == trace.NoteSay {
 				t.Errorf("made of a schedule of %s, and said under %s: %s", st.Name, other.Name, n.Text)
 			}
 		}

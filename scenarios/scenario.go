@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -44,12 +46,12 @@ type setup struct {
 	noLatency             bool
 	retry                 retryChange
 	clients               []sim.ClientConfig
-	persistence           sim.Persistence
+	persistence           redis.Persistence
 	replicas              int
 	lag                   time.Duration
 	noLag                 bool
 	nodes                 int
-	workload              sim.Workload
+	workload              trace.Workload
 	recheck               value // where a client rechecks, if any does
 	resource              *sim.Resource
 	cold                  bool
@@ -64,7 +66,7 @@ type retryChange struct {
 
 // note is a text of the script, by its number from 1.
 type note struct {
-	kind   sim.NoteKind
+	kind   trace.NoteKind
 	text   string
 	answer answer
 	under  []string // the strategies of which it is true; none is all
@@ -333,7 +335,7 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 		cfg.Strategy.Nodes = s.setup.nodes
 	}
 	for range cfg.Strategy.Nodes {
-		cfg.Nodes = append(cfg.Nodes, sim.NodeConfig{Persistence: s.setup.persistence})
+		cfg.Nodes = append(cfg.Nodes, redis.Config{Persistence: s.setup.persistence})
 	}
 	return cfg
 }

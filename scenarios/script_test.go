@@ -9,25 +9,26 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
 // whereItStands is what a client does next, and what was the last thing to
 // happen, at the point of a run at which the script says "here".
-func whereItStands(t testing.TB, trace *sim.Trace, client string) (last, next string) {
+func whereItStands(t testing.TB, tr *trace.Trace, client string) (last, next string) {
 	t.Helper()
-	here := slices.IndexFunc(trace.Notes, func(n sim.Note) bool { return n.Text == "here" })
+	here := slices.IndexFunc(tr.Notes, func(n trace.Note) bool { return n.Text == "here" })
 	if here < 0 {
-		t.Fatalf("the script never comes to \"here\":\n%s", plain(t, trace))
+		t.Fatalf("the script never comes to \"here\":\n%s", plain(t, tr))
 	}
-	seq := trace.Notes[here].Seq
+	seq := tr.Notes[here].Seq
 	if seq > 1 {
-		last = told(trace, &trace.Events[seq-2])
+		last = told(tr, &tr.Events[seq-2])
 	}
-	for i := seq - 1; i < len(trace.Events); i++ {
-		e := &trace.Events[i]
-		if trace.Actor(e) == client && e.Kind != sim.KindPause && e.Kind != sim.KindResume && e.Kind != sim.KindClock {
-			return last, told(trace, e)
+	for i := seq - 1; i < len(tr.Events); i++ {
+		e := &tr.Events[i]
+		if tr.Actor(e) == client && e.Kind != trace.KindPause && e.Kind != trace.KindResume && e.Kind != trace.KindClock {
+			return last, told(tr, e)
 		}
 	}
 	return last, ""
@@ -36,13 +37,13 @@ func whereItStands(t testing.TB, trace *sim.Trace, client string) (last, next st
 // anyToken is a token, whose end is random.
 var anyToken = regexp.MustCompile(`\b([A-Z]\d+)-[0-9a-f]{4}\b`)
 
-func told(trace *sim.Trace, e *sim.Event) string { return trace.Actor(e) + " " + trace.Text(e) }
+func told(trace *trace.Trace, e *trace.Event) string { return trace.Actor(e) + " " + trace.Text(e) }
 
 // timed is the same with the instant before it.
-func timed(trace *sim.Trace, e *sim.Event) string { return sim.Duration(e.At) + " " + told(trace, e) }
+func timed(tr *trace.Trace, e *trace.Event) string { return trace.Duration(e.At) + " " + told(tr, e) }
 
 // of lists the events of a kind.
-func of(trace *sim.Trace, kinds ...sim.Kind) (lines []string) {
+func of(trace *trace.Trace, kinds ...trace.Kind) (lines []string) {
 	for i := range trace.Events {
 		if e := &trace.Events[i]; slices.Contains(kinds, e.Kind) && trace.Actor(e) != sim.Probe {
 			lines = append(lines, timed(trace, e))
@@ -52,9 +53,9 @@ func of(trace *sim.Trace, kinds ...sim.Kind) (lines []string) {
 }
 
 // missed lists what the runner had to say.
-func missed(trace *sim.Trace) (texts []string) {
-	for _, n := range trace.Notes {
-		if n.Kind == sim.NoteMissed {
+func missed(tr *trace.Trace) (texts []string) {
+	for _, n := range tr.Notes {
+		if n.Kind == trace.NoteMissed {
 			texts = append(texts, n.Text)
 		}
 	}
@@ -182,7 +183,7 @@ script:
 // A client that is in the middle of a phase: what it has done there already
 // counts as well, and can be too late to stand before.
 func TestChangeThatIsPast(t *testing.T) {
-	at := func(position string) *sim.Trace {
+	at := func(position string) *trace.Trace {
 		return mustRun(t, script(t, in("  - run: A\n    to: after release 3\n  - run: A\n    to: "+position+"\n  - say: here\n  - run: A\n")), "setpx-watch-bare")
 	}
 	trace := at("after release change")
@@ -210,7 +211,7 @@ func TestLastIsNotTheLastInTime(t *testing.T) {
 // Commands are counted through all tries of one Acquire: A holds the lock, and
 // each of B's three tries is one SET.
 func TestLastOfSeveralTries(t *testing.T) {
-	trace := mustRun(t, script(t, `title: x
+	tr := mustRun(t, script(t, `title: x
 setup:
   retry: {tries: 3, delay: 100ms, jitter: 0s}
 script:
@@ -221,10 +222,10 @@ script:
   - say: here
   - run: all
 `), "naive-del")
-	if last, next := whereItStands(t, trace, "B"); last != "B wakes up" || !strings.HasPrefix(next, "B -> n1  SET lock B3") {
+	if last, next := whereItStands(t, tr, "B"); last != "B wakes up" || !strings.HasPrefix(next, "B -> n1  SET lock B3") {
 		t.Errorf("B stands between %q and %q", last, next)
 	}
-	equal(t, "B's refusal", of(trace, sim.KindRefused), "208ms B is refused")
+	equal(t, "B's refusal", of(tr, trace.KindRefused), "208ms B is refused")
 }
 
 // To run ahead leaves no trace: the run is the same as with the number itself.
@@ -270,16 +271,16 @@ func TestDone(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			trace := mustRun(t, script(t, "title: x\nsetup:\n  clients: "+tt.clients+"\n  retry: {tries: 1}\nscript:\n"+tt.script+"  - say: here\n  - run: all\n"), "naive-del")
-			_, next := whereItStands(t, trace, tt.next[:1])
+			tr := mustRun(t, script(t, "title: x\nsetup:\n  clients: "+tt.clients+"\n  retry: {tries: 1}\nscript:\n"+tt.script+"  - say: here\n  - run: all\n"), "naive-del")
+			_, next := whereItStands(t, tr, tt.next[:1])
 			if next != tt.next {
 				t.Errorf("next is %q, want %q", next, tt.next)
 			}
-			i := slices.IndexFunc(trace.Notes, func(n sim.Note) bool { return n.Text == "here" })
-			before := *trace
-			before.Events = trace.Events[:trace.Notes[i].Seq-1]
+			i := slices.IndexFunc(tr.Notes, func(n trace.Note) bool { return n.Text == "here" })
+			before := *tr
+			before.Events = tr.Events[:tr.Notes[i].Seq-1]
 			var got []string
-			for _, line := range of(&before, sim.KindGranted, sim.KindRefused, sim.KindReleased) {
+			for _, line := range of(&before, trace.KindGranted, trace.KindRefused, trace.KindReleased) {
 				line, _, _ = strings.Cut(line, "-") // a token's random end
 				got = append(got, line)
 			}
@@ -296,27 +297,27 @@ func TestDone(t *testing.T) {
 // show, and nothing where there is.
 func TestOtherwiseStop(t *testing.T) {
 	yaml := in("  - run: A\n    to: before acquire 2\n    otherwise: stop\n  - crash: A\n  - say: A has crashed.\n  - down: all\n")
-	trace := mustRun(t, script(t, yaml), "setpx-lua")
-	equal(t, "said", missed(trace),
+	tr := mustRun(t, script(t, yaml), "setpx-lua")
+	equal(t, "said", missed(tr),
 		`A never stands at "before acquire 2": under setpx-lua it leaves acquire earlier`,
 		"So the window that this scenario is about does not open under setpx-lua. The rest of the script is left out.")
-	equal(t, "what the rest would have done", of(trace, sim.KindCrash, sim.KindDown))
-	if len(trace.Notes) != 2 {
-		t.Errorf("notes: %+v", trace.Notes)
+	equal(t, "what the rest would have done", of(tr, trace.KindCrash, trace.KindDown))
+	if len(tr.Notes) != 2 {
+		t.Errorf("notes: %+v", tr.Notes)
 	}
-	if v := trace.Verdict(); len(v) > 0 {
+	if v := tr.Verdict(); len(v) > 0 {
 		t.Errorf("the verdict is %s, of a run in which A works and releases", v)
 	}
-	trace = mustRun(t, script(t, yaml), "setnx-expire")
-	equal(t, "said", missed(trace))
-	equal(t, "the rest", of(trace, sim.KindCrash, sim.KindDown), "2ms A crashes", "2ms n1 goes down  [lock gone]")
+	tr = mustRun(t, script(t, yaml), "setnx-expire")
+	equal(t, "said", missed(tr))
+	equal(t, "the rest", of(tr, trace.KindCrash, trace.KindDown), "2ms A crashes", "2ms n1 goes down  [lock gone]")
 
 	// Also where the position isn't reached in time.
-	trace = mustRun(t, script(t, in("  - run: A\n    to: work\n    within: 1ms\n    otherwise: stop\n  - crash: A\n")), "setpx-lua")
-	equal(t, "said", missed(trace),
+	tr = mustRun(t, script(t, in("  - run: A\n    to: work\n    within: 1ms\n    otherwise: stop\n  - crash: A\n")), "setpx-lua")
+	equal(t, "said", missed(tr),
 		`A does not get to "work" within 1ms`,
 		"So the window that this scenario is about does not open under setpx-lua. The rest of the script is left out.")
-	equal(t, "what the rest would have done", of(trace, sim.KindCrash))
+	equal(t, "what the rest would have done", of(tr, trace.KindCrash))
 }
 
 // The answer to a question is found in the trace, at the point where it is
@@ -373,10 +374,10 @@ func TestMissedSteps(t *testing.T) {
 		{"setnx", "clock: {client: B, by: -3s}", nil, []string{"0ms B wall clock jumps by -3s"}},
 	} {
 		t.Run(tt.strategy+"/"+tt.step, func(t *testing.T) {
-			trace := mustRun(t, script(t, in("  - "+tt.step+"\n  - say: and so on\n")), tt.strategy)
-			equal(t, "said", missed(trace), tt.said...)
-			equal(t, "happened", of(trace, sim.KindDown, sim.KindUp, sim.KindNetwork, sim.KindNodeStep, sim.KindCrash, sim.KindWallStep), tt.happened...)
-			if last := trace.Notes[len(trace.Notes)-1]; last.Text != "and so on" {
+			tr := mustRun(t, script(t, in("  - "+tt.step+"\n  - say: and so on\n")), tt.strategy)
+			equal(t, "said", missed(tr), tt.said...)
+			equal(t, "happened", of(tr, trace.KindDown, trace.KindUp, trace.KindNetwork, trace.KindNodeStep, trace.KindCrash, trace.KindWallStep), tt.happened...)
+			if last := tr.Notes[len(tr.Notes)-1]; last.Text != "and so on" {
 				t.Errorf("the script ended with %q", last.Text)
 			}
 		})
@@ -387,29 +388,29 @@ func TestMissedSteps(t *testing.T) {
 func TestClientSettings(t *testing.T) {
 	for _, tt := range []struct {
 		name, strategy, clients, script string
-		kinds                           []sim.Kind
+		kinds                           []trace.Kind
 		want                            []string
 	}{
 		{ // A's stamp and B's are read off wall clocks that start at 1000 s.
 			"offset", "getset-equal", "{A: {offset: 12s}, B: {offset: -3s}}",
 			"  - run: B\n    to: before acquire first\n  - run: A\n    to: before acquire first\n",
-			[]sim.Kind{sim.KindClock}, []string{"0ms B reads its wall clock: 997.000000", "0ms A reads its wall clock: 1012.000000"},
+			[]trace.Kind{trace.KindClock}, []string{"0ms B reads its wall clock: 997.000000", "0ms A reads its wall clock: 1012.000000"},
 		},
 		{ // A second of work on a clock that runs twice as fast is half a true one; A's lease
 			// of 10 s less 102 ms for drift is over after 4.949 true seconds.
 			"a fast clock", "setpx-lua", "{A: {rate: 2}}",
 			"  - run: A\n    to: before work last\n  - wait: 5s\n",
-			[]sim.Kind{sim.KindWake, sim.KindLapse}, []string{"502ms A wakes up", "4.949s A lease lapses: its own clock reads the deadline"},
+			[]trace.Kind{trace.KindWake, trace.KindLapse}, []string{"502ms A wakes up", "4.949s A lease lapses: its own clock reads the deadline"},
 		},
 		{ // On one that runs at half the rate it is two; the lease would last 19.796 s, but Redis drops the key after 10.
 			"a slow clock", "setpx-lua", "{A: {rate: 0.5}}",
 			"  - run: A\n    to: before work last\n  - wait: 20s\n",
-			[]sim.Kind{sim.KindWake, sim.KindLapse, sim.KindExpire},
+			[]trace.Kind{trace.KindWake, trace.KindLapse, trace.KindExpire},
 			[]string{"2.002s A wakes up", "10.002s n1 expires  [lock gone]", "19.796s A lease lapses: its own clock reads the deadline"},
 		},
 		{
 			"cycles", "naive-del", "{A: {cycles: 3, work: 0s}}", "  - run: A\n",
-			[]sim.Kind{sim.KindEnter, sim.KindWrite, sim.KindDone},
+			[]trace.Kind{trace.KindEnter, trace.KindWrite, trace.KindDone},
 			[]string{
 				"2ms A enters the critical section", "2ms A writes the store: 1",
 				"6ms A enters the critical section", "6ms A writes the store: 2",
@@ -418,7 +419,7 @@ func TestClientSettings(t *testing.T) {
 		},
 		{ // B asks at 2 ms, hears no at 4 ms, asks again after 700 ms, and so on until A has released at 1.003 s.
 			"insist", "naive-del", "{A: , B: {insist: 700ms}}", "  - run: A\n    to: work\n  - run: all\n",
-			[]sim.Kind{sim.KindRefused, sim.KindSleep, sim.KindDone},
+			[]trace.Kind{trace.KindRefused, trace.KindSleep, trace.KindDone},
 			[]string{
 				"2ms A sleeps for 1s", "4ms B is refused", "4ms B sleeps for 700ms", "706ms B is refused", "706ms B sleeps for 700ms",
 				"1.004s A has finished", "1.408s B sleeps for 1s", "2.41s B has finished",
@@ -426,12 +427,12 @@ func TestClientSettings(t *testing.T) {
 		},
 		{
 			"no insisting", "naive-del", "{A: , B: {cycles: 2}}", "  - run: A\n    to: work\n  - run: all\n",
-			[]sim.Kind{sim.KindRefused, sim.KindDone},
+			[]trace.Kind{trace.KindRefused, trace.KindDone},
 			[]string{"4ms B is refused", "6ms B is refused", "6ms B has finished", "1.004s A has finished"},
 		},
 		{
 			"no setting at all", "naive-del", "[A]", "  - run: A\n",
-			[]sim.Kind{sim.KindSleep, sim.KindDone}, []string{"2ms A sleeps for 1s", "1.004s A has finished"},
+			[]trace.Kind{trace.KindSleep, trace.KindDone}, []string{"2ms A sleeps for 1s", "1.004s A has finished"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -445,43 +446,43 @@ func TestClientSettings(t *testing.T) {
 func TestSettings(t *testing.T) {
 	for _, tt := range []struct {
 		name, strategy, setup, script string
-		kinds                         []sim.Kind
+		kinds                         []trace.Kind
 		want                          []string
 	}{
 		{ // No way takes any time; the work alone does.
 			"no latency", "naive-del", "  latency: 0s\n", "  - run: A\n",
-			[]sim.Kind{sim.KindGranted, sim.KindDone}, []string{"0ms A has the lock, token A1-*, lease until 10.000000", "1s A has finished"},
+			[]trace.Kind{trace.KindGranted, trace.KindDone}, []string{"0ms A has the lock, token A1-*, lease until 10.000000", "1s A has finished"},
 		},
 		{
 			"TTL", "naive-del", "  ttl: 3s\n", "  - run: A\n    to: work\n  - wait: 4s\n",
-			[]sim.Kind{sim.KindLapse, sim.KindExpire}, []string{"3s A lease lapses: its own clock reads the deadline", "3.002s n1 expires  [lock gone]"},
+			[]trace.Kind{trace.KindLapse, trace.KindExpire}, []string{"3s A lease lapses: its own clock reads the deadline", "3.002s n1 expires  [lock gone]"},
 		},
 		{
 			"timeout", "naive-del", "  timeout: 250ms\n", "  - down: n1\n  - cut: {client: A}\n  - run: A\n",
-			[]sim.Kind{sim.KindTimeout}, []string{"250ms A no reply from n1 in 250ms: timeout"},
+			[]trace.Kind{trace.KindTimeout}, []string{"250ms A no reply from n1 in 250ms: timeout"},
 		},
 		{
 			"tries", "naive-del", "  retry: {tries: 2, delay: 50ms}\n", "  - run: A\n    to: work\n  - run: B\n",
-			[]sim.Kind{sim.KindRefused}, []string{"56ms B is refused"},
+			[]trace.Kind{trace.KindRefused}, []string{"56ms B is refused"},
 		},
 		{ // What was written before the last whole second survives: A's record of 1 ms does, at 5 s.
 			"persistence", "naive-del", "  persistence: everysec\n", "  - run: A\n    to: work\n  - wait: 5s\n  - down: n1\n  - up: n1\n",
-			[]sim.Kind{sim.KindDown, sim.KindUp},
+			[]trace.Kind{trace.KindDown, trace.KindUp},
 			[]string{"5.002s n1 goes down  [lock gone]", "5.002s n1 comes back, with what appendfsync everysec had kept  [lock = A1-* (4.999s left)]"},
 		},
 		{
 			"cold", "setpx-lua", "  scripts: cold\n", "  - run: A\n    to: release\n  - run: A\n",
-			[]sim.Kind{sim.KindReceive},
+			[]trace.Kind{trace.KindReceive},
 			[]string{"2ms A <- n1  OK", "1.004s A <- n1  error NOSCRIPT No matching script. Please use EVAL.", "1.006s A <- n1  1"},
 		},
 		{
 			"same tokens", "setpx-lua", "  tokens: same\n", "  - run: A\n    to: release\n  - run: A\n  - run: B\n    to: work\n",
-			[]sim.Kind{sim.KindGranted},
+			[]trace.Kind{trace.KindGranted},
 			[]string{"2ms A has the lock, token same-for-all, lease until 9.898000", "1.006s B has the lock, token same-for-all, lease until 10.902000"},
 		},
 		{
 			"mangled tokens", "get-then-del", "  tokens: mangled\n", "  - run: A\n",
-			[]sim.Kind{sim.KindGranted, sim.KindReleaseFailed, sim.KindExpire},
+			[]trace.Kind{trace.KindGranted, trace.KindReleaseFailed, trace.KindExpire},
 			[]string{"2ms A has the lock, token A1-*, lease until 10.000000", "1.004s A release failed: lock not held", "10.002s n1 expires  [lock gone]"},
 		},
 	} {
@@ -500,13 +501,13 @@ func TestSettings(t *testing.T) {
 func TestPauseAndResume(t *testing.T) {
 	yaml := "title: x\nsetup:\n  retry: {tries: 1}\nscript:\n  - run: A\n    to: work\n  - pause: A\n  - run: B\n  - wait: 2s\n"
 	for _, more := range []string{"  - resume: A\n  - run: all\n", "  - run: A\n", "  - run: all\n"} {
-		trace := mustRun(t, script(t, yaml+more), "naive-del")
-		equal(t, more, of(trace, sim.KindPause, sim.KindResume, sim.KindRefused, sim.KindRead),
+		tr := mustRun(t, script(t, yaml+more), "naive-del")
+		equal(t, more, of(tr, trace.KindPause, trace.KindResume, trace.KindRefused, trace.KindRead),
 			"2ms A is paused", "4ms B is refused", "2.004s A goes on after 2.002s", "2.004s A reads the store: 0")
 	}
 	// Without any of these it never goes on, and keeps what it has.
-	trace := mustRun(t, script(t, yaml), "setnx")
-	equal(t, "paused for good", of(trace, sim.KindPause, sim.KindResume, sim.KindRefused, sim.KindRead), "2ms A is paused", "4ms B is refused")
+	tr := mustRun(t, script(t, yaml), "setnx")
+	equal(t, "paused for good", of(tr, trace.KindPause, trace.KindResume, trace.KindRefused, trace.KindRead), "2ms A is paused", "4ms B is refused")
 }
 
 // A run without a position ends when all who run are through, or after a minute.
@@ -550,7 +551,7 @@ func TestFailOpenHarmsOnlyWhoIsInside(t *testing.T) {
 		{"{run: A}", "ok"},
 		{"{run: A, to: work}", "SW OV"},
 	} {
-		trace := mustRun(t, script(t, `
+		tr := mustRun(t, script(t, `
 title: t
 setup: {clients: {A: {work: 10s}, B: {failopen: true}}, retry: {tries: 1}}
 script:
@@ -558,11 +559,11 @@ script:
   - cut: {client: B, nodes: all}
   - run: all
 `), "setnx")
-		if got := trace.Verdict().String(); got != c.want {
-			t.Errorf("after %s the verdict is %s, not %s\n%s", c.step, got, c.want, proofs(trace))
+		if got := tr.Verdict().String(); got != c.want {
+			t.Errorf("after %s the verdict is %s, not %s\n%s", c.step, got, c.want, proofs(tr))
 		}
-		for _, v := range trace.Violations {
-			if v.Code == sim.SW && !strings.Contains(v.Text, "A overwrites what B wrote") {
+		for _, v := range tr.Violations {
+			if v.Code == trace.SW && !strings.Contains(v.Text, "A overwrites what B wrote") {
 				t.Errorf("after %s: %q", c.step, v.Text)
 			}
 		}
@@ -572,7 +573,7 @@ script:
 // At a cache a cycle ends with the request, whether the client was served at once
 // or rebuilt the entry first.
 func TestDoneAtACache(t *testing.T) {
-	trace := mustRun(t, script(t, `
+	tr := mustRun(t, script(t, `
 title: x
 setup: {workload: cache, clients: {A: {cycles: 3}}}
 script:
@@ -585,14 +586,14 @@ script:
 `), "setpx-lua")
 	var got []string
 	note := 0
-	for i := range trace.Events {
-		e := &trace.Events[i]
-		for ; note < len(trace.Notes) && trace.Notes[note].Seq <= e.Seq; note++ {
-			got = append(got, trace.Notes[note].Text)
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		for ; note < len(tr.Notes) && tr.Notes[note].Seq <= e.Seq; note++ {
+			got = append(got, tr.Notes[note].Text)
 		}
 		switch e.Kind {
-		case sim.KindWant, sim.KindRead, sim.KindWrite, sim.KindReleased, sim.KindDone:
-			if trace.Clients[e.Client] == "A" {
+		case trace.KindWant, trace.KindRead, trace.KindWrite, trace.KindReleased, trace.KindDone:
+			if tr.Clients[e.Client] == "A" {
 				got = append(got, e.Kind.String())
 			}
 		}
@@ -634,11 +635,11 @@ variants:
 		s    *Scenario
 		want string
 	}{{s, "query"}, {s.variants[0], "write"}} {
-		trace := mustRun(t, c.s, "setpx-lua")
-		if cache := trace.Workload == sim.Cache; cache != (c.want == "query") {
-			t.Errorf("%s has the workload %s", c.s.Name, trace.Workload)
+		tr := mustRun(t, c.s, "setpx-lua")
+		if cache := tr.Workload == trace.Cache; cache != (c.want == "query") {
+			t.Errorf("%s has the workload %s", c.s.Name, tr.Workload)
 		}
-		if !slices.ContainsFunc(trace.Events, func(e sim.Event) bool { return e.Kind.String() == c.want }) {
+		if !slices.ContainsFunc(tr.Events, func(e trace.Event) bool { return e.Kind.String() == c.want }) {
 			t.Errorf("%s: no %s", c.s.Name, c.want)
 		}
 	}
@@ -667,10 +668,10 @@ func TestRunStepsWaits(t *testing.T) {
 	} {
 		s := script(t, "title: x\nsetup: {clients: {A: {work: 5s}}, latency: 0s}\nscript:\n  - {run: A, to: work}\n  - {run: A, steps: 1}\n"+
 			"  - {run: A, steps: 2, within: "+within+"}\n  - say: here\n")
-		trace := mustRun(t, s, "naive-del")
-		equal(t, "events", of(trace, sim.KindSleep, sim.KindWake, sim.KindWrite), want...)
-		here := trace.Notes[len(trace.Notes)-1].At
-		if said := missed(trace); within == "6s" && (len(said) > 0 || here != 5*time.Second) ||
+		tr := mustRun(t, s, "naive-del")
+		equal(t, "events", of(tr, trace.KindSleep, trace.KindWake, trace.KindWrite), want...)
+		here := tr.Notes[len(tr.Notes)-1].At
+		if said := missed(tr); within == "6s" && (len(said) > 0 || here != 5*time.Second) ||
 			within == "4s" && (len(said) != 1 || here != 4*time.Second) {
 			t.Errorf("within %s: at %s, said %q", within, here, said)
 		}
@@ -680,13 +681,13 @@ func TestRunStepsWaits(t *testing.T) {
 // What meets the next request of a client.
 func TestLoseHoldFree(t *testing.T) {
 	setup := "title: x\nsetup: {latency: 0s, retry: {tries: 1}}\nscript:\n"
-	trace := mustRun(t, script(t, setup+"  - lose: {reply: A}\n  - run: A\n"), "naive-del")
-	equal(t, "lost", of(trace, sim.KindExecute, sim.KindTimeout)[1:2], "3s A no reply from n1 in 3s: timeout")
-	trace = mustRun(t, script(t, setup+"  - hold: A\n  - {run: A, steps: 3}\n  - {run: B, to: work}\n  - free: A\n"), "naive-del")
-	equal(t, "arrive", clientsOf(trace, sim.KindExecute)[:2], "B", "A")
+	tr := mustRun(t, script(t, setup+"  - lose: {reply: A}\n  - run: A\n"), "naive-del")
+	equal(t, "lost", of(tr, trace.KindExecute, trace.KindTimeout)[1:2], "3s A no reply from n1 in 3s: timeout")
+	tr = mustRun(t, script(t, setup+"  - hold: A\n  - {run: A, steps: 3}\n  - {run: B, to: work}\n  - free: A\n"), "naive-del")
+	equal(t, "arrive", clientsOf(tr, trace.KindExecute)[:2], "B", "A")
 }
 
-func clientsOf(trace *sim.Trace, kind sim.Kind) (names []string) {
+func clientsOf(trace *trace.Trace, kind trace.Kind) (names []string) {
 	for _, e := range trace.Events {
 		if e.Kind == kind {
 			names = append(names, trace.Clients[e.Client])

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // varied has three variants: one with other clients, one that changes a part of
@@ -108,8 +109,8 @@ func TestVariantRuns(t *testing.T) {
 	if base.Scenario != "my.yaml" || variant.Scenario != "my.yaml.retry" || variant.Title != "fewer tries" {
 		t.Errorf("%q; %q, %q", base.Scenario, variant.Scenario, variant.Title)
 	}
-	equal(t, "the base", of(base, sim.KindGranted)[:1], "6ms A has the lock, token A1-e39f, lease until 9.898000")
-	equal(t, "the variant", of(variant, sim.KindGranted)[:1], "0ms A has the lock, token A1-e39f, lease until 9.898000")
+	equal(t, "the base", of(base, trace.KindGranted)[:1], "6ms A has the lock, token A1-e39f, lease until 9.898000")
+	equal(t, "the variant", of(variant, trace.KindGranted)[:1], "0ms A has the lock, token A1-e39f, lease until 9.898000")
 	schedule, err := sim.ParseSchedule(variant.Schedule, FindStrategy)
 	if err != nil {
 		t.Fatal(err)
@@ -170,15 +171,15 @@ func TestVariantsThatThereAreNot(t *testing.T) {
 func TestJitterHeals(t *testing.T) {
 	split := found(t, "split-vote.jitter")
 	for seed := range uint64(30) {
-		trace, err := split.Run(strategy(t, "redlock"), seed)
+		tr, err := split.Run(strategy(t, "redlock"), seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		granted := slices.ContainsFunc(trace.Events, func(e sim.Event) bool {
-			return e.Kind == sim.KindGranted && trace.Actor(&e) != sim.Probe && e.At <= time.Second
+		granted := slices.ContainsFunc(tr.Events, func(e trace.Event) bool {
+			return e.Kind == trace.KindGranted && tr.Actor(&e) != sim.Probe && e.At <= time.Second
 		})
-		if !granted || len(trace.Verdict()) != 0 {
-			t.Errorf("seed %d: %s, and somebody has the lock within a second: %t", seed, trace.Verdict(), granted)
+		if !granted || len(tr.Verdict()) != 0 {
+			t.Errorf("seed %d: %s, and somebody has the lock within a second: %t", seed, tr.Verdict(), granted)
 		}
 	}
 }

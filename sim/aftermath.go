@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"lockstep/sim/trace"
 	"slices"
 	"time"
 )
@@ -75,9 +76,9 @@ func (w *World) script() []*client { return w.clients[:len(w.clients)-1] }
 // idle: between two acquisitions, or inside Acquire without having got anywhere.
 func (w *World) idle(c *client) bool {
 	switch w.state.Clients[c.index].Phase {
-	case PhaseIdle:
+	case trace.PhaseIdle:
 		return true
-	case PhaseAcquire:
+	case trace.PhaseAcquire:
 		return !w.owns(c.index) && !w.awaits(c)
 	}
 	return false
@@ -109,11 +110,11 @@ func (w *World) runOut(who func() Set) {
 func (c *client) probing(t *thread) {
 	ctx := context.Background()
 	for try, waits := 1, 0; ; try++ {
-		t.mark(KindAcquire, try)
+		t.mark(trace.KindAcquire, try)
 		lease, err := c.lock.Acquire(ctx)
 		c.acquireReturned(t, try, lease, err)
 		if err == nil {
-			t.mark(KindRelease, try)
+			t.mark(trace.KindRelease, try)
 			c.releaseReturned(t, try, c.lock.Release(ctx, lease))
 		}
 		next, arrives := c.world.arrival()
@@ -129,7 +130,7 @@ func (c *client) probing(t *thread) {
 		default:
 			c.world.monitors.deadlocked()
 		}
-		t.note(Event{Kind: KindDone})
+		t.note(trace.Event{Kind: trace.KindDone})
 		return
 	}
 }
@@ -167,11 +168,7 @@ func (w *World) patience(waits int) time.Duration {
 		}
 	}
 	for _, n := range w.nodes {
-		for _, s := range n.known {
-			if s.when != immortal {
-				last = max(last, n.goneAt(s.when))
-			}
-		}
+		last = max(last, n.LastExpiry())
 	}
 	return last - w.now + w.cfg.TTL
 }
@@ -190,5 +187,5 @@ func (w *World) stop(c *client) {
 		t.kill()
 	}
 	c.leaseGen++
-	w.emit(&Event{Kind: KindStop, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	w.emit(&trace.Event{Kind: trace.KindStop, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
 }

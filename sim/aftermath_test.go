@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -14,9 +15,9 @@ func TestLateOrphan(t *testing.T) {
 		cfg := config(t, strategy, "A")
 		cfg.Retry.Tries = 1
 		w := newWorld(t, cfg)
-		until(t, w, "A", KindSend)
+		until(t, w, "A", trace.KindSend)
 		inject(t, w, Delay{Client: "A", By: 20 * time.Second})
-		for w.Step(SetOf(0)) && count(w, KindFailed) == 0 {
+		for w.Step(SetOf(0)) && count(w, trace.KindFailed) == 0 {
 		}
 		if err := w.Aftermath(); err != nil {
 			t.Fatal(err)
@@ -40,10 +41,10 @@ func TestDownIsNoRelief(t *testing.T) {
 		cfg.Retry = strategies.Retry{Tries: 1}
 		w := newWorld(t, cfg)
 		inject(t, w, Cut{"A", "n4", Both}, Cut{"A", "n5", Both})
-		until(t, w, "A", KindEnter)
+		until(t, w, "A", trace.KindEnter)
 		inject(t, w, Crash{"A"})
 		crashed := w.Now()
-		until(t, w, "B", KindRefused)
+		until(t, w, "B", trace.KindRefused)
 		w.Wait(crashed + 5*time.Second - w.Now())
 		for _, n := range tc.down {
 			inject(t, w, Down{n})
@@ -62,7 +63,7 @@ func TestDownIsNoRelief(t *testing.T) {
 // for good. That is nobody's record, and the run ends.
 func TestHungWithoutServer(t *testing.T) {
 	w := newWorld(t, config(t, "watchdog", "A", "B"))
-	until(t, w, "A", KindRead)
+	until(t, w, "A", trace.KindRead)
 	inject(t, w, Hang{"A"}, Down{"n1"})
 	if err := w.Aftermath(); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
@@ -76,7 +77,7 @@ func TestHungWithAClockOfItsOwn(t *testing.T) {
 	cfg := config(t, "watchdog", "A", "B")
 	cfg.Clients[0].Rate = 1.0001
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindRead)
+	until(t, w, "A", trace.KindRead)
 	inject(t, w, Hang{"A"})
 	if err := w.Aftermath(); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"lockstep/sim/claims"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -84,7 +86,7 @@ func play(cfg Config, do func(t *testing.T, w *World)) func(*testing.T) string {
 
 // enters lets a client try: until it is at work, or through.
 func enters(w *World, client int) {
-	for w.Where(client).Phase != PhaseWork && !w.Where(client).Over && w.Step(SetOf(client)) {
+	for w.Where(client).Phase != trace.PhaseWork && !w.Where(client).Over && w.Step(SetOf(client)) {
 	}
 }
 
@@ -105,7 +107,7 @@ func holding(s strategies.Strategy, change func(*Config), happens func(t *testin
 		change(&cfg)
 	}
 	return play(cfg, func(t *testing.T, w *World) {
-		until(t, w, "A", KindEnter)
+		until(t, w, "A", trace.KindEnter)
 		happens(t, w)
 		enters(w, 1)
 	})
@@ -113,17 +115,17 @@ func holding(s strategies.Strategy, change func(*Config), happens func(t *testin
 
 // overrun: A works longer than its lease, and leaves; B gets the lock; A releases
 // as it does, C tries.
-func overrun(strategy string, where Kind) func(*testing.T) string {
+func overrun(strategy string, where trace.Kind) func(*testing.T) string {
 	cfg := configOf(named(strategy), "A", "B", "C")
 	cfg.Retry.Tries, cfg.Clients[1].Work, cfg.Clients[2].Work = 1, time.Minute, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
-		until(t, w, "A", KindLeave)
-		if where != KindLeave {
+		until(t, w, "A", trace.KindLeave)
+		if where != trace.KindLeave {
 			until(t, w, "A", where) // its check says that all is well
 		}
 		w.Wait(10 * time.Second)
-		until(t, w, "B", KindEnter)
-		until(t, w, "A", KindDone)
+		until(t, w, "B", trace.KindEnter)
+		until(t, w, "A", trace.KindDone)
 		enters(w, 2)
 	})
 }
@@ -136,7 +138,7 @@ func faults(all ...Fault) func(*testing.T, *World) {
 	return func(t *testing.T, w *World) { inject(t, w, all...) }
 }
 
-func persisting(p Persistence) func(*Config) {
+func persisting(p redis.Persistence) func(*Config) {
 	return func(cfg *Config) { cfg.Nodes[0].Persistence = p }
 }
 
@@ -165,9 +167,9 @@ func TestClaim1Assumptions(t *testing.T) {
 	tryBreaches(t, 1, []breach{
 		{"", "nothing happens", holding(setpx, nil, wait(9*time.Second)), "ok"},
 		{key, "a restart without persistence", holding(setpx, nil, faults(Down{"n1"}, Up{"n1"})), "DG OV"},
-		{"", "a restart with persistence of every write", holding(setpx, persisting(PersistAlways), faults(Down{"n1"}, Up{"n1"})), "ok"},
-		{key, "a restart within the second that everysec may lose", holding(setpx, persisting(PersistEverysec), after(900*time.Millisecond)), "DG OV"},
-		{"", "a restart after that second", holding(setpx, persisting(PersistEverysec), after(time.Second)), "ok"},
+		{"", "a restart with persistence of every write", holding(setpx, persisting(redis.PersistAlways), faults(Down{"n1"}, Up{"n1"})), "ok"},
+		{key, "a restart within the second that everysec may lose", holding(setpx, persisting(redis.PersistEverysec), after(900*time.Millisecond)), "DG OV"},
+		{"", "a restart after that second", holding(setpx, persisting(redis.PersistEverysec), after(time.Second)), "ok"},
 		{key, "an eviction", holding(setpx, nil, faults(Evict{"n1"})), "DG OV"},
 		{key, "FLUSHALL", holding(strangerSends("FLUSHALL"), stranger, strangerActs), "DG OV FR"},
 		{key, "a failover to a replica that has not got the key", holding(setpx, replicated, faults(Failover{To: "n1r1"})), "DG OV"},
@@ -179,11 +181,11 @@ func TestClaim1Assumptions(t *testing.T) {
 		{"", "a jump back", holding(setpx, nil, faults(NodeStep{"n1", -10 * time.Second})), "ok"},
 		{rates, "a client's clock is 2% slow", holding(setpx, slowed(0.98), wait(10*time.Second)), "DG OV"},
 		{"", "a client's clock is 1% slow", holding(setpx, slowed(0.99), wait(10*time.Second)), "OV"},
-		{unique, "one value for all", overrun("fixed-value", KindLeave), "DG OV FR"},
+		{unique, "one value for all", overrun("fixed-value", trace.KindLeave), "DG OV FR"},
 		{unique, "one token for all acquisitions of a process", sameTokenAgain(func(l *toyLock) string { return l.Token()[:1] }), "DG OV"},
 		{"", "a token for each", sameTokenAgain(func(l *toyLock) string { return l.Token() }), "ok"},
-		{touch, "a plain DEL", overrun("naive-del", KindLeave), "DG OV FR"},
-		{touch, "a GET and then a DEL", overrun("get-then-del", KindReceive), "DG OV FR"},
+		{touch, "a plain DEL", overrun("naive-del", trace.KindLeave), "DG OV FR"},
+		{touch, "a GET and then a DEL", overrun("get-then-del", trace.KindReceive), "DG OV FR"},
 		{touch, "WATCH without MULTI", afterTheCheck(t, "setpx-watch-bare", 2), "DG OV FR"},
 		{"", "WATCH, with MULTI", afterTheCheck(t, "setpx-watch", 2), "ok"},
 		{touch, "an extension that checks first", extendsLate("extend-unchecked"), "DG OV FR GAP"},
@@ -216,7 +218,7 @@ func stranger(cfg *Config) {
 	cfg.Clients = append(cfg.Clients, ClientConfig{Name: "X", Rate: 1, Cycles: 1})
 }
 
-func strangerActs(t *testing.T, w *World) { until(t, w, "X", KindRefused) }
+func strangerActs(t *testing.T, w *World) { until(t, w, "X", trace.KindRefused) }
 
 // sameTokenAgain: A acquires and releases twice; its first release arrives once
 // more while it has the lock for the second time; B tries.
@@ -237,15 +239,15 @@ func sameTokenAgain(token func(*toyLock) string) func(*testing.T) string {
 	cfg := configOf(s, "A", "B")
 	cfg.Clients[0].Cycles, cfg.Clients[1].Work = 2, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
-		until(t, w, "A", KindReleased)
+		until(t, w, "A", trace.KindReleased)
 		inject(t, w, Duplicate{"A", 500 * time.Millisecond})
-		until(t, w, "A", KindEnter)
+		until(t, w, "A", trace.KindEnter)
 		w.Wait(600 * time.Millisecond)
 		enters(w, 1)
 	})
 }
 
-var deleteOwn = redis.NewScript(`
+var deleteOwn = goredis.NewScript(`
 if redis.call("GET", KEYS[1]) == ARGV[1] then
   return redis.call("DEL", KEYS[1])
 end
@@ -258,13 +260,13 @@ func afterTheCheck(t *testing.T, strategy string, replies int) func(*testing.T) 
 	cfg := configOf(named(strategy), "A", "B", "C")
 	cfg.Retry.Tries, cfg.Clients[1].Work, cfg.Clients[2].Work = 1, time.Minute, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
-		until(t, w, "A", KindRelease)
+		until(t, w, "A", trace.KindRelease)
 		for range replies {
-			until(t, w, "A", KindReceive)
+			until(t, w, "A", trace.KindReceive)
 		}
 		w.Wait(10 * time.Second)
-		until(t, w, "B", KindEnter)
-		until(t, w, "A", KindDone)
+		until(t, w, "B", trace.KindEnter)
+		until(t, w, "A", trace.KindDone)
 		enters(w, 2)
 	})
 }
@@ -274,11 +276,11 @@ func extendsLate(strategy string) func(*testing.T) string {
 	cfg := configOf(named(strategy), "A", "B")
 	cfg.Retry.Tries, cfg.Clients[0].Extend, cfg.Clients[1].Work = 1, true, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
-		until(t, w, "A", KindExtend)
-		until(t, w, "A", KindReceive)
+		until(t, w, "A", trace.KindExtend)
+		until(t, w, "A", trace.KindReceive)
 		w.Wait(10 * time.Second)
-		until(t, w, "B", KindEnter)
-		until(t, w, "A", KindExtended)
+		until(t, w, "B", trace.KindEnter)
+		until(t, w, "A", trace.KindExtended)
 	})
 }
 
@@ -298,22 +300,22 @@ func slowReply(deadline func(l *toyLock, sent, wall time.Duration) time.Duration
 	cfg := configOf(s, "A", "B")
 	cfg.Timeout = time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
-		until(t, w, "A", KindSend)
+		until(t, w, "A", trace.KindSend)
 		w.Wait(time.Millisecond)
 		inject(t, w, Delay{"A", true, 5 * time.Second}, WallStep{"A", -5 * time.Second})
-		until(t, w, "A", KindGranted)
+		until(t, w, "A", trace.KindGranted)
 		w.Wait(5 * time.Second)
-		until(t, w, "B", KindGranted)
+		until(t, w, "B", trace.KindGranted)
 	})
 }
 
 // asleep: A is paused between its read and its write; B comes, reads, and works;
 // A wakes up, and goes on.
 func asleep(s strategies.Strategy, pause time.Duration, change func(*Config)) func(*testing.T) string {
-	return asleepAfter(KindRead, s, pause, change)
+	return asleepAfter(trace.KindRead, s, pause, change)
 }
 
-func asleepAfter(where Kind, s strategies.Strategy, pause time.Duration, change func(*Config)) func(*testing.T) string {
+func asleepAfter(where trace.Kind, s strategies.Strategy, pause time.Duration, change func(*Config)) func(*testing.T) string {
 	cfg := configOf(s, "A", "B")
 	cfg.Retry.Tries, cfg.Clients[1].Work = 1, time.Second
 	if change != nil {
@@ -323,8 +325,8 @@ func asleepAfter(where Kind, s strategies.Strategy, pause time.Duration, change 
 		until(t, w, "A", where)
 		w.Wait(pause)
 		enters(w, 1)
-		if w.Where(1).Phase == PhaseWork {
-			until(t, w, "B", KindRead)
+		if w.Where(1).Phase == trace.PhaseWork {
+			until(t, w, "B", trace.KindRead)
 		}
 		run(t, w, "A")
 		run(t, w)
@@ -342,13 +344,13 @@ func TestClaim2(t *testing.T) {
 				cfg.Retry.Tries = 1
 				cfg.Clients[0].Checks = checks
 				got := play(cfg, func(t *testing.T, w *World) {
-					until(t, w, "A", KindRead)
-					until(t, w, "A", KindWake)
+					until(t, w, "A", trace.KindRead)
+					until(t, w, "A", trace.KindWake)
 					if checks { // it looks, all is well, and here it is paused
-						until(t, w, "A", KindClock)
+						until(t, w, "A", trace.KindClock)
 					}
 					w.Wait(11 * time.Second)
-					until(t, w, "B", KindRead)
+					until(t, w, "B", trace.KindRead)
 					run(t, w, "A")
 				})(t)
 				if got != "SW OV" {
@@ -388,10 +390,10 @@ func TestClaim3Assumptions(t *testing.T) {
 		cfg.Retry.Tries, cfg.Resource = 1, Fenced
 		change(&cfg)
 		return play(cfg, func(t *testing.T, w *World) {
-			until(t, w, "A", KindRead)
+			until(t, w, "A", trace.KindRead)
 			inject(t, w, all...)
 			w.Wait(away)
-			until(t, w, "B", KindRead)
+			until(t, w, "B", trace.KindRead)
 			run(t, w)
 		})
 	}
@@ -400,9 +402,9 @@ func TestClaim3Assumptions(t *testing.T) {
 		cfg := configOf(s, "A", "B")
 		cfg.Retry.Tries, cfg.Resource = 1, Fenced
 		return play(cfg, func(t *testing.T, w *World) {
-			until(t, w, "A", KindSend)
+			until(t, w, "A", trace.KindSend)
 			w.Wait(away)
-			until(t, w, "B", KindRead)
+			until(t, w, "B", trace.KindRead)
 			run(t, w)
 		})
 	}
@@ -412,11 +414,11 @@ func TestClaim3Assumptions(t *testing.T) {
 		{"the token is minted with the grant, in one step", "a token drawn by a later command", minting(late), "SW OV"},
 		{"", "the same delay, and a token from the script that grants", minting(fenced), "OV"},
 		{"", "a token drawn late, but before anything happened", asleep(late, away, withResource(Fenced)), "OV"},
-		{"tokens increase strictly", "a reading of the client's wall clock", asleepAfter(KindEnter, mint(func(l *toyLock) int64 { return l.Clock.Now().UnixMilli() }), away,
+		{"tokens increase strictly", "a reading of the client's wall clock", asleepAfter(trace.KindEnter, mint(func(l *toyLock) int64 { return l.Clock.Now().UnixMilli() }), away,
 			func(cfg *Config) { cfg.Resource, cfg.Clients[0].Offset = Fenced, time.Minute }), "SW OV"},
 		{"tokens increase strictly", "the same token for all", asleep(mint(func(*toyLock) int64 { return 7 }), away, withResource(Fenced)), "SW OV"},
 		{"the counter is durable", "a restart without persistence", meanwhile(plain, Down{"n1"}, Up{"n1"}), "SW OV"},
-		{"", "a restart that loses nothing", meanwhile(persisting(PersistAlways), Down{"n1"}, Up{"n1"}), "OV"},
+		{"", "a restart that loses nothing", meanwhile(persisting(redis.PersistAlways), Down{"n1"}, Up{"n1"}), "OV"},
 		{"the counter is durable", "a failover to a replica that lags", meanwhile(replicated, Failover{To: "n1r1"}), "SW OV"},
 		{"the resource registers the tokens of readers", "a resource that looks at writes only", asleep(fenced, away, withResource(FencedWrites)), "SW OV"},
 		{"the resource refuses lower tokens", "a resource that takes every access", asleep(fenced, away, nil), "SW OV"},
@@ -436,7 +438,7 @@ func TestClaim4Assumptions(t *testing.T) {
 		}
 		return play(cfg, func(t *testing.T, w *World) {
 			inject(t, w, Cut{"A", "n4", Both}, Cut{"A", "n5", Both})
-			until(t, w, "A", KindEnter)
+			until(t, w, "A", trace.KindEnter)
 			happens(t, w)
 			enters(w, 1)
 		})
@@ -449,7 +451,7 @@ func TestClaim4Assumptions(t *testing.T) {
 			}
 		})
 	}
-	third := func(cfg *Config) { cfg.Nodes[2].Persistence = PersistAlways }
+	third := func(cfg *Config) { cfg.Nodes[2].Persistence = redis.PersistAlways }
 	const (
 		lost  = "no key that a holder counts on is lost during its lease"
 		early = "the clock is read before the first send"
@@ -503,7 +505,7 @@ type quorumLock struct {
 	readAfter int           // after how many votes it reads the clock
 	allowance time.Duration // for drift
 
-	nodes []*redis.Client
+	nodes []*goredis.Client
 	key   string
 	opt   strategies.Options
 }
@@ -514,7 +516,7 @@ func (q quorumLock) strategy(nodes int) strategies.Strategy {
 	}
 	return strategies.Strategy{
 		Name: "toy", Nodes: nodes, Timeout: 50 * time.Millisecond, Retry: strategies.Retry{Tries: 1}, Need: func(int) int { return q.need },
-		New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		New: func(nodes []*goredis.Client, key string, o strategies.Options) strategies.Lock {
 			l := q
 			l.nodes, l.key, l.opt = nodes, key, o
 			return &l
@@ -551,9 +553,9 @@ func votesSlowly(rate float64, q quorumLock) func(*testing.T) string {
 	cfg.Timeout, cfg.Clients[0].Rate, cfg.Clients[0].Work = time.Second, rate, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
 		inject(t, w, Slow{"A", "n1", time.Millisecond, 500 * time.Millisecond}, Cut{"A", "n3", Both})
-		until(t, w, "A", KindGranted)
+		until(t, w, "A", trace.KindGranted)
 		w.Wait(10*time.Second + 5*time.Millisecond - w.Now())
-		until(t, w, "B", KindGranted)
+		until(t, w, "B", trace.KindGranted)
 	})
 }
 
@@ -564,10 +566,10 @@ func setBack(strategy string) func(*testing.T) string {
 	cfg.Retry.Tries, cfg.Clients[0].Work, cfg.Clients[1].Work = 1, time.Minute, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
 		inject(t, w, Cut{"A", "n4", Both}, Cut{"A", "n5", Both})
-		until(t, w, "A", KindReceive)
+		until(t, w, "A", trace.KindReceive)
 		w.Wait(9 * time.Second)
 		inject(t, w, WallStep{"A", -9 * time.Second})
-		until(t, w, "A", KindEnter)
+		until(t, w, "A", trace.KindEnter)
 		w.Wait(2 * time.Second)
 		enters(w, 1)
 	})
@@ -576,7 +578,7 @@ func setBack(strategy string) func(*testing.T) string {
 // TestClaim5Assumptions: A dies, and B asks again and again.
 func TestClaim5Assumptions(t *testing.T) {
 	// dies lets A act until these events, and perhaps something happen, before it dies.
-	dies := func(s strategies.Strategy, last []Kind, change func(*Config), happens ...Fault) func(*testing.T) string {
+	dies := func(s strategies.Strategy, last []trace.Kind, change func(*Config), happens ...Fault) func(*testing.T) string {
 		cfg := configOf(s, "A", "B")
 		cfg.Retry = strategies.Retry{Tries: 1}
 		cfg.Clients[1].Insist = 100 * time.Millisecond
@@ -593,7 +595,7 @@ func TestClaim5Assumptions(t *testing.T) {
 			return recovery(t, w, 10*time.Millisecond)
 		}
 	}
-	once, twice := []Kind{KindSend}, []Kind{KindSend, KindSend}
+	once, twice := []trace.Kind{trace.KindSend}, []trace.Kind{trace.KindSend, trace.KindSend}
 	const (
 		together = "the TTL is set together with the record"
 		stamps   = "where the record is a stamp, clocks agree"
@@ -607,25 +609,25 @@ func TestClaim5Assumptions(t *testing.T) {
 		{"", "the second command has been sent", dies(named("setnx-expire"), twice, nil), "in time"},
 		{"nothing that the dead client sent is still under way", "a request that arrives five seconds later", func(t *testing.T) string {
 			w := newWorld(t, configOf(named("setpx-lua"), "A", "B"))
-			until(t, w, "A", KindSend)
+			until(t, w, "A", trace.KindSend)
 			inject(t, w, Delay{"A", false, 5 * time.Second}, Crash{"A"})
 			return recovery(t, w, 6*time.Second) // till then nobody asks
 		}, "late"},
 		{"", "the same request, which arrives at once", func(t *testing.T) string {
 			w := newWorld(t, configOf(named("setpx-lua"), "A", "B"))
-			until(t, w, "A", KindSend)
+			until(t, w, "A", trace.KindSend)
 			inject(t, w, Crash{"A"})
 			return recovery(t, w, 6*time.Second)
 		}, "in time"},
-		{"the server's clock does not jump back", "a jump of five seconds", dies(named("setpx-lua"), []Kind{KindGranted}, nil, NodeStep{"n1", -5 * time.Second}), "late"},
-		{"", "a jump forward", dies(named("setpx-lua"), []Kind{KindGranted}, nil, NodeStep{"n1", 5 * time.Second}), "in time"},
+		{"the server's clock does not jump back", "a jump of five seconds", dies(named("setpx-lua"), []trace.Kind{trace.KindGranted}, nil, NodeStep{"n1", -5 * time.Second}), "late"},
+		{"", "a jump forward", dies(named("setpx-lua"), []trace.Kind{trace.KindGranted}, nil, NodeStep{"n1", 5 * time.Second}), "in time"},
 		{stamps, "a dead client's clock that was fast", dies(named("getset-equal"), once, fast), "late"},
 		{"", "the same clock, where the record is none", dies(named("setpx-lua"), once, fast), "in time"},
 		{hung, "a thread that goes on renewing", func(t *testing.T) string {
 			cfg := configOf(named("watchdog"), "A", "B")
 			cfg.TTL = 9 * time.Second
 			w := newWorld(t, cfg)
-			until(t, w, "A", KindEnter)
+			until(t, w, "A", trace.KindEnter)
 			inject(t, w, Hang{"A"})
 			return recovery(t, w, 10*time.Millisecond)
 		}, "PD"},
@@ -633,7 +635,7 @@ func TestClaim5Assumptions(t *testing.T) {
 			cfg := configOf(named("watchdog"), "A", "B")
 			cfg.TTL = 9 * time.Second
 			w := newWorld(t, cfg)
-			until(t, w, "A", KindEnter)
+			until(t, w, "A", trace.KindEnter)
 			inject(t, w, Crash{"A"})
 			return recovery(t, w, 10*time.Millisecond)
 		}, "in time"},
@@ -651,7 +653,7 @@ func recovery(t *testing.T, w *World, idle time.Duration) string {
 	for w.Now()-from < 30*time.Second && !w.Where(1).Over && w.Step(everybody(w)) {
 	}
 	for i := range w.trace.Events {
-		if e := &w.trace.Events[i]; e.Kind == KindGranted && e.Client == 1 {
+		if e := &w.trace.Events[i]; e.Kind == trace.KindGranted && e.Client == 1 {
 			if e.At-from <= w.cfg.TTL+4*w.cfg.Latency+200*time.Millisecond {
 				return "in time"
 			}

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -37,7 +39,7 @@ func BenchmarkSetNX(b *testing.B) {
 }
 
 func benchmarkBare(b *testing.B, dial func(context.Context, string, string) (net.Conn, error)) {
-	rdb := redis.NewClient(&redis.Options{Dialer: dial, Protocol: 2, MaxRetries: -1, ReadTimeout: -2, WriteTimeout: -2,
+	rdb := goredis.NewClient(&goredis.Options{Dialer: dial, Protocol: 2, MaxRetries: -1, ReadTimeout: -2, WriteTimeout: -2,
 		DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 	defer rdb.Close() //nolint:errcheck // nothing depends on it
 	lock := strategies.NewSetNX(rdb, "lock", strategies.Options{
@@ -74,8 +76,8 @@ func askAgain(b *testing.B, cfg Config, before ...string) {
 		if err := w.Reset(cfg, false); err != nil {
 			b.Fatal(err)
 		}
-		w.nodes[0].dispatchSide(before...)
-		for last > 0 && w.Where(0).Phase != PhaseWork {
+		w.nodes[0].Execute(0, redis.NewPeer(w.nodes[0]), before)
+		for last > 0 && w.Where(0).Phase != trace.PhaseWork {
 			w.Step(SetOf(0))
 		}
 	}

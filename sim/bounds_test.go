@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -66,7 +67,7 @@ func TestTimeBound(t *testing.T) {
 }
 
 func TestTimeBoundOfWaits(t *testing.T) {
-	for _, d := range []time.Duration{MaxTime + 1, math.MaxInt64 - 1, math.MaxInt64} {
+	for _, d := range []time.Duration{trace.MaxTime + 1, math.MaxInt64 - 1, math.MaxInt64} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))
 		w.Wait(time.Hour)
 		w.Wait(d)
@@ -75,8 +76,8 @@ func TestTimeBoundOfWaits(t *testing.T) {
 		}
 	}
 	w := newWorld(t, config(t, "setpx-lua", "A"))
-	w.Wait(MaxTime)
-	if w.Err() != nil || w.Now() != MaxTime {
+	w.Wait(trace.MaxTime)
+	if w.Err() != nil || w.Now() != trace.MaxTime {
 		t.Errorf("just in time: it is %s, %v", w.Now(), w.Err())
 	}
 	w.Wait(1)
@@ -95,7 +96,7 @@ func TestTimeBoundOfWaits(t *testing.T) {
 // not by the bound.
 func TestEndlessPatience(t *testing.T) {
 	w := newWorld(t, config(t, "setnx", "A", "B"))
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	inject(t, w, Crash{"A"})
 	for range 1000 {
 		w.Step(SetOf(1))
@@ -103,9 +104,9 @@ func TestEndlessPatience(t *testing.T) {
 	if got := aftermath(t, w); got != "PD" {
 		t.Error(got)
 	}
-	expectStory(t, w, "", KindFailed)
-	if count(w, KindStop) != 1 {
-		t.Errorf("%d clients are stopped", count(w, KindStop))
+	expectStory(t, w, "", trace.KindFailed)
+	if count(w, trace.KindStop) != 1 {
+		t.Errorf("%d clients are stopped", count(w, trace.KindStop))
 	}
 }
 
@@ -115,11 +116,11 @@ func TestPatienceAfterATimeout(t *testing.T) {
 	cfg := config(t, "redlock", "A", "B")
 	cfg.Retry = strategies.Retry{Delay: 100 * time.Millisecond} // for ever
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	inject(t, w, Pause{"A"})
-	until(t, w, "B", KindExecute)
+	until(t, w, "B", trace.KindExecute)
 	inject(t, w, Delay{"B", true, time.Second}) // longer than it waits
-	until(t, w, "B", KindTimeout)
+	until(t, w, "B", trace.KindTimeout)
 	w.Wait(2 * time.Second)
 	before := w.events
 	if got := aftermath(t, w); strings.Contains(got, "PD") || w.events > before+500 {
@@ -137,9 +138,9 @@ func TestSpansBeyondAllBounds(t *testing.T) {
 			cfg := config(t, "setpx-lua", "A")
 			cfg.Replicas = 1
 			w := newWorld(t, cfg)
-			until(t, w, "A", KindGranted)
-			until(t, w, "A", KindRelease)
-			until(t, w, "A", KindSend)
+			until(t, w, "A", trace.KindGranted)
+			until(t, w, "A", trace.KindRelease)
+			until(t, w, "A", trace.KindSend)
 			events := len(w.trace.Events)
 			if err := w.Inject(f); err == nil || !strings.Contains(err.Error(), "8760h0m0s") {
 				t.Errorf("%s: %v", f, err)
@@ -184,12 +185,12 @@ func TestLargestConfiguration(t *testing.T) {
 	w := newWorld(t, cfg)
 	for w.Step(everybody(w)) {
 	}
-	if w.Err() == nil || w.Now() > MaxTime {
+	if w.Err() == nil || w.Now() > trace.MaxTime {
 		t.Errorf("at %s: %v", w.Now(), w.Err())
 	}
 	for i := range w.clients[:8] {
 		c := w.clients[i]
-		if got, before := c.mono.read(MaxTime), c.mono.read(MaxTime-time.Hour); got <= before {
+		if got, before := c.mono.read(trace.MaxTime), c.mono.read(trace.MaxTime-time.Hour); got <= before {
 			t.Errorf("%s's clock reads %s at the end of time, and %s an hour before", c.name, got, before)
 		}
 	}

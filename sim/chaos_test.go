@@ -44,7 +44,7 @@ func span(rng *rand.Rand) time.Duration {
 }
 
 func anyClient(w *World, rng *rand.Rand) string { return w.clients[rng.IntN(w.Clients())].name }
-func anyNode(w *World, rng *rand.Rand) string   { return w.nodes[rng.IntN(w.Nodes())].name }
+func anyNode(w *World, rng *rand.Rand) string   { return w.nodes[rng.IntN(w.Nodes())].Name }
 
 // anyFault is anything that there is.
 func anyFault(w *World, rng *rand.Rand) Fault {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"lockstep/sim/claims"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -26,8 +28,8 @@ type claim struct {
 	faults faultMaker
 	runs   int
 	moves  int
-	never  []Code
-	some   []Code // not among them in all runs together: then nothing was tried
+	never  []trace.Code
+	some   []trace.Code // not among them in all runs together: then nothing was tried
 }
 
 // try plays the claim's runs. A seed that refutes it is printed with its schedule,
@@ -35,7 +37,7 @@ type claim struct {
 func (c *claim) try(t *testing.T) {
 	t.Helper()
 	for _, code := range claims.All[c.number-1].Never {
-		if known, _ := ParseCode(code); !slices.Contains(c.never, known) {
+		if known, _ := trace.ParseCode(code); !slices.Contains(c.never, known) {
 			t.Errorf("claim %d says never %s, and that is not looked for", c.number, code)
 		}
 	}
@@ -52,7 +54,7 @@ func (c *claim) try(t *testing.T) {
 			}
 		}
 	}()
-	seen := map[Code]int{}
+	seen := map[trace.Code]int{}
 	grants := 0
 	for seed := range uint64(runs) {
 		rng := rand.New(rand.NewPCG(seed, 4))
@@ -79,7 +81,7 @@ func (c *claim) try(t *testing.T) {
 			}
 		}
 		for _, cl := range w.State().Clients {
-			if cl.Lease.Granted != None {
+			if cl.Lease.Granted != trace.None {
 				grants++
 			}
 		}
@@ -178,13 +180,13 @@ func TestClaim1(t *testing.T) {
 		runs     int
 		rates    []float64
 		faults   faultMaker
-		never    []Code
+		never    []trace.Code
 	}{
-		{"setpx-lua", 2200, steady, durableFault, []Code{DG, FR, PD, LV, GAP}},
-		{"setpx-watch", 600, steady, durableFault, []Code{DG, FR, PD, LV, GAP}},
-		{"setpx-delex", 200, steady, durableFault, []Code{DG, FR, PD, LV, GAP}},
+		{"setpx-lua", 2200, steady, durableFault, []trace.Code{trace.DG, trace.FR, trace.PD, trace.LV, trace.GAP}},
+		{"setpx-watch", 600, steady, durableFault, []trace.Code{trace.DG, trace.FR, trace.PD, trace.LV, trace.GAP}},
+		{"setpx-delex", 200, steady, durableFault, []trace.Code{trace.DG, trace.FR, trace.PD, trace.LV, trace.GAP}},
 		// It exposes no deadline, so none that leaves an allowance for slow clocks.
-		{"watchdog", 200, []float64{1, 1.01, 3}, awake, []Code{DG, FR, PD, LV}},
+		{"watchdog", 200, []float64{1, 1.01, 3}, awake, []trace.Code{trace.DG, trace.FR, trace.PD, trace.LV}},
 	} {
 		tried = append(tried, tc.strategy)
 		t.Run(tc.strategy, func(t *testing.T) {
@@ -193,14 +195,14 @@ func TestClaim1(t *testing.T) {
 				cfg: func(rng *rand.Rand) Config {
 					cfg := trial(named(tc.strategy), rng, tc.rates...)
 					cfg.Cold = rng.IntN(2) == 0
-					cfg.Nodes[0].Persistence = PersistAlways
+					cfg.Nodes[0].Persistence = redis.PersistAlways
 					cfg.Nodes[0].Offset = time.Duration(rng.IntN(2000)-1000) * time.Millisecond
 					return cfg
 				},
 				faults: tc.faults,
 				runs:   tc.runs, moves: 100,
 				never: tc.never,
-				some:  []Code{OV, SW, FN, BD},
+				some:  []trace.Code{trace.OV, trace.SW, trace.FN, trace.BD},
 			}).try(t)
 		})
 	}
@@ -228,10 +230,10 @@ func TestClaim3(t *testing.T) {
 	t.Parallel()
 	cfg := func(rng *rand.Rand) Config {
 		cfg := trial(named("fenced"), rng, 0.5, 1, 2)
-		cfg.Resource, cfg.Nodes[0].Persistence = Fenced, PersistAlways
+		cfg.Resource, cfg.Nodes[0].Persistence = Fenced, redis.PersistAlways
 		return cfg
 	}
-	(&claim{number: 3, cfg: cfg, faults: unkindFault, runs: 500, moves: 120, never: []Code{SW}, some: []Code{DG, OV}}).try(t)
+	(&claim{number: 3, cfg: cfg, faults: unkindFault, runs: 500, moves: 120, never: []trace.Code{trace.SW}, some: []trace.Code{trace.DG, trace.OV}}).try(t)
 }
 
 // Claim 4: Redlock never grants twice, whatever a minority of its nodes does that
@@ -242,7 +244,7 @@ func TestClaim3(t *testing.T) {
 func minorityFault(w *World, rng *rand.Rand) Fault {
 	down := 0
 	for _, n := range w.nodes {
-		if !n.up {
+		if !n.Up {
 			down++
 		}
 	}
@@ -252,8 +254,8 @@ func minorityFault(w *World, rng *rand.Rand) Fault {
 			return Down{anyNode(w, rng)}
 		}
 	case 1:
-		if n := w.nodes[rng.IntN(w.Nodes())]; n.persistence == PersistAlways {
-			return Up{n.name}
+		if n := w.nodes[rng.IntN(w.Nodes())]; n.Persistence == redis.PersistAlways {
+			return Up{n.Name}
 		}
 	}
 	return kindFault(w, rng)
@@ -263,8 +265,8 @@ func TestClaim4(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct {
 		nodes, runs int
-		some        []Code
-	}{{3, 600, []Code{OV, BD}}, {5, 150, []Code{BD}}} {
+		some        []trace.Code
+	}{{3, 600, []trace.Code{trace.OV, trace.BD}}, {5, 150, []trace.Code{trace.BD}}} {
 		t.Run(fmt.Sprint(size.nodes), func(t *testing.T) {
 			s, _ := strategies.Get("redlock")
 			s.Nodes = size.nodes
@@ -275,14 +277,14 @@ func TestClaim4(t *testing.T) {
 					cfg.Timeout = 50 * time.Millisecond
 					cfg.Retry = strategies.Retry{Tries: 2, Jitter: 100 * time.Millisecond}
 					for i := range cfg.Nodes {
-						cfg.Nodes[i].Persistence = []Persistence{PersistNone, PersistAlways}[rng.IntN(2)]
+						cfg.Nodes[i].Persistence = []redis.Persistence{redis.PersistNone, redis.PersistAlways}[rng.IntN(2)]
 						cfg.Nodes[i].Offset = time.Duration(rng.IntN(2000)-1000) * time.Millisecond
 					}
 					return cfg
 				},
 				faults: minorityFault,
 				runs:   size.runs, moves: 40 * size.nodes,
-				never: []Code{DG, FR, PD, GAP},
+				never: []trace.Code{trace.DG, trace.FR, trace.PD, trace.GAP},
 				some:  size.some,
 			}).try(t)
 		})
@@ -313,7 +315,7 @@ func TestClaim5(t *testing.T) {
 				}
 				inject(t, w, Crash{"A"})
 				crashed := w.Now()
-				until(t, w, "B", KindGranted)
+				until(t, w, "B", trace.KindGranted)
 				// What A had sent arrives a latency later; stamps of whole seconds may
 				// last one longer; and B asks every so often.
 				bound := cfg.Latency + cfg.TTL + time.Millisecond + overlong(s.Name) + 150*time.Millisecond
@@ -350,7 +352,7 @@ func expectGoneBy(t *testing.T, w *World, by time.Duration, k int) {
 	for i := range w.trace.Events {
 		e := &w.trace.Events[i]
 		for _, ch := range e.Changes {
-			if e.Kind == KindExpire && ch.Key == w.cfg.Key && e.At > by && strings.HasPrefix(ch.Before.Value, "A") {
+			if e.Kind == trace.KindExpire && ch.Key == w.cfg.Key && e.At > by && strings.HasPrefix(ch.Before.Value, "A") {
 				t.Fatalf("A crashes after %d steps, and its record is there until %s, not %s", k, e.At, by)
 			}
 		}

@@ -9,11 +9,13 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -56,11 +58,19 @@ func newClient(w *World, index int, name string) *client {
 	return c
 }
 
+// hushGoRedis keeps the library from printing to standard error, where it would
+// write across the player's screen. What it would say shows in the trace.
+var hushGoRedis = sync.OnceFunc(func() { redis.SetLogger(hush{}) })
+
+type hush struct{}
+
+func (hush) Printf(context.Context, string, ...any) {}
+
 // connect makes the client's go-redis for one address, with everything switched
 // off that would act by itself, or by the machine's clock.
 func (c *client) connect(addr int) *redis.Client {
 	return redis.NewClient(&redis.Options{
-		Addr: c.world.nodes[addr].name,
+		Addr: c.world.nodes[addr].Name,
 		// A dial never fails: that a node is down shows at the first command.
 		// go-redis would back off in real time otherwise.
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
@@ -146,7 +156,7 @@ func (c *client) resetConns() {
 func (c *client) spawn(run func()) {
 	t := &thread{client: c, index: len(c.threads), name: fmt.Sprintf("%s/%d", c.name, len(c.threads)+1)}
 	t.start(func(*thread) { run() })
-	t.phase = PhaseExtend
+	t.phase = trace.PhaseExtend
 	c.threads = append(c.threads, t)
 	c.world.ready(t)
 }
@@ -192,7 +202,7 @@ func (c *client) main(t *thread) {
 			t.do(op{kind: opSleep, d: cfg.Insist})
 		}
 	}
-	t.note(Event{Kind: KindDone, Cycle: cfg.Cycles})
+	t.note(trace.Event{Kind: trace.KindDone, Cycle: cfg.Cycles})
 }
 
 // attempt asks for the lock once, and does the job if it may. It reports whether
@@ -202,7 +212,7 @@ func (c *client) attempt(t *thread, cycle int, job job, cfg *ClientConfig) bool 
 		return true
 	}
 	ctx := context.Background()
-	t.mark(KindAcquire, cycle)
+	t.mark(trace.KindAcquire, cycle)
 	lease, err := c.lock.Acquire(ctx)
 	c.acquireReturned(t, cycle, lease, err)
 	switch {
@@ -213,10 +223,10 @@ func (c *client) attempt(t *thread, cycle int, job job, cfg *ClientConfig) bool 
 	default:
 		return false
 	}
-	t.mark(KindEnter, cycle)
+	t.mark(trace.KindEnter, cycle)
 	job.work(c, t, lease, cfg)
-	t.mark(KindLeave, cycle)
-	t.mark(KindRelease, cycle)
+	t.mark(trace.KindLeave, cycle)
+	t.mark(trace.KindRelease, cycle)
 	if c.world.cfg.Tokens == MangledTokens {
 		lease.Token = mangled(lease.Token)
 	}
@@ -227,10 +237,10 @@ func (c *client) attempt(t *thread, cycle int, job job, cfg *ClientConfig) bool 
 // goAhead is a caller that takes a broken lock service, or a lock that another
 // holds, for no reason to wait.
 func (c *client) goAhead(t *thread, cycle int, job job, cfg *ClientConfig) {
-	t.mark(KindEnter, cycle)
+	t.mark(trace.KindEnter, cycle)
 	job.work(c, t, &strategies.Lease{}, &ClientConfig{Work: cfg.Work})
-	t.mark(KindLeave, cycle)
-	t.phase = PhaseIdle
+	t.mark(trace.KindLeave, cycle)
+	t.phase = trace.PhaseIdle
 }
 
 // resends is the strategy's go-redis MaxRetries, in which 0 would mean the default.
@@ -274,28 +284,28 @@ func (c *client) extend(t *thread, lease *strategies.Lease) bool {
 		return true
 	}
 	accesses := t.command
-	t.mark(KindExtend, 0)
+	t.mark(trace.KindExtend, 0)
 	err := extender.Extend(context.Background(), lease)
-	t.phase, t.command = PhaseWork, accesses
+	t.phase, t.command = trace.PhaseWork, accesses
 	if err != nil {
-		t.note(Event{Kind: KindExtendFailed, Note: errorText(err)})
+		t.note(trace.Event{Kind: trace.KindExtendFailed, Note: errorText(err)})
 		return false
 	}
 	deadline := c.deadline(lease)
-	t.note(Event{Kind: KindExtended, By: deadline})
+	t.note(trace.Event{Kind: trace.KindExtended, By: deadline})
 	c.awaitLapse(deadline)
 	return true
 }
 
 func (c *client) acquireReturned(t *thread, cycle int, lease *strategies.Lease, err error) {
-	t.phase, t.command = PhaseHold, 0
+	t.phase, t.command = trace.PhaseHold, 0
 	switch {
 	case errors.Is(err, strategies.ErrNotAcquired):
-		t.phase = PhaseIdle
-		t.note(Event{Kind: KindRefused, Cycle: cycle})
+		t.phase = trace.PhaseIdle
+		t.note(trace.Event{Kind: trace.KindRefused, Cycle: cycle})
 	case err != nil:
-		t.phase = PhaseIdle
-		t.note(Event{Kind: KindFailed, Cycle: cycle, Note: errorText(err)})
+		t.phase = trace.PhaseIdle
+		t.note(trace.Event{Kind: trace.KindFailed, Cycle: cycle, Note: errorText(err)})
 	default:
 		c.granted(t, cycle, lease)
 	}
@@ -310,7 +320,7 @@ func (c *client) acquireReturned(t *thread, cycle int, lease *strategies.Lease, 
 func (c *client) granted(t *thread, cycle int, lease *strategies.Lease) {
 	deadline := c.deadline(lease)
 	c.exposes = lease.Deadline != 0
-	t.note(Event{Kind: KindGranted, Cycle: cycle, By: deadline, Token: lease.Token, Fence: lease.Fence})
+	t.note(trace.Event{Kind: trace.KindGranted, Cycle: cycle, By: deadline, Token: lease.Token, Fence: lease.Fence})
 	c.awaitLapse(deadline)
 }
 
@@ -322,7 +332,7 @@ func (c *client) renewed(t *thread) {
 		return
 	}
 	deadline := c.deadline(&strategies.Lease{})
-	t.note(Event{Kind: KindExtended, By: deadline})
+	t.note(trace.Event{Kind: trace.KindExtended, By: deadline})
 	c.awaitLapse(deadline)
 }
 
@@ -338,39 +348,39 @@ func (c *client) reading(lease *strategies.Lease) time.Duration {
 func (c *client) deadline(lease *strategies.Lease) time.Duration {
 	reading := c.reading(lease)
 	if reading == 0 {
-		return Never
+		return trace.Never
 	}
 	return max(c.mono.when(reading), 0)
 }
 
 func (c *client) awaitLapse(deadline time.Duration) {
 	c.leaseGen++
-	if deadline != Never && deadline > c.world.now {
+	if deadline != trace.Never && deadline > c.world.now {
 		c.world.timers.push(timer{at: deadline, kind: timerLapse, gen: c.leaseGen, cl: c})
 	}
 }
 
 func (c *client) releaseReturned(t *thread, cycle int, err error) {
-	t.phase, t.command = PhaseIdle, 0
+	t.phase, t.command = trace.PhaseIdle, 0
 	if err != nil {
-		t.note(Event{Kind: KindReleaseFailed, Cycle: cycle, Note: errorText(err)})
+		t.note(trace.Event{Kind: trace.KindReleaseFailed, Cycle: cycle, Note: errorText(err)})
 		return
 	}
-	t.note(Event{Kind: KindReleased, Cycle: cycle})
+	t.note(trace.Event{Kind: trace.KindReleased, Cycle: cycle})
 }
 
 // mark announces a step of the client's own: it happens when the schedule says so.
-func (t *thread) mark(kind Kind, cycle int) {
+func (t *thread) mark(kind trace.Kind, cycle int) {
 	t.do(op{kind: opMark, mark: kind, d: time.Duration(cycle)})
 }
 
 // note records what just became true by the step before: no other thread can
 // come in between.
-func (t *thread) note(e Event) {
+func (t *thread) note(e trace.Event) {
 	if t.dead {
 		return
 	}
-	e.Client, e.Thread, e.Node, e.Ref, e.Acq = t.client.index, t.index, None, None, t.client.acquired
+	e.Client, e.Thread, e.Node, e.Ref, e.Acq = t.client.index, t.index, trace.None, trace.None, t.client.acquired
 	e.Phase = t.phase
 	t.client.world.emit(&e)
 }
@@ -380,7 +390,7 @@ type clientClock struct{ c *client }
 
 func (k clientClock) Now() time.Time {
 	o := k.thread().do(op{kind: opClock, wall: true})
-	return Epoch.Add(o.d)
+	return trace.Epoch.Add(o.d)
 }
 
 func (k clientClock) Monotonic() time.Duration {

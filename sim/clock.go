@@ -1,13 +1,10 @@
 package sim
 
 import (
+	"lockstep/sim/trace"
 	"math"
 	"time"
 )
-
-// Epoch is what every wall clock reads at the start of a run, unless it is set
-// wrong: early enough for the stamps that some strategies store to be short.
-var Epoch = time.Unix(1000, 0).UTC()
 
 // wallClock is a client's wall clock: it runs at a rate, is off by some offset,
 // and may be made to jump.
@@ -17,7 +14,7 @@ type wallClock struct {
 }
 
 func (c *wallClock) read(now time.Duration) time.Time {
-	return Epoch.Add(scale(now, c.rate) + c.offset)
+	return trace.Epoch.Add(scale(now, c.rate) + c.offset)
 }
 
 // monoClock is a client's monotonic clock: it runs at the same rate as its wall
@@ -33,7 +30,7 @@ func (c *monoClock) read(now time.Duration) time.Duration {
 }
 
 // endOfTime is later than any run lasts.
-const endOfTime = MaxTime + 1
+const endOfTime = trace.MaxTime + 1
 
 // when is the first true instant at which the clock reads at least reading, or
 // endOfTime if that is sooner.
@@ -42,7 +39,7 @@ func (c *monoClock) when(reading time.Duration) time.Duration {
 	if c.rate == 1 {
 		return min(d, endOfTime)
 	}
-	if float64(d)/c.rate > float64(MaxTime) {
+	if float64(d)/c.rate > float64(trace.MaxTime) {
 		return endOfTime
 	}
 	at := time.Duration(float64(d) / c.rate)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -44,9 +45,9 @@ func TestSleepByOnesOwnClock(t *testing.T) {
 		nap := 0
 		for _, e := range w.trace.Events {
 			switch e.Kind {
-			case KindSleep:
+			case trace.KindSleep:
 				began = mono.read(e.At)
-			case KindWake:
+			case trace.KindWake:
 				d := naps[nap]
 				if mono.read(e.At)-began < d || mono.read(e.At-1)-began >= d {
 					t.Errorf("at rate %g, a sleep of %s ends when the clock has counted %s; a nanosecond before, %s",
@@ -76,7 +77,7 @@ func TestFastAndSlowClocks(t *testing.T) {
 		1   Right wakes up
 		1   Right reads its monotonic clock: 101.000000
 		2   Slow  wakes up
-		2   Slow  reads its monotonic clock: 201.000000`, KindClock, KindWake)
+		2   Slow  reads its monotonic clock: 201.000000`, trace.KindClock, trace.KindWake)
 }
 
 // TestSleepOfNoTime is no event and costs none; a sleep under a context that is
@@ -123,8 +124,8 @@ func TestSleepForEver(t *testing.T) {
 			w := newWorld(t, cfg)
 			for w.Step(SetOf(0)) {
 			}
-			enough := float64(d)/rate < float64(MaxTime)
-			if woke := count(w, KindWake) == 2; woke != enough || (w.Err() == nil) != enough {
+			enough := float64(d)/rate < float64(trace.MaxTime)
+			if woke := count(w, trace.KindWake) == 2; woke != enough || (w.Err() == nil) != enough {
 				t.Errorf("at rate %g, a sleep of %s: woke up %v, at %s, error %v", rate, d, woke, w.Now(), w.Err())
 			}
 		}
@@ -154,18 +155,18 @@ func TestPausedClocksGoOn(t *testing.T) {
 		0 A is paused
 		7 A goes on after 7s
 		7 A reads its wall clock: 1007.000000
-		7 A reads its monotonic clock: 107.000000`, KindClock, KindPause, KindResume)
+		7 A reads its monotonic clock: 107.000000`, trace.KindClock, trace.KindPause, trace.KindResume)
 }
 
 // TestSleepThroughAPause: a sleep that ends during a pause is over when the pause is.
 func TestSleepThroughAPause(t *testing.T) {
 	w := newWorld(t, configOf(sleeper(2*time.Second, time.Second), "A"))
-	until(t, w, "A", KindSleep)
+	until(t, w, "A", trace.KindSleep)
 	inject(t, w, Pause{"A"})
 	w.Wait(5 * time.Second)
 	inject(t, w, Resume{"A"})
 	run(t, w)
-	expectStory(t, w, "0 A sleeps for 2s\n5 A wakes up\n5 A sleeps for 1s\n6 A wakes up", KindSleep, KindWake)
+	expectStory(t, w, "0 A sleeps for 2s\n5 A wakes up\n5 A sleeps for 1s\n6 A wakes up", trace.KindSleep, trace.KindWake)
 }
 
 // TestWallStep moves what Now says, not what Monotonic says, and no sleep.
@@ -183,7 +184,7 @@ func TestWallStep(t *testing.T) {
 	cfg := configOf(s, "A", "B")
 	cfg.Clients[0].Offset = -500 * time.Millisecond
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindSleep)
+	until(t, w, "A", trace.KindSleep)
 	inject(t, w, WallStep{"A", -time.Hour})
 	run(t, w, "A")
 	expectStory(t, w, `
@@ -195,7 +196,7 @@ func TestWallStep(t *testing.T) {
 		1 A reads its wall clock: -2599.500000
 		1 A reads its monotonic clock: 101.000000
 		1 A sleeps for 1s
-		2 A wakes up`, KindClock, KindSleep, KindWake, KindWallStep)
+		2 A wakes up`, trace.KindClock, trace.KindSleep, trace.KindWake, trace.KindWallStep)
 }
 
 // TestWallStepSparesOthers: another client's clock is another clock.
@@ -203,8 +204,8 @@ func TestWallStepSparesOthers(t *testing.T) {
 	w := newWorld(t, config(t, "getset-equal", "A", "B"))
 	inject(t, w, WallStep{"A", time.Hour})
 	w.Step(SetOf(1))
-	until(t, w, "B", KindClock)
-	expectStory(t, w, "0 B reads its wall clock: 1000.000000", KindClock)
+	until(t, w, "B", trace.KindClock)
+	expectStory(t, w, "0 B reads its wall clock: 1000.000000", trace.KindClock)
 }
 
 // TestLapse: a lease lapses at the first instant at which its holder's own clock
@@ -214,11 +215,11 @@ func TestLapse(t *testing.T) {
 		cfg := config(t, "setpx-lua", "A")
 		cfg.Clients[0].Rate, cfg.Clients[0].Work = rate, time.Hour
 		w := newWorld(t, cfg)
-		until(t, w, "A", KindEnter)
+		until(t, w, "A", trace.KindEnter)
 		w.Wait(200 * time.Second)
 		lapsed := -time.Second
 		for _, e := range w.trace.Events {
-			if e.Kind == KindLapse {
+			if e.Kind == trace.KindLapse {
 				lapsed = e.At
 			}
 		}
@@ -234,7 +235,7 @@ func TestLapse(t *testing.T) {
 // look at its clock or not.
 func TestLapseOfAPausedHolder(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A"))
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	inject(t, w, Pause{"A"})
 	w.Wait(9896*time.Millisecond - time.Nanosecond)
 	if now := w.Now() - 2*time.Millisecond; !w.State().Clients[0].Lease.Live {
@@ -244,7 +245,7 @@ func TestLapseOfAPausedHolder(t *testing.T) {
 	if l := w.State().Clients[0].Lease; l.Live || !l.Believed {
 		t.Fatalf("at its deadline the lease is %+v", l)
 	}
-	expectStory(t, w, "9.898 A lease lapses: its own clock reads the deadline", KindLapse)
+	expectStory(t, w, "9.898 A lease lapses: its own clock reads the deadline", trace.KindLapse)
 }
 
 // TestDeadOnArrival: an Acquire that takes longer than the lease returns one that
@@ -253,14 +254,14 @@ func TestDeadOnArrival(t *testing.T) {
 	cfg := config(t, "setpx-lua", "A")
 	cfg.Timeout = time.Hour
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	inject(t, w, Delay{"A", false, 20 * time.Second})
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	if l := w.State().Clients[0].Lease; l.Live || !l.Believed || l.Deadline != 9898*time.Millisecond {
 		t.Errorf("the lease is %+v", l)
 	}
 	run(t, w)
-	if count(w, KindLapse) != 0 {
+	if count(w, trace.KindLapse) != 0 {
 		t.Error("it lapses all the same")
 	}
 }
@@ -282,8 +283,8 @@ func TestGivenDeadline(t *testing.T) {
 		cfg := config(t, tc.strategy, "A")
 		cfg.Clients[0].Rate, cfg.Clients[0].Work = tc.rate, time.Hour
 		w := newWorld(t, cfg)
-		until(t, w, "A", KindLapse)
-		expectStory(t, w, tc.lapses+" A lease lapses: its own clock reads the deadline", KindLapse)
+		until(t, w, "A", trace.KindLapse)
+		expectStory(t, w, tc.lapses+" A lease lapses: its own clock reads the deadline", trace.KindLapse)
 	}
 }
 
@@ -292,8 +293,8 @@ func TestNoDeadline(t *testing.T) {
 	cfg := config(t, "setnx", "A")
 	cfg.Clients[0].Work = 24 * time.Hour
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindWrite)
-	if l := w.State().Clients[0].Lease; !l.Live || l.Deadline != Never || count(w, KindLapse) != 0 {
+	until(t, w, "A", trace.KindWrite)
+	if l := w.State().Clients[0].Lease; !l.Live || l.Deadline != trace.Never || count(w, trace.KindLapse) != 0 {
 		t.Errorf("after a day the lease is %+v", l)
 	}
 }
@@ -308,7 +309,7 @@ func TestTimeout(t *testing.T) {
 		w.Wait(time.Second)
 		run(t, w)
 		at := time.Second + timeout
-		expectStory(t, w, fmt.Sprintf("%[1]v A no reply from n1 in %[2]s: timeout\n%[1]v A gives up: timeout waiting for n1", at.Seconds(), Duration(timeout)), KindTimeout, KindFailed)
+		expectStory(t, w, fmt.Sprintf("%[1]v A no reply from n1 in %[2]s: timeout\n%[1]v A gives up: timeout waiting for n1", at.Seconds(), trace.Duration(timeout)), trace.KindTimeout, trace.KindFailed)
 	}
 }
 
@@ -323,12 +324,12 @@ func TestReplyAtTheDeadline(t *testing.T) {
 	} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))
 		inject(t, w, Slow{"A", "n1", time.Second, 2*time.Second + late})
-		for w.Where(0).Phase == PhaseIdle || w.Where(0).Phase == PhaseAcquire {
+		for w.Where(0).Phase == trace.PhaseIdle || w.Where(0).Phase == trace.PhaseAcquire {
 			if !w.Step(SetOf(0)) {
 				break
 			}
 		}
-		expectStory(t, w, want, KindReceive, KindTimeout, KindGranted, KindFailed)
+		expectStory(t, w, want, trace.KindReceive, trace.KindTimeout, trace.KindGranted, trace.KindFailed)
 	}
 }
 
@@ -345,12 +346,12 @@ func TestPausedWhileWaiting(t *testing.T) {
 		{time.Minute, "20 A goes on after 20s\n20 A no reply from n1 in 3s: timeout\n20 A gives up: timeout waiting for n1"},
 	} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))
-		until(t, w, "A", KindSend)
+		until(t, w, "A", trace.KindSend)
 		inject(t, w, Delay{"A", false, tc.reply}, Pause{"A"})
 		w.Wait(20 * time.Second)
 		inject(t, w, Resume{"A"})
-		for w.Now() == 20*time.Second && w.Step(SetOf(0)) && w.Where(0).Phase == PhaseAcquire {
+		for w.Now() == 20*time.Second && w.Step(SetOf(0)) && w.Where(0).Phase == trace.PhaseAcquire {
 		}
-		expectStory(t, w, tc.want, KindResume, KindReceive, KindTimeout, KindGranted, KindFailed)
+		expectStory(t, w, tc.want, trace.KindResume, trace.KindReceive, trace.KindTimeout, trace.KindGranted, trace.KindFailed)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -19,14 +21,14 @@ type Config struct {
 	Timeout  time.Duration // how long a client waits for a reply
 	Latency  time.Duration // of a request, and of a reply
 	Seed     uint64
-	Workload Workload
+	Workload trace.Workload
 	Resource Resource
 	Cold     bool          // the nodes' script caches are empty, as after a restart
 	Tokens   Tokens        // what they are worth
 	Replicas int           // of each node
 	Lag      time.Duration // until a write reaches a replica; and again until the acknowledgement is back
 	Clients  []ClientConfig
-	Nodes    []NodeConfig
+	Nodes    []redis.Config
 }
 
 // servers lists the names of all servers: the nodes, then the replicas of each.
@@ -72,12 +74,6 @@ func (cl *ClientConfig) goesAhead(err error) bool {
 	return cl.FailOpen
 }
 
-// NodeConfig is one node's part of it.
-type NodeConfig struct {
-	Offset      time.Duration // of its clock
-	Persistence Persistence
-}
-
 // Validate reports what of a configuration could not be run.
 func (c *Config) Validate() error {
 	switch {
@@ -115,7 +111,7 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("there are two clients named %s", cl.Name)
 		}
 		seen[cl.Name] = true
-		if cl.Recheck && c.Workload != Cache {
+		if cl.Recheck && c.Workload != trace.Cache {
 			return fmt.Errorf("%s looks into the cache again, and there is none: the workload is %s", cl.Name, c.Workload)
 		}
 	}

@@ -3,6 +3,8 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"lockstep/sim/redis"
+	"lockstep/sim/resp"
 	"net"
 	"os"
 	"strings"
@@ -21,7 +23,7 @@ type conn struct {
 	world  *World
 	client *client
 	addr   int // which of the addresses that the client knows; see World.server
-	peer   *peer
+	peer   *redis.Peer
 
 	partial           []byte // the beginning of a command that isn't complete yet
 	rest              []byte // of a reply, what the reader's buffer had no room for
@@ -44,20 +46,20 @@ func (c *conn) reset() {
 }
 
 // node is the server that the connection leads to now.
-func (c *conn) node() *node { return c.world.server(c.client.index, c.addr) }
+func (c *conn) node() *redis.Node { return c.world.server(c.client.index, c.addr) }
 
 // peerOf is the server's end of the connection. If the server has restarted, or the
 // address has come to mean another, that connection is gone. A library opens
 // another one then, which needn't be seen; except where something was begun on the
 // old one, by WATCH or MULTI, that must not go on as if nothing had happened: then
 // it is nil.
-func (c *conn) peerOf(n *node) *peer {
+func (c *conn) peerOf(n *redis.Node) *redis.Peer {
 	switch p := c.peer; {
-	case p != nil && p.node == n && p.epoch == n.epoch:
-	case p != nil && (p.watches || p.queues):
+	case p != nil && p.Node == n && p.Epoch == n.Epoch:
+	case p != nil && (p.Watches || p.Queues):
 		return nil
 	default:
-		c.peer = newPeer(n)
+		c.peer = redis.NewPeer(n)
 	}
 	return c.peer
 }
@@ -87,13 +89,13 @@ func (c *conn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// parse is parseCommand, for what is one whole command out of memory: the runs of a
+// parse is Parse, for what is one whole command out of memory: the runs of a
 // world say the same things again and again. Nobody changes the words of a command.
 func (w *World) parse(buf []byte) (args []string, taken int, err error) {
 	if args, known := w.words[string(buf)]; known {
 		return args, len(buf), nil
 	}
-	args, taken, err = parseCommand(buf)
+	args, taken, err = resp.Parse(buf)
 	if err == nil && taken > 0 && taken == len(buf) {
 		if len(w.words) >= 1024 {
 			clear(w.words)
@@ -107,7 +109,7 @@ func (c *conn) command(args []string) {
 	t := c.world.current
 	if t == nil || (!c.greeted && handshake(args[0])) {
 		n := c.node()
-		reply, _ := n.execute(c.world.now, c.peerOf(n), args)
+		reply, _ := n.Execute(c.world.now, c.peerOf(n), args)
 		c.rest = append(c.rest, reply...)
 		return
 	}
@@ -156,7 +158,7 @@ func (c *conn) SetReadDeadline(time.Time) error  { return nil }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
 func (c *conn) LocalAddr() net.Addr  { return simAddr(c.client.name) }
-func (c *conn) RemoteAddr() net.Addr { return simAddr(c.node().name) }
+func (c *conn) RemoteAddr() net.Addr { return simAddr(c.node().Name) }
 
 type simAddr string
 
@@ -165,13 +167,13 @@ func (a simAddr) String() string { return string(a) }
 
 // errTimeout is the error of a read whose deadline has passed: a net.Error with
 // Timeout true, worded as Go's own.
-func errTimeout(n *node) error {
-	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(n.name), Err: os.ErrDeadlineExceeded}
+func errTimeout(n *redis.Node) error {
+	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(n.Name), Err: os.ErrDeadlineExceeded}
 }
 
 // errRefused is the error of talking to a server that isn't there.
-func errRefused(n *node) error {
-	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(n.name), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+func errRefused(n *redis.Node) error {
+	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(n.Name), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 }
 
 // errorText is an error as an event tells it.

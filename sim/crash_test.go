@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -192,9 +193,9 @@ func expectSilenceAfterCrash(t *testing.T, w *World, k int) {
 			continue
 		}
 		switch e.Kind {
-		case KindReplicate:
+		case trace.KindReplicate:
 			continue // a node's doing
-		case KindExecute, KindUnreachable, KindLost:
+		case trace.KindExecute, trace.KindUnreachable, trace.KindLost:
 			if e.Ref <= crashed {
 				continue // what it had sent before
 			}
@@ -236,7 +237,7 @@ func TestNoConnectionIsMissed(t *testing.T) {
 // without effect only for its sender.
 func TestSentBeforeTheCrash(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	inject(t, w, Crash{"A"})
 	w.Wait(time.Second)
 	expectStory(t, w, `
@@ -255,7 +256,7 @@ func TestSentBeforeTheCrash(t *testing.T) {
 // clock set. Injecting it all the same is allowed, and does nothing.
 func TestCrashTwice(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A"))
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	inject(t, w, Crash{"A"})
 	events := len(w.trace.Events)
 	inject(t, w, Crash{"A"}, Pause{"A"}, Resume{"A"}, WallStep{"A", time.Hour})
@@ -263,18 +264,18 @@ func TestCrashTwice(t *testing.T) {
 		t.Errorf("frozen %v, and then:\n%s", w.Frozen(0), strings.Join(story(w)[events:], "\n"))
 	}
 	run(t, w) // its record expires: that is not its own doing
-	expectStory(t, w, "10.002 n1 expires [lock gone]", KindExpire)
+	expectStory(t, w, "10.002 n1 expires [lock gone]", trace.KindExpire)
 }
 
 // TestCrashWhilePaused: a pause that ends in a crash doesn't end otherwise.
 func TestCrashWhilePaused(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	until(t, w, "A", KindEnter)
+	until(t, w, "A", trace.KindEnter)
 	inject(t, w, Pause{"A"})
 	w.Wait(20 * time.Second)
 	inject(t, w, Crash{"A"}, Resume{"A"})
 	run(t, w)
-	expectStory(t, w, "0.002 A is paused\n20.002 A crashes", KindPause, KindResume, KindCrash)
+	expectStory(t, w, "0.002 A is paused\n20.002 A crashes", trace.KindPause, trace.KindResume, trace.KindCrash)
 	expectVerdict(t, w, "ok")
 }
 
@@ -282,7 +283,7 @@ func TestCrashWhilePaused(t *testing.T) {
 // nothing, so whoever comes next overlaps with nobody.
 func TestCrashInsideTheCriticalSection(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	until(t, w, "A", KindRead)
+	until(t, w, "A", trace.KindRead)
 	inject(t, w, Crash{"A"})
 	run(t, w)
 	expectVerdict(t, w, "BD")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -17,7 +18,7 @@ var update = flag.Bool("update", false, "write the hashes of this version to tes
 const goldenHashes = "testdata/hashes.golden"
 
 // recorded is one run of a strategy with a bit of everything in it.
-func recorded(t *testing.T, w *World, cfg Config, seed uint64) *Trace {
+func recorded(t *testing.T, w *World, cfg Config, seed uint64) *trace.Trace {
 	t.Helper()
 	cfg.Seed = seed
 	reset(t, w, cfg)
@@ -156,10 +157,10 @@ func TestSteps(t *testing.T) {
 func TestReplayNotes(t *testing.T) {
 	cfg := config(t, "setpx-lua", "A")
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindGranted)
-	w.Remark(Note{Kind: NoteSay, Text: "A has it", Index: 1})
-	until(t, w, "A", KindRelease)
-	w.Remark(Note{Kind: NoteAsk, Text: "and now?", Index: 2})
+	until(t, w, "A", trace.KindGranted)
+	w.Remark(trace.Note{Kind: trace.NoteSay, Text: "A has it", Index: 1})
+	until(t, w, "A", trace.KindRelease)
+	w.Remark(trace.Note{Kind: trace.NoteAsk, Text: "and now?", Index: 2})
 	run(t, w)
 	want := traceOf(t, w)
 

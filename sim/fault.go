@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"strings"
 	"time"
 )
@@ -205,7 +207,7 @@ func (f Crash) inject(w *World) error {
 	if err != nil || c.crashed {
 		return err
 	}
-	w.emit(&Event{Kind: KindCrash, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	w.emit(&trace.Event{Kind: trace.KindCrash, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
 	c.crashed = true
 	c.leaseGen++
 	for _, t := range c.threads {
@@ -241,7 +243,7 @@ func (f Hang) inject(w *World) error {
 		return err
 	}
 	c.hung = true
-	w.emit(&Event{Kind: KindHang, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	w.emit(&trace.Event{Kind: trace.KindHang, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
 	return nil
 }
 
@@ -254,7 +256,7 @@ func (f EndThread) inject(w *World) error {
 	for _, t := range c.threads[1:] {
 		if !t.over {
 			t.kill()
-			w.emit(&Event{Kind: KindThreadEnd, Client: c.index, Thread: t.index, Node: None, Ref: None, Acq: c.acquired})
+			w.emit(&trace.Event{Kind: trace.KindThreadEnd, Client: c.index, Thread: t.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
 			ended = true
 		}
 	}
@@ -273,7 +275,7 @@ func (f WallStep) inject(w *World) error {
 		return fmt.Errorf("%s's clock %w", f.Client, err)
 	}
 	c.wall.offset += f.By
-	w.emit(&Event{Kind: KindWallStep, Client: c.index, Node: None, Ref: None, Acq: c.acquired, By: f.By})
+	w.emit(&trace.Event{Kind: trace.KindWallStep, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired, By: f.By})
 	return nil
 }
 
@@ -301,10 +303,10 @@ func (f NodeStep) inject(w *World) error {
 	if err != nil {
 		return err
 	}
-	if err := withinSpan(n.offset, f.By); err != nil {
+	if err := withinSpan(n.Offset, f.By); err != nil {
 		return fmt.Errorf("%s's clock %w", f.Node, err)
 	}
-	w.emit(&Event{Kind: KindNodeStep, Client: None, Node: n.index, Ref: None, By: f.By, Changes: n.step(f.By)})
+	w.emit(&trace.Event{Kind: trace.KindNodeStep, Client: trace.None, Node: n.Index, Ref: trace.None, By: f.By, Changes: n.Step(f.By)})
 	return nil
 }
 
@@ -333,7 +335,7 @@ func (f Delay) inject(w *World) error {
 		kind = timerReply
 	}
 	w.timers.push(timer{at: w.now + f.By, kind: kind, gen: m.gen, msg: m})
-	w.network(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, half(f.Reply), Duration(f.By), CommandText(m.args)))
+	w.network(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, half(f.Reply), trace.Duration(f.By), trace.CommandText(m.args)))
 	return nil
 }
 
@@ -352,7 +354,7 @@ func (w *World) arm(client string, fate fate, note string) error {
 		return err
 	}
 	c.fate = fate
-	w.emit(&Event{Kind: KindNetwork, Client: c.index, Node: None, Ref: None, Acq: c.acquired, Note: fmt.Sprintf(note, client)})
+	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired, Note: fmt.Sprintf(note, client)})
 	return nil
 }
 
@@ -369,7 +371,7 @@ func (f Free) inject(w *World) error {
 		if n++; n == f.N {
 			m.held = false
 			w.timers.push(timer{at: w.now, kind: timerRequest, gen: m.gen, msg: m})
-			w.network(m, fmt.Sprintf("%s's request goes on: %s", f.Client, CommandText(m.args)))
+			w.network(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
 			return nil
 		}
 	}
@@ -389,7 +391,7 @@ func (f Duplicate) inject(w *World) error {
 	}
 	var last *message
 	for _, m := range w.sentMessages {
-		if m.client == c.index && m.executed != None && m.failed == nil && !m.copy && (last == nil || m.executed > last.executed) {
+		if m.client == c.index && m.executed != trace.None && m.failed == nil && !m.copy && (last == nil || m.executed > last.executed) {
 			last = m
 		}
 	}
@@ -397,14 +399,14 @@ func (f Duplicate) inject(w *World) error {
 	case last == nil:
 		return fmt.Errorf("%s has sent nothing that could arrive twice", f.Client)
 	case last.queued():
-		return fmt.Errorf("%s's %s is part of a transaction: nobody sends it again without the rest", f.Client, CommandText(last.args))
+		return fmt.Errorf("%s's %s is part of a transaction: nobody sends it again without the rest", f.Client, trace.CommandText(last.args))
 	}
 	again := w.newMessage()
 	*again = *last
-	again.copy, again.executed, again.reply, again.gen, again.lost = true, None, nil, 0, false
-	again.node = last.conn.node().index // whoever sends again sends to the master of today
+	again.copy, again.executed, again.reply, again.gen, again.lost = true, trace.None, nil, 0, false
+	again.node = last.conn.node().Index // whoever sends again sends to the master of today
 	w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: again})
-	w.network(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, Duration(f.After), CommandText(last.args)))
+	w.network(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, trace.Duration(f.After), trace.CommandText(last.args)))
 	return nil
 }
 
@@ -432,34 +434,34 @@ func (f Slow) inject(w *World) error {
 			return err
 		}
 	}
-	note := fmt.Sprintf("takes %s for a request, %s for a reply", Duration(f.Request), Duration(f.Reply))
+	note := fmt.Sprintf("takes %s for a request, %s for a reply", trace.Duration(f.Request), trace.Duration(f.Reply))
 	return w.onLink(f.Client, f.Node, note, func(l *link) { l.request, l.reply = f.Request, f.Reply })
 }
 
 func (f Down) inject(w *World) error {
 	n, err := w.node(f.Node)
-	if err != nil || !n.up {
+	if err != nil || !n.Up {
 		return err
 	}
-	w.emit(&Event{Kind: KindDown, Client: None, Node: n.index, Ref: None, Changes: n.down(w.now)})
+	w.emit(&trace.Event{Kind: trace.KindDown, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Down(w.now)})
 	w.unblock(n, "")
 	return nil
 }
 
 func (f Up) inject(w *World) error {
 	n, err := w.node(f.Node)
-	if err != nil || n.up {
+	if err != nil || n.Up {
 		return err
 	}
-	changes, err := n.start(w.now)
+	changes, err := n.Start(w.now)
 	if err != nil {
 		return err
 	}
 	note := "empty: it persists nothing"
-	if n.persistence != PersistNone {
-		note = fmt.Sprintf("with what appendfsync %s had kept", n.persistence)
+	if n.Persistence != redis.PersistNone {
+		note = fmt.Sprintf("with what appendfsync %s had kept", n.Persistence)
 	}
-	w.emit(&Event{Kind: KindUp, Client: None, Node: n.index, Ref: None, Note: note, Changes: changes})
+	w.emit(&trace.Event{Kind: trace.KindUp, Client: trace.None, Node: n.Index, Ref: trace.None, Note: note, Changes: changes})
 	return nil
 }
 
@@ -468,13 +470,11 @@ func (f Evict) inject(w *World) error {
 	if err != nil {
 		return err
 	}
-	n.sync(w.now)
-	n.redis.Del(w.cfg.Key)
-	changes := n.changed(w.now)
+	changes := n.Evict(w.now, w.cfg.Key)
 	if len(changes) == 0 {
 		return fmt.Errorf("%s has nothing to evict", f.Node)
 	}
-	w.emit(&Event{Kind: KindEvict, Client: None, Node: n.index, Ref: None, Changes: changes})
+	w.emit(&trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: changes})
 	return nil
 }
 
@@ -483,17 +483,17 @@ func (f ForgetScripts) inject(w *World) error {
 	if err != nil {
 		return err
 	}
-	n.dispatchSide("SCRIPT", "FLUSH")
-	w.emit(&Event{Kind: KindFlush, Client: None, Node: n.index, Ref: None})
+	n.ForgetScripts()
+	w.emit(&trace.Event{Kind: trace.KindFlush, Client: trace.None, Node: n.Index, Ref: trace.None})
 	return nil
 }
 
 func (Update) inject(w *World) error {
-	if w.cfg.Workload != Cache {
+	if w.cfg.Workload != trace.Cache {
 		return fmt.Errorf("there is no database: the workload is %s", w.cfg.Workload)
 	}
 	w.store.database++
-	w.emit(&Event{Kind: KindUpdate, Client: None, Node: None, Ref: None, Value: w.store.database})
+	w.emit(&trace.Event{Kind: trace.KindUpdate, Client: trace.None, Node: trace.None, Ref: trace.None, Value: w.store.database})
 	return nil
 }
 
@@ -511,14 +511,14 @@ func (w *World) onLink(client, node, what string, change func(*link)) error {
 	if err != nil {
 		return err
 	}
-	change(w.link(c.index, n.index))
-	w.emit(&Event{Kind: KindNetwork, Client: c.index, Node: n.index, Ref: None, Acq: c.acquired,
+	change(w.link(c.index, n.Index))
+	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.index, Node: n.Index, Ref: trace.None, Acq: c.acquired,
 		Note: fmt.Sprintf("the link between %s and %s %s", client, node, what)})
 	return nil
 }
 
 func (w *World) network(m *message, note string) {
-	w.emit(&Event{Kind: KindNetwork, Client: m.client, Node: m.node, Ref: m.sent, Acq: m.acq, Note: note})
+	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: m.client, Node: m.node, Ref: m.sent, Acq: m.acq, Note: note})
 }
 
 func (w *World) client(name string) (*client, error) {
@@ -528,9 +528,9 @@ func (w *World) client(name string) (*client, error) {
 	return nil, fmt.Errorf("there is no client %q", name)
 }
 
-func (w *World) node(name string) (*node, error) {
+func (w *World) node(name string) (*redis.Node, error) {
 	for _, n := range w.nodes {
-		if n.name == name {
+		if n.Name == name {
 			return n, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"lockstep/sim/trace"
 	"slices"
 	"time"
 )
@@ -11,17 +12,17 @@ import (
 // server without it, the promotion of a replica that had never had it. Like the
 // monitors they look at nothing but the events and the state.
 type losses struct {
-	s       *State
+	s       *trace.State
 	servers []keeper
 	primary []int // by address: the master, as of the last promotion
 }
 
 // keeper is a server as the keeper of a record.
 type keeper struct {
-	holder Acquisition   // whose record it has
-	due    time.Duration // when that would expire if the server's clock hadn't jumped since the expiry was set
-	jumps  []int         // Seqs of the jumps but for which it would not expire before it is due
-	lost   []loss        // per client: how it last lost a record here
+	holder trace.Acquisition // whose record it has
+	due    time.Duration     // when that would expire if the server's clock hadn't jumped since the expiry was set
+	jumps  []int             // Seqs of the jumps but for which it would not expire before it is due
+	lost   []loss            // per client: how it last lost a record here
 }
 
 // loss is how the record of one acquisition was lost on one server. It stays when
@@ -33,49 +34,49 @@ type loss struct {
 	open   bool  // the server is down: how it starts, or who takes its place, decides
 }
 
-func (l *losses) reset(s *State) {
+func (l *losses) reset(s *trace.State) {
 	l.s = s
 	l.primary = append(l.primary[:0], s.Primary...)
 	l.servers = slices.Grow(l.servers[:0], len(s.Nodes))[:len(s.Nodes)]
 	for i := range l.servers {
 		k := &l.servers[i]
-		k.holder, k.due, k.jumps = Nobody, Never, k.jumps[:0]
+		k.holder, k.due, k.jumps = trace.Nobody, trace.Never, k.jumps[:0]
 		k.lost = slices.Grow(k.lost[:0], len(s.Clients))[:len(s.Clients)]
 		for c := range k.lost {
-			k.lost[c] = loss{at: None, events: k.lost[c].events[:0]}
+			k.lost[c] = loss{at: trace.None, events: k.lost[c].events[:0]}
 		}
 	}
 }
 
 // after takes note of an event that the state has been taken over already.
-func (l *losses) after(e *Event) {
+func (l *losses) after(e *trace.Event) {
 	for i := range e.Changes {
-		if ch := &e.Changes[i]; ch.Key == l.s.key {
+		if ch := &e.Changes[i]; ch.Key == l.s.Key {
 			l.changed(e, ch)
 		}
 	}
 	switch e.Kind {
-	case KindUp:
+	case trace.KindUp:
 		l.started(e)
-	case KindFailover:
+	case trace.KindFailover:
 		l.promoted(e)
 	}
 }
 
-func (l *losses) changed(e *Event, ch *Change) {
-	k, owner := &l.servers[e.Node], Nobody
+func (l *losses) changed(e *trace.Event, ch *trace.Change) {
+	k, owner := &l.servers[e.Node], trace.Nobody
 	if r := l.s.LockRecord(e.Node); r != nil {
 		owner = r.Owner
 	}
-	if k.holder != owner && k.holder != Nobody && k.holder == l.s.Acquisition(k.holder.Client) {
+	if k.holder != owner && k.holder != trace.Nobody && k.holder == l.s.Acquisition(k.holder.Client) {
 		k.lose(e)
 	}
 	k.holder = owner
 	switch {
 	case ch.After == nil:
-	case e.Kind == KindNodeStep:
+	case e.Kind == trace.KindNodeStep:
 		k.jump(e, ch.After.Expires)
-	case e.Kind == KindUp: // with an expiry that its jumps have moved already
+	case e.Kind == trace.KindUp: // with an expiry that its jumps have moved already
 	case ch.Before == nil || ch.Stored || ch.After.Expires != ch.Before.Expires:
 		k.due, k.jumps = ch.After.Expires, k.jumps[:0]
 	}
@@ -83,7 +84,7 @@ func (l *losses) changed(e *Event, ch *Change) {
 
 // jump notes a jump of the server's clock if it brings the expiry forward. Once
 // the expiry is no sooner than it ever was due, no jump so far has done any harm.
-func (k *keeper) jump(e *Event, expires time.Duration) {
+func (k *keeper) jump(e *trace.Event, expires time.Duration) {
 	switch {
 	case expires >= k.due:
 		k.jumps = k.jumps[:0]
@@ -94,20 +95,20 @@ func (k *keeper) jump(e *Event, expires time.Duration) {
 
 // lose notes the end of the holder's record. An expiry that was due anyway at that
 // instant has no cause but time.
-func (k *keeper) lose(e *Event) {
+func (k *keeper) lose(e *trace.Event) {
 	f := &k.lost[k.holder.Client]
-	f.acq, f.at, f.open = k.holder.N, e.Seq, e.Kind == KindDown
+	f.acq, f.at, f.open = k.holder.N, e.Seq, e.Kind == trace.KindDown
 	f.events = append(f.events[:0], e.Seq)
-	if e.Kind == KindExpire && e.At < k.due {
+	if e.Kind == trace.KindExpire && e.At < k.due {
 		f.events = append(f.events, k.jumps...)
 	}
 }
 
 // started: what a server does not bring back when it starts is lost for good.
-func (l *losses) started(e *Event) {
+func (l *losses) started(e *trace.Event) {
 	for c := range l.s.Clients {
 		f := &l.servers[e.Node].lost[c]
-		if f.open && !l.has(e.Node, Acquisition{Client: c, N: f.acq}) {
+		if f.open && !l.has(e.Node, trace.Acquisition{Client: c, N: f.acq}) {
 			f.events = append(f.events, e.Seq)
 		}
 		f.open = false
@@ -116,7 +117,7 @@ func (l *losses) started(e *Event) {
 
 // promoted: what the old master still has, or has taken down with it, is lost if
 // the new one lacks it. What was lost before that is lost to the same as before.
-func (l *losses) promoted(e *Event) {
+func (l *losses) promoted(e *trace.Event) {
 	from, to := l.primary[e.Value], e.Node
 	l.primary[e.Value] = to
 	for c := range l.s.Clients {
@@ -139,13 +140,13 @@ func (l *losses) promoted(e *Event) {
 	}
 }
 
-func (l *losses) has(server int, a Acquisition) bool {
+func (l *losses) has(server int, a trace.Acquisition) bool {
 	r := l.s.LockRecord(server)
 	return r != nil && r.Owner == a
 }
 
 // on is how an acquisition last lost its record on a server, or nil.
-func (l *losses) on(server int, a Acquisition) *loss {
+func (l *losses) on(server int, a trace.Acquisition) *loss {
 	if f := &l.servers[server].lost[a.Client]; f.acq == a.N && len(f.events) > 0 {
 		return f
 	}
@@ -154,7 +155,7 @@ func (l *losses) on(server int, a Acquisition) *loss {
 
 // decisive is the loss that left an acquisition with fewer records than the lock
 // needs, or nil. Those before it the holder could spare: a proof is short.
-func (l *losses) decisive(a Acquisition, need int) *loss {
+func (l *losses) decisive(a trace.Acquisition, need int) *loss {
 	held := 0
 	var gone []*loss
 	for _, n := range l.s.Primary {
@@ -172,7 +173,7 @@ func (l *losses) decisive(a Acquisition, need int) *loss {
 }
 
 // since is the loss of that Seq on one of the masters, or nil.
-func (l *losses) since(a Acquisition, at int) *loss {
+func (l *losses) since(a trace.Acquisition, at int) *loss {
 	for _, n := range l.s.Primary {
 		if f := l.on(n, a); f != nil && f.at == at {
 			return f

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +11,7 @@ import (
 
 // proofOf is the proof of the newest violation of that kind: who did what, in the
 // order of the events.
-func proofOf(t *testing.T, w *World, code Code) string {
+func proofOf(t *testing.T, w *World, code trace.Code) string {
 	t.Helper()
 	for _, v := range slices.Backward(w.monitors.found) {
 		if v.Code != code {
@@ -22,8 +24,8 @@ func proofOf(t *testing.T, w *World, code Code) string {
 		for _, seq := range v.Events {
 			e := &w.trace.Events[seq-1]
 			name := ""
-			if e.Node != None {
-				name = w.nodes[e.Node].name
+			if e.Node != trace.None {
+				name = w.nodes[e.Node].Name
 			} else {
 				name = w.clients[e.Client].name
 			}
@@ -35,7 +37,7 @@ func proofOf(t *testing.T, w *World, code Code) string {
 	return ""
 }
 
-func expectProof(t *testing.T, w *World, code Code, want string) {
+func expectProof(t *testing.T, w *World, code trace.Code, want string) {
 	t.Helper()
 	if got := proofOf(t, w, code); got != want {
 		t.Errorf("the proof is\n\t%s\nexpected\n\t%s\n\t%s", got, want, strings.Join(story(w), "\n\t"))
@@ -45,17 +47,17 @@ func expectProof(t *testing.T, w *World, code Code, want string) {
 // jumps makes the clock of n1 jump, and evicts drops the lock's record there.
 func (h *hand) jumps(by time.Duration) *hand {
 	ch := h.change("A1", max(0, h.w.State().LockRecord(0).Expires-by))
-	return h.emit(Event{Kind: KindNodeStep, Client: None, Node: 0, By: by, Changes: []Change{ch}})
+	return h.emit(trace.Event{Kind: trace.KindNodeStep, Client: trace.None, Node: 0, By: by, Changes: []trace.Change{ch}})
 }
 
 func (h *hand) evicts() *hand {
-	return h.emit(Event{Kind: KindEvict, Client: None, Node: 0, Changes: []Change{h.change("", 0)}})
+	return h.emit(trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: 0, Changes: []trace.Change{h.change("", 0)}})
 }
 
 // TestProofOfADoubleGrant: between the two grants stands what the first holder's
 // record was lost to, and what brought that about.
 func TestProofOfADoubleGrant(t *testing.T) {
-	kept := func(cfg *Config) { cfg.Nodes[0].Persistence = PersistAlways }
+	kept := func(cfg *Config) { cfg.Nodes[0].Persistence = redis.PersistAlways }
 	late := func(cfg *Config) { cfg.Replicas, cfg.Lag = 1, time.Minute }
 	for name, tc := range map[string]struct {
 		with func(*Config)
@@ -125,10 +127,10 @@ func TestProofOfADoubleGrant(t *testing.T) {
 				tc.with(&cfg)
 			}
 			w := newWorld(t, cfg)
-			until(t, w, "A", KindGranted)
+			until(t, w, "A", trace.KindGranted)
 			tc.do(w)
-			until(t, w, "B", KindGranted)
-			expectProof(t, w, DG, "A granted, "+tc.lost+", B granted")
+			until(t, w, "B", trace.KindGranted)
+			expectProof(t, w, trace.DG, "A granted, "+tc.lost+", B granted")
 		})
 	}
 }
@@ -144,73 +146,73 @@ func TestProofNamesNoJumpThatMadeNoDifference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-			until(t, w, "A", KindEnter)
+			until(t, w, "A", trace.KindEnter)
 			inject(t, w, jumps...)
 			w.Wait(12 * sec)
-			until(t, w, "B", KindEnter)
-			expectProof(t, w, OV, "A enter, n1 expire, B enter")
+			until(t, w, "B", trace.KindEnter)
+			expectProof(t, w, trace.OV, "A enter, n1 expire, B enter")
 		})
 	}
 
 	// A jump before there was a record.
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
 	inject(t, w, NodeStep{"n1", 11 * sec})
-	until(t, w, "A", KindEnter)
+	until(t, w, "A", trace.KindEnter)
 	w.Wait(12 * sec)
-	until(t, w, "B", KindEnter)
-	expectProof(t, w, OV, "A enter, n1 expire, B enter")
+	until(t, w, "B", trace.KindEnter)
+	expectProof(t, w, trace.OV, "A enter, n1 expire, B enter")
 
 	// A jump at the very instant at which the record was due; and one that an
 	// extension has made up for.
-	h := newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindEnter).at(10 * sec)
-	h.jumps(11*sec).expires().does("A", KindLapse).holds("B", 20*sec).does("B", KindEnter)
-	expectProof(t, h.w, OV, "A enter, n1 expire, B enter")
-	h = newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindEnter)
-	h.jumps(3*sec).sets("A", "A1", 12*sec).at(12*sec).expires().does("A", KindLapse).holds("B", 20*sec).does("B", KindEnter)
-	expectProof(t, h.w, OV, "A enter, n1 expire, B enter")
-	h = newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindEnter)
-	h.jumps(3*sec).at(7*sec).expires().holds("B", 20*sec).does("B", KindEnter)
-	expectProof(t, h.w, OV, "A enter, n1 node-clock-step, n1 expire, B enter") // by hand as well, where it did make a difference
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).does("A", trace.KindEnter).at(10 * sec)
+	h.jumps(11*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec).does("B", trace.KindEnter)
+	expectProof(t, h.w, trace.OV, "A enter, n1 expire, B enter")
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).does("A", trace.KindEnter)
+	h.jumps(3*sec).sets("A", "A1", 12*sec).at(12*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec).does("B", trace.KindEnter)
+	expectProof(t, h.w, trace.OV, "A enter, n1 expire, B enter")
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).does("A", trace.KindEnter)
+	h.jumps(3*sec).at(7*sec).expires().holds("B", 20*sec).does("B", trace.KindEnter)
+	expectProof(t, h.w, trace.OV, "A enter, n1 node-clock-step, n1 expire, B enter") // by hand as well, where it did make a difference
 }
 
 // TestProofWithAQuorum: of several records the one is named that the holder could
 // not do without.
 func TestProofWithAQuorum(t *testing.T) {
 	w := newWorld(t, config(t, "redlock", "A", "B"))
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	inject(t, w, NodeStep{"n5", 11 * sec}, Evict{"n4"}, Down{"n3"}, Up{"n3"}, Evict{"n2"})
-	until(t, w, "B", KindGranted)
-	expectProof(t, w, DG, "A granted, n3 down, n3 up, B granted")
+	until(t, w, "B", trace.KindGranted)
+	expectProof(t, w, trace.DG, "A granted, n3 down, n3 up, B granted")
 }
 
 // TestProofOfALossBeforeTheGrant: A's record is gone before A is told that it has
 // the lock.
 func TestProofOfALossBeforeTheGrant(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
 	inject(t, w, NodeStep{"n1", 11 * sec})
-	until(t, w, "A", KindGranted)
-	until(t, w, "B", KindGranted)
-	expectProof(t, w, DG, "n1 node-clock-step, n1 expire, A granted, B granted")
+	until(t, w, "A", trace.KindGranted)
+	until(t, w, "B", trace.KindGranted)
+	expectProof(t, w, trace.DG, "n1 node-clock-step, n1 expire, A granted, B granted")
 }
 
 // TestProofKeepsAcquisitionsApart: how a client's earlier record was lost has
 // nothing to do with the one that it lost last.
 func TestProofKeepsAcquisitionsApart(t *testing.T) {
-	over := []Kind{KindRelease, KindReleased}
+	over := []trace.Kind{trace.KindRelease, trace.KindReleased}
 
 	// The second time Redis says yes and has stored nothing.
 	h := newHand(t, "setpx-lua").holds("A", 10*sec).evicts().does("A", over...)
-	h.does("A", KindAcquire).granted("A", 20*sec).holds("B", 20*sec)
-	expectProof(t, h.w, DG, "A granted, B granted")
+	h.does("A", trace.KindAcquire).granted("A", 20*sec).holds("B", 20*sec)
+	expectProof(t, h.w, trace.DG, "A granted, B granted")
 
 	// A duplicate of the first SET arrives after the second record is gone.
 	h = newHand(t, "setpx-lua").holds("A", 10*sec).sets("A", "", 0).does("A", over...)
 	h.holds("A", 10*sec).jumps(11 * sec).expires()
-	h.w.emit(&Event{Kind: KindExecute, Copy: true, Client: 0, Node: 0, Ref: None, Acq: 1, Args: []string{"SET"}, Changes: []Change{h.change("A1", 10*sec)}})
+	h.w.emit(&trace.Event{Kind: trace.KindExecute, Copy: true, Client: 0, Node: 0, Ref: trace.None, Acq: 1, Args: []string{"SET"}, Changes: []trace.Change{h.change("A1", 10*sec)}})
 	h.evicts().holds("B", 20*sec)
-	expectProof(t, h.w, DG, "A granted, n1 node-clock-step, n1 expire, B granted")
+	expectProof(t, h.w, trace.DG, "A granted, n1 node-clock-step, n1 expire, B granted")
 }
 
 // TestProofOfAGap: the extension has stored the record anew, and the proof knows
@@ -227,10 +229,10 @@ func TestProofOfAGap(t *testing.T) {
 			cfg := config(t, "extend-recreate", "A")
 			cfg.Clients[0].Extend = true
 			w := newWorld(t, cfg)
-			until(t, w, "A", KindEnter)
+			until(t, w, "A", trace.KindEnter)
 			inject(t, w, tc.faults...)
-			until(t, w, "A", KindExtended)
-			expectProof(t, w, GAP, tc.lost+", A extended")
+			until(t, w, "A", trace.KindExtended)
+			expectProof(t, w, trace.GAP, tc.lost+", A extended")
 		})
 	}
 }
@@ -238,15 +240,15 @@ func TestProofOfAGap(t *testing.T) {
 // TestNoGapWhereNothingWasLost: a server that comes back with the record on its disk
 // has kept everybody else out all along.
 func TestNoGapWhereNothingWasLost(t *testing.T) {
-	for persistence, gap := range map[Persistence]bool{PersistNone: true, PersistAlways: false} {
+	for persistence, gap := range map[redis.Persistence]bool{redis.PersistNone: true, redis.PersistAlways: false} {
 		cfg := config(t, "extend-recreate", "A")
 		cfg.Clients[0].Extend = true
 		cfg.Nodes[0].Persistence = persistence
 		w := newWorld(t, cfg)
-		until(t, w, "A", KindEnter)
+		until(t, w, "A", trace.KindEnter)
 		inject(t, w, Down{"n1"}, Up{"n1"})
-		until(t, w, "A", KindExtended)
-		if got := slices.Contains(w.Verdict(), GAP); got != gap {
+		until(t, w, "A", trace.KindExtended)
+		if got := slices.Contains(w.Verdict(), trace.GAP); got != gap {
 			t.Errorf("persistence %s: GAP %t, want %t", persistence, got, gap)
 		}
 	}
@@ -264,13 +266,13 @@ func TestTakeOverWithTheRecord(t *testing.T) {
 		if err := w.Play(s.Moves, nil); err != nil {
 			t.Fatal(err)
 		}
-		trace := traceOf(t, w)
+		tr := traceOf(t, w)
 		var b strings.Builder
-		if err := trace.Plain(&b); err != nil {
+		if err := tr.Plain(&b); err != nil {
 			t.Fatal(err)
 		}
-		extended := func(e Event) bool { return e.Kind == KindExtended }
-		if got := trace.Verdict().String(); got != want || !slices.ContainsFunc(trace.Events, extended) {
+		extended := func(e trace.Event) bool { return e.Kind == trace.KindExtended }
+		if got := tr.Verdict().String(); got != want || !slices.ContainsFunc(tr.Events, extended) {
 			t.Errorf("%s: %s, expected %s after an extension\n%s", moves, got, want, b.String())
 		}
 	}

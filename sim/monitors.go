@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"lockstep/sim/trace"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +13,8 @@ import (
 // checked against the trace.
 type monitors struct {
 	w     *World
-	s     *State
-	found []Violation
+	s     *trace.State
+	found []trace.Violation
 
 	losses   losses
 	lost     []int    // per client: Seq at which its current lease's ownership was lost, or None
@@ -29,14 +30,14 @@ type monitors struct {
 type answer struct {
 	seq   int
 	acq   int
-	phase Phase
+	phase trace.Phase
 }
 
 // blocking is an open spell of bounded blocking: a client was refused only
 // because of a record whose owner is gone.
 type blocking struct {
 	open    bool
-	by      Acquisition
+	by      trace.Acquisition
 	written int // Seq of the event that stored the record
 	refused int // Seq of the first refusal
 	since   time.Duration
@@ -52,24 +53,24 @@ func (m *monitors) reset(w *World) {
 	m.extended = slices.Grow(m.extended[:0], len(w.clients))[:len(w.clients)]
 	m.read = slices.Grow(m.read[:0], len(w.clients))[:len(w.clients)]
 	for i := range m.lost {
-		m.lost[i], m.lostTo[i], m.asleep[i], m.extended[i] = None, None, None, None
-		m.read[i] = answer{seq: None}
+		m.lost[i], m.lostTo[i], m.asleep[i], m.extended[i] = trace.None, trace.None, trace.None, trace.None
+		m.read[i] = answer{seq: trace.None}
 	}
 	m.blocked = blocking{}
 	m.cycle.forget()
 }
 
-func (m *monitors) report(code Code, text string, events ...int) {
+func (m *monitors) report(code trace.Code, text string, events ...int) {
 	slices.Sort(events)
-	m.found = append(m.found, Violation{Code: code, At: m.w.now, Events: slices.Compact(events), Text: text})
+	m.found = append(m.found, trace.Violation{Code: code, At: m.w.now, Events: slices.Compact(events), Text: text})
 }
 
-func (m *monitors) before(e *Event) {
+func (m *monitors) before(e *trace.Event) {
 	switch e.Kind {
-	case KindExecute:
+	case trace.KindExecute:
 		m.foreignRelease(e)
-	case KindWrite:
-		if m.s.workload == Cache {
+	case trace.KindWrite:
+		if m.s.Workload == trace.Cache {
 			m.backwards(e)
 			break
 		}
@@ -77,44 +78,44 @@ func (m *monitors) before(e *Event) {
 	}
 }
 
-func (m *monitors) after(e *Event) {
+func (m *monitors) after(e *trace.Event) {
 	m.losses.after(e)
 	switch e.Kind {
-	case KindExecute:
-		if e.Phase == PhaseExtend && !e.Copy && e.Acq == m.s.Clients[e.Client].Acquired {
+	case trace.KindExecute:
+		if e.Phase == trace.PhaseExtend && !e.Copy && e.Acq == m.s.Clients[e.Client].Acquired {
 			m.extended[e.Client] = e.Seq
 		}
-	case KindGranted:
-		m.lost[e.Client], m.lostTo[e.Client], m.extended[e.Client] = None, None, None
+	case trace.KindGranted:
+		m.lost[e.Client], m.lostTo[e.Client], m.extended[e.Client] = trace.None, trace.None, trace.None
 		if m.owned(m.s.Acquisition(e.Client)) < m.w.cfg.Strategy.Quorum() {
 			m.lose(e.Client, e.Seq) // while the last reply was on its way
 		}
 		m.cycle.forget()
 		m.doubleGrant(e)
-	case KindExtended:
+	case trace.KindExtended:
 		m.doubleGrant(e)
 		m.brokenContinuity(e)
-	case KindReceive:
+	case trace.KindReceive:
 		m.read[e.Client] = answer{seq: e.Seq, acq: e.Acq, phase: e.Phase}
-	case KindEnter:
+	case trace.KindEnter:
 		m.overlap(e)
-	case KindRefused, KindFailed:
+	case trace.KindRefused, trace.KindFailed:
 		m.falseRefusal(e)
 		m.refusal(e)
-	case KindSleep:
+	case trace.KindSleep:
 		if m.s.Clients[e.Client].Hung {
 			m.kept(e)
 			break
 		}
 		switch e.Phase {
-		case PhaseAcquire:
+		case trace.PhaseAcquire:
 			m.refusal(e)
 			m.livelock(e)
-		case PhaseIdle: // a client that insists, between two calls
+		case trace.PhaseIdle: // a client that insists, between two calls
 			m.livelock(e)
 		}
 	}
-	if len(e.Changes) > 0 || e.Kind == KindFailover {
+	if len(e.Changes) > 0 || e.Kind == trace.KindFailover {
 		m.ownership(e)
 	}
 	m.relief(e)
@@ -125,13 +126,13 @@ func (m *monitors) name(client int) string { return m.w.clients[client].name }
 // doubleGrant: two clients' leases are live at one instant. Leases are half-open
 // intervals, [granted, ended), and a lease ends before anything else happens at
 // that instant: so a grant at the very deadline of another lease is in order.
-func (m *monitors) doubleGrant(e *Event) {
+func (m *monitors) doubleGrant(e *trace.Event) {
 	if !m.s.Clients[e.Client].Lease.Live {
 		return
 	}
 	for i := range m.s.Clients {
 		if other := &m.s.Clients[i].Lease; i != e.Client && other.Live {
-			m.report(DG, fmt.Sprintf("%s gets the lock while %s's lease is live", m.name(e.Client), m.name(i)), m.whyLost(i, other.Granted, e.Seq)...)
+			m.report(trace.DG, fmt.Sprintf("%s gets the lock while %s's lease is live", m.name(e.Client), m.name(i)), m.whyLost(i, other.Granted, e.Seq)...)
 		}
 	}
 }
@@ -140,7 +141,7 @@ func (m *monitors) doubleGrant(e *Event) {
 // that is how the other could get the lock. If it has got it back meanwhile, what
 // counts is how it lost it first.
 func (m *monitors) whyLost(client int, events ...int) []int {
-	if m.lost[client] == None {
+	if m.lost[client] == trace.None {
 		return events
 	}
 	if f := m.losses.decisive(m.s.Acquisition(client), m.w.cfg.Strategy.Quorum()); f != nil {
@@ -157,10 +158,10 @@ func (m *monitors) whyLostFirst(client int, events ...int) []int {
 }
 
 // overlap: two clients are inside the critical section, whatever their leases say.
-func (m *monitors) overlap(e *Event) {
+func (m *monitors) overlap(e *trace.Event) {
 	for i := range m.s.Clients {
 		if other := &m.s.Clients[i].Lease; i != e.Client && other.Inside {
-			m.report(OV, fmt.Sprintf("%s enters the critical section while %s is inside", m.name(e.Client), m.name(i)), m.whyLost(i, other.Entered, e.Seq)...)
+			m.report(trace.OV, fmt.Sprintf("%s enters the critical section while %s is inside", m.name(e.Client), m.name(i)), m.whyLost(i, other.Entered, e.Seq)...)
 		}
 	}
 }
@@ -169,26 +170,26 @@ func (m *monitors) overlap(e *Event) {
 // the resource already, or somebody has written since the writer read. A writer
 // that went ahead without the lock has no grant that could be older; what it can
 // do is lose an update.
-func (m *monitors) staleWrite(e *Event) {
-	granter, read := m.s.Clients[e.Client].Lease.Granter, None
-	locked := m.s.Clients[e.Client].Lease.Granted != None
-	var lost *Touch
+func (m *monitors) staleWrite(e *trace.Event) {
+	granter, read := m.s.Clients[e.Client].Lease.Granter, trace.None
+	locked := m.s.Clients[e.Client].Lease.Granted != trace.None
+	var lost *trace.Touch
 	for i := range m.s.Store.Touches {
 		t := &m.s.Store.Touches[i]
 		mine := t.By.Client == e.Client
 		if !mine && locked && t.Granter > granter {
-			m.report(SW, fmt.Sprintf("%s writes although %s, who got the lock later, has already been there", m.name(e.Client), m.name(t.By.Client)), t.Seq, e.Seq)
+			m.report(trace.SW, fmt.Sprintf("%s writes although %s, who got the lock later, has already been there", m.name(e.Client), m.name(t.By.Client)), t.Seq, e.Seq)
 			return
 		}
 		switch {
 		case mine && !t.Write && t.By.N == e.Acq:
 			read, lost = t.Seq, nil
-		case !mine && t.Write && read != None && lost == nil:
+		case !mine && t.Write && read != trace.None && lost == nil:
 			lost = t
 		}
 	}
 	if lost != nil {
-		m.report(SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(lost.By.Client), m.name(e.Client)), read, lost.Seq, e.Seq)
+		m.report(trace.SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(lost.By.Client), m.name(e.Client)), read, lost.Seq, e.Seq)
 	}
 }
 
@@ -196,12 +197,12 @@ func (m *monitors) staleWrite(e *Event) {
 // first does not matter here: a rebuild depends on nothing in the cache, so the
 // same version again, or a newer one, harms nobody, however old the writer's
 // grant is.
-func (m *monitors) backwards(e *Event) {
+func (m *monitors) backwards(e *trace.Event) {
 	if e.Value >= m.s.Store.Value {
 		return
 	}
 	events := []int{e.Seq}
-	query, newer := None, None
+	query, newer := trace.None, trace.None
 	for i := range m.s.Store.Touches {
 		switch t := &m.s.Store.Touches[i]; {
 		case t.Write:
@@ -210,19 +211,19 @@ func (m *monitors) backwards(e *Event) {
 			query = t.Seq
 		}
 	}
-	if query != None {
+	if query != trace.None {
 		events = append(events, query)
 	}
 	by := &m.s.Store.Touches[newer] // the cache was empty at first
-	m.report(SW, fmt.Sprintf("%s puts version %d over version %d, which %s cached: the cache goes back", m.name(e.Client), e.Value, m.s.Store.Value, m.name(by.By.Client)), append(events, by.Seq)...)
+	m.report(trace.SW, fmt.Sprintf("%s puts version %d over version %d, which %s cached: the cache goes back", m.name(e.Client), e.Value, m.s.Store.Value, m.name(by.By.Client)), append(events, by.Seq)...)
 }
 
 // foreignRelease: the command touched a record of another's acquisition that is
 // under way or has led to a live lease. Taking over a dead record is legitimate.
-func (m *monitors) foreignRelease(e *Event) {
+func (m *monitors) foreignRelease(e *trace.Event) {
 	for i := range e.Changes {
 		ch := &e.Changes[i]
-		if ch.Key != m.s.key || ch.Before == nil {
+		if ch.Key != m.s.Key || ch.Before == nil {
 			continue
 		}
 		r := m.s.LockRecord(e.Node)
@@ -230,29 +231,29 @@ func (m *monitors) foreignRelease(e *Event) {
 			continue
 		}
 		if what := m.harm(ch); what != "" {
-			m.report(FR, fmt.Sprintf("%s's %s %s %s's record", m.name(e.Client), strings.ToUpper(e.Args[0]), what, m.name(r.Owner.Client)), m.actingOn(e, r.Written, e.Seq)...)
+			m.report(trace.FR, fmt.Sprintf("%s's %s %s %s's record", m.name(e.Client), strings.ToUpper(e.Args[0]), what, m.name(r.Owner.Client)), m.actingOn(e, r.Written, e.Seq)...)
 		}
 	}
 }
 
 // actingOn adds to a proof the reply that the client acts on: the check that was
 // true when it was made.
-func (m *monitors) actingOn(e *Event, events ...int) []int {
-	if r := m.read[e.Client]; r.seq != None && r.acq == e.Acq && r.phase == e.Phase && r.phase != PhaseAcquire {
+func (m *monitors) actingOn(e *trace.Event, events ...int) []int {
+	if r := m.read[e.Client]; r.seq != trace.None && r.acq == e.Acq && r.phase == e.Phase && r.phase != trace.PhaseAcquire {
 		events = append(events, r.seq)
 	}
 	return events
 }
 
-func (m *monitors) harm(ch *Change) string {
+func (m *monitors) harm(ch *trace.Change) string {
 	switch {
 	case ch.After == nil:
 		return "removes"
-	case (ch.Stored || ch.After.Value != ch.Before.Value) && !m.s.counter:
+	case (ch.Stored || ch.After.Value != ch.Before.Value) && !m.s.Counter:
 		return "replaces"
 	case ch.After.Expires == ch.Before.Expires:
 		return ""
-	case ch.Before.Expires != Never && (ch.After.Expires == Never || ch.After.Expires > ch.Before.Expires):
+	case ch.Before.Expires != trace.Never && (ch.After.Expires == trace.Never || ch.After.Expires > ch.Before.Expires):
 		return "prolongs"
 	}
 	return "shortens"
@@ -261,21 +262,21 @@ func (m *monitors) harm(ch *Change) string {
 // falseRefusal: the client's own value is stored, on as many nodes as a holder
 // needs, and it is told that it has not got the lock. Fewer records don't make a
 // lock; what they may still do is block others.
-func (m *monitors) falseRefusal(e *Event) {
-	own := Acquisition{Client: e.Client, N: e.Acq}
+func (m *monitors) falseRefusal(e *trace.Event) {
+	own := trace.Acquisition{Client: e.Client, N: e.Acq}
 	if m.owned(own) < m.w.cfg.Strategy.Quorum() {
 		return
 	}
 	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil && r.Owner == own {
-			m.report(FN, fmt.Sprintf("%s is told that it has not got the lock while %s stores its value %s", m.name(e.Client), m.w.nodes[n].name, r.Value), r.Written, e.Seq)
+			m.report(trace.FN, fmt.Sprintf("%s is told that it has not got the lock while %s stores its value %s", m.name(e.Client), m.w.nodes[n].Name, r.Value), r.Written, e.Seq)
 			return
 		}
 	}
 }
 
 // owned counts the nodes that hold an acquisition's record.
-func (m *monitors) owned(a Acquisition) int {
+func (m *monitors) owned(a trace.Acquisition) int {
 	count := 0
 	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil && r.Owner == a {
@@ -286,34 +287,34 @@ func (m *monitors) owned(a Acquisition) int {
 }
 
 // ownership follows whether a believer's records have been lost on too many nodes.
-func (m *monitors) ownership(e *Event) {
+func (m *monitors) ownership(e *trace.Event) {
 	for i := range m.s.Clients {
 		if !m.s.Clients[i].Lease.Believed {
 			continue
 		}
 		has := m.owned(m.s.Acquisition(i)) >= m.w.cfg.Strategy.Quorum()
 		switch {
-		case !has && m.lost[i] == None:
+		case !has && m.lost[i] == trace.None:
 			m.lose(i, e.Seq)
-			if m.asleep[i] = None; e.Kind == KindDown {
+			if m.asleep[i] = trace.None; e.Kind == trace.KindDown {
 				m.asleep[i] = e.Node
 			}
-		case has && m.lost[i] != None && m.wakes(e, m.asleep[i]):
+		case has && m.lost[i] != trace.None && m.wakes(e, m.asleep[i]):
 			// The server has the record on its disk, or its replica has it: nobody could get
 			// the lock meanwhile, and nothing was lost.
-			m.lost[i], m.lostTo[i] = None, None
+			m.lost[i], m.lostTo[i] = trace.None, trace.None
 		}
 	}
 }
 
 // wakes reports whether an event ends the time in which a server is missed: it is
 // started, or a replica takes its place.
-func (m *monitors) wakes(e *Event, server int) bool {
+func (m *monitors) wakes(e *trace.Event, server int) bool {
 	switch e.Kind {
-	case KindUp:
+	case trace.KindUp:
 		return e.Node == server
-	case KindFailover:
-		return server != None && !slices.Contains(m.s.Primary, server)
+	case trace.KindFailover:
+		return server != trace.None && !slices.Contains(m.s.Primary, server)
 	}
 	return false
 }
@@ -329,31 +330,31 @@ func (m *monitors) lose(client, at int) {
 // brokenContinuity: an extension reported success although the lock had been out
 // of the client's hands when its last command was executed. What is lost after
 // that, while the reply is on its way, no extension can know.
-func (m *monitors) brokenContinuity(e *Event) {
+func (m *monitors) brokenContinuity(e *trace.Event) {
 	extended := m.extended[e.Client]
-	m.extended[e.Client] = None
-	if at := m.lost[e.Client]; at != None && (extended == None || at < extended) {
-		m.report(GAP, fmt.Sprintf("%s extends as if it had held the lock all along, but had lost it", m.name(e.Client)), m.whyLostFirst(e.Client, e.Seq)...)
+	m.extended[e.Client] = trace.None
+	if at := m.lost[e.Client]; at != trace.None && (extended == trace.None || at < extended) {
+		m.report(trace.GAP, fmt.Sprintf("%s extends as if it had held the lock all along, but had lost it", m.name(e.Client)), m.whyLostFirst(e.Client, e.Seq)...)
 	}
 }
 
 // orphaned reports whether an acquisition is over in such a way that nobody will
 // come back for its record. A lease that has merely lapsed doesn't count: its
 // record expires a moment later, by design.
-func (s *State) orphaned(a Acquisition) bool {
-	if a.Client == None {
+func (m *monitors) orphaned(a trace.Acquisition) bool {
+	if a.Client == trace.None {
 		return false
 	}
-	c := &s.Clients[a.Client]
-	return c.Crashed || c.Hung || c.Stopped || c.Acquired > a.N || c.Phase == PhaseIdle
+	c := &m.s.Clients[a.Client]
+	return c.Crashed || c.Hung || c.Stopped || c.Acquired > a.N || c.Phase == trace.PhaseIdle
 }
 
 // leftover is the record that alone keeps a client from the lock: nobody alive
 // holds it or is about to, and without the orphans there would be enough free
 // nodes.
-func (m *monitors) leftover(client int) (*HeldRecord, bool) {
+func (m *monitors) leftover(client int) (*trace.HeldRecord, bool) {
 	free, orphans := 0, 0
-	var culprit *HeldRecord
+	var culprit *trace.HeldRecord
 	for i := range m.s.Clients {
 		if c := &m.s.Clients[i]; c.Lease.Live && !c.Hung {
 			return nil, false
@@ -364,7 +365,7 @@ func (m *monitors) leftover(client int) (*HeldRecord, bool) {
 		case !m.s.Nodes[n].Up:
 		case r == nil || r.Owner == m.s.Acquisition(client): // one's own is in nobody else's way yet
 			free++
-		case m.s.orphaned(r.Owner):
+		case m.orphaned(r.Owner):
 			orphans++
 			if culprit == nil {
 				culprit = r
@@ -378,7 +379,7 @@ func (m *monitors) leftover(client int) (*HeldRecord, bool) {
 }
 
 // refusal opens a spell of blocking.
-func (m *monitors) refusal(e *Event) {
+func (m *monitors) refusal(e *trace.Event) {
 	if m.blocked.open {
 		return
 	}
@@ -388,9 +389,9 @@ func (m *monitors) refusal(e *Event) {
 }
 
 // relief closes it: what was in the way is gone, or was taken over.
-func (m *monitors) relief(e *Event) {
+func (m *monitors) relief(e *trace.Event) {
 	b := &m.blocked
-	if !b.open || len(e.Changes) == 0 && e.Kind != KindGranted && e.Kind != KindDown {
+	if !b.open || len(e.Changes) == 0 && e.Kind != trace.KindGranted && e.Kind != trace.KindDown {
 		return
 	}
 	// A few records that are left on other nodes are in nobody's way; and where too
@@ -398,16 +399,16 @@ func (m *monitors) relief(e *Event) {
 	free, up := m.without(b.by)
 	need := m.w.cfg.Strategy.Quorum()
 	enough := free >= need || up < need
-	if !enough && e.Kind != KindGranted {
+	if !enough && e.Kind != trace.KindGranted {
 		return
 	}
-	m.report(BD, fmt.Sprintf("what %s left behind kept others out for %s from the first refusal on, though nobody alive held the lock", m.name(b.by.Client), Duration(e.At-b.since)), b.written, b.refused, e.Seq)
+	m.report(trace.BD, fmt.Sprintf("what %s left behind kept others out for %s from the first refusal on, though nobody alive held the lock", m.name(b.by.Client), trace.Duration(e.At-b.since)), b.written, b.refused, e.Seq)
 	b.open = false
 }
 
 // without counts the nodes that are up, and those of them that don't hold an
 // acquisition's record.
-func (m *monitors) without(a Acquisition) (free, up int) {
+func (m *monitors) without(a trace.Acquisition) (free, up int) {
 	for _, n := range m.s.Primary {
 		if !m.s.Nodes[n].Up {
 			continue
@@ -424,7 +425,7 @@ func (m *monitors) without(a Acquisition) (free, up int) {
 // in the world that could still change by itself.
 func (m *monitors) deadlocked() {
 	if b := &m.blocked; b.open {
-		m.report(PD, fmt.Sprintf("nobody alive holds the lock, and what %s left behind never goes away", m.name(b.by.Client)), b.written, b.refused, m.w.events)
+		m.report(trace.PD, fmt.Sprintf("nobody alive holds the lock, and what %s left behind never goes away", m.name(b.by.Client)), b.written, b.refused, m.w.events)
 		b.open = false
 	}
 }
@@ -432,14 +433,14 @@ func (m *monitors) deadlocked() {
 // kept: a client whose main thread hangs keeps its record alive by another
 // thread, somebody has been refused because of that, and the situation is the
 // same again, up to a shift in time: the run is a lasso, and the lock never free.
-func (m *monitors) kept(e *Event) {
+func (m *monitors) kept(e *trace.Event) {
 	if !m.blocked.open || m.cycle.reported {
 		return
 	}
 	situation := m.keeping(e)
 	if first, again := m.cycle.seen[situation]; again {
 		b := &m.blocked
-		m.report(PD, fmt.Sprintf("%s's work hangs, but its other thread keeps the lock for ever: events #%d to #%d repeat", m.name(e.Client), first, e.Seq), b.written, b.refused, first, e.Seq)
+		m.report(trace.PD, fmt.Sprintf("%s's work hangs, but its other thread keeps the lock for ever: events #%d to #%d repeat", m.name(e.Client), first, e.Seq), b.written, b.refused, first, e.Seq)
 		m.cycle.reported = true
 		b.open = false
 		return
@@ -453,7 +454,7 @@ func (m *monitors) kept(e *Event) {
 // keeping describes what the future of a hung client's records depends on. Less
 // than a millisecond, in which Redis counts, makes no difference to it; and a clock
 // that runs a little fast or slow never comes to the same nanosecond twice.
-func (m *monitors) keeping(e *Event) string {
+func (m *monitors) keeping(e *trace.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "kept %d %d:", e.Client, e.By)
 	for _, n := range m.s.Primary {
@@ -484,7 +485,7 @@ func (m *monitors) drew() { m.cycle.forget() }
 // client's record is in the way, and the situation is the same, up to a shift in
 // time, as at an earlier moment. Nothing random happened in between, so it will
 // come round again for ever: the run is a lasso.
-func (m *monitors) livelock(e *Event) {
+func (m *monitors) livelock(e *trace.Event) {
 	if m.cycle.reported {
 		return
 	}
@@ -494,7 +495,7 @@ func (m *monitors) livelock(e *Event) {
 		if c.Lease.Live {
 			return
 		}
-		if (c.Phase == PhaseAcquire || c.Phase == PhaseIdle && c.Asleep) && !c.Crashed && !c.Paused && !c.Stopped {
+		if (c.Phase == trace.PhaseAcquire || c.Phase == trace.PhaseIdle && c.Asleep) && !c.Crashed && !c.Paused && !c.Stopped {
 			trying++
 		}
 	}
@@ -508,7 +509,7 @@ func (m *monitors) livelock(e *Event) {
 	}
 	situation := m.situation(e)
 	if first, again := m.cycle.seen[situation]; again {
-		m.report(LV, fmt.Sprintf("%d clients keep trying and nobody gets the lock: events #%d to #%d repeat", trying, first, e.Seq), first, e.Seq)
+		m.report(trace.LV, fmt.Sprintf("%d clients keep trying and nobody gets the lock: events #%d to #%d repeat", trying, first, e.Seq), first, e.Seq)
 		m.cycle.reported = true
 		return
 	}
@@ -520,7 +521,7 @@ func (m *monitors) livelock(e *Event) {
 
 // situation describes all that the future depends on, relative to now, and
 // without tokens, which are never the same.
-func (m *monitors) situation(e *Event) string {
+func (m *monitors) situation(e *trace.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d:", e.Client)
 	for i, c := range m.w.clients {
@@ -532,8 +533,8 @@ func (m *monitors) situation(e *Event) string {
 	}
 	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil {
-			left := Never
-			if r.Expires != Never {
+			left := trace.Never
+			if r.Expires != trace.Never {
 				left = r.Expires - m.w.now
 			}
 			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, left)

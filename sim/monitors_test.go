@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -22,11 +23,11 @@ func newHand(t *testing.T, strategy string) *hand {
 	return &hand{t, newWorld(t, config(t, strategy, "A", "B", "C"))}
 }
 
-func (h *hand) emit(e Event) *hand {
-	e.Ref, e.Acq = None, 0
-	if e.Client != None {
+func (h *hand) emit(e trace.Event) *hand {
+	e.Ref, e.Acq = trace.None, 0
+	if e.Client != trace.None {
 		e.Acq = h.w.State().Clients[e.Client].Acquired
-		if e.Kind == KindAcquire {
+		if e.Kind == trace.KindAcquire {
 			e.Acq++
 		}
 		e.Phase = h.w.State().Clients[e.Client].Phase
@@ -42,11 +43,11 @@ func (h *hand) at(now time.Duration) *hand {
 }
 
 // does is an event of a client's own.
-func (h *hand) does(name string, kinds ...Kind) *hand {
+func (h *hand) does(name string, kinds ...trace.Kind) *hand {
 	h.t.Helper()
 	i, _ := h.w.Client(name)
 	for _, kind := range kinds {
-		h.emit(Event{Kind: kind, Client: i, Node: None, By: Never})
+		h.emit(trace.Event{Kind: kind, Client: i, Node: trace.None, By: trace.Never})
 	}
 	return h
 }
@@ -54,43 +55,43 @@ func (h *hand) does(name string, kinds ...Kind) *hand {
 // granted gives a client a lease until then.
 func (h *hand) granted(name string, until time.Duration) *hand {
 	i, _ := h.w.Client(name)
-	return h.emit(Event{Kind: KindGranted, Client: i, Node: None, By: until})
+	return h.emit(trace.Event{Kind: trace.KindGranted, Client: i, Node: trace.None, By: until})
 }
 
 func (h *hand) extended(name string, until time.Duration) *hand {
 	i, _ := h.w.Client(name)
-	return h.emit(Event{Kind: KindExtended, Client: i, Node: None, By: until})
+	return h.emit(trace.Event{Kind: trace.KindExtended, Client: i, Node: trace.None, By: until})
 }
 
 // sets is a client's command that makes the lock's record so; "" removes it. It
 // executes on n1.
 func (h *hand) sets(name, value string, expires time.Duration) *hand {
 	i, _ := h.w.Client(name)
-	return h.emit(Event{Kind: KindExecute, Client: i, Node: 0, Args: []string{"CMD"}, Changes: []Change{h.change(value, expires)}})
+	return h.emit(trace.Event{Kind: trace.KindExecute, Client: i, Node: 0, Args: []string{"CMD"}, Changes: []trace.Change{h.change(value, expires)}})
 }
 
 // expires is the end of the lock's record by itself.
 func (h *hand) expires() *hand {
-	return h.emit(Event{Kind: KindExpire, Client: None, Node: 0, Changes: []Change{h.change("", 0)}})
+	return h.emit(trace.Event{Kind: trace.KindExpire, Client: trace.None, Node: 0, Changes: []trace.Change{h.change("", 0)}})
 }
 
-func (h *hand) change(value string, expires time.Duration) Change {
-	ch := Change{Key: h.w.cfg.Key}
+func (h *hand) change(value string, expires time.Duration) trace.Change {
+	ch := trace.Change{Key: h.w.cfg.Key}
 	if r := h.w.State().LockRecord(0); r != nil {
 		before := r.Record
 		ch.Before = &before
 	}
 	if value != "" {
-		ch.After = &Record{Value: value, Expires: expires}
+		ch.After = &trace.Record{Value: value, Expires: expires}
 	}
 	return ch
 }
 
 // accesses are a read or a write of the resource.
-func (h *hand) accesses(name string, kinds ...Kind) *hand {
+func (h *hand) accesses(name string, kinds ...trace.Kind) *hand {
 	i, _ := h.w.Client(name)
 	for _, kind := range kinds {
-		h.emit(Event{Kind: kind, Client: i, Node: None, Version: h.w.State().Store.Version + 1})
+		h.emit(trace.Event{Kind: kind, Client: i, Node: trace.None, Version: h.w.State().Store.Version + 1})
 	}
 	return h
 }
@@ -103,7 +104,7 @@ func (h *hand) verdict(want string) *hand {
 
 // holds takes a client through a whole acquisition.
 func (h *hand) holds(name string, until time.Duration) *hand {
-	return h.does(name, KindAcquire).sets(name, name+"1", until).granted(name, until)
+	return h.does(name, trace.KindAcquire).sets(name, name+"1", until).granted(name, until)
 }
 
 const sec = time.Second
@@ -115,15 +116,15 @@ const sec = time.Second
 
 func TestDoubleGrant(t *testing.T) {
 	newHand(t, "setpx-lua").holds("A", 10*sec).verdict("ok").at(9*sec).holds("B", 20*sec).verdict("DG FR")
-	newHand(t, "setpx-lua").holds("A", Never).at(1000*sec).expires().holds("B", Never).verdict("DG")
+	newHand(t, "setpx-lua").holds("A", trace.Never).at(1000*sec).expires().holds("B", trace.Never).verdict("DG")
 
 	// All ways in which a lease ends.
 	for name, end := range map[string]func(*hand){
-		"it lapses":   func(h *hand) { h.at(10*sec).does("A", KindLapse) },
-		"it releases": func(h *hand) { h.does("A", KindRelease) },
-		"it crashes":  func(h *hand) { h.does("A", KindCrash) },
+		"it lapses":   func(h *hand) { h.at(10*sec).does("A", trace.KindLapse) },
+		"it releases": func(h *hand) { h.does("A", trace.KindRelease) },
+		"it crashes":  func(h *hand) { h.does("A", trace.KindCrash) },
 		"it was over when it was granted": func(h *hand) {
-			h.at(11*sec).does("A", KindRelease, KindReleased, KindAcquire).granted("A", 11*sec)
+			h.at(11*sec).does("A", trace.KindRelease, trace.KindReleased, trace.KindAcquire).granted("A", 11*sec)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,10 +144,10 @@ func TestDoubleGrant(t *testing.T) {
 
 // TestDoubleGrantByExtension: a lease that lives again is live, too.
 func TestDoubleGrantByExtension(t *testing.T) {
-	h := newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec).verdict("ok")
-	h.does("A", KindExtend).extended("A", 21*sec).verdict("DG GAP")
-	h = newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec)
-	h.does("A", KindExtend).extended("A", 10*sec).verdict("GAP") // extended, to an instant that has come
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec).verdict("ok")
+	h.does("A", trace.KindExtend).extended("A", 21*sec).verdict("DG GAP")
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec)
+	h.does("A", trace.KindExtend).extended("A", 10*sec).verdict("GAP") // extended, to an instant that has come
 }
 
 // TestGrantAtTheDeadline makes B's grant fall on the very instant of A's deadline,
@@ -154,10 +155,10 @@ func TestDoubleGrantByExtension(t *testing.T) {
 func TestGrantAtTheDeadline(t *testing.T) {
 	for early, want := range map[time.Duration]string{0: "ok", time.Nanosecond: "DG"} {
 		w := newWorld(t, configOf(toy(toyTake, toyKeep), "A", "B"))
-		until(t, w, "A", KindGranted) // until 10s
+		until(t, w, "A", trace.KindGranted) // until 10s
 		inject(t, w, Evict{"n1"})
 		w.Wait(10*sec - 2*time.Millisecond - w.Now() - early)
-		until(t, w, "B", KindGranted)
+		until(t, w, "B", trace.KindGranted)
 		if w.Now() != 10*sec-early {
 			t.Fatalf("B gets the lock at %s", w.Now())
 		}
@@ -180,8 +181,8 @@ func TestOrderWithinAnInstant(t *testing.T) {
 		cfg.Timeout = time.Minute
 		w := newWorld(t, cfg)
 		inject(t, w, Slow{"B", "n1", 10*sec - early, 0})
-		until(t, w, "B", KindSend)
-		until(t, w, "A", KindGranted) // until 10s
+		until(t, w, "B", trace.KindSend)
+		until(t, w, "A", trace.KindGranted) // until 10s
 		w.Wait(10*sec - w.Now())
 		expectVerdict(t, w, want)
 	}
@@ -190,21 +191,21 @@ func TestOrderWithinAnInstant(t *testing.T) {
 // OV.
 
 func TestOverlap(t *testing.T) {
-	in := func() *hand { return newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindEnter) }
-	in().at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec).verdict("ok").does("B", KindEnter).verdict("OV")
-	in().at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec).does("A", KindLeave).does("B", KindEnter).verdict("ok")
-	in().at(10*sec).expires().does("A", KindCrash).holds("B", 20*sec).does("B", KindEnter).verdict("ok")
-	in().at(10*sec).expires().does("A", KindStop, KindLapse).holds("B", 20*sec).does("B", KindEnter).verdict("ok")
+	in := func() *hand { return newHand(t, "setpx-lua").holds("A", 10*sec).does("A", trace.KindEnter) }
+	in().at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec).verdict("ok").does("B", trace.KindEnter).verdict("OV")
+	in().at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec).does("A", trace.KindLeave).does("B", trace.KindEnter).verdict("ok")
+	in().at(10*sec).expires().does("A", trace.KindCrash).holds("B", 20*sec).does("B", trace.KindEnter).verdict("ok")
+	in().at(10*sec).expires().does("A", trace.KindStop, trace.KindLapse).holds("B", 20*sec).does("B", trace.KindEnter).verdict("ok")
 }
 
 // TestOverlapOfAPausedHolder is design.md's claim 2 in its least form: no double
 // grant, and yet two in the critical section.
 func TestOverlapOfAPausedHolder(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	until(t, w, "A", KindRead)
+	until(t, w, "A", trace.KindRead)
 	inject(t, w, Pause{"A"})
 	w.Wait(11 * sec)
-	until(t, w, "B", KindWrite)
+	until(t, w, "B", trace.KindWrite)
 	expectVerdict(t, w, "OV")
 	inject(t, w, Resume{"A"})
 	run(t, w)
@@ -215,29 +216,29 @@ func TestOverlapOfAPausedHolder(t *testing.T) {
 
 func TestStaleWrite(t *testing.T) {
 	both := func() *hand {
-		return newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec)
+		return newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec)
 	}
-	both().accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
-	both().accesses("B", KindWrite).accesses("A", KindWrite).verdict("SW")
-	both().accesses("A", KindWrite).accesses("B", KindRead, KindWrite).verdict("ok") // nobody was harmed
-	both().accesses("A", KindRead).accesses("B", KindRead, KindWrite).verdict("ok")  // the older only reads
-	both().accesses("B", KindRead, KindWrite).accesses("A", KindRead).verdict("ok")  // even after
-	both().accesses("A", KindRead, KindWrite).accesses("B", KindRead, KindWrite).verdict("ok")
-	both().accesses("B", KindReject).accesses("A", KindWrite).verdict("ok") // a refused access is no touch
+	both().accesses("B", trace.KindRead).accesses("A", trace.KindWrite).verdict("SW")
+	both().accesses("B", trace.KindWrite).accesses("A", trace.KindWrite).verdict("SW")
+	both().accesses("A", trace.KindWrite).accesses("B", trace.KindRead, trace.KindWrite).verdict("ok") // nobody was harmed
+	both().accesses("A", trace.KindRead).accesses("B", trace.KindRead, trace.KindWrite).verdict("ok")  // the older only reads
+	both().accesses("B", trace.KindRead, trace.KindWrite).accesses("A", trace.KindRead).verdict("ok")  // even after
+	both().accesses("A", trace.KindRead, trace.KindWrite).accesses("B", trace.KindRead, trace.KindWrite).verdict("ok")
+	both().accesses("B", trace.KindReject).accesses("A", trace.KindWrite).verdict("ok") // a refused access is no touch
 
 	// What is newer is decided by the granting commands, not by when Acquire returned.
-	late := newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 5*sec)
+	late := newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 5*sec)
 	late.at(5*sec).expires().holds("B", 20*sec).granted("A", 5*sec)
-	late.accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
+	late.accesses("B", trace.KindRead).accesses("A", trace.KindWrite).verdict("SW")
 
 	// So are grants whose record was over before it was stored: there is no change.
 	dead := func() *hand {
-		h := newHand(t, "pxat-client-clock").holds("A", 10*sec).accesses("A", KindRead).at(10*sec).expires().does("A", KindLapse)
-		h.does("B", KindAcquire).emit(Event{Kind: KindExecute, Client: 1, Node: 0, Args: []string{"SET"}})
+		h := newHand(t, "pxat-client-clock").holds("A", 10*sec).accesses("A", trace.KindRead).at(10*sec).expires().does("A", trace.KindLapse)
+		h.does("B", trace.KindAcquire).emit(trace.Event{Kind: trace.KindExecute, Client: 1, Node: 0, Args: []string{"SET"}})
 		return h.granted("B", 20*sec)
 	}
-	dead().accesses("B", KindRead, KindWrite).verdict("ok")
-	dead().accesses("B", KindRead).accesses("A", KindWrite).verdict("SW")
+	dead().accesses("B", trace.KindRead, trace.KindWrite).verdict("ok")
+	dead().accesses("B", trace.KindRead).accesses("A", trace.KindWrite).verdict("SW")
 }
 
 // TestGrantsKeepTheirOrder: what is executed once more, or late, makes no grant
@@ -245,30 +246,30 @@ func TestStaleWrite(t *testing.T) {
 func TestGrantsKeepTheirOrder(t *testing.T) {
 	again := func(h *hand, duplicate bool) *hand {
 		ch := h.change("A1", 20*sec)
-		return h.emit(Event{Kind: KindExecute, Copy: duplicate, Client: 0, Node: 0, Args: []string{"SET"}, Changes: []Change{ch}})
+		return h.emit(trace.Event{Kind: trace.KindExecute, Copy: duplicate, Client: 0, Node: 0, Args: []string{"SET"}, Changes: []trace.Change{ch}})
 	}
 	for name, h := range map[string]*hand{
 		"a duplicate before the grant": func() *hand {
-			h := newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 5*sec).at(5 * sec).expires()
-			h.holds("B", 6*sec).at(6*sec).expires().does("B", KindLapse)
+			h := newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 5*sec).at(5 * sec).expires()
+			h.holds("B", 6*sec).at(6*sec).expires().does("B", trace.KindLapse)
 			return again(h, true).granted("A", 5*sec)
 		}(),
 		"a duplicate after the grant": func() *hand {
-			h := newHand(t, "setpx-lua").holds("A", 5*sec).at(5*sec).expires().does("A", KindLapse)
-			h.holds("B", 6*sec).at(6*sec).expires().does("B", KindLapse)
+			h := newHand(t, "setpx-lua").holds("A", 5*sec).at(5*sec).expires().does("A", trace.KindLapse)
+			h.holds("B", 6*sec).at(6*sec).expires().does("B", trace.KindLapse)
 			return again(h, true)
 		}(),
 		"a late request after the grant": func() *hand {
-			h := newHand(t, "setpx-lua").holds("A", 5*sec).at(5*sec).expires().does("A", KindLapse)
-			h.holds("B", 6*sec).at(6*sec).expires().does("B", KindLapse)
+			h := newHand(t, "setpx-lua").holds("A", 5*sec).at(5*sec).expires().does("A", trace.KindLapse)
+			h.holds("B", 6*sec).at(6*sec).expires().does("B", trace.KindLapse)
 			return again(h, false)
 		}(),
 	} {
-		h.accesses("B", KindRead).accesses("A", KindWrite)
-		if len(h.w.monitors.found) != 1 || h.w.monitors.found[0].Code != SW {
+		h.accesses("B", trace.KindRead).accesses("A", trace.KindWrite)
+		if len(h.w.monitors.found) != 1 || h.w.monitors.found[0].Code != trace.SW {
 			t.Errorf("%s: %+v", name, h.w.monitors.found)
 		}
-		h.accesses("B", KindWrite)
+		h.accesses("B", trace.KindWrite)
 		if last := h.w.monitors.found[len(h.w.monitors.found)-1]; !strings.Contains(last.Text, "an update is lost") {
 			t.Errorf("%s: the newer holder's write is stale: %s", name, last.Text)
 		}
@@ -277,27 +278,27 @@ func TestGrantsKeepTheirOrder(t *testing.T) {
 
 func TestLostUpdate(t *testing.T) {
 	// Two callers that go ahead without the lock: neither grant is newer.
-	h := newHand(t, "setpx-lua").does("A", KindAcquire, KindFailed).does("B", KindAcquire, KindFailed)
-	h.accesses("A", KindRead).accesses("B", KindRead, KindWrite).accesses("A", KindWrite).verdict("SW")
+	h := newHand(t, "setpx-lua").does("A", trace.KindAcquire, trace.KindFailed).does("B", trace.KindAcquire, trace.KindFailed)
+	h.accesses("A", trace.KindRead).accesses("B", trace.KindRead, trace.KindWrite).accesses("A", trace.KindWrite).verdict("SW")
 	if text := h.w.monitors.found[0].Text; text != "A overwrites what B wrote since A read: an update is lost" {
 		t.Error(text)
 	}
 
 	// The newer holder's own read is older than the older one's last write.
-	h = newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec)
-	h.accesses("B", KindRead).accesses("A", KindWrite).accesses("B", KindWrite)
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec)
+	h.accesses("B", trace.KindRead).accesses("A", trace.KindWrite).accesses("B", trace.KindWrite)
 	if n := len(h.w.monitors.found); n != 2 {
 		t.Errorf("A's stale write and B's loss of it are %d violations", n)
 	}
 
 	none := func() *hand {
-		return newHand(t, "setpx-lua").does("A", KindAcquire, KindFailed).does("B", KindAcquire, KindFailed)
+		return newHand(t, "setpx-lua").does("A", trace.KindAcquire, trace.KindFailed).does("B", trace.KindAcquire, trace.KindFailed)
 	}
-	none().accesses("A", KindRead, KindWrite).accesses("B", KindRead, KindWrite).verdict("ok")
-	none().accesses("A", KindWrite).accesses("B", KindWrite).verdict("ok") // nobody has read
-	none().accesses("A", KindRead).accesses("B", KindRead, KindWrite).accesses("A", KindRead, KindWrite).verdict("ok")
-	h = none().accesses("A", KindRead).accesses("B", KindWrite)
-	h.does("A", KindAcquire, KindFailed).accesses("A", KindWrite).verdict("ok") // what it read was another time
+	none().accesses("A", trace.KindRead, trace.KindWrite).accesses("B", trace.KindRead, trace.KindWrite).verdict("ok")
+	none().accesses("A", trace.KindWrite).accesses("B", trace.KindWrite).verdict("ok") // nobody has read
+	none().accesses("A", trace.KindRead).accesses("B", trace.KindRead, trace.KindWrite).accesses("A", trace.KindRead, trace.KindWrite).verdict("ok")
+	h = none().accesses("A", trace.KindRead).accesses("B", trace.KindWrite)
+	h.does("A", trace.KindAcquire, trace.KindFailed).accesses("A", trace.KindWrite).verdict("ok") // what it read was another time
 }
 
 // FR.
@@ -315,7 +316,7 @@ func TestForeignRelease(t *testing.T) {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
-	if text := held().sets("B", "A1", Never).w.monitors.found[0].Text; !strings.Contains(text, "prolongs") {
+	if text := held().sets("B", "A1", trace.Never).w.monitors.found[0].Text; !strings.Contains(text, "prolongs") {
 		t.Errorf("for ever is longer than any time: %s", text)
 	}
 	held().sets("B", "A1", 10*sec).verdict("ok") // as it was
@@ -323,21 +324,21 @@ func TestForeignRelease(t *testing.T) {
 	held().sets("A", "A1", 20*sec).verdict("ok")
 
 	// Its Acquire is still under way: a record without a lease.
-	newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 10*sec).sets("B", "", 0).verdict("FR")
+	newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 10*sec).sets("B", "", 0).verdict("FR")
 	// Another key is none of this monitor's business.
 	h := held()
-	h.emit(Event{Kind: KindExecute, Client: 1, Node: 0, Args: []string{"DEL"}, Changes: []Change{{Key: "other", Before: &Record{Value: "A1", Expires: Never}}}}).verdict("ok")
+	h.emit(trace.Event{Kind: trace.KindExecute, Client: 1, Node: 0, Args: []string{"DEL"}, Changes: []trace.Change{{Key: "other", Before: &trace.Record{Value: "A1", Expires: trace.Never}}}}).verdict("ok")
 }
 
 // TestTakeover: a record whose lease is over can be had.
 func TestTakeover(t *testing.T) {
 	for name, end := range map[string]func(*hand){
-		"lapsed":    func(h *hand) { h.at(10*sec).does("A", KindLapse) },
-		"releasing": func(h *hand) { h.does("A", KindRelease) },
-		"released":  func(h *hand) { h.does("A", KindRelease, KindReleased) },
-		"crashed":   func(h *hand) { h.does("A", KindCrash) },
+		"lapsed":    func(h *hand) { h.at(10*sec).does("A", trace.KindLapse) },
+		"releasing": func(h *hand) { h.does("A", trace.KindRelease) },
+		"released":  func(h *hand) { h.does("A", trace.KindRelease, trace.KindReleased) },
+		"crashed":   func(h *hand) { h.does("A", trace.KindCrash) },
 		"trying again, with another token": func(h *hand) {
-			h.does("A", KindRelease, KindReleaseFailed, KindAcquire)
+			h.does("A", trace.KindRelease, trace.KindReleaseFailed, trace.KindAcquire)
 		},
 	} {
 		for _, how := range []func(*hand) *hand{
@@ -351,15 +352,15 @@ func TestTakeover(t *testing.T) {
 			})
 		}
 	}
-	refused := newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 10*sec).does("A", KindFailed)
+	refused := newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 10*sec).does("A", trace.KindFailed)
 	refused.sets("B", "", 0).verdict("FN") // A was told that it has failed; it won't come back for it
 }
 
 // TestCountersStayTheirCreators: a refused attempt counts a counter up, which takes
 // nothing from anybody; giving it more time does.
 func TestCountersStayTheirCreators(t *testing.T) {
-	h := newHand(t, "incr-expire").does("A", KindAcquire).sets("A", "1", 10*sec).granted("A", 10*sec)
-	h.does("B", KindAcquire).sets("B", "2", 10*sec).verdict("ok").does("B", KindRefused).verdict("ok")
+	h := newHand(t, "incr-expire").does("A", trace.KindAcquire).sets("A", "1", 10*sec).granted("A", 10*sec)
+	h.does("B", trace.KindAcquire).sets("B", "2", 10*sec).verdict("ok").does("B", trace.KindRefused).verdict("ok")
 	if r := h.w.State().LockRecord(0); r.Owner.Client != 0 || r.Value != "2" {
 		t.Errorf("the record is %+v", r)
 	}
@@ -380,9 +381,9 @@ func TestForeignReleaseByToys(t *testing.T) {
 			return lease, err
 		}, toyKeep)
 		w := newWorld(t, configOf(s, "A", "B"))
-		until(t, w, "A", KindGranted)
-		until(t, w, "B", KindRefused)
-		if got := w.Verdict(); got[0] != FR || w.State().LockRecord(0) != nil && w.State().LockRecord(0).Owner.Client == 1 && got.String() != "FR FN" {
+		until(t, w, "A", trace.KindGranted)
+		until(t, w, "B", trace.KindRefused)
+		if got := w.Verdict(); got[0] != trace.FR || w.State().LockRecord(0) != nil && w.State().LockRecord(0).Owner.Client == 1 && got.String() != "FR FN" {
 			t.Errorf("%s: %s", what, got)
 		}
 		if text := w.monitors.found[0].Text; !strings.Contains(text, " "+what+" A's record") {
@@ -396,7 +397,7 @@ func TestForeignReleaseByToys(t *testing.T) {
 func TestDeadlock(t *testing.T) {
 	for strategy, want := range map[string]string{"setnx": "PD", "setpx-lua": "BD", "getset-equal": "BD", "incr-expire": "BD"} {
 		w := newWorld(t, config(t, strategy, "A", "B"))
-		until(t, w, "A", KindGranted)
+		until(t, w, "A", trace.KindGranted)
 		inject(t, w, Crash{"A"})
 		if got := aftermath(t, w); got != want {
 			t.Errorf("%s: %s, expected %s", strategy, got, want)
@@ -411,7 +412,7 @@ func TestStampOfAFastClock(t *testing.T) {
 		cfg := config(t, "getset-equal", "A", "B")
 		cfg.Clients[0].Offset = offset
 		w := newWorld(t, cfg)
-		until(t, w, "A", KindGranted)
+		until(t, w, "A", trace.KindGranted)
 		inject(t, w, Crash{"A"})
 		if got := aftermath(t, w); got != want {
 			t.Errorf("%s fast: %s, expected %s", offset, got, want)
@@ -424,10 +425,10 @@ func TestNoDeadlock(t *testing.T) {
 	for name, play := range map[string]func(*World){
 		"nothing happens":         func(*World) {},
 		"everybody has been":      func(w *World) { run(t, w) },
-		"the holder is paused":    func(w *World) { until(t, w, "A", KindRead); inject(t, w, Pause{"A"}) },
-		"the holder goes on":      func(w *World) { until(t, w, "A", KindRead) },
-		"the holder was evicted":  func(w *World) { until(t, w, "A", KindRead); inject(t, w, Evict{"n1"}, Crash{"A"}) },
-		"a crash before the send": func(w *World) { until(t, w, "A", KindAcquire); inject(t, w, Crash{"A"}) },
+		"the holder is paused":    func(w *World) { until(t, w, "A", trace.KindRead); inject(t, w, Pause{"A"}) },
+		"the holder goes on":      func(w *World) { until(t, w, "A", trace.KindRead) },
+		"the holder was evicted":  func(w *World) { until(t, w, "A", trace.KindRead); inject(t, w, Evict{"n1"}, Crash{"A"}) },
+		"a crash before the send": func(w *World) { until(t, w, "A", trace.KindAcquire); inject(t, w, Crash{"A"}) },
 	} {
 		w := newWorld(t, config(t, "setnx", "A", "B"))
 		play(w)
@@ -441,7 +442,7 @@ func TestNoDeadlock(t *testing.T) {
 // blame for, until the orphan is gone.
 func TestBoundedBlocking(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	w.Wait(3*sec - w.Now())
 	inject(t, w, Crash{"A"})
 	run(t, w)
@@ -459,7 +460,7 @@ func TestBoundedBlocking(t *testing.T) {
 
 	// Nor is an orphan that nobody met.
 	w = newWorld(t, config(t, "setpx-lua", "A", "B"))
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	inject(t, w, Crash{"A"})
 	w.Wait(11 * sec)
 	run(t, w)
@@ -528,8 +529,8 @@ func TestNoLivelock(t *testing.T) {
 	} {
 		w := newWorld(t, configOf(polite(delay), "A", "B"))
 		run(t, w)
-		if count(w, KindGranted) != 2 {
-			t.Errorf("%s: %d are granted", name, count(w, KindGranted))
+		if count(w, trace.KindGranted) != 2 {
+			t.Errorf("%s: %d are granted", name, count(w, trace.KindGranted))
 		}
 		expectVerdict(t, w, "ok")
 	}
@@ -592,18 +593,18 @@ func TestBrokenContinuity(t *testing.T) {
 		"clock step": {func(t *testing.T, w *World) { inject(t, w, NodeStep{"n1", time.Hour}) }, "GAP"},
 		"another one has been": {func(t *testing.T, w *World) {
 			w.Wait(11 * sec)
-			until(t, w, "B", KindDone)
+			until(t, w, "B", trace.KindDone)
 			w.Wait(10 * sec)
 		}, "OV GAP"},
-		"another one is there": {func(t *testing.T, w *World) { w.Wait(11 * sec); until(t, w, "B", KindRead) }, "DG OV FR GAP"},
+		"another one is there": {func(t *testing.T, w *World) { w.Wait(11 * sec); until(t, w, "B", trace.KindRead) }, "DG OV FR GAP"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := configOf(extending(prolong), "A", "B")
 			cfg.Clients[0].Extend = true
 			w := newWorld(t, cfg)
-			until(t, w, "A", KindWake) // it is about to extend
+			until(t, w, "A", trace.KindWake) // it is about to extend
 			tc.meanwhile(t, w)
-			until(t, w, "A", KindExtended)
+			until(t, w, "A", trace.KindExtended)
 			expectVerdict(t, w, tc.want)
 		})
 	}
@@ -615,12 +616,12 @@ func TestGapWhileTheReplyIsOnItsWay(t *testing.T) {
 	cfg := configOf(extending(prolong), "A")
 	cfg.Clients[0].Extend = true
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindExtend)
+	until(t, w, "A", trace.KindExtend)
 	for w.Where(0).Sent == 0 || !w.Where(0).Landed {
 		w.Step(SetOf(0))
 	}
 	w.Wait(11 * time.Second)
-	until(t, w, "A", KindExtended)
+	until(t, w, "A", trace.KindExtended)
 	expectVerdict(t, w, "ok")
 }
 
@@ -637,16 +638,16 @@ func TestEqualValueIsAnotherOwner(t *testing.T) {
 				cfg.Replicas, on = 1, 1
 			}
 			w := newWorld(t, cfg)
-			until(t, w, "A", KindEnter)
-			until(t, w, "B", KindRead)
+			until(t, w, "A", trace.KindEnter)
+			until(t, w, "B", trace.KindRead)
 			w.Wait(time.Second)
 			if r := w.State().LockRecord(on); r.Owner.Client != 1 {
 				t.Errorf("%+v is not B's", r)
 			}
-			until(t, w, "A", KindWrite)
+			until(t, w, "A", trace.KindWrite)
 			expectVerdict(t, w, "SW DG OV FR")
-			until(t, w, "B", KindReleased)
-			until(t, w, "A", KindReleased)
+			until(t, w, "B", trace.KindReleased)
+			until(t, w, "A", trace.KindReleased)
 			expectVerdict(t, w, "SW DG OV FR") // what A's release removes is nobody's any more
 		})
 	}
@@ -673,9 +674,9 @@ func TestExtensionOfALeaseWithoutDeadline(t *testing.T) {
 	cfg := configOf(silent, "A")
 	cfg.Clients[0].Extend, cfg.Clients[0].Work = true, 8*time.Second
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindExtend)
+	until(t, w, "A", trace.KindExtend)
 	sent := w.Now()
-	until(t, w, "A", KindExtended)
+	until(t, w, "A", trace.KindExtended)
 	if got := w.State().Clients[0].Lease.Deadline; got != sent+cfg.TTL {
 		t.Errorf("the lease lapses at %s, and was extended by %s at %s", got, cfg.TTL, sent)
 	}
@@ -695,7 +696,7 @@ func TestCheckKnowsOfRenewals(t *testing.T) {
 		cfg := config(t, "watchdog", "A")
 		cfg.Clients[0].Checks, cfg.Clients[0].Work = true, 15*time.Second
 		w := newWorld(t, cfg)
-		until(t, w, "A", KindEnter)
+		until(t, w, "A", trace.KindEnter)
 		for next, any := w.Next(); w.Ready(everybody(w)) || any && next <= tt.ends; next, any = w.Next() {
 			if !w.Step(everybody(w)) {
 				t.Fatal("nothing is left to do")
@@ -703,7 +704,7 @@ func TestCheckKnowsOfRenewals(t *testing.T) {
 		}
 		inject(t, w, EndThread{"A"})
 		run(t, w, "A")
-		if got := count(w, KindWrite) == 1; got != tt.writes {
+		if got := count(w, trace.KindWrite) == 1; got != tt.writes {
 			t.Errorf("the renewal ended at %s, and A writes after 15s: %t; want %t", tt.ends, got, tt.writes)
 		}
 	}
@@ -711,9 +712,9 @@ func TestCheckKnowsOfRenewals(t *testing.T) {
 
 // TestGapIsOfThisLease: what an earlier lease has lost is forgotten.
 func TestGapIsOfThisLease(t *testing.T) {
-	h := newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse, KindRelease, KindReleaseFailed)
-	h.holds("A", 20*sec).does("A", KindExtend).extended("A", 30*sec).verdict("ok")
-	h.at(20*sec).expires().does("A", KindExtend, KindExtendFailed).verdict("ok") // it says so itself
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", trace.KindLapse, trace.KindRelease, trace.KindReleaseFailed)
+	h.holds("A", 20*sec).does("A", trace.KindExtend).extended("A", 30*sec).verdict("ok")
+	h.at(20*sec).expires().does("A", trace.KindExtend, trace.KindExtendFailed).verdict("ok") // it says so itself
 }
 
 // FN.
@@ -724,23 +725,23 @@ func TestFalseRefusal(t *testing.T) {
 	upTo(t, w)
 	expectVerdict(t, w, "FN")
 
-	newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 10*sec).does("A", KindRefused).verdict("FN")
-	newHand(t, "setpx-lua").does("A", KindAcquire).sets("A", "A1", 10*sec).at(10*sec).expires().does("A", KindRefused).verdict("ok")
-	newHand(t, "setpx-lua").does("A", KindAcquire).does("A", KindRefused).verdict("ok")
-	newHand(t, "setpx-lua").holds("B", 10*sec).does("A", KindAcquire).does("A", KindRefused).verdict("ok")
+	newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 10*sec).does("A", trace.KindRefused).verdict("FN")
+	newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 10*sec).at(10*sec).expires().does("A", trace.KindRefused).verdict("ok")
+	newHand(t, "setpx-lua").does("A", trace.KindAcquire).does("A", trace.KindRefused).verdict("ok")
+	newHand(t, "setpx-lua").holds("B", 10*sec).does("A", trace.KindAcquire).does("A", trace.KindRefused).verdict("ok")
 	// A record of one's own of another time is in the way, but it isn't this lock.
-	h := newHand(t, "setpx-lua").holds("A", 10*sec).does("A", KindRelease, KindReleaseFailed, KindAcquire).does("A", KindRefused)
+	h := newHand(t, "setpx-lua").holds("A", 10*sec).does("A", trace.KindRelease, trace.KindReleaseFailed, trace.KindAcquire).does("A", trace.KindRefused)
 	h.verdict("ok")
 }
 
 // TestFalseRefusalNeedsAQuorum: on fewer nodes than a holder needs, a record is no lock.
 func TestFalseRefusalNeedsAQuorum(t *testing.T) {
 	for nodes, want := range map[int]string{2: "ok", 3: "FN"} {
-		h := newHand(t, "redlock").does("A", KindAcquire)
+		h := newHand(t, "redlock").does("A", trace.KindAcquire)
 		for n := range nodes {
-			h.emit(Event{Kind: KindExecute, Client: 0, Node: n, Args: []string{"SET"}, Changes: []Change{{Key: "lock", After: &Record{Value: "A1", Expires: 10 * sec}}}})
+			h.emit(trace.Event{Kind: trace.KindExecute, Client: 0, Node: n, Args: []string{"SET"}, Changes: []trace.Change{{Key: "lock", After: &trace.Record{Value: "A1", Expires: 10 * sec}}}})
 		}
-		h.does("A", KindRefused).verdict(want)
+		h.does("A", trace.KindRefused).verdict(want)
 	}
 }
 
@@ -769,22 +770,22 @@ func TestViolationsProveThemselves(t *testing.T) {
 
 // TestCodes have names, meanings, and an order.
 func TestCodes(t *testing.T) {
-	if got := Verdict(Codes).String(); got != "SW DG OV FR PD LV GAP FN BD" {
+	if got := trace.Verdict(trace.Codes).String(); got != "SW DG OV FR PD LV GAP FN BD" {
 		t.Error(got)
 	}
-	for _, c := range Codes {
-		again, found := ParseCode(c.String())
-		if !found || again != c || c.Name() == "" || c.Meaning() == "" || c.Failure() == (c == BD) {
+	for _, c := range trace.Codes {
+		again, found := trace.ParseCode(c.String())
+		if !found || again != c || c.Name() == "" || c.Meaning() == "" || c.Failure() == (c == trace.BD) {
 			t.Errorf("%v", c)
 		}
 	}
-	if _, found := ParseCode("XX"); found {
+	if _, found := trace.ParseCode("XX"); found {
 		t.Error("XX is a code")
 	}
-	if v := (Verdict{BD, SW, BD, OV}).Sorted(); v.String() != "SW OV BD" || v.Worst() != "SW" {
+	if v := (trace.Verdict{trace.BD, trace.SW, trace.BD, trace.OV}).Sorted(); v.String() != "SW OV BD" || v.Worst() != "SW" {
 		t.Error(v)
 	}
-	if v := (Verdict{}); v.String() != "ok" || v.Worst() != "ok" || len(v.Strings()) != 0 {
+	if v := (trace.Verdict{}); v.String() != "ok" || v.Worst() != "ok" || len(v.Strings()) != 0 {
 		t.Error(v)
 	}
 }

@@ -3,6 +3,8 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"slices"
 	"strings"
 	"time"
@@ -120,11 +122,11 @@ func (w *World) Wait(d time.Duration) {
 }
 
 func (w *World) tooLate(at time.Duration) bool {
-	if at <= MaxTime {
+	if at <= trace.MaxTime {
 		return false
 	}
 	w.err = fmt.Errorf("the run was stopped at %s: it would go on for more than %d years of virtual time",
-		Duration(w.now), MaxTime/(365*24*time.Hour))
+		trace.Duration(w.now), trace.MaxTime/(365*24*time.Hour))
 	return true
 }
 
@@ -139,7 +141,7 @@ func (w *World) Inject(f Fault) error {
 }
 
 // Remark says something at this point of the run.
-func (w *World) Remark(n Note) {
+func (w *World) Remark(n trace.Note) {
 	n.At, n.Seq = w.now, w.events+1
 	if n.Index > 0 {
 		w.moves.add(Move{Note: n.Index})
@@ -172,13 +174,13 @@ func (w *World) Next() (time.Duration, bool) {
 	for len(w.timers.items) > 0 && !w.alive(&w.timers.items[0]) {
 		w.timers.pop()
 	}
-	next, any := Never, false
+	next, any := trace.Never, false
 	if len(w.timers.items) > 0 {
 		next, any = w.timers.items[0].at, true
 	}
 	for _, n := range w.nodes {
-		if n.nextExpiry != Never && (!any || n.nextExpiry < next) {
-			next, any = n.nextExpiry, true
+		if n.NextExpiry != trace.Never && (!any || n.NextExpiry < next) {
+			next, any = n.NextExpiry, true
 		}
 	}
 	if any && next <= w.soonest {
@@ -202,7 +204,7 @@ func (w *World) alive(t *timer) bool {
 	case timerRequest, timerReply, timerGiveUp:
 		return t.gen == t.msg.gen
 	case timerReplicate, timerAck:
-		return w.nodes[t.copy.to].replication.source == t.copy.from
+		return w.replication[t.copy.to].source == t.copy.from
 	}
 	panic("sim: a timer of no kind")
 }
@@ -240,14 +242,14 @@ func (c *client) couldAct() bool {
 
 func (w *World) hold(c *client) {
 	c.paused, c.pausedAt = true, w.now
-	w.emit(&Event{Kind: KindPause, Client: c.index, Node: None, Ref: None, Acq: c.acquired})
+	w.emit(&trace.Event{Kind: trace.KindPause, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired})
 }
 
 // release is the end of a pause, at the client's next step.
 func (w *World) release(c *client) {
 	if c.paused {
 		c.paused = false
-		w.emit(&Event{Kind: KindResume, Client: c.index, Node: None, Ref: None, Acq: c.acquired, By: w.now - c.pausedAt})
+		w.emit(&trace.Event{Kind: trace.KindResume, Client: c.index, Node: trace.None, Ref: trace.None, Acq: c.acquired, By: w.now - c.pausedAt})
 	}
 }
 
@@ -256,7 +258,7 @@ func (w *World) release(c *client) {
 func (w *World) settle() {
 	for {
 		for _, n := range w.nodes {
-			if n.nextExpiry != Never && n.nextExpiry <= w.now {
+			if n.NextExpiry != trace.Never && n.NextExpiry <= w.now {
 				w.expire(n)
 			}
 		}
@@ -293,9 +295,9 @@ func (w *World) wake() (any bool) {
 	return any
 }
 
-func (w *World) expire(n *node) {
-	if changes := n.expire(w.now); len(changes) > 0 {
-		w.emit(&Event{Kind: KindExpire, Client: None, Node: n.index, Ref: None, Changes: changes})
+func (w *World) expire(n *redis.Node) {
+	if changes := n.Expire(w.now); len(changes) > 0 {
+		w.emit(&trace.Event{Kind: trace.KindExpire, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: changes})
 	}
 }
 
@@ -303,7 +305,7 @@ func (w *World) fire(t *timer) {
 	switch t.kind {
 	case timerLapse:
 		if w.state.Clients[t.cl.index].Lease.Live {
-			w.emit(&Event{Kind: KindLapse, Client: t.cl.index, Node: None, Ref: None, Acq: t.cl.acquired})
+			w.emit(&trace.Event{Kind: trace.KindLapse, Client: t.cl.index, Node: trace.None, Ref: trace.None, Acq: t.cl.acquired})
 		}
 	case timerRequest:
 		w.arrive(t.msg)
@@ -320,7 +322,7 @@ func (w *World) fire(t *timer) {
 
 // Trace is the run so far, sealed with its hash, schedule and verdict. The trace
 // is the caller's to keep.
-func (w *World) Trace() (*Trace, error) {
+func (w *World) Trace() (*trace.Trace, error) {
 	if !w.recording {
 		return nil, errors.New("sim: this run was not recorded")
 	}
@@ -328,19 +330,19 @@ func (w *World) Trace() (*Trace, error) {
 	t.Events = slices.Clone(t.Events)
 	t.Notes = slices.Clone(t.Notes)
 	t.Violations = slices.Clone(w.monitors.found)
-	slices.SortStableFunc(t.Violations, func(a, b Violation) int {
+	slices.SortStableFunc(t.Violations, func(a, b trace.Violation) int {
 		if d := a.Last() - b.Last(); d != 0 {
 			return d
 		}
 		return int(a.Code) - int(b.Code)
 	})
 	t.Schedule = w.Schedule().String()
-	t.seal()
+	t.Seal()
 	return &t, nil
 }
 
 // Verdict is what the monitors have said so far.
-func (w *World) Verdict() Verdict { return verdictOf(w.monitors.found) }
+func (w *World) Verdict() trace.Verdict { return trace.VerdictOf(w.monitors.found) }
 
 // Frozen reports whether a Pause holds the client.
 func (w *World) Frozen(client int) bool { return w.clients[client].frozen }

@@ -3,6 +3,9 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"lockstep/sim/redis"
+	"lockstep/sim/resp"
+	"lockstep/sim/trace"
 	"slices"
 	"time"
 )
@@ -18,11 +21,11 @@ type message struct {
 
 	client, thread, node int
 	acq, cycle, command  int
-	phase                Phase
+	phase                trace.Phase
 	sent, executed       int // Seqs, or None
 	sentAt               time.Duration
 	epoch                int // of the node, when it was sent
-	source               Source
+	source               trace.Source
 
 	fate fate
 	held bool   // under way, until it is freed
@@ -109,7 +112,7 @@ func (w *World) send(m *message) {
 	}
 	if m.fate == hold {
 		m.held = true
-		w.network(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].name, CommandText(m.args)))
+		w.network(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].name, trace.CommandText(m.args)))
 		return
 	}
 	w.timers.push(timer{at: w.now + l.request, kind: timerRequest, gen: m.gen, msg: m})
@@ -138,15 +141,15 @@ func (w *World) lose(m *message, reply bool) {
 func (w *World) drop(m *message, what string) {
 	m.lost, m.held = true, false
 	m.gen++
-	w.emit(&Event{Kind: KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
+	w.emit(&trace.Event{Kind: trace.KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
 		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args,
-		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].name, what, w.nodes[m.node].name, CommandText(m.args))})
+		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].name, what, w.nodes[m.node].Name, trace.CommandText(m.args))})
 }
 
 // arrive is the end of a request's way.
 func (w *World) arrive(m *message) {
 	if m.copy {
-		w.execute(m, newPeer(w.nodes[m.node])) // whoever resends does so on another connection
+		w.execute(m, redis.NewPeer(w.nodes[m.node])) // whoever resends does so on another connection
 		return
 	}
 	m.here = true
@@ -171,29 +174,29 @@ func (w *World) serve(c *conn) {
 // execute is the first half of a request: the node does what it says. Unless the
 // connection is gone: when a server goes down all its connections end, and what
 // was under way is not executed by the next one that is started there.
-func (w *World) execute(m *message, p *peer) {
+func (w *World) execute(m *message, p *redis.Peer) {
 	n := w.nodes[m.node]
 	switch {
-	case !n.up:
+	case !n.Up:
 		w.refuse(m, "")
 		return
-	case p == nil || m.epoch != n.epoch && !m.copy:
+	case p == nil || m.epoch != n.Epoch && !m.copy:
 		w.refuse(m, connectionEnded)
 		return
 	case w.waits(n, p, m):
 		return
 	}
 	args := m.args
-	if p.queues && isWait(args) {
+	if p.Queues && isWait(args) {
 		args = w.queuedWait(n)
 	}
-	reply, changes := n.execute(w.now, p, args)
+	reply, changes := n.Execute(w.now, p, args)
 	w.ship(n, changes, m)
 	m.reply = append(m.short[:0], reply...)
-	ev := m.event(KindExecute)
+	ev := m.event(trace.KindExecute)
 	ev.Changes = changes
 	if w.recording {
-		ev.Reply = replyText(reply)
+		ev.Reply = resp.Text(reply)
 	}
 	m.executed = w.emit(&ev)
 	if w.state.Clients[m.client].Lease.Granter == m.executed {
@@ -204,8 +207,8 @@ func (w *World) execute(m *message, p *peer) {
 }
 
 // event is what happens to a request at its node.
-func (m *message) event(k Kind) Event {
-	return Event{Kind: k, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle, Acq: m.acq,
+func (m *message) event(k trace.Kind) trace.Event {
+	return trace.Event{Kind: k, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle, Acq: m.acq,
 		Command: m.command, Copy: m.copy, Ref: m.sent, Args: m.args, Source: m.source}
 }
 
@@ -214,7 +217,7 @@ const connectionEnded = "has ended the connection"
 // refuse lets the client of a request learn that it won't be executed: the node is
 // down, or says why not.
 func (w *World) refuse(m *message, why string) {
-	ev := m.event(KindUnreachable)
+	ev := m.event(trace.KindUnreachable)
 	ev.Note = why
 	m.executed = w.emit(&ev)
 	m.failed = errRefused(w.nodes[m.node])
@@ -223,7 +226,7 @@ func (w *World) refuse(m *message, why string) {
 
 // prolongs reports whether the changes make the record of the client's current
 // acquisition live longer.
-func (w *World) prolongs(m *message, changes []Change) bool {
+func (w *World) prolongs(m *message, changes []trace.Change) bool {
 	for i := range changes {
 		ch := &changes[i]
 		if ch.Key != w.cfg.Key || ch.Before == nil || ch.After == nil || ch.After.Expires <= ch.Before.Expires {

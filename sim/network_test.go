@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -20,7 +21,7 @@ const exchange = `
 func sending(t *testing.T, clients ...string) *World {
 	t.Helper()
 	w := newWorld(t, config(t, "setpx-lua", clients...))
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	return w
 }
 
@@ -37,15 +38,15 @@ func upTo(t *testing.T, w *World) {
 	t.Helper()
 	for {
 		at := w.Where(0)
-		if began := at.Cycle > 0; began && at.Phase != PhaseAcquire || !w.Step(SetOf(0)) {
+		if began := at.Cycle > 0; began && at.Phase != trace.PhaseAcquire || !w.Step(SetOf(0)) {
 			break
 		}
 	}
 	mustGoOn(t, w)
 }
 
-var traffic = []Kind{KindSend, KindExecute, KindReceive, KindTimeout, KindUnreachable, KindDisconnect, KindLost, KindNetwork,
-	KindGranted, KindRefused, KindFailed}
+var traffic = []trace.Kind{trace.KindSend, trace.KindExecute, trace.KindReceive, trace.KindTimeout, trace.KindUnreachable, trace.KindDisconnect, trace.KindLost, trace.KindNetwork,
+	trace.KindGranted, trace.KindRefused, trace.KindFailed}
 
 func TestDropRequest(t *testing.T) {
 	w := sending(t, "A")
@@ -125,7 +126,7 @@ func TestLateRequest(t *testing.T) {
 		3 A   no reply from n1 in 3s: timeout
 		3 A   gives up: timeout waiting for n1
 		5 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]`, traffic...)
-	until(t, w, "B", KindGranted)
+	until(t, w, "B", trace.KindGranted)
 	if w.Now() < 15*time.Second+time.Millisecond || w.Now() > 16*time.Second {
 		t.Errorf("B gets the lock at %s", w.Now())
 	}
@@ -143,7 +144,7 @@ func TestDelay(t *testing.T) {
 	upTo(t, w)
 	expectStory(t, w, `
 		1.5 n1 A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
-		2.2 A  has the lock, token A1, lease until 9.898000`, KindExecute, KindGranted, KindFailed)
+		2.2 A  has the lock, token A1, lease until 9.898000`, trace.KindExecute, trace.KindGranted, trace.KindFailed)
 }
 
 // TestDuplicate: the server executes it twice; the second reply is nobody's.
@@ -169,7 +170,7 @@ func TestDuplicateRelease(t *testing.T) {
 	w := newWorld(t, config(t, "naive-del", "A", "B"))
 	run(t, w, "A")
 	inject(t, w, Duplicate{"A", time.Second})
-	until(t, w, "B", KindEnter)
+	until(t, w, "B", trace.KindEnter)
 	w.Wait(time.Second)
 	expectVerdict(t, w, "FR")
 	if w.State().LockRecord(0) != nil {
@@ -183,7 +184,7 @@ func TestDuplicateWait(t *testing.T) {
 	cfg.Replicas, cfg.Lag = 1, 100*time.Millisecond
 	w := newWorld(t, cfg)
 	for range 2 {
-		until(t, w, "A", KindReceive)
+		until(t, w, "A", trace.KindReceive)
 	}
 	inject(t, w, Duplicate{"A", 0})
 	run(t, w)
@@ -191,8 +192,8 @@ func TestDuplicateWait(t *testing.T) {
 		0.001 n1 A: SET k v = OK [k = v (no expiry)]
 		0.201 n1 A: WAIT 1 1000 = 1
 		0.202 n1 A: WAIT 1 1000 = 1
-		0.203 n1 A: GET k = v`, KindExecute)
-	if count(w, KindReceive) != 3 {
+		0.203 n1 A: GET k = v`, trace.KindExecute)
+	if count(w, trace.KindReceive) != 3 {
 		t.Error(strings.Join(story(w), "\n"))
 	}
 }
@@ -209,11 +210,11 @@ func TestDuplicateOutsideOfATransaction(t *testing.T) {
 		return &strategies.Lease{}, err
 	}, toyKeep)
 	w := newWorld(t, configOf(s, "A"))
-	until(t, w, "A", KindReceive)
+	until(t, w, "A", trace.KindReceive)
 	inject(t, w, Duplicate{"A", time.Second})
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	w.Wait(2 * time.Second)
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
 	if err := w.Inject(Duplicate{"A", time.Second}); err == nil || err.Error() != "A's GET n is part of a transaction: nobody sends it again without the rest" {
 		t.Error(err)
@@ -225,7 +226,7 @@ func TestDuplicateOutsideOfATransaction(t *testing.T) {
 		1.002 n1 A: INCR n = 2 [n = 2 (no expiry)]
 		2.003 n1 A: GET n = QUEUED
 		2.004 n1 A: GET n = QUEUED
-		2.004 n1 A: EXEC = [2, 2]`, KindExecute)
+		2.004 n1 A: EXEC = [2, 2]`, trace.KindExecute)
 }
 
 // TestCut: either direction of a link can be cut, or both, and only what is sent
@@ -250,25 +251,25 @@ func TestCut(t *testing.T) {
 		w := sending(t, "A")
 		inject(t, w, Cut{"A", "n1", d})
 		upTo(t, w)
-		expectStory(t, w, want, KindNetwork, KindExecute, KindLost, KindGranted, KindFailed)
+		expectStory(t, w, want, trace.KindNetwork, trace.KindExecute, trace.KindLost, trace.KindGranted, trace.KindFailed)
 	}
 	w := sending(t, "A")
 	w.Wait(time.Millisecond)
 	inject(t, w, Cut{"A", "n1", Both}) // too late for both halves
 	upTo(t, w)
-	expectStory(t, w, "0.002 A has the lock, token A1, lease until 9.898000", KindLost, KindGranted, KindFailed)
+	expectStory(t, w, "0.002 A has the lock, token A1, lease until 9.898000", trace.KindLost, trace.KindGranted, trace.KindFailed)
 }
 
 // TestCutBeforeSending loses the request, if that is the direction.
 func TestCutBeforeSending(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
 	inject(t, w, Cut{"A", "n1", Requests})
-	until(t, w, "B", KindGranted) // B's link is another
+	until(t, w, "B", trace.KindGranted) // B's link is another
 	upTo(t, w)
 	expectStory(t, w, `
 		0.002 B   has the lock, token B1, lease until 9.898000
 		0.002 net A's request to n1 is lost: SET lock A1 EX 10 NX
-		3.002 A   gives up: timeout waiting for n1`, KindLost, KindGranted, KindFailed)
+		3.002 A   gives up: timeout waiting for n1`, trace.KindLost, trace.KindGranted, trace.KindFailed)
 }
 
 // TestHeal ends a cut for what is sent from then on.
@@ -277,16 +278,16 @@ func TestHeal(t *testing.T) {
 	cfg.Clients[0].Insist = time.Second
 	w := newWorld(t, cfg)
 	inject(t, w, Cut{"A", "n1", Requests}, Cut{"A", "n1", Replies})
-	until(t, w, "A", KindFailed)
+	until(t, w, "A", trace.KindFailed)
 	inject(t, w, Heal{"A", "n1"})
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, `
 		0     net the link between A and n1 is cut for requests
 		0     net the link between A and n1 is cut for replies
 		0     net A's request to n1 is lost: SET lock A1 EX 10 NX
 		3     A   gives up: timeout waiting for n1
 		3     net the link between A and n1 is whole again
-		4.002 A   has the lock, token A2, lease until 13.898000`, KindNetwork, KindLost, KindGranted, KindFailed)
+		4.002 A   has the lock, token A2, lease until 13.898000`, trace.KindNetwork, trace.KindLost, trace.KindGranted, trace.KindFailed)
 }
 
 // TestSlow sets each direction's latency, for what is sent from then on.
@@ -299,7 +300,7 @@ func TestSlow(t *testing.T) {
 		0.03  n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
 		0.53  A   <- n1 OK
 		1.56  n1  A: EVALSHA script 1 lock A1 = 1 [lock gone]
-		2.06  A   <- n1 1`, KindNetwork, KindExecute, KindReceive)
+		2.06  A   <- n1 1`, trace.KindNetwork, trace.KindExecute, trace.KindReceive)
 }
 
 // TestNoLatency: at no latency everything happens at one instant, in order.
@@ -308,7 +309,7 @@ func TestNoLatency(t *testing.T) {
 	cfg.Latency, cfg.Clients[0].Work = 0, 0
 	w := newWorld(t, cfg)
 	run(t, w)
-	if w.Now() != 0 || count(w, KindReleased) != 1 {
+	if w.Now() != 0 || count(w, trace.KindReleased) != 1 {
 		t.Errorf("it took %s:\n%s", w.Now(), strings.Join(story(w), "\n"))
 	}
 }
@@ -330,9 +331,9 @@ var pipeliner = toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, er
 // in which it was sent, and answered in that order, however long any of it takes.
 func TestConnectionsKeepOrder(t *testing.T) {
 	w := newWorld(t, configOf(pipeliner, "A"))
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	inject(t, w, Delay{"A", false, time.Second})
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, `
 		0     A  -> n1 INCR n
 		0     A  -> n1 INCR n
@@ -342,61 +343,61 @@ func TestConnectionsKeepOrder(t *testing.T) {
 		1     n1 A: INCR n = 3 [n = 3 (no expiry)]
 		1.001 A  <- n1 1
 		1.001 A  <- n1 2
-		1.001 A  <- n1 3`, KindSend, KindExecute, KindReceive)
+		1.001 A  <- n1 3`, trace.KindSend, trace.KindExecute, trace.KindReceive)
 
 	w = newWorld(t, configOf(pipeliner, "A"))
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
 	inject(t, w, Delay{"A", true, time.Second}) // the first reply, and nothing else is sent yet
-	until(t, w, "A", KindGranted)
-	expectStory(t, w, "1.001 A <- n1 1\n1.001 A <- n1 2\n1.001 A <- n1 3", KindReceive)
+	until(t, w, "A", trace.KindGranted)
+	expectStory(t, w, "1.001 A <- n1 1\n1.001 A <- n1 2\n1.001 A <- n1 3", trace.KindReceive)
 }
 
 // TestDelayOfWhatIsWaiting: what has overtaken others, and waits for them, can still
 // be held up.
 func TestDelayOfWhatIsWaiting(t *testing.T) {
 	w := newWorld(t, configOf(pipeliner, "A"))
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	inject(t, w, Delay{"A", false, time.Second})
-	until(t, w, "A", KindSend)
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
+	until(t, w, "A", trace.KindSend)
 	w.Wait(500 * time.Millisecond)
 	inject(t, w, Delay{"A", false, 2 * time.Second}) // the third
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, `
 		1   n1 A: INCR n = 1 [n = 1 (no expiry)]
 		1   n1 A: INCR n = 2 [n = 2 (no expiry)]
-		2.5 n1 A: INCR n = 3 [n = 3 (no expiry)]`, KindExecute)
+		2.5 n1 A: INCR n = 3 [n = 3 (no expiry)]`, trace.KindExecute)
 }
 
 // TestConnectionsLoseTheRest: after something is lost on a connection, nothing that
 // comes after it on that connection arrives. The next connection is another matter.
 func TestConnectionsLoseTheRest(t *testing.T) {
 	w := newWorld(t, configOf(pipeliner, "A", "B"))
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	inject(t, w, Drop{"A", false})
 	run(t, w)
 	expectStory(t, w, `
 		0 net A's request to n1 is lost: INCR n
 		0 net A's request to n1 is lost: INCR n
 		0 net A's request to n1 is lost: INCR n
-		3 A   gives up: timeout waiting for n1`, KindLost, KindFailed)
-	if count(w, KindGranted) != 1 { // B
+		3 A   gives up: timeout waiting for n1`, trace.KindLost, trace.KindFailed)
+	if count(w, trace.KindGranted) != 1 { // B
 		t.Error(strings.Join(story(w), "\n"))
 	}
 
 	w = newWorld(t, configOf(pipeliner, "A"))
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
 	inject(t, w, Drop{"A", true}) // the first, and the others are yet to be sent
 	run(t, w)
-	if count(w, KindExecute) != 3 || count(w, KindLost) != 3 || count(w, KindReceive) != 0 {
+	if count(w, trace.KindExecute) != 3 || count(w, trace.KindLost) != 3 || count(w, trace.KindReceive) != 0 {
 		t.Error(strings.Join(story(w), "\n"))
 	}
 
 	w = newWorld(t, configOf(pipeliner, "A"))
 	for range 3 {
-		until(t, w, "A", KindSend)
+		until(t, w, "A", trace.KindSend)
 	}
 	w.Wait(time.Millisecond)
 	inject(t, w, Drop{"A", true}) // the third
@@ -408,7 +409,7 @@ func TestConnectionsLoseTheRest(t *testing.T) {
 		0.001 net A's reply to n1 is lost: INCR n
 		0.002 A   <- n1 1
 		0.002 A   <- n1 2
-		3     A   gives up: timeout waiting for n1`, KindLost, KindFailed, KindExecute, KindReceive)
+		3     A   gives up: timeout waiting for n1`, trace.KindLost, trace.KindFailed, trace.KindExecute, trace.KindReceive)
 }
 
 // TestTransactionsKeepOrder: held up in its middle, a transaction is still one.
@@ -416,11 +417,11 @@ func TestTransactionsKeepOrder(t *testing.T) {
 	for k := range 3 {
 		w := newWorld(t, configOf(toy(watchedTake, watchedDrop), "A"))
 		for range 3 + k { // WATCH, EXISTS, and then MULTI, SET, EXEC
-			until(t, w, "A", KindSend)
+			until(t, w, "A", trace.KindSend)
 		}
 		inject(t, w, Delay{"A", false, time.Second})
-		until(t, w, "A", KindGranted)
-		got := story(w, KindExecute)
+		until(t, w, "A", trace.KindGranted)
+		got := story(w, trace.KindExecute)
 		if len(got) != 5 || !strings.Contains(got[2], "MULTI = OK") || !strings.Contains(got[3], "SET lock A1 EX 10 = QUEUED") || !strings.Contains(got[4], "EXEC = [OK]") {
 			t.Errorf("with the %d. part held up:\n%s", k+1, strings.Join(got, "\n"))
 		}
@@ -451,10 +452,10 @@ func TestReconnectAfterATransaction(t *testing.T) {
 	cfg := configOf(s, "A")
 	cfg.Clients[0].Cycles = 2
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	inject(t, w, Down{"n1"}, Up{"n1"})
 	run(t, w)
-	if count(w, KindReleaseFailed) != 1 || count(w, KindGranted) != 2 || count(w, KindUnreachable) != 0 {
+	if count(w, trace.KindReleaseFailed) != 1 || count(w, trace.KindGranted) != 2 || count(w, trace.KindUnreachable) != 0 {
 		t.Error(strings.Join(story(w), "\n"))
 	}
 }
@@ -466,9 +467,9 @@ func TestReconnect(t *testing.T) {
 	cfg.Clients[0].Insist = time.Second
 	w := newWorld(t, cfg)
 	inject(t, w, Down{"n1"})
-	until(t, w, "A", KindFailed)
+	until(t, w, "A", trace.KindFailed)
 	inject(t, w, Up{"n1"})
-	until(t, w, "A", KindGranted)
+	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, `
 		0     A  -> n1 SET lock A1 EX 10 NX
 		0.001 n1 is down: A's SET lock A1 EX 10 NX is not answered
@@ -486,8 +487,8 @@ func waiting(t *testing.T) *World {
 	cfg := config(t, "setpx-wait", "A")
 	cfg.Replicas, cfg.Lag = 1, 300*time.Millisecond
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindReceive)
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindReceive)
+	until(t, w, "A", trace.KindSend)
 	w.Wait(10 * time.Millisecond)
 	return w
 }
@@ -502,7 +503,7 @@ func TestWaitIsNotUnderWay(t *testing.T) {
 				t.Errorf("%s: %v", f, err)
 			}
 			run(t, w)
-			expectStory(t, w, "0.602 A has the lock, token A1, lease until 9.898000", KindGranted)
+			expectStory(t, w, "0.602 A has the lock, token A1, lease until 9.898000", trace.KindGranted)
 		}
 	}
 }
@@ -512,17 +513,17 @@ func TestWaitIsNotUnderWay(t *testing.T) {
 func TestWaitEndsWithItsConnection(t *testing.T) {
 	w := waiting(t)
 	inject(t, w, Down{"n1"}, Up{"n1"})
-	until(t, w, "A", KindDisconnect)
+	until(t, w, "A", trace.KindDisconnect)
 	expectStory(t, w, `
 		0.012 n1 has ended the connection: A's WAIT 1 1000 is not answered
-		0.013 A  <- n1 connection refused`, KindUnreachable, KindDisconnect)
+		0.013 A  <- n1 connection refused`, trace.KindUnreachable, trace.KindDisconnect)
 
 	w = waiting(t)
 	inject(t, w, Failover{To: "n1r1", Stay: []string{"A"}}, Rejoin{"n1"})
-	until(t, w, "A", KindReceive)
+	until(t, w, "A", trace.KindReceive)
 	expectStory(t, w, `
 		0.002 A <- n1 OK
-		0.013 A <- n1 error UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)`, KindReceive)
+		0.013 A <- n1 error UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)`, trace.KindReceive)
 }
 
 // TestWaitBlocksItsConnection: what comes after a WAIT on its connection is executed
@@ -530,7 +531,7 @@ func TestWaitEndsWithItsConnection(t *testing.T) {
 func TestWaitBlocksItsConnection(t *testing.T) {
 	for _, down := range []bool{false, true} {
 		w := pipelined(t, 1000)
-		until(t, w, "A", KindReceive)
+		until(t, w, "A", trace.KindReceive)
 		want := `
 			0.001 n1 A: SET k v = OK [k = v (no expiry)]
 			0.201 n1 A: WAIT 1 1000 = 1
@@ -543,7 +544,7 @@ func TestWaitBlocksItsConnection(t *testing.T) {
 			0.002 n1 has ended the connection: A's INCR n is not answered`
 		}
 		run(t, w)
-		expectStory(t, w, want, KindExecute, KindUnreachable)
+		expectStory(t, w, want, trace.KindExecute, trace.KindUnreachable)
 	}
 }
 
@@ -567,36 +568,36 @@ func pipelined(t *testing.T, millis int) *World {
 // client that is gone.
 func TestBehindAWait(t *testing.T) {
 	w := pipelined(t, 1000)
-	until(t, w, "A", KindReceive)
+	until(t, w, "A", trace.KindReceive)
 	if err := w.Inject(Drop{"A", false}); err == nil {
 		t.Error("a request that has arrived is lost")
 	}
 
 	w = pipelined(t, 1000)
 	for range 3 {
-		until(t, w, "A", KindSend)
+		until(t, w, "A", trace.KindSend)
 	}
 	inject(t, w, Delay{"A", false, 50 * time.Millisecond})
 	w.Wait(5 * time.Millisecond)
 	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"}, Failover{To: "n1"})
 	run(t, w)
-	expectStory(t, w, "0.05 n1 has ended the connection: A's INCR n is not answered", KindUnreachable)
+	expectStory(t, w, "0.05 n1 has ended the connection: A's INCR n is not answered", trace.KindUnreachable)
 
 	w = pipelined(t, 5000)
 	inject(t, w, Down{"n1r1"})
-	until(t, w, "A", KindTimeout)
+	until(t, w, "A", trace.KindTimeout)
 	w.Wait(3 * time.Second)
 	expectStory(t, w, `
 		0.001 n1 A: SET k v = OK [k = v (no expiry)]
 		5.001 n1 A: WAIT 1 5000 = 0
-		5.001 n1 has ended the connection: A's INCR n is not answered`, KindExecute, KindUnreachable)
+		5.001 n1 has ended the connection: A's INCR n is not answered`, trace.KindExecute, trace.KindUnreachable)
 }
 
 // TestWaitForEver: the aftermath doesn't wait for a WAIT that nobody waits for.
 func TestWaitForEver(t *testing.T) {
 	w := pipelined(t, 0)
 	inject(t, w, Down{"n1r1"})
-	until(t, w, "A", KindTimeout)
+	until(t, w, "A", trace.KindTimeout)
 	before := w.events
 	aftermath(t, w)
 	if w.events > before+100 {
@@ -615,7 +616,7 @@ func TestWaitInATransaction(t *testing.T) {
 		0.004 A <- n1 OK
 		0.006 A <- n1 QUEUED
 		0.008 A <- n1 QUEUED
-		0.01  A <- n1 [OK, 1]`, KindReceive)
+		0.01  A <- n1 [OK, 1]`, trace.KindReceive)
 }
 
 // TestWaitAtAReplica: a WAIT that reaches a server which has become a replica is
@@ -624,13 +625,13 @@ func TestWaitAtAReplica(t *testing.T) {
 	cfg := config(t, "setpx-wait", "A")
 	cfg.Replicas, cfg.Lag = 1, 300*time.Millisecond
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindReceive)
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindReceive)
+	until(t, w, "A", trace.KindSend)
 	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"})
-	until(t, w, "A", KindReceive)
+	until(t, w, "A", trace.KindReceive)
 	expectStory(t, w, `
 		0.002 A <- n1 OK
-		0.004 A <- n1 error ERR WAIT cannot be used with replica instances.`, KindReceive)
+		0.004 A <- n1 error ERR WAIT cannot be used with replica instances.`, trace.KindReceive)
 }
 
 // TestReplicaRefusesWrites: what reaches a server that has become a replica meanwhile
@@ -639,27 +640,12 @@ func TestReplicaRefusesWrites(t *testing.T) {
 	cfg := config(t, "setpx-lua", "A")
 	cfg.Replicas = 1
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindSend)
 	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"})
 	run(t, w)
 	expectStory(t, w, `
 		0.001 n1 A: SET lock A1 EX 10 NX = error READONLY You can't write against a read only replica.
-		0.002 A  gives up: READONLY You can't write against a read only replica.`, KindExecute, KindFailed)
-
-	s := newServer(t, NodeConfig{})
-	s.node.execute(0, s.conn, []string{"SET", "k", "v"})
-	s.node.replication.source = 1
-	for _, tt := range []struct{ line, want string }{
-		{"GET k", "v"}, {"EXISTS k", "1"}, {"PTTL k", "-1"}, {"PING", "PONG"}, {"TIME", "["}, {"WATCH k", "OK"}, {"MULTI", "OK"}, {"EXEC", "[]"},
-		{"SCRIPT FLUSH", "OK"}, {"DEL k", "error READONLY"}, {"INCR n", "error READONLY"}, {"FLUSHALL", "error READONLY"}, {"SWAPDB 0 1", "error READONLY"},
-		{"EVAL return(redis.call('GET','k')) 0", "v"}, {"EVAL redis.call('DEL','k') 0", "error READONLY"},
-		{"EVAL return(redis.pcall('SET','k','w')['err']) 0", `"READONLY`},
-	} {
-		reply, changes := s.node.execute(0, s.conn, strings.Fields(tt.line))
-		if text := replyText(reply); !strings.HasPrefix(text, tt.want) || len(changes) > 0 {
-			t.Errorf("%s: %s%s", tt.line, text, changesText(changes))
-		}
-	}
+		0.002 A  gives up: READONLY You can't write against a read only replica.`, trace.KindExecute, trace.KindFailed)
 }
 
 // TestWaitIsWaitedFor: after the script nobody is stopped whose WAIT may yet be
@@ -668,11 +654,11 @@ func TestWaitIsWaitedFor(t *testing.T) {
 	cfg := config(t, "setpx-wait", "A")
 	cfg.TTL, cfg.Replicas, cfg.Lag = 300*time.Millisecond, 1, 300*time.Millisecond
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindReceive)
-	until(t, w, "A", KindSend)
+	until(t, w, "A", trace.KindReceive)
+	until(t, w, "A", trace.KindSend)
 	w.Wait(400 * time.Millisecond)
 	aftermath(t, w)
-	expectStory(t, w, "0.602 A is stopped: the run is over", KindStop)
+	expectStory(t, w, "0.602 A is stopped: the run is over", trace.KindStop)
 }
 
 // TestReplyComesFromWhoAnswered: a reply that is read after a failover, or waited for
@@ -682,21 +668,21 @@ func TestReplyComesFromWhoAnswered(t *testing.T) {
 		cfg := config(t, "setpx-lua", "A")
 		cfg.Replicas = 1
 		w := newWorld(t, cfg)
-		until(t, w, "A", KindExecute)
+		until(t, w, "A", trace.KindExecute)
 		if lost {
 			inject(t, w, Drop{"A", true})
 		}
 		inject(t, w, Failover{To: "n1r1"})
 		run(t, w)
 		for _, e := range w.trace.Events {
-			if (e.Kind == KindReceive || e.Kind == KindTimeout) && e.Phase == PhaseAcquire && e.Node != 0 {
-				t.Errorf("%s, of %s", e.Kind, w.nodes[e.Node].name)
+			if (e.Kind == trace.KindReceive || e.Kind == trace.KindTimeout) && e.Phase == trace.PhaseAcquire && e.Node != 0 {
+				t.Errorf("%s, of %s", e.Kind, w.nodes[e.Node].Name)
 			}
 		}
 		want := ""
 		if lost {
 			want = "3 A gives up: timeout waiting for n1"
 		}
-		expectStory(t, w, want, KindFailed)
+		expectStory(t, w, want, trace.KindFailed)
 	}
 }

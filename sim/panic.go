@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"lockstep/sim/trace"
 	"runtime"
 	"runtime/debug"
 )
@@ -11,7 +12,7 @@ import (
 type Panic struct {
 	Client string
 	Value  any // what the code panicked with
-	Source Source
+	Source trace.Source
 }
 
 func (p *Panic) Error() string {

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -53,7 +55,7 @@ func nobody() *toyLock { return nil }
 // TestConstructorPanics: as above, before there is any thread.
 func TestConstructorPanics(t *testing.T) {
 	s := toy(toyTake, toyDrop)
-	s.New = func([]*redis.Client, string, strategies.Options) strategies.Lock { panic("no configuration") }
+	s.New = func([]*goredis.Client, string, strategies.Options) strategies.Lock { panic("no configuration") }
 	if p := drive(t, s); p == nil || !strings.Contains(p.Error(), "panic_test.go") {
 		t.Error(p)
 	}
@@ -63,7 +65,7 @@ func TestConstructorPanics(t *testing.T) {
 func drive(t *testing.T, s strategies.Strategy) (p *Panic) {
 	t.Helper()
 	cfg := Config{Strategy: s, Scenario: "x", Key: "lock", TTL: 1e9, Timeout: 1e9, Seed: 1,
-		Clients: []ClientConfig{{Name: "A", Rate: 1, Cycles: 1}}, Nodes: make([]NodeConfig, 1)}
+		Clients: []ClientConfig{{Name: "A", Rate: 1, Cycles: 1}}, Nodes: make([]redis.Config, 1)}
 	w, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +101,7 @@ func TestPanicsOfTheWorld(t *testing.T) {
 				l.Clock.Monotonic()
 				return nil, strategies.ErrNotAcquired
 			}, toyKeep), "A"))
-			until(t, w, "A", KindAcquire)
+			until(t, w, "A", trace.KindAcquire)
 			w.timers.push(timer{at: w.now, kind: timerReply + 1})
 			defer func() {
 				w.timers.reset()

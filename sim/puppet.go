@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"lockstep/sim/trace"
 	"math"
 	"reflect"
 	"strings"
@@ -40,9 +41,9 @@ const (
 // Op is a thread's next operation.
 type Op struct {
 	Kind  OpKind
-	Over  bool // there is none: the thread has ended
-	Mark  Kind // of OpMark: what it will announce
-	Phase Phase
+	Over  bool       // there is none: the thread has ended
+	Mark  trace.Kind // of OpMark: what it will announce
+	Phase trace.Phase
 	Wall  bool          // of OpClock: which clock
 	Sleep time.Duration // of OpSleep
 	Conn  int           // of OpSend and OpReceive: the nth connection that it used, from 0
@@ -50,13 +51,13 @@ type Op struct {
 	Args  []string      // of OpSend
 	Fence int64         // of OpRead and OpWrite
 
-	Source Source // the line of code that it comes from, if the puppet is watched
+	Source trace.Source // the line of code that it comes from, if the puppet is watched
 }
 
 // Told is what a client let be known while it ran: the same as the event of that
 // kind. Deadline is a true instant, on the clock by which the puppet is fed.
 type Told struct {
-	Kind     Kind
+	Kind     trace.Kind
 	Deadline time.Duration // of KindGranted and KindExtended; Never is none
 	Given    bool          // the strategy exposes no deadline: the world gives it one
 	Fence    int64
@@ -188,7 +189,7 @@ func (p *Puppet) Feed(thread int, s Seen) []Told {
 		p.w.state.Clients[p.c.index].Lease.Live = !s.Lapsed
 		if o.wall {
 			p.c.wall.offset = s.Offset
-			o.d = p.c.wall.read(s.Now).Sub(Epoch)
+			o.d = p.c.wall.read(s.Now).Sub(trace.Epoch)
 		}
 	case opRead, opWrite:
 		t.command++
@@ -216,7 +217,7 @@ func (p *Puppet) receive(o *op, s Seen) {
 }
 
 // tell takes the place of the world's emit.
-func (p *Puppet) tell(e *Event) {
+func (p *Puppet) tell(e *trace.Event) {
 	p.told = append(p.told, Told{Kind: e.Kind, Deadline: e.By, Given: !p.c.exposes, Fence: e.Fence})
 }
 

@@ -2,6 +2,9 @@ package sim
 
 import (
 	"fmt"
+	"lockstep/sim/redis"
+	"lockstep/sim/resp"
+	"lockstep/sim/trace"
 	"strconv"
 	"strings"
 	"time"
@@ -25,9 +28,7 @@ type replication struct {
 type shipment struct {
 	from, to int
 	number   int // of the write, at the master
-	keys     []stored
-	gone     []string
-	stored   string   // the key in it under which a value was stored, if any
+	delta    redis.Delta
 	message  *message // whose write it is
 }
 
@@ -36,13 +37,15 @@ func (w *World) resetServers() {
 	w.primary = w.primary[:0]
 	for i, n := range w.nodes {
 		if i < masters {
-			n.reset(w.cfg.Nodes[i])
+			n.Reset(w.cfg.Nodes[i])
+			w.replication[i] = replication{source: trace.None}
 			w.primary = append(w.primary, i)
 			continue
 		}
 		source := (i - masters) / w.cfg.Replicas
-		n.reset(w.cfg.Nodes[source])
-		n.replication = replication{source: source, lag: w.cfg.Lag}
+		n.Reset(w.cfg.Nodes[source])
+		n.Replica = true
+		w.replication[i] = replication{source: source, lag: w.cfg.Lag}
 	}
 	for i := range w.routes {
 		w.routes[i] = i % masters
@@ -50,76 +53,46 @@ func (w *World) resetServers() {
 }
 
 // server is where a client's connection to an address leads.
-func (w *World) server(client, addr int) *node {
+func (w *World) server(client, addr int) *redis.Node {
 	return w.nodes[w.routes[client*len(w.primary)+addr]]
 }
 
 // ship sends a write on to the replicas.
-func (w *World) ship(n *node, changes []Change, m *message) {
-	if len(changes) == 0 || w.cfg.Replicas == 0 || n.replication.source != None {
+func (w *World) ship(n *redis.Node, changes []trace.Change, m *message) {
+	if len(changes) == 0 || w.cfg.Replicas == 0 || w.replication[n.Index].source != trace.None {
 		return
 	}
-	n.replication.written++
+	w.replication[n.Index].written++
 	for _, r := range w.nodes {
-		if r.replication.source != n.index {
+		if w.replication[r.Index].source != n.Index {
 			continue
 		}
-		s := &shipment{from: n.index, to: r.index, number: n.replication.written, message: m}
-		for _, ch := range changes {
-			if ch.After == nil {
-				s.gone = append(s.gone, ch.Key)
-				continue
-			}
-			written, _ := n.look(ch.Key)
-			s.keys = append(s.keys, written)
-			if ch.Stored {
-				s.stored = ch.Key
-			}
-		}
-		w.timers.push(timer{at: w.now + r.replication.lag, kind: timerReplicate, copy: s})
+		s := &shipment{from: n.Index, to: r.Index, number: w.replication[n.Index].written, delta: n.DeltaOf(changes), message: m}
+		w.timers.push(timer{at: w.now + w.replication[r.Index].lag, kind: timerReplicate, copy: s})
 	}
 }
 
 // replicate is a write's arrival at a replica.
 func (w *World) replicate(s *shipment) {
 	r := w.nodes[s.to]
-	if !r.up {
+	if !r.Up {
 		return
 	}
-	r.stores = s.stored
-	changes, err := r.take(w.now, s.keys, s.gone)
+	changes, err := r.Apply(w.now, s.delta)
 	if err != nil {
 		w.err = err
 		return
 	}
 	m := s.message
-	w.emit(&Event{Kind: KindReplicate, Client: m.client, Thread: m.thread, Node: r.index, Ref: m.executed, Acq: m.acq, Changes: changes})
-	w.timers.push(timer{at: w.now + r.replication.lag, kind: timerAck, copy: s})
-}
-
-// take writes what a master wrote.
-func (n *node) take(now time.Duration, keys []stored, gone []string) ([]Change, error) {
-	n.sync(now)
-	for _, key := range gone {
-		n.redis.Del(key)
-	}
-	for _, s := range keys {
-		n.redis.Del(s.key)
-		if s.when != immortal && s.when < n.millis {
-			continue
-		}
-		if err := n.restore(s); err != nil {
-			return nil, err
-		}
-	}
-	return n.changed(now), nil
+	w.emit(&trace.Event{Kind: trace.KindReplicate, Client: m.client, Thread: m.thread, Node: r.Index, Ref: m.executed, Acq: m.acq, Changes: changes})
+	w.timers.push(timer{at: w.now + w.replication[r.Index].lag, kind: timerAck, copy: s})
 }
 
 // acknowledge is the news, at the master, that a replica has a write.
 func (w *World) acknowledge(s *shipment) {
 	master, r := w.nodes[s.from], w.nodes[s.to]
-	r.replication.acked = max(r.replication.acked, s.number)
-	for _, m := range append([]*message(nil), master.replication.waiting...) {
+	w.replication[r.Index].acked = max(w.replication[r.Index].acked, s.number)
+	for _, m := range append([]*message(nil), w.replication[master.Index].waiting...) {
 		if w.acks(master) >= m.wants {
 			w.answerWait(m)
 		}
@@ -127,10 +100,10 @@ func (w *World) acknowledge(s *shipment) {
 }
 
 // acks counts the replicas that have all that the master has written.
-func (w *World) acks(master *node) int {
+func (w *World) acks(master *redis.Node) int {
 	count := 0
 	for _, r := range w.nodes {
-		if r.replication.source == master.index && r.replication.acked >= master.replication.written {
+		if w.replication[r.Index].source == master.Index && w.replication[r.Index].acked >= w.replication[master.Index].written {
 			count++
 		}
 	}
@@ -141,11 +114,11 @@ func (w *World) acks(master *node) int {
 // the master's writes so far, of which its own client's are a part: stricter than
 // Redis, which asks for those of the client, and the same where one client writes
 // at a time.
-func (w *World) waits(n *node, p *peer, m *message) bool {
-	if !isWait(m.args) || w.cfg.Replicas == 0 || p.queues {
+func (w *World) waits(n *redis.Node, p *redis.Peer, m *message) bool {
+	if !isWait(m.args) || w.cfg.Replicas == 0 || p.Queues {
 		return false
 	}
-	if n.replication.source != None {
+	if w.replication[n.Index].source != trace.None {
 		w.answer(m, "-ERR WAIT cannot be used with replica instances.\r\n")
 		return true
 	}
@@ -155,7 +128,7 @@ func (w *World) waits(n *node, p *peer, m *message) bool {
 		return false // miniredis knows what to say to that
 	}
 	m.wants = wants
-	n.replication.waiting = append(n.replication.waiting, m)
+	w.replication[n.Index].waiting = append(w.replication[n.Index].waiting, m)
 	if !m.copy {
 		m.conn.blocked = m
 	}
@@ -172,23 +145,23 @@ func isWait(args []string) bool { return len(args) == 3 && strings.EqualFold(arg
 
 // queuedWait takes the place of a WAIT in a transaction, which waits for nothing.
 // miniredis would not queue that.
-func (w *World) queuedWait(n *node) []string {
+func (w *World) queuedWait(n *redis.Node) []string {
 	return []string{"EVAL", fmt.Sprintf("return %d", w.acks(n)), "0"}
 }
 
 // answerWait executes a WAIT whose time has come.
 func (w *World) answerWait(m *message) {
 	n := w.nodes[m.node]
-	kept := n.replication.waiting[:0]
+	kept := w.replication[n.Index].waiting[:0]
 	found := false
-	for _, x := range n.replication.waiting {
+	for _, x := range w.replication[n.Index].waiting {
 		if x == m {
 			found = true
 			continue
 		}
 		kept = append(kept, x)
 	}
-	n.replication.waiting = kept
+	w.replication[n.Index].waiting = kept
 	if !found {
 		return
 	}
@@ -205,8 +178,8 @@ func (w *World) answerWait(m *message) {
 // answer executes a WAIT, with this reply.
 func (w *World) answer(m *message, reply string) {
 	m.reply = append(m.short[:0], reply...)
-	ev := m.event(KindExecute)
-	ev.Reply = replyText(m.reply)
+	ev := m.event(trace.KindExecute)
+	ev.Reply = resp.Text(m.reply)
 	m.executed = w.emit(&ev)
 	w.returnReply(m)
 }
@@ -214,9 +187,9 @@ func (w *World) answer(m *message, reply string) {
 // unblock ends the connections whose WAIT a server won't answer any more, because it
 // goes down or becomes a replica; in that case it says so before. With such a
 // connection goes what else was sent on it.
-func (w *World) unblock(n *node, reply string) {
-	waiting := n.replication.waiting
-	n.replication.waiting = nil
+func (w *World) unblock(n *redis.Node, reply string) {
+	waiting := w.replication[n.Index].waiting
+	w.replication[n.Index].waiting = nil
 	for _, m := range waiting {
 		if m.conn.blocked == m {
 			m.conn.blocked, m.conn.ended = nil, true
@@ -238,7 +211,7 @@ func (f Lag) inject(w *World) error {
 	if err != nil {
 		return err
 	}
-	r.replication.lag = f.By
+	w.replication[r.Index].lag = f.By
 	return nil
 }
 
@@ -247,7 +220,7 @@ func (f Failover) inject(w *World) error {
 	if err != nil {
 		return err
 	}
-	if !to.up {
+	if !to.Up {
 		return fmt.Errorf("%s is down", f.To)
 	}
 	for _, name := range f.Stay {
@@ -255,22 +228,23 @@ func (f Failover) inject(w *World) error {
 			return err
 		}
 	}
-	old := w.nodes[to.replication.source]
-	addr := w.address(old.index)
-	w.primary[addr] = to.index
-	to.replication = replication{source: None}
+	old := w.nodes[w.replication[to.Index].source]
+	addr := w.address(old.Index)
+	w.primary[addr] = to.Index
+	to.Replica = false
+	w.replication[to.Index] = replication{source: trace.None}
 	for _, c := range w.clients {
 		if indexOf(f.Stay, c.name) < 0 {
-			w.routes[c.index*len(w.primary)+addr] = to.index
+			w.routes[c.index*len(w.primary)+addr] = to.Index
 		}
 	}
-	note := "is the master now, instead of " + old.name
+	note := "is the master now, instead of " + old.Name
 	if len(f.Stay) > 0 {
 		note += "; " + strings.Join(f.Stay, ", ") + " cannot tell, and stays with that"
 	}
-	w.emit(&Event{Kind: KindFailover, Client: None, Node: to.index, Ref: None, Value: int64(addr), Note: note})
+	w.emit(&trace.Event{Kind: trace.KindFailover, Client: trace.None, Node: to.Index, Ref: trace.None, Value: int64(addr), Note: note})
 	for _, r := range w.nodes {
-		if r.replication.source == old.index {
+		if w.replication[r.Index].source == old.Index {
 			if err := w.follow(r, to); err != nil {
 				return err
 			}
@@ -284,33 +258,30 @@ func (f Rejoin) inject(w *World) error {
 	if err != nil {
 		return err
 	}
-	addr := w.address(n.index)
+	addr := w.address(n.Index)
 	master := w.nodes[w.primary[addr]]
 	switch {
 	case n == master:
 		return fmt.Errorf("%s is the master", f.Server)
-	case !n.up:
+	case !n.Up:
 		return fmt.Errorf("%s is down", f.Server)
 	}
 	for c := range w.clients {
-		w.routes[c*len(w.primary)+addr] = master.index
+		w.routes[c*len(w.primary)+addr] = master.Index
 	}
 	return w.follow(n, master)
 }
 
 // follow makes a server a replica of another, with a full copy of it.
-func (w *World) follow(n, master *node) error {
-	var gone []string
-	for _, s := range n.known {
-		gone = append(gone, s.key)
-	}
+func (w *World) follow(n, master *redis.Node) error {
 	w.unblock(n, "-UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)\r\n")
-	n.replication = replication{source: master.index, lag: w.cfg.Lag, acked: master.replication.written}
-	changes, err := n.take(w.now, append([]stored(nil), master.known...), gone)
+	n.Replica = true
+	w.replication[n.Index] = replication{source: master.Index, lag: w.cfg.Lag, acked: w.replication[master.Index].written}
+	changes, err := n.CopyOf(w.now, master)
 	if err != nil {
 		return err
 	}
-	w.emit(&Event{Kind: KindSync, Client: None, Node: n.index, Ref: None, Changes: changes, Note: "is a replica of " + master.name + " now, and copies it"})
+	w.emit(&trace.Event{Kind: trace.KindSync, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: changes, Note: "is a replica of " + master.Name + " now, and copies it"})
 	return nil
 }
 
@@ -322,12 +293,12 @@ func (w *World) address(server int) int {
 	return server
 }
 
-func (w *World) replica(name string) (*node, error) {
+func (w *World) replica(name string) (*redis.Node, error) {
 	n, err := w.node(name)
 	if err != nil {
 		return nil, err
 	}
-	if n.replication.source == None {
+	if w.replication[n.Index].source == trace.None {
 		return nil, fmt.Errorf("%s is no replica", name)
 	}
 	return n, nil

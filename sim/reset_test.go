@@ -13,6 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -168,7 +170,7 @@ func TestResetAfterFaults(t *testing.T) {
 		w := newWorld(t, cfg)
 		for seed := range uint64(25) {
 			before := cfg
-			before.Cold, before.Workload, before.Resource, before.Seed = seed%2 == 0, Workload(seed/2%2), Resource(seed%3), seed
+			before.Cold, before.Workload, before.Resource, before.Seed = seed%2 == 0, trace.Workload(seed/2%2), Resource(seed%3), seed
 			reset(t, w, before)
 			rng := rand.New(rand.NewPCG(seed, 0))
 			chaos(w, rng, 10+rng.IntN(80), anyFault)
@@ -185,9 +187,9 @@ func TestResetToAnotherConfiguration(t *testing.T) {
 	plain := short(config(t, "setpx-lua", "A", "B"))
 	other := plain
 	other.TTL, other.Latency, other.Timeout = 3*time.Second, 7*time.Millisecond, time.Second
-	other.Seed, other.Key, other.Workload, other.Resource, other.Cold = 7, "other", Cache, Fenced, true
+	other.Seed, other.Key, other.Workload, other.Resource, other.Cold = 7, "other", trace.Cache, Fenced, true
 	other.Clients = []ClientConfig{{Name: "A", Rate: 2, Offset: time.Hour, Cycles: 2}, {Name: "B", Rate: 0.5, Cycles: 1, Insist: time.Second}}
-	other.Nodes = []NodeConfig{{Offset: time.Minute, Persistence: PersistAlways}}
+	other.Nodes = []redis.Config{{Offset: time.Minute, Persistence: redis.PersistAlways}}
 	other.Strategy, _ = strategies.Get("incr-expire")
 
 	fresh := fullRun(t, newWorld(t, plain), plain)
@@ -225,7 +227,7 @@ func TestUnrecordedRunsAgree(t *testing.T) {
 				chaos(w, rand.New(rand.NewPCG(seed, 1)), 60, anyFault)
 				state := *w.State()
 				for i := range state.Clients {
-					state.Clients[i].Source = Source{}
+					state.Clients[i].Source = trace.Source{}
 				}
 				said[i] = fmt.Sprint(w.Schedule(), "\n", w.Verdict(), "\n", w.Err(), "\n", describe(&state))
 			}

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"lockstep/sim/trace"
 	"slices"
 	"strings"
 )
@@ -48,11 +49,11 @@ var errFenced = errors.New("fencing token is too old")
 
 func (s *store) access(w *World, t *thread, o *op) {
 	t.command++
-	e := Event{Kind: KindRead, Command: t.command, Ref: None, Fence: o.fence}
+	e := trace.Event{Kind: trace.KindRead, Command: t.command, Ref: trace.None, Fence: o.fence}
 	looks := s.kind == Fenced || s.kind == FencedWrites && o.kind == opWrite
 	if looks && o.fence != 0 && o.fence < s.fence {
 		o.err = errFenced
-		e.Kind, e.Note = KindReject, fmt.Sprintf("fence %d is older than %d", o.fence, s.fence)
+		e.Kind, e.Note = trace.KindReject, fmt.Sprintf("fence %d is older than %d", o.fence, s.fence)
 		w.event(t, &e)
 		return
 	}
@@ -62,12 +63,12 @@ func (s *store) access(w *World, t *thread, o *op) {
 	if o.kind == opWrite {
 		s.value = o.value
 		s.version++
-		e.Kind = KindWrite
+		e.Kind = trace.KindWrite
 	}
 	o.value = s.value
 	if o.kind == opQuery {
 		o.value = s.database
-		e.Kind = KindQuery
+		e.Kind = trace.KindQuery
 	}
 	e.Value, e.Version = o.value, s.version
 	w.event(t, &e)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -236,7 +238,7 @@ func (p *scheduleParser) setting(word string) error {
 	case "latency":
 		c.Latency, err = durationOf(value)
 	case "workload":
-		c.Workload, err = ParseWorkload(value)
+		c.Workload, err = trace.ParseWorkload(value)
 	case "resource":
 		c.Resource, err = ParseResource(value)
 	case "cold":
@@ -269,7 +271,7 @@ func (p *scheduleParser) actor(name, value string) error {
 	c := &p.s.Config
 	var f fields
 	if name == fmt.Sprintf("n%d", len(c.Nodes)+1) {
-		var n NodeConfig
+		var n redis.Config
 		f.split(value, 2)
 		f.persistence(&n.Persistence)
 		f.duration(&n.Offset)
@@ -491,7 +493,7 @@ func (f *fields) jump(to *time.Duration) {
 	}
 }
 
-func (f *fields) persistence(to *Persistence) { field(f, to, ParsePersistence) }
+func (f *fields) persistence(to *redis.Persistence) { field(f, to, redis.ParsePersistence) }
 
 func (f *fields) direction() (d Direction) {
 	field(f, &d, ParseDirection)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -65,11 +67,11 @@ func TestScheduleOfEverything(t *testing.T) {
 	if !reflect.DeepEqual(c.Clients, want) {
 		t.Errorf("clients: %+v", c.Clients)
 	}
-	if !reflect.DeepEqual(c.Nodes, []NodeConfig{{Offset: -time.Minute, Persistence: PersistEverysec}}) {
+	if !reflect.DeepEqual(c.Nodes, []redis.Config{{Offset: -time.Minute, Persistence: redis.PersistEverysec}}) {
 		t.Errorf("nodes: %+v", c.Nodes)
 	}
 	if c.Strategy.Name != "setpx-lua" || c.Scenario != "test" || c.Seed != 7 || c.Key != "lock" || c.TTL != 10*time.Second ||
-		c.Timeout != 3*time.Second || c.Latency != time.Millisecond || c.Retry.Delay != 200*time.Millisecond || c.Workload != Cache || c.Resource != Fenced || !c.Cold || c.Replicas != 1 || c.Lag != 5*time.Millisecond {
+		c.Timeout != 3*time.Second || c.Latency != time.Millisecond || c.Retry.Delay != 200*time.Millisecond || c.Workload != trace.Cache || c.Resource != Fenced || !c.Cold || c.Replicas != 1 || c.Lag != 5*time.Millisecond {
 		t.Errorf("settings: %+v", c)
 	}
 	moves := []Move{{Who: SetOf(0), Count: 7}, {Who: SetOf(1), Count: 1}, {Who: SetOf(0, 1), Count: 12}, {Who: SetOf(2), Count: 1},
@@ -287,7 +289,7 @@ func FuzzParseSchedule(f *testing.F) {
 		if w.Err() == nil {
 			_ = w.Aftermath()
 		}
-		if w.events > MaxEvents+1000 || w.Now() > MaxTime {
+		if w.events > MaxEvents+1000 || w.Now() > trace.MaxTime {
 			t.Fatalf("the run has gone on for %d events and %s", w.events, w.Now())
 		}
 		if got := mustParse(t, traceOf(t, w).Schedule).String(); got != w.Schedule().String() {

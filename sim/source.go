@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"lockstep/sim/trace"
 	"path"
 	"reflect"
 	"runtime"
@@ -9,12 +10,12 @@ import (
 )
 
 // sourceCache remembers what a program counter stands for.
-type sourceCache map[uintptr]Source
+type sourceCache map[uintptr]trace.Source
 
 // callerSource is the line of the strategy that is now, through however many
 // layers of go-redis, doing something: the innermost frame that belongs neither
 // to the simulator nor to the library nor to Go itself.
-func callerSource(cache sourceCache) Source {
+func callerSource(cache sourceCache) trace.Source {
 	var pcs [48]uintptr
 	n := runtime.Callers(3, pcs[:])
 	for _, pc := range pcs[:n] {
@@ -27,11 +28,11 @@ func callerSource(cache sourceCache) Source {
 			return src
 		}
 	}
-	return Source{}
+	return trace.Source{}
 }
 
 // resolve looks at one program counter, and at the functions inlined there.
-func resolve(pc uintptr) Source {
+func resolve(pc uintptr) trace.Source {
 	frames := runtime.CallersFrames([]uintptr{pc})
 	for {
 		frame, more := frames.Next()
@@ -39,31 +40,31 @@ func resolve(pc uintptr) Source {
 			return src
 		}
 		if !more {
-			return Source{}
+			return trace.Source{}
 		}
 	}
 }
 
 // strategySource names a frame by package and file, never by a path of the
 // machine that built it. Helpers shared by all strategies aren't the lesson.
-func strategySource(f runtime.Frame) Source {
+func strategySource(f runtime.Frame) trace.Source {
 	slash := strings.LastIndexByte(f.Function, '/') + 1
 	dot := strings.IndexByte(f.Function[slash:], '.')
 	if dot < 0 || isLibrary(f) {
-		return Source{}
+		return trace.Source{}
 	}
 	pkg, file := f.Function[:slash+dot], path.Base(f.File)
 	test := strings.HasSuffix(file, "_test.go") // a lock can be part of a test, of the simulator's own as well
 	switch {
-	case !test && (pkg == "lockstep/sim" || pkg == "lockstep/sim/explore/locktest"),
+	case !test && (pkg == "lockstep/sim" || strings.HasPrefix(pkg, "lockstep/sim/")),
 		strings.HasPrefix(pkg, "github.com/redis/go-redis/"),
 		pkg == "lockstep/strategies" && file == "strategies.go":
-		return Source{}
+		return trace.Source{}
 	}
 	if test {
 		pkg = strings.TrimSuffix(pkg, "_test") // a test outside its package is in the same folder
 	}
-	return Source{File: strings.TrimPrefix(pkg, "lockstep/") + "/" + file, Line: f.Line}
+	return trace.Source{File: strings.TrimPrefix(pkg, "lockstep/") + "/" + file, Line: f.Line}
 }
 
 // isLibrary reports whether the frame is of Go's own library. The names of packages

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"iter"
+	"lockstep/sim/trace"
 	"runtime"
 	"time"
 )
@@ -29,7 +30,7 @@ type thread struct {
 	dead    bool          // unwinding: nothing it does may leave a trace
 	over    bool          // its function has returned, or it was killed
 
-	phase   Phase
+	phase   trace.Phase
 	command int // how many commands it has sent in this phase
 	last    *message
 }
@@ -51,7 +52,7 @@ const (
 // op is what a thread is about to do, and what came of it.
 type op struct {
 	kind   opKind
-	mark   Kind // for opMark
+	mark   trace.Kind // for opMark
 	conn   *conn
 	args   []string
 	d      time.Duration // how long to sleep; after opClock the reading
@@ -60,7 +61,7 @@ type op struct {
 	fence  int64
 	err    error
 	reply  []byte
-	source Source
+	source trace.Source
 }
 
 func (t *thread) start(main func(*thread)) {
@@ -71,7 +72,7 @@ func (t *thread) start(main func(*thread)) {
 	})
 	t.op = op{kind: opStart}
 	t.started, t.waiting, t.dead, t.over = false, false, false, false
-	t.phase, t.command, t.last = PhaseIdle, 0, nil
+	t.phase, t.command, t.last = trace.PhaseIdle, 0, nil
 }
 
 // growStack makes room at once for how deep go-redis goes. Otherwise the stack of

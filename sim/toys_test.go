@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -73,11 +74,11 @@ func toyDo(commands ...[]any) strategies.Strategy {
 func cmd(words ...any) []any { return words }
 
 // describe prints a state to compare it with another.
-func describe(s *State) string {
+func describe(s *trace.State) string {
 	return fmt.Sprintf("%s\n%+v\n%+v\n%+v", s.At, s.Clients, nodesText(s), s.Store)
 }
 
-func nodesText(s *State) string {
+func nodesText(s *trace.State) string {
 	text := ""
 	for i, n := range s.Nodes {
 		text += fmt.Sprintf("n%d up=%v offset=%s", i+1, n.Up, n.Offset)

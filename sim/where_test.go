@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"lockstep/sim/trace"
 	"strings"
 	"testing"
 )
@@ -14,7 +15,7 @@ func (at Where) text() string {
 			words = append(words, word)
 		}
 	}
-	if at.About != KindNone {
+	if at.About != trace.KindNone {
 		words = append(words, "about to "+at.About.String())
 	}
 	return strings.Join(words, ", ")

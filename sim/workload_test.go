@@ -8,18 +8,19 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
 // cached is a configuration of clients that rebuild a cache entry.
 func cached(t testing.TB, strategy string, clients ...string) Config {
 	cfg := config(t, strategy, clients...)
-	cfg.Workload = Cache
+	cfg.Workload = trace.Cache
 	return cfg
 }
 
 // accessKinds are those of the events at the cache and the database.
-var accessKinds = []Kind{KindWant, KindRead, KindQuery, KindWrite, KindUpdate, KindReject, KindRefused, KindEnter, KindDone}
+var accessKinds = []trace.Kind{trace.KindWant, trace.KindRead, trace.KindQuery, trace.KindWrite, trace.KindUpdate, trace.KindReject, trace.KindRefused, trace.KindEnter, trace.KindDone}
 
 // TestRebuild: who comes first misses, and rebuilds; who comes later is served, and
 // never asks for the lock.
@@ -37,7 +38,7 @@ func TestRebuild(t *testing.T) {
 		1.004 B wants what is cached
 		1.004 B reads the cache: version 1
 		1.004 B has finished`, accessKinds...)
-	if n := count(w, KindAcquire); n != 1 {
+	if n := count(w, trace.KindAcquire); n != 1 {
 		t.Errorf("%d clients asked for the lock", n)
 	}
 }
@@ -48,7 +49,7 @@ func TestQueryShowsTheDatabaseAsItWas(t *testing.T) {
 	cfg := cached(t, "setpx-lua", "A")
 	cfg.Clients[0].Cycles = 2
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindQuery)
+	until(t, w, "A", trace.KindQuery)
 	inject(t, w, Update{}, Update{})
 	run(t, w)
 	expectStory(t, w, `
@@ -59,7 +60,7 @@ func TestQueryShowsTheDatabaseAsItWas(t *testing.T) {
 		0.002 store the database has version 3 from now on
 		1.002 A writes the cache: version 1
 		1.004 A wants what is cached
-		1.004 A reads the cache: version 1`, KindQuery, KindUpdate, KindWrite, KindWant, KindRead)
+		1.004 A reads the cache: version 1`, trace.KindQuery, trace.KindUpdate, trace.KindWrite, trace.KindWant, trace.KindRead)
 	if s := w.State().Store; s.Database != 3 || s.Value != 1 || s.Version != 1 {
 		t.Errorf("the store is %+v", s)
 	}
@@ -74,7 +75,7 @@ func TestRecheck(t *testing.T) {
 		cfg := cached(t, "setpx-lua", "A", "B")
 		cfg.Clients[1].Recheck = again
 		w := newWorld(t, cfg)
-		until(t, w, "B", KindRead)
+		until(t, w, "B", trace.KindRead)
 		run(t, w, "A")
 		run(t, w, "B")
 		expectStory(t, w, `
@@ -82,7 +83,7 @@ func TestRecheck(t *testing.T) {
 			0 A reads the cache: nothing there
 			0.002 A queries the database: version 1
 			1.002 A writes the cache: version 1
-			`+want, KindRead, KindQuery, KindWrite)
+			`+want, trace.KindRead, trace.KindQuery, trace.KindWrite)
 	}
 }
 
@@ -120,7 +121,7 @@ func TestRefusedRebuilders(t *testing.T) {
 			cfg.Retry.Tries = 1
 			tc.set(&cfg.Clients[1])
 			w := newWorld(t, cfg)
-			until(t, w, "A", KindQuery)
+			until(t, w, "A", trace.KindQuery)
 			run(t, w)
 			var got []string
 			for _, line := range story(w, accessKinds...) {
@@ -141,10 +142,10 @@ func TestFallThroughCounts(t *testing.T) {
 	cfg.Retry.Tries = 1
 	cfg.Clients[1].FallThrough = true
 	w := newWorld(t, cfg)
-	until(t, w, "A", KindRead)
+	until(t, w, "A", trace.KindRead)
 	run(t, w)
 	expectVerdict(t, w, "SW OV")
-	if n := count(w, KindRelease); n != 1 {
+	if n := count(w, trace.KindRelease); n != 1 {
 		t.Errorf("%d releases: B has nothing to release", n)
 	}
 }
@@ -157,12 +158,16 @@ func rebuilders(t *testing.T) *hand {
 }
 
 // caches is a client's write, and queries its query, of a version.
-func (h *hand) caches(name string, version int64) *hand  { return h.version(name, KindWrite, version) }
-func (h *hand) queries(name string, version int64) *hand { return h.version(name, KindQuery, version) }
+func (h *hand) caches(name string, version int64) *hand {
+	return h.version(name, trace.KindWrite, version)
+}
+func (h *hand) queries(name string, version int64) *hand {
+	return h.version(name, trace.KindQuery, version)
+}
 
-func (h *hand) version(name string, kind Kind, version int64) *hand {
+func (h *hand) version(name string, kind trace.Kind, version int64) *hand {
 	i, _ := h.w.Client(name)
-	return h.emit(Event{Kind: kind, Client: i, Node: None, Value: version})
+	return h.emit(trace.Event{Kind: kind, Client: i, Node: trace.None, Value: version})
 }
 
 func TestCacheGoesBack(t *testing.T) {
@@ -189,7 +194,7 @@ func TestCacheGoesBack(t *testing.T) {
 
 	// An older grant harms nobody as long as its version is not older.
 	both := func() *hand {
-		return rebuilders(t).holds("A", 10*sec).at(10*sec).expires().does("A", KindLapse).holds("B", 20*sec)
+		return rebuilders(t).holds("A", 10*sec).at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec)
 	}
 	both().queries("A", 1).queries("B", 1).caches("B", 1).caches("A", 1).verdict("ok")
 	both().queries("A", 1).queries("B", 1).caches("A", 1).verdict("ok")
@@ -205,13 +210,13 @@ func TestFencedCache(t *testing.T) {
 			cfg.Resource = resource
 			cfg.Clients[1].Work = 5 * time.Second
 			w := newWorld(t, cfg)
-			until(t, w, "A", KindEnter)
+			until(t, w, "A", trace.KindEnter)
 			w.Wait(11 * sec)
-			until(t, w, "B", KindQuery) // version 1, token 2
+			until(t, w, "B", trace.KindQuery) // version 1, token 2
 			inject(t, w, Update{})
 			run(t, w) // A queries version 2 with token 1, and writes it before B writes version 1
 			expectVerdict(t, w, want)
-			if n := count(w, KindReject); (n == 1) != (resource == Fenced) {
+			if n := count(w, trace.KindReject); (n == 1) != (resource == Fenced) {
 				t.Errorf("%d rejections", n)
 			}
 		})
@@ -232,12 +237,12 @@ func TestRebuildsAreCounted(t *testing.T) {
 		{"though the entry is old", func() *hand { return rebuilders(t).queries("A", 1).caches("A", 1).queries("B", 2) }, 2, 1},
 		{"two at once", func() *hand { return rebuilders(t).queries("A", 1).queries("B", 1) }, 2, 1},
 		{"three at once", func() *hand { return rebuilders(t).queries("A", 1).queries("B", 1).queries("C", 2) }, 3, 1},
-		{"after a crash", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindCrash).queries("B", 1) }, 2, 2},
-		{"beside one that hangs", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindHang).queries("B", 1) }, 2, 2},
-		{"beside one that is paused", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindPause).queries("B", 1) }, 2, 1},
-		{"after one that left without writing", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindLeave).queries("B", 1) }, 2, 2},
-		{"after one that was stopped", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindStop).queries("B", 1) }, 2, 2},
-		{"by the same once more", func() *hand { return rebuilders(t).queries("A", 1).does("A", KindLeave).queries("A", 1) }, 2, 2},
+		{"after a crash", func() *hand { return rebuilders(t).queries("A", 1).does("A", trace.KindCrash).queries("B", 1) }, 2, 2},
+		{"beside one that hangs", func() *hand { return rebuilders(t).queries("A", 1).does("A", trace.KindHang).queries("B", 1) }, 2, 2},
+		{"beside one that is paused", func() *hand { return rebuilders(t).queries("A", 1).does("A", trace.KindPause).queries("B", 1) }, 2, 1},
+		{"after one that left without writing", func() *hand { return rebuilders(t).queries("A", 1).does("A", trace.KindLeave).queries("B", 1) }, 2, 2},
+		{"after one that was stopped", func() *hand { return rebuilders(t).queries("A", 1).does("A", trace.KindStop).queries("B", 1) }, 2, 2},
+		{"by the same once more", func() *hand { return rebuilders(t).queries("A", 1).does("A", trace.KindLeave).queries("A", 1) }, 2, 2},
 	} {
 		trace := traceOf(t, tc.h().w)
 		if made, needed := trace.Rebuilds(); made != tc.made || needed != tc.needed {
@@ -248,12 +253,12 @@ func TestRebuildsAreCounted(t *testing.T) {
 
 // TestRebuildsAreShown: in text and in JSON, and only where there is a cache.
 func TestRebuildsAreShown(t *testing.T) {
-	for workload, shown := range map[Workload]bool{Cache: true, Counter: false} {
+	for workload, shown := range map[trace.Workload]bool{trace.Cache: true, trace.Counter: false} {
 		cfg := config(t, "setpx-lua", "A", "B")
 		cfg.Workload = workload
 		w := newWorld(t, cfg)
-		until(t, w, "A", KindAcquire)
-		until(t, w, "B", KindAcquire)
+		until(t, w, "A", trace.KindAcquire)
+		until(t, w, "B", trace.KindAcquire)
 		run(t, w)
 		trace := traceOf(t, w)
 		var plain strings.Builder
@@ -303,7 +308,7 @@ func TestWhereAtACache(t *testing.T) {
 	var got []string
 	add := func() {
 		at := w.Where(0)
-		if now := at.text(); (at.Phase == PhaseIdle || at.Phase == PhaseWork) && !at.Over && (len(got) == 0 || now != got[len(got)-1]) {
+		if now := at.text(); (at.Phase == trace.PhaseIdle || at.Phase == trace.PhaseWork) && !at.Over && (len(got) == 0 || now != got[len(got)-1]) {
 			got = append(got, now)
 		}
 	}
@@ -321,12 +326,12 @@ func TestCheckGoesByTheRenewal(t *testing.T) {
 		cfg := config(t, "watchdog", "A")
 		cfg.Clients[0].Work, cfg.Clients[0].Checks = 15*sec, true
 		w := newWorld(t, cfg)
-		until(t, w, "A", KindRead)
+		until(t, w, "A", trace.KindRead)
 		if dies {
 			inject(t, w, EndThread{"A"})
 		}
 		run(t, w)
-		if wrote := count(w, KindWrite) == 1; wrote == dies {
+		if wrote := count(w, trace.KindWrite) == 1; wrote == dies {
 			t.Errorf("the renewal dies: %t, A writes: %t\n%s", dies, wrote, strings.Join(story(w), "\n"))
 		}
 	}
@@ -338,7 +343,7 @@ func TestCachesReplay(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s strategies.Strategy) {
 		cfg := wild(configOf(s, "A", "B"))
-		cfg.Workload = Cache
+		cfg.Workload = trace.Cache
 		cfg.Clients[0].Recheck, cfg.Clients[1].FallThrough = true, true
 		cfg.Clients[0].Cycles, cfg.Clients[1].Insist = 2, 50*time.Millisecond
 		w := newWorld(t, cfg)
@@ -347,24 +352,24 @@ func TestCachesReplay(t *testing.T) {
 			cfg.Seed = seed
 			reset(t, w, cfg)
 			chaos(w, rand.New(rand.NewPCG(seed, 3)), 80, anyFault)
-			trace := traceOf(t, w)
-			updates += count(w, KindUpdate)
-			if got, want := describe(trace.StateAt(len(trace.Events))), describe(w.State()); got != want {
-				t.Fatalf("seed %d: the fold is\n%s\nand the world's state\n%s\n%s", seed, got, want, trace.Schedule)
+			tr := traceOf(t, w)
+			updates += count(w, trace.KindUpdate)
+			if got, want := describe(tr.StateAt(len(tr.Events))), describe(w.State()); got != want {
+				t.Fatalf("seed %d: the fold is\n%s\nand the world's state\n%s\n%s", seed, got, want, tr.Schedule)
 			}
-			schedule, err := ParseSchedule(trace.Schedule, func(string) (strategies.Strategy, error) { return s, nil })
+			schedule, err := ParseSchedule(tr.Schedule, func(string) (strategies.Strategy, error) { return s, nil })
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := schedule.String(); got != trace.Schedule {
-				t.Fatalf("%s\nprints as\n%s", trace.Schedule, got)
+			if got := schedule.String(); got != tr.Schedule {
+				t.Fatalf("%s\nprints as\n%s", tr.Schedule, got)
 			}
 			reset(t, w, schedule.Config)
 			if err := w.Play(schedule.Moves, nil); err != nil {
 				t.Fatal(err)
 			}
-			if got := traceOf(t, w).Hash; got != trace.Hash {
-				t.Fatalf("seed %d: the hash is %s, and was %s\n%s", seed, got, trace.Hash, trace.Schedule)
+			if got := traceOf(t, w).Hash; got != tr.Hash {
+				t.Fatalf("seed %d: the hash is %s, and was %s\n%s", seed, got, tr.Hash, tr.Schedule)
 			}
 		}
 		if updates == 0 {
@@ -376,7 +381,7 @@ func TestCachesReplay(t *testing.T) {
 // TestWorkloadAfterAnother: a world that had a cache, and then has none, is like
 // one that never had.
 func TestWorkloadAfterAnother(t *testing.T) {
-	for _, last := range []Workload{Cache, Counter} {
+	for _, last := range []trace.Workload{trace.Cache, trace.Counter} {
 		cfg := config(t, "setpx-lua", "A", "B")
 		cfg.Workload = last
 		w := newWorld(t, cfg)
@@ -388,9 +393,9 @@ func TestWorkloadAfterAnother(t *testing.T) {
 			t.Errorf("after %s it begins with\n%s\nand a new world with\n%s", last, got, want)
 		}
 		for _, w := range []*World{w, fresh} {
-			until(t, w, "A", KindEnter)
+			until(t, w, "A", trace.KindEnter)
 			w.Wait(11 * sec)
-			until(t, w, "B", KindRead)
+			until(t, w, "B", trace.KindRead)
 			run(t, w)
 		}
 		if got, want := w.Verdict().String(), fresh.Verdict().String(); got != want {

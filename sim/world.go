@@ -4,36 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"lockstep/sim/redis"
+	"lockstep/sim/resp"
+	"lockstep/sim/trace"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // Probe is the name of the extra client that every world has: it stands by
 // until the script is over, and then finds out whether the lock can still be had.
 const Probe = "probe"
 
-// The bounds of a run. A script that reaches one is told so; it never hangs. No
-// clock that Validate allows overflows within MaxTime.
-const (
-	MaxEvents = 100_000
-	MaxTime   = 25 * 365 * 24 * time.Hour
-)
+// MaxEvents is how many events a run may have. A script that reaches this bound, or
+// MaxTime, is told so; it never hangs.
+const MaxEvents = 100_000
 
 // World is a set of clients and nodes in virtual time. It is made once and
 // reset for every run, because creating go-redis clients is slow.
 //
 // A World is not safe for concurrent use: one goroutine drives it.
 type World struct {
-	cfg     Config
-	clients []*client
-	nodes   []*node
-	links   []link
-	primary []int // by address: which server is the master now
-	routes  []int // by client and address: which server the client takes for the master
-	store   store
+	cfg         Config
+	clients     []*client
+	nodes       []*redis.Node
+	replication []replication // by server
+	links       []link
+	primary     []int // by address: which server is the master now
+	routes      []int // by client and address: which server the client takes for the master
+	store       store
 
 	now          time.Duration
 	timers       timerQueue
@@ -53,8 +51,8 @@ type World struct {
 	guarded   bool // it is looked at who announces an operation, see Puppet.Guard
 	sources   sourceCache
 	events    int
-	trace     Trace
-	state     *State
+	trace     trace.Trace
+	state     *trace.State
 	monitors  monitors
 	moves     moves
 	stray     atomic.Pointer[Panic] // a goroutine that is no thread has touched the world
@@ -68,12 +66,13 @@ func New(cfg Config) (*World, error) {
 	hushGoRedis()
 	w := &World{sources: sourceCache{}, words: map[string][]string{}, cfg: cfg}
 	for i, name := range cfg.servers() {
-		n, err := newNode(i, name)
+		n, err := redis.New(i, name)
 		if err != nil {
 			return nil, fmt.Errorf("cannot make node %s: %w", name, err)
 		}
 		w.nodes = append(w.nodes, n)
 	}
+	w.replication = make([]replication, len(w.nodes))
 	w.links = make([]link, (len(cfg.Clients)+1)*len(w.nodes))
 	w.routes = make([]int, (len(cfg.Clients)+1)*len(cfg.Nodes))
 	w.grantSent = make([]time.Duration, len(cfg.Clients)+1)
@@ -88,14 +87,6 @@ func New(cfg Config) (*World, error) {
 	}
 	return w, nil
 }
-
-// hushGoRedis keeps the library from printing to standard error, where it would
-// write across the player's screen. What it would say shows in the trace.
-var hushGoRedis = sync.OnceFunc(func() { redis.SetLogger(hush{}) })
-
-type hush struct{}
-
-func (hush) Printf(context.Context, string, ...any) {}
 
 // Reset starts a new run, whatever became of the last one. It fails if cfg
 // doesn't fit the world: see Fits.
@@ -117,7 +108,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 	for i := range w.links {
 		w.links[i] = link{request: cfg.Latency, reply: cfg.Latency}
 	}
-	w.store = store{kind: cfg.Resource, database: cfg.Workload.database()}
+	w.store = store{kind: cfg.Resource, database: cfg.Workload.Database()}
 	w.resetServers()
 	for _, c := range w.clients {
 		if err := c.mend(); err != nil {
@@ -167,23 +158,23 @@ func (w *World) Fits(cfg Config) bool {
 }
 
 func (w *World) resetTrace() {
-	t := Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.Key, TTL: w.cfg.TTL, Workload: w.cfg.Workload,
+	t := trace.Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.Key, TTL: w.cfg.TTL, Workload: w.cfg.Workload,
 		Counter: w.cfg.Strategy.Counter, Need: w.cfg.Strategy.Quorum()}
 	for _, c := range w.clients {
 		t.Clients = append(t.Clients, c.name)
 	}
 	for _, n := range w.nodes {
-		t.Nodes = append(t.Nodes, n.name)
+		t.Nodes = append(t.Nodes, n.Name)
 	}
 	t.Masters = len(w.cfg.Nodes)
 	w.trace = t
-	if w.state == nil || len(w.state.Primary) != t.Masters || w.state.counter != t.Counter || w.state.key != t.Key || w.state.workload != t.Workload {
+	if w.state == nil || len(w.state.Primary) != t.Masters || w.state.Counter != t.Counter || w.state.Key != t.Key || w.state.Workload != t.Workload {
 		w.state = t.NewState()
 	} else {
-		w.state.reset()
+		w.state.Reset()
 	}
 	for i, n := range w.nodes {
-		w.state.Nodes[i].Offset = n.offset
+		w.state.Nodes[i].Offset = n.Offset
 	}
 	w.monitors.reset(w)
 	w.moves.reset()
@@ -196,7 +187,7 @@ func (w *World) Close() error {
 		all = errors.Join(all, c.close())
 	}
 	for _, n := range w.nodes {
-		n.close()
+		n.Close()
 	}
 	return all
 }
@@ -208,7 +199,7 @@ func (w *World) Now() time.Duration { return w.now }
 func (w *World) Err() error { return w.err }
 
 // State is what is true now. It is the world's own: look, don't touch.
-func (w *World) State() *State { return w.state }
+func (w *World) State() *trace.State { return w.state }
 
 // Client finds a client by name.
 func (w *World) Client(name string) (int, bool) {
@@ -217,7 +208,7 @@ func (w *World) Client(name string) (int, bool) {
 			return i, true
 		}
 	}
-	return None, false
+	return trace.None, false
 }
 
 // Clients is how many there are, the probe not counted.
@@ -228,10 +219,10 @@ func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 
 // emit gives an event its place in the order, lets the monitors see it, and
 // records it. It returns its Seq.
-func (w *World) emit(e *Event) int {
+func (w *World) emit(e *trace.Event) int {
 	if w.puppet != nil {
 		w.puppet.tell(e)
-		return None
+		return trace.None
 	}
 	w.events++
 	e.Seq, e.At = w.events, w.now
@@ -244,7 +235,7 @@ func (w *World) emit(e *Event) int {
 	if w.recording {
 		kept := *e
 		if e.Changes != nil {
-			kept.Changes = append([]Change(nil), e.Changes...) // the node uses its own again
+			kept.Changes = append([]trace.Change(nil), e.Changes...) // the node uses its own again
 		}
 		w.trace.Events = append(w.trace.Events, kept)
 	}
@@ -284,7 +275,7 @@ func (w *World) announce(t *thread) {
 		w.suspend(t, patience)
 	case opSleep:
 		w.suspend(t, t.client.mono.after(w.now, o.d))
-		w.event(t, &Event{Kind: KindSleep, Ref: None, By: o.d})
+		w.event(t, &trace.Event{Kind: trace.KindSleep, Ref: trace.None, By: o.d})
 	default:
 		w.ready(t)
 	}
@@ -301,7 +292,7 @@ func (w *World) perform(t *thread) {
 	case opClock:
 		w.performClock(t, o)
 	case opSleep:
-		w.event(t, &Event{Kind: KindWake, Ref: None})
+		w.event(t, &trace.Event{Kind: trace.KindWake, Ref: trace.None})
 	case opRead, opWrite, opQuery:
 		w.store.access(w, t, o)
 	case opMark:
@@ -311,16 +302,16 @@ func (w *World) perform(t *thread) {
 
 // event emits a thread's event, with the node that the thread's connection leads to
 // now, if any.
-func (w *World) event(t *thread, e *Event) int {
-	e.Node = None
+func (w *World) event(t *thread, e *trace.Event) int {
+	e.Node = trace.None
 	if t.op.conn != nil {
-		e.Node = t.op.conn.node().index
+		e.Node = t.op.conn.node().Index
 	}
 	return w.eventAt(t, e)
 }
 
 // eventAt emits a thread's event whose Node is set already.
-func (w *World) eventAt(t *thread, e *Event) int {
+func (w *World) eventAt(t *thread, e *trace.Event) int {
 	e.Client, e.Thread, e.Acq, e.Source = t.client.index, t.index, t.client.acquired, t.op.source
 	e.Phase, e.Cycle = t.phase, w.state.Clients[t.client.index].Cycle
 	return w.emit(e)
@@ -330,11 +321,11 @@ func (w *World) performSend(t *thread, o *op) {
 	t.command++
 	c := o.conn
 	m := w.newMessage()
-	*m = message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node().index,
+	*m = message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node().Index,
 		acq: t.client.acquired, cycle: w.state.Clients[t.client.index].Cycle, command: t.command, phase: t.phase,
-		executed: None, sentAt: w.now, epoch: c.node().epoch, source: o.source}
+		executed: trace.None, sentAt: w.now, epoch: c.node().Epoch, source: o.source}
 	m.fate, t.client.fate = t.client.fate, arrives
-	m.sent = w.event(t, &Event{Kind: KindSend, Command: t.command, Ref: None, Args: o.args})
+	m.sent = w.event(t, &trace.Event{Kind: trace.KindSend, Command: t.command, Ref: trace.None, Args: o.args})
 	c.last, t.last = m, m
 	w.send(m)
 }
@@ -350,7 +341,7 @@ func (w *World) performReceive(t *thread, o *op) {
 	c := o.conn
 	c.reader = nil
 	if len(c.inbox) == 0 {
-		ev := Event{Kind: KindTimeout, Node: c.node().index, Command: t.command, Ref: None, By: w.cfg.Timeout}
+		ev := trace.Event{Kind: trace.KindTimeout, Node: c.node().Index, Command: t.command, Ref: trace.None, By: w.cfg.Timeout}
 		if c.last != nil {
 			ev.Node, ev.Ref = c.last.node, c.last.sent
 		}
@@ -363,19 +354,19 @@ func (w *World) performReceive(t *thread, o *op) {
 	m.read = true
 	if m.failed != nil {
 		o.err = m.failed
-		w.eventAt(t, &Event{Kind: KindDisconnect, Node: m.node, Command: m.command, Ref: m.executed})
+		w.eventAt(t, &trace.Event{Kind: trace.KindDisconnect, Node: m.node, Command: m.command, Ref: m.executed})
 		return
 	}
 	o.reply = m.reply
 	if m.noScript() {
 		t.command--
 	}
-	e := Event{Kind: KindReceive, Node: m.node, Command: m.command, Ref: m.executed}
+	e := trace.Event{Kind: trace.KindReceive, Node: m.node, Command: m.command, Ref: m.executed}
 	if w.recording {
-		e.Reply = replyText(m.reply)
+		e.Reply = resp.Text(m.reply)
 	}
 	w.eventAt(t, &e)
-	if !m.prolonged || t.phase != PhaseExtend {
+	if !m.prolonged || t.phase != trace.PhaseExtend {
 		return
 	}
 	// A lease without a deadline of its own goes on from here, whichever thread
@@ -390,31 +381,31 @@ func (w *World) performClock(t *thread, o *op) {
 	note := "monotonic"
 	if o.wall {
 		note = "wall"
-		o.d = t.client.wall.read(w.now).Sub(Epoch)
-		w.event(t, &Event{Kind: KindClock, Ref: None, By: o.d + Epoch.Sub(time.Unix(0, 0)), Note: note})
+		o.d = t.client.wall.read(w.now).Sub(trace.Epoch)
+		w.event(t, &trace.Event{Kind: trace.KindClock, Ref: trace.None, By: o.d + trace.Epoch.Sub(time.Unix(0, 0)), Note: note})
 		return
 	}
 	o.d = t.client.mono.read(w.now)
-	w.event(t, &Event{Kind: KindClock, Ref: None, By: o.d, Note: note})
+	w.event(t, &trace.Event{Kind: trace.KindClock, Ref: trace.None, By: o.d, Note: note})
 }
 
 func (w *World) performMark(t *thread, o *op) {
 	cycle := int(o.d)
 	switch o.mark {
-	case KindAcquire:
-		t.phase, t.command = PhaseAcquire, 0
+	case trace.KindAcquire:
+		t.phase, t.command = trace.PhaseAcquire, 0
 		t.client.acquired++
-	case KindEnter:
-		t.phase, t.command = PhaseWork, 0
-	case KindLeave:
-		t.phase, t.command = PhaseHold, 0
-	case KindExtend:
-		t.phase, t.command = PhaseExtend, 0
+	case trace.KindEnter:
+		t.phase, t.command = trace.PhaseWork, 0
+	case trace.KindLeave:
+		t.phase, t.command = trace.PhaseHold, 0
+	case trace.KindExtend:
+		t.phase, t.command = trace.PhaseExtend, 0
 		cycle = w.state.Clients[t.client.index].Cycle
-	case KindRelease:
-		t.phase, t.command = PhaseRelease, 0
+	case trace.KindRelease:
+		t.phase, t.command = trace.PhaseRelease, 0
 		t.client.leaseGen++
 	}
-	w.emit(&Event{Kind: o.mark, Client: t.client.index, Thread: t.index, Node: None, Ref: None, Phase: t.phase,
+	w.emit(&trace.Event{Kind: o.mark, Client: t.client.index, Thread: t.index, Node: trace.None, Ref: trace.None, Phase: t.phase,
 		Cycle: cycle, Acq: t.client.acquired})
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -29,7 +31,7 @@ func configOf(s strategies.Strategy, clients ...string) Config {
 		cfg.Clients = append(cfg.Clients, ClientConfig{Name: name, Rate: 1, Cycles: 1, Work: time.Second})
 	}
 	for range s.Nodes {
-		cfg.Nodes = append(cfg.Nodes, NodeConfig{})
+		cfg.Nodes = append(cfg.Nodes, redis.Config{})
 	}
 	return cfg
 }
@@ -95,7 +97,7 @@ func mustGoOn(t testing.TB, w *World) {
 }
 
 // until lets one client act until it has caused an event of that kind.
-func until(t testing.TB, w *World, name string, kind Kind) {
+func until(t testing.TB, w *World, name string, kind trace.Kind) {
 	t.Helper()
 	set := who(t, w, name)
 	for {
@@ -128,7 +130,7 @@ func aftermath(t testing.TB, w *World) string {
 	return w.Verdict().String()
 }
 
-func traceOf(t testing.TB, w *World) *Trace {
+func traceOf(t testing.TB, w *World) *trace.Trace {
 	t.Helper()
 	tr, err := w.Trace()
 	if err != nil {
@@ -144,7 +146,7 @@ var (
 
 // story tells the events of the given kinds, or all, one a line: at what second,
 // who, what. Tokens are cut to their readable part, and so are digests.
-func story(w *World, kinds ...Kind) []string {
+func story(w *World, kinds ...trace.Kind) []string {
 	var lines []string
 	for i := range w.trace.Events {
 		e := &w.trace.Events[i]
@@ -161,7 +163,7 @@ func story(w *World, kinds ...Kind) []string {
 
 // expectStory compares the events of the given kinds, or all, with what is
 // expected of them, one a line.
-func expectStory(t testing.TB, w *World, want string, kinds ...Kind) {
+func expectStory(t testing.TB, w *World, want string, kinds ...trace.Kind) {
 	t.Helper()
 	got := story(w, kinds...)
 	for i, g := range got {
@@ -193,7 +195,7 @@ func expectVerdict(t testing.TB, w *World, want string) {
 }
 
 // count is how many events of that kind there are.
-func count(w *World, kind Kind) int {
+func count(w *World, kind trace.Kind) int {
 	n := 0
 	for i := range w.trace.Events {
 		if w.trace.Events[i].Kind == kind {
@@ -259,7 +261,7 @@ func TestEventsNameTheirSource(t *testing.T) {
 	for i := range w.trace.Events {
 		e := &w.trace.Events[i]
 		switch e.Kind {
-		case KindSend, KindExecute, KindReceive, KindClock:
+		case trace.KindSend, trace.KindExecute, trace.KindReceive, trace.KindClock:
 			if e.Source.File != "strategies/setpx_lua.go" || e.Source.Line == 0 {
 				t.Errorf("%s comes from %+v", w.trace.Line(e), e.Source)
 			}

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
 	"lockstep/tui/tuitest"
 )
 
 // openApp opens the matrix of the shelf, with made-up searches.
-func openApp(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*sim.Trace, error)) *tuitest.App {
+func openApp(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*trace.Trace, error)) *tuitest.App {
 	r := newRoot(tuitest.Shelf(run), &progress.Store{}, Options{Seed: 1, Exports: tuitest.Formats()}, th)
 	tuitest.MakeUp(r.App)
 	return tuitest.NewTester(t, w, h, r)

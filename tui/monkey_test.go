@@ -11,7 +11,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
 	"lockstep/tui/screen"
@@ -56,7 +56,7 @@ type monkey struct {
 	*tuitest.App
 	rnd  *rand.Rand
 	seen map[string]int
-	real *sim.Trace // one that the sandbox can go on from
+	real *trace.Trace // one that the sandbox can go on from
 }
 
 func newMonkey(t *testing.T, seed uint64) *monkey {
@@ -73,7 +73,7 @@ func newMonkey(t *testing.T, seed uint64) *monkey {
 }
 
 // run gives runs that fail, that are in wide characters, that are crowded, and ordinary ones.
-func (m *monkey) run(scenario, strategy string) (*sim.Trace, error) {
+func (m *monkey) run(scenario, strategy string) (*trace.Trace, error) {
 	switch m.rnd.IntN(7) {
 	case 6:
 		return m.real, nil

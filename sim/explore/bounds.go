@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -64,7 +66,7 @@ func (b Budget) String() string {
 	if len(parts) == 0 {
 		return "none"
 	}
-	return sim.List(parts)
+	return trace.List(parts)
 }
 
 // Kinds lists the names of all kinds of fault.
@@ -93,7 +95,7 @@ type Bounds struct {
 	Extend   bool // callers extend their lease before they write
 	TTL      time.Duration
 	Timeout  time.Duration // 0 is the strategy's
-	Codes    sim.Verdict   // what to look for; none is all that a search can find
+	Codes    trace.Verdict // what to look for; none is all that a search can find
 	Switches int           // how often a client may act after another one did; 0 is as often as it likes
 	// Remembers: a lock may know more of an earlier cycle than its own fields and its
 	// draws show, in what a closure has captured. Nothing is taken for forgotten then
@@ -157,7 +159,7 @@ func (b *Bounds) Config() (sim.Config, error) {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: names[i], Rate: 1, Cycles: b.Cycles, Checks: b.Checks, Extend: b.Extend})
 	}
 	for range s.Nodes {
-		cfg.Nodes = append(cfg.Nodes, sim.NodeConfig{})
+		cfg.Nodes = append(cfg.Nodes, redis.Config{})
 	}
 	return cfg, cfg.Validate()
 }
@@ -181,7 +183,7 @@ func (b *Bounds) failover(s *strategies.Strategy) error {
 // check refuses bounds that make no sense.
 func (b *Bounds) check() error {
 	for _, c := range b.Codes {
-		if c == sim.BD || c == sim.LV {
+		if c == trace.BD || c == trace.LV {
 			return fmt.Errorf("a search does not look for %s: each client asks once a cycle, so nobody is kept waiting", c)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -30,7 +31,7 @@ type brute struct {
 	spies []*spy     // of the clients, and of the probe
 	wall  bool       // the strategy looks at wall clocks
 	trail []sim.Move // to where the world stands
-	least map[sim.Code]cost
+	least map[trace.Code]cost
 	runs  int
 }
 
@@ -76,12 +77,12 @@ type option struct {
 
 // bruteForce finds the least cost of each code that any schedule within the bounds
 // violates, and says how many schedules there are.
-func bruteForce(t testing.TB, b Bounds) (map[sim.Code]cost, int) {
+func bruteForce(t testing.TB, b Bounds) (map[trace.Code]cost, int) {
 	cfg, err := b.Config()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &brute{t: t, b: b, least: map[sim.Code]cost{}}
+	f := &brute{t: t, b: b, least: map[trace.Code]cost{}}
 	construct := cfg.Strategy.New
 	cfg.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		s := &spy{Clock: o.Clock, w: f.w, looked: -1}
@@ -243,7 +244,7 @@ func (f *brute) next() time.Duration {
 	at, any := f.w.Next()
 	for i := range f.b.Clients {
 		c, read := &f.w.State().Clients[i], f.spies[i].looked
-		if read < 0 || c.Crashed || c.Phase == sim.PhaseIdle { // between two cycles it has forgotten what it read
+		if read < 0 || c.Crashed || c.Phase == trace.PhaseIdle { // between two cycles it has forgotten what it read
 			continue
 		}
 		if over := read + f.jump(); over > f.w.Now() && (!any || over < at) {
@@ -300,7 +301,7 @@ func (f *brute) take(o option, s *spent) bool {
 
 func (f *brute) note(c cost) {
 	for _, code := range f.w.Verdict() {
-		if code == sim.BD || code == sim.LV {
+		if code == trace.BD || code == trace.LV {
 			continue
 		}
 		if best, any := f.least[code]; !any || c.less(best) {
@@ -380,7 +381,7 @@ func bruteForceAgrees(t *testing.T, b Bounds) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[sim.Code]cost{}
+	got := map[trace.Code]cost{}
 	for _, v := range r.Violated {
 		got[v.Code] = cost{int32(len(v.Faults)), int32(v.Switches), int32(v.Steps)}
 	}

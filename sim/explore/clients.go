@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // maxThreads is how many threads of one client can be under way.
@@ -28,7 +29,7 @@ type moment struct {
 	thread   uint8
 	count    uint8 // of threads
 	acquired uint8 // which acquisition it is in
-	phase    sim.Phase
+	phase    trace.Phase
 	granted  bool // this acquisition has led to a lease
 	believes bool // and the client hasn't begun to release it
 	inside   bool // the critical section
@@ -41,8 +42,8 @@ type moment struct {
 type plan struct {
 	kind  sim.OpKind
 	over  bool
-	mark  sim.Kind
-	phase sim.Phase
+	mark  trace.Kind
+	phase trace.Phase
 	wall  bool
 	conn  uint8
 	addr  uint8
@@ -85,7 +86,7 @@ type arrival struct {
 // telling is what a client let be known; a deadline is in milliseconds since the
 // cycle's first reading of the monotonic clock.
 type telling struct {
-	kind     sim.Kind
+	kind     trace.Kind
 	never    bool
 	given    bool // the strategy exposes none: the world gives it one
 	deadline int32
@@ -331,7 +332,7 @@ func (k *clients) ending(pl *player, m *moment) *freshKey {
 	}
 	main := pl.p.Op(0)
 	m.over = main.Over && !others
-	between := !others && main.Kind == sim.OpMark && main.Mark == sim.KindAcquire
+	between := !others && main.Kind == sim.OpMark && main.Mark == trace.KindAcquire
 	if !m.over && (!between || k.remembers) {
 		return nil
 	}
@@ -339,7 +340,7 @@ func (k *clients) ending(pl *player, m *moment) *freshKey {
 	key := &freshKey{client: m.client, cycle: pl.p.Acquired(), over: m.over, tokens: tokens, draws: draws, fingerprint: pl.p.Fingerprint()}
 	pl.p.Forget()
 	pl.base = pl.last + time.Hour
-	m.fresh, m.phase, m.granted, m.believes, m.inside, m.given = true, sim.PhaseIdle, true, false, false, false
+	m.fresh, m.phase, m.granted, m.believes, m.inside, m.given = true, trace.PhaseIdle, true, false, false, false
 	m.depth = 0 // it is the cycles that have to come to an end, whichever way there was the first
 	return key
 }
@@ -361,20 +362,20 @@ func (k *clients) place(m *moment, key *freshKey) uint32 {
 func (m *moment) tell(told []telling) {
 	for _, t := range told {
 		switch t.kind {
-		case sim.KindAcquire:
-			m.phase = sim.PhaseAcquire
+		case trace.KindAcquire:
+			m.phase = trace.PhaseAcquire
 			m.acquired++
 			m.granted, m.believes, m.inside = false, false, false
-		case sim.KindGranted:
-			m.phase, m.granted, m.believes, m.given = sim.PhaseHold, true, true, t.given
-		case sim.KindRefused, sim.KindFailed, sim.KindReleased, sim.KindReleaseFailed, sim.KindDone:
-			m.phase = sim.PhaseIdle
-		case sim.KindEnter:
-			m.phase, m.inside = sim.PhaseWork, true
-		case sim.KindLeave:
-			m.phase, m.inside = sim.PhaseHold, false
-		case sim.KindRelease:
-			m.phase, m.believes = sim.PhaseRelease, false
+		case trace.KindGranted:
+			m.phase, m.granted, m.believes, m.given = trace.PhaseHold, true, true, t.given
+		case trace.KindRefused, trace.KindFailed, trace.KindReleased, trace.KindReleaseFailed, trace.KindDone:
+			m.phase = trace.PhaseIdle
+		case trace.KindEnter:
+			m.phase, m.inside = trace.PhaseWork, true
+		case trace.KindLeave:
+			m.phase, m.inside = trace.PhaseHold, false
+		case trace.KindRelease:
+			m.phase, m.believes = trace.PhaseRelease, false
 		}
 	}
 }
@@ -449,8 +450,8 @@ func (k *clients) feed(pl *player, client int, e edge) ([]telling, error) {
 	var out []telling
 	for _, t := range pl.p.Feed(int(e.thread), seen) {
 		tl := telling{kind: t.Kind}
-		if t.Kind == sim.KindGranted || t.Kind == sim.KindExtended {
-			if rel := t.Deadline - pl.base; t.Deadline == sim.Never || t.Given {
+		if t.Kind == trace.KindGranted || t.Kind == trace.KindExtended {
+			if rel := t.Deadline - pl.base; t.Deadline == trace.Never || t.Given {
 				tl.never = true
 			} else if rel%time.Millisecond != 0 {
 				return nil, fmt.Errorf("%s's lease has a deadline of %s: the search counts in whole milliseconds", k.name(client), rel)
@@ -551,11 +552,11 @@ func (k *clients) walk(pl *player, way []uint32) (n int, err error) {
 }
 
 // lineAt is the line of the lock's code at which a client stands after a way.
-func (k *clients) lineAt(pl *player, way []uint32) sim.Source {
+func (k *clients) lineAt(pl *player, way []uint32) trace.Source {
 	pl.p.Watch(true)
 	defer pl.p.Watch(false)
 	if n, err := k.walk(pl, way); n < len(way) || err != nil && len(way) == 0 {
-		return sim.Source{} // it goes another way every time
+		return trace.Source{} // it goes another way every time
 	}
 	return pl.p.Op(0).Source
 }
@@ -633,7 +634,7 @@ func (k *clients) wavers(client int, once, again plan) error {
 // has seen the same: it looks at a global, at package time, at the order of a map.
 type Nondeterminism struct {
 	Client, Once, Again string
-	Source              sim.Source // of one of the two, if it is known
+	Source              trace.Source // of one of the two, if it is known
 }
 
 func (n *Nondeterminism) Error() string {
@@ -645,7 +646,7 @@ func (n *Nondeterminism) Error() string {
 type Endless struct {
 	Client     string
 	Operations int
-	Source     sim.Source // of the last, if it is known
+	Source     trace.Source // of the last, if it is known
 }
 
 // maxDepth is how many operations a client can do in one run. Nine cycles of a lock on
@@ -658,7 +659,7 @@ func (e *Endless) Error() string {
 		"a lock must give up after a number of tries, such as Options.Retry.Tries", e.Client, e.Operations, at(e.Source))
 }
 
-func at(s sim.Source) string {
+func at(s trace.Source) string {
 	if s.File == "" {
 		return ""
 	}
@@ -670,9 +671,9 @@ func (k *clients) planText(p plan) string {
 	case p.over:
 		return "nothing"
 	case p.kind == sim.OpSend:
-		return sim.CommandText(unpack(*k.commands.value(p.cmd)))
+		return trace.CommandText(unpack(*k.commands.value(p.cmd)))
 	case p.kind == sim.OpSleep:
-		return "a sleep of " + sim.Duration(time.Duration(p.sleep)*time.Millisecond)
+		return "a sleep of " + trace.Duration(time.Duration(p.sleep)*time.Millisecond)
 	case p.kind == sim.OpMark:
 		return p.mark.String()
 	}

@@ -1,6 +1,10 @@
 package explore
 
-import "lockstep/sim"
+import (
+	"lockstep/sim"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
+)
 
 // longTime is more than anything but a record without expiry lasts.
 const longTime = 20 * 24 * 3600 * 1000
@@ -41,15 +45,15 @@ func (x *explorer) ask() bool {
 			continue
 		}
 		m := x.moment(i)
-		if began && m.phase == sim.PhaseIdle {
+		if began && m.phase == trace.PhaseIdle {
 			return false
 		}
 		if m.believes {
 			return true
 		}
-		began = began || m.phase == sim.PhaseAcquire
+		began = began || m.phase == trace.PhaseAcquire
 		x.one(i, t, goes)
-		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == sim.OpSleep && x.moment(i).phase == sim.PhaseIdle {
+		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == sim.OpSleep && x.moment(i).phase == trace.PhaseIdle {
 			return x.moment(i).believes
 		}
 	}
@@ -62,8 +66,8 @@ func (x *explorer) wait(try int) {
 	if try == 1 {
 		by = x.ttl
 		for _, n := range x.s.nodes {
-			for _, k := range x.v.memory(n.memory).Keys {
-				if k.Left != sim.Immortal {
+			for _, k := range x.v.snapshot(n.memory).Keys {
+				if k.Left != redis.Immortal {
 					by = max(by, int32(k.Left)+1+x.ttl)
 				}
 			}
@@ -81,7 +85,7 @@ func (x *explorer) onlyOrphans() bool {
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {
 		held := false
-		for _, k := range x.v.memory(n.memory).Keys {
+		for _, k := range x.v.snapshot(n.memory).Keys {
 			held = held || k.Name == x.cfg.Key
 		}
 		switch {

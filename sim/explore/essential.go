@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Fault is one thing that goes wrong in a counterexample.
@@ -22,7 +23,7 @@ type Fault struct {
 
 // faults lists what goes wrong in a trail, and finds out of each whether the
 // violation needs it.
-func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) {
+func (m *model) faults(w *sim.World, c trace.Code, trail []move) ([]Fault, error) {
 	x := m.explorer()
 	x.first()
 	var all []Fault
@@ -40,7 +41,7 @@ func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) 
 					continue
 				}
 				rest, d := m.unpaused(trail, at, i)
-				f, err := m.fault(w, c, most, Pause, fmt.Sprintf("%s is paused for %s", names[i], sim.Duration(d)), rest)
+				f, err := m.fault(w, c, most, Pause, fmt.Sprintf("%s is paused for %s", names[i], trace.Duration(d)), rest)
 				if err != nil {
 					return nil, err
 				}
@@ -60,7 +61,7 @@ func (m *model) faults(w *sim.World, c sim.Code, trail []move) ([]Fault, error) 
 	return all, nil
 }
 
-func (m *model) fault(w *sim.World, c sim.Code, most int, k Kind, text string, rest []move) (Fault, error) {
+func (m *model) fault(w *sim.World, c trace.Code, most int, k Kind, text string, rest []move) (Fault, error) {
 	shown, faults, err := m.shows(w, c, rest)
 	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most, Replaced: shown && faults >= most}, err
 }
@@ -101,7 +102,7 @@ func without(trail []move, at int) []move {
 // shows plays a trail in the engine, up to the violation or the first move that
 // doesn't fit. It reports whether it shows the violation, and how many faults that
 // took, with all pauses: whoever could act while time passes is paused.
-func (m *model) shows(w *sim.World, c sim.Code, trail []move) (shown bool, faults int, err error) {
+func (m *model) shows(w *sim.World, c trace.Code, trail []move) (shown bool, faults int, err error) {
 	if err := w.Reset(m.cfg, false); err != nil {
 		return false, 0, err
 	}
@@ -118,7 +119,7 @@ func (m *model) shows(w *sim.World, c sim.Code, trail []move) (shown bool, fault
 			return true, faults, w.Err()
 		}
 	}
-	if c == sim.PD {
+	if c == trace.PD {
 		if err := w.Aftermath(); err != nil {
 			return false, 0, err
 		}
@@ -159,7 +160,7 @@ func fits(w *sim.World, v sim.Move) bool {
 
 // wrong says in words what a choice makes go wrong.
 func (m *model) wrong(v move) string {
-	by := sim.Duration(time.Duration(v.by) * time.Millisecond)
+	by := trace.Duration(time.Duration(v.by) * time.Millisecond)
 	switch v.kind {
 	case actsAndLosesReply:
 		return fmt.Sprintf("the reply to %s's request is lost", names[v.who])

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // Result is what a search has found.
@@ -25,7 +27,7 @@ type Result struct {
 	Commands    int   // commands that Redis really executed; all others were remembered
 	Operations  int   // operations of client code, one for each history; those on the way back to one do not count
 
-	Found    sim.Verdict       // what some schedule violates
+	Found    trace.Verdict     // what some schedule violates
 	Violated []*Counterexample // of each of these the least, worst first; some may lack if the search was cut off
 	Vacuity  Vacuity
 	Near     NearMisses
@@ -35,11 +37,11 @@ type Result struct {
 // faults, then the fewest changes from one client to another, then the fewest
 // choices.
 type Counterexample struct {
-	Code            sim.Code
+	Code            trace.Code
 	Schedule        sim.Schedule
 	Faults          []Fault
 	Switches, Steps int
-	Trace           *sim.Trace // of the whole engine, which has run it
+	Trace           *trace.Trace // of the whole engine, which has run it
 	// Within are the smaller bounds in which it is the least, where there was no time
 	// to find that of the search's own.
 	Within *Bounds
@@ -61,7 +63,7 @@ type NearMisses struct {
 }
 
 // Find is the counterexample of a code, if there is one.
-func (r *Result) Find(c sim.Code) *Counterexample {
+func (r *Result) Find(c trace.Code) *Counterexample {
 	for _, v := range r.Violated {
 		if v.Code == c {
 			return v
@@ -72,7 +74,7 @@ func (r *Result) Find(c sim.Code) *Counterexample {
 
 // Holds reports whether the search has shown that a code is never violated within
 // its bounds.
-func (r *Result) Holds(c sim.Code) bool {
+func (r *Result) Holds(c trace.Code) bool {
 	return r.Complete && r.Bounds.codes().has(c) && !slices.Contains(r.Found, c)
 }
 
@@ -197,7 +199,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 	if err := m.k.recheck(); err != nil { // before the engine disagrees, and nobody knows why
 		return err
 	}
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		trail, any := trails[c]
 		if !any {
 			if found.has(c) && r.Why == "" {
@@ -225,14 +227,14 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 // samples is how many random schedules of each search the whole engine runs, too.
 const samples = 20
 
-func (m *model) counterexample(w *sim.World, c sim.Code, trail []move) (*Counterexample, error) {
+func (m *model) counterexample(w *sim.World, c trace.Code, trail []move) (*Counterexample, error) {
 	cfg := m.cfg
 	cfg.Scenario = sim.Label(fmt.Sprintf("least-%s", c))
 	if err := w.Reset(cfg, true); err != nil {
 		return nil, err
 	}
 	moves := m.schedule(trail)
-	if c == sim.PD {
+	if c == trace.PD {
 		moves = append(moves, sim.Move{Fault: sim.Aftermath{}})
 	}
 	if err := w.Play(moves, nil); err != nil {
@@ -272,9 +274,9 @@ func (m *model) reacquires(w *sim.World) (bool, error) {
 	granted, released := 0, 0
 	for i := range t.Events {
 		switch t.Events[i].Kind {
-		case sim.KindGranted:
+		case trace.KindGranted:
 			granted++
-		case sim.KindReleased:
+		case trace.KindReleased:
 			released++
 		}
 	}
@@ -333,7 +335,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	if err := w.Aftermath(); err != nil {
 		return err
 	}
-	if real := slices.Contains(w.Verdict(), sim.PD); dead != real {
+	if real := slices.Contains(w.Verdict(), trace.PD); dead != real {
 		return fmt.Errorf("at the end of schedule %d the search says %t to a permanent deadlock, and the engine %t\n%s", seed, dead, real, m.text(trail))
 	}
 	return nil
@@ -364,7 +366,7 @@ func (m *model) text(trail []move) string {
 func (m *model) differ(x *explorer, w *sim.World, found codes) error {
 	var real codes
 	for _, c := range w.Verdict() {
-		if c != sim.BD && c != sim.LV {
+		if c != trace.BD && c != trace.LV {
 			real |= setOf(c)
 		}
 	}
@@ -385,7 +387,7 @@ func (x *explorer) picture(text []byte) []byte {
 	}
 	for i, n := range x.s.nodes {
 		text = nodePicture(text, i)
-		for _, k := range x.v.memory(n.memory).Keys {
+		for _, k := range x.v.snapshot(n.memory).Keys {
 			text = keyPicture(text, k.Name, k.Value, k.Left)
 			if k.Name == x.cfg.Key {
 				text = ownerPicture(text, int(n.owner), int(n.ownerN))
@@ -404,8 +406,8 @@ func (m *model) picture(text []byte, w *sim.World) []byte {
 	for addr, i := range s.Primary {
 		text = nodePicture(text, addr)
 		for _, r := range s.Nodes[i].Records {
-			left := sim.Immortal
-			if r.Expires != sim.Never {
+			left := redis.Immortal
+			if r.Expires != trace.Never {
 				left = r.Left(w.Now()).Milliseconds()
 			}
 			text = keyPicture(text, r.Key, r.Value, left)
@@ -417,7 +419,7 @@ func (m *model) picture(text []byte, w *sim.World) []byte {
 	return text
 }
 
-func clientPicture(text []byte, i int, crashed bool, phase sim.Phase, acquired int, live, inside, paused bool) []byte {
+func clientPicture(text []byte, i int, crashed bool, phase trace.Phase, acquired int, live, inside, paused bool) []byte {
 	text = append(append(text, names[i]...), ' ')
 	if crashed {
 		return append(text, "crashed\n"...)
@@ -436,7 +438,7 @@ func nodePicture(text []byte, i int) []byte {
 
 func keyPicture(text []byte, name, value string, left int64) []byte {
 	text = append(append(append(append(text, ' '), name...), '='), value...)
-	if left != sim.Immortal {
+	if left != redis.Immortal {
 		text = append(strconv.AppendInt(append(text, " for "...), left, 10), "ms"...)
 	}
 	return append(text, '\n')

@@ -59,7 +59,7 @@ type nodeGlance struct {
 }
 
 func (m *model) nodeGlance(n *node) nodeGlance {
-	return nodeGlance{due: m.dueAt(n), owner: n.owner, behind: n.behind.memory != 0, begun: len(m.v.memory(n.memory).Peers) > 0}
+	return nodeGlance{due: m.dueAt(n), owner: n.owner, behind: n.behind.memory != 0, begun: len(m.v.snapshot(n.memory).Peers) > 0}
 }
 
 // worldGlance is the same of the rest.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Guide tells somebody who schedules by hand how far it is to a violation. It is
@@ -18,7 +19,7 @@ type Guide struct {
 	Memory int64
 
 	m     *model
-	goal  sim.Code
+	goal  trace.Code
 	trail []move // the schedule at hand, as choices of a search
 	end   int    // as many of them lead to the goal; 0 if they don't
 }
@@ -39,8 +40,8 @@ type Hint struct {
 }
 
 // NewGuide makes a guide to a violation within the bounds.
-func NewGuide(b Bounds, goal sim.Code) (*Guide, error) {
-	b.Codes = sim.Verdict{goal}
+func NewGuide(b Bounds, goal trace.Code) (*Guide, error) {
+	b.Codes = trace.Verdict{goal}
 	if err := b.check(); err != nil {
 		return nil, err
 	}

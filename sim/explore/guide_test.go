@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
-func newGuide(t *testing.T, strategy string, goal sim.Code) *Guide {
+func newGuide(t *testing.T, strategy string, goal trace.Code) *Guide {
 	t.Helper()
 	s, _ := strategies.Get(strategy)
 	g, err := NewGuide(Defaults(s), goal)
@@ -31,8 +32,8 @@ func newGuide(t *testing.T, strategy string, goal sim.Code) *Guide {
 func TestGuideLeadsThere(t *testing.T) {
 	for _, c := range []struct {
 		strategy string
-		goal     sim.Code
-	}{{"naive-del", sim.DG}, {"setpx-lua", sim.OV}, {"setnx", sim.PD}, {"timestamp-del", sim.FR}} {
+		goal     trace.Code
+	}{{"naive-del", trace.DG}, {"setpx-lua", trace.OV}, {"setnx", trace.PD}, {"timestamp-del", trace.FR}} {
 		t.Run(c.strategy, func(t *testing.T) {
 			g := newGuide(t, c.strategy, c.goal)
 			var moves []sim.Move
@@ -71,7 +72,7 @@ func TestGuideLeadsThere(t *testing.T) {
 			if err := w.Reset(g.Config(), false); err != nil {
 				t.Fatal(err)
 			}
-			if c.goal == sim.PD {
+			if c.goal == trace.PD {
 				moves = append(moves, sim.Move{Fault: sim.Aftermath{}})
 			}
 			if err := w.Play(moves, nil); err != nil {
@@ -86,7 +87,7 @@ func TestGuideLeadsThere(t *testing.T) {
 
 // TestGuideSaysNoLonger: once the only pause is spent on nothing, there is no way.
 func TestGuideSaysNoLonger(t *testing.T) {
-	g := newGuide(t, "setpx-lua", sim.OV)
+	g := newGuide(t, "setpx-lua", trace.OV)
 	step := func(n int) sim.Move { return sim.Move{Who: sim.SetOf(0), Count: n} }
 	if h, err := g.From(context.Background(), []sim.Move{step(4)}); err != nil || !h.Reachable || h.Faults != 1 {
 		t.Errorf("%+v, %v", h, err)
@@ -95,14 +96,14 @@ func TestGuideSaysNoLonger(t *testing.T) {
 	if h, err := g.From(context.Background(), done); err != nil || h.Reachable {
 		t.Errorf("%+v, %v", h, err)
 	}
-	g = newGuide(t, "setpx-lua", sim.DG)
+	g = newGuide(t, "setpx-lua", trace.DG)
 	if h, err := g.From(context.Background(), nil); err != nil || h.Reachable {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
 
 func TestGuideRefuses(t *testing.T) {
-	g := newGuide(t, "setpx-lua", sim.OV)
+	g := newGuide(t, "setpx-lua", trace.OV)
 	for want, moves := range map[string][]sim.Move{
 		`"evict/n1" is nothing that a search does`: {{Fault: sim.Evict{Node: "n1"}}},
 		`more faults of the kind "crash"`:          {{Fault: sim.Crash{Client: "A"}}, {Fault: sim.Crash{Client: "B"}}},
@@ -124,7 +125,7 @@ func TestGuideRefuses(t *testing.T) {
 
 // TestGuideThatLacksRoom says so, and has no hint.
 func TestGuideThatLacksRoom(t *testing.T) {
-	g := newGuide(t, "setpx-lua", sim.DG) // which no schedule does: the guide looks at all of them
+	g := newGuide(t, "setpx-lua", trace.DG) // which no schedule does: the guide looks at all of them
 	g.Memory = 1
 	if _, err := g.From(context.Background(), nil); !errors.Is(err, ErrMemory) {
 		t.Errorf("%v", err)

@@ -4,7 +4,7 @@ import (
 	"container/heap"
 	"slices"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // cost orders schedules: fewest faults, then fewest changes from one client to
@@ -40,7 +40,7 @@ type quest struct {
 	queue []int32
 	known map[string]bool
 	left  codes
-	got   map[sim.Code][]move
+	got   map[trace.Code][]move
 }
 
 func (q *quest) Len() int           { return len(q.queue) }
@@ -65,7 +65,7 @@ func (q *quest) before(i, j int32) bool {
 // schedules in the order of their cost (Dijkstra's algorithm), so that the first
 // that violates is the least, and none of its faults is needless: without it there
 // would be a schedule of fewer. It ends early when stop says so, with what it has.
-func (m *model) least(wanted codes, stop func() bool) (map[sim.Code][]move, error) {
+func (m *model) least(wanted codes, stop func() bool) (map[trace.Code][]move, error) {
 	x := m.explorer()
 	x.first()
 	q := m.quest(x, wanted)
@@ -75,7 +75,7 @@ func (m *model) least(wanted codes, stop func() bool) (map[sim.Code][]move, erro
 
 // quest begins where an explorer stands.
 func (m *model) quest(x *explorer, wanted codes) *quest {
-	q := &quest{x: x, known: map[string]bool{}, left: wanted, got: map[sim.Code][]move{}}
+	q := &quest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]move{}}
 	q.add(way{parent: -1, last: -1, state: x.number()})
 	return q
 }
@@ -111,7 +111,7 @@ func (q *quest) add(w way) {
 
 // reach notes the way to violations that were not known yet.
 func (q *quest) reach(i int32, ends codes) {
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		if ends.has(c) && q.left.has(c) {
 			q.left &^= setOf(c)
 			q.got[c] = q.trail(i)
@@ -121,7 +121,7 @@ func (q *quest) reach(i int32, ends codes) {
 
 func (q *quest) trail(i int32) (moves []move) {
 	for ; q.ways[i].parent >= 0; i = q.ways[i].parent {
-		if q.ways[i].ends != setOf(sim.PD) {
+		if q.ways[i].ends != setOf(trace.PD) {
 			moves = append(moves, q.ways[i].by)
 		}
 	}
@@ -136,8 +136,8 @@ func (q *quest) follow(i int32) {
 	x.s.copyFrom(&x.from)
 	x.view(w.state)
 	x.choices = x.moves(x.choices)
-	if len(x.choices) == 0 && x.over() && q.left.has(sim.PD) && x.deadlocked() {
-		q.add(way{cost: w.cost, parent: i, ends: setOf(sim.PD)})
+	if len(x.choices) == 0 && x.over() && q.left.has(trace.PD) && x.deadlocked() {
+		q.add(way{cost: w.cost, parent: i, ends: setOf(trace.PD)})
 		return
 	}
 	for n, m := range x.choices {

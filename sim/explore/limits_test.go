@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -23,7 +23,7 @@ func strategy(t testing.TB, name string) strategies.Strategy {
 // happen, so that there is no least schedule to be looked for afterwards.
 func endless(t testing.TB) Bounds {
 	b := Defaults(strategy(t, "getset-expired"))
-	b.Codes = sim.Verdict{sim.GAP}
+	b.Codes = trace.Verdict{trace.GAP}
 	b.Clients, b.Cycles, b.Faults = 4, 9, Budget{2, 9, 2, 2, 2, 2, 2, 2}
 	return b
 }
@@ -62,7 +62,7 @@ func incomplete(t *testing.T, r *Result, err error, why string) {
 	if r.Complete || r.Why != why {
 		t.Errorf("complete %t, because %q; want %q", r.Complete, r.Why, why)
 	}
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		if r.Holds(c) {
 			t.Errorf("it claims that there is no %s", c)
 		}
@@ -79,10 +79,10 @@ func TestCancelledLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.close() //nolint:errcheck // nothing is written
-	r := &Result{Bounds: b, Complete: true, Found: sim.Verdict{sim.DG}}
+	r := &Result{Bounds: b, Complete: true, Found: trace.Verdict{trace.DG}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := m.conclude(ctx, r, setOf(sim.DG), Options{}); err != nil {
+	if err := m.conclude(ctx, r, setOf(trace.DG), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	incomplete(t, r, nil, "the search for the least schedule with a double grant was cut off")
@@ -101,7 +101,7 @@ func TestBounds(t *testing.T) {
 		"TTL":               func(b *Bounds) { b.TTL = time.Second },
 		"negative switches": func(b *Bounds) { b.Switches = -1 },
 		"too many switches": func(b *Bounds) { b.Switches = maxSwitches + 1 },
-		"bounded blocking":  func(b *Bounds) { b.Codes = sim.Verdict{sim.BD} },
+		"bounded blocking":  func(b *Bounds) { b.Codes = trace.Verdict{trace.BD} },
 		"negative timeout":  func(b *Bounds) { b.Timeout = -1; b.Strategy.Timeout = -1 },
 	} {
 		b := Defaults(strategy(t, "setpx-lua"))

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/redis"
 )
 
 // errTimed is the error of a search that takes all times for alike, at the first
@@ -67,10 +67,10 @@ func (m *model) start() *situation {
 	}
 	var scripts []string
 	for _, script := range m.cfg.Strategy.Scripts {
-		scripts = append(scripts, sim.ScriptText(script))
+		scripts = append(scripts, scriptText(script))
 	}
 	for i := range s.nodes {
-		s.nodes[i] = node{memory: m.v.number(sim.Memory{Scripts: scripts}), owner: -1}
+		s.nodes[i] = node{memory: m.v.number(redis.Snapshot{Scripts: scripts}), owner: -1}
 	}
 	s.world = world{left: m.bounds.Faults}
 	return &s

@@ -190,7 +190,7 @@ func (x *explorer) takeOver(n int) {
 
 // disconnect ends a node's connections.
 func (x *explorer) disconnect(n int) {
-	for _, b := range x.v.memory(x.s.nodes[n].memory).Peers {
+	for _, b := range x.v.snapshot(x.s.nodes[n].memory).Peers {
 		c := &x.s.clients[b.Conn>>4]
 		c.gone |= 1 << (b.Conn & 15)
 	}

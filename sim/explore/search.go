@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Options are how a search is made. They have no influence on what it finds, as
@@ -146,8 +147,8 @@ func (s *search) follow(x *explorer, state []uint32) {
 	x.view(state)
 	x.choices = x.moves(x.choices)
 	if len(x.choices) == 0 {
-		if x.over() && s.wants(sim.PD) && s.deadlock(x, state) {
-			s.report(setOf(sim.PD))
+		if x.over() && s.wants(trace.PD) && s.deadlock(x, state) {
+			s.report(setOf(trace.PD))
 		}
 		return
 	}
@@ -171,7 +172,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 	s.followed.Add(int64(len(x.choices)))
 }
 
-func (s *search) wants(c sim.Code) bool { return s.bounds.codes().has(c) }
+func (s *search) wants(c trace.Code) bool { return s.bounds.codes().has(c) }
 
 func (s *search) report(c codes) {
 	for {
@@ -271,8 +272,8 @@ func (o *Options) full() bool {
 }
 
 // Sought lists the codes that the search looks for, worst first.
-func (b *Bounds) Sought() (v sim.Verdict) {
-	for _, c := range sim.Codes {
+func (b *Bounds) Sought() (v trace.Verdict) {
+	for _, c := range trace.Codes {
 		if b.codes().has(c) {
 			v = append(v, c)
 		}
@@ -283,7 +284,7 @@ func (b *Bounds) Sought() (v sim.Verdict) {
 // codes are those that the search looks for.
 func (b *Bounds) codes() codes {
 	if len(b.Codes) == 0 {
-		return setOf(sim.SW) | setOf(sim.DG) | setOf(sim.OV) | setOf(sim.FR) | setOf(sim.PD) | setOf(sim.GAP) | setOf(sim.FN)
+		return setOf(trace.SW) | setOf(trace.DG) | setOf(trace.OV) | setOf(trace.FR) | setOf(trace.PD) | setOf(trace.GAP) | setOf(trace.FN)
 	}
 	var c codes
 	for _, code := range b.Codes {

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"lockstep/sim"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // servers is what is known of how a node behaves. It grows by asking Redis.
@@ -15,7 +17,7 @@ type servers struct {
 	lock     string
 	timed    bool // true time belongs to the state
 	replicas int
-	memories *memo[string, sim.Memory] // by their text
+	memories *memo[string, redis.Snapshot] // by their text
 	answers  *memo[question, answer]
 	aged     *memo[aging, aged]
 	lessened *memo[question, uint32] // memories without what a connection had begun on them
@@ -23,7 +25,7 @@ type servers struct {
 	replies  *interned[string]
 
 	mu     sync.Mutex // of who asks Redis
-	server *sim.Server
+	server *redis.Server
 	ran    int
 }
 
@@ -36,7 +38,7 @@ type question struct {
 type answer struct {
 	memory uint32
 	reply  uint32
-	effect sim.Effect
+	effect redis.Effect
 	asks   bool // it may depend on the server's clock
 }
 
@@ -51,25 +53,25 @@ type aged struct {
 }
 
 func newServers(cfg sim.Config, k *clients, timed bool) (*servers, error) {
-	server, err := sim.NewServer(cfg.Key)
+	server, err := redis.NewServer(cfg.Key)
 	if err != nil {
 		return nil, err
 	}
-	return &servers{server: server, lock: cfg.Key, memories: newMemo[string, sim.Memory](), answers: newMemo[question, answer](),
+	return &servers{server: server, lock: cfg.Key, memories: newMemo[string, redis.Snapshot](), answers: newMemo[question, answer](),
 		aged: newMemo[aging, aged](), lessened: newMemo[question, uint32](),
 		replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.replies}, nil
 }
 
 // number is a memory's.
-func (v *servers) number(m sim.Memory) uint32 {
+func (v *servers) number(m redis.Snapshot) uint32 {
 	if !v.timed {
 		m.Millis = 0
 	}
 	return v.memories.put(fmt.Sprintf("%#v", m), m)
 }
 
-// memory is that of a number.
-func (v *servers) memory(id uint32) *sim.Memory { return &v.memories.entries.at(id).value }
+// snapshot is that of a number.
+func (v *servers) snapshot(id uint32) *redis.Snapshot { return &v.memories.entries.at(id).value }
 
 // run is what a command of a connection does on a memory.
 func (v *servers) run(q question) (answer, error) {
@@ -82,12 +84,12 @@ func (v *servers) run(q question) (answer, error) {
 		return *a, nil
 	}
 	args := unpack(*v.commands.value(q.cmd))
-	asks := v.memory(q.memory).AsksTime(args)
+	asks := v.snapshot(q.memory).AsksTime(args)
 	if asks && !v.timed {
 		return answer{}, errTimed
 	}
 	v.ran++
-	reply, after, effect, err := v.server.Run(*v.memory(q.memory), int(q.conn), args)
+	reply, after, effect, err := v.server.Run(*v.snapshot(q.memory), int(q.conn), args)
 	if err != nil {
 		return answer{}, err
 	}
@@ -106,7 +108,7 @@ func (v *servers) wait(q question, missing int) (a answer, is bool, err error) {
 	}
 	have := v.replicas - missing
 	if wants, err := strconv.Atoi(args[1]); err != nil || wants > have {
-		return answer{}, true, fmt.Errorf("%s: the search answers a WAIT at once, and only %d replicas have it all", sim.CommandText(args), have)
+		return answer{}, true, fmt.Errorf("%s: the search answers a WAIT at once, and only %d replicas have it all", trace.CommandText(args), have)
 	}
 	return answer{memory: q.memory, reply: v.replies.id(fmt.Sprintf(":%d\r\n", have))}, true, nil
 }
@@ -117,7 +119,7 @@ func (v *servers) age(memory uint32, by int32) aged {
 	if a, known := v.aged.get(key); known {
 		return *a
 	}
-	older, expired := v.memory(memory).Age(int64(by), v.lock)
+	older, expired := v.snapshot(memory).Age(int64(by), v.lock)
 	a := aged{v.number(older), expired}
 	v.aged.put(key, a)
 	return a
@@ -125,13 +127,13 @@ func (v *servers) age(memory uint32, by int32) aged {
 
 // empty is the memory of a node that has lost it.
 func (v *servers) empty(memory uint32) uint32 {
-	return v.number(sim.Memory{Millis: v.memory(memory).Millis})
+	return v.number(redis.Snapshot{Millis: v.snapshot(memory).Millis})
 }
 
 // replicated is what a replica has of a memory: its keys.
 func (v *servers) replicated(memory uint32) uint32 {
-	m := v.memory(memory)
-	return v.number(sim.Memory{Keys: m.Keys, Millis: m.Millis})
+	m := v.snapshot(memory)
+	return v.number(redis.Snapshot{Keys: m.Keys, Millis: m.Millis})
 }
 
 // without is a memory without what a connection had begun on it.
@@ -140,9 +142,9 @@ func (v *servers) without(memory uint32, conn uint16) uint32 {
 	if less, known := v.lessened.get(key); known {
 		return *less
 	}
-	m := *v.memory(memory)
+	m := *v.snapshot(memory)
 	less := memory
-	if i := slices.IndexFunc(m.Peers, func(b sim.Begun) bool { return b.Conn == int(conn) }); i >= 0 {
+	if i := slices.IndexFunc(m.Peers, func(b redis.OpenTxn) bool { return b.Conn == int(conn) }); i >= 0 {
 		m.Peers = slices.Delete(slices.Clone(m.Peers), i, i+1)
 		less = v.number(m)
 	}
@@ -152,13 +154,13 @@ func (v *servers) without(memory uint32, conn uint16) uint32 {
 
 // renamed is a memory in which a connection has another number.
 func (v *servers) renamed(memory uint32, from, to uint16) uint32 {
-	m := *v.memory(memory)
-	i := slices.IndexFunc(m.Peers, func(b sim.Begun) bool { return b.Conn == int(from) })
+	m := *v.snapshot(memory)
+	i := slices.IndexFunc(m.Peers, func(b redis.OpenTxn) bool { return b.Conn == int(from) })
 	if i < 0 {
 		return memory
 	}
 	m.Peers = slices.Clone(m.Peers)
 	m.Peers[i].Conn = int(to)
-	slices.SortFunc(m.Peers, func(a, b sim.Begun) int { return a.Conn - b.Conn })
+	slices.SortFunc(m.Peers, func(a, b redis.OpenTxn) int { return a.Conn - b.Conn })
 	return v.number(m)
 }

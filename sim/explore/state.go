@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // client is what a state says of one client. All times are in milliseconds from
@@ -86,7 +86,7 @@ type letter struct {
 	client, thread, conn, addr uint8
 	cmd                        uint32
 	acquired                   uint8
-	phase                      sim.Phase
+	phase                      trace.Phase
 	ago                        int32
 	stale                      bool // its connection has ended: its node has restarted since
 	orphan                     bool // nobody waits for the reply: its connection is given up, and has another number

@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // codes is a set of violations.
 type codes uint16
 
-func setOf(c sim.Code) codes        { return 1 << c }
-func (s codes) has(c sim.Code) bool { return s&setOf(c) != 0 }
+func setOf(c trace.Code) codes        { return 1 << c }
+func (s codes) has(c trace.Code) bool { return s&setOf(c) != 0 }
 
 func (s codes) String() string { return s.verdict().String() }
 
 // verdict lists them, worst first.
-func (s codes) verdict() (v sim.Verdict) {
-	for _, c := range sim.Codes {
+func (s codes) verdict() (v trace.Verdict) {
+	for _, c := range trace.Codes {
 		if s.has(c) {
 			v = append(v, c)
 		}
@@ -150,7 +151,7 @@ func (x *explorer) silent(i int) bool {
 	case p.over || c.waits[0]:
 		return false
 	case p.kind == sim.OpMark:
-		return p.mark == sim.KindAcquire
+		return p.mark == trace.KindAcquire
 	case p.kind != sim.OpReceive:
 		return false
 	}
@@ -290,8 +291,8 @@ func (x *explorer) hangUp(i int, conns uint16) {
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		x.meets = x.meets || len(x.v.memory(nd.memory).Peers) > 0
-		for _, b := range x.v.memory(nd.memory).Peers {
+		x.meets = x.meets || len(x.v.snapshot(nd.memory).Peers) > 0
+		for _, b := range x.v.snapshot(nd.memory).Peers {
 			if conn := uint16(b.Conn) & 15; b.Conn>>4 == i && conns>>conn&1 != 0 {
 				nd.memory = x.v.without(nd.memory, uint16(b.Conn))
 			}
@@ -350,7 +351,7 @@ func (x *explorer) settle(i int) {
 		}
 	}
 	c.order(m)
-	if m.phase != sim.PhaseAcquire && m.phase != sim.PhaseExtend && !(m.believes && x.bounds.Extend) {
+	if m.phase != trace.PhaseAcquire && m.phase != trace.PhaseExtend && !(m.believes && x.bounds.Extend) {
 		c.grantSent = 0
 	}
 	if m.over {
@@ -388,10 +389,10 @@ const overStamp = 2000
 func (x *explorer) tell(i int, m *moment, t telling) {
 	c := &x.s.clients[i]
 	switch t.kind {
-	case sim.KindAcquire:
+	case trace.KindAcquire:
 		c.live, c.forever, c.deadline, c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = false, false, 0, 0, 0, false, false, false, gapNone
 		x.rank()
-	case sim.KindGranted:
+	case trace.KindGranted:
 		x.meets = true
 		c.lostOwn, c.gap = x.owned(i, m.acquired) < x.quorum, gapNone
 		if c.granter == 0 {
@@ -400,34 +401,34 @@ func (x *explorer) tell(i int, m *moment, t telling) {
 		c.asked = 0
 		x.lease(c, t)
 		x.doubleGrant(i)
-	case sim.KindExtended:
+	case trace.KindExtended:
 		x.meets, x.seen.extended = true, true
 		x.lease(c, t)
 		x.doubleGrant(i)
 		if c.lostOwn && c.gap != gapHeld {
-			x.found |= setOf(sim.GAP)
+			x.found |= setOf(trace.GAP)
 		}
 		c.gap = gapNone
-	case sim.KindEnter:
+	case trace.KindEnter:
 		x.told |= ifAlone
 		for j := range x.s.clients {
 			if j != i && !x.s.clients[j].crashed && x.moment(j).inside {
-				x.found |= setOf(sim.OV)
+				x.found |= setOf(trace.OV)
 			}
 		}
-	case sim.KindRefused, sim.KindFailed:
+	case trace.KindRefused, trace.KindFailed:
 		x.told |= ifUnowned
 		x.meets = x.meets || x.ownsAny(i)
 		if x.owned(i, m.acquired) >= x.quorum {
-			x.found |= setOf(sim.FN)
+			x.found |= setOf(trace.FN)
 		}
-		if t.kind == sim.KindRefused {
+		if t.kind == trace.KindRefused {
 			x.count(isRefused)
 			x.seen.refused++
 		}
-	case sim.KindRelease:
+	case trace.KindRelease:
 		c.live, c.forever, c.deadline = false, false, 0
-	case sim.KindReleaseFailed:
+	case trace.KindReleaseFailed:
 		x.count(isTooLate)
 		x.seen.tooLate++
 	}
@@ -461,7 +462,7 @@ func (x *explorer) doubleGrant(i int) {
 	}
 	for j := range x.s.clients {
 		if j != i && x.s.clients[j].live {
-			x.found |= setOf(sim.DG)
+			x.found |= setOf(trace.DG)
 		}
 	}
 }
@@ -535,7 +536,7 @@ func (x *explorer) staleWrite(i int) {
 		}
 	}
 	if stale {
-		x.found |= setOf(sim.SW)
+		x.found |= setOf(trace.SW)
 	}
 }
 
@@ -590,13 +591,13 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 	if a.asks && !c.crashed {
 		c.stamp = x.ttl + overStamp // a look at that clock is one at the time, too
 	}
-	if !copied && !c.crashed && l.phase == sim.PhaseExtend && l.acquired == x.moment(int(l.client)).acquired {
+	if !copied && !c.crashed && l.phase == trace.PhaseExtend && l.acquired == x.moment(int(l.client)).acquired {
 		if c.gap = gapHeld; c.lostOwn {
 			c.gap = gapGone
 		}
 	}
 	prolonged := x.apply(l, n, a, copied)
-	if !copied && !c.crashed && l.phase == sim.PhaseAcquire && l.acquired == x.moment(int(l.client)).acquired && c.granter == 0 {
+	if !copied && !c.crashed && l.phase == trace.PhaseAcquire && l.acquired == x.moment(int(l.client)).acquired && c.granter == 0 {
 		c.asked = x.s.newest()
 		x.s.rank()
 	}
@@ -643,7 +644,7 @@ func (x *explorer) remember(c *client, l *letter, a answer) {
 
 // notice counts what kept a near miss from being one.
 func (x *explorer) notice(l *letter, a answer) {
-	if l.phase == sim.PhaseRelease && *x.k.replies.value(a.reply) == ":0\r\n" {
+	if l.phase == trace.PhaseRelease && *x.k.replies.value(a.reply) == ":0\r\n" {
 		x.seen.compared++
 	}
 }
@@ -659,7 +660,7 @@ func (x *explorer) apply(l *letter, n *node, a answer, copied bool) (prolonged b
 	owner := int(n.owner)
 	if e.Before && owner >= 0 && owner != int(l.client) && x.under(owner, n.ownerN) {
 		if !e.After || (e.Stored || e.Changed) && !counter || e.Longer || e.Shorter {
-			x.found |= setOf(sim.FR)
+			x.found |= setOf(trace.FR)
 		}
 	}
 	c := &x.s.clients[l.client]
@@ -669,7 +670,7 @@ func (x *explorer) apply(l *letter, n *node, a answer, copied bool) (prolonged b
 		n.owner, n.ownerN = -1, 0
 	case !e.Before || (e.Stored || e.Changed) && !counter:
 		n.owner, n.ownerN = int8(l.client), l.acquired
-		if current && !copied && (!x.moment(int(l.client)).granted || l.phase == sim.PhaseExtend) {
+		if current && !copied && (!x.moment(int(l.client)).granted || l.phase == trace.PhaseExtend) {
 			c.granter, c.asked = x.s.newest(), 0
 			c.grantSent = l.ago
 			x.s.rank()
@@ -686,7 +687,7 @@ func (x *explorer) under(i int, n uint8) bool {
 		return false
 	}
 	m := x.moment(i)
-	return m.acquired == n && (m.phase == sim.PhaseAcquire || c.live)
+	return m.acquired == n && (m.phase == trace.PhaseAcquire || c.live)
 }
 
 // reply travels back.
@@ -755,8 +756,8 @@ func (x *explorer) renew(i, t int, p *plan, m parcel) {
 			m.ago = min(m.ago, c.grantSent)
 		}
 		c.grantSent = m.ago
-		x.tell(i, mo, telling{kind: sim.KindExtended, given: true})
-	case p.phase == sim.PhaseExtend:
+		x.tell(i, mo, telling{kind: trace.KindExtended, given: true})
+	case p.phase == trace.PhaseExtend:
 		c.grantSent = min(m.ago, c.grantSent)
 	}
 }

@@ -1,6 +1,9 @@
 package explore
 
-import "lockstep/sim"
+import (
+	"lockstep/sim"
+	"lockstep/sim/redis"
+)
 
 // tally is what a worker has noticed on its way. None of it is part of a state.
 type tally struct {
@@ -57,8 +60,8 @@ func (x *explorer) due() (by int32, any bool) {
 // dueAt is when the next record of a node expires.
 func (m *model) dueAt(n *node) (by int32) {
 	for _, memory := range [2]uint32{n.memory, n.behind.memory} {
-		for _, k := range m.v.memory(memory).Keys {
-			if k.Left != sim.Immortal {
+		for _, k := range m.v.snapshot(memory).Keys {
+			if k.Left != redis.Immortal {
 				by = sooner(by, int32(k.Left)+1)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -43,7 +43,7 @@ func lateLook(ctx context.Context, l *timedLock) error {
 	if won || err != nil {
 		return err
 	}
-	if l.Clock.Now().Before(sim.Epoch.Add(l.TTL)) {
+	if l.Clock.Now().Before(trace.Epoch.Add(l.TTL)) {
 		return strategies.ErrNotAcquired
 	}
 	return l.rdb.Set(ctx, l.key, l.Token(), 0).Err()
@@ -99,12 +99,12 @@ func TestTimeThatShowsLate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Find(sim.OV) == nil {
+			if r.Find(trace.OV) == nil {
 				t.Errorf("%d states, and nobody has taken over: %v", r.States, r.Found)
 			}
 			b.Faults = Budget{1, 3, 1, 1, 1, 1, 1, 1}
 			expectAgreement(t, b, 300)
-			g, err := NewGuide(Defaults(timed(ask)), sim.OV)
+			g, err := NewGuide(Defaults(timed(ask)), trace.OV)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Caller is what the callers do with a lease that they have, in one word.
@@ -46,11 +46,11 @@ func (c *Counterexample) Wrong() string {
 
 // countless are the violations whose names take no "a": a plural, and what one does
 // not count.
-var countless = []sim.Code{sim.OV, sim.GAP, sim.BD}
+var countless = []trace.Code{trace.OV, trace.GAP, trace.BD}
 
 // Named is what a schedule shows, as it stands in a sentence: "a stale write",
 // "overlapping critical sections".
-func Named(c sim.Code) string {
+func Named(c trace.Code) string {
 	if slices.Contains(countless, c) {
 		return c.Name()
 	}

@@ -4,16 +4,16 @@ import (
 	"context"
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 func TestNamed(t *testing.T) {
-	want := map[sim.Code]string{
-		sim.SW: "a stale write", sim.DG: "a double grant", sim.OV: "overlapping critical sections",
-		sim.FR: "a foreign release", sim.PD: "a permanent deadlock", sim.LV: "a livelock",
-		sim.GAP: "broken continuity", sim.FN: "a false refusal", sim.BD: "bounded blocking",
+	want := map[trace.Code]string{
+		trace.SW: "a stale write", trace.DG: "a double grant", trace.OV: "overlapping critical sections",
+		trace.FR: "a foreign release", trace.PD: "a permanent deadlock", trace.LV: "a livelock",
+		trace.GAP: "broken continuity", trace.FN: "a false refusal", trace.BD: "bounded blocking",
 	}
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		if got := Named(c); got != want[c] {
 			t.Errorf("%s is %q, want %q", c, got, want[c])
 		}
@@ -23,12 +23,12 @@ func TestNamed(t *testing.T) {
 // The title of what was found is English as well.
 func TestTitleOfTheLeast(t *testing.T) {
 	b := Defaults(strategy(t, "setpx-lua"))
-	b.Cycles, b.Codes = 1, sim.Verdict{sim.OV}
+	b.Cycles, b.Codes = 1, trace.Verdict{trace.OV}
 	r, err := Run(context.Background(), b, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := r.Find(sim.OV)
+	v := r.Find(trace.OV)
 	if v == nil {
 		t.Fatal("no OV was found")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -64,7 +65,7 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 	for name, acquire := range acquires {
 		t.Run(name, func(t *testing.T) {
 			m := mutant{acquire: acquire, release: rightRelease}
-			b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 2, TTL: 12 * time.Second, Codes: sim.Verdict{sim.DG}}
+			b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 2, TTL: 12 * time.Second, Codes: trace.Verdict{trace.DG}}
 			switch name {
 			case "panics where nobody goes":
 				b.Switches = 1

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // browser is a headless Chromium that is spoken to over a pair of pipes, in the
@@ -213,7 +213,7 @@ func (b *browser) calm() {
 // Forward and back through a whole run, the page says at each event what the fold says.
 func TestPlayerSteps(t *testing.T) {
 	b := openBrowser(t)
-	run := trace(t, "setpx-lua", "pause-past-ttl")
+	run := record(t, "setpx-lua", "pause-past-ttl")
 	b.open(HTML(run), "")
 	last := len(run.Events)
 	check := func(pos int) {
@@ -265,7 +265,7 @@ func TestPlayerSteps(t *testing.T) {
 // ! goes from violation to violation, and the proof leads to its events.
 func TestPlayerShowsViolations(t *testing.T) {
 	b := openBrowser(t)
-	run := trace(t, "setpx-lua", "pause-past-ttl")
+	run := record(t, "setpx-lua", "pause-past-ttl")
 	b.open(HTML(run), "")
 	for i, v := range run.Violations {
 		b.press("!")
@@ -293,7 +293,7 @@ func TestPlayerShowsViolations(t *testing.T) {
 // Chapters, the slider, the list, play and the address all lead to a place.
 func TestPlayerFindsItsWay(t *testing.T) {
 	b := openBrowser(t)
-	run := trace(t, "get-then-del", "release-gap")
+	run := record(t, "get-then-del", "release-gap")
 	b.open(HTML(run), "#30")
 	at := func(want int, how string) {
 		t.Helper()
@@ -361,7 +361,7 @@ func TestPlayerRunsNoForeignScript(t *testing.T) {
 // The picture is drawn without a complaint, and nothing runs out of it.
 func TestPictureFits(t *testing.T) {
 	b := openBrowser(t)
-	for _, run := range []*sim.Trace{trace(t, "setpx-lua", "pause-past-ttl"), trace(t, "redlock", "slow-node"), spoilt()} {
+	for _, run := range []*trace.Trace{record(t, "setpx-lua", "pause-past-ttl"), record(t, "redlock", "slow-node"), spoilt()} {
 		b.open("<!doctype html><meta charset=utf-8>"+SVG(run), "")
 		out := b.ask(`{
   const svg = document.querySelector("svg"), box = svg.getBoundingClientRect();

@@ -11,8 +11,8 @@
 package export
 
 import (
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // reading is a run's timeline, with what it broke.
@@ -21,7 +21,7 @@ type reading struct {
 	broken map[int][]int // by Seq of the event that completed them: indices of Violations
 }
 
-func read(t *sim.Trace) *reading {
+func read(t *trace.Trace) *reading {
 	r := &reading{Timeline: timeline.New(t), broken: map[int][]int{}}
 	for i := range t.Violations {
 		seq := t.Violations[i].Last()
@@ -32,4 +32,4 @@ func read(t *sim.Trace) *reading {
 
 // takesPart reports whether a client has a part in the run: a picture of the
 // whole of it leaves out those that never begin.
-func (r *reading) takesPart(client int) bool { return r.Begins[client] != sim.None }
+func (r *reading) takesPart(client int) bool { return r.Begins[client] != trace.None }

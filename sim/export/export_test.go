@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -51,7 +51,7 @@ var matrix = sync.OnceValue(func() []scenarios.Cell { return scenarios.Matrix(1)
 
 // eachRun calls test with every strategy under every scenario, as CI does, or with
 // every eighth of these runs: each strategy and each scenario is among them.
-func eachRun(t *testing.T, test func(t *testing.T, trace *sim.Trace)) {
+func eachRun(t *testing.T, test func(t *testing.T, trace *trace.Trace)) {
 	t.Helper()
 	locks := len(strategies.All())
 	for i, c := range matrix() {
@@ -65,8 +65,8 @@ func eachRun(t *testing.T, test func(t *testing.T, trace *sim.Trace)) {
 	}
 }
 
-// trace is one cell's run.
-func trace(t testing.TB, strategy, scenario string) *sim.Trace {
+// record is one cell's run.
+func record(t testing.TB, strategy, scenario string) *trace.Trace {
 	t.Helper()
 	st, err := scenarios.FindStrategy(strategy)
 	if err != nil {
@@ -87,32 +87,32 @@ func trace(t testing.TB, strategy, scenario string) *sim.Trace {
 const hostile = "a;b #c: <b>&amp; \"q\" 'p' `x` %%{init: {}}%% {{y}} $z \\ </script><script>window.owned=1</script> ]]> <!-- \x1b\u2028\x00 end"
 
 // spoilt is a short run in which everything that a user or a server can word is hostile.
-func spoilt() *sim.Trace {
-	record := sim.Record{Value: hostile, Expires: 10 * time.Second}
-	return &sim.Trace{
+func spoilt() *trace.Trace {
+	record := trace.Record{Value: hostile, Expires: 10 * time.Second}
+	return &trace.Trace{
 		Strategy: "s" + hostile, Scenario: "c" + hostile, Title: "t" + hostile, Schedule: "lockstep1," + hostile,
 		Clients: []string{"A", "end"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, Key: "k" + hostile, TTL: 10 * time.Second,
-		Events: []sim.Event{
-			{Seq: 1, Kind: sim.KindSend, Client: 0, Node: 0, Ref: sim.None, Args: []string{"set", hostile, hostile}},
-			{Seq: 2, Kind: sim.KindExecute, Client: 0, Node: 0, Ref: 1, Args: []string{"set", hostile}, Reply: hostile,
-				Acq: 1, Changes: []sim.Change{{Key: "k" + hostile, After: &record}}},
-			{Seq: 3, Kind: sim.KindReceive, Client: 0, Node: 0, Ref: 2, Reply: hostile},
-			{Seq: 4, Kind: sim.KindFailed, Client: 1, Node: sim.None, Note: hostile},
+		Events: []trace.Event{
+			{Seq: 1, Kind: trace.KindSend, Client: 0, Node: 0, Ref: trace.None, Args: []string{"set", hostile, hostile}},
+			{Seq: 2, Kind: trace.KindExecute, Client: 0, Node: 0, Ref: 1, Args: []string{"set", hostile}, Reply: hostile,
+				Acq: 1, Changes: []trace.Change{{Key: "k" + hostile, After: &record}}},
+			{Seq: 3, Kind: trace.KindReceive, Client: 0, Node: 0, Ref: 2, Reply: hostile},
+			{Seq: 4, Kind: trace.KindFailed, Client: 1, Node: trace.None, Note: hostile},
 		},
-		Notes:      []sim.Note{{Kind: sim.NoteAsk, Text: hostile, Answer: hostile}},
-		Violations: []sim.Violation{{Code: sim.FR, Events: []int{2, 4}, Text: hostile}},
+		Notes:      []trace.Note{{Kind: trace.NoteAsk, Text: hostile, Answer: hostile}},
+		Violations: []trace.Violation{{Code: trace.FR, Events: []int{2, 4}, Text: hostile}},
 	}
 }
 
 // The same trace gives the same bytes, whatever was exported in between.
 func TestExportsAreDeterministic(t *testing.T) {
-	for _, document := range []func(*sim.Trace) string{Mermaid, SVG, HTML} {
-		first := document(trace(t, "getset-expired", "takeover-race"))
-		document(trace(t, "redlock", "slow-node"))
-		if again := document(trace(t, "getset-expired", "takeover-race")); again != first {
+	for _, document := range []func(*trace.Trace) string{Mermaid, SVG, HTML} {
+		first := document(record(t, "getset-expired", "takeover-race"))
+		document(record(t, "redlock", "slow-node"))
+		if again := document(record(t, "getset-expired", "takeover-race")); again != first {
 			t.Error("the second export differs from the first")
 		}
-		if other := document(trace(t, "getset-equal", "takeover-race")); other == first {
+		if other := document(record(t, "getset-equal", "takeover-race")); other == first {
 			t.Error("two different runs give the same export")
 		}
 	}
@@ -120,7 +120,7 @@ func TestExportsAreDeterministic(t *testing.T) {
 
 // Nothing happens in the empty run, and every form can say so.
 func TestEmptyRun(t *testing.T) {
-	empty := &sim.Trace{Strategy: "setnx", Scenario: "x.yaml", Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, TTL: time.Second}
+	empty := &trace.Trace{Strategy: "setnx", Scenario: "x.yaml", Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, TTL: time.Second}
 	checkMermaid(t, Mermaid(empty))
 	checkXML(t, SVG(empty))
 	if page := HTML(empty); !strings.Contains(page, `max="0"`) {

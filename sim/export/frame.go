@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // header says what run this is, and what broke.
@@ -16,7 +16,7 @@ func (d *drawing) header(width int) *block {
 		b.text("ls-large ls-bold ls-fg", margin, y, line)
 	}
 	y += 3
-	for _, line := range fold(fmt.Sprintf("%s under %s, TTL %s, seed %d", d.Strategy, d.Scenario, sim.Brief(d.TTL), d.Seed), (width-2*margin)/8) {
+	for _, line := range fold(fmt.Sprintf("%s under %s, TTL %s, seed %d", d.Strategy, d.Scenario, trace.Brief(d.TTL), d.Seed), (width-2*margin)/8) {
 		y += 17
 		b.text("ls-normal ls-dim", margin, y, line)
 	}
@@ -61,7 +61,7 @@ func (d *drawing) reasons(width int) *block {
 			y += 17
 			if j == 0 {
 				b.text("ls-normal ls-bold ls-alarm", margin, y, fmt.Sprintf("!! %-3s", v.Code))
-				b.text("ls-normal ls-dim ls-end", margin+textWidth(strings.Repeat("0", 17), normal), y, sim.Brief(v.At))
+				b.text("ls-normal ls-dim ls-end", margin+textWidth(strings.Repeat("0", 17), normal), y, trace.Brief(v.At))
 			}
 			b.text("ls-normal ls-fg", margin+textWidth(strings.Repeat("0", 19), normal), y, line)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -32,7 +33,7 @@ var page = template.Must(template.New("player").Parse(pageText))
 // of the strategy did it. The page asks the network for nothing, and its own
 // policy forbids it to. What it shows of a state was folded and put into words
 // here; its script only chooses what to show.
-func HTML(t *sim.Trace) string {
+func HTML(t *trace.Trace) string {
 	d := draw(t)
 	data, err := json.Marshal(d.film())
 	if err != nil {
@@ -75,12 +76,12 @@ func (d *drawing) canvas() string {
 // film is what the player's script gets: the trace, and what there is to show at
 // each position.
 type film struct {
-	Trace    *sim.Trace `json:"trace"`
-	Frames   []frame    `json:"frames"` // by position
-	Rows     []stateRow `json:"rows"`   // each once; frames refer to them
-	Chapters []chapter  `json:"chapters"`
-	Breaks   []breach   `json:"breaks"`
-	Sources  []source   `json:"sources"`
+	Trace    *trace.Trace `json:"trace"`
+	Frames   []frame      `json:"frames"` // by position
+	Rows     []stateRow   `json:"rows"`   // each once; frames refer to them
+	Chapters []chapter    `json:"chapters"`
+	Breaks   []breach     `json:"breaks"`
+	Sources  []source     `json:"sources"`
 }
 
 // frame is one position.
@@ -172,8 +173,8 @@ func (d *drawing) film() *film {
 // statesOf are the states of a run, by position. The list of touches only ever
 // grows, so that all states can share it: copies of it would take the square of
 // the run's length.
-func statesOf(t *sim.Trace) []*sim.State {
-	states := make([]*sim.State, 0, len(t.Events)+1)
+func statesOf(t *trace.Trace) []*trace.State {
+	states := make([]*trace.State, 0, len(t.Events)+1)
 	s := t.NewState()
 	keep := func() {
 		touches := s.Store.Touches
@@ -192,7 +193,7 @@ func statesOf(t *sim.Trace) []*sim.State {
 
 // sources collects the code of the strategy, and of the others that it calls.
 // The index is by file, as events name it.
-func (f *film) sources(t *sim.Trace) map[string]int {
+func (f *film) sources(t *trace.Trace) map[string]int {
 	index := map[string]int{}
 	for i := range t.Events {
 		file := t.Events[i].Source.File
@@ -210,9 +211,9 @@ func (f *film) sources(t *sim.Trace) map[string]int {
 	return index
 }
 
-func (d *drawing) frame(pos int, states []*sim.State, f *film, files map[string]int, known map[stateRow]int) frame {
+func (d *drawing) frame(pos int, states []*trace.State, f *film, files map[string]int, known map[stateRow]int) frame {
 	s := states[pos]
-	fr := frame{X: labels + d.x[pos], Time: sim.Brief(s.At), Ink: -1, Holders: d.Holders(s), Stands: d.stands(s, files), Chapter: -1}
+	fr := frame{X: labels + d.x[pos], Time: trace.Brief(s.At), Ink: -1, Holders: d.Holders(s), Stands: d.stands(s, files), Chapter: -1}
 	if pos > 0 {
 		e := &d.Events[pos-1]
 		fr.Ink = d.inkNumber(d.Doer(e))
@@ -241,7 +242,7 @@ func (d *drawing) frame(pos int, states []*sim.State, f *film, files map[string]
 
 // frameRows is what is true at a position, as indices of the film's rows, and
 // which of them the event that led there has made so.
-func (d *drawing) frameRows(pos int, states []*sim.State, f *film, known map[stateRow]int) (rows, fresh []int) {
+func (d *drawing) frameRows(pos int, states []*trace.State, f *film, known map[stateRow]int) (rows, fresh []int) {
 	s := states[pos]
 	before := *states[max(pos-1, 0)]
 	before.At = s.At // so that what only time has changed does not count
@@ -264,7 +265,7 @@ func (d *drawing) frameRows(pos int, states []*sim.State, f *film, known map[sta
 }
 
 // stands is on which line of the strategy's code each client is.
-func (d *drawing) stands(s *sim.State, files map[string]int) []spot {
+func (d *drawing) stands(s *trace.State, files map[string]int) []spot {
 	spots := []spot{}
 	for i := range s.Clients {
 		c := &s.Clients[i]
@@ -277,7 +278,7 @@ func (d *drawing) stands(s *sim.State, files map[string]int) []spot {
 
 // inkNumber is the number of a client's colour, or -1.
 func (r *reading) inkNumber(client int) int {
-	if client == sim.None || r.Clients[client] == sim.Probe {
+	if client == trace.None || r.Clients[client] == sim.Probe {
 		return -1
 	}
 	return client % patterns
@@ -285,7 +286,7 @@ func (r *reading) inkNumber(client int) int {
 
 // stateRows is what is true in a state, in words: what each client that has begun
 // by a position does and believes, what each node holds, what the store has.
-func (r *reading) stateRows(s *sim.State, pos int) []stateRow {
+func (r *reading) stateRows(s *trace.State, pos int) []stateRow {
 	var rows []stateRow
 	for i := range s.Clients {
 		if r.takesPart(i) && (r.Clients[i] != sim.Probe || r.Begun(i, pos)) {
@@ -309,7 +310,7 @@ func (r *reading) stateRows(s *sim.State, pos int) []stateRow {
 	return append(rows, stateRow{"store", -1, store})
 }
 
-func (r *reading) clientRows(s *sim.State, i int) []stateRow {
+func (r *reading) clientRows(s *trace.State, i int) []stateRow {
 	c, ink := &s.Clients[i], r.inkNumber(i)
 	rows := []stateRow{{r.Clients[i], ink, c.Doing()}}
 	more := func(text string) { rows = append(rows, stateRow{"", ink, text}) }
@@ -317,7 +318,7 @@ func (r *reading) clientRows(s *sim.State, i int) []stateRow {
 		more(text)
 	}
 	if len(c.Pending) > 0 {
-		more("awaits " + sim.CommandText(c.Pending))
+		more("awaits " + trace.CommandText(c.Pending))
 	}
 	if c.Source.File != "" && c.InStrategy() {
 		more(fmt.Sprintf("at %s:%d", path.Base(c.Source.File), c.Source.Line))
@@ -325,7 +326,7 @@ func (r *reading) clientRows(s *sim.State, i int) []stateRow {
 	return rows
 }
 
-func (r *reading) nodeRows(s *sim.State, i int) []stateRow {
+func (r *reading) nodeRows(s *trace.State, i int) []stateRow {
 	n, name := &s.Nodes[i], r.Nodes[i]
 	switch {
 	case !n.Up:
@@ -337,14 +338,14 @@ func (r *reading) nodeRows(s *sim.State, i int) []stateRow {
 	for j := range n.Records {
 		rec := &n.Records[j]
 		row := stateRow{name, -1, rec.Key + " = " + rec.Value}
-		if rec.Owner != sim.Nobody {
+		if rec.Owner != trace.Nobody {
 			row.Ink = r.inkNumber(rec.Owner.Client)
 			row.Text += " (" + r.Clients[rec.Owner.Client] + "'s)"
 		}
-		if rec.Expires == sim.Never {
+		if rec.Expires == trace.Never {
 			row.Text += ", no expiry"
 		} else {
-			row.Text += ", " + sim.Brief(rec.Left(s.At)) + " left"
+			row.Text += ", " + trace.Brief(rec.Left(s.At)) + " left"
 		}
 		rows = append(rows, row)
 		name = ""

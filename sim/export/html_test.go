@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -46,10 +46,10 @@ func decode[T any](t *testing.T, raw json.RawMessage) T {
 
 // pages calls test with the pages of some of the runs, of all strategies and of
 // all scenarios in the end; all the runs would take half a minute.
-func pages(t *testing.T, test func(t *testing.T, trace *sim.Trace, page string)) {
+func pages(t *testing.T, test func(t *testing.T, trace *trace.Trace, page string)) {
 	t.Helper()
 	n := 0
-	eachRun(t, func(t *testing.T, trace *sim.Trace) {
+	eachRun(t, func(t *testing.T, trace *trace.Trace) {
 		if n++; n%(len(strategies.All())+1) == 1 {
 			test(t, trace, HTML(trace))
 		}
@@ -58,7 +58,7 @@ func pages(t *testing.T, test func(t *testing.T, trace *sim.Trace, page string))
 
 // The page asks nobody for anything, and carries the very trace that --json prints.
 func TestPageIsWhole(t *testing.T) {
-	pages(t, func(t *testing.T, trace *sim.Trace, page string) {
+	pages(t, func(t *testing.T, trace *trace.Trace, page string) {
 		film := filmOf(t, page)
 		if found := external.FindString(page[:strings.Index(page, `id="film"`)]); found != "" {
 			t.Errorf("the page refers to something outside: %s", found)
@@ -75,19 +75,19 @@ func TestPageIsWhole(t *testing.T) {
 
 // What the page shows at each position is what the trace's fold says.
 func TestFramesTellTheState(t *testing.T) {
-	pages(t, func(t *testing.T, trace *sim.Trace, page string) {
+	pages(t, func(t *testing.T, tr *trace.Trace, page string) {
 		film := filmOf(t, page)
 		frames, rows := decode[[]frame](t, film["frames"]), decode[[]stateRow](t, film["rows"])
-		if len(frames) != len(trace.Events)+1 {
-			t.Fatalf("%d frames for %d events", len(frames), len(trace.Events))
+		if len(frames) != len(tr.Events)+1 {
+			t.Fatalf("%d frames for %d events", len(frames), len(tr.Events))
 		}
-		state := trace.NewState()
+		state := tr.NewState()
 		for pos := range frames {
 			if pos > 0 {
-				state.Apply(&trace.Events[pos-1])
+				state.Apply(&tr.Events[pos-1])
 			}
 			f := &frames[pos]
-			if f.Holders != trace.Holders(state) || f.Time != sim.Brief(state.At) {
+			if f.Holders != tr.Holders(state) || f.Time != trace.Brief(state.At) {
 				t.Fatalf("position %d: %q at %s", pos, f.Holders, f.Time)
 			}
 			shown := map[string]string{}
@@ -98,12 +98,12 @@ func TestFramesTellTheState(t *testing.T) {
 				}
 				shown[who] += rows[i].Text + "\n"
 			}
-			checkShown(t, trace, state, pos, shown)
+			checkShown(t, tr, state, pos, shown)
 		}
 	})
 }
 
-func checkShown(t *testing.T, trace *sim.Trace, state *sim.State, pos int, shown map[string]string) {
+func checkShown(t *testing.T, trace *trace.Trace, state *trace.State, pos int, shown map[string]string) {
 	t.Helper()
 	if got := shown["believers"]; got != fmt.Sprintln(state.Believers()) {
 		t.Errorf("position %d: %s believers, want %d", pos, got, state.Believers())
@@ -130,7 +130,7 @@ func checkShown(t *testing.T, trace *sim.Trace, state *sim.State, pos int, shown
 
 // A row is marked as new if and only if the event changed it: time alone does not.
 func TestFreshRows(t *testing.T) {
-	run := trace(t, "setpx-lua", "pause-past-ttl")
+	run := record(t, "setpx-lua", "pause-past-ttl")
 	film := draw(run).film()
 	for pos, f := range film.Frames {
 		var fresh []string
@@ -143,13 +143,13 @@ func TestFreshRows(t *testing.T) {
 		}
 		var want []string
 		switch e := &run.Events[pos-1]; {
-		case e.Kind == sim.KindExpire:
+		case e.Kind == trace.KindExpire:
 			want = []string{"n1 empty"}
-		case e.Kind == sim.KindPause && run.Clients[e.Client] == "A":
+		case e.Kind == trace.KindPause && run.Clients[e.Client] == "A":
 			want = []string{"A in the critical section, PAUSED"}
-		case e.Kind == sim.KindLapse:
+		case e.Kind == trace.KindLapse:
 			want = []string{"believes; lease over for 0s"}
-		case e.Kind == sim.KindWrite && run.Clients[e.Client] == "A":
+		case e.Kind == trace.KindWrite && run.Clients[e.Client] == "A":
 			want = []string{"store value 1, version 1, by A"}
 		default:
 			continue
@@ -161,7 +161,7 @@ func TestFreshRows(t *testing.T) {
 }
 
 func TestFilmHasTheStoryAndTheCode(t *testing.T) {
-	run := trace(t, "redlock-no-elapsed", "slow-node")
+	run := record(t, "redlock-no-elapsed", "slow-node")
 	film := draw(run).film()
 	said := 0
 	for i, c := range film.Chapters {

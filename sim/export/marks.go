@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // stamp is a mark that is to be drawn.
@@ -14,7 +14,7 @@ type stamp struct {
 	shape  string // of the mark; empty for a mere ring
 	client int
 	x, y   int
-	e      *sim.Event
+	e      *trace.Event
 }
 
 // stampsIn are the marks of a lane, and the events in it that prove a violation,
@@ -64,7 +64,7 @@ func glyphClass(name, ink string) string {
 // dots puts a dot under a record for every command that changed nothing.
 func (d *drawing) dots(l timeline.Lane, y int) {
 	for i := range d.Events {
-		if e := &d.Events[i]; d.In(l, e) && e.Kind == sim.KindExecute && len(e.Changes) == 0 && !d.Proves(e) {
+		if e := &d.Events[i]; d.In(l, e) && e.Kind == trace.KindExecute && len(e.Changes) == 0 && !d.Proves(e) {
 			d.shape(strings.TrimSpace(d.Line(e)), `<circle class="%s" cx="%d" cy="%d" r="2"`, d.ink("ls-f", e.Client), d.x[i+1], y+25)
 		}
 	}
@@ -73,17 +73,17 @@ func (d *drawing) dots(l timeline.Lane, y int) {
 // touchText says who touched the store, and what was there: A:0 is A reading 0,
 // A=1 is A writing 1, A:db1 is A reading 1 from the database, and db=2 says that the
 // database has 2 from now on.
-func (r *reading) touchText(e *sim.Event) string {
-	if e.Kind == sim.KindUpdate {
+func (r *reading) touchText(e *trace.Event) string {
+	if e.Kind == trace.KindUpdate {
 		return fmt.Sprintf("db=%d", e.Value)
 	}
 	name := r.Clients[e.Client]
 	switch e.Kind {
-	case sim.KindRead:
+	case trace.KindRead:
 		return fmt.Sprintf("%s:%d", name, e.Value)
-	case sim.KindWrite:
+	case trace.KindWrite:
 		return fmt.Sprintf("%s=%d", name, e.Value)
-	case sim.KindQuery:
+	case trace.KindQuery:
 		return fmt.Sprintf("%s:db%d", name, e.Value)
 	}
 	return name
@@ -146,7 +146,7 @@ func (d *drawing) flagsPlaced() []pennant {
 
 // codesAt lists the codes of the violations that are complete at a place.
 func (d *drawing) codesAt(x int) string {
-	var v sim.Verdict
+	var v trace.Verdict
 	for _, b := range d.Breaches {
 		if d.x[b.Pos] == x {
 			v = append(v, b.Code)
@@ -186,7 +186,7 @@ func (d *drawing) drawAxis() {
 // drawGap breaks the ruler with two strokes and says how long the gap is.
 func (d *drawing) drawGap(g gap) {
 	mid := (g.from + g.to) / 2
-	text := sim.Brief(g.Length)
+	text := trace.Brief(g.Length)
 	half := 3
 	if w := textWidth(text, small); w+30 <= g.to-g.from {
 		d.text("ls-small ls-dim ls-mid", mid, ruler+4, text)
@@ -206,7 +206,7 @@ func (d *drawing) drawTimes() {
 	}
 	var taken []label
 	write := func(pos int, class string) {
-		text := sim.Brief(d.When(pos))
+		text := trace.Brief(d.When(pos))
 		w := textWidth(text, small)
 		l := label{d.x[pos] - w/2 - 5, d.x[pos] + w/2 + 5, pos, text}
 		if slices.ContainsFunc(taken, func(t label) bool {

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // mermaidMost is how long a diagram may be, in bytes: Mermaid refuses more than
@@ -25,7 +25,7 @@ const mermaidMost = 50_000
 // that changed nothing, then all commands. If that is not enough, only what proves
 // a violation stays, or if there is none, the beginning. Whatever is left out, the
 // diagram says where and how much.
-func Mermaid(t *sim.Trace) string {
+func Mermaid(t *trace.Trace) string {
 	m := &mermaid{reading: read(t)}
 	items := m.items()
 	text := m.document(items)
@@ -93,7 +93,7 @@ func (m *mermaid) items() []item {
 	note, now := 0, time.Duration(0)
 	passes := func(at time.Duration) {
 		if gone := at - now; gone > 0 && gone >= m.TTL/4 {
-			items = append(items, item{lines: []string{m.all("... " + sim.Brief(gone) + " later ...")}, weight: telling})
+			items = append(items, item{lines: []string{m.all("... " + trace.Brief(gone) + " later ...")}, weight: telling})
 		}
 		now = at
 	}
@@ -124,21 +124,21 @@ func (m *mermaid) items() []item {
 // unsaid are the kinds of event that go without saying in a sequence diagram, with
 // the reason. Any other is a message if the timeline has an arrow for it, and
 // otherwise a note over its lane.
-var unsaid = map[sim.Kind]string{
-	sim.KindNone:     "it does not occur",
-	sim.KindAcquire:  "the first command tells",
-	sim.KindRelease:  "its command tells",
-	sim.KindReleased: "the reply tells",
-	sim.KindExtend:   "its command tells",
-	sim.KindClock:    "it changes nothing by itself",
-	sim.KindSleep:    "the time that passes is said",
-	sim.KindWake:     "the time that passes is said",
-	sim.KindDone:     "the client's messages end",
-	sim.KindStop:     "the client's messages end",
+var unsaid = map[trace.Kind]string{
+	trace.KindNone:     "it does not occur",
+	trace.KindAcquire:  "the first command tells",
+	trace.KindRelease:  "its command tells",
+	trace.KindReleased: "the reply tells",
+	trace.KindExtend:   "its command tells",
+	trace.KindClock:    "it changes nothing by itself",
+	trace.KindSleep:    "the time that passes is said",
+	trace.KindWake:     "the time that passes is said",
+	trace.KindDone:     "the client's messages end",
+	trace.KindStop:     "the client's messages end",
 }
 
 // event is the line for one event, or nothing for one that goes without saying.
-func (m *mermaid) event(e *sim.Event) string {
+func (m *mermaid) event(e *trace.Event) string {
 	if unsaid[e.Kind] != "" {
 		return ""
 	}
@@ -147,9 +147,9 @@ func (m *mermaid) event(e *sim.Event) string {
 	}
 	switch timeline.ArrowOf(e) {
 	case timeline.ToNode:
-		return message(sim.CommandText(e.Args), "c%d->>n%d", e.Client, e.Node)
+		return message(trace.CommandText(e.Args), "c%d->>n%d", e.Client, e.Node)
 	case timeline.FromNode:
-		if e.Kind == sim.KindDisconnect {
+		if e.Kind == trace.KindDisconnect {
 			return message("connection refused", "n%d--xc%d", e.Node, e.Client)
 		}
 		return message(e.Reply, "n%d-->>c%d", e.Node, e.Client)
@@ -158,7 +158,7 @@ func (m *mermaid) event(e *sim.Event) string {
 	case timeline.FromStore:
 		return message(m.Text(e), "store--xc%d", e.Client)
 	}
-	if e.Kind != sim.KindExecute {
+	if e.Kind != trace.KindExecute {
 		return m.over(e, m.Text(e))
 	}
 	switch {
@@ -171,14 +171,14 @@ func (m *mermaid) event(e *sim.Event) string {
 }
 
 // over is a note over the participants whom an event befell.
-func (m *mermaid) over(e *sim.Event, text string) string {
+func (m *mermaid) over(e *trace.Event, text string) string {
 	who := "store"
 	switch {
-	case m.Doer(e) != sim.None:
+	case m.Doer(e) != trace.None:
 		who = fmt.Sprintf("c%d", e.Client)
-	case timeline.Host(e) != sim.None:
+	case timeline.Host(e) != trace.None:
 		who = fmt.Sprintf("n%d", e.Node)
-	case e.Client != sim.None && e.Node != sim.None: // the network's doing, between the two
+	case e.Client != trace.None && e.Node != trace.None: // the network's doing, between the two
 		who = fmt.Sprintf("c%d,n%d", e.Client, e.Node)
 	}
 	return fmt.Sprintf("Note over %s: %s", who, stamped(e, text))
@@ -195,12 +195,12 @@ func (m *mermaid) all(text string) string {
 	return fmt.Sprintf("Note over %s,store: %s", from, mermaidText(text, wide))
 }
 
-func (m *mermaid) said(n *sim.Note) string {
+func (m *mermaid) said(n *trace.Note) string {
 	text := n.Prose()
 	switch n.Kind {
-	case sim.NoteAsk:
+	case trace.NoteAsk:
 		text = "? " + text
-	case sim.NoteMissed:
+	case trace.NoteMissed:
 		text = "~ " + text
 	}
 	if n.Answer != "" {
@@ -211,7 +211,7 @@ func (m *mermaid) said(n *sim.Note) string {
 
 // alarm puts an event that proves a violation on red ground, and the name of
 // what it broke beneath it.
-func (m *mermaid) alarm(e *sim.Event, line string) []string {
+func (m *mermaid) alarm(e *trace.Event, line string) []string {
 	if !m.Proves(e) {
 		return []string{line}
 	}
@@ -224,14 +224,14 @@ func (m *mermaid) alarm(e *sim.Event, line string) []string {
 }
 
 // activation draws critical sections as bars. Mermaid refuses to end one that has not begun.
-func activation(e *sim.Event, busy []bool) []string {
+func activation(e *trace.Event, busy []bool) []string {
 	switch e.Kind {
-	case sim.KindEnter:
+	case trace.KindEnter:
 		if !busy[e.Client] {
 			busy[e.Client] = true
 			return []string{fmt.Sprintf("activate c%d", e.Client)}
 		}
-	case sim.KindLeave, sim.KindCrash:
+	case trace.KindLeave, trace.KindCrash:
 		if busy[e.Client] {
 			busy[e.Client] = false
 			return []string{fmt.Sprintf("deactivate c%d", e.Client)}
@@ -243,21 +243,21 @@ func activation(e *sim.Event, busy []bool) []string {
 // weigh gives the weights of events by Seq. The halves of a request weigh as much
 // as what it did.
 func (m *mermaid) weigh() map[int]weight {
-	w := map[int]weight{sim.None: routine}
+	w := map[int]weight{trace.None: routine}
 	for i := range m.Events {
 		e := &m.Events[i]
 		own := telling
 		switch e.Kind {
-		case sim.KindSend, sim.KindRefused:
+		case trace.KindSend, trace.KindRefused:
 			own = routine
-		case sim.KindReceive, sim.KindDisconnect:
+		case trace.KindReceive, trace.KindDisconnect:
 			own = min(w[e.Ref], changing)
-		case sim.KindExecute, sim.KindUnreachable:
+		case trace.KindExecute, trace.KindUnreachable:
 			if own = routine; len(e.Changes) > 0 {
 				own = changing
 			}
 			w[e.Ref] = max(w[e.Ref], own)
-		case sim.KindExpire, sim.KindReplicate, sim.KindRead, sim.KindWrite, sim.KindQuery:
+		case trace.KindExpire, trace.KindReplicate, trace.KindRead, trace.KindWrite, trace.KindQuery:
 			own = changing
 		}
 		if m.Proves(e) {
@@ -334,8 +334,8 @@ func (m *mermaid) cutShort(items []item, most int) []item {
 }
 
 // stamped begins a text with what the event is referred to by.
-func stamped(e *sim.Event, text string) string {
-	return mermaidText(fmt.Sprintf("#%d %s  %s", e.Seq, sim.Brief(e.At), text), narrow)
+func stamped(e *trace.Event, text string) string {
+	return mermaidText(fmt.Sprintf("#%d %s  %s", e.Seq, trace.Brief(e.At), text), narrow)
 }
 
 // How many columns a line of text has: over everybody, over one participant or

@@ -9,15 +9,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // These show, in order: who overlaps whom, a deletion that hits another's record,
 // and five servers of which one is slow.
 func TestMermaidGolden(t *testing.T) {
 	for _, cell := range [][2]string{{"setpx-lua", "pause-past-ttl"}, {"get-then-del", "release-gap"}, {"redlock", "slow-node"}} {
-		golden(t, cell[0]+"."+cell[1]+".mmd", Mermaid(trace(t, cell[0], cell[1])))
+		golden(t, cell[0]+"."+cell[1]+".mmd", Mermaid(record(t, cell[0], cell[1])))
 	}
 }
 
@@ -86,38 +86,38 @@ func checkMermaid(t *testing.T, diagram string) (texts []string) {
 }
 
 func TestMermaidIsValid(t *testing.T) {
-	eachRun(t, func(t *testing.T, trace *sim.Trace) { checkMermaid(t, Mermaid(trace)) })
+	eachRun(t, func(t *testing.T, trace *trace.Trace) { checkMermaid(t, Mermaid(trace)) })
 	checkMermaid(t, Mermaid(spoilt()))
 }
 
 // Every command and every reply is there, in order, and so is every violation.
 func TestMermaidIsComplete(t *testing.T) {
-	eachRun(t, func(t *testing.T, trace *sim.Trace) {
-		rest := Mermaid(trace)
+	eachRun(t, func(t *testing.T, tr *trace.Trace) {
+		rest := Mermaid(tr)
 		if len(rest) > mermaidMost {
 			t.Fatalf("%d bytes", len(rest))
 		}
-		for i := range trace.Events {
-			e := &trace.Events[i]
+		for i := range tr.Events {
+			e := &tr.Events[i]
 			arrow := ""
 			switch e.Kind {
-			case sim.KindSend:
+			case trace.KindSend:
 				arrow = fmt.Sprintf("c%d->>n%d: #35;%d ", e.Client, e.Node, e.Seq)
-			case sim.KindReceive:
+			case trace.KindReceive:
 				arrow = fmt.Sprintf("n%d-->>c%d: #35;%d ", e.Node, e.Client, e.Seq)
-			case sim.KindPause, sim.KindCrash, sim.KindExpire:
+			case trace.KindPause, trace.KindCrash, trace.KindExpire:
 				arrow = fmt.Sprintf(": #35;%d ", e.Seq)
 			default:
 				continue
 			}
 			_, after, found := strings.Cut(rest, arrow)
 			if !found {
-				t.Fatalf("%s is missing, or not in its place", trace.Line(e))
+				t.Fatalf("%s is missing, or not in its place", tr.Line(e))
 			}
 			rest = after
 		}
-		for _, v := range trace.Violations {
-			if want := fmt.Sprintf("!! %s %s !!", v.Code, strings.ToUpper(v.Code.Name())); !strings.Contains(Mermaid(trace), want) {
+		for _, v := range tr.Violations {
+			if want := fmt.Sprintf("!! %s %s !!", v.Code, strings.ToUpper(v.Code.Name())); !strings.Contains(Mermaid(tr), want) {
 				t.Errorf("no %q", want)
 			}
 		}
@@ -126,10 +126,10 @@ func TestMermaidIsComplete(t *testing.T) {
 
 // Every kind of event is a message, a note over somebody, or unsaid with a reason.
 func TestMermaidKnowsEveryKind(t *testing.T) {
-	run := &sim.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, TTL: time.Second}
+	run := &trace.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, TTL: time.Second}
 	m := &mermaid{read(run)}
-	for k := sim.KindNone; k <= sim.KindStop; k++ {
-		e := &sim.Event{Kind: k, Args: []string{"get", "k"}, Changes: []sim.Change{{Key: "k"}}}
+	for k := trace.KindNone; k <= trace.KindStop; k++ {
+		e := &trace.Event{Kind: k, Args: []string{"get", "k"}, Changes: []trace.Change{{Key: "k"}}}
 		switch line := m.event(e); {
 		case unsaid[k] != "" && timeline.ArrowOf(e) != timeline.NoArrow:
 			t.Errorf("%s is a message, and unsaid because %s", k, unsaid[k])
@@ -141,23 +141,23 @@ func TestMermaidKnowsEveryKind(t *testing.T) {
 
 // A run that is too long keeps its story, and says what it has lost.
 func TestMermaidLeavesOutWhatIsTooMuch(t *testing.T) {
-	long := &sim.Trace{Strategy: "setnx", Scenario: "x.yaml", Clients: []string{"A", "B"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, Key: "lock", TTL: time.Hour}
-	add := func(e sim.Event) int {
+	long := &trace.Trace{Strategy: "setnx", Scenario: "x.yaml", Clients: []string{"A", "B"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, Key: "lock", TTL: time.Hour}
+	add := func(e trace.Event) int {
 		e.Seq = len(long.Events) + 1
 		long.Events = append(long.Events, e)
 		return e.Seq
 	}
-	round := func(client int, changes []sim.Change) {
-		sent := add(sim.Event{Kind: sim.KindSend, Client: client, Ref: sim.None, Args: []string{"setnx", "lock", "1"}})
-		done := add(sim.Event{Kind: sim.KindExecute, Client: client, Ref: sent, Args: []string{"setnx", "lock", "1"}, Reply: "0", Changes: changes, Acq: 1})
-		add(sim.Event{Kind: sim.KindReceive, Client: client, Ref: done, Reply: "0"})
+	round := func(client int, changes []trace.Change) {
+		sent := add(trace.Event{Kind: trace.KindSend, Client: client, Ref: trace.None, Args: []string{"setnx", "lock", "1"}})
+		done := add(trace.Event{Kind: trace.KindExecute, Client: client, Ref: sent, Args: []string{"setnx", "lock", "1"}, Reply: "0", Changes: changes, Acq: 1})
+		add(trace.Event{Kind: trace.KindReceive, Client: client, Ref: done, Reply: "0"})
 	}
-	round(0, []sim.Change{{Key: "lock", After: &sim.Record{Value: "1", Expires: sim.Never}}})
+	round(0, []trace.Change{{Key: "lock", After: &trace.Record{Value: "1", Expires: trace.Never}}})
 	const polls = 1000
 	for range polls {
 		round(1, nil)
 	}
-	add(sim.Event{Kind: sim.KindCrash, Client: 0, Node: sim.None})
+	add(trace.Event{Kind: trace.KindCrash, Client: 0, Node: trace.None})
 	diagram := Mermaid(long)
 	checkMermaid(t, diagram)
 	last := len(long.Events) - 1
@@ -175,7 +175,7 @@ func TestMermaidLeavesOutWhatIsTooMuch(t *testing.T) {
 // However long a run is, its diagram is valid and short enough, and as long as
 // there is room for them, the proofs stay.
 func TestMermaidIsNeverTooLong(t *testing.T) {
-	base := trace(t, "setpx-lua", "pause-past-ttl")
+	base := record(t, "setpx-lua", "pause-past-ttl")
 	for _, times := range []int{30, 300} {
 		long := *base
 		long.Events, long.Notes, long.Violations = nil, nil, nil
@@ -184,7 +184,7 @@ func TestMermaidIsNeverTooLong(t *testing.T) {
 			for _, e := range base.Events {
 				e.Seq += first
 				e.At += time.Duration(first) * time.Second
-				if e.Ref != sim.None {
+				if e.Ref != trace.None {
 					e.Ref += first
 				}
 				long.Events = append(long.Events, e)

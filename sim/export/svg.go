@@ -6,13 +6,14 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // SVG draws the run's timeline: rows are actors, x is virtual time, and two bars
 // that overlap in one column are the bug. Below stands why each property broke.
 // The picture needs no font, script or file beside it, and brings its own ground,
 // light or dark as the reader's system is.
-func SVG(t *sim.Trace) string {
+func SVG(t *trace.Trace) string {
 	d := draw(t)
 	width := labels + d.end + margin
 	head, below := d.header(width), d.reasons(width)
@@ -36,7 +37,7 @@ func SVG(t *sim.Trace) string {
 }
 
 // describe is what a picture shows, for those who cannot see it.
-func describe(t *sim.Trace) string {
+func describe(t *trace.Trace) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Timeline of %s under %s in virtual time.", t.Strategy, t.Scenario)
 	const most = 12 // nobody listens to more
@@ -46,7 +47,7 @@ func describe(t *sim.Trace) string {
 			break
 		}
 		v := &t.Violations[i]
-		fmt.Fprintf(&b, " At %s, %s: %s.", sim.Brief(v.At), v.Code.Name(), v.Text)
+		fmt.Fprintf(&b, " At %s, %s: %s.", trace.Brief(v.At), v.Code.Name(), v.Text)
 	}
 	if len(t.Violations) == 0 {
 		b.WriteString(" " + nothingBroke)
@@ -89,7 +90,7 @@ type row struct {
 	bars, marks func(y int)
 }
 
-func draw(t *sim.Trace) *drawing {
+func draw(t *trace.Trace) *drawing {
 	r := read(t)
 	d := &drawing{reading: r, axis: newAxis(r, plot), used: map[string]bool{}}
 	rows := d.rows()
@@ -184,7 +185,7 @@ func (d *drawing) rows() []row {
 
 // ink is the class of a client's colour, or of nobody's, which is the probe's too.
 func (r *reading) ink(class string, client int) string {
-	if client == sim.None || r.Clients[client] == sim.Probe {
+	if client == trace.None || r.Clients[client] == sim.Probe {
 		return class + "9"
 	}
 	return fmt.Sprintf("%s%d", class, client%patterns)
@@ -210,7 +211,7 @@ func (d *drawing) spans(l timeline.Lane) []span {
 }
 
 // length is how long a span lasted in virtual time.
-func (d *drawing) length(s span) string { return sim.Brief(d.Length(s.Span)) }
+func (d *drawing) length(s span) string { return trace.Brief(d.Length(s.Span)) }
 
 // bar draws a box over a span, with the first of the texts that fits into it
 // between the marks that stand there.
@@ -289,7 +290,7 @@ func (d *drawing) holds(l timeline.Lane, y int) {
 			d.bar(s, "ls-down", y+4, 19, marks, "ls-fg", "down")
 		case timeline.Stored:
 			whose := "somebody's"
-			if s.Client != sim.None {
+			if s.Client != trace.None {
 				whose = d.Clients[s.Client] + "'s"
 			}
 			record := d.Moments[s.First].Nodes[l.Index]
@@ -304,7 +305,7 @@ func (d *drawing) lives(s span, record timeline.Node) string {
 	if s.Lasting {
 		return ", no expiry"
 	}
-	return ", " + sim.Brief(record.Left(d.When(s.First))) + " to live"
+	return ", " + trace.Brief(record.Left(d.When(s.First))) + " to live"
 }
 
 // enough shows who has the lock on enough nodes. A lock on several nodes is held

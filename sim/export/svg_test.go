@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 func TestSVGGolden(t *testing.T) {
-	golden(t, "setpx-lua.pause-past-ttl.svg", SVG(trace(t, "setpx-lua", "pause-past-ttl")))
+	golden(t, "setpx-lua.pause-past-ttl.svg", SVG(record(t, "setpx-lua", "pause-past-ttl")))
 }
 
 // checkXML reads a picture to its end and gives its text. A browser is kinder
@@ -49,7 +49,7 @@ var links = regexp.MustCompile(`url\(([^)]*)|@import|https?://[^"]*`)
 
 func TestSVGIsWhole(t *testing.T) {
 	n := 0
-	eachRun(t, func(t *testing.T, trace *sim.Trace) {
+	eachRun(t, func(t *testing.T, trace *trace.Trace) {
 		if n++; n%3 != 1 {
 			return // every third is enough to read to the end
 		}
@@ -78,8 +78,8 @@ func TestSVGIsWhole(t *testing.T) {
 // some width: an overlap that is too narrow to see would be the bug left out.
 func TestAxisShowsEveryOverlap(t *testing.T) {
 	overlaps := 0
-	eachRun(t, func(t *testing.T, trace *sim.Trace) {
-		d := draw(trace)
+	eachRun(t, func(t *testing.T, tr *trace.Trace) {
+		d := draw(tr)
 		for i := 1; i < len(d.x); i++ {
 			if d.x[i] < d.x[i-1] {
 				t.Fatalf("event %d is left of event %d", i, i-1)
@@ -99,14 +99,14 @@ func TestAxisShowsEveryOverlap(t *testing.T) {
 				overlaps++
 			case !both && from >= 0:
 				if width := d.x[pos] - d.x[from]; width < 8 {
-					t.Errorf("an overlap from %s to %s is %d pixels wide", sim.Brief(d.When(from)), sim.Brief(d.When(pos)), width)
+					t.Errorf("an overlap from %s to %s is %d pixels wide", trace.Brief(d.When(from)), trace.Brief(d.When(pos)), width)
 				}
 				from = -1
 			}
 		}
-		for i := range trace.Events {
-			if e := &trace.Events[i]; timeline.Touches(e) && !d.Probing(e) && d.x[i+1]-d.x[i] < markRoom {
-				t.Errorf("%s has %d pixels", trace.Line(e), d.x[i+1]-d.x[i])
+		for i := range tr.Events {
+			if e := &tr.Events[i]; timeline.Touches(e) && !d.Probing(e) && d.x[i+1]-d.x[i] < markRoom {
+				t.Errorf("%s has %d pixels", tr.Line(e), d.x[i+1]-d.x[i])
 			}
 		}
 	})
@@ -117,7 +117,7 @@ func TestAxisShowsEveryOverlap(t *testing.T) {
 
 // The spans of a row cover the whole axis.
 func TestSpansCoverTheAxis(t *testing.T) {
-	d := draw(trace(t, "getset-expired", "takeover-race"))
+	d := draw(record(t, "getset-expired", "takeover-race"))
 	for _, l := range d.Lanes() {
 		x := 0
 		for _, s := range d.spans(l) {
@@ -146,10 +146,10 @@ func TestEveryMarkHasAShape(t *testing.T) {
 
 // The database's queries and updates are in the picture, as in the terminal.
 func TestQueriesHaveMarks(t *testing.T) {
-	run := trace(t, "setnx", "stampede-slow")
+	run := record(t, "setnx", "stampede-slow")
 	picture, queries := SVG(run), 0
 	for i := range run.Events {
-		if e := &run.Events[i]; e.Kind == sim.KindQuery {
+		if e := &run.Events[i]; e.Kind == trace.KindQuery {
 			queries++
 			if got := strings.Count(picture, "<title>"+escape(strings.TrimSpace(run.Line(e)))+"</title>"); got < 2 {
 				t.Errorf("%s has %d marks, want one in its client's lane and one in the store's", run.Line(e), got)

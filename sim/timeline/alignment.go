@@ -1,6 +1,9 @@
 package timeline
 
-import "lockstep/sim"
+import (
+	"lockstep/sim"
+	"lockstep/sim/trace"
+)
 
 // Alignment puts two runs of one scenario side by side. They are aligned by the
 // script's notes, and between two of these by the time that has passed since: so
@@ -79,7 +82,7 @@ func (al *Alignment) merge(from, to Step) {
 }
 
 // same reports whether two events are of one kind, by the same actor.
-func (al *Alignment) same(a, b *sim.Event) bool {
+func (al *Alignment) same(a, b *trace.Event) bool {
 	return a.Kind == b.Kind && al.Runs[0].Actor(a) == al.Runs[1].Actor(b)
 }
 

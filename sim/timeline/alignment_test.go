@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // late is pausePastTTL with a clock reading of A's half a second before the second note,
@@ -13,7 +13,7 @@ func late() *run {
 	r := newRun()
 	for _, e := range pausePastTTL().Events {
 		if e.Seq == 7 {
-			r.add(second/2, sim.KindClock, a)
+			r.add(second/2, trace.KindClock, a)
 		}
 		if e.Seq >= 7 {
 			e.At += second / 2
@@ -23,7 +23,7 @@ func late() *run {
 			r.Events = append(r.Events, e)
 		}
 	}
-	r.Notes = []sim.Note{{Seq: 1, Index: 1}, {Seq: 8, Index: 2}, {Seq: 14, Index: 4}}
+	r.Notes = []trace.Note{{Seq: 1, Index: 1}, {Seq: 8, Index: 2}, {Seq: 14, Index: 4}}
 	return r
 }
 

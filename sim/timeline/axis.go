@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // The time axis.
@@ -152,13 +152,13 @@ func doublings(wait, ttl time.Duration) int {
 }
 
 // slack is what an event takes beside the time before it.
-func slack(e *sim.Event) int {
+func slack(e *trace.Event) int {
 	switch e.Kind {
-	case sim.KindClock, sim.KindWake, sim.KindStop, sim.KindDone:
+	case trace.KindClock, trace.KindWake, trace.KindStop, trace.KindDone:
 		return Unit / 10
-	case sim.KindSend, sim.KindReceive, sim.KindSleep:
+	case trace.KindSend, trace.KindReceive, trace.KindSleep:
 		return Unit / 2
-	case sim.KindExecute:
+	case trace.KindExecute:
 		if len(e.Changes) == 0 {
 			return Unit / 2
 		}
@@ -177,7 +177,7 @@ func (t *Timeline) need(i int, aside bool) Need {
 		return Touch
 	case changes(e), t.marked(i):
 		return Own
-	case e.Kind == sim.KindSend:
+	case e.Kind == trace.KindSend:
 		return Sent
 	case t.Proves(e):
 		return Proof
@@ -190,11 +190,11 @@ func (t *Timeline) need(i int, aside bool) Need {
 func (t *Timeline) Matters(i int) bool { return t.weights[i].need >= Own }
 
 // changes reports whether an event changes something that the lanes show.
-func changes(e *sim.Event) bool {
+func changes(e *trace.Event) bool {
 	switch e.Kind {
-	case sim.KindClock, sim.KindSend, sim.KindReceive, sim.KindSleep, sim.KindWake, sim.KindStop, sim.KindDone, sim.KindDisconnect:
+	case trace.KindClock, trace.KindSend, trace.KindReceive, trace.KindSleep, trace.KindWake, trace.KindStop, trace.KindDone, trace.KindDisconnect:
 		return false
-	case sim.KindExecute:
+	case trace.KindExecute:
 		return len(e.Changes) > 0
 	}
 	return true

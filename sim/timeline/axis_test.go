@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 func TestDoublingsCompressLongWaits(t *testing.T) {
@@ -27,9 +27,9 @@ func TestDoublingsCompressLongWaits(t *testing.T) {
 
 func TestGaps(t *testing.T) {
 	r := newRun()
-	r.add(second, sim.KindClock, a)
-	r.add(second+r.TTL/4, sim.KindClock, a)
-	r.add(365*24*time.Hour, sim.KindClock, a)
+	r.add(second, trace.KindClock, a)
+	r.add(second+r.TTL/4, trace.KindClock, a)
+	r.add(365*24*time.Hour, trace.KindClock, a)
 	want := []Gap{{1, r.TTL / 4, false}, {2, 365*24*time.Hour - second - r.TTL/4, true}}
 	if got := New(&r.Trace).Gaps; !slices.Equal(got, want) {
 		t.Errorf("gaps %v, want %v", got, want)
@@ -42,10 +42,10 @@ var testScale = Scale{Doubling: Unit, Slack: 0, Room: [needs]int{Aside: 100, Sen
 func TestNeeds(t *testing.T) {
 	r := pausePastTTL()
 	r.Violations[0].Events = []int{4, 13}
-	r.add(12*second, sim.KindGranted, probe, until(sim.Never))
-	r.add(12*second, sim.KindClock, probe)
-	r.add(12*second, sim.KindCrash, a) // two still believe
-	r.add(12*second, sim.KindRelease, probe)
+	r.add(12*second, trace.KindGranted, probe, until(trace.Never))
+	r.add(12*second, trace.KindClock, probe)
+	r.add(12*second, trace.KindCrash, a) // two still believe
+	r.add(12*second, trace.KindRelease, probe)
 	tl := New(&r.Trace)
 	for seq, want := range map[int]Need{
 		2:  Sent,

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Lane is one row of the picture.
@@ -49,7 +50,7 @@ func (t *Timeline) Lanes() []Lane {
 // Acts reports whether a client belongs into the picture: every client does, but
 // the probe only if the run needed it.
 func (t *Timeline) Acts(client int) bool {
-	return t.Begins[client] != sim.None || t.Clients[client] != sim.Probe
+	return t.Begins[client] != trace.None || t.Clients[client] != sim.Probe
 }
 
 // Bar is what a lane shows at a position. Bars are comparable: neighbouring
@@ -101,7 +102,7 @@ func (t *Timeline) Bar(l Lane, pos int) Bar {
 		return m.Nodes[l.Index].bar()
 	case Majority:
 		switch {
-		case m.Quorum.Owner != sim.None:
+		case m.Quorum.Owner != trace.None:
 			return Bar{Kind: Enough, Client: m.Quorum.Owner}
 		case m.Quorum.Split:
 			return Bar{Kind: Split}
@@ -147,7 +148,7 @@ func (n *Node) bar() Bar {
 	case !n.Up:
 		return Bar{Kind: Down}
 	case n.Present:
-		return Bar{Kind: Stored, Client: n.Owner, Written: n.Written, Lasting: n.Expires == sim.Never}
+		return Bar{Kind: Stored, Client: n.Owner, Written: n.Written, Lasting: n.Expires == trace.Never}
 	}
 	return Bar{}
 }

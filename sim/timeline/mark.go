@@ -1,6 +1,8 @@
 package timeline
 
-import "lockstep/sim"
+import (
+	"lockstep/sim/trace"
+)
 
 // Mark is the sign that an event leaves in its lanes. A view gives each mark a
 // shape of its own, or says why it needs none.
@@ -80,68 +82,68 @@ const (
 // table has a row for each kind of event. An event that proves a violation is
 // pointed out in its lanes even if it has no mark.
 var table = [...]row{
-	sim.KindNone:          {why: "it does not occur"},
-	sim.KindWant:          {why: "the client has only its errand: the acquisition follows", on: onClient},
-	sim.KindAcquire:       {why: "the belief's bar begins here", on: onClient},
-	sim.KindGranted:       {mark: Granted, on: onClient},
-	sim.KindRefused:       {mark: Refused, on: onClient},
-	sim.KindFailed:        {mark: Fails, on: onClient},
-	sim.KindEnter:         {mark: Enters, on: onClient},
-	sim.KindLeave:         {mark: Leaves, on: onClient},
-	sim.KindRelease:       {mark: Releases, on: onClient},
-	sim.KindReleased:      {why: "the lease was over when the release began, which has a mark", on: onClient},
-	sim.KindReleaseFailed: {mark: Fails, on: onClient},
-	sim.KindExtend:        {why: "its command has a mark", on: onClient},
-	sim.KindExtended:      {mark: Extends, on: onClient},
-	sim.KindExtendFailed:  {mark: Fails, on: onClient},
-	sim.KindDone:          {why: "the bar of the deeds ends here", on: onClient},
-	sim.KindLapse:         {why: "the belief's bar changes here", on: onClient},
+	trace.KindNone:          {why: "it does not occur"},
+	trace.KindWant:          {why: "the client has only its errand: the acquisition follows", on: onClient},
+	trace.KindAcquire:       {why: "the belief's bar begins here", on: onClient},
+	trace.KindGranted:       {mark: Granted, on: onClient},
+	trace.KindRefused:       {mark: Refused, on: onClient},
+	trace.KindFailed:        {mark: Fails, on: onClient},
+	trace.KindEnter:         {mark: Enters, on: onClient},
+	trace.KindLeave:         {mark: Leaves, on: onClient},
+	trace.KindRelease:       {mark: Releases, on: onClient},
+	trace.KindReleased:      {why: "the lease was over when the release began, which has a mark", on: onClient},
+	trace.KindReleaseFailed: {mark: Fails, on: onClient},
+	trace.KindExtend:        {why: "its command has a mark", on: onClient},
+	trace.KindExtended:      {mark: Extends, on: onClient},
+	trace.KindExtendFailed:  {mark: Fails, on: onClient},
+	trace.KindDone:          {why: "the bar of the deeds ends here", on: onClient},
+	trace.KindLapse:         {why: "the belief's bar changes here", on: onClient},
 
-	sim.KindSend:        {mark: Sends, on: onClient, arrow: ToNode},
-	sim.KindExecute:     {why: "the record's bar shows what it changed; only one that completes a violation is bad", on: onNode, doer: byNode},
-	sim.KindReceive:     {why: "what the client makes of the reply has a mark", on: onClient, arrow: FromNode},
-	sim.KindTimeout:     {mark: Fails, on: onClient},
-	sim.KindUnreachable: {mark: Fails, on: onNode, doer: byNode},
-	sim.KindDisconnect:  {mark: Fails, on: onClient, arrow: FromNode},
-	sim.KindLost:        {mark: Fails, on: onClient, doer: byOther},
+	trace.KindSend:        {mark: Sends, on: onClient, arrow: ToNode},
+	trace.KindExecute:     {why: "the record's bar shows what it changed; only one that completes a violation is bad", on: onNode, doer: byNode},
+	trace.KindReceive:     {why: "what the client makes of the reply has a mark", on: onClient, arrow: FromNode},
+	trace.KindTimeout:     {mark: Fails, on: onClient},
+	trace.KindUnreachable: {mark: Fails, on: onNode, doer: byNode},
+	trace.KindDisconnect:  {mark: Fails, on: onClient, arrow: FromNode},
+	trace.KindLost:        {mark: Fails, on: onClient, doer: byOther},
 
-	sim.KindClock: {why: "it changes nothing by itself", on: onClient},
-	sim.KindSleep: {mark: Retries, on: onClient},
-	sim.KindWake:  {why: "what the client does next has a mark", on: onClient},
+	trace.KindClock: {why: "it changes nothing by itself", on: onClient},
+	trace.KindSleep: {mark: Retries, on: onClient},
+	trace.KindWake:  {why: "what the client does next has a mark", on: onClient},
 
-	sim.KindRead:   {mark: Reads, on: onClient | onStore, arrow: ToStore},
-	sim.KindWrite:  {mark: Writes, on: onClient | onStore, arrow: ToStore},
-	sim.KindQuery:  {mark: Reads, on: onClient | onStore, arrow: ToStore},
-	sim.KindReject: {mark: Rejected, on: onClient | onStore, doer: byOther, arrow: FromStore},
-	sim.KindUpdate: {mark: Jumps, on: onStore, doer: byOther},
+	trace.KindRead:   {mark: Reads, on: onClient | onStore, arrow: ToStore},
+	trace.KindWrite:  {mark: Writes, on: onClient | onStore, arrow: ToStore},
+	trace.KindQuery:  {mark: Reads, on: onClient | onStore, arrow: ToStore},
+	trace.KindReject: {mark: Rejected, on: onClient | onStore, doer: byOther, arrow: FromStore},
+	trace.KindUpdate: {mark: Jumps, on: onStore, doer: byOther},
 
-	sim.KindExpire: {why: "the record's bar ends here", on: onNode, doer: byNode},
-	sim.KindEvict:  {mark: Jumps, on: onNode, doer: byNode},
-	sim.KindFlush:  {mark: Jumps, on: onNode, doer: byNode},
+	trace.KindExpire: {why: "the record's bar ends here", on: onNode, doer: byNode},
+	trace.KindEvict:  {mark: Jumps, on: onNode, doer: byNode},
+	trace.KindFlush:  {mark: Jumps, on: onNode, doer: byNode},
 
-	sim.KindReplicate: {why: "the bar of the replica's record shows what it changed", on: onNode, doer: byNode},
-	sim.KindSync:      {why: "the bar of the replica's record shows what was copied", on: onNode, doer: byNode},
-	sim.KindFailover:  {mark: Jumps, on: onNode, doer: byNode},
+	trace.KindReplicate: {why: "the bar of the replica's record shows what it changed", on: onNode, doer: byNode},
+	trace.KindSync:      {why: "the bar of the replica's record shows what was copied", on: onNode, doer: byNode},
+	trace.KindFailover:  {mark: Jumps, on: onNode, doer: byNode},
 
-	sim.KindPause:     {why: "the bar of the deeds changes here", on: onClient},
-	sim.KindResume:    {mark: Resumes, on: onClient},
-	sim.KindCrash:     {mark: Crashes, on: onClient},
-	sim.KindHang:      {why: "the bar of the deeds changes here", on: onClient},
-	sim.KindThreadEnd: {mark: Jumps, on: onClient},
-	sim.KindWallStep:  {mark: Jumps, on: onClient},
-	sim.KindNodeStep:  {mark: Jumps, on: onNode, doer: byNode},
-	sim.KindDown:      {mark: Falls, on: onNode, doer: byNode},
-	sim.KindUp:        {mark: Resumes, on: onNode, doer: byNode},
-	sim.KindNetwork:   {why: "it concerns a link, which has no lane; the commands that meet it have marks", doer: byOther},
-	sim.KindStop:      {why: "the bar of the deeds ends here", on: onClient},
+	trace.KindPause:     {why: "the bar of the deeds changes here", on: onClient},
+	trace.KindResume:    {mark: Resumes, on: onClient},
+	trace.KindCrash:     {mark: Crashes, on: onClient},
+	trace.KindHang:      {why: "the bar of the deeds changes here", on: onClient},
+	trace.KindThreadEnd: {mark: Jumps, on: onClient},
+	trace.KindWallStep:  {mark: Jumps, on: onClient},
+	trace.KindNodeStep:  {mark: Jumps, on: onNode, doer: byNode},
+	trace.KindDown:      {mark: Falls, on: onNode, doer: byNode},
+	trace.KindUp:        {mark: Resumes, on: onNode, doer: byNode},
+	trace.KindNetwork:   {why: "it concerns a link, which has no lane; the commands that meet it have marks", doer: byOther},
+	trace.KindStop:      {why: "the bar of the deeds ends here", on: onClient},
 }
 
 // Mark is the sign of an event, or NoMark.
-func (t *Timeline) Mark(e *sim.Event) Mark {
+func (t *Timeline) Mark(e *trace.Event) Mark {
 	switch {
-	case (e.Kind == sim.KindWrite || e.Kind == sim.KindExecute) && t.Completes(e):
+	case (e.Kind == trace.KindWrite || e.Kind == trace.KindExecute) && t.Completes(e):
 		return Bad
-	case e.Kind == sim.KindSleep && e.Phase != sim.PhaseAcquire:
+	case e.Kind == trace.KindSleep && e.Phase != trace.PhaseAcquire:
 		return NoMark // work, or the wait between two cycles
 	}
 	return table[e.Kind].mark
@@ -149,7 +151,7 @@ func (t *Timeline) Mark(e *sim.Event) Mark {
 
 // In reports whether an event stands in a lane: there its mark is drawn, and there
 // it is pointed out if it proves a violation.
-func (t *Timeline) In(l Lane, e *sim.Event) bool {
+func (t *Timeline) In(l Lane, e *trace.Event) bool {
 	on := table[e.Kind].on
 	switch l.Kind {
 	case Deeds:
@@ -166,27 +168,27 @@ func (t *Timeline) In(l Lane, e *sim.Event) bool {
 
 // Doer is the client whose own doing an event is, or sim.None if it is a node's,
 // the network's or the store's.
-func (t *Timeline) Doer(e *sim.Event) int {
+func (t *Timeline) Doer(e *trace.Event) int {
 	if table[e.Kind].doer != byClient {
-		return sim.None
+		return trace.None
 	}
 	return e.Client
 }
 
 // Host is the node whose own doing an event is, or sim.None.
-func Host(e *sim.Event) int {
+func Host(e *trace.Event) int {
 	if table[e.Kind].doer != byNode {
-		return sim.None
+		return trace.None
 	}
 	return e.Node
 }
 
 // ArrowOf says between whom an event's message goes.
-func ArrowOf(e *sim.Event) Arrow { return table[e.Kind].arrow }
+func ArrowOf(e *trace.Event) Arrow { return table[e.Kind].arrow }
 
 // Touches reports whether the event is an access to the resource or to the
 // database behind it, be it refused.
-func Touches(e *sim.Event) bool {
+func Touches(e *trace.Event) bool {
 	a := table[e.Kind].arrow
 	return a == ToStore || a == FromStore
 }

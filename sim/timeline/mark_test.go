@@ -3,13 +3,13 @@ package timeline
 import (
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // kinds are all kinds of event that sim names.
-func kinds() (all []sim.Kind) {
+func kinds() (all []trace.Kind) {
 	defer func() { recover() }() //nolint:errcheck // the kind after the last has no name
-	for k := sim.KindNone; k.String() != ""; k++ {
+	for k := trace.KindNone; k.String() != ""; k++ {
 		all = append(all, k)
 	}
 	return all
@@ -19,7 +19,7 @@ func kinds() (all []sim.Kind) {
 // lane, but for those of the network, which has none.
 func TestEveryKindHasItsRow(t *testing.T) {
 	all := kinds()
-	if last := all[len(all)-1]; last < sim.KindStop || len(all) != len(table) {
+	if last := all[len(all)-1]; last < trace.KindStop || len(all) != len(table) {
 		t.Fatalf("the table has %d rows for %d kinds, the last of which is %s", len(table), len(all), last)
 	}
 	for _, k := range all {
@@ -49,7 +49,7 @@ func TestDoerIsTheActor(t *testing.T) {
 	r := newRun()
 	tl := New(&r.Trace)
 	for _, k := range kinds() {
-		e := &sim.Event{Kind: k, Client: a, Node: 0}
+		e := &trace.Event{Kind: k, Client: a, Node: 0}
 		doer, host := tl.Doer(e) == a, Host(e) == 0
 		if actor := tl.Actor(e); doer != (actor == "A") || host != (actor == "n1") {
 			t.Errorf("%s is the doing of %s: of the client %t, of the node %t", k, actor, doer, host)
@@ -66,8 +66,8 @@ func TestMarkDependsOnTheEvent(t *testing.T) {
 			t.Errorf("#%d has mark %d, want %d", seq, got, want)
 		}
 	}
-	for phase, want := range map[sim.Phase]Mark{sim.PhaseAcquire: Retries, sim.PhaseWork: NoMark} {
-		if got := tl.Mark(&sim.Event{Kind: sim.KindSleep, Phase: phase}); got != want {
+	for phase, want := range map[trace.Phase]Mark{trace.PhaseAcquire: Retries, trace.PhaseWork: NoMark} {
+		if got := tl.Mark(&trace.Event{Kind: trace.KindSleep, Phase: phase}); got != want {
 			t.Errorf("a sleep while %s has mark %d, want %d", phase, got, want)
 		}
 	}

@@ -3,7 +3,7 @@ package timeline
 import (
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Moment is the part of a state that lanes show, in few bytes: a view looks it
@@ -41,7 +41,7 @@ type Node struct {
 
 // Left is how long the record still lives at an instant, as PTTL would say.
 func (n Node) Left(now time.Duration) time.Duration {
-	return sim.Record{Expires: n.Expires}.Left(now)
+	return trace.Record{Expires: n.Expires}.Left(now)
 }
 
 // Quorum says whose records are on enough masters. Split means that masters hold
@@ -51,20 +51,20 @@ type Quorum struct {
 	Split bool
 }
 
-func momentOf(s *sim.State, need int) Moment {
+func momentOf(s *trace.State, need int) Moment {
 	m := Moment{Believers: s.Believers(), Version: s.Store.Version}
 	m.Quorum.Owner, m.Quorum.Split = s.Quorum(need)
 	m.Clients = make([]Client, len(s.Clients))
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		m.Clients[i] = Client{
-			Wants: c.Phase == sim.PhaseAcquire, Believed: c.Lease.Believed, Live: c.Lease.Live, Inside: c.Lease.Inside,
+			Wants: c.Phase == trace.PhaseAcquire, Believed: c.Lease.Believed, Live: c.Lease.Live, Inside: c.Lease.Inside,
 			Paused: c.Paused, Hung: c.Hung, Crashed: c.Crashed, Stopped: c.Stopped,
 		}
 	}
 	m.Nodes = make([]Node, len(s.Nodes))
 	for i := range s.Nodes {
-		m.Nodes[i] = Node{Up: s.Nodes[i].Up, Owner: sim.None}
+		m.Nodes[i] = Node{Up: s.Nodes[i].Up, Owner: trace.None}
 		if r := s.LockRecord(i); r != nil {
 			m.Nodes[i] = Node{s.Nodes[i].Up, true, r.Owner.Client, r.Written, r.Value, r.Expires}
 		}

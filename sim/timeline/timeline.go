@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Timeline is a trace made ready for drawing. A position counts events: at
@@ -21,7 +22,7 @@ import (
 // ascend by Pos. A Timeline is never changed once it is made, so that many
 // views may share it.
 type Timeline struct {
-	*sim.Trace
+	*trace.Trace
 	Moments  []Moment // by position
 	Chapters []int    // the positions at which the script says something
 	Breaches []Breach
@@ -35,12 +36,12 @@ type Timeline struct {
 // Breach is a violation with the position at which its last event has happened.
 type Breach struct {
 	Pos int
-	*sim.Violation
+	*trace.Violation
 }
 
 // New folds the trace once. The trace must not change afterwards.
-func New(t *sim.Trace) *Timeline {
-	tl := &Timeline{Trace: t, evidence: map[int]bool{}, Begins: slices.Repeat([]int{sim.None}, len(t.Clients))}
+func New(t *trace.Trace) *Timeline {
+	tl := &Timeline{Trace: t, evidence: map[int]bool{}, Begins: slices.Repeat([]int{trace.None}, len(t.Clients))}
 	tl.Moments = make([]Moment, 0, len(t.Events)+1)
 	s := t.NewState()
 	tl.Moments = append(tl.Moments, momentOf(s, t.Need))
@@ -48,7 +49,7 @@ func New(t *sim.Trace) *Timeline {
 		e := &t.Events[i]
 		s.Apply(e)
 		tl.Moments = append(tl.Moments, momentOf(s, t.Need))
-		if c := e.Client; c != sim.None && e.Kind != sim.KindStop && e.Kind != sim.KindDone && tl.Begins[c] == sim.None {
+		if c := e.Client; c != trace.None && e.Kind != trace.KindStop && e.Kind != trace.KindDone && tl.Begins[c] == trace.None {
 			tl.Begins[c] = i
 		}
 	}
@@ -72,7 +73,7 @@ func New(t *sim.Trace) *Timeline {
 func (t *Timeline) Last() int { return len(t.Events) }
 
 // Event is the one that led to a position, or nil at the beginning.
-func (t *Timeline) Event(pos int) *sim.Event {
+func (t *Timeline) Event(pos int) *trace.Event {
 	if pos == 0 {
 		return nil
 	}
@@ -90,7 +91,7 @@ func (t *Timeline) When(pos int) time.Duration {
 // Before is the position just before the event with this Seq: the place of a
 // note that was made then.
 func (t *Timeline) Before(seq int) int {
-	i, _ := slices.BinarySearchFunc(t.Events, seq, func(e sim.Event, seq int) int { return e.Seq - seq })
+	i, _ := slices.BinarySearchFunc(t.Events, seq, func(e trace.Event, seq int) int { return e.Seq - seq })
 	return i
 }
 
@@ -107,12 +108,12 @@ func (t *Timeline) Chapter(pos int) int {
 }
 
 // Said are the notes of the chapter that is under way at a position.
-func (t *Timeline) Said(pos int) []sim.Note {
+func (t *Timeline) Said(pos int) []trace.Note {
 	n := t.Chapter(pos)
 	if n == 0 {
 		return nil
 	}
-	var said []sim.Note
+	var said []trace.Note
 	for _, note := range t.Notes {
 		if t.Before(note.Seq) == t.Chapters[n-1] {
 			said = append(said, note)
@@ -166,20 +167,20 @@ func (t *Timeline) Breached(pos int) (all, fresh []Breach) {
 }
 
 // Proves reports whether the event is among those that prove a violation.
-func (t *Timeline) Proves(e *sim.Event) bool { return t.evidence[e.Seq] }
+func (t *Timeline) Proves(e *trace.Event) bool { return t.evidence[e.Seq] }
 
 // Completes reports whether the event is the last that a violation needed.
-func (t *Timeline) Completes(e *sim.Event) bool {
+func (t *Timeline) Completes(e *trace.Event) bool {
 	return slices.ContainsFunc(t.Breaches, func(b Breach) bool { return b.Last() == e.Seq })
 }
 
 // Probing reports whether the event belongs to the probe, which comes after the
 // story and only asks whether the lock can still be had.
-func (t *Timeline) Probing(e *sim.Event) bool {
-	return e.Client != sim.None && t.Clients[e.Client] == sim.Probe
+func (t *Timeline) Probing(e *trace.Event) bool {
+	return e.Client != trace.None && t.Clients[e.Client] == sim.Probe
 }
 
 // Begun reports whether a client has had a part in an event before a position.
 func (t *Timeline) Begun(client, pos int) bool {
-	return t.Begins[client] != sim.None && pos > t.Begins[client]
+	return t.Begins[client] != trace.None && pos > t.Begins[client]
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // run builds a trace of clients A and B, a probe and one node, event by event.
-type run struct{ sim.Trace }
+type run struct{ trace.Trace }
 
 func newRun() *run {
-	return &run{sim.Trace{
+	return &run{trace.Trace{
 		Clients: []string{"A", "B", sim.Probe}, Nodes: []string{"n1"}, Masters: 1, Need: 1, Key: "lock", TTL: 10 * time.Second,
 	}}
 }
@@ -23,47 +24,47 @@ const (
 )
 
 // add appends an event of a client's, or of the node's if it is a node's kind.
-func (r *run) add(at time.Duration, k sim.Kind, client int, more ...func(*sim.Event)) {
-	e := sim.Event{Seq: len(r.Events) + 1, At: at, Kind: k, Client: client, Node: 0, Ref: sim.None, Acq: 1, Phase: sim.PhaseAcquire}
+func (r *run) add(at time.Duration, k trace.Kind, client int, more ...func(*trace.Event)) {
+	e := trace.Event{Seq: len(r.Events) + 1, At: at, Kind: k, Client: client, Node: 0, Ref: trace.None, Acq: 1, Phase: trace.PhaseAcquire}
 	for _, m := range more {
 		m(&e)
 	}
 	r.Events = append(r.Events, e)
 }
 
-func stores(value string, expires time.Duration) func(*sim.Event) {
-	return func(e *sim.Event) {
-		e.Changes = []sim.Change{{Key: "lock", After: &sim.Record{Value: value, Expires: expires}, Stored: true}}
+func stores(value string, expires time.Duration) func(*trace.Event) {
+	return func(e *trace.Event) {
+		e.Changes = []trace.Change{{Key: "lock", After: &trace.Record{Value: value, Expires: expires}, Stored: true}}
 	}
 }
 
-func drops(e *sim.Event) { e.Changes = []sim.Change{{Key: "lock"}} }
+func drops(e *trace.Event) { e.Changes = []trace.Change{{Key: "lock"}} }
 
-func until(deadline time.Duration) func(*sim.Event) {
-	return func(e *sim.Event) { e.By = deadline }
+func until(deadline time.Duration) func(*trace.Event) {
+	return func(e *trace.Event) { e.By = deadline }
 }
 
 // pausePastTTL is the run in which A sleeps through its lease, and writes after B
 // has got the lock.
 func pausePastTTL() *run {
 	r := newRun()
-	r.add(0, sim.KindAcquire, a)
-	r.add(0, sim.KindSend, a)
-	r.add(0, sim.KindExecute, a, stores("A1", 10*second))
-	r.add(0, sim.KindReceive, a)
-	r.add(0, sim.KindGranted, a, until(10*second))
-	r.add(0, sim.KindEnter, a)
-	r.add(second, sim.KindPause, a)
-	r.add(10*second, sim.KindLapse, a)
-	r.add(10*second, sim.KindExpire, sim.None, drops)
-	r.add(11*second, sim.KindAcquire, b)
-	r.add(11*second, sim.KindSend, b)
-	r.add(11*second, sim.KindExecute, b, stores("B1", 21*second))
-	r.add(11*second, sim.KindGranted, b, until(21*second))
-	r.add(12*second, sim.KindResume, a)
-	r.add(12*second, sim.KindWrite, a)
-	r.Notes = []sim.Note{{Seq: 1, Index: 1}, {Seq: 7, Index: 2}, {Seq: 7, Index: 3}, {Seq: 14, Index: 4}}
-	r.Violations = []sim.Violation{{Code: sim.OV, Events: []int{5, 13}}, {Code: sim.SW, Events: []int{13, 15}}}
+	r.add(0, trace.KindAcquire, a)
+	r.add(0, trace.KindSend, a)
+	r.add(0, trace.KindExecute, a, stores("A1", 10*second))
+	r.add(0, trace.KindReceive, a)
+	r.add(0, trace.KindGranted, a, until(10*second))
+	r.add(0, trace.KindEnter, a)
+	r.add(second, trace.KindPause, a)
+	r.add(10*second, trace.KindLapse, a)
+	r.add(10*second, trace.KindExpire, trace.None, drops)
+	r.add(11*second, trace.KindAcquire, b)
+	r.add(11*second, trace.KindSend, b)
+	r.add(11*second, trace.KindExecute, b, stores("B1", 21*second))
+	r.add(11*second, trace.KindGranted, b, until(21*second))
+	r.add(12*second, trace.KindResume, a)
+	r.add(12*second, trace.KindWrite, a)
+	r.Notes = []trace.Note{{Seq: 1, Index: 1}, {Seq: 7, Index: 2}, {Seq: 7, Index: 3}, {Seq: 14, Index: 4}}
+	r.Violations = []trace.Violation{{Code: trace.OV, Events: []int{5, 13}}, {Code: trace.SW, Events: []int{13, 15}}}
 	return r
 }
 
@@ -140,22 +141,22 @@ func TestPictureOfAPauseThatOutlivesTheLease(t *testing.T) {
 // expiry later, a client that hangs, one that is refused and crashes, and a probe.
 func TestPictureOfFailures(t *testing.T) {
 	r := newRun()
-	r.add(0, sim.KindExecute, a, stores("A1", sim.Never))
-	r.add(0, sim.KindExecute, a, func(e *sim.Event) {
-		e.Changes = []sim.Change{{Key: "lock", Before: &sim.Record{Value: "A1", Expires: sim.Never}, After: &sim.Record{Value: "A1", Expires: 10 * second}}}
+	r.add(0, trace.KindExecute, a, stores("A1", trace.Never))
+	r.add(0, trace.KindExecute, a, func(e *trace.Event) {
+		e.Changes = []trace.Change{{Key: "lock", Before: &trace.Record{Value: "A1", Expires: trace.Never}, After: &trace.Record{Value: "A1", Expires: 10 * second}}}
 	})
-	r.add(0, sim.KindHang, a)
-	r.add(0, sim.KindAcquire, b)
-	r.add(0, sim.KindRefused, b)
-	r.add(0, sim.KindDown, sim.None, drops)
-	r.add(0, sim.KindUnreachable, b)
-	r.add(0, sim.KindUp, sim.None)
-	r.add(0, sim.KindLost, b)
-	r.add(0, sim.KindQuery, b)
-	r.add(0, sim.KindUpdate, sim.None)
-	r.add(0, sim.KindCrash, b)
-	r.add(0, sim.KindAcquire, probe)
-	r.add(0, sim.KindGranted, probe, until(sim.Never))
+	r.add(0, trace.KindHang, a)
+	r.add(0, trace.KindAcquire, b)
+	r.add(0, trace.KindRefused, b)
+	r.add(0, trace.KindDown, trace.None, drops)
+	r.add(0, trace.KindUnreachable, b)
+	r.add(0, trace.KindUp, trace.None)
+	r.add(0, trace.KindLost, b)
+	r.add(0, trace.KindQuery, b)
+	r.add(0, trace.KindUpdate, trace.None)
+	r.add(0, trace.KindCrash, b)
+	r.add(0, trace.KindAcquire, probe)
+	r.add(0, trace.KindGranted, probe, until(trace.Never))
 	checkPicture(t, r, `
 ---hhhhhhhhhhhh
 ------------xxx
@@ -179,10 +180,10 @@ func TestPictureOfFailures(t *testing.T) {
 func TestPictureOfAMajority(t *testing.T) {
 	r := newRun()
 	r.Nodes, r.Masters, r.Need = []string{"n1", "n2", "n3"}, 3, 2
-	on := func(n int) func(*sim.Event) { return func(e *sim.Event) { e.Node = n } }
-	r.add(0, sim.KindExecute, a, on(0), stores("A1", sim.Never))
-	r.add(0, sim.KindExecute, b, on(1), stores("B1", sim.Never))
-	r.add(0, sim.KindExecute, a, on(2), stores("A1", sim.Never))
+	on := func(n int) func(*trace.Event) { return func(e *trace.Event) { e.Node = n } }
+	r.add(0, trace.KindExecute, a, on(0), stores("A1", trace.Never))
+	r.add(0, trace.KindExecute, b, on(1), stores("B1", trace.Never))
+	r.add(0, trace.KindExecute, a, on(2), stores("A1", trace.Never))
 	checkPicture(t, r, `
 ----
 ----
@@ -275,7 +276,7 @@ func TestBreached(t *testing.T) {
 func TestBeforeAndAfter(t *testing.T) {
 	r := newRun()
 	for range 3 {
-		r.add(0, sim.KindClock, a)
+		r.add(0, trace.KindClock, a)
 	}
 	r.Events[2].Seq = 9
 	tl := New(&r.Trace)

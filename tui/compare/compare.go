@@ -9,8 +9,8 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/picker"
@@ -446,7 +446,7 @@ func (m *Compare) told(width int) []draw.Line {
 		return append([]draw.Line{{draw.Text(" "+m.notice, draw.Strong)}}, lines...)
 	}
 	for _, n := range m.alignment.Runs[0].Said(at[0]) {
-		if n.Kind == sim.NoteMissed {
+		if n.Kind == trace.NoteMissed {
 			continue
 		}
 		lines = append(lines, nil)

@@ -13,6 +13,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/picker"
@@ -26,7 +27,7 @@ import (
 // Invariant: hint, par and refused count only while known is true.
 type challenge struct {
 	bounds  explore.Bounds
-	goal    sim.Code
+	goal    trace.Code
 	adviser *adviser
 	number  int // of the last question: answers to earlier ones are dropped
 	cancel  context.CancelFunc
@@ -41,8 +42,8 @@ type challenge struct {
 type adviser struct {
 	mu     sync.Mutex
 	bounds explore.Bounds
-	goal   sim.Code
-	find   func(explore.Bounds, sim.Code) (screen.Guide, error)
+	goal   trace.Code
+	find   func(explore.Bounds, trace.Code) (screen.Guide, error)
 	real   screen.Guide  // or nil before the first question
 	par    *explore.Hint // from the beginning
 	closed bool
@@ -57,15 +58,15 @@ type hintMsg struct {
 }
 
 // goals are the codes that a game can be played for.
-var goals = sim.Verdict{sim.OV, sim.DG, sim.SW, sim.FR, sim.PD, sim.FN}
+var goals = trace.Verdict{trace.OV, trace.DG, trace.SW, trace.FR, trace.PD, trace.FN}
 
 // usualGoal is the code that a lock can be broken for: a lock whose records never expire by
 // themselves lets no second client in, but it can be lost for ever.
-func usualGoal(st strategies.Strategy) sim.Code {
+func usualGoal(st strategies.Strategy) trace.Code {
 	if st.NoTTL {
-		return sim.PD
+		return trace.PD
 	}
-	return sim.OV
+	return trace.OV
 }
 
 // NewChallenge is a sandbox that begins with nothing, in the setup that searches
@@ -323,9 +324,9 @@ func (s *Sandbox) timeMoves() choiceRow {
 	wait := func(name string, d time.Duration) moveChoice { return moveChoice{name, []sim.Move{{Wait: d}}} }
 	row := choiceRow{"time", draw.Strong, nil}
 	if due := s.hint.Due; s.known && due > 0 {
-		row.choices = append(row.choices, wait("until something is due: "+sim.Brief(due), due))
+		row.choices = append(row.choices, wait("until something is due: "+trace.Brief(due), due))
 	}
-	row.choices = append(row.choices, wait("a lease: "+sim.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
+	row.choices = append(row.choices, wait("a lease: "+trace.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
 	return row
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/player"
 	"lockstep/tui/screen"
@@ -36,8 +36,8 @@ func openGameIn(t testing.TB, w, h int, th *draw.Theme, strategy string) (*tuite
 func TestHintsLeadThere(t *testing.T) {
 	for _, c := range []struct {
 		strategy string
-		goal     sim.Code
-	}{{"setpx-lua", sim.OV}, {"naive-del", sim.DG}, {"timestamp-del", sim.FR}, {"setpx-lua", sim.SW}} {
+		goal     trace.Code
+	}{{"setpx-lua", trace.OV}, {"naive-del", trace.DG}, {"timestamp-del", trace.FR}, {"setpx-lua", trace.SW}} {
 		a, s := openGame(t, c.strategy)
 		a.Press("o g" + strings.Repeat(" down", slices.Index(goals, c.goal)) + " enter")
 		par := s.par.Cost
@@ -215,7 +215,7 @@ func BenchmarkHint(b *testing.B) {
 	for b.Loop() {
 		stage := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
 		s := &Sandbox{Player: player.New(stage, 0, 0), here: &branch{}, challenge: &challenge{}}
-		s.adviser = &adviser{find: stage.NewGuide, bounds: explore.Defaults(st), goal: sim.SW}
+		s.adviser = &adviser{find: stage.NewGuide, bounds: explore.Defaults(st), goal: trace.SW}
 		if h := s.ask()().(hintMsg); h.err != nil {
 			b.Fatal(h.err)
 		}

@@ -15,6 +15,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/picker"
@@ -185,7 +186,7 @@ func (s *Sandbox) offerAll() {
 	}
 	s.rows = append(s.rows, choiceRow{"time", draw.Strong, []moveChoice{
 		one("1ms", sim.Move{Wait: time.Millisecond}), one("100ms", sim.Move{Wait: 100 * time.Millisecond}), one("1s", sim.Move{Wait: time.Second}),
-		one("a lease: "+sim.Brief(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}),
+		one("a lease: "+trace.Brief(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}),
 	}})
 	for i := range s.State.Nodes {
 		name := s.Run.Nodes[i]
@@ -355,7 +356,7 @@ func (s *Sandbox) switchBranch(by int) {
 // goal, or else the worst.
 func (s *Sandbox) save() tea.Cmd {
 	verdict := s.Run.Verdict()
-	var code sim.Code
+	var code trace.Code
 	switch {
 	case s.challenge != nil && s.known && s.refused == nil && s.reached():
 		code = s.goal

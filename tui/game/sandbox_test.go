@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -56,12 +57,12 @@ func TestSandboxScreens(t *testing.T) {
 
 func TestSandboxGetsTwoClientsIn(t *testing.T) {
 	a, s := openSandbox(t, "setpx-lua", "pause-past-ttl", 0)
-	for s.State.Clients[0].Phase != sim.PhaseWork {
+	for s.State.Clients[0].Phase != trace.PhaseWork {
 		do(t, a, s, "A", "step")
 	}
 	do(t, a, s, "time", "a lease: 10s")
 	do(t, a, s, "time", "1s")
-	for s.State.Clients[1].Phase != sim.PhaseWork {
+	for s.State.Clients[1].Phase != trace.PhaseWork {
 		do(t, a, s, "B", "step")
 	}
 	if v := a.View(); !strings.Contains(v, "OVERLAPPING CRITICAL SECTIONS") {
@@ -136,8 +137,8 @@ func TestSandboxBeginsWithTheRunSoFar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		script := slices.IndexFunc(full.Events, func(e sim.Event) bool { // what comes after it is the engine's own
-			return e.Kind == sim.KindStop || e.Client != sim.None && full.Clients[e.Client] == sim.Probe
+		script := slices.IndexFunc(full.Events, func(e trace.Event) bool { // what comes after it is the engine's own
+			return e.Kind == trace.KindStop || e.Client != trace.None && full.Clients[e.Client] == sim.Probe
 		})
 		for pos := 0; pos <= script; pos += 7 {
 			_, s := openSandbox(t, cell[0], cell[1], pos)

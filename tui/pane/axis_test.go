@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/tuitest"
 )
 
-func traces() map[string]*sim.Trace {
-	return map[string]*sim.Trace{"pause": tuitest.PauseTrace(), "crowd": tuitest.Crowd(3, 5, 700), "empty": tuitest.Crowd(2, 1, 0), "one": tuitest.Crowd(2, 1, 1)}
+func traces() map[string]*trace.Trace {
+	return map[string]*trace.Trace{"pause": tuitest.PauseTrace(), "crowd": tuitest.Crowd(3, 5, 700), "empty": tuitest.Crowd(2, 1, 0), "one": tuitest.Crowd(2, 1, 1)}
 }
 
 func TestAxisNeverGoesBack(t *testing.T) {
@@ -106,13 +106,13 @@ func TestEveryMarkHasAGlyph(t *testing.T) {
 // A server's lane marks the commands that meet it down, but not over the word,
 // and its failover.
 func TestServerLaneMarksFailures(t *testing.T) {
-	s := &tuitest.Script{Trace: sim.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1, TTL: time.Second}}
-	s.Add(sim.KindDown, sim.None, 0)
+	s := &tuitest.Script{Trace: trace.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1, TTL: time.Second}}
+	s.Add(trace.KindDown, trace.None, 0)
 	for range 12 {
-		s.Add(sim.KindUnreachable, 0, 0)
+		s.Add(trace.KindUnreachable, 0, 0)
 	}
-	s.Add(sim.KindUp, sim.None, 0)
-	s.Add(sim.KindFailover, sim.None, 0)
+	s.Add(trace.KindUp, trace.None, 0)
+	s.Add(trace.KindFailover, trace.None, 0)
 	r, th := timeline.New(&s.Trace), tuitest.PlainTheme(true)
 	a := newAxis(r, 60, 0)
 	c := draw.NewCanvas(60+LabelWidth, AxisRows+1, th.More)

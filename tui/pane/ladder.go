@@ -1,8 +1,8 @@
 package pane
 
 import (
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
@@ -58,7 +58,7 @@ func (l *ladder) node(i int) int { return l.columns[len(l.Clients)+i] }
 
 func (l *ladder) row(y, pos, text int) {
 	e := l.Event(pos)
-	l.c.Text(l.r.X+1, y, ladderTime-2, sim.Brief(e.At), draw.Dim)
+	l.c.Text(l.r.X+1, y, ladderTime-2, trace.Brief(e.At), draw.Dim)
 	l.lifelines(y, &l.Moments[pos])
 	l.arrow(y, e)
 	actor := l.Actor(e)
@@ -97,7 +97,7 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 		switch {
 		case !n.Up:
 			l.c.Put(x, y, l.theme.Down, draw.Dim)
-		case n.Present && n.Owner != sim.None:
+		case n.Present && n.Owner != trace.None:
 			l.c.Text(x, y, 1, l.Clients[n.Owner], draw.ClientInk(n.Owner))
 		case n.Present:
 			l.c.Put(x, y, l.theme.Nobody, draw.Dim)
@@ -109,17 +109,17 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 }
 
 // arrow goes from the event's actor to whom it concerns, or marks the actor alone.
-func (l *ladder) arrow(y int, e *sim.Event) {
-	if host := timeline.Host(e); host != sim.None {
+func (l *ladder) arrow(y int, e *trace.Event) {
+	if host := timeline.Host(e); host != trace.None {
 		k := draw.Dim
-		if e.Client != sim.None {
+		if e.Client != trace.None {
 			k = draw.ClientInk(e.Client)
 		}
 		l.c.Put(l.node(host), y, l.theme.Write, k)
 		return
 	}
-	from, to, k := l.store(), sim.None, draw.Dim
-	if e.Client != sim.None {
+	from, to, k := l.store(), trace.None, draw.Dim
+	if e.Client != trace.None {
 		from, k = l.columns[e.Client], draw.ClientInk(e.Client)
 	}
 	switch timeline.ArrowOf(e) {
@@ -130,7 +130,7 @@ func (l *ladder) arrow(y int, e *sim.Event) {
 	case timeline.ToStore, timeline.FromStore: // an access that is refused has gone there, too
 		to = l.store()
 	}
-	if to == sim.None {
+	if to == trace.None {
 		if glyph, k, rank := markOf(l.Timeline, e, &l.theme.Glyphs); rank > 0 {
 			l.c.Put(from, y, glyph, k)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 )
 
 // Lane is a row of the timeline's pane: a lane of the run, or a summary of
@@ -119,7 +120,7 @@ func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
 }
 
 // label stands to the left of a lane, in two parts: the owner's name, and the subject.
-func (l Lane) label(t *sim.Trace) (name, what string) {
+func (l Lane) label(t *trace.Trace) (name, what string) {
 	switch l.kind {
 	case laneClient:
 		return t.Clients[l.Index], ""

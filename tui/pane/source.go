@@ -3,8 +3,8 @@ package pane
 import (
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 )
@@ -25,7 +25,7 @@ func SourceFile(r *timeline.Timeline, pos int, own string) string {
 // SourceLines is a strategy's code, with the names of the clients beside the
 // line on which each of them stands, and the line of the cursor's event lit.
 // The second result is the line to keep in sight, from 0.
-func SourceLines(r *timeline.Timeline, pos int, s *sim.State, file string, code []string, width int) ([]draw.Line, int) {
+func SourceLines(r *timeline.Timeline, pos int, s *trace.State, file string, code []string, width int) ([]draw.Line, int) {
 	standing := map[int][]int{} // by line, from 1
 	lit, focus := 0, 0
 	for i := range s.Clients {

@@ -6,12 +6,13 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
 // StateLines is the state at a position, and above it the changes that the last event
 // made.
-func StateLines(r *timeline.Timeline, pos int, before, now *sim.State) []draw.Line {
+func StateLines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line {
 	t := r.Trace
 	lines := []draw.Line{{draw.Text("just changed", draw.Title)}}
 	changed := changes(t, r.Event(pos), before, now)
@@ -19,7 +20,7 @@ func StateLines(r *timeline.Timeline, pos int, before, now *sim.State) []draw.Li
 		changed = []draw.Line{{draw.Text("  nothing that anyone could see", draw.Dim)}}
 	}
 	lines = append(lines, changed...)
-	lines = append(lines, nil, draw.Line{draw.Text("state at "+sim.Brief(now.At), draw.Title)})
+	lines = append(lines, nil, draw.Line{draw.Text("state at "+trace.Brief(now.At), draw.Title)})
 	for i := range now.Clients {
 		if r.Acts(i) && (r.Clients[i] != sim.Probe || r.Begun(i, pos)) {
 			lines = append(lines, clientLines(t, now, i)...)
@@ -31,7 +32,7 @@ func StateLines(r *timeline.Timeline, pos int, before, now *sim.State) []draw.Li
 	return append(lines, storeLines(t, &now.Store)...)
 }
 
-func clientLines(t *sim.Trace, s *sim.State, i int) []draw.Line {
+func clientLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
 	c := &s.Clients[i]
 	what := c.Doing()
 	lines := []draw.Line{{draw.Text(" "+t.Clients[i]+"  ", draw.ClientInk(i)), draw.Text(what, draw.Plain)}}
@@ -39,7 +40,7 @@ func clientLines(t *sim.Trace, s *sim.State, i int) []draw.Line {
 		lines = append(lines, draw.Line{draw.Text("    "+text, draw.Plain)})
 	}
 	if len(c.Pending) > 0 {
-		lines = append(lines, draw.Line{draw.Text("    awaits "+sim.CommandText(c.Pending), draw.Dim)})
+		lines = append(lines, draw.Line{draw.Text("    awaits "+trace.CommandText(c.Pending), draw.Dim)})
 	}
 	if c.Source.File != "" && c.InStrategy() {
 		lines = append(lines, draw.Line{draw.Text(fmt.Sprintf("    at %s:%d", strings.TrimPrefix(c.Source.File, "strategies/"), c.Source.Line), draw.Dim)})
@@ -47,7 +48,7 @@ func clientLines(t *sim.Trace, s *sim.State, i int) []draw.Line {
 	return lines
 }
 
-func nodeLines(t *sim.Trace, s *sim.State, i int) []draw.Line {
+func nodeLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
 	n := &s.Nodes[i]
 	name := draw.Text(" "+t.Nodes[i]+"  ", draw.Strong)
 	switch {
@@ -60,12 +61,12 @@ func nodeLines(t *sim.Trace, s *sim.State, i int) []draw.Line {
 	for j := range n.Records {
 		rec := &n.Records[j]
 		k, owner := draw.Plain, ""
-		if rec.Owner != sim.Nobody {
+		if rec.Owner != trace.Nobody {
 			k, owner = draw.ClientInk(rec.Owner.Client), " ("+t.Clients[rec.Owner.Client]+"'s)"
 		}
 		left := ", no expiry"
-		if rec.Expires != sim.Never {
-			left = ", " + sim.Brief(rec.Left(s.At)) + " left"
+		if rec.Expires != trace.Never {
+			left = ", " + trace.Brief(rec.Left(s.At)) + " left"
 		}
 		lines = append(lines, draw.Line{name, draw.Text(rec.Key+" = "+rec.Value+owner, k), draw.Text(left, draw.Plain)})
 		name = draw.Text(strings.Repeat(" ", draw.Width(name.Text)), draw.Plain)
@@ -73,8 +74,8 @@ func nodeLines(t *sim.Trace, s *sim.State, i int) []draw.Line {
 	return lines
 }
 
-func storeLines(t *sim.Trace, st *sim.StoreState) []draw.Line {
-	if t.Workload == sim.Counter {
+func storeLines(t *trace.Trace, st *trace.StoreState) []draw.Line {
+	if t.Workload == trace.Counter {
 		return []draw.Line{storeLine(t, st, fmt.Sprintf("value %d, version %d", st.Value, st.Version))}
 	}
 	return []draw.Line{
@@ -84,7 +85,7 @@ func storeLines(t *sim.Trace, st *sim.StoreState) []draw.Line {
 	}
 }
 
-func storeLine(t *sim.Trace, st *sim.StoreState, holds string) draw.Line {
+func storeLine(t *trace.Trace, st *trace.StoreState, holds string) draw.Line {
 	l := draw.Line{draw.Text(" store  ", draw.Strong), draw.Text(holds, draw.Plain)}
 	if st.Fence != 0 {
 		l = append(l, draw.Text(fmt.Sprintf(", highest fence %d", st.Fence), draw.Plain))
@@ -106,7 +107,7 @@ func versionWord(v int64) string {
 }
 
 // changes lists the differences between the states before and after an event.
-func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []draw.Line {
+func changes(t *trace.Trace, e *trace.Event, before, now *trace.State) []draw.Line {
 	if e == nil {
 		return nil
 	}
@@ -140,21 +141,21 @@ func changes(t *sim.Trace, e *sim.Event, before, now *sim.State) []draw.Line {
 	return lines
 }
 
-func storeChange(w sim.Workload, e *sim.Event, before, now *sim.StoreState) string {
+func storeChange(w trace.Workload, e *trace.Event, before, now *trace.StoreState) string {
 	switch {
-	case w == sim.Counter:
+	case w == trace.Counter:
 		return fmt.Sprintf("%d -> %d, version %d", before.Value, now.Value, now.Version)
-	case e.Kind == sim.KindUpdate:
+	case e.Kind == trace.KindUpdate:
 		return fmt.Sprintf("database %s -> %s", versionWord(before.Database), versionWord(now.Database))
-	case e.Kind == sim.KindQuery && now.Needless > before.Needless:
+	case e.Kind == trace.KindQuery && now.Needless > before.Needless:
 		return "one rebuild more, and not needed"
-	case e.Kind == sim.KindQuery:
+	case e.Kind == trace.KindQuery:
 		return "one rebuild more"
 	}
 	return fmt.Sprintf("cache %s -> %s", versionWord(before.Value), versionWord(now.Value))
 }
 
-func clientChanges(before, now *sim.ClientState) []string {
+func clientChanges(before, now *trace.ClientState) []string {
 	var texts []string
 	if b, n := before.Doing(), now.Doing(); b != n {
 		texts = append(texts, b+" -> "+n)
@@ -167,15 +168,15 @@ func clientChanges(before, now *sim.ClientState) []string {
 	case b.Live && !n.Live:
 		texts = append(texts, "lease over, by its own clock")
 	case b.Deadline != n.Deadline && n.Believed:
-		texts = append(texts, "lease prolonged until "+sim.Brief(n.Deadline))
+		texts = append(texts, "lease prolonged until "+trace.Brief(n.Deadline))
 	}
 	if len(before.Pending) == 0 && len(now.Pending) > 0 {
-		texts = append(texts, "sent "+sim.CommandText(now.Pending))
+		texts = append(texts, "sent "+trace.CommandText(now.Pending))
 	}
 	return texts
 }
 
-func recordChange(c *sim.Change) string {
+func recordChange(c *trace.Change) string {
 	switch {
 	case c.Before == nil && c.After != nil:
 		return fmt.Sprintf("%s: none -> %s", c.Key, c.After.Value)

@@ -4,24 +4,24 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/tuitest"
 )
 
 // A cache that A rebuilds, the database behind it that somebody changes meanwhile,
 // and B, whose rebuild nobody needs.
 func cacheReel() *timeline.Timeline {
-	s := &tuitest.Script{Trace: sim.Trace{
-		Strategy: "setpx-lua", Scenario: "stampede", Workload: sim.Cache,
+	s := &tuitest.Script{Trace: trace.Trace{
+		Strategy: "setpx-lua", Scenario: "stampede", Workload: trace.Cache,
 		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1,
 	}}
-	s.Add(sim.KindRead, 0, sim.None)
-	s.Add(sim.KindQuery, 0, sim.None, tuitest.Value(1, 0))
-	s.Add(sim.KindUpdate, sim.None, sim.None, tuitest.Value(2, 0))
-	s.Add(sim.KindQuery, 1, sim.None, tuitest.Value(2, 0))
-	s.Add(sim.KindWrite, 0, sim.None, tuitest.Value(1, 1))
-	s.Add(sim.KindWrite, 1, sim.None, tuitest.Value(2, 2))
+	s.Add(trace.KindRead, 0, trace.None)
+	s.Add(trace.KindQuery, 0, trace.None, tuitest.Value(1, 0))
+	s.Add(trace.KindUpdate, trace.None, trace.None, tuitest.Value(2, 0))
+	s.Add(trace.KindQuery, 1, trace.None, tuitest.Value(2, 0))
+	s.Add(trace.KindWrite, 0, trace.None, tuitest.Value(1, 1))
+	s.Add(trace.KindWrite, 1, trace.None, tuitest.Value(2, 2))
 	return timeline.New(&s.Trace)
 }
 
@@ -56,7 +56,7 @@ func TestCacheInTheStatePane(t *testing.T) {
 // The update is nobody's doing, and stands on the store's row.
 func TestUpdateIsTheStores(t *testing.T) {
 	r := cacheReel()
-	if e := r.Event(3); r.Doer(e) != sim.None || r.Actor(e) != "store" {
+	if e := r.Event(3); r.Doer(e) != trace.None || r.Actor(e) != "store" {
 		t.Errorf("%s did it", r.Actor(e))
 	}
 	g := &tuitest.PlainTheme(false).Glyphs

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
@@ -21,11 +21,11 @@ func StatusLine(r *timeline.Timeline, pos int) draw.Line {
 	}
 	k := draw.Strong
 	name := r.Actor(e)
-	if client := r.Doer(e); client != sim.None {
+	if client := r.Doer(e); client != trace.None {
 		k = draw.ClientInk(client)
 	}
 	return draw.Line{
-		draw.Text(" "+sim.Brief(e.At)+"  ", draw.Strong),
+		draw.Text(" "+trace.Brief(e.At)+"  ", draw.Strong),
 		draw.Text(fmt.Sprintf("#%d of %d  ", e.Seq, r.Last()), draw.Dim),
 		draw.Text(name+" ", k),
 		draw.Text(r.Text(e), draw.Plain),
@@ -34,7 +34,7 @@ func StatusLine(r *timeline.Timeline, pos int) draw.Line {
 
 // Holders names the holders of the lock in one sentence, and shouts if a property has
 // just broken or stays broken. The second result asks for a band of that ink.
-func Holders(r *timeline.Timeline, pos int, s *sim.State) (draw.Line, draw.Ink) {
+func Holders(r *timeline.Timeline, pos int, s *trace.State) (draw.Line, draw.Ink) {
 	all, fresh := r.Breached(pos)
 	said := r.Holders(s)
 	if bad := failures(fresh); len(bad) > 0 {
@@ -78,7 +78,7 @@ func shout(bs []timeline.Breach) string {
 
 // CodesOf lists the codes of violations, worst first, each once.
 func CodesOf(bs []timeline.Breach) string {
-	var v sim.Verdict
+	var v trace.Verdict
 	for _, b := range bs {
 		v = append(v, b.Code)
 	}

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
@@ -143,7 +143,7 @@ func (tl *plot) label(y int, s timeline.Span, k draw.Ink, labels ...string) {
 }
 
 // events calls do for every event that is shown, with its plot column.
-func (tl *plot) events(do func(x int, e *sim.Event)) {
+func (tl *plot) events(do func(x int, e *trace.Event)) {
 	for i := tl.Axis.At(tl.offset - 1); i < tl.Pos; i++ {
 		if x := tl.Axis.Cols[i+1] - tl.offset; x >= 0 && x < tl.width {
 			do(x, &tl.Events[i])
@@ -184,9 +184,9 @@ func (tl *plot) isActor(l Lane) bool {
 	}
 	switch l.Kind {
 	case timeline.Deeds:
-		return tl.Doer(e) != sim.None
+		return tl.Doer(e) != trace.None
 	case timeline.Store:
-		return e.Kind == sim.KindReject || e.Kind == sim.KindUpdate
+		return e.Kind == trace.KindReject || e.Kind == trace.KindUpdate
 	}
 	return true
 }
@@ -234,7 +234,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Deeds:
 		k = draw.ClientInk(l.Index)
 	default:
-		if s.Client != sim.None {
+		if s.Client != trace.None {
 			k = draw.ClientInk(s.Client)
 		}
 	}
@@ -276,7 +276,7 @@ func (tl *plot) length(s timeline.Span) string {
 	if s.Next < len(tl.at) {
 		end = tl.at[s.Next]
 	}
-	return sim.Brief(tl.When(end) - tl.When(tl.at[s.First]))
+	return trace.Brief(tl.When(end) - tl.When(tl.at[s.First]))
 }
 
 // drawClient draws a client's deeds over what it believes, in one row.
@@ -313,13 +313,13 @@ func (tl *plot) drawClient(l timeline.Lane, y int) {
 func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 	at := func(column int) timeline.Node { return tl.Moments[tl.at[column]].Nodes[node] }
 	who := "?"
-	if s.Client != sim.None {
+	if s.Client != trace.None {
 		who = tl.Clients[s.Client]
 	}
 	label := tl.Key + "=" + who
 	ttl := ", no expiry"
 	if !s.Lasting {
-		ttl = ", " + sim.Brief(at(s.First).Left(tl.When(tl.at[s.First]))) + " to live"
+		ttl = ", " + trace.Brief(at(s.First).Left(tl.When(tl.at[s.First]))) + " to live"
 	}
 	tl.bar(y, s, tl.Theme.Bar(s.Client), k, label+ttl, label, who)
 	if s.First == 0 || at(s.First-1).Written != s.Written {
@@ -341,7 +341,7 @@ func votes(r *timeline.Timeline, pos int, th *draw.Theme) draw.Line {
 			l = append(l, draw.Text("down", draw.Dim))
 		case !n.Present:
 			l = append(l, draw.Text("free", draw.Plain))
-		case n.Owner == sim.None:
+		case n.Owner == trace.None:
 			l = append(l, draw.Text("?", draw.Strong))
 		default:
 			l = append(l, draw.Text(r.Clients[n.Owner]+th.Bar(n.Owner), draw.ClientInk(n.Owner)))
@@ -399,7 +399,7 @@ func (tl *plot) drawBreaches(y int) {
 // stays. An access to the store has the client's name beside it.
 func (tl *plot) marks(l timeline.Lane, y int) {
 	column, top := -1, 0
-	tl.events(func(x int, e *sim.Event) {
+	tl.events(func(x int, e *trace.Event) {
 		if !tl.In(l, e) {
 			return
 		}
@@ -411,7 +411,7 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 			return
 		}
 		top = weight
-		if l.Kind == timeline.Store && e.Client != sim.None {
+		if l.Kind == timeline.Store && e.Client != trace.None {
 			tl.c.Text(tl.x0+x-1, y, 1, tl.Clients[e.Client], k)
 		}
 		tl.c.Put(tl.x0+x, y, glyph, k)
@@ -419,13 +419,13 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 }
 
 // markOf is the glyph of an event's mark, with its ink, and its weight: 0 for none.
-func markOf(r *timeline.Timeline, e *sim.Event, g *draw.Glyphs) (glyph string, k draw.Ink, weight int) {
+func markOf(r *timeline.Timeline, e *trace.Event, g *draw.Glyphs) (glyph string, k draw.Ink, weight int) {
 	m := r.Mark(e)
 	k = draw.Strong
 	switch {
-	case m == timeline.Bad, m == timeline.Crashes, m == timeline.Falls, m == timeline.Jumps && e.Node != sim.None:
+	case m == timeline.Bad, m == timeline.Crashes, m == timeline.Falls, m == timeline.Jumps && e.Node != trace.None:
 		k = draw.Breach
-	case e.Client != sim.None:
+	case e.Client != trace.None:
 		k = draw.ClientInk(e.Client)
 	}
 	return glyphOf(g, m), k, m.Weight()
@@ -435,7 +435,7 @@ func markOf(r *timeline.Timeline, e *sim.Event, g *draw.Glyphs) (glyph string, k
 // client and resource. Only for this one event, else the rest could not be read.
 func (tl *plot) drawConnector() {
 	e := tl.Event(tl.Pos)
-	if e == nil || e.Client == sim.None {
+	if e == nil || e.Client == trace.None {
 		return
 	}
 	from, to := -1, -1
@@ -444,7 +444,7 @@ func (tl *plot) drawConnector() {
 		case !l.own():
 		case l.Kind == timeline.Deeds && l.Index == e.Client:
 			from = i
-		case e.Node != sim.None && (l.Kind == timeline.Record && l.Index == e.Node || l.Kind == timeline.Majority):
+		case e.Node != trace.None && (l.Kind == timeline.Record && l.Index == e.Node || l.Kind == timeline.Majority):
 			to = i
 		case timeline.Touches(e) && l.Kind == timeline.Store:
 			to = i
@@ -488,7 +488,7 @@ func (tl *plot) drawGap(g gap) {
 	if g.Endless {
 		glyph = tl.Theme.Chasm + tl.Theme.Chasm
 	}
-	text := glyph + " " + sim.Brief(g.Length) + " " + glyph
+	text := glyph + " " + trace.Brief(g.Length) + " " + glyph
 	if w := draw.Width(text); to-from+1 >= w {
 		tl.c.Text(tl.x0+from+(to-from+1-w)/2, tl.y0+1, w, text, draw.Dim)
 	} else if g.Endless {
@@ -498,7 +498,7 @@ func (tl *plot) drawGap(g gap) {
 
 // drawTimes labels the cursor's instant, and as many others to its left as there is room for.
 func (tl *plot) drawTimes() {
-	now := sim.Brief(tl.When(tl.Pos))
+	now := trace.Brief(tl.When(tl.Pos))
 	w := draw.Width(now)
 	here := max(min(tl.until, tl.width-w), 0)
 	tl.c.Text(tl.x0+here, tl.y0, w, now, draw.Here)
@@ -507,7 +507,7 @@ func (tl *plot) drawTimes() {
 		if x < free || (x > 0 && p == tl.at[x-1]) {
 			continue
 		}
-		text := sim.Brief(tl.When(p))
+		text := trace.Brief(tl.When(p))
 		end := x + draw.Width(text)
 		if text == last || end+1 > here {
 			continue

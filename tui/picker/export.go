@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -24,7 +25,7 @@ type ExportedMsg struct {
 
 // Export asks for the form, and writes the run to a new file in the
 // working directory.
-func Export(s *screen.App, t *sim.Trace, from screen.Screen) screen.Outcome {
+func Export(s *screen.App, t *trace.Trace, from screen.Screen) screen.Outcome {
 	if len(s.Exports) == 0 {
 		return screen.Outcome{}
 	}
@@ -44,7 +45,7 @@ func Export(s *screen.App, t *sim.Trace, from screen.Screen) screen.Outcome {
 
 // SaveScenario writes a run as a scenario file, as lockstep explore --save does, but
 // never over another. made is told the file's name.
-func SaveScenario(from screen.Screen, t *sim.Trace, made func(file string) ([]byte, error)) tea.Cmd {
+func SaveScenario(from screen.Screen, t *trace.Trace, made func(file string) ([]byte, error)) tea.Cmd {
 	return func() tea.Msg {
 		file, err := writeNew(t, ".yaml", func(w io.Writer, file string) error {
 			data, err := made(file)
@@ -60,7 +61,7 @@ func SaveScenario(from screen.Screen, t *sim.Trace, made func(file string) ([]by
 
 // writeNew writes something of a run to a file that was not there before: nothing of
 // anybody's is ever overwritten.
-func writeNew(t *sim.Trace, extension string, write func(w io.Writer, file string) error) (string, error) {
+func writeNew(t *trace.Trace, extension string, write func(w io.Writer, file string) error) (string, error) {
 	base := sim.Label(t.Strategy + "-" + strings.ReplaceAll(t.Scenario, "/", "-"))
 	for n := 1; n < 1000; n++ {
 		name := base + extension

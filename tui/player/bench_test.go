@@ -5,14 +5,14 @@ import (
 
 	"github.com/muesli/termenv"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/tuitest"
 )
 
 func longRun(b *testing.B) (*tuitest.App, *Player) {
 	th := draw.NewTheme(tuitest.RendererOf(termenv.TrueColor), false, false)
-	a, p := openPlayer(b, 200, 60, th, func(string, string) (*sim.Trace, error) { return tuitest.Crowd(3, 5, 5000), nil })
+	a, p := openPlayer(b, 200, 60, th, func(string, string) (*trace.Trace, error) { return tuitest.Crowd(3, 5, 5000), nil })
 	a.Press("G [")
 	b.ReportAllocs()
 	return a, p

@@ -3,7 +3,7 @@ package player
 import (
 	"fmt"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
@@ -153,7 +153,7 @@ func (p *Player) drawState(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}
-	lines := []draw.Line{{draw.Text("state at "+sim.Brief(p.State.At), draw.Title)}, {draw.Text("  (not before the question is answered)", draw.Dim)}}
+	lines := []draw.Line{{draw.Text("state at "+trace.Brief(p.State.At), draw.Title)}, {draw.Text("  (not before the question is answered)", draw.Dim)}}
 	if p.veil() == p.Pos {
 		lines = pane.StateLines(p.Run, p.Pos, p.previous, p.State)
 	}

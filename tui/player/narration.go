@@ -3,8 +3,8 @@ package player
 import (
 	"fmt"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -35,9 +35,9 @@ func (p *Player) narration(width int) []draw.Line {
 	return t.Lines
 }
 
-func (p *Player) tellNote(t *draw.Paragraphs, n sim.Note) {
+func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note) {
 	switch text := n.Prose(); n.Kind {
-	case sim.NoteAsk:
+	case trace.NoteAsk:
 		if n.Answer != "" && p.Run.Before(n.Seq) != p.Pos { // the answer may have changed since
 			text = "At " + instantOf(p.Run, &n) + ": " + text
 		}
@@ -48,7 +48,7 @@ func (p *Player) tellNote(t *draw.Paragraphs, n sim.Note) {
 		for _, s := range p.answer(n) {
 			t.Add(s.Ink, "  ", s.Text)
 		}
-	case sim.NoteMissed:
+	case trace.NoteMissed:
 		t.Add(draw.Dim, "~ ", text)
 	default:
 		t.Add(draw.Plain, "", text)
@@ -69,7 +69,7 @@ func (p *Player) tellEvidence(t *draw.Paragraphs) {
 			}
 			for n, seq := range here {
 				e := r.Event(r.After(seq))
-				t.Add(draw.Plain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", sim.Brief(e.At), e.Seq, r.Actor(e), r.Text(e)))
+				t.Add(draw.Plain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", trace.Brief(e.At), e.Seq, r.Actor(e), r.Text(e)))
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/tui/pane"
 	"lockstep/tui/tuitest"
 )
@@ -30,7 +30,7 @@ type plainEvent struct {
 var plainLine = regexp.MustCompile(`^ *(\d+\.\d{6})  #(\d+) +(\S+) +(\S+) *(.*)$`)
 
 // readPlain reads the text that --plain prints.
-func readPlain(t *testing.T, tr *sim.Trace) plainRun {
+func readPlain(t *testing.T, tr *trace.Trace) plainRun {
 	t.Helper()
 	var b bytes.Buffer
 	if err := tr.Plain(&b); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/picker"
@@ -37,14 +37,14 @@ type Player struct {
 	file               string              // the strategy's own
 	code               map[string][]string // lines, by file
 
-	Pos             int        // the cursor: the number of events that have happened
-	previous, State *sim.State // at Pos-1 and Pos
+	Pos             int          // the cursor: the number of events that have happened
+	previous, State *trace.State // at Pos-1 and Pos
 	zoom            int
 	axes            pane.Axes
 	view            view
 	source          bool
 	picked          int         // the violation whose evidence is lit, or none
-	sought          *sim.Code   // the violation that a search was after, or nil
+	sought          *trace.Code // the violation that a search was after, or nil
 	guesses         map[int]int // by question: the choice that was made
 	revealed        bool        // the answer to the question at hand
 	find            finder
@@ -181,7 +181,7 @@ func (p *Player) show(l loadedMsg) {
 		return
 	}
 	p.scroll, p.zoom = [panels]int{}, 0
-	at := slices.IndexFunc(l.run.Notes, func(n sim.Note) bool { return n.Index == l.narrated })
+	at := slices.IndexFunc(l.run.Notes, func(n trace.Note) bool { return n.Index == l.narrated })
 	if l.narrated >= 0 && at >= 0 {
 		p.Display(l.run, l.run.Before(l.run.Notes[at].Seq))
 		return

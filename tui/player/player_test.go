@@ -13,8 +13,8 @@ import (
 	"github.com/muesli/termenv"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
@@ -23,7 +23,7 @@ import (
 )
 
 // openPlayer opens the player on the shelf's first scenario.
-func openPlayer(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*sim.Trace, error)) (*tuitest.App, *Player) {
+func openPlayer(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*trace.Trace, error)) (*tuitest.App, *Player) {
 	s := tuitest.RealApp(tuitest.Shelf(run), th)
 	p := New(s, s.Library.Strategy("setpx-lua"), 0)
 	return tuitest.Open(t, w, h, s, p, nil), p
@@ -125,7 +125,7 @@ func TestViolationIsShouted(t *testing.T) {
 
 func TestStrategyKeepsScenarioAndPlace(t *testing.T) {
 	asked := ""
-	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), func(scenario, strategy string) (*sim.Trace, error) {
+	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), func(scenario, strategy string) (*trace.Trace, error) {
 		asked = strategy + " under " + scenario
 		return tuitest.Handmade(scenario, strategy)
 	})
@@ -156,7 +156,7 @@ func TestLateResultIsDropped(t *testing.T) {
 }
 
 func TestFailedRunIsTold(t *testing.T) {
-	a, _ := openPlayer(t, 80, 24, tuitest.PlainTheme(false), func(string, string) (*sim.Trace, error) { return nil, errors.New("no such luck") })
+	a, _ := openPlayer(t, 80, 24, tuitest.PlainTheme(false), func(string, string) (*trace.Trace, error) { return nil, errors.New("no such luck") })
 	if v := a.View(); !strings.Contains(v, "can't be run") || !strings.Contains(v, "no such luck") {
 		t.Error(v)
 	}
@@ -270,7 +270,7 @@ func TestExportWritesTheRun(t *testing.T) {
 			t.Errorf("nobody is told of %s:\n%s", file, a.View())
 		}
 	}
-	a.Exports[0].Write = func(io.Writer, *sim.Trace) error { return errors.New("the disk is full") }
+	a.Exports[0].Write = func(io.Writer, *trace.Trace) error { return errors.New("the disk is full") }
 	a.Press("x enter")
 	if _, err := os.Stat("setpx-lua-pause-past-ttl-3.txt"); err == nil || !strings.Contains(a.View(), "Not written: the disk is full") {
 		t.Errorf("a failed export leaves a file, or says nothing: %v\n%s", err, a.View())

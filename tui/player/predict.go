@@ -6,13 +6,14 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
 // question is one that the script asks the class, with the answers to choose
 // from. Which of them is right is computed from the trace, like the answer itself.
 type question struct {
-	note    sim.Note
+	note    trace.Note
 	choices []string // empty where there would be too many
 	right   []bool
 	answer  string
@@ -25,7 +26,7 @@ const mostChoices = 10
 // asked is the question that stands at exactly this position, or nil.
 func asked(r *timeline.Timeline, pos int) *question {
 	for _, n := range r.Notes {
-		if n.Kind == sim.NoteAsk && r.Before(n.Seq) == pos {
+		if n.Kind == trace.NoteAsk && r.Before(n.Seq) == pos {
 			return newQuestion(r, n)
 		}
 	}
@@ -34,7 +35,7 @@ func asked(r *timeline.Timeline, pos int) *question {
 
 // newQuestion tells the question from its answer's form: for a verdict, or for
 // those who hold the lock or have its record.
-func newQuestion(r *timeline.Timeline, n sim.Note) *question {
+func newQuestion(r *timeline.Timeline, n trace.Note) *question {
 	q := &question{note: n, answer: n.Answer}
 	if n.Answer == r.Verdict().String() {
 		q.verdict(r.Verdict())
@@ -47,7 +48,7 @@ func newQuestion(r *timeline.Timeline, n sim.Note) *question {
 
 // verdict offers nothing and every violation, by its name: the reader may not
 // have learned the codes yet. Whatever the run shows is right.
-func (q *question) verdict(v sim.Verdict) {
+func (q *question) verdict(v trace.Verdict) {
 	const nothing = "nothing breaks"
 	q.choices, q.right = []string{nothing}, []bool{len(v) == 0}
 	q.answer = nothing
@@ -58,7 +59,7 @@ func (q *question) verdict(v sim.Verdict) {
 		}
 		q.answer += ", " + c.Name()
 	}
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		if len(q.choices) == mostChoices {
 			return
 		}
@@ -72,7 +73,7 @@ func (q *question) verdict(v sim.Verdict) {
 
 // named is the set of clients that an answer names, by bit: those that believe,
 // or those whose record a node has.
-func named(r *timeline.Timeline, n sim.Note) int {
+func named(r *timeline.Timeline, n trace.Note) int {
 	set := 0
 	s := r.StateAt(r.Before(n.Seq))
 	record := strings.Contains(n.Answer, ": ")
@@ -82,7 +83,7 @@ func named(r *timeline.Timeline, n sim.Note) int {
 		}
 	}
 	for i := range s.Nodes {
-		if rec := s.LockRecord(i); record && rec != nil && rec.Owner != sim.Nobody {
+		if rec := s.LockRecord(i); record && rec != nil && rec.Owner != trace.Nobody {
 			set |= 1 << rec.Owner.Client
 		}
 	}
@@ -156,7 +157,7 @@ func (p *Player) guess(choice int) {
 
 // answer stands below a question: the choices, or the choice that was made and the
 // right one.
-func (p *Player) answer(n sim.Note) []draw.Span {
+func (p *Player) answer(n trace.Note) []draw.Span {
 	q := newQuestion(p.Run, n)
 	here := p.Run.Before(n.Seq) == p.Pos
 	guess, guessed := p.guesses[n.Index]
@@ -185,9 +186,9 @@ func (p *Player) score() string {
 
 // unanswered is the question of the chapter at hand, if its moment has passed without
 // a prediction.
-func (p *Player) unanswered() *sim.Note {
+func (p *Player) unanswered() *trace.Note {
 	for _, n := range p.Run.Said(p.Pos) {
-		if _, guessed := p.guesses[n.Index]; n.Kind == sim.NoteAsk && n.Answer != "" && !guessed && p.Run.Before(n.Seq) != p.Pos {
+		if _, guessed := p.guesses[n.Index]; n.Kind == trace.NoteAsk && n.Answer != "" && !guessed && p.Run.Before(n.Seq) != p.Pos {
 			return &n
 		}
 	}
@@ -195,12 +196,12 @@ func (p *Player) unanswered() *sim.Note {
 }
 
 // instantOf is when something was said.
-func instantOf(r *timeline.Timeline, n *sim.Note) string {
+func instantOf(r *timeline.Timeline, n *trace.Note) string {
 	pos := r.Before(n.Seq)
 	if e := r.Event(pos); e != nil {
-		return sim.Brief(e.At)
+		return trace.Brief(e.At)
 	}
-	return sim.Brief(0)
+	return trace.Brief(0)
 }
 
 // veil is the position up to which beliefs and records are shown: all, unless a

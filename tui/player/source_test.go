@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // The variants of Redlock release with Redlock's own code, which is in another
@@ -18,7 +18,7 @@ func TestSourcePaneFollowsTheEventToItsFile(t *testing.T) {
 	for i := range p.Run.Trace.Events {
 		e := &p.Run.Trace.Events[i]
 		file, is := strings.CutPrefix(e.Source.File, "strategies/")
-		if !is || e.Kind != sim.KindSend {
+		if !is || e.Kind != trace.KindSend {
 			continue
 		}
 		p.goTo(i + 1)

@@ -3,7 +3,7 @@ package player
 import (
 	"fmt"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
@@ -27,7 +27,7 @@ func (p *Player) traceLine(row traceRow, width int) draw.Line {
 	}
 	t, e := p.Run.Trace, p.Run.Event(row.pos)
 	name, k, text := t.Actor(e), draw.Strong, draw.Plain
-	if client := p.Run.Doer(e); client != sim.None {
+	if client := p.Run.Doer(e); client != trace.None {
 		k = draw.ClientInk(client)
 	}
 	mark := "  "
@@ -36,7 +36,7 @@ func (p *Player) traceLine(row traceRow, width int) draw.Line {
 	} else if p.find.hit(row.pos) {
 		mark = p.Theme.Pointer + " "
 	}
-	l := draw.Line{draw.Text(mark, draw.Breach), draw.Text(fmt.Sprintf("%11s #%-4d ", sim.Instant(e.At), e.Seq), draw.Dim),
+	l := draw.Line{draw.Text(mark, draw.Breach), draw.Text(fmt.Sprintf("%11s #%-4d ", trace.Instant(e.At), e.Seq), draw.Dim),
 		draw.Text(draw.Pad(name, 6), k), draw.Text(" "+p.kind(e, width)+" ", draw.Dim), draw.Text(t.Text(e), text)}
 	if row.pos == p.Pos {
 		return l.Fitted(width, p.Theme.More).Selected(width)
@@ -46,7 +46,7 @@ func (p *Player) traceLine(row traceRow, width int) draw.Line {
 
 // kind is an event's, in a column that has room for the longest where there is room for
 // text beside it.
-func (p *Player) kind(e *sim.Event, width int) string {
+func (p *Player) kind(e *trace.Event, width int) string {
 	const short, long, wide = 9, 15, 100
 	column := short
 	if width >= wide {

@@ -10,6 +10,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
 )
@@ -34,7 +35,7 @@ type services struct {
 	Now       func() time.Time                     // for what takes time outside of any run
 	After     func(time.Duration, tea.Msg) tea.Cmd // sends a message later
 	// NewGuide gives hints on how to reach a goal.
-	NewGuide func(explore.Bounds, sim.Code) (Guide, error)
+	NewGuide func(explore.Bounds, trace.Code) (Guide, error)
 	// Explore searches all schedules.
 	Explore func(context.Context, explore.Bounds, explore.Options) (*explore.Result, error)
 }
@@ -62,7 +63,7 @@ func after(d time.Duration, msg tea.Msg) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 }
 
-func newGuide(b explore.Bounds, goal sim.Code) (Guide, error) {
+func newGuide(b explore.Bounds, goal trace.Code) (Guide, error) {
 	g, err := explore.NewGuide(b, goal)
 	if err != nil {
 		return nil, err
@@ -82,5 +83,5 @@ func (s *App) Serial() int {
 type Export struct {
 	Name, About string // for the list of forms
 	Extension   string // of its files, with the dot
-	Write       func(io.Writer, *sim.Trace) error
+	Write       func(io.Writer, *trace.Trace) error
 }

@@ -7,7 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
@@ -28,8 +28,8 @@ type Grid struct {
 
 // Cell is the outcome of a run.
 type Cell struct {
-	Known   bool        // it was made, and came to a verdict or an error
-	Verdict sim.Verdict // empty if no property broke
+	Known   bool          // it was made, and came to a verdict or an error
+	Verdict trace.Verdict // empty if no property broke
 	err     error
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -14,7 +14,7 @@ type Library struct {
 	Scenarios  []*scenarios.Scenario
 	Lessons    []scenarios.Lesson
 	// Run makes a run with a seed. It is called from several goroutines at once.
-	Run func(*scenarios.Scenario, strategies.Strategy, uint64) (*sim.Trace, error)
+	Run func(*scenarios.Scenario, strategies.Strategy, uint64) (*trace.Trace, error)
 }
 
 // NewLibrary is the built-in scenarios and strategies, with the course.

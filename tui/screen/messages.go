@@ -1,8 +1,8 @@
 package screen
 
 import (
-	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // OpenMsg asks for another screen by its content: screens don't know each other, and only
@@ -20,8 +20,8 @@ type PlayMsg struct{ Strategy, Scenario, From int }
 // has found, with the violation that was sought.
 type FindingMsg struct {
 	Strategy int
-	Trace    *sim.Trace
-	Sought   sim.Code
+	Trace    *trace.Trace
+	Sought   trace.Code
 }
 
 // CourseMsg asks for the list of lessons.
@@ -45,7 +45,7 @@ type SearchMsg struct{ Strategy int }
 // SandboxMsg asks for the sandbox that goes on from a position of a run.
 type SandboxMsg struct {
 	Strategy, Scenario int
-	Trace              *sim.Trace
+	Trace              *trace.Trace
 	Pos                int
 }
 
@@ -57,7 +57,7 @@ type GameMsg struct{ Strategy int }
 type ChallengeMsg struct {
 	Strategy int
 	Bounds   explore.Bounds
-	Found    *sim.Code
+	Found    *trace.Code
 }
 
 func (HomeMsg) opens()      {}

@@ -5,13 +5,14 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
 // CodeSigns explains the verdicts' codes.
 func CodeSigns() []draw.Sign {
 	var m []draw.Sign
-	for _, c := range sim.Codes {
+	for _, c := range trace.Codes {
 		m = append(m, draw.Sign{c.String(), c.Name()})
 	}
 	return m

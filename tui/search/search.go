@@ -15,6 +15,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/picker"
 	"lockstep/tui/screen"
@@ -142,9 +143,9 @@ const (
 
 // searchable are the codes that a search finds: no client asks twice in it, so that
 // none is kept waiting.
-func searchable() (all sim.Verdict) {
-	for _, c := range sim.Codes {
-		if c != sim.BD && c != sim.LV {
+func searchable() (all trace.Verdict) {
+	for _, c := range trace.Codes {
+		if c != trace.BD && c != trace.LV {
 			all = append(all, c)
 		}
 	}
@@ -168,7 +169,7 @@ func lookFor(b *explore.Bounds, by int) {
 	}
 	b.Codes = nil
 	if at = (at + by + len(all) + 1) % (len(all) + 1); at > 0 {
-		b.Codes = sim.Verdict{all[at-1]}
+		b.Codes = trace.Verdict{all[at-1]}
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -155,7 +155,7 @@ func (m *Search) tellResult(t *draw.Paragraphs) {
 }
 
 // tellCode gives the result for one code.
-func (m *Search) tellCode(t *draw.Paragraphs, c sim.Code) {
+func (m *Search) tellCode(t *draw.Paragraphs, c trace.Code) {
 	g := &m.Theme.Glyphs
 	name := fmt.Sprintf(" %-3s %s", c, c.Name())
 	say := func(k draw.Ink, text string) { t.Lines = append(t.Lines, draw.Line{draw.Text(" "+text, k)}) }
@@ -242,9 +242,9 @@ func count3(n int64) string {
 // seconds is how long the reader has waited, no more exactly than that matters.
 func seconds(d time.Duration) string {
 	if d < time.Second {
-		return sim.Brief(d.Round(time.Millisecond))
+		return trace.Brief(d.Round(time.Millisecond))
 	}
-	return sim.Brief(d.Round(100 * time.Millisecond))
+	return trace.Brief(d.Round(100 * time.Millisecond))
 }
 
 func rate(n int64, d time.Duration) string {

@@ -11,6 +11,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
@@ -19,7 +20,7 @@ import (
 
 // Shelf is a library whose runs are given. What stands on it does not change
 // with the catalogue, so the goldens don't either.
-func Shelf(run func(scenario, strategy string) (*sim.Trace, error)) *screen.Library {
+func Shelf(run func(scenario, strategy string) (*trace.Trace, error)) *screen.Library {
 	lib := &screen.Library{
 		Scenarios: []*scenarios.Scenario{
 			{Name: "pause-past-ttl", Title: "A pause outlives the lease", Shows: "no lock can stop a client that wakes up too late"},
@@ -27,14 +28,14 @@ func Shelf(run func(scenario, strategy string) (*sim.Trace, error)) *screen.Libr
 		},
 		Lessons: []scenarios.Lesson{
 			{Name: "pauses", Title: "Pauses", Text: "A process can stop anywhere, for any time, and notices nothing of it.", Rungs: []scenarios.Rung{
-				{Scenario: "pause-past-ttl", Strategy: "naive-del", Verdict: sim.Verdict{sim.SW, sim.OV}, Text: "A sleeps past its lease."},
-				{Scenario: "pause-past-ttl", Strategy: "setpx-lua", Verdict: sim.Verdict{sim.SW, sim.OV}, Text: "The right release is no help."},
+				{Scenario: "pause-past-ttl", Strategy: "naive-del", Verdict: trace.Verdict{trace.SW, trace.OV}, Text: "A sleeps past its lease."},
+				{Scenario: "pause-past-ttl", Strategy: "setpx-lua", Verdict: trace.Verdict{trace.SW, trace.OV}, Text: "The right release is no help."},
 			}},
 			{Name: "crowds", Title: "Crowds", Text: "Many want it.", Rungs: []scenarios.Rung{
 				{Scenario: "crowd", Strategy: "redlock", Text: "They take turns."},
 			}},
 		},
-		Run: func(s *scenarios.Scenario, st strategies.Strategy, _ uint64) (*sim.Trace, error) {
+		Run: func(s *scenarios.Scenario, st strategies.Strategy, _ uint64) (*trace.Trace, error) {
 			return run(s.Name, st.Name)
 		},
 	}
@@ -52,7 +53,7 @@ func Shelf(run func(scenario, strategy string) (*sim.Trace, error)) *screen.Libr
 }
 
 // Handmade is the shelf of most tests.
-func Handmade(scenario, strategy string) (*sim.Trace, error) {
+func Handmade(scenario, strategy string) (*trace.Trace, error) {
 	if scenario == "crowd" {
 		return Crowd(3, 5, 300), nil
 	}
@@ -75,8 +76,8 @@ func HandmadeSearch(_ context.Context, b explore.Bounds, opt explore.Options) (*
 	if b.Faults[explore.Delay] > 0 {
 		r.Vacuity.Unused = append(r.Vacuity.Unused, explore.Delay)
 	}
-	r.Found = sim.Verdict{sim.SW, sim.DG, sim.OV} // for the least DG there was no time
-	for i, c := range []sim.Code{sim.SW, sim.OV} {
+	r.Found = trace.Verdict{trace.SW, trace.DG, trace.OV} // for the least DG there was no time
+	for i, c := range []trace.Code{trace.SW, trace.OV} {
 		t := PauseTrace()
 		cfg, err := b.Config()
 		if err != nil {
@@ -134,12 +135,12 @@ func HandmadeApp(lib *screen.Library, th *draw.Theme) *screen.App {
 // MakeUp replaces what is computed by what is made up.
 func MakeUp(s *screen.App) {
 	s.Explore = HandmadeSearch
-	s.NewGuide = func(explore.Bounds, sim.Code) (screen.Guide, error) { return parrot{}, nil }
+	s.NewGuide = func(explore.Bounds, trace.Code) (screen.Guide, error) { return parrot{}, nil }
 	s.Now = func() time.Time { return time.Time{} }
 }
 
 // Formats is one form of export.
 func Formats() []screen.Export {
 	return []screen.Export{{Name: "text", About: "what --plain prints", Extension: ".txt",
-		Write: func(w io.Writer, t *sim.Trace) error { return t.Plain(w) }}}
+		Write: func(w io.Writer, t *trace.Trace) error { return t.Plain(w) }}}
 }

@@ -21,6 +21,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -35,9 +36,9 @@ type Adjust = func(*explore.Bounds)
 func Defaults(s strategies.Strategy) explore.Bounds {
 	b := explore.Defaults(s)
 	b.Remembers = true
-	b.Codes = sim.Verdict{sim.DG, sim.FR, sim.PD}
+	b.Codes = trace.Verdict{trace.DG, trace.FR, trace.PD}
 	if s.Fences {
-		b.Codes = append(b.Codes, sim.SW).Sorted()
+		b.Codes = append(b.Codes, trace.SW).Sorted()
 	}
 	return b
 }
@@ -64,7 +65,7 @@ func Holds(t testing.TB, s strategies.Strategy, adjust ...Adjust) *explore.Resul
 
 // Breaks fails the test unless the search finds violations of exactly these codes,
 // of all that it looks for. It logs the least schedule of each.
-func Breaks(t testing.TB, s strategies.Strategy, codes sim.Verdict, adjust ...Adjust) *explore.Result {
+func Breaks(t testing.TB, s strategies.Strategy, codes trace.Verdict, adjust ...Adjust) *explore.Result {
 	t.Helper()
 	s = complete(t, s)
 	b := bounds(s, adjust)
@@ -73,7 +74,7 @@ func Breaks(t testing.TB, s strategies.Strategy, codes sim.Verdict, adjust ...Ad
 	if r == nil || !trust(t, r) {
 		return r
 	}
-	var found sim.Verdict
+	var found trace.Verdict
 	for _, v := range r.Violated {
 		found = append(found, v.Code)
 	}
@@ -92,7 +93,7 @@ func Breaks(t testing.TB, s strategies.Strategy, codes sim.Verdict, adjust ...Ad
 // and fails the test if it violates one of the codes; none are those of [Defaults].
 // A lock that has changed since may do something else under that schedule: it is a
 // regression test of one sequence, and no search.
-func Replay(t testing.TB, s strategies.Strategy, schedule string, codes ...sim.Code) *sim.Trace {
+func Replay(t testing.TB, s strategies.Strategy, schedule string, codes ...trace.Code) *trace.Trace {
 	t.Helper()
 	s = complete(t, s)
 	trace, err := replay(s, schedule)
@@ -113,7 +114,7 @@ func Replay(t testing.TB, s strategies.Strategy, schedule string, codes ...sim.C
 	return trace
 }
 
-func replay(s strategies.Strategy, schedule string) (_ *sim.Trace, err error) {
+func replay(s strategies.Strategy, schedule string) (_ *trace.Trace, err error) {
 	defer caught(&err)
 	plan, err := sim.ParseSchedule(schedule, func(string) (strategies.Strategy, error) { return s, nil })
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/locktest"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -101,7 +101,7 @@ func TestPassSaysWhatItCovered(t *testing.T) {
 		`^  faults +in one schedule at most 1 crash of a client and 1 pause of a client$`, `^  not in it lost replies, `,
 		`^  states +`+report.Grouped(r.States)+` situations, which are all`,
 		`^  near +over all choices [1-9][\d,]* acquisitions refused; [1-9][\d,]* comparisons in a release that found`, `^  not idle`)
-	for _, c := range []sim.Code{sim.DG, sim.FR, sim.PD} {
+	for _, c := range []trace.Code{trace.DG, trace.FR, trace.PD} {
 		if !r.Holds(c) {
 			t.Errorf("%s isn't excluded", c)
 		}
@@ -112,7 +112,7 @@ func TestPassSaysWhatItCovered(t *testing.T) {
 // lines of the lock's own file, says how to see it again, and no path of this machine.
 func TestFailureIsReadable(t *testing.T) {
 	w := watching(t)
-	locktest.Holds(w, mine(take, drop), func(b *explore.Bounds) { b.Codes = sim.Verdict{sim.FR} })
+	locktest.Holds(w, mine(take, drop), func(b *explore.Bounds) { b.Codes = trace.Verdict{trace.FR} })
 	w.says(t, true, `^TestMine_a_lock: FR, foreign release: a client's command removed`,
 		`^the least schedule has 1 fault, 2 switches between clients, \d+ steps$`, `^  fault +A is paused for 12\.001s \(tried without: no FR\)$`,
 		`A: SET lock A1-\w+ EX 12 NX = OK  \[lock = A1-\w+ \(12s left\)\] +locktest_test.go:\d+$`,
@@ -140,7 +140,7 @@ func TestReplay(t *testing.T) {
 	locktest.Replay(w, mine(take, compare), schedule)
 	w.says(t, false, `A: EVAL .* = 0`)
 	w = watching(t)
-	locktest.Replay(w, mine(take, drop), schedule, sim.PD)
+	locktest.Replay(w, mine(take, drop), schedule, trace.PD)
 	w.says(t, false, `!! FR`) // but it isn't what was asked for
 	w = watching(t)
 	locktest.Replay(w, mine(take, drop), "lockstep0,x")
@@ -152,14 +152,14 @@ func TestBreaks(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		release func(context.Context, *redis.Client, string, string) error
-		want    sim.Verdict
+		want    trace.Verdict
 		failed  bool
 		says    string
 	}{
-		{"as expected", drop, sim.Verdict{sim.FR, sim.DG}, false, `!! FR`},
-		{"more", drop, sim.Verdict{sim.FR}, true, `is expected to show FR, and shows DG FR$`},
-		{"less", compare, sim.Verdict{sim.FR}, true, `is expected to show FR, and shows nothing$`},
-		{"looked for because it is expected", compare, sim.Verdict{sim.OV}, false, `!! OV`},
+		{"as expected", drop, trace.Verdict{trace.FR, trace.DG}, false, `!! FR`},
+		{"more", drop, trace.Verdict{trace.FR}, true, `is expected to show FR, and shows DG FR$`},
+		{"less", compare, trace.Verdict{trace.FR}, true, `is expected to show FR, and shows nothing$`},
+		{"looked for because it is expected", compare, trace.Verdict{trace.OV}, false, `!! OV`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := watching(t)
@@ -191,10 +191,10 @@ func TestAlwaysFails(t *testing.T) {
 		return "", rdb.Get(ctx, key).Err()
 	}
 	w := watching(t)
-	locktest.Holds(w, mine(wrongType, compare), small, func(b *explore.Bounds) { b.Codes = sim.Verdict{sim.DG} })
+	locktest.Holds(w, mine(wrongType, compare), small, func(b *explore.Bounds) { b.Codes = trace.Verdict{trace.DG} })
 	w.says(t, true, `^the search proves nothing:$`, `never acquired, released and acquired again`)
 	w = watching(t)
-	locktest.Breaks(w, mine(wrongType, compare), sim.Verdict{sim.DG}, small)
+	locktest.Breaks(w, mine(wrongType, compare), trace.Verdict{trace.DG}, small)
 	w.says(t, true, `^the search proves nothing:$`)
 }
 
@@ -283,7 +283,7 @@ func TestClosuresAreRemembered(t *testing.T) {
 		}, compare, errTaken)(nodes, key, o)
 	}}
 	w := watching(t)
-	locktest.Breaks(w, lock, sim.Verdict{sim.DG, sim.FR}, small)
+	locktest.Breaks(w, lock, trace.Verdict{trace.DG, trace.FR}, small)
 	w.says(t, false, `!! DG`)
 	w = watching(t)
 	locktest.Holds(w, lock, small, func(b *explore.Bounds) { b.Remembers = false })
@@ -305,7 +305,7 @@ func TestSeveralNodes(t *testing.T) {
 		return locktest.Functions(take, compare, errTaken)(nodes[i:], key, o)
 	}
 	w = watching(t)
-	locktest.Breaks(w, strategies.Strategy{New: first, Nodes: 3}, sim.Verdict{sim.DG})
+	locktest.Breaks(w, strategies.Strategy{New: first, Nodes: 3}, trace.Verdict{trace.DG})
 	w.says(t, false, `!! DG`)
 }
 

@@ -5,9 +5,9 @@ import (
 	"path"
 	"strings"
 
-	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -40,12 +40,12 @@ func indent(text string) string {
 // excerpt is the trace with the lines of code beside the events. A request that is
 // executed at once, and a reply that is read at once, have one line; where two
 // numbers are missing the two halves were one step. Readings of clocks are left out.
-func excerpt(t *sim.Trace) string {
+func excerpt(t *trace.Trace) string {
 	var lines, places []string
 	width := 0
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.Kind == sim.KindClock || e.Kind == sim.KindSend && followed(t, i) || e.Kind == sim.KindReceive && follows(t, i) {
+		if e.Kind == trace.KindClock || e.Kind == trace.KindSend && followed(t, i) || e.Kind == trace.KindReceive && follows(t, i) {
 			continue
 		}
 		line := t.Line(e)
@@ -71,19 +71,19 @@ func excerpt(t *sim.Trace) string {
 
 // followed reports whether a request is executed in the same instant, before
 // anything else.
-func followed(t *sim.Trace, i int) bool {
-	return i+1 < len(t.Events) && t.Events[i+1].Kind == sim.KindExecute && t.Events[i+1].Ref == t.Events[i].Seq
+func followed(t *trace.Trace, i int) bool {
+	return i+1 < len(t.Events) && t.Events[i+1].Kind == trace.KindExecute && t.Events[i+1].Ref == t.Events[i].Seq
 }
 
 // follows reports whether a reply is read in the instant of its execution, before
 // anything else.
-func follows(t *sim.Trace, i int) bool {
-	return i > 0 && t.Events[i-1].Kind == sim.KindExecute && t.Events[i].Ref == t.Events[i-1].Seq && t.Events[i-1].At == t.Events[i].At
+func follows(t *trace.Trace, i int) bool {
+	return i > 0 && t.Events[i-1].Kind == trace.KindExecute && t.Events[i].Ref == t.Events[i-1].Seq && t.Events[i-1].At == t.Events[i].At
 }
 
 // place names a line as go test does, by its file alone, where all that the trace
 // names is in one folder.
-func place(t *sim.Trace, s sim.Source) string {
+func place(t *trace.Trace, s trace.Source) string {
 	if s.File == "" {
 		return ""
 	}
@@ -120,7 +120,7 @@ func coverage(r *explore.Result) string {
 var outcomes = [...]string{report.Open: "open", report.Holds: "holds", report.Violated: "shows"}
 
 // words are codes with their names.
-func words(codes sim.Verdict) string {
+func words(codes trace.Verdict) string {
 	var all []string
 	for _, c := range codes {
 		all = append(all, fmt.Sprintf("%s (%s)", c, c.Name()))

@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 )
 
 // Item is one statement with the label under which it stands.
@@ -37,7 +38,7 @@ const (
 // Finding is a search's answer for one code. Least is nil unless the outcome is
 // Violated, and there too if the time did not suffice to find it.
 type Finding struct {
-	Code    sim.Code
+	Code    trace.Code
 	Outcome Outcome
 	Least   *explore.Counterexample
 	// Untested: no schedule does anything that could violate it. It holds for want of trying.
@@ -45,13 +46,13 @@ type Finding struct {
 }
 
 // Of is the answer for one code that was sought.
-func Of(r *explore.Result, c sim.Code) Finding {
+func Of(r *explore.Result, c trace.Code) Finding {
 	f := Finding{Code: c, Least: r.Find(c)}
 	switch {
 	case f.Least != nil, slices.Contains(r.Found, c):
 		f.Outcome = Violated
 	case r.Holds(c):
-		f.Outcome, f.Untested = Holds, c == sim.GAP && !r.Vacuity.Extended
+		f.Outcome, f.Untested = Holds, c == trace.GAP && !r.Vacuity.Extended
 	}
 	return f
 }
@@ -127,9 +128,9 @@ func Bounds(b *explore.Bounds) []Item {
 			Count(b.Switches, "switch"))
 	}
 	return []Item{
-		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", sim.List(names), times(b.Cycles), cfg.Caller())},
+		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles), cfg.Caller())},
 		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s",
-			Count(len(cfg.Nodes), "server"), sim.Duration(cfg.TTL), sim.Duration(cfg.Timeout), resource)},
+			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource)},
 		{"order", order},
 		{"faults", "in one schedule at most " + b.Faults.String()},
 		{"instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +

@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -67,11 +68,11 @@ func TestEveryBoundIsSaid(t *testing.T) {
 func result(t *testing.T, complete bool) *explore.Result {
 	t.Helper()
 	b := defaults(t)
-	b.Codes = sim.Verdict{sim.DG, sim.FR, sim.GAP}
+	b.Codes = trace.Verdict{trace.DG, trace.FR, trace.GAP}
 	fault := explore.Fault{Kind: explore.Pause, Text: "A is paused", Essential: true}
-	v := &explore.Counterexample{Code: sim.FR, Faults: []explore.Fault{fault}, Switches: 2, Steps: 1600}
+	v := &explore.Counterexample{Code: trace.FR, Faults: []explore.Fault{fault}, Switches: 2, Steps: 1600}
 	return &explore.Result{Bounds: b, Complete: complete, Why: "it was stopped", Depth: 12, States: 12345, Transitions: 1, Commands: 48,
-		Operations: 204, Found: sim.Verdict{sim.FR}, Violated: []*explore.Counterexample{v}}
+		Operations: 204, Found: trace.Verdict{trace.FR}, Violated: []*explore.Counterexample{v}}
 }
 
 func TestFindings(t *testing.T) {
@@ -93,7 +94,7 @@ func TestFindings(t *testing.T) {
 	}
 	r := result(t, false)
 	r.Violated = nil
-	if f := Of(r, sim.FR); f.Outcome != Violated || f.Text() != "some schedule shows it, and there was no time to find the least" {
+	if f := Of(r, trace.FR); f.Outcome != Violated || f.Text() != "some schedule shows it, and there was no time to find the least" {
 		t.Errorf("a violation without its least schedule is %d: %s", f.Outcome, f.Text())
 	}
 }

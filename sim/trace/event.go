@@ -1,4 +1,4 @@
-package sim
+package trace
 
 import (
 	"fmt"
@@ -242,7 +242,14 @@ func argText(args []string, i int, a string) string {
 		return a[:7]
 	case i > 0 && isOption(a):
 		return strings.ToUpper(a)
-	case a == "" || strings.ContainsAny(a, " \r\n\"'") || !printable(a):
+	}
+	return WordText(a)
+}
+
+// WordText prints one word of a command or a reply, quoted where it would be
+// mistaken for several words, or for none.
+func WordText(a string) string {
+	if a == "" || strings.ContainsAny(a, " \r\n\"'") || !printable(a) {
 		return strconv.Quote(a)
 	}
 	return a

@@ -1,4 +1,4 @@
-package sim
+package redis
 
 import (
 	"fmt"
@@ -91,27 +91,27 @@ var leavings = []string{
 // TestScriptsLeaveNothing runs each of them, and then looks around.
 func TestScriptsLeaveNothing(t *testing.T) {
 	look := func(s *dialogue) string {
-		reply, _ := s.node.execute(0, s.conn, []string{"EVAL", dump, "1", "k", "v"})
+		reply, _ := s.node.Execute(0, s.conn, []string{"EVAL", dump, "1", "k", "v"})
 		if len(reply) < 1000 || reply[0] != '*' {
 			t.Fatalf("the script that looks around says %q", reply)
 		}
 		return string(reply)
 	}
-	want := look(newServer(t, NodeConfig{}))
+	want := look(newServer(t, Config{}))
 	for _, line := range []string{"_G.redis.call=function", "_G.KEYS.1=string:k", "_G.string.upper=function", "string.__index=table"} {
 		if !strings.Contains(want, line) {
 			t.Fatalf("it doesn't see %s: %q", line, want)
 		}
 	}
-	s := newServer(t, NodeConfig{})
+	s := newServer(t, Config{})
 	for _, script := range leavings {
-		reply, _ := s.node.execute(0, s.conn, []string{"EVAL", script, "0"})
+		reply, _ := s.node.Execute(0, s.conn, []string{"EVAL", script, "0"})
 		answer := string(reply)
-		kept := s.node.scripts.machine
+		kept := s.node.scripts.vm
 		if got := look(s); got != want {
 			t.Errorf("after %s (which was answered %q):\n%q\nand before\n%q", script, answer, got, want)
 		}
-		if again := s.node.scripts.machine; kept != nil && again != kept {
+		if again := s.node.scripts.vm; kept != nil && again != kept {
 			t.Errorf("after %s the machine was not kept", script)
 		}
 	}
@@ -119,20 +119,20 @@ func TestScriptsLeaveNothing(t *testing.T) {
 
 // TestScriptsAreCompiledOnce: the machine goes on, and so does what was compiled.
 func TestScriptsAreCompiledOnce(t *testing.T) {
-	s := newServer(t, NodeConfig{})
+	s := newServer(t, Config{})
 	eval := func(script string) {
-		s.node.execute(0, s.conn, []string{"EVAL", script, "1", "k"})
+		s.node.Execute(0, s.conn, []string{"EVAL", script, "1", "k"})
 	}
 	eval(`return redis.call("GET", KEYS[1])`)
-	machine, compiled := s.node.scripts.machine, s.node.scripts.learn(`return redis.call("GET", KEYS[1])`)
+	machine, compiled := s.node.scripts.vm, s.node.scripts.learn(`return redis.call("GET", KEYS[1])`)
 	proto := compiled.proto
 	eval(`return 1`)
-	s.node.reset(NodeConfig{})
+	s.node.Reset(Config{})
 	eval(`return redis.call("GET", KEYS[1])`)
-	if s.node.scripts.machine != machine || compiled.proto != proto || proto == nil {
+	if s.node.scripts.vm != machine || compiled.proto != proto || proto == nil {
 		t.Error("another machine, or compiled anew")
 	}
-	if eval(`error("x")`); s.node.scripts.machine != nil {
+	if eval(`error("x")`); s.node.scripts.vm != nil {
 		t.Error("the machine in which a script failed was kept")
 	}
 }
@@ -140,14 +140,14 @@ func TestScriptsAreCompiledOnce(t *testing.T) {
 // TestScriptsWithoutEnd: scripts that are never the same twice don't fill the memory
 // of a world that is used again and again.
 func TestScriptsWithoutEnd(t *testing.T) {
-	s := newServer(t, NodeConfig{})
+	s := newServer(t, Config{})
 	for i := range 5000 {
 		text := fmt.Sprintf("return %d", i)
-		if reply, _ := s.node.execute(0, s.conn, []string{"EVAL", text, "0"}); string(reply) != fmt.Sprintf(":%d\r\n", i) {
+		if reply, _ := s.node.Execute(0, s.conn, []string{"EVAL", text, "0"}); string(reply) != fmt.Sprintf(":%d\r\n", i) {
 			t.Fatalf("%s is answered %q", text, reply)
 		}
 		if i%10 == 9 {
-			s.node.reset(NodeConfig{})
+			s.node.Reset(Config{})
 		}
 	}
 	if n := len(s.node.scripts.known); n > 1100 {
@@ -158,8 +158,8 @@ func TestScriptsWithoutEnd(t *testing.T) {
 // TestScriptsAreAtomic: the commands of a script that are put together from
 // others change the node at once, as one event.
 func TestScriptsAreAtomic(t *testing.T) {
-	s := newServer(t, NodeConfig{})
-	_, changes := s.node.execute(0, s.conn, []string{"EVAL", `
+	s := newServer(t, Config{})
+	_, changes := s.node.Execute(0, s.conn, []string{"EVAL", `
 		redis.call("SET", KEYS[1], "a", "PX", 5000)
 		redis.call("SET", KEYS[1], "b", "IFEQ", "a")
 		redis.call("SET", KEYS[2], "gone", "PXAT", 1)

@@ -1,9 +1,10 @@
-package sim
+package redis
 
 import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"lockstep/sim/trace"
 	"maps"
 	"math"
 	"slices"
@@ -41,7 +42,7 @@ func ParsePersistence(s string) (Persistence, error) {
 	return 0, fmt.Errorf("unknown persistence %q: it is one of %s", s, strings.Join(persistenceNames[:], ", "))
 }
 
-// node is one Redis server: a miniredis with a clock of its own.
+// Node is one Redis server: a miniredis with a clock of its own.
 //
 // miniredis counts TTLs down and drops a key when its count reaches zero. Redis
 // stores the millisecond at which a key was to live last, and drops it one
@@ -51,34 +52,33 @@ func ParsePersistence(s string) (Persistence, error) {
 // zeroth millisecond and is invisible to PTTL (that grace is given at the latest
 // when the TTL is next looked at), and mends the commands that miniredis has wrong:
 // see mend.
-type node struct {
-	index   int
-	name    string
+type Node struct {
+	Index   int
+	Name    string
 	redis   *miniredis.Miniredis
 	data    *miniredis.RedisDB // its database 0, which only SWAPDB makes another
-	offset  time.Duration      // its clock minus true time
-	up      bool
-	epoch   int   // counts restarts: connections of an older epoch have lost their server-side state
+	Offset  time.Duration      // its clock minus true time
+	Up      bool
+	Epoch   int   // counts restarts: connections of an older epoch have lost their server-side state
 	millis  int64 // the node's clock, in milliseconds since Epoch, as miniredis last heard of it
 	counted int64 // up to which of these milliseconds miniredis's TTLs are counted down; see blind
 
 	known       []stored // what it held after the last event, by key
 	spare       []stored // the other half of a double buffer
-	scratch     []Change
-	blank       []Record      // made many at a time
-	nextExpiry  time.Duration // true instant, or Never
-	persistence Persistence
+	scratch     []trace.Change
+	blank       []trace.Record // made many at a time
+	NextExpiry  time.Duration  // true instant, or Never
+	Persistence Persistence
 	disk        []stored   // what a restart brings back
 	journal     []snapshot // not yet fsynced states, under everysec
-	side        *peer      // for the node's own questions to its miniredis
-	asking      *peer      // whose command it executes, or executed last
-	beneath     *peer      // for the commands of which mend puts another together
+	side        *Peer      // for the node's own questions to its miniredis
+	asking      *Peer      // whose command it executes, or executed last
+	beneath     *Peer      // for the commands of which mend puts another together
 	stores      string     // the key under which the command stores a value
 	plain       plainSet   // the command, if it is one
 	ungraced    string     // the key whose TTL miniredis holds without its grace, if any; see giveGrace
 	scripts     scripts
-
-	replication replication
+	Replica     bool // it refuses writes
 }
 
 // immortal is the when of a key that has no expiry. Never won't do: a clock may
@@ -107,15 +107,15 @@ type plainSet struct {
 	ttl   int64 // in milliseconds; 0 is none
 }
 
-// peer is the server's end of one connection.
-type peer struct {
-	node  *node
+// Peer is the server's end of one connection.
+type Peer struct {
+	Node  *Node
 	conn  *server.Peer
 	out   bytes.Buffer
-	epoch int
+	Epoch int
 
-	watches bool // it has sent WATCH
-	queues  bool // it has sent MULTI
+	Watches bool // it has sent WATCH
+	Queues  bool // it has sent MULTI
 	scripts bool // and then commands about scripts
 	writes  bool // or some that write
 	spoilt  bool // or some that a replica has refused
@@ -123,30 +123,29 @@ type peer struct {
 }
 
 // follow notes what the connection has begun or ended with a command.
-func (p *peer) follow(command string) {
+func (p *Peer) follow(command string) {
 	switch command {
 	case "WATCH":
-		p.watches = true
+		p.Watches = true
 	case "UNWATCH":
-		p.watches = false
+		p.Watches = false
 	case "MULTI":
-		p.queues = true
+		p.Queues = true
 	case "EXEC", "DISCARD":
-		p.watches, p.queues, p.scripts, p.writes, p.spoilt = false, false, false, false, false
+		p.Watches, p.Queues, p.scripts, p.writes, p.spoilt = false, false, false, false, false
 	}
 }
 
-func newPeer(n *node) *peer {
-	p := &peer{node: n, epoch: n.epoch}
+func NewPeer(n *Node) *Peer {
+	p := &Peer{Node: n, Epoch: n.Epoch}
 	p.conn = server.NewPeer(bufio.NewWriterSize(&p.out, 512))
 	return p
 }
 
-func newNode(index int, name string) (*node, error) {
-	n := &node{index: index, name: name, redis: miniredis.NewMiniRedis()}
+func New(index int, name string) (*Node, error) {
+	n := &Node{Index: index, Name: name, redis: miniredis.NewMiniRedis()}
 	n.data = n.redis.DB(0)
-	n.replication.source = None
-	n.side, n.beneath = newPeer(n), newPeer(n)
+	n.side, n.beneath = NewPeer(n), NewPeer(n)
 	n.scripts.init(n)
 	// Dial is the only way to start a miniredis without a listener. The
 	// connection itself is of no use: commands go to the dispatcher directly.
@@ -157,31 +156,32 @@ func newNode(index int, name string) (*node, error) {
 	if err := conn.Close(); err != nil {
 		return nil, err
 	}
-	n.redis.Server().SetPreHook(n.mend)
+	n.redis.Server().SetPreHook(n.override)
 	return n, nil
 }
 
-func (n *node) close() { n.redis.Close() }
+func (n *Node) Close() { n.redis.Close() }
 
-func (n *node) reset(cfg NodeConfig) {
+// Reset empties the node for a new run.
+func (n *Node) Reset(cfg Config) {
 	n.redis.FlushAll()
 	n.scripts.reset()
-	n.offset, n.up, n.persistence = cfg.Offset, true, cfg.Persistence
-	n.replication = replication{source: None}
-	n.epoch++
+	n.Offset, n.Up, n.Persistence = cfg.Offset, true, cfg.Persistence
+	n.Replica = false
+	n.Epoch++
 	n.millis = n.clockMillis(0)
 	n.counted = n.millis
 	n.redis.SetTime(n.time(n.millis))
 	n.known, n.disk, n.journal = n.known[:0], nil, nil
-	n.nextExpiry, n.ungraced = Never, ""
+	n.NextExpiry, n.ungraced = trace.Never, ""
 }
 
-func (n *node) time(millis int64) time.Time {
-	return Epoch.Add(time.Duration(millis) * time.Millisecond)
+func (n *Node) time(millis int64) time.Time {
+	return trace.Epoch.Add(time.Duration(millis) * time.Millisecond)
 }
 
-func (n *node) clockMillis(now time.Duration) int64 {
-	return floorDiv(int64(now+n.offset), int64(time.Millisecond))
+func (n *Node) clockMillis(now time.Duration) int64 {
+	return floorDiv(int64(now+n.Offset), int64(time.Millisecond))
 }
 
 func floorDiv(a, b int64) int64 {
@@ -193,27 +193,27 @@ func floorDiv(a, b int64) int64 {
 }
 
 // sync tells miniredis what time it is at the node, and counts its TTLs down.
-func (n *node) sync(now time.Duration) {
+func (n *Node) sync(now time.Duration) {
 	n.giveGrace()
 	n.tellTime(now)
 	// A backward step prolongs what is stored, as in Redis, whose expiries are
 	// instants on the node's clock: FastForward takes negative spans too.
-	if n.counted != n.millis && n.nextExpiry != Never {
+	if n.counted != n.millis && n.NextExpiry != trace.Never {
 		n.redis.FastForward(time.Duration(n.millis-n.counted) * time.Millisecond)
 	}
 	n.counted = n.millis
 }
 
-func (n *node) tellTime(now time.Duration) {
+func (n *Node) tellTime(now time.Duration) {
 	if millis := n.clockMillis(now); millis != n.millis {
 		n.redis.SetTime(n.time(millis))
 		n.millis = millis
 	}
 }
 
-// execute runs one command of a connection and returns the reply's bytes, valid
+// Execute runs one command of a connection and returns the reply's bytes, valid
 // until the connection's next command, and the changes it made.
-func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte, changes []Change) {
+func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte, changes []trace.Change) {
 	command := strings.ToUpper(args[0])
 	key, short := n.shortcut(now, command, args)
 	if short {
@@ -256,8 +256,8 @@ func (n *node) execute(now time.Duration, p *peer, args []string) (reply []byte,
 // it is all the same how long any key has left to live. That saves counting down
 // and comparing the others. It is none if a key is due, which counting down drops,
 // or if the clock has been set back: a TTL of less than nothing can't be stored.
-func (n *node) shortcut(now time.Duration, command string, args []string) (key string, short bool) {
-	due := n.nextExpiry != Never && now >= n.nextExpiry
+func (n *Node) shortcut(now time.Duration, command string, args []string) (key string, short bool) {
+	due := n.NextExpiry != trace.Never && now >= n.NextExpiry
 	if len(args) < 2 || due || n.clockMillis(now) < n.counted {
 		return "", false
 	}
@@ -281,7 +281,7 @@ func readOnly(command string) bool {
 }
 
 // dispatchSide asks miniredis something on the node's own account.
-func (n *node) dispatchSide(args ...string) string {
+func (n *Node) dispatchSide(args ...string) string {
 	n.side.out.Reset()
 	n.redis.Server().Dispatch(n.side.conn, args)
 	n.side.conn.Flush()
@@ -294,7 +294,7 @@ const grace = time.Millisecond / 2
 // changed compares what miniredis holds with what was known, keeps each TTL's
 // extra half millisecond, and finds the next expiry. The result is valid until
 // the node's next event.
-func (n *node) changed(now time.Duration) []Change {
+func (n *Node) changed(now time.Duration) []trace.Change {
 	n.data = n.redis.DB(0)
 	keys := n.data.Keys()
 	n.scratch = n.scratch[:0]
@@ -324,7 +324,7 @@ func (n *node) changed(now time.Duration) []Change {
 
 // changedTo is changed for a command that can have changed only one key, which is
 // now what s says, or is not there.
-func (n *node) changedTo(now time.Duration, s stored, is bool) []Change {
+func (n *Node) changedTo(now time.Duration, s stored, is bool) []trace.Change {
 	n.scratch = n.scratch[:0]
 	i := 0
 	for i < len(n.known) && n.known[i].key < s.key {
@@ -348,34 +348,34 @@ func (n *node) changedTo(now time.Duration, s stored, is bool) []Change {
 
 // differ notes a key's change, if it is one. Storing a value is, be it the one that
 // is there already.
-func (n *node) differ(old, is *stored) {
+func (n *Node) differ(old, is *stored) {
 	switch {
 	case old == nil:
-		n.scratch = append(n.scratch, Change{Key: is.key, After: n.record(*is)})
+		n.scratch = append(n.scratch, trace.Change{Key: is.key, After: n.record(*is)})
 	case is == nil:
-		n.scratch = append(n.scratch, Change{Key: old.key, Before: n.record(*old)})
+		n.scratch = append(n.scratch, trace.Change{Key: old.key, Before: n.record(*old)})
 	case old.value != is.value || old.when != is.when || is.key == n.stores:
-		n.scratch = append(n.scratch, Change{Key: is.key, Before: n.record(*old), After: n.record(*is), Stored: is.key == n.stores})
+		n.scratch = append(n.scratch, trace.Change{Key: is.key, Before: n.record(*old), After: n.record(*is), Stored: is.key == n.stores})
 	}
 }
 
 // compared is when all that a command has changed is known.
-func (n *node) compared(now time.Duration) {
-	n.stores, n.nextExpiry = "", Never
+func (n *Node) compared(now time.Duration) {
+	n.stores, n.NextExpiry = "", trace.Never
 	for _, s := range n.known {
 		if s.when != immortal {
-			if at := n.goneAt(s.when); n.nextExpiry == Never || at < n.nextExpiry {
-				n.nextExpiry = at
+			if at := n.goneAt(s.when); n.NextExpiry == trace.Never || at < n.NextExpiry {
+				n.NextExpiry = at
 			}
 		}
 	}
-	if n.up {
+	if n.Up {
 		n.persist(now)
 	}
 }
 
 // look reads one key out of miniredis, if it is there.
-func (n *node) look(key string) (s stored, found bool) {
+func (n *Node) look(key string) (s stored, found bool) {
 	s = stored{key: key, when: immortal}
 	var err error
 	switch s.value, err = n.data.Get(key); err {
@@ -390,7 +390,7 @@ func (n *node) look(key string) (s stored, found bool) {
 }
 
 // settled is what a key holds after a plain SET. That spares asking miniredis.
-func (n *node) settled(key string) stored {
+func (n *Node) settled(key string) stored {
 	s := stored{key: key, value: n.plain.value, when: immortal}
 	if n.plain.ttl > 0 {
 		s.when = n.millis + n.plain.ttl
@@ -406,7 +406,7 @@ func (n *node) settled(key string) stored {
 // more. It must be done before the TTL is counted down or looked at, or another SET
 // goes on from it; and before a WATCH, because it makes whoever watches the key
 // believe that it has changed.
-func (n *node) giveGrace() {
+func (n *Node) giveGrace() {
 	if n.ungraced == "" {
 		return
 	}
@@ -419,7 +419,7 @@ func (n *node) giveGrace() {
 }
 
 // lookElse reads what is no string.
-func (n *node) lookElse(s *stored) {
+func (n *Node) lookElse(s *stored) {
 	if kind := n.data.Type(s.key); kind != "hash" {
 		s.value = "(a " + kind + ")"
 		return
@@ -434,7 +434,7 @@ func (n *node) lookElse(s *stored) {
 
 // lifetime notes when a key is to be gone. A TTL of whole milliseconds is new, and
 // counts from now; the others, from when they were last counted down.
-func (n *node) lifetime(s *stored) {
+func (n *Node) lifetime(s *stored) {
 	ttl := n.data.TTL(s.key)
 	if ttl <= 0 {
 		return
@@ -457,54 +457,76 @@ func hashText(h map[string]string) string {
 
 // goneAt is the true instant at which a key that lives last at the node's
 // millisecond when is gone.
-func (n *node) goneAt(when int64) time.Duration {
-	return time.Duration(when+1)*time.Millisecond - n.offset
+func (n *Node) goneAt(when int64) time.Duration {
+	return time.Duration(when+1)*time.Millisecond - n.Offset
 }
 
 // record is what events say of a key. Whoever gets it may keep it.
-func (n *node) record(s stored) *Record {
+func (n *Node) record(s stored) *trace.Record {
 	if len(n.blank) == 0 {
-		n.blank = make([]Record, 32)
+		n.blank = make([]trace.Record, 32)
 	}
 	r := &n.blank[0]
 	n.blank = n.blank[1:]
-	r.Value, r.Expires = s.value, Never
+	r.Value, r.Expires = s.value, trace.Never
 	if s.when != immortal {
 		r.Expires = n.goneAt(s.when)
 	}
 	return r
 }
 
-// expire drops what is due and returns it.
-func (n *node) expire(now time.Duration) []Change {
+// Expire drops what is due and returns it.
+func (n *Node) Expire(now time.Duration) []trace.Change {
 	n.sync(now)
 	return n.changed(now)
 }
 
-// step makes the node's clock jump. What that makes due is dropped by expire.
-// All instants of expiry move, so the changes are those of every key with one.
-func (n *node) step(by time.Duration) []Change {
-	var changes []Change
+// LastExpiry is the true instant by which every key that expires is gone, or Never
+// if none does.
+func (n *Node) LastExpiry() time.Duration {
+	last := trace.Never
 	for _, s := range n.known {
 		if s.when != immortal {
-			changes = append(changes, Change{Key: s.key, Before: n.record(s)})
+			last = max(last, n.goneAt(s.when))
 		}
 	}
-	n.offset += by
-	n.nextExpiry = Never
+	return last
+}
+
+// Evict drops a key before its time.
+func (n *Node) Evict(now time.Duration, key string) []trace.Change {
+	n.sync(now)
+	n.redis.Del(key)
+	return n.changed(now)
+}
+
+// ForgetScripts empties the node's script cache, as SCRIPT FLUSH does.
+func (n *Node) ForgetScripts() { n.dispatchSide("SCRIPT", "FLUSH") }
+
+// Step makes the node's clock jump. What that makes due is dropped by expire.
+// All instants of expiry move, so the changes are those of every key with one.
+func (n *Node) Step(by time.Duration) []trace.Change {
+	var changes []trace.Change
+	for _, s := range n.known {
+		if s.when != immortal {
+			changes = append(changes, trace.Change{Key: s.key, Before: n.record(s)})
+		}
+	}
+	n.Offset += by
+	n.NextExpiry = trace.Never
 	for i := range changes {
 		at := max(0, changes[i].Before.Expires-by) // it may be long past, but is no instant before the run
-		changes[i].After = &Record{Value: changes[i].Before.Value, Expires: at}
-		if n.nextExpiry == Never || at < n.nextExpiry {
-			n.nextExpiry = at
+		changes[i].After = &trace.Record{Value: changes[i].Before.Value, Expires: at}
+		if n.NextExpiry == trace.Never || at < n.NextExpiry {
+			n.NextExpiry = at
 		}
 	}
 	return changes
 }
 
 // persist notes what the disk would hold if the node went down now.
-func (n *node) persist(now time.Duration) {
-	switch n.persistence {
+func (n *Node) persist(now time.Duration) {
+	switch n.Persistence {
 	case PersistAlways:
 		n.disk = slices.Clone(n.known)
 	case PersistEverysec:
@@ -514,7 +536,7 @@ func (n *node) persist(now time.Duration) {
 }
 
 // fsync moves to the disk what was written before the last whole second.
-func (n *node) fsync(now time.Duration) {
+func (n *Node) fsync(now time.Duration) {
 	second := now.Truncate(time.Second)
 	for len(n.journal) > 0 && n.journal[0].at < second {
 		n.disk = n.journal[0].state
@@ -522,22 +544,22 @@ func (n *node) fsync(now time.Duration) {
 	}
 }
 
-// down loses the memory and what the disk did not get in time.
-func (n *node) down(now time.Duration) []Change {
+// Down loses the memory and what the disk did not get in time.
+func (n *Node) Down(now time.Duration) []trace.Change {
 	n.sync(now)
 	n.fsync(now)
 	n.journal = nil
-	n.up = false
-	n.epoch++
+	n.Up = false
+	n.Epoch++
 	n.redis.FlushAll()
 	n.scripts.flush()
 	return n.changed(now)
 }
 
-// start brings the node back with what its disk holds, less what has expired in
+// Start brings the node back with what its disk holds, less what has expired in
 // the meantime. It fails on a type that it cannot write back.
-func (n *node) start(now time.Duration) ([]Change, error) {
-	n.up = true
+func (n *Node) Start(now time.Duration) ([]trace.Change, error) {
+	n.Up = true
 	n.sync(now)
 	for _, s := range n.disk {
 		if s.when != immortal && s.when < n.millis {
@@ -550,14 +572,14 @@ func (n *node) start(now time.Duration) ([]Change, error) {
 	return n.changed(now), nil
 }
 
-func (n *node) restore(s stored) error {
+func (n *Node) restore(s stored) error {
 	switch {
 	case s.hash != nil:
 		for _, f := range slices.Sorted(maps.Keys(s.hash)) {
 			n.redis.HSet(s.key, f, s.hash[f])
 		}
 	case strings.HasPrefix(s.value, "(a "):
-		return fmt.Errorf("%s cannot restart with key %q: only strings and hashes are persisted, this is %s", n.name, s.key, s.value)
+		return fmt.Errorf("%s cannot restart with key %q: only strings and hashes are persisted, this is %s", n.Name, s.key, s.value)
 	default:
 		if err := n.redis.Set(s.key, s.value); err != nil {
 			return err

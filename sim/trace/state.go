@@ -1,4 +1,4 @@
-package sim
+package trace
 
 import (
 	"slices"
@@ -16,10 +16,10 @@ type State struct {
 	Primary []int       // by address: which server is the master there
 	Store   StoreState
 
-	key     string // the lock's key: records under other keys belong to nobody
-	counter bool   // the record counts attempts, so a changed value is not a new owner
+	Key     string // the lock's key: records under other keys belong to nobody
+	Counter bool   // the record counts attempts, so a changed value is not a new owner
 
-	workload Workload
+	Workload Workload
 }
 
 // Acquisition names one call of Acquire: the nth of a client.
@@ -107,14 +107,14 @@ type Touch struct {
 }
 
 func newState(key string, counter bool, workload Workload, clients, nodes, masters int) *State {
-	s := &State{key: key, counter: counter, workload: workload, Primary: make([]int, masters)}
+	s := &State{Key: key, Counter: counter, Workload: workload, Primary: make([]int, masters)}
 	s.Clients = make([]ClientState, clients)
 	s.Nodes = make([]NodeState, nodes)
-	s.reset()
+	s.Reset()
 	return s
 }
 
-func (s *State) reset() {
+func (s *State) Reset() {
 	s.At = 0
 	for i := range s.Clients {
 		s.Clients[i] = ClientState{Began: None, Lease: LeaseState{Granter: None, Granted: None, Entered: None, asked: None}}
@@ -125,7 +125,7 @@ func (s *State) reset() {
 	for i := range s.Primary {
 		s.Primary[i] = i
 	}
-	s.Store = StoreState{Database: s.workload.database(), Touches: s.Store.Touches[:0]}
+	s.Store = StoreState{Database: s.Workload.Database(), Touches: s.Store.Touches[:0]}
 }
 
 // Clone returns a copy that shares nothing with s.
@@ -158,7 +158,7 @@ func (s *State) Under(a Acquisition) bool {
 }
 
 // LockRecord is what a node holds under the lock's key, or nil.
-func (s *State) LockRecord(node int) *HeldRecord { return s.Nodes[node].find(s.key) }
+func (s *State) LockRecord(node int) *HeldRecord { return s.Nodes[node].find(s.Key) }
 
 // Believers counts the clients that believe they hold the lock.
 func (s *State) Believers() int {
@@ -337,7 +337,7 @@ func (s *State) grants(e *Event, owner Acquisition) bool {
 // newOwner: a record changes hands when it appears or when a value is stored in it,
 // be it an equal one, except that a counter stays its creator's.
 func (s *State) newOwner(r *HeldRecord, ch *Change, found bool) bool {
-	return !found || (ch.Stored || r.Value != ch.After.Value) && !s.counter
+	return !found || (ch.Stored || r.Value != ch.After.Value) && !s.Counter
 }
 
 // owner is the acquisition that a newly stored value belongs to. A node that
@@ -346,7 +346,7 @@ func (s *State) owner(e *Event, n *NodeState, ch *Change) Acquisition {
 	if e.Kind == KindUp || e.Kind == KindSync {
 		return s.formerOwner(n, ch)
 	}
-	if e.Client == None || ch.Key != s.key {
+	if e.Client == None || ch.Key != s.Key {
 		return Nobody
 	}
 	return Acquisition{Client: e.Client, N: e.Acq}

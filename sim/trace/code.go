@@ -1,4 +1,4 @@
-package sim
+package trace
 
 // Code names a kind of violation. Codes are ordered, worst first.
 type Code uint8

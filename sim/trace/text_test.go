@@ -1,4 +1,4 @@
-package sim
+package trace
 
 import (
 	"testing"
@@ -28,7 +28,7 @@ func TestProse(t *testing.T) {
 // the lock's record, by node; None is a node without one.
 func holdersOf(need int, clients []ClientState, owners ...int) string {
 	t := &Trace{Clients: []string{"A", "B"}, Key: "k", Need: need}
-	s := &State{key: "k", Clients: clients}
+	s := &State{Key: "k", Clients: clients}
 	for i, owner := range owners {
 		n := NodeState{Up: true}
 		if owner != None {
@@ -72,7 +72,7 @@ func TestHolders(t *testing.T) {
 // A replica's copy makes nobody a holder, and neither does a server that is down.
 func TestQuorumCountsMastersThatAreUp(t *testing.T) {
 	held := func() []HeldRecord { return []HeldRecord{{Key: "k", Owner: Acquisition{Client: 0}}} }
-	s := &State{key: "k", Clients: make([]ClientState, 1), Primary: []int{0},
+	s := &State{Key: "k", Clients: make([]ClientState, 1), Primary: []int{0},
 		Nodes: []NodeState{{Up: true}, {Up: true, Records: held()}}}
 	if owner, split := s.Quorum(1); owner != None || split {
 		t.Errorf("a replica's copy: %d, %t", owner, split)

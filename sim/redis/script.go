@@ -1,4 +1,4 @@
-package sim
+package redis
 
 import (
 	"crypto/sha1"
@@ -18,12 +18,12 @@ import (
 // whose commands it keeps to itself until EXEC: so it is told before each EXEC that
 // may need it which scripts are cached, and asked afterwards: see lend.
 type scripts struct {
-	node    *node
-	known   map[string]*script // by digest: all that it was ever sent; a digest never comes to mean another script
-	texts   map[string]*script // the same, by text
-	cached  map[string]bool    // by digest: what EVALSHA finds
-	machine *machine           // nil before the first script, and after one that failed
-	side    *peer              // to miniredis's own cache
+	node   *Node
+	known  map[string]*script // by digest: all that it was ever sent; a digest never comes to mean another script
+	texts  map[string]*script // the same, by text
+	cached map[string]bool    // by digest: what EVALSHA finds
+	vm     *luaVM             // nil before the first script, and after one that failed
+	side   *Peer              // to miniredis's own cache
 }
 
 // script is one script, compiled when it is first run.
@@ -33,8 +33,8 @@ type script struct {
 	broken       string // why it does not compile
 }
 
-func (s *scripts) init(n *node) {
-	*s = scripts{node: n, known: map[string]*script{}, texts: map[string]*script{}, cached: map[string]bool{}, side: newPeer(n)}
+func (s *scripts) init(n *Node) {
+	*s = scripts{node: n, known: map[string]*script{}, texts: map[string]*script{}, cached: map[string]bool{}, side: NewPeer(n)}
 }
 
 // reset is for a new run. What was compiled is kept for it, unless it has become
@@ -157,15 +157,15 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 		return
 	}
 	s.cached[script.digest] = true
-	if s.machine == nil {
-		s.machine = newMachine(s.node)
+	if s.vm == nil {
+		s.vm = newLuaVM(s.node)
 	}
-	m := s.machine
+	m := s.vm
 	m.readOnly = strings.HasSuffix(cmd, "_RO")
 	result, failure := m.run(script, c, args[2:2+keys], args[2+keys:])
 	if failure != "" {
 		// It may have been left in the midst of anything.
-		s.machine = nil
+		s.vm = nil
 		c.WriteError(failure)
 		return
 	}

@@ -1,9 +1,10 @@
-package sim
+package resp
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"lockstep/sim/trace"
 	"strconv"
 	"strings"
 )
@@ -18,10 +19,10 @@ const (
 	maxBulk = 512 * 1024 * 1024
 )
 
-// parseCommand reads the first command of buf, which is an array of bulk
+// Parse reads the first command of buf, which is an array of bulk
 // strings, as clients send them. It returns how many bytes the command took; 0
 // means that it isn't complete yet.
-func parseCommand(buf []byte) (args []string, taken int, err error) {
+func Parse(buf []byte) (args []string, taken int, err error) {
 	if len(buf) == 0 {
 		return nil, 0, nil
 	}
@@ -87,13 +88,13 @@ func parseLength(buf []byte, pos int, mark byte, limit int) (n, next int, err er
 	return n, pos + eol + 1, nil
 }
 
-// replyText is a reply as redis-cli would show it, on one line.
-func replyText(reply []byte) string {
-	text, _ := replyElement(reply)
+// Text is a reply as redis-cli would show it, on one line.
+func Text(reply []byte) string {
+	text, _ := element(reply)
 	return text
 }
 
-func replyElement(b []byte) (text string, rest []byte) {
+func element(b []byte) (text string, rest []byte) {
 	line, rest, found := bytes.Cut(b, []byte("\r\n"))
 	if !found || len(line) == 0 {
 		return strconv.Quote(string(b)), nil
@@ -113,7 +114,7 @@ func replyElement(b []byte) (text string, rest []byte) {
 		if err != nil || size < 0 || len(rest) < size+2 {
 			return "nil", rest
 		}
-		return argText([]string{"", ""}, 1, string(rest[:size])), rest[size+2:]
+		return trace.WordText(string(rest[:size])), rest[size+2:]
 	case '*':
 		size, err := strconv.Atoi(body)
 		if err != nil || size < 0 {
@@ -122,7 +123,7 @@ func replyElement(b []byte) (text string, rest []byte) {
 		var parts []string
 		for i := 0; i < size && len(rest) > 0; i++ {
 			var part string
-			part, rest = replyElement(rest)
+			part, rest = element(rest)
 			parts = append(parts, part)
 		}
 		return "[" + strings.Join(parts, ", ") + "]", rest

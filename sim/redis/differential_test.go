@@ -1,4 +1,4 @@
-package sim
+package redis
 
 import (
 	"bufio"
@@ -631,22 +631,22 @@ func TestKnownDifferences(t *testing.T) {
 // pair is a real server and a node, each with two connections.
 type pair struct {
 	real  map[string]*realConn
-	node  *node
-	peers map[string]*peer
+	node  *Node
+	peers map[string]*Peer
 }
 
 func newPair(t *testing.T) *pair {
 	t.Helper()
 	server := startRedis(t)
-	return &pair{real: map[string]*realConn{"A": server.dial(t), "B": server.dial(t)}, node: newServer(t, NodeConfig{}).node}
+	return &pair{real: map[string]*realConn{"A": server.dial(t), "B": server.dial(t)}, node: newServer(t, Config{}).node}
 }
 
 func (p *pair) empty(t *testing.T) {
 	t.Helper()
 	p.real["A"].ask(t, "FLUSHALL")
 	p.real["A"].ask(t, "SCRIPT", "FLUSH")
-	p.node.reset(NodeConfig{})
-	p.peers = map[string]*peer{"A": newPeer(p.node), "B": newPeer(p.node)}
+	p.node.Reset(Config{})
+	p.peers = map[string]*Peer{"A": NewPeer(p.node), "B": NewPeer(p.node)}
 }
 
 // ask sends a line to both, over the connection that its first word names.
@@ -656,7 +656,7 @@ func (p *pair) ask(t *testing.T, line string) (redis, node string) {
 	if len(words) == 0 {
 		return "", ""
 	}
-	reply, _ := p.node.execute(0, p.peers[words[0]], words[1:])
+	reply, _ := p.node.Execute(0, p.peers[words[0]], words[1:])
 	return p.real[words[0]].ask(t, words[1:]...), string(reply)
 }
 
@@ -695,7 +695,7 @@ func TestReplicaAgainstRedis(t *testing.T) {
 		pair.ask(t, line)
 	}
 	pair.real["A"].ask(t, "REPLICAOF", "127.0.0.1", "1") // nobody there, so it stays as it is
-	pair.node.replication.source = 1
+	pair.node.Replica = true
 	for line := range strings.Lines(`
 		A GET k
 		A EXISTS k
@@ -763,11 +763,11 @@ func TestTTLRoundsAsRedisDoes(t *testing.T) {
 end
 return "never"`
 	conn := startRedis(t).dial(t)
-	s := newServer(t, NodeConfig{})
+	s := newServer(t, Config{})
 	for _, millis := range []int{499, 500, 501, 999, 1000, 1001, 1499, 1500, 1501, 2499, 2500, 9999, 10000} {
 		args := []string{"EVAL", script, "1", "k", strconv.Itoa(millis)}
 		want := conn.ask(t, args...)
-		if got, _ := s.node.execute(0, s.conn, args); string(got) != want {
+		if got, _ := s.node.Execute(0, s.conn, args); string(got) != want {
 			t.Errorf("with %d ms left, Redis says %q, the node %q", millis, want, got)
 		}
 	}
@@ -851,7 +851,7 @@ func (r *realRedis) dial(t *testing.T) *realConn {
 // ask sends a command and returns the reply, as it comes.
 func (c *realConn) ask(t *testing.T, words ...string) string {
 	t.Helper()
-	if _, err := io.WriteString(c, resp(words...)); err != nil {
+	if _, err := io.WriteString(c, onTheWire(words)); err != nil {
 		t.Fatal(err)
 	}
 	var reply strings.Builder
@@ -894,4 +894,14 @@ func quoted(line string) []string {
 		words, line = append(words, word), after
 	}
 	return words
+}
+
+// onTheWire is a command as a client sends it.
+func onTheWire(words []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(words))
+	for _, w := range words {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(w), w)
+	}
+	return b.String()
 }

@@ -1,4 +1,4 @@
-package sim
+package redis
 
 import (
 	"crypto/sha1"
@@ -13,21 +13,21 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// machine is a Lua machine with what Redis gives to scripts. It is used again and
+// luaVM is a Lua machine with what Redis gives to scripts. It is used again and
 // again, so no script may leave anything behind in it: all tables that outlive a
 // script are read-only, as in Redis since 7.0.
 //
 // A read-only table is an empty one, whose metatable reads from the table that it
 // stands for and refuses writes. The functions that would get around metatables are
 // replaced by some that know better.
-type machine struct {
+type luaVM struct {
 	l       *lua.LState
 	globals *lua.LTable
 	behind  map[*lua.LTable]*lua.LTable // by read-only table: the one that it stands for
 	refuse  *lua.LFunction
 	handler *lua.LFunction
 	redis   *server.Server
-	calls   *peer // the commands of scripts
+	calls   *Peer // the commands of scripts
 	random  uint64
 
 	loaded   map[*script]*lua.LFunction
@@ -35,8 +35,8 @@ type machine struct {
 	readOnly bool   // it may not write
 }
 
-func newMachine(n *node) *machine {
-	m := &machine{redis: n.redis.Server(), calls: newPeer(n),
+func newLuaVM(n *Node) *luaVM {
+	m := &luaVM{redis: n.redis.Server(), calls: NewPeer(n),
 		behind: map[*lua.LTable]*lua.LTable{}, loaded: map[*script]*lua.LFunction{}}
 	m.l = lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 2048, RegistryMaxSize: 1 << 20})
 	m.refuse = m.l.NewFunction(func(l *lua.LState) int {
@@ -67,7 +67,7 @@ const readonlyTable = "Attempt to modify a readonly table"
 var baseFunctions = []string{"assert", "error", "getmetatable", "ipairs", "load", "loadstring", "next", "pairs", "pcall",
 	"rawequal", "rawget", "rawset", "select", "setmetatable", "tonumber", "tostring", "type", "unpack", "xpcall"}
 
-func (m *machine) openLibraries() {
+func (m *luaVM) openLibraries() {
 	open := func(name string, f lua.LGFunction) {
 		m.l.Push(m.l.NewFunction(f))
 		m.l.Push(lua.LString(name))
@@ -95,12 +95,12 @@ func (m *machine) openLibraries() {
 	m.library("redis", m.redisLibrary())
 }
 
-func (m *machine) library(name string, t *lua.LTable) {
+func (m *luaVM) library(name string, t *lua.LTable) {
 	m.globals.RawSetString(name, m.protect(t))
 }
 
 // protect returns a read-only table that stands for another.
-func (m *machine) protect(t *lua.LTable) *lua.LTable {
+func (m *luaVM) protect(t *lua.LTable) *lua.LTable {
 	front, meta := m.l.NewTable(), m.l.NewTable()
 	meta.RawSetString("__index", t)
 	meta.RawSetString("__newindex", m.refuse)
@@ -111,7 +111,7 @@ func (m *machine) protect(t *lua.LTable) *lua.LTable {
 
 // seen is the table that a script sees as its nth argument: that behind a
 // read-only one.
-func (m *machine) seen(l *lua.LState, n int) *lua.LTable {
+func (m *luaVM) seen(l *lua.LState, n int) *lua.LTable {
 	t := l.CheckTable(n)
 	if real := m.behind[t]; real != nil {
 		return real
@@ -121,7 +121,7 @@ func (m *machine) seen(l *lua.LState, n int) *lua.LTable {
 
 // replaceFunctions takes out what gets around metatables, and what depends on more
 // than the script.
-func (m *machine) replaceFunctions() {
+func (m *luaVM) replaceFunctions() {
 	for _, name := range []string{"rawset", "setmetatable"} {
 		m.guard(m.globals, name)
 	}
@@ -190,7 +190,7 @@ func zero(l *lua.LState) int {
 
 // guard lets a function of a library refuse read-only tables, and what is no table:
 // the metatable of a string is that of all strings.
-func (m *machine) guard(lib *lua.LTable, name string) {
+func (m *luaVM) guard(lib *lua.LTable, name string) {
 	f := lib.RawGetString(name).(*lua.LFunction).GFunction
 	lib.RawSetString(name, m.l.NewFunction(func(l *lua.LState) int {
 		if m.behind[l.CheckTable(1)] != nil {
@@ -202,7 +202,7 @@ func (m *machine) guard(lib *lua.LTable, name string) {
 
 // pcall is Lua's, but where the error is a table of Redis's, the script that
 // catches it is given only its text.
-func (m *machine) pcall() lua.LGFunction {
+func (m *luaVM) pcall() lua.LGFunction {
 	f := m.globals.RawGetString("pcall").(*lua.LFunction).GFunction
 	return func(l *lua.LState) int {
 		n := f(l)
@@ -221,7 +221,7 @@ func (m *machine) pcall() lua.LGFunction {
 // drawRandom is math.random. Every script starts with the same seed, as in Redis
 // before 7.0: what a script does depends on nothing else than its words and the
 // node's keys.
-func (m *machine) drawRandom(l *lua.LState) int {
+func (m *luaVM) drawRandom(l *lua.LState) int {
 	m.random = (m.random*0x5DEECE66D + 0xB) & (1<<48 - 1)
 	r := float64(m.random>>17%math.MaxInt32) / math.MaxInt32
 	low, high := 1, 0
@@ -265,7 +265,7 @@ func (s *script) compile() {
 
 // run runs a script for a connection. The result is of the machine; failure is the
 // text of the error with which the script ended.
-func (m *machine) run(s *script, c *server.Peer, keys, argv []string) (result lua.LValue, failure string) {
+func (m *luaVM) run(s *script, c *server.Peer, keys, argv []string) (result lua.LValue, failure string) {
 	m.digest, m.random = s.digest, seeded(0)
 	m.calls.conn.Ctx, m.calls.conn.Resp3 = c.Ctx, false
 	m.globals.RawSetString("KEYS", m.words(keys))
@@ -284,7 +284,7 @@ func (m *machine) run(s *script, c *server.Peer, keys, argv []string) (result lu
 	return result, ""
 }
 
-func (m *machine) words(words []string) *lua.LTable {
+func (m *luaVM) words(words []string) *lua.LTable {
 	t := m.l.CreateTable(len(words), 0)
 	for _, w := range words {
 		t.Append(lua.LString(w))
@@ -314,7 +314,7 @@ func handleError(l *lua.LState) int {
 }
 
 // failure is the reply to a script that has ended with an error.
-func (m *machine) failure(err error) string {
+func (m *luaVM) failure(err error) string {
 	text, at := "ERR "+err.Error(), ""
 	if api, is := err.(*lua.ApiError); is {
 		if t, is := api.Object.(*lua.LTable); is {
@@ -328,7 +328,7 @@ func (m *machine) failure(err error) string {
 }
 
 // redisLibrary is what scripts know as redis.
-func (m *machine) redisLibrary() *lua.LTable {
+func (m *luaVM) redisLibrary() *lua.LTable {
 	t := m.l.SetFuncs(m.l.NewTable(), map[string]lua.LGFunction{
 		"call":  func(l *lua.LState) int { return m.call(l, true) },
 		"pcall": func(l *lua.LState) int { return m.call(l, false) },
@@ -387,7 +387,7 @@ func raise(l *lua.LState, text string) {
 	l.Error(single(l, "err", lua.LString(text)), 0)
 }
 
-func (m *machine) setResp(l *lua.LState) int {
+func (m *luaVM) setResp(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		raise(l, "ERR redis.setresp() requires one argument.")
 	}
@@ -415,7 +415,7 @@ func logNothing(l *lua.LState) int {
 }
 
 // call is redis.call, which raises errors, or redis.pcall, which returns them.
-func (m *machine) call(l *lua.LState, raises bool) int {
+func (m *luaVM) call(l *lua.LState, raises bool) int {
 	result, failure := m.command(l)
 	switch {
 	case failure == "":
@@ -429,7 +429,7 @@ func (m *machine) call(l *lua.LState, raises bool) int {
 }
 
 // command executes a command for a script.
-func (m *machine) command(l *lua.LState) (result lua.LValue, failure string) {
+func (m *luaVM) command(l *lua.LState) (result lua.LValue, failure string) {
 	args, failure := commandWords(l)
 	if failure != "" {
 		return nil, failure

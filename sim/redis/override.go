@@ -1,7 +1,8 @@
-package sim
+package redis
 
 import (
 	"fmt"
+	"lockstep/sim/trace"
 	"math"
 	"slices"
 	"strconv"
@@ -11,17 +12,17 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// mend answers the commands that miniredis answers otherwise than Redis, or not
+// override answers the commands that miniredis answers otherwise than Redis, or not
 // at all: TTL, and some forms of SET. It sees every command before miniredis does,
 // those of scripts included, and puts each together from others that miniredis
 // has right. It is also where the node learns that a command stores a value, and where
 // a replica refuses to write.
-func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
+func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) {
 	if n.inTransaction(c) && n.spoils(c, cmd) {
 		return true
 	}
 	switch {
-	case n.replication.source != None && n.writes(cmd):
+	case n.Replica && n.writes(cmd):
 		c.WriteError(replicaSays)
 		return true
 	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
@@ -29,16 +30,16 @@ func (n *node) mend(c *server.Peer, cmd string, args ...string) (done bool) {
 	case cmd == "SELECT" && n.asking != nil:
 		n.asking.selects = true
 	case cmd == "TTL" && len(args) == 1:
-		return n.amend(c, cmd, args, n.roundTTL)
+		return n.answerOrQueue(c, cmd, args, n.roundTTL)
 	case cmd == "SET" && len(args) >= 2:
 		o := parseSet(args)
-		if p := n.asking; !o.others && p != nil && p.conn == c && !p.queues && !p.selects {
+		if p := n.asking; !o.others && p != nil && p.conn == c && !p.Queues && !p.selects {
 			n.plain = plainSet{is: true, value: args[1], ttl: o.ttl}
 		} else {
 			n.giveGrace()
 		}
 		if o.unlike(n.millis) {
-			return n.amend(c, cmd, args, n.set)
+			return n.answerOrQueue(c, cmd, args, n.set)
 		}
 		if !o.nx {
 			n.storing(c, args[0])
@@ -54,8 +55,8 @@ const replicaSays = "READONLY You can't write against a read only replica."
 
 // spoils notes what stands in a transaction, and refuses its EXEC at a replica if it
 // would write, or was to.
-func (n *node) spoils(c *server.Peer, cmd string) (refused bool) {
-	p, replica := n.asking, n.replication.source != None
+func (n *Node) spoils(c *server.Peer, cmd string) (refused bool) {
+	p, replica := n.asking, n.Replica
 	switch {
 	case cmd == "EXEC" && p.spoilt:
 		n.ask(c, "DISCARD")
@@ -73,7 +74,7 @@ func (n *node) spoils(c *server.Peer, cmd string) (refused bool) {
 }
 
 // writes reports whether a command writes, or may.
-func (n *node) writes(cmd string) bool {
+func (n *Node) writes(cmd string) bool {
 	s := n.redis.Server()
 	return s.IsRegisteredCommand(cmd) && !s.IsReadOnlyCommand(cmd) && !writesNothing[cmd]
 }
@@ -92,24 +93,24 @@ var writesNothing = func() map[string]bool {
 // storing notes that a command stores a value under a key, be it the one that is
 // there already. (A transaction's commands store nothing before its EXEC. An equal
 // value that is stored by one goes unnoticed.)
-func (n *node) storing(c *server.Peer, key string) {
+func (n *Node) storing(c *server.Peer, key string) {
 	if !n.inTransaction(c) {
 		n.stores = key
 	}
 }
 
-func (n *node) inTransaction(c *server.Peer) bool {
-	return n.asking != nil && n.asking.conn == c && n.asking.queues
+func (n *Node) inTransaction(c *server.Peer) bool {
+	return n.asking != nil && n.asking.conn == c && n.asking.Queues
 }
 
 // outermost reports whether a command is no part of another: of a script, say.
-func (n *node) outermost(c *server.Peer) bool {
+func (n *Node) outermost(c *server.Peer) bool {
 	return c == n.side.conn || n.asking != nil && n.asking.conn == c
 }
 
-// amend lets a mended command be answered: now, or if it stands in a transaction
+// answerOrQueue lets a mended command be answered: now, or if it stands in a transaction
 // when that is executed. A script is queued then, which asks for it in its turn.
-func (n *node) amend(c *server.Peer, cmd string, args []string, answer func(*server.Peer, []string)) bool {
+func (n *Node) answerOrQueue(c *server.Peer, cmd string, args []string, answer func(*server.Peer, []string)) bool {
 	if n.inTransaction(c) {
 		const call = "return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 		n.redis.Server().Dispatch(c, append([]string{"EVAL", call, "1", args[0], cmd}, args[1:]...))
@@ -121,7 +122,7 @@ func (n *node) amend(c *server.Peer, cmd string, args []string, answer func(*ser
 
 // ask puts a command to miniredis in the place of another: within the same
 // script, database and transaction.
-func (n *node) ask(c *server.Peer, args ...string) (reply string) {
+func (n *Node) ask(c *server.Peer, args ...string) (reply string) {
 	p := n.beneath
 	p.out.Reset()
 	p.conn.Ctx = c.Ctx
@@ -131,7 +132,7 @@ func (n *node) ask(c *server.Peer, args ...string) (reply string) {
 }
 
 // roundTTL answers TTL to the nearest second. miniredis truncates.
-func (n *node) roundTTL(c *server.Peer, args []string) {
+func (n *Node) roundTTL(c *server.Peer, args []string) {
 	reply := n.ask(c, "PTTL", args[0])
 	millis, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(reply), ":"))
 	if err != nil {
@@ -164,7 +165,7 @@ func (o *setOptions) unlike(millis int64) bool {
 // past reports whether the key is to expire at an instant that has passed on the
 // node's clock.
 func (o *setOptions) past(millis int64) bool {
-	return o.until > 0 && o.until-Epoch.UnixMilli() <= millis
+	return o.until > 0 && o.until-trace.Epoch.UnixMilli() <= millis
 }
 
 func parseSet(args []string) (o setOptions) {
@@ -191,7 +192,7 @@ func parseSet(args []string) (o setOptions) {
 }
 
 // maxPlain is a TTL with which nothing overflows, in milliseconds.
-const maxPlain = int64(MaxTime / time.Millisecond)
+const maxPlain = int64(trace.MaxTime / time.Millisecond)
 
 // millisOf is the argument of an option that begins with P, for milliseconds, or
 // with E, for seconds. What is no number is 0; miniredis refuses it itself.
@@ -214,7 +215,7 @@ func (o *setOptions) rest() []string {
 // set does a SET with IFEQ or IFNE, which Redis has had since 8.4, and one whose
 // key is to expire at an instant that has passed: Redis says OK to that, and has
 // no key afterwards.
-func (n *node) set(c *server.Peer, args []string) {
+func (n *Node) set(c *server.Peer, args []string) {
 	o := parseSet(args)
 	key := args[0]
 	if o.compare != "" && n.refusesCompared(c, key, &o) {
@@ -233,7 +234,7 @@ func (n *node) set(c *server.Peer, args []string) {
 }
 
 // refusesCompared answers a SET with a comparison that doesn't hold.
-func (n *node) refusesCompared(c *server.Peer, key string, o *setOptions) bool {
+func (n *Node) refusesCompared(c *server.Peer, key string, o *setOptions) bool {
 	held := n.ask(c, "GET", key)
 	equal := held == fmt.Sprintf("$%d\r\n%s\r\n", len(o.with), o.with)
 	switch {

@@ -1,4 +1,4 @@
-package sim
+package trace
 
 import (
 	"encoding/json"
@@ -75,9 +75,9 @@ type Violation struct {
 type Verdict []Code
 
 // Verdict is what the monitors said of the run.
-func (t *Trace) Verdict() Verdict { return verdictOf(t.Violations) }
+func (t *Trace) Verdict() Verdict { return VerdictOf(t.Violations) }
 
-func verdictOf(vs []Violation) Verdict {
+func VerdictOf(vs []Violation) Verdict {
 	var v Verdict
 	for _, x := range vs {
 		if !slices.Contains(v, x.Code) {
@@ -323,8 +323,8 @@ func column(b []byte, text string, width int) []byte {
 	return b
 }
 
-// seal computes the trace's hash from all its lines.
-func (t *Trace) seal() {
+// Seal computes the trace's hash from all its lines.
+func (t *Trace) Seal() {
 	h := fnv.New64a()
 	var line []byte
 	for i := range t.Events {

@@ -1,14 +1,12 @@
-package sim
+package redis
 
 import (
-	"context"
 	"fmt"
+	"lockstep/sim/trace"
 	"math"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // Server is one node apart from any world: real Redis commands, executed on
@@ -18,15 +16,15 @@ import (
 //
 // A Server is not safe for concurrent use.
 type Server struct {
-	n    *node
+	n    *Node
 	lock string
 }
 
-// Memory is all that a server's answers depend on, as of now on its clock.
-type Memory struct {
+// Snapshot is all that a server's answers depend on, as of now on its clock.
+type Snapshot struct {
 	Keys    []Key // by name
 	Scripts []string
-	Peers   []Begun
+	Peers   []OpenTxn
 	Millis  int64 // the server's clock since the start of the run; only commands that ask for the time see it
 }
 
@@ -41,9 +39,9 @@ type Key struct {
 // Immortal is the Left of a key without expiry.
 const Immortal int64 = math.MaxInt64
 
-// Begun is what a connection has begun and not ended: WATCH, or MULTI and what was
+// OpenTxn is what a connection has begun and not ended: WATCH, or MULTI and what was
 // queued since.
-type Begun struct {
+type OpenTxn struct {
 	Conn     int
 	Commands [][]string
 	Dirty    bool // what it watches has changed since
@@ -63,7 +61,7 @@ type Effect struct {
 
 // NewServer makes a server for the locks of a key.
 func NewServer(lock string) (*Server, error) {
-	n, err := newNode(0, "n1")
+	n, err := New(0, "n1")
 	if err != nil {
 		return nil, err
 	}
@@ -71,59 +69,59 @@ func NewServer(lock string) (*Server, error) {
 }
 
 // Close ends it.
-func (s *Server) Close() { s.n.close() }
+func (s *Server) Close() { s.n.Close() }
 
 // Run executes a command of a connection on a memory. The memory is not changed.
-func (s *Server) Run(m Memory, conn int, args []string) (reply []byte, after Memory, effect Effect, err error) {
-	peers, err := s.recall(m)
+func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after Snapshot, effect Effect, err error) {
+	peers, err := s.restore(m)
 	if err != nil {
-		return nil, Memory{}, Effect{}, err
+		return nil, Snapshot{}, Effect{}, err
 	}
 	p := peers[conn]
 	if p == nil {
-		p = newPeer(s.n)
+		p = NewPeer(s.n)
 		peers[conn] = p
 	}
 	now := time.Duration(m.Millis) * time.Millisecond
-	out, changes := s.n.execute(now, p, args)
+	out, changes := s.n.Execute(now, p, args)
 	reply = slices.Clone(out)
 	for i := range changes {
 		if changes[i].Key == s.lock {
 			effect = effectOf(&changes[i])
 		}
 	}
-	return reply, s.memory(m, conn, p, args, len(changes) > 0), effect, nil
+	return reply, s.snapshot(m, conn, p, args, len(changes) > 0), effect, nil
 }
 
-func effectOf(c *Change) Effect {
+func effectOf(c *trace.Change) Effect {
 	e := Effect{Touched: true, Before: c.Before != nil, After: c.After != nil, Stored: c.Stored}
 	if e.Before && e.After {
 		e.Changed = c.Before.Value != c.After.Value
 		was, is := c.Before.Expires, c.After.Expires
-		e.Longer = was != Never && (is == Never || is > was)
+		e.Longer = was != trace.Never && (is == trace.Never || is > was)
 		e.Shorter = was != is && !e.Longer
 		e.Later = is > was
 	}
 	return e
 }
 
-// recall makes the node's memory what it is given.
-func (s *Server) recall(m Memory) (map[int]*peer, error) {
+// restore makes the node's memory what it is given.
+func (s *Server) restore(m Snapshot) (map[int]*Peer, error) {
 	n := s.n
-	n.reset(NodeConfig{})
+	n.Reset(Config{})
 	n.sync(time.Duration(m.Millis) * time.Millisecond)
 	for _, script := range m.Scripts {
 		n.dispatchSide("SCRIPT", "LOAD", script)
 	}
-	peers := map[int]*peer{}
+	peers := map[int]*Peer{}
 	begin := func(dirty bool) {
 		for _, b := range m.Peers {
 			if b.Dirty != dirty {
 				continue
 			}
-			p := newPeer(n)
+			p := NewPeer(n)
 			for _, args := range b.Commands {
-				n.execute(time.Duration(m.Millis)*time.Millisecond, p, args)
+				n.Execute(time.Duration(m.Millis)*time.Millisecond, p, args)
 				if dirty && strings.EqualFold(args[0], "WATCH") {
 					s.soil(args[1:])
 				}
@@ -154,9 +152,9 @@ func (s *Server) soil(keys []string) {
 	}
 }
 
-// memory is what the node holds after a command.
-func (s *Server) memory(before Memory, conn int, p *peer, args []string, changed bool) Memory {
-	after := Memory{Scripts: scriptsAfter(s.n, before.Scripts, args), Millis: before.Millis}
+// snapshot is what the node holds after a command.
+func (s *Server) snapshot(before Snapshot, conn int, p *Peer, args []string, changed bool) Snapshot {
+	after := Snapshot{Scripts: scriptsAfter(s.n, before.Scripts, args), Millis: before.Millis}
 	for _, k := range s.n.known {
 		left := Immortal
 		if k.when != immortal {
@@ -170,15 +168,15 @@ func (s *Server) memory(before Memory, conn int, p *peer, args []string, changed
 			after.Peers = append(after.Peers, b)
 		}
 	}
-	if p.watches || p.queues {
-		b := Begun{Conn: conn}
-		if i := slices.IndexFunc(before.Peers, func(b Begun) bool { return b.Conn == conn }); i >= 0 {
+	if p.Watches || p.Queues {
+		b := OpenTxn{Conn: conn}
+		if i := slices.IndexFunc(before.Peers, func(b OpenTxn) bool { return b.Conn == conn }); i >= 0 {
 			b.Commands, b.Dirty = slices.Clone(before.Peers[i].Commands), before.Peers[i].Dirty
 		}
 		b.Dirty = b.Dirty || changed && watches(b, before.Keys, after.Keys)
 		b.Commands = append(b.Commands, args)
 		after.Peers = append(after.Peers, b)
-		slices.SortFunc(after.Peers, func(a, b Begun) int { return a.Conn - b.Conn })
+		slices.SortFunc(after.Peers, func(a, b OpenTxn) int { return a.Conn - b.Conn })
 	}
 	return after
 }
@@ -186,7 +184,7 @@ func (s *Server) memory(before Memory, conn int, p *peer, args []string, changed
 // watches reports whether a connection watches a key that isn't what it was. (A
 // value that was stored anew and is the same counts, too; but only the strategies
 // of stamps do that, and they watch nothing.)
-func watches(b Begun, before, after []Key) bool {
+func watches(b OpenTxn, before, after []Key) bool {
 	for _, args := range b.Commands {
 		if !strings.EqualFold(args[0], "WATCH") {
 			continue
@@ -219,7 +217,7 @@ func presence(keys []Key) []Key {
 }
 
 // scriptsAfter is which scripts the node has cached after a command.
-func scriptsAfter(n *node, had []string, args []string) []string {
+func scriptsAfter(n *Node, had []string, args []string) []string {
 	switch command := strings.ToUpper(args[0]); {
 	case command == "EVAL" && len(args) > 1 && !slices.Contains(had, args[1]):
 		return sortedWith(had, args[1])
@@ -239,8 +237,8 @@ func sortedWith(had []string, script string) []string {
 
 // Age lets time pass on a memory, in whole milliseconds. It reports whether the
 // lock's record has expired meanwhile.
-func (m Memory) Age(by int64, lock string) (older Memory, expired bool) {
-	older = Memory{Scripts: m.Scripts, Millis: m.Millis + by, Peers: m.Peers}
+func (m Snapshot) Age(by int64, lock string) (older Snapshot, expired bool) {
+	older = Snapshot{Scripts: m.Scripts, Millis: m.Millis + by, Peers: m.Peers}
 	for _, k := range m.Keys {
 		if k.Left != Immortal {
 			if k.Left -= by; k.Left < 0 {
@@ -263,7 +261,7 @@ func (m Memory) Age(by int64, lock string) (older Memory, expired bool) {
 // AsksTime reports whether a command's answer may depend on the server's clock,
 // other than by how long a key still lives. A script that is called by its digest
 // is looked for in the memory.
-func (m Memory) AsksTime(args []string) bool {
+func (m Snapshot) AsksTime(args []string) bool {
 	if len(args) > 1 && strings.HasPrefix(strings.ToUpper(args[0]), "EVALSHA") {
 		return slices.ContainsFunc(m.Scripts, func(text string) bool {
 			return strings.EqualFold(digestOf(text), args[1]) && m.AsksTime([]string{"EVAL", text})
@@ -283,22 +281,4 @@ func (m Memory) AsksTime(args []string) bool {
 		}
 	}
 	return false
-}
-
-// ScriptText is the text of a script, which the library keeps to itself.
-func ScriptText(script *redis.Script) string {
-	var r reader
-	script.Eval(context.Background(), &r, nil) // Load would leave a trace in the script
-	return r.text
-}
-
-// reader is a server that wants to be sent a script and does nothing with it.
-type reader struct {
-	redis.Scripter
-	text string
-}
-
-func (r *reader) Eval(_ context.Context, text string, _ []string, _ ...any) *redis.Cmd {
-	r.text = text
-	return redis.NewCmd(context.Background())
 }

@@ -1,0 +1,58 @@
+package redis
+
+import (
+	"lockstep/sim/trace"
+	"time"
+)
+
+// Delta is what a write changed on a master, in the form in which its replicas get it.
+type Delta struct {
+	keys   []stored
+	gone   []string
+	stored string // the key among them under which a value was stored, if any
+}
+
+// DeltaOf is the delta that carries a node's newest changes to its replicas.
+func (n *Node) DeltaOf(changes []trace.Change) (u Delta) {
+	for _, ch := range changes {
+		if ch.After == nil {
+			u.gone = append(u.gone, ch.Key)
+			continue
+		}
+		written, _ := n.look(ch.Key)
+		u.keys = append(u.keys, written)
+		if ch.Stored {
+			u.stored = ch.Key
+		}
+	}
+	return u
+}
+
+// Apply writes what a master wrote. It fails on a type that it cannot write.
+func (n *Node) Apply(now time.Duration, u Delta) ([]trace.Change, error) {
+	n.stores = u.stored
+	n.sync(now)
+	for _, key := range u.gone {
+		n.redis.Del(key)
+	}
+	for _, s := range u.keys {
+		n.redis.Del(s.key)
+		if s.when != immortal && s.when < n.millis {
+			continue
+		}
+		if err := n.restore(s); err != nil {
+			return nil, err
+		}
+	}
+	return n.changed(now), nil
+}
+
+// CopyOf makes the node hold what its new master holds, and nothing else.
+func (n *Node) CopyOf(now time.Duration, master *Node) ([]trace.Change, error) {
+	var u Delta
+	for _, s := range n.known {
+		u.gone = append(u.gone, s.key)
+	}
+	u.keys = append(u.keys, master.known...)
+	return n.Apply(now, u)
+}
