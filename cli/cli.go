@@ -56,7 +56,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 }
 
 func newRoot() *cobra.Command {
-	var look look
+	var show display
 	root := &cobra.Command{
 		Use:   "lockstep",
 		Short: "Shows how Redis locks fail, by running real lock code in virtual time",
@@ -72,12 +72,12 @@ play any of its runs and to take the course. Anywhere else it prints the matrix.
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if terminal(cmd.OutOrStdout()) && terminal(cmd.InOrStdin()) {
-				return look.home()
+				return show.home()
 			}
 			return printMatrix(cmd.OutOrStdout(), cmd.ErrOrStderr(), textMatrix)
 		},
 	}
-	look.flags(root)
+	show.flags(root)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this build") // cobra's own would take -v, too
 	root.SetFlagErrorFunc(flagError)

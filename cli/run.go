@@ -47,7 +47,7 @@ func writeJSON(w io.Writer, v any) error {
 
 func newRun() *cobra.Command {
 	var f form
-	var look look
+	var show display
 	var seed uint64
 	var failOn string
 	cmd := &cobra.Command{
@@ -70,7 +70,7 @@ The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
 				return err
 			}
 			if terminal(cmd.OutOrStdout()) && terminal(cmd.InOrStdin()) && !f.plain && !f.json && failOn == "" {
-				return look.open(args[0], args[1], seed)
+				return show.open(args[0], args[1], seed)
 			}
 			trace, err := runOnce(args[0], args[1], seed)
 			if err != nil {
@@ -83,7 +83,7 @@ The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
 		},
 	}
 	f.flags(cmd)
-	look.flags(cmd)
+	show.flags(cmd)
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "where tokens and jitter come from")
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 1 if one of these `CODES` occurs, as in DG,FR,PD")
 	return cmd

@@ -8,16 +8,17 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
+	"lockstep/tui/draw"
 	"lockstep/tui/progress"
+	"lockstep/tui/screen"
 )
 
-// Snapshot is what the player shows in a window of that size after these keys
-// were typed, as text without colours: for documents, so that they show what
-// the program shows.
+// Snapshot is the frame in a window of that size after these keys were typed, as text
+// without colours: documents quote the program itself.
 func Snapshot(o Options, width, height int, keys string) string {
 	o.NoColor = true
-	renderer := newRenderer(o, lipgloss.NewRenderer(io.Discard))
-	var m tea.Model = newRoot(newLibrary(o), &progress.Diary{}, o, newTheme(renderer, true, o.ASCII))
+	renderer := draw.NewRenderer(lipgloss.NewRenderer(io.Discard), o.Theme, true)
+	var m tea.Model = newRoot(screen.NewLibrary(), &progress.Store{}, o, draw.NewTheme(renderer, true, o.ASCII))
 	tell := func(msg tea.Msg) { m, _ = m.Update(msg) }
 	if open := m.Init(); open != nil {
 		tell(open())

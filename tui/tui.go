@@ -1,18 +1,17 @@
-// Package tui is the terminal interface: rooms that show a run, drawn with a
-// cell grid of their own. Everything that it shows of a run comes from the
-// run's trace.
+// Package tui is the terminal interface: it starts the program on a terminal, and
+// knows which screen answers which message.
 //
-// The root routes keys, clicks and results to rooms, which stand on a stage: what
-// there is to play, what is known of it, how far the reader has come, the keys,
-// the looks. Home is the matrix, the course its lessons, the player one run,
-// compare two of them, the sandbox one whose scheduler is the reader, with a goal
-// and hints if it is a game of its own; the search is all schedules within bounds,
-// and what it finds is shown in a player; pickers and help are lists and text on
-// top of them. A further screen is one more room.
+// The router of package screen takes keys, clicks and results to the screens, which
+// share an app: what there is to play, what is known of it, how far the reader has
+// come, the keys, the theme. A package is a family of screens: home is the matrix,
+// course its lessons, player one run, compare two of them, game a run whose scheduler
+// is the reader, search all schedules within bounds, picker the lists on top of them.
+// They import screen, the panes that show a run (package pane) and what these are drawn
+// with (package draw), and not each other; but for game, whose sandbox is a player, and
+// for the lists, which any of them opens. A further screen is one more message in
+// package screen, and one more case in this package.
 //
-// The player draws its panes (timeline, ladder, trace or state; the event and the
-// holders; the narration; the source) where the layout puts them. Layouts are pure
-// functions of the window's size, the timeline one of a scene and the width.
+// Everything that is shown of a run comes from the run's trace.
 package tui
 
 import (
@@ -26,8 +25,10 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/strategies"
+	"lockstep/tui/draw"
 	"lockstep/tui/progress"
 	"lockstep/tui/quiet"
+	"lockstep/tui/screen"
 )
 
 // By now bubbletea, which this package imports, has not asked its question.
@@ -44,14 +45,17 @@ type Options struct {
 	Exports  []Export
 }
 
+// Export is a form in which a run can be handed on.
+type Export = screen.Export
+
 func (o Options) mono() bool {
 	return o.NoColor || o.Theme == "mono" || os.Getenv("NO_COLOR") != ""
 }
 
 // Run shows the interface on the terminal until the user quits, or a signal ends it.
 func Run(o Options) error {
-	renderer := newRenderer(o, lipgloss.NewRenderer(os.Stdout))
-	return show(newRoot(newLibrary(o), progress.Open(progress.Path()), o, newTheme(renderer, o.mono(), o.ASCII)))
+	renderer := draw.NewRenderer(lipgloss.NewRenderer(os.Stdout), o.Theme, o.mono())
+	return show(newRoot(screen.NewLibrary(), progress.Open(progress.Path()), o, draw.NewTheme(renderer, o.mono(), o.ASCII)))
 }
 
 // show runs a model on the terminal, and gives the terminal back however it ends:
@@ -82,14 +86,4 @@ func onHangup(do func()) (stop func()) {
 		signal.Stop(hangup)
 		close(done)
 	}
-}
-
-// newRoot opens the player if there is something to play, and the matrix if not.
-func newRoot(lib *library, d *progress.Diary, o Options, t *theme) *root {
-	s := newStage(lib, d, o, t)
-	first := room(newHome(s))
-	if o.Scenario != nil {
-		first = newPlayer(s, lib.strategy(o.Strategy.Name), lib.scenario(o.Scenario))
-	}
-	return &root{stage: s, rooms: []room{first}}
 }

@@ -1,8 +1,8 @@
-// Package progress remembers what a reader has done of the course, and how well
-// he predicted, in a small file of the XDG state directory.
+// Package progress remembers the steps of the course that a reader has played, and how
+// well the reader predicted, in a small file of the XDG state directory.
 //
 // The file is a convenience: one that can't be read is set aside and told of,
-// one that can't be written is told of, and neither ever keeps anybody from going on.
+// one that can't be written is told of, and neither ever stops the program.
 package progress
 
 import (
@@ -18,15 +18,15 @@ import (
 // version of the file's format. A file of a later one is left alone.
 const version = 1
 
-// Diary is what is remembered. The zero Diary remembers nothing beyond the session.
-type Diary struct {
+// Store remembers a reader's progress. The zero Store remembers nothing beyond the session.
+type Store struct {
 	path    string
-	pages   pages
+	kept    contents
 	trouble string
 }
 
-// pages is the file.
-type pages struct {
+// contents is the file.
+type contents struct {
 	Version  int                 `json:"version"`
 	Rungs    map[string][]string `json:"rungs"`    // by lesson: the strategies played to the end, in the order of playing
 	Guesses  map[string]bool     `json:"guesses"`  // by question: whether the first answer was right
@@ -47,82 +47,82 @@ func Path() string {
 	return filepath.Join(state, "lockstep", "progress.json")
 }
 
-// Open reads the file at path, if there is one. It never fails: see [Diary.Trouble].
-func Open(path string) *Diary {
-	d := &Diary{path: path}
+// Open reads the file at path, if there is one. It never fails: see [Store.Trouble].
+func Open(path string) *Store {
+	s := &Store{path: path}
 	if path == "" {
-		d.trouble = "no home directory: progress is forgotten when you quit"
-		return d
+		s.trouble = "no home directory: progress is forgotten when you quit"
+		return s
 	}
 	p, err := load(path)
 	switch {
 	case err == nil:
-		d.pages = p
+		s.kept = p
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, errLater):
-		d.trouble = "the progress file is from a later version of lockstep: it is left alone, and nothing is remembered"
-		d.path = ""
+		s.trouble = "the progress file is from a later version of lockstep: it is left alone, and nothing is remembered"
+		s.path = ""
 	default:
-		d.setAside(err)
+		s.setAside(err)
 	}
-	return d
+	return s
 }
 
 var errLater = errors.New("of a later version")
 
-func load(path string) (pages, error) {
+func load(path string) (contents, error) {
 	data, err := os.ReadFile(path) //nolint:gosec // the user's own file, at the place where it belongs
 	if err != nil {
-		return pages{}, err
+		return contents{}, err
 	}
 	var head struct{ Version int } // the rest may mean anything in a later version
 	if err := json.Unmarshal(data, &head); err != nil {
-		return pages{}, err
+		return contents{}, err
 	}
 	switch {
 	case head.Version > version:
-		return pages{}, errLater
+		return contents{}, errLater
 	case head.Version < 1:
-		return pages{}, errors.New("it says no version")
+		return contents{}, errors.New("it says no version")
 	}
-	var p pages
+	var p contents
 	return p, json.Unmarshal(data, &p)
 }
 
-// setAside renames a file that makes no sense, so that whoever wrote it can mend it.
-func (d *Diary) setAside(why error) {
+// setAside renames a file that makes no sense, so that it can be mended.
+func (s *Store) setAside(why error) {
 	for n := 1; n < 100; n++ {
-		aside := fmt.Sprintf("%s.broken-%d", d.path, n)
+		aside := fmt.Sprintf("%s.broken-%d", s.path, n)
 		if _, err := os.Lstat(aside); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := os.Rename(d.path, aside); err != nil {
+		if err := os.Rename(s.path, aside); err != nil {
 			break
 		}
-		d.trouble = fmt.Sprintf("the progress file could not be read (%v); it is now %s", why, filepath.Base(aside))
+		s.trouble = fmt.Sprintf("the progress file could not be read (%v); it is now %s", why, filepath.Base(aside))
 		return
 	}
-	d.trouble = fmt.Sprintf("the progress file can't be read (%v): nothing is remembered", why)
-	d.path = ""
+	s.trouble = fmt.Sprintf("the progress file can't be read (%v): nothing is remembered", why)
+	s.path = ""
 }
 
 // Trouble is what went wrong with the file, in words, or empty.
-func (d *Diary) Trouble() string { return d.trouble }
+func (s *Store) Trouble() string { return s.trouble }
 
-// Played reports whether a rung of a lesson was played to the end.
-func (d *Diary) Played(lesson, strategy string) bool {
-	return slices.Contains(d.pages.Rungs[lesson], strategy)
+// Played reports whether a step of a lesson was played to the end.
+func (s *Store) Played(lesson, strategy string) bool {
+	return slices.Contains(s.kept.Rungs[lesson], strategy)
 }
 
-// Count is how many rungs of a lesson were.
-func (d *Diary) Count(lesson string) int { return len(d.pages.Rungs[lesson]) }
+// Count is the number of steps of a lesson that were played.
+func (s *Store) Count(lesson string) int { return len(s.kept.Rungs[lesson]) }
 
-// Play remembers that a rung was played to the end.
-func (d *Diary) Play(lesson, strategy string) {
-	if d.Played(lesson, strategy) {
+// Play remembers that a step was played to the end.
+func (s *Store) Play(lesson, strategy string) {
+	if s.Played(lesson, strategy) {
 		return
 	}
-	d.change(func(p *pages) {
+	s.change(func(p *contents) {
 		if p.Rungs == nil {
 			p.Rungs = map[string][]string{}
 		}
@@ -133,22 +133,22 @@ func (d *Diary) Play(lesson, strategy string) {
 }
 
 // LastSeen is the lesson that was open last, or empty.
-func (d *Diary) LastSeen() string { return d.pages.LastSeen }
+func (s *Store) LastSeen() string { return s.kept.LastSeen }
 
 // See remembers which lesson is open.
-func (d *Diary) See(lesson string) {
-	if d.pages.LastSeen != lesson {
-		d.change(func(p *pages) { p.LastSeen = lesson })
+func (s *Store) See(lesson string) {
+	if s.kept.LastSeen != lesson {
+		s.change(func(p *contents) { p.LastSeen = lesson })
 	}
 }
 
 // Guess remembers whether the answer to a question was right. Only the first
 // answer counts; the result says whether this was it.
-func (d *Diary) Guess(question string, right bool) bool {
-	if _, again := d.pages.Guesses[question]; again {
+func (s *Store) Guess(question string, right bool) bool {
+	if _, again := s.kept.Guesses[question]; again {
 		return false
 	}
-	d.change(func(p *pages) {
+	s.change(func(p *contents) {
 		if p.Guesses == nil {
 			p.Guesses = map[string]bool{}
 		}
@@ -159,39 +159,40 @@ func (d *Diary) Guess(question string, right bool) bool {
 	return true
 }
 
-// Score is how many of the questions answered so far were answered rightly at once.
-func (d *Diary) Score() (right, of int) {
-	for _, r := range d.pages.Guesses {
+// Score counts the questions answered so far, and those of them whose first answer was
+// right.
+func (s *Store) Score() (right, of int) {
+	for _, r := range s.kept.Guesses {
 		if r {
 			right++
 		}
 	}
-	return right, len(d.pages.Guesses)
+	return right, len(s.kept.Guesses)
 }
 
-// change applies a change to what is remembered and to the file, at once: so
+// change applies a change to the memory and to the file, at once: so
 // nothing is lost however the program ends. What another session has written in
 // the meantime is kept.
-func (d *Diary) change(apply func(*pages)) {
-	if d.path != "" {
-		if p, err := load(d.path); err == nil {
-			d.pages = p
+func (s *Store) change(apply func(*contents)) {
+	if s.path != "" {
+		if p, err := load(s.path); err == nil {
+			s.kept = p
 		}
 	}
-	apply(&d.pages)
-	d.pages.Version = version
-	if d.path == "" {
+	apply(&s.kept)
+	s.kept.Version = version
+	if s.path == "" {
 		return
 	}
-	if err := d.pages.save(d.path); err != nil {
-		d.trouble = fmt.Sprintf("progress can't be saved: %v", err)
-		d.path = "" // say it once, not at every step
+	if err := s.kept.save(s.path); err != nil {
+		s.trouble = fmt.Sprintf("progress can't be saved: %v", err)
+		s.path = "" // say it once, not at every step
 	}
 }
 
-// save replaces the file in one step: who reads it sees the old or the new one,
-// never half of one.
-func (p *pages) save(path string) error {
+// save replaces the file in one step: a reader sees the old or the new one,
+// never a half.
+func (p *contents) save(path string) error {
 	data, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"lockstep/tui/progress"
 )
 
-func TestDiaryIsKept(t *testing.T) {
+func TestProgressIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "dir", "progress.json")
 	d := progress.Open(path)
 	d.Play("pauses", "a/b")
@@ -84,10 +84,10 @@ func TestNothingIsFatal(t *testing.T) {
 			t.Errorf("%q: trouble %q", path, d.Trouble())
 		}
 	}
-	var zero progress.Diary
+	var zero progress.Store
 	zero.Play("a", "1")
 	if !zero.Played("a", "1") || zero.Trouble() != "" {
-		t.Error("the zero diary does not remember the session")
+		t.Error("the zero Store does not remember the session")
 	}
 }
 

@@ -23,7 +23,7 @@ var (
 	_         = os.Setenv("TERM", "dumb")
 )
 
-// Restore puts TERM back to what it was when the program started.
+// Restore gives TERM the value that it had when the program started.
 func Restore() {
 	if had {
 		_ = os.Setenv("TERM", term)

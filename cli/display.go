@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/scenarios"
+	"lockstep/tui"
+)
+
+// display is how the terminal interface is drawn, as the flags have it.
+type display struct {
+	theme theme
+	ascii bool
+}
+
+// theme is a flag's value that is checked when it is read: a misspelt one is refused
+// even where no player opens.
+type theme string
+
+var themes = []string{"auto", "dark", "light", "mono"}
+
+// Set takes one of the themes, and no other word.
+func (t *theme) Set(s string) error {
+	if !slices.Contains(themes, s) {
+		return scenarios.Unknown("theme", s, themes)
+	}
+	*t = theme(s)
+	return nil
+}
+
+func (t *theme) String() string { return string(*t) }
+
+// Type stands for the value in the help.
+func (t *theme) Type() string { return "string" }
+
+func (d *display) flags(cmd *cobra.Command) {
+	d.theme = "auto"
+	cmd.Flags().Var(&d.theme, "theme", "colours of the player: auto, dark, light or mono")
+	cmd.Flags().BoolVar(&d.ascii, "ascii", false, "draw the player without box characters")
+}
+
+// home opens the terminal interface on the matrix.
+func (d *display) home() error { return d.run(tui.Options{Seed: 1}) }
+
+// open opens it on one cell of the matrix, in the player.
+func (d *display) open(strategy, scenario string, seed uint64) error {
+	st, err := scenarios.FindStrategy(strategy)
+	if err != nil {
+		return err
+	}
+	s, err := scenarios.Find(scenario)
+	if err != nil {
+		return err
+	}
+	return d.run(tui.Options{Strategy: st, Scenario: s, Seed: seed})
+}
+
+func (d *display) run(o tui.Options) error {
+	o.Exports = exports()
+	o.Theme, o.ASCII, o.NoColor = string(d.theme), d.ascii, os.Getenv("NO_COLOR") != ""
+	return tui.Run(o)
+}
+
+// exports are the formats as the player offers them.
+func exports() []tui.Export {
+	var all []tui.Export
+	for _, f := range formats {
+		all = append(all, tui.Export{Name: f.name, About: f.about, Extension: f.extensions[0], Write: f.write})
+	}
+	return all
+}

@@ -1,0 +1,94 @@
+package tui
+
+import (
+	"fmt"
+
+	"lockstep/sim/explore"
+	"lockstep/tui/compare"
+	"lockstep/tui/course"
+	"lockstep/tui/draw"
+	"lockstep/tui/game"
+	"lockstep/tui/home"
+	"lockstep/tui/player"
+	"lockstep/tui/progress"
+	"lockstep/tui/screen"
+	"lockstep/tui/search"
+)
+
+// screens makes the screens that the messages ask for. Games and searches that the
+// reader has left are kept, and shown again.
+type screens struct {
+	*screen.App
+	games    map[int]*game.Sandbox // by strategy
+	searches map[int]*search.Search
+}
+
+// newRoot opens the player if there is something to play, and the matrix if not.
+func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *screen.Router {
+	lib.Include(o.Strategy, o.Scenario)
+	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*game.Sandbox{}, map[int]*search.Search{}}
+	first := screen.Screen(home.New(a.App))
+	if o.Scenario != nil {
+		first = player.New(a.App, lib.Strategy(o.Strategy.Name), lib.Scenario(o.Scenario))
+	}
+	return screen.NewRouter(a.App, a.open, first)
+}
+
+// open gives the screen that a message asks for.
+func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
+	switch msg := msg.(type) {
+	case screen.HomeMsg:
+		return home.New(a.App), nil
+	case screen.PlayMsg:
+		return player.Open(a.App, msg), nil
+	case screen.FindingMsg:
+		return player.OpenFinding(a.App, msg), nil
+	case screen.CourseMsg:
+		return course.New(a.App), nil
+	case screen.LessonMsg:
+		return player.OpenLesson(a.App, msg), nil
+	case screen.CompareMsg:
+		return compare.New(a.App, msg), nil
+	case screen.SearchMsg:
+		return a.search(msg.Strategy), nil
+	case screen.SandboxMsg:
+		return orNone(game.New(a.App, msg))
+	case screen.GameMsg:
+		return a.game(msg.Strategy)
+	case screen.ChallengeMsg:
+		return orNone(game.NewChallenge(a.App, msg))
+	}
+	return nil, fmt.Errorf("no screen answers %T", msg)
+}
+
+// orNone keeps a nil sandbox from becoming a screen that is not nil.
+func orNone(s *game.Sandbox, err error) (screen.Screen, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// search is the search of a strategy: the one that was left, if there is one.
+func (a *screens) search(strategy int) *search.Search {
+	if m := a.searches[strategy]; m != nil && m.Reopen(strategy) {
+		return m
+	}
+	a.searches[strategy] = search.New(a.App, strategy)
+	return a.searches[strategy]
+}
+
+// game is the game of breaking a strategy: the one that was left, with all that was
+// tried in it, or a new one. The bounds are the search's own, and make sense for every
+// lock in the catalogue.
+func (a *screens) game(strategy int) (screen.Screen, error) {
+	if s := a.games[strategy]; s != nil && s.Reopen(strategy) {
+		return s, nil
+	}
+	s, err := game.NewChallenge(a.App, screen.ChallengeMsg{Strategy: strategy, Bounds: explore.Defaults(a.Library.Strategies[strategy])})
+	if err != nil {
+		return nil, err
+	}
+	a.games[strategy] = s
+	return s, nil
+}

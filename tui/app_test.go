@@ -1,0 +1,249 @@
+package tui
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/progress"
+	"lockstep/tui/tuitest"
+)
+
+// openApp opens the matrix of the shelf, with made-up searches.
+func openApp(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*trace.Trace, error)) *tuitest.App {
+	r := newRoot(tuitest.Shelf(run), &progress.Store{}, Options{Seed: 1, Exports: tuitest.Formats()}, th)
+	tuitest.MakeUp(r.App)
+	return tuitest.NewTester(t, w, h, r)
+}
+
+// openOn opens the player on the shelf's first scenario.
+func openOn(t testing.TB, w, h int) *tuitest.App {
+	lib := tuitest.Shelf(tuitest.Handmade)
+	o := Options{Strategy: lib.Strategies[lib.Strategy("setpx-lua")], Scenario: lib.Scenarios[0], Seed: 1}
+	return tuitest.NewTester(t, w, h, newRoot(lib, &progress.Store{}, o, tuitest.PlainTheme(false)))
+}
+
+// ways are the keys to every screen, from the matrix.
+var ways = map[string]string{
+	"home":     "right right right",
+	"course":   "tab",
+	"lesson":   "tab right enter ! !",
+	"player":   "right right right enter ! !",
+	"compare":  "right right right c down down enter ! !",
+	"picker":   "enter f",
+	"helphome": "?",
+	"search":   "right right right a down down down down down down down right",
+	"found":    "right right right a enter down",
+	"shown":    "right right right a enter enter ! !",
+}
+
+// The help is drawn by the router, over any screen.
+func TestHelpScreens(t *testing.T) {
+	tuitest.EachFrame(t, "helphome", func(t *testing.T, name string, w, h int, th *draw.Theme) {
+		a := openApp(t, w, h, th, tuitest.Handmade)
+		a.Press("?")
+		tuitest.Golden(t, name, a.View())
+	})
+}
+
+// Whatever is said in colour is said without: the frames are the same text.
+func TestColourIsNeverTheOnlySign(t *testing.T) {
+	all := tuitest.Looks()
+	for name, keys := range ways {
+		want := ""
+		for _, look := range []string{"dark", "light", "mono"} {
+			a := openApp(t, 120, 30, all[look], tuitest.Handmade)
+			a.Press(keys)
+			got := tuitest.Stripped(a.View())
+			if want == "" {
+				want = got
+			}
+			if got != want {
+				t.Errorf("%s reads differently in %s:\n%s\nand in dark:\n%s", name, look, got, want)
+			}
+		}
+	}
+}
+
+func TestEveryScreenHasHelp(t *testing.T) {
+	for name, keys := range ways {
+		a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+		a.Press(strings.TrimSuffix(keys, "?"))
+		depth := a.Depth()
+		p := a.Top().Help()
+		a.Press("?")
+		v := a.View()
+		if !strings.Contains(v, p.Title) || p.About == "" {
+			t.Errorf("%s has no help:\n%s", name, v)
+		}
+		shown := map[string]bool{}
+		for _, b := range p.Keys {
+			for _, k := range b.Keys() {
+				shown[k] = true
+			}
+		}
+		a.Press("?")
+		if a.Depth() != depth {
+			t.Errorf("%s: ? does not close its help", name)
+		}
+		for _, b := range a.Top().FooterKeys() {
+			for _, k := range b.Keys() {
+				if !shown[k] {
+					t.Errorf("%s: %q works, says the footer, but the help does not have it", name, k)
+				}
+			}
+		}
+	}
+}
+
+// In ASCII no frame has any other character.
+func TestASCIIIsNothingElse(t *testing.T) {
+	for name, keys := range ways {
+		a := openApp(t, 140, 40, tuitest.PlainTheme(true), tuitest.Handmade)
+		a.Press(keys)
+		if i := strings.IndexFunc(a.View(), func(r rune) bool { return r > 126 }); i >= 0 {
+			t.Errorf("%s: not only ASCII: %q", name, a.View()[i:i+10])
+		}
+	}
+}
+
+func TestWaysThroughTheRooms(t *testing.T) {
+	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	for _, step := range []struct{ keys, want string }{
+		{"tab", "*course.Course"}, {"tab", "*home.Home"}, {"enter", "*player.Player"}, {"f", "*picker.Picker"}, {"esc", "*player.Player"}, {"o", "*picker.Picker"},
+		{"enter", "*player.Player"}, {"c", "*picker.Picker"}, {"down enter", "*compare.Compare"}, {"enter", "*player.Player"}, {"esc", "*compare.Compare"},
+		{"?", "*screen.help"}, {"esc", "*compare.Compare"}, {"esc", "*player.Player"}, {"esc", "*home.Home"}, {"esc", "*home.Home"},
+	} {
+		a.Press(step.keys)
+		if got := fmt.Sprintf("%T", a.Top()); got != step.want {
+			t.Fatalf("%s leads to %s, want %s", step.keys, got, step.want)
+		}
+	}
+	a = openOn(t, 80, 24)
+	if a.Press("esc"); fmt.Sprintf("%T", a.Top()) != "*home.Home" {
+		t.Errorf("esc in a player that was opened first leads to %T", a.Top())
+	}
+}
+
+func TestCourseIsRemembered(t *testing.T) {
+	path := t.TempDir() + "/state/progress.json"
+	open := func() *tuitest.App {
+		return tuitest.NewTester(t, 80, 24, newRoot(tuitest.Shelf(tuitest.Handmade), progress.Open(path), Options{Seed: 1}, tuitest.PlainTheme(false)))
+	}
+	a := open()
+	a.Press("tab enter")
+	if v := a.View(); !strings.Contains(v, "lesson 1, rung 1 of 2") || !strings.Contains(v, "notices nothing of it") {
+		t.Errorf("the rung does not begin with its lesson:\n%s", v)
+	}
+	a.Press("] ] 1") // A believes: right
+	if v := a.View(); !strings.Contains(v, "Right: A.") || !strings.Contains(v, "1 of 1") {
+		t.Errorf("the prediction is not judged:\n%s", v)
+	}
+	a.Press("G")
+	if v := a.View(); !strings.Contains(v, "A sleeps past its lease.") || !strings.Contains(v, "goes on with setpx-lua") {
+		t.Errorf("the rung does not end with what it came to:\n%s", v)
+	}
+	a = open()
+	a.Press("tab")
+	if v := a.View(); !strings.Contains(v, "1 of 3 rungs played") || !strings.Contains(v, "1 of 1 predictions right") || !strings.Contains(v, "▸ 2 setpx-lua") {
+		t.Errorf("progress is lost:\n%s", v)
+	}
+	a.Press("enter G r G r")
+	if head := tuitest.FirstLine(a.View()); !strings.Contains(head, "with redlock") || !strings.Contains(head, "lesson 2, rung 1 of 1") {
+		t.Errorf("r leads to %q", head)
+	}
+	a.Press("r")
+	if v := a.View(); !strings.Contains(v, "last rung of the course") {
+		t.Errorf("the course does not end:\n%s", v)
+	}
+}
+
+// All screens get what comes of the background: a run that one of them has asked for is
+// not another's, and least of all under another lock's name.
+func TestEachScreenKeepsItsOwnRun(t *testing.T) {
+	a := openOn(t, 120, 40)
+	stands := func(lock, event string) bool {
+		return strings.Contains(tuitest.FirstLine(a.View()), "with "+lock+" ") && strings.Contains(a.View(), " "+event+" of ")
+	}
+	a.Press("right right right c enter right right enter")
+	if stands("setpx-lua", "#5") || !stands("fenced", "#5") {
+		t.Errorf("the lower run is another, or elsewhere:\n%s", a.View())
+	}
+	a.Press("esc esc")
+	if !stands("setpx-lua", "#3") {
+		t.Errorf("the first run is another, or elsewhere:\n%s", a.View())
+	}
+}
+
+func TestTooSmall(t *testing.T) {
+	for w := 1; w < draw.MinWidth; w += 3 {
+		for h := 1; h < draw.MinHeight; h += 2 {
+			openOn(t, w, h).CheckFrame("small")
+		}
+	}
+	if v := openOn(t, 60, 20).View(); !strings.Contains(v, "needs 80 x 24") {
+		t.Error(v)
+	}
+}
+
+// The order of initialisation that package quiet relies on.
+func TestTerminalIsNotAskedAtStart(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", "TERM=xterm-256color")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	quiet := strings.Index(errs.String(), "init lockstep/tui/quiet ")
+	asks := strings.Index(errs.String(), "init github.com/charmbracelet/bubbletea ")
+	if quiet < 0 || asks < 0 || quiet > asks {
+		t.Errorf("package quiet must be initialised before bubbletea:\n%s", errs.String())
+	}
+}
+
+// openLocks opens the matrix of real locks and one scenario, on a lock.
+func openLocks(t testing.TB, strategy string) *tuitest.App {
+	lib := tuitest.LocksOnly()
+	r := newRoot(lib, &progress.Store{}, Options{Seed: 1}, tuitest.PlainTheme(false))
+	r.Now = func() time.Time { return time.Time{} }
+	a := tuitest.NewTester(t, 120, 40, r)
+	a.Press("home" + strings.Repeat(" right", lib.Strategy(strategy)))
+	return a
+}
+
+// What was tried in a game is there again, hints and all, when one comes back to it; so
+// is what a search has found.
+func TestWhatWasLeftStays(t *testing.T) {
+	a := openLocks(t, "naive-del")
+	a.Press("b enter enter")
+	game, left := a.Top(), a.View()
+	if !strings.Contains(left, "So far 3 steps.") || !strings.Contains(left, "at least.") {
+		t.Fatalf("no steps are made:\n%s", left)
+	}
+	if a.Press("esc b"); a.Top() != game || a.View() != left {
+		t.Errorf("back in the game it is another, or elsewhere, or without a hint:\n%s\nand was\n%s", a.View(), left)
+	}
+	a.Press("esc a enter")
+	search, found := a.Top(), a.View()
+	if !strings.Contains(found, "Complete: every schedule") {
+		t.Fatalf("nothing is found:\n%s", found)
+	}
+	if a.Press("esc a"); a.Top() != search || a.View() != found {
+		t.Fatalf("what was searched is forgotten:\n%s", a.View())
+	}
+	a.Press("enter")
+	if got := fmt.Sprintf("%T", a.Top()); got != "*player.Finding" {
+		t.Fatalf("no finding is played, but %s:\n%s", got, a.View())
+	}
+	rooms := a.Depth()
+	if a.Press("a"); a.Top() != search || a.Depth() != rooms-1 {
+		t.Errorf("%d screens lead to the search, after %d", a.Depth(), rooms)
+	}
+}

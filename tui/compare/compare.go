@@ -1,0 +1,458 @@
+// Package compare shows one scenario under two locks, one above the other.
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+	"lockstep/tui/picker"
+	"lockstep/tui/screen"
+)
+
+// Compare shows one scenario under two locks, one above the other, with one
+// cursor for both.
+type Compare struct {
+	*screen.App
+	scenario   int
+	strategies [2]int
+	load       int
+	from       int // the position in the upper run to begin at
+	failed     error
+	alignment  *timeline.Alignment
+	differs    []bool // by step
+	at         int    // step
+	zoom       int
+	axes       [2]*pane.Axis
+	cols       []int // by step
+	width      int   // of the axes as they were laid
+	laid       int   // the zoom of the axes as they were laid
+	notice     string
+	playing    bool
+	tick       int
+	plan       compareLayout
+}
+
+// comparedMsg is the result of both runs.
+type comparedMsg struct {
+	load      int
+	alignment *timeline.Alignment
+	err       error
+}
+
+// How long a step stays on the screen while both play.
+const (
+	usualPace = 500 * time.Millisecond
+	quickPace = usualPace / 10
+)
+
+// tickMsg says that a step of the playing is due.
+type tickMsg int
+
+// playLower opens the lower run in a player, at its position.
+func (m *Compare) playLower() screen.PlayMsg {
+	msg := screen.PlayMsg{Strategy: m.strategies[1], Scenario: m.scenario}
+	if m.alignment != nil {
+		msg.From = m.alignment.Steps[m.at][1]
+	}
+	return msg
+}
+
+// New compares a scenario under two locks.
+func New(s *screen.App, m screen.CompareMsg) *Compare {
+	return &Compare{App: s, scenario: m.Scenario, strategies: m.Strategies, from: m.From}
+}
+
+// Start has both runs made.
+func (m *Compare) Start() tea.Cmd {
+	m.load = m.Serial()
+	m.playing = false
+	load, lib, seed, sc, sts := m.load, m.Library, m.Seed, m.scenario, m.strategies
+	return func() tea.Msg {
+		var reels [2]*timeline.Timeline
+		for i, st := range sts {
+			t, err := lib.Run(lib.Scenarios[sc], lib.Strategies[st], seed)
+			if err != nil {
+				return comparedMsg{load: load, err: fmt.Errorf("%s: %w", lib.Strategies[st].Name, err)}
+			}
+			reels[i] = timeline.New(t)
+		}
+		return comparedMsg{load: load, alignment: timeline.Align(reels[0], reels[1])}
+	}
+}
+
+func (m *Compare) show(c comparedMsg) {
+	if c.load != m.load {
+		return
+	}
+	m.failed, m.alignment, m.axes = c.err, c.alignment, [2]*pane.Axis{}
+	if c.err != nil {
+		return
+	}
+	m.differs = make([]bool, len(m.alignment.Steps))
+	for i := range m.differs {
+		m.differs[i] = m.alignment.Differs(i)
+	}
+	m.at = m.alignment.Arrives(0, m.from)
+}
+
+// Update takes a key, a click, or the result of something that was asked for.
+func (m *Compare) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
+	switch msg := msg.(type) {
+	case comparedMsg:
+		m.show(msg)
+	case tickMsg:
+		return m.played(int(msg)), screen.Outcome{}
+	case screen.Click:
+		m.clicked(msg)
+	case tea.KeyMsg:
+		m.notice = ""
+		return m.typed(msg)
+	}
+	return nil, screen.Outcome{}
+}
+
+func (m *Compare) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+	switch {
+	case key.Matches(k, m.Keys.Close):
+		return nil, screen.Outcome{Close: true}
+	case key.Matches(k, m.Keys.Strategy):
+		return nil, screen.Outcome{Open: picker.Strategies(m.App, "Which lock below?", m.scenario, m.strategies[1], func(i int) (tea.Cmd, screen.Outcome) {
+			m.strategies[1] = i
+			return m.again(), screen.Outcome{Close: true}
+		})}
+	case key.Matches(k, m.Keys.Scenario):
+		return nil, screen.Outcome{Open: picker.Scenarios(m.App, "What happens to them?", m.scenario, m.strategies[1], func(i int) (tea.Cmd, screen.Outcome) {
+			m.scenario, m.from, m.alignment = i, 0, nil
+			return m.Start(), screen.Outcome{Close: true}
+		})}
+	case key.Matches(k, m.Keys.Enter):
+		return nil, screen.Outcome{To: m.playLower()}
+	case m.alignment == nil:
+	case key.Matches(k, m.Keys.Play):
+		return m.togglePlay(), screen.Outcome{}
+	default:
+		m.moves(k)
+	}
+	return nil, screen.Outcome{}
+}
+
+// again runs both anew, and comes back to where the upper one is.
+func (m *Compare) again() tea.Cmd {
+	if m.alignment != nil {
+		m.from = m.alignment.Steps[m.at][0]
+	}
+	return m.Start()
+}
+
+func (m *Compare) moves(k tea.KeyMsg) {
+	was := m.at
+	switch {
+	case key.Matches(k, m.Keys.Forward):
+		m.goTo(m.at + 1)
+	case key.Matches(k, m.Keys.Back):
+		m.goTo(m.at - 1)
+	case key.Matches(k, m.Keys.First):
+		m.goTo(0)
+	case key.Matches(k, m.Keys.Last):
+		m.goTo(m.alignment.Last())
+	case key.Matches(k, m.Keys.Next):
+		m.goTo(m.chapter(1))
+	case key.Matches(k, m.Keys.Previous):
+		m.goTo(m.chapter(-1))
+	case key.Matches(k, m.Keys.Violation):
+		m.toViolation()
+	case key.Matches(k, m.Keys.Match):
+		m.toDifference()
+	case key.Matches(k, m.Keys.In):
+		m.zoom = min(m.zoom+1, pane.MostZoom)
+	case key.Matches(k, m.Keys.Out):
+		m.zoom = max(m.zoom-1, -pane.MostZoom)
+	}
+	m.playing = m.playing && m.at == was
+}
+
+func (m *Compare) goTo(step int) { m.at = min(max(step, 0), m.alignment.Last()) }
+
+// chapter is the step at which the next thing is said, or the one before.
+func (m *Compare) chapter(dir int) int {
+	to := 0
+	for _, mark := range m.alignment.Stages {
+		if dir > 0 && mark > m.at {
+			return mark
+		}
+		if mark < m.at {
+			to = mark
+		}
+	}
+	if dir > 0 {
+		return m.alignment.Last()
+	}
+	return to
+}
+
+// toViolation goes to where, in either run, a property breaks next.
+func (m *Compare) toViolation() {
+	next, first := -1, -1
+	for side, r := range m.alignment.Runs {
+		for _, b := range r.Breaches {
+			s := m.alignment.Reached(side, b.Pos)
+			if first < 0 || s < first {
+				first = s
+			}
+			if s > m.at && (next < 0 || s < next) {
+				next = s
+			}
+		}
+	}
+	switch {
+	case first < 0:
+		m.notice = "No property breaks in either run."
+	case next < 0:
+		m.notice = "That was the last violation; this is the first again."
+		m.goTo(first)
+	default:
+		m.goTo(next)
+	}
+}
+
+// toDifference goes to where the two begin to differ again.
+func (m *Compare) toDifference() {
+	for i := m.at + 1; i <= m.alignment.Last(); i++ {
+		if m.differs[i] && !m.differs[i-1] {
+			m.goTo(i)
+			return
+		}
+	}
+	m.notice = "They do not differ again from here on."
+}
+
+func (m *Compare) togglePlay() tea.Cmd {
+	if m.playing = !m.playing; !m.playing {
+		return nil
+	}
+	if m.at == m.alignment.Last() {
+		m.goTo(0)
+	}
+	return m.later()
+}
+
+func (m *Compare) later() tea.Cmd {
+	m.tick = m.Serial()
+	wait := quickPace
+	if s := m.alignment.Steps[m.at]; m.matters(s) {
+		wait = usualPace
+	}
+	return m.After(wait, tickMsg(m.tick))
+}
+
+func (m *Compare) matters(s timeline.Step) bool {
+	for side, r := range m.alignment.Runs {
+		if s[side] < r.Last() && r.Matters(s[side]) {
+			return true
+		}
+	}
+	return false
+}
+
+// played is one step of playing; it stops where a property breaks, and at the end.
+func (m *Compare) played(tick int) tea.Cmd {
+	if tick != m.tick || !m.playing || m.alignment == nil {
+		return nil
+	}
+	was := m.alignment.Steps[m.at]
+	m.goTo(m.at + 1)
+	now := m.alignment.Steps[m.at]
+	for side, r := range m.alignment.Runs {
+		if _, fresh := r.Breached(now[side]); len(fresh) > 0 && now[side] != was[side] {
+			m.playing = false
+		}
+	}
+	if m.playing = m.playing && m.at < m.alignment.Last(); !m.playing {
+		return nil
+	}
+	return m.later()
+}
+
+// clicked goes to the step under the mouse.
+func (m *Compare) clicked(c screen.Click) {
+	if m.alignment == nil {
+		return
+	}
+	m.playing = false
+	switch half := m.plan.halves; {
+	case c.Wheel != 0:
+		m.goTo(m.at + c.Wheel)
+	case c.In(half[0]) || c.In(half[1]):
+		width := half[0].W - pane.LabelWidth
+		a := pane.Axis{Cols: m.cols}
+		col := c.X - half[0].X - pane.LabelWidth + a.Window(m.at, width)
+		m.goTo(a.At(col))
+	}
+}
+
+// FooterKeys are the keys that work here, the most useful first.
+func (m *Compare) FooterKeys() []key.Binding {
+	k := &m.Keys
+	play := k.Play
+	if m.playing {
+		play = screen.As(play, "stop")
+	}
+	return []key.Binding{screen.Pair(k.Back, k.Forward, "step"), screen.Pair(k.Previous, k.Next, "chapter"), k.Violation, screen.As(k.Match, "difference"),
+		screen.As(k.Strategy, "lock below"), k.Close, play, k.Scenario, screen.As(k.Enter, "play the lower"), screen.Pair(k.In, k.Out, "zoom"), screen.Pair(k.First, k.Last, "ends"), k.Mouse, k.Help, k.Quit}
+}
+
+// Help explains the screen and its keys.
+func (m *Compare) Help() screen.Page {
+	k, g := &m.Keys, &m.Theme.Glyphs
+	return screen.Page{
+		Title: "two locks compared",
+		About: "The same scenario under two locks. What the script says stands in the same column in both, and so does what follows it, by the " +
+			"time since; the times above each run are its own.",
+		Keys: append([]key.Binding{k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), screen.As(k.Match, "next difference"),
+			k.First, k.Last, k.Play, k.In, k.Out, screen.As(k.Strategy, "another lock below"), k.Scenario, screen.As(k.Enter, "play the lower")}, k.Always()...),
+		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or the store differs"}}, pane.Legend(g)...),
+	}
+}
+
+// Drawing.
+
+// compareLayout says where the two runs are: a pure function of the window.
+type compareLayout struct {
+	header  draw.Rectangle
+	titles  [2]draw.Rectangle // a rule with a name in it
+	halves  [2]draw.Rectangle
+	differs draw.Rectangle
+	told    draw.Rectangle
+}
+
+func arrangeCompare(w, h int, lanes [2]int) compareLayout {
+	const least = 2 // rows of narration
+	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
+	room := h - 1 - 1 - 2 - 1 - least
+	upper := min(lanes[0]+pane.AxisRows, room/2)
+	lower := min(lanes[1]+pane.AxisRows, room-upper)
+	y := 1
+	for i, rows := range []int{upper, lower} {
+		l.titles[i] = draw.Rect(0, y, w, 1)
+		l.halves[i] = draw.Rect(0, y+1, w, rows)
+		y += 1 + rows
+	}
+	l.differs = draw.Rect(0, y, w, 1)
+	l.told = draw.Rect(0, y+1, w, h-2-y)
+	return l
+}
+
+// Draw draws the two runs, and below them what happens in either.
+func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
+	sc := m.Library.Scenarios[m.scenario]
+	c.Text(r.X+1, r.Y, r.W-2, sc.Title, draw.Title)
+	if m.alignment == nil {
+		m.drawNothing(c, draw.Rect(r.X, r.Y+1, r.W, r.H-1))
+		return
+	}
+	at := m.alignment.Steps[m.at]
+	var lanes [2][]pane.Lane
+	room := (r.H - 6) / 2
+	for i, re := range m.alignment.Runs {
+		lanes[i] = pane.PlanLanes(re, at[i], room-pane.AxisRows)
+	}
+	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(lanes[0]), len(lanes[1])})
+	m.lay(m.plan.halves[0].W - pane.LabelWidth)
+	for i, re := range m.alignment.Runs {
+		m.drawTitle(c, m.plan.titles[i], i)
+		pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: lanes[i], Theme: m.Theme, Veil: at[i]})
+	}
+	m.drawDiffers(c, m.plan.differs)
+	c.Lines(m.plan.told, m.told(m.plan.told.W), 0)
+}
+
+func (m *Compare) drawNothing(c *draw.Canvas, r draw.Rectangle) {
+	text, k := "running both", draw.Dim
+	if m.failed != nil {
+		text, k = m.failed.Error(), draw.Breach
+	}
+	var lines []draw.Line
+	for _, s := range draw.Wrap(text, r.W-2) {
+		lines = append(lines, draw.Line{draw.Text(" "+s, k)})
+	}
+	c.Lines(r, lines, 0)
+}
+
+// lay lays the axes if the width or the zoom has changed.
+func (m *Compare) lay(width int) {
+	if m.axes[0] == nil || m.width != width || m.laid != m.zoom {
+		m.axes, m.cols = pane.JointAxes(m.alignment, width, m.zoom)
+		m.width, m.laid = width, m.zoom
+	}
+}
+
+func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
+	c.Fill(r, m.Theme.Rule, draw.Dim)
+	c.Text(r.X+1, r.Y, r.W-2, " "+m.Library.Strategies[m.strategies[side]].Name+" ", draw.Title)
+	all, _ := m.alignment.Runs[side].Breached(m.alignment.Steps[m.at][side])
+	said := draw.Text("nothing broken so far", draw.Dim)
+	if len(all) > 0 {
+		said = pane.CodesSpan(&m.Theme.Glyphs, all)
+	}
+	text := " " + said.Text + " "
+	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, said.Ink)
+}
+
+// drawDiffers marks the columns in which the two are not alike.
+func (m *Compare) drawDiffers(c *draw.Canvas, r draw.Rectangle) {
+	c.Fill(r, m.Theme.Rule, draw.Dim)
+	c.Text(r.X+1, r.Y, pane.LabelWidth-2, "differs ", draw.Strong)
+	width := r.W - pane.LabelWidth
+	a := pane.Axis{Cols: m.cols}
+	offset := a.Window(m.at, width)
+	for i := range m.at + 1 {
+		from := m.cols[i] - offset
+		to := from + 1
+		if i < m.at {
+			to = max(m.cols[i+1]-offset, to)
+		}
+		for x := max(from, 0); m.differs[i] && x < min(to, width); x++ {
+			c.Put(r.X+pane.LabelWidth+x, r.Y, m.Theme.Differs, draw.Breach)
+		}
+	}
+}
+
+// told is the last event of either run, the holder of the lock, and the script's note.
+func (m *Compare) told(width int) []draw.Line {
+	at := m.alignment.Steps[m.at]
+	names := 0
+	for _, st := range m.strategies {
+		names = max(names, draw.Width(m.Library.Strategies[st].Name))
+	}
+	var lines []draw.Line
+	for i, re := range m.alignment.Runs {
+		moved := m.at > 0 && m.alignment.Steps[m.at-1][i] != at[i]
+		mark := "  "
+		if moved {
+			mark = m.Theme.Pointer + " "
+		}
+		l := draw.Line{draw.Text(mark, draw.Here), draw.Text(draw.Pad(m.Library.Strategies[m.strategies[i]].Name, names), draw.Strong)}
+		lines = append(lines, append(l, pane.StatusLine(re, at[i])...))
+	}
+	if m.notice != "" {
+		return append([]draw.Line{{draw.Text(" "+m.notice, draw.Strong)}}, lines...)
+	}
+	for _, n := range m.alignment.Runs[0].Said(at[0]) {
+		if n.Kind == trace.NoteMissed {
+			continue
+		}
+		lines = append(lines, nil)
+		for _, s := range draw.Wrap(n.Prose(), min(width-2, draw.LongestLine)) {
+			lines = append(lines, draw.Line{draw.Text(" "+s, draw.Plain)})
+		}
+	}
+	return slices.Clip(lines)
+}

@@ -1,0 +1,66 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+// openCompare opens a scenario of the shelf under two locks.
+func openCompare(t testing.TB, w, h int, th *draw.Theme, msg screen.CompareMsg) (*tuitest.App, *Compare) {
+	s := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
+	m := New(s, msg)
+	return tuitest.Open(t, w, h, s, m, nil), m
+}
+
+func TestScreens(t *testing.T) {
+	tuitest.EachFrame(t, "compare", func(t *testing.T, name string, w, h int, th *draw.Theme) {
+		a, _ := openCompare(t, w, h, th, screen.CompareMsg{Strategies: [2]int{3, 6}})
+		a.Press("! !")
+		tuitest.Golden(t, name, a.View())
+	})
+}
+
+func TestCompareScrubsBoth(t *testing.T) {
+	_, m := openCompare(t, 120, 40, tuitest.PlainTheme(false), screen.CompareMsg{Strategies: [2]int{0, 2}})
+	for i, s := range m.alignment.Steps {
+		if s[0] != s[1] {
+			t.Fatalf("step %d: the same run stands at %v in its two copies", i, s)
+		}
+		if m.differs[i] {
+			t.Fatalf("step %d: a run differs from itself", i)
+		}
+	}
+	for _, w := range []int{68, 188} {
+		ax, _ := pane.JointAxes(m.alignment, w, 0)
+		for side := range ax {
+			for k := 1; k < len(ax[side].Cols); k++ {
+				if ax[side].Cols[k] < ax[side].Cols[k-1] {
+					t.Fatalf("width %d: side %d goes back at %d", w, side, k)
+				}
+			}
+		}
+	}
+}
+
+func comparePicture(w, h int, lanes [2]int) string {
+	l := arrangeCompare(w, h, lanes)
+	return tuitest.Parts(w, h, []draw.Rectangle{l.titles[0], l.titles[1], l.differs}, map[string]draw.Rectangle{"h": l.header, "U": l.halves[0], "L": l.halves[1], "t": l.told, "f": draw.Rect(0, h-1, w, 1)})
+}
+
+func TestLayouts(t *testing.T) {
+	var b strings.Builder
+	for _, size := range tuitest.Sizes {
+		w, h := size[0], size[1]
+		fmt.Fprintf(&b, "compare, 7 and 12 lanes, %dx%d\n%s\n", w, h, tuitest.Thumbnail(comparePicture(w, h, [2]int{7, 12})))
+	}
+	tuitest.Golden(t, "layouts-compare", b.String())
+	for _, n := range [][2]int{{1, 1}, {7, 12}, {45, 28}} {
+		tuitest.FitsEveryWindow(t, func(w, h int) string { return comparePicture(w, h, n) })
+	}
+}

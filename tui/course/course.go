@@ -1,0 +1,278 @@
+// Package course is the list of lessons, with the reader's progress in them.
+package course
+
+import (
+	"fmt"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+	"lockstep/tui/draw"
+	"lockstep/tui/screen"
+)
+
+// Course lists the lessons, and the reader's progress in them.
+type Course struct {
+	*screen.App
+	lesson int
+	step   int
+	list   draw.Rectangle
+}
+
+// New opens the course at the lesson that was open last.
+func New(s *screen.App) *Course {
+	c := &Course{App: s}
+	c.Resume()
+	return c
+}
+
+// unplayed is the first step of the lesson that was not played yet, or the first.
+func (c *Course) unplayed() int {
+	l := &c.Library.Lessons[c.lesson]
+	for i := range l.Rungs {
+		if !c.Progress.Played(l.Name, l.Rungs[i].ID()) {
+			return i
+		}
+	}
+	return 0
+}
+
+// Start has the steps of all lessons run before the rest of the matrix.
+func (c *Course) Start() tea.Cmd {
+	wanted := map[int]bool{}
+	for _, l := range c.Library.Lessons {
+		for _, r := range l.Rungs {
+			wanted[c.cell(r)] = true
+		}
+	}
+	return c.Grid.First(func(cell int) bool { return wanted[cell] })
+}
+
+// cell is the place of a step's run in the matrix.
+func (c *Course) cell(r scenarios.Rung) int {
+	return c.Grid.Index(c.Library.Named(r.Scenario), c.Library.Strategy(r.Strategy))
+}
+
+// Update takes a key, a click, or the result of something that was asked for.
+func (c *Course) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
+	switch msg := msg.(type) {
+	case screen.Click:
+		return c.clicked(msg)
+	case tea.KeyMsg:
+		return c.typed(msg)
+	}
+	return nil, screen.Outcome{}
+}
+
+func (c *Course) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+	switch {
+	case key.Matches(k, c.Keys.Close), key.Matches(k, c.Keys.Course):
+		return nil, screen.Outcome{Close: true}
+	case key.Matches(k, c.Keys.Up):
+		c.goTo(c.lesson - 1)
+	case key.Matches(k, c.Keys.Down):
+		c.goTo(c.lesson + 1)
+	case key.Matches(k, c.Keys.First):
+		c.goTo(0)
+	case key.Matches(k, c.Keys.Last):
+		c.goTo(len(c.Library.Lessons) - 1)
+	case key.Matches(k, c.Keys.Back):
+		c.step = max(c.step-1, 0)
+	case key.Matches(k, c.Keys.Forward):
+		c.step = min(c.step+1, len(c.Library.Lessons[c.lesson].Rungs)-1)
+	case key.Matches(k, c.Keys.Enter):
+		return nil, screen.Outcome{To: screen.LessonMsg{Lesson: c.lesson, Step: c.step}}
+	}
+	return nil, screen.Outcome{}
+}
+
+func (c *Course) goTo(lesson int) {
+	if lesson = min(max(lesson, 0), len(c.Library.Lessons)-1); lesson != c.lesson {
+		c.lesson = lesson
+		c.step = c.unplayed()
+	}
+}
+
+func (c *Course) clicked(k screen.Click) (tea.Cmd, screen.Outcome) {
+	i := k.Y - c.list.Y
+	switch {
+	case k.Wheel != 0:
+		c.goTo(c.lesson + k.Wheel)
+	case k.X >= c.list.X+c.list.W || i < 0 || i >= len(c.Library.Lessons):
+	case i == c.lesson:
+		return nil, screen.Outcome{To: screen.LessonMsg{Lesson: c.lesson, Step: c.step}}
+	default:
+		c.goTo(i)
+	}
+	return nil, screen.Outcome{}
+}
+
+// FooterKeys are the keys that work here, the most useful first.
+func (c *Course) FooterKeys() []key.Binding {
+	k := &c.Keys
+	return []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "lesson"), screen.Pair(k.Back, k.Forward, "rung"), screen.As(k.Course, "matrix"), k.Close, k.Mouse, k.Help, k.Quit}
+}
+
+// Help explains the screen and its keys.
+func (c *Course) Help() screen.Page {
+	k, g := &c.Keys, &c.Theme.Glyphs
+	return screen.Page{
+		Title: "the course",
+		About: "Each lesson is something that happens, and a ladder of locks under it: the next rung answers the failure of the one before. " +
+			"A rung counts as played when you have seen its story to the end. What you have played, and how well you predicted, is remembered.",
+		Keys: append([]key.Binding{screen.As(k.Up, "lesson before"), screen.As(k.Down, "lesson after"), screen.As(k.Back, "rung before"), screen.As(k.Forward, "rung after"),
+			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Enter, "play the rung"), screen.As(k.Course, "the matrix")}, k.Always()...),
+		Signs: append([]draw.Sign{{g.Granted, "played"}, {"?", "not played yet"}, {g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"}}, screen.CodeSigns()...),
+	}
+}
+
+// Drawing.
+
+// arrangeCourse gives the places of the list and of the lesson beside it.
+func arrangeCourse(w, h, titles int) (header, list, lesson draw.Rectangle, rules []draw.Rectangle, wall draw.Rectangle) {
+	side := min(titles+12, w/2)
+	body := draw.Rect(0, 2, w, h-4)
+	return draw.Rect(0, 0, w, 1), draw.Rect(0, body.Y, side, body.H), draw.Rect(side+2, body.Y, w-side-3, body.H),
+		[]draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)}, draw.Rect(side, body.Y, 1, body.H)
+}
+
+// Draw draws the list of lessons, and beside it the one at the cursor.
+func (c *Course) Draw(cv *draw.Canvas, r draw.Rectangle) {
+	titles := 0
+	for _, l := range c.Library.Lessons {
+		titles = max(titles, draw.Width(l.Title))
+	}
+	header, list, lesson, rules, wall := arrangeCourse(r.W, r.H+1, titles)
+	c.list = list
+	for _, rule := range rules {
+		cv.Fill(rule, c.Theme.Rule, draw.Dim)
+	}
+	cv.Fill(wall, c.Theme.Wall, draw.Dim)
+	c.drawHeader(cv, header)
+	c.drawList(cv, list, titles)
+	cv.Lines(lesson, c.lessonLines(min(lesson.W, draw.LongestLine), lesson.H), 0)
+}
+
+func (c *Course) drawHeader(cv *draw.Canvas, r draw.Rectangle) {
+	played, rungs := 0, 0
+	for _, l := range c.Library.Lessons {
+		played, rungs = played+c.played(l), rungs+len(l.Rungs)
+	}
+	right := fmt.Sprintf("%d of %d rungs played", played, rungs)
+	if good, of := c.Progress.Score(); of > 0 {
+		right += fmt.Sprintf("  %d of %d predictions right", good, of)
+	}
+	n := cv.Text(r.X+1, r.Y, r.W, "The course", draw.Title)
+	k := draw.Dim
+	if t := c.Progress.Trouble(); t != "" {
+		right, k = t, draw.Breach
+	}
+	room := r.W - n - 5
+	right = draw.Fit(right, room, c.Theme.More)
+	cv.Text(r.X+r.W-draw.Width(right)-1, r.Y, room, right, k)
+}
+
+func (c *Course) played(l scenarios.Lesson) int {
+	n := 0
+	for i := range l.Rungs {
+		if c.Progress.Played(l.Name, l.Rungs[i].ID()) {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *Course) drawList(cv *draw.Canvas, r draw.Rectangle, titles int) {
+	for i, l := range c.Library.Lessons {
+		done := fmt.Sprintf("%d/%d", c.played(l), len(l.Rungs))
+		mark := " "
+		if c.played(l) == len(l.Rungs) {
+			mark = c.Theme.Granted
+		}
+		here := " "
+		if i == c.lesson {
+			here = c.Theme.Pointer
+		}
+		row := draw.Line{draw.Text(fmt.Sprintf("%s%2d ", here, i+1), draw.Dim), draw.Text(draw.Pad(draw.Fit(l.Title, titles, c.Theme.More), titles), draw.Strong), draw.Text("  "+done+mark, draw.Dim)}
+		if i == c.lesson {
+			row = row.Fitted(r.W, c.Theme.More).Selected(r.W)
+		}
+		cv.Line(r.X, r.Y+i, r.W, row)
+	}
+}
+
+// lessonLines is the lesson's text, its ladder, and the step at the cursor. Where
+// rows are short the text is cut: the player tells all of it.
+func (c *Course) lessonLines(width, rows int) []draw.Line {
+	l := &c.Library.Lessons[c.lesson]
+	below := append(append(c.ladder(l, width), nil), c.stepLines(l, width)...)
+	text := draw.Wrap(l.Text, width)
+	if room := max(rows-len(below)-3, 1); len(text) > room {
+		text = text[:room]
+		text[room-1] = draw.Fit(text[room-1], width-1, "") + c.Theme.More
+	}
+	lines := []draw.Line{{draw.Text(l.Title, draw.Title)}, nil}
+	for _, s := range text {
+		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
+	}
+	return append(append(lines, nil), below...)
+}
+
+// leastName is how much room a scenario's name needs to tell something.
+const leastName = 10
+
+// ladder lists the steps, with the verdicts of those that were played as they come
+// out of the runs.
+func (c *Course) ladder(l *scenarios.Lesson, width int) (lines []draw.Line) {
+	names, several := 0, false
+	for _, r := range l.Rungs {
+		names = max(names, draw.Width(r.Strategy))
+		several = several || r.Scenario != l.Rungs[0].Scenario
+	}
+	for i, r := range l.Rungs {
+		mark, k := "  ", draw.Plain
+		if i == c.step {
+			mark, k = c.Theme.Pointer+" ", draw.Strong
+		}
+		row := draw.Line{draw.Text(mark, draw.Here), draw.Text(fmt.Sprintf("%d ", i+1), draw.Dim), draw.Text(draw.Pad(r.Strategy, names), k), draw.Text("  ", draw.Plain)}
+		badge := draw.Text("?", draw.Dim)
+		if c.Progress.Played(l.Name, r.ID()) {
+			badge = c.Grid.Cells[c.cell(r)].Badge(&c.Theme.Glyphs)
+		}
+		row = append(row, draw.Text(draw.Pad(badge.Text, 5), badge.Ink))
+		if room := width - row.Width(); several && room >= leastName {
+			row = append(row, draw.Text(draw.FitEnds(r.Scenario, room, c.Theme.More), draw.Dim))
+		}
+		lines = append(lines, row)
+	}
+	return lines
+}
+
+// stepLines is the outcome of the step at the cursor: only once it was played, or
+// there would be nothing left to predict.
+func (c *Course) stepLines(l *scenarios.Lesson, width int) []draw.Line {
+	r := &l.Rungs[c.step]
+	var lines []draw.Line
+	for _, s := range draw.Wrap(r.Strategy+" under "+r.Scenario, width) {
+		lines = append(lines, draw.Line{draw.Text(s, draw.Strong)})
+	}
+	text := "What will come of it? " + c.Keys.Enter.Help().Key + " plays it."
+	if c.Progress.Played(l.Name, r.ID()) {
+		text = r.Text
+	}
+	for _, s := range draw.Wrap(text, width) {
+		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
+	}
+	return lines
+}
+
+// Resume comes back from a run: to the lesson that the reader got to, and its next step.
+func (c *Course) Resume() {
+	for i, l := range c.Library.Lessons {
+		if l.Name == c.Progress.LastSeen() {
+			c.lesson = i
+		}
+	}
+	c.step = c.unplayed()
+}

@@ -1,0 +1,30 @@
+package draw
+
+import "strings"
+
+// LongestLine is as wide as prose may be: the eye finds the next line no more
+// beyond this.
+const LongestLine = 78
+
+// Paragraphs sets text in paragraphs, one after another.
+type Paragraphs struct {
+	Width int    // of the lines, in columns
+	Lines []Line // set so far
+}
+
+// Gap is an empty line between paragraphs.
+func (t *Paragraphs) Gap() {
+	if len(t.Lines) > 0 {
+		t.Lines = append(t.Lines, nil)
+	}
+}
+
+// Add wraps a text; the lines after the first stand below the text, not the prefix.
+func (t *Paragraphs) Add(k Ink, prefix, text string) {
+	for i, s := range Wrap(text, t.Width-1-Width(prefix)) {
+		if i > 0 {
+			prefix = strings.Repeat(" ", Width(prefix))
+		}
+		t.Lines = append(t.Lines, Line{{" ", Plain}, {prefix + s, k}})
+	}
+}

@@ -1,0 +1,151 @@
+package pane
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/tuitest"
+)
+
+func traces() map[string]*trace.Trace {
+	return map[string]*trace.Trace{"pause": tuitest.PauseTrace(), "crowd": tuitest.Crowd(3, 5, 700), "empty": tuitest.Crowd(2, 1, 0), "one": tuitest.Crowd(2, 1, 1)}
+}
+
+func TestAxisNeverGoesBack(t *testing.T) {
+	for name, tr := range traces() {
+		r := timeline.New(tr)
+		for zoom := -MostZoom; zoom <= MostZoom; zoom++ {
+			for _, width := range []int{10, 68, 107, 300} {
+				a := newAxis(r, width, zoom)
+				for i := range tr.Events {
+					if a.Cols[i+1] < a.Cols[i] {
+						t.Fatalf("%s, width %d, zoom %d: event %d is left of the one before it", name, width, zoom, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAxisGivesEveryEventThatMattersItsOwnColumn(t *testing.T) {
+	for name, tr := range traces() {
+		r := timeline.New(tr)
+		a := newAxis(r, 68, 0)
+		for i := range tr.Events {
+			if r.Matters(i) && a.Cols[i+1] == a.Cols[i] {
+				t.Errorf("%s: event %d (%s) shares the column of the one before it", name, i, tr.Events[i].Kind)
+			}
+		}
+	}
+}
+
+func TestAxisShowsAShortRunWhole(t *testing.T) {
+	r := timeline.New(tuitest.PauseTrace())
+	for _, width := range []int{60, 68, 107} {
+		if got := newAxis(r, width, 0).Width(); got > width || got < width-2 {
+			t.Errorf("%d columns on offer, %d used", width, got)
+		}
+	}
+}
+
+func TestWindowHoldsTheCursor(t *testing.T) {
+	for name, tr := range traces() {
+		r := timeline.New(tr)
+		for zoom := -2; zoom <= 4; zoom++ {
+			a, moves := newAxis(r, 68, zoom), map[int]bool{}
+			for pos := range r.Moments {
+				off := a.Window(pos, 68)
+				moves[off] = true
+				if x := a.Cols[pos] - off; x < 0 || x >= 68 {
+					t.Fatalf("%s, zoom %d: cursor %d is in column %d of 68", name, zoom, pos, x)
+				}
+			}
+			if most := a.Width()/34 + 2; len(moves) > most {
+				t.Errorf("%s, zoom %d: the window moved %d times in %d columns", name, zoom, len(moves), a.Width())
+			}
+		}
+	}
+}
+
+func TestAxisCompressesLongGaps(t *testing.T) {
+	a := newAxis(timeline.New(tuitest.PauseTrace()), 68, 0)
+	last := a.gaps[len(a.gaps)-1]
+	if !last.Endless || last.Length < 9*365*24*time.Hour {
+		t.Errorf("ten years are not marked as a chasm: %+v", last)
+	}
+}
+
+func TestAtIsTheInverseOfCols(t *testing.T) {
+	a := newAxis(timeline.New(tuitest.PauseTrace()), 68, 0)
+	for pos := range a.Cols {
+		p := a.At(a.Cols[pos])
+		if a.Cols[p] != a.Cols[pos] || p < pos {
+			t.Errorf("position %d is in column %d, whose last is %d", pos, a.Cols[pos], p)
+		}
+	}
+	if got := a.At(-1); got != 0 {
+		t.Errorf("left of everything is position %d", got)
+	}
+}
+
+// Every mark has a glyph, with and without Unicode.
+func TestEveryMarkHasAGlyph(t *testing.T) {
+	for m := timeline.NoMark; m < timeline.Marks; m++ {
+		for _, ascii := range []bool{false, true} {
+			if got := glyphOf(&tuitest.PlainTheme(ascii).Glyphs, m); (draw.Width(got) == 1) != (m != timeline.NoMark) {
+				t.Errorf("mark %d is drawn as %q", m, got)
+			}
+		}
+	}
+}
+
+// A server's lane marks the commands that meet it down, but not over the word,
+// and its failover.
+func TestServerLaneMarksFailures(t *testing.T) {
+	s := &tuitest.Script{Trace: trace.Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1, TTL: time.Second}}
+	s.Add(trace.KindDown, trace.None, 0)
+	for range 12 {
+		s.Add(trace.KindUnreachable, 0, 0)
+	}
+	s.Add(trace.KindUp, trace.None, 0)
+	s.Add(trace.KindFailover, trace.None, 0)
+	r, th := timeline.New(&s.Trace), tuitest.PlainTheme(true)
+	a := newAxis(r, 60, 0)
+	c := draw.NewCanvas(60+LabelWidth, AxisRows+1, th.More)
+	lanes := []Lane{{Lane: timeline.Lane{Kind: timeline.Record}}}
+	DrawTimeline(c, draw.Rect(0, 0, 60+LabelWidth, AxisRows+1), Scene{Timeline: r, Pos: r.Last(), Axis: a, Column: a.Cols[r.Last()], All: a.Width(), Lanes: lanes, Theme: th, Veil: r.Last()})
+	row := ""
+	for x := range 60 + LabelWidth {
+		row += c.Char(x, AxisRows)
+	}
+	for _, want := range []string{" down ", th.Lost, th.Resume, th.Fault} {
+		if !strings.Contains(row, want) {
+			t.Errorf("no %q in %q", want, row)
+		}
+	}
+}
+
+func TestFogHidesTheFuture(t *testing.T) {
+	r := timeline.New(tuitest.PauseTrace())
+	th := tuitest.PlainTheme(false)
+	for pos := range r.Moments {
+		c := draw.NewCanvas(80, 14, th.More)
+		lanes := PlanLanes(r, pos, 12)
+		a := newAxis(r, 80-LabelWidth, 0)
+		DrawTimeline(c, draw.Rect(0, 0, 80, 14), Scene{Timeline: r, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: lanes, Theme: th, Veil: pos})
+		for y := AxisRows; y < 14; y++ {
+			row := ""
+			for x := LabelWidth + a.Cols[pos] + 1; x < 80; x++ {
+				row += c.Char(x, y)
+			}
+			row = strings.TrimLeft(row, "! DGOVSWR") // a breach is named to the right of where it is
+			if row != "" {
+				t.Fatalf("position %d, row %d shows the future: %q", pos, y, row)
+			}
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package pane
+
+import (
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+)
+
+// ladder draws one event per row, the latest at the bottom: a column for each
+// actor with its life line, the event's mark in its actor's column, an arrow
+// where a message went from one to another, and the event in words. Time runs
+// downwards and is not to scale; the timeline is the view for durations.
+type ladder struct {
+	*timeline.Timeline
+	c       *draw.Canvas
+	r       draw.Rectangle
+	theme   *draw.Theme
+	columns []int // x of clients, then nodes, then the store
+}
+
+const (
+	ladderTime = 10
+	ladderStep = 5
+)
+
+// DrawLadder draws the events up to a position, the last one in the last row.
+func DrawLadder(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *draw.Theme) {
+	l := &ladder{Timeline: re, c: c, r: r, theme: t}
+	x := r.X + ladderTime + ladderStep/2
+	for i := range re.Trace.Clients {
+		l.columns = append(l.columns, x)
+		if re.Acts(i) {
+			l.head(x, re.Trace.Clients[i], draw.ClientInk(i))
+			x += ladderStep
+		}
+	}
+	for _, name := range re.Trace.Nodes {
+		l.columns = append(l.columns, x)
+		l.head(x, name, draw.Strong)
+		x += ladderStep
+	}
+	l.columns = append(l.columns, x)
+	l.head(x, "store", draw.Strong)
+	text := x + ladderStep/2 + 1
+	for y := r.H - 1; y > 0 && pos > 0; y, pos = y-1, pos-1 {
+		l.row(r.Y+y, pos, text)
+	}
+}
+
+func (l *ladder) head(x int, name string, k draw.Ink) {
+	name = draw.Fit(name, ladderStep, l.theme.More)
+	l.c.Text(x-draw.Width(name)/2, l.r.Y, ladderStep, name, k)
+}
+
+func (l *ladder) store() int { return l.columns[len(l.columns)-1] }
+
+func (l *ladder) node(i int) int { return l.columns[len(l.Clients)+i] }
+
+func (l *ladder) row(y, pos, text int) {
+	e := l.Event(pos)
+	l.c.Text(l.r.X+1, y, ladderTime-2, trace.Brief(e.At), draw.Dim)
+	l.lifelines(y, &l.Moments[pos])
+	l.arrow(y, e)
+	actor := l.Actor(e)
+	k := draw.Plain
+	if l.Completes(e) {
+		actor, k = "!! "+actor, draw.Breach
+	}
+	used := l.c.Text(text, y, l.r.X+l.r.W-text, actor+" ", k)
+	l.c.Text(text+used, y, l.r.X+l.r.W-text-used, l.Text(e), k)
+	if y == l.r.Y+l.r.H-1 {
+		l.c.Put(l.r.X, y, l.theme.Pointer, draw.Here)
+	}
+}
+
+// lifelines: a client's line shows what it does, or the bar of the lock that it believes in.
+func (l *ladder) lifelines(y int, m *timeline.Moment) {
+	for i := range m.Clients {
+		c := &m.Clients[i]
+		if !l.Acts(i) || c.Crashed {
+			continue
+		}
+		glyph := l.theme.Wall
+		switch {
+		case c.Paused, c.Hung:
+			glyph = l.theme.Paused
+		case c.Inside:
+			glyph = l.theme.Inside
+		case c.Believed:
+			glyph = l.theme.Bar(i)
+		}
+		l.c.Put(l.columns[i], y, glyph, draw.ClientInk(i))
+	}
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		x := l.node(i)
+		switch {
+		case !n.Up:
+			l.c.Put(x, y, l.theme.Down, draw.Dim)
+		case n.Present && n.Owner != trace.None:
+			l.c.Text(x, y, 1, l.Clients[n.Owner], draw.ClientInk(n.Owner))
+		case n.Present:
+			l.c.Put(x, y, l.theme.Nobody, draw.Dim)
+		default:
+			l.c.Put(x, y, l.theme.Wall, draw.Dim)
+		}
+	}
+	l.c.Put(l.store(), y, l.theme.Wall, draw.Dim)
+}
+
+// arrow goes from the event's actor to whom it concerns, or marks the actor alone.
+func (l *ladder) arrow(y int, e *trace.Event) {
+	if host := timeline.Host(e); host != trace.None {
+		k := draw.Dim
+		if e.Client != trace.None {
+			k = draw.ClientInk(e.Client)
+		}
+		l.c.Put(l.node(host), y, l.theme.Write, k)
+		return
+	}
+	from, to, k := l.store(), trace.None, draw.Dim
+	if e.Client != trace.None {
+		from, k = l.columns[e.Client], draw.ClientInk(e.Client)
+	}
+	switch timeline.ArrowOf(e) {
+	case timeline.ToNode:
+		to = l.node(e.Node)
+	case timeline.FromNode:
+		from, to = l.node(e.Node), from
+	case timeline.ToStore, timeline.FromStore: // an access that is refused has gone there, too
+		to = l.store()
+	}
+	if to == trace.None {
+		if glyph, k, rank := markOf(l.Timeline, e, &l.theme.Glyphs); rank > 0 {
+			l.c.Put(from, y, glyph, k)
+		}
+		return
+	}
+	for x := min(from, to) + 1; x < max(from, to); x++ {
+		l.c.Put(x, y, l.theme.Ruler, k)
+	}
+	head := l.theme.Right
+	if to < from {
+		head = l.theme.Left
+	}
+	glyph, k, _ := markOf(l.Timeline, e, &l.theme.Glyphs)
+	if glyph != "" {
+		l.c.Put(from, y, glyph, k)
+	}
+	l.c.Put(to-sign(to-from), y, head, k)
+}
+
+func sign(n int) int {
+	if n < 0 {
+		return -1
+	}
+	return 1
+}

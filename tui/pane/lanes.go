@@ -1,0 +1,151 @@
+package pane
+
+import (
+	"fmt"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+)
+
+// Lane is a row of the timeline's pane: a lane of the run, or a summary of
+// several where rows are few.
+type Lane struct {
+	kind laneKind
+	timeline.Lane
+	hidden int // of laneHidden: the number of rows that don't fit
+}
+
+type laneKind uint8
+
+const (
+	laneOwn    laneKind = iota // the lane itself
+	laneBlank                  // air
+	laneClient                 // deeds and belief in one row: Lane is that of the deeds
+	laneVotes                  // the record of each node, at the cursor
+	laneHidden
+)
+
+// own reports whether the row stands for its Lane, and not for air or a summary.
+func (l Lane) own() bool { return l.kind == laneOwn || l.kind == laneClient }
+
+// The ways in which lanes save rows, tried one after another until they fit.
+const (
+	savesNothing = iota
+	savesProbe   // the probe's rows, until it acts
+	savesBlanks
+	savesNodes   // the nodes in two rows
+	savesClients // each client in one row
+	savesVotes
+	savesStore  // accesses stand in the clients' rows, too
+	savesBreach // what broke stands in the title, too
+)
+
+// PlanLanes chooses the lanes for a number of rows. With few rows it gives up, in
+// this order: the probe until it acts, air, a row for each node, the separate
+// rows for doing and thinking, the rows of the damage. The records of the nodes
+// and the believers are never given up.
+func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
+	var lanes []Lane
+	for saving := savesNothing; saving <= savesBreach; saving++ {
+		lanes = lanesFor(r, pos, saving)
+		if room := rows - spare(saving); len(lanes) <= room {
+			return lanes
+		}
+	}
+	const tail = 2 // the nodes, the believers
+	if keep := rows - tail - 1; keep >= 0 {
+		hidden := len(lanes) - rows + 1
+		cut := append(lanes[:keep:keep], Lane{kind: laneHidden, hidden: hidden})
+		return append(cut, lanes[len(lanes)-tail:]...)
+	}
+	return lanes[len(lanes)-max(min(rows, tail), 0):]
+}
+
+// spare is the number of rows that a way of drawing lanes must leave to the narration
+// beyond its need: only tall windows have air.
+func spare(saving int) int {
+	if saving < savesBlanks {
+		return 3
+	}
+	return 0
+}
+
+func lanesFor(r *timeline.Timeline, pos, saving int) []Lane {
+	var lanes []Lane
+	add := func(l Lane) { lanes = append(lanes, l) }
+	air := func() {
+		if saving < savesBlanks {
+			add(Lane{kind: laneBlank})
+		}
+	}
+	for _, l := range r.Lanes() {
+		if leavesOut(r, l, pos, saving) {
+			continue
+		}
+		if l.Kind == timeline.Believers {
+			air()
+		}
+		if l.Kind == timeline.Deeds && saving >= savesClients {
+			add(Lane{kind: laneClient, Lane: l})
+		} else {
+			add(Lane{Lane: l})
+		}
+		switch {
+		case l.Kind == timeline.Belief:
+			air()
+		case l.Kind == timeline.Majority && saving < savesVotes:
+			add(Lane{kind: laneVotes})
+		}
+	}
+	return lanes
+}
+
+// leavesOut reports whether a way of saving rows gives up a lane.
+func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
+	switch together := saving >= savesNodes && len(r.Nodes) > 1; l.Kind {
+	case timeline.Deeds, timeline.Belief:
+		idle := r.Clients[l.Index] == trace.Probe && !r.Begun(l.Index, pos)
+		return saving >= savesProbe && idle || saving >= savesClients && l.Kind == timeline.Belief
+	case timeline.Record:
+		return together
+	case timeline.Majority:
+		return !together
+	case timeline.Store:
+		return saving >= savesStore
+	case timeline.Violations:
+		return saving >= savesBreach
+	}
+	return false
+}
+
+// label stands to the left of a lane, in two parts: the owner's name, and the subject.
+func (l Lane) label(t *trace.Trace) (name, what string) {
+	switch l.kind {
+	case laneClient:
+		return t.Clients[l.Index], ""
+	case laneVotes:
+		return "", "nodes"
+	case laneBlank, laneHidden:
+		return "", ""
+	}
+	switch l.Kind {
+	case timeline.Deeds:
+		return t.Clients[l.Index], "does"
+	case timeline.Belief:
+		return "", "thinks"
+	case timeline.Record:
+		if len(t.Nodes) == 1 {
+			return "redis", ""
+		}
+		return t.Nodes[l.Index], "redis"
+	case timeline.Majority:
+		return "redis", fmt.Sprintf("%d/%d", t.Need, len(t.Nodes))
+	case timeline.Believers:
+		return "believers", ""
+	case timeline.Store:
+		return "store", ""
+	case timeline.Violations:
+		return "broken", ""
+	}
+	return "", ""
+}

@@ -1,0 +1,30 @@
+package pane
+
+import (
+	"lockstep/sim/timeline"
+	"lockstep/tui/draw"
+)
+
+// Legend explains the glyphs of a run.
+func Legend(g *draw.Glyphs) []draw.Sign {
+	return []draw.Sign{
+		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
+		{g.Send, "sends a command"}, {g.Retry, "refused, will ask again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
+		{g.Extend, "extends it"}, {g.Lost, "no reply, or failed"},
+		{g.Read, "reads the store"}, {g.Write, "writes to it"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
+		{g.Bar(0) + g.Bar(1) + g.Bar(2), "A, B, C believes it has the lock; on a redis row: has it"}, {g.Lapsed, "believes so, though the lease is over"},
+		{"1 2", "how many clients believe: 2 is one too many"},
+		{g.Down, "a server is down"}, {g.Fault, "its clock jumps, or it loses a key or its scripts"}, {g.Nobody, "of several servers nobody has enough"},
+		{g.Gap, "time passes, not to scale"}, {g.Chasm + g.Chasm, "very much of it"}, {g.Here, "you are here"},
+	}
+}
+
+// glyphOf is the glyph of a mark.
+func glyphOf(g *draw.Glyphs, m timeline.Mark) string {
+	return [timeline.Marks]string{
+		timeline.Bad: g.Bad, timeline.Sends: g.Send, timeline.Retries: g.Retry, timeline.Granted: g.Granted, timeline.Refused: g.Refused,
+		timeline.Enters: g.Enter, timeline.Leaves: g.Leave, timeline.Releases: g.Release, timeline.Extends: g.Extend,
+		timeline.Reads: g.Read, timeline.Writes: g.Write, timeline.Rejected: g.Reject, timeline.Crashes: g.Crash,
+		timeline.Resumes: g.Resume, timeline.Fails: g.Lost, timeline.Falls: g.Down, timeline.Jumps: g.Fault,
+	}[m]
+}

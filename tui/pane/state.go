@@ -1,0 +1,190 @@
+package pane
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+)
+
+// StateLines is the state at a position, and above it the changes that the last event
+// made.
+func StateLines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line {
+	t := r.Trace
+	lines := []draw.Line{{draw.Text("just changed", draw.Title)}}
+	changed := changes(t, r.Event(pos), before, now)
+	if len(changed) == 0 {
+		changed = []draw.Line{{draw.Text("  nothing that anyone could see", draw.Dim)}}
+	}
+	lines = append(lines, changed...)
+	lines = append(lines, nil, draw.Line{draw.Text("state at "+trace.Brief(now.At), draw.Title)})
+	for i := range now.Clients {
+		if r.Acts(i) && (r.Clients[i] != trace.Probe || r.Begun(i, pos)) {
+			lines = append(lines, clientLines(t, now, i)...)
+		}
+	}
+	for i := range now.Nodes {
+		lines = append(lines, nodeLines(t, now, i)...)
+	}
+	return append(lines, storeLines(t, &now.Store)...)
+}
+
+func clientLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
+	c := &s.Clients[i]
+	what := c.Doing()
+	lines := []draw.Line{{draw.Text(" "+t.Clients[i]+"  ", draw.ClientInk(i)), draw.Text(what, draw.Plain)}}
+	if text := c.Lease.Describe(s.At); text != "" {
+		lines = append(lines, draw.Line{draw.Text("    "+text, draw.Plain)})
+	}
+	if len(c.Pending) > 0 {
+		lines = append(lines, draw.Line{draw.Text("    awaits "+trace.CommandText(c.Pending), draw.Dim)})
+	}
+	if c.Source.File != "" && c.InStrategy() {
+		lines = append(lines, draw.Line{draw.Text(fmt.Sprintf("    at %s:%d", strings.TrimPrefix(c.Source.File, "strategies/"), c.Source.Line), draw.Dim)})
+	}
+	return lines
+}
+
+func nodeLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
+	n := &s.Nodes[i]
+	name := draw.Text(" "+t.Nodes[i]+"  ", draw.Strong)
+	switch {
+	case !n.Up:
+		return []draw.Line{{name, draw.Text("down", draw.Dim)}}
+	case len(n.Records) == 0:
+		return []draw.Line{{name, draw.Text("empty", draw.Dim)}}
+	}
+	var lines []draw.Line
+	for j := range n.Records {
+		rec := &n.Records[j]
+		k, owner := draw.Plain, ""
+		if rec.Owner != trace.Nobody {
+			k, owner = draw.ClientInk(rec.Owner.Client), " ("+t.Clients[rec.Owner.Client]+"'s)"
+		}
+		left := ", no expiry"
+		if rec.Expires != trace.Never {
+			left = ", " + trace.Brief(rec.Left(s.At)) + " left"
+		}
+		lines = append(lines, draw.Line{name, draw.Text(rec.Key+" = "+rec.Value+owner, k), draw.Text(left, draw.Plain)})
+		name = draw.Text(strings.Repeat(" ", draw.Width(name.Text)), draw.Plain)
+	}
+	return lines
+}
+
+func storeLines(t *trace.Trace, st *trace.StoreState) []draw.Line {
+	if t.Workload == trace.Counter {
+		return []draw.Line{storeLine(t, st, fmt.Sprintf("value %d, version %d", st.Value, st.Version))}
+	}
+	return []draw.Line{
+		storeLine(t, st, "cache "+versionWord(st.Value)),
+		{draw.Text("        database "+versionWord(st.Database), draw.Plain)},
+		{draw.Text(fmt.Sprintf("        rebuilds %d, needed %d", st.Queries, st.Queries-st.Needless), draw.Plain)},
+	}
+}
+
+func storeLine(t *trace.Trace, st *trace.StoreState, holds string) draw.Line {
+	l := draw.Line{draw.Text(" store  ", draw.Strong), draw.Text(holds, draw.Plain)}
+	if st.Fence != 0 {
+		l = append(l, draw.Text(fmt.Sprintf(", highest fence %d", st.Fence), draw.Plain))
+	}
+	for i := len(st.Touches) - 1; i >= 0; i-- {
+		if touch := &st.Touches[i]; touch.Write {
+			return append(l, draw.Text(" by "+t.Clients[touch.By.Client], draw.ClientInk(touch.By.Client)))
+		}
+	}
+	return l
+}
+
+// versionWord is the content of a cache or a database.
+func versionWord(v int64) string {
+	if v == 0 {
+		return "empty"
+	}
+	return fmt.Sprintf("version %d", v)
+}
+
+// changes lists the differences between the states before and after an event.
+func changes(t *trace.Trace, e *trace.Event, before, now *trace.State) []draw.Line {
+	if e == nil {
+		return nil
+	}
+	var lines []draw.Line
+	say := func(k draw.Ink, name, format string, args ...any) {
+		lines = append(lines, draw.Line{draw.Text("  "+name+": ", k), draw.Text(fmt.Sprintf(format, args...), draw.Plain)})
+	}
+	for i := range now.Clients {
+		for _, text := range clientChanges(&before.Clients[i], &now.Clients[i]) {
+			say(draw.ClientInk(i), t.Clients[i], "%s", text)
+		}
+	}
+	for _, ch := range e.Changes {
+		say(draw.Strong, t.Nodes[e.Node], "%s", recordChange(&ch))
+	}
+	for i := range now.Nodes {
+		if before.Nodes[i].Up != now.Nodes[i].Up {
+			say(draw.Strong, t.Nodes[i], "%s", draw.Either(now.Nodes[i].Up, "up again", "down"))
+		}
+	}
+	if now.Store.Version != before.Store.Version || now.Store.Database != before.Store.Database || now.Store.Queries != before.Store.Queries {
+		say(draw.Strong, "store", "%s", storeChange(t.Workload, e, &before.Store, &now.Store))
+	}
+	if b, n := before.Believers(), now.Believers(); b != n {
+		k := draw.Strong
+		if n > 1 {
+			k = draw.Breach
+		}
+		say(k, "believers", "%d -> %d", b, n)
+	}
+	return lines
+}
+
+func storeChange(w trace.Workload, e *trace.Event, before, now *trace.StoreState) string {
+	switch {
+	case w == trace.Counter:
+		return fmt.Sprintf("%d -> %d, version %d", before.Value, now.Value, now.Version)
+	case e.Kind == trace.KindUpdate:
+		return fmt.Sprintf("database %s -> %s", versionWord(before.Database), versionWord(now.Database))
+	case e.Kind == trace.KindQuery && now.Needless > before.Needless:
+		return "one rebuild more, and not needed"
+	case e.Kind == trace.KindQuery:
+		return "one rebuild more"
+	}
+	return fmt.Sprintf("cache %s -> %s", versionWord(before.Value), versionWord(now.Value))
+}
+
+func clientChanges(before, now *trace.ClientState) []string {
+	var texts []string
+	if b, n := before.Doing(), now.Doing(); b != n {
+		texts = append(texts, b+" -> "+n)
+	}
+	switch b, n := &before.Lease, &now.Lease; {
+	case !b.Believed && n.Believed:
+		texts = append(texts, "believes that it holds the lock")
+	case b.Believed && !n.Believed:
+		texts = append(texts, "no more believes that it holds the lock")
+	case b.Live && !n.Live:
+		texts = append(texts, "lease over, by its own clock")
+	case b.Deadline != n.Deadline && n.Believed:
+		texts = append(texts, "lease prolonged until "+trace.Brief(n.Deadline))
+	}
+	if len(before.Pending) == 0 && len(now.Pending) > 0 {
+		texts = append(texts, "sent "+trace.CommandText(now.Pending))
+	}
+	return texts
+}
+
+func recordChange(c *trace.Change) string {
+	switch {
+	case c.Before == nil && c.After != nil:
+		return fmt.Sprintf("%s: none -> %s", c.Key, c.After.Value)
+	case c.After == nil && c.Before != nil:
+		return fmt.Sprintf("%s: %s -> gone", c.Key, c.Before.Value)
+	case c.After == nil:
+		return c.Key + ": gone"
+	case c.Before.Value == c.After.Value:
+		return fmt.Sprintf("%s: %s, expiry moved", c.Key, c.After.Value)
+	}
+	return fmt.Sprintf("%s: %s -> %s", c.Key, c.Before.Value, c.After.Value)
+}

@@ -1,0 +1,68 @@
+package pane
+
+import (
+	"strings"
+	"testing"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/tuitest"
+)
+
+// A cache that A rebuilds, the database behind it that somebody changes meanwhile,
+// and B, whose rebuild nobody needs.
+func cacheReel() *timeline.Timeline {
+	s := &tuitest.Script{Trace: trace.Trace{
+		Strategy: "setpx-lua", Scenario: "stampede", Workload: trace.Cache,
+		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1,
+	}}
+	s.Add(trace.KindRead, 0, trace.None)
+	s.Add(trace.KindQuery, 0, trace.None, tuitest.Value(1, 0))
+	s.Add(trace.KindUpdate, trace.None, trace.None, tuitest.Value(2, 0))
+	s.Add(trace.KindQuery, 1, trace.None, tuitest.Value(2, 0))
+	s.Add(trace.KindWrite, 0, trace.None, tuitest.Value(1, 1))
+	s.Add(trace.KindWrite, 1, trace.None, tuitest.Value(2, 2))
+	return timeline.New(&s.Trace)
+}
+
+func TestCacheInTheStatePane(t *testing.T) {
+	r := cacheReel()
+	for pos, want := range []string{
+		1: "cache empty|database version 1|rebuilds 0, needed 0",
+		2: "store: one rebuild more|cache empty|database version 1|rebuilds 1, needed 1",
+		3: "store: database version 1 -> version 2|cache empty|database version 2",
+		4: "store: one rebuild more, and not needed|rebuilds 2, needed 1",
+		5: "store: cache empty -> version 1|cache version 1 by A|database version 2",
+		6: "store: cache version 1 -> version 2|cache version 2 by B",
+	} {
+		if pos == 0 {
+			continue
+		}
+		var text strings.Builder
+		for _, l := range StateLines(r, pos, r.StateAt(pos-1), r.StateAt(pos)) {
+			for _, s := range l {
+				text.WriteString(s.Text)
+			}
+			text.WriteByte('\n')
+		}
+		for _, part := range strings.Split(want, "|") {
+			if !strings.Contains(text.String(), part) {
+				t.Errorf("position %d: no %q in\n%s", pos, part, text.String())
+			}
+		}
+	}
+}
+
+// The update is nobody's doing, and stands on the store's row.
+func TestUpdateIsTheStores(t *testing.T) {
+	r := cacheReel()
+	if e := r.Event(3); r.Doer(e) != trace.None || r.Actor(e) != "store" {
+		t.Errorf("%s did it", r.Actor(e))
+	}
+	g := &tuitest.PlainTheme(false).Glyphs
+	for pos, glyph := range map[int]string{2: g.Read, 3: g.Fault, 4: g.Read, 5: g.Write} {
+		if got, _, rank := markOf(r, r.Event(pos), g); got != glyph || rank == 0 {
+			t.Errorf("position %d is marked %q, not %q", pos, got, glyph)
+		}
+	}
+}

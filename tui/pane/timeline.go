@@ -1,0 +1,519 @@
+// Package pane draws what shows a run: the timeline and the ladder, the state, the source,
+// the event at the cursor and the holders of the lock. A pane is a pure function of the
+// run, of a position in it, and of the place that it has on the canvas: whatever can be
+// chosen, scrolled or typed belongs to the screens.
+package pane
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+)
+
+// Scene decides everything that is drawn of a timeline.
+//
+// Invariants: 0 <= Veil <= Pos <= Last(); Column is at least the cursor's own.
+type Scene struct {
+	*timeline.Timeline
+	Pos    int    // of the cursor
+	Axis   *Axis  // of the run, or of both where two are compared
+	Column int    // of the cursor on the axis: the event's own, or further right if another run has gone on
+	All    int    // columns of the whole axis
+	Lanes  []Lane // from the top
+	Theme  *draw.Theme
+	Lit    []int // Seqs of the events that are pointed out
+	Veil   int   // position from which on beliefs and records are hidden: Pos, if nothing is
+}
+
+// plot draws lanes over virtual time: a pure function of the scene and the
+// width. Nothing to the right of the cursor is drawn, because it has not happened yet.
+type plot struct {
+	Scene
+	c      *draw.Canvas
+	x0, y0 int   // of the first column of the plot, and of the time labels
+	width  int   // of the plot
+	offset int   // the axis column that x0 shows
+	until  int   // the plot column of the cursor
+	at     []int // by plot column: the last position in it
+}
+
+// The room that a timeline takes beside its lanes.
+const (
+	LabelWidth = 12 // columns to the left of the plot
+	AxisRows   = 2  // rows above the lanes
+)
+
+// DrawTimeline draws a scene: a row for times, one for the ruler, and one for each lane, as
+// far as there are rows.
+func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) {
+	width := r.W - LabelWidth
+	if width < 10 || r.H < AxisRows+1 {
+		return
+	}
+	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width)}
+	tl.until = min(s.Column-tl.offset, width-1)
+	tl.at = make([]int, tl.until+1)
+	for x := range tl.at {
+		tl.at[x] = min(s.Axis.At(x+tl.offset), s.Pos)
+	}
+	tl.drawAxis()
+	for i, l := range s.Lanes {
+		if y := r.Y + AxisRows + i; y < r.Y+r.H {
+			tl.drawLabel(l, y)
+			tl.drawLane(l, y)
+			tl.drawVeil(l, y)
+		}
+	}
+	tl.drawConnector()
+	if _, fresh := s.Breached(s.Pos); len(failures(fresh)) > 0 {
+		tl.flash()
+	}
+	tl.drawLit()
+}
+
+// drawVeil hides what an open question is about.
+func (tl *plot) drawVeil(l Lane, y int) {
+	if tl.Veil == tl.Pos {
+		return
+	}
+	switch l.kind {
+	case laneBlank, laneHidden:
+		return
+	case laneOwn:
+		if l.Kind == timeline.Deeds || l.Kind == timeline.Store || l.Kind == timeline.Violations {
+			return
+		}
+	}
+	for x := max(tl.Axis.Cols[tl.Veil]-tl.offset+1, 0); x <= tl.until; x++ {
+		tl.c.Put(tl.x0+x, y, "?", draw.Dim)
+	}
+}
+
+// drawLit numbers, on the ruler, the events that are pointed out, and lights their marks.
+func (tl *plot) drawLit() {
+	for i, seq := range tl.Lit {
+		pos := tl.After(seq)
+		x := tl.Axis.Cols[pos] - tl.offset
+		if pos > tl.Pos || x < 0 || x >= tl.width {
+			continue
+		}
+		tl.c.Put(tl.x0+x, tl.y0+1, strconv.Itoa((i+1)%10), draw.Alarm)
+		e := tl.Event(pos)
+		for j, l := range tl.Lanes {
+			if l.own() && tl.In(l.Lane, e) {
+				tl.c.Tint(draw.Rect(tl.x0+x, tl.y0+AxisRows+j, 1, 1), draw.Alarm)
+			}
+		}
+	}
+}
+
+// flash lights the cursor's column, from the axis down to the damage.
+func (tl *plot) flash() {
+	for i := range tl.Lanes {
+		x, y := tl.x0+tl.until, tl.y0+AxisRows+i
+		k := draw.Alarm
+		if tl.c.Char(x, y) == tl.Theme.Inside { // a full block has no ground that could light up
+			k = draw.Breach
+		}
+		tl.c.Tint(draw.Rect(x, y, 1, 1), k)
+	}
+}
+
+// bar fills the columns of a span with a glyph, and labels it.
+func (tl *plot) bar(y int, s timeline.Span, glyph string, k draw.Ink, labels ...string) {
+	for x := s.First; x < s.Next; x++ {
+		tl.c.Put(tl.x0+x, y, glyph, k)
+	}
+	tl.label(y, s, k, labels...)
+}
+
+// label writes into a bar the first of the texts for which there is room beside
+// some of the bar's glyph.
+func (tl *plot) label(y int, s timeline.Span, k draw.Ink, labels ...string) {
+	for _, label := range labels {
+		if w := draw.Width(label); s.Next-s.First > w+2 {
+			tl.c.Text(tl.x0+s.First+2, y, w, label, k)
+			return
+		}
+	}
+}
+
+// events calls do for every event that is shown, with its plot column.
+func (tl *plot) events(do func(x int, e *trace.Event)) {
+	for i := tl.Axis.At(tl.offset - 1); i < tl.Pos; i++ {
+		if x := tl.Axis.Cols[i+1] - tl.offset; x >= 0 && x < tl.width {
+			do(x, &tl.Events[i])
+		}
+	}
+}
+
+func (tl *plot) drawLabel(l Lane, y int) {
+	name, what := l.label(tl.Trace)
+	k := draw.Dim
+	switch {
+	case !l.own():
+	case l.Kind == timeline.Deeds:
+		k = draw.ClientInk(l.Index)
+	case l.Kind == timeline.Violations:
+		if all, _ := tl.Breached(tl.Pos); len(failures(all)) > 0 {
+			k = draw.Breach
+		}
+	case l.Kind != timeline.Belief:
+		k = draw.Strong
+	}
+	x := tl.x0 - LabelWidth
+	if tl.isActor(l) {
+		tl.c.Put(x, y, tl.Theme.Pointer, draw.Here)
+	}
+	const room = LabelWidth - 2
+	n := tl.c.Text(x+1, y, room, name, k)
+	if w := draw.Width(what); w <= room-n {
+		tl.c.Text(x+1+room-w, y, w, what, draw.Dim)
+	}
+}
+
+// isActor reports whether the lane belongs to the actor of the cursor's event.
+func (tl *plot) isActor(l Lane) bool {
+	e := tl.Event(tl.Pos)
+	if e == nil || !l.own() || !tl.In(l.Lane, e) {
+		return false
+	}
+	switch l.Kind {
+	case timeline.Deeds:
+		return tl.Doer(e) != trace.None
+	case timeline.Store:
+		return e.Kind == trace.KindReject || e.Kind == trace.KindUpdate
+	}
+	return true
+}
+
+func (tl *plot) drawLane(l Lane, y int) {
+	switch l.kind {
+	case laneBlank:
+		return
+	case laneClient:
+		tl.drawClient(l.Lane, y)
+		return
+	case laneVotes:
+		tl.c.Line(tl.x0, y, tl.width, votes(tl.Timeline, tl.Pos, tl.Theme))
+		return
+	case laneHidden:
+		tl.c.Text(tl.x0, y, tl.width, fmt.Sprintf("%s %d more rows: a taller window shows them", tl.Theme.More, l.hidden), draw.Dim)
+		return
+	}
+	switch l.Kind {
+	case timeline.Believers:
+		tl.drawBelievers(y)
+		return
+	case timeline.Violations:
+		tl.drawBreaches(y)
+		return
+	}
+	spans := tl.Seen(l.Lane, tl.at)
+	for _, s := range spans {
+		tl.drawBar(l.Lane, y, s)
+	}
+	tl.marks(l.Lane, y)
+	for _, s := range spans {
+		if s.Kind == timeline.Down { // the word says more than the commands that arrive there in vain
+			tl.label(y, s, draw.Dim, downLabel)
+		}
+	}
+}
+
+const downLabel = " down "
+
+// drawBar draws a span of any lane but the believers'.
+func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
+	t, k := tl.Theme, draw.Dim
+	switch l.Kind {
+	case timeline.Deeds:
+		k = draw.ClientInk(l.Index)
+	default:
+		if s.Client != trace.None {
+			k = draw.ClientInk(s.Client)
+		}
+	}
+	switch s.Kind {
+	case timeline.Awake:
+		tl.bar(y, s, t.Awake, k)
+	case timeline.Paused:
+		tl.bar(y, s, t.Paused, k, " paused "+tl.length(s)+" ", " paused ")
+	case timeline.PausedInside:
+		tl.bar(y, s, t.Paused, k, " paused inside "+tl.length(s)+" ", " paused "+tl.length(s)+" ", " paused ")
+	case timeline.Hung:
+		tl.bar(y, s, t.Paused, k, " hangs for good ", " hangs ")
+	case timeline.Inside:
+		tl.bar(y, s, t.Inside, k)
+	case timeline.Crashed:
+		tl.bar(y, s, t.Dead, draw.Dim, "crashed")
+	case timeline.Wants:
+		tl.bar(y, s, t.Wants, draw.Dim, "wants it")
+	case timeline.Believes:
+		name := tl.Clients[s.Client]
+		tl.bar(y, s, t.Bar(s.Client), k, name+" holds the lock", name+" holds")
+	case timeline.Lapsed:
+		tl.bar(y, s, t.Lapsed, k, "lease over, not noticed", "lease over", "over")
+	case timeline.Stored:
+		tl.drawRecord(y, s, l.Index, k)
+	case timeline.Down:
+		tl.bar(y, s, t.Down, draw.Dim, downLabel)
+	case timeline.Enough:
+		name := tl.Clients[s.Client]
+		tl.bar(y, s, t.Bar(s.Client), k, name+" has enough nodes", name)
+	case timeline.Split: // no client holds a lock on several nodes as long as they are split
+		tl.bar(y, s, t.Nobody, draw.Dim, "nobody has enough")
+	}
+}
+
+// length is how long a span of columns lasts, up to the cursor.
+func (tl *plot) length(s timeline.Span) string {
+	end := tl.Pos
+	if s.Next < len(tl.at) {
+		end = tl.at[s.Next]
+	}
+	return trace.Brief(tl.When(end) - tl.When(tl.at[s.First]))
+}
+
+// drawClient draws a client's deeds over what it believes, in one row.
+func (tl *plot) drawClient(l timeline.Lane, y int) {
+	deeds := tl.Seen(l, tl.at)
+	for _, s := range deeds {
+		if s.Kind == timeline.Awake {
+			tl.drawBar(l, y, s)
+		}
+	}
+	k := draw.ClientInk(l.Index)
+	for _, s := range tl.Seen(timeline.Lane{Kind: timeline.Belief, Index: l.Index}, tl.at) {
+		switch s.Kind {
+		case timeline.Believes:
+			tl.bar(y, s, tl.Theme.Bar(s.Client), k)
+		case timeline.Lapsed:
+			tl.bar(y, s, tl.Theme.Lapsed, k)
+		case timeline.Wants:
+			tl.bar(y, s, tl.Theme.Wants, draw.Dim)
+		}
+	}
+	for _, s := range deeds {
+		switch s.Kind {
+		case timeline.Paused, timeline.PausedInside:
+			tl.bar(y, s, tl.Theme.Paused, k, " paused "+tl.length(s)+" ", " paused ")
+		case timeline.Hung, timeline.Inside:
+			tl.drawBar(l, y, s)
+		}
+	}
+	tl.marks(l, y)
+}
+
+// drawRecord draws a record from where it was stored to where it is gone.
+func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
+	at := func(column int) timeline.Node { return tl.Moments[tl.at[column]].Nodes[node] }
+	who := "?"
+	if s.Client != trace.None {
+		who = tl.Clients[s.Client]
+	}
+	label := tl.Key + "=" + who
+	ttl := ", no expiry"
+	if !s.Lasting {
+		ttl = ", " + trace.Brief(at(s.First).Left(tl.When(tl.at[s.First]))) + " to live"
+	}
+	tl.bar(y, s, tl.Theme.Bar(s.Client), k, label+ttl, label, who)
+	if s.First == 0 || at(s.First-1).Written != s.Written {
+		tl.c.Put(tl.x0+s.First, y, tl.Theme.Open, k)
+	}
+	if s.Next < len(tl.at) && s.Next-s.First > 1 && at(s.Next).Written != s.Written {
+		tl.c.Put(tl.x0+s.Next-1, y, tl.Theme.Shut, k)
+	}
+}
+
+// votes says in a line what every node holds at a position.
+func votes(r *timeline.Timeline, pos int, th *draw.Theme) draw.Line {
+	var l draw.Line
+	for i := range r.Nodes {
+		n := &r.Moments[pos].Nodes[i]
+		l = append(l, draw.Text(r.Nodes[i]+" ", draw.Dim))
+		switch {
+		case !n.Up:
+			l = append(l, draw.Text("down", draw.Dim))
+		case !n.Present:
+			l = append(l, draw.Text("free", draw.Plain))
+		case n.Owner == trace.None:
+			l = append(l, draw.Text("?", draw.Strong))
+		default:
+			l = append(l, draw.Text(r.Clients[n.Owner]+th.Bar(n.Owner), draw.ClientInk(n.Owner)))
+		}
+		l = append(l, draw.Text("  ", draw.Plain))
+	}
+	return l
+}
+
+// drawBelievers counts, for each column, the most clients that believed at one
+// instant of it. This strip is the bug, readable without any colour.
+func (tl *plot) drawBelievers(y int) {
+	before := 0
+	for x, p := range tl.at {
+		most := tl.MostBelievers(before, p)
+		before = p
+		switch {
+		case most == 0:
+			tl.c.Put(tl.x0+x, y, tl.Theme.Wants, draw.Dim)
+		case most == 1:
+			tl.c.Put(tl.x0+x, y, "1", draw.Plain)
+		default:
+			tl.c.Put(tl.x0+x, y, strconv.Itoa(min(most, 9)), draw.Alarm)
+		}
+	}
+}
+
+// drawBreaches names the properties where they broke. Names that would run
+// into each other are told together at the first one's place; what would run out of
+// the window stands further left.
+func (tl *plot) drawBreaches(y int) {
+	all, _ := tl.Breached(tl.Pos)
+	for i := 0; i < len(all); {
+		x := tl.Axis.Cols[all[i].Pos] - tl.offset
+		first, text := i, "!!"
+		for ; i < len(all); i++ {
+			if next := tl.Axis.Cols[all[i].Pos] - tl.offset; next > x+draw.Width(text) {
+				break
+			}
+			if code := " " + all[i].Code.String(); !strings.Contains(text, code) {
+				text += code
+			}
+		}
+		k := draw.Alarm
+		if len(failures(all[first:i])) == 0 {
+			text, k = tl.Theme.Mild+text[len("!!"):], draw.Strong
+		}
+		if w := draw.Width(text); x >= 0 && x < tl.width {
+			tl.c.Text(tl.x0+max(min(x, tl.width-w), 0), y, w, text, k)
+		}
+	}
+}
+
+// marks draws the marks of a lane. Where two fall into one column, the weightier
+// stays. An access to the store has the client's name beside it.
+func (tl *plot) marks(l timeline.Lane, y int) {
+	column, top := -1, 0
+	tl.events(func(x int, e *trace.Event) {
+		if !tl.In(l, e) {
+			return
+		}
+		glyph, k, weight := markOf(tl.Timeline, e, &tl.Theme.Glyphs)
+		if x != column {
+			column, top = x, 0
+		}
+		if weight <= top {
+			return
+		}
+		top = weight
+		if l.Kind == timeline.Store && e.Client != trace.None {
+			tl.c.Text(tl.x0+x-1, y, 1, tl.Clients[e.Client], k)
+		}
+		tl.c.Put(tl.x0+x, y, glyph, k)
+	})
+}
+
+// markOf is the glyph of an event's mark, with its ink, and its weight: 0 for none.
+func markOf(r *timeline.Timeline, e *trace.Event, g *draw.Glyphs) (glyph string, k draw.Ink, weight int) {
+	m := r.Mark(e)
+	k = draw.Strong
+	switch {
+	case m == timeline.Bad, m == timeline.Crashes, m == timeline.Falls, m == timeline.Jumps && e.Node != trace.None:
+		k = draw.Breach
+	case e.Client != trace.None:
+		k = draw.ClientInk(e.Client)
+	}
+	return glyphOf(g, m), k, m.Weight()
+}
+
+// drawConnector joins the rows that the cursor's event joins: client and node,
+// client and resource. Only for this one event, else the rest could not be read.
+func (tl *plot) drawConnector() {
+	e := tl.Event(tl.Pos)
+	if e == nil || e.Client == trace.None {
+		return
+	}
+	from, to := -1, -1
+	for i, l := range tl.Lanes {
+		switch {
+		case !l.own():
+		case l.Kind == timeline.Deeds && l.Index == e.Client:
+			from = i
+		case e.Node != trace.None && (l.Kind == timeline.Record && l.Index == e.Node || l.Kind == timeline.Majority):
+			to = i
+		case timeline.Touches(e) && l.Kind == timeline.Store:
+			to = i
+		}
+	}
+	if from < 0 || to < 0 {
+		return
+	}
+	for i := min(from, to) + 1; i < max(from, to); i++ {
+		x, y := tl.x0+tl.until, tl.y0+AxisRows+i
+		if s := tl.c.Char(x, y); s == "" || s == tl.Theme.Awake {
+			tl.c.Put(x, y, tl.Theme.Link, draw.Here)
+		}
+	}
+}
+
+// drawAxis draws true times above a ruler on which long gaps are marked.
+func (tl *plot) drawAxis() {
+	t, y := tl.Theme, tl.y0
+	tl.c.Text(tl.x0-LabelWidth+1, y, LabelWidth-2, "virtual t", draw.Dim)
+	tl.c.Fill(draw.Rect(tl.x0, y+1, tl.width, 1), t.Ruler, draw.Dim)
+	tl.drawTimes()
+	for _, g := range tl.Axis.gaps {
+		if g.Pos+1 > tl.Pos {
+			break
+		}
+		tl.drawGap(g)
+	}
+	tl.c.Put(tl.x0+tl.until, y+1, t.Here, draw.Here)
+}
+
+func (tl *plot) drawGap(g gap) {
+	from, to := g.from+1-tl.offset, g.to-1-tl.offset
+	for x := max(from, 0); x <= min(to, tl.width-1); x++ {
+		tl.c.Put(tl.x0+x, tl.y0+1, tl.Theme.Gap, draw.Dim)
+	}
+	if from < 0 || to >= tl.width {
+		return
+	}
+	glyph := tl.Theme.Gap
+	if g.Endless {
+		glyph = tl.Theme.Chasm + tl.Theme.Chasm
+	}
+	text := glyph + " " + trace.Brief(g.Length) + " " + glyph
+	if w := draw.Width(text); to-from+1 >= w {
+		tl.c.Text(tl.x0+from+(to-from+1-w)/2, tl.y0+1, w, text, draw.Dim)
+	} else if g.Endless {
+		tl.c.Put(tl.x0+(from+to)/2, tl.y0+1, tl.Theme.Chasm, draw.Dim)
+	}
+}
+
+// drawTimes labels the cursor's instant, and as many others to its left as there is room for.
+func (tl *plot) drawTimes() {
+	now := trace.Brief(tl.When(tl.Pos))
+	w := draw.Width(now)
+	here := max(min(tl.until, tl.width-w), 0)
+	tl.c.Text(tl.x0+here, tl.y0, w, now, draw.Here)
+	free, last := 0, now
+	for x, p := range tl.at {
+		if x < free || (x > 0 && p == tl.at[x-1]) {
+			continue
+		}
+		text := trace.Brief(tl.When(p))
+		end := x + draw.Width(text)
+		if text == last || end+1 > here {
+			continue
+		}
+		tl.c.Text(tl.x0+x, tl.y0, tl.width, text, draw.Dim)
+		tl.c.Put(tl.x0+x, tl.y0+1, tl.Theme.Tick, draw.Dim)
+		free, last = end+2, text
+	}
+}

@@ -1,0 +1,146 @@
+// Package picker has the lists to choose from that any screen opens: of locks, of
+// scenarios, of the forms in which a run is written to a file.
+package picker
+
+import (
+	"fmt"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/tui/draw"
+	"lockstep/tui/screen"
+)
+
+// Picker is a list to choose from, on the whole screen.
+//
+// Invariant: 0 <= At < len(Items), unless there are no items.
+type Picker struct {
+	*screen.App
+	Title   string
+	Items   []Item
+	At      int     // the item at the cursor
+	Current int     // the item that is shown already, or -1
+	About   string  // for the help, if the badges are not verdicts
+	wanted  tea.Cmd // computes the badges
+	Choose  func(int) (tea.Cmd, screen.Outcome)
+	list    draw.Rectangle // of the last frame: clicks refer to it
+	first   int            // the first item in it
+}
+
+// Item is an item of a list.
+type Item struct {
+	Name, About string           // About is a line on it
+	Badge       func() draw.Span // the outcome of the run, as far as it is known
+}
+
+// Start has the badges computed.
+func (p *Picker) Start() tea.Cmd { return p.wanted }
+
+// Update takes a key, a click, or the result of something that was asked for.
+func (p *Picker) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
+	switch msg := msg.(type) {
+	case screen.Click:
+		return p.clicked(msg)
+	case tea.KeyMsg:
+		return p.typed(msg)
+	}
+	return nil, screen.Outcome{}
+}
+
+func (p *Picker) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+	switch {
+	case key.Matches(k, p.Keys.Close):
+		return nil, screen.Outcome{Close: true}
+	case key.Matches(k, p.Keys.Up):
+		p.At--
+	case key.Matches(k, p.Keys.Down):
+		p.At++
+	case key.Matches(k, p.Keys.PageUp):
+		p.At -= max(p.list.H, 1)
+	case key.Matches(k, p.Keys.PageDown):
+		p.At += max(p.list.H, 1)
+	case key.Matches(k, p.Keys.First):
+		p.At = 0
+	case key.Matches(k, p.Keys.Last):
+		p.At = len(p.Items) - 1
+	case key.Matches(k, p.Keys.Enter) && len(p.Items) > 0:
+		return p.Choose(p.At)
+	}
+	p.At = max(min(p.At, len(p.Items)-1), 0)
+	return nil, screen.Outcome{}
+}
+
+func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
+	if c.Wheel != 0 {
+		p.At = max(min(p.At+c.Wheel, len(p.Items)-1), 0)
+		return nil, screen.Outcome{}
+	}
+	i := p.first + c.Y - p.list.Y
+	if c.Y < p.list.Y || c.Y >= p.list.Y+p.list.H || i >= len(p.Items) {
+		return nil, screen.Outcome{}
+	}
+	p.At = i
+	return p.Choose(i)
+}
+
+// FooterKeys are the keys that work here, the most useful first.
+func (p *Picker) FooterKeys() []key.Binding {
+	return []key.Binding{screen.Pair(p.Keys.Up, p.Keys.Down, "move"), screen.As(p.Keys.Enter, "choose"), p.Keys.Close, screen.Pair(p.Keys.PageUp, p.Keys.PageDown, "page"), p.Keys.Help, p.Keys.Quit}
+}
+
+// Help explains the screen and its keys.
+func (p *Picker) Help() screen.Page {
+	k, g := &p.Keys, &p.Theme.Glyphs
+	keys := append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), k.PageUp, k.PageDown, screen.As(k.First, "first"), screen.As(k.Last, "last"),
+		screen.As(k.Enter, "choose")}, k.Always()...)
+	if p.About != "" {
+		return screen.Page{Title: "a list", About: p.About, Keys: keys}
+	}
+	return screen.Page{
+		Title: "a list",
+		About: "Beside each name stands what came of it, run just now: the worst that the monitors saw.",
+		Keys:  keys,
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
+			{g.Write, "what is open now"}}, screen.CodeSigns()...),
+	}
+}
+
+// Draw lists the items around the one at the cursor, whose description stands below.
+func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
+	n := c.Text(r.X+1, r.Y, r.W-2, p.Title, draw.Title)
+	c.Text(r.X+1+n, r.Y, r.W-2-n, fmt.Sprintf("  %d of %d", p.At+1, len(p.Items)), draw.Dim)
+	const aboutRows, badges = 4, 7
+	p.list = draw.Rect(r.X, r.Y+2, r.W, r.H-2-aboutRows)
+	p.first = min(max(p.At-p.list.H/2, 0), max(len(p.Items)-p.list.H, 0))
+	names := 0
+	for _, it := range p.Items {
+		names = max(names, draw.Width(it.Name))
+	}
+	names = min(names, r.W/3)
+	for i := p.first; i < len(p.Items) && i-p.first < p.list.H; i++ {
+		it := p.Items[i]
+		mark := "   "
+		switch i {
+		case p.At:
+			mark = " " + p.Theme.Pointer + " "
+		case p.Current:
+			mark = " " + p.Theme.Write + " "
+		}
+		badge := it.Badge()
+		l := draw.Line{draw.Text(mark, draw.Here), draw.Text(draw.Pad(draw.Fit(it.Name, names, p.Theme.More), names)+"  ", draw.Strong),
+			draw.Text(draw.Pad(badge.Text, badges), badge.Ink), draw.Text(it.About, draw.Dim)}
+		if i == p.At {
+			l = l.Fitted(p.list.W, p.Theme.More).Selected(p.list.W)
+		}
+		c.Line(p.list.X, p.list.Y+i-p.first, p.list.W, l)
+	}
+	if len(p.Items) == 0 {
+		return
+	}
+	var about []draw.Line
+	for _, s := range draw.Wrap(p.Items[p.At].About, min(r.W-4, draw.LongestLine)) {
+		about = append(about, draw.Line{draw.Text(s, draw.Plain)})
+	}
+	c.Lines(draw.Rect(r.X+3, r.Y+r.H-aboutRows+1, r.W-4, aboutRows-1), about, 0)
+}

@@ -1,0 +1,183 @@
+package player
+
+import (
+	"fmt"
+
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+)
+
+// Draw puts the panes where the layout says.
+func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
+	var lanes []pane.Lane
+	l := arrange(r.W, r.H+1, wishes{source: p.source, main: func(rows int) int {
+		switch {
+		case p.Run == nil:
+			return rows
+		case p.view != viewTimeline:
+			return rows - 2 // for the narration
+		}
+		lanes = pane.PlanLanes(p.Run, p.Pos, rows-pane.AxisRows)
+		return pane.AxisRows + len(lanes)
+	}})
+	p.plan, p.overflows = l, false
+	l.drawFrame(c, p.Theme)
+	p.drawHeader(c, l.header)
+	if p.Run == nil {
+		p.drawNothing(c, l)
+		return
+	}
+	p.drawMain(c, l.main, lanes)
+	p.drawStatus(c, l.status)
+	p.drawTold(c, l.told)
+	p.drawState(c, l.state)
+	p.drawSource(c, l.source)
+	if !l.trace.Empty() {
+		p.drawTraceLines(c, l.trace)
+	}
+}
+
+func (p *Player) drawNothing(c *draw.Canvas, l layout) {
+	st, sc := p.Library.Strategies[p.Strategy].Name, p.Library.Scenarios[p.scenario].Name
+	if p.failed == nil {
+		c.Text(l.main.X+1, l.main.Y, l.main.W-2, fmt.Sprintf("running %s under %s", st, sc), draw.Dim)
+		return
+	}
+	c.Text(l.main.X+1, l.main.Y, l.main.W-2, fmt.Sprintf("%s under %s can't be run:", st, sc), draw.Breach)
+	for i, s := range draw.Wrap(p.failed.Error(), l.main.W-4) {
+		if i < l.main.H-1 {
+			c.Text(l.main.X+3, l.main.Y+1+i, l.main.W-4, s, draw.Plain)
+		}
+	}
+}
+
+// drawHeader names the run on the left and the place in it on the right.
+func (p *Player) drawHeader(c *draw.Canvas, r draw.Rectangle) {
+	var right draw.Line
+	if p.Run != nil {
+		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
+			right = append(right, pane.CodesSpan(&p.Theme.Glyphs, all), draw.Text("  ", draw.Plain))
+		}
+		if n := len(p.Run.Chapters); n > 0 {
+			right = append(right, draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim))
+		}
+	}
+	if p.lesson != nil {
+		right = append(draw.Line{draw.Text(p.lesson.place()+"  ", draw.Dim)}, right...)
+	}
+	if p.loading {
+		right = draw.Line{draw.Text("running ", draw.Dim)}
+	}
+	st, sc := p.Library.Strategies[p.Strategy], p.Library.Scenarios[p.scenario]
+	title := sc.Title
+	if p.Title != "" {
+		title = p.Title
+	}
+	left := draw.Line{draw.Text("  with ", draw.Dim), draw.Text(st.Name, draw.Title)}
+	if p.Run != nil && p.Seed != 1 {
+		left = append(left, draw.Text(fmt.Sprintf("  seed %d", p.Seed), draw.Dim))
+	}
+	room := r.W - right.Width() - 1
+	title = draw.Fit(" "+title, max(room-left.Width(), 8), p.Theme.More) // of a long title rather less than of the rest
+	left = append(draw.Line{draw.Text(title, draw.Title)}, left...)
+	c.Line(r.X, r.Y, room, left)
+	c.Line(r.X+room+1, r.Y, right.Width(), right)
+}
+
+func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
+	switch {
+	case r.Empty():
+	case p.view == viewLadder:
+		pane.DrawLadder(c, r, p.Run, p.Pos, p.Theme)
+	case p.view == viewTrace:
+		p.drawTraceLines(c, r)
+	case p.view == viewState:
+		p.drawState(c, r)
+	case r.W > pane.LabelWidth:
+		a := p.axes.Of(p.Run, r.W-pane.LabelWidth, p.zoom)
+		pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos], All: a.Width(),
+			Lanes: lanes, Theme: p.Theme, Lit: p.lit(), Veil: p.veil()})
+	}
+}
+
+// drawStatus draws the event at the cursor, and the holders of the lock. A notice or a prompt
+// takes the second's place, unless that is a violation: nothing hides one.
+func (p *Player) drawStatus(c *draw.Canvas, r draw.Rectangle) {
+	event := pane.StatusLine(p.Run, p.Pos)
+	l, band := pane.Holders(p.Run, p.Pos, p.State)
+	if p.veil() != p.Pos {
+		l, band = draw.Line{draw.Text(" Who has it? Predict, and the rows will tell.", draw.Strong)}, draw.Plain
+	}
+	said := p.Notice
+	if p.find.asking() {
+		said = p.find.prompt(&p.Keys)
+	}
+	switch {
+	case said == "":
+	case band == draw.Plain:
+		l = draw.Line{draw.Text(" "+said, draw.Strong)}
+	default:
+		event = draw.Line{draw.Text(" "+said, draw.Strong)}
+	}
+	c.Line(r.X, r.Y, r.W, event)
+	r = draw.Rect(r.X, r.Y+1, r.W, r.H-1)
+	if band != draw.Plain {
+		c.Fill(r, " ", band)
+	}
+	c.Line(r.X, r.Y+r.H/2, r.W, l)
+}
+
+// scrolled keeps a pane's scroll within its lines.
+func (p *Player) scrolled(which panel, lines, rows, base int) int {
+	p.overflows = p.overflows || which == p.focus && which != panelSource && lines > rows
+	p.scroll[which] = min(max(p.scroll[which], -base), max(lines-rows, 0)-base)
+	return base + p.scroll[which]
+}
+
+func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
+	if p.Below != nil {
+		p.Below(c, r)
+		return
+	}
+	lines := p.narration(r.W)
+	top := 0
+	if r.H > len(lines) {
+		top = 1 // a line of air, if there is one to spare
+	}
+	c.Lines(draw.Rect(r.X, r.Y+top, r.W, r.H-top), lines, p.scrolled(panelTold, len(lines), r.H, 0))
+}
+
+func (p *Player) drawState(c *draw.Canvas, r draw.Rectangle) {
+	if r.Empty() {
+		return
+	}
+	lines := []draw.Line{{draw.Text("state at "+trace.Brief(p.State.At), draw.Title)}, {draw.Text("  (not before the question is answered)", draw.Dim)}}
+	if p.veil() == p.Pos {
+		lines = pane.StateLines(p.Run, p.Pos, p.previous, p.State)
+	}
+	c.Lines(draw.Rect(r.X+1, r.Y, r.W-1, r.H), lines, p.scrolled(panelState, len(lines), r.H, 0))
+}
+
+func (p *Player) drawSource(c *draw.Canvas, r draw.Rectangle) {
+	if r.Empty() {
+		return
+	}
+	file := pane.SourceFile(p.Run, p.Pos, p.file)
+	code, known := p.code[file]
+	if !known {
+		text, _ := strategies.Text(file)
+		code = pane.CodeLines(text)
+		p.code[file] = code
+	}
+	title := draw.Rect(r.X+1, r.Y, r.W-1, 1)
+	r = draw.Rect(r.X+1, r.Y+1, r.W-1, r.H-1)
+	lines, focus := pane.SourceLines(p.Run, p.Pos, p.State, file, code, r.W)
+	base := min(max(focus-r.H/2, 0), max(len(lines)-r.H, 0))
+	first := p.scrolled(panelSource, len(lines), r.H, base)
+	last := min(first+r.H, len(lines))
+	c.Line(title.X, title.Y, title.W, draw.Line{draw.Text("source: strategies/"+file, draw.Title),
+		draw.Text(fmt.Sprintf("  lines %d to %d of %d", first+1, last, len(lines)), draw.Dim)})
+	c.Lines(r, lines[first:last], 0)
+}

@@ -1,0 +1,70 @@
+package player
+
+import (
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim/timeline"
+	"lockstep/tui/screen"
+)
+
+// Finding is a player of a run that no scenario steers: the schedule is the run's
+// own, so there is no other lock to play it with, and no other story.
+type Finding struct{ *Player }
+
+// OpenFinding shows a run that was found, from its beginning.
+func OpenFinding(s *screen.App, m screen.FindingMsg) *Finding {
+	p := New(s, m.Strategy, 0)
+	p.Title, p.sought = m.Trace.Title, &m.Sought
+	p.Display(timeline.New(m.Trace), 0)
+	return &Finding{p}
+}
+
+// Start has nothing to compute: the run is there.
+func (s *Finding) Start() tea.Cmd { return nil }
+
+// Update takes a key, a click, or the result of something that was asked for.
+func (s *Finding) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
+	if k, is := msg.(tea.KeyMsg); is && !s.Typing() {
+		for _, b := range s.foreign() {
+			if key.Matches(k, b) {
+				s.Notice = "This run is a schedule of its own: no script could be played with another lock."
+				return nil, screen.Outcome{}
+			}
+		}
+	}
+	return s.Player.Update(msg)
+}
+
+// foreign are the player's keys that need a scenario.
+func (s *Finding) foreign() []key.Binding {
+	k := &s.Keys
+	return []key.Binding{k.Strategy, k.Scenario, k.Compare, k.NextStep}
+}
+
+// FooterKeys are the keys that work here, the most useful first.
+func (s *Finding) FooterKeys() []key.Binding { return without(s.Player.FooterKeys(), s.foreign()) }
+
+// Help explains the screen and its keys.
+func (s *Finding) Help() screen.Page {
+	p := s.Player.Help()
+	p.Title = "a schedule that was found"
+	p.About = "The least schedule of a search, as the whole engine has run it, event by event. " + p.About
+	p.Keys = without(p.Keys, s.foreign())
+	return p
+}
+
+// without leaves out bindings, by their keys.
+func without(all, some []key.Binding) []key.Binding {
+	var rest []key.Binding
+	for _, b := range all {
+		keep := true
+		for _, s := range some {
+			keep = keep && b.Keys()[0] != s.Keys()[0]
+		}
+		if keep {
+			rest = append(rest, b)
+		}
+	}
+	return rest
+}

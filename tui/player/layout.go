@@ -1,0 +1,135 @@
+package player
+
+import (
+	"lockstep/tui/draw"
+)
+
+// The sizes at which more comes.
+const (
+	sideFrom      = 120 // columns, for the side pane
+	traceFrom     = 34  // rows, for the list of events
+	roomyWidth    = 180 // from here on the source is shown without being asked for
+	roomyHeight   = 45
+	leastTold     = 4 // rows of narration that are never given up
+	usuallyTold   = 8
+	leastTrace    = 5
+	leastState    = 12
+	sideWidth     = 40
+	mostSideWidth = 88
+)
+
+// wishes are the needs of the panes, which the layout weighs beside the size of the window.
+type wishes struct {
+	// main is the number of the rows on offer that the timeline would take.
+	main   func(rows int) int
+	source bool // the reader has asked for the source, or against it where it is there by default
+}
+
+// layout says where each pane is. A pane that has no place is empty.
+type layout struct {
+	header, footer       draw.Rectangle
+	main                 draw.Rectangle // timeline or ladder
+	status               draw.Rectangle // the event at the cursor, and who holds the lock
+	told                 draw.Rectangle // narration
+	trace, state, source draw.Rectangle
+	rules                []draw.Rectangle // horizontal lines
+	wall                 draw.Rectangle   // the vertical one
+}
+
+// roomy reports whether a window shows the source by itself.
+func roomy(w, h int) bool { return w >= roomyWidth && h >= roomyHeight }
+
+// arrange is the layout for a window of at least minWidth by minHeight: a pure
+// function of the size and the wishes.
+func arrange(w, h int, want wishes) layout {
+	l := layout{
+		header: draw.Rect(0, 0, w, 1),
+		footer: draw.Rect(0, h-1, w, 1),
+		rules:  []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)},
+	}
+	body := draw.Rect(0, 2, w, h-draw.FrameRows)
+	source := want.source != roomy(w, h)
+	if w >= sideFrom {
+		side := sideOf(w, source)
+		l.wall = draw.Rect(w-side-1, body.Y, 1, body.H)
+		l.arrangeSide(draw.Rect(w-side, body.Y, side, body.H), source)
+		body.W = w - side - 1
+		source = false
+	}
+	l.arrangeBody(body, h, want, source)
+	return l
+}
+
+// statusRows is a row for the event and one, or a band of three, for who holds the lock.
+func statusRows(h int) int {
+	if h >= traceFrom {
+		return 4
+	}
+	return 2
+}
+
+// sideOf is the width of the side pane: code needs more than facts.
+func sideOf(w int, source bool) int {
+	if source {
+		return min(w*4/9, mostSideWidth)
+	}
+	return min(max(w/3, sideWidth), mostSideWidth)
+}
+
+func (l *layout) arrangeSide(r draw.Rectangle, source bool) {
+	switch {
+	case !source:
+		l.state = r
+	case r.H < traceFrom-draw.FrameRows:
+		l.source = r
+	default:
+		top := max(leastState, r.H*2/5)
+		l.state = draw.Rect(r.X, r.Y, r.W, top)
+		l.rules = append(l.rules, draw.Rect(r.X, r.Y+top, r.W, 1))
+		l.source = draw.Rect(r.X, r.Y+top+1, r.W, r.H-top-1)
+	}
+}
+
+// arrangeBody stacks the panes of the left column. Where there is no side for
+// the source, it takes the place of the timeline.
+func (l *layout) arrangeBody(r draw.Rectangle, h int, want wishes, source bool) {
+	status := statusRows(h)
+	room := r.H - 1 - status
+	top := room - leastTold
+	if h >= traceFrom {
+		top = room - leastTold*2 - leastTrace - 1
+	}
+	if !source {
+		top = min(max(want.main(top), 1), top)
+	}
+	main := draw.Rect(r.X, r.Y, r.W, top)
+	if source {
+		l.source = main
+	} else {
+		l.main = main
+	}
+	y := r.Y + top
+	l.rules = append(l.rules, draw.Rect(r.X, y, r.W, 1))
+	l.status = draw.Rect(r.X, y+1, r.W, status)
+	y += 1 + status
+	rest := r.Y + r.H - y
+	told := rest
+	if h >= traceFrom {
+		told = max(leastTold, min(max(usuallyTold, rest*2/5), rest-1-leastTrace))
+		if below := rest - told - 1; below >= leastTrace {
+			l.rules = append(l.rules, draw.Rect(r.X, y+told, r.W, 1))
+			l.trace = draw.Rect(r.X, y+told+1, r.W, below)
+		} else {
+			told = rest
+		}
+	}
+	l.told = draw.Rect(r.X, y, r.W, told)
+}
+
+// drawFrame draws the lines between the panes.
+func (l *layout) drawFrame(c *draw.Canvas, t *draw.Theme) {
+	for _, r := range l.rules {
+		c.Fill(r, t.Rule, draw.Dim)
+	}
+	c.Fill(l.wall, t.Wall, draw.Dim)
+}

@@ -1,0 +1,69 @@
+package player
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lockstep/tui/draw"
+	"lockstep/tui/tuitest"
+)
+
+// picture draws a layout with a letter for each pane.
+func picture(w, h int, l layout) string {
+	c := draw.NewCanvas(w, h, "~")
+	for _, p := range []struct {
+		r      draw.Rectangle
+		letter string
+	}{
+		{l.header, "h"}, {l.main, "M"}, {l.status, "e"}, {l.told, "n"}, {l.trace, "t"}, {l.state, "S"}, {l.source, "C"}, {l.footer, "f"},
+	} {
+		for y := p.r.Y; y < p.r.Y+p.r.H; y++ {
+			for x := p.r.X; x < p.r.X+p.r.W; x++ {
+				if was := c.Char(x, y); was != "" {
+					return fmt.Sprintf("%s overlaps %s at %d, %d", p.letter, was, x, y)
+				}
+				c.Put(x, y, p.letter, draw.Plain)
+			}
+		}
+	}
+	for _, r := range append(l.rules, l.wall) {
+		c.Fill(r, "-", draw.Plain)
+	}
+	return c.Render(tuitest.PlainTheme(true))
+}
+
+func TestLayouts(t *testing.T) {
+	var b strings.Builder
+	for _, size := range [][2]int{{80, 24}, {119, 33}, {80, 34}, {120, 30}, {140, 40}, {200, 60}} {
+		for _, source := range []bool{false, true} {
+			l := arrange(size[0], size[1], wishes{source: source, main: func(rows int) int { return min(rows, 10) }})
+			fmt.Fprintf(&b, "%dx%d, source toggled %v\n%s\n", size[0], size[1], source, tuitest.Thumbnail(picture(size[0], size[1], l)))
+		}
+	}
+	tuitest.Golden(t, "layouts", b.String())
+}
+
+func TestLayoutCoversEveryWindow(t *testing.T) {
+	for _, w := range []int{draw.MinWidth, 81, sideFrom - 1, sideFrom, 140, roomyWidth - 1, roomyWidth, 260} {
+		for h := draw.MinHeight; h <= 64; h += 1 + h/40 {
+			for _, rows := range []int{1, 8, 30, 200} {
+				for _, source := range []bool{false, true} {
+					l := arrange(w, h, wishes{source: source, main: func(int) int { return rows }})
+					pic := picture(w, h, l)
+					if strings.Contains(pic, "overlaps") {
+						t.Fatalf("%dx%d: %s", w, h, pic)
+					}
+					for y, row := range strings.Split(pic, "\n") {
+						if len(row) != w || strings.Contains(row, " ") {
+							t.Fatalf("%dx%d, %d rows wished: row %d has a hole:\n%s", w, h, rows, y, pic)
+						}
+					}
+					if l.told.H < leastTold {
+						t.Fatalf("%dx%d: the narration has %d rows", w, h, l.told.H)
+					}
+				}
+			}
+		}
+	}
+}

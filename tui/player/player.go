@@ -1,0 +1,593 @@
+// Package player shows one run, event by event: of the library, of a lesson of the course,
+// or one that a search has found. It puts the panes where the layout says, asks and judges
+// predictions, and looks for text in the trace.
+package player
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+	"lockstep/tui/picker"
+	"lockstep/tui/screen"
+)
+
+// Player shows one run, and moves a cursor through it. Screens that embed it display runs
+// of their own, and draw below them.
+//
+// Invariants, once there is a run: 0 <= Pos <= Run.Last(); State is what the first Pos
+// events have led to; picked is none or an index of Run.Breaches.
+type Player struct {
+	*screen.App
+	lesson *lessonCursor // where in the course the run belongs, or nil
+
+	Strategy, scenario int // places in the library, of the run that is shown or being computed
+	load               int // the number of the last load: results of earlier ones are dropped
+	from               int // where to begin in the first
+	loading            bool
+	failed             error
+	Run                *timeline.Timeline  // or nil, as long as there is none
+	file               string              // the strategy's own
+	code               map[string][]string // lines, by file
+
+	Pos             int          // the cursor: the number of events that have happened
+	previous, State *trace.State // at Pos-1 and Pos
+	zoom            int
+	axes            pane.Axes
+	view            view
+	source          bool
+	picked          int         // the violation whose evidence is lit, or none
+	sought          *trace.Code // the violation that a search was after, or nil
+	guesses         map[int]int // by question: the choice that was made
+	revealed        bool        // the answer to the question at hand
+	find            finder
+	focus           panel
+	overflows       bool // the pane in focus has more than it has rows for
+	scroll          [panels]int
+	Notice          string // until the next key
+	tick            int    // the number of the timer that may move the cursor
+	playing         bool
+	speed           int
+	plan            layout // of the last frame: clicks refer to it
+
+	Title string                             // instead of the scenario's
+	Below func(*draw.Canvas, draw.Rectangle) // draws in the narration's place, if set
+}
+
+// none is the index of no violation.
+const none = -1
+
+// view is the content of the largest pane.
+type view uint8
+
+const (
+	viewTimeline view = iota
+	viewLadder
+	viewTrace
+	viewState
+	views
+)
+
+var viewNames = [...]string{"timeline", "ladder", "trace", "state"}
+
+// panel is one that can have more to show than it has rows for.
+type panel uint8
+
+const (
+	panelTold panel = iota
+	panelState
+	panelSource
+	panelTrace
+	panels
+)
+
+// scrolls is the pane that the arrows scroll in a view, until another is chosen.
+var scrolls = [views]panel{viewTrace: panelTrace, viewState: panelState}
+
+var panelNames = [...]string{"narration", "state", "source", "trace"}
+
+// loadedMsg is the result of a run.
+type loadedMsg struct {
+	load     int
+	run      *timeline.Timeline
+	err      error
+	narrated int // the note to go to, or -1
+}
+
+// tickMsg says that a step of the playing is due.
+type tickMsg int
+
+// New plays a strategy under a scenario, both places in the library, from the beginning.
+func New(s *screen.App, strategy, scenario int) *Player {
+	return &Player{App: s, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none}
+}
+
+// Open begins at a position.
+func Open(s *screen.App, m screen.PlayMsg) *Player {
+	p := New(s, m.Strategy, m.Scenario)
+	p.from = m.From
+	return p
+}
+
+// Start has the run made.
+func (p *Player) Start() tea.Cmd { return p.open(p.Strategy, p.scenario) }
+
+// open computes a run in the background. The run that is shown stays until the new one is there.
+func (p *Player) open(strategy, scenario int) tea.Cmd {
+	narrated := -1
+	if p.Run != nil && scenario == p.scenario {
+		if notes := p.Run.Said(p.Pos); len(notes) > 0 {
+			narrated = notes[0].Index
+		}
+	}
+	p.Strategy, p.scenario = strategy, scenario
+	return p.reload(narrated)
+}
+
+func (p *Player) reload(narrated int) tea.Cmd {
+	p.load = p.Serial()
+	p.loading, p.playing = true, false
+	load, lib, seed, strategy, scenario := p.load, p.Library, p.Seed, p.Strategy, p.scenario
+	return func() tea.Msg {
+		t, err := lib.Run(lib.Scenarios[scenario], lib.Strategies[strategy], seed)
+		if err != nil {
+			return loadedMsg{load: load, err: err}
+		}
+		return loadedMsg{load: load, run: timeline.New(t), narrated: narrated}
+	}
+}
+
+// choose opens another run than the course's.
+func (p *Player) choose(strategy, scenario int) (tea.Cmd, screen.Outcome) {
+	p.lesson = nil
+	return p.open(strategy, scenario), screen.Outcome{Close: true}
+}
+
+// nextStep goes on in the course.
+func (p *Player) nextStep() tea.Cmd {
+	if p.lesson == nil {
+		p.Notice = "This run is not part of a lesson: tab in the matrix opens the course."
+		return nil
+	}
+	next := p.lesson.next()
+	if next == nil {
+		p.Notice = "That was the last rung of the course."
+		return nil
+	}
+	l, r := next.at()
+	p.Progress.See(l.Name)
+	p.lesson = next
+	p.Strategy, p.scenario = p.Library.Strategy(r.Strategy), p.Library.Named(r.Scenario)
+	return p.reload(-1)
+}
+
+// show puts a run on the screen. After a change of strategy it goes to where the
+// story was, so that the class sees the same moment under another lock.
+func (p *Player) show(l loadedMsg) {
+	if l.load != p.load {
+		return
+	}
+	p.loading, p.failed = false, l.err
+	if l.err != nil {
+		p.Run, p.picked = nil, none
+		p.find.renew(nil)
+		return
+	}
+	p.scroll, p.zoom = [panels]int{}, 0
+	at := slices.IndexFunc(l.run.Notes, func(n trace.Note) bool { return n.Index == l.narrated })
+	if l.narrated >= 0 && at >= 0 {
+		p.Display(l.run, l.run.Before(l.run.Notes[at].Seq))
+		return
+	}
+	p.Display(l.run, min(p.from, l.run.Last()))
+	p.from = 0
+}
+
+// Display shows a run at a position.
+func (p *Player) Display(r *timeline.Timeline, pos int) {
+	st := p.Library.Strategies[p.Strategy]
+	p.Run, p.Pos, p.axes = r, pos, pane.Axes{}
+	p.file, p.code = st.File, map[string][]string{}
+	p.picked, p.guesses = none, map[int]int{}
+	p.find.renew(r)
+	p.previous, p.State = r.StateAt(max(pos-1, 0)), r.StateAt(pos)
+	p.arrived()
+}
+
+// goTo moves the cursor.
+func (p *Player) goTo(pos int) {
+	was := p.Pos
+	if pos = min(max(pos, 0), p.Run.Last()); pos == was {
+		return
+	}
+	p.Pos = pos
+	if pos == was+1 { // the usual step needs no look back to the beginning
+		p.previous, p.State = p.State, p.State.Clone()
+		p.State.Apply(p.Run.Event(pos))
+	} else {
+		p.previous = p.Run.StateAt(max(pos-1, 0))
+		p.State = p.Run.StateAt(pos)
+	}
+	p.arrived()
+}
+
+// arrived brings what depends on the cursor up to date.
+func (p *Player) arrived() {
+	p.revealed = false
+	p.scroll[panelTold], p.scroll[panelSource], p.scroll[panelTrace] = 0, 0, 0
+	if p.Pos == 0 {
+		p.picked = none // at the beginning no violation is told in advance
+	}
+	if p.picked == none || p.Run.Breaches[p.picked].Pos != p.Pos {
+		if i := slices.IndexFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Pos == p.Pos }); i >= 0 {
+			p.picked = i
+		}
+	}
+	if p.lesson != nil && p.Pos >= p.Run.Told() {
+		l, r := p.lesson.at()
+		p.Progress.Play(l.Name, r.ID())
+	}
+}
+
+// Update takes a key, a click, or the result of something that was asked for.
+func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
+	switch msg := msg.(type) {
+	case loadedMsg:
+		p.show(msg)
+	case tickMsg:
+		return p.played(int(msg)), screen.Outcome{}
+	case picker.ExportedMsg:
+		if msg.From == p {
+			p.Notice = msg.Text()
+		}
+	case screen.RefusedMsg:
+		p.Notice = "No way on from here: " + msg.Err.Error()
+	case screen.Click:
+		p.Notice = ""
+		p.Clicked(msg)
+	case tea.KeyMsg:
+		p.Notice = ""
+		if p.find.asking() {
+			p.search(msg)
+			return nil, screen.Outcome{}
+		}
+		return p.typed(msg)
+	}
+	return nil, screen.Outcome{}
+}
+
+// Typing reports whether a text to look for is being typed.
+func (p *Player) Typing() bool { return p.find.asking() }
+
+func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+	switch {
+	case key.Matches(k, p.Keys.Close):
+		return nil, screen.Outcome{Close: true}
+	case key.Matches(k, p.Keys.Strategy):
+		return nil, screen.Outcome{Open: p.strategyPicker()}
+	case key.Matches(k, p.Keys.Scenario):
+		return nil, screen.Outcome{Open: p.scenarioPicker()}
+	case key.Matches(k, p.Keys.Compare):
+		return nil, screen.Outcome{Open: picker.Compare(p.App, p.scenario, p.Strategy, p.Pos)}
+	case key.Matches(k, p.Keys.Explore):
+		return nil, screen.Outcome{To: screen.SearchMsg{Strategy: p.Strategy}}
+	case key.Matches(k, p.Keys.NextStep):
+		return p.nextStep(), screen.Outcome{}
+	case p.Run == nil:
+		return nil, screen.Outcome{}
+	case key.Matches(k, p.Keys.Export):
+		return nil, picker.Export(p.App, p.Run.Trace, p)
+	case key.Matches(k, p.Keys.Sandbox):
+		return nil, screen.Outcome{To: screen.SandboxMsg{Strategy: p.Strategy, Scenario: p.scenario, Trace: p.Run.Trace, Pos: p.Pos}}
+	case key.Matches(k, p.Keys.Play):
+		return p.togglePlay(), screen.Outcome{}
+	case p.moves(k):
+		p.playing = false
+	default:
+		p.looks(k)
+	}
+	return nil, screen.Outcome{}
+}
+
+// moves handles the keys that move the cursor.
+func (p *Player) moves(k tea.KeyMsg) bool {
+	switch {
+	case key.Matches(k, p.Keys.Forward):
+		if p.Pos == p.Run.Last() {
+			p.Notice = "The run ends here."
+		}
+		p.goTo(p.Pos + 1)
+	case key.Matches(k, p.Keys.Back):
+		p.goTo(p.Pos - 1)
+	case key.Matches(k, p.Keys.First):
+		p.goTo(0)
+	case key.Matches(k, p.Keys.Last):
+		p.goTo(p.Run.Last())
+	case key.Matches(k, p.Keys.Next):
+		p.goTo(p.Run.NextChapter(p.Pos))
+	case key.Matches(k, p.Keys.Previous):
+		p.goTo(p.Run.PreviousChapter(p.Pos))
+	case key.Matches(k, p.Keys.Violation):
+		p.toViolation()
+	case key.Matches(k, p.Keys.Evidence):
+		p.toEvidence()
+	case key.Matches(k, p.Keys.Match):
+		p.toMatch(1)
+	case key.Matches(k, p.Keys.MatchBack):
+		p.toMatch(-1)
+	default:
+		return false
+	}
+	return true
+}
+
+// looks handles the keys that change how the same moment is shown.
+func (p *Player) looks(k tea.KeyMsg) {
+	switch {
+	case key.Matches(k, p.Keys.In):
+		p.zoom = min(p.zoom+1, pane.MostZoom)
+	case key.Matches(k, p.Keys.Out):
+		p.zoom = max(p.zoom-1, -pane.MostZoom)
+	case key.Matches(k, p.Keys.View):
+		p.view = (p.view + 1) % views
+		p.focus = scrolls[p.view]
+		p.Notice = "view: " + viewNames[p.view]
+	case key.Matches(k, p.Keys.Source):
+		p.source = !p.source
+	case key.Matches(k, p.Keys.Search):
+		p.find.ask(forMatch)
+	case key.Matches(k, p.Keys.Filter):
+		p.find.ask(forFilter)
+	case key.Matches(k, p.Keys.Guess):
+		p.guess(int(k.Runes[0] - '0'))
+	case key.Matches(k, p.Keys.Enter):
+		p.revealed = true
+	case key.Matches(k, p.Keys.Faster):
+		p.setSpeed(p.speed + 1)
+	case key.Matches(k, p.Keys.Slower):
+		p.setSpeed(p.speed - 1)
+	case key.Matches(k, p.Keys.Pane):
+		for range panels {
+			if p.focus = (p.focus + 1) % panels; p.sees(p.focus) {
+				break
+			}
+		}
+		p.Notice = p.Keys.Up.Help().Key + " and " + p.Keys.Down.Help().Key + " scroll: " + panelNames[p.focus]
+	case key.Matches(k, p.Keys.Up):
+		p.scroll[p.focus]--
+	case key.Matches(k, p.Keys.Down):
+		p.scroll[p.focus]++
+	case key.Matches(k, p.Keys.PageUp):
+		p.scroll[p.focus] -= screen.ScrollPage
+	case key.Matches(k, p.Keys.PageDown):
+		p.scroll[p.focus] += screen.ScrollPage
+	}
+}
+
+// Adjust handles the keys that show the same moment otherwise, and those that go round
+// its evidence: for screens in which other keys move the cursor.
+func (p *Player) Adjust(k tea.KeyMsg) {
+	if !p.moves(k) {
+		p.looks(k)
+	}
+}
+
+// NextView is the name of the view that the key for it leads to.
+func (p *Player) NextView() string { return viewNames[(p.view+1)%views] }
+
+// sees reports whether a pane has a place in the last frame.
+func (p *Player) sees(which panel) bool {
+	switch which {
+	case panelState:
+		return !p.plan.state.Empty() || p.view == viewState && !p.plan.main.Empty()
+	case panelSource:
+		return !p.plan.source.Empty()
+	case panelTrace:
+		return !p.plan.trace.Empty() || p.view == viewTrace && !p.plan.main.Empty()
+	}
+	return true
+}
+
+// Clicked goes to the event under the mouse.
+func (p *Player) Clicked(c screen.Click) {
+	if p.Run == nil {
+		return
+	}
+	p.playing = false
+	main, trace := p.plan.main, p.plan.trace
+	switch {
+	case c.Wheel != 0:
+		p.goTo(p.Pos + c.Wheel)
+	case c.In(main) && p.view == viewTimeline:
+		width := main.W - pane.LabelWidth
+		a := p.axes.Of(p.Run, width, p.zoom)
+		p.goTo(a.At(c.X - main.X - pane.LabelWidth + a.Window(p.Pos, width)))
+	case c.In(main) && p.view == viewLadder && c.Y > main.Y:
+		p.goTo(p.Pos - (main.Y + main.H - 1 - c.Y))
+	case c.In(trace):
+		p.goTo(p.eventAt(trace, c.Y-trace.Y))
+	case c.In(main) && p.view == viewTrace:
+		p.goTo(p.eventAt(main, c.Y-main.Y))
+	}
+}
+
+// eventAt is the position of the event in a row of the trace as it was drawn.
+func (p *Player) eventAt(r draw.Rectangle, row int) int {
+	rows := traceRows(p.Run, p.Pos, r.H, -p.scroll[panelTrace], &p.find)
+	if row < len(rows) {
+		return rows[row].pos
+	}
+	return p.Pos
+}
+
+func (p *Player) toViolation() {
+	if len(p.Run.Breaches) == 0 {
+		p.Notice = "No property breaks in this run."
+		return
+	}
+	next := slices.IndexFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Pos > p.Pos })
+	if p.Pos == 0 && p.sought != nil {
+		next = slices.IndexFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Code == *p.sought })
+	}
+	if p.picked != none && p.picked+1 < len(p.Run.Breaches) && p.Run.Breaches[p.picked+1].Pos == p.Pos {
+		next = p.picked + 1 // another one that the same event completed
+	}
+	if next < 0 {
+		next = 0
+		p.Notice = "That was the last violation; this is the first again."
+		if len(p.Run.Breaches) == 1 {
+			p.Notice = "There is no other violation in this run."
+		}
+	}
+	p.picked = next
+	p.goTo(p.Run.Breaches[next].Pos)
+}
+
+// toEvidence goes round the events that prove the violation that was last shown.
+func (p *Player) toEvidence() {
+	if p.picked == none {
+		p.Notice = p.Keys.Violation.Help().Key + " goes to a violation; then " + p.Keys.Evidence.Help().Key + " goes round its evidence."
+		return
+	}
+	events := p.Run.Breaches[p.picked].Events
+	next := 0
+	for i, seq := range events {
+		if p.Run.After(seq) == p.Pos {
+			next = (i + 1) % len(events)
+		}
+	}
+	picked := p.picked
+	p.goTo(p.Run.After(events[next]))
+	p.picked = picked // also where other violations are complete
+	p.Notice = fmt.Sprintf("evidence %d of %d", next+1, len(events))
+}
+
+// Playing.
+
+const (
+	usualSpeed = 3
+	mostSpeed  = 6
+)
+
+// pace is how long an event stays on the screen: at the usual speed half a
+// second, and a tenth of that if there is nothing to be seen of it.
+func (p *Player) pace() time.Duration {
+	d := 4 * time.Second >> p.speed
+	if p.Pos < p.Run.Last() && !p.Run.Matters(p.Pos) {
+		d /= 10
+	}
+	return d
+}
+
+func (p *Player) setSpeed(speed int) {
+	p.speed = min(max(speed, 1), mostSpeed)
+	p.Notice = fmt.Sprintf("speed %d of %d", p.speed, mostSpeed)
+}
+
+func (p *Player) togglePlay() tea.Cmd {
+	p.playing = !p.playing
+	if !p.playing {
+		return nil
+	}
+	if p.Pos == p.Run.Last() {
+		p.goTo(0)
+	}
+	return p.later()
+}
+
+// later sets the timer for the next step. There is never more than one that counts.
+func (p *Player) later() tea.Cmd {
+	p.tick = p.Serial()
+	return p.After(p.pace(), tickMsg(p.tick))
+}
+
+// played is one step of playing. It stops where the class should look or think:
+// at a violation, at a question, at the end.
+func (p *Player) played(tick int) tea.Cmd {
+	if tick != p.tick || !p.playing || p.Run == nil {
+		return nil
+	}
+	p.goTo(p.Pos + 1)
+	_, fresh := p.Run.Breached(p.Pos)
+	if p.playing = len(fresh) == 0 && !asks(p.Run, p.Pos) && p.Pos < p.Run.Last(); !p.playing {
+		return nil
+	}
+	return p.later()
+}
+
+// The lists.
+
+func (p *Player) strategyPicker() *picker.Picker {
+	return picker.Strategies(p.App, "Which lock?  (the scenario stays, and the place in it)", p.scenario, p.Strategy, func(i int) (tea.Cmd, screen.Outcome) {
+		return p.choose(i, p.scenario)
+	})
+}
+
+func (p *Player) scenarioPicker() *picker.Picker {
+	return picker.Scenarios(p.App, "What happens to it?  (the lock stays)", p.scenario, p.Strategy, func(i int) (tea.Cmd, screen.Outcome) {
+		return p.choose(p.Strategy, i)
+	})
+}
+
+// stretch is as far as the keys for it go: a run in which nothing is said has no
+// chapters.
+func (p *Player) stretch() string {
+	if p.Run != nil && len(p.Run.Chapters) == 0 {
+		return "end"
+	}
+	return "chapter"
+}
+
+// FooterKeys are the keys that work here, the most useful first.
+func (p *Player) FooterKeys() []key.Binding {
+	k := &p.Keys
+	play := k.Play
+	if p.playing {
+		play = screen.As(play, "stop")
+	}
+	list := []key.Binding{screen.Pair(k.Back, k.Forward, "step"), screen.Pair(k.Previous, k.Next, p.stretch()), k.Violation}
+	if p.overflows {
+		list = slices.Insert(list, 1, screen.Pair(k.Up, k.Down, "more"))
+	}
+	proven := p.picked != none && len(p.Run.Breaches) > 0 && p.Run.Breaches[p.picked].Pos == p.Pos
+	switch {
+	case p.find.asking():
+		return []key.Binding{screen.As(k.Enter, "find"), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
+	case p.question() != nil:
+		list = []key.Binding{screen.As(k.Guess, "predict"), k.Enter, list[0], list[1]}
+	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
+		list = append([]key.Binding{k.NextStep}, list...)
+	case proven:
+		list = append(list, screen.As(k.Evidence, "evidence"))
+	}
+	list = append(list, play, screen.As(k.Strategy, "lock"), screen.As(k.View, p.NextView()), k.Compare, k.Explore, k.Sandbox, k.Source, k.Scenario,
+		k.Search, k.Filter, screen.Pair(k.In, k.Out, "zoom"))
+	if !proven {
+		list = append(list, k.Evidence)
+	}
+	return append(list, screen.Pair(k.First, k.Last, "ends"), k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
+}
+
+// Help explains the screen and its keys.
+func (p *Player) Help() screen.Page {
+	k := &p.Keys
+	return screen.Page{
+		Title: "the player",
+		About: "One run, event by event. What is to the right of the cursor has not happened yet. A row is somebody, and two bars in one column " +
+			"are two holders. Everything here comes from the run's trace, which --plain prints.",
+		Keys: append([]key.Binding{
+			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
+			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "show the answer"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
+			screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.View, "next view"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
+			screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
+		}, k.Always()...),
+		Signs: append(pane.Legend(&p.Theme.Glyphs), screen.CodeSigns()...),
+	}
+}

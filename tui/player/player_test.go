@@ -1,0 +1,278 @@
+package player
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"lockstep/scenarios"
+	"lockstep/sim/explore"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+// openPlayer opens the player on the shelf's first scenario.
+func openPlayer(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*trace.Trace, error)) (*tuitest.App, *Player) {
+	s := tuitest.RealApp(tuitest.Shelf(run), th)
+	p := New(s, s.Library.Strategy("setpx-lua"), 0)
+	return tuitest.Open(t, w, h, s, p, nil), p
+}
+
+// openRun opens the player on a real run.
+func openRun(t testing.TB, w, h int, strategy, scenario string) (*tuitest.App, *Player) {
+	s := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	p := New(s, s.Library.Strategy(strategy), s.Library.Named(scenario))
+	return tuitest.Open(t, w, h, s, p, nil), p
+}
+
+func TestScreens(t *testing.T) {
+	for screen, first := range map[string]func(*screen.App) screen.Screen{
+		"player": func(s *screen.App) screen.Screen { return New(s, 3, 0) },
+		"lesson": func(s *screen.App) screen.Screen { return OpenLesson(s, screen.LessonMsg{Lesson: 0, Step: 1}) },
+		"shown": func(s *screen.App) screen.Screen {
+			found, err := tuitest.HandmadeSearch(t.Context(), explore.Defaults(s.Library.Strategies[3]), explore.Options{Progress: func(explore.Progress) {}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return OpenFinding(s, screen.FindingMsg{Strategy: 3, Trace: found.Violated[0].Trace, Sought: found.Violated[0].Code})
+		},
+	} {
+		tuitest.EachFrame(t, screen, func(t *testing.T, name string, w, h int, th *draw.Theme) {
+			s := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
+			a := tuitest.Open(t, w, h, s, first(s), nil)
+			a.Press("! !")
+			tuitest.Golden(t, name, a.View())
+		})
+	}
+}
+
+func TestOtherViews(t *testing.T) {
+	for name, keys := range map[string]string{
+		"start": "g", "ask": "] ]", "right": "] ] 1", "wrong": "] ] 0", "answer": "] ] enter", "end": "G", "ladder": "! v", "trace": "! v v", "state": "! v v v",
+		"source": "right right right s", "evidence": "! ! e", "search": "/ w r i t e enter", "typing": "/ w r", "filter": "! ! v v & n 1 enter", "nothing-found": "/ z z enter",
+		"help": "?", "strategies": "f", "scenarios": "o down", "notice": "! ! !", "many-nodes": "o down enter ] right right right right",
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, _ := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+			a.Press(keys)
+			tuitest.Golden(t, "80x24-"+name, a.View())
+		})
+	}
+}
+
+func TestMonoKeepsBoldAndReverse(t *testing.T) {
+	th := draw.NewTheme(draw.NewRenderer(tuitest.RendererOf(termenv.Ascii), "", true), true, false)
+	a, _ := openPlayer(t, 80, 24, th, tuitest.Handmade)
+	a.Press("!")
+	if v := a.View(); !strings.Contains(v, "\x1b[1;7m !! ") {
+		t.Errorf("the alarm is not bold and reversed:\n%q", v)
+	} else if colour := regexp.MustCompile(`\x1b\[([0-9;]*;)?[34][0-8][;m]`).FindString(v); colour != "" {
+		t.Errorf("there is a colour in it: %q", colour)
+	}
+}
+
+func TestStepping(t *testing.T) {
+	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	last := p.Run.Last()
+	for _, step := range []struct {
+		keys string
+		want int
+	}{
+		{"left", 0}, {"right", 1}, {"l l", 3}, {"h", 2}, {"g", 0}, {"]", 7}, {"]", 10}, {"[", 7}, {"[", 0}, {"G", last}, {"right", last},
+		{"g !", 16}, {"!", 19}, {"!", 16}, {"end", last}, {"home", 0},
+	} {
+		if a.Press(step.keys); p.Pos != step.want {
+			t.Errorf("after %q the cursor is at %d, want %d", step.keys, p.Pos, step.want)
+		}
+	}
+}
+
+func TestKeysThatArriveTogetherAllCount(t *testing.T) {
+	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	a.Press("lllh")
+	if got := p.Pos; got != 2 {
+		t.Errorf("after lllh the cursor is at %d, want 2", got)
+	}
+	a.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("G!q"), Paste: true})
+	if got := p.Pos; got != 2 {
+		t.Errorf("pasted text has moved the cursor to %d", got)
+	}
+}
+
+func TestViolationIsShouted(t *testing.T) {
+	a, _ := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	if a.Press("]"); strings.Contains(a.View(), "!!") {
+		t.Errorf("shouts before anything is broken:\n%s", a.View())
+	}
+	a.Press("!")
+	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A (lease over) and B believe", "!! OV", "1 2ms #6 A enters", "2 4.002s #16 B enters"} {
+		if !strings.Contains(a.View(), want) {
+			t.Errorf("no %q in\n%s", want, a.View())
+		}
+	}
+}
+
+func TestStrategyKeepsScenarioAndPlace(t *testing.T) {
+	asked := ""
+	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), func(scenario, strategy string) (*trace.Trace, error) {
+		asked = strategy + " under " + scenario
+		return tuitest.Handmade(scenario, strategy)
+	})
+	lib := p.Library
+	above := lib.Strategies[lib.Strategy("setpx-lua")-1].Name
+	a.Press("] ] f up enter")
+	if asked != above+" under pause-past-ttl" {
+		t.Errorf("ran %s, want %s", asked, above)
+	}
+	if p.Pos != 10 || p.Run.Chapter(p.Pos) != 3 {
+		t.Errorf("the place in the story is lost: at %d", p.Pos)
+	}
+	a.Press("o down enter")
+	if p.Pos != 0 || !strings.HasSuffix(asked, "under crowd") {
+		t.Errorf("ran %s, at %d", asked, p.Pos)
+	}
+}
+
+func TestLateResultIsDropped(t *testing.T) {
+	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	first := p.open(0, 0)
+	second := p.open(1, 0)
+	a.Send(second())
+	a.Send(first())
+	if got := p.Run.Trace.Strategy; got != p.Library.Strategies[1].Name {
+		t.Errorf("shows %s", got)
+	}
+}
+
+func TestFailedRunIsTold(t *testing.T) {
+	a, _ := openPlayer(t, 80, 24, tuitest.PlainTheme(false), func(string, string) (*trace.Trace, error) { return nil, errors.New("no such luck") })
+	if v := a.View(); !strings.Contains(v, "can't be run") || !strings.Contains(v, "no such luck") {
+		t.Error(v)
+	}
+	a.Press("right ! v s G space tab up ? esc")
+	a.CheckFrame("failed")
+}
+
+func TestPlayingStopsWhereOneShouldLook(t *testing.T) {
+	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	for _, want := range []int{10, 16, 19, p.Run.Last()} {
+		a.Press("space")
+		for n := 0; p.playing && n < 1000; n++ {
+			a.Send(tickMsg(p.tick - 1)) // an old timer counts for nothing
+			at := p.Pos
+			a.Send(tickMsg(p.tick))
+			if p.Pos != at+1 {
+				t.Fatalf("one tick went from %d to %d", at, p.Pos)
+			}
+		}
+		if p.Pos != want {
+			t.Errorf("stopped at %d, want %d", p.Pos, want)
+		}
+	}
+	if a.Press("space left"); p.playing {
+		t.Error("stepping by hand does not stop the playing")
+	}
+}
+
+// Every cell of the matrix can be looked at, at every chapter and violation.
+func TestEveryRealRunCanBeDrawn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the whole matrix")
+	}
+	for i, sc := range scenarios.All() {
+		for j, st := range strategies.All() {
+			if os.Getenv("LOCKSTEP_WHOLE") == "" && (i+j)%6 > 1 { // a third of them, in both sizes; CI draws all
+				continue
+			}
+			size := [][2]int{{80, 24}, {140, 40}}[(i+j)%2] // every lock and every scenario in both, no cell in two
+			drawRun(t, size[0], size[1], st.Name, sc.Name)
+		}
+	}
+}
+
+// drawRun draws a run at each chapter and at each violation.
+func drawRun(t *testing.T, w, h int, strategy, scenario string) {
+	t.Helper()
+	what := strategy + " under " + scenario
+	a, p := openRun(t, w, h, strategy, scenario)
+	if p.failed != nil {
+		t.Errorf("%s: %v", what, p.failed)
+		return
+	}
+	for range len(p.Run.Chapters) + len(p.Run.Breaches) {
+		if strings.Contains(a.CheckFrame(what), "more rows:") {
+			t.Fatalf("%s hides rows at %dx%d", what, w, h)
+		}
+		a.Press("]")
+	}
+	for range p.Run.Breaches {
+		a.Press("!")
+		a.CheckFrame(what)
+	}
+}
+
+func TestVeilHidesWhatIsAsked(t *testing.T) {
+	a, _ := openPlayer(t, 140, 40, tuitest.PlainTheme(false), tuitest.Handmade)
+	a.Press("] ]")
+	open := a.View()
+	if !strings.Contains(open, "?????") || !strings.Contains(open, "not before the question is answered") {
+		t.Errorf("the answer can be read off the screen:\n%s", open)
+	}
+	a.Press("0")
+	if v := a.View(); strings.Contains(v, "?????") || !strings.Contains(v, "You said: nobody. It is: A.") {
+		t.Errorf("nothing is revealed:\n%s", v)
+	}
+	a.Press("1")
+	if v := a.View(); !strings.Contains(v, "You said: nobody") {
+		t.Errorf("a second guess is taken:\n%s", v)
+	}
+}
+
+func TestMouse(t *testing.T) {
+	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	a.Press("m G")
+	a.View()
+	col := p.axes.Axis.Cols[9]
+	a.Click(p.plan.main.X+pane.LabelWidth+col, p.plan.main.Y+3)
+	if p.axes.Axis.Cols[p.Pos] != col {
+		t.Errorf("the click on event 9's column went to %d", p.Pos)
+	}
+	a.Send(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelDown})
+	if p.Pos != 10 {
+		t.Errorf("the wheel went to %d", p.Pos)
+	}
+}
+
+func TestExportWritesTheRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	a, p := openPlayer(t, 100, 30, tuitest.PlainTheme(false), tuitest.Handmade)
+	var want bytes.Buffer
+	if err := p.Run.Trace.Plain(&want); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"setpx-lua-pause-past-ttl.txt", "setpx-lua-pause-past-ttl-2.txt"} {
+		a.Press("x enter")
+		if got, err := os.ReadFile(file); err != nil || string(got) != want.String() {
+			t.Errorf("%s: %v, %q", file, err, got)
+		}
+		if !strings.Contains(a.View(), "Written to ./"+file) {
+			t.Errorf("nobody is told of %s:\n%s", file, a.View())
+		}
+	}
+	a.Exports[0].Write = func(io.Writer, *trace.Trace) error { return errors.New("the disk is full") }
+	a.Press("x enter")
+	if _, err := os.Stat("setpx-lua-pause-past-ttl-3.txt"); err == nil || !strings.Contains(a.View(), "Not written: the disk is full") {
+		t.Errorf("a failed export leaves a file, or says nothing: %v\n%s", err, a.View())
+	}
+}

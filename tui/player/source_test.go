@@ -1,0 +1,39 @@
+package player
+
+import (
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim/trace"
+)
+
+// The variants of Redlock release with Redlock's own code, which is in another
+// file than their Acquire: the pane shows the file that sent the command, with
+// its line lit.
+func TestSourcePaneFollowsTheEventToItsFile(t *testing.T) {
+	a, p := openRun(t, 200, 60, "redlock-no-elapsed", "late-release")
+	files := map[string]int{}
+	for i := range p.Run.Trace.Events {
+		e := &p.Run.Trace.Events[i]
+		file, is := strings.CutPrefix(e.Source.File, "strategies/")
+		if !is || e.Kind != trace.KindSend {
+			continue
+		}
+		p.goTo(i + 1)
+		files[file]++
+		_, code, _ := strings.Cut(a.View(), "source: strategies/")
+		if strings.Fields(code)[0] != file {
+			t.Fatalf("event %d is of %s, and the pane shows %.30s", e.Seq, file, code)
+		}
+		if text := strings.TrimSpace(p.code[file][e.Source.Line-1]); !strings.Contains(code, text[:min(len(text), 40)]) {
+			t.Fatalf("event %d: line %d of %s is not in sight", e.Seq, e.Source.Line, file)
+		}
+	}
+	if files["redlock.go"] == 0 || files["redlock_no_elapsed.go"] == 0 {
+		t.Errorf("commands of %v", files)
+	}
+	a.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	a.CheckFrame("source")
+}

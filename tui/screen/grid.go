@@ -1,0 +1,190 @@
+package screen
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+)
+
+// Grid is the matrix of strategies and scenarios, as far as it is known. Its
+// cells are computed in the background, a few at a time, those first that a
+// screen wants to show; no cell is ever typed in.
+//
+// Invariants: Known is the number of cells that are; a cell is known, in the queue, or
+// in one of the batches under way.
+type Grid struct {
+	lib   *Library
+	seed  uint64
+	Cells []Cell // by scenario, then by strategy
+	queue []int  // cells of no batch so far
+	busy  int    // batches under way
+	Known int    // the number of cells that are computed
+}
+
+// Cell is the outcome of a run.
+type Cell struct {
+	Known   bool          // it was made, and came to a verdict or an error
+	Verdict trace.Verdict // empty if no property broke
+	err     error
+}
+
+// cellsMsg is a batch of findings, by cell.
+type cellsMsg map[int]Cell
+
+// batch is the number of cells that are computed between two messages: few enough for the
+// matrix to be seen filling in.
+const batch = 8
+
+// workers is the number of batches that are computed at a time. One processor is left to the
+// interface, or keys would wait for the matrix.
+func workers() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), 8) }
+
+func newGrid(lib *Library, seed uint64) *Grid {
+	n := len(lib.Scenarios) * len(lib.Strategies)
+	b := &Grid{lib: lib, seed: seed, Cells: make([]Cell, n)}
+	for i := range n {
+		b.queue = append(b.queue, i)
+	}
+	return b
+}
+
+// Index is the place of a cell in Cells.
+func (b *Grid) Index(scenario, strategy int) int { return scenario*len(b.lib.Strategies) + strategy }
+
+// At is the cell of a scenario and a strategy, by their places in the library.
+func (b *Grid) At(scenario, strategy int) *Cell { return &b.Cells[b.Index(scenario, strategy)] }
+
+// WantRow has a scenario computed under all strategies before anything else.
+func (b *Grid) WantRow(scenario int) tea.Cmd {
+	return b.First(func(cell int) bool { return cell/len(b.lib.Strategies) == scenario })
+}
+
+// WantColumn has a strategy computed under all scenarios before anything else.
+func (b *Grid) WantColumn(strategy int) tea.Cmd {
+	return b.First(func(cell int) bool { return cell%len(b.lib.Strategies) == strategy })
+}
+
+// First has the wanted cells computed before the others.
+func (b *Grid) First(wanted func(cell int) bool) tea.Cmd {
+	slices.SortStableFunc(b.queue, func(x, y int) int { return rank(wanted(x)) - rank(wanted(y)) })
+	return b.Work()
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// Work puts idle workers to work.
+func (b *Grid) Work() tea.Cmd {
+	var cmds []tea.Cmd
+	for b.busy < workers() && len(b.queue) > 0 {
+		n := min(batch, len(b.queue))
+		cells := slices.Clone(b.queue[:n])
+		b.queue = b.queue[n:]
+		b.busy++
+		lib, seed := b.lib, b.seed
+		cmds = append(cmds, func() tea.Msg { return compute(lib, seed, cells) })
+	}
+	return tea.Batch(cmds...)
+}
+
+// compute runs cells. It may run beside the interface: it touches nothing of the grid.
+func compute(lib *Library, seed uint64, cells []int) cellsMsg {
+	f := cellsMsg{}
+	for _, cell := range cells {
+		sc, st := cell/len(lib.Strategies), cell%len(lib.Strategies)
+		t, err := lib.Run(lib.Scenarios[sc], lib.Strategies[st], seed)
+		if err != nil {
+			f[cell] = Cell{Known: true, err: err}
+			continue
+		}
+		f[cell] = Cell{Known: true, Verdict: t.Verdict()}
+	}
+	return f
+}
+
+// Update takes findings in, and goes on.
+func (b *Grid) Update(msg tea.Msg) tea.Cmd {
+	f, is := msg.(cellsMsg)
+	if !is {
+		return nil
+	}
+	for cell, finding := range f {
+		if !b.Cells[cell].Known {
+			b.Known++
+		}
+		b.Cells[cell] = finding
+	}
+	b.busy--
+	return b.Work()
+}
+
+// Unexpected reports whether a run came out otherwise than its scenario states. Where
+// that states nothing, nothing is unexpected.
+func (b *Grid) Unexpected(scenario, strategy int) bool {
+	f := b.At(scenario, strategy)
+	if !f.Known || f.err != nil {
+		return false
+	}
+	want, stated := b.lib.Scenarios[scenario].Expect(b.lib.Strategies[strategy].Name)
+	return stated && !slices.Equal(want, f.Verdict)
+}
+
+// Badge is a finding in at most five columns: a glyph and a word, so that no
+// colour is needed to read it.
+func (b *Grid) Badge(scenario, strategy int, g *draw.Glyphs) draw.Span {
+	f := b.At(scenario, strategy)
+	s := f.Badge(g)
+	if b.Unexpected(scenario, strategy) {
+		s.Text += "?"
+	}
+	return s
+}
+
+// Badge is a cell in at most five columns.
+func (f *Cell) Badge(g *draw.Glyphs) draw.Span {
+	switch {
+	case !f.Known:
+		return draw.Text(g.Wants+g.Wants, draw.Dim)
+	case f.err != nil:
+		return draw.Text(g.Fault+"err", draw.Breach)
+	case len(f.Verdict) == 0:
+		return draw.Text(g.Granted+"ok", draw.Good)
+	case !f.Verdict[0].Failure():
+		return draw.Text(g.Mild+f.Verdict.Worst(), draw.Plain)
+	}
+	return draw.Text(g.Bad+f.Verdict.Worst(), draw.Breach)
+}
+
+// Sign is the badge without its code, for where the words follow.
+func (f *Cell) Sign(g *draw.Glyphs) draw.Span {
+	s := f.Badge(g)
+	_, rest, _ := draw.NextGlyph(s.Text)
+	s.Text = s.Text[:len(s.Text)-len(rest)]
+	return s
+}
+
+// Text is a finding's whole verdict, with the names of its codes.
+func (f *Cell) Text() string {
+	switch {
+	case !f.Known:
+		return "not run yet"
+	case f.err != nil:
+		return f.err.Error()
+	case len(f.Verdict) == 0:
+		return "no property broke"
+	}
+	var words []string
+	for _, code := range f.Verdict {
+		words = append(words, code.String()+" "+code.Name())
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,116 @@
+package screen
+
+import (
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/tui/draw"
+)
+
+// Page explains a screen.
+type Page struct {
+	Title string
+	About string        // a paragraph
+	Keys  []key.Binding // all that work there
+	Signs []draw.Sign   // what its glyphs mean
+}
+
+// help is the screen that shows another one's page.
+type help struct {
+	*App
+	page   Page
+	scroll int
+	rows   int // of text in the last frame, and how many more there are
+	beyond int
+}
+
+// Update scrolls, or goes back.
+func (h *help) Update(msg tea.Msg) (tea.Cmd, Outcome) {
+	switch k := msg.(type) {
+	case Click:
+		h.scroll = max(h.scroll+k.Wheel, 0)
+	case tea.KeyMsg:
+		switch {
+		case key.Matches(k, h.Keys.Close), key.Matches(k, h.Keys.Help), key.Matches(k, h.Keys.Enter):
+			return nil, Outcome{Close: true}
+		case key.Matches(k, h.Keys.Down):
+			h.scroll++
+		case key.Matches(k, h.Keys.Up):
+			h.scroll--
+		case key.Matches(k, h.Keys.PageDown):
+			h.scroll += h.rows - 1
+		case key.Matches(k, h.Keys.PageUp):
+			h.scroll -= h.rows - 1
+		case key.Matches(k, h.Keys.First):
+			h.scroll = 0
+		case key.Matches(k, h.Keys.Last):
+			h.scroll = h.beyond
+		}
+		h.scroll = min(max(h.scroll, 0), h.beyond)
+	}
+	return nil, Outcome{}
+}
+
+// FooterKeys are those for scrolling, if there is more than fits.
+func (h *help) FooterKeys() []key.Binding {
+	always := []key.Binding{h.Keys.Close, h.Keys.Quit}
+	if h.beyond == 0 {
+		return always
+	}
+	return append([]key.Binding{Pair(h.Keys.Up, h.Keys.Down, "scroll"), Pair(h.Keys.PageUp, h.Keys.PageDown, "page")}, always...)
+}
+
+// Help is the page itself.
+func (h *help) Help() Page { return h.page }
+
+// Draw draws the page from the line that was scrolled to.
+func (h *help) Draw(c *draw.Canvas, r draw.Rectangle) {
+	c.Text(r.X+1, r.Y, r.W-2, h.page.Title, draw.Title)
+	lines := h.lines(r.W - 2)
+	h.rows = r.H - 2
+	h.beyond = max(len(lines)-h.rows, 0)
+	h.scroll = min(h.scroll, h.beyond)
+	c.Lines(draw.Rect(r.X+1, r.Y+2, r.W-2, r.H-2), lines, h.scroll)
+}
+
+// lines is the page: the paragraph, the keys in columns, the signs.
+func (h *help) lines(width int) []draw.Line {
+	var lines []draw.Line
+	for _, s := range draw.Wrap(h.page.About, min(width, draw.LongestLine)) {
+		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
+	}
+	lines = append(lines, nil)
+	lines = append(lines, h.columns(width)...)
+	if len(h.page.Signs) == 0 {
+		return lines
+	}
+	return append(append(lines, nil), flow(h.page.Signs, width)...)
+}
+
+// columns lists the keys, downwards first.
+func (h *help) columns(width int) []draw.Line {
+	keys := h.page.Keys
+	const column, names = 38, 13
+	per := max(width/column, 1)
+	rows := (len(keys) + per - 1) / per
+	lines := make([]draw.Line, rows)
+	for i, b := range keys {
+		l := &lines[i%rows]
+		*l = append(*l, draw.Text(draw.Pad(keyNames(b), names), draw.Strong), draw.Text(draw.Pad(draw.Fit(b.Help().Desc, column-names-1, h.Theme.More), column-names), draw.Dim))
+	}
+	return lines
+}
+
+// flow sets signs and their meanings one after the other.
+func flow(signs []draw.Sign, width int) []draw.Line {
+	var lines []draw.Line
+	var now draw.Line
+	for _, it := range signs {
+		next := draw.Line{draw.Text(it[0], draw.Strong), draw.Text(" "+it[1]+"   ", draw.Dim)}
+		if now.Width()+next.Width() > width && now != nil {
+			lines, now = append(lines, now), nil
+		}
+		now = append(now, next...)
+	}
+	return append(lines, now)
+}

@@ -1,0 +1,75 @@
+package screen
+
+import (
+	"lockstep/sim/explore"
+	"lockstep/sim/trace"
+)
+
+// OpenMsg asks for another screen by its content: screens don't know each other, and only
+// package tui knows which of them answers which message. Strategies and
+// scenarios are places in the library.
+type OpenMsg interface{ opens() }
+
+// HomeMsg asks for the matrix.
+type HomeMsg struct{}
+
+// PlayMsg asks for a run in the player, with the cursor at a position.
+type PlayMsg struct{ Strategy, Scenario, From int }
+
+// FindingMsg asks for a run that no scenario steers in the player: one that a search
+// has found, with the violation that was sought.
+type FindingMsg struct {
+	Strategy int
+	Trace    *trace.Trace
+	Sought   trace.Code
+}
+
+// CourseMsg asks for the list of lessons.
+type CourseMsg struct{}
+
+// LessonMsg asks for a step of a lesson in the player.
+type LessonMsg struct{ Lesson, Step int }
+
+// CompareMsg asks for one scenario under two locks, with the cursor where the first
+// run has come to a position.
+type CompareMsg struct {
+	Scenario   int
+	Strategies [2]int
+	From       int
+}
+
+// SearchMsg asks for the search of all schedules of a lock: the one that was left, if
+// there is one.
+type SearchMsg struct{ Strategy int }
+
+// SandboxMsg asks for the sandbox that goes on from a position of a run.
+type SandboxMsg struct {
+	Strategy, Scenario int
+	Trace              *trace.Trace
+	Pos                int
+}
+
+// GameMsg asks for a game of breaking a lock: the one that was left, if there is one.
+type GameMsg struct{ Strategy int }
+
+// ChallengeMsg asks for a new game within some bounds. Its goal is the lock's usual
+// one, or a code that was found, if games can be played for that.
+type ChallengeMsg struct {
+	Strategy int
+	Bounds   explore.Bounds
+	Found    *trace.Code
+}
+
+func (HomeMsg) opens()      {}
+func (PlayMsg) opens()      {}
+func (FindingMsg) opens()   {}
+func (CourseMsg) opens()    {}
+func (LessonMsg) opens()    {}
+func (CompareMsg) opens()   {}
+func (SearchMsg) opens()    {}
+func (SandboxMsg) opens()   {}
+func (GameMsg) opens()      {}
+func (ChallengeMsg) opens() {}
+
+// RefusedMsg tells a screen why the one that it asked for can't be shown.
+type RefusedMsg struct{ Err error } // for the reader

@@ -1,0 +1,208 @@
+package screen
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/tui/draw"
+)
+
+// Router shows the screen on top: keys and clicks go to it, timers and results to
+// all, which know their own by their numbers. It knows nothing of any screen's work.
+//
+// Invariants: len(screens) > 0; no screen is in there twice.
+type Router struct {
+	*App
+	screens []Screen // the last one is drawn
+	make    func(OpenMsg) (Screen, error)
+	w, h    int // of the window, in cells
+	mouse   bool
+}
+
+// NewRouter opens a first screen. make makes those that screens ask for by messages.
+func NewRouter(s *App, make func(OpenMsg) (Screen, error), first Screen) *Router {
+	return &Router{App: s, make: make, screens: []Screen{first}}
+}
+
+// Init starts the first screen.
+func (m *Router) Init() tea.Cmd { return start(m.screens[0]) }
+
+func start(r Screen) tea.Cmd {
+	if s, is := r.(starter); is {
+		return s.Start()
+	}
+	return nil
+}
+
+// Update routes.
+func (m *Router) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
+		return m, nil
+	case tea.KeyMsg:
+		if r, is := m.Top().(paster); is && msg.Paste && !m.tooSmall() {
+			r.Paste(string(msg.Runes))
+		}
+		var cmds []tea.Cmd
+		for _, k := range strokes(msg) {
+			cmds = append(cmds, m.typed(k))
+		}
+		return m, tea.Batch(cmds...)
+	case tea.MouseMsg:
+		return m, m.clicked(msg)
+	}
+	cmds := []tea.Cmd{m.Grid.Update(msg)}
+	for _, r := range m.screens {
+		cmd, _ := r.Update(msg)
+		cmds = append(cmds, cmd)
+	}
+	return m, tea.Batch(cmds...)
+}
+
+// strokes takes apart what bubbletea read in one go: a key that is held down on
+// a slow line arrives as one message with many characters. Pasted text is not typing.
+func strokes(k tea.KeyMsg) []tea.KeyMsg {
+	switch {
+	case k.Paste:
+		return nil
+	case k.Type != tea.KeyRunes || len(k.Runes) < 2:
+		return []tea.KeyMsg{k}
+	}
+	var all []tea.KeyMsg
+	for i := range k.Runes {
+		all = append(all, tea.KeyMsg{Type: tea.KeyRunes, Runes: k.Runes[i : i+1], Alt: k.Alt})
+	}
+	return all
+}
+
+func (m *Router) typed(k tea.KeyMsg) tea.Cmd {
+	switch {
+	case k.String() == "ctrl+c", key.Matches(k, m.Keys.Quit) && !m.Typing():
+		return tea.Quit
+	case key.Matches(k, m.Keys.Suspend):
+		return tea.Suspend
+	case m.tooSmall():
+		return nil
+	case key.Matches(k, m.Keys.Mouse) && !m.Typing():
+		return m.toggleMouse()
+	case key.Matches(k, m.Keys.Help) && !m.Typing():
+		if _, open := m.Top().(*help); !open {
+			m.screens = append(m.screens, &help{App: m.App, page: m.Top().Help()})
+			return nil
+		}
+	}
+	return m.tell(k)
+}
+
+// tell sends a message to the screen on top, and goes where it wants to go.
+func (m *Router) tell(msg tea.Msg) tea.Cmd {
+	cmd, out := m.Top().Update(msg)
+	if out.Close && len(m.screens) == 1 { // the last one leaves for the matrix, which never closes
+		out = Outcome{To: HomeMsg{}}
+		defer func() { m.screens = m.screens[len(m.screens)-1:] }()
+	}
+	if out.Close {
+		m.screens = m.screens[:len(m.screens)-1]
+		if r, is := m.Top().(resumer); is {
+			r.Resume()
+		}
+	}
+	return tea.Batch(cmd, m.goTo(out))
+}
+
+// goTo shows the screen that an outcome asks for, if it asks for any.
+func (m *Router) goTo(out Outcome) tea.Cmd {
+	if out.To != nil {
+		r, err := m.make(out.To)
+		if err != nil {
+			refused, _ := m.Top().Update(RefusedMsg{err})
+			return refused
+		}
+		out.Open = r
+	}
+	if out.Open == nil {
+		return nil
+	}
+	if i := slices.Index(m.screens, out.Open); i >= 0 { // it is one that leads here
+		m.screens = m.screens[:i+1]
+		return nil
+	}
+	m.screens = append(m.screens, out.Open)
+	return start(out.Open)
+}
+
+// Typing reports whether the screen on top takes text.
+func (m *Router) Typing() bool {
+	t, is := m.Top().(typist)
+	return is && t.Typing()
+}
+
+// toggleMouse takes the mouse from the terminal, or gives it back: while the
+// program has it, the terminal selects no text, so it is the reader's choice.
+func (m *Router) toggleMouse() tea.Cmd {
+	if m.mouse = !m.mouse; m.mouse {
+		return tea.EnableMouseCellMotion
+	}
+	return tea.DisableMouse
+}
+
+func (m *Router) clicked(e tea.MouseMsg) tea.Cmd {
+	c := Click{X: e.X, Y: e.Y}
+	switch {
+	case m.tooSmall() || e.Action != tea.MouseActionPress:
+		return nil
+	case e.Button == tea.MouseButtonWheelUp:
+		c.Wheel = -1
+	case e.Button == tea.MouseButtonWheelDown:
+		c.Wheel = 1
+	case e.Button != tea.MouseButtonLeft:
+		return nil
+	}
+	return m.tell(c)
+}
+
+// Depth is the number of screens that are open, the one on top included.
+func (m *Router) Depth() int { return len(m.screens) }
+
+// Top is the screen that is shown.
+func (m *Router) Top() Screen { return m.screens[len(m.screens)-1] }
+
+func (m *Router) tooSmall() bool { return m.w < draw.MinWidth || m.h < draw.MinHeight }
+
+// View draws the frame: never wider or taller than the window.
+func (m *Router) View() string {
+	if m.w == 0 || m.h == 0 {
+		return ""
+	}
+	c := draw.NewCanvas(m.w, m.h, m.Theme.More)
+	if m.tooSmall() {
+		drawTooSmall(c)
+		return c.Render(m.Theme)
+	}
+	m.Top().Draw(c, draw.Rect(0, 0, m.w, m.h-1))
+	foot := draw.Rect(0, m.h-1, m.w, 1)
+	if m.mouse {
+		text := "mouse: " + m.Keys.Mouse.Help().Key + " gives it back "
+		foot.W -= draw.Width(text)
+		c.Text(foot.W, foot.Y, draw.Width(text), text, draw.Strong)
+	}
+	footer(c, foot, m.Top().FooterKeys())
+	return c.Render(m.Theme)
+}
+
+// drawTooSmall asks for a larger window, in as many lines as there are.
+func drawTooSmall(c *draw.Canvas) {
+	text := fmt.Sprintf("lockstep needs %d x %d; this window has %d x %d. Make it larger, or q to quit.", draw.MinWidth, draw.MinHeight, c.W, c.H)
+	lines := draw.Wrap(text, c.W)
+	for i, s := range lines {
+		if i == c.H-1 && len(lines) > c.H {
+			c.Text(0, i, c.W, s+c.More+c.More, draw.Strong)
+			return
+		}
+		c.Text(0, i, c.W, s, draw.Strong)
+	}
+}

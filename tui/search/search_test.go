@@ -1,0 +1,280 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+	"lockstep/sim/explore"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+	"lockstep/tui/player"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+// openSearch opens the search of a lock by its name, as it really is.
+func openSearch(t testing.TB, strategy string) (*tuitest.App, *Search) {
+	s := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
+	s.Now = func() time.Time { return time.Time{} }
+	m := New(s, s.Library.Strategy(strategy))
+	return tuitest.Open(t, 120, 40, s, m, play(s)), m
+}
+
+// openMadeUp opens the search of the shelf's first lock, whose results are made up.
+func openMadeUp(t testing.TB, w, h int, th *draw.Theme, strategy int) (*tuitest.App, *Search) {
+	s := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
+	m := New(s, strategy)
+	return tuitest.Open(t, w, h, s, m, play(s)), m
+}
+
+// play makes the one screen that a search leads to in these tests.
+func play(s *screen.App) func(screen.OpenMsg) (screen.Screen, error) {
+	return func(msg screen.OpenMsg) (screen.Screen, error) {
+		found, is := msg.(screen.FindingMsg)
+		if !is {
+			return nil, fmt.Errorf("asks for %T", msg)
+		}
+		return player.OpenFinding(s, found), nil
+	}
+}
+
+func TestScreens(t *testing.T) {
+	for screen, keys := range map[string]string{"search": "down down down down down down down right", "found": "enter down"} {
+		tuitest.EachFrame(t, screen, func(t *testing.T, name string, w, h int, th *draw.Theme) {
+			a, _ := openMadeUp(t, w, h, th, 3)
+			a.Press(keys)
+			tuitest.Golden(t, name, a.View())
+		})
+	}
+}
+
+// What was found within other bounds than those that stand there is said to be.
+func TestSearchTellsOfOtherBounds(t *testing.T) {
+	a, m := openSearch(t, "setpx-lua")
+	const changed = "The bounds have changed"
+	a.Press("enter")
+	if strings.Contains(a.View(), changed) {
+		t.Errorf("nothing has changed:\n%s", a.View())
+	}
+	a.Press("tab down right")
+	if m.results || !strings.Contains(a.View(), changed) {
+		t.Errorf("one client more, and nobody says that it is not searched:\n%s", a.View())
+	}
+	a.Press("left")
+	if strings.Contains(a.View(), changed) {
+		t.Errorf("the bounds are what they were:\n%s", a.View())
+	}
+	a.Press("tab f G enter")
+	if m.results || !strings.Contains(a.View(), changed) || !strings.Contains(a.View(), "setpx-lua, 2 clients") {
+		t.Errorf("another lock, and its findings are not said to be the first one's:\n%s", a.View())
+	}
+}
+
+// What the screen says is what the search has found, and what it opens is what
+// the whole engine has run.
+func TestSearchTellsWhatItHasFound(t *testing.T) {
+	a, m := openSearch(t, "setpx-lua")
+	a.Press("enter")
+	want, err := explore.Run(context.Background(), m.bounds, explore.Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := tuitest.Unwrapped(a.View())
+	says := []string{"Complete: every schedule", count3(want.States) + " states, " + count3(want.Transitions) + " choices", "2 clients, 2 cycles each", "Not vacuous"}
+	for _, c := range searchable() {
+		if x := want.Find(c); x == nil {
+			says = append(says, c.Name()+": never")
+		} else if strings.Contains(v, c.Name()+": never") {
+			t.Errorf("%s is found, and the screen says never", c)
+		}
+	}
+	for _, s := range says {
+		if !strings.Contains(v, s) {
+			t.Errorf("no %q in\n%s", s, a.View())
+		}
+	}
+	if len(want.Violated) == 0 {
+		t.Fatal("a pause past the lease overlaps, whatever the lock")
+	}
+	for i, x := range want.Violated {
+		for m.finding > 0 {
+			a.Press("up")
+		}
+		for range i {
+			a.Press("down")
+		}
+		a.Press("enter G")
+		p, is := a.Top().(*player.Finding)
+		if !is {
+			t.Fatalf("enter leads to %T", a.Top())
+		}
+		if p.Run.Hash != x.Trace.Hash {
+			t.Errorf("%s: another run is opened", x.Code)
+		}
+		if !strings.Contains(a.View(), "!! ") || !strings.Contains(pane.CodesOf(p.Run.Breaches), x.Code.String()) {
+			t.Errorf("%s does not happen in its own counterexample:\n%s", x.Code, a.View())
+		}
+		a.Press("f c o r")
+		if a.Top() != screen.Screen(p) || p.Notice == "" {
+			t.Errorf("a schedule of its own is played with another lock, or nobody is told why not")
+		}
+		a.Press("esc")
+	}
+}
+
+// A finding is saved as a scenario, which plays as any other does.
+func TestSearchSavesItsFinding(t *testing.T) {
+	t.Chdir(t.TempDir())
+	a, m := openSearch(t, "setpx-lua")
+	a.Press("enter w")
+	sc, err := scenarios.Load("setpx-lua-least-SW.yaml")
+	if err != nil {
+		t.Fatal(err, m.notice)
+	}
+	run, err := sc.Run(m.bounds.Strategy, 1)
+	if err != nil || !strings.Contains(run.Verdict().String(), "SW") {
+		t.Errorf("it gives %v, %v", run.Verdict(), err)
+	}
+	if a.Press("w"); !strings.Contains(m.notice, "setpx-lua-least-SW-2.yaml") {
+		t.Errorf("the second goes where the first is: %s", m.notice)
+	}
+}
+
+func TestSearchWritesItsFinding(t *testing.T) {
+	t.Chdir(t.TempDir())
+	a, m := openSearch(t, "setpx-lua")
+	a.Press("enter x enter")
+	text, err := os.ReadFile("setpx-lua-least-SW.txt")
+	if err != nil || !strings.Contains(string(text), m.result.Violated[0].Trace.Schedule) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if !strings.Contains(a.View(), "Written to ./setpx-lua-least-SW.txt") {
+		t.Errorf("nobody is told:\n%s", a.View())
+	}
+}
+
+// apart runs a search beside the test, and hands its messages to the room when the
+// test asks for them.
+func apart(cmd tea.Cmd) (end <-chan tea.Msg, words tea.Cmd) {
+	batch := cmd().(tea.BatchMsg)
+	c := make(chan tea.Msg, 1)
+	go func() { c <- batch[0]() }()
+	return c, batch[1]
+}
+
+// The first esc stops the search and keeps what it has found; the second leaves.
+func TestSearchIsStopped(t *testing.T) {
+	a, m := openSearch(t, "getset-expired")
+	m.bounds.Clients, m.bounds.Cycles = 3, 3
+	for i := range m.bounds.Faults {
+		m.bounds.Faults[i] = 2
+	}
+	m.bounds.Faults[explore.Failover] = 0
+	cmd, _ := m.typed(tuitest.KeyMsg("enter"))
+	end, words := apart(cmd)
+	a.Update(words()) // the search is well under way
+	if v := a.View(); !m.running || m.progress.of.States == 0 || !strings.Contains(v, count3(m.progress.of.States)) {
+		t.Errorf("no progress is shown:\n%s", v)
+	}
+	a.Press("left") // changes nothing while it runs
+	a.Press("esc")
+	if !m.stopping || a.Top() != screen.Screen(m) {
+		t.Fatal("esc does not stop the search, or does not stay")
+	}
+	a.Send(<-end)
+	if m.failed != nil {
+		t.Fatal(m.failed)
+	}
+	if v := tuitest.Unwrapped(a.View()); m.running || !strings.Contains(v, "Not complete: "+m.result.Why) || !strings.Contains(m.result.Why, "stopped") || strings.Contains(v, ": never") {
+		t.Errorf("what was found so far is not told as such:\n%s", a.View())
+	}
+	if out := m.leave(); !out.Close {
+		t.Error("the second esc does not leave")
+	}
+}
+
+// Leaving a search while it stops cancels it; its result is nobody's then, and
+// that of an earlier search is not taken for a later one's.
+func TestSearchResultsOfOthersAreDropped(t *testing.T) {
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 0)
+	cmd, _ := m.typed(tuitest.KeyMsg("enter"))
+	end, _ := apart(cmd)
+	first := <-end
+	m.running = false
+	m.begin()
+	a.Update(first)
+	if !m.running || m.result != nil {
+		t.Error("the first search's end is taken for the second's")
+	}
+	if a.Press("esc"); !m.stopping {
+		t.Error("the first esc does not stop it")
+	}
+	if out := m.leave(); !out.Close {
+		t.Error("the second esc does not leave")
+	}
+}
+
+// An error is shown whole, whatever its length; bounds that make no sense are
+// refused before anything is searched.
+func TestSearchErrors(t *testing.T) {
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 0)
+	a.Press("down right right enter")
+	if v := a.View(); !strings.Contains(v, "ended with an error") || strings.Count(unblanked(v), "SETlockX") != 40 {
+		t.Errorf("the error is cut:\n%s", v)
+	}
+	for m.settings[m.row].name != "failover" {
+		a.Press("down")
+	}
+	number := m.number
+	if a.Press("right right enter"); m.number != number {
+		t.Error("two failovers are searched")
+	}
+	m.failed = nil
+	if v := a.View(); !strings.Contains(tuitest.Unwrapped(v), "one failover, not more") {
+		t.Errorf("the refusal is not told:\n%s", v)
+	}
+}
+
+// unblanked is the right pane's text without anything that wrapping has put in.
+func unblanked(v string) string {
+	text := ""
+	for _, l := range strings.Split(v, "\n") {
+		if _, right, any := strings.Cut(l, "│"); any {
+			text += strings.TrimSpace(right)
+		}
+	}
+	return text
+}
+
+func TestSearchUnderWayIsDrawn(t *testing.T) {
+	tuitest.EachFrame(t, "searching", func(t *testing.T, name string, w, h int, th *draw.Theme) {
+		a, m := openMadeUp(t, w, h, th, 3)
+		m.begin()
+		a.Update(progressMsg{progress: progress{m.number, explore.Progress{States: 1234567, Transitions: 7654321, Depth: 31, Frontier: 45678, Bytes: 99 << 20}, 2500 * time.Millisecond}})
+		tuitest.Golden(t, name, a.View())
+	})
+}
+
+// Every setting can be gone through without an end, and no lock's bounds panic.
+func TestSearchSettings(t *testing.T) {
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 0)
+	for range 30 {
+		for i := 0; i < len(m.settings); i++ { // a lock on several servers has one more
+			m.row = i
+			name, was := m.settings[i].name, m.settings[i].value()
+			a.Press("right")
+			a.CheckFrame(name)
+			if name == "look for" && was == m.settings[i].value() {
+				t.Error("what to look for does not change")
+			}
+		}
+		a.Press("left")
+	}
+}

@@ -1,0 +1,146 @@
+package tuitest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lockstep/sim/trace"
+)
+
+// Script builds a trace event by event: a hand-written run, for tests only.
+type Script struct {
+	trace.Trace
+	at time.Duration
+}
+
+// Add appends an event, and returns its Seq.
+func (s *Script) Add(kind trace.Kind, client, node int, change ...func(*trace.Event)) int {
+	e := trace.Event{Seq: len(s.Events) + 1, At: s.at, Kind: kind, Client: client, Node: node, Ref: trace.None}
+	for _, c := range change {
+		c(&e)
+	}
+	s.Events = append(s.Events, e)
+	return e.Seq
+}
+
+func (s *Script) say(kind trace.NoteKind, text, answer string) {
+	s.Notes = append(s.Notes, trace.Note{At: s.at, Seq: len(s.Events) + 1, Kind: kind, Text: text, Answer: answer, Index: len(s.Notes) + 1})
+}
+
+func (s *Script) broken(code trace.Code, text string, seqs ...int) {
+	s.Violations = append(s.Violations, trace.Violation{Code: code, At: s.at, Events: seqs, Text: text})
+}
+
+func by(d time.Duration) func(*trace.Event) { return func(e *trace.Event) { e.By = d } }
+
+// Value sets what an access to the store read or wrote.
+func Value(v, version int64) func(*trace.Event) {
+	return func(e *trace.Event) { e.Value, e.Version = v, version }
+}
+
+func from(file string, line int) func(*trace.Event) {
+	return func(e *trace.Event) { e.Source = trace.Source{File: file, Line: line} }
+}
+
+// acquire is a client that asks and gets: four events, two milliseconds.
+func (s *Script) acquire(client int, token string) (granted int) {
+	const file = "strategies/setpx_lua.go"
+	args := []string{"set", "lock", token, "px", "3000", "nx"}
+	s.Add(trace.KindAcquire, client, trace.None)
+	s.Add(trace.KindSend, client, 0, from(file, 53), func(e *trace.Event) { e.Args, e.Phase = args, trace.PhaseAcquire })
+	s.at += time.Millisecond
+	s.Add(trace.KindExecute, client, 0, from(file, 53), func(e *trace.Event) {
+		e.Args, e.Reply, e.Acq = args, "OK", 1
+		e.Changes = []trace.Change{{Key: "lock", After: &trace.Record{Value: token, Expires: s.at + 3*time.Second}}}
+	})
+	s.at += time.Millisecond
+	s.Add(trace.KindReceive, client, 0, func(e *trace.Event) { e.Reply = "OK" })
+	return s.Add(trace.KindGranted, client, trace.None, by(s.at+2900*time.Millisecond), func(e *trace.Event) { e.Token = token })
+}
+
+// PauseTrace is A paused inside the critical section until its lease and its
+// record are over, and B in there with it when it wakes up and writes.
+func PauseTrace() *trace.Trace {
+	s := &Script{Trace: trace.Trace{
+		Strategy: "setpx-lua", Scenario: "pause-past-ttl", Title: "A pause outlives the lease", Seed: 1,
+		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", TTL: 3 * time.Second, Need: 1, Masters: 1,
+	}}
+	s.say(trace.NoteSay, "A takes the lock and enters.", "")
+	s.acquire(0, "tokA")
+	s.Add(trace.KindEnter, 0, trace.None)
+	s.Add(trace.KindRead, 0, trace.None, Value(0, 0))
+	s.say(trace.NoteSay, "A is stopped, by a garbage collection, say. It won't notice.", "")
+	s.at += 500 * time.Millisecond
+	s.Add(trace.KindPause, 0, trace.None)
+	s.at = 2902 * time.Millisecond
+	s.Add(trace.KindLapse, 0, trace.None)
+	s.at = 3001 * time.Millisecond
+	s.Add(trace.KindExpire, trace.None, 0, func(e *trace.Event) {
+		e.Changes = []trace.Change{{Key: "lock", Before: &trace.Record{Value: "tokA", Expires: s.at}}}
+	})
+	s.say(trace.NoteAsk, "Who believes by now to have the lock?", "A")
+	s.at = 4 * time.Second
+	s.acquire(1, "tokB")
+	enter := s.Add(trace.KindEnter, 1, trace.None)
+	s.broken(trace.OV, "B enters the critical section while A is inside", 6, enter)
+	read := s.Add(trace.KindRead, 1, trace.None, Value(0, 0))
+	s.say(trace.NoteSay, "A wakes up, still \"knows\" that it holds\nthe lock, and writes.", "")
+	s.at += 600 * time.Millisecond
+	s.Add(trace.KindResume, 0, trace.None, by(s.at-502*time.Millisecond))
+	write := s.Add(trace.KindWrite, 0, trace.None, Value(1, 1))
+	s.broken(trace.SW, "A writes although B, who got the lock later, has already been there", read, write)
+	s.Add(trace.KindLeave, 0, trace.None)
+	s.Add(trace.KindDone, 0, trace.None)
+	s.Add(trace.KindLeave, 1, trace.None)
+	s.Add(trace.KindDone, 1, trace.None)
+	s.at += 10 * 365 * 24 * time.Hour
+	s.acquire(2, "tokP")
+	s.Add(trace.KindDone, 2, trace.None)
+	return &s.Trace
+}
+
+// Crowd is a long run on several nodes: clients that take turns.
+func Crowd(clients, nodes, events int) *trace.Trace {
+	s := &Script{Trace: trace.Trace{
+		Strategy: "redlock", Scenario: "crowd", Title: "Many take turns", Seed: 1, Key: "lock", TTL: 3 * time.Second, Need: nodes/2 + 1, Masters: nodes,
+	}}
+	for i := range clients {
+		s.Clients = append(s.Clients, string(rune('A'+i)))
+	}
+	for i := range nodes {
+		s.Nodes = append(s.Nodes, fmt.Sprintf("n%d", i+1))
+	}
+	for turn := 0; len(s.Events) < events; turn++ {
+		c := turn % clients
+		if turn%10 == 0 {
+			s.say(trace.NoteSay, fmt.Sprintf("Turn %d is %s's.", turn, s.Clients[c]), "")
+		}
+		grant := s.acquire(c, "t")
+		s.Add(trace.KindEnter, c, trace.None)
+		s.Add(trace.KindWrite, c, trace.None, Value(int64(turn), int64(turn)))
+		if turn%100 == 99 {
+			s.broken(trace.DG, "so it goes", grant, len(s.Events))
+		}
+		s.at += 200 * time.Millisecond
+		s.Add(trace.KindLeave, c, trace.None)
+		s.Add(trace.KindRelease, c, trace.None)
+		s.at += time.Millisecond
+		s.Add(trace.KindExecute, c, turn%nodes, func(e *trace.Event) {
+			e.Args, e.Reply = []string{"del", "lock"}, "1"
+			e.Changes = []trace.Change{{Key: "lock", Before: &trace.Record{Value: "t"}}}
+		})
+		s.Add(trace.KindReleased, c, trace.None)
+	}
+	s.Events = s.Events[:events]
+	return &s.Trace
+}
+
+// WideTrace has names and words of two columns a character, and what may not
+// reach a terminal.
+func WideTrace() *trace.Trace {
+	t := PauseTrace()
+	t.Clients = []string{"顧客一", "客二二二二", "probe"}
+	t.Notes[0].Text = strings.Repeat("租約到期之後，甲還以為自己持有鎖。", 20) + "\x1b[2J\tend"
+	return t
+}

@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// walls are the packages of the interface that each of them imports, in the code that
+// is no test.
+var walls = map[string]string{
+	"draw": "", "progress": "", "quiet": "",
+	"screen": "draw progress",
+	"pane":   "draw",
+	"picker": "draw screen",
+	"home":   "draw picker screen", "course": "draw screen", "search": "draw picker screen",
+	"compare": "draw pane picker screen", "player": "draw pane picker screen",
+	"game":    "draw pane picker player screen",
+	"tuitest": "draw progress screen",
+}
+
+// No screen knows another one, but for those that embed or open it by their nature.
+func TestWalls(t *testing.T) {
+	const root = "lockstep/tui/"
+	files, err := filepath.Glob("*/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(len(files), err)
+	}
+	imported := map[string][]string{}
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imported[dir] = append(imported[dir], "")
+		for _, spec := range f.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name, is := strings.CutPrefix(path, root); is {
+				imported[dir] = append(imported[dir], name)
+			}
+		}
+	}
+	for dir, names := range imported {
+		slices.Sort(names)
+		got := strings.TrimSpace(strings.Join(slices.Compact(names), " "))
+		if want, known := walls[dir]; !known || got != want {
+			t.Errorf("%s imports %q, want %q", dir, got, want)
+		}
+	}
+}
