@@ -1,8 +1,9 @@
 package redis
 
 import (
-	"lockstep/sim/trace"
 	"time"
+
+	"lockstep/sim/trace"
 )
 
 // Delta is what a write changed on a master, in the form in which its replicas get it.

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"lockstep/sim/trace"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"lockstep/sim/trace"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"

@@ -2,14 +2,15 @@ package redis
 
 import (
 	"fmt"
-	"lockstep/sim/resp"
-	"lockstep/sim/trace"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/resp"
+	"lockstep/sim/trace"
 )
 
 // dialogue is one node, to talk to without clients.

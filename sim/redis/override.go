@@ -2,12 +2,13 @@ package redis
 
 import (
 	"fmt"
-	"lockstep/sim/trace"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"lockstep/sim/trace"
 
 	"github.com/alicebob/miniredis/v2/server"
 )

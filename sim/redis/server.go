@@ -2,11 +2,12 @@ package redis
 
 import (
 	"fmt"
-	"lockstep/sim/trace"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"lockstep/sim/trace"
 )
 
 // Server is one node apart from any world: real Redis commands, executed on

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"lockstep/sim/trace"
 	"strconv"
 	"strings"
+
+	"lockstep/sim/trace"
 )
 
 // errProtocol is what a real server says before it hangs up.
