@@ -101,14 +101,21 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Deadlines are virtual: a reply is waited for as long as the client's
-// configuration says, in virtual time, whatever go-redis computes from the
+// SetDeadline does nothing. Deadlines are virtual: a reply is waited for as long as the
+// client's configuration says, in virtual time, whatever go-redis computes from the
 // machine's clock.
-func (c *Conn) SetDeadline(time.Time) error      { return nil }
-func (c *Conn) SetReadDeadline(time.Time) error  { return nil }
+func (c *Conn) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline does nothing: see SetDeadline.
+func (c *Conn) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline does nothing: see SetDeadline.
 func (c *Conn) SetWriteDeadline(time.Time) error { return nil }
 
-func (c *Conn) LocalAddr() net.Addr  { return simAddr(c.Client.Name) }
+// LocalAddr is the client's name.
+func (c *Conn) LocalAddr() net.Addr { return simAddr(c.Client.Name) }
+
+// RemoteAddr is the server's name, as the client knows it.
 func (c *Conn) RemoteAddr() net.Addr { return simAddr(c.Client.addrs[c.Addr]) }
 
 type simAddr string

@@ -175,6 +175,11 @@ func (m *luaVM) replaceFunctions() {
 		m.globals.RawSetString(name, m.l.NewFunction(f))
 	}
 	m.globals.RawSetString("next", next)
+	m.replaceRandom()
+}
+
+// replaceRandom makes the numbers that a script draws depend on nothing but its seed.
+func (m *luaVM) replaceRandom() {
 	math := m.behind[m.globals.RawGetString("math").(*lua.LTable)]
 	math.RawSetString("random", m.l.NewFunction(m.drawRandom))
 	math.RawSetString("randomseed", m.l.NewFunction(func(l *lua.LState) int {

@@ -260,6 +260,14 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 		c.Extends = false
 	case KindLapse:
 		c.Lease.Live = false
+	default:
+		c.applyProcess(e)
+	}
+}
+
+// applyProcess is for what becomes of the process, whatever it is doing with the lock.
+func (c *ClientState) applyProcess(e *Event) {
+	switch e.Kind {
 	case KindSend:
 		c.Pending = e.Args
 	case KindReceive, KindTimeout, KindDisconnect:
