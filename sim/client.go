@@ -35,17 +35,17 @@ type client struct {
 	lock    strategies.Lock
 	threads []*thread
 
-	fate     fate // of its next request
-	crashed  bool
-	frozen   bool // paused by a fault, until resumed by one
-	hung     bool // its main thread has stopped for good; the others go on
-	paused   bool // not running although it could: see World.hold
-	pausedAt time.Duration
-	exposes  bool // its current lease has a deadline of the strategy's own
-	tokens   int
-	draws    int // of random numbers, other than for tokens
-	acquired int
-	leaseGen uint32 // so that the lapse of an earlier lease is dead
+	nextRequest nextRequest
+	crashed     bool
+	frozen      bool // paused by a fault, until resumed by one
+	hung        bool // its main thread has stopped for good; the others go on
+	paused      bool // not running although it could: see World.hold
+	pausedAt    time.Duration
+	exposes     bool // its current lease has a deadline of the strategy's own
+	tokens      int
+	draws       int // of random numbers, other than for tokens
+	acquired    int
+	leaseGen    uint32 // so that the lapse of an earlier lease is dead
 }
 
 func newClient(w *World, index int, name string) *client {
@@ -110,7 +110,7 @@ func (c *client) reset(cfg *ClientConfig) {
 	// process must not get away with it.
 	c.mono = monoClock{origin: time.Duration(c.index+1) * 100 * time.Second, rate: cfg.Rate}
 	c.rng = rand.New(rand.NewPCG(w.cfg.Seed, uint64(c.index)+1))
-	c.fate = arrives
+	c.nextRequest = arrives
 	c.crashed, c.frozen, c.hung, c.paused, c.tokens, c.draws, c.acquired = false, false, false, false, 0, 0, 0
 	c.leaseGen++
 	retry, program := w.cfg.Retry, c.main

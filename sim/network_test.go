@@ -499,7 +499,7 @@ func TestWaitIsNotUnderWay(t *testing.T) {
 	for _, reply := range []bool{false, true} {
 		for _, f := range []Fault{Drop{"A", reply}, Delay{"A", reply, time.Second}} {
 			w := waiting(t)
-			if err := w.Inject(f); err == nil || err.Error() != "no "+half(reply)+" of A is under way" {
+			if err := w.Inject(f); err == nil || err.Error() != "no "+halfName(reply)+" of A is under way" {
 				t.Errorf("%s: %v", f, err)
 			}
 			run(t, w)

@@ -183,8 +183,14 @@ func TestScheduleErrors(t *testing.T) {
 	}
 }
 
-const faultNames = "crash, pause, resume, hang, end-thread, wall, clock, drop, delay, duplicate, lose-reply, hold, free, cut, heal, slow, " +
-	"down, up, evict, forget-scripts, lag, failover, rejoin, update, aftermath"
+// faultNames are the words of all kinds of fault.
+var faultNames = func() string {
+	var all []string
+	for _, s := range faultTable {
+		all = append(all, s.Word)
+	}
+	return strings.Join(all, ", ")
+}()
 
 // TestPlayRefuses: a schedule can be well-formed and still not fit what happens.
 func TestPlayRefuses(t *testing.T) {

@@ -324,7 +324,7 @@ func (w *World) performSend(t *thread, o *op) {
 	*m = message{conn: c, args: o.args, client: t.client.index, thread: t.index, node: c.node().Index,
 		acq: t.client.acquired, cycle: w.state.Clients[t.client.index].Cycle, command: t.command, phase: t.phase,
 		executed: trace.None, sentAt: w.now, epoch: c.node().Epoch, source: o.source}
-	m.fate, t.client.fate = t.client.fate, arrives
+	m.arranged, t.client.nextRequest = t.client.nextRequest, arrives
 	m.sent = w.event(t, &trace.Event{Kind: trace.KindSend, Command: t.command, Ref: trace.None, Args: o.args})
 	c.last, t.last = m, m
 	w.send(m)
