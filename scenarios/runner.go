@@ -209,26 +209,6 @@ func (a wait) do(r *runner) error {
 	return nil
 }
 
-// inject is one or more faults. They are made when the step is due, because what
-// "pivot" is depends on the strategy.
-type inject []func(*runner) ([]sim.Fault, error)
-
-func (a inject) do(r *runner) error {
-	for _, make := range a {
-		faults, err := make(r)
-		if err != nil {
-			r.missed("%s", err)
-		}
-		for _, f := range faults {
-			if err := r.w.Inject(f); err != nil {
-				kind, _, _ := strings.Cut(f.String(), "/")
-				r.missed("%s: %s", kind, err)
-			}
-		}
-	}
-	return nil
-}
-
 // nodes resolves node references under this strategy. Nodes that it doesn't have
 // are an error, together with those that it does have.
 func (r *runner) nodes(refs []string) (names []string, err error) {

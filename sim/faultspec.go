@@ -64,14 +64,18 @@ func (p Param) optional() Param {
 }
 
 // The constructors of parameters bind each to the fault's field.
-func withClient(key string, to *string) Param    { return Param{Type: ParamClient, Key: key, to: to} }
-func withClients(key string, to *[]string) Param { return Param{Type: ParamClients, Key: key, to: to} }
-func withNode(key string, to *string) Param      { return Param{Type: ParamNode, Key: key, to: to} }
-func withReplica(key string, to *string) Param   { return Param{Type: ParamReplica, Key: key, to: to} }
-func withDirection(key string, to *Direction) Param {
-	return Param{Type: ParamDirection, Key: key, to: to}
+func withClient(key string, to *string) Param { return Param{Type: ParamClient, Key: key, to: to} }
+func withClients(key string, to *[]string) Param {
+	return Param{Type: ParamClients, Key: key, Optional: true, to: to}
 }
-func withCount(key string, to *int) Param          { return Param{Type: ParamCount, Key: key, to: to} }
+func withNode(key string, to *string) Param    { return Param{Type: ParamNode, Key: key, to: to} }
+func withReplica(key string, to *string) Param { return Param{Type: ParamReplica, Key: key, to: to} }
+func withDirection(key string, to *Direction) Param {
+	return Param{Type: ParamDirection, Key: key, Optional: true, to: to}
+}
+func withCount(key string, to *int) Param {
+	return Param{Type: ParamCount, Key: key, Optional: true, to: to}
+}
 func withSpan(key string, to *time.Duration) Param { return Param{Type: ParamSpan, Key: key, to: to} }
 func withJump(key string, to *time.Duration) Param { return Param{Type: ParamJump, Key: key, to: to} }
 
