@@ -87,6 +87,28 @@ func (s *Scenario) play(schedule sim.Schedule) (*trace.Trace, error) {
 	return s.finish(w)
 }
 
+// Offers plays a schedule, and lists for each client and each server the faults of a
+// menu that can be chosen then: see [sim.World.Offers].
+func Offers(schedule sim.Schedule) (map[string][]sim.Offer, error) {
+	w, err := worlds.take(schedule.Config, true)
+	if err != nil {
+		return nil, err
+	}
+	defer worlds.give(w)
+	if err := w.Play(schedule.Moves, nil); err != nil {
+		return nil, err
+	}
+	t, err := w.Trace()
+	if err != nil {
+		return nil, err
+	}
+	offers := map[string][]sim.Offer{}
+	for _, actor := range slices.Concat(t.Clients, t.Nodes) {
+		offers[actor] = w.Offers(actor)
+	}
+	return offers, nil
+}
+
 // pool keeps worlds for reuse: making one means making go-redis clients.
 type pool struct {
 	mu   sync.Mutex
