@@ -63,7 +63,7 @@ func SearchCommand(b *explore.Bounds) string {
 	var faults []string
 	for k, n := range b.Faults {
 		if n > 0 {
-			faults = append(faults, fmt.Sprintf("%s=%d", explore.Kind(k), n))
+			faults = append(faults, fmt.Sprintf("%s=%d", explore.FaultKind(k), n))
 		}
 	}
 	text := fmt.Sprintf("lockstep explore %s --clients %d --cycles %d --faults %s", b.Strategy.Name, b.Clients, b.Cycles,

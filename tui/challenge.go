@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -283,45 +282,23 @@ func costWords(c explore.Cost) string {
 	return faults + ", " + pluralES(c.Switches, "switch") + ", " + plural(c.Steps, "step")
 }
 
-// forGood is longer than any game: what falls behind for so long never catches up.
-const forGood = 1000 * time.Hour
-
 // offerSearchable lists the moves that a search makes, too: those for which the
 // bounds have faults.
 func (s *sandbox) offerSearchable() {
 	c := s.challenge
-	can := func(k explore.Kind) bool { return c.bounds.Faults[k] > 0 }
-	fault := func(name string, f ...sim.Fault) moveChoice {
-		m := moveChoice{name: name}
-		for _, f := range f {
-			m.moves = append(m.moves, sim.Move{Fault: f})
+	faults := func(client bool, i int) (choices []moveChoice) {
+		for _, o := range c.bounds.Offers(client, i, s.here.moves()) {
+			choices = append(choices, moveChoice{o.Label, o.Moves})
 		}
-		return m
+		return choices
 	}
-	jump := s.cfg.TTL + time.Second
 	for i, cl := range s.cfg.Clients {
 		st := &s.now.Clients[i]
 		if st.Crashed || st.Stopped {
 			continue
 		}
-		row := choiceRow{cl.Name, clientInk(i), []moveChoice{{"step", []sim.Move{{Who: sim.SetOf(i), Count: 1}}}}}
-		for _, f := range []struct {
-			kind explore.Kind
-			moveChoice
-		}{
-			{explore.Crash, fault("crash", sim.Crash{Client: cl.Name})},
-			{explore.ReplyLost, fault("lose next reply", sim.LoseReply{Client: cl.Name})},
-			{explore.Delay, fault("hold next request", sim.Hold{Client: cl.Name})},
-			{explore.Delay, fault("free it", sim.Free{Client: cl.Name, N: 1})},
-			{explore.Duplicate, fault("send again", sim.Duplicate{Client: cl.Name})},
-			{explore.Client, fault("clock on", sim.WallStep{Client: cl.Name, By: jump})},
-			{explore.Client, fault("clock back", sim.WallStep{Client: cl.Name, By: -jump})},
-		} {
-			if can(f.kind) {
-				row.choices = append(row.choices, f.moveChoice)
-			}
-		}
-		s.rows = append(s.rows, row)
+		step := moveChoice{"step", []sim.Move{{Who: sim.SetOf(i), Count: 1}}}
+		s.rows = append(s.rows, choiceRow{cl.Name, clientInk(i), append([]moveChoice{step}, faults(true, i)...)})
 	}
 	wait := func(name string, d time.Duration) moveChoice { return moveChoice{name, []sim.Move{{Wait: d}}} }
 	pass := choiceRow{"time", inkStrong, nil}
@@ -331,24 +308,8 @@ func (s *sandbox) offerSearchable() {
 	pass.choices = append(pass.choices, wait("a lease: "+trace.Brief(s.cfg.TTL), s.cfg.TTL), wait("1s", time.Second))
 	s.rows = append(s.rows, pass)
 	for i := range s.cfg.Nodes {
-		name := s.reel.trace.Nodes[i]
-		row := choiceRow{name, inkStrong, nil}
-		if can(explore.Restart) {
-			row.choices = append(row.choices, fault("restart, empty", sim.Down{Node: name}, sim.Up{Node: name}))
-		}
-		if can(explore.Server) {
-			row.choices = append(row.choices, fault("clock on", sim.NodeStep{Node: name, By: jump}), fault("clock back", sim.NodeStep{Node: name, By: -jump}))
-		}
-		if can(explore.Failover) {
-			behind := fault("replica falls behind", sim.Lag{Replica: name + "r1", By: forGood})
-			if !slices.ContainsFunc(s.here.moves(), func(m sim.Move) bool { return sameMove(m, behind.moves[0]) }) {
-				row.choices = append(row.choices, behind)
-			} else {
-				row.choices = append(row.choices, fault("fail over", sim.Down{Node: name}, sim.Failover{To: name + "r1"}))
-			}
-		}
-		if row.choices != nil {
-			s.rows = append(s.rows, row)
+		if choices := faults(false, i); choices != nil {
+			s.rows = append(s.rows, choiceRow{s.reel.trace.Nodes[i], inkStrong, choices})
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestLateHintIsDropped(t *testing.T) {
 func TestEveryFaultHasItsMove(t *testing.T) {
 	lib := locksOnly()
 	a := openApp(t, 120, 40, lib, Options{Seed: 1}, plainTheme(false))
-	for _, kinds := range [][]explore.Kind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.Delay, explore.Duplicate}, {explore.Restart, explore.Server, explore.Client}, {explore.Failover}} {
+	for _, kinds := range [][]explore.FaultKind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.HoldRequest, explore.Duplicate}, {explore.Restart, explore.ServerClock, explore.ClientClock}, {explore.Failover}} {
 		st := lib.strategy("timestamp-del")
 		b := explore.Defaults(lib.strategies[st])
 		b.Faults = explore.Budget{}

@@ -51,7 +51,7 @@ type Counterexample struct {
 type Vacuity struct {
 	Reacquired bool // some schedule acquires, releases, and acquires again
 	Extended   bool // in some schedule a lease is extended
-	Unused     []Kind
+	Unused     []FaultKind
 }
 
 // NearMisses counts what kept a lock from breaking, over all choices followed.
@@ -123,7 +123,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	r.Vacuity.Extended = all.extended
 	for k, n := range m.bounds.Faults {
 		if n > 0 && !all.used[k] {
-			r.Vacuity.Unused = append(r.Vacuity.Unused, Kind(k))
+			r.Vacuity.Unused = append(r.Vacuity.Unused, FaultKind(k))
 		}
 	}
 	found := codes(s.found.Load()) & m.bounds.codes()
@@ -227,7 +227,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 // samples is how many random schedules of each search the whole engine runs, too.
 const samples = 20
 
-func (m *model) counterexample(w *sim.World, c trace.Code, trail []move) (*Counterexample, error) {
+func (m *model) counterexample(w *sim.World, c trace.Code, trail []choice) (*Counterexample, error) {
 	cfg := m.cfg
 	cfg.Scenario = sim.Label(fmt.Sprintf("least-%s", c))
 	if err := w.Reset(cfg, true); err != nil {
@@ -294,12 +294,12 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	x.s.copyFrom(m.start())
 	x.hasty = seed%2 == 0
 	var all codes
-	var trail, choices []move
+	var trail, choices []choice
 	eager := rng.IntN(3) // faults come more or less often
 	for {
 		before := x.number()
 		x.view(before)
-		if choices = x.moves(choices); len(choices) == 0 {
+		if choices = x.enabled(choices); len(choices) == 0 {
 			break
 		}
 		v := choices[rng.IntN(len(choices))]
@@ -309,7 +309,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 			}
 		}
 		counted := x.seen
-		if x.follow(v); x.err != nil {
+		if x.choose(v); x.err != nil {
 			return x.err
 		}
 		v.ops = x.ops
@@ -342,7 +342,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 }
 
 // leaps reports if the move that was made last leads elsewhere than a leap would.
-func (x *explorer) leaps(v move, before []uint32, counted tally) error {
+func (x *explorer) leaps(v choice, before []uint32, counted tally) error {
 	if !x.hasty {
 		return nil
 	}
@@ -358,7 +358,7 @@ func (x *explorer) leaps(v move, before []uint32, counted tally) error {
 	return nil
 }
 
-func (m *model) text(trail []move) string {
+func (m *model) text(trail []choice) string {
 	return sim.Schedule{Config: m.cfg, Moves: m.schedule(trail)}.String()
 }
 

@@ -27,7 +27,7 @@ type way struct {
 	cost
 	order  int // of discovery: the first of equals goes first, so that the result is always the same
 	parent int32
-	by     move
+	by     choice
 	last   int8
 	state  []uint32
 	ends   codes // it is not a state but what was violated on the way there
@@ -40,7 +40,7 @@ type quest struct {
 	queue []int32
 	known map[string]bool
 	left  codes
-	got   map[trace.Code][]move
+	got   map[trace.Code][]choice
 }
 
 func (q *quest) Len() int           { return len(q.queue) }
@@ -65,7 +65,7 @@ func (q *quest) before(i, j int32) bool {
 // schedules in the order of their cost (Dijkstra's algorithm), so that the first
 // that violates is the least, and none of its faults is needless: without it there
 // would be a schedule of fewer. It ends early when stop says so, with what it has.
-func (m *model) least(wanted codes, stop func() bool) (map[trace.Code][]move, error) {
+func (m *model) least(wanted codes, stop func() bool) (map[trace.Code][]choice, error) {
 	x := m.explorer()
 	x.first()
 	q := m.quest(x, wanted)
@@ -75,7 +75,7 @@ func (m *model) least(wanted codes, stop func() bool) (map[trace.Code][]move, er
 
 // quest begins where an explorer stands.
 func (m *model) quest(x *explorer, wanted codes) *quest {
-	q := &quest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]move{}}
+	q := &quest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]choice{}}
 	q.add(way{parent: -1, last: -1, state: x.number()})
 	return q
 }
@@ -119,7 +119,7 @@ func (q *quest) reach(i int32, ends codes) {
 	}
 }
 
-func (q *quest) trail(i int32) (moves []move) {
+func (q *quest) trail(i int32) (moves []choice) {
 	for ; q.ways[i].parent >= 0; i = q.ways[i].parent {
 		if q.ways[i].ends != setOf(trace.PD) {
 			moves = append(moves, q.ways[i].by)
@@ -135,7 +135,7 @@ func (q *quest) follow(i int32) {
 	x.unpack(w.state, &x.from)
 	x.s.copyFrom(&x.from)
 	x.view(w.state)
-	x.choices = x.moves(x.choices)
+	x.choices = x.enabled(x.choices)
 	if len(x.choices) == 0 && x.over() && q.left.has(trace.PD) && x.deadlocked() {
 		q.add(way{cost: w.cost, parent: i, ends: setOf(trace.PD)})
 		return
@@ -148,7 +148,7 @@ func (q *quest) follow(i int32) {
 		if m.acts() {
 			next.last = int8(m.who)
 		}
-		x.follow(m)
+		x.choose(m)
 		if x.found&q.left != 0 {
 			end := next
 			end.ends = x.found & q.left
@@ -162,15 +162,8 @@ func (q *quest) follow(i int32) {
 	}
 }
 
-func (m move) acts() bool { return m.kind <= actsAndIsHeldUp }
-
-// faulty: something goes wrong by it, other than that somebody may be paused.
-func (m move) faulty() bool {
-	return m.kind != acts && m.kind != passes && m.kind != frees && m.kind != takesOver
-}
-
 // price is a way's cost after one more choice.
-func (q *quest) price(w *way, m move) cost {
+func (q *quest) price(w *way, m choice) cost {
 	c := w.cost
 	c.steps++
 	switch {
@@ -195,7 +188,7 @@ func bytesOf(state []uint32) []byte {
 }
 
 // costOf is the cost of a trail, whoever has found it.
-func (m *model) costOf(trail []move) (c cost) {
+func (m *model) costOf(trail []choice) (c cost) {
 	x := m.explorer()
 	x.first()
 	return x.costOf(-1, trail)
@@ -203,7 +196,7 @@ func (m *model) costOf(trail []move) (c cost) {
 
 // costOf is the cost of a trail from where the explorer stands, after a step of
 // the client that acted last.
-func (x *explorer) costOf(last int8, trail []move) cost {
+func (x *explorer) costOf(last int8, trail []choice) cost {
 	q := quest{x: x}
 	w := way{last: last}
 	for _, v := range trail {
@@ -211,7 +204,7 @@ func (x *explorer) costOf(last int8, trail []move) cost {
 		if v.acts() {
 			w.last = int8(v.who)
 		}
-		x.follow(v)
+		x.choose(v)
 	}
 	return w.cost
 }

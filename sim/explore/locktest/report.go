@@ -100,7 +100,7 @@ func coverage(r *explore.Result) string {
 	var faults []string
 	for k, n := range b.Faults {
 		if n > 0 {
-			faults = append(faults, fmt.Sprintf("%s=%d", explore.Kind(k), n))
+			faults = append(faults, fmt.Sprintf("%s=%d", explore.FaultKind(k), n))
 		}
 	}
 	if len(faults) == 0 {
