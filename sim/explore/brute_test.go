@@ -30,7 +30,7 @@ type brute struct {
 	w     *sim.World
 	spies []*spy     // of the clients, and of the probe
 	wall  bool       // the strategy looks at wall clocks
-	trail []sim.Move // to where the world stands
+	path  []sim.Move // to where the world stands
 	least map[trace.Code]cost
 	runs  int
 }
@@ -105,7 +105,7 @@ func (f *brute) replay() {
 	if err := f.w.Reset(f.cfg, false); err != nil {
 		f.t.Fatal(err)
 	}
-	if err := f.w.Play(f.trail, nil); err != nil {
+	if err := f.w.Play(f.path, nil); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -141,10 +141,10 @@ func (f *brute) walk(s spent) {
 			options = append(options, f.fates(o.who, &s)...)
 		}
 		f.note(next.cost)
-		size := len(f.trail)
-		f.trail = append(f.trail, o.moves...)
+		size := len(f.path)
+		f.path = append(f.path, o.moves...)
 		f.walk(next)
-		f.trail = f.trail[:size]
+		f.path = f.path[:size]
 	}
 }
 

@@ -21,14 +21,14 @@ type Fault struct {
 	Replaced  bool // it is essential for the latter reason: another fault did instead
 }
 
-// faults lists what goes wrong in a trail, and finds out of each whether the
+// faults lists what goes wrong in a path, and finds out of each whether the
 // violation needs it.
-func (m *model) faults(w *sim.World, c trace.Code, trail []choice) ([]Fault, error) {
+func (m *model) faults(w *sim.World, c trace.Code, path []choice) ([]Fault, error) {
 	x := m.explorer()
 	x.first()
 	var all []Fault
-	most := int(m.costOf(trail).faults)
-	for at, v := range trail {
+	most := int(m.costOf(path).faults)
+	for at, v := range path {
 		pausing, _ := x.idle()
 		x.choose(v)
 		if x.err != nil {
@@ -40,7 +40,7 @@ func (m *model) faults(w *sim.World, c trace.Code, trail []choice) ([]Fault, err
 				if pausing>>i&1 == 0 {
 					continue
 				}
-				rest, d := m.unpaused(trail, at, i)
+				rest, d := m.unpaused(path, at, i)
 				f, err := m.fault(w, c, most, Pause, fmt.Sprintf("%s is paused for %s", names[i], trace.Duration(d)), rest)
 				if err != nil {
 					return nil, err
@@ -51,7 +51,7 @@ func (m *model) faults(w *sim.World, c trace.Code, trail []choice) ([]Fault, err
 			if !v.faulty() {
 				continue
 			}
-			f, err := m.fault(w, c, most, v.row().fault, v.row().wrong(v), without(trail, at))
+			f, err := m.fault(w, c, most, v.row().fault, v.row().wrong(v), without(path, at))
 			if err != nil {
 				return nil, err
 			}
@@ -66,13 +66,13 @@ func (m *model) fault(w *sim.World, c trace.Code, most int, k FaultKind, text st
 	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most, Replaced: shown && faults >= most}, err
 }
 
-// unpaused is a trail without the pause that client i begins at the choice at:
+// unpaused is a path without the pause that client i begins at the choice at:
 // no time passes until the client acts again, or to the end. It tells how much
 // that was.
-func (m *model) unpaused(trail []choice, at, i int) (rest []choice, d time.Duration) {
-	rest = append(rest, trail[:at]...)
+func (m *model) unpaused(path []choice, at, i int) (rest []choice, d time.Duration) {
+	rest = append(rest, path[:at]...)
 	over := false
-	for _, v := range trail[at:] {
+	for _, v := range path[at:] {
 		over = over || v.acts() && int(v.who) == i
 		if v.kind == passes && !over {
 			d += time.Duration(v.by) * time.Millisecond
@@ -83,10 +83,10 @@ func (m *model) unpaused(trail []choice, at, i int) (rest []choice, d time.Durat
 	return rest, d
 }
 
-// without is a trail without one fault. Where a message met with it, the message
+// without is a path without one fault. Where a message met with it, the message
 // is sent all the same.
-func without(trail []choice, at int) []choice {
-	rest := slices.Clone(trail)
+func without(path []choice, at int) []choice {
+	rest := slices.Clone(path)
 	v := &rest[at]
 	if v.acts() {
 		v.kind = acts
@@ -99,14 +99,14 @@ func without(trail []choice, at int) []choice {
 	})
 }
 
-// shows plays a trail in the engine, up to the violation or the first move that
+// shows plays a path in the engine, up to the violation or the first move that
 // doesn't fit. It reports whether it shows the violation, and how many faults that
 // took, with all pauses: whoever could act while time passes is paused.
-func (m *model) shows(w *sim.World, c trace.Code, trail []choice) (shown bool, faults int, err error) {
+func (m *model) shows(w *sim.World, c trace.Code, path []choice) (shown bool, faults int, err error) {
 	if err := w.Reset(m.cfg, false); err != nil {
 		return false, 0, err
 	}
-	for _, v := range trail {
+	for _, v := range path {
 		if v.faulty() {
 			faults++
 		}

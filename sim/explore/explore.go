@@ -192,7 +192,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		return err
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
-	trails, err := m.least(found, func() bool { return ctx.Err() != nil || opt.full() })
+	paths, err := m.shortest(found, func() bool { return ctx.Err() != nil || opt.full() })
 	if err != nil {
 		return err
 	}
@@ -200,14 +200,14 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		return err
 	}
 	for _, c := range trace.Codes {
-		trail, any := trails[c]
+		path, any := paths[c]
 		if !any {
 			if found.has(c) && r.Why == "" {
 				r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", Named(c))
 			}
 			continue
 		}
-		v, err := m.counterexample(w, c, trail)
+		v, err := m.counterexample(w, c, path)
 		if err != nil {
 			return err
 		}
@@ -227,13 +227,13 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 // samples is how many random schedules of each search the whole engine runs, too.
 const samples = 20
 
-func (m *model) counterexample(w *sim.World, c trace.Code, trail []choice) (*Counterexample, error) {
+func (m *model) counterexample(w *sim.World, c trace.Code, path []choice) (*Counterexample, error) {
 	cfg := m.cfg
 	cfg.Scenario = sim.Label(fmt.Sprintf("least-%s", c))
 	if err := w.Reset(cfg, true); err != nil {
 		return nil, err
 	}
-	moves := m.schedule(trail)
+	moves := m.schedule(path)
 	if c == trace.PD {
 		moves = append(moves, sim.Move{Fault: sim.Aftermath{}})
 	}
@@ -248,11 +248,11 @@ func (m *model) counterexample(w *sim.World, c trace.Code, trail []choice) (*Cou
 		return nil, fmt.Errorf("the search has found %s, and the engine says %s: one of them is wrong\n%s", c, t.Verdict(), t.Schedule)
 	}
 	t.Title = "The least schedule with " + Named(c)
-	price := m.costOf(trail)
+	price := m.costOf(path)
 	schedule := w.Schedule()
 	schedule.Moves = slices.Clone(schedule.Moves) // the world writes the next run's over them
 	v := &Counterexample{Code: c, Schedule: schedule, Switches: int(price.switches), Steps: int(price.steps), Trace: t}
-	v.Faults, err = m.faults(w, c, trail)
+	v.Faults, err = m.faults(w, c, path)
 	return v, err
 }
 
@@ -294,7 +294,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	x.s.copyFrom(m.start())
 	x.hasty = seed%2 == 0
 	var all codes
-	var trail, choices []choice
+	var path, choices []choice
 	eager := rng.IntN(3) // faults come more or less often
 	for {
 		before := x.number()
@@ -313,16 +313,16 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 			return x.err
 		}
 		v.ops = x.ops
-		trail = append(trail, v)
+		path = append(path, v)
 		if err := x.leaps(v, before, counted); err != nil {
-			return fmt.Errorf("%w\n%s", err, m.text(trail))
+			return fmt.Errorf("%w\n%s", err, m.text(path))
 		}
 		all |= x.found
 		if err := w.Play(m.play(v), nil); err != nil {
 			return err
 		}
 		if err := m.differ(x, w, all); err != nil {
-			return fmt.Errorf("after %d choices of schedule %d %w\n%s", len(trail), seed, err, m.text(trail))
+			return fmt.Errorf("after %d choices of schedule %d %w\n%s", len(path), seed, err, m.text(path))
 		}
 	}
 	if !x.over() {
@@ -336,7 +336,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 		return err
 	}
 	if real := slices.Contains(w.Verdict(), trace.PD); dead != real {
-		return fmt.Errorf("at the end of schedule %d the search says %t to a permanent deadlock, and the engine %t\n%s", seed, dead, real, m.text(trail))
+		return fmt.Errorf("at the end of schedule %d the search says %t to a permanent deadlock, and the engine %t\n%s", seed, dead, real, m.text(path))
 	}
 	return nil
 }
@@ -358,8 +358,8 @@ func (x *explorer) leaps(v choice, before []uint32, counted tally) error {
 	return nil
 }
 
-func (m *model) text(trail []choice) string {
-	return sim.Schedule{Config: m.cfg, Moves: m.schedule(trail)}.String()
+func (m *model) text(path []choice) string {
+	return sim.Schedule{Config: m.cfg, Moves: m.schedule(path)}.String()
 }
 
 // differ compares what both worlds say of violations, clients and nodes.

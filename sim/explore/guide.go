@@ -18,10 +18,10 @@ type Guide struct {
 	// is without limit.
 	Memory int64
 
-	m     *model
-	goal  trace.Code
-	trail []choice // the schedule at hand, as choices of a search
-	end   int      // as many of them lead to the goal; 0 if they don't
+	m    *model
+	goal trace.Code
+	path []choice // the schedule at hand, as choices of a search
+	end  int      // as many of them lead to the goal; 0 if they don't
 }
 
 // Cost is what schedules are compared by, in this order.
@@ -96,8 +96,8 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 		h.Reached, h.Reachable = true, true
 		return h, nil
 	}
-	q := g.m.quest(x, setOf(g.goal))
-	q.ways[0].last = g.last() // so that going on with the same client is no switch
+	q := g.m.shortestFrom(x, setOf(g.goal))
+	q.nodes[0].last = g.last() // so that going on with the same client is no switch
 	here := x.number()
 	full, opt := false, Options{Memory: g.Memory}
 	if err := q.run(func() bool { full = full || opt.full(); return full || ctx.Err() != nil }); err != nil {
@@ -110,21 +110,21 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 	case full:
 		return Hint{}, ErrMemory
 	}
-	trail, any := q.got[g.goal]
+	path, any := q.got[g.goal]
 	if !any {
 		return h, nil
 	}
 	x.unpack(here, &x.s)
-	h.Reachable, h.Cost = true, g.priced(x.costOf(g.last(), trail))
-	if len(trail) > 0 {
-		h.Next = g.m.play(trail[0])
+	h.Reachable, h.Cost = true, g.priced(x.costOf(g.last(), path))
+	if len(path) > 0 {
+		h.Next = g.m.play(path[0])
 	}
 	return h, nil
 }
 
 // last is the client that acted last, or -1.
 func (g *Guide) last() int8 {
-	for _, m := range slices.Backward(g.trail) {
+	for _, m := range slices.Backward(g.path) {
 		if m.acts() {
 			return int8(m.who)
 		}
@@ -137,9 +137,9 @@ func (g *Guide) taken() Cost {
 	x := g.m.explorer()
 	x.first()
 	if g.end > 0 {
-		g.trail = g.trail[:g.end]
+		g.path = g.path[:g.end]
 	}
-	return g.priced(x.costOf(-1, g.trail))
+	return g.priced(x.costOf(-1, g.path))
 }
 
 func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches), int(c.steps)} }
@@ -147,7 +147,7 @@ func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches)
 // replay makes a schedule's moves in the search's own world, and says what was
 // violated on the way.
 func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
-	g.trail, g.end = g.trail[:0], 0
+	g.path, g.end = g.path[:0], 0
 	next := acts // what becomes of the next request
 	for n := 0; len(moves) > 0; moves = moves[n:] {
 		if n = 1; moves[0].Fault == nil {
@@ -255,8 +255,8 @@ func (g *Guide) make(x *explorer, c choice, found *codes) error {
 func (g *Guide) apply(x *explorer, c choice, found *codes) {
 	x.choose(c)
 	*found |= x.found
-	g.trail = append(g.trail, c)
+	g.path = append(g.path, c)
 	if g.end == 0 && x.found.has(g.goal) {
-		g.end = len(g.trail)
+		g.end = len(g.path)
 	}
 }
