@@ -45,7 +45,7 @@ func TestFaultsAsSteps(t *testing.T) {
 	for _, s := range sim.Faults() {
 		for _, f := range variations(t, s) {
 			text, err := faultStep(f)
-			if end := f == (sim.Aftermath{}); end || err != nil {
+			if end := f == (sim.Drain{}); end || err != nil {
 				if !end || err == nil {
 					t.Errorf("%s is the step %q: %v", f, text, err)
 				}

@@ -188,7 +188,7 @@ func (r *runner) script() error {
 			return st.at.wrap(err)
 		}
 	}
-	if err := errors.Join(r.w.Aftermath(), r.w.Err()); err != nil {
+	if err := errors.Join(r.w.Drain(), r.w.Err()); err != nil {
 		last := r.s.script[len(r.s.script)-1].at
 		return last.errorf("after this, the last step: %w", err)
 	}

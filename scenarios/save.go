@@ -256,7 +256,7 @@ func (s *saver) play(v sim.Move) (steps []string, err error) {
 		steps = []string{fmt.Sprintf("wait: %s", v.Wait)}
 	case v.Count > 0:
 		return s.run(v)
-	case v.Fault != sim.Fault(sim.Aftermath{}):
+	case v.Fault != sim.Fault(sim.Drain{}):
 		step, err := faultStep(v.Fault)
 		if err != nil {
 			return nil, err

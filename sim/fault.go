@@ -133,7 +133,7 @@ var faultTable = []FaultSpec{
 	spec(FaultSpec{
 		Word: "update", Step: "update: database", Cache: true, Event: trace.KindUpdate, Says: "The database goes on to its next version.",
 	}, func(*Update) []Param { return nil }),
-	spec(FaultSpec{Word: "aftermath"}, func(*Aftermath) []Param { return nil }),
+	spec(FaultSpec{Word: "aftermath"}, func(*Drain) []Param { return nil }),
 }
 
 // Crash ends a client's process: none of its deferred functions does anything any
@@ -275,9 +275,9 @@ type Rejoin struct{ Server string }
 // product. Nobody tells the cache, nor those who have read the older version.
 type Update struct{}
 
-// Aftermath is not a fault but the end of every run: see World.Aftermath. No script
+// Drain is not a fault but the end of every run: see [World.Drain]. No script
 // says it, and each ends with it.
-type Aftermath struct{}
+type Drain struct{}
 
 func (f Crash) String() string         { return faultText(f) }
 func (f Pause) String() string         { return faultText(f) }
@@ -303,7 +303,7 @@ func (f Lag) String() string           { return faultText(f) }
 func (f Failover) String() string      { return faultText(f) }
 func (f Rejoin) String() string        { return faultText(f) }
 func (f Update) String() string        { return faultText(f) }
-func (f Aftermath) String() string     { return faultText(f) }
+func (f Drain) String() string         { return faultText(f) }
 
 func halfName(reply bool) string {
 	if reply {
@@ -612,9 +612,9 @@ func (Update) enabled(w *World) (effect, error) {
 	}, nil
 }
 
-func (Aftermath) enabled(w *World) (effect, error) {
+func (Drain) enabled(w *World) (effect, error) {
 	return func() error {
-		w.aftermath()
+		w.drain()
 		return nil
 	}, nil
 }

@@ -105,7 +105,7 @@ func singles(moves []sim.Move) []sim.Move {
 	var all []sim.Move
 	for _, m := range moves {
 		switch {
-		case m.Note > 0, m.Fault == (sim.Aftermath{}):
+		case m.Note > 0, m.Fault == (sim.Drain{}):
 		case m.Count > 1:
 			for range m.Count {
 				all = append(all, sim.Move{Who: m.Who, Count: 1})

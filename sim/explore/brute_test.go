@@ -327,7 +327,7 @@ func (f *brute) over(s *spent) bool {
 // end is a schedule's end, at which the lock must be free.
 func (f *brute) end(s *spent) {
 	f.runs++
-	if err := f.w.Aftermath(); err != nil {
+	if err := f.w.Drain(); err != nil {
 		f.t.Fatal(err)
 	}
 	f.note(s.cost)

@@ -120,7 +120,7 @@ func (m *model) shows(w *sim.World, c trace.Code, path []choice) (shown bool, fa
 		}
 	}
 	if c == trace.PD {
-		if err := w.Aftermath(); err != nil {
+		if err := w.Drain(); err != nil {
 			return false, 0, err
 		}
 	}

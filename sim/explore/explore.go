@@ -235,7 +235,7 @@ func (m *model) counterexample(w *sim.World, c trace.Code, path []choice) (*Coun
 	}
 	moves := m.schedule(path)
 	if c == trace.PD {
-		moves = append(moves, sim.Move{Fault: sim.Aftermath{}})
+		moves = append(moves, sim.Move{Fault: sim.Drain{}})
 	}
 	if err := w.Play(moves, nil); err != nil {
 		return nil, fmt.Errorf("the engine cannot play what the search has found: %w", err)
@@ -332,7 +332,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	if x.err != nil {
 		return x.err
 	}
-	if err := w.Aftermath(); err != nil {
+	if err := w.Drain(); err != nil {
 		return err
 	}
 	if real := slices.Contains(w.Verdict(), trace.PD); dead != real {
