@@ -46,7 +46,7 @@ var faultTable = []FaultSpec{
 		Menu: []MenuItem{{"crash", func(c string) Fault { return Crash{c} }}},
 	}, func(f *Crash) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(FaultSpec{
-		Word: "wall", Step: "clock", Many: "jumps of clients' clocks", Event: trace.KindWallStep,
+		Word: "wall", Step: "clock", Many: "jumps of clients' clocks", Event: trace.KindWallStep, Menu: scriptsOnly,
 	}, func(f *WallStep) []Param { return []Param{withClient("client", &f.Client), withJump("by", &f.By)} }),
 
 	spec(FaultSpec{
@@ -57,23 +57,23 @@ var faultTable = []FaultSpec{
 		},
 	}, func(f *Drop) []Param { return []Param{withClient("", &f.Client), withHalf(&f.Reply)} }),
 	spec(FaultSpec{
-		Word: "delay", Step: "delay", Many: "delayed messages", Event: trace.KindNetwork, Says: "A message of %s's is held up.",
+		Word: "delay", Step: "delay", Many: "delayed messages", Event: trace.KindNetwork, Says: "A message of %s's is held up.", Menu: scriptsOnly,
 	}, func(f *Delay) []Param {
 		return []Param{withClient("", &f.Client), withHalf(&f.Reply), withSpan("by", &f.By)}
 	}),
 	spec(FaultSpec{
-		Word: "duplicate", Step: "duplicate", Many: "requests that arrive twice", Event: trace.KindNetwork, Says: "%s's last command arrives once more.",
+		Word: "duplicate", Step: "duplicate", Many: "requests that arrive twice", Event: trace.KindNetwork, Says: "%s's last command arrives once more.", Menu: scriptsOnly,
 	}, func(f *Duplicate) []Param {
 		return []Param{withClient("request", &f.Client), withSpan("after", &f.After).optional()}
 	}),
 	spec(FaultSpec{
-		Word: "lose-reply", Step: "lose", Many: "lost replies", Event: trace.KindNetwork, Says: "The reply to what %s sends next will be lost.",
+		Word: "lose-reply", Step: "lose", Many: "lost replies", Event: trace.KindNetwork, Says: "The reply to what %s sends next will be lost.", Menu: scriptsOnly,
 	}, func(f *LoseReply) []Param { return []Param{withClient("reply", &f.Client)} }),
 	spec(FaultSpec{
-		Word: "hold", Step: "hold", Many: "requests that are held up", Event: trace.KindNetwork, Says: "What %s sends next will be held up.",
+		Word: "hold", Step: "hold", Many: "requests that are held up", Event: trace.KindNetwork, Says: "What %s sends next will be held up.", Menu: scriptsOnly,
 	}, func(f *Hold) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(FaultSpec{
-		Word: "free", Step: "free", Ends: true, Event: trace.KindNetwork, Says: "What %s had sent goes on now.",
+		Word: "free", Step: "free", Ends: true, Event: trace.KindNetwork, Says: "What %s had sent goes on now.", Menu: scriptsOnly,
 	}, func(f *Free) []Param { return []Param{withClient("", &f.Client), withCount("nth", &f.N)} }),
 
 	spec(FaultSpec{
@@ -85,53 +85,53 @@ var faultTable = []FaultSpec{
 		Menu: []MenuItem{{"up", func(n string) Fault { return Up{n} }}},
 	}, func(f *Up) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
-		Word: "clock", Step: "clock", Many: "jumps of servers' clocks", Event: trace.KindNodeStep,
+		Word: "clock", Step: "clock", Many: "jumps of servers' clocks", Event: trace.KindNodeStep, Menu: scriptsOnly,
 	}, func(f *NodeStep) []Param { return []Param{withNode("node", &f.Node), withJump("by", &f.By)} }),
 	spec(FaultSpec{
 		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.",
 		Menu: []MenuItem{{"lose the key", func(n string) Fault { return Evict{n} }}},
 	}, func(f *Evict) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
-		Word: "forget-scripts", Step: "flush", Many: "emptied script caches", Event: trace.KindFlush, Says: "%s forgets its scripts.",
+		Word: "forget-scripts", Step: "flush", Many: "emptied script caches", Event: trace.KindFlush, Says: "%s forgets its scripts.", Menu: scriptsOnly,
 	}, func(f *ForgetScripts) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
-		Word: "lag", Step: "lag", Many: "replicas that fall behind", Says: "What is written from now on reaches the replica %s late.",
+		Word: "lag", Step: "lag", Many: "replicas that fall behind", Says: "What is written from now on reaches the replica %s late.", Menu: scriptsOnly,
 	}, func(f *Lag) []Param {
 		return []Param{withReplica("replica", &f.Replica), withSpan("by", &f.By).optional()}
 	}),
 	spec(FaultSpec{
-		Word: "failover", Step: "failover", Many: "failovers", Event: trace.KindFailover,
+		Word: "failover", Step: "failover", Many: "failovers", Event: trace.KindFailover, Menu: scriptsOnly,
 	}, func(f *Failover) []Param {
 		return []Param{withReplica("to", &f.To), withClients("stay", &f.Stay)}
 	}),
 	spec(FaultSpec{
-		Word: "rejoin", Step: "rejoin", Ends: true, Event: trace.KindSync, Says: "%s becomes a replica of the master.",
+		Word: "rejoin", Step: "rejoin", Ends: true, Event: trace.KindSync, Says: "%s becomes a replica of the master.", Menu: scriptsOnly,
 	}, func(f *Rejoin) []Param { return []Param{withNode("", &f.Server)} }),
 
 	spec(FaultSpec{
-		Word: "slow", Step: "slow", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is slow from now on.",
+		Word: "slow", Step: "slow", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is slow from now on.", Menu: scriptsOnly,
 	}, func(f *Slow) []Param {
 		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional(), withSpan("request", &f.Request), withSpan("reply", &f.Reply)}
 	}),
 	spec(FaultSpec{
-		Word: "cut", Step: "cut", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is cut.",
+		Word: "cut", Step: "cut", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is cut.", Menu: scriptsOnly,
 	}, func(f *Cut) []Param {
 		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional(), withDirection("direction", &f.Direction)}
 	}),
 	spec(FaultSpec{
-		Word: "heal", Step: "heal", Ends: true, Event: trace.KindNetwork, Says: "A link of %s's is whole again.",
+		Word: "heal", Step: "heal", Ends: true, Event: trace.KindNetwork, Says: "A link of %s's is whole again.", Menu: scriptsOnly,
 	}, func(f *Heal) []Param {
 		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional()}
 	}),
 	spec(FaultSpec{
-		Word: "hang", Step: "hang", Many: "hung threads", Event: trace.KindHang, Says: "%s's main thread stops for good.",
+		Word: "hang", Step: "hang", Many: "hung threads", Event: trace.KindHang, Says: "%s's main thread stops for good.", Menu: scriptsOnly,
 	}, func(f *Hang) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(FaultSpec{
-		Word: "end-thread", Step: "end", Many: "hung threads", Event: trace.KindThreadEnd, Says: "%s's renewal thread ends.",
+		Word: "end-thread", Step: "end", Many: "hung threads", Event: trace.KindThreadEnd, Says: "%s's renewal thread ends.", Menu: scriptsOnly,
 	}, func(f *EndThread) []Param { return []Param{withClient("", &f.Client)} }),
 
 	spec(FaultSpec{
-		Word: "update", Step: "update: database", Cache: true, Event: trace.KindUpdate, Says: "The database goes on to its next version.",
+		Word: "update", Step: "update: database", Cache: true, Event: trace.KindUpdate, Says: "The database goes on to its next version.", Menu: scriptsOnly,
 	}, func(*Update) []Param { return nil }),
 	spec(FaultSpec{Word: "aftermath"}, func(*Drain) []Param { return nil }),
 }

@@ -20,7 +20,7 @@ type FaultSpec struct {
 	Event trace.Kind // the event that it leaves, by which timelines mark it; KindNone if it leaves none
 	Ends  bool       // it puts something right, and so is never what a schedule lacks
 	Cache bool       // it is about the database behind a cache, and there is none under another workload
-	Menu  []MenuItem // what the sandbox offers of it; nothing if it is left to scripts
+	Menu  []MenuItem // what the sandbox offers of it, or scriptsOnly
 
 	params []Param
 	of     func(Fault) ([]Param, bool)
@@ -32,6 +32,9 @@ type MenuItem struct {
 	Label string
 	Make  func(actor string) Fault // of a client if the kind's first parameter is one, else of a server
 }
+
+// scriptsOnly is the menu of a kind that the sandbox leaves to scripts.
+var scriptsOnly = []MenuItem{}
 
 // ParamType says what a fault's parameter is about.
 type ParamType uint8

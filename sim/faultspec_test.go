@@ -89,9 +89,13 @@ func TestFaultsLeaveTheirEvents(t *testing.T) {
 	}
 }
 
-// What results say of a search's schedules has words for every kind of fault.
+// What results say of a search's schedules has words for every kind of fault, and the
+// sandbox offers it or leaves it to scripts deliberately.
 func TestFaultsHaveWords(t *testing.T) {
 	for _, s := range Faults() {
+		if s.Step != "" && s.Menu == nil {
+			t.Errorf("%s: its row doesn't say if the sandbox offers it: give it a Menu, or scriptsOnly", s.Word)
+		}
 		if named := s.Many != ""; s.Step != "" && named == (s.Ends || s.Cache) {
 			t.Errorf("%s: something goes wrong by it: %t, and several of them are called %q", s.Word, !s.Ends && !s.Cache, s.Many)
 		}

@@ -79,7 +79,4 @@ func TestEveryFaultIsSearchedOrNamed(t *testing.T) {
 			t.Errorf("%s is in no schedule of a search, and results don't say so: %s", s.Word, outside)
 		}
 	}
-	if want := "clocks that run at another rate, evictions, slow and cut links, hung threads, callers that ask again when they are refused"; !strings.HasSuffix(outside, want) {
-		t.Errorf("results say of what is in no schedule:\n%s\nexpected at its end\n%s", outside, want)
-	}
 }
