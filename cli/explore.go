@@ -44,7 +44,7 @@ they make a difference. What no schedule violates holds, within these bounds;
 of what some violate, the least schedule is shown: that with the fewest faults,
 then the fewest switches between clients, then the fewest steps.
 
-The kinds of fault are ` + strings.Join(explore.Kinds(), ", ") + `;
+The kinds of fault are ` + strings.Join(explore.FaultKinds(), ", ") + `;
 "crash" alone is crash=1, and "none" is no fault at all.
 
 The exit status is 0 when the search is complete and nothing is violated that it
@@ -250,16 +250,16 @@ func parseBudget(list string) (b explore.Budget, err error) {
 	if list == "none" {
 		return b, nil
 	}
-	seen := map[explore.Kind]bool{}
+	seen := map[explore.FaultKind]bool{}
 	for _, word := range strings.Split(list, ",") {
 		name, count, counted := strings.Cut(strings.TrimSpace(word), "=")
-		kind, known := explore.ParseKind(name)
+		kind, known := explore.ParseFaultKind(name)
 		n := 1
 		switch {
 		case name == "":
 			return b, fmt.Errorf("--faults: %q lacks a kind of fault; none at all is --faults none", list)
 		case !known:
-			return b, fmt.Errorf("--faults: %w", scenarios.Unknown("kind of fault", name, explore.Kinds()))
+			return b, fmt.Errorf("--faults: %w", scenarios.Unknown("kind of fault", name, explore.FaultKinds()))
 		case seen[kind]:
 			return b, fmt.Errorf("--faults: %s is here twice", kind)
 		}

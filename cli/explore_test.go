@@ -247,7 +247,7 @@ func TestExploreAsJSON(t *testing.T) {
 	}
 	b := r.Bounds
 	if b.Clients != 2 || b.Cycles != 2 || b.Nodes != 1 || b.Caller != "plain" || b.Resource != "plain" || b.TTL != "12s" || b.Timeout != "3s" ||
-		len(b.Faults) != len(explore.Kinds()) || b.Faults["pause"] != 1 || b.Faults["crash"] != 0 || len(b.Codes) != len(r.Verdicts) {
+		len(b.Faults) != len(explore.FaultKinds()) || b.Faults["pause"] != 1 || b.Faults["crash"] != 0 || len(b.Codes) != len(r.Verdicts) {
 		t.Errorf("bounds %+v", b)
 	}
 	if v := r.Verdicts["DG"]; v.Holds == nil || !*v.Holds || v.Schedule != "" {

@@ -175,7 +175,7 @@ func boundsAsJSON(b *explore.Bounds) jsonBounds {
 	j := jsonBounds{Clients: b.Clients, Cycles: b.Cycles, Faults: map[string]uint8{}, Caller: b.Caller(),
 		Resource: b.Resource.String(), TTL: b.TTL.String(), Codes: b.Sought().Strings()}
 	for k, n := range b.Faults {
-		j.Faults[explore.Kind(k).String()] = n
+		j.Faults[explore.FaultKind(k).String()] = n
 	}
 	if cfg, err := b.Config(); err == nil {
 		j.Nodes, j.Timeout = len(cfg.Nodes), cfg.Timeout.String()

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"lockstep/scenarios"
+	"lockstep/sim"
 	"lockstep/sim/trace"
 )
 
@@ -124,44 +125,95 @@ type step struct {
 	needs  []string       // of these
 }
 
+// steps are the forms of all steps. Those of faults follow from their parameters.
 func steps(t *testing.T) map[string]step {
-	clients, nodes, replica := some(ref("name")), ref("nodes"), ref("replica")
-	one := func(probe string, needs []string, keys map[string]any) any {
-		known := loaderKnows(t, "title: x\nscript: [{"+probe+": {zzzzzzzzz: 1}}]")
-		if have := sortedKeys(keys); !slices.Equal(have, known) {
-			t.Errorf("%s: the schema has %v, the loader knows %v", probe, have, known)
-		}
-		return form{"type": "object", "properties": keys, "required": needs, "additionalProperties": false}
-	}
-	either := func(a, b string, f any) any {
-		o := f.(form)
-		o["oneOf"] = []any{form{"required": []string{a}}, form{"required": []string{b}}}
-		return o
-	}
-	return map[string]step{
+	all := map[string]step{
 		"say": {form: text, beside: map[string]any{"under": some(form{"enum": scenarios.StrategyNames()})}},
 		"ask": {form: text, needs: []string{"answer"}, beside: map[string]any{"answer": words(t, "script: [{ask: x, answer: zzzzzzzzz}]")}},
-		"run": {form: clients, beside: map[string]any{"to": ref("position"), "for": ref("positive"), "steps": whole(1, 10_000), "within": ref("positive"),
+		"run": {form: some(ref("name")), beside: map[string]any{"to": ref("position"), "for": ref("positive"), "steps": whole(1, 10_000), "within": ref("positive"),
 			"otherwise": words(t, "script: [{run: A, otherwise: zzzzzzzzz}]")}},
-		"wait":  {form: ref("positive")},
-		"pause": {form: clients}, "resume": {form: clients}, "crash": {form: clients}, "hang": {form: clients}, "end": {form: clients},
-		"clock": {form: either("client", "node", one("clock", []string{"by"}, map[string]any{"client": ref("name"), "node": nodes, "by": ref("duration")}))},
-		"drop":  {form: either("request", "reply", one("drop", []string{}, map[string]any{"request": ref("name"), "reply": ref("name")}))},
-		"lose":  {form: one("lose", []string{"reply"}, map[string]any{"reply": ref("name")})},
-		"hold":  {form: clients},
-		"free":  {form: ref("name"), beside: map[string]any{"nth": form{"type": "integer", "minimum": 1}}},
-		"delay": {form: either("request", "reply", one("delay", []string{"by"}, map[string]any{"request": ref("name"), "reply": ref("name"), "by": ref("positive")}))},
-		"duplicate": {form: form{"type": "object", "required": []string{"request"}, "additionalProperties": false, "properties": form{
-			"request": ref("name"), "after": ref("span")}}},
-		"cut": {form: one("cut", []string{"client"}, map[string]any{"client": ref("name"), "nodes": nodes,
-			"direction": words(t, "script: [{cut: {client: A, direction: zzzzzzzzz}}]")})},
-		"heal":     {form: one("heal", []string{"client"}, map[string]any{"client": ref("name"), "nodes": nodes})},
-		"slow":     {form: one("slow", []string{"client", "request", "reply"}, map[string]any{"client": ref("name"), "nodes": nodes, "request": ref("span"), "reply": ref("span")})},
-		"failover": {form: one("failover", []string{"to"}, map[string]any{"to": replica, "stay": clients})},
-		"lag":      {form: one("lag", []string{"replica"}, map[string]any{"replica": replica, "by": ref("span")})},
-		"down":     {form: nodes}, "up": {form: nodes}, "rejoin": {form: nodes}, "evict": {form: nodes}, "flush": {form: nodes},
-		"update": {form: words(t, "setup: {workload: cache}\nscript: [{update: zzzzzzzzz}]")},
+		"wait": {form: ref("positive")},
 	}
+	for key, forms := range scenarios.FaultSteps() {
+		all[key] = faultStep(t, key, forms)
+	}
+	return all
+}
+
+// faultStep is a step that makes a fault. Where it has several forms, each has a key
+// that the others lack.
+func faultStep(t *testing.T, key string, forms []scenarios.FaultStep) step {
+	if object := forms[0].Object; object != "" {
+		return step{form: form{"enum": []string{object}}}
+	}
+	own, keys, needs, oneOf := step{}, map[string]any{}, []string{}, []any{}
+	count := map[string]int{}
+	for _, f := range forms {
+		for _, p := range f.Params {
+			switch {
+			case p.Type == sim.ParamHalf:
+			case p.Key == "":
+				own.form = paramForm(p, len(f.Params) == 1)
+			default:
+				keys[p.Key] = paramForm(p, false)
+				count[p.Key]++
+			}
+		}
+	}
+	for _, f := range forms {
+		for _, p := range f.Params {
+			switch {
+			case p.Key == "" || p.Optional || slices.Contains(needs, p.Key):
+			case count[p.Key] < len(forms):
+				oneOf = append(oneOf, form{"required": []string{p.Key}})
+			default:
+				needs = append(needs, p.Key)
+			}
+		}
+	}
+	if own.form != nil {
+		own.beside = keys
+		if len(needs) > 0 {
+			own.needs = needs
+		}
+		return own
+	}
+	known := loaderKnows(t, "title: x\nscript: [{"+key+": {zzzzzzzzz: 1}}]")
+	if have := sortedKeys(keys); !slices.Equal(have, known) {
+		t.Errorf("%s: the schema has %v, the loader knows %v", key, have, known)
+	}
+	whole := form{"type": "object", "properties": keys, "required": needs, "additionalProperties": false}
+	if len(oneOf) > 0 {
+		whole["oneOf"] = oneOf
+	}
+	return step{form: whole}
+}
+
+// paramForm is the form of a fault's parameter; one that is the whole step can be a
+// list of clients.
+func paramForm(p sim.Param, alone bool) any {
+	switch p.Type {
+	case sim.ParamClient:
+		if alone {
+			return some(ref("name"))
+		}
+		return ref("name")
+	case sim.ParamClients:
+		return some(ref("name"))
+	case sim.ParamNode:
+		return ref("nodes")
+	case sim.ParamReplica:
+		return ref("replica")
+	case sim.ParamDirection:
+		return form{"enum": []string{sim.Both.String(), sim.Requests.String(), sim.Replies.String()}}
+	case sim.ParamSpan:
+		return ref("span")
+	case sim.ParamJump:
+		return ref("duration")
+	case sim.ParamCount:
+		return form{"type": "integer", "minimum": 1}
+	}
+	panic(fmt.Sprintf("a parameter of the unknown type %d", p.Type))
 }
 
 // schema makes the whole file.

@@ -305,35 +305,18 @@ type step struct {
 
 // stepKeys are the words that a step can begin with. Each says what it does to
 // the rest of the mapping.
-var stepKeys = map[string]func(*loader, value, []entry) (action, error){
-	"say":       (*loader).say,
-	"ask":       (*loader).ask,
-	"run":       (*loader).run,
-	"wait":      (*loader).wait,
-	"pause":     clientStep(func(c string) sim.Fault { return sim.Pause{Client: c} }),
-	"resume":    clientStep(func(c string) sim.Fault { return sim.Resume{Client: c} }),
-	"crash":     clientStep(func(c string) sim.Fault { return sim.Crash{Client: c} }),
-	"hang":      clientStep(func(c string) sim.Fault { return sim.Hang{Client: c} }),
-	"end":       clientStep(func(c string) sim.Fault { return sim.EndThread{Client: c} }),
-	"clock":     (*loader).clock,
-	"drop":      (*loader).drop,
-	"lose":      (*loader).lose,
-	"hold":      clientStep(func(c string) sim.Fault { return sim.Hold{Client: c} }),
-	"free":      (*loader).free,
-	"delay":     (*loader).delay,
-	"duplicate": (*loader).duplicate,
-	"cut":       (*loader).cut,
-	"heal":      (*loader).heal,
-	"slow":      (*loader).slow,
-	"failover":  (*loader).failover,
-	"rejoin":    nodeStep(func(n string) sim.Fault { return sim.Rejoin{Server: n} }),
-	"lag":       (*loader).lag,
-	"evict":     nodeStep(func(n string) sim.Fault { return sim.Evict{Node: n} }),
-	"flush":     nodeStep(func(n string) sim.Fault { return sim.ForgetScripts{Node: n} }),
-	"down":      nodeStep(func(n string) sim.Fault { return sim.Down{Node: n} }),
-	"update":    (*loader).update,
-	"up":        nodeStep(func(n string) sim.Fault { return sim.Up{Node: n} }),
-}
+var stepKeys = func() map[string]func(*loader, value, []entry) (action, error) {
+	keys := map[string]func(*loader, value, []entry) (action, error){
+		"say":  (*loader).say,
+		"ask":  (*loader).ask,
+		"run":  (*loader).run,
+		"wait": (*loader).wait,
+	}
+	for key, forms := range FaultSteps() {
+		keys[key] = func(l *loader, v value, more []entry) (action, error) { return l.fault(forms, v, more) }
+	}
+	return keys
+}()
 
 func (l *loader) step(at value) (action, error) {
 	if form := at.what(); form != "a mapping" {
@@ -521,55 +504,6 @@ func (l *loader) wait(v value, more []entry) (action, error) {
 	return wait{d}, rest(more, nil)
 }
 
-// update: database
-func (l *loader) update(v value, more []entry) (action, error) {
-	what, err := v.text("the word database")
-	switch {
-	case err != nil:
-		return nil, err
-	case what != "database":
-		return nil, v.wrap(Unknown("thing to update", what, []string{"database"}))
-	case l.s.setup.workload != trace.Cache:
-		return nil, v.errorf("there is no database: it goes with \"workload: cache\"")
-	}
-	return one(sim.Update{}), rest(more, nil)
-}
-
-func clientStep(fault func(string) sim.Fault) func(*loader, value, []entry) (action, error) {
-	return func(l *loader, v value, more []entry) (action, error) {
-		names, err := l.clientList(v)
-		if err != nil {
-			return nil, err
-		}
-		var all inject
-		for _, c := range names {
-			all = append(all, func(*runner) ([]sim.Fault, error) { return []sim.Fault{fault(c)}, nil })
-		}
-		return all, rest(more, nil)
-	}
-}
-
-func nodeStep(fault func(string) sim.Fault) func(*loader, value, []entry) (action, error) {
-	return func(l *loader, v value, more []entry) (action, error) {
-		nodes, err := nodeList(v)
-		if err != nil {
-			return nil, err
-		}
-		return onNodes(nodes, fault), rest(more, nil)
-	}
-}
-
-func onNodes(nodes []string, fault func(string) sim.Fault) inject {
-	return inject{func(r *runner) ([]sim.Fault, error) {
-		names, err := r.nodes(nodes)
-		var faults []sim.Fault
-		for _, n := range names {
-			faults = append(faults, fault(n))
-		}
-		return faults, err
-	}}
-}
-
 // nodeList reads node references: n1 to n9, all, or pivot, which is the node
 // that completes the first majority: n1 of one, n3 of five.
 func nodeList(v value) ([]string, error) {
@@ -601,60 +535,6 @@ func nodeRef(s string) (string, error) {
 	return s, fmt.Errorf("unknown node %q: it is n1 to n%d, all, or pivot (the one that completes a majority)", clip(s), sim.MaxNodes)
 }
 
-func (l *loader) clock(v value, more []entry) (action, error) {
-	var by time.Duration
-	var client string
-	var nodes []string
-	err := v.fields(map[string]func(value) error{
-		"client": into(&client, l.clientName),
-		"node":   into(&nodes, nodeList),
-		"by":     into(&by, value.duration),
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case (client == "") == (len(nodes) == 0):
-		return nil, v.errorf("a clock step names a client or a node")
-	case by == 0:
-		return nil, v.errorf("a clock step needs \"by\", and not 0: 12s forward, -3s back")
-	case client != "":
-		return one(sim.WallStep{Client: client, By: by}), rest(more, nil)
-	}
-	return onNodes(nodes, func(n string) sim.Fault { return sim.NodeStep{Node: n, By: by} }), rest(more, nil)
-}
-
-// failover: {to: n1r1, stay: [A]}
-func (l *loader) failover(v value, more []entry) (action, error) {
-	var f sim.Failover
-	err := v.fields(map[string]func(value) error{
-		"to":   into(&f.To, replicaName),
-		"stay": into(&f.Stay, l.clientList),
-	})
-	if err == nil && f.To == "" {
-		err = v.errorf("say which replica becomes the master: to: n1r1")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return one(f), rest(more, nil)
-}
-
-// lag: {replica: n1r1, by: 5s}
-func (l *loader) lag(v value, more []entry) (action, error) {
-	var f sim.Lag
-	err := v.fields(map[string]func(value) error{
-		"replica": into(&f.Replica, replicaName),
-		"by":      into(&f.By, notNegative),
-	})
-	if err == nil && f.Replica == "" {
-		err = v.errorf("say which replica lags: replica: n1r1")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return one(f), rest(more, nil)
-}
-
 func replicaName(v value) (string, error) {
 	return word(v, "a replica", func(s string) (string, error) {
 		for node := range sim.MaxNodes {
@@ -666,154 +546,4 @@ func replicaName(v value) (string, error) {
 		}
 		return s, fmt.Errorf("unknown replica %q: they are n1r1 to n%dr%d, the first replica of n1 being n1r1", clip(s), sim.MaxNodes, sim.MaxReplicas)
 	})
-}
-
-// one is a step of one fault that is known already.
-func one(f sim.Fault) inject {
-	return inject{func(*runner) ([]sim.Fault, error) { return []sim.Fault{f}, nil }}
-}
-
-// message reads which half of whose request a network fault is about.
-func (l *loader) message(v value, extra map[string]func(value) error) (client string, reply bool, err error) {
-	half := func(isReply bool) func(value) error {
-		return func(v value) error {
-			if client != "" {
-				return v.errorf("a step is about a request or about a reply, not both")
-			}
-			reply = isReply
-			return into(&client, l.clientName)(v)
-		}
-	}
-	known := map[string]func(value) error{"request": half(false), "reply": half(true)}
-	for k, f := range extra {
-		known[k] = f
-	}
-	if err := v.fields(known); err != nil {
-		return "", false, err
-	}
-	if client == "" {
-		return "", false, v.errorf("say whose: request: A, or reply: A")
-	}
-	return client, reply, nil
-}
-
-func (l *loader) drop(v value, more []entry) (action, error) {
-	client, reply, err := l.message(v, nil)
-	if err != nil {
-		return nil, err
-	}
-	return one(sim.Drop{Client: client, Reply: reply}), rest(more, nil)
-}
-
-// lose: {reply: A}
-func (l *loader) lose(v value, more []entry) (action, error) {
-	var client string
-	err := v.fields(map[string]func(value) error{"reply": into(&client, l.clientName)})
-	if err == nil && client == "" {
-		err = v.errorf("say whose: reply: A")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return one(sim.LoseReply{Client: client}), rest(more, nil)
-}
-
-// free: A, with nth: 2
-func (l *loader) free(v value, more []entry) (action, error) {
-	f := sim.Free{N: 1}
-	var err error
-	if f.Client, err = l.clientName(v); err != nil {
-		return nil, err
-	}
-	err = rest(more, map[string]func(value) error{
-		"nth": into(&f.N, func(v value) (int, error) {
-			n, err := v.integer()
-			if err == nil && n < 1 {
-				err = v.errorf("\"nth\" is %d, and counts from 1", n)
-			}
-			return n, err
-		}),
-	})
-	return one(f), err
-}
-
-func (l *loader) delay(v value, more []entry) (action, error) {
-	var by time.Duration
-	client, reply, err := l.message(v, map[string]func(value) error{"by": into(&by, positive)})
-	if err == nil && by == 0 {
-		err = v.errorf("a delay needs \"by\"")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return one(sim.Delay{Client: client, Reply: reply, By: by}), rest(more, nil)
-}
-
-func (l *loader) duplicate(v value, more []entry) (action, error) {
-	var late time.Duration
-	client, reply, err := l.message(v, map[string]func(value) error{"after": into(&late, notNegative)})
-	if err == nil && reply {
-		err = v.errorf("only a request can arrive twice: a client reads one reply for each")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return one(sim.Duplicate{Client: client, After: late}), rest(more, nil)
-}
-
-// links reads the links that a network fault is about: one client, some nodes.
-func (l *loader) links(v value, extra map[string]func(value) error) (client string, nodes []string, err error) {
-	nodes = []string{"all"}
-	known := map[string]func(value) error{
-		"client": into(&client, l.clientName),
-		"nodes":  into(&nodes, nodeList),
-	}
-	for k, f := range extra {
-		known[k] = f
-	}
-	if err := v.fields(known); err != nil {
-		return "", nil, err
-	}
-	if client == "" {
-		return "", nil, v.errorf("say whose link: client: A")
-	}
-	return client, nodes, nil
-}
-
-func (l *loader) cut(v value, more []entry) (action, error) {
-	var way sim.Direction
-	client, nodes, err := l.links(v, map[string]func(value) error{
-		"direction": into(&way, func(v value) (sim.Direction, error) {
-			return word(v, "a direction", named("direction", sim.ParseDirection, sim.Both, sim.Requests, sim.Replies))
-		}),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return onNodes(nodes, func(n string) sim.Fault { return sim.Cut{Client: client, Node: n, Direction: way} }), rest(more, nil)
-}
-
-func (l *loader) heal(v value, more []entry) (action, error) {
-	client, nodes, err := l.links(v, nil)
-	if err != nil {
-		return nil, err
-	}
-	return onNodes(nodes, func(n string) sim.Fault { return sim.Heal{Client: client, Node: n} }), rest(more, nil)
-}
-
-func (l *loader) slow(v value, more []entry) (action, error) {
-	request, reply := time.Duration(-1), time.Duration(-1)
-	client, nodes, err := l.links(v, map[string]func(value) error{
-		"request": into(&request, notNegative),
-		"reply":   into(&reply, notNegative),
-	})
-	if err == nil && (request < 0 || reply < 0) {
-		err = v.errorf("say how slow the link is both ways: request: 6s, reply: 1ms")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return onNodes(nodes, func(n string) sim.Fault {
-		return sim.Slow{Client: client, Node: n, Request: request, Reply: reply}
-	}), rest(more, nil)
 }

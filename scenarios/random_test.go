@@ -90,10 +90,6 @@ func (w writer) client() string { return w.one("A", "B", "C") }
 
 func (w writer) clients() string { return w.one(w.client(), w.client(), "[A, B]", "[C, A]", "all") }
 
-func (w writer) nodes() string { return w.one("n1", "n2", "[n1, n3]", "pivot", "all", "n5") }
-
-func (w writer) half() string { return w.one("request", "reply") }
-
 func (w writer) scenario() string {
 	var b strings.Builder
 	cache := w.IntN(3) == 0
@@ -109,12 +105,13 @@ func (w writer) scenario() string {
 	b.WriteString(w.some(30, "  ttl: "+w.one("500ms", "1.5s", "3s")+"\n"))
 	b.WriteString(w.some(60, "  retry: {tries: "+w.one("1", "3", "0")+w.some(50, ", delay: 150ms")+w.some(50, ", jitter: "+w.one("0s", "80ms"))+"}\n"))
 	b.WriteString(w.some(50, "  persistence: "+w.one("everysec", "always")+"\n"))
+	b.WriteString(w.some(50, "  replicas: "+w.one("1", "2")+"\n"))
 	b.WriteString(w.some(20, "  scripts: cold\n"))
 	b.WriteString(w.some(20, "  resource: fenced\n"))
 	b.WriteString(w.some(10, "  tokens: "+w.one("same", "mangled")+"\n"))
 	b.WriteString("script:\n")
 	for range 3 + w.IntN(20) {
-		b.WriteString("  - " + either(cache && w.IntN(10) == 0, "update: database", w.step()) + "\n")
+		b.WriteString("  - " + w.step(cache) + "\n")
 	}
 	return b.String()
 }
@@ -126,7 +123,7 @@ func either(cond bool, yes, no string) string {
 	return no
 }
 
-func (w writer) step() string {
+func (w writer) step(cache bool) string {
 	switch w.IntN(24) {
 	default:
 		return "run: " + w.client() + "\n    to: " + w.position() + w.some(30, "\n    within: "+w.duration()) + w.some(5, "\n    otherwise: stop")
@@ -137,34 +134,55 @@ func (w writer) step() string {
 	case 4, 5:
 		return "wait: " + w.duration()
 	case 6:
-		return "pause: " + w.clients()
-	case 7:
-		return "resume: " + w.clients()
-	case 8:
-		return "crash: " + w.client()
-	case 9:
 		return w.one("say: Look.", "{say: Look., under: [setnx, redlock]}", "{ask: Well?, answer: "+w.one(answers...)+"}")
-	case 10:
-		return "clock: {" + w.one("client: "+w.client(), "node: "+w.nodes()) + ", by: " + w.one("12s", "-3s", "1ms") + "}"
-	case 11:
-		return "drop: {" + w.half() + ": " + w.client() + "}"
-	case 12:
-		return "delay: {" + w.half() + ": " + w.client() + ", by: " + w.duration() + "}"
-	case 13:
-		return "duplicate: {request: " + w.client() + w.some(70, ", after: "+w.duration()) + "}"
-	case 14:
-		return "cut: {client: " + w.client() + w.some(60, ", nodes: "+w.nodes()) + w.some(50, ", direction: "+w.one("both", "requests", "replies")) + "}"
-	case 15:
-		return "heal: {client: " + w.client() + "}"
-	case 16:
-		return "slow: {client: " + w.client() + ", nodes: " + w.nodes() + ", request: " + w.duration() + ", reply: " + w.one("0s", "1ms", "60ms") + "}"
-	case 17:
-		return "down: " + w.nodes()
-	case 18:
-		return "up: " + w.nodes()
-	case 19:
-		return w.one("evict: ", "flush: ") + w.nodes()
+	case 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18:
+		return w.fault(cache)
 	}
+}
+
+// fault is a step that makes a fault of any kind.
+func (w writer) fault(cache bool) string {
+	steps := FaultSteps()
+	for {
+		forms := steps[w.one(sortedKeys(steps)...)]
+		s := forms[w.IntN(len(forms))]
+		if s.Spec.Cache && !cache {
+			continue
+		}
+		args := make([]string, len(s.Params))
+		for i, p := range s.Params {
+			args[i] = w.arg(p.Type, len(args) == 1 && p.Key == "")
+		}
+		return s.text(args)
+	}
+}
+
+// arg is a parameter. One that is the whole step can be a list of clients.
+func (w writer) arg(t sim.ParamType, alone bool) string {
+	switch t {
+	case sim.ParamClient:
+		if alone {
+			return w.clients()
+		}
+		return w.client()
+	case sim.ParamClients:
+		return w.one("-", "A", "C+A")
+	case sim.ParamNode:
+		return w.one("n1", "n2", "[n1, n3]", "pivot", "all", "n5")
+	case sim.ParamReplica:
+		return w.one("n1r1", "n1r2")
+	case sim.ParamHalf:
+		return "" // the form says which
+	case sim.ParamDirection:
+		return w.one("both", "requests", "replies")
+	case sim.ParamSpan:
+		return w.one("0s", w.duration())
+	case sim.ParamJump:
+		return w.one("12s", "-3s", "1ms")
+	case sim.ParamCount:
+		return w.one("1", "2")
+	}
+	panic(fmt.Sprintf("a parameter of the unknown type %d", t))
 }
 
 func (w writer) position() string {

@@ -87,6 +87,28 @@ func (s *Scenario) play(schedule sim.Schedule) (*trace.Trace, error) {
 	return s.finish(w)
 }
 
+// Offers plays a schedule, and lists for each client and each server the faults of a
+// menu that can be chosen then: see [sim.World.Offers].
+func Offers(schedule sim.Schedule) (map[string][]sim.Offer, error) {
+	w, err := worlds.take(schedule.Config, true)
+	if err != nil {
+		return nil, err
+	}
+	defer worlds.give(w)
+	if err := w.Play(schedule.Moves, nil); err != nil {
+		return nil, err
+	}
+	t, err := w.Trace()
+	if err != nil {
+		return nil, err
+	}
+	offers := map[string][]sim.Offer{}
+	for _, actor := range slices.Concat(t.Clients, t.Nodes) {
+		offers[actor] = w.Offers(actor)
+	}
+	return offers, nil
+}
+
 // pool keeps worlds for reuse: making one means making go-redis clients.
 type pool struct {
 	mu   sync.Mutex
@@ -166,7 +188,7 @@ func (r *runner) script() error {
 			return st.at.wrap(err)
 		}
 	}
-	if err := errors.Join(r.w.Aftermath(), r.w.Err()); err != nil {
+	if err := errors.Join(r.w.Drain(), r.w.Err()); err != nil {
 		last := r.s.script[len(r.s.script)-1].at
 		return last.errorf("after this, the last step: %w", err)
 	}
@@ -206,26 +228,6 @@ type wait struct{ d time.Duration }
 
 func (a wait) do(r *runner) error {
 	r.w.Wait(a.d)
-	return nil
-}
-
-// inject is one or more faults. They are made when the step is due, because the node
-// of "pivot" depends on the strategy.
-type inject []func(*runner) ([]sim.Fault, error)
-
-func (a inject) do(r *runner) error {
-	for _, make := range a {
-		faults, err := make(r)
-		if err != nil {
-			r.missed("%s", err)
-		}
-		for _, f := range faults {
-			if err := r.w.Inject(f); err != nil {
-				kind, _, _ := strings.Cut(f.String(), "/")
-				r.missed("%s: %s", kind, err)
-			}
-		}
-	}
 	return nil
 }
 

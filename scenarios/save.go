@@ -64,7 +64,7 @@ func SearchCommand(b *explore.Bounds) string {
 	var faults []string
 	for k, n := range b.Faults {
 		if n > 0 {
-			faults = append(faults, fmt.Sprintf("%s=%d", explore.Kind(k), n))
+			faults = append(faults, fmt.Sprintf("%s=%d", explore.FaultKind(k), n))
 		}
 	}
 	text := fmt.Sprintf("lockstep explore %s --clients %d --cycles %d --faults %s", b.Strategy.Name, b.Clients, b.Cycles,
@@ -187,24 +187,19 @@ func (s *saver) script(moves []sim.Move) error {
 		if v.Note > 0 {
 			continue // what is said is made anew
 		}
-		_, ends := v.Fault.(sim.Aftermath)
-		step, err := "", error(nil)
-		if !ends {
-			step, err = s.step(v)
-		}
-		if err != nil {
-			return err
-		}
 		before := s.t
-		if err := s.w.Play([]sim.Move{v}, nil); err != nil {
+		steps, err := s.play(v)
+		if err != nil {
 			return err
 		}
 		if err := s.look(); err != nil {
 			return err
 		}
 		n := narration{t: s.t, from: len(before.Events), stands: s.stands(v)}
-		if !ends { // which is the end of every script, without a step
+		if steps != nil {
 			s.say(n.tell(v))
+		}
+		for _, step := range steps {
 			s.line("  - %s", step)
 		}
 		for _, x := range n.broken() {
@@ -254,55 +249,51 @@ func joined(moves []sim.Move) (out []sim.Move) {
 	return out
 }
 
-// step is a move in the language of scenarios.
-func (s *saver) step(v sim.Move) (string, error) {
+// play makes a move, and returns it in the language of scenarios. The end of a run is
+// no step there: every script ends so.
+func (s *saver) play(v sim.Move) (steps []string, err error) {
 	switch {
 	case v.Wait > 0:
-		return fmt.Sprintf("wait: %s", v.Wait), nil
-	case v.Fault != nil:
-		return faultStep(v.Fault)
-	}
-	for i := range s.cfg.Clients {
-		if v.Who == sim.SetOf(i) {
-			return fmt.Sprintf("{run: %s, steps: %d}", s.cfg.Clients[i].Name, v.Count), nil
+		steps = []string{fmt.Sprintf("wait: %s", v.Wait)}
+	case v.Count > 0:
+		return s.run(v)
+	case v.Fault != sim.Fault(sim.Drain{}):
+		step, err := faultStep(v.Fault)
+		if err != nil {
+			return nil, err
 		}
+		steps = []string{step}
 	}
-	return "", errors.New("a scenario cannot count the steps of several clients at once, and this schedule does")
+	return steps, s.w.Play([]sim.Move{v}, nil)
 }
 
-// faultStep writes the faults that a search makes.
-func faultStep(f sim.Fault) (string, error) {
-	switch f := f.(type) {
-	case sim.Crash:
-		return "crash: " + f.Client, nil
-	case sim.LoseReply:
-		return fmt.Sprintf("lose: {reply: %s}", f.Client), nil
-	case sim.Hold:
-		return "hold: " + f.Client, nil
-	case sim.Free:
-		if f.N == 1 {
-			return "free: " + f.Client, nil
-		}
-		return fmt.Sprintf("{free: %s, nth: %d}", f.Client, f.N), nil
-	case sim.Duplicate:
-		return fmt.Sprintf("duplicate: {request: %s, after: %s}", f.Client, f.After), nil
-	case sim.Down:
-		return "down: " + f.Node, nil
-	case sim.Up:
-		return "up: " + f.Node, nil
-	case sim.Lag:
-		return fmt.Sprintf("lag: {replica: %s, by: %s}", f.Replica, f.By), nil
-	case sim.Failover:
-		if len(f.Stay) == 0 {
-			return fmt.Sprintf("failover: {to: %s}", f.To), nil
-		}
-		return fmt.Sprintf("failover: {to: %s, stay: [%s]}", f.To, strings.Join(f.Stay, ", ")), nil
-	case sim.WallStep:
-		return fmt.Sprintf("clock: {client: %s, by: %s}", f.Client, f.By), nil
-	case sim.NodeStep:
-		return fmt.Sprintf("clock: {node: %s, by: %s}", f.Node, f.By), nil
+// run makes a client's steps. A schedule counts those in which time passes until the
+// client can act; a script doesn't, and waits for what comes after the last.
+func (s *saver) run(v sim.Move) (steps []string, err error) {
+	i := 0
+	for i < len(s.cfg.Clients) && v.Who != sim.SetOf(i) {
+		i++
 	}
-	return "", fmt.Errorf("only what a search makes go wrong can be saved as a scenario, and not %s", f)
+	if i == len(s.cfg.Clients) {
+		return nil, errors.New("a scenario cannot count the steps of several clients at once, and this schedule does")
+	}
+	own, since := 0, s.w.Now()
+	for range v.Count {
+		acts := s.w.Ready(v.Who)
+		if !s.w.Step(v.Who) {
+			break
+		}
+		if acts {
+			own, since = own+1, s.w.Now()
+		}
+	}
+	if own > 0 {
+		steps = append(steps, fmt.Sprintf("{run: %s, steps: %d}", s.cfg.Clients[i].Name, own))
+	}
+	if d := s.w.Now() - since; d > 0 {
+		steps = append(steps, fmt.Sprintf("wait: %s", d))
+	}
+	return steps, s.w.Err()
 }
 
 // say writes a note on what the schedule's strategy did, in lines that fit a page.
@@ -383,21 +374,15 @@ func (n *narration) broken() (texts []string) {
 
 func (n *narration) tell(v sim.Move) string {
 	var all []string
-	switch f := v.Fault.(type) {
-	case nil:
-		if v.Wait > 0 {
-			all = append(all, trace.Duration(v.Wait)+" pass.")
+	switch {
+	case v.Wait > 0:
+		all = append(all, trace.Duration(v.Wait)+" pass.")
+	case v.Fault != nil:
+		if says := sim.SpecOf(v.Fault).Says; strings.Contains(says, "%s") {
+			all = append(all, fmt.Sprintf(says, sim.Args(v.Fault)[0]))
+		} else if says != "" {
+			all = append(all, says)
 		}
-	case sim.LoseReply:
-		return fmt.Sprintf("The reply to what %s sends next will be lost.", f.Client)
-	case sim.Hold:
-		return fmt.Sprintf("What %s sends next will be held up.", f.Client)
-	case sim.Lag:
-		return fmt.Sprintf("What is written from now on does not reach the replica %s.", f.Replica)
-	case sim.Free:
-		all = append(all, fmt.Sprintf("What %s had sent goes on now.", f.Client))
-	case sim.Duplicate:
-		all = append(all, fmt.Sprintf("%s's last command arrives once more.", f.Client))
 	}
 	return strings.Join(append(all, n.sentences()...), " ")
 }

@@ -35,7 +35,7 @@ func searched(t *testing.T, strategy string, faults explore.Budget, change func(
 	return r
 }
 
-func only(kinds ...explore.Kind) (b explore.Budget) {
+func only(kinds ...explore.FaultKind) (b explore.Budget) {
 	for _, k := range kinds {
 		b[k]++
 	}
@@ -57,12 +57,12 @@ func TestCounterexamplesAsScenarios(t *testing.T) {
 		{"get-then-del", only(explore.Pause), two, []trace.Code{trace.SW, trace.DG, trace.OV, trace.FR}, []string{"  - wait: 12.001s\n", "A is paused. n1 drops A's record, whose time is up.", "removes B's record (DEL) on n1", "Here it breaks (DG, double grant):"}},
 		{"setnx", only(explore.Crash), nil, []trace.Code{trace.PD}, []string{"  - crash: A\n", "Here it breaks (PD, permanent deadlock):"}},
 		{"setnx-expire", only(explore.ReplyLost), nil, []trace.Code{trace.FN}, []string{"  - lose: {reply: A}\n", "The reply to what A sends next will be lost."}},
-		{"naive-del", only(explore.Delay), codes(trace.FR), []trace.Code{trace.FR}, []string{"  - hold: A\n", "  - free: A\n", "What A sends next will be held up."}},
+		{"naive-del", only(explore.HoldRequest), codes(trace.FR), []trace.Code{trace.FR}, []string{"  - hold: A\n", "  - free: A\n", "What A sends next will be held up."}},
 		{"naive-del", only(explore.Duplicate), codes(trace.DG, trace.FR), []trace.Code{trace.FR}, []string{"  - duplicate: {request: A, after: 0s}\n"}},
 		{"setpx-lua", only(explore.Restart), nil, []trace.Code{trace.DG}, []string{"  - down: n1\n", "  - up: n1\n", "n1 goes down and loses A's record."}},
 		{"setpx-lua", only(explore.Failover), nil, []trace.Code{trace.DG}, []string{"  replicas: 1\n", "  - failover: {to: n1r1}\n", "n1r1 becomes the master"}},
-		{"setpx-lua", only(explore.Server), nil, []trace.Code{trace.DG}, []string{"  - clock: {node: n1, by: 14s}\n"}},
-		{"getset-expired", only(explore.Client), codes(trace.DG), []trace.Code{trace.DG}, []string{"  - clock: {client: "}},
+		{"setpx-lua", only(explore.ServerClock), nil, []trace.Code{trace.DG}, []string{"  - clock: {node: n1, by: 14s}\n"}},
+		{"getset-expired", only(explore.ClientClock), codes(trace.DG), []trace.Code{trace.DG}, []string{"  - clock: {client: "}},
 		{"redlock", only(explore.Restart), codes(trace.DG), []trace.Code{trace.DG}, []string{"  nodes: 3\n", "on n1 and on n2"}},
 		{"redlock-no-elapsed", only(explore.Pause), codes(trace.DG), []trace.Code{trace.DG}, []string{"  nodes: 3\n"}},
 		{"redlock-strict-errors", only(explore.ReplyLost), codes(trace.FN), []trace.Code{trace.FN}, []string{"  - lose: {reply: A}\n"}},
@@ -142,7 +142,7 @@ func TestFromScheduleRefuses(t *testing.T) {
 		want   string
 	}{
 		{func(s *sim.Schedule) { s.Moves[0].Who = sim.SetOf(0, 1) }, "a scenario cannot count the steps of several clients at once, and this schedule does"},
-		{func(s *sim.Schedule) { s.Moves[0] = sim.Move{Fault: sim.Evict{Node: "n1"}} }, "only what a search makes go wrong can be saved as a scenario, and not evict/n1"},
+		{func(s *sim.Schedule) { s.Moves[0] = sim.Move{Fault: sim.Evict{Node: "n1"}} }, "the schedule's evict/n1 doesn't fit: n1 has nothing to evict"},
 		{func(s *sim.Schedule) { s.Moves = s.Moves[:1] }, "the schedule does not violate DG"},
 		{func(s *sim.Schedule) { s.Config.Key = "key" }, "a scenario has no words for the schedule's configuration:"},
 	} {

@@ -661,5 +661,5 @@ func recovery(t *testing.T, w *World, idle time.Duration) string {
 			return "late"
 		}
 	}
-	return aftermath(t, w)
+	return drained(t, w)
 }

@@ -43,7 +43,7 @@ func expectStopped(t *testing.T, w *World, want string) {
 	t.Helper()
 	events, now := w.events, w.Now()
 	w.Wait(time.Second)
-	_ = w.Aftermath()
+	_ = w.Drain()
 	if w.Step(everybody(w)) || w.events > events+len(w.clients) || w.Now() != now || w.Err() == nil || w.Err().Error() != want {
 		t.Errorf("after the bound it goes on, to %d events and %s, %v", w.events, w.Now(), w.Err())
 	}
@@ -93,7 +93,7 @@ func TestTimeBoundOfWaits(t *testing.T) {
 	}
 }
 
-// TestEndlessPatience: a client that polls for ever is stopped by the aftermath,
+// TestEndlessPatience: a client that polls for ever is stopped by the drain,
 // not by the bound.
 func TestEndlessPatience(t *testing.T) {
 	w := newWorld(t, config(t, "setnx", "A", "B"))
@@ -102,7 +102,7 @@ func TestEndlessPatience(t *testing.T) {
 	for range 1000 {
 		w.Step(SetOf(1))
 	}
-	if got := aftermath(t, w); got != "PD" {
+	if got := drained(t, w); got != "PD" {
 		t.Error(got)
 	}
 	expectStory(t, w, "", trace.KindFailed)
@@ -124,7 +124,7 @@ func TestPatienceAfterATimeout(t *testing.T) {
 	until(t, w, "B", trace.KindTimeout)
 	w.Wait(2 * time.Second)
 	before := w.events
-	if got := aftermath(t, w); strings.Contains(got, "PD") || w.events > before+500 {
+	if got := drained(t, w); strings.Contains(got, "PD") || w.events > before+500 {
 		t.Errorf("%s, after %d more events", got, w.events-before)
 	}
 }

@@ -46,52 +46,43 @@ func span(rng *rand.Rand) time.Duration {
 func anyClient(w *World, rng *rand.Rand) string { return w.clients[rng.IntN(w.Clients())].Name }
 func anyNode(w *World, rng *rand.Rand) string   { return w.nodes[rng.IntN(w.Nodes())].Name }
 
-// anyFault is anything that there is.
+// anyFault is a fault of any kind, but for the end of the run.
 func anyFault(w *World, rng *rand.Rand) Fault {
-	c, n := anyClient(w, rng), anyNode(w, rng)
-	sign := time.Duration(1 - 2*rng.IntN(2))
-	switch rng.IntN(21) {
-	case 0:
-		return Crash{c}
-	case 1:
-		return Pause{c}
-	case 2:
-		return Resume{c}
-	case 3:
-		return WallStep{c, sign * span(rng)}
-	case 4:
-		return NodeStep{n, sign * span(rng)}
-	case 5:
-		return Drop{c, rng.IntN(2) == 0}
-	case 6:
-		return Delay{c, rng.IntN(2) == 0, span(rng)}
-	case 7:
-		return Duplicate{c, span(rng)}
-	case 8:
-		return Cut{c, n, Direction(rng.IntN(3))}
-	case 9:
-		return Heal{c, n}
-	case 10:
-		return Slow{c, n, span(rng), span(rng)}
-	case 11:
-		return Down{n}
-	case 12:
-		return Hang{c}
-	case 13:
-		return EndThread{c}
-	case 14:
-		return Evict{n}
-	case 15:
-		return ForgetScripts{n}
-	case 16:
-		return Lag{n, span(rng)}
-	case 17:
-		return Failover{n, [][]string{nil, {c}}[rng.IntN(2)]}
-	case 18:
-		return Rejoin{n}
-	case 19:
-		return Update{}
-	default:
-		return Up{n}
+	s := &faultTable[rng.IntN(len(faultTable))]
+	for s.Step == "" {
+		s = &faultTable[rng.IntN(len(faultTable))]
 	}
+	args := make([]string, len(s.params))
+	for i, p := range s.params {
+		args[i] = drawn(p.Type, w, rng)
+	}
+	f, err := s.Make(args...)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// drawn is a parameter of a fault, as schedules write it.
+func drawn(t ParamType, w *World, rng *rand.Rand) string {
+	one := func(of ...string) string { return of[rng.IntN(len(of))] }
+	switch t {
+	case ParamClient:
+		return anyClient(w, rng)
+	case ParamClients:
+		return one("-", anyClient(w, rng))
+	case ParamNode, ParamReplica: // a replica can have become the master, and the other way round
+		return w.nodes[rng.IntN(len(w.nodes))].Name
+	case ParamHalf:
+		return one("request", "reply")
+	case ParamDirection:
+		return one(directionNames[:]...)
+	case ParamSpan:
+		return span(rng).String()
+	case ParamJump:
+		return one("", "-") + span(rng).String()
+	case ParamCount:
+		return one("1", "2")
+	}
+	panic("a parameter of no known type")
 }

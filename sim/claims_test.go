@@ -69,7 +69,7 @@ func (c *claim) try(t *testing.T) {
 		}
 		chaos(w, rng, c.moves, c.faults)
 		if w.Err() == nil {
-			_ = w.Aftermath()
+			_ = w.Drain()
 		}
 		if err := w.Err(); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, w.Schedule())

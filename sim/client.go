@@ -17,13 +17,13 @@ type client struct {
 	threads []*thread
 	conns   []*conn
 
-	fate     fate // of its next request
-	crashed  bool
-	frozen   bool // paused by a fault, until resumed by one
-	hung     bool // its main thread has stopped for good; the others go on
-	paused   bool // not running although it could: see World.hold
-	pausedAt time.Duration
-	leaseGen uint32 // so that the lapse of an earlier lease is dead
+	nextRequest nextRequest
+	crashed     bool
+	frozen      bool // paused by a fault, until resumed by one
+	hung        bool // its main thread has stopped for good; the others go on
+	paused      bool // not running although it could: see World.hold
+	pausedAt    time.Duration
+	leaseGen    uint32 // so that the lapse of an earlier lease is dead
 }
 
 // thread is one of a process's threads, and when it is its turn.
@@ -72,7 +72,7 @@ func (c *client) restore() error {
 
 // reset begins a new run of the client's program.
 func (c *client) reset(s *process.Settings, cfg *process.Config) {
-	c.fate = arrives
+	c.nextRequest = arrives
 	c.crashed, c.frozen, c.hung, c.paused = false, false, false, false
 	c.leaseGen++
 	c.Client.Reset(s, cfg)

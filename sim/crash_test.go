@@ -183,7 +183,7 @@ func expectSilenceAfterCrash(t *testing.T, w *World, k int) {
 	t.Helper()
 	crashed := len(w.trace.Events)
 	run(t, w)
-	aftermath(t, w)
+	drained(t, w)
 	if c := w.State().Clients[0]; !c.Crashed || c.Lease.Believed || c.Lease.Live || c.Lease.Inside {
 		t.Fatalf("after %d steps and a crash, A's state is %+v", k, c)
 	}

@@ -24,7 +24,7 @@ func recorded(t *testing.T, w *World, cfg Config, seed uint64) *trace.Trace {
 	reset(t, w, cfg)
 	chaos(w, rand.New(rand.NewPCG(seed, 2)), 80, anyFault)
 	if w.Err() == nil {
-		aftermath(t, w)
+		drained(t, w)
 	}
 	return traceOf(t, w)
 }

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,13 +13,130 @@ import (
 
 // Fault is something that goes wrong, or is put right again, at the instant at
 // which it is injected. A fault exists once and serves scripts, schedules,
-// search and sandbox alike; its String is its form in a schedule.
+// search and sandbox alike. Its kind is a row of the table below.
 type Fault interface {
-	inject(w *World) error
-	String() string
+	// enabled returns what the fault would do in this state of the world, or why it
+	// can't happen: a [NoEffect] if it would change nothing.
+	enabled(w *World) (effect, error)
+	String() string // its form in a schedule
 }
 
-// Crash ends a client's process: no deferred function of it does anything any
+// effect is what a fault does to the world that it was enabled in.
+type effect func() error
+
+// NoEffect is the error of a fault that would change nothing now, and says why. To
+// inject one is allowed all the same.
+type NoEffect string
+
+func (e NoEffect) Error() string { return string(e) }
+
+// faultTable is the table of all kinds of fault. A new kind is a type with its effect
+// and a row here; tests of each package name the views that don't know it.
+var faultTable = []FaultSpec{
+	spec(FaultSpec{
+		Word: "pause", Step: "pause", Many: "paused clients", Event: trace.KindPause,
+		Menu: []MenuItem{{"pause", func(c string) Fault { return Pause{c} }}},
+	}, func(f *Pause) []Param { return []Param{withClient("", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "resume", Step: "resume", Ends: true, Event: trace.KindResume, Says: "%s is let go on.",
+		Menu: []MenuItem{{"resume", func(c string) Fault { return Resume{c} }}},
+	}, func(f *Resume) []Param { return []Param{withClient("", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "crash", Step: "crash", Many: "crashes", Event: trace.KindCrash,
+		Menu: []MenuItem{{"crash", func(c string) Fault { return Crash{c} }}},
+	}, func(f *Crash) []Param { return []Param{withClient("", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "wall", Step: "clock", Many: "jumps of clients' clocks", Event: trace.KindWallStep, Menu: scriptsOnly,
+	}, func(f *WallStep) []Param { return []Param{withClient("client", &f.Client), withJump("by", &f.By)} }),
+
+	spec(FaultSpec{
+		Word: "drop", Step: "drop", Many: "lost messages", Event: trace.KindLost, Says: "A message of %s's is lost.",
+		Menu: []MenuItem{
+			{"lose reply", func(c string) Fault { return Drop{Client: c, Reply: true} }},
+			{"lose request", func(c string) Fault { return Drop{Client: c} }},
+		},
+	}, func(f *Drop) []Param { return []Param{withClient("", &f.Client), withHalf(&f.Reply)} }),
+	spec(FaultSpec{
+		Word: "delay", Step: "delay", Many: "delayed messages", Event: trace.KindNetwork, Says: "A message of %s's is held up.", Menu: scriptsOnly,
+	}, func(f *Delay) []Param {
+		return []Param{withClient("", &f.Client), withHalf(&f.Reply), withSpan("by", &f.By)}
+	}),
+	spec(FaultSpec{
+		Word: "duplicate", Step: "duplicate", Many: "requests that arrive twice", Event: trace.KindNetwork, Says: "%s's last command arrives once more.", Menu: scriptsOnly,
+	}, func(f *Duplicate) []Param {
+		return []Param{withClient("request", &f.Client), withSpan("after", &f.After).optional()}
+	}),
+	spec(FaultSpec{
+		Word: "lose-reply", Step: "lose", Many: "lost replies", Event: trace.KindNetwork, Says: "The reply to what %s sends next will be lost.", Menu: scriptsOnly,
+	}, func(f *LoseReply) []Param { return []Param{withClient("reply", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "hold", Step: "hold", Many: "requests that are held up", Event: trace.KindNetwork, Says: "What %s sends next will be held up.", Menu: scriptsOnly,
+	}, func(f *Hold) []Param { return []Param{withClient("", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "free", Step: "free", Ends: true, Event: trace.KindNetwork, Says: "What %s had sent goes on now.", Menu: scriptsOnly,
+	}, func(f *Free) []Param { return []Param{withClient("", &f.Client), withCount("nth", &f.N)} }),
+
+	spec(FaultSpec{
+		Word: "down", Step: "down", Many: "servers that go down", Event: trace.KindDown,
+		Menu: []MenuItem{{"down", func(n string) Fault { return Down{n} }}},
+	}, func(f *Down) []Param { return []Param{withNode("", &f.Node)} }),
+	spec(FaultSpec{
+		Word: "up", Step: "up", Ends: true, Event: trace.KindUp,
+		Menu: []MenuItem{{"up", func(n string) Fault { return Up{n} }}},
+	}, func(f *Up) []Param { return []Param{withNode("", &f.Node)} }),
+	spec(FaultSpec{
+		Word: "clock", Step: "clock", Many: "jumps of servers' clocks", Event: trace.KindNodeStep, Menu: scriptsOnly,
+	}, func(f *NodeStep) []Param { return []Param{withNode("node", &f.Node), withJump("by", &f.By)} }),
+	spec(FaultSpec{
+		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.",
+		Menu: []MenuItem{{"lose the key", func(n string) Fault { return Evict{n} }}},
+	}, func(f *Evict) []Param { return []Param{withNode("", &f.Node)} }),
+	spec(FaultSpec{
+		Word: "forget-scripts", Step: "flush", Many: "emptied script caches", Event: trace.KindFlush, Says: "%s forgets its scripts.", Menu: scriptsOnly,
+	}, func(f *ForgetScripts) []Param { return []Param{withNode("", &f.Node)} }),
+	spec(FaultSpec{
+		Word: "lag", Step: "lag", Many: "replicas that fall behind", Says: "What is written from now on reaches the replica %s late.", Menu: scriptsOnly,
+	}, func(f *Lag) []Param {
+		return []Param{withReplica("replica", &f.Replica), withSpan("by", &f.By).optional()}
+	}),
+	spec(FaultSpec{
+		Word: "failover", Step: "failover", Many: "failovers", Event: trace.KindFailover, Menu: scriptsOnly,
+	}, func(f *Failover) []Param {
+		return []Param{withReplica("to", &f.To), withClients("stay", &f.Stay)}
+	}),
+	spec(FaultSpec{
+		Word: "rejoin", Step: "rejoin", Ends: true, Event: trace.KindSync, Says: "%s becomes a replica of the master.", Menu: scriptsOnly,
+	}, func(f *Rejoin) []Param { return []Param{withNode("", &f.Server)} }),
+
+	spec(FaultSpec{
+		Word: "slow", Step: "slow", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is slow from now on.", Menu: scriptsOnly,
+	}, func(f *Slow) []Param {
+		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional(), withSpan("request", &f.Request), withSpan("reply", &f.Reply)}
+	}),
+	spec(FaultSpec{
+		Word: "cut", Step: "cut", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is cut.", Menu: scriptsOnly,
+	}, func(f *Cut) []Param {
+		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional(), withDirection("direction", &f.Direction)}
+	}),
+	spec(FaultSpec{
+		Word: "heal", Step: "heal", Ends: true, Event: trace.KindNetwork, Says: "A link of %s's is whole again.", Menu: scriptsOnly,
+	}, func(f *Heal) []Param {
+		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional()}
+	}),
+	spec(FaultSpec{
+		Word: "hang", Step: "hang", Many: "hung threads", Event: trace.KindHang, Says: "%s's main thread stops for good.", Menu: scriptsOnly,
+	}, func(f *Hang) []Param { return []Param{withClient("", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "end-thread", Step: "end", Many: "hung threads", Event: trace.KindThreadEnd, Says: "%s's renewal thread ends.", Menu: scriptsOnly,
+	}, func(f *EndThread) []Param { return []Param{withClient("", &f.Client)} }),
+
+	spec(FaultSpec{
+		Word: "update", Step: "update: database", Cache: true, Event: trace.KindUpdate, Says: "The database goes on to its next version.", Menu: scriptsOnly,
+	}, func(*Update) []Param { return nil }),
+	spec(FaultSpec{Word: "aftermath"}, func(*Drain) []Param { return nil }),
+}
+
+// Crash ends a client's process: none of its deferred functions does anything any
 // more. What it had sent is still on its way.
 type Crash struct{ Client string }
 
@@ -156,128 +275,122 @@ type Rejoin struct{ Server string }
 // product. Nobody tells the cache, nor those who have read the older version.
 type Update struct{}
 
-// Aftermath is not a fault but the end of every run: see World.Aftermath.
-type Aftermath struct{}
+// Drain is not a fault but the end of every run: see [World.Drain]. No script
+// says it, and each ends with it.
+type Drain struct{}
 
-func (f Crash) String() string     { return "crash/" + f.Client }
-func (f Pause) String() string     { return "pause/" + f.Client }
-func (f Resume) String() string    { return "resume/" + f.Client }
-func (f Hang) String() string      { return "hang/" + f.Client }
-func (f EndThread) String() string { return "end-thread/" + f.Client }
-func (f WallStep) String() string  { return "wall/" + f.Client + "/" + f.By.String() }
-func (f NodeStep) String() string  { return "clock/" + f.Node + "/" + f.By.String() }
-func (f Drop) String() string      { return "drop/" + f.Client + "/" + half(f.Reply) }
-func (f Delay) String() string {
-	return "delay/" + f.Client + "/" + half(f.Reply) + "/" + f.By.String()
-}
-func (f Duplicate) String() string { return "duplicate/" + f.Client + "/" + f.After.String() }
-func (f LoseReply) String() string { return "lose-reply/" + f.Client }
-func (f Hold) String() string      { return "hold/" + f.Client }
-func (f Free) String() string      { return fmt.Sprintf("free/%s/%d", f.Client, f.N) }
-func (f Cut) String() string       { return "cut/" + f.Client + "/" + f.Node + "/" + f.Direction.String() }
-func (f Heal) String() string      { return "heal/" + f.Client + "/" + f.Node }
-func (f Slow) String() string {
-	return "slow/" + f.Client + "/" + f.Node + "/" + f.Request.String() + "/" + f.Reply.String()
-}
-func (f Down) String() string    { return "down/" + f.Node }
-func (f Up) String() string      { return "up/" + f.Node }
-func (f Evict) String() string   { return "evict/" + f.Node }
-func (Update) String() string    { return "update" }
-func (Aftermath) String() string { return "aftermath" }
+func (f Crash) String() string         { return faultText(f) }
+func (f Pause) String() string         { return faultText(f) }
+func (f Resume) String() string        { return faultText(f) }
+func (f Hang) String() string          { return faultText(f) }
+func (f EndThread) String() string     { return faultText(f) }
+func (f WallStep) String() string      { return faultText(f) }
+func (f NodeStep) String() string      { return faultText(f) }
+func (f Drop) String() string          { return faultText(f) }
+func (f Delay) String() string         { return faultText(f) }
+func (f Duplicate) String() string     { return faultText(f) }
+func (f LoseReply) String() string     { return faultText(f) }
+func (f Hold) String() string          { return faultText(f) }
+func (f Free) String() string          { return faultText(f) }
+func (f Cut) String() string           { return faultText(f) }
+func (f Heal) String() string          { return faultText(f) }
+func (f Slow) String() string          { return faultText(f) }
+func (f Down) String() string          { return faultText(f) }
+func (f Up) String() string            { return faultText(f) }
+func (f Evict) String() string         { return faultText(f) }
+func (f ForgetScripts) String() string { return faultText(f) }
+func (f Lag) String() string           { return faultText(f) }
+func (f Failover) String() string      { return faultText(f) }
+func (f Rejoin) String() string        { return faultText(f) }
+func (f Update) String() string        { return faultText(f) }
+func (f Drain) String() string         { return faultText(f) }
 
-func (f Lag) String() string { return "lag/" + f.Replica + "/" + f.By.String() }
-func (f Failover) String() string {
-	if len(f.Stay) == 0 {
-		return "failover/" + f.To + "/-"
-	}
-	return "failover/" + f.To + "/" + strings.Join(f.Stay, "+")
-}
-func (f Rejoin) String() string { return "rejoin/" + f.Server }
-
-func (f ForgetScripts) String() string { return "forget-scripts/" + f.Node }
-
-func half(reply bool) string {
+func halfName(reply bool) string {
 	if reply {
 		return "reply"
 	}
 	return "request"
 }
 
-func (f Crash) inject(w *World) error {
-	c, err := w.client(f.Client)
-	if err != nil || c.crashed {
-		return err
-	}
-	w.emit(&trace.Event{Kind: trace.KindCrash, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
-	c.crashed = true
-	c.leaseGen++
-	for _, t := range c.threads {
-		t.Kill()
-	}
-	return nil
-}
-
-func (f Pause) inject(w *World) error {
-	c, err := w.client(f.Client)
-	if err != nil || c.crashed || c.frozen {
-		return err
-	}
-	c.frozen = true
-	if !c.paused {
-		w.hold(c)
-	}
-	return nil
-}
-
-func (f Resume) inject(w *World) error {
-	c, err := w.client(f.Client)
-	if err != nil || c.crashed {
-		return err
-	}
-	c.frozen = false
-	return nil
-}
-
-func (f Hang) inject(w *World) error {
-	c, err := w.client(f.Client)
-	if err != nil || c.crashed || c.hung {
-		return err
-	}
-	c.hung = true
-	w.emit(&trace.Event{Kind: trace.KindHang, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
-	return nil
-}
-
-func (f EndThread) inject(w *World) error {
-	c, err := w.client(f.Client)
-	if err != nil || c.crashed {
-		return err
-	}
-	ended := false
-	for _, t := range c.threads[1:] {
-		if !t.Over {
+func (f Crash) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	return func() error {
+		w.emit(&trace.Event{Kind: trace.KindCrash, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
+		c.crashed = true
+		c.leaseGen++
+		for _, t := range c.threads {
 			t.Kill()
-			w.emit(&trace.Event{Kind: trace.KindThreadEnd, Client: c.Index, Thread: t.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
-			ended = true
 		}
-	}
-	if !ended {
-		return fmt.Errorf("%s has no second thread", f.Client)
-	}
-	return nil
+		return nil
+	}, err
 }
 
-func (f WallStep) inject(w *World) error {
-	c, err := w.client(f.Client)
-	if err != nil || c.crashed {
-		return err
+func (f Pause) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	if err == nil && c.frozen {
+		err = NoEffect(f.Client + " is paused already")
+	}
+	return func() error {
+		c.frozen = true
+		if !c.paused {
+			w.hold(c)
+		}
+		return nil
+	}, err
+}
+
+func (f Resume) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	if err == nil && !c.frozen {
+		err = NoEffect(f.Client + " is not paused")
+	}
+	return func() error {
+		c.frozen = false
+		return nil
+	}, err
+}
+
+func (f Hang) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	if err == nil && c.hung {
+		err = NoEffect(f.Client + " hangs already")
+	}
+	return func() error {
+		c.hung = true
+		w.emit(&trace.Event{Kind: trace.KindHang, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
+		return nil
+	}, err
+}
+
+func (f EndThread) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	if err == nil && !slices.ContainsFunc(c.threads[1:], func(t *thread) bool { return !t.Over }) {
+		err = fmt.Errorf("%s has no second thread", f.Client)
+	}
+	return func() error {
+		for _, t := range c.threads[1:] {
+			if !t.Over {
+				t.Kill()
+				w.emit(&trace.Event{Kind: trace.KindThreadEnd, Client: c.Index, Thread: t.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
+			}
+		}
+		return nil
+	}, err
+}
+
+func (f WallStep) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	if err != nil {
+		return nil, err
 	}
 	if err := withinSpan(c.Wall.Offset, f.By); err != nil {
-		return fmt.Errorf("%s's clock %w", f.Client, err)
+		return nil, fmt.Errorf("%s's clock %w", f.Client, err)
 	}
-	c.Wall.Offset += f.By
-	w.emit(&trace.Event{Kind: trace.KindWallStep, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, By: f.By})
-	return nil
+	return func() error {
+		c.Wall.Offset += f.By
+		w.emit(&trace.Event{Kind: trace.KindWallStep, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, By: f.By})
+		return nil
+	}, nil
 }
 
 // withinSpan: a clock that is off by more than Validate allows could overflow.
@@ -299,70 +412,69 @@ func delaySpan(d time.Duration) error {
 	return nil
 }
 
-func (f NodeStep) inject(w *World) error {
+func (f NodeStep) enabled(w *World) (effect, error) {
 	n, err := w.node(f.Node)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := withinSpan(n.Offset, f.By); err != nil {
-		return fmt.Errorf("%s's clock %w", f.Node, err)
+		return nil, fmt.Errorf("%s's clock %w", f.Node, err)
 	}
-	w.emit(&trace.Event{Kind: trace.KindNodeStep, Client: trace.None, Node: n.Index, Ref: trace.None, By: f.By, Changes: n.Step(f.By)})
-	return nil
+	return func() error {
+		w.emit(&trace.Event{Kind: trace.KindNodeStep, Client: trace.None, Node: n.Index, Ref: trace.None, By: f.By, Changes: n.Step(f.By)})
+		return nil
+	}, nil
 }
 
-func (f Drop) inject(w *World) error {
+func (f Drop) enabled(w *World) (effect, error) {
 	m, err := w.underWay(f.Client, f.Reply)
-	if err != nil {
-		return err
-	}
-	w.lose(m, f.Reply)
-	return nil
+	return func() error {
+		w.lose(m, f.Reply)
+		return nil
+	}, err
 }
 
-func (f Delay) inject(w *World) error {
+func (f Delay) enabled(w *World) (effect, error) {
 	if err := delaySpan(f.By); err != nil {
-		return err
+		return nil, err
 	}
 	m, err := w.underWay(f.Client, f.Reply)
-	if err != nil {
-		return err
-	}
-	m.gen++ // the arrival that was planned is off
-	m.held = false
-	m.here = false
-	kind := timerRequest
-	if f.Reply {
-		kind = timerReply
-	}
-	w.timers.push(timer{at: w.now + f.By, kind: kind, gen: m.gen, msg: m})
-	w.network(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, half(f.Reply), trace.Duration(f.By), trace.CommandText(m.args)))
-	return nil
+	return func() error {
+		m.gen++ // the arrival that was planned is off
+		m.held = false
+		m.here = false
+		kind := timerRequest
+		if f.Reply {
+			kind = timerReply
+		}
+		w.timers.push(timer{at: w.now + f.By, kind: kind, gen: m.gen, msg: m})
+		w.network(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), trace.CommandText(m.args)))
+		return nil
+	}, err
 }
 
-func (f LoseReply) inject(w *World) error {
-	return w.arm(f.Client, loseReply, "the reply to %s's next request will be lost")
+func (f LoseReply) enabled(w *World) (effect, error) {
+	return w.arrange(f.Client, losesReply, "the reply to %s's next request will be lost")
 }
 
-func (f Hold) inject(w *World) error {
-	return w.arm(f.Client, hold, "%s's next request will be held up")
+func (f Hold) enabled(w *World) (effect, error) {
+	return w.arrange(f.Client, isHeld, "%s's next request will be held up")
 }
 
-// arm decides what becomes of a client's next request.
-func (w *World) arm(client string, fate fate, note string) error {
-	c, err := w.client(client)
-	if err != nil || c.crashed {
-		return err
-	}
-	c.fate = fate
-	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, Note: fmt.Sprintf(note, client)})
-	return nil
+// arrange decides what becomes of a client's next request.
+func (w *World) arrange(client string, next nextRequest, note string) (effect, error) {
+	c, err := w.living(client)
+	return func() error {
+		c.nextRequest = next
+		w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, Note: fmt.Sprintf(note, client)})
+		return nil
+	}, err
 }
 
-func (f Free) inject(w *World) error {
+func (f Free) enabled(w *World) (effect, error) {
 	c, err := w.client(f.Client)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n := 0
 	for _, m := range w.sentMessages {
@@ -370,25 +482,27 @@ func (f Free) inject(w *World) error {
 			continue
 		}
 		if n++; n == f.N {
-			m.held = false
-			w.timers.push(timer{at: w.now, kind: timerRequest, gen: m.gen, msg: m})
-			w.network(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
-			return nil
+			return func() error {
+				m.held = false
+				w.timers.push(timer{at: w.now, kind: timerRequest, gen: m.gen, msg: m})
+				w.network(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
+				return nil
+			}, nil
 		}
 	}
 	if n == 0 {
-		return fmt.Errorf("no request of %s is held up", f.Client)
+		return nil, fmt.Errorf("no request of %s is held up", f.Client)
 	}
-	return fmt.Errorf("%s has %d requests that are held up, and no %d", f.Client, n, f.N)
+	return nil, fmt.Errorf("%s has %d requests that are held up, and no %d", f.Client, n, f.N)
 }
 
-func (f Duplicate) inject(w *World) error {
+func (f Duplicate) enabled(w *World) (effect, error) {
 	if err := delaySpan(f.After); err != nil {
-		return err
+		return nil, err
 	}
 	c, err := w.client(f.Client)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var last *message
 	for _, m := range w.sentMessages {
@@ -398,124 +512,125 @@ func (f Duplicate) inject(w *World) error {
 	}
 	switch {
 	case last == nil:
-		return fmt.Errorf("%s has sent nothing that could arrive twice", f.Client)
+		return nil, fmt.Errorf("%s has sent nothing that could arrive twice", f.Client)
 	case last.queued():
-		return fmt.Errorf("%s's %s is part of a transaction: nobody sends it again without the rest", f.Client, trace.CommandText(last.args))
+		return nil, fmt.Errorf("%s's %s is part of a transaction: nobody sends it again without the rest", f.Client, trace.CommandText(last.args))
 	}
-	again := w.newMessage()
-	*again = *last
-	again.copy, again.executed, again.reply, again.gen, again.lost = true, trace.None, nil, 0, false
-	again.node = last.conn.node().Index // whoever sends again sends to the master of today
-	w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: again})
-	w.network(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, trace.Duration(f.After), trace.CommandText(last.args)))
-	return nil
+	return func() error {
+		again := w.newMessage()
+		*again = *last
+		again.copy, again.executed, again.reply, again.gen, again.lost = true, trace.None, nil, 0, false
+		again.node = last.conn.node().Index // a client that sends again sends to the master of today
+		w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: again})
+		w.network(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, trace.Duration(f.After), trace.CommandText(last.args)))
+		return nil
+	}, nil
 }
 
-func (f Cut) inject(w *World) error {
-	return w.onLink(f.Client, f.Node, "is cut"+direction(f.Direction), func(l *link) {
+func (f Cut) enabled(w *World) (effect, error) {
+	what := "is cut"
+	if f.Direction != Both {
+		what += " for " + f.Direction.String()
+	}
+	return w.onLink(f.Client, f.Node, what, func(l *link) {
 		l.cutRequest = l.cutRequest || f.Direction != Replies
 		l.cutReply = l.cutReply || f.Direction != Requests
 	})
 }
 
-func direction(d Direction) string {
-	if d == Both {
-		return ""
-	}
-	return " for " + d.String()
-}
-
-func (f Heal) inject(w *World) error {
+func (f Heal) enabled(w *World) (effect, error) {
 	return w.onLink(f.Client, f.Node, "is whole again", func(l *link) { l.cutRequest, l.cutReply = false, false })
 }
 
-func (f Slow) inject(w *World) error {
-	for _, d := range []time.Duration{f.Request, f.Reply} {
-		if err := delaySpan(d); err != nil {
-			return err
-		}
+func (f Slow) enabled(w *World) (effect, error) {
+	if err := cmp.Or(delaySpan(f.Request), delaySpan(f.Reply)); err != nil {
+		return nil, err
 	}
 	note := fmt.Sprintf("takes %s for a request, %s for a reply", trace.Duration(f.Request), trace.Duration(f.Reply))
 	return w.onLink(f.Client, f.Node, note, func(l *link) { l.request, l.reply = f.Request, f.Reply })
 }
 
-func (f Down) inject(w *World) error {
+func (f Down) enabled(w *World) (effect, error) {
 	n, err := w.node(f.Node)
-	if err != nil || !n.Up {
-		return err
+	if err == nil && !n.Up {
+		err = NoEffect(f.Node + " is down already")
 	}
-	w.emit(&trace.Event{Kind: trace.KindDown, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Down(w.now)})
-	w.unblock(n, "")
-	return nil
+	return func() error {
+		w.emit(&trace.Event{Kind: trace.KindDown, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Down(w.now)})
+		w.unblock(n, "")
+		return nil
+	}, err
 }
 
-func (f Up) inject(w *World) error {
+func (f Up) enabled(w *World) (effect, error) {
 	n, err := w.node(f.Node)
-	if err != nil || n.Up {
-		return err
+	if err == nil && n.Up {
+		err = NoEffect(f.Node + " is up already")
 	}
-	changes, err := n.Start(w.now)
-	if err != nil {
-		return err
-	}
-	note := "empty: it persists nothing"
-	if n.Persistence != redis.PersistNone {
-		note = fmt.Sprintf("with what appendfsync %s had kept", n.Persistence)
-	}
-	w.emit(&trace.Event{Kind: trace.KindUp, Client: trace.None, Node: n.Index, Ref: trace.None, Note: note, Changes: changes})
-	return nil
+	return func() error {
+		changes, err := n.Start(w.now)
+		if err != nil {
+			return err
+		}
+		note := "empty: it persists nothing"
+		if n.Persistence != redis.PersistNone {
+			note = fmt.Sprintf("with what appendfsync %s had kept", n.Persistence)
+		}
+		w.emit(&trace.Event{Kind: trace.KindUp, Client: trace.None, Node: n.Index, Ref: trace.None, Note: note, Changes: changes})
+		return nil
+	}, err
 }
 
-func (f Evict) inject(w *World) error {
+func (f Evict) enabled(w *World) (effect, error) {
 	n, err := w.node(f.Node)
-	if err != nil {
-		return err
+	if err == nil && w.state.LockRecord(n.Index) == nil {
+		err = fmt.Errorf("%s has nothing to evict", f.Node)
 	}
-	changes := n.Evict(w.now, w.cfg.Key)
-	if len(changes) == 0 {
-		return fmt.Errorf("%s has nothing to evict", f.Node)
-	}
-	w.emit(&trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: changes})
-	return nil
+	return func() error {
+		w.emit(&trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Evict(w.now, w.cfg.Key)})
+		return nil
+	}, err
 }
 
-func (f ForgetScripts) inject(w *World) error {
+func (f ForgetScripts) enabled(w *World) (effect, error) {
 	n, err := w.node(f.Node)
-	if err != nil {
-		return err
-	}
-	n.ForgetScripts()
-	w.emit(&trace.Event{Kind: trace.KindFlush, Client: trace.None, Node: n.Index, Ref: trace.None})
-	return nil
+	return func() error {
+		n.ForgetScripts()
+		w.emit(&trace.Event{Kind: trace.KindFlush, Client: trace.None, Node: n.Index, Ref: trace.None})
+		return nil
+	}, err
 }
 
-func (Update) inject(w *World) error {
+func (Update) enabled(w *World) (effect, error) {
 	if w.cfg.Workload != trace.Cache {
-		return fmt.Errorf("there is no database: the workload is %s", w.cfg.Workload)
+		return nil, fmt.Errorf("there is no database: the workload is %s", w.cfg.Workload)
 	}
-	w.store.database++
-	w.emit(&trace.Event{Kind: trace.KindUpdate, Client: trace.None, Node: trace.None, Ref: trace.None, Value: w.store.database})
-	return nil
+	return func() error {
+		w.store.database++
+		w.emit(&trace.Event{Kind: trace.KindUpdate, Client: trace.None, Node: trace.None, Ref: trace.None, Value: w.store.database})
+		return nil
+	}, nil
 }
 
-func (Aftermath) inject(w *World) error {
-	w.aftermath()
-	return nil
+func (Drain) enabled(w *World) (effect, error) {
+	return func() error {
+		w.drain()
+		return nil
+	}, nil
 }
 
-func (w *World) onLink(client, node, what string, change func(*link)) error {
+func (w *World) onLink(client, node, what string, change func(*link)) (effect, error) {
 	c, err := w.client(client)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n, err := w.node(node)
-	if err != nil {
-		return err
-	}
-	change(w.link(c.Index, n.Index))
-	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.Index, Node: n.Index, Ref: trace.None, Acq: c.Acquired,
-		Note: fmt.Sprintf("the link between %s and %s %s", client, node, what)})
-	return nil
+	return func() error {
+		change(w.link(c.Index, n.Index))
+		w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.Index, Node: n.Index, Ref: trace.None, Acq: c.Acquired,
+			Note: fmt.Sprintf("the link between %s and %s %s", client, node, what)})
+		return nil
+	}, err
 }
 
 func (w *World) network(m *message, note string) {
@@ -527,6 +642,16 @@ func (w *World) client(name string) (*client, error) {
 		return w.clients[i], nil
 	}
 	return nil, fmt.Errorf("there is no client %q", name)
+}
+
+// living is the client of that name. To a client that has crashed nothing can happen
+// any more.
+func (w *World) living(name string) (*client, error) {
+	c, err := w.client(name)
+	if err == nil && c.crashed {
+		err = NoEffect(name + " has crashed")
+	}
+	return c, err
 }
 
 func (w *World) node(name string) (*redis.Node, error) {
@@ -546,5 +671,5 @@ func (w *World) underWay(client string, reply bool) (*message, error) {
 	if m := w.inFlight(c.Index, reply); m != nil {
 		return m, nil
 	}
-	return nil, fmt.Errorf("no %s of %s is under way", half(reply), client)
+	return nil, fmt.Errorf("no %s of %s is under way", halfName(reply), client)
 }

@@ -399,7 +399,7 @@ func TestDeadlock(t *testing.T) {
 		w := newWorld(t, config(t, strategy, "A", "B"))
 		until(t, w, "A", trace.KindGranted)
 		inject(t, w, Crash{"A"})
-		if got := aftermath(t, w); got != want {
+		if got := drained(t, w); got != want {
 			t.Errorf("%s: %s, expected %s", strategy, got, want)
 		}
 	}
@@ -414,7 +414,7 @@ func TestStampOfAFastClock(t *testing.T) {
 		w := newWorld(t, cfg)
 		until(t, w, "A", trace.KindGranted)
 		inject(t, w, Crash{"A"})
-		if got := aftermath(t, w); got != want {
+		if got := drained(t, w); got != want {
 			t.Errorf("%s fast: %s, expected %s", offset, got, want)
 		}
 	}
@@ -432,7 +432,7 @@ func TestNoDeadlock(t *testing.T) {
 	} {
 		w := newWorld(t, config(t, "setnx", "A", "B"))
 		play(w)
-		if got := aftermath(t, w); got != "ok" {
+		if got := drained(t, w); got != "ok" {
 			t.Errorf("%s: %s\n%s", name, got, strings.Join(story(w), "\n"))
 		}
 	}

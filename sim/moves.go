@@ -129,14 +129,26 @@ func (w *World) tooLate(at time.Duration) bool {
 	return true
 }
 
-// Inject makes a fault happen now.
+// Inject makes a fault happen now. One that would change nothing is a move all the
+// same: it is in the schedule.
 func (w *World) Inject(f Fault) error {
-	if err := f.inject(w); err != nil {
+	effect, err := f.enabled(w)
+	if err == nil {
+		err = effect()
+	}
+	if _, idle := err.(NoEffect); err != nil && !idle {
 		return err
 	}
 	w.moves.add(Move{Fault: f})
 	w.settle()
 	return nil
+}
+
+// Enabled is nil if a fault can happen now, or else says why not: with a [NoEffect] if
+// it would change nothing.
+func (w *World) Enabled(f Fault) error {
+	_, err := f.enabled(w)
+	return err
 }
 
 // Remark says something at this point of the run.

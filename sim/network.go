@@ -29,7 +29,8 @@ type message struct {
 	epoch                int // of the node, when it was sent
 	source               trace.Source
 
-	fate fate
+	arranged nextRequest // what its client's nextRequest was when it was sent
+
 	held bool   // under way, until it is freed
 	gen  uint32 // bumped when the message is delayed, so that its old timer is dead
 	here bool   // it has arrived, and waits for what was sent before it
@@ -112,7 +113,7 @@ func (w *World) send(m *message) {
 		w.lose(m, false)
 		return
 	}
-	if m.fate == hold {
+	if m.arranged == isHeld {
 		m.held = true
 		w.network(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
 		return
@@ -120,13 +121,13 @@ func (w *World) send(m *message) {
 	w.timers.push(timer{at: w.now + l.request, kind: timerRequest, gen: m.gen, msg: m})
 }
 
-// fate is what is to become of a client's next request.
-type fate uint8
+// nextRequest says what the network does with the request that a client sends next.
+type nextRequest uint8
 
 const (
-	arrives fate = iota
-	loseReply
-	hold
+	arrives    nextRequest = iota
+	losesReply             // it is executed, and its reply is lost
+	isHeld                 // it is under way until it is freed
 )
 
 // lose drops a request, or a reply, and with it what comes after it on its connection.
@@ -136,7 +137,7 @@ func (w *World) lose(m *message, reply bool) {
 		lane = &m.conn.replies
 	}
 	for _, m := range lane.tear(m) {
-		w.drop(m, half(reply))
+		w.drop(m, halfName(reply))
 	}
 }
 
@@ -193,7 +194,7 @@ func (w *World) execute(m *message, p *redis.Peer) {
 		args = w.queuedWait(n)
 	}
 	reply, changes := n.Execute(w.now, p, args)
-	w.ship(n, changes, m)
+	w.propagate(n, changes, m)
 	m.reply = append(m.short[:0], reply...)
 	ev := m.event(trace.KindExecute)
 	ev.Changes = changes
@@ -248,7 +249,7 @@ func (w *World) returnReply(m *message) {
 	}
 	l := w.link(m.client, m.node)
 	m.conn.replies.add(m)
-	if l.cutReply || m.conn.replies.torn || m.fate == loseReply {
+	if l.cutReply || m.conn.replies.torn || m.arranged == losesReply {
 		w.lose(m, true)
 		return
 	}

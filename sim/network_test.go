@@ -499,7 +499,7 @@ func TestWaitIsNotUnderWay(t *testing.T) {
 	for _, reply := range []bool{false, true} {
 		for _, f := range []Fault{Drop{"A", reply}, Delay{"A", reply, time.Second}} {
 			w := waiting(t)
-			if err := w.Inject(f); err == nil || err.Error() != "no "+half(reply)+" of A is under way" {
+			if err := w.Inject(f); err == nil || err.Error() != "no "+halfName(reply)+" of A is under way" {
 				t.Errorf("%s: %v", f, err)
 			}
 			run(t, w)
@@ -593,13 +593,13 @@ func TestBehindAWait(t *testing.T) {
 		5.001 n1 has ended the connection: A's INCR n is not answered`, trace.KindExecute, trace.KindUnreachable)
 }
 
-// TestWaitForEver: the aftermath doesn't wait for a WAIT that nobody waits for.
+// TestWaitForEver: the drain doesn't wait for a WAIT that nobody waits for.
 func TestWaitForEver(t *testing.T) {
 	w := pipelined(t, 0)
 	inject(t, w, Down{"n1r1"})
 	until(t, w, "A", trace.KindTimeout)
 	before := w.events
-	aftermath(t, w)
+	drained(t, w)
 	if w.events > before+100 {
 		t.Errorf("%d more events", w.events-before)
 	}
@@ -657,7 +657,7 @@ func TestWaitIsWaitedFor(t *testing.T) {
 	until(t, w, "A", trace.KindReceive)
 	until(t, w, "A", trace.KindSend)
 	w.Wait(400 * time.Millisecond)
-	aftermath(t, w)
+	drained(t, w)
 	expectStory(t, w, "0.602 A is stopped: the run is over", trace.KindStop)
 }
 

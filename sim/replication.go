@@ -25,8 +25,8 @@ type replication struct {
 	waiting []*message    // WAITs that a master hasn't answered yet
 }
 
-// shipment is one write on its way to one replica.
-type shipment struct {
+// replicatedWrite is one write on its way to one replica.
+type replicatedWrite struct {
 	from, to int
 	number   int // of the write, at the master
 	delta    redis.Delta
@@ -58,8 +58,8 @@ func (w *World) server(client, addr int) *redis.Node {
 	return w.nodes[w.routes[client*len(w.primary)+addr]]
 }
 
-// ship sends a write on to the replicas.
-func (w *World) ship(n *redis.Node, changes []trace.Change, m *message) {
+// propagate sends a write on to the replicas.
+func (w *World) propagate(n *redis.Node, changes []trace.Change, m *message) {
 	if len(changes) == 0 || w.cfg.Replicas == 0 || w.replication[n.Index].source != trace.None {
 		return
 	}
@@ -68,13 +68,13 @@ func (w *World) ship(n *redis.Node, changes []trace.Change, m *message) {
 		if w.replication[r.Index].source != n.Index {
 			continue
 		}
-		s := &shipment{from: n.Index, to: r.Index, number: w.replication[n.Index].written, delta: n.DeltaOf(changes), message: m}
+		s := &replicatedWrite{from: n.Index, to: r.Index, number: w.replication[n.Index].written, delta: n.DeltaOf(changes), message: m}
 		w.timers.push(timer{at: w.now + w.replication[r.Index].lag, kind: timerReplicate, copy: s})
 	}
 }
 
 // replicate is a write's arrival at a replica.
-func (w *World) replicate(s *shipment) {
+func (w *World) replicate(s *replicatedWrite) {
 	r := w.nodes[s.to]
 	if !r.Up {
 		return
@@ -90,7 +90,7 @@ func (w *World) replicate(s *shipment) {
 }
 
 // acknowledge is the news, at the master, that a replica has a write.
-func (w *World) acknowledge(s *shipment) {
+func (w *World) acknowledge(s *replicatedWrite) {
 	master, r := w.nodes[s.from], w.nodes[s.to]
 	w.replication[r.Index].acked = max(w.replication[r.Index].acked, s.number)
 	for _, m := range append([]*message(nil), w.replication[master.Index].waiting...) {
@@ -204,44 +204,49 @@ func (w *World) unblock(n *redis.Node, reply string) {
 	}
 }
 
-func (f Lag) inject(w *World) error {
+func (f Lag) enabled(w *World) (effect, error) {
 	if err := delaySpan(f.By); err != nil {
-		return err
+		return nil, err
 	}
 	r, err := w.replica(f.Replica)
-	if err != nil {
-		return err
-	}
-	w.replication[r.Index].lag = f.By
-	return nil
+	return func() error {
+		w.replication[r.Index].lag = f.By
+		return nil
+	}, err
 }
 
-func (f Failover) inject(w *World) error {
+func (f Failover) enabled(w *World) (effect, error) {
 	to, err := w.replica(f.To)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !to.Up {
-		return fmt.Errorf("%s is down", f.To)
+		return nil, fmt.Errorf("%s is down", f.To)
 	}
 	for _, name := range f.Stay {
 		if _, err := w.client(name); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	return func() error { return w.failOver(to, f.Stay) }, nil
+}
+
+// failOver makes a replica the master, for all clients but those that stay with the
+// old one.
+func (w *World) failOver(to *redis.Node, stay []string) error {
 	old := w.nodes[w.replication[to.Index].source]
 	addr := w.address(old.Index)
 	w.primary[addr] = to.Index
 	to.Replica = false
 	w.replication[to.Index] = replication{source: trace.None}
 	for _, c := range w.clients {
-		if indexOf(f.Stay, c.Name) < 0 {
+		if indexOf(stay, c.Name) < 0 {
 			w.routes[c.Index*len(w.primary)+addr] = to.Index
 		}
 	}
 	note := "is the master now, instead of " + old.Name
-	if len(f.Stay) > 0 {
-		note += "; " + strings.Join(f.Stay, ", ") + " cannot tell, and stays with that"
+	if len(stay) > 0 {
+		note += "; " + strings.Join(stay, ", ") + " cannot tell, and stays with that"
 	}
 	w.emit(&trace.Event{Kind: trace.KindFailover, Client: trace.None, Node: to.Index, Ref: trace.None, Value: int64(addr), Note: note})
 	for _, r := range w.nodes {
@@ -254,23 +259,25 @@ func (f Failover) inject(w *World) error {
 	return nil
 }
 
-func (f Rejoin) inject(w *World) error {
+func (f Rejoin) enabled(w *World) (effect, error) {
 	n, err := w.node(f.Server)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	addr := w.address(n.Index)
 	master := w.nodes[w.primary[addr]]
 	switch {
 	case n == master:
-		return fmt.Errorf("%s is the master", f.Server)
+		return nil, fmt.Errorf("%s is the master", f.Server)
 	case !n.Up:
-		return fmt.Errorf("%s is down", f.Server)
+		return nil, fmt.Errorf("%s is down", f.Server)
 	}
-	for c := range w.clients {
-		w.routes[c*len(w.primary)+addr] = master.Index
-	}
-	return w.follow(n, master)
+	return func() error {
+		for c := range w.clients {
+			w.routes[c*len(w.primary)+addr] = master.Index
+		}
+		return w.follow(n, master)
+	}, nil
 }
 
 // follow makes a server a replica of another, with a full copy of it.

@@ -131,7 +131,7 @@ func fullRun(t *testing.T, w *World, cfg Config) string {
 	t.Helper()
 	reset(t, w, cfg)
 	run(t, w)
-	aftermath(t, w)
+	drained(t, w)
 	return traceOf(t, w).Hash
 }
 

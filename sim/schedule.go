@@ -346,60 +346,6 @@ func indexOf(names []string, name string) int {
 	return -1
 }
 
-// faultForms lists the faults as schedules write them.
-var faultForms = []struct {
-	name string
-	args int
-	make func(f *fields) Fault
-}{
-	{"crash", 1, func(f *fields) Fault { return Crash{f.word()} }},
-	{"pause", 1, func(f *fields) Fault { return Pause{f.word()} }},
-	{"resume", 1, func(f *fields) Fault { return Resume{f.word()} }},
-	{"hang", 1, func(f *fields) Fault { return Hang{f.word()} }},
-	{"end-thread", 1, func(f *fields) Fault { return EndThread{f.word()} }},
-	{"wall", 2, func(f *fields) Fault { v := WallStep{Client: f.word()}; f.jump(&v.By); return v }},
-	{"clock", 2, func(f *fields) Fault { v := NodeStep{Node: f.word()}; f.jump(&v.By); return v }},
-	{"drop", 2, func(f *fields) Fault { return Drop{f.word(), f.half()} }},
-	{"delay", 3, func(f *fields) Fault { v := Delay{Client: f.word(), Reply: f.half()}; f.positive(&v.By); return v }},
-	{"duplicate", 2, func(f *fields) Fault { v := Duplicate{Client: f.word()}; f.positive(&v.After); return v }},
-	{"lose-reply", 1, func(f *fields) Fault { return LoseReply{f.word()} }},
-	{"hold", 1, func(f *fields) Fault { return Hold{f.word()} }},
-	{"free", 2, func(f *fields) Fault { v := Free{Client: f.word()}; f.int(&v.N); return v }},
-	{"cut", 3, func(f *fields) Fault { return Cut{f.word(), f.word(), f.direction()} }},
-	{"heal", 2, func(f *fields) Fault { return Heal{f.word(), f.word()} }},
-	{"slow", 4, func(f *fields) Fault {
-		v := Slow{Client: f.word(), Node: f.word()}
-		f.positive(&v.Request)
-		f.positive(&v.Reply)
-		return v
-	}},
-	{"down", 1, func(f *fields) Fault { return Down{f.word()} }},
-	{"up", 1, func(f *fields) Fault { return Up{f.word()} }},
-	{"evict", 1, func(f *fields) Fault { return Evict{f.word()} }},
-	{"forget-scripts", 1, func(f *fields) Fault { return ForgetScripts{f.word()} }},
-	{"lag", 2, func(f *fields) Fault { v := Lag{Replica: f.word()}; f.positive(&v.By); return v }},
-	{"failover", 2, func(f *fields) Fault { return Failover{To: f.word(), Stay: f.names()} }},
-	{"rejoin", 1, func(f *fields) Fault { return Rejoin{f.word()} }},
-	{"update", 0, func(*fields) Fault { return Update{} }},
-	{"aftermath", 0, func(*fields) Fault { return Aftermath{} }},
-}
-
-// ParseFault reads a fault as its String prints it.
-func ParseFault(text string) (Fault, error) {
-	name, args, _ := strings.Cut(text, "/")
-	var known []string
-	for _, form := range faultForms {
-		if form.name == name {
-			var f fields
-			f.split(args, form.args)
-			fault := form.make(&f)
-			return fault, f.err
-		}
-		known = append(known, form.name)
-	}
-	return nil, fmt.Errorf("unknown fault %q: it is one of %s", name, strings.Join(known, ", "))
-}
-
 // fields reads the parts of a word that are separated by slashes. The first
 // error sticks.
 type fields struct {
@@ -411,6 +357,11 @@ func (f *fields) split(s string, n int) {
 	if s != "" {
 		f.parts = strings.Split(s, "/")
 	}
+	f.expect(n)
+}
+
+// expect fails unless there are n parts.
+func (f *fields) expect(n int) {
 	if len(f.parts) != n {
 		f.fail(fmt.Errorf("has %d parts between slashes, and should have %d", len(f.parts), n))
 	}
@@ -480,7 +431,7 @@ func wants(err error, got, wanted string) error {
 	return fmt.Errorf("%.60q is not %s", got, wanted)
 }
 
-func (f *fields) positive(to *time.Duration) {
+func (f *fields) span(to *time.Duration) {
 	f.duration(to)
 	if f.err == nil {
 		f.err = delaySpan(*to)

@@ -81,7 +81,7 @@ func TestScheduleOfEverything(t *testing.T) {
 		Drop{"A", false}, Drop{"B", true}, Delay{"A", false, 5 * time.Second}, Delay{"A", true, 0}, Duplicate{"B", time.Millisecond},
 		Cut{"A", "n1", Both}, Cut{"A", "n1", Requests}, Cut{"B", "n1", Replies}, Heal{"A", "n1"},
 		Slow{"A", "n1", time.Second, 0}, Down{"n1"}, Up{"n1"}, Evict{"n1"}, ForgetScripts{"n1"}, Lag{"n1r1", time.Second},
-		Failover{To: "n1r1"}, Failover{"n1r1", []string{"A"}}, Failover{"n1r1", []string{"A", "B"}}, Rejoin{"n1"}, Update{}, Aftermath{}}
+		Failover{To: "n1r1"}, Failover{"n1r1", []string{"A"}}, Failover{"n1r1", []string{"A", "B"}}, Rejoin{"n1"}, Update{}, Drain{}}
 	for _, f := range faults {
 		moves = append(moves, Move{Fault: f})
 	}
@@ -184,8 +184,14 @@ func TestScheduleErrors(t *testing.T) {
 	}
 }
 
-const faultNames = "crash, pause, resume, hang, end-thread, wall, clock, drop, delay, duplicate, lose-reply, hold, free, cut, heal, slow, " +
-	"down, up, evict, forget-scripts, lag, failover, rejoin, update, aftermath"
+// faultNames are the words of all kinds of fault.
+var faultNames = func() string {
+	var all []string
+	for _, s := range faultTable {
+		all = append(all, s.Word)
+	}
+	return strings.Join(all, ", ")
+}()
 
 // TestPlayRefuses: a schedule can be well-formed and still not fit what happens.
 func TestPlayRefuses(t *testing.T) {
@@ -288,7 +294,7 @@ func FuzzParseSchedule(f *testing.F) {
 		w := worldFor(t, worlds, s.Config)
 		_ = w.Play(s.Moves, nil)
 		if w.Err() == nil {
-			_ = w.Aftermath()
+			_ = w.Drain()
 		}
 		if w.events > MaxEvents+1000 || w.Now() > trace.MaxTime {
 			t.Fatalf("the run has gone on for %d events and %s", w.events, w.Now())

@@ -25,7 +25,7 @@ type timer struct {
 	gen  uint32
 	msg  *message
 	cl   *client
-	copy *shipment
+	copy *replicatedWrite
 }
 
 func (a *timer) before(b *timer) bool {

@@ -305,7 +305,7 @@ func (w *World) performSend(t *thread, o *process.Op) {
 	*m = message{conn: c, args: o.Args, client: t.client.Index, thread: t.Index, node: c.node().Index,
 		acq: t.client.Acquired, cycle: w.state.Clients[t.client.Index].Cycle, command: t.Command, phase: t.Phase,
 		executed: trace.None, sentAt: w.now, epoch: c.node().Epoch, source: o.Source}
-	m.fate, t.client.fate = t.client.fate, arrives
+	m.arranged, t.client.nextRequest = t.client.nextRequest, arrives
 	m.sent = w.event(t, &trace.Event{Kind: trace.KindSend, Command: t.Command, Ref: trace.None, Args: o.Args})
 	c.last, t.last = m, m
 	w.send(m)

@@ -123,10 +123,10 @@ func inject(t testing.TB, w *World, faults ...Fault) {
 	}
 }
 
-// aftermath ends a run and returns what the monitors said of it.
-func aftermath(t testing.TB, w *World) string {
+// drained ends a run and returns what the monitors said of it.
+func drained(t testing.TB, w *World) string {
 	t.Helper()
-	inject(t, w, Aftermath{})
+	inject(t, w, Drain{})
 	mustGoOn(t, w)
 	return w.Verdict().String()
 }
@@ -231,7 +231,7 @@ func TestProtocol(t *testing.T) {
 		1.004  A   is done releasing
 		1.004  A   has finished`)
 	expectVerdict(t, w, "ok")
-	if got := aftermath(t, w); got != "ok" {
+	if got := drained(t, w); got != "ok" {
 		t.Errorf("after the probe the verdict is %s", got)
 	}
 }
@@ -241,7 +241,7 @@ func TestEventsAreOrdered(t *testing.T) {
 	for _, s := range strategies.All() {
 		w := newWorld(t, config(t, s.Name, "A", "B"))
 		run(t, w)
-		aftermath(t, w)
+		drained(t, w)
 		var last time.Duration
 		for i, e := range w.trace.Events {
 			if e.Seq != i+1 || e.At < last {

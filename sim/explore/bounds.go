@@ -13,47 +13,46 @@ import (
 )
 
 // Budget is how many faults of each kind a schedule can have.
-type Budget [kinds]uint8
+type Budget [faultKinds]uint8
 
-// Kind is a kind of fault that a search can make.
-type Kind uint8
+// FaultKind is a kind of fault that a search can make, and that its budget counts.
+// What is known of each is in the table of choices: see choiceRow.
+type FaultKind uint8
 
 // The kinds of fault.
 const (
-	Crash     Kind = iota // a client's process ends
-	Pause                 // a client could act, and time passes
-	ReplyLost             // a command is executed, and its reply is lost
-	Delay                 // a request is held up, for as long as it takes
-	Duplicate             // a request arrives twice
-	Restart               // a node restarts, empty
-	Client                // a client's wall clock jumps, by a TTL and some, forward or back
-	Server                // a node's clock does
-	Failover              // a replica falls behind, and is made the master when that dies
-	kinds
+	Crash       FaultKind = iota // a client's process ends
+	Pause                        // a client could act, and time passes
+	ReplyLost                    // a command is executed, and its reply is lost
+	HoldRequest                  // a request is held up, for as long as it takes
+	Duplicate                    // a request arrives twice
+	Restart                      // a node restarts, empty
+	ClientClock                  // a client's wall clock jumps, by a TTL and some, forward or back
+	ServerClock                  // a node's clock does
+	Failover                     // a replica falls behind, and is made the master when that dies
+	faultKinds
+
+	noFault = faultKinds
 )
 
-var kindNames = [kinds]string{"crash", "pause", "reply-lost", "delay", "duplicate", "restart", "client-clock", "server-clock", "failover"}
+// faultRows are the rows of the kinds of choice that cost each kind of fault.
+var faultRows = func() (rows [faultKinds]*choiceRow) {
+	for i := range choiceRows {
+		if f := choiceRows[i].fault; f != noFault {
+			rows[f] = &choiceRows[i]
+		}
+	}
+	return rows
+}()
 
-func (k Kind) String() string { return kindNames[k] }
-
-var kindWords = [kinds][2]string{
-	Crash:     {"crash of a client", "crashes of clients"},
-	Pause:     {"pause of a client", "pauses of clients"},
-	ReplyLost: {"lost reply", "lost replies"},
-	Delay:     {"request held up", "requests held up"},
-	Duplicate: {"request that arrives twice", "requests that arrive twice"},
-	Restart:   {"restart of a server with nothing on disk", "restarts of servers with nothing on disk"},
-	Client:    {"jump of a client's wall clock", "jumps of clients' wall clocks"},
-	Server:    {"jump of a server's clock", "jumps of servers' clocks"},
-	Failover:  {"failover to a replica that has fallen behind", "failovers to replicas that have fallen behind"},
-}
+func (k FaultKind) String() string { return faultRows[k].flag }
 
 // Words says what it is, of one or of several.
-func (k Kind) Words(n int) string {
+func (k FaultKind) Words(n int) string {
 	if n == 1 {
-		return kindWords[k][0]
+		return faultRows[k].one
 	}
-	return kindWords[k][1]
+	return faultRows[k].many
 }
 
 // String reads "1 crash of a client and 2 lost replies", or "none".
@@ -61,7 +60,7 @@ func (b Budget) String() string {
 	var parts []string
 	for k, n := range b {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, Kind(k).Words(int(n))))
+			parts = append(parts, fmt.Sprintf("%d %s", n, FaultKind(k).Words(int(n))))
 		}
 	}
 	if len(parts) == 0 {
@@ -70,14 +69,19 @@ func (b Budget) String() string {
 	return trace.List(parts)
 }
 
-// Kinds lists the names of all kinds of fault.
-func Kinds() []string { return kindNames[:] }
+// FaultKinds lists the names of all kinds of fault.
+func FaultKinds() (names []string) {
+	for _, row := range faultRows {
+		names = append(names, row.flag)
+	}
+	return names
+}
 
-// ParseKind is the inverse of String.
-func ParseKind(s string) (Kind, bool) {
-	for k, name := range kindNames {
-		if name == s {
-			return Kind(k), true
+// ParseFaultKind is the inverse of String.
+func ParseFaultKind(s string) (FaultKind, bool) {
+	for k, row := range faultRows {
+		if row.flag == s {
+			return FaultKind(k), true
 		}
 	}
 	return 0, false
@@ -174,7 +178,7 @@ func (b *Bounds) failover(s *strategies.Strategy) error {
 		return errors.New("a search can have one failover, not more: there is no replica left then")
 	case s.Nodes > 1:
 		return fmt.Errorf("%s runs on %d independent nodes: there is no replica that could take over", s.Name, s.Nodes)
-	case b.Faults[Restart] > 0 || b.Faults[Server] > 0:
+	case b.Faults[Restart] > 0 || b.Faults[ServerClock] > 0:
 		return errors.New("a search can have failover, or restart and server-clock, but not both")
 	}
 	s.Replicas = max(1, s.Replicas)

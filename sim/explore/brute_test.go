@@ -30,7 +30,7 @@ type brute struct {
 	w     *sim.World
 	spies []*spy     // of the clients, and of the probe
 	wall  bool       // the strategy looks at wall clocks
-	trail []sim.Move // to where the world stands
+	path  []sim.Move // to where the world stands
 	least map[trace.Code]cost
 	runs  int
 }
@@ -68,9 +68,9 @@ type spent struct {
 // option is one choice.
 type option struct {
 	moves []sim.Move
-	fault Kind // or kinds
-	who   int  // of a client that acts, or -1
-	holds int  // how many requests of whose are held up more, or fewer
+	fault FaultKind // or noFault
+	who   int       // of a client that acts, or -1
+	holds int       // how many requests of whose are held up more, or fewer
 	whose int
 	lag   func(*spent) // what becomes of a node's replica, if anything
 }
@@ -105,7 +105,7 @@ func (f *brute) replay() {
 	if err := f.w.Reset(f.cfg, false); err != nil {
 		f.t.Fatal(err)
 	}
-	if err := f.w.Play(f.trail, nil); err != nil {
+	if err := f.w.Play(f.path, nil); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -137,14 +137,14 @@ func (f *brute) walk(s spent) {
 		if !f.take(o, &next) {
 			continue
 		}
-		if now := f.pending(o.who); o.fault == kinds && now != nil && now != sent {
+		if now := f.pending(o.who); o.fault == noFault && now != nil && now != sent {
 			options = append(options, f.fates(o.who, &s)...)
 		}
 		f.note(next.cost)
-		size := len(f.trail)
-		f.trail = append(f.trail, o.moves...)
+		size := len(f.path)
+		f.path = append(f.path, o.moves...)
 		f.walk(next)
-		f.trail = f.trail[:size]
+		f.path = f.path[:size]
 	}
 }
 
@@ -159,7 +159,7 @@ func (f *brute) pending(i int) *string {
 // options lists the choices, except those that depend on whether a client that
 // acts thereby sends something.
 func (f *brute) options(s *spent) (list []option) {
-	quiet := func(k Kind, faults ...sim.Fault) {
+	quiet := func(k FaultKind, faults ...sim.Fault) {
 		if s.left[k] > 0 {
 			list = append(list, option{moves: faultMoves(faults...), fault: k, who: -1})
 		}
@@ -167,36 +167,36 @@ func (f *brute) options(s *spent) (list []option) {
 	for i := range f.b.Clients {
 		name, gone := names[i], f.gone(i)
 		if f.w.Ready(sim.SetOf(i)) && f.turns(s, i) {
-			list = append(list, option{moves: []sim.Move{{Who: sim.SetOf(i), Count: 1}}, fault: kinds, who: i})
+			list = append(list, option{moves: []sim.Move{{Who: sim.SetOf(i), Count: 1}}, fault: noFault, who: i})
 		}
 		if !gone {
 			quiet(Crash, sim.Crash{Client: name})
 			quiet(Duplicate, sim.Duplicate{Client: name})
 		}
 		if !gone && f.wall {
-			quiet(Client, sim.WallStep{Client: name, By: f.jump()})
-			quiet(Client, sim.WallStep{Client: name, By: -f.jump()})
+			quiet(ClientClock, sim.WallStep{Client: name, By: f.jump()})
+			quiet(ClientClock, sim.WallStep{Client: name, By: -f.jump()})
 		}
 		for n := range s.held[i] {
-			list = append(list, option{moves: faultMoves(sim.Free{Client: name, N: n + 1}), fault: kinds, who: -1, whose: i, holds: -1})
+			list = append(list, option{moves: faultMoves(sim.Free{Client: name, N: n + 1}), fault: noFault, who: -1, whose: i, holds: -1})
 		}
 	}
 	for n := range f.cfg.Nodes {
 		name := fmt.Sprintf("n%d", n+1)
 		quiet(Restart, sim.Down{Node: name}, sim.Up{Node: name})
-		quiet(Server, sim.NodeStep{Node: name, By: f.jump()})
-		quiet(Server, sim.NodeStep{Node: name, By: -f.jump()})
+		quiet(ServerClock, sim.NodeStep{Node: name, By: f.jump()})
+		quiet(ServerClock, sim.NodeStep{Node: name, By: -f.jump()})
 		if s.left[Failover] > 0 {
 			list = append(list, option{moves: faultMoves(sim.Lag{Replica: name + "r1", By: 1000 * time.Hour}), fault: Failover, who: -1,
 				lag: func(s *spent) { s.lags[n] = true }})
 		}
 		if s.lags[n] {
-			list = append(list, option{moves: faultMoves(sim.Down{Node: name}, sim.Failover{To: name + "r1"}), fault: kinds, who: -1,
+			list = append(list, option{moves: faultMoves(sim.Down{Node: name}, sim.Failover{To: name + "r1"}), fault: noFault, who: -1,
 				lag: func(s *spent) { s.lags[n] = false }})
 		}
 	}
 	if by := f.next(); by > 0 && f.pauses() <= int(s.left[Pause]) {
-		list = append(list, option{moves: []sim.Move{{Wait: by}}, fault: kinds, who: -1})
+		list = append(list, option{moves: []sim.Move{{Wait: by}}, fault: noFault, who: -1})
 	}
 	return list
 }
@@ -221,8 +221,8 @@ func (f *brute) fates(i int, s *spent) (list []option) {
 	if s.left[ReplyLost] > 0 {
 		list = append(list, option{moves: append(faultMoves(sim.LoseReply{Client: names[i]}), step), fault: ReplyLost, who: i})
 	}
-	if s.left[Delay] > 0 {
-		list = append(list, option{moves: append(faultMoves(sim.Hold{Client: names[i]}), step), fault: Delay, who: i, whose: i, holds: 1})
+	if s.left[HoldRequest] > 0 {
+		list = append(list, option{moves: append(faultMoves(sim.Hold{Client: names[i]}), step), fault: HoldRequest, who: i, whose: i, holds: 1})
 	}
 	return list
 }
@@ -271,7 +271,7 @@ func (f *brute) take(o option, s *spent) bool {
 		f.t.Fatal(err)
 	}
 	s.steps++
-	if o.fault != kinds {
+	if o.fault != noFault {
 		s.faults++
 		s.left[o.fault]--
 	}
@@ -327,7 +327,7 @@ func (f *brute) over(s *spent) bool {
 // end is a schedule's end, at which the lock must be free.
 func (f *brute) end(s *spent) {
 	f.runs++
-	if err := f.w.Aftermath(); err != nil {
+	if err := f.w.Drain(); err != nil {
 		f.t.Fatal(err)
 	}
 	f.note(s.cost)
@@ -343,7 +343,7 @@ func TestBruteForce(t *testing.T) {
 	for _, s := range strategies.All() {
 		every := *long || slices.Contains(few, s.Name)
 		t.Run(s.Name, func(t *testing.T) {
-			for k := range kinds {
+			for k := range faultKinds {
 				if k == Failover && s.Nodes > 1 || !every && k != Pause && k != ReplyLost {
 					continue
 				}
@@ -363,7 +363,7 @@ func TestBruteForce(t *testing.T) {
 			continue
 		}
 		t.Run("two switches "+s.Name, func(t *testing.T) {
-			for _, k := range []Kind{Pause, ReplyLost, Duplicate} {
+			for _, k := range []FaultKind{Pause, ReplyLost, Duplicate} {
 				b := Defaults(s)
 				b.Cycles, b.Nodes, b.Switches, b.Faults = 1, 1, 2, Budget{}
 				b.Faults[k] = 1

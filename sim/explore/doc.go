@@ -29,7 +29,7 @@
 //
 // In each state somebody acts, or something of the budget goes wrong, or time
 // passes to the next instant at which anything is due; if anybody could have acted,
-// that is a pause (moves.go, time.go). Two things keep the number of states down and
+// that is a pause (choice.go, effect.go, time.go). Two things keep the number of states down and
 // change nothing that could be found. Steps that nobody else can notice are done at
 // once with the step before (explorer.silent). And what a client does that meets
 // nobody, a crash or a step of its own, is remembered of the client alone and not
@@ -37,7 +37,7 @@
 //
 // The search goes by depth, on all cores; what it has found when it is cut off is
 // found in all shorter schedules (search.go). The least schedules are looked for
-// afterwards, in the order of their cost (least.go); each is played by the whole
+// afterwards, in the order of their cost (shortest.go); each is played by the whole
 // engine, as is what happens without each of its faults (essential.go).
 //
 // # Why to believe it

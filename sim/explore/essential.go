@@ -12,7 +12,7 @@ import (
 
 // Fault is one thing that goes wrong in a counterexample.
 type Fault struct {
-	Kind Kind
+	Kind FaultKind
 	Text string // what goes wrong, in words
 	// Essential: the engine has played the schedule without it, and what the
 	// counterexample shows did not come about, or only by as many faults: a client
@@ -21,16 +21,16 @@ type Fault struct {
 	Replaced  bool // it is essential for the latter reason: another fault did instead
 }
 
-// faults lists what goes wrong in a trail, and finds out of each whether the
+// faults lists what goes wrong in a path, and finds out of each whether the
 // violation needs it.
-func (m *model) faults(w *sim.World, c trace.Code, trail []move) ([]Fault, error) {
+func (m *model) faults(w *sim.World, c trace.Code, path []choice) ([]Fault, error) {
 	x := m.explorer()
 	x.first()
 	var all []Fault
-	most := int(m.costOf(trail).faults)
-	for at, v := range trail {
+	most := int(m.costOf(path).faults)
+	for at, v := range path {
 		pausing, _ := x.idle()
-		x.follow(v)
+		x.choose(v)
 		if x.err != nil {
 			return nil, x.err
 		}
@@ -40,7 +40,7 @@ func (m *model) faults(w *sim.World, c trace.Code, trail []move) ([]Fault, error
 				if pausing>>i&1 == 0 {
 					continue
 				}
-				rest, d := m.unpaused(trail, at, i)
+				rest, d := m.unpaused(path, at, i)
 				f, err := m.fault(w, c, most, Pause, fmt.Sprintf("%s is paused for %s", names[i], trace.Duration(d)), rest)
 				if err != nil {
 					return nil, err
@@ -51,7 +51,7 @@ func (m *model) faults(w *sim.World, c trace.Code, trail []move) ([]Fault, error
 			if !v.faulty() {
 				continue
 			}
-			f, err := m.fault(w, c, most, v.fault, m.wrong(v), without(trail, at))
+			f, err := m.fault(w, c, most, v.row().fault, v.row().wrong(v), without(path, at))
 			if err != nil {
 				return nil, err
 			}
@@ -61,18 +61,18 @@ func (m *model) faults(w *sim.World, c trace.Code, trail []move) ([]Fault, error
 	return all, nil
 }
 
-func (m *model) fault(w *sim.World, c trace.Code, most int, k Kind, text string, rest []move) (Fault, error) {
+func (m *model) fault(w *sim.World, c trace.Code, most int, k FaultKind, text string, rest []choice) (Fault, error) {
 	shown, faults, err := m.shows(w, c, rest)
 	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most, Replaced: shown && faults >= most}, err
 }
 
-// unpaused is a trail without the pause that client i begins at the choice at:
+// unpaused is a path without the pause that client i begins at the choice at:
 // no time passes until the client acts again, or to the end. It tells how much
 // that was.
-func (m *model) unpaused(trail []move, at, i int) (rest []move, d time.Duration) {
-	rest = append(rest, trail[:at]...)
+func (m *model) unpaused(path []choice, at, i int) (rest []choice, d time.Duration) {
+	rest = append(rest, path[:at]...)
 	over := false
-	for _, v := range trail[at:] {
+	for _, v := range path[at:] {
 		over = over || v.acts() && int(v.who) == i
 		if v.kind == passes && !over {
 			d += time.Duration(v.by) * time.Millisecond
@@ -83,10 +83,10 @@ func (m *model) unpaused(trail []move, at, i int) (rest []move, d time.Duration)
 	return rest, d
 }
 
-// without is a trail without one fault. Where a message met with it, the message
+// without is a path without one fault. Where a message met with it, the message
 // is sent all the same.
-func without(trail []move, at int) []move {
-	rest := slices.Clone(trail)
+func without(path []choice, at int) []choice {
+	rest := slices.Clone(path)
 	v := &rest[at]
 	if v.acts() {
 		v.kind = acts
@@ -94,19 +94,19 @@ func without(trail []move, at int) []move {
 	}
 	gone := *v
 	rest = slices.Delete(rest, at, at+1)
-	return slices.DeleteFunc(rest, func(v move) bool { // a failover has two parts
-		return gone.kind == fallsBehind && v.kind == takesOver && v.who == gone.who
+	return slices.DeleteFunc(rest, func(v choice) bool { // a failover has two parts
+		return gone.row().then != acts && v.kind == gone.row().then && v.who == gone.who
 	})
 }
 
-// shows plays a trail in the engine, up to the violation or the first move that
+// shows plays a path in the engine, up to the violation or the first move that
 // doesn't fit. It reports whether it shows the violation, and how many faults that
 // took, with all pauses: whoever could act while time passes is paused.
-func (m *model) shows(w *sim.World, c trace.Code, trail []move) (shown bool, faults int, err error) {
+func (m *model) shows(w *sim.World, c trace.Code, path []choice) (shown bool, faults int, err error) {
 	if err := w.Reset(m.cfg, false); err != nil {
 		return false, 0, err
 	}
-	for _, v := range trail {
+	for _, v := range path {
 		if v.faulty() {
 			faults++
 		}
@@ -120,7 +120,7 @@ func (m *model) shows(w *sim.World, c trace.Code, trail []move) (shown bool, fau
 		}
 	}
 	if c == trace.PD {
-		if err := w.Aftermath(); err != nil {
+		if err := w.Drain(); err != nil {
 			return false, 0, err
 		}
 	}
@@ -138,7 +138,7 @@ func (m *model) paused(w *sim.World) (set uint8) {
 }
 
 // fits makes a choice, if it is one that can be made now.
-func (m *model) fits(w *sim.World, v move) bool {
+func (m *model) fits(w *sim.World, v choice) bool {
 	for _, v := range m.play(v) {
 		if !fits(w, v) {
 			return false
@@ -147,7 +147,7 @@ func (m *model) fits(w *sim.World, v move) bool {
 	return true
 }
 
-// fits makes a move, if it is one that can be made now. A step that would let time
+// fits makes a choice, if it is one that can be made now. A step that would let time
 // pass, because there is nothing to do, is none.
 func fits(w *sim.World, v sim.Move) bool {
 	for range v.Count {
@@ -156,28 +156,4 @@ func fits(w *sim.World, v sim.Move) bool {
 		}
 	}
 	return v.Count > 0 || w.Play([]sim.Move{v}, nil) == nil
-}
-
-// wrong says in words what a choice makes go wrong.
-func (m *model) wrong(v move) string {
-	by := trace.Duration(time.Duration(v.by) * time.Millisecond)
-	switch v.kind {
-	case actsAndLosesReply:
-		return fmt.Sprintf("the reply to %s's request is lost", names[v.who])
-	case actsAndIsHeldUp:
-		return names[v.who] + "'s request is held up"
-	case crashes:
-		return names[v.who] + " crashes"
-	case repeats:
-		return names[v.who] + "'s request arrives twice"
-	case restarts:
-		return fmt.Sprintf("n%d restarts, empty", v.who+1)
-	case fallsBehind:
-		return fmt.Sprintf("n%d's replica falls behind, and is made the master", v.who+1)
-	case jumpsClient:
-		return fmt.Sprintf("%s's wall clock jumps by %s", names[v.who], by)
-	case jumpsServer:
-		return fmt.Sprintf("n%d's clock jumps by %s", v.who+1, by)
-	}
-	panic("explore: a choice that is no fault")
 }

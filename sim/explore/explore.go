@@ -52,7 +52,7 @@ type Counterexample struct {
 type Vacuity struct {
 	Reacquired bool // some schedule acquires, releases, and acquires again
 	Extended   bool // in some schedule a lease is extended
-	Unused     []Kind
+	Unused     []FaultKind
 }
 
 // NearMisses counts what kept a lock from breaking, over all choices followed.
@@ -124,7 +124,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	r.Vacuity.Extended = all.extended
 	for k, n := range m.bounds.Faults {
 		if n > 0 && !all.used[k] {
-			r.Vacuity.Unused = append(r.Vacuity.Unused, Kind(k))
+			r.Vacuity.Unused = append(r.Vacuity.Unused, FaultKind(k))
 		}
 	}
 	found := codes(s.found.Load()) & m.bounds.codes()
@@ -193,7 +193,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		return err
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
-	trails, err := m.least(found, func() bool { return ctx.Err() != nil || opt.full() })
+	paths, err := m.shortest(found, func() bool { return ctx.Err() != nil || opt.full() })
 	if err != nil {
 		return err
 	}
@@ -201,14 +201,14 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		return err
 	}
 	for _, c := range trace.Codes {
-		trail, any := trails[c]
+		path, any := paths[c]
 		if !any {
 			if found.has(c) && r.Why == "" {
 				r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", Named(c))
 			}
 			continue
 		}
-		v, err := m.counterexample(w, c, trail)
+		v, err := m.counterexample(w, c, path)
 		if err != nil {
 			return err
 		}
@@ -228,15 +228,15 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 // samples is how many random schedules of each search the whole engine runs, too.
 const samples = 20
 
-func (m *model) counterexample(w *sim.World, c trace.Code, trail []move) (*Counterexample, error) {
+func (m *model) counterexample(w *sim.World, c trace.Code, path []choice) (*Counterexample, error) {
 	cfg := m.cfg
 	cfg.Scenario = sim.Label(fmt.Sprintf("least-%s", c))
 	if err := w.Reset(cfg, true); err != nil {
 		return nil, err
 	}
-	moves := m.schedule(trail)
+	moves := m.schedule(path)
 	if c == trace.PD {
-		moves = append(moves, sim.Move{Fault: sim.Aftermath{}})
+		moves = append(moves, sim.Move{Fault: sim.Drain{}})
 	}
 	if err := w.Play(moves, nil); err != nil {
 		return nil, fmt.Errorf("the engine cannot play what the search has found: %w", err)
@@ -249,11 +249,11 @@ func (m *model) counterexample(w *sim.World, c trace.Code, trail []move) (*Count
 		return nil, fmt.Errorf("the search has found %s, and the engine says %s: one of them is wrong\n%s", c, t.Verdict(), t.Schedule)
 	}
 	t.Title = "The least schedule with " + Named(c)
-	price := m.costOf(trail)
+	price := m.costOf(path)
 	schedule := w.Schedule()
 	schedule.Moves = slices.Clone(schedule.Moves) // the world writes the next run's over them
 	v := &Counterexample{Code: c, Schedule: schedule, Switches: int(price.switches), Steps: int(price.steps), Trace: t}
-	v.Faults, err = m.faults(w, c, trail)
+	v.Faults, err = m.faults(w, c, path)
 	return v, err
 }
 
@@ -295,12 +295,12 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	x.s.copyFrom(m.start())
 	x.hasty = seed%2 == 0
 	var all codes
-	var trail, choices []move
+	var path, choices []choice
 	eager := rng.IntN(3) // faults come more or less often
 	for {
 		before := x.number()
 		x.view(before)
-		if choices = x.moves(choices); len(choices) == 0 {
+		if choices = x.enabled(choices); len(choices) == 0 {
 			break
 		}
 		v := choices[rng.IntN(len(choices))]
@@ -310,20 +310,20 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 			}
 		}
 		counted := x.seen
-		if x.follow(v); x.err != nil {
+		if x.choose(v); x.err != nil {
 			return x.err
 		}
 		v.ops = x.ops
-		trail = append(trail, v)
+		path = append(path, v)
 		if err := x.leaps(v, before, counted); err != nil {
-			return fmt.Errorf("%w\n%s", err, m.text(trail))
+			return fmt.Errorf("%w\n%s", err, m.text(path))
 		}
 		all |= x.found
 		if err := w.Play(m.play(v), nil); err != nil {
 			return err
 		}
 		if err := m.differ(x, w, all); err != nil {
-			return fmt.Errorf("after %d choices of schedule %d %w\n%s", len(trail), seed, err, m.text(trail))
+			return fmt.Errorf("after %d choices of schedule %d %w\n%s", len(path), seed, err, m.text(path))
 		}
 	}
 	if !x.over() {
@@ -333,17 +333,17 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	if x.err != nil {
 		return x.err
 	}
-	if err := w.Aftermath(); err != nil {
+	if err := w.Drain(); err != nil {
 		return err
 	}
 	if real := slices.Contains(w.Verdict(), trace.PD); dead != real {
-		return fmt.Errorf("at the end of schedule %d the search says %t to a permanent deadlock, and the engine %t\n%s", seed, dead, real, m.text(trail))
+		return fmt.Errorf("at the end of schedule %d the search says %t to a permanent deadlock, and the engine %t\n%s", seed, dead, real, m.text(path))
 	}
 	return nil
 }
 
 // leaps reports if the move that was made last leads elsewhere than a leap would.
-func (x *explorer) leaps(v move, before []uint32, counted tally) error {
+func (x *explorer) leaps(v choice, before []uint32, counted tally) error {
 	if !x.hasty {
 		return nil
 	}
@@ -359,8 +359,8 @@ func (x *explorer) leaps(v move, before []uint32, counted tally) error {
 	return nil
 }
 
-func (m *model) text(trail []move) string {
-	return sim.Schedule{Config: m.cfg, Moves: m.schedule(trail)}.String()
+func (m *model) text(path []choice) string {
+	return sim.Schedule{Config: m.cfg, Moves: m.schedule(path)}.String()
 }
 
 // differ compares what both worlds say of violations, clients and nodes.

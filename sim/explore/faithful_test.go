@@ -26,7 +26,7 @@ func TestFaithful(t *testing.T) {
 				expectAgreement(t, b, 1000)
 			} else {
 				expectAgreement(t, b, 700)
-				b.Faults = Budget{Crash: 1, Pause: 3, ReplyLost: 1, Delay: 1, Duplicate: 1, Client: 1, Failover: 1}
+				b.Faults = Budget{Crash: 1, Pause: 3, ReplyLost: 1, HoldRequest: 1, Duplicate: 1, ClientClock: 1, Failover: 1}
 				expectAgreement(t, b, 300)
 			}
 		})
@@ -103,7 +103,7 @@ func drawBounds(s strategies.Strategy, rng *rand.Rand) Bounds {
 		b.Faults[k] = uint8(rng.IntN(3))
 	}
 	if b.Faults[Failover] = 0; s.Nodes == 1 && rng.IntN(3) == 0 {
-		b.Faults[Failover], b.Faults[Restart], b.Faults[Server] = 1, 0, 0
+		b.Faults[Failover], b.Faults[Restart], b.Faults[ServerClock] = 1, 0, 0
 	}
 	return b
 }

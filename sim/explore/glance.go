@@ -115,7 +115,7 @@ func (x *explorer) warm(states []uint32) {
 // which clients, nodes and the resource meet. Where a connection has begun something
 // on a node, or a request is held up, none can be: a client that ends a connection
 // might end that.
-func (x *explorer) leap(m move, state, to []uint32) (_ []uint32, done bool) {
+func (x *explorer) leap(m choice, state, to []uint32) (_ []uint32, done bool) {
 	if !x.quiet {
 		return to, false
 	}
@@ -206,7 +206,7 @@ func (x *explorer) afterCrash(id uint32) uint32 {
 
 // isOwn reports whether the move that was made last was a client's own step, as long as
 // a search takes it to be.
-func (x *explorer) isOwn(m move, who int) bool {
+func (x *explorer) isOwn(m choice, who int) bool {
 	return x.hasty && m.kind == acts && int(m.who) == who && !x.meets && x.found == 0 && x.err == nil
 }
 

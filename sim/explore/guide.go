@@ -19,10 +19,10 @@ type Guide struct {
 	// is without limit.
 	Memory int64
 
-	m     *model
-	goal  trace.Code
-	trail []move // the schedule at hand, as choices of a search
-	end   int    // as many of them lead to the goal; 0 if they don't
+	m    *model
+	goal trace.Code
+	path []choice // the schedule at hand, as choices of a search
+	end  int      // as many of them lead to the goal; 0 if they don't
 }
 
 // Cost is what schedules are compared by, in this order.
@@ -97,8 +97,8 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 		h.Reached, h.Reachable = true, true
 		return h, nil
 	}
-	q := g.m.quest(x, setOf(g.goal))
-	q.ways[0].last = g.last() // so that going on with the same client is no switch
+	q := g.m.shortestFrom(x, setOf(g.goal))
+	q.nodes[0].last = g.last() // so that going on with the same client is no switch
 	here := x.number()
 	full, opt := false, Options{Memory: g.Memory}
 	if err := q.run(func() bool { full = full || opt.full(); return full || ctx.Err() != nil }); err != nil {
@@ -111,21 +111,21 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 	case full:
 		return Hint{}, ErrMemory
 	}
-	trail, any := q.got[g.goal]
+	path, any := q.got[g.goal]
 	if !any {
 		return h, nil
 	}
 	x.unpack(here, &x.s)
-	h.Reachable, h.Cost = true, g.priced(x.costOf(g.last(), trail))
-	if len(trail) > 0 {
-		h.Next = g.m.play(trail[0])
+	h.Reachable, h.Cost = true, g.priced(x.costOf(g.last(), path))
+	if len(path) > 0 {
+		h.Next = g.m.play(path[0])
 	}
 	return h, nil
 }
 
 // last is the client that acted last, or -1.
 func (g *Guide) last() int8 {
-	for _, m := range slices.Backward(g.trail) {
+	for _, m := range slices.Backward(g.path) {
 		if m.acts() {
 			return int8(m.who)
 		}
@@ -138,9 +138,9 @@ func (g *Guide) taken() Cost {
 	x := g.m.explorer()
 	x.first()
 	if g.end > 0 {
-		g.trail = g.trail[:g.end]
+		g.path = g.path[:g.end]
 	}
-	return g.priced(x.costOf(-1, g.trail))
+	return g.priced(x.costOf(-1, g.path))
 }
 
 func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches), int(c.steps)} }
@@ -148,25 +148,18 @@ func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches)
 // replay makes a schedule's moves in the search's own world, and says what was
 // violated on the way.
 func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
-	g.trail, g.end = g.trail[:0], 0
-	next := move{kind: acts} // what becomes of the next request
-	for i := 0; i < len(moves); i++ {
-		v := moves[i]
-		switch f := v.Fault.(type) {
-		case nil:
-			err = g.step(x, v, &next, &found)
-		case sim.LoseReply:
-			next.kind = actsAndLosesReply
-		case sim.Hold:
-			next.kind = actsAndIsHeldUp
-		case sim.Down:
-			i++
-			err = g.back(x, f, moves, i)
-			found |= x.found
-		case sim.Lag:
-			err = g.make(x, move{kind: fallsBehind, who: nodeOf(f.Replica)}, Failover, &found)
-		default:
-			err = g.fault(x, f, &found)
+	g.path, g.end = g.path[:0], 0
+	next := acts // what becomes of the next request
+	for n := 0; len(moves) > 0; moves = moves[n:] {
+		if n = 1; moves[0].Fault == nil {
+			err = g.step(x, moves[0], &next, &found)
+		} else {
+			var c choice
+			if c, n, err = read(x, moves); n > 0 && c.acts() {
+				next = c.kind
+			} else if n > 0 {
+				err = g.make(x, c, &found)
+			}
 		}
 		if err != nil {
 			return 0, err
@@ -175,8 +168,28 @@ func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
 	return found, x.err
 }
 
+// read is the choice that moves make which begin with a fault, and how many of them do.
+func read(x *explorer, moves []sim.Move) (choice, int, error) {
+	f, then := moves[0].Fault, sim.Fault(nil)
+	if len(moves) > 1 {
+		then = moves[1].Fault
+	}
+	for i := range choiceRows {
+		if choiceRows[i].read == nil {
+			continue
+		}
+		if c, n := choiceRows[i].read(x, f, then); n > 0 {
+			return c, n, nil
+		}
+	}
+	if _, down := f.(sim.Down); down {
+		return choice{}, 0, errors.New("a node that is down and stays down is nothing that a search does")
+	}
+	return choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
+}
+
 // step makes a move that is no fault.
-func (g *Guide) step(x *explorer, v sim.Move, next *move, found *codes) error {
+func (g *Guide) step(x *explorer, v sim.Move, next *choiceKind, found *codes) error {
 	switch {
 	case v.Note > 0:
 		return nil
@@ -201,18 +214,11 @@ func (g *Guide) step(x *explorer, v sim.Move, next *move, found *codes) error {
 			}
 			continue
 		}
-		m := move{kind: acts, who: uint8(i)}
+		c := choice{kind: acts, who: uint8(i)}
 		if t, _ := x.next(i); x.moment(i).threads[t].kind == process.OpSend {
-			m.kind, next.kind = next.kind, acts
+			c.kind, *next = *next, acts
 		}
-		kind := kinds
-		switch m.kind {
-		case actsAndLosesReply:
-			kind = ReplyLost
-		case actsAndIsHeldUp:
-			kind = Delay
-		}
-		if err := g.make(x, m, kind, found); err != nil {
+		if err := g.make(x, c, found); err != nil {
 			return err
 		}
 	}
@@ -232,74 +238,26 @@ func (g *Guide) wait(x *explorer, d time.Duration, found *codes) error {
 		if _, n := x.idle(); n > x.s.world.left[Pause] {
 			return errors.New("that takes more pauses than the bounds have")
 		}
-		g.follow(x, move{kind: passes, by: by}, found)
+		g.apply(x, choice{kind: passes, by: by}, found)
 		left -= by
 	}
 	return nil
 }
 
-// back is the second half of a restart, or of a failover.
-func (g *Guide) back(x *explorer, down sim.Down, moves []sim.Move, i int) error {
-	var found codes
-	if i < len(moves) {
-		switch f := moves[i].Fault.(type) {
-		case sim.Up:
-			if f.Node == down.Node {
-				return g.make(x, move{kind: restarts, who: nodeOf(f.Node)}, Restart, &found)
-			}
-		case sim.Failover:
-			if n := nodeOf(f.To); x.s.nodes[n].behind.memory != 0 {
-				return g.make(x, move{kind: takesOver, who: n}, kinds, &found)
-			}
-		}
-	}
-	return fmt.Errorf("a node that is down and stays down is nothing that a search does")
-}
-
-func nodeOf(name string) uint8 { return name[1] - '1' }
-
-// fault makes one that stands for itself.
-func (g *Guide) fault(x *explorer, f sim.Fault, found *codes) error {
-	who := func(name string) uint8 {
-		for i, n := range names {
-			if n == name {
-				return uint8(i)
-			}
-		}
-		return 0
-	}
-	by := func(d time.Duration) int32 { return int32(d / time.Millisecond) }
-	switch f := f.(type) {
-	case sim.Crash:
-		return g.make(x, move{kind: crashes, who: who(f.Client)}, Crash, found)
-	case sim.Free:
-		return g.make(x, move{kind: frees, who: who(f.Client), n: uint8(f.N)}, kinds, found)
-	case sim.Duplicate:
-		if f.After == 0 && x.s.clients[who(f.Client)].last != 0 {
-			return g.make(x, move{kind: repeats, who: who(f.Client)}, Duplicate, found)
-		}
-	case sim.WallStep:
-		return g.make(x, move{kind: jumpsClient, who: who(f.Client), by: by(f.By)}, Client, found)
-	case sim.NodeStep:
-		return g.make(x, move{kind: jumpsServer, who: nodeOf(f.Node), by: by(f.By)}, Server, found)
-	}
-	return fmt.Errorf("%q is nothing that a search does", f)
-}
-
-// make makes a move, if the budget has the fault that it is.
-func (g *Guide) make(x *explorer, m move, k Kind, found *codes) error {
-	if k < kinds && x.s.world.left[k] == 0 {
+// make makes a choice, if the budget has the fault that it is.
+func (g *Guide) make(x *explorer, c choice, found *codes) error {
+	if k := c.row().fault; c.faulty() && x.s.world.left[k] == 0 {
 		return fmt.Errorf("that takes more faults of the kind %q than the bounds have", k)
 	}
-	g.follow(x, m, found)
+	g.apply(x, c, found)
 	return x.err
 }
 
-func (g *Guide) follow(x *explorer, m move, found *codes) {
-	x.follow(m)
+func (g *Guide) apply(x *explorer, c choice, found *codes) {
+	x.choose(c)
 	*found |= x.found
-	g.trail = append(g.trail, m)
+	g.path = append(g.path, c)
 	if g.end == 0 && x.found.has(g.goal) {
-		g.end = len(g.trail)
+		g.end = len(g.path)
 	}
 }

@@ -73,7 +73,7 @@ func TestGuideLeadsThere(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.goal == trace.PD {
-				moves = append(moves, sim.Move{Fault: sim.Aftermath{}})
+				moves = append(moves, sim.Move{Fault: sim.Drain{}})
 			}
 			if err := w.Play(moves, nil); err != nil {
 				t.Fatal(err)

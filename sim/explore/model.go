@@ -46,7 +46,7 @@ func newModel(b Bounds, timed bool) (*model, error) {
 		return nil, errors.Join(err, k.close())
 	}
 	m := &model{bounds: b, cfg: cfg, k: k, v: v, quorum: cfg.Strategy.Quorum(),
-		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed}
+		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
 	m.tables = m.newTables()
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]

@@ -152,28 +152,28 @@ type mutation struct {
 	code   trace.Code
 	shows  string // the event by which a reader sees it
 	nodes  int
-	faults map[Kind]uint8
+	faults map[FaultKind]uint8
 	bounds func(*Bounds)
 }
 
 var mutants = []mutation{
 	{name: "release without compare", what: "A overruns its lease; B takes the lock; A's DEL deletes B's record",
-		code: trace.FR, shows: "DEL lock", faults: map[Kind]uint8{Pause: 1},
+		code: trace.FR, shows: "DEL lock", faults: map[FaultKind]uint8{Pause: 1},
 		m: mutant{release: func(ctx context.Context, m *mutant, _ *strategies.Lease) error {
 			return m.nodes[0].Del(ctx, m.key).Err()
 		}}},
 	{name: "script that does not compare", what: "the same with a script: atomic is not enough",
-		code: trace.FR, shows: "EVALSHA", faults: map[Kind]uint8{Pause: 1},
+		code: trace.FR, shows: "EVALSHA", faults: map[FaultKind]uint8{Pause: 1},
 		m: mutant{release: func(ctx context.Context, m *mutant, l *strategies.Lease) error {
 			return held(deleteAny.Run(ctx, m.nodes[0], []string{m.key}, l.Token).Int())
 		}}},
 	{name: "compare of a part of the token", what: "A2-... and B2-... look alike to the script, and A's deletes B's record",
-		code: trace.FR, shows: "EVALSHA", faults: map[Kind]uint8{Pause: 1},
+		code: trace.FR, shows: "EVALSHA", faults: map[FaultKind]uint8{Pause: 1},
 		m: mutant{release: func(ctx context.Context, m *mutant, l *strategies.Lease) error {
 			return held(comparePart.Run(ctx, m.nodes[0], []string{m.key}, l.Token).Int())
 		}}},
 	{name: "GET outside of the script", what: "A's GET finds its token; the key expires; B takes the lock; A's DEL deletes B's",
-		code: trace.FR, shows: "GET lock", faults: map[Kind]uint8{Pause: 1},
+		code: trace.FR, shows: "GET lock", faults: map[FaultKind]uint8{Pause: 1},
 		m: mutant{release: func(ctx context.Context, m *mutant, l *strategies.Lease) error {
 			if v, err := m.nodes[0].Get(ctx, m.key).Result(); err != nil || v != l.Token {
 				return strategies.ErrNotHeld
@@ -181,7 +181,7 @@ var mutants = []mutation{
 			return m.nodes[0].Del(ctx, m.key).Err()
 		}}},
 	{name: "token per process", what: "A's release is held up, until its record has expired and it has the lock once more, with the same token: it deletes the new record, and B takes the lock",
-		code: trace.DG, shows: "request goes on: EVALSHA", faults: map[Kind]uint8{Delay: 1, Pause: 1}, bounds: func(b *Bounds) { b.Cycles = 2 },
+		code: trace.DG, shows: "request goes on: EVALSHA", faults: map[FaultKind]uint8{HoldRequest: 1, Pause: 1}, bounds: func(b *Bounds) { b.Cycles = 2 },
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			sent := m.Clock.Monotonic()
 			if err := m.set(ctx, m.nodes[0], m.id, m.TTL); err != nil {
@@ -190,7 +190,7 @@ var mutants = []mutation{
 			return &strategies.Lease{Token: m.id, Deadline: sent + m.TTL - m.grace()}, nil
 		}}},
 	{name: "one token for all", what: "A overruns its lease; B takes the lock; to A's script B's token is its own",
-		code: trace.FR, shows: "EVALSHA", faults: map[Kind]uint8{Pause: 1},
+		code: trace.FR, shows: "EVALSHA", faults: map[FaultKind]uint8{Pause: 1},
 		m: mutant{acquire: constantToken}},
 	{name: "SET without NX", what: "B's SET replaces A's record",
 		code: trace.DG, shows: "SET lock",
@@ -214,7 +214,7 @@ var mutants = []mutation{
 			return &strategies.Lease{Token: token, Deadline: sent + m.TTL - m.grace()}, nil
 		}}},
 	{name: "PEXPIRE outside of SET", what: "A sets the key and dies before it gives it an expiry",
-		code: trace.PD, shows: "(no expiry)", faults: map[Kind]uint8{Crash: 1},
+		code: trace.PD, shows: "(no expiry)", faults: map[FaultKind]uint8{Crash: 1},
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			token, sent := m.Token(), m.Clock.Monotonic()
 			if err := m.set(ctx, m.nodes[0], token, 0); err != nil {
@@ -226,7 +226,7 @@ var mutants = []mutation{
 			return &strategies.Lease{Token: token, Deadline: sent + m.TTL - m.grace()}, nil
 		}}},
 	{name: "deadline counted from the reply", what: "A is paused between its SET and the look at its clock: its record ends before its lease",
-		code: trace.DG, shows: "SET lock", faults: map[Kind]uint8{Pause: 2}, bounds: func(b *Bounds) { b.Clients = 3 },
+		code: trace.DG, shows: "SET lock", faults: map[FaultKind]uint8{Pause: 2}, bounds: func(b *Bounds) { b.Clients = 3 },
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			token := m.Token()
 			if err := m.set(ctx, m.nodes[0], token, m.TTL); err != nil {
@@ -235,7 +235,7 @@ var mutants = []mutation{
 			return &strategies.Lease{Token: token, Deadline: m.Clock.Monotonic() + m.TTL - m.grace()}, nil
 		}}},
 	{name: "TTL in the wrong unit", what: "the record lives 12 ms, the lease 12 s",
-		code: trace.DG, shows: "SET lock", faults: map[Kind]uint8{Pause: 1},
+		code: trace.DG, shows: "SET lock", faults: map[FaultKind]uint8{Pause: 1},
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			token, sent := m.Token(), m.Clock.Monotonic()
 			if err := m.set(ctx, m.nodes[0], token, m.TTL/1000); err != nil {
@@ -244,7 +244,7 @@ var mutants = []mutation{
 			return &strategies.Lease{Token: token, Deadline: sent + m.TTL - m.grace()}, nil
 		}}},
 	{name: "lease longer than the record", what: "the holder counts on a grace that Redis does not give",
-		code: trace.DG, shows: "SET lock", faults: map[Kind]uint8{Pause: 1},
+		code: trace.DG, shows: "SET lock", faults: map[FaultKind]uint8{Pause: 1},
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			token, sent := m.Token(), m.Clock.Monotonic()
 			if err := m.set(ctx, m.nodes[0], token, m.TTL); err != nil {
@@ -253,7 +253,7 @@ var mutants = []mutation{
 			return &strategies.Lease{Token: token, Deadline: sent + m.TTL + m.grace()}, nil // meant: minus
 		}}},
 	{name: "an error taken for a yes", what: "B is refused, the reply is lost, and B goes in",
-		code: trace.DG, shows: "is lost", faults: map[Kind]uint8{ReplyLost: 1, Pause: 1},
+		code: trace.DG, shows: "is lost", faults: map[FaultKind]uint8{ReplyLost: 1, Pause: 1},
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			token, sent := m.Token(), m.Clock.Monotonic()
 			if err := m.set(ctx, m.nodes[0], token, m.TTL); errors.Is(err, strategies.ErrNotAcquired) {
@@ -261,7 +261,7 @@ var mutants = []mutation{
 			}
 			return &strategies.Lease{Token: token, Deadline: sent + m.TTL - m.grace()}, nil
 		}}},
-	{name: "no expiry at all", what: "the holder dies", code: trace.PD, shows: "crashes", faults: map[Kind]uint8{Crash: 1},
+	{name: "no expiry at all", what: "the holder dies", code: trace.PD, shows: "crashes", faults: map[FaultKind]uint8{Crash: 1},
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			token, sent := m.Token(), m.Clock.Monotonic()
 			if err := m.set(ctx, m.nodes[0], token, 0); err != nil {
@@ -279,7 +279,7 @@ var mutants = []mutation{
 			return l, err
 		}}},
 	{name: "extension without a check", what: "A's record expires and B takes the lock; A's PEXPIRE finds B's record and answers 1, and A has its lease back",
-		code: trace.DG, shows: "PEXPIRE lock", faults: map[Kind]uint8{Pause: 1}, bounds: func(b *Bounds) { b.Extend = true },
+		code: trace.DG, shows: "PEXPIRE lock", faults: map[FaultKind]uint8{Pause: 1}, bounds: func(b *Bounds) { b.Extend = true },
 		m: mutant{extend: func(ctx context.Context, m *mutant, l *strategies.Lease) error {
 			sent := m.Clock.Monotonic()
 			if ok, err := m.nodes[0].PExpire(ctx, m.key, m.TTL).Result(); err != nil || !ok {
@@ -289,7 +289,7 @@ var mutants = []mutation{
 			return nil
 		}}},
 	{name: "extension that ignores the answer", what: "A's record is gone, its script says 0, and A counts on another TTL; B takes the lock",
-		code: trace.DG, shows: "EVALSHA", faults: map[Kind]uint8{Pause: 1}, bounds: func(b *Bounds) { b.Extend = true },
+		code: trace.DG, shows: "EVALSHA", faults: map[FaultKind]uint8{Pause: 1}, bounds: func(b *Bounds) { b.Extend = true },
 		m: mutant{extend: func(ctx context.Context, m *mutant, l *strategies.Lease) error {
 			if err := rightExtend(ctx, m, l); err != nil && !errors.Is(err, strategies.ErrNotHeld) {
 				return err
@@ -298,7 +298,7 @@ var mutants = []mutation{
 			return nil
 		}}},
 	{name: "fence minted late", what: "A sets and is paused for longer than its lease; B sets, mints 1 and writes; A mints 2 and writes",
-		code: trace.SW, shows: "INCR lock:fence", faults: map[Kind]uint8{Pause: 1}, bounds: func(b *Bounds) { b.Resource = sim.Fenced },
+		code: trace.SW, shows: "INCR lock:fence", faults: map[FaultKind]uint8{Pause: 1}, bounds: func(b *Bounds) { b.Resource = sim.Fenced },
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			l, err := rightAcquire(ctx, m)
 			if err == nil {
@@ -307,7 +307,7 @@ var mutants = []mutation{
 			return l, err
 		}}},
 	{name: "fence drawn and not sent", what: "the resource has nothing to compare, and lets A write after B",
-		code: trace.SW, shows: "writes", faults: map[Kind]uint8{Pause: 1}, bounds: func(b *Bounds) { b.Resource = sim.Fenced },
+		code: trace.SW, shows: "writes", faults: map[FaultKind]uint8{Pause: 1}, bounds: func(b *Bounds) { b.Resource = sim.Fenced },
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			l, err := fencedAcquire(ctx, m)
 			if err == nil {
@@ -316,10 +316,10 @@ var mutants = []mutation{
 			return l, err
 		}}},
 	{name: "quorum of half", what: "A has n1, B has n2, and both have half of two",
-		code: trace.DG, shows: "n2", nodes: 2, faults: map[Kind]uint8{ReplyLost: 1, Delay: 1},
+		code: trace.DG, shows: "n2", nodes: 2, faults: map[FaultKind]uint8{ReplyLost: 1, HoldRequest: 1},
 		m: mutant{acquire: vote(func(n int) int { return n / 2 }, true, always), release: unvote}},
 	{name: "Redlock without the elapsed check", what: "A is paused for longer than its lease while it collects votes, and counts from the last",
-		code: trace.DG, shows: "SET lock", nodes: 3, faults: map[Kind]uint8{Pause: 1},
+		code: trace.DG, shows: "SET lock", nodes: 3, faults: map[FaultKind]uint8{Pause: 1},
 		m: mutant{acquire: vote(majority, false, always), release: unvote}},
 }
 
@@ -327,7 +327,7 @@ var mutants = []mutation{
 // correct lock.
 var survivors = []mutation{
 	{name: "no drift", what: "all clocks of a search run at one rate, and Redis keeps a record for a millisecond more than the TTL",
-		code: trace.DG, faults: map[Kind]uint8{Pause: 2, Crash: 1},
+		code: trace.DG, faults: map[FaultKind]uint8{Pause: 2, Crash: 1},
 		m: mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 			l, err := rightAcquire(ctx, m)
 			if err == nil {
@@ -336,7 +336,7 @@ var survivors = []mutation{
 			return l, err
 		}}},
 	{name: "clean-up only where it was told yes", what: "a record whose reply was lost stays behind, and blocks others until it expires: that is bounded, and a search does not look for it",
-		code: trace.PD, nodes: 2, faults: map[Kind]uint8{ReplyLost: 1, Crash: 1},
+		code: trace.PD, nodes: 2, faults: map[FaultKind]uint8{ReplyLost: 1, Crash: 1},
 		m: mutant{acquire: vote(majority, true, func(won bool) bool { return won }), release: unvote}},
 }
 

@@ -15,7 +15,7 @@ import (
 var (
 	usual    = Budget{Crash: 1, Pause: 1, ReplyLost: 1}
 	paused   = Budget{Pause: 1}
-	bearable = Budget{Crash: 1, Pause: 1, ReplyLost: 1, Delay: 1, Duplicate: 1, Client: 1}
+	bearable = Budget{Crash: 1, Pause: 1, ReplyLost: 1, HoldRequest: 1, Duplicate: 1, ClientClock: 1}
 )
 
 // least is what one search finds.
@@ -69,7 +69,7 @@ var leasts = []least{
 	// The common three alone: right as long as nobody's clock is wrong. If A's is slow,
 	// its record is dead on arrival, and B is granted the lock at once.
 	{"pxat-client-clock", usual, false, "SW 1/2/18, OV 1/1/15, FN 1/0/7"},
-	{"pxat-client-clock", Budget{Client: 1}, false, "SW 1/2/18, DG 1/1/13, OV 1/1/15"},
+	{"pxat-client-clock", Budget{ClientClock: 1}, false, "SW 1/2/18, DG 1/1/13, OV 1/1/15"},
 	// The common three alone: what is wrong with them is elsewhere, see below, or
 	// nothing is.
 	{"extend-unchecked", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
@@ -112,7 +112,7 @@ var leasts = []least{
 	// And what it can't: a node that loses the key has it to give away once more, be it
 	// by a restart, a jump of its clock, or a replica that did not have it.
 	{"setpx-lua", Budget{Restart: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
-	{"setpx-lua", Budget{Server: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
+	{"setpx-lua", Budget{ServerClock: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
 	{"setpx-lua", Budget{Failover: 1}, false, "SW 1/2/17, DG 1/1/12, OV 1/1/14"},
 	// A has n1 and n2, and not n3, which B had first; B's n1 or n2 restarts.
 	{"redlock", Budget{Restart: 1}, false, "SW 1/2/26, DG 1/2/21, OV 1/2/23"},

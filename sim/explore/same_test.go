@@ -14,7 +14,7 @@ func TestSameEachTime(t *testing.T) {
 	for _, name := range []string{"setnx-expire", "getset-equal", "watchdog", "fenced", "redlock"} {
 		t.Run(name, func(t *testing.T) {
 			b := Defaults(strategy(t, name))
-			b.Cycles, b.Faults = 1, Budget{Crash: 1, Pause: 1, ReplyLost: 1, Delay: 1}
+			b.Cycles, b.Faults = 1, Budget{Crash: 1, Pause: 1, ReplyLost: 1, HoldRequest: 1}
 			if b.Nodes > 1 || raceDetector {
 				b.Nodes, b.Faults = min(b.Nodes, 2), Budget{Crash: 1, Pause: 1}
 			}

@@ -145,7 +145,7 @@ func (s *search) layer(units []unit) {
 // follow visits what comes after one state.
 func (s *search) follow(x *explorer, state []uint32) {
 	x.view(state)
-	x.choices = x.moves(x.choices)
+	x.choices = x.enabled(x.choices)
 	if len(x.choices) == 0 {
 		if x.over() && s.wants(trace.PD) && s.deadlock(x, state) {
 			s.report(setOf(trace.PD))
@@ -163,7 +163,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 			unpacked = true
 		}
 		x.s.copyFrom(&x.from)
-		x.follow(m)
+		x.choose(m)
 		if x.found != 0 {
 			s.report(x.found)
 		}

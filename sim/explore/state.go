@@ -174,7 +174,7 @@ type spelt struct {
 // pack adds the state of the situation, to which a move has led, to the successors;
 // unpack is its inverse. Most of a situation is as it was in the state that it
 // follows, and has its numbers already. New clients get theirs from resolve.
-func (x *explorer) pack(m move, before []uint32) {
+func (x *explorer) pack(m choice, before []uint32) {
 	base := len(x.successors)
 	x.successors = append(x.successors, before...)
 	to := x.successors[base:]

@@ -33,7 +33,7 @@ func (s codes) verdict() (v trace.Verdict) {
 type explorer struct {
 	*model
 	from, s situation
-	choices []move
+	choices []choice
 
 	// The state that it views.
 	glances []*glance // of the clients, without the probe
@@ -67,6 +67,7 @@ type model struct {
 	timeout int32
 	timed   bool // true time is part of the state, because somebody looks at it
 	width   int  // of a state, in numbers
+	listers listers
 
 	idleProbe client // as it is before the end
 }

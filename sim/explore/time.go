@@ -12,7 +12,7 @@ type tally struct {
 	compared int64 // comparisons in a release that failed
 	fenced   int64 // accesses that the resource refused
 	extended bool
-	used     [kinds]bool
+	used     [faultKinds]bool
 }
 
 // own counts a client's own step.

@@ -264,9 +264,6 @@ func (c *challenge) outlook(k *screen.KeyMap) (string, draw.Ink) {
 	return text + " at least.", draw.Plain
 }
 
-// forGood is longer than any game: what falls behind for so long never catches up.
-const forGood = 1000 * time.Hour
-
 // offerSearchable lists the moves that a search makes, too: those for which the
 // bounds have faults.
 func (s *Sandbox) offerSearchable() {
@@ -283,41 +280,17 @@ func (s *Sandbox) offerSearchable() {
 	}
 }
 
-// can reports whether the bounds have faults of a kind.
-func (c *challenge) can(k explore.Kind) bool { return c.bounds.Faults[k] > 0 }
-
-// jump is how far clocks are set: beyond the end of any lease.
-func (s *Sandbox) jump() time.Duration { return s.cfg.TTL + time.Second }
-
-// faultChoice is one move for each of the faults.
-func faultChoice(name string, faults ...sim.Fault) moveChoice {
-	m := moveChoice{name: name}
-	for _, f := range faults {
-		m.moves = append(m.moves, sim.Move{Fault: f})
-	}
-	return m
+func (s *Sandbox) clientMoves(client int) choiceRow {
+	step := moveChoice{"step", []sim.Move{{Who: sim.SetOf(client), Count: 1}}}
+	return choiceRow{s.cfg.Clients[client].Name, draw.ClientInk(client), append([]moveChoice{step}, s.offered(true, client)...)}
 }
 
-func (s *Sandbox) clientMoves(client int) choiceRow {
-	name := s.cfg.Clients[client].Name
-	row := choiceRow{name, draw.ClientInk(client), []moveChoice{{"step", []sim.Move{{Who: sim.SetOf(client), Count: 1}}}}}
-	for _, f := range []struct {
-		kind explore.Kind
-		moveChoice
-	}{
-		{explore.Crash, faultChoice("crash", sim.Crash{Client: name})},
-		{explore.ReplyLost, faultChoice("lose next reply", sim.LoseReply{Client: name})},
-		{explore.Delay, faultChoice("hold next request", sim.Hold{Client: name})},
-		{explore.Delay, faultChoice("free it", sim.Free{Client: name, N: 1})},
-		{explore.Duplicate, faultChoice("send again", sim.Duplicate{Client: name})},
-		{explore.Client, faultChoice("clock on", sim.WallStep{Client: name, By: s.jump()})},
-		{explore.Client, faultChoice("clock back", sim.WallStep{Client: name, By: -s.jump()})},
-	} {
-		if s.can(f.kind) {
-			row.choices = append(row.choices, f.moveChoice)
-		}
+// offered are the faults of a client or a node for which the bounds have a budget.
+func (s *Sandbox) offered(client bool, i int) (choices []moveChoice) {
+	for _, o := range s.challenge.bounds.Offers(client, i, s.here.moves()) {
+		choices = append(choices, moveChoice{o.Label, o.Moves})
 	}
-	return row
+	return choices
 }
 
 func (s *Sandbox) timeMoves() choiceRow {
@@ -332,23 +305,5 @@ func (s *Sandbox) timeMoves() choiceRow {
 
 // nodeMoves has no choices if the bounds have no faults of nodes.
 func (s *Sandbox) nodeMoves(node int) choiceRow {
-	name := s.Run.Nodes[node]
-	row := choiceRow{name, draw.Strong, nil}
-	add := func(c moveChoice) { row.choices = append(row.choices, c) }
-	if s.can(explore.Restart) {
-		add(faultChoice("restart, empty", sim.Down{Node: name}, sim.Up{Node: name}))
-	}
-	if s.can(explore.Server) {
-		add(faultChoice("clock on", sim.NodeStep{Node: name, By: s.jump()}))
-		add(faultChoice("clock back", sim.NodeStep{Node: name, By: -s.jump()}))
-	}
-	if s.can(explore.Failover) {
-		behind := faultChoice("replica falls behind", sim.Lag{Replica: name + "r1", By: forGood})
-		if slices.ContainsFunc(s.here.moves(), func(m sim.Move) bool { return sameMove(m, behind.moves[0]) }) {
-			add(faultChoice("fail over", sim.Down{Node: name}, sim.Failover{To: name + "r1"}))
-		} else {
-			add(behind)
-		}
-	}
-	return row
+	return choiceRow{s.Run.Nodes[node], draw.Strong, s.offered(false, node)}
 }

@@ -5,6 +5,7 @@ package game
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -33,6 +34,7 @@ type Sandbox struct {
 
 	cfg  sim.Config
 	here *branch
+	menu map[string][]sim.Offer // the faults that can be chosen, by client or server
 	rows []choiceRow
 	row  int
 	col  int
@@ -104,7 +106,7 @@ func singles(moves []sim.Move) []sim.Move {
 	var all []sim.Move
 	for _, m := range moves {
 		switch {
-		case m.Note > 0, m.Fault == (sim.Aftermath{}):
+		case m.Note > 0, m.Fault == (sim.Drain{}):
 		case m.Count > 1:
 			for range m.Count {
 				all = append(all, sim.Move{Who: m.Who, Count: 1})
@@ -134,8 +136,12 @@ func (b *branch) moves() []sim.Move {
 
 // replay shows the run up to a branch, and stays where it is if there is none.
 func (s *Sandbox) replay(b *branch) error {
-	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: b.moves()})
+	schedule := sim.Schedule{Config: s.cfg, Moves: b.moves()}
+	t, err := scenarios.Replay(schedule)
 	if err != nil {
+		return err
+	}
+	if s.menu, err = scenarios.Offers(schedule); err != nil {
 		return err
 	}
 	s.here = b
@@ -172,14 +178,8 @@ func (s *Sandbox) offerAll() {
 			continue
 		}
 		all |= sim.SetOf(i)
-		freeze := one("pause", sim.Move{Fault: sim.Pause{Client: c.Name}})
-		if s.frozen(c.Name) {
-			freeze = one("resume", sim.Move{Fault: sim.Resume{Client: c.Name}})
-		}
-		s.rows = append(s.rows, choiceRow{c.Name, draw.ClientInk(i), []moveChoice{
-			one("step", sim.Move{Who: sim.SetOf(i), Count: 1}), freeze, one("crash", sim.Move{Fault: sim.Crash{Client: c.Name}}),
-			one("lose reply", sim.Move{Fault: sim.Drop{Client: c.Name, Reply: true}}), one("lose request", sim.Move{Fault: sim.Drop{Client: c.Name}}),
-		}})
+		step := one("step", sim.Move{Who: sim.SetOf(i), Count: 1})
+		s.rows = append(s.rows, choiceRow{c.Name, draw.ClientInk(i), append([]moveChoice{step}, s.faults(c.Name)...)})
 	}
 	if all != 0 {
 		s.rows = append(s.rows, choiceRow{"all", draw.Strong, []moveChoice{one("step", sim.Move{Who: all, Count: 1})}})
@@ -190,26 +190,16 @@ func (s *Sandbox) offerAll() {
 	}})
 	for i := range s.State.Nodes {
 		name := s.Run.Nodes[i]
-		stop := one("down", sim.Move{Fault: sim.Down{Node: name}})
-		if !s.State.Nodes[i].Up {
-			stop = one("up", sim.Move{Fault: sim.Up{Node: name}})
-		}
-		s.rows = append(s.rows, choiceRow{name, draw.Strong, []moveChoice{stop, one("lose the key", sim.Move{Fault: sim.Evict{Node: name}})}})
+		s.rows = append(s.rows, choiceRow{name, draw.Strong, s.faults(name)})
 	}
 }
 
-// frozen reports whether the reader has paused a client, and not let it go since.
-func (s *Sandbox) frozen(client string) bool {
-	frozen := false
-	for _, m := range s.here.moves() {
-		switch m.Fault {
-		case sim.Pause{Client: client}:
-			frozen = true
-		case sim.Resume{Client: client}, sim.Crash{Client: client}:
-			frozen = false
-		}
+// faults are those that can be chosen of a client or a server.
+func (s *Sandbox) faults(actor string) (choices []moveChoice) {
+	for _, o := range s.menu[actor] {
+		choices = append(choices, moveChoice{o.Label, []sim.Move{{Fault: o.Fault}}})
 	}
-	return frozen
+	return choices
 }
 
 // Start asks for a hint.
@@ -315,7 +305,7 @@ func sameMoves(a, b []sim.Move) bool { return slices.EqualFunc(a, b, sameMove) }
 
 // sameMove: a step is the same however many silent ones it took.
 func sameMove(a, b sim.Move) bool {
-	return a.Who == b.Who && a.Wait == b.Wait && a.Fault == b.Fault
+	return a.Who == b.Who && a.Wait == b.Wait && reflect.DeepEqual(a.Fault, b.Fault) // some faults have lists
 }
 
 // forget removes a move that could not be made.

@@ -126,7 +126,7 @@ func (m *Search) offer() {
 		yes("callers check", &b.Checks), yes("callers extend", &b.Extend),
 		setting{"look for", func() string { return lookedFor(b) }, func(by int) { lookFor(b, by) }},
 	)
-	for i, name := range explore.Kinds() {
+	for i, name := range explore.FaultKinds() {
 		m.settings = append(m.settings, setting{name, func() string { return "at most " + strconv.Itoa(int(b.Faults[i])) },
 			func(by int) { b.Faults[i] = uint8(min(max(int(b.Faults[i])+by, 0), mostFaults)) }}) //nolint:gosec // it is small
 	}

@@ -73,8 +73,8 @@ func HandmadeSearch(_ context.Context, b explore.Bounds, opt explore.Options) (*
 	if !r.Complete {
 		r.Why = "the memory limit was reached"
 	}
-	if b.Faults[explore.Delay] > 0 {
-		r.Vacuity.Unused = append(r.Vacuity.Unused, explore.Delay)
+	if b.Faults[explore.HoldRequest] > 0 {
+		r.Vacuity.Unused = append(r.Vacuity.Unused, explore.HoldRequest)
 	}
 	r.Found = trace.Verdict{trace.SW, trace.DG, trace.OV} // for the least DG there was no time
 	for i, c := range []trace.Code{trace.SW, trace.OV} {

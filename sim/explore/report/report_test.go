@@ -38,7 +38,7 @@ func TestEveryBoundIsSaid(t *testing.T) {
 	}
 	changes := map[string]func(b *explore.Bounds){
 		"Clients": func(b *explore.Bounds) { b.Clients++ }, "Cycles": func(b *explore.Bounds) { b.Cycles++ },
-		"Nodes": func(b *explore.Bounds) { b.Nodes = 5 }, "Faults": func(b *explore.Bounds) { b.Faults[explore.Delay]++ },
+		"Nodes": func(b *explore.Bounds) { b.Nodes = 5 }, "Faults": func(b *explore.Bounds) { b.Faults[explore.HoldRequest]++ },
 		"Resource": func(b *explore.Bounds) { b.Resource = sim.Fenced }, "Checks": func(b *explore.Bounds) { b.Checks = true },
 		"Extend": func(b *explore.Bounds) { b.Extend = true }, "TTL": func(b *explore.Bounds) { b.TTL = 30 * time.Second },
 		"Timeout": func(b *explore.Bounds) { b.Timeout = time.Minute }, "Switches": func(b *explore.Bounds) { b.Switches = 7 },
@@ -102,7 +102,7 @@ func TestFindings(t *testing.T) {
 func TestEffortAndWorth(t *testing.T) {
 	r := result(t, false)
 	r.Near = explore.NearMisses{Refused: 1, Compared: 2, NotHeld: 3, Fenced: 1}
-	r.Vacuity.Unused = []explore.Kind{explore.Delay}
+	r.Vacuity.Unused = []explore.FaultKind{explore.HoldRequest}
 	got := text(Effort(r)) + " " + text([]Item{Code(r)}) + " " + text(Worth(r))
 	for _, want := range []string{
 		"states 12,345 situations, among them all that schedules of up to 12 choices lead to", "choices 1 followed", "Redis really executed 48 commands",

@@ -8,18 +8,18 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Aftermath ends a run: whoever is still trying is stopped, and if nobody alive
+// Drain ends a run: clients that are still trying are stopped, and if nobody alive
 // holds the lock, the probe finds out whether it can still be had. It asks at once;
 // again whenever a request that was still under way has arrived; if it is refused,
 // again when all else that is under way has come to pass, a TTL later; and at last
 // after ten years. Nothing in the world changes by itself after that (no expiry,
 // no message, no timer is left, and stamps of any clock have passed), so a
 // refusal then is a refusal for ever.
-func (w *World) Aftermath() error { return w.Inject(Aftermath{}) }
+func (w *World) Drain() error { return w.Inject(Drain{}) }
 
-func (w *World) aftermath() {
+func (w *World) drain() {
 	probe := w.clients[len(w.clients)-1]
-	if !w.windUp() {
+	if !w.finishClients() {
 		return
 	}
 	w.runOut(func() Set {
@@ -30,10 +30,10 @@ func (w *World) aftermath() {
 	})
 }
 
-// windUp lets every client of the script finish what it is in the middle of, and
+// finishClients lets every client of the script finish what it is in the middle of, and
 // stops those that would only go on trying. It reports whether the lock ought to
 // be free now: no live lease, no acquisition half-way.
-func (w *World) windUp() bool {
+func (w *World) finishClients() bool {
 	w.runOut(func() Set {
 		var busy Set
 		for _, c := range w.script() {

@@ -21,71 +21,71 @@ func (a cost) less(b cost) bool {
 	return a.steps < b.steps
 }
 
-// way is a state on the way to a violation: with the client that acted last,
+// pathNode is a state on a path to a violation: with the client that acted last,
 // because the next change depends on it.
-type way struct {
+type pathNode struct {
 	cost
 	order  int // of discovery: the first of equals goes first, so that the result is always the same
 	parent int32
-	by     move
+	by     choice
 	last   int8
 	state  []uint32
-	ends   codes // it is not a state but what was violated on the way there
+	ends   codes // it is not a state but what was violated on the path to it
 }
 
-// quest looks for the least schedules.
-type quest struct {
+// shortest looks for the least schedules, by Dijkstra's algorithm.
+type shortest struct {
 	x     *explorer
-	ways  []way
+	nodes []pathNode
 	queue []int32
 	known map[string]bool
 	left  codes
-	got   map[trace.Code][]move
+	got   map[trace.Code][]choice
 }
 
-func (q *quest) Len() int           { return len(q.queue) }
-func (q *quest) Less(i, j int) bool { return q.before(q.queue[i], q.queue[j]) }
-func (q *quest) Swap(i, j int)      { q.queue[i], q.queue[j] = q.queue[j], q.queue[i] }
-func (q *quest) Push(v any)         { q.queue = append(q.queue, v.(int32)) }
-func (q *quest) Pop() any {
+func (q *shortest) Len() int           { return len(q.queue) }
+func (q *shortest) Less(i, j int) bool { return q.before(q.queue[i], q.queue[j]) }
+func (q *shortest) Swap(i, j int)      { q.queue[i], q.queue[j] = q.queue[j], q.queue[i] }
+func (q *shortest) Push(v any)         { q.queue = append(q.queue, v.(int32)) }
+func (q *shortest) Pop() any {
 	last := q.queue[len(q.queue)-1]
 	q.queue = q.queue[:len(q.queue)-1]
 	return last
 }
 
-func (q *quest) before(i, j int32) bool {
-	a, b := &q.ways[i], &q.ways[j]
+func (q *shortest) before(i, j int32) bool {
+	a, b := &q.nodes[i], &q.nodes[j]
 	if a.cost != b.cost {
 		return a.cost.less(b.cost)
 	}
 	return a.order < b.order
 }
 
-// least finds the least schedule for each of the violations. It goes through all
+// shortest finds the least schedule for each of the violations. It goes through all
 // schedules in the order of their cost (Dijkstra's algorithm), so that the first
 // that violates is the least, and none of its faults is needless: without it there
 // would be a schedule of fewer. It ends early when stop says so, with what it has.
-func (m *model) least(wanted codes, stop func() bool) (map[trace.Code][]move, error) {
+func (m *model) shortest(wanted codes, stop func() bool) (map[trace.Code][]choice, error) {
 	x := m.explorer()
 	x.first()
-	q := m.quest(x, wanted)
+	q := m.shortestFrom(x, wanted)
 	err := q.run(stop)
 	return q.got, err
 }
 
-// quest begins where an explorer stands.
-func (m *model) quest(x *explorer, wanted codes) *quest {
-	q := &quest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]move{}}
-	q.add(way{parent: -1, last: -1, state: x.number()})
+// shortestFrom begins where an explorer stands.
+func (m *model) shortestFrom(x *explorer, wanted codes) *shortest {
+	q := &shortest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]choice{}}
+	q.add(pathNode{parent: -1, last: -1, state: x.number()})
 	return q
 }
 
 // run goes on until all that is wanted was found, nothing is left, or stop says so,
-// which is asked now and then: to look at the memory costs more than to follow a way.
-func (q *quest) run(stop func() bool) error {
+// which is asked now and then: to look at the memory costs more than to expand a node.
+func (q *shortest) run(stop func() bool) error {
 	for n := 0; len(q.queue) > 0 && q.left != 0 && (n%256 != 0 || !stop()); n++ {
 		i := heap.Pop(q).(int32)
-		w := q.ways[i]
+		w := q.nodes[i]
 		if w.ends != 0 {
 			q.reach(i, w.ends)
 			continue
@@ -95,7 +95,7 @@ func (q *quest) run(stop func() bool) error {
 			continue
 		}
 		q.known[key] = true
-		q.follow(i)
+		q.expand(i)
 		if q.x.err != nil {
 			return q.x.err
 		}
@@ -103,52 +103,52 @@ func (q *quest) run(stop func() bool) error {
 	return nil
 }
 
-func (q *quest) add(w way) {
-	w.order = len(q.ways)
-	q.ways = append(q.ways, w)
+func (q *shortest) add(w pathNode) {
+	w.order = len(q.nodes)
+	q.nodes = append(q.nodes, w)
 	heap.Push(q, int32(w.order))
 }
 
-// reach notes the way to violations that were not known yet.
-func (q *quest) reach(i int32, ends codes) {
+// reach notes the path to violations that were not known yet.
+func (q *shortest) reach(i int32, ends codes) {
 	for _, c := range trace.Codes {
 		if ends.has(c) && q.left.has(c) {
 			q.left &^= setOf(c)
-			q.got[c] = q.trail(i)
+			q.got[c] = q.path(i)
 		}
 	}
 }
 
-func (q *quest) trail(i int32) (moves []move) {
-	for ; q.ways[i].parent >= 0; i = q.ways[i].parent {
-		if q.ways[i].ends != setOf(trace.PD) {
-			moves = append(moves, q.ways[i].by)
+func (q *shortest) path(i int32) (choices []choice) {
+	for ; q.nodes[i].parent >= 0; i = q.nodes[i].parent {
+		if q.nodes[i].ends != setOf(trace.PD) {
+			choices = append(choices, q.nodes[i].by)
 		}
 	}
-	slices.Reverse(moves)
-	return moves
+	slices.Reverse(choices)
+	return choices
 }
 
-// follow adds what comes after a way.
-func (q *quest) follow(i int32) {
-	x, w := q.x, q.ways[i]
+// expand adds the successors of a node.
+func (q *shortest) expand(i int32) {
+	x, w := q.x, q.nodes[i]
 	x.unpack(w.state, &x.from)
 	x.s.copyFrom(&x.from)
 	x.view(w.state)
-	x.choices = x.moves(x.choices)
+	x.choices = x.enabled(x.choices)
 	if len(x.choices) == 0 && x.over() && q.left.has(trace.PD) && x.deadlocked() {
-		q.add(way{cost: w.cost, parent: i, ends: setOf(trace.PD)})
+		q.add(pathNode{cost: w.cost, parent: i, ends: setOf(trace.PD)})
 		return
 	}
 	for n, m := range x.choices {
 		if n > 0 {
 			x.s.copyFrom(&x.from)
 		}
-		next := way{cost: q.price(&w, m), parent: i, by: m, last: w.last}
+		next := pathNode{cost: q.price(&w, m), parent: i, by: m, last: w.last}
 		if m.acts() {
 			next.last = int8(m.who)
 		}
-		x.follow(m)
+		x.choose(m)
 		if x.found&q.left != 0 {
 			end := next
 			end.ends = x.found & q.left
@@ -162,15 +162,8 @@ func (q *quest) follow(i int32) {
 	}
 }
 
-func (m move) acts() bool { return m.kind <= actsAndIsHeldUp }
-
-// faulty: something goes wrong by it, other than that somebody may be paused.
-func (m move) faulty() bool {
-	return m.kind != acts && m.kind != passes && m.kind != frees && m.kind != takesOver
-}
-
-// price is a way's cost after one more choice.
-func (q *quest) price(w *way, m move) cost {
+// price is a node's cost after one more choice.
+func (q *shortest) price(w *pathNode, m choice) cost {
 	c := w.cost
 	c.steps++
 	switch {
@@ -194,24 +187,24 @@ func bytesOf(state []uint32) []byte {
 	return b
 }
 
-// costOf is the cost of a trail, whoever has found it.
-func (m *model) costOf(trail []move) (c cost) {
+// costOf is the cost of a path.
+func (m *model) costOf(path []choice) (c cost) {
 	x := m.explorer()
 	x.first()
-	return x.costOf(-1, trail)
+	return x.costOf(-1, path)
 }
 
-// costOf is the cost of a trail from where the explorer stands, after a step of
+// costOf is the cost of a path from where the explorer stands, after a step of
 // the client that acted last.
-func (x *explorer) costOf(last int8, trail []move) cost {
-	q := quest{x: x}
-	w := way{last: last}
-	for _, v := range trail {
+func (x *explorer) costOf(last int8, path []choice) cost {
+	q := shortest{x: x}
+	w := pathNode{last: last}
+	for _, v := range path {
 		w.cost = q.price(&w, v)
 		if v.acts() {
 			w.last = int8(v.who)
 		}
-		x.follow(v)
+		x.choose(v)
 	}
 	return w.cost
 }

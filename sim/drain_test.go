@@ -19,7 +19,7 @@ func TestLateOrphan(t *testing.T) {
 		inject(t, w, Delay{Client: "A", By: 20 * time.Second})
 		for w.Step(SetOf(0)) && count(w, trace.KindFailed) == 0 {
 		}
-		if err := w.Aftermath(); err != nil {
+		if err := w.Drain(); err != nil {
 			t.Fatal(err)
 		}
 		expectVerdict(t, w, want)
@@ -49,7 +49,7 @@ func TestDownIsNoRelief(t *testing.T) {
 		for _, n := range tc.down {
 			inject(t, w, Down{n})
 		}
-		if err := w.Aftermath(); err != nil {
+		if err := w.Drain(); err != nil {
 			t.Fatal(err)
 		}
 		expectVerdict(t, w, "BD")
@@ -65,7 +65,7 @@ func TestHungWithoutServer(t *testing.T) {
 	w := newWorld(t, config(t, "watchdog", "A", "B"))
 	until(t, w, "A", trace.KindRead)
 	inject(t, w, Hang{"A"}, Down{"n1"})
-	if err := w.Aftermath(); err != nil || w.Err() != nil {
+	if err := w.Drain(); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
 	}
 	expectVerdict(t, w, "ok")
@@ -79,7 +79,7 @@ func TestHungWithAClockOfItsOwn(t *testing.T) {
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindRead)
 	inject(t, w, Hang{"A"})
-	if err := w.Aftermath(); err != nil || w.Err() != nil {
+	if err := w.Drain(); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
 	}
 	expectVerdict(t, w, "PD")

@@ -1,0 +1,301 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/sim/trace"
+)
+
+// FaultStep is one form of a step that makes a kind of fault. Most kinds have one
+// form; those about one half of an exchange have two, "request: A" and "reply: A".
+// The loader reads, and the saver writes, all of them by their parameters.
+type FaultStep struct {
+	Spec   sim.FaultSpec
+	Key    string      // the word that the step begins with
+	Object string      // what stands behind it, if that is always the same
+	Params []sim.Param // in the order of schedules; that of a half has no key
+
+	half string
+}
+
+// FaultSteps lists the forms of all kinds that scripts can say, by the steps' words.
+func FaultSteps() map[string][]FaultStep {
+	all := map[string][]FaultStep{}
+	for _, s := range sim.Faults() {
+		if s.Step == "" {
+			continue
+		}
+		key, object, _ := strings.Cut(s.Step, ": ")
+		step := FaultStep{Spec: s, Key: key, Object: object, Params: s.Params()}
+		if !slices.ContainsFunc(step.Params, isHalf) {
+			all[key] = append(all[key], step)
+			continue
+		}
+		for _, half := range []string{"request", "reply"} {
+			step.half, step.Params = half, s.Params()
+			step.Params[0].Key = half // whose it is
+			all[key] = append(all[key], step)
+		}
+	}
+	return all
+}
+
+func isHalf(p sim.Param) bool { return p.Type == sim.ParamHalf }
+
+// Bare reports whether the step's own value is its object, or its first parameter.
+func (s *FaultStep) Bare() bool { return len(s.Params) == 0 || s.Params[0].Key == "" }
+
+// text is the step, with parameters as schedules write them.
+func (s *FaultStep) text(args []string) string {
+	own, more := s.Object, []string(nil)
+	for i, p := range s.Params {
+		text := args[i]
+		if isHalf(p) || p.Optional && p.Type != sim.ParamSpan && text == usual[p.Type] {
+			continue
+		}
+		if p.Type == sim.ParamClients {
+			text = "[" + strings.ReplaceAll(text, "+", ", ") + "]"
+		}
+		if p.Key == "" {
+			own = text
+			continue
+		}
+		more = append(more, p.Key+": "+text)
+	}
+	switch {
+	case !s.Bare():
+		return s.Key + ": {" + strings.Join(more, ", ") + "}"
+	case more == nil:
+		return s.Key + ": " + own
+	}
+	return "{" + s.Key + ": " + own + ", " + strings.Join(more, ", ") + "}"
+}
+
+// usual is what an optional parameter is in a step that leaves it out. How long
+// something takes is always written: 0s says more than nothing.
+var usual = map[sim.ParamType]string{sim.ParamClients: "-", sim.ParamNode: "all", sim.ParamDirection: "both", sim.ParamCount: "1", sim.ParamSpan: "0s"}
+
+// example is a complete step without optional parameters.
+func (s *FaultStep) example() string {
+	values := map[sim.ParamType]string{sim.ParamClient: "A", sim.ParamNode: "n1", sim.ParamReplica: "n1r1", sim.ParamSpan: "5s", sim.ParamJump: "12s"}
+	step, args := *s, []string(nil)
+	step.Params = slices.DeleteFunc(slices.Clone(s.Params), func(p sim.Param) bool { return p.Optional })
+	for _, p := range step.Params {
+		args = append(args, values[p.Type])
+	}
+	return step.text(args)
+}
+
+// faultStep is a fault in the language of scripts.
+func faultStep(f sim.Fault) (string, error) {
+	spec, args := sim.SpecOf(f), sim.Args(f)
+	for _, steps := range FaultSteps() {
+		for _, s := range steps {
+			if s.Spec.Word == spec.Word && (s.half == "" || slices.Contains(args, s.half)) {
+				return s.text(args), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("a script has no words for %s", f)
+}
+
+// fault reads a step, which has one of the forms.
+func (l *loader) fault(forms []FaultStep, v value, more []entry) (action, error) {
+	given, known := map[string][]string{}, map[string]func(value) error{}
+	for _, s := range forms {
+		for _, p := range s.Params {
+			if !isHalf(p) {
+				known[p.Key] = func(v value) (err error) {
+					given[p.Key], err = l.words(p, v, len(s.Params) == 1)
+					return err
+				}
+			}
+		}
+	}
+	own := known[""]
+	delete(known, "")
+	err := error(nil)
+	switch {
+	case forms[0].Object != "":
+		err = l.object(&forms[0], v)
+	case own != nil:
+		err = own(v)
+	default:
+		err = v.fields(known)
+		known = nil
+	}
+	if err == nil {
+		err = rest(more, known)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return chosen(forms, v, given)
+}
+
+// chosen is the action of the form that has the given keys.
+func chosen(forms []FaultStep, at value, given map[string][]string) (action, error) {
+	wrong, examples := "these keys don't go together", []string(nil)
+	for i := range forms {
+		if forms[i].allows(given) {
+			wrong, examples = "something is missing", append(examples, forms[i].example())
+		}
+		if forms[i].fits(given) {
+			return forms[i].action(at, given)
+		}
+	}
+	if examples == nil {
+		for i := range forms {
+			examples = append(examples, forms[i].example())
+		}
+	}
+	return nil, at.errorf("%s: write %s", wrong, strings.Join(examples, ", or "))
+}
+
+// object reads a word that is always the same.
+func (l *loader) object(s *FaultStep, v value) error {
+	what, err := v.text("the word " + s.Object)
+	switch {
+	case err != nil:
+		return err
+	case what != s.Object:
+		return v.wrap(Unknown("thing to "+s.Key, what, []string{s.Object}))
+	case s.Spec.Cache && l.s.setup.workload != trace.Cache:
+		return v.errorf("there is no database: it goes with \"workload: cache\"")
+	}
+	return nil
+}
+
+// words reads a parameter: one word as schedules write it, or several where the step
+// makes a fault for each.
+func (l *loader) words(p sim.Param, v value, alone bool) (words []string, err error) {
+	var word string
+	switch p.Type {
+	case sim.ParamClient:
+		if p.Key == "" && alone {
+			return l.clientList(v)
+		}
+		word, err = l.clientName(v)
+	case sim.ParamClients:
+		words, err = l.clientList(v)
+		word = strings.Join(words, "+")
+	case sim.ParamNode:
+		return nodeList(v)
+	case sim.ParamReplica:
+		word, err = replicaName(v)
+	case sim.ParamDirection:
+		var d sim.Direction
+		d, err = direction(v)
+		word = d.String()
+	case sim.ParamSpan:
+		var d time.Duration
+		d, err = notNegative(v)
+		word = d.String()
+	case sim.ParamJump:
+		var d time.Duration
+		if d, err = v.duration(); err == nil && d == 0 {
+			err = v.errorf("%s is 0: a clock jumps forward, as by 12s, or back, as by -3s", v.subject())
+		}
+		word = d.String()
+	case sim.ParamCount:
+		var n int
+		if n, err = v.integer(); err == nil && n < 1 {
+			err = v.errorf("%s is %d, and counts from 1", v.subject(), n)
+		}
+		word = strconv.Itoa(n)
+	default:
+		return nil, v.errorf("scripts have no words for this parameter")
+	}
+	return []string{word}, err
+}
+
+func direction(v value) (sim.Direction, error) {
+	return word(v, "a direction", named("direction", sim.ParseDirection, sim.Both, sim.Requests, sim.Replies))
+}
+
+// allows reports whether a step of this form can have these keys.
+func (s *FaultStep) allows(given map[string][]string) bool {
+	for key := range given {
+		if !slices.ContainsFunc(s.Params, func(p sim.Param) bool { return p.Key == key && !isHalf(p) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// fits reports whether these keys make a whole step of this form.
+func (s *FaultStep) fits(given map[string][]string) bool {
+	return s.allows(given) && !slices.ContainsFunc(s.Params, func(p sim.Param) bool {
+		_, is := given[p.Key]
+		return !is && !p.Optional && !isHalf(p)
+	})
+}
+
+// action is what a step of this form does.
+func (s *FaultStep) action(at value, given map[string][]string) (action, error) {
+	a := faultAction{step: s, args: make([]string, len(s.Params)), each: -1}
+	for i, p := range s.Params {
+		words, is := given[p.Key]
+		if !is {
+			words = []string{usual[p.Type]}
+		}
+		if isHalf(p) {
+			words = []string{s.half}
+		}
+		if a.args[i] = words[0]; len(words) > 1 || p.Type == sim.ParamNode {
+			a.each, a.names = i, words
+		}
+	}
+	_, err := s.Spec.Make(a.args...)
+	return a, at.wrap(err)
+}
+
+// faultAction is a fault, or one for each client or node of a list. Nodes are found
+// when the step is due, because it depends on the strategy which one "pivot" is.
+type faultAction struct {
+	step  *FaultStep
+	args  []string // as schedules write them
+	each  int      // the parameter of which there is a list, or -1
+	names []string // the list
+}
+
+func (a faultAction) do(r *runner) error {
+	faults, missing, err := a.faults(r)
+	if missing != nil {
+		r.missed("%s", missing)
+	}
+	for _, f := range faults {
+		if err := r.w.Inject(f); err != nil {
+			r.missed("%s: %s", a.step.Spec.Word, err)
+		}
+	}
+	return err
+}
+
+// faults are those that the step makes now; missing says which of its nodes there are
+// not.
+func (a faultAction) faults(r *runner) (all []sim.Fault, missing, err error) {
+	names := a.names
+	if a.each < 0 {
+		names = []string{""}
+	} else if a.step.Params[a.each].Type == sim.ParamNode {
+		names, missing = r.nodes(names)
+	}
+	for _, name := range names {
+		args := slices.Clone(a.args)
+		if a.each >= 0 {
+			args[a.each] = name
+		}
+		f, err := a.step.Spec.Make(args...)
+		if err != nil {
+			return nil, missing, err
+		}
+		all = append(all, f)
+	}
+	return all, missing, nil
+}

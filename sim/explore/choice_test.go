@@ -1,0 +1,82 @@
+package explore
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim"
+)
+
+// Every view of the search knows every kind of choice: its budget, its results, the
+// engine that plays it, the guide that reads it back, and the menu of a game.
+func TestEveryKindOfChoice(t *testing.T) {
+	b := Bounds{TTL: 12 * time.Second}
+	for k := range b.Faults {
+		b.Faults[k] = 1
+	}
+	m, err := newModel(Defaults(strategy(t, "setpx-lua")), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close() //nolint:errcheck // of nothing that matters here
+	x := m.explorer()
+	x.first()
+	x.s.clients[0].last = 1                  // A has sent something that can arrive twice
+	x.s.nodes[0].behind = replica{memory: 1} // and there is a replica to take over
+	offered := map[string]bool{}
+	for _, client := range []bool{true, false} {
+		made := []sim.Move(nil)
+		for range 2 {
+			for _, o := range b.Offers(client, 0, made) {
+				offered[o.Moves[0].Fault.String()] = true
+				made = append(made, o.Moves...)
+			}
+		}
+	}
+	for kind := range choiceKinds {
+		row := &choiceRows[kind]
+		if row.apply == nil || row.play == nil || row.list == nil && row.of != ofStep {
+			t.Errorf("choice %d lacks what it does, its moves, or when there is one", kind)
+			continue
+		}
+		c := choice{kind: kind, by: 13_000, n: 1}
+		if row.wrong != nil != c.faulty() {
+			t.Errorf("choice %d costs a fault, or says what goes wrong, but not both", kind)
+		}
+		if row.fault != noFault && (row.flag == "" || row.one == "" || row.many == "" || faultRows[row.fault] != row) {
+			t.Errorf("choice %d lacks words for its budget, or another one has the same fault", kind)
+		}
+		moves := m.play(c)
+		f := moves[0].Fault
+		if f == nil {
+			continue
+		}
+		switch read, n, err := read(x, moves); {
+		case err != nil || read.kind != kind || read.who != c.who:
+			t.Errorf("choice %d is played as %s, which is read as choice %d: %v", kind, f, read.kind, err)
+		case n+count(c.acts(), 1) != len(moves):
+			t.Errorf("choice %d is played as %d moves, of which %d are read", kind, len(moves), n)
+		}
+		if !offered[f.String()] {
+			t.Errorf("choice %d is played as %s, which no game offers", kind, f)
+		}
+	}
+}
+
+// A kind of the engine's faults is in schedules of searches, or results name it.
+func TestEveryFaultIsSearchedOrNamed(t *testing.T) {
+	b := Defaults(strategy(t, "setpx-lua"))
+	outside, covered := b.Outside(), []string(nil)
+	for i := range choiceRows {
+		for _, f := range choiceRows[i].makes() {
+			covered = append(covered, sim.SpecOf(f).Word)
+		}
+	}
+	for _, s := range sim.Faults() {
+		if named := s.Many != "" && strings.Contains(outside, s.Many); s.Many != "" && !named && !slices.Contains(covered, s.Word) {
+			t.Errorf("%s is in no schedule of a search, and results don't say so: %s", s.Word, outside)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package explore
+
+import "slices"
+
+// act is a client's next step, and what becomes of the request if it sends one.
+func (x *explorer) act(c choice, f fate) {
+	t, _ := x.next(int(c.who))
+	x.turnTo(c.who)
+	x.step(int(c.who), t, f)
+}
+
+// turnTo notes who acts, where it is bounded how often that changes.
+func (x *explorer) turnTo(who uint8) {
+	if x.bounds.Switches == 0 {
+		return
+	}
+	x.meets = true
+	w := &x.s.world
+	if w.mover == who+1 {
+		return
+	}
+	if w.mover != 0 {
+		w.switched++
+	}
+	w.mover = who + 1
+}
+
+// turns reports whether it may be this client that acts next.
+func (x *explorer) turns(i int) bool {
+	w := x.world
+	return x.bounds.Switches == 0 || w.mover == 0 || int(w.mover) == i+1 || int(w.switched) < x.bounds.Switches
+}
+
+func (x *explorer) spend(k FaultKind, n uint8) {
+	x.s.world.left[k] -= n
+	x.seen.used[k] = true
+}
+
+// crash ends a client. What it has sent is still on its way; all that it knew is
+// gone, and only what it did to the resource and to the nodes is left.
+func (x *explorer) crash(i int) {
+	x.hangUp(i, 0xffff)
+	x.s.clients[i] = dead(x.s.clients[i].touched)
+	x.s.rank()
+}
+
+// dead is a client that has crashed.
+func dead(touched uint8) client {
+	return client{crashed: true, touched: touched, since: unset, stamp: unset}
+}
+
+// sharesLane reports whether another request is on the same connection.
+func (l letter) sharesLane(o letter) bool {
+	return l.client == o.client && l.conn == o.conn && l.orphan == o.orphan
+}
+
+// free lets a held request arrive, and those that had to wait behind it; or, if it is
+// behind another one on its connection, wait for that.
+func (x *explorer) free(who, nth uint8) {
+	held := append([]letter(nil), x.tables.helds.get(x.s.world.held)...)
+	n := slices.IndexFunc(held, func(l letter) bool {
+		if l.client == who && !l.queued {
+			nth--
+		}
+		return nth == 0
+	})
+	first := held[n]
+	if slices.ContainsFunc(held[:n], first.sharesLane) {
+		held[n].queued = true
+		x.s.world.held, _ = x.tables.helds.put(held)
+		return
+	}
+	due := []letter{first}
+	var kept []letter
+	blocked := false
+	for i, l := range held {
+		switch {
+		case i == n:
+		case i > n && l.queued && !blocked && first.sharesLane(l):
+			due = append(due, l)
+		default:
+			blocked = blocked || i > n && first.sharesLane(l)
+			kept = append(kept, l)
+		}
+	}
+	x.s.world.held, _ = x.tables.helds.put(kept)
+	for i := range due {
+		x.execute(&due[i], due[i].loses, false)
+	}
+	if first.orphan && !x.behind(&first) {
+		n := &x.s.nodes[first.addr]
+		n.memory = x.v.without(n.memory, peer(int(first.client), uint16(first.conn)))
+	}
+	if !x.s.clients[first.client].crashed {
+		x.settle(int(first.client))
+	}
+}
+
+// repeat lets a client's last executed request arrive once more.
+func (x *explorer) repeat(i int) {
+	l := *x.tables.letters.value(x.s.clients[i].last)
+	x.execute(&l, false, true)
+	for i := range x.s.clients {
+		x.settle(i)
+	}
+}
+
+// stepClock makes a node's clock jump, and all its expiries with it.
+func (x *explorer) stepClock(i int, by int32) {
+	n := &x.s.nodes[i]
+	x.set(n, x.v.age(n.memory, by))
+	x.ownership()
+}
+
+// fallBehind: what is written from now on does not reach a node's replica.
+func (x *explorer) fallBehind(i int) {
+	n := &x.s.nodes[i]
+	n.behind = replica{memory: x.v.replicated(n.memory), owner: n.owner, ownerN: n.ownerN}
+}
+
+// restart takes a node's memory away, and ends its connections.
+func (x *explorer) restart(n int) {
+	x.disconnect(n)
+	nd := &x.s.nodes[n]
+	nd.memory = x.v.empty(nd.memory)
+	nd.owner, nd.ownerN = -1, 0
+	x.ownership()
+}
+
+// takeOver is the end of a master, and a replica's in its place: one that had
+// fallen behind.
+func (x *explorer) takeOver(n int) {
+	x.disconnect(n)
+	nd := &x.s.nodes[n]
+	*nd = node{memory: nd.behind.memory, owner: nd.behind.owner, ownerN: nd.behind.ownerN, failed: true}
+	x.ownership()
+}
+
+// disconnect ends a node's connections.
+func (x *explorer) disconnect(n int) {
+	for _, b := range x.v.snapshot(x.s.nodes[n].memory).Peers {
+		c := &x.s.clients[b.Conn>>4]
+		c.gone |= 1 << (b.Conn & 15)
+	}
+	w := &x.s.world
+	held := append([]letter(nil), x.tables.helds.get(w.held)...)
+	for i := range held {
+		if int(held[i].addr) == n {
+			held[i].stale = true
+		}
+	}
+	w.held, _ = x.tables.helds.put(held)
+}
+
+// passing adds that time passes, if anything is due and the budget has as many
+// pauses as that would begin.
+func (x *explorer) passing(to []choice) []choice {
+	by, pauses := int32(0), uint8(0)
+	for _, n := range x.nodes {
+		by = sooner(by, n.due)
+	}
+	for _, g := range x.glances {
+		by = sooner(by, g.due)
+		if g.idles {
+			pauses++
+		}
+	}
+	if by == 0 || pauses > x.world.left[Pause] {
+		return to
+	}
+	return append(to, choice{kind: passes, by: by})
+}
+
+// lives: the client has neither crashed nor finished its program.
+func (g *glance) lives() bool { return !g.crashed && !g.over }
+
+// over: nobody will do anything any more.
+func (x *explorer) over() bool {
+	for _, g := range x.glances {
+		if g.lives() {
+			return false
+		}
+	}
+	return x.world.held == 0
+}

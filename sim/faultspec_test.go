@@ -1,0 +1,103 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"lockstep/sim/trace"
+)
+
+// someArgs are words for parameters of each type, the first of them as short as can be.
+var someArgs = map[ParamType][]string{
+	ParamClient: {"A", "B"}, ParamClients: {"-", "A", "A+B"}, ParamNode: {"n1"}, ParamReplica: {"n1r1"}, ParamHalf: {"request", "reply"},
+	ParamDirection: {"both", "requests", "replies"}, ParamSpan: {"0s", "1h2m3.5s"}, ParamJump: {"1s", "-1h0m0s"}, ParamCount: {"1", "2"},
+}
+
+// Every kind of fault survives its text, whatever its parameters are.
+func TestFaultsAsText(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range Faults() {
+		if seen[s.Word] {
+			t.Errorf("two kinds are called %q", s.Word)
+		}
+		seen[s.Word] = true
+		for try := range 3 {
+			var args []string
+			for _, p := range s.Params() {
+				words := someArgs[p.Type]
+				if words == nil {
+					t.Fatalf("%s: this test knows no words for a parameter of type %d", s.Word, p.Type)
+				}
+				args = append(args, words[try%len(words)])
+			}
+			f, err := s.Make(args...)
+			if err != nil {
+				t.Fatalf("%s of %q: %v", s.Word, args, err)
+			}
+			if got := Args(f); !slices.Equal(got, args) {
+				t.Errorf("%s: the parameters %q are read as %q", s.Word, args, got)
+			}
+			again, err := ParseFault(f.String())
+			if err != nil || !reflect.DeepEqual(again, f) {
+				t.Errorf("%s is read as %#v: %v", f, again, err)
+			}
+			if is := SpecOf(f); is.Word != s.Word {
+				t.Errorf("%s is of the kind %q", f, is.Word)
+			}
+		}
+		if _, err := s.Make(make([]string, len(s.Params())+1)...); err == nil {
+			t.Errorf("%s can have a parameter too many", s.Word)
+		}
+	}
+}
+
+// Every kind of fault can happen in some state of some run, leaves the event of its
+// row then, and can fail to be enabled or have no effect only without leaving any.
+func TestFaultsLeaveTheirEvents(t *testing.T) {
+	cfg := wild(config(t, "watchdog", "A", "B"))
+	cfg.Workload = trace.Cache
+	w := newWorld(t, cfg)
+	happened := map[string]bool{}
+	try := func(w *World, rng *rand.Rand) Fault {
+		f := anyFault(w, rng)
+		s, before := SpecOf(f), len(w.trace.Events)
+		enabled := w.Enabled(f)
+		if len(w.trace.Events) != before {
+			t.Fatalf("asking whether %s is enabled has made it happen", f)
+		}
+		err := w.Inject(f)
+		switch _, idle := enabled.(NoEffect); {
+		case enabled == nil:
+			w.Step(1<<w.Clients() - 1) // at which a client goes on after a pause
+			left := slices.ContainsFunc(w.trace.Events[before:], func(e trace.Event) bool { return e.Kind == s.Event })
+			happened[s.Word] = happened[s.Word] || left || s.Event == trace.KindNone && err == nil
+		case idle != (err == nil), len(w.trace.Events) != before:
+			t.Errorf("%s is not enabled (%v), but injecting it gives %v and %d events", f, enabled, err, len(w.trace.Events)-before)
+		}
+		return nil
+	}
+	for seed := range uint64(400) {
+		reset(t, w, cfg)
+		chaos(w, rand.New(rand.NewPCG(seed, 6)), 80, try)
+	}
+	for _, s := range Faults() {
+		if s.Step != "" && !happened[s.Word] {
+			t.Errorf("%s never happened, or never left the event %q", s.Word, s.Event)
+		}
+	}
+}
+
+// What results say of a search's schedules has words for every kind of fault, and the
+// sandbox offers it or leaves it to scripts deliberately.
+func TestFaultsHaveWords(t *testing.T) {
+	for _, s := range Faults() {
+		if s.Step != "" && s.Menu == nil {
+			t.Errorf("%s: its row doesn't say if the sandbox offers it: give it a Menu, or scriptsOnly", s.Word)
+		}
+		if named := s.Many != ""; s.Step != "" && named == (s.Ends || s.Cache) {
+			t.Errorf("%s: something goes wrong by it: %t, and several of them are called %q", s.Word, !s.Ends && !s.Cache, s.Many)
+		}
+	}
+}
