@@ -22,7 +22,7 @@ func (w *World) aftermath() {
 		return
 	}
 	w.runOut(func() Set {
-		if probe.threads[0].over || w.monitors.cycle.reported {
+		if probe.threads[0].over || w.monitor.Repeats() {
 			return 0
 		}
 		return SetOf(probe.index) | w.keepers()
@@ -128,7 +128,7 @@ func (c *client) probing(t *thread) {
 			t.do(op{kind: opSleep, d: c.world.patience(waits)})
 			continue
 		default:
-			c.world.monitors.deadlocked()
+			c.world.monitor.Deadlocked(c.world.now, c.world.events)
 		}
 		t.note(trace.Event{Kind: trace.KindDone})
 		return
@@ -137,7 +137,7 @@ func (c *client) probing(t *thread) {
 
 // obstructed reports whether it is for a record that the lock can't be had: one
 // that may yet go. A puppet can't know, and asks once more.
-func (w *World) obstructed() bool { return w.puppet != nil || w.monitors.blocked.open }
+func (w *World) obstructed() bool { return w.puppet != nil || w.monitor.Blocked() }
 
 // arrival is when the next request of a client of the script will arrive that was
 // sent before the end. It may yet change who gets the lock. (What a hung client's

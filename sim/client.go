@@ -188,7 +188,7 @@ func (c *client) token() string {
 
 func (c *client) random(below time.Duration) time.Duration {
 	c.draws++
-	c.world.monitors.drew()
+	c.world.monitor.Drew()
 	return time.Duration(c.rng.Int64N(int64(below)))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
 	"lockstep/sim/resp"
 	"lockstep/sim/trace"
@@ -53,7 +54,7 @@ type World struct {
 	events    int
 	trace     trace.Trace
 	state     *trace.State
-	monitors  monitors
+	monitor   monitor.Monitor
 	moves     moves
 	stray     atomic.Pointer[Panic] // a goroutine that is no thread has touched the world
 	puppet    *Puppet               // whose strings this world holds, if it is for one
@@ -176,7 +177,7 @@ func (w *World) resetTrace() {
 	for i, n := range w.nodes {
 		w.state.Nodes[i].Offset = n.Offset
 	}
-	w.monitors.reset(w)
+	w.monitor.Reset(&w.trace, w.state, future{w})
 	w.moves.reset()
 }
 
@@ -217,7 +218,7 @@ func (w *World) Clients() int { return len(w.clients) - 1 }
 // Nodes is how many there are, replicas not counted.
 func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 
-// emit gives an event its place in the order, lets the monitors see it, and
+// emit gives an event its place in the order, lets the monitor judge it, and
 // records it. It returns its Seq.
 func (w *World) emit(e *trace.Event) int {
 	if w.puppet != nil {
@@ -229,9 +230,9 @@ func (w *World) emit(e *trace.Event) int {
 	if w.events > MaxEvents && w.err == nil {
 		w.err = fmt.Errorf("the run was stopped after %d events: nothing ends it", MaxEvents)
 	}
-	w.monitors.before(e)
+	w.monitor.Before(e)
 	w.state.Apply(e)
-	w.monitors.after(e)
+	w.monitor.After(e)
 	if w.recording {
 		kept := *e
 		if e.Changes != nil {
