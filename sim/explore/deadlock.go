@@ -2,6 +2,7 @@ package explore
 
 import (
 	"lockstep/sim"
+	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -79,8 +80,8 @@ func (x *explorer) wait(try int) {
 	x.settle(x.probe())
 }
 
-// onlyOrphans reports whether it is for the records of the dead alone that the
-// lock can't be had: without them there would be nodes enough.
+// onlyOrphans reports whether it is only for the records of the dead that the lock can't
+// be had. Whoever owns a record at an end is dead or has left it behind.
 func (x *explorer) onlyOrphans() bool {
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {
@@ -89,11 +90,11 @@ func (x *explorer) onlyOrphans() bool {
 			held = held || k.Name == x.cfg.Key
 		}
 		switch {
-		case !held || int(n.owner) == x.probe():
+		case !held || int(n.owner.Client) == x.probe():
 			free++
-		case n.owner >= 0:
+		case n.owner != monitor.Nobody:
 			orphans++
 		}
 	}
-	return free < x.quorum && free+orphans >= x.quorum
+	return monitor.OnlyOrphans(free, orphans, x.quorum)
 }

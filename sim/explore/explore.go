@@ -382,15 +382,15 @@ func (m *model) differ(x *explorer, w *sim.World, found codes) error {
 // picture is what a world looks like from outside.
 func (x *explorer) picture(text []byte) []byte {
 	for i := range x.bounds.Clients {
-		c, m := &x.s.clients[i], x.moment(i)
-		text = clientPicture(text, i, c.crashed, m.phase, int(m.acquired), c.live, m.inside, c.paused)
+		c := &x.s.clients[i]
+		text = clientPicture(text, i, c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, c.paused)
 	}
 	for i, n := range x.s.nodes {
 		text = nodePicture(text, i)
 		for _, k := range x.v.snapshot(n.memory).Keys {
 			text = keyPicture(text, k.Name, k.Value, k.Left)
 			if k.Name == x.cfg.Key {
-				text = ownerPicture(text, int(n.owner), int(n.ownerN))
+				text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"lockstep/sim"
+	"lockstep/sim/monitor"
 )
 
 // glance is what has to be known of a client's state to list the choices that there
@@ -17,7 +18,7 @@ type glance struct {
 	idles         bool // if time passed now, that would begin a pause
 	repeats       bool // a command of its could arrive once more
 	inside        bool // the critical section
-	touched       uint8
+	touched       monitor.Rank
 	due           int32  // how long it takes until anything happens to it by itself; 0 is never
 	ranks         uint32 // the grants that matter to it: a bit each
 	next          uint64 // its own step, if it is known; atomic
@@ -28,22 +29,24 @@ type glance struct {
 type ownStep uint64
 
 const (
-	ifUnowned ownStep = 1 << (32 + iota) // no record on any node is the client's: or to be refused might be false
-	ifAlone                              // nobody else is in the critical section
-	isRefused                            // it is told that it doesn't get the lock
+	isRefused ownStep = 1 << (32 + iota) // it is told that it doesn't get the lock
 	isTooLate                            // it is told that it didn't release it
+
+	conditions = 40 // from this bit on: a monitor.Condition
 )
+
+func (s ownStep) under() monitor.Condition { return monitor.Condition(s >> conditions) }
 
 func (s ownStep) to() uint32 { return uint32(s) }
 
 // glance looks at a client.
 func (m *model) glance(c *client) glance {
-	g := glance{crashed: c.crashed, touched: c.touched, ranks: 1<<c.granter | 1<<c.asked | 1<<c.touched}
-	if c.crashed {
+	g := glance{crashed: c.Crashed, touched: c.Touched, inside: c.Inside, ranks: c.Ranks()}
+	if c.Crashed {
 		return g
 	}
 	now := m.k.at(c.moment)
-	g.over, g.inside, g.repeats, g.idles, g.due = now.over, now.inside, c.last != 0, m.idles(c), m.dueTo(c)
+	g.over, g.repeats, g.idles, g.due = now.over, c.last != 0, m.idles(c), m.dueTo(c)
 	if t, any := m.next(c); any {
 		g.acts, g.sends = true, now.threads[t].kind == sim.OpSend
 	}
@@ -53,13 +56,13 @@ func (m *model) glance(c *client) glance {
 // nodeGlance is the same of a node.
 type nodeGlance struct {
 	due    int32
-	owner  int8
+	owner  int16
 	behind bool // a replica is
 	begun  bool // a connection has begun something on it
 }
 
 func (m *model) nodeGlance(n *node) nodeGlance {
-	return nodeGlance{due: m.dueAt(n), owner: n.owner, behind: n.behind.memory != 0, begun: len(m.v.snapshot(n.memory).Peers) > 0}
+	return nodeGlance{due: m.dueAt(n), owner: n.owner.Client, behind: n.behind.memory != 0, begun: len(m.v.snapshot(n.memory).Peers) > 0}
 }
 
 // worldGlance is the same of the rest.
@@ -147,10 +150,10 @@ func (x *explorer) leap(m move, state, to []uint32) (_ []uint32, done bool) {
 
 // own reports whether a client's own step is that here.
 func (x *explorer) own(who int, s ownStep) bool {
-	if s&ifUnowned != 0 && x.owns(who) {
+	if s.under()&monitor.Unowned != 0 && x.owns(who) {
 		return false
 	}
-	if s&ifAlone != 0 {
+	if s.under()&monitor.Alone != 0 {
 		for i, g := range x.glances {
 			if i != who && g.inside {
 				return false
@@ -184,7 +187,7 @@ func (x *explorer) dense(who int, ranks uint32) bool {
 }
 
 // corpse is the number of a client that has crashed.
-func (x *explorer) corpse(touched uint8) uint32 {
+func (x *explorer) corpse(touched monitor.Rank) uint32 {
 	if x.corpses[touched] == 0 {
 		x.corpses[touched] = x.tables.clients.id(dead(touched))
 	}

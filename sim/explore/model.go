@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
 )
 
@@ -70,7 +71,7 @@ func (m *model) start() *situation {
 		scripts = append(scripts, scriptText(script))
 	}
 	for i := range s.nodes {
-		s.nodes[i] = node{memory: m.v.number(redis.Snapshot{Scripts: scripts}), owner: -1}
+		s.nodes[i] = node{memory: m.v.number(redis.Snapshot{Scripts: scripts}), owner: monitor.Nobody}
 	}
 	s.world = world{left: m.bounds.Faults}
 	return &s

@@ -1,6 +1,10 @@
 package explore
 
-import "slices"
+import (
+	"slices"
+
+	"lockstep/sim/monitor"
+)
 
 // move is one choice: who acts, what goes wrong, or that time passes.
 type move struct {
@@ -69,7 +73,7 @@ func (x *explorer) follow(m move) {
 	case fallsBehind:
 		x.spend(Failover, 1)
 		n := &x.s.nodes[m.who]
-		n.behind = replica{memory: x.v.replicated(n.memory), owner: n.owner, ownerN: n.ownerN}
+		n.behind = replica{memory: x.v.replicated(n.memory), owner: n.owner}
 	case takesOver:
 		x.takeOver(int(m.who))
 	case jumpsClient:
@@ -79,7 +83,7 @@ func (x *explorer) follow(m move) {
 		x.spend(Server, 1)
 		n := &x.s.nodes[m.who]
 		x.set(n, x.v.age(n.memory, m.by))
-		x.ownership()
+		x.facts.Recount()
 	}
 }
 
@@ -113,14 +117,14 @@ func (x *explorer) spend(k Kind, n uint8) {
 // crash ends a client. What it has sent is still on its way; all that it knew is
 // gone, and only what it did to the resource and to the nodes is left.
 func (x *explorer) crash(i int) {
-	x.hangUp(i, 0xffff)
-	x.s.clients[i] = dead(x.s.clients[i].touched)
-	x.s.rank()
+	x.closeConns(i, 0xffff)
+	x.s.clients[i] = dead(x.s.clients[i].Touched)
+	x.facts.CanonicaliseRanks()
 }
 
 // dead is a client that has crashed.
-func dead(touched uint8) client {
-	return client{crashed: true, touched: touched, since: unset, stamp: unset}
+func dead(touched monitor.Rank) client {
+	return client{Client: monitor.Client{Crashed: true, Touched: touched}, since: unset, stamp: unset}
 }
 
 // sharesLane reports whether another request is on the same connection.
@@ -165,7 +169,7 @@ func (x *explorer) free(who, nth uint8) {
 		n := &x.s.nodes[first.addr]
 		n.memory = x.v.without(n.memory, peer(int(first.client), uint16(first.conn)))
 	}
-	if !x.s.clients[first.client].crashed {
+	if !x.s.clients[first.client].Crashed {
 		x.settle(int(first.client))
 	}
 }
@@ -175,8 +179,8 @@ func (x *explorer) restart(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
 	nd.memory = x.v.empty(nd.memory)
-	nd.owner, nd.ownerN = -1, 0
-	x.ownership()
+	nd.owner = monitor.Nobody
+	x.facts.Recount()
 }
 
 // takeOver is the end of a master, and a replica's in its place: one that had
@@ -184,8 +188,8 @@ func (x *explorer) restart(n int) {
 func (x *explorer) takeOver(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
-	*nd = node{memory: nd.behind.memory, owner: nd.behind.owner, ownerN: nd.behind.ownerN, failed: true}
-	x.ownership()
+	*nd = node{memory: nd.behind.memory, owner: nd.behind.owner, failed: true}
+	x.facts.Recount()
 }
 
 // disconnect ends a node's connections.

@@ -1,9 +1,9 @@
 package explore
 
 import (
-	"math/bits"
 	"slices"
 
+	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
 
@@ -13,19 +13,10 @@ import (
 // byte is left over between them, so that a client is compared and hashed as a piece
 // of memory and not field by field.
 type client struct {
-	moment  uint32
-	gap     gap // what it held when the last command of an extension was executed
-	crashed bool
+	moment uint32
+	monitor.Client
 	paused  bool // it could have acted, and time has passed: its next step ends a pause
-	live    bool // its lease
-	lostOwn bool // too few of its records are left since it was granted
-	hasRead bool // it has read the resource in this acquisition
-	beaten  bool // and somebody has written since
 	forever bool // its lease has no deadline
-
-	granter uint8 // the order of its grant among all that matter; 0 is none
-	asked   uint8 // the order of what it asked last, as long as no record of it was stored
-	touched uint8 // the newest grant with which it has touched the resource
 
 	waits [maxThreads]bool // its operation can't be performed yet
 	due   [maxThreads]int32
@@ -44,16 +35,6 @@ type client struct {
 	last  uint32 // the command that was executed last, if it could arrive twice
 }
 
-// gap is what a client had of the lock when the newest command of an extension was
-// executed that it hasn't reported yet.
-type gap uint16
-
-const (
-	gapNone gap = iota
-	gapHeld
-	gapGone
-)
-
 const unset int32 = -1 << 31
 
 // parcel is a reply in an inbox.
@@ -68,8 +49,7 @@ type parcel struct {
 // node is what a state says of one node.
 type node struct {
 	memory uint32
-	owner  int8 // of the lock's record: a client, or -1
-	ownerN uint8
+	owner  monitor.Owner // of the lock's record
 	behind replica
 	failed bool // a replica has taken over
 }
@@ -77,15 +57,14 @@ type node struct {
 // replica is what a replica that has fallen behind holds.
 type replica struct {
 	memory uint32 // 0: it has all that the master has
-	owner  int8
-	ownerN uint8
+	owner  monitor.Owner
 }
 
 // letter is a request that is held up, or one that could arrive once more.
 type letter struct {
 	client, thread, conn, addr uint8
 	cmd                        uint32
-	acquired                   uint8
+	acquired                   uint16
 	phase                      trace.Phase
 	ago                        int32
 	stale                      bool // its connection has ended: its node has restarted since
@@ -242,32 +221,20 @@ func (s *situation) copyFrom(o *situation) {
 	s.world = o.world
 }
 
-// rank numbers the grants that still matter from 1, in their order. There are at
-// most three for each client. It reports whether any has got another number.
-func (s *situation) rank() bool {
-	var used uint64
+// facts are those of the situation, where it keeps them: they stay there for as long as
+// it lives.
+func (s *situation) facts(m *model) *monitor.Facts {
+	var clients []*monitor.Client
 	for i := range s.clients {
-		c := &s.clients[i]
-		used |= 1<<c.granter | 1<<c.asked | 1<<c.touched
+		clients = append(clients, &s.clients[i].Client)
 	}
-	if used |= 1; used&(used+1) == 0 {
-		return false // they are dense already
+	var owners []*monitor.Owner
+	for i := range s.nodes {
+		owners = append(owners, &s.nodes[i].owner)
 	}
-	to := func(v uint8) uint8 { return uint8(bits.OnesCount64(used & (1<<v - 1))) }
-	for i := range s.clients {
-		c := &s.clients[i]
-		c.granter, c.asked, c.touched = to(c.granter), to(c.asked), to(c.touched)
-	}
-	return true
-}
-
-// newest is a rank above all others.
-func (s *situation) newest() uint8 {
-	top := uint8(0)
-	for i := range s.clients {
-		top = max(top, s.clients[i].granter, s.clients[i].asked, s.clients[i].touched)
-	}
-	return top + 1
+	f := monitor.NewFacts(clients, owners)
+	f.Quorum, f.Counter, f.Workload = m.quorum, m.cfg.Strategy.Counter, m.cfg.Workload
+	return f
 }
 
 // queue puts a thread behind all of its client's that are ready.

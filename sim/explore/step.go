@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
 
@@ -52,6 +53,7 @@ type explorer struct {
 	told       ownStep
 	err        error
 	seen       tally
+	facts      *monitor.Facts // of s
 }
 
 // model is what all workers of a search share.
@@ -73,6 +75,7 @@ type model struct {
 func (m *model) explorer() *explorer {
 	x := &explorer{model: m}
 	x.from, x.s = m.blank(), m.blank()
+	x.facts = x.s.facts(m)
 	x.glances, x.nodes = make([]*glance, m.bounds.Clients), make([]*nodeGlance, len(m.cfg.Nodes))
 	return x
 }
@@ -97,7 +100,7 @@ func (x *explorer) moment(i int) *moment { return x.k.at(x.s.clients[i].moment) 
 func (x *explorer) next(i int) (thread int, any bool) { return x.model.next(&x.s.clients[i]) }
 
 func (m *model) next(c *client) (thread int, any bool) {
-	if c.crashed {
+	if c.Crashed {
 		return 0, false
 	}
 	now := m.k.at(c.moment)
@@ -225,16 +228,16 @@ func (x *explorer) arrive(i, t int, was *moment, a arrival) {
 	c.moment = a.to
 	m := x.k.at(a.to)
 	for _, tl := range *x.k.tellings.at(a.told) {
-		x.tell(i, m, tl)
+		x.tell(i, tl)
 	}
 	for n := int(was.count); n < int(m.count); n++ { // threads that it has started
 		c.queue(n)
 	}
 	if m.fresh || m.over {
-		x.refresh(i)
+		x.forgetCycle(i)
 	}
 	if m.closed != was.closed {
-		x.hangUp(i, m.closed)
+		x.closeConns(i, m.closed)
 	}
 	c.torn &^= m.closed
 	c.gone &^= m.closed
@@ -260,21 +263,21 @@ func (x *explorer) announce(i, t int, p *plan) {
 	c.queue(t)
 }
 
-// refresh is a client between two cycles: nothing of the last matters any more.
-func (x *explorer) refresh(i int) {
+// forgetCycle is a client between two cycles: nothing of the last matters any more.
+func (x *explorer) forgetCycle(i int) {
 	c := &x.s.clients[i]
-	x.hangUp(i, 0xffff)
+	x.closeConns(i, 0xffff)
 	c.since, c.grantSent, c.stamp = unset, 0, unset
 	for t := 1; t < maxThreads; t++ { // that were there
 		c.waits[t], c.due[t], c.sent[t], c.turn[t] = false, 0, 0, 0
 	}
 	c.inbox, c.torn, c.gone = 0, 0, 0
-	c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = 0, 0, false, false, false, gapNone
-	x.rank()
+	c.ForgetCycle()
+	x.meets = x.facts.CanonicaliseRanks() || x.meets
 }
 
-// hangUp is the end of a client's connections: nobody waits for replies there.
-func (x *explorer) hangUp(i int, conns uint16) {
+// closeConns is the end of a client's connections: nobody waits for replies there.
+func (x *explorer) closeConns(i int, conns uint16) {
 	c := &x.s.clients[i]
 	if c.inbox != 0 {
 		var kept []parcel
@@ -287,7 +290,7 @@ func (x *explorer) hangUp(i int, conns uint16) {
 	}
 	if x.s.world.held != 0 {
 		x.meets = true
-		conns &^= x.abandon(i, conns)
+		conns &^= x.renameConn(i, conns)
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
@@ -300,9 +303,9 @@ func (x *explorer) hangUp(i int, conns uint16) {
 	}
 }
 
-// abandon gives the connections on which requests are held up other numbers: the
+// renameConn gives the connections on which requests are held up other numbers: the
 // client will use theirs again. What it had begun on them still stands there.
-func (x *explorer) abandon(i int, conns uint16) (renamed uint16) {
+func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 	held := append([]letter(nil), x.tables.helds.get(x.s.world.held)...)
 	taken := func(conn uint8) bool {
 		return slices.ContainsFunc(held, func(l letter) bool { return int(l.client) == i && l.orphan && l.conn == conn })
@@ -375,7 +378,7 @@ func (x *explorer) look(c *client, p *plan) sight {
 	if c.since == unset {
 		c.since = 0
 	}
-	if m := x.k.at(c.moment); x.bounds.Checks && m.given && m.inside && !c.live {
+	if m := x.k.at(c.moment); x.bounds.Checks && m.given && m.inside && !c.Live {
 		return sight{sawMonoLapsed, int64(c.since)}
 	}
 	return sight{sawMono, int64(c.since)}
@@ -385,52 +388,38 @@ func (x *explorer) look(c *client, p *plan) sight {
 // it was rounded.
 const overStamp = 2000
 
-// tell follows what a client lets be known, and watches.
-func (x *explorer) tell(i int, m *moment, t telling) {
+// tell follows what a client lets be known, and judges it.
+func (x *explorer) tell(i int, t telling) {
 	c := &x.s.clients[i]
+	live := false
 	switch t.kind {
-	case trace.KindAcquire:
-		c.live, c.forever, c.deadline, c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = false, false, 0, 0, 0, false, false, false, gapNone
-		x.rank()
 	case trace.KindGranted:
-		x.meets = true
-		c.lostOwn, c.gap = x.owned(i, m.acquired) < x.quorum, gapNone
-		if c.granter == 0 {
-			c.granter = c.asked
-		}
-		c.asked = 0
-		x.lease(c, t)
-		x.doubleGrant(i)
+		live = x.lease(c, t)
 	case trace.KindExtended:
-		x.meets, x.seen.extended = true, true
-		x.lease(c, t)
-		x.doubleGrant(i)
-		if c.lostOwn && c.gap != gapHeld {
-			x.found |= setOf(trace.GAP)
-		}
-		c.gap = gapNone
-	case trace.KindEnter:
-		x.told |= ifAlone
-		for j := range x.s.clients {
-			if j != i && !x.s.clients[j].crashed && x.moment(j).inside {
-				x.found |= setOf(trace.OV)
-			}
-		}
-	case trace.KindRefused, trace.KindFailed:
-		x.told |= ifUnowned
-		x.meets = x.meets || x.ownsAny(i)
-		if x.owned(i, m.acquired) >= x.quorum {
-			x.found |= setOf(trace.FN)
-		}
-		if t.kind == trace.KindRefused {
-			x.count(isRefused)
-			x.seen.refused++
-		}
-	case trace.KindRelease:
-		c.live, c.forever, c.deadline = false, false, 0
+		x.seen.extended = true
+		live = x.lease(c, t)
+	case trace.KindAcquire, trace.KindRelease:
+		c.forever, c.deadline = false, 0
+	case trace.KindRefused:
+		x.count(isRefused)
+		x.seen.refused++
 	case trace.KindReleaseFailed:
 		x.count(isTooLate)
 		x.seen.tooLate++
+	}
+	under, local := monitor.Local(t.kind)
+	x.told |= ownStep(under) << conditions
+	x.meets = x.meets || !local || under&monitor.Unowned != 0 && x.ownsAny(i)
+	x.report(x.facts.Told(i, t.kind, live))
+	if t.kind == trace.KindAcquire {
+		x.meets = x.facts.CanonicaliseRanks() || x.meets
+	}
+}
+
+// report notes what a transition of the facts broke.
+func (x *explorer) report(broken []monitor.Finding) {
+	for _, b := range broken {
+		x.found |= setOf(b.Code)
 	}
 }
 
@@ -440,8 +429,8 @@ func (x *explorer) count(s ownStep) {
 	x.told |= s
 }
 
-// lease begins, or goes on, until its deadline.
-func (x *explorer) lease(c *client, t telling) {
+// lease begins, or goes on, until its deadline. It reports whether that is still to come.
+func (x *explorer) lease(c *client, t telling) bool {
 	switch {
 	case t.given && !x.cfg.Strategy.NoTTL:
 		c.forever, c.deadline = false, x.ttl-c.grantSent
@@ -450,57 +439,20 @@ func (x *explorer) lease(c *client, t telling) {
 	default:
 		c.forever, c.deadline = false, t.deadline-max(c.since, 0)
 	}
-	c.live = c.forever || c.deadline > 0
-	if !c.live {
-		c.deadline = 0
-	}
-}
-
-func (x *explorer) doubleGrant(i int) {
-	if !x.s.clients[i].live {
-		return
-	}
-	for j := range x.s.clients {
-		if j != i && x.s.clients[j].live {
-			x.found |= setOf(trace.DG)
-		}
-	}
-}
-
-// owned counts the nodes that hold the record of an acquisition.
-func (x *explorer) owned(i int, acquired uint8) int {
-	n := 0
-	for _, nd := range x.s.nodes {
-		if int(nd.owner) == i && nd.ownerN == acquired {
-			n++
-		}
-	}
-	return n
+	c.deadline = max(0, c.deadline)
+	return c.forever || c.deadline > 0
 }
 
 // ownsAny reports whether a record on some node is a client's, of any acquisition.
 func (x *explorer) ownsAny(i int) bool {
-	return slices.ContainsFunc(x.s.nodes, func(n node) bool { return int(n.owner) == i })
-}
-
-// rank puts the grants that matter in order, see situation.rank.
-func (x *explorer) rank() { x.meets = x.s.rank() || x.meets }
-
-// ownership follows whether believers have lost too many of their records.
-func (x *explorer) ownership() {
-	for i := range x.s.clients {
-		c := &x.s.clients[i]
-		if m := x.moment(i); !c.crashed && m.believes && !c.lostOwn && x.owned(i, m.acquired) < x.quorum {
-			c.lostOwn = true
-		}
-	}
+	return slices.ContainsFunc(x.s.nodes, func(n node) bool { return int(n.owner.Client) == i })
 }
 
 // access is a read or a write of the resource. It reports whether the resource
 // let it pass.
 func (x *explorer) access(i int, p *plan) bool {
 	x.meets = true
-	c, write := &x.s.clients[i], p.kind == sim.OpWrite
+	write := p.kind == sim.OpWrite
 	w := &x.s.world
 	looks := x.cfg.Resource == sim.Fenced || x.cfg.Resource == sim.FencedWrites && write
 	if looks && p.fence != 0 && p.fence < w.fence {
@@ -510,41 +462,15 @@ func (x *explorer) access(i int, p *plan) bool {
 	if looks {
 		w.fence = max(w.fence, p.fence)
 	}
-	if write {
-		x.staleWrite(i)
-	}
-	if write {
-		for j := range x.s.clients {
-			if o := &x.s.clients[j]; j != i && o.hasRead {
-				o.beaten = true
-			}
-		}
-	} else {
-		c.hasRead, c.beaten = true, false
-	}
-	c.touched = max(c.touched, c.granter)
-	x.rank()
+	x.report(x.facts.Accessed(i, write, 0))
 	return true
-}
-
-func (x *explorer) staleWrite(i int) {
-	c := &x.s.clients[i]
-	stale := c.hasRead && c.beaten
-	for j := range x.s.clients {
-		if j != i && x.s.clients[j].touched > c.granter {
-			stale = true
-		}
-	}
-	if stale {
-		x.found |= setOf(trace.SW)
-	}
 }
 
 // send executes a command at its node, or doesn't yet.
 func (x *explorer) send(i, t int, p *plan, f fate) {
 	x.meets = true
 	x.s.clients[i].sent[t] = 0
-	l := letter{client: uint8(i), thread: uint8(t), conn: p.conn, addr: p.addr, cmd: p.cmd, acquired: x.moment(i).acquired, phase: p.phase}
+	l := letter{client: uint8(i), thread: uint8(t), conn: p.conn, addr: p.addr, cmd: p.cmd, acquired: x.s.clients[i].Acquired, phase: p.phase}
 	if f == heldUp || x.behind(&l) {
 		l.queued, l.loses = f != heldUp, f == losesReply
 		x.hold(l)
@@ -588,21 +514,12 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 	if copied {
 		a.memory = x.v.without(a.memory, conn)
 	}
-	if a.asks && !c.crashed {
+	if a.asks && !c.Crashed {
 		c.stamp = x.ttl + overStamp // a look at that clock is one at the time, too
 	}
-	if !copied && !c.crashed && l.phase == trace.PhaseExtend && l.acquired == x.moment(int(l.client)).acquired {
-		if c.gap = gapHeld; c.lostOwn {
-			c.gap = gapGone
-		}
-	}
 	prolonged := x.apply(l, n, a, copied)
-	if !copied && !c.crashed && l.phase == trace.PhaseAcquire && l.acquired == x.moment(int(l.client)).acquired && c.granter == 0 {
-		c.asked = x.s.newest()
-		x.s.rank()
-	}
 	x.notice(l, a)
-	if !copied && !c.crashed {
+	if !copied && !c.Crashed {
 		x.remember(c, l, a)
 	}
 	if !copied && !l.orphan {
@@ -649,51 +566,29 @@ func (x *explorer) notice(l *letter, a answer) {
 	}
 }
 
-// apply does to a node what a command does, and watches.
+// apply does to a node what a command does. It reports whether that prolonged the
+// client's own record.
 func (x *explorer) apply(l *letter, n *node, a answer, copied bool) (prolonged bool) {
 	n.memory = a.memory
-	e := a.effect
-	if !e.Touched {
+	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(l.client), N: l.acquired, Phase: l.phase, Copy: copied,
+		Owner: n.owner, Effect: a.effect})
+	x.report(broken)
+	if n.owner = owner; !a.effect.Touched {
 		return false
-	}
-	counter := x.cfg.Strategy.Counter
-	owner := int(n.owner)
-	if e.Before && owner >= 0 && owner != int(l.client) && x.under(owner, n.ownerN) {
-		if !e.After || (e.Stored || e.Changed) && !counter || e.Longer || e.Shorter {
-			x.found |= setOf(trace.FR)
-		}
 	}
 	c := &x.s.clients[l.client]
-	current := !c.crashed && l.acquired == x.moment(int(l.client)).acquired
-	switch {
-	case !e.After:
-		n.owner, n.ownerN = -1, 0
-	case !e.Before || (e.Stored || e.Changed) && !counter:
-		n.owner, n.ownerN = int8(l.client), l.acquired
-		if current && !copied && (!x.moment(int(l.client)).granted || l.phase == trace.PhaseExtend) {
-			c.granter, c.asked = x.s.newest(), 0
-			c.grantSent = l.ago
-			x.s.rank()
-		}
+	if ranked {
+		c.grantSent = l.ago
 	}
-	x.ownership()
-	return e.Later && current && n.owner == int8(l.client) && n.ownerN == l.acquired
-}
-
-// under reports whether an acquisition is still under way, or its lease live.
-func (x *explorer) under(i int, n uint8) bool {
-	c := &x.s.clients[i]
-	if c.crashed {
-		return false
-	}
-	m := x.moment(i)
-	return m.acquired == n && (m.phase == trace.PhaseAcquire || c.live)
+	x.facts.Recount()
+	own := monitor.Owner{Client: int16(l.client), N: l.acquired}
+	return a.effect.Later && !c.Crashed && l.acquired == c.Acquired && n.owner == own
 }
 
 // reply travels back.
 func (x *explorer) reply(l *letter, m parcel, lost bool) {
 	c := &x.s.clients[l.client]
-	if c.crashed {
+	if c.Crashed {
 		return
 	}
 	if lost || c.torn>>l.conn&1 != 0 {
@@ -756,7 +651,7 @@ func (x *explorer) renew(i, t int, p *plan, m parcel) {
 			m.ago = min(m.ago, c.grantSent)
 		}
 		c.grantSent = m.ago
-		x.tell(i, mo, telling{kind: trace.KindExtended, given: true})
+		x.tell(i, telling{kind: trace.KindExtended, given: true})
 	case p.phase == trace.PhaseExtend:
 		c.grantSent = min(m.ago, c.grantSent)
 	}

@@ -3,8 +3,11 @@ package monitor
 import "lockstep/sim/trace"
 
 // Rank is the place of a grant in the order of those that still matter: 0 is none, and
-// a higher one is newer. Ranks are dense, see Facts.CanonicaliseRanks, so that situations
-// with the same order of grants are equal.
+// a higher one is newer.
+//
+// Invariant: there are at most three for each client, and at most one gap more since
+// [Facts.CanonicaliseRanks]; with nine clients they stay below 32. The search has no gaps in
+// them at all, so that situations with the same order of grants are equal.
 type Rank uint8
 
 // Owner is the acquisition whose command stored a record. It is a [trace.Acquisition]

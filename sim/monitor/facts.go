@@ -57,14 +57,12 @@ type Execution struct {
 }
 
 // Told takes the facts over an event that a client lets be known, and returns the
-// rules that it breaks. The slice is good until the next transition.
+// rules that it breaks. The slice is good until the next transition. A client that begins
+// an acquisition, or crashes, may leave a gap in the ranks.
 func (f *Facts) Told(client int, kind trace.Kind, live bool) []Finding {
 	c := f.clients[client]
 	c.Told(kind, live)
-	switch kind {
-	case trace.KindAcquire, trace.KindCrash:
-		f.CanonicaliseRanks()
-	case trace.KindGranted: // it may be gone already, while the reply was in flight
+	if kind == trace.KindGranted { // it may be gone already, while the reply was in flight
 		c.Lost = !f.Owns(client)
 	}
 	broken := f.check(kind, client)
