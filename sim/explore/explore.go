@@ -364,13 +364,7 @@ func (m *model) text(trail []move) string {
 
 // differ compares what both worlds say of violations, clients and nodes.
 func (m *model) differ(x *explorer, w *sim.World, found codes) error {
-	var real codes
-	for _, c := range w.Verdict() {
-		if c != trace.BD && c != trace.LV {
-			real |= setOf(c)
-		}
-	}
-	if found != real {
+	if real := codesOf(w.Verdict()) & searched; found != real {
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
 	if a, b := x.picture(make([]byte, 0, 512)), m.picture(make([]byte, 0, 512), w); !bytes.Equal(a, b) {

@@ -5,8 +5,8 @@ import "lockstep/sim/trace"
 // Rank is the place of a grant in the order of those that still matter: 0 is none, and
 // a higher one is newer.
 //
-// Invariant: there are at most three for each client, and at most one gap more since
-// [Facts.CanonicaliseRanks]; with nine clients they stay below 32. The search has no gaps in
+// Invariant: a rank is below 32. There are at most three for each of nine clients, and
+// whenever one is added [Facts.CanonicaliseRanks] closes the gaps. The search has no gaps in
 // them at all, so that situations with the same order of grants are equal.
 type Rank uint8
 

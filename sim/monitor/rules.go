@@ -62,6 +62,16 @@ func byKind() (on [1 << 8][]*Rule) {
 	return on
 }
 
+// Searched are the codes that the search looks for, worst first.
+func Searched() (v trace.Verdict) {
+	for i := range Rules {
+		if Rules[i].NotSearched == "" {
+			v = append(v, Rules[i].Code)
+		}
+	}
+	return v
+}
+
 // Local reports whether an event that a client lets be known is its own business, and
 // under which conditions: it changes nothing but that client's facts, and can break no
 // rule.
