@@ -16,10 +16,10 @@ const longTime = 20 * 24 * 3600 * 1000
 func (x *explorer) deadlocked() bool {
 	before := x.blank()
 	before.copyFrom(&x.s)
-	found, seen := x.found, x.seen // what the probe meets with is nobody's near miss
+	found, stats := x.found, x.stats // what the probe meets with is nobody's near miss
 	defer func() {
 		x.s.copyFrom(&before)
-		x.found, x.seen = found, seen
+		x.found, x.stats = found, stats
 	}()
 	for try := 1; try <= 3; try++ {
 		if x.ask() {

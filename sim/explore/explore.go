@@ -115,9 +115,9 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	_, n := s.seen.sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations = m.v.ran, m.k.arrivals.len()
-	var all tally
+	var all stats
 	for _, x := range s.crew {
-		all.add(&x.seen)
+		all.add(&x.stats)
 	}
 	r.Near = NearMisses{Refused: all.refused, Compared: all.compared, NotHeld: all.tooLate, Fenced: all.fenced}
 	r.Vacuity.Extended = all.extended
@@ -308,13 +308,13 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 				v = choices[rng.IntN(len(choices))]
 			}
 		}
-		counted := x.seen
+		counted := x.stats
 		if x.follow(v); x.err != nil {
 			return x.err
 		}
 		v.ops = x.ops
 		trail = append(trail, v)
-		if err := x.leaps(v, before, counted); err != nil {
+		if err := x.checkLocal(v, before, counted); err != nil {
 			return fmt.Errorf("%w\n%s", err, m.text(trail))
 		}
 		all |= x.found
@@ -341,20 +341,18 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	return nil
 }
 
-// leaps reports if the move that was made last leads elsewhere than a leap would.
-func (x *explorer) leaps(v move, before []uint32, counted tally) error {
+// checkLocal reports if the move that was made last, with everything, led elsewhere than
+// the same move as a localStep does.
+func (x *explorer) checkLocal(v move, before []uint32, counted stats) error {
 	if !x.hasty {
 		return nil
 	}
-	after, seen := x.number(), x.seen
-	x.seen = counted
-	if to, is := x.leap(v, before, nil); is && (!slices.Equal(to, after) || x.seen != seen || x.found != 0) {
-		return fmt.Errorf("what the search takes for client %d's own step isn't", v.who)
+	after, stats := x.number(), x.stats
+	x.stats = counted
+	if to, local := x.localStep(v, before, nil); local && (!slices.Equal(to, after) || x.stats != stats || x.found != 0) {
+		return fmt.Errorf("the search takes a step of client %d for its own business, and it isn't", v.who)
 	}
-	x.seen = seen
-	if who := int(v.who); x.isOwn(v, who) {
-		x.keep(before[who], x.told|ownStep(after[who]))
-	}
+	x.stats = stats
 	return nil
 }
 

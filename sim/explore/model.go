@@ -49,6 +49,7 @@ func newModel(b Bounds, timed bool) (*model, error) {
 	m := &model{bounds: b, cfg: cfg, k: k, v: v, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed}
 	m.tables = m.newTables()
+	m.habits = &habits{k: k, inboxes: m.tables.inboxes, timeout: m.timeout, checks: b.Checks, extend: b.Extend, spares: monitor.Local}
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil

@@ -35,7 +35,7 @@ const (
 
 // follow makes one move, in a situation that is the explorer's own.
 func (x *explorer) follow(m move) {
-	x.found, x.ops, x.meets, x.told = 0, 0, false, 0
+	x.found, x.ops = 0, 0
 	switch m.kind {
 	case acts, actsAndLosesReply, actsAndIsHeldUp:
 		t, _ := x.next(int(m.who))
@@ -65,6 +65,9 @@ func (x *explorer) follow(m move) {
 		l := *x.tables.letters.value(x.s.clients[m.who].last)
 		x.execute(&l, false, true)
 		for i := range x.s.clients {
+			if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
+				x.s.clients[i].last = 0
+			}
 			x.settle(i)
 		}
 	case restarts:
@@ -92,7 +95,6 @@ func (x *explorer) turnTo(who uint8) {
 	if x.bounds.Switches == 0 {
 		return
 	}
-	x.meets = true
 	w := &x.s.world
 	if w.mover == who+1 {
 		return
@@ -111,7 +113,7 @@ func (x *explorer) turns(i int) bool {
 
 func (x *explorer) spend(k Kind, n uint8) {
 	x.s.world.left[k] -= n
-	x.seen.used[k] = true
+	x.stats.used[k] = true
 }
 
 // crash ends a client. What it has sent is still on its way; all that it knew is
@@ -215,7 +217,7 @@ func (x *explorer) moves(to []move) []move {
 		return to
 	}
 	left := &x.world.left
-	for i, g := range x.glances {
+	for i, g := range x.summaries {
 		who := uint8(i)
 		if g.acts && x.turns(i) {
 			to = append(to, move{kind: acts, who: who})
@@ -276,7 +278,7 @@ func (x *explorer) passing(to []move) []move {
 	for _, n := range x.nodes {
 		by = sooner(by, n.due)
 	}
-	for _, g := range x.glances {
+	for _, g := range x.summaries {
 		by = sooner(by, g.due)
 		if g.idles {
 			pauses++
@@ -290,7 +292,7 @@ func (x *explorer) passing(to []move) []move {
 
 // over: nobody will do anything any more.
 func (x *explorer) over() bool {
-	for _, g := range x.glances {
+	for _, g := range x.summaries {
 		if !g.crashed && !g.over {
 			return false
 		}

@@ -156,7 +156,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 	unpacked := false
 	for _, m := range x.choices {
 		var done bool
-		if x.successors, done = x.leap(m, state, x.successors); done {
+		if x.successors, done = x.localStep(m, state, x.successors); done {
 			continue
 		}
 		if !unpacked {
@@ -168,7 +168,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 		if x.found != 0 {
 			s.report(x.found)
 		}
-		x.pack(m, state)
+		x.pack(state)
 	}
 	s.followed.Add(int64(len(x.choices)))
 }

@@ -95,16 +95,16 @@ type situation struct {
 
 // tables are the numbers that states are made of.
 type tables struct {
-	clients *noted[client, glance]
-	nodes   *noted[node, nodeGlance]
-	worlds  *noted[world, worldGlance]
+	clients *summarised[client, summary]
+	nodes   *summarised[node, nodeSummary]
+	worlds  *summarised[world, worldSummary]
 	inboxes *lists[parcel]
 	helds   *lists[letter]
 	letters *interned[letter]
 }
 
 func (m *model) newTables() *tables {
-	return &tables{newNoted(m.glance), newNoted(m.nodeGlance), newNoted(func(*world) (g worldGlance) { return g }),
+	return &tables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
 		newLists[parcel](), newLists[letter](), newInterned[letter]()}
 }
 
@@ -141,19 +141,17 @@ func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 	return l.ids.id(v), true
 }
 
-// spelt is a client of a successor that has no number yet.
-type spelt struct {
+// pending is a client of a successor that has no number yet.
+type pending struct {
 	client client
 	digest uint32
-	at     int     // where its number belongs among the successors
-	from   uint32  // the client of which this is the own step, or 0
-	told   ownStep // what belongs to that
+	at     int // where its number belongs among the successors
 }
 
 // pack adds the state of the situation, to which a move has led, to the successors;
 // unpack is its inverse. Most of a situation is as it was in the state that it
 // follows, and has its numbers already. New clients get theirs from resolve.
-func (x *explorer) pack(m move, before []uint32) {
+func (x *explorer) pack(before []uint32) {
 	base := len(x.successors)
 	x.successors = append(x.successors, before...)
 	to := x.successors[base:]
@@ -162,11 +160,7 @@ func (x *explorer) pack(m move, before []uint32) {
 		if *c == x.from.clients[i] {
 			continue
 		}
-		p := spelt{client: *c, digest: x.tables.clients.digest(*c), at: base + i}
-		if x.isOwn(m, i) {
-			p.from, p.told = before[i], x.told
-		}
-		x.spelt = append(x.spelt, p)
+		x.pending = append(x.pending, pending{client: *c, digest: x.tables.clients.digest(*c), at: base + i})
 	}
 	for i := range x.s.nodes {
 		if x.s.nodes[i] != x.from.nodes[i] {
@@ -183,7 +177,7 @@ func (x *explorer) pack(m move, before []uint32) {
 func (x *explorer) resolve() {
 	t := x.tables.clients
 	var likely [64]uint32
-	for batch := range slices.Chunk(x.spelt, len(likely)) {
+	for batch := range slices.Chunk(x.pending, len(likely)) {
 		for i := range batch {
 			likely[i] = t.likely(batch[i].digest)
 		}
@@ -193,14 +187,10 @@ func (x *explorer) resolve() {
 		}
 		for i := range batch {
 			p := &batch[i]
-			id := t.add(&p.client, p.digest, struct{}{})
-			x.successors[p.at] = id
-			if p.from != 0 {
-				x.keep(p.from, p.told|ownStep(id))
-			}
+			x.successors[p.at] = t.add(&p.client, p.digest, struct{}{})
 		}
 	}
-	x.spelt = x.spelt[:0]
+	x.pending = x.pending[:0]
 }
 
 func (x *explorer) unpack(state []uint32, s *situation) {

@@ -36,23 +36,21 @@ type explorer struct {
 	choices []move
 
 	// The state that it views.
-	glances []*glance // of the clients, without the probe
-	nodes   []*nodeGlance
-	world   *world
-	quiet   bool                     // no request is held up there, and nothing begun
-	corpses [3*len(names) + 1]uint32 // numbers of clients that have crashed, by what they had touched: three grants matter to each client at most
+	summaries []*summary // of the clients, without the probe
+	nodes     []*nodeSummary
+	world     *world
+	quiet     bool                     // no request is held up there, and nothing begun
+	crashed   [3*len(names) + 1]uint32 // ids of clients that have crashed, by what they had touched: three grants matter to each client at most
 
-	successors []uint32 // states that were come to, and not added yet
-	spelt      []spelt  // clients in them
-	ahead      uint32   // of no meaning: what was read ahead of its use
+	successors []uint32  // states that were come to, and not added yet
+	pending    []pending // clients in them
+	ahead      uint32    // of no meaning: what was read ahead of its use
 	digests    []uint64
 	hasty      bool  // it does what nobody can see at once, see silent
 	ops        uint8 // how many operations the last move was
 	found      codes
-	meets      bool // the last move was not its client's own, see ownStep
-	told       ownStep
 	err        error
-	seen       tally
+	stats      stats
 	facts      *monitor.Facts // of s
 }
 
@@ -63,6 +61,7 @@ type model struct {
 	k       *clients
 	v       *servers
 	tables  *tables
+	habits  *habits
 	quorum  int
 	ttl     int32
 	timeout int32
@@ -76,7 +75,7 @@ func (m *model) explorer() *explorer {
 	x := &explorer{model: m}
 	x.from, x.s = m.blank(), m.blank()
 	x.facts = x.s.facts(m)
-	x.glances, x.nodes = make([]*glance, m.bounds.Clients), make([]*nodeGlance, len(m.cfg.Nodes))
+	x.summaries, x.nodes = make([]*summary, m.bounds.Clients), make([]*nodeSummary, len(m.cfg.Nodes))
 	return x
 }
 
@@ -125,176 +124,75 @@ const (
 	heldUp
 )
 
-// step lets a client act.
+// step lets a client act, and does with everything what a localStep does of one client.
 func (x *explorer) step(i, t int, f fate) {
 	x.one(i, t, f)
 	x.ops = 1
-	for x.hasty && x.err == nil && x.silent(i) {
+	l := x.local(i)
+	for x.hasty && x.err == nil && l.silent() {
 		x.one(i, 0, goes)
 		x.ops++
 	}
+	if l.err != nil {
+		x.fail(l.err)
+	}
 }
 
-// silent reports whether what a client does next is nobody else's business, and
-// can be done at once: the order of such a step and of all that others do, of time
-// passing or of a fault, makes no difference to what comes of both. Two are: to
-// call Acquire, which so far changes nothing but the client's own number of
-// acquisitions; and to read a reply that is there, if the client lets nothing be
-// known and doesn't go to sleep (when it would wake depends on when it read).
-func (x *explorer) silent(i int) bool {
-	c := &x.s.clients[i]
-	m := x.k.at(c.moment)
-	for t := 1; t < int(m.count); t++ {
-		if !m.threads[t].over {
-			return false
-		}
-	}
-	p := &m.threads[0]
-	switch {
-	case p.over || c.waits[0]:
-		return false
-	case p.kind == sim.OpMark:
-		return p.mark == trace.KindAcquire
-	case p.kind != sim.OpReceive:
-		return false
-	}
-	n := x.mailFor(c, p.conn)
-	if n < 0 {
-		return false
-	}
-	mail := x.tables.inboxes.get(c.inbox)[n]
-	if mail.refused || mail.prolonged {
-		return false
-	}
-	a := x.after(edge{from: c.moment, seen: sight{sawReply, int64(mail.reply)}})
-	if x.err != nil || len(*x.k.tellings.at(a.told)) > 0 {
-		return false
-	}
-	next := x.k.at(a.to)
-	if next.count != m.count {
-		return false
-	}
-	switch q := &next.threads[0]; q.kind {
-	case sim.OpSend, sim.OpClock, sim.OpRead, sim.OpWrite, sim.OpMark:
-		return !q.over
-	}
-	return false
-}
-
-// after is where an edge leads.
-func (x *explorer) after(e edge) arrival {
-	a, err := x.k.after(e)
-	if err != nil {
-		x.fail(err)
-	}
-	return a
-}
+// local is the view of one client of the situation.
+func (x *explorer) local(i int) *local { return &local{habits: x.habits, c: &x.s.clients[i]} }
 
 // one performs one operation: that of the thread which has been ready longest; and
 // runs it to the next.
 func (x *explorer) one(i, t int, f fate) {
-	c := &x.s.clients[i]
-	c.paused = false
-	m := x.k.at(c.moment)
+	l := x.local(i)
+	l.c.paused = false
+	m := x.k.at(l.c.moment)
 	p := &m.threads[t]
-	e := edge{from: c.moment, thread: uint8(t)}
+	seen, n, _ := l.observe(m, p)
 	var mail parcel
-	switch p.kind {
-	case sim.OpSend:
+	switch {
+	case n >= 0:
+		mail = *l.mail(n)
+	case p.kind == sim.OpSend:
 		x.send(i, t, p, f)
-	case sim.OpReceive:
-		mail = x.receive(c, p, &e)
-	case sim.OpClock:
-		e.seen = x.look(c, p)
-	case sim.OpRead, sim.OpWrite:
+	case p.kind == sim.OpRead || p.kind == sim.OpWrite:
 		if !x.access(i, p) {
-			e.seen = sight{kind: sawRefusal}
+			seen = sight{kind: sawRefusal}
 		}
+	case p.kind == sim.OpClock && p.wall:
+		seen = x.wallClock(l.c)
 	}
+	l.consume(p, n)
 	if mail.prolonged {
 		x.renew(i, t, p, mail)
 	}
-	a := x.after(e)
-	if x.err != nil {
+	a := l.after(edge{from: l.c.moment, thread: uint8(t), seen: seen})
+	if l.err != nil {
+		x.fail(l.err)
 		return
 	}
-	x.arrive(i, t, m, a)
-	x.settle(i)
-}
-
-// arrive takes a client to its next moment.
-func (x *explorer) arrive(i, t int, was *moment, a arrival) {
-	c := &x.s.clients[i]
-	c.moment = a.to
-	m := x.k.at(a.to)
 	for _, tl := range *x.k.tellings.at(a.told) {
 		x.tell(i, tl)
 	}
-	for n := int(was.count); n < int(m.count); n++ { // threads that it has started
-		c.queue(n)
-	}
-	if m.fresh || m.over {
-		x.forgetCycle(i)
-	}
-	if m.closed != was.closed {
-		x.closeConns(i, m.closed)
-	}
-	c.torn &^= m.closed
-	c.gone &^= m.closed
-	if p := &m.threads[t]; !p.over {
-		x.announce(i, t, p)
-	}
+	x.closeConns(i, l.closing(m, a))
+	l.arrive(t, m, a)
+	x.facts.CanonicaliseRanks()
 }
 
-// announce looks at the operation that a thread is about to perform: some have to
-// wait.
-func (x *explorer) announce(i, t int, p *plan) {
-	c := &x.s.clients[i]
-	switch p.kind {
-	case sim.OpReceive:
-		if x.mailFor(c, p.conn) < 0 {
-			c.waits[t], c.due[t], c.turn[t] = true, max(0, x.timeout-c.sent[t]), 0
-			return
-		}
-	case sim.OpSleep:
-		c.waits[t], c.due[t], c.turn[t] = true, p.sleep, 0
+// settle puts those things of a client in order that don't matter otherwise.
+func (x *explorer) settle(i int) { x.local(i).settle() }
+
+// closeConns is the end of a client's connections where others meet them: requests in
+// flight, and what was begun on the servers.
+func (x *explorer) closeConns(i int, conns uint16) {
+	if conns == 0 {
 		return
 	}
-	c.queue(t)
-}
-
-// forgetCycle is a client between two cycles: nothing of the last matters any more.
-func (x *explorer) forgetCycle(i int) {
-	c := &x.s.clients[i]
-	x.closeConns(i, 0xffff)
-	c.since, c.grantSent, c.stamp = unset, 0, unset
-	for t := 1; t < maxThreads; t++ { // that were there
-		c.waits[t], c.due[t], c.sent[t], c.turn[t] = false, 0, 0, 0
-	}
-	c.inbox, c.torn, c.gone = 0, 0, 0
-	c.ForgetCycle()
-	x.meets = x.facts.CanonicaliseRanks() || x.meets
-}
-
-// closeConns is the end of a client's connections: nobody waits for replies there.
-func (x *explorer) closeConns(i int, conns uint16) {
-	c := &x.s.clients[i]
-	if c.inbox != 0 {
-		var kept []parcel
-		for _, m := range x.tables.inboxes.get(c.inbox) {
-			if conns>>m.conn&1 == 0 {
-				kept = append(kept, m)
-			}
-		}
-		c.inbox, _ = x.tables.inboxes.put(kept)
-	}
 	if x.s.world.held != 0 {
-		x.meets = true
 		conns &^= x.renameConn(i, conns)
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		x.meets = x.meets || len(x.v.snapshot(nd.memory).Peers) > 0
 		for _, b := range x.v.snapshot(nd.memory).Peers {
 			if conn := uint16(b.Conn) & 15; b.Conn>>4 == i && conns>>conn&1 != 0 {
 				nd.memory = x.v.without(nd.memory, uint16(b.Conn))
@@ -340,48 +238,13 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 // peer numbers the connections of all clients.
 func peer(client int, conn uint16) uint16 { return uint16(client)<<4 | conn }
 
-// settle puts those things of a client in order that don't matter otherwise.
-func (x *explorer) settle(i int) {
-	c := &x.s.clients[i]
-	m := x.k.at(c.moment)
-	for t := range int(m.count) {
-		switch p := &m.threads[t]; {
-		case p.over || p.kind != sim.OpReceive:
-			c.sent[t] = 0
-		}
-		if c.waits[t] && c.due[t] <= 0 {
-			c.queue(t)
-		}
+// wallClock is a reading of a client's wall clock.
+func (x *explorer) wallClock(c *client) sight {
+	if !x.timed {
+		x.fail(errTimed)
 	}
-	c.order(m)
-	if m.phase != trace.PhaseAcquire && m.phase != trace.PhaseExtend && !(m.believes && x.bounds.Extend) {
-		c.grantSent = 0
-	}
-	if m.over {
-		c.stamp, c.since, c.last = unset, unset, 0
-	}
-	if x.s.world.left[Duplicate] == 0 {
-		c.last = 0
-	}
-}
-
-// look is a reading of a clock.
-func (x *explorer) look(c *client, p *plan) sight {
-	if p.wall {
-		if !x.timed {
-			x.fail(errTimed)
-		}
-		x.meets = true
-		c.stamp = x.ttl + overStamp
-		return sight{sawWall, int64(x.s.world.now + c.wall)}
-	}
-	if c.since == unset {
-		c.since = 0
-	}
-	if m := x.k.at(c.moment); x.bounds.Checks && m.given && m.inside && !c.Live {
-		return sight{sawMonoLapsed, int64(c.since)}
-	}
-	return sight{sawMono, int64(c.since)}
+	c.stamp = x.ttl + overStamp
+	return sight{sawWall, int64(x.s.world.now + c.wall)}
 }
 
 // overStamp is by how much more than a TTL a stamp is over, to whichever second
@@ -396,24 +259,15 @@ func (x *explorer) tell(i int, t telling) {
 	case trace.KindGranted:
 		live = x.lease(c, t)
 	case trace.KindExtended:
-		x.seen.extended = true
+		x.stats.extended = true
 		live = x.lease(c, t)
-	case trace.KindAcquire, trace.KindRelease:
-		c.forever, c.deadline = false, 0
 	case trace.KindRefused:
-		x.count(isRefused)
-		x.seen.refused++
+		x.stats.refused++
 	case trace.KindReleaseFailed:
-		x.count(isTooLate)
-		x.seen.tooLate++
+		x.stats.tooLate++
 	}
-	under, local := monitor.Local(t.kind)
-	x.told |= ownStep(under) << conditions
-	x.meets = x.meets || !local || under&monitor.Unowned != 0 && x.ownsAny(i)
+	c.endLease(t.kind)
 	x.report(x.facts.Told(i, t.kind, live))
-	if t.kind == trace.KindAcquire {
-		x.meets = x.facts.CanonicaliseRanks() || x.meets
-	}
 }
 
 // report notes what a transition of the facts broke.
@@ -421,12 +275,6 @@ func (x *explorer) report(broken []monitor.Finding) {
 	for _, b := range broken {
 		x.found |= setOf(b.Code)
 	}
-}
-
-// count notes what is counted in a client's own step, where it is so only once.
-func (x *explorer) count(s ownStep) {
-	x.meets = x.meets || x.told&s != 0
-	x.told |= s
 }
 
 // lease begins, or goes on, until its deadline. It reports whether that is still to come.
@@ -443,20 +291,14 @@ func (x *explorer) lease(c *client, t telling) bool {
 	return c.forever || c.deadline > 0
 }
 
-// ownsAny reports whether a record on some node is a client's, of any acquisition.
-func (x *explorer) ownsAny(i int) bool {
-	return slices.ContainsFunc(x.s.nodes, func(n node) bool { return int(n.owner.Client) == i })
-}
-
 // access is a read or a write of the resource. It reports whether the resource
 // let it pass.
 func (x *explorer) access(i int, p *plan) bool {
-	x.meets = true
 	write := p.kind == sim.OpWrite
 	w := &x.s.world
 	looks := x.cfg.Resource == sim.Fenced || x.cfg.Resource == sim.FencedWrites && write
 	if looks && p.fence != 0 && p.fence < w.fence {
-		x.seen.fenced++
+		x.stats.fenced++
 		return false
 	}
 	if looks {
@@ -468,7 +310,6 @@ func (x *explorer) access(i int, p *plan) bool {
 
 // send executes a command at its node, or doesn't yet.
 func (x *explorer) send(i, t int, p *plan, f fate) {
-	x.meets = true
 	x.s.clients[i].sent[t] = 0
 	l := letter{client: uint8(i), thread: uint8(t), conn: p.conn, addr: p.addr, cmd: p.cmd, acquired: x.s.clients[i].Acquired, phase: p.phase}
 	if f == heldUp || x.behind(&l) {
@@ -562,7 +403,7 @@ func (x *explorer) remember(c *client, l *letter, a answer) {
 // notice counts what kept a near miss from being one.
 func (x *explorer) notice(l *letter, a answer) {
 	if l.phase == trace.PhaseRelease && *x.k.replies.value(a.reply) == ":0\r\n" {
-		x.seen.compared++
+		x.stats.compared++
 	}
 }
 
@@ -606,35 +447,6 @@ func (x *explorer) reply(l *letter, m parcel, lost bool) {
 			c.queue(t)
 		}
 	}
-}
-
-// mailFor finds the first reply on a connection.
-func (x *explorer) mailFor(c *client, conn uint8) int {
-	for n, m := range x.tables.inboxes.get(c.inbox) {
-		if m.conn == uint16(conn) {
-			return n
-		}
-	}
-	return -1
-}
-
-// receive reads a reply, or gives up.
-func (x *explorer) receive(c *client, p *plan, e *edge) (m parcel) {
-	n := x.mailFor(c, p.conn)
-	if n < 0 {
-		e.seen = sight{kind: sawTimeout}
-		return parcel{}
-	}
-	mail := x.tables.inboxes.get(c.inbox)
-	m = mail[n]
-	rest := append(append([]parcel(nil), mail[:n]...), mail[n+1:]...)
-	c.inbox, _ = x.tables.inboxes.put(rest)
-	if m.refused {
-		e.seen = sight{kind: sawRefusal}
-		return parcel{}
-	}
-	e.seen = sight{sawReply, int64(m.reply)}
-	return m
 }
 
 // renew: a thread has learnt that its extension was executed. Where the strategy

@@ -6,8 +6,8 @@ import (
 	"lockstep/sim/redis"
 )
 
-// tally is what a worker has noticed on its way. None of it is part of a state.
-type tally struct {
+// stats are counted by a worker on its way. None of it is part of a state.
+type stats struct {
 	refused  int64
 	tooLate  int64 // releases that found the lock gone or in other hands
 	compared int64 // comparisons in a release that failed
@@ -16,24 +16,24 @@ type tally struct {
 	used     [kinds]bool
 }
 
-// own counts a client's own step.
-func (t *tally) own(s ownStep) {
-	if s&isRefused != 0 {
-		t.refused++
+// local counts a localStep.
+func (s *stats) local(l localStep) {
+	if l&isRefused != 0 {
+		s.refused++
 	}
-	if s&isTooLate != 0 {
-		t.tooLate++
+	if l&isTooLate != 0 {
+		s.tooLate++
 	}
 }
 
-func (t *tally) add(o *tally) {
-	t.refused += o.refused
-	t.tooLate += o.tooLate
-	t.compared += o.compared
-	t.fenced += o.fenced
-	t.extended = t.extended || o.extended
-	for i := range t.used {
-		t.used[i] = t.used[i] || o.used[i]
+func (s *stats) add(o *stats) {
+	s.refused += o.refused
+	s.tooLate += o.tooLate
+	s.compared += o.compared
+	s.fenced += o.fenced
+	s.extended = s.extended || o.extended
+	for i := range s.used {
+		s.used[i] = s.used[i] || o.used[i]
 	}
 }
 
