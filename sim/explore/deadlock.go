@@ -45,17 +45,17 @@ func (x *explorer) ask() bool {
 			x.advance(by)
 			continue
 		}
-		m := x.moment(i)
-		if began && m.phase == trace.PhaseIdle {
+		c := &x.s.clients[i]
+		if began && c.Phase == trace.PhaseIdle {
 			return false
 		}
-		if m.believes {
+		if c.Believes {
 			return true
 		}
-		began = began || m.phase == trace.PhaseAcquire
+		began = began || c.Phase == trace.PhaseAcquire
 		x.one(i, t, goes)
-		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == sim.OpSleep && x.moment(i).phase == trace.PhaseIdle {
-			return x.moment(i).believes
+		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == sim.OpSleep && c.Phase == trace.PhaseIdle {
+			return c.Believes
 		}
 	}
 	return false

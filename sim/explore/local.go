@@ -292,7 +292,7 @@ func (l *local) settle() {
 		}
 	}
 	c.order(m)
-	if m.phase != trace.PhaseAcquire && m.phase != trace.PhaseExtend && !(m.believes && l.extend) {
+	if c.Phase != trace.PhaseAcquire && !(c.Believes && l.extend) {
 		c.grantSent = 0
 	}
 	if m.over {

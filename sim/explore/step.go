@@ -453,10 +453,9 @@ func (x *explorer) reply(l *letter, m parcel, lost bool) {
 // exposes no deadline, the lease goes on for a TTL from when that was sent.
 func (x *explorer) renew(i, t int, p *plan, m parcel) {
 	c := &x.s.clients[i]
-	mo := x.moment(i)
 	switch {
 	case t > 0:
-		if !mo.given || !mo.believes {
+		if !x.moment(i).given || !c.Believes {
 			return
 		}
 		if x.bounds.Extend { // so that it is kept, see settle

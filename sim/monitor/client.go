@@ -52,9 +52,6 @@ const (
 // Invariant: Live implies Believes. Believes implies Granted.
 // Invariant: Granter is 0 or Asked is 0: a record that was stored decides over a question.
 // Invariant: a client that has crashed has no other field set than Touched.
-//
-// Not ideal: Acquired, Phase, Granted, Believes and Inside follow from what the client let
-// be known alone, so the search keeps them once more with each history.
 type Client struct {
 	Acquired uint16      // how often it has called Acquire: the N of its current or last acquisition
 	Phase    trace.Phase // of its main thread
