@@ -89,7 +89,7 @@ func (m *Monitor) report(at time.Duration, code trace.Code, text string, events 
 // prove makes violations of what an event has broken.
 func (m *Monitor) prove(e *trace.Event, broken []Finding) {
 	for _, b := range broken {
-		b.prove(m, e, b.With)
+		b.prove(m, *e, b.With)
 	}
 }
 
@@ -173,6 +173,9 @@ func (m *Monitor) slept(e *trace.Event) {
 // on too many servers.
 func (m *Monitor) ownership(e *trace.Event) {
 	for addr, n := range m.s.Primary {
+		if n != e.Node { // a server at which nothing has happened, and which stood here before
+			continue
+		}
 		m.owners[addr] = Nobody
 		if r := m.s.LockRecord(n); r != nil {
 			m.owners[addr] = OwnerOf(r.Owner)

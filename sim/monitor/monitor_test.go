@@ -45,6 +45,27 @@ func TestLocal(t *testing.T) {
 	}
 }
 
+// TestJudgingAllocatesNothing: an event that breaks no rule stays on its maker's stack.
+func TestJudgingAllocatesNothing(t *testing.T) {
+	run := trace.Trace{Clients: []string{"A", "B"}, Nodes: []string{"n1"}, Masters: 1, Key: "lock", Need: 1}
+	var m monitor.Monitor
+	s := run.NewState()
+	m.Reset(&run, s, nothing{})
+	seq := 0
+	n := testing.AllocsPerRun(100, func() {
+		for _, kind := range []trace.Kind{trace.KindAcquire, trace.KindSend, trace.KindExecute, trace.KindReceive, trace.KindRefused} {
+			seq++
+			e := trace.Event{Seq: seq, Kind: kind, Client: 0, Node: trace.None, Acq: s.Clients[0].Acquired, Phase: trace.PhaseAcquire}
+			m.Before(&e)
+			s.Apply(&e)
+			m.After(&e)
+		}
+	})
+	if n != 0 {
+		t.Errorf("five events that break nothing take %g allocations", n)
+	}
+}
+
 // nothing is no future: a trace that has come to its end has none.
 type nothing struct{}
 

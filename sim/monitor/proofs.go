@@ -10,14 +10,14 @@ import (
 
 func (m *Monitor) name(client int) string { return m.t.Clients[client] }
 
-func (m *Monitor) proveDoubleGrant(e *trace.Event, with Clients) {
+func (m *Monitor) proveDoubleGrant(e trace.Event, with Clients) {
 	with.each(func(i int) {
 		m.report(e.At, trace.DG, fmt.Sprintf("%s gets the lock while %s's lease is live", m.name(e.Client), m.name(i)),
 			m.whyLost(i, m.s.Clients[i].Lease.Granted, e.Seq)...)
 	})
 }
 
-func (m *Monitor) proveOverlap(e *trace.Event, with Clients) {
+func (m *Monitor) proveOverlap(e trace.Event, with Clients) {
 	with.each(func(i int) {
 		m.report(e.At, trace.OV, fmt.Sprintf("%s enters the critical section while %s is inside", m.name(e.Client), m.name(i)),
 			m.whyLost(i, m.s.Clients[i].Lease.Entered, e.Seq)...)
@@ -46,7 +46,7 @@ func (m *Monitor) whyLostFirst(client int, events ...int) []int {
 
 // proveStaleWrite names the first access by a newer holder; or else the read that is out
 // of date, and the first write since.
-func (m *Monitor) proveStaleWrite(e *trace.Event, with Clients) {
+func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 	if m.s.Workload == trace.Cache {
 		m.proveBackwards(e)
 		return
@@ -72,7 +72,7 @@ func (m *Monitor) proveStaleWrite(e *trace.Event, with Clients) {
 
 // proveBackwards names the query that gave the old version, if there was one, and the
 // write of the newer.
-func (m *Monitor) proveBackwards(e *trace.Event) {
+func (m *Monitor) proveBackwards(e trace.Event) {
 	events := []int{e.Seq}
 	query, newer := trace.None, trace.None
 	for i := range m.s.Store.Touches {
@@ -90,7 +90,7 @@ func (m *Monitor) proveBackwards(e *trace.Event) {
 	m.report(e.At, trace.SW, fmt.Sprintf("%s puts version %d over version %d, which %s cached: the cache goes back", m.name(e.Client), e.Value, m.s.Store.Value, m.name(by.By.Client)), append(events, by.Seq)...)
 }
 
-func (m *Monitor) proveForeignRelease(e *trace.Event, _ Clients) {
+func (m *Monitor) proveForeignRelease(e trace.Event, _ Clients) {
 	r := m.s.LockRecord(e.Node)
 	i := slices.IndexFunc(e.Changes, func(ch trace.Change) bool { return ch.Key == m.s.Key })
 	m.report(e.At, trace.FR, fmt.Sprintf("%s's %s %s %s's record", m.name(e.Client), strings.ToUpper(e.Args[0]), m.harm(e.Changes[i].Effect()), m.name(r.Owner.Client)),
@@ -99,7 +99,7 @@ func (m *Monitor) proveForeignRelease(e *trace.Event, _ Clients) {
 
 // actingOn adds to a proof the reply that the client acts on: the check that was
 // true when it was made.
-func (m *Monitor) actingOn(e *trace.Event, events ...int) []int {
+func (m *Monitor) actingOn(e trace.Event, events ...int) []int {
 	if r := m.read[e.Client]; r.seq != trace.None && r.acq == e.Acq && r.phase == e.Phase && r.phase != trace.PhaseAcquire {
 		events = append(events, r.seq)
 	}
@@ -118,7 +118,7 @@ func (m *Monitor) harm(e trace.Effect) string {
 	return "shortens"
 }
 
-func (m *Monitor) proveFalseRefusal(e *trace.Event, _ Clients) {
+func (m *Monitor) proveFalseRefusal(e trace.Event, _ Clients) {
 	own := trace.Acquisition{Client: e.Client, N: e.Acq}
 	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil && r.Owner == own {
@@ -128,6 +128,6 @@ func (m *Monitor) proveFalseRefusal(e *trace.Event, _ Clients) {
 	}
 }
 
-func (m *Monitor) proveBrokenContinuity(e *trace.Event, _ Clients) {
+func (m *Monitor) proveBrokenContinuity(e trace.Event, _ Clients) {
 	m.report(e.At, trace.GAP, fmt.Sprintf("%s extends as if it had held the lock all along, but had lost it", m.name(e.Client)), m.whyLostFirst(e.Client, e.Seq)...)
 }
