@@ -83,15 +83,14 @@ func (l *local) tell(t telling) bool {
 	l.under |= under
 	l.refused = l.refused || t.kind == trace.KindRefused
 	l.tooLate = l.tooLate || t.kind == trace.KindReleaseFailed
-	l.c.endLease(t.kind)
 	l.c.Told(t.kind, false)
+	l.c.endLease()
 	return true
 }
 
-// endLease drops the deadline of a lease that is over, as another acquisition or a release
-// has begun.
-func (c *client) endLease(kind trace.Kind) {
-	if kind == trace.KindAcquire || kind == trace.KindRelease {
+// endLease drops the deadline of a lease that is over.
+func (c *client) endLease() {
+	if !c.Live {
 		c.forever, c.deadline = false, 0
 	}
 }

@@ -7,11 +7,18 @@ import (
 	"lockstep/sim/trace"
 )
 
-// client is what a state says of one client. All times are in milliseconds from
-// the state's own instant, so that situations which differ only in when they
-// happen are one. Its fields are comparable: equal clients have equal numbers. No
-// byte is left over between them, so that a client is compared and hashed as a piece
-// of memory and not field by field.
+// client is the part of a state that is one client's: how the rules see it, and what of its
+// threads, its lease and its connections still matters. All times are in milliseconds from
+// the state's own instant, so that states which differ only in when they happen are one.
+// Its fields are comparable, and equal clients have equal ids. No byte is left over between
+// them, so that a client is compared and hashed as a piece of memory and not field by field.
+//
+// Invariant: deadline is 0 and forever false unless the lease is live; of the two only one
+// is set.
+// Invariant: a thread that waits has a due above 0 and no turn; the turns of those that are
+// ready are 1, 2 and so on, in the order in which they became ready.
+// Invariant: a client that has crashed is nothing but dead(Touched).
+// Invariant: last is 0 once no budget is left for a request that arrives twice.
 type client struct {
 	moment uint32
 	monitor.Client
@@ -46,7 +53,9 @@ type parcel struct {
 	prolonged bool
 }
 
-// node is what a state says of one node.
+// node is the part of a state that is one node's.
+//
+// Invariant: owner is monitor.Nobody if the memory holds no record of the lock.
 type node struct {
 	memory uint32
 	owner  monitor.Owner // of the lock's record
@@ -73,7 +82,10 @@ type letter struct {
 	loses                      bool // its reply is going to be lost
 }
 
-// world is what a state says of the rest.
+// world is the rest of a state.
+//
+// Invariant: now is 0 in a model that isn't timed, and mover and switched are 0 unless the
+// bounds limit switches.
 type world struct {
 	fence int32 // the highest that the resource has seen
 	held  uint32

@@ -266,8 +266,8 @@ func (x *explorer) tell(i int, t telling) {
 	case trace.KindReleaseFailed:
 		x.stats.tooLate++
 	}
-	c.endLease(t.kind)
 	x.report(x.facts.Told(i, t.kind, live))
+	c.endLease()
 }
 
 // report notes what a transition of the facts broke.
@@ -287,7 +287,6 @@ func (x *explorer) lease(c *client, t telling) bool {
 	default:
 		c.forever, c.deadline = false, t.deadline-max(c.since, 0)
 	}
-	c.deadline = max(0, c.deadline)
 	return c.forever || c.deadline > 0
 }
 

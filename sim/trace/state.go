@@ -7,7 +7,7 @@ import (
 
 // State is what is true after an event: what every client believes, what every
 // node holds, what the resource accepted. It is a fold over the events and knows
-// nothing else, so monitors, printers and the terminal interface that look at a
+// nothing else, so the monitor, printers and the terminal interface that look at a
 // State can show only what is in the trace.
 type State struct {
 	At      time.Duration
