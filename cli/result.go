@@ -78,10 +78,10 @@ func verdicts(p printer, r *explore.Result) {
 		if c == trace.GAP && !r.Vacuity.Extended { // then it is not put to the test
 			but = ", and no lease was extended (see --caller)"
 		}
-		p("  holds     %-3s  no schedule within the bounds shows %s%s", c, explore.Named(c), but)
+		p("  holds     %-3s  no schedule within the bounds shows %s%s", c, c.Named(), but)
 	}
 	for _, c := range open {
-		p("  open      %-3s  no schedule with %s has been found yet, which proves nothing", c, explore.Named(c))
+		p("  open      %-3s  no schedule with %s has been found yet, which proves nothing", c, c.Named())
 	}
 }
 

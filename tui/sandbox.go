@@ -11,7 +11,6 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
-	"lockstep/sim/explore"
 	"lockstep/sim/trace"
 )
 
@@ -367,7 +366,7 @@ func (s *sandbox) save() tea.Cmd {
 	}
 	t, schedule := s.reel.trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()}
 	return saveScenario(s.player, t, func(string) ([]byte, error) {
-		return scenarios.FromSchedule("Scheduled by hand: "+explore.Named(code), code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
+		return scenarios.FromSchedule("Scheduled by hand: "+code.Named(), code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
 	})
 }
 

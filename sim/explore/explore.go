@@ -203,7 +203,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		trail, any := trails[c]
 		if !any {
 			if found.has(c) && r.Why == "" {
-				r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", Named(c))
+				r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", c.Named())
 			}
 			continue
 		}
@@ -247,7 +247,7 @@ func (m *model) counterexample(w *sim.World, c trace.Code, trail []move) (*Count
 	if !slices.Contains(t.Verdict(), c) {
 		return nil, fmt.Errorf("the search has found %s, and the engine says %s: one of them is wrong\n%s", c, t.Verdict(), t.Schedule)
 	}
-	t.Title = "The least schedule with " + Named(c)
+	t.Title = "The least schedule with " + c.Named()
 	price := m.costOf(trail)
 	schedule := w.Schedule()
 	schedule.Moves = slices.Clone(schedule.Moves) // the world writes the next run's over them

@@ -27,20 +27,23 @@ func TestEveryCodeHasARule(t *testing.T) {
 	}
 }
 
-// TestLocal: what a rule looks at, or a grant, is nobody's own business, unless the rule
-// says when it is.
+// TestLocal: an event that a rule looks at is nobody's own business, unless the rule says
+// under which condition it is; nor is a grant, which the servers are asked of.
 func TestLocal(t *testing.T) {
-	type answer struct {
-		under monitor.Condition
-		local bool
+	for kind := trace.KindWant; kind <= trace.KindLapse; kind++ {
+		want, under := kind != trace.KindGranted, monitor.Condition(0)
+		for i := range monitor.Rules {
+			if r := &monitor.Rules[i]; slices.Contains(r.On, kind) {
+				want, under = want && r.Spared != 0, under|r.Spared
+			}
+		}
+		if got, local := monitor.Local(kind); local != want || local && got != under {
+			t.Errorf("%s: local %t, under %b; expected %t, under %b", kind, local, got, want, under)
+		}
 	}
-	for kind, want := range map[trace.Kind]answer{
-		trace.KindAcquire: {0, true}, trace.KindRelease: {0, true}, trace.KindReleased: {0, true}, trace.KindLeave: {0, true},
-		trace.KindEnter: {monitor.Alone, true}, trace.KindRefused: {monitor.Unowned, true}, trace.KindFailed: {monitor.Unowned, true},
-		trace.KindGranted: {}, trace.KindExtended: {}, trace.KindWrite: {}, trace.KindExecute: {},
-	} {
-		if under, local := monitor.Local(kind); (answer{under, local}) != want {
-			t.Errorf("%s: local %t, under %b; expected %+v", kind, local, under, want)
+	for _, kind := range []trace.Kind{trace.KindGranted, trace.KindExtended} { // looked at by a double grant
+		if _, local := monitor.Local(kind); local {
+			t.Errorf("%s is taken for local", kind)
 		}
 	}
 }
