@@ -315,7 +315,8 @@ func (s *State) applyChange(e *Event, n *NodeState, ch *Change) {
 		n.Records = slices.Insert(n.Records, i, HeldRecord{Key: ch.Key, Owner: Nobody, Written: e.Seq})
 	}
 	r := &n.Records[i]
-	if !found || ch.Effect().ChangesHands(s.Counter) {
+	effect := Effect{Before: found, After: true, Stored: ch.Stored, Changed: r.Value != ch.After.Value} // by what the state knows
+	if effect.ChangesHands(s.Counter) {
 		r.Owner, r.Written = s.owner(e, n, ch), e.Seq
 		if s.grants(e, r.Owner) {
 			s.Clients[e.Client].Lease.Granter = e.Seq
