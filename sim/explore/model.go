@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
 )
 
@@ -48,6 +49,7 @@ func newModel(b Bounds, timed bool) (*model, error) {
 	m := &model{bounds: b, cfg: cfg, k: k, v: v, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
 	m.tables = m.newTables()
+	m.habits = &habits{k: k, inboxes: m.tables.inboxes, timeout: m.timeout, checks: b.Checks, extend: b.Extend, spares: monitor.Local}
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil
@@ -70,7 +72,7 @@ func (m *model) start() *situation {
 		scripts = append(scripts, scriptText(script))
 	}
 	for i := range s.nodes {
-		s.nodes[i] = node{memory: m.v.number(redis.Snapshot{Scripts: scripts}), owner: -1}
+		s.nodes[i] = node{memory: m.v.number(redis.Snapshot{Scripts: scripts}), owner: monitor.Nobody}
 	}
 	s.world = world{left: m.bounds.Faults}
 	return &s

@@ -38,7 +38,7 @@ type question struct {
 type answer struct {
 	memory uint32
 	reply  uint32
-	effect redis.Effect
+	effect trace.Effect
 	asks   bool // it may depend on the server's clock
 }
 
