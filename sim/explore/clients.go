@@ -177,6 +177,17 @@ func (k *clients) hire(pl *player, client int) (err error) {
 	return err
 }
 
+// catch makes an error of a panic in the lock's code.
+func catch(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case *process.Panic:
+		*err = v
+	default:
+		panic(v)
+	}
+}
+
 // add is the number of a new moment.
 func (k *clients) add(m moment) uint32 {
 	k.onward.add(0)

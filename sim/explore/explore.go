@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"lockstep/sim"
-	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -94,17 +93,6 @@ func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 		return err
 	})
 	return r, err
-}
-
-// catch makes an error of a panic in the lock's code.
-func catch(err *error) {
-	switch v := recover().(type) {
-	case nil:
-	case *process.Panic:
-		*err = v
-	default:
-		panic(v)
-	}
 }
 
 func (m *model) search(ctx context.Context, opt Options) (*Result, error) {

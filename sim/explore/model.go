@@ -8,10 +8,6 @@ import (
 	"lockstep/sim/redis"
 )
 
-// errTimed is the error of a search that takes all times for alike, at the first
-// look that anybody takes at true time: at a wall clock, or at a server's.
-var errTimed = errors.New("true time matters")
-
 // with makes a model and does something with it. At first, situations that differ
 // only in when they happen are one. As soon as anybody may look at true time they
 // aren't, and all begins again with a model in which it belongs to the state.
