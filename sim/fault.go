@@ -448,7 +448,7 @@ func (f Delay) enabled(w *World) (effect, error) {
 			kind = timerReply
 		}
 		w.timers.push(timer{at: w.now + f.By, kind: kind, gen: m.gen, msg: m})
-		w.network(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), trace.CommandText(m.args)))
+		w.networkEvent(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), trace.CommandText(m.args)))
 		return nil
 	}, err
 }
@@ -485,7 +485,7 @@ func (f Free) enabled(w *World) (effect, error) {
 			return func() error {
 				m.held = false
 				w.timers.push(timer{at: w.now, kind: timerRequest, gen: m.gen, msg: m})
-				w.network(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
+				w.networkEvent(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
 				return nil
 			}, nil
 		}
@@ -522,7 +522,7 @@ func (f Duplicate) enabled(w *World) (effect, error) {
 		again.copy, again.executed, again.reply, again.gen, again.lost = true, trace.None, nil, 0, false
 		again.node = last.conn.node().Index // a client that sends again sends to the master of today
 		w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: again})
-		w.network(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, trace.Duration(f.After), trace.CommandText(last.args)))
+		w.networkEvent(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, trace.Duration(f.After), trace.CommandText(last.args)))
 		return nil
 	}, nil
 }
@@ -633,7 +633,7 @@ func (w *World) onLink(client, node, what string, change func(*link)) (effect, e
 	}, err
 }
 
-func (w *World) network(m *message, note string) {
+func (w *World) networkEvent(m *message, note string) {
 	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: m.client, Node: m.node, Ref: m.sent, Acq: m.acq, Note: note})
 }
 

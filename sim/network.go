@@ -50,18 +50,35 @@ func (m *message) noScript() bool { return bytes.HasPrefix(m.reply, []byte("-NOS
 // queued: it was not executed on its own, but by the EXEC that came after it.
 func (m *message) queued() bool { return bytes.HasPrefix(m.reply, []byte("+QUEUED")) }
 
-// newMessage is one more message, of which the caller sets every field. Nothing of a
-// run outlives it but its trace, so a run's messages serve the next.
-func (w *World) newMessage() *message {
-	n := len(w.sentMessages)
-	if n == cap(w.sentMessages) {
-		w.sentMessages = slices.Grow(w.sentMessages, 1)
+// network keeps the links between clients and servers, and the messages of the run.
+//
+// Invariant: sentMessages has every message of the run in the order of sending, copies
+// included. The messages between its length and its capacity are those of earlier runs,
+// to be used again.
+type network struct {
+	links        []link // by client and server, see World.link
+	sentMessages []*message
+}
+
+func (n *network) reset(latency time.Duration) {
+	n.sentMessages = n.sentMessages[:0]
+	for i := range n.links {
+		n.links[i] = link{request: latency, reply: latency}
 	}
-	w.sentMessages = w.sentMessages[:n+1]
-	if w.sentMessages[n] == nil {
-		w.sentMessages[n] = new(message)
+}
+
+// newMessage returns one more message, of which the caller sets every field. Only its
+// trace outlives a run, so a run's messages serve the next.
+func (n *network) newMessage() *message {
+	i := len(n.sentMessages)
+	if i == cap(n.sentMessages) {
+		n.sentMessages = slices.Grow(n.sentMessages, 1)
 	}
-	return w.sentMessages[n]
+	n.sentMessages = n.sentMessages[:i+1]
+	if n.sentMessages[i] == nil {
+		n.sentMessages[i] = new(message)
+	}
+	return n.sentMessages[i]
 }
 
 // link is the way between one client and one node. The two directions have
@@ -115,7 +132,7 @@ func (w *World) send(m *message) {
 	}
 	if m.arranged == isHeld {
 		m.held = true
-		w.network(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
+		w.networkEvent(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
 		return
 	}
 	w.timers.push(timer{at: w.now + l.request, kind: timerRequest, gen: m.gen, msg: m})

@@ -33,29 +33,43 @@ type replicatedWrite struct {
 	message  *message // whose write it is
 }
 
-func (w *World) resetServers() {
-	masters := len(w.cfg.Nodes)
-	w.primary = w.primary[:0]
-	for i, n := range w.nodes {
+// cluster keeps the servers, which of them copy which, and which of them clients talk to.
+// An address is the index of one of the configuration's nodes, and stands for whichever
+// server is its master.
+//
+// Invariants: nodes has the masters of the configuration first, by address, then the
+// replicas of each. primary[a] and every route to address a are servers of that address.
+// A route differs from primary only while its client stays with a deposed master.
+type cluster struct {
+	nodes       []*redis.Node
+	replication []replication // by server
+	primary     []int         // by address: the server that is the master
+	routes      []int         // by client and address: the server that the client takes for the master
+}
+
+func (c *cluster) reset(cfg *Config) {
+	masters := len(cfg.Nodes)
+	c.primary = c.primary[:0]
+	for i, n := range c.nodes {
 		if i < masters {
-			n.Reset(w.cfg.Nodes[i])
-			w.replication[i] = replication{source: trace.None}
-			w.primary = append(w.primary, i)
+			n.Reset(cfg.Nodes[i])
+			c.replication[i] = replication{source: trace.None}
+			c.primary = append(c.primary, i)
 			continue
 		}
-		source := (i - masters) / w.cfg.Replicas
-		n.Reset(w.cfg.Nodes[source])
+		source := (i - masters) / cfg.Replicas
+		n.Reset(cfg.Nodes[source])
 		n.Replica = true
-		w.replication[i] = replication{source: source, lag: w.cfg.Lag}
+		c.replication[i] = replication{source: source, lag: cfg.Lag}
 	}
-	for i := range w.routes {
-		w.routes[i] = i % masters
+	for i := range c.routes {
+		c.routes[i] = i % masters
 	}
 }
 
 // server is where a client's connection to an address leads.
-func (w *World) server(client, addr int) *redis.Node {
-	return w.nodes[w.routes[client*len(w.primary)+addr]]
+func (c *cluster) server(client, addr int) *redis.Node {
+	return c.nodes[c.routes[client*len(c.primary)+addr]]
 }
 
 // propagate sends a write on to the replicas.

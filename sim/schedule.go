@@ -37,6 +37,24 @@ type Move struct {
 	Note  int           // the nth note of the scenario
 }
 
+func (v Move) text(names []string) string {
+	switch {
+	case v.Fault != nil:
+		return v.Fault.String()
+	case v.Note > 0:
+		return fmt.Sprintf("@%d", v.Note)
+	case v.Wait > 0:
+		return ":" + v.Wait.String()
+	}
+	var who []string
+	for i, n := range names {
+		if v.Who.Has(i) {
+			who = append(who, n)
+		}
+	}
+	return fmt.Sprintf("%s:%d", strings.Join(who, "+"), v.Count)
+}
+
 const (
 	// ScheduleVersion is the first word of every schedule.
 	ScheduleVersion = "lockstep1"

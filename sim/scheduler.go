@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"lockstep/sim/process"
@@ -12,39 +10,41 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Set is a set of clients, by index.
-type Set uint32
+// scheduler keeps the instant, what is due when, and whose turn it is.
+//
+// Invariants: now never decreases in a run. No waiting thread is due before soonest.
+// Every thread that is not over is either ready, with a readyAt of its own, or waiting,
+// with an instant at which it is due. turn is nil except between the moment at which an
+// operation is performed and the one at which its thread goes on.
+type scheduler struct {
+	now     time.Duration // true virtual time since the start of the run
+	timers  timerQueue
+	soonest time.Duration
 
-// SetOf is the set of the given clients.
-func SetOf(clients ...int) Set {
-	var s Set
-	for _, c := range clients {
-		s |= 1 << c
-	}
-	return s
+	allowed  Set     // the clients that may act in the moves still to be made
+	left     int     // the number of those moves
+	turn     *thread // goes on next: its operation has been performed
+	broken   *broken // a panic of the world's own code on the stack of a thread
+	readySeq uint64  // of the thread that became ready last
 }
 
-// Has reports whether the set has the client.
-func (s Set) Has(client int) bool { return s&(1<<client) != 0 }
-
-// moves is the schedule of the run so far.
-type moves struct {
-	list  []Move
-	muted bool // they are part of another, which is in the schedule as a whole
+func (s *scheduler) reset() {
+	s.now, s.readySeq = 0, 0
+	s.allowed, s.left, s.turn, s.broken = 0, 0, nil, nil
+	s.timers.reset()
+	s.soonest = process.EndOfTime
 }
 
-func (m *moves) reset() { m.list, m.muted = m.list[:0], false }
+// ready puts a thread into the queue of those that can run.
+func (s *scheduler) ready(t *thread) {
+	s.readySeq++
+	t.waiting, t.readyAt = false, s.readySeq
+}
 
-// add appends a move, joining it with the last where that says the same.
-func (m *moves) add(v Move) {
-	if m.muted {
-		return
-	}
-	if n := len(m.list); n > 0 && v.Count > 0 && m.list[n-1].Who == v.Who && m.list[n-1].Count > 0 {
-		m.list[n-1].Count += v.Count
-		return
-	}
-	m.list = append(m.list, v)
+// suspend makes a thread wait until an instant, unless something readies it earlier.
+func (s *scheduler) suspend(t *thread, until time.Duration) {
+	t.waiting, t.due = true, until
+	s.soonest = min(s.soonest, until)
 }
 
 // Step makes one move in which only the given clients may act: the one of their
@@ -56,7 +56,7 @@ func (w *World) Step(who Set) bool { return w.Steps(who, 1) == 1 && w.err == nil
 // Steps makes up to n such moves, and returns how many it has made. It is faster
 // than as many calls of Step: see World.proceed.
 func (w *World) Steps(who Set, n int) int {
-	w.who, w.left = who, n
+	w.allowed, w.left = who, n
 	for w.proceed(); w.turn != nil; {
 		w.run(w.turn)
 	}
@@ -72,7 +72,7 @@ func (w *World) Steps(who Set, n int) int {
 func (w *World) proceed() {
 	w.turn = nil
 	for w.left > 0 && w.err == nil {
-		t, next, any := w.pick(w.who), w.now, true
+		t, next, any := w.pick(w.allowed), w.now, true
 		if t == nil {
 			next, any = w.Next()
 		}
@@ -80,7 +80,7 @@ func (w *World) proceed() {
 			return
 		}
 		w.left--
-		w.moves.add(Move{Who: w.who, Count: 1})
+		w.moves.add(Move{Who: w.allowed, Count: 1})
 		if t != nil {
 			w.release(t.client)
 			w.perform(t)
@@ -149,17 +149,6 @@ func (w *World) Inject(f Fault) error {
 func (w *World) Enabled(f Fault) error {
 	_, err := f.enabled(w)
 	return err
-}
-
-// Remark says something at this point of the run.
-func (w *World) Remark(n trace.Note) {
-	n.At, n.Seq = w.now, w.events+1
-	if n.Index > 0 {
-		w.moves.add(Move{Note: n.Index})
-	}
-	if w.recording {
-		w.trace.Notes = append(w.trace.Notes, n)
-	}
 }
 
 func (w *World) pick(who Set) *thread {
@@ -331,30 +320,6 @@ func (w *World) fire(t *timer) {
 	}
 }
 
-// Trace is the run so far, sealed with its hash, schedule and verdict. The trace
-// is the caller's to keep.
-func (w *World) Trace() (*trace.Trace, error) {
-	if !w.recording {
-		return nil, errors.New("sim: this run was not recorded")
-	}
-	t := w.trace
-	t.Events = slices.Clone(t.Events)
-	t.Notes = slices.Clone(t.Notes)
-	t.Violations = slices.Clone(w.monitor.Violations())
-	slices.SortStableFunc(t.Violations, func(a, b trace.Violation) int {
-		if d := a.Last() - b.Last(); d != 0 {
-			return d
-		}
-		return int(a.Code) - int(b.Code)
-	})
-	t.Schedule = w.Schedule().String()
-	t.Seal()
-	return &t, nil
-}
-
-// Verdict is what the monitors have said so far.
-func (w *World) Verdict() trace.Verdict { return trace.VerdictOf(w.monitor.Violations()) }
-
 // Frozen reports whether a Pause holds the client.
 func (w *World) Frozen(client int) bool { return w.clients[client].frozen }
 
@@ -366,22 +331,4 @@ func (w *World) Stop() {
 			t.Kill()
 		}
 	}
-}
-
-func (v Move) text(names []string) string {
-	switch {
-	case v.Fault != nil:
-		return v.Fault.String()
-	case v.Note > 0:
-		return fmt.Sprintf("@%d", v.Note)
-	case v.Wait > 0:
-		return ":" + v.Wait.String()
-	}
-	var who []string
-	for i, n := range names {
-		if v.Who.Has(i) {
-			who = append(who, n)
-		}
-	}
-	return fmt.Sprintf("%s:%d", strings.Join(who, "+"), v.Count)
 }
