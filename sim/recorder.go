@@ -81,7 +81,8 @@ func (w *World) emit(e *trace.Event) int {
 	return e.Seq
 }
 
-// Remark says something at this point of the run.
+// Remark adds a note at this point of the run. A note with an Index is a move of the
+// schedule, too.
 func (w *World) Remark(n trace.Note) {
 	n.At, n.Seq = w.now, w.events+1
 	if n.Index > 0 {
@@ -92,8 +93,8 @@ func (w *World) Remark(n trace.Note) {
 	}
 }
 
-// Trace is the run so far, sealed with its hash, schedule and verdict. The trace
-// is the caller's to keep.
+// Trace returns the run so far, sealed with its hash, schedule and verdict. The trace is the
+// caller's to keep. It fails if the run was not recorded.
 func (w *World) Trace() (*trace.Trace, error) {
 	if !w.recording {
 		return nil, errors.New("sim: this run was not recorded")
@@ -113,5 +114,5 @@ func (w *World) Trace() (*trace.Trace, error) {
 	return &t, nil
 }
 
-// Verdict is what the monitors have said so far.
+// Verdict returns the verdict on the run so far; it needs no recording.
 func (w *World) Verdict() trace.Verdict { return trace.VerdictOf(w.monitor.Violations()) }

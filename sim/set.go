@@ -12,5 +12,5 @@ func SetOf(clients ...int) Set {
 	return s
 }
 
-// Has reports whether the set has the client.
+// Has reports whether the client is in the set.
 func (s Set) Has(client int) bool { return s&(1<<client) != 0 }

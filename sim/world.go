@@ -11,8 +11,8 @@ import (
 	"lockstep/sim/trace"
 )
 
-// MaxEvents is how many events a run may have. A script that reaches this bound, or
-// MaxTime, is told so; it never hangs.
+// MaxEvents is the largest number of events in a run. A run that would go beyond it, or
+// beyond [trace.MaxTime], ends with an error (see [World.Err]) and so never hangs.
 const MaxEvents = 100_000
 
 // World is a set of clients and servers in virtual time, and the engine of a run. It is
@@ -57,8 +57,8 @@ type World struct {
 	err error // a bound was reached, or a server could not restart
 }
 
-// New builds a world for runs with as many clients and nodes as cfg has. Reset
-// starts the first run.
+// New builds a world for the clients and nodes of cfg. Its first run starts with
+// [World.Reset]. It fails if a server cannot start or a client cannot connect.
 func New(cfg Config) (*World, error) {
 	w := &World{cfg: cfg}
 	w.runtime = process.NewRuntime(host{w})
@@ -86,8 +86,8 @@ func New(cfg Config) (*World, error) {
 	return w, nil
 }
 
-// Reset starts a new run, whatever became of the last one. It fails if cfg
-// doesn't fit the world: see Fits.
+// Reset starts a new run, even if the last one was abandoned. It fails if cfg doesn't fit
+// the world (see [World.Fits]) or if a script of the strategy cannot be loaded.
 func (w *World) Reset(cfg Config, record bool) error {
 	if !w.Fits(cfg) {
 		return errors.New("sim: this world has other clients or nodes than the configuration")
@@ -175,16 +175,17 @@ func (w *World) Close() error {
 	return all
 }
 
-// Now is true virtual time since the start of the run.
+// Now returns true virtual time since the start of the run.
 func (w *World) Now() time.Duration { return w.now }
 
-// Err is why the run cannot go on, if it cannot.
+// Err returns the reason why the run cannot go on, or nil.
 func (w *World) Err() error { return w.err }
 
-// State is what is true now. It is the world's own: look, don't touch.
+// State returns the state after the newest event. The world goes on to change it; a caller
+// must not.
 func (w *World) State() *trace.State { return w.state }
 
-// Client finds a client by name.
+// Client finds a client's index by its name; the probe has one, too.
 func (w *World) Client(name string) (int, bool) {
 	for i, c := range w.clients {
 		if c.Name == name {
@@ -194,14 +195,14 @@ func (w *World) Client(name string) (int, bool) {
 	return trace.None, false
 }
 
-// Clients is how many there are, the probe not counted.
+// Clients returns the number of clients, without the probe.
 func (w *World) Clients() int { return len(w.clients) - 1 }
 
-// Nodes is how many there are, replicas not counted.
+// Nodes returns the number of nodes, without their replicas.
 func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 
-// announce looks at the operation that a thread has just announced: some have
-// to wait.
+// announce readies a thread for the operation that it has just announced, or suspends it
+// if the operation has to wait.
 func (w *World) announce(t *thread) {
 	switch o := &t.Op; o.Kind {
 	case process.OpReceive:
@@ -275,11 +276,10 @@ func (w *World) performSend(t *thread, o *process.Op) {
 
 // performReceive lets a thread read the reply that it waits for, or give up.
 //
-// A process that was paused beyond its timeout may find both when it wakes up: its
-// patience over, and the reply there. Which of the two a real one notices first
-// depends on its runtime. Here it is the reply, because that is the more
-// dangerous: a client that gives up holds no lock, and one that reads an old yes
-// believes in it.
+// A process that was paused beyond its timeout may find both when it wakes up: an expired
+// timeout and a reply. A real process notices one of them first, depending on its runtime.
+// Here it is the reply, because that is the more dangerous: a client that gives up holds no
+// lock, and a client that reads an old yes believes in it.
 func (w *World) performReceive(t *thread, o *process.Op) {
 	c := lineOf(o.Conn)
 	c.reader = nil
@@ -312,8 +312,8 @@ func (w *World) performReceive(t *thread, o *process.Op) {
 	if !m.prolonged || t.Phase != trace.PhaseExtend {
 		return
 	}
-	// A lease without a deadline of its own goes on from here, whichever thread
-	// has seen to it.
+	// A lease without a deadline of its own goes on from here, even if another thread
+	// than the main one extended it.
 	w.grantSent[m.client] = max(w.grantSent[m.client], m.sentAt)
 	if t.Index > 0 && w.state.Clients[m.client].Lease.Believed {
 		t.client.Renew(t.Thread)
