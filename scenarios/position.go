@@ -95,7 +95,7 @@ func (p *position) count(word string) error {
 }
 
 // reached reports whether a client stands at the position.
-func (p *position) reached(at sim.Where) bool {
+func (p *position) reached(at sim.Position) bool {
 	switch p.side {
 	case atAcquire:
 		return at.About == trace.KindAcquire

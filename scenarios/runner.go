@@ -307,7 +307,7 @@ func (a run) do(r *runner) error {
 func (r *runner) count(a run, client int) {
 	who, made := sim.SetOf(client), 0
 	for limit := r.w.Now() + a.within; made < a.steps; made++ {
-		if r.w.Where(client).Over || !r.until(who, limit, func() bool { return r.w.Ready(who) }) || !r.w.Step(who) {
+		if r.w.Position(client).Over || !r.until(who, limit, func() bool { return r.w.Ready(who) }) || !r.w.Step(who) {
 			r.missed("%s makes %s, not %d: it has nothing more to do within %s", a.who[0], plural(made, "step"), a.steps, trace.Duration(a.within))
 			return
 		}
@@ -316,7 +316,7 @@ func (r *runner) count(a run, client int) {
 
 func (r *runner) allOver(who sim.Set) bool {
 	for i := range r.w.Clients() {
-		if who.Has(i) && !r.w.Where(i).Over {
+		if who.Has(i) && !r.w.Position(i).Over {
 			return false
 		}
 	}
@@ -353,10 +353,10 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 			return err
 		}
 	}
-	entered := r.w.Where(client).Phase == pos.phase
+	entered := r.w.Position(client).Phase == pos.phase
 	done := r.cycleEnd(client)
 	stop := func() bool {
-		at := r.w.Where(client)
+		at := r.w.Position(client)
 		entered = entered || at.Phase == pos.phase
 		switch {
 		case pos.reached(at), pos.side == atDone && done(at):
@@ -388,10 +388,10 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 // cycleEnd finds out when a client is through with the cycle that it is in, or
 // about to begin: when it is about to ask for the lock anew, having held it
 // meanwhile, or having given up; or when its next request is about to come in.
-func (r *runner) cycleEnd(client int) func(sim.Where) bool {
+func (r *runner) cycleEnd(client int) func(sim.Position) bool {
 	insists := r.cfg.Clients[client].Insist > 0
 	began, tried, held := false, false, false
-	return func(at sim.Where) bool {
+	return func(at sim.Position) bool {
 		began = began || at.Sending || at.Phase != trace.PhaseIdle
 		switch {
 		case at.Over:
@@ -425,7 +425,7 @@ func (r *runner) ahead(pos position, client int, within time.Duration) (int, err
 	scout := runner{s: r.s, w: w, cfg: r.cfg}
 	most, entered := 0, false
 	ended := scout.until(sim.SetOf(client), w.Now()+within, func() bool {
-		at := w.Where(client)
+		at := w.Position(client)
 		if at.Phase == pos.phase {
 			entered, most = true, at.Sent
 		}

@@ -218,7 +218,7 @@ func (s *saver) stands(v sim.Move) clause {
 	if i == len(s.cfg.Clients) {
 		return clause{}
 	}
-	at, c := s.w.Where(i), clause{who: s.cfg.Clients[i].Name}
+	at, c := s.w.Position(i), clause{who: s.cfg.Clients[i].Name}
 	switch {
 	case at.Sending && at.Phase == trace.PhaseWork:
 		c.what = "is about to access the store"

@@ -87,7 +87,7 @@ func play(cfg Config, do func(t *testing.T, w *World)) func(*testing.T) string {
 
 // enters lets a client try: until it is at work, or through.
 func enters(w *World, client int) {
-	for w.Where(client).Phase != trace.PhaseWork && !w.Where(client).Over && w.Step(SetOf(client)) {
+	for w.Position(client).Phase != trace.PhaseWork && !w.Position(client).Over && w.Step(SetOf(client)) {
 	}
 }
 
@@ -326,7 +326,7 @@ func asleepAfter(where trace.Kind, s strategies.Strategy, pause time.Duration, c
 		until(t, w, "A", where)
 		w.Wait(pause)
 		enters(w, 1)
-		if w.Where(1).Phase == trace.PhaseWork {
+		if w.Position(1).Phase == trace.PhaseWork {
 			until(t, w, "B", trace.KindRead)
 		}
 		run(t, w, "A")
@@ -651,7 +651,7 @@ func recovery(t *testing.T, w *World, idle time.Duration) string {
 	t.Helper()
 	from := w.Now()
 	w.Wait(idle)
-	for w.Now()-from < 30*time.Second && !w.Where(1).Over && w.Step(everybody(w)) {
+	for w.Now()-from < 30*time.Second && !w.Position(1).Over && w.Step(everybody(w)) {
 	}
 	for i := range w.trace.Events {
 		if e := &w.trace.Events[i]; e.Kind == trace.KindGranted && e.Client == 1 {

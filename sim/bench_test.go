@@ -77,7 +77,7 @@ func askAgain(b *testing.B, cfg Config, before ...string) {
 			b.Fatal(err)
 		}
 		w.nodes[0].Execute(0, redis.NewPeer(w.nodes[0]), before)
-		for last > 0 && w.Where(0).Phase != trace.PhaseWork {
+		for last > 0 && w.Position(0).Phase != trace.PhaseWork {
 			w.Step(SetOf(0))
 		}
 	}

@@ -25,8 +25,7 @@ func (c *Config) Caller() string {
 	return strings.Join(all, "; ")
 }
 
-// CarelessCaller is what Caller says of clients that do nothing but acquire,
-// work, and release.
+// CarelessCaller is the answer of Caller for clients that only acquire, work, and release.
 const CarelessCaller = "enters without checking"
 
 func (c *Config) callerOf(cl *process.Config) string {

@@ -8,8 +8,8 @@ import (
 	"lockstep/sim/trace"
 )
 
-// client is a process as the world has it: its code, and what the schedule and the
-// faults have made of it.
+// client is a process in the world: its code, and its condition as the schedule and the
+// faults have left it.
 //
 // Invariant: threads and conns are those of the process, in the same order.
 type client struct {
@@ -21,17 +21,19 @@ type client struct {
 	crashed     bool
 	frozen      bool // paused by a fault, until resumed by one
 	hung        bool // its main thread has stopped for good; the others go on
-	paused      bool // not running although it could: see World.hold
+	paused      bool // could act, and was not allowed to while time passed: see World.hold
 	pausedAt    time.Duration
-	leaseGen    uint32 // so that the lapse of an earlier lease is dead
+	leaseGen    uint32 // of its current lease: a timer for the lapse of an earlier one is dead
 }
 
-// thread is one of a process's threads, and when it is its turn.
+// thread is one of a process's threads with its place in the schedule.
+//
+// Invariant: due matters only while waiting is set, and readyAt only while it is not.
 type thread struct {
 	*process.Thread
 	client  *client
 	waiting bool          // its operation can't be performed yet
-	due     time.Duration // when it can in any case: its sleep is over, or its patience
+	due     time.Duration // when it can at the latest: the end of its sleep or timeout
 	readyAt uint64        // order of becoming ready: among ready threads, the one that has waited longest goes first
 	last    *message      // that it has sent
 }
@@ -81,8 +83,11 @@ func (c *client) reset(s *process.Settings, cfg *process.Config) {
 	*c.threads[0] = thread{Thread: c.Threads[0], client: c}
 }
 
-// conn is the world's end of a connection: the requests and replies that are in flight
-// on it, and where it leads.
+// conn is the world's end of a connection: the requests and replies in flight on it, and
+// the server that it leads to.
+//
+// Invariant: a message is in at most one of requests, replies and inbox. While blocked is
+// set, no request of this connection is executed.
 type conn struct {
 	*process.Conn
 	world  *World
@@ -93,8 +98,8 @@ type conn struct {
 	requests, replies lane
 	blocked           *message // the WAIT that its server has not answered yet
 	ended             bool     // by its server: nothing that is sent on it is executed any more
-	reader            *thread  // that waits in Read
-	last              *message // that was sent
+	reader            *thread  // waits in Read
+	last              *message // the message sent last
 }
 
 // lineOf is the world's end of a connection.
@@ -119,11 +124,10 @@ func (c *conn) Exchange(args []string) []byte {
 // node is the server that the connection leads to now.
 func (c *conn) node() *redis.Node { return c.world.server(c.client.Index, c.Addr) }
 
-// peerOf is the server's end of the connection. If the server has restarted, or the
-// address has come to mean another, that connection is gone. A library opens
-// another one then, which needn't be seen; except where something was begun on the
-// old one, by WATCH or MULTI, that must not go on as if nothing had happened: then
-// it is nil.
+// peerOf returns the server's end of the connection. If the server has restarted, or the
+// address has come to mean another server, that connection is gone, and a library opens
+// a new one, which needn't show. A transaction begun on the old connection by WATCH or
+// MULTI must not go on as if nothing had happened: then peerOf returns nil.
 func (c *conn) peerOf(n *redis.Node) *redis.Peer {
 	switch p := c.peer; {
 	case p != nil && p.Node == n && p.Epoch == n.Epoch:

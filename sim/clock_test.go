@@ -325,7 +325,7 @@ func TestReplyAtTheDeadline(t *testing.T) {
 	} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))
 		inject(t, w, Slow{"A", "n1", time.Second, 2*time.Second + late})
-		for w.Where(0).Phase == trace.PhaseIdle || w.Where(0).Phase == trace.PhaseAcquire {
+		for w.Position(0).Phase == trace.PhaseIdle || w.Position(0).Phase == trace.PhaseAcquire {
 			if !w.Step(SetOf(0)) {
 				break
 			}
@@ -351,7 +351,7 @@ func TestPausedWhileWaiting(t *testing.T) {
 		inject(t, w, Delay{"A", false, tc.reply}, Pause{"A"})
 		w.Wait(20 * time.Second)
 		inject(t, w, Resume{"A"})
-		for w.Now() == 20*time.Second && w.Step(SetOf(0)) && w.Where(0).Phase == trace.PhaseAcquire {
+		for w.Now() == 20*time.Second && w.Step(SetOf(0)) && w.Position(0).Phase == trace.PhaseAcquire {
 		}
 		expectStory(t, w, tc.want, trace.KindResume, trace.KindReceive, trace.KindTimeout, trace.KindGranted, trace.KindFailed)
 	}

@@ -10,24 +10,25 @@ import (
 	"lockstep/strategies"
 )
 
-// Config is everything that a run depends on besides its schedule.
+// Config is everything that a run depends on besides its schedule. [Config.Validate]
+// states the bounds of each field.
 type Config struct {
 	Strategy strategies.Strategy
 	Scenario string        // a label: what the run shows, see Label
 	Key      string        // the lock's key
 	TTL      time.Duration // of a lease
 	Retry    strategies.Retry
-	Timeout  time.Duration // how long a client waits for a reply
+	Timeout  time.Duration // of a client's wait for a reply
 	Latency  time.Duration // of a request, and of a reply
 	Seed     uint64
 	Workload trace.Workload
 	Resource Resource
 	Cold     bool           // the nodes' script caches are empty, as after a restart
-	Tokens   process.Tokens // what they are worth
+	Tokens   process.Tokens // whether tokens are unique, and come back unchanged
 	Replicas int            // of each node
 	Lag      time.Duration  // until a write reaches a replica; and again until the acknowledgement is back
 	Clients  []process.Config
-	Nodes    []redis.Config
+	Nodes    []redis.Config // replicas have the configuration of their node
 }
 
 // servers lists the names of all servers: the nodes, then the replicas of each.
@@ -44,12 +45,13 @@ func (c *Config) servers() []string {
 	return names
 }
 
-// Settings is what all clients have in common.
+// Settings returns the part of the configuration that all clients have in common.
 func (c *Config) Settings() process.Settings {
 	return process.Settings{Strategy: c.Strategy, Key: c.Key, TTL: c.TTL, Retry: c.Retry, Seed: c.Seed, Workload: c.Workload, Tokens: c.Tokens}
 }
 
-// Validate reports what of a configuration could not be run.
+// Validate returns an error that names the first setting out of its bounds, or nil if the
+// configuration can be run.
 func (c *Config) Validate() error {
 	switch {
 	case len(c.Clients) == 0 || len(c.Clients) > MaxClients:
@@ -101,9 +103,7 @@ func (c *Config) Validate() error {
 // The bounds of a configuration. They keep all arithmetic on instants far from
 // overflow, and a run small enough to be followed.
 const (
-	MaxClients = 8
-	MaxNodes   = 9
-
-	// MaxReplicas is how many replicas a node can have.
-	MaxReplicas = 3
+	MaxClients  = 8 // without the probe
+	MaxNodes    = 9 // without their replicas
+	MaxReplicas = 3 // of each node
 )

@@ -139,7 +139,7 @@ func crashables() map[string]strategies.Strategy {
 func lifetime(t *testing.T, w *World, name string) int {
 	t.Helper()
 	steps := 0
-	for w.Step(who(t, w, name)) && !w.Where(0).Over {
+	for w.Step(who(t, w, name)) && !w.Position(0).Over {
 		steps++
 	}
 	mustGoOn(t, w)
@@ -202,7 +202,7 @@ func expectSilenceAfterCrash(t *testing.T, w *World, k int) {
 		}
 		t.Fatalf("after %d steps and a crash, A still leaves an event:\n%s", k, w.trace.Line(e))
 	}
-	if at := w.Where(0); !at.Over {
+	if at := w.Position(0); !at.Over {
 		t.Fatalf("after %d steps and a crash, A is at %+v", k, at)
 	}
 }

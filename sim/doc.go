@@ -1,35 +1,50 @@
 // Package sim runs real lock code against real Redis commands in virtual time.
 //
-// # How it works
+// # Parts
 //
-// A [World] holds clients and nodes. A client runs a strategy's ordinary
-// go-redis code in a coroutine; a node is a miniredis. The seam between the two
-// is the connection: the client's go-redis gets a dialer that returns an
-// in-process net.Conn, so whatever the library really sends, retries and
-// pipelines included, is what the simulator sees.
+// A [World] is the engine of a run: scheduler, network, replication, resource and faults.
+// The packages below it know no World:
 //
-// One thread runs at a time. A thread hands control back at every point at
-// which it could observe or affect the world: a request sent, a reply received,
-// a clock read, a sleep, an access to the resource, entering and leaving the
-// critical section. What happens next is a choice ([Move]), and the list of
-// choices is the run's [Schedule]: the same schedule gives the same events,
-// byte for byte.
+//   - trace: events, the state that they add up to, verdicts, text, JSON and the hash.
+//   - redis: one server, which is a miniredis with a clock, a disk and a script engine of
+//     its own. resp reads the protocol.
+//   - process: client code. It runs a strategy's go-redis code in coroutines, on a
+//     [process.Host].
+//   - monitor: the rules for violations, which the search shares.
+//   - timeline: lanes, bars and marks, for every picture of a run. export draws Mermaid, SVG
+//     and HTML from it.
 //
-// A request has two halves. Its execution at the node and the delivery of its
-// reply are separate, so that a crash, a loss or a delay can fall in between.
+// Two packages stand above the World. explore searches all schedules of a lock within
+// bounds, and has the engine replay its findings. claims lists the claims about
+// locks, each of which a test of this package tries to refute.
+//
+// # A run
+//
+// [World.Reset] starts a run with a [Config]. The seam between client code and World is the
+// connection: go-redis gets a dialer that returns an in-process net.Conn, so the simulator
+// sees the bytes that the library really sends, retries and pipelines included.
+//
+// One thread runs at a time. A thread hands control back at every point at which it could
+// observe or affect the world: a request sent, a reply received, a clock read, a sleep, an
+// access to the resource, entering and leaving the critical section. The next step is
+// a choice ([Move]): a thread of some clients acts, time passes, or a [Fault] is injected.
+// The list of choices is the run's [Schedule]: the same schedule gives the same events, byte
+// for byte. [World.Drain] ends a run and tests whether the lock can still be had.
+//
+// A request has two halves. Its execution at the node and the delivery of its reply are
+// separate, so that a crash, a loss or a delay can fall in between.
 //
 // # Time
 //
-// True virtual time is one number. It moves only when somebody lets it: from
-// one instant at which something is due to the next. Within an instant, expiry
-// and lapse come first (leases and records are half-open intervals: at the very
-// instant of its deadline a lease is over), then the network, then those who
-// wake. Every client and node has clocks of its own that are functions of true
-// time; nothing that runs in the world can read true time itself.
+// True virtual time is one number. It advances only by a move, from one instant at which
+// something is due to the next. Within an instant, expiry and lapse come first (leases and
+// records are half-open intervals: at the instant of its deadline a lease is over), then
+// the network, then the waking of threads. Every client and every node has clocks of its own
+// that are functions of true time. No code in the world can read true time itself.
 //
-// # What comes out
+// # Results
 //
-// Every atomic thing that happens is an [Event]. Monitors fold the events into a
-// [State] and report violations; a [Trace] is the list of the events with what
-// the monitors said. Nothing is shown anywhere that isn't in it.
+// Every atomic step is a [trace.Event]. A [trace.State] folds the events, a monitor judges
+// them, and a [trace.Trace] is the list of the events with the violations found. Every view
+// of a run shows its trace and nothing else.
 package sim

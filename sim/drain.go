@@ -8,13 +8,12 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Drain ends a run: clients that are still trying are stopped, and if nobody alive
-// holds the lock, the probe finds out whether it can still be had. It asks at once;
-// again whenever a request that was still under way has arrived; if it is refused,
-// again when all else that is under way has come to pass, a TTL later; and at last
-// after ten years. Nothing in the world changes by itself after that (no expiry,
-// no message, no timer is left, and stamps of any clock have passed), so a
-// refusal then is a refusal for ever.
+// Drain ends a run. It stops clients that are still trying, and if no live client holds
+// the lock, the probe tries to acquire it: at once; again whenever a request that was in
+// flight has arrived; after a first refusal, again a TTL after all timers and expiries are
+// over; and at last after ten years. Nothing in the world changes by itself after that (no
+// expiry, message or timer is left, and stamps of any clock have passed), so a refusal
+// then is a refusal for ever.
 func (w *World) Drain() error { return w.Inject(Drain{}) }
 
 func (w *World) drain() {
@@ -30,9 +29,9 @@ func (w *World) drain() {
 	})
 }
 
-// finishClients lets every client of the script finish what it is in the middle of, and
-// stops those that would only go on trying. It reports whether the lock ought to
-// be free now: no live lease, no acquisition half-way.
+// finishClients lets every client of the script finish its current work, and stops the
+// clients that would only go on trying. It reports whether the lock ought to be free now:
+// no lease is live, and no acquisition is half-way.
 func (w *World) finishClients() bool {
 	w.runOut(func() Set {
 		var busy Set
@@ -61,8 +60,8 @@ func (w *World) finishClients() bool {
 	return true
 }
 
-// keepers are the clients whose main thread hangs: their other threads go on for
-// ever, and belong to the world in which the probe asks.
+// keepers returns the clients whose main thread hangs. Their other threads go on for ever,
+// so they run while the probe asks.
 func (w *World) keepers() (set Set) {
 	for _, c := range w.script() {
 		if c.hung && !c.crashed {
@@ -74,7 +73,8 @@ func (w *World) keepers() (set Set) {
 
 func (w *World) script() []*client { return w.clients[:len(w.clients)-1] }
 
-// idle: between two acquisitions, or inside Acquire without having got anywhere.
+// idle reports whether a client is between two acquisitions, or inside Acquire with no
+// record of its own and no reply to come.
 func (w *World) idle(c *client) bool {
 	switch w.state.Clients[c.Index].Phase {
 	case trace.PhaseIdle:
@@ -85,9 +85,9 @@ func (w *World) idle(c *client) bool {
 	return false
 }
 
-// awaits reports whether something that a client has sent is under way or waits at its
-// server, or a reply to it is under way. A WAIT whose client has given it up is waited
-// for by nobody.
+// awaits reports whether a request or a reply of a client is in flight or waits at its
+// server. A WAIT that its client has given up doesn't count. It scans all connections that
+// the client opened in the run.
 func (w *World) awaits(c *client) bool {
 	return slices.ContainsFunc(c.conns, func(conn *conn) bool {
 		waits := conn.blocked != nil
@@ -95,8 +95,8 @@ func (w *World) awaits(c *client) bool {
 	})
 }
 
-// runOut lets the clients that who names act until there are none, or nothing
-// happens any more.
+// runOut makes moves of the clients that who returns, until it returns none or nothing is
+// due any more.
 func (w *World) runOut(who func() Set) {
 	w.moves.muted = true
 	defer func() { w.moves.muted = false }()
@@ -107,9 +107,9 @@ func (w *World) runOut(who func() Set) {
 	}
 }
 
-// arrival is when the next request of a client of the script will arrive that was
-// sent before the end. It may yet change who gets the lock. (What a hung client's
-// other threads send has no end.)
+// arrival returns the instant of the next arrival of a request from a client of the
+// script, which may still change the holder of the lock. Requests of hung clients don't
+// count, because their other threads never stop sending.
 func (w *World) arrival() (next time.Duration, any bool) {
 	for i := range w.timers.items {
 		t := &w.timers.items[i]
@@ -123,8 +123,8 @@ func (w *World) arrival() (next time.Duration, any bool) {
 	return next, any
 }
 
-// patience is how long the probe waits before it asks for the second, and then for
-// the last time.
+// patience returns the probe's wait after so many refusals. The first lasts until a TTL
+// after every timer and expiry, the second for [process.LastPatience].
 func (w *World) patience(refusals int) time.Duration {
 	if refusals > 1 {
 		return process.LastPatience

@@ -11,23 +11,24 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Fault is something that goes wrong, or is put right again, at the instant at
-// which it is injected. A fault exists once and serves scripts, schedules,
-// search and sandbox alike. Its kind is a row of the table below.
+// Fault is a failure, or the end of one, at the instant at which it is injected. One type
+// serves scripts, schedules, search and sandbox alike. Its kind is a row of faultTable.
 type Fault interface {
-	// enabled returns what the fault would do in this state of the world, or why it
+	// enabled returns the fault's effect in this state of the world, or the reason why it
 	// can't happen: a [NoEffect] if it would change nothing.
 	enabled(w *World) (effect, error)
-	String() string // its form in a schedule
+	// String returns the fault's form in a schedule.
+	String() string
 }
 
-// effect is what a fault does to the world that it was enabled in.
+// effect carries out a fault, in the state of the world in which it was enabled.
 type effect func() error
 
-// NoEffect is the error of a fault that would change nothing now, and says why. To
-// inject one is allowed all the same.
+// NoEffect is the error of a fault that would change nothing now, with the reason. Such a
+// fault may be injected all the same.
 type NoEffect string
 
+// Error returns the reason.
 func (e NoEffect) Error() string { return string(e) }
 
 // faultTable is the table of all kinds of fault. A new kind is a type with its effect
@@ -136,8 +137,8 @@ var faultTable = []FaultSpec{
 	spec(FaultSpec{Word: "aftermath"}, func(*Drain) []Param { return nil }),
 }
 
-// Crash ends a client's process: none of its deferred functions does anything any
-// more. What it had sent is still on its way.
+// Crash ends a client's process: its deferred functions have no effect. Its requests stay
+// in flight.
 type Crash struct{ Client string }
 
 // Pause freezes all of a client's threads, as a garbage collection, a page
@@ -147,42 +148,43 @@ type Pause struct{ Client string }
 // Resume ends a Pause.
 type Resume struct{ Client string }
 
-// Hang stops a client's main thread for good: a lost wake-up, a call that never
-// returns. The process lives on, and so do its other threads.
+// Hang stops a client's main thread for good, as a lost wake-up or a call that never returns
+// does. The process and its other threads go on.
 type Hang struct{ Client string }
 
-// EndThread makes a client's renewal thread end without a word: an exception
-// that nobody caught.
+// EndThread ends a client's renewal thread silently, as an uncaught exception does.
 type EndThread struct{ Client string }
 
-// WallStep makes a client's wall clock jump. Its monotonic clock doesn't.
+// WallStep makes a client's wall clock jump by a span, back if it is negative. Its monotonic
+// clock doesn't jump.
 type WallStep struct {
 	Client string
 	By     time.Duration
 }
 
-// NodeStep makes a node's clock jump, and all its expiries with it.
+// NodeStep makes a node's clock jump by a span, back if it is negative, and moves the true
+// instants of all its expiries the other way.
 type NodeStep struct {
 	Node string
 	By   time.Duration
 }
 
-// Drop loses a client's newest request, or the reply to it, that is under way.
+// Drop loses a client's newest request in flight, or its newest reply in flight, and all
+// messages behind it on its connection.
 type Drop struct {
 	Client string
 	Reply  bool
 }
 
-// Delay holds it up instead.
+// Delay makes a client's newest request or reply in flight arrive By from now.
 type Delay struct {
 	Client string
 	Reply  bool
 	By     time.Duration
 }
 
-// Duplicate makes a client's last executed command arrive at its node once more,
-// as when a library sends it again after a lost reply. Nobody waits for the
-// second reply.
+// Duplicate makes a client's last executed command arrive at its node once more, After from
+// now, as when a library sends it again after a lost reply. There is no second reply.
 type Duplicate struct {
 	Client string
 	After  time.Duration
@@ -191,10 +193,10 @@ type Duplicate struct {
 // LoseReply loses the reply to the request that a client sends next.
 type LoseReply struct{ Client string }
 
-// Hold holds up the request that a client sends next, until it is freed.
+// Hold holds up the request that a client sends next, until a [Free].
 type Hold struct{ Client string }
 
-// Free lets the nth of a client's held requests arrive, from 1.
+// Free lets the nth of a client's held requests arrive now, in the order of sending, from 1.
 type Free struct {
 	Client string
 	N      int
@@ -212,9 +214,10 @@ const (
 
 var directionNames = [...]string{"both", "requests", "replies"}
 
+// String returns the direction's word in scripts and schedules.
 func (d Direction) String() string { return directionNames[d] }
 
-// ParseDirection is the inverse of String.
+// ParseDirection is the inverse of String. Its error lists the words.
 func ParseDirection(s string) (Direction, error) {
 	for i, name := range directionNames {
 		if s == name {
@@ -224,25 +227,25 @@ func ParseDirection(s string) (Direction, error) {
 	return 0, fmt.Errorf("unknown direction %q: it is one of %s", s, strings.Join(directionNames[:], ", "))
 }
 
-// Cut makes a link lose everything that is sent from now on, in one direction or both.
+// Cut makes a link lose all messages sent from now on, in one direction or both.
 type Cut struct {
 	Client, Node string
 	Direction    Direction
 }
 
-// Heal ends a Cut.
+// Heal ends every [Cut] of a link.
 type Heal struct{ Client, Node string }
 
-// Slow sets a link's latencies.
+// Slow sets a link's latencies, of requests and of replies, from now on.
 type Slow struct {
 	Client, Node   string
 	Request, Reply time.Duration
 }
 
-// Down stops a node: what is only in its memory is gone.
+// Down stops a node, which loses its memory.
 type Down struct{ Node string }
 
-// Up starts it again with what its disk holds.
+// Up starts a stopped node with the contents of its disk.
 type Up struct{ Node string }
 
 // Evict makes a node drop the lock's key although its time isn't up: eviction
@@ -252,32 +255,33 @@ type Evict struct{ Node string }
 // ForgetScripts empties a node's script cache, as SCRIPT FLUSH does.
 type ForgetScripts struct{ Node string }
 
-// Lag sets how long writes take to reach a replica from now on.
+// Lag sets the delay of writes to a replica, from now on.
 type Lag struct {
 	Replica string
 	By      time.Duration
 }
 
-// Failover makes a replica the master. The other replicas copy it. Clients are
-// led to the new master at once, except those that stay: they go on talking to
-// the old one, which doesn't know better: a split brain.
+// Failover makes a replica the master. The other replicas copy it. All clients go to the
+// new master at once except those in Stay, which keep talking to the old one. The old master
+// still takes writes: a split brain.
 type Failover struct {
 	To   string
 	Stay []string
 }
 
-// Rejoin makes a server that is not the master any more a replica of the one that
-// is: it copies it, and forgets whatever it had of its own. Clients that had
-// stayed with it find the new master.
+// Rejoin makes a former master a replica of the current one: it copies the master's data and
+// loses its own. Clients that had stayed with it go to the new master.
 type Rejoin struct{ Server string }
 
-// Update changes what the database behind a cache holds: somebody edits the
-// product. Nobody tells the cache, nor those who have read the older version.
+// Update writes a new version to the database behind a cache. Neither the cache nor the
+// clients that have read the older version are told.
 type Update struct{}
 
-// Drain is not a fault but the end of every run: see [World.Drain]. No script
-// says it, and each ends with it.
+// Drain is not a fault but the end of every run: see [World.Drain]. It is in no script, and
+// every script ends with it.
 type Drain struct{}
+
+// The forms of faults in a schedule.
 
 func (f Crash) String() string         { return faultText(f) }
 func (f Pause) String() string         { return faultText(f) }
@@ -393,7 +397,8 @@ func (f WallStep) enabled(w *World) (effect, error) {
 	}, nil
 }
 
-// withinSpan: a clock that is off by more than Validate allows could overflow.
+// withinSpan checks that a clock stays within the bounds of Validate, outside of which it
+// could overflow.
 func withinSpan(offset, by time.Duration) error {
 	if by < -trace.MaxSpan || by > trace.MaxSpan {
 		return fmt.Errorf("cannot jump by %s, but by up to %s", by, trace.MaxSpan)
@@ -404,7 +409,7 @@ func withinSpan(offset, by time.Duration) error {
 	return nil
 }
 
-// delaySpan checks how long something is to take.
+// delaySpan checks the delay of a message.
 func delaySpan(d time.Duration) error {
 	if d < 0 || d > trace.MaxSpan {
 		return fmt.Errorf("a message cannot take %s: it can take 0s to %s", d, trace.MaxSpan)
@@ -448,7 +453,7 @@ func (f Delay) enabled(w *World) (effect, error) {
 			kind = timerReply
 		}
 		w.timers.push(timer{at: w.now + f.By, kind: kind, gen: m.gen, msg: m})
-		w.network(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), trace.CommandText(m.args)))
+		w.networkEvent(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), trace.CommandText(m.args)))
 		return nil
 	}, err
 }
@@ -461,7 +466,7 @@ func (f Hold) enabled(w *World) (effect, error) {
 	return w.arrange(f.Client, isHeld, "%s's next request will be held up")
 }
 
-// arrange decides what becomes of a client's next request.
+// arrange sets the fault that a client's next request will meet with.
 func (w *World) arrange(client string, next nextRequest, note string) (effect, error) {
 	c, err := w.living(client)
 	return func() error {
@@ -485,7 +490,7 @@ func (f Free) enabled(w *World) (effect, error) {
 			return func() error {
 				m.held = false
 				w.timers.push(timer{at: w.now, kind: timerRequest, gen: m.gen, msg: m})
-				w.network(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
+				w.networkEvent(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
 				return nil
 			}, nil
 		}
@@ -522,7 +527,7 @@ func (f Duplicate) enabled(w *World) (effect, error) {
 		again.copy, again.executed, again.reply, again.gen, again.lost = true, trace.None, nil, 0, false
 		again.node = last.conn.node().Index // a client that sends again sends to the master of today
 		w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: again})
-		w.network(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, trace.Duration(f.After), trace.CommandText(last.args)))
+		w.networkEvent(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, trace.Duration(f.After), trace.CommandText(last.args)))
 		return nil
 	}, nil
 }
@@ -633,7 +638,7 @@ func (w *World) onLink(client, node, what string, change func(*link)) (effect, e
 	}, err
 }
 
-func (w *World) network(m *message, note string) {
+func (w *World) networkEvent(m *message, note string) {
 	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: m.client, Node: m.node, Ref: m.sent, Acq: m.acq, Note: note})
 }
 
@@ -644,8 +649,7 @@ func (w *World) client(name string) (*client, error) {
 	return nil, fmt.Errorf("there is no client %q", name)
 }
 
-// living is the client of that name. To a client that has crashed nothing can happen
-// any more.
+// living finds a client by name. It fails with a NoEffect if the client has crashed.
 func (w *World) living(name string) (*client, error) {
 	c, err := w.client(name)
 	if err == nil && c.crashed {

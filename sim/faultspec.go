@@ -9,18 +9,18 @@ import (
 	"lockstep/sim/trace"
 )
 
-// FaultSpec describes one kind of fault. The engine, schedules, scripts, saved
-// scenarios, random schedules, the sandbox's menu and the search's account of what
-// it leaves out all follow this one description: see [Faults].
+// FaultSpec describes one kind of fault. The engine, schedules, scripts, saved scenarios,
+// random schedules, the sandbox's menu and the search's list of omitted faults all follow
+// this one description: see [Faults].
 type FaultSpec struct {
-	Word  string     // in schedules
-	Step  string     // in scripts, with what it is done to if that is always the same; empty if no script says it
-	Many  string     // several of them, as the results of a search list what is in none of its schedules
-	Says  string     // a sentence for a narration, with %s for the first parameter; empty if the event tells
-	Event trace.Kind // the event that it leaves, by which timelines mark it; KindNone if it leaves none
-	Ends  bool       // it puts something right, and so is never what a schedule lacks
-	Cache bool       // it is about the database behind a cache, and there is none under another workload
-	Menu  []MenuItem // what the sandbox offers of it, or scriptsOnly
+	Word  string     // the kind's word in schedules
+	Step  string     // its key in scripts, with the value if that is always the same; empty if scripts don't have it
+	Many  string     // its plural, for a search's list of the faults that its schedules don't have
+	Says  string     // a sentence for a narration, with %s for the first parameter; empty if the event's text suffices
+	Event trace.Kind // the event that it emits, by which timelines mark it; KindNone if it emits none
+	Ends  bool       // it undoes another fault, and so is not listed among a search's omissions
+	Cache bool       // it concerns the database behind a cache, and no other workload
+	Menu  []MenuItem // its entries in the sandbox's menu, or scriptsOnly
 
 	params []Param
 	of     func(Fault) ([]Param, bool)
@@ -30,16 +30,16 @@ type FaultSpec struct {
 // MenuItem is an entry of the sandbox's menu: a fault by its label.
 type MenuItem struct {
 	Label string
-	Make  func(actor string) Fault // of a client if the kind's first parameter is one, else of a server
+	Make  func(actor string) Fault // actor names a client if the kind's first parameter is one, otherwise a server
 }
 
 // scriptsOnly is the menu of a kind that the sandbox leaves to scripts.
 var scriptsOnly = []MenuItem{}
 
-// ParamType says what a fault's parameter is about.
+// ParamType is the type of a fault's parameter.
 type ParamType uint8
 
-// The types of parameters. A name stands in a schedule as it is.
+// The types of parameters. A schedule has names as they are.
 const (
 	ParamClient    ParamType = iota // a client's name
 	ParamClients                    // several of them, or none
@@ -47,16 +47,16 @@ const (
 	ParamReplica                    // the name of a server that is a replica
 	ParamHalf                       // the request of an exchange, or its reply
 	ParamDirection                  // of a link
-	ParamSpan                       // how long something takes: 0 or more
-	ParamJump                       // how far a clock jumps: forward, or back if it is negative
-	ParamCount                      // which of several, from 1
+	ParamSpan                       // a duration of 0 or more
+	ParamJump                       // the distance of a clock's jump: back if it is negative
+	ParamCount                      // an ordinal number, from 1
 )
 
 // Param is one parameter of a kind of fault.
 type Param struct {
 	Type     ParamType
-	Key      string // in a script; empty if it is the step's own value
-	Optional bool   // a script may leave it out: see the loader for what it is then
+	Key      string // its key in a script; empty if it is the step's own value
+	Optional bool   // a script may leave it out; the loader has its default
 
 	to any // the fault's field
 }
@@ -82,7 +82,7 @@ func withCount(key string, to *int) Param {
 func withSpan(key string, to *time.Duration) Param { return Param{Type: ParamSpan, Key: key, to: to} }
 func withJump(key string, to *time.Duration) Param { return Param{Type: ParamJump, Key: key, to: to} }
 
-// withHalf: it has no key of its own: in scripts the client's key is the half's word.
+// withHalf has no key of its own: in scripts the client's key is the half's word.
 func withHalf(to *bool) Param { return Param{Type: ParamHalf, to: to} }
 
 // spec completes a description with the parameters of the fault's type.
@@ -146,10 +146,10 @@ func (p Param) text() string {
 	panic("sim: a parameter of no type")
 }
 
-// Faults lists the kinds of fault.
+// Faults lists the kinds of fault, in the order of their table.
 func Faults() []FaultSpec { return slices.Clone(faultTable) }
 
-// SpecOf is the description of a fault's kind.
+// SpecOf returns the description of a fault's kind.
 func SpecOf(f Fault) FaultSpec {
 	s, _ := specOf(f)
 	return *s
@@ -164,10 +164,11 @@ func specOf(f Fault) (*FaultSpec, []Param) {
 	panic(fmt.Sprintf("sim: a fault of no kind: %T", f))
 }
 
-// Params lists what a fault of this kind has, in the order of schedules.
+// Params lists the parameters of faults of this kind, in the order of schedules.
 func (s *FaultSpec) Params() []Param { return slices.Clone(s.params) }
 
-// Args are a fault's parameters as words of a schedule, in the order of [FaultSpec.Params].
+// Args returns a fault's parameters as words of a schedule, in the order of
+// [FaultSpec.Params].
 func Args(f Fault) []string {
 	_, params := specOf(f)
 	args := make([]string, len(params))
@@ -177,7 +178,8 @@ func Args(f Fault) []string {
 	return args
 }
 
-// Make is the fault of this kind with such parameters: the inverse of [Args].
+// Make returns the fault of this kind with these parameters: it is the inverse of [Args].
+// Its error names a parameter that cannot be read, or a wrong number of them.
 func (s *FaultSpec) Make(args ...string) (Fault, error) {
 	words := fields{parts: slices.Clone(args)}
 	words.expect(len(s.params))
@@ -195,7 +197,7 @@ func faultText(f Fault) string {
 	return text
 }
 
-// ParseFault reads a fault as its String prints it.
+// ParseFault reads a fault in the form of its String. Its errors name the wrong word.
 func ParseFault(text string) (Fault, error) {
 	name, rest, _ := strings.Cut(text, "/")
 	known := make([]string, len(faultTable))
@@ -211,15 +213,15 @@ func ParseFault(text string) (Fault, error) {
 	return nil, fmt.Errorf("unknown fault %q: it is one of %s", name, strings.Join(known, ", "))
 }
 
-// Offer is a fault that a person can choose, by its label.
+// Offer is a fault that a person can choose in the sandbox, with the label to show.
 type Offer struct {
 	Label string
 	Fault Fault
 }
 
-// Offers lists the menu's faults of a client or a server, by its name. Those that
-// would change nothing now are left out; those that can't happen now for another
-// reason are listed, so that the menu doesn't change with every message.
+// Offers lists the menu's faults of a client or a server, by its name. It leaves out faults
+// that would change nothing now. It lists faults that can't happen now for another reason,
+// so that the menu doesn't change with every message.
 func (w *World) Offers(actor string) (offers []Offer) {
 	of := ParamNode
 	if _, is := w.Client(actor); is {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// future is what the monitor asks of a world that its events don't tell: livelocks are
-// found by looking into threads and timers.
+// future implements monitor.Future: it tells the monitor about threads and timers, which
+// no event shows and by which livelocks are found.
 type future struct{ w *World }
 
-// Next describes the operation of a client's main thread, and how long it waits yet.
+// Next describes the next operation of a client's main thread, and the time until then.
 func (f future) Next(client int) string {
 	t := f.w.clients[client].threads[0]
 	text := fmt.Sprintf("%v %v", t.Op.Kind, t.Over)
@@ -19,7 +19,7 @@ func (f future) Next(client int) string {
 	return text
 }
 
-// Timers describe those that will still do something.
+// Timers describes the timers that are not dead, sorted.
 func (f future) Timers() (due []string) {
 	for i := range f.w.timers.items {
 		if t := &f.w.timers.items[i]; f.w.alive(t) {

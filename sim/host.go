@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// host is the world as client code knows it.
+// host implements process.Host: it is the world as client code knows it.
 type host struct{ *World }
 
 var _ process.Host = host{}
@@ -36,8 +36,8 @@ func (h host) Announced(t *process.Thread) (goOn bool) {
 	return h.turn != nil && h.turn.Thread == t
 }
 
-// broken is what is thrown when the world's own code has panicked on the stack of a
-// thread: with where that was, which is gone when it is thrown.
+// broken is the panic of the world's own code on the stack of a thread. It keeps that
+// stack, which is gone by the time the panic is thrown again.
 type broken struct {
 	value any
 	stack []byte
@@ -55,20 +55,20 @@ func (h host) Started(t *process.Thread) {
 // Ended goes on after a thread's last step.
 func (h host) Ended(t *process.Thread) { h.stepped(h.thread(t)) }
 
-// Tell records what has become true.
+// Tell emits an event that client code reports.
 func (h host) Tell(e *trace.Event) { h.emit(e) }
 
-// Drew tells the monitors that what comes next needn't be what came the last time.
+// Drew tells the monitor about a random number: the next round needn't be like the last.
 func (h host) Drew() { h.monitor.Drew() }
 
-// GrantSent is when the client sent the command that last stored its record, or, as it
-// knows, prolonged it.
+// GrantSent returns the instant at which the client sent the command that last stored its
+// record, or last prolonged it to the client's knowledge.
 func (h host) GrantSent(client int) time.Duration { return h.grantSent[client] }
 
-// LeaseLive is what the state says.
+// LeaseLive reports whether the client's lease is live in the current state.
 func (h host) LeaseLive(client int) bool { return h.state.Clients[client].Lease.Live }
 
-// AwaitLapse sets the timer for a lapse.
+// AwaitLapse sets the timer for the lapse of a lease; it voids an earlier one.
 func (h host) AwaitLapse(p *process.Client, at time.Duration) {
 	c := h.clients[p.Index]
 	c.leaseGen++
@@ -92,7 +92,7 @@ func (h host) Patience(refusals int) time.Duration { return h.patience(refusals)
 // Deadlocked implements process.Referee.
 func (h host) Deadlocked() { h.monitor.Deadlocked(h.now, h.events) }
 
-// thread is the world's of a process's thread.
+// thread finds the world's thread for a thread of a process.
 func (w *World) thread(t *process.Thread) *thread {
 	return w.clients[t.Client.Index].threads[t.Index]
 }

@@ -617,7 +617,7 @@ func TestGapWhileTheReplyIsOnItsWay(t *testing.T) {
 	cfg.Clients[0].Extend = true
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindExtend)
-	for w.Where(0).Sent == 0 || !w.Where(0).Landed {
+	for w.Position(0).Sent == 0 || !w.Position(0).Landed {
 		w.Step(SetOf(0))
 	}
 	w.Wait(11 * time.Second)

@@ -31,9 +31,9 @@ type message struct {
 
 	arranged nextRequest // what its client's nextRequest was when it was sent
 
-	held bool   // under way, until it is freed
+	held bool   // in flight until a Free
 	gen  uint32 // bumped when the message is delayed, so that its old timer is dead
-	here bool   // it has arrived, and waits for what was sent before it
+	here bool   // it has arrived, and waits for the messages sent before it
 	lost bool
 	read bool // its reply has reached the client
 
@@ -42,26 +42,43 @@ type message struct {
 	copy      bool // a duplicate: it has no reply to deliver
 }
 
-// noScript: the node had to be sent the script itself. An EVALSHA that was
-// answered so has done nothing, and doesn't count as a command of the protocol:
-// positions mean the same whether the server knows the script already or not.
+// noScript reports whether the reply asks for the script itself. An EVALSHA with that
+// reply has done nothing, and doesn't count as a command of the protocol: positions mean
+// the same whether the server knows the script already or not.
 func (m *message) noScript() bool { return bytes.HasPrefix(m.reply, []byte("-NOSCRIPT")) }
 
-// queued: it was not executed on its own, but by the EXEC that came after it.
+// queued reports whether the command was not executed on its own, but by a later EXEC.
 func (m *message) queued() bool { return bytes.HasPrefix(m.reply, []byte("+QUEUED")) }
 
-// newMessage is one more message, of which the caller sets every field. Nothing of a
-// run outlives it but its trace, so a run's messages serve the next.
-func (w *World) newMessage() *message {
-	n := len(w.sentMessages)
-	if n == cap(w.sentMessages) {
-		w.sentMessages = slices.Grow(w.sentMessages, 1)
+// network keeps the links between clients and servers, and the messages of the run.
+//
+// Invariant: sentMessages has every message of the run in the order of sending, copies
+// included. The messages between its length and its capacity are those of earlier runs,
+// to be used again.
+type network struct {
+	links        []link // by client and server, see World.link
+	sentMessages []*message
+}
+
+func (n *network) reset(latency time.Duration) {
+	n.sentMessages = n.sentMessages[:0]
+	for i := range n.links {
+		n.links[i] = link{request: latency, reply: latency}
 	}
-	w.sentMessages = w.sentMessages[:n+1]
-	if w.sentMessages[n] == nil {
-		w.sentMessages[n] = new(message)
+}
+
+// newMessage returns one more message, of which the caller sets every field. Only its
+// trace outlives a run, so a run's messages serve the next.
+func (n *network) newMessage() *message {
+	i := len(n.sentMessages)
+	if i == cap(n.sentMessages) {
+		n.sentMessages = slices.Grow(n.sentMessages, 1)
 	}
-	return w.sentMessages[n]
+	n.sentMessages = n.sentMessages[:i+1]
+	if n.sentMessages[i] == nil {
+		n.sentMessages[i] = new(message)
+	}
+	return n.sentMessages[i]
 }
 
 // link is the way between one client and one node. The two directions have
@@ -71,12 +88,15 @@ type link struct {
 	cutRequest, cutReply bool
 }
 
-// lane is one direction of a connection. Its messages arrive in the order in which
-// they were sent, as over TCP: what overtakes another waits for it, and what is
-// sent after one that is lost never arrives, until the connection is given up.
+// lane is one direction of a connection. Its messages arrive in the order in which they
+// were sent, as over TCP: a message that overtakes another waits for it, and a message
+// sent after a lost one never arrives, until the connection is given up.
+//
+// Invariant: queue is in the order of sending, and empty of anything sent after torn was
+// set.
 type lane struct {
-	queue []*message // under way
-	torn  bool
+	queue []*message // in flight
+	torn  bool       // a message was lost
 }
 
 func (l *lane) reset() { l.queue, l.torn = l.queue[:0], false }
@@ -86,7 +106,8 @@ func (l *lane) add(m *message) {
 	l.queue = append(l.queue, m)
 }
 
-// arrived returns, one by one, the messages that this arrival lets through.
+// arrived takes the first message out if it has arrived. The caller repeats it, because
+// one arrival may let several messages through.
 func (l *lane) arrived() (m *message, any bool) {
 	if len(l.queue) == 0 || !l.queue[0].here {
 		return nil, false
@@ -96,7 +117,7 @@ func (l *lane) arrived() (m *message, any bool) {
 	return m, true
 }
 
-// tear takes a message out, with all that are behind it.
+// tear takes out a message and all messages behind it.
 func (l *lane) tear(m *message) []*message {
 	l.torn = true
 	i := slices.Index(l.queue, m)
@@ -115,22 +136,23 @@ func (w *World) send(m *message) {
 	}
 	if m.arranged == isHeld {
 		m.held = true
-		w.network(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
+		w.networkEvent(m, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
 		return
 	}
 	w.timers.push(timer{at: w.now + l.request, kind: timerRequest, gen: m.gen, msg: m})
 }
 
-// nextRequest says what the network does with the request that a client sends next.
+// nextRequest is a fault arranged in advance for the request that a client sends next.
 type nextRequest uint8
 
 const (
 	arrives    nextRequest = iota
 	losesReply             // it is executed, and its reply is lost
-	isHeld                 // it is under way until it is freed
+	isHeld                 // it is in flight until a Free
 )
 
-// lose drops a request, or a reply, and with it what comes after it on its connection.
+// lose drops a request or a reply, and with it all that was sent after it in the same
+// direction of its connection.
 func (w *World) lose(m *message, reply bool) {
 	lane := &m.conn.requests
 	if reply {
@@ -149,17 +171,17 @@ func (w *World) drop(m *message, what string) {
 		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].Name, what, w.nodes[m.node].Name, trace.CommandText(m.args))})
 }
 
-// arrive is the end of a request's way.
+// arrive handles a request's arrival at its node.
 func (w *World) arrive(m *message) {
 	if m.copy {
-		w.execute(m, redis.NewPeer(w.nodes[m.node])) // whoever resends does so on another connection
+		w.execute(m, redis.NewPeer(w.nodes[m.node])) // a library resends on another connection
 		return
 	}
 	m.here = true
 	w.serve(m.conn)
 }
 
-// serve executes what has arrived on a connection, unless a WAIT keeps it waiting.
+// serve executes the requests that have arrived on a connection, up to a WAIT that blocks.
 func (w *World) serve(c *conn) {
 	for c.blocked == nil {
 		next, any := c.requests.arrived()
@@ -174,9 +196,9 @@ func (w *World) serve(c *conn) {
 	}
 }
 
-// execute is the first half of a request: the node does what it says. Unless the
-// connection is gone: when a server goes down all its connections end, and what
-// was under way is not executed by the next one that is started there.
+// execute is the first half of a request: the node executes the command, unless the
+// connection is gone. All connections of a server end when it goes down, and the server
+// started after it doesn't execute requests that were in flight.
 func (w *World) execute(m *message, p *redis.Peer) {
 	n := w.nodes[m.node]
 	switch {
@@ -209,7 +231,7 @@ func (w *World) execute(m *message, p *redis.Peer) {
 	w.returnReply(m)
 }
 
-// event is what happens to a request at its node.
+// event makes an event of this kind about a request at its node.
 func (m *message) event(k trace.Kind) trace.Event {
 	return trace.Event{Kind: k, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle, Acq: m.acq,
 		Command: m.command, Copy: m.copy, Ref: m.sent, Args: m.args, Source: m.source}
@@ -217,8 +239,8 @@ func (m *message) event(k trace.Kind) trace.Event {
 
 const connectionEnded = "has ended the connection"
 
-// refuse lets the client of a request learn that it won't be executed: the node is
-// down, or says why not.
+// refuse answers a request with an error instead of executing it. why is the event's note;
+// empty, the node is down.
 func (w *World) refuse(m *message, why string) {
 	ev := m.event(trace.KindUnreachable)
 	ev.Note = why
@@ -242,7 +264,8 @@ func (w *World) prolongs(m *message, changes []trace.Change) bool {
 	return false
 }
 
-// returnReply starts the second half: the reply travels back, unless it is nobody's.
+// returnReply starts the second half: the reply travels back. The reply to a duplicate
+// doesn't, because no client waits for it.
 func (w *World) returnReply(m *message) {
 	if m.copy {
 		return
@@ -256,8 +279,7 @@ func (w *World) returnReply(m *message) {
 	w.timers.push(timer{at: w.now + l.reply, kind: timerReply, gen: m.gen, msg: m})
 }
 
-// deliver puts the reply where its client will find it. Reading it is the
-// client's own step.
+// deliver puts a reply into its connection's inbox. To read it is a step of the client.
 func (w *World) deliver(m *message) {
 	m.here = true
 	c := m.conn
@@ -278,9 +300,9 @@ func (w *World) deliver(m *message) {
 
 func (w *World) link(client, node int) *link { return &w.links[client*len(w.nodes)+node] }
 
-// inFlight finds the newest message of a client whose request (or whose reply)
-// is under way. A WAIT that has reached its node and waits there is neither, nor is
-// what has arrived behind it.
+// inFlight finds the newest message of a client whose request (or whose reply) is in
+// flight. A WAIT that blocks at its node is not, nor is a request that has arrived behind
+// it.
 func (w *World) inFlight(client int, reply bool) *message {
 	for _, m := range slices.Backward(w.sentMessages) {
 		if m.client != client || m.copy {

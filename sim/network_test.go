@@ -37,7 +37,7 @@ func landed(t *testing.T, clients ...string) *World {
 func upTo(t *testing.T, w *World) {
 	t.Helper()
 	for {
-		at := w.Where(0)
+		at := w.Position(0)
 		if began := at.Cycle > 0; began && at.Phase != trace.PhaseAcquire || !w.Step(SetOf(0)) {
 			break
 		}

@@ -107,7 +107,7 @@ func TestPanicsOfTheWorld(t *testing.T) {
 			defer func() {
 				w.timers.reset()
 				b, _ := recover().(*broken)
-				if b == nil || !strings.Contains(b.Error(), "a timer of no kind") || !strings.Contains(b.Error(), "sim/moves.go:") {
+				if b == nil || !strings.Contains(b.Error(), "a timer of no kind") || !strings.Contains(b.Error(), "sim/scheduler.go:") {
 					t.Errorf("thrown is %v", b)
 				}
 			}()

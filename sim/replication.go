@@ -11,54 +11,70 @@ import (
 	"lockstep/sim/trace"
 )
 
-// replication is a server's part in it. Replication is asynchronous: a write is
-// answered first, and reaches the replicas a lag later; the acknowledgement takes
-// as long again.
+// replication is the state of a server's replication, which is asynchronous: a write is
+// answered first, and reaches the replicas a lag later; the acknowledgement takes as long
+// again.
 //
-// A replica drops an expired key by itself. In Redis it waits for its master to
-// say so, but answers as if it had dropped it: no client can tell the difference.
+// A replica drops an expired key by itself. In Redis it waits for its master's DEL, but
+// answers as if it had dropped the key: no client can tell the difference.
+//
+// Invariant: only a master has waiting messages.
 type replication struct {
-	source  int           // the server it copies, or None for a master
-	lag     time.Duration // from there
-	written int           // how many writes a master has shipped
-	acked   int           // how many of them this replica is known, at the master, to have
-	waiting []*message    // WAITs that a master hasn't answered yet
+	source  int           // the server that it copies, or None for a master
+	lag     time.Duration // of a write from source, and of its acknowledgement
+	written int           // of a master: the number of its writes, which numbers them from 1
+	acked   int           // of a replica: the last write that its source knows it to have
+	waiting []*message    // of a master: the WAITs that it hasn't answered yet
 }
 
-// replicatedWrite is one write on its way to one replica.
+// replicatedWrite is one write in flight to one replica, and then its acknowledgement.
 type replicatedWrite struct {
 	from, to int
-	number   int // of the write, at the master
+	number   int // of the write, at its master
 	delta    redis.Delta
-	message  *message // whose write it is
+	message  *message // the request that wrote
 }
 
-func (w *World) resetServers() {
-	masters := len(w.cfg.Nodes)
-	w.primary = w.primary[:0]
-	for i, n := range w.nodes {
+// cluster keeps the servers, which of them copy which, and which of them clients talk to.
+// An address is the index of one of the configuration's nodes, and stands for whichever
+// server is its master.
+//
+// Invariants: nodes has the masters of the configuration first, by address, then the
+// replicas of each. primary[a] and every route to address a are servers of that address.
+// A route differs from primary only while its client stays with a deposed master.
+type cluster struct {
+	nodes       []*redis.Node
+	replication []replication // by server
+	primary     []int         // by address: the server that is the master
+	routes      []int         // by client and address: the server that the client takes for the master
+}
+
+func (c *cluster) reset(cfg *Config) {
+	masters := len(cfg.Nodes)
+	c.primary = c.primary[:0]
+	for i, n := range c.nodes {
 		if i < masters {
-			n.Reset(w.cfg.Nodes[i])
-			w.replication[i] = replication{source: trace.None}
-			w.primary = append(w.primary, i)
+			n.Reset(cfg.Nodes[i])
+			c.replication[i] = replication{source: trace.None}
+			c.primary = append(c.primary, i)
 			continue
 		}
-		source := (i - masters) / w.cfg.Replicas
-		n.Reset(w.cfg.Nodes[source])
+		source := (i - masters) / cfg.Replicas
+		n.Reset(cfg.Nodes[source])
 		n.Replica = true
-		w.replication[i] = replication{source: source, lag: w.cfg.Lag}
+		c.replication[i] = replication{source: source, lag: cfg.Lag}
 	}
-	for i := range w.routes {
-		w.routes[i] = i % masters
+	for i := range c.routes {
+		c.routes[i] = i % masters
 	}
 }
 
-// server is where a client's connection to an address leads.
-func (w *World) server(client, addr int) *redis.Node {
-	return w.nodes[w.routes[client*len(w.primary)+addr]]
+// server returns the server to which a client's connection to an address leads.
+func (c *cluster) server(client, addr int) *redis.Node {
+	return c.nodes[c.routes[client*len(c.primary)+addr]]
 }
 
-// propagate sends a write on to the replicas.
+// propagate sends the changes of a write to the master's replicas.
 func (w *World) propagate(n *redis.Node, changes []trace.Change, m *message) {
 	if len(changes) == 0 || w.cfg.Replicas == 0 || w.replication[n.Index].source != trace.None {
 		return
@@ -73,7 +89,7 @@ func (w *World) propagate(n *redis.Node, changes []trace.Change, m *message) {
 	}
 }
 
-// replicate is a write's arrival at a replica.
+// replicate handles a write's arrival at a replica.
 func (w *World) replicate(s *replicatedWrite) {
 	r := w.nodes[s.to]
 	if !r.Up {
@@ -89,7 +105,7 @@ func (w *World) replicate(s *replicatedWrite) {
 	w.timers.push(timer{at: w.now + w.replication[r.Index].lag, kind: timerAck, copy: s})
 }
 
-// acknowledge is the news, at the master, that a replica has a write.
+// acknowledge handles the arrival of a replica's acknowledgement at its master.
 func (w *World) acknowledge(s *replicatedWrite) {
 	master, r := w.nodes[s.from], w.nodes[s.to]
 	w.replication[r.Index].acked = max(w.replication[r.Index].acked, s.number)
@@ -100,7 +116,7 @@ func (w *World) acknowledge(s *replicatedWrite) {
 	}
 }
 
-// acks counts the replicas that have all that the master has written.
+// acks counts the replicas that have acknowledged all writes of the master.
 func (w *World) acks(master *redis.Node) int {
 	count := 0
 	for _, r := range w.nodes {
@@ -111,10 +127,9 @@ func (w *World) acks(master *redis.Node) int {
 	return count
 }
 
-// waits takes a WAIT, which miniredis answers with 0 at once. It asks for all of
-// the master's writes so far, of which its own client's are a part: stricter than
-// Redis, which asks for those of the client, and the same where one client writes
-// at a time.
+// waits handles a WAIT, which miniredis would answer with 0 at once, and reports whether m
+// was one. The WAIT asks for all of the master's writes so far. Redis asks only for those
+// of the client: the same, as long as one client writes at a time.
 func (w *World) waits(n *redis.Node, p *redis.Peer, m *message) bool {
 	if !isWait(m.args) || w.cfg.Replicas == 0 || p.Queues {
 		return false
@@ -126,7 +141,7 @@ func (w *World) waits(n *redis.Node, p *redis.Peer, m *message) bool {
 	wants, err1 := strconv.Atoi(m.args[1])
 	millis, err2 := strconv.Atoi(m.args[2])
 	if err1 != nil || err2 != nil || millis < 0 {
-		return false // miniredis knows what to say to that
+		return false // miniredis has the error reply
 	}
 	m.wants = wants
 	w.replication[n.Index].waiting = append(w.replication[n.Index].waiting, m)
@@ -144,13 +159,14 @@ func (w *World) waits(n *redis.Node, p *redis.Peer, m *message) bool {
 
 func isWait(args []string) bool { return len(args) == 3 && strings.EqualFold(args[0], "wait") }
 
-// queuedWait takes the place of a WAIT in a transaction, which waits for nothing.
-// miniredis would not queue that.
+// queuedWait returns a command to be queued in the place of a WAIT, which miniredis doesn't
+// queue. In a transaction a WAIT waits for nothing.
 func (w *World) queuedWait(n *redis.Node) []string {
 	return []string{"EVAL", fmt.Sprintf("return %d", w.acks(n)), "0"}
 }
 
-// answerWait executes a WAIT whose time has come.
+// answerWait answers a WAIT that has its acknowledgements or has timed out, and serves the
+// requests behind it.
 func (w *World) answerWait(m *message) {
 	n := w.nodes[m.node]
 	kept := w.replication[n.Index].waiting[:0]
@@ -171,12 +187,12 @@ func (w *World) answerWait(m *message) {
 	}
 	w.answer(m, fmt.Sprintf(":%d\r\n", w.acks(n)))
 	if m.conn.Closed || m.conn.client.crashed {
-		m.conn.ended = true // what it has sent since is not looked at any more
+		m.conn.ended = true // the server doesn't read the requests behind it
 	}
 	w.serve(m.conn)
 }
 
-// answer executes a WAIT, with this reply.
+// answer emits the execution of a WAIT, with this reply.
 func (w *World) answer(m *message, reply string) {
 	m.reply = append(m.short[:0], reply...)
 	ev := m.event(trace.KindExecute)
@@ -185,9 +201,9 @@ func (w *World) answer(m *message, reply string) {
 	w.returnReply(m)
 }
 
-// unblock ends the connections whose WAIT a server won't answer any more, because it
-// goes down or becomes a replica; in that case it says so before. With such a
-// connection goes what else was sent on it.
+// unblock ends the connections whose WAIT a server won't answer any more, because it goes
+// down or becomes a replica. A new replica answers the WAIT with reply first. The requests
+// behind it on such a connection are refused.
 func (w *World) unblock(n *redis.Node, reply string) {
 	waiting := w.replication[n.Index].waiting
 	w.replication[n.Index].waiting = nil
@@ -293,7 +309,7 @@ func (w *World) follow(n, master *redis.Node) error {
 	return nil
 }
 
-// address is the address that a server belongs to, as a master or a replica.
+// address returns the address that a server belongs to, as a master or as a replica.
 func (w *World) address(server int) int {
 	if masters := len(w.primary); server >= masters {
 		return (server - masters) / w.cfg.Replicas

@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Resource is how the resource treats fencing tokens.
+// Resource says how the resource treats fencing tokens.
 type Resource uint8
 
 const (
@@ -18,16 +18,16 @@ const (
 	// Fenced remembers the highest token that it has seen, on reads as well as on
 	// writes, and refuses lower ones.
 	Fenced
-	// FencedWrites does so for writes only: a reader leaves no mark.
+	// FencedWrites does so for writes only: a read leaves no trace in it.
 	FencedWrites
 )
 
 var resourceNames = [...]string{"plain", "fenced", "fenced-writes"}
 
-// String is the resource as configurations and schedules write it.
+// String returns the resource's word in configurations and schedules.
 func (r Resource) String() string { return resourceNames[r] }
 
-// ParseResource is the inverse of String.
+// ParseResource is the inverse of String. Its error lists the words.
 func ParseResource(s string) (Resource, error) {
 	if i := slices.Index(resourceNames[:], s); i >= 0 {
 		return Resource(i), nil
@@ -35,16 +35,17 @@ func ParseResource(s string) (Resource, error) {
 	return 0, fmt.Errorf("unknown resource %q: it is one of %s", s, strings.Join(resourceNames[:], ", "))
 }
 
-// store is the resource that the lock protects, outside Redis: a number, or the
-// version that a cache has (0: none) of what a database holds. An access without
-// a fencing token it cannot check, and lets pass. A query of the database counts
-// as a read: what is written later comes from there.
+// store is the resource that the lock protects, outside Redis: a number, or a cache of a
+// database. It cannot check an access without a fencing token, and accepts it. A query of
+// the database counts as a read, because the later write stores its result.
+//
+// Invariant: version and fence never decrease in a run.
 type store struct {
 	kind     Resource
-	value    int64
-	database int64
-	version  int64
-	fence    int64
+	value    int64 // of a cache: the version of the database's entry that it has, 0 for none
+	database int64 // the version that the database has; 0 without a database
+	version  int64 // the number of writes accepted
+	fence    int64 // the highest fencing token accepted
 }
 
 func (s *store) access(w *World, t *thread, o *process.Op) {

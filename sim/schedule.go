@@ -14,9 +14,9 @@ import (
 	"lockstep/strategies"
 )
 
-// Schedule is a run: its configuration, and the choices made in it. Its text is
-// short enough to be pasted, has no character that a shell would touch, and
-// gives the same trace wherever it is replayed:
+// Schedule is a run: its configuration, and the choices made in it. Its text is short
+// enough to be pasted, has no character that a shell would interpret, and gives the same
+// trace on every machine:
 //
 //	lockstep1,setnx,crash-holding,seed=1,...,--,A:7,crash/A,B:12,@1,:10s
 //
@@ -28,13 +28,33 @@ type Schedule struct {
 	Moves  []Move
 }
 
-// Move is one entry of a schedule: exactly one of its parts is set.
+// Move is one entry of a schedule.
+//
+// Invariant: exactly one of Count, Wait, Fault and Note is set; Who is set with Count.
 type Move struct {
-	Who   Set // with Count: so many steps of these clients, see World.Step
-	Count int
-	Wait  time.Duration // see World.Wait
+	Who   Set           // the clients that may act, see World.Step
+	Count int           // so many steps of them
+	Wait  time.Duration // time passes while no client acts, see World.Wait
 	Fault Fault         // see World.Inject
-	Note  int           // the nth note of the scenario
+	Note  int           // the nth note of the scenario, from 1
+}
+
+func (v Move) text(names []string) string {
+	switch {
+	case v.Fault != nil:
+		return v.Fault.String()
+	case v.Note > 0:
+		return fmt.Sprintf("@%d", v.Note)
+	case v.Wait > 0:
+		return ":" + v.Wait.String()
+	}
+	var who []string
+	for i, n := range names {
+		if v.Who.Has(i) {
+			who = append(who, n)
+		}
+	}
+	return fmt.Sprintf("%s:%d", strings.Join(who, "+"), v.Count)
 }
 
 const (
@@ -48,15 +68,16 @@ const (
 	maxScheduleParts = 1 << 16
 )
 
-// Schedule is the run so far.
+// Schedule returns the run so far as a schedule.
 func (w *World) Schedule() Schedule {
 	cfg := w.cfg
 	cfg.Clients = cfg.Clients[:len(cfg.Clients)-1]                  // the probe goes without saying
 	return Schedule{Config: cfg, Moves: slices.Clone(w.moves.list)} // the world uses its list again
 }
 
-// Play makes a schedule's moves, in a world that has been reset to its
-// configuration. say is called where a note stands; it may be nil.
+// Play makes a schedule's moves, in a world that has been reset to its configuration. It
+// calls say, unless it is nil, for each note. It fails if a fault cannot happen where the
+// schedule has it, or if the run reaches a bound.
 func (w *World) Play(moves []Move, say func(n int)) error {
 	for _, v := range moves {
 		switch {
@@ -80,7 +101,7 @@ func (w *World) Play(moves []Move, say func(n int)) error {
 	return nil
 }
 
-// String is the schedule's short text.
+// String returns the schedule's text, from which [ParseSchedule] makes an equal schedule.
 func (s Schedule) String() string {
 	c := &s.Config
 	words := []string{
@@ -117,8 +138,8 @@ func (s Schedule) String() string {
 	return strings.Join(words, ",")
 }
 
-// ParseSchedule reads a schedule's text. Its errors name the word that is wrong
-// and what would be right. resolve finds strategies.
+// ParseSchedule reads a schedule's text. Its errors name the wrong word and its right form.
+// resolve finds a strategy by name.
 func ParseSchedule(text string, resolve func(string) (strategies.Strategy, error)) (Schedule, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -423,7 +444,7 @@ func durationOf(s string) (time.Duration, error) {
 	return v, wants(err, s, "a duration such as 300ms or 12s")
 }
 
-// wants says what was wanted in place of a word that could not be read.
+// wants makes the error for a word that could not be read, which names the form wanted.
 func wants(err error, got, wanted string) error {
 	if err == nil {
 		return nil

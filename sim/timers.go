@@ -2,9 +2,9 @@ package sim
 
 import "time"
 
-// timerKind also orders what is due at one instant: what ends by itself comes
-// before what arrives. Those who wake come after both; threads keep their own
-// time of waking (thread.due), because most waits for a reply end long before.
+// timerKind is the kind of a timer, and orders timers that are due at one instant: ends
+// come before arrivals. Threads wake after both. A thread keeps its own time of waking
+// (thread.due), because most waits for a reply end long before it.
 type timerKind uint8
 
 const (

@@ -290,8 +290,8 @@ func TestUpdateNeedsADatabase(t *testing.T) {
 	}
 }
 
-// TestWhereAtACache follows a client that rebuilds and looks twice.
-func TestWhereAtACache(t *testing.T) {
+// TestPositionAtACache follows a client that rebuilds and looks twice.
+func TestPositionAtACache(t *testing.T) {
 	cfg := cached(t, "setpx-lua", "A")
 	cfg.Clients[0].Recheck = true
 	w := newWorld(t, cfg)
@@ -308,7 +308,7 @@ func TestWhereAtACache(t *testing.T) {
 	}
 	var got []string
 	add := func() {
-		at := w.Where(0)
+		at := w.Position(0)
 		if now := at.text(); (at.Phase == trace.PhaseIdle || at.Phase == trace.PhaseWork) && !at.Over && (len(got) == 0 || now != got[len(got)-1]) {
 			got = append(got, now)
 		}

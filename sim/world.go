@@ -5,56 +5,60 @@ import (
 	"fmt"
 	"time"
 
-	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/resp"
 	"lockstep/sim/trace"
 )
 
-// MaxEvents is how many events a run may have. A script that reaches this bound, or
-// MaxTime, is told so; it never hangs.
+// MaxEvents is the largest number of events in a run. A run that would go beyond it, or
+// beyond [trace.MaxTime], ends with an error (see [World.Err]) and so never hangs.
 const MaxEvents = 100_000
 
-// World is a set of clients and nodes in virtual time. It is made once and
-// reset for every run, because creating go-redis clients is slow.
+// World is a set of clients and servers in virtual time, and the engine of a run. It is
+// made once and reset for every run, because creating go-redis clients is slow.
+//
+// It is made of four parts, each of which says what it keeps:
+//
+//   - the [scheduler]: the instant, the timers, and whose turn it is;
+//   - the [cluster]: the servers, who copies whom, and which of them clients talk to;
+//   - the [network]: links, and every message sent in the run;
+//   - the [recorder]: the events, the state that they add up to, and the monitor.
+//
+// Clients and the resource belong to none of them. Code of clients stands behind one
+// seam, [process.Host], and so could be run by something else: the search does.
+//
+// The parts are embedded, not separate types that talk through interfaces, and World's
+// methods are many. The reason is that they share one instant: to perform one operation
+// is to read the schedule, reach a server, push a timer and emit an event. A fault
+// reaches into all parts, which is its purpose. Three places are less good than that.
+// The monitor finds a livelock by looking into threads and timers (future), which are no
+// part of its trace. Whether a client still awaits anything is found by a scan of all
+// connections that it opened in the run ([World.awaits]), which only a drain can afford.
+// And a message keeps both halves of its exchange, with fields that matter to one.
 //
 // A World is not safe for concurrent use: one goroutine drives it.
 type World struct {
-	cfg         Config
-	runtime     *process.Runtime
-	settings    process.Settings
-	clients     []*client
-	nodes       []*redis.Node
-	replication []replication // by server
-	links       []link
-	primary     []int // by address: which server is the master now
-	routes      []int // by client and address: which server the client takes for the master
-	store       store
+	cfg      Config
+	runtime  *process.Runtime
+	settings process.Settings
+	clients  []*client // those of the configuration, then the probe
+	store    store
 
-	now          time.Duration
-	timers       timerQueue
-	soonest      time.Duration // no waiting thread is due before this
-	sentMessages []*message
-	grantSent    []time.Duration // when each client sent the command that last stored its record, or, as it knows, prolonged it
-	who          Set             // may act in the moves that are still to be made
-	left         int             // how many those are
-	turn         *thread         // who goes on now, its operation having been performed
-	broken       *broken         // the world's own code has panicked, on the stack of a thread
-	readySeq     uint64
-	draws        uint64
+	// grantSent is, by client, the instant at which it sent the command that last stored
+	// its record, or last prolonged it to the client's knowledge.
+	grantSent []time.Duration
 
-	recording bool
-	events    int
-	trace     trace.Trace
-	state     *trace.State
-	monitor   monitor.Monitor
-	moves     moves
-	err       error // a bound was reached, or a node could not restart
+	scheduler
+	cluster
+	network
+	recorder
+
+	err error // a bound was reached, or a server could not restart
 }
 
-// New builds a world for runs with as many clients and nodes as cfg has. Reset
-// starts the first run.
+// New builds a world for the clients and nodes of cfg. Its first run starts with
+// [World.Reset]. It fails if a server cannot start or a client cannot connect.
 func New(cfg Config) (*World, error) {
 	w := &World{cfg: cfg}
 	w.runtime = process.NewRuntime(host{w})
@@ -65,10 +69,11 @@ func New(cfg Config) (*World, error) {
 		}
 		w.nodes = append(w.nodes, n)
 	}
+	clients := len(cfg.Clients) + 1
 	w.replication = make([]replication, len(w.nodes))
-	w.links = make([]link, (len(cfg.Clients)+1)*len(w.nodes))
-	w.routes = make([]int, (len(cfg.Clients)+1)*len(cfg.Nodes))
-	w.grantSent = make([]time.Duration, len(cfg.Clients)+1)
+	w.links = make([]link, clients*len(w.nodes))
+	w.routes = make([]int, clients*len(cfg.Nodes))
+	w.grantSent = make([]time.Duration, clients)
 	for i, c := range cfg.Clients {
 		w.clients = append(w.clients, w.newClient(i, c.Name))
 	}
@@ -81,29 +86,24 @@ func New(cfg Config) (*World, error) {
 	return w, nil
 }
 
-// Reset starts a new run, whatever became of the last one. It fails if cfg
-// doesn't fit the world: see Fits.
+// Reset starts a new run, even if the last one was abandoned. It fails if cfg doesn't fit
+// the world (see [World.Fits]) or if a script of the strategy cannot be loaded.
 func (w *World) Reset(cfg Config, record bool) error {
 	if !w.Fits(cfg) {
 		return errors.New("sim: this world has other clients or nodes than the configuration")
 	}
 	w.Stop()
 	cfg.Clients = append(append([]process.Config(nil), cfg.Clients...), process.ProbeConfig())
-	w.cfg, w.recording, w.err = cfg, record, nil
-	w.now, w.readySeq, w.draws, w.events = 0, 0, 0, 0
-	w.turn, w.left, w.broken = nil, 0, nil
+	w.cfg, w.err = cfg, nil
 	w.runtime.Reset()
 	w.runtime.Sources = record
 	w.settings = cfg.Settings()
-	w.timers.reset()
-	w.soonest = process.EndOfTime
-	w.sentMessages = w.sentMessages[:0] // those beyond are used again, see newMessage
-	clear(w.grantSent)
-	for i := range w.links {
-		w.links[i] = link{request: cfg.Latency, reply: cfg.Latency}
-	}
 	w.store = store{kind: cfg.Resource, database: cfg.Workload.Database()}
-	w.resetServers()
+	clear(w.grantSent)
+	w.scheduler.reset()
+	w.cluster.reset(&w.cfg)
+	w.network.reset(cfg.Latency)
+	w.recorder.reset(record)
 	for _, c := range w.clients {
 		if err := c.restore(); err != nil { // before anything is sent
 			return err
@@ -112,7 +112,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 	if err := w.warmScripts(); err != nil {
 		return err
 	}
-	w.resetTrace()
+	w.beginTrace()
 	for i, c := range w.clients {
 		c.reset(&w.settings, &w.cfg.Clients[i])
 		w.ready(c.threads[0])
@@ -146,27 +146,21 @@ func (w *World) Fits(cfg Config) bool {
 	return true
 }
 
-func (w *World) resetTrace() {
+// beginTrace makes the recorder begin at the state in which the servers are now.
+func (w *World) beginTrace() {
 	t := trace.Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.Key, TTL: w.cfg.TTL, Workload: w.cfg.Workload,
-		Counter: w.cfg.Strategy.Counter, Need: w.cfg.Strategy.Quorum()}
+		Counter: w.cfg.Strategy.Counter, Need: w.cfg.Strategy.Quorum(), Masters: len(w.cfg.Nodes)}
 	for _, c := range w.clients {
 		t.Clients = append(t.Clients, c.Name)
 	}
 	for _, n := range w.nodes {
 		t.Nodes = append(t.Nodes, n.Name)
 	}
-	t.Masters = len(w.cfg.Nodes)
-	w.trace = t
-	if w.state == nil || len(w.state.Primary) != t.Masters || w.state.Counter != t.Counter || w.state.Key != t.Key || w.state.Workload != t.Workload {
-		w.state = t.NewState()
-	} else {
-		w.state.Reset()
-	}
+	w.recorder.begin(t)
 	for i, n := range w.nodes {
 		w.state.Nodes[i].Offset = n.Offset
 	}
 	w.monitor.Reset(&w.trace, w.state, future{w})
-	w.moves.reset()
 }
 
 // Close ends all threads and connections. The world can't be used afterwards.
@@ -181,16 +175,17 @@ func (w *World) Close() error {
 	return all
 }
 
-// Now is true virtual time since the start of the run.
+// Now returns true virtual time since the start of the run.
 func (w *World) Now() time.Duration { return w.now }
 
-// Err is why the run cannot go on, if it cannot.
+// Err returns the reason why the run cannot go on, or nil.
 func (w *World) Err() error { return w.err }
 
-// State is what is true now. It is the world's own: look, don't touch.
+// State returns the state after the newest event. The world goes on to change it; a caller
+// must not.
 func (w *World) State() *trace.State { return w.state }
 
-// Client finds a client by name.
+// Client finds a client's index by its name; the probe has one, too.
 func (w *World) Client(name string) (int, bool) {
 	for i, c := range w.clients {
 		if c.Name == name {
@@ -200,47 +195,14 @@ func (w *World) Client(name string) (int, bool) {
 	return trace.None, false
 }
 
-// Clients is how many there are, the probe not counted.
+// Clients returns the number of clients, without the probe.
 func (w *World) Clients() int { return len(w.clients) - 1 }
 
-// Nodes is how many there are, replicas not counted.
+// Nodes returns the number of nodes, without their replicas.
 func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 
-// emit gives an event its place in the order, lets the monitor judge it, and
-// records it. It returns its Seq.
-func (w *World) emit(e *trace.Event) int {
-	w.events++
-	e.Seq, e.At = w.events, w.now
-	if w.events > MaxEvents && w.err == nil {
-		w.err = fmt.Errorf("the run was stopped after %d events: nothing ends it", MaxEvents)
-	}
-	w.monitor.Before(e)
-	w.state.Apply(e)
-	w.monitor.After(e)
-	if w.recording {
-		kept := *e
-		if e.Changes != nil {
-			kept.Changes = append([]trace.Change(nil), e.Changes...) // the node uses its own again
-		}
-		w.trace.Events = append(w.trace.Events, kept)
-	}
-	return e.Seq
-}
-
-// ready puts a thread into the queue of those that can run.
-func (w *World) ready(t *thread) {
-	w.readySeq++
-	t.waiting, t.readyAt = false, w.readySeq
-}
-
-// suspend makes a thread wait until an instant, if nothing comes before that.
-func (w *World) suspend(t *thread, until time.Duration) {
-	t.waiting, t.due = true, until
-	w.soonest = min(w.soonest, until)
-}
-
-// announce looks at the operation that a thread has just announced: some have
-// to wait.
+// announce readies a thread for the operation that it has just announced, or suspends it
+// if the operation has to wait.
 func (w *World) announce(t *thread) {
 	switch o := &t.Op; o.Kind {
 	case process.OpReceive:
@@ -314,11 +276,10 @@ func (w *World) performSend(t *thread, o *process.Op) {
 
 // performReceive lets a thread read the reply that it waits for, or give up.
 //
-// A process that was paused beyond its timeout may find both when it wakes up: its
-// patience over, and the reply there. Which of the two a real one notices first
-// depends on its runtime. Here it is the reply, because that is the more
-// dangerous: a client that gives up holds no lock, and one that reads an old yes
-// believes in it.
+// A process that was paused beyond its timeout may find both when it wakes up: an expired
+// timeout and a reply. A real process notices one of them first, depending on its runtime.
+// Here it is the reply, because that is the more dangerous: a client that gives up holds no
+// lock, and a client that reads an old yes believes in it.
 func (w *World) performReceive(t *thread, o *process.Op) {
 	c := lineOf(o.Conn)
 	c.reader = nil
@@ -351,8 +312,8 @@ func (w *World) performReceive(t *thread, o *process.Op) {
 	if !m.prolonged || t.Phase != trace.PhaseExtend {
 		return
 	}
-	// A lease without a deadline of its own goes on from here, whichever thread
-	// has seen to it.
+	// A lease without a deadline of its own goes on from here, even if another thread
+	// than the main one extended it.
 	w.grantSent[m.client] = max(w.grantSent[m.client], m.sentAt)
 	if t.Index > 0 && w.state.Clients[m.client].Lease.Believed {
 		t.client.Renew(t.Thread)

@@ -1,26 +1,26 @@
-// Package claims says what is claimed of which lock, and on what that rests: for
-// the tests of the engine, the documents, and whoever reads the result of a search.
+// Package claims lists the claims about locks, and the assumptions on which they rest. The
+// tests of the engine, the documents and the report of a search use the one list.
 package claims
 
 import "slices"
 
-// Claim is what is said of a kind of lock, with all that it rests on. A claim is
-// only as good as its assumptions: so each has a test of the engine that tries to
-// refute it while they hold, and for each assumption tests that break it and
-// thereby the claim. Those tests are held to this list, and this list to them.
+// Claim is a claim about a kind of lock, with its assumptions, on which its worth depends.
+// Each claim has a test of the engine that tries to refute it while its assumptions hold,
+// and for each assumption tests that break it and thereby the claim. A test checks that this
+// list and those tests have the same entries.
 type Claim struct {
 	Text  string
-	Of    []string // the strategies for which that is tried; none where it is of many
+	Of    []string // the strategies with which that is tried; none for a claim about many
 	Never []string // codes that no run shows while the assumptions hold
 	Proof string   // the test in package sim that tries to refute it; none yet if empty
-	How   string   // what that test tries
+	How   string   // the means of that test
 
-	// Assumptions, each with what breaks it. Every breach is a subtest of
+	// Assumptions, each with its breaches. Every breach is a subtest of
 	// Proof + "Assumptions".
 	Assumptions []Assumption
 }
 
-// Assumption is a sentence, and the ways in which it is broken.
+// Assumption is a sentence, and the names of the ways in which it is broken.
 type Assumption struct {
 	Text     string
 	Breaches []string
@@ -115,8 +115,7 @@ var All = []Claim{
 	},
 }
 
-// For is the claims that say of a strategy that it never shows a code, by their
-// numbers from 1.
+// For returns the claims by which a strategy never shows a code, by their numbers from 1.
 func For(strategy, code string) (numbers []int) {
 	for i, c := range All {
 		if slices.Contains(c.Of, strategy) && slices.Contains(c.Never, code) {

@@ -113,7 +113,7 @@ func (f *brute) replay() {
 // looksAtWalls lets the first client run alone and sees which clocks it reads.
 func (f *brute) looksAtWalls() bool {
 	f.replay()
-	for !f.w.Where(0).Over && f.w.Step(sim.SetOf(0)) {
+	for !f.w.Position(0).Over && f.w.Step(sim.SetOf(0)) {
 	}
 	return f.spies[0].looked >= 0
 }
@@ -312,7 +312,7 @@ func (f *brute) note(c cost) {
 
 // gone: the client will do nothing any more, with none of its threads.
 func (f *brute) gone(i int) bool {
-	return f.w.State().Clients[i].Crashed || f.w.Where(i).Over && f.spies[i].asleep == 0 && !f.w.Ready(sim.SetOf(i))
+	return f.w.State().Clients[i].Crashed || f.w.Position(i).Over && f.spies[i].asleep == 0 && !f.w.Ready(sim.SetOf(i))
 }
 
 func (f *brute) over(s *spent) bool {

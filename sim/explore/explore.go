@@ -255,7 +255,7 @@ func (m *model) reacquires(w *sim.World) (bool, error) {
 		return false, err
 	}
 	for i := range m.bounds.Clients {
-		for !w.Where(i).Over && w.Step(sim.SetOf(i)) {
+		for !w.Position(i).Over && w.Step(sim.SetOf(i)) {
 		}
 	}
 	t, err := w.Trace()

@@ -22,15 +22,18 @@ import (
 
 // Client is one simulated process: its clocks, its connections, one instance of
 // the strategy, and the program that uses it.
+//
+// Invariant: Threads[i].Index == i, and Threads[0] is the main thread. Counts are those of
+// the current run.
 type Client struct {
-	Index    int
-	Name     string
+	Index    int    // among the clients of its host
+	Name     string // in traces and schedules, see [ValidName]
 	Wall     WallClock
 	Mono     MonoClock
-	Threads  []*Thread // the main thread first; those that have ended included
-	Acquired int       // how many times it has called Acquire
-	Tokens   int       // how many tokens it has drawn
-	Draws    int       // how many random numbers, other than for tokens
+	Threads  []*Thread // those that have ended included
+	Acquired int       // calls of Acquire
+	Tokens   int       // tokens drawn
+	Draws    int       // random numbers drawn, other than for tokens
 
 	rt       *Runtime
 	addrs    []string
@@ -58,8 +61,8 @@ func (rt *Runtime) NewClient(index int, name string, addrs []string, resends int
 	return c
 }
 
-// hushGoRedis keeps the library from printing to standard error, where it would
-// write across the player's screen. What it would say shows in the trace.
+// hushGoRedis keeps the library from printing to standard error, where it would write
+// across the player's screen. The trace shows the errors that it would print.
 var hushGoRedis = sync.OnceFunc(func() { redis.SetLogger(hush{}) })
 
 type hush struct{}
@@ -107,7 +110,7 @@ func (c *Client) Dial(addr int) *Conn {
 	return conn
 }
 
-// Warm opens the connections, so that no run has to.
+// Warm opens the connections, so that no run has to. It fails if a handshake does.
 func (c *Client) Warm() error {
 	for _, r := range c.redis {
 		if err := r.Ping(context.Background()).Err(); err != nil {
@@ -117,7 +120,8 @@ func (c *Client) Warm() error {
 	return nil
 }
 
-// LoadScripts puts scripts into every node's cache, as if they had been used before.
+// LoadScripts puts scripts into every node's cache, as if they had been used before. It
+// fails if a node refuses one, which doesn't compile then.
 func (c *Client) LoadScripts(scripts []*redis.Script) error {
 	for _, script := range scripts {
 		for _, node := range c.redis {
@@ -129,9 +133,9 @@ func (c *Client) LoadScripts(scripts []*redis.Script) error {
 	return nil
 }
 
-// Restore makes an abandoned client ready for Reset: its connections are whole again,
-// and nothing is left on them of a command that was half written. It returns those
-// that are open.
+// Restore makes an abandoned client ready for Reset: it repairs the connection pools, and
+// removes half-written commands from the connections. It returns the open connections. It
+// fails if go-redis cannot close a broken pool.
 func (c *Client) Restore() ([]*Conn, error) {
 	if err := c.repairPool(); err != nil {
 		return nil, err
@@ -148,9 +152,9 @@ func (c *Client) Restore() ([]*Conn, error) {
 	return open, nil
 }
 
-// repairPool replaces a go-redis client that misses a connection. A thread that is
-// killed while the library cleans up after itself (a transaction sends UNWATCH when it
-// is closed) never gives its connection back. In production its process would be gone.
+// repairPool replaces a go-redis client whose pool has lost a connection. A thread that is
+// killed while the library cleans up (a transaction sends UNWATCH when it is closed) never
+// returns its connection. In production its process would be gone.
 func (c *Client) repairPool() error {
 	for addr, r := range c.redis {
 		if !whole(r) {
@@ -163,8 +167,7 @@ func (c *Client) repairPool() error {
 	return nil
 }
 
-// Whole reports whether no go-redis client misses a connection that a killed thread
-// has kept: see Restore.
+// Whole reports whether no pool has lost a connection to a killed thread: see Restore.
 func (c *Client) Whole() bool {
 	return !slices.ContainsFunc(c.redis, func(r *redis.Client) bool { return !whole(r) })
 }
@@ -195,7 +198,7 @@ func (c *Client) Reset(s *Settings, cfg *Config) {
 	c.Threads[0].start(c.program)
 }
 
-// Lock is the client's instance of the lock.
+// Lock returns the client's instance of the lock.
 func (c *Client) Lock() strategies.Lock { return c.lock }
 
 // ExposesDeadline reports whether the client's current lease has a deadline of the
@@ -223,8 +226,8 @@ func (c *Client) Close() error {
 	return all
 }
 
-// token is unique per acquisition and says whose it is: in production it would
-// be random bytes, which nobody can follow on a screen.
+// token draws a token that is unique per acquisition and begins with the client's name. In
+// production it would be random bytes, which are hard to follow on a screen.
 func (c *Client) token() string {
 	if c.settings.Tokens == SameTokens {
 		return sameToken

@@ -8,27 +8,27 @@ import (
 	"lockstep/sim/trace"
 )
 
-// WallClock is a client's wall clock: it runs at a rate, is off by some offset,
-// and may be made to jump.
+// WallClock is a client's wall clock: it runs at a rate, is off by an offset, and may be
+// made to jump.
 type WallClock struct {
-	Offset time.Duration
-	Rate   float64
+	Offset time.Duration // added to the reading; a jump changes it
+	Rate   float64       // seconds of the clock in a true second
 }
 
-// Read is what the clock shows at a true instant.
+// Read returns the clock's reading at a true instant.
 func (c *WallClock) Read(now time.Duration) time.Time {
 	return trace.Epoch.Add(scale(now, c.Rate) + c.Offset)
 }
 
 // MonoClock is a client's monotonic clock: it runs at the same rate as its wall
 // clock, for it is the same oscillator, and never jumps. Its origin differs from
-// client to client, so that code which compares two clients' readings shows.
+// client to client, so that code which compares two clients' readings goes visibly wrong.
 type MonoClock struct {
-	Origin time.Duration
-	Rate   float64
+	Origin time.Duration // the reading at the start of the run
+	Rate   float64       // seconds of the clock in a true second
 }
 
-// Read is what the clock shows at a true instant: a span since its origin.
+// Read returns the clock's reading at a true instant.
 func (c *MonoClock) Read(now time.Duration) time.Duration {
 	return c.Origin + scale(now, c.Rate)
 }
@@ -36,7 +36,7 @@ func (c *MonoClock) Read(now time.Duration) time.Duration {
 // EndOfTime is later than any run lasts.
 const EndOfTime = trace.MaxTime + 1
 
-// When is the first true instant at which the clock reads at least reading, or
+// When returns the first true instant at which the clock reads at least reading, or
 // EndOfTime if that is sooner.
 func (c *MonoClock) When(reading time.Duration) time.Duration {
 	d := reading - c.Origin
@@ -56,9 +56,9 @@ func (c *MonoClock) When(reading time.Duration) time.Duration {
 	return at
 }
 
-// After is the first true instant at which the clock has counted d since now. It
-// is not now plus the time that d takes: readings are whole nanoseconds, and
-// rounded twice a sleep would end late.
+// After returns the first true instant at which the clock has counted d since now. To add
+// the true length of d to now would be wrong: readings are whole nanoseconds, and a sleep
+// that is rounded twice would end late.
 func (c *MonoClock) After(now, d time.Duration) time.Duration {
 	reading := c.Read(now)
 	if d > math.MaxInt64-reading { // more than 29 years even for the fastest clock
@@ -74,7 +74,7 @@ func scale(d time.Duration, rate float64) time.Duration {
 	return time.Duration(float64(d) * rate)
 }
 
-// clientClock is what a strategy sees of time.
+// clientClock is the clock that a strategy gets: each reading is an operation.
 type clientClock struct{ c *Client }
 
 func (k clientClock) Now() time.Time {
@@ -95,7 +95,7 @@ func (k clientClock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// thread is the one that is running: a strategy's code runs on no other.
+// thread returns the running thread. It panics if that is not one of the client's.
 func (k clientClock) thread() *Thread {
 	if t := k.c.rt.current; t != nil && t.Client == k.c {
 		return t

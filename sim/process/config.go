@@ -10,7 +10,7 @@ import (
 	"lockstep/strategies"
 )
 
-// Settings is what all clients of a run have in common.
+// Settings is the part of a run's configuration that all its clients share.
 type Settings struct {
 	Strategy strategies.Strategy
 	Key      string        // the lock's key
@@ -26,22 +26,22 @@ type Config struct {
 	Name   string
 	Offset time.Duration // of its wall clock
 	Rate   float64       // of both its clocks; 1 is right
-	Cycles int           // how often it takes the lock
+	Cycles int           // times that it takes the lock
 	Work   time.Duration // between its read and its write
-	Insist time.Duration // after a refusal or an error it waits so long and tries again; 0: it gives up
+	Insist time.Duration // wait between a refusal or an error and the next attempt; 0: it gives up
 	Extend bool          // before it writes it extends its lease, if the strategy can
-	Checks bool          // before each access it looks whether its lease is over, and leaves if it is
+	Checks bool          // before each access it checks its lease's deadline, and leaves if the lease is over
 	// FailOpen: if Acquire fails (not if it is refused) it goes ahead without the lock.
 	FailOpen bool
-	// FallThrough: if it is refused it goes ahead without the lock, and takes it for
-	// a mere hint.
+	// FallThrough: if it is refused it goes ahead without the lock, as if that were a
+	// mere hint.
 	FallThrough bool
-	// Recheck: with the lock in hands it reads the cache again before it queries the
-	// database, and leaves if another has rebuilt the entry meanwhile.
+	// Recheck: once it holds the lock it reads the cache again before it queries the
+	// database, and leaves if another client has rebuilt the entry meanwhile.
 	Recheck bool
 }
 
-// goesAhead reports whether the client does without the lock after this error of
+// goesAhead reports whether the client goes ahead without the lock after this error of
 // Acquire.
 func (c *Config) goesAhead(err error) bool {
 	if errors.Is(err, strategies.ErrNotAcquired) {
@@ -50,10 +50,10 @@ func (c *Config) goesAhead(err error) bool {
 	return c.FailOpen
 }
 
-// MaxCycles is how often a client can take the lock in a run.
+// MaxCycles bounds Config.Cycles.
 const MaxCycles = 1000
 
-// Validate reports what of a client's configuration could not be run.
+// Validate returns an error that names the first setting out of its bounds, or nil.
 func (c *Config) Validate() error {
 	if err := ValidName(c.Name); err != nil {
 		return err
@@ -71,13 +71,13 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// reserved are the names that a trace or a schedule has given to others.
+// reserved has the names with another meaning in a trace or a schedule.
 var reserved = map[string]bool{trace.Probe: true, "store": true, "net": true, "all": true,
 	"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "workload": true,
 	"resource": true, "cold": true, "tokens": true, "replicas": true, "lag": true}
 
-// ValidName reports whether a client can have that name: it must not be mistaken
-// for anybody else in a trace, and fit into a schedule.
+// ValidName returns an error unless a client can have that name, which must be unambiguous in
+// a trace and fit into a schedule.
 func ValidName(name string) error {
 	server := len(name) > 1 && name[0] == 'n' && strings.Trim(name[1:], "r0123456789") == ""
 	switch {

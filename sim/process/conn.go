@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Conn is the seam: one connection of a client's go-redis to a node. What the
-// library writes to it becomes requests; what it reads, replies, or a timeout
-// in virtual time.
+// Conn is one connection of a client's go-redis to a node, and the seam between client
+// code and host. A write of the library becomes a request, and a read waits for a reply
+// or a timeout in virtual time.
 //
 // The handshake of a new connection (HELLO, CLIENT, AUTH, SELECT, PING) is
 // answered on the spot and leaves no event: it is the same for every strategy
 // and says nothing about locks.
 type Conn struct {
 	Client *Client
-	Addr   int  // which of the addresses that the client knows
-	Closed bool // by the client: replies still under way go nowhere
+	Addr   int  // index among the addresses that the client knows
+	Closed bool // by the client: replies in flight are discarded
 	Line   Line // the host's end
 
 	partial []byte // the beginning of a command that isn't complete yet
-	rest    []byte // of a reply, what the reader's buffer had no room for
+	rest    []byte // of a reply that did not fit into the reader's buffer
 	greeted bool   // the handshake is over
 }
 
@@ -34,7 +34,8 @@ func (c *Conn) reset() {
 	c.Line.Reset()
 }
 
-// Write takes what go-redis flushes: one command, or a whole pipeline.
+// Write sends the commands that go-redis flushes: one, or a whole pipeline. It fails if the
+// client has closed the connection, or if the bytes are no command.
 func (c *Conn) Write(b []byte) (int, error) {
 	if c.Closed {
 		return 0, net.ErrClosed
@@ -77,7 +78,8 @@ func handshake(command string) bool {
 	return false
 }
 
-// Read waits for a reply.
+// Read waits for a reply, and fails with the host's error: a timeout, or a refused
+// connection.
 func (c *Conn) Read(b []byte) (int, error) {
 	if len(c.rest) == 0 {
 		t := c.Client.rt.current
@@ -95,15 +97,14 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Close forgets the connection. Replies still under way go nowhere.
+// Close ends the connection for the client: replies in flight are discarded.
 func (c *Conn) Close() error {
 	c.Closed = true
 	return nil
 }
 
-// SetDeadline does nothing. Deadlines are virtual: a reply is waited for as long as the
-// client's configuration says, in virtual time, whatever go-redis computes from the
-// machine's clock.
+// SetDeadline does nothing. Deadlines are virtual: the run's configuration states the
+// timeout of a reply, in virtual time, and go-redis would compute one from the real clock.
 func (c *Conn) SetDeadline(time.Time) error { return nil }
 
 // SetReadDeadline does nothing: see SetDeadline.
@@ -112,10 +113,10 @@ func (c *Conn) SetReadDeadline(time.Time) error { return nil }
 // SetWriteDeadline does nothing: see SetDeadline.
 func (c *Conn) SetWriteDeadline(time.Time) error { return nil }
 
-// LocalAddr is the client's name.
+// LocalAddr returns the client's name.
 func (c *Conn) LocalAddr() net.Addr { return simAddr(c.Client.Name) }
 
-// RemoteAddr is the server's name, as the client knows it.
+// RemoteAddr returns the server's name, as the client knows it.
 func (c *Conn) RemoteAddr() net.Addr { return simAddr(c.Client.addrs[c.Addr]) }
 
 type simAddr string
@@ -123,13 +124,13 @@ type simAddr string
 func (simAddr) Network() string  { return "sim" }
 func (a simAddr) String() string { return string(a) }
 
-// ErrTimeout is the error of a read whose deadline has passed: a net.Error with
+// ErrTimeout returns the error of a read whose deadline has passed: a net.Error with
 // Timeout true, worded as Go's own.
 func ErrTimeout(server string) error {
 	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(server), Err: os.ErrDeadlineExceeded}
 }
 
-// ErrRefused is the error of talking to a server that isn't there.
+// ErrRefused returns the error of a request to a server that is down.
 func ErrRefused(server string) error {
 	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(server), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 }
@@ -137,7 +138,7 @@ func ErrRefused(server string) error {
 // ErrFenced is the error of an access to the resource with an old fencing token.
 var ErrFenced = errors.New("fencing token is too old")
 
-// errorText is an error as an event tells it.
+// errorText returns an error's text for the note of an event.
 func errorText(err error) string {
 	var op *net.OpError
 	switch {

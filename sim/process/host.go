@@ -8,50 +8,52 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Host is what client code runs on. It decides what comes of the operations that
-// threads announce, and when each thread goes on. One thread runs at a time, so none
-// of its methods is called concurrently.
+// Host runs client code. It decides the results of the operations that threads announce,
+// and the order in which threads go on. One thread runs at a time, so none of its methods
+// is called concurrently.
 type Host interface {
 	// Dial gives a new connection the host's end of it.
 	Dial(c *Conn) Line
-	// Announced hears, on the thread's own stack, that the thread has announced its
-	// next operation, t.Op. The host may perform that and others before it answers: if
-	// the thread may go on at once, true. Otherwise the thread stops until somebody
-	// calls Resume.
+	// Announced is called on the thread's own stack when the thread has announced its
+	// next operation, t.Op. The host may perform that and other operations before it
+	// returns. It returns true if the thread may go on at once; otherwise the thread
+	// stops until the host calls Resume.
 	Announced(t *Thread) (goOn bool)
-	// Started hears that a client's code has started another thread.
+	// Started is called when a client's code has started another thread.
 	Started(t *Thread)
-	// Ended hears that a thread's function has returned.
+	// Ended is called when a thread's function has returned.
 	Ended(t *Thread)
-	// Tell hears what has become true by the operation that was performed last, before
+	// Tell reports an event that follows from the operation performed last, before
 	// anything else can happen.
 	Tell(e *trace.Event)
-	// Drew hears that a lock has drawn a random number.
+	// Drew is called when a lock has drawn a random number.
 	Drew()
 
-	// GrantSent is the true instant at which a client sent the command that its lease
-	// goes back to. It makes the deadline of leases whose strategy exposes none.
+	// GrantSent returns the true instant at which a client sent the command that granted
+	// or last extended its lease. The deadline of a lease follows from it if the strategy
+	// exposes none.
 	GrantSent(client int) time.Duration
 	// LeaseLive reports whether a client's lease, which has such a deadline, is live.
 	LeaseLive(client int) bool
-	// AwaitLapse takes over when a client's lease is to lapse: a true instant, or
-	// trace.Never. What was to lapse before does no more.
+	// AwaitLapse sets the true instant at which a client's lease is to lapse, or
+	// trace.Never. It replaces the instant set before.
 	AwaitLapse(c *Client, at time.Duration)
 
 	Referee
 }
 
-// Referee answers what only the probe asks: see [Runtime.NewProbe].
+// Referee answers the questions of the probe: see [Runtime.NewProbe].
 type Referee interface {
-	// NextArrival is how long it takes until the next request arrives that a client sent
-	// before the end of the script. It may yet change who gets the lock.
+	// NextArrival returns the time until the next arrival of a request that a client sent
+	// before the end of the script, if there is one. It may still change the holder of
+	// the lock.
 	NextArrival() (in time.Duration, any bool)
-	// Obstructed reports whether the lock can't be had for a record that may yet go.
+	// Obstructed reports whether the lock is refused because of a record that may still
+	// disappear.
 	Obstructed() bool
-	// Patience is how long the probe waits before it asks again: after its first refusal,
-	// and after its second.
+	// Patience returns the probe's wait after its first refusal, and after its second.
 	Patience(refusals int) time.Duration
-	// Deadlocked hears that the probe was refused when nothing could change any more.
+	// Deadlocked is called when the probe was refused and nothing can change any more.
 	Deadlocked()
 }
 
@@ -64,19 +66,20 @@ type Line interface {
 	Reset()
 }
 
-// Runtime is what the clients of one host share: whose code is running, and caches.
+// Runtime is the state that the clients of one host share: the running thread, and caches.
+//
+// Invariant: current is the thread whose code is running, and nil while the host runs.
 type Runtime struct {
-	// Sources has operations tell the line of code that they come from. It takes time.
+	// Sources makes operations carry the line of code that they come from. It costs time.
 	Sources bool
-	// Guard looks whether it is a thread that announces an operation; another
-	// goroutine's is a [Panic]. It takes time, too.
+	// Guard makes an operation of a goroutine that is no thread a [Panic]. It costs time.
 	Guard bool
 
 	host    Host
-	current *Thread               // whose code is running, if anybody's
+	current *Thread
 	stray   atomic.Pointer[Panic] // a goroutine that is no thread has announced an operation
 	sources sourceCache
-	words   map[string][]string // of commands, by what they are on the wire: see parse
+	words   map[string][]string // of commands, by their bytes on the wire: see parse
 }
 
 // NewRuntime makes a runtime for the clients of a host.
@@ -85,12 +88,11 @@ func NewRuntime(h Host) *Runtime {
 	return &Runtime{host: h, sources: sourceCache{}, words: map[string][]string{}}
 }
 
-// Reset forgets whose code was running when a run was abandoned.
+// Reset forgets the thread that was running when a run was abandoned.
 func (rt *Runtime) Reset() { rt.current = nil }
 
-// parse is resp.Parse, for what is one whole command out of memory: the runs of a
-// host's clients say the same things again and again. Nobody changes the words of a
-// command.
+// parse is resp.Parse with a cache for buffers that hold exactly one command: clients send
+// the same commands in every run. The words of a command must not be changed.
 func (rt *Runtime) parse(buf []byte) (args []string, taken int, err error) {
 	if args, known := rt.words[string(buf)]; known {
 		return args, len(buf), nil

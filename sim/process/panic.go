@@ -7,15 +7,15 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Panic is what the simulator panics with when a strategy's code has panicked: in
-// a coroutine the stack that says where is gone by the time anybody else hears of it.
+// Panic is the simulator's panic for a panic in a strategy's code. It keeps the line of
+// code, because the coroutine's stack is gone by the time the panic is handled.
 type Panic struct {
 	Client string
-	Value  any // what the code panicked with
+	Value  any // the value of the code's own panic
 	Source trace.Source
 }
 
-// Error names the client, the line and what the code panicked with.
+// Error names the client, the line and the value of the code's panic.
 func (p *Panic) Error() string {
 	where := ""
 	if p.Source.File != "" {
@@ -24,7 +24,7 @@ func (p *Panic) Error() string {
 	return fmt.Sprintf("%s's code panics%s: %v", p.Client, where, p.Value)
 }
 
-// Unwrap is the error that the code panicked with, if it was one.
+// Unwrap returns the value of the code's panic if it is an error, and nil otherwise.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
@@ -33,9 +33,9 @@ func (p *Panic) Unwrap() error {
 // goexit is the value for code that ends its goroutine instead of returning.
 const goexit = "runtime.Goexit ends its thread (does it call FailNow, Fatal or require of a test?)"
 
-// guard runs a strategy's code. It hands panics on with their place, and makes one
-// of a Goexit: that would end, without a word, whoever drives the world. In a
-// client that is killed nothing matters any more, whatever deferred functions do.
+// guard runs a strategy's code. It adds the line of code to panics, and turns a Goexit into
+// a panic: iter.Pull would pass the Goexit on to the goroutine that drives the world. In a
+// killed client, panics and Goexits of deferred functions are ignored.
 func (c *Client) guard(dead *bool, run func()) {
 	returned := false
 	defer func() {
@@ -56,12 +56,12 @@ func (c *Client) guard(dead *bool, run func()) {
 	returned = true
 }
 
-// strayed is the value for a goroutine of the code's own that uses Redis or a clock.
-// If it took part in the run, the run would hang: control would never come back.
+// strayed is the value for a goroutine, started by the code itself, that uses Redis or a
+// clock. If it took part in the run, the run would hang: control would never come back.
 const strayed = "a goroutine that is not one of its threads uses Redis or the clock: start threads by Options.Go"
 
-// onCoroutine reports whether it is a thread that is running, and not a goroutine
-// that a thread has started: only a coroutine has that bottom.
+// onCoroutine reports whether the caller runs on a thread, and not on a goroutine that a
+// thread has started: only the stack of a coroutine has runtime.corostart at its bottom.
 func onCoroutine() bool {
 	var pcs [128]uintptr
 	n := runtime.Callers(1, pcs[:])

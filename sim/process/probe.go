@@ -7,25 +7,25 @@ import (
 	"lockstep/sim/trace"
 )
 
-// NewProbe makes the probe of a host: see trace.Probe.
+// NewProbe makes the probe of a host: a client that tests, after the script, whether the
+// lock can still be had. See [trace.Probe].
 func (rt *Runtime) NewProbe(index int, addrs []string, resends int) *Client {
 	c := rt.NewClient(index, trace.Probe, addrs, resends)
 	c.program = c.probing
 	return c
 }
 
-// ProbeConfig is the probe's part of a run's configuration. It never insists: it asks
-// once at a time.
+// ProbeConfig returns the probe's part of a run's configuration.
 func ProbeConfig() Config { return Config{Name: trace.Probe, Rate: 1, Cycles: 1} }
 
-// LastPatience is how long the probe waits before it asks for the last time: by then
-// nothing in the world changes by itself any more, and stamps of any clock have passed.
+// LastPatience is the probe's wait before its last attempt: after it nothing in the world
+// changes by itself any more, and stamps of any clock have passed.
 const LastPatience = 10 * 365 * 24 * time.Hour
 
-// probing is the probe's program. It asks at once; again whenever a request that was
-// still in flight has arrived; if it is refused, again when the host's patience is
-// over, and a last time if the lock may be obstructed by a record that may yet go. A
-// refusal after that is one for ever.
+// probing is the probe's program. It tries to acquire at once; again whenever a request
+// that was in flight has arrived; after a refusal, again when the host's patience is over;
+// and a last time if a record that may still disappear obstructs the lock. A refusal after
+// that is one for ever.
 func (c *Client) probing(t *Thread) {
 	ctx, host := context.Background(), c.rt.host
 	for try, refusals := 1, 0; ; try++ {

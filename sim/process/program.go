@@ -51,8 +51,8 @@ func (c *Client) attempt(t *Thread, cycle int, job job, cfg *Config) bool {
 	return true
 }
 
-// goAhead is a caller that takes a broken lock service, or a lock that another
-// holds, for no reason to wait.
+// goAhead does the job without a lease, as a caller does that doesn't wait for a broken lock
+// service, or for another holder.
 func (c *Client) goAhead(t *Thread, cycle int, job job, cfg *Config) {
 	t.mark(trace.KindEnter, cycle)
 	job.work(c, t, &strategies.Lease{}, &Config{Work: cfg.Work})
@@ -60,8 +60,8 @@ func (c *Client) goAhead(t *Thread, cycle int, job job, cfg *Config) {
 	t.Phase = trace.PhaseIdle
 }
 
-// writeBack works, and writes what came of it to the resource, unless it finds
-// that it no longer may.
+// writeBack works, and writes the result to the resource, unless it finds that its lease is
+// over.
 func (c *Client) writeBack(t *Thread, lease *strategies.Lease, cfg *Config, value int64) {
 	if cfg.Work > 0 {
 		t.do(Op{Kind: OpSleep, Sleep: cfg.Work})
@@ -133,9 +133,9 @@ func (c *Client) granted(t *Thread, cycle int, lease *strategies.Lease) {
 	c.rt.host.AwaitLapse(c, deadline)
 }
 
-// Renew is for a host that knows that a command of a background thread has prolonged
-// the lease. Where the strategy exposes no deadline, the lease is now given one a TTL
-// after that command was sent, as at the grant.
+// Renew extends the lease after a command of a background thread has prolonged its record;
+// the host calls it. If the strategy exposes no deadline, the new one is a TTL after that
+// command was sent, as at the grant.
 func (c *Client) Renew(t *Thread) {
 	if c.exposes {
 		return
@@ -145,7 +145,7 @@ func (c *Client) Renew(t *Thread) {
 	c.rt.host.AwaitLapse(c, deadline)
 }
 
-// reading is the lease's deadline on the client's monotonic clock; 0 is none.
+// reading returns the lease's deadline on the client's monotonic clock; 0 is none.
 func (c *Client) reading(lease *strategies.Lease) time.Duration {
 	if lease.Deadline != 0 || c.settings.Strategy.NoTTL {
 		return lease.Deadline
@@ -153,7 +153,8 @@ func (c *Client) reading(lease *strategies.Lease) time.Duration {
 	return c.Mono.Read(c.rt.host.GrantSent(c.Index)) + c.settings.TTL
 }
 
-// deadline is the true instant at which the client's clock reads it, or Never.
+// deadline returns the true instant at which the client's clock reads the lease's deadline,
+// or Never.
 func (c *Client) deadline(lease *strategies.Lease) time.Duration {
 	reading := c.reading(lease)
 	if reading == 0 {
@@ -171,13 +172,13 @@ func (c *Client) releaseReturned(t *Thread, cycle int, err error) {
 	t.note(trace.Event{Kind: trace.KindReleased, Cycle: cycle})
 }
 
-// mark announces a step of the client's own: it happens when the schedule says so.
+// mark announces a step of the client's own program, which is scheduled as others are.
 func (t *Thread) mark(kind trace.Kind, cycle int) {
 	t.do(Op{Kind: OpMark, Mark: kind, Cycle: cycle})
 }
 
-// note records what just became true by the step before: no other thread can
-// come in between.
+// note reports an event that follows from the step before. No other thread can come in
+// between.
 func (t *Thread) note(e trace.Event) {
 	if t.dead {
 		return
@@ -187,9 +188,9 @@ func (t *Thread) note(e trace.Event) {
 	t.Client.rt.host.Tell(&e)
 }
 
-// TakeStep performs a thread's OpMark as far as it is the client's own: the phase in
-// which its next commands are, and which acquisition they belong to. The result is the
-// event that this is; of an extension it lacks the cycle.
+// TakeStep performs the client's part of a thread's OpMark: it sets the phase and the
+// acquisition of the next commands. It returns the event of the step, which for an extension
+// lacks the cycle.
 func (t *Thread) TakeStep() trace.Event {
 	switch t.Op.Mark {
 	case trace.KindAcquire:

@@ -13,9 +13,8 @@ import (
 // sourceCache remembers what a program counter stands for.
 type sourceCache map[uintptr]trace.Source
 
-// callerSource is the line of the strategy that is now, through however many
-// layers of go-redis, doing something: the innermost frame that belongs neither
-// to the simulator nor to the library nor to Go itself.
+// callerSource returns the running line of the strategy: the innermost frame that belongs
+// neither to the simulator nor to go-redis nor to Go itself.
 func callerSource(cache sourceCache) trace.Source {
 	var pcs [48]uintptr
 	n := runtime.Callers(3, pcs[:])
@@ -46,8 +45,8 @@ func resolve(pc uintptr) trace.Source {
 	}
 }
 
-// strategySource names a frame by package and file, never by a path of the
-// machine that built it. Helpers shared by all strategies aren't the lesson.
+// strategySource names a frame by package and file, never by a path of the machine that
+// built it. It leaves out the helpers that all strategies share.
 func strategySource(f runtime.Frame) trace.Source {
 	slash := strings.LastIndexByte(f.Function, '/') + 1
 	dot := strings.IndexByte(f.Function[slash:], '.')

@@ -21,11 +21,11 @@ type Thread struct {
 	Client  *Client
 	Index   int // within the client; 0 is the main thread
 	Name    string
-	Op      Op // what it has announced, and what came of it
+	Op      Op // announced last, with its result once that is performed
 	Started bool
 	Over    bool // its function has returned, or it was killed
 	Phase   trace.Phase
-	Command int // how many commands it has sent, or accesses made, in this phase
+	Command int // commands sent, or accesses made, in this phase
 
 	resume func() (struct{}, bool)
 	cancel func()
@@ -33,25 +33,24 @@ type Thread struct {
 	dead   bool // unwinding: nothing it does may leave a trace
 }
 
-// OpKind says what a thread is about to do.
+// OpKind is the kind of a thread's next operation.
 type OpKind uint8
 
-// The kinds of operation. Their names say what the thread will have done when it goes
-// on.
+// The kinds of operation.
 const (
 	OpStart   OpKind = iota // runs its first line
 	OpSend                  // sends a command
 	OpReceive               // reads a reply, or gives up
 	OpClock                 // reads one of its client's clocks
-	OpSleep
-	OpRead  // reads the resource
-	OpWrite // writes it
-	OpQuery // queries the database behind the resource
-	OpMark  // takes a step of its own program: calls Acquire, enters, leaves, releases
+	OpSleep                 // waits until a time has passed on its client's monotonic clock
+	OpRead                  // reads the resource
+	OpWrite                 // writes it
+	OpQuery                 // queries the database behind the resource
+	OpMark                  // takes a step of its own program: calls Acquire, enters, leaves, releases
 )
 
-// Op is what a thread is about to do, and what came of it. The host fills in Err and,
-// by kind, Reply, Reading or Value.
+// Op is a thread's next operation, and then its result. The host fills in Err and, by kind,
+// Reply, Reading or Value.
 type Op struct {
 	Kind  OpKind
 	Mark  trace.Kind // of OpMark
@@ -59,9 +58,9 @@ type Op struct {
 	Conn  *Conn      // of OpSend and OpReceive
 	Args  []string   // of OpSend
 	Sleep time.Duration
-	Cycle int   // of OpMark: which round of the client's program
-	Value int64 // of OpWrite what is written; of OpRead and OpQuery what was found
-	Fence int64 // of an access to the resource: the fencing token that is sent along
+	Cycle int   // of OpMark: the round of the client's program, from 1
+	Value int64 // of OpWrite the value to write; of OpRead and OpQuery the value found
+	Fence int64 // of an access to the resource: the fencing token sent along, 0 for none
 
 	Err     error
 	Reply   []byte
@@ -80,8 +79,8 @@ func (t *Thread) start(main func(*Thread)) {
 	t.Phase, t.Command = trace.PhaseIdle, 0
 }
 
-// growStack makes room at once for how deep go-redis goes. Otherwise the stack of
-// each new thread is moved three times on the way there.
+// growStack makes room at once for the deep stack of go-redis. Otherwise the stack of each
+// new thread is moved three times while it grows.
 //
 //go:noinline
 func growStack(i int) byte {
@@ -107,7 +106,7 @@ func (t *Thread) do(o Op) *Op {
 	}
 	if rt.Sources {
 		if sent := &t.Op; o.Kind == OpReceive && sent.Kind == OpSend && sent.Conn == o.Conn {
-			o.Source = sent.Source // the call that sent the command waits for the reply, and to look for it takes long
+			o.Source = sent.Source // the call that sent the command waits for the reply, and a search of the stack is slow
 		} else {
 			o.Source = callerSource(rt.sources)
 		}
@@ -138,9 +137,9 @@ func (t *Thread) Resume() {
 	}
 }
 
-// Kill ends the thread where it stands: nothing that it does any more leaves a trace.
-// Unwinding happens on a goroutine of its own because iter.Pull hands a Goexit on to
-// its caller.
+// Kill ends the thread at its current operation. Deferred functions run and have no effect
+// on the world. The stack unwinds on a goroutine of its own, because iter.Pull passes a
+// Goexit on to its caller.
 func (t *Thread) Kill() {
 	if t.Over || t.cancel == nil {
 		return

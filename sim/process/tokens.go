@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Tokens is what the tokens are worth that strategies draw and callers keep.
+// Tokens says whether the tokens that strategies draw are unique, and whether callers return
+// them unchanged.
 type Tokens uint8
 
 const (
-	// UniqueTokens are what all that compare them rely on.
+	// UniqueTokens differ from each other, as all locks that compare them assume.
 	UniqueTokens Tokens = iota
-	// SameTokens are all equal: a lock's name was taken for one, or a clock that is
-	// too coarse. Whoever compares finds its own.
+	// SameTokens are all equal: the program uses the lock's name as a token, or a clock
+	// that is too coarse. Every comparison succeeds.
 	SameTokens
-	// MangledTokens come back from the caller other than they were given to it: it
-	// has stored them in another form, or lost them. Whoever compares them at
-	// release finds that they are nobody's.
+	// MangledTokens are changed by the caller, which has stored them in another form. A
+	// comparison at release always fails.
 	MangledTokens
 )
 
 var tokensNames = [...]string{"unique", "same", "mangled"}
 
-// String is the word that schedules use.
+// String returns the word that schedules use.
 func (t Tokens) String() string { return tokensNames[t] }
 
-// ParseTokens is the inverse of String.
+// ParseTokens is the inverse of String. Its error lists the words.
 func ParseTokens(s string) (Tokens, error) {
 	if i := slices.Index(tokensNames[:], s); i >= 0 {
 		return Tokens(i), nil
@@ -34,9 +34,8 @@ func ParseTokens(s string) (Tokens, error) {
 	return 0, fmt.Errorf("unknown tokens %q: they are one of %s", s, strings.Join(tokensNames[:], ", "))
 }
 
-// sameToken is what everybody draws where all tokens are the same.
+// sameToken is the token of every acquisition under SameTokens.
 const sameToken = "same-for-all"
 
-// mangled is what a token looks like that PHP's serialize has been at, and its
-// inverse has not.
+// mangled returns a token as PHP's serialize leaves it, without the inverse.
 func mangled(token string) string { return fmt.Sprintf("s:%d:%q;", len(token), token) }

@@ -9,9 +9,9 @@ import (
 type job interface {
 	// begin is the start of a cycle.
 	begin(t *Thread, cycle int)
-	// served reports whether the client has, without the lock, what it wants.
+	// served reports whether the client doesn't need the lock in this cycle.
 	served(t *Thread) bool
-	// work is what it does in the critical section. The lease is empty if it goes
+	// work is the job in the critical section. The lease is empty if the client goes
 	// ahead without the lock.
 	work(c *Client, t *Thread, lease *strategies.Lease, cfg *Config)
 }
@@ -43,9 +43,9 @@ func (rebuilding) begin(t *Thread, cycle int) { t.mark(trace.KindWant, cycle) }
 
 func (rebuilding) served(t *Thread) bool { return t.do(Op{Kind: OpRead}).Value != 0 }
 
-// work queries the database and caches what the query gives. The version is the
-// one of the instant at which the query begins: the database shows a transaction
-// the state at its start, however long it takes.
+// work queries the database and caches the result. The version is that of the instant at
+// which the query begins: the database shows a transaction the state at its start, however
+// long the transaction takes.
 func (rebuilding) work(c *Client, t *Thread, lease *strategies.Lease, cfg *Config) {
 	if c.over(lease, cfg) {
 		return

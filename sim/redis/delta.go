@@ -6,14 +6,14 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Delta is what a write changed on a master, in the form in which its replicas get it.
+// Delta is the changes of a write on a master, in the form in which its replicas get them.
 type Delta struct {
 	keys   []stored
 	gone   []string
 	stored string // the key among them under which a value was stored, if any
 }
 
-// DeltaOf is the delta that carries a node's newest changes to its replicas.
+// DeltaOf returns the delta that carries a node's newest changes to its replicas.
 func (n *Node) DeltaOf(changes []trace.Change) (u Delta) {
 	for _, ch := range changes {
 		if ch.After == nil {
@@ -29,7 +29,8 @@ func (n *Node) DeltaOf(changes []trace.Change) (u Delta) {
 	return u
 }
 
-// Apply writes what a master wrote. It fails on a type that it cannot write.
+// Apply writes a master's changes to the node, and returns the node's own. It fails on a
+// type that it cannot write.
 func (n *Node) Apply(now time.Duration, u Delta) ([]trace.Change, error) {
 	n.stores = u.stored
 	n.sync(now)
@@ -48,7 +49,8 @@ func (n *Node) Apply(now time.Duration, u Delta) ([]trace.Change, error) {
 	return n.changed(now), nil
 }
 
-// CopyOf makes the node hold what its new master holds, and nothing else.
+// CopyOf replaces the node's contents with those of its new master, and returns the changes.
+// It fails on a type that it cannot write.
 func (n *Node) CopyOf(now time.Duration, master *Node) ([]trace.Change, error) {
 	var u Delta
 	for _, s := range n.known {

@@ -13,17 +13,16 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// luaVM is a Lua machine with what Redis gives to scripts. It is used again and
-// again, so no script may leave anything behind in it: all tables that outlive a
+// luaVM is a Lua virtual machine with the libraries that Redis gives to scripts. It runs
+// many scripts, so no script may leave anything behind in it: all tables that outlive a
 // script are read-only, as in Redis since 7.0.
 //
-// A read-only table is an empty one, whose metatable reads from the table that it
-// stands for and refuses writes. The functions that would get around metatables are
-// replaced by some that know better.
+// A read-only table is an empty table, whose metatable reads from the table that it stands
+// for and refuses writes. Functions that bypass metatables are replaced.
 type luaVM struct {
 	l       *lua.LState
 	globals *lua.LTable
-	behind  map[*lua.LTable]*lua.LTable // by read-only table: the one that it stands for
+	behind  map[*lua.LTable]*lua.LTable // by read-only table: the table that it stands for
 	refuse  *lua.LFunction
 	handler *lua.LFunction
 	redis   *server.Server
@@ -109,8 +108,8 @@ func (m *luaVM) protect(t *lua.LTable) *lua.LTable {
 	return front
 }
 
-// seen is the table that a script sees as its nth argument: that behind a
-// read-only one.
+// seen returns the table that a script's nth argument stands for, if it is read-only, or
+// the argument itself.
 func (m *luaVM) seen(l *lua.LState, n int) *lua.LTable {
 	t := l.CheckTable(n)
 	if real := m.behind[t]; real != nil {
@@ -119,8 +118,8 @@ func (m *luaVM) seen(l *lua.LState, n int) *lua.LTable {
 	return t
 }
 
-// replaceFunctions takes out what gets around metatables, and what depends on more
-// than the script.
+// replaceFunctions replaces the functions that bypass metatables, and those whose results
+// depend on more than the script.
 func (m *luaVM) replaceFunctions() {
 	for _, name := range []string{"rawset", "setmetatable"} {
 		m.guard(m.globals, name)
@@ -193,8 +192,8 @@ func zero(l *lua.LState) int {
 	return 1
 }
 
-// guard lets a function of a library refuse read-only tables, and what is no table:
-// the metatable of a string is that of all strings.
+// guard makes a function of a library refuse read-only tables, and values that are not
+// tables: the metatable of a string is that of all strings.
 func (m *luaVM) guard(lib *lua.LTable, name string) {
 	f := lib.RawGetString(name).(*lua.LFunction).GFunction
 	lib.RawSetString(name, m.l.NewFunction(func(l *lua.LState) int {
@@ -205,8 +204,7 @@ func (m *luaVM) guard(lib *lua.LTable, name string) {
 	}))
 }
 
-// pcall is Lua's, but where the error is a table of Redis's, the script that
-// catches it is given only its text.
+// pcall is Lua's, but a script that catches an error table of Redis's gets only its text.
 func (m *luaVM) pcall() lua.LGFunction {
 	f := m.globals.RawGetString("pcall").(*lua.LFunction).GFunction
 	return func(l *lua.LState) int {
@@ -223,9 +221,8 @@ func (m *luaVM) pcall() lua.LGFunction {
 	}
 }
 
-// drawRandom is math.random. Every script starts with the same seed, as in Redis
-// before 7.0: what a script does depends on nothing else than its words and the
-// node's keys.
+// drawRandom is math.random. Every script starts with the same seed, as in Redis before
+// 7.0: its effect depends only on its words and the node's keys.
 func (m *luaVM) drawRandom(l *lua.LState) int {
 	m.random = (m.random*0x5DEECE66D + 0xB) & (1<<48 - 1)
 	r := float64(m.random>>17%math.MaxInt32) / math.MaxInt32
@@ -268,8 +265,8 @@ func (s *script) compile() {
 	s.proto.IsVarArg &^= lua.VarArgNeedsArg // a script has no arguments to make a table of at every call
 }
 
-// run runs a script for a connection. The result is of the machine; failure is the
-// text of the error with which the script ended.
+// run runs a script for a connection. The result belongs to the virtual machine; failure is
+// the text of the error with which the script ended.
 func (m *luaVM) run(s *script, c *server.Peer, keys, argv []string) (result lua.LValue, failure string) {
 	m.digest, m.random = s.digest, seeded(0)
 	m.calls.conn.Ctx, m.calls.conn.Resp3 = c.Ctx, false
@@ -297,8 +294,7 @@ func (m *luaVM) words(words []string) *lua.LTable {
 	return t
 }
 
-// handleError makes an error what Redis makes of it: a table that says where it
-// was raised.
+// handleError turns an error into Redis's table, which names the line that raised it.
 func handleError(l *lua.LState) int {
 	raised, is := l.Get(1).(*lua.LTable)
 	if !is {
@@ -318,7 +314,7 @@ func handleError(l *lua.LState) int {
 	return 1
 }
 
-// failure is the reply to a script that has ended with an error.
+// failure returns the reply to a script that has ended with an error.
 func (m *luaVM) failure(err error) string {
 	text, at := "ERR "+err.Error(), ""
 	if api, is := err.(*lua.ApiError); is {
@@ -332,7 +328,7 @@ func (m *luaVM) failure(err error) string {
 	return oneLine(fmt.Sprintf("%s script: %s%s.", text, m.digest, at))
 }
 
-// redisLibrary is what scripts know as redis.
+// redisLibrary returns the table named redis in scripts.
 func (m *luaVM) redisLibrary() *lua.LTable {
 	t := m.l.SetFuncs(m.l.NewTable(), map[string]lua.LGFunction{
 		"call":  func(l *lua.LState) int { return m.call(l, true) },
@@ -387,7 +383,7 @@ func wrongArguments(l *lua.LState) lua.LValue {
 	return single(l, "err", lua.LString("ERR wrong number or type of arguments"))
 }
 
-// raise ends the script, or what of it is protected, with an error of Redis's own.
+// raise ends the script, or its protected call, with an error of Redis's own.
 func raise(l *lua.LState, text string) {
 	l.Error(single(l, "err", lua.LString(text)), 0)
 }
@@ -404,7 +400,7 @@ func (m *luaVM) setResp(l *lua.LState) int {
 	return 0
 }
 
-// logNothing is redis.log: there is no log, but arguments to get wrong.
+// logNothing is redis.log: it checks its arguments, and there is no log.
 func logNothing(l *lua.LState) int {
 	if l.GetTop() < 2 {
 		raise(l, "ERR redis.log() requires two arguments or more.")
@@ -478,7 +474,7 @@ func commandWords(l *lua.LState) (args []string, failure string) {
 	return args, ""
 }
 
-// asCalled is an error as Redis words it when a script's command has it.
+// asCalled returns an error in Redis's wording for a command of a script.
 func asCalled(text string) string {
 	switch {
 	case strings.HasPrefix(text, "ERR unknown command"):

@@ -16,7 +16,8 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// Persistence is what a node's disk holds, and so what a restart loses.
+// Persistence is the policy by which a node writes to its disk, which decides what a
+// restart loses.
 type Persistence uint8
 
 const (
@@ -24,19 +25,19 @@ const (
 	// without append-only file and snapshots, and any container without a volume.
 	PersistNone Persistence = iota
 	// PersistEverysec is appendfsync everysec, the default of Redis's append-only
-	// file: what was written since the last whole second is lost.
+	// file: writes since the last whole second are lost.
 	PersistEverysec
-	// PersistAlways is appendfsync always: nothing that was acknowledged is lost.
+	// PersistAlways is appendfsync always: no acknowledged write is lost.
 	PersistAlways
 )
 
 var persistenceNames = [...]string{"none", "everysec", "always"}
 
-// String is the policy as ParsePersistence reads it.
+// String returns the policy's name, as ParsePersistence reads it.
 func (p Persistence) String() string { return persistenceNames[p] }
 
-// ParsePersistence finds a policy by its name in redis.conf; "none" is no
-// append-only file at all.
+// ParsePersistence finds a policy by its name in redis.conf; "none" is no append-only file
+// at all. Its error lists the names.
 func ParsePersistence(s string) (Persistence, error) {
 	if i := slices.Index(persistenceNames[:], s); i >= 0 {
 		return Persistence(i), nil
@@ -46,17 +47,16 @@ func ParsePersistence(s string) (Persistence, error) {
 
 // Node is one Redis server: a miniredis with a clock of its own.
 //
-// miniredis counts TTLs down and drops a key when its count reaches zero. Redis
-// stores the millisecond at which a key was to live last, and drops it one
-// millisecond later; and it rounds TTL to the nearest second where miniredis
-// truncates. The node makes up the difference: it counts TTLs down itself,
-// keeps each half a millisecond longer than miniredis would, which survives the
-// zeroth millisecond and is invisible to PTTL (that grace is given at the latest
-// when the TTL is next looked at), and mends the commands that miniredis has wrong:
-// see mend.
+// miniredis counts TTLs down and drops a key when its count reaches zero. Redis stores the
+// last millisecond of a key's life and drops it one millisecond later; and it rounds TTL to
+// the nearest second where miniredis truncates. The node makes up the difference: it counts
+// TTLs down itself, and keeps each key half a millisecond longer than miniredis would. The
+// key survives its last millisecond, and PTTL doesn't show the half (this grace is added at
+// the latest when the TTL is next read). Commands that miniredis answers wrongly are
+// overridden: see override.
 //
-// Invariant: after every method known is what miniredis holds, sorted by key, and
-// NextExpiry the first instant at which one of these keys is gone.
+// Invariant: after every method, known equals the contents of miniredis, sorted by key, and
+// NextExpiry is the first instant at which one of these keys is gone.
 type Node struct {
 	Index       int           // among all servers of its world
 	Name        string        // n1, or n1r2 for the second replica of n1
@@ -65,25 +65,25 @@ type Node struct {
 	Up          bool
 	Epoch       int           // counts restarts: connections of an older epoch have lost their server-side state
 	NextExpiry  time.Duration // true instant, or trace.Never
-	Replica     bool          // it refuses writes; the world decides that
+	Replica     bool          // it refuses writes; the world sets it
 
 	redis   *miniredis.Miniredis
 	data    *miniredis.RedisDB // its database 0, which only SWAPDB makes another
 	millis  int64              // the node's clock, in milliseconds since trace.Epoch, as miniredis last heard of it
-	counted int64              // up to which of these milliseconds miniredis's TTLs are counted down
+	counted int64              // the millisecond up to which miniredis's TTLs are counted down
 
-	known   []stored // what it held after the last event, by key
+	known   []stored // its contents after the last event, by key
 	spare   []stored // the other half of a double buffer
 	scratch []trace.Change
 	blank   []trace.Record // made many at a time
-	disk    []stored       // what a restart brings back
+	disk    []stored       // restored by a restart
 	journal []snapshot     // not yet fsynced states, under everysec
 
 	side     *Peer    // for the node's own questions to its miniredis
-	asking   *Peer    // whose command it executes, or executed last
-	beneath  *Peer    // for the commands of which override puts another together
+	asking   *Peer    // the connection whose command it executes, or executed last
+	beneath  *Peer    // for the commands from which override composes another
 	stores   string   // the key under which the command stores a value
-	plain    plainSet // the command, if it is one
+	plain    plainSet // the command, if it is a plain SET
 	ungraced string   // the key whose TTL miniredis holds without its grace, if any; see giveGrace
 	scripts  scripts
 }
@@ -92,8 +92,8 @@ type Node struct {
 // well read -1.
 const immortal = math.MinInt64
 
-// stored is a key as the node keeps it: when is the node's clock in
-// milliseconds at which it lives last, or immortal.
+// stored is a key as the node keeps it: when is the last millisecond of its life on the
+// node's clock, or immortal.
 type stored struct {
 	key   string
 	value string
@@ -106,8 +106,8 @@ type snapshot struct {
 	state []stored
 }
 
-// plainSet is a SET without rarer options, and in no transaction or script: if it is
-// answered OK the key holds its value and TTL, and if nil, what it held before.
+// plainSet is a SET without rarer options, outside of transactions and scripts. After the
+// reply OK the key has its value and TTL, and after nil the key is unchanged.
 type plainSet struct {
 	is    bool
 	value string
@@ -115,21 +115,23 @@ type plainSet struct {
 }
 
 // Peer is the server's end of one connection.
+//
+// Invariant: scripts, writes and spoilt are set only while Queues is.
 type Peer struct {
 	Node  *Node
 	conn  *server.Peer
 	out   bytes.Buffer
-	Epoch int
+	Epoch int // of the node when the connection was opened
 
 	Watches bool // it has sent WATCH
 	Queues  bool // it has sent MULTI
-	scripts bool // and then commands about scripts
-	writes  bool // or some that write
-	spoilt  bool // or some that a replica has refused
-	selects bool // it has sent SELECT, or a script of it has: who knows which database its commands are about
+	scripts bool // since MULTI, it has sent commands about scripts
+	writes  bool // since MULTI, it has sent commands that write
+	spoilt  bool // since MULTI, it has sent commands that a replica has refused
+	selects bool // it or a script of it has sent SELECT, so its commands may concern another database
 }
 
-// follow notes what the connection has begun or ended with a command.
+// follow updates the state of the connection's transaction after a command.
 func (p *Peer) follow(command string) {
 	switch command {
 	case "WATCH":
@@ -150,15 +152,15 @@ func NewPeer(n *Node) *Peer {
 	return p
 }
 
-// New makes a server; its index is among all servers of its world. Reset gives it a
-// configuration.
+// New makes a server with an index among all servers of its world. Reset gives it a
+// configuration. It fails if miniredis cannot start.
 func New(index int, name string) (*Node, error) {
 	n := &Node{Index: index, Name: name, redis: miniredis.NewMiniRedis()}
 	n.data = n.redis.DB(0)
 	n.side, n.beneath = NewPeer(n), NewPeer(n)
 	n.scripts.init(n)
 	// Dial is the only way to start a miniredis without a listener. The
-	// connection itself is of no use: commands go to the dispatcher directly.
+	// connection itself is not used: commands go to the dispatcher directly.
 	conn, err := n.redis.Dial()
 	if err != nil {
 		return nil, err
@@ -203,7 +205,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// sync tells miniredis what time it is at the node, and counts its TTLs down.
+// sync sets miniredis's clock to the node's, and counts its TTLs down.
 func (n *Node) sync(now time.Duration) {
 	n.giveGrace()
 	n.tellTime(now)
@@ -222,8 +224,9 @@ func (n *Node) tellTime(now time.Duration) {
 	}
 }
 
-// Execute runs one command of a connection and returns the reply's bytes, valid
-// until the connection's next command, and the changes it made.
+// Execute runs one command of a connection at a true instant. It returns the reply's bytes,
+// valid until the connection's next command, and the changes to keys, valid until the
+// node's next event.
 func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte, changes []trace.Change) {
 	command := strings.ToUpper(args[0])
 	key, short := n.shortcut(now, command, args)
@@ -263,10 +266,10 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 	return reply, n.changedTo(now, s, is)
 }
 
-// shortcut knows the commonest commands that change one key at most, and to which
-// it is all the same how long any key has left to live. That saves counting down
-// and comparing the others. It is none if a key is due, which counting down drops,
-// or if the clock has been set back: a TTL of less than nothing can't be stored.
+// shortcut recognises the commonest commands that change at most one key and don't depend on
+// any TTL. For them the other keys need not be counted down and compared. It refuses if a
+// key is due, because counting down would drop it, and if the clock has been set back,
+// because a negative TTL can't be stored.
 func (n *Node) shortcut(now time.Duration, command string, args []string) (key string, short bool) {
 	due := n.NextExpiry != trace.Never && now >= n.NextExpiry
 	if len(args) < 2 || due || n.clockMillis(now) < n.counted {
@@ -281,8 +284,8 @@ func (n *Node) shortcut(now time.Duration, command string, args []string) (key s
 	return "", false
 }
 
-// readOnly knows the commonest commands that cannot change anything, to save a
-// comparison. All others are compared, whatever they are.
+// readOnly recognises the commonest commands that cannot change anything, to save a
+// comparison. After any other command keys are compared.
 func readOnly(command string) bool {
 	switch command {
 	case "GET", "TTL", "PTTL", "EXISTS", "WATCH", "UNWATCH", "MULTI", "PING", "TIME", "HGET":
@@ -291,7 +294,7 @@ func readOnly(command string) bool {
 	return false
 }
 
-// dispatchSide asks miniredis something on the node's own account.
+// dispatchSide executes a command for the node itself.
 func (n *Node) dispatchSide(args ...string) string {
 	n.side.out.Reset()
 	n.redis.Server().Dispatch(n.side.conn, args)
@@ -299,12 +302,11 @@ func (n *Node) dispatchSide(args ...string) string {
 	return n.side.out.String()
 }
 
-// grace is how much longer miniredis keeps a key than its TTL says.
+// grace is the time by which miniredis keeps a key longer than its TTL.
 const grace = time.Millisecond / 2
 
-// changed compares what miniredis holds with what was known, keeps each TTL's
-// extra half millisecond, and finds the next expiry. The result is valid until
-// the node's next event.
+// changed compares the contents of miniredis with known, keeps each TTL's extra half
+// millisecond, and finds the next expiry. The result is valid until the node's next event.
 func (n *Node) changed(now time.Duration) []trace.Change {
 	n.data = n.redis.DB(0)
 	keys := n.data.Keys()
@@ -333,8 +335,8 @@ func (n *Node) changed(now time.Duration) []trace.Change {
 	return n.scratch
 }
 
-// changedTo is changed for a command that can have changed only one key, which is
-// now what s says, or is not there.
+// changedTo is changed for a command that can have changed only one key, which now is s, or
+// absent.
 func (n *Node) changedTo(now time.Duration, s stored, is bool) []trace.Change {
 	n.scratch = n.scratch[:0]
 	i := 0
@@ -357,8 +359,7 @@ func (n *Node) changedTo(now time.Duration, s stored, is bool) []trace.Change {
 	return n.scratch
 }
 
-// differ notes a key's change, if it is one. Storing a value is, be it the one that
-// is there already.
+// differ records a key's change, if there is one. Storing an equal value is a change.
 func (n *Node) differ(old, is *stored) {
 	switch {
 	case old == nil:
@@ -370,7 +371,7 @@ func (n *Node) differ(old, is *stored) {
 	}
 }
 
-// compared is when all that a command has changed is known.
+// compared ends a comparison: it persists the changes and finds the next expiry.
 func (n *Node) compared(now time.Duration) {
 	n.stores, n.NextExpiry = "", trace.Never
 	for _, s := range n.known {
@@ -400,7 +401,7 @@ func (n *Node) look(key string) (s stored, found bool) {
 	return s, true
 }
 
-// settled is what a key holds after a plain SET. That spares asking miniredis.
+// settled returns a key's contents after a plain SET, without asking miniredis.
 func (n *Node) settled(key string) stored {
 	s := stored{key: key, value: n.plain.value, when: immortal}
 	if n.plain.ttl > 0 {
@@ -413,10 +414,9 @@ func (n *Node) settled(key string) stored {
 	return s
 }
 
-// giveGrace makes up for what a plain SET has left out: its TTL's half a millisecond
-// more. It must be done before the TTL is counted down or looked at, or another SET
-// goes on from it; and before a WATCH, because it makes whoever watches the key
-// believe that it has changed.
+// giveGrace adds the half millisecond that a plain SET has left out of its TTL. That must
+// be done before the TTL is counted down or read, or another SET keeps it; and before a
+// WATCH, because to a connection that watches the key it is a change.
 func (n *Node) giveGrace() {
 	if n.ungraced == "" {
 		return
@@ -429,7 +429,7 @@ func (n *Node) giveGrace() {
 	n.ungraced = ""
 }
 
-// lookElse reads what is no string.
+// lookElse reads a key of another type than string.
 func (n *Node) lookElse(s *stored) {
 	if kind := n.data.Type(s.key); kind != "hash" {
 		s.value = "(a " + kind + ")"
@@ -443,8 +443,8 @@ func (n *Node) lookElse(s *stored) {
 	s.value = hashText(s.hash)
 }
 
-// lifetime notes when a key is to be gone. A TTL of whole milliseconds is new, and
-// counts from now; the others, from when they were last counted down.
+// lifetime computes the last millisecond of a key's life. A TTL of whole milliseconds is new
+// and counts from now; any other counts from the last countdown.
 func (n *Node) lifetime(s *stored) {
 	ttl := n.data.TTL(s.key)
 	if ttl <= 0 {
@@ -466,13 +466,13 @@ func hashText(h map[string]string) string {
 	return "{" + strings.Join(parts, " ") + "}"
 }
 
-// goneAt is the true instant at which a key that lives last at the node's
-// millisecond when is gone.
+// goneAt returns the true instant at which a key is gone whose last millisecond on the
+// node's clock is when.
 func (n *Node) goneAt(when int64) time.Duration {
 	return time.Duration(when+1)*time.Millisecond - n.Offset
 }
 
-// record is what events say of a key. Whoever gets it may keep it.
+// record returns a key as events describe it. The caller may keep it.
 func (n *Node) record(s stored) *trace.Record {
 	if len(n.blank) == 0 {
 		n.blank = make([]trace.Record, 32)
@@ -486,14 +486,14 @@ func (n *Node) record(s stored) *trace.Record {
 	return r
 }
 
-// Expire drops what is due and returns it.
+// Expire drops the keys that are due at a true instant, and returns the changes.
 func (n *Node) Expire(now time.Duration) []trace.Change {
 	n.sync(now)
 	return n.changed(now)
 }
 
-// LastExpiry is the true instant by which every key that expires is gone, or Never
-// if none does.
+// LastExpiry returns the true instant by which every key with an expiry is gone, or Never
+// if there is none.
 func (n *Node) LastExpiry() time.Duration {
 	last := trace.Never
 	for _, s := range n.known {
@@ -504,7 +504,7 @@ func (n *Node) LastExpiry() time.Duration {
 	return last
 }
 
-// Evict drops a key before its time.
+// Evict drops a key before its expiry, and returns the changes.
 func (n *Node) Evict(now time.Duration, key string) []trace.Change {
 	n.sync(now)
 	n.redis.Del(key)
@@ -514,8 +514,8 @@ func (n *Node) Evict(now time.Duration, key string) []trace.Change {
 // ForgetScripts empties the node's script cache, as SCRIPT FLUSH does.
 func (n *Node) ForgetScripts() { n.dispatchSide("SCRIPT", "FLUSH") }
 
-// Step makes the node's clock jump. What that makes due is dropped by expire.
-// All instants of expiry move, so the changes are those of every key with one.
+// Step makes the node's clock jump. Keys that become due are dropped by the next Expire. All
+// true instants of expiry move, so every key with an expiry is among the changes.
 func (n *Node) Step(by time.Duration) []trace.Change {
 	var changes []trace.Change
 	for _, s := range n.known {
@@ -535,7 +535,7 @@ func (n *Node) Step(by time.Duration) []trace.Change {
 	return changes
 }
 
-// persist notes what the disk would hold if the node went down now.
+// persist updates the contents that the disk would have if the node went down now.
 func (n *Node) persist(now time.Duration) {
 	switch n.Persistence {
 	case PersistAlways:
@@ -546,7 +546,7 @@ func (n *Node) persist(now time.Duration) {
 	}
 }
 
-// fsync moves to the disk what was written before the last whole second.
+// fsync moves the writes before the last whole second to the disk.
 func (n *Node) fsync(now time.Duration) {
 	second := now.Truncate(time.Second)
 	for len(n.journal) > 0 && n.journal[0].at < second {
@@ -555,7 +555,8 @@ func (n *Node) fsync(now time.Duration) {
 	}
 }
 
-// Down loses the memory and what the disk did not get in time.
+// Down stops the node: it loses its memory, and the writes that are not yet on its disk. It
+// returns the changes.
 func (n *Node) Down(now time.Duration) []trace.Change {
 	n.sync(now)
 	n.fsync(now)
@@ -567,8 +568,8 @@ func (n *Node) Down(now time.Duration) []trace.Change {
 	return n.changed(now)
 }
 
-// Start brings the node back with what its disk holds, less what has expired in
-// the meantime. It fails on a type that it cannot write back.
+// Start starts the node with the contents of its disk, without the keys that have expired in
+// the meantime, and returns the changes. It fails on a type that it cannot write back.
 func (n *Node) Start(now time.Duration) ([]trace.Change, error) {
 	n.Up = true
 	n.sync(now)

@@ -13,11 +13,10 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// override answers the commands that miniredis answers otherwise than Redis, or not
-// at all: TTL, and some forms of SET. It sees every command before miniredis does,
-// those of scripts included, and puts each together from others that miniredis
-// has right. It is also where the node learns that a command stores a value, and where
-// a replica refuses to write.
+// override answers the commands that miniredis answers differently from Redis, or not at
+// all: TTL, and some forms of SET. It sees every command before miniredis does, those of
+// scripts included, and composes its answers from commands that miniredis has right. Here
+// the node also learns that a command stores a value, and a replica refuses to write.
 func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) {
 	if n.inTransaction(c) && n.spoils(c, cmd) {
 		return true
@@ -51,11 +50,11 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 	return false
 }
 
-// replicaSays is what a replica says to whoever wants to write.
+// replicaSays is a replica's reply to a command that writes.
 const replicaSays = "READONLY You can't write against a read only replica."
 
-// spoils notes what stands in a transaction, and refuses its EXEC at a replica if it
-// would write, or was to.
+// spoils records the kinds of command in a transaction. At a replica it refuses the EXEC of
+// a transaction with a command that writes.
 func (n *Node) spoils(c *server.Peer, cmd string) (refused bool) {
 	p, replica := n.asking, n.Replica
 	switch {
@@ -74,14 +73,14 @@ func (n *Node) spoils(c *server.Peer, cmd string) (refused bool) {
 	return false
 }
 
-// writes reports whether a command writes, or may.
+// writes reports whether a command may write.
 func (n *Node) writes(cmd string) bool {
 	s := n.redis.Server()
 	return s.IsRegisteredCommand(cmd) && !s.IsReadOnlyCommand(cmd) && !writesNothing[cmd]
 }
 
-// writesNothing has the commands that write nothing and of which miniredis doesn't
-// know it. A script's commands are looked at one by one.
+// writesNothing has the commands that write nothing and that miniredis doesn't list as
+// such. A script's commands are checked one by one.
 var writesNothing = func() map[string]bool {
 	all := map[string]bool{}
 	for _, cmd := range strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY MULTI
@@ -91,9 +90,9 @@ var writesNothing = func() map[string]bool {
 	return all
 }()
 
-// storing notes that a command stores a value under a key, be it the one that is
-// there already. (A transaction's commands store nothing before its EXEC. An equal
-// value that is stored by one goes unnoticed.)
+// storing records that a command stores a value under a key, even an equal value. (A
+// transaction's commands store nothing before its EXEC. An equal value that a transaction
+// stores goes unnoticed.)
 func (n *Node) storing(c *server.Peer, key string) {
 	if !n.inTransaction(c) {
 		n.stores = key
@@ -104,13 +103,13 @@ func (n *Node) inTransaction(c *server.Peer) bool {
 	return n.asking != nil && n.asking.conn == c && n.asking.Queues
 }
 
-// outermost reports whether a command is no part of another: of a script, say.
+// outermost reports whether a command is not part of another, such as a script.
 func (n *Node) outermost(c *server.Peer) bool {
 	return c == n.side.conn || n.asking != nil && n.asking.conn == c
 }
 
-// answerOrQueue lets a mended command be answered: now, or if it stands in a transaction
-// when that is executed. A script is queued then, which asks for it in its turn.
+// answerOrQueue answers an overridden command: now, or in a transaction at its EXEC. For
+// that it queues a script, which executes the command in its turn.
 func (n *Node) answerOrQueue(c *server.Peer, cmd string, args []string, answer func(*server.Peer, []string)) bool {
 	if n.inTransaction(c) {
 		const call = "return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
@@ -121,8 +120,8 @@ func (n *Node) answerOrQueue(c *server.Peer, cmd string, args []string, answer f
 	return true
 }
 
-// ask puts a command to miniredis in the place of another: within the same
-// script, database and transaction.
+// ask executes a command of miniredis in the place of another: within the same script,
+// database and transaction.
 func (n *Node) ask(c *server.Peer, args ...string) (reply string) {
 	p := n.beneath
 	p.out.Reset()
@@ -146,10 +145,10 @@ func (n *Node) roundTTL(c *server.Peer, args []string) {
 	c.WriteInt(millis)
 }
 
-// setOptions are the options of a SET, as far as the node must know them.
+// setOptions are the options of a SET, as far as the node needs them.
 type setOptions struct {
 	args    []string
-	others  bool  // there are others than NX, PX and EX
+	others  bool  // there are other options than NX, PX and EX
 	ttl     int64 // of PX or EX, in milliseconds; 0 is none
 	nx      bool
 	compare string // IFEQ or IFNE, or empty
@@ -158,7 +157,7 @@ type setOptions struct {
 	until   int64  // of PXAT or EXAT, in milliseconds; 0 is none
 }
 
-// unlike reports whether miniredis would not do it as Redis does.
+// unlike reports whether miniredis executes the SET differently from Redis.
 func (o *setOptions) unlike(millis int64) bool {
 	return o.compare != "" || o.past(millis)
 }
@@ -192,11 +191,11 @@ func parseSet(args []string) (o setOptions) {
 	return o
 }
 
-// maxPlain is a TTL with which nothing overflows, in milliseconds.
+// maxPlain is the largest TTL of a plain SET, in milliseconds: with it nothing overflows.
 const maxPlain = int64(trace.MaxTime / time.Millisecond)
 
-// millisOf is the argument of an option that begins with P, for milliseconds, or
-// with E, for seconds. What is no number is 0; miniredis refuses it itself.
+// millisOf returns the argument of an option that begins with P, for milliseconds, or with
+// E, for seconds. It returns 0 for a word that is no number; miniredis refuses that itself.
 func millisOf(option, arg string) int64 {
 	v, _ := strconv.ParseInt(arg, 10, 64)
 	if option[0] == 'E' {
@@ -205,7 +204,7 @@ func millisOf(option, arg string) int64 {
 	return v
 }
 
-// rest is the command without its comparison.
+// rest returns the command without its comparison.
 func (o *setOptions) rest() []string {
 	if o.compare == "" {
 		return o.args
@@ -213,9 +212,8 @@ func (o *setOptions) rest() []string {
 	return slices.Concat(o.args[:o.at], o.args[o.at+2:])
 }
 
-// set does a SET with IFEQ or IFNE, which Redis has had since 8.4, and one whose
-// key is to expire at an instant that has passed: Redis says OK to that, and has
-// no key afterwards.
+// set executes a SET with IFEQ or IFNE, which Redis has had since 8.4, and a SET whose key is
+// to expire at an instant that has passed: Redis replies OK, and has no such key afterwards.
 func (n *Node) set(c *server.Peer, args []string) {
 	o := parseSet(args)
 	key := args[0]

@@ -10,18 +10,18 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// scripts is a node's script engine: which scripts it was sent, and a Lua machine
+// scripts is a node's script engine: the scripts that it was sent, and a Lua virtual machine
 // that runs them.
 //
-// miniredis has an engine too, but builds a machine for every call, which takes
-// thirty times as long as the script. It still runs the scripts of transactions,
-// whose commands it keeps to itself until EXEC: so it is told before each EXEC that
-// may need it which scripts are cached, and asked afterwards: see lend.
+// miniredis has an engine too, but builds a virtual machine for every call, which takes
+// thirty times as long as the script. It still runs the scripts of transactions, whose
+// commands it queues itself until EXEC. So the two caches are made equal before each EXEC
+// that may need it, and again afterwards: see lend.
 type scripts struct {
 	node   *Node
-	known  map[string]*script // by digest: all that it was ever sent; a digest never comes to mean another script
+	known  map[string]*script // by digest: all scripts that it was ever sent; a digest never comes to mean another script
 	texts  map[string]*script // the same, by text
-	cached map[string]bool    // by digest: what EVALSHA finds
+	cached map[string]bool    // by digest: the scripts that EVALSHA finds
 	vm     *luaVM             // nil before the first script, and after one that failed
 	side   *Peer              // to miniredis's own cache
 }
@@ -30,15 +30,15 @@ type scripts struct {
 type script struct {
 	text, digest string
 	proto        *lua.FunctionProto
-	broken       string // why it does not compile
+	broken       string // the compiler's error, if it does not compile
 }
 
 func (s *scripts) init(n *Node) {
 	*s = scripts{node: n, known: map[string]*script{}, texts: map[string]*script{}, cached: map[string]bool{}, side: NewPeer(n)}
 }
 
-// reset is for a new run. What was compiled is kept for it, unless it has become
-// too much: a strategy may write its tokens into its scripts.
+// reset prepares a new run. Compiled scripts are kept for it unless there are too many: a
+// strategy may write its tokens into its scripts.
 func (s *scripts) reset() {
 	s.flush()
 	if len(s.known) > 1000 {
@@ -49,8 +49,8 @@ func (s *scripts) reset() {
 // flush empties the cache, as SCRIPT FLUSH and a restart do.
 func (s *scripts) flush() { clear(s.cached) }
 
-// answer executes a command about scripts. It leaves to miniredis what is queued
-// in a transaction, and the complaints about words that are none.
+// answer executes a command about scripts. It leaves to miniredis the commands that a
+// transaction queues, and the errors about malformed commands.
 func (s *scripts) answer(c *server.Peer, cmd string, args []string) (done bool) {
 	switch {
 	case c == s.side.conn:
@@ -117,7 +117,7 @@ func (s *scripts) learn(text string) *script {
 	return script
 }
 
-// digestOf is what a script can be called by.
+// digestOf returns the SHA-1 digest by which EVALSHA calls a script.
 func digestOf(text string) string {
 	sum := sha1.Sum([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -164,7 +164,7 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 	m.readOnly = strings.HasSuffix(cmd, "_RO")
 	result, failure := m.run(script, c, args[2:2+keys], args[2+keys:])
 	if failure != "" {
-		// It may have been left in the midst of anything.
+		// A failed script may have left the virtual machine in any state.
 		s.vm = nil
 		c.WriteError(failure)
 		return
@@ -172,8 +172,8 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 	writeLua(c, result, 0)
 }
 
-// lend makes miniredis's cache the same as the node's. takeBack does the reverse,
-// for what the scripts and the SCRIPT commands of a transaction have changed.
+// lend makes miniredis's cache equal to the node's. takeBack does the reverse, because the
+// scripts and SCRIPT commands of a transaction may have changed miniredis's cache.
 func (s *scripts) lend() {
 	s.ask("SCRIPT", "FLUSH")
 	for digest := range s.cached {
@@ -197,11 +197,11 @@ func (s *scripts) ask(args ...string) string {
 	return s.side.out.String()
 }
 
-// maxNesting is how deep a table may be nested in a reply; Redis gives up when
-// Lua's stack is full.
+// maxNesting bounds the nesting of tables in a reply; Redis gives up when Lua's stack is
+// full.
 const maxNesting = 7995
 
-// writeLua is a script's result as a reply.
+// writeLua writes a script's result as a reply.
 func writeLua(c *server.Peer, v lua.LValue, depth int) {
 	switch v := v.(type) {
 	case lua.LBool:
@@ -220,14 +220,13 @@ func writeLua(c *server.Peer, v lua.LValue, depth int) {
 			return
 		}
 		writeTable(c, v, depth)
-	default: // nil, and what has no counterpart: functions, coroutines
+	default: // nil, and values without a counterpart: functions, coroutines
 		c.WriteNull()
 	}
 }
 
-// truncated is a number as an integer reply: its fraction is cut off. Redis casts,
-// and what is out of range is the least integer there (on the machines that it
-// mostly runs on).
+// truncated returns a number as an integer reply, without its fraction. Redis casts, which
+// makes a number out of range the least integer (on x86).
 func truncated(f float64) int {
 	if f >= -(1<<63) && f < 1<<63 {
 		return int(f)
@@ -235,7 +234,7 @@ func truncated(f float64) int {
 	return -1 << 63
 }
 
-// writeTable is a table as a reply: by a field with a special name, or else the
+// writeTable writes a table as a reply: a field with a special name, or otherwise the
 // elements from 1 to the last before a nil.
 func writeTable(c *server.Peer, t *lua.LTable, depth int) {
 	if err, is := t.RawGetString("err").(lua.LString); is {
@@ -283,7 +282,7 @@ func size(t *lua.LTable) (n int) {
 	return n
 }
 
-// oneLine is what fits into a status or an error.
+// oneLine returns a text without line breaks, as a status or an error needs it.
 func oneLine(s string) string {
 	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
 }
@@ -296,7 +295,7 @@ func luaNumber(f float64) string {
 	return strconv.FormatFloat(f, 'g', 17, 64)
 }
 
-// luaOf is a reply as a script sees it, and what comes after it.
+// luaOf returns a reply as a script sees it, and the bytes after it.
 func luaOf(l *lua.LState, reply []byte) (v lua.LValue, rest []byte) {
 	line, rest := cutLine(reply)
 	body := line[1:]
@@ -327,7 +326,7 @@ func luaOf(l *lua.LState, reply []byte) (v lua.LValue, rest []byte) {
 	return luaOfResp3(l, line[0], body, n, rest)
 }
 
-// luaOfResp3 is for the types that a script sees only after redis.setresp(3).
+// luaOfResp3 is luaOf for the types that a script sees only after redis.setresp(3).
 func luaOfResp3(l *lua.LState, mark byte, body string, n int, rest []byte) (v lua.LValue, _ []byte) {
 	switch mark {
 	case '#':

@@ -10,10 +10,9 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Server is one node apart from any world: real Redis commands, executed on
-// whatever memory they are given. What a server answers, and what it holds
-// afterwards, is a function of its memory and the command; a Server is how that
-// function is found out, one command at a time.
+// Server is one node apart from any world, which executes real Redis commands on any memory.
+// A reply, and the memory after it, are a function of the memory before it and the command;
+// a Server computes that function.
 //
 // A Server is not safe for concurrent use.
 type Server struct {
@@ -21,34 +20,34 @@ type Server struct {
 	lock string
 }
 
-// Snapshot is all that a server's answers depend on, as of now on its clock.
+// Snapshot is a server's memory, on which its replies depend, at an instant of its clock.
+//
+// Invariant: Keys and Scripts are sorted, and Peers ascend by Conn.
 type Snapshot struct {
-	Keys    []Key // by name
-	Scripts []string
-	Peers   []OpenTxn
-	Millis  int64 // the server's clock since the start of the run; only commands that ask for the time see it
+	Keys    []Key
+	Scripts []string  // the scripts cached
+	Peers   []OpenTxn // the connections with an open transaction
+	Millis  int64     // the server's clock in milliseconds since the start of the run; only commands that ask for the time see it
 }
 
-// Key is one key. Left is for how many milliseconds it is still there to be read,
-// not counting the current one, or Immortal.
+// Key is one key with its value and its remaining life.
 type Key struct {
 	Name, Value string
 	Hash        map[string]string // of a hash; Value is then its text
-	Left        int64
+	Left        int64             // whole milliseconds of life after the current one, or Immortal
 }
 
 // Immortal is the Left of a key without expiry.
 const Immortal int64 = math.MaxInt64
 
-// OpenTxn is what a connection has begun and not ended: WATCH, or MULTI and what was
-// queued since.
+// OpenTxn is a transaction that a connection has begun and not ended.
 type OpenTxn struct {
-	Conn     int
-	Commands [][]string
-	Dirty    bool // what it watches has changed since
+	Conn     int        // the connection, as [Server.Run] numbers it
+	Commands [][]string // WATCH, MULTI and the commands queued, in order
+	Dirty    bool       // a watched key has changed since the WATCH
 }
 
-// NewServer makes a server for the locks of a key.
+// NewServer makes a server for locks with this key. It fails if miniredis cannot start.
 func NewServer(lock string) (*Server, error) {
 	n, err := New(0, "n1")
 	if err != nil {
@@ -57,11 +56,12 @@ func NewServer(lock string) (*Server, error) {
 	return &Server{n: n, lock: lock}, nil
 }
 
-// Close ends it.
+// Close ends the server.
 func (s *Server) Close() { s.n.Close() }
 
-// Run executes a command of a connection on a memory, and returns what that did to the
-// lock's record. The memory is not changed.
+// Run executes a command of a connection on a memory, which it doesn't change. It returns the
+// reply, the memory afterwards, and the effect on the lock's record. It fails on a type of
+// key that it cannot write.
 func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after Snapshot, effect trace.Effect, err error) {
 	peers, err := s.restore(m)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after S
 	return reply, s.snapshot(m, conn, p, args, len(changes) > 0), effect, nil
 }
 
-// restore makes the node's memory what it is given.
+// restore replaces the node's memory by the snapshot, and returns its open connections.
 func (s *Server) restore(m Snapshot) (map[int]*Peer, error) {
 	n := s.n
 	n.Reset(Config{})
@@ -122,7 +122,7 @@ func (s *Server) restore(m Snapshot) (map[int]*Peer, error) {
 	return peers, nil
 }
 
-// soil changes keys back and forth, so that whoever watches them notices.
+// soil changes keys back and forth, so that a transaction that watches them fails.
 func (s *Server) soil(keys []string) {
 	for _, key := range keys {
 		s.n.dispatchSide("SET", key, "x")
@@ -130,7 +130,7 @@ func (s *Server) soil(keys []string) {
 	}
 }
 
-// snapshot is what the node holds after a command.
+// snapshot returns the node's memory after a command.
 func (s *Server) snapshot(before Snapshot, conn int, p *Peer, args []string, changed bool) Snapshot {
 	after := Snapshot{Scripts: scriptsAfter(s.n, before.Scripts, args), Millis: before.Millis}
 	for _, k := range s.n.known {
@@ -159,9 +159,9 @@ func (s *Server) snapshot(before Snapshot, conn int, p *Peer, args []string, cha
 	return after
 }
 
-// watches reports whether a connection watches a key that isn't what it was. (A
-// value that was stored anew and is the same counts, too; but only the strategies
-// of stamps do that, and they watch nothing.)
+// watches reports whether a connection watches a key that has changed. (In Redis an equal
+// value that was stored anew counts, too; only strategies with timestamps store one, and
+// they watch nothing.)
 func watches(b OpenTxn, before, after []Key) bool {
 	for _, args := range b.Commands {
 		if !strings.EqualFold(args[0], "WATCH") {
@@ -185,7 +185,7 @@ func keyText(keys []Key, name string) string {
 	return ""
 }
 
-// presence is the keys' names alone.
+// presence returns the keys' names alone.
 func presence(keys []Key) []Key {
 	names := make([]Key, len(keys))
 	for i, k := range keys {
@@ -194,7 +194,7 @@ func presence(keys []Key) []Key {
 	return names
 }
 
-// scriptsAfter is which scripts the node has cached after a command.
+// scriptsAfter returns the scripts that the node has cached after a command.
 func scriptsAfter(n *Node, had []string, args []string) []string {
 	switch command := strings.ToUpper(args[0]); {
 	case command == "EVAL" && len(args) > 1 && !slices.Contains(had, args[1]):
@@ -213,8 +213,8 @@ func sortedWith(had []string, script string) []string {
 	return all
 }
 
-// Age lets time pass on a memory, in whole milliseconds. It reports whether the
-// lock's record has expired meanwhile.
+// Age returns a memory after a time in whole milliseconds, and reports whether the lock's
+// record has expired meanwhile.
 func (m Snapshot) Age(by int64, lock string) (older Snapshot, expired bool) {
 	older = Snapshot{Scripts: m.Scripts, Millis: m.Millis + by, Peers: m.Peers}
 	for _, k := range m.Keys {
@@ -236,9 +236,9 @@ func (m Snapshot) Age(by int64, lock string) (older Snapshot, expired bool) {
 	return older, expired
 }
 
-// AsksTime reports whether a command's answer may depend on the server's clock,
-// other than by how long a key still lives. A script that is called by its digest
-// is looked for in the memory.
+// AsksTime reports whether a command's reply may depend on the server's clock other than
+// through the remaining life of keys. A script called by its digest is looked up in the
+// memory.
 func (m Snapshot) AsksTime(args []string) bool {
 	if len(args) > 1 && strings.HasPrefix(strings.ToUpper(args[0]), "EVALSHA") {
 		return slices.ContainsFunc(m.Scripts, func(text string) bool {

@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// errProtocol is what a real server says before it hangs up.
+// errProtocol is a real server's error before it closes the connection.
 var errProtocol = errors.New("protocol error")
 
 // The limits of Redis itself, so that a malformed length is an error here too
@@ -20,9 +20,9 @@ const (
 	maxBulk = 512 * 1024 * 1024
 )
 
-// Parse reads the first command of buf, which is an array of bulk
-// strings, as clients send them. It returns how many bytes the command took; 0
-// means that it isn't complete yet.
+// Parse reads the first command of buf, an array of bulk strings, as clients send commands.
+// It returns the length of the command in bytes, or 0 if the command isn't complete yet. It
+// fails if the bytes can't begin a command.
 func Parse(buf []byte) (args []string, taken int, err error) {
 	if len(buf) == 0 {
 		return nil, 0, nil
@@ -62,8 +62,8 @@ func Parse(buf []byte) (args []string, taken int, err error) {
 	return args, pos, nil
 }
 
-// parseLength reads a line such as "*3" or "$10" at pos, and returns the number
-// and where the next line starts; 0 there means that the line isn't complete.
+// parseLength reads a line such as "*3" or "$10" at pos, and returns the number and the
+// position of the next line, or 0 for that if the line isn't complete.
 func parseLength(buf []byte, pos int, mark byte, limit int) (n, next int, err error) {
 	if pos >= len(buf) {
 		return 0, 0, nil
@@ -89,7 +89,7 @@ func parseLength(buf []byte, pos int, mark byte, limit int) (n, next int, err er
 	return n, pos + eol + 1, nil
 }
 
-// Text is a reply as redis-cli would show it, on one line.
+// Text returns a reply as redis-cli would show it, on one line.
 func Text(reply []byte) string {
 	text, _ := element(reply)
 	return text

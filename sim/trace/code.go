@@ -5,7 +5,7 @@ import "strings"
 // Code names a kind of violation. Codes are ordered, worst first.
 type Code uint8
 
-// The violations. See Name and Meaning for what each says.
+// The violations. See [Code.Meaning] for their definitions.
 const (
 	SW  Code = iota // stale write, lost update
 	DG              // double grant
@@ -18,7 +18,7 @@ const (
 	BD              // bounded blocking
 )
 
-// Codes lists them all, worst first.
+// Codes lists all codes, worst first.
 var Codes = []Code{SW, DG, OV, FR, PD, LV, GAP, FN, BD}
 
 var codes = [...]struct{ short, named, meaning string }{
@@ -33,10 +33,10 @@ var codes = [...]struct{ short, named, meaning string }{
 	BD:  {"BD", "bounded blocking", "nobody alive held the lock, and yet it could not be acquired for a time"},
 }
 
-// String is the code's short name, such as DG.
+// String returns the code's short name, such as DG.
 func (c Code) String() string { return codes[c].short }
 
-// Name is the violation in two or three words.
+// Name returns the violation in two or three words.
 func (c Code) Name() string {
 	for _, article := range [...]string{"a ", "an "} {
 		if name, found := strings.CutPrefix(codes[c].named, article); found {
@@ -46,18 +46,19 @@ func (c Code) Name() string {
 	return codes[c].named
 }
 
-// Named is the name as it stands in a sentence: "a stale write", "overlapping critical
+// Named returns the name as a sentence has it: "a stale write", "overlapping critical
 // sections".
 func (c Code) Named() string { return codes[c].named }
 
-// Meaning is its definition in a sentence.
+// Meaning returns the violation's definition in a sentence.
 func (c Code) Meaning() string { return codes[c].meaning }
 
-// Failure reports whether the code counts against a lock. Bounded blocking is
-// what every lease does after a crash, and is only reported.
+// Failure reports whether the code counts against a lock. Bounded blocking is only reported,
+// because every lease causes it after a crash.
 func (c Code) Failure() bool { return c != BD }
 
-// ParseCode finds a code by its short name, as String gives it.
+// ParseCode finds a code by its short name, the inverse of String. It returns false for an
+// unknown name.
 func ParseCode(s string) (Code, bool) {
 	for _, c := range Codes {
 		if c.String() == s {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Kind says what sort of thing happened. Its String is the word that traces,
-// JSON and the terminal interface use.
+// Kind is the kind of an event. Its String is the word that traces, JSON and the terminal
+// interface use.
 type Kind uint8
 
 // The kinds of event. Those of a client carry the client's index; those of a
@@ -16,15 +16,15 @@ type Kind uint8
 const (
 	KindNone Kind = iota
 
-	// What a client does with the lock.
-	KindWant          // wants what is cached: a request has come in
+	// A client's use of the lock.
+	KindWant          // wants the cached entry: a request has come in
 	KindAcquire       // calls Acquire
 	KindGranted       // Acquire returned a lease, which is live from this instant
 	KindRefused       // Acquire returned ErrNotAcquired
-	KindFailed        // Acquire returned another error: the client cannot know what Redis did
+	KindFailed        // Acquire returned another error: its effect on Redis is unknown to the client
 	KindEnter         // enters the critical section
 	KindLeave         // leaves it
-	KindRelease       // starts Release: the lease is over, whatever becomes of the record
+	KindRelease       // calls Release: the lease is over, even if the record stays
 	KindReleased      // Release returned without an error
 	KindReleaseFailed // Release returned an error
 	KindExtend        // calls Extend
@@ -33,9 +33,9 @@ const (
 	KindDone          // has finished its program
 	KindLapse         // the client's own clock reads the lease's deadline
 
-	// The two halves of a request, and what the network makes of them.
+	// The two halves of a request, and their failures.
 	KindSend        // a command left the client
-	KindExecute     // a node executed it; the reply is under way
+	KindExecute     // a node executed it; the reply is in flight
 	KindReceive     // the client read the reply
 	KindTimeout     // the client gave up waiting for the reply
 	KindUnreachable // a command arrived at a node that is down
@@ -52,11 +52,11 @@ const (
 	KindWrite
 	KindQuery  // a client read the database behind the cache
 	KindReject // the resource refused an access with an old fencing token
-	KindUpdate // somebody changed what the database holds
+	KindUpdate // the database behind the cache has a new version
 
-	// What happens to a node by itself.
-	KindExpire // a key's time was up
-	KindEvict  // a key was dropped before its time
+	// A node's own changes.
+	KindExpire // a key expired
+	KindEvict  // a key was dropped before its expiry
 	KindFlush  // the script cache was emptied
 
 	// Replication.
@@ -75,14 +75,14 @@ const (
 	KindDown
 	KindUp
 	KindNetwork // a link was cut, healed, slowed; a message delayed or duplicated
-	KindStop    // the run is over for a client: it does nothing more, nobody crashed it
+	KindStop    // the run is over for a client, which didn't crash and does nothing more
 
-	// Kinds is how many there are, KindNone included.
+	// Kinds is the number of kinds, KindNone included.
 	Kinds = int(KindStop) + 1
 )
 
-// Phase is where a client is in its protocol. Scripts steer by it, because it
-// means the same under every strategy.
+// Phase is a client's place in its protocol. Scripts stop clients by it, because it means
+// the same under every strategy.
 type Phase uint8
 
 // The phases, in the order in which a client passes through them.
@@ -97,20 +97,20 @@ const (
 
 var phaseNames = [...]string{"idle", "acquire", "hold", "work", "release", "extend"}
 
-// String is the phase as scripts write it.
+// String returns the phase's word in scripts.
 func (p Phase) String() string { return phaseNames[p] }
 
 // Never is the expiry of a record that does not expire.
 const Never time.Duration = -1
 
-// Record is what a node stores under one key.
+// Record is a node's value under one key.
 type Record struct {
 	Value   string
 	Expires time.Duration // the true instant at which it is gone, or Never
 }
 
-// Left is how long the record still lives, as PTTL would say: Redis drops a key
-// one millisecond after the last at which it is there.
+// Left returns the record's remaining life at a true instant, as PTTL would give it: Redis
+// drops a key one millisecond after the last of its life.
 func (r Record) Left(now time.Duration) time.Duration {
 	return max(0, (r.Expires - now - time.Millisecond).Truncate(time.Millisecond))
 }
@@ -122,8 +122,7 @@ func (r Record) text(now time.Duration) string {
 	return fmt.Sprintf("%s (%s left)", r.Value, Duration(r.Left(now)))
 }
 
-// Change is what one event did to one key of one node. A nil Record is an
-// absent key.
+// Change is the change of one key of one node by one event. A nil Record is an absent key.
 type Change struct {
 	Key           string
 	Before, After *Record
@@ -143,20 +142,20 @@ func (c Change) text(now time.Duration) string {
 	}
 }
 
-// Effect is what a command did to a record, as far as rules ask: it says nothing of
-// values and instants, so the search can remember it.
+// Effect is a command's effect on a record, as far as rules depend on it. It has no values
+// and no instants, so the search can memoise it.
 type Effect struct {
-	Touched bool // anything at all
-	Before  bool // there was a record
-	After   bool // there is one
+	Touched bool // there was any effect
+	Before  bool // there was a record before
+	After   bool // there is a record after
 	Stored  bool // a value was stored in it
-	Changed bool // its value is another
+	Changed bool // its value is different
 	Longer  bool // it lives longer than it would have
-	Shorter bool // it doesn't live as long
-	Later   bool // its expiry is a later instant; one that never comes counts as none
+	Shorter bool // it lives less long than it would have
+	Later   bool // its expiry is a later instant, not counting Never
 }
 
-// Effect is that of the change on its key.
+// Effect returns the effect of the change on its key.
 func (c *Change) Effect() Effect {
 	e := Effect{Touched: true, Before: c.Before != nil, After: c.After != nil, Stored: c.Stored}
 	if e.Before && e.After {
@@ -169,9 +168,9 @@ func (c *Change) Effect() Effect {
 	return e
 }
 
-// ChangesHands reports whether the record belongs from now on to the command that had
-// the effect: it has appeared, or a value was stored in it, be it an equal one. A counter
-// stays its creator's.
+// ChangesHands reports whether the record belongs from now on to the command with this
+// effect: the record is new, or a value was stored in it, even an equal one. A counter
+// keeps its first owner.
 func (e Effect) ChangesHands(counter bool) bool {
 	return e.After && (!e.Before || (e.Stored || e.Changed) && !counter)
 }
@@ -183,8 +182,10 @@ type Source struct {
 	Line int    `json:"line,omitempty"`
 }
 
-// Event is one atomic thing that happened, at one true virtual instant. Events
-// have one total order, Seq, which never contradicts At; nothing else breaks ties.
+// Event is one atomic step of a run, at one true virtual instant.
+//
+// Invariant: events have one total order, Seq, from 1 and without gaps; At never decreases in
+// that order. Nothing else breaks ties.
 type Event struct {
 	Seq    int
 	At     time.Duration // since the start of the run, on no clock that anybody in it can read
@@ -194,33 +195,32 @@ type Event struct {
 	Node   int // index, or None
 
 	Phase   Phase // of the client's thread, for sends and what follows from them
-	Cycle   int   // which round of the client's program, from 1
-	Command int   // the how manieth command of the phase, from 1
-	Acq     int   // which of the client's acquisitions it belongs to: the N of an Acquisition
-	Copy    bool  // of an execution: the command had arrived before, and its reply is nobody's
+	Cycle   int   // the round of the client's program, from 1
+	Command int   // the number of the command in its phase, from 1
+	Acq     int   // the client's acquisition to which it belongs: the N of an Acquisition
+	Copy    bool  // of an execution: the command had arrived before, and has no second reply
 	Ref     int   // Seq of the event that this one answers (request -> execution -> reply), or None
 
 	Args    []string // the command, for sends and executions
-	Reply   string   // as a person reads it
+	Reply   string   // in the form of redis-cli
 	Changes []Change
-	By      time.Duration // how long, how far; for Lapse and Granted the deadline's true instant (Never: none)
+	By      time.Duration // a length or a distance; for Lapse and Granted the deadline's true instant (Never: none)
 	Token   string
 	Fence   int64
-	Value   int64  // what the resource holds after the event; of a query and an update, the database
-	Version int64  // how many writes it accepted so far
-	Note    string // an error, a fault's own text
+	Value   int64  // the resource's value after the event; of a query and an update, the database's version
+	Version int64  // the number of writes that the resource has accepted
+	Note    string // an error's text, or a fault's
 	Source  Source
 }
 
-// None is the index of nobody.
+// None is the index of no client, no node and no event.
 const None = -1
 
-// Probe is the name of the extra client that every run has, after all others: it
-// stands by until the script is over, and then finds out whether the lock can still
-// be had.
+// Probe is the name of the extra client that every run has, after all others. It does nothing
+// until the script is over, and then tests whether the lock can still be had.
 const Probe = "probe"
 
-// Duration prints a span the way people write it: 1.5s, 12ms, 0s.
+// Duration returns a span as people write it: 1.5s, 12ms, 0s.
 func Duration(d time.Duration) string {
 	switch {
 	case d == Never:
@@ -238,13 +238,13 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Instant prints a point in virtual time, in seconds.
+// Instant returns a point in virtual time as text, in seconds.
 func Instant(at time.Duration) string {
 	return strconv.FormatFloat(at.Seconds(), 'f', 6, 64)
 }
 
-// CommandText prints a command as redis-cli would take it. A script's body is
-// shortened to its first statement: the whole of it stands in the strategy's file.
+// CommandText returns a command as redis-cli would take it. A script is shortened to its
+// first statement: the strategy's file has the whole script.
 func CommandText(args []string) string {
 	var b strings.Builder
 	for i, a := range args {
@@ -274,8 +274,8 @@ func argText(args []string, i int, a string) string {
 	return WordText(a)
 }
 
-// WordText prints one word of a command or a reply, quoted where it would be
-// mistaken for several words, or for none.
+// WordText returns one word of a command or a reply, quoted if it could be mistaken for
+// several words, or for none.
 func WordText(a string) string {
 	if a == "" || strings.ContainsAny(a, " \r\n\"'") || !printable(a) {
 		return strconv.Quote(a)

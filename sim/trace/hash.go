@@ -13,11 +13,11 @@ const hashVersion = "lockstep events 1\n"
 // Seal computes the trace's hash: FNV-1a, 64 bits, over the canonical encoding of
 // its events.
 //
-// Two runs have one hash if the same things happened in the same order at the same
-// instants. So a field belongs into the encoding if it is a fact of the run: who
-// did it, where, within which acquisition, phase and command, in answer to which
-// event; the command, the reply and the changes; every instant and number. What
-// only tells about it does not belong there:
+// Two runs have one hash if they have the same steps in the same order at the same
+// instants. So a field belongs into the encoding if it is a fact of the run: the client and
+// the node, the acquisition, phase and command, the event that it answers; the command, the
+// reply and the changes; every instant and number. Fields that only describe facts do not
+// belong there:
 //
 //   - Note is prose for people: an error's text, which belongs to go-redis or to
 //     Go's net package as often as to us, or the words for a fault. The kind of

@@ -2,7 +2,7 @@ package trace
 
 import "fmt"
 
-// actor is who an event is of.
+// actor is the part of the world by which an event is done.
 type actor uint8
 
 const (
@@ -12,9 +12,9 @@ const (
 	byStore // the resource
 )
 
-// kinds is the one table of the kinds of event: the word that traces, JSON and the
-// terminal interface use, who does it, and what happened in words. (Which mark stands
-// for it in a timeline is a table by kind, too: see package timeline.)
+// kinds is the one table of the kinds of event: the word that traces, JSON and the terminal
+// interface use, the actor, and the text. (Package timeline has another table by kind, for
+// marks.)
 var kinds = [...]struct {
 	name string
 	by   actor
@@ -87,25 +87,25 @@ var kinds = [...]struct {
 	KindStop:      {"stop", byClient, says("is stopped: the run is over")},
 }
 
-// String is the kind's word, which formats and commands use; it never changes.
+// String returns the kind's word, which formats and commands use; it never changes.
 func (k Kind) String() string { return kinds[k].name }
 
-// says is the text of events that have nothing else to tell.
+// says makes the text of events without details.
 func says(text string) func(*Trace, *Event) string {
 	return func(*Trace, *Event) string { return text }
 }
 
-// saysNote ends in the event's note.
+// saysNote makes a text that ends in the event's note.
 func saysNote(text string) func(*Trace, *Event) string {
 	return func(_ *Trace, e *Event) string { return text + e.Note }
 }
 
-// saysBy ends in the event's span.
+// saysBy makes a text that ends in the event's span.
 func saysBy(text string) func(*Trace, *Event) string {
 	return func(_ *Trace, e *Event) string { return text + Duration(e.By) }
 }
 
-// saysChanges ends in what the event did to its node's keys.
+// saysChanges makes a text that ends in the event's effect on its node's keys.
 func saysChanges(text string) func(*Trace, *Event) string {
 	return func(t *Trace, e *Event) string { return text + t.changesText(e) }
 }
@@ -132,8 +132,8 @@ func unreachableText(t *Trace, e *Event) string {
 	return fmt.Sprintf("%s: %s's %s is not answered", why, t.Clients[e.Client], CommandText(e.Args))
 }
 
-// Actor is who did it: a client, or one of its other threads, a node, the network, or
-// the store.
+// Actor returns the name of the event's actor: a client, or one of its other threads, a node,
+// the network, or the store.
 func (t *Trace) Actor(e *Event) string {
 	switch kinds[e.Kind].by {
 	case byNode:
@@ -149,5 +149,5 @@ func (t *Trace) Actor(e *Event) string {
 	return t.Clients[e.Client]
 }
 
-// Text is what happened, in words, without when and by whom.
+// Text returns the event in words, without its instant and its actor.
 func (t *Trace) Text(e *Event) string { return kinds[e.Kind].text(t, e) }

@@ -5,15 +5,17 @@ import (
 	"time"
 )
 
-// State is what is true after an event: what every client believes, what every
-// node holds, what the resource accepted. It is a fold over the events and knows
-// nothing else, so the monitor, printers and the terminal interface that look at a
-// State can show only what is in the trace.
+// State is the state of a run after an event: every client's beliefs, every node's records,
+// the accesses that the resource has accepted. It is a fold over the events and knows
+// nothing else, so the monitor, printers and the terminal interface that read a State can
+// show only what is in the trace.
+//
+// Invariant: len(Primary) is the number of masters, and len(Nodes) is at least that.
 type State struct {
 	At      time.Duration
 	Clients []ClientState
 	Nodes   []NodeState // the masters, then the replicas
-	Primary []int       // by address: which server is the master there
+	Primary []int       // by address: the server that is the master there
 	Store   StoreState
 
 	Key     string // the lock's key: records under other keys belong to nobody
@@ -28,14 +30,14 @@ type Acquisition struct {
 	N      int
 }
 
-// Nobody is no acquisition.
+// Nobody is the owner of a record that belongs to no acquisition.
 var Nobody = Acquisition{Client: None}
 
-// ClientState is one client as the events have told of it so far.
+// ClientState is the state of one client.
 type ClientState struct {
 	Phase    Phase
 	Cycle    int
-	Acquired int // how many times it has called Acquire: the N of its current or last Acquisition
+	Acquired int // its calls of Acquire: the N of its current or last Acquisition
 	Began    int // Seq of the last acquire event, or None
 	Lease    LeaseState
 	Paused   bool
@@ -44,15 +46,17 @@ type ClientState struct {
 	Hung     bool // its main thread will never go on
 	Stopped  bool // finished, or the run is over for it
 	Extends  bool // a thread of it is inside Extend
-	Rebuilds bool // it has queried the database, and not yet written what it got to the cache
+	Rebuilds bool // it has queried the database, and not yet written the result to the cache
 	Source   Source
 	Pending  []string // the command whose reply it is waiting for
 }
 
 // LeaseState is a client's current or last lease.
+//
+// Invariant: Live implies Believed.
 type LeaseState struct {
-	// Believed: Acquire said yes and the client has neither begun to release nor
-	// crashed. A caller that never looks at its deadline acts on this.
+	// Believed: Acquire returned a lease, and the client has neither begun to release it
+	// nor crashed. A caller that never checks its deadline acts on this.
 	Believed bool
 	// Live: believed, and the client's own clock has not reached the deadline.
 	// The interval is half-open: at the deadline itself the lease is over.
@@ -72,28 +76,28 @@ type NodeState struct {
 	Up      bool
 	Records []HeldRecord // sorted by key
 	Offset  time.Duration
-	lost    []HeldRecord // what it held when it went down
+	lost    []HeldRecord // its records when it went down
 }
 
 // HeldRecord is a record with its history.
 type HeldRecord struct {
 	Key string
 	Record
-	Owner   Acquisition // whose command stored this value
+	Owner   Acquisition // the acquisition whose command stored this value
 	Written int         // Seq of the event that stored it
 }
 
 // StoreState is the resource that the lock protects.
 type StoreState struct {
-	Value   int64 // of a cache the version that it has, 0 being none
+	Value   int64 // of a cache: the version that it has, 0 for none
 	Version int64
 	Fence   int64   // highest fencing token seen
 	Touches []Touch // the accepted accesses, in order
 
 	Database int64 // the version that the database behind a cache has; 0 where there is none
-	Queries  int   // how many rebuilds of the cache were begun
-	// Needless is how many of them nobody needed when they began: the cache had an
-	// entry, or another client that was not dead or hung was rebuilding it.
+	Queries  int   // the number of rebuilds of the cache begun
+	// Needless is the number of rebuilds that were not needed when they began: the cache
+	// had an entry, or another client that was not dead or hung was rebuilding it.
 	Needless int
 }
 
@@ -143,13 +147,13 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// Acquisition is the client's current or last one.
+// Acquisition returns the client's current or last acquisition.
 func (s *State) Acquisition(client int) Acquisition {
 	return Acquisition{Client: client, N: s.Clients[client].Acquired}
 }
 
-// Under reports whether the acquisition is still that client's current one and
-// either still under way or leading to a lease that is live.
+// Under reports whether the acquisition is still its client's current one, and either
+// unfinished or the source of a lease that is live.
 func (s *State) Under(a Acquisition) bool {
 	if a.Client == None || s.Clients[a.Client].Acquired != a.N {
 		return false
@@ -158,7 +162,7 @@ func (s *State) Under(a Acquisition) bool {
 	return !c.Crashed && (c.Phase == PhaseAcquire || c.Lease.Live)
 }
 
-// LockRecord is what a node holds under the lock's key, or nil.
+// LockRecord returns a node's record under the lock's key, or nil.
 func (s *State) LockRecord(node int) *HeldRecord { return s.Nodes[node].find(s.Key) }
 
 // Believers counts the clients that believe they hold the lock.
@@ -172,7 +176,7 @@ func (s *State) Believers() int {
 	return n
 }
 
-// Apply takes the state over one event.
+// Apply folds one event into the state.
 func (s *State) Apply(e *Event) {
 	s.At = e.At
 	if e.Client != None {
@@ -201,7 +205,7 @@ func (s *State) touch(e *Event) {
 	})
 }
 
-// query counts a rebuild, before the client itself is one of those that rebuild.
+// query counts a rebuild, before the client itself counts as rebuilding.
 func (s *State) query(e *Event) {
 	needless := s.Store.Value != 0
 	for i := range s.Clients {
@@ -231,7 +235,7 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 		l := &c.Lease
 		l.Believed, l.Token, l.Fence, l.Granted, l.Deadline = true, e.Token, e.Fence, e.Seq, e.By
 		l.Live = e.By == Never || e.By > e.At
-		if l.Granter == None { // Redis said yes and has stored nothing: a record whose time had passed
+		if l.Granter == None { // Redis replied OK and has stored nothing: the record's expiry had passed
 			l.Granter = l.asked
 		}
 	case KindExecute:
@@ -265,7 +269,7 @@ func (s *State) applyClient(e *Event, c *ClientState) {
 	}
 }
 
-// applyProcess is for what becomes of the process, whatever it is doing with the lock.
+// applyProcess applies the events that concern the process, not its use of the lock.
 func (c *ClientState) applyProcess(e *Event) {
 	switch e.Kind {
 	case KindSend:
@@ -334,9 +338,9 @@ func (s *State) applyChange(e *Event, n *NodeState, ch *Change) {
 	r.Record = *ch.After
 }
 
-// grants reports whether a command that stored an acquisition's record is what its
-// lease goes back to. After the grant only an extension can be; a duplicate, or
-// what one node was late to execute, makes nobody's grant newer.
+// grants reports whether a command that stored an acquisition's record orders its grant.
+// After the grant only an extension does. A duplicate, or a command that one node executes
+// late, makes no grant newer.
 func (s *State) grants(e *Event, owner Acquisition) bool {
 	if owner == Nobody || owner != s.Acquisition(owner.Client) || e.Kind != KindExecute || e.Copy {
 		return false
@@ -344,8 +348,8 @@ func (s *State) grants(e *Event, owner Acquisition) bool {
 	return s.Clients[owner.Client].Lease.Granted == None || e.Phase == PhaseExtend
 }
 
-// owner is the acquisition that a newly stored value belongs to. A node that
-// comes back with an old value comes back with its old owner.
+// owner returns the acquisition that a newly stored value belongs to. If a node restarts
+// with an old value, the value has its old owner.
 func (s *State) owner(e *Event, n *NodeState, ch *Change) Acquisition {
 	if e.Kind == KindUp || e.Kind == KindSync {
 		return s.formerOwner(n, ch)
@@ -356,8 +360,8 @@ func (s *State) owner(e *Event, n *NodeState, ch *Change) Acquisition {
 	return Acquisition{Client: e.Client, N: e.Acq}
 }
 
-// formerOwner is whose value it was: on this node before it went down, or on
-// another, from which it was copied.
+// formerOwner returns the value's owner on this node before it went down, or on another node
+// from which it was copied.
 func (s *State) formerOwner(n *NodeState, ch *Change) Acquisition {
 	for i := range n.lost {
 		if n.lost[i].Key == ch.Key && n.lost[i].Value == ch.After.Value {

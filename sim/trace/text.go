@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// What is true and what has changed, in the words that every view of a run uses.
+// This file has the words for states that all views of a run share.
 
-// Brief prints a span in few characters: three decimals at most, and whole
-// units for what is longer than a lecture.
+// Brief returns a span in few characters: three decimals at most, and whole units for a span
+// of hours or more.
 func Brief(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -32,8 +32,8 @@ func Brief(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Round(time.Millisecond))/1e9, 'f', -1, 64) + "s" // one division, rounded once
 }
 
-// Prose is the note's text with the lines of each paragraph joined, for views
-// that break lines themselves. An empty line and an indented one stay.
+// Prose returns the note's text with the lines of each paragraph joined, for views that break
+// lines themselves. An empty line and an indented line stay.
 func (n *Note) Prose() string {
 	var b strings.Builder
 	for i, l := range strings.Split(strings.TrimRight(n.Text, "\n"), "\n") {
@@ -49,7 +49,7 @@ func (n *Note) Prose() string {
 	return b.String()
 }
 
-// String is the kind as JSON has it: say, ask or missed.
+// String returns the kind's word in JSON: say, ask or missed.
 func (k NoteKind) String() string { return noteNames[k] }
 
 var phaseWords = [...]string{
@@ -57,7 +57,7 @@ var phaseWords = [...]string{
 	PhaseWork: "in the critical section", PhaseRelease: "releasing", PhaseExtend: "extending",
 }
 
-// Doing is where a client is in its protocol, and what keeps it there.
+// Doing describes a client's place in its protocol, and the reason why it waits there.
 func (c *ClientState) Doing() string {
 	what := phaseWords[c.Phase]
 	switch {
@@ -77,8 +77,8 @@ func (c *ClientState) Doing() string {
 	return what
 }
 
-// Describe is what the caller of Acquire believes about its lease at an
-// instant, or nothing if it believes that it has none.
+// Describe describes the caller's belief about its lease at an instant. It is empty if the
+// caller believes that it has none.
 func (l *LeaseState) Describe(now time.Duration) string {
 	if !l.Believed {
 		return ""
@@ -96,8 +96,7 @@ func (l *LeaseState) Describe(now time.Duration) string {
 	return text
 }
 
-// InStrategy reports whether the client is inside the strategy's code, and not
-// in its own, between two calls.
+// InStrategy reports whether the client is inside a call of the strategy.
 func (c *ClientState) InStrategy() bool {
 	switch c.Phase {
 	case PhaseAcquire, PhaseRelease, PhaseExtend:
@@ -106,7 +105,7 @@ func (c *ClientState) InStrategy() bool {
 	return c.Extends && !c.Stopped && !c.Crashed
 }
 
-// List joins with commas, and an "and" before the last.
+// List joins parts with commas, and an "and" before the last.
 func List(parts []string) string {
 	if last := len(parts) - 1; last > 0 {
 		return strings.Join(parts[:last], ", ") + " and " + parts[last]
@@ -114,8 +113,8 @@ func List(parts []string) string {
 	return strings.Join(parts, "")
 }
 
-// Holders says in one sentence who has the lock, by what the clients believe
-// and by what the nodes hold.
+// Holders names the lock's holders in one sentence, by the clients' beliefs and by the
+// nodes' records.
 func (t *Trace) Holders(s *State) string {
 	var believers []string
 	last := None
@@ -140,7 +139,8 @@ func (t *Trace) Holders(s *State) string {
 	}
 }
 
-// leftBehind: nobody believes, but there may be a record that outlives its owner.
+// leftBehind is Holders if no client believes that it holds the lock. There may be a record
+// that outlives its owner.
 func (t *Trace) leftBehind(s *State) string {
 	for _, i := range s.Primary {
 		rec := s.LockRecord(i)
@@ -161,7 +161,7 @@ func (t *Trace) leftBehind(s *State) string {
 	return "Nobody holds the lock."
 }
 
-// holder: one client believes. Whether Redis agrees is another matter.
+// holder is Holders if one client believes that it holds the lock. Redis may disagree.
 func (t *Trace) holder(s *State, client int) string {
 	name, l := t.Clients[client], &s.Clients[client].Lease
 	if !l.Live {
@@ -185,9 +185,9 @@ func (t *Trace) holder(s *State, client int) string {
 	return name + " holds the lock, until " + Brief(l.Deadline) + "."
 }
 
-// Quorum is whose record is on at least need of the masters that are up, or
-// None; split says that masters hold records, but nobody's is on enough of them.
-// A replica's copy counts for nothing until it is promoted.
+// Quorum returns the client whose record is on at least need of the masters that are up, or
+// None. split says that masters hold records, but no client's is on enough of them. A
+// replica's copy doesn't count until the replica is promoted.
 func (s *State) Quorum(need int) (owner int, split bool) {
 	count := make([]int, len(s.Clients))
 	for _, i := range s.Primary {

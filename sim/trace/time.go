@@ -2,14 +2,14 @@ package trace
 
 import "time"
 
-// Epoch is what every wall clock reads at the start of a run, unless it is set
-// wrong: early enough for the stamps that some strategies store to be short.
+// Epoch is the reading of every correct wall clock at the start of a run. It is early, so
+// that the timestamps that some strategies store are short.
 var Epoch = time.Unix(1000, 0).UTC()
 
-// MaxTime is how long a run may last. No clock that a configuration allows overflows
+// MaxTime bounds the virtual time of a run. No clock that a configuration allows overflows
 // within it.
 const MaxTime = 25 * 365 * 24 * time.Hour
 
-// MaxSpan is how long anything that a configuration or a fault states may take. It
-// keeps all arithmetic on instants far from overflow.
+// MaxSpan bounds every duration in a configuration or a fault. It keeps all arithmetic on
+// instants far from overflow.
 const MaxSpan = 24 * 365 * time.Hour

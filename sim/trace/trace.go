@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Trace is the complete list of a run's events with what was said about them.
-// Everything that anyone sees of a run is a view of its Trace.
+// Trace is the complete list of a run's events, with notes and violations. Every view of a
+// run shows its Trace and nothing else.
 type Trace struct {
 	Strategy string
 	Scenario string // its name, or the path of the user's file
@@ -21,21 +21,21 @@ type Trace struct {
 
 	Clients []string // names, by index
 	Nodes   []string // the masters, then their replicas
-	Masters int      // how many of them are masters at first
+	Masters int      // the number of nodes that are masters at first
 	Key     string
 	TTL     time.Duration
 	Counter bool // the lock record counts attempts
 
 	Workload Workload
-	Need     int // how many nodes a holder needs
+	Need     int // the number of nodes that a holder needs
 
 	Events     []Event
 	Notes      []Note
 	Violations []Violation // by the event that completed each, then by severity
 }
 
-// Note is something said about a run at a point of it. Notes are not events:
-// they change nothing and are not hashed.
+// Note is a remark at a point of a run. Notes are not events: they change nothing and are not
+// hashed.
 type Note struct {
 	At   time.Duration
 	Seq  int // it stands before the event with this Seq
@@ -43,24 +43,24 @@ type Note struct {
 	Text string
 	// Index is the note's place in its scenario, so that a schedule can refer to it.
 	Index int
-	// Answer is what a question's right answer turned out to be.
+	// Answer is the computed answer of a question.
 	Answer string
 }
 
-// NoteKind says what a note is for.
+// NoteKind is the purpose of a note.
 type NoteKind uint8
 
 // The kinds of note.
 const (
 	NoteSay    NoteKind = iota // narration
 	NoteAsk                    // a question to the class; Answer is computed
-	NoteMissed                 // the script wanted something that this strategy made impossible
+	NoteMissed                 // a step of the script that this strategy made impossible
 )
 
 var noteMarks = [...]string{NoteSay: "#", NoteAsk: "?", NoteMissed: "~"}
 
-// Violation is what a monitor reports: which property broke, when, and the
-// events that prove it, in order.
+// Violation is a finding of the monitor: the property that broke, the instant, and the events
+// that prove it, in order. There is at least one event.
 type Violation struct {
 	Code   Code
 	At     time.Duration
@@ -71,10 +71,10 @@ type Violation struct {
 // Verdict is the set of codes that a run showed, worst first.
 type Verdict []Code
 
-// Verdict is what the monitors said of the run.
+// Verdict returns the verdict on the run.
 func (t *Trace) Verdict() Verdict { return VerdictOf(t.Violations) }
 
-// VerdictOf is the set of codes that violations have, worst first.
+// VerdictOf returns the set of codes of these violations, worst first.
 func VerdictOf(vs []Violation) Verdict {
 	var v Verdict
 	for _, x := range vs {
@@ -86,14 +86,14 @@ func VerdictOf(vs []Violation) Verdict {
 	return v
 }
 
-// Sorted is the verdict with its codes worst first, each once.
+// Sorted returns the verdict with its codes worst first, each once.
 func (v Verdict) Sorted() Verdict {
 	s := slices.Clone(v)
 	slices.Sort(s)
 	return slices.Compact(s)
 }
 
-// String is the codes with spaces between them, or "ok".
+// String returns the codes with spaces between them, or "ok".
 func (v Verdict) String() string {
 	if len(v) == 0 {
 		return "ok"
@@ -105,7 +105,7 @@ func (v Verdict) String() string {
 	return strings.Join(words, " ")
 }
 
-// Worst is the code to show where there is room for one, or "ok".
+// Worst returns the worst code, or "ok".
 func (v Verdict) Worst() string {
 	if len(v) == 0 {
 		return "ok"
@@ -113,12 +113,12 @@ func (v Verdict) Worst() string {
 	return v[0].String()
 }
 
-// NewState is the state before the first event.
+// NewState returns the state before the first event.
 func (t *Trace) NewState() *State {
 	return newState(t.Key, t.Counter, t.Workload, len(t.Clients), len(t.Nodes), t.Masters)
 }
 
-// StateAt is the state after the first n events.
+// StateAt returns the state after the first n events.
 func (t *Trace) StateAt(n int) *State {
 	s := t.NewState()
 	for i := range t.Events[:n] {
@@ -127,8 +127,8 @@ func (t *Trace) StateAt(n int) *State {
 	return s
 }
 
-// Rebuilds is how often the cache's entry was rebuilt, counted by the queries of
-// the database, and how many of these were needed: see StoreState.
+// Rebuilds returns the number of rebuilds of the cache's entry, counted by the queries of the
+// database, and the number of those that were needed: see [StoreState].
 func (t *Trace) Rebuilds() (made, needed int) {
 	s := &t.StateAt(len(t.Events)).Store
 	return s.Queries, s.Queries - s.Needless
@@ -148,7 +148,7 @@ func (t *Trace) changesText(e *Event) string {
 	return "  [" + e.Effect() + "]"
 }
 
-// Effect is what the event did to its node's keys, or nothing.
+// Effect describes the event's changes to its node's keys. It is empty if there are none.
 func (e *Event) Effect() string {
 	parts := make([]string, len(e.Changes))
 	for i, c := range e.Changes {
@@ -157,13 +157,13 @@ func (e *Event) Effect() string {
 	return strings.Join(parts, "; ")
 }
 
-// Line is the event on one line: the form that is printed.
+// Line returns the event on one line, as Plain prints it.
 func (t *Trace) Line(e *Event) string {
 	return fmt.Sprintf("%12s  #%-4d %-6s %-15s %s", Instant(e.At), e.Seq, t.Actor(e), e.Kind, t.Text(e))
 }
 
-// Plain prints the run as text, for people without a screen, for logs, for
-// golden files: one format for all.
+// Plain writes the run as text, in one format for terminals, logs and golden files. It fails
+// only if w does.
 func (t *Trace) Plain(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s under %s: %s\n", t.Strategy, t.Scenario, t.Verdict())
@@ -226,7 +226,7 @@ func seqList(seqs []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Last is the Seq of the event that completed the violation.
+// Last returns the Seq of the event that completed the violation.
 func (v *Violation) Last() int { return v.Events[len(v.Events)-1] }
 
 type jsonEvent struct {
@@ -259,7 +259,7 @@ type jsonNote struct {
 
 var noteNames = [...]string{NoteSay: "say", NoteAsk: "ask", NoteMissed: "missed"}
 
-// MarshalJSON gives the run as one object, made of the same words as Plain.
+// MarshalJSON returns the run as one object, with the same words as Plain.
 func (t *Trace) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Strategy   string          `json:"strategy"`
@@ -290,7 +290,7 @@ func (t *Trace) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Strings lists the codes, and nothing for ok.
+// Strings lists the codes; the list is empty for ok.
 func (v Verdict) Strings() []string {
 	words := make([]string, len(v))
 	for i, c := range v {

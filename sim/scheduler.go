@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"lockstep/sim/process"
@@ -12,67 +10,69 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Set is a set of clients, by index.
-type Set uint32
+// scheduler keeps the instant, what is due when, and whose turn it is.
+//
+// Invariants: now never decreases in a run. No waiting thread is due before soonest.
+// Every thread that is not over is either ready, with a readyAt of its own, or waiting,
+// with an instant at which it is due. turn is nil except between the moment at which an
+// operation is performed and the one at which its thread goes on.
+type scheduler struct {
+	now     time.Duration // true virtual time since the start of the run
+	timers  timerQueue
+	soonest time.Duration
 
-// SetOf is the set of the given clients.
-func SetOf(clients ...int) Set {
-	var s Set
-	for _, c := range clients {
-		s |= 1 << c
-	}
-	return s
+	allowed  Set     // the clients that may act in the moves still to be made
+	left     int     // the number of those moves
+	turn     *thread // goes on next: its operation has been performed
+	broken   *broken // a panic of the world's own code on the stack of a thread
+	readySeq uint64  // of the thread that became ready last
 }
 
-// Has reports whether the set has the client.
-func (s Set) Has(client int) bool { return s&(1<<client) != 0 }
-
-// moves is the schedule of the run so far.
-type moves struct {
-	list  []Move
-	muted bool // they are part of another, which is in the schedule as a whole
+func (s *scheduler) reset() {
+	s.now, s.readySeq = 0, 0
+	s.allowed, s.left, s.turn, s.broken = 0, 0, nil, nil
+	s.timers.reset()
+	s.soonest = process.EndOfTime
 }
 
-func (m *moves) reset() { m.list, m.muted = m.list[:0], false }
-
-// add appends a move, joining it with the last where that says the same.
-func (m *moves) add(v Move) {
-	if m.muted {
-		return
-	}
-	if n := len(m.list); n > 0 && v.Count > 0 && m.list[n-1].Who == v.Who && m.list[n-1].Count > 0 {
-		m.list[n-1].Count += v.Count
-		return
-	}
-	m.list = append(m.list, v)
+// ready puts a thread into the queue of those that can run.
+func (s *scheduler) ready(t *thread) {
+	s.readySeq++
+	t.waiting, t.readyAt = false, s.readySeq
 }
 
-// Step makes one move in which only the given clients may act: the one of their
-// threads that has been ready for longest performs its operation; if none is
-// ready, time passes to the next instant at which anything is due. It reports
-// false, and does nothing, when nothing is due ever again.
+// suspend makes a thread wait until an instant, unless something readies it earlier.
+func (s *scheduler) suspend(t *thread, until time.Duration) {
+	t.waiting, t.due = true, until
+	s.soonest = min(s.soonest, until)
+}
+
+// Step makes one move in which only the given clients may act: of their threads, the one
+// that has been ready for longest performs its operation; if none is ready, time passes to
+// the next instant at which anything is due. It returns false, having done nothing, when
+// nothing is due ever again; and when the run has reached a bound, see [World.Err].
 func (w *World) Step(who Set) bool { return w.Steps(who, 1) == 1 && w.err == nil }
 
-// Steps makes up to n such moves, and returns how many it has made. It is faster
-// than as many calls of Step: see World.proceed.
+// Steps makes up to n such moves, and returns the number of moves made. It is faster than
+// as many calls of Step: see World.proceed.
 func (w *World) Steps(who Set, n int) int {
-	w.who, w.left = who, n
+	w.allowed, w.left = who, n
 	for w.proceed(); w.turn != nil; {
 		w.run(w.turn)
 	}
 	return n - w.left
 }
 
-// proceed makes the moves that are left, up to the one in which a thread goes on:
-// that thread's turn it is then.
+// proceed makes the moves that are left, up to the first in which a thread performs an
+// operation and has to go on. It is that thread's turn then.
 //
-// When a thread has announced its next operation, this is called on that thread's
-// stack. If the next step is its own, too, it goes on at once, and nobody has had to
-// switch to another stack and back. That was a sixth of the time of a plain command.
+// proceed is called on the stack of the thread that has just announced its next operation.
+// If the next turn is the same thread's, the thread goes on without a switch to another
+// stack and back. That switch was a sixth of the time of a plain command.
 func (w *World) proceed() {
 	w.turn = nil
 	for w.left > 0 && w.err == nil {
-		t, next, any := w.pick(w.who), w.now, true
+		t, next, any := w.pick(w.allowed), w.now, true
 		if t == nil {
 			next, any = w.Next()
 		}
@@ -80,7 +80,7 @@ func (w *World) proceed() {
 			return
 		}
 		w.left--
-		w.moves.add(Move{Who: w.who, Count: 1})
+		w.moves.add(Move{Who: w.allowed, Count: 1})
 		if t != nil {
 			w.release(t.client)
 			w.perform(t)
@@ -91,8 +91,8 @@ func (w *World) proceed() {
 	}
 }
 
-// stepped is the end of a thread's step: it has announced its next operation, or is
-// over.
+// stepped ends a thread's step, after which the thread has announced its next operation or
+// is over.
 func (w *World) stepped(t *thread) {
 	if !t.Over {
 		w.announce(t)
@@ -104,8 +104,8 @@ func (w *World) stepped(t *thread) {
 // Ready reports whether any of the clients could act at this very instant.
 func (w *World) Ready(who Set) bool { return w.pick(who) != nil }
 
-// Wait lets time pass while no client acts. What the network and the nodes do by
-// themselves happens meanwhile.
+// Wait lets time pass while no client acts. Timers and expiries happen meanwhile. It does
+// nothing if d is not positive.
 func (w *World) Wait(d time.Duration) {
 	if d <= 0 || w.err != nil || w.tooLate(w.now+min(d, process.EndOfTime)) {
 		return
@@ -129,8 +129,8 @@ func (w *World) tooLate(at time.Duration) bool {
 	return true
 }
 
-// Inject makes a fault happen now. One that would change nothing is a move all the
-// same: it is in the schedule.
+// Inject makes a fault happen now, or fails if it can't. A fault that would change nothing
+// is a move all the same, and stands in the schedule.
 func (w *World) Inject(f Fault) error {
 	effect, err := f.enabled(w)
 	if err == nil {
@@ -144,24 +144,14 @@ func (w *World) Inject(f Fault) error {
 	return nil
 }
 
-// Enabled is nil if a fault can happen now, or else says why not: with a [NoEffect] if
+// Enabled returns nil if a fault can happen now, and otherwise the reason: a [NoEffect] if
 // it would change nothing.
 func (w *World) Enabled(f Fault) error {
 	_, err := f.enabled(w)
 	return err
 }
 
-// Remark says something at this point of the run.
-func (w *World) Remark(n trace.Note) {
-	n.At, n.Seq = w.now, w.events+1
-	if n.Index > 0 {
-		w.moves.add(Move{Note: n.Index})
-	}
-	if w.recording {
-		w.trace.Notes = append(w.trace.Notes, n)
-	}
-}
-
+// pick returns the thread of these clients that has been ready for longest, or nil.
 func (w *World) pick(who Set) *thread {
 	var best *thread
 	for i, c := range w.clients {
@@ -180,7 +170,8 @@ func (w *World) pick(who Set) *thread {
 	return best
 }
 
-// Next is the next instant at which anything is due.
+// Next returns the next instant at which anything is due, and false if nothing is due ever
+// again.
 func (w *World) Next() (time.Duration, bool) {
 	for len(w.timers.items) > 0 && !w.alive(&w.timers.items[0]) {
 		w.timers.pop()
@@ -231,8 +222,8 @@ func (t *timer) subject() string {
 	}
 }
 
-// advance moves time on. A client that could act, but isn't let, while time
-// passes, is paused: that is what a pause is.
+// advance moves time on. A client that could act and isn't allowed to while time passes is
+// paused, by definition.
 func (w *World) advance(to time.Duration) {
 	if to > w.now {
 		for _, c := range w.clients {
@@ -256,7 +247,7 @@ func (w *World) hold(c *client) {
 	w.emit(&trace.Event{Kind: trace.KindPause, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
 }
 
-// release is the end of a pause, at the client's next step.
+// release ends a client's pause, at its next step.
 func (w *World) release(c *client) {
 	if c.paused {
 		c.paused = false
@@ -264,8 +255,8 @@ func (w *World) release(c *client) {
 	}
 }
 
-// settle lets happen all that is due at this instant and needs no choice:
-// expiry, then lapses, arrivals and awakenings in the timers' order.
+// settle makes everything happen that is due at this instant and needs no choice: expiry,
+// then timers in their order, then the waking of threads.
 func (w *World) settle() {
 	for {
 		for _, n := range w.nodes {
@@ -285,7 +276,8 @@ func (w *World) settle() {
 	}
 }
 
-// wake makes those ready whose time has come, in the clients' order.
+// wake readies the threads that are due, in the clients' order, and reports whether there
+// were any.
 func (w *World) wake() (any bool) {
 	if w.now < w.soonest {
 		return false
@@ -331,31 +323,7 @@ func (w *World) fire(t *timer) {
 	}
 }
 
-// Trace is the run so far, sealed with its hash, schedule and verdict. The trace
-// is the caller's to keep.
-func (w *World) Trace() (*trace.Trace, error) {
-	if !w.recording {
-		return nil, errors.New("sim: this run was not recorded")
-	}
-	t := w.trace
-	t.Events = slices.Clone(t.Events)
-	t.Notes = slices.Clone(t.Notes)
-	t.Violations = slices.Clone(w.monitor.Violations())
-	slices.SortStableFunc(t.Violations, func(a, b trace.Violation) int {
-		if d := a.Last() - b.Last(); d != 0 {
-			return d
-		}
-		return int(a.Code) - int(b.Code)
-	})
-	t.Schedule = w.Schedule().String()
-	t.Seal()
-	return &t, nil
-}
-
-// Verdict is what the monitors have said so far.
-func (w *World) Verdict() trace.Verdict { return trace.VerdictOf(w.monitor.Violations()) }
-
-// Frozen reports whether a Pause holds the client.
+// Frozen reports whether the client is paused by a [Pause], and so until a [Resume].
 func (w *World) Frozen(client int) bool { return w.clients[client].frozen }
 
 // Stop ends all threads, so that an abandoned run holds no goroutine. The world
@@ -366,22 +334,4 @@ func (w *World) Stop() {
 			t.Kill()
 		}
 	}
-}
-
-func (v Move) text(names []string) string {
-	switch {
-	case v.Fault != nil:
-		return v.Fault.String()
-	case v.Note > 0:
-		return fmt.Sprintf("@%d", v.Note)
-	case v.Wait > 0:
-		return ":" + v.Wait.String()
-	}
-	var who []string
-	for i, n := range names {
-		if v.Who.Has(i) {
-			who = append(who, n)
-		}
-	}
-	return fmt.Sprintf("%s:%d", strings.Join(who, "+"), v.Count)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // text is a position in a few words.
-func (at Where) text() string {
+func (at Position) text() string {
 	words := []string{at.Phase.String(), fmt.Sprintf("cycle %d, %d sent", at.Cycle, at.Sent)}
 	for word, is := range map[string]bool{"sending": at.Sending, "landed": at.Landed, "over": at.Over} {
 		if is {
@@ -22,9 +22,9 @@ func (at Where) text() string {
 	return strings.Join(words, ", ")
 }
 
-// TestWhere follows a client through its protocol, step by step, as scripts do to
+// TestPosition follows a client through its protocol, step by step, as scripts do to
 // find their positions.
-func TestWhere(t *testing.T) {
+func TestPosition(t *testing.T) {
 	for _, cold := range []bool{false, true} {
 		cfg := config(t, "setpx-lua", "A")
 		cfg.Cold = cold
@@ -49,9 +49,9 @@ func TestWhere(t *testing.T) {
 			want = append(want, "release, cycle 1, 0 sent, sending", "release, cycle 1, 1 sent")
 		}
 		want = append(want, "release, cycle 1, 1 sent, landed", "idle, cycle 1, 0 sent, over")
-		got := []string{w.Where(0).text()}
+		got := []string{w.Position(0).text()}
 		for w.Step(SetOf(0)) {
-			if now := w.Where(0).text(); now != got[len(got)-1] {
+			if now := w.Position(0).text(); now != got[len(got)-1] {
 				got = append(got, now)
 			}
 		}
