@@ -22,9 +22,8 @@
 // what is left of the budget of faults. Times are spans from the state's own instant, so
 // that states which differ only in when they happen are equal. As soon as a wall clock or a
 // server's clock is read, the search begins again with a model in which true time belongs
-// to the state (model.go). Of what would make equal futures unequal, the state keeps a
-// canonical form: dense turns of threads, dense ranks of grants, nothing of a cycle that
-// has ended.
+// to the state (model.go). The state is a canonical form: it keeps nothing of a cycle that
+// has ended, and of the order of threads and of grants only dense ranks.
 //
 // Parts are interned, and a packed state is the slice of their ids. The visited set keeps
 // packed states whole: no two are taken for one because their digests agree.
@@ -71,5 +70,6 @@
 // TestFaithfulWidely); and with a brute-force walk through all schedules that memoises
 // nothing and reduces nothing (TestBruteForce). Every search repeats a part of that: it
 // plays random schedules in both interpreters, replays histories to notice a lock that isn't
-// deterministic, and has the engine confirm every violation. It fails when they disagree.
+// deterministic, and has the engine confirm every counterexample. It fails when they
+// disagree.
 package explore
