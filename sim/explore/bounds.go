@@ -12,11 +12,11 @@ import (
 	"lockstep/strategies"
 )
 
-// Budget is how many faults of each kind a schedule can have.
+// Budget is the number of faults of each kind that a schedule can have.
 type Budget [faultKinds]uint8
 
-// FaultKind is a kind of fault that a search can make, and that its budget counts.
-// What is known of each is in the table of choices: see choiceRow.
+// FaultKind is a kind of fault that a search can make, and that its budget counts. The
+// table of choices describes each: see choiceRow.
 type FaultKind uint8
 
 // The kinds of fault.
@@ -28,7 +28,7 @@ const (
 	Duplicate                    // a request arrives twice
 	Restart                      // a node restarts, empty
 	ClientClock                  // a client's wall clock jumps, by a TTL and some, forward or back
-	ServerClock                  // a node's clock does
+	ServerClock                  // a node's clock jumps, by as much
 	Failover                     // a replica falls behind, and is made the master when that dies
 	faultKinds
 
@@ -45,9 +45,10 @@ var faultRows = func() (rows [faultKinds]*choiceRow) {
 	return rows
 }()
 
+// String returns the name of the kind as flags have it.
 func (k FaultKind) String() string { return faultRows[k].flag }
 
-// Words says what it is, of one or of several.
+// Words names one fault of the kind if n is 1, and else several.
 func (k FaultKind) Words(n int) string {
 	if n == 1 {
 		return faultRows[k].one
@@ -77,7 +78,7 @@ func FaultKinds() (names []string) {
 	return names
 }
 
-// ParseFaultKind is the inverse of String.
+// ParseFaultKind is the inverse of String. It reports false if there is no such kind.
 func ParseFaultKind(s string) (FaultKind, bool) {
 	for k, row := range faultRows {
 		if row.flag == s {
@@ -87,29 +88,31 @@ func ParseFaultKind(s string) (FaultKind, bool) {
 	return 0, false
 }
 
-// Bounds are what a search is over. Its result holds within them, and says
-// nothing of what is beyond.
+// Bounds delimit the schedules of a search. Its result holds within them, and says nothing
+// of schedules beyond.
 type Bounds struct {
 	Strategy strategies.Strategy
-	Clients  int
-	Cycles   int // how often each client takes the lock
-	Nodes    int // of a lock on several servers; 0 is what the strategy has
-	Faults   Budget
+	Clients  int    // 1 to 4
+	Cycles   int    // how often each client asks for the lock: 1 to 9
+	Nodes    int    // of a lock on several servers; 0 is the strategy's number
+	Faults   Budget // of each schedule
 	Resource sim.Resource
-	Checks   bool // callers look whether their lease is over before each access
-	Extend   bool // callers extend their lease before they write
-	TTL      time.Duration
-	Timeout  time.Duration // 0 is the strategy's
-	Codes    trace.Verdict // what to look for; none is all that a search can find
-	Switches int           // how often a client may act after another one did; 0 is as often as it likes
-	// Remembers: a lock may know more of an earlier cycle than its own fields and its
-	// draws show, in what a closure has captured. Nothing is taken for forgotten then
-	// between two cycles, and there are more states. What is captured may be shared by
-	// clients, too: the code runs in one worker at a time.
+	Checks   bool          // callers check whether their lease is over before each access
+	Extend   bool          // callers extend their lease before they write
+	TTL      time.Duration // a multiple of 300ms
+	Timeout  time.Duration // how long a client waits for a reply; 0 is the strategy's
+	Codes    trace.Verdict // the codes to look for; none is all that a search can find
+	Switches int           // how often a schedule may change from one client's steps to another's; 0 is without limit
+	// Remembers: a lock may keep something of an earlier cycle in variables that a
+	// closure has captured, besides its own fields and its draws. Histories then don't
+	// join between two cycles, and there are more states. Clients may share such
+	// variables, too, so their code runs in one worker at a time.
 	Remembers bool
 }
 
-// Defaults are the bounds of a search that is told nothing else.
+// Defaults are the bounds of a search unless others are asked for: two clients, each of
+// which takes the lock twice (once where it is on several nodes, of which there are three
+// then), one crash and one pause, with a TTL of 12 seconds.
 func Defaults(s strategies.Strategy) Bounds {
 	b := Bounds{Strategy: s, Clients: 2, Cycles: 2, TTL: 12 * time.Second}
 	if s.Nodes > 1 {
@@ -124,11 +127,13 @@ func Defaults(s strategies.Strategy) Bounds {
 
 const maxSwitches = 200
 
+// names are the clients' names.
 var names = [...]string{"A", "B", "C", "D"}
 
-// Config is what the search's schedules run in: without latency, because a
-// message that takes time is a client that is paused; and each client asks once
-// for the lock, because asking again is another cycle.
+// Config returns the configuration in which the engine runs the search's schedules, or an
+// error if the bounds make no sense. It has no latency, because a message that takes time
+// is like a client that is paused; and a client tries once to get the lock, because to try
+// again is like another cycle.
 func (b *Bounds) Config() (sim.Config, error) {
 	if b.Clients < 1 || b.Clients > len(names) {
 		return sim.Config{}, fmt.Errorf("a search can have 1 to %d clients, not %d", len(names), b.Clients)
@@ -169,7 +174,7 @@ func (b *Bounds) Config() (sim.Config, error) {
 	return cfg, cfg.Validate()
 }
 
-// failover sees to it that there is a replica to be made the master.
+// failover provides for a replica that can take over, if the budget has a failover.
 func (b *Bounds) failover(s *strategies.Strategy) error {
 	switch {
 	case b.Faults[Failover] == 0:

@@ -15,11 +15,12 @@ import (
 type choice struct {
 	kind choiceKind
 	who  uint8 // the client, or the node
-	by   int32 // of time that passes, or of a clock that jumps
+	by   int32 // milliseconds by which time passes, or a clock jumps
 	n    uint8 // which of the client's held requests, from 1
-	ops  uint8 // how many operations of the client it was
+	ops  uint8 // how many operations the client performed, once the choice is made
 }
 
+// choiceKind is a kind of choice; choiceRows describes each.
 type choiceKind uint8
 
 // The kinds of choice, in the order in which those of a state are listed.
@@ -39,47 +40,48 @@ const (
 	choiceKinds
 )
 
-// choiceRow describes a kind of choice: all that the search, its replays, its budget
-// and its results know of it.
+// choiceRow describes a kind of choice for the search, its replays, its budget and its
+// results.
 type choiceRow struct {
 	of choiceScope
 
-	// fault is what it takes of the budget, or noFault. There is one row for each kind of
-	// fault, and it has the words of that: as flags write it, of one, and of several.
+	// fault is the kind of fault that the choice costs, or noFault. Each kind of fault has
+	// one row, with its names: in flags, for one of them, and for several.
 	fault     FaultKind
-	needs     FaultKind // of a row that costs noFault: without which there is no such choice, or noFault
+	needs     FaultKind // of a row that costs noFault: the fault that must be in the bounds for such a choice, or noFault
 	flag      string
 	one, many string
 
-	// list adds the choices of this kind that client or node i has, if the budget has the
-	// fault. It is called in every state and must not allocate. A step needs none.
+	// list appends the enabled choices of this kind for client or node i, given that the
+	// budget has the fault. It is called in every state and must not allocate. It is nil
+	// for steps.
 	list  func(x *explorer, to []choice, i int) []choice
-	apply func(x *explorer, c choice)
-	wrong func(c choice) string // what goes wrong by it, in words; nil if nothing does
+	apply func(x *explorer, c choice) // the transition of the explorer's state
+	wrong func(c choice) string       // the fault in words; nil if it is none
 
-	// play is the choice as moves of a schedule, which any world can play; read is the
-	// inverse for moves that begin with a fault: it returns how many of the moves make
-	// the choice, or 0. Of a choice by which a client acts, the step comes later.
+	// play returns the moves of a schedule by which the engine makes the choice. read is
+	// the inverse for moves that begin with a fault: it returns the choice and the number
+	// of moves that make it, or 0. Where a client acts by the choice, its step comes later.
 	play   func(m *model, c choice) []sim.Move
 	read   func(x *explorer, f, then sim.Fault) (c choice, n int)
-	then   choiceKind   // the choice that ends what this one begins, and comes without a fault of its own; acts if none
-	menu   []choiceItem // what a person who schedules by hand can choose of it
-	covers []sim.Fault  // the kinds that are in schedules by it, besides those that it plays
+	then   choiceKind   // the choice that completes this one, and costs no fault of its own; acts if none
+	menu   []choiceItem // the choices of this kind that a person who schedules by hand has
+	covers []sim.Fault  // the engine's kinds of fault that the choice stands for, besides those that it plays
 }
 
-// choiceItem is an entry of a menu. Of a clock's jump it has only the direction.
+// choiceItem is an entry of a menu. The jump of a clock has only its direction.
 type choiceItem struct {
 	label string
 	choice
 }
 
-// choiceScope says for what a kind of choice is listed.
+// choiceScope tells for what kind of thing the choices of a kind are listed.
 type choiceScope uint8
 
 const (
-	ofStep choiceScope = iota // of a client that can act; at more than acts it sends a request
+	ofStep choiceScope = iota // a client that can act; for all kinds but acts it has to send a request
 	ofClient
-	ofRequests // those that are held up, in the order in which they were sent
+	ofRequests // the requests that are held up, in the order in which they were sent
 	ofNode
 	ofTime
 )
@@ -281,7 +283,7 @@ var choiceRows = [choiceKinds]choiceRow{
 		menu: []choiceItem{{"clock on", choice{by: 1}}, {"clock back", choice{by: -1}}},
 	},
 	passes: {
-		of:    ofTime, // it takes as many pauses as begin by it: none, often
+		of:    ofTime, // it costs a pause for each client that could have acted: often none
 		fault: Pause, flag: "pause", one: "pause of a client", many: "pauses of clients",
 		list: func(x *explorer, to []choice, _ int) []choice { return x.passing(to) },
 		apply: func(x *explorer, c choice) {
@@ -295,7 +297,7 @@ var choiceRows = [choiceKinds]choiceRow{
 	},
 }
 
-// makes are faults of the kinds that are in schedules by choices of this kind.
+// makes returns a fault of each of the engine's kinds that choices of this kind make.
 func (r *choiceRow) makes() []sim.Fault {
 	faults := slices.Clone(r.covers)
 	for _, m := range r.play(&model{cfg: sim.Config{Clients: make([]process.Config, 1)}}, choice{}) {
@@ -306,16 +308,16 @@ func (r *choiceRow) makes() []sim.Fault {
 	return faults
 }
 
-// row is the choice's row of the table.
+// row returns the choice's row of the table.
 func (c choice) row() *choiceRow { return &choiceRows[c.kind] }
 
-// faulty: something goes wrong by it, other than that somebody may be paused.
+// faulty reports whether the choice is a fault, pauses aside.
 func (c choice) faulty() bool { return c.row().fault != noFault && c.kind != passes }
 
-// acts reports whether a client makes a step by it.
+// acts reports whether a client acts by the choice.
 func (c choice) acts() bool { return c.kind <= actsAndIsHeldUp }
 
-// step is the client's part in the choice, as a move of a schedule.
+// step returns the move of a schedule that is the client's part in the choice.
 func (c choice) step() sim.Move {
 	return sim.Move{Who: sim.SetOf(int(c.who)), Count: int(max(1, c.ops))}
 }
@@ -333,7 +335,7 @@ func movesOf(faults ...sim.Fault) (moves []sim.Move) {
 	return moves
 }
 
-// count is n if something is, and else 0.
+// count returns n, or 0 if the condition doesn't hold.
 func count(is bool, n int) int {
 	if is {
 		return n
@@ -343,7 +345,7 @@ func count(is bool, n int) int {
 
 func millis(d time.Duration) int32 { return int32(d / time.Millisecond) }
 
-// nodeOf is the index of a server, or of that whose replica it is.
+// nodeOf returns the index of a server, or of a replica's master, by its name.
 func nodeOf(name string) uint8 {
 	if name == "" {
 		return 0
@@ -351,7 +353,7 @@ func nodeOf(name string) uint8 {
 	return name[1] - '1'
 }
 
-// clientOf is the index of a client of a search.
+// clientOf returns the index of a client by its name.
 func clientOf(name string) uint8 {
 	for i, n := range names {
 		if n == name {
@@ -361,10 +363,10 @@ func clientOf(name string) uint8 {
 	return 0
 }
 
-// play is the choice as moves of a schedule.
+// play returns the choice as moves of a schedule.
 func (m *model) play(c choice) []sim.Move { return c.row().play(m, c) }
 
-// schedule is a path of choices as moves of a schedule.
+// schedule returns a path of choices as moves of a schedule.
 func (m *model) schedule(path []choice) (moves []sim.Move) {
 	for _, c := range path {
 		moves = append(moves, m.play(c)...)
@@ -372,15 +374,15 @@ func (m *model) schedule(path []choice) (moves []sim.Move) {
 	return moves
 }
 
-// lister is what a row says of when there are such choices.
+// lister is the part of a row that lists choices.
 type lister struct {
 	kind  choiceKind
 	fault FaultKind
 	list  func(x *explorer, to []choice, i int) []choice
 }
 
-// listers are those of which there can be choices within some bounds, by scope. A kind
-// of which the budget has none costs nothing in each state.
+// listers are the rows that can have choices within some bounds, by scope. A kind of fault
+// that isn't in the budget costs nothing in each state.
 type listers [ofTime + 1][]lister
 
 func newListers(b *Bounds) (l listers) {
@@ -397,7 +399,8 @@ func newListers(b *Bounds) (l listers) {
 	return l
 }
 
-// enabled lists the choices that there are in the state that the explorer views.
+// enabled lists the choices that are enabled in the state that the explorer views, in a
+// slice that it reuses.
 func (x *explorer) enabled(to []choice) []choice {
 	to = to[:0]
 	if x.over() {
@@ -435,7 +438,7 @@ func (x *explorer) enabled(to []choice) []choice {
 	return to
 }
 
-// choose makes one choice, in a situation that is the explorer's own.
+// choose makes one choice in the explorer's own state.
 func (x *explorer) choose(c choice) {
 	x.found, x.ops = 0, 0
 	row := c.row()
@@ -445,16 +448,16 @@ func (x *explorer) choose(c choice) {
 	row.apply(x, c)
 }
 
-// Offer is something that a person who schedules by hand can make go wrong, by its
-// label.
+// Offer is a fault that a person who schedules by hand can choose: its label in a menu, and
+// the moves that make it.
 type Offer struct {
 	Label string
 	Moves []sim.Move
 }
 
-// Offers lists the faults of client or node i that the bounds have any of, in the order
-// of the kinds of fault. made are the moves so far, by which the first part of a fault
-// in two parts may be done. Clocks jump by a TTL and a second.
+// Offers lists the faults that client or node i can have within the bounds, in the order of
+// the kinds of fault. If the moves made so far contain the first part of a fault in two
+// parts, the second part is offered. Clocks jump by a TTL and a second.
 func (b *Bounds) Offers(client bool, i int, made []sim.Move) (offers []Offer) {
 	m := &model{}
 	for _, name := range names {
@@ -480,7 +483,7 @@ func (b *Bounds) Offers(client bool, i int, made []sim.Move) (offers []Offer) {
 	return offers
 }
 
-// offered are the items of a row's menu, of one client or node.
+// offered returns the items of a row's menu for one client or node.
 func (m *model) offered(row *choiceRow, who uint8, ttl time.Duration) (offers []Offer) {
 	for _, item := range row.menu {
 		c := item.choice

@@ -7,16 +7,16 @@ import (
 	"lockstep/sim/trace"
 )
 
-// longTime is more than anything but a record without expiry lasts.
+// longTime is longer than any record with an expiry lasts, in milliseconds: 20 days.
 const longTime = 20 * 24 * 3600 * 1000
 
-// deadlocked reports whether the lock can never be had again, at an end at which
-// nobody is left who holds it: a further client asks at once, when all that is
-// stored has had the time to expire, and after a long time.
+// deadlocked reports whether the lock can never be acquired again, at the end of a schedule,
+// when no live client holds it. A further client, the probe, asks for it at once, after all
+// records have had the time to expire, and after a long time. The state stays as it is.
 func (x *explorer) deadlocked() bool {
 	before := x.blank()
 	before.copyFrom(&x.s)
-	found, stats := x.found, x.stats // what the probe meets with is nobody's near miss
+	found, stats := x.found, x.stats // the probe's violations and near misses don't count
 	defer func() {
 		x.s.copyFrom(&before)
 		x.found, x.stats = found, stats
@@ -32,7 +32,7 @@ func (x *explorer) deadlocked() bool {
 	return x.onlyOrphans()
 }
 
-// ask lets the probe ask for the lock once. It reports whether it got it.
+// ask lets the probe ask for the lock once, and reports whether it was granted that.
 func (x *explorer) ask() bool {
 	i := x.probe()
 	for began := false; x.err == nil; {
@@ -61,7 +61,7 @@ func (x *explorer) ask() bool {
 	return false
 }
 
-// wait lets the time pass after which the probe asks again.
+// wait lets the time pass that lies between the probe's tries.
 func (x *explorer) wait(try int) {
 	by := int32(longTime)
 	if try == 1 {
@@ -80,8 +80,8 @@ func (x *explorer) wait(try int) {
 	x.settle(x.probe())
 }
 
-// onlyOrphans reports whether it is only for the records of the dead that the lock can't
-// be had. Whoever owns a record at an end is dead or has left it behind.
+// onlyOrphans reports whether only orphaned records keep the probe from acquiring the lock.
+// At the end of a schedule, an owner of a record has crashed or has left it behind.
 func (x *explorer) onlyOrphans() bool {
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {

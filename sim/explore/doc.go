@@ -1,51 +1,75 @@
-// Package explore searches every schedule of a lock within bounds.
+// Package explore searches every schedule of a lock within bounds: it is an explicit-state
+// model checker whose transitions are executed by the lock's real code and by real Redis.
 //
-// # What is remembered
+// # Packages
 //
-// A client's next operation is a function of what it has seen: clients share
-// nothing but Redis and the resource. So its life is a tree of moments, whose edges
-// are what it sees (a reply, a reading of a clock, that nobody answers), and its
-// real code is run once for each edge, as a [behaviour.Driver] (clients.go). What a node
-// does is a function of its memory and the command, and Redis is asked once for
-// each such pair (servers.go). A search puts together what was seen: each of its
-// transitions was really executed, and nearly all are answered from a table.
+//   - explore itself has the bounds, the states, the choices, the search, and the least
+//     schedules of what it finds.
+//   - behaviour learns how clients and servers behave. A client's next operation is a
+//     function of its history, and a server's reply and next snapshot are a function of
+//     its snapshot and the command, so each is executed once and memoised.
+//   - driver runs one client's code outside of any world, on behalf of behaviour.
+//   - intern has the tables that workers share: memos, ids of equal values, the visited
+//     set.
+//   - report puts a result into words, and locktest is the search as a function for tests
+//     of other modules.
 //
 // # States
 //
-// A state says of each client at which moment it is, what of its lease, its
-// replies and its connections still matters; of each node its memory and whose the
-// lock's record is; and of the rest the resource, requests that are held up, and
-// what is left of the budget of faults. The facts by which the rules judge are part of
-// it: package monitor has both, for the search and for the engine (state.go, step.go).
-// Spans are counted from the state's own instant, so that states which differ only in when
-// they happen are one; unless somebody looks at true time, by a wall clock or a server's:
-// then the search begins again with a model in which they are told apart (model.go).
+// A state (state.go) has a part for each client: its history, and what of its lease, its
+// replies and its connections still matters; a part for each node: its snapshot, and the
+// owner of the lock's record; and the rest: the resource, requests that are held up, and
+// what is left of the budget of faults. Times are spans from the state's own instant, so
+// that states which differ only in when they happen are equal. As soon as a wall clock or a
+// server's clock is read, the search begins again with a model in which true time belongs
+// to the state (model.go). The state is a canonical form: it keeps nothing of a cycle that
+// has ended, and of the order of threads and of grants only dense ranks.
 //
-// Equal parts have equal numbers, and a state is a handful of them (intern.go). The
-// set of all keeps states whole: none is taken for another because digests agree
-// (visited.go).
+// Parts are interned, and a packed state is the slice of their ids. The visited set keeps
+// packed states whole: no two are taken for one because their digests agree.
 //
 // # Choices
 //
-// In each state somebody acts, or something of the budget goes wrong, or time
-// passes to the next instant at which anything is due; if anybody could have acted,
-// that is a pause (choice.go, effect.go, time.go). Two things keep the number of states down and
-// change nothing that could be found. Steps that nobody else can notice are done at
-// once with the step before (local.silent). And a client's step that depends on nothing
-// but that client is made through a view of it alone (local.go), remembered of it, and not
-// worked out again in every state (summary.go); so is a crash.
+// In each state the enabled choices are steps of clients, faults of which the budget has
+// any left, and the passing of time to the next instant at which anything is due (choice.go,
+// effect.go, time.go). Time that passes while a client could have acted is a pause of that
+// client, and costs one. Two things keep the search small and lose no finding:
 //
-// The search goes by depth, on all cores; what it has found when it is cut off is
-// found in all shorter schedules (search.go). The least schedules are looked for
-// afterwards, in the order of their cost (shortest.go); each is played by the whole
-// engine, as is what happens without each of its faults (essential.go).
+//   - Partial-order reduction: an operation that commutes with all that others may do is
+//     performed together with the step before it (local.independent).
+//   - Local steps: a client's step that depends on that client alone is made through a view
+//     from which nothing else can be reached (local.go). It is memoised in the client's
+//     summary, and applied without unpacking the state (summary.go). So is a crash.
+//
+// The search is breadth-first, on all cores (search.go). If it is cut off, its result covers
+// all shorter schedules. The least schedule of each violation is looked for afterwards in
+// the order of cost, by Dijkstra's algorithm (shortest.go). The whole engine runs it, and
+// again without each of its faults, to tell which of them the violation needs
+// (essential.go).
+//
+// # Two interpreters
+//
+// The engine, sim.World, interprets schedules too, one at a time, with latencies, rates of
+// clocks and partitions that would swell a packed state. So there are two interpreters. They
+// share the client code and its interface to a host (package process), the execution of
+// commands (package redis), and the rules by which events are judged (package monitor, whose
+// facts are a part of the state). The table of choices (choice.go) relates the rest: each
+// row has what a choice does to a state, and the engine's moves that do the same.
+//
+// # Bounds
+//
+// A result holds within its [Bounds] and says nothing of schedules beyond: so many clients
+// and cycles, so many faults of each kind, no latency (a message that takes long is a pause
+// or a request that is held up), all clocks at the same rate. [Bounds.Outside] lists what is
+// left out.
 //
 // # Why to believe it
 //
-// Tests compare the search with the whole engine on random schedules of every lock,
-// within its own bounds and drawn ones, event by event (TestFaithful,
-// TestFaithfulWidely), and with a walk through all schedules that remembers nothing
-// (TestBruteForce). Every search does some of that itself, runs histories a second
-// time to notice a lock that isn't deterministic, and fails rather than to say what
-// the engine doesn't.
+// Tests compare the search with the engine on random schedules of every lock, after every
+// choice, within the search's own bounds and within random ones (TestFaithful,
+// TestFaithfulWidely); and with a brute-force walk through all schedules that memoises
+// nothing and reduces nothing (TestBruteForce). Every search repeats a part of that: it
+// plays random schedules in both interpreters, replays histories to notice a lock that isn't
+// deterministic, and has the engine confirm every counterexample. It fails when they
+// disagree.
 package explore

@@ -6,14 +6,14 @@ import (
 	"lockstep/sim/monitor"
 )
 
-// act is a client's next step, and what becomes of the request if it sends one.
+// act makes a client's next step, with the given fate of the request if it sends one.
 func (x *explorer) act(c choice, f requestFate) {
 	t, _ := x.next(int(c.who))
 	x.turnTo(c.who)
 	x.macroStep(int(c.who), t, f)
 }
 
-// turnTo notes who acts, where it is bounded how often that changes.
+// turnTo counts a switch to another client, if the bounds limit switches.
 func (x *explorer) turnTo(who uint8) {
 	if x.bounds.Switches == 0 {
 		return
@@ -28,37 +28,38 @@ func (x *explorer) turnTo(who uint8) {
 	w.mover = who + 1
 }
 
-// turns reports whether it may be this client that acts next.
+// turns reports whether the bound on switches lets client i act next.
 func (x *explorer) turns(i int) bool {
 	w := x.world
 	return x.bounds.Switches == 0 || w.mover == 0 || int(w.mover) == i+1 || int(w.switched) < x.bounds.Switches
 }
 
+// spend takes n faults from the budget.
 func (x *explorer) spend(k FaultKind, n uint8) {
 	x.s.world.left[k] -= n
 	x.stats.used[k] = true
 }
 
-// crash ends a client. What it has sent is still on its way; all that it knew is
-// gone, and only what it did to the resource and to the nodes is left.
+// crash ends client i. Its requests in flight stay; of the client itself only the grant
+// matters in which it last accessed the resource.
 func (x *explorer) crash(i int) {
 	x.closeConns(i, 0xffff)
 	x.s.clients[i] = dead(x.s.clients[i].Touched)
 	x.facts.CanonicaliseRanks()
 }
 
-// dead is a client that has crashed.
+// dead returns a client that has crashed.
 func dead(touched monitor.Rank) client {
 	return client{Client: monitor.Client{Crashed: true, Touched: touched}, since: unset, stamp: unset}
 }
 
-// sharesLane reports whether another request is on the same connection.
+// sharesLane reports whether another request is held up on the same connection.
 func (l request) sharesLane(o request) bool {
 	return l.client == o.client && l.conn == o.conn && l.orphan == o.orphan
 }
 
-// free lets a held request arrive, and those that had to wait behind it; or, if it is
-// behind another one on its connection, wait for that.
+// free lets the nth held request of a client arrive, and those that waited behind it. If
+// another request on its connection is still held up before it, it waits for that.
 func (x *explorer) free(who, nth uint8) {
 	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
 	n := slices.IndexFunc(held, func(l request) bool {
@@ -99,7 +100,7 @@ func (x *explorer) free(who, nth uint8) {
 	}
 }
 
-// repeat lets a client's last executed request arrive once more.
+// repeat lets the request of client i that was executed last arrive once more.
 func (x *explorer) repeat(i int) {
 	l := *x.ids.requests.Value(x.s.clients[i].last)
 	x.execute(&l, false, true)
@@ -111,20 +112,21 @@ func (x *explorer) repeat(i int) {
 	}
 }
 
-// stepClock makes a node's clock jump, and all its expiries with it.
+// stepClock makes the clock of node i jump by so many milliseconds, which moves all its
+// expiries.
 func (x *explorer) stepClock(i int, by int32) {
 	n := &x.s.nodes[i]
 	x.set(n, x.servers.Age(n.snapshot, by))
 	x.facts.Recount()
 }
 
-// fallBehind: what is written from now on does not reach a node's replica.
+// fallBehind makes the replica of node i fall behind: later writes don't reach it.
 func (x *explorer) fallBehind(i int) {
 	n := &x.s.nodes[i]
 	n.behind = replica{snapshot: x.servers.Replicated(n.snapshot), owner: n.owner}
 }
 
-// restart takes a node's memory away, and ends its connections.
+// restart empties node n, and ends its connections.
 func (x *explorer) restart(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
@@ -133,8 +135,7 @@ func (x *explorer) restart(n int) {
 	x.facts.Recount()
 }
 
-// takeOver is the end of a master, and a replica's in its place: one that had
-// fallen behind.
+// takeOver replaces master n by its replica, which has fallen behind.
 func (x *explorer) takeOver(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
@@ -142,7 +143,7 @@ func (x *explorer) takeOver(n int) {
 	x.facts.Recount()
 }
 
-// disconnect ends a node's connections.
+// disconnect ends the connections of node n.
 func (x *explorer) disconnect(n int) {
 	for _, b := range x.servers.Snapshot(x.s.nodes[n].snapshot).Peers {
 		c := &x.s.clients[b.Conn>>4]
@@ -158,8 +159,8 @@ func (x *explorer) disconnect(n int) {
 	w.held, _ = x.ids.helds.put(held)
 }
 
-// passing adds that time passes, if anything is due and the budget has as many
-// pauses as that would begin.
+// passing appends the choice that time passes to the next instant at which anything is due,
+// if there is one and the budget has as many pauses as would begin.
 func (x *explorer) passing(to []choice) []choice {
 	by, pauses := int32(0), uint8(0)
 	for _, n := range x.nodes {
@@ -177,10 +178,11 @@ func (x *explorer) passing(to []choice) []choice {
 	return append(to, choice{kind: passes, by: by})
 }
 
-// lives: the client has neither crashed nor finished its program.
+// lives reports whether the client has neither crashed nor finished its program.
 func (g *summary) lives() bool { return !g.crashed && !g.over }
 
-// over: nobody will do anything any more.
+// over reports whether the schedule has ended in the state that the explorer views: all
+// clients have ended, and no request is held up.
 func (x *explorer) over() bool {
 	for _, g := range x.summaries {
 		if g.lives() {

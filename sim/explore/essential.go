@@ -14,15 +14,14 @@ import (
 type Fault struct {
 	Kind FaultKind
 	Text string // what goes wrong, in words
-	// Essential: the engine has played the schedule without it, and what the
-	// counterexample shows did not come about, or only by as many faults: a client
-	// that need not wait for a lost reply any more, say, would have to be paused.
+	// Essential: the engine has played the schedule without the fault, and the violation
+	// did not happen, or only with as many faults: a client that need not wait for a lost
+	// reply any more, say, would have to be paused.
 	Essential bool
 	Replaced  bool // it is essential for the latter reason: another fault did instead
 }
 
-// faults lists what goes wrong in a path, and finds out of each whether the
-// violation needs it.
+// faults lists the faults of a path, and finds out whether the violation needs each.
 func (m *model) faults(w *sim.World, c trace.Code, path []choice) ([]Fault, error) {
 	x := m.explorer()
 	x.first()
@@ -61,14 +60,15 @@ func (m *model) faults(w *sim.World, c trace.Code, path []choice) ([]Fault, erro
 	return all, nil
 }
 
+// fault has the engine play the rest of a path without one of its faults, and returns that
+// fault. most is the number of faults in the whole path.
 func (m *model) fault(w *sim.World, c trace.Code, most int, k FaultKind, text string, rest []choice) (Fault, error) {
 	shown, faults, err := m.shows(w, c, rest)
 	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most, Replaced: shown && faults >= most}, err
 }
 
-// unpaused is a path without the pause that client i begins at the choice at:
-// no time passes until the client acts again, or to the end. It tells how much
-// that was.
+// unpaused returns a path without the pause of client i that begins at an index: no time
+// passes until the client acts again, or to the end. d is the time that has been left out.
 func (m *model) unpaused(path []choice, at, i int) (rest []choice, d time.Duration) {
 	rest = append(rest, path[:at]...)
 	over := false
@@ -83,8 +83,8 @@ func (m *model) unpaused(path []choice, at, i int) (rest []choice, d time.Durati
 	return rest, d
 }
 
-// without is a path without one fault. Where a message met with it, the message
-// is sent all the same.
+// without returns a path without the fault at an index. A step whose request met with the
+// fault stays, and sends the request.
 func without(path []choice, at int) []choice {
 	rest := slices.Clone(path)
 	v := &rest[at]
@@ -99,9 +99,9 @@ func without(path []choice, at int) []choice {
 	})
 }
 
-// shows plays a path in the engine, up to the violation or the first move that
-// doesn't fit. It reports whether it shows the violation, and how many faults that
-// took, with all pauses: whoever could act while time passes is paused.
+// shows plays a path in the engine, up to the violation or the first choice that isn't
+// enabled. It reports whether the violation happens, and after how many faults. These
+// include all pauses: each client that could act while time passes is paused.
 func (m *model) shows(w *sim.World, c trace.Code, path []choice) (shown bool, faults int, err error) {
 	if err := w.Reset(m.cfg, false); err != nil {
 		return false, 0, err
@@ -112,7 +112,7 @@ func (m *model) shows(w *sim.World, c trace.Code, path []choice) (shown bool, fa
 		}
 		before := m.paused(w)
 		if !m.fits(w, v) {
-			break // what the fault had led to is not there
+			break // the choice depends on the fault that was left out
 		}
 		faults += bits.OnesCount8(m.paused(w) &^ before)
 		if slices.Contains(w.Verdict(), c) {
@@ -127,7 +127,7 @@ func (m *model) shows(w *sim.World, c trace.Code, path []choice) (shown bool, fa
 	return slices.Contains(w.Verdict(), c), faults, w.Err()
 }
 
-// paused is the set of the clients that are.
+// paused returns the set of the clients that are paused.
 func (m *model) paused(w *sim.World) (set uint8) {
 	for i := range m.bounds.Clients {
 		if w.State().Clients[i].Paused {
@@ -137,7 +137,7 @@ func (m *model) paused(w *sim.World) (set uint8) {
 	return set
 }
 
-// fits makes a choice, if it is one that can be made now.
+// fits makes a choice in the engine, and reports false if it isn't enabled.
 func (m *model) fits(w *sim.World, v choice) bool {
 	for _, v := range m.play(v) {
 		if !fits(w, v) {
@@ -147,8 +147,8 @@ func (m *model) fits(w *sim.World, v choice) bool {
 	return true
 }
 
-// fits makes a choice, if it is one that can be made now. A step that would let time
-// pass, because there is nothing to do, is none.
+// fits makes a move in the engine, and reports false if it isn't enabled. A step that would
+// let time pass, because no thread is ready, isn't.
 func fits(w *sim.World, v sim.Move) bool {
 	for range v.Count {
 		if !w.Ready(v.Who) || !w.Step(v.Who) {

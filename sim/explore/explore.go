@@ -17,20 +17,20 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Result is what a search has found.
+// Result is the result of a search. It holds within its bounds.
 type Result struct {
 	Bounds   Bounds
 	Complete bool   // every schedule within the bounds was covered
-	Why      string // it wasn't
+	Why      string // the reason if it is not complete
 
 	Depth       int   // all schedules of so many choices were covered
-	States      int64 // distinct situations
-	Transitions int64 // choices followed from them
-	Commands    int   // commands that Redis really executed; all others were remembered
-	Operations  int   // operations of client code, one for each history; those on the way back to one do not count
+	States      int64 // distinct states
+	Transitions int64 // choices made in them
+	Commands    int   // commands that Redis really executed; all other replies were memoised
+	Operations  int   // operations that client code really performed, replays not counted
 
-	Found    trace.Verdict     // what some schedule violates
-	Violated []*Counterexample // of each of these the least, worst first; some may lack if the search was cut off
+	Found    trace.Verdict     // the codes that some schedule violates
+	Violated []*Counterexample // the least for each of them, worst first; some may lack if the search was cut off
 	Vacuity  Vacuity
 	Near     NearMisses
 }
@@ -43,20 +43,20 @@ type Counterexample struct {
 	Schedule        sim.Schedule
 	Faults          []Fault
 	Switches, Steps int
-	Trace           *trace.Trace // of the whole engine, which has run it
-	// Within are the smaller bounds in which it is the least, where there was no time
-	// to find that of the search's own.
+	Trace           *trace.Trace // of the engine's run of the schedule
+	// Within are the smaller bounds in which it is the least, if there was no time to
+	// find the least within the search's own; otherwise nil.
 	Within *Bounds
 }
 
-// Vacuity says whether a search without a finding means anything.
+// Vacuity tells whether a search without a finding means anything.
 type Vacuity struct {
-	Reacquired bool // some schedule acquires, releases, and acquires again
-	Extended   bool // in some schedule a lease is extended
-	Unused     []FaultKind
+	Reacquired bool        // some schedule acquires, releases, and acquires again
+	Extended   bool        // in some schedule a lease is extended
+	Unused     []FaultKind // kinds of fault in the budget that no schedule has had
 }
 
-// NearMisses counts what kept a lock from breaking, over all choices followed.
+// NearMisses counts what kept a lock from breaking, over all transitions.
 type NearMisses struct {
 	Refused  int64 // acquisitions that were told no
 	Compared int64 // comparisons in a release that found another's token, or none
@@ -64,7 +64,7 @@ type NearMisses struct {
 	Fenced   int64 // accesses that the resource refused
 }
 
-// Find is the counterexample of a code, if there is one.
+// Find returns the counterexample of a code, or nil.
 func (r *Result) Find(c trace.Code) *Counterexample {
 	for _, v := range r.Violated {
 		if v.Code == c {
@@ -80,11 +80,11 @@ func (r *Result) Holds(c trace.Code) bool {
 	return r.Complete && r.Bounds.codes().has(c) && !slices.Contains(r.Found, c)
 }
 
-// Run searches every schedule within the bounds. It ends early, with what it has
-// found so far, when ctx is done or a limit is reached. The error is of bounds that
-// make no sense, of a strategy that can't be searched (see [Nondeterminism]), of a
-// panic in its code ([process.Panic]), or of the engine's disagreeing with the search,
-// which would be a bug.
+// Run searches every schedule within the bounds. It ends early, with what it has found so
+// far, when ctx is done or a limit is reached. It fails if the bounds make no sense; if the
+// strategy can't be searched ([behaviour.Nondeterminism], [behaviour.Endless]); if its code
+// panics ([process.Panic]); and if the engine disagrees with the search, which would be a
+// bug.
 func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	defer behaviour.CatchPanic(&err)
 	if err := b.check(); err != nil {
@@ -121,7 +121,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	r.Found = found.verdict()
 	s.seen, s.crew = nil, nil // the least schedules need room of their own
 	opt.tell(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
-	if ctx.Err() != nil { // who has had enough of the search still wants to know what it has found
+	if ctx.Err() != nil { // a search that was cut off still shows what it has found
 		var done func()
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer done()
@@ -132,8 +132,8 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	return r, r.smaller(ctx)
 }
 
-// smaller finds counterexamples within smaller bounds, where a search that was cut
-// off had no time to find the least of its own: better some than none.
+// smaller finds counterexamples within smaller bounds for those violations whose least
+// schedule a search that was cut off had no time to find: better some than none.
 func (r *Result) smaller(ctx context.Context) error {
 	for cycles := 1; cycles <= min(2, r.Bounds.Cycles) && len(r.Violated) < len(r.Found); cycles++ {
 		b := r.Bounds
@@ -161,7 +161,7 @@ func (r *Result) smaller(ctx context.Context) error {
 	return nil
 }
 
-// runIn is a search that is not itself made up for.
+// runIn finds the least schedules within bounds, and has no smaller bounds to fall back to.
 func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
 	var r Result
 	err := with(b, func(m *model) error {
@@ -171,12 +171,12 @@ func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
 	return r.Violated, err
 }
 
-// grace is how long a search that is cut off may still look for the least of the
+// grace is how long a search that is cut off may still look for the least schedules of the
 // violations that it has found.
 const grace = 2 * time.Second
 
-// conclude finds the least schedules, and has the whole engine run them, and some
-// others besides.
+// conclude finds the least schedules, and has the engine run them, together with some
+// random ones.
 func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Options) error {
 	w, err := sim.New(m.cfg)
 	if err != nil {
@@ -187,7 +187,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 	if err != nil {
 		return err
 	}
-	if err := m.clients.Recheck(); err != nil { // before the engine disagrees, and nobody knows why
+	if err := m.clients.Recheck(); err != nil { // first: nondeterminism would make the engine disagree
 		return err
 	}
 	for _, c := range trace.Codes {
@@ -215,9 +215,11 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 	return nil
 }
 
-// samples is how many random schedules of each search the whole engine runs, too.
+// samples is the number of random schedules of each search that the engine runs, too.
 const samples = 20
 
+// counterexample has the engine run the least schedule of a violation, and fails if that
+// doesn't show it.
 func (m *model) counterexample(w *sim.World, c trace.Code, path []choice) (*Counterexample, error) {
 	cfg := m.cfg
 	cfg.Scenario = sim.Label(fmt.Sprintf("least-%s", c))
@@ -241,15 +243,15 @@ func (m *model) counterexample(w *sim.World, c trace.Code, path []choice) (*Coun
 	t.Title = "The least schedule with " + c.Named()
 	price := m.costOf(path)
 	schedule := w.Schedule()
-	schedule.Moves = slices.Clone(schedule.Moves) // the world writes the next run's over them
+	schedule.Moves = slices.Clone(schedule.Moves) // the world reuses them for its next run
 	v := &Counterexample{Code: c, Schedule: schedule, Switches: int(price.switches), Steps: int(price.steps), Trace: t}
 	v.Faults, err = m.faults(w, c, path)
 	return v, err
 }
 
-// reacquires plays the schedule in which nothing goes wrong: one client after the
-// other. If the lock isn't had and given back at least twice there, a search that
-// finds nothing says nothing.
+// reacquires plays the schedule without faults in which one client runs after the other,
+// and reports whether the lock is acquired and released at least twice. If it isn't, a
+// search that finds nothing means nothing.
 func (m *model) reacquires(w *sim.World) (bool, error) {
 	if err := w.Reset(m.cfg, true); err != nil {
 		return false, err
@@ -274,8 +276,8 @@ func (m *model) reacquires(w *sim.World) (bool, error) {
 	return granted >= 2 && released >= 2, nil
 }
 
-// agree plays one random complete schedule, both in the search's own world and in
-// the whole engine, and reports where they differ.
+// agree plays one random complete schedule in both the search and the engine, and fails
+// where they differ.
 func (m *model) agree(w *sim.World, seed uint64) error {
 	if err := w.Reset(m.cfg, false); err != nil {
 		return err
@@ -317,7 +319,7 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 		}
 	}
 	if !x.over() {
-		return nil // it is bounded how often clients take turns, and it was somebody else's
+		return nil // the bound on switches has ended the schedule early
 	}
 	dead := x.deadlocked()
 	if x.err != nil {
@@ -332,8 +334,8 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	return nil
 }
 
-// checkLocal reports if the move that was made last, with everything, led elsewhere than
-// the same move as a localStep does.
+// checkLocal fails if the choice that was made last is a local step, and leads to another
+// state as such.
 func (x *explorer) checkLocal(v choice, before []uint32, counted stats) error {
 	if !x.reduce {
 		return nil
@@ -347,11 +349,12 @@ func (x *explorer) checkLocal(v choice, before []uint32, counted stats) error {
 	return nil
 }
 
+// text is a path as the line of a schedule.
 func (m *model) text(path []choice) string {
 	return sim.Schedule{Config: m.cfg, Moves: m.schedule(path)}.String()
 }
 
-// differ compares what both worlds say of violations, clients and nodes.
+// differ fails unless the search and the engine agree on violations, clients and nodes.
 func (m *model) differ(x *explorer, w *sim.World, found codes) error {
 	if real := codesOf(w.Verdict()) & searched; found != real {
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
@@ -362,7 +365,7 @@ func (m *model) differ(x *explorer, w *sim.World, found codes) error {
 	return nil
 }
 
-// picture is what a world looks like from outside.
+// picture describes a state of the search by what a world shows, too: see model.picture.
 func (x *explorer) picture(text []byte) []byte {
 	for i := range x.bounds.Clients {
 		c := &x.s.clients[i]

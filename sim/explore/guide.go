@@ -13,35 +13,36 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Guide tells somebody who schedules by hand how far it is to a violation. It is
-// not safe for concurrent use.
+// Guide tells a person who schedules by hand how far it is to a violation. It is not safe
+// for concurrent use.
 type Guide struct {
-	// Memory is how many bytes the program's heap may take while the guide thinks; 0
-	// is without limit.
+	// Memory is the number of bytes that the program's heap may take while the guide
+	// searches; 0 is without limit.
 	Memory int64
 
 	m    *model
 	goal trace.Code
 	path []choice // the schedule at hand, as choices of a search
-	end  int      // as many of them lead to the goal; 0 if they don't
+	end  int      // the number of them that lead to the goal; 0 if they don't reach it
 }
 
-// Cost is what schedules are compared by, in this order.
+// Cost orders schedules: by faults, then switches from one client to another, then choices.
 type Cost struct{ Faults, Switches, Steps int }
 
-// Hint is how far it is from some point of a schedule.
+// Hint tells how far it is to the goal from some point of a schedule.
 type Hint struct {
-	Reached   bool       // the schedule has got there already
-	Reachable bool       // some way of going on gets there within the bounds
-	Cost                 // of the least such way, from here
-	Next      []sim.Move // its first
-	Taken     Cost       // of the schedule up to here, or to where it got there
-	// Due is how long it takes from here until anything happens by itself: a record
-	// expires, a lease lapses, a client's patience ends. 0 is never.
+	Reached   bool       // the schedule has reached the goal already
+	Reachable bool       // some continuation reaches it within the bounds
+	Cost                 // of the least such continuation
+	Next      []sim.Move // the moves of its first choice
+	Taken     Cost       // of the schedule so far, or up to the goal
+	// Due is the time until anything happens by itself: a record expires, a lease lapses, a
+	// client's wait ends. 0 is never.
 	Due time.Duration
 }
 
-// NewGuide makes a guide to a violation within the bounds.
+// NewGuide returns a guide to a violation within the bounds. It fails if they make no sense,
+// or if the lock can't be made.
 func NewGuide(b Bounds, goal trace.Code) (*Guide, error) {
 	b.Codes = trace.Verdict{goal}
 	if err := b.check(); err != nil {
@@ -54,19 +55,19 @@ func NewGuide(b Bounds, goal trace.Code) (*Guide, error) {
 	return &Guide{m: m, goal: goal}, nil
 }
 
-// Config is what the schedules that a guide understands run in.
+// Config returns the configuration of the schedules that the guide understands.
 func (g *Guide) Config() sim.Config { return g.m.cfg }
 
-// Close ends a guide.
+// Close ends the guide.
 func (g *Guide) Close() error { return g.m.close() }
 
-// ErrMemory is the error of a guide that had no room to think to the end.
+// ErrMemory is the error of a guide that has reached its limit of memory.
 var ErrMemory = errors.New("it is too far to look for the way in the memory that there is")
 
-// From is the hint after the moves of a schedule that was played from the start in
-// the guide's configuration. It fails if a move is none that a search makes, or if
-// the moves take more faults than the bounds have; with ctx's error if that is done
-// first, and with [ErrMemory] if the way is too far.
+// From returns the hint after the moves of a schedule that was played from the start in the
+// guide's configuration. It fails if a search can't make one of the moves, or if they take
+// more faults than the bounds have; with ctx's error if that is done first; and with
+// [ErrMemory] at the limit of memory.
 func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 	h, err := g.from(ctx, moves)
 	if !errors.Is(err, behaviour.ErrTimed) {
@@ -83,6 +84,7 @@ func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 	return g.from(ctx, moves)
 }
 
+// from is From in a model that may turn out to need true time.
 func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 	x := g.m.explorer()
 	x.first()
@@ -99,7 +101,7 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 		return h, nil
 	}
 	q := g.m.shortestFrom(x, setOf(g.goal))
-	q.nodes[0].last = g.last() // so that going on with the same client is no switch
+	q.nodes[0].last = g.last() // to go on with the same client is no switch
 	here := x.stateID()
 	full, opt := false, Options{Memory: g.Memory}
 	if err := q.run(func() bool { full = full || opt.full(); return full || ctx.Err() != nil }); err != nil {
@@ -124,7 +126,7 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 	return h, nil
 }
 
-// last is the client that acted last, or -1.
+// last returns the client that acted last, or -1.
 func (g *Guide) last() int8 {
 	for _, m := range slices.Backward(g.path) {
 		if m.acts() {
@@ -134,7 +136,7 @@ func (g *Guide) last() int8 {
 	return -1
 }
 
-// taken is the cost of the schedule that was replayed last.
+// taken returns the cost of the schedule that was replayed last.
 func (g *Guide) taken() Cost {
 	x := g.m.explorer()
 	x.first()
@@ -146,11 +148,11 @@ func (g *Guide) taken() Cost {
 
 func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches), int(c.steps)} }
 
-// replay makes a schedule's moves in the search's own world, and says what was
-// violated on the way.
+// replay makes a schedule's moves in the search's own state, and returns the violations on
+// the way.
 func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
 	g.path, g.end = g.path[:0], 0
-	next := acts // what becomes of the next request
+	next := acts // the kind of choice that the next step with a request is
 	for n := 0; len(moves) > 0; moves = moves[n:] {
 		if n = 1; moves[0].Fault == nil {
 			err = g.step(x, moves[0], &next, &found)
@@ -169,7 +171,8 @@ func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
 	return found, x.err
 }
 
-// read is the choice that moves make which begin with a fault, and how many of them do.
+// read returns the choice that moves make which begin with a fault, and the number of moves
+// that belong to it.
 func read(x *explorer, moves []sim.Move) (choice, int, error) {
 	f, then := moves[0].Fault, sim.Fault(nil)
 	if len(moves) > 1 {
@@ -189,7 +192,7 @@ func read(x *explorer, moves []sim.Move) (choice, int, error) {
 	return choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
 }
 
-// step makes a move that is no fault.
+// step makes a move that isn't a fault.
 func (g *Guide) step(x *explorer, v sim.Move, next *choiceKind, found *codes) error {
 	switch {
 	case v.Note > 0:
@@ -245,7 +248,7 @@ func (g *Guide) wait(x *explorer, d time.Duration, found *codes) error {
 	return nil
 }
 
-// make makes a choice, if the budget has the fault that it is.
+// make makes a choice, and fails if the budget doesn't have its fault.
 func (g *Guide) make(x *explorer, c choice, found *codes) error {
 	if k := c.row().fault; c.faulty() && x.s.world.left[k] == 0 {
 		return fmt.Errorf("that takes more faults of the kind %q than the bounds have", k)
@@ -254,6 +257,7 @@ func (g *Guide) make(x *explorer, c choice, found *codes) error {
 	return x.err
 }
 
+// apply makes a choice, and adds it to the path.
 func (g *Guide) apply(x *explorer, c choice, found *codes) {
 	x.choose(c)
 	*found |= x.found

@@ -9,35 +9,36 @@ import (
 
 // local is a view of one client, through which nothing else of a state can be reached: no
 // server, no request in flight, no other client, no true time. A step that is made through
-// it alone depends on nothing else and changes nothing else, so it may be remembered of the
-// client: see explorer.localStep. An operation that needs more says that it isn't local,
-// and the explorer then makes the whole step with everything.
+// it alone depends on nothing else and changes nothing else, so it can be memoised for the
+// client: see explorer.localStep. An operation that needs more reports that it isn't local,
+// and the explorer then makes the step on the whole state.
 //
-// Invariant: local and habits hold no explorer, no situation, no Facts and no servers.
+// Invariant: local and habits hold no explorer, no state, no Facts and no servers.
 type local struct {
 	*habits
 	c   *client
 	err error // of the client's code
 
-	under   monitor.Condition // in which other states it is the same
-	refused bool
-	tooLate bool
-	ops     uint8
+	under   monitor.Condition // on the rest of the state, under which the step is valid
+	refused bool              // the client was refused the lock
+	tooLate bool              // its release failed
+	ops     uint8             // operations that were performed
 }
 
-// habits are what is known of all clients and is the same in every state: how their code
-// behaves, the lists that their inboxes refer to, and settings.
+// habits are the part of a model on which local steps depend, and which is the same in
+// every state: the behaviour of clients, the lists to which their inboxes refer, and
+// settings.
 type habits struct {
 	clients *behaviour.Clients
 	inboxes *lists[reply]
-	timeout int32
-	checks  bool // see Bounds
-	extend  bool
+	timeout int32                                      // milliseconds
+	checks  bool                                       // see Bounds
+	extend  bool                                       // see Bounds
 	spares  func(trace.Kind) (monitor.Condition, bool) // monitor.Local
 }
 
-// step lets the client act, and does at once all that follows silently. It reports whether
-// that was local; if not, the client is in no state that means anything.
+// step lets the client perform an operation and all that follow and are independent. It
+// reports whether that was local; if not, the client's state has no meaning afterwards.
 func (l *local) step(t int) bool {
 	if !l.perform(t) {
 		return false
@@ -50,7 +51,8 @@ func (l *local) step(t int) bool {
 	return l.err == nil
 }
 
-// perform carries out one operation, and runs the thread to the next.
+// perform performs one operation, and runs the thread to the next. It reports whether that
+// was local.
 func (l *local) perform(t int) bool {
 	m := l.clients.At(l.c.history)
 	p := &m.Threads[t]
@@ -74,7 +76,8 @@ func (l *local) perform(t int) bool {
 	return true
 }
 
-// tell follows what the client lets be known, if that is local.
+// tell applies a report of the client, and reports whether that was local. Refusals and
+// failed releases are local once in a step, as a bit counts each.
 func (l *local) tell(t behaviour.Report) bool {
 	under, is := l.spares(t.Kind)
 	twice := t.Kind == trace.KindRefused && l.refused || t.Kind == trace.KindReleaseFailed && l.tooLate
@@ -96,7 +99,7 @@ func (c *client) endLease() {
 	}
 }
 
-// after is where an edge leads.
+// after returns the outcome of a transition.
 func (l *local) after(e behaviour.Transition) behaviour.Outcome {
 	a, err := l.clients.After(e)
 	if err != nil {
@@ -105,9 +108,9 @@ func (l *local) after(e behaviour.Transition) behaviour.Outcome {
 	return a
 }
 
-// observe is what an operation shows the client, and which reply in the inbox that is, or
-// -1. It changes nothing. Of an operation that meets others, or a wall clock, it can't
-// tell.
+// observe returns the result of an operation, and the index of the reply in the inbox that
+// it is, or -1. It changes nothing. is reports whether the result depends on the client
+// alone: for an operation on something shared, or on the wall clock, it doesn't.
 func (l *local) observe(m *behaviour.History, p *behaviour.Operation) (seen behaviour.Observation, mail int, is bool) {
 	switch p.Kind {
 	case process.OpSend, process.OpRead, process.OpWrite:
@@ -127,8 +130,8 @@ func (l *local) observe(m *behaviour.History, p *behaviour.Operation) (seen beha
 	return behaviour.Observation{}, -1, true
 }
 
-// monotonic is a reading of the client's monotonic clock, which begins with the cycle's
-// first.
+// monotonic returns a reading of the client's monotonic clock, which starts at 0 with the
+// cycle's first.
 func (l *local) monotonic(m *behaviour.History) behaviour.Observation {
 	now := int64(0)
 	if l.c.since != unset {
@@ -140,8 +143,8 @@ func (l *local) monotonic(m *behaviour.History) behaviour.Observation {
 	return behaviour.Observation{Kind: behaviour.SawMono, Value: now}
 }
 
-// consume takes a reply that is read out of the inbox, and begins the cycle's time at its
-// first reading.
+// consume removes the reply that the operation reads from the inbox, and starts the cycle's
+// time at its first reading.
 func (l *local) consume(p *behaviour.Operation, mail int) {
 	if mail >= 0 {
 		in := l.inboxes.get(l.c.inbox)
@@ -152,7 +155,7 @@ func (l *local) consume(p *behaviour.Operation, mail int) {
 	}
 }
 
-// mailFor finds the first reply on a connection, or -1.
+// mailFor returns the index of the first reply on a connection, or -1.
 func (l *local) mailFor(conn uint8) int {
 	for n, m := range l.inboxes.get(l.c.inbox) {
 		if m.conn == uint16(conn) {
@@ -162,13 +165,15 @@ func (l *local) mailFor(conn uint8) int {
 	return -1
 }
 
+// mail returns the reply in the inbox with an index.
 func (l *local) mail(n int) *reply { return &l.inboxes.get(l.c.inbox)[n] }
 
-// independent reports whether the client's next operation can be done at once: its order and
-// that of all that others do, of time passing or of a fault, makes no difference to what
-// comes of both. Two are: to call Acquire, which so far changes nothing but the client's
-// own number of acquisitions; and to read a reply that is there, if the client lets nothing
-// be known and doesn't go to sleep (when it would wake depends on when it read).
+// independent reports whether the client's next operation commutes with every operation of
+// others, every fault and the passing of time, so that it can be performed together with the
+// step before. That holds of two operations: a call of Acquire, which so far changes only
+// the client's own count of acquisitions; and the reading of a reply that has arrived, if
+// the client then reports nothing and doesn't go to sleep (the time of waking would depend
+// on the time of reading).
 func (l *local) independent() bool {
 	c := l.c
 	m := l.clients.At(c.history)
@@ -205,7 +210,7 @@ func (l *local) independent() bool {
 	return false
 }
 
-// closing are the connections that end where an arrival leads.
+// closing returns the connections that end with an outcome, a bit each.
 func (l *local) closing(was *behaviour.History, a behaviour.Outcome) uint16 {
 	switch m := l.clients.At(a.To); {
 	case m.BetweenCycles || m.Over:
@@ -216,8 +221,8 @@ func (l *local) closing(was *behaviour.History, a behaviour.Outcome) uint16 {
 	return 0
 }
 
-// arrive takes the client to its next moment. What it has let be known was told already,
-// and connections that end there have ended elsewhere.
+// arrive takes the client to its next history, after a step of thread t. The caller has
+// applied the reports already, and has ended connections outside of the client.
 func (l *local) arrive(t int, was *behaviour.History, a behaviour.Outcome) {
 	c := l.c
 	m := l.clients.At(a.To)
@@ -237,17 +242,17 @@ func (l *local) arrive(t int, was *behaviour.History, a behaviour.Outcome) {
 	l.settle()
 }
 
-// forgetCycle is a client between two cycles: nothing of the last matters any more.
+// forgetCycle clears all that no longer matters of a cycle that has ended.
 func (c *client) forgetCycle() {
 	c.since, c.grantSent, c.stamp = unset, 0, unset
-	for t := 1; t < behaviour.MaxThreads; t++ { // that were there
+	for t := 1; t < behaviour.MaxThreads; t++ { // they have ended
 		c.waits[t], c.due[t], c.sent[t], c.turn[t] = false, 0, 0, 0
 	}
 	c.inbox, c.torn, c.gone = 0, 0, 0
 	c.ForgetCycle()
 }
 
-// dropReplies empties the inbox of what came on connections that have ended.
+// dropReplies removes replies from the inbox that came on connections which have ended.
 func (l *local) dropReplies(conns uint16) {
 	if l.c.inbox == 0 || conns == 0 {
 		return
@@ -261,8 +266,7 @@ func (l *local) dropReplies(conns uint16) {
 	l.c.inbox, _ = l.inboxes.put(kept)
 }
 
-// announce looks at the operation that a thread is about to perform: some have to
-// wait.
+// announce makes a thread wait, or ready, according to its next operation.
 func (l *local) announce(t int, p *behaviour.Operation) {
 	c := l.c
 	switch p.Kind {
@@ -278,7 +282,8 @@ func (l *local) announce(t int, p *behaviour.Operation) {
 	c.queue(t)
 }
 
-// settle puts those things of a client in order that don't matter otherwise.
+// settle brings the client into canonical form: it wakes threads whose wait is over, and
+// clears what no longer matters.
 func (l *local) settle() {
 	c := l.c
 	m := l.clients.At(c.history)

@@ -9,9 +9,9 @@ import (
 	"lockstep/sim/redis"
 )
 
-// with makes a model and does something with it. At first, situations that differ
-// only in when they happen are one. As soon as anybody may look at true time they
-// aren't, and all begins again with a model in which it belongs to the state.
+// with calls a function with a model. In the first, states that differ only in when they
+// happen are equal. If that meets a reading of true time, it calls the function again, with
+// a model in which true time belongs to the state.
 func with(b Bounds, do func(*model) error) error {
 	for timed := false; ; timed = true {
 		m, err := newModel(b, timed)
@@ -28,25 +28,25 @@ func with(b Bounds, do func(*model) error) error {
 	}
 }
 
-// newModel builds what a search needs to begin: its clients' first moments, and
-// nodes that hold nothing yet.
+// newModel starts the clients' drivers and the server of a search. It fails if the bounds
+// make no sense, or if the lock can't be made.
 func newModel(b Bounds, timed bool) (*model, error) {
 	cfg, err := b.Config()
 	if err != nil {
 		return nil, err
 	}
-	k, err := behaviour.NewClients(cfg, b.Remembers)
+	clients, err := behaviour.NewClients(cfg, b.Remembers)
 	if err != nil {
 		return nil, err
 	}
-	v, err := behaviour.NewServers(cfg, k, timed)
+	servers, err := behaviour.NewServers(cfg, clients, timed)
 	if err != nil {
-		return nil, errors.Join(err, k.Close())
+		return nil, errors.Join(err, clients.Close())
 	}
-	m := &model{bounds: b, cfg: cfg, clients: k, servers: v, quorum: cfg.Strategy.Quorum(),
+	m := &model{bounds: b, cfg: cfg, clients: clients, servers: servers, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
 	m.ids = m.newTables()
-	m.habits = &habits{clients: k, inboxes: m.ids.inboxes, timeout: m.timeout, checks: b.Checks, extend: b.Extend, spares: monitor.Local}
+	m.habits = &habits{clients: clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: b.Checks, extend: b.Extend, spares: monitor.Local}
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil
@@ -57,7 +57,7 @@ func (m *model) close() error {
 	return m.clients.Close()
 }
 
-// start is the situation in which every schedule begins.
+// start returns the state in which every schedule begins.
 func (m *model) start() *state {
 	s := m.blank()
 	for i := range s.clients {
@@ -75,13 +75,13 @@ func (m *model) start() *state {
 	return &s
 }
 
-// first takes the explorer to where every schedule begins, and returns that state.
+// first takes the explorer to the state in which every schedule begins, and returns that.
 func (x *explorer) first() []uint32 {
 	x.s.copyFrom(x.start())
 	return x.stateID()
 }
 
-// stateID is the state of the situation in which the explorer is.
+// stateID returns the packed state that the explorer is in.
 func (x *explorer) stateID() []uint32 {
 	state := make([]uint32, x.width)
 	for i := range x.bounds.Clients {

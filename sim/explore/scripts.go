@@ -6,14 +6,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// scriptText is the text of a script, which the library keeps to itself.
+// scriptText returns the text of a script, which the library doesn't export.
 func scriptText(script *redis.Script) string {
 	var r reader
 	script.Eval(context.Background(), &r, nil) // Load would leave a trace in the script
 	return r.text
 }
 
-// reader is a server that wants to be sent a script and does nothing with it.
+// reader is a server that keeps the text of the script that it is sent, and runs nothing.
 type reader struct {
 	redis.Scripter
 	text string

@@ -14,36 +14,36 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Options are how a search is made. They have no influence on what it finds, as
-// long as it comes to its end.
+// Options set how a search is made. They have no influence on its result, as long as it
+// comes to its end.
 type Options struct {
 	Workers int   // 0 is one a core
-	Memory  int64 // bytes that the states and what is remembered may take; 0 is without limit
-	// Progress is called about five times a second.
+	Memory  int64 // bytes that the program's heap may take; 0 is without limit
+	// Progress, if it is set, is called about five times a second.
 	Progress func(Progress)
 }
 
-// Progress is how far a search has come.
+// Progress tells how far a search has come.
 type Progress struct {
-	States, Transitions int64
-	Depth               int  // choices from the beginning
-	Frontier            int  // states of this depth that are not followed yet
-	Bytes               int  // that the states take
-	Concluding          bool // the search is over, and the least schedules are looked for
+	States, Transitions int64 // so far: see Result
+	Depth               int   // choices from the start
+	Frontier            int   // states of this depth that are not expanded yet
+	Bytes               int   // memory that the visited set takes
+	Concluding          bool  // the search is over, and the least schedules are looked for
 }
 
-// search is one search under way.
+// search is a search that is running.
 type search struct {
 	*model
 	opt      Options
 	seen     *intern.Visited
 	found    atomic.Uint32 // codes
 	stop     atomic.Bool
-	why      string // it stopped
+	why      string // the reason if it was stopped early
 	mu       sync.Mutex
 	err      error
 	crew     []*explorer
-	dead     sync.Map // situations at the end, and whether they are deadlocks
+	dead     sync.Map // ending -> bool: whether it is a deadlock
 	followed atomic.Int64
 	depth    atomic.Int64
 	frontier atomic.Int64
@@ -52,8 +52,8 @@ type search struct {
 // errLimit ends a search that has reached a limit.
 var errLimit = errors.New("limit reached")
 
-// run visits every state that can be reached. It goes by depth, so that a search
-// that is cut off has covered all shorter schedules.
+// run visits every reachable state, breadth-first, so that a search that is cut off has
+// covered all shorter schedules.
 func (s *search) run(ctx context.Context) error {
 	first := s.explorer()
 	s.seen.AddAll(first.first(), nil)
@@ -93,12 +93,13 @@ func (s *search) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// unit is a piece of work: some states of one shard.
+// unit is a piece of work: the states from <= n < to of one shard.
 type unit struct {
 	shard    int
 	from, to uint32
 }
 
+// units divides the frontier into pieces of work.
 func (s *search) units(from, to [intern.Shards]uint32) (units []unit) {
 	const size = 64
 	n := 0
@@ -112,7 +113,7 @@ func (s *search) units(from, to [intern.Shards]uint32) (units []unit) {
 	return units
 }
 
-// layer follows all states of one depth.
+// layer expands all states of one depth.
 func (s *search) layer(units []unit) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -144,7 +145,7 @@ func (s *search) layer(units []unit) {
 	wg.Wait()
 }
 
-// follow visits what comes after one state.
+// follow adds all successors of one state.
 func (s *search) follow(x *explorer, state []uint32) {
 	x.view(state)
 	x.choices = x.enabled(x.choices)
@@ -176,6 +177,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 
 func (s *search) wants(c trace.Code) bool { return s.bounds.codes().has(c) }
 
+// report adds violations to those that were found.
 func (s *search) report(c codes) {
 	for {
 		old := s.found.Load()
@@ -185,8 +187,8 @@ func (s *search) report(c codes) {
 	}
 }
 
-// deadlock remembers the answer: it depends on the nodes alone, and on the time
-// if anybody looks at that.
+// deadlock reports whether a state at a schedule's end is a deadlock. The answer is
+// memoised: it depends on the nodes alone, and on true time in a timed model.
 func (s *search) deadlock(x *explorer, state []uint32) bool {
 	key := ending{now: x.world.now}
 	copy(key.nodes[:], state[s.bounds.Clients:s.width-1])
@@ -199,11 +201,13 @@ func (s *search) deadlock(x *explorer, state []uint32) bool {
 	return dead
 }
 
+// ending is the part of a state on which a deadlock depends.
 type ending struct {
 	nodes [sim.MaxNodes]uint32
 	now   int32
 }
 
+// fail ends the search with an error; the first one counts.
 func (s *search) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +217,7 @@ func (s *search) fail(err error) {
 	s.stop.Store(true)
 }
 
-// halt ends the search early.
+// halt ends the search early; the first reason counts.
 func (s *search) halt(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +227,7 @@ func (s *search) halt(why string) {
 	s.stop.Store(true)
 }
 
-// watch keeps to the limits, and tells of the progress, until it is told that the
-// search is over.
+// watch enforces the limits and reports progress, in the background until done is called.
 func (s *search) watch(ctx context.Context) (done func()) {
 	over := make(chan struct{})
 	var wg sync.WaitGroup
@@ -249,6 +252,7 @@ func (s *search) watch(ctx context.Context) (done func()) {
 	}
 }
 
+// check reports progress, and stops the search at the limit of memory.
 func (s *search) check() {
 	_, n := s.seen.Sizes()
 	s.opt.tell(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.seen.Bytes()})
@@ -263,7 +267,7 @@ func (o *Options) tell(p Progress) {
 	}
 }
 
-// full reports whether the limit of memory is reached.
+// full reports whether the program's heap has passed the limit.
 func (o *Options) full() bool {
 	if o.Memory <= 0 {
 		return false
@@ -283,7 +287,7 @@ func (b *Bounds) Sought() (v trace.Verdict) {
 	return v
 }
 
-// codes are those that the search looks for.
+// codes is the set of the codes that the search looks for.
 func (b *Bounds) codes() codes {
 	if len(b.Codes) == 0 {
 		return searched

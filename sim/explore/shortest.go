@@ -7,8 +7,8 @@ import (
 	"lockstep/sim/trace"
 )
 
-// cost orders schedules: fewest faults, then fewest changes from one client to
-// another, then fewest choices.
+// cost orders schedules: fewest faults, then fewest switches from one client to another,
+// then fewest choices.
 type cost struct{ faults, switches, steps int32 }
 
 func (a cost) less(b cost) bool {
@@ -21,26 +21,27 @@ func (a cost) less(b cost) bool {
 	return a.steps < b.steps
 }
 
-// pathNode is a state on a path to a violation: with the client that acted last,
-// because the next change depends on it.
+// pathNode is a node of the graph of schedules: a packed state with the client that acted
+// last, because the next step's cost depends on that.
 type pathNode struct {
 	cost
-	order  int // of discovery: the first of equals goes first, so that the result is always the same
-	parent int32
-	by     choice
-	last   int8
-	state  []uint32
-	ends   codes // it is not a state but what was violated on the path to it
+	order  int      // of discovery: it orders nodes of equal cost, which makes the result deterministic
+	parent int32    // the index of the node before, or -1
+	by     choice   // that leads here from there
+	last   int8     // the client that acted last, or -1
+	state  []uint32 // packed; nil if the node is an end
+	ends   codes    // of an end: the violations that the path to it has
 }
 
-// shortest looks for the least schedules, by Dijkstra's algorithm.
+// shortest is a search for the least schedules, by Dijkstra's algorithm. It is a heap of the
+// nodes that are not expanded yet.
 type shortest struct {
 	x     *explorer
-	nodes []pathNode
-	queue []int32
-	known map[string]bool
-	left  codes
-	got   map[trace.Code][]choice
+	nodes []pathNode              // all, by index
+	queue []int32                 // the heap
+	known map[string]bool         // nodes that have been expanded
+	left  codes                   // violations that are still looked for
+	got   map[trace.Code][]choice // the least path to each that was found
 }
 
 func (q *shortest) Len() int           { return len(q.queue) }
@@ -61,10 +62,10 @@ func (q *shortest) before(i, j int32) bool {
 	return a.order < b.order
 }
 
-// shortest finds the least schedule for each of the violations. It goes through all
-// schedules in the order of their cost (Dijkstra's algorithm), so that the first
-// that violates is the least, and none of its faults is needless: without it there
-// would be a schedule of fewer. It ends early when stop says so, with what it has.
+// shortest finds the least schedule for each of the violations. It takes all schedules in the
+// order of their cost, so the first with a violation is the least, and the violation needs
+// each of its faults: otherwise there would be a schedule of fewer. It ends early, with what
+// it has, when stop reports true.
 func (m *model) shortest(wanted codes, stop func() bool) (map[trace.Code][]choice, error) {
 	x := m.explorer()
 	x.first()
@@ -73,15 +74,15 @@ func (m *model) shortest(wanted codes, stop func() bool) (map[trace.Code][]choic
 	return q.got, err
 }
 
-// shortestFrom begins where an explorer stands.
+// shortestFrom returns a search that begins in the explorer's state.
 func (m *model) shortestFrom(x *explorer, wanted codes) *shortest {
 	q := &shortest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]choice{}}
 	q.add(pathNode{parent: -1, last: -1, state: x.stateID()})
 	return q
 }
 
-// run goes on until all that is wanted was found, nothing is left, or stop says so,
-// which is asked now and then: to look at the memory costs more than to expand a node.
+// run goes on until all wanted violations are found, no node is left, or stop reports true.
+// stop is called now and then only, as to measure memory costs more than to expand a node.
 func (q *shortest) run(stop func() bool) error {
 	for n := 0; len(q.queue) > 0 && q.left != 0 && (n%256 != 0 || !stop()); n++ {
 		i := heap.Pop(q).(int32)
@@ -103,13 +104,14 @@ func (q *shortest) run(stop func() bool) error {
 	return nil
 }
 
+// add adds a node to the heap.
 func (q *shortest) add(w pathNode) {
 	w.order = len(q.nodes)
 	q.nodes = append(q.nodes, w)
 	heap.Push(q, int32(w.order))
 }
 
-// reach notes the path to violations that were not known yet.
+// reach keeps the path to a node for those of its violations that are still looked for.
 func (q *shortest) reach(i int32, ends codes) {
 	for _, c := range trace.Codes {
 		if ends.has(c) && q.left.has(c) {
@@ -119,6 +121,7 @@ func (q *shortest) reach(i int32, ends codes) {
 	}
 }
 
+// path returns the choices that lead to a node.
 func (q *shortest) path(i int32) (choices []choice) {
 	for ; q.nodes[i].parent >= 0; i = q.nodes[i].parent {
 		if q.nodes[i].ends != setOf(trace.PD) {
@@ -162,7 +165,8 @@ func (q *shortest) expand(i int32) {
 	}
 }
 
-// price is a node's cost after one more choice.
+// price returns the cost of a node's path with one more choice, which the explorer is about
+// to make.
 func (q *shortest) price(w *pathNode, m choice) cost {
 	c := w.cost
 	c.steps++
@@ -179,6 +183,7 @@ func (q *shortest) price(w *pathNode, m choice) cost {
 	return c
 }
 
+// bytesOf encodes a packed state, with room for one more byte.
 func bytesOf(state []uint32) []byte {
 	b := make([]byte, 0, len(state)*4+1)
 	for _, w := range state {
@@ -187,15 +192,15 @@ func bytesOf(state []uint32) []byte {
 	return b
 }
 
-// costOf is the cost of a path.
+// costOf returns the cost of a path from the start.
 func (m *model) costOf(path []choice) (c cost) {
 	x := m.explorer()
 	x.first()
 	return x.costOf(-1, path)
 }
 
-// costOf is the cost of a path from where the explorer stands, after a step of
-// the client that acted last.
+// costOf returns the cost of a path from the explorer's state, given the client that acted
+// last, or -1. The explorer's state is that at the path's end afterwards.
 func (x *explorer) costOf(last int8, path []choice) cost {
 	q := shortest{x: x}
 	w := pathNode{last: last}

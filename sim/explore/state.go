@@ -9,65 +9,66 @@ import (
 	"lockstep/sim/trace"
 )
 
-// client is the part of a state that is one client's: how the rules see it, and what of its
-// threads, its lease and its connections still matters. All times are in milliseconds from
-// the state's own instant, so that states which differ only in when they happen are one.
-// Its fields are comparable, and equal clients have equal ids. No byte is left over between
-// them, so that a client is compared and hashed as a piece of memory and not field by field.
+// client is the part of a state that belongs to one client: its facts for the rules, and
+// what of its threads, its lease and its connections still matters. All times are in
+// milliseconds from the state's own instant, so that states which differ only in when they
+// happen are equal. Equal clients have equal ids. There is no padding between the fields,
+// so that a client is compared and hashed as a piece of memory and not field by field.
 //
 // Invariant: deadline is 0 and forever false unless the lease is live; of the two only one
 // is set.
 // Invariant: a thread that waits has a due above 0 and no turn; the turns of those that are
 // ready are 1, 2 and so on, in the order in which they became ready.
-// Invariant: a client that has crashed is nothing but dead(Touched).
+// Invariant: a client that has crashed equals dead(Touched).
 // Invariant: last is 0 once no budget is left for a request that arrives twice.
 type client struct {
-	history uint32
+	history uint32 // its id
 	monitor.Client
-	paused  bool // it could have acted, and time has passed: its next step ends a pause
+	paused  bool // time has passed while it could have acted: its next step ends a pause
 	forever bool // its lease has no deadline
 
-	waits [behaviour.MaxThreads]bool // its operation can't be performed yet
-	due   [behaviour.MaxThreads]int32
+	waits [behaviour.MaxThreads]bool  // its operation can't be performed yet
+	due   [behaviour.MaxThreads]int32 // until the wait ends by itself
 	sent  [behaviour.MaxThreads]int32 // since its last command was sent, while that matters
-	turn  [behaviour.MaxThreads]uint8 // order of becoming ready
+	turn  [behaviour.MaxThreads]uint8 // its place in the order of becoming ready
 
 	since     int32 // since this cycle's first reading of the monotonic clock, or unset
-	deadline  int32 // of its lease, if that is live and not for ever
-	grantSent int32 // since it sent what stored its record, until it is granted
-	wall      int32 // how wrong its wall clock is
-	stamp     int32 // until what it read on its wall clock is over by a TTL, or unset
+	deadline  int32 // until the end of its lease, if that is live and has a deadline
+	grantSent int32 // since it sent the command that stored its record, until it is granted
+	wall      int32 // by how much its wall clock is ahead
+	stamp     int32 // until a TTL has surely passed since it read a wall clock or a server's, or unset
 
-	inbox uint32 // replies that have arrived
-	torn  uint16 // connections that lost a reply
-	gone  uint16 // connections that ended in the middle of something
-	last  uint32 // the command that was executed last, if it could arrive twice
+	inbox uint32 // the id of the list of replies that have arrived
+	torn  uint16 // connections that lost a reply, a bit each
+	gone  uint16 // connections that a restart or a failover has ended in the middle of a transaction
+	last  uint32 // the id of the request that was executed last, if it could arrive twice
 }
 
+// unset is the value of a span that isn't running.
 const unset int32 = -1 << 31
 
 // reply is a reply in an inbox.
 type reply struct {
-	reply     uint32
-	ago       int32 // since its command was sent, if it prolonged a lease
+	reply     uint32 // its id
+	ago       int32  // since its command was sent, if that prolonged the record
 	conn      uint16
-	refused   bool
-	prolonged bool
+	refused   bool // there is no reply: the connection has ended
+	prolonged bool // the command gave the client's own record a later expiry
 }
 
-// node is the part of a state that is one node's.
+// node is the part of a state that belongs to one node.
 //
-// Invariant: owner is monitor.Nobody if the memory holds no record of the lock.
+// Invariant: owner is monitor.Nobody if the snapshot holds no record of the lock.
 type node struct {
-	snapshot uint32
+	snapshot uint32        // its id
 	owner    monitor.Owner // of the lock's record
 	behind   replica
 	failed   bool // a replica has taken over
 }
 
-// replica is what a replica that has fallen behind holds.
+// replica is the content of a replica that has fallen behind its master.
 type replica struct {
-	snapshot uint32 // 0: it has all that the master has
+	snapshot uint32 // its id; 0 if the replica is in sync
 	owner    monitor.Owner
 }
 
@@ -75,13 +76,13 @@ type replica struct {
 type request struct {
 	client, thread, conn, addr uint8
 	command                    uint32
-	acquired                   uint16
-	phase                      trace.Phase
-	ago                        int32
-	stale                      bool // its connection has ended: its node has restarted since
-	orphan                     bool // nobody waits for the reply: its connection is given up, and has another number
-	queued                     bool // it waits behind another one on its connection
-	loses                      bool // its reply is going to be lost
+	acquired                   uint16      // how often the client had called Acquire when it sent it
+	phase                      trace.Phase // in which the client sent it
+	ago                        int32       // since it was sent
+	stale                      bool        // the node has ended its connection since
+	orphan                     bool        // the client has closed its connection, which has another number now
+	queued                     bool        // it waits behind another request on its connection
+	loses                      bool        // its reply is going to be lost
 }
 
 // world is the rest of a state.
@@ -89,25 +90,24 @@ type request struct {
 // Invariant: now is 0 in a model that isn't timed, and mover and switched are 0 unless the
 // bounds limit switches.
 type world struct {
-	fence int32 // the highest that the resource has seen
-	held  uint32
-	now   int32 // true time, if wall clocks or the nodes' are looked at
-	left  Budget
+	fence int32  // the highest fencing token that the resource has accepted
+	held  uint32 // the id of the list of requests that are held up
+	now   int32  // true time in milliseconds, in a timed model
+	left  Budget // faults that may still happen
 
-	// Who acted last, from 1, and how often that changed. Both are 0 unless changes
-	// are bounded: situations that differ in nothing else are one otherwise.
-	mover    uint8
-	switched uint16
+	mover    uint8  // the client that acted last, from 1; 0 before any has
+	switched uint16 // how often that has changed
 }
 
-// state is a state spelt out.
+// state is an unpacked state. Packed, it is a slice of ids: of its clients without the probe,
+// of its nodes, and of its world, in this order.
 type state struct {
 	clients []client
 	nodes   []node
 	world   world
 }
 
-// idTables are the numbers that states are made of.
+// idTables intern the parts of states.
 type idTables struct {
 	clients  *summarised[client, summary]
 	nodes    *summarised[node, nodeSummary]
@@ -117,17 +117,22 @@ type idTables struct {
 	requests *intern.Table[request]
 }
 
+// newTables returns empty tables.
 func (m *model) newTables() *idTables {
 	return &idTables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
 		newLists[reply](), newLists[request](), intern.NewTable[request]()}
 }
 
-// maxList is how many replies or held requests there can be at a time.
+// maxList is the number of replies to one client, or of held requests, that a state can
+// have.
 const maxList = 6
 
-// lists gives numbers to short lists; the empty one is 0.
+// lists intern lists of up to maxList items. The id of the empty list is 0.
 type lists[V comparable] struct{ ids *intern.Table[listOf[V]] }
 
+// listOf is a list as a comparable value.
+//
+// Invariant: items[n:] are zero.
 type listOf[V comparable] struct {
 	n     int
 	items [maxList]V
@@ -135,6 +140,7 @@ type listOf[V comparable] struct {
 
 func newLists[V comparable]() *lists[V] { return &lists[V]{intern.NewTable[listOf[V]]()} }
 
+// get returns the list with an id. It must not be changed.
 func (l *lists[V]) get(id uint32) []V {
 	if id == 0 {
 		return nil
@@ -143,6 +149,7 @@ func (l *lists[V]) get(id uint32) []V {
 	return v.items[:v.n]
 }
 
+// put returns the id of a list, or reports that it is too long.
 func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 	if len(items) == 0 {
 		return 0, true
@@ -155,16 +162,15 @@ func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 	return l.ids.ID(v), true
 }
 
-// pending is a client of a successor that has no number yet.
+// pending is a client of a successor that has no id yet.
 type pending struct {
 	client client
 	digest uint32
-	at     int // where its number belongs among the successors
+	at     int // the index of its id in the successors
 }
 
-// pack adds the state of the situation, to which a move has led, to the successors;
-// unpack is its inverse. Most of a situation is as it was in the state that it
-// follows, and has its numbers already. New clients get theirs from resolve.
+// pack adds the explorer's state to the successors; unpack is its inverse. Most of it is as
+// it was in the state before, and keeps its ids. New clients get theirs from resolve.
 func (x *explorer) pack(before []uint32) {
 	base := len(x.successors)
 	x.successors = append(x.successors, before...)
@@ -186,8 +192,8 @@ func (x *explorer) pack(before []uint32) {
 	}
 }
 
-// resolve gives numbers to the clients of the successors. To find them is above all to
-// wait for memory, so it is asked for all of them before any is looked at.
+// resolve interns the pending clients of the successors. Nearly all its time is spent
+// waiting for memory, so it prefetches a batch of them before it looks at any.
 func (x *explorer) resolve() {
 	t := x.ids.clients
 	var likely [64]uint32
@@ -207,6 +213,7 @@ func (x *explorer) resolve() {
 	x.pending = x.pending[:0]
 }
 
+// unpack sets a state to a packed one. The probe has not begun.
 func (x *explorer) unpack(state []uint32, s *state) {
 	n := x.bounds.Clients
 	for i := range n {
@@ -225,8 +232,8 @@ func (s *state) copyFrom(o *state) {
 	s.world = o.world
 }
 
-// facts are those of the situation, where it keeps them: they stay there for as long as
-// it lives.
+// facts returns the facts of the state for the rules. They point into the state, whose
+// slices must stay where they are.
 func (s *state) facts(m *model) *monitor.Facts {
 	var clients []*monitor.Client
 	for i := range s.clients {
@@ -241,7 +248,7 @@ func (s *state) facts(m *model) *monitor.Facts {
 	return f
 }
 
-// queue puts a thread behind all of its client's that are ready.
+// queue makes a thread ready, after all of its client's that are ready already.
 func (c *client) queue(thread int) {
 	last := uint8(0)
 	for i, w := range c.waits {
@@ -252,7 +259,8 @@ func (c *client) queue(thread int) {
 	c.waits[thread], c.due[thread], c.turn[thread] = false, 0, last+1
 }
 
-// order makes turns dense, so that equal orders are equal.
+// order brings turns into canonical form: threads that are ready in the same order have
+// equal turns.
 func (c *client) order(m *behaviour.History) {
 	was := c.turn
 	for i := range c.turn {

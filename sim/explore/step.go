@@ -20,7 +20,7 @@ func (s codes) has(c trace.Code) bool { return s&setOf(c) != 0 }
 
 func (s codes) String() string { return s.verdict().String() }
 
-// verdict lists them, worst first.
+// verdict lists the codes of the set, worst first.
 func (s codes) verdict() (v trace.Verdict) {
 	for _, c := range trace.Codes {
 		if s.has(c) {
@@ -30,33 +30,37 @@ func (s codes) verdict() (v trace.Verdict) {
 	return v
 }
 
-// explorer is one worker: it knows what follows a state. What it learns of
-// clients and nodes it shares with the others.
+// explorer makes transitions on a state of its own. Each worker of a search has one, and
+// they share the model.
+//
+// Two of its states matter: the packed one that it views by summaries, in which choices are
+// listed and local steps are made; and s, on which choose makes any choice.
 type explorer struct {
 	*model
-	from, s state
+	from, s state // before and after the choice
 	choices []choice
 
-	// The state that it views.
+	// The state that it views: see view.
 	summaries []*summary // of the clients, without the probe
 	nodes     []*nodeSummary
 	world     *world
-	quiet     bool                     // no request is held up there, and nothing begun
-	crashed   [3*len(names) + 1]uint32 // ids of clients that have crashed, by what they had touched: three grants matter to each client at most
+	quiet     bool                     // no request is held up there, and no transaction open
+	crashed   [3*len(names) + 1]uint32 // ids of crashed clients by the rank of the grant that they had touched: three grants matter to each client at most
 
-	successors []uint32  // states that were come to, and not added yet
-	pending    []pending // clients in them
-	ahead      uint32    // of no meaning: what was read ahead of its use
-	digests    []uint64
-	reduce     bool  // it does what nobody can see at once, see silent
-	ops        uint8 // how many operations the last move was
+	successors []uint32  // packed states that are not in the visited set yet
+	pending    []pending // clients in them that have no id yet
+	ahead      uint32    // without meaning: it keeps the compiler from dropping prefetches
+	digests    []uint64  // reused by the visited set
+	reduce     bool      // partial-order reduction is on: see local.independent
+	ops        uint8     // operations that the last choice performed
 	found      codes
 	err        error
 	stats      stats
-	facts      *monitor.Facts // of s
+	facts      *monitor.Facts // of s, into which they point
 }
 
-// model is what all workers of a search share.
+// model is the part of a search that all its workers share. Its tables grow, and all else
+// is constant.
 type model struct {
 	bounds  Bounds
 	cfg     sim.Config
@@ -65,15 +69,16 @@ type model struct {
 	ids     *idTables
 	habits  *habits
 	quorum  int
-	ttl     int32
-	timeout int32
-	timed   bool // true time is part of the state, because somebody looks at it
-	width   int  // of a state, in numbers
+	ttl     int32 // milliseconds
+	timeout int32 // milliseconds
+	timed   bool  // true time is part of the state, because some clock that shows it is read
+	width   int   // of a packed state, in ids
 	listers listers
 
-	idleProbe client // as it is before the end
+	idleProbe client // the probe before a schedule's end
 }
 
+// explorer returns a new worker, whose state is not set yet.
 func (m *model) explorer() *explorer {
 	x := &explorer{model: m}
 	x.from, x.s = m.blank(), m.blank()
@@ -82,23 +87,26 @@ func (m *model) explorer() *explorer {
 	return x
 }
 
+// blank returns a state to be filled in.
 func (m *model) blank() state {
 	return state{clients: make([]client, m.bounds.Clients+1), nodes: make([]node, len(m.cfg.Nodes))}
 }
 
-// probe is the index of the client that finds out at the end whether the lock can
-// still be had.
+// probe is the index of the client that finds out at a schedule's end whether the lock can
+// still be acquired.
 func (m *model) probe() int { return m.bounds.Clients }
 
+// fail keeps the explorer's first error.
 func (x *explorer) fail(err error) {
 	if x.err == nil {
 		x.err = err
 	}
 }
 
+// history returns the history of client i.
 func (x *explorer) history(i int) *behaviour.History { return x.clients.At(x.s.clients[i].history) }
 
-// next is the thread of a client that would act, if any can.
+// next returns the thread that performs the client's next operation, if any can.
 func (x *explorer) next(i int) (thread int, any bool) { return x.model.next(&x.s.clients[i]) }
 
 func (m *model) next(c *client) (thread int, any bool) {
@@ -118,7 +126,7 @@ func (m *model) next(c *client) (thread int, any bool) {
 	return best, best >= 0
 }
 
-// requestFate is what becomes of the next request.
+// requestFate tells what happens to the request that a client sends next.
 type requestFate uint8
 
 const (
@@ -127,7 +135,8 @@ const (
 	heldUp
 )
 
-// macroStep lets a client act, and does with everything what a localStep does of one client.
+// macroStep lets thread t of client i perform its operation, and with partial-order
+// reduction all that follow and are independent.
 func (x *explorer) macroStep(i, t int, f requestFate) {
 	x.perform(i, t, f)
 	x.ops = 1
@@ -141,11 +150,10 @@ func (x *explorer) macroStep(i, t int, f requestFate) {
 	}
 }
 
-// local is the view of one client of the situation.
+// local returns the view of client i.
 func (x *explorer) local(i int) *local { return &local{habits: x.habits, c: &x.s.clients[i]} }
 
-// perform performs one operation: that of the thread which has been ready longest; and
-// runs it to the next.
+// perform performs the operation of thread t of client i, and runs the thread to the next.
 func (x *explorer) perform(i, t int, f requestFate) {
 	l := x.local(i)
 	l.c.paused = false
@@ -182,11 +190,11 @@ func (x *explorer) perform(i, t int, f requestFate) {
 	x.facts.CanonicaliseRanks()
 }
 
-// settle puts those things of a client in order that don't matter otherwise.
+// settle brings client i into canonical form.
 func (x *explorer) settle(i int) { x.local(i).settle() }
 
-// closeConns is the end of a client's connections where others meet them: requests in
-// flight, and what was begun on the servers.
+// closeConns ends connections of client i outside of the client: it orphans requests that
+// are held up on them, and drops open transactions on the servers.
 func (x *explorer) closeConns(i int, conns uint16) {
 	if conns == 0 {
 		return
@@ -204,8 +212,10 @@ func (x *explorer) closeConns(i int, conns uint16) {
 	}
 }
 
-// renameConn gives the connections on which requests are held up other numbers: the
-// client will use theirs again. What it had begun on them still stands there.
+// renameConn orphans the requests that are held up on connections of client i, and gives
+// those connections other numbers, as the client will use theirs again. Transactions that
+// are open on them stay open. The result has the old and new numbers, and those of earlier
+// orphans: these connections must not be closed yet.
 func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
 	taken := func(conn uint8) bool {
@@ -238,10 +248,11 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 	return renamed
 }
 
-// peer numbers the connections of all clients.
+// peer numbers a client's connection among those of all clients.
 func peer(client int, conn uint16) uint16 { return uint16(client)<<4 | conn }
 
-// wallClock is a reading of a client's wall clock.
+// wallClock returns a reading of a client's wall clock. In an untimed model it fails with
+// behaviour.ErrTimed.
 func (x *explorer) wallClock(c *client) behaviour.Observation {
 	if !x.timed {
 		x.fail(behaviour.ErrTimed)
@@ -250,11 +261,11 @@ func (x *explorer) wallClock(c *client) behaviour.Observation {
 	return behaviour.Observation{Kind: behaviour.SawWall, Value: int64(x.s.world.now + c.wall)}
 }
 
-// overStamp is by how much more than a TTL a stamp is over, to whichever second
-// it was rounded.
+// overStamp is added to a TTL to get the time after which a stamp that the client computed
+// from a reading is past, even if it was rounded to seconds. In milliseconds.
 const overStamp = 2000
 
-// tell follows what a client lets be known, and judges it.
+// tell applies a report of client i to its lease and to the facts.
 func (x *explorer) tell(i int, t behaviour.Report) {
 	c := &x.s.clients[i]
 	live := false
@@ -273,14 +284,15 @@ func (x *explorer) tell(i int, t behaviour.Report) {
 	c.endLease()
 }
 
-// report notes what a transition of the facts broke.
+// report records the rules that a transition of the facts has broken.
 func (x *explorer) report(broken []monitor.Finding) {
 	for _, b := range broken {
 		x.found |= setOf(b.Code)
 	}
 }
 
-// lease begins, or goes on, until its deadline. It reports whether that is still to come.
+// lease sets the deadline of a lease that begins or is extended, and reports whether that
+// is still to come.
 func (x *explorer) lease(c *client, t behaviour.Report) bool {
 	switch {
 	case t.Given && !x.cfg.Strategy.NoTTL:
@@ -293,8 +305,8 @@ func (x *explorer) lease(c *client, t behaviour.Report) bool {
 	return c.forever || c.deadline > 0
 }
 
-// access is a read or a write of the resource. It reports whether the resource
-// let it pass.
+// access reads or writes the resource for client i, and reports whether the resource has
+// accepted that.
 func (x *explorer) access(i int, p *behaviour.Operation) bool {
 	write := p.Kind == process.OpWrite
 	w := &x.s.world
@@ -310,7 +322,8 @@ func (x *explorer) access(i int, p *behaviour.Operation) bool {
 	return true
 }
 
-// send executes a command at its node, or doesn't yet.
+// send sends a thread's command to its node, where it is executed at once unless it is held
+// up.
 func (x *explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	x.s.clients[i].sent[t] = 0
 	l := request{client: uint8(i), thread: uint8(t), conn: p.Conn, addr: p.Addr, command: p.Command, acquired: x.s.clients[i].Acquired, phase: p.Phase}
@@ -322,11 +335,12 @@ func (x *explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	x.execute(&l, f == losesReply, false)
 }
 
-// behind reports whether a request has to wait for another one on its connection.
+// behind reports whether another request is held up on the same connection.
 func (x *explorer) behind(l *request) bool {
 	return slices.ContainsFunc(x.ids.helds.get(x.s.world.held), l.sharesLane)
 }
 
+// hold appends a request to those that are held up.
 func (x *explorer) hold(l request) {
 	held := append(append([]request(nil), x.ids.helds.get(x.s.world.held)...), l)
 	id, fits := x.ids.helds.put(held)
@@ -336,7 +350,8 @@ func (x *explorer) hold(l request) {
 	x.s.world.held = id
 }
 
-// execute is what a node does with a request, and the way of its reply.
+// execute executes a request at its node, and sends the reply back unless the request is a
+// copy or an orphan.
 func (x *explorer) execute(l *request, lost, copied bool) {
 	c, n := &x.s.clients[l.client], &x.s.nodes[l.addr]
 	if !copied && (l.stale || c.gone>>l.conn&1 != 0) {
@@ -347,7 +362,7 @@ func (x *explorer) execute(l *request, lost, copied bool) {
 	}
 	conn := peer(int(l.client), uint16(l.conn))
 	if copied {
-		conn = peer(15, 0) // another one
+		conn = peer(15, 0) // a connection of its own
 	}
 	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: l.command})
 	if err != nil {
@@ -358,7 +373,7 @@ func (x *explorer) execute(l *request, lost, copied bool) {
 		a.Snapshot = x.servers.Without(a.Snapshot, conn)
 	}
 	if a.Asks && !c.Crashed {
-		c.stamp = x.ttl + overStamp // a look at that clock is one at the time, too
+		c.stamp = x.ttl + overStamp // the reply may tell the client the time
 	}
 	prolonged := x.apply(l, n, a, copied)
 	x.notice(l, a)
@@ -374,7 +389,7 @@ func (x *explorer) execute(l *request, lost, copied bool) {
 	}
 }
 
-// answer is what a node does with a command.
+// answer returns a node's answer to a command.
 func (x *explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, error) {
 	if x.servers.Replicas > 0 {
 		missing := 0
@@ -388,8 +403,8 @@ func (x *explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, erro
 	return x.servers.Run(q)
 }
 
-// remember a command that could arrive once more: the last that was executed,
-// unless that was queued in a transaction.
+// remember keeps the request that could arrive once more: the last that was executed,
+// unless it was queued in a transaction.
 func (x *explorer) remember(c *client, l *request, a behaviour.Answer) {
 	switch {
 	case x.s.world.left[Duplicate] == 0:
@@ -402,15 +417,15 @@ func (x *explorer) remember(c *client, l *request, a behaviour.Answer) {
 	}
 }
 
-// notice counts what kept a near miss from being one.
+// notice counts comparisons that failed in a release: see NearMisses.
 func (x *explorer) notice(l *request, a behaviour.Answer) {
 	if l.phase == trace.PhaseRelease && *x.clients.Replies.Value(a.Reply) == ":0\r\n" {
 		x.stats.compared++
 	}
 }
 
-// apply does to a node what a command does. It reports whether that prolonged the
-// client's own record.
+// apply applies the effect of a command to its node and to the facts, and reports whether
+// the command gave the client's own record a later expiry.
 func (x *explorer) apply(l *request, n *node, a behaviour.Answer, copied bool) (prolonged bool) {
 	n.snapshot = a.Snapshot
 	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(l.client), N: l.acquired, Phase: l.phase, Copy: copied,
@@ -428,7 +443,8 @@ func (x *explorer) apply(l *request, n *node, a behaviour.Answer, copied bool) (
 	return a.Effect.Later && !c.Crashed && l.acquired == c.Acquired && n.owner == own
 }
 
-// deliver travels back.
+// deliver puts a reply into the client's inbox, and wakes the thread that waits for it;
+// unless the reply is lost, or an earlier one on its connection was.
 func (x *explorer) deliver(l *request, m reply, lost bool) {
 	c := &x.s.clients[l.client]
 	if c.Crashed {
@@ -451,8 +467,8 @@ func (x *explorer) deliver(l *request, m reply, lost bool) {
 	}
 }
 
-// renew: a thread has learnt that its extension was executed. Where the strategy
-// exposes no deadline, the lease goes on for a TTL from when that was sent.
+// renew handles a reply to a command that prolonged the client's record. Where the strategy
+// exposes no deadline, the lease goes on for a TTL from the sending of that command.
 func (x *explorer) renew(i, t int, p *behaviour.Operation, m reply) {
 	c := &x.s.clients[i]
 	switch {
@@ -460,7 +476,7 @@ func (x *explorer) renew(i, t int, p *behaviour.Operation, m reply) {
 		if !x.history(i).Given || !c.Believes {
 			return
 		}
-		if x.bounds.Extend { // so that it is kept, see settle
+		if x.bounds.Extend { // grantSent is kept then: see settle
 			m.ago = min(m.ago, c.grantSent)
 		}
 		c.grantSent = m.ago

@@ -8,33 +8,32 @@ import (
 	"lockstep/sim/process"
 )
 
-// summary is the part of a client's state from which the choices that there are can be
-// listed, and those of them made that are nobody else's business. It follows from the state
-// alone. It is made once for each, and small: a search looks at summaries all the time, and
-// unpacks a state only where one client's step depends on another.
+// summary is the part of a client from which choices are listed and local steps are made. It
+// is a function of the client, is computed once for each, and is small: a search reads
+// summaries all the time, and unpacks a state only for steps that aren't local.
 type summary struct {
 	crashed, over bool
-	acts          bool // it can
-	sends         bool // and what it does then is to send a command
-	idles         bool // if time passed now, that would begin a pause
-	repeats       bool // a command of its could arrive once more
-	inside        bool // the critical section
-	touched       monitor.Rank
-	due           int32  // how long it takes until anything happens to it by itself; 0 is never
-	ranks         uint32 // the grants that matter to it: a bit each
-	next          uint64 // its localStep, as far as that is known; atomic
+	acts          bool         // it can perform an operation
+	sends         bool         // and that would send a command
+	idles         bool         // if time passed now, that would begin a pause
+	repeats       bool         // a request of its could arrive once more
+	inside        bool         // it is in the critical section
+	touched       monitor.Rank // the grant in which it last accessed the resource
+	due           int32        // milliseconds until anything happens to it by itself; 0 is never
+	ranks         uint32       // the grants that matter to it, a bit each
+	next          uint64       // its localStep, or 0 if that is not known yet; atomic
 }
 
-// localStep is a client's next step, as it is remembered of the client alone: the client's
-// id after it, what is counted then, and on what conditions it is the same whatever else
-// there is. It is made by local.step, and by nothing else. 0 is not known yet.
+// localStep is a client's next step, memoised for the client alone: the client's id after
+// it, the statistics that it counts in, and the conditions on the rest of the state under
+// which it is valid. It is made by local.step, and by nothing else. 0 is not known yet.
 type localStep uint64
 
 const (
-	isRefused     localStep = 1 << (32 + iota) // it is told that it doesn't get the lock
-	isTooLate                                  // it is told that it didn't release it
-	ifDense                                    // the ranks that it refers to leave no gap among all
-	touchesShared                              // there is none: it needs more than the client
+	isRefused     localStep = 1 << (32 + iota) // the client is refused the lock
+	isTooLate                                  // its release fails
+	ifDense                                    // valid only if its ranks leave no gap among all
+	touchesShared                              // there is no local step: it would need more than the client
 
 	conditions = 40 // from this bit on: a monitor.Condition
 )
@@ -42,7 +41,7 @@ const (
 func (s localStep) to() uint32               { return uint32(s) }
 func (s localStep) under() monitor.Condition { return monitor.Condition(s >> conditions) }
 
-// summary makes that of a client.
+// summary returns the summary of a client.
 func (m *model) summary(c *client) summary {
 	s := summary{crashed: c.Crashed, touched: c.Touched, inside: c.Inside, ranks: c.Ranks()}
 	if c.Crashed {
@@ -56,42 +55,44 @@ func (m *model) summary(c *client) summary {
 	return s
 }
 
-// nodeSummary is the same of a node.
+// nodeSummary is the same for a node.
 type nodeSummary struct {
-	due    int32
-	owner  int16
-	behind bool // a replica is
-	begun  bool // a connection has begun something on it
+	due    int32 // milliseconds until the next record expires; 0 is never
+	owner  int16 // the client to which the lock's record belongs
+	behind bool  // its replica has fallen behind
+	begun  bool  // some connection has an open transaction
 }
 
+// nodeSummary returns the summary of a node.
 func (m *model) nodeSummary(n *node) nodeSummary {
 	return nodeSummary{due: m.dueAt(n), owner: n.owner.Client, behind: n.behind.snapshot != 0, begun: len(m.servers.Snapshot(n.snapshot).Peers) > 0}
 }
 
-// worldSummary is the same of the rest.
+// worldSummary is the same for the rest of a state.
 type worldSummary struct {
-	crashed uint32 // the world after one more crash, if it is known; atomic
+	crashed uint32 // the id of the world after one more crash, or 0 if that is not known yet; atomic
 }
 
-// summarised gives ids to values, and keeps a summary of each.
+// summarised interns values, and keeps a summary of each.
 type summarised[K comparable, S any] struct {
 	intern.Table[K]
 	summaries intern.Chunks[S]
 }
 
-// newSummarised makes a table whose summaries are made by a function.
+// newSummarised returns a table that computes summaries by a function.
 func newSummarised[K comparable, S any](make func(*K) S) *summarised[K, S] {
 	t := new(summarised[K, S])
 	var none S
-	t.summaries.Add(none) // id 0 is nobody's
+	t.summaries.Add(none) // id 0 means none
 	t.Begin()
 	t.Added = func(k *K) { t.summaries.Add(make(k)) }
 	return t
 }
 
+// summary returns the summary of the value with an id.
 func (t *summarised[K, S]) summary(id uint32) *S { return t.summaries.At(id) }
 
-// view reads the summaries of a state.
+// view makes the explorer view a packed state.
 func (x *explorer) view(state []uint32) {
 	n := x.bounds.Clients
 	for i := range x.summaries {
@@ -105,7 +106,7 @@ func (x *explorer) view(state []uint32) {
 	}
 }
 
-// warm reads the summaries of some states ahead, for the processor to wait for many of
+// warm prefetches the summaries of some packed states, for the processor to wait for many of
 // them at once.
 func (x *explorer) warm(states []uint32) {
 	n := x.bounds.Clients
@@ -116,13 +117,13 @@ func (x *explorer) warm(states []uint32) {
 	}
 }
 
-// localStep makes a move from the state that the explorer views, if it is one client's own
-// business, and adds the state to which it leads: one in which nothing but that client is
-// another, and after a crash the budget.
+// localStep makes a choice in the state that the explorer views, if it is a local step or a
+// crash, and appends the successor: it differs only in that client, and after a crash in the
+// budget.
 //
-// Where a connection has begun something on a node, or a request is held up, no step is
-// taken for local: a client that ends a connection might end that. Nor is any where it is
-// bounded how often clients take turns, as the world keeps count of that.
+// No step is taken for local while a transaction is open on a node or a request is held up,
+// because a client that closes a connection changes them; nor within a bound on switches,
+// because the world counts them.
 func (x *explorer) localStep(m choice, state, to []uint32) (_ []uint32, done bool) {
 	if !x.quiet {
 		return to, false
@@ -153,8 +154,8 @@ func (x *explorer) localStep(m choice, state, to []uint32) (_ []uint32, done boo
 	return to, false
 }
 
-// known is a client's localStep, which is found out if nobody has yet. That takes the
-// client alone, and none of the state in which it is.
+// known returns the localStep of a client with an id, memoised in its summary. It is 0 if
+// the client's code has failed.
 func (x *explorer) known(who int, id uint32) localStep {
 	next := &x.summaries[who].next
 	s := localStep(atomic.LoadUint64(next))
@@ -166,8 +167,8 @@ func (x *explorer) known(who int, id uint32) localStep {
 	return s
 }
 
-// find makes a client's next step through the view of it alone. It is 0 if the client's
-// code failed: the whole step will report that.
+// find makes a client's next step through the view of it alone. It is 0 if the client's code
+// has failed: the step on the whole state will report the error.
 func (m *model) find(c client) localStep {
 	if m.bounds.Switches != 0 {
 		return touchesShared
@@ -210,7 +211,7 @@ func (x *explorer) applies(who int, s localStep) bool {
 	return true
 }
 
-// owns reports whether a record on some node is a client's.
+// owns reports whether the lock's record on some node belongs to a client.
 func (x *explorer) owns(who int) bool {
 	for _, n := range x.nodes {
 		if int(n.owner) == who {
@@ -220,8 +221,8 @@ func (x *explorer) owns(who int) bool {
 	return false
 }
 
-// dense reports whether the order of the grants that matter has no gap if, of those
-// that matter to this client, there are only these. See monitor.Facts.CanonicaliseRanks.
+// dense reports whether the ranks of the grants that matter leave no gap if those that matter
+// to this client are the given ones. See monitor.Facts.CanonicaliseRanks.
 func (x *explorer) dense(who int, ranks uint32) bool {
 	used := ranks | 1
 	for i, other := range x.summaries {
@@ -232,7 +233,7 @@ func (x *explorer) dense(who int, ranks uint32) bool {
 	return used&(used+1) == 0
 }
 
-// crashedID is the id of a client that has crashed.
+// crashedID returns the id of a client that has crashed.
 func (x *explorer) crashedID(touched monitor.Rank) uint32 {
 	if x.crashed[touched] == 0 {
 		x.crashed[touched] = x.ids.clients.ID(dead(touched))
@@ -240,7 +241,7 @@ func (x *explorer) crashedID(touched monitor.Rank) uint32 {
 	return x.crashed[touched]
 }
 
-// afterCrash is the id of a world after one more crash.
+// afterCrash returns the id of a world after one more crash.
 func (x *explorer) afterCrash(id uint32) uint32 {
 	known := &x.ids.worlds.summary(id).crashed
 	if n := atomic.LoadUint32(known); n != 0 {

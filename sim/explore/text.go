@@ -7,7 +7,8 @@ import (
 	"lockstep/sim"
 )
 
-// Caller is what the callers do with a lease that they have, in one word.
+// Caller names the callers' behaviour with a lease, as flags have it: "plain", "checks" or
+// "extends".
 func (b *Bounds) Caller() string {
 	switch {
 	case b.Checks:
@@ -18,8 +19,8 @@ func (b *Bounds) Caller() string {
 	return "plain"
 }
 
-// Outside says what is in no schedule of a search within the bounds: the kinds of
-// fault that the budget has none of, and those that no search can make.
+// Outside lists, in words, what no schedule within the bounds has: the kinds of fault that
+// are not in the budget, and those that no search can make.
 func (b *Bounds) Outside() string {
 	var parts []string
 	for k, n := range b.Faults {
@@ -32,9 +33,9 @@ func (b *Bounds) Outside() string {
 	return strings.Join(append(parts, "callers that ask again when they are refused"), ", ")
 }
 
-// unsearched are the engine's kinds of fault that are in no schedule of any search. A
-// kind that only puts something right is not missed, nor are a database's: there is no
-// cache in a search.
+// unsearched lists the engine's kinds of fault that are in no schedule of any search. Kinds
+// that only end a fault don't count, nor do faults of a database behind a cache, which a
+// search doesn't have.
 func unsearched() (many []string) {
 	covered := map[string]bool{}
 	for i := range choiceRows {
@@ -50,7 +51,7 @@ func unsearched() (many []string) {
 	return many
 }
 
-// Wrong lists what goes wrong in the counterexample.
+// Wrong lists the faults of the counterexample in words.
 func (c *Counterexample) Wrong() string {
 	var texts []string
 	for _, f := range c.Faults {

@@ -7,17 +7,17 @@ import (
 	"lockstep/sim/redis"
 )
 
-// stats are counted by a worker on its way. None of it is part of a state.
+// stats are what a worker counts. None of it is part of a state.
 type stats struct {
-	refused  int64
-	tooLate  int64 // releases that found the lock gone or in other hands
+	refused  int64 // acquisitions that were refused
+	tooLate  int64 // releases that found the lock gone or owned by another client
 	compared int64 // comparisons in a release that failed
 	fenced   int64 // accesses that the resource refused
-	extended bool
+	extended bool  // some lease was extended
 	used     [faultKinds]bool
 }
 
-// local counts a localStep.
+// local counts a local step.
 func (s *stats) local(l localStep) {
 	if l&isRefused != 0 {
 		s.refused++
@@ -27,6 +27,7 @@ func (s *stats) local(l localStep) {
 	}
 }
 
+// add adds what another worker has counted.
 func (s *stats) add(o *stats) {
 	s.refused += o.refused
 	s.tooLate += o.tooLate
@@ -38,8 +39,8 @@ func (s *stats) add(o *stats) {
 	}
 }
 
-// sooner is the lesser of a span, of which 0 is never, and another one, which is never
-// if it is past.
+// sooner returns the lesser of two spans in milliseconds. a is never if it is 0, and b is
+// never unless it is above 0.
 func sooner(a, b int32) int32 {
 	if b > 0 && (a == 0 || b < a) {
 		return b
@@ -47,8 +48,8 @@ func sooner(a, b int32) int32 {
 	return a
 }
 
-// due is how long it takes until anything happens by itself: a record expires, a
-// lease lapses, a sleep or somebody's patience ends, a stamp is over.
+// due returns the time in milliseconds until anything happens by itself: a record expires, a
+// lease lapses, a sleep or the wait for a reply ends, a stamp is past.
 func (x *explorer) due() (by int32, any bool) {
 	for i := range x.s.nodes {
 		by = sooner(by, x.dueAt(&x.s.nodes[i]))
@@ -59,10 +60,10 @@ func (x *explorer) due() (by int32, any bool) {
 	return by, by > 0
 }
 
-// dueAt is when the next record of a node expires.
+// dueAt returns the time until the next record of a node or of its replica expires, or 0.
 func (m *model) dueAt(n *node) (by int32) {
-	for _, memory := range [2]uint32{n.snapshot, n.behind.snapshot} {
-		for _, k := range m.servers.Snapshot(memory).Keys {
+	for _, snapshot := range [2]uint32{n.snapshot, n.behind.snapshot} {
+		for _, k := range m.servers.Snapshot(snapshot).Keys {
 			if k.Left != redis.Immortal {
 				by = sooner(by, int32(k.Left)+1)
 			}
@@ -71,7 +72,7 @@ func (m *model) dueAt(n *node) (by int32) {
 	return by
 }
 
-// dueTo is when the next thing happens to a client by itself.
+// dueTo returns the time until anything happens to a client by itself, or 0.
 func (m *model) dueTo(c *client) (by int32) {
 	if c.Crashed {
 		return 0
@@ -91,8 +92,8 @@ func (m *model) dueTo(c *client) (by int32) {
 	return by
 }
 
-// idle lists the clients that could act now, and for which it would be the
-// beginning of a pause if time went on.
+// idle returns the set and the number of the clients for which a pause would begin if time
+// passed now.
 func (x *explorer) idle() (set uint8, n uint8) {
 	for i := range x.bounds.Clients {
 		if x.idles(&x.s.clients[i]) {
@@ -103,6 +104,8 @@ func (x *explorer) idle() (set uint8, n uint8) {
 	return set, n
 }
 
+// idles reports whether a pause of a client would begin if time passed now: it could act, and
+// is not paused already. A client that has not begun yet can't be paused.
 func (m *model) idles(c *client) bool {
 	if c.Crashed || c.paused {
 		return false
@@ -116,8 +119,8 @@ func (m *model) idles(c *client) bool {
 	return false
 }
 
-// advance lets time pass. What is due by then happens: expiries first, then
-// lapses, then those wake whose time has come.
+// advance lets time pass by so many milliseconds, and makes everything happen that is due by
+// then: first records expire, then, client by client, leases lapse and threads wake.
 func (x *explorer) advance(by int32) {
 	pausing, _ := x.idle()
 	for n := range x.s.nodes {
@@ -152,7 +155,7 @@ func (x *explorer) advance(by int32) {
 	}
 }
 
-// set gives a node another memory. A record that is gone has no owner.
+// set gives a node an older snapshot. A record that has expired has no owner.
 func (x *explorer) set(n *node, a behaviour.Aged) {
 	n.snapshot = a.Snapshot
 	if a.Expired {
@@ -160,7 +163,7 @@ func (x *explorer) set(n *node, a behaviour.Aged) {
 	}
 }
 
-// pass lets time pass for one client.
+// pass lets time pass for client i.
 func (x *explorer) pass(i int, c *client, by int32) {
 	m := x.clients.At(c.history)
 	if c.since != unset {

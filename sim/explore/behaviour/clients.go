@@ -16,81 +16,87 @@ import (
 	"lockstep/sim/trace"
 )
 
-// MaxThreads is how many threads of one client can be under way.
+// MaxThreads is the number of threads that one client can have, those included that have
+// ended in the current cycle.
 const MaxThreads = 4
 
-// History is a point in a client's life: all that it has seen so far, and so all
-// that it does next. Moments form a tree, whose edges are what it sees; except that
-// between two cycles, when it remembers nothing of the last, the branches join.
+// History is everything that a client has observed so far, and therefore determines its
+// next operations. Histories form a tree, in which a [Transition] leads from a history to
+// its successor. The exception is the point between two cycles, at which a client forgets
+// the last one: there all histories with the same cycleKey are one.
+//
+// Invariant: Threads[:Count] are the client's threads, and all later ones are zero.
 type History struct {
 	client        int
-	parent        uint32
-	seen          Observation
-	Threads       [MaxThreads]Operation
-	depth         int16
-	Closed        uint16 // the connections that it has closed
-	thread        uint8
-	Count         uint8 // of threads
-	Given         bool  // its lease has the deadline that the world gives it
-	BetweenCycles bool  // between two cycles
-	Over          bool
+	parent        uint32                // its predecessor's id, and
+	seen          Observation           // what was observed there,
+	Threads       [MaxThreads]Operation // what each thread is about to do
+	depth         int16                 // operations since the start, or since the last point between two cycles
+	Closed        uint16                // the connections that the client has closed, a bit each
+	thread        uint8                 // by which thread
+	Count         uint8                 // of threads
+	Given         bool                  // the lease has the deadline that the host gives it: the strategy exposes none
+	BetweenCycles bool                  // the client is between two cycles, or its program has ended
+	Over          bool                  // its program has ended
 }
 
 // Operation is a thread's next operation.
 type Operation struct {
 	Kind    process.OpKind
-	Over    bool
-	Mark    trace.Kind
-	Phase   trace.Phase
-	Wall    bool
-	Conn    uint8
-	Addr    uint8
-	Sleep   int32 // milliseconds
-	Command uint32
-	Fence   int32
+	Over    bool        // there is none: the thread has ended
+	Mark    trace.Kind  // of OpMark: the step that it takes
+	Phase   trace.Phase // of the thread's program
+	Wall    bool        // of OpClock: it reads the wall clock, and not the monotonic one
+	Conn    uint8       // of OpSend and OpReceive: the client's connection, from 0
+	Addr    uint8       // the node to which that leads, from 0
+	Sleep   int32       // of OpSleep: milliseconds
+	Command uint32      // of OpSend: the command's id
+	Fence   int32       // of OpRead and OpWrite: the fencing token; 0 is none
 }
 
-// Observation is what a thread has seen: a reply, a reading, or that there was none.
+// Observation is the result of an operation, as the thread sees it.
 type Observation struct {
 	Kind  ObservationKind
-	Value int64 // of a reply its number; of a reading milliseconds: since the cycle's first, or for wall clocks since the Epoch
+	Value int64 // of a reply its id; of a reading milliseconds: since the cycle's first, or for wall clocks since the Epoch
 }
 
+// ObservationKind is a kind of observation.
 type ObservationKind uint8
 
+// The kinds of observation. The zero value is that of an operation without a result.
 const (
-	sawNothing ObservationKind = iota
-	SawReply
-	SawTimeout
-	SawRefusal
-	SawMono
-	SawMonoLapsed // and the lease that the world has given it is over
-	SawWall
+	sawNothing    ObservationKind = iota
+	SawReply                      // a reply, whose id is the value
+	SawTimeout                    // no reply came in time
+	SawRefusal                    // the connection has ended, or the resource has refused the access
+	SawMono                       // a reading of the monotonic clock
+	SawMonoLapsed                 // the same, after the end of the lease that the host has given
+	SawWall                       // a reading of the wall clock
 )
 
-// Transition is a step in the tree.
+// Transition is a step from one history to the next: a thread performs its operation and
+// observes the result.
 type Transition struct {
-	From   uint32
+	From   uint32 // the history's id
 	Thread uint8
 	Seen   Observation
 }
 
-// Outcome is where an edge leads, and what the client lets be known on the way.
+// Outcome is the effect of a transition.
 type Outcome struct {
-	To      uint32
-	Reports uint32 // a list in tellings
+	To      uint32 // the id of the history to which it leads
+	Reports uint32 // what the client reports on the way: an index into Clients.Reports
 }
 
-// Report is what a client let be known; a deadline is in milliseconds since the
-// cycle's first reading of the monotonic clock.
+// Report is a step that a client makes known, as the event of that kind.
 type Report struct {
 	Kind     trace.Kind
-	Never    bool
-	Given    bool // the strategy exposes none: the world gives it one
-	Deadline int32
+	Never    bool  // the lease has no deadline of the strategy's
+	Given    bool  // the strategy exposes no deadline: the host gives the lease one
+	Deadline int32 // milliseconds since the cycle's first reading of the monotonic clock
 }
 
-// cycleKey is what a client still knows between two cycles.
+// cycleKey is all that a client still knows between two cycles.
 type cycleKey struct {
 	client        int
 	cycle         int
@@ -99,41 +105,46 @@ type cycleKey struct {
 	fingerprint   uint64
 }
 
-// Clients is what is known of how clients behave. It grows by running their code:
-// workers do that at the same time, each with a player of its own, unless the code may
-// share something between clients that are none of its business.
+// Clients memoises the behaviour of clients, and runs their code for what is not known
+// yet. Workers do that at the same time, each with a replayer of its own, unless clients
+// may share variables by closures: see alone.
 type Clients struct {
 	cfg             sim.Config
-	remembers       bool // see Bounds
+	remembers       bool // see explore.Bounds
 	histories       intern.Chunks[History]
-	firstTransition intern.Chunks[uint32] // of each the number of the first edge that was found from there; atomic
+	firstTransition intern.Chunks[uint32] // for each history the id of the first transition found from it, or 0; atomic
 	Outcomes        *intern.Memo[Transition, Outcome]
-	Reports         intern.Chunks[[]Report]
-	Begin           []uint32 // each client's first moment
+	Reports         intern.Chunks[[]Report] // the lists that outcomes refer to; the first is empty
+	Begin           []uint32                // each client's first history; the last is the probe's
 	commands        *intern.Table[string]
-	Replies         *intern.Table[string]
-	Ran             atomic.Int64 // operations that were really carried out
+	Replies         *intern.Table[string] // in RESP
+	Ran             atomic.Int64          // operations that were really performed, replays included
 
 	code  sync.Mutex // see alone
-	mu    sync.Mutex // of who adds a moment, or takes a player
+	mu    sync.Mutex // guards all that follows, and the adding of histories
 	fresh map[cycleKey]uint32
 	pool  [][]*replayer // by client
-	use   int64
-	fault error
+	use   int64         // counts uses of replayers
+	fault error         // the first error of client code: it ends the search
 }
 
-// replayer is a puppet that stands at some moment.
+// replayer is a driver with the history that it is at.
 type replayer struct {
-	driver *driver.Driver // nil until it is hired, by whoever has the player
-	at     uint32
-	base   time.Duration // when the current cycle began, on the clock by which it is fed
-	last   time.Duration
-	used   int64
-	busy   bool // somebody has it
+	driver *driver.Driver // nil until the worker that took the replayer has started it
+	at     uint32         // the history's id, or nowhere
+	base   time.Duration  // the beginning of the current cycle, on the driver's clock
+	last   time.Duration  // the last reading of that clock
+	used   int64          // when it was last taken
+	busy   bool           // a worker has it
 }
 
+// replayersEach is the number of replayers that a client has idle at most. When more
+// workers than that need one at the same time, there are more.
 const replayersEach = 4
 
+// NewClients starts a driver for each client of a configuration and for the probe, and
+// finds out their first operations. It fails if the lock's constructor panics, or if a
+// client does something that a search can't represent.
 func NewClients(cfg sim.Config, remembers bool) (*Clients, error) {
 	k := &Clients{cfg: cfg, remembers: remembers, Outcomes: intern.NewMemo[Transition, Outcome](), fresh: map[cycleKey]uint32{},
 		commands: intern.NewTable[string](), Replies: intern.NewTable[string]()}
@@ -155,12 +166,13 @@ func NewClients(cfg sim.Config, remembers bool) (*Clients, error) {
 	return k, nil
 }
 
+// Close ends all drivers, and returns the first error.
 func (k *Clients) Close() error {
 	var first error
-	for _, crew := range k.pool {
-		for _, pl := range crew {
+	for _, replayers := range k.pool {
+		for _, pl := range replayers {
 			if pl.driver == nil {
-				continue // it could not be hired
+				continue // it could not be started
 			}
 			if err := pl.driver.Close(); err != nil && first == nil {
 				first = err
@@ -170,7 +182,8 @@ func (k *Clients) Close() error {
 	return first
 }
 
-// start gives a new player its puppet, which takes long: the others go on meanwhile.
+// start gives a new replayer its driver. That takes long, so other workers go on
+// meanwhile: it is called without mu.
 func (k *Clients) start(pl *replayer, client int) (err error) {
 	defer k.alone()()
 	defer CatchPanic(&err)
@@ -178,7 +191,8 @@ func (k *Clients) start(pl *replayer, client int) (err error) {
 	return err
 }
 
-// CatchPanic makes an error of a panic in the lock's code.
+// CatchPanic, when deferred, turns a panic of the lock's code into an error. All other
+// panics go on.
 func CatchPanic(err *error) {
 	switch v := recover().(type) {
 	case nil:
@@ -189,17 +203,18 @@ func CatchPanic(err *error) {
 	}
 }
 
-// add is the number of a new moment.
+// add keeps a new history, and returns its id.
 func (k *Clients) add(m History) uint32 {
 	k.firstTransition.Add(0)
 	return k.histories.Add(m)
 }
 
-// At is a moment.
+// At returns the history with an id. It must not be changed.
 func (k *Clients) At(id uint32) *History { return k.histories.At(id) }
 
-// After is where an edge leads. If nobody has gone there yet, the client's own
-// code is run.
+// After returns the outcome of a transition. It runs the client's code if the outcome is
+// not known yet, and fails with [Nondeterminism], [Endless], a panic of that code, or an
+// error of an operation that a search can't represent.
 func (k *Clients) After(e Transition) (Outcome, error) {
 	if n := atomic.LoadUint32(k.firstTransition.At(e.From)); n != 0 {
 		if only := k.Outcomes.Entries.At(n); only.Key == e {
@@ -221,10 +236,10 @@ func (k *Clients) After(e Transition) (Outcome, error) {
 	return a, err
 }
 
-// runOn goes on from a moment as long as there is only one way: while the client
-// does things that show it nothing. The player stands there now; to bring one back
-// later would cost the whole way again. What goes wrong there is for whoever really
-// goes there: it may be nobody.
+// runOn goes on from a history as long as there is only one successor, because the
+// client's operations have no result. The replayer is there now, and to bring one back
+// later would cost a whole replay. An error is left to the transition that really needs
+// the outcome, if there ever is one.
 func (k *Clients) runOn(pl *replayer, id uint32) {
 	for {
 		e := Transition{From: id}
@@ -239,7 +254,8 @@ func (k *Clients) runOn(pl *replayer, id uint32) {
 	}
 }
 
-// unobserving: the client has one thread, which is about to do what shows it nothing.
+// unobserving reports whether the client has only one thread, and that is about to
+// perform an operation without a result.
 func (k *Clients) unobserving(m *History) bool {
 	for t := 1; t < int(m.Count); t++ {
 		if !m.Threads[t].Over {
@@ -255,11 +271,12 @@ func (k *Clients) unobserving(m *History) bool {
 	return false
 }
 
-// explore lets a player go along an edge. If two workers do so, the second finds it
-// known, and has to have come to the same.
+// explore makes a transition with a replayer, and memoises the outcome. If two workers
+// make the same transition, the second finds the outcome known, and must have come to an
+// equal history.
 func (k *Clients) explore(pl *replayer, e Transition) (Outcome, error) {
 	m, told, key, err := k.carryOut(pl, e)
-	pl.at = nowhere // until it is known where it has come to
+	pl.at = nowhere // until the id of the history is known
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -279,10 +296,11 @@ func (k *Clients) explore(pl *replayer, e Transition) (Outcome, error) {
 	return a, nil
 }
 
-// alone keeps other workers from running client code until its result is called, if
-// the lock is one that may have variables in closures: its clients share them, and a
-// lock without a guard for them is to be told that it isn't deterministic, and not to
-// end the program. Who has code may ask for mu only when it is given back.
+// alone keeps other workers from running client code until its result is called, if the
+// lock may keep variables in closures. Clients share those, and a lock that doesn't guard
+// them is to fail as nondeterministic, and not to crash the program by a data race.
+//
+// Lock order: a worker that holds code must not lock mu.
 func (k *Clients) alone() func() {
 	if !k.remembers {
 		return func() {}
@@ -291,12 +309,12 @@ func (k *Clients) alone() func() {
 	return k.code.Unlock
 }
 
-// nowhere is where a player stands that can't be relied on.
+// nowhere is the position of a replayer that has to start anew.
 const nowhere = 0
 
-// standsAt is where a player has come along an edge: at the moment, if that was found
-// on this way. Who has joined it on another goes on like all that are there, but has
-// another past.
+// standsAt is the position of a replayer after a transition: the history, if that was
+// first found by this transition. A client that has joined it by another one behaves
+// alike from there on, but its replay would be different.
 func (k *Clients) standsAt(id uint32, e Transition) uint32 {
 	if m := k.At(id); (Transition{m.parent, m.thread, m.seen}) != e {
 		return nowhere
@@ -304,8 +322,8 @@ func (k *Clients) standsAt(id uint32, e Transition) uint32 {
 	return id
 }
 
-// carryOut runs the client's code along an edge, after the way to its beginning if
-// the player stands elsewhere. The key is that of the cycle's end, if it is one.
+// carryOut runs the client's code for a transition, after a replay of its history if the
+// replayer is elsewhere. The key is nil unless the transition ends a cycle.
 func (k *Clients) carryOut(pl *replayer, e Transition) (m *History, told []Report, key *cycleKey, err error) {
 	defer k.alone()()
 	defer CatchPanic(&err)
@@ -314,7 +332,7 @@ func (k *Clients) carryOut(pl *replayer, e Transition) (m *History, told []Repor
 			return nil, nil, nil, err
 		}
 	}
-	pl.driver.Guard(true) // it may be a goroutine of the lock's own that goes on
+	pl.driver.Guard(true) // the next operation may come from a goroutine of the lock's own
 	defer pl.driver.Guard(false)
 	from := k.At(e.From)
 	if told, err = k.feed(pl, from.client, e); err != nil {
@@ -324,15 +342,15 @@ func (k *Clients) carryOut(pl *replayer, e Transition) (m *History, told []Repor
 	m = &next
 	m.parent, m.thread, m.seen, m.depth = e.From, e.Thread, e.Seen, from.depth+1
 	if m.depth > maxDepth {
-		return nil, nil, nil, &Endless{Client: k.name(m.client), Operations: maxDepth, Source: k.lineAt(pl, k.wayTo(e.From))}
+		return nil, nil, nil, &Endless{Client: k.name(m.client), Operations: maxDepth, Source: k.lineAt(pl, k.pathTo(e.From))}
 	}
 	m.follow(told)
 	key = k.ending(pl, m)
 	return m, told, key, k.describe(m, pl)
 }
 
-// ending tells whether the client has come to the end of a cycle, where it has
-// forgotten how it came there and branches join: in one moment for each key.
+// ending returns the key of a history at which a cycle has ended, or nil. The client has
+// then forgotten the cycle, and histories with equal keys are one.
 func (k *Clients) ending(pl *replayer, m *History) *cycleKey {
 	m.BetweenCycles, m.Over = false, false
 	others := false
@@ -350,11 +368,11 @@ func (k *Clients) ending(pl *replayer, m *History) *cycleKey {
 	pl.driver.ForgetCycle()
 	pl.base = pl.last + time.Hour
 	m.BetweenCycles, m.Given = true, false
-	m.depth = 0 // it is the cycles that have to come to an end, whichever way there was the first
+	m.depth = 0 // the limit is for each cycle: the first path that was found to this point is arbitrary
 	return key
 }
 
-// place is the number of a moment: a new one, unless it joins others.
+// place returns a history's id: a new one, unless there is a history with the same key.
 func (k *Clients) place(m *History, key *cycleKey) uint32 {
 	if key == nil {
 		return k.add(*m)
@@ -367,8 +385,8 @@ func (k *Clients) place(m *History, key *cycleKey) uint32 {
 	return id
 }
 
-// follow follows whose deadline the client's lease has. All else that the client lets be
-// known is folded into its facts.
+// follow keeps track of whether the host gives the client's lease its deadline. All else
+// that the client reports belongs to the facts of a state.
 func (m *History) follow(told []Report) {
 	for _, t := range told {
 		if t.Kind == trace.KindGranted {
@@ -377,7 +395,8 @@ func (m *History) follow(told []Report) {
 	}
 }
 
-// describe notes what the threads are about to do.
+// describe fills in the threads' next operations. It fails if a search can't represent
+// them.
 func (k *Clients) describe(m *History, pl *replayer) error {
 	n := pl.driver.Threads()
 	if n > MaxThreads {
@@ -404,7 +423,7 @@ func (k *Clients) describe(m *History, pl *replayer) error {
 	return nil
 }
 
-// pack and unpack turn a command's words into one string and back.
+// pack turns a command's words into one string; unpack is its inverse.
 func pack(args []string) string {
 	var b strings.Builder
 	for _, a := range args {
@@ -425,7 +444,8 @@ func unpack(s string) (args []string) {
 	return args
 }
 
-// feed lets a thread of a player go along an edge.
+// feed has a thread of a replayer perform its operation and observe the transition's
+// result. It returns the client's reports.
 func (k *Clients) feed(pl *replayer, client int, e Transition) ([]Report, error) {
 	k.Ran.Add(1)
 	seen := driver.Observation{}
@@ -462,8 +482,7 @@ func (k *Clients) feed(pl *replayer, client int, e Transition) ([]Report, error)
 	return out, nil
 }
 
-// take is a player that nobody else has: one that stands at a moment already, or a
-// new one, or the one that has been idle longest.
+// take reserves a replayer for a history, and starts it if it is new.
 func (k *Clients) take(id uint32) (*replayer, error) {
 	pl, err := k.choose(id)
 	if err == nil && pl.driver == nil {
@@ -472,6 +491,8 @@ func (k *Clients) take(id uint32) (*replayer, error) {
 	return pl, err
 }
 
+// choose reserves an idle replayer: one that is at the history already, or a new one, or
+// the one that has been idle longest. It fails if client code has failed before.
 func (k *Clients) choose(id uint32) (pl *replayer, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -495,6 +516,7 @@ func (k *Clients) choose(id uint32) (pl *replayer, err error) {
 	return pl, nil
 }
 
+// giveBack makes a replayer idle again, and keeps the first error of client code.
 func (k *Clients) giveBack(pl *replayer, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -504,35 +526,35 @@ func (k *Clients) giveBack(pl *replayer, err error) {
 	}
 }
 
-// replay takes a player to a moment by the way on which it was found.
+// replay takes a replayer to a history by the path on which that was first found.
 func (k *Clients) replay(pl *replayer, id uint32) error {
-	way := k.wayTo(id)
-	n, err := k.walk(pl, way)
+	path := k.pathTo(id)
+	n, err := k.walk(pl, path)
 	if wild, is := err.(*Nondeterminism); is {
-		wild.Source = k.lineAt(pl, way[:n])
+		wild.Source = k.lineAt(pl, path[:n])
 	}
 	pl.at = id
 	return err
 }
 
-// wayTo lists the moments after the first, up to one.
-func (k *Clients) wayTo(id uint32) (way []uint32) {
+// pathTo lists the histories from the first, which is left out, to the given one.
+func (k *Clients) pathTo(id uint32) (path []uint32) {
 	for at := id; k.At(at).parent != 0; at = k.At(at).parent {
-		way = append(way, at)
+		path = append(path, at)
 	}
-	slices.Reverse(way)
-	return way
+	slices.Reverse(path)
+	return path
 }
 
-// walk takes a player from the beginning along a way, and looks after each step
-// whether the client is about to do what it did when the way was found. If not, n
-// is how many steps were right.
-func (k *Clients) walk(pl *replayer, way []uint32) (n int, err error) {
+// walk takes a replayer from the start along a path, and checks after each step that the
+// client's next operations are those that are known. n is the number of steps made: on an
+// error of [Clients.faithful] the last of them is the one after which they differ.
+func (k *Clients) walk(pl *replayer, path []uint32) (n int, err error) {
 	if err := pl.driver.Reset(); err != nil {
 		return 0, err
 	}
 	pl.base, pl.last = 0, 0
-	for n, at := range way {
+	for n, at := range path {
 		m := k.At(at)
 		if _, err := k.feed(pl, m.client, Transition{From: m.parent, Thread: m.thread, Seen: m.seen}); err != nil {
 			return n, err
@@ -545,22 +567,22 @@ func (k *Clients) walk(pl *replayer, way []uint32) (n int, err error) {
 			return n + 1, err
 		}
 	}
-	return len(way), nil
+	return len(path), nil
 }
 
-// lineAt is the line of the lock's code at which a client stands after a way.
-func (k *Clients) lineAt(pl *replayer, way []uint32) trace.Source {
+// lineAt finds the line of the lock's code that a client has reached after a path.
+func (k *Clients) lineAt(pl *replayer, path []uint32) trace.Source {
 	pl.driver.RecordSources(true)
 	defer pl.driver.RecordSources(false)
-	if n, err := k.walk(pl, way); n < len(way) || err != nil && len(way) == 0 {
-		return trace.Source{} // it goes another way every time
+	if n, err := k.walk(pl, path); n < len(path) || err != nil && len(path) == 0 {
+		return trace.Source{} // the client behaves differently every time
 	}
 	return pl.driver.Operation(0).Source
 }
 
-// Recheck takes some of the histories, from all over the tree, once more. What a
-// search asks of a client it asks once, so it would not notice by itself that the
-// answer is another each time.
+// Recheck replays some of the histories, from all over the tree. A search makes each
+// transition once, so without that it would miss code that behaves differently each time.
+// It must not be called while workers run, and fails with [Nondeterminism].
 func (k *Clients) Recheck() error {
 	const rechecks = 200
 	n := k.histories.Count.Load()
@@ -572,15 +594,17 @@ func (k *Clients) Recheck() error {
 	return nil
 }
 
-// again replays a history, and looks whether it is threads of the client's that go it.
+// again replays a history, and checks that each operation is announced by a thread of the
+// client's.
 func (k *Clients) again(pl *replayer, id uint32) error {
 	pl.driver.Guard(true)
 	defer pl.driver.Guard(false)
 	return k.replay(pl, id)
 }
 
-// faithful: the same history must lead to the same next operation. Otherwise the
-// strategy looks at something that it wasn't given.
+// faithful fails with [Nondeterminism] unless a replayer's threads are about to do what is
+// known of the history. If they aren't, the strategy depends on something besides its
+// observations.
 func (k *Clients) faithful(pl *replayer, id uint32) error {
 	is := *k.At(id)
 	if err := k.describe(&is, pl); err != nil {
@@ -592,7 +616,8 @@ func (k *Clients) faithful(pl *replayer, id uint32) error {
 	return nil
 }
 
-// differ is the first thread that is about to do different things in two moments, or -1.
+// differ returns the first thread whose next operations differ between two histories, or
+// -1.
 func differ(a, b *History) int {
 	for i := range max(a.Count, b.Count) {
 		p, q := a.plan(int(i)), b.plan(int(i))
@@ -607,7 +632,7 @@ func differ(a, b *History) int {
 	return -1
 }
 
-// plan is what a thread is about to do: nothing, if there is no such thread.
+// plan returns a thread's next operation. A thread that does not exist has none.
 func (m *History) plan(thread int) Operation {
 	if thread >= int(m.Count) {
 		return Operation{Over: true}
@@ -615,7 +640,7 @@ func (m *History) plan(thread int) Operation {
 	return m.Threads[thread]
 }
 
-// name is a client's, or the probe's, which comes after all of them.
+// name returns the name of a client, or of the probe, which comes after all clients.
 func (k *Clients) name(client int) string {
 	if client == len(k.cfg.Clients) {
 		return trace.Probe
@@ -627,11 +652,12 @@ func (k *Clients) nondeterministic(client int, once, again Operation) error {
 	return &Nondeterminism{Client: k.name(client), Once: k.planText(once), Again: k.planText(again)}
 }
 
-// Nondeterminism is the error of a strategy that does different things although it
-// has seen the same: it looks at a global, at package time, at the order of a map.
+// Nondeterminism is the error of a strategy that does different things after the same
+// observations: it depends on a global variable, on package time, on the order of a map.
 type Nondeterminism struct {
-	Client, Once, Again string
-	Source              trace.Source // of one of the two, if it is known
+	Client      string       // its name
+	Once, Again string       // the two operations, in words
+	Source      trace.Source // the line of one of the two, if it is known
 }
 
 func (n *Nondeterminism) Error() string {
@@ -639,16 +665,17 @@ func (n *Nondeterminism) Error() string {
 		"does it look at a global variable, at package time or rand, at the order of a map?", at(n.Source), n.Client, n.Once, n.Again)
 }
 
-// Endless is the error of a strategy that goes on and on.
+// Endless is the error of a strategy that never comes to an end within a cycle.
 type Endless struct {
-	Client     string
-	Operations int
-	Source     trace.Source // of the last, if it is known
+	Client     string       // its name
+	Operations int          // how many it had performed when it was given up
+	Source     trace.Source // the line of the last, if it is known
 }
 
-// maxDepth is how many operations a client can do in one run. Nine cycles of a lock on
-// five nodes are some 400. What goes on for longer polls, and takes the search a time
-// that grows with the square of it.
+// maxDepth is the number of operations that a client can perform within a cycle, or in
+// its whole run where cycles don't join. Nine cycles of a lock on five nodes take some
+// 400. Code that goes on for longer polls, and the time of its replays would grow with the
+// square of the number.
 const maxDepth = 1000
 
 func (e *Endless) Error() string {

@@ -1,14 +1,16 @@
-// Package behaviour is what a search has learnt of how clients and servers behave, each
-// piece once.
+// Package behaviour learns how clients and servers behave, each piece once, and keeps
+// the answers for the workers of a search.
 //
 // A client's next operation is a function of its [History]: clients share nothing but
-// Redis and the resource, so its life is a tree, whose edges are the observations that
-// it makes ([Transition]). [Clients] runs the lock's real code once for each edge, with
-// a driver that stands at the history in question, and remembers the [Outcome].
+// Redis and the resource. Histories form a tree, in which a [Transition] leads from one
+// history to the next by an [Observation]. [Clients] runs the lock's real code once for
+// each transition, on a driver that is at the transition's history, and memoises the
+// [Outcome].
 //
 // A server's reply and next snapshot are a function of its snapshot and the command.
-// [Servers] asks real Redis once for each such pair ([Question]) and remembers the
+// [Servers] asks real Redis once for each such pair ([Question]) and memoises the
 // [Answer].
 //
-// Nothing here knows what a search looks for, or in which order.
+// The package knows neither states nor violations nor the order of a search: it answers
+// questions, and may be asked by several workers at the same time.
 package behaviour

@@ -14,72 +14,83 @@ import (
 	"lockstep/sim/trace"
 )
 
-// ErrTimed is the error of a search that takes all times for alike, at the first
-// look that anybody takes at true time: at a wall clock, or at a server's.
+// ErrTimed is the error of an untimed model when a client first reads its wall clock, or
+// a command first reads a server's clock: the search has to begin again with true time in
+// its states.
 var ErrTimed = errors.New("true time matters")
 
-// Servers is what is known of how a node behaves. It grows by asking Redis.
+// Servers memoises the behaviour of nodes, and asks Redis for what is not known yet. All
+// nodes of a configuration share it. Snapshots, commands and replies go by their ids.
 type Servers struct {
 	lock       string
-	timed      bool // true time belongs to the state
-	Replicas   int
-	memories   *intern.Memo[string, redis.Snapshot] // by their text
+	timed      bool                                 // true time belongs to the state
+	Replicas   int                                  // of each master
+	snapshots  *intern.Memo[string, redis.Snapshot] // by their text
 	answers    *intern.Memo[Question, Answer]
 	aged       *intern.Memo[aging, Aged]
-	withoutTxn *intern.Memo[Question, uint32] // memories without what a connection had begun on them
+	withoutTxn *intern.Memo[Question, uint32] // snapshots without the open transaction of a connection
 	commands   *intern.Table[string]
 	replies    *intern.Table[string]
 
-	mu     sync.Mutex // of who asks Redis
-	Server *redis.Server
-	Ran    int
+	mu     sync.Mutex    // guards Server and Ran
+	Server *redis.Server // executes the commands; its owner has to close it
+	Ran    int           // commands that Redis really executed
 }
 
+// Question is a command on a snapshot.
 type Question struct {
-	Snapshot uint32
-	Conn     uint16
-	Command  uint32
+	Snapshot uint32 // its id
+	Conn     uint16 // the connection, numbered across all clients
+	Command  uint32 // its id
 }
 
+// Answer is the effect of a command on a snapshot.
 type Answer struct {
-	Snapshot uint32
-	Reply    uint32
+	Snapshot uint32 // the id of the snapshot afterwards
+	Reply    uint32 // its id in Clients.Replies
 	Effect   trace.Effect
-	Asks     bool // it may depend on the server's clock
+	Asks     bool // the command may depend on the server's clock
 }
 
+// aging is the key of an [Aged].
 type aging struct {
-	memory uint32
-	by     int32
+	snapshot uint32
+	by       int32 // milliseconds
 }
 
+// Aged is a snapshot some time later.
 type Aged struct {
-	Snapshot uint32
-	Expired  bool
+	Snapshot uint32 // its id
+	Expired  bool   // the lock's record has expired in the meantime
 }
 
+// NewServers starts the Redis server that answers the questions. The commands and
+// replies are interned in clients' tables. If timed is false, snapshots that differ only
+// in the server's time are equal, and a command that reads it fails with [ErrTimed].
 func NewServers(cfg sim.Config, k *Clients, timed bool) (*Servers, error) {
 	server, err := redis.NewServer(cfg.Key)
 	if err != nil {
 		return nil, err
 	}
-	return &Servers{Server: server, lock: cfg.Key, memories: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
+	return &Servers{Server: server, lock: cfg.Key, snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
 		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](),
 		Replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.Replies}, nil
 }
 
-// ID is a memory's.
+// ID interns a snapshot.
 func (v *Servers) ID(m redis.Snapshot) uint32 {
 	if !v.timed {
 		m.Millis = 0
 	}
-	return v.memories.Put(fmt.Sprintf("%#v", m), m)
+	return v.snapshots.Put(fmt.Sprintf("%#v", m), m)
 }
 
-// Snapshot is that of a number.
-func (v *Servers) Snapshot(id uint32) *redis.Snapshot { return &v.memories.Entries.At(id).Value }
+// Snapshot returns the snapshot with an id. It must not be changed.
+func (v *Servers) Snapshot(id uint32) *redis.Snapshot { return &v.snapshots.Entries.At(id).Value }
 
-// Run is what a command of a connection does on a memory.
+// Run answers a question: from the memo, or by executing the command. It fails with
+// [ErrTimed] if the command may read the server's clock and the model is untimed, and
+// with the server's error if Redis can't execute it.
 func (v *Servers) Run(q Question) (Answer, error) {
 	if a, known := v.answers.Get(q); known {
 		return *a, nil
@@ -104,9 +115,10 @@ func (v *Servers) Run(q Question) (Answer, error) {
 	return a, nil
 }
 
-// Wait is the answer to a WAIT, if the command is one: of a node whose replicas
-// have all that it has, but for those that have fallen behind or taken over. Redis
-// would wait for them, and so must whoever asks for more.
+// Wait answers a question whose command is a WAIT; is reports whether it is one. All
+// replicas are in sync except the missing ones, which have fallen behind or taken over.
+// Redis would wait for those, and the search can't: a WAIT for more replicas than are in
+// sync is an error.
 func (v *Servers) Wait(q Question, missing int) (a Answer, is bool, err error) {
 	args := unpack(*v.commands.Value(q.Command))
 	if v.Replicas == 0 || !strings.EqualFold(args[0], "WAIT") || len(args) != 3 {
@@ -119,37 +131,40 @@ func (v *Servers) Wait(q Question, missing int) (a Answer, is bool, err error) {
 	return Answer{Snapshot: q.Snapshot, Reply: v.replies.ID(fmt.Sprintf(":%d\r\n", have))}, true, nil
 }
 
-// Age is what becomes of a memory in so many milliseconds.
-func (v *Servers) Age(memory uint32, by int32) Aged {
-	key := aging{memory, by}
+// Age returns a snapshot as it is after by milliseconds; by may be negative, for a clock
+// that jumps back.
+func (v *Servers) Age(snapshot uint32, by int32) Aged {
+	key := aging{snapshot, by}
 	if a, known := v.aged.Get(key); known {
 		return *a
 	}
-	older, expired := v.Snapshot(memory).Age(int64(by), v.lock)
+	older, expired := v.Snapshot(snapshot).Age(int64(by), v.lock)
 	a := Aged{v.ID(older), expired}
 	v.aged.Put(key, a)
 	return a
 }
 
-// Empty is the memory of a node that has lost it.
-func (v *Servers) Empty(memory uint32) uint32 {
-	return v.ID(redis.Snapshot{Millis: v.Snapshot(memory).Millis})
+// Empty returns the snapshot of a node that has lost its data, at the same time.
+func (v *Servers) Empty(snapshot uint32) uint32 {
+	return v.ID(redis.Snapshot{Millis: v.Snapshot(snapshot).Millis})
 }
 
-// Replicated is what a replica has of a memory: its keys.
-func (v *Servers) Replicated(memory uint32) uint32 {
-	m := v.Snapshot(memory)
+// Replicated returns the snapshot of a replica that is in sync with a master: it has the
+// keys, and neither scripts nor open transactions.
+func (v *Servers) Replicated(snapshot uint32) uint32 {
+	m := v.Snapshot(snapshot)
 	return v.ID(redis.Snapshot{Keys: m.Keys, Millis: m.Millis})
 }
 
-// Without is a memory without what a connection had begun on it.
-func (v *Servers) Without(memory uint32, conn uint16) uint32 {
-	key := Question{Snapshot: memory, Conn: conn}
+// Without returns a snapshot without the open transaction of a connection, which has
+// ended.
+func (v *Servers) Without(snapshot uint32, conn uint16) uint32 {
+	key := Question{Snapshot: snapshot, Conn: conn}
 	if less, known := v.withoutTxn.Get(key); known {
 		return *less
 	}
-	m := *v.Snapshot(memory)
-	less := memory
+	m := *v.Snapshot(snapshot)
+	less := snapshot
 	if i := slices.IndexFunc(m.Peers, func(b redis.OpenTxn) bool { return b.Conn == int(conn) }); i >= 0 {
 		m.Peers = slices.Delete(slices.Clone(m.Peers), i, i+1)
 		less = v.ID(m)
@@ -158,12 +173,12 @@ func (v *Servers) Without(memory uint32, conn uint16) uint32 {
 	return less
 }
 
-// Renamed is a memory in which a connection has another number.
-func (v *Servers) Renamed(memory uint32, from, to uint16) uint32 {
-	m := *v.Snapshot(memory)
+// Renamed returns a snapshot in which a connection has another number.
+func (v *Servers) Renamed(snapshot uint32, from, to uint16) uint32 {
+	m := *v.Snapshot(snapshot)
 	i := slices.IndexFunc(m.Peers, func(b redis.OpenTxn) bool { return b.Conn == int(from) })
 	if i < 0 {
-		return memory
+		return snapshot
 	}
 	m.Peers = slices.Clone(m.Peers)
 	m.Peers[i].Conn = int(to)

@@ -1,3 +1,4 @@
-// Package driver runs one client's code apart from any world, and finds out what it does
-// next after each thing that it may observe: it is the search's host of package process.
+// Package driver runs one client's code outside of any world, and finds out its next
+// operation after each observation. Besides sim.World it is the other host of package
+// process.
 package driver

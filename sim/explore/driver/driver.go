@@ -10,10 +10,10 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Driver is one client of a configuration, apart from any world: the same code in the
-// same coroutines, which is told what it observes. What a client does next is a
-// function of what it has observed, because clients share nothing; a driver finds that
-// function out, one history at a time.
+// Driver is one client of a configuration, outside of any world: the same code in the same
+// coroutines, whose observations the caller decides. Because clients share nothing, a
+// client's next operation is a function of its observations, and a driver evaluates that
+// function for one history at a time.
 //
 // A Driver is not safe for concurrent use.
 type Driver struct {
@@ -28,44 +28,46 @@ type Driver struct {
 	lapsed   bool // the lease is over, if it has the deadline that the driver gives it
 }
 
-// Operation is a thread's next operation, as far as the search has a use for it.
+// Operation is a thread's next operation, as far as it matters to a search.
 type Operation struct {
 	Kind  process.OpKind
-	Over  bool       // there is none: the thread has ended
-	Mark  trace.Kind // of OpMark: the step that it takes
-	Phase trace.Phase
+	Over  bool          // there is none: the thread has ended
+	Mark  trace.Kind    // of OpMark: the step that it takes
+	Phase trace.Phase   // of the thread's program
 	Wall  bool          // of OpClock: which clock
 	Sleep time.Duration // of OpSleep
 	Conn  int           // of OpSend and OpReceive: the nth connection that it used, from 0
 	Addr  int           // and the node that this leads to
 	Args  []string      // of OpSend
-	Fence int64         // of OpRead and OpWrite
+	Fence int64         // of OpRead and OpWrite: the fencing token; 0 is none
 
-	Source trace.Source // the line of code that it comes from, if that is recorded: see RecordSources
+	Source trace.Source // its line of code, if that is recorded: see RecordSources
 }
 
-// Report is what a client let be known while it ran: the same as the event of that
-// kind. Deadline is a true instant, on the clock by which the driver is fed.
+// Report is a step that a client makes known, with the fields of the event of that kind.
+// Deadline is a true instant, on the clock that the observations set.
 type Report struct {
 	Kind     trace.Kind
 	Deadline time.Duration // of KindGranted and KindExtended; trace.Never is none
-	Given    bool          // the strategy exposes no deadline: the host gives it one
-	Fence    int64
+	Given    bool          // the strategy exposes no deadline: the host gives the lease one
+	Fence    int64         // the lease's fencing token; 0 is none
 }
 
-// Observation is what a thread learns from its operation: nothing, unless said
-// otherwise.
+// Observation is the result of an operation, as the thread sees it. Operations of other
+// kinds than those named have none.
 type Observation struct {
 	Now     time.Duration // of OpClock: the true instant at which it reads
-	Offset  time.Duration // of OpClock: how wrong its wall clock is by now
-	Reply   []byte        // of OpReceive
-	Timeout bool          // or its patience is over
-	Refused bool          // or the node is down; of OpRead and OpWrite: the fencing token is too old
-	Lapsed  bool          // of OpClock: if the lease has the deadline that the host gives it, that is past
+	Offset  time.Duration // of OpClock: by how much the wall clock is wrong
+	Reply   []byte        // of OpReceive: the reply in RESP, unless
+	Timeout bool          // none came in time, or
+	Refused bool          // the connection has ended; of OpRead and OpWrite: the fencing token is too old
+	Lapsed  bool          // of OpClock: the deadline that the host has given the lease is past, if it has given one
 }
 
-// New makes a driver of a client of a configuration; the index after the last is
-// the probe's.
+// New starts a driver for the client of a configuration with an index; the index after the
+// last is the probe's. It fails if the server for handshakes can't be started, or the
+// client's first connections can't be made; a panic of the lock's constructor goes on as a
+// [process.Panic].
 func New(cfg sim.Config, index int) (*Driver, error) {
 	server, err := redis.New(0, "n1")
 	if err != nil {
@@ -91,13 +93,13 @@ func New(cfg sim.Config, index int) (*Driver, error) {
 	return d, d.Reset()
 }
 
-// Close ends it.
+// Close ends the client and its server.
 func (d *Driver) Close() error {
 	d.server.Close()
 	return d.client.Close()
 }
 
-// Reset takes the client back to the beginning of its program.
+// Reset takes the client back to the start of its program.
 func (d *Driver) Reset() error {
 	for _, t := range d.client.Threads {
 		t.Kill()
@@ -111,19 +113,19 @@ func (d *Driver) Reset() error {
 	return nil
 }
 
-// RecordSources has operations that are announced from now on tell the line of code
-// that they come from. It takes time.
+// RecordSources turns on or off that operations have the line of code that they come from.
+// It slows the client down.
 func (d *Driver) RecordSources(on bool) { d.runtime.Sources = on }
 
-// Guard looks from now on whether it is one of the client's threads that announces an
-// operation: another goroutine's is a [process.Panic]. It takes time, too, and is for
-// operations that nobody has seen yet.
+// Guard turns on or off the check that each operation is announced by one of the client's
+// threads: by another goroutine it is a [process.Panic]. It slows the client down, and is
+// needed only for operations that are not known yet.
 func (d *Driver) Guard(on bool) { d.runtime.Guard = on }
 
-// Threads is how many there are, those that have ended included.
+// Threads returns the number of threads, those that have ended included.
 func (d *Driver) Threads() int { return len(d.client.Threads) }
 
-// Operation is what a thread is about to do.
+// Operation returns a thread's next operation.
 func (d *Driver) Operation(thread int) Operation {
 	t := d.client.Threads[thread]
 	if t.Over {
@@ -137,8 +139,8 @@ func (d *Driver) Operation(thread int) Operation {
 	return op
 }
 
-// number is the connection's, in the order of first use: that doesn't depend on
-// what the library has kept from earlier runs.
+// number returns the number of a connection, in the order of first use: this order doesn't
+// depend on the connections that the library has kept from earlier runs.
 func (d *Driver) number(c *process.Conn) int {
 	for i, known := range d.conns {
 		if known == c {
@@ -149,8 +151,8 @@ func (d *Driver) number(c *process.Conn) int {
 	return len(d.conns) - 1
 }
 
-// ForgetCycle numbers connections from 0 again, and drops threads that have ended:
-// between two cycles, when none is of any more interest.
+// ForgetCycle numbers connections from 0 again, and drops the threads besides the first if
+// all of them have ended. It is for a client between two cycles.
 func (d *Driver) ForgetCycle() {
 	d.conns = d.conns[:0]
 	for _, t := range d.client.Threads[1:] {
@@ -165,15 +167,16 @@ func (d *Driver) ForgetCycle() {
 // Closed reports whether the client has closed its nth connection.
 func (d *Driver) Closed(n int) bool { return n < len(d.conns) && d.conns[n].Closed }
 
-// Acquired is how often the client has called Acquire.
+// Acquired returns how often the client has called Acquire.
 func (d *Driver) Acquired() int { return d.client.Acquired }
 
-// Draws is how many tokens the client has drawn, and how often it has asked for
-// randomness otherwise.
+// Draws returns how many tokens the client has drawn, and how often it has drawn other
+// random values.
 func (d *Driver) Draws() (tokens, random int) { return d.client.Tokens, d.client.Draws }
 
-// Step lets a thread perform its operation, with what it observes, and run to the
-// next. It returns what the client let be known; the list is valid until the next call.
+// Step lets a thread perform its operation, with the given result, and run to the next. It
+// returns the client's reports on the way, in a slice that is valid until the next call. A
+// panic of the lock's code goes on as a [process.Panic].
 func (d *Driver) Step(thread int, seen Observation) []Report {
 	t := d.client.Threads[thread]
 	o := &t.Op
@@ -221,9 +224,9 @@ func (d *Driver) report(e *trace.Event) {
 	d.reports = append(d.reports, Report{Kind: e.Kind, Deadline: e.By, Given: !d.client.ExposesDeadline(), Fence: e.Fence})
 }
 
-// host is the driver as client code knows it. Nothing goes on by itself: threads stop
-// at each operation until Step. What the search decides about time, deadlines and the
-// end of a run, it adds itself.
+// host is the driver as the client's code sees it. Nothing goes on by itself: a thread
+// stops at each operation until Step. Time, deadlines and the end of a run are left to
+// the search.
 type host struct{ d *Driver }
 
 var _ process.Host = host{}
@@ -238,7 +241,7 @@ func (host) GrantSent(int) time.Duration               { return 0 }
 func (h host) LeaseLive(int) bool                      { return !h.d.lapsed }
 func (host) AwaitLapse(*process.Client, time.Duration) {}
 func (host) NextArrival() (in time.Duration, any bool) { return 0, false }
-func (host) Obstructed() bool                          { return true } // a driver can't know, and asks once more
+func (host) Obstructed() bool                          { return true } // unknown to a driver: the probe asks once more
 func (host) Deadlocked()                               {}
 func (h host) Patience(refusals int) (wait time.Duration) {
 	if refusals > 1 {

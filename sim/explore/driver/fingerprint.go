@@ -8,16 +8,16 @@ import (
 	"lockstep/sim/process"
 )
 
-// Fingerprint is a digest of what the client's lock remembers in its own fields,
-// pointers followed. What it shares with all others, its connections and its
-// clock, doesn't count, and what closures capture can't be seen.
+// Fingerprint returns a digest of the state that the client's lock keeps in its own fields,
+// pointers followed. Values of the library and of the simulator, such as connections and
+// clocks, don't count, and variables that closures capture can't be seen.
 func (d *Driver) Fingerprint() uint64 {
 	sum := digest{seen: map[uintptr]bool{}}
 	sum.value(reflect.ValueOf(d.client.Lock()))
 	return sum.sum
 }
 
-// digest walks through a value's content.
+// digest is a digest of values that are walked through with all that they refer to.
 type digest struct {
 	sum  uint64
 	seen map[uintptr]bool
@@ -56,12 +56,12 @@ func (d *digest) value(v reflect.Value) {
 	}
 }
 
-// foreign types belong to the library or to the simulator.
+// foreign reports whether a type belongs to the library or to the simulator.
 func foreign(t reflect.Type) bool {
 	return strings.HasPrefix(t.PkgPath(), "github.com/redis/go-redis/") || t.PkgPath() == reflect.TypeFor[process.Client]().PkgPath()
 }
 
-// mapping digests a map: the order of its keys doesn't count.
+// mapping digests a map, whatever the order in which its keys come.
 func (d *digest) mapping(v reflect.Value) {
 	sum := uint64(v.Len())
 	for it := v.MapRange(); it.Next(); {
@@ -83,5 +83,5 @@ func (d *digest) word(v reflect.Value) {
 		d.mix(math.Float64bits(v.Float()))
 	case v.Kind() == reflect.Bool && v.Bool():
 		d.mix(1)
-	} // functions and channels show nothing
+	} // functions and channels have no content to digest
 }

@@ -1,4 +1,4 @@
-// Package intern keeps what a search knows in tables that its workers share without
-// locks: a [Memo] remembers a value for each key, a [Table] gives equal values equal
-// ids, and [Visited] is the set of states, which consist of such ids.
+// Package intern holds the tables that the workers of a search share: a [Memo] keeps a
+// value for each key, a [Table] gives equal values equal ids, [Chunks] is the list behind
+// both, and [Visited] is the visited set. Reads take no lock, and an addition takes one.
 package intern

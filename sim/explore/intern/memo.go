@@ -6,35 +6,38 @@ import (
 	"sync/atomic"
 )
 
-// Memo remembers a value for each key, and numbers the keys from 1. Workers share
-// it: what is known is found without a lock, and no worker has to learn again what
-// another one has.
+// Memo keeps a value for each key, and gives keys ids from 1. It is safe for concurrent
+// use, and finds a key that it has without a lock. A value is never replaced.
 type Memo[K comparable, V any] struct {
-	mu      sync.Mutex // of who adds
+	mu      sync.Mutex // held while a key is added
 	seed    maphash.Seed
-	Entries Chunks[entry[K, V]]
+	Entries Chunks[entry[K, V]] // by id
 	slots   slots
-	Added   func(*K) // hears of every new key, before it can be found
+	Added   func(*K) // if set, it is called with each new key before that can be found
 }
 
+// entry is a key with its value.
 type entry[K comparable, V any] struct {
 	Key   K
 	Value V
 }
 
+// NewMemo returns an empty memo.
 func NewMemo[K comparable, V any]() *Memo[K, V] {
 	m := new(Memo[K, V])
 	m.Begin()
 	return m
 }
 
+// Begin makes the zero Memo ready for use. It must be called once, before all other
+// methods.
 func (m *Memo[K, V]) Begin() {
 	m.seed = maphash.MakeSeed()
-	m.Entries.Add(entry[K, V]{}) // number 0 is nobody's
+	m.Entries.Add(entry[K, V]{}) // id 0 means none
 	m.slots.begin()
 }
 
-// Get is what is remembered for a key.
+// Get returns the value of a key, if it is known. The value must not be changed.
 func (m *Memo[K, V]) Get(k K) (v *V, known bool) {
 	_, e := m.find(&k, m.Digest(k))
 	if e == nil {
@@ -43,13 +46,13 @@ func (m *Memo[K, V]) Get(k K) (v *V, known bool) {
 	return &e.Value, true
 }
 
-// Put remembers a value, unless there is one for this key already, and returns the
-// key's number.
+// Put keeps a value, unless the key has one already, and returns the key's id.
 func (m *Memo[K, V]) Put(k K, v V) uint32 {
 	return m.Add(&k, m.Digest(k), v)
 }
 
-// Add is put for who knows the digest.
+// Add is Put with the key's digest, for callers that have computed it already. The memo
+// keeps a copy of the key.
 func (m *Memo[K, V]) Add(k *K, half uint32, v V) uint32 {
 	if n, e := m.find(k, half); e != nil {
 		return n
@@ -68,12 +71,14 @@ func (m *Memo[K, V]) Add(k *K, half uint32, v V) uint32 {
 	return n
 }
 
+// Len returns the number of keys.
 func (m *Memo[K, V]) Len() int { return int(m.Entries.Count.Load()) - 1 }
 
+// Digest returns the digest of a key, which differs from memo to memo and from run to run.
 func (m *Memo[K, V]) Digest(k K) uint32 { return uint32(maphash.Comparable(m.seed, k)) }
 
-// find is the number of a key and what belongs to it, or else the slot in which its
-// number would be.
+// find returns the id of a key and its entry; or, if the key is unknown, the free slot for
+// its id and nil.
 func (m *Memo[K, V]) find(k *K, half uint32) (uint32, *entry[K, V]) {
 	table := *m.slots.table.Load()
 	mask := uint32(len(table) - 1)
@@ -90,8 +95,8 @@ func (m *Memo[K, V]) find(k *K, half uint32) (uint32, *entry[K, V]) {
 	}
 }
 
-// Likely is the number of the key that has this digest, for all that can be told
-// without a look at it; or 0.
+// Likely returns the id that the key with this digest most likely has, or 0. It reads no
+// key, and is meant for prefetching: the answer may be wrong.
 func (m *Memo[K, V]) Likely(half uint32) uint32 {
 	table := *m.slots.table.Load()
 	if s := table[half&uint32(len(table)-1)].Load(); uint32(s>>32) == half {
@@ -100,9 +105,13 @@ func (m *Memo[K, V]) Likely(half uint32) uint32 {
 	return 0
 }
 
-// slots are an open addressing table of numbers. Above each stands half of a digest,
-// so that few are compared in vain. One adds at a time. Who looks into a table that
-// has been replaced misses what is new, and has to look again before adding it.
+// slots is a hash table of ids with open addressing. The upper half of a slot is a part of
+// the key's digest, so that few keys are compared in vain. One goroutine adds at a time.
+// A reader that still has a table which has been replaced misses newer ids, and so an
+// adder has to look again under the lock.
+//
+// Invariant: a slot is 0, or it never changes again.
+// Invariant: at most three quarters of the slots are in use.
 type slots struct {
 	table atomic.Pointer[[]atomic.Uint64]
 }
@@ -112,7 +121,8 @@ func (s *slots) begin() {
 	s.table.Store(&table)
 }
 
-// store puts a number, the highest so far, into a slot that is free.
+// store puts an id, the highest so far, into a free slot, and doubles the table when it
+// gets too full.
 func (s *slots) store(slot, half, n uint32) {
 	old := *s.table.Load()
 	old[slot].Store(uint64(half)<<32 | uint64(n))
@@ -135,30 +145,34 @@ func (s *slots) store(slot, half, n uint32) {
 	s.table.Store(&table)
 }
 
-// Table gives equal values equal numbers, from 1, and finds the value of a
-// number. States are made of such numbers: that is what makes them small, and quick
-// to compare.
+// Table interns values: equal values have equal ids, from 1. A packed state consists of
+// such ids, which makes it small and quick to compare.
 type Table[K comparable] struct{ Memo[K, struct{}] }
 
+// NewTable returns an empty table.
 func NewTable[K comparable]() *Table[K] {
 	t := new(Table[K])
 	t.Begin()
 	return t
 }
 
+// ID returns the id of a value, which is new if the table doesn't have it yet.
 func (t *Table[K]) ID(k K) uint32 { return t.Put(k, struct{}{}) }
 
+// Value returns the value with an id. It must not be changed.
 func (t *Table[K]) Value(id uint32) *K { return &t.Entries.At(id).Key }
 
-// Chunks is a list that grows without moving what is in it. One writes at a time;
-// whoever has been given an index can read it without a lock.
+// Chunks is a list whose elements never move. One goroutine adds at a time; elements that
+// were added are read without a lock. It holds up to 2^26 elements.
 type Chunks[V any] struct {
-	Count atomic.Uint32
+	Count atomic.Uint32 // of elements
 	list  [1 << 14]atomic.Pointer[[chunk]V]
 }
 
 const chunk = 1 << 12
 
+// Add appends an element, and returns its index. The caller makes sure that only one
+// goroutine does so at a time.
 func (c *Chunks[V]) Add(v V) uint32 {
 	n := c.Count.Load()
 	p := c.list[n/chunk].Load()
@@ -171,4 +185,5 @@ func (c *Chunks[V]) Add(v V) uint32 {
 	return n
 }
 
+// At returns the element with an index that Add has returned.
 func (c *Chunks[V]) At(i uint32) *V { return &c.list[i/chunk].Load()[i%chunk] }

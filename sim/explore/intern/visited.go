@@ -6,29 +6,34 @@ import (
 	"sync/atomic"
 )
 
-// Visited is the set of all states that a search has come to. It keeps them
-// whole: two states are one only if they are equal, and not if a digest of them
-// is. It is divided into shards so that workers are seldom in each other's way, and
-// most of what they ask is answered without a lock: a state that is known already
-// stays where it is.
+// Visited is the visited set: all packed states that a search has reached. It keeps them
+// whole, so two states are taken for one only if they are equal, and not if their digests
+// are. It is safe for concurrent use. Workers seldom contend for the lock of one of its
+// shards, and a state that is in the set already is found without a lock.
 type Visited struct {
-	width  int
+	width  int // of a state, in ids
 	shards [Shards]shard
 }
 
 const (
+	// Shards is the number of parts into which the set is divided by the states' digests.
 	Shards = 32
-	page   = 1 << 9 // states in a page
+
+	page = 1 << 9 // states in a page
 )
 
+// shard is a part of the set. A state's slot holds its index plus 1.
+//
+// Invariant: states are only added, and none of them moves.
 type shard struct {
-	mu    sync.Mutex // of who adds
-	n     uint32
+	mu    sync.Mutex // held while a state is added
+	n     uint32     // states
 	pages atomic.Pointer[[][]uint32]
 	slots slots
-	_     [32]byte // a cache line of its own
+	_     [32]byte // fills the cache line, so that shards don't share one
 }
 
+// NewVisited returns an empty set of states that consist of width ids each.
 func NewVisited(width int) *Visited {
 	v := &Visited{width: width}
 	for i := range v.shards {
@@ -48,9 +53,10 @@ func digest(state []uint32) uint64 {
 	return h ^ h>>29
 }
 
-// AddAll adds states that stand one after the other. Nearly all the time that this
-// takes is waiting for memory; so what will be needed is asked for before, for all of
-// them, and the processor waits for many answers at once.
+// AddAll adds states, which are concatenated in one slice, and drops those that the set has
+// already. It returns the digests slice for the next call to reuse. Nearly all its time is
+// spent waiting for memory, so it prefetches the slots and states of all of them, for the
+// processor to wait for many at once.
 func (v *Visited) AddAll(states []uint32, digests []uint64) []uint64 {
 	digests = digests[:0]
 	for at := 0; at < len(states); at += v.width {
@@ -63,8 +69,8 @@ func (v *Visited) AddAll(states []uint32, digests []uint64) []uint64 {
 	return digests
 }
 
-// touch reads the slots in which states of these digests may be, and then the states
-// there.
+// touch prefetches the first slots for these digests, and then the states there. The sum
+// has no meaning: it keeps the compiler from dropping the reads.
 func (v *Visited) touch(digests []uint64) (sum uint32) {
 	var entries [64]uint64
 	for len(digests) > 0 {
@@ -85,7 +91,7 @@ func (v *Visited) touch(digests []uint64) (sum uint32) {
 
 func (v *Visited) shard(digest uint64) *shard { return &v.shards[digest>>32%Shards] }
 
-// add keeps a state of a digest, unless it is known.
+// add adds a state with its digest, unless the set has it.
 func (v *Visited) add(state []uint32, digest uint64) {
 	s, half := v.shard(digest), uint32(digest)
 	if _, known := s.find(state, half); known {
@@ -101,7 +107,7 @@ func (v *Visited) add(state []uint32, digest uint64) {
 	s.slots.store(slot, half, s.n)
 }
 
-// find is the slot in which a state is, or else the one in which it belongs.
+// find returns the slot of a state, or the free slot for it if it is unknown.
 func (s *shard) find(state []uint32, half uint32) (slot uint32, known bool) {
 	table := *s.slots.table.Load()
 	mask := uint32(len(table) - 1)
@@ -129,7 +135,7 @@ func (s *shard) at(n uint32, width int) []uint32 {
 	return (*s.pages.Load())[n/page][from : from+width]
 }
 
-// store keeps a state, which can be found once a slot has its number.
+// store appends a state, which can be found only once it has a slot.
 func (s *shard) store(state []uint32) {
 	if pages := *s.pages.Load(); int(s.n) == len(pages)*page {
 		more := append(pages, make([]uint32, page*len(state)))
@@ -139,8 +145,9 @@ func (s *shard) store(state []uint32) {
 	s.n++
 }
 
-// Read copies states from a shard, from one number to another. They were all there
-// before the reader began.
+// Read copies the states of a shard from one index up to another, which is not included,
+// into a slice that it reuses. They must all have been added before the reader began: see
+// Sizes.
 func (v *Visited) Read(shard int, from, to uint32, into []uint32) []uint32 {
 	into = into[:0]
 	for n := from; n < to; n++ {
@@ -149,7 +156,7 @@ func (v *Visited) Read(shard int, from, to uint32, into []uint32) []uint32 {
 	return into
 }
 
-// Sizes is how many states there are in each shard.
+// Sizes returns the number of states in each shard, and in all of them.
 func (v *Visited) Sizes() (n [Shards]uint32, total int) {
 	for i := range v.shards {
 		s := &v.shards[i]
@@ -161,7 +168,7 @@ func (v *Visited) Sizes() (n [Shards]uint32, total int) {
 	return n, total
 }
 
-// Bytes is how much memory the set takes.
+// Bytes returns the memory that the states and their slots take, in bytes.
 func (v *Visited) Bytes() (total int) {
 	for i := range v.shards {
 		s := &v.shards[i]

@@ -1,6 +1,6 @@
-// Package locktest lets the test of another module search its own lock: every
-// schedule within stated bounds, with the lock's real go-redis code and real Redis
-// commands in virtual time. docs/bring-your-own-lock.md shows how.
+// Package locktest is the search as a function for the tests of other modules. It searches
+// every schedule of a lock within stated bounds, with the lock's real go-redis code and real
+// Redis commands in virtual time. docs/bring-your-own-lock.md shows how.
 //
 // A lock is described by a [strategies.Strategy], of which only New is needed:
 // Name is the test's unless it is set, Nodes is 1, Timeout is go-redis's 3 seconds.
@@ -26,14 +26,14 @@ import (
 	"lockstep/strategies"
 )
 
-// Adjust changes the bounds that a search is given otherwise: see [Defaults].
+// Adjust changes the bounds of a search from its defaults: see [Defaults].
 type Adjust = func(*explore.Bounds)
 
-// Defaults are the bounds of a search that is told nothing else: two clients, who
-// take the lock twice (once where it is on several nodes, of which there are three
-// then), one crash, one pause; it looks for DG, FR and PD, and for SW if the lock
-// has fencing tokens. What the lock may remember of an earlier cycle in a closure
-// counts: see [explore.Bounds.Remembers].
+// Defaults are the bounds of a search unless others are asked for: two clients, each of
+// which takes the lock twice (once where it is on several nodes, of which there are three
+// then), one crash and one pause. The search looks for DG, FR and PD, and for SW if the lock
+// has fencing tokens. It allows for locks that keep something of an earlier cycle in a
+// closure: see [explore.Bounds.Remembers].
 func Defaults(s strategies.Strategy) explore.Bounds {
 	b := explore.Defaults(s)
 	b.Remembers = true
@@ -44,11 +44,11 @@ func Defaults(s strategies.Strategy) explore.Bounds {
 	return b
 }
 
-// Holds fails the test unless a search through all schedules within the bounds
-// finds no violation. A violation is shown by its least schedule. A search that
-// did not come to its end, or in which the lock was never had twice, or whose
-// faults did not all occur, proves nothing and fails too. What was covered is
-// logged. The result is nil if there is none.
+// Holds fails the test unless a search of all schedules within the bounds finds no
+// violation. It shows the least schedule of each violation. A search proves nothing, and
+// fails the test too, if it did not come to its end, if the lock was never acquired twice,
+// or if some kind of fault in the bounds never occurred. The coverage is logged. The result
+// is nil if the lock can't be searched.
 func Holds(t testing.TB, s strategies.Strategy, adjust ...Adjust) *explore.Result {
 	t.Helper()
 	s = complete(t, s)
@@ -64,8 +64,9 @@ func Holds(t testing.TB, s strategies.Strategy, adjust ...Adjust) *explore.Resul
 	return r
 }
 
-// Breaks fails the test unless the search finds violations of exactly these codes,
-// of all that it looks for. It logs the least schedule of each.
+// Breaks fails the test unless the search finds violations of exactly these codes, among all
+// that it looks for. It logs the least schedule of each. The result is nil if the lock can't
+// be searched.
 func Breaks(t testing.TB, s strategies.Strategy, codes trace.Verdict, adjust ...Adjust) *explore.Result {
 	t.Helper()
 	s = complete(t, s)
@@ -90,10 +91,10 @@ func Breaks(t testing.TB, s strategies.Strategy, codes trace.Verdict, adjust ...
 	return r
 }
 
-// Replay plays one schedule, as a failing search has printed it, logs what happens,
-// and fails the test if it violates one of the codes; none are those of [Defaults].
-// A lock that has changed since may do something else under that schedule: it is a
-// regression test of one sequence, and no search.
+// Replay plays one schedule, as a failing search has printed it, logs the trace, and fails
+// the test if it violates one of the codes; without codes, those of [Defaults]. It is a
+// regression test of one sequence, and no search: a lock that has changed since may do
+// something else under that schedule. The result is nil if the schedule can't be played.
 func Replay(t testing.TB, s strategies.Strategy, schedule string, codes ...trace.Code) *trace.Trace {
 	t.Helper()
 	s = complete(t, s)
@@ -135,7 +136,7 @@ func replay(s strategies.Strategy, schedule string) (_ *trace.Trace, err error) 
 	return w.Trace()
 }
 
-// caught makes an error of a panic in the lock's code.
+// caught, when deferred, turns a panic of the lock's code into an error.
 func caught(err *error) {
 	switch v := recover().(type) {
 	case nil:
@@ -146,12 +147,11 @@ func caught(err *error) {
 	}
 }
 
-// Functions makes a lock on one node of two functions, for code that keeps nothing
-// in a value of its own. The lock's token is what acquire returns, and release is
-// given it back. An error of acquire that is one of refusals, or
-// [strategies.ErrNotAcquired], says that another has the lock; any other is a
-// failure. A lease lasts for o.TTL from when the command that stored the record was
-// sent: its caller knows of no deadline.
+// Functions makes a lock on one node from two functions, for code that keeps nothing in a
+// value of its own. acquire returns the lock's token, and release is given it back. An error
+// of acquire that is one of refusals, or [strategies.ErrNotAcquired], means that another
+// client has the lock; any other is a failure. A lease lasts for o.TTL from the sending of
+// the command that stored the record: its caller knows no deadline.
 func Functions(
 	acquire func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (token string, err error),
 	release func(ctx context.Context, rdb *redis.Client, key, token string) error,
@@ -189,7 +189,7 @@ func (f *functions) Release(ctx context.Context, lease *strategies.Lease) error 
 	return f.release(ctx, f.rdb, f.key, lease.Token)
 }
 
-// complete fills in what a description has left out.
+// complete fills in the fields that a description has left out.
 func complete(t testing.TB, s strategies.Strategy) strategies.Strategy {
 	if s.Name == "" {
 		s.Name = t.Name()
@@ -212,14 +212,14 @@ func bounds(s strategies.Strategy, adjust []Adjust) explore.Bounds {
 	return b
 }
 
-// memory is what a search may take: a test isn't the only one on its machine.
+// memory is the limit for a search, in bytes: a test isn't the only process on its machine.
 const memory = 4 << 30
 
-// reserve is how long before the test's deadline the search ends: go test would
-// kill the process, and nobody would hear how far it has come.
+// reserve is the time before the test's deadline at which the search ends. At the deadline
+// go test would kill the process, and the coverage would be lost.
 const reserve = 5 * time.Second
 
-// search runs it; the result is nil if there is none, and the test has failed then.
+// search runs a search. If the lock can't be searched, it fails the test and returns nil.
 func search(t testing.TB, s strategies.Strategy, b explore.Bounds) *explore.Result {
 	t.Helper()
 	if s.New == nil {
@@ -242,7 +242,7 @@ func search(t testing.TB, s strategies.Strategy, b explore.Bounds) *explore.Resu
 	return r
 }
 
-// trust fails the test if the search means nothing.
+// trust fails the test if the search proves nothing, and reports whether it does.
 func trust(t testing.TB, r *explore.Result) bool {
 	t.Helper()
 	var why []string

@@ -11,8 +11,8 @@ import (
 	"lockstep/strategies"
 )
 
-// violations tells of each that was found: its meaning, the least schedule with it
-// and what goes wrong there, who has what at its end, and how to see it again.
+// violations describes each violation: its meaning, the least schedule and its faults, the
+// trace with the holders at its end, and the call that replays it.
 func violations(s strategies.Strategy, r *explore.Result) string {
 	var b strings.Builder
 	for _, v := range r.Violated {
@@ -24,7 +24,7 @@ func violations(s strategies.Strategy, r *explore.Result) string {
 	return b.String() + coverage(r)
 }
 
-// lines are statements, each in lines that fit a page.
+// lines formats statements in lines that fit a page.
 func lines(items []report.Item) string {
 	var b strings.Builder
 	for _, i := range items {
@@ -37,9 +37,9 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// excerpt is the trace with the lines of code beside the events. A request that is
-// executed at once, and a reply that is read at once, have one line; where two
-// numbers are missing the two halves were one step. Readings of clocks are left out.
+// excerpt formats the trace with lines of code beside the events. Readings of clocks are left
+// out, and so are sends and receives in the instant of the execution: the line of the
+// execution stands for all three, and the numbers have a gap.
 func excerpt(t *trace.Trace) string {
 	var lines, places []string
 	width := 0
@@ -81,8 +81,8 @@ func follows(t *trace.Trace, i int) bool {
 	return i > 0 && t.Events[i-1].Kind == trace.KindExecute && t.Events[i].Ref == t.Events[i-1].Seq && t.Events[i-1].At == t.Events[i].At
 }
 
-// place names a line as go test does, by its file alone, where all that the trace
-// names is in one folder.
+// place names a line of code as go test does: by its file alone if all files of the trace
+// are in one folder.
 func place(t *trace.Trace, s trace.Source) string {
 	if s.File == "" {
 		return ""
@@ -97,9 +97,9 @@ func place(t *trace.Trace, s trace.Source) string {
 	return fmt.Sprintf("%s:%d", file, s.Line)
 }
 
-// coverage says what a result is worth: the answer for each code, unless its least
-// schedule says it, then what was searched and what it came to. It is the
-// report of lockstep explore.
+// coverage states what was searched: the answer for each code that has no least schedule,
+// then the bounds, the effort and the worth of the search. It is the report of lockstep
+// explore.
 func coverage(r *explore.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", report.Answer(r))
@@ -119,7 +119,7 @@ func coverage(r *explore.Result) string {
 
 var outcomes = [...]string{report.Open: "open", report.Holds: "holds", report.Violated: "shows"}
 
-// words are codes with their names.
+// words lists codes with their names.
 func words(codes trace.Verdict) string {
 	var all []string
 	for _, c := range codes {

@@ -1,7 +1,7 @@
-// Package report puts the result of a search into words: the answer for each
-// code, the bounds within which it holds, the effort, and whether it means
-// anything. The command line, the terminal and the tests of other modules lay out
-// the same report, so that a bound that is said in one place is said in all.
+// Package report puts the result of a search into words: the answer for each code, the
+// bounds within which it holds, the effort, and whether it means anything. The command
+// line, the terminal and the tests of other modules lay out the same report, so that all of
+// them state the same bounds.
 package report
 
 import (
@@ -17,15 +17,15 @@ import (
 // Item is one statement with the label under which it stands.
 type Item struct{ Label, Text string }
 
-// labelWidth is room for the longest label.
+// labelWidth is the width of the longest label, in columns.
 const labelWidth = 9
 
-// String is the item in lines that fit a page, without a newline at the end.
+// String returns the item in lines that fit a page, without a newline at the end.
 func (i Item) String() string {
 	return strings.TrimSuffix(Wrap(fmt.Sprintf("  %-*s", labelWidth, i.Label), labelWidth+3, i.Text), "\n")
 }
 
-// Outcome is a search's answer for one code.
+// Outcome is the kind of a search's answer for one code.
 type Outcome uint8
 
 // The outcomes.
@@ -35,17 +35,17 @@ const (
 	Violated                // some schedule does
 )
 
-// Finding is a search's answer for one code. Least is nil unless the outcome is
-// Violated, and there too if the time did not suffice to find it.
+// Finding is a search's answer for one code. Least is nil unless the outcome is Violated,
+// and even then if there was no time to find it.
 type Finding struct {
 	Code    trace.Code
 	Outcome Outcome
 	Least   *explore.Counterexample
-	// Untested: no schedule does anything that could violate it. It holds for want of trying.
+	// Untested: the code holds only because no schedule does anything that could violate it.
 	Untested bool
 }
 
-// Of is the answer for one code that was sought.
+// Of returns the answer for one code that was sought.
 func Of(r *explore.Result, c trace.Code) Finding {
 	f := Finding{Code: c, Least: r.Find(c)}
 	switch {
@@ -57,8 +57,8 @@ func Of(r *explore.Result, c trace.Code) Finding {
 	return f
 }
 
-// Findings are the answers for all codes that were sought: those violated, those
-// that hold, those that are open, each worst first.
+// Findings returns the answers for all codes that were sought: first those violated, then
+// those that hold, then those that are open, each group worst first.
 func Findings(r *explore.Result) []Finding {
 	all := []Finding{}
 	for _, c := range r.Bounds.Sought() {
@@ -70,7 +70,7 @@ func Findings(r *explore.Result) []Finding {
 
 var order = [...]uint8{Violated: 0, Holds: 1, Open: 2}
 
-// Text is the answer in a sentence, without the code.
+// Text returns the answer as a clause, to be put after the code.
 func (f Finding) Text() string {
 	switch f.Outcome {
 	case Violated:
@@ -85,7 +85,7 @@ func (f Finding) Text() string {
 	return fmt.Sprintf("no schedule with %s has been found yet, which proves nothing", f.Code.Named())
 }
 
-// Answer says whether the whole space was searched, and if not, why.
+// Answer tells whether every schedule within the bounds was searched, and if not, why.
 func Answer(r *explore.Result) string {
 	if !r.Complete {
 		return "the search is not complete: " + r.Why
@@ -93,7 +93,7 @@ func Answer(r *explore.Result) string {
 	return "every schedule within the bounds was searched"
 }
 
-// Least says how long the least schedule is that violates a code; nil is one that
+// Least tells the length of the least schedule that violates a code; nil stands for one that
 // there was no time to find.
 func Least(v *explore.Counterexample) string {
 	if v == nil {
@@ -107,8 +107,7 @@ func Least(v *explore.Counterexample) string {
 		Count(len(v.Faults), "fault"), Count(v.Switches, "switch"), Count(v.Steps, "step"))
 }
 
-// Bounds are the bounds of a search that has been made: the result holds within
-// them, and says nothing of schedules beyond.
+// Bounds states the bounds of a search that has been made. They must make sense.
 func Bounds(b *explore.Bounds) []Item {
 	cfg, err := b.Config()
 	if err != nil {
@@ -139,8 +138,7 @@ func Bounds(b *explore.Bounds) []Item {
 	}
 }
 
-// Effort is what the search came to: how much it has seen, and how near to a
-// violation it came.
+// Effort states the size of the search, and how near it came to violations.
 func Effort(r *explore.Result) []Item {
 	how := "which are all that there are"
 	if !r.Complete {
@@ -154,7 +152,7 @@ func Effort(r *explore.Result) []Item {
 	}
 }
 
-// Code is how much of the strategy's own code the search ran.
+// Code states how much of the strategy's own code the search ran.
 func Code(r *explore.Result) Item {
 	return Item{"code", fmt.Sprintf("the lock's own did %s; what it did was remembered for all other times", Count(r.Operations, "operation"))}
 }
@@ -176,7 +174,7 @@ func near(n *explore.NearMisses) string {
 	return strings.Join(parts, "; ")
 }
 
-// Worth says whether a search that finds nothing means anything.
+// Worth tells whether a search that finds nothing means anything.
 func Worth(r *explore.Result) []Item {
 	items := []Item{{"not idle", "the lock was taken, given back, and taken again"}}
 	if !r.Vacuity.Reacquired {
@@ -192,8 +190,9 @@ func Worth(r *explore.Result) []Item {
 	return items
 }
 
-// Faults are the faults of a counterexample, each with what becomes of it without
-// that, and before them the bounds within which it is the least, if these are smaller.
+// Faults lists the faults of a counterexample, each with the result of playing it without
+// that fault. Before them it states the bounds within which it is the least, if these are
+// smaller than the search's.
 func Faults(v *explore.Counterexample) []Item {
 	var items []Item
 	if b := v.Within; b != nil {

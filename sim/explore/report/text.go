@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Page is how many columns a printed line has at most.
+// Page is the greatest width of a printed line, in columns.
 const Page = 110
 
-// Wrap sets a text behind a label, in lines that fit a page; all but the first are
-// indented by indent columns. It ends with a newline.
+// Wrap sets a text behind a label, in lines that fit a page. All lines but the first are
+// indented by indent columns. The result ends with a newline.
 func Wrap(label string, indent int, text string) string {
 	var b strings.Builder
 	line := label
@@ -24,7 +24,7 @@ func Wrap(label string, indent int, text string) string {
 	return b.String() + line + "\n"
 }
 
-// Count is a number of things in words: "no fault", "1 switch", "2,000 accesses".
+// Count words a number of things: "no fault", "1 switch", "2,000 accesses".
 func Count(n int, what string) string {
 	switch n {
 	case 0:
@@ -38,7 +38,7 @@ func Count(n int, what string) string {
 	return Grouped(int64(n)) + " " + what + "s"
 }
 
-// Grouped is a number with commas between its thousands.
+// Grouped formats a number with commas between thousands.
 func Grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
