@@ -45,6 +45,7 @@ var faultRows = func() (rows [faultKinds]*choiceRow) {
 	return rows
 }()
 
+// String is the kind's name in --faults.
 func (k FaultKind) String() string { return faultRows[k].flag }
 
 // Words says what it is, of one or of several.
