@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"lockstep/scenarios"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -64,7 +65,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"run", "setnx", "crash-holdin"}, `unknown scenario "crash-holdin"; did you mean "crash-holding"?`},
 		{[]string{"run", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
 		{[]string{"run", "setnx", broken}, broken + `:3: unknown step "rum"; did you mean "run"?`},
-		{[]string{"run", "setnx", "crash-holding", "--fail-on", "DG,XX"}, `--fail-on: unknown code "XX": it is one of SW, DG, OV, FR, PD, LV, GAP, FN, BD, ok`},
+		{[]string{"run", "setnx", "crash-holding", "--fail-on", "DG,XX"}, `--fail-on: unknown code "XX": it is one of ` + strings.Join(trace.Verdict(trace.Codes).Strings(), ", ") + ", ok"},
 		{[]string{"list", "x"}, `lockstep list takes no arguments, and got "x"`},
 		{[]string{"matrix", "x"}, `lockstep matrix takes no arguments, and got "x"`},
 		{[]string{"replay"}, `lockstep replay needs a SCHEDULE; see lockstep replay --help`},

@@ -44,7 +44,7 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --ttl 1s", `the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds`},
 		{"setpx-lua --ttl 0", `the TTL of a search must be more than nothing, and 0s isn't`},
 		{"setpx-lua --codes FRR", `--codes: unknown code "FRR"; did you mean "FR"?`},
-		{"setpx-lua --codes xx", `--codes: unknown code "xx": it is one of SW, DG, OV, FR, PD, GAP, FN`},
+		{"setpx-lua --codes xx", `--codes: unknown code "xx": it is one of ` + strings.Join(new(explore.Bounds).Sought().Strings(), ", ")},
 		{"setpx-lua --time-limit -1s", `--time-limit: -1s is less than nothing`},
 		{"setpx-lua --workers -1", `--workers: it takes one or more, or 0 for one a core, and not -1`},
 		{"setpx-lua --memory-limit 3", `--memory-limit: "3" is not a size of memory; write 512MB or 2GiB`},

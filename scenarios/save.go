@@ -54,7 +54,7 @@ func FromSchedule(title, shows, head string, code trace.Code, schedule sim.Sched
 // The file, of that name, names the commands that find and show it.
 func FromSearch(b *explore.Bounds, c *explore.Counterexample, file string) ([]byte, error) {
 	lock := b.Strategy.Name
-	return FromSchedule(fmt.Sprintf("The least schedule in which %s shows %s", lock, explore.Named(c.Code)),
+	return FromSchedule(fmt.Sprintf("The least schedule in which %s shows %s", lock, c.Code.Named()),
 		fmt.Sprintf("%s (%s): %s", c.Code.Name(), c.Code, c.Wrong()),
 		fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", SearchCommand(b), lock, file), c.Code, c.Schedule)
 }

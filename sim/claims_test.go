@@ -77,7 +77,7 @@ func (c *claim) try(t *testing.T) {
 		for _, code := range w.Verdict() {
 			seen[code]++
 			if slices.Contains(c.never, code) {
-				t.Fatalf("seed %d: %s\n%s\n%s", seed, w.Verdict(), w.monitors.found[0].Text, w.Schedule())
+				t.Fatalf("seed %d: %s\n%s\n%s", seed, w.Verdict(), w.monitor.Violations()[0].Text, w.Schedule())
 			}
 		}
 		for _, cl := range w.State().Clients {

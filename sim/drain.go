@@ -23,7 +23,7 @@ func (w *World) drain() {
 		return
 	}
 	w.runOut(func() Set {
-		if probe.threads[0].Over || w.monitors.cycle.reported {
+		if probe.threads[0].Over || w.monitor.Repeats() {
 			return 0
 		}
 		return SetOf(probe.Index) | w.keepers()

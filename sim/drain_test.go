@@ -53,7 +53,7 @@ func TestDownIsNoRelief(t *testing.T) {
 			t.Fatal(err)
 		}
 		expectVerdict(t, w, "BD")
-		if took := w.monitors.found[0].At - crashed; took < tc.want-time.Second || took > tc.want+time.Second {
+		if took := w.monitor.Violations()[0].At - crashed; took < tc.want-time.Second || took > tc.want+time.Second {
 			t.Errorf("%v: the spell ends after %s, want about %s", tc.down, took, tc.want)
 		}
 	}

@@ -59,7 +59,7 @@ func (h host) Ended(t *process.Thread) { h.stepped(h.thread(t)) }
 func (h host) Tell(e *trace.Event) { h.emit(e) }
 
 // Drew tells the monitors that what comes next needn't be what came the last time.
-func (h host) Drew() { h.monitors.drew() }
+func (h host) Drew() { h.monitor.Drew() }
 
 // GrantSent is when the client sent the command that last stored its record, or, as it
 // knows, prolonged it.
@@ -84,13 +84,13 @@ func (h host) NextArrival() (in time.Duration, any bool) {
 }
 
 // Obstructed implements process.Referee.
-func (h host) Obstructed() bool { return h.monitors.blocked.open }
+func (h host) Obstructed() bool { return h.monitor.Blocked() }
 
 // Patience implements process.Referee.
 func (h host) Patience(refusals int) time.Duration { return h.patience(refusals) }
 
 // Deadlocked implements process.Referee.
-func (h host) Deadlocked() { h.monitors.deadlocked() }
+func (h host) Deadlocked() { h.monitor.Deadlocked(h.now, h.events) }
 
 // thread is the world's of a process's thread.
 func (w *World) thread(t *process.Thread) *thread {

@@ -14,7 +14,7 @@ import (
 // order of the events.
 func proofOf(t *testing.T, w *World, code trace.Code) string {
 	t.Helper()
-	for _, v := range slices.Backward(w.monitors.found) {
+	for _, v := range slices.Backward(w.monitor.Violations()) {
 		if v.Code != code {
 			continue
 		}

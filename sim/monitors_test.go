@@ -137,7 +137,7 @@ func TestDoubleGrant(t *testing.T) {
 
 	// Three at once are three pairs.
 	h := newHand(t, "setpx-lua").holds("A", 10*sec).expires().holds("B", 10*sec).expires().holds("C", 10*sec).verdict("DG")
-	if n := len(h.w.monitors.found); n != 3 {
+	if n := len(h.w.monitor.Violations()); n != 3 {
 		t.Errorf("three clients at once are %d double grants", n)
 	}
 }
@@ -266,11 +266,11 @@ func TestGrantsKeepTheirOrder(t *testing.T) {
 		}(),
 	} {
 		h.accesses("B", trace.KindRead).accesses("A", trace.KindWrite)
-		if len(h.w.monitors.found) != 1 || h.w.monitors.found[0].Code != trace.SW {
-			t.Errorf("%s: %+v", name, h.w.monitors.found)
+		if len(h.w.monitor.Violations()) != 1 || h.w.monitor.Violations()[0].Code != trace.SW {
+			t.Errorf("%s: %+v", name, h.w.monitor.Violations())
 		}
 		h.accesses("B", trace.KindWrite)
-		if last := h.w.monitors.found[len(h.w.monitors.found)-1]; !strings.Contains(last.Text, "an update is lost") {
+		if last := h.w.monitor.Violations()[len(h.w.monitor.Violations())-1]; !strings.Contains(last.Text, "an update is lost") {
 			t.Errorf("%s: the newer holder's write is stale: %s", name, last.Text)
 		}
 	}
@@ -280,14 +280,14 @@ func TestLostUpdate(t *testing.T) {
 	// Two callers that go ahead without the lock: neither grant is newer.
 	h := newHand(t, "setpx-lua").does("A", trace.KindAcquire, trace.KindFailed).does("B", trace.KindAcquire, trace.KindFailed)
 	h.accesses("A", trace.KindRead).accesses("B", trace.KindRead, trace.KindWrite).accesses("A", trace.KindWrite).verdict("SW")
-	if text := h.w.monitors.found[0].Text; text != "A overwrites what B wrote since A read: an update is lost" {
+	if text := h.w.monitor.Violations()[0].Text; text != "A overwrites what B wrote since A read: an update is lost" {
 		t.Error(text)
 	}
 
 	// The newer holder's own read is older than the older one's last write.
 	h = newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec)
 	h.accesses("B", trace.KindRead).accesses("A", trace.KindWrite).accesses("B", trace.KindWrite)
-	if n := len(h.w.monitors.found); n != 2 {
+	if n := len(h.w.monitor.Violations()); n != 2 {
 		t.Errorf("A's stale write and B's loss of it are %d violations", n)
 	}
 
@@ -312,11 +312,11 @@ func TestForeignRelease(t *testing.T) {
 		"shortens": held().sets("B", "A1", 9*sec),
 	} {
 		h.verdict("FR")
-		if text := h.w.monitors.found[0].Text; !strings.Contains(text, " "+what+" A's record") {
+		if text := h.w.monitor.Violations()[0].Text; !strings.Contains(text, " "+what+" A's record") {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
-	if text := held().sets("B", "A1", trace.Never).w.monitors.found[0].Text; !strings.Contains(text, "prolongs") {
+	if text := held().sets("B", "A1", trace.Never).w.monitor.Violations()[0].Text; !strings.Contains(text, "prolongs") {
 		t.Errorf("for ever is longer than any time: %s", text)
 	}
 	held().sets("B", "A1", 10*sec).verdict("ok") // as it was
@@ -386,7 +386,7 @@ func TestForeignReleaseByToys(t *testing.T) {
 		if got := w.Verdict(); got[0] != trace.FR || w.State().LockRecord(0) != nil && w.State().LockRecord(0).Owner.Client == 1 && got.String() != "FR FN" {
 			t.Errorf("%s: %s", what, got)
 		}
-		if text := w.monitors.found[0].Text; !strings.Contains(text, " "+what+" A's record") {
+		if text := w.monitor.Violations()[0].Text; !strings.Contains(text, " "+what+" A's record") {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
@@ -447,9 +447,9 @@ func TestBoundedBlocking(t *testing.T) {
 	inject(t, w, Crash{"A"})
 	run(t, w)
 	expectVerdict(t, w, "BD")
-	v := w.monitors.found[0]
-	if len(w.monitors.found) != 1 || v.At != 10*sec+2*time.Millisecond || !strings.Contains(v.Text, "what A left behind kept others out for 7s") {
-		t.Errorf("%+v", w.monitors.found)
+	v := w.monitor.Violations()[0]
+	if len(w.monitor.Violations()) != 1 || v.At != 10*sec+2*time.Millisecond || !strings.Contains(v.Text, "what A left behind kept others out for 7s") {
+		t.Errorf("%+v", w.monitor.Violations())
 	}
 
 	// Waiting for somebody who is alive is no violation.
@@ -498,10 +498,10 @@ func polite(delay func(l *toyLock) time.Duration) strategies.Strategy {
 func TestLivelock(t *testing.T) {
 	same := func(*toyLock) time.Duration { return 100 * time.Millisecond }
 	w := newWorld(t, configOf(polite(same), "A", "B"))
-	for len(w.monitors.found) == 0 && w.Step(SetOf(0, 1)) {
+	for len(w.monitor.Violations()) == 0 && w.Step(SetOf(0, 1)) {
 	}
 	expectVerdict(t, w, "LV")
-	v := w.monitors.found[0]
+	v := w.monitor.Violations()[0]
 	if v.Text != "2 clients keep trying and nobody gets the lock: events #20 to #42 repeat" || len(v.Events) != 2 {
 		t.Errorf("%+v", v)
 	}
@@ -517,8 +517,8 @@ func TestLivelock(t *testing.T) {
 			t.Fatalf("%s\n%s", tr.Line(&a), tr.Line(&b))
 		}
 	}
-	if len(w.monitors.found) != 1 {
-		t.Errorf("once is enough: %+v", w.monitors.found)
+	if len(w.monitor.Violations()) != 1 {
+		t.Errorf("once is enough: %+v", w.monitor.Violations())
 	}
 }
 
@@ -770,8 +770,8 @@ func TestViolationsProveThemselves(t *testing.T) {
 
 // TestCodes have names, meanings, and an order.
 func TestCodes(t *testing.T) {
-	if got := trace.Verdict(trace.Codes).String(); got != "SW DG OV FR PD LV GAP FN BD" {
-		t.Error(got)
+	if named := trace.SW.Named() + ", " + trace.OV.Named(); named != "a stale write, overlapping critical sections" || trace.SW.Name() != "stale write" {
+		t.Error(named)
 	}
 	for _, c := range trace.Codes {
 		again, found := trace.ParseCode(c.String())

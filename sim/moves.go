@@ -340,7 +340,7 @@ func (w *World) Trace() (*trace.Trace, error) {
 	t := w.trace
 	t.Events = slices.Clone(t.Events)
 	t.Notes = slices.Clone(t.Notes)
-	t.Violations = slices.Clone(w.monitors.found)
+	t.Violations = slices.Clone(w.monitor.Violations())
 	slices.SortStableFunc(t.Violations, func(a, b trace.Violation) int {
 		if d := a.Last() - b.Last(); d != 0 {
 			return d
@@ -353,7 +353,7 @@ func (w *World) Trace() (*trace.Trace, error) {
 }
 
 // Verdict is what the monitors have said so far.
-func (w *World) Verdict() trace.Verdict { return trace.VerdictOf(w.monitors.found) }
+func (w *World) Verdict() trace.Verdict { return trace.VerdictOf(w.monitor.Violations()) }
 
 // Frozen reports whether a Pause holds the client.
 func (w *World) Frozen(client int) bool { return w.clients[client].frozen }

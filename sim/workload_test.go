@@ -173,7 +173,7 @@ func (h *hand) version(name string, kind trace.Kind, version int64) *hand {
 
 func TestCacheGoesBack(t *testing.T) {
 	h := rebuilders(t).queries("A", 1).queries("B", 2).caches("B", 2).verdict("ok").caches("A", 1).verdict("SW")
-	v := h.w.monitors.found[0]
+	v := h.w.monitor.Violations()[0]
 	if want := "A puts version 1 over version 2, which B cached: the cache goes back"; v.Text != want {
 		t.Errorf("%s", v.Text)
 	}
@@ -183,13 +183,13 @@ func TestCacheGoesBack(t *testing.T) {
 	rebuilders(t).queries("A", 1).queries("B", 2).caches("A", 1).caches("B", 2).verdict("ok") // forward
 	rebuilders(t).queries("A", 1).queries("B", 1).caches("A", 1).caches("B", 1).verdict("ok") // the same again
 	h = rebuilders(t).queries("A", 1).queries("B", 2).queries("C", 3).caches("C", 3).caches("B", 2).caches("A", 1)
-	if n := len(h.w.monitors.found); n != 2 {
+	if n := len(h.w.monitor.Violations()); n != 2 {
 		t.Errorf("back from 3 to 2 to 1 is %d violations", n)
 	}
 	// Back, forward again, and back.
 	h = rebuilders(t).queries("A", 1).queries("B", 2).caches("B", 2).caches("A", 1).queries("C", 2).caches("C", 2)
 	h.queries("A", 2).caches("A", 2).verdict("SW")
-	if n := len(h.w.monitors.found); n != 1 {
+	if n := len(h.w.monitor.Violations()); n != 1 {
 		t.Errorf("once back is %d violations", n)
 	}
 

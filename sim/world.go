@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/resp"
@@ -47,7 +48,7 @@ type World struct {
 	events    int
 	trace     trace.Trace
 	state     *trace.State
-	monitors  monitors
+	monitor   monitor.Monitor
 	moves     moves
 	err       error // a bound was reached, or a node could not restart
 }
@@ -164,7 +165,7 @@ func (w *World) resetTrace() {
 	for i, n := range w.nodes {
 		w.state.Nodes[i].Offset = n.Offset
 	}
-	w.monitors.reset(w)
+	w.monitor.Reset(&w.trace, w.state, future{w})
 	w.moves.reset()
 }
 
@@ -205,7 +206,7 @@ func (w *World) Clients() int { return len(w.clients) - 1 }
 // Nodes is how many there are, replicas not counted.
 func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 
-// emit gives an event its place in the order, lets the monitors see it, and
+// emit gives an event its place in the order, lets the monitor judge it, and
 // records it. It returns its Seq.
 func (w *World) emit(e *trace.Event) int {
 	w.events++
@@ -213,9 +214,9 @@ func (w *World) emit(e *trace.Event) int {
 	if w.events > MaxEvents && w.err == nil {
 		w.err = fmt.Errorf("the run was stopped after %d events: nothing ends it", MaxEvents)
 	}
-	w.monitors.before(e)
+	w.monitor.Before(e)
 	w.state.Apply(e)
-	w.monitors.after(e)
+	w.monitor.After(e)
 	if w.recording {
 		kept := *e
 		if e.Changes != nil {

@@ -123,7 +123,7 @@ var choiceRows = [choiceKinds]choiceRow{
 		of:    ofClient,
 		fault: Crash, flag: "crash", one: "crash of a client", many: "crashes of clients",
 		list: func(x *explorer, to []choice, i int) []choice {
-			if x.glances[i].lives() {
+			if x.summaries[i].lives() {
 				to = append(to, choice{kind: crashes, who: uint8(i)})
 			}
 			return to
@@ -141,7 +141,7 @@ var choiceRows = [choiceKinds]choiceRow{
 		of:    ofClient,
 		fault: Duplicate, flag: "duplicate", one: "request that arrives twice", many: "requests that arrive twice",
 		list: func(x *explorer, to []choice, i int) []choice {
-			if x.glances[i].repeats {
+			if x.summaries[i].repeats {
 				to = append(to, choice{kind: repeats, who: uint8(i)})
 			}
 			return to
@@ -160,7 +160,7 @@ var choiceRows = [choiceKinds]choiceRow{
 		of:    ofClient,
 		fault: ClientClock, flag: "client-clock", one: "jump of a client's wall clock", many: "jumps of clients' wall clocks",
 		list: func(x *explorer, to []choice, i int) []choice {
-			if x.timed && x.glances[i].lives() {
+			if x.timed && x.summaries[i].lives() {
 				to = append(to, choice{kind: jumpsClient, who: uint8(i), by: x.ttl + overStamp},
 					choice{kind: jumpsClient, who: uint8(i), by: -x.ttl - overStamp})
 			}
@@ -404,7 +404,7 @@ func (x *explorer) enabled(to []choice) []choice {
 		return to
 	}
 	left := &x.world.left
-	for i, g := range x.glances {
+	for i, g := range x.summaries {
 		if g.acts && x.turns(i) {
 			to = append(to, choice{kind: acts, who: uint8(i)})
 			for _, l := range x.listers[ofStep][1:] {
@@ -437,7 +437,7 @@ func (x *explorer) enabled(to []choice) []choice {
 
 // choose makes one choice, in a situation that is the explorer's own.
 func (x *explorer) choose(c choice) {
-	x.found, x.ops, x.meets, x.told = 0, 0, false, 0
+	x.found, x.ops = 0, 0
 	row := c.row()
 	if c.faulty() {
 		x.spend(row.fault, 1)

@@ -22,22 +22,17 @@ const maxThreads = 4
 // that it does next. Moments form a tree, whose edges are what it sees; except that
 // between two cycles, when it remembers nothing of the last, the branches join.
 type moment struct {
-	client   int
-	parent   uint32
-	seen     sight
-	threads  [maxThreads]plan
-	depth    int16
-	closed   uint16 // the connections that it has closed
-	thread   uint8
-	count    uint8 // of threads
-	acquired uint8 // which acquisition it is in
-	phase    trace.Phase
-	granted  bool // this acquisition has led to a lease
-	believes bool // and the client hasn't begun to release it
-	inside   bool // the critical section
-	given    bool // its lease has the deadline that the world gives it
-	fresh    bool // between two cycles
-	over     bool
+	client  int
+	parent  uint32
+	seen    sight
+	threads [maxThreads]plan
+	depth   int16
+	closed  uint16 // the connections that it has closed
+	thread  uint8
+	count   uint8 // of threads
+	given   bool  // its lease has the deadline that the world gives it
+	fresh   bool  // between two cycles
+	over    bool
 }
 
 // plan is a thread's next operation.
@@ -180,6 +175,17 @@ func (k *clients) hire(pl *player, client int) (err error) {
 	defer catch(&err)
 	pl.p, err = behaviour.NewDriver(k.cfg, client)
 	return err
+}
+
+// catch makes an error of a panic in the lock's code.
+func catch(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case *process.Panic:
+		*err = v
+	default:
+		panic(v)
+	}
 }
 
 // add is the number of a new moment.
@@ -342,7 +348,7 @@ func (k *clients) ending(pl *player, m *moment) *freshKey {
 	key := &freshKey{client: m.client, cycle: pl.p.Acquired(), over: m.over, tokens: tokens, draws: draws, fingerprint: pl.p.Fingerprint()}
 	pl.p.ForgetCycle()
 	pl.base = pl.last + time.Hour
-	m.fresh, m.phase, m.granted, m.believes, m.inside, m.given = true, trace.PhaseIdle, true, false, false, false
+	m.fresh, m.given = true, false
 	m.depth = 0 // it is the cycles that have to come to an end, whichever way there was the first
 	return key
 }
@@ -360,24 +366,12 @@ func (k *clients) place(m *moment, key *freshKey) uint32 {
 	return id
 }
 
-// tell follows what the client is about.
+// tell follows whose deadline the client's lease has. All else that the client lets be
+// known is folded into its facts.
 func (m *moment) tell(told []telling) {
 	for _, t := range told {
-		switch t.kind {
-		case trace.KindAcquire:
-			m.phase = trace.PhaseAcquire
-			m.acquired++
-			m.granted, m.believes, m.inside = false, false, false
-		case trace.KindGranted:
-			m.phase, m.granted, m.believes, m.given = trace.PhaseHold, true, true, t.given
-		case trace.KindRefused, trace.KindFailed, trace.KindReleased, trace.KindReleaseFailed, trace.KindDone:
-			m.phase = trace.PhaseIdle
-		case trace.KindEnter:
-			m.phase, m.inside = trace.PhaseWork, true
-		case trace.KindLeave:
-			m.phase, m.inside = trace.PhaseHold, false
-		case trace.KindRelease:
-			m.phase, m.believes = trace.PhaseRelease, false
+		if t.kind == trace.KindGranted {
+			m.given = t.given
 		}
 	}
 }

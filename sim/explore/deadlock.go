@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -15,10 +16,10 @@ const longTime = 20 * 24 * 3600 * 1000
 func (x *explorer) deadlocked() bool {
 	before := x.blank()
 	before.copyFrom(&x.s)
-	found, seen := x.found, x.seen // what the probe meets with is nobody's near miss
+	found, stats := x.found, x.stats // what the probe meets with is nobody's near miss
 	defer func() {
 		x.s.copyFrom(&before)
-		x.found, x.seen = found, seen
+		x.found, x.stats = found, stats
 	}()
 	for try := 1; try <= 3; try++ {
 		if x.ask() {
@@ -44,17 +45,17 @@ func (x *explorer) ask() bool {
 			x.advance(by)
 			continue
 		}
-		m := x.moment(i)
-		if began && m.phase == trace.PhaseIdle {
+		c := &x.s.clients[i]
+		if began && c.Phase == trace.PhaseIdle {
 			return false
 		}
-		if m.believes {
+		if c.Believes {
 			return true
 		}
-		began = began || m.phase == trace.PhaseAcquire
+		began = began || c.Phase == trace.PhaseAcquire
 		x.one(i, t, goes)
-		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == process.OpSleep && x.moment(i).phase == trace.PhaseIdle {
-			return x.moment(i).believes
+		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == process.OpSleep && c.Phase == trace.PhaseIdle {
+			return c.Believes
 		}
 	}
 	return false
@@ -79,8 +80,8 @@ func (x *explorer) wait(try int) {
 	x.settle(x.probe())
 }
 
-// onlyOrphans reports whether it is for the records of the dead alone that the
-// lock can't be had: without them there would be nodes enough.
+// onlyOrphans reports whether it is only for the records of the dead that the lock can't
+// be had. Whoever owns a record at an end is dead or has left it behind.
 func (x *explorer) onlyOrphans() bool {
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {
@@ -89,11 +90,11 @@ func (x *explorer) onlyOrphans() bool {
 			held = held || k.Name == x.cfg.Key
 		}
 		switch {
-		case !held || int(n.owner) == x.probe():
+		case !held || int(n.owner.Client) == x.probe():
 			free++
-		case n.owner >= 0:
+		case n.owner != monitor.Nobody:
 			orphans++
 		}
 	}
-	return free < x.quorum && free+orphans >= x.quorum
+	return monitor.OnlyOrphans(free, orphans, x.quorum)
 }

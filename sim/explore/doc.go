@@ -15,11 +15,11 @@
 // A state says of each client at which moment it is, what of its lease, its
 // replies and its connections still matters; of each node its memory and whose the
 // lock's record is; and of the rest the resource, requests that are held up, and
-// what is left of the budget of faults. The monitors are part of it, as far as they
-// remember anything (state.go, step.go). Spans are counted from the state's own
-// instant, so that what differs only in when it happens is one; unless somebody
-// looks at true time, by a wall clock or a server's: then the search begins again
-// with a model in which that is told apart (model.go).
+// what is left of the budget of faults. The facts by which the rules judge are part of
+// it: package monitor has both, for the search and for the engine (state.go, step.go).
+// Spans are counted from the state's own instant, so that states which differ only in when
+// they happen are one; unless somebody looks at true time, by a wall clock or a server's:
+// then the search begins again with a model in which they are told apart (model.go).
 //
 // Equal parts have equal numbers, and a state is a handful of them (intern.go). The
 // set of all keeps states whole: none is taken for another because digests agree
@@ -31,9 +31,9 @@
 // passes to the next instant at which anything is due; if anybody could have acted,
 // that is a pause (choice.go, effect.go, time.go). Two things keep the number of states down and
 // change nothing that could be found. Steps that nobody else can notice are done at
-// once with the step before (explorer.silent). And what a client does that meets
-// nobody, a crash or a step of its own, is remembered of the client alone and not
-// worked out again in every state (glance.go).
+// once with the step before (local.silent). And a client's step that depends on nothing
+// but that client is made through a view of it alone (local.go), remembered of it, and not
+// worked out again in every state (summary.go); so is a crash.
 //
 // The search goes by depth, on all cores; what it has found when it is cut off is
 // found in all shorter schedules (search.go). The least schedules are looked for

@@ -1,6 +1,10 @@
 package explore
 
-import "slices"
+import (
+	"slices"
+
+	"lockstep/sim/monitor"
+)
 
 // act is a client's next step, and what becomes of the request if it sends one.
 func (x *explorer) act(c choice, f fate) {
@@ -14,7 +18,6 @@ func (x *explorer) turnTo(who uint8) {
 	if x.bounds.Switches == 0 {
 		return
 	}
-	x.meets = true
 	w := &x.s.world
 	if w.mover == who+1 {
 		return
@@ -33,20 +36,20 @@ func (x *explorer) turns(i int) bool {
 
 func (x *explorer) spend(k FaultKind, n uint8) {
 	x.s.world.left[k] -= n
-	x.seen.used[k] = true
+	x.stats.used[k] = true
 }
 
 // crash ends a client. What it has sent is still on its way; all that it knew is
 // gone, and only what it did to the resource and to the nodes is left.
 func (x *explorer) crash(i int) {
-	x.hangUp(i, 0xffff)
-	x.s.clients[i] = dead(x.s.clients[i].touched)
-	x.s.rank()
+	x.closeConns(i, 0xffff)
+	x.s.clients[i] = dead(x.s.clients[i].Touched)
+	x.facts.CanonicaliseRanks()
 }
 
 // dead is a client that has crashed.
-func dead(touched uint8) client {
-	return client{crashed: true, touched: touched, since: unset, stamp: unset}
+func dead(touched monitor.Rank) client {
+	return client{Client: monitor.Client{Crashed: true, Touched: touched}, since: unset, stamp: unset}
 }
 
 // sharesLane reports whether another request is on the same connection.
@@ -91,7 +94,7 @@ func (x *explorer) free(who, nth uint8) {
 		n := &x.s.nodes[first.addr]
 		n.memory = x.v.without(n.memory, peer(int(first.client), uint16(first.conn)))
 	}
-	if !x.s.clients[first.client].crashed {
+	if !x.s.clients[first.client].Crashed {
 		x.settle(int(first.client))
 	}
 }
@@ -101,6 +104,9 @@ func (x *explorer) repeat(i int) {
 	l := *x.tables.letters.value(x.s.clients[i].last)
 	x.execute(&l, false, true)
 	for i := range x.s.clients {
+		if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
+			x.s.clients[i].last = 0
+		}
 		x.settle(i)
 	}
 }
@@ -109,13 +115,13 @@ func (x *explorer) repeat(i int) {
 func (x *explorer) stepClock(i int, by int32) {
 	n := &x.s.nodes[i]
 	x.set(n, x.v.age(n.memory, by))
-	x.ownership()
+	x.facts.Recount()
 }
 
 // fallBehind: what is written from now on does not reach a node's replica.
 func (x *explorer) fallBehind(i int) {
 	n := &x.s.nodes[i]
-	n.behind = replica{memory: x.v.replicated(n.memory), owner: n.owner, ownerN: n.ownerN}
+	n.behind = replica{memory: x.v.replicated(n.memory), owner: n.owner}
 }
 
 // restart takes a node's memory away, and ends its connections.
@@ -123,8 +129,8 @@ func (x *explorer) restart(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
 	nd.memory = x.v.empty(nd.memory)
-	nd.owner, nd.ownerN = -1, 0
-	x.ownership()
+	nd.owner = monitor.Nobody
+	x.facts.Recount()
 }
 
 // takeOver is the end of a master, and a replica's in its place: one that had
@@ -132,8 +138,8 @@ func (x *explorer) restart(n int) {
 func (x *explorer) takeOver(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
-	*nd = node{memory: nd.behind.memory, owner: nd.behind.owner, ownerN: nd.behind.ownerN, failed: true}
-	x.ownership()
+	*nd = node{memory: nd.behind.memory, owner: nd.behind.owner, failed: true}
+	x.facts.Recount()
 }
 
 // disconnect ends a node's connections.
@@ -159,7 +165,7 @@ func (x *explorer) passing(to []choice) []choice {
 	for _, n := range x.nodes {
 		by = sooner(by, n.due)
 	}
-	for _, g := range x.glances {
+	for _, g := range x.summaries {
 		by = sooner(by, g.due)
 		if g.idles {
 			pauses++
@@ -172,11 +178,11 @@ func (x *explorer) passing(to []choice) []choice {
 }
 
 // lives: the client has neither crashed nor finished its program.
-func (g *glance) lives() bool { return !g.crashed && !g.over }
+func (g *summary) lives() bool { return !g.crashed && !g.over }
 
 // over: nobody will do anything any more.
 func (x *explorer) over() bool {
-	for _, g := range x.glances {
+	for _, g := range x.summaries {
 		if g.lives() {
 			return false
 		}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"lockstep/sim"
-	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -96,17 +95,6 @@ func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	return r, err
 }
 
-// catch makes an error of a panic in the lock's code.
-func catch(err *error) {
-	switch v := recover().(type) {
-	case nil:
-	case *process.Panic:
-		*err = v
-	default:
-		panic(v)
-	}
-}
-
 func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	s := &search{model: m, opt: opt, seen: newVisited(m.width)}
 	if err := s.run(ctx); err != nil && !errors.Is(err, errLimit) {
@@ -116,9 +104,9 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	_, n := s.seen.sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations = m.v.ran, m.k.arrivals.len()
-	var all tally
+	var all stats
 	for _, x := range s.crew {
-		all.add(&x.seen)
+		all.add(&x.stats)
 	}
 	r.Near = NearMisses{Refused: all.refused, Compared: all.compared, NotHeld: all.tooLate, Fenced: all.fenced}
 	r.Vacuity.Extended = all.extended
@@ -204,7 +192,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		path, any := paths[c]
 		if !any {
 			if found.has(c) && r.Why == "" {
-				r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", Named(c))
+				r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", c.Named())
 			}
 			continue
 		}
@@ -248,7 +236,7 @@ func (m *model) counterexample(w *sim.World, c trace.Code, path []choice) (*Coun
 	if !slices.Contains(t.Verdict(), c) {
 		return nil, fmt.Errorf("the search has found %s, and the engine says %s: one of them is wrong\n%s", c, t.Verdict(), t.Schedule)
 	}
-	t.Title = "The least schedule with " + Named(c)
+	t.Title = "The least schedule with " + c.Named()
 	price := m.costOf(path)
 	schedule := w.Schedule()
 	schedule.Moves = slices.Clone(schedule.Moves) // the world writes the next run's over them
@@ -309,13 +297,13 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 				v = choices[rng.IntN(len(choices))]
 			}
 		}
-		counted := x.seen
+		counted := x.stats
 		if x.choose(v); x.err != nil {
 			return x.err
 		}
 		v.ops = x.ops
 		path = append(path, v)
-		if err := x.leaps(v, before, counted); err != nil {
+		if err := x.checkLocal(v, before, counted); err != nil {
 			return fmt.Errorf("%w\n%s", err, m.text(path))
 		}
 		all |= x.found
@@ -342,20 +330,18 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	return nil
 }
 
-// leaps reports if the move that was made last leads elsewhere than a leap would.
-func (x *explorer) leaps(v choice, before []uint32, counted tally) error {
+// checkLocal reports if the move that was made last, with everything, led elsewhere than
+// the same move as a localStep does.
+func (x *explorer) checkLocal(v choice, before []uint32, counted stats) error {
 	if !x.hasty {
 		return nil
 	}
-	after, seen := x.number(), x.seen
-	x.seen = counted
-	if to, is := x.leap(v, before, nil); is && (!slices.Equal(to, after) || x.seen != seen || x.found != 0) {
-		return fmt.Errorf("what the search takes for client %d's own step isn't", v.who)
+	after, stats := x.number(), x.stats
+	x.stats = counted
+	if to, local := x.localStep(v, before, nil); local && (!slices.Equal(to, after) || x.stats != stats || x.found != 0) {
+		return fmt.Errorf("the search takes a step of client %d for its own business, and it isn't", v.who)
 	}
-	x.seen = seen
-	if who := int(v.who); x.isOwn(v, who) {
-		x.keep(before[who], x.told|ownStep(after[who]))
-	}
+	x.stats = stats
 	return nil
 }
 
@@ -365,13 +351,7 @@ func (m *model) text(path []choice) string {
 
 // differ compares what both worlds say of violations, clients and nodes.
 func (m *model) differ(x *explorer, w *sim.World, found codes) error {
-	var real codes
-	for _, c := range w.Verdict() {
-		if c != trace.BD && c != trace.LV {
-			real |= setOf(c)
-		}
-	}
-	if found != real {
+	if real := codesOf(w.Verdict()) & searched; found != real {
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
 	if a, b := x.picture(make([]byte, 0, 512)), m.picture(make([]byte, 0, 512), w); !bytes.Equal(a, b) {
@@ -383,15 +363,15 @@ func (m *model) differ(x *explorer, w *sim.World, found codes) error {
 // picture is what a world looks like from outside.
 func (x *explorer) picture(text []byte) []byte {
 	for i := range x.bounds.Clients {
-		c, m := &x.s.clients[i], x.moment(i)
-		text = clientPicture(text, i, c.crashed, m.phase, int(m.acquired), c.live, m.inside, c.paused)
+		c := &x.s.clients[i]
+		text = clientPicture(text, i, c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, c.paused)
 	}
 	for i, n := range x.s.nodes {
 		text = nodePicture(text, i)
 		for _, k := range x.v.snapshot(n.memory).Keys {
 			text = keyPicture(text, k.Name, k.Value, k.Left)
 			if k.Name == x.cfg.Key {
-				text = ownerPicture(text, int(n.owner), int(n.ownerN))
+				text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))
 			}
 		}
 	}

@@ -4,12 +4,9 @@ import (
 	"errors"
 	"time"
 
+	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
 )
-
-// errTimed is the error of a search that takes all times for alike, at the first
-// look that anybody takes at true time: at a wall clock, or at a server's.
-var errTimed = errors.New("true time matters")
 
 // with makes a model and does something with it. At first, situations that differ
 // only in when they happen are one. As soon as anybody may look at true time they
@@ -48,6 +45,7 @@ func newModel(b Bounds, timed bool) (*model, error) {
 	m := &model{bounds: b, cfg: cfg, k: k, v: v, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
 	m.tables = m.newTables()
+	m.habits = &habits{k: k, inboxes: m.tables.inboxes, timeout: m.timeout, checks: b.Checks, extend: b.Extend, spares: monitor.Local}
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil
@@ -70,7 +68,7 @@ func (m *model) start() *situation {
 		scripts = append(scripts, scriptText(script))
 	}
 	for i := range s.nodes {
-		s.nodes[i] = node{memory: m.v.number(redis.Snapshot{Scripts: scripts}), owner: -1}
+		s.nodes[i] = node{memory: m.v.number(redis.Snapshot{Scripts: scripts}), owner: monitor.Nobody}
 	}
 	s.world = world{left: m.bounds.Faults}
 	return &s

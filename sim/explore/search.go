@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
 
@@ -155,7 +156,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 	unpacked := false
 	for _, m := range x.choices {
 		var done bool
-		if x.successors, done = x.leap(m, state, x.successors); done {
+		if x.successors, done = x.localStep(m, state, x.successors); done {
 			continue
 		}
 		if !unpacked {
@@ -167,7 +168,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 		if x.found != 0 {
 			s.report(x.found)
 		}
-		x.pack(m, state)
+		x.pack(state)
 	}
 	s.followed.Add(int64(len(x.choices)))
 }
@@ -284,10 +285,16 @@ func (b *Bounds) Sought() (v trace.Verdict) {
 // codes are those that the search looks for.
 func (b *Bounds) codes() codes {
 	if len(b.Codes) == 0 {
-		return setOf(trace.SW) | setOf(trace.DG) | setOf(trace.OV) | setOf(trace.FR) | setOf(trace.PD) | setOf(trace.GAP) | setOf(trace.FN)
+		return searched
 	}
-	var c codes
-	for _, code := range b.Codes {
+	return codesOf(b.Codes)
+}
+
+// searched are the codes that a search can look for.
+var searched = codesOf(monitor.Searched())
+
+func codesOf(list []trace.Code) (c codes) {
+	for _, code := range list {
 		c |= setOf(code)
 	}
 	return c

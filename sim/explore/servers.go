@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,10 @@ import (
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
+
+// errTimed is the error of a search that takes all times for alike, at the first
+// look that anybody takes at true time: at a wall clock, or at a server's.
+var errTimed = errors.New("true time matters")
 
 // servers is what is known of how a node behaves. It grows by asking Redis.
 type servers struct {
@@ -38,7 +43,7 @@ type question struct {
 type answer struct {
 	memory uint32
 	reply  uint32
-	effect redis.Effect
+	effect trace.Effect
 	asks   bool // it may depend on the server's clock
 }
 

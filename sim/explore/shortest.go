@@ -155,7 +155,7 @@ func (q *shortest) expand(i int32) {
 			q.add(end)
 		}
 		x.successors = x.successors[:0]
-		x.pack(m, w.state)
+		x.pack(w.state)
 		x.resolve()
 		next.state = slices.Clone(x.successors)
 		q.add(next)

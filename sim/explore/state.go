@@ -1,31 +1,29 @@
 package explore
 
 import (
-	"math/bits"
 	"slices"
 
+	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
 
-// client is what a state says of one client. All times are in milliseconds from
-// the state's own instant, so that situations which differ only in when they
-// happen are one. Its fields are comparable: equal clients have equal numbers. No
-// byte is left over between them, so that a client is compared and hashed as a piece
-// of memory and not field by field.
+// client is the part of a state that is one client's: how the rules see it, and what of its
+// threads, its lease and its connections still matters. All times are in milliseconds from
+// the state's own instant, so that states which differ only in when they happen are one.
+// Its fields are comparable, and equal clients have equal ids. No byte is left over between
+// them, so that a client is compared and hashed as a piece of memory and not field by field.
+//
+// Invariant: deadline is 0 and forever false unless the lease is live; of the two only one
+// is set.
+// Invariant: a thread that waits has a due above 0 and no turn; the turns of those that are
+// ready are 1, 2 and so on, in the order in which they became ready.
+// Invariant: a client that has crashed is nothing but dead(Touched).
+// Invariant: last is 0 once no budget is left for a request that arrives twice.
 type client struct {
-	moment  uint32
-	gap     gap // what it held when the last command of an extension was executed
-	crashed bool
+	moment uint32
+	monitor.Client
 	paused  bool // it could have acted, and time has passed: its next step ends a pause
-	live    bool // its lease
-	lostOwn bool // too few of its records are left since it was granted
-	hasRead bool // it has read the resource in this acquisition
-	beaten  bool // and somebody has written since
 	forever bool // its lease has no deadline
-
-	granter uint8 // the order of its grant among all that matter; 0 is none
-	asked   uint8 // the order of what it asked last, as long as no record of it was stored
-	touched uint8 // the newest grant with which it has touched the resource
 
 	waits [maxThreads]bool // its operation can't be performed yet
 	due   [maxThreads]int32
@@ -44,16 +42,6 @@ type client struct {
 	last  uint32 // the command that was executed last, if it could arrive twice
 }
 
-// gap is what a client had of the lock when the newest command of an extension was
-// executed that it hasn't reported yet.
-type gap uint16
-
-const (
-	gapNone gap = iota
-	gapHeld
-	gapGone
-)
-
 const unset int32 = -1 << 31
 
 // parcel is a reply in an inbox.
@@ -65,11 +53,12 @@ type parcel struct {
 	prolonged bool
 }
 
-// node is what a state says of one node.
+// node is the part of a state that is one node's.
+//
+// Invariant: owner is monitor.Nobody if the memory holds no record of the lock.
 type node struct {
 	memory uint32
-	owner  int8 // of the lock's record: a client, or -1
-	ownerN uint8
+	owner  monitor.Owner // of the lock's record
 	behind replica
 	failed bool // a replica has taken over
 }
@@ -77,15 +66,14 @@ type node struct {
 // replica is what a replica that has fallen behind holds.
 type replica struct {
 	memory uint32 // 0: it has all that the master has
-	owner  int8
-	ownerN uint8
+	owner  monitor.Owner
 }
 
 // letter is a request that is held up, or one that could arrive once more.
 type letter struct {
 	client, thread, conn, addr uint8
 	cmd                        uint32
-	acquired                   uint8
+	acquired                   uint16
 	phase                      trace.Phase
 	ago                        int32
 	stale                      bool // its connection has ended: its node has restarted since
@@ -94,7 +82,10 @@ type letter struct {
 	loses                      bool // its reply is going to be lost
 }
 
-// world is what a state says of the rest.
+// world is the rest of a state.
+//
+// Invariant: now is 0 in a model that isn't timed, and mover and switched are 0 unless the
+// bounds limit switches.
 type world struct {
 	fence int32 // the highest that the resource has seen
 	held  uint32
@@ -116,16 +107,16 @@ type situation struct {
 
 // tables are the numbers that states are made of.
 type tables struct {
-	clients *noted[client, glance]
-	nodes   *noted[node, nodeGlance]
-	worlds  *noted[world, worldGlance]
+	clients *summarised[client, summary]
+	nodes   *summarised[node, nodeSummary]
+	worlds  *summarised[world, worldSummary]
 	inboxes *lists[parcel]
 	helds   *lists[letter]
 	letters *interned[letter]
 }
 
 func (m *model) newTables() *tables {
-	return &tables{newNoted(m.glance), newNoted(m.nodeGlance), newNoted(func(*world) (g worldGlance) { return g }),
+	return &tables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
 		newLists[parcel](), newLists[letter](), newInterned[letter]()}
 }
 
@@ -162,19 +153,17 @@ func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 	return l.ids.id(v), true
 }
 
-// spelt is a client of a successor that has no number yet.
-type spelt struct {
+// pending is a client of a successor that has no number yet.
+type pending struct {
 	client client
 	digest uint32
-	at     int     // where its number belongs among the successors
-	from   uint32  // the client of which this is the own step, or 0
-	told   ownStep // what belongs to that
+	at     int // where its number belongs among the successors
 }
 
 // pack adds the state of the situation, to which a move has led, to the successors;
 // unpack is its inverse. Most of a situation is as it was in the state that it
 // follows, and has its numbers already. New clients get theirs from resolve.
-func (x *explorer) pack(m choice, before []uint32) {
+func (x *explorer) pack(before []uint32) {
 	base := len(x.successors)
 	x.successors = append(x.successors, before...)
 	to := x.successors[base:]
@@ -183,11 +172,7 @@ func (x *explorer) pack(m choice, before []uint32) {
 		if *c == x.from.clients[i] {
 			continue
 		}
-		p := spelt{client: *c, digest: x.tables.clients.digest(*c), at: base + i}
-		if x.isOwn(m, i) {
-			p.from, p.told = before[i], x.told
-		}
-		x.spelt = append(x.spelt, p)
+		x.pending = append(x.pending, pending{client: *c, digest: x.tables.clients.digest(*c), at: base + i})
 	}
 	for i := range x.s.nodes {
 		if x.s.nodes[i] != x.from.nodes[i] {
@@ -204,7 +189,7 @@ func (x *explorer) pack(m choice, before []uint32) {
 func (x *explorer) resolve() {
 	t := x.tables.clients
 	var likely [64]uint32
-	for batch := range slices.Chunk(x.spelt, len(likely)) {
+	for batch := range slices.Chunk(x.pending, len(likely)) {
 		for i := range batch {
 			likely[i] = t.likely(batch[i].digest)
 		}
@@ -214,14 +199,10 @@ func (x *explorer) resolve() {
 		}
 		for i := range batch {
 			p := &batch[i]
-			id := t.add(&p.client, p.digest, struct{}{})
-			x.successors[p.at] = id
-			if p.from != 0 {
-				x.keep(p.from, p.told|ownStep(id))
-			}
+			x.successors[p.at] = t.add(&p.client, p.digest, struct{}{})
 		}
 	}
-	x.spelt = x.spelt[:0]
+	x.pending = x.pending[:0]
 }
 
 func (x *explorer) unpack(state []uint32, s *situation) {
@@ -242,32 +223,20 @@ func (s *situation) copyFrom(o *situation) {
 	s.world = o.world
 }
 
-// rank numbers the grants that still matter from 1, in their order. There are at
-// most three for each client. It reports whether any has got another number.
-func (s *situation) rank() bool {
-	var used uint64
+// facts are those of the situation, where it keeps them: they stay there for as long as
+// it lives.
+func (s *situation) facts(m *model) *monitor.Facts {
+	var clients []*monitor.Client
 	for i := range s.clients {
-		c := &s.clients[i]
-		used |= 1<<c.granter | 1<<c.asked | 1<<c.touched
+		clients = append(clients, &s.clients[i].Client)
 	}
-	if used |= 1; used&(used+1) == 0 {
-		return false // they are dense already
+	var owners []*monitor.Owner
+	for i := range s.nodes {
+		owners = append(owners, &s.nodes[i].owner)
 	}
-	to := func(v uint8) uint8 { return uint8(bits.OnesCount64(used & (1<<v - 1))) }
-	for i := range s.clients {
-		c := &s.clients[i]
-		c.granter, c.asked, c.touched = to(c.granter), to(c.asked), to(c.touched)
-	}
-	return true
-}
-
-// newest is a rank above all others.
-func (s *situation) newest() uint8 {
-	top := uint8(0)
-	for i := range s.clients {
-		top = max(top, s.clients[i].granter, s.clients[i].asked, s.clients[i].touched)
-	}
-	return top + 1
+	f := monitor.NewFacts(clients, owners)
+	f.Quorum, f.Counter, f.Workload = m.quorum, m.cfg.Strategy.Counter, m.cfg.Workload
+	return f
 }
 
 // queue puts a thread behind all of its client's that are ready.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -36,23 +37,22 @@ type explorer struct {
 	choices []choice
 
 	// The state that it views.
-	glances []*glance // of the clients, without the probe
-	nodes   []*nodeGlance
-	world   *world
-	quiet   bool                     // no request is held up there, and nothing begun
-	corpses [3*len(names) + 1]uint32 // numbers of clients that have crashed, by what they had touched: three grants matter to each client at most
+	summaries []*summary // of the clients, without the probe
+	nodes     []*nodeSummary
+	world     *world
+	quiet     bool                     // no request is held up there, and nothing begun
+	crashed   [3*len(names) + 1]uint32 // ids of clients that have crashed, by what they had touched: three grants matter to each client at most
 
-	successors []uint32 // states that were come to, and not added yet
-	spelt      []spelt  // clients in them
-	ahead      uint32   // of no meaning: what was read ahead of its use
+	successors []uint32  // states that were come to, and not added yet
+	pending    []pending // clients in them
+	ahead      uint32    // of no meaning: what was read ahead of its use
 	digests    []uint64
 	hasty      bool  // it does what nobody can see at once, see silent
 	ops        uint8 // how many operations the last move was
 	found      codes
-	meets      bool // the last move was not its client's own, see ownStep
-	told       ownStep
 	err        error
-	seen       tally
+	stats      stats
+	facts      *monitor.Facts // of s
 }
 
 // model is what all workers of a search share.
@@ -62,6 +62,7 @@ type model struct {
 	k       *clients
 	v       *servers
 	tables  *tables
+	habits  *habits
 	quorum  int
 	ttl     int32
 	timeout int32
@@ -75,7 +76,8 @@ type model struct {
 func (m *model) explorer() *explorer {
 	x := &explorer{model: m}
 	x.from, x.s = m.blank(), m.blank()
-	x.glances, x.nodes = make([]*glance, m.bounds.Clients), make([]*nodeGlance, len(m.cfg.Nodes))
+	x.facts = x.s.facts(m)
+	x.summaries, x.nodes = make([]*summary, m.bounds.Clients), make([]*nodeSummary, len(m.cfg.Nodes))
 	return x
 }
 
@@ -99,7 +101,7 @@ func (x *explorer) moment(i int) *moment { return x.k.at(x.s.clients[i].moment) 
 func (x *explorer) next(i int) (thread int, any bool) { return x.model.next(&x.s.clients[i]) }
 
 func (m *model) next(c *client) (thread int, any bool) {
-	if c.crashed {
+	if c.Crashed {
 		return 0, false
 	}
 	now := m.k.at(c.moment)
@@ -124,176 +126,75 @@ const (
 	heldUp
 )
 
-// step lets a client act.
+// step lets a client act, and does with everything what a localStep does of one client.
 func (x *explorer) step(i, t int, f fate) {
 	x.one(i, t, f)
 	x.ops = 1
-	for x.hasty && x.err == nil && x.silent(i) {
+	l := x.local(i)
+	for x.hasty && x.err == nil && l.silent() {
 		x.one(i, 0, goes)
 		x.ops++
 	}
+	if l.err != nil {
+		x.fail(l.err)
+	}
 }
 
-// silent reports whether what a client does next is nobody else's business, and
-// can be done at once: the order of such a step and of all that others do, of time
-// passing or of a fault, makes no difference to what comes of both. Two are: to
-// call Acquire, which so far changes nothing but the client's own number of
-// acquisitions; and to read a reply that is there, if the client lets nothing be
-// known and doesn't go to sleep (when it would wake depends on when it read).
-func (x *explorer) silent(i int) bool {
-	c := &x.s.clients[i]
-	m := x.k.at(c.moment)
-	for t := 1; t < int(m.count); t++ {
-		if !m.threads[t].over {
-			return false
-		}
-	}
-	p := &m.threads[0]
-	switch {
-	case p.over || c.waits[0]:
-		return false
-	case p.kind == process.OpMark:
-		return p.mark == trace.KindAcquire
-	case p.kind != process.OpReceive:
-		return false
-	}
-	n := x.mailFor(c, p.conn)
-	if n < 0 {
-		return false
-	}
-	mail := x.tables.inboxes.get(c.inbox)[n]
-	if mail.refused || mail.prolonged {
-		return false
-	}
-	a := x.after(edge{from: c.moment, seen: sight{sawReply, int64(mail.reply)}})
-	if x.err != nil || len(*x.k.tellings.at(a.told)) > 0 {
-		return false
-	}
-	next := x.k.at(a.to)
-	if next.count != m.count {
-		return false
-	}
-	switch q := &next.threads[0]; q.kind {
-	case process.OpSend, process.OpClock, process.OpRead, process.OpWrite, process.OpMark:
-		return !q.over
-	}
-	return false
-}
-
-// after is where an edge leads.
-func (x *explorer) after(e edge) arrival {
-	a, err := x.k.after(e)
-	if err != nil {
-		x.fail(err)
-	}
-	return a
-}
+// local is the view of one client of the situation.
+func (x *explorer) local(i int) *local { return &local{habits: x.habits, c: &x.s.clients[i]} }
 
 // one performs one operation: that of the thread which has been ready longest; and
 // runs it to the next.
 func (x *explorer) one(i, t int, f fate) {
-	c := &x.s.clients[i]
-	c.paused = false
-	m := x.k.at(c.moment)
+	l := x.local(i)
+	l.c.paused = false
+	m := x.k.at(l.c.moment)
 	p := &m.threads[t]
-	e := edge{from: c.moment, thread: uint8(t)}
+	seen, n, _ := l.observe(m, p)
 	var mail parcel
-	switch p.kind {
-	case process.OpSend:
+	switch {
+	case n >= 0:
+		mail = *l.mail(n)
+	case p.kind == process.OpSend:
 		x.send(i, t, p, f)
-	case process.OpReceive:
-		mail = x.receive(c, p, &e)
-	case process.OpClock:
-		e.seen = x.look(c, p)
-	case process.OpRead, process.OpWrite:
+	case p.kind == process.OpRead || p.kind == process.OpWrite:
 		if !x.access(i, p) {
-			e.seen = sight{kind: sawRefusal}
+			seen = sight{kind: sawRefusal}
 		}
+	case p.kind == process.OpClock && p.wall:
+		seen = x.wallClock(l.c)
 	}
+	l.consume(p, n)
 	if mail.prolonged {
 		x.renew(i, t, p, mail)
 	}
-	a := x.after(e)
-	if x.err != nil {
+	a := l.after(edge{from: l.c.moment, thread: uint8(t), seen: seen})
+	if l.err != nil {
+		x.fail(l.err)
 		return
 	}
-	x.arrive(i, t, m, a)
-	x.settle(i)
-}
-
-// arrive takes a client to its next moment.
-func (x *explorer) arrive(i, t int, was *moment, a arrival) {
-	c := &x.s.clients[i]
-	c.moment = a.to
-	m := x.k.at(a.to)
 	for _, tl := range *x.k.tellings.at(a.told) {
-		x.tell(i, m, tl)
+		x.tell(i, tl)
 	}
-	for n := int(was.count); n < int(m.count); n++ { // threads that it has started
-		c.queue(n)
-	}
-	if m.fresh || m.over {
-		x.refresh(i)
-	}
-	if m.closed != was.closed {
-		x.hangUp(i, m.closed)
-	}
-	c.torn &^= m.closed
-	c.gone &^= m.closed
-	if p := &m.threads[t]; !p.over {
-		x.announce(i, t, p)
-	}
+	x.closeConns(i, l.closing(m, a))
+	l.arrive(t, m, a)
+	x.facts.CanonicaliseRanks()
 }
 
-// announce looks at the operation that a thread is about to perform: some have to
-// wait.
-func (x *explorer) announce(i, t int, p *plan) {
-	c := &x.s.clients[i]
-	switch p.kind {
-	case process.OpReceive:
-		if x.mailFor(c, p.conn) < 0 {
-			c.waits[t], c.due[t], c.turn[t] = true, max(0, x.timeout-c.sent[t]), 0
-			return
-		}
-	case process.OpSleep:
-		c.waits[t], c.due[t], c.turn[t] = true, p.sleep, 0
+// settle puts those things of a client in order that don't matter otherwise.
+func (x *explorer) settle(i int) { x.local(i).settle() }
+
+// closeConns is the end of a client's connections where others meet them: requests in
+// flight, and what was begun on the servers.
+func (x *explorer) closeConns(i int, conns uint16) {
+	if conns == 0 {
 		return
-	}
-	c.queue(t)
-}
-
-// refresh is a client between two cycles: nothing of the last matters any more.
-func (x *explorer) refresh(i int) {
-	c := &x.s.clients[i]
-	x.hangUp(i, 0xffff)
-	c.since, c.grantSent, c.stamp = unset, 0, unset
-	for t := 1; t < maxThreads; t++ { // that were there
-		c.waits[t], c.due[t], c.sent[t], c.turn[t] = false, 0, 0, 0
-	}
-	c.inbox, c.torn, c.gone = 0, 0, 0
-	c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = 0, 0, false, false, false, gapNone
-	x.rank()
-}
-
-// hangUp is the end of a client's connections: nobody waits for replies there.
-func (x *explorer) hangUp(i int, conns uint16) {
-	c := &x.s.clients[i]
-	if c.inbox != 0 {
-		var kept []parcel
-		for _, m := range x.tables.inboxes.get(c.inbox) {
-			if conns>>m.conn&1 == 0 {
-				kept = append(kept, m)
-			}
-		}
-		c.inbox, _ = x.tables.inboxes.put(kept)
 	}
 	if x.s.world.held != 0 {
-		x.meets = true
-		conns &^= x.abandon(i, conns)
+		conns &^= x.renameConn(i, conns)
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		x.meets = x.meets || len(x.v.snapshot(nd.memory).Peers) > 0
 		for _, b := range x.v.snapshot(nd.memory).Peers {
 			if conn := uint16(b.Conn) & 15; b.Conn>>4 == i && conns>>conn&1 != 0 {
 				nd.memory = x.v.without(nd.memory, uint16(b.Conn))
@@ -302,9 +203,9 @@ func (x *explorer) hangUp(i int, conns uint16) {
 	}
 }
 
-// abandon gives the connections on which requests are held up other numbers: the
+// renameConn gives the connections on which requests are held up other numbers: the
 // client will use theirs again. What it had begun on them still stands there.
-func (x *explorer) abandon(i int, conns uint16) (renamed uint16) {
+func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 	held := append([]letter(nil), x.tables.helds.get(x.s.world.held)...)
 	taken := func(conn uint8) bool {
 		return slices.ContainsFunc(held, func(l letter) bool { return int(l.client) == i && l.orphan && l.conn == conn })
@@ -339,111 +240,47 @@ func (x *explorer) abandon(i int, conns uint16) (renamed uint16) {
 // peer numbers the connections of all clients.
 func peer(client int, conn uint16) uint16 { return uint16(client)<<4 | conn }
 
-// settle puts those things of a client in order that don't matter otherwise.
-func (x *explorer) settle(i int) {
-	c := &x.s.clients[i]
-	m := x.k.at(c.moment)
-	for t := range int(m.count) {
-		switch p := &m.threads[t]; {
-		case p.over || p.kind != process.OpReceive:
-			c.sent[t] = 0
-		}
-		if c.waits[t] && c.due[t] <= 0 {
-			c.queue(t)
-		}
+// wallClock is a reading of a client's wall clock.
+func (x *explorer) wallClock(c *client) sight {
+	if !x.timed {
+		x.fail(errTimed)
 	}
-	c.order(m)
-	if m.phase != trace.PhaseAcquire && m.phase != trace.PhaseExtend && !(m.believes && x.bounds.Extend) {
-		c.grantSent = 0
-	}
-	if m.over {
-		c.stamp, c.since, c.last = unset, unset, 0
-	}
-	if x.s.world.left[Duplicate] == 0 {
-		c.last = 0
-	}
-}
-
-// look is a reading of a clock.
-func (x *explorer) look(c *client, p *plan) sight {
-	if p.wall {
-		if !x.timed {
-			x.fail(errTimed)
-		}
-		x.meets = true
-		c.stamp = x.ttl + overStamp
-		return sight{sawWall, int64(x.s.world.now + c.wall)}
-	}
-	if c.since == unset {
-		c.since = 0
-	}
-	if m := x.k.at(c.moment); x.bounds.Checks && m.given && m.inside && !c.live {
-		return sight{sawMonoLapsed, int64(c.since)}
-	}
-	return sight{sawMono, int64(c.since)}
+	c.stamp = x.ttl + overStamp
+	return sight{sawWall, int64(x.s.world.now + c.wall)}
 }
 
 // overStamp is by how much more than a TTL a stamp is over, to whichever second
 // it was rounded.
 const overStamp = 2000
 
-// tell follows what a client lets be known, and watches.
-func (x *explorer) tell(i int, m *moment, t telling) {
+// tell follows what a client lets be known, and judges it.
+func (x *explorer) tell(i int, t telling) {
 	c := &x.s.clients[i]
+	live := false
 	switch t.kind {
-	case trace.KindAcquire:
-		c.live, c.forever, c.deadline, c.granter, c.asked, c.hasRead, c.beaten, c.lostOwn, c.gap = false, false, 0, 0, 0, false, false, false, gapNone
-		x.rank()
 	case trace.KindGranted:
-		x.meets = true
-		c.lostOwn, c.gap = x.owned(i, m.acquired) < x.quorum, gapNone
-		if c.granter == 0 {
-			c.granter = c.asked
-		}
-		c.asked = 0
-		x.lease(c, t)
-		x.doubleGrant(i)
+		live = x.lease(c, t)
 	case trace.KindExtended:
-		x.meets, x.seen.extended = true, true
-		x.lease(c, t)
-		x.doubleGrant(i)
-		if c.lostOwn && c.gap != gapHeld {
-			x.found |= setOf(trace.GAP)
-		}
-		c.gap = gapNone
-	case trace.KindEnter:
-		x.told |= ifAlone
-		for j := range x.s.clients {
-			if j != i && !x.s.clients[j].crashed && x.moment(j).inside {
-				x.found |= setOf(trace.OV)
-			}
-		}
-	case trace.KindRefused, trace.KindFailed:
-		x.told |= ifUnowned
-		x.meets = x.meets || x.ownsAny(i)
-		if x.owned(i, m.acquired) >= x.quorum {
-			x.found |= setOf(trace.FN)
-		}
-		if t.kind == trace.KindRefused {
-			x.count(isRefused)
-			x.seen.refused++
-		}
-	case trace.KindRelease:
-		c.live, c.forever, c.deadline = false, false, 0
+		x.stats.extended = true
+		live = x.lease(c, t)
+	case trace.KindRefused:
+		x.stats.refused++
 	case trace.KindReleaseFailed:
-		x.count(isTooLate)
-		x.seen.tooLate++
+		x.stats.tooLate++
+	}
+	x.report(x.facts.Told(i, t.kind, live))
+	c.endLease()
+}
+
+// report notes what a transition of the facts broke.
+func (x *explorer) report(broken []monitor.Finding) {
+	for _, b := range broken {
+		x.found |= setOf(b.Code)
 	}
 }
 
-// count notes what is counted in a client's own step, where it is so only once.
-func (x *explorer) count(s ownStep) {
-	x.meets = x.meets || x.told&s != 0
-	x.told |= s
-}
-
-// lease begins, or goes on, until its deadline.
-func (x *explorer) lease(c *client, t telling) {
+// lease begins, or goes on, until its deadline. It reports whether that is still to come.
+func (x *explorer) lease(c *client, t telling) bool {
 	switch {
 	case t.given && !x.cfg.Strategy.NoTTL:
 		c.forever, c.deadline = false, x.ttl-c.grantSent
@@ -452,101 +289,30 @@ func (x *explorer) lease(c *client, t telling) {
 	default:
 		c.forever, c.deadline = false, t.deadline-max(c.since, 0)
 	}
-	c.live = c.forever || c.deadline > 0
-	if !c.live {
-		c.deadline = 0
-	}
-}
-
-func (x *explorer) doubleGrant(i int) {
-	if !x.s.clients[i].live {
-		return
-	}
-	for j := range x.s.clients {
-		if j != i && x.s.clients[j].live {
-			x.found |= setOf(trace.DG)
-		}
-	}
-}
-
-// owned counts the nodes that hold the record of an acquisition.
-func (x *explorer) owned(i int, acquired uint8) int {
-	n := 0
-	for _, nd := range x.s.nodes {
-		if int(nd.owner) == i && nd.ownerN == acquired {
-			n++
-		}
-	}
-	return n
-}
-
-// ownsAny reports whether a record on some node is a client's, of any acquisition.
-func (x *explorer) ownsAny(i int) bool {
-	return slices.ContainsFunc(x.s.nodes, func(n node) bool { return int(n.owner) == i })
-}
-
-// rank puts the grants that matter in order, see situation.rank.
-func (x *explorer) rank() { x.meets = x.s.rank() || x.meets }
-
-// ownership follows whether believers have lost too many of their records.
-func (x *explorer) ownership() {
-	for i := range x.s.clients {
-		c := &x.s.clients[i]
-		if m := x.moment(i); !c.crashed && m.believes && !c.lostOwn && x.owned(i, m.acquired) < x.quorum {
-			c.lostOwn = true
-		}
-	}
+	return c.forever || c.deadline > 0
 }
 
 // access is a read or a write of the resource. It reports whether the resource
 // let it pass.
 func (x *explorer) access(i int, p *plan) bool {
-	x.meets = true
-	c, write := &x.s.clients[i], p.kind == process.OpWrite
+	write := p.kind == process.OpWrite
 	w := &x.s.world
 	looks := x.cfg.Resource == sim.Fenced || x.cfg.Resource == sim.FencedWrites && write
 	if looks && p.fence != 0 && p.fence < w.fence {
-		x.seen.fenced++
+		x.stats.fenced++
 		return false
 	}
 	if looks {
 		w.fence = max(w.fence, p.fence)
 	}
-	if write {
-		x.staleWrite(i)
-	}
-	if write {
-		for j := range x.s.clients {
-			if o := &x.s.clients[j]; j != i && o.hasRead {
-				o.beaten = true
-			}
-		}
-	} else {
-		c.hasRead, c.beaten = true, false
-	}
-	c.touched = max(c.touched, c.granter)
-	x.rank()
+	x.report(x.facts.Accessed(i, write, 0))
 	return true
-}
-
-func (x *explorer) staleWrite(i int) {
-	c := &x.s.clients[i]
-	stale := c.hasRead && c.beaten
-	for j := range x.s.clients {
-		if j != i && x.s.clients[j].touched > c.granter {
-			stale = true
-		}
-	}
-	if stale {
-		x.found |= setOf(trace.SW)
-	}
 }
 
 // send executes a command at its node, or doesn't yet.
 func (x *explorer) send(i, t int, p *plan, f fate) {
-	x.meets = true
 	x.s.clients[i].sent[t] = 0
-	l := letter{client: uint8(i), thread: uint8(t), conn: p.conn, addr: p.addr, cmd: p.cmd, acquired: x.moment(i).acquired, phase: p.phase}
+	l := letter{client: uint8(i), thread: uint8(t), conn: p.conn, addr: p.addr, cmd: p.cmd, acquired: x.s.clients[i].Acquired, phase: p.phase}
 	if f == heldUp || x.behind(&l) {
 		l.queued, l.loses = f != heldUp, f == losesReply
 		x.hold(l)
@@ -590,21 +356,12 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 	if copied {
 		a.memory = x.v.without(a.memory, conn)
 	}
-	if a.asks && !c.crashed {
+	if a.asks && !c.Crashed {
 		c.stamp = x.ttl + overStamp // a look at that clock is one at the time, too
 	}
-	if !copied && !c.crashed && l.phase == trace.PhaseExtend && l.acquired == x.moment(int(l.client)).acquired {
-		if c.gap = gapHeld; c.lostOwn {
-			c.gap = gapGone
-		}
-	}
 	prolonged := x.apply(l, n, a, copied)
-	if !copied && !c.crashed && l.phase == trace.PhaseAcquire && l.acquired == x.moment(int(l.client)).acquired && c.granter == 0 {
-		c.asked = x.s.newest()
-		x.s.rank()
-	}
 	x.notice(l, a)
-	if !copied && !c.crashed {
+	if !copied && !c.Crashed {
 		x.remember(c, l, a)
 	}
 	if !copied && !l.orphan {
@@ -647,55 +404,33 @@ func (x *explorer) remember(c *client, l *letter, a answer) {
 // notice counts what kept a near miss from being one.
 func (x *explorer) notice(l *letter, a answer) {
 	if l.phase == trace.PhaseRelease && *x.k.replies.value(a.reply) == ":0\r\n" {
-		x.seen.compared++
+		x.stats.compared++
 	}
 }
 
-// apply does to a node what a command does, and watches.
+// apply does to a node what a command does. It reports whether that prolonged the
+// client's own record.
 func (x *explorer) apply(l *letter, n *node, a answer, copied bool) (prolonged bool) {
 	n.memory = a.memory
-	e := a.effect
-	if !e.Touched {
+	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(l.client), N: l.acquired, Phase: l.phase, Copy: copied,
+		Owner: n.owner, Effect: a.effect})
+	x.report(broken)
+	if n.owner = owner; !a.effect.Touched {
 		return false
-	}
-	counter := x.cfg.Strategy.Counter
-	owner := int(n.owner)
-	if e.Before && owner >= 0 && owner != int(l.client) && x.under(owner, n.ownerN) {
-		if !e.After || (e.Stored || e.Changed) && !counter || e.Longer || e.Shorter {
-			x.found |= setOf(trace.FR)
-		}
 	}
 	c := &x.s.clients[l.client]
-	current := !c.crashed && l.acquired == x.moment(int(l.client)).acquired
-	switch {
-	case !e.After:
-		n.owner, n.ownerN = -1, 0
-	case !e.Before || (e.Stored || e.Changed) && !counter:
-		n.owner, n.ownerN = int8(l.client), l.acquired
-		if current && !copied && (!x.moment(int(l.client)).granted || l.phase == trace.PhaseExtend) {
-			c.granter, c.asked = x.s.newest(), 0
-			c.grantSent = l.ago
-			x.s.rank()
-		}
+	if ranked {
+		c.grantSent = l.ago
 	}
-	x.ownership()
-	return e.Later && current && n.owner == int8(l.client) && n.ownerN == l.acquired
-}
-
-// under reports whether an acquisition is still under way, or its lease live.
-func (x *explorer) under(i int, n uint8) bool {
-	c := &x.s.clients[i]
-	if c.crashed {
-		return false
-	}
-	m := x.moment(i)
-	return m.acquired == n && (m.phase == trace.PhaseAcquire || c.live)
+	x.facts.Recount()
+	own := monitor.Owner{Client: int16(l.client), N: l.acquired}
+	return a.effect.Later && !c.Crashed && l.acquired == c.Acquired && n.owner == own
 }
 
 // reply travels back.
 func (x *explorer) reply(l *letter, m parcel, lost bool) {
 	c := &x.s.clients[l.client]
-	if c.crashed {
+	if c.Crashed {
 		return
 	}
 	if lost || c.torn>>l.conn&1 != 0 {
@@ -715,50 +450,20 @@ func (x *explorer) reply(l *letter, m parcel, lost bool) {
 	}
 }
 
-// mailFor finds the first reply on a connection.
-func (x *explorer) mailFor(c *client, conn uint8) int {
-	for n, m := range x.tables.inboxes.get(c.inbox) {
-		if m.conn == uint16(conn) {
-			return n
-		}
-	}
-	return -1
-}
-
-// receive reads a reply, or gives up.
-func (x *explorer) receive(c *client, p *plan, e *edge) (m parcel) {
-	n := x.mailFor(c, p.conn)
-	if n < 0 {
-		e.seen = sight{kind: sawTimeout}
-		return parcel{}
-	}
-	mail := x.tables.inboxes.get(c.inbox)
-	m = mail[n]
-	rest := append(append([]parcel(nil), mail[:n]...), mail[n+1:]...)
-	c.inbox, _ = x.tables.inboxes.put(rest)
-	if m.refused {
-		e.seen = sight{kind: sawRefusal}
-		return parcel{}
-	}
-	e.seen = sight{sawReply, int64(m.reply)}
-	return m
-}
-
 // renew: a thread has learnt that its extension was executed. Where the strategy
 // exposes no deadline, the lease goes on for a TTL from when that was sent.
 func (x *explorer) renew(i, t int, p *plan, m parcel) {
 	c := &x.s.clients[i]
-	mo := x.moment(i)
 	switch {
 	case t > 0:
-		if !mo.given || !mo.believes {
+		if !x.moment(i).given || !c.Believes {
 			return
 		}
 		if x.bounds.Extend { // so that it is kept, see settle
 			m.ago = min(m.ago, c.grantSent)
 		}
 		c.grantSent = m.ago
-		x.tell(i, mo, telling{kind: trace.KindExtended, given: true})
+		x.tell(i, telling{kind: trace.KindExtended, given: true})
 	case p.phase == trace.PhaseExtend:
 		c.grantSent = min(m.ago, c.grantSent)
 	}

@@ -1,12 +1,13 @@
 package explore
 
 import (
+	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 )
 
-// tally is what a worker has noticed on its way. None of it is part of a state.
-type tally struct {
+// stats are counted by a worker on its way. None of it is part of a state.
+type stats struct {
 	refused  int64
 	tooLate  int64 // releases that found the lock gone or in other hands
 	compared int64 // comparisons in a release that failed
@@ -15,24 +16,24 @@ type tally struct {
 	used     [faultKinds]bool
 }
 
-// own counts a client's own step.
-func (t *tally) own(s ownStep) {
-	if s&isRefused != 0 {
-		t.refused++
+// local counts a localStep.
+func (s *stats) local(l localStep) {
+	if l&isRefused != 0 {
+		s.refused++
 	}
-	if s&isTooLate != 0 {
-		t.tooLate++
+	if l&isTooLate != 0 {
+		s.tooLate++
 	}
 }
 
-func (t *tally) add(o *tally) {
-	t.refused += o.refused
-	t.tooLate += o.tooLate
-	t.compared += o.compared
-	t.fenced += o.fenced
-	t.extended = t.extended || o.extended
-	for i := range t.used {
-		t.used[i] = t.used[i] || o.used[i]
+func (s *stats) add(o *stats) {
+	s.refused += o.refused
+	s.tooLate += o.tooLate
+	s.compared += o.compared
+	s.fenced += o.fenced
+	s.extended = s.extended || o.extended
+	for i := range s.used {
+		s.used[i] = s.used[i] || o.used[i]
 	}
 }
 
@@ -71,10 +72,10 @@ func (m *model) dueAt(n *node) (by int32) {
 
 // dueTo is when the next thing happens to a client by itself.
 func (m *model) dueTo(c *client) (by int32) {
-	if c.crashed {
+	if c.Crashed {
 		return 0
 	}
-	if c.live && !c.forever {
+	if c.Live && !c.forever {
 		by = sooner(by, c.deadline)
 	}
 	now := m.k.at(c.moment)
@@ -102,7 +103,7 @@ func (x *explorer) idle() (set uint8, n uint8) {
 }
 
 func (m *model) idles(c *client) bool {
-	if c.crashed || c.paused {
+	if c.Crashed || c.paused {
 		return false
 	}
 	now := m.k.at(c.moment)
@@ -124,14 +125,14 @@ func (x *explorer) advance(by int32) {
 		if b := &nd.behind; b.memory != 0 {
 			a := x.v.age(b.memory, by)
 			if b.memory = a.memory; a.expired {
-				b.owner, b.ownerN = -1, 0
+				b.owner = monitor.Nobody
 			}
 		}
 	}
-	x.ownership()
+	x.facts.Recount()
 	for i := range x.s.clients {
 		c := &x.s.clients[i]
-		if c.crashed {
+		if c.Crashed {
 			continue
 		}
 		c.paused = c.paused || pausing>>i&1 != 0
@@ -154,7 +155,7 @@ func (x *explorer) advance(by int32) {
 func (x *explorer) set(n *node, a aged) {
 	n.memory = a.memory
 	if a.expired {
-		n.owner, n.ownerN = -1, 0
+		n.owner = monitor.Nobody
 	}
 }
 
@@ -169,9 +170,9 @@ func (x *explorer) pass(i int, c *client, by int32) {
 			c.stamp = unset
 		}
 	}
-	if c.live && !c.forever {
+	if c.Live && !c.forever {
 		if c.deadline -= by; c.deadline <= 0 {
-			c.live, c.deadline = false, 0
+			c.Live, c.deadline = false, 0
 		}
 	}
 	c.grantSent += by

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"lockstep/sim"
-	"lockstep/sim/trace"
 )
 
 // Caller is what the callers do with a lease that they have, in one word.
@@ -61,17 +60,4 @@ func (c *Counterexample) Wrong() string {
 		return "no fault at all"
 	}
 	return strings.Join(texts, "; ")
-}
-
-// countless are the violations whose names take no "a": a plural, and what one does
-// not count.
-var countless = []trace.Code{trace.OV, trace.GAP, trace.BD}
-
-// Named is what a schedule shows, as it stands in a sentence: "a stale write",
-// "overlapping critical sections".
-func Named(c trace.Code) string {
-	if slices.Contains(countless, c) {
-		return c.Name()
-	}
-	return "a " + c.Name()
 }

@@ -48,18 +48,6 @@ type OpenTxn struct {
 	Dirty    bool // what it watches has changed since
 }
 
-// Effect is what a command did to the lock's record.
-type Effect struct {
-	Touched bool // anything at all
-	Before  bool // there was one
-	After   bool // there is one
-	Stored  bool // a value was stored in it
-	Changed bool // its value is another
-	Longer  bool // it lives longer than it would have
-	Shorter bool // it doesn't live as long
-	Later   bool // its expiry is a later instant; one that never comes counts as none
-}
-
 // NewServer makes a server for the locks of a key.
 func NewServer(lock string) (*Server, error) {
 	n, err := New(0, "n1")
@@ -72,11 +60,12 @@ func NewServer(lock string) (*Server, error) {
 // Close ends it.
 func (s *Server) Close() { s.n.Close() }
 
-// Run executes a command of a connection on a memory. The memory is not changed.
-func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after Snapshot, effect Effect, err error) {
+// Run executes a command of a connection on a memory, and returns what that did to the
+// lock's record. The memory is not changed.
+func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after Snapshot, effect trace.Effect, err error) {
 	peers, err := s.restore(m)
 	if err != nil {
-		return nil, Snapshot{}, Effect{}, err
+		return nil, Snapshot{}, trace.Effect{}, err
 	}
 	p := peers[conn]
 	if p == nil {
@@ -88,22 +77,10 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after S
 	reply = slices.Clone(out)
 	for i := range changes {
 		if changes[i].Key == s.lock {
-			effect = effectOf(&changes[i])
+			effect = changes[i].Effect()
 		}
 	}
 	return reply, s.snapshot(m, conn, p, args, len(changes) > 0), effect, nil
-}
-
-func effectOf(c *trace.Change) Effect {
-	e := Effect{Touched: true, Before: c.Before != nil, After: c.After != nil, Stored: c.Stored}
-	if e.Before && e.After {
-		e.Changed = c.Before.Value != c.After.Value
-		was, is := c.Before.Expires, c.After.Expires
-		e.Longer = was != trace.Never && (is == trace.Never || is > was)
-		e.Shorter = was != is && !e.Longer
-		e.Later = is > was
-	}
-	return e
 }
 
 // restore makes the node's memory what it is given.

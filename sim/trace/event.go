@@ -143,6 +143,39 @@ func (c Change) text(now time.Duration) string {
 	}
 }
 
+// Effect is what a command did to a record, as far as rules ask: it says nothing of
+// values and instants, so the search can remember it.
+type Effect struct {
+	Touched bool // anything at all
+	Before  bool // there was a record
+	After   bool // there is one
+	Stored  bool // a value was stored in it
+	Changed bool // its value is another
+	Longer  bool // it lives longer than it would have
+	Shorter bool // it doesn't live as long
+	Later   bool // its expiry is a later instant; one that never comes counts as none
+}
+
+// Effect is that of the change on its key.
+func (c *Change) Effect() Effect {
+	e := Effect{Touched: true, Before: c.Before != nil, After: c.After != nil, Stored: c.Stored}
+	if e.Before && e.After {
+		e.Changed = c.Before.Value != c.After.Value
+		was, is := c.Before.Expires, c.After.Expires
+		e.Longer = was != Never && (is == Never || is > was)
+		e.Shorter = was != is && !e.Longer
+		e.Later = is > was
+	}
+	return e
+}
+
+// ChangesHands reports whether the record belongs from now on to the command that had
+// the effect: it has appeared, or a value was stored in it, be it an equal one. A counter
+// stays its creator's.
+func (e Effect) ChangesHands(counter bool) bool {
+	return e.After && (!e.Before || (e.Stored || e.Changed) && !counter)
+}
+
 // Source is the line of code that caused an event. File is relative to the
 // package, e.g. strategies/setnx.go, and empty where no strategy code was involved.
 type Source struct {

@@ -7,7 +7,7 @@ import (
 
 // State is what is true after an event: what every client believes, what every
 // node holds, what the resource accepted. It is a fold over the events and knows
-// nothing else, so monitors, printers and the terminal interface that look at a
+// nothing else, so the monitor, printers and the terminal interface that look at a
 // State can show only what is in the trace.
 type State struct {
 	At      time.Duration
@@ -324,7 +324,8 @@ func (s *State) applyChange(e *Event, n *NodeState, ch *Change) {
 		n.Records = slices.Insert(n.Records, i, HeldRecord{Key: ch.Key, Owner: Nobody, Written: e.Seq})
 	}
 	r := &n.Records[i]
-	if s.newOwner(r, ch, found) {
+	effect := Effect{Before: found, After: true, Stored: ch.Stored, Changed: r.Value != ch.After.Value} // by what the state knows
+	if effect.ChangesHands(s.Counter) {
 		r.Owner, r.Written = s.owner(e, n, ch), e.Seq
 		if s.grants(e, r.Owner) {
 			s.Clients[e.Client].Lease.Granter = e.Seq
@@ -341,12 +342,6 @@ func (s *State) grants(e *Event, owner Acquisition) bool {
 		return false
 	}
 	return s.Clients[owner.Client].Lease.Granted == None || e.Phase == PhaseExtend
-}
-
-// newOwner: a record changes hands when it appears or when a value is stored in it,
-// be it an equal one, except that a counter stays its creator's.
-func (s *State) newOwner(r *HeldRecord, ch *Change, found bool) bool {
-	return !found || (ch.Stored || r.Value != ch.After.Value) && !s.Counter
 }
 
 // owner is the acquisition that a newly stored value belongs to. A node that

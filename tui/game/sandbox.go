@@ -14,7 +14,6 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
-	"lockstep/sim/explore"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
@@ -358,7 +357,7 @@ func (s *Sandbox) save() tea.Cmd {
 	}
 	t, schedule := s.Run.Trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()}
 	return picker.SaveScenario(s.Player, t, func(string) ([]byte, error) {
-		return scenarios.FromSchedule("Scheduled by hand: "+explore.Named(code), code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
+		return scenarios.FromSchedule("Scheduled by hand: "+code.Named(), code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
 	})
 }
 

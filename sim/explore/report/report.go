@@ -76,13 +76,13 @@ func (f Finding) Text() string {
 	case Violated:
 		return Least(f.Least)
 	case Holds:
-		text := fmt.Sprintf("no schedule within the bounds shows %s", explore.Named(f.Code))
+		text := fmt.Sprintf("no schedule within the bounds shows %s", f.Code.Named())
 		if f.Untested {
 			text += ", and no lease was extended"
 		}
 		return text
 	}
-	return fmt.Sprintf("no schedule with %s has been found yet, which proves nothing", explore.Named(f.Code))
+	return fmt.Sprintf("no schedule with %s has been found yet, which proves nothing", f.Code.Named())
 }
 
 // Answer says whether the whole space was searched, and if not, why.

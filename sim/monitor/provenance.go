@@ -1,4 +1,4 @@
-package sim
+package monitor
 
 import (
 	"slices"
@@ -7,12 +7,12 @@ import (
 	"lockstep/sim/trace"
 )
 
-// losses follow what becomes of every acquisition's record on every server, so
-// that a proof can name not only the event at which the record was gone but the
-// fault that brought that about: the clock jump that made it due, the start of the
-// server without it, the promotion of a replica that had never had it. Like the
-// monitors they look at nothing but the events and the state.
-type losses struct {
+// provenance follows how every acquisition's record was lost on every server, so that a
+// proof can name not only the event at which the record was gone but the fault that
+// brought that about: the clock jump that made it due, the start of the server without
+// it, the promotion of a replica that had never had it. It looks at nothing but the
+// events and the state.
+type provenance struct {
 	s       *trace.State
 	servers []keeper
 	primary []int // by address: the master, as of the last promotion
@@ -35,12 +35,12 @@ type loss struct {
 	open   bool  // the server is down: how it starts, or who takes its place, decides
 }
 
-func (l *losses) reset(s *trace.State) {
-	l.s = s
-	l.primary = append(l.primary[:0], s.Primary...)
-	l.servers = slices.Grow(l.servers[:0], len(s.Nodes))[:len(s.Nodes)]
-	for i := range l.servers {
-		k := &l.servers[i]
+func (p *provenance) reset(s *trace.State) {
+	p.s = s
+	p.primary = append(p.primary[:0], s.Primary...)
+	p.servers = slices.Grow(p.servers[:0], len(s.Nodes))[:len(s.Nodes)]
+	for i := range p.servers {
+		k := &p.servers[i]
 		k.holder, k.due, k.jumps = trace.Nobody, trace.Never, k.jumps[:0]
 		k.lost = slices.Grow(k.lost[:0], len(s.Clients))[:len(s.Clients)]
 		for c := range k.lost {
@@ -50,26 +50,26 @@ func (l *losses) reset(s *trace.State) {
 }
 
 // after takes note of an event that the state has been taken over already.
-func (l *losses) after(e *trace.Event) {
+func (p *provenance) after(e *trace.Event) {
 	for i := range e.Changes {
-		if ch := &e.Changes[i]; ch.Key == l.s.Key {
-			l.changed(e, ch)
+		if ch := &e.Changes[i]; ch.Key == p.s.Key {
+			p.changed(e, ch)
 		}
 	}
 	switch e.Kind {
 	case trace.KindUp:
-		l.started(e)
+		p.started(e)
 	case trace.KindFailover:
-		l.promoted(e)
+		p.promoted(e)
 	}
 }
 
-func (l *losses) changed(e *trace.Event, ch *trace.Change) {
-	k, owner := &l.servers[e.Node], trace.Nobody
-	if r := l.s.LockRecord(e.Node); r != nil {
+func (p *provenance) changed(e *trace.Event, ch *trace.Change) {
+	k, owner := &p.servers[e.Node], trace.Nobody
+	if r := p.s.LockRecord(e.Node); r != nil {
 		owner = r.Owner
 	}
-	if k.holder != owner && k.holder != trace.Nobody && k.holder == l.s.Acquisition(k.holder.Client) {
+	if k.holder != owner && k.holder != trace.Nobody && k.holder == p.s.Acquisition(k.holder.Client) {
 		k.lose(e)
 	}
 	k.holder = owner
@@ -106,10 +106,10 @@ func (k *keeper) lose(e *trace.Event) {
 }
 
 // started: what a server does not bring back when it starts is lost for good.
-func (l *losses) started(e *trace.Event) {
-	for c := range l.s.Clients {
-		f := &l.servers[e.Node].lost[c]
-		if f.open && !l.has(e.Node, trace.Acquisition{Client: c, N: f.acq}) {
+func (p *provenance) started(e *trace.Event) {
+	for c := range p.s.Clients {
+		f := &p.servers[e.Node].lost[c]
+		if f.open && !p.has(e.Node, trace.Acquisition{Client: c, N: f.acq}) {
 			f.events = append(f.events, e.Seq)
 		}
 		f.open = false
@@ -118,51 +118,51 @@ func (l *losses) started(e *trace.Event) {
 
 // promoted: what the old master still has, or has taken down with it, is lost if
 // the new one lacks it. What was lost before that is lost to the same as before.
-func (l *losses) promoted(e *trace.Event) {
-	from, to := l.primary[e.Value], e.Node
-	l.primary[e.Value] = to
-	for c := range l.s.Clients {
-		a := l.s.Acquisition(c)
-		old := l.on(from, a)
-		if l.has(from, a) {
+func (p *provenance) promoted(e *trace.Event) {
+	from, to := p.primary[e.Value], e.Node
+	p.primary[e.Value] = to
+	for c := range p.s.Clients {
+		a := p.s.Acquisition(c)
+		old := p.on(from, a)
+		if p.has(from, a) {
 			old = &loss{at: e.Seq, open: true}
 		}
-		if old == nil || l.has(to, a) {
+		if old == nil || p.has(to, a) {
 			continue
 		}
 		events := slices.Clone(old.events)
 		if old.open {
 			events = append(events, e.Seq)
-			if own := l.on(to, a); own != nil { // it did have the record once
+			if own := p.on(to, a); own != nil { // it did have the record once
 				events = append(events, own.events...)
 			}
 		}
-		l.servers[to].lost[c] = loss{acq: a.N, at: old.at, events: events}
+		p.servers[to].lost[c] = loss{acq: a.N, at: old.at, events: events}
 	}
 }
 
-func (l *losses) has(server int, a trace.Acquisition) bool {
-	r := l.s.LockRecord(server)
+func (p *provenance) has(server int, a trace.Acquisition) bool {
+	r := p.s.LockRecord(server)
 	return r != nil && r.Owner == a
 }
 
 // on is how an acquisition last lost its record on a server, or nil.
-func (l *losses) on(server int, a trace.Acquisition) *loss {
-	if f := &l.servers[server].lost[a.Client]; f.acq == a.N && len(f.events) > 0 {
+func (p *provenance) on(server int, a trace.Acquisition) *loss {
+	if f := &p.servers[server].lost[a.Client]; f.acq == a.N && len(f.events) > 0 {
 		return f
 	}
 	return nil
 }
 
-// decisive is the loss that left an acquisition with fewer records than the lock
+// decidingLoss is the loss that left an acquisition with fewer records than the lock
 // needs, or nil. Those before it the holder could spare: a proof is short.
-func (l *losses) decisive(a trace.Acquisition, need int) *loss {
+func (p *provenance) decidingLoss(a trace.Acquisition, need int) *loss {
 	held := 0
 	var gone []*loss
-	for _, n := range l.s.Primary {
-		if l.has(n, a) {
+	for _, n := range p.s.Primary {
+		if p.has(n, a) {
 			held++
-		} else if f := l.on(n, a); f != nil {
+		} else if f := p.on(n, a); f != nil {
 			gone = append(gone, f)
 		}
 	}
@@ -174,9 +174,9 @@ func (l *losses) decisive(a trace.Acquisition, need int) *loss {
 }
 
 // since is the loss of that Seq on one of the masters, or nil.
-func (l *losses) since(a trace.Acquisition, at int) *loss {
-	for _, n := range l.s.Primary {
-		if f := l.on(n, a); f != nil && f.at == at {
+func (p *provenance) since(a trace.Acquisition, at int) *loss {
+	for _, n := range p.s.Primary {
+		if f := p.on(n, a); f != nil && f.at == at {
 			return f
 		}
 	}

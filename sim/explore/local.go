@@ -1,0 +1,300 @@
+package explore
+
+import (
+	"lockstep/sim/monitor"
+	"lockstep/sim/process"
+	"lockstep/sim/trace"
+)
+
+// local is a view of one client, through which nothing else of a state can be reached: no
+// server, no request in flight, no other client, no true time. A step that is made through
+// it alone depends on nothing else and changes nothing else, so it may be remembered of the
+// client: see explorer.localStep. An operation that needs more says that it isn't local,
+// and the explorer then makes the whole step with everything.
+//
+// Invariant: local and habits hold no explorer, no situation, no Facts and no servers.
+type local struct {
+	*habits
+	c   *client
+	err error // of the client's code
+
+	under   monitor.Condition // in which other states it is the same
+	refused bool
+	tooLate bool
+	ops     uint8
+}
+
+// habits are what is known of all clients and is the same in every state: how their code
+// behaves, the lists that their inboxes refer to, and settings.
+type habits struct {
+	k       *clients
+	inboxes *lists[parcel]
+	timeout int32
+	checks  bool // see Bounds
+	extend  bool
+	spares  func(trace.Kind) (monitor.Condition, bool) // monitor.Local
+}
+
+// step lets the client act, and does at once all that follows silently. It reports whether
+// that was local; if not, the client is in no state that means anything.
+func (l *local) step(t int) bool {
+	if !l.perform(t) {
+		return false
+	}
+	for l.silent() {
+		if !l.perform(0) {
+			return false
+		}
+	}
+	return l.err == nil
+}
+
+// perform carries out one operation, and runs the thread to the next.
+func (l *local) perform(t int) bool {
+	m := l.k.at(l.c.moment)
+	p := &m.threads[t]
+	seen, mail, is := l.observe(m, p)
+	if !is || mail >= 0 && l.mail(mail).prolonged {
+		return false
+	}
+	l.c.paused = false
+	l.consume(p, mail)
+	a := l.after(edge{from: l.c.moment, thread: uint8(t), seen: seen})
+	if l.err != nil {
+		return false
+	}
+	for _, tl := range *l.k.tellings.at(a.told) {
+		if !l.tell(tl) {
+			return false
+		}
+	}
+	l.arrive(t, m, a)
+	l.ops++
+	return true
+}
+
+// tell follows what the client lets be known, if that is local.
+func (l *local) tell(t telling) bool {
+	under, is := l.spares(t.kind)
+	twice := t.kind == trace.KindRefused && l.refused || t.kind == trace.KindReleaseFailed && l.tooLate
+	if !is || twice {
+		return false
+	}
+	l.under |= under
+	l.refused = l.refused || t.kind == trace.KindRefused
+	l.tooLate = l.tooLate || t.kind == trace.KindReleaseFailed
+	l.c.Told(t.kind, false)
+	l.c.endLease()
+	return true
+}
+
+// endLease drops the deadline of a lease that is over.
+func (c *client) endLease() {
+	if !c.Live {
+		c.forever, c.deadline = false, 0
+	}
+}
+
+// after is where an edge leads.
+func (l *local) after(e edge) arrival {
+	a, err := l.k.after(e)
+	if err != nil {
+		l.err = err
+	}
+	return a
+}
+
+// observe is what an operation shows the client, and which reply in the inbox that is, or
+// -1. It changes nothing. Of an operation that meets others, or a wall clock, it can't
+// tell.
+func (l *local) observe(m *moment, p *plan) (seen sight, mail int, is bool) {
+	switch p.kind {
+	case process.OpSend, process.OpRead, process.OpWrite:
+		return sight{}, -1, false
+	case process.OpClock:
+		return l.monotonic(m), -1, !p.wall
+	case process.OpReceive:
+		mail = l.mailFor(p.conn)
+		switch {
+		case mail < 0:
+			return sight{kind: sawTimeout}, mail, true
+		case l.mail(mail).refused:
+			return sight{kind: sawRefusal}, mail, true
+		}
+		return sight{sawReply, int64(l.mail(mail).reply)}, mail, true
+	}
+	return sight{}, -1, true
+}
+
+// monotonic is a reading of the client's monotonic clock, which begins with the cycle's
+// first.
+func (l *local) monotonic(m *moment) sight {
+	now := int64(0)
+	if l.c.since != unset {
+		now = int64(l.c.since)
+	}
+	if l.checks && m.given && l.c.Inside && !l.c.Live {
+		return sight{sawMonoLapsed, now}
+	}
+	return sight{sawMono, now}
+}
+
+// consume takes a reply that is read out of the inbox, and begins the cycle's time at its
+// first reading.
+func (l *local) consume(p *plan, mail int) {
+	if mail >= 0 {
+		in := l.inboxes.get(l.c.inbox)
+		l.c.inbox, _ = l.inboxes.put(append(append([]parcel(nil), in[:mail]...), in[mail+1:]...))
+	}
+	if p.kind == process.OpClock && !p.wall && l.c.since == unset {
+		l.c.since = 0
+	}
+}
+
+// mailFor finds the first reply on a connection, or -1.
+func (l *local) mailFor(conn uint8) int {
+	for n, m := range l.inboxes.get(l.c.inbox) {
+		if m.conn == uint16(conn) {
+			return n
+		}
+	}
+	return -1
+}
+
+func (l *local) mail(n int) *parcel { return &l.inboxes.get(l.c.inbox)[n] }
+
+// silent reports whether the client's next operation can be done at once: its order and
+// that of all that others do, of time passing or of a fault, makes no difference to what
+// comes of both. Two are: to call Acquire, which so far changes nothing but the client's
+// own number of acquisitions; and to read a reply that is there, if the client lets nothing
+// be known and doesn't go to sleep (when it would wake depends on when it read).
+func (l *local) silent() bool {
+	c := l.c
+	m := l.k.at(c.moment)
+	for t := 1; t < int(m.count); t++ {
+		if !m.threads[t].over {
+			return false
+		}
+	}
+	p := &m.threads[0]
+	switch {
+	case p.over || c.waits[0]:
+		return false
+	case p.kind == process.OpMark:
+		return p.mark == trace.KindAcquire
+	case p.kind != process.OpReceive:
+		return false
+	}
+	n := l.mailFor(p.conn)
+	if n < 0 || l.mail(n).refused || l.mail(n).prolonged {
+		return false
+	}
+	a := l.after(edge{from: c.moment, seen: sight{sawReply, int64(l.mail(n).reply)}})
+	if l.err != nil || len(*l.k.tellings.at(a.told)) > 0 {
+		return false
+	}
+	next := l.k.at(a.to)
+	if next.count != m.count {
+		return false
+	}
+	switch q := &next.threads[0]; q.kind {
+	case process.OpSend, process.OpClock, process.OpRead, process.OpWrite, process.OpMark:
+		return !q.over
+	}
+	return false
+}
+
+// closing are the connections that end where an arrival leads.
+func (l *local) closing(was *moment, a arrival) uint16 {
+	switch m := l.k.at(a.to); {
+	case m.fresh || m.over:
+		return 0xffff
+	case m.closed != was.closed:
+		return m.closed
+	}
+	return 0
+}
+
+// arrive takes the client to its next moment. What it has let be known was told already,
+// and connections that end there have ended elsewhere.
+func (l *local) arrive(t int, was *moment, a arrival) {
+	c := l.c
+	m := l.k.at(a.to)
+	c.moment = a.to
+	for n := int(was.count); n < int(m.count); n++ { // threads that it has started
+		c.queue(n)
+	}
+	l.dropReplies(l.closing(was, a))
+	if m.fresh || m.over {
+		c.forgetCycle()
+	}
+	c.torn &^= m.closed
+	c.gone &^= m.closed
+	if p := &m.threads[t]; !p.over {
+		l.announce(t, p)
+	}
+	l.settle()
+}
+
+// forgetCycle is a client between two cycles: nothing of the last matters any more.
+func (c *client) forgetCycle() {
+	c.since, c.grantSent, c.stamp = unset, 0, unset
+	for t := 1; t < maxThreads; t++ { // that were there
+		c.waits[t], c.due[t], c.sent[t], c.turn[t] = false, 0, 0, 0
+	}
+	c.inbox, c.torn, c.gone = 0, 0, 0
+	c.ForgetCycle()
+}
+
+// dropReplies empties the inbox of what came on connections that have ended.
+func (l *local) dropReplies(conns uint16) {
+	if l.c.inbox == 0 || conns == 0 {
+		return
+	}
+	var kept []parcel
+	for _, m := range l.inboxes.get(l.c.inbox) {
+		if conns>>m.conn&1 == 0 {
+			kept = append(kept, m)
+		}
+	}
+	l.c.inbox, _ = l.inboxes.put(kept)
+}
+
+// announce looks at the operation that a thread is about to perform: some have to
+// wait.
+func (l *local) announce(t int, p *plan) {
+	c := l.c
+	switch p.kind {
+	case process.OpReceive:
+		if l.mailFor(p.conn) < 0 {
+			c.waits[t], c.due[t], c.turn[t] = true, max(0, l.timeout-c.sent[t]), 0
+			return
+		}
+	case process.OpSleep:
+		c.waits[t], c.due[t], c.turn[t] = true, p.sleep, 0
+		return
+	}
+	c.queue(t)
+}
+
+// settle puts those things of a client in order that don't matter otherwise.
+func (l *local) settle() {
+	c := l.c
+	m := l.k.at(c.moment)
+	for t := range int(m.count) {
+		switch p := &m.threads[t]; {
+		case p.over || p.kind != process.OpReceive:
+			c.sent[t] = 0
+		}
+		if c.waits[t] && c.due[t] <= 0 {
+			c.queue(t)
+		}
+	}
+	c.order(m)
+	if c.Phase != trace.PhaseAcquire && !(c.Believes && l.extend) {
+		c.grantSent = 0
+	}
+	if m.over {
+		c.stamp, c.since, c.last = unset, unset, 0
+	}
+}

@@ -1,0 +1,78 @@
+package explore
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"lockstep/sim"
+	"lockstep/sim/monitor"
+	"lockstep/sim/trace"
+)
+
+// TestWrongLocalStepIsCaught: a step that is taken for local though it isn't is noticed by
+// the schedules that every search plays with everything, too.
+func TestWrongLocalStepIsCaught(t *testing.T) {
+	t.Parallel()
+	for name, wrong := range map[string][]trace.Kind{
+		"nothing": nil,
+		"a grant, which the servers are asked of": {trace.KindGranted},
+		"to enter, with another inside":           {trace.KindEnter},
+		"to be refused, with a record stored":     {trace.KindRefused, trace.KindFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := Defaults(strategy(t, "setpx-lua"))
+			b.Faults = Budget{Pause: 2, ReplyLost: 1}
+			spares := func(kind trace.Kind) (monitor.Condition, bool) {
+				for _, k := range wrong {
+					if k == kind {
+						return 0, true
+					}
+				}
+				return monitor.Local(kind)
+			}
+			err := agreeing(t, b, spares)
+			if caught := err != nil && strings.Contains(err.Error(), "for its own business"); caught != (wrong != nil) {
+				t.Errorf("caught %t: %v", caught, err)
+			}
+		})
+	}
+}
+
+// agreeing plays random schedules until search and engine disagree.
+func agreeing(t *testing.T, b Bounds, spares func(trace.Kind) (monitor.Condition, bool)) error {
+	m, err := newModel(b, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close() //nolint:errcheck // nothing is written
+	m.habits.spares = spares
+	w, err := sim.New(m.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() //nolint:errcheck // nothing is written
+	for seed := range uint64(100) {
+		if err := m.agree(w, seed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestLocalStepsReachNothingShared: the view of a client refers to behaviour, to lists and
+// to settings, and not to an explorer or to anything that is part of a state but its client.
+func TestLocalStepsReachNothingShared(t *testing.T) {
+	for _, v := range []any{local{}, habits{}} {
+		typ := reflect.TypeOf(v)
+		for i := range typ.NumField() {
+			switch f := typ.Field(i); f.Type {
+			case reflect.TypeFor[*habits](), reflect.TypeFor[*clients](), reflect.TypeFor[*client](), reflect.TypeFor[*lists[parcel]](), reflect.TypeFor[error]():
+			default:
+				if k := f.Type.Kind(); k == reflect.Pointer || k == reflect.Struct || k == reflect.Map || k == reflect.Slice || k == reflect.Interface {
+					t.Errorf("%s.%s is a %s, through which something shared could be reached", typ.Name(), f.Name, f.Type)
+				}
+			}
+		}
+	}
+}

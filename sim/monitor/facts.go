@@ -1,0 +1,209 @@
+package monitor
+
+import (
+	"math/bits"
+
+	"lockstep/sim/trace"
+)
+
+// Clients is a set of clients, a bit each.
+type Clients uint32
+
+func only(client int) Clients { return 1 << client }
+
+// Facts is all that the rules see. The values are the host's: in the engine the
+// monitor's own, in the search those of the packed state that it is in.
+type Facts struct {
+	Quorum   int  // how many servers' records make a lock
+	Counter  bool // the record counts attempts, so a changed value is not a new owner
+	Workload trace.Workload
+	Cached   int64 // of a cache the version that it has
+
+	clients []*Client
+	owners  []*Owner // of the lock's record, by address
+	act     act
+	broken  []Finding
+}
+
+// act is the event that is judged, as far as rules ask for more than who did it.
+type act struct {
+	owner  Owner        // of a command: whose record it met with
+	effect trace.Effect // of a command: on that record
+	value  int64        // of a write: what it stores
+}
+
+// Finding is a rule that an event broke.
+type Finding struct {
+	*Rule
+	// With are the clients whose rights were violated, or the actor where it is about
+	// nobody else.
+	With Clients
+}
+
+// NewFacts is a view of the clients and of the owners of the lock's record by address,
+// which the host keeps where they are.
+func NewFacts(clients []*Client, owners []*Owner) *Facts {
+	return &Facts{clients: clients, owners: owners}
+}
+
+// Execution is a command that a server executes.
+type Execution struct {
+	Client int
+	N      uint16 // of the acquisition to which the command belongs
+	Phase  trace.Phase
+	Copy   bool  // the command had arrived before, and its reply is nobody's
+	Owner  Owner // whose the lock's record is on that server
+	Effect trace.Effect
+}
+
+// Told takes the facts over an event that a client lets be known, and returns the
+// rules that it breaks. The slice is good until the next transition. A client that begins
+// an acquisition, or crashes, may leave a gap in the ranks.
+func (f *Facts) Told(client int, kind trace.Kind, live bool) []Finding {
+	c := f.clients[client]
+	c.Told(kind, live)
+	if kind == trace.KindGranted { // it may be gone already, while the reply was in flight
+		c.Lost = !f.Owns(client)
+	}
+	broken := f.check(kind, client)
+	if kind == trace.KindExtended {
+		c.Extension = NoExtension
+	}
+	return broken
+}
+
+// Executed takes the facts over a command's execution but for its effect on whose record
+// it is: the host takes note of the owner that is returned, and then has [Facts.Recount]
+// look. ranked says that the client's grant, if it comes to one, goes back to this command.
+func (f *Facts) Executed(x *Execution) (owner Owner, ranked bool, broken []Finding) {
+	c := f.clients[x.Client]
+	own := !x.Copy && c.current(x.N)
+	if own && x.Phase == trace.PhaseExtend {
+		if c.Extension = ExtensionHeld; c.Lost {
+			c.Extension = ExtensionTooLate
+		}
+	}
+	f.act.owner, f.act.effect = x.Owner, x.Effect
+	broken = f.check(trace.KindExecute, x.Client)
+	owner = x.Owner
+	switch {
+	case !x.Effect.Touched:
+	case !x.Effect.After:
+		owner = Nobody
+	case x.Effect.ChangesHands(f.Counter):
+		owner = Owner{int16(x.Client), x.N}
+		ranked = own && (!c.Granted || x.Phase == trace.PhaseExtend)
+	}
+	switch {
+	case ranked:
+		c.Granter, c.Asked = f.newest(), 0
+		f.CanonicaliseRanks()
+	case own && x.Phase == trace.PhaseAcquire && c.Granter == 0:
+		c.Asked = f.newest()
+		f.CanonicaliseRanks()
+	}
+	return owner, ranked, broken
+}
+
+// Accessed takes the facts over an access that the resource has accepted. The value is
+// what a write stores.
+func (f *Facts) Accessed(client int, write bool, value int64) (broken []Finding) {
+	c := f.clients[client]
+	if write {
+		f.act.value = value
+		broken = f.check(trace.KindWrite, client)
+		f.Cached = value
+		for i, o := range f.clients {
+			if i != client && o.Reading == UpToDate {
+				o.Reading = Outdated
+			}
+		}
+	} else {
+		c.Reading = UpToDate
+	}
+	if c.Granter > c.Touched {
+		c.Touched = c.Granter
+	}
+	f.CanonicaliseRanks()
+	return broken
+}
+
+// Recount notes which believers have lost too many of their records. The host calls it
+// whenever a record has another owner, or another server stands at an address.
+func (f *Facts) Recount() {
+	for i, c := range f.clients {
+		if c.Believes && !c.Lost && !f.Owns(i) {
+			c.Lost = true
+		}
+	}
+}
+
+// Regained takes back that a client had lost the lock: its record was on a disk or on a
+// replica all the time, and nobody could have got the lock meanwhile.
+func (f *Facts) Regained(client int) {
+	c := f.clients[client]
+	c.Lost = false
+	if c.Extension == ExtensionTooLate {
+		c.Extension = ExtensionHeld
+	}
+}
+
+// Owns reports whether enough servers hold the record of a client's current acquisition.
+func (f *Facts) Owns(client int) bool {
+	own, n := Owner{int16(client), f.clients[client].Acquired}, 0
+	for _, o := range f.owners {
+		if *o == own {
+			n++
+		}
+	}
+	return n >= f.Quorum
+}
+
+// under reports whether an acquisition is still its client's current one, and either
+// under way or leading to a lease that is live.
+func (f *Facts) under(o Owner) bool {
+	if o.Client == trace.None {
+		return false
+	}
+	c := f.clients[o.Client]
+	return c.current(o.N) && (c.Phase == trace.PhaseAcquire || c.Live)
+}
+
+// CanonicaliseRanks numbers the grants that still matter from 1, in their order. There
+// are at most three for each client. It reports whether any has got another number.
+func (f *Facts) CanonicaliseRanks() (changed bool) {
+	var used uint32
+	for _, c := range f.clients {
+		used |= c.Ranks()
+	}
+	if used |= 1; used&(used+1) == 0 {
+		return false
+	}
+	for _, c := range f.clients {
+		c.Granter, c.Asked, c.Touched = dense(used, c.Granter), dense(used, c.Asked), dense(used, c.Touched)
+	}
+	return true
+}
+
+// dense is a rank's place among those that are used.
+func dense(used uint32, r Rank) Rank { return Rank(bits.OnesCount32(used & (1<<r - 1))) }
+
+// newest is a rank above all others.
+func (f *Facts) newest() Rank {
+	top := Rank(0)
+	for _, c := range f.clients {
+		top = max(top, c.Granter, c.Asked, c.Touched)
+	}
+	return top + 1
+}
+
+// check looks at the rules that a kind of event concerns.
+func (f *Facts) check(kind trace.Kind, client int) []Finding {
+	f.broken = f.broken[:0]
+	for _, r := range rulesOn[kind] {
+		if with := r.Broken(f, client); with != 0 {
+			f.broken = append(f.broken, Finding{r, with})
+		}
+	}
+	return f.broken
+}

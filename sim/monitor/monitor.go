@@ -1,0 +1,229 @@
+package monitor
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+
+	"lockstep/sim/trace"
+)
+
+// Monitor judges a run as it happens. It folds each event into the facts, and makes a
+// violation of each rule that one breaks: the events that prove it and a sentence, from
+// the trace's header, its state and the event alone, so that what it says can be checked
+// against the trace. The one thing that no event tells, what a run is waiting for, it
+// asks a [Future], and only about livelocks.
+type Monitor struct {
+	t      *trace.Trace // its header
+	s      *trace.State
+	future Future
+	found  []trace.Violation
+
+	facts   *Facts
+	clients []Client
+	owners  []Owner
+
+	provenance provenance
+	lost       []int    // by client: Seq of the event at which its lease lost the lock, or None
+	lostTo     []int    // by client: the at of the decidingLoss then, or None
+	asleep     []int    // by client: the server whose going down that was, or None
+	read       []answer // by client: the reply that it read last
+	blocked    blocking
+	cycle      cycleWatch
+}
+
+// answer is a reply that a client has read, and may act on.
+type answer struct {
+	seq   int
+	acq   int
+	phase trace.Phase
+}
+
+// Reset begins a new run, whose header is t and whose state is s. Both are the host's,
+// which takes the state over each event between [Monitor.Before] and [Monitor.After].
+func (m *Monitor) Reset(t *trace.Trace, s *trace.State, future Future) {
+	m.t, m.s, m.future = t, s, future
+	m.found = m.found[:0]
+	m.resetFacts()
+	m.provenance.reset(s)
+	n := len(s.Clients)
+	m.lost, m.lostTo, m.asleep, m.read = sized(m.lost, n), sized(m.lostTo, n), sized(m.asleep, n), sized(m.read, n)
+	for i := range n {
+		m.lost[i], m.lostTo[i], m.asleep[i] = trace.None, trace.None, trace.None
+		m.read[i] = answer{seq: trace.None}
+	}
+	m.blocked = blocking{}
+	m.cycle.forget()
+}
+
+func (m *Monitor) resetFacts() {
+	if len(m.clients) != len(m.s.Clients) || len(m.owners) != len(m.s.Primary) {
+		m.clients, m.owners = make([]Client, len(m.s.Clients)), make([]Owner, len(m.s.Primary))
+		m.facts = NewFacts(pointers(m.clients), pointers(m.owners))
+	}
+	clear(m.clients)
+	for i := range m.owners {
+		m.owners[i] = Nobody
+	}
+	m.facts.Quorum, m.facts.Counter, m.facts.Workload, m.facts.Cached = m.t.Need, m.t.Counter, m.t.Workload, 0
+}
+
+func sized[V any](list []V, n int) []V { return slices.Grow(list[:0], n)[:n] }
+
+func pointers[V any](list []V) (p []*V) {
+	for i := range list {
+		p = append(p, &list[i])
+	}
+	return p
+}
+
+// Violations are those found so far, in the order of the events that completed them. The
+// slice is the monitor's own.
+func (m *Monitor) Violations() []trace.Violation { return m.found }
+
+func (m *Monitor) report(at time.Duration, code trace.Code, text string, events ...int) {
+	slices.Sort(events)
+	m.found = append(m.found, trace.Violation{Code: code, At: at, Events: slices.Compact(events), Text: text})
+}
+
+// prove makes violations of what an event has broken.
+func (m *Monitor) prove(e *trace.Event, broken []Finding) {
+	for _, b := range broken {
+		b.prove(m, *e, b.With)
+	}
+}
+
+// Before judges a command and a write by the state that they meet with.
+func (m *Monitor) Before(e *trace.Event) {
+	switch e.Kind {
+	case trace.KindExecute:
+		m.executed(e)
+	case trace.KindRead, trace.KindWrite, trace.KindQuery:
+		m.prove(e, m.facts.Accessed(e.Client, e.Kind == trace.KindWrite, e.Value))
+	}
+}
+
+func (m *Monitor) executed(e *trace.Event) {
+	x := Execution{Client: e.Client, N: uint16(e.Acq), Phase: e.Phase, Copy: e.Copy, Owner: Nobody}
+	for i := range e.Changes {
+		if ch := &e.Changes[i]; ch.Key == m.s.Key {
+			x.Effect = ch.Effect()
+			if r := m.s.LockRecord(e.Node); r != nil {
+				x.Owner = OwnerOf(r.Owner)
+			}
+		}
+	}
+	_, _, broken := m.facts.Executed(&x)
+	m.prove(e, broken)
+}
+
+// After judges all else, when the state has been taken over the event.
+func (m *Monitor) After(e *trace.Event) {
+	m.provenance.after(e)
+	switch e.Kind {
+	case trace.KindExecute, trace.KindRead, trace.KindWrite, trace.KindQuery:
+	case trace.KindReceive:
+		m.read[e.Client] = answer{seq: e.Seq, acq: e.Acq, phase: e.Phase}
+	case trace.KindSleep:
+		m.slept(e)
+	default:
+		if e.Client != trace.None {
+			m.told(e)
+		}
+	}
+	if len(e.Changes) > 0 || e.Kind == trace.KindFailover {
+		m.ownership(e)
+	}
+	m.relief(e)
+}
+
+// told follows what a client lets be known.
+func (m *Monitor) told(e *trace.Event) {
+	broken := m.facts.Told(e.Client, e.Kind, e.By == trace.Never || e.By > e.At)
+	switch e.Kind {
+	case trace.KindGranted:
+		m.lost[e.Client], m.lostTo[e.Client] = trace.None, trace.None
+		if m.clients[e.Client].Lost { // while the last reply was in flight
+			m.lose(e.Client, e.Seq)
+		}
+		m.cycle.forget()
+	case trace.KindRefused, trace.KindFailed:
+		m.refusal(e)
+	}
+	m.prove(e, broken)
+}
+
+// slept: a client that goes to sleep while it tries, or between two tries, waits for what
+// may never come.
+func (m *Monitor) slept(e *trace.Event) {
+	if m.s.Clients[e.Client].Hung {
+		m.kept(e)
+		return
+	}
+	switch e.Phase {
+	case trace.PhaseAcquire:
+		m.refusal(e)
+		m.livelock(e)
+	case trace.PhaseIdle: // a client that insists, between two calls
+		m.livelock(e)
+	}
+}
+
+// ownership follows whose the lock's records are, and whether a believer's have been lost
+// on too many servers.
+func (m *Monitor) ownership(e *trace.Event) {
+	for addr, n := range m.s.Primary {
+		if n != e.Node { // a server at which nothing has happened, and which stood here before
+			continue
+		}
+		m.owners[addr] = Nobody
+		if r := m.s.LockRecord(n); r != nil {
+			m.owners[addr] = OwnerOf(r.Owner)
+		}
+	}
+	m.facts.Recount()
+	for i := range m.clients {
+		c := &m.clients[i]
+		switch {
+		case !c.Believes || !c.Lost:
+		case m.lost[i] == trace.None:
+			m.lose(i, e.Seq)
+			if m.asleep[i] = trace.None; e.Kind == trace.KindDown {
+				m.asleep[i] = e.Node
+			}
+		case m.wakes(e, m.asleep[i]) && m.facts.Owns(i):
+			// The server has the record on its disk, or its replica has it: nobody could get
+			// the lock meanwhile, and nothing was lost. In the search no server comes back with
+			// its memory, and a master that fails over is replaced in one step.
+			m.facts.Regained(i)
+			m.lost[i], m.lostTo[i] = trace.None, trace.None
+		}
+	}
+}
+
+// wakes reports whether an event ends the time in which a server is missed: it is
+// started, or a replica takes its place.
+func (m *Monitor) wakes(e *trace.Event, server int) bool {
+	switch e.Kind {
+	case trace.KindUp:
+		return e.Node == server
+	case trace.KindFailover:
+		return server != trace.None && !slices.Contains(m.s.Primary, server)
+	}
+	return false
+}
+
+// lose notes that a client's lease has lost the lock, and to what.
+func (m *Monitor) lose(client, at int) {
+	m.lost[client] = at
+	if f := m.provenance.decidingLoss(m.s.Acquisition(client), m.t.Need); f != nil {
+		m.lostTo[client] = f.at
+	}
+}
+
+// each calls a function for every client of a set, in order.
+func (with Clients) each(do func(client int)) {
+	for ; with != 0; with &= with - 1 {
+		do(bits.TrailingZeros32(uint32(with)))
+	}
+}

@@ -1,0 +1,133 @@
+package monitor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim/trace"
+)
+
+func (m *Monitor) name(client int) string { return m.t.Clients[client] }
+
+func (m *Monitor) proveDoubleGrant(e trace.Event, with Clients) {
+	with.each(func(i int) {
+		m.report(e.At, trace.DG, fmt.Sprintf("%s gets the lock while %s's lease is live", m.name(e.Client), m.name(i)),
+			m.whyLost(i, m.s.Clients[i].Lease.Granted, e.Seq)...)
+	})
+}
+
+func (m *Monitor) proveOverlap(e trace.Event, with Clients) {
+	with.each(func(i int) {
+		m.report(e.At, trace.OV, fmt.Sprintf("%s enters the critical section while %s is inside", m.name(e.Client), m.name(i)),
+			m.whyLost(i, m.s.Clients[i].Lease.Entered, e.Seq)...)
+	})
+}
+
+// whyLost adds to a proof what became of a believer's record, if it has lost it: that is
+// how the other could get the lock. If it has got it back meanwhile, the first loss
+// counts.
+func (m *Monitor) whyLost(client int, events ...int) []int {
+	if m.lost[client] == trace.None {
+		return events
+	}
+	if f := m.provenance.decidingLoss(m.s.Acquisition(client), m.t.Need); f != nil {
+		return append(events, f.events...)
+	}
+	return m.whyLostFirst(client, events...)
+}
+
+func (m *Monitor) whyLostFirst(client int, events ...int) []int {
+	if f := m.provenance.since(m.s.Acquisition(client), m.lostTo[client]); f != nil {
+		return append(events, f.events...)
+	}
+	return append(events, m.lost[client])
+}
+
+// proveStaleWrite names the first access by a newer holder; or else the read that is out
+// of date, and the first write since.
+func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
+	if m.s.Workload == trace.Cache {
+		m.proveBackwards(e)
+		return
+	}
+	update := with == only(e.Client)
+	granter, read := m.s.Clients[e.Client].Lease.Granter, trace.None
+	var lost *trace.Touch
+	for i := range m.s.Store.Touches {
+		t := &m.s.Store.Touches[i]
+		mine := t.By.Client == e.Client
+		switch {
+		case !update && !mine && t.Granter > granter:
+			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, who got the lock later, has already been there", m.name(e.Client), m.name(t.By.Client)), t.Seq, e.Seq)
+			return
+		case mine && !t.Write && t.By.N == e.Acq:
+			read, lost = t.Seq, nil
+		case !mine && t.Write && read != trace.None && lost == nil:
+			lost = t
+		}
+	}
+	m.report(e.At, trace.SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(lost.By.Client), m.name(e.Client)), read, lost.Seq, e.Seq)
+}
+
+// proveBackwards names the query that gave the old version, if there was one, and the
+// write of the newer.
+func (m *Monitor) proveBackwards(e trace.Event) {
+	events := []int{e.Seq}
+	query, newer := trace.None, trace.None
+	for i := range m.s.Store.Touches {
+		switch t := &m.s.Store.Touches[i]; {
+		case t.Write:
+			newer = i
+		case t.By.Client == e.Client:
+			query = t.Seq
+		}
+	}
+	if query != trace.None {
+		events = append(events, query)
+	}
+	by := &m.s.Store.Touches[newer] // the cache was empty at first
+	m.report(e.At, trace.SW, fmt.Sprintf("%s puts version %d over version %d, which %s cached: the cache goes back", m.name(e.Client), e.Value, m.s.Store.Value, m.name(by.By.Client)), append(events, by.Seq)...)
+}
+
+func (m *Monitor) proveForeignRelease(e trace.Event, _ Clients) {
+	r := m.s.LockRecord(e.Node)
+	i := slices.IndexFunc(e.Changes, func(ch trace.Change) bool { return ch.Key == m.s.Key })
+	m.report(e.At, trace.FR, fmt.Sprintf("%s's %s %s %s's record", m.name(e.Client), strings.ToUpper(e.Args[0]), m.harm(e.Changes[i].Effect()), m.name(r.Owner.Client)),
+		m.actingOn(e, r.Written, e.Seq)...)
+}
+
+// actingOn adds to a proof the reply that the client acts on: the check that was
+// true when it was made.
+func (m *Monitor) actingOn(e trace.Event, events ...int) []int {
+	if r := m.read[e.Client]; r.seq != trace.None && r.acq == e.Acq && r.phase == e.Phase && r.phase != trace.PhaseAcquire {
+		events = append(events, r.seq)
+	}
+	return events
+}
+
+func (m *Monitor) harm(e trace.Effect) string {
+	switch {
+	case !e.After:
+		return "removes"
+	case (e.Stored || e.Changed) && !m.s.Counter:
+		return "replaces"
+	case e.Longer:
+		return "prolongs"
+	}
+	return "shortens"
+}
+
+func (m *Monitor) proveFalseRefusal(e trace.Event, _ Clients) {
+	own := trace.Acquisition{Client: e.Client, N: e.Acq}
+	for _, n := range m.s.Primary {
+		if r := m.s.LockRecord(n); r != nil && r.Owner == own {
+			m.report(e.At, trace.FN, fmt.Sprintf("%s is told that it has not got the lock while %s stores its value %s", m.name(e.Client), m.t.Nodes[n], r.Value), r.Written, e.Seq)
+			return
+		}
+	}
+}
+
+func (m *Monitor) proveBrokenContinuity(e trace.Event, _ Clients) {
+	m.report(e.At, trace.GAP, fmt.Sprintf("%s extends as if it had held the lock all along, but had lost it", m.name(e.Client)), m.whyLostFirst(e.Client, e.Seq)...)
+}
