@@ -92,8 +92,8 @@ func generate(what string) (string, error) {
 		return codes(), nil
 	case "trace":
 		return record(rest)
-	case "fates":
-		return fates(rest)
+	case "outcomes":
+		return outcomes(rest)
 	case "rebuilds":
 		return rebuilds(rest)
 	case "field":
