@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"testing"
+
+	"lockstep/sim/explore/intern"
 )
 
 // BenchmarkSearch is how fast a search goes, on one core and on two; what part of
@@ -28,17 +30,17 @@ func benchmarkSearch(b *testing.B, name string, workers int) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := &search{model: m, opt: Options{Workers: workers}, seen: newVisited(m.width)}
+		s := &search{model: m, opt: Options{Workers: workers}, seen: intern.NewVisited(m.width)}
 		b.StartTimer()
 		if err := s.run(context.Background()); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
-		_, n := s.seen.sizes()
+		_, n := s.seen.Sizes()
 		states += int64(n)
 		transitions += s.followed.Load()
-		executed += int64(m.v.ran) + m.k.ran.Load()
-		bytes += int64(s.seen.bytes())
+		executed += int64(m.servers.Ran) + m.clients.Ran.Load()
+		bytes += int64(s.seen.Bytes())
 		if err := m.close(); err != nil {
 			b.Fatal(err)
 		}

@@ -183,7 +183,7 @@ var choiceRows = [choiceKinds]choiceRow{
 		of: ofRequests, fault: noFault, needs: HoldRequest,
 		list: func(x *explorer, to []choice, _ int) []choice {
 			var nth [len(names)]uint8
-			for _, l := range x.tables.helds.get(x.world.held) {
+			for _, l := range x.ids.helds.get(x.world.held) {
 				if !l.queued {
 					nth[l.client]++
 					to = append(to, choice{kind: frees, who: l.client, n: nth[l.client]})
@@ -237,7 +237,7 @@ var choiceRows = [choiceKinds]choiceRow{
 			_, falls := f.(sim.Down)
 			v, is := then.(sim.Failover)
 			who := nodeOf(v.To)
-			return choice{kind: takesOver, who: who}, count(falls && is && x.s.nodes[who].behind.memory != 0, 2)
+			return choice{kind: takesOver, who: who}, count(falls && is && x.s.nodes[who].behind.snapshot != 0, 2)
 		},
 		menu: []choiceItem{{label: "fail over"}},
 	},

@@ -53,8 +53,8 @@ func (x *explorer) ask() bool {
 			return true
 		}
 		began = began || c.Phase == trace.PhaseAcquire
-		x.one(i, t, goes)
-		if p := &x.moment(i).threads[0]; began && !p.over && p.kind == process.OpSleep && c.Phase == trace.PhaseIdle {
+		x.perform(i, t, goes)
+		if p := &x.history(i).Threads[0]; began && !p.Over && p.Kind == process.OpSleep && c.Phase == trace.PhaseIdle {
 			return c.Believes
 		}
 	}
@@ -67,7 +67,7 @@ func (x *explorer) wait(try int) {
 	if try == 1 {
 		by = x.ttl
 		for _, n := range x.s.nodes {
-			for _, k := range x.v.snapshot(n.memory).Keys {
+			for _, k := range x.servers.Snapshot(n.snapshot).Keys {
 				if k.Left != redis.Immortal {
 					by = max(by, int32(k.Left)+1+x.ttl)
 				}
@@ -86,7 +86,7 @@ func (x *explorer) onlyOrphans() bool {
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {
 		held := false
-		for _, k := range x.v.snapshot(n.memory).Keys {
+		for _, k := range x.servers.Snapshot(n.snapshot).Keys {
 			held = held || k.Name == x.cfg.Key
 		}
 		switch {

@@ -7,10 +7,10 @@ import (
 )
 
 // act is a client's next step, and what becomes of the request if it sends one.
-func (x *explorer) act(c choice, f fate) {
+func (x *explorer) act(c choice, f requestFate) {
 	t, _ := x.next(int(c.who))
 	x.turnTo(c.who)
-	x.step(int(c.who), t, f)
+	x.macroStep(int(c.who), t, f)
 }
 
 // turnTo notes who acts, where it is bounded how often that changes.
@@ -53,15 +53,15 @@ func dead(touched monitor.Rank) client {
 }
 
 // sharesLane reports whether another request is on the same connection.
-func (l letter) sharesLane(o letter) bool {
+func (l request) sharesLane(o request) bool {
 	return l.client == o.client && l.conn == o.conn && l.orphan == o.orphan
 }
 
 // free lets a held request arrive, and those that had to wait behind it; or, if it is
 // behind another one on its connection, wait for that.
 func (x *explorer) free(who, nth uint8) {
-	held := append([]letter(nil), x.tables.helds.get(x.s.world.held)...)
-	n := slices.IndexFunc(held, func(l letter) bool {
+	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
+	n := slices.IndexFunc(held, func(l request) bool {
 		if l.client == who && !l.queued {
 			nth--
 		}
@@ -70,11 +70,11 @@ func (x *explorer) free(who, nth uint8) {
 	first := held[n]
 	if slices.ContainsFunc(held[:n], first.sharesLane) {
 		held[n].queued = true
-		x.s.world.held, _ = x.tables.helds.put(held)
+		x.s.world.held, _ = x.ids.helds.put(held)
 		return
 	}
-	due := []letter{first}
-	var kept []letter
+	due := []request{first}
+	var kept []request
 	blocked := false
 	for i, l := range held {
 		switch {
@@ -86,13 +86,13 @@ func (x *explorer) free(who, nth uint8) {
 			kept = append(kept, l)
 		}
 	}
-	x.s.world.held, _ = x.tables.helds.put(kept)
+	x.s.world.held, _ = x.ids.helds.put(kept)
 	for i := range due {
 		x.execute(&due[i], due[i].loses, false)
 	}
 	if first.orphan && !x.behind(&first) {
 		n := &x.s.nodes[first.addr]
-		n.memory = x.v.without(n.memory, peer(int(first.client), uint16(first.conn)))
+		n.snapshot = x.servers.Without(n.snapshot, peer(int(first.client), uint16(first.conn)))
 	}
 	if !x.s.clients[first.client].Crashed {
 		x.settle(int(first.client))
@@ -101,7 +101,7 @@ func (x *explorer) free(who, nth uint8) {
 
 // repeat lets a client's last executed request arrive once more.
 func (x *explorer) repeat(i int) {
-	l := *x.tables.letters.value(x.s.clients[i].last)
+	l := *x.ids.requests.Value(x.s.clients[i].last)
 	x.execute(&l, false, true)
 	for i := range x.s.clients {
 		if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
@@ -114,21 +114,21 @@ func (x *explorer) repeat(i int) {
 // stepClock makes a node's clock jump, and all its expiries with it.
 func (x *explorer) stepClock(i int, by int32) {
 	n := &x.s.nodes[i]
-	x.set(n, x.v.age(n.memory, by))
+	x.set(n, x.servers.Age(n.snapshot, by))
 	x.facts.Recount()
 }
 
 // fallBehind: what is written from now on does not reach a node's replica.
 func (x *explorer) fallBehind(i int) {
 	n := &x.s.nodes[i]
-	n.behind = replica{memory: x.v.replicated(n.memory), owner: n.owner}
+	n.behind = replica{snapshot: x.servers.Replicated(n.snapshot), owner: n.owner}
 }
 
 // restart takes a node's memory away, and ends its connections.
 func (x *explorer) restart(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
-	nd.memory = x.v.empty(nd.memory)
+	nd.snapshot = x.servers.Empty(nd.snapshot)
 	nd.owner = monitor.Nobody
 	x.facts.Recount()
 }
@@ -138,24 +138,24 @@ func (x *explorer) restart(n int) {
 func (x *explorer) takeOver(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
-	*nd = node{memory: nd.behind.memory, owner: nd.behind.owner, failed: true}
+	*nd = node{snapshot: nd.behind.snapshot, owner: nd.behind.owner, failed: true}
 	x.facts.Recount()
 }
 
 // disconnect ends a node's connections.
 func (x *explorer) disconnect(n int) {
-	for _, b := range x.v.snapshot(x.s.nodes[n].memory).Peers {
+	for _, b := range x.servers.Snapshot(x.s.nodes[n].snapshot).Peers {
 		c := &x.s.clients[b.Conn>>4]
 		c.gone |= 1 << (b.Conn & 15)
 	}
 	w := &x.s.world
-	held := append([]letter(nil), x.tables.helds.get(w.held)...)
+	held := append([]request(nil), x.ids.helds.get(w.held)...)
 	for i := range held {
 		if int(held[i].addr) == n {
 			held[i].stale = true
 		}
 	}
-	w.held, _ = x.tables.helds.put(held)
+	w.held, _ = x.ids.helds.put(held)
 }
 
 // passing adds that time passes, if anything is due and the budget has as many

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -84,7 +86,7 @@ func (r *Result) Holds(c trace.Code) bool {
 // panic in its code ([process.Panic]), or of the engine's disagreeing with the search,
 // which would be a bug.
 func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
-	defer catch(&err)
+	defer behaviour.CatchPanic(&err)
 	if err := b.check(); err != nil {
 		return nil, err
 	}
@@ -96,14 +98,14 @@ func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 }
 
 func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
-	s := &search{model: m, opt: opt, seen: newVisited(m.width)}
+	s := &search{model: m, opt: opt, seen: intern.NewVisited(m.width)}
 	if err := s.run(ctx); err != nil && !errors.Is(err, errLimit) {
 		return nil, err
 	}
 	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
-	_, n := s.seen.sizes()
+	_, n := s.seen.Sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
-	r.Commands, r.Operations = m.v.ran, m.k.arrivals.len()
+	r.Commands, r.Operations = m.servers.Ran, m.clients.Outcomes.Len()
 	var all stats
 	for _, x := range s.crew {
 		all.add(&x.stats)
@@ -185,7 +187,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 	if err != nil {
 		return err
 	}
-	if err := m.k.recheck(); err != nil { // before the engine disagrees, and nobody knows why
+	if err := m.clients.Recheck(); err != nil { // before the engine disagrees, and nobody knows why
 		return err
 	}
 	for _, c := range trace.Codes {
@@ -281,12 +283,12 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	x := m.explorer()
 	x.s.copyFrom(m.start())
-	x.hasty = seed%2 == 0
+	x.reduce = seed%2 == 0
 	var all codes
 	var path, choices []choice
 	eager := rng.IntN(3) // faults come more or less often
 	for {
-		before := x.number()
+		before := x.stateID()
 		x.view(before)
 		if choices = x.enabled(choices); len(choices) == 0 {
 			break
@@ -333,10 +335,10 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 // checkLocal reports if the move that was made last, with everything, led elsewhere than
 // the same move as a localStep does.
 func (x *explorer) checkLocal(v choice, before []uint32, counted stats) error {
-	if !x.hasty {
+	if !x.reduce {
 		return nil
 	}
-	after, stats := x.number(), x.stats
+	after, stats := x.stateID(), x.stats
 	x.stats = counted
 	if to, local := x.localStep(v, before, nil); local && (!slices.Equal(to, after) || x.stats != stats || x.found != 0) {
 		return fmt.Errorf("the search takes a step of client %d for its own business, and it isn't", v.who)
@@ -368,7 +370,7 @@ func (x *explorer) picture(text []byte) []byte {
 	}
 	for i, n := range x.s.nodes {
 		text = nodePicture(text, i)
-		for _, k := range x.v.snapshot(n.memory).Keys {
+		for _, k := range x.servers.Snapshot(n.snapshot).Keys {
 			text = keyPicture(text, k.Name, k.Value, k.Left)
 			if k.Name == x.cfg.Key {
 				text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -68,7 +69,7 @@ var ErrMemory = errors.New("it is too far to look for the way in the memory that
 // first, and with [ErrMemory] if the way is too far.
 func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 	h, err := g.from(ctx, moves)
-	if !errors.Is(err, errTimed) {
+	if !errors.Is(err, behaviour.ErrTimed) {
 		return h, err
 	}
 	m, err := newModel(g.m.bounds, true)
@@ -99,7 +100,7 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 	}
 	q := g.m.shortestFrom(x, setOf(g.goal))
 	q.nodes[0].last = g.last() // so that going on with the same client is no switch
-	here := x.number()
+	here := x.stateID()
 	full, opt := false, Options{Memory: g.Memory}
 	if err := q.run(func() bool { full = full || opt.full(); return full || ctx.Err() != nil }); err != nil {
 		return Hint{}, err
@@ -215,7 +216,7 @@ func (g *Guide) step(x *explorer, v sim.Move, next *choiceKind, found *codes) er
 			continue
 		}
 		c := choice{kind: acts, who: uint8(i)}
-		if t, _ := x.next(i); x.moment(i).threads[t].kind == process.OpSend {
+		if t, _ := x.next(i); x.history(i).Threads[t].Kind == process.OpSend {
 			c.kind, *next = *next, acts
 		}
 		if err := g.make(x, c, found); err != nil {

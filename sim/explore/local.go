@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -27,8 +28,8 @@ type local struct {
 // habits are what is known of all clients and is the same in every state: how their code
 // behaves, the lists that their inboxes refer to, and settings.
 type habits struct {
-	k       *clients
-	inboxes *lists[parcel]
+	clients *behaviour.Clients
+	inboxes *lists[reply]
 	timeout int32
 	checks  bool // see Bounds
 	extend  bool
@@ -41,7 +42,7 @@ func (l *local) step(t int) bool {
 	if !l.perform(t) {
 		return false
 	}
-	for l.silent() {
+	for l.independent() {
 		if !l.perform(0) {
 			return false
 		}
@@ -51,19 +52,19 @@ func (l *local) step(t int) bool {
 
 // perform carries out one operation, and runs the thread to the next.
 func (l *local) perform(t int) bool {
-	m := l.k.at(l.c.moment)
-	p := &m.threads[t]
+	m := l.clients.At(l.c.history)
+	p := &m.Threads[t]
 	seen, mail, is := l.observe(m, p)
 	if !is || mail >= 0 && l.mail(mail).prolonged {
 		return false
 	}
 	l.c.paused = false
 	l.consume(p, mail)
-	a := l.after(edge{from: l.c.moment, thread: uint8(t), seen: seen})
+	a := l.after(behaviour.Transition{From: l.c.history, Thread: uint8(t), Seen: seen})
 	if l.err != nil {
 		return false
 	}
-	for _, tl := range *l.k.tellings.at(a.told) {
+	for _, tl := range *l.clients.Reports.At(a.Reports) {
 		if !l.tell(tl) {
 			return false
 		}
@@ -74,16 +75,16 @@ func (l *local) perform(t int) bool {
 }
 
 // tell follows what the client lets be known, if that is local.
-func (l *local) tell(t telling) bool {
-	under, is := l.spares(t.kind)
-	twice := t.kind == trace.KindRefused && l.refused || t.kind == trace.KindReleaseFailed && l.tooLate
+func (l *local) tell(t behaviour.Report) bool {
+	under, is := l.spares(t.Kind)
+	twice := t.Kind == trace.KindRefused && l.refused || t.Kind == trace.KindReleaseFailed && l.tooLate
 	if !is || twice {
 		return false
 	}
 	l.under |= under
-	l.refused = l.refused || t.kind == trace.KindRefused
-	l.tooLate = l.tooLate || t.kind == trace.KindReleaseFailed
-	l.c.Told(t.kind, false)
+	l.refused = l.refused || t.Kind == trace.KindRefused
+	l.tooLate = l.tooLate || t.Kind == trace.KindReleaseFailed
+	l.c.Told(t.Kind, false)
 	l.c.endLease()
 	return true
 }
@@ -96,8 +97,8 @@ func (c *client) endLease() {
 }
 
 // after is where an edge leads.
-func (l *local) after(e edge) arrival {
-	a, err := l.k.after(e)
+func (l *local) after(e behaviour.Transition) behaviour.Outcome {
+	a, err := l.clients.After(e)
 	if err != nil {
 		l.err = err
 	}
@@ -107,46 +108,46 @@ func (l *local) after(e edge) arrival {
 // observe is what an operation shows the client, and which reply in the inbox that is, or
 // -1. It changes nothing. Of an operation that meets others, or a wall clock, it can't
 // tell.
-func (l *local) observe(m *moment, p *plan) (seen sight, mail int, is bool) {
-	switch p.kind {
+func (l *local) observe(m *behaviour.History, p *behaviour.Operation) (seen behaviour.Observation, mail int, is bool) {
+	switch p.Kind {
 	case process.OpSend, process.OpRead, process.OpWrite:
-		return sight{}, -1, false
+		return behaviour.Observation{}, -1, false
 	case process.OpClock:
-		return l.monotonic(m), -1, !p.wall
+		return l.monotonic(m), -1, !p.Wall
 	case process.OpReceive:
-		mail = l.mailFor(p.conn)
+		mail = l.mailFor(p.Conn)
 		switch {
 		case mail < 0:
-			return sight{kind: sawTimeout}, mail, true
+			return behaviour.Observation{Kind: behaviour.SawTimeout}, mail, true
 		case l.mail(mail).refused:
-			return sight{kind: sawRefusal}, mail, true
+			return behaviour.Observation{Kind: behaviour.SawRefusal}, mail, true
 		}
-		return sight{sawReply, int64(l.mail(mail).reply)}, mail, true
+		return behaviour.Observation{Kind: behaviour.SawReply, Value: int64(l.mail(mail).reply)}, mail, true
 	}
-	return sight{}, -1, true
+	return behaviour.Observation{}, -1, true
 }
 
 // monotonic is a reading of the client's monotonic clock, which begins with the cycle's
 // first.
-func (l *local) monotonic(m *moment) sight {
+func (l *local) monotonic(m *behaviour.History) behaviour.Observation {
 	now := int64(0)
 	if l.c.since != unset {
 		now = int64(l.c.since)
 	}
-	if l.checks && m.given && l.c.Inside && !l.c.Live {
-		return sight{sawMonoLapsed, now}
+	if l.checks && m.Given && l.c.Inside && !l.c.Live {
+		return behaviour.Observation{Kind: behaviour.SawMonoLapsed, Value: now}
 	}
-	return sight{sawMono, now}
+	return behaviour.Observation{Kind: behaviour.SawMono, Value: now}
 }
 
 // consume takes a reply that is read out of the inbox, and begins the cycle's time at its
 // first reading.
-func (l *local) consume(p *plan, mail int) {
+func (l *local) consume(p *behaviour.Operation, mail int) {
 	if mail >= 0 {
 		in := l.inboxes.get(l.c.inbox)
-		l.c.inbox, _ = l.inboxes.put(append(append([]parcel(nil), in[:mail]...), in[mail+1:]...))
+		l.c.inbox, _ = l.inboxes.put(append(append([]reply(nil), in[:mail]...), in[mail+1:]...))
 	}
-	if p.kind == process.OpClock && !p.wall && l.c.since == unset {
+	if p.Kind == process.OpClock && !p.Wall && l.c.since == unset {
 		l.c.since = 0
 	}
 }
@@ -161,76 +162,76 @@ func (l *local) mailFor(conn uint8) int {
 	return -1
 }
 
-func (l *local) mail(n int) *parcel { return &l.inboxes.get(l.c.inbox)[n] }
+func (l *local) mail(n int) *reply { return &l.inboxes.get(l.c.inbox)[n] }
 
-// silent reports whether the client's next operation can be done at once: its order and
+// independent reports whether the client's next operation can be done at once: its order and
 // that of all that others do, of time passing or of a fault, makes no difference to what
 // comes of both. Two are: to call Acquire, which so far changes nothing but the client's
 // own number of acquisitions; and to read a reply that is there, if the client lets nothing
 // be known and doesn't go to sleep (when it would wake depends on when it read).
-func (l *local) silent() bool {
+func (l *local) independent() bool {
 	c := l.c
-	m := l.k.at(c.moment)
-	for t := 1; t < int(m.count); t++ {
-		if !m.threads[t].over {
+	m := l.clients.At(c.history)
+	for t := 1; t < int(m.Count); t++ {
+		if !m.Threads[t].Over {
 			return false
 		}
 	}
-	p := &m.threads[0]
+	p := &m.Threads[0]
 	switch {
-	case p.over || c.waits[0]:
+	case p.Over || c.waits[0]:
 		return false
-	case p.kind == process.OpMark:
-		return p.mark == trace.KindAcquire
-	case p.kind != process.OpReceive:
+	case p.Kind == process.OpMark:
+		return p.Mark == trace.KindAcquire
+	case p.Kind != process.OpReceive:
 		return false
 	}
-	n := l.mailFor(p.conn)
+	n := l.mailFor(p.Conn)
 	if n < 0 || l.mail(n).refused || l.mail(n).prolonged {
 		return false
 	}
-	a := l.after(edge{from: c.moment, seen: sight{sawReply, int64(l.mail(n).reply)}})
-	if l.err != nil || len(*l.k.tellings.at(a.told)) > 0 {
+	a := l.after(behaviour.Transition{From: c.history, Seen: behaviour.Observation{Kind: behaviour.SawReply, Value: int64(l.mail(n).reply)}})
+	if l.err != nil || len(*l.clients.Reports.At(a.Reports)) > 0 {
 		return false
 	}
-	next := l.k.at(a.to)
-	if next.count != m.count {
+	next := l.clients.At(a.To)
+	if next.Count != m.Count {
 		return false
 	}
-	switch q := &next.threads[0]; q.kind {
+	switch q := &next.Threads[0]; q.Kind {
 	case process.OpSend, process.OpClock, process.OpRead, process.OpWrite, process.OpMark:
-		return !q.over
+		return !q.Over
 	}
 	return false
 }
 
 // closing are the connections that end where an arrival leads.
-func (l *local) closing(was *moment, a arrival) uint16 {
-	switch m := l.k.at(a.to); {
-	case m.fresh || m.over:
+func (l *local) closing(was *behaviour.History, a behaviour.Outcome) uint16 {
+	switch m := l.clients.At(a.To); {
+	case m.BetweenCycles || m.Over:
 		return 0xffff
-	case m.closed != was.closed:
-		return m.closed
+	case m.Closed != was.Closed:
+		return m.Closed
 	}
 	return 0
 }
 
 // arrive takes the client to its next moment. What it has let be known was told already,
 // and connections that end there have ended elsewhere.
-func (l *local) arrive(t int, was *moment, a arrival) {
+func (l *local) arrive(t int, was *behaviour.History, a behaviour.Outcome) {
 	c := l.c
-	m := l.k.at(a.to)
-	c.moment = a.to
-	for n := int(was.count); n < int(m.count); n++ { // threads that it has started
+	m := l.clients.At(a.To)
+	c.history = a.To
+	for n := int(was.Count); n < int(m.Count); n++ { // threads that it has started
 		c.queue(n)
 	}
 	l.dropReplies(l.closing(was, a))
-	if m.fresh || m.over {
+	if m.BetweenCycles || m.Over {
 		c.forgetCycle()
 	}
-	c.torn &^= m.closed
-	c.gone &^= m.closed
-	if p := &m.threads[t]; !p.over {
+	c.torn &^= m.Closed
+	c.gone &^= m.Closed
+	if p := &m.Threads[t]; !p.Over {
 		l.announce(t, p)
 	}
 	l.settle()
@@ -239,7 +240,7 @@ func (l *local) arrive(t int, was *moment, a arrival) {
 // forgetCycle is a client between two cycles: nothing of the last matters any more.
 func (c *client) forgetCycle() {
 	c.since, c.grantSent, c.stamp = unset, 0, unset
-	for t := 1; t < maxThreads; t++ { // that were there
+	for t := 1; t < behaviour.MaxThreads; t++ { // that were there
 		c.waits[t], c.due[t], c.sent[t], c.turn[t] = false, 0, 0, 0
 	}
 	c.inbox, c.torn, c.gone = 0, 0, 0
@@ -251,7 +252,7 @@ func (l *local) dropReplies(conns uint16) {
 	if l.c.inbox == 0 || conns == 0 {
 		return
 	}
-	var kept []parcel
+	var kept []reply
 	for _, m := range l.inboxes.get(l.c.inbox) {
 		if conns>>m.conn&1 == 0 {
 			kept = append(kept, m)
@@ -262,16 +263,16 @@ func (l *local) dropReplies(conns uint16) {
 
 // announce looks at the operation that a thread is about to perform: some have to
 // wait.
-func (l *local) announce(t int, p *plan) {
+func (l *local) announce(t int, p *behaviour.Operation) {
 	c := l.c
-	switch p.kind {
+	switch p.Kind {
 	case process.OpReceive:
-		if l.mailFor(p.conn) < 0 {
+		if l.mailFor(p.Conn) < 0 {
 			c.waits[t], c.due[t], c.turn[t] = true, max(0, l.timeout-c.sent[t]), 0
 			return
 		}
 	case process.OpSleep:
-		c.waits[t], c.due[t], c.turn[t] = true, p.sleep, 0
+		c.waits[t], c.due[t], c.turn[t] = true, p.Sleep, 0
 		return
 	}
 	c.queue(t)
@@ -280,10 +281,10 @@ func (l *local) announce(t int, p *plan) {
 // settle puts those things of a client in order that don't matter otherwise.
 func (l *local) settle() {
 	c := l.c
-	m := l.k.at(c.moment)
-	for t := range int(m.count) {
-		switch p := &m.threads[t]; {
-		case p.over || p.kind != process.OpReceive:
+	m := l.clients.At(c.history)
+	for t := range int(m.Count) {
+		switch p := &m.Threads[t]; {
+		case p.Over || p.Kind != process.OpReceive:
 			c.sent[t] = 0
 		}
 		if c.waits[t] && c.due[t] <= 0 {
@@ -294,7 +295,7 @@ func (l *local) settle() {
 	if c.Phase != trace.PhaseAcquire && !(c.Believes && l.extend) {
 		c.grantSent = 0
 	}
-	if m.over {
+	if m.Over {
 		c.stamp, c.since, c.last = unset, unset, 0
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
 )
@@ -18,7 +19,7 @@ func with(b Bounds, do func(*model) error) error {
 			return err
 		}
 		err = do(m)
-		if again := errors.Is(err, errTimed); !again {
+		if again := errors.Is(err, behaviour.ErrTimed); !again {
 			return errors.Join(err, m.close())
 		}
 		if err := m.close(); err != nil {
@@ -34,33 +35,33 @@ func newModel(b Bounds, timed bool) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := newClients(cfg, b.Remembers)
+	k, err := behaviour.NewClients(cfg, b.Remembers)
 	if err != nil {
 		return nil, err
 	}
-	v, err := newServers(cfg, k, timed)
+	v, err := behaviour.NewServers(cfg, k, timed)
 	if err != nil {
-		return nil, errors.Join(err, k.close())
+		return nil, errors.Join(err, k.Close())
 	}
-	m := &model{bounds: b, cfg: cfg, k: k, v: v, quorum: cfg.Strategy.Quorum(),
+	m := &model{bounds: b, cfg: cfg, clients: k, servers: v, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
-	m.tables = m.newTables()
-	m.habits = &habits{k: k, inboxes: m.tables.inboxes, timeout: m.timeout, checks: b.Checks, extend: b.Extend, spares: monitor.Local}
+	m.ids = m.newTables()
+	m.habits = &habits{clients: k, inboxes: m.ids.inboxes, timeout: m.timeout, checks: b.Checks, extend: b.Extend, spares: monitor.Local}
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil
 }
 
 func (m *model) close() error {
-	m.v.server.Close()
-	return m.k.close()
+	m.servers.Server.Close()
+	return m.clients.Close()
 }
 
 // start is the situation in which every schedule begins.
-func (m *model) start() *situation {
+func (m *model) start() *state {
 	s := m.blank()
 	for i := range s.clients {
-		s.clients[i] = client{moment: m.k.begin[i], since: unset, stamp: unset}
+		s.clients[i] = client{history: m.clients.Begin[i], since: unset, stamp: unset}
 		s.clients[i].turn[0] = 1
 	}
 	var scripts []string
@@ -68,7 +69,7 @@ func (m *model) start() *situation {
 		scripts = append(scripts, scriptText(script))
 	}
 	for i := range s.nodes {
-		s.nodes[i] = node{memory: m.v.number(redis.Snapshot{Scripts: scripts}), owner: monitor.Nobody}
+		s.nodes[i] = node{snapshot: m.servers.ID(redis.Snapshot{Scripts: scripts}), owner: monitor.Nobody}
 	}
 	s.world = world{left: m.bounds.Faults}
 	return &s
@@ -77,18 +78,18 @@ func (m *model) start() *situation {
 // first takes the explorer to where every schedule begins, and returns that state.
 func (x *explorer) first() []uint32 {
 	x.s.copyFrom(x.start())
-	return x.number()
+	return x.stateID()
 }
 
-// number is the state of the situation in which the explorer is.
-func (x *explorer) number() []uint32 {
+// stateID is the state of the situation in which the explorer is.
+func (x *explorer) stateID() []uint32 {
 	state := make([]uint32, x.width)
 	for i := range x.bounds.Clients {
-		state[i] = x.tables.clients.id(x.s.clients[i])
+		state[i] = x.ids.clients.ID(x.s.clients[i])
 	}
 	for i := range x.s.nodes {
-		state[x.bounds.Clients+i] = x.tables.nodes.id(x.s.nodes[i])
+		state[x.bounds.Clients+i] = x.ids.nodes.ID(x.s.nodes[i])
 	}
-	state[x.width-1] = x.tables.worlds.id(x.s.world)
+	state[x.width-1] = x.ids.worlds.ID(x.s.world)
 	return state
 }

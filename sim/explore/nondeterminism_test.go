@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/explore/behaviour"
 	"lockstep/strategies"
 )
 
@@ -40,7 +41,7 @@ func TestNondeterminism(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // not to wait for ever if it loops
 			defer cancel()
 			_, err := Run(ctx, b, Options{})
-			var n *Nondeterminism
+			var n *behaviour.Nondeterminism
 			if !errors.As(err, &n) {
 				t.Fatalf("nobody noticed: %v", err)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
@@ -35,7 +36,7 @@ type Progress struct {
 type search struct {
 	*model
 	opt      Options
-	seen     *visited
+	seen     *intern.Visited
 	found    atomic.Uint32 // codes
 	stop     atomic.Bool
 	why      string // it stopped
@@ -55,10 +56,10 @@ var errLimit = errors.New("limit reached")
 // that is cut off has covered all shorter schedules.
 func (s *search) run(ctx context.Context) error {
 	first := s.explorer()
-	s.seen.addAll(first.first(), nil)
+	s.seen.AddAll(first.first(), nil)
 	for range s.workers() {
 		x := s.explorer()
-		x.hasty = true
+		x.reduce = true
 		s.crew = append(s.crew, x)
 	}
 	if ctx.Err() != nil {
@@ -66,9 +67,9 @@ func (s *search) run(ctx context.Context) error {
 	}
 	done := s.watch(ctx)
 	defer done()
-	var from [shards]uint32
+	var from [intern.Shards]uint32
 	for s.err == nil && !s.stop.Load() {
-		to, _ := s.seen.sizes()
+		to, _ := s.seen.Sizes()
 		units := s.units(from, to)
 		if len(units) == 0 {
 			return s.err
@@ -98,10 +99,10 @@ type unit struct {
 	from, to uint32
 }
 
-func (s *search) units(from, to [shards]uint32) (units []unit) {
+func (s *search) units(from, to [intern.Shards]uint32) (units []unit) {
 	const size = 64
 	n := 0
-	for i := range shards {
+	for i := range intern.Shards {
 		for at := from[i]; at < to[i]; at += size {
 			units = append(units, unit{i, at, min(at+size, to[i])})
 		}
@@ -124,14 +125,14 @@ func (s *search) layer(units []unit) {
 					return
 				}
 				u := units[n]
-				states = s.seen.read(u.shard, u.from, u.to, states)
+				states = s.seen.Read(u.shard, u.from, u.to, states)
 				x.successors = x.successors[:0]
 				x.warm(states)
 				for at := 0; at < len(states); at += s.width {
 					s.follow(x, states[at:at+s.width])
 				}
 				x.resolve()
-				x.digests = s.seen.addAll(x.successors, x.digests)
+				x.digests = s.seen.AddAll(x.successors, x.digests)
 				s.frontier.Add(-int64(u.to - u.from))
 				if x.err != nil {
 					s.fail(x.err)
@@ -249,8 +250,8 @@ func (s *search) watch(ctx context.Context) (done func()) {
 }
 
 func (s *search) check() {
-	_, n := s.seen.sizes()
-	s.opt.tell(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.seen.bytes()})
+	_, n := s.seen.Sizes()
+	s.opt.tell(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.seen.Bytes()})
 	if s.opt.full() {
 		s.halt("the memory limit was reached")
 	}

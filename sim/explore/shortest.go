@@ -76,7 +76,7 @@ func (m *model) shortest(wanted codes, stop func() bool) (map[trace.Code][]choic
 // shortestFrom begins where an explorer stands.
 func (m *model) shortestFrom(x *explorer, wanted codes) *shortest {
 	q := &shortest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]choice{}}
-	q.add(pathNode{parent: -1, last: -1, state: x.number()})
+	q.add(pathNode{parent: -1, last: -1, state: x.stateID()})
 	return q
 }
 

@@ -3,6 +3,8 @@ package explore
 import (
 	"slices"
 
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
@@ -20,15 +22,15 @@ import (
 // Invariant: a client that has crashed is nothing but dead(Touched).
 // Invariant: last is 0 once no budget is left for a request that arrives twice.
 type client struct {
-	moment uint32
+	history uint32
 	monitor.Client
 	paused  bool // it could have acted, and time has passed: its next step ends a pause
 	forever bool // its lease has no deadline
 
-	waits [maxThreads]bool // its operation can't be performed yet
-	due   [maxThreads]int32
-	sent  [maxThreads]int32 // since its last command was sent, while that matters
-	turn  [maxThreads]uint8 // order of becoming ready
+	waits [behaviour.MaxThreads]bool // its operation can't be performed yet
+	due   [behaviour.MaxThreads]int32
+	sent  [behaviour.MaxThreads]int32 // since its last command was sent, while that matters
+	turn  [behaviour.MaxThreads]uint8 // order of becoming ready
 
 	since     int32 // since this cycle's first reading of the monotonic clock, or unset
 	deadline  int32 // of its lease, if that is live and not for ever
@@ -44,8 +46,8 @@ type client struct {
 
 const unset int32 = -1 << 31
 
-// parcel is a reply in an inbox.
-type parcel struct {
+// reply is a reply in an inbox.
+type reply struct {
 	reply     uint32
 	ago       int32 // since its command was sent, if it prolonged a lease
 	conn      uint16
@@ -57,22 +59,22 @@ type parcel struct {
 //
 // Invariant: owner is monitor.Nobody if the memory holds no record of the lock.
 type node struct {
-	memory uint32
-	owner  monitor.Owner // of the lock's record
-	behind replica
-	failed bool // a replica has taken over
+	snapshot uint32
+	owner    monitor.Owner // of the lock's record
+	behind   replica
+	failed   bool // a replica has taken over
 }
 
 // replica is what a replica that has fallen behind holds.
 type replica struct {
-	memory uint32 // 0: it has all that the master has
-	owner  monitor.Owner
+	snapshot uint32 // 0: it has all that the master has
+	owner    monitor.Owner
 }
 
-// letter is a request that is held up, or one that could arrive once more.
-type letter struct {
+// request is a request that is held up, or one that could arrive once more.
+type request struct {
 	client, thread, conn, addr uint8
-	cmd                        uint32
+	command                    uint32
 	acquired                   uint16
 	phase                      trace.Phase
 	ago                        int32
@@ -98,46 +100,46 @@ type world struct {
 	switched uint16
 }
 
-// situation is a state spelt out.
-type situation struct {
+// state is a state spelt out.
+type state struct {
 	clients []client
 	nodes   []node
 	world   world
 }
 
-// tables are the numbers that states are made of.
-type tables struct {
-	clients *summarised[client, summary]
-	nodes   *summarised[node, nodeSummary]
-	worlds  *summarised[world, worldSummary]
-	inboxes *lists[parcel]
-	helds   *lists[letter]
-	letters *interned[letter]
+// idTables are the numbers that states are made of.
+type idTables struct {
+	clients  *summarised[client, summary]
+	nodes    *summarised[node, nodeSummary]
+	worlds   *summarised[world, worldSummary]
+	inboxes  *lists[reply]
+	helds    *lists[request]
+	requests *intern.Table[request]
 }
 
-func (m *model) newTables() *tables {
-	return &tables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
-		newLists[parcel](), newLists[letter](), newInterned[letter]()}
+func (m *model) newTables() *idTables {
+	return &idTables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
+		newLists[reply](), newLists[request](), intern.NewTable[request]()}
 }
 
 // maxList is how many replies or held requests there can be at a time.
 const maxList = 6
 
 // lists gives numbers to short lists; the empty one is 0.
-type lists[V comparable] struct{ ids *interned[listOf[V]] }
+type lists[V comparable] struct{ ids *intern.Table[listOf[V]] }
 
 type listOf[V comparable] struct {
 	n     int
 	items [maxList]V
 }
 
-func newLists[V comparable]() *lists[V] { return &lists[V]{newInterned[listOf[V]]()} }
+func newLists[V comparable]() *lists[V] { return &lists[V]{intern.NewTable[listOf[V]]()} }
 
 func (l *lists[V]) get(id uint32) []V {
 	if id == 0 {
 		return nil
 	}
-	v := l.ids.value(id)
+	v := l.ids.Value(id)
 	return v.items[:v.n]
 }
 
@@ -150,7 +152,7 @@ func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 	}
 	var v listOf[V]
 	v.n = copy(v.items[:], items)
-	return l.ids.id(v), true
+	return l.ids.ID(v), true
 }
 
 // pending is a client of a successor that has no number yet.
@@ -172,52 +174,52 @@ func (x *explorer) pack(before []uint32) {
 		if *c == x.from.clients[i] {
 			continue
 		}
-		x.pending = append(x.pending, pending{client: *c, digest: x.tables.clients.digest(*c), at: base + i})
+		x.pending = append(x.pending, pending{client: *c, digest: x.ids.clients.Digest(*c), at: base + i})
 	}
 	for i := range x.s.nodes {
 		if x.s.nodes[i] != x.from.nodes[i] {
-			to[x.bounds.Clients+i] = x.tables.nodes.id(x.s.nodes[i])
+			to[x.bounds.Clients+i] = x.ids.nodes.ID(x.s.nodes[i])
 		}
 	}
 	if x.s.world != x.from.world {
-		to[len(to)-1] = x.tables.worlds.id(x.s.world)
+		to[len(to)-1] = x.ids.worlds.ID(x.s.world)
 	}
 }
 
 // resolve gives numbers to the clients of the successors. To find them is above all to
 // wait for memory, so it is asked for all of them before any is looked at.
 func (x *explorer) resolve() {
-	t := x.tables.clients
+	t := x.ids.clients
 	var likely [64]uint32
 	for batch := range slices.Chunk(x.pending, len(likely)) {
 		for i := range batch {
-			likely[i] = t.likely(batch[i].digest)
+			likely[i] = t.Likely(batch[i].digest)
 		}
 		for _, id := range likely[:len(batch)] {
-			c := t.value(id)
-			x.ahead += c.moment + c.last
+			c := t.Value(id)
+			x.ahead += c.history + c.last
 		}
 		for i := range batch {
 			p := &batch[i]
-			x.successors[p.at] = t.add(&p.client, p.digest, struct{}{})
+			x.successors[p.at] = t.Add(&p.client, p.digest, struct{}{})
 		}
 	}
 	x.pending = x.pending[:0]
 }
 
-func (x *explorer) unpack(state []uint32, s *situation) {
+func (x *explorer) unpack(state []uint32, s *state) {
 	n := x.bounds.Clients
 	for i := range n {
-		s.clients[i] = *x.tables.clients.value(state[i])
+		s.clients[i] = *x.ids.clients.Value(state[i])
 	}
 	s.clients[n] = x.idleProbe
 	for i := range s.nodes {
-		s.nodes[i] = *x.tables.nodes.value(state[n+i])
+		s.nodes[i] = *x.ids.nodes.Value(state[n+i])
 	}
-	s.world = *x.tables.worlds.value(state[len(state)-1])
+	s.world = *x.ids.worlds.Value(state[len(state)-1])
 }
 
-func (s *situation) copyFrom(o *situation) {
+func (s *state) copyFrom(o *state) {
 	copy(s.clients, o.clients)
 	copy(s.nodes, o.nodes)
 	s.world = o.world
@@ -225,7 +227,7 @@ func (s *situation) copyFrom(o *situation) {
 
 // facts are those of the situation, where it keeps them: they stay there for as long as
 // it lives.
-func (s *situation) facts(m *model) *monitor.Facts {
+func (s *state) facts(m *model) *monitor.Facts {
 	var clients []*monitor.Client
 	for i := range s.clients {
 		clients = append(clients, &s.clients[i].Client)
@@ -251,11 +253,11 @@ func (c *client) queue(thread int) {
 }
 
 // order makes turns dense, so that equal orders are equal.
-func (c *client) order(m *moment) {
+func (c *client) order(m *behaviour.History) {
 	was := c.turn
 	for i := range c.turn {
 		c.turn[i] = 0
-		if i >= int(m.count) || m.threads[i].over || c.waits[i] {
+		if i >= int(m.Count) || m.Threads[i].Over || c.waits[i] {
 			continue
 		}
 		c.turn[i] = 1 // and one more for each that is before it

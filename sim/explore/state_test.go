@@ -11,7 +11,7 @@ import (
 // memory. With a byte between its fields that is nobody's, it would be compared field
 // by field, in twice the time.
 func TestNoByteIsLeftOver(t *testing.T) {
-	for _, v := range []any{client{}, monitor.Client{}, world{}, parcel{}, listOf[parcel]{}} {
+	for _, v := range []any{client{}, monitor.Client{}, world{}, reply{}, listOf[reply]{}} {
 		typ, used := reflect.TypeOf(v), uintptr(0)
 		for i := range typ.NumField() {
 			used += typ.Field(i).Type.Size()

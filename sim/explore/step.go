@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -33,7 +34,7 @@ func (s codes) verdict() (v trace.Verdict) {
 // clients and nodes it shares with the others.
 type explorer struct {
 	*model
-	from, s situation
+	from, s state
 	choices []choice
 
 	// The state that it views.
@@ -47,7 +48,7 @@ type explorer struct {
 	pending    []pending // clients in them
 	ahead      uint32    // of no meaning: what was read ahead of its use
 	digests    []uint64
-	hasty      bool  // it does what nobody can see at once, see silent
+	reduce     bool  // it does what nobody can see at once, see silent
 	ops        uint8 // how many operations the last move was
 	found      codes
 	err        error
@@ -59,9 +60,9 @@ type explorer struct {
 type model struct {
 	bounds  Bounds
 	cfg     sim.Config
-	k       *clients
-	v       *servers
-	tables  *tables
+	clients *behaviour.Clients
+	servers *behaviour.Servers
+	ids     *idTables
 	habits  *habits
 	quorum  int
 	ttl     int32
@@ -81,8 +82,8 @@ func (m *model) explorer() *explorer {
 	return x
 }
 
-func (m *model) blank() situation {
-	return situation{clients: make([]client, m.bounds.Clients+1), nodes: make([]node, len(m.cfg.Nodes))}
+func (m *model) blank() state {
+	return state{clients: make([]client, m.bounds.Clients+1), nodes: make([]node, len(m.cfg.Nodes))}
 }
 
 // probe is the index of the client that finds out at the end whether the lock can
@@ -95,7 +96,7 @@ func (x *explorer) fail(err error) {
 	}
 }
 
-func (x *explorer) moment(i int) *moment { return x.k.at(x.s.clients[i].moment) }
+func (x *explorer) history(i int) *behaviour.History { return x.clients.At(x.s.clients[i].history) }
 
 // next is the thread of a client that would act, if any can.
 func (x *explorer) next(i int) (thread int, any bool) { return x.model.next(&x.s.clients[i]) }
@@ -104,10 +105,10 @@ func (m *model) next(c *client) (thread int, any bool) {
 	if c.Crashed {
 		return 0, false
 	}
-	now := m.k.at(c.moment)
+	now := m.clients.At(c.history)
 	best := -1
-	for t := range int(now.count) {
-		if now.threads[t].over || c.waits[t] {
+	for t := range int(now.Count) {
+		if now.Threads[t].Over || c.waits[t] {
 			continue
 		}
 		if best < 0 || c.turn[t] < c.turn[best] {
@@ -117,22 +118,22 @@ func (m *model) next(c *client) (thread int, any bool) {
 	return best, best >= 0
 }
 
-// fate is what becomes of the next request.
-type fate uint8
+// requestFate is what becomes of the next request.
+type requestFate uint8
 
 const (
-	goes fate = iota
+	goes requestFate = iota
 	losesReply
 	heldUp
 )
 
-// step lets a client act, and does with everything what a localStep does of one client.
-func (x *explorer) step(i, t int, f fate) {
-	x.one(i, t, f)
+// macroStep lets a client act, and does with everything what a localStep does of one client.
+func (x *explorer) macroStep(i, t int, f requestFate) {
+	x.perform(i, t, f)
 	x.ops = 1
 	l := x.local(i)
-	for x.hasty && x.err == nil && l.silent() {
-		x.one(i, 0, goes)
+	for x.reduce && x.err == nil && l.independent() {
+		x.perform(i, 0, goes)
 		x.ops++
 	}
 	if l.err != nil {
@@ -143,37 +144,37 @@ func (x *explorer) step(i, t int, f fate) {
 // local is the view of one client of the situation.
 func (x *explorer) local(i int) *local { return &local{habits: x.habits, c: &x.s.clients[i]} }
 
-// one performs one operation: that of the thread which has been ready longest; and
+// perform performs one operation: that of the thread which has been ready longest; and
 // runs it to the next.
-func (x *explorer) one(i, t int, f fate) {
+func (x *explorer) perform(i, t int, f requestFate) {
 	l := x.local(i)
 	l.c.paused = false
-	m := x.k.at(l.c.moment)
-	p := &m.threads[t]
+	m := x.clients.At(l.c.history)
+	p := &m.Threads[t]
 	seen, n, _ := l.observe(m, p)
-	var mail parcel
+	var mail reply
 	switch {
 	case n >= 0:
 		mail = *l.mail(n)
-	case p.kind == process.OpSend:
+	case p.Kind == process.OpSend:
 		x.send(i, t, p, f)
-	case p.kind == process.OpRead || p.kind == process.OpWrite:
+	case p.Kind == process.OpRead || p.Kind == process.OpWrite:
 		if !x.access(i, p) {
-			seen = sight{kind: sawRefusal}
+			seen = behaviour.Observation{Kind: behaviour.SawRefusal}
 		}
-	case p.kind == process.OpClock && p.wall:
+	case p.Kind == process.OpClock && p.Wall:
 		seen = x.wallClock(l.c)
 	}
 	l.consume(p, n)
 	if mail.prolonged {
 		x.renew(i, t, p, mail)
 	}
-	a := l.after(edge{from: l.c.moment, thread: uint8(t), seen: seen})
+	a := l.after(behaviour.Transition{From: l.c.history, Thread: uint8(t), Seen: seen})
 	if l.err != nil {
 		x.fail(l.err)
 		return
 	}
-	for _, tl := range *x.k.tellings.at(a.told) {
+	for _, tl := range *x.clients.Reports.At(a.Reports) {
 		x.tell(i, tl)
 	}
 	x.closeConns(i, l.closing(m, a))
@@ -195,9 +196,9 @@ func (x *explorer) closeConns(i int, conns uint16) {
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		for _, b := range x.v.snapshot(nd.memory).Peers {
+		for _, b := range x.servers.Snapshot(nd.snapshot).Peers {
 			if conn := uint16(b.Conn) & 15; b.Conn>>4 == i && conns>>conn&1 != 0 {
-				nd.memory = x.v.without(nd.memory, uint16(b.Conn))
+				nd.snapshot = x.servers.Without(nd.snapshot, uint16(b.Conn))
 			}
 		}
 	}
@@ -206,12 +207,12 @@ func (x *explorer) closeConns(i int, conns uint16) {
 // renameConn gives the connections on which requests are held up other numbers: the
 // client will use theirs again. What it had begun on them still stands there.
 func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
-	held := append([]letter(nil), x.tables.helds.get(x.s.world.held)...)
+	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
 	taken := func(conn uint8) bool {
-		return slices.ContainsFunc(held, func(l letter) bool { return int(l.client) == i && l.orphan && l.conn == conn })
+		return slices.ContainsFunc(held, func(l request) bool { return int(l.client) == i && l.orphan && l.conn == conn })
 	}
 	for conn := range uint8(16) {
-		if conns>>conn&1 == 0 || taken(conn) || !slices.ContainsFunc(held, func(l letter) bool { return int(l.client) == i && l.conn == conn }) {
+		if conns>>conn&1 == 0 || taken(conn) || !slices.ContainsFunc(held, func(l request) bool { return int(l.client) == i && l.conn == conn }) {
 			continue
 		}
 		other := uint8(15)
@@ -225,7 +226,7 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 			}
 		}
 		for n := range x.s.nodes {
-			x.s.nodes[n].memory = x.v.renamed(x.s.nodes[n].memory, peer(i, uint16(conn)), peer(i, uint16(other)))
+			x.s.nodes[n].snapshot = x.servers.Renamed(x.s.nodes[n].snapshot, peer(i, uint16(conn)), peer(i, uint16(other)))
 		}
 	}
 	for _, l := range held {
@@ -233,7 +234,7 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 			renamed |= 1 << l.conn
 		}
 	}
-	x.s.world.held, _ = x.tables.helds.put(held)
+	x.s.world.held, _ = x.ids.helds.put(held)
 	return renamed
 }
 
@@ -241,12 +242,12 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 func peer(client int, conn uint16) uint16 { return uint16(client)<<4 | conn }
 
 // wallClock is a reading of a client's wall clock.
-func (x *explorer) wallClock(c *client) sight {
+func (x *explorer) wallClock(c *client) behaviour.Observation {
 	if !x.timed {
-		x.fail(errTimed)
+		x.fail(behaviour.ErrTimed)
 	}
 	c.stamp = x.ttl + overStamp
-	return sight{sawWall, int64(x.s.world.now + c.wall)}
+	return behaviour.Observation{Kind: behaviour.SawWall, Value: int64(x.s.world.now + c.wall)}
 }
 
 // overStamp is by how much more than a TTL a stamp is over, to whichever second
@@ -254,10 +255,10 @@ func (x *explorer) wallClock(c *client) sight {
 const overStamp = 2000
 
 // tell follows what a client lets be known, and judges it.
-func (x *explorer) tell(i int, t telling) {
+func (x *explorer) tell(i int, t behaviour.Report) {
 	c := &x.s.clients[i]
 	live := false
-	switch t.kind {
+	switch t.Kind {
 	case trace.KindGranted:
 		live = x.lease(c, t)
 	case trace.KindExtended:
@@ -268,7 +269,7 @@ func (x *explorer) tell(i int, t telling) {
 	case trace.KindReleaseFailed:
 		x.stats.tooLate++
 	}
-	x.report(x.facts.Told(i, t.kind, live))
+	x.report(x.facts.Told(i, t.Kind, live))
 	c.endLease()
 }
 
@@ -280,39 +281,39 @@ func (x *explorer) report(broken []monitor.Finding) {
 }
 
 // lease begins, or goes on, until its deadline. It reports whether that is still to come.
-func (x *explorer) lease(c *client, t telling) bool {
+func (x *explorer) lease(c *client, t behaviour.Report) bool {
 	switch {
-	case t.given && !x.cfg.Strategy.NoTTL:
+	case t.Given && !x.cfg.Strategy.NoTTL:
 		c.forever, c.deadline = false, x.ttl-c.grantSent
-	case t.never || t.given:
+	case t.Never || t.Given:
 		c.forever, c.deadline = true, 0
 	default:
-		c.forever, c.deadline = false, t.deadline-max(c.since, 0)
+		c.forever, c.deadline = false, t.Deadline-max(c.since, 0)
 	}
 	return c.forever || c.deadline > 0
 }
 
 // access is a read or a write of the resource. It reports whether the resource
 // let it pass.
-func (x *explorer) access(i int, p *plan) bool {
-	write := p.kind == process.OpWrite
+func (x *explorer) access(i int, p *behaviour.Operation) bool {
+	write := p.Kind == process.OpWrite
 	w := &x.s.world
 	looks := x.cfg.Resource == sim.Fenced || x.cfg.Resource == sim.FencedWrites && write
-	if looks && p.fence != 0 && p.fence < w.fence {
+	if looks && p.Fence != 0 && p.Fence < w.fence {
 		x.stats.fenced++
 		return false
 	}
 	if looks {
-		w.fence = max(w.fence, p.fence)
+		w.fence = max(w.fence, p.Fence)
 	}
 	x.report(x.facts.Accessed(i, write, 0))
 	return true
 }
 
 // send executes a command at its node, or doesn't yet.
-func (x *explorer) send(i, t int, p *plan, f fate) {
+func (x *explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	x.s.clients[i].sent[t] = 0
-	l := letter{client: uint8(i), thread: uint8(t), conn: p.conn, addr: p.addr, cmd: p.cmd, acquired: x.s.clients[i].Acquired, phase: p.phase}
+	l := request{client: uint8(i), thread: uint8(t), conn: p.Conn, addr: p.Addr, command: p.Command, acquired: x.s.clients[i].Acquired, phase: p.Phase}
 	if f == heldUp || x.behind(&l) {
 		l.queued, l.loses = f != heldUp, f == losesReply
 		x.hold(l)
@@ -322,13 +323,13 @@ func (x *explorer) send(i, t int, p *plan, f fate) {
 }
 
 // behind reports whether a request has to wait for another one on its connection.
-func (x *explorer) behind(l *letter) bool {
-	return slices.ContainsFunc(x.tables.helds.get(x.s.world.held), l.sharesLane)
+func (x *explorer) behind(l *request) bool {
+	return slices.ContainsFunc(x.ids.helds.get(x.s.world.held), l.sharesLane)
 }
 
-func (x *explorer) hold(l letter) {
-	held := append(append([]letter(nil), x.tables.helds.get(x.s.world.held)...), l)
-	id, fits := x.tables.helds.put(held)
+func (x *explorer) hold(l request) {
+	held := append(append([]request(nil), x.ids.helds.get(x.s.world.held)...), l)
+	id, fits := x.ids.helds.put(held)
 	if !fits {
 		x.fail(fmt.Errorf("more than %d requests are held up at a time", maxList))
 	}
@@ -336,11 +337,11 @@ func (x *explorer) hold(l letter) {
 }
 
 // execute is what a node does with a request, and the way of its reply.
-func (x *explorer) execute(l *letter, lost, copied bool) {
+func (x *explorer) execute(l *request, lost, copied bool) {
 	c, n := &x.s.clients[l.client], &x.s.nodes[l.addr]
 	if !copied && (l.stale || c.gone>>l.conn&1 != 0) {
 		if !l.orphan {
-			x.reply(l, parcel{conn: uint16(l.conn), refused: true}, lost)
+			x.deliver(l, reply{conn: uint16(l.conn), refused: true}, lost)
 		}
 		return
 	}
@@ -348,15 +349,15 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 	if copied {
 		conn = peer(15, 0) // another one
 	}
-	a, err := x.answer(n, question{n.memory, conn, l.cmd})
+	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: l.command})
 	if err != nil {
 		x.fail(err)
 		return
 	}
 	if copied {
-		a.memory = x.v.without(a.memory, conn)
+		a.Snapshot = x.servers.Without(a.Snapshot, conn)
 	}
-	if a.asks && !c.Crashed {
+	if a.Asks && !c.Crashed {
 		c.stamp = x.ttl + overStamp // a look at that clock is one at the time, too
 	}
 	prolonged := x.apply(l, n, a, copied)
@@ -365,57 +366,57 @@ func (x *explorer) execute(l *letter, lost, copied bool) {
 		x.remember(c, l, a)
 	}
 	if !copied && !l.orphan {
-		m := parcel{conn: uint16(l.conn), reply: a.reply, prolonged: prolonged}
+		m := reply{conn: uint16(l.conn), reply: a.Reply, prolonged: prolonged}
 		if prolonged {
 			m.ago = l.ago
 		}
-		x.reply(l, m, lost)
+		x.deliver(l, m, lost)
 	}
 }
 
 // answer is what a node does with a command.
-func (x *explorer) answer(n *node, q question) (answer, error) {
-	if x.v.replicas > 0 {
+func (x *explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, error) {
+	if x.servers.Replicas > 0 {
 		missing := 0
-		if n.behind.memory != 0 || n.failed {
+		if n.behind.snapshot != 0 || n.failed {
 			missing = 1
 		}
-		if a, is, err := x.v.wait(q, missing); is {
+		if a, is, err := x.servers.Wait(q, missing); is {
 			return a, err
 		}
 	}
-	return x.v.run(q)
+	return x.servers.Run(q)
 }
 
 // remember a command that could arrive once more: the last that was executed,
 // unless that was queued in a transaction.
-func (x *explorer) remember(c *client, l *letter, a answer) {
+func (x *explorer) remember(c *client, l *request, a behaviour.Answer) {
 	switch {
 	case x.s.world.left[Duplicate] == 0:
-	case strings.HasPrefix(*x.k.replies.value(a.reply), "+QUEUED"):
+	case strings.HasPrefix(*x.clients.Replies.Value(a.Reply), "+QUEUED"):
 		c.last = 0
 	default:
 		again := *l
 		again.ago, again.orphan, again.queued, again.loses = 0, true, false, false
-		c.last = x.tables.letters.id(again)
+		c.last = x.ids.requests.ID(again)
 	}
 }
 
 // notice counts what kept a near miss from being one.
-func (x *explorer) notice(l *letter, a answer) {
-	if l.phase == trace.PhaseRelease && *x.k.replies.value(a.reply) == ":0\r\n" {
+func (x *explorer) notice(l *request, a behaviour.Answer) {
+	if l.phase == trace.PhaseRelease && *x.clients.Replies.Value(a.Reply) == ":0\r\n" {
 		x.stats.compared++
 	}
 }
 
 // apply does to a node what a command does. It reports whether that prolonged the
 // client's own record.
-func (x *explorer) apply(l *letter, n *node, a answer, copied bool) (prolonged bool) {
-	n.memory = a.memory
+func (x *explorer) apply(l *request, n *node, a behaviour.Answer, copied bool) (prolonged bool) {
+	n.snapshot = a.Snapshot
 	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(l.client), N: l.acquired, Phase: l.phase, Copy: copied,
-		Owner: n.owner, Effect: a.effect})
+		Owner: n.owner, Effect: a.Effect})
 	x.report(broken)
-	if n.owner = owner; !a.effect.Touched {
+	if n.owner = owner; !a.Effect.Touched {
 		return false
 	}
 	c := &x.s.clients[l.client]
@@ -424,11 +425,11 @@ func (x *explorer) apply(l *letter, n *node, a answer, copied bool) (prolonged b
 	}
 	x.facts.Recount()
 	own := monitor.Owner{Client: int16(l.client), N: l.acquired}
-	return a.effect.Later && !c.Crashed && l.acquired == c.Acquired && n.owner == own
+	return a.Effect.Later && !c.Crashed && l.acquired == c.Acquired && n.owner == own
 }
 
-// reply travels back.
-func (x *explorer) reply(l *letter, m parcel, lost bool) {
+// deliver travels back.
+func (x *explorer) deliver(l *request, m reply, lost bool) {
 	c := &x.s.clients[l.client]
 	if c.Crashed {
 		return
@@ -437,14 +438,14 @@ func (x *explorer) reply(l *letter, m parcel, lost bool) {
 		c.torn |= 1 << l.conn
 		return
 	}
-	id, fits := x.tables.inboxes.put(append(append([]parcel(nil), x.tables.inboxes.get(c.inbox)...), m))
+	id, fits := x.ids.inboxes.put(append(append([]reply(nil), x.ids.inboxes.get(c.inbox)...), m))
 	if !fits {
 		x.fail(fmt.Errorf("more than %d replies wait for one client", maxList))
 	}
 	c.inbox = id
-	mo := x.moment(int(l.client))
-	for t := range int(mo.count) {
-		if p := &mo.threads[t]; !p.over && p.kind == process.OpReceive && p.conn == l.conn {
+	mo := x.history(int(l.client))
+	for t := range int(mo.Count) {
+		if p := &mo.Threads[t]; !p.Over && p.Kind == process.OpReceive && p.Conn == l.conn {
 			c.queue(t)
 		}
 	}
@@ -452,19 +453,19 @@ func (x *explorer) reply(l *letter, m parcel, lost bool) {
 
 // renew: a thread has learnt that its extension was executed. Where the strategy
 // exposes no deadline, the lease goes on for a TTL from when that was sent.
-func (x *explorer) renew(i, t int, p *plan, m parcel) {
+func (x *explorer) renew(i, t int, p *behaviour.Operation, m reply) {
 	c := &x.s.clients[i]
 	switch {
 	case t > 0:
-		if !x.moment(i).given || !c.Believes {
+		if !x.history(i).Given || !c.Believes {
 			return
 		}
 		if x.bounds.Extend { // so that it is kept, see settle
 			m.ago = min(m.ago, c.grantSent)
 		}
 		c.grantSent = m.ago
-		x.tell(i, telling{kind: trace.KindExtended, given: true})
-	case p.phase == trace.PhaseExtend:
+		x.tell(i, behaviour.Report{Kind: trace.KindExtended, Given: true})
+	case p.Phase == trace.PhaseExtend:
 		c.grantSent = min(m.ago, c.grantSent)
 	}
 }

@@ -3,6 +3,7 @@ package explore
 import (
 	"sync/atomic"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 )
@@ -47,10 +48,10 @@ func (m *model) summary(c *client) summary {
 	if c.Crashed {
 		return s
 	}
-	now := m.k.at(c.moment)
-	s.over, s.repeats, s.idles, s.due = now.over, c.last != 0, m.idles(c), m.dueTo(c)
+	now := m.clients.At(c.history)
+	s.over, s.repeats, s.idles, s.due = now.Over, c.last != 0, m.idles(c), m.dueTo(c)
 	if t, any := m.next(c); any {
-		s.acts, s.sends = true, now.threads[t].kind == process.OpSend
+		s.acts, s.sends = true, now.Threads[t].Kind == process.OpSend
 	}
 	return s
 }
@@ -64,7 +65,7 @@ type nodeSummary struct {
 }
 
 func (m *model) nodeSummary(n *node) nodeSummary {
-	return nodeSummary{due: m.dueAt(n), owner: n.owner.Client, behind: n.behind.memory != 0, begun: len(m.v.snapshot(n.memory).Peers) > 0}
+	return nodeSummary{due: m.dueAt(n), owner: n.owner.Client, behind: n.behind.snapshot != 0, begun: len(m.servers.Snapshot(n.snapshot).Peers) > 0}
 }
 
 // worldSummary is the same of the rest.
@@ -74,32 +75,32 @@ type worldSummary struct {
 
 // summarised gives ids to values, and keeps a summary of each.
 type summarised[K comparable, S any] struct {
-	interned[K]
-	summaries chunks[S]
+	intern.Table[K]
+	summaries intern.Chunks[S]
 }
 
 // newSummarised makes a table whose summaries are made by a function.
 func newSummarised[K comparable, S any](make func(*K) S) *summarised[K, S] {
 	t := new(summarised[K, S])
 	var none S
-	t.summaries.add(none) // id 0 is nobody's
-	t.begin()
-	t.added = func(k *K) { t.summaries.add(make(k)) }
+	t.summaries.Add(none) // id 0 is nobody's
+	t.Begin()
+	t.Added = func(k *K) { t.summaries.Add(make(k)) }
 	return t
 }
 
-func (t *summarised[K, S]) summary(id uint32) *S { return t.summaries.at(id) }
+func (t *summarised[K, S]) summary(id uint32) *S { return t.summaries.At(id) }
 
 // view reads the summaries of a state.
 func (x *explorer) view(state []uint32) {
 	n := x.bounds.Clients
 	for i := range x.summaries {
-		x.summaries[i] = x.tables.clients.summary(state[i])
+		x.summaries[i] = x.ids.clients.summary(state[i])
 	}
-	x.world = x.tables.worlds.value(state[len(state)-1])
+	x.world = x.ids.worlds.Value(state[len(state)-1])
 	x.quiet = x.world.held == 0
 	for i := range x.nodes {
-		x.nodes[i] = x.tables.nodes.summary(state[n+i])
+		x.nodes[i] = x.ids.nodes.summary(state[n+i])
 		x.quiet = x.quiet && !x.nodes[i].begun
 	}
 }
@@ -110,7 +111,7 @@ func (x *explorer) warm(states []uint32) {
 	n := x.bounds.Clients
 	for at := 0; at < len(states); at += x.width {
 		for _, id := range states[at : at+n] {
-			x.ahead += x.tables.clients.summary(id).ranks
+			x.ahead += x.ids.clients.summary(id).ranks
 		}
 	}
 }
@@ -158,7 +159,7 @@ func (x *explorer) known(who int, id uint32) localStep {
 	next := &x.summaries[who].next
 	s := localStep(atomic.LoadUint64(next))
 	if s == 0 {
-		if s = x.find(*x.tables.clients.value(id)); s != 0 {
+		if s = x.find(*x.ids.clients.Value(id)); s != 0 {
 			atomic.StoreUint64(next, uint64(s))
 		}
 	}
@@ -180,7 +181,7 @@ func (m *model) find(c client) localStep {
 		}
 		return touchesShared
 	}
-	s := localStep(m.tables.clients.id(c)) | localStep(l.under)<<conditions
+	s := localStep(m.ids.clients.ID(c)) | localStep(l.under)<<conditions
 	if l.refused {
 		s |= isRefused
 	}
@@ -196,7 +197,7 @@ func (m *model) find(c client) localStep {
 // applies reports whether the conditions of a client's localStep hold in the state that the
 // explorer views.
 func (x *explorer) applies(who int, s localStep) bool {
-	if s == 0 || s.under()&monitor.Unowned != 0 && x.owns(who) || s&ifDense != 0 && !x.dense(who, x.tables.clients.summary(s.to()).ranks) {
+	if s == 0 || s.under()&monitor.Unowned != 0 && x.owns(who) || s&ifDense != 0 && !x.dense(who, x.ids.clients.summary(s.to()).ranks) {
 		return false
 	}
 	if s.under()&monitor.Alone != 0 {
@@ -234,20 +235,20 @@ func (x *explorer) dense(who int, ranks uint32) bool {
 // crashedID is the id of a client that has crashed.
 func (x *explorer) crashedID(touched monitor.Rank) uint32 {
 	if x.crashed[touched] == 0 {
-		x.crashed[touched] = x.tables.clients.id(dead(touched))
+		x.crashed[touched] = x.ids.clients.ID(dead(touched))
 	}
 	return x.crashed[touched]
 }
 
 // afterCrash is the id of a world after one more crash.
 func (x *explorer) afterCrash(id uint32) uint32 {
-	known := &x.tables.worlds.summary(id).crashed
+	known := &x.ids.worlds.summary(id).crashed
 	if n := atomic.LoadUint32(known); n != 0 {
 		return n
 	}
-	w := *x.tables.worlds.value(id)
+	w := *x.ids.worlds.Value(id)
 	w.left[Crash]--
-	n := x.tables.worlds.id(w)
+	n := x.ids.worlds.ID(w)
 	atomic.StoreUint32(known, n)
 	return n
 }

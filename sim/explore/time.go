@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -60,8 +61,8 @@ func (x *explorer) due() (by int32, any bool) {
 
 // dueAt is when the next record of a node expires.
 func (m *model) dueAt(n *node) (by int32) {
-	for _, memory := range [2]uint32{n.memory, n.behind.memory} {
-		for _, k := range m.v.snapshot(memory).Keys {
+	for _, memory := range [2]uint32{n.snapshot, n.behind.snapshot} {
+		for _, k := range m.servers.Snapshot(memory).Keys {
 			if k.Left != redis.Immortal {
 				by = sooner(by, int32(k.Left)+1)
 			}
@@ -78,9 +79,9 @@ func (m *model) dueTo(c *client) (by int32) {
 	if c.Live && !c.forever {
 		by = sooner(by, c.deadline)
 	}
-	now := m.k.at(c.moment)
-	for t := range int(now.count) {
-		if c.waits[t] && !now.threads[t].over {
+	now := m.clients.At(c.history)
+	for t := range int(now.Count) {
+		if c.waits[t] && !now.Threads[t].Over {
 			by = sooner(by, c.due[t])
 		}
 	}
@@ -106,9 +107,9 @@ func (m *model) idles(c *client) bool {
 	if c.Crashed || c.paused {
 		return false
 	}
-	now := m.k.at(c.moment)
-	for t := range int(now.count) {
-		if p := &now.threads[t]; !p.over && !c.waits[t] && p.kind != process.OpStart {
+	now := m.clients.At(c.history)
+	for t := range int(now.Count) {
+		if p := &now.Threads[t]; !p.Over && !c.waits[t] && p.Kind != process.OpStart {
 			return true
 		}
 	}
@@ -121,10 +122,10 @@ func (x *explorer) advance(by int32) {
 	pausing, _ := x.idle()
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		x.set(nd, x.v.age(nd.memory, by))
-		if b := &nd.behind; b.memory != 0 {
-			a := x.v.age(b.memory, by)
-			if b.memory = a.memory; a.expired {
+		x.set(nd, x.servers.Age(nd.snapshot, by))
+		if b := &nd.behind; b.snapshot != 0 {
+			a := x.servers.Age(b.snapshot, by)
+			if b.snapshot = a.Snapshot; a.Expired {
 				b.owner = monitor.Nobody
 			}
 		}
@@ -143,25 +144,25 @@ func (x *explorer) advance(by int32) {
 		w.now += by
 	}
 	if w.held != 0 {
-		held := append([]letter(nil), x.tables.helds.get(w.held)...)
+		held := append([]request(nil), x.ids.helds.get(w.held)...)
 		for n := range held {
 			held[n].ago += by
 		}
-		w.held, _ = x.tables.helds.put(held)
+		w.held, _ = x.ids.helds.put(held)
 	}
 }
 
 // set gives a node another memory. A record that is gone has no owner.
-func (x *explorer) set(n *node, a aged) {
-	n.memory = a.memory
-	if a.expired {
+func (x *explorer) set(n *node, a behaviour.Aged) {
+	n.snapshot = a.Snapshot
+	if a.Expired {
 		n.owner = monitor.Nobody
 	}
 }
 
 // pass lets time pass for one client.
 func (x *explorer) pass(i int, c *client, by int32) {
-	m := x.k.at(c.moment)
+	m := x.clients.At(c.history)
 	if c.since != unset {
 		c.since += by
 	}
@@ -177,17 +178,17 @@ func (x *explorer) pass(i int, c *client, by int32) {
 	}
 	c.grantSent += by
 	if c.inbox != 0 {
-		mail := append([]parcel(nil), x.tables.inboxes.get(c.inbox)...)
+		mail := append([]reply(nil), x.ids.inboxes.get(c.inbox)...)
 		for n := range mail {
 			if mail[n].prolonged {
 				mail[n].ago += by
 			}
 		}
-		c.inbox, _ = x.tables.inboxes.put(mail)
+		c.inbox, _ = x.ids.inboxes.put(mail)
 	}
-	for t := range int(m.count) {
+	for t := range int(m.Count) {
 		c.sent[t] += by
-		if c.waits[t] && !m.threads[t].over {
+		if c.waits[t] && !m.Threads[t].Over {
 			c.due[t] -= by
 		}
 	}

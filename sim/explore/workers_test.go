@@ -14,6 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -125,7 +127,7 @@ func TestThreadsThatWaver(t *testing.T) {
 	}}
 	b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 1, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1, ReplyLost: 1}}
 	_, err := Run(context.Background(), b, Options{Workers: 2})
-	var wild *Nondeterminism
+	var wild *behaviour.Nondeterminism
 	if !errors.As(err, &wild) {
 		t.Errorf("nobody noticed: %v", err)
 	}
@@ -145,7 +147,7 @@ func TestProbeThatWavers(t *testing.T) {
 	b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 1, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1, ReplyLost: 1}}
 	for workers := 1; workers <= 2; workers++ {
 		_, err := Run(context.Background(), b, Options{Workers: workers})
-		var wild *Nondeterminism
+		var wild *behaviour.Nondeterminism
 		if !errors.As(err, &wild) || wild.Client != trace.Probe {
 			t.Errorf("%d workers: %v", workers, err)
 		}
@@ -155,18 +157,18 @@ func TestProbeThatWavers(t *testing.T) {
 // What several workers remember at the same time has one number, and is all there.
 func TestMemoOfMany(t *testing.T) {
 	const workers, keys = 8, 20_000
-	m := newMemo[int, int]()
+	m := intern.NewMemo[int, int]()
 	var numbers [workers][keys]uint32
 	together(workers, func(w int) {
 		for _, k := range order(w, keys) {
-			numbers[w][k] = m.put(k, -k)
-			if v, known := m.get(k); !known || *v != -k {
+			numbers[w][k] = m.Put(k, -k)
+			if v, known := m.Get(k); !known || *v != -k {
 				t.Errorf("%d is not remembered", k)
 			}
 		}
 	})
-	if m.len() != keys {
-		t.Errorf("%d keys are %d", keys, m.len())
+	if m.Len() != keys {
+		t.Errorf("%d keys are %d", keys, m.Len())
 	}
 	for w := range workers {
 		if numbers[w] != numbers[0] {
@@ -183,7 +185,7 @@ func TestMemoOfMany(t *testing.T) {
 func TestVisitedByMany(t *testing.T) {
 	const workers, states = 8, 100_000
 	for _, width := range []int{1, 3, 9} {
-		v := newVisited(width)
+		v := intern.NewVisited(width)
 		state := func(n int) []uint32 {
 			s := make([]uint32, width)
 			for i := range s {
@@ -197,19 +199,19 @@ func TestVisitedByMany(t *testing.T) {
 			var digests []uint64
 			for i, n := range order(w, states) {
 				if batch = append(batch, state(n)...); i%50 == 49 {
-					digests = v.addAll(batch, digests)
+					digests = v.AddAll(batch, digests)
 					batch = batch[:0]
 				}
 			}
-			v.addAll(batch, digests)
+			v.AddAll(batch, digests)
 		})
-		sizes, total := v.sizes()
+		sizes, total := v.Sizes()
 		if total != states {
 			t.Errorf("width %d: %d states are %d", width, states, total)
 		}
 		seen := map[uint32]bool{}
 		for i, n := range sizes {
-			all := v.read(i, 0, n, nil)
+			all := v.Read(i, 0, n, nil)
 			for at := 0; at < len(all); at += width {
 				s := all[at : at+width]
 				if seen[s[0]] || !slices.Equal(s, state(int(s[0]))) {

@@ -1,4 +1,4 @@
-package explore
+package intern
 
 import (
 	"math/bits"
@@ -6,18 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// visited is the set of all states that a search has come to. It keeps them
+// Visited is the set of all states that a search has come to. It keeps them
 // whole: two states are one only if they are equal, and not if a digest of them
 // is. It is divided into shards so that workers are seldom in each other's way, and
 // most of what they ask is answered without a lock: a state that is known already
 // stays where it is.
-type visited struct {
+type Visited struct {
 	width  int
-	shards [shards]shard
+	shards [Shards]shard
 }
 
 const (
-	shards = 32
+	Shards = 32
 	page   = 1 << 9 // states in a page
 )
 
@@ -29,8 +29,8 @@ type shard struct {
 	_     [32]byte // a cache line of its own
 }
 
-func newVisited(width int) *visited {
-	v := &visited{width: width}
+func NewVisited(width int) *Visited {
+	v := &Visited{width: width}
 	for i := range v.shards {
 		v.shards[i].slots.begin()
 		v.shards[i].pages.Store(new([][]uint32))
@@ -48,10 +48,10 @@ func digest(state []uint32) uint64 {
 	return h ^ h>>29
 }
 
-// addAll adds states that stand one after the other. Nearly all the time that this
+// AddAll adds states that stand one after the other. Nearly all the time that this
 // takes is waiting for memory; so what will be needed is asked for before, for all of
 // them, and the processor waits for many answers at once.
-func (v *visited) addAll(states []uint32, digests []uint64) []uint64 {
+func (v *Visited) AddAll(states []uint32, digests []uint64) []uint64 {
 	digests = digests[:0]
 	for at := 0; at < len(states); at += v.width {
 		digests = append(digests, digest(states[at:at+v.width]))
@@ -65,7 +65,7 @@ func (v *visited) addAll(states []uint32, digests []uint64) []uint64 {
 
 // touch reads the slots in which states of these digests may be, and then the states
 // there.
-func (v *visited) touch(digests []uint64) (sum uint32) {
+func (v *Visited) touch(digests []uint64) (sum uint32) {
 	var entries [64]uint64
 	for len(digests) > 0 {
 		n := min(len(digests), len(entries))
@@ -83,10 +83,10 @@ func (v *visited) touch(digests []uint64) (sum uint32) {
 	return sum
 }
 
-func (v *visited) shard(digest uint64) *shard { return &v.shards[digest>>32%shards] }
+func (v *Visited) shard(digest uint64) *shard { return &v.shards[digest>>32%Shards] }
 
 // add keeps a state of a digest, unless it is known.
-func (v *visited) add(state []uint32, digest uint64) {
+func (v *Visited) add(state []uint32, digest uint64) {
 	s, half := v.shard(digest), uint32(digest)
 	if _, known := s.find(state, half); known {
 		return
@@ -139,9 +139,9 @@ func (s *shard) store(state []uint32) {
 	s.n++
 }
 
-// read copies states from a shard, from one number to another. They were all there
+// Read copies states from a shard, from one number to another. They were all there
 // before the reader began.
-func (v *visited) read(shard int, from, to uint32, into []uint32) []uint32 {
+func (v *Visited) Read(shard int, from, to uint32, into []uint32) []uint32 {
 	into = into[:0]
 	for n := from; n < to; n++ {
 		into = append(into, v.shards[shard].at(n, v.width)...)
@@ -149,8 +149,8 @@ func (v *visited) read(shard int, from, to uint32, into []uint32) []uint32 {
 	return into
 }
 
-// sizes is how many states there are in each shard.
-func (v *visited) sizes() (n [shards]uint32, total int) {
+// Sizes is how many states there are in each shard.
+func (v *Visited) Sizes() (n [Shards]uint32, total int) {
 	for i := range v.shards {
 		s := &v.shards[i]
 		s.mu.Lock()
@@ -161,8 +161,8 @@ func (v *visited) sizes() (n [shards]uint32, total int) {
 	return n, total
 }
 
-// bytes is how much memory the set takes.
-func (v *visited) bytes() (total int) {
+// Bytes is how much memory the set takes.
+func (v *Visited) Bytes() (total int) {
 	for i := range v.shards {
 		s := &v.shards[i]
 		total += len(*s.pages.Load())*page*v.width*4 + len(*s.slots.table.Load())*8

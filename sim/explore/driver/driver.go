@@ -1,4 +1,4 @@
-package behaviour
+package driver
 
 import (
 	"fmt"
@@ -64,9 +64,9 @@ type Observation struct {
 	Lapsed  bool          // of OpClock: if the lease has the deadline that the host gives it, that is past
 }
 
-// NewDriver makes a driver of a client of a configuration; the index after the last is
+// New makes a driver of a client of a configuration; the index after the last is
 // the probe's.
-func NewDriver(cfg sim.Config, index int) (*Driver, error) {
+func New(cfg sim.Config, index int) (*Driver, error) {
 	server, err := redis.New(0, "n1")
 	if err != nil {
 		return nil, err

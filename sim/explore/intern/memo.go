@@ -1,4 +1,4 @@
-package explore
+package intern
 
 import (
 	"hash/maphash"
@@ -6,51 +6,51 @@ import (
 	"sync/atomic"
 )
 
-// memo remembers a value for each key, and numbers the keys from 1. Workers share
+// Memo remembers a value for each key, and numbers the keys from 1. Workers share
 // it: what is known is found without a lock, and no worker has to learn again what
 // another one has.
-type memo[K comparable, V any] struct {
+type Memo[K comparable, V any] struct {
 	mu      sync.Mutex // of who adds
 	seed    maphash.Seed
-	entries chunks[entry[K, V]]
+	Entries Chunks[entry[K, V]]
 	slots   slots
-	added   func(*K) // hears of every new key, before it can be found
+	Added   func(*K) // hears of every new key, before it can be found
 }
 
 type entry[K comparable, V any] struct {
-	key   K
-	value V
+	Key   K
+	Value V
 }
 
-func newMemo[K comparable, V any]() *memo[K, V] {
-	m := new(memo[K, V])
-	m.begin()
+func NewMemo[K comparable, V any]() *Memo[K, V] {
+	m := new(Memo[K, V])
+	m.Begin()
 	return m
 }
 
-func (m *memo[K, V]) begin() {
+func (m *Memo[K, V]) Begin() {
 	m.seed = maphash.MakeSeed()
-	m.entries.add(entry[K, V]{}) // number 0 is nobody's
+	m.Entries.Add(entry[K, V]{}) // number 0 is nobody's
 	m.slots.begin()
 }
 
-// get is what is remembered for a key.
-func (m *memo[K, V]) get(k K) (v *V, known bool) {
-	_, e := m.find(&k, m.digest(k))
+// Get is what is remembered for a key.
+func (m *Memo[K, V]) Get(k K) (v *V, known bool) {
+	_, e := m.find(&k, m.Digest(k))
 	if e == nil {
 		return nil, false
 	}
-	return &e.value, true
+	return &e.Value, true
 }
 
-// put remembers a value, unless there is one for this key already, and returns the
+// Put remembers a value, unless there is one for this key already, and returns the
 // key's number.
-func (m *memo[K, V]) put(k K, v V) uint32 {
-	return m.add(&k, m.digest(k), v)
+func (m *Memo[K, V]) Put(k K, v V) uint32 {
+	return m.Add(&k, m.Digest(k), v)
 }
 
-// add is put for who knows the digest.
-func (m *memo[K, V]) add(k *K, half uint32, v V) uint32 {
+// Add is put for who knows the digest.
+func (m *Memo[K, V]) Add(k *K, half uint32, v V) uint32 {
 	if n, e := m.find(k, half); e != nil {
 		return n
 	}
@@ -60,21 +60,21 @@ func (m *memo[K, V]) add(k *K, half uint32, v V) uint32 {
 	if e != nil {
 		return slot
 	}
-	n := m.entries.add(entry[K, V]{*k, v})
-	if m.added != nil {
-		m.added(&m.entries.at(n).key)
+	n := m.Entries.Add(entry[K, V]{*k, v})
+	if m.Added != nil {
+		m.Added(&m.Entries.At(n).Key)
 	}
 	m.slots.store(slot, half, n)
 	return n
 }
 
-func (m *memo[K, V]) len() int { return int(m.entries.n.Load()) - 1 }
+func (m *Memo[K, V]) Len() int { return int(m.Entries.Count.Load()) - 1 }
 
-func (m *memo[K, V]) digest(k K) uint32 { return uint32(maphash.Comparable(m.seed, k)) }
+func (m *Memo[K, V]) Digest(k K) uint32 { return uint32(maphash.Comparable(m.seed, k)) }
 
 // find is the number of a key and what belongs to it, or else the slot in which its
 // number would be.
-func (m *memo[K, V]) find(k *K, half uint32) (uint32, *entry[K, V]) {
+func (m *Memo[K, V]) find(k *K, half uint32) (uint32, *entry[K, V]) {
 	table := *m.slots.table.Load()
 	mask := uint32(len(table) - 1)
 	for i := half & mask; ; i = (i + 1) & mask {
@@ -83,16 +83,16 @@ func (m *memo[K, V]) find(k *K, half uint32) (uint32, *entry[K, V]) {
 			return i, nil
 		}
 		if uint32(s>>32) == half {
-			if e := m.entries.at(uint32(s)); e.key == *k {
+			if e := m.Entries.At(uint32(s)); e.Key == *k {
 				return uint32(s), e
 			}
 		}
 	}
 }
 
-// likely is the number of the key that has this digest, for all that can be told
+// Likely is the number of the key that has this digest, for all that can be told
 // without a look at it; or 0.
-func (m *memo[K, V]) likely(half uint32) uint32 {
+func (m *Memo[K, V]) Likely(half uint32) uint32 {
 	table := *m.slots.table.Load()
 	if s := table[half&uint32(len(table)-1)].Load(); uint32(s>>32) == half {
 		return uint32(s)
@@ -135,40 +135,40 @@ func (s *slots) store(slot, half, n uint32) {
 	s.table.Store(&table)
 }
 
-// interned gives equal values equal numbers, from 1, and finds the value of a
+// Table gives equal values equal numbers, from 1, and finds the value of a
 // number. States are made of such numbers: that is what makes them small, and quick
 // to compare.
-type interned[K comparable] struct{ memo[K, struct{}] }
+type Table[K comparable] struct{ Memo[K, struct{}] }
 
-func newInterned[K comparable]() *interned[K] {
-	t := new(interned[K])
-	t.begin()
+func NewTable[K comparable]() *Table[K] {
+	t := new(Table[K])
+	t.Begin()
 	return t
 }
 
-func (t *interned[K]) id(k K) uint32 { return t.put(k, struct{}{}) }
+func (t *Table[K]) ID(k K) uint32 { return t.Put(k, struct{}{}) }
 
-func (t *interned[K]) value(id uint32) *K { return &t.entries.at(id).key }
+func (t *Table[K]) Value(id uint32) *K { return &t.Entries.At(id).Key }
 
-// chunks is a list that grows without moving what is in it. One writes at a time;
+// Chunks is a list that grows without moving what is in it. One writes at a time;
 // whoever has been given an index can read it without a lock.
-type chunks[V any] struct {
-	n    atomic.Uint32
-	list [1 << 14]atomic.Pointer[[chunk]V]
+type Chunks[V any] struct {
+	Count atomic.Uint32
+	list  [1 << 14]atomic.Pointer[[chunk]V]
 }
 
 const chunk = 1 << 12
 
-func (c *chunks[V]) add(v V) uint32 {
-	n := c.n.Load()
+func (c *Chunks[V]) Add(v V) uint32 {
+	n := c.Count.Load()
 	p := c.list[n/chunk].Load()
 	if p == nil {
 		p = new([chunk]V)
 		c.list[n/chunk].Store(p)
 	}
 	p[n%chunk] = v
-	c.n.Store(n + 1)
+	c.Count.Store(n + 1)
 	return n
 }
 
-func (c *chunks[V]) at(i uint32) *V { return &c.list[i/chunk].Load()[i%chunk] }
+func (c *Chunks[V]) At(i uint32) *V { return &c.list[i/chunk].Load()[i%chunk] }
