@@ -100,6 +100,8 @@ func generate(what string) (string, error) {
 		return field(rest)
 	case "pages":
 		return index()
+	case "packages":
+		return packageTable(rest)
 	case "matrix":
 		return matrix()
 	case "likes":
