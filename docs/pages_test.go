@@ -243,7 +243,7 @@ func TestPagesAreShort(t *testing.T) {
 		if lines := strings.Count(prose, "\n"); lines < 12 || lines > 60 {
 			t.Errorf("%s has %d lines besides what is generated", p.file, lines)
 		}
-		for _, heading := range []string{"## The least trace", "## Who falls and who stands", "## In the field", "## What to do"} {
+		for _, heading := range []string{"## The least trace", "## Which locks fall and which stand", "## In the field", "## What to do"} {
 			if !strings.Contains(prose, heading+"\n") {
 				t.Errorf("%s has no %q", p.file, heading)
 			}
