@@ -1,5 +1,5 @@
-// Package claims says what is claimed of which lock, and on what that rests: for
-// the tests of the engine, the documents, and whoever reads the result of a search.
+// Package claims lists the claims about locks, with their assumptions: for the tests of
+// the engine, the documents, and the results of searches.
 package claims
 
 import "slices"
