@@ -92,14 +92,16 @@ func generate(what string) (string, error) {
 		return codes(), nil
 	case "trace":
 		return record(rest)
-	case "fates":
-		return fates(rest)
+	case "outcomes":
+		return outcomes(rest)
 	case "rebuilds":
 		return rebuilds(rest)
 	case "field":
 		return field(rest)
 	case "pages":
 		return index()
+	case "packages":
+		return packageTable(rest)
 	case "matrix":
 		return matrix()
 	case "likes":

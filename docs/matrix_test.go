@@ -74,22 +74,22 @@ func anchor(heading string) string { return strings.ReplaceAll(heading, ".", "")
 func matrixList(b *strings.Builder, r *row) {
 	fmt.Fprintf(b, "### %s\n\n%s. Callers: %s.\n\n", r.scenario.Name, r.scenario.Title, rowCallers(r))
 	fell := false
-	for _, f := range r.fates() {
-		v := worst(f.trace)
+	for _, o := range r.outcomes() {
+		v := worst(o.trace)
 		if v == nil {
 			continue
 		}
 		fell = true
-		last := &f.trace.Events[v.Events[len(v.Events)-1]-1]
-		fmt.Fprintf(b, "- %s %s", verdictText(f.verdict), strings.Join(f.stated, ", "))
-		if len(f.like) > 0 {
-			fmt.Fprintf(b, "; like them %s", strings.Join(f.like, ", "))
+		last := &o.trace.Events[v.Events[len(v.Events)-1]-1]
+		fmt.Fprintf(b, "- %s %s", verdictText(o.verdict), strings.Join(o.stated, ", "))
+		if len(o.like) > 0 {
+			fmt.Fprintf(b, "; like them %s", strings.Join(o.like, ", "))
 		}
-		if f.because != "" {
-			fmt.Fprintf(b, ": %s", f.because)
+		if o.because != "" {
+			fmt.Fprintf(b, ": %s", o.because)
 		}
-		fmt.Fprintf(b, "\n  %s of %s: %s, #%d at %s: `%s %s`\n", v.Code, f.strategies()[0], v.Text, last.Seq, trace.Instant(last.At),
-			f.trace.Actor(last), f.trace.Text(last))
+		fmt.Fprintf(b, "\n  %s of %s: %s, #%d at %s: `%s %s`\n", v.Code, o.strategies()[0], v.Text, last.Seq, trace.Instant(last.At),
+			o.trace.Actor(last), o.trace.Text(last))
 	}
 	if !fell {
 		b.WriteString("- nothing, under any strategy\n")

@@ -41,7 +41,11 @@ var testName = regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]*\b`)
 
 // Every test that a document names is in the sources.
 func TestNamedTestsExist(t *testing.T) {
-	exists := tests(t, "../sim", "../sim/explore", "../scenarios", "../strategies", ".", example)
+	var folders []string
+	for _, p := range mustPackages(t) {
+		folders = append(folders, filepath.Join("..", p.dir))
+	}
+	exists := tests(t, append(folders, example)...)
 	for _, file := range documents(t) {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -112,6 +116,28 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
+		}
+	}
+}
+
+// A path of the project in backquotes, such as `sim/doc.go` or `docs`. One with a
+// placeholder, such as <lock>, is not matched.
+var quotedPath = regexp.MustCompile("`((?:[a-z_.-]+/)+[A-Za-z0-9_.-]*|[A-Za-z]+\\.(?:md|go))`")
+
+// Every path that CONTRIBUTING.md names exists.
+func TestNamedPathsExist(t *testing.T) {
+	const file = "CONTRIBUTING.md"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := quotedPath.FindAllStringSubmatch(string(data), -1)
+	if len(named) == 0 {
+		t.Fatalf("%s names no path", file)
+	}
+	for _, m := range named {
+		if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
+			t.Errorf("%s: %v", file, err)
 		}
 	}
 }

@@ -24,13 +24,13 @@ type page struct {
 }
 
 var (
-	pageTitle = regexp.MustCompile(`(?m)^# (.*)$`)
-	pageFates = regexp.MustCompile(`(?m)^<!-- fates (.*) -->$`)
-	pageTrace = regexp.MustCompile(`(?m)^<!-- trace \S+ \S+ (\S+).* -->$`)
+	pageTitle    = regexp.MustCompile(`(?m)^# (.*)$`)
+	pageOutcomes = regexp.MustCompile(`(?m)^<!-- outcomes (.*) -->$`)
+	pageTrace    = regexp.MustCompile(`(?m)^<!-- trace \S+ \S+ (\S+).* -->$`)
 )
 
 // pages reads them from their own text: which scenarios a page is about is said
-// by the table of fates in it, and nowhere else. They are in the order of
+// by the table of outcomes in it, and nowhere else. They are in the order of
 // teaching of their first scenarios.
 func pages() ([]page, error) {
 	files, err := filepath.Glob("failures/*.md")
@@ -47,7 +47,7 @@ func pages() ([]page, error) {
 		if m := pageTitle.FindStringSubmatch(string(data)); m != nil {
 			p.title = m[1]
 		}
-		for _, m := range pageFates.FindAllStringSubmatch(string(data), -1) {
+		for _, m := range pageOutcomes.FindAllStringSubmatch(string(data), -1) {
 			p.scenarios = append(p.scenarios, strings.Fields(m[1])...)
 		}
 		p.sourced = strings.Contains(string(data), "<!-- field "+strings.Join(p.scenarios, " ")+" -->")
@@ -86,9 +86,9 @@ func (p *page) rows() ([]row, error) {
 	return all, nil
 }
 
-// fates makes the table of a page: fates SCENARIO ... It lists the locks that the
+// outcomes makes the table of a page: outcomes SCENARIO ... It lists the locks that the
 // scenario names; a page doesn't change for a lock that is like one of them.
-func fates(spec string) (string, error) {
+func outcomes(spec string) (string, error) {
 	var b strings.Builder
 	b.WriteString("| scenario | verdict | under, and under [locks like them](../matrix.md#locks-that-are-like-another) | because |\n| --- | --- | --- | --- |\n")
 	p := page{scenarios: strings.Fields(spec)}
@@ -98,8 +98,8 @@ func fates(spec string) (string, error) {
 	}
 	for _, r := range rows {
 		name := "`" + r.scenario.Name + "`"
-		for _, f := range r.fates() {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, f.verdict, strings.Join(f.stated, ", "), cellText(f.reason()))
+		for _, o := range r.outcomes() {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, o.verdict, strings.Join(o.stated, ", "), cellText(o.reason()))
 			name = ""
 		}
 	}
@@ -201,7 +201,7 @@ func TestPagesAreComplete(t *testing.T) {
 	on := map[string]string{}
 	for _, p := range all {
 		if p.title == "" || len(p.scenarios) == 0 {
-			t.Errorf("%s has no title, or no table of fates", p.file)
+			t.Errorf("%s has no title, or no table of outcomes", p.file)
 		}
 		if !p.sourced {
 			t.Errorf("%s does not list the sources of its scenarios: <!-- field %s -->", p.file, strings.Join(p.scenarios, " "))
@@ -223,7 +223,7 @@ func TestPagesAreComplete(t *testing.T) {
 	}
 	for _, s := range scenarios.All() {
 		if base, _, _ := strings.Cut(s.Name, "."); on[base] == "" {
-			t.Errorf("the scenario %s is on no page: name it in the <!-- fates ... --> of that page of docs/failures which it belongs to", base)
+			t.Errorf("the scenario %s is on no page: name it in the <!-- outcomes ... --> of that page of docs/failures which it belongs to", base)
 		}
 	}
 }
@@ -243,7 +243,7 @@ func TestPagesAreShort(t *testing.T) {
 		if lines := strings.Count(prose, "\n"); lines < 12 || lines > 60 {
 			t.Errorf("%s has %d lines besides what is generated", p.file, lines)
 		}
-		for _, heading := range []string{"## The least trace", "## Who falls and who stands", "## In the field", "## What to do"} {
+		for _, heading := range []string{"## The least trace", "## Which locks fall and which stand", "## In the field", "## What to do"} {
 			if !strings.Contains(prose, heading+"\n") {
 				t.Errorf("%s has no %q", p.file, heading)
 			}

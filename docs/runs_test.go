@@ -67,9 +67,9 @@ func ran(s *scenarios.Scenario) (row, error) {
 	return r, nil
 }
 
-// fate is how some strategies fare alike, for the same reason, with the same
+// outcome is how some strategies fare alike, for the same reason, with the same
 // violation to begin with.
-type fate struct {
+type outcome struct {
 	verdict trace.Verdict
 	because string
 	first   string       // the first violation, in words
@@ -78,23 +78,23 @@ type fate struct {
 	trace   *trace.Trace // of the first of them
 }
 
-// fates groups a row's cells: what fell comes first, the worst of all ahead.
-func (r *row) fates() []*fate {
-	var all []*fate
+// outcomes groups a row's cells: what fell comes first, the worst of all ahead.
+func (r *row) outcomes() []*outcome {
+	var all []*outcome
 	for _, c := range r.cells {
-		f := &fate{verdict: c.trace.Verdict(), because: c.because, trace: c.trace}
+		o := &outcome{verdict: c.trace.Verdict(), because: c.because, trace: c.trace}
 		if v := worst(c.trace); v != nil {
-			f.first = v.Text
+			o.first = v.Text
 		}
-		at := slices.IndexFunc(all, func(g *fate) bool {
-			return slices.Equal(f.verdict, g.verdict) && f.because == g.because && (f.because != "" || f.first == g.first)
+		at := slices.IndexFunc(all, func(p *outcome) bool {
+			return slices.Equal(o.verdict, p.verdict) && o.because == p.because && (o.because != "" || o.first == p.first)
 		})
 		if at < 0 {
-			at, all = len(all), append(all, f)
+			at, all = len(all), append(all, o)
 		}
 		all[at].add(c)
 	}
-	slices.SortStableFunc(all, func(a, b *fate) int {
+	slices.SortStableFunc(all, func(a, b *outcome) int {
 		if a.falls() != b.falls() {
 			return map[bool]int{true: -1, false: 1}[a.falls()]
 		}
@@ -107,22 +107,22 @@ func (r *row) fates() []*fate {
 }
 
 // add counts a cell in. The trace is that of a strategy which is named, if any is.
-func (f *fate) add(c cell) {
+func (o *outcome) add(c cell) {
 	if c.like != "" {
-		f.like = append(f.like, c.strategy.Name)
+		o.like = append(o.like, c.strategy.Name)
 		return
 	}
-	if len(f.stated) == 0 {
-		f.trace = c.trace
+	if len(o.stated) == 0 {
+		o.trace = c.trace
 	}
-	f.stated = append(f.stated, c.strategy.Name)
+	o.stated = append(o.stated, c.strategy.Name)
 }
 
 // strategies are all of them, those that are named first.
-func (f *fate) strategies() []string { return slices.Concat(f.stated, f.like) }
+func (o *outcome) strategies() []string { return slices.Concat(o.stated, o.like) }
 
 // falls reports whether the verdict counts against the lock.
-func (f *fate) falls() bool { return slices.ContainsFunc(f.verdict, trace.Code.Failure) }
+func (o *outcome) falls() bool { return slices.ContainsFunc(o.verdict, trace.Code.Failure) }
 
 // worst is the violation to tell first: the earliest of the worst kind.
 func worst(t *trace.Trace) *trace.Violation {
@@ -135,11 +135,11 @@ func worst(t *trace.Trace) *trace.Violation {
 }
 
 // reason is why, in the scenario's words or else in the monitor's.
-func (f *fate) reason() string {
-	if f.because != "" {
-		return f.because
+func (o *outcome) reason() string {
+	if o.because != "" {
+		return o.because
 	}
-	return f.first
+	return o.first
 }
 
 // cellText makes a text fit into a table.

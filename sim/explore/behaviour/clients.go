@@ -660,6 +660,7 @@ type Nondeterminism struct {
 	Source      trace.Source // the line of one of the two, if it is known
 }
 
+// Error names the client, the operation, and what was seen at first and what again.
 func (n *Nondeterminism) Error() string {
 	return fmt.Sprintf("the lock is not deterministic%s: having seen the same, %s once goes on with %s and once with %s; "+
 		"does it look at a global variable, at package time or rand, at the order of a map?", at(n.Source), n.Client, n.Once, n.Again)
@@ -678,6 +679,7 @@ type Endless struct {
 // square of the number.
 const maxDepth = 1000
 
+// Error names the client and the place in its code where it goes round.
 func (e *Endless) Error() string {
 	return fmt.Sprintf("%s has done %d operations and comes to no end%s: nothing that it sees stops it; "+
 		"a lock must give up after a number of tries, such as Options.Retry.Tries", e.Client, e.Operations, at(e.Source))

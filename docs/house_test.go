@@ -1,0 +1,201 @@
+package docs
+
+import (
+	"go/ast"
+	"go/doc"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floors are the packages from top to bottom. Arrows point down: a package imports
+// only packages of lower floors. All of tui stands on one floor; its own packages
+// import each other as tui/walls_test.go says.
+var floors = []string{
+	".",
+	"cli",
+	"tui",
+	"scenarios sim/explore/locktest",
+	"sim/explore/report",
+	"sim/explore",
+	"sim/explore/behaviour",
+	"sim/explore/driver sim/explore/intern",
+	"sim sim/export",
+	"sim/monitor sim/process sim/redis sim/timeline",
+	"sim/resp",
+	"sim/trace",
+	"strategies sim/claims",
+	"docs", // has only tests, which may import everything
+}
+
+// floorOf is the floor of a package, by folder: 0 at the top, -1 if it has none.
+func floorOf(dir string) int {
+	if strings.HasPrefix(dir, "tui/") {
+		dir = "tui"
+	}
+	return slices.IndexFunc(floors, func(f string) bool { return slices.Contains(strings.Fields(f), dir) })
+}
+
+func TestArrowsPointDown(t *testing.T) {
+	for _, p := range mustPackages(t) {
+		from := p.floor()
+		if from < 0 {
+			t.Errorf("%s stands on no floor: give it one in docs/house_test.go", p.dir)
+		}
+		for _, dir := range p.imports {
+			if strings.HasPrefix(p.dir, "tui") && strings.HasPrefix(dir, "tui/") {
+				continue
+			}
+			if floorOf(dir) <= from {
+				t.Errorf("%s imports %s, which is not on a lower floor", p.dir, dir)
+			}
+		}
+	}
+}
+
+// The most that is still readable.
+const (
+	linesOfAPackage  = 4500
+	linesOfAScreen   = 2000
+	linesOfAFunction = 60
+	bytesOfGoldens   = 2_500_000
+)
+
+func TestPackagesAreSmall(t *testing.T) {
+	for _, p := range mustPackages(t) {
+		most := linesOfAPackage
+		if strings.HasPrefix(p.dir, "tui/") {
+			most = linesOfAScreen
+		}
+		if p.lines > most {
+			t.Errorf("%s has %d lines, more than %d", p.dir, p.lines, most)
+		}
+	}
+}
+
+func TestFunctionsAreShort(t *testing.T) {
+	for _, p := range mustPackages(t) {
+		for _, f := range p.files {
+			for _, d := range f.Decls {
+				fn, is := d.(*ast.FuncDecl)
+				if !is || isTable(fn) {
+					continue
+				}
+				from, to := p.fset.Position(fn.Pos()), p.fset.Position(fn.End())
+				if n := to.Line - from.Line + 1; n > linesOfAFunction {
+					t.Errorf("%s:%d: %s has %d lines, more than %d", strings.TrimPrefix(from.Filename, "../"), from.Line, fn.Name.Name, n, linesOfAFunction)
+				}
+			}
+		}
+	}
+}
+
+// isTable reports whether a function does nothing but return a composite literal.
+func isTable(fn *ast.FuncDecl) bool {
+	if fn.Body == nil || len(fn.Body.List) != 1 {
+		return false
+	}
+	ret, is := fn.Body.List[0].(*ast.ReturnStmt)
+	if !is || len(ret.Results) != 1 {
+		return false
+	}
+	_, is = ret.Results[0].(*ast.CompositeLit)
+	return is
+}
+
+// undocumentedYet are packages in which some exported names still lack a comment.
+var undocumentedYet = []string{"sim/explore/behaviour", "sim/explore/intern"}
+
+// Every package and every exported name has a comment. Methods named Error and
+// String are documented by the interfaces that they implement.
+func TestExportedNamesAreDocumented(t *testing.T) {
+	for _, p := range mustPackages(t) {
+		d, err := p.doc()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Doc == "" {
+			t.Errorf("package %s has no comment", p.dir)
+		}
+		if d.Name == "main" {
+			continue
+		}
+		names := undocumented(d)
+		if slices.Contains(undocumentedYet, p.dir) {
+			if len(names) == 0 {
+				t.Errorf("every name of %s is documented: remove it from undocumentedYet", p.dir)
+			}
+			continue
+		}
+		for _, name := range names {
+			t.Errorf("%s: %s has no comment", p.dir, name)
+		}
+	}
+}
+
+// undocumented are the exported names of a package that have no comment.
+func undocumented(d *doc.Package) (names []string) {
+	check := func(name, text string) {
+		if text == "" {
+			names = append(names, name)
+		}
+	}
+	functions := func(all []*doc.Func) {
+		for _, f := range all {
+			check(f.Name, f.Doc)
+		}
+	}
+	values := func(all []*doc.Value) {
+		for _, v := range all {
+			if v.Doc != "" {
+				continue // one comment for a group of constants
+			}
+			for _, s := range v.Decl.Specs {
+				s := s.(*ast.ValueSpec)
+				if ast.IsExported(s.Names[0].Name) {
+					check(s.Names[0].Name, s.Doc.Text()+s.Comment.Text())
+				}
+			}
+		}
+	}
+	functions(d.Funcs)
+	values(slices.Concat(d.Consts, d.Vars))
+	for _, typ := range d.Types {
+		check(typ.Name, typ.Doc)
+		functions(typ.Funcs)
+		for _, m := range typ.Methods {
+			if m.Name != "Error" && m.Name != "String" {
+				check(typ.Name+"."+m.Name, m.Doc)
+			}
+		}
+		values(slices.Concat(typ.Consts, typ.Vars))
+	}
+	return names
+}
+
+// Golden files are small enough that a person can review a change to them.
+func TestGoldensCanBeReviewed(t *testing.T) {
+	total := int64(0)
+	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(filepath.ToSlash(file), "/testdata/") {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		total += info.Size()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total == 0 {
+		t.Fatal("found no golden files")
+	}
+	if total > bytesOfGoldens {
+		t.Errorf("golden files have %d bytes, more than %d", total, bytesOfGoldens)
+	}
+}
