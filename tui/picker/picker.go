@@ -31,7 +31,7 @@ type Picker struct {
 // Item is an item of a list.
 type Item struct {
 	Name, About string           // About is a line on it
-	Badge       func() draw.Span // the outcome of the run, as far as it is known
+	Badge       func() draw.Span // the outcome of the run, if it is known
 }
 
 // Start has the badges computed.
