@@ -10,7 +10,7 @@ import (
 // Lesson is a part of the course: one thing that can happen to a lock, and the
 // locks that answer it, each the failure of the one before.
 type Lesson struct {
-	Name  string // for links and for remembering what was done
+	Name  string // for links, and for the reader's progress
 	Title string
 	Text  string
 	Steps []LessonStep
@@ -19,9 +19,9 @@ type Lesson struct {
 // ID names the lesson within the course.
 func (l Lesson) ID() string { return l.Name }
 
-// LessonStep is a step of a lesson: one lock under one scenario. Verdict is what its
-// text claims of that run; a test holds the engine to it, and to every step making
-// a difference.
+// LessonStep is a step of a lesson: one lock under one scenario. Verdict is the outcome
+// that its text claims. A test checks that the engine agrees, and that every step differs
+// from the one before.
 type LessonStep struct {
 	Scenario string
 	Strategy string
@@ -34,7 +34,7 @@ func (s LessonStep) ID() string { return s.Scenario + "/" + s.Strategy }
 
 const courseFile = "course.yaml"
 
-// Course is the lessons in order. The slice is the caller's.
+// Course returns the lessons in order. The caller owns the slice.
 func Course() []Lesson {
 	lessons := slices.Clone(loadCourse())
 	for i := range lessons {
@@ -73,7 +73,7 @@ func readCourse(file string, data []byte) ([]Lesson, error) {
 	return lessons, nil
 }
 
-// each reads the elements of a list, of which no two are the same.
+// each reads the elements of a list, and refuses two with the same ID.
 func each[T interface{ ID() string }](v value, form string, read func(value) (T, error)) ([]T, error) {
 	if v.what() != "a list" {
 		return nil, v.wants(form)

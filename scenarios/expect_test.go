@@ -98,7 +98,7 @@ func implied(s *Scenario) (out []string) {
 	return out
 }
 
-// A user's file expects what it states, and nothing of other locks.
+// A user's file expects the verdicts that it states, and nothing of other locks.
 func TestExpectationsOfAFile(t *testing.T) {
 	const text = "title: x\nscript: [run: A]\nexpect: [{verdict: DG, under: setpx-lua, because: y}]\nvariants: {v: {title: z, expect: [{verdict: ok, under: setpx-lua}]}}\n"
 	s := script(t, text)

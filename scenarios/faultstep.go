@@ -17,7 +17,7 @@ import (
 type FaultStep struct {
 	Spec   sim.FaultSpec
 	Key    string      // the word that the step begins with
-	Object string      // what stands behind it, if that is always the same
+	Object string      // the word after it, if that is always the same
 	Params []sim.Param // in the order of schedules; that of a half has no key
 
 	half string
@@ -76,8 +76,8 @@ func (s *FaultStep) text(args []string) string {
 	return "{" + s.Key + ": " + own + ", " + strings.Join(more, ", ") + "}"
 }
 
-// usual is what an optional parameter is in a step that leaves it out. How long
-// something takes is always written: 0s says more than nothing.
+// usual is the value of an optional parameter in a step that leaves it out. A duration is
+// never left out: 0s says more than nothing.
 var usual = map[sim.ParamType]string{sim.ParamClients: "-", sim.ParamNode: "all", sim.ParamDirection: "both", sim.ParamCount: "1", sim.ParamSpan: "0s"}
 
 // example is a complete step without optional parameters.
@@ -171,8 +171,8 @@ func (l *loader) object(s *FaultStep, v value) error {
 	return nil
 }
 
-// words reads a parameter: one word as schedules write it, or several where the step
-// makes a fault for each.
+// words reads a parameter: one word as schedules write it, or a list of them where the
+// step makes a fault for each.
 func (l *loader) words(p sim.Param, v value, alone bool) (words []string, err error) {
 	var word string
 	switch p.Type {
@@ -236,7 +236,7 @@ func (s *FaultStep) fits(given map[string][]string) bool {
 	})
 }
 
-// action is what a step of this form does.
+// action is the action of a step of this form.
 func (s *FaultStep) action(at value, given map[string][]string) (action, error) {
 	a := faultAction{step: s, args: make([]string, len(s.Params)), each: -1}
 	for i, p := range s.Params {
@@ -255,8 +255,8 @@ func (s *FaultStep) action(at value, given map[string][]string) (action, error) 
 	return a, at.wrap(err)
 }
 
-// faultAction is a fault, or one for each client or node of a list. Nodes are found
-// when the step is due, because it depends on the strategy which one "pivot" is.
+// faultAction is a fault, or one for each client or node of a list. Nodes are resolved
+// when the step is due, because "pivot" depends on the strategy.
 type faultAction struct {
 	step  *FaultStep
 	args  []string // as schedules write them
@@ -277,8 +277,8 @@ func (a faultAction) do(r *runner) error {
 	return err
 }
 
-// faults are those that the step makes now; missing says which of its nodes there are
-// not.
+// faults lists the faults that the step makes now; missing names those of its nodes that
+// the strategy doesn't have.
 func (a faultAction) faults(r *runner) (all []sim.Fault, missing, err error) {
 	names := a.names
 	if a.each < 0 {

@@ -17,7 +17,7 @@ var (
 	randomCount = flag.Int("scripts.count", 60, "how many scripts TestRandomScripts writes")
 )
 
-// Scripts that nobody would write, under every strategy in turn: each loads and
+// Scripts that no person would write, under every strategy in turn: each loads and
 // ends, within the bounds, in a trace whose schedule gives the same trace again,
 // also in a world that was used for something else meanwhile.
 func TestRandomScripts(t *testing.T) {
