@@ -157,7 +157,7 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// Who reads the help finds every format, and every ending that is understood is
+// The help lists every format, and every ending that is understood is
 // some format's.
 func TestExportHelpNamesTheFormats(t *testing.T) {
 	help := must(t, "", "export", "--help")

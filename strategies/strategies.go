@@ -24,7 +24,7 @@ var ErrNotAcquired = errors.New("lock not acquired")
 var ErrNotHeld = errors.New("lock not held")
 
 // Lock is one way to lock one key. A Lock belongs to one process and holds no
-// lock state of its own: all that Release needs is in the Lease.
+// lock state of its own: the Lease has all that Release needs.
 type Lock interface {
 	// Acquire tries, as often as its retry policy says, and returns the lease,
 	// ErrNotAcquired, or the error of the command that failed.

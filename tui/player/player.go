@@ -22,8 +22,8 @@ import (
 // Player shows one run, and moves a cursor through it. Screens that embed it display runs
 // of their own, and draw below them.
 //
-// Invariants, once there is a run: 0 <= Pos <= Run.Last(); State is what the first Pos
-// events have led to; picked is none or an index of Run.Breaches.
+// Invariants, once there is a run: 0 <= Pos <= Run.Last(); State is the state after the
+// first Pos events; picked is none or an index of Run.Breaches.
 type Player struct {
 	*screen.App
 	lesson *lessonCursor // where in the course the run belongs, or nil
@@ -580,7 +580,7 @@ func (p *Player) Help() screen.Page {
 	k := &p.Keys
 	return screen.Page{
 		Title: "the player",
-		About: "One run, event by event. What is to the right of the cursor has not happened yet. A row is somebody, and two bars in one column " +
+		About: "One run, event by event. Events to the right of the cursor have not happened yet. A row is somebody, and two bars in one column " +
 			"are two holders. Everything here comes from the run's trace, which --plain prints.",
 		Keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,

@@ -46,7 +46,7 @@ func newQuestion(tl *timeline.Timeline, n trace.Note) *question {
 }
 
 // verdict offers nothing and every violation, by its name: the reader may not
-// have learned the codes yet. Whatever the run shows is right.
+// have learned the codes yet. Any violation that the run shows is a right answer.
 func (q *question) verdict(v trace.Verdict) {
 	const nothing = "nothing breaks"
 	q.choices, q.right = []string{nothing}, []bool{len(v) == 0}
