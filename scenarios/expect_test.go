@@ -29,9 +29,9 @@ func TestExpectations(t *testing.T) {
 // proofs lists a trace's violations with the events that prove them.
 func proofs(trace *trace.Trace) string {
 	var b strings.Builder
-	for _, v := range trace.Violations {
-		b.WriteString(v.Code.String() + "  " + v.Text + "\n")
-		for _, seq := range v.Events {
+	for _, violation := range trace.Violations {
+		b.WriteString(violation.Code.String() + "  " + violation.Text + "\n")
+		for _, seq := range violation.Events {
 			b.WriteString("    " + trace.Line(&trace.Events[seq-1]) + "\n")
 		}
 	}

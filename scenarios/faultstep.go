@@ -45,7 +45,7 @@ func FaultSteps() map[string][]FaultStep {
 	return all
 }
 
-func isHalf(p sim.Param) bool { return p.Type == sim.ParamHalf }
+func isHalf(param sim.Param) bool { return param.Type == sim.ParamHalf }
 
 // Bare reports whether the step's own value is its object, or its first parameter.
 func (s *FaultStep) Bare() bool { return len(s.Params) == 0 || s.Params[0].Key == "" }
@@ -53,19 +53,19 @@ func (s *FaultStep) Bare() bool { return len(s.Params) == 0 || s.Params[0].Key =
 // text is the step, with parameters as schedules write them.
 func (s *FaultStep) text(args []string) string {
 	own, more := s.Object, []string(nil)
-	for i, p := range s.Params {
+	for i, param := range s.Params {
 		text := args[i]
-		if isHalf(p) || p.Optional && p.Type != sim.ParamSpan && text == usual[p.Type] {
+		if isHalf(param) || param.Optional && param.Type != sim.ParamSpan && text == usual[param.Type] {
 			continue
 		}
-		if p.Type == sim.ParamClients {
+		if param.Type == sim.ParamClients {
 			text = "[" + strings.ReplaceAll(text, "+", ", ") + "]"
 		}
-		if p.Key == "" {
+		if param.Key == "" {
 			own = text
 			continue
 		}
-		more = append(more, p.Key+": "+text)
+		more = append(more, param.Key+": "+text)
 	}
 	switch {
 	case !s.Bare():
@@ -84,9 +84,9 @@ var usual = map[sim.ParamType]string{sim.ParamClients: "-", sim.ParamNode: "all"
 func (s *FaultStep) example() string {
 	values := map[sim.ParamType]string{sim.ParamClient: "A", sim.ParamNode: "n1", sim.ParamReplica: "n1r1", sim.ParamSpan: "5s", sim.ParamJump: "12s"}
 	step, args := *s, []string(nil)
-	step.Params = slices.DeleteFunc(slices.Clone(s.Params), func(p sim.Param) bool { return p.Optional })
-	for _, p := range step.Params {
-		args = append(args, values[p.Type])
+	step.Params = slices.DeleteFunc(slices.Clone(s.Params), func(param sim.Param) bool { return param.Optional })
+	for _, param := range step.Params {
+		args = append(args, values[param.Type])
 	}
 	return step.text(args)
 }
@@ -108,10 +108,10 @@ func faultStep(f sim.Fault) (string, error) {
 func (l *loader) fault(forms []FaultStep, v value, more []entry) (action, error) {
 	given, known := map[string][]string{}, map[string]func(value) error{}
 	for _, s := range forms {
-		for _, p := range s.Params {
-			if !isHalf(p) {
-				known[p.Key] = func(v value) (err error) {
-					given[p.Key], err = l.words(p, v, len(s.Params) == 1)
+		for _, param := range s.Params {
+			if !isHalf(param) {
+				known[param.Key] = func(v value) (err error) {
+					given[param.Key], err = l.words(param, v, len(s.Params) == 1)
 					return err
 				}
 			}
@@ -173,11 +173,11 @@ func (l *loader) object(s *FaultStep, v value) error {
 
 // words reads a parameter: one word as schedules write it, or a list of them where the
 // step makes a fault for each.
-func (l *loader) words(p sim.Param, v value, alone bool) (words []string, err error) {
+func (l *loader) words(param sim.Param, v value, alone bool) (words []string, err error) {
 	var word string
-	switch p.Type {
+	switch param.Type {
 	case sim.ParamClient:
-		if p.Key == "" && alone {
+		if param.Key == "" && alone {
 			return l.clientList(v)
 		}
 		word, err = l.clientName(v)
@@ -221,7 +221,7 @@ func direction(v value) (sim.Direction, error) {
 // allows reports whether a step of this form can have these keys.
 func (s *FaultStep) allows(given map[string][]string) bool {
 	for key := range given {
-		if !slices.ContainsFunc(s.Params, func(p sim.Param) bool { return p.Key == key && !isHalf(p) }) {
+		if !slices.ContainsFunc(s.Params, func(param sim.Param) bool { return param.Key == key && !isHalf(param) }) {
 			return false
 		}
 	}
@@ -230,24 +230,24 @@ func (s *FaultStep) allows(given map[string][]string) bool {
 
 // fits reports whether these keys make a whole step of this form.
 func (s *FaultStep) fits(given map[string][]string) bool {
-	return s.allows(given) && !slices.ContainsFunc(s.Params, func(p sim.Param) bool {
-		_, is := given[p.Key]
-		return !is && !p.Optional && !isHalf(p)
+	return s.allows(given) && !slices.ContainsFunc(s.Params, func(param sim.Param) bool {
+		_, is := given[param.Key]
+		return !is && !param.Optional && !isHalf(param)
 	})
 }
 
 // action is the action of a step of this form.
 func (s *FaultStep) action(at value, given map[string][]string) (action, error) {
 	a := faultAction{step: s, args: make([]string, len(s.Params)), each: -1}
-	for i, p := range s.Params {
-		words, is := given[p.Key]
+	for i, param := range s.Params {
+		words, is := given[param.Key]
 		if !is {
-			words = []string{usual[p.Type]}
+			words = []string{usual[param.Type]}
 		}
-		if isHalf(p) {
+		if isHalf(param) {
 			words = []string{s.half}
 		}
-		if a.args[i] = words[0]; len(words) > 1 || p.Type == sim.ParamNode {
+		if a.args[i] = words[0]; len(words) > 1 || param.Type == sim.ParamNode {
 			a.each, a.names = i, words
 		}
 	}

@@ -150,8 +150,8 @@ func (w writer) fault(cache bool) string {
 			continue
 		}
 		args := make([]string, len(s.Params))
-		for i, p := range s.Params {
-			args[i] = w.arg(p.Type, len(args) == 1 && p.Key == "")
+		for i, param := range s.Params {
+			args[i] = w.arg(param.Type, len(args) == 1 && param.Key == "")
 		}
 		return s.text(args)
 	}

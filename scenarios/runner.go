@@ -110,6 +110,8 @@ func Offers(schedule sim.Schedule) (map[string][]sim.Offer, error) {
 }
 
 // pool keeps worlds for reuse: making one means making go-redis clients.
+//
+// Invariant, outside of mu: len(idle) <= maxIdle.
 type pool struct {
 	mu   sync.Mutex
 	idle []*sim.World

@@ -86,7 +86,7 @@ func SearchCommand(b *explore.Bounds) string {
 
 // because is the monitor's text.
 func because(t *trace.Trace, code trace.Code) string {
-	i := slices.IndexFunc(t.Violations, func(v trace.Violation) bool { return v.Code == code })
+	i := slices.IndexFunc(t.Violations, func(violation trace.Violation) bool { return violation.Code == code })
 	return sentence(t.Violations[i].Text)
 }
 
@@ -183,21 +183,21 @@ func (s *saver) script(moves []sim.Move) error {
 	if err := s.look(); err != nil {
 		return err
 	}
-	for _, v := range joined(moves) {
-		if v.Note > 0 {
+	for _, move := range joined(moves) {
+		if move.Note > 0 {
 			continue // the narration is written anew
 		}
 		before := s.t
-		steps, err := s.play(v)
+		steps, err := s.play(move)
 		if err != nil {
 			return err
 		}
 		if err := s.look(); err != nil {
 			return err
 		}
-		n := narration{t: s.t, from: len(before.Events), stands: s.stands(v)}
+		n := narration{t: s.t, from: len(before.Events), stands: s.stands(move)}
 		if steps != nil {
-			s.say(n.tell(v))
+			s.say(n.tell(move))
 		}
 		for _, step := range steps {
 			s.line("  - %s", step)
@@ -210,9 +210,9 @@ func (s *saver) script(moves []sim.Move) error {
 }
 
 // stands describes the position of a client that was left in the middle of something.
-func (s *saver) stands(v sim.Move) clause {
+func (s *saver) stands(move sim.Move) clause {
 	i := 0
-	for i < len(s.cfg.Clients) && !v.Who.Has(i) {
+	for i < len(s.cfg.Clients) && !move.Who.Has(i) {
 		i++
 	}
 	if i == len(s.cfg.Clients) {
@@ -239,48 +239,48 @@ func (s *saver) look() (err error) {
 // joined merges consecutive waits: they are apart only for the search, to which each is a
 // choice.
 func joined(moves []sim.Move) (out []sim.Move) {
-	for _, v := range moves {
-		if n := len(out); n > 0 && v.Wait > 0 && out[n-1].Wait > 0 {
-			out[n-1].Wait += v.Wait
+	for _, move := range moves {
+		if n := len(out); n > 0 && move.Wait > 0 && out[n-1].Wait > 0 {
+			out[n-1].Wait += move.Wait
 			continue
 		}
-		out = append(out, v)
+		out = append(out, move)
 	}
 	return out
 }
 
 // play makes a move, and returns it in the language of scenarios. The drain at the end of
 // a run is no step there: every script ends with it.
-func (s *saver) play(v sim.Move) (steps []string, err error) {
+func (s *saver) play(move sim.Move) (steps []string, err error) {
 	switch {
-	case v.Wait > 0:
-		steps = []string{fmt.Sprintf("wait: %s", v.Wait)}
-	case v.Count > 0:
-		return s.run(v)
-	case v.Fault != sim.Fault(sim.Drain{}):
-		step, err := faultStep(v.Fault)
+	case move.Wait > 0:
+		steps = []string{fmt.Sprintf("wait: %s", move.Wait)}
+	case move.Count > 0:
+		return s.run(move)
+	case move.Fault != sim.Fault(sim.Drain{}):
+		step, err := faultStep(move.Fault)
 		if err != nil {
 			return nil, err
 		}
 		steps = []string{step}
 	}
-	return steps, s.w.Play([]sim.Move{v}, nil)
+	return steps, s.w.Play([]sim.Move{move}, nil)
 }
 
 // run makes a client's steps. A schedule counts the steps in which time passes until the
 // client can act. A script doesn't, and has to wait for what follows the last one.
-func (s *saver) run(v sim.Move) (steps []string, err error) {
+func (s *saver) run(move sim.Move) (steps []string, err error) {
 	i := 0
-	for i < len(s.cfg.Clients) && v.Who != sim.SetOf(i) {
+	for i < len(s.cfg.Clients) && move.Who != sim.SetOf(i) {
 		i++
 	}
 	if i == len(s.cfg.Clients) {
 		return nil, errors.New("a scenario cannot count the steps of several clients at once, and this schedule does")
 	}
 	own, since := 0, s.w.Now()
-	for range v.Count {
-		acts := s.w.Ready(v.Who)
-		if !s.w.Step(v.Who) {
+	for range move.Count {
+		acts := s.w.Ready(move.Who)
+		if !s.w.Step(move.Who) {
 			break
 		}
 		if acts {
@@ -364,22 +364,22 @@ func sentence(text string) string {
 // broken describes the violations, in their order.
 func (n *narration) broken() (texts []string) {
 	found := slices.SortedStableFunc(slices.Values(n.t.Violations), func(a, b trace.Violation) int { return a.Last() - b.Last() })
-	for _, v := range found {
-		if v.Last() > n.from {
-			texts = append(texts, fmt.Sprintf("Here it breaks (%s, %s): %s", v.Code, v.Code.Name(), sentence(v.Text)))
+	for _, violation := range found {
+		if violation.Last() > n.from {
+			texts = append(texts, fmt.Sprintf("Here it breaks (%s, %s): %s", violation.Code, violation.Code.Name(), sentence(violation.Text)))
 		}
 	}
 	return texts
 }
 
-func (n *narration) tell(v sim.Move) string {
+func (n *narration) tell(move sim.Move) string {
 	var all []string
 	switch {
-	case v.Wait > 0:
-		all = append(all, trace.Duration(v.Wait)+" pass.")
-	case v.Fault != nil:
-		if says := sim.SpecOf(v.Fault).Says; strings.Contains(says, "%s") {
-			all = append(all, fmt.Sprintf(says, sim.Args(v.Fault)[0]))
+	case move.Wait > 0:
+		all = append(all, trace.Duration(move.Wait)+" pass.")
+	case move.Fault != nil:
+		if says := sim.SpecOf(move.Fault).Says; strings.Contains(says, "%s") {
+			all = append(all, fmt.Sprintf(says, sim.Args(move.Fault)[0]))
 		} else if says != "" {
 			all = append(all, says)
 		}

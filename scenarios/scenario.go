@@ -122,8 +122,8 @@ func readBuiltin(file string) *Scenario {
 		var s *Scenario
 		if s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data); err == nil {
 			s.builtin = true
-			for _, v := range s.variants {
-				v.builtin = true
+			for _, variant := range s.variants {
+				variant.builtin = true
 			}
 			return s
 		}
@@ -174,10 +174,10 @@ func loadVariant(file, name string) (*Scenario, error) {
 		return nil, err
 	}
 	var names []string
-	for _, v := range s.variants {
-		known := strings.TrimPrefix(v.Name, s.Name+".")
+	for _, variant := range s.variants {
+		known := strings.TrimPrefix(variant.Name, s.Name+".")
 		if known == name {
-			return v, nil
+			return variant, nil
 		}
 		names = append(names, known)
 	}

@@ -3,7 +3,7 @@
 // can be copied as they stand; the wrong ones say at the top of their file
 // which window they leave open.
 //
-// A strategy may learn of the world only through what it is given: its Redis
+// A strategy may learn of the world only through its arguments: its Redis
 // clients, its [Clock], its source of tokens. None of them calls time.Now,
 // time.Sleep or a global random source, so the same code runs in production
 // with [SystemClock] and [RandomToken], and under a scheduler that owns time.

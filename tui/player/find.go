@@ -14,6 +14,8 @@ import (
 
 // finder looks for text in a trace: in the very lines that --plain prints. It
 // remembers which events match, so that a frame looks nothing up.
+//
+// Invariant, once there is a run: hits and kept are nil or have an element for each event.
 type finder struct {
 	run   *timeline.Timeline
 	entry purpose // the purpose of the text that is being typed
