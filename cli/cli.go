@@ -1,5 +1,5 @@
-// Package cli is the command line: it reads arguments, runs what they name, and
-// prints a view of the resulting trace. It stands between main and the rooms
+// Package cli is the command line: it parses arguments, runs the named scenario or search,
+// and prints a view of the resulting trace. It stands between main and the packages
 // below so that main stays thin and the commands can be tested as functions.
 package cli
 
@@ -21,12 +21,12 @@ import (
 // The exit statuses.
 const (
 	exitOK       = 0
-	exitOccurred = 1 // what the caller asked to be told about has occurred
-	exitUsage    = 2 // the input has to be mended
-	exitPartial  = 3 // a search has not come to its end, and so proves nothing
+	exitOccurred = 1 // the event that the caller asked to be told about has occurred
+	exitUsage    = 2 // the input has to be corrected
+	exitPartial  = 3 // a search has not finished, and so proves nothing
 )
 
-// exit is an error that has been told to the user already, if it had to be.
+// exit is an error that has already been reported to the user, if it had to be.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -36,7 +36,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	return execute(context.Background(), args, in, out, errs)
 }
 
-// execute is Main until ctx is done; then a search ends with what it has found.
+// execute is Main until ctx is done; then a search ends with its findings so far.
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
@@ -113,7 +113,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// terminal reports whether a stream is one that a person looks at.
+// terminal reports whether a stream is an interactive terminal.
 func terminal(stream any) bool {
 	f, is := stream.(*os.File)
 	return is && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))

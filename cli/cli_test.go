@@ -29,7 +29,7 @@ func (c closing) Run() int {
 	return code
 }
 
-// run is the program: arguments and standard input in, what it prints and its
+// run is the program: arguments and standard input in, its output and its
 // exit status out.
 func run(t *testing.T, stdin string, args ...string) (out, errs string, status int) {
 	t.Helper()

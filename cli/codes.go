@@ -11,7 +11,7 @@ import (
 // codesHelp explains the codes, worst first.
 func codesHelp() string {
 	var b strings.Builder
-	b.WriteString("The verdict of a run is the set of what the monitors saw, worst first:\n")
+	b.WriteString("The verdict of a run is the set of violations that the monitors saw, worst first:\n")
 	for _, c := range trace.Codes {
 		b.WriteString(report.Wrap(fmt.Sprintf("  %-4s", c), 7, c.Name()+": "+c.Meaning()))
 	}

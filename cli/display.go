@@ -10,7 +10,7 @@ import (
 	"lockstep/tui"
 )
 
-// display is how the terminal interface is drawn, as the flags have it.
+// display is the flags that decide how the terminal interface is drawn.
 type display struct {
 	theme theme
 	ascii bool

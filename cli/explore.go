@@ -22,7 +22,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// exploration is what the flags of a search say.
+// exploration is the values of a search's flags.
 type exploration struct {
 	clients, cycles, nodes, workers         int
 	faults, codes, caller, resource, memory string
@@ -70,7 +70,7 @@ come to its end and has found nothing, or was interrupted.`,
 	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
 	f.IntVar(&x.nodes, "nodes", 3, "of a lock on several servers: how many")
 	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD")
-	f.StringVar(&x.caller, "caller", "plain", "what the callers do: plain, checks (looks whether its lease is over before each access), extends (extends it before it writes)")
+	f.StringVar(&x.caller, "caller", "plain", "how the callers use the lock: plain, checks (each checks whether its lease is over before each access), extends (each extends it before it writes)")
 	f.StringVar(&x.resource, "resource", "", "plain, fenced, or fenced-writes (default fenced where there are fencing tokens)")
 	f.DurationVar(&x.ttl, "ttl", 12*time.Second, "of a lease")
 	f.DurationVar(&x.limit, "time-limit", 0, "stop the search after that time (default none)")
@@ -81,7 +81,7 @@ come to its end and has found nothing, or was interrupted.`,
 	return cmd
 }
 
-// errInterrupted is why a search ended that somebody has had enough of.
+// errInterrupted is the cause of a search's end that the user asked for.
 var errInterrupted = errors.New("it was interrupted")
 
 func (x *exploration) run(cmd *cobra.Command, strategy string) error {
@@ -149,7 +149,7 @@ func (x *exploration) status(r *explore.Result, interrupted bool) error {
 	return nil
 }
 
-// bounds are what the flags ask for.
+// bounds is the bounds that the flags ask for.
 func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 	st, err := scenarios.FindStrategy(strategy)
 	if err != nil {
@@ -183,7 +183,7 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 	return b, err
 }
 
-// callers says what is done around the lock.
+// callers sets how the callers use the lock.
 func (x *exploration) callers(b *explore.Bounds) error {
 	name := b.Strategy.Name
 	switch x.caller {
@@ -211,12 +211,12 @@ func (x *exploration) callers(b *explore.Bounds) error {
 	return nil
 }
 
-// parseSought reads the codes to look for. Of those that a search does not look for, it
-// is the search that says why.
+// parseSought reads the codes to look for. It accepts codes that no search can look for:
+// the search refuses those, with the reason.
 func parseSought(list string) (sought trace.Verdict, err error) {
 	for _, word := range words(list) {
 		if word == "ok" {
-			continue // which elsewhere is a verdict of no code
+			continue // elsewhere ok is the verdict without codes
 		}
 		c, known := trace.ParseCode(strings.ToUpper(word))
 		if !known {
@@ -227,7 +227,7 @@ func parseSought(list string) (sought trace.Verdict, err error) {
 	return sought, nil
 }
 
-// limits checks what a search may take, and where its result goes.
+// limits checks the limits of a search, and the destination of its result.
 func (x *exploration) limits() (memory int64, err error) {
 	switch ext := filepath.Ext(x.save); {
 	case x.limit < 0:
@@ -273,7 +273,7 @@ func parseBudget(list string) (b explore.Budget, err error) {
 	return b, nil
 }
 
-// maxFaults of a kind are more than any search comes to the end of.
+// maxFaults is the greatest budget of a kind of fault: no search with more ever finishes.
 const maxFaults = 9
 
 var units = []struct {

@@ -102,7 +102,7 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
-// The exit status says what a script has to know.
+// The exit status tells a script the outcome.
 func TestExploreStatus(t *testing.T) {
 	for _, tt := range []struct {
 		args string
@@ -124,7 +124,7 @@ func TestExploreStatus(t *testing.T) {
 	}
 }
 
-// What is printed depends neither on the machine nor on how many cores there are,
+// The output depends neither on the machine nor on the number of its cores,
 // and has no trace of the progress.
 func TestExploreIsDeterministic(t *testing.T) {
 	first, _, _ := run(t, "", "explore", "getset-expired", "--cycles", "1", "--workers", "1")
@@ -159,7 +159,7 @@ func TestExploreCutOff(t *testing.T) {
 	}
 }
 
-// Whoever stops a search in the midst of it gets what it has found, soon, and the
+// A search that is stopped half-way soon prints its findings so far, and the
 // status of a search that proves nothing.
 func TestExploreInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 700*time.Millisecond)
@@ -187,7 +187,7 @@ func TestExploreInterrupted(t *testing.T) {
 	}
 }
 
-// What it may take of memory is a bound, too; what it has found by then is shown
+// Memory is a bound, too; the findings by then are shown
 // within smaller bounds.
 func TestExploreMemoryLimit(t *testing.T) {
 	out, _, status := run(t, "", strings.Fields("explore getset-expired --clients 4 --cycles 9 --faults crash=3,pause=3,reply-lost=3 --memory-limit 1KB --json")...)
@@ -266,7 +266,7 @@ func TestExploreAsJSON(t *testing.T) {
 	}
 }
 
-// The counterexample that is saved runs, and shows what it says.
+// A saved counterexample runs, and shows the violation that it names.
 func TestExploreSave(t *testing.T) {
 	for _, tt := range []struct{ args, code, title string }{
 		{"get-then-del --faults pause", "SW", "get-then-del shows a stale write"},
@@ -300,7 +300,7 @@ func TestExploreSave(t *testing.T) {
 	}
 }
 
-// The text says what was searched, by which faults, and what not.
+// The text tells the bounds, the faults, and the properties that were not searched.
 func TestExploreText(t *testing.T) {
 	out, _, _ := run(t, "", "explore", "fenced", "--cycles", "1", "--faults", "pause=2,reply-lost=1", "--codes", "SW,OV,FN")
 	flat := strings.Join(strings.Fields(out), " ")
@@ -350,7 +350,7 @@ func TestCommandOfASearch(t *testing.T) {
 	}
 }
 
-// searched is what a command line asks to search.
+// searched is the search that a command line asks for.
 func searched(t *testing.T, args []string) explore.Bounds {
 	t.Helper()
 	var x exploration

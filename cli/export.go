@@ -17,7 +17,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// format is a form in which a run can be handed on.
+// format is a form in which a run can be exported.
 type format struct {
 	name       string
 	about      string
@@ -41,8 +41,8 @@ func written(document func(*trace.Trace) string) func(io.Writer, *trace.Trace) e
 }
 
 // chooseFormat finds the format that is asked for, or that the name of the file
-// tells; without either it is text. A name that tells of another format than the one
-// that is asked for is refused: who opens the file trusts its name.
+// implies; without either it is text. A name that implies another format than the one
+// that is asked for is refused: a reader of the file trusts its name.
 func chooseFormat(name, file string) (*format, error) {
 	told := formatOf(file)
 	if name == "" {
@@ -73,7 +73,7 @@ func chooseFormat(name, file string) (*format, error) {
 	return nil, scenarios.Unknown("format", name, names)
 }
 
-// formatOf is the format that the name of a file tells, or nil.
+// formatOf is the format that the name of a file implies, or nil.
 func formatOf(file string) *format {
 	extension := strings.ToLower(filepath.Ext(file))
 	for i := range formats {
@@ -133,8 +133,8 @@ file is replaced only once the whole of it has been written.`,
 	return cmd
 }
 
-// canReplace tells in advance what replaceFile would say, to whoever has much to do
-// before there is something to write.
+// canReplace reports in advance the error that replaceFile would return, for callers that
+// have much to compute before they can write.
 func canReplace(path string) error {
 	target, _, err := replaceable(path)
 	if err != nil || target == "" {
@@ -150,8 +150,8 @@ func canReplace(path string) error {
 	return nil
 }
 
-// replaceable looks at what there is: target is the file behind any links, and empty
-// where path is no file and cannot be replaced, as a pipe or /dev/null.
+// replaceable inspects a path: target is the file behind any links, and empty
+// where path is no regular file and cannot be replaced, as a pipe or /dev/null.
 func replaceable(path string) (target string, mode fs.FileMode, err error) {
 	switch old, err := os.Stat(path); {
 	case err == nil && old.IsDir():
@@ -174,13 +174,13 @@ func tempBeside(target string) (*os.File, error) {
 func cannotWrite(path string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
-		err = at.Err // the path that it names is one that the user never gave
+		err = at.Err // without its path, which the user never gave
 	}
 	return fmt.Errorf("cannot write %s: %w", path, err)
 }
 
-// replaceFile writes a file in one step: whoever looks at it finds the old or
-// the new one, never a half, and after an error the old one.
+// replaceFile replaces a file atomically: a reader finds the old or the new one, never
+// half of one, and after an error the old one.
 func replaceFile(path string, write func(io.Writer) error) (err error) {
 	target, mode, err := replaceable(path)
 	switch {
@@ -212,7 +212,7 @@ func replaceFile(path string, write func(io.Writer) error) (err error) {
 	return os.Rename(temp.Name(), target)
 }
 
-// writeThrough writes to what is no file and cannot be replaced: a pipe, a
+// writeThrough writes to a path that is no regular file and cannot be replaced: a pipe, a
 // terminal, /dev/null.
 func writeThrough(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)

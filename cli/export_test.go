@@ -48,7 +48,7 @@ func TestExportRefusals(t *testing.T) {
 	only(t, dir, "file")
 }
 
-// only is what a folder holds: no refused or failed export leaves anything behind.
+// only checks the content of a folder: no refused or failed export leaves anything behind.
 func only(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -157,7 +157,7 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// Who reads the help finds every format, and every ending that is understood is
+// The help lists every format, and every ending that is understood is
 // some format's.
 func TestExportHelpNamesTheFormats(t *testing.T) {
 	help := must(t, "", "export", "--help")

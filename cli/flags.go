@@ -11,8 +11,8 @@ import (
 	"lockstep/scenarios"
 )
 
-// flagError says what is wrong with a flag to whoever has written it. What the flag
-// library says names its own functions, and not what would be right.
+// flagError explains a wrong flag to its author. The flag library's own messages name
+// functions of Go instead of the values that would be right.
 func flagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -42,7 +42,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	return scenarios.Unknown("flag", "--"+e.GetSpecifiedName(), known)
 }
 
-// badValue says what a flag wants that has got something else.
+// badValue is the error of a flag with a wrong value: it tells the values that it takes.
 func badValue(e *pflag.InvalidValueError) error {
 	kind, value := e.GetFlag().Value.Type(), e.GetValue()
 	switch kind {
@@ -58,12 +58,12 @@ func badValue(e *pflag.InvalidValueError) error {
 	case "bool":
 		return fmt.Errorf("%q is neither true nor false, and the flag alone means true", value)
 	}
-	return e.Unwrap() // of the flags that have values of their own, which say it themselves
+	return e.Unwrap() // flags with types of their own have errors of their own
 }
 
-// exclusive refuses two flags of which one alone makes sense. It says so before
-// cobra does, which speaks of groups of flags; cobra has to know for the shell's sake,
-// which then offers the other no more.
+// exclusive refuses two flags that exclude each other. It does so before cobra, whose
+// message speaks of groups of flags. Cobra is told all the same, so that the shell's
+// completion no longer offers the second flag.
 func exclusive(cmd *cobra.Command, one, other string) {
 	cmd.MarkFlagsMutuallyExclusive(one, other)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {

@@ -35,7 +35,7 @@ func TestFlagRefusals(t *testing.T) {
 	}
 }
 
-// No flag of any command, whatever it wants, lets the libraries speak.
+// No flag of any command, of any type, shows an error text of the libraries.
 func TestNoFlagShowsTheLibraries(t *testing.T) {
 	for _, cmd := range append(newRoot().Commands(), newRoot()) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -55,7 +55,7 @@ func TestNoFlagShowsTheLibraries(t *testing.T) {
 	}
 }
 
-// refused is what a command says of a flag that it refuses.
+// refused is the error of a command that refuses a flag.
 func refused(t *testing.T, cmd *cobra.Command, flag string) string {
 	t.Helper()
 	out, errs, status := run(t, "", append(strings.Fields(cmd.CommandPath())[1:], flag)...)

@@ -22,7 +22,7 @@ func newMatrix() *cobra.Command {
 		Use:   "matrix",
 		Short: "Run every strategy under every scenario",
 		Long: `Run every strategy under every scenario and print the verdicts. The exit status
-is 1 if a verdict differs from what its scenario expects.
+is 1 if a verdict differs from the one that its scenario expects.
 
 ` + codesHelp(),
 		Args: noArgs,
@@ -43,8 +43,8 @@ is 1 if a verdict differs from what its scenario expects.
 	return cmd
 }
 
-// printMatrix computes the matrix and prints it; what differs from expectation
-// is told separately, and makes the exit status 1.
+// printMatrix computes the matrix and prints it. Verdicts that differ from the expected
+// ones are listed separately, and make the exit status 1.
 func printMatrix(out, errs io.Writer, print func(io.Writer, []scenarios.Cell) error) error {
 	cells := scenarios.Matrix(1)
 	if err := print(out, cells); err != nil {
@@ -84,9 +84,9 @@ func rows(cells []scenarios.Cell) [][]scenarios.Cell {
 	return out
 }
 
-// textMatrix has a row for each scenario and a column for each strategy. All of them
-// side by side are more than any page holds: it is cut into bands of columns that
-// fit, and each band has all the rows again.
+// textMatrix has a row for each scenario and a column for each strategy. The columns are
+// too many for a page: the table is cut into bands of columns that fit, and each band
+// repeats all the rows.
 func textMatrix(out io.Writer, cells []scenarios.Cell) error {
 	const gap = 2
 	columns := textColumns(cells)
@@ -137,8 +137,8 @@ func textColumns(cells []scenarios.Cell) []textColumn {
 	return columns
 }
 
-// callers tells which cells are of other callers than those that only acquire,
-// work, and release: by what they do, under which strategies, in which scenarios.
+// callers lists the cells whose callers do more than acquire, work, and release: grouped
+// by what they do, with the strategies and scenarios.
 func callers(cells []scenarios.Cell) string {
 	type group struct{ way, under string }
 	var groups []group
@@ -164,7 +164,7 @@ func callers(cells []scenarios.Cell) string {
 		return cmp.Or(strings.Compare(a.way, b.way), strings.Compare(a.under, b.under))
 	})
 	var b strings.Builder
-	fmt.Fprintf(&b, "In each cell whoever has the lock %s, except:\n", sim.CarelessCaller)
+	fmt.Fprintf(&b, "In each cell the holder of the lock %s, except:\n", sim.CarelessCaller)
 	for _, g := range groups {
 		b.WriteString(report.Wrap(" ", 4, fmt.Sprintf("%s: %s under %s", g.way, allBut(in[g]), g.under)))
 	}

@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/explore/report"
 )
 
-// progress is a line that says how far a search has come: on a terminal alone.
+// progress is a line on the progress of a search. It is shown only on a terminal.
 type progress struct {
 	w     io.Writer
 	live  bool
@@ -20,7 +20,7 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, live: terminal(w), start: time.Now()}
 }
 
-// clear takes back what stands on the line.
+// clear erases the line.
 const clear = "\r\x1b[K"
 
 func (p *progress) show(at explore.Progress) {
@@ -43,7 +43,7 @@ func (p *progress) end() {
 	}
 }
 
-// took tells how long it was: not with the result, which is always the same.
+// took prints the duration of the search, apart from the result, which is always the same.
 func (p *progress) took(r *explore.Result, d time.Duration) {
 	if p.live {
 		fmt.Fprintf(p.w, "%s states in %s\n", report.Grouped(r.States), d.Round(time.Millisecond))

@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/explore/report"
 )
 
-// writeResult tells what a search has shown, and what not.
+// writeResult prints the findings of a search, and the properties that it has not decided.
 func writeResult(out io.Writer, r *explore.Result) error {
 	var b strings.Builder
 	p := printer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
@@ -56,8 +56,8 @@ func findings(p printer, r *explore.Result) {
 
 var outcomes = [...]string{report.Open: "open", report.Holds: "holds", report.Violated: "violated"}
 
-// assumptions are those of the claims that say the same as the search, but of
-// schedules without bounds.
+// assumptions lists those of the lock's claims that state the same property as the search,
+// but for schedules without bounds.
 func assumptions(p printer, r *explore.Result) {
 	said := map[int]bool{}
 	for _, c := range r.Bounds.Sought() {
@@ -111,8 +111,8 @@ type jsonBounds struct {
 	Codes    []string         `json:"codes"`
 }
 
-// jsonVerdict: holds is null where the search has not come to its end and has found
-// nothing.
+// jsonVerdict is the search's answer for one code. Holds is null where the search has
+// neither finished nor found a violation.
 type jsonVerdict struct {
 	Holds *bool `json:"holds"`
 	*jsonCounterexample

@@ -126,7 +126,7 @@ func newReplay() *cobra.Command {
 		Short: "Run a schedule again, as every run prints it",
 		Long: `Run a schedule again: the line that every run prints last. The same schedule
 gives the same events, byte for byte. With - the schedule is read from standard
-input. Whatever stands before "lockstep1," is passed over, so that the whole line
+input. Text before "lockstep1," is skipped, so that the whole line
 can be given, and a whole printed run piped in.`,
 		Example: `  lockstep run setnx crash-holding --plain | lockstep replay -
   lockstep replay 'schedule  lockstep1,...'`,
@@ -167,9 +167,8 @@ func readAll(r io.Reader) (string, error) {
 	return string(data), nil
 }
 
-// findSchedule takes the last schedule out of whatever text it stands in: a line
-// that was copied, a run as text or as JSON. Without one it is the text, which the
-// parser then refuses by what it begins with.
+// findSchedule extracts the last schedule from a text: a copied line, a run as text or as
+// JSON. Without a schedule it returns the text, whose beginning the parser then refuses.
 func findSchedule(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'`+"`", r) })
 	for _, word := range slices.Backward(words) {

@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// version says which build this is: so that who reports a run that differs can tell
-// whether the code does.
+// version identifies the build, so that a report of a run that differs tells whether the
+// code differs.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -108,7 +108,7 @@ func clients(names, settings string) string {
 	return b.String()
 }
 
-// What can't be configured is told with the line of the setup.
+// An impossible configuration is reported with the line of the setup.
 func TestSetupThatNoRunCanHave(t *testing.T) {
 	// Every part of a setup is checked when it is read, so this takes a client
 	// that the loader cannot refuse: the bounds of loader and engine must agree.

@@ -10,19 +10,19 @@ import (
 // Lesson is a part of the course: one thing that can happen to a lock, and the
 // locks that answer it, each the failure of the one before.
 type Lesson struct {
-	Name  string // for links and for remembering what was done
+	Name  string // for links, and for the reader's progress
 	Title string
 	Text  string
-	Rungs []Rung // its steps
+	Steps []LessonStep
 }
 
 // ID names the lesson within the course.
 func (l Lesson) ID() string { return l.Name }
 
-// Rung is a step of a lesson: one lock under one scenario. Verdict is what its
-// text claims of that run; a test holds the engine to it, and to every step making
-// a difference.
-type Rung struct {
+// LessonStep is a step of a lesson: one lock under one scenario. Verdict is the outcome
+// that its text claims. A test checks that the engine agrees, and that every step differs
+// from the one before.
+type LessonStep struct {
 	Scenario string
 	Strategy string
 	Verdict  trace.Verdict
@@ -30,15 +30,15 @@ type Rung struct {
 }
 
 // ID names the step within its lesson.
-func (r Rung) ID() string { return r.Scenario + "/" + r.Strategy }
+func (s LessonStep) ID() string { return s.Scenario + "/" + s.Strategy }
 
 const courseFile = "course.yaml"
 
-// Course is the lessons in order. The slice is the caller's.
+// Course returns the lessons in order. The caller owns the slice.
 func Course() []Lesson {
 	lessons := slices.Clone(loadCourse())
 	for i := range lessons {
-		lessons[i].Rungs = slices.Clone(lessons[i].Rungs)
+		lessons[i].Steps = slices.Clone(lessons[i].Steps)
 	}
 	return lessons
 }
@@ -73,7 +73,7 @@ func readCourse(file string, data []byte) ([]Lesson, error) {
 	return lessons, nil
 }
 
-// each reads the elements of a list, of which no two are the same.
+// each reads the elements of a list, and refuses two with the same ID.
 func each[T interface{ ID() string }](v value, form string, read func(value) (T, error)) ([]T, error) {
 	if v.what() != "a list" {
 		return nil, v.wants(form)
@@ -99,35 +99,35 @@ func lesson(v value) (l Lesson, err error) {
 		"name":  into(&l.Name, value.sentence),
 		"title": into(&l.Title, value.sentence),
 		"text":  into(&l.Text, value.sentence),
-		"steps": into(&l.Rungs, func(v value) ([]Rung, error) { return each(v, "a list of steps", rung) }),
+		"steps": into(&l.Steps, func(v value) ([]LessonStep, error) { return each(v, "a list of steps", lessonStep) }),
 	})
 	switch {
 	case err != nil:
 		return l, err
 	case l.Name == "" || l.Title == "" || l.Text == "":
 		return l, v.errorf("a lesson has a name, a title and a text")
-	case len(l.Rungs) < 2:
+	case len(l.Steps) < 2:
 		return l, v.errorf("the lesson %s has fewer than two steps: a step is there to differ from the one before", l.Name)
 	}
 	return l, nil
 }
 
-func rung(v value) (r Rung, err error) {
+func lessonStep(v value) (s LessonStep, err error) {
 	var given bool
 	err = v.fields(map[string]func(value) error{
-		"scenario": into(&r.Scenario, builtinName),
-		"strategy": into(&r.Strategy, value.strategy),
-		"text":     into(&r.Text, value.sentence),
+		"scenario": into(&s.Scenario, builtinName),
+		"strategy": into(&s.Strategy, value.strategy),
+		"text":     into(&s.Text, value.sentence),
 		"verdict": func(v value) (err error) {
 			given = true
-			r.Verdict, err = verdict(v)
+			s.Verdict, err = verdict(v)
 			return err
 		},
 	})
-	if err == nil && (r.Scenario == "" || r.Strategy == "" || r.Text == "" || !given) {
+	if err == nil && (s.Scenario == "" || s.Strategy == "" || s.Text == "" || !given) {
 		err = v.errorf("a step has a scenario, a strategy, a verdict and a text")
 	}
-	return r, err
+	return s, err
 }
 
 // builtinName is the name of a built-in scenario.

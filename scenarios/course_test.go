@@ -9,12 +9,12 @@ import (
 // step is one because it changes something.
 func TestCourseIsTrue(t *testing.T) {
 	for _, l := range Course() {
-		for i, r := range l.Rungs {
-			trace := cell{r.Scenario, r.Strategy}.of(t)
-			if got := trace.Verdict(); !slices.Equal(got, r.Verdict) {
-				t.Errorf("%s, step %d, %s under %s: the course says %s, the run %s", l.Name, i+1, r.Strategy, r.Scenario, r.Verdict, got)
+		for i, s := range l.Steps {
+			trace := cell{s.Scenario, s.Strategy}.of(t)
+			if got := trace.Verdict(); !slices.Equal(got, s.Verdict) {
+				t.Errorf("%s, step %d, %s under %s: the course says %s, the run %s", l.Name, i+1, s.Strategy, s.Scenario, s.Verdict, got)
 			}
-			if i > 0 && slices.Equal(r.Verdict, l.Rungs[i-1].Verdict) {
+			if i > 0 && slices.Equal(s.Verdict, l.Steps[i-1].Verdict) {
 				t.Errorf("%s, step %d changes nothing", l.Name, i+1)
 			}
 		}

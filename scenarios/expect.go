@@ -11,13 +11,13 @@ import (
 // expectation is the verdict that a scenario expects of one strategy.
 type expectation struct {
 	verdict trace.Verdict
-	because string // what, in this schedule, does or prevents it
-	under   value  // where the strategy is named
+	because string // the cause of the verdict in this schedule
+	under   value  // the place where the strategy is named
 }
 
-// expect reads a list of verdicts, each with the strategies that it is expected
-// of and the reason why. Strategies that fare alike for different reasons stand
-// in different entries.
+// expect reads a list of verdicts, each with the strategies that it is expected of and the
+// reason. Strategies with the same verdict for different reasons stand in different
+// entries.
 func (l *loader) expect(v value) error {
 	if v.what() != "a list" {
 		return v.wants("a list of verdicts, each with the strategies under which it is expected")
@@ -123,8 +123,8 @@ func (s *Scenario) Because(strategy string) string {
 	return e.because
 }
 
-// ExpectsLike names the lock that a strategy is like and of which its verdict is
-// stated; it is "" where the scenario names the strategy itself, or expects nothing.
+// ExpectsLike names the lock whose stated verdict a strategy shares because it is like
+// that lock. It is "" where the scenario names the strategy itself, or expects nothing.
 func (s *Scenario) ExpectsLike(strategy string) string {
 	if _, of := s.expected(strategy); of != strategy {
 		return of
@@ -132,10 +132,10 @@ func (s *Scenario) ExpectsLike(strategy string) string {
 	return ""
 }
 
-// expected is the scenario's expectation of a strategy, and the strategy of which it
-// is stated, or "" where there is none. A user's file expects only what it states. A
-// built-in scenario covers the whole catalogue: a lock that it doesn't name is
-// expected to fare as the one that it is like.
+// expected is the scenario's expectation of a strategy, and the strategy that it is stated
+// for, or "" where there is none. A user's file has only the expectations that it states.
+// A built-in scenario covers the whole catalogue: a lock that it doesn't name is expected
+// to fare as the one that it is like.
 func (s *Scenario) expected(strategy string) (e expectation, of string) {
 	stated := func(name string) bool {
 		_, is := s.expect[name]

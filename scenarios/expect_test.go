@@ -29,9 +29,9 @@ func TestExpectations(t *testing.T) {
 // proofs lists a trace's violations with the events that prove them.
 func proofs(trace *trace.Trace) string {
 	var b strings.Builder
-	for _, v := range trace.Violations {
-		b.WriteString(v.Code.String() + "  " + v.Text + "\n")
-		for _, seq := range v.Events {
+	for _, violation := range trace.Violations {
+		b.WriteString(violation.Code.String() + "  " + violation.Text + "\n")
+		for _, seq := range violation.Events {
 			b.WriteString("    " + trace.Line(&trace.Events[seq-1]) + "\n")
 		}
 	}
@@ -98,7 +98,7 @@ func implied(s *Scenario) (out []string) {
 	return out
 }
 
-// A user's file expects what it states, and nothing of other locks.
+// A user's file expects the verdicts that it states, and nothing of other locks.
 func TestExpectationsOfAFile(t *testing.T) {
 	const text = "title: x\nscript: [run: A]\nexpect: [{verdict: DG, under: setpx-lua, because: y}]\nvariants: {v: {title: z, expect: [{verdict: ok, under: setpx-lua}]}}\n"
 	s := script(t, text)

@@ -17,7 +17,7 @@ import (
 type FaultStep struct {
 	Spec   sim.FaultSpec
 	Key    string      // the word that the step begins with
-	Object string      // what stands behind it, if that is always the same
+	Object string      // the word after it, if that is always the same
 	Params []sim.Param // in the order of schedules; that of a half has no key
 
 	half string
@@ -45,7 +45,7 @@ func FaultSteps() map[string][]FaultStep {
 	return all
 }
 
-func isHalf(p sim.Param) bool { return p.Type == sim.ParamHalf }
+func isHalf(param sim.Param) bool { return param.Type == sim.ParamHalf }
 
 // Bare reports whether the step's own value is its object, or its first parameter.
 func (s *FaultStep) Bare() bool { return len(s.Params) == 0 || s.Params[0].Key == "" }
@@ -53,19 +53,19 @@ func (s *FaultStep) Bare() bool { return len(s.Params) == 0 || s.Params[0].Key =
 // text is the step, with parameters as schedules write them.
 func (s *FaultStep) text(args []string) string {
 	own, more := s.Object, []string(nil)
-	for i, p := range s.Params {
+	for i, param := range s.Params {
 		text := args[i]
-		if isHalf(p) || p.Optional && p.Type != sim.ParamSpan && text == usual[p.Type] {
+		if isHalf(param) || param.Optional && param.Type != sim.ParamSpan && text == usual[param.Type] {
 			continue
 		}
-		if p.Type == sim.ParamClients {
+		if param.Type == sim.ParamClients {
 			text = "[" + strings.ReplaceAll(text, "+", ", ") + "]"
 		}
-		if p.Key == "" {
+		if param.Key == "" {
 			own = text
 			continue
 		}
-		more = append(more, p.Key+": "+text)
+		more = append(more, param.Key+": "+text)
 	}
 	switch {
 	case !s.Bare():
@@ -76,17 +76,17 @@ func (s *FaultStep) text(args []string) string {
 	return "{" + s.Key + ": " + own + ", " + strings.Join(more, ", ") + "}"
 }
 
-// usual is what an optional parameter is in a step that leaves it out. How long
-// something takes is always written: 0s says more than nothing.
+// usual is the value of an optional parameter in a step that leaves it out. A duration is
+// never left out: 0s says more than nothing.
 var usual = map[sim.ParamType]string{sim.ParamClients: "-", sim.ParamNode: "all", sim.ParamDirection: "both", sim.ParamCount: "1", sim.ParamSpan: "0s"}
 
 // example is a complete step without optional parameters.
 func (s *FaultStep) example() string {
 	values := map[sim.ParamType]string{sim.ParamClient: "A", sim.ParamNode: "n1", sim.ParamReplica: "n1r1", sim.ParamSpan: "5s", sim.ParamJump: "12s"}
 	step, args := *s, []string(nil)
-	step.Params = slices.DeleteFunc(slices.Clone(s.Params), func(p sim.Param) bool { return p.Optional })
-	for _, p := range step.Params {
-		args = append(args, values[p.Type])
+	step.Params = slices.DeleteFunc(slices.Clone(s.Params), func(param sim.Param) bool { return param.Optional })
+	for _, param := range step.Params {
+		args = append(args, values[param.Type])
 	}
 	return step.text(args)
 }
@@ -108,10 +108,10 @@ func faultStep(f sim.Fault) (string, error) {
 func (l *loader) fault(forms []FaultStep, v value, more []entry) (action, error) {
 	given, known := map[string][]string{}, map[string]func(value) error{}
 	for _, s := range forms {
-		for _, p := range s.Params {
-			if !isHalf(p) {
-				known[p.Key] = func(v value) (err error) {
-					given[p.Key], err = l.words(p, v, len(s.Params) == 1)
+		for _, param := range s.Params {
+			if !isHalf(param) {
+				known[param.Key] = func(v value) (err error) {
+					given[param.Key], err = l.words(param, v, len(s.Params) == 1)
 					return err
 				}
 			}
@@ -171,13 +171,13 @@ func (l *loader) object(s *FaultStep, v value) error {
 	return nil
 }
 
-// words reads a parameter: one word as schedules write it, or several where the step
-// makes a fault for each.
-func (l *loader) words(p sim.Param, v value, alone bool) (words []string, err error) {
+// words reads a parameter: one word as schedules write it, or a list of them where the
+// step makes a fault for each.
+func (l *loader) words(param sim.Param, v value, alone bool) (words []string, err error) {
 	var word string
-	switch p.Type {
+	switch param.Type {
 	case sim.ParamClient:
-		if p.Key == "" && alone {
+		if param.Key == "" && alone {
 			return l.clientList(v)
 		}
 		word, err = l.clientName(v)
@@ -221,7 +221,7 @@ func direction(v value) (sim.Direction, error) {
 // allows reports whether a step of this form can have these keys.
 func (s *FaultStep) allows(given map[string][]string) bool {
 	for key := range given {
-		if !slices.ContainsFunc(s.Params, func(p sim.Param) bool { return p.Key == key && !isHalf(p) }) {
+		if !slices.ContainsFunc(s.Params, func(param sim.Param) bool { return param.Key == key && !isHalf(param) }) {
 			return false
 		}
 	}
@@ -230,24 +230,24 @@ func (s *FaultStep) allows(given map[string][]string) bool {
 
 // fits reports whether these keys make a whole step of this form.
 func (s *FaultStep) fits(given map[string][]string) bool {
-	return s.allows(given) && !slices.ContainsFunc(s.Params, func(p sim.Param) bool {
-		_, is := given[p.Key]
-		return !is && !p.Optional && !isHalf(p)
+	return s.allows(given) && !slices.ContainsFunc(s.Params, func(param sim.Param) bool {
+		_, is := given[param.Key]
+		return !is && !param.Optional && !isHalf(param)
 	})
 }
 
-// action is what a step of this form does.
+// action is the action of a step of this form.
 func (s *FaultStep) action(at value, given map[string][]string) (action, error) {
 	a := faultAction{step: s, args: make([]string, len(s.Params)), each: -1}
-	for i, p := range s.Params {
-		words, is := given[p.Key]
+	for i, param := range s.Params {
+		words, is := given[param.Key]
 		if !is {
-			words = []string{usual[p.Type]}
+			words = []string{usual[param.Type]}
 		}
-		if isHalf(p) {
+		if isHalf(param) {
 			words = []string{s.half}
 		}
-		if a.args[i] = words[0]; len(words) > 1 || p.Type == sim.ParamNode {
+		if a.args[i] = words[0]; len(words) > 1 || param.Type == sim.ParamNode {
 			a.each, a.names = i, words
 		}
 	}
@@ -255,8 +255,8 @@ func (s *FaultStep) action(at value, given map[string][]string) (action, error) 
 	return a, at.wrap(err)
 }
 
-// faultAction is a fault, or one for each client or node of a list. Nodes are found
-// when the step is due, because it depends on the strategy which one "pivot" is.
+// faultAction is a fault, or one for each client or node of a list. Nodes are resolved
+// when the step is due, because "pivot" depends on the strategy.
 type faultAction struct {
 	step  *FaultStep
 	args  []string // as schedules write them
@@ -277,8 +277,8 @@ func (a faultAction) do(r *runner) error {
 	return err
 }
 
-// faults are those that the step makes now; missing says which of its nodes there are
-// not.
+// faults lists the faults that the step makes now; missing names those of its nodes that
+// the strategy doesn't have.
 func (a faultAction) faults(r *runner) (all []sim.Fault, missing, err error) {
 	names := a.names
 	if a.each < 0 {

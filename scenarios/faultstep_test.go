@@ -23,10 +23,10 @@ func variations(t *testing.T, s sim.FaultSpec) (all []sim.Fault) {
 	t.Helper()
 	for n := range 3 {
 		var args []string
-		for _, p := range s.Params() {
-			words := someArgs[p.Type]
+		for _, param := range s.Params() {
+			words := someArgs[param.Type]
 			if words == nil {
-				t.Fatalf("%s: this test knows no words for a parameter of type %d", s.Word, p.Type)
+				t.Fatalf("%s: this test knows no words for a parameter of type %d", s.Word, param.Type)
 			}
 			args = append(args, words[n%len(words)])
 		}

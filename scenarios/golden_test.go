@@ -139,8 +139,8 @@ var divider = "\n" + strings.Repeat("=", pictureWidth) + "\n\n"
 // courseRuns are the runs of the course in its order, each where it comes first.
 func courseRuns() (runs []cell) {
 	for _, l := range Course() {
-		for _, r := range l.Rungs {
-			if c := (cell{r.Scenario, r.Strategy}); !slices.Contains(runs, c) {
+		for _, s := range l.Steps {
+			if c := (cell{s.Scenario, s.Strategy}); !slices.Contains(runs, c) {
 				runs = append(runs, c)
 			}
 		}

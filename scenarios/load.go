@@ -62,7 +62,7 @@ func resource(v value) (sim.Resource, error) {
 	return word(v, "a kind of resource", named("resource", sim.ParseResource, sim.Plain, sim.Fenced, sim.FencedWrites))
 }
 
-// named makes a parser say which of the known words was meant.
+// named adds a suggestion from the known words to a parser's error.
 func named[T fmt.Stringer](what string, parse func(string) (T, error), all ...T) func(string) (T, error) {
 	return func(s string) (T, error) {
 		x, err := parse(s)
@@ -128,7 +128,7 @@ func (l *loader) retry(v value) error {
 	})
 }
 
-// scripts reads whether the nodes know the strategy's scripts already.
+// scripts reads whether the nodes have the strategy's scripts cached already.
 func (l *loader) scripts(v value) error {
 	s, err := v.text("warm or cold")
 	if err == nil && s != "warm" && s != "cold" {
@@ -220,7 +220,7 @@ func replicas(v value) (int, error) {
 	return n, err
 }
 
-// nodes is how many a lock on several servers has.
+// nodes is the number of servers of a lock that needs several.
 func nodes(v value) (int, error) {
 	n, err := v.integer()
 	if err == nil && (n < 2 || n > sim.MaxNodes) {
@@ -273,7 +273,7 @@ func (l *loader) client(at value, c *process.Config) error {
 	return nil
 }
 
-// maxSteps bounds a script; a class can follow far fewer.
+// maxSteps bounds the length of a script, far above the number that a class can follow.
 const maxSteps = 1000
 
 func (l *loader) script(v value) error {
@@ -332,7 +332,7 @@ func (l *loader) step(at value) (action, error) {
 	if len(entries) == 0 {
 		return nil, at.errorf("the step is empty; it is one of %s", strings.Join(sortedKeys(stepKeys), ", "))
 	}
-	// The order of a mapping's keys means nothing: the step is whichever is one.
+	// The order of a mapping's keys means nothing: exactly one of them names the step.
 	head := slices.IndexFunc(entries, isStep)
 	if head < 0 {
 		return nil, entries[0].at.wrap(Unknown("step", entries[0].key, sortedKeys(stepKeys)))
@@ -457,7 +457,7 @@ func (l *loader) run(v value, more []entry) (action, error) {
 	return r, nil
 }
 
-// maxOwnSteps bounds how many steps of a client are counted at once.
+// maxOwnSteps bounds the number of a client's steps that are counted at once.
 const maxOwnSteps = 10_000
 
 // clientList reads a client's name, a list of them, or all.

@@ -27,9 +27,8 @@ func (c *Cell) AsExpected() bool {
 	return !stated || slices.Equal(want, c.Trace.Verdict())
 }
 
-// Matrix runs every strategy under every scenario, on all cores: scenario by
-// scenario, strategy by strategy. The result doesn't depend on how many cores
-// there are.
+// Matrix runs every strategy under every scenario, on all cores. The cells are ordered by
+// scenario, then by strategy; the result doesn't depend on the number of cores.
 func Matrix(seed uint64) []Cell {
 	var cells []Cell
 	for _, s := range All() {

@@ -29,9 +29,9 @@ func picture(t *trace.Trace) string {
 	}
 	for _, code := range t.Verdict() {
 		lane := []byte(strings.Repeat(" ", wide*len(p)))
-		for _, v := range t.Violations {
-			if v.Code == code {
-				lane[wide*p.at(v.At)] = '^'
+		for _, violation := range t.Violations {
+			if violation.Code == code {
+				lane[wide*p.at(violation.At)] = '^'
 			}
 		}
 		drawLane(&b, code.String(), string(lane))

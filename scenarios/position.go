@@ -11,18 +11,18 @@ import (
 )
 
 // position is a point of a client's protocol, which is the same under every
-// strategy however many commands it takes to get there.
+// strategy however many commands precede it.
 type position struct {
 	text  string
 	side  side
 	phase trace.Phase // for before and after
 	nth   int         // from 1; negative counts from the end
 	// change is in the place of a number: the phase's last command that changes the
-	// lock's record, whatever clean-up may follow it.
+	// lock's record, even if a clean-up follows it.
 	change bool
 }
 
-// scouted reports whether only running ahead can show which command is meant.
+// scouted reports whether the command can be identified only by running ahead.
 func (p *position) scouted() bool { return p.change || p.nth < 0 }
 
 type side uint8

@@ -17,7 +17,7 @@ var (
 	randomCount = flag.Int("scripts.count", 60, "how many scripts TestRandomScripts writes")
 )
 
-// Scripts that nobody would write, under every strategy in turn: each loads and
+// Scripts that no person would write, under every strategy in turn: each loads and
 // ends, within the bounds, in a trace whose schedule gives the same trace again,
 // also in a world that was used for something else meanwhile.
 func TestRandomScripts(t *testing.T) {
@@ -150,8 +150,8 @@ func (w writer) fault(cache bool) string {
 			continue
 		}
 		args := make([]string, len(s.Params))
-		for i, p := range s.Params {
-			args[i] = w.arg(p.Type, len(args) == 1 && p.Key == "")
+		for i, param := range s.Params {
+			args[i] = w.arg(param.Type, len(args) == 1 && param.Key == "")
 		}
 		return s.text(args)
 	}

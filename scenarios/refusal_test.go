@@ -251,7 +251,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What the parser could choke on: each is refused, with a line, and soon.
+// Inputs that the parser could choke on: each is refused, with a line, and soon.
 func TestExcesses(t *testing.T) {
 	for _, tt := range []struct{ name, yaml, want string }{
 		{"ten megabytes", strings.Repeat("x", 10<<20), "1: the file has more than 65536 bytes, the most that a scenario can have"},

@@ -13,9 +13,9 @@ import (
 	"lockstep/strategies"
 )
 
-// Run runs the scenario under a strategy and returns its trace. It fails only if
-// the script reaches one of the bounds of a run. Where the strategy makes a step
-// impossible, a note in the trace says so, and the script goes on.
+// Run runs the scenario under a strategy and returns its trace. It fails only if the
+// script exceeds a bound of a run. Where the strategy makes a step impossible, a note in
+// the trace says so, and the script goes on.
 func (s *Scenario) Run(st strategies.Strategy, seed uint64) (*trace.Trace, error) {
 	cfg := s.Config(st, seed)
 	if err := cfg.Validate(); err != nil {
@@ -51,8 +51,8 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 	return t, nil
 }
 
-// Replay plays a schedule. Where it came from a built-in scenario, that one's
-// narration stands where it stood.
+// Replay plays a schedule. The narration of a built-in scenario that it came from stands
+// in its original places.
 func Replay(schedule sim.Schedule) (*trace.Trace, error) {
 	s := &Scenario{file: schedule.Config.Scenario}
 	for _, known := range All() {
@@ -64,8 +64,8 @@ func Replay(schedule sim.Schedule) (*trace.Trace, error) {
 	if err != nil || len(s.script) == 0 {
 		return t, err
 	}
-	// A schedule holds the places of the script's own notes, but not the runner's,
-	// which say that a position was missed and why. So where the whole run is the
+	// A schedule has the places of the script's own notes, but not those of the runner's
+	// notes, which say that a position was missed and why. So if the whole run is the
 	// script's own, its notes are taken from a new run of the script.
 	told, err := s.Run(schedule.Config.Strategy, schedule.Config.Seed)
 	if err == nil && told.Hash == t.Hash && told.Schedule == t.Schedule {
@@ -110,6 +110,8 @@ func Offers(schedule sim.Schedule) (map[string][]sim.Offer, error) {
 }
 
 // pool keeps worlds for reuse: making one means making go-redis clients.
+//
+// Invariant, outside of mu: len(idle) <= maxIdle.
 type pool struct {
 	mu   sync.Mutex
 	idle []*sim.World
@@ -117,7 +119,7 @@ type pool struct {
 
 var worlds pool
 
-// maxIdle is how many worlds are kept: the shapes of the catalogue, times two.
+// maxIdle is the number of worlds kept: the shapes of the catalogue, times two.
 const maxIdle = 16
 
 func (p *pool) take(cfg sim.Config, record bool) (*sim.World, error) {
@@ -141,7 +143,7 @@ func (p *pool) take(cfg sim.Config, record bool) (*sim.World, error) {
 	return w, nil
 }
 
-// give takes a world back. Its threads end now, not at its next use.
+// give returns a world to the pool. Its threads end now, not at its next use.
 func (p *pool) give(w *sim.World) {
 	w.Stop()
 	p.mu.Lock()
@@ -265,15 +267,15 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// run lets clients act: to a position, for so many steps, for a time, or until
+// run lets clients act: to a position, for a number of steps, for a time, or until
 // they are done.
 type run struct {
 	who    []string
 	to     *position
-	steps  int // of the only client, its own: time that passes until it can act is none
+	steps  int // of the only client; time that passes until it can act counts as none
 	span   time.Duration
 	within time.Duration
-	needed bool // the rest of the script is about nothing if the position isn't reached
+	needed bool // the rest of the script is pointless unless the position is reached
 }
 
 func (a run) do(r *runner) error {
@@ -303,7 +305,7 @@ func (a run) do(r *runner) error {
 	return r.runTo(a, client, who)
 }
 
-// count makes so many of a client's own steps.
+// count makes a number of a client's own steps.
 func (r *runner) count(a run, client int) {
 	who, made := sim.SetOf(client), 0
 	for limit := r.w.Now() + a.within; made < a.steps; made++ {
@@ -341,8 +343,8 @@ func (r *runner) until(who sim.Set, limit time.Duration, done func() bool) bool 
 	return true
 }
 
-// runTo runs one client to a position. If it can't get there, because it passes
-// the phase by, or is refused, or has nothing left to do, the trace says so.
+// runTo runs one client to a position. If it can't get there, because it skips the phase,
+// is refused, or has nothing left to do, the trace says so.
 func (r *runner) runTo(a run, client int, who sim.Set) error {
 	pos := *a.to
 	name := a.who[0]
@@ -385,9 +387,9 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 	return nil
 }
 
-// cycleEnd finds out when a client is through with the cycle that it is in, or
-// about to begin: when it is about to ask for the lock anew, having held it
-// meanwhile, or having given up; or when its next request is about to come in.
+// cycleEnd detects the end of the cycle that a client is in, or about to begin. That is
+// when the client, having held the lock or given up, is about to ask for it anew; or when
+// its next request is about to arrive.
 func (r *runner) cycleEnd(client int) func(sim.Position) bool {
 	insists := r.cfg.Clients[client].Insist > 0
 	began, tried, held := false, false, false
@@ -409,10 +411,10 @@ func (r *runner) cycleEnd(client int) func(sim.Position) bool {
 	}
 }
 
-// ahead finds out which command is the nth from the end of a phase, or the last
-// to change the lock's record, by running ahead on the same schedule in another
-// world. If the phase doesn't end in time, or has no such command, the number
-// stays what it was, which is that of no position.
+// ahead resolves "the nth command from the end of a phase", or "the last that changes the
+// lock's record", by running ahead on the same schedule in another world. If the phase
+// doesn't end in time, or has no such command, the number is left as it is: it then
+// matches no position.
 func (r *runner) ahead(pos position, client int, within time.Duration) (int, error) {
 	w, err := worlds.take(r.cfg, pos.change)
 	if err != nil {
@@ -463,7 +465,7 @@ func lastChange(w *sim.World, phase trace.Phase, client int) (int, error) {
 	return 0, nil
 }
 
-// answer is the subject of a question; its value comes from the trace.
+// answer is the subject of a question; its value is computed from the trace.
 type answer string
 
 var answers = []string{"holders", "record", "verdict"}
@@ -475,7 +477,7 @@ func parseAnswer(s string) (answer, error) {
 	return "", Unknown("answer", s, answers)
 }
 
-// of is the answer at a point of a trace.
+// of is the answer after a prefix of a trace.
 func (a answer) of(t *trace.Trace, seq int) string {
 	if a == "verdict" {
 		return t.Verdict().String()
@@ -502,7 +504,7 @@ func (a answer) of(t *trace.Trace, seq int) string {
 	return strings.Join(parts, ", ")
 }
 
-// whose is the owner of a record, which its value may not show.
+// whose is the owner of a record, which its value may not reveal.
 func whose(t *trace.Trace, r *trace.HeldRecord) string {
 	if r.Owner == trace.Nobody {
 		return ""

@@ -84,13 +84,13 @@ func SearchCommand(b *explore.Bounds) string {
 	return text + " --ttl " + b.TTL.String()
 }
 
-// because is the monitor's own text.
+// because is the monitor's text.
 func because(t *trace.Trace, code trace.Code) string {
-	i := slices.IndexFunc(t.Violations, func(v trace.Violation) bool { return v.Code == code })
+	i := slices.IndexFunc(t.Violations, func(violation trace.Violation) bool { return violation.Code == code })
 	return sentence(t.Violations[i].Text)
 }
 
-// saver writes one schedule, while it plays it.
+// saver writes one schedule as it plays it.
 type saver struct {
 	w    *sim.World
 	cfg  sim.Config
@@ -103,7 +103,7 @@ func (s *saver) line(format string, args ...any) {
 	s.text.WriteByte('\n')
 }
 
-// quoted is a text as YAML takes it, whatever is in it.
+// quoted is any text as a YAML string.
 func quoted(text string) string { return strconv.Quote(text) }
 
 // setup writes the part of the configuration that differs from a scenario's defaults.
@@ -183,21 +183,21 @@ func (s *saver) script(moves []sim.Move) error {
 	if err := s.look(); err != nil {
 		return err
 	}
-	for _, v := range joined(moves) {
-		if v.Note > 0 {
-			continue // what is said is made anew
+	for _, move := range joined(moves) {
+		if move.Note > 0 {
+			continue // the narration is written anew
 		}
 		before := s.t
-		steps, err := s.play(v)
+		steps, err := s.play(move)
 		if err != nil {
 			return err
 		}
 		if err := s.look(); err != nil {
 			return err
 		}
-		n := narration{t: s.t, from: len(before.Events), stands: s.stands(v)}
+		n := narration{t: s.t, from: len(before.Events), stands: s.stands(move)}
 		if steps != nil {
-			s.say(n.tell(v))
+			s.say(n.tell(move))
 		}
 		for _, step := range steps {
 			s.line("  - %s", step)
@@ -209,10 +209,10 @@ func (s *saver) script(moves []sim.Move) error {
 	return nil
 }
 
-// stands is where a client has been left in the middle of something.
-func (s *saver) stands(v sim.Move) clause {
+// stands describes the position of a client that was left in the middle of something.
+func (s *saver) stands(move sim.Move) clause {
 	i := 0
-	for i < len(s.cfg.Clients) && !v.Who.Has(i) {
+	for i < len(s.cfg.Clients) && !move.Who.Has(i) {
 		i++
 	}
 	if i == len(s.cfg.Clients) {
@@ -230,57 +230,57 @@ func (s *saver) stands(v sim.Move) clause {
 	return c
 }
 
-// look takes the trace as it is by now.
+// look updates the trace to the world's current one.
 func (s *saver) look() (err error) {
 	s.t, err = s.w.Trace()
 	return err
 }
 
-// joined makes one wait of several in a row: they were apart only for the search,
-// to which each is a choice.
+// joined merges consecutive waits: they are apart only for the search, to which each is a
+// choice.
 func joined(moves []sim.Move) (out []sim.Move) {
-	for _, v := range moves {
-		if n := len(out); n > 0 && v.Wait > 0 && out[n-1].Wait > 0 {
-			out[n-1].Wait += v.Wait
+	for _, move := range moves {
+		if n := len(out); n > 0 && move.Wait > 0 && out[n-1].Wait > 0 {
+			out[n-1].Wait += move.Wait
 			continue
 		}
-		out = append(out, v)
+		out = append(out, move)
 	}
 	return out
 }
 
-// play makes a move, and returns it in the language of scenarios. The end of a run is
-// no step there: every script ends so.
-func (s *saver) play(v sim.Move) (steps []string, err error) {
+// play makes a move, and returns it in the language of scenarios. The drain at the end of
+// a run is no step there: every script ends with it.
+func (s *saver) play(move sim.Move) (steps []string, err error) {
 	switch {
-	case v.Wait > 0:
-		steps = []string{fmt.Sprintf("wait: %s", v.Wait)}
-	case v.Count > 0:
-		return s.run(v)
-	case v.Fault != sim.Fault(sim.Drain{}):
-		step, err := faultStep(v.Fault)
+	case move.Wait > 0:
+		steps = []string{fmt.Sprintf("wait: %s", move.Wait)}
+	case move.Count > 0:
+		return s.run(move)
+	case move.Fault != sim.Fault(sim.Drain{}):
+		step, err := faultStep(move.Fault)
 		if err != nil {
 			return nil, err
 		}
 		steps = []string{step}
 	}
-	return steps, s.w.Play([]sim.Move{v}, nil)
+	return steps, s.w.Play([]sim.Move{move}, nil)
 }
 
-// run makes a client's steps. A schedule counts those in which time passes until the
-// client can act; a script doesn't, and waits for what comes after the last.
-func (s *saver) run(v sim.Move) (steps []string, err error) {
+// run makes a client's steps. A schedule counts the steps in which time passes until the
+// client can act. A script doesn't, and has to wait for what follows the last one.
+func (s *saver) run(move sim.Move) (steps []string, err error) {
 	i := 0
-	for i < len(s.cfg.Clients) && v.Who != sim.SetOf(i) {
+	for i < len(s.cfg.Clients) && move.Who != sim.SetOf(i) {
 		i++
 	}
 	if i == len(s.cfg.Clients) {
 		return nil, errors.New("a scenario cannot count the steps of several clients at once, and this schedule does")
 	}
 	own, since := 0, s.w.Now()
-	for range v.Count {
-		acts := s.w.Ready(v.Who)
-		if !s.w.Step(v.Who) {
+	for range move.Count {
+		acts := s.w.Ready(move.Who)
+		if !s.w.Step(move.Who) {
 			break
 		}
 		if acts {
@@ -312,10 +312,10 @@ func (s *saver) say(text string) {
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
 	s.line("      %s", line)
-	s.line("    under: [%s]", s.cfg.Strategy.Name) // another lock goes another way
+	s.line("    under: [%s]", s.cfg.Strategy.Name) // another lock takes another course
 }
 
-// check loads what was written, runs it, and holds it to the schedule.
+// check loads the written file, runs it, and compares its run with the schedule's.
 func (s *saver) check(code trace.Code) (*trace.Trace, error) {
 	loaded, err := read("saved.yaml", "saved.yaml", []byte(s.text.String()))
 	if err != nil {
@@ -347,11 +347,11 @@ func (s *saver) check(code trace.Code) (*trace.Trace, error) {
 	return t, nil
 }
 
-// narration tells the effects of a move: the events from a point on.
+// narration describes the effects of a move: the events from a point on.
 type narration struct {
 	t      *trace.Trace
 	from   int
-	stands clause // where the client that has acted stands now
+	stands clause // the present position of the client that has acted
 }
 
 func sentence(text string) string {
@@ -361,25 +361,25 @@ func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// broken tells of the violations, in their order.
+// broken describes the violations, in their order.
 func (n *narration) broken() (texts []string) {
 	found := slices.SortedStableFunc(slices.Values(n.t.Violations), func(a, b trace.Violation) int { return a.Last() - b.Last() })
-	for _, v := range found {
-		if v.Last() > n.from {
-			texts = append(texts, fmt.Sprintf("Here it breaks (%s, %s): %s", v.Code, v.Code.Name(), sentence(v.Text)))
+	for _, violation := range found {
+		if violation.Last() > n.from {
+			texts = append(texts, fmt.Sprintf("Here it breaks (%s, %s): %s", violation.Code, violation.Code.Name(), sentence(violation.Text)))
 		}
 	}
 	return texts
 }
 
-func (n *narration) tell(v sim.Move) string {
+func (n *narration) tell(move sim.Move) string {
 	var all []string
 	switch {
-	case v.Wait > 0:
-		all = append(all, trace.Duration(v.Wait)+" pass.")
-	case v.Fault != nil:
-		if says := sim.SpecOf(v.Fault).Says; strings.Contains(says, "%s") {
-			all = append(all, fmt.Sprintf(says, sim.Args(v.Fault)[0]))
+	case move.Wait > 0:
+		all = append(all, trace.Duration(move.Wait)+" pass.")
+	case move.Fault != nil:
+		if says := sim.SpecOf(move.Fault).Says; strings.Contains(says, "%s") {
+			all = append(all, fmt.Sprintf(says, sim.Args(move.Fault)[0]))
 		} else if says != "" {
 			all = append(all, says)
 		}
@@ -387,12 +387,11 @@ func (n *narration) tell(v sim.Move) string {
 	return strings.Join(append(all, n.sentences()...), " ")
 }
 
-// clause is something that somebody does; places are where, if that is all in
-// which it differs from the next.
+// clause is an actor with an action. Clauses that differ only in their places are merged
+// into one with several.
 type clause struct{ who, what, where string }
 
-// sentences tell of the events, each actor's in one sentence for as long as
-// nobody else comes between.
+// sentences describes the events: consecutive events of one actor make one sentence.
 func (n *narration) sentences() (out []string) {
 	var said []string
 	who := ""
@@ -429,7 +428,7 @@ func (n *narration) sentences() (out []string) {
 	return out
 }
 
-// clause is one event, if it is one to tell.
+// clause describes one event, if it is worth telling.
 func (n *narration) clause(i int) clause {
 	e := &n.t.Events[i]
 	c := clause{who: n.t.Actor(e)}
@@ -462,8 +461,8 @@ func (n *narration) clause(i int) clause {
 	return c
 }
 
-// executed tells a command's effect on the lock's record, or the record that it found
-// if it had none.
+// executed describes a command's effect on the lock's record or, without one, the record
+// that it found.
 func (n *narration) executed(i int) clause {
 	e := &n.t.Events[i]
 	c := clause{who: n.t.Clients[e.Client], where: "on " + n.t.Nodes[e.Node]}
@@ -490,7 +489,7 @@ func (n *narration) executed(i int) clause {
 	return c
 }
 
-// whose is the record that was on a node before an event, as client would call it.
+// whose describes the record on a node before an event, from the client's point of view.
 func (n *narration) whose(i, node, client int) string {
 	r := n.t.StateAt(i).LockRecord(node)
 	switch {
@@ -504,7 +503,7 @@ func (n *narration) whose(i, node, client int) string {
 	return n.t.Clients[r.Owner.Client] + "'s record"
 }
 
-// ofNode tells what happens to a node, and to the lock's record on it.
+// ofNode describes an event of a node, and its effect on the lock's record there.
 func (n *narration) ofNode(i int) clause {
 	e := &n.t.Events[i]
 	c := clause{who: n.t.Nodes[e.Node]}

@@ -134,7 +134,7 @@ func kept(t *testing.T, v *explore.Counterexample) string {
 	return string(data)
 }
 
-// What has no words in the language of scenarios is refused, not left out.
+// A move that the language of scenarios can't express is refused, not left out.
 func TestFromScheduleRefuses(t *testing.T) {
 	r := searched(t, "setpx-lua", only(explore.Restart), nil)
 	for _, tt := range []struct {

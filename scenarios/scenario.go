@@ -39,11 +39,11 @@ type Scenario struct {
 	expect   map[string]expectation
 	variants []*Scenario
 	file     string
-	builtin  bool // so its expectations cover the whole catalogue
+	builtin  bool // its expectations cover the whole catalogue
 }
 
-// setup is a scenario's changes to a run's configuration. A nil or zero part is left
-// as the strategy has it.
+// setup is a scenario's changes to a run's configuration. A nil or zero part keeps the
+// strategy's default.
 type setup struct {
 	ttl, timeout, latency time.Duration
 	noLatency             bool
@@ -55,7 +55,7 @@ type setup struct {
 	noLag                 bool
 	nodes                 int
 	workload              trace.Workload
-	recheck               value // where a client rechecks, if any does
+	recheck               value // the place where a client's recheck is set, if any is
 	resource              *sim.Resource
 	cold                  bool
 	tokens                process.Tokens
@@ -72,13 +72,13 @@ type note struct {
 	kind   trace.NoteKind
 	text   string
 	answer answer
-	under  []string // the strategies of which it is true; none is all
+	under  []string // the strategies that it holds for; none means all
 }
 
 //go:embed scripts/*.yaml course.yaml
 var builtin embed.FS
 
-// order is the order of teaching: a failure, and then that of its cure.
+// order is the order of teaching: a failure, and then the failure of its cure.
 var order = []string{
 	"crash-holding", "crash-mid-acquire", "ttl-truthy", "ttl-seconds",
 	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
@@ -122,8 +122,8 @@ func readBuiltin(file string) *Scenario {
 		var s *Scenario
 		if s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data); err == nil {
 			s.builtin = true
-			for _, v := range s.variants {
-				v.builtin = true
+			for _, variant := range s.variants {
+				variant.builtin = true
 			}
 			return s
 		}
@@ -174,10 +174,10 @@ func loadVariant(file, name string) (*Scenario, error) {
 		return nil, err
 	}
 	var names []string
-	for _, v := range s.variants {
-		known := strings.TrimPrefix(v.Name, s.Name+".")
+	for _, variant := range s.variants {
+		known := strings.TrimPrefix(variant.Name, s.Name+".")
 		if known == name {
-			return v, nil
+			return variant, nil
 		}
 		names = append(names, known)
 	}
@@ -200,8 +200,8 @@ func Load(file string) (*Scenario, error) {
 	return read(file, file, data)
 }
 
-// readFile reads as much of a file as a scenario can have, and a byte more. It
-// looks before it opens: opening a pipe would wait for a writer.
+// readFile reads a file up to the size limit of scenarios, and a byte more. It checks the
+// file's type first: opening a pipe would wait for a writer.
 func readFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -347,7 +347,7 @@ func (s *Scenario) Config(st strategies.Strategy, seed uint64) sim.Config {
 	return cfg
 }
 
-// Caller tells in words how the scenario's clients use the lock under a strategy, as
+// Caller describes how the scenario's clients use the lock under a strategy, as
 // sim.Config.Caller does.
 func (s *Scenario) Caller(st strategies.Strategy) string {
 	cfg := s.Config(st, 1)

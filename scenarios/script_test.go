@@ -52,7 +52,7 @@ func of(tr *trace.Trace, kinds ...trace.Kind) (lines []string) {
 	return lines
 }
 
-// missed lists what the runner had to say.
+// missed lists the runner's notes.
 func missed(tr *trace.Trace) (texts []string) {
 	for _, n := range tr.Notes {
 		if n.Kind == trace.NoteMissed {
@@ -562,9 +562,9 @@ script:
 		if got := tr.Verdict().String(); got != c.want {
 			t.Errorf("after %s the verdict is %s, not %s\n%s", c.step, got, c.want, proofs(tr))
 		}
-		for _, v := range tr.Violations {
-			if v.Code == trace.SW && !strings.Contains(v.Text, "A overwrites what B wrote") {
-				t.Errorf("after %s: %q", c.step, v.Text)
+		for _, violation := range tr.Violations {
+			if violation.Code == trace.SW && !strings.Contains(violation.Text, "A overwrites what B wrote") {
+				t.Errorf("after %s: %q", c.step, violation.Text)
 			}
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"lockstep/strategies"
 )
 
-// didYouMean is a question to append to an error about an unknown word, or
-// nothing where no known word is near it: where more than a third of it would
-// have to change, or nothing of it would stay.
+// didYouMean is a question to append to an error about an unknown word. It is empty where
+// no known word is near: where more than a third of the word would have to change, or no
+// letter of it would stay.
 func didYouMean(word string, known []string) string {
 	best, least := "", 2+len(word)/3
 	for _, k := range known {
@@ -26,8 +26,8 @@ func didYouMean(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// distance is the number of letters to insert, delete, replace, or swap with their
-// neighbour that makes b of a.
+// distance is the edit distance from a to b: the number of letters to insert, delete,
+// replace, or swap with their neighbour.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	if len(s) > 64 || len(t) > 64 {
@@ -57,7 +57,7 @@ func distance(a, b string) int {
 	return rows[len(s)][len(t)]
 }
 
-// Unknown is the error of a word that isn't one of the known ones.
+// Unknown is the error for a word that isn't one of the known ones.
 func Unknown(what, word string, known []string) error {
 	if hint := didYouMean(word, known); hint != "" {
 		return fmt.Errorf("unknown %s %q%s", what, clip(word), hint)
@@ -65,8 +65,8 @@ func Unknown(what, word string, known []string) error {
 	return fmt.Errorf("unknown %s %q: it is one of %s", what, clip(word), strings.Join(known, ", "))
 }
 
-// clip keeps a word that somebody typed, or a file that isn't text, from
-// filling the screen.
+// clip shortens a long word, such as that of a file that isn't text, so that an error
+// doesn't fill the screen.
 func clip(s string) string {
 	const longest = 60
 	if r := []rune(s); len(r) > longest {

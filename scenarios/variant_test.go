@@ -167,7 +167,7 @@ func TestVariantsThatThereAreNot(t *testing.T) {
 	}
 }
 
-// With jitter a split vote heals, whatever the dice say.
+// With jitter a split vote heals under every seed.
 func TestJitterHeals(t *testing.T) {
 	split := found(t, "split-vote.jitter")
 	for seed := range uint64(30) {

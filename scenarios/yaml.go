@@ -16,21 +16,20 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxFile is far more than any script needs, and little enough for the parser,
-// whose time grows with the square of some rubbish, to be done with it soon.
+// maxFile is far more than any script needs, in bytes, and few enough for the parser, whose
+// time is quadratic in some malformed inputs.
 const maxFile = 64 << 10
 
-// value is a node of a YAML document that knows where it stands. Scripts are
-// read from the syntax tree rather than decoded into structs, so that every
-// error, also one found much later, can name the line and the word that it is
-// about.
+// value is a node of a YAML document with its place. Scripts are read from the syntax tree
+// rather than decoded into structs, so that every error, even one found much later, can
+// name its line and word.
 type value struct {
 	file string
 	node ast.Node
 	key  string // the key that it is the value of, if any
 }
 
-// document is a kind of file, in the words of the errors of a file that is none.
+// document describes a kind of file, for the errors about files that are of another kind.
 type document struct {
 	name  string // with its article
 	parts string // in words
@@ -76,8 +75,8 @@ func secondDocument(d *ast.DocumentNode) int {
 	return line(d.Body)
 }
 
-// isText refuses bytes that are no text, and characters that YAML doesn't allow in
-// one: above all control characters, which would reach the terminal.
+// isText refuses bytes that are not UTF-8 text, and characters that YAML doesn't allow:
+// above all control characters, which would reach the terminal.
 func isText(data []byte) error {
 	row := 1
 	for i := 0; i < len(data); {
@@ -95,15 +94,15 @@ func isText(data []byte) error {
 	return nil
 }
 
-// forbidden reports whether a character can't stand in a text: one that is invisible,
-// or that changes how others are shown.
+// forbidden reports whether a character can't stand in a text, because it is invisible or
+// changes how others are shown.
 func forbidden(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d' // Persian and emoji need them
 	return !unicode.IsGraphic(r) && r != '\n' && r != '\t' && r != nonJoiner && r != joiner
 }
 
-// nesting refuses brackets within brackets without end, which would exhaust the
-// parser's stack.
+// nesting bounds the depth of brackets: without a bound they would exhaust the parser's
+// stack.
 func nesting(data []byte) error {
 	depth, row := 0, 1
 	for _, b := range data {
@@ -188,7 +187,7 @@ func (v value) wrap(err error) error {
 	return fmt.Errorf("%s:%d: %w", v.file, v.line(), err)
 }
 
-// what is the value's form, in the words of an error.
+// what names the value's form, for errors.
 func (v value) what() string {
 	switch n := v.node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
@@ -210,7 +209,7 @@ func (v value) subject() string {
 	return strconv.Quote(clip(v.key))
 }
 
-// wants is the error of a value that has another form than it should.
+// wants is the error for a value of the wrong form.
 func (v value) wants(form string) error {
 	if err := v.plain(); err != nil {
 		return err
@@ -363,8 +362,7 @@ func (v value) sentence() (string, error) {
 	return s, err
 }
 
-// longest is as long as anything in a scenario can take: the bound of a run's
-// configuration.
+// longest is the longest duration in a scenario: the bound of a run's configuration.
 const longest = 365 * 24 * time.Hour
 
 func (v value) duration() (time.Duration, error) {

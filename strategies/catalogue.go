@@ -9,7 +9,7 @@ import (
 // goRedisTimeout is go-redis's default ReadTimeout.
 const goRedisTimeout = 3 * time.Second
 
-// pollForever is what the articles' blocking locks do: ask again every so often.
+// pollForever is the policy of the articles' blocking locks: ask again every so often.
 var pollForever = Retry{Delay: 200 * time.Millisecond}
 
 var (
@@ -33,7 +33,7 @@ func All() []Strategy {
 		},
 		{
 			Name:    "setnx-expire",
-			Summary: "SETNX, EXPIRE, DEL: whoever dies between the first two blocks for ever",
+			Summary: "SETNX, EXPIRE, DEL: a crash between the first two blocks for ever",
 			Source:  "Chinese article, wrong lock 1; English article; Laravel until 2020",
 			File:    "setnx_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
 			Like: "naive-del", LikeBecause: "a key with an expiry, deleted by a DEL that compares nothing; the expiry comes a command later",

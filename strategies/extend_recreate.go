@@ -28,7 +28,7 @@ type ExtendRecreate struct {
 }
 
 // expireOrCreate prolongs the key if it holds the caller's token, and stores it
-// if nobody's is stored.
+// if there is none.
 var expireOrCreate = redis.NewScript(`
 if redis.call("GET", KEYS[1]) == ARGV[1] then
   return redis.call("PEXPIRE", KEYS[1], ARGV[2])

@@ -27,15 +27,15 @@ type Fenced struct {
 	opt Options
 }
 
-// lockAndCount stores the caller's token unless one is stored, and returns how
-// many have been stored in all; 0 is refused.
+// lockAndCount stores the caller's token unless one is stored, and returns the
+// number of tokens stored so far; 0 means refused.
 var lockAndCount = redis.NewScript(`
 if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
   return redis.call("INCR", KEYS[2])
 end
 return 0`)
 
-// fenceKey is where the counter lives: beside the lock, without an expiry. In a
+// fenceKey is the counter's key, beside the lock and without an expiry. In a
 // cluster both must be on one node, so there the key needs a hash tag: the
 // fence of {orders}:lock is {orders}:lock:fence.
 func fenceKey(key string) string { return key + ":fence" }

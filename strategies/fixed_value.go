@@ -6,7 +6,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// FixedValue does everything right, with a token that is everybody's.
+// FixedValue does everything right, with a token that all clients share.
 //
 //	acquire   SET key locked NX PX ttl
 //	release   EVALSHA (EVAL where the server lacks the script):
@@ -15,14 +15,14 @@ import (
 // Source: the English article on RedLock-Hyperf, on the uniqueness of the value.
 //
 // Comparing proves nothing when all values are equal. A holder that overruns its
-// lease finds "its" value stored, and deletes the record of whoever came next.
+// lease finds "its" value stored, and deletes the next holder's record.
 type FixedValue struct {
 	rdb *redis.Client
 	key string
 	opt Options
 }
 
-// fixedValue is what every holder stores.
+// fixedValue is the value that every holder stores.
 const fixedValue = "locked"
 
 // NewFixedValue locks key on one Redis server.

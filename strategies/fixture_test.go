@@ -32,7 +32,7 @@ type world struct {
 	t        *testing.T
 	strategy Strategy
 	servers  []*miniredis.Miniredis
-	down     map[int]bool // which servers nobody can reach
+	down     map[int]bool // the unreachable servers
 	ttl      time.Duration
 	wall     time.Time       // the processes'; a test may set it
 	now      time.Time       // the servers'
@@ -41,7 +41,7 @@ type world struct {
 	onNap    func()          // what happens during one
 	threads  []*thread       // the others
 	running  *thread         // which of these is, if one is
-	acked    int             // how many replicas have what is written
+	acked    int             // the number of replicas that have the writes
 	tokens   int
 }
 
@@ -368,7 +368,7 @@ func (p *process) sends(want string, do func()) {
 	}
 }
 
-// errLost is what a process gets whose request or reply went astray.
+// errLost is the error that a process gets whose request or reply was lost.
 var errLost = errors.New("i/o timeout")
 
 // wire is a process's connection to one server. Its rules are met once: they
@@ -414,7 +414,7 @@ func (l *wire) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// ProcessPipelineHook is the same for MULTI, EXEC and what is between.
+// ProcessPipelineHook is the same for MULTI, EXEC and the commands between.
 func (l *wire) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		return l.carry(cmds, func() error { return next(ctx, cmds) })

@@ -8,8 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// GetSetEqual takes an expired stamp over by swapping it: only who gets back
-// the very stamp that it had read has won.
+// GetSetEqual takes an expired stamp over by swapping it: a client wins only
+// if it gets back the very stamp that it had read.
 //
 //	acquire   SETNX key now+ttl
 //	          if refused: GET key; if that is < now: GETSET key now+ttl;

@@ -8,8 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// GetSetExpired takes over by GETSET, from whatever has expired, and adds an
-// expiry that is Redis's own.
+// GetSetExpired takes over any expired stamp by GETSET, and adds an expiry
+// that is Redis's own.
 //
 //	acquire   SETNX key now+ttl
 //	          if refused: GET key; if that is < now: GETSET key now+ttl;

@@ -184,7 +184,7 @@ var moreDialogues = []dialogue{
 	{"setpx-delex", "a duplicate release spares the next holder's", func(w *world, a, b, c *process) {
 		duplicateReleaseIsTold(a, b, c, "delex")
 	}},
-	{"setpx-delex", "what is no string is an error, and stays", func(w *world, a, b, c *process) {
+	{"setpx-delex", "a record of another type is an error, and stays", func(w *world, a, b, c *process) {
 		a.acquires()
 		w.pass(ttl)
 		w.servers[0].HSet(lockKey, "owner", "somebody")
@@ -249,7 +249,7 @@ var moreDialogues = []dialogue{
 		w.pass(ms)
 		b.acquires()
 	}},
-	{"setpx-autoretry", "a lost reply, and what was released is said to be lost", func(w *world, a, b, c *process) {
+	{"setpx-autoretry", "a lost reply makes a release that was done report a lost lock", func(w *world, a, b, c *process) {
 		a.acquires()
 		a.dropsReplies(1)
 		a.releasesWith(ErrNotHeld)
@@ -343,7 +343,7 @@ var moreDialogues = []dialogue{
 	}},
 	{"pxat-client-clock", "a late release finds another's token", lateReleaseIsTold},
 
-	{"reentrant", "who is inside may enter again, and leaves as often", func(w *world, a, b, c *process) {
+	{"reentrant", "a holder may enter again, and leaves as often", func(w *world, a, b, c *process) {
 		a.acquires()
 		outer := a.lease
 		w.pass(ttl / 2)

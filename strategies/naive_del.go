@@ -14,8 +14,8 @@ import (
 // Source: the Chinese article's wrong release 1.
 //
 // Value and expiry are set in one command, and the token is unique. But nobody
-// asks for it: a holder that overruns its lease deletes the record of whoever
-// came next, and lets a third one in beside it.
+// asks for it: a holder that overruns its lease deletes the next holder's
+// record, and lets a third client in beside it.
 type NaiveDel struct {
 	rdb *redis.Client
 	key string

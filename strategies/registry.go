@@ -17,7 +17,7 @@ var source embed.FS
 // to run it and to talk about it.
 type Strategy struct {
 	Name    string // as on the command line
-	Summary string // one line: what it sends, and what it falls to
+	Summary string // one line: its commands, and its weakness
 	Source  string // who published it
 	File    string // the file of this package that implements it
 
@@ -69,7 +69,7 @@ func (s Strategy) Quorum() int {
 
 // Extends reports whether the strategy's leases can be prolonged by their holder.
 func (s Strategy) Extends() bool {
-	// A constructor sends nothing: it keeps what it is given, and may draw a token.
+	// A constructor sends nothing: it keeps its arguments, and may draw a token.
 	_, can := s.New(make([]*redis.Client, s.Nodes), "", Options{Token: func() string { return "" }}).(Extender)
 	return can
 }

@@ -15,7 +15,7 @@ import (
 // Source: the Chinese article's wrong lock 1, the English article's first
 // attempt, and Laravel's cache lock until 2020, whose value 1 is kept here.
 //
-// Two commands are not one. Whoever dies between them, or whose EXPIRE does not
+// Two commands are not one. A client that dies between them, or whose EXPIRE does not
 // arrive, leaves a record without an expiry, which nobody will ever remove. And
 // since the value says nothing about its owner, a holder that overruns its lease
 // deletes the next one's record.

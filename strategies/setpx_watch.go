@@ -16,7 +16,7 @@ import (
 // Source: redis-py's lock before it used Lua, done right; "Redis in Action".
 //
 // What GET saw need not be what DEL finds, but then EXEC executes nothing: the
-// connection has watched the key, and whatever has changed it since GET, its
+// connection has watched the key, and any change of it since GET, its
 // expiry included (from Redis 6.0.9), calls the transaction off. All of this
 // must go over one connection, which go-redis sees to. What remains is what no
 // lock can help: a holder that is paused for longer than its lease wakes up

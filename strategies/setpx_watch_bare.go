@@ -14,7 +14,7 @@ import (
 //	          in any case UNWATCH
 //
 // Source: redis-py's lock before 3.0, as its pull request 1031 found it: after
-// WATCH its pipeline executes at once whatever it is given, until MULTI.
+// WATCH its pipeline executes each command at once, until MULTI.
 //
 // WATCH stops no command. All that it does is to call off an EXEC, and there is
 // none. If the key expires after GET and somebody else acquires it, DEL removes

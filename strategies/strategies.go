@@ -3,7 +3,7 @@
 // can be copied as they stand; the wrong ones say at the top of their file
 // which window they leave open.
 //
-// A strategy may learn of the world only through what it is given: its Redis
+// A strategy may learn of the world only through its arguments: its Redis
 // clients, its [Clock], its source of tokens. None of them calls time.Now,
 // time.Sleep or a global random source, so the same code runs in production
 // with [SystemClock] and [RandomToken], and under a scheduler that owns time.
@@ -24,7 +24,7 @@ var ErrNotAcquired = errors.New("lock not acquired")
 var ErrNotHeld = errors.New("lock not held")
 
 // Lock is one way to lock one key. A Lock belongs to one process and holds no
-// lock state of its own: all that Release needs is in the Lease.
+// lock state of its own: the Lease has all that Release needs.
 type Lock interface {
 	// Acquire tries, as often as its retry policy says, and returns the lease,
 	// ErrNotAcquired, or the error of the command that failed.

@@ -102,7 +102,7 @@ func TestAcquireAsksAgainAsItsSourceDoes(t *testing.T) {
 			} else {
 				b.isRefused()
 			}
-			pause := s.Retry.Delay + s.Retry.Jitter/2 // half of the jitter is what this world draws
+			pause := s.Retry.Delay + s.Retry.Jitter/2 // this world draws half of the jitter
 			if want := slices.Repeat([]time.Duration{pause}, tries-1); !slices.Equal(w.naps, want) {
 				t.Errorf("slept %v, want %v", w.naps, want)
 			}
@@ -194,7 +194,7 @@ var dialogues = []dialogue{
 		c.acquires()
 	}},
 
-	{"setnx-expire", "whoever dies between the two commands blocks for ever", func(w *world, a, b, c *process) {
+	{"setnx-expire", "a client that dies between the two commands blocks for ever", func(w *world, a, b, c *process) {
 		a.loses("expire")
 		a.failsToAcquire()
 		w.stores(1, "1")
@@ -239,7 +239,7 @@ var dialogues = []dialogue{
 		b.after("get", a.acquires)
 		b.acquires()
 	}},
-	{"timestamp-del", "whoever comes between DEL and SETNX has the lock", func(w *world, a, b, c *process) {
+	{"timestamp-del", "a client that comes between DEL and SETNX has the lock", func(w *world, a, b, c *process) {
 		a.acquires()
 		w.pass(ttl + ms)
 		b.after("del", c.acquires)
@@ -326,7 +326,7 @@ var dialogues = []dialogue{
 		a.acquires()
 		b.before("get", a.releases)
 		b.after("get", c.acquires)
-		b.isRefused() // though its stamp is what is stored now
+		b.isRefused() // though the record is its stamp now
 		w.neverExpires()
 	}},
 	{"getset-expired", "a key that is gone counts as expired, twice", func(w *world, a, b, c *process) {
@@ -472,7 +472,7 @@ var dialogues = []dialogue{
 	}},
 	{"redlock", "a late release finds other tokens", lateReleaseIsTold},
 
-	{"redlock-hyperf", "one failing node ends it, and what the others stored stays", func(w *world, a, b, c *process) {
+	{"redlock-hyperf", "one failing node ends it, and the others' records stay", func(w *world, a, b, c *process) {
 		w.down[3] = true
 		a.failsToAcquire()
 		w.stores(1, "A-1")

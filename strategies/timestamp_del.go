@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TimestampDel stores when the lease ends, and clears away what has ended.
+// TimestampDel stores the end of the lease, and deletes a stamp that has passed.
 //
 //	acquire   SETNX key now+ttl
 //	          if refused: GET key; if that is < now: DEL key, SETNX key now+ttl

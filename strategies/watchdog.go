@@ -19,7 +19,7 @@ import (
 //
 // Source: Redisson's RLock, without its re-entrancy.
 //
-// What is prolonged shows that the process lives, not that the work goes on: a
+// Renewal shows that the process lives, not that the work goes on: a
 // worker that hangs, beside a thread that doesn't, keeps everybody out for ever.
 // And if the lease is lost all the same, since the whole process was paused or
 // Redis out of reach for too long, the second thread finds that out, and the
@@ -99,7 +99,7 @@ func (l *Watchdog) Extend(ctx context.Context, lease *Lease) error {
 // Release stops the second thread, and deletes the key if it still holds the
 // lease's token.
 func (l *Watchdog) Release(ctx context.Context, lease *Lease) error {
-	lease.stop() // first: what is renewed after DEL would be somebody else's
+	lease.stop() // first: a renewal after DEL would hit another's record
 	deleted, err := compareAndDelete.Run(ctx, l.rdb, []string{l.key}, lease.Token).Int()
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func orNone(s *game.Sandbox, err error) (screen.Screen, error) {
 	return s, nil
 }
 
-// search is the search of a strategy: the one that was left, if there is one.
+// search is the search of a strategy: the one that was left, or a new one.
 func (a *screens) search(strategy int) *search.Search {
 	if m := a.searches[strategy]; m != nil && m.Reopen(strategy) {
 		return m
@@ -78,9 +78,8 @@ func (a *screens) search(strategy int) *search.Search {
 	return a.searches[strategy]
 }
 
-// game is the game of breaking a strategy: the one that was left, with all that was
-// tried in it, or a new one. The bounds are the search's own, and make sense for every
-// lock in the catalogue.
+// game is the game of breaking a strategy: the one that was left, with all its moves, or a
+// new one. The bounds are the search's own, and make sense for every lock in the catalogue.
 func (a *screens) game(strategy int) (screen.Screen, error) {
 	if s := a.games[strategy]; s != nil && s.Reopen(strategy) {
 		return s, nil

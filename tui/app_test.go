@@ -52,7 +52,7 @@ func TestHelpScreens(t *testing.T) {
 	})
 }
 
-// Whatever is said in colour is said without: the frames are the same text.
+// Colour carries no information of its own: without it the frames are the same text.
 func TestColourIsNeverTheOnlySign(t *testing.T) {
 	all := tuitest.Looks()
 	for name, keys := range ways {
@@ -138,8 +138,8 @@ func TestCourseIsRemembered(t *testing.T) {
 	}
 	a := open()
 	a.Press("tab enter")
-	if v := a.View(); !strings.Contains(v, "lesson 1, rung 1 of 2") || !strings.Contains(v, "notices nothing of it") {
-		t.Errorf("the rung does not begin with its lesson:\n%s", v)
+	if v := a.View(); !strings.Contains(v, "lesson 1, step 1 of 2") || !strings.Contains(v, "notices nothing of it") {
+		t.Errorf("the step does not begin with its lesson:\n%s", v)
 	}
 	a.Press("] ] 1") // A believes: right
 	if v := a.View(); !strings.Contains(v, "Right: A.") || !strings.Contains(v, "1 of 1") {
@@ -147,19 +147,19 @@ func TestCourseIsRemembered(t *testing.T) {
 	}
 	a.Press("G")
 	if v := a.View(); !strings.Contains(v, "A sleeps past its lease.") || !strings.Contains(v, "goes on with setpx-lua") {
-		t.Errorf("the rung does not end with what it came to:\n%s", v)
+		t.Errorf("the step does not end with its outcome:\n%s", v)
 	}
 	a = open()
 	a.Press("tab")
-	if v := a.View(); !strings.Contains(v, "1 of 3 rungs played") || !strings.Contains(v, "1 of 1 predictions right") || !strings.Contains(v, "▸ 2 setpx-lua") {
+	if v := a.View(); !strings.Contains(v, "1 of 3 steps played") || !strings.Contains(v, "1 of 1 predictions right") || !strings.Contains(v, "▸ 2 setpx-lua") {
 		t.Errorf("progress is lost:\n%s", v)
 	}
 	a.Press("enter G r G r")
-	if head := tuitest.FirstLine(a.View()); !strings.Contains(head, "with redlock") || !strings.Contains(head, "lesson 2, rung 1 of 1") {
+	if head := tuitest.FirstLine(a.View()); !strings.Contains(head, "with redlock") || !strings.Contains(head, "lesson 2, step 1 of 1") {
 		t.Errorf("r leads to %q", head)
 	}
 	a.Press("r")
-	if v := a.View(); !strings.Contains(v, "last rung of the course") {
+	if v := a.View(); !strings.Contains(v, "last step of the course") {
 		t.Errorf("the course does not end:\n%s", v)
 	}
 }
@@ -218,8 +218,8 @@ func openLocks(t testing.TB, strategy string) *tuitest.App {
 	return a
 }
 
-// What was tried in a game is there again, hints and all, when one comes back to it; so
-// is what a search has found.
+// A game that is reopened has its moves and hints again; a search that is reopened has its
+// findings.
 func TestWhatWasLeftStays(t *testing.T) {
 	a := openLocks(t, "naive-del")
 	a.Press("b enter enter")
@@ -236,14 +236,14 @@ func TestWhatWasLeftStays(t *testing.T) {
 		t.Fatalf("nothing is found:\n%s", found)
 	}
 	if a.Press("esc a"); a.Top() != search || a.View() != found {
-		t.Fatalf("what was searched is forgotten:\n%s", a.View())
+		t.Fatalf("the search is forgotten:\n%s", a.View())
 	}
 	a.Press("enter")
 	if got := fmt.Sprintf("%T", a.Top()); got != "*player.Finding" {
 		t.Fatalf("no finding is played, but %s:\n%s", got, a.View())
 	}
-	rooms := a.Depth()
-	if a.Press("a"); a.Top() != search || a.Depth() != rooms-1 {
-		t.Errorf("%d screens lead to the search, after %d", a.Depth(), rooms)
+	depth := a.Depth()
+	if a.Press("a"); a.Top() != search || a.Depth() != depth-1 {
+		t.Errorf("%d screens lead to the search, after %d", a.Depth(), depth)
 	}
 }

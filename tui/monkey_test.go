@@ -45,9 +45,9 @@ func TestMonkey(t *testing.T) {
 	if steps < 20_000 {
 		return
 	}
-	for _, room := range []string{"*home.Home", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Sandbox", "*search.Search", "*player.Finding"} {
-		if m.seen[room] == 0 {
-			t.Errorf("MONKEY=%d never got to %s: %v", seed, room, m.seen)
+	for _, name := range []string{"*home.Home", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Sandbox", "*search.Search", "*player.Finding"} {
+		if m.seen[name] == 0 {
+			t.Errorf("MONKEY=%d never got to %s: %v", seed, name, m.seen)
 		}
 	}
 }

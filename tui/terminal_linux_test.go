@@ -115,7 +115,7 @@ func startChild(t *testing.T, what, state string) *terminal {
 }
 
 // pollable is the same file, such that closing it ends a read that is under way:
-// else nobody would notice that the terminal is gone.
+// or the program would not notice that the terminal is gone.
 func pollable(f *os.File) (*os.File, error) {
 	fd, err := unix.Dup(int(f.Fd()))
 	if err != nil {
@@ -196,7 +196,7 @@ func (x *terminal) end() error {
 	}
 }
 
-// mode are the terminal's settings: what a raw terminal lacks.
+// mode is those of the terminal's settings that a raw terminal lacks.
 func (x *terminal) mode() uint32 {
 	x.t.Helper()
 	m, err := unix.IoctlGetTermios(int(x.tty.Fd()), unix.TCGETS)
@@ -258,10 +258,10 @@ func TestProgressSurvivesAnyEnd(t *testing.T) {
 			x.typeKeys("\t")
 			x.await("The course")
 			x.typeKeys("\r")
-			x.await("lesson 1, rung 1", "of ")
+			x.await("lesson 1, step 1", "of ")
 			x.await("nothing has happened yet")
 			x.typeKeys("G")
-			x.await("next rung")
+			x.await("goes on with")
 			end(x)
 			var exit *exec.ExitError
 			if err := x.end(); err != nil && !errors.As(err, &exit) {

@@ -2,7 +2,7 @@
 // knows which screen answers which message.
 //
 // The router of package screen takes keys, clicks and results to the screens, which
-// share an app: what there is to play, what is known of it, how far the reader has
+// share an app: the runs there are to play, the outcomes known so far, how far the reader has
 // come, the keys, the theme. A package is a family of screens: home is the matrix,
 // course its lessons, player one run, compare two of them, game a run whose scheduler
 // is the reader, search all schedules within bounds, picker the lists on top of them.

@@ -19,6 +19,9 @@ import (
 
 // Compare shows one scenario under two locks, one above the other, with one
 // cursor for both.
+//
+// Invariants, once there is an alignment: 0 <= at <= alignment.Last(); differs is as long
+// as alignment.Steps.
 type Compare struct {
 	*screen.App
 	scenario   int
@@ -32,28 +35,28 @@ type Compare struct {
 	zoom       int
 	axes       [2]*pane.Axis
 	cols       []int // by step
-	width      int   // of the axes as they were laid
-	laid       int   // the zoom of the axes as they were laid
+	width      int   // of the axes when they were laid out
+	laid       int   // the zoom of the axes when they were laid out
 	notice     string
 	playing    bool
 	tick       int
 	plan       compareLayout
 }
 
-// comparedMsg is the result of both runs.
+// comparedMsg is the result of the two runs.
 type comparedMsg struct {
 	load      int
 	alignment *timeline.Alignment
 	err       error
 }
 
-// How long a step stays on the screen while both play.
+// The time that a step stays on the screen while the runs play.
 const (
 	usualPace = 500 * time.Millisecond
 	quickPace = usualPace / 10
 )
 
-// tickMsg says that a step of the playing is due.
+// tickMsg says that the next step of playback is due.
 type tickMsg int
 
 // playLower opens the lower run in a player, at its position.
@@ -66,8 +69,8 @@ func (m *Compare) playLower() screen.PlayMsg {
 }
 
 // New compares a scenario under two locks.
-func New(s *screen.App, m screen.CompareMsg) *Compare {
-	return &Compare{App: s, scenario: m.Scenario, strategies: m.Strategies, from: m.From}
+func New(app *screen.App, m screen.CompareMsg) *Compare {
+	return &Compare{App: app, scenario: m.Scenario, strategies: m.Strategies, from: m.From}
 }
 
 // Start has both runs made.
@@ -76,15 +79,15 @@ func (m *Compare) Start() tea.Cmd {
 	m.playing = false
 	load, lib, seed, sc, sts := m.load, m.Library, m.Seed, m.scenario, m.strategies
 	return func() tea.Msg {
-		var reels [2]*timeline.Timeline
+		var runs [2]*timeline.Timeline
 		for i, st := range sts {
 			t, err := lib.Run(lib.Scenarios[sc], lib.Strategies[st], seed)
 			if err != nil {
 				return comparedMsg{load: load, err: fmt.Errorf("%s: %w", lib.Strategies[st].Name, err)}
 			}
-			reels[i] = timeline.New(t)
+			runs[i] = timeline.New(t)
 		}
-		return comparedMsg{load: load, alignment: timeline.Align(reels[0], reels[1])}
+		return comparedMsg{load: load, alignment: timeline.Align(runs[0], runs[1])}
 	}
 }
 
@@ -144,7 +147,7 @@ func (m *Compare) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
-// again runs both anew, and comes back to where the upper one is.
+// again runs both anew, and returns to the position of the upper one.
 func (m *Compare) again() tea.Cmd {
 	if m.alignment != nil {
 		m.from = m.alignment.Steps[m.at][0]
@@ -181,7 +184,7 @@ func (m *Compare) moves(k tea.KeyMsg) {
 
 func (m *Compare) goTo(step int) { m.at = min(max(step, 0), m.alignment.Last()) }
 
-// chapter is the step at which the next thing is said, or the one before.
+// chapter is the step of the next note of the script, or of the previous one.
 func (m *Compare) chapter(dir int) int {
 	to := 0
 	for _, mark := range m.alignment.Stages {
@@ -198,7 +201,7 @@ func (m *Compare) chapter(dir int) int {
 	return to
 }
 
-// toViolation goes to where, in either run, a property breaks next.
+// toViolation goes to the next step at which a property breaks in either run.
 func (m *Compare) toViolation() {
 	next, first := -1, -1
 	for side, r := range m.alignment.Runs {
@@ -223,7 +226,7 @@ func (m *Compare) toViolation() {
 	}
 }
 
-// toDifference goes to where the two begin to differ again.
+// toDifference goes to the next step at which the runs begin to differ.
 func (m *Compare) toDifference() {
 	for i := m.at + 1; i <= m.alignment.Last(); i++ {
 		if m.differs[i] && !m.differs[i-1] {
@@ -262,7 +265,7 @@ func (m *Compare) matters(s timeline.Step) bool {
 	return false
 }
 
-// played is one step of playing; it stops where a property breaks, and at the end.
+// played is one step of playback; it stops where a property breaks, and at the end.
 func (m *Compare) played(tick int) tea.Cmd {
 	if tick != m.tick || !m.playing || m.alignment == nil {
 		return nil
@@ -314,7 +317,7 @@ func (m *Compare) Help() screen.Page {
 	k, g := &m.Keys, &m.Theme.Glyphs
 	return screen.Page{
 		Title: "two locks compared",
-		About: "The same scenario under two locks. What the script says stands in the same column in both, and so does what follows it, by the " +
+		About: "The same scenario under two locks. The script's steps stand in the same column in both, and so do the events that follow, by the " +
 			"time since; the times above each run are its own.",
 		Keys: append([]key.Binding{k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), screen.As(k.Match, "next difference"),
 			k.First, k.Last, k.Play, k.In, k.Out, screen.As(k.Strategy, "another lock below"), k.Scenario, screen.As(k.Enter, "play the lower")}, k.Always()...),
@@ -350,7 +353,7 @@ func arrangeCompare(w, h int, lanes [2]int) compareLayout {
 	return l
 }
 
-// Draw draws the two runs, and below them what happens in either.
+// Draw draws the two runs, and below them the events at the cursor.
 func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 	sc := m.Library.Scenarios[m.scenario]
 	c.Text(r.X+1, r.Y, r.W-2, sc.Title, draw.Title)
@@ -386,7 +389,7 @@ func (m *Compare) drawNothing(c *draw.Canvas, r draw.Rectangle) {
 	c.Lines(r, lines, 0)
 }
 
-// lay lays the axes if the width or the zoom has changed.
+// lay lays the axes out again if the width or the zoom has changed.
 func (m *Compare) lay(width int) {
 	if m.axes[0] == nil || m.width != width || m.laid != m.zoom {
 		m.axes, m.cols = pane.JointAxes(m.alignment, width, m.zoom)
@@ -425,7 +428,7 @@ func (m *Compare) drawDiffers(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// told is the last event of either run, the holder of the lock, and the script's note.
+// told is the last event of each run, the holder of the lock, and the script's note.
 func (m *Compare) told(width int) []draw.Line {
 	at := m.alignment.Steps[m.at]
 	names := 0

@@ -13,9 +13,9 @@ import (
 
 // openCompare opens a scenario of the shelf under two locks.
 func openCompare(t testing.TB, w, h int, th *draw.Theme, msg screen.CompareMsg) (*tuitest.App, *Compare) {
-	s := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
-	m := New(s, msg)
-	return tuitest.Open(t, w, h, s, m, nil), m
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
+	m := New(app, msg)
+	return tuitest.Open(t, w, h, app, m, nil), m
 }
 
 func TestScreens(t *testing.T) {

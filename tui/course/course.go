@@ -21,8 +21,8 @@ type Course struct {
 }
 
 // New opens the course at the lesson that was open last.
-func New(s *screen.App) *Course {
-	c := &Course{App: s}
+func New(app *screen.App) *Course {
+	c := &Course{App: app}
 	c.Resume()
 	return c
 }
@@ -30,8 +30,8 @@ func New(s *screen.App) *Course {
 // unplayed is the first step of the lesson that was not played yet, or the first.
 func (c *Course) unplayed() int {
 	l := &c.Library.Lessons[c.lesson]
-	for i := range l.Rungs {
-		if !c.Progress.Played(l.Name, l.Rungs[i].ID()) {
+	for i := range l.Steps {
+		if !c.Progress.Played(l.Name, l.Steps[i].ID()) {
 			return i
 		}
 	}
@@ -42,16 +42,16 @@ func (c *Course) unplayed() int {
 func (c *Course) Start() tea.Cmd {
 	wanted := map[int]bool{}
 	for _, l := range c.Library.Lessons {
-		for _, r := range l.Rungs {
-			wanted[c.cell(r)] = true
+		for _, step := range l.Steps {
+			wanted[c.cell(step)] = true
 		}
 	}
 	return c.Grid.First(func(cell int) bool { return wanted[cell] })
 }
 
 // cell is the place of a step's run in the matrix.
-func (c *Course) cell(r scenarios.Rung) int {
-	return c.Grid.Index(c.Library.Named(r.Scenario), c.Library.Strategy(r.Strategy))
+func (c *Course) cell(step scenarios.LessonStep) int {
+	return c.Grid.Index(c.Library.Named(step.Scenario), c.Library.Strategy(step.Strategy))
 }
 
 // Update takes a key, a click, or the result of something that was asked for.
@@ -80,7 +80,7 @@ func (c *Course) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, c.Keys.Back):
 		c.step = max(c.step-1, 0)
 	case key.Matches(k, c.Keys.Forward):
-		c.step = min(c.step+1, len(c.Library.Lessons[c.lesson].Rungs)-1)
+		c.step = min(c.step+1, len(c.Library.Lessons[c.lesson].Steps)-1)
 	case key.Matches(k, c.Keys.Enter):
 		return nil, screen.Outcome{To: screen.LessonMsg{Lesson: c.lesson, Step: c.step}}
 	}
@@ -111,7 +111,7 @@ func (c *Course) clicked(k screen.Click) (tea.Cmd, screen.Outcome) {
 // FooterKeys are the keys that work here, the most useful first.
 func (c *Course) FooterKeys() []key.Binding {
 	k := &c.Keys
-	return []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "lesson"), screen.Pair(k.Back, k.Forward, "rung"), screen.As(k.Course, "matrix"), k.Close, k.Mouse, k.Help, k.Quit}
+	return []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "lesson"), screen.Pair(k.Back, k.Forward, "step"), screen.As(k.Course, "matrix"), k.Close, k.Mouse, k.Help, k.Quit}
 }
 
 // Help explains the screen and its keys.
@@ -119,10 +119,10 @@ func (c *Course) Help() screen.Page {
 	k, g := &c.Keys, &c.Theme.Glyphs
 	return screen.Page{
 		Title: "the course",
-		About: "Each lesson is something that happens, and a ladder of locks under it: the next rung answers the failure of the one before. " +
-			"A rung counts as played when you have seen its story to the end. What you have played, and how well you predicted, is remembered.",
-		Keys: append([]key.Binding{screen.As(k.Up, "lesson before"), screen.As(k.Down, "lesson after"), screen.As(k.Back, "rung before"), screen.As(k.Forward, "rung after"),
-			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Enter, "play the rung"), screen.As(k.Course, "the matrix")}, k.Always()...),
+		About: "Each lesson is something that happens, and the locks that answer it, step by step: each step answers the failure of the one before. " +
+			"A step counts as played when you have seen its story to the end. What you have played, and how well you predicted, is remembered.",
+		Keys: append([]key.Binding{screen.As(k.Up, "lesson before"), screen.As(k.Down, "lesson after"), screen.As(k.Back, "step before"), screen.As(k.Forward, "step after"),
+			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Enter, "play the step"), screen.As(k.Course, "the matrix")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted, "played"}, {"?", "not played yet"}, {g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"}}, screen.CodeSigns()...),
 	}
 }
@@ -155,11 +155,11 @@ func (c *Course) Draw(cv *draw.Canvas, r draw.Rectangle) {
 }
 
 func (c *Course) drawHeader(cv *draw.Canvas, r draw.Rectangle) {
-	played, rungs := 0, 0
+	played, steps := 0, 0
 	for _, l := range c.Library.Lessons {
-		played, rungs = played+c.played(l), rungs+len(l.Rungs)
+		played, steps = played+c.played(l), steps+len(l.Steps)
 	}
-	right := fmt.Sprintf("%d of %d rungs played", played, rungs)
+	right := fmt.Sprintf("%d of %d steps played", played, steps)
 	if good, of := c.Progress.Score(); of > 0 {
 		right += fmt.Sprintf("  %d of %d predictions right", good, of)
 	}
@@ -175,8 +175,8 @@ func (c *Course) drawHeader(cv *draw.Canvas, r draw.Rectangle) {
 
 func (c *Course) played(l scenarios.Lesson) int {
 	n := 0
-	for i := range l.Rungs {
-		if c.Progress.Played(l.Name, l.Rungs[i].ID()) {
+	for i := range l.Steps {
+		if c.Progress.Played(l.Name, l.Steps[i].ID()) {
 			n++
 		}
 	}
@@ -185,9 +185,9 @@ func (c *Course) played(l scenarios.Lesson) int {
 
 func (c *Course) drawList(cv *draw.Canvas, r draw.Rectangle, titles int) {
 	for i, l := range c.Library.Lessons {
-		done := fmt.Sprintf("%d/%d", c.played(l), len(l.Rungs))
+		done := fmt.Sprintf("%d/%d", c.played(l), len(l.Steps))
 		mark := " "
-		if c.played(l) == len(l.Rungs) {
+		if c.played(l) == len(l.Steps) {
 			mark = c.Theme.Granted
 		}
 		here := " "
@@ -202,11 +202,11 @@ func (c *Course) drawList(cv *draw.Canvas, r draw.Rectangle, titles int) {
 	}
 }
 
-// lessonLines is the lesson's text, its ladder, and the step at the cursor. Where
+// lessonLines is the lesson's text, its steps, and the one at the cursor. Where
 // rows are short the text is cut: the player tells all of it.
 func (c *Course) lessonLines(width, rows int) []draw.Line {
 	l := &c.Library.Lessons[c.lesson]
-	below := append(append(c.ladder(l, width), nil), c.stepLines(l, width)...)
+	below := append(append(c.listSteps(l, width), nil), c.stepLines(l, width)...)
 	text := draw.Wrap(l.Text, width)
 	if room := max(rows-len(below)-3, 1); len(text) > room {
 		text = text[:room]
@@ -222,27 +222,27 @@ func (c *Course) lessonLines(width, rows int) []draw.Line {
 // leastName is how much room a scenario's name needs to tell something.
 const leastName = 10
 
-// ladder lists the steps, with the verdicts of those that were played as they come
+// listSteps lists the steps, with the verdicts of those that were played as they come
 // out of the runs.
-func (c *Course) ladder(l *scenarios.Lesson, width int) (lines []draw.Line) {
+func (c *Course) listSteps(l *scenarios.Lesson, width int) (lines []draw.Line) {
 	names, several := 0, false
-	for _, r := range l.Rungs {
-		names = max(names, draw.Width(r.Strategy))
-		several = several || r.Scenario != l.Rungs[0].Scenario
+	for _, step := range l.Steps {
+		names = max(names, draw.Width(step.Strategy))
+		several = several || step.Scenario != l.Steps[0].Scenario
 	}
-	for i, r := range l.Rungs {
+	for i, step := range l.Steps {
 		mark, k := "  ", draw.Plain
 		if i == c.step {
 			mark, k = c.Theme.Pointer+" ", draw.Strong
 		}
-		row := draw.Line{draw.Text(mark, draw.Here), draw.Text(fmt.Sprintf("%d ", i+1), draw.Dim), draw.Text(draw.Pad(r.Strategy, names), k), draw.Text("  ", draw.Plain)}
+		row := draw.Line{draw.Text(mark, draw.Here), draw.Text(fmt.Sprintf("%d ", i+1), draw.Dim), draw.Text(draw.Pad(step.Strategy, names), k), draw.Text("  ", draw.Plain)}
 		badge := draw.Text("?", draw.Dim)
-		if c.Progress.Played(l.Name, r.ID()) {
-			badge = c.Grid.Cells[c.cell(r)].Badge(&c.Theme.Glyphs)
+		if c.Progress.Played(l.Name, step.ID()) {
+			badge = c.Grid.Cells[c.cell(step)].Badge(&c.Theme.Glyphs)
 		}
 		row = append(row, draw.Text(draw.Pad(badge.Text, 5), badge.Ink))
 		if room := width - row.Width(); several && room >= leastName {
-			row = append(row, draw.Text(draw.FitEnds(r.Scenario, room, c.Theme.More), draw.Dim))
+			row = append(row, draw.Text(draw.FitEnds(step.Scenario, room, c.Theme.More), draw.Dim))
 		}
 		lines = append(lines, row)
 	}
@@ -252,14 +252,14 @@ func (c *Course) ladder(l *scenarios.Lesson, width int) (lines []draw.Line) {
 // stepLines is the outcome of the step at the cursor: only once it was played, or
 // there would be nothing left to predict.
 func (c *Course) stepLines(l *scenarios.Lesson, width int) []draw.Line {
-	r := &l.Rungs[c.step]
+	step := &l.Steps[c.step]
 	var lines []draw.Line
-	for _, s := range draw.Wrap(r.Strategy+" under "+r.Scenario, width) {
+	for _, s := range draw.Wrap(step.Strategy+" under "+step.Scenario, width) {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Strong)})
 	}
 	text := "What will come of it? " + c.Keys.Enter.Help().Key + " plays it."
-	if c.Progress.Played(l.Name, r.ID()) {
-		text = r.Text
+	if c.Progress.Played(l.Name, step.ID()) {
+		text = step.Text
 	}
 	for _, s := range draw.Wrap(text, width) {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})

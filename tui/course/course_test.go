@@ -11,8 +11,8 @@ import (
 
 func TestScreens(t *testing.T) {
 	tuitest.EachFrame(t, "course", func(t *testing.T, name string, w, h int, th *draw.Theme) {
-		s := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
-		tuitest.Golden(t, name, tuitest.Open(t, w, h, s, New(s), nil).View())
+		app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
+		tuitest.Golden(t, name, tuitest.Open(t, w, h, app, New(app), nil).View())
 	})
 }
 

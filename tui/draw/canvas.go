@@ -1,5 +1,5 @@
-// Package draw has what screens are drawn with: a grid of cells, the inks and glyphs of
-// a theme, and text that is measured, cut and wrapped by columns. It knows nothing of
+// Package draw has the means that screens are drawn with: a grid of cells, the inks and
+// glyphs of a theme, and text measured, cut and wrapped by columns. It knows nothing of
 // runs, keys or screens.
 package draw
 
@@ -9,8 +9,8 @@ import (
 )
 
 // Canvas is a grid of character cells. Every pane draws into one and nothing
-// else, so a frame can't be wider or taller than its window: what falls outside
-// is not drawn, and text that is cut says so.
+// else, so a frame can't be wider or taller than its window: cells outside it are not
+// drawn, and text that is cut says so.
 //
 // Invariants: len(cells) = W * H. A covered cell has a cell to its left that is not
 // covered, and that holds a character of two columns.
@@ -143,8 +143,8 @@ func (c *Canvas) Line(x, y, width int, l Line) int {
 	return used
 }
 
-// Lines writes a pane's lines from the offset on. What doesn't fit is counted:
-// lines above in the first row, and lines below in the last.
+// Lines writes a pane's lines from the offset on. It counts the lines that don't fit:
+// those above in the first row, those below in the last.
 func (c *Canvas) Lines(r Rectangle, all []Line, offset int) {
 	for row := 0; row < r.H && offset+row < len(all); row++ {
 		at := offset + row

@@ -70,7 +70,7 @@ func TestFitMarksWhatItCuts(t *testing.T) {
 	}
 }
 
-// Whatever is drawn where, a frame is as large as its window, and half a wide
+// A frame is as large as its window wherever things are drawn, and half a wide
 // character never stays.
 func TestCanvasHoldsItsSize(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 8))

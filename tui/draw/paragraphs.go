@@ -2,8 +2,8 @@ package draw
 
 import "strings"
 
-// LongestLine is as wide as prose may be: the eye finds the next line no more
-// beyond this.
+// LongestLine is the greatest width of prose, in columns: beyond it the eye no longer
+// finds the next line.
 const LongestLine = 78
 
 // Paragraphs sets text in paragraphs, one after another.

@@ -68,7 +68,7 @@ func Fit(s string, width int, more string) string {
 	return s[:end] + more
 }
 
-// FitEnds cuts s in the middle: of names that begin alike the end tells them apart.
+// FitEnds cuts s in the middle: names that begin alike are told apart by their ends.
 func FitEnds(s string, width int, more string) string {
 	if Width(s) <= width || width < 3 {
 		return Fit(s, width, more)

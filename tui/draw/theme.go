@@ -110,7 +110,7 @@ type Glyphs struct {
 
 	Ruler, Tick, Gap, Chasm, Here string // the time axis; a gap, and one too long to draw at all
 
-	Awake, Paused, Inside, Dead, Down string   // the doing of a client, the standing of a node
+	Awake, Paused, Inside, Dead, Down string   // the activity of a client, the status of a node
 	bars                              []string // a lease that its holder believes in, and a record: by client
 	Lapsed                            string   // believed in, but over by the holder's own clock
 	Wants                             string

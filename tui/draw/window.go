@@ -10,8 +10,8 @@ const (
 // and the body.
 const FrameRows = 4
 
-// InSight is the first of n things to show of which room fit, such that the thing
-// at the cursor is among them: it moves no further than it must.
+// InSight is the first of n things to show where only room of them fit, such that the
+// thing at the cursor is among them. The view scrolls no further than it must.
 func InSight(first, at, room, n int) int {
 	first = min(first, max(n-room, 0))
 	return min(max(first, at-room+1), at)

@@ -22,9 +22,9 @@ import (
 )
 
 // challenge makes a sandbox a game: it has a goal, the faults that may happen
-// on the way, and an adviser that is asked how far it is.
+// on the way, and an adviser that computes the distance to the goal.
 //
-// Invariant: hint, par and refused count only while known is true.
+// Invariant: hint, par and refused are meaningful only while known is true.
 type challenge struct {
 	bounds  explore.Bounds
 	goal    trace.Code
@@ -38,7 +38,7 @@ type challenge struct {
 	refused error // why there is no hint
 }
 
-// adviser is asked in the background, one question at a time.
+// adviser answers questions in the background, one at a time.
 type adviser struct {
 	mu     sync.Mutex
 	bounds explore.Bounds
@@ -104,7 +104,7 @@ func (s *Sandbox) Reopen(strategy int) bool {
 	return true
 }
 
-// ask has the guide look how far it is from here. The question before is dropped.
+// ask has the guide compute the distance from here. The previous question is dropped.
 func (s *Sandbox) ask() tea.Cmd {
 	c := s.challenge
 	if c == nil {
@@ -128,7 +128,7 @@ func (g *adviser) from(ctx context.Context, moves []sim.Move) (h, par explore.Hi
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
-		return h, par, errors.New("nobody asks any more")
+		return h, par, errors.New("the game was left")
 	}
 	if g.real == nil {
 		if g.real, err = g.find(g.bounds, g.goal); err != nil {
@@ -157,7 +157,7 @@ func (g *adviser) close() tea.Msg {
 	return nil
 }
 
-// heed takes an answer in.
+// heed takes an answer, unless a later question has been asked.
 func (s *Sandbox) heed(h hintMsg) {
 	if c := s.challenge; c == h.of && c.number == h.number {
 		c.known, c.hint, c.par, c.refused = true, h.hint, h.par, h.err
@@ -229,12 +229,12 @@ func (s *Sandbox) pointAt(next []sim.Move) {
 	s.Notice = "Hint: " + text + ", as schedules write it."
 }
 
-// reached: a deadlock is one once nothing is left to be done.
+// reached reports whether the goal is. A deadlock is one only once nothing is left to do.
 func (c *challenge) reached() bool {
 	return c.hint.Reached || c.hint.Reachable && c.hint.Steps == 0
 }
 
-// sofar is the cost of the schedule, in steps and faults: a move can be many steps.
+// sofar is the cost of the schedule, in steps and faults. A move can be many steps.
 func (c *challenge) sofar() string {
 	text := "So far " + draw.Plural(c.hint.Taken.Steps, "step")
 	if c.hint.Taken.Faults > 0 {

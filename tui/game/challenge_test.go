@@ -31,7 +31,7 @@ func openGameIn(t testing.TB, w, h int, th *draw.Theme, strategy string) (*tuite
 	return tuitest.Open(t, w, h, st, s, nil), s
 }
 
-// Whoever takes every hint gets there at the price that was named at first; and
+// A player who takes every hint reaches the goal at the price that was named at first; and
 // the engine's own monitors, which have no part in the hints, say so.
 func TestHintsLeadThere(t *testing.T) {
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestHintsLeadThere(t *testing.T) {
 		}
 		said, _ := s.challenge.outlook(&s.Keys)
 		if want := "There! Yours: " + screen.CostText(par) + "; least: " + screen.CostText(par) + "."; said != want || !strings.Contains(a.View(), want[:40]) {
-			t.Errorf("%v: nobody is told:\n%s", c, a.View())
+			t.Errorf("%v: the screen doesn't say so:\n%s", c, a.View())
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestHintsSayWhenItIsTooLate(t *testing.T) {
 	do(t, a, s, "B", "step")
 	do(t, a, s, "time", "1s") // pauses both
 	if v := tuitest.Unwrapped(a.View()); s.refused == nil || !strings.Contains(v, "more pauses than the bounds have") {
-		t.Errorf("the rules are broken, and nobody says so:\n%s", a.View())
+		t.Errorf("the rules are broken, and the screen doesn't say so:\n%s", a.View())
 	}
 }
 
@@ -111,8 +111,8 @@ func TestLateHintIsDropped(t *testing.T) {
 
 // Every kind of fault that the bounds have can be made, and is what searches make.
 func TestEveryFaultHasItsMove(t *testing.T) {
-	stage := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
-	lib := stage.Library
+	app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
+	lib := app.Library
 	for _, kinds := range [][]explore.FaultKind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.HoldRequest, explore.Duplicate}, {explore.Restart, explore.ServerClock, explore.ClientClock}, {explore.Failover}} {
 		st := lib.Strategy("timestamp-del")
 		b := explore.Defaults(lib.Strategies[st])
@@ -120,11 +120,11 @@ func TestEveryFaultHasItsMove(t *testing.T) {
 		for _, k := range kinds {
 			b.Faults[k] = 1
 		}
-		s, err := NewChallenge(stage, screen.ChallengeMsg{Strategy: st, Bounds: b})
+		s, err := NewChallenge(app, screen.ChallengeMsg{Strategy: st, Bounds: b})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := tuitest.Open(t, 120, 40, stage, s, nil)
+		a := tuitest.Open(t, 120, 40, app, s, nil)
 		tried := 0
 		for range 3 {
 			do(t, a, s, "A", "step")
@@ -154,7 +154,7 @@ func TestEveryFaultHasItsMove(t *testing.T) {
 	}
 }
 
-// What was scheduled by hand is saved as a scenario; nothing is saved before it
+// A schedule made by hand is saved as a scenario; nothing is saved before it
 // breaks anything.
 func TestChallengeIsSaved(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -213,9 +213,9 @@ func TestChallengeScreens(t *testing.T) {
 func BenchmarkHint(b *testing.B) {
 	st, _ := scenarios.FindStrategy("getset-expired")
 	for b.Loop() {
-		stage := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
-		s := &Sandbox{Player: player.New(stage, 0, 0), here: &branch{}, challenge: &challenge{}}
-		s.adviser = &adviser{find: stage.NewGuide, bounds: explore.Defaults(st), goal: trace.SW}
+		app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
+		s := &Sandbox{Player: player.New(app, 0, 0), here: &branch{}, challenge: &challenge{}}
+		s.adviser = &adviser{find: app.NewGuide, bounds: explore.Defaults(st), goal: trace.SW}
 		if h := s.ask()().(hintMsg); h.err != nil {
 			b.Fatal(h.err)
 		}

@@ -25,8 +25,10 @@ import (
 
 // Sandbox is a run whose scheduler is the reader: which client steps, is paused or
 // crashes, which message is lost, how much time passes. Every move replays the whole run
-// from its schedule, so that undo goes back any number of moves, and no branch
-// that was tried is ever lost.
+// from its schedule, so that undo goes back any number of moves, and no branch that was
+// tried is ever lost.
+//
+// Invariant: Run is the run of here.moves(), the moves from the root of the tree to here.
 type Sandbox struct {
 	*player.Player
 	*challenge // or nil, if it goes on from a run
@@ -39,14 +41,14 @@ type Sandbox struct {
 	col  int
 }
 
-// branch is a move in the tree of those that were tried. The root has no move.
+// branch is a node in the tree of the moves that were tried. The root has no move.
 //
 // Invariants: depth is the number of branches above it; last is an index of tried, or 0.
 type branch struct {
 	parent *branch
 	tried  []*branch
-	last   int        // the one of those tried that was last gone to
-	made   []sim.Move // most often one; a restart is two
+	last   int        // the index of the child visited last
+	made   []sim.Move // usually one; a restart is two
 	depth  int
 }
 
@@ -57,7 +59,7 @@ type choiceRow struct {
 	choices []moveChoice
 }
 
-// moveChoice is a move that can be made, by its name.
+// moveChoice is a move that can be made, with its name.
 type moveChoice struct {
 	name  string
 	moves []sim.Move
@@ -100,7 +102,8 @@ func prefix(s sim.Schedule, events int) []sim.Move {
 	return all[:low]
 }
 
-// singles takes moves apart, so that each can be undone; the script's notes are left out.
+// singles splits moves into single steps, so that each can be undone. It drops the
+// script's notes.
 func singles(moves []sim.Move) []sim.Move {
 	var all []sim.Move
 	for _, m := range moves {
@@ -117,7 +120,7 @@ func singles(moves []sim.Move) []sim.Move {
 	return all
 }
 
-// add makes a move the next one of this branch, and goes there.
+// add appends a move to this branch, and goes there.
 func (s *Sandbox) add(made []sim.Move) {
 	b := &branch{parent: s.here, made: slices.Clone(made), depth: s.here.depth + 1}
 	s.here.tried = append(s.here.tried, b)
@@ -149,7 +152,7 @@ func (s *Sandbox) replay(b *branch) error {
 	return nil
 }
 
-// goTo goes to a branch that was there before.
+// goTo goes to an existing branch.
 func (s *Sandbox) goTo(b *branch) {
 	if err := s.replay(b); err != nil {
 		s.Notice = err.Error()
@@ -193,7 +196,7 @@ func (s *Sandbox) offerAll() {
 	}
 }
 
-// faults are those that can be chosen of a client or a server.
+// faults lists the faults that can be chosen for a client or a server.
 func (s *Sandbox) faults(actor string) (choices []moveChoice) {
 	for _, o := range s.menu[actor] {
 		choices = append(choices, moveChoice{o.Label, []sim.Move{{Fault: o.Fault}}})
@@ -277,7 +280,7 @@ func (s *Sandbox) try(c moveChoice) {
 	s.add(c.moves)
 	step := c.moves[0].Count > 0
 	err := s.replay(s.here)
-	// A step is one that shows: starting a thread, say, leaves no event.
+	// A move goes on to a visible step: starting a thread, say, leaves no event.
 	for n := 1; err == nil && step && s.Run.Last() == events && n < mostSilent; n++ {
 		s.here.made[0].Count++
 		err = s.replay(s.here)
@@ -297,12 +300,12 @@ func (s *Sandbox) try(c moveChoice) {
 	}
 }
 
-// mostSilent is the number of steps in a row that may leave no event.
+// mostSilent is the greatest number of steps in a row that may leave no event.
 const mostSilent = 8
 
 func sameMoves(a, b []sim.Move) bool { return slices.EqualFunc(a, b, sameMove) }
 
-// sameMove: a step is the same however many silent ones it took.
+// sameMove compares moves. The number of silent steps in one makes no difference.
 func sameMove(a, b sim.Move) bool {
 	return a.Who == b.Who && a.Wait == b.Wait && reflect.DeepEqual(a.Fault, b.Fault) // some faults have lists
 }
@@ -395,7 +398,7 @@ func (s *Sandbox) Paste(text string) {
 		left := s.challenge
 		s.challenge = nil
 		s.offer()
-		go left.quit()() // it may have to wait for an answer
+		go left.quit()() // the adviser may be busy with an answer
 		s.Notice = "Another setup than the search's: there are no hints for it."
 	}
 	s.Strategy, s.Title = strategy, "Your turn"

@@ -65,7 +65,7 @@ func TestSandboxGetsTwoClientsIn(t *testing.T) {
 		do(t, a, s, "B", "step")
 	}
 	if v := a.View(); !strings.Contains(v, "OVERLAPPING CRITICAL SECTIONS") {
-		t.Errorf("two are in, and nobody shouts:\n%s", v)
+		t.Errorf("two are in, and the screen doesn't shout:\n%s", v)
 	}
 	for i := 1; i < len(s.here.moves()); i++ {
 		if m := s.here.moves()[i]; m.Count > mostSilent {
@@ -188,7 +188,7 @@ func TestSandboxIsWrittenToAFile(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 	if !strings.Contains(a.View(), "Written to ./setnx-sandbox.txt") {
-		t.Errorf("nobody is told:\n%s", a.View())
+		t.Errorf("the screen doesn't say so:\n%s", a.View())
 	}
 }
 

@@ -23,8 +23,8 @@ type Home struct {
 }
 
 // New is the matrix with the cursor on its first cell.
-func New(s *screen.App) *Home {
-	return &Home{App: s}
+func New(app *screen.App) *Home {
+	return &Home{App: app}
 }
 
 // Start has the matrix computed.
@@ -140,7 +140,7 @@ func (h *Home) Help() screen.Page {
 		}, k.Always()...),
 		Signs: []draw.Sign{
 			{g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
-			{"?", "not what the scenario expects"}, {g.Wants + g.Wants, "not run yet"},
+			{"?", "not the verdict that the scenario expects"}, {g.Wants + g.Wants, "not run yet"},
 		},
 	}
 	p.Signs = append(p.Signs, screen.CodeSigns()...)
@@ -270,7 +270,7 @@ func (h *Home) drawRows(c *draw.Canvas) {
 	}
 }
 
-// drawSight says, on the rule below the matrix, how much of it is in sight.
+// drawSight says, on the rule below the matrix, which part of it is in sight.
 func (h *Home) drawSight(c *draw.Canvas, r draw.Rectangle) {
 	text := fmt.Sprintf(" scenarios %s, strategies %s ", stretch(h.top, h.plan.rows, len(h.Library.Scenarios)),
 		stretch(h.left, h.plan.columns, len(h.Library.Strategies)))
@@ -297,7 +297,7 @@ func (h *Home) story(width int) []draw.Line {
 		want, _ := sc.Expect(st.Name)
 		lines = append(lines, draw.Line{draw.Text("? the scenario expects "+want.String(), draw.Breach)})
 	}
-	why := sc.Because(st.Name)
+	why := screen.Reason(sc, st.Name)
 	if why == "" {
 		why = "What this shows: " + sc.Shows + "."
 	}

@@ -15,9 +15,9 @@ import (
 
 // openHome opens the matrix on a library.
 func openHome(t testing.TB, w, h int, th *draw.Theme, lib *screen.Library) (*tuitest.App, *Home) {
-	s := tuitest.HandmadeApp(lib, th)
-	m := New(s)
-	return tuitest.Open(t, w, h, s, m, nil), m
+	app := tuitest.HandmadeApp(lib, th)
+	m := New(app)
+	return tuitest.Open(t, w, h, app, m, nil), m
 }
 
 func TestScreens(t *testing.T) {
@@ -29,8 +29,8 @@ func TestScreens(t *testing.T) {
 }
 
 func TestMatrixFillsIn(t *testing.T) {
-	s := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
-	a := tuitest.Drive(t, screen.NewRouter(s, nil, New(s)))
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app)))
 	a.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	if v := a.View(); !strings.Contains(v, "running 0 of 260") || !strings.Contains(v, "··") || strings.Contains(v, "✗SW") {
 		t.Errorf("something is known before anything has run:\n%s", v)
@@ -51,11 +51,14 @@ func TestMatrixFillsIn(t *testing.T) {
 
 func TestHomeTellsTheStoryOfACell(t *testing.T) {
 	a, h := openHome(t, 120, 40, tuitest.PlainTheme(false), screen.NewLibrary())
-	for _, cell := range [][2]string{{"release-gap", "get-then-del"}, {"crash-holding", "setnx"}, {"release-gap", "setpx-lua"}} {
+	for _, cell := range [][2]string{{"release-gap", "get-then-del"}, {"crash-holding", "setnx"}, {"release-gap", "setpx-lua"}, {"release-gap", "setpx-delex"}} {
 		h.row, h.column = a.Library.Named(cell[0]), a.Library.Strategy(cell[1])
 		sc, v := a.Library.Scenarios[h.row], tuitest.Unwrapped(a.View())
 		if !strings.Contains(v, tuitest.Unwrapped(sc.Because(cell[1]))) {
 			t.Errorf("%v: the reason is not told:\n%s", cell, a.View())
+		}
+		if like := sc.ExpectsLike(cell[1]); like != "" && !strings.Contains(v, "As "+like+": ") {
+			t.Errorf("%v: the reason is not told as that of %s:\n%s", cell, like, a.View())
 		}
 		for _, code := range a.Grid.At(h.row, h.column).Verdict {
 			if !strings.Contains(v, code.Name()) {

@@ -6,13 +6,14 @@ import (
 	"lockstep/sim/timeline"
 )
 
-// Axis lays a timeline out in columns: cols ascend with the positions, so that an
-// event is never to the left of one that came before it, and an event that
-// matters begins a new column. If the run does not fit the window, the axis is
-// wider, and the window follows the cursor in half-window steps, so that it stands
-// still for most of them.
+// Axis lays a timeline out in columns. An event with a mark begins a new column. If the
+// run does not fit the window, the axis is wider, and the window follows the cursor in
+// half-window steps, so that it stands still for most of the cursor's moves.
+//
+// Invariant: Cols ascends with the positions, so an event is never to the left of an
+// earlier one.
 type Axis struct {
-	Cols []int // by position: cols[0] is the start, cols[k] the event that led to k
+	Cols []int // by position: Cols[0] is the start, Cols[k] the event that led to k
 	gaps []gap
 }
 
@@ -68,7 +69,7 @@ func columnsOf(shares []timeline.Share, width, zoom int) []int {
 	return cols
 }
 
-// scaled is x doubled or halved as often as zoom says.
+// scaled is x doubled zoom times, or halved -zoom times.
 func scaled(x, zoom int) int {
 	if zoom < 0 {
 		return x >> min(-zoom, 30)
@@ -99,7 +100,7 @@ func (a *Axis) At(col int) int {
 
 // Axes keeps the axis that was drawn last: frames at the same size share it.
 type Axes struct {
-	width, zoom int   // that it was laid for
+	width, zoom int   // that it was laid out for
 	Axis        *Axis // or nil
 }
 
@@ -112,5 +113,5 @@ func (a *Axes) Of(r *timeline.Timeline, width, zoom int) *Axis {
 	return a.Axis
 }
 
-// MostZoom is how often distances can be doubled, or halved.
+// MostZoom is the greatest number of times that distances can be doubled, or halved.
 const MostZoom = 6

@@ -6,10 +6,10 @@ import (
 	"lockstep/tui/draw"
 )
 
-// ladder draws one event per row, the latest at the bottom: a column for each
-// actor with its life line, the event's mark in its actor's column, an arrow
-// where a message went from one to another, and the event in words. Time runs
-// downwards and is not to scale; the timeline is the view for durations.
+// ladder is a sequence diagram, one event per row, the latest at the bottom: a column for
+// each actor with its lifeline, the event's mark in its actor's column, an arrow for a
+// message from one actor to another, and the event's text. Time runs downwards and is not
+// to scale; the timeline is the view for durations.
 type ladder struct {
 	*timeline.Timeline
 	c       *draw.Canvas
@@ -73,7 +73,7 @@ func (l *ladder) row(y, pos, text int) {
 	}
 }
 
-// lifelines: a client's line shows what it does, or the bar of the lock that it believes in.
+// lifelines: a client's line shows its activity, or the bar of the lock that it believes in.
 func (l *ladder) lifelines(y int, m *timeline.Moment) {
 	for i := range m.Clients {
 		c := &m.Clients[i]
@@ -108,7 +108,7 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 	l.c.Put(l.store(), y, l.theme.Wall, draw.Dim)
 }
 
-// arrow goes from the event's actor to whom it concerns, or marks the actor alone.
+// arrow goes from the event's actor to its peer, or marks the actor alone.
 func (l *ladder) arrow(y int, e *trace.Event) {
 	if host := timeline.Host(e); host != trace.None {
 		k := draw.Dim

@@ -19,13 +19,13 @@ type laneKind uint8
 
 const (
 	laneOwn    laneKind = iota // the lane itself
-	laneBlank                  // air
-	laneClient                 // deeds and belief in one row: Lane is that of the deeds
+	laneBlank                  // an empty row between groups
+	laneClient                 // activity and belief in one row: Lane is that of the activity
 	laneVotes                  // the record of each node, at the cursor
 	laneHidden
 )
 
-// own reports whether the row stands for its Lane, and not for air or a summary.
+// own reports whether the row stands for its Lane, not for an empty row or a summary.
 func (l Lane) own() bool { return l.kind == laneOwn || l.kind == laneClient }
 
 // The ways in which lanes save rows, tried one after another until they fit.
@@ -37,13 +37,13 @@ const (
 	savesClients // each client in one row
 	savesVotes
 	savesStore  // accesses stand in the clients' rows, too
-	savesBreach // what broke stands in the title, too
+	savesBreach // the broken properties stand in the title, too
 )
 
-// PlanLanes chooses the lanes for a number of rows. With few rows it gives up, in
-// this order: the probe until it acts, air, a row for each node, the separate
-// rows for doing and thinking, the rows of the damage. The records of the nodes
-// and the believers are never given up.
+// PlanLanes chooses the lanes for a number of rows. With few rows it gives up, in this
+// order: the probe until it acts, empty rows, a row for each node, separate rows for
+// activity and belief, the rows of the damage. The records of the nodes and the believers
+// are never given up.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	var lanes []Lane
 	for saving := savesNothing; saving <= savesBreach; saving++ {
@@ -62,7 +62,7 @@ func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 }
 
 // spare is the number of rows that a way of drawing lanes must leave to the narration
-// beyond its need: only tall windows have air.
+// beyond its need: only tall windows have empty rows.
 func spare(saving int) int {
 	if saving < savesBlanks {
 		return 3

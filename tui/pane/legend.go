@@ -14,7 +14,7 @@ func Legend(g *draw.Glyphs) []draw.Sign {
 		{g.Read, "reads the store"}, {g.Write, "writes to it"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
 		{g.Bar(0) + g.Bar(1) + g.Bar(2), "A, B, C believes it has the lock; on a redis row: has it"}, {g.Lapsed, "believes so, though the lease is over"},
 		{"1 2", "how many clients believe: 2 is one too many"},
-		{g.Down, "a server is down"}, {g.Fault, "its clock jumps, or it loses a key or its scripts"}, {g.Nobody, "of several servers nobody has enough"},
+		{g.Down, "a server is down"}, {g.Fault, "its clock jumps, or it loses a key or its scripts"}, {g.Nobody, "no client has a majority of the servers"},
 		{g.Gap, "time passes, not to scale"}, {g.Chasm + g.Chasm, "very much of it"}, {g.Here, "you are here"},
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // SourceFile is the file of package strategies in which the last command so far
-// was sent: most often the strategy's own, at times one that it shares with others.
+// was sent: usually the strategy's own, sometimes one that it shares with others.
 func SourceFile(r *timeline.Timeline, pos int, own string) string {
 	for p := pos; p > 0; p-- {
 		if file, is := strings.CutPrefix(r.Event(p).Source.File, "strategies/"); is {
@@ -37,7 +37,7 @@ func SourceLines(r *timeline.Timeline, pos int, s *trace.State, file string, cod
 	if e := r.Event(pos); e != nil && e.Source.File == "strategies/"+file {
 		lit, focus = e.Source.Line, e.Source.Line
 	}
-	for p := pos; p > 0 && focus == 0; p-- { // no client is in there: stay where the last one was
+	for p := pos; p > 0 && focus == 0; p-- { // no client is in this file: stay where the last one was
 		if e := r.Event(p); e.Source.File == "strategies/"+file {
 			focus = e.Source.Line
 		}

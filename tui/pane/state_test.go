@@ -10,7 +10,7 @@ import (
 )
 
 // A cache that A rebuilds, the database behind it that somebody changes meanwhile,
-// and B, whose rebuild nobody needs.
+// and B, whose rebuild is superfluous.
 func cacheReel() *timeline.Timeline {
 	s := &tuitest.Script{Trace: trace.Trace{
 		Strategy: "setpx-lua", Scenario: "stampede", Workload: trace.Cache,
@@ -53,7 +53,7 @@ func TestCacheInTheStatePane(t *testing.T) {
 	}
 }
 
-// The update is nobody's doing, and stands on the store's row.
+// The update has no actor, and stands on the store's row.
 func TestUpdateIsTheStores(t *testing.T) {
 	r := cacheReel()
 	if e := r.Event(3); r.Doer(e) != trace.None || r.Actor(e) != "store" {

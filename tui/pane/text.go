@@ -32,8 +32,8 @@ func StatusLine(r *timeline.Timeline, pos int) draw.Line {
 	}
 }
 
-// Holders names the holders of the lock in one sentence, and shouts if a property has
-// just broken or stays broken. The second result asks for a band of that ink.
+// Holders names the holders of the lock in one sentence, in capitals if a property has
+// just broken or stays broken. The second result is the ink of the band behind it.
 func Holders(r *timeline.Timeline, pos int, s *trace.State) (draw.Line, draw.Ink) {
 	all, fresh := r.Breached(pos)
 	said := r.Holders(s)
@@ -54,7 +54,7 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State) (draw.Line, draw.Ink
 	return draw.Line{draw.Text(" "+said, draw.Strong)}, draw.Plain
 }
 
-// failures are those of violations that make a lock wrong, and not only slow.
+// failures keeps the violations that make a lock wrong, and not only slow.
 func failures(bs []timeline.Breach) []timeline.Breach {
 	var bad []timeline.Breach
 	for _, b := range bs {

@@ -1,7 +1,7 @@
-// Package pane draws what shows a run: the timeline and the ladder, the state, the source,
+// Package pane draws the views of a run: the timeline and the ladder, the state, the source,
 // the event at the cursor and the holders of the lock. A pane is a pure function of the
-// run, of a position in it, and of the place that it has on the canvas: whatever can be
-// chosen, scrolled or typed belongs to the screens.
+// run, of a position in it, and of the place that it has on the canvas: selection,
+// scrolling and typing belong to the screens.
 package pane
 
 import (
@@ -25,8 +25,8 @@ type Scene struct {
 	All    int    // columns of the whole axis
 	Lanes  []Lane // from the top
 	Theme  *draw.Theme
-	Lit    []int // Seqs of the events that are pointed out
-	Veil   int   // position from which on beliefs and records are hidden: Pos, if nothing is
+	Lit    []int // Seqs of the highlighted events
+	Veil   int   // position from which on beliefs and records are hidden; Pos if none are
 }
 
 // plot draws lanes over virtual time: a pure function of the scene and the
@@ -41,7 +41,7 @@ type plot struct {
 	at     []int // by plot column: the last position in it
 }
 
-// The room that a timeline takes beside its lanes.
+// The space that a timeline takes beside its lanes.
 const (
 	LabelWidth = 12 // columns to the left of the plot
 	AxisRows   = 2  // rows above the lanes
@@ -75,7 +75,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) {
 	tl.drawLit()
 }
 
-// drawVeil hides what an open question is about.
+// drawVeil hides the beliefs and records that an open question is about.
 func (tl *plot) drawVeil(l Lane, y int) {
 	if tl.Veil == tl.Pos {
 		return
@@ -93,7 +93,7 @@ func (tl *plot) drawVeil(l Lane, y int) {
 	}
 }
 
-// drawLit numbers, on the ruler, the events that are pointed out, and lights their marks.
+// drawLit numbers the highlighted events on the ruler, and lights their marks.
 func (tl *plot) drawLit() {
 	for i, seq := range tl.Lit {
 		pos := tl.After(seq)
@@ -116,7 +116,7 @@ func (tl *plot) flash() {
 	for i := range tl.Lanes {
 		x, y := tl.x0+tl.until, tl.y0+AxisRows+i
 		k := draw.Alarm
-		if tl.c.Char(x, y) == tl.Theme.Inside { // a full block has no ground that could light up
+		if tl.c.Char(x, y) == tl.Theme.Inside { // a full block has no background to light up
 			k = draw.Breach
 		}
 		tl.c.Tint(draw.Rect(x, y, 1, 1), k)
@@ -219,7 +219,7 @@ func (tl *plot) drawLane(l Lane, y int) {
 	}
 	tl.marks(l.Lane, y)
 	for _, s := range spans {
-		if s.Kind == timeline.Down { // the word says more than the commands that arrive there in vain
+		if s.Kind == timeline.Down { // the word says more than the commands that fail there
 			tl.label(y, s, draw.Dim, downLabel)
 		}
 	}
@@ -266,11 +266,11 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 		name := tl.Clients[s.Client]
 		tl.bar(y, s, t.Bar(s.Client), k, name+" has enough nodes", name)
 	case timeline.Split: // no client holds a lock on several nodes as long as they are split
-		tl.bar(y, s, t.Nobody, draw.Dim, "nobody has enough")
+		tl.bar(y, s, t.Nobody, draw.Dim, "no majority")
 	}
 }
 
-// length is how long a span of columns lasts, up to the cursor.
+// length is the duration of a span of columns, up to the cursor.
 func (tl *plot) length(s timeline.Span) string {
 	end := tl.Pos
 	if s.Next < len(tl.at) {
@@ -279,7 +279,7 @@ func (tl *plot) length(s timeline.Span) string {
 	return trace.Brief(tl.When(end) - tl.When(tl.at[s.First]))
 }
 
-// drawClient draws a client's deeds over what it believes, in one row.
+// drawClient draws a client's activity and its belief in one row.
 func (tl *plot) drawClient(l timeline.Lane, y int) {
 	deeds := tl.Seen(l, tl.at)
 	for _, s := range deeds {
@@ -330,7 +330,7 @@ func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 	}
 }
 
-// votes says in a line what every node holds at a position.
+// votes lists, in one line, the record on every node at a position.
 func votes(r *timeline.Timeline, pos int, th *draw.Theme) draw.Line {
 	var l draw.Line
 	for i := range r.Nodes {
@@ -369,9 +369,9 @@ func (tl *plot) drawBelievers(y int) {
 	}
 }
 
-// drawBreaches names the properties where they broke. Names that would run
-// into each other are told together at the first one's place; what would run out of
-// the window stands further left.
+// drawBreaches names the properties where they broke. Names that would run into each
+// other are joined at the first one's place; a name that would run out of the window
+// stands further left.
 func (tl *plot) drawBreaches(y int) {
 	all, _ := tl.Breached(tl.Pos)
 	for i := 0; i < len(all); {
@@ -395,8 +395,8 @@ func (tl *plot) drawBreaches(y int) {
 	}
 }
 
-// marks draws the marks of a lane. Where two fall into one column, the weightier
-// stays. An access to the store has the client's name beside it.
+// marks draws the marks of a lane. Where two fall into one column, the one of greater
+// weight stays. An access to the store has the client's name beside it.
 func (tl *plot) marks(l timeline.Lane, y int) {
 	column, top := -1, 0
 	tl.events(func(x int, e *trace.Event) {

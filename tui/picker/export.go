@@ -16,7 +16,7 @@ import (
 	"lockstep/tui/screen"
 )
 
-// ExportedMsg says what became of an export.
+// ExportedMsg is the outcome of an export.
 type ExportedMsg struct {
 	From screen.Screen // that asked for it
 	file string
@@ -25,17 +25,17 @@ type ExportedMsg struct {
 
 // Export asks for the form, and writes the run to a new file in the
 // working directory.
-func Export(s *screen.App, t *trace.Trace, from screen.Screen) screen.Outcome {
-	if len(s.Exports) == 0 {
+func Export(app *screen.App, t *trace.Trace, from screen.Screen) screen.Outcome {
+	if len(app.Exports) == 0 {
 		return screen.Outcome{}
 	}
-	items := make([]Item, len(s.Exports))
-	for i, e := range s.Exports {
+	items := make([]Item, len(app.Exports))
+	for i, e := range app.Exports {
 		items[i] = Item{e.Name, e.About, func() draw.Span { return draw.Text(e.Extension, draw.Dim) }}
 	}
-	return screen.Outcome{Open: &Picker{App: s, Title: "Write this run, as what?", Items: items, Current: -1,
+	return screen.Outcome{Open: &Picker{App: app, Title: "Write this run, as what?", Items: items, Current: -1,
 		About: "The run is written to a new file, in the directory that lockstep was started in; nothing is overwritten.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
-			e := s.Exports[i]
+			e := app.Exports[i]
 			return func() tea.Msg {
 				file, err := writeNew(t, e.Extension, func(w io.Writer, _ string) error { return e.Write(w, t) })
 				return ExportedMsg{from, file, err}
@@ -44,7 +44,7 @@ func Export(s *screen.App, t *trace.Trace, from screen.Screen) screen.Outcome {
 }
 
 // SaveScenario writes a run as a scenario file, as lockstep explore --save does, but
-// never over another. made is told the file's name.
+// never overwrites one. made is called with the file's name.
 func SaveScenario(from screen.Screen, t *trace.Trace, made func(file string) ([]byte, error)) tea.Cmd {
 	return func() tea.Msg {
 		file, err := writeNew(t, ".yaml", func(w io.Writer, file string) error {
@@ -59,8 +59,7 @@ func SaveScenario(from screen.Screen, t *trace.Trace, made func(file string) ([]
 	}
 }
 
-// writeNew writes something of a run to a file that was not there before: nothing of
-// anybody's is ever overwritten.
+// writeNew writes to a file that did not exist before: it never overwrites one.
 func writeNew(t *trace.Trace, extension string, write func(w io.Writer, file string) error) (string, error) {
 	base := sim.Label(t.Strategy + "-" + strings.ReplaceAll(t.Scenario, "/", "-"))
 	for n := 1; n < 1000; n++ {

@@ -31,7 +31,7 @@ type Picker struct {
 // Item is an item of a list.
 type Item struct {
 	Name, About string           // About is a line on it
-	Badge       func() draw.Span // the outcome of the run, as far as it is known
+	Badge       func() draw.Span // the outcome of the run, if it is known
 }
 
 // Start has the badges computed.
@@ -102,7 +102,7 @@ func (p *Picker) Help() screen.Page {
 		About: "Beside each name stands what came of it, run just now: the worst that the monitors saw.",
 		Keys:  keys,
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
-			{g.Write, "what is open now"}}, screen.CodeSigns()...),
+			{g.Write, "open now"}}, screen.CodeSigns()...),
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 type Finding struct{ *Player }
 
 // OpenFinding shows a run that was found, from its beginning.
-func OpenFinding(s *screen.App, m screen.FindingMsg) *Finding {
-	p := New(s, m.Strategy, 0)
+func OpenFinding(app *screen.App, m screen.FindingMsg) *Finding {
+	p := New(app, m.Strategy, 0)
 	p.Title, p.sought = m.Trace.Title, &m.Sought
 	p.Display(timeline.New(m.Trace), 0)
 	return &Finding{p}

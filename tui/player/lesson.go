@@ -14,25 +14,25 @@ type lessonCursor struct {
 }
 
 // OpenLesson is a player that plays a step of a lesson, and knows the next one.
-func OpenLesson(s *screen.App, m screen.LessonMsg) *Player {
-	l := &s.Library.Lessons[m.Lesson]
-	s.Progress.See(l.Name)
-	step := l.Rungs[m.Step]
-	p := New(s, s.Library.Strategy(step.Strategy), s.Library.Named(step.Scenario))
-	p.lesson = &lessonCursor{s.Library.Lessons, m.Lesson, m.Step}
+func OpenLesson(app *screen.App, m screen.LessonMsg) *Player {
+	l := &app.Library.Lessons[m.Lesson]
+	app.Progress.See(l.Name)
+	step := l.Steps[m.Step]
+	p := New(app, app.Library.Strategy(step.Strategy), app.Library.Named(step.Scenario))
+	p.lesson = &lessonCursor{app.Library.Lessons, m.Lesson, m.Step}
 	return p
 }
 
-func (p *lessonCursor) at() (*scenarios.Lesson, *scenarios.Rung) {
+func (p *lessonCursor) at() (*scenarios.Lesson, *scenarios.LessonStep) {
 	l := &p.lessons[p.lesson]
-	return l, &l.Rungs[p.step]
+	return l, &l.Steps[p.step]
 }
 
 // next is the step after this one, in the next lesson if need be; nil at the end
 // of the course.
 func (p *lessonCursor) next() *lessonCursor {
 	switch {
-	case p.step+1 < len(p.lessons[p.lesson].Rungs):
+	case p.step+1 < len(p.lessons[p.lesson].Steps):
 		return &lessonCursor{p.lessons, p.lesson, p.step + 1}
 	case p.lesson+1 < len(p.lessons):
 		return &lessonCursor{p.lessons, p.lesson + 1, 0}
@@ -41,5 +41,5 @@ func (p *lessonCursor) next() *lessonCursor {
 }
 
 func (p *lessonCursor) place() string {
-	return fmt.Sprintf("lesson %d, rung %d of %d", p.lesson+1, p.step+1, len(p.lessons[p.lesson].Rungs))
+	return fmt.Sprintf("lesson %d, step %d of %d", p.lesson+1, p.step+1, len(p.lessons[p.lesson].Steps))
 }

@@ -59,17 +59,17 @@ func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note) {
 // numbered on the ruler and in the trace. It stands where the violation is
 // complete, and at each of the events.
 func (p *Player) tellEvidence(t *draw.Paragraphs) {
-	r := p.Run
+	tl := p.Run
 	here := p.lit()
-	for i, b := range r.Breaches {
-		if b.Pos == p.Pos || i == p.picked && p.Pos > 0 && p.evidence(r.Event(p.Pos).Seq) > 0 {
+	for i, b := range tl.Breaches {
+		if b.Pos == p.Pos || i == p.picked && p.Pos > 0 && p.evidence(tl.Event(p.Pos).Seq) > 0 {
 			t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", b.Code, b.Text))
 			if i != p.picked {
 				continue
 			}
 			for n, seq := range here {
-				e := r.Event(r.After(seq))
-				t.Add(draw.Plain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", trace.Brief(e.At), e.Seq, r.Actor(e), r.Text(e)))
+				e := tl.Event(tl.After(seq))
+				t.Add(draw.Plain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", trace.Brief(e.At), e.Seq, tl.Actor(e), tl.Text(e)))
 			}
 		}
 	}
@@ -80,11 +80,11 @@ func (p *Player) tellLesson(t *draw.Paragraphs) {
 	if p.lesson == nil || p.Pos > 0 {
 		return
 	}
-	l, rung := p.lesson.at()
+	l, step := p.lesson.at()
 	text := l.Text
 	if p.lesson.step > 0 {
-		text = "Now with " + rung.Strategy + "."
-		if before := l.Rungs[p.lesson.step-1]; before.Strategy == rung.Strategy {
+		text = "Now with " + step.Strategy + "."
+		if before := l.Steps[p.lesson.step-1]; before.Strategy == step.Strategy {
 			text = "The same lock once more, but now: " + p.Library.Scenarios[p.scenario].Title + "."
 		}
 	}
@@ -99,8 +99,9 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	f := screen.Cell{Known: true, Verdict: verdict}
 	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), f.Sign(&p.Theme.Glyphs), draw.Text(" "+f.Text(), draw.Strong)})
 	sc, lock := p.Library.Scenarios[p.scenario], p.Run.Strategy
-	if want, known := sc.Expect(lock); p.Title == "" && known && want.String() == verdict.String() && sc.Because(lock) != "" {
-		t.Add(draw.Plain, "", sc.Because(lock))
+	want, known := sc.Expect(lock)
+	if why := screen.Reason(sc, lock); p.Title == "" && known && want.String() == verdict.String() && why != "" {
+		t.Add(draw.Plain, "", why)
 		return
 	}
 	for _, b := range p.Run.Breaches {
@@ -110,25 +111,25 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 
 // tellNext gives the outcome of the step, and the next one.
 func (p *Player) tellNext(t *draw.Paragraphs) {
-	_, rung := p.lesson.at()
-	t.Add(draw.Strong, "", rung.Text)
+	_, step := p.lesson.at()
+	t.Add(draw.Strong, "", step.Text)
 	next := p.lesson.next()
 	if next == nil {
 		t.Add(draw.Strong, "", "That was the course.")
 		return
 	}
-	l, rung := next.at()
-	text := "goes on with " + rung.Strategy
+	l, step := next.at()
+	text := "goes on with " + step.Strategy
 	switch {
 	case next.lesson != p.lesson.lesson:
 		text = "goes on with the next lesson, " + l.Title
-	case p.Library.Named(rung.Scenario) != p.scenario:
-		text += " under " + rung.Scenario
+	case p.Library.Named(step.Scenario) != p.scenario:
+		text += " under " + step.Scenario
 	}
 	t.Add(draw.Dim, p.Keys.NextStep.Help().Key+" ", text+".")
 }
 
 // asks reports whether a question stands at exactly this position.
-func asks(r *timeline.Timeline, pos int) bool {
-	return asked(r, pos) != nil
+func asks(tl *timeline.Timeline, pos int) bool {
+	return asked(tl, pos) != nil
 }

@@ -22,8 +22,8 @@ import (
 // Player shows one run, and moves a cursor through it. Screens that embed it display runs
 // of their own, and draw below them.
 //
-// Invariants, once there is a run: 0 <= Pos <= Run.Last(); State is what the first Pos
-// events have led to; picked is none or an index of Run.Breaches.
+// Invariants, once there is a run: 0 <= Pos <= Run.Last(); State is the state after the
+// first Pos events; picked is none or an index of Run.Breaches.
 type Player struct {
 	*screen.App
 	lesson *lessonCursor // where in the course the run belongs, or nil
@@ -105,13 +105,13 @@ type loadedMsg struct {
 type tickMsg int
 
 // New plays a strategy under a scenario, both places in the library, from the beginning.
-func New(s *screen.App, strategy, scenario int) *Player {
-	return &Player{App: s, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none}
+func New(app *screen.App, strategy, scenario int) *Player {
+	return &Player{App: app, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none}
 }
 
 // Open begins at a position.
-func Open(s *screen.App, m screen.PlayMsg) *Player {
-	p := New(s, m.Strategy, m.Scenario)
+func Open(app *screen.App, m screen.PlayMsg) *Player {
+	p := New(app, m.Strategy, m.Scenario)
 	p.from = m.From
 	return p
 }
@@ -158,13 +158,13 @@ func (p *Player) nextStep() tea.Cmd {
 	}
 	next := p.lesson.next()
 	if next == nil {
-		p.Notice = "That was the last rung of the course."
+		p.Notice = "That was the last step of the course."
 		return nil
 	}
-	l, r := next.at()
+	l, step := next.at()
 	p.Progress.See(l.Name)
 	p.lesson = next
-	p.Strategy, p.scenario = p.Library.Strategy(r.Strategy), p.Library.Named(r.Scenario)
+	p.Strategy, p.scenario = p.Library.Strategy(step.Strategy), p.Library.Named(step.Scenario)
 	return p.reload(-1)
 }
 
@@ -191,13 +191,13 @@ func (p *Player) show(l loadedMsg) {
 }
 
 // Display shows a run at a position.
-func (p *Player) Display(r *timeline.Timeline, pos int) {
+func (p *Player) Display(tl *timeline.Timeline, pos int) {
 	st := p.Library.Strategies[p.Strategy]
-	p.Run, p.Pos, p.axes = r, pos, pane.Axes{}
+	p.Run, p.Pos, p.axes = tl, pos, pane.Axes{}
 	p.file, p.code = st.File, map[string][]string{}
 	p.picked, p.guesses = none, map[int]int{}
-	p.find.renew(r)
-	p.previous, p.State = r.StateAt(max(pos-1, 0)), r.StateAt(pos)
+	p.find.renew(tl)
+	p.previous, p.State = tl.StateAt(max(pos-1, 0)), tl.StateAt(pos)
 	p.arrived()
 }
 
@@ -231,8 +231,8 @@ func (p *Player) arrived() {
 		}
 	}
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
-		l, r := p.lesson.at()
-		p.Progress.Play(l.Name, r.ID())
+		l, step := p.lesson.at()
+		p.Progress.Play(l.Name, step.ID())
 	}
 }
 
@@ -563,7 +563,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	case p.question() != nil:
 		list = []key.Binding{screen.As(k.Guess, "predict"), k.Enter, list[0], list[1]}
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
-		list = append([]key.Binding{k.NextStep}, list...)
+		list = append([]key.Binding{screen.As(k.NextStep, "continue")}, list...)
 	case proven:
 		list = append(list, screen.As(k.Evidence, "evidence"))
 	}
@@ -580,7 +580,7 @@ func (p *Player) Help() screen.Page {
 	k := &p.Keys
 	return screen.Page{
 		Title: "the player",
-		About: "One run, event by event. What is to the right of the cursor has not happened yet. A row is somebody, and two bars in one column " +
+		About: "One run, event by event. Events to the right of the cursor have not happened yet. A row is somebody, and two bars in one column " +
 			"are two holders. Everything here comes from the run's trace, which --plain prints.",
 		Keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,

@@ -24,33 +24,33 @@ import (
 
 // openPlayer opens the player on the shelf's first scenario.
 func openPlayer(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*trace.Trace, error)) (*tuitest.App, *Player) {
-	s := tuitest.RealApp(tuitest.Shelf(run), th)
-	p := New(s, s.Library.Strategy("setpx-lua"), 0)
-	return tuitest.Open(t, w, h, s, p, nil), p
+	app := tuitest.RealApp(tuitest.Shelf(run), th)
+	p := New(app, app.Library.Strategy("setpx-lua"), 0)
+	return tuitest.Open(t, w, h, app, p, nil), p
 }
 
 // openRun opens the player on a real run.
 func openRun(t testing.TB, w, h int, strategy, scenario string) (*tuitest.App, *Player) {
-	s := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
-	p := New(s, s.Library.Strategy(strategy), s.Library.Named(scenario))
-	return tuitest.Open(t, w, h, s, p, nil), p
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	p := New(app, app.Library.Strategy(strategy), app.Library.Named(scenario))
+	return tuitest.Open(t, w, h, app, p, nil), p
 }
 
 func TestScreens(t *testing.T) {
 	for screen, first := range map[string]func(*screen.App) screen.Screen{
-		"player": func(s *screen.App) screen.Screen { return New(s, 3, 0) },
-		"lesson": func(s *screen.App) screen.Screen { return OpenLesson(s, screen.LessonMsg{Lesson: 0, Step: 1}) },
-		"shown": func(s *screen.App) screen.Screen {
-			found, err := tuitest.HandmadeSearch(t.Context(), explore.Defaults(s.Library.Strategies[3]), explore.Options{Progress: func(explore.Progress) {}})
+		"player": func(app *screen.App) screen.Screen { return New(app, 3, 0) },
+		"lesson": func(app *screen.App) screen.Screen { return OpenLesson(app, screen.LessonMsg{Lesson: 0, Step: 1}) },
+		"shown": func(app *screen.App) screen.Screen {
+			found, err := tuitest.HandmadeSearch(t.Context(), explore.Defaults(app.Library.Strategies[3]), explore.Options{Progress: func(explore.Progress) {}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return OpenFinding(s, screen.FindingMsg{Strategy: 3, Trace: found.Violated[0].Trace, Sought: found.Violated[0].Code})
+			return OpenFinding(app, screen.FindingMsg{Strategy: 3, Trace: found.Violated[0].Trace, Sought: found.Violated[0].Code})
 		},
 	} {
 		tuitest.EachFrame(t, screen, func(t *testing.T, name string, w, h int, th *draw.Theme) {
-			s := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
-			a := tuitest.Open(t, w, h, s, first(s), nil)
+			app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
+			a := tuitest.Open(t, w, h, app, first(app), nil)
 			a.Press("! !")
 			tuitest.Golden(t, name, a.View())
 		})

@@ -23,10 +23,10 @@ type question struct {
 const mostChoices = 10
 
 // asked is the question that stands at exactly this position, or nil.
-func asked(r *timeline.Timeline, pos int) *question {
-	for _, n := range r.Notes {
-		if n.Kind == trace.NoteAsk && r.Before(n.Seq) == pos {
-			return newQuestion(r, n)
+func asked(tl *timeline.Timeline, pos int) *question {
+	for _, n := range tl.Notes {
+		if n.Kind == trace.NoteAsk && tl.Before(n.Seq) == pos {
+			return newQuestion(tl, n)
 		}
 	}
 	return nil
@@ -34,19 +34,19 @@ func asked(r *timeline.Timeline, pos int) *question {
 
 // newQuestion tells the question from its answer's form: for a verdict, or for
 // those who hold the lock or have its record.
-func newQuestion(r *timeline.Timeline, n trace.Note) *question {
+func newQuestion(tl *timeline.Timeline, n trace.Note) *question {
 	q := &question{note: n, answer: n.Answer}
-	if n.Answer == r.Verdict().String() {
-		q.verdict(r.Verdict())
+	if n.Answer == tl.Verdict().String() {
+		q.verdict(tl.Verdict())
 		return q
 	}
 	q.state = true
-	q.holders(r, named(r, n))
+	q.holders(tl, named(tl, n))
 	return q
 }
 
 // verdict offers nothing and every violation, by its name: the reader may not
-// have learned the codes yet. Whatever the run shows is right.
+// have learned the codes yet. Any violation that the run shows is a right answer.
 func (q *question) verdict(v trace.Verdict) {
 	const nothing = "nothing breaks"
 	q.choices, q.right = []string{nothing}, []bool{len(v) == 0}
@@ -72,9 +72,9 @@ func (q *question) verdict(v trace.Verdict) {
 
 // named is the set of clients that an answer names, by bit: those that believe,
 // or those whose record a node has.
-func named(r *timeline.Timeline, n trace.Note) int {
+func named(tl *timeline.Timeline, n trace.Note) int {
 	set := 0
-	s := r.StateAt(r.Before(n.Seq))
+	s := tl.StateAt(tl.Before(n.Seq))
 	record := strings.Contains(n.Answer, ": ")
 	for i := range s.Clients {
 		if !record && s.Clients[i].Lease.Believed {
@@ -90,11 +90,11 @@ func named(r *timeline.Timeline, n trace.Note) int {
 }
 
 // holders offers every set of clients, small ones first.
-func (q *question) holders(r *timeline.Timeline, truth int) {
+func (q *question) holders(tl *timeline.Timeline, truth int) {
 	var names []string
-	for i, name := range r.Clients {
+	for i, name := range tl.Clients {
 		if name != trace.Probe {
-			names = append(names, r.Clients[i])
+			names = append(names, tl.Clients[i])
 		}
 	}
 	if 1<<len(names) > mostChoices {
@@ -195,9 +195,9 @@ func (p *Player) unanswered() *trace.Note {
 }
 
 // instantOf is when something was said.
-func instantOf(r *timeline.Timeline, n *trace.Note) string {
-	pos := r.Before(n.Seq)
-	if e := r.Event(pos); e != nil {
+func instantOf(tl *timeline.Timeline, n *trace.Note) string {
+	pos := tl.Before(n.Seq)
+	if e := tl.Event(pos); e != nil {
 		return trace.Brief(e.At)
 	}
 	return trace.Brief(0)

@@ -1,8 +1,8 @@
 // Package progress remembers the steps of the course that a reader has played, and how
 // well the reader predicted, in a small file of the XDG state directory.
 //
-// The file is a convenience: one that can't be read is set aside and told of,
-// one that can't be written is told of, and neither ever stops the program.
+// The file is a convenience: one that can't be read is set aside and reported, one that
+// can't be written is reported, and neither ever stops the program.
 package progress
 
 import (
@@ -25,10 +25,11 @@ type Store struct {
 	trouble string
 }
 
-// contents is the file.
+// contents is the content of the file. Its JSON keys are those of version 1: renaming one
+// would lose readers' progress.
 type contents struct {
 	Version  int                 `json:"version"`
-	Rungs    map[string][]string `json:"rungs"`    // by lesson: the strategies played to the end, in the order of playing
+	Steps    map[string][]string `json:"rungs"`    // by lesson: the strategies played to the end, in the order of playing
 	Guesses  map[string]bool     `json:"guesses"`  // by question: whether the first answer was right
 	LastSeen string              `json:"lastSeen"` // the lesson last opened
 }
@@ -89,7 +90,7 @@ func load(path string) (contents, error) {
 	return p, json.Unmarshal(data, &p)
 }
 
-// setAside renames a file that makes no sense, so that it can be mended.
+// setAside renames a file that makes no sense, so that a person can repair it.
 func (s *Store) setAside(why error) {
 	for n := 1; n < 100; n++ {
 		aside := fmt.Sprintf("%s.broken-%d", s.path, n)
@@ -106,16 +107,16 @@ func (s *Store) setAside(why error) {
 	s.path = ""
 }
 
-// Trouble is what went wrong with the file, in words, or empty.
+// Trouble describes the last failure to read or write the file; it is empty without one.
 func (s *Store) Trouble() string { return s.trouble }
 
 // Played reports whether a step of a lesson was played to the end.
 func (s *Store) Played(lesson, strategy string) bool {
-	return slices.Contains(s.kept.Rungs[lesson], strategy)
+	return slices.Contains(s.kept.Steps[lesson], strategy)
 }
 
 // Count is the number of steps of a lesson that were played.
-func (s *Store) Count(lesson string) int { return len(s.kept.Rungs[lesson]) }
+func (s *Store) Count(lesson string) int { return len(s.kept.Steps[lesson]) }
 
 // Play remembers that a step was played to the end.
 func (s *Store) Play(lesson, strategy string) {
@@ -123,11 +124,11 @@ func (s *Store) Play(lesson, strategy string) {
 		return
 	}
 	s.change(func(p *contents) {
-		if p.Rungs == nil {
-			p.Rungs = map[string][]string{}
+		if p.Steps == nil {
+			p.Steps = map[string][]string{}
 		}
-		if !slices.Contains(p.Rungs[lesson], strategy) {
-			p.Rungs[lesson] = append(p.Rungs[lesson], strategy)
+		if !slices.Contains(p.Steps[lesson], strategy) {
+			p.Steps[lesson] = append(p.Steps[lesson], strategy)
 		}
 	})
 }

@@ -47,10 +47,10 @@ func TestBrokenFileIsSetAside(t *testing.T) {
 				t.Errorf("trouble: %q", d.Trouble())
 			}
 			if kept := read(t, path+".broken-2"); kept != text {
-				t.Errorf("what was set aside is now %q", kept)
+				t.Errorf("the file set aside is now %q", kept)
 			}
 			if kept := read(t, path+".broken-1"); kept != "an older one" {
-				t.Errorf("what was set aside before is now %q", kept)
+				t.Errorf("the file set aside before is now %q", kept)
 			}
 			d.Play("a", "1")
 			if d := progress.Open(path); !d.Played("a", "1") || d.Trouble() != "" {

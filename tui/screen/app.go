@@ -74,9 +74,9 @@ func newGuide(b explore.Bounds, goal trace.Code) (Guide, error) {
 
 // Serial numbers the questions that are answered in the background: runs, searches, timers. All
 // screens get all answers, so no two questions of any screens have the same number.
-func (s *App) Serial() int {
-	s.asked++
-	return s.asked
+func (app *App) Serial() int {
+	app.asked++
+	return app.asked
 }
 
 // Export is a form in which a run can be handed on.

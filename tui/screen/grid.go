@@ -15,15 +15,15 @@ import (
 // cells are computed in the background, a few at a time, those first that a
 // screen wants to show; no cell is ever typed in.
 //
-// Invariants: Known is the number of cells that are; a cell is known, in the queue, or
-// in one of the batches under way.
+// Invariants: Known is the number of cells whose Known is true; every cell is known, in
+// the queue, or in one of the batches under way.
 type Grid struct {
 	lib   *Library
 	seed  uint64
 	Cells []Cell // by scenario, then by strategy
-	queue []int  // cells of no batch so far
+	queue []int  // cells not in any batch yet
 	busy  int    // batches under way
-	Known int    // the number of cells that are computed
+	Known int    // the number of cells computed
 }
 
 // Cell is the outcome of a run.
@@ -46,33 +46,33 @@ func workers() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), 8) }
 
 func newGrid(lib *Library, seed uint64) *Grid {
 	n := len(lib.Scenarios) * len(lib.Strategies)
-	b := &Grid{lib: lib, seed: seed, Cells: make([]Cell, n)}
+	g := &Grid{lib: lib, seed: seed, Cells: make([]Cell, n)}
 	for i := range n {
-		b.queue = append(b.queue, i)
+		g.queue = append(g.queue, i)
 	}
-	return b
+	return g
 }
 
 // Index is the place of a cell in Cells.
-func (b *Grid) Index(scenario, strategy int) int { return scenario*len(b.lib.Strategies) + strategy }
+func (g *Grid) Index(scenario, strategy int) int { return scenario*len(g.lib.Strategies) + strategy }
 
 // At is the cell of a scenario and a strategy, by their places in the library.
-func (b *Grid) At(scenario, strategy int) *Cell { return &b.Cells[b.Index(scenario, strategy)] }
+func (g *Grid) At(scenario, strategy int) *Cell { return &g.Cells[g.Index(scenario, strategy)] }
 
 // WantRow has a scenario computed under all strategies before anything else.
-func (b *Grid) WantRow(scenario int) tea.Cmd {
-	return b.First(func(cell int) bool { return cell/len(b.lib.Strategies) == scenario })
+func (g *Grid) WantRow(scenario int) tea.Cmd {
+	return g.First(func(cell int) bool { return cell/len(g.lib.Strategies) == scenario })
 }
 
 // WantColumn has a strategy computed under all scenarios before anything else.
-func (b *Grid) WantColumn(strategy int) tea.Cmd {
-	return b.First(func(cell int) bool { return cell%len(b.lib.Strategies) == strategy })
+func (g *Grid) WantColumn(strategy int) tea.Cmd {
+	return g.First(func(cell int) bool { return cell%len(g.lib.Strategies) == strategy })
 }
 
 // First has the wanted cells computed before the others.
-func (b *Grid) First(wanted func(cell int) bool) tea.Cmd {
-	slices.SortStableFunc(b.queue, func(x, y int) int { return rank(wanted(x)) - rank(wanted(y)) })
-	return b.Work()
+func (g *Grid) First(wanted func(cell int) bool) tea.Cmd {
+	slices.SortStableFunc(g.queue, func(x, y int) int { return rank(wanted(x)) - rank(wanted(y)) })
+	return g.Work()
 }
 
 func rank(first bool) int {
@@ -83,14 +83,14 @@ func rank(first bool) int {
 }
 
 // Work puts idle workers to work.
-func (b *Grid) Work() tea.Cmd {
+func (g *Grid) Work() tea.Cmd {
 	var cmds []tea.Cmd
-	for b.busy < workers() && len(b.queue) > 0 {
-		n := min(batch, len(b.queue))
-		cells := slices.Clone(b.queue[:n])
-		b.queue = b.queue[n:]
-		b.busy++
-		lib, seed := b.lib, b.seed
+	for g.busy < workers() && len(g.queue) > 0 {
+		n := min(batch, len(g.queue))
+		cells := slices.Clone(g.queue[:n])
+		g.queue = g.queue[n:]
+		g.busy++
+		lib, seed := g.lib, g.seed
 		cmds = append(cmds, func() tea.Msg { return compute(lib, seed, cells) })
 	}
 	return tea.Batch(cmds...)
@@ -112,38 +112,38 @@ func compute(lib *Library, seed uint64, cells []int) cellsMsg {
 }
 
 // Update takes findings in, and goes on.
-func (b *Grid) Update(msg tea.Msg) tea.Cmd {
+func (g *Grid) Update(msg tea.Msg) tea.Cmd {
 	f, is := msg.(cellsMsg)
 	if !is {
 		return nil
 	}
 	for cell, finding := range f {
-		if !b.Cells[cell].Known {
-			b.Known++
+		if !g.Cells[cell].Known {
+			g.Known++
 		}
-		b.Cells[cell] = finding
+		g.Cells[cell] = finding
 	}
-	b.busy--
-	return b.Work()
+	g.busy--
+	return g.Work()
 }
 
 // Unexpected reports whether a run came out otherwise than its scenario states. Where
 // that states nothing, nothing is unexpected.
-func (b *Grid) Unexpected(scenario, strategy int) bool {
-	f := b.At(scenario, strategy)
+func (g *Grid) Unexpected(scenario, strategy int) bool {
+	f := g.At(scenario, strategy)
 	if !f.Known || f.err != nil {
 		return false
 	}
-	want, stated := b.lib.Scenarios[scenario].Expect(b.lib.Strategies[strategy].Name)
+	want, stated := g.lib.Scenarios[scenario].Expect(g.lib.Strategies[strategy].Name)
 	return stated && !slices.Equal(want, f.Verdict)
 }
 
 // Badge is a finding in at most five columns: a glyph and a word, so that no
 // colour is needed to read it.
-func (b *Grid) Badge(scenario, strategy int, g *draw.Glyphs) draw.Span {
-	f := b.At(scenario, strategy)
-	s := f.Badge(g)
-	if b.Unexpected(scenario, strategy) {
+func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
+	f := g.At(scenario, strategy)
+	s := f.Badge(glyphs)
+	if g.Unexpected(scenario, strategy) {
 		s.Text += "?"
 	}
 	return s

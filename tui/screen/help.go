@@ -12,7 +12,7 @@ type Page struct {
 	Title string
 	About string        // a paragraph
 	Keys  []key.Binding // all that work there
-	Signs []draw.Sign   // what its glyphs mean
+	Signs []draw.Sign   // the meanings of its glyphs
 }
 
 // help is the screen that shows another one's page.

@@ -9,7 +9,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// KeyMap is all keys there are. The same bindings match what is typed and tell
+// KeyMap is all keys there are. The same bindings match the keys typed and tell
 // the reader what to type, in the footer and on the help screens.
 type KeyMap struct {
 	Forward, Back, Next, Previous, Violation, Evidence, First, Last     key.Binding
@@ -32,7 +32,7 @@ func As(b key.Binding, does string) key.Binding {
 	return b
 }
 
-// Pair is two bindings told as one, where room is short.
+// Pair shows two bindings as one, where columns are scarce.
 func Pair(a, b key.Binding, does string) key.Binding {
 	first, second := a.Help().Key, b.Help().Key
 	if len([]rune(first+second)) > 2 {
@@ -63,7 +63,7 @@ func newKeyMap(g *draw.Glyphs) KeyMap {
 		Scenario:  Bind("o", "scenario", "o"),
 		Compare:   Bind("c", "compare", "c"),
 		Course:    Bind("tab", "course", "tab"),
-		NextStep:  Bind("r", "next rung", "r"),
+		NextStep:  Bind("r", "next in course", "r"),
 		Sandbox:   Bind("b", "your turn", "b"),
 		Explore:   Bind("a", "all schedules", "a"),
 		Export:    Bind("x", "write to a file", "x"),

@@ -53,7 +53,7 @@ type SandboxMsg struct {
 type GameMsg struct{ Strategy int }
 
 // ChallengeMsg asks for a new game within some bounds. Its goal is the lock's usual
-// one, or a code that was found, if games can be played for that.
+// one, or a code that a search has found, if games can be played for that.
 type ChallengeMsg struct {
 	Strategy int
 	Bounds   explore.Bounds

@@ -13,7 +13,7 @@ import (
 // Router shows the screen on top: keys and clicks go to it, timers and results to
 // all, which know their own by their numbers. It knows nothing of any screen's work.
 //
-// Invariants: len(screens) > 0; no screen is in there twice.
+// Invariants: len(screens) > 0; no screen is on the stack twice.
 type Router struct {
 	*App
 	screens []Screen // the last one is drawn
@@ -23,15 +23,15 @@ type Router struct {
 }
 
 // NewRouter opens a first screen. make makes those that screens ask for by messages.
-func NewRouter(s *App, make func(OpenMsg) (Screen, error), first Screen) *Router {
-	return &Router{App: s, make: make, screens: []Screen{first}}
+func NewRouter(app *App, make func(OpenMsg) (Screen, error), first Screen) *Router {
+	return &Router{App: app, make: make, screens: []Screen{first}}
 }
 
 // Init starts the first screen.
 func (m *Router) Init() tea.Cmd { return start(m.screens[0]) }
 
-func start(r Screen) tea.Cmd {
-	if s, is := r.(starter); is {
+func start(s Screen) tea.Cmd {
+	if s, is := s.(starter); is {
 		return s.Start()
 	}
 	return nil
@@ -56,8 +56,8 @@ func (m *Router) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.clicked(msg)
 	}
 	cmds := []tea.Cmd{m.Grid.Update(msg)}
-	for _, r := range m.screens {
-		cmd, _ := r.Update(msg)
+	for _, s := range m.screens {
+		cmd, _ := s.Update(msg)
 		cmds = append(cmds, cmd)
 	}
 	return m, tea.Batch(cmds...)
@@ -117,12 +117,12 @@ func (m *Router) tell(msg tea.Msg) tea.Cmd {
 // goTo shows the screen that an outcome asks for, if it asks for any.
 func (m *Router) goTo(out Outcome) tea.Cmd {
 	if out.To != nil {
-		r, err := m.make(out.To)
+		s, err := m.make(out.To)
 		if err != nil {
 			refused, _ := m.Top().Update(RefusedMsg{err})
 			return refused
 		}
-		out.Open = r
+		out.Open = s
 	}
 	if out.Open == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// note is a screen that writes down what it is told.
+// note is a screen that records the messages it gets.
 type note struct {
 	*screen.App
 	name  string

@@ -1,4 +1,4 @@
-// Package screen has what the screens of the terminal interface share: the interface of a screen,
+// Package screen has the parts that the screens of the terminal interface share: the interface of a screen,
 // the messages by which it asks for another one, the router that shows it, the keys, the
 // help, and the app, with all that is known to every screen.
 package screen

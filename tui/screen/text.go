@@ -3,6 +3,7 @@ package screen
 import (
 	"fmt"
 
+	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/trace"
@@ -18,7 +19,7 @@ func CodeSigns() []draw.Sign {
 	return m
 }
 
-// BoundsText is the bounds of a search in words.
+// BoundsText describes the bounds of a search.
 func BoundsText(b *explore.Bounds) string {
 	text := fmt.Sprintf("%s, %s, %s each", b.Strategy.Name, draw.Plural(b.Clients, "client"), draw.Plural(b.Cycles, "cycle"))
 	if b.Nodes > 1 {
@@ -44,11 +45,22 @@ func FaultsText(b *explore.Bounds) string {
 	return "at most " + b.Faults.String()
 }
 
-// CostText is a cost in words: faults, then switches, then steps.
+// CostText describes a cost: faults, then switches, then steps.
 func CostText(c explore.Cost) string {
 	faults := "no fault"
 	if c.Faults > 0 {
 		faults = draw.Plural(c.Faults, "fault")
 	}
 	return faults + ", " + draw.PluralES(c.Switches, "switch") + ", " + draw.Plural(c.Steps, "step")
+}
+
+// Reason is why a scenario expects its verdict of a lock. Where the scenario states it of
+// another lock that this one is like, the reason begins by naming that one. It is empty if
+// the scenario states none.
+func Reason(s *scenarios.Scenario, strategy string) string {
+	why := s.Because(strategy)
+	if like := s.ExpectsLike(strategy); like != "" && why != "" {
+		return "As " + like + ": " + why
+	}
+	return why
 }

@@ -21,8 +21,9 @@ import (
 	"lockstep/tui/screen"
 )
 
-// Search is the screen in which all schedules within some bounds are searched, and
-// watched. On the left stand the bounds, on the right the results of the last search.
+// Search is the screen that searches all schedules within some bounds, and shows the
+// search at work. The bounds stand on the left, the results of the last search on the
+// right.
 //
 // Invariants: row is an index of settings; while running is true, result and failed are
 // nil; stopping implies that stop was called for this search.
@@ -54,14 +55,14 @@ type Search struct {
 	overflows bool // the result is longer than its pane
 }
 
-// setting is one of the bounds, by its name.
+// setting is one of the bounds, with its name.
 type setting struct {
 	name   string
 	value  func() string
 	change func(by int)
 }
 
-// terms are the bounds as they stand, in words to compare.
+// terms is the current bounds as text, for comparison.
 func (m *Search) terms() string {
 	var b strings.Builder
 	for _, s := range m.settings {
@@ -70,7 +71,7 @@ func (m *Search) terms() string {
 	return b.String()
 }
 
-// progress tells of a search under way. Its time is taken beside the search,
+// progress is the state of a search under way. Its time is measured outside the search,
 // whose results depend on no clock.
 type progress struct {
 	number  int
@@ -88,7 +89,7 @@ type searchedMsg struct {
 
 var errStopped = errors.New("stopped")
 
-// Reopen makes ready to show the search again, with all that it has found. It reports
+// Reopen prepares the search to be shown again, with all its findings. It reports
 // whether it is the search of a strategy: another lock may have been chosen in it.
 func (m *Search) Reopen(strategy int) bool {
 	m.notice = ""
@@ -96,13 +97,13 @@ func (m *Search) Reopen(strategy int) bool {
 }
 
 // New is the search of a strategy, a place in the library, within the usual bounds.
-func New(s *screen.App, strategy int) *Search {
-	m := &Search{App: s, strategy: strategy, bounds: explore.Defaults(s.Library.Strategies[strategy])}
+func New(app *screen.App, strategy int) *Search {
+	m := &Search{App: app, strategy: strategy, bounds: explore.Defaults(app.Library.Strategies[strategy])}
 	m.offer()
 	return m
 }
 
-// offer lists the bounds that can be set, and looks whether they make sense.
+// offer lists the bounds that can be set, and checks that they make sense.
 func (m *Search) offer() {
 	b := &m.bounds
 	number := func(name string, of *int, least, most int) setting {
@@ -452,8 +453,8 @@ func (m *Search) Help() screen.Page {
 	k, g := &m.Keys, &m.Theme.Glyphs
 	return screen.Page{
 		Title: "all schedules",
-		About: "Every schedule within the bounds: whoever can act may act next, time may pass over those that could, and at most so many faults of each kind happen. " +
-			"What holds here holds for all of them, and says nothing of what is beyond. A switch is a change from one client to another. " +
+		About: "Every schedule within the bounds: any client that can act may act next, time may pass over those that could, and at most so many faults of each kind happen. " +
+			"A property that holds here holds for all of these schedules, and says nothing of those beyond. A switch is a change from one client to another. " +
 			"The least counterexample has the fewest faults, then the fewest switches, then the fewest steps. A search that is stopped has covered the shorter schedules.",
 		Keys: append([]key.Binding{screen.As(k.Up, "above"), screen.As(k.Down, "below"), screen.As(k.Back, "less"), screen.As(k.Forward, "more"), screen.As(k.Strategy, "another lock"),
 			screen.As(k.Enter, "search; play a finding"), screen.As(k.Pane, "bounds or findings"), screen.As(k.Sandbox, "find it yourself"), screen.As(k.Export, "write a finding"), k.Save, k.PageUp, k.PageDown,

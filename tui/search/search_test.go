@@ -21,27 +21,27 @@ import (
 
 // openSearch opens the search of a lock by its name, as it really is.
 func openSearch(t testing.TB, strategy string) (*tuitest.App, *Search) {
-	s := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
-	s.Now = func() time.Time { return time.Time{} }
-	m := New(s, s.Library.Strategy(strategy))
-	return tuitest.Open(t, 120, 40, s, m, play(s)), m
+	app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
+	app.Now = func() time.Time { return time.Time{} }
+	m := New(app, app.Library.Strategy(strategy))
+	return tuitest.Open(t, 120, 40, app, m, play(app)), m
 }
 
 // openMadeUp opens the search of the shelf's first lock, whose results are made up.
 func openMadeUp(t testing.TB, w, h int, th *draw.Theme, strategy int) (*tuitest.App, *Search) {
-	s := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
-	m := New(s, strategy)
-	return tuitest.Open(t, w, h, s, m, play(s)), m
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
+	m := New(app, strategy)
+	return tuitest.Open(t, w, h, app, m, play(app)), m
 }
 
 // play makes the one screen that a search leads to in these tests.
-func play(s *screen.App) func(screen.OpenMsg) (screen.Screen, error) {
+func play(app *screen.App) func(screen.OpenMsg) (screen.Screen, error) {
 	return func(msg screen.OpenMsg) (screen.Screen, error) {
 		found, is := msg.(screen.FindingMsg)
 		if !is {
 			return nil, fmt.Errorf("asks for %T", msg)
 		}
-		return player.OpenFinding(s, found), nil
+		return player.OpenFinding(app, found), nil
 	}
 }
 
@@ -55,7 +55,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// What was found within other bounds than those that stand there is said to be.
+// Findings within bounds other than those on the screen are marked as such.
 func TestSearchTellsOfOtherBounds(t *testing.T) {
 	a, m := openSearch(t, "setpx-lua")
 	const changed = "The bounds have changed"
@@ -65,11 +65,11 @@ func TestSearchTellsOfOtherBounds(t *testing.T) {
 	}
 	a.Press("tab down right")
 	if m.results || !strings.Contains(a.View(), changed) {
-		t.Errorf("one client more, and nobody says that it is not searched:\n%s", a.View())
+		t.Errorf("one client more, and the screen doesn't say that it is not searched:\n%s", a.View())
 	}
 	a.Press("left")
 	if strings.Contains(a.View(), changed) {
-		t.Errorf("the bounds are what they were:\n%s", a.View())
+		t.Errorf("the bounds are as they were:\n%s", a.View())
 	}
 	a.Press("tab f G enter")
 	if m.results || !strings.Contains(a.View(), changed) || !strings.Contains(a.View(), "setpx-lua, 2 clients") {
@@ -77,7 +77,7 @@ func TestSearchTellsOfOtherBounds(t *testing.T) {
 	}
 }
 
-// What the screen says is what the search has found, and what it opens is what
+// The screen tells the search's findings, and opens the schedule that
 // the whole engine has run.
 func TestSearchTellsWhatItHasFound(t *testing.T) {
 	a, m := openSearch(t, "setpx-lua")
@@ -123,7 +123,7 @@ func TestSearchTellsWhatItHasFound(t *testing.T) {
 		}
 		a.Press("f c o r")
 		if a.Top() != screen.Screen(p) || p.Notice == "" {
-			t.Errorf("a schedule of its own is played with another lock, or nobody is told why not")
+			t.Errorf("a schedule of its own is played with another lock, or the screen doesn't say why not")
 		}
 		a.Press("esc")
 	}
@@ -156,11 +156,11 @@ func TestSearchWritesItsFinding(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 	if !strings.Contains(a.View(), "Written to ./setpx-lua-least-SW.txt") {
-		t.Errorf("nobody is told:\n%s", a.View())
+		t.Errorf("the screen doesn't say so:\n%s", a.View())
 	}
 }
 
-// apart runs a search beside the test, and hands its messages to the room when the
+// apart runs a search beside the test, and hands its messages to the screen when the
 // test asks for them.
 func apart(cmd tea.Cmd) (end <-chan tea.Msg, words tea.Cmd) {
 	batch := cmd().(tea.BatchMsg)
@@ -169,7 +169,7 @@ func apart(cmd tea.Cmd) (end <-chan tea.Msg, words tea.Cmd) {
 	return c, batch[1]
 }
 
-// The first esc stops the search and keeps what it has found; the second leaves.
+// The first esc stops the search and keeps its findings; the second leaves.
 func TestSearchIsStopped(t *testing.T) {
 	a, m := openSearch(t, "getset-expired")
 	m.bounds.Clients, m.bounds.Cycles = 3, 3
@@ -193,14 +193,14 @@ func TestSearchIsStopped(t *testing.T) {
 		t.Fatal(m.failed)
 	}
 	if v := tuitest.Unwrapped(a.View()); m.running || !strings.Contains(v, "Not complete: "+m.result.Why) || !strings.Contains(m.result.Why, "stopped") || strings.Contains(v, ": never") {
-		t.Errorf("what was found so far is not told as such:\n%s", a.View())
+		t.Errorf("the findings so far are not told as such:\n%s", a.View())
 	}
 	if out := m.leave(); !out.Close {
 		t.Error("the second esc does not leave")
 	}
 }
 
-// Leaving a search while it stops cancels it; its result is nobody's then, and
+// Leaving a search while it stops cancels it; its result is dropped then, and
 // that of an earlier search is not taken for a later one's.
 func TestSearchResultsOfOthersAreDropped(t *testing.T) {
 	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 0)
@@ -221,7 +221,7 @@ func TestSearchResultsOfOthersAreDropped(t *testing.T) {
 	}
 }
 
-// An error is shown whole, whatever its length; bounds that make no sense are
+// An error is shown whole, however long; bounds that make no sense are
 // refused before anything is searched.
 func TestSearchErrors(t *testing.T) {
 	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 0)

@@ -20,7 +20,7 @@ type searchLayout struct {
 	wall           draw.Rectangle
 }
 
-// settingsWidth is room for the longest setting with its value.
+// settingsWidth fits the longest setting with its value.
 const settingsWidth = 34
 
 func arrangeSearch(w, h int) searchLayout {
@@ -73,7 +73,7 @@ func (m *Search) drawBounds(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// resultLines puts the last search in words, and notes where its findings stand.
+// resultLines describes the last search, and records the lines of its findings.
 func (m *Search) resultLines(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	m.places = m.places[:0]
@@ -93,9 +93,9 @@ func (m *Search) resultLines(width int) []draw.Line {
 	default:
 		t.Add(draw.Strong, "", m.Keys.Enter.Help().Key+" searches every schedule within these bounds.")
 		t.Gap()
-		t.Add(draw.Plain, "", "Whoever can act may act next, time may pass over those that could (that is a pause), and of each kind of fault at most so many happen.")
+		t.Add(draw.Plain, "", "Any client that can act may act next, time may pass over those that could (that is a pause), and of each kind of fault at most so many happen.")
 		t.Gap()
-		t.Add(draw.Plain, "", "What no schedule does is proven, within the bounds. What one does is shown by the least schedule that does it.")
+		t.Add(draw.Plain, "", "A violation that occurs in no schedule is proven impossible, within the bounds. One that occurs is shown by the least schedule that has it.")
 	}
 	if m.refused != nil && m.result != nil {
 		t.Gap()
@@ -109,7 +109,7 @@ func (m *Search) tellProgress(t *draw.Paragraphs) {
 	text := "Searching, for " + seconds(p.elapsed) + "."
 	switch {
 	case m.stopping:
-		text = "Stopping. What was found so far is made ready."
+		text = "Stopping. The findings so far are being prepared."
 	case p.of.Concluding:
 		text = "Searched. Now for the least of the schedules that break the lock."
 	}
@@ -128,7 +128,7 @@ func (m *Search) tellProgress(t *draw.Paragraphs) {
 func (m *Search) tellResult(t *draw.Paragraphs) {
 	r := m.result
 	if m.terms() != m.asked {
-		t.Add(draw.Alarm, "", "The bounds have changed: "+m.Keys.Enter.Help().Key+" searches these. Below stands what was found within those before.")
+		t.Add(draw.Alarm, "", "The bounds have changed: "+m.Keys.Enter.Help().Key+" searches these. The findings below are those within the previous bounds.")
 		t.Gap()
 	}
 	if r.Complete {
@@ -218,7 +218,7 @@ func nearWords(n *explore.NearMisses) string {
 func vacuityWords(v *explore.Vacuity) []draw.Span {
 	said := []draw.Span{draw.Text("Not vacuous: some schedule takes the lock, gives it back, and takes it again.", draw.Plain)}
 	if !v.Reacquired {
-		said = []draw.Span{draw.Text("Vacuous: not even with nothing going wrong is the lock had, given back, and had again. What was not found means little.", draw.Breach)}
+		said = []draw.Span{draw.Text("Vacuous: even with nothing going wrong the lock is never acquired, released, and acquired again. That nothing was found means little.", draw.Breach)}
 	}
 	var unused []string
 	for _, k := range v.Unused {

@@ -69,7 +69,7 @@ func Looks() map[string]*draw.Theme {
 var Sizes = [][2]int{{80, 24}, {120, 30}, {140, 40}, {200, 60}}
 
 // EachFrame runs a test for all sizes in one look, which has no escape sequences, and
-// for all looks in one size, in which every pane has its place.
+// for all looks in one size, large enough for every pane.
 func EachFrame(t *testing.T, screen string, test func(t *testing.T, name string, w, h int, th *draw.Theme)) {
 	for look, th := range Looks() {
 		for _, size := range Sizes {

@@ -27,11 +27,11 @@ func Shelf(run func(scenario, strategy string) (*trace.Trace, error)) *screen.Li
 			{Name: "crowd", Title: "Many take turns", Shows: "nothing goes wrong"},
 		},
 		Lessons: []scenarios.Lesson{
-			{Name: "pauses", Title: "Pauses", Text: "A process can stop anywhere, for any time, and notices nothing of it.", Rungs: []scenarios.Rung{
+			{Name: "pauses", Title: "Pauses", Text: "A process can stop anywhere, for any time, and notices nothing of it.", Steps: []scenarios.LessonStep{
 				{Scenario: "pause-past-ttl", Strategy: "naive-del", Verdict: trace.Verdict{trace.SW, trace.OV}, Text: "A sleeps past its lease."},
 				{Scenario: "pause-past-ttl", Strategy: "setpx-lua", Verdict: trace.Verdict{trace.SW, trace.OV}, Text: "The right release is no help."},
 			}},
-			{Name: "crowds", Title: "Crowds", Text: "Many want it.", Rungs: []scenarios.Rung{
+			{Name: "crowds", Title: "Crowds", Text: "Many want it.", Steps: []scenarios.LessonStep{
 				{Scenario: "crowd", Strategy: "redlock", Text: "They take turns."},
 			}},
 		},
@@ -127,16 +127,16 @@ func RealApp(lib *screen.Library, th *draw.Theme) *screen.App {
 // HandmadeApp is the same with a search and with hints that don't change when the
 // engine gets better.
 func HandmadeApp(lib *screen.Library, th *draw.Theme) *screen.App {
-	s := RealApp(lib, th)
-	MakeUp(s)
-	return s
+	app := RealApp(lib, th)
+	MakeUp(app)
+	return app
 }
 
-// MakeUp replaces what is computed by what is made up.
-func MakeUp(s *screen.App) {
-	s.Explore = HandmadeSearch
-	s.NewGuide = func(explore.Bounds, trace.Code) (screen.Guide, error) { return parrot{}, nil }
-	s.Now = func() time.Time { return time.Time{} }
+// MakeUp replaces computed runs, searches and hints by made-up ones.
+func MakeUp(app *screen.App) {
+	app.Explore = HandmadeSearch
+	app.NewGuide = func(explore.Bounds, trace.Code) (screen.Guide, error) { return parrot{}, nil }
+	app.Now = func() time.Time { return time.Time{} }
 }
 
 // Formats is one form of export.

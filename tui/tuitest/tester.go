@@ -1,4 +1,4 @@
-// Package tuitest has what the tests of the screens share: hand-made runs and searches, a
+// Package tuitest has the fixtures that the tests of the screens share: hand-made runs and searches, a
 // library that does not change with the catalogue, golden frames, and a router whose
 // commands are run at once.
 package tuitest
@@ -27,11 +27,11 @@ type App struct {
 
 // Open shows a screen in a window. make makes those that screens ask for; without it
 // they are refused.
-func Open(t testing.TB, w, h int, s *screen.App, first screen.Screen, make func(screen.OpenMsg) (screen.Screen, error)) *App {
+func Open(t testing.TB, w, h int, app *screen.App, first screen.Screen, make func(screen.OpenMsg) (screen.Screen, error)) *App {
 	if make == nil {
 		make = func(msg screen.OpenMsg) (screen.Screen, error) { return nil, fmt.Errorf("no screen answers %T", msg) }
 	}
-	return NewTester(t, w, h, screen.NewRouter(s, make, first))
+	return NewTester(t, w, h, screen.NewRouter(app, make, first))
 }
 
 // NewTester starts a router in a window.
