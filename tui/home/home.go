@@ -140,7 +140,7 @@ func (h *Home) Help() screen.Page {
 		}, k.Always()...),
 		Signs: []draw.Sign{
 			{g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
-			{"?", "not the verdict that the scenario expects"}, {g.Wants + g.Wants, "not run yet"},
+			{"?", "not what the scenario expects"}, {g.Wants + g.Wants, "not run yet"},
 		},
 	}
 	p.Signs = append(p.Signs, screen.CodeSigns()...)
