@@ -7,8 +7,8 @@ import "lockstep/sim/timeline"
 // each client's bars have a pattern of their own, marks differ in shape,
 // believers are counted in digits, and violations carry "!!" and their code.
 
-// patterns is how many clients can be told apart by their bars; then they repeat,
-// and the names beside the rows tell them apart.
+// patterns is the number of patterns of bars. Further clients repeat them, and the names
+// beside the rows tell those apart.
 const patterns = 5
 
 // glyphs are the marks, as paths of about ten pixels around the origin, because
@@ -29,7 +29,7 @@ var glyphs = map[string]string{
 	"fault":   "M1-7-4 1H0L-1 7 4-1H0Z",
 }
 
-// shape is how a picture shows a mark: as a glyph, or not, and why.
+// shape is a mark's form in a picture: the name of a glyph, or the reason for having none.
 type shape struct{ name, why string }
 
 var shapes = [timeline.Marks]shape{

@@ -1,13 +1,12 @@
 // Package export turns a run into documents: a Mermaid sequence diagram, a
 // picture of its timeline, and a page with a player in it.
 //
-// It stands under sim because a [trace.Trace] is all that it needs: it knows no
+// It stands under sim because it needs only a [trace.Trace]: it knows no
 // scenarios, no terminal and no command line, and so any of them may call it.
 // Text and JSON are the trace's own forms, and are not repeated here.
 //
-// Every function is pure: the same trace gives the same bytes. What a document
-// says of a state comes from the trace's own fold over the events, and from
-// nowhere else.
+// Every function is pure: the same trace gives the same bytes. A document describes states
+// only by the trace's own fold over the events.
 package export
 
 import (

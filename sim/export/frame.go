@@ -7,7 +7,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// header says what run this is, and what broke.
+// header names the run and the properties that broke.
 func (d *drawing) header(width int) *block {
 	b := &block{}
 	y := 8
@@ -78,7 +78,7 @@ func seqs(list []int) string {
 	return strings.Join(parts, " ")
 }
 
-// legend explains what occurs, and returns where it ends.
+// legend explains the marks that occur, and returns the y at which it ends.
 func (d *drawing) legend(b *block, y, width int) int {
 	x := margin
 	entry := func(text string, draw func(x, y int)) {

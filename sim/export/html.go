@@ -27,11 +27,10 @@ var pageScript string
 // Parsing cannot fail on a template that a test has executed.
 var page = template.Must(template.New("player").Parse(pageText))
 
-// HTML is one page with a player in it: the timeline with the future under fog, and at
-// every event what is true, what has just changed, what is said and which line
-// of the strategy did it. The page asks the network for nothing, and its own
-// policy forbids it to. What it shows of a state was folded and put into words
-// here; its script only chooses what to show.
+// HTML returns one page with a player in it: the timeline with the future hidden, and at
+// every event the state, its changes, the note and the line of the strategy. The page
+// makes no request to the network, and its own policy forbids any. States are folded and
+// put into words here; the page's script only selects among them.
 func HTML(t *trace.Trace) string {
 	d := draw(t)
 	data, err := json.Marshal(d.film())
@@ -72,8 +71,8 @@ func (d *drawing) canvas() string {
 	return p.String()
 }
 
-// film is what the player's script gets: the trace, and what there is to show at
-// each position.
+// film is the data for the player's script: the trace, and the contents of the page at each
+// position.
 type film struct {
 	Trace    *trace.Trace `json:"trace"`
 	Frames   []frame      `json:"frames"` // by position
@@ -87,7 +86,7 @@ type film struct {
 type frame struct {
 	X       int    `json:"x"` // of the cursor
 	Time    string `json:"time"`
-	Ink     int    `json:"ink"` // of who did it, or -1
+	Ink     int    `json:"ink"` // of the event's actor, or -1
 	Holders string `json:"holders"`
 	Level   int    `json:"level"` // 0 calm, 1 something is broken or two believe, 2 something has just broken
 	Rows    []int  `json:"rows"`
@@ -239,8 +238,8 @@ func (d *drawing) frame(pos int, states []*trace.State, f *film, files map[strin
 	return fr
 }
 
-// frameRows is what is true at a position, as indices of the film's rows, and
-// which of them the event that led there has made so.
+// frameRows returns the state at a position, as indices of the film's rows, and as fresh the
+// rows that the event before it has changed.
 func (d *drawing) frameRows(pos int, states []*trace.State, f *film, known map[stateRow]int) (rows, fresh []int) {
 	s := states[pos]
 	before := *states[max(pos-1, 0)]
@@ -263,7 +262,7 @@ func (d *drawing) frameRows(pos int, states []*trace.State, f *film, known map[s
 	return rows, fresh
 }
 
-// stands is on which line of the strategy's code each client is.
+// stands returns each client's line in the strategy's code.
 func (d *drawing) stands(s *trace.State, files map[string]int) []spot {
 	spots := []spot{}
 	for i := range s.Clients {
@@ -275,7 +274,7 @@ func (d *drawing) stands(s *trace.State, files map[string]int) []spot {
 	return spots
 }
 
-// inkNumber is the number of a client's colour, or -1.
+// inkNumber returns the number of a client's colour, or -1.
 func (r *reading) inkNumber(client int) int {
 	if client == trace.None || r.Clients[client] == trace.Probe {
 		return -1
@@ -283,8 +282,8 @@ func (r *reading) inkNumber(client int) int {
 	return client % patterns
 }
 
-// stateRows is what is true in a state, in words: what each client that has begun
-// by a position does and believes, what each node holds, what the store has.
+// stateRows describes a state in words: the actions and beliefs of each client that has begun
+// by a position, each node's records, and the store.
 func (r *reading) stateRows(s *trace.State, pos int) []stateRow {
 	var rows []stateRow
 	for i := range s.Clients {

@@ -70,7 +70,7 @@ func (d *drawing) dots(l timeline.Lane, y int) {
 	}
 }
 
-// touchText says who touched the store, and what was there: A:0 is A reading 0,
+// touchText describes an access to the store: A:0 is A reading 0,
 // A=1 is A writing 1, A:db1 is A reading 1 from the database, and db=2 says that the
 // database has 2 from now on.
 func (r *reading) touchText(e *trace.Event) string {
@@ -89,7 +89,7 @@ func (r *reading) touchText(e *trace.Event) string {
 	return name
 }
 
-// labelTouches says under the marks of the store's lane who did what.
+// labelTouches describes the accesses under the marks of the store's lane.
 func (d *drawing) labelTouches(l timeline.Lane, y int) {
 	for i := range d.Events {
 		e := &d.Events[i]
@@ -117,9 +117,8 @@ func (d *drawing) breaches() []int {
 
 const flagHeight = 22
 
-// pennant names the properties that broke at one place. It stands left of the
-// place, since what is right of it has not happened yet. Flags that would run
-// into each other stand below each other.
+// pennant names the properties that broke at one place. It stands left of the place, because
+// the future is on the right. Flags that would overlap stand below each other.
 type pennant struct {
 	x, line int
 	text    string

@@ -12,19 +12,19 @@ import (
 	"lockstep/sim/trace"
 )
 
-// mermaidMost is how long a diagram may be, in bytes: Mermaid refuses more than
-// 50,000 letters unless its page is configured otherwise, which a diagram cannot do.
+// mermaidMost bounds a diagram, in bytes: Mermaid refuses more than 50,000 letters unless
+// its page is configured otherwise, which a diagram cannot do.
 const mermaidMost = 50_000
 
-// Mermaid writes the run as a sequence diagram: clients, nodes and store as
-// participants, every command and every reply in order, what was said as notes,
-// and a red ground under whatever broke a property. Clock readings, sleeps and what
-// the commands tell anyway are left out; critical sections are activation bars.
+// Mermaid returns the run as a sequence diagram: clients, nodes and store as participants,
+// every command and every reply in order, the run's notes as notes, and a red ground under
+// the events that broke a property. It leaves out clock readings, sleeps and events that
+// the commands imply; critical sections are activation bars.
 //
-// A run that is too long for Mermaid loses what weighs least: first the commands
-// that changed nothing, then all commands. If that is not enough, only what proves
-// a violation stays, or if there is none, the beginning. Whatever is left out, the
-// diagram says where and how much.
+// A run that is too long for Mermaid loses its least important events: first the commands
+// that changed nothing, then all commands. If that is not enough, only the proofs of
+// violations stay, or if there is none, the beginning. The diagram states the place and the
+// number of omitted events.
 func Mermaid(t *trace.Trace) string {
 	m := &mermaid{reading: read(t)}
 	items := m.items()
@@ -44,14 +44,14 @@ func Mermaid(t *trace.Trace) string {
 	return text
 }
 
-// weight is how much a piece of the diagram matters to the story.
+// weight is the importance of a piece of the diagram.
 type weight uint8
 
 const (
 	routine  weight = iota // a command that changed nothing, and a refusal
 	changing               // a command that did
-	telling                // what became of a client or a node, and what is said
-	proving                // what proves a violation
+	telling                // a change of a client or a node, and a note
+	proving                // a part of the proof of a violation
 )
 
 type mermaid struct{ *reading }
@@ -209,8 +209,8 @@ func (m *mermaid) said(n *trace.Note) string {
 	return m.all(text)
 }
 
-// alarm puts an event that proves a violation on red ground, and the name of
-// what it broke beneath it.
+// alarm puts an event that proves a violation on red ground, with the name of the violation
+// beneath it.
 func (m *mermaid) alarm(e *trace.Event, line string) []string {
 	if !m.Proves(e) {
 		return []string{line}
@@ -240,8 +240,8 @@ func activation(e *trace.Event, busy []bool) []string {
 	return nil
 }
 
-// weigh gives the weights of events by Seq. The halves of a request weigh as much
-// as what it did.
+// weigh returns the weights of events by Seq. Both halves of a request weigh as much as its
+// effect.
 func (m *mermaid) weigh() map[int]weight {
 	w := map[int]weight{trace.None: routine}
 	for i := range m.Events {
@@ -268,8 +268,8 @@ func (m *mermaid) weigh() map[int]weight {
 	return w
 }
 
-// leaveOut replaces stretches of what weighs less by a word about them. Critical
-// sections lose their bars, as one of their ends may be missing.
+// leaveOut replaces runs of lighter items by a note about them. Critical sections lose their
+// bars, because one of their ends may be missing.
 func (m *mermaid) leaveOut(items []item, least weight) []item {
 	var kept []item
 	for i := 0; i < len(items); {
@@ -297,7 +297,7 @@ func (it item) withoutBars() item {
 	return it
 }
 
-// leftOut says what is missing in one place.
+// leftOut describes the items omitted in one place.
 func (m *mermaid) leftOut(out []item) string {
 	var seqs []int
 	heaviest := routine

@@ -8,10 +8,10 @@ import (
 	"lockstep/sim/trace"
 )
 
-// SVG draws the run's timeline: rows are actors, x is virtual time, and two bars
-// that overlap in one column are the bug. Below stands why each property broke.
-// The picture needs no font, script or file beside it, and brings its own ground,
-// light or dark as the reader's system is.
+// SVG returns a picture of the run's timeline: rows are actors, x is virtual time, and two
+// bars that overlap in one column are the bug. The reasons why properties broke stand below.
+// The picture needs no font, script or file beside it, and has its own ground, light or dark
+// as the reader's system is.
 func SVG(t *trace.Trace) string {
 	d := draw(t)
 	width := labels + d.end + margin
@@ -35,11 +35,11 @@ func SVG(t *trace.Trace) string {
 	return p.String()
 }
 
-// describe is what a picture shows, for those who cannot see it.
+// describe describes a picture in words, for readers who cannot see it.
 func describe(t *trace.Trace) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Timeline of %s under %s in virtual time.", t.Strategy, t.Scenario)
-	const most = 12 // nobody listens to more
+	const most = 12 // a listener doesn't follow more
 	for i := range t.Violations {
 		if i == most {
 			fmt.Fprintf(&b, " And %d more.", len(t.Violations)-most)
@@ -60,7 +60,7 @@ const nothingBroke = "No property broke in this schedule."
 const (
 	labels = 124 // the width of the names beside the rows
 	margin = 16
-	plot   = 900 // how wide the plot is if the run is neither long nor short
+	plot   = 900 // the width of the plot if the run is neither long nor short
 	ruler  = 34  // where the axis runs, from the top of the timeline
 	first  = 48  // where the first row begins
 )
@@ -76,7 +76,7 @@ type drawing struct {
 	*reading
 	*axis
 	block
-	names pen             // what stands beside the rows
+	names pen             // the text beside the rows
 	used  map[string]bool // glyphs that occur
 }
 
@@ -182,7 +182,8 @@ func (d *drawing) rows() []row {
 	return rows
 }
 
-// ink is the class of a client's colour, or of nobody's, which is the probe's too.
+// ink returns the class of a client's colour, or of the neutral colour, which the probe has,
+// too.
 func (r *reading) ink(class string, client int) string {
 	if client == trace.None || r.Clients[client] == trace.Probe {
 		return class + "9"
@@ -238,7 +239,7 @@ func room(s span, width int, marks []stamp) (x int, fits bool) {
 	return x, x+width+edge <= s.to && x-s.from <= near
 }
 
-// kindOfBar is the first of a bar's classes, whoever's it is.
+// kindOfBar returns the first of a bar's classes, which doesn't depend on the client.
 func kindOfBar(class string) string {
 	return strings.TrimRight(strings.Fields(class)[0], "0123456789")
 }
@@ -299,7 +300,7 @@ func (d *drawing) holds(l timeline.Lane, y int) {
 	}
 }
 
-// lives is how long a record has to live at the beginning of its span.
+// lives returns a record's remaining life at the beginning of its span.
 func (d *drawing) lives(s span, record timeline.Node) string {
 	if s.Lasting {
 		return ", no expiry"
@@ -307,8 +308,8 @@ func (d *drawing) lives(s span, record timeline.Node) string {
 	return ", " + trace.Brief(record.Left(d.When(s.First))) + " to live"
 }
 
-// enough shows who has the lock on enough nodes. A lock on several nodes is held
-// by nobody as long as the nodes are split.
+// enough shows the client with records on enough nodes. A lock on several nodes has no holder
+// as long as the nodes are split.
 func (d *drawing) enough(l timeline.Lane, y int) {
 	for _, s := range d.spans(l) {
 		switch s.Kind {
@@ -321,8 +322,8 @@ func (d *drawing) enough(l timeline.Lane, y int) {
 	}
 }
 
-// believers counts who believes to hold the lock, in digits. Where there are
-// two, the strip and the ground behind all rows say so.
+// believers shows the number of clients that believe that they hold the lock, in digits. If
+// there are two, the strip and the ground behind all rows show that, too.
 func (d *drawing) believers(l timeline.Lane, y int) {
 	for _, s := range d.spans(l) {
 		count := fmt.Sprint(s.Count)

@@ -10,23 +10,23 @@ import "lockstep/sim/trace"
 // them at all, so that situations with the same order of grants are equal.
 type Rank uint8
 
-// Owner is the acquisition whose command stored a record. It is a [trace.Acquisition]
-// that fits into four bytes: a run has at most 100,000 events, and an acquisition that is
-// refused at once takes two of them.
+// Owner is the acquisition whose command stored a record: a [trace.Acquisition] in four
+// bytes. Its number can't overflow, because a run has at most 100,000 events, and even an
+// acquisition that is refused at once takes two of them.
 type Owner struct {
 	Client int16 // index, or trace.None
 	N      uint16
 }
 
-// Nobody owns a record that is not there.
+// Nobody is the owner of an absent record.
 var Nobody = Owner{Client: trace.None}
 
-// OwnerOf is an acquisition as an owner.
+// OwnerOf returns an acquisition as an owner.
 func OwnerOf(a trace.Acquisition) Owner { return Owner{int16(a.Client), uint16(a.N)} }
 
-// Extension is what a client had of the lock when the newest command of an extension was
-// executed that it hasn't reported yet. It decides whether the extension may report
-// success: what is lost after that, while the reply is in flight, no extension can know.
+// Extension says whether a client had the lock when the newest command of its unreported
+// extension was executed. It decides whether the extension may report success: a loss after
+// that instant, while the reply is in flight, is unknowable to any extension.
 type Extension uint8
 
 // The states of an extension.
@@ -36,24 +36,25 @@ const (
 	ExtensionTooLate                  // the client had lost it before
 )
 
-// Reading is what a client knows of the resource in its current acquisition.
+// Reading says whether a client's knowledge of the resource is current, in its current
+// acquisition.
 type Reading uint8
 
 // The states of a reading.
 const (
 	Unread   Reading = iota // it has not read it
-	UpToDate                // nobody else has written since
-	Outdated                // somebody else has: to write now would lose that update
+	UpToDate                // no other client has written since
+	Outdated                // another client has written since: to write now would lose that update
 )
 
-// Client is what the rules remember of one client. The search embeds it in its packed
-// state, so it is comparable, small, and without padding.
+// Client is the facts about one client. The search embeds it in its packed state, so it is
+// comparable, small, and without padding.
 //
 // Invariant: Live implies Believes. Believes implies Granted.
 // Invariant: Granter is 0 or Asked is 0: a record that was stored decides over a question.
 // Invariant: a client that has crashed has no other field set than Touched.
 type Client struct {
-	Acquired uint16      // how often it has called Acquire: the N of its current or last acquisition
+	Acquired uint16      // its calls of Acquire: the N of its current or last acquisition
 	Phase    trace.Phase // of its main thread
 	Granted  bool        // this acquisition has led to a lease
 	Believes bool        // it has been granted the lock, and has not begun to release it
@@ -65,21 +66,21 @@ type Client struct {
 	Extension Extension
 	Reading   Reading
 
-	Granter Rank // of what stored its record: it orders grants
-	Asked   Rank // of what it asked last, as long as no record of it was stored
+	Granter Rank // of the command that stored its record: it orders grants
+	Asked   Rank // of its last command, as long as no record of it was stored
 	Touched Rank // the newest grant with which it has touched the resource
 }
 
-// Told takes a client over an event that it lets be known. It sees nobody else: what the
-// servers and the other clients have to say is added by [Facts.Told]. live says of a grant
-// and of an extension whether the lease's deadline is still to come.
+// Told applies an event of the client's own to its facts. It depends on this client alone;
+// [Facts.Told] adds the servers and the other clients. live says of a grant or an extension
+// whether the lease's deadline is still to come.
 func (c *Client) Told(kind trace.Kind, live bool) {
 	switch kind {
 	case trace.KindAcquire:
 		*c = Client{Acquired: c.Acquired + 1, Phase: trace.PhaseAcquire, Touched: c.Touched}
 	case trace.KindGranted:
 		c.Phase, c.Granted, c.Believes, c.Live, c.Extension = trace.PhaseHold, true, true, live, NoExtension
-		if c.Granter == 0 { // Redis said yes and has stored nothing: a record whose time had passed
+		if c.Granter == 0 { // Redis replied OK and has stored nothing: the record's expiry had passed
 			c.Granter = c.Asked
 		}
 		c.Asked = 0
@@ -102,14 +103,14 @@ func (c *Client) Told(kind trace.Kind, live bool) {
 	}
 }
 
-// ForgetCycle drops what no rule asks for between two cycles. The search does it where
-// histories join; that the last acquisition counts as granted keeps a late command of it
-// from being ranked.
+// ForgetCycle drops the facts that no rule uses between two cycles. The search does it where
+// histories join. The last acquisition still counts as granted, so a late command of it is
+// not ranked.
 func (c *Client) ForgetCycle() {
 	*c = Client{Acquired: c.Acquired, Granted: true, Live: c.Live, Touched: c.Touched}
 }
 
-// Ranks are the ranks that a client refers to, a bit each.
+// Ranks returns the set of ranks that the client refers to, one bit each.
 func (c *Client) Ranks() uint32 { return 1<<c.Granter | 1<<c.Asked | 1<<c.Touched }
 
 // current reports whether a command belongs to the acquisition that the client is in.

@@ -6,18 +6,18 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Clients is a set of clients, a bit each.
+// Clients is a set of clients, one bit each.
 type Clients uint32
 
 func only(client int) Clients { return 1 << client }
 
-// Facts is all that the rules see. The values are the host's: in the engine the
-// monitor's own, in the search those of the packed state that it is in.
+// Facts is the view on which the rules decide. The host owns the clients and owners that it
+// points to: in the engine the monitor does, in the search the packed state.
 type Facts struct {
-	Quorum   int  // how many servers' records make a lock
+	Quorum   int  // the number of servers whose records make a lock
 	Counter  bool // the record counts attempts, so a changed value is not a new owner
 	Workload trace.Workload
-	Cached   int64 // of a cache the version that it has
+	Cached   int64 // of a cache: the version that it has
 
 	clients []*Client
 	owners  []*Owner // of the lock's record, by address
@@ -25,23 +25,23 @@ type Facts struct {
 	broken  []Finding
 }
 
-// act is the event that is judged, as far as rules ask for more than who did it.
+// act is the event to be judged: the details, besides the actor, that rules use.
 type act struct {
-	owner  Owner        // of a command: whose record it met with
+	owner  Owner        // of a command: the owner of the record before it
 	effect trace.Effect // of a command: on that record
-	value  int64        // of a write: what it stores
+	value  int64        // of a write: the value stored
 }
 
 // Finding is a rule that an event broke.
 type Finding struct {
 	*Rule
-	// With are the clients whose rights were violated, or the actor where it is about
-	// nobody else.
+	// With has the clients whose rights were violated, or the actor if the rule concerns
+	// no other client.
 	With Clients
 }
 
-// NewFacts is a view of the clients and of the owners of the lock's record by address,
-// which the host keeps where they are.
+// NewFacts returns a view of the clients, and of the owners of the lock's record by address.
+// The host goes on to own both.
 func NewFacts(clients []*Client, owners []*Owner) *Facts {
 	return &Facts{clients: clients, owners: owners}
 }
@@ -51,18 +51,18 @@ type Execution struct {
 	Client int
 	N      uint16 // of the acquisition to which the command belongs
 	Phase  trace.Phase
-	Copy   bool  // the command had arrived before, and its reply is nobody's
-	Owner  Owner // whose the lock's record is on that server
+	Copy   bool  // the command had arrived before, and has no second reply
+	Owner  Owner // the owner of the lock's record on that server
 	Effect trace.Effect
 }
 
-// Told takes the facts over an event that a client lets be known, and returns the
-// rules that it breaks. The slice is good until the next transition. A client that begins
-// an acquisition, or crashes, may leave a gap in the ranks.
+// Told applies an event of a client's own, and returns the rules that it breaks. The slice is
+// valid until the next transition. A client that begins an acquisition, or crashes, may
+// leave a gap in the ranks.
 func (f *Facts) Told(client int, kind trace.Kind, live bool) []Finding {
 	c := f.clients[client]
 	c.Told(kind, live)
-	if kind == trace.KindGranted { // it may be gone already, while the reply was in flight
+	if kind == trace.KindGranted { // the record may have been lost while the reply was in flight
 		c.Lost = !f.Owns(client)
 	}
 	broken := f.check(kind, client)
@@ -72,9 +72,10 @@ func (f *Facts) Told(client int, kind trace.Kind, live bool) []Finding {
 	return broken
 }
 
-// Executed takes the facts over a command's execution but for its effect on whose record
-// it is: the host takes note of the owner that is returned, and then has [Facts.Recount]
-// look. ranked says that the client's grant, if it comes to one, goes back to this command.
+// Executed applies a command's execution, except for the new owner of the record: the host
+// stores the owner that is returned, and then calls [Facts.Recount]. ranked says that the
+// client's grant, if there will be one, is ordered by this command. The findings are valid
+// until the next transition.
 func (f *Facts) Executed(x *Execution) (owner Owner, ranked bool, broken []Finding) {
 	c := f.clients[x.Client]
 	own := !x.Copy && c.current(x.N)
@@ -105,8 +106,9 @@ func (f *Facts) Executed(x *Execution) (owner Owner, ranked bool, broken []Findi
 	return owner, ranked, broken
 }
 
-// Accessed takes the facts over an access that the resource has accepted. The value is
-// what a write stores.
+// Accessed applies an access that the resource has accepted, and returns the rules that it
+// breaks. value is the value that a write stores. The findings are valid until the next
+// transition.
 func (f *Facts) Accessed(client int, write bool, value int64) (broken []Finding) {
 	c := f.clients[client]
 	if write {
@@ -128,8 +130,8 @@ func (f *Facts) Accessed(client int, write bool, value int64) (broken []Finding)
 	return broken
 }
 
-// Recount notes which believers have lost too many of their records. The host calls it
-// whenever a record has another owner, or another server stands at an address.
+// Recount sets Lost of the believers that have lost too many of their records. The host
+// calls it whenever a record has another owner, or an address another server.
 func (f *Facts) Recount() {
 	for i, c := range f.clients {
 		if c.Believes && !c.Lost && !f.Owns(i) {
@@ -138,8 +140,8 @@ func (f *Facts) Recount() {
 	}
 }
 
-// Regained takes back that a client had lost the lock: its record was on a disk or on a
-// replica all the time, and nobody could have got the lock meanwhile.
+// Regained clears a client's Lost: its record was on a disk or on a replica all the time, and
+// no other client could have got the lock meanwhile.
 func (f *Facts) Regained(client int) {
 	c := f.clients[client]
 	c.Lost = false
@@ -160,7 +162,7 @@ func (f *Facts) Owns(client int) bool {
 }
 
 // under reports whether an acquisition is still its client's current one, and either
-// under way or leading to a lease that is live.
+// unfinished or the source of a lease that is live.
 func (f *Facts) under(o Owner) bool {
 	if o.Client == trace.None {
 		return false
@@ -169,8 +171,8 @@ func (f *Facts) under(o Owner) bool {
 	return c.current(o.N) && (c.Phase == trace.PhaseAcquire || c.Live)
 }
 
-// CanonicaliseRanks numbers the grants that still matter from 1, in their order. There
-// are at most three for each client. It reports whether any has got another number.
+// CanonicaliseRanks numbers the grants that still matter from 1, in their order. There are
+// at most three for each client. It reports whether any number has changed.
 func (f *Facts) CanonicaliseRanks() (changed bool) {
 	var used uint32
 	for _, c := range f.clients {
@@ -185,10 +187,10 @@ func (f *Facts) CanonicaliseRanks() (changed bool) {
 	return true
 }
 
-// dense is a rank's place among those that are used.
+// dense returns a rank's place among the ranks in use.
 func dense(used uint32, r Rank) Rank { return Rank(bits.OnesCount32(used & (1<<r - 1))) }
 
-// newest is a rank above all others.
+// newest returns a rank above all others.
 func (f *Facts) newest() Rank {
 	top := Rank(0)
 	for _, c := range f.clients {
@@ -197,7 +199,7 @@ func (f *Facts) newest() Rank {
 	return top + 1
 }
 
-// check looks at the rules that a kind of event concerns.
+// check returns the rules on this kind of event that are broken.
 func (f *Facts) check(kind trace.Kind, client int) []Finding {
 	f.broken = f.broken[:0]
 	for _, r := range rulesOn[kind] {

@@ -8,17 +8,16 @@ import (
 	"lockstep/sim/trace"
 )
 
-// This file decides about the violations that are no condition on one event: blocking,
-// which lasts (BD), and the two that are for ever (PD and LV), for which a run must have
-// come to its end or go round.
+// This file decides about the violations that are no condition on one event: bounded
+// blocking, which lasts (BD), and the two violations that last for ever (PD and LV), which
+// need a run that has ended or that is a lasso.
 
-// Future is what the coming events depend on and the past ones don't tell. Two situations
-// in which it says the same lead to the same.
+// Future describes the part of a situation that decides the coming events and that past
+// events don't show. Two situations with equal descriptions have equal continuations.
 type Future interface {
-	// Next describes the operation that a client's main thread is about to perform, and
-	// how long it waits yet.
+	// Next describes the next operation of a client's main thread, and the time until then.
 	Next(client int) string
-	// Timers describe what happens by itself, each with how long it takes yet, in order.
+	// Timers describes the timers, each with the time until it is due, sorted.
 	Timers() []string
 }
 
@@ -32,16 +31,15 @@ type blocking struct {
 	since   time.Duration
 }
 
-// Blocked reports whether a client was refused only because of what others left behind,
-// and that is still there.
+// Blocked reports whether a client was refused only because of an orphaned record, which is
+// still there.
 func (m *Monitor) Blocked() bool { return m.blocked.open }
 
-// Repeats reports whether the run was found to go round for ever.
+// Repeats reports whether the run was found to be a lasso.
 func (m *Monitor) Repeats() bool { return m.cycle.reported }
 
-// orphaned reports whether an acquisition is over in such a way that nobody will
-// come back for its record. A lease that has merely lapsed doesn't count: its
-// record expires a moment later, by design.
+// orphaned reports whether an acquisition is over and no client will remove its record. A
+// lease that has merely lapsed doesn't count: its record expires a moment later, by design.
 func (m *Monitor) orphaned(a trace.Acquisition) bool {
 	if a.Client == trace.None {
 		return false
@@ -50,9 +48,8 @@ func (m *Monitor) orphaned(a trace.Acquisition) bool {
 	return c.Crashed || c.Hung || c.Stopped || c.Acquired > a.N || c.Phase == trace.PhaseIdle
 }
 
-// leftover is the record that alone keeps a client from the lock: nobody alive
-// holds it or is about to, and without the orphans there would be enough free
-// nodes.
+// leftover returns the record that alone keeps a client from the lock: no live client holds
+// the lock or is about to, and without orphaned records enough nodes would be free.
 func (m *Monitor) leftover(client int) (*trace.HeldRecord, bool) {
 	free, orphans := 0, 0
 	var culprit *trace.HeldRecord
@@ -64,7 +61,7 @@ func (m *Monitor) leftover(client int) (*trace.HeldRecord, bool) {
 	for _, n := range m.s.Primary {
 		switch r := m.s.LockRecord(n); {
 		case !m.s.Nodes[n].Up:
-		case r == nil || r.Owner == m.s.Acquisition(client): // one's own is in nobody else's way yet
+		case r == nil || r.Owner == m.s.Acquisition(client): // the client's own record doesn't block it
 			free++
 		case m.orphaned(r.Owner):
 			orphans++
@@ -72,7 +69,7 @@ func (m *Monitor) leftover(client int) (*trace.HeldRecord, bool) {
 				culprit = r
 			}
 		default:
-			return nil, false // somebody is still at it
+			return nil, false // a live client's record
 		}
 	}
 	return culprit, OnlyOrphans(free, orphans, m.t.Need)
@@ -88,14 +85,14 @@ func (m *Monitor) refusal(e *trace.Event) {
 	}
 }
 
-// relief closes it: what was in the way is gone, or was taken over.
+// relief closes a spell of blocking: the record is gone, or was taken over.
 func (m *Monitor) relief(e *trace.Event) {
 	b := &m.blocked
 	if !b.open || len(e.Changes) == 0 && e.Kind != trace.KindGranted && e.Kind != trace.KindDown {
 		return
 	}
-	// A few records that are left on other nodes are in nobody's way; and where too
-	// few nodes are up, it isn't for a record that the lock can't be had.
+	// A few records that are left on other nodes don't block; and if too few nodes are
+	// up, no record is the reason for a refusal.
 	free, up := m.without(b.by)
 	need := m.t.Need
 	enough := free >= need || up < need
@@ -121,13 +118,13 @@ func (m *Monitor) without(a trace.Acquisition) (free, up int) {
 	return free, up
 }
 
-// Deadlocked is for the host to call after the probe's last attempt, when nothing is left
-// that could still change by itself: a spell of blocking that is open then lasts for ever.
-// seq is that of the newest event.
+// Deadlocked reports a spell of blocking that is open as a PD. The host calls it after the
+// refusal of the probe's last attempt, when nothing is left that could still change by
+// itself, so the spell lasts for ever. seq is that of the newest event.
 //
-// The search comes to the same in another way (explorer.deadlocked): it has no spells of
-// blocking, asks once more at every end of its own, and has the engine play each PD that
-// it finds, the probe included. Both then count by [OnlyOrphans].
+// The search gets the same result by another way (explorer.deadlocked): it has no spells of
+// blocking, tries to acquire once more at every end of its own, and has the engine play
+// each PD that it finds, with the probe. Both count by [OnlyOrphans].
 func (m *Monitor) Deadlocked(now time.Duration, seq int) {
 	if b := &m.blocked; b.open {
 		m.report(now, trace.PD, fmt.Sprintf("nobody alive holds the lock, and what %s left behind never goes away", m.name(b.by.Client)), b.written, b.refused, seq)
@@ -135,15 +132,15 @@ func (m *Monitor) Deadlocked(now time.Duration, seq int) {
 	}
 }
 
-// OnlyOrphans reports whether it is only for the records of the dead that a quorum can't
-// be had: too few servers are free, and with theirs there would be enough.
+// OnlyOrphans reports whether orphaned records alone prevent a quorum: too few servers are
+// free, and with those of the orphans there would be enough.
 func OnlyOrphans(free, orphans, quorum int) bool {
 	return free < quorum && free+orphans >= quorum
 }
 
-// kept: a client whose main thread hangs keeps its record alive by another
-// thread, somebody has been refused because of that, and the situation is the
-// same again, up to a shift in time: the run is a lasso, and the lock never free.
+// kept looks for a lasso in which a client whose main thread hangs keeps its record alive by
+// another thread: a client has been refused because of that record, and the situation
+// is the same as before, up to a shift in time. The lock is never free then.
 func (m *Monitor) kept(e *trace.Event) {
 	if !m.blocked.open || m.cycle.reported {
 		return
@@ -156,9 +153,9 @@ func (m *Monitor) kept(e *trace.Event) {
 	}
 }
 
-// keeping describes what the future of a hung client's records depends on. Less
-// than a millisecond, in which Redis counts, makes no difference to it; and a clock
-// that runs a little fast or slow never comes to the same nanosecond twice.
+// keeping describes a situation as far as the future of a hung client's records depends on
+// it. It rounds to milliseconds, in which Redis counts, because a clock that runs a little
+// fast or slow never reads the same nanosecond twice.
 func (m *Monitor) keeping(e *trace.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "kept %d %d:", e.Client, e.By)
@@ -170,11 +167,11 @@ func (m *Monitor) keeping(e *trace.Event) string {
 	return b.String()
 }
 
-// cycleWatch remembers the situations in which somebody had to wait for another
-// try since the last grant.
+// cycleWatch remembers the situations since the last grant in which a client had to wait for
+// another try.
 type cycleWatch struct {
 	seen     map[string]int
-	reported bool // this lasso goes round for ever: once is enough
+	reported bool // this lasso has been reported
 }
 
 func (c *cycleWatch) forget() {
@@ -182,8 +179,8 @@ func (c *cycleWatch) forget() {
 	c.reported = false
 }
 
-// again is the Seq at which the situation was met with before, if it was, and remembers it
-// otherwise.
+// again returns the Seq at which the situation occurred before, if it did. Otherwise it
+// remembers the situation.
 func (c *cycleWatch) again(situation string, seq int) (first int, again bool) {
 	if first, again = c.seen[situation]; again {
 		return first, true
@@ -195,8 +192,8 @@ func (c *cycleWatch) again(situation string, seq int) (first int, again bool) {
 	return 0, false
 }
 
-// Drew is for the host to call when a strategy draws a random number: the next round
-// needn't be like the last one.
+// Drew forgets the situations of earlier rounds. The host calls it when a strategy draws a
+// random number, because the next round may differ from the last one then.
 func (m *Monitor) Drew() { m.cycle.forget() }
 
 // livelock: two or more clients keep trying, nobody holds the lock, no dead
@@ -231,8 +228,8 @@ func (m *Monitor) livelock(e *trace.Event) {
 	}
 }
 
-// situation describes all that the future depends on, relative to now, and
-// without tokens, which are never the same.
+// situation describes everything on which the future depends, relative to now, and without
+// tokens, which always differ.
 func (m *Monitor) situation(e *trace.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d:", e.Client)

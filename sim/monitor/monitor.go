@@ -9,10 +9,10 @@ import (
 )
 
 // Monitor judges a run as it happens. It folds each event into the facts, and makes a
-// violation of each rule that one breaks: the events that prove it and a sentence, from
-// the trace's header, its state and the event alone, so that what it says can be checked
-// against the trace. The one thing that no event tells, what a run is waiting for, it
-// asks a [Future], and only about livelocks.
+// violation of each broken rule: the events that prove it and a sentence, from the trace's
+// header, its state and the event alone, so that its findings can be checked against the
+// trace. Only livelocks need more: events don't show what a run waits for, so the monitor
+// asks a [Future].
 type Monitor struct {
 	t      *trace.Trace // its header
 	s      *trace.State
@@ -26,7 +26,7 @@ type Monitor struct {
 	provenance provenance
 	lost       []int    // by client: Seq of the event at which its lease lost the lock, or None
 	lostTo     []int    // by client: the at of the decidingLoss then, or None
-	asleep     []int    // by client: the server whose going down that was, or None
+	asleep     []int    // by client: the stopped server that caused the loss, or None
 	read       []answer // by client: the reply that it read last
 	blocked    blocking
 	cycle      cycleWatch
@@ -39,8 +39,8 @@ type answer struct {
 	phase trace.Phase
 }
 
-// Reset begins a new run, whose header is t and whose state is s. Both are the host's,
-// which takes the state over each event between [Monitor.Before] and [Monitor.After].
+// Reset begins a new run, whose header is t and whose state is s. The host owns both, and
+// applies each event to the state between [Monitor.Before] and [Monitor.After].
 func (m *Monitor) Reset(t *trace.Trace, s *trace.State, future Future) {
 	m.t, m.s, m.future = t, s, future
 	m.found = m.found[:0]
@@ -77,8 +77,8 @@ func pointers[V any](list []V) (p []*V) {
 	return p
 }
 
-// Violations are those found so far, in the order of the events that completed them. The
-// slice is the monitor's own.
+// Violations returns the violations found so far, in the order of the events that completed
+// them. The slice is the monitor's own.
 func (m *Monitor) Violations() []trace.Violation { return m.found }
 
 func (m *Monitor) report(at time.Duration, code trace.Code, text string, events ...int) {
@@ -86,14 +86,14 @@ func (m *Monitor) report(at time.Duration, code trace.Code, text string, events 
 	m.found = append(m.found, trace.Violation{Code: code, At: at, Events: slices.Compact(events), Text: text})
 }
 
-// prove makes violations of what an event has broken.
+// prove makes violations of the rules that an event has broken.
 func (m *Monitor) prove(e *trace.Event, broken []Finding) {
 	for _, b := range broken {
 		b.prove(m, *e, b.With)
 	}
 }
 
-// Before judges a command and a write by the state that they meet with.
+// Before judges a command or a write by the state before it.
 func (m *Monitor) Before(e *trace.Event) {
 	switch e.Kind {
 	case trace.KindExecute:
@@ -117,7 +117,7 @@ func (m *Monitor) executed(e *trace.Event) {
 	m.prove(e, broken)
 }
 
-// After judges all else, when the state has been taken over the event.
+// After judges every other event, by the state after it.
 func (m *Monitor) After(e *trace.Event) {
 	m.provenance.after(e)
 	switch e.Kind {
@@ -137,7 +137,7 @@ func (m *Monitor) After(e *trace.Event) {
 	m.relief(e)
 }
 
-// told follows what a client lets be known.
+// told applies an event of a client's own.
 func (m *Monitor) told(e *trace.Event) {
 	broken := m.facts.Told(e.Client, e.Kind, e.By == trace.Never || e.By > e.At)
 	switch e.Kind {
@@ -153,8 +153,7 @@ func (m *Monitor) told(e *trace.Event) {
 	m.prove(e, broken)
 }
 
-// slept: a client that goes to sleep while it tries, or between two tries, waits for what
-// may never come.
+// slept looks for a lasso when a client goes to sleep while it tries, or between two tries.
 func (m *Monitor) slept(e *trace.Event) {
 	if m.s.Clients[e.Client].Hung {
 		m.kept(e)
@@ -169,8 +168,8 @@ func (m *Monitor) slept(e *trace.Event) {
 	}
 }
 
-// ownership follows whose the lock's records are, and whether a believer's have been lost
-// on too many servers.
+// ownership follows the owners of the lock's records, and the believers that have lost their
+// records on too many servers.
 func (m *Monitor) ownership(e *trace.Event) {
 	for addr, n := range m.s.Primary {
 		if n != e.Node { // a server at which nothing has happened, and which stood here before
@@ -192,17 +191,17 @@ func (m *Monitor) ownership(e *trace.Event) {
 				m.asleep[i] = e.Node
 			}
 		case m.wakes(e, m.asleep[i]) && m.facts.Owns(i):
-			// The server has the record on its disk, or its replica has it: nobody could get
-			// the lock meanwhile, and nothing was lost. In the search no server comes back with
-			// its memory, and a master that fails over is replaced in one step.
+			// The server has the record on its disk, or its replica has it: no client could
+			// get the lock meanwhile, and nothing was lost. In the search no server restarts
+			// with its memory, and a failover replaces the master in one step.
 			m.facts.Regained(i)
 			m.lost[i], m.lostTo[i] = trace.None, trace.None
 		}
 	}
 }
 
-// wakes reports whether an event ends the time in which a server is missed: it is
-// started, or a replica takes its place.
+// wakes reports whether an event ends the outage of a server: it is started, or a replica
+// takes its place.
 func (m *Monitor) wakes(e *trace.Event, server int) bool {
 	switch e.Kind {
 	case trace.KindUp:
@@ -213,7 +212,7 @@ func (m *Monitor) wakes(e *trace.Event, server int) bool {
 	return false
 }
 
-// lose notes that a client's lease has lost the lock, and to what.
+// lose records that a client's lease has lost the lock, and the deciding loss.
 func (m *Monitor) lose(client, at int) {
 	m.lost[client] = at
 	if f := m.provenance.decidingLoss(m.s.Acquisition(client), m.t.Need); f != nil {

@@ -24,9 +24,8 @@ func (m *Monitor) proveOverlap(e trace.Event, with Clients) {
 	})
 }
 
-// whyLost adds to a proof what became of a believer's record, if it has lost it: that is
-// how the other could get the lock. If it has got it back meanwhile, the first loss
-// counts.
+// whyLost adds to a proof the loss of a believer's record, by which the other client could
+// get the lock. If the record has come back meanwhile, the first loss counts.
 func (m *Monitor) whyLost(client int, events ...int) []int {
 	if m.lost[client] == trace.None {
 		return events
@@ -97,8 +96,8 @@ func (m *Monitor) proveForeignRelease(e trace.Event, _ Clients) {
 		m.actingOn(e, r.Written, e.Seq)...)
 }
 
-// actingOn adds to a proof the reply that the client acts on: the check that was
-// true when it was made.
+// actingOn adds to a proof the reply on which the client acts: a check that was right when
+// the server made it.
 func (m *Monitor) actingOn(e trace.Event, events ...int) []int {
 	if r := m.read[e.Client]; r.seq != trace.None && r.acq == e.Acq && r.phase == e.Phase && r.phase != trace.PhaseAcquire {
 		events = append(events, r.seq)

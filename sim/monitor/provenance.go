@@ -7,11 +7,10 @@ import (
 	"lockstep/sim/trace"
 )
 
-// provenance follows how every acquisition's record was lost on every server, so that a
-// proof can name not only the event at which the record was gone but the fault that
-// brought that about: the clock jump that made it due, the start of the server without
-// it, the promotion of a replica that had never had it. It looks at nothing but the
-// events and the state.
+// provenance follows the loss of every acquisition's record on every server, so that a proof
+// can name not only the event at which the record was gone but also the fault behind it:
+// the clock jump that made it due, the start of the server without it, the promotion of a
+// replica that had never had it. It depends only on the events and the state.
 type provenance struct {
 	s       *trace.State
 	servers []keeper
@@ -20,19 +19,19 @@ type provenance struct {
 
 // keeper is a server as the keeper of a record.
 type keeper struct {
-	holder trace.Acquisition // whose record it has
-	due    time.Duration     // when that would expire if the server's clock hadn't jumped since the expiry was set
-	jumps  []int             // Seqs of the jumps but for which it would not expire before it is due
-	lost   []loss            // per client: how it last lost a record here
+	holder trace.Acquisition // the owner of its record
+	due    time.Duration     // the record's expiry if the server's clock hadn't jumped since it was set
+	jumps  []int             // Seqs of the jumps without which it would not expire before it is due
+	lost   []loss            // by client: its last loss of a record here
 }
 
-// loss is how the record of one acquisition was lost on one server. It stays when
-// the record comes back, for a client that had lost it for a while.
+// loss is the loss of one acquisition's record on one server. It stays when the record comes
+// back, for a client that was without it for a while.
 type loss struct {
 	acq    int   // N of the Acquisition
 	at     int   // Seq of the event at which the record was gone
-	events []int // that one, and what brought it about
-	open   bool  // the server is down: how it starts, or who takes its place, decides
+	events []int // that event, and its causes
+	open   bool  // the server is down: its start, or the promotion of a replica, decides
 }
 
 func (p *provenance) reset(s *trace.State) {
@@ -49,7 +48,7 @@ func (p *provenance) reset(s *trace.State) {
 	}
 }
 
-// after takes note of an event that the state has been taken over already.
+// after applies an event that the state has in it already.
 func (p *provenance) after(e *trace.Event) {
 	for i := range e.Changes {
 		if ch := &e.Changes[i]; ch.Key == p.s.Key {
@@ -83,8 +82,8 @@ func (p *provenance) changed(e *trace.Event, ch *trace.Change) {
 	}
 }
 
-// jump notes a jump of the server's clock if it brings the expiry forward. Once
-// the expiry is no sooner than it ever was due, no jump so far has done any harm.
+// jump records a jump of the server's clock if it brings the expiry forward. Once the expiry
+// is not before due, no jump so far has done harm.
 func (k *keeper) jump(e *trace.Event, expires time.Duration) {
 	switch {
 	case expires >= k.due:
@@ -94,8 +93,8 @@ func (k *keeper) jump(e *trace.Event, expires time.Duration) {
 	}
 }
 
-// lose notes the end of the holder's record. An expiry that was due anyway at that
-// instant has no cause but time.
+// lose records the loss of the holder's record. An expiry that was due at that instant
+// anyway has no cause but time.
 func (k *keeper) lose(e *trace.Event) {
 	f := &k.lost[k.holder.Client]
 	f.acq, f.at, f.open = k.holder.N, e.Seq, e.Kind == trace.KindDown
@@ -105,7 +104,7 @@ func (k *keeper) lose(e *trace.Event) {
 	}
 }
 
-// started: what a server does not bring back when it starts is lost for good.
+// started records the loss of the records that a server doesn't restore when it starts.
 func (p *provenance) started(e *trace.Event) {
 	for c := range p.s.Clients {
 		f := &p.servers[e.Node].lost[c]
@@ -116,8 +115,8 @@ func (p *provenance) started(e *trace.Event) {
 	}
 }
 
-// promoted: what the old master still has, or has taken down with it, is lost if
-// the new one lacks it. What was lost before that is lost to the same as before.
+// promoted records the loss of the old master's records that the new master lacks. Earlier
+// losses keep their causes.
 func (p *provenance) promoted(e *trace.Event) {
 	from, to := p.primary[e.Value], e.Node
 	p.primary[e.Value] = to
@@ -146,7 +145,7 @@ func (p *provenance) has(server int, a trace.Acquisition) bool {
 	return r != nil && r.Owner == a
 }
 
-// on is how an acquisition last lost its record on a server, or nil.
+// on returns the last loss of an acquisition's record on a server, or nil.
 func (p *provenance) on(server int, a trace.Acquisition) *loss {
 	if f := &p.servers[server].lost[a.Client]; f.acq == a.N && len(f.events) > 0 {
 		return f
@@ -154,8 +153,8 @@ func (p *provenance) on(server int, a trace.Acquisition) *loss {
 	return nil
 }
 
-// decidingLoss is the loss that left an acquisition with fewer records than the lock
-// needs, or nil. Those before it the holder could spare: a proof is short.
+// decidingLoss returns the loss that left an acquisition with fewer records than the lock
+// needs, or nil. The holder could spare the earlier ones, and a proof is short.
 func (p *provenance) decidingLoss(a trace.Acquisition, need int) *loss {
 	held := 0
 	var gone []*loss
@@ -173,7 +172,7 @@ func (p *provenance) decidingLoss(a trace.Acquisition, need int) *loss {
 	return nil
 }
 
-// since is the loss of that Seq on one of the masters, or nil.
+// since returns the loss of that Seq on one of the masters, or nil.
 func (p *provenance) since(a trace.Acquisition, at int) *loss {
 	for _, n := range p.s.Primary {
 		if f := p.on(n, a); f != nil && f.at == at {

@@ -2,24 +2,24 @@ package monitor
 
 import "lockstep/sim/trace"
 
-// Rule is one violation: when it is looked for, and by what condition on the facts it is
-// there.
+// Rule is the rule for one violation: the kinds of event on which it is checked, and its
+// condition on the facts.
 type Rule struct {
 	Code trace.Code
-	// On are the kinds of event at which the condition is looked at. A command and a
-	// write are judged by the facts before them, all else by those after.
+	// On has the kinds of event on which the condition is checked. A command and a write
+	// are judged by the facts before them, all other events by the facts after.
 	On []trace.Kind
-	// Broken is the condition: the clients whose rights the actor violates, or the actor
-	// itself where it is about nobody else, or none.
+	// Broken is the condition. It returns the clients whose rights the actor violates, the
+	// actor itself if the rule concerns no other client, or none.
 	Broken func(f *Facts, actor int) Clients
-	// Spared is a condition that can be read off a state quickly, and under which the rule
-	// can't be broken. Without one the search never takes such an event for a client's own
-	// business.
+	// Spared is a condition that is quick to check in a state, and under which the rule
+	// can't be broken. Without one the search never treats such an event as local to a
+	// client.
 	Spared Condition
-	// Elsewhere says who decides about a violation that isn't a condition on one event, and
-	// why. Such a rule has no Broken.
+	// Elsewhere names the place that decides about a violation that is no condition on one
+	// event, and the reason. Such a rule has no Broken.
 	Elsewhere string
-	// NotSearched says why the exhaustive search doesn't look for it, if it doesn't.
+	// NotSearched is the reason why the exhaustive search omits the rule, if it does.
 	NotSearched string
 
 	// prove makes the violation. It takes the event by value: a pointer that is given to it
@@ -27,17 +27,16 @@ type Rule struct {
 	prove func(m *Monitor, e trace.Event, with Clients)
 }
 
-// Condition is a set of conditions under which a client's own step is nobody else's
-// business.
+// Condition is a set of conditions under which a client's step is local to it.
 type Condition uint8
 
 // The conditions.
 const (
 	Unowned Condition = 1 << iota // no record on any server is the client's
-	Alone                         // nobody else is in the critical section
+	Alone                         // no other client is in the critical section
 )
 
-// Rules are all violations, worst first.
+// Rules has a rule for each violation, worst first.
 var Rules = [...]Rule{
 	{Code: trace.SW, On: []trace.Kind{trace.KindWrite}, Broken: staleWrite, prove: (*Monitor).proveStaleWrite},
 	{Code: trace.DG, On: []trace.Kind{trace.KindGranted, trace.KindExtended}, Broken: doubleGrant, prove: (*Monitor).proveDoubleGrant},
@@ -64,7 +63,7 @@ func byKind() (on [1 << 8][]*Rule) {
 	return on
 }
 
-// Searched are the codes that the search looks for, worst first.
+// Searched returns the codes that the search looks for, worst first.
 func Searched() (v trace.Verdict) {
 	for i := range Rules {
 		if Rules[i].NotSearched == "" {
@@ -74,9 +73,8 @@ func Searched() (v trace.Verdict) {
 	return v
 }
 
-// Local reports whether an event that a client lets be known is its own business, and
-// under which conditions: it changes nothing but that client's facts, and can break no
-// rule.
+// Local reports whether an event of a client's own is local to it, and under which
+// conditions: it changes only that client's facts, and can break no rule.
 func Local(kind trace.Kind) (under Condition, local bool) {
 	if kind == trace.KindGranted {
 		return 0, false // whether it has lost its records already depends on the servers
@@ -90,13 +88,12 @@ func Local(kind trace.Kind) (under Condition, local bool) {
 	return under, true
 }
 
-// staleWrite: the writer's grant is older than that of another client that has touched
-// the resource already, or somebody has written since the writer read. A writer that went
-// ahead without the lock has no grant that could be older, but it can lose an update.
+// staleWrite: the writer's grant is older than that of another client that has already
+// touched the resource, or another client has written since the writer read. A writer
+// without the lock has no grant that could be older, but it can lose an update.
 //
-// A cache only goes wrong when it goes back to an older version. A rebuild depends on
-// nothing in the cache, so the same version again, or a newer one, harms nobody, however
-// old the writer's grant is.
+// A cache only goes wrong when it goes back to an older version. A rebuild doesn't depend on
+// the cache, so an equal or newer version is harmless, however old the writer's grant is.
 func staleWrite(f *Facts, actor int) (with Clients) {
 	c := f.clients[actor]
 	if f.Workload == trace.Cache {
@@ -133,7 +130,7 @@ func doubleGrant(f *Facts, actor int) (with Clients) {
 	return with
 }
 
-// overlap: two clients are inside the critical section, whatever their leases say.
+// overlap: two clients are inside the critical section, with or without live leases.
 func overlap(f *Facts, actor int) (with Clients) {
 	for i, o := range f.clients {
 		if i != actor && o.Inside {
@@ -143,9 +140,9 @@ func overlap(f *Facts, actor int) (with Clients) {
 	return with
 }
 
-// foreignRelease: the command touched a record of another's acquisition that is under way
-// or has led to a live lease. Taking over a dead record is legitimate, and so is writing
-// the same record again.
+// foreignRelease: the command touched the record of another client's acquisition that is
+// unfinished or has led to a live lease. Taking over a dead record is legitimate, and so is
+// writing the same record again.
 func foreignRelease(f *Facts, actor int) Clients {
 	e, owner := f.act.effect, f.act.owner
 	if !e.Before || int(owner.Client) == actor || !f.under(owner) {
@@ -157,8 +154,8 @@ func foreignRelease(f *Facts, actor int) Clients {
 	return 0
 }
 
-// brokenContinuity: an extension reported success although the lock had been out of the
-// client's hands when its last command was executed.
+// brokenContinuity: an extension reported success although the client had lost the lock
+// when the extension's last command was executed.
 func brokenContinuity(f *Facts, actor int) Clients {
 	if c := f.clients[actor]; c.Lost && c.Extension != ExtensionHeld {
 		return only(actor)
@@ -166,9 +163,8 @@ func brokenContinuity(f *Facts, actor int) Clients {
 	return 0
 }
 
-// falseRefusal: the client's own value is stored, on as many servers as a holder needs,
-// and it is told that it has not got the lock. Fewer records don't make a lock, but they
-// may still block others.
+// falseRefusal: the client's own value is stored on as many servers as a holder needs, and
+// Acquire refuses. Fewer records don't make a lock, but they may still block others.
 func falseRefusal(f *Facts, actor int) Clients {
 	if f.Owns(actor) {
 		return only(actor)

@@ -5,9 +5,9 @@ import (
 )
 
 // Alignment puts two runs of one scenario side by side. They are aligned by the
-// script's notes, and between two of these by the time that has passed since: so
-// one looks at the same moment of the story under both locks, even where one
-// of them took longer to get there.
+// script's notes, and between two of these by the time that has passed since: so a view
+// shows the same point of the story under both locks, even if one of them took longer to
+// get there.
 //
 // Invariants: Steps begins with {0, 0} and ends with both runs' last positions;
 // from one step to the next each side stays or advances by one, and not both
@@ -33,7 +33,7 @@ func Align(a, b *Timeline) *Alignment {
 	return al
 }
 
-// stages are the positions in both at which the same note stands, and the ends.
+// stages returns the positions in both runs with the same note, and the ends.
 func (al *Alignment) stages() []Step {
 	var all []Step
 	last := Step{}
@@ -54,7 +54,7 @@ func (al *Alignment) stages() []Step {
 }
 
 // merge orders the events of the stage [from, to) by the time since it began.
-// Where the same happens in both at the same time, it is one step.
+// Equal events at the same time are one step.
 func (al *Alignment) merge(from, to Step) {
 	a, b := al.Runs[0], al.Runs[1]
 	startA, startB := a.When(from[0]), b.When(from[1])
@@ -85,10 +85,10 @@ func (al *Alignment) same(a, b *trace.Event) bool {
 	return a.Kind == b.Kind && al.Runs[0].Actor(a) == al.Runs[1].Actor(b)
 }
 
-// Last is the last step.
+// Last returns the last step.
 func (al *Alignment) Last() int { return len(al.Steps) - 1 }
 
-// Reached is the first step at which one side stands at a position.
+// Reached returns the first step at which one side stands at a position.
 func (al *Alignment) Reached(side, pos int) int {
 	for i, s := range al.Steps {
 		if s[side] >= pos {
@@ -98,8 +98,8 @@ func (al *Alignment) Reached(side, pos int) int {
 	return al.Last()
 }
 
-// Arrives is the step to show when one side has arrived at a position: where a
-// stage ends there, the step at which the other side has got that far as well.
+// Arrives returns the step to show when one side has arrived at a position: if a stage ends
+// there, the step at which the other side has reached the end of the stage, too.
 func (al *Alignment) Arrives(side, pos int) int {
 	for _, stage := range al.Stages {
 		if al.Steps[stage][side] == pos {
@@ -109,8 +109,8 @@ func (al *Alignment) Arrives(side, pos int) int {
 	return al.Reached(side, pos)
 }
 
-// Shares are the shares of the steps on an axis for both runs: each takes as
-// much as the more demanding of the events that it joins.
+// Shares returns the shares of the steps on an axis for both runs: each is the larger one of
+// the events that the step joins.
 func (al *Alignment) Shares(s *Scale) []Share {
 	own := [2][]Share{al.Runs[0].Shares(s), al.Runs[1].Shares(s)}
 	shares := make([]Share, al.Last())

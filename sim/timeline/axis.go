@@ -21,7 +21,7 @@ import (
 //     it "these two bars overlap" is true exactly if it is drawn.
 //   - An event that changes what the lanes show (a grant, an expiry, a write, a
 //     pause) needs room of its own: its share is hard. All others (a command of a
-//     poll that changed nothing, a clock reading) divide what is left: they are soft.
+//     poll that changed nothing, a clock reading) divide the rest: they are soft.
 //   - The time between two events is soft as well, and counts by its logarithm:
 //     waiting ten times as long is drawn wider, but not ten times. Beyond a few
 //     TTLs it grows no more.
@@ -35,13 +35,13 @@ import (
 // Unit is one unit of a view.
 const Unit = 1000
 
-// Need says how much an event needs a place of its own.
+// Need is the degree to which an event needs a place of its own.
 type Need uint8
 
 // The needs, from none to the greatest.
 const (
 	Shared Need = iota // none: it changes nothing that a lane shows
-	Aside              // it changes something, but after the story: the probe did it
+	Aside              // it changes something, but after the story: it is the probe's
 	Sent               // a command's mark
 	Proof              // it has no mark, but is among the proofs of a violation
 	Own                // it changes what a lane shows, or has a mark, or something is said there
@@ -59,26 +59,26 @@ type weight struct {
 	slack int // for itself, where there is room to spare
 }
 
-// Scale is how a view measures the axis, in thousandths of its unit.
+// Scale has a view's measures for the axis, in thousandths of its unit.
 type Scale struct {
 	Doubling int        // each doubling of a wait
 	Slack    int        // an event that changes something, where there is room to spare
 	Room     [needs]int // an event in any case, by its need
 }
 
-// Share is what an event takes of the axis, with the time before it, in
-// thousandths of a view's unit: Hard in any case, and Soft times one factor.
+// Share is the room of an event on the axis, with the time before it, in thousandths of a
+// view's unit: Hard in any case, and Soft times one factor.
 type Share struct{ Hard, Soft int }
 
-// endless is how many doublings of a hundredth of a TTL a wait can be wide:
-// its width means nothing beyond.
+// endless bounds the width of a wait, in doublings of a hundredth of a TTL: beyond it the
+// width means nothing.
 const endless = 9
 
-// asideSoft is by how much the probe's soft shares are divided: it comes after the
-// story, and only asks whether the lock is stuck.
+// asideSoft divides the probe's soft shares: the probe comes after the story, and only tests
+// whether the lock is stuck.
 const asideSoft = 4
 
-// Shares are the shares of the events, in order.
+// Shares returns the shares of the events, in order.
 func (t *Timeline) Shares(s *Scale) []Share {
 	shares := make([]Share, len(t.weights))
 	for i, w := range t.weights {
@@ -90,12 +90,12 @@ func (t *Timeline) Shares(s *Scale) []Share {
 	return shares
 }
 
-// Fit says how soft shares are fitted into a view: Width thousandths are to be
-// filled, with a factor of at most Most and at least Least. If it would have to be
-// less, the run does not fit, and Crowded is the factor. Factors are thousandths.
+// Fit states the factor of soft shares in a view, in thousandths: it fills Width, and lies
+// between Least and Most. If it would have to be less than Least, the run does not fit, and
+// the factor is Crowded.
 type Fit struct{ Width, Most, Least, Crowded int }
 
-// factor is the factor for soft shares.
+// factor returns the factor for soft shares.
 func (f *Fit) factor(shares []Share) int {
 	hard, soft := 0, 0
 	for _, s := range shares {
@@ -134,15 +134,16 @@ func (t *Timeline) weigh() {
 	}
 }
 
-// Gap is a wait that is worth a word on the axis, where it is drawn much shorter
-// than it is: between the position Pos and the one after it.
+// Gap is a wait that the axis labels, because it is drawn much shorter than it is. It lies
+// between the position Pos and the one after it.
 type Gap struct {
 	Pos     int
 	Length  time.Duration
 	Endless bool // too long for its width to mean anything
 }
 
-// doublings is how often a wait doubles a hundredth of the TTL, in thousandths.
+// doublings returns the number of times that a wait doubles a hundredth of the TTL, in
+// thousandths.
 func doublings(wait, ttl time.Duration) int {
 	if wait <= 0 {
 		return 0
@@ -151,7 +152,7 @@ func doublings(wait, ttl time.Duration) int {
 	return int(Unit * min(endless, math.Log2(1+float64(wait)/float64(tick))))
 }
 
-// slack is what an event takes beside the time before it.
+// slack returns the soft room of an event, without the time before it.
 func slack(e *trace.Event) int {
 	switch e.Kind {
 	case trace.KindClock, trace.KindWake, trace.KindStop, trace.KindDone:

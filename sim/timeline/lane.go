@@ -12,21 +12,21 @@ type Lane struct {
 	Index int // of the client or the node; 0 for the other kinds
 }
 
-// LaneKind says what a lane is about.
+// LaneKind is the subject of a lane.
 type LaneKind uint8
 
 // The kinds of lane, in the order in which they stand.
 const (
-	Deeds      LaneKind = iota // what a client does
-	Belief                     // what it believes about its lease
-	Record                     // what a node holds: the truth
-	Majority                   // whose records are on enough nodes
-	Believers                  // how many clients believe that they hold the lock
+	Deeds      LaneKind = iota // a client's actions
+	Belief                     // its belief about its lease
+	Record                     // a node's record: the truth
+	Majority                   // the client whose records are on enough nodes
+	Believers                  // the number of clients that believe that they hold the lock
 	Store                      // the accesses to the resource
-	Violations                 // which properties broke, and when
+	Violations                 // the properties that broke, at their instants
 )
 
-// Lanes are all lanes of the run, in order. A client has two even if it never
+// Lanes returns all lanes of the run, in order. A client has two even if it never
 // begins, because a view that hides the future cannot know that; the probe has
 // its two only if it acts. Several nodes have a lane for all of them beside their
 // own. A view with little room leaves lanes out.
@@ -52,17 +52,17 @@ func (t *Timeline) Acts(client int) bool {
 	return t.Begins[client] != trace.None || t.Clients[client] != trace.Probe
 }
 
-// Bar is what a lane shows at a position. Bars are comparable: neighbouring
-// positions with equal bars are one span. Fields that a kind does not mention are zero.
+// Bar is the contents of a lane at a position. Bars are comparable: neighbouring positions
+// with equal bars are one span. Fields that a kind does not mention are zero.
 type Bar struct {
 	Kind    BarKind
-	Client  int  // of Believes, Lapsed, Wants, Stored, Enough: whose it is, or trace.None
+	Client  int  // of Believes, Lapsed, Wants, Stored, Enough: the client, or trace.None
 	Written int  // of Stored: the Seq of the event that stored the record
 	Lasting bool // of Stored: the record has no expiry; one that is only prolonged stays the same bar
-	Count   int  // of Count: how many believe
+	Count   int  // of Count: the number of believers
 }
 
-// BarKind says what a bar tells.
+// BarKind is the meaning of a bar.
 type BarKind uint8
 
 // The kinds of bar, by lane.
@@ -84,12 +84,12 @@ const (
 	Down   // Record: the node is down
 
 	Enough // Majority: one client's records are on enough nodes
-	Split  // Majority: nobody's are
+	Split  // Majority: no client's records are
 
 	Count // Believers
 )
 
-// Bar is what a lane shows at a position.
+// Bar returns the contents of a lane at a position.
 func (t *Timeline) Bar(l Lane, pos int) Bar {
 	m := &t.Moments[pos]
 	switch l.Kind {
@@ -159,16 +159,16 @@ type Span struct {
 	Bar
 }
 
-// Spans are the spans of a lane in order. They cover the positions from 0 to
+// Spans returns the spans of a lane in order. They cover the positions from 0 to
 // Last without a gap, and two neighbours differ: spans[i].Next == spans[i+1].First,
 // and the last Next is Last()+1.
 func (t *Timeline) Spans(l Lane) []Span {
 	return spans(t.Last()+1, func(pos int) Bar { return t.Bar(l, pos) })
 }
 
-// Seen are the spans of a lane as a view sees them that shows only the positions
-// at, ascending. They cover the indices of at as Spans covers the positions; a
-// bar that comes and goes between two of them is not seen.
+// Seen returns the spans of a lane in a view that shows only the positions at, ascending.
+// They cover the indices of at as Spans covers the positions; a bar that begins and ends
+// between two of them is missing.
 func (t *Timeline) Seen(l Lane, at []int) []Span {
 	return spans(len(at), func(i int) Bar { return t.Bar(l, at[i]) })
 }
@@ -184,7 +184,7 @@ func spans(n int, bar func(int) Bar) []Span {
 	return all
 }
 
-// Length is the time for which a span of positions lasts, as far as the run goes.
+// Length returns the time for which a span of positions lasts, up to the end of the run.
 func (t *Timeline) Length(s Span) time.Duration {
 	return t.When(min(s.Next, t.Last())) - t.When(s.First)
 }

@@ -4,8 +4,8 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Mark is the sign that an event leaves in its lanes. A view gives each mark a
-// shape of its own, or says why it needs none.
+// Mark is the sign for an event in its lanes. A view has a shape for each mark, or a reason
+// for having none.
 type Mark uint8
 
 // The marks.
@@ -25,14 +25,14 @@ const (
 	Rejected      // the store refuses an access
 	Crashes       // a client crashes
 	Resumes       // a client or a node goes on
-	Fails         // a client fails, or hears nothing; a message is in vain
+	Fails         // a client fails, or times out; a message is lost or refused
 	Falls         // a node goes down
 	Jumps         // a clock jumps, or something is lost, replaced, changed from outside
 
-	Marks // how many there are
+	Marks // the number of marks
 )
 
-// Weight orders marks that fall on one place: the heaviest is to be seen.
+// Weight orders marks that fall on one place: a view shows the heaviest.
 func (m Mark) Weight() int { return markWeights[m] }
 
 var markWeights = [Marks]int{
@@ -49,7 +49,7 @@ const (
 	onStore
 )
 
-// Arrow says between whom a message goes, for views that draw a column for each.
+// Arrow is the direction of a message, for views with a column for each actor.
 type Arrow uint8
 
 // The arrows.
@@ -61,7 +61,7 @@ const (
 	FromStore       // its refusal
 )
 
-// row is what every view has to know about a kind of event.
+// row is the part of a kind of event that every view needs.
 type row struct {
 	mark  Mark
 	why   string // of NoMark: the reason
@@ -70,7 +70,7 @@ type row struct {
 	arrow Arrow
 }
 
-// doer says whose doing an event is.
+// doer is the actor of an event.
 type doer uint8
 
 const (
@@ -138,7 +138,7 @@ var table = [...]row{
 	trace.KindStop:      {why: "the bar of the deeds ends here", on: onClient},
 }
 
-// Mark is the sign of an event, or NoMark.
+// Mark returns the mark of an event, or NoMark.
 func (t *Timeline) Mark(e *trace.Event) Mark {
 	switch {
 	case (e.Kind == trace.KindWrite || e.Kind == trace.KindExecute) && t.Completes(e):
@@ -166,8 +166,8 @@ func (t *Timeline) In(l Lane, e *trace.Event) bool {
 	return false
 }
 
-// Doer is the client whose own doing an event is, or trace.None if it is a node's,
-// the network's or the store's.
+// Doer returns the client that is the actor of an event, or trace.None if a node, the network
+// or the store is.
 func (t *Timeline) Doer(e *trace.Event) int {
 	if table[e.Kind].doer != byClient {
 		return trace.None
@@ -175,7 +175,7 @@ func (t *Timeline) Doer(e *trace.Event) int {
 	return e.Client
 }
 
-// Host is the node whose own doing an event is, or trace.None.
+// Host returns the node that is the actor of an event, or trace.None.
 func Host(e *trace.Event) int {
 	if table[e.Kind].doer != byNode {
 		return trace.None
@@ -183,7 +183,7 @@ func Host(e *trace.Event) int {
 	return e.Node
 }
 
-// ArrowOf says between whom an event's message goes.
+// ArrowOf returns the direction of an event's message.
 func ArrowOf(e *trace.Event) Arrow { return table[e.Kind].arrow }
 
 // Touches reports whether the event is an access to the resource or to the

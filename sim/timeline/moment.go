@@ -6,13 +6,13 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Moment is the part of a state that lanes show, in few bytes: a view looks it
-// up and folds nothing.
+// Moment is the part of a state that lanes show, in few bytes: a view looks it up and folds
+// no events.
 type Moment struct {
 	Clients   []Client
 	Nodes     []Node
 	Quorum    Quorum
-	Believers int   // how many clients believe that they hold the lock
+	Believers int   // the number of clients that believe that they hold the lock
 	Version   int64 // of the store
 }
 
@@ -39,13 +39,13 @@ type Node struct {
 	Expires time.Duration // true instant, or trace.Never
 }
 
-// Left is how long the record still lives at an instant, as PTTL would say.
+// Left returns the record's remaining life at an instant, as PTTL would give it.
 func (n Node) Left(now time.Duration) time.Duration {
 	return trace.Record{Expires: n.Expires}.Left(now)
 }
 
-// Quorum says whose records are on enough masters. Split means that masters hold
-// records, but nobody's are on enough of them; then Owner is trace.None.
+// Quorum is the client whose records are on enough masters. Split means that masters hold
+// records, but no client's are on enough of them; then Owner is trace.None.
 type Quorum struct {
 	Owner int
 	Split bool
@@ -72,9 +72,9 @@ func momentOf(s *trace.State, need int) Moment {
 	return m
 }
 
-// MostBelievers is the greatest number of clients that believed at one position of
-// (after, upTo], or at upTo if the interval is empty. A view whose places hold
-// several positions counts with it, so that no overlap falls between two places.
+// MostBelievers returns the greatest number of clients that believed at one position of
+// (after, upTo], or at upTo if the interval is empty. A view whose places hold several
+// positions counts with it, so that no overlap falls between two places.
 func (t *Timeline) MostBelievers(after, upTo int) int {
 	most := t.Moments[upTo].Believers
 	for pos := after + 1; pos < upTo; pos++ {

@@ -1,9 +1,9 @@
-// Package timeline computes what a picture of a run shows, for every picture
-// alike: the lanes, the bars in them, the marks of the events, the axis on which
-// waiting is compressed, and the alignment of two runs. It knows neither cells nor
-// pixels nor colours: the terminal and the exports draw what it says.
+// Package timeline computes the contents of every picture of a run: the lanes, the bars in
+// them, the marks of the events, the axis on which waiting is compressed, and the alignment
+// of two runs. It knows neither cells nor pixels nor colours: the terminal and the exports
+// draw its results.
 //
-// A [trace.Trace] is all that it needs.
+// It needs only a [trace.Trace].
 package timeline
 
 import (
@@ -23,7 +23,7 @@ import (
 type Timeline struct {
 	*trace.Trace
 	Moments  []Moment // by position
-	Chapters []int    // the positions at which the script says something
+	Chapters []int    // the positions with notes
 	Breaches []Breach
 	Begins   []int // by client: the index of the first event in which it has a part, or trace.None
 	Gaps     []Gap // by position
@@ -68,10 +68,10 @@ func New(t *trace.Trace) *Timeline {
 	return tl
 }
 
-// Last is the position after the last event.
+// Last returns the position after the last event.
 func (t *Timeline) Last() int { return len(t.Events) }
 
-// Event is the one that led to a position, or nil at the beginning.
+// Event returns the event that led to a position, or nil at the beginning.
 func (t *Timeline) Event(pos int) *trace.Event {
 	if pos == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (t *Timeline) Event(pos int) *trace.Event {
 	return &t.Events[pos-1]
 }
 
-// When is the instant of the event that led to a position.
+// When returns the instant of the event that led to a position.
 func (t *Timeline) When(pos int) time.Duration {
 	if pos == 0 {
 		return 0
@@ -87,14 +87,14 @@ func (t *Timeline) When(pos int) time.Duration {
 	return t.Events[pos-1].At
 }
 
-// Before is the position just before the event with this Seq: the place of a
-// note that was made then.
+// Before returns the position just before the event with this Seq: the place of a note that
+// was made then.
 func (t *Timeline) Before(seq int) int {
 	i, _ := slices.BinarySearchFunc(t.Events, seq, func(e trace.Event, seq int) int { return e.Seq - seq })
 	return i
 }
 
-// After is the position to which the event with this Seq leads.
+// After returns the position to which the event with this Seq leads.
 func (t *Timeline) After(seq int) int { return min(t.Before(seq)+1, t.Last()) }
 
 // Chapter counts, from 1, the chapters that have begun at a position.
@@ -106,7 +106,7 @@ func (t *Timeline) Chapter(pos int) int {
 	return i
 }
 
-// Said are the notes of the chapter that is under way at a position.
+// Said returns the notes of the chapter that has begun last at a position.
 func (t *Timeline) Said(pos int) []trace.Note {
 	n := t.Chapter(pos)
 	if n == 0 {
@@ -121,7 +121,7 @@ func (t *Timeline) Said(pos int) []trace.Note {
 	return said
 }
 
-// NextChapter is the position of the next chapter, or the last one.
+// NextChapter returns the position of the next chapter, or the last position.
 func (t *Timeline) NextChapter(pos int) int {
 	if n := t.Chapter(pos); n < len(t.Chapters) {
 		return t.Chapters[n]
@@ -129,7 +129,7 @@ func (t *Timeline) NextChapter(pos int) int {
 	return t.Last()
 }
 
-// PreviousChapter is the position of the last chapter that began before pos, or 0.
+// PreviousChapter returns the position of the last chapter that began before pos, or 0.
 func (t *Timeline) PreviousChapter(pos int) int {
 	i, _ := slices.BinarySearch(t.Chapters, pos)
 	if i == 0 {
@@ -138,8 +138,8 @@ func (t *Timeline) PreviousChapter(pos int) int {
 	return t.Chapters[i-1]
 }
 
-// Told is the position at which the story is over: its last note said, its last
-// violation complete. Only at the end is it known that nothing broke.
+// Told returns the position at which the story is over: its last note is shown, its last
+// violation complete. Without violations that is the end of the run.
 func (t *Timeline) Told() int {
 	if len(t.Breaches) == 0 {
 		return t.Last()
@@ -151,8 +151,8 @@ func (t *Timeline) Told() int {
 	return end
 }
 
-// Breached are the violations that are complete at a position, and fresh those
-// that the very last event completed.
+// Breached returns the violations that are complete at a position, and as fresh those that
+// the last event before it completed.
 func (t *Timeline) Breached(pos int) (all, fresh []Breach) {
 	for i, b := range t.Breaches {
 		if b.Pos > pos {

@@ -9,8 +9,8 @@ import (
 
 // This file has the words for states that all views of a run share.
 
-// Brief returns a span in few characters: three decimals at most, and whole units for a span
-// of hours or more.
+// Brief returns a span in few characters: three decimals at most, and whole units from two
+// hours on.
 func Brief(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
