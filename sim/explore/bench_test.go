@@ -30,17 +30,17 @@ func benchmarkSearch(b *testing.B, name string, workers int) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := &search{model: m, opt: Options{Workers: workers}, seen: intern.NewVisited(m.width)}
+		s := &search{model: m, opt: Options{Workers: workers}, visited: intern.NewVisited(m.width)}
 		b.StartTimer()
 		if err := s.run(context.Background()); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
-		_, n := s.seen.Sizes()
+		_, n := s.visited.Sizes()
 		states += int64(n)
 		transitions += s.followed.Load()
 		executed += int64(m.servers.Ran) + m.clients.Ran.Load()
-		bytes += int64(s.seen.Bytes())
+		bytes += int64(s.visited.Bytes())
 		if err := m.close(); err != nil {
 			b.Fatal(err)
 		}

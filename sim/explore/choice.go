@@ -134,8 +134,8 @@ var choiceRows = [choiceKinds]choiceRow{
 		wrong: func(c choice) string { return names[c.who] + " crashes" },
 		play:  func(m *model, c choice) []sim.Move { return movesOf(sim.Crash{Client: m.client(c)}) },
 		read: func(_ *explorer, f, _ sim.Fault) (choice, int) {
-			v, is := f.(sim.Crash)
-			return choice{kind: crashes, who: clientOf(v.Client)}, count(is, 1)
+			got, is := f.(sim.Crash)
+			return choice{kind: crashes, who: clientOf(got.Client)}, count(is, 1)
 		},
 		menu: []choiceItem{{label: "crash"}},
 	},
@@ -152,9 +152,9 @@ var choiceRows = [choiceKinds]choiceRow{
 		wrong: func(c choice) string { return names[c.who] + "'s request arrives twice" },
 		play:  func(m *model, c choice) []sim.Move { return movesOf(sim.Duplicate{Client: m.client(c)}) },
 		read: func(x *explorer, f, _ sim.Fault) (choice, int) {
-			v, is := f.(sim.Duplicate)
-			who := clientOf(v.Client)
-			return choice{kind: repeats, who: who}, count(is && v.After == 0 && x.s.clients[who].last != 0, 1)
+			got, is := f.(sim.Duplicate)
+			who := clientOf(got.Client)
+			return choice{kind: repeats, who: who}, count(is && got.After == 0 && x.s.clients[who].last != 0, 1)
 		},
 		menu: []choiceItem{{label: "send again"}},
 	},
@@ -176,8 +176,8 @@ var choiceRows = [choiceKinds]choiceRow{
 			return movesOf(sim.WallStep{Client: m.client(c), By: c.span()})
 		},
 		read: func(_ *explorer, f, _ sim.Fault) (choice, int) {
-			v, is := f.(sim.WallStep)
-			return choice{kind: jumpsClient, who: clientOf(v.Client), by: millis(v.By)}, count(is, 1)
+			got, is := f.(sim.WallStep)
+			return choice{kind: jumpsClient, who: clientOf(got.Client), by: millis(got.By)}, count(is, 1)
 		},
 		menu: []choiceItem{{"clock on", choice{by: 1}}, {"clock back", choice{by: -1}}},
 	},
@@ -185,10 +185,10 @@ var choiceRows = [choiceKinds]choiceRow{
 		of: ofRequests, fault: noFault, needs: HoldRequest,
 		list: func(x *explorer, to []choice, _ int) []choice {
 			var nth [len(names)]uint8
-			for _, l := range x.ids.helds.get(x.world.held) {
-				if !l.queued {
-					nth[l.client]++
-					to = append(to, choice{kind: frees, who: l.client, n: nth[l.client]})
+			for _, req := range x.ids.helds.get(x.world.held) {
+				if !req.queued {
+					nth[req.client]++
+					to = append(to, choice{kind: frees, who: req.client, n: nth[req.client]})
 				}
 			}
 			return to
@@ -198,8 +198,8 @@ var choiceRows = [choiceKinds]choiceRow{
 			return movesOf(sim.Free{Client: m.client(c), N: int(c.n)})
 		},
 		read: func(_ *explorer, f, _ sim.Fault) (choice, int) {
-			v, is := f.(sim.Free)
-			return choice{kind: frees, who: clientOf(v.Client), n: uint8(v.N)}, count(is, 1)
+			got, is := f.(sim.Free)
+			return choice{kind: frees, who: clientOf(got.Client), n: uint8(got.N)}, count(is, 1)
 		},
 		menu: []choiceItem{{"free it", choice{n: 1}}},
 	},
@@ -218,8 +218,8 @@ var choiceRows = [choiceKinds]choiceRow{
 			return movesOf(sim.Lag{Replica: c.node() + "r1", By: 1000 * time.Hour})
 		},
 		read: func(_ *explorer, f, _ sim.Fault) (choice, int) {
-			v, is := f.(sim.Lag)
-			return choice{kind: fallsBehind, who: nodeOf(v.Replica)}, count(is, 1)
+			got, is := f.(sim.Lag)
+			return choice{kind: fallsBehind, who: nodeOf(got.Replica)}, count(is, 1)
 		},
 		menu: []choiceItem{{label: "replica falls behind"}},
 	},
@@ -237,8 +237,8 @@ var choiceRows = [choiceKinds]choiceRow{
 		},
 		read: func(x *explorer, f, then sim.Fault) (choice, int) {
 			_, falls := f.(sim.Down)
-			v, is := then.(sim.Failover)
-			who := nodeOf(v.To)
+			got, is := then.(sim.Failover)
+			who := nodeOf(got.To)
 			return choice{kind: takesOver, who: who}, count(falls && is && x.s.nodes[who].behind.snapshot != 0, 2)
 		},
 		menu: []choiceItem{{label: "fail over"}},
@@ -277,8 +277,8 @@ var choiceRows = [choiceKinds]choiceRow{
 			return movesOf(sim.NodeStep{Node: c.node(), By: c.span()})
 		},
 		read: func(_ *explorer, f, _ sim.Fault) (choice, int) {
-			v, is := f.(sim.NodeStep)
-			return choice{kind: jumpsServer, who: nodeOf(v.Node), by: millis(v.By)}, count(is, 1)
+			got, is := f.(sim.NodeStep)
+			return choice{kind: jumpsServer, who: nodeOf(got.Node), by: millis(got.By)}, count(is, 1)
 		},
 		menu: []choiceItem{{"clock on", choice{by: 1}}, {"clock back", choice{by: -1}}},
 	},
@@ -407,33 +407,33 @@ func (x *explorer) enabled(to []choice) []choice {
 		return to
 	}
 	left := &x.world.left
-	for i, g := range x.summaries {
-		if g.acts && x.turns(i) {
+	for i, s := range x.summaries {
+		if s.acts && x.turns(i) {
 			to = append(to, choice{kind: acts, who: uint8(i)})
-			for _, l := range x.listers[ofStep][1:] {
-				if g.sends && left[l.fault] > 0 {
-					to = append(to, choice{kind: l.kind, who: uint8(i)})
+			for _, row := range x.listers[ofStep][1:] {
+				if s.sends && left[row.fault] > 0 {
+					to = append(to, choice{kind: row.kind, who: uint8(i)})
 				}
 			}
 		}
-		for _, l := range x.listers[ofClient] {
-			if left[l.fault] > 0 {
-				to = l.list(x, to, i)
+		for _, row := range x.listers[ofClient] {
+			if left[row.fault] > 0 {
+				to = row.list(x, to, i)
 			}
 		}
 	}
-	for _, l := range x.listers[ofRequests] {
-		to = l.list(x, to, 0)
+	for _, row := range x.listers[ofRequests] {
+		to = row.list(x, to, 0)
 	}
 	for i := range x.nodes {
-		for _, l := range x.listers[ofNode] {
-			if l.fault == noFault || left[l.fault] > 0 {
-				to = l.list(x, to, i)
+		for _, row := range x.listers[ofNode] {
+			if row.fault == noFault || left[row.fault] > 0 {
+				to = row.list(x, to, i)
 			}
 		}
 	}
-	for _, l := range x.listers[ofTime] {
-		to = l.list(x, to, 0)
+	for _, row := range x.listers[ofTime] {
+		to = row.list(x, to, 0)
 	}
 	return to
 }
@@ -471,7 +471,7 @@ func (b *Bounds) Offers(client bool, i int, made []sim.Move) (offers []Offer) {
 				continue
 			}
 			done := func(o Offer) bool {
-				return slices.ContainsFunc(made, func(v sim.Move) bool { return v.Fault != nil && v.Fault.String() == o.Moves[0].Fault.String() })
+				return slices.ContainsFunc(made, func(mv sim.Move) bool { return mv.Fault != nil && mv.Fault.String() == o.Moves[0].Fault.String() })
 			}
 			items := m.offered(row, uint8(i), b.TTL)
 			if row.then != acts && slices.ContainsFunc(items, done) {
@@ -488,7 +488,7 @@ func (m *model) offered(row *choiceRow, who uint8, ttl time.Duration) (offers []
 	for _, item := range row.menu {
 		c := item.choice
 		c.who, c.by = who, c.by*millis(ttl+time.Second)
-		moves := slices.DeleteFunc(row.play(m, c), func(v sim.Move) bool { return v.Fault == nil })
+		moves := slices.DeleteFunc(row.play(m, c), func(mv sim.Move) bool { return mv.Fault == nil })
 		offers = append(offers, Offer{item.label, moves})
 	}
 	return offers

@@ -54,16 +54,16 @@ func dead(touched monitor.Rank) client {
 }
 
 // sharesLane reports whether another request is held up on the same connection.
-func (l request) sharesLane(o request) bool {
-	return l.client == o.client && l.conn == o.conn && l.orphan == o.orphan
+func (r request) sharesLane(o request) bool {
+	return r.client == o.client && r.conn == o.conn && r.orphan == o.orphan
 }
 
 // free lets the nth held request of a client arrive, and those that waited behind it. If
 // another request on its connection is still held up before it, it waits for that.
 func (x *explorer) free(who, nth uint8) {
 	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
-	n := slices.IndexFunc(held, func(l request) bool {
-		if l.client == who && !l.queued {
+	n := slices.IndexFunc(held, func(req request) bool {
+		if req.client == who && !req.queued {
 			nth--
 		}
 		return nth == 0
@@ -77,14 +77,14 @@ func (x *explorer) free(who, nth uint8) {
 	due := []request{first}
 	var kept []request
 	blocked := false
-	for i, l := range held {
+	for i, req := range held {
 		switch {
 		case i == n:
-		case i > n && l.queued && !blocked && first.sharesLane(l):
-			due = append(due, l)
+		case i > n && req.queued && !blocked && first.sharesLane(req):
+			due = append(due, req)
 		default:
-			blocked = blocked || i > n && first.sharesLane(l)
-			kept = append(kept, l)
+			blocked = blocked || i > n && first.sharesLane(req)
+			kept = append(kept, req)
 		}
 	}
 	x.s.world.held, _ = x.ids.helds.put(kept)
@@ -102,8 +102,8 @@ func (x *explorer) free(who, nth uint8) {
 
 // repeat lets the request of client i that was executed last arrive once more.
 func (x *explorer) repeat(i int) {
-	l := *x.ids.requests.Value(x.s.clients[i].last)
-	x.execute(&l, false, true)
+	req := *x.ids.requests.Value(x.s.clients[i].last)
+	x.execute(&req, false, true)
 	for i := range x.s.clients {
 		if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
 			x.s.clients[i].last = 0
@@ -145,9 +145,9 @@ func (x *explorer) takeOver(n int) {
 
 // disconnect ends the connections of node n.
 func (x *explorer) disconnect(n int) {
-	for _, b := range x.servers.Snapshot(x.s.nodes[n].snapshot).Peers {
-		c := &x.s.clients[b.Conn>>4]
-		c.gone |= 1 << (b.Conn & 15)
+	for _, txn := range x.servers.Snapshot(x.s.nodes[n].snapshot).Peers {
+		c := &x.s.clients[txn.Conn>>4]
+		c.gone |= 1 << (txn.Conn & 15)
 	}
 	w := &x.s.world
 	held := append([]request(nil), x.ids.helds.get(w.held)...)
@@ -166,9 +166,9 @@ func (x *explorer) passing(to []choice) []choice {
 	for _, n := range x.nodes {
 		by = sooner(by, n.due)
 	}
-	for _, g := range x.summaries {
-		by = sooner(by, g.due)
-		if g.idles {
+	for _, s := range x.summaries {
+		by = sooner(by, s.due)
+		if s.idles {
 			pauses++
 		}
 	}
@@ -179,13 +179,13 @@ func (x *explorer) passing(to []choice) []choice {
 }
 
 // lives reports whether the client has neither crashed nor finished its program.
-func (g *summary) lives() bool { return !g.crashed && !g.over }
+func (s *summary) lives() bool { return !s.crashed && !s.over }
 
 // over reports whether the schedule has ended in the state that the explorer views: all
 // clients have ended, and no request is held up.
 func (x *explorer) over() bool {
-	for _, g := range x.summaries {
-		if g.lives() {
+	for _, s := range x.summaries {
+		if s.lives() {
 			return false
 		}
 	}

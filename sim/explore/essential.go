@@ -22,35 +22,35 @@ type Fault struct {
 }
 
 // faults lists the faults of a path, and finds out whether the violation needs each.
-func (m *model) faults(w *sim.World, c trace.Code, path []choice) ([]Fault, error) {
+func (m *model) faults(w *sim.World, code trace.Code, path []choice) ([]Fault, error) {
 	x := m.explorer()
 	x.first()
 	var all []Fault
 	most := int(m.costOf(path).faults)
-	for at, v := range path {
+	for at, c := range path {
 		pausing, _ := x.idle()
-		x.choose(v)
+		x.choose(c)
 		if x.err != nil {
 			return nil, x.err
 		}
-		switch v.kind {
+		switch c.kind {
 		case passes:
 			for i := range m.bounds.Clients {
 				if pausing>>i&1 == 0 {
 					continue
 				}
 				rest, d := m.unpaused(path, at, i)
-				f, err := m.fault(w, c, most, Pause, fmt.Sprintf("%s is paused for %s", names[i], trace.Duration(d)), rest)
+				f, err := m.fault(w, code, most, Pause, fmt.Sprintf("%s is paused for %s", names[i], trace.Duration(d)), rest)
 				if err != nil {
 					return nil, err
 				}
 				all = append(all, f)
 			}
 		default:
-			if !v.faulty() {
+			if !c.faulty() {
 				continue
 			}
-			f, err := m.fault(w, c, most, v.row().fault, v.row().wrong(v), without(path, at))
+			f, err := m.fault(w, code, most, c.row().fault, c.row().wrong(c), without(path, at))
 			if err != nil {
 				return nil, err
 			}
@@ -62,8 +62,8 @@ func (m *model) faults(w *sim.World, c trace.Code, path []choice) ([]Fault, erro
 
 // fault has the engine play the rest of a path without one of its faults, and returns that
 // fault. most is the number of faults in the whole path.
-func (m *model) fault(w *sim.World, c trace.Code, most int, k FaultKind, text string, rest []choice) (Fault, error) {
-	shown, faults, err := m.shows(w, c, rest)
+func (m *model) fault(w *sim.World, code trace.Code, most int, k FaultKind, text string, rest []choice) (Fault, error) {
+	shown, faults, err := m.shows(w, code, rest)
 	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most, Replaced: shown && faults >= most}, err
 }
 
@@ -72,13 +72,13 @@ func (m *model) fault(w *sim.World, c trace.Code, most int, k FaultKind, text st
 func (m *model) unpaused(path []choice, at, i int) (rest []choice, d time.Duration) {
 	rest = append(rest, path[:at]...)
 	over := false
-	for _, v := range path[at:] {
-		over = over || v.acts() && int(v.who) == i
-		if v.kind == passes && !over {
-			d += time.Duration(v.by) * time.Millisecond
+	for _, c := range path[at:] {
+		over = over || c.acts() && int(c.who) == i
+		if c.kind == passes && !over {
+			d += time.Duration(c.by) * time.Millisecond
 			continue
 		}
-		rest = append(rest, v)
+		rest = append(rest, c)
 	}
 	return rest, d
 }
@@ -87,44 +87,44 @@ func (m *model) unpaused(path []choice, at, i int) (rest []choice, d time.Durati
 // fault stays, and sends the request.
 func without(path []choice, at int) []choice {
 	rest := slices.Clone(path)
-	v := &rest[at]
-	if v.acts() {
-		v.kind = acts
+	c := &rest[at]
+	if c.acts() {
+		c.kind = acts
 		return rest
 	}
-	gone := *v
+	gone := *c
 	rest = slices.Delete(rest, at, at+1)
-	return slices.DeleteFunc(rest, func(v choice) bool { // a failover has two parts
-		return gone.row().then != acts && v.kind == gone.row().then && v.who == gone.who
+	return slices.DeleteFunc(rest, func(c choice) bool { // a failover has two parts
+		return gone.row().then != acts && c.kind == gone.row().then && c.who == gone.who
 	})
 }
 
 // shows plays a path in the engine, up to the violation or the first choice that isn't
 // enabled. It reports whether the violation happens, and after how many faults. These
 // include all pauses: each client that could act while time passes is paused.
-func (m *model) shows(w *sim.World, c trace.Code, path []choice) (shown bool, faults int, err error) {
+func (m *model) shows(w *sim.World, code trace.Code, path []choice) (shown bool, faults int, err error) {
 	if err := w.Reset(m.cfg, false); err != nil {
 		return false, 0, err
 	}
-	for _, v := range path {
-		if v.faulty() {
+	for _, c := range path {
+		if c.faulty() {
 			faults++
 		}
 		before := m.paused(w)
-		if !m.fits(w, v) {
+		if !m.fits(w, c) {
 			break // the choice depends on the fault that was left out
 		}
 		faults += bits.OnesCount8(m.paused(w) &^ before)
-		if slices.Contains(w.Verdict(), c) {
+		if slices.Contains(w.Verdict(), code) {
 			return true, faults, w.Err()
 		}
 	}
-	if c == trace.PD {
+	if code == trace.PD {
 		if err := w.Drain(); err != nil {
 			return false, 0, err
 		}
 	}
-	return slices.Contains(w.Verdict(), c), faults, w.Err()
+	return slices.Contains(w.Verdict(), code), faults, w.Err()
 }
 
 // paused returns the set of the clients that are paused.
@@ -138,9 +138,9 @@ func (m *model) paused(w *sim.World) (set uint8) {
 }
 
 // fits makes a choice in the engine, and reports false if it isn't enabled.
-func (m *model) fits(w *sim.World, v choice) bool {
-	for _, v := range m.play(v) {
-		if !fits(w, v) {
+func (m *model) fits(w *sim.World, c choice) bool {
+	for _, mv := range m.play(c) {
+		if !fits(w, mv) {
 			return false
 		}
 	}
@@ -149,11 +149,11 @@ func (m *model) fits(w *sim.World, v choice) bool {
 
 // fits makes a move in the engine, and reports false if it isn't enabled. A step that would
 // let time pass, because no thread is ready, isn't.
-func fits(w *sim.World, v sim.Move) bool {
-	for range v.Count {
-		if !w.Ready(v.Who) || !w.Step(v.Who) {
+func fits(w *sim.World, mv sim.Move) bool {
+	for range mv.Count {
+		if !w.Ready(mv.Who) || !w.Step(mv.Who) {
 			return false
 		}
 	}
-	return v.Count > 0 || w.Play([]sim.Move{v}, nil) == nil
+	return mv.Count > 0 || w.Play([]sim.Move{mv}, nil) == nil
 }

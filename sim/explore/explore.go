@@ -98,16 +98,16 @@ func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 }
 
 func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
-	s := &search{model: m, opt: opt, seen: intern.NewVisited(m.width)}
+	s := &search{model: m, opt: opt, visited: intern.NewVisited(m.width)}
 	if err := s.run(ctx); err != nil && !errors.Is(err, errLimit) {
 		return nil, err
 	}
 	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
-	_, n := s.seen.Sizes()
+	_, n := s.visited.Sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations = m.servers.Ran, m.clients.Outcomes.Len()
 	var all stats
-	for _, x := range s.crew {
+	for _, x := range s.pool {
 		all.add(&x.stats)
 	}
 	r.Near = NearMisses{Refused: all.refused, Compared: all.compared, NotHeld: all.tooLate, Fenced: all.fenced}
@@ -119,8 +119,8 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 	}
 	found := codes(s.found.Load()) & m.bounds.codes()
 	r.Found = found.verdict()
-	s.seen, s.crew = nil, nil // the least schedules need room of their own
-	opt.tell(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
+	s.visited, s.pool = nil, nil // the least schedules need room of their own
+	opt.progress(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
 	if ctx.Err() != nil { // a search that was cut off still shows what it has found
 		var done func()
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
@@ -295,23 +295,23 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 		if choices = x.enabled(choices); len(choices) == 0 {
 			break
 		}
-		v := choices[rng.IntN(len(choices))]
+		c := choices[rng.IntN(len(choices))]
 		for range eager {
-			if v.kind != acts && v.kind != passes {
-				v = choices[rng.IntN(len(choices))]
+			if c.kind != acts && c.kind != passes {
+				c = choices[rng.IntN(len(choices))]
 			}
 		}
 		counted := x.stats
-		if x.choose(v); x.err != nil {
+		if x.choose(c); x.err != nil {
 			return x.err
 		}
-		v.ops = x.ops
-		path = append(path, v)
-		if err := x.checkLocal(v, before, counted); err != nil {
+		c.ops = x.ops
+		path = append(path, c)
+		if err := x.checkLocal(c, before, counted); err != nil {
 			return fmt.Errorf("%w\n%s", err, m.text(path))
 		}
 		all |= x.found
-		if err := w.Play(m.play(v), nil); err != nil {
+		if err := w.Play(m.play(c), nil); err != nil {
 			return err
 		}
 		if err := m.differ(x, w, all); err != nil {
@@ -336,14 +336,14 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 
 // checkLocal fails if the choice that was made last is a local step, and leads to another
 // state as such.
-func (x *explorer) checkLocal(v choice, before []uint32, counted stats) error {
+func (x *explorer) checkLocal(c choice, before []uint32, counted stats) error {
 	if !x.reduce {
 		return nil
 	}
 	after, stats := x.stateID(), x.stats
 	x.stats = counted
-	if to, local := x.localStep(v, before, nil); local && (!slices.Equal(to, after) || x.stats != stats || x.found != 0) {
-		return fmt.Errorf("the search takes a step of client %d for its own business, and it isn't", v.who)
+	if to, local := x.localStep(c, before, nil); local && (!slices.Equal(to, after) || x.stats != stats || x.found != 0) {
+		return fmt.Errorf("the search takes a step of client %d for its own business, and it isn't", c.who)
 	}
 	x.stats = stats
 	return nil

@@ -128,9 +128,9 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 
 // last returns the client that acted last, or -1.
 func (g *Guide) last() int8 {
-	for _, m := range slices.Backward(g.path) {
-		if m.acts() {
-			return int8(m.who)
+	for _, c := range slices.Backward(g.path) {
+		if c.acts() {
+			return int8(c.who)
 		}
 	}
 	return -1
@@ -193,18 +193,18 @@ func read(x *explorer, moves []sim.Move) (choice, int, error) {
 }
 
 // step makes a move that isn't a fault.
-func (g *Guide) step(x *explorer, v sim.Move, next *choiceKind, found *codes) error {
+func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) error {
 	switch {
-	case v.Note > 0:
+	case mv.Note > 0:
 		return nil
-	case v.Wait > 0:
-		return g.wait(x, v.Wait, found)
+	case mv.Wait > 0:
+		return g.wait(x, mv.Wait, found)
 	}
-	for range v.Count {
+	for range mv.Count {
 		i := -1
-		for c := range g.m.bounds.Clients {
-			if _, any := x.next(c); any && v.Who.Has(c) {
-				i = c
+		for who := range g.m.bounds.Clients {
+			if _, any := x.next(who); any && mv.Who.Has(who) {
+				i = who
 				break
 			}
 		}

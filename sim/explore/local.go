@@ -54,40 +54,40 @@ func (l *local) step(t int) bool {
 // perform performs one operation, and runs the thread to the next. It reports whether that
 // was local.
 func (l *local) perform(t int) bool {
-	m := l.clients.At(l.c.history)
-	p := &m.Threads[t]
-	seen, mail, is := l.observe(m, p)
-	if !is || mail >= 0 && l.mail(mail).prolonged {
+	h := l.clients.At(l.c.history)
+	p := &h.Threads[t]
+	seen, at, is := l.observe(h, p)
+	if !is || at >= 0 && l.replyAt(at).prolonged {
 		return false
 	}
 	l.c.paused = false
-	l.consume(p, mail)
-	a := l.after(behaviour.Transition{From: l.c.history, Thread: uint8(t), Seen: seen})
+	l.consume(p, at)
+	out := l.after(behaviour.Transition{From: l.c.history, Thread: uint8(t), Seen: seen})
 	if l.err != nil {
 		return false
 	}
-	for _, tl := range *l.clients.Reports.At(a.Reports) {
-		if !l.tell(tl) {
+	for _, r := range *l.clients.Reports.At(out.Reports) {
+		if !l.applyReport(r) {
 			return false
 		}
 	}
-	l.arrive(t, m, a)
+	l.arrive(t, h, out)
 	l.ops++
 	return true
 }
 
-// tell applies a report of the client, and reports whether that was local. Refusals and
+// applyReport applies a report of the client, and reports whether that was local. Refusals and
 // failed releases are local once in a step, as a bit counts each.
-func (l *local) tell(t behaviour.Report) bool {
-	under, is := l.spares(t.Kind)
-	twice := t.Kind == trace.KindRefused && l.refused || t.Kind == trace.KindReleaseFailed && l.tooLate
+func (l *local) applyReport(r behaviour.Report) bool {
+	under, is := l.spares(r.Kind)
+	twice := r.Kind == trace.KindRefused && l.refused || r.Kind == trace.KindReleaseFailed && l.tooLate
 	if !is || twice {
 		return false
 	}
 	l.under |= under
-	l.refused = l.refused || t.Kind == trace.KindRefused
-	l.tooLate = l.tooLate || t.Kind == trace.KindReleaseFailed
-	l.c.Told(t.Kind, false)
+	l.refused = l.refused || r.Kind == trace.KindRefused
+	l.tooLate = l.tooLate || r.Kind == trace.KindReleaseFailed
+	l.c.Told(r.Kind, false)
 	l.c.endLease()
 	return true
 }
@@ -100,44 +100,44 @@ func (c *client) endLease() {
 }
 
 // after returns the outcome of a transition.
-func (l *local) after(e behaviour.Transition) behaviour.Outcome {
-	a, err := l.clients.After(e)
+func (l *local) after(tr behaviour.Transition) behaviour.Outcome {
+	out, err := l.clients.After(tr)
 	if err != nil {
 		l.err = err
 	}
-	return a
+	return out
 }
 
 // observe returns the result of an operation, and the index of the reply in the inbox that
 // it is, or -1. It changes nothing. is reports whether the result depends on the client
 // alone: for an operation on something shared, or on the wall clock, it doesn't.
-func (l *local) observe(m *behaviour.History, p *behaviour.Operation) (seen behaviour.Observation, mail int, is bool) {
+func (l *local) observe(h *behaviour.History, p *behaviour.Operation) (seen behaviour.Observation, at int, is bool) {
 	switch p.Kind {
 	case process.OpSend, process.OpRead, process.OpWrite:
 		return behaviour.Observation{}, -1, false
 	case process.OpClock:
-		return l.monotonic(m), -1, !p.Wall
+		return l.monotonic(h), -1, !p.Wall
 	case process.OpReceive:
-		mail = l.mailFor(p.Conn)
+		at = l.replyOn(p.Conn)
 		switch {
-		case mail < 0:
-			return behaviour.Observation{Kind: behaviour.SawTimeout}, mail, true
-		case l.mail(mail).refused:
-			return behaviour.Observation{Kind: behaviour.SawRefusal}, mail, true
+		case at < 0:
+			return behaviour.Observation{Kind: behaviour.SawTimeout}, at, true
+		case l.replyAt(at).refused:
+			return behaviour.Observation{Kind: behaviour.SawRefusal}, at, true
 		}
-		return behaviour.Observation{Kind: behaviour.SawReply, Value: int64(l.mail(mail).reply)}, mail, true
+		return behaviour.Observation{Kind: behaviour.SawReply, Value: int64(l.replyAt(at).reply)}, at, true
 	}
 	return behaviour.Observation{}, -1, true
 }
 
 // monotonic returns a reading of the client's monotonic clock, which starts at 0 with the
 // cycle's first.
-func (l *local) monotonic(m *behaviour.History) behaviour.Observation {
+func (l *local) monotonic(h *behaviour.History) behaviour.Observation {
 	now := int64(0)
 	if l.c.since != unset {
 		now = int64(l.c.since)
 	}
-	if l.checks && m.Given && l.c.Inside && !l.c.Live {
+	if l.checks && h.Given && l.c.Inside && !l.c.Live {
 		return behaviour.Observation{Kind: behaviour.SawMonoLapsed, Value: now}
 	}
 	return behaviour.Observation{Kind: behaviour.SawMono, Value: now}
@@ -145,28 +145,28 @@ func (l *local) monotonic(m *behaviour.History) behaviour.Observation {
 
 // consume removes the reply that the operation reads from the inbox, and starts the cycle's
 // time at its first reading.
-func (l *local) consume(p *behaviour.Operation, mail int) {
-	if mail >= 0 {
+func (l *local) consume(p *behaviour.Operation, at int) {
+	if at >= 0 {
 		in := l.inboxes.get(l.c.inbox)
-		l.c.inbox, _ = l.inboxes.put(append(append([]reply(nil), in[:mail]...), in[mail+1:]...))
+		l.c.inbox, _ = l.inboxes.put(append(append([]reply(nil), in[:at]...), in[at+1:]...))
 	}
 	if p.Kind == process.OpClock && !p.Wall && l.c.since == unset {
 		l.c.since = 0
 	}
 }
 
-// mailFor returns the index of the first reply on a connection, or -1.
-func (l *local) mailFor(conn uint8) int {
-	for n, m := range l.inboxes.get(l.c.inbox) {
-		if m.conn == uint16(conn) {
+// replyOn returns the index of the first reply on a connection, or -1.
+func (l *local) replyOn(conn uint8) int {
+	for n, r := range l.inboxes.get(l.c.inbox) {
+		if r.conn == uint16(conn) {
 			return n
 		}
 	}
 	return -1
 }
 
-// mail returns the reply in the inbox with an index.
-func (l *local) mail(n int) *reply { return &l.inboxes.get(l.c.inbox)[n] }
+// replyAt returns the reply in the inbox with an index.
+func (l *local) replyAt(n int) *reply { return &l.inboxes.get(l.c.inbox)[n] }
 
 // independent reports whether the client's next operation commutes with every operation of
 // others, every fault and the passing of time, so that it can be performed together with the
@@ -176,13 +176,13 @@ func (l *local) mail(n int) *reply { return &l.inboxes.get(l.c.inbox)[n] }
 // on the time of reading).
 func (l *local) independent() bool {
 	c := l.c
-	m := l.clients.At(c.history)
-	for t := 1; t < int(m.Count); t++ {
-		if !m.Threads[t].Over {
+	h := l.clients.At(c.history)
+	for t := 1; t < int(h.Count); t++ {
+		if !h.Threads[t].Over {
 			return false
 		}
 	}
-	p := &m.Threads[0]
+	p := &h.Threads[0]
 	switch {
 	case p.Over || c.waits[0]:
 		return false
@@ -191,16 +191,16 @@ func (l *local) independent() bool {
 	case p.Kind != process.OpReceive:
 		return false
 	}
-	n := l.mailFor(p.Conn)
-	if n < 0 || l.mail(n).refused || l.mail(n).prolonged {
+	n := l.replyOn(p.Conn)
+	if n < 0 || l.replyAt(n).refused || l.replyAt(n).prolonged {
 		return false
 	}
-	a := l.after(behaviour.Transition{From: c.history, Seen: behaviour.Observation{Kind: behaviour.SawReply, Value: int64(l.mail(n).reply)}})
-	if l.err != nil || len(*l.clients.Reports.At(a.Reports)) > 0 {
+	out := l.after(behaviour.Transition{From: c.history, Seen: behaviour.Observation{Kind: behaviour.SawReply, Value: int64(l.replyAt(n).reply)}})
+	if l.err != nil || len(*l.clients.Reports.At(out.Reports)) > 0 {
 		return false
 	}
-	next := l.clients.At(a.To)
-	if next.Count != m.Count {
+	next := l.clients.At(out.To)
+	if next.Count != h.Count {
 		return false
 	}
 	switch q := &next.Threads[0]; q.Kind {
@@ -211,32 +211,32 @@ func (l *local) independent() bool {
 }
 
 // closing returns the connections that end with an outcome, a bit each.
-func (l *local) closing(was *behaviour.History, a behaviour.Outcome) uint16 {
-	switch m := l.clients.At(a.To); {
-	case m.BetweenCycles || m.Over:
+func (l *local) closing(was *behaviour.History, out behaviour.Outcome) uint16 {
+	switch h := l.clients.At(out.To); {
+	case h.BetweenCycles || h.Over:
 		return 0xffff
-	case m.Closed != was.Closed:
-		return m.Closed
+	case h.Closed != was.Closed:
+		return h.Closed
 	}
 	return 0
 }
 
 // arrive takes the client to its next history, after a step of thread t. The caller has
 // applied the reports already, and has ended connections outside of the client.
-func (l *local) arrive(t int, was *behaviour.History, a behaviour.Outcome) {
+func (l *local) arrive(t int, was *behaviour.History, out behaviour.Outcome) {
 	c := l.c
-	m := l.clients.At(a.To)
-	c.history = a.To
-	for n := int(was.Count); n < int(m.Count); n++ { // threads that it has started
+	h := l.clients.At(out.To)
+	c.history = out.To
+	for n := int(was.Count); n < int(h.Count); n++ { // threads that it has started
 		c.queue(n)
 	}
-	l.dropReplies(l.closing(was, a))
-	if m.BetweenCycles || m.Over {
+	l.dropReplies(l.closing(was, out))
+	if h.BetweenCycles || h.Over {
 		c.forgetCycle()
 	}
-	c.torn &^= m.Closed
-	c.gone &^= m.Closed
-	if p := &m.Threads[t]; !p.Over {
+	c.torn &^= h.Closed
+	c.gone &^= h.Closed
+	if p := &h.Threads[t]; !p.Over {
 		l.announce(t, p)
 	}
 	l.settle()
@@ -258,9 +258,9 @@ func (l *local) dropReplies(conns uint16) {
 		return
 	}
 	var kept []reply
-	for _, m := range l.inboxes.get(l.c.inbox) {
-		if conns>>m.conn&1 == 0 {
-			kept = append(kept, m)
+	for _, r := range l.inboxes.get(l.c.inbox) {
+		if conns>>r.conn&1 == 0 {
+			kept = append(kept, r)
 		}
 	}
 	l.c.inbox, _ = l.inboxes.put(kept)
@@ -271,7 +271,7 @@ func (l *local) announce(t int, p *behaviour.Operation) {
 	c := l.c
 	switch p.Kind {
 	case process.OpReceive:
-		if l.mailFor(p.Conn) < 0 {
+		if l.replyOn(p.Conn) < 0 {
 			c.waits[t], c.due[t], c.turn[t] = true, max(0, l.timeout-c.sent[t]), 0
 			return
 		}
@@ -286,9 +286,9 @@ func (l *local) announce(t int, p *behaviour.Operation) {
 // clears what no longer matters.
 func (l *local) settle() {
 	c := l.c
-	m := l.clients.At(c.history)
-	for t := range int(m.Count) {
-		switch p := &m.Threads[t]; {
+	h := l.clients.At(c.history)
+	for t := range int(h.Count) {
+		switch p := &h.Threads[t]; {
 		case p.Over || p.Kind != process.OpReceive:
 			c.sent[t] = 0
 		}
@@ -296,11 +296,11 @@ func (l *local) settle() {
 			c.queue(t)
 		}
 	}
-	c.order(m)
+	c.order(h)
 	if c.Phase != trace.PhaseAcquire && !(c.Believes && l.extend) {
 		c.grantSent = 0
 	}
-	if m.Over {
+	if h.Over {
 		c.stamp, c.since, c.last = unset, unset, 0
 	}
 }

@@ -36,14 +36,14 @@ type Progress struct {
 type search struct {
 	*model
 	opt      Options
-	seen     *intern.Visited
+	visited  *intern.Visited
 	found    atomic.Uint32 // codes
 	stop     atomic.Bool
 	why      string // the reason if it was stopped early
 	mu       sync.Mutex
 	err      error
-	crew     []*explorer
-	dead     sync.Map // ending -> bool: whether it is a deadlock
+	pool     []*explorer // one for each worker
+	dead     sync.Map    // ending -> bool: whether it is a deadlock
 	followed atomic.Int64
 	depth    atomic.Int64
 	frontier atomic.Int64
@@ -56,11 +56,11 @@ var errLimit = errors.New("limit reached")
 // covered all shorter schedules.
 func (s *search) run(ctx context.Context) error {
 	first := s.explorer()
-	s.seen.AddAll(first.first(), nil)
+	s.visited.AddAll(first.first(), nil)
 	for range s.workers() {
 		x := s.explorer()
 		x.reduce = true
-		s.crew = append(s.crew, x)
+		s.pool = append(s.pool, x)
 	}
 	if ctx.Err() != nil {
 		s.halt(context.Cause(ctx).Error())
@@ -69,7 +69,7 @@ func (s *search) run(ctx context.Context) error {
 	defer done()
 	var from [intern.Shards]uint32
 	for s.err == nil && !s.stop.Load() {
-		to, _ := s.seen.Sizes()
+		to, _ := s.visited.Sizes()
 		units := s.units(from, to)
 		if len(units) == 0 {
 			return s.err
@@ -117,7 +117,7 @@ func (s *search) units(from, to [intern.Shards]uint32) (units []unit) {
 func (s *search) layer(units []unit) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for _, x := range s.crew {
+	for _, x := range s.pool {
 		wg.Go(func() {
 			var states []uint32
 			for !s.stop.Load() {
@@ -126,14 +126,14 @@ func (s *search) layer(units []unit) {
 					return
 				}
 				u := units[n]
-				states = s.seen.Read(u.shard, u.from, u.to, states)
+				states = s.visited.Read(u.shard, u.from, u.to, states)
 				x.successors = x.successors[:0]
 				x.warm(states)
 				for at := 0; at < len(states); at += s.width {
 					s.follow(x, states[at:at+s.width])
 				}
 				x.resolve()
-				x.digests = s.seen.AddAll(x.successors, x.digests)
+				x.digests = s.visited.AddAll(x.successors, x.digests)
 				s.frontier.Add(-int64(u.to - u.from))
 				if x.err != nil {
 					s.fail(x.err)
@@ -156,9 +156,9 @@ func (s *search) follow(x *explorer, state []uint32) {
 		return
 	}
 	unpacked := false
-	for _, m := range x.choices {
+	for _, c := range x.choices {
 		var done bool
-		if x.successors, done = x.localStep(m, state, x.successors); done {
+		if x.successors, done = x.localStep(c, state, x.successors); done {
 			continue
 		}
 		if !unpacked {
@@ -166,7 +166,7 @@ func (s *search) follow(x *explorer, state []uint32) {
 			unpacked = true
 		}
 		x.s.copyFrom(&x.from)
-		x.choose(m)
+		x.choose(c)
 		if x.found != 0 {
 			s.report(x.found)
 		}
@@ -254,14 +254,14 @@ func (s *search) watch(ctx context.Context) (done func()) {
 
 // check reports progress, and stops the search at the limit of memory.
 func (s *search) check() {
-	_, n := s.seen.Sizes()
-	s.opt.tell(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.seen.Bytes()})
+	_, n := s.visited.Sizes()
+	s.opt.progress(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.visited.Bytes()})
 	if s.opt.full() {
 		s.halt("the memory limit was reached")
 	}
 }
 
-func (o *Options) tell(p Progress) {
+func (o *Options) progress(p Progress) {
 	if o.Progress != nil {
 		o.Progress(p)
 	}

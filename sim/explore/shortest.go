@@ -86,12 +86,12 @@ func (m *model) shortestFrom(x *explorer, wanted codes) *shortest {
 func (q *shortest) run(stop func() bool) error {
 	for n := 0; len(q.queue) > 0 && q.left != 0 && (n%256 != 0 || !stop()); n++ {
 		i := heap.Pop(q).(int32)
-		w := q.nodes[i]
-		if w.ends != 0 {
-			q.reach(i, w.ends)
+		p := q.nodes[i]
+		if p.ends != 0 {
+			q.reach(i, p.ends)
 			continue
 		}
-		key := string(append(bytesOf(w.state), byte(w.last)))
+		key := string(append(bytesOf(p.state), byte(p.last)))
 		if q.known[key] {
 			continue
 		}
@@ -105,10 +105,10 @@ func (q *shortest) run(stop func() bool) error {
 }
 
 // add adds a node to the heap.
-func (q *shortest) add(w pathNode) {
-	w.order = len(q.nodes)
-	q.nodes = append(q.nodes, w)
-	heap.Push(q, int32(w.order))
+func (q *shortest) add(p pathNode) {
+	p.order = len(q.nodes)
+	q.nodes = append(q.nodes, p)
+	heap.Push(q, int32(p.order))
 }
 
 // reach keeps the path to a node for those of its violations that are still looked for.
@@ -134,31 +134,31 @@ func (q *shortest) path(i int32) (choices []choice) {
 
 // expand adds the successors of a node.
 func (q *shortest) expand(i int32) {
-	x, w := q.x, q.nodes[i]
-	x.unpack(w.state, &x.from)
+	x, p := q.x, q.nodes[i]
+	x.unpack(p.state, &x.from)
 	x.s.copyFrom(&x.from)
-	x.view(w.state)
+	x.view(p.state)
 	x.choices = x.enabled(x.choices)
 	if len(x.choices) == 0 && x.over() && q.left.has(trace.PD) && x.deadlocked() {
-		q.add(pathNode{cost: w.cost, parent: i, ends: setOf(trace.PD)})
+		q.add(pathNode{cost: p.cost, parent: i, ends: setOf(trace.PD)})
 		return
 	}
-	for n, m := range x.choices {
+	for n, c := range x.choices {
 		if n > 0 {
 			x.s.copyFrom(&x.from)
 		}
-		next := pathNode{cost: q.price(&w, m), parent: i, by: m, last: w.last}
-		if m.acts() {
-			next.last = int8(m.who)
+		next := pathNode{cost: q.price(&p, c), parent: i, by: c, last: p.last}
+		if c.acts() {
+			next.last = int8(c.who)
 		}
-		x.choose(m)
+		x.choose(c)
 		if x.found&q.left != 0 {
 			end := next
 			end.ends = x.found & q.left
 			q.add(end)
 		}
 		x.successors = x.successors[:0]
-		x.pack(w.state)
+		x.pack(p.state)
 		x.resolve()
 		next.state = slices.Clone(x.successors)
 		q.add(next)
@@ -167,20 +167,20 @@ func (q *shortest) expand(i int32) {
 
 // price returns the cost of a node's path with one more choice, which the explorer is about
 // to make.
-func (q *shortest) price(w *pathNode, m choice) cost {
-	c := w.cost
-	c.steps++
+func (q *shortest) price(p *pathNode, c choice) cost {
+	sum := p.cost
+	sum.steps++
 	switch {
-	case m.kind == passes:
+	case c.kind == passes:
 		_, n := q.x.idle()
-		c.faults += int32(n)
-	case m.faulty():
-		c.faults++
+		sum.faults += int32(n)
+	case c.faulty():
+		sum.faults++
 	}
-	if m.acts() && w.last >= 0 && int8(m.who) != w.last {
-		c.switches++
+	if c.acts() && p.last >= 0 && int8(c.who) != p.last {
+		sum.switches++
 	}
-	return c
+	return sum
 }
 
 // bytesOf encodes a packed state, with room for one more byte.
@@ -203,13 +203,13 @@ func (m *model) costOf(path []choice) (c cost) {
 // last, or -1. The explorer's state is that at the path's end afterwards.
 func (x *explorer) costOf(last int8, path []choice) cost {
 	q := shortest{x: x}
-	w := pathNode{last: last}
-	for _, v := range path {
-		w.cost = q.price(&w, v)
-		if v.acts() {
-			w.last = int8(v.who)
+	p := pathNode{last: last}
+	for _, c := range path {
+		p.cost = q.price(&p, c)
+		if c.acts() {
+			p.last = int8(c.who)
 		}
-		x.choose(v)
+		x.choose(c)
 	}
-	return w.cost
+	return p.cost
 }

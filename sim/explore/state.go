@@ -261,11 +261,11 @@ func (c *client) queue(thread int) {
 
 // order brings turns into canonical form: threads that are ready in the same order have
 // equal turns.
-func (c *client) order(m *behaviour.History) {
+func (c *client) order(h *behaviour.History) {
 	was := c.turn
 	for i := range c.turn {
 		c.turn[i] = 0
-		if i >= int(m.Count) || m.Threads[i].Over || c.waits[i] {
+		if i >= int(h.Count) || h.Threads[i].Over || c.waits[i] {
 			continue
 		}
 		c.turn[i] = 1 // and one more for each that is before it

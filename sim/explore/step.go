@@ -15,15 +15,15 @@ import (
 // codes is a set of violations.
 type codes uint16
 
-func setOf(c trace.Code) codes        { return 1 << c }
-func (s codes) has(c trace.Code) bool { return s&setOf(c) != 0 }
+func setOf(c trace.Code) codes         { return 1 << c }
+func (cs codes) has(c trace.Code) bool { return cs&setOf(c) != 0 }
 
-func (s codes) String() string { return s.verdict().String() }
+func (cs codes) String() string { return cs.verdict().String() }
 
 // verdict lists the codes of the set, worst first.
-func (s codes) verdict() (v trace.Verdict) {
+func (cs codes) verdict() (v trace.Verdict) {
 	for _, c := range trace.Codes {
-		if s.has(c) {
+		if cs.has(c) {
 			v = append(v, c)
 		}
 	}
@@ -113,10 +113,10 @@ func (m *model) next(c *client) (thread int, any bool) {
 	if c.Crashed {
 		return 0, false
 	}
-	now := m.clients.At(c.history)
+	h := m.clients.At(c.history)
 	best := -1
-	for t := range int(now.Count) {
-		if now.Threads[t].Over || c.waits[t] {
+	for t := range int(h.Count) {
+		if h.Threads[t].Over || c.waits[t] {
 			continue
 		}
 		if best < 0 || c.turn[t] < c.turn[best] {
@@ -157,13 +157,13 @@ func (x *explorer) local(i int) *local { return &local{habits: x.habits, c: &x.s
 func (x *explorer) perform(i, t int, f requestFate) {
 	l := x.local(i)
 	l.c.paused = false
-	m := x.clients.At(l.c.history)
-	p := &m.Threads[t]
-	seen, n, _ := l.observe(m, p)
-	var mail reply
+	h := x.clients.At(l.c.history)
+	p := &h.Threads[t]
+	seen, n, _ := l.observe(h, p)
+	var got reply
 	switch {
 	case n >= 0:
-		mail = *l.mail(n)
+		got = *l.replyAt(n)
 	case p.Kind == process.OpSend:
 		x.send(i, t, p, f)
 	case p.Kind == process.OpRead || p.Kind == process.OpWrite:
@@ -174,19 +174,19 @@ func (x *explorer) perform(i, t int, f requestFate) {
 		seen = x.wallClock(l.c)
 	}
 	l.consume(p, n)
-	if mail.prolonged {
-		x.renew(i, t, p, mail)
+	if got.prolonged {
+		x.renew(i, t, p, got)
 	}
-	a := l.after(behaviour.Transition{From: l.c.history, Thread: uint8(t), Seen: seen})
+	out := l.after(behaviour.Transition{From: l.c.history, Thread: uint8(t), Seen: seen})
 	if l.err != nil {
 		x.fail(l.err)
 		return
 	}
-	for _, tl := range *x.clients.Reports.At(a.Reports) {
-		x.tell(i, tl)
+	for _, r := range *x.clients.Reports.At(out.Reports) {
+		x.applyReport(i, r)
 	}
-	x.closeConns(i, l.closing(m, a))
-	l.arrive(t, m, a)
+	x.closeConns(i, l.closing(h, out))
+	l.arrive(t, h, out)
 	x.facts.CanonicaliseRanks()
 }
 
@@ -204,9 +204,9 @@ func (x *explorer) closeConns(i int, conns uint16) {
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		for _, b := range x.servers.Snapshot(nd.snapshot).Peers {
-			if conn := uint16(b.Conn) & 15; b.Conn>>4 == i && conns>>conn&1 != 0 {
-				nd.snapshot = x.servers.Without(nd.snapshot, uint16(b.Conn))
+		for _, txn := range x.servers.Snapshot(nd.snapshot).Peers {
+			if conn := uint16(txn.Conn) & 15; txn.Conn>>4 == i && conns>>conn&1 != 0 {
+				nd.snapshot = x.servers.Without(nd.snapshot, uint16(txn.Conn))
 			}
 		}
 	}
@@ -219,10 +219,10 @@ func (x *explorer) closeConns(i int, conns uint16) {
 func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
 	taken := func(conn uint8) bool {
-		return slices.ContainsFunc(held, func(l request) bool { return int(l.client) == i && l.orphan && l.conn == conn })
+		return slices.ContainsFunc(held, func(req request) bool { return int(req.client) == i && req.orphan && req.conn == conn })
 	}
 	for conn := range uint8(16) {
-		if conns>>conn&1 == 0 || taken(conn) || !slices.ContainsFunc(held, func(l request) bool { return int(l.client) == i && l.conn == conn }) {
+		if conns>>conn&1 == 0 || taken(conn) || !slices.ContainsFunc(held, func(req request) bool { return int(req.client) == i && req.conn == conn }) {
 			continue
 		}
 		other := uint8(15)
@@ -231,17 +231,17 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 		}
 		renamed |= 1<<conn | 1<<other
 		for n := range held {
-			if l := &held[n]; int(l.client) == i && l.conn == conn {
-				l.conn, l.orphan, l.stale = other, true, l.stale || x.s.clients[i].gone>>conn&1 != 0
+			if req := &held[n]; int(req.client) == i && req.conn == conn {
+				req.conn, req.orphan, req.stale = other, true, req.stale || x.s.clients[i].gone>>conn&1 != 0
 			}
 		}
 		for n := range x.s.nodes {
 			x.s.nodes[n].snapshot = x.servers.Renamed(x.s.nodes[n].snapshot, peer(i, uint16(conn)), peer(i, uint16(other)))
 		}
 	}
-	for _, l := range held {
-		if int(l.client) == i && l.orphan {
-			renamed |= 1 << l.conn
+	for _, req := range held {
+		if int(req.client) == i && req.orphan {
+			renamed |= 1 << req.conn
 		}
 	}
 	x.s.world.held, _ = x.ids.helds.put(held)
@@ -265,27 +265,27 @@ func (x *explorer) wallClock(c *client) behaviour.Observation {
 // from a reading is past, even if it was rounded to seconds. In milliseconds.
 const overStamp = 2000
 
-// tell applies a report of client i to its lease and to the facts.
-func (x *explorer) tell(i int, t behaviour.Report) {
+// applyReport applies a report of client i to its lease and to the facts.
+func (x *explorer) applyReport(i int, r behaviour.Report) {
 	c := &x.s.clients[i]
 	live := false
-	switch t.Kind {
+	switch r.Kind {
 	case trace.KindGranted:
-		live = x.lease(c, t)
+		live = x.lease(c, r)
 	case trace.KindExtended:
 		x.stats.extended = true
-		live = x.lease(c, t)
+		live = x.lease(c, r)
 	case trace.KindRefused:
 		x.stats.refused++
 	case trace.KindReleaseFailed:
 		x.stats.tooLate++
 	}
-	x.report(x.facts.Told(i, t.Kind, live))
+	x.record(x.facts.Told(i, r.Kind, live))
 	c.endLease()
 }
 
-// report records the rules that a transition of the facts has broken.
-func (x *explorer) report(broken []monitor.Finding) {
+// record keeps the violations of rules that a transition of the facts has broken.
+func (x *explorer) record(broken []monitor.Finding) {
 	for _, b := range broken {
 		x.found |= setOf(b.Code)
 	}
@@ -293,14 +293,14 @@ func (x *explorer) report(broken []monitor.Finding) {
 
 // lease sets the deadline of a lease that begins or is extended, and reports whether that
 // is still to come.
-func (x *explorer) lease(c *client, t behaviour.Report) bool {
+func (x *explorer) lease(c *client, r behaviour.Report) bool {
 	switch {
-	case t.Given && !x.cfg.Strategy.NoTTL:
+	case r.Given && !x.cfg.Strategy.NoTTL:
 		c.forever, c.deadline = false, x.ttl-c.grantSent
-	case t.Never || t.Given:
+	case r.Never || r.Given:
 		c.forever, c.deadline = true, 0
 	default:
-		c.forever, c.deadline = false, t.Deadline-max(c.since, 0)
+		c.forever, c.deadline = false, r.Deadline-max(c.since, 0)
 	}
 	return c.forever || c.deadline > 0
 }
@@ -318,7 +318,7 @@ func (x *explorer) access(i int, p *behaviour.Operation) bool {
 	if looks {
 		w.fence = max(w.fence, p.Fence)
 	}
-	x.report(x.facts.Accessed(i, write, 0))
+	x.record(x.facts.Accessed(i, write, 0))
 	return true
 }
 
@@ -326,23 +326,23 @@ func (x *explorer) access(i int, p *behaviour.Operation) bool {
 // up.
 func (x *explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	x.s.clients[i].sent[t] = 0
-	l := request{client: uint8(i), thread: uint8(t), conn: p.Conn, addr: p.Addr, command: p.Command, acquired: x.s.clients[i].Acquired, phase: p.Phase}
-	if f == heldUp || x.behind(&l) {
-		l.queued, l.loses = f != heldUp, f == losesReply
-		x.hold(l)
+	req := request{client: uint8(i), thread: uint8(t), conn: p.Conn, addr: p.Addr, command: p.Command, acquired: x.s.clients[i].Acquired, phase: p.Phase}
+	if f == heldUp || x.behind(&req) {
+		req.queued, req.loses = f != heldUp, f == losesReply
+		x.hold(req)
 		return
 	}
-	x.execute(&l, f == losesReply, false)
+	x.execute(&req, f == losesReply, false)
 }
 
 // behind reports whether another request is held up on the same connection.
-func (x *explorer) behind(l *request) bool {
-	return slices.ContainsFunc(x.ids.helds.get(x.s.world.held), l.sharesLane)
+func (x *explorer) behind(req *request) bool {
+	return slices.ContainsFunc(x.ids.helds.get(x.s.world.held), req.sharesLane)
 }
 
 // hold appends a request to those that are held up.
-func (x *explorer) hold(l request) {
-	held := append(append([]request(nil), x.ids.helds.get(x.s.world.held)...), l)
+func (x *explorer) hold(req request) {
+	held := append(append([]request(nil), x.ids.helds.get(x.s.world.held)...), req)
 	id, fits := x.ids.helds.put(held)
 	if !fits {
 		x.fail(fmt.Errorf("more than %d requests are held up at a time", maxList))
@@ -352,19 +352,19 @@ func (x *explorer) hold(l request) {
 
 // execute executes a request at its node, and sends the reply back unless the request is a
 // copy or an orphan.
-func (x *explorer) execute(l *request, lost, copied bool) {
-	c, n := &x.s.clients[l.client], &x.s.nodes[l.addr]
-	if !copied && (l.stale || c.gone>>l.conn&1 != 0) {
-		if !l.orphan {
-			x.deliver(l, reply{conn: uint16(l.conn), refused: true}, lost)
+func (x *explorer) execute(req *request, lost, copied bool) {
+	c, n := &x.s.clients[req.client], &x.s.nodes[req.addr]
+	if !copied && (req.stale || c.gone>>req.conn&1 != 0) {
+		if !req.orphan {
+			x.deliver(req, reply{conn: uint16(req.conn), refused: true}, lost)
 		}
 		return
 	}
-	conn := peer(int(l.client), uint16(l.conn))
+	conn := peer(int(req.client), uint16(req.conn))
 	if copied {
 		conn = peer(15, 0) // a connection of its own
 	}
-	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: l.command})
+	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: req.command})
 	if err != nil {
 		x.fail(err)
 		return
@@ -375,17 +375,17 @@ func (x *explorer) execute(l *request, lost, copied bool) {
 	if a.Asks && !c.Crashed {
 		c.stamp = x.ttl + overStamp // the reply may tell the client the time
 	}
-	prolonged := x.apply(l, n, a, copied)
-	x.notice(l, a)
+	prolonged := x.apply(req, n, a, copied)
+	x.notice(req, a)
 	if !copied && !c.Crashed {
-		x.remember(c, l, a)
+		x.remember(c, req, a)
 	}
-	if !copied && !l.orphan {
-		m := reply{conn: uint16(l.conn), reply: a.Reply, prolonged: prolonged}
+	if !copied && !req.orphan {
+		rep := reply{conn: uint16(req.conn), reply: a.Reply, prolonged: prolonged}
 		if prolonged {
-			m.ago = l.ago
+			rep.ago = req.ago
 		}
-		x.deliver(l, m, lost)
+		x.deliver(req, rep, lost)
 	}
 }
 
@@ -405,63 +405,63 @@ func (x *explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, erro
 
 // remember keeps the request that could arrive once more: the last that was executed,
 // unless it was queued in a transaction.
-func (x *explorer) remember(c *client, l *request, a behaviour.Answer) {
+func (x *explorer) remember(c *client, req *request, a behaviour.Answer) {
 	switch {
 	case x.s.world.left[Duplicate] == 0:
 	case strings.HasPrefix(*x.clients.Replies.Value(a.Reply), "+QUEUED"):
 		c.last = 0
 	default:
-		again := *l
+		again := *req
 		again.ago, again.orphan, again.queued, again.loses = 0, true, false, false
 		c.last = x.ids.requests.ID(again)
 	}
 }
 
 // notice counts comparisons that failed in a release: see NearMisses.
-func (x *explorer) notice(l *request, a behaviour.Answer) {
-	if l.phase == trace.PhaseRelease && *x.clients.Replies.Value(a.Reply) == ":0\r\n" {
+func (x *explorer) notice(req *request, a behaviour.Answer) {
+	if req.phase == trace.PhaseRelease && *x.clients.Replies.Value(a.Reply) == ":0\r\n" {
 		x.stats.compared++
 	}
 }
 
 // apply applies the effect of a command to its node and to the facts, and reports whether
 // the command gave the client's own record a later expiry.
-func (x *explorer) apply(l *request, n *node, a behaviour.Answer, copied bool) (prolonged bool) {
+func (x *explorer) apply(req *request, n *node, a behaviour.Answer, copied bool) (prolonged bool) {
 	n.snapshot = a.Snapshot
-	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(l.client), N: l.acquired, Phase: l.phase, Copy: copied,
+	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(req.client), N: req.acquired, Phase: req.phase, Copy: copied,
 		Owner: n.owner, Effect: a.Effect})
-	x.report(broken)
+	x.record(broken)
 	if n.owner = owner; !a.Effect.Touched {
 		return false
 	}
-	c := &x.s.clients[l.client]
+	c := &x.s.clients[req.client]
 	if ranked {
-		c.grantSent = l.ago
+		c.grantSent = req.ago
 	}
 	x.facts.Recount()
-	own := monitor.Owner{Client: int16(l.client), N: l.acquired}
-	return a.Effect.Later && !c.Crashed && l.acquired == c.Acquired && n.owner == own
+	own := monitor.Owner{Client: int16(req.client), N: req.acquired}
+	return a.Effect.Later && !c.Crashed && req.acquired == c.Acquired && n.owner == own
 }
 
 // deliver puts a reply into the client's inbox, and wakes the thread that waits for it;
 // unless the reply is lost, or an earlier one on its connection was.
-func (x *explorer) deliver(l *request, m reply, lost bool) {
-	c := &x.s.clients[l.client]
+func (x *explorer) deliver(req *request, rep reply, lost bool) {
+	c := &x.s.clients[req.client]
 	if c.Crashed {
 		return
 	}
-	if lost || c.torn>>l.conn&1 != 0 {
-		c.torn |= 1 << l.conn
+	if lost || c.torn>>req.conn&1 != 0 {
+		c.torn |= 1 << req.conn
 		return
 	}
-	id, fits := x.ids.inboxes.put(append(append([]reply(nil), x.ids.inboxes.get(c.inbox)...), m))
+	id, fits := x.ids.inboxes.put(append(append([]reply(nil), x.ids.inboxes.get(c.inbox)...), rep))
 	if !fits {
 		x.fail(fmt.Errorf("more than %d replies wait for one client", maxList))
 	}
 	c.inbox = id
-	mo := x.history(int(l.client))
-	for t := range int(mo.Count) {
-		if p := &mo.Threads[t]; !p.Over && p.Kind == process.OpReceive && p.Conn == l.conn {
+	h := x.history(int(req.client))
+	for t := range int(h.Count) {
+		if p := &h.Threads[t]; !p.Over && p.Kind == process.OpReceive && p.Conn == req.conn {
 			c.queue(t)
 		}
 	}
@@ -469,7 +469,7 @@ func (x *explorer) deliver(l *request, m reply, lost bool) {
 
 // renew handles a reply to a command that prolonged the client's record. Where the strategy
 // exposes no deadline, the lease goes on for a TTL from the sending of that command.
-func (x *explorer) renew(i, t int, p *behaviour.Operation, m reply) {
+func (x *explorer) renew(i, t int, p *behaviour.Operation, rep reply) {
 	c := &x.s.clients[i]
 	switch {
 	case t > 0:
@@ -477,11 +477,11 @@ func (x *explorer) renew(i, t int, p *behaviour.Operation, m reply) {
 			return
 		}
 		if x.bounds.Extend { // grantSent is kept then: see settle
-			m.ago = min(m.ago, c.grantSent)
+			rep.ago = min(rep.ago, c.grantSent)
 		}
-		c.grantSent = m.ago
-		x.tell(i, behaviour.Report{Kind: trace.KindExtended, Given: true})
+		c.grantSent = rep.ago
+		x.applyReport(i, behaviour.Report{Kind: trace.KindExtended, Given: true})
 	case p.Phase == trace.PhaseExtend:
-		c.grantSent = min(m.ago, c.grantSent)
+		c.grantSent = min(rep.ago, c.grantSent)
 	}
 }

@@ -38,8 +38,8 @@ const (
 	conditions = 40 // from this bit on: a monitor.Condition
 )
 
-func (s localStep) to() uint32               { return uint32(s) }
-func (s localStep) under() monitor.Condition { return monitor.Condition(s >> conditions) }
+func (step localStep) to() uint32               { return uint32(step) }
+func (step localStep) under() monitor.Condition { return monitor.Condition(step >> conditions) }
 
 // summary returns the summary of a client.
 func (m *model) summary(c *client) summary {
@@ -47,10 +47,10 @@ func (m *model) summary(c *client) summary {
 	if c.Crashed {
 		return s
 	}
-	now := m.clients.At(c.history)
-	s.over, s.repeats, s.idles, s.due = now.Over, c.last != 0, m.idles(c), m.dueTo(c)
+	h := m.clients.At(c.history)
+	s.over, s.repeats, s.idles, s.due = h.Over, c.last != 0, m.idles(c), m.dueTo(c)
 	if t, any := m.next(c); any {
-		s.acts, s.sends = true, now.Threads[t].Kind == process.OpSend
+		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
 	}
 	return s
 }
@@ -124,12 +124,12 @@ func (x *explorer) warm(states []uint32) {
 // No step is taken for local while a transaction is open on a node or a request is held up,
 // because a client that closes a connection changes them; nor within a bound on switches,
 // because the world counts them.
-func (x *explorer) localStep(m choice, state, to []uint32) (_ []uint32, done bool) {
+func (x *explorer) localStep(c choice, state, to []uint32) (_ []uint32, done bool) {
 	if !x.quiet {
 		return to, false
 	}
-	who := int(m.who)
-	switch m.kind {
+	who := int(c.who)
+	switch c.kind {
 	case acts:
 		s := x.known(who, state[who])
 		if s&touchesShared != 0 || !x.applies(who, s) {

@@ -18,24 +18,24 @@ type stats struct {
 }
 
 // local counts a local step.
-func (s *stats) local(l localStep) {
+func (st *stats) local(l localStep) {
 	if l&isRefused != 0 {
-		s.refused++
+		st.refused++
 	}
 	if l&isTooLate != 0 {
-		s.tooLate++
+		st.tooLate++
 	}
 }
 
 // add adds what another worker has counted.
-func (s *stats) add(o *stats) {
-	s.refused += o.refused
-	s.tooLate += o.tooLate
-	s.compared += o.compared
-	s.fenced += o.fenced
-	s.extended = s.extended || o.extended
-	for i := range s.used {
-		s.used[i] = s.used[i] || o.used[i]
+func (st *stats) add(o *stats) {
+	st.refused += o.refused
+	st.tooLate += o.tooLate
+	st.compared += o.compared
+	st.fenced += o.fenced
+	st.extended = st.extended || o.extended
+	for i := range st.used {
+		st.used[i] = st.used[i] || o.used[i]
 	}
 }
 
@@ -80,9 +80,9 @@ func (m *model) dueTo(c *client) (by int32) {
 	if c.Live && !c.forever {
 		by = sooner(by, c.deadline)
 	}
-	now := m.clients.At(c.history)
-	for t := range int(now.Count) {
-		if c.waits[t] && !now.Threads[t].Over {
+	h := m.clients.At(c.history)
+	for t := range int(h.Count) {
+		if c.waits[t] && !h.Threads[t].Over {
 			by = sooner(by, c.due[t])
 		}
 	}
@@ -110,9 +110,9 @@ func (m *model) idles(c *client) bool {
 	if c.Crashed || c.paused {
 		return false
 	}
-	now := m.clients.At(c.history)
-	for t := range int(now.Count) {
-		if p := &now.Threads[t]; !p.Over && !c.waits[t] && p.Kind != process.OpStart {
+	h := m.clients.At(c.history)
+	for t := range int(h.Count) {
+		if p := &h.Threads[t]; !p.Over && !c.waits[t] && p.Kind != process.OpStart {
 			return true
 		}
 	}
@@ -165,7 +165,7 @@ func (x *explorer) set(n *node, a behaviour.Aged) {
 
 // pass lets time pass for client i.
 func (x *explorer) pass(i int, c *client, by int32) {
-	m := x.clients.At(c.history)
+	h := x.clients.At(c.history)
 	if c.since != unset {
 		c.since += by
 	}
@@ -181,17 +181,17 @@ func (x *explorer) pass(i int, c *client, by int32) {
 	}
 	c.grantSent += by
 	if c.inbox != 0 {
-		mail := append([]reply(nil), x.ids.inboxes.get(c.inbox)...)
-		for n := range mail {
-			if mail[n].prolonged {
-				mail[n].ago += by
+		inbox := append([]reply(nil), x.ids.inboxes.get(c.inbox)...)
+		for n := range inbox {
+			if inbox[n].prolonged {
+				inbox[n].ago += by
 			}
 		}
-		c.inbox, _ = x.ids.inboxes.put(mail)
+		c.inbox, _ = x.ids.inboxes.put(inbox)
 	}
-	for t := range int(m.Count) {
+	for t := range int(h.Count) {
 		c.sent[t] += by
-		if c.waits[t] && !m.Threads[t].Over {
+		if c.waits[t] && !h.Threads[t].Over {
 			c.due[t] -= by
 		}
 	}

@@ -151,17 +151,17 @@ func NewClients(cfg sim.Config, remembers bool) (*Clients, error) {
 	k.add(History{})
 	k.Reports.Add(nil)
 	for i := range len(cfg.Clients) + 1 { // and the probe
-		pl := new(replayer)
-		k.pool = append(k.pool, []*replayer{pl})
-		if err := k.start(pl, i); err != nil {
+		r := new(replayer)
+		k.pool = append(k.pool, []*replayer{r})
+		if err := k.start(r, i); err != nil {
 			return nil, err
 		}
-		m := History{client: i}
-		if err := k.describe(&m, pl); err != nil {
+		h := History{client: i}
+		if err := k.describe(&h, r); err != nil {
 			return nil, err
 		}
-		pl.at = k.add(m)
-		k.Begin = append(k.Begin, pl.at)
+		r.at = k.add(h)
+		k.Begin = append(k.Begin, r.at)
 	}
 	return k, nil
 }
@@ -170,11 +170,11 @@ func NewClients(cfg sim.Config, remembers bool) (*Clients, error) {
 func (k *Clients) Close() error {
 	var first error
 	for _, replayers := range k.pool {
-		for _, pl := range replayers {
-			if pl.driver == nil {
+		for _, r := range replayers {
+			if r.driver == nil {
 				continue // it could not be started
 			}
-			if err := pl.driver.Close(); err != nil && first == nil {
+			if err := r.driver.Close(); err != nil && first == nil {
 				first = err
 			}
 		}
@@ -184,10 +184,10 @@ func (k *Clients) Close() error {
 
 // start gives a new replayer its driver. That takes long, so other workers go on
 // meanwhile: it is called without mu.
-func (k *Clients) start(pl *replayer, client int) (err error) {
+func (k *Clients) start(r *replayer, client int) (err error) {
 	defer k.alone()()
 	defer CatchPanic(&err)
-	pl.driver, err = driver.New(k.cfg, client)
+	r.driver, err = driver.New(k.cfg, client)
 	return err
 }
 
@@ -204,9 +204,9 @@ func CatchPanic(err *error) {
 }
 
 // add keeps a new history, and returns its id.
-func (k *Clients) add(m History) uint32 {
+func (k *Clients) add(h History) uint32 {
 	k.firstTransition.Add(0)
-	return k.histories.Add(m)
+	return k.histories.Add(h)
 }
 
 // At returns the history with an id. It must not be changed.
@@ -215,54 +215,54 @@ func (k *Clients) At(id uint32) *History { return k.histories.At(id) }
 // After returns the outcome of a transition. It runs the client's code if the outcome is
 // not known yet, and fails with [Nondeterminism], [Endless], a panic of that code, or an
 // error of an operation that a search can't represent.
-func (k *Clients) After(e Transition) (Outcome, error) {
-	if n := atomic.LoadUint32(k.firstTransition.At(e.From)); n != 0 {
-		if only := k.Outcomes.Entries.At(n); only.Key == e {
+func (k *Clients) After(tr Transition) (Outcome, error) {
+	if n := atomic.LoadUint32(k.firstTransition.At(tr.From)); n != 0 {
+		if only := k.Outcomes.Entries.At(n); only.Key == tr {
 			return only.Value, nil
 		}
-		if a, known := k.Outcomes.Get(e); known {
-			return *a, nil
+		if out, known := k.Outcomes.Get(tr); known {
+			return *out, nil
 		}
 	}
-	pl, err := k.take(e.From)
+	r, err := k.take(tr.From)
 	if err != nil {
 		return Outcome{}, err
 	}
-	a, err := k.explore(pl, e)
+	out, err := k.explore(r, tr)
 	if err == nil {
-		k.runOn(pl, a.To)
+		k.runOn(r, out.To)
 	}
-	k.giveBack(pl, err)
-	return a, err
+	k.giveBack(r, err)
+	return out, err
 }
 
 // runOn goes on from a history as long as there is only one successor, because the
 // client's operations have no result. The replayer is there now, and to bring one back
 // later would cost a whole replay. An error is left to the transition that really needs
 // the outcome, if there ever is one.
-func (k *Clients) runOn(pl *replayer, id uint32) {
+func (k *Clients) runOn(r *replayer, id uint32) {
 	for {
-		e := Transition{From: id}
-		if _, known := k.Outcomes.Get(e); known || pl.at != id || !k.unobserving(k.At(id)) {
+		tr := Transition{From: id}
+		if _, known := k.Outcomes.Get(tr); known || r.at != id || !k.unobserving(k.At(id)) {
 			return
 		}
-		a, err := k.explore(pl, e)
+		out, err := k.explore(r, tr)
 		if err != nil {
 			return
 		}
-		id = a.To
+		id = out.To
 	}
 }
 
 // unobserving reports whether the client has only one thread, and that is about to
 // perform an operation without a result.
-func (k *Clients) unobserving(m *History) bool {
-	for t := 1; t < int(m.Count); t++ {
-		if !m.Threads[t].Over {
+func (k *Clients) unobserving(h *History) bool {
+	for t := 1; t < int(h.Count); t++ {
+		if !h.Threads[t].Over {
 			return false
 		}
 	}
-	switch p := &m.Threads[0]; p.Kind {
+	switch p := &h.Threads[0]; p.Kind {
 	case process.OpStart, process.OpSend, process.OpMark, process.OpSleep:
 		return !p.Over
 	case process.OpRead, process.OpWrite:
@@ -274,26 +274,26 @@ func (k *Clients) unobserving(m *History) bool {
 // explore makes a transition with a replayer, and memoises the outcome. If two workers
 // make the same transition, the second finds the outcome known, and must have come to an
 // equal history.
-func (k *Clients) explore(pl *replayer, e Transition) (Outcome, error) {
-	m, told, key, err := k.carryOut(pl, e)
-	pl.at = nowhere // until the id of the history is known
+func (k *Clients) explore(r *replayer, tr Transition) (Outcome, error) {
+	h, reports, key, err := k.carryOut(r, tr)
+	r.at = nowhere // until the id of the history is known
 	if err != nil {
 		return Outcome{}, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if known, is := k.Outcomes.Get(e); is {
-		if i := differ(k.At(known.To), m); i >= 0 {
-			return Outcome{}, k.nondeterministic(m.client, k.At(known.To).plan(i), m.plan(i))
+	if known, is := k.Outcomes.Get(tr); is {
+		if i := differ(k.At(known.To), h); i >= 0 {
+			return Outcome{}, k.nondeterministic(h.client, k.At(known.To).plan(i), h.plan(i))
 		}
-		pl.at = k.standsAt(known.To, e)
+		r.at = k.standsAt(known.To, tr)
 		return *known, nil
 	}
-	a := Outcome{To: k.place(m, key), Reports: k.Reports.Add(told)}
-	n := k.Outcomes.Put(e, a)
-	atomic.CompareAndSwapUint32(k.firstTransition.At(e.From), 0, n)
-	pl.at = k.standsAt(a.To, e)
-	return a, nil
+	out := Outcome{To: k.place(h, key), Reports: k.Reports.Add(reports)}
+	n := k.Outcomes.Put(tr, out)
+	atomic.CompareAndSwapUint32(k.firstTransition.At(tr.From), 0, n)
+	r.at = k.standsAt(out.To, tr)
+	return out, nil
 }
 
 // alone keeps other workers from running client code until its result is called, if the
@@ -315,8 +315,8 @@ const nowhere = 0
 // standsAt is the position of a replayer after a transition: the history, if that was
 // first found by this transition. A client that has joined it by another one behaves
 // alike from there on, but its replay would be different.
-func (k *Clients) standsAt(id uint32, e Transition) uint32 {
-	if m := k.At(id); (Transition{m.parent, m.thread, m.seen}) != e {
+func (k *Clients) standsAt(id uint32, tr Transition) uint32 {
+	if h := k.At(id); (Transition{h.parent, h.thread, h.seen}) != tr {
 		return nowhere
 	}
 	return id
@@ -324,62 +324,62 @@ func (k *Clients) standsAt(id uint32, e Transition) uint32 {
 
 // carryOut runs the client's code for a transition, after a replay of its history if the
 // replayer is elsewhere. The key is nil unless the transition ends a cycle.
-func (k *Clients) carryOut(pl *replayer, e Transition) (m *History, told []Report, key *cycleKey, err error) {
+func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Report, key *cycleKey, err error) {
 	defer k.alone()()
 	defer CatchPanic(&err)
-	if pl.at != e.From {
-		if err := k.replay(pl, e.From); err != nil {
+	if r.at != tr.From {
+		if err := k.replay(r, tr.From); err != nil {
 			return nil, nil, nil, err
 		}
 	}
-	pl.driver.Guard(true) // the next operation may come from a goroutine of the lock's own
-	defer pl.driver.Guard(false)
-	from := k.At(e.From)
-	if told, err = k.feed(pl, from.client, e); err != nil {
+	r.driver.Guard(true) // the next operation may come from a goroutine of the lock's own
+	defer r.driver.Guard(false)
+	from := k.At(tr.From)
+	if reports, err = k.feed(r, from.client, tr); err != nil {
 		return nil, nil, nil, err
 	}
 	next := *from
-	m = &next
-	m.parent, m.thread, m.seen, m.depth = e.From, e.Thread, e.Seen, from.depth+1
-	if m.depth > maxDepth {
-		return nil, nil, nil, &Endless{Client: k.name(m.client), Operations: maxDepth, Source: k.lineAt(pl, k.pathTo(e.From))}
+	h = &next
+	h.parent, h.thread, h.seen, h.depth = tr.From, tr.Thread, tr.Seen, from.depth+1
+	if h.depth > maxDepth {
+		return nil, nil, nil, &Endless{Client: k.name(h.client), Operations: maxDepth, Source: k.lineAt(r, k.pathTo(tr.From))}
 	}
-	m.follow(told)
-	key = k.ending(pl, m)
-	return m, told, key, k.describe(m, pl)
+	h.follow(reports)
+	key = k.ending(r, h)
+	return h, reports, key, k.describe(h, r)
 }
 
 // ending returns the key of a history at which a cycle has ended, or nil. The client has
 // then forgotten the cycle, and histories with equal keys are one.
-func (k *Clients) ending(pl *replayer, m *History) *cycleKey {
-	m.BetweenCycles, m.Over = false, false
+func (k *Clients) ending(r *replayer, h *History) *cycleKey {
+	h.BetweenCycles, h.Over = false, false
 	others := false
-	for i := 1; i < pl.driver.Threads(); i++ {
-		others = others || !pl.driver.Operation(i).Over
+	for i := 1; i < r.driver.Threads(); i++ {
+		others = others || !r.driver.Operation(i).Over
 	}
-	main := pl.driver.Operation(0)
-	m.Over = main.Over && !others
+	main := r.driver.Operation(0)
+	h.Over = main.Over && !others
 	between := !others && main.Kind == process.OpMark && main.Mark == trace.KindAcquire
-	if !m.Over && (!between || k.remembers) {
+	if !h.Over && (!between || k.remembers) {
 		return nil
 	}
-	tokens, draws := pl.driver.Draws()
-	key := &cycleKey{client: m.client, cycle: pl.driver.Acquired(), over: m.Over, tokens: tokens, draws: draws, fingerprint: pl.driver.Fingerprint()}
-	pl.driver.ForgetCycle()
-	pl.base = pl.last + time.Hour
-	m.BetweenCycles, m.Given = true, false
-	m.depth = 0 // the limit is for each cycle: the first path that was found to this point is arbitrary
+	tokens, draws := r.driver.Draws()
+	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: r.driver.Fingerprint()}
+	r.driver.ForgetCycle()
+	r.base = r.last + time.Hour
+	h.BetweenCycles, h.Given = true, false
+	h.depth = 0 // the limit is for each cycle: the first path that was found to this point is arbitrary
 	return key
 }
 
 // place returns a history's id: a new one, unless there is a history with the same key.
-func (k *Clients) place(m *History, key *cycleKey) uint32 {
+func (k *Clients) place(h *History, key *cycleKey) uint32 {
 	if key == nil {
-		return k.add(*m)
+		return k.add(*h)
 	}
 	id, known := k.fresh[*key]
 	if !known {
-		id = k.add(*m)
+		id = k.add(*h)
 		k.fresh[*key] = id
 	}
 	return id
@@ -387,37 +387,37 @@ func (k *Clients) place(m *History, key *cycleKey) uint32 {
 
 // follow keeps track of whether the host gives the client's lease its deadline. All else
 // that the client reports belongs to the facts of a state.
-func (m *History) follow(told []Report) {
-	for _, t := range told {
-		if t.Kind == trace.KindGranted {
-			m.Given = t.Given
+func (h *History) follow(reports []Report) {
+	for _, r := range reports {
+		if r.Kind == trace.KindGranted {
+			h.Given = r.Given
 		}
 	}
 }
 
 // describe fills in the threads' next operations. It fails if a search can't represent
 // them.
-func (k *Clients) describe(m *History, pl *replayer) error {
-	n := pl.driver.Threads()
+func (k *Clients) describe(h *History, r *replayer) error {
+	n := r.driver.Threads()
 	if n > MaxThreads {
-		return fmt.Errorf("%s has started %d threads, more than %d", k.name(m.client), n, MaxThreads)
+		return fmt.Errorf("%s has started %d threads, more than %d", k.name(h.client), n, MaxThreads)
 	}
-	m.Count, m.Threads, m.Closed = uint8(n), [MaxThreads]Operation{}, 0
+	h.Count, h.Threads, h.Closed = uint8(n), [MaxThreads]Operation{}, 0
 	for i := range n {
-		op := pl.driver.Operation(i)
+		op := r.driver.Operation(i)
 		if op.Sleep%time.Millisecond != 0 {
-			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.name(m.client), op.Sleep)
+			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.name(h.client), op.Sleep)
 		}
 		pn := Operation{Kind: op.Kind, Over: op.Over, Mark: op.Mark, Phase: op.Phase, Wall: op.Wall,
 			Conn: uint8(op.Conn), Addr: uint8(op.Addr), Sleep: int32(op.Sleep / time.Millisecond), Fence: int32(op.Fence)}
 		if op.Kind == process.OpSend && !op.Over {
 			pn.Command = k.commands.ID(pack(op.Args))
 		}
-		m.Threads[i] = pn
+		h.Threads[i] = pn
 	}
 	for c := range 16 {
-		if pl.driver.Closed(c) {
-			m.Closed |= 1 << c
+		if r.driver.Closed(c) {
+			h.Closed |= 1 << c
 		}
 	}
 	return nil
@@ -446,54 +446,54 @@ func unpack(s string) (args []string) {
 
 // feed has a thread of a replayer perform its operation and observe the transition's
 // result. It returns the client's reports.
-func (k *Clients) feed(pl *replayer, client int, e Transition) ([]Report, error) {
+func (k *Clients) feed(r *replayer, client int, tr Transition) ([]Report, error) {
 	k.Ran.Add(1)
 	seen := driver.Observation{}
-	switch e.Seen.Kind {
+	switch tr.Seen.Kind {
 	case SawReply:
-		seen.Reply = []byte(*k.Replies.Value(uint32(e.Seen.Value)))
+		seen.Reply = []byte(*k.Replies.Value(uint32(tr.Seen.Value)))
 	case SawTimeout:
 		seen.Timeout = true
 	case SawRefusal:
 		seen.Refused = true
 	case SawMono, SawMonoLapsed:
-		seen.Lapsed = e.Seen.Kind == SawMonoLapsed
-		seen.Now = pl.base + time.Duration(e.Seen.Value)*time.Millisecond
-		pl.last = seen.Now
+		seen.Lapsed = tr.Seen.Kind == SawMonoLapsed
+		seen.Now = r.base + time.Duration(tr.Seen.Value)*time.Millisecond
+		r.last = seen.Now
 	case SawWall:
 		seen.Now = 0
-		seen.Offset = time.Duration(e.Seen.Value) * time.Millisecond
+		seen.Offset = time.Duration(tr.Seen.Value) * time.Millisecond
 	}
 	var out []Report
-	for _, t := range pl.driver.Step(int(e.Thread), seen) {
-		tl := Report{Kind: t.Kind}
-		if t.Kind == trace.KindGranted || t.Kind == trace.KindExtended {
-			if rel := t.Deadline - pl.base; t.Deadline == trace.Never || t.Given {
-				tl.Never = true
+	for _, reported := range r.driver.Step(int(tr.Thread), seen) {
+		report := Report{Kind: reported.Kind}
+		if reported.Kind == trace.KindGranted || reported.Kind == trace.KindExtended {
+			if rel := reported.Deadline - r.base; reported.Deadline == trace.Never || reported.Given {
+				report.Never = true
 			} else if rel%time.Millisecond != 0 {
 				return nil, fmt.Errorf("%s's lease has a deadline of %s: the search counts in whole milliseconds", k.name(client), rel)
 			} else {
-				tl.Deadline = int32(rel / time.Millisecond)
+				report.Deadline = int32(rel / time.Millisecond)
 			}
-			tl.Given = t.Given
+			report.Given = reported.Given
 		}
-		out = append(out, tl)
+		out = append(out, report)
 	}
 	return out, nil
 }
 
 // take reserves a replayer for a history, and starts it if it is new.
 func (k *Clients) take(id uint32) (*replayer, error) {
-	pl, err := k.choose(id)
-	if err == nil && pl.driver == nil {
-		err = k.start(pl, k.At(id).client)
+	r, err := k.choose(id)
+	if err == nil && r.driver == nil {
+		err = k.start(r, k.At(id).client)
 	}
-	return pl, err
+	return r, err
 }
 
 // choose reserves an idle replayer: one that is at the history already, or a new one, or
 // the one that has been idle longest. It fails if client code has failed before.
-func (k *Clients) choose(id uint32) (pl *replayer, err error) {
+func (k *Clients) choose(id uint32) (r *replayer, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.fault != nil {
@@ -503,37 +503,37 @@ func (k *Clients) choose(id uint32) (pl *replayer, err error) {
 	for _, other := range k.pool[client] {
 		switch {
 		case other.busy:
-		case pl == nil, other.at == id, pl.at != id && other.used < pl.used:
-			pl = other
+		case r == nil, other.at == id, r.at != id && other.used < r.used:
+			r = other
 		}
 	}
-	if pl == nil || pl.at != id && len(k.pool[client]) < replayersEach {
-		pl = new(replayer)
-		k.pool[client] = append(k.pool[client], pl)
+	if r == nil || r.at != id && len(k.pool[client]) < replayersEach {
+		r = new(replayer)
+		k.pool[client] = append(k.pool[client], r)
 	}
 	k.use++
-	pl.used, pl.busy = k.use, true
-	return pl, nil
+	r.used, r.busy = k.use, true
+	return r, nil
 }
 
 // giveBack makes a replayer idle again, and keeps the first error of client code.
-func (k *Clients) giveBack(pl *replayer, err error) {
+func (k *Clients) giveBack(r *replayer, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	pl.busy = false
+	r.busy = false
 	if k.fault == nil {
 		k.fault = err
 	}
 }
 
 // replay takes a replayer to a history by the path on which that was first found.
-func (k *Clients) replay(pl *replayer, id uint32) error {
+func (k *Clients) replay(r *replayer, id uint32) error {
 	path := k.pathTo(id)
-	n, err := k.walk(pl, path)
+	n, err := k.walk(r, path)
 	if wild, is := err.(*Nondeterminism); is {
-		wild.Source = k.lineAt(pl, path[:n])
+		wild.Source = k.lineAt(r, path[:n])
 	}
-	pl.at = id
+	r.at = id
 	return err
 }
 
@@ -549,21 +549,21 @@ func (k *Clients) pathTo(id uint32) (path []uint32) {
 // walk takes a replayer from the start along a path, and checks after each step that the
 // client's next operations are those that are known. n is the number of steps made: on an
 // error of [Clients.faithful] the last of them is the one after which they differ.
-func (k *Clients) walk(pl *replayer, path []uint32) (n int, err error) {
-	if err := pl.driver.Reset(); err != nil {
+func (k *Clients) walk(r *replayer, path []uint32) (n int, err error) {
+	if err := r.driver.Reset(); err != nil {
 		return 0, err
 	}
-	pl.base, pl.last = 0, 0
+	r.base, r.last = 0, 0
 	for n, at := range path {
-		m := k.At(at)
-		if _, err := k.feed(pl, m.client, Transition{From: m.parent, Thread: m.thread, Seen: m.seen}); err != nil {
+		h := k.At(at)
+		if _, err := k.feed(r, h.client, Transition{From: h.parent, Thread: h.thread, Seen: h.seen}); err != nil {
 			return n, err
 		}
-		if m.BetweenCycles {
-			pl.driver.ForgetCycle()
-			pl.base = pl.last + time.Hour
+		if h.BetweenCycles {
+			r.driver.ForgetCycle()
+			r.base = r.last + time.Hour
 		}
-		if err := k.faithful(pl, at); err != nil {
+		if err := k.faithful(r, at); err != nil {
 			return n + 1, err
 		}
 	}
@@ -571,13 +571,13 @@ func (k *Clients) walk(pl *replayer, path []uint32) (n int, err error) {
 }
 
 // lineAt finds the line of the lock's code that a client has reached after a path.
-func (k *Clients) lineAt(pl *replayer, path []uint32) trace.Source {
-	pl.driver.RecordSources(true)
-	defer pl.driver.RecordSources(false)
-	if n, err := k.walk(pl, path); n < len(path) || err != nil && len(path) == 0 {
+func (k *Clients) lineAt(r *replayer, path []uint32) trace.Source {
+	r.driver.RecordSources(true)
+	defer r.driver.RecordSources(false)
+	if n, err := k.walk(r, path); n < len(path) || err != nil && len(path) == 0 {
 		return trace.Source{} // the client behaves differently every time
 	}
-	return pl.driver.Operation(0).Source
+	return r.driver.Operation(0).Source
 }
 
 // Recheck replays some of the histories, from all over the tree. A search makes each
@@ -596,18 +596,18 @@ func (k *Clients) Recheck() error {
 
 // again replays a history, and checks that each operation is announced by a thread of the
 // client's.
-func (k *Clients) again(pl *replayer, id uint32) error {
-	pl.driver.Guard(true)
-	defer pl.driver.Guard(false)
-	return k.replay(pl, id)
+func (k *Clients) again(r *replayer, id uint32) error {
+	r.driver.Guard(true)
+	defer r.driver.Guard(false)
+	return k.replay(r, id)
 }
 
 // faithful fails with [Nondeterminism] unless a replayer's threads are about to do what is
 // known of the history. If they aren't, the strategy depends on something besides its
 // observations.
-func (k *Clients) faithful(pl *replayer, id uint32) error {
+func (k *Clients) faithful(r *replayer, id uint32) error {
 	is := *k.At(id)
-	if err := k.describe(&is, pl); err != nil {
+	if err := k.describe(&is, r); err != nil {
 		return err
 	}
 	if i := differ(k.At(id), &is); i >= 0 {
@@ -633,11 +633,11 @@ func differ(a, b *History) int {
 }
 
 // plan returns a thread's next operation. A thread that does not exist has none.
-func (m *History) plan(thread int) Operation {
-	if thread >= int(m.Count) {
+func (h *History) plan(thread int) Operation {
+	if thread >= int(h.Count) {
 		return Operation{Over: true}
 	}
-	return m.Threads[thread]
+	return h.Threads[thread]
 }
 
 // name returns the name of a client, or of the probe, which comes after all clients.

@@ -78,40 +78,40 @@ func NewServers(cfg sim.Config, k *Clients, timed bool) (*Servers, error) {
 }
 
 // ID interns a snapshot.
-func (v *Servers) ID(m redis.Snapshot) uint32 {
-	if !v.timed {
-		m.Millis = 0
+func (s *Servers) ID(snap redis.Snapshot) uint32 {
+	if !s.timed {
+		snap.Millis = 0
 	}
-	return v.snapshots.Put(fmt.Sprintf("%#v", m), m)
+	return s.snapshots.Put(fmt.Sprintf("%#v", snap), snap)
 }
 
 // Snapshot returns the snapshot with an id. It must not be changed.
-func (v *Servers) Snapshot(id uint32) *redis.Snapshot { return &v.snapshots.Entries.At(id).Value }
+func (s *Servers) Snapshot(id uint32) *redis.Snapshot { return &s.snapshots.Entries.At(id).Value }
 
 // Run answers a question: from the memo, or by executing the command. It fails with
 // [ErrTimed] if the command may read the server's clock and the model is untimed, and
 // with the server's error if Redis can't execute it.
-func (v *Servers) Run(q Question) (Answer, error) {
-	if a, known := v.answers.Get(q); known {
+func (s *Servers) Run(q Question) (Answer, error) {
+	if a, known := s.answers.Get(q); known {
 		return *a, nil
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if a, known := v.answers.Get(q); known {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a, known := s.answers.Get(q); known {
 		return *a, nil
 	}
-	args := unpack(*v.commands.Value(q.Command))
-	asks := v.Snapshot(q.Snapshot).AsksTime(args)
-	if asks && !v.timed {
+	args := unpack(*s.commands.Value(q.Command))
+	asks := s.Snapshot(q.Snapshot).AsksTime(args)
+	if asks && !s.timed {
 		return Answer{}, ErrTimed
 	}
-	v.Ran++
-	reply, after, effect, err := v.Server.Run(*v.Snapshot(q.Snapshot), int(q.Conn), args)
+	s.Ran++
+	reply, after, effect, err := s.Server.Run(*s.Snapshot(q.Snapshot), int(q.Conn), args)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Snapshot: v.ID(after), Reply: v.replies.ID(string(reply)), Effect: effect, Asks: asks}
-	v.answers.Put(q, a)
+	a := Answer{Snapshot: s.ID(after), Reply: s.replies.ID(string(reply)), Effect: effect, Asks: asks}
+	s.answers.Put(q, a)
 	return a, nil
 }
 
@@ -119,69 +119,69 @@ func (v *Servers) Run(q Question) (Answer, error) {
 // replicas are in sync except the missing ones, which have fallen behind or taken over.
 // Redis would wait for those, and the search can't: a WAIT for more replicas than are in
 // sync is an error.
-func (v *Servers) Wait(q Question, missing int) (a Answer, is bool, err error) {
-	args := unpack(*v.commands.Value(q.Command))
-	if v.Replicas == 0 || !strings.EqualFold(args[0], "WAIT") || len(args) != 3 {
+func (s *Servers) Wait(q Question, missing int) (a Answer, is bool, err error) {
+	args := unpack(*s.commands.Value(q.Command))
+	if s.Replicas == 0 || !strings.EqualFold(args[0], "WAIT") || len(args) != 3 {
 		return Answer{}, false, nil
 	}
-	have := v.Replicas - missing
+	have := s.Replicas - missing
 	if wants, err := strconv.Atoi(args[1]); err != nil || wants > have {
 		return Answer{}, true, fmt.Errorf("%s: the search answers a WAIT at once, and only %d replicas have it all", trace.CommandText(args), have)
 	}
-	return Answer{Snapshot: q.Snapshot, Reply: v.replies.ID(fmt.Sprintf(":%d\r\n", have))}, true, nil
+	return Answer{Snapshot: q.Snapshot, Reply: s.replies.ID(fmt.Sprintf(":%d\r\n", have))}, true, nil
 }
 
 // Age returns a snapshot as it is after by milliseconds; by may be negative, for a clock
 // that jumps back.
-func (v *Servers) Age(snapshot uint32, by int32) Aged {
+func (s *Servers) Age(snapshot uint32, by int32) Aged {
 	key := aging{snapshot, by}
-	if a, known := v.aged.Get(key); known {
+	if a, known := s.aged.Get(key); known {
 		return *a
 	}
-	older, expired := v.Snapshot(snapshot).Age(int64(by), v.lock)
-	a := Aged{v.ID(older), expired}
-	v.aged.Put(key, a)
+	older, expired := s.Snapshot(snapshot).Age(int64(by), s.lock)
+	a := Aged{s.ID(older), expired}
+	s.aged.Put(key, a)
 	return a
 }
 
 // Empty returns the snapshot of a node that has lost its data, at the same time.
-func (v *Servers) Empty(snapshot uint32) uint32 {
-	return v.ID(redis.Snapshot{Millis: v.Snapshot(snapshot).Millis})
+func (s *Servers) Empty(snapshot uint32) uint32 {
+	return s.ID(redis.Snapshot{Millis: s.Snapshot(snapshot).Millis})
 }
 
 // Replicated returns the snapshot of a replica that is in sync with a master: it has the
 // keys, and neither scripts nor open transactions.
-func (v *Servers) Replicated(snapshot uint32) uint32 {
-	m := v.Snapshot(snapshot)
-	return v.ID(redis.Snapshot{Keys: m.Keys, Millis: m.Millis})
+func (s *Servers) Replicated(snapshot uint32) uint32 {
+	snap := s.Snapshot(snapshot)
+	return s.ID(redis.Snapshot{Keys: snap.Keys, Millis: snap.Millis})
 }
 
 // Without returns a snapshot without the open transaction of a connection, which has
 // ended.
-func (v *Servers) Without(snapshot uint32, conn uint16) uint32 {
+func (s *Servers) Without(snapshot uint32, conn uint16) uint32 {
 	key := Question{Snapshot: snapshot, Conn: conn}
-	if less, known := v.withoutTxn.Get(key); known {
+	if less, known := s.withoutTxn.Get(key); known {
 		return *less
 	}
-	m := *v.Snapshot(snapshot)
+	snap := *s.Snapshot(snapshot)
 	less := snapshot
-	if i := slices.IndexFunc(m.Peers, func(b redis.OpenTxn) bool { return b.Conn == int(conn) }); i >= 0 {
-		m.Peers = slices.Delete(slices.Clone(m.Peers), i, i+1)
-		less = v.ID(m)
+	if i := slices.IndexFunc(snap.Peers, func(txn redis.OpenTxn) bool { return txn.Conn == int(conn) }); i >= 0 {
+		snap.Peers = slices.Delete(slices.Clone(snap.Peers), i, i+1)
+		less = s.ID(snap)
 	}
-	v.withoutTxn.Put(key, less)
+	s.withoutTxn.Put(key, less)
 	return less
 }
 
 // Renamed returns a snapshot in which a connection has another number.
-func (v *Servers) Renamed(snapshot uint32, from, to uint16) uint32 {
-	m := *v.Snapshot(snapshot)
-	i := slices.IndexFunc(m.Peers, func(b redis.OpenTxn) bool { return b.Conn == int(from) })
+func (s *Servers) Renamed(snapshot uint32, from, to uint16) uint32 {
+	snap := *s.Snapshot(snapshot)
+	i := slices.IndexFunc(snap.Peers, func(txn redis.OpenTxn) bool { return txn.Conn == int(from) })
 	if i < 0 {
 		return snapshot
 	}
-	m.Peers = slices.Clone(m.Peers)
-	m.Peers[i].Conn = int(to)
-	slices.SortFunc(m.Peers, func(a, b redis.OpenTxn) int { return a.Conn - b.Conn })
-	return v.ID(m)
+	snap.Peers = slices.Clone(snap.Peers)
+	snap.Peers[i].Conn = int(to)
+	slices.SortFunc(snap.Peers, func(a, txn redis.OpenTxn) int { return a.Conn - txn.Conn })
+	return s.ID(snap)
 }
