@@ -231,7 +231,7 @@ func TestNoConnectionIsMissed(t *testing.T) {
 	})
 }
 
-// TestSentBeforeTheCrash: a request that is under way is executed, and stays
+// TestSentBeforeTheCrash: a request that is in flight is executed, and stays
 // without effect only for its sender.
 func TestSentBeforeTheCrash(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
@@ -278,7 +278,7 @@ func TestCrashWhilePaused(t *testing.T) {
 }
 
 // TestCrashInsideTheCriticalSection leaves the section: a dead process touches
-// nothing, so whoever comes next overlaps with nobody.
+// nothing, so the next holder overlaps with no other.
 func TestCrashInsideTheCriticalSection(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
 	until(t, w, "A", trace.KindRead)

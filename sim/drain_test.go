@@ -8,7 +8,7 @@ import (
 	"lockstep/strategies"
 )
 
-// TestLateOrphan: a request that was still under way when the script ended blocks
+// TestLateOrphan: a request that was still in flight when the script ended blocks
 // the lock when it arrives, although the probe has had it before.
 func TestLateOrphan(t *testing.T) {
 	for strategy, want := range map[string]string{"setnx": "PD", "setpx-lua": "BD"} {
@@ -60,7 +60,7 @@ func TestDownIsNoRelief(t *testing.T) {
 }
 
 // TestHungWithoutServer: a hung client goes on renewing, and the server is down
-// for good. That is nobody's record, and the run ends.
+// for good. That record has no owner, and the run ends.
 func TestHungWithoutServer(t *testing.T) {
 	w := newWorld(t, config(t, "watchdog", "A", "B"))
 	until(t, w, "A", trace.KindRead)

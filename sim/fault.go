@@ -249,7 +249,7 @@ type Down struct{ Node string }
 type Up struct{ Node string }
 
 // Evict makes a node drop the lock's key although its time isn't up: eviction
-// under memory pressure, a FLUSHALL, somebody's DEL.
+// under memory pressure, a FLUSHALL, an operator's DEL.
 type Evict struct{ Node string }
 
 // ForgetScripts empties a node's script cache, as SCRIPT FLUSH does.

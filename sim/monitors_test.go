@@ -112,7 +112,7 @@ const sec = time.Second
 // DG. Leases are half-open intervals: what ends at an instant has ended when
 // anything else happens at it, if the end comes first. Between two things that
 // happen at one instant their order decides, for it is an order of cause, too: a
-// client that has begun to release has done so before whoever comes after it.
+// client that has begun to release has done so before the next one acquires.
 
 func TestDoubleGrant(t *testing.T) {
 	newHand(t, "setpx-lua").holds("A", 10*sec).verdict("ok").at(9*sec).holds("B", 20*sec).verdict("DG FR")
@@ -323,7 +323,7 @@ func TestForeignRelease(t *testing.T) {
 	held().sets("A", "", 0).verdict("ok")
 	held().sets("A", "A1", 20*sec).verdict("ok")
 
-	// Its Acquire is still under way: a record without a lease.
+	// Its Acquire has not returned yet: a record without a lease.
 	newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 10*sec).sets("B", "", 0).verdict("FR")
 	// Another key is none of this monitor's business.
 	h := held()
@@ -420,7 +420,7 @@ func TestStampOfAFastClock(t *testing.T) {
 	}
 }
 
-// TestNoDeadlock: nobody is told of a deadlock where nobody is in the way.
+// TestNoDeadlock: no deadlock is reported where no record blocks.
 func TestNoDeadlock(t *testing.T) {
 	for name, play := range map[string]func(*World){
 		"nothing happens":         func(*World) {},
@@ -452,13 +452,13 @@ func TestBoundedBlocking(t *testing.T) {
 		t.Errorf("%+v", w.monitor.Violations())
 	}
 
-	// Waiting for somebody who is alive is no violation.
+	// Waiting for a live client is no violation.
 	w = newWorld(t, config(t, "setpx-lua", "A", "B"))
 	w.cfg.Clients[0].Work = 9 * sec
 	run(t, w)
 	expectVerdict(t, w, "ok")
 
-	// Nor is an orphan that nobody met.
+	// Nor is an orphan that no client met with.
 	w = newWorld(t, config(t, "setpx-lua", "A", "B"))
 	until(t, w, "A", trace.KindGranted)
 	inject(t, w, Crash{"A"})
@@ -541,7 +541,7 @@ func TestNoLivelock(t *testing.T) {
 		w.Step(SetOf(0, 1))
 	}
 	expectVerdict(t, w, "ok")
-	// Asking again and again while somebody holds the lock is patience.
+	// Trying again and again while a client holds the lock is no livelock.
 	cfg := config(t, "setnx", "A", "B", "C")
 	cfg.Clients[0].Work = 10 * sec
 	w = newWorld(t, cfg)

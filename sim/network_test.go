@@ -17,7 +17,7 @@ import (
 const exchange = `
 	0     A  -> n1 SET lock A1 EX 10 NX`
 
-// sending is a world in which A's SET is under way.
+// sending is a world in which A's SET is in flight.
 func sending(t *testing.T, clients ...string) *World {
 	t.Helper()
 	w := newWorld(t, config(t, "setpx-lua", clients...))
@@ -25,7 +25,7 @@ func sending(t *testing.T, clients ...string) *World {
 	return w
 }
 
-// landed is one in which it has been executed, and its reply is under way.
+// landed is one in which it has been executed, and its reply is in flight.
 func landed(t *testing.T, clients ...string) *World {
 	t.Helper()
 	w := sending(t, clients...)
@@ -73,7 +73,7 @@ func TestDropReply(t *testing.T) {
 	expectVerdict(t, w, "FN")
 }
 
-// TestDropNothing: one half of a request can be lost while it is under way, once.
+// TestDropNothing: one half of a request can be lost while it is in flight, once.
 func TestDropNothing(t *testing.T) {
 	w := sending(t, "A", "B")
 	for _, f := range []Fault{Drop{"A", true}, Delay{"A", true, time.Second}, Drop{"B", false}} {
@@ -115,7 +115,7 @@ func TestLateReplyIsNotUnderWayForEver(t *testing.T) {
 }
 
 // TestLateRequest: a request that arrives when its sender has given up is executed
-// all the same: an orphan, which nobody knows of and which blocks for a TTL.
+// all the same: an orphan, which no client knows of and which blocks for a TTL.
 func TestLateRequest(t *testing.T) {
 	w := sending(t, "A", "B")
 	inject(t, w, Delay{"A", false, 5 * time.Second})
@@ -147,7 +147,7 @@ func TestDelay(t *testing.T) {
 		2.2 A  has the lock, token A1, lease until 9.898000`, trace.KindExecute, trace.KindGranted, trace.KindFailed)
 }
 
-// TestDuplicate: the server executes it twice; the second reply is nobody's.
+// TestDuplicate: the server executes it twice, and there is no second reply.
 func TestDuplicate(t *testing.T) {
 	w := landed(t, "A")
 	inject(t, w, Duplicate{"A", time.Second})
@@ -178,7 +178,7 @@ func TestDuplicateRelease(t *testing.T) {
 	}
 }
 
-// TestDuplicateWait: of a WAIT, too, the second reply is nobody's.
+// TestDuplicateWait: a WAIT has no second reply either.
 func TestDuplicateWait(t *testing.T) {
 	cfg := configOf(toyDo(cmd("set", "k", "v"), cmd("wait", 1, 1000), cmd("get", "k")), "A")
 	cfg.Replicas, cfg.Lag = 1, 100*time.Millisecond
@@ -429,7 +429,7 @@ func TestTransactionsKeepOrder(t *testing.T) {
 }
 
 // TestUnderWayAtARestart: a connection doesn't survive its server, and nor does
-// what is under way on it.
+// what is in flight on it.
 func TestUnderWayAtARestart(t *testing.T) {
 	w := sending(t, "A")
 	inject(t, w, Down{"n1"}, Up{"n1"})
@@ -563,7 +563,7 @@ func pipelined(t *testing.T, millis int) *World {
 	return newWorld(t, cfg)
 }
 
-// TestBehindAWait: what has arrived behind a WAIT is no more under way than that is;
+// TestBehindAWait: a request that has arrived behind a WAIT is not in flight, as that is not;
 // what has not goes with the connection, like what waits; and nothing is done for a
 // client that is gone.
 func TestBehindAWait(t *testing.T) {

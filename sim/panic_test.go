@@ -16,7 +16,7 @@ import (
 )
 
 // TestPanicsNameTheirLine: a panic in a lock's code, a nil pointer's and a Goexit
-// included, reaches whoever drives the world with the line that did it, and the
+// included, reaches the caller of the world with the line that did it, and the
 // world can be closed all the same.
 func TestPanicsNameTheirLine(t *testing.T) {
 	sentinel := errors.New("no such tenant")
@@ -87,7 +87,7 @@ func drive(t *testing.T, s strategies.Strategy) (p *process.Panic) {
 
 // TestPanicsOfTheWorld: what goes wrong in the world's own code, which steps on the
 // stacks of threads, is not put down to a lock's, and not for a lock to recover from
-// or to hide. Whoever drives the world learns where it was.
+// or to hide. The caller of the world learns where it was.
 func TestPanicsOfTheWorld(t *testing.T) {
 	for name, deferred := range map[string]func(l *toyLock){
 		"nothing":  func(*toyLock) {},

@@ -20,7 +20,7 @@ import (
 )
 
 // TestMain looks for goroutines that any of the tests has left behind. Threads are
-// coroutines, and a coroutine that nobody ends is a goroutine for ever.
+// coroutines, and a coroutine that is never ended is a goroutine for ever.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	debug.SetGCPercent(400) // worlds by the thousand are garbage at once: to collect it took the tests a third of their time
@@ -48,7 +48,7 @@ func each(t *testing.T, f func(t *testing.T, s strategies.Strategy)) {
 	}
 }
 
-// TestLeakIsSeen: goleak does notice a thread that nobody has ended.
+// TestLeakIsSeen: goleak does notice a thread that was never ended.
 func TestLeakIsSeen(t *testing.T) {
 	w, err := New(config(t, "setpx-lua", "A"))
 	if err != nil {

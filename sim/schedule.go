@@ -21,7 +21,7 @@ import (
 //	lockstep1,setnx,crash-holding,seed=1,...,--,A:7,crash/A,B:12,@1,:10s
 //
 // After the -- each word is a move: "A:7" is seven steps in which only A may act,
-// ":10s" lets time pass while nobody acts, "@1" is where the scenario's first
+// ":10s" lets time pass while no client acts, "@1" is where the scenario's first
 // note stands, and anything else is a fault.
 type Schedule struct {
 	Config Config

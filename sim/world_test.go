@@ -206,7 +206,7 @@ func count(w *World, kind trace.Kind) int {
 	return n
 }
 
-// TestProtocol is one client's whole life, with nobody else about: every point
+// TestProtocol is one client's whole life, with no other client: every point
 // at which it observes or affects the world is an event of its own.
 func TestProtocol(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A"))
@@ -270,7 +270,7 @@ func TestEventsNameTheirSource(t *testing.T) {
 	}
 }
 
-// TestFoldedStateIsTheWorldsState: whoever reads the trace can know all that the
+// TestFoldedStateIsTheWorldsState: a reader of the trace can know all that the
 // world knew.
 func TestFoldedStateIsTheWorldsState(t *testing.T) {
 	w := newWorld(t, config(t, "redlock", "A", "B"))

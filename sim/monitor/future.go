@@ -196,7 +196,7 @@ func (c *cycleWatch) again(situation string, seq int) (first int, again bool) {
 // random number, because the next round may differ from the last one then.
 func (m *Monitor) Drew() { m.cycle.forget() }
 
-// livelock: two or more clients keep trying, nobody holds the lock, no dead
+// livelock: two or more clients keep trying, no client holds it, no dead
 // client's record is in the way, and the situation is the same, up to a shift in
 // time, as at an earlier moment. Nothing random happened in between, so it will
 // come round again for ever: the run is a lasso.

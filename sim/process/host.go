@@ -60,7 +60,7 @@ type Referee interface {
 // Line is the host's end of a connection.
 type Line interface {
 	// Exchange answers a command that belongs to no operation: the handshake of a new
-	// connection, or what the library sends while nobody's code runs. It leaves no event.
+	// connection, or one that the library sends while no thread runs. It leaves no event.
 	Exchange(args []string) (reply []byte)
 	// Reset makes the line as good as new, for another run.
 	Reset()

@@ -18,7 +18,7 @@ type State struct {
 	Primary []int       // by address: the server that is the master there
 	Store   StoreState
 
-	Key     string // the lock's key: records under other keys belong to nobody
+	Key     string // the lock's key: records under other keys have no owner
 	Counter bool   // the record counts attempts, so a changed value is not a new owner
 
 	Workload Workload
