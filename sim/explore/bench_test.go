@@ -8,9 +8,9 @@ import (
 	"lockstep/sim/explore/intern"
 )
 
-// BenchmarkSearch is how fast a search goes, on one core and on two; what part of
-// its transitions are answered from what is remembered, and neither by client code
-// nor by Redis; and how much of memory a state takes in the set of all.
+// BenchmarkSearch measures the speed of a search, on one core and on two; the part of its
+// transitions that are memoised, and need neither client code nor Redis; and the memory that
+// a state takes in the visited set.
 func BenchmarkSearch(b *testing.B) {
 	for _, name := range []string{"setpx-lua", "setnx-expire", "getset-equal", "watchdog"} {
 		for workers := 1; workers <= 2; workers++ {

@@ -91,18 +91,18 @@ func ParseFaultKind(s string) (FaultKind, bool) {
 // Bounds delimit the schedules of a search. Its result holds within them, and says nothing
 // of schedules beyond.
 type Bounds struct {
-	Strategy strategies.Strategy
-	Clients  int    // 1 to 4
-	Cycles   int    // how often each client asks for the lock: 1 to 9
-	Nodes    int    // of a lock on several servers; 0 is the strategy's number
-	Faults   Budget // of each schedule
-	Resource sim.Resource
-	Checks   bool          // callers check whether their lease is over before each access
-	Extend   bool          // callers extend their lease before they write
-	TTL      time.Duration // a multiple of 300ms
-	Timeout  time.Duration // how long a client waits for a reply; 0 is the strategy's
-	Codes    trace.Verdict // the codes to look for; none is all that a search can find
-	Switches int           // how often a schedule may change from one client's steps to another's; 0 is without limit
+	Strategy strategies.Strategy // the lock
+	Clients  int                 // 1 to 4
+	Cycles   int                 // how often each client asks for the lock: 1 to 9
+	Nodes    int                 // of a lock on several servers; 0 is the strategy's number
+	Faults   Budget              // of each schedule
+	Resource sim.Resource        // whether it checks fencing tokens
+	Checks   bool                // callers check whether their lease is over before each access
+	Extend   bool                // callers extend their lease before they write
+	TTL      time.Duration       // a multiple of 300ms
+	Timeout  time.Duration       // how long a client waits for a reply; 0 is the strategy's
+	Codes    trace.Verdict       // the codes to look for; none is all that a search can find
+	Switches int                 // how often a schedule may change from one client's steps to another's; 0 is without limit
 	// Remembers: a lock may keep something of an earlier cycle in variables that a
 	// closure has captured, besides its own fields and its draws. Histories then don't
 	// join between two cycles, and there are more states. Clients may share such

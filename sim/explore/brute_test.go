@@ -18,11 +18,10 @@ import (
 
 var long = flag.Bool("long", false, "search larger bounds, walk through all schedules of every strategy under every kind of fault, and repeat what could depend on who comes first: a minute or two")
 
-// brute is a search that cannot be wrong in the ways in which the other one can:
-// it remembers no behaviour, knows no state, and leaves nothing out. It walks the
-// tree of all schedules in a sim.World, by playing each from its beginning, and
-// learns what choices there are from the world alone, and from clocks that say
-// who looks at them.
+// brute is a brute-force search, which can't be wrong in the ways of the other one: it
+// memoises nothing, has no states, and reduces nothing. It walks the tree of all schedules in
+// a sim.World, by playing each from the start, and takes the enabled choices from the world
+// alone, and from clocks that record when they are read.
 type brute struct {
 	t     testing.TB
 	b     Bounds
@@ -30,7 +29,7 @@ type brute struct {
 	w     *sim.World
 	spies []*spy     // of the clients, and of the probe
 	wall  bool       // the strategy looks at wall clocks
-	path  []sim.Move // to where the world stands
+	path  []sim.Move // the schedule that the world has played
 	least map[trace.Code]cost
 	runs  int
 }
@@ -56,7 +55,7 @@ func (s *spy) Sleep(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// spent is what a schedule has cost so far, and what else its choices depend on.
+// spent is the cost of a schedule so far, with all else on which its choices depend.
 type spent struct {
 	cost
 	left Budget
@@ -75,8 +74,8 @@ type option struct {
 	lag   func(*spent) // what becomes of a node's replica, if anything
 }
 
-// bruteForce finds the least cost of each code that any schedule within the bounds
-// violates, and says how many schedules there are.
+// bruteForce returns the least cost of each code that any schedule within the bounds
+// violates, and the number of schedules.
 func bruteForce(t testing.TB, b Bounds) (map[trace.Code]cost, int) {
 	cfg, err := b.Config()
 	if err != nil {
@@ -110,7 +109,7 @@ func (f *brute) replay() {
 	}
 }
 
-// looksAtWalls lets the first client run alone and sees which clocks it reads.
+// looksAtWalls lets the first client run alone, and reports whether it reads its wall clock.
 func (f *brute) looksAtWalls() bool {
 	f.replay()
 	for !f.w.Position(0).Over && f.w.Step(sim.SetOf(0)) {
@@ -118,7 +117,7 @@ func (f *brute) looksAtWalls() bool {
 	return f.spies[0].looked >= 0
 }
 
-// walk tries all choices, one after the other, from where the world stands.
+// walk tries all choices, one after the other, at the end of the current path.
 func (f *brute) walk(s spent) {
 	options := f.options(&s)
 	if f.over(&s) {
@@ -148,7 +147,7 @@ func (f *brute) walk(s spent) {
 	}
 }
 
-// pending identifies the command that a client has sent last and waits for.
+// pending identifies the command that a client has sent last and whose reply it waits for.
 func (f *brute) pending(i int) *string {
 	if i < 0 || len(f.w.State().Clients[i].Pending) == 0 {
 		return nil
@@ -156,8 +155,8 @@ func (f *brute) pending(i int) *string {
 	return &f.w.State().Clients[i].Pending[0]
 }
 
-// options lists the choices, except those that depend on whether a client that
-// acts thereby sends something.
+// options lists the choices, except those of a client that acts which depend on whether it
+// sends a command by that.
 func (f *brute) options(s *spent) (list []option) {
 	quiet := func(k FaultKind, faults ...sim.Fault) {
 		if s.left[k] > 0 {
@@ -201,8 +200,8 @@ func (f *brute) options(s *spent) (list []option) {
 	return list
 }
 
-// pauses is at least how many pauses begin if time passes now: take knows exactly,
-// but has to try. A client that has not begun yet cannot be paused.
+// pauses returns a lower bound of the pauses that begin if time passes now: take finds the
+// exact number, but has to try. A client that has not begun yet cannot be paused.
 func (f *brute) pauses() (n int) {
 	for i := range f.b.Clients {
 		if c := &f.w.State().Clients[i]; c.Acquired > 0 && !c.Paused && f.w.Ready(sim.SetOf(i)) {
@@ -212,10 +211,10 @@ func (f *brute) pauses() (n int) {
 	return n
 }
 
-// jump is by how much a clock jumps: enough to end any lease.
+// jump is the span by which a clock jumps: enough to end any lease.
 func (f *brute) jump() time.Duration { return f.cfg.TTL + 2*time.Second }
 
-// fates are the choices that a client has which sends something, besides sending it.
+// fates lists the faults that the request of a client which is about to send can have.
 func (f *brute) fates(i int, s *spent) (list []option) {
 	step := sim.Move{Who: sim.SetOf(i), Count: 1}
 	if s.left[ReplyLost] > 0 {
@@ -238,13 +237,13 @@ func (f *brute) turns(s *spent, i int) bool {
 	return f.b.Switches == 0 || s.last < 0 || s.last == i || int(s.switches) < f.b.Switches
 }
 
-// next is how long it takes until anything is due by itself, or what a client has
-// read on its wall clock is over; 0 is never.
+// next returns the time until anything is due by itself, or until a TTL has passed since a
+// client's reading of its wall clock; 0 is never.
 func (f *brute) next() time.Duration {
 	at, any := f.w.Next()
 	for i := range f.b.Clients {
 		c, read := &f.w.State().Clients[i], f.spies[i].looked
-		if read < 0 || c.Crashed || c.Phase == trace.PhaseIdle { // between two cycles it has forgotten what it read
+		if read < 0 || c.Crashed || c.Phase == trace.PhaseIdle { // between two cycles it has forgotten the reading
 			continue
 		}
 		if over := read + f.jump(); over > f.w.Now() && (!any || over < at) {
@@ -257,8 +256,8 @@ func (f *brute) next() time.Duration {
 	return at - f.w.Now()
 }
 
-// take makes a choice and pays for it. It reports false if there is no such choice,
-// or it is too dear.
+// take makes a choice and adds up its cost. It reports false if the choice isn't enabled, or
+// costs more than the bounds have left.
 func (f *brute) take(o option, s *spent) bool {
 	var paused [len(names)]bool
 	for i := range f.b.Clients {
@@ -310,7 +309,7 @@ func (f *brute) note(c cost) {
 	}
 }
 
-// gone: the client will do nothing any more, with none of its threads.
+// gone reports whether all threads of a client have ended.
 func (f *brute) gone(i int) bool {
 	return f.w.State().Clients[i].Crashed || f.w.Position(i).Over && f.spies[i].asleep == 0 && !f.w.Ready(sim.SetOf(i))
 }
@@ -333,8 +332,8 @@ func (f *brute) end(s *spent) {
 	f.note(s.cost)
 }
 
-// TestBruteForce: within small bounds the search finds the same violations as one
-// that goes through all schedules, and none of them is to be had for less.
+// TestBruteForce: within small bounds the search finds the same violations, at the same least
+// costs, as a brute-force walk through all schedules.
 func TestBruteForce(t *testing.T) {
 	t.Parallel()
 	// A lock of two commands and one with a script are tried with all kinds of fault, the

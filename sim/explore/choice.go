@@ -448,11 +448,10 @@ func (x *explorer) choose(c choice) {
 	row.apply(x, c)
 }
 
-// Offer is a fault that a person who schedules by hand can choose: its label in a menu, and
-// the moves that make it.
+// Offer is a fault that a person who schedules by hand can choose from a menu.
 type Offer struct {
-	Label string
-	Moves []sim.Move
+	Label string     // in the menu
+	Moves []sim.Move // without the client's step
 }
 
 // Offers lists the faults that client or node i can have within the bounds, in the order of

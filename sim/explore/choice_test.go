@@ -9,8 +9,8 @@ import (
 	"lockstep/sim"
 )
 
-// Every view of the search knows every kind of choice: its budget, its results, the
-// engine that plays it, the guide that reads it back, and the menu of a game.
+// Each kind of choice is known to the budget, to results, to the engine that plays it, to the
+// guide that reads it back, and to the menu of a game.
 func TestEveryKindOfChoice(t *testing.T) {
 	b := Bounds{TTL: 12 * time.Second}
 	for k := range b.Faults {
@@ -65,7 +65,7 @@ func TestEveryKindOfChoice(t *testing.T) {
 	}
 }
 
-// A kind of the engine's faults is in schedules of searches, or results name it.
+// Each kind of the engine's faults is in schedules of searches, or results name it as left out.
 func TestEveryFaultIsSearchedOrNamed(t *testing.T) {
 	b := Defaults(strategy(t, "setpx-lua"))
 	outside, covered := b.Outside(), []string(nil)

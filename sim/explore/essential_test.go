@@ -9,7 +9,7 @@ import (
 	"lockstep/strategies"
 )
 
-// A fault that the violation needs is essential; one that happens beside it, or
+// A fault that the violation needs is essential; a fault that happens beside it, or
 // afterwards, is not.
 func TestEssential(t *testing.T) {
 	s, _ := strategies.Get("get-then-del")

@@ -19,7 +19,7 @@ import (
 
 // Result is the result of a search. It holds within its bounds.
 type Result struct {
-	Bounds   Bounds
+	Bounds   Bounds // that were searched
 	Complete bool   // every schedule within the bounds was covered
 	Why      string // the reason if it is not complete
 
@@ -31,18 +31,18 @@ type Result struct {
 
 	Found    trace.Verdict     // the codes that some schedule violates
 	Violated []*Counterexample // the least for each of them, worst first; some may lack if the search was cut off
-	Vacuity  Vacuity
-	Near     NearMisses
+	Vacuity  Vacuity           // whether the search means anything
+	Near     NearMisses        // how near it came to violations
 }
 
 // Counterexample is the least schedule that violates a code: with the fewest
 // faults, then the fewest changes from one client to another, then the fewest
 // choices.
 type Counterexample struct {
-	Code            trace.Code
+	Code            trace.Code // that it violates
 	Schedule        sim.Schedule
-	Faults          []Fault
-	Switches, Steps int
+	Faults          []Fault      // in the order in which they happen
+	Switches, Steps int          // changes from one client to another, and choices
 	Trace           *trace.Trace // of the engine's run of the schedule
 	// Within are the smaller bounds in which it is the least, if there was no time to
 	// find the least within the search's own; otherwise nil.
@@ -58,7 +58,7 @@ type Vacuity struct {
 
 // NearMisses counts what kept a lock from breaking, over all transitions.
 type NearMisses struct {
-	Refused  int64 // acquisitions that were told no
+	Refused  int64 // acquisitions that were refused
 	Compared int64 // comparisons in a release that found another's token, or none
 	NotHeld  int64 // releases that reported so
 	Fenced   int64 // accesses that the resource refused

@@ -12,9 +12,9 @@ import (
 	"lockstep/strategies"
 )
 
-// TestFaithful: what the search remembers is what the whole engine does. Random
-// complete schedules, with faults of all kinds, are played in both, and after each
-// choice they agree on what is violated and on what is so.
+// TestFaithful: the search agrees with the engine. Random complete schedules, with faults of
+// all kinds, are played in both, and after each choice they have the same violations and the
+// same clients and nodes.
 func TestFaithful(t *testing.T) {
 	t.Parallel()
 	for _, s := range strategies.All() {
@@ -53,9 +53,9 @@ func agreement(b Bounds, schedules uint64) error {
 	})
 }
 
-// TestFaithfulWidely agrees on bounds that are drawn: more clients and cycles, callers
-// that check or extend their leases, resources that look at tokens, faults of all kinds,
-// few switches.
+// TestFaithfulWidely is TestFaithful within random bounds: more clients and cycles, callers
+// that check or extend their leases, resources that check fencing tokens, faults of all
+// kinds, few switches.
 func TestFaithfulWidely(t *testing.T) {
 	t.Parallel()
 	for i, s := range strategies.All() {
@@ -108,8 +108,8 @@ func drawBounds(s strategies.Strategy, rng *rand.Rand) Bounds {
 	return b
 }
 
-// TestFaithfulRefusals: a lock that refuses without asking anybody is refused twice in
-// one step of a search.
+// TestFaithfulRefusals: a lock that refuses without a command is refused twice in one step of
+// a search.
 func TestFaithfulRefusals(t *testing.T) {
 	m := mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 		if m.id == "open" {

@@ -27,8 +27,8 @@ func newGuide(t *testing.T, strategy string, goal trace.Code) *Guide {
 	return g
 }
 
-// TestGuideLeadsThere: whoever does what the hint says gets there, in as many steps
-// as it said at first, and in the whole engine.
+// TestGuideLeadsThere: to follow the hints leads to the violation in as many steps as the
+// first hint says, and in the engine, too.
 func TestGuideLeadsThere(t *testing.T) {
 	for _, c := range []struct {
 		strategy string
@@ -85,7 +85,7 @@ func TestGuideLeadsThere(t *testing.T) {
 	}
 }
 
-// TestGuideSaysNoLonger: once the only pause is spent on nothing, there is no way.
+// TestGuideSaysNoLonger: once the only pause is wasted, the goal can't be reached.
 func TestGuideSaysNoLonger(t *testing.T) {
 	g := newGuide(t, "setpx-lua", trace.OV)
 	step := func(n int) sim.Move { return sim.Move{Who: sim.SetOf(0), Count: n} }

@@ -19,8 +19,8 @@ func strategy(t testing.TB, name string) strategies.Strategy {
 	return s
 }
 
-// endless are bounds that nobody searches to their end. What is asked does not
-// happen, so that there is no least schedule to be looked for afterwards.
+// endless are bounds too large to be searched to the end. The code that is sought isn't
+// violated, so there is no least schedule to be looked for afterwards.
 func endless(t testing.TB) Bounds {
 	b := Defaults(strategy(t, "getset-expired"))
 	b.Codes = trace.Verdict{trace.GAP}
@@ -69,9 +69,8 @@ func incomplete(t *testing.T, r *Result, err error, why string) {
 	}
 }
 
-// TestCancelledLate: whoever loses patience when the search is over, and only the
-// least schedules are still looked for, is told what was found, and not that it
-// holds.
+// TestCancelledLate: a search that is cancelled while it looks for the least schedules still
+// has the violations that it has found, and doesn't claim that their codes hold.
 func TestCancelledLate(t *testing.T) {
 	b := Defaults(strategy(t, "naive-del"))
 	m, err := newModel(b, false)

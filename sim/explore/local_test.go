@@ -12,7 +12,7 @@ import (
 )
 
 // TestWrongLocalStepIsCaught: a step that is taken for local though it isn't is noticed by
-// the schedules that every search plays with everything, too.
+// the random schedules of every search, which make each step on the whole state, too.
 func TestWrongLocalStepIsCaught(t *testing.T) {
 	t.Parallel()
 	for name, wrong := range map[string][]trace.Kind{

@@ -382,8 +382,8 @@ func (c *mutation) complete() (wrong, right mutant) {
 	return wrong, right
 }
 
-// TestMutants: the search kills each mutant, and finds nothing of that code in the
-// correct lock within the same bounds: it is the mutation that it has found.
+// TestMutants: the search kills each mutant, and finds no violation of that code in the
+// correct lock within the same bounds, so the mutation is the cause.
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	for _, c := range mutants {
@@ -405,7 +405,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestSurvivors: what a search cannot find is known, too.
+// TestSurvivors: the known blind spots of a search are still blind spots.
 func TestSurvivors(t *testing.T) {
 	for _, c := range survivors {
 		wrong, _ := c.complete()

@@ -13,8 +13,8 @@ import (
 	"lockstep/strategies"
 )
 
-// TestNondeterminism: a strategy that looks at what it wasn't given is caught, and
-// the error names the client and the two operations between which it wavers.
+// TestNondeterminism: a strategy that depends on something besides its observations is
+// caught, and the error names the client and the two operations that differ.
 func TestNondeterminism(t *testing.T) {
 	var drawn atomic.Int64 // all processes of the simulation share it, and no real ones would
 	options := map[string]string{"ttl": "12s", "key": "lock", "a": "1", "b": "2", "c": "3", "d": "4"}

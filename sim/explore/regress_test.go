@@ -18,7 +18,7 @@ var (
 	bearable = Budget{Crash: 1, Pause: 1, ReplyLost: 1, HoldRequest: 1, Duplicate: 1, ClientClock: 1}
 )
 
-// least is what one search finds.
+// least is the expected findings of one search.
 type least struct {
 	strategy string
 	faults   Budget
@@ -26,16 +26,16 @@ type least struct {
 	want     string
 }
 
-// leasts is what a search of every strategy finds, with 2 clients that take the lock
-// twice (once, if it is on three nodes): for each code the least schedule's faults,
-// switches and steps. What is not in the list holds: the search is complete. Three
-// findings are those of nearly all:
+// leasts are the expected findings for every strategy, with 2 clients that take the lock twice
+// (once, if it is on three nodes): for each code the least schedule's faults, switches and
+// steps. All codes that are not in the list hold: the search is complete. Three findings are
+// common to nearly all strategies:
 //
 //	OV  1/1  A is in the critical section, or about to be, and is paused until its
 //	         record is gone; B takes the lock and enters
 //	SW  1/2  the same; A wakes up when B has read, and writes
-//	FN  1/0  the reply to A's own granting command is lost; A is told of an error,
-//	         and its record stands
+//	FN  1/0  the reply to A's own granting command is lost; A gets an error, and its
+//	         record stands
 //
 // A strategy that isn't listed is held to the rows of the one that it is like.
 var leasts = []least{
@@ -53,7 +53,7 @@ var leasts = []least{
 	{"timestamp-del", usual, false, "SW 0/6/34, DG 0/5/29, OV 0/5/31, FR 0/5/24, FN 1/0/6"},
 	// FR and FN without any fault: as before, but B's GETSET overwrites A's new record,
 	// and its answer refuses B. DG: A computes its stamp, is paused before its SETNX
-	// until that is over, and B takes over what A has just been granted.
+	// until that is over, and B takes over the lock that A has just been granted.
 	{"getset-redisio", usual, false, "SW 1/2/22, DG 1/1/17, OV 1/1/19, FR 0/5/25, FN 0/5/27"},
 	// DG as getset-redisio. A nil is a refusal, so nothing happens without a fault.
 	{"getset-equal", usual, false, "SW 1/2/21, DG 1/1/16, OV 1/1/18, FR 1/1/14, FN 1/0/6"},
@@ -66,12 +66,11 @@ var leasts = []least{
 	// The same, two steps later: the pause has to fall between the check and the DEL.
 	{"get-then-del", usual, false, "SW 1/2/14, DG 1/2/21, OV 1/1/11, FR 1/2/16, FN 1/0/5"},
 	{"setpx-watch-bare", usual, false, "SW 1/2/16, DG 1/2/28, OV 1/1/13, FR 1/2/20, FN 1/0/6"},
-	// The common three alone: right as long as nobody's clock is wrong. If A's is slow,
-	// its record is dead on arrival, and B is granted the lock at once.
+	// The common three alone: right as long as all clocks are right. If A's is slow, its
+	// record is expired from the start, and B is granted the lock at once.
 	{"pxat-client-clock", usual, false, "SW 1/2/18, OV 1/1/15, FN 1/0/7"},
 	{"pxat-client-clock", Budget{ClientClock: 1}, false, "SW 1/2/18, DG 1/1/13, OV 1/1/15"},
-	// The common three alone: what is wrong with them is elsewhere, see below, or
-	// nothing is.
+	// The common three alone: they go wrong only by other faults, see below, or not at all.
 	{"extend-unchecked", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
 	{"extend-recreate", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
 	{"reentrant", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
@@ -109,8 +108,8 @@ var leasts = []least{
 	{"setpx-lua", bearable, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
 	{"setpx-delex", bearable, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
 	{"fenced", bearable, false, "OV 1/1/13, FN 1/0/6"},
-	// And what it can't: a node that loses the key has it to give away once more, be it
-	// by a restart, a jump of its clock, or a replica that did not have it.
+	// And the faults that it can't bear: a node that loses the key grants the lock once more,
+	// be it by a restart, a jump of its clock, or a replica that did not have the key.
 	{"setpx-lua", Budget{Restart: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
 	{"setpx-lua", Budget{ServerClock: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
 	{"setpx-lua", Budget{Failover: 1}, false, "SW 1/2/17, DG 1/1/12, OV 1/1/14"},

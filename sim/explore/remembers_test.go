@@ -6,8 +6,8 @@ import (
 	"lockstep/strategies"
 )
 
-// TestFaithfulRemembering: a search that takes nothing for forgotten between two
-// cycles agrees with the engine as well.
+// TestFaithfulRemembering: a search in which histories don't join between two cycles agrees
+// with the engine as well.
 func TestFaithfulRemembering(t *testing.T) {
 	t.Parallel()
 	for _, s := range strategies.All() {
@@ -20,8 +20,8 @@ func TestFaithfulRemembering(t *testing.T) {
 	}
 }
 
-// TestRememberingFindsTheSame: for locks whose memory is in their fields, if they
-// have any, it makes no difference to what is found.
+// TestRememberingFindsTheSame: for locks that keep their state in fields, if they have any,
+// Remembers makes no difference to the violations that are found.
 func TestRememberingFindsTheSame(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"setpx-lua", "naive-del", "getset-equal", "reentrant"} {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSameEachTime: a search finds the same in the same states, whatever the number
-// of its workers and however they come to meet.
+// TestSameEachTime: the result of a search doesn't depend on the number of its workers, nor
+// on how they are scheduled.
 func TestSameEachTime(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"setnx-expire", "getset-equal", "watchdog", "fenced", "redlock"} {

@@ -7,9 +7,8 @@ import (
 	"lockstep/sim/monitor"
 )
 
-// TestNoByteIsLeftOver: what is compared and hashed all the time is one piece of
-// memory. With a byte between its fields that is nobody's, it would be compared field
-// by field, in twice the time.
+// TestNoByteIsLeftOver: values that are compared and hashed all the time have no padding.
+// With padding between their fields they would be compared field by field, in twice the time.
 func TestNoByteIsLeftOver(t *testing.T) {
 	for _, v := range []any{client{}, monitor.Client{}, world{}, reply{}, listOf[reply]{}} {
 		typ, used := reflect.TypeOf(v), uintptr(0)

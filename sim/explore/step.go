@@ -18,6 +18,7 @@ type codes uint16
 func setOf(c trace.Code) codes         { return 1 << c }
 func (cs codes) has(c trace.Code) bool { return cs&setOf(c) != 0 }
 
+// String lists them, worst first.
 func (cs codes) String() string { return cs.verdict().String() }
 
 // verdict lists the codes of the set, worst first.

@@ -7,7 +7,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// The title of what was found is English as well.
+// The title of a counterexample's trace names the violation in words.
 func TestTitleOfTheLeast(t *testing.T) {
 	b := Defaults(strategy(t, "setpx-lua"))
 	b.Cycles, b.Codes = 1, trace.Verdict{trace.OV}

@@ -7,7 +7,7 @@ import (
 	"lockstep/sim/redis"
 )
 
-// stats are what a worker counts. None of it is part of a state.
+// stats are the counts of a worker. They are no part of a state.
 type stats struct {
 	refused  int64 // acquisitions that were refused
 	tooLate  int64 // releases that found the lock gone or owned by another client

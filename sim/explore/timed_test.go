@@ -12,8 +12,8 @@ import (
 	"lockstep/strategies"
 )
 
-// timedLock is a lock that true time matters to, in one of two ways that don't show
-// when a client runs alone from the start.
+// timedLock is a lock to which true time matters, in one of two ways that don't show when a
+// client runs alone from the start.
 type timedLock struct {
 	rdb *redis.Client
 	key string
@@ -86,8 +86,8 @@ func serverScript(ctx context.Context, l *timedLock) error {
 	return err
 }
 
-// TestTimeThatShowsLate: true time belongs to the state as soon as anybody may look
-// at it, wherever in a schedule that is; without it a takeover would be missed.
+// TestTimeThatShowsLate: true time belongs to the state as soon as a clock that shows it may
+// be read, wherever in a schedule that is; without it a takeover would be missed.
 func TestTimeThatShowsLate(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *timedLock) error{
 		"a wall clock, when refused": lateLook, "the server's clock": serverTime, "the server's clock, in a script": serverScript,

@@ -21,8 +21,8 @@ import (
 	"lockstep/strategies"
 )
 
-// With any number of workers a search says the same: of a lock that goes wrong where
-// no schedule goes, of threads that an earlier cycle has left, of a way without end.
+// A search has the same result or error with any number of workers: for a lock that fails
+// where no schedule goes, for threads that an earlier cycle has left, for an endless history.
 func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 	t.Parallel()
 	looks := func(m *mutant, n int) {
@@ -94,7 +94,7 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 	}
 }
 
-// A lock that can't be made is an error of the search, whoever makes it.
+// A lock that can't be made is an error of the search, whichever worker makes it.
 func TestConstructorPanics(t *testing.T) {
 	for _, workers := range []int{1, 8} {
 		var made atomic.Int64
@@ -115,7 +115,7 @@ func TestConstructorPanics(t *testing.T) {
 	}
 }
 
-// A lock that starts a thread more now and then is not deterministic.
+// A lock that starts one more thread now and then is not deterministic.
 func TestThreadsThatWaver(t *testing.T) {
 	var n atomic.Int64
 	m := mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
@@ -133,8 +133,8 @@ func TestThreadsThatWaver(t *testing.T) {
 	}
 }
 
-// The probe, which asks for the lock at a schedule's end, has a name like everybody
-// whose lock wavers.
+// The error of a nondeterministic lock names the probe, too, which asks for the lock at a
+// schedule's end.
 func TestProbeThatWavers(t *testing.T) {
 	var n atomic.Int64
 	m := mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
@@ -154,7 +154,7 @@ func TestProbeThatWavers(t *testing.T) {
 	}
 }
 
-// What several workers remember at the same time has one number, and is all there.
+// Keys that several workers add to a memo at the same time are all there, with one id each.
 func TestMemoOfMany(t *testing.T) {
 	const workers, keys = 8, 20_000
 	m := intern.NewMemo[int, int]()
@@ -181,7 +181,8 @@ func TestMemoOfMany(t *testing.T) {
 	}
 }
 
-// What several workers add at the same time is there once, and whole.
+// States that several workers add to the visited set at the same time are there once, and
+// whole.
 func TestVisitedByMany(t *testing.T) {
 	const workers, states = 8, 100_000
 	for _, width := range []int{1, 3, 9} {
@@ -231,5 +232,5 @@ func together(n int, do func(worker int)) {
 	wg.Wait()
 }
 
-// order is another one for each worker, and always the same.
+// order returns a permutation that differs between workers, and is the same in each run.
 func order(worker, n int) []int { return rand.New(rand.NewPCG(uint64(worker), 1)).Perm(n) }

@@ -78,7 +78,7 @@ const (
 // observes the result.
 type Transition struct {
 	From   uint32 // the history's id
-	Thread uint8
+	Thread uint8  // that performs its operation
 	Seen   Observation
 }
 
@@ -112,10 +112,10 @@ type Clients struct {
 	cfg             sim.Config
 	remembers       bool // see explore.Bounds
 	histories       intern.Chunks[History]
-	firstTransition intern.Chunks[uint32] // for each history the id of the first transition found from it, or 0; atomic
-	Outcomes        *intern.Memo[Transition, Outcome]
-	Reports         intern.Chunks[[]Report] // the lists that outcomes refer to; the first is empty
-	Begin           []uint32                // each client's first history; the last is the probe's
+	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
+	Outcomes        *intern.Memo[Transition, Outcome] // one for each operation that was performed, replays aside
+	Reports         intern.Chunks[[]Report]           // the lists that outcomes refer to; the first is empty
+	Begin           []uint32                          // each client's first history; the last is the probe's
 	commands        *intern.Table[string]
 	Replies         *intern.Table[string] // in RESP
 	Ran             atomic.Int64          // operations that were really performed, replays included
@@ -530,8 +530,8 @@ func (k *Clients) giveBack(r *replayer, err error) {
 func (k *Clients) replay(r *replayer, id uint32) error {
 	path := k.pathTo(id)
 	n, err := k.walk(r, path)
-	if wild, is := err.(*Nondeterminism); is {
-		wild.Source = k.lineAt(r, path[:n])
+	if differs, is := err.(*Nondeterminism); is {
+		differs.Source = k.lineAt(r, path[:n])
 	}
 	r.at = id
 	return err
@@ -660,7 +660,7 @@ type Nondeterminism struct {
 	Source      trace.Source // the line of one of the two, if it is known
 }
 
-// Error names the client, the operation, and what was seen at first and what again.
+// Error names the client and the two operations.
 func (n *Nondeterminism) Error() string {
 	return fmt.Sprintf("the lock is not deterministic%s: having seen the same, %s once goes on with %s and once with %s; "+
 		"does it look at a global variable, at package time or rand, at the order of a map?", at(n.Source), n.Client, n.Once, n.Again)
@@ -679,7 +679,7 @@ type Endless struct {
 // square of the number.
 const maxDepth = 1000
 
-// Error names the client and the place in its code where it goes round.
+// Error names the client and the number of its operations.
 func (e *Endless) Error() string {
 	return fmt.Sprintf("%s has done %d operations and comes to no end%s: nothing that it sees stops it; "+
 		"a lock must give up after a number of tries, such as Options.Retry.Tries", e.Client, e.Operations, at(e.Source))

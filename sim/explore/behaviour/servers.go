@@ -46,10 +46,10 @@ type Question struct {
 
 // Answer is the effect of a command on a snapshot.
 type Answer struct {
-	Snapshot uint32 // the id of the snapshot afterwards
-	Reply    uint32 // its id in Clients.Replies
-	Effect   trace.Effect
-	Asks     bool // the command may depend on the server's clock
+	Snapshot uint32       // the id of the snapshot afterwards
+	Reply    uint32       // its id in Clients.Replies
+	Effect   trace.Effect // on the lock's record
+	Asks     bool         // the command may depend on the server's clock
 }
 
 // aging is the key of an [Aged].

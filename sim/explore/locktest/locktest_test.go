@@ -19,7 +19,7 @@ import (
 	"lockstep/strategies"
 )
 
-// witness is a testing.TB that only takes down what it is told.
+// witness is a testing.TB that records its log and whether it failed.
 type witness struct {
 	testing.TB
 	ctx    context.Context
@@ -39,8 +39,8 @@ func (w *witness) Errorf(f string, args ...any) { w.Error(fmt.Sprintf(f, args...
 
 func watching(t *testing.T) *witness { return &witness{TB: t, ctx: t.Context()} }
 
-// says checks whether it failed, and what it said: lines of regular expressions, in
-// this order.
+// says checks whether the witness failed, and that its log has matches of these regular
+// expressions, in this order.
 func (w *witness) says(t *testing.T, failed bool, lines ...string) {
 	t.Helper()
 	text := w.text.String()
@@ -87,11 +87,11 @@ func mine(acquire func(context.Context, *redis.Client, string, strategies.Option
 	return strategies.Strategy{New: locktest.Functions(acquire, release, errTaken)}
 }
 
-// small bounds, for what shows at once.
+// small bounds, for faults of a lock that show at once.
 func small(b *explore.Bounds) { b.Cycles, b.Faults = 2, explore.Budget{} }
 
-// TestPassSaysWhatItCovered: a pass comes with its bounds and with what prevented
-// the worst.
+// TestPassSaysWhatItCovered: the log of a pass has its bounds and near misses, and all else
+// that it covered.
 func TestPassSaysWhatItCovered(t *testing.T) {
 	w := watching(t)
 	r := locktest.Holds(w, mine(take, compare))
@@ -108,8 +108,8 @@ func TestPassSaysWhatItCovered(t *testing.T) {
 	}
 }
 
-// TestFailureIsReadable: it names the violation, shows the least schedule with the
-// lines of the lock's own file, says how to see it again, and no path of this machine.
+// TestFailureIsReadable: a failure names the violation, shows the least schedule with the
+// lines of the lock's own file and how to replay it, and names no path of this machine.
 func TestFailureIsReadable(t *testing.T) {
 	w := watching(t)
 	locktest.Holds(w, mine(take, drop), func(b *explore.Bounds) { b.Codes = trace.Verdict{trace.FR} })
@@ -123,8 +123,8 @@ func TestFailureIsReadable(t *testing.T) {
 	}
 }
 
-// TestReplay: what a failure prints can be played again; with another lock the same
-// schedule need not fail.
+// TestReplay: the schedule that a failure prints can be replayed; with another lock the
+// same schedule need not fail.
 func TestReplay(t *testing.T) {
 	w := watching(t)
 	r := locktest.Holds(w, mine(take, drop))
@@ -141,7 +141,7 @@ func TestReplay(t *testing.T) {
 	w.says(t, false, `A: EVAL .* = 0`)
 	w = watching(t)
 	locktest.Replay(w, mine(take, drop), schedule, trace.PD)
-	w.says(t, false, `!! FR`) // but it isn't what was asked for
+	w.says(t, false, `!! FR`) // but that code was not asked for
 	w = watching(t)
 	locktest.Replay(w, mine(take, drop), "lockstep0,x")
 	w.says(t, true, `a schedule begins with "lockstep1"`)
@@ -169,8 +169,8 @@ func TestBreaks(t *testing.T) {
 	}
 }
 
-// TestNondeterminismIsNamed: a lock that draws its own tokens cannot be searched,
-// and is told where it does other things than before.
+// TestNondeterminismIsNamed: a lock that draws its own tokens cannot be searched, and
+// the error has the line at which it behaves differently.
 func TestNondeterminismIsNamed(t *testing.T) {
 	own := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
 		o.Token = func() string { return fmt.Sprint("t", rand.Uint64()) }
@@ -183,7 +183,7 @@ func TestNondeterminismIsNamed(t *testing.T) {
 	w.says(t, true, `cannot be searched: the lock is not deterministic at sim/explore/locktest/locktest_test.go:\d+: having seen the same, [AB] once goes on with SET lock t\d+ .* and once with SET lock t\d+`)
 }
 
-// TestAlwaysFails: a lock whose Acquire ends in an error every time is never had,
+// TestAlwaysFails: a lock whose Acquire ends in an error every time is never acquired,
 // and a search that finds nothing there is no proof.
 func TestAlwaysFails(t *testing.T) {
 	wrongType := func(ctx context.Context, rdb *redis.Client, key string, _ strategies.Options) (string, error) {
@@ -198,8 +198,8 @@ func TestAlwaysFails(t *testing.T) {
 	w.says(t, true, `^the search proves nothing:$`)
 }
 
-// TestPanicsFail: in Acquire, in Release on one path only, in the constructor, and
-// FailNow in a helper.
+// TestPanicsFail: panics in Acquire, in Release on one path only, in the constructor, and
+// by FailNow in a helper fail the test.
 func TestPanicsFail(t *testing.T) {
 	here := `cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: `
 	for _, tt := range []struct {
@@ -234,7 +234,7 @@ func TestPanicsFail(t *testing.T) {
 	w.says(t, true, `A's code panics at sim/explore/locktest/locktest_test.go:\d+: at once`)
 }
 
-// TestGoroutinesAreNamed: one that was not started by Options.Go uses Redis.
+// TestGoroutinesAreNamed: a goroutine that Options.Go has not started may not use Redis.
 func TestGoroutinesAreNamed(t *testing.T) {
 	aside := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (token string, err error) {
 		done := make(chan bool)
@@ -250,8 +250,8 @@ func TestGoroutinesAreNamed(t *testing.T) {
 	w.says(t, true, `cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: a goroutine that is not one of its threads`)
 }
 
-// TestEndlessIsNamed: a lock that asks again and again is stopped at a depth, and
-// is told so.
+// TestEndlessIsNamed: a lock that asks again and again is stopped after a number of
+// operations, and the error gives that.
 func TestEndlessIsNamed(t *testing.T) {
 	spin := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
 		for {
@@ -265,10 +265,10 @@ func TestEndlessIsNamed(t *testing.T) {
 	w.says(t, true, `cannot be searched: [AB] has done \d+ operations and comes to no end at sim/explore/locktest/locktest_test.go:\d+`)
 }
 
-// TestClosuresAreRemembered: what a closure keeps from the last cycle makes a
-// difference in the next: the lock that a refusal makes careless is found out. Where
-// the cycles are joined the search doesn't see it, but the engine that plays random
-// schedules for comparison does: first by what it holds or by what it violates.
+// TestClosuresAreRemembered: variables of a closure that outlive a cycle make a difference
+// in the next: the lock that a refusal makes careless is found. Where histories join between
+// cycles the search doesn't see it, but the engine that plays random schedules for
+// comparison does: first by clients and nodes, or by violations.
 func TestClosuresAreRemembered(t *testing.T) {
 	lock := strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		refused := false

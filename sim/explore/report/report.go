@@ -38,7 +38,7 @@ const (
 // Finding is a search's answer for one code. Least is nil unless the outcome is Violated,
 // and even then if there was no time to find it.
 type Finding struct {
-	Code    trace.Code
+	Code    trace.Code // that was sought
 	Outcome Outcome
 	Least   *explore.Counterexample
 	// Untested: the code holds only because no schedule does anything that could violate it.

@@ -29,7 +29,7 @@ func defaults(t *testing.T) explore.Bounds {
 	return explore.Defaults(s)
 }
 
-// Every field of the bounds is said: a report in which it differs is another one.
+// Every field of the bounds is stated: reports of bounds that differ in it differ.
 func TestEveryBoundIsSaid(t *testing.T) {
 	elsewhere := map[string]string{
 		"Strategy":  "the heading names it",

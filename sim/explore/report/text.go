@@ -47,6 +47,7 @@ func Grouped(n int64) string {
 	return s
 }
 
+// times words how often something happens.
 func times(n int) string {
 	switch n {
 	case 1:
