@@ -30,7 +30,7 @@ var scale = timeline.Scale{
 		timeline.Proof: markRoom * px, timeline.Own: markRoom * px, timeline.Touch: markRoom * px},
 }
 
-func newAxis(r *reading, width int) *axis {
+func newAxis(r *annotated, width int) *axis {
 	shares := r.Shares(&scale)
 	for i := range r.Events {
 		if e := &r.Events[i]; r.In(timeline.Lane{Kind: timeline.Store}, e) && !r.Probing(e) { // it is labelled

@@ -14,14 +14,14 @@ import (
 	"lockstep/sim/trace"
 )
 
-// reading is a run's timeline, with what it broke.
-type reading struct {
+// annotated is a run's timeline, with what it broke.
+type annotated struct {
 	*timeline.Timeline
 	broken map[int][]int // by Seq of the event that completed them: indices of Violations
 }
 
-func read(t *trace.Trace) *reading {
-	r := &reading{Timeline: timeline.New(t), broken: map[int][]int{}}
+func read(t *trace.Trace) *annotated {
+	r := &annotated{Timeline: timeline.New(t), broken: map[int][]int{}}
 	for i := range t.Violations {
 		seq := t.Violations[i].Last()
 		r.broken[seq] = append(r.broken[seq], i)
@@ -31,4 +31,4 @@ func read(t *trace.Trace) *reading {
 
 // takesPart reports whether a client has a part in the run: a picture of the
 // whole of it leaves out those that never begin.
-func (r *reading) takesPart(client int) bool { return r.Begins[client] != trace.None }
+func (r *annotated) takesPart(client int) bool { return r.Begins[client] != trace.None }

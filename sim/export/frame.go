@@ -41,7 +41,7 @@ func (d *drawing) header(width int) *block {
 	return b
 }
 
-func (r *reading) heading() string {
+func (r *annotated) heading() string {
 	if r.Title == "" {
 		return r.Scenario
 	}

@@ -71,9 +71,9 @@ func (d *drawing) canvas() string {
 	return p.String()
 }
 
-// film is the data for the player's script: the trace, and the contents of the page at each
+// pageData is the data for the player's script: the trace, and the contents of the page at each
 // position.
-type film struct {
+type pageData struct {
 	Trace    *trace.Trace `json:"trace"`
 	Frames   []frame      `json:"frames"` // by position
 	Rows     []stateRow   `json:"rows"`   // each once; frames refer to them
@@ -140,8 +140,8 @@ type source struct {
 	Code string `json:"code"`
 }
 
-func (d *drawing) film() *film {
-	f := &film{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}}
+func (d *drawing) film() *pageData {
+	f := &pageData{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}}
 	for i := range d.Notes {
 		n := &d.Notes[i]
 		pos := d.Before(n.Seq)
@@ -191,7 +191,7 @@ func statesOf(t *trace.Trace) []*trace.State {
 
 // sources collects the code of the strategy, and of the others that it calls.
 // The index is by file, as events name it.
-func (f *film) sources(t *trace.Trace) map[string]int {
+func (f *pageData) sources(t *trace.Trace) map[string]int {
 	index := map[string]int{}
 	for i := range t.Events {
 		file := t.Events[i].Source.File
@@ -209,7 +209,7 @@ func (f *film) sources(t *trace.Trace) map[string]int {
 	return index
 }
 
-func (d *drawing) frame(pos int, states []*trace.State, f *film, files map[string]int, known map[stateRow]int) frame {
+func (d *drawing) frame(pos int, states []*trace.State, f *pageData, files map[string]int, known map[stateRow]int) frame {
 	s := states[pos]
 	fr := frame{X: labels + d.x[pos], Time: trace.Brief(s.At), Ink: -1, Holders: d.Holders(s), Stands: d.stands(s, files), Chapter: -1}
 	if pos > 0 {
@@ -240,7 +240,7 @@ func (d *drawing) frame(pos int, states []*trace.State, f *film, files map[strin
 
 // frameRows returns the state at a position, as indices of the film's rows, and as fresh the
 // rows that the event before it has changed.
-func (d *drawing) frameRows(pos int, states []*trace.State, f *film, known map[stateRow]int) (rows, fresh []int) {
+func (d *drawing) frameRows(pos int, states []*trace.State, f *pageData, known map[stateRow]int) (rows, fresh []int) {
 	s := states[pos]
 	before := *states[max(pos-1, 0)]
 	before.At = s.At // so that what only time has changed does not count
@@ -275,7 +275,7 @@ func (d *drawing) stands(s *trace.State, files map[string]int) []spot {
 }
 
 // inkNumber returns the number of a client's colour, or -1.
-func (r *reading) inkNumber(client int) int {
+func (r *annotated) inkNumber(client int) int {
 	if client == trace.None || r.Clients[client] == trace.Probe {
 		return -1
 	}
@@ -284,7 +284,7 @@ func (r *reading) inkNumber(client int) int {
 
 // stateRows describes a state in words: the actions and beliefs of each client that has begun
 // by a position, each node's records, and the store.
-func (r *reading) stateRows(s *trace.State, pos int) []stateRow {
+func (r *annotated) stateRows(s *trace.State, pos int) []stateRow {
 	var rows []stateRow
 	for i := range s.Clients {
 		if r.takesPart(i) && (r.Clients[i] != trace.Probe || r.Begun(i, pos)) {
@@ -308,7 +308,7 @@ func (r *reading) stateRows(s *trace.State, pos int) []stateRow {
 	return append(rows, stateRow{"store", -1, store})
 }
 
-func (r *reading) clientRows(s *trace.State, i int) []stateRow {
+func (r *annotated) clientRows(s *trace.State, i int) []stateRow {
 	c, ink := &s.Clients[i], r.inkNumber(i)
 	rows := []stateRow{{r.Clients[i], ink, c.Doing()}}
 	more := func(text string) { rows = append(rows, stateRow{"", ink, text}) }
@@ -324,7 +324,7 @@ func (r *reading) clientRows(s *trace.State, i int) []stateRow {
 	return rows
 }
 
-func (r *reading) nodeRows(s *trace.State, i int) []stateRow {
+func (r *annotated) nodeRows(s *trace.State, i int) []stateRow {
 	n, name := &s.Nodes[i], r.Nodes[i]
 	switch {
 	case !n.Up:

@@ -73,7 +73,7 @@ func (d *drawing) dots(l timeline.Lane, y int) {
 // touchText describes an access to the store: A:0 is A reading 0,
 // A=1 is A writing 1, A:db1 is A reading 1 from the database, and db=2 says that the
 // database has 2 from now on.
-func (r *reading) touchText(e *trace.Event) string {
+func (r *annotated) touchText(e *trace.Event) string {
 	if e.Kind == trace.KindUpdate {
 		return fmt.Sprintf("db=%d", e.Value)
 	}

@@ -26,7 +26,7 @@ const mermaidMost = 50_000
 // violations stay, or if there is none, the beginning. The diagram states the place and the
 // number of omitted events.
 func Mermaid(t *trace.Trace) string {
-	m := &mermaid{reading: read(t)}
+	m := &mermaid{annotated: read(t)}
 	items := m.items()
 	text := m.document(items)
 	for _, least := range []weight{changing, telling} {
@@ -54,7 +54,7 @@ const (
 	proving                // a part of the proof of a violation
 )
 
-type mermaid struct{ *reading }
+type mermaid struct{ *annotated }
 
 // item is a piece of the diagram.
 type item struct {

@@ -73,7 +73,7 @@ type block struct {
 
 // drawing is the timeline itself: the axis and the rows.
 type drawing struct {
-	*reading
+	*annotated
 	*axis
 	block
 	names pen             // the text beside the rows
@@ -91,7 +91,7 @@ type row struct {
 
 func draw(t *trace.Trace) *drawing {
 	r := read(t)
-	d := &drawing{reading: r, axis: newAxis(r, plot), used: map[string]bool{}}
+	d := &drawing{annotated: r, axis: newAxis(r, plot), used: map[string]bool{}}
 	rows := d.rows()
 	d.height = first
 	for _, row := range rows {
@@ -184,7 +184,7 @@ func (d *drawing) rows() []row {
 
 // ink returns the class of a client's colour, or of the neutral colour, which the probe has,
 // too.
-func (r *reading) ink(class string, client int) string {
+func (r *annotated) ink(class string, client int) string {
 	if client == trace.None || r.Clients[client] == trace.Probe {
 		return class + "9"
 	}
