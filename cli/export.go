@@ -58,19 +58,24 @@ func chooseFormat(name, file string) (*format, error) {
 		}
 		return nil, fmt.Errorf("cannot tell the format from the name %q: end it in one of %s, or say --format", file, strings.Join(extensions, ", "))
 	}
-	var names []string
 	for i := range formats {
 		f := &formats[i]
 		switch {
 		case name != f.name:
-			names = append(names, f.name)
 		case told != nil && told != f:
 			return nil, fmt.Errorf("--format asks for %s, and %q is named like %s: end the name in %s, or leave --format out", f.name, file, told.name, f.extensions[0])
 		default:
 			return f, nil
 		}
 	}
-	return nil, scenarios.Unknown("format", name, names)
+	return nil, scenarios.Unknown("format", name, formatNames())
+}
+
+func formatNames() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
 }
 
 // formatOf is the format that the name of a file implies, or nil.
@@ -127,7 +132,7 @@ file is replaced only once the whole of it has been written.`,
 			return replaceFile(file, func(w io.Writer) error { return f.write(w, trace) })
 		},
 	}
-	cmd.Flags().StringVarP(&name, "format", "f", "", "text, json, mermaid, svg or html")
+	cmd.Flags().StringVarP(&name, "format", "f", "", "one of "+strings.Join(formatNames(), ", "))
 	cmd.Flags().StringVarP(&file, "output", "o", "", "the `FILE` to write; without it, standard output")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "where tokens and jitter come from")
 	return cmd

@@ -29,7 +29,7 @@ func TestExportRefusals(t *testing.T) {
 		{[]string{"export", "setnx", "crash-holdin"}, `unknown scenario "crash-holdin"; did you mean "crash-holding"?`},
 		{[]string{"export", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
 		{run1("--format", "sgv"), `unknown format "sgv"; did you mean "svg"?`},
-		{run1("--format", "pdf"), `unknown format "pdf": it is one of text, json, mermaid, svg, html`},
+		{run1("--format", "pdf"), `unknown format "pdf": it is one of ` + strings.Join(formatNames(), ", ")},
 		{run1("--format", "svg", "--format", "HTML"), `unknown format "HTML"; did you mean "html"?`},
 		{run1("-f", "svg", "-o", filepath.Join(dir, "y.html")), `--format asks for svg, and "` + filepath.Join(dir, "y.html") + `" is named like html: end the name in .svg, or leave --format out`},
 		{run1("-f", "text", "-o", filepath.Join(dir, "y.JSON")), `--format asks for text, and "` + filepath.Join(dir, "y.JSON") + `" is named like json: end the name in .txt, or leave --format out`},

@@ -193,7 +193,7 @@ func (b *Bounds) failover(s *strategies.Strategy) error {
 // check refuses bounds that make no sense.
 func (b *Bounds) check() error {
 	for _, c := range b.Codes {
-		if c == trace.BD || c == trace.LV {
+		if !searched.has(c) {
 			return fmt.Errorf("a search does not look for %s: each client asks once a cycle, so nobody is kept waiting", c)
 		}
 	}

@@ -142,17 +142,6 @@ const (
 	mostFaults  = 9
 )
 
-// searchable are the codes that a search finds: no client asks twice in it, so that
-// none is kept waiting.
-func searchable() (all trace.Verdict) {
-	for _, c := range trace.Codes {
-		if c != trace.BD && c != trace.LV {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
 func lookedFor(b *explore.Bounds) string {
 	if len(b.Codes) == 0 {
 		return "everything"
@@ -162,7 +151,7 @@ func lookedFor(b *explore.Bounds) string {
 
 // lookFor goes round everything and each of the codes.
 func lookFor(b *explore.Bounds, by int) {
-	all, at := searchable(), 0
+	all, at := new(explore.Bounds).Sought(), 0
 	for i, c := range all {
 		if len(b.Codes) == 1 && b.Codes[0] == c {
 			at = i + 1

@@ -88,7 +88,7 @@ func TestSearchTellsWhatItHasFound(t *testing.T) {
 	}
 	v := tuitest.Unwrapped(a.View())
 	says := []string{"Complete: every schedule", count3(want.States) + " states, " + count3(want.Transitions) + " choices", "2 clients, 2 cycles each", "Not vacuous"}
-	for _, c := range searchable() {
+	for _, c := range new(explore.Bounds).Sought() {
 		if x := want.Find(c); x == nil {
 			says = append(says, c.Name()+": never")
 		} else if strings.Contains(v, c.Name()+": never") {
