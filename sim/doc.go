@@ -14,33 +14,35 @@
 //   - timeline: lanes, bars and marks, for every picture of a run. export draws Mermaid, SVG
 //     and HTML from it.
 //
-// Two packages stand above the World. explore searches all schedules of a lock within
-// bounds, and has the engine replay its findings. claims lists the claims about
-// locks, each of which a test of this package tries to refute.
+// One package stands above the World: explore searches all schedules of a lock within
+// bounds, and has the engine replay its findings. Package claims, which imports nothing,
+// lists the claims about locks, each of which a test of this package tries to refute.
 //
 // # A run
 //
-// [World.Reset] starts a run with a [Config]. The seam between client code and World is the
-// connection: go-redis gets a dialer that returns an in-process net.Conn, so the simulator
-// sees the bytes that the library really sends, retries and pipelines included.
+// [World.Reset] starts a run with a [Config]. Client code reaches the World through
+// [process.Host] alone. For Redis that is a connection: go-redis gets a dialer that returns
+// an in-process net.Conn, so the simulator sees the bytes that the library really sends,
+// retries and pipelines included.
 //
 // One thread runs at a time. A thread hands control back at every point at which it could
 // observe or affect the world: a request sent, a reply received, a clock read, a sleep, an
-// access to the resource, entering and leaving the critical section. The next step is
-// a choice ([Move]): a thread of some clients acts, time passes, or a [Fault] is injected.
-// The list of choices is the run's [Schedule]: the same schedule gives the same events, byte
-// for byte. [World.Drain] ends a run and tests whether the lock can still be had.
+// access to the resource, entering and leaving the critical section. At each step the
+// schedule decides: of a set of clients the thread that has been ready longest acts, time
+// passes, or a [Fault] is injected. A [Schedule] lists these decisions as [Move] values, of
+// which one may stand for several steps of the same clients. The same schedule gives the
+// same events, byte for byte. [World.Drain] ends a run and tests whether the lock can still be had.
 //
 // A request has two halves. Its execution at the node and the delivery of its reply are
 // separate, so that a crash, a loss or a delay can fall in between.
 //
 // # Time
 //
-// True virtual time is one number. It advances only by a move, from one instant at which
-// something is due to the next. Within an instant, expiry and lapse come first (leases and
+// True virtual time is one number. It advances only when a move says so: to the next
+// instant at which something is due, or by a given span. Within an instant, expiry and lapse come first (leases and
 // records are half-open intervals: at the instant of its deadline a lease is over), then
 // the network, then the waking of threads. Every client and every node has clocks of its own
-// that are functions of true time. No code in the world can read true time itself.
+// that are functions of true time, and client code and servers see only those.
 //
 // # Results
 //

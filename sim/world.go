@@ -31,7 +31,7 @@ const MaxEvents = 100_000
 // The parts are embedded, not separate types that talk through interfaces, and World's
 // methods are many. The reason is that they share one instant: to perform one operation
 // is to read the schedule, reach a server, push a timer and emit an event. A fault
-// reaches into all parts, which is its purpose. Three places are less good than that.
+// reaches into all parts, which is its purpose. Three weak spots remain.
 // The monitor finds a livelock by looking into threads and timers (future), which are no
 // part of its trace. Whether a client still awaits anything is found by a scan of all
 // connections that it opened in the run ([World.awaits]), which only a drain can afford.

@@ -14,7 +14,7 @@ import (
 // Source: DELEX of Redis 8.4. Valkey has it since 9.2, and as DELIFEQ since 9.0.
 //
 // One command compares and deletes, so nothing can come between, as in the
-// script that it replaces. What remains is what no lock can help: a holder that
+// script that it replaces. One failure remains, which no lock can prevent: a holder that
 // is paused for longer than its lease wakes up inside the critical section with
 // somebody else.
 type SetPXDelEx struct {

@@ -16,8 +16,8 @@ import (
 // implementation with a single instance" of the Redis documentation.
 //
 // Value and expiry are set in one command, the token is unique per acquisition,
-// and owner check and deletion are one script. What remains is what no lock can
-// help: a holder that is paused for longer than its lease wakes up inside the
+// and owner check and deletion are one script. One failure remains, which no lock can
+// prevent: a holder that is paused for longer than its lease wakes up inside the
 // critical section with somebody else.
 type SetPXLua struct {
 	rdb *redis.Client

@@ -1,5 +1,5 @@
 // Package explore searches every schedule of a lock within bounds: it is an explicit-state
-// model checker whose transitions are executed by the lock's real code and by real Redis.
+// model checker whose transitions are executed by the lock's real code and by real Redis commands.
 //
 // # Packages
 //
@@ -22,30 +22,31 @@
 // what is left of the budget of faults. Times are spans from the state's own instant, so
 // that states which differ only in when they happen are equal. As soon as a wall clock or a
 // server's clock is read, the search begins again with a model in which true time belongs
-// to the state (model.go). The state is a canonical form: it keeps nothing of a cycle that
-// has ended, and of the order of threads and of grants only dense ranks.
+// to the state (model.go). The state is a canonical form: it drops cycles that have ended,
+// and replaces the order of threads and of grants by dense ranks.
 //
 // Parts are interned, and a packed state is the slice of their ids. The visited set keeps
-// packed states whole: no two are taken for one because their digests agree.
+// packed states whole, so a collision of digests cannot merge two of them.
 //
 // # Choices
 //
 // In each state the enabled choices are steps of clients, faults of which the budget has
 // any left, and the passing of time to the next instant at which anything is due (choice.go,
 // effect.go, time.go). Time that passes while a client could have acted is a pause of that
-// client, and costs one. Two things keep the search small and lose no finding:
+// client, and takes one from the budget. Two things keep the search small and lose no finding:
 //
 //   - Partial-order reduction: an operation that commutes with all that others may do is
 //     performed together with the step before it (local.independent).
 //   - Local steps: a client's step that depends on that client alone is made through a view
 //     from which nothing else can be reached (local.go). It is memoised in the client's
-//     summary, and applied without unpacking the state (summary.go). So is a crash.
+//     summary, and applied without unpacking the state (summary.go). A crash is memoised in
+//     the same way.
 //
 // The search is breadth-first, on all cores (search.go). If it is cut off, its result covers
 // all shorter schedules. The least schedule of each violation is looked for afterwards in
-// the order of cost, by Dijkstra's algorithm (shortest.go). The whole engine runs it, and
-// again without each of its faults, to tell which of them the violation needs
-// (essential.go).
+// the order of cost, by Dijkstra's algorithm (shortest.go). The engine
+// replays it, and then again without each of its faults in turn, to tell which of them the
+// violation needs (essential.go).
 //
 // # Two interpreters
 //

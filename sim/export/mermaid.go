@@ -176,7 +176,7 @@ func (m *mermaid) over(e *trace.Event, text string) string {
 	switch {
 	case m.Doer(e) != trace.None:
 		who = fmt.Sprintf("c%d", e.Client)
-	case timeline.Host(e) != trace.None:
+	case timeline.NodeOf(e) != trace.None:
 		who = fmt.Sprintf("n%d", e.Node)
 	case e.Client != trace.None && e.Node != trace.None: // the network's doing, between the two
 		who = fmt.Sprintf("c%d,n%d", e.Client, e.Node)

@@ -2,7 +2,7 @@
 // small set of facts.
 //
 // The same rules judge a run of the engine and every step of the exhaustive search.
-// Both hosts keep [Facts], a [Client] each and the owner of the lock's record at each
+// Both interpreters keep [Facts], a [Client] each and the owner of the lock's record at each
 // address, and change them by the same transitions: a client's report ([Facts.Told]), a
 // server's execution of a command ([Facts.Executed]), an access that the resource accepts
 // ([Facts.Accessed]), a record's change of owner ([Facts.Recount]). A transition checks the

@@ -11,7 +11,7 @@ type Clients uint32
 
 func only(client int) Clients { return 1 << client }
 
-// Facts is the view on which the rules decide. The host owns the clients and owners that it
+// Facts is the view on which the rules decide. The caller owns the clients and owners that it
 // points to: in the engine the monitor does, in the search the packed state.
 type Facts struct {
 	Quorum   int  // the number of servers whose records make a lock
@@ -41,7 +41,7 @@ type Finding struct {
 }
 
 // NewFacts returns a view of the clients, and of the owners of the lock's record by address.
-// The host goes on to own both.
+// The caller goes on to own both.
 func NewFacts(clients []*Client, owners []*Owner) *Facts {
 	return &Facts{clients: clients, owners: owners}
 }
@@ -72,7 +72,7 @@ func (f *Facts) Told(client int, kind trace.Kind, live bool) []Finding {
 	return broken
 }
 
-// Executed applies a command's execution, except for the new owner of the record: the host
+// Executed applies a command's execution, except for the new owner of the record: the caller
 // stores the owner that is returned, and then calls [Facts.Recount]. ranked says that the
 // client's grant, if there will be one, is ordered by this command. The findings are valid
 // until the next transition.
@@ -130,7 +130,7 @@ func (f *Facts) Accessed(client int, write bool, value int64) (broken []Finding)
 	return broken
 }
 
-// Recount sets Lost of the believers that have lost too many of their records. The host
+// Recount sets Lost of the believers that have lost too many of their records. The caller
 // calls it whenever a record has another owner, or an address another server.
 func (f *Facts) Recount() {
 	for i, c := range f.clients {

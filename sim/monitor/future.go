@@ -118,7 +118,7 @@ func (m *Monitor) without(a trace.Acquisition) (free, up int) {
 	return free, up
 }
 
-// Deadlocked reports a spell of blocking that is open as a PD. The host calls it after the
+// Deadlocked reports a spell of blocking that is open as a PD. The engine calls it after the
 // refusal of the probe's last attempt, when nothing is left that could still change by
 // itself, so the spell lasts for ever. seq is that of the newest event.
 //
@@ -192,7 +192,7 @@ func (c *cycleWatch) again(situation string, seq int) (first int, again bool) {
 	return 0, false
 }
 
-// Drew forgets the situations of earlier rounds. The host calls it when a strategy draws a
+// Drew forgets the situations of earlier rounds. The engine calls it when a strategy draws a
 // random number, because the next round may differ from the last one then.
 func (m *Monitor) Drew() { m.cycle.forget() }
 

@@ -39,7 +39,7 @@ type answer struct {
 	phase trace.Phase
 }
 
-// Reset begins a new run, whose header is t and whose state is s. The host owns both, and
+// Reset begins a new run, whose header is t and whose state is s. The engine owns both, and
 // applies each event to the state between [Monitor.Before] and [Monitor.After].
 func (m *Monitor) Reset(t *trace.Trace, s *trace.State, future Future) {
 	m.t, m.s, m.future = t, s, future

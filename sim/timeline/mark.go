@@ -175,8 +175,8 @@ func (t *Timeline) Doer(e *trace.Event) int {
 	return e.Client
 }
 
-// Host returns the node that is the actor of an event, or trace.None.
-func Host(e *trace.Event) int {
+// NodeOf returns the node that is the actor of an event, or trace.None.
+func NodeOf(e *trace.Event) int {
 	if table[e.Kind].doer != byNode {
 		return trace.None
 	}

@@ -50,7 +50,7 @@ func TestDoerIsTheActor(t *testing.T) {
 	tl := New(&r.Trace)
 	for _, k := range kinds() {
 		e := &trace.Event{Kind: k, Client: a, Node: 0}
-		doer, host := tl.Doer(e) == a, Host(e) == 0
+		doer, host := tl.Doer(e) == a, NodeOf(e) == 0
 		if actor := tl.Actor(e); doer != (actor == "A") || host != (actor == "n1") {
 			t.Errorf("%s is the doing of %s: of the client %t, of the node %t", k, actor, doer, host)
 		}

@@ -110,7 +110,7 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 
 // arrow goes from the event's actor to its peer, or marks the actor alone.
 func (l *ladder) arrow(y int, e *trace.Event) {
-	if host := timeline.Host(e); host != trace.None {
+	if host := timeline.NodeOf(e); host != trace.None {
 		k := draw.Dim
 		if e.Client != trace.None {
 			k = draw.ClientInk(e.Client)
