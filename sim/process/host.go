@@ -25,7 +25,7 @@ type Host interface {
 	Ended(t *Thread)
 	// Tell reports an event that follows from the operation performed last, before
 	// anything else can happen.
-	Tell(e *trace.Event)
+	Tell(e trace.Event)
 	// Drew is called when a lock has drawn a random number.
 	Drew()
 

@@ -185,7 +185,7 @@ func (t *Thread) note(e trace.Event) {
 	}
 	e.Client, e.Thread, e.Node, e.Ref, e.Acq = t.Client.Index, t.Index, trace.None, trace.None, t.Client.Acquired
 	e.Phase = t.Phase
-	t.Client.rt.host.Tell(&e)
+	t.Client.rt.host.Tell(e)
 }
 
 // TakeStep performs the client's part of a thread's OpMark: it sets the phase and the
