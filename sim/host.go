@@ -56,7 +56,7 @@ func (h host) Started(t *process.Thread) {
 func (h host) Ended(t *process.Thread) { h.stepped(h.thread(t)) }
 
 // Tell emits an event that client code reports.
-func (h host) Tell(e trace.Event) { h.emit(&e) }
+func (h host) Tell(e *trace.Event) { h.emit(e) }
 
 // Drew tells the monitor about a random number: the next round needn't be like the last.
 func (h host) Drew() { h.monitor.Drew() }

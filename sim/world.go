@@ -340,5 +340,5 @@ func (w *World) performMark(t *thread, o *process.Op) {
 	case trace.KindRelease:
 		t.client.leaseGen++
 	}
-	w.emit(&e)
+	w.emit(e)
 }

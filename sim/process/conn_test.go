@@ -21,7 +21,7 @@ func (echo) Reset()                                    {}
 func (echo) Announced(*Thread) bool                    { return false }
 func (echo) Started(*Thread)                           {}
 func (echo) Ended(*Thread)                             {}
-func (echo) Tell(trace.Event)                          {}
+func (echo) Tell(*trace.Event)                         {}
 func (echo) Drew()                                     {}
 func (echo) GrantSent(int) time.Duration               { return 0 }
 func (echo) LeaseLive(int) bool                        { return false }

@@ -24,8 +24,8 @@ type Host interface {
 	// Ended is called when a thread's function has returned.
 	Ended(t *Thread)
 	// Tell reports an event that follows from the operation performed last, before
-	// anything else can happen.
-	Tell(e trace.Event)
+	// anything else can happen. The event is valid during the call only.
+	Tell(e *trace.Event)
 	// Drew is called when a lock has drawn a random number.
 	Drew()
 
@@ -80,6 +80,7 @@ type Runtime struct {
 	stray   atomic.Pointer[Panic] // a goroutine that is no thread has announced an operation
 	sources sourceCache
 	words   map[string][]string // of commands, by their bytes on the wire: see parse
+	told    trace.Event         // reported last: events are large, and are made at one place instead of being copied
 }
 
 // NewRuntime makes a runtime for the clients of a host.

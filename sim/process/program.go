@@ -183,15 +183,18 @@ func (t *Thread) note(e trace.Event) {
 	if t.dead {
 		return
 	}
-	e.Client, e.Thread, e.Node, e.Ref, e.Acq = t.Client.Index, t.Index, trace.None, trace.None, t.Client.Acquired
-	e.Phase = t.Phase
-	t.Client.rt.host.Tell(e)
+	rt := t.Client.rt
+	rt.told = e
+	told := &rt.told
+	told.Client, told.Thread, told.Node, told.Ref, told.Acq = t.Client.Index, t.Index, trace.None, trace.None, t.Client.Acquired
+	told.Phase = t.Phase
+	rt.host.Tell(told)
 }
 
 // TakeStep performs the client's part of a thread's OpMark: it sets the phase and the
 // acquisition of the next commands. It returns the event of the step, which for an extension
-// lacks the cycle.
-func (t *Thread) TakeStep() trace.Event {
+// lacks the cycle. The event is valid until the next step or report of any thread.
+func (t *Thread) TakeStep() *trace.Event {
 	switch t.Op.Mark {
 	case trace.KindAcquire:
 		t.Phase, t.Command = trace.PhaseAcquire, 0
@@ -205,6 +208,8 @@ func (t *Thread) TakeStep() trace.Event {
 	case trace.KindRelease:
 		t.Phase, t.Command = trace.PhaseRelease, 0
 	}
-	return trace.Event{Kind: t.Op.Mark, Client: t.Client.Index, Thread: t.Index, Node: trace.None, Ref: trace.None, Phase: t.Phase,
+	told := &t.Client.rt.told
+	*told = trace.Event{Kind: t.Op.Mark, Client: t.Client.Index, Thread: t.Index, Node: trace.None, Ref: trace.None, Phase: t.Phase,
 		Cycle: t.Op.Cycle, Acq: t.Client.Acquired}
+	return told
 }

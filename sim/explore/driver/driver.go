@@ -202,8 +202,7 @@ func (d *Driver) Step(thread int, seen Observation) []Report {
 			o.Err = process.ErrFenced
 		}
 	case process.OpMark:
-		e := t.TakeStep()
-		d.report(&e)
+		d.report(t.TakeStep())
 	}
 	t.Resume()
 	return d.reports
@@ -235,7 +234,7 @@ func (h host) Dial(*process.Conn) process.Line         { return &line{server: h.
 func (host) Announced(*process.Thread) (goOn bool)     { return false }
 func (host) Started(*process.Thread)                   {}
 func (host) Ended(*process.Thread)                     {}
-func (h host) Tell(e trace.Event)                      { h.d.report(&e) }
+func (h host) Tell(e *trace.Event)                     { h.d.report(e) }
 func (host) Drew()                                     {}
 func (host) GrantSent(int) time.Duration               { return 0 }
 func (h host) LeaseLive(int) bool                      { return !h.d.lapsed }
