@@ -204,7 +204,7 @@ func (f *brute) options(s *spent) (list []option) {
 // exact number, but has to try. A client that has not begun yet cannot be paused.
 func (f *brute) pauses() (n int) {
 	for i := range f.b.Clients {
-		if c := &f.w.State().Clients[i]; c.Acquired > 0 && !c.Paused && f.w.Ready(sim.SetOf(i)) {
+		if c := &f.w.State().Clients[i]; c.Phase != trace.PhaseIdle && !c.Paused && f.w.Ready(sim.SetOf(i)) {
 			n++
 		}
 	}
@@ -269,7 +269,9 @@ func (f *brute) take(o option, s *spent) bool {
 		}
 		f.t.Fatal(err)
 	}
-	s.steps++
+	if n := len(f.path); n == 0 || f.path[n-1].Wait == 0 || o.moves[0].Wait == 0 {
+		s.steps++ // to wait once more is no further choice
+	}
 	if o.fault != noFault {
 		s.faults++
 		s.left[o.fault]--
@@ -286,7 +288,7 @@ func (f *brute) take(o option, s *spent) bool {
 	}
 	if o.moves[0].Wait > 0 {
 		for i := range f.b.Clients {
-			if f.w.State().Clients[i].Paused && !paused[i] {
+			if c := &f.w.State().Clients[i]; c.Paused && !paused[i] && c.Phase != trace.PhaseIdle { // to ask later is no pause
 				if s.left[Pause] == 0 {
 					return false
 				}

@@ -366,9 +366,14 @@ func clientOf(name string) uint8 {
 // play returns the choice as moves of a schedule.
 func (m *model) play(c choice) []sim.Move { return c.row().play(m, c) }
 
-// schedule returns a path of choices as moves of a schedule.
+// schedule returns a path of choices as moves of a schedule. Time that passes from one
+// instant to the next, and on, is one move.
 func (m *model) schedule(path []choice) (moves []sim.Move) {
-	for _, c := range path {
+	for i, c := range path {
+		if c.kind == passes && i > 0 && path[i-1].kind == passes {
+			moves[len(moves)-1].Wait += c.span()
+			continue
+		}
 		moves = append(moves, m.play(c)...)
 	}
 	return moves

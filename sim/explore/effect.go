@@ -50,7 +50,7 @@ func (x *explorer) crash(i int) {
 
 // dead returns a client that has crashed.
 func dead(touched monitor.Rank) client {
-	return client{Client: monitor.Client{Crashed: true, Touched: touched}, since: unset, stamp: unset}
+	return client{Client: monitor.Client{Crashed: true, Touched: touched}, since: unset}
 }
 
 // sharesLane reports whether another request is held up on the same connection.
@@ -171,6 +171,9 @@ func (x *explorer) passing(to []choice) []choice {
 		if s.idles {
 			pauses++
 		}
+	}
+	for _, ago := range x.ids.reads.get(x.world.reads) {
+		by = sooner(by, x.instants.nextStamp(ago))
 	}
 	if by == 0 || pauses > x.world.left[Pause] {
 		return to

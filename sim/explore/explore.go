@@ -369,7 +369,8 @@ func (m *model) differ(x *explorer, w *sim.World, found codes) error {
 func (x *explorer) picture(text []byte) []byte {
 	for i := range x.bounds.Clients {
 		c := &x.s.clients[i]
-		text = clientPicture(text, i, c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, c.paused)
+		paused := c.paused && c.Phase != trace.PhaseIdle // between cycles it makes no difference
+		text = clientPicture(text, i, c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, paused)
 	}
 	for i, n := range x.s.nodes {
 		text = nodePicture(text, i)
@@ -387,7 +388,8 @@ func (m *model) picture(text []byte, w *sim.World) []byte {
 	s := w.State()
 	for i := range m.bounds.Clients {
 		c := &s.Clients[i]
-		text = clientPicture(text, i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, c.Paused)
+		paused := c.Paused && c.Phase != trace.PhaseIdle
+		text = clientPicture(text, i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, paused)
 	}
 	for addr, i := range s.Primary {
 		text = nodePicture(text, addr)

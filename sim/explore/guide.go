@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"lockstep/sim"
@@ -101,7 +100,10 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 		return h, nil
 	}
 	q := g.m.shortestFrom(x, setOf(g.goal))
-	q.nodes[0].last = g.last() // to go on with the same client is no switch
+	q.nodes[0].last = lastOf(g.path) // to go on with the same client is no switch
+	if n := len(g.path); n > 0 {
+		q.nodes[0].by = g.path[n-1] // and to wait once more is no step
+	}
 	here := x.stateID()
 	full, opt := false, Options{Memory: g.Memory}
 	if err := q.run(func() bool { full = full || opt.full(); return full || ctx.Err() != nil }); err != nil {
@@ -119,21 +121,15 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 		return h, nil
 	}
 	x.unpack(here, &x.s)
-	h.Reachable, h.Cost = true, g.priced(x.costOf(g.last(), path))
+	h.Reachable, h.Cost = true, g.priced(x.costOf(g.path, path))
+	first := 0
+	for first < len(path) && path[first].kind == passes && path[0].kind == passes {
+		first++
+	}
 	if len(path) > 0 {
-		h.Next = g.m.play(path[0])
+		h.Next = g.m.schedule(path[:max(1, first)])
 	}
 	return h, nil
-}
-
-// last returns the client that acted last, or -1.
-func (g *Guide) last() int8 {
-	for _, c := range slices.Backward(g.path) {
-		if c.acts() {
-			return int8(c.who)
-		}
-	}
-	return -1
 }
 
 // taken returns the cost of the schedule that was replayed last.
@@ -143,7 +139,7 @@ func (g *Guide) taken() Cost {
 	if g.end > 0 {
 		g.path = g.path[:g.end]
 	}
-	return g.priced(x.costOf(-1, g.path))
+	return g.priced(x.costOf(nil, g.path))
 }
 
 func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches), int(c.steps)} }

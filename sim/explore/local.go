@@ -244,7 +244,7 @@ func (l *local) arrive(t int, was *behaviour.History, out behaviour.Outcome) {
 
 // forgetCycle clears all that no longer matters of a cycle that has ended.
 func (c *client) forgetCycle() {
-	c.since, c.grantSent, c.stamp = unset, 0, unset
+	c.since, c.grantSent = unset, 0
 	for t := 1; t < behaviour.MaxThreads; t++ { // they have ended
 		c.waits[t], c.due[t], c.sent[t], c.turn[t] = false, 0, 0, 0
 	}
@@ -301,6 +301,6 @@ func (l *local) settle() {
 		c.grantSent = 0
 	}
 	if h.Over {
-		c.stamp, c.since, c.last = unset, unset, 0
+		c.since, c.last = unset, 0
 	}
 }

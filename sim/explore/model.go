@@ -45,6 +45,7 @@ func newModel(b Bounds, timed bool) (*model, error) {
 	}
 	m := &model{bounds: b, cfg: cfg, clients: clients, servers: servers, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
+	m.instants = m.firstInstants()
 	m.ids = m.newTables()
 	m.habits = &habits{clients: clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: b.Checks, extend: b.Extend, spares: monitor.Local}
 	m.width = b.Clients + len(cfg.Nodes) + 1
@@ -61,7 +62,7 @@ func (m *model) close() error {
 func (m *model) start() *state {
 	s := m.blank()
 	for i := range s.clients {
-		s.clients[i] = client{history: m.clients.Begin[i], since: unset, stamp: unset}
+		s.clients[i] = client{history: m.clients.Begin[i], since: unset}
 		s.clients[i].turn[0] = 1
 	}
 	var scripts []string

@@ -93,16 +93,16 @@ var leasts = []least{
 	{"redlock-wall-clock", paused, false, "SW 1/2/28, DG 1/1/23, OV 1/1/25"},
 	{"redlock-hyperf", usual, false, "SW 1/2/28, DG 1/1/23, OV 1/1/25, FN 1/0/10"},
 	// FN: the quorum has stored A's token, one reply is lost, and that is an error.
-	{"redlock-strict-errors", usual, false, "SW 1/2/27, OV 1/1/24, FN 1/0/11"},
+	{"redlock-strict-errors", usual, false, "SW 1/2/26, OV 1/1/23, FN 1/0/11"},
 	// OV only: a refused client has cleaned up by the time at which it is refused.
-	{"redlock", usual, false, "SW 1/2/27, OV 1/1/24"},
+	{"redlock", usual, false, "SW 1/2/26, OV 1/1/23"},
 
 	// DG and GAP: A is paused between GET and PEXPIRE, B takes the lock, and the
 	// PEXPIRE's 1 is of B's record. FR takes another pause, without which B's expiry
 	// would stay as it is.
-	{"extend-unchecked", usual, true, "SW 1/2/23, DG 1/2/20, OV 1/1/13, FR 2/2/19, GAP 1/2/19, FN 1/0/6"},
+	{"extend-unchecked", usual, true, "SW 1/2/22, DG 1/2/19, OV 1/1/13, FR 2/2/18, GAP 1/2/18, FN 1/0/6"},
 	// GAP: the record expires before A extends it, and it is stored again.
-	{"extend-recreate", usual, true, "SW 1/2/21, OV 1/1/13, GAP 1/0/12, FN 1/0/6"},
+	{"extend-recreate", usual, true, "SW 1/2/20, OV 1/1/13, GAP 1/0/12, FN 1/0/6"},
 
 	// Claim 1 in one search: all that a lock on one node can bear, and no DG, FR or PD.
 	{"setpx-lua", bearable, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},

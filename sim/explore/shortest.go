@@ -8,7 +8,7 @@ import (
 )
 
 // cost orders schedules: fewest faults, then fewest switches from one client to another,
-// then fewest choices.
+// then fewest choices. Time that passes from one instant to the next, and on, is one choice.
 type cost struct{ faults, switches, steps int32 }
 
 func (a cost) less(b cost) bool {
@@ -22,7 +22,7 @@ func (a cost) less(b cost) bool {
 }
 
 // pathNode is a node of the graph of schedules: a packed state with the client that acted
-// last, because the next step's cost depends on that.
+// last and with whether time passed last, because the next step's cost depends on both.
 type pathNode struct {
 	cost
 	order  int      // of discovery: it orders nodes of equal cost, which makes the result deterministic
@@ -91,7 +91,7 @@ func (q *shortest) run(stop func() bool) error {
 			q.reach(i, p.ends)
 			continue
 		}
-		key := string(append(bytesOf(p.state), byte(p.last)))
+		key := string(append(bytesOf(p.state), byte(p.last), byte(count(p.by.kind == passes, 1))))
 		if q.known[key] {
 			continue
 		}
@@ -104,11 +104,17 @@ func (q *shortest) run(stop func() bool) error {
 	return nil
 }
 
-// add adds a node to the heap.
+// add adds a node to the heap. A node at which time merely passes on has the place of the
+// one before in the order: where time stops on its way doesn't decide which of two schedules
+// is preferred.
 func (q *shortest) add(p pathNode) {
-	p.order = len(q.nodes)
+	n := len(q.nodes)
+	p.order = n
+	if p.by.kind == passes && p.parent >= 0 && q.nodes[p.parent].by.kind == passes {
+		p.order = q.nodes[p.parent].order
+	}
 	q.nodes = append(q.nodes, p)
-	heap.Push(q, int32(p.order))
+	heap.Push(q, int32(n))
 }
 
 // reach keeps the path to a node for those of its violations that are still looked for.
@@ -169,7 +175,9 @@ func (q *shortest) expand(i int32) {
 // to make.
 func (q *shortest) price(p *pathNode, c choice) cost {
 	sum := p.cost
-	sum.steps++
+	if c.kind != passes || p.by.kind != passes {
+		sum.steps++
+	}
 	switch {
 	case c.kind == passes:
 		_, n := q.x.idle()
@@ -183,9 +191,19 @@ func (q *shortest) price(p *pathNode, c choice) cost {
 	return sum
 }
 
-// bytesOf encodes a packed state, with room for one more byte.
+// lastOf returns the client that acted last in a path, or -1.
+func lastOf(path []choice) int8 {
+	for _, c := range slices.Backward(path) {
+		if c.acts() {
+			return int8(c.who)
+		}
+	}
+	return -1
+}
+
+// bytesOf encodes a packed state, with room for two more bytes.
 func bytesOf(state []uint32) []byte {
-	b := make([]byte, 0, len(state)*4+1)
+	b := make([]byte, 0, len(state)*4+2)
 	for _, w := range state {
 		b = append(b, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
 	}
@@ -196,16 +214,20 @@ func bytesOf(state []uint32) []byte {
 func (m *model) costOf(path []choice) (c cost) {
 	x := m.explorer()
 	x.first()
-	return x.costOf(-1, path)
+	return x.costOf(nil, path)
 }
 
-// costOf returns the cost of a path from the explorer's state, given the client that acted
-// last, or -1. The explorer's state is that at the path's end afterwards.
-func (x *explorer) costOf(last int8, path []choice) cost {
+// costOf returns the cost of a path from the explorer's state, after another path, or with
+// none. The explorer's state is that at the path's end afterwards.
+func (x *explorer) costOf(after, path []choice) cost {
 	q := shortest{x: x}
-	p := pathNode{last: last}
+	p := pathNode{last: lastOf(after)}
+	if n := len(after); n > 0 {
+		p.by = after[n-1]
+	}
 	for _, c := range path {
 		p.cost = q.price(&p, c)
+		p.by = c
 		if c.acts() {
 			p.last = int8(c.who)
 		}

@@ -36,7 +36,6 @@ type client struct {
 	deadline  int32 // until the end of its lease, if that is live and has a deadline
 	grantSent int32 // since it sent the command that stored its record, until it is granted
 	wall      int32 // by how much its wall clock is ahead
-	stamp     int32 // until a TTL has surely passed since it read a wall clock or a server's, or unset
 
 	inbox uint32 // the id of the list of replies that have arrived
 	torn  uint16 // connections that lost a reply, a bit each
@@ -93,6 +92,7 @@ type world struct {
 	fence int32  // the highest fencing token that the resource has accepted
 	held  uint32 // the id of the list of requests that are held up
 	now   int32  // true time in milliseconds, in a timed model
+	reads uint32 // the id of the list of spans since true time was read, as long as they matter; in a timed model
 	left  Budget // faults that may still happen
 
 	mover    uint8  // the client that acted last, from 1; 0 before any has
@@ -114,18 +114,19 @@ type idTables struct {
 	worlds   *summarised[world, worldSummary]
 	inboxes  *lists[reply]
 	helds    *lists[request]
+	reads    *lists[int32]
 	requests *intern.Table[request]
 }
 
 // newTables returns empty tables.
 func (m *model) newTables() *idTables {
 	return &idTables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
-		newLists[reply](), newLists[request](), intern.NewTable[request]()}
+		newLists[reply](), newLists[request](), newLists[int32](), intern.NewTable[request]()}
 }
 
-// maxList is the number of replies to one client, or of held requests, that a state can
-// have.
-const maxList = 6
+// maxList is the number of replies to one client, of held requests, or of readings of true
+// time that still matter, that a state can have.
+const maxList = 8
 
 // lists intern lists of up to maxList items. The id of the empty list is 0.
 type lists[V comparable] struct{ ids *intern.Table[listOf[V]] }

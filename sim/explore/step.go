@@ -63,18 +63,19 @@ type explorer struct {
 // model is the part of a search that all its workers share. Its tables grow, and all else
 // is constant.
 type model struct {
-	bounds  Bounds
-	cfg     sim.Config
-	clients *behaviour.Clients
-	servers *behaviour.Servers
-	ids     *idTables
-	habits  *habits
-	quorum  int
-	ttl     int32 // milliseconds
-	timeout int32 // milliseconds
-	timed   bool  // true time is part of the state, because some clock that shows it is read
-	width   int   // of a packed state, in ids
-	listers listers
+	bounds   Bounds
+	cfg      sim.Config
+	clients  *behaviour.Clients
+	servers  *behaviour.Servers
+	ids      *idTables
+	habits   *habits
+	quorum   int
+	ttl      int32     // milliseconds
+	timeout  int32     // milliseconds
+	timed    bool      // true time is part of the state, because some clock that shows it is read
+	instants *instants // at which time may stop
+	width    int       // of a packed state, in ids
+	listers  listers
 
 	idleProbe client // the probe before a schedule's end
 }
@@ -258,13 +259,23 @@ func (x *explorer) wallClock(c *client) behaviour.Observation {
 	if !x.timed {
 		x.fail(behaviour.ErrTimed)
 	}
-	c.stamp = x.ttl + overStamp
+	x.readsTime()
 	return behaviour.Observation{Kind: behaviour.SawWall, Value: int64(x.s.world.now + c.wall)}
 }
 
-// overStamp is added to a TTL to get the time after which a stamp that the client computed
-// from a reading is past, even if it was rounded to seconds. In milliseconds.
-const overStamp = 2000
+// readsTime keeps in mind that somebody has just read true time: a stamp that is computed
+// from the reading falls due later, wherever it has gone meanwhile.
+func (x *explorer) readsTime() {
+	reads := x.ids.reads.get(x.s.world.reads)
+	if len(reads) > 0 && reads[len(reads)-1] == 0 {
+		return
+	}
+	id, fits := x.ids.reads.put(append(append([]int32(nil), reads...), 0))
+	if !fits {
+		x.fail(fmt.Errorf("true time was read at more than %d instants that still matter", maxList))
+	}
+	x.s.world.reads = id
+}
 
 // applyReport applies a report of client i to its lease and to the facts.
 func (x *explorer) applyReport(i int, r behaviour.Report) {
@@ -373,8 +384,8 @@ func (x *explorer) execute(req *request, lost, copied bool) {
 	if copied {
 		a.Snapshot = x.servers.Without(a.Snapshot, conn)
 	}
-	if a.Asks && !c.Crashed {
-		c.stamp = x.ttl + overStamp // the reply may tell the client the time
+	if a.Asks {
+		x.readsTime() // the reply may tell the client the time, and a script may store it
 	}
 	prolonged := x.apply(req, n, a, copied)
 	x.notice(req, a)

@@ -48,7 +48,7 @@ func (m *model) summary(c *client) summary {
 		return s
 	}
 	h := m.clients.At(c.history)
-	s.over, s.repeats, s.idles, s.due = h.Over, c.last != 0, m.idles(c), m.dueTo(c)
+	s.over, s.repeats, s.idles, s.due = h.Over, c.last != 0, m.idles(c), m.dueTo(c, m.instants)
 	if t, any := m.next(c); any {
 		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
 	}
@@ -65,7 +65,7 @@ type nodeSummary struct {
 
 // nodeSummary returns the summary of a node.
 func (m *model) nodeSummary(n *node) nodeSummary {
-	return nodeSummary{due: m.dueAt(n), owner: n.owner.Client, behind: n.behind.snapshot != 0, begun: len(m.servers.Snapshot(n.snapshot).Peers) > 0}
+	return nodeSummary{due: m.dueAt(n, m.instants), owner: n.owner.Client, behind: n.behind.snapshot != 0, begun: len(m.servers.Snapshot(n.snapshot).Peers) > 0}
 }
 
 // worldSummary is the same for the rest of a state.

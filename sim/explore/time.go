@@ -49,31 +49,32 @@ func sooner(a, b int32) int32 {
 }
 
 // due returns the time in milliseconds until anything happens by itself: a record expires, a
-// lease lapses, a sleep or the wait for a reply ends, a stamp is past.
+// lease lapses, a sleep or the wait for a reply ends.
 func (x *explorer) due() (by int32, any bool) {
 	for i := range x.s.nodes {
-		by = sooner(by, x.dueAt(&x.s.nodes[i]))
+		by = sooner(by, x.dueAt(&x.s.nodes[i], ends))
 	}
 	for i := range x.s.clients {
-		by = sooner(by, x.dueTo(&x.s.clients[i]))
+		by = sooner(by, x.dueTo(&x.s.clients[i], ends))
 	}
 	return by, by > 0
 }
 
-// dueAt returns the time until the next record of a node or of its replica expires, or 0.
-func (m *model) dueAt(n *node) (by int32) {
+// dueAt returns the time until a record of a node or of its replica next comes to an
+// instant, the last of which is its expiry. It returns 0 if there is none.
+func (m *model) dueAt(n *node, in *instants) (by int32) {
 	for _, snapshot := range [2]uint32{n.snapshot, n.behind.snapshot} {
 		for _, k := range m.servers.Snapshot(snapshot).Keys {
 			if k.Left != redis.Immortal {
-				by = sooner(by, int32(k.Left)+1)
+				by = sooner(by, in.toNext(int32(k.Left)+1))
 			}
 		}
 	}
 	return by
 }
 
-// dueTo returns the time until anything happens to a client by itself, or 0.
-func (m *model) dueTo(c *client) (by int32) {
+// dueTo returns the time until a span of a client's next comes to an instant, or 0.
+func (m *model) dueTo(c *client, in *instants) (by int32) {
 	if c.Crashed {
 		return 0
 	}
@@ -83,11 +84,11 @@ func (m *model) dueTo(c *client) (by int32) {
 	h := m.clients.At(c.history)
 	for t := range int(h.Count) {
 		if c.waits[t] && !h.Threads[t].Over {
-			by = sooner(by, c.due[t])
+			by = sooner(by, in.toNext(c.due[t]))
 		}
 	}
-	if c.stamp != unset {
-		by = sooner(by, c.stamp)
+	if c.since != unset {
+		by = sooner(by, in.nextReading(c.since, h.Read))
 	}
 	return by
 }
@@ -105,14 +106,15 @@ func (x *explorer) idle() (set uint8, n uint8) {
 }
 
 // idles reports whether a pause of a client would begin if time passed now: it could act, and
-// is not paused already. A client that has not begun yet can't be paused.
+// is not paused already. A client that has not begun yet can't be paused, nor can one that is
+// about to ask for the lock: it merely asks later, which is nobody's fault.
 func (m *model) idles(c *client) bool {
 	if c.Crashed || c.paused {
 		return false
 	}
 	h := m.clients.At(c.history)
 	for t := range int(h.Count) {
-		if p := &h.Threads[t]; !p.Over && !c.waits[t] && p.Kind != process.OpStart {
+		if p := &h.Threads[t]; !p.Over && !c.waits[t] && p.Kind != process.OpStart && !p.Asks() {
 			return true
 		}
 	}
@@ -145,6 +147,7 @@ func (x *explorer) advance(by int32) {
 	w := &x.s.world
 	if x.timed {
 		w.now += by
+		w.reads, _ = x.ids.reads.put(x.instants.age(x.ids.reads.get(w.reads), by))
 	}
 	if w.held != 0 {
 		held := append([]request(nil), x.ids.helds.get(w.held)...)
@@ -167,12 +170,7 @@ func (x *explorer) set(n *node, a behaviour.Aged) {
 func (x *explorer) pass(i int, c *client, by int32) {
 	h := x.clients.At(c.history)
 	if c.since != unset {
-		c.since += by
-	}
-	if c.stamp != unset {
-		if c.stamp -= by; c.stamp <= 0 {
-			c.stamp = unset
-		}
+		c.since = min(c.since+by, h.Read+x.instants.far)
 	}
 	if c.Live && !c.forever {
 		if c.deadline -= by; c.deadline <= 0 {

@@ -31,6 +31,7 @@ type History struct {
 	parent        uint32                // its predecessor's id, and
 	seen          Observation           // what was observed there,
 	Threads       [MaxThreads]Operation // what each thread is about to do
+	Read          int32                 // the last reading of the monotonic clock, as its observation has it
 	depth         int16                 // operations since the start, or since the last point between two cycles
 	Closed        uint16                // the connections that the client has closed, a bit each
 	thread        uint8                 // by which thread
@@ -52,6 +53,11 @@ type Operation struct {
 	Sleep   int32       // of OpSleep: milliseconds
 	Command uint32      // of OpSend: the command's id
 	Fence   int32       // of OpRead and OpWrite: the fencing token; 0 is none
+}
+
+// Asks reports whether the operation is to ask for the lock.
+func (p *Operation) Asks() bool {
+	return !p.Over && p.Kind == process.OpMark && p.Mark == trace.KindAcquire
 }
 
 // Observation is the result of an operation, as the thread sees it.
@@ -345,6 +351,9 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 		return nil, nil, nil, &Endless{Client: k.name(h.client), Operations: maxDepth, Source: k.lineAt(r, k.pathTo(tr.From))}
 	}
 	h.follow(reports)
+	if tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed {
+		h.Read = int32(tr.Seen.Value)
+	}
 	key = k.ending(r, h)
 	return h, reports, key, k.describe(h, r)
 }
@@ -367,7 +376,7 @@ func (k *Clients) ending(r *replayer, h *History) *cycleKey {
 	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: r.driver.Fingerprint()}
 	r.driver.ForgetCycle()
 	r.base = r.last + time.Hour
-	h.BetweenCycles, h.Given = true, false
+	h.BetweenCycles, h.Given, h.Read = true, false, 0
 	h.depth = 0 // the limit is for each cycle: the first path that was found to this point is arbitrary
 	return key
 }
