@@ -127,10 +127,10 @@ func (m *model) shows(w *sim.World, code trace.Code, path []choice) (shown bool,
 	return slices.Contains(w.Verdict(), code), faults, w.Err()
 }
 
-// paused returns the set of the clients that are paused.
+// paused returns the set of the clients that are paused, in the middle of a cycle.
 func (m *model) paused(w *sim.World) (set uint8) {
 	for i := range m.bounds.Clients {
-		if w.State().Clients[i].Paused {
+		if c := &w.State().Clients[i]; c.Paused && c.Phase != trace.PhaseIdle {
 			set |= 1 << i
 		}
 	}

@@ -98,8 +98,8 @@ func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 }
 
 func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
-	s := &search{model: m, opt: opt, visited: intern.NewVisited(m.width)}
-	if err := s.run(ctx); err != nil && !errors.Is(err, errLimit) {
+	s, err := m.rounds(ctx, opt)
+	if err != nil {
 		return nil, err
 	}
 	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
@@ -130,6 +130,29 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 		return nil, err
 	}
 	return r, r.smaller(ctx)
+}
+
+// rounds searches until every instant is known that matters to the code which has run: each
+// round adds those that the last one has shown. The last round is returned.
+func (m *model) rounds(ctx context.Context, opt Options) (*search, error) {
+	for {
+		s := &search{model: m, opt: opt, visited: intern.NewVisited(m.width)}
+		if err := s.run(ctx); err != nil && !errors.Is(err, errLimit) {
+			return nil, err
+		}
+		if s.why != "" || codes(s.found.Load())&m.bounds.codes() == m.bounds.codes() {
+			return s, nil // it claims of no code that it holds
+		}
+		more, err := m.learn()
+		if unlearned, is := err.(errUnlearned); is {
+			s.why = unlearned.Error()
+			return s, nil
+		}
+		if err != nil || !more {
+			return s, err
+		}
+		m.forget()
+	}
 }
 
 // smaller finds counterexamples within smaller bounds for those violations whose least

@@ -46,11 +46,16 @@ func newModel(b Bounds, timed bool) (*model, error) {
 	m := &model{bounds: b, cfg: cfg, clients: clients, servers: servers, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
 	m.instants = m.firstInstants()
-	m.ids = m.newTables()
-	m.habits = &habits{clients: clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: b.Checks, extend: b.Extend, spares: monitor.Local}
+	m.forget()
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
 	return m, nil
+}
+
+// forget drops all states, and keeps the behaviours that they have shown.
+func (m *model) forget() {
+	m.ids = m.newTables()
+	m.habits = &habits{clients: m.clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: m.bounds.Checks, extend: m.bounds.Extend, spares: monitor.Local}
 }
 
 func (m *model) close() error {

@@ -66,7 +66,7 @@ func (m *model) dueAt(n *node, in *instants) (by int32) {
 	for _, snapshot := range [2]uint32{n.snapshot, n.behind.snapshot} {
 		for _, k := range m.servers.Snapshot(snapshot).Keys {
 			if k.Left != redis.Immortal {
-				by = sooner(by, in.toNext(int32(k.Left)+1))
+				by = sooner(by, in.toNextLife(int32(k.Left)+1))
 			}
 		}
 	}

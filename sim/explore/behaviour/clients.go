@@ -100,6 +100,7 @@ type Report struct {
 	Never    bool  // the lease has no deadline of the strategy's
 	Given    bool  // the strategy exposes no deadline: the host gives the lease one
 	Deadline int32 // milliseconds since the cycle's first reading of the monotonic clock
+	Read     int32 // the last such reading
 }
 
 // cycleKey is all that a client still knows between two cycles.
@@ -353,6 +354,9 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 	h.follow(reports)
 	if tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed {
 		h.Read = int32(tr.Seen.Value)
+	}
+	for i := range reports {
+		reports[i].Read = h.Read
 	}
 	key = k.ending(r, h)
 	return h, reports, key, k.describe(h, r)

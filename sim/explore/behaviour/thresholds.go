@@ -1,0 +1,506 @@
+package behaviour
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lockstep/sim/process"
+	"lockstep/sim/redis"
+)
+
+// Thresholds are the values at which code changes its mind: on either side of such a value of
+// a clock or of a key's remaining life it does different things. Each is the least value of
+// the upper side.
+type Thresholds struct {
+	Mono    []Reading // readings of a monotonic clock
+	Wall    []int64   // readings of a wall clock, in milliseconds since the Epoch
+	Replies []int64   // integers in a reply that tells how long a key still lives, in its unit
+	Left    []int64   // remaining lives of a key at which a server answers otherwise, in milliseconds
+	Server  []int64   // instants at which it does, in milliseconds since the start of the run
+	Read    []int64   // the instants of true time that were read
+	// Cut is set if there was too much to compare, so that a threshold may be missing.
+	Cut bool
+}
+
+// Reading is a threshold of a monotonic clock.
+type Reading struct {
+	At   int32 // milliseconds since the cycle's first reading
+	Last int32 // the client's reading before
+}
+
+// Thresholds looks for values at which the code changes its mind. Wherever the same code has
+// been run after two readings and has done different things, at once or later after equal
+// observations, it runs the code at readings in between, and bisects to the value from which
+// on it differs. Two doings are the same if they differ in numbers alone that have grown or
+// shrunk with the reading. Only histories that have been reached count, and those on the way
+// to them.
+//
+// It must not be called while workers run. It fails as [Clients.After] and [Servers.Run] do.
+func (k *Clients) Thresholds(s *Servers, reached []uint32) (*Thresholds, error) {
+	f := &finder{reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, lives: map[string]bool{}}
+	if err := f.servers(); err != nil {
+		return nil, err
+	}
+	return f.found, f.clients()
+}
+
+// onTheWay returns for each history whether it is one of those given, or leads to one.
+func (k *Clients) onTheWay(to []uint32) []bool {
+	way := make([]bool, k.histories.Count.Load())
+	for _, id := range to {
+		for ; id != 0 && !way[id]; id = k.At(id).parent {
+			way[id] = true
+		}
+	}
+	return way
+}
+
+// maxCompares is the number of comparisons of two histories after which the finder gives up.
+const maxCompares = 2_000_000
+
+// finder is a search for thresholds.
+type finder struct {
+	k        *Clients
+	s        *Servers
+	reached  []bool // by history
+	found    *Thresholds
+	children [][]edge        // by history
+	compares int             // that may still be made
+	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
+}
+
+// edge is a transition that has been made.
+type edge struct {
+	thread uint8
+	seen   Observation
+	to     uint32
+}
+
+// clients compares what clients have done after different readings and replies.
+func (f *finder) clients() error {
+	f.children = make([][]edge, f.k.histories.Count.Load())
+	for n := uint32(1); n <= uint32(f.k.Outcomes.Len()); n++ {
+		e := f.k.Outcomes.Entries.At(n)
+		if !f.reached[e.Key.From] || !f.reached[e.Value.To] {
+			continue
+		}
+		f.children[e.Key.From] = append(f.children[e.Key.From], edge{e.Key.Thread, e.Key.Seen, e.Value.To})
+	}
+	for from := range uint32(len(f.children)) {
+		groups := f.groups(from)
+		for _, key := range slices.Sorted(maps.Keys(groups)) {
+			group := groups[key]
+			for i := 1; i < len(group); i++ {
+				if err := f.compare(from, group[i-1], group[i]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	slices.Sort(f.found.Wall)
+	f.found.Wall = slices.Compact(f.found.Wall)
+	return nil
+}
+
+// measured is an edge with the number that was observed.
+type measured struct {
+	edge
+	value int64
+	with  func(int64) (Observation, bool) // the observation with another number
+}
+
+// groups returns the edges from a history that differ in one number of their observation
+// alone, in the order of that number.
+func (f *finder) groups(from uint32) map[string][]measured {
+	edges := f.children[from]
+	if len(edges) < 2 {
+		return nil
+	}
+	groups := map[string][]measured{}
+	for _, e := range edges {
+		switch e.seen.Kind {
+		case SawMono, SawMonoLapsed, SawWall:
+			kind := e.seen.Kind
+			if kind == SawWall {
+				f.found.Read = append(f.found.Read, e.seen.Value)
+			}
+			key := fmt.Sprint(e.thread, kind)
+			groups[key] = append(groups[key], measured{e, e.seen.Value, func(v int64) (Observation, bool) { return Observation{kind, v}, true }})
+		case SawReply:
+			if !f.lives[f.kindOf(f.asked(from, e.thread))] {
+				continue
+			}
+			lines := strings.Split(*f.k.Replies.Value(uint32(e.seen.Value)), "\r\n")
+			for i, line := range lines {
+				v, err := strconv.ParseInt(strings.TrimPrefix(line, ":"), 10, 64)
+				if err != nil || !payload(lines, i) {
+					continue
+				}
+				key := fmt.Sprint(e.thread, i, without(lines, i))
+				groups[key] = append(groups[key], measured{e, v, func(v int64) (Observation, bool) {
+					return Observation{SawReply, int64(f.k.Replies.ID(withNumber(lines, i, v)))}, true
+				}})
+			}
+		}
+	}
+	maps.DeleteFunc(groups, func(_ string, g []measured) bool { return len(g) < 2 })
+	for _, g := range groups {
+		slices.SortFunc(g, func(a, b measured) int { return int(min(1, max(-1, a.value-b.value))) })
+	}
+	return groups
+}
+
+// asked returns the id of the command to which a thread waits for the reply, or 0.
+func (f *finder) asked(at uint32, thread uint8) uint32 {
+	conn := f.k.At(at).Threads[thread].Conn
+	for ; at != 0; at = f.k.At(at).parent {
+		if p := &f.k.At(at).Threads[thread]; p.Kind == process.OpSend && !p.Over && p.Conn == conn {
+			return p.Command
+		}
+	}
+	return 0
+}
+
+// kindOf returns the name of a command, with the script if it is a call of one.
+func (f *finder) kindOf(command uint32) string {
+	args := unpack(*f.k.commands.Value(command))
+	return strings.Join(args[:min(2, len(args))], " ")
+}
+
+// payload reports whether a line of a reply is an integer or a bulk string, and not a length.
+func payload(lines []string, i int) bool {
+	return strings.HasPrefix(lines[i], ":") || i > 0 && strings.HasPrefix(lines[i-1], "$")
+}
+
+// without returns a reply without the number in one of its lines.
+func without(lines []string, i int) string {
+	rest := slices.Clone(lines)
+	if rest[i] = "?"; i > 0 && strings.HasPrefix(rest[i-1], "$") {
+		rest[i-1] = "$?"
+	}
+	return strings.Join(rest, "\r\n")
+}
+
+// withNumber returns a reply with another number in one of its lines.
+func withNumber(lines []string, i int, v int64) string {
+	other, text := slices.Clone(lines), strconv.FormatInt(v, 10)
+	if strings.HasPrefix(lines[i], ":") {
+		other[i] = ":" + text
+	} else {
+		other[i], other[i-1] = text, "$"+strconv.Itoa(len(text))
+	}
+	return strings.Join(other, "\r\n")
+}
+
+// pair is two histories that have come from two readings by equal observations.
+type pair struct {
+	a, b   uint32
+	parent *pair
+	edge   edge // from the parent's first history
+}
+
+// compare looks for the first differences between the doings after two observations, and for
+// the thresholds between their values.
+func (f *finder) compare(from uint32, a, b measured) error {
+	if b.value-a.value < 2 {
+		return nil // there is nothing in between
+	}
+	queue, seen := []*pair{{a: a.to, b: b.to}}, map[[2]uint32]bool{}
+	for ; len(queue) > 0; queue = queue[1:] {
+		p := queue[0]
+		if p.a == p.b || seen[[2]uint32{p.a, p.b}] {
+			continue
+		}
+		seen[[2]uint32{p.a, p.b}] = true
+		if f.compares--; f.compares < 0 {
+			f.found.Cut = true
+			return nil
+		}
+		if !f.alike(f.k.At(p.a), f.k.At(p.b), b.value-a.value) || !f.alikeReports(from, a, b, p) {
+			return f.bisect(from, a, b, p)
+		}
+		for _, x := range f.children[p.a] {
+			for _, y := range f.children[p.b] {
+				if x.thread == y.thread && x.seen == y.seen {
+					queue = append(queue, &pair{x.to, y.to, p, x})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// path lists the edges by which a pair was reached.
+func (p *pair) path() (edges []edge) {
+	for ; p.parent != nil; p = p.parent {
+		edges = append(edges, p.edge)
+	}
+	slices.Reverse(edges)
+	return edges
+}
+
+// alikeReports compares what was reported on the last step to a pair.
+func (f *finder) alikeReports(from uint32, a, b measured, p *pair) bool {
+	x, y := Transition{From: from, Thread: a.thread, Seen: a.seen}, Transition{From: from, Thread: b.thread, Seen: b.seen}
+	if p.parent != nil {
+		x = Transition{From: p.parent.a, Thread: p.edge.thread, Seen: p.edge.seen}
+		y = Transition{From: p.parent.b, Thread: p.edge.thread, Seen: p.edge.seen}
+	}
+	one, _ := f.k.Outcomes.Get(x)
+	two, _ := f.k.Outcomes.Get(y)
+	return f.sameReports(*one, *two, b.value-a.value)
+}
+
+func (f *finder) sameReports(a, b Outcome, by int64) bool {
+	one, two := *f.k.Reports.At(a.Reports), *f.k.Reports.At(b.Reports)
+	return slices.EqualFunc(one, two, func(r, q Report) bool {
+		d := int64(q.Deadline - r.Deadline)
+		q.Deadline, q.Read = r.Deadline, r.Read
+		return r == q && (d == 0 || follows(d, by))
+	})
+}
+
+// bisect finds the values between those of two observations at which the doings change that
+// differ at a pair.
+func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
+	path := p.path()
+	for lo := a.value; lo < b.value; {
+		same, err := f.same(from, a, lo, b.value, path)
+		if err != nil || same {
+			return err
+		}
+		hi := b.value
+		for low := lo; hi-low > 1; {
+			mid := low + (hi-low)/2
+			same, err := f.same(from, a, lo, mid, path)
+			if err != nil {
+				return err
+			}
+			if same {
+				low = mid
+			} else {
+				hi = mid
+			}
+		}
+		f.keep(from, a.seen.Kind, hi)
+		lo = hi
+	}
+	return nil
+}
+
+// keep adds a threshold to those that were found.
+func (f *finder) keep(from uint32, kind ObservationKind, v int64) {
+	t := f.found
+	switch r := (Reading{int32(v), f.k.At(from).Read}); kind {
+	case SawWall:
+		t.Wall = append(t.Wall, v)
+	case SawReply:
+		if !slices.Contains(t.Replies, v) {
+			t.Replies = append(t.Replies, v)
+		}
+	default:
+		if !slices.Contains(t.Mono, r) {
+			t.Mono = append(t.Mono, r)
+		}
+	}
+}
+
+// same reports whether a client does the same after two values of an observation and the rest
+// of a path.
+func (f *finder) same(from uint32, m measured, a, b int64, path []edge) (bool, error) {
+	var at, before [2]uint32
+	before = [2]uint32{from, from}
+	seen := [2]Observation{}
+	seen[0], _ = m.with(a)
+	seen[1], _ = m.with(b)
+	thread := m.thread
+	for step := 0; ; step++ {
+		var outs [2]Outcome
+		for i := range outs {
+			var err error
+			if outs[i], err = f.k.After(Transition{From: before[i], Thread: thread, Seen: seen[i]}); err != nil {
+				return false, err
+			}
+			at[i] = outs[i].To
+		}
+		if !f.alike(f.k.At(at[0]), f.k.At(at[1]), b-a) || !f.sameReports(outs[0], outs[1], b-a) {
+			return false, nil
+		}
+		if step == len(path) || at[0] == at[1] {
+			return true, nil
+		}
+		before, thread = at, path[step].thread
+		seen[0], seen[1] = path[step].seen, path[step].seen
+	}
+}
+
+// alike reports whether two histories are about to do the same, but for numbers that have
+// followed a reading which was greater by the given difference.
+func (f *finder) alike(a, b *History, by int64) bool {
+	if a.Count != b.Count || a.BetweenCycles != b.BetweenCycles || a.Over != b.Over || a.Closed != b.Closed || a.Given != b.Given {
+		return false
+	}
+	for i := range int(a.Count) {
+		p, q := a.Threads[i], b.Threads[i]
+		if p == q {
+			continue
+		}
+		if !f.alikeCommands(p.Command, q.Command, by) || p.Sleep != q.Sleep && !follows(int64(q.Sleep-p.Sleep), by) ||
+			p.Fence != q.Fence && !follows(int64(q.Fence-p.Fence), by) {
+			return false
+		}
+		q.Command, q.Sleep, q.Fence = p.Command, p.Sleep, p.Fence
+		if p != q {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *finder) alikeCommands(a, b uint32, by int64) bool {
+	if a == b {
+		return true
+	}
+	if a == 0 || b == 0 {
+		return false
+	}
+	return slices.EqualFunc(unpack(*f.k.commands.Value(a)), unpack(*f.k.commands.Value(b)), func(x, y string) bool { return alikeTexts(x, y, by) })
+}
+
+// alikeTexts reports whether two texts are equal, or integers of which the second has
+// followed a reading.
+func alikeTexts(x, y string, by int64) bool {
+	if x == y {
+		return true
+	}
+	n, err := strconv.ParseInt(strings.TrimPrefix(x, ":"), 10, 64)
+	m, fails := strconv.ParseInt(strings.TrimPrefix(y, ":"), 10, 64)
+	return err == nil && fails == nil && follows(m-n, by)
+}
+
+// follows reports whether a number has grown or shrunk with a reading, be it in seconds,
+// milliseconds, microseconds or nanoseconds.
+func follows(d, by int64) bool {
+	d, by = max(d, -d), max(by, -by)
+	seconds := d*1000 - by
+	return d == by || d == by*1000 || d == by*1_000_000 || seconds > -1000 && seconds < 1000
+}
+
+// servers compares the answers of servers on snapshots that differ in the remaining life of
+// one key, or in the time.
+func (f *finder) servers() error {
+	type asked struct {
+		q     Question
+		value int64
+		key   int // whose life it is, or -1 for the time
+	}
+	groups := map[string][]asked{}
+	var order []string
+	add := func(q Question, snap redis.Snapshot, key int, v int64) {
+		id := fmt.Sprintf("%d %d %d %#v", q.Conn, q.Command, key, snap)
+		if len(groups[id]) == 0 {
+			order = append(order, id)
+		}
+		groups[id] = append(groups[id], asked{q, v, key})
+	}
+	for n := uint32(1); n <= uint32(f.s.answers.Len()); n++ {
+		e := f.s.answers.Entries.At(n)
+		snap := *f.s.Snapshot(e.Key.Snapshot)
+		if e.Value.Asks {
+			f.found.Read = append(f.found.Read, snap.Millis)
+			v := snap.Millis
+			snap.Millis = 0
+			add(e.Key, snap, -1, v)
+			snap.Millis = v
+		}
+		for i, k := range snap.Keys {
+			if k.Left != redis.Immortal {
+				add(e.Key, aged(snap, i, 0), i, k.Left)
+			}
+		}
+	}
+	for _, id := range order {
+		group := groups[id]
+		slices.SortFunc(group, func(a, b asked) int { return int(min(1, max(-1, a.value-b.value))) })
+		for i := 1; i < len(group); i++ {
+			a, b := group[i-1], group[i]
+			if err := f.bisectServer(a.q, b.q, a.key, a.value, b.value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// aged returns a snapshot with another life of one key, or with -1 at another time.
+func aged(snap redis.Snapshot, key int, v int64) redis.Snapshot {
+	if key < 0 {
+		snap.Millis = v
+		return snap
+	}
+	snap.Keys = slices.Clone(snap.Keys)
+	snap.Keys[key].Left = v
+	return snap
+}
+
+// bisectServer finds the values between two at which a server's answer changes.
+func (f *finder) bisectServer(q, last Question, key int, a, b int64) error {
+	snap := *f.s.Snapshot(q.Snapshot)
+	at := func(v int64) (Answer, error) {
+		q.Snapshot = f.s.ID(aged(snap, key, v))
+		return f.s.Run(q)
+	}
+	end, err := at(b)
+	if err != nil {
+		return err
+	}
+	if begin, err := at(a); err == nil && key >= 0 && begin.Reply != end.Reply {
+		f.lives[f.kindOf(q.Command)] = true
+	}
+	for lo := a; lo < b; {
+		from, err := at(lo)
+		if err != nil || f.alikeAnswers(from, end, b-lo) {
+			return err
+		}
+		hi := b
+		for low := lo; hi-low > 1; {
+			mid := low + (hi-low)/2
+			got, err := at(mid)
+			if err != nil {
+				return err
+			}
+			if f.alikeAnswers(from, got, mid-lo) {
+				low = mid
+			} else {
+				hi = mid
+			}
+		}
+		if list := &f.found.Left; key < 0 {
+			f.found.Server = append(f.found.Server, hi)
+		} else if !slices.Contains(*list, hi) {
+			*list = append(*list, hi)
+		}
+		lo = hi
+	}
+	return nil
+}
+
+// alikeAnswers reports whether two answers are the same but for numbers that have followed a
+// span which was longer by the given difference.
+func (f *finder) alikeAnswers(a, b Answer, by int64) bool {
+	if a.Effect != b.Effect {
+		return false
+	}
+	text := func(id uint32) []string { return strings.Split(*f.k.Replies.Value(id), "\r\n") }
+	if !slices.EqualFunc(text(a.Reply), text(b.Reply), func(x, y string) bool { return alikeTexts(x, y, by) }) {
+		return false
+	}
+	s, t := f.s.Snapshot(a.Snapshot), f.s.Snapshot(b.Snapshot)
+	return slices.EqualFunc(s.Keys, t.Keys, func(x, y redis.Key) bool {
+		left := x.Left == y.Left || x.Left != redis.Immortal && y.Left != redis.Immortal && follows(y.Left-x.Left, by)
+		return x.Name == y.Name && alikeTexts(x.Value, y.Value, by) && left
+	})
+}

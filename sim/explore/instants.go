@@ -1,0 +1,249 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/process"
+)
+
+// instants are the instants at which the search lets time stop, so that clients can act
+// there: SOUNDNESS.md argues that they suffice. Each belongs to a span that is running. All
+// are in milliseconds, and the lists are in ascending order.
+type instants struct {
+	// before has the spans that may be about to begin, such as TTLs and timeouts. Time stops
+	// so long before an expiry or the end of a wait, for them to end with it, and just after.
+	before []int32
+	// left has the remaining lives of a record at which code changes its mind, plus 1: until
+	// the record is gone.
+	left []int32
+	// readings has the readings of a monotonic clock at which client code changes its mind,
+	// since the first reading of the cycle; and later has those since the last reading.
+	readings, later []int32
+	// stamps has the ages of readings of true time at which a stamp falls due.
+	stamps []int32
+	far    int32 // longer than any span that client code tells from a longer one
+}
+
+// ends has only the instants at which something happens by itself.
+var ends = &instants{}
+
+// overStamp is added to a TTL to get the time after which a stamp that the client computed
+// from a reading is past, even if it was rounded to seconds. In milliseconds.
+const overStamp = 2000
+
+// farTTLs is the longest span that is told from a longer one, in TTLs.
+const farTTLs = 100
+
+// maxInstants is the number of instants of one kind that a search takes on.
+const maxInstants = 40
+
+// firstInstants are those that are known before anything has run.
+func (m *model) firstInstants() *instants {
+	in := &instants{far: m.ttl * farTTLs}
+	in.before = sorted(nil, m.timeout, m.ttl)
+	in.stamps = sorted(nil, m.ttl+overStamp, in.far)
+	return in
+}
+
+// sorted returns a list with further spans, in ascending order and each once. Spans that are
+// not above 0 are left out.
+func sorted(list []int32, more ...int32) []int32 {
+	list = slices.Concat(list, more)
+	list = slices.DeleteFunc(list, func(s int32) bool { return s <= 0 })
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// learn adds the instants that matter to the code which has run so far: those at which it
+// changes its mind, and the spans that it has begun. It reports whether there are any that
+// weren't known.
+func (m *model) learn() (more bool, err error) {
+	var reached []uint32
+	for id := range uint32(m.ids.clients.Len()) {
+		reached = append(reached, m.ids.clients.Value(id+1).history)
+	}
+	slices.Sort(reached)
+	reached = slices.Compact(reached)
+	spans := m.begun(reached)
+	t, err := m.clients.Thresholds(m.servers, reached)
+	if err != nil {
+		return false, err
+	}
+	in, was := *m.instants, m.instants
+	in.before = sorted(in.before, spans...)
+	for _, left := range t.Left {
+		in.left = sorted(in.left, int32(left), int32(left)+1)
+	}
+	for _, n := range t.Replies {
+		in.left = sorted(in.left, m.lives(n)...)
+	}
+	for _, r := range t.Mono {
+		in.reads(r)
+	}
+	in.falls(t, m.ttl)
+	m.instants = &in
+	if t.Cut {
+		return false, errUnlearned("there was too much to compare")
+	}
+	for _, list := range [][]int32{in.before, in.left, in.readings, in.later, in.stamps} {
+		if len(list) > maxInstants {
+			return false, errUnlearned(fmt.Sprintf("there are more than %d instants at which the code changes its mind", maxInstants))
+		}
+	}
+	return !in.equal(was), nil
+}
+
+// errUnlearned is the reason why the instants of a search may not suffice.
+type errUnlearned string
+
+func (e errUnlearned) Error() string { return string(e) }
+
+func (in *instants) equal(o *instants) bool {
+	return slices.Equal(in.before, o.before) && slices.Equal(in.left, o.left) && slices.Equal(in.readings, o.readings) &&
+		slices.Equal(in.later, o.later) && slices.Equal(in.stamps, o.stamps)
+}
+
+// begun lists the spans that clients have begun: sleeps before which no time had passed, and
+// the longest lease.
+func (m *model) begun(reached []uint32) (spans []int32) {
+	for _, id := range reached {
+		h := m.clients.At(id)
+		for t := range int(h.Count) {
+			if p := &h.Threads[t]; !p.Over && p.Kind == process.OpSleep && h.Read == 0 {
+				spans = append(spans, p.Sleep)
+			}
+		}
+	}
+	longest := int32(0)
+	for n := range uint32(m.clients.Reports.Count.Load()) {
+		for _, r := range *m.clients.Reports.At(n) {
+			if !r.Never && !r.Given && r.Read == 0 {
+				longest = max(longest, r.Deadline)
+			}
+		}
+	}
+	spans = append(spans, longest)
+	slices.Sort(spans)
+	return slices.DeleteFunc(slices.Compact(spans), func(s int32) bool { return s > m.instants.far })
+}
+
+// lives returns the remaining lives of a record, plus 1, at which a reply may come to a
+// number: in milliseconds, or in seconds, which are rounded.
+func (m *model) lives(n int64) (left []int32) {
+	if ms := int32(n); n > 0 && n <= int64(m.instants.far) {
+		left = append(left, ms, ms+1)
+	}
+	if n > 0 && n <= int64(m.instants.far)/1000 {
+		s := int32(n) * 1000
+		left = append(left, s-500, s-499, s, s+1)
+	}
+	return left
+}
+
+// reads adds a threshold of a monotonic clock. It is a span since the cycle's first reading or
+// since the last; if it could be either, it is taken for both.
+func (in *instants) reads(r behaviour.Reading) {
+	if slices.Contains(in.readings, r.At) || r.Last > 0 && slices.Contains(in.later, r.At-r.Last) {
+		return
+	}
+	if slices.Contains(in.later, r.At) || r.Last == 0 { // an unknown span from the first reading
+		in.later = sorted(in.later, r.At-r.Last-1, r.At-r.Last)
+	}
+	in.readings = sorted(in.readings, r.At-1, r.At)
+	in.before = sorted(in.before, r.At-r.Last-1)
+}
+
+// falls adds the ages of readings of true time that explain the thresholds of such readings:
+// those that explain most, until each is explained.
+func (in *instants) falls(t *behaviour.Thresholds, ttl int32) {
+	unexplained := slices.Concat(t.Wall, t.Server)
+	read := slices.Clone(t.Read)
+	slices.Sort(read)
+	read = slices.Compact(read)
+	for len(in.stamps) <= maxInstants {
+		unexplained = slices.DeleteFunc(unexplained, func(v int64) bool {
+			return slices.ContainsFunc(read, func(r int64) bool { return v > r && slices.Contains(in.stamps, int32(v-r)) })
+		})
+		if len(unexplained) == 0 {
+			return
+		}
+		count, best := map[int32]int{}, int32(0)
+		for _, v := range unexplained {
+			for _, r := range read {
+				if age := v - r; age > 0 && age <= int64(in.far) {
+					n := int32(age)
+					count[n]++
+					if count[n] > count[best] || count[n] == count[best] && distance(n, ttl) < distance(best, ttl) {
+						best = n
+					}
+				}
+			}
+		}
+		if best == 0 {
+			return // it belongs to no reading, but to a date
+		}
+		in.stamps = sorted(in.stamps, best-1, best)
+	}
+}
+
+func distance(a, b int32) int32 { return max(a-b, b-a) }
+
+// toNext returns the time until a span that ends after the given time comes to an instant.
+func (in *instants) toNext(left int32) int32 { return left - lastBelow(in.before, left) }
+
+// toNextLife is the same for the life of a record.
+func (in *instants) toNextLife(left int32) int32 {
+	return left - max(lastBelow(in.before, left), lastBelow(in.left, left))
+}
+
+// lastBelow returns the greatest of the spans that is below a limit, or 0.
+func lastBelow(spans []int32, limit int32) int32 {
+	for _, s := range slices.Backward(spans) {
+		if s < limit {
+			return s
+		}
+	}
+	return 0
+}
+
+// nextReading returns the time until a client's clock comes to a reading that matters, or 0.
+// read is its last reading.
+func (in *instants) nextReading(since, read int32) int32 {
+	next := max(0, read+in.far-since)
+	for _, r := range in.readings {
+		if r > since {
+			next = sooner(next, r-since)
+			break
+		}
+	}
+	for _, r := range in.later {
+		if read+r > since {
+			return sooner(next, read+r-since)
+		}
+	}
+	return next
+}
+
+// nextStamp returns the time until a reading of true time comes to an age that matters, or
+// 0.
+func (in *instants) nextStamp(ago int32) int32 {
+	for _, s := range in.stamps {
+		if s > ago {
+			return s - ago
+		}
+	}
+	return 0
+}
+
+// age returns the ages of readings of true time some time later, without those that don't
+// matter any more.
+func (in *instants) age(ago []int32, by int32) (later []int32) {
+	for _, a := range ago {
+		if a += by; in.nextStamp(a) > 0 {
+			later = append(later, a)
+		}
+	}
+	return later
+}
