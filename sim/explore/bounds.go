@@ -153,8 +153,15 @@ func (b *Bounds) failover(s *strategies.Strategy) error {
 		return errors.New("a search can have one failover, not more: there is no replica left then")
 	case s.Nodes > 1:
 		return fmt.Errorf("%s runs on %d independent nodes: there is no replica that could take over", s.Name, s.Nodes)
-	case b.Faults[Restart] > 0 || b.Faults[ServerClock] > 0:
-		return errors.New("a search can have failover, or restart and server-clock, but not both")
+	}
+	any, flags := false, []string(nil)
+	for k, row := range faultRows {
+		if row.onMaster {
+			any, flags = any || b.Faults[k] > 0, append(flags, row.flag)
+		}
+	}
+	if any {
+		return fmt.Errorf("a search can have failover, or %s, but not both", trace.List(flags))
 	}
 	s.Replicas = max(1, s.Replicas)
 	return nil

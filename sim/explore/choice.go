@@ -81,6 +81,9 @@ type choiceRow struct {
 	needs     FaultKind // of a row that costs noFault: the fault that must be in the bounds for such a choice, or noFault
 	flag      string
 	one, many string
+	// onMaster: the fault changes a master in a way that the search's replicas don't
+	// follow, so bounds can't have it together with a failover.
+	onMaster bool
 
 	// list appends the enabled choices of this kind for client or node i, given that the
 	// budget has the fault. It is called in every state and must not allocate. It is nil
@@ -275,7 +278,7 @@ var choiceRows = [choiceKinds]choiceRow{
 	},
 	restarts: {
 		of:    ofNode,
-		fault: Restart, flag: "restart", one: "restart of a server with nothing on disk", many: "restarts of servers with nothing on disk",
+		fault: Restart, flag: "restart", one: "restart of a server with nothing on disk", many: "restarts of servers with nothing on disk", onMaster: true,
 		list: func(_ *explorer, to []choice, i int) []choice {
 			return append(to, choice{kind: restarts, who: uint8(i)})
 		},
@@ -294,7 +297,7 @@ var choiceRows = [choiceKinds]choiceRow{
 	},
 	jumpsServer: {
 		of:    ofNode,
-		fault: ServerClock, flag: "server-clock", one: "jump of a server's clock", many: "jumps of servers' clocks",
+		fault: ServerClock, flag: "server-clock", one: "jump of a server's clock", many: "jumps of servers' clocks", onMaster: true,
 		list: func(x *explorer, to []choice, i int) []choice {
 			return append(to, choice{kind: jumpsServer, who: uint8(i), by: x.ttl + overStamp},
 				choice{kind: jumpsServer, who: uint8(i), by: -x.ttl - overStamp})
