@@ -52,6 +52,11 @@ func anyFault(w *World, rng *rand.Rand) Fault {
 	for s.Step == "" {
 		s = &faultTable[rng.IntN(len(faultTable))]
 	}
+	return anyFaultOf(s, w, rng)
+}
+
+// anyFaultOf is a fault of a kind, with any parameters.
+func anyFaultOf(s *FaultSpec, w *World, rng *rand.Rand) Fault {
 	args := make([]string, len(s.params))
 	for i, p := range s.params {
 		args[i] = drawn(p.Type, w, rng)

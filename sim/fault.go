@@ -31,6 +31,12 @@ type NoEffect string
 // Error returns the reason.
 func (e NoEffect) Error() string { return string(e) }
 
+// The assumptions of the claims that faults break: see [FaultSpec].
+const (
+	keysStay = "no unexpired key is lost"
+	noJumps  = "the server's clock does not jump forward"
+)
+
 // faultTable is the table of all kinds of fault. A new kind is a type with its effect
 // and a row here; tests of each package name the views that don't know it.
 var faultTable = []FaultSpec{
@@ -78,35 +84,35 @@ var faultTable = []FaultSpec{
 	}, func(f *Free) []Param { return []Param{withClient("", &f.Client), withCount("nth", &f.N)} }),
 
 	spec(FaultSpec{
-		Word: "down", Step: "down", Many: "servers that go down", Event: trace.KindDown,
+		Word: "down", Step: "down", Many: "servers that go down", Event: trace.KindDown, Breaks: keysStay,
 		Menu: []MenuItem{{"down", func(n string) Fault { return Down{n} }}},
 	}, func(f *Down) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
-		Word: "up", Step: "up", Ends: true, Event: trace.KindUp,
+		Word: "up", Step: "up", Ends: true, Event: trace.KindUp, Breaks: keysStay,
 		Menu: []MenuItem{{"up", func(n string) Fault { return Up{n} }}},
 	}, func(f *Up) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
-		Word: "clock", Step: "clock", Many: "jumps of servers' clocks", Event: trace.KindNodeStep, Menu: scriptsOnly,
+		Word: "clock", Step: "clock", Many: "jumps of servers' clocks", Event: trace.KindNodeStep, Menu: scriptsOnly, Breaks: noJumps,
 	}, func(f *NodeStep) []Param { return []Param{withNode("node", &f.Node), withJump("by", &f.By)} }),
 	spec(FaultSpec{
-		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.",
+		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.", Breaks: keysStay,
 		Menu: []MenuItem{{"lose the key", func(n string) Fault { return Evict{n} }}},
 	}, func(f *Evict) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
 		Word: "forget-scripts", Step: "flush", Many: "emptied script caches", Event: trace.KindFlush, Says: "%s forgets its scripts.", Menu: scriptsOnly,
 	}, func(f *ForgetScripts) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
-		Word: "lag", Step: "lag", Many: "replicas that fall behind", Says: "What is written from now on reaches the replica %s late.", Menu: scriptsOnly,
+		Word: "lag", Step: "lag", Many: "replicas that fall behind", Says: "What is written from now on reaches the replica %s late.", Menu: scriptsOnly, Breaks: keysStay,
 	}, func(f *Lag) []Param {
 		return []Param{withReplica("replica", &f.Replica), withSpan("by", &f.By).optional()}
 	}),
 	spec(FaultSpec{
-		Word: "failover", Step: "failover", Many: "failovers", Event: trace.KindFailover, Menu: scriptsOnly,
+		Word: "failover", Step: "failover", Many: "failovers", Event: trace.KindFailover, Menu: scriptsOnly, Breaks: keysStay,
 	}, func(f *Failover) []Param {
 		return []Param{withReplica("to", &f.To), withClients("stay", &f.Stay)}
 	}),
 	spec(FaultSpec{
-		Word: "rejoin", Step: "rejoin", Ends: true, Event: trace.KindSync, Says: "%s becomes a replica of the master.", Menu: scriptsOnly,
+		Word: "rejoin", Step: "rejoin", Ends: true, Event: trace.KindSync, Says: "%s becomes a replica of the master.", Menu: scriptsOnly, Breaks: keysStay,
 	}, func(f *Rejoin) []Param { return []Param{withNode("", &f.Server)} }),
 
 	spec(FaultSpec{

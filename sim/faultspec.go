@@ -22,6 +22,10 @@ type FaultSpec struct {
 	Cache bool       // it concerns the database behind a cache, and no other workload
 	Menu  []MenuItem // its entries in the sandbox's menu, or scriptsOnly
 
+	// Breaks is the assumption of the claims about locks that a fault of this kind can
+	// break: see package claims. It is empty if a right lock has to bear the fault.
+	Breaks string
+
 	params []Param
 	of     func(Fault) ([]Param, bool)
 	parse  func(*fields) Fault

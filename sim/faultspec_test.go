@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"lockstep/sim/claims"
 	"lockstep/sim/trace"
 )
 
@@ -98,6 +99,10 @@ func TestFaultsHaveWords(t *testing.T) {
 		}
 		if named := s.Many != ""; s.Step != "" && named == (s.Ends || s.Cache) {
 			t.Errorf("%s: something goes wrong by it: %t, and several of them are called %q", s.Word, !s.Ends && !s.Cache, s.Many)
+		}
+		assumed := slices.ContainsFunc(claims.All[0].Assumptions, func(a claims.Assumption) bool { return a.Text == s.Breaks })
+		if s.Breaks != "" && !assumed {
+			t.Errorf("%s breaks an assumption that claim 1 doesn't have: %q", s.Word, s.Breaks)
 		}
 	}
 }

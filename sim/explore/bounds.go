@@ -15,36 +15,6 @@ import (
 // Budget is the number of faults of each kind that a schedule can have.
 type Budget [faultKinds]uint8
 
-// FaultKind is a kind of fault that a search can make, and that its budget counts. The
-// table of choices describes each: see choiceRow.
-type FaultKind uint8
-
-// The kinds of fault.
-const (
-	Crash       FaultKind = iota // a client's process ends
-	Pause                        // a client could act, and time passes
-	ReplyLost                    // a command is executed, and its reply is lost
-	HoldRequest                  // a request is held up, for as long as it takes
-	Duplicate                    // a request arrives twice
-	Restart                      // a node restarts, empty
-	ClientClock                  // a client's wall clock jumps, by a TTL and some, forward or back
-	ServerClock                  // a node's clock jumps, by as much
-	Failover                     // a replica falls behind, and is made the master when that dies
-	faultKinds
-
-	noFault = faultKinds
-)
-
-// faultRows are the rows of the kinds of choice that cost each kind of fault.
-var faultRows = func() (rows [faultKinds]*choiceRow) {
-	for i := range choiceRows {
-		if f := choiceRows[i].fault; f != noFault {
-			rows[f] = &choiceRows[i]
-		}
-	}
-	return rows
-}()
-
 // String returns the name of the kind as flags have it.
 func (k FaultKind) String() string { return faultRows[k].flag }
 
@@ -183,8 +153,15 @@ func (b *Bounds) failover(s *strategies.Strategy) error {
 		return errors.New("a search can have one failover, not more: there is no replica left then")
 	case s.Nodes > 1:
 		return fmt.Errorf("%s runs on %d independent nodes: there is no replica that could take over", s.Name, s.Nodes)
-	case b.Faults[Restart] > 0 || b.Faults[ServerClock] > 0:
-		return errors.New("a search can have failover, or restart and server-clock, but not both")
+	}
+	any, flags := false, []string(nil)
+	for k, row := range faultRows {
+		if row.onMaster {
+			any, flags = any || b.Faults[k] > 0, append(flags, row.flag)
+		}
+	}
+	if any {
+		return fmt.Errorf("a search can have failover, or %s, but not both", trace.List(flags))
 	}
 	s.Replicas = max(1, s.Replicas)
 	return nil

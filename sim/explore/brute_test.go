@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"flag"
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -61,17 +60,25 @@ type spent struct {
 	left Budget
 	last int // who acted last, or -1
 	held [len(names)]int
-	lags [sim.MaxNodes]bool // the node's replica has fallen behind
+	then [sim.MaxNodes]choiceKind // completes the fault in two parts that has begun at the node; acts if none has
 }
 
 // option is one choice.
 type option struct {
 	moves []sim.Move
-	fault FaultKind // or noFault
-	who   int       // of a client that acts, or -1
-	holds int       // how many requests of whose are held up more, or fewer
+	kind  choiceKind
+	who   int // of a client that acts, or -1
+	holds int // how many requests of whose are held up more, or fewer
 	whose int
-	lag   func(*spent) // what becomes of a node's replica, if anything
+	node  int // of a fault of a node
+}
+
+// fault is the kind of fault that the option costs, pauses aside, or noFault.
+func (o *option) fault() FaultKind {
+	if o.kind == passes {
+		return noFault
+	}
+	return choiceRows[o.kind].fault
 }
 
 // bruteForce returns the least cost of each code that any schedule within the bounds
@@ -136,7 +143,7 @@ func (f *brute) walk(s spent) {
 		if !f.take(o, &next) {
 			continue
 		}
-		if now := f.pending(o.who); o.fault == noFault && now != nil && now != sent {
+		if now := f.pending(o.who); o.fault() == noFault && now != nil && now != sent {
 			options = append(options, f.fates(o.who, &s)...)
 		}
 		f.note(next.cost)
@@ -158,44 +165,44 @@ func (f *brute) pending(i int) *string {
 // options lists the choices, except those of a client that acts which depend on whether it
 // sends a command by that.
 func (f *brute) options(s *spent) (list []option) {
-	quiet := func(k FaultKind, faults ...sim.Fault) {
-		if s.left[k] > 0 {
-			list = append(list, option{moves: faultMoves(faults...), fault: k, who: -1})
-		}
-	}
 	for i := range f.b.Clients {
-		name, gone := names[i], f.gone(i)
 		if f.w.Ready(sim.SetOf(i)) && f.turns(s, i) {
-			list = append(list, option{moves: []sim.Move{{Who: sim.SetOf(i), Count: 1}}, fault: noFault, who: i})
+			list = append(list, option{moves: []sim.Move{{Who: sim.SetOf(i), Count: 1}}, kind: acts, who: i})
 		}
-		if !gone {
-			quiet(Crash, sim.Crash{Client: name})
-			quiet(Duplicate, sim.Duplicate{Client: name})
-		}
-		if !gone && f.wall {
-			quiet(ClientClock, sim.WallStep{Client: name, By: f.jump()})
-			quiet(ClientClock, sim.WallStep{Client: name, By: -f.jump()})
+		if !f.gone(i) {
+			list = f.faults(list, s, ofClient, i)
 		}
 		for n := range s.held[i] {
-			list = append(list, option{moves: faultMoves(sim.Free{Client: name, N: n + 1}), fault: noFault, who: -1, whose: i, holds: -1})
+			moves := []sim.Move{{Fault: sim.Free{Client: names[i], N: n + 1}}}
+			list = append(list, option{moves: moves, kind: frees, who: -1, whose: i, holds: -1})
 		}
 	}
 	for n := range f.cfg.Nodes {
-		name := fmt.Sprintf("n%d", n+1)
-		quiet(Restart, sim.Down{Node: name}, sim.Up{Node: name})
-		quiet(ServerClock, sim.NodeStep{Node: name, By: f.jump()})
-		quiet(ServerClock, sim.NodeStep{Node: name, By: -f.jump()})
-		if s.left[Failover] > 0 {
-			list = append(list, option{moves: faultMoves(sim.Lag{Replica: name + "r1", By: 1000 * time.Hour}), fault: Failover, who: -1,
-				lag: func(s *spent) { s.lags[n] = true }})
-		}
-		if s.lags[n] {
-			list = append(list, option{moves: faultMoves(sim.Down{Node: name}, sim.Failover{To: name + "r1"}), fault: noFault, who: -1,
-				lag: func(s *spent) { s.lags[n] = false }})
-		}
+		list = f.faults(list, s, ofNode, n)
 	}
 	if by := f.next(); by > 0 && f.pauses() <= int(s.left[Pause]) {
-		list = append(list, option{moves: []sim.Move{{Wait: by}}, fault: noFault, who: -1})
+		list = append(list, option{moves: []sim.Move{{Wait: by}}, kind: passes, who: -1})
+	}
+	return list
+}
+
+// faults appends the faults that client or node i can have, which have no step of a client
+// in them. The kinds of fault are those of the search, and so are the moves that make them.
+// Whether one is enabled is the world's to say, and so is its effect.
+func (f *brute) faults(list []option, s *spent, of choiceScope, i int) []option {
+	for k := range choiceKinds {
+		row := &choiceRows[k]
+		switch {
+		case row.of != of, row.fault == ClientClock && !f.wall:
+			continue
+		case row.fault == noFault && s.then[i] != k, row.fault != noFault && s.left[row.fault] == 0:
+			continue
+		}
+		for _, item := range row.menu {
+			c := item.choice
+			c.who, c.by = uint8(i), c.by*millis(f.jump())
+			list = append(list, option{moves: row.play(&model{cfg: f.cfg}, c), kind: k, who: -1, node: i})
+		}
 	}
 	return list
 }
@@ -216,21 +223,15 @@ func (f *brute) jump() time.Duration { return f.cfg.TTL + 2*time.Second }
 
 // fates lists the faults that the request of a client which is about to send can have.
 func (f *brute) fates(i int, s *spent) (list []option) {
-	step := sim.Move{Who: sim.SetOf(i), Count: 1}
-	if s.left[ReplyLost] > 0 {
-		list = append(list, option{moves: append(faultMoves(sim.LoseReply{Client: names[i]}), step), fault: ReplyLost, who: i})
-	}
-	if s.left[HoldRequest] > 0 {
-		list = append(list, option{moves: append(faultMoves(sim.Hold{Client: names[i]}), step), fault: HoldRequest, who: i, whose: i, holds: 1})
+	for k := range choiceKinds {
+		row := &choiceRows[k]
+		if row.of != ofStep || row.fault == noFault || s.left[row.fault] == 0 {
+			continue
+		}
+		moves := row.play(&model{cfg: f.cfg}, choice{who: uint8(i)})
+		list = append(list, option{moves: moves, kind: k, who: i, whose: i, holds: count(row.fault == HoldRequest, 1)})
 	}
 	return list
-}
-
-func faultMoves(faults ...sim.Fault) (moves []sim.Move) {
-	for _, f := range faults {
-		moves = append(moves, sim.Move{Fault: f})
-	}
-	return moves
 }
 
 func (f *brute) turns(s *spent, i int) bool {
@@ -263,18 +264,21 @@ func (f *brute) take(o option, s *spent) bool {
 	for i := range f.b.Clients {
 		paused[i] = f.w.State().Clients[i].Paused
 	}
-	if err := f.w.Play(o.moves, nil); err != nil {
-		if o.fault == Duplicate { // nothing was sent yet that could arrive twice
+	if fault := o.moves[0].Fault; fault != nil && o.fault() != noFault {
+		err := f.w.Enabled(fault)
+		if _, idle := err.(sim.NoEffect); err != nil && !idle { // nothing was sent yet that could arrive twice
 			return false
 		}
+	}
+	if err := f.w.Play(o.moves, nil); err != nil {
 		f.t.Fatal(err)
 	}
 	if n := len(f.path); n == 0 || f.path[n-1].Wait == 0 || o.moves[0].Wait == 0 {
 		s.steps++ // to wait once more is no further choice
 	}
-	if o.fault != noFault {
+	if k := o.fault(); k != noFault {
 		s.faults++
-		s.left[o.fault]--
+		s.left[k]--
 	}
 	if o.who >= 0 {
 		if s.last >= 0 && s.last != o.who {
@@ -283,8 +287,8 @@ func (f *brute) take(o option, s *spent) bool {
 		s.last = o.who
 	}
 	s.held[o.whose] += o.holds
-	if o.lag != nil {
-		o.lag(s)
+	if then := choiceRows[o.kind].then; then != acts || s.then[o.node] == o.kind {
+		s.then[o.node] = then
 	}
 	if o.moves[0].Wait > 0 {
 		for i := range f.b.Clients {

@@ -40,6 +40,36 @@ const (
 	choiceKinds
 )
 
+// FaultKind is a kind of fault that a search can make, and that its budget counts. The
+// kind of choice that costs it describes it: see choiceRows.
+type FaultKind uint8
+
+// The kinds of fault.
+const (
+	Crash       FaultKind = iota // a client's process ends
+	Pause                        // a client could act, and time passes
+	ReplyLost                    // a command is executed, and its reply is lost
+	HoldRequest                  // a request is held up, for as long as it takes
+	Duplicate                    // a request arrives twice
+	Restart                      // a node restarts, empty
+	ClientClock                  // a client's wall clock jumps, by a TTL and some, forward or back
+	ServerClock                  // a node's clock jumps, by as much
+	Failover                     // a replica falls behind, and is made the master when that dies
+	faultKinds
+
+	noFault = faultKinds
+)
+
+// faultRows are the rows of the kinds of choice that cost each kind of fault.
+var faultRows = func() (rows [faultKinds]*choiceRow) {
+	for i := range choiceRows {
+		if f := choiceRows[i].fault; f != noFault {
+			rows[f] = &choiceRows[i]
+		}
+	}
+	return rows
+}()
+
 // choiceRow describes a kind of choice for the search, its replays, its budget and its
 // results.
 type choiceRow struct {
@@ -51,6 +81,9 @@ type choiceRow struct {
 	needs     FaultKind // of a row that costs noFault: the fault that must be in the bounds for such a choice, or noFault
 	flag      string
 	one, many string
+	// onMaster: the fault changes a master in a way that the search's replicas don't
+	// follow, so bounds can't have it together with a failover.
+	onMaster bool
 
 	// list appends the enabled choices of this kind for client or node i, given that the
 	// budget has the fault. It is called in every state and must not allocate. It is nil
@@ -245,7 +278,7 @@ var choiceRows = [choiceKinds]choiceRow{
 	},
 	restarts: {
 		of:    ofNode,
-		fault: Restart, flag: "restart", one: "restart of a server with nothing on disk", many: "restarts of servers with nothing on disk",
+		fault: Restart, flag: "restart", one: "restart of a server with nothing on disk", many: "restarts of servers with nothing on disk", onMaster: true,
 		list: func(_ *explorer, to []choice, i int) []choice {
 			return append(to, choice{kind: restarts, who: uint8(i)})
 		},
@@ -264,7 +297,7 @@ var choiceRows = [choiceKinds]choiceRow{
 	},
 	jumpsServer: {
 		of:    ofNode,
-		fault: ServerClock, flag: "server-clock", one: "jump of a server's clock", many: "jumps of servers' clocks",
+		fault: ServerClock, flag: "server-clock", one: "jump of a server's clock", many: "jumps of servers' clocks", onMaster: true,
 		list: func(x *explorer, to []choice, i int) []choice {
 			return append(to, choice{kind: jumpsServer, who: uint8(i), by: x.ttl + overStamp},
 				choice{kind: jumpsServer, who: uint8(i), by: -x.ttl - overStamp})

@@ -77,7 +77,8 @@ func (m *model) start() *state {
 	for i := range s.nodes {
 		s.nodes[i] = node{snapshot: m.servers.ID(redis.Snapshot{Scripts: scripts}), owner: monitor.Nobody}
 	}
-	s.world = world{left: m.bounds.Faults}
+	s.world = world{}
+	copy(s.world.left[:], m.bounds.Faults[:])
 	return &s
 }
 

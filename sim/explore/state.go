@@ -93,11 +93,16 @@ type world struct {
 	held  uint32 // the id of the list of requests that are held up
 	now   int32  // true time in milliseconds, in a timed model
 	reads uint32 // the id of the list of spans since true time was read, as long as they matter; in a timed model
-	left  Budget // faults that may still happen
+	left  unspent
 
-	mover    uint8  // the client that acted last, from 1; 0 before any has
-	switched uint16 // how often that has changed
+	mover    uint8 // the client that acted last, from 1; 0 before any has
+	switched uint8 // how often that has changed
 }
+
+// unspent are the faults that may still happen, by kind. It is longer than a [Budget] by as
+// many zeros as let it end, with the two bytes behind it, where an integer could begin: a
+// world has no padding then, however many kinds of fault there are.
+type unspent [(faultKinds+2+3)/4*4 - 2]uint8
 
 // state is an unpacked state. Packed, it is a slice of ids: of its clients without the probe,
 // of its nodes, and of its world, in this order.

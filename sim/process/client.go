@@ -180,6 +180,7 @@ func whole(r *redis.Client) bool {
 // Reset begins a new run with a new instance of the lock. Its main thread has
 // announced that it starts. The client must have been restored.
 func (c *Client) Reset(s *Settings, cfg *Config) {
+	c.rt.forgetWords()
 	c.settings, c.cfg = s, cfg
 	c.Wall = WallClock{Offset: cfg.Offset, Rate: cfg.Rate}
 	// Different origins: a strategy that sends a monotonic reading to another

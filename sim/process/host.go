@@ -79,7 +79,7 @@ type Runtime struct {
 	current *Thread
 	stray   atomic.Pointer[Panic] // a goroutine that is no thread has announced an operation
 	sources sourceCache
-	words   map[string][]string // of commands, by their bytes on the wire: see parse
+	words   map[string][]string // of up to maxWords commands, by their bytes on the wire: see parse
 	told    trace.Event         // reported last: events are large, and are made at one place instead of being copied
 }
 
@@ -92,17 +92,25 @@ func NewRuntime(h Host) *Runtime {
 // Reset forgets the thread that was running when a run was abandoned.
 func (rt *Runtime) Reset() { rt.current = nil }
 
+// maxWords is the number of commands whose words a runtime remembers.
+const maxWords = 1024
+
+// forgetWords empties the cache of parse if it is full. A new run may have other commands.
+func (rt *Runtime) forgetWords() {
+	if len(rt.words) >= maxWords {
+		clear(rt.words)
+	}
+}
+
 // parse is resp.Parse with a cache for buffers that hold exactly one command: clients send
-// the same commands in every run. The words of a command must not be changed.
+// the same commands in every run. A run that fills the cache adds nothing more to it: its
+// commands have tokens that don't recur. The words of a command must not be changed.
 func (rt *Runtime) parse(buf []byte) (args []string, taken int, err error) {
 	if args, known := rt.words[string(buf)]; known {
 		return args, len(buf), nil
 	}
 	args, taken, err = resp.Parse(buf)
-	if err == nil && taken > 0 && taken == len(buf) {
-		if len(rt.words) >= 1024 {
-			clear(rt.words)
-		}
+	if err == nil && taken > 0 && taken == len(buf) && len(rt.words) < maxWords {
 		rt.words[string(buf)] = args
 	}
 	return args, taken, err

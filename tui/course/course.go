@@ -119,7 +119,7 @@ func (c *Course) Help() screen.Page {
 	k, g := &c.Keys, &c.Theme.Glyphs
 	return screen.Page{
 		Title: "the course",
-		About: "Each lesson is something that happens, and the locks that answer it, step by step: each step answers the failure of the one before. " +
+		About: "Each lesson takes one misfortune, and the locks that answer it, step by step: each step answers the failure of the one before. " +
 			"A step counts as played when you have seen its story to the end. What you have played, and how well you predicted, is remembered.",
 		Keys: append([]key.Binding{screen.As(k.Up, "lesson before"), screen.As(k.Down, "lesson after"), screen.As(k.Back, "step before"), screen.As(k.Forward, "step after"),
 			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Enter, "play the step"), screen.As(k.Course, "the matrix")}, k.Always()...),

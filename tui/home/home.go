@@ -131,7 +131,7 @@ func (h *Home) Help() screen.Page {
 	p := screen.Page{
 		Title: "the matrix",
 		About: "Every way to lock under every misfortune. Each cell is a run, made just now, and says the worst that the monitors saw in it; " +
-			"below stands all that they saw, and why. Enter opens the run, step by step.",
+			"all that they saw, and why, is below the matrix. Enter opens the run, step by step.",
 		Keys: append([]key.Binding{
 			screen.As(k.Enter, "play the run"), screen.As(k.Course, "the course"), screen.As(k.Compare, "with another lock"), screen.As(k.Explore, "search all schedules"), screen.As(k.Sandbox, "your turn at breaking it"),
 			screen.As(k.Back, "strategy before"), screen.As(k.Forward, "strategy after"), screen.As(k.Up, "scenario above"), screen.As(k.Down, "scenario below"),

@@ -93,7 +93,7 @@ func (m *Search) resultLines(width int) []draw.Line {
 	default:
 		t.Add(draw.Strong, "", m.Keys.Enter.Help().Key+" searches every schedule within these bounds.")
 		t.Gap()
-		t.Add(draw.Plain, "", "Any client that can act may act next, time may pass over those that could (that is a pause), and of each kind of fault at most so many happen.")
+		t.Add(draw.Plain, "", "Any client that can act may act next, time may pass over those that could (that is a pause), and no schedule has more faults of a kind than these.")
 		t.Gap()
 		t.Add(draw.Plain, "", "A violation that occurs in no schedule is proven impossible, within the bounds. One that occurs is shown by the least schedule that has it.")
 	}
