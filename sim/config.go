@@ -15,7 +15,8 @@ import (
 type Config struct {
 	Strategy strategies.Strategy
 	Scenario string        // a label: what the run shows, see Label
-	Key      string        // the lock's key
+	Key      string        // the lock's key, as its constructor gets it
+	Record   string        // the key under which the lock stores its record; empty is Key itself, see Config.RecordKey
 	TTL      time.Duration // of a lease
 	Retry    strategies.Retry
 	Timeout  time.Duration // of a client's wait for a reply
@@ -43,6 +44,15 @@ func (c *Config) servers() []string {
 		}
 	}
 	return names
+}
+
+// RecordKey returns the key of the lock's record, which many locks make from the key that
+// they are given. The monitors, PD's probe and evictions go by it.
+func (c *Config) RecordKey() string {
+	if c.Record != "" {
+		return c.Record
+	}
+	return c.Key
 }
 
 // Settings returns the part of the configuration that all clients have in common.
@@ -78,6 +88,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("the label is %q, and must consist of letters, digits, '.', '_' and '-'", c.Scenario)
 	case !validLabel(c.Key):
 		return fmt.Errorf("the key is %q, and must consist of letters, digits, '.', '_' and '-'", c.Key)
+	case len(c.Record) > maxLabel:
+		return fmt.Errorf("the record's key is %.40q..., and can have up to %d bytes", c.Record, maxLabel)
 	}
 	seen := map[string]bool{}
 	for _, cl := range c.Clients {

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,6 +121,9 @@ func (s Schedule) String() string {
 	}
 	if c.Tokens != process.UniqueTokens { // so rare that the others do without
 		words = append(words, "tokens="+c.Tokens.String())
+	}
+	if c.Record != "" { // of most locks it is the key itself
+		words = append(words, "record="+url.QueryEscape(c.Record))
 	}
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
@@ -253,6 +257,8 @@ func (p *scheduleParser) setting(word string) error {
 		c.Seed, err = seedOf(value)
 	case "key":
 		c.Key = value
+	case "record":
+		c.Record, err = keyOf(value)
 	case "ttl":
 		c.TTL, err = durationOf(value)
 	case "timeout":
@@ -442,6 +448,16 @@ func boolOf(s string) (bool, error) {
 func durationOf(s string) (time.Duration, error) {
 	v, err := time.ParseDuration(s)
 	return v, wants(err, s, "a duration such as 300ms or 12s")
+}
+
+// keyOf reads a Redis key in which all but letters, digits and a few signs are escaped as in
+// a URL's query.
+func keyOf(s string) (string, error) {
+	key, err := url.QueryUnescape(s)
+	if err == nil && key == "" {
+		err = errors.New("no key")
+	}
+	return key, wants(err, s, "a key, escaped as in a URL")
 }
 
 // wants makes the error for a word that could not be read, which names the form wanted.

@@ -54,6 +54,30 @@ func TestScheduleOfTokens(t *testing.T) {
 	}
 }
 
+// TestScheduleOfRecord: the record's key is in the text only if it isn't the lock's, and may
+// have any characters.
+func TestScheduleOfRecord(t *testing.T) {
+	for key, word := range map[string]string{"lock:job": "lock%3Ajob", "{job}:lock, 1/2=50%": "%7Bjob%7D%3Alock%2C+1%2F2%3D50%25", "": ""} {
+		text := settings + allMoves
+		if key != "" {
+			text = strings.Replace(text, "lag=5ms,", "lag=5ms,record="+word+",", 1)
+		}
+		if s := mustParse(t, text); s.Config.Record != key || s.String() != text {
+			t.Errorf("%q: it prints\n%s\nexpected\n%s", s.Config.Record, s.String(), text)
+		}
+	}
+	for word, want := range map[string]string{
+		"record=":                            `"" is not a key, escaped as in a URL`,
+		"record=%zz":                         `"%zz" is not a key, escaped as in a URL`,
+		"record=" + strings.Repeat("x", 129): "the record's key is",
+	} {
+		text := strings.Replace(settings+allMoves, "lag=5ms,", "lag=5ms,"+word+",", 1)
+		if _, err := ParseSchedule(text, catalogue); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20s: %v", word, err)
+		}
+	}
+}
+
 func TestScheduleOfEverything(t *testing.T) {
 	s := mustParse(t, settings+allMoves)
 	if got := s.String(); got != settings+allMoves {

@@ -148,7 +148,7 @@ func (w *World) Fits(cfg Config) bool {
 
 // beginTrace makes the recorder begin at the state in which the servers are now.
 func (w *World) beginTrace() {
-	t := trace.Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.Key, TTL: w.cfg.TTL, Workload: w.cfg.Workload,
+	t := trace.Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.RecordKey(), TTL: w.cfg.TTL, Workload: w.cfg.Workload,
 		Counter: w.cfg.Strategy.Counter, Need: w.cfg.Strategy.Quorum(), Masters: len(w.cfg.Nodes)}
 	for _, c := range w.clients {
 		t.Clients = append(t.Clients, c.Name)

@@ -43,9 +43,13 @@ type Hint struct {
 
 // NewGuide returns a guide to a violation within the bounds. It fails if they make no sense,
 // or if the lock can't be made.
-func NewGuide(b Bounds, goal trace.Code) (*Guide, error) {
+func NewGuide(b Bounds, goal trace.Code) (g *Guide, err error) {
+	defer behaviour.CatchPanic(&err)
 	b.Codes = trace.Verdict{goal}
 	if err := b.check(); err != nil {
+		return nil, err
+	}
+	if _, err := b.rehearse(); err != nil {
 		return nil, err
 	}
 	m, err := newModel(b, false)

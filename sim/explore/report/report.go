@@ -87,8 +87,11 @@ func (f Finding) Text() string {
 
 // Answer tells whether every schedule within the bounds was searched, and if not, why.
 func Answer(r *explore.Result) string {
-	if !r.Complete {
+	switch {
+	case !r.Complete:
 		return "the search is not complete: " + r.Why
+	case r.Undecided != "":
+		return "every schedule within the bounds was searched, and nothing is decided by that, because " + r.Undecided
 	}
 	return "every schedule within the bounds was searched"
 }
@@ -117,6 +120,10 @@ func Bounds(b *explore.Bounds) []Item {
 	for _, c := range cfg.Clients {
 		names = append(names, c.Name)
 	}
+	record := ""
+	if cfg.Record != "" {
+		record = fmt.Sprintf("; the lock's record is %q", cfg.Record)
+	}
 	resource := ""
 	if b.Resource != sim.Plain {
 		resource = "; the resource is " + b.Resource.String()
@@ -128,8 +135,8 @@ func Bounds(b *explore.Bounds) []Item {
 	}
 	return []Item{
 		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles), cfg.Caller())},
-		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s",
-			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource)},
+		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s%s",
+			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},
 		{"faults", "in one schedule at most " + b.Faults.String()},
 		{"instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
