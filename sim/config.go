@@ -26,6 +26,7 @@ type Config struct {
 	Resource Resource
 	Cold     bool           // the nodes' script caches are empty, as after a restart
 	Tokens   process.Tokens // whether tokens are unique, and come back unchanged
+	Draws    bool           // random numbers are drawn in steps of their own, at which a schedule can choose them
 	Replicas int            // of each node
 	Lag      time.Duration  // until a write reaches a replica; and again until the acknowledgement is back
 	Clients  []process.Config
@@ -57,7 +58,7 @@ func (c *Config) RecordKey() string {
 
 // Settings returns the part of the configuration that all clients have in common.
 func (c *Config) Settings() process.Settings {
-	return process.Settings{Strategy: c.Strategy, Key: c.Key, TTL: c.TTL, Retry: c.Retry, Seed: c.Seed, Workload: c.Workload, Tokens: c.Tokens}
+	return process.Settings{Strategy: c.Strategy, Key: c.Key, TTL: c.TTL, Retry: c.Retry, Seed: c.Seed, Workload: c.Workload, Tokens: c.Tokens, Draws: c.Draws}
 }
 
 // Validate returns an error that names the first setting out of its bounds, or nil if the

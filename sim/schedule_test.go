@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +53,54 @@ func TestScheduleOfTokens(t *testing.T) {
 	}
 	if kind := mustParse(t, settings+allMoves).Config.Tokens; kind != process.UniqueTokens {
 		t.Errorf("tokens are %s although the schedule doesn't say so", kind)
+	}
+}
+
+// TestScheduleOfDraws: a schedule chooses random numbers, and plays as it is printed.
+func TestScheduleOfDraws(t *testing.T) {
+	s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		if err := l.Clock.Sleep(ctx, l.Random(time.Second)); err != nil {
+			return nil, err
+		}
+		return toyTake(ctx, l)
+	}, toyDrop)
+	settings := strings.NewReplacer("workload=cache", "workload=counter", "false/false/true,n1", "false/false/false,n1").Replace(settings)
+	text := strings.Replace(strings.Replace(settings, "lag=5ms,", "lag=5ms,draws=true,", 1), "setpx-lua", "toy", 1) + ","
+	for _, tt := range []struct{ moves, slept, err string }{
+		{"A:2,A~5ms,A:9", "5ms", ""},
+		{"A:2,A~2s,A:9", "999.999999ms", ""},
+		{"A:12", "1s", ""}, // the number is 0, and the first sleep is that of its work
+		{"A:1,A~5ms", "", "the schedule's A~5ms doesn't fit: no random number is drawn there"},
+	} {
+		plan, err := ParseSchedule(text+tt.moves, func(string) (strategies.Strategy, error) { return s, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := New(plan.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Reset(plan.Config, true); err != nil {
+			t.Fatal(err)
+		}
+		err = w.Play(plan.Moves, nil)
+		if tt.err != "" {
+			if err == nil || err.Error() != tt.err {
+				t.Error(err)
+			}
+		} else if got, err := w.Trace(); err != nil || got.Schedule != text+tt.moves {
+			t.Errorf("%v\n%s\nexpected\n%s", err, got.Schedule, text+tt.moves)
+		} else if i := slices.IndexFunc(got.Events, func(e trace.Event) bool { return e.Kind == trace.KindSleep }); got.Events[i].By.String() != tt.slept {
+			t.Errorf("%s: slept for %s", tt.moves, got.Events[i].By)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, word := range []string{"A~", "A~-1s", "A~x"} {
+		if _, err := ParseSchedule(settings+","+word, catalogue); err == nil || !strings.Contains(err.Error(), "a draw is a client, ~ and a duration from 0") {
+			t.Errorf("%s: %v", word, err)
+		}
 	}
 }
 

@@ -18,6 +18,8 @@ type choice struct {
 	by   int32 // milliseconds by which time passes, or a clock jumps
 	n    uint8 // which of the client's held requests, from 1
 	ops  uint8 // how many operations the client performed, once the choice is made
+
+	number int64 // that a client draws, in nanoseconds
 }
 
 // choiceKind is a kind of choice; choiceRows describes each.
@@ -28,6 +30,7 @@ const (
 	acts choiceKind = iota
 	actsAndLosesReply
 	actsAndIsHeldUp
+	draws
 	crashes
 	repeats
 	jumpsClient
@@ -83,6 +86,7 @@ const (
 	ofClient
 	ofRequests // the requests that are held up, in the order in which they were sent
 	ofNode
+	ofDraw // a client that draws a random number, before anything else can happen
 	ofTime
 )
 
@@ -120,6 +124,18 @@ var choiceRows = [choiceKinds]choiceRow{
 		},
 		covers: []sim.Fault{sim.Delay{}},
 		menu:   []choiceItem{{label: "hold next request"}},
+	},
+	draws: {
+		of: ofDraw, fault: noFault, needs: noFault,
+		list:  func(x *explorer, to []choice, i int) []choice { return x.drawing(to, i) },
+		apply: func(x *explorer, c choice) { x.draw(c) },
+		play: func(_ *model, c choice) []sim.Move {
+			moves := []sim.Move{{Who: sim.SetOf(int(c.who)), Draws: true, Draw: time.Duration(c.number)}}
+			if c.ops > 1 {
+				moves = append(moves, sim.Move{Who: sim.SetOf(int(c.who)), Count: int(c.ops - 1)})
+			}
+			return moves
+		},
 	},
 	crashes: {
 		of:    ofClient,
@@ -407,6 +423,11 @@ func (x *explorer) enabled(to []choice) []choice {
 		return to
 	}
 	left := &x.world.left
+	for i, s := range x.summaries {
+		if s.draws != 0 {
+			return x.drawing(to, i)
+		}
+	}
 	for i, s := range x.summaries {
 		if s.acts && x.turns(i) {
 			to = append(to, choice{kind: acts, who: uint8(i)})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lockstep/sim/monitor"
+	"lockstep/sim/process"
 )
 
 // act makes a client's next step, with the given fate of the request if it sends one.
@@ -11,6 +12,34 @@ func (x *explorer) act(c choice, f requestFate) {
 	t, _ := x.next(int(c.who))
 	x.turnTo(c.who)
 	x.macroStep(int(c.who), t, f)
+}
+
+// draw lets a client draw a random number. It belongs to the step before, so it is no switch.
+func (x *explorer) draw(c choice) {
+	t, _ := x.next(int(c.who))
+	x.number = c.number
+	x.macroStep(int(c.who), t, goes)
+	x.number = 0
+}
+
+// drawing appends the random numbers that a client can draw next.
+func (x *explorer) drawing(to []choice, i int) []choice {
+	history := x.summaries[i].draws
+	h := x.clients.At(history)
+	for t := range int(h.Count) {
+		if p := &h.Threads[t]; p.Over || p.Kind != process.OpDraw {
+			continue
+		}
+		numbers, err := x.clients.Draws(history, t)
+		if err != nil {
+			x.fail(err)
+		}
+		for _, n := range numbers {
+			to = append(to, choice{kind: draws, who: uint8(i), number: n})
+		}
+		break
+	}
+	return to
 }
 
 // turnTo counts a switch to another client, if the bounds limit switches.

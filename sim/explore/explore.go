@@ -27,6 +27,7 @@ type Result struct {
 	States      int64 // distinct states
 	Transitions int64 // choices made in them
 	Commands    int   // commands that Redis really executed; all other replies were memoised
+	Draws       int   // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
 	Operations  int   // operations that client code really performed, replays not counted
 
 	Found    trace.Verdict     // the codes that some schedule violates
@@ -116,6 +117,7 @@ func (m *model) search(ctx context.Context, opt Options, v Vacuity) (*Result, er
 	_, n := s.visited.Sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations = m.servers.Ran, m.clients.Outcomes.Len()
+	r.Draws = m.clients.Drawn()
 	var all stats
 	for _, x := range s.pool {
 		all.add(&x.stats)

@@ -54,6 +54,7 @@ type explorer struct {
 	digests    []uint64  // reused by the visited set
 	reduce     bool      // partial-order reduction is on: see local.independent
 	ops        uint8     // operations that the last choice performed
+	number     int64     // that the next draw gives, in nanoseconds
 	found      codes
 	err        error
 	stats      stats
@@ -120,6 +121,9 @@ func (m *model) next(c *client) (thread int, any bool) {
 		if h.Threads[t].Over || c.waits[t] {
 			continue
 		}
+		if h.Threads[t].Kind == process.OpDraw {
+			return t, true // in the same instant as the step before
+		}
 		if best < 0 || c.turn[t] < c.turn[best] {
 			best = t
 		}
@@ -173,6 +177,8 @@ func (x *explorer) perform(i, t int, f requestFate) {
 		}
 	case p.Kind == process.OpClock && p.Wall:
 		seen = x.wallClock(l.c)
+	case p.Kind == process.OpDraw:
+		seen = behaviour.Observation{Kind: behaviour.SawDraw, Value: x.number}
 	}
 	l.consume(p, n)
 	if got.prolonged {

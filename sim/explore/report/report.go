@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/trace"
 )
 
@@ -151,12 +152,17 @@ func Effort(r *explore.Result) []Item {
 	if !r.Complete {
 		how = fmt.Sprintf("among them all that schedules of up to %s lead to; a choice may be several steps", Count(r.Depth, "choice"))
 	}
-	return []Item{
+	items := []Item{
 		{"states", fmt.Sprintf("%s situations, %s", Grouped(r.States), how)},
 		{"choices", Grouped(r.Transitions) + " followed from them"},
 		{"Redis", fmt.Sprintf("really executed %s; what it did was remembered for all other times", Count(r.Commands, "command"))},
 		{"near", "over all choices " + near(&r.Near)},
 	}
+	if r.Draws > 0 {
+		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, or one of %d others that leads to another next step",
+			behaviour.Samples)})
+	}
+	return items
 }
 
 // Code states how much of the strategy's own code the search ran.
