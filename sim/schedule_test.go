@@ -152,7 +152,7 @@ func TestScheduleOfEverything(t *testing.T) {
 	moves := []Move{{Who: SetOf(0), Count: 7}, {Who: SetOf(1), Count: 1}, {Who: SetOf(0, 1), Count: 12}, {Who: SetOf(2), Count: 1},
 		{Who: SetOf(0, 2), Count: 3}, {Note: 1}, {Wait: 10 * time.Second}}
 	faults := []Fault{Crash{"A"}, Pause{"A"}, Resume{"A"}, Hang{"A"}, EndThread{"A"}, WallStep{"A", -time.Hour}, NodeStep{"n1", 2 * time.Second},
-		Drop{"A", false}, Drop{"B", true}, Delay{"A", false, 5 * time.Second}, Delay{"A", true, 0}, Duplicate{"B", time.Millisecond},
+		Drop{"A", false}, Drop{"B", true}, Delay{"A", false, 5 * time.Second}, Delay{"A", true, 0}, Duplicate{"B", time.Millisecond, 1},
 		Cut{"A", "n1", Both}, Cut{"A", "n1", Requests}, Cut{"B", "n1", Replies}, Heal{"A", "n1"},
 		Slow{"A", "n1", time.Second, 0}, Down{"n1"}, Up{"n1"}, Evict{"n1"}, ForgetScripts{"n1"}, Lag{"n1r1", time.Second},
 		Failover{To: "n1r1"}, Failover{"n1r1", []string{"A"}}, Failover{"n1r1", []string{"A", "B"}}, Rejoin{"n1"}, Update{}, Drain{}}

@@ -170,7 +170,9 @@ func (f *brute) options(s *spent) (list []option) {
 		}
 		if !gone {
 			quiet(Crash, sim.Crash{Client: name})
-			quiet(Duplicate, sim.Duplicate{Client: name})
+			for n := range Repeatable {
+				quiet(Duplicate, sim.Duplicate{Client: name, N: n + 1})
+			}
 		}
 		if !gone && f.wall {
 			quiet(ClientClock, sim.WallStep{Client: name, By: f.jump()})

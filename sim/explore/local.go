@@ -301,6 +301,6 @@ func (l *local) settle() {
 		c.grantSent = 0
 	}
 	if h.Over {
-		c.stamp, c.since, c.last = unset, unset, 0
+		c.stamp, c.since, c.sentBefore = unset, unset, 0
 	}
 }

@@ -92,6 +92,27 @@ func again(t *testing.T, s strategies.Strategy, v *Counterexample) {
 	}
 }
 
+// TestEarlierRequestArrivesTwice: not only the last request of a client can. A's SETNX that
+// arrives once more after its release is harmful; after its grant it isn't.
+func TestEarlierRequestArrivesTwice(t *testing.T) {
+	m := rightMutant()
+	m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		token := m.Token()
+		return &strategies.Lease{Token: token}, m.set(ctx, m.nodes[0], token, 0)
+	}
+	s := mutantStrategy(m, 1)
+	s.NoTTL = true
+	r, err := searchDefaults(t, s, func(b *Bounds) { b.Faults = Budget{Duplicate: 1} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := r.Find(trace.PD)
+	if v == nil || !strings.Contains(v.Trace.Schedule, "duplicate/A/0s/2") && !strings.Contains(v.Trace.Schedule, "duplicate/B/0s/2") {
+		t.Fatalf("%s %v", r.Found, v)
+	}
+	again(t, s, v)
+}
+
 // TestRecordOnSeveralServers: it has one name on all of them.
 func TestRecordOnSeveralServers(t *testing.T) {
 	m := mutant{acquire: vote(majority, true, always), release: unvote}

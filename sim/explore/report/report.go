@@ -134,12 +134,16 @@ func Bounds(b *explore.Bounds) []Item {
 		order = fmt.Sprintf("orders of the clients' steps with at most %s from one to another; a step is a command, a reply, a look at a clock, an access to the resource",
 			Count(b.Switches, "switch"))
 	}
+	faults := "in one schedule at most " + b.Faults.String()
+	if b.Faults[explore.Duplicate] > 0 {
+		faults += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", explore.Repeatable)
+	}
 	return []Item{
 		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles), cfg.Caller())},
 		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s%s",
 			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},
-		{"faults", "in one schedule at most " + b.Faults.String()},
+		{"faults", faults},
 		{"instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
 			"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock"},
 		{"not in it", b.Outside()},
