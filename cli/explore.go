@@ -49,8 +49,9 @@ The kinds of fault are ` + strings.Join(explore.FaultKinds(), ", ") + `;
 
 The exit status is 0 when the search is complete and nothing is violated that it
 was told to look for with --codes (without it, no failure at all), 1 when
-something is, 2 when the input has to be mended, and 3 when the search did not
-come to its end and has found nothing, or was interrupted.`,
+something is, 2 when the input has to be mended, and 3 when the search has found
+nothing and decides nothing: it did not come to its end, was interrupted, or the
+lock never got to run.`,
 		Example: `  lockstep explore setpx-lua --codes DG,FR,PD
   lockstep explore get-then-del --faults pause=1 --codes FR --save regression.yaml
   lockstep explore redlock --faults crash,restart --time-limit 1m --json`,
@@ -143,7 +144,7 @@ func (x *exploration) status(r *explore.Result, interrupted bool) error {
 		return exit(exitPartial)
 	case slices.ContainsFunc(r.Found, counts):
 		return exit(exitOccurred)
-	case !r.Complete:
+	case !r.Complete, r.Undecided != "":
 		return exit(exitPartial)
 	}
 	return nil

@@ -149,7 +149,7 @@ var refusals = []struct{ name, yaml, want string }{
 	{"drop of an unknown half", in("  - drop: {replay: A}\n"), `3: unknown key "replay"; did you mean "reply"?`},
 	{"delay without by", in("  - delay: {reply: A}\n"), "3: something is missing: write delay: {reply: A, by: 5s}"},
 	{"delay backwards", in("  - delay: {reply: A, by: -1s}\n"), `3: "by" is -1s, and can't be less than 0`},
-	{"duplicate a reply", in("  - duplicate: {reply: A}\n"), `3: unknown key "reply": it is one of after, request`},
+	{"duplicate a reply", in("  - duplicate: {reply: A}\n"), `3: unknown key "reply": it is one of after, nth, request`},
 	{"cut nobody", in("  - cut: {nodes: n1}\n"), "3: something is missing: write cut: {client: A}"},
 	{"cut in an unknown direction", in("  - cut: {client: A, direction: reply}\n"), `3: unknown direction "reply": it is one of both, requests, replies`},
 	{"heal in a direction", in("  - heal: {client: A, direction: both}\n"), `3: unknown key "direction": it is one of client, nodes`},

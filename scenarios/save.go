@@ -257,6 +257,8 @@ func (s *saver) play(move sim.Move) (steps []string, err error) {
 		steps = []string{fmt.Sprintf("wait: %s", move.Wait)}
 	case move.Count > 0:
 		return s.run(move)
+	case move.Draws:
+		return nil, errors.New("a scenario cannot choose a random number, and this schedule does: keep the schedule itself")
 	case move.Fault != sim.Fault(sim.Drain{}):
 		step, err := faultStep(move.Fault)
 		if err != nil {

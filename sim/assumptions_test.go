@@ -241,7 +241,7 @@ func sameTokenAgain(token func(*toyLock) string) func(*testing.T) string {
 	cfg.Clients[0].Cycles, cfg.Clients[1].Work = 2, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
 		until(t, w, "A", trace.KindReleased)
-		inject(t, w, Duplicate{"A", 500 * time.Millisecond})
+		inject(t, w, Duplicate{"A", 500 * time.Millisecond, 1})
 		until(t, w, "A", trace.KindEnter)
 		w.Wait(600 * time.Millisecond)
 		enters(w, 1)

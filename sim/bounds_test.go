@@ -134,7 +134,7 @@ func TestPatienceAfterATimeout(t *testing.T) {
 func TestSpansBeyondAllBounds(t *testing.T) {
 	for _, d := range []time.Duration{math.MaxInt64, math.MinInt64, math.MaxInt64 / 2, 400 * 24 * time.Hour, -400 * 24 * time.Hour} {
 		for _, f := range []Fault{
-			WallStep{"A", d}, NodeStep{"n1", d}, Delay{"A", false, d}, Duplicate{"A", d}, Slow{"A", "n1", d, 0}, Slow{"A", "n1", 0, d}, Lag{"n1r1", d},
+			WallStep{"A", d}, NodeStep{"n1", d}, Delay{"A", false, d}, Duplicate{"A", d, 1}, Slow{"A", "n1", d, 0}, Slow{"A", "n1", 0, d}, Lag{"n1r1", d},
 		} {
 			cfg := config(t, "setpx-lua", "A")
 			cfg.Replicas = 1

@@ -18,6 +18,7 @@ type client struct {
 	conns   []*conn
 
 	nextRequest nextRequest
+	drawn       *time.Duration // the random number that its next step draws, if the schedule chooses it
 	crashed     bool
 	frozen      bool // paused by a fault, until resumed by one
 	hung        bool // its main thread has stopped for good; the others go on
@@ -74,7 +75,7 @@ func (c *client) restore() error {
 
 // reset begins a new run of the client's program.
 func (c *client) reset(s *process.Settings, cfg *process.Config) {
-	c.nextRequest = arrives
+	c.nextRequest, c.drawn = arrives, nil
 	c.crashed, c.frozen, c.hung, c.paused = false, false, false, false
 	c.leaseGen++
 	c.Client.Reset(s, cfg)

@@ -15,7 +15,8 @@ import (
 type Config struct {
 	Strategy strategies.Strategy
 	Scenario string        // a label: what the run shows, see Label
-	Key      string        // the lock's key
+	Key      string        // the lock's key, as its constructor gets it
+	Record   string        // the key under which the lock stores its record; empty is Key itself, see Config.RecordKey
 	TTL      time.Duration // of a lease
 	Retry    strategies.Retry
 	Timeout  time.Duration // of a client's wait for a reply
@@ -25,6 +26,7 @@ type Config struct {
 	Resource Resource
 	Cold     bool           // the nodes' script caches are empty, as after a restart
 	Tokens   process.Tokens // whether tokens are unique, and come back unchanged
+	Draws    bool           // random numbers are drawn in steps of their own, at which a schedule can choose them
 	Replicas int            // of each node
 	Lag      time.Duration  // until a write reaches a replica; and again until the acknowledgement is back
 	Clients  []process.Config
@@ -45,9 +47,18 @@ func (c *Config) servers() []string {
 	return names
 }
 
+// RecordKey returns the key of the lock's record, which many locks make from the key that
+// they are given. The monitors, PD's probe and evictions go by it.
+func (c *Config) RecordKey() string {
+	if c.Record != "" {
+		return c.Record
+	}
+	return c.Key
+}
+
 // Settings returns the part of the configuration that all clients have in common.
 func (c *Config) Settings() process.Settings {
-	return process.Settings{Strategy: c.Strategy, Key: c.Key, TTL: c.TTL, Retry: c.Retry, Seed: c.Seed, Workload: c.Workload, Tokens: c.Tokens}
+	return process.Settings{Strategy: c.Strategy, Key: c.Key, TTL: c.TTL, Retry: c.Retry, Seed: c.Seed, Workload: c.Workload, Tokens: c.Tokens, Draws: c.Draws}
 }
 
 // Validate returns an error that names the first setting out of its bounds, or nil if the
@@ -78,6 +89,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("the label is %q, and must consist of letters, digits, '.', '_' and '-'", c.Scenario)
 	case !validLabel(c.Key):
 		return fmt.Errorf("the key is %q, and must consist of letters, digits, '.', '_' and '-'", c.Key)
+	case len(c.Record) > maxLabel:
+		return fmt.Errorf("the record's key is %.40q..., and can have up to %d bytes", c.Record, maxLabel)
 	}
 	seen := map[string]bool{}
 	for _, cl := range c.Clients {

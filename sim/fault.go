@@ -69,9 +69,9 @@ var faultTable = []FaultSpec{
 		return []Param{withClient("", &f.Client), withHalf(&f.Reply), withSpan("by", &f.By)}
 	}),
 	spec(FaultSpec{
-		Word: "duplicate", Step: "duplicate", Many: "requests that arrive twice", Event: trace.KindNetwork, Says: "%s's last command arrives once more.", Menu: scriptsOnly,
+		Word: "duplicate", Step: "duplicate", Many: "requests that arrive twice", Event: trace.KindNetwork, Says: "A command of %s's arrives once more.", Menu: scriptsOnly,
 	}, func(f *Duplicate) []Param {
-		return []Param{withClient("request", &f.Client), withSpan("after", &f.After).optional()}
+		return []Param{withClient("request", &f.Client), withSpan("after", &f.After).optional(), withCount("nth", &f.N).last()}
 	}),
 	spec(FaultSpec{
 		Word: "lose-reply", Step: "lose", Many: "lost replies", Event: trace.KindNetwork, Says: "The reply to what %s sends next will be lost.", Menu: scriptsOnly,
@@ -189,11 +189,13 @@ type Delay struct {
 	By     time.Duration
 }
 
-// Duplicate makes a client's last executed command arrive at its node once more, After from
-// now, as when a library sends it again after a lost reply. There is no second reply.
+// Duplicate makes one of a client's executed commands arrive at its node once more, After
+// from now, as when a library sends it again after a lost reply. There is no second reply. N
+// is the command, counted back from the one that was executed last, which is 1 and also 0.
 type Duplicate struct {
 	Client string
 	After  time.Duration
+	N      int
 }
 
 // LoseReply loses the reply to the request that a client sends next.
@@ -515,13 +517,10 @@ func (f Duplicate) enabled(w *World) (effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	var last *message
-	for _, m := range w.sentMessages {
-		if m.client == c.Index && m.executed != trace.None && m.failed == nil && !m.copy && (last == nil || m.executed > last.executed) {
-			last = m
-		}
-	}
+	last := w.executed(c, max(1, f.N))
 	switch {
+	case last == nil && f.N > 1:
+		return nil, fmt.Errorf("%s has sent fewer than %d requests that could arrive twice", f.Client, f.N)
 	case last == nil:
 		return nil, fmt.Errorf("%s has sent nothing that could arrive twice", f.Client)
 	case last.queued():
@@ -598,7 +597,7 @@ func (f Evict) enabled(w *World) (effect, error) {
 		err = fmt.Errorf("%s has nothing to evict", f.Node)
 	}
 	return func() error {
-		w.emit(&trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Evict(w.now, w.cfg.Key)})
+		w.emit(&trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Evict(w.now, w.cfg.RecordKey())})
 		return nil
 	}, err
 }
@@ -671,6 +670,22 @@ func (w *World) node(name string) (*redis.Node, error) {
 		}
 	}
 	return nil, fmt.Errorf("there is no node %q", name)
+}
+
+// executed returns the nth of a client's requests, counted back from the one that was executed
+// last, or nil if it has none. Copies and those that were refused don't count.
+func (w *World) executed(c *client, n int) *message {
+	var all []*message
+	for _, m := range w.sentMessages {
+		if m.client == c.Index && m.executed != trace.None && m.failed == nil && !m.copy {
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b *message) int { return b.executed - a.executed })
+	if n > len(all) {
+		return nil
+	}
+	return all[n-1]
 }
 
 func (w *World) underWay(client string, reply bool) (*message, error) {

@@ -62,11 +62,18 @@ type Param struct {
 	Key      string // its key in a script; empty if it is the step's own value
 	Optional bool   // a script may leave it out; the loader has its default
 
-	to any // the fault's field
+	omitted bool // it is the last, and schedules leave it out if it is 1
+	to      any  // the fault's field
 }
 
 func (p Param) optional() Param {
 	p.Optional = true
+	return p
+}
+
+// last makes a count optional, in scripts and schedules.
+func (p Param) last() Param {
+	p.Optional, p.omitted = true, true
 	return p
 }
 
@@ -182,10 +189,14 @@ func Args(f Fault) []string {
 	return args
 }
 
-// Make returns the fault of this kind with these parameters: it is the inverse of [Args].
+// Make returns the fault of this kind with these parameters: it is the inverse of [Args]. A
+// count that schedules leave out may lack.
 // Its error names a parameter that cannot be read, or a wrong number of them.
 func (s *FaultSpec) Make(args ...string) (Fault, error) {
 	words := fields{parts: slices.Clone(args)}
+	if n := len(s.params); n == len(args)+1 && s.params[n-1].omitted {
+		words.parts = append(words.parts, "1")
+	}
 	words.expect(len(s.params))
 	f := s.parse(&words)
 	return f, words.err
@@ -196,6 +207,9 @@ func faultText(f Fault) string {
 	s, params := specOf(f)
 	text := s.Word
 	for _, p := range params {
+		if n, is := p.to.(*int); is && p.omitted && *n <= 1 {
+			continue
+		}
 		text += "/" + p.text()
 	}
 	return text

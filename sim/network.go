@@ -254,7 +254,7 @@ func (w *World) refuse(m *message, why string) {
 func (w *World) prolongs(m *message, changes []trace.Change) bool {
 	for i := range changes {
 		ch := &changes[i]
-		if ch.Key != w.cfg.Key || ch.Before == nil || ch.After == nil || ch.After.Expires <= ch.Before.Expires {
+		if ch.Key != w.cfg.RecordKey() || ch.Before == nil || ch.After == nil || ch.After.Expires <= ch.Before.Expires {
 			continue
 		}
 		if r := w.state.LockRecord(m.node); r != nil && r.Owner == w.state.Acquisition(m.client) {

@@ -150,7 +150,7 @@ func TestDelay(t *testing.T) {
 // TestDuplicate: the server executes it twice, and there is no second reply.
 func TestDuplicate(t *testing.T) {
 	w := landed(t, "A")
-	inject(t, w, Duplicate{"A", time.Second})
+	inject(t, w, Duplicate{"A", time.Second, 1})
 	upTo(t, w)
 	w.Wait(2 * time.Second)
 	expectStory(t, w, exchange+`
@@ -169,7 +169,7 @@ func TestDuplicate(t *testing.T) {
 func TestDuplicateRelease(t *testing.T) {
 	w := newWorld(t, config(t, "naive-del", "A", "B"))
 	run(t, w, "A")
-	inject(t, w, Duplicate{"A", time.Second})
+	inject(t, w, Duplicate{"A", time.Second, 1})
 	until(t, w, "B", trace.KindEnter)
 	w.Wait(time.Second)
 	expectVerdict(t, w, "FR")
@@ -186,7 +186,7 @@ func TestDuplicateWait(t *testing.T) {
 	for range 2 {
 		until(t, w, "A", trace.KindReceive)
 	}
-	inject(t, w, Duplicate{"A", 0})
+	inject(t, w, Duplicate{"A", 0, 1})
 	run(t, w)
 	expectStory(t, w, `
 		0.001 n1 A: SET k v = OK [k = v (no expiry)]
@@ -211,12 +211,12 @@ func TestDuplicateOutsideOfATransaction(t *testing.T) {
 	}, toyKeep)
 	w := newWorld(t, configOf(s, "A"))
 	until(t, w, "A", trace.KindReceive)
-	inject(t, w, Duplicate{"A", time.Second})
+	inject(t, w, Duplicate{"A", time.Second, 1})
 	until(t, w, "A", trace.KindSend)
 	w.Wait(2 * time.Second)
 	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
-	if err := w.Inject(Duplicate{"A", time.Second}); err == nil || err.Error() != "A's GET n is part of a transaction: nobody sends it again without the rest" {
+	if err := w.Inject(Duplicate{"A", time.Second, 1}); err == nil || err.Error() != "A's GET n is part of a transaction: nobody sends it again without the rest" {
 		t.Error(err)
 	}
 	run(t, w)

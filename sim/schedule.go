@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +22,9 @@ import (
 //	lockstep1,setnx,crash-holding,seed=1,...,--,A:7,crash/A,B:12,@1,:10s
 //
 // After the -- each word is a move: "A:7" is seven steps in which only A may act,
-// ":10s" lets time pass while no client acts, "@1" is where the scenario's first
-// note stands, and anything else is a fault.
+// ":10s" lets time pass while no client acts, "A~5ms" is a step in which A draws a random
+// number and gets 5ms, "@1" is where the scenario's first note stands, and anything else is
+// a fault.
 type Schedule struct {
 	Config Config
 	Moves  []Move
@@ -30,13 +32,16 @@ type Schedule struct {
 
 // Move is one entry of a schedule.
 //
-// Invariant: exactly one of Count, Wait, Fault and Note is set; Who is set with Count.
+// Invariant: exactly one of Count, Wait, Fault, Note and Draws is set; Who is set with Count
+// and with Draws, and Draw only with Draws.
 type Move struct {
 	Who   Set           // the clients that may act, see World.Step
 	Count int           // so many steps of them
 	Wait  time.Duration // time passes while no client acts, see World.Wait
 	Fault Fault         // see World.Inject
 	Note  int           // the nth note of the scenario, from 1
+	Draws bool          // a step in which a client draws a random number, see Config.Draws,
+	Draw  time.Duration // and gets this one
 }
 
 func (v Move) text(names []string) string {
@@ -53,6 +58,9 @@ func (v Move) text(names []string) string {
 		if v.Who.Has(i) {
 			who = append(who, n)
 		}
+	}
+	if v.Draws {
+		return strings.Join(who, "+") + "~" + v.Draw.String()
 	}
 	return fmt.Sprintf("%s:%d", strings.Join(who, "+"), v.Count)
 }
@@ -72,6 +80,7 @@ const (
 func (w *World) Schedule() Schedule {
 	cfg := w.cfg
 	cfg.Clients = cfg.Clients[:len(cfg.Clients)-1]                  // the probe goes without saying
+	cfg.Draws = cfg.Draws && w.drew                                 // without a draw it makes no difference
 	return Schedule{Config: cfg, Moves: slices.Clone(w.moves.list)} // the world uses its list again
 }
 
@@ -91,6 +100,10 @@ func (w *World) Play(moves []Move, say func(n int)) error {
 			}
 		case v.Wait > 0:
 			w.Wait(v.Wait)
+		case v.Draws:
+			if err := w.draw(v); err != nil {
+				return err
+			}
 		default:
 			w.Steps(v.Who, v.Count)
 		}
@@ -99,6 +112,25 @@ func (w *World) Play(moves []Move, say func(n int)) error {
 		}
 	}
 	return nil
+}
+
+// draw makes a step in which a client draws a random number. It fails if none is about to.
+func (w *World) draw(v Move) error {
+	t := w.pick(v.Who)
+	if t == nil || t.Op.Kind != process.OpDraw {
+		return fmt.Errorf("the schedule's %s doesn't fit: no random number is drawn there", v.text(w.names()))
+	}
+	t.client.drawn = &v.Draw
+	w.Steps(v.Who, 1)
+	return nil
+}
+
+// names lists the clients' names, the probe's included.
+func (w *World) names() (names []string) {
+	for _, c := range w.clients {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // String returns the schedule's text, from which [ParseSchedule] makes an equal schedule.
@@ -120,6 +152,12 @@ func (s Schedule) String() string {
 	}
 	if c.Tokens != process.UniqueTokens { // so rare that the others do without
 		words = append(words, "tokens="+c.Tokens.String())
+	}
+	if c.Draws {
+		words = append(words, "draws=true")
+	}
+	if c.Record != "" { // of most locks it is the key itself
+		words = append(words, "record="+url.QueryEscape(c.Record))
 	}
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
@@ -253,6 +291,8 @@ func (p *scheduleParser) setting(word string) error {
 		c.Seed, err = seedOf(value)
 	case "key":
 		c.Key = value
+	case "record":
+		c.Record, err = keyOf(value)
 	case "ttl":
 		c.TTL, err = durationOf(value)
 	case "timeout":
@@ -267,6 +307,8 @@ func (p *scheduleParser) setting(word string) error {
 		c.Cold, err = boolOf(value)
 	case "tokens":
 		c.Tokens, err = process.ParseTokens(value)
+	case "draws":
+		c.Draws, err = boolOf(value)
 	case "replicas":
 		c.Replicas, err = numberOf(value)
 	case "lag":
@@ -323,6 +365,15 @@ func (p *scheduleParser) move(word string) (Move, error) {
 			return Move{}, errors.New("a note is @ and its number, from 1")
 		}
 		return Move{Note: n}, nil
+	}
+	if who, number, is := strings.Cut(word, "~"); is {
+		d, err := time.ParseDuration(number)
+		if err != nil || d < 0 {
+			return Move{}, errors.New("a draw is a client, ~ and a duration from 0")
+		}
+		v, err := p.run(who, "1")
+		v.Count, v.Draws, v.Draw = 0, true, d
+		return v, err
 	}
 	who, count, is := strings.Cut(word, ":")
 	if !is {
@@ -442,6 +493,16 @@ func boolOf(s string) (bool, error) {
 func durationOf(s string) (time.Duration, error) {
 	v, err := time.ParseDuration(s)
 	return v, wants(err, s, "a duration such as 300ms or 12s")
+}
+
+// keyOf reads a Redis key in which all but letters, digits and a few signs are escaped as in
+// a URL's query.
+func keyOf(s string) (string, error) {
+	key, err := url.QueryUnescape(s)
+	if err == nil && key == "" {
+		err = errors.New("no key")
+	}
+	return key, wants(err, s, "a key, escaped as in a URL")
 }
 
 // wants makes the error for a word that could not be read, which names the form wanted.

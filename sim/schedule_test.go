@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +56,78 @@ func TestScheduleOfTokens(t *testing.T) {
 	}
 }
 
+// TestScheduleOfDraws: a schedule chooses random numbers, and plays as it is printed.
+func TestScheduleOfDraws(t *testing.T) {
+	s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		if err := l.Clock.Sleep(ctx, l.Random(time.Second)); err != nil {
+			return nil, err
+		}
+		return toyTake(ctx, l)
+	}, toyDrop)
+	settings := strings.NewReplacer("workload=cache", "workload=counter", "false/false/true,n1", "false/false/false,n1").Replace(settings)
+	text := strings.Replace(strings.Replace(settings, "lag=5ms,", "lag=5ms,draws=true,", 1), "setpx-lua", "toy", 1) + ","
+	for _, tt := range []struct{ moves, slept, err string }{
+		{"A:2,A~5ms,A:9", "5ms", ""},
+		{"A:2,A~2s,A:9", "999.999999ms", ""},
+		{"A:12", "1s", ""}, // the number is 0, and the first sleep is that of its work
+		{"A:1,A~5ms", "", "the schedule's A~5ms doesn't fit: no random number is drawn there"},
+	} {
+		plan, err := ParseSchedule(text+tt.moves, func(string) (strategies.Strategy, error) { return s, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := New(plan.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Reset(plan.Config, true); err != nil {
+			t.Fatal(err)
+		}
+		err = w.Play(plan.Moves, nil)
+		if tt.err != "" {
+			if err == nil || err.Error() != tt.err {
+				t.Error(err)
+			}
+		} else if got, err := w.Trace(); err != nil || got.Schedule != text+tt.moves {
+			t.Errorf("%v\n%s\nexpected\n%s", err, got.Schedule, text+tt.moves)
+		} else if i := slices.IndexFunc(got.Events, func(e trace.Event) bool { return e.Kind == trace.KindSleep }); got.Events[i].By.String() != tt.slept {
+			t.Errorf("%s: slept for %s", tt.moves, got.Events[i].By)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, word := range []string{"A~", "A~-1s", "A~x"} {
+		if _, err := ParseSchedule(settings+","+word, catalogue); err == nil || !strings.Contains(err.Error(), "a draw is a client, ~ and a duration from 0") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+}
+
+// TestScheduleOfRecord: the record's key is in the text only if it isn't the lock's, and may
+// have any characters.
+func TestScheduleOfRecord(t *testing.T) {
+	for key, word := range map[string]string{"lock:job": "lock%3Ajob", "{job}:lock, 1/2=50%": "%7Bjob%7D%3Alock%2C+1%2F2%3D50%25", "": ""} {
+		text := settings + allMoves
+		if key != "" {
+			text = strings.Replace(text, "lag=5ms,", "lag=5ms,record="+word+",", 1)
+		}
+		if s := mustParse(t, text); s.Config.Record != key || s.String() != text {
+			t.Errorf("%q: it prints\n%s\nexpected\n%s", s.Config.Record, s.String(), text)
+		}
+	}
+	for word, want := range map[string]string{
+		"record=":                            `"" is not a key, escaped as in a URL`,
+		"record=%zz":                         `"%zz" is not a key, escaped as in a URL`,
+		"record=" + strings.Repeat("x", 129): "the record's key is",
+	} {
+		text := strings.Replace(settings+allMoves, "lag=5ms,", "lag=5ms,"+word+",", 1)
+		if _, err := ParseSchedule(text, catalogue); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20s: %v", word, err)
+		}
+	}
+}
+
 func TestScheduleOfEverything(t *testing.T) {
 	s := mustParse(t, settings+allMoves)
 	if got := s.String(); got != settings+allMoves {
@@ -78,7 +152,7 @@ func TestScheduleOfEverything(t *testing.T) {
 	moves := []Move{{Who: SetOf(0), Count: 7}, {Who: SetOf(1), Count: 1}, {Who: SetOf(0, 1), Count: 12}, {Who: SetOf(2), Count: 1},
 		{Who: SetOf(0, 2), Count: 3}, {Note: 1}, {Wait: 10 * time.Second}}
 	faults := []Fault{Crash{"A"}, Pause{"A"}, Resume{"A"}, Hang{"A"}, EndThread{"A"}, WallStep{"A", -time.Hour}, NodeStep{"n1", 2 * time.Second},
-		Drop{"A", false}, Drop{"B", true}, Delay{"A", false, 5 * time.Second}, Delay{"A", true, 0}, Duplicate{"B", time.Millisecond},
+		Drop{"A", false}, Drop{"B", true}, Delay{"A", false, 5 * time.Second}, Delay{"A", true, 0}, Duplicate{"B", time.Millisecond, 1},
 		Cut{"A", "n1", Both}, Cut{"A", "n1", Requests}, Cut{"B", "n1", Replies}, Heal{"A", "n1"},
 		Slow{"A", "n1", time.Second, 0}, Down{"n1"}, Up{"n1"}, Evict{"n1"}, ForgetScripts{"n1"}, Lag{"n1r1", time.Second},
 		Failover{To: "n1r1"}, Failover{"n1r1", []string{"A"}}, Failover{"n1r1", []string{"A", "B"}}, Rejoin{"n1"}, Update{}, Drain{}}

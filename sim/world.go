@@ -54,7 +54,8 @@ type World struct {
 	network
 	recorder
 
-	err error // a bound was reached, or a server could not restart
+	drew bool  // a random number was drawn, in a step of its own
+	err  error // a bound was reached, or a server could not restart
 }
 
 // New builds a world for the clients and nodes of cfg. Its first run starts with
@@ -94,7 +95,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 	}
 	w.Stop()
 	cfg.Clients = append(append([]process.Config(nil), cfg.Clients...), process.ProbeConfig())
-	w.cfg, w.err = cfg, nil
+	w.cfg, w.err, w.drew = cfg, nil, false
 	w.runtime.Reset()
 	w.runtime.Sources = record
 	w.settings = cfg.Settings()
@@ -148,7 +149,7 @@ func (w *World) Fits(cfg Config) bool {
 
 // beginTrace makes the recorder begin at the state in which the servers are now.
 func (w *World) beginTrace() {
-	t := trace.Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.Key, TTL: w.cfg.TTL, Workload: w.cfg.Workload,
+	t := trace.Trace{Strategy: w.cfg.Strategy.Name, Scenario: w.cfg.Scenario, Seed: w.cfg.Seed, Key: w.cfg.RecordKey(), TTL: w.cfg.TTL, Workload: w.cfg.Workload,
 		Counter: w.cfg.Strategy.Counter, Need: w.cfg.Strategy.Quorum(), Masters: len(w.cfg.Nodes)}
 	for _, c := range w.clients {
 		t.Clients = append(t.Clients, c.Name)
@@ -220,6 +221,9 @@ func (w *World) announce(t *thread) {
 	case process.OpSleep:
 		w.suspend(t, t.client.Mono.After(w.now, o.Sleep))
 		w.event(t, &trace.Event{Kind: trace.KindSleep, Ref: trace.None, By: o.Sleep})
+	case process.OpDraw:
+		w.ready(t)
+		t.readyAt = 0 // no other thread of its client comes in between: to draw a number takes no time
 	default:
 		w.ready(t)
 	}
@@ -241,6 +245,8 @@ func (w *World) perform(t *thread) {
 		w.store.access(w, t, o)
 	case process.OpMark:
 		w.performMark(t, o)
+	case process.OpDraw:
+		w.performDraw(t, o)
 	}
 }
 
@@ -330,6 +336,14 @@ func (w *World) performClock(t *thread, o *process.Op) {
 		e.By = o.Reading
 	}
 	w.event(t, &e)
+}
+
+// performDraw chooses a random number: the schedule's, or else the least.
+func (w *World) performDraw(t *thread, o *process.Op) {
+	w.drew = true
+	if t.client.drawn != nil {
+		o.Reading, t.client.drawn = *t.client.drawn, nil
+	}
 }
 
 func (w *World) performMark(t *thread, o *process.Op) {

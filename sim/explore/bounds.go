@@ -72,6 +72,7 @@ type Bounds struct {
 	TTL      time.Duration       // a multiple of 300ms
 	Timeout  time.Duration       // how long a client waits for a reply; 0 is the strategy's
 	Codes    trace.Verdict       // the codes to look for; none is all that a search can find
+	Record   string              // the key of the lock's record; empty: the search finds out, see sim.Solo
 	Switches int                 // how often a schedule may change from one client's steps to another's; 0 is without limit
 	// Remembers: a lock may keep something of an earlier cycle in variables that a
 	// closure has captured, besides its own fields and its draws. Histories then don't
@@ -96,6 +97,9 @@ func Defaults(s strategies.Strategy) Bounds {
 }
 
 const maxSwitches = 200
+
+// lockKey is the key that locks are given.
+const lockKey = "lock"
 
 // names are the clients' names.
 var names = [...]string{"A", "B", "C", "D"}
@@ -130,8 +134,11 @@ func (b *Bounds) Config() (sim.Config, error) {
 	if err := b.failover(&s); err != nil {
 		return sim.Config{}, err
 	}
-	cfg := sim.Config{Strategy: s, Scenario: "explore", Key: "lock", TTL: b.TTL, Retry: strategies.Retry{Tries: 1}, Timeout: s.Timeout,
+	cfg := sim.Config{Strategy: s, Scenario: "explore", Key: lockKey, TTL: b.TTL, Retry: strategies.Retry{Tries: 1}, Timeout: s.Timeout,
 		Seed: 1, Resource: b.Resource, Replicas: s.Replicas}
+	if b.Record != lockKey { // if it is, schedules do without
+		cfg.Record = b.Record
+	}
 	if b.Timeout > 0 {
 		cfg.Timeout = b.Timeout
 	}

@@ -201,10 +201,22 @@ func (f *brute) faults(list []option, s *spent, of choiceScope, i int) []option 
 		for _, item := range row.menu {
 			c := item.choice
 			c.who, c.by = uint8(i), c.by*millis(f.jump())
-			list = append(list, option{moves: row.play(&model{cfg: f.cfg}, c), kind: k, who: -1, node: i})
+			for range items(k) {
+				list = append(list, option{moves: row.play(&model{cfg: f.cfg}, c), kind: k, who: -1, node: i})
+				c.n++
+			}
 		}
 	}
 	return list
+}
+
+// items is how many choices of a kind an item of its menu stands for: any earlier request can
+// arrive twice.
+func items(k choiceKind) int {
+	if k == repeats {
+		return Repeatable
+	}
+	return 1
 }
 
 // pauses returns a lower bound of the pauses that begin if time passes now: take finds the

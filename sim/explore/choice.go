@@ -16,8 +16,10 @@ type choice struct {
 	kind choiceKind
 	who  uint8 // the client, or the node
 	by   int32 // milliseconds by which time passes, or a clock jumps
-	n    uint8 // which of the client's held requests, from 1
+	n    uint8 // which of the client's held requests, from 1; or of its executed ones, counted back from the last, which is 1
 	ops  uint8 // how many operations the client performed, once the choice is made
+
+	number int64 // that a client draws, in nanoseconds
 }
 
 // choiceKind is a kind of choice; choiceRows describes each.
@@ -28,6 +30,7 @@ const (
 	acts choiceKind = iota
 	actsAndLosesReply
 	actsAndIsHeldUp
+	draws
 	crashes
 	repeats
 	jumpsClient
@@ -116,6 +119,7 @@ const (
 	ofClient
 	ofRequests // the requests that are held up, in the order in which they were sent
 	ofNode
+	ofDraw // a client that draws a random number, before anything else can happen
 	ofTime
 )
 
@@ -154,6 +158,18 @@ var choiceRows = [choiceKinds]choiceRow{
 		covers: []sim.Fault{sim.Delay{}},
 		menu:   []choiceItem{{label: "hold next request"}},
 	},
+	draws: {
+		of: ofDraw, fault: noFault, needs: noFault,
+		list:  func(x *explorer, to []choice, i int) []choice { return x.drawing(to, i) },
+		apply: func(x *explorer, c choice) { x.draw(c) },
+		play: func(_ *model, c choice) []sim.Move {
+			moves := []sim.Move{{Who: sim.SetOf(int(c.who)), Draws: true, Draw: time.Duration(c.number)}}
+			if c.ops > 1 {
+				moves = append(moves, sim.Move{Who: sim.SetOf(int(c.who)), Count: int(c.ops - 1)})
+			}
+			return moves
+		},
+	},
 	crashes: {
 		of:    ofClient,
 		fault: Crash, flag: "crash", one: "crash of a client", many: "crashes of clients",
@@ -175,21 +191,18 @@ var choiceRows = [choiceKinds]choiceRow{
 	repeats: {
 		of:    ofClient,
 		fault: Duplicate, flag: "duplicate", one: "request that arrives twice", many: "requests that arrive twice",
-		list: func(x *explorer, to []choice, i int) []choice {
-			if x.summaries[i].repeats {
-				to = append(to, choice{kind: repeats, who: uint8(i)})
-			}
-			return to
-		},
-		apply: func(x *explorer, c choice) { x.repeat(int(c.who)) },
+		list:  func(x *explorer, to []choice, i int) []choice { return x.repeating(to, i) },
+		apply: func(x *explorer, c choice) { x.repeat(int(c.who), int(c.n)) },
 		wrong: func(c choice) string { return names[c.who] + "'s request arrives twice" },
-		play:  func(m *model, c choice) []sim.Move { return movesOf(sim.Duplicate{Client: m.client(c)}) },
+		play: func(m *model, c choice) []sim.Move {
+			return movesOf(sim.Duplicate{Client: m.client(c), N: int(c.n)})
+		},
 		read: func(x *explorer, f, _ sim.Fault) (choice, int) {
 			got, is := f.(sim.Duplicate)
-			who := clientOf(got.Client)
-			return choice{kind: repeats, who: who}, count(is && got.After == 0 && x.s.clients[who].last != 0, 1)
+			c := choice{kind: repeats, who: clientOf(got.Client), n: uint8(max(1, got.N))}
+			return c, count(is && got.After == 0 && x.repeatable(&x.s.clients[c.who], int(c.n)) != nil, 1)
 		},
-		menu: []choiceItem{{label: "send again"}},
+		menu: []choiceItem{{"send again", choice{n: 1}}},
 	},
 	jumpsClient: {
 		of:    ofClient,
@@ -445,6 +458,11 @@ func (x *explorer) enabled(to []choice) []choice {
 		return to
 	}
 	left := &x.world.left
+	for i, s := range x.summaries {
+		if s.draws != 0 {
+			return x.drawing(to, i)
+		}
+	}
 	for i, s := range x.summaries {
 		if s.acts && x.turns(i) {
 			to = append(to, choice{kind: acts, who: uint8(i)})

@@ -23,8 +23,8 @@ func TestEveryKindOfChoice(t *testing.T) {
 	defer m.close() //nolint:errcheck // of nothing that matters here
 	x := m.explorer()
 	x.first()
-	x.s.clients[0].last = 1                    // A has sent something that can arrive twice
-	x.s.nodes[0].behind = replica{snapshot: 1} // and there is a replica to take over
+	x.s.clients[0].sentBefore, _ = x.ids.sents.put([]request{{}}) // A has sent something that can arrive twice
+	x.s.nodes[0].behind = replica{snapshot: 1}                    // and there is a replica to take over
 	offered := map[string]bool{}
 	for _, client := range []bool{true, false} {
 		made := []sim.Move(nil)

@@ -87,7 +87,7 @@ func (x *explorer) onlyOrphans() bool {
 	for _, n := range x.s.nodes {
 		held := false
 		for _, k := range x.servers.Snapshot(n.snapshot).Keys {
-			held = held || k.Name == x.cfg.Key
+			held = held || k.Name == x.cfg.RecordKey()
 		}
 		switch {
 		case !held || int(n.owner.Client) == x.probe():

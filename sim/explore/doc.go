@@ -32,7 +32,8 @@
 //
 // In each state the enabled choices are steps of clients, faults of which the budget has
 // any left, and the passing of time to the next instant at which anything is due (choice.go,
-// effect.go, time.go). Time that passes while a client could have acted is a pause of that
+// effect.go, time.go); and where a lock draws a random number, the number
+// ([behaviour.Clients.Draws]). Time that passes while a client could have acted is a pause of that
 // client, and takes one from the budget. Two things keep the search small and lose no finding:
 //
 //   - Partial-order reduction: an operation that commutes with all that others may do is

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lockstep/sim/monitor"
+	"lockstep/sim/process"
 )
 
 // act makes a client's next step, with the given fate of the request if it sends one.
@@ -11,6 +12,34 @@ func (x *explorer) act(c choice, f requestFate) {
 	t, _ := x.next(int(c.who))
 	x.turnTo(c.who)
 	x.macroStep(int(c.who), t, f)
+}
+
+// draw lets a client draw a random number. It belongs to the step before, so it is no switch.
+func (x *explorer) draw(c choice) {
+	t, _ := x.next(int(c.who))
+	x.number = c.number
+	x.macroStep(int(c.who), t, goes)
+	x.number = 0
+}
+
+// drawing appends the random numbers that a client can draw next.
+func (x *explorer) drawing(to []choice, i int) []choice {
+	history := x.summaries[i].draws
+	h := x.clients.At(history)
+	for t := range int(h.Count) {
+		if p := &h.Threads[t]; p.Over || p.Kind != process.OpDraw {
+			continue
+		}
+		numbers, err := x.clients.Draws(history, t)
+		if err != nil {
+			x.fail(err)
+		}
+		for _, n := range numbers {
+			to = append(to, choice{kind: draws, who: uint8(i), number: n})
+		}
+		break
+	}
+	return to
 }
 
 // turnTo counts a switch to another client, if the bounds limit switches.
@@ -100,13 +129,35 @@ func (x *explorer) free(who, nth uint8) {
 	}
 }
 
-// repeat lets the request of client i that was executed last arrive once more.
-func (x *explorer) repeat(i int) {
-	req := *x.ids.requests.Value(x.s.clients[i].last)
+// repeating appends the requests of client i that can arrive once more: of equal ones, the
+// last.
+func (x *explorer) repeating(to []choice, i int) []choice {
+	sent := x.ids.sents.get(x.summaries[i].repeats)
+	for at := len(sent) - 1; at >= 0; at-- {
+		if !sent[at].queued && !slices.Contains(sent[at+1:], sent[at]) {
+			to = append(to, choice{kind: repeats, who: uint8(i), n: uint8(len(sent) - at)})
+		}
+	}
+	return to
+}
+
+// repeatable returns the nth of a client's executed requests, counted back from the last, or
+// nil if that can't arrive once more.
+func (m *model) repeatable(c *client, n int) *request {
+	sent := m.ids.sents.get(c.sentBefore)
+	if n > len(sent) || sent[len(sent)-n].queued {
+		return nil
+	}
+	return &sent[len(sent)-n]
+}
+
+// repeat lets a request of client i arrive once more.
+func (x *explorer) repeat(i, n int) {
+	req := *x.repeatable(&x.s.clients[i], n)
 	x.execute(&req, false, true)
 	for i := range x.s.clients {
 		if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
-			x.s.clients[i].last = 0
+			x.s.clients[i].sentBefore = 0
 		}
 		x.settle(i)
 	}

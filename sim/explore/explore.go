@@ -27,12 +27,16 @@ type Result struct {
 	States      int64 // distinct states
 	Transitions int64 // choices made in them
 	Commands    int   // commands that Redis really executed; all other replies were memoised
+	Draws       int   // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
 	Operations  int   // operations that client code really performed, replays not counted
 
 	Found    trace.Verdict     // the codes that some schedule violates
 	Violated []*Counterexample // the least for each of them, worst first; some may lack if the search was cut off
 	Vacuity  Vacuity           // whether the search means anything
-	Near     NearMisses        // how near it came to violations
+	// Undecided is why a search that finds nothing decides nothing, although it is complete;
+	// empty if it does.
+	Undecided string
+	Near      NearMisses // how near it came to violations
 }
 
 // Counterexample is the least schedule that violates a code: with the fewest
@@ -51,7 +55,10 @@ type Counterexample struct {
 
 // Vacuity tells whether a search without a finding means anything.
 type Vacuity struct {
+	Granted    bool        // a client that has the servers to itself is granted the lock
 	Reacquired bool        // some schedule acquires, releases, and acquires again
+	Failure    string      // the lock's own error that ended an Acquire though nothing went wrong, with its line; empty if there was none
+	Unseen     bool        // Acquire returned a lease and left no record behind
 	Extended   bool        // in some schedule a lease is extended
 	Unused     []FaultKind // kinds of fault in the budget that no schedule has had
 }
@@ -77,7 +84,7 @@ func (r *Result) Find(c trace.Code) *Counterexample {
 // Holds reports whether the search has shown that a code is never violated within
 // its bounds.
 func (r *Result) Holds(c trace.Code) bool {
-	return r.Complete && r.Bounds.codes().has(c) && !slices.Contains(r.Found, c)
+	return r.Complete && r.Undecided == "" && r.Bounds.codes().has(c) && !slices.Contains(r.Found, c)
 }
 
 // Run searches every schedule within the bounds. It ends early, with what it has found so
@@ -90,22 +97,27 @@ func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
+	v, err := b.rehearse()
+	if err != nil {
+		return nil, err
+	}
 	err = with(b, func(m *model) (err error) {
-		r, err = m.search(ctx, opt)
+		r, err = m.search(ctx, opt, v)
 		return err
 	})
 	return r, err
 }
 
-func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
+func (m *model) search(ctx context.Context, opt Options, v Vacuity) (*Result, error) {
 	s, err := m.rounds(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load()}
+	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load(), Vacuity: v}
 	_, n := s.visited.Sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations = m.servers.Ran, m.clients.Outcomes.Len()
+	r.Draws = m.clients.Drawn()
 	var all stats
 	for _, x := range s.pool {
 		all.add(&x.stats)
@@ -117,6 +129,7 @@ func (m *model) search(ctx context.Context, opt Options) (*Result, error) {
 			r.Vacuity.Unused = append(r.Vacuity.Unused, FaultKind(k))
 		}
 	}
+	r.Undecided = r.Vacuity.undecided(&m.bounds)
 	found := codes(s.found.Load()) & m.bounds.codes()
 	r.Found = found.verdict()
 	s.visited, s.pool = nil, nil // the least schedules need room of their own
@@ -227,9 +240,6 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		}
 		r.Violated = append(r.Violated, v)
 	}
-	if r.Vacuity.Reacquired, err = m.reacquires(w); err != nil {
-		return err
-	}
 	for seed := range uint64(samples) {
 		if err := m.agree(w, seed); err != nil {
 			return err
@@ -270,33 +280,6 @@ func (m *model) counterexample(w *sim.World, c trace.Code, path []choice) (*Coun
 	v := &Counterexample{Code: c, Schedule: schedule, Switches: int(price.switches), Steps: int(price.steps), Trace: t}
 	v.Faults, err = m.faults(w, c, path)
 	return v, err
-}
-
-// reacquires plays the schedule without faults in which one client runs after the other,
-// and reports whether the lock is acquired and released at least twice. If it isn't, a
-// search that finds nothing means nothing.
-func (m *model) reacquires(w *sim.World) (bool, error) {
-	if err := w.Reset(m.cfg, true); err != nil {
-		return false, err
-	}
-	for i := range m.bounds.Clients {
-		for !w.Position(i).Over && w.Step(sim.SetOf(i)) {
-		}
-	}
-	t, err := w.Trace()
-	if err != nil {
-		return false, err
-	}
-	granted, released := 0, 0
-	for i := range t.Events {
-		switch t.Events[i].Kind {
-		case trace.KindGranted:
-			granted++
-		case trace.KindReleased:
-			released++
-		}
-	}
-	return granted >= 2 && released >= 2, nil
 }
 
 // agree plays one random complete schedule in both the search and the engine, and fails
@@ -399,7 +382,7 @@ func (x *explorer) picture(text []byte) []byte {
 		text = nodePicture(text, i)
 		for _, k := range x.servers.Snapshot(n.snapshot).Keys {
 			text = keyPicture(text, k.Name, k.Value, k.Left)
-			if k.Name == x.cfg.Key {
+			if k.Name == x.cfg.RecordKey() {
 				text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))
 			}
 		}
@@ -422,7 +405,7 @@ func (m *model) picture(text []byte, w *sim.World) []byte {
 				left = r.Left(w.Now()).Milliseconds()
 			}
 			text = keyPicture(text, r.Key, r.Value, left)
-			if r.Key == m.cfg.Key {
+			if r.Key == m.cfg.RecordKey() {
 				text = ownerPicture(text, r.Owner.Client, r.Owner.N)
 			}
 		}

@@ -42,9 +42,13 @@ type Hint struct {
 
 // NewGuide returns a guide to a violation within the bounds. It fails if they make no sense,
 // or if the lock can't be made.
-func NewGuide(b Bounds, goal trace.Code) (*Guide, error) {
+func NewGuide(b Bounds, goal trace.Code) (g *Guide, err error) {
+	defer behaviour.CatchPanic(&err)
 	b.Codes = trace.Verdict{goal}
 	if err := b.check(); err != nil {
+		return nil, err
+	}
+	if _, err := b.rehearse(); err != nil {
 		return nil, err
 	}
 	m, err := newModel(b, false)
@@ -54,8 +58,13 @@ func NewGuide(b Bounds, goal trace.Code) (*Guide, error) {
 	return &Guide{m: m, goal: goal}, nil
 }
 
-// Config returns the configuration of the schedules that the guide understands.
-func (g *Guide) Config() sim.Config { return g.m.cfg }
+// Config returns the configuration of the schedules that the guide understands: those in
+// which random numbers aren't steps of their own.
+func (g *Guide) Config() sim.Config {
+	cfg := g.m.cfg
+	cfg.Draws = false
+	return cfg
+}
 
 // Close ends the guide.
 func (g *Guide) Close() error { return g.m.close() }
@@ -195,6 +204,8 @@ func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) e
 		return nil
 	case mv.Wait > 0:
 		return g.wait(x, mv.Wait, found)
+	case mv.Draws:
+		return g.draw(x, mv, found)
 	}
 	for range mv.Count {
 		i := -1
@@ -217,12 +228,24 @@ func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) e
 		c := choice{kind: acts, who: uint8(i)}
 		if t, _ := x.next(i); x.history(i).Threads[t].Kind == process.OpSend {
 			c.kind, *next = *next, acts
+		} else if x.history(i).Threads[t].Kind == process.OpDraw {
+			c.kind = draws
 		}
 		if err := g.make(x, c, found); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// draw makes a move in which a client draws a random number.
+func (g *Guide) draw(x *explorer, mv sim.Move, found *codes) error {
+	for i := range g.m.bounds.Clients {
+		if t, any := x.next(i); any && mv.Who.Has(i) && x.history(i).Threads[t].Kind == process.OpDraw {
+			return g.make(x, choice{kind: draws, who: uint8(i), number: int64(mv.Draw)}, found)
+		}
+	}
+	return errors.New("no random number is drawn there")
 }
 
 // wait lets time pass, from one instant at which something is due to the next.

@@ -113,7 +113,7 @@ func (l *local) after(tr behaviour.Transition) behaviour.Outcome {
 // alone: for an operation on something shared, or on the wall clock, it doesn't.
 func (l *local) observe(h *behaviour.History, p *behaviour.Operation) (seen behaviour.Observation, at int, is bool) {
 	switch p.Kind {
-	case process.OpSend, process.OpRead, process.OpWrite:
+	case process.OpSend, process.OpRead, process.OpWrite, process.OpDraw:
 		return behaviour.Observation{}, -1, false
 	case process.OpClock:
 		return l.monotonic(h), -1, !p.Wall
@@ -301,6 +301,6 @@ func (l *local) settle() {
 		c.grantSent = 0
 	}
 	if h.Over {
-		c.since, c.last = unset, 0
+		c.since, c.sentBefore = unset, 0
 	}
 }

@@ -35,6 +35,7 @@ func newModel(b Bounds, timed bool) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Draws = true
 	clients, err := behaviour.NewClients(cfg, b.Remembers)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 // Invariant: a thread that waits has a due above 0 and no turn; the turns of those that are
 // ready are 1, 2 and so on, in the order in which they became ready.
 // Invariant: a client that has crashed equals dead(Touched).
-// Invariant: last is 0 once no budget is left for a request that arrives twice.
+// Invariant: sentBefore is 0 once no budget is left for a request that arrives twice.
 type client struct {
 	history uint32 // its id
 	monitor.Client
@@ -40,7 +40,8 @@ type client struct {
 	inbox uint32 // the id of the list of replies that have arrived
 	torn  uint16 // connections that lost a reply, a bit each
 	gone  uint16 // connections that a restart or a failover has ended in the middle of a transaction
-	last  uint32 // the id of the request that was executed last, if it could arrive twice
+
+	sentBefore uint32 // the id of the list of its requests that were executed last, if they could arrive twice
 }
 
 // unset is the value of a span that isn't running.
@@ -114,19 +115,19 @@ type state struct {
 
 // idTables intern the parts of states.
 type idTables struct {
-	clients  *summarised[client, summary]
-	nodes    *summarised[node, nodeSummary]
-	worlds   *summarised[world, worldSummary]
-	inboxes  *lists[reply]
-	helds    *lists[request]
-	reads    *lists[int32]
-	requests *intern.Table[request]
+	clients *summarised[client, summary]
+	nodes   *summarised[node, nodeSummary]
+	worlds  *summarised[world, worldSummary]
+	inboxes *lists[reply]
+	helds   *lists[request]
+	sents   *lists[request]
+	reads   *lists[int32]
 }
 
 // newTables returns empty tables.
 func (m *model) newTables() *idTables {
 	return &idTables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
-		newLists[reply](), newLists[request](), newLists[int32](), intern.NewTable[request]()}
+		newLists[reply](), newLists[request](), newLists[request](), newLists[int32]()}
 }
 
 // maxList is the number of replies to one client, of held requests, or of readings of true
@@ -209,7 +210,7 @@ func (x *explorer) resolve() {
 		}
 		for _, id := range likely[:len(batch)] {
 			c := t.Value(id)
-			x.ahead += c.history + c.last
+			x.ahead += c.history + c.sentBefore
 		}
 		for i := range batch {
 			p := &batch[i]

@@ -54,6 +54,7 @@ type explorer struct {
 	digests    []uint64  // reused by the visited set
 	reduce     bool      // partial-order reduction is on: see local.independent
 	ops        uint8     // operations that the last choice performed
+	number     int64     // that the next draw gives, in nanoseconds
 	found      codes
 	err        error
 	stats      stats
@@ -121,6 +122,9 @@ func (m *model) next(c *client) (thread int, any bool) {
 		if h.Threads[t].Over || c.waits[t] {
 			continue
 		}
+		if h.Threads[t].Kind == process.OpDraw {
+			return t, true // in the same instant as the step before
+		}
 		if best < 0 || c.turn[t] < c.turn[best] {
 			best = t
 		}
@@ -174,6 +178,8 @@ func (x *explorer) perform(i, t int, f requestFate) {
 		}
 	case p.Kind == process.OpClock && p.Wall:
 		seen = x.wallClock(l.c)
+	case p.Kind == process.OpDraw:
+		seen = behaviour.Observation{Kind: behaviour.SawDraw, Value: x.number}
 	}
 	l.consume(p, n)
 	if got.prolonged {
@@ -415,18 +421,24 @@ func (x *explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, erro
 	return x.servers.Run(q)
 }
 
-// remember keeps the request that could arrive once more: the last that was executed,
-// unless it was queued in a transaction.
+// Repeatable is the number of a client's executed requests of which each could arrive once
+// more: the last ones.
+const Repeatable = 4
+
+// remember keeps a request that was executed among those that could arrive once more. One
+// that was queued in a transaction can't, and only keeps its place.
 func (x *explorer) remember(c *client, req *request, a behaviour.Answer) {
-	switch {
-	case x.s.world.left[Duplicate] == 0:
-	case strings.HasPrefix(*x.clients.Replies.Value(a.Reply), "+QUEUED"):
-		c.last = 0
-	default:
-		again := *req
-		again.ago, again.orphan, again.queued, again.loses = 0, true, false, false
-		c.last = x.ids.requests.ID(again)
+	if x.s.world.left[Duplicate] == 0 {
+		return
 	}
+	again := *req
+	again.ago, again.orphan, again.queued, again.loses, again.stale = 0, true, false, false, false
+	again.conn, again.thread = 0, 0 // a copy has a connection of its own
+	if strings.HasPrefix(*x.clients.Replies.Value(a.Reply), "+QUEUED") {
+		again = request{queued: true}
+	}
+	sent := append(slices.Clone(x.ids.sents.get(c.sentBefore)), again)
+	c.sentBefore, _ = x.ids.sents.put(sent[max(0, len(sent)-Repeatable):])
 }
 
 // notice counts comparisons that failed in a release: see NearMisses.

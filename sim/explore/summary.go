@@ -16,7 +16,8 @@ type summary struct {
 	acts          bool         // it can perform an operation
 	sends         bool         // and that would send a command
 	idles         bool         // if time passed now, that would begin a pause
-	repeats       bool         // a request of its could arrive once more
+	repeats       uint32       // the id of the list of its requests that could arrive once more
+	draws         uint32       // its history if it is about to draw a random number, and otherwise 0
 	inside        bool         // it is in the critical section
 	touched       monitor.Rank // the grant in which it last accessed the resource
 	due           int32        // milliseconds until anything happens to it by itself; 0 is never
@@ -48,9 +49,12 @@ func (m *model) summary(c *client) summary {
 		return s
 	}
 	h := m.clients.At(c.history)
-	s.over, s.repeats, s.idles, s.due = h.Over, c.last != 0, m.idles(c), m.dueTo(c, m.instants)
+	s.over, s.repeats, s.idles, s.due = h.Over, c.sentBefore, m.idles(c), m.dueTo(c, m.instants)
 	if t, any := m.next(c); any {
 		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
+		if h.Threads[t].Kind == process.OpDraw {
+			s.draws = c.history
+		}
 	}
 	return s
 }

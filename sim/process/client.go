@@ -46,6 +46,7 @@ type Client struct {
 	conns    []*Conn
 	lock     strategies.Lock
 	exposes  bool // its current lease has a deadline of the strategy's own
+	making   bool // its lock's constructor is running
 }
 
 // NewClient makes a process whose go-redis knows the addresses, and sends a command
@@ -193,7 +194,9 @@ func (c *Client) Reset(s *Settings, cfg *Config) {
 		retry = strategies.Retry{Tries: 1}
 	}
 	o := strategies.Options{TTL: s.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random, Go: c.spawn}
+	c.making = true
 	c.guard(new(bool), func() { c.lock = s.Strategy.New(c.redis, s.Key, o) })
+	c.making = false
 	clear(c.Threads[1:])
 	c.Threads = c.Threads[:1]
 	c.Threads[0].start(c.program)
@@ -241,8 +244,20 @@ func (c *Client) token() string {
 	return string(hex.AppendEncode(b, binary.BigEndian.AppendUint16(nil, uint16(c.rng.Uint32()))))
 }
 
+// random draws a number from 0 to below. If the settings say so, that is a step of the thread
+// whose code is running, and the host chooses the number.
 func (c *Client) random(below time.Duration) time.Duration {
-	c.Draws++
 	c.rt.host.Drew()
+	if c.settings.Draws && below > 0 {
+		if c.making {
+			panic("New draws a random number, and a schedule can choose only those that are drawn later: draw it in Acquire")
+		}
+		t := c.rt.current
+		if t == nil {
+			t = c.Threads[0] // a goroutine that is no thread, which do refuses
+		}
+		return min(max(0, t.do(Op{Kind: OpDraw, Below: below}).Reading), below-1)
+	}
+	c.Draws++
 	return time.Duration(c.rng.Int64N(int64(below)))
 }

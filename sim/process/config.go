@@ -19,6 +19,7 @@ type Settings struct {
 	Seed     uint64
 	Workload trace.Workload
 	Tokens   Tokens
+	Draws    bool // a random number is drawn in a step of the thread, and the host chooses it
 }
 
 // Config is one client's part of a run's configuration.
@@ -74,7 +75,7 @@ func (c *Config) Validate() error {
 // reserved has the names with another meaning in a trace or a schedule.
 var reserved = map[string]bool{trace.Probe: true, "store": true, "net": true, "all": true,
 	"seed": true, "key": true, "ttl": true, "timeout": true, "latency": true, "retry": true, "workload": true,
-	"resource": true, "cold": true, "tokens": true, "replicas": true, "lag": true}
+	"resource": true, "cold": true, "tokens": true, "replicas": true, "lag": true, "record": true, "draws": true}
 
 // ValidName returns an error unless a client can have that name, which must be unambiguous in
 // a trace and fit into a schedule.

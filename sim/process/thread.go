@@ -47,6 +47,7 @@ const (
 	OpWrite                 // writes it
 	OpQuery                 // queries the database behind the resource
 	OpMark                  // takes a step of its own program: calls Acquire, enters, leaves, releases
+	OpDraw                  // draws a random number, if those are drawn in steps: see Settings
 )
 
 // Op is a thread's next operation, and then its result. The host fills in Err and, by kind,
@@ -58,13 +59,14 @@ type Op struct {
 	Conn  *Conn      // of OpSend and OpReceive
 	Args  []string   // of OpSend
 	Sleep time.Duration
-	Cycle int   // of OpMark: the round of the client's program, from 1
-	Value int64 // of OpWrite the value to write; of OpRead and OpQuery the value found
-	Fence int64 // of an access to the resource: the fencing token sent along, 0 for none
+	Below time.Duration // of OpDraw: the end of the range, which begins with 0
+	Cycle int           // of OpMark: the round of the client's program, from 1
+	Value int64         // of OpWrite the value to write; of OpRead and OpQuery the value found
+	Fence int64         // of an access to the resource: the fencing token sent along, 0 for none
 
 	Err     error
 	Reply   []byte
-	Reading time.Duration // of OpClock; of the wall clock since trace.Epoch
+	Reading time.Duration // of OpClock, of the wall clock since trace.Epoch; and the number drawn, of OpDraw
 	Source  trace.Source  // the line of code, if the runtime records that
 }
 

@@ -307,7 +307,7 @@ func sameMoves(a, b []sim.Move) bool { return slices.EqualFunc(a, b, sameMove) }
 
 // sameMove compares moves. The number of silent steps in one makes no difference.
 func sameMove(a, b sim.Move) bool {
-	return a.Who == b.Who && a.Wait == b.Wait && reflect.DeepEqual(a.Fault, b.Fault) // some faults have lists
+	return a.Who == b.Who && a.Wait == b.Wait && a.Draw == b.Draw && reflect.DeepEqual(a.Fault, b.Fault) // some faults have lists
 }
 
 // forget removes a move that could not be made.

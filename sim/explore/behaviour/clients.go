@@ -52,6 +52,7 @@ type Operation struct {
 	Addr    uint8       // the node to which that leads, from 0
 	Sleep   int32       // of OpSleep: milliseconds
 	Command uint32      // of OpSend: the command's id
+	Below   int64       // of OpDraw: the end of the range, in nanoseconds
 	Fence   int32       // of OpRead and OpWrite: the fencing token; 0 is none
 }
 
@@ -63,7 +64,7 @@ func (p *Operation) Asks() bool {
 // Observation is the result of an operation, as the thread sees it.
 type Observation struct {
 	Kind  ObservationKind
-	Value int64 // of a reply its id; of a reading milliseconds: since the cycle's first, or for wall clocks since the Epoch
+	Value int64 // of a reply its id; of a reading milliseconds: since the cycle's first, or for wall clocks since the Epoch; of a draw nanoseconds
 }
 
 // ObservationKind is a kind of observation.
@@ -78,6 +79,7 @@ const (
 	SawMono                       // a reading of the monotonic clock
 	SawMonoLapsed                 // the same, after the end of the lease that the host has given
 	SawWall                       // a reading of the wall clock
+	SawDraw                       // a random number
 )
 
 // Transition is a step from one history to the next: a thread performs its operation and
@@ -122,6 +124,7 @@ type Clients struct {
 	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
 	Outcomes        *intern.Memo[Transition, Outcome] // one for each operation that was performed, replays aside
 	Reports         intern.Chunks[[]Report]           // the lists that outcomes refer to; the first is empty
+	draws           *intern.Memo[drawing, []int64]    // see Draws
 	Begin           []uint32                          // each client's first history; the last is the probe's
 	commands        *intern.Table[string]
 	Replies         *intern.Table[string] // in RESP
@@ -153,7 +156,7 @@ const replayersEach = 4
 // finds out their first operations. It fails if the lock's constructor panics, or if a
 // client does something that a search can't represent.
 func NewClients(cfg sim.Config, remembers bool) (*Clients, error) {
-	k := &Clients{cfg: cfg, remembers: remembers, Outcomes: intern.NewMemo[Transition, Outcome](), fresh: map[cycleKey]uint32{},
+	k := &Clients{cfg: cfg, remembers: remembers, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: map[cycleKey]uint32{},
 		commands: intern.NewTable[string](), Replies: intern.NewTable[string]()}
 	k.add(History{})
 	k.Reports.Add(nil)
@@ -422,7 +425,7 @@ func (k *Clients) describe(h *History, r *replayer) error {
 			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.name(h.client), op.Sleep)
 		}
 		pn := Operation{Kind: op.Kind, Over: op.Over, Mark: op.Mark, Phase: op.Phase, Wall: op.Wall,
-			Conn: uint8(op.Conn), Addr: uint8(op.Addr), Sleep: int32(op.Sleep / time.Millisecond), Fence: int32(op.Fence)}
+			Conn: uint8(op.Conn), Addr: uint8(op.Addr), Sleep: int32(op.Sleep / time.Millisecond), Below: int64(op.Below), Fence: int32(op.Fence)}
 		if op.Kind == process.OpSend && !op.Over {
 			pn.Command = k.commands.ID(pack(op.Args))
 		}
@@ -476,6 +479,8 @@ func (k *Clients) feed(r *replayer, client int, tr Transition) ([]Report, error)
 	case SawWall:
 		seen.Now = 0
 		seen.Offset = time.Duration(tr.Seen.Value) * time.Millisecond
+	case SawDraw:
+		seen.Draw = time.Duration(tr.Seen.Value)
 	}
 	var out []Report
 	for _, reported := range r.driver.Step(int(tr.Thread), seen) {
@@ -636,7 +641,7 @@ func differ(a, b *History) int {
 		p, q := a.plan(int(i)), b.plan(int(i))
 		same := p.Over == q.Over
 		if same && !p.Over {
-			same = p.Kind == q.Kind && p.Wall == q.Wall && p.Conn == q.Conn && p.Mark == q.Mark && p.Command == q.Command && p.Sleep == q.Sleep
+			same = p.Kind == q.Kind && p.Wall == q.Wall && p.Conn == q.Conn && p.Mark == q.Mark && p.Command == q.Command && p.Sleep == q.Sleep && p.Below == q.Below
 		}
 		if !same {
 			return int(i)
@@ -715,6 +720,8 @@ func (k *Clients) planText(p Operation) string {
 		return "a sleep of " + trace.Duration(time.Duration(p.Sleep)*time.Millisecond)
 	case p.Kind == process.OpMark:
 		return p.Mark.String()
+	case p.Kind == process.OpDraw:
+		return "a random number below " + trace.Duration(time.Duration(p.Below))
 	}
 	return [...]string{process.OpStart: "its start", process.OpReceive: "waiting for a reply", process.OpClock: "a look at a clock", process.OpRead: "a read", process.OpWrite: "a write"}[p.Kind]
 }

@@ -68,11 +68,11 @@ type Aged struct {
 // replies are interned in clients' tables. If timed is false, snapshots that differ only
 // in the server's time are equal, and a command that reads it fails with [ErrTimed].
 func NewServers(cfg sim.Config, k *Clients, timed bool) (*Servers, error) {
-	server, err := redis.NewServer(cfg.Key)
+	server, err := redis.NewServer(cfg.RecordKey())
 	if err != nil {
 		return nil, err
 	}
-	return &Servers{Server: server, lock: cfg.Key, snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
+	return &Servers{Server: server, lock: cfg.RecordKey(), snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
 		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](),
 		Replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.Replies}, nil
 }

@@ -36,6 +36,7 @@ type Operation struct {
 	Phase trace.Phase   // of the thread's program
 	Wall  bool          // of OpClock: which clock
 	Sleep time.Duration // of OpSleep
+	Below time.Duration // of OpDraw: the end of the range
 	Conn  int           // of OpSend and OpReceive: the nth connection that it used, from 0
 	Addr  int           // and the node that this leads to
 	Args  []string      // of OpSend
@@ -61,6 +62,7 @@ type Observation struct {
 	Reply   []byte        // of OpReceive: the reply in RESP, unless
 	Timeout bool          // none came in time, or
 	Refused bool          // the connection has ended; of OpRead and OpWrite: the fencing token is too old
+	Draw    time.Duration // of OpDraw: the number
 	Lapsed  bool          // of OpClock: the deadline that the host has given the lease is past, if it has given one
 }
 
@@ -132,7 +134,7 @@ func (d *Driver) Operation(thread int) Operation {
 		return Operation{Over: true}
 	}
 	o := &t.Op
-	op := Operation{Kind: o.Kind, Mark: o.Mark, Phase: t.Phase, Wall: o.Wall, Sleep: o.Sleep, Args: o.Args, Fence: o.Fence, Source: o.Source}
+	op := Operation{Kind: o.Kind, Mark: o.Mark, Phase: t.Phase, Wall: o.Wall, Sleep: o.Sleep, Below: o.Below, Args: o.Args, Fence: o.Fence, Source: o.Source}
 	if o.Conn != nil {
 		op.Conn, op.Addr = d.number(o.Conn), o.Conn.Addr
 	}
@@ -201,6 +203,8 @@ func (d *Driver) Step(thread int, seen Observation) []Report {
 		if seen.Refused {
 			o.Err = process.ErrFenced
 		}
+	case process.OpDraw:
+		o.Reading = seen.Draw
 	case process.OpMark:
 		d.report(t.TakeStep())
 	}

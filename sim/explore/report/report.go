@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/trace"
 )
 
@@ -87,8 +88,11 @@ func (f Finding) Text() string {
 
 // Answer tells whether every schedule within the bounds was searched, and if not, why.
 func Answer(r *explore.Result) string {
-	if !r.Complete {
+	switch {
+	case !r.Complete:
 		return "the search is not complete: " + r.Why
+	case r.Undecided != "":
+		return "every schedule within the bounds was searched, and nothing is decided by that, because " + r.Undecided
 	}
 	return "every schedule within the bounds was searched"
 }
@@ -117,6 +121,10 @@ func Bounds(b *explore.Bounds) []Item {
 	for _, c := range cfg.Clients {
 		names = append(names, c.Name)
 	}
+	record := ""
+	if cfg.Record != "" {
+		record = fmt.Sprintf("; the lock's record is %q", cfg.Record)
+	}
 	resource := ""
 	if b.Resource != sim.Plain {
 		resource = "; the resource is " + b.Resource.String()
@@ -126,12 +134,16 @@ func Bounds(b *explore.Bounds) []Item {
 		order = fmt.Sprintf("orders of the clients' steps with at most %s from one to another; a step is a command, a reply, a look at a clock, an access to the resource",
 			Count(b.Switches, "switch"))
 	}
+	faults := "in one schedule at most " + b.Faults.String()
+	if b.Faults[explore.Duplicate] > 0 {
+		faults += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", explore.Repeatable)
+	}
 	return []Item{
 		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles), cfg.Caller())},
-		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s",
-			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource)},
+		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s%s",
+			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},
-		{"faults", "in one schedule at most " + b.Faults.String()},
+		{"faults", faults},
 		{"instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
 			"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock"},
 		{"not in it", b.Outside()},
@@ -144,12 +156,17 @@ func Effort(r *explore.Result) []Item {
 	if !r.Complete {
 		how = fmt.Sprintf("among them all that schedules of up to %s lead to; a choice may be several steps", Count(r.Depth, "choice"))
 	}
-	return []Item{
+	items := []Item{
 		{"states", fmt.Sprintf("%s situations, %s", Grouped(r.States), how)},
 		{"choices", Grouped(r.Transitions) + " followed from them"},
 		{"Redis", fmt.Sprintf("really executed %s; what it did was remembered for all other times", Count(r.Commands, "command"))},
 		{"near", "over all choices " + near(&r.Near)},
 	}
+	if r.Draws > 0 {
+		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, or one of %d others that leads to another next step",
+			behaviour.Samples)})
+	}
+	return items
 }
 
 // Code states how much of the strategy's own code the search ran.

@@ -1,0 +1,101 @@
+package behaviour
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lockstep/sim/process"
+)
+
+// Samples is the number of random numbers that are tried in one draw, besides the least, the
+// middle and the greatest.
+const Samples = 32
+
+// drawing is a draw: the next operation of a thread in a history.
+type drawing struct {
+	history uint32
+	thread  uint8
+}
+
+// Draws returns the random numbers, in nanoseconds, between which a search chooses when a
+// thread draws one: the least, the middle and the greatest of the range; and of Samples
+// others, or of all where the range has no more, one for each different next step of the
+// client. Two sleeps are the same step, and so are commands that differ in whole numbers
+// alone, such as a TTL: there, the greatest and the least make the difference. Of a range of
+// whole milliseconds they are whole milliseconds, as the search counts time in these. It
+// fails as [Clients.After] does.
+func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
+	at := drawing{history, uint8(thread)}
+	if known, is := k.draws.Get(at); is {
+		return *known, nil
+	}
+	below, unit := k.At(history).Threads[thread].Below, int64(1)
+	if below%int64(time.Millisecond) == 0 {
+		unit = int64(time.Millisecond)
+	}
+	numbers := []int64{0}
+	for _, n := range []int64{below / unit / 2, below/unit - 1} {
+		if !slices.Contains(numbers, n*unit) {
+			numbers = append(numbers, n*unit)
+		}
+	}
+	seen := map[string]bool{}
+	for i, n := range append(slices.Clone(numbers), samples(below/unit, unit)...) {
+		out, err := k.After(Transition{From: history, Thread: at.thread, Seen: Observation{Kind: SawDraw, Value: n}})
+		if err != nil {
+			return nil, err
+		}
+		step := k.stepText(&out)
+		if i >= len(numbers) && !seen[step] {
+			numbers = append(numbers, n)
+		}
+		seen[step] = true
+	}
+	k.draws.Put(at, numbers)
+	return numbers, nil
+}
+
+// Drawn returns the number of draws between whose numbers a search has chosen.
+func (k *Clients) Drawn() int { return k.draws.Len() }
+
+// samples returns the numbers to be tried of a range in some unit: the same each time.
+func samples(below, unit int64) (all []int64) {
+	if below <= Samples {
+		for n := range below {
+			all = append(all, n*unit)
+		}
+		return all
+	}
+	rng := rand.New(rand.NewPCG(uint64(below), 1))
+	for range Samples {
+		all = append(all, rng.Int64N(below)*unit)
+	}
+	return all
+}
+
+// stepText describes an outcome up to the length of sleeps and the numbers in commands.
+func (k *Clients) stepText(out *Outcome) string {
+	h := k.At(out.To)
+	var b strings.Builder
+	for i := range h.Count {
+		p := h.Threads[i]
+		fmt.Fprintf(&b, "%d %t %d %t %d %d;", p.Kind, p.Over, p.Mark, p.Wall, p.Conn, p.Below)
+		if p.Kind != process.OpSend || p.Over {
+			continue
+		}
+		for _, word := range unpack(*k.commands.Value(p.Command)) {
+			if _, err := strconv.ParseInt(word, 10, 64); err == nil {
+				word = "#"
+			}
+			fmt.Fprintf(&b, " %q", word)
+		}
+	}
+	for _, r := range *k.Reports.At(out.Reports) {
+		fmt.Fprintf(&b, " %s", r.Kind)
+	}
+	return b.String()
+}

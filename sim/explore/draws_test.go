@@ -1,0 +1,139 @@
+package explore
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// drawer is the correct lock, whose Acquire draws a number first and does something with it.
+func drawer(below time.Duration, then func(ctx context.Context, m *mutant, n time.Duration) error) strategies.Strategy {
+	m := rightMutant()
+	m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		if err := then(ctx, m, m.Random(below)); err != nil {
+			return nil, err
+		}
+		return rightAcquire(ctx, m)
+	}
+	return mutantStrategy(m, 1)
+}
+
+// TestDrawsAreChosen: a branch that one random number in twenty takes is found, and the
+// schedule that shows it replays.
+func TestDrawsAreChosen(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		below time.Duration
+		bad   func(n time.Duration) bool
+	}{
+		{"one in twenty", 20, func(n time.Duration) bool { return n == 13 }},
+		{"the least", time.Hour, func(n time.Duration) bool { return n == 0 }},
+		{"the greatest", time.Second, func(n time.Duration) bool { return n == 999*time.Millisecond }},
+		{"an eighth of a range", time.Second, func(n time.Duration) bool { return n > 600*time.Millisecond && n < 725*time.Millisecond }},
+	} {
+		s := drawer(tt.below, func(ctx context.Context, m *mutant, n time.Duration) error {
+			if tt.bad(n) {
+				return m.nodes[0].Del(ctx, m.key).Err()
+			}
+			return nil
+		})
+		r, err := searchDefaults(t, s, func(b *Bounds) { b.Faults = Budget{} })
+		if err != nil {
+			t.Fatalf("%s: %s", tt.name, err)
+		}
+		v := r.Find(trace.DG)
+		if v == nil || r.Find(trace.FR) == nil {
+			t.Errorf("%s: found %s", tt.name, r.Found)
+			continue
+		}
+		again(t, s, v)
+		if r.Draws == 0 {
+			t.Errorf("%s: the result counts no draws", tt.name)
+		}
+		if text := v.Trace.Schedule; !strings.Contains(text, ",draws=true,") || !strings.Contains(text, "B~") {
+			t.Errorf("%s: %s", tt.name, text)
+		}
+	}
+}
+
+// TestHarmlessDraws: a jitter changes no verdict, and adds no more sleeps than three.
+func TestHarmlessDraws(t *testing.T) {
+	s := drawer(300*time.Millisecond, func(ctx context.Context, m *mutant, n time.Duration) error { return m.Clock.Sleep(ctx, n) })
+	r, err := searchDefaults(t, s, func(b *Bounds) { b.Cycles = 1 })
+	if err != nil || !r.Holds(trace.DG) || !r.Holds(trace.FR) || !r.Holds(trace.PD) {
+		t.Fatalf("%v, %v", r.Found, err)
+	}
+}
+
+// TestDraws: the numbers between which a search chooses.
+func TestDraws(t *testing.T) {
+	for _, tt := range []struct {
+		below time.Duration
+		then  func(ctx context.Context, m *mutant, n time.Duration) error
+		want  []time.Duration
+	}{
+		{1, func(context.Context, *mutant, time.Duration) error { return nil }, []time.Duration{0}},
+		{20, func(context.Context, *mutant, time.Duration) error { return nil }, []time.Duration{0, 10, 19}},
+		{20, func(ctx context.Context, m *mutant, n time.Duration) error {
+			if n%5 == 3 {
+				return strategies.ErrNotAcquired
+			}
+			return nil
+		}, []time.Duration{0, 10, 19, 3}},
+		{time.Second, func(ctx context.Context, m *mutant, n time.Duration) error { return m.Clock.Sleep(ctx, n) },
+			[]time.Duration{0, 500 * time.Millisecond, 999 * time.Millisecond}},
+		{time.Second, func(ctx context.Context, m *mutant, n time.Duration) error {
+			return m.nodes[0].Set(ctx, "other", "x", m.TTL+n).Err()
+		}, []time.Duration{0, 500 * time.Millisecond, 999 * time.Millisecond}},
+	} {
+		m, err := newModel(Defaults(drawer(tt.below, tt.then)), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := m.explorer()
+		x.first()
+		for x.history(0).Threads[0].Below == 0 {
+			th, _ := x.next(0)
+			x.perform(0, th, goes)
+		}
+		got, err := m.clients.Draws(x.s.clients[0].history, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []time.Duration
+		for _, n := range got {
+			all = append(all, time.Duration(n))
+		}
+		if len(all) != len(tt.want) {
+			t.Errorf("below %s: %v, expected %v", tt.below, all, tt.want)
+		}
+		for i := range min(len(all), len(tt.want)) {
+			if all[i] != tt.want[i] {
+				t.Errorf("below %s: %v, expected %v", tt.below, all, tt.want)
+			}
+		}
+		if err := m.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDrawInNew: a number that a constructor draws can't be chosen, and is refused.
+func TestDrawInNew(t *testing.T) {
+	s := mutantStrategy(rightMutant(), 1)
+	inner := s.New
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		o.Random(time.Second)
+		return inner(nodes, key, o)
+	}
+	_, err := searchDefaults(t, s)
+	if err == nil || !strings.Contains(err.Error(), "New draws a random number, and a schedule can choose only those that are drawn later: draw it in Acquire") {
+		t.Error(err)
+	}
+}

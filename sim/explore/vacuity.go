@@ -1,0 +1,54 @@
+package explore
+
+import (
+	"errors"
+
+	"lockstep/sim"
+)
+
+// rehearse has the engine play the lock's solo: it finds out the key of the lock's record,
+// unless the bounds name it, and whether a search of the lock can mean anything. It fails if
+// the record can't be told from other keys, or if clients lock different ones.
+func (b *Bounds) rehearse() (v Vacuity, err error) {
+	cfg, err := b.Config()
+	if err != nil {
+		return v, err
+	}
+	w, err := sim.New(cfg)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	solo, err := w.PlaySolo(cfg)
+	if err != nil {
+		return v, err
+	}
+	v = Vacuity{Granted: solo.Granted > 0, Reacquired: solo.Granted >= 2 && solo.Released >= 2, Failure: solo.Failure}
+	record, err := solo.Record(b.Record)
+	if v.Unseen = errors.Is(err, sim.ErrNoRecord); err != nil && !v.Unseen {
+		return v, err
+	}
+	if b.Record == "" {
+		b.Record = record
+	}
+	return v, nil
+}
+
+// undecided returns why a search that finds nothing decides nothing, or "".
+func (v *Vacuity) undecided(b *Bounds) string {
+	failure := ""
+	if v.Failure != "" {
+		failure = "; its Acquire fails with " + v.Failure
+	}
+	switch {
+	case !v.Granted && v.Failure != "":
+		return "the lock was never acquired, even with nothing going wrong: its own Acquire fails with " + v.Failure
+	case !v.Granted:
+		return "the lock was never acquired, even with nothing going wrong: its Acquire refuses a lock that nobody has"
+	case v.Unseen:
+		return sim.ErrNoRecord.Error()
+	case !v.Reacquired && b.Clients*b.Cycles > 1:
+		return "the lock was never acquired, released and acquired again, even with nothing going wrong: is it ever free?" + failure
+	}
+	return ""
+}
