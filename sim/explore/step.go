@@ -378,7 +378,7 @@ func (x *explorer) execute(req *request, lost, copied bool) {
 	}
 	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: req.command})
 	if err != nil {
-		x.fail(err)
+		x.fail(x.clients.Refuse(err, int(req.client), c.history, int(req.thread), req.command))
 		return
 	}
 	if copied {

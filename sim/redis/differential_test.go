@@ -686,6 +686,17 @@ func TestCommandsOutOfScripts(t *testing.T) {
 	}
 }
 
+// TestClosedWorld: for each command of a real server, the search either has a model or the
+// reason why not.
+func TestClosedWorld(t *testing.T) {
+	conn := startRedis(t).dial(t)
+	for _, m := range regexp.MustCompile(`\$\d+\r\n([a-z_-]+)\r\n`).FindAllStringSubmatch(conn.ask(t, "COMMAND", "LIST"), -1) {
+		if commands[strings.ToUpper(m[1])] == nil {
+			t.Errorf("%s is in no list", m[1])
+		}
+	}
+}
+
 // TestReplicaAgainstRedis holds what a replica answers, and which commands it refuses,
 // to a real server that has been made one.
 func TestReplicaAgainstRedis(t *testing.T) {

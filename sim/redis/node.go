@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -86,6 +85,7 @@ type Node struct {
 	plain    plainSet // the command, if it is a plain SET
 	ungraced string   // the key whose TTL miniredis holds without its grace, if any; see giveGrace
 	scripts  scripts
+	audit    *audit // what the search has to know of a command; nil in a world
 }
 
 // immortal is the when of a key that has no expiry. Never won't do: a clock may
@@ -96,8 +96,9 @@ const immortal = math.MinInt64
 // node's clock, or immortal.
 type stored struct {
 	key   string
-	value string
-	hash  map[string]string // for hashes; value is then their text
+	value string   // of a string; for other types the items as text
+	items []string // see Key
+	kind  Type
 	when  int64
 }
 
@@ -429,20 +430,6 @@ func (n *Node) giveGrace() {
 	n.ungraced = ""
 }
 
-// lookElse reads a key of another type than string.
-func (n *Node) lookElse(s *stored) {
-	if kind := n.data.Type(s.key); kind != "hash" {
-		s.value = "(a " + kind + ")"
-		return
-	}
-	s.hash = map[string]string{}
-	fields, _ := n.data.HKeys(s.key)
-	for _, f := range fields {
-		s.hash[f] = n.data.HGet(s.key, f)
-	}
-	s.value = hashText(s.hash)
-}
-
 // lifetime computes the last millisecond of a key's life. A TTL of whole milliseconds is new
 // and counts from now; any other counts from the last countdown.
 func (n *Node) lifetime(s *stored) {
@@ -456,14 +443,6 @@ func (n *Node) lifetime(s *stored) {
 		n.data.SetTTL(s.key, ttl+time.Duration(n.millis-n.counted)*time.Millisecond+grace)
 	}
 	s.when = from + int64(ttl/time.Millisecond)
-}
-
-func hashText(h map[string]string) string {
-	var parts []string
-	for _, f := range slices.Sorted(maps.Keys(h)) {
-		parts = append(parts, f+":"+h[f])
-	}
-	return "{" + strings.Join(parts, " ") + "}"
 }
 
 // goneAt returns the true instant at which a key is gone whose last millisecond on the
@@ -582,23 +561,4 @@ func (n *Node) Start(now time.Duration) ([]trace.Change, error) {
 		}
 	}
 	return n.changed(now), nil
-}
-
-func (n *Node) restore(s stored) error {
-	switch {
-	case s.hash != nil:
-		for _, f := range slices.Sorted(maps.Keys(s.hash)) {
-			n.redis.HSet(s.key, f, s.hash[f])
-		}
-	case strings.HasPrefix(s.value, "(a "):
-		return fmt.Errorf("%s cannot restart with key %q: only strings and hashes are persisted, this is %s", n.Name, s.key, s.value)
-	default:
-		if err := n.redis.Set(s.key, s.value); err != nil {
-			return err
-		}
-	}
-	if s.when != immortal {
-		n.redis.SetTTL(s.key, time.Duration(s.when-n.millis)*time.Millisecond+grace)
-	}
-	return nil
 }

@@ -18,6 +18,10 @@ import (
 // scripts included, and composes its answers from commands that miniredis has right. Here
 // the node also learns that a command stores a value, and a replica refuses to write.
 func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) {
+	if n.audit != nil && n.refuses(c, cmd, args) {
+		c.WriteError(n.audit.refused.Error())
+		return true
+	}
 	if n.inTransaction(c) && n.spoils(c, cmd) {
 		return true
 	}
@@ -48,6 +52,15 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 		n.storing(c, args[0])
 	}
 	return false
+}
+
+// refuses reports whether the search has no model of a command. Commands of which the node
+// composes another one's answer are its own affair.
+func (n *Node) refuses(c *server.Peer, cmd string, args []string) bool {
+	if c == n.side.conn || c == n.beneath.conn || c == n.scripts.side.conn {
+		return false
+	}
+	return n.audit.judge(call{node: n, name: cmd, args: args, script: !n.outermost(c)})
 }
 
 // replicaSays is a replica's reply to a command that writes.

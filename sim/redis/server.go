@@ -30,13 +30,6 @@ type Snapshot struct {
 	Millis  int64     // the server's clock in milliseconds since the start of the run; only commands that ask for the time see it
 }
 
-// Key is one key with its value and its remaining life.
-type Key struct {
-	Name, Value string
-	Hash        map[string]string // of a hash; Value is then its text
-	Left        int64             // whole milliseconds of life after the current one, or Immortal
-}
-
 // Immortal is the Left of a key without expiry.
 const Immortal int64 = math.MaxInt64
 
@@ -53,19 +46,28 @@ func NewServer(lock string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.audit = new(audit)
 	return &Server{n: n, lock: lock}, nil
 }
 
 // Close ends the server.
 func (s *Server) Close() { s.n.Close() }
 
-// Run executes a command of a connection on a memory, which it doesn't change. It returns the
-// reply, the memory afterwards, and the effect on the lock's record. It fails on a type of
-// key that it cannot write.
-func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after Snapshot, effect trace.Effect, err error) {
+// Answer is the effect of a command on a memory.
+type Answer struct {
+	Reply  []byte       // in RESP
+	After  Snapshot     // the memory afterwards
+	Effect trace.Effect // on the lock's record
+	Clock  bool         // the server's clock was read, by the command or by what its script or transaction executed
+}
+
+// Run executes a command of a connection on a memory, which it doesn't change. It fails with
+// [Unmodelled] if the command, or anything that its script or transaction executes, is
+// outside of the closed world; and on a type of key that it cannot write.
+func (s *Server) Run(m Snapshot, conn int, args []string) (Answer, error) {
 	peers, err := s.restore(m)
 	if err != nil {
-		return nil, Snapshot{}, trace.Effect{}, err
+		return Answer{}, err
 	}
 	p := peers[conn]
 	if p == nil {
@@ -73,14 +75,19 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after S
 		peers[conn] = p
 	}
 	now := time.Duration(m.Millis) * time.Millisecond
+	*s.n.audit = audit{}
 	out, changes := s.n.Execute(now, p, args)
-	reply = slices.Clone(out)
+	if refused := s.n.audit.refused; refused != nil {
+		return Answer{}, refused
+	}
+	a := Answer{Reply: slices.Clone(out), Clock: s.n.audit.clock}
 	for i := range changes {
 		if changes[i].Key == s.lock {
-			effect = changes[i].Effect()
+			a.Effect = changes[i].Effect()
 		}
 	}
-	return reply, s.snapshot(m, conn, p, args, len(changes) > 0), effect, nil
+	a.After = s.snapshot(m, conn, p, args, len(changes) > 0)
+	return a, nil
 }
 
 // restore replaces the node's memory by the snapshot, and returns its open connections.
@@ -113,7 +120,7 @@ func (s *Server) restore(m Snapshot) (map[int]*Peer, error) {
 		if k.Left != Immortal {
 			when = n.millis + k.Left
 		}
-		if err := n.restore(stored{key: k.Name, value: k.Value, hash: k.Hash, when: when}); err != nil {
+		if err := n.restore(stored{key: k.Name, kind: k.Type, value: k.Value, items: k.Items, when: when}); err != nil {
 			return nil, err
 		}
 	}
@@ -132,13 +139,13 @@ func (s *Server) soil(keys []string) {
 
 // snapshot returns the node's memory after a command.
 func (s *Server) snapshot(before Snapshot, conn int, p *Peer, args []string, changed bool) Snapshot {
-	after := Snapshot{Scripts: scriptsAfter(s.n, before.Scripts, args), Millis: before.Millis}
+	after := Snapshot{Scripts: s.n.scripts.cachedAfter(before.Scripts), Millis: before.Millis}
 	for _, k := range s.n.known {
 		left := Immortal
 		if k.when != immortal {
 			left = k.when - s.n.millis
 		}
-		after.Keys = append(after.Keys, Key{Name: k.key, Value: k.value, Hash: k.hash, Left: left})
+		after.Keys = append(after.Keys, Key{Name: k.key, Type: k.kind, Value: k.value, Items: k.items, Left: left})
 	}
 	for _, b := range before.Peers {
 		if b.Conn != conn {
@@ -194,23 +201,18 @@ func presence(keys []Key) []Key {
 	return names
 }
 
-// scriptsAfter returns the scripts that the node has cached after a command.
-func scriptsAfter(n *Node, had []string, args []string) []string {
-	switch command := strings.ToUpper(args[0]); {
-	case command == "EVAL" && len(args) > 1 && !slices.Contains(had, args[1]):
-		return sortedWith(had, args[1])
-	case command == "SCRIPT" && len(args) == 3 && strings.EqualFold(args[1], "LOAD") && !slices.Contains(had, args[2]):
-		return sortedWith(had, args[2])
-	case command == "SCRIPT" && len(args) > 1 && strings.EqualFold(args[1], "FLUSH"):
-		return nil
+// cachedAfter returns the scripts that the node has cached after a command, sorted. had are
+// those that it had before.
+func (s *scripts) cachedAfter(had []string) []string {
+	if len(s.cached) == len(had) && !slices.ContainsFunc(had, func(text string) bool { return !s.cached[s.learn(text).digest] }) {
+		return had
 	}
-	return had
-}
-
-func sortedWith(had []string, script string) []string {
-	all := append(slices.Clone(had), script)
-	slices.Sort(all)
-	return all
+	var texts []string
+	for digest := range s.cached {
+		texts = append(texts, s.known[digest].text)
+	}
+	slices.Sort(texts)
+	return texts
 }
 
 // Age returns a memory after a time in whole milliseconds, and reports whether the lock's
@@ -234,29 +236,4 @@ func (m Snapshot) Age(by int64, lock string) (older Snapshot, expired bool) {
 		}
 	}
 	return older, expired
-}
-
-// AsksTime reports whether a command's reply may depend on the server's clock other than
-// through the remaining life of keys. A script called by its digest is looked up in the
-// memory.
-func (m Snapshot) AsksTime(args []string) bool {
-	if len(args) > 1 && strings.HasPrefix(strings.ToUpper(args[0]), "EVALSHA") {
-		return slices.ContainsFunc(m.Scripts, func(text string) bool {
-			return strings.EqualFold(digestOf(text), args[1]) && m.AsksTime([]string{"EVAL", text})
-		})
-	}
-	for i, a := range args {
-		word := strings.ToUpper(a)
-		if i == 0 && (word == "TIME" || strings.HasSuffix(word, "EXPIREAT") || strings.HasSuffix(word, "EXPIRETIME")) {
-			return true
-		}
-		if word == "PXAT" || word == "EXAT" {
-			return true
-		}
-		if i == 1 && (strings.EqualFold(args[0], "EVAL") || strings.EqualFold(args[0], "SCRIPT")) &&
-			(strings.Contains(word, "TIME") || strings.Contains(word, "XAT") || strings.Contains(word, "EXPIREAT")) {
-			return true
-		}
-	}
-	return false
 }

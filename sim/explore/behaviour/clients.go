@@ -349,7 +349,7 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 	h = &next
 	h.parent, h.thread, h.seen, h.depth = tr.From, tr.Thread, tr.Seen, from.depth+1
 	if h.depth > maxDepth {
-		return nil, nil, nil, &Endless{Client: k.name(h.client), Operations: maxDepth, Source: k.lineAt(r, k.pathTo(tr.From))}
+		return nil, nil, nil, &Endless{Client: k.name(h.client), Operations: maxDepth, Source: k.lineAt(r, k.pathTo(tr.From), 0)}
 	}
 	h.follow(reports)
 	if tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed {
@@ -544,7 +544,7 @@ func (k *Clients) replay(r *replayer, id uint32) error {
 	path := k.pathTo(id)
 	n, err := k.walk(r, path)
 	if differs, is := err.(*Nondeterminism); is {
-		differs.Source = k.lineAt(r, path[:n])
+		differs.Source = k.lineAt(r, path[:n], 0)
 	}
 	r.at = id
 	return err
@@ -583,14 +583,14 @@ func (k *Clients) walk(r *replayer, path []uint32) (n int, err error) {
 	return len(path), nil
 }
 
-// lineAt finds the line of the lock's code that a client has reached after a path.
-func (k *Clients) lineAt(r *replayer, path []uint32) trace.Source {
+// lineAt finds the line of the lock's code that a thread of a client has reached after a path.
+func (k *Clients) lineAt(r *replayer, path []uint32, thread int) trace.Source {
 	r.driver.RecordSources(true)
 	defer r.driver.RecordSources(false)
 	if n, err := k.walk(r, path); n < len(path) || err != nil && len(path) == 0 {
 		return trace.Source{} // the client behaves differently every time
 	}
-	return r.driver.Operation(0).Source
+	return r.driver.Operation(thread).Source
 }
 
 // Recheck replays some of the histories, from all over the tree. A search makes each

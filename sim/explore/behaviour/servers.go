@@ -49,7 +49,7 @@ type Answer struct {
 	Snapshot uint32       // the id of the snapshot afterwards
 	Reply    uint32       // its id in Clients.Replies
 	Effect   trace.Effect // on the lock's record
-	Asks     bool         // the command may depend on the server's clock
+	Asks     bool         // the command has read the server's clock
 }
 
 // aging is the key of an [Aged].
@@ -89,8 +89,8 @@ func (s *Servers) ID(snap redis.Snapshot) uint32 {
 func (s *Servers) Snapshot(id uint32) *redis.Snapshot { return &s.snapshots.Entries.At(id).Value }
 
 // Run answers a question: from the memo, or by executing the command. It fails with
-// [ErrTimed] if the command may read the server's clock and the model is untimed, and
-// with the server's error if Redis can't execute it.
+// [ErrTimed] if the command reads the server's clock and the model is untimed, and with the
+// server's error, such as [redis.Unmodelled], if it can't execute it.
 func (s *Servers) Run(q Question) (Answer, error) {
 	if a, known := s.answers.Get(q); known {
 		return *a, nil
@@ -101,16 +101,15 @@ func (s *Servers) Run(q Question) (Answer, error) {
 		return *a, nil
 	}
 	args := unpack(*s.commands.Value(q.Command))
-	asks := s.Snapshot(q.Snapshot).AsksTime(args)
-	if asks && !s.timed {
+	s.Ran++
+	answer, err := s.Server.Run(*s.Snapshot(q.Snapshot), int(q.Conn), args)
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case answer.Clock && !s.timed:
 		return Answer{}, ErrTimed
 	}
-	s.Ran++
-	reply, after, effect, err := s.Server.Run(*s.Snapshot(q.Snapshot), int(q.Conn), args)
-	if err != nil {
-		return Answer{}, err
-	}
-	a := Answer{Snapshot: s.ID(after), Reply: s.replies.ID(string(reply)), Effect: effect, Asks: asks}
+	a := Answer{Snapshot: s.ID(answer.After), Reply: s.replies.ID(string(answer.Reply)), Effect: answer.Effect, Asks: answer.Clock}
 	s.answers.Put(q, a)
 	return a, nil
 }
