@@ -44,8 +44,6 @@ MSET
 MSETNX
 APPEND
 STRLEN
-GETRANGE
-SETRANGE
 INCR
 DECR
 INCRBY
@@ -170,7 +168,8 @@ var unmodelled = []struct{ commands, why string }{
 	{"PFADD PFCOUNT PFMERGE PFDEBUG PFSELFTEST", "HyperLogLogs are not modelled; use a set"},
 	{"GEOADD GEODIST GEOHASH GEOPOS GEORADIUS GEORADIUS_RO GEORADIUSBYMEMBER GEORADIUSBYMEMBER_RO GEOSEARCH GEOSEARCHSTORE",
 		"geographical sets are not modelled; use a sorted set"},
-	{"LCS SUBSTR DIGEST MSETEX", "the simulated server doesn't have it; use GET and SET"},
+	{"GETRANGE SETRANGE SUBSTR", "the simulated server has some of its cases otherwise than Redis; use GET and SET"},
+	{"LCS DIGEST MSETEX", "the simulated server doesn't have it; use GET and SET"},
 	{"DUMP RESTORE RESTORE-ASKING MIGRATE", "the serialised form of values is not modelled; use COPY, or write the value anew"},
 	{"OBJECT MEMORY DEBUG", "its reply depends on how Redis stores the value; use a command that reads the value"},
 	{"INFO CONFIG COMMAND LATENCY LOLWUT SLOWLOG MODULE ACL CLUSTER ROLE LASTSAVE",
@@ -196,6 +195,8 @@ var commands = func() map[string]*command {
 	}
 	for name, f := range map[string]func(call) (string, string){
 		"SCRIPT": refusesScript, "ZADD": refusesZAdd, "HGETALL": refusesHGetAll, "HKEYS": refusesFields, "HVALS": refusesFields, "SMEMBERS": refusesMembers,
+		"LMOVE": refusesRotation, "RPOPLPUSH": refusesRotation, "ZPOPMIN": refusesNone, "ZPOPMAX": refusesNone,
+		"INCR": refusesOddNumber, "DECR": refusesOddNumber, "INCRBY": refusesOddNumber, "DECRBY": refusesOddNumber, "HINCRBY": refusesOddNumber,
 	} {
 		all[name].refuses = f
 	}
@@ -359,6 +360,45 @@ func refusesMembers(c call) (option, why string) {
 	if len(c.args) == 1 {
 		if members, err := c.node.data.Members(c.args[0]); err == nil && len(members) > 1 {
 			return "", "the order of its reply is Redis's own affair where there are several members; use SISMEMBER or SCARD"
+		}
+	}
+	return "", ""
+}
+
+// refusesRotation: of a list with one element miniredis forgets the expiry.
+func refusesRotation(c call) (option, why string) {
+	if len(c.args) > 1 && c.args[0] == c.args[1] {
+		return "", "from a list to itself it is not modelled; use RPOP and LPUSH"
+	}
+	return "", ""
+}
+
+// refusesNone: miniredis pops all members if it is to pop none.
+func refusesNone(c call) (option, why string) {
+	if len(c.args) == 2 && c.args[1] == "0" {
+		return "", "to pop no member is not modelled; leave the command out"
+	}
+	return "", ""
+}
+
+// refusesOddNumber: Redis counts only with numbers as it writes them itself, and miniredis
+// also with +7 and 07.
+func refusesOddNumber(c call) (option, why string) {
+	if len(c.args) == 0 {
+		return "", ""
+	}
+	numbers := []string{c.args[len(c.args)-1]}
+	if c.name == "HINCRBY" && len(c.args) == 3 {
+		numbers = append(numbers, c.node.data.HGet(c.args[0], c.args[1]))
+	} else if held, err := c.node.data.Get(c.args[0]); err == nil {
+		numbers = append(numbers, held)
+	}
+	if len(c.args) == 1 {
+		numbers = numbers[1:] // the first is the key
+	}
+	for _, text := range numbers {
+		if n, err := strconv.Atoi(text); err == nil && strconv.Itoa(n) != text {
+			return "", "Redis does not take " + strconv.Quote(text) + " for a number; write it without plus and leading zeros"
 		}
 	}
 	return "", ""

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -86,7 +85,7 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (Answer, error) {
 			a.Effect = changes[i].Effect()
 		}
 	}
-	a.After = s.snapshot(m, conn, p, args, len(changes) > 0)
+	a.After = s.snapshot(m, conn, peers, args)
 	return a, nil
 }
 
@@ -137,8 +136,9 @@ func (s *Server) soil(keys []string) {
 	}
 }
 
-// snapshot returns the node's memory after a command.
-func (s *Server) snapshot(before Snapshot, conn int, p *Peer, args []string, changed bool) Snapshot {
+// snapshot returns the node's memory after a command of a connection. It ends the WATCH of
+// each, to find out whether a watched key has changed.
+func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args []string) Snapshot {
 	after := Snapshot{Scripts: s.n.scripts.cachedAfter(before.Scripts), Millis: before.Millis}
 	for _, k := range s.n.known {
 		left := Immortal
@@ -147,58 +147,34 @@ func (s *Server) snapshot(before Snapshot, conn int, p *Peer, args []string, cha
 		}
 		after.Keys = append(after.Keys, Key{Name: k.key, Type: k.kind, Value: k.value, Items: k.items, Left: left})
 	}
-	for _, b := range before.Peers {
-		if b.Conn != conn {
-			b.Dirty = b.Dirty || changed && watches(b, before.Keys, after.Keys)
-			after.Peers = append(after.Peers, b)
+	add := func(txn OpenTxn) {
+		p := peers[txn.Conn]
+		txn.Dirty = txn.Dirty || p.Watches && s.n.disturbed(p.conn)
+		after.Peers = append(after.Peers, txn)
+	}
+	own := OpenTxn{Conn: conn}
+	for _, txn := range before.Peers {
+		if txn.Conn == conn {
+			own = txn
+		} else {
+			add(txn)
 		}
 	}
-	if p.Watches || p.Queues {
-		b := OpenTxn{Conn: conn}
-		if i := slices.IndexFunc(before.Peers, func(b OpenTxn) bool { return b.Conn == conn }); i >= 0 {
-			b.Commands, b.Dirty = slices.Clone(before.Peers[i].Commands), before.Peers[i].Dirty
+	if p := peers[conn]; p.Watches || p.Queues {
+		if p.Queues || strings.EqualFold(args[0], "WATCH") {
+			own.Commands = append(slices.Clone(own.Commands), args)
 		}
-		b.Dirty = b.Dirty || changed && watches(b, before.Keys, after.Keys)
-		b.Commands = append(b.Commands, args)
-		after.Peers = append(after.Peers, b)
+		add(own)
 		slices.SortFunc(after.Peers, func(a, b OpenTxn) int { return a.Conn - b.Conn })
 	}
 	return after
 }
 
-// watches reports whether a connection watches a key that has changed. (In Redis an equal
-// value that was stored anew counts, too; only strategies with timestamps store one, and
-// they watch nothing.)
-func watches(b OpenTxn, before, after []Key) bool {
-	for _, args := range b.Commands {
-		if !strings.EqualFold(args[0], "WATCH") {
-			continue
-		}
-		for _, name := range args[1:] {
-			if keyText(before, name) != keyText(after, name) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func keyText(keys []Key, name string) string {
-	for _, k := range keys {
-		if k.Name == name {
-			return fmt.Sprint("is ", k.Value, " ", k.Left)
-		}
-	}
-	return ""
-}
-
-// presence returns the keys' names alone.
-func presence(keys []Key) []Key {
-	names := make([]Key, len(keys))
-	for i, k := range keys {
-		names[i].Name = k.Name
-	}
-	return names
+// watchesAny reports whether a connection watches one of the keys.
+func (b OpenTxn) watchesAny(keys []string) bool {
+	return slices.ContainsFunc(b.Commands, func(args []string) bool {
+		return strings.EqualFold(args[0], "WATCH") && slices.ContainsFunc(args[1:], func(key string) bool { return slices.Contains(keys, key) })
+	})
 }
 
 // cachedAfter returns the scripts that the node has cached after a command, sorted. had are
@@ -219,21 +195,22 @@ func (s *scripts) cachedAfter(had []string) []string {
 // record has expired meanwhile.
 func (m Snapshot) Age(by int64, lock string) (older Snapshot, expired bool) {
 	older = Snapshot{Scripts: m.Scripts, Millis: m.Millis + by, Peers: m.Peers}
+	var gone []string
 	for _, k := range m.Keys {
 		if k.Left != Immortal {
 			if k.Left -= by; k.Left < 0 {
-				expired = expired || k.Name == lock
+				gone = append(gone, k.Name)
 				continue
 			}
 		}
 		older.Keys = append(older.Keys, k)
 	}
-	if len(older.Keys) != len(m.Keys) && len(m.Peers) > 0 {
+	if len(gone) > 0 && len(m.Peers) > 0 {
 		older.Peers = slices.Clone(m.Peers)
 		for i := range older.Peers {
-			b := &older.Peers[i]
-			b.Dirty = b.Dirty || watches(*b, presence(m.Keys), presence(older.Keys))
+			txn := &older.Peers[i]
+			txn.Dirty = txn.Dirty || txn.watchesAny(gone)
 		}
 	}
-	return older, expired
+	return older, slices.Contains(gone, lock)
 }
