@@ -39,6 +39,11 @@ type OpenTxn struct {
 	Dirty    bool       // a watched key has changed since the WATCH
 }
 
+// Queues reports whether the connection has sent MULTI, and so queues its commands.
+func (b OpenTxn) Queues() bool {
+	return slices.ContainsFunc(b.Commands, func(args []string) bool { return strings.EqualFold(args[0], "MULTI") })
+}
+
 // NewServer makes a server for locks with this key. It fails if miniredis cannot start.
 func NewServer(lock string) (*Server, error) {
 	n, err := New(0, "n1")
@@ -57,6 +62,7 @@ type Answer struct {
 	Reply  []byte       // in RESP
 	After  Snapshot     // the memory afterwards
 	Effect trace.Effect // on the lock's record
+	Shares bool         // the lock's record was and is a list, a set or a sorted set, and was changed: several clients may have items in it
 	Clock  bool         // the server's clock was read, by the command or by what its script or transaction executed
 }
 
@@ -80,9 +86,12 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (Answer, error) {
 		return Answer{}, refused
 	}
 	a := Answer{Reply: slices.Clone(out), Clock: s.n.audit.clock}
+	was := slices.IndexFunc(m.Keys, func(k Key) bool { return k.Name == s.lock })
 	for i := range changes {
 		if changes[i].Key == s.lock {
 			a.Effect = changes[i].Effect()
+			now, _ := s.n.look(s.lock)
+			a.Shares = a.Effect.Before && a.Effect.After && m.Keys[was].Type.shares() && now.kind.shares()
 		}
 	}
 	a.After = s.snapshot(m, conn, peers, args)

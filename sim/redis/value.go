@@ -24,6 +24,10 @@ const (
 	otherType
 )
 
+// shares reports whether clients commonly share a value of the type, each with items of its
+// own in it.
+func (t Type) shares() bool { return t == List || t == Set || t == ZSet }
+
 var typeNames = [...]string{Hash: "hash", List: "list", Set: "set", ZSet: "zset"}
 
 // Key is one key with its value and its remaining life.

@@ -49,6 +49,7 @@ type Answer struct {
 	Snapshot uint32       // the id of the snapshot afterwards
 	Reply    uint32       // its id in Clients.Replies
 	Effect   trace.Effect // on the lock's record
+	Shares   bool         // see redis.Answer
 	Asks     bool         // the command has read the server's clock
 }
 
@@ -109,25 +110,56 @@ func (s *Servers) Run(q Question) (Answer, error) {
 	case answer.Clock && !s.timed:
 		return Answer{}, ErrTimed
 	}
-	a := Answer{Snapshot: s.ID(answer.After), Reply: s.replies.ID(string(answer.Reply)), Effect: answer.Effect, Asks: answer.Clock}
+	if err := s.outlives(args, s.Snapshot(q.Snapshot).Keys, answer.After.Keys); err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Snapshot: s.ID(answer.After), Reply: s.replies.ID(string(answer.Reply)), Effect: answer.Effect, Shares: answer.Shares, Asks: answer.Clock}
 	s.answers.Put(q, a)
 	return a, nil
 }
 
+// outlives refuses a command that gives a key a longer life than a search counts. A key that
+// it has left alone may live longer, because of a server's clock that has jumped back.
+func (s *Servers) outlives(args []string, before, after []redis.Key) error {
+	for _, key := range after {
+		if key.Left == redis.Immortal || key.Left <= MaxSpan.Milliseconds() ||
+			slices.ContainsFunc(before, func(k redis.Key) bool { return k.Name == key.Name && k.Left == key.Left }) {
+			continue
+		}
+		return &redis.Unmodelled{What: trace.CommandText(args), Why: fmt.Sprintf("it counts the life of %s up to %s; use a shorter TTL, or none",
+			trace.WordText(key.Name), trace.Duration(MaxSpan))}
+	}
+	return nil
+}
+
 // Wait answers a question whose command is a WAIT; is reports whether it is one. All
 // replicas are in sync except the missing ones, which have fallen behind or taken over.
-// Redis would wait for those, and the search can't: a WAIT for more replicas than are in
-// sync is an error.
+// Redis would wait for those until the command's timeout, or until the connection ends
+// because a replica takes over. A search sends a reply at once, so it refuses such a WAIT.
 func (s *Servers) Wait(q Question, missing int) (a Answer, is bool, err error) {
 	args := unpack(*s.commands.Value(q.Command))
 	if s.Replicas == 0 || !strings.EqualFold(args[0], "WAIT") || len(args) != 3 {
 		return Answer{}, false, nil
 	}
-	have := s.Replicas - missing
-	if wants, err := strconv.Atoi(args[1]); err != nil || wants > have {
-		return Answer{}, true, fmt.Errorf("%s: the search answers a WAIT at once, and only %d replicas have it all", trace.CommandText(args), have)
+	refuse := func(why string) (Answer, bool, error) {
+		return Answer{}, true, &redis.Unmodelled{What: trace.CommandText(args), Why: why}
 	}
-	return Answer{Snapshot: q.Snapshot, Reply: s.replies.ID(fmt.Sprintf(":%d\r\n", have))}, true, nil
+	for _, txn := range s.Snapshot(q.Snapshot).Peers {
+		if txn.Conn == int(q.Conn) && txn.Queues() {
+			return refuse("in a transaction it waits for nothing; send it after EXEC")
+		}
+	}
+	have := s.Replicas - missing
+	wants, err1 := strconv.Atoi(args[1])
+	millis, err2 := strconv.ParseInt(args[2], 10, 64)
+	switch {
+	case err1 != nil || err2 != nil || millis < 0:
+		return Answer{}, false, nil // the server has the error reply
+	case wants <= have:
+		return Answer{Snapshot: q.Snapshot, Reply: s.replies.ID(fmt.Sprintf(":%d\r\n", have))}, true, nil
+	}
+	return refuse(fmt.Sprintf("it has no model of a reply that comes late, and the replicas that have it all are %d; "+
+		"give the lock one replica more, or search without failover", have))
 }
 
 // Age returns a snapshot as it is after by milliseconds; by may be negative, for a clock
