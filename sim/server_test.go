@@ -93,16 +93,16 @@ func TestStepToAnyInstant(t *testing.T) {
 	}
 }
 
-// TestRestartRefusesOtherTypes: only strings and hashes can be brought back, and
-// the run says so instead of losing anything.
+// TestRestartRefusesOtherTypes: a stream can't be brought back, and the run says so instead
+// of losing anything.
 func TestRestartRefusesOtherTypes(t *testing.T) {
-	cfg := configOf(toyDo(cmd("rpush", "list", "a", "b")), "A")
+	cfg := configOf(toyDo(cmd("xadd", "log", "1-1", "field", "value")), "A")
 	cfg.Nodes[0].Persistence = redis.PersistAlways
 	w := newWorld(t, cfg)
 	run(t, w)
 	inject(t, w, Down{"n1"})
 	err := w.Inject(Up{"n1"})
-	if want := `n1 cannot restart with key "list": only strings and hashes are persisted, this is (a list)`; err == nil || err.Error() != want {
+	if want := `n1 cannot write back key "log": it can strings, hashes, lists, sets and sorted sets, and this is (a stream)`; err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}
 }

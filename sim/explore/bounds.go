@@ -101,6 +101,10 @@ const maxSwitches = 200
 // lockKey is the key that locks are given.
 const lockKey = "lock"
 
+// maxTTL is the longest TTL of a search: farTTLs of it fit into 32 bits of milliseconds, and
+// what adds up to them.
+const maxTTL = 2 * time.Hour
+
 // names are the clients' names.
 var names = [...]string{"A", "B", "C", "D"}
 
@@ -127,6 +131,9 @@ func (b *Bounds) Config() (sim.Config, error) {
 	}
 	if b.TTL <= 0 {
 		return sim.Config{}, fmt.Errorf("the TTL of a search must be more than nothing, and %s isn't", b.TTL)
+	}
+	if b.TTL > maxTTL || b.Timeout > maxTTL || b.Strategy.Timeout > maxTTL {
+		return sim.Config{}, fmt.Errorf("the TTL and the timeout of a search can be %s at most: it counts in 32 bits of milliseconds, and up to %d TTLs", trace.Duration(maxTTL), farTTLs)
 	}
 	if b.TTL%(300*time.Millisecond) != 0 {
 		return sim.Config{}, errors.New("the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds")

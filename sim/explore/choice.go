@@ -17,7 +17,7 @@ type choice struct {
 	who  uint8 // the client, or the node
 	by   int32 // milliseconds by which time passes, or a clock jumps
 	n    uint8 // which of the client's held requests, from 1; or of its executed ones, counted back from the last, which is 1
-	ops  uint8 // how many operations the client performed, once the choice is made
+	ops  uint8 // how many operations the client performed, once the choice is made: besides the first, calls of Acquire and readings of up to maxList replies
 
 	number int64 // that a client draws, in nanoseconds
 }
@@ -214,7 +214,7 @@ var choiceRows = [choiceKinds]choiceRow{
 			}
 			return to
 		},
-		apply: func(x *explorer, c choice) { x.s.clients[c.who].wall += c.by },
+		apply: func(x *explorer, c choice) { x.stepWall(int(c.who), c.by) },
 		wrong: func(c choice) string {
 			return fmt.Sprintf("%s's wall clock jumps by %s", names[c.who], trace.Duration(c.span()))
 		},
@@ -245,7 +245,7 @@ var choiceRows = [choiceKinds]choiceRow{
 		},
 		read: func(_ *explorer, f, _ sim.Fault) (choice, int) {
 			got, is := f.(sim.Free)
-			return choice{kind: frees, who: clientOf(got.Client), n: uint8(got.N)}, count(is, 1)
+			return choice{kind: frees, who: clientOf(got.Client), n: uint8(got.N)}, count(is && got.N <= maxList, 1)
 		},
 		menu: []choiceItem{{"free it", choice{n: 1}}},
 	},
@@ -389,6 +389,7 @@ func count(is bool, n int) int {
 	return 0
 }
 
+// millis returns a span of up to behaviour.MaxSpan in milliseconds.
 func millis(d time.Duration) int32 { return int32(d / time.Millisecond) }
 
 // nodeOf returns the index of a server, or of a replica's master, by its name.

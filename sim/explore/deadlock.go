@@ -69,7 +69,7 @@ func (x *explorer) wait(try int) {
 		for _, n := range x.s.nodes {
 			for _, k := range x.servers.Snapshot(n.snapshot).Keys {
 				if k.Left != redis.Immortal {
-					by = max(by, int32(k.Left)+1+x.ttl)
+					by = max(by, spanOf(min(k.Left, longTime)+1+int64(x.ttl)))
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"slices"
 
 	"lockstep/sim/monitor"
@@ -161,6 +162,16 @@ func (x *explorer) repeat(i, n int) {
 		}
 		x.settle(i)
 	}
+}
+
+// stepWall makes the wall clock of client i jump by so many milliseconds.
+func (x *explorer) stepWall(i int, by int32) {
+	wall := int64(x.s.clients[i].wall) + int64(by)
+	if wall != int64(int32(wall)) {
+		x.fail(errors.New("a client's wall clock jumps by more than 24 days in all: the search counts in 32 bits of milliseconds; use a shorter TTL"))
+		return
+	}
+	x.s.clients[i].wall = int32(wall)
 }
 
 // stepClock makes the clock of node i jump by so many milliseconds, which moves all its

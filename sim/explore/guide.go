@@ -183,6 +183,9 @@ func read(x *explorer, moves []sim.Move) (choice, int, error) {
 	if len(moves) > 1 {
 		then = moves[1].Fault
 	}
+	if by := jumpOf(f); by > behaviour.MaxSpan || by < -behaviour.MaxSpan {
+		return choice{}, 0, fmt.Errorf("%q is longer than a search counts, which is %s", f, trace.Duration(behaviour.MaxSpan))
+	}
 	for i := range choiceRows {
 		if choiceRows[i].read == nil {
 			continue
@@ -195,6 +198,17 @@ func read(x *explorer, moves []sim.Move) (choice, int, error) {
 		return choice{}, 0, errors.New("a node that is down and stays down is nothing that a search does")
 	}
 	return choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
+}
+
+// jumpOf returns by how much a clock jumps by a fault.
+func jumpOf(f sim.Fault) time.Duration {
+	switch f := f.(type) {
+	case sim.WallStep:
+		return f.By
+	case sim.NodeStep:
+		return f.By
+	}
+	return 0
 }
 
 // step makes a move that isn't a fault.
@@ -252,6 +266,9 @@ func (g *Guide) draw(x *explorer, mv sim.Move, found *codes) error {
 func (g *Guide) wait(x *explorer, d time.Duration, found *codes) error {
 	if d%time.Millisecond != 0 {
 		return fmt.Errorf("a search counts in whole milliseconds, and %s isn't", d)
+	}
+	if d > behaviour.MaxSpan {
+		return fmt.Errorf("a search lets %s pass at a time, and %s is longer", trace.Duration(behaviour.MaxSpan), trace.Duration(d))
 	}
 	for left := int32(d / time.Millisecond); left > 0; {
 		by, any := x.due()

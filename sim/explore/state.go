@@ -90,7 +90,7 @@ type request struct {
 // Invariant: now is 0 in a model that isn't timed, and mover and switched are 0 unless the
 // bounds limit switches.
 type world struct {
-	fence int32  // the highest fencing token that the resource has accepted
+	fence int64  // the highest fencing token that the resource has accepted
 	held  uint32 // the id of the list of requests that are held up
 	now   int32  // true time in milliseconds, in a timed model
 	reads uint32 // the id of the list of spans since true time was read, as long as they matter; in a timed model

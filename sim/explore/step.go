@@ -9,6 +9,7 @@ import (
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
+	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
 
@@ -235,7 +236,10 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 		}
 		other := uint8(15)
 		for taken(other) {
-			other--
+			other-- // at most maxList are
+		}
+		if other < x.history(i).Conns {
+			x.tooManyConns(i)
 		}
 		renamed |= 1<<conn | 1<<other
 		for n := range held {
@@ -256,6 +260,13 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 	return renamed
 }
 
+// tooManyConns fails because of client i, whose connections need the numbers of those that it
+// has closed and on which requests are still held up.
+func (x *explorer) tooManyConns(i int) {
+	x.fail(&behaviour.Refusal{Client: x.name(i), What: "so many connections",
+		Why: fmt.Sprintf("it follows %d of a client within a cycle, those included on which a request is held up; use one and keep it", behaviour.MaxConns)})
+}
+
 // peer numbers a client's connection among those of all clients.
 func peer(client int, conn uint16) uint16 { return uint16(client)<<4 | conn }
 
@@ -266,7 +277,7 @@ func (x *explorer) wallClock(c *client) behaviour.Observation {
 		x.fail(behaviour.ErrTimed)
 	}
 	x.readsTime()
-	return behaviour.Observation{Kind: behaviour.SawWall, Value: int64(x.s.world.now + c.wall)}
+	return behaviour.Observation{Kind: behaviour.SawWall, Value: int64(x.s.world.now) + int64(c.wall)}
 }
 
 // readsTime keeps in mind that somebody has just read true time: a stamp that is computed
@@ -344,6 +355,9 @@ func (x *explorer) access(i int, p *behaviour.Operation) bool {
 // up.
 func (x *explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	x.s.clients[i].sent[t] = 0
+	if slices.ContainsFunc(x.ids.helds.get(x.s.world.held), func(o request) bool { return int(o.client) == i && o.orphan && o.conn == p.Conn }) {
+		x.tooManyConns(i)
+	}
 	req := request{client: uint8(i), thread: uint8(t), conn: p.Conn, addr: p.Addr, command: p.Command, acquired: x.s.clients[i].Acquired, phase: p.Phase}
 	if f == heldUp || x.behind(&req) {
 		req.queued, req.loses = f != heldUp, f == losesReply
@@ -363,9 +377,22 @@ func (x *explorer) hold(req request) {
 	held := append(append([]request(nil), x.ids.helds.get(x.s.world.held)...), req)
 	id, fits := x.ids.helds.put(held)
 	if !fits {
-		x.fail(fmt.Errorf("more than %d requests are held up at a time", maxList))
+		x.fail(x.crowded(int(req.client), "a request that is held up", "requests held up at a time; use a smaller budget of held requests, or fewer commands at a time"))
 	}
 	x.s.world.held = id
+}
+
+// crowded is the error of a list that is full.
+func (x *explorer) crowded(i int, what, why string) error {
+	return &behaviour.Refusal{Client: x.name(i), What: what, Why: fmt.Sprintf("it follows %d %s", maxList, why)}
+}
+
+// name returns the name of client i, or of the probe.
+func (m *model) name(i int) string {
+	if i == m.probe() {
+		return trace.Probe
+	}
+	return m.cfg.Clients[i].Name
 }
 
 // execute executes a request at its node, and sends the reply back unless the request is a
@@ -384,11 +411,14 @@ func (x *explorer) execute(req *request, lost, copied bool) {
 	}
 	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: req.command})
 	if err != nil {
-		x.fail(err)
+		x.fail(x.clients.Refuse(err, int(req.client), c.history, int(req.thread), req.command))
 		return
 	}
 	if copied {
 		a.Snapshot = x.servers.Without(a.Snapshot, conn)
+	}
+	if a.Shares && n.owner.Client != int16(req.client) && x.bounds.codes()&ofOwners != 0 {
+		x.fail(x.clients.Refuse(errShared, int(req.client), c.history, int(req.thread), req.command))
 	}
 	if a.Asks {
 		x.readsTime() // the reply may tell the client the time, and a script may store it
@@ -406,6 +436,14 @@ func (x *explorer) execute(req *request, lost, copied bool) {
 		x.deliver(req, rep, lost)
 	}
 }
+
+// ofOwners are the codes for which the search must know to whom the lock's record belongs.
+var ofOwners = setOf(trace.FR) | setOf(trace.PD) | setOf(trace.GAP) | setOf(trace.FN)
+
+// errShared is the error of a client that changes a collection in which another client's
+// record is.
+var errShared = &redis.Unmodelled{What: "a record that clients share", Why: "a list, a set or a sorted set under the lock's own key has no single owner, " +
+	"so foreign releases, permanent deadlocks, gaps and false refusals can't be told; keep the collection under another key, or search for DG, OV and SW alone (--codes)"}
 
 // answer returns a node's answer to a command.
 func (x *explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, error) {
@@ -480,7 +518,7 @@ func (x *explorer) deliver(req *request, rep reply, lost bool) {
 	}
 	id, fits := x.ids.inboxes.put(append(append([]reply(nil), x.ids.inboxes.get(c.inbox)...), rep))
 	if !fits {
-		x.fail(fmt.Errorf("more than %d replies wait for one client", maxList))
+		x.fail(x.crowded(int(req.client), "a reply", "replies that wait for a client; use fewer commands in a pipeline or transaction, or a script"))
 	}
 	c.inbox = id
 	h := x.history(int(req.client))

@@ -1,6 +1,9 @@
 package explore
 
 import (
+	"fmt"
+	"math"
+
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
@@ -48,6 +51,19 @@ func sooner(a, b int32) int32 {
 	return a
 }
 
+// spanOf returns a life in milliseconds as a span. After a server's clock has jumped back
+// again and again it may be too long; then time passes in two parts.
+func spanOf(life int64) int32 { return int32(min(life, math.MaxInt32)) }
+
+// grow adds a time that passes to a span that counts it, and fails if that is too long.
+func (x *explorer) grow(span *int32, by int32) {
+	if *span > math.MaxInt32-by {
+		x.fail(fmt.Errorf("a schedule goes on for more than %d days: the search counts in 32 bits of milliseconds; use a shorter TTL", math.MaxInt32/(24*3600*1000)))
+		return
+	}
+	*span += by
+}
+
 // due returns the time in milliseconds until anything happens by itself: a record expires, a
 // lease lapses, a sleep or the wait for a reply ends.
 func (x *explorer) due() (by int32, any bool) {
@@ -66,7 +82,7 @@ func (m *model) dueAt(n *node, in *instants) (by int32) {
 	for _, snapshot := range [2]uint32{n.snapshot, n.behind.snapshot} {
 		for _, k := range m.servers.Snapshot(snapshot).Keys {
 			if k.Left != redis.Immortal {
-				by = sooner(by, in.toNextLife(int32(k.Left)+1))
+				by = sooner(by, in.toNextLife(spanOf(k.Left+1)))
 			}
 		}
 	}
@@ -146,13 +162,13 @@ func (x *explorer) advance(by int32) {
 	}
 	w := &x.s.world
 	if x.timed {
-		w.now += by
+		x.grow(&w.now, by)
 		w.reads, _ = x.ids.reads.put(x.instants.age(x.ids.reads.get(w.reads), by))
 	}
 	if w.held != 0 {
 		held := append([]request(nil), x.ids.helds.get(w.held)...)
 		for n := range held {
-			held[n].ago += by
+			x.grow(&held[n].ago, by)
 		}
 		w.held, _ = x.ids.helds.put(held)
 	}
@@ -170,25 +186,27 @@ func (x *explorer) set(n *node, a behaviour.Aged) {
 func (x *explorer) pass(i int, c *client, by int32) {
 	h := x.clients.At(c.history)
 	if c.since != unset {
-		c.since = min(c.since+by, h.Read+x.instants.far)
+		since := c.since
+		x.grow(&since, by)
+		c.since = min(since, spanOf(int64(h.Read)+int64(x.instants.far)))
 	}
 	if c.Live && !c.forever {
 		if c.deadline -= by; c.deadline <= 0 {
 			c.Live, c.deadline = false, 0
 		}
 	}
-	c.grantSent += by
+	x.grow(&c.grantSent, by)
 	if c.inbox != 0 {
 		inbox := append([]reply(nil), x.ids.inboxes.get(c.inbox)...)
 		for n := range inbox {
 			if inbox[n].prolonged {
-				inbox[n].ago += by
+				x.grow(&inbox[n].ago, by)
 			}
 		}
 		c.inbox, _ = x.ids.inboxes.put(inbox)
 	}
 	for t := range int(h.Count) {
-		c.sent[t] += by
+		x.grow(&c.sent[t], by)
 		if c.waits[t] && !h.Threads[t].Over {
 			c.due[t] -= by
 		}

@@ -86,11 +86,27 @@ func serverScript(ctx context.Context, l *timedLock) error {
 	return err
 }
 
+// serverWord does so in a script that is told the command's name.
+func serverWord(ctx context.Context, l *timedLock) error {
+	const script = `
+local now = tonumber(redis.call(ARGV[1])[1])
+local old = redis.call("GET", KEYS[1])
+if old and tonumber(old) >= now then return 0 end
+redis.call("SET", KEYS[1], now + 12)
+return 1`
+	won, err := l.rdb.Eval(ctx, script, []string{l.key}, "time").Int()
+	if err == nil && won == 0 {
+		return strategies.ErrNotAcquired
+	}
+	return err
+}
+
 // TestTimeThatShowsLate: true time belongs to the state as soon as a clock that shows it may
 // be read, wherever in a schedule that is; without it a takeover would be missed.
 func TestTimeThatShowsLate(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *timedLock) error{
 		"a wall clock, when refused": lateLook, "the server's clock": serverTime, "the server's clock, in a script": serverScript,
+		"the server's clock, in a script that is told so": serverWord,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := Defaults(timed(ask))

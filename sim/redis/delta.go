@@ -10,7 +10,7 @@ import (
 type Delta struct {
 	keys   []stored
 	gone   []string
-	stored string // the key among them under which a value was stored, if any
+	stored []string // the keys among them under which a value was stored
 }
 
 // DeltaOf returns the delta that carries a node's newest changes to its replicas.
@@ -23,7 +23,7 @@ func (n *Node) DeltaOf(changes []trace.Change) (u Delta) {
 		written, _ := n.look(ch.Key)
 		u.keys = append(u.keys, written)
 		if ch.Stored {
-			u.stored = ch.Key
+			u.stored = append(u.stored, ch.Key)
 		}
 	}
 	return u
@@ -32,7 +32,7 @@ func (n *Node) DeltaOf(changes []trace.Change) (u Delta) {
 // Apply writes a master's changes to the node, and returns the node's own. It fails on a
 // type that it cannot write.
 func (n *Node) Apply(now time.Duration, u Delta) ([]trace.Change, error) {
-	n.stores = u.stored
+	n.stores = append(n.stores[:0], u.stored...)
 	n.sync(now)
 	for _, key := range u.gone {
 		n.redis.Del(key)

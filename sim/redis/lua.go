@@ -25,6 +25,7 @@ type luaVM struct {
 	behind  map[*lua.LTable]*lua.LTable // by read-only table: the table that it stands for
 	refuse  *lua.LFunction
 	handler *lua.LFunction
+	node    *Node
 	redis   *server.Server
 	calls   *Peer // the commands of scripts
 	random  uint64
@@ -35,7 +36,7 @@ type luaVM struct {
 }
 
 func newLuaVM(n *Node) *luaVM {
-	m := &luaVM{redis: n.redis.Server(), calls: NewPeer(n),
+	m := &luaVM{node: n, redis: n.redis.Server(), calls: NewPeer(n),
 		behind: map[*lua.LTable]*lua.LTable{}, loaded: map[*script]*lua.LFunction{}}
 	m.l = lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 2048, RegistryMaxSize: 1 << 20})
 	m.refuse = m.l.NewFunction(func(l *lua.LState) int {
@@ -224,6 +225,9 @@ func (m *luaVM) pcall() lua.LGFunction {
 // drawRandom is math.random. Every script starts with the same seed, as in Redis before
 // 7.0: its effect depends only on its words and the node's keys.
 func (m *luaVM) drawRandom(l *lua.LState) int {
+	if a := m.node.audit; a != nil {
+		a.refuse("math.random", "which numbers a script draws depends on the version of Redis; draw them in the client, and pass them as arguments", true)
+	}
 	m.random = (m.random*0x5DEECE66D + 0xB) & (1<<48 - 1)
 	r := float64(m.random>>17%math.MaxInt32) / math.MaxInt32
 	low, high := 1, 0

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -82,10 +81,12 @@ type Node struct {
 	side     *Peer    // for the node's own questions to its miniredis
 	asking   *Peer    // the connection whose command it executes, or executed last
 	beneath  *Peer    // for the commands from which override composes another
-	stores   string   // the key under which the command stores a value
+	trial    *Peer    // where a command is queued to find out whether it is well-formed
+	stores   []string // the keys under which the command stores values
 	plain    plainSet // the command, if it is a plain SET
 	ungraced string   // the key whose TTL miniredis holds without its grace, if any; see giveGrace
 	scripts  scripts
+	audit    *audit // what the search has to know of a command; nil in a world
 }
 
 // immortal is the when of a key that has no expiry. Never won't do: a clock may
@@ -96,8 +97,9 @@ const immortal = math.MinInt64
 // node's clock, or immortal.
 type stored struct {
 	key   string
-	value string
-	hash  map[string]string // for hashes; value is then their text
+	value string   // of a string; for other types the items as text
+	items []string // see Key
+	kind  Type
 	when  int64
 }
 
@@ -116,7 +118,7 @@ type plainSet struct {
 
 // Peer is the server's end of one connection.
 //
-// Invariant: scripts, writes and spoilt are set only while Queues is.
+// Invariant: the queue is empty unless Queues is set.
 type Peer struct {
 	Node  *Node
 	conn  *server.Peer
@@ -125,24 +127,8 @@ type Peer struct {
 
 	Watches bool // it has sent WATCH
 	Queues  bool // it has sent MULTI
-	scripts bool // since MULTI, it has sent commands about scripts
-	writes  bool // since MULTI, it has sent commands that write
-	spoilt  bool // since MULTI, it has sent commands that a replica has refused
+	queue   queue
 	selects bool // it or a script of it has sent SELECT, so its commands may concern another database
-}
-
-// follow updates the state of the connection's transaction after a command.
-func (p *Peer) follow(command string) {
-	switch command {
-	case "WATCH":
-		p.Watches = true
-	case "UNWATCH":
-		p.Watches = false
-	case "MULTI":
-		p.Queues = true
-	case "EXEC", "DISCARD":
-		p.Watches, p.Queues, p.scripts, p.writes, p.spoilt = false, false, false, false, false
-	}
 }
 
 // NewPeer makes the server's end of a new connection.
@@ -157,7 +143,7 @@ func NewPeer(n *Node) *Peer {
 func New(index int, name string) (*Node, error) {
 	n := &Node{Index: index, Name: name, redis: miniredis.NewMiniRedis()}
 	n.data = n.redis.DB(0)
-	n.side, n.beneath = NewPeer(n), NewPeer(n)
+	n.side, n.beneath, n.trial = NewPeer(n), NewPeer(n), NewPeer(n)
 	n.scripts.init(n)
 	// Dial is the only way to start a miniredis without a listener. The
 	// connection itself is not used: commands go to the dispatcher directly.
@@ -239,17 +225,9 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 		n.giveGrace()
 	}
 	p.out.Reset()
-	n.asking, n.stores, n.plain = p, "", plainSet{}
-	lends := p.scripts && command == "EXEC"
-	if lends {
-		n.scripts.lend()
-	}
+	n.asking, n.stores, n.plain = p, n.stores[:0], plainSet{}
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
-	if lends {
-		n.scripts.takeBack()
-	}
-	p.follow(command)
 	reply = p.out.Bytes()
 	switch {
 	case readOnly(command):
@@ -295,11 +273,13 @@ func readOnly(command string) bool {
 }
 
 // dispatchSide executes a command for the node itself.
-func (n *Node) dispatchSide(args ...string) string {
-	n.side.out.Reset()
-	n.redis.Server().Dispatch(n.side.conn, args)
-	n.side.conn.Flush()
-	return n.side.out.String()
+func (n *Node) dispatchSide(args ...string) string { return n.dispatchOn(n.side, args) }
+
+func (n *Node) dispatchOn(p *Peer, args []string) (reply string) {
+	p.out.Reset()
+	n.redis.Server().Dispatch(p.conn, args)
+	p.conn.Flush()
+	return p.out.String()
 }
 
 // grace is the time by which miniredis keeps a key longer than its TTL.
@@ -366,14 +346,17 @@ func (n *Node) differ(old, is *stored) {
 		n.scratch = append(n.scratch, trace.Change{Key: is.key, After: n.record(*is)})
 	case is == nil:
 		n.scratch = append(n.scratch, trace.Change{Key: old.key, Before: n.record(*old)})
-	case old.value != is.value || old.when != is.when || is.key == n.stores:
-		n.scratch = append(n.scratch, trace.Change{Key: is.key, Before: n.record(*old), After: n.record(*is), Stored: is.key == n.stores})
+	default:
+		stored := slices.Contains(n.stores, is.key)
+		if stored || old.value != is.value || old.when != is.when {
+			n.scratch = append(n.scratch, trace.Change{Key: is.key, Before: n.record(*old), After: n.record(*is), Stored: stored})
+		}
 	}
 }
 
 // compared ends a comparison: it persists the changes and finds the next expiry.
 func (n *Node) compared(now time.Duration) {
-	n.stores, n.NextExpiry = "", trace.Never
+	n.stores, n.NextExpiry = n.stores[:0], trace.Never
 	for _, s := range n.known {
 		if s.when != immortal {
 			if at := n.goneAt(s.when); n.NextExpiry == trace.Never || at < n.NextExpiry {
@@ -429,20 +412,6 @@ func (n *Node) giveGrace() {
 	n.ungraced = ""
 }
 
-// lookElse reads a key of another type than string.
-func (n *Node) lookElse(s *stored) {
-	if kind := n.data.Type(s.key); kind != "hash" {
-		s.value = "(a " + kind + ")"
-		return
-	}
-	s.hash = map[string]string{}
-	fields, _ := n.data.HKeys(s.key)
-	for _, f := range fields {
-		s.hash[f] = n.data.HGet(s.key, f)
-	}
-	s.value = hashText(s.hash)
-}
-
 // lifetime computes the last millisecond of a key's life. A TTL of whole milliseconds is new
 // and counts from now; any other counts from the last countdown.
 func (n *Node) lifetime(s *stored) {
@@ -456,14 +425,6 @@ func (n *Node) lifetime(s *stored) {
 		n.data.SetTTL(s.key, ttl+time.Duration(n.millis-n.counted)*time.Millisecond+grace)
 	}
 	s.when = from + int64(ttl/time.Millisecond)
-}
-
-func hashText(h map[string]string) string {
-	var parts []string
-	for _, f := range slices.Sorted(maps.Keys(h)) {
-		parts = append(parts, f+":"+h[f])
-	}
-	return "{" + strings.Join(parts, " ") + "}"
 }
 
 // goneAt returns the true instant at which a key is gone whose last millisecond on the
@@ -582,23 +543,4 @@ func (n *Node) Start(now time.Duration) ([]trace.Change, error) {
 		}
 	}
 	return n.changed(now), nil
-}
-
-func (n *Node) restore(s stored) error {
-	switch {
-	case s.hash != nil:
-		for _, f := range slices.Sorted(maps.Keys(s.hash)) {
-			n.redis.HSet(s.key, f, s.hash[f])
-		}
-	case strings.HasPrefix(s.value, "(a "):
-		return fmt.Errorf("%s cannot restart with key %q: only strings and hashes are persisted, this is %s", n.Name, s.key, s.value)
-	default:
-		if err := n.redis.Set(s.key, s.value); err != nil {
-			return err
-		}
-	}
-	if s.when != immortal {
-		n.redis.SetTTL(s.key, time.Duration(s.when-n.millis)*time.Millisecond+grace)
-	}
-	return nil
 }

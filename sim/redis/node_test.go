@@ -195,6 +195,34 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// TestRestartWithAnyType: values of all types that a disk can have come back as they were,
+// with their expiry, and read as different texts.
+func TestRestartWithAnyType(t *testing.T) {
+	s := newServer(t, Config{Persistence: PersistAlways})
+	s.say("HSET h f v g:x w", "2").say("RPUSH l b a b", "3").say("SADD s f:v g", "2").say("ZADD z 1.5 f -inf g 1e300 h", "3").say("SET (a v", "OK")
+	for _, key := range []string{"h", "l", "s", "z"} {
+		s.say("PEXPIRE "+key+" 1000", "1")
+	}
+	before := fmt.Sprintf("%+v", s.node.known)
+	if want := `[{key:(a value:v`; !strings.HasPrefix(before, want) {
+		t.Errorf("%s, expected %s", before, want)
+	}
+	for _, text := range []string{`{f:v "g:x":w}`, `[b a b]`, `{"f:v" g}`, `{f=1.5 g=-Inf h=1e+300}`} {
+		if !strings.Contains(before, text) {
+			t.Errorf("there is no %s in %s", text, before)
+		}
+	}
+	s.node.Down(0)
+	if _, err := s.node.Start(0); err != nil {
+		t.Fatal(err)
+	}
+	if after := fmt.Sprintf("%+v", s.node.known); after != before {
+		t.Errorf("%s, expected %s", after, before)
+	}
+	s.conn = NewPeer(s.node)
+	s.at(1000*time.Millisecond).say("EXISTS h l s z", "4").at(1001*time.Millisecond).say("EXISTS h l s z", "0")
+}
+
 // TestRestartAtTheSecond: everysec has written what is older than the last whole
 // second, and what is of that very second is lost.
 func TestRestartAtTheSecond(t *testing.T) {

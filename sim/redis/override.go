@@ -18,7 +18,14 @@ import (
 // scripts included, and composes its answers from commands that miniredis has right. Here
 // the node also learns that a command stores a value, and a replica refuses to write.
 func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) {
-	if n.inTransaction(c) && n.spoils(c, cmd) {
+	if c == n.trial.conn {
+		return false
+	}
+	if n.audit != nil && n.refuses(c, cmd, args) {
+		c.WriteError(n.audit.refused.Error())
+		return true
+	}
+	if n.transact(c, cmd, args) {
 		return true
 	}
 	switch {
@@ -30,48 +37,73 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 	case cmd == "SELECT" && n.asking != nil:
 		n.asking.selects = true
 	case cmd == "TTL" && len(args) == 1:
-		return n.answerOrQueue(c, cmd, args, n.roundTTL)
+		n.roundTTL(c, args)
+		return true
+	case strings.HasSuffix(cmd, "EXPIRE") || strings.HasSuffix(cmd, "EXPIREAT"):
+		if n.noSooner(c, cmd, args) {
+			c.WriteInt(0)
+			return true
+		}
+	case cmd == "GETEX" && len(args) > 1:
+		if held := n.ask(c, "GET", args[0]); held[0] == '-' { // miniredis would set the expiry of what is no string
+			c.WriteRaw(held)
+			return true
+		}
+	case cmd == "COPY" && len(args) == 3 && strings.EqualFold(args[2], "REPLACE") && args[0] != args[1]:
+		if n.ask(c, "EXISTS", args[0]) == ":1\r\n" {
+			n.ask(c, "DEL", args[1]) // or it would keep its expiry
+		}
 	case cmd == "SET" && len(args) >= 2:
 		o := parseSet(args)
-		if p := n.asking; !o.others && p != nil && p.conn == c && !p.Queues && !p.selects {
+		if p := n.asking; !o.others && p != nil && p.conn == c && !p.selects {
 			n.plain = plainSet{is: true, value: args[1], ttl: o.ttl}
 		} else {
 			n.giveGrace()
 		}
 		if o.unlike(n.millis) {
-			return n.answerOrQueue(c, cmd, args, n.set)
+			n.set(c, args)
+			return true
 		}
-		if !o.nx {
-			n.storing(c, args[0])
-		}
-	case (cmd == "GETSET" || cmd == "SETEX" || cmd == "PSETEX") && len(args) >= 2:
-		n.storing(c, args[0])
 	}
+	n.storing(cmd, args)
 	return false
+}
+
+// refuses reports whether the search has no model of a command. Commands of which the node
+// composes another one's answer are its own affair.
+func (n *Node) refuses(c *server.Peer, cmd string, args []string) (refused bool) {
+	if c == n.side.conn || c == n.beneath.conn {
+		return false
+	}
+	clock, script := n.audit.clock, !n.outermost(c)
+	refused = n.audit.judge(call{node: n, name: cmd, args: args, script: script})
+	if !script && n.asking.Queues {
+		n.audit.clock = clock // it isn't executed before EXEC
+	}
+	return refused
+}
+
+// storing records the keys under which a command stores a value, even one equal to the value
+// that is there.
+func (n *Node) storing(cmd string, args []string) {
+	switch cmd {
+	case "SET", "GETSET", "SETEX", "PSETEX", "HSET", "HMSET", "LSET":
+		if len(args) >= 2 && !(cmd == "SET" && parseSet(args).nx) {
+			n.stores = append(n.stores, args[0])
+		}
+	case "RENAME", "COPY":
+		if len(args) >= 2 {
+			n.stores = append(n.stores, args[1])
+		}
+	case "MSET":
+		for i := 0; i < len(args); i += 2 {
+			n.stores = append(n.stores, args[i])
+		}
+	}
 }
 
 // replicaSays is a replica's reply to a command that writes.
 const replicaSays = "READONLY You can't write against a read only replica."
-
-// spoils records the kinds of command in a transaction. At a replica it refuses the EXEC of
-// a transaction with a command that writes.
-func (n *Node) spoils(c *server.Peer, cmd string) (refused bool) {
-	p, replica := n.asking, n.Replica
-	switch {
-	case cmd == "EXEC" && p.spoilt:
-		n.ask(c, "DISCARD")
-		c.WriteError("EXECABORT Transaction discarded because of previous errors.")
-		return true
-	case cmd == "EXEC" && p.writes && replica:
-		n.ask(c, "DISCARD")
-		c.WriteError("EXECABORT Transaction discarded because of: " + replicaSays)
-		return true
-	case n.writes(cmd):
-		p.writes = true
-		p.spoilt = p.spoilt || replica // the command itself is refused, too
-	}
-	return false
-}
 
 // writes reports whether a command may write.
 func (n *Node) writes(cmd string) bool {
@@ -90,45 +122,19 @@ var writesNothing = func() map[string]bool {
 	return all
 }()
 
-// storing records that a command stores a value under a key, even an equal value. (A
-// transaction's commands store nothing before its EXEC. An equal value that a transaction
-// stores goes unnoticed.)
-func (n *Node) storing(c *server.Peer, key string) {
-	if !n.inTransaction(c) {
-		n.stores = key
-	}
-}
-
-func (n *Node) inTransaction(c *server.Peer) bool {
-	return n.asking != nil && n.asking.conn == c && n.asking.Queues
-}
-
 // outermost reports whether a command is not part of another, such as a script.
 func (n *Node) outermost(c *server.Peer) bool {
 	return c == n.side.conn || n.asking != nil && n.asking.conn == c
-}
-
-// answerOrQueue answers an overridden command: now, or in a transaction at its EXEC. For
-// that it queues a script, which executes the command in its turn.
-func (n *Node) answerOrQueue(c *server.Peer, cmd string, args []string, answer func(*server.Peer, []string)) bool {
-	if n.inTransaction(c) {
-		const call = "return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
-		n.redis.Server().Dispatch(c, append([]string{"EVAL", call, "1", args[0], cmd}, args[1:]...))
-		return true
-	}
-	answer(c, args)
-	return true
 }
 
 // ask executes a command of miniredis in the place of another: within the same script,
 // database and transaction.
 func (n *Node) ask(c *server.Peer, args ...string) (reply string) {
 	p := n.beneath
-	p.out.Reset()
 	p.conn.Ctx = c.Ctx
-	n.redis.Server().Dispatch(p.conn, args)
-	p.conn.Flush()
-	return p.out.String()
+	reply = n.dispatchOn(p, args)
+	c.Ctx = p.conn.Ctx // made by a connection's first command
+	return reply
 }
 
 // roundTTL answers TTL to the nearest second. miniredis truncates.
@@ -143,6 +149,20 @@ func (n *Node) roundTTL(c *server.Peer, args []string) {
 		millis = (millis + 500) / 1000
 	}
 	c.WriteInt(millis)
+}
+
+// noSooner reports whether a command with LT would move a key's expiry to the very instant
+// that it has. Redis leaves it then, and says so; miniredis doesn't.
+func (n *Node) noSooner(c *server.Peer, cmd string, args []string) bool {
+	if len(args) != 3 || !strings.EqualFold(args[2], "LT") || cmd[0] == 'H' {
+		return false
+	}
+	left, _ := strconv.ParseInt(strings.Trim(n.ask(c, "PTTL", args[0]), ":\r\n"), 10, 64)
+	until := millisOf(cmd, args[1])
+	if strings.HasSuffix(cmd, "AT") {
+		until -= trace.Epoch.UnixMilli() + n.millis
+	}
+	return left >= 0 && until == left
 }
 
 // setOptions are the options of a SET, as far as the node needs them.

@@ -14,16 +14,13 @@ import (
 // that runs them.
 //
 // miniredis has an engine too, but builds a virtual machine for every call, which takes
-// thirty times as long as the script. It still runs the scripts of transactions, whose
-// commands it queues itself until EXEC. So the two caches are made equal before each EXEC
-// that may need it, and again afterwards: see lend.
+// thirty times as long as the script.
 type scripts struct {
 	node   *Node
 	known  map[string]*script // by digest: all scripts that it was ever sent; a digest never comes to mean another script
 	texts  map[string]*script // the same, by text
 	cached map[string]bool    // by digest: the scripts that EVALSHA finds
 	vm     *luaVM             // nil before the first script, and after one that failed
-	side   *Peer              // to miniredis's own cache
 }
 
 // script is one script, compiled when it is first run.
@@ -34,7 +31,7 @@ type script struct {
 }
 
 func (s *scripts) init(n *Node) {
-	*s = scripts{node: n, known: map[string]*script{}, texts: map[string]*script{}, cached: map[string]bool{}, side: NewPeer(n)}
+	*s = scripts{node: n, known: map[string]*script{}, texts: map[string]*script{}, cached: map[string]bool{}}
 }
 
 // reset prepares a new run. Compiled scripts are kept for it unless there are too many: a
@@ -49,22 +46,10 @@ func (s *scripts) reset() {
 // flush empties the cache, as SCRIPT FLUSH and a restart do.
 func (s *scripts) flush() { clear(s.cached) }
 
-// answer executes a command about scripts. It leaves to miniredis the commands that a
-// transaction queues, and the errors about malformed commands.
+// answer executes a command about scripts. It leaves to miniredis the errors about malformed
+// commands.
 func (s *scripts) answer(c *server.Peer, cmd string, args []string) (done bool) {
 	switch {
-	case c == s.side.conn:
-		return false
-	case s.node.inTransaction(c):
-		s.node.asking.scripts = true
-		if cmd == "EVAL" && len(args) > 0 {
-			s.learn(args[0])
-		} else if cmd == "SCRIPT" && len(args) == 2 && strings.EqualFold(args[0], "LOAD") {
-			s.learn(args[1])
-		}
-		return false
-	case !s.node.outermost(c): // it stands in a script of a transaction, where it is refused
-		return false
 	case cmd == "SCRIPT":
 		return s.administer(c, args)
 	case len(args) < 2:
@@ -170,31 +155,6 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 		return
 	}
 	writeLua(c, result, 0)
-}
-
-// lend makes miniredis's cache equal to the node's. takeBack does the reverse, because the
-// scripts and SCRIPT commands of a transaction may have changed miniredis's cache.
-func (s *scripts) lend() {
-	s.ask("SCRIPT", "FLUSH")
-	for digest := range s.cached {
-		s.ask("SCRIPT", "LOAD", s.known[digest].text)
-	}
-}
-
-func (s *scripts) takeBack() {
-	clear(s.cached)
-	for digest := range s.known {
-		if s.ask("SCRIPT", "EXISTS", digest) == "*1\r\n:1\r\n" {
-			s.cached[digest] = true
-		}
-	}
-}
-
-func (s *scripts) ask(args ...string) string {
-	s.side.out.Reset()
-	s.node.redis.Server().Dispatch(s.side.conn, args)
-	s.side.conn.Flush()
-	return s.side.out.String()
 }
 
 // maxNesting bounds the nesting of tables in a reply; Redis gives up when Lua's stack is

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -30,13 +29,6 @@ type Snapshot struct {
 	Millis  int64     // the server's clock in milliseconds since the start of the run; only commands that ask for the time see it
 }
 
-// Key is one key with its value and its remaining life.
-type Key struct {
-	Name, Value string
-	Hash        map[string]string // of a hash; Value is then its text
-	Left        int64             // whole milliseconds of life after the current one, or Immortal
-}
-
 // Immortal is the Left of a key without expiry.
 const Immortal int64 = math.MaxInt64
 
@@ -47,25 +39,40 @@ type OpenTxn struct {
 	Dirty    bool       // a watched key has changed since the WATCH
 }
 
+// Queues reports whether the connection has sent MULTI, and so queues its commands.
+func (b OpenTxn) Queues() bool {
+	return slices.ContainsFunc(b.Commands, func(args []string) bool { return strings.EqualFold(args[0], "MULTI") })
+}
+
 // NewServer makes a server for locks with this key. It fails if miniredis cannot start.
 func NewServer(lock string) (*Server, error) {
 	n, err := New(0, "n1")
 	if err != nil {
 		return nil, err
 	}
+	n.audit = new(audit)
 	return &Server{n: n, lock: lock}, nil
 }
 
 // Close ends the server.
 func (s *Server) Close() { s.n.Close() }
 
-// Run executes a command of a connection on a memory, which it doesn't change. It returns the
-// reply, the memory afterwards, and the effect on the lock's record. It fails on a type of
-// key that it cannot write.
-func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after Snapshot, effect trace.Effect, err error) {
+// Answer is the effect of a command on a memory.
+type Answer struct {
+	Reply  []byte       // in RESP
+	After  Snapshot     // the memory afterwards
+	Effect trace.Effect // on the lock's record
+	Shares bool         // the lock's record was and is a list, a set or a sorted set, and was changed: several clients may have items in it
+	Clock  bool         // the server's clock was read, by the command or by what its script or transaction executed
+}
+
+// Run executes a command of a connection on a memory, which it doesn't change. It fails with
+// [Unmodelled] if the command, or anything that its script or transaction executes, is
+// outside of the closed world; and on a type of key that it cannot write.
+func (s *Server) Run(m Snapshot, conn int, args []string) (Answer, error) {
 	peers, err := s.restore(m)
 	if err != nil {
-		return nil, Snapshot{}, trace.Effect{}, err
+		return Answer{}, err
 	}
 	p := peers[conn]
 	if p == nil {
@@ -73,14 +80,22 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (reply []byte, after S
 		peers[conn] = p
 	}
 	now := time.Duration(m.Millis) * time.Millisecond
+	*s.n.audit = audit{}
 	out, changes := s.n.Execute(now, p, args)
-	reply = slices.Clone(out)
+	if refused := s.n.audit.refused; refused != nil {
+		return Answer{}, refused
+	}
+	a := Answer{Reply: slices.Clone(out), Clock: s.n.audit.clock}
+	was := slices.IndexFunc(m.Keys, func(k Key) bool { return k.Name == s.lock })
 	for i := range changes {
 		if changes[i].Key == s.lock {
-			effect = changes[i].Effect()
+			a.Effect = changes[i].Effect()
+			now, _ := s.n.look(s.lock)
+			a.Shares = a.Effect.Before && a.Effect.After && m.Keys[was].Type.shares() && now.kind.shares()
 		}
 	}
-	return reply, s.snapshot(m, conn, p, args, len(changes) > 0), effect, nil
+	a.After = s.snapshot(m, conn, peers, args)
+	return a, nil
 }
 
 // restore replaces the node's memory by the snapshot, and returns its open connections.
@@ -113,7 +128,7 @@ func (s *Server) restore(m Snapshot) (map[int]*Peer, error) {
 		if k.Left != Immortal {
 			when = n.millis + k.Left
 		}
-		if err := n.restore(stored{key: k.Name, value: k.Value, hash: k.Hash, when: when}); err != nil {
+		if err := n.restore(stored{key: k.Name, kind: k.Type, value: k.Value, items: k.Items, when: when}); err != nil {
 			return nil, err
 		}
 	}
@@ -130,133 +145,81 @@ func (s *Server) soil(keys []string) {
 	}
 }
 
-// snapshot returns the node's memory after a command.
-func (s *Server) snapshot(before Snapshot, conn int, p *Peer, args []string, changed bool) Snapshot {
-	after := Snapshot{Scripts: scriptsAfter(s.n, before.Scripts, args), Millis: before.Millis}
+// snapshot returns the node's memory after a command of a connection. It ends the WATCH of
+// each, to find out whether a watched key has changed.
+func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args []string) Snapshot {
+	after := Snapshot{Scripts: s.n.scripts.cachedAfter(before.Scripts), Millis: before.Millis}
 	for _, k := range s.n.known {
 		left := Immortal
 		if k.when != immortal {
 			left = k.when - s.n.millis
 		}
-		after.Keys = append(after.Keys, Key{Name: k.key, Value: k.value, Hash: k.hash, Left: left})
+		after.Keys = append(after.Keys, Key{Name: k.key, Type: k.kind, Value: k.value, Items: k.items, Left: left})
 	}
-	for _, b := range before.Peers {
-		if b.Conn != conn {
-			b.Dirty = b.Dirty || changed && watches(b, before.Keys, after.Keys)
-			after.Peers = append(after.Peers, b)
+	add := func(txn OpenTxn) {
+		p := peers[txn.Conn]
+		txn.Dirty = txn.Dirty || p.Watches && s.n.disturbed(p.conn)
+		after.Peers = append(after.Peers, txn)
+	}
+	own := OpenTxn{Conn: conn}
+	for _, txn := range before.Peers {
+		if txn.Conn == conn {
+			own = txn
+		} else {
+			add(txn)
 		}
 	}
-	if p.Watches || p.Queues {
-		b := OpenTxn{Conn: conn}
-		if i := slices.IndexFunc(before.Peers, func(b OpenTxn) bool { return b.Conn == conn }); i >= 0 {
-			b.Commands, b.Dirty = slices.Clone(before.Peers[i].Commands), before.Peers[i].Dirty
+	if p := peers[conn]; p.Watches || p.Queues {
+		if p.Queues || strings.EqualFold(args[0], "WATCH") {
+			own.Commands = append(slices.Clone(own.Commands), args)
 		}
-		b.Dirty = b.Dirty || changed && watches(b, before.Keys, after.Keys)
-		b.Commands = append(b.Commands, args)
-		after.Peers = append(after.Peers, b)
+		add(own)
 		slices.SortFunc(after.Peers, func(a, b OpenTxn) int { return a.Conn - b.Conn })
 	}
 	return after
 }
 
-// watches reports whether a connection watches a key that has changed. (In Redis an equal
-// value that was stored anew counts, too; only strategies with timestamps store one, and
-// they watch nothing.)
-func watches(b OpenTxn, before, after []Key) bool {
-	for _, args := range b.Commands {
-		if !strings.EqualFold(args[0], "WATCH") {
-			continue
-		}
-		for _, name := range args[1:] {
-			if keyText(before, name) != keyText(after, name) {
-				return true
-			}
-		}
-	}
-	return false
+// watchesAny reports whether a connection watches one of the keys.
+func (b OpenTxn) watchesAny(keys []string) bool {
+	return slices.ContainsFunc(b.Commands, func(args []string) bool {
+		return strings.EqualFold(args[0], "WATCH") && slices.ContainsFunc(args[1:], func(key string) bool { return slices.Contains(keys, key) })
+	})
 }
 
-func keyText(keys []Key, name string) string {
-	for _, k := range keys {
-		if k.Name == name {
-			return fmt.Sprint("is ", k.Value, " ", k.Left)
-		}
+// cachedAfter returns the scripts that the node has cached after a command, sorted. had are
+// those that it had before.
+func (s *scripts) cachedAfter(had []string) []string {
+	if len(s.cached) == len(had) && !slices.ContainsFunc(had, func(text string) bool { return !s.cached[s.learn(text).digest] }) {
+		return had
 	}
-	return ""
-}
-
-// presence returns the keys' names alone.
-func presence(keys []Key) []Key {
-	names := make([]Key, len(keys))
-	for i, k := range keys {
-		names[i].Name = k.Name
+	var texts []string
+	for digest := range s.cached {
+		texts = append(texts, s.known[digest].text)
 	}
-	return names
-}
-
-// scriptsAfter returns the scripts that the node has cached after a command.
-func scriptsAfter(n *Node, had []string, args []string) []string {
-	switch command := strings.ToUpper(args[0]); {
-	case command == "EVAL" && len(args) > 1 && !slices.Contains(had, args[1]):
-		return sortedWith(had, args[1])
-	case command == "SCRIPT" && len(args) == 3 && strings.EqualFold(args[1], "LOAD") && !slices.Contains(had, args[2]):
-		return sortedWith(had, args[2])
-	case command == "SCRIPT" && len(args) > 1 && strings.EqualFold(args[1], "FLUSH"):
-		return nil
-	}
-	return had
-}
-
-func sortedWith(had []string, script string) []string {
-	all := append(slices.Clone(had), script)
-	slices.Sort(all)
-	return all
+	slices.Sort(texts)
+	return texts
 }
 
 // Age returns a memory after a time in whole milliseconds, and reports whether the lock's
 // record has expired meanwhile.
 func (m Snapshot) Age(by int64, lock string) (older Snapshot, expired bool) {
 	older = Snapshot{Scripts: m.Scripts, Millis: m.Millis + by, Peers: m.Peers}
+	var gone []string
 	for _, k := range m.Keys {
 		if k.Left != Immortal {
 			if k.Left -= by; k.Left < 0 {
-				expired = expired || k.Name == lock
+				gone = append(gone, k.Name)
 				continue
 			}
 		}
 		older.Keys = append(older.Keys, k)
 	}
-	if len(older.Keys) != len(m.Keys) && len(m.Peers) > 0 {
+	if len(gone) > 0 && len(m.Peers) > 0 {
 		older.Peers = slices.Clone(m.Peers)
 		for i := range older.Peers {
-			b := &older.Peers[i]
-			b.Dirty = b.Dirty || watches(*b, presence(m.Keys), presence(older.Keys))
+			txn := &older.Peers[i]
+			txn.Dirty = txn.Dirty || txn.watchesAny(gone)
 		}
 	}
-	return older, expired
-}
-
-// AsksTime reports whether a command's reply may depend on the server's clock other than
-// through the remaining life of keys. A script called by its digest is looked up in the
-// memory.
-func (m Snapshot) AsksTime(args []string) bool {
-	if len(args) > 1 && strings.HasPrefix(strings.ToUpper(args[0]), "EVALSHA") {
-		return slices.ContainsFunc(m.Scripts, func(text string) bool {
-			return strings.EqualFold(digestOf(text), args[1]) && m.AsksTime([]string{"EVAL", text})
-		})
-	}
-	for i, a := range args {
-		word := strings.ToUpper(a)
-		if i == 0 && (word == "TIME" || strings.HasSuffix(word, "EXPIREAT") || strings.HasSuffix(word, "EXPIRETIME")) {
-			return true
-		}
-		if word == "PXAT" || word == "EXAT" {
-			return true
-		}
-		if i == 1 && (strings.EqualFold(args[0], "EVAL") || strings.EqualFold(args[0], "SCRIPT")) &&
-			(strings.Contains(word, "TIME") || strings.Contains(word, "XAT") || strings.Contains(word, "EXPIREAT")) {
-			return true
-		}
-	}
-	return false
+	return older, slices.Contains(gone, lock)
 }

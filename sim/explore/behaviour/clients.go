@@ -34,6 +34,7 @@ type History struct {
 	Read          int32                 // the last reading of the monotonic clock, as its observation has it
 	depth         int16                 // operations since the start, or since the last point between two cycles
 	Closed        uint16                // the connections that the client has closed, a bit each
+	Conns         uint8                 // how many connections it has used since the start, or the last point between two cycles
 	thread        uint8                 // by which thread
 	Count         uint8                 // of threads
 	Given         bool                  // the lease has the deadline that the host gives it: the strategy exposes none
@@ -53,7 +54,7 @@ type Operation struct {
 	Sleep   int32       // of OpSleep: milliseconds
 	Command uint32      // of OpSend: the command's id
 	Below   int64       // of OpDraw: the end of the range, in nanoseconds
-	Fence   int32       // of OpRead and OpWrite: the fencing token; 0 is none
+	Fence   int64       // of OpRead and OpWrite: the fencing token; 0 is none
 }
 
 // Asks reports whether the operation is to ask for the lock.
@@ -346,13 +347,13 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 	defer r.driver.Guard(false)
 	from := k.At(tr.From)
 	if reports, err = k.feed(r, from.client, tr); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, k.located(r, tr, err)
 	}
 	next := *from
 	h = &next
 	h.parent, h.thread, h.seen, h.depth = tr.From, tr.Thread, tr.Seen, from.depth+1
 	if h.depth > maxDepth {
-		return nil, nil, nil, &Endless{Client: k.name(h.client), Operations: maxDepth, Source: k.lineAt(r, k.pathTo(tr.From))}
+		return nil, nil, nil, &Endless{Client: k.name(h.client), Operations: maxDepth, Source: k.lineAt(r, k.pathTo(tr.From), 0)}
 	}
 	h.follow(reports)
 	if tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed {
@@ -362,7 +363,10 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 		reports[i].Read = h.Read
 	}
 	key = k.ending(r, h)
-	return h, reports, key, k.describe(h, r)
+	if err := k.describe(h, r); err != nil {
+		return nil, nil, nil, k.located(r, tr, err)
+	}
+	return h, reports, key, nil
 }
 
 // ending returns the key of a history at which a cycle has ended, or nil. The client has
@@ -416,26 +420,28 @@ func (h *History) follow(reports []Report) {
 func (k *Clients) describe(h *History, r *replayer) error {
 	n := r.driver.Threads()
 	if n > MaxThreads {
-		return fmt.Errorf("%s has started %d threads, more than %d", k.name(h.client), n, MaxThreads)
+		return &unfitOperation{Refusal{Client: k.name(h.client), What: fmt.Sprintf("thread number %d", n),
+			Why: fmt.Sprintf("it follows %d of a client, those included that have ended in the cycle; keep one for all renewals", MaxThreads)}, n - 1}
 	}
-	h.Count, h.Threads, h.Closed = uint8(n), [MaxThreads]Operation{}, 0
+	h.Count, h.Threads, h.Closed = uint8(n), [MaxThreads]Operation{}, 0 // n is MaxThreads at most
 	for i := range n {
 		op := r.driver.Operation(i)
-		if op.Sleep%time.Millisecond != 0 {
-			return fmt.Errorf("%s sleeps for %s: the search counts in whole milliseconds", k.name(h.client), op.Sleep)
+		if err := k.unfit(h.client, i, op); err != nil {
+			return err
 		}
 		pn := Operation{Kind: op.Kind, Over: op.Over, Mark: op.Mark, Phase: op.Phase, Wall: op.Wall,
-			Conn: uint8(op.Conn), Addr: uint8(op.Addr), Sleep: int32(op.Sleep / time.Millisecond), Below: int64(op.Below), Fence: int32(op.Fence)}
+			Conn: uint8(op.Conn), Addr: uint8(op.Addr), Sleep: sleepOf(op), Below: int64(op.Below), Fence: op.Fence}
 		if op.Kind == process.OpSend && !op.Over {
 			pn.Command = k.commands.ID(pack(op.Args))
 		}
 		h.Threads[i] = pn
 	}
-	for c := range 16 {
+	for c := range MaxConns {
 		if r.driver.Closed(c) {
 			h.Closed |= 1 << c
 		}
 	}
+	h.Conns = uint8(min(MaxConns, r.driver.Conns()))
 	return nil
 }
 
@@ -488,10 +494,10 @@ func (k *Clients) feed(r *replayer, client int, tr Transition) ([]Report, error)
 		if reported.Kind == trace.KindGranted || reported.Kind == trace.KindExtended {
 			if rel := reported.Deadline - r.base; reported.Deadline == trace.Never || reported.Given {
 				report.Never = true
-			} else if rel%time.Millisecond != 0 {
-				return nil, fmt.Errorf("%s's lease has a deadline of %s: the search counts in whole milliseconds", k.name(client), rel)
+			} else if millis, err := k.deadlineOf(client, rel); err != nil {
+				return nil, err
 			} else {
-				report.Deadline = int32(rel / time.Millisecond)
+				report.Deadline = millis
 			}
 			report.Given = reported.Given
 		}
@@ -549,7 +555,7 @@ func (k *Clients) replay(r *replayer, id uint32) error {
 	path := k.pathTo(id)
 	n, err := k.walk(r, path)
 	if differs, is := err.(*Nondeterminism); is {
-		differs.Source = k.lineAt(r, path[:n])
+		differs.Source = k.lineAt(r, path[:n], 0)
 	}
 	r.at = id
 	return err
@@ -588,14 +594,14 @@ func (k *Clients) walk(r *replayer, path []uint32) (n int, err error) {
 	return len(path), nil
 }
 
-// lineAt finds the line of the lock's code that a client has reached after a path.
-func (k *Clients) lineAt(r *replayer, path []uint32) trace.Source {
+// lineAt finds the line of the lock's code that a thread of a client has reached after a path.
+func (k *Clients) lineAt(r *replayer, path []uint32, thread int) trace.Source {
 	r.driver.RecordSources(true)
 	defer r.driver.RecordSources(false)
 	if n, err := k.walk(r, path); n < len(path) || err != nil && len(path) == 0 {
 		return trace.Source{} // the client behaves differently every time
 	}
-	return r.driver.Operation(0).Source
+	return r.driver.Operation(thread).Source
 }
 
 // Recheck replays some of the histories, from all over the tree. A search makes each

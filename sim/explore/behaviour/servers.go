@@ -49,7 +49,8 @@ type Answer struct {
 	Snapshot uint32       // the id of the snapshot afterwards
 	Reply    uint32       // its id in Clients.Replies
 	Effect   trace.Effect // on the lock's record
-	Asks     bool         // the command may depend on the server's clock
+	Shares   bool         // see redis.Answer
+	Asks     bool         // the command has read the server's clock
 }
 
 // aging is the key of an [Aged].
@@ -89,8 +90,8 @@ func (s *Servers) ID(snap redis.Snapshot) uint32 {
 func (s *Servers) Snapshot(id uint32) *redis.Snapshot { return &s.snapshots.Entries.At(id).Value }
 
 // Run answers a question: from the memo, or by executing the command. It fails with
-// [ErrTimed] if the command may read the server's clock and the model is untimed, and
-// with the server's error if Redis can't execute it.
+// [ErrTimed] if the command reads the server's clock and the model is untimed, and with the
+// server's error, such as [redis.Unmodelled], if it can't execute it.
 func (s *Servers) Run(q Question) (Answer, error) {
 	if a, known := s.answers.Get(q); known {
 		return *a, nil
@@ -101,34 +102,64 @@ func (s *Servers) Run(q Question) (Answer, error) {
 		return *a, nil
 	}
 	args := unpack(*s.commands.Value(q.Command))
-	asks := s.Snapshot(q.Snapshot).AsksTime(args)
-	if asks && !s.timed {
+	s.Ran++
+	answer, err := s.Server.Run(*s.Snapshot(q.Snapshot), int(q.Conn), args)
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case answer.Clock && !s.timed:
 		return Answer{}, ErrTimed
 	}
-	s.Ran++
-	reply, after, effect, err := s.Server.Run(*s.Snapshot(q.Snapshot), int(q.Conn), args)
-	if err != nil {
+	if err := s.outlives(args, s.Snapshot(q.Snapshot).Keys, answer.After.Keys); err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Snapshot: s.ID(after), Reply: s.replies.ID(string(reply)), Effect: effect, Asks: asks}
+	a := Answer{Snapshot: s.ID(answer.After), Reply: s.replies.ID(string(answer.Reply)), Effect: answer.Effect, Shares: answer.Shares, Asks: answer.Clock}
 	s.answers.Put(q, a)
 	return a, nil
 }
 
+// outlives refuses a command that gives a key a longer life than a search counts. A key that
+// it has left alone may live longer, because of a server's clock that has jumped back.
+func (s *Servers) outlives(args []string, before, after []redis.Key) error {
+	for _, key := range after {
+		if key.Left == redis.Immortal || key.Left <= MaxSpan.Milliseconds() ||
+			slices.ContainsFunc(before, func(k redis.Key) bool { return k.Name == key.Name && k.Left == key.Left }) {
+			continue
+		}
+		return &redis.Unmodelled{What: trace.CommandText(args), Why: fmt.Sprintf("it counts the life of %s up to %s; use a shorter TTL, or none",
+			trace.WordText(key.Name), trace.Duration(MaxSpan))}
+	}
+	return nil
+}
+
 // Wait answers a question whose command is a WAIT; is reports whether it is one. All
 // replicas are in sync except the missing ones, which have fallen behind or taken over.
-// Redis would wait for those, and the search can't: a WAIT for more replicas than are in
-// sync is an error.
+// Redis would wait for those until the command's timeout, or until the connection ends
+// because a replica takes over. A search sends a reply at once, so it refuses such a WAIT.
 func (s *Servers) Wait(q Question, missing int) (a Answer, is bool, err error) {
 	args := unpack(*s.commands.Value(q.Command))
 	if s.Replicas == 0 || !strings.EqualFold(args[0], "WAIT") || len(args) != 3 {
 		return Answer{}, false, nil
 	}
-	have := s.Replicas - missing
-	if wants, err := strconv.Atoi(args[1]); err != nil || wants > have {
-		return Answer{}, true, fmt.Errorf("%s: the search answers a WAIT at once, and only %d replicas have it all", trace.CommandText(args), have)
+	refuse := func(why string) (Answer, bool, error) {
+		return Answer{}, true, &redis.Unmodelled{What: trace.CommandText(args), Why: why}
 	}
-	return Answer{Snapshot: q.Snapshot, Reply: s.replies.ID(fmt.Sprintf(":%d\r\n", have))}, true, nil
+	for _, txn := range s.Snapshot(q.Snapshot).Peers {
+		if txn.Conn == int(q.Conn) && txn.Queues() {
+			return refuse("in a transaction it waits for nothing; send it after EXEC")
+		}
+	}
+	have := s.Replicas - missing
+	wants, err1 := strconv.Atoi(args[1])
+	millis, err2 := strconv.ParseInt(args[2], 10, 64)
+	switch {
+	case err1 != nil || err2 != nil || millis < 0:
+		return Answer{}, false, nil // the server has the error reply
+	case wants <= have:
+		return Answer{Snapshot: q.Snapshot, Reply: s.replies.ID(fmt.Sprintf(":%d\r\n", have))}, true, nil
+	}
+	return refuse(fmt.Sprintf("it has no model of a reply that comes late, and the replicas that have it all are %d; "+
+		"give the lock one replica more, or search without failover", have))
 }
 
 // Age returns a snapshot as it is after by milliseconds; by may be negative, for a clock

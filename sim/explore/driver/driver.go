@@ -166,6 +166,9 @@ func (d *Driver) ForgetCycle() {
 	d.client.Threads = d.client.Threads[:1]
 }
 
+// Conns returns the number of connections that the client has used.
+func (d *Driver) Conns() int { return len(d.conns) }
+
 // Closed reports whether the client has closed its nth connection.
 func (d *Driver) Closed(n int) bool { return n < len(d.conns) && d.conns[n].Closed }
 

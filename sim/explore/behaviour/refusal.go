@@ -1,0 +1,139 @@
+package behaviour
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"lockstep/sim/explore/driver"
+	"lockstep/sim/process"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
+)
+
+// Refusal is the error of a lock that does something of which the search has no model. To
+// search on would be to claim something of schedules that nobody has looked at.
+type Refusal struct {
+	Client string       // its name
+	What   string       // the command, or whatever else the client does
+	Why    string       // the reason, and what to do
+	Source trace.Source // the line of the lock's code, if it is known
+}
+
+// MaxSpan is the longest sleep, TTL or timeout that a search can represent: it counts in 32
+// bits of milliseconds, and adds up a few such spans.
+const MaxSpan = 48 * time.Hour
+
+// maxDeadline bounds how far ahead of its cycle's first reading a lease's deadline can be. A
+// cycle can take several spans.
+const maxDeadline = 5 * MaxSpan
+
+// MaxConns is the number of connections that one client can use within a cycle: states
+// have a bit for each.
+const MaxConns = 16
+
+// Error names what is refused, the client, the line and what to do.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("the search can't follow %s of %s%s: %s", r.What, r.Client, at(r.Source), r.Why)
+}
+
+// Refuse turns a server's error about a command that a thread of a client has sent into a
+// [Refusal] with the line of code, and returns any other error as it is. The history is the
+// one at which the client has sent the command, or a later one; 0 if it is no longer known.
+func (k *Clients) Refuse(err error, client int, history uint32, thread int, command uint32) error {
+	var u *redis.Unmodelled
+	if !errors.As(err, &u) {
+		return err
+	}
+	what := u.What
+	if u.Script {
+		what += " in a script"
+	}
+	return &Refusal{Client: k.name(client), What: what, Why: u.Why, Source: k.sourceOf(history, thread, command)}
+}
+
+// sourceOf finds the line from which a thread has sent a command: at a history, or at the
+// last of its predecessors at which the thread was about to send it.
+func (k *Clients) sourceOf(id uint32, thread int, command uint32) trace.Source {
+	for ; id != 0; id = k.At(id).parent {
+		if op := k.At(id).plan(thread); !op.Over && op.Kind == process.OpSend && op.Command == command {
+			break
+		}
+	}
+	if id == 0 {
+		return trace.Source{}
+	}
+	r, err := k.take(id)
+	if err != nil {
+		return trace.Source{}
+	}
+	defer k.giveBack(r, nil) // after alone's end, for the order of locks
+	defer k.alone()()
+	r.at = nowhere
+	return k.lineAt(r, k.pathTo(id), thread)
+}
+
+// unfit returns the reason why a search can't represent an operation, or nil.
+func (k *Clients) unfit(client, thread int, op driver.Operation) error {
+	refuse := func(what, why string) error {
+		return &unfitOperation{Refusal{Client: k.name(client), What: what, Why: why}, thread}
+	}
+	switch {
+	case op.Over:
+		return nil
+	case op.Conn >= MaxConns:
+		return refuse(fmt.Sprintf("connection number %d", op.Conn+1), fmt.Sprintf("it follows %d of a client within a cycle; use one and keep it", MaxConns))
+	case op.Sleep%time.Millisecond != 0:
+		return refuse("a sleep of "+op.Sleep.String(), "it counts in whole milliseconds; round it")
+	case op.Sleep > MaxSpan && client < len(k.cfg.Clients):
+		return refuse("a sleep of "+trace.Duration(op.Sleep), "it counts up to "+trace.Duration(MaxSpan)+"; use a shorter one")
+	}
+	return nil
+}
+
+// sleepOf returns a sleep in milliseconds. The probe's may be longer than a search counts:
+// it is ended by the search, and not by time.
+func sleepOf(op driver.Operation) int32 { return int32(min(op.Sleep, MaxSpan) / time.Millisecond) }
+
+// deadlineOf returns a lease's deadline in milliseconds since the cycle's first reading.
+func (k *Clients) deadlineOf(client int, since time.Duration) (int32, error) {
+	what, why := "a lease with a deadline "+since.String()+" after the cycle's first reading of the clock", ""
+	switch {
+	case since%time.Millisecond != 0:
+		why = "it counts in whole milliseconds; round it"
+	case since > maxDeadline || since < -maxDeadline:
+		why = "it counts up to " + trace.Duration(maxDeadline) + "; use a shorter TTL, and the monotonic clock"
+	default:
+		return int32(since / time.Millisecond), nil
+	}
+	return 0, &Refusal{Client: k.name(client), What: what, Why: why}
+}
+
+// located adds to a refusal the line of the operation that a thread performs by a
+// transition, or after it is about to perform.
+func (k *Clients) located(r *replayer, tr Transition, err error) error {
+	refusal, is := err.(*unfitOperation)
+	if !is {
+		if refusal, is := err.(*Refusal); is {
+			refusal.Source = k.lineAt(r, k.pathTo(tr.From), int(tr.Thread))
+		}
+		return err
+	}
+	r.driver.RecordSources(true)
+	defer r.driver.RecordSources(false)
+	if _, err := k.walk(r, k.pathTo(tr.From)); err == nil {
+		if _, err := k.feed(r, k.At(tr.From).client, tr); err == nil {
+			refusal.Source = r.driver.Operation(refusal.thread).Source
+		}
+	}
+	return &refusal.Refusal
+}
+
+// unfitOperation is the refusal of the next operation of a thread.
+type unfitOperation struct {
+	Refusal
+	thread int
+}
+
+// Unwrap returns the refusal.
+func (u *unfitOperation) Unwrap() error { return &u.Refusal }

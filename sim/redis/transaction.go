@@ -1,0 +1,137 @@
+package redis
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// transact handles the commands of transactions, and reports whether this was one. The node
+// keeps the queue of a connection itself, and executes its commands one by one at EXEC, as
+// if they came at once: so scripts run in the node's own machine, and all that is known of
+// a command holds for one in a transaction, too.
+func (n *Node) transact(c *server.Peer, cmd string, args []string) (done bool) {
+	p := n.asking
+	if p == nil || p.conn != c {
+		return false
+	}
+	switch {
+	case !p.Queues && cmd == "MULTI" && len(args) == 0:
+		p.Queues = true
+		c.WriteOK()
+		return true
+	case !p.Queues:
+		if cmd == "WATCH" || cmd == "UNWATCH" {
+			p.Watches = cmd == "WATCH"
+		}
+		return false
+	}
+	switch {
+	case cmd == "QUIT" || cmd == "RESET":
+		return false
+	case cmd == "MULTI":
+		c.WriteError("ERR MULTI calls can not be nested")
+	case cmd == "WATCH":
+		c.WriteError("ERR WATCH inside MULTI is not allowed")
+	case cmd == "EXEC" && len(args) == 0:
+		n.exec(c, p.endTransaction())
+	case cmd == "DISCARD" && len(args) == 0:
+		p.endTransaction()
+		c.WriteRaw(n.ask(c, "UNWATCH"))
+	default:
+		n.enqueue(c, cmd, args)
+	}
+	return true
+}
+
+// queue is the commands of a transaction.
+type queue struct {
+	commands [][]string
+	spoilt   bool // one was refused, so EXEC will be, too
+}
+
+// endTransaction returns what the connection has queued, and forgets it.
+func (p *Peer) endTransaction() (q queue) {
+	q, p.queue, p.Queues, p.Watches = p.queue, queue{}, false, false
+	return q
+}
+
+// enqueue queues a command, unless it is malformed or a replica refuses it.
+func (n *Node) enqueue(c *server.Peer, cmd string, args []string) {
+	words := append([]string{cmd}, args...)
+	refusal := n.malformed(words)
+	if refusal == "" && n.Replica && n.writes(cmd) {
+		refusal = "-" + replicaSays + "\r\n"
+	}
+	if refusal != "" {
+		n.asking.queue.spoilt = true
+		c.WriteRaw(refusal)
+		return
+	}
+	n.asking.queue.commands = append(n.asking.queue.commands, words)
+	c.WriteInline("QUEUED")
+}
+
+// malformed returns the error reply to a command that Redis refuses to queue, or "": it does
+// not know the command, or has too few words or too many of it. It queues the command on a
+// connection of its own; all other errors wait for EXEC.
+func (n *Node) malformed(words []string) (refusal string) {
+	words = slices.Clone(words)
+	words[0] = strings.TrimSuffix(words[0], "_RO") // of EVAL and EVALSHA, which miniredis doesn't know
+	n.dispatchOn(n.trial, []string{"MULTI"})
+	reply := n.dispatchOn(n.trial, words)
+	n.dispatchOn(n.trial, []string{"DISCARD"})
+	if strings.HasPrefix(reply, "-ERR unknown command") || strings.HasPrefix(reply, "-ERR wrong number of arguments") {
+		return reply
+	}
+	return ""
+}
+
+// disturbed reports whether a key that the connection watches has changed since the WATCH,
+// and ends the WATCH. miniredis knows it: it executes an empty transaction of the connection.
+func (n *Node) disturbed(c *server.Peer) bool {
+	n.ask(c, "MULTI")
+	return n.ask(c, "EXEC") != "*0\r\n"
+}
+
+// exec executes the commands of a transaction that has ended, unless a watched key has
+// changed.
+func (n *Node) exec(c *server.Peer, q queue) {
+	refusal := ""
+	switch {
+	case q.spoilt:
+		refusal = "Transaction discarded because of previous errors."
+	case n.Replica && slices.ContainsFunc(q.commands, func(words []string) bool { return n.writes(words[0]) }):
+		refusal = "Transaction discarded because of: " + replicaSays
+	}
+	if refusal != "" {
+		n.ask(c, "UNWATCH")
+		c.WriteError("EXECABORT " + refusal)
+		return
+	}
+	if n.disturbed(c) {
+		c.WriteLen(-1)
+		return
+	}
+	c.WriteLen(len(q.commands))
+	for _, words := range q.commands {
+		if waitsAtServer[words[0]] {
+			n.execAlone(c, words)
+			continue
+		}
+		n.redis.Server().Dispatch(c, words)
+	}
+}
+
+// execAlone executes a command that would wait at the server, if it weren't part of a
+// transaction: as the only one of a transaction of miniredis's.
+func (n *Node) execAlone(c *server.Peer, words []string) {
+	n.ask(c, "MULTI")
+	n.ask(c, words...)
+	c.WriteRaw(strings.TrimPrefix(n.ask(c, "EXEC"), "*1\r\n"))
+}
+
+// waitsAtServer are the commands that wait until there is something to reply.
+var waitsAtServer = map[string]bool{"BLPOP": true, "BRPOP": true, "BLMOVE": true, "BRPOPLPUSH": true,
+	"BLMPOP": true, "BZPOPMIN": true, "BZPOPMAX": true, "BZMPOP": true, "XREAD": true, "XREADGROUP": true}

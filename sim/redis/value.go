@@ -1,0 +1,140 @@
+package redis
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lockstep/sim/trace"
+)
+
+// Type is the type of a key's value.
+type Type uint8
+
+// The types that a node can write back: into a snapshot, to its disk, to a replica. A value
+// of any other type only stays where it is.
+const (
+	String Type = iota
+	Hash
+	List
+	Set
+	ZSet
+	otherType
+)
+
+// shares reports whether clients commonly share a value of the type, each with items of its
+// own in it.
+func (t Type) shares() bool { return t == List || t == Set || t == ZSet }
+
+var typeNames = [...]string{Hash: "hash", List: "list", Set: "set", ZSet: "zset"}
+
+// Key is one key with its value and its remaining life.
+//
+// Invariant: equal values of a type other than String have equal Items.
+type Key struct {
+	Name  string
+	Type  Type
+	Value string   // of a String; for other types the Items as text
+	Items []string // fields and values, by field; elements, in order; members, sorted; or members and scores, by member
+	Left  int64    // whole milliseconds of life after the current one, or Immortal
+}
+
+// lookElse reads a key of another type than string.
+func (n *Node) lookElse(s *stored) {
+	switch kind := n.data.Type(s.key); kind {
+	case typeNames[Hash]:
+		fields, _ := n.data.HKeys(s.key) // sorted
+		for _, f := range fields {
+			s.items = append(s.items, f, n.data.HGet(s.key, f))
+		}
+		s.kind, s.value = Hash, "{"+pairText(s.items, ':')+"}"
+	case typeNames[List]:
+		items, _ := n.data.List(s.key)
+		s.kind, s.items = List, slices.Clone(items)
+		s.value = "[" + wordsText(s.items) + "]"
+	case typeNames[Set]:
+		s.items, _ = n.data.Members(s.key) // sorted
+		s.kind, s.value = Set, "{"+wordsText(s.items)+"}"
+	case typeNames[ZSet]:
+		scores, _ := n.data.SortedSet(s.key)
+		for member, score := range scores {
+			s.items = append(s.items, member, strconv.FormatFloat(score, 'g', -1, 64))
+		}
+		sortPairs(s.items)
+		s.kind, s.value = ZSet, "{"+pairText(s.items, '=')+"}"
+	default:
+		s.kind, s.value = otherType, "(a "+kind+")"
+	}
+}
+
+// sortPairs sorts names, each of which is followed by its value.
+func sortPairs(items []string) {
+	pairs := make([][2]string, 0, len(items)/2)
+	for p := range slices.Chunk(items, 2) {
+		pairs = append(pairs, [2]string(p))
+	}
+	slices.SortFunc(pairs, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	for i, p := range pairs {
+		items[2*i], items[2*i+1] = p[0], p[1]
+	}
+}
+
+func pairText(items []string, between byte) string {
+	var b strings.Builder
+	for i := 0; i < len(items); i += 2 {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(itemText(items[i]))
+		b.WriteByte(between)
+		b.WriteString(trace.WordText(items[i+1]))
+	}
+	return b.String()
+}
+
+func wordsText(items []string) string {
+	words := make([]string, len(items))
+	for i, item := range items {
+		words[i] = itemText(item)
+	}
+	return strings.Join(words, " ")
+}
+
+// itemText returns an item so that different values of a key never have the same text,
+// because rules compare that: quoted, if it could be mistaken for several items or for a
+// pair.
+func itemText(item string) string {
+	if strings.ContainsAny(item, ":=") {
+		return strconv.Quote(item)
+	}
+	return trace.WordText(item)
+}
+
+// restore writes a key that isn't there.
+func (n *Node) restore(s stored) (err error) {
+	switch s.kind {
+	case Hash:
+		n.redis.HSet(s.key, s.items...)
+	case List:
+		_, err = n.redis.Push(s.key, s.items...)
+	case Set:
+		_, err = n.redis.SetAdd(s.key, s.items...)
+	case ZSet:
+		for pair := range slices.Chunk(s.items, 2) {
+			score, _ := strconv.ParseFloat(pair[1], 64)
+			if _, err = n.redis.ZAdd(s.key, score, pair[0]); err != nil {
+				break
+			}
+		}
+	case otherType:
+		return fmt.Errorf("%s cannot write back key %q: it can strings, hashes, lists, sets and sorted sets, and this is %s", n.Name, s.key, s.value)
+	default:
+		err = n.redis.Set(s.key, s.value)
+	}
+	if err == nil && s.when != immortal {
+		n.redis.SetTTL(s.key, time.Duration(s.when-n.millis)*time.Millisecond+grace)
+	}
+	return err
+}
