@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // drawer draws random schedules while it plays them.
@@ -19,8 +20,8 @@ type drawer struct {
 
 // setting draws what a run is configured with.
 func (d *drawer) setting(of *subject) setting {
-	s := setting{clients: 2, cycles: 1 + d.IntN(2), ttl: 12 * time.Second, seed: 1, tries: max(1, of.tries), extend: of.extends}
-	if d.IntN(4) == 0 {
+	s := setting{clients: 2, cycles: 1 + d.IntN(3)/2, ttl: 12 * time.Second, seed: 1, tries: max(1, of.tries), extend: of.extends}
+	if d.IntN(3) == 0 {
 		s.clients = 3
 	}
 	if d.IntN(8) == 0 {
@@ -53,18 +54,21 @@ func (d *drawer) draw(of *subject) error {
 		return err
 	}
 	length := float64(14 * d.s.clients * d.s.cycles * max(1, of.strategy.Nodes))
-	faults := float64([...]int{0, 0, 1, 1, 1, 2, 2, 3}[d.IntN(8)])
+	faults := float64([...]int{0, 0, 1, 1, 1, 1, 2, 3}[d.IntN(8)])
 	waits := float64([...]int{0, 1, 1, 2, 2, 3, 4}[d.IntN(7)])
-	switches := [...]float64{0.02, 0.1, 0.3, 0.6}[d.IntN(4)]
+	switches := d.hurry()
 	left := int(faults)
 	at := d.IntN(d.s.clients)
-	d.polite = d.IntN(5) < 2
+	d.polite = d.IntN(2) == 0
 	for n := 0; n < int(6*length) && d.world.Err() == nil; n++ {
-		if left > 0 && d.Float64() < faults/length && d.fault() {
+		failed := left > 0 && d.Float64() < d.risk()*faults/length && d.fault()
+		if failed {
 			left--
+			switches = d.hurry()
 		}
-		if d.Float64() < waits/length {
+		if d.Float64() < waits/length || failed && d.IntN(4) == 0 {
 			d.pass()
+			switches = d.hurry()
 			if d.IntN(2) == 0 {
 				at = d.IntN(d.s.clients)
 			}
@@ -93,6 +97,19 @@ func (d *drawer) draw(of *subject) error {
 	}
 	return d.world.Err()
 }
+
+// risk is how much likelier a fault is now than where nobody has the lock.
+func (d *drawer) risk() float64 {
+	for i := range d.s.clients {
+		if c := &d.world.State().Clients[i]; c.Phase == trace.PhaseHold || c.Phase == trace.PhaseWork {
+			return 2
+		}
+	}
+	return 0.7
+}
+
+// hurry draws how often clients take turns until something else happens.
+func (d *drawer) hurry() float64 { return [...]float64{0.02, 0.1, 0.3, 0.6}[d.IntN(4)] }
 
 // pass lets time pass. The polite let those finish their cycles who would be paused, unless a
 // fault or another client keeps them from it.

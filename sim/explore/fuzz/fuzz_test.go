@@ -63,6 +63,7 @@ type fuzzer struct {
 	covered map[about][]spent // costs of schedules that a search was found to cover
 	misses  []*miss
 	beyond  []*miss
+	shown   []*miss          // that the search finds, too
 	refused map[string]*miss // by the error
 	counts  struct{ runs, violations, shrunk, tooBig, beyond int }
 }
@@ -70,7 +71,7 @@ type fuzzer struct {
 func newFuzzer(of *subject, seed uint64) *fuzzer {
 	f := &fuzzer{covered: map[about][]spent{}, refused: map[string]*miss{}}
 	f.drawer = drawer{Rand: rand.New(rand.NewPCG(seed, 11)), player: &player{subject: of}}
-	f.searcher = searcher{answers: map[string]answer{}, limit: 400_000}
+	f.searcher = newSearcher()
 	return f
 }
 
@@ -137,6 +138,8 @@ func (f *fuzzer) judge(c trace.Code, cost *spent) {
 		f.covered[f.about(c)] = append(f.covered[f.about(c)], least)
 		return
 	case slices.Contains(a.found, c):
+		m.says = "found"
+		f.shown = append(f.shown, m)
 		f.covered[f.about(c)] = append(f.covered[f.about(c)], least)
 		return
 	case !a.complete:
@@ -167,6 +170,9 @@ func TestFuzz(t *testing.T) {
 				f.counts.shrunk, len(f.answers), f.counts.tooBig, f.counts.beyond, time.Since(start))
 			for _, m := range f.misses {
 				t.Errorf("MISS %s", m)
+			}
+			for _, m := range f.shown {
+				t.Logf("FOUND %s", m)
 			}
 			for _, m := range f.refused {
 				t.Logf("REFUSED %s", m)

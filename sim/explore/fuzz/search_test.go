@@ -23,6 +23,8 @@ type searcher struct {
 	limit   int64 // of states, beyond which a search is given up
 }
 
+func newSearcher() searcher { return searcher{answers: map[string]answer{}, limit: 400_000} }
+
 // covers returns what a search finds within bounds that contain a schedule.
 func (s *searcher) covers(of *subject, at setting, cost *spent) answer {
 	at.clients, at.cycles = cost.clients, cost.cycles
