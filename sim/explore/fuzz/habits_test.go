@@ -430,7 +430,7 @@ func memories() []*subject {
 				}
 				return lease, err
 			}}),
-		custom("tenth-second-only", "what it did less than 10 s ago it thinks still done: it doesn't set the record a second time", steps{
+		custom("ten-seconds-only", "what it did less than 10 s ago it thinks still done: it doesn't set the record a second time", steps{
 			acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
 				now := l.Clock.Monotonic()
 				if l.cached != nil && now-l.until < 10*time.Second && now > l.until+time.Second {
@@ -526,28 +526,27 @@ func widths() []*subject {
 			})}),
 		custom("ttl-of-a-month", "A overruns a lease of 30 days, and deletes B's record", steps{release: del}, weeks),
 		custom("ttl-of-a-month-right", "nothing is wrong", steps{}, weeks),
-		custom("seventeen-connections", "nothing is wrong but the number of connections", steps{
-			acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
-				for range 17 {
-					c := l.rdb.Conn()
-					defer c.Close() //nolint:errcheck // nothing is written
-					if err := c.Ping(ctx).Err(); err != nil {
-						return nil, err
-					}
-				}
-				return take(ctx, l)
-			}}),
-		custom("seventeen-connections-wrong", "the release compares nothing", steps{
-			acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
-				for range 17 {
-					c := l.rdb.Conn()
-					defer c.Close() //nolint:errcheck // nothing is written
-					if err := c.Ping(ctx).Err(); err != nil {
-						return nil, err
-					}
-				}
-				return take(ctx, l)
-			}, release: del}),
+		custom("seventeen-connections", "nothing is wrong but the number of connections", steps{acquire: over(17, exists, take)}),
+		custom("seventeen-connections-wrong", "the release compares nothing", steps{acquire: over(17, exists, take), release: del}),
+		custom("ping-first", "nothing is wrong: it tries out three connections", steps{acquire: over(3, ping, take)}),
+	}
+}
+
+func exists(ctx context.Context, l *lock, c *redis.Conn) error { return c.Exists(ctx, l.key).Err() }
+
+func ping(ctx context.Context, _ *lock, c *redis.Conn) error { return c.Ping(ctx).Err() }
+
+// over uses so many connections at once before it acquires.
+func over(n int, use func(context.Context, *lock, *redis.Conn) error, then acquire) acquire {
+	return func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+		for range n {
+			c := l.rdb.Conn()
+			defer c.Close() //nolint:errcheck // nothing is written
+			if err := use(ctx, l, c); err != nil {
+				return nil, err
+			}
+		}
+		return then(ctx, l)
 	}
 }
 
