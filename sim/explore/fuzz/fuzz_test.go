@@ -17,7 +17,7 @@ import (
 
 var (
 	seed = flag.Uint64("seed", 1, "where TestFuzz begins")
-	runs = flag.Int("runs", 500, "how many random schedules TestFuzz plays of each lock")
+	runs = flag.Int("runs", 20, "how many random schedules TestFuzz plays of each lock")
 )
 
 // subject is a lock that is fuzzed.

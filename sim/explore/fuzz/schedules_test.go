@@ -245,4 +245,6 @@ var examples = []example{
 	{lock: "randomkey", code: trace.DG, moves: "A:3,B:7,A:4", today: finds},
 	{lock: "eval-ro", code: trace.DG, moves: "A:5,B:7,A:2", today: finds},
 	{lock: "scan", code: trace.DG, moves: "A:3,B:7,A:4", today: finds},
+	{lock: "cached-lease-kept", code: trace.SW, moves: "B:11,:14s,A:16", today: fails}, // and the engine is wrong: A has the later grant
+	{lock: "ttl-of-a-month-right", code: trace.OV, moves: "A:6,down/n1,up/n1,B:6", today: fails},
 }
