@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,7 +61,8 @@ func (s *spent) String() string {
 // time from the engine alone.
 type player struct {
 	subject *subject
-	world   *sim.World // with as many clients and replicas as the last run
+	worlds  map[shape]*sim.World
+	world   *sim.World // of the last run
 	config  sim.Config
 	threads bool // the lock has started a thread
 
@@ -70,6 +72,9 @@ type player struct {
 }
 
 const maxClients = 3
+
+// shape is what a world can't change from one run to the next.
+type shape struct{ clients, replicas int }
 
 // setting is what a run is configured with, besides its lock.
 type setting struct {
@@ -112,13 +117,8 @@ func (p *player) begin(s setting) error {
 		}
 		return construct(nodes, key, o)
 	}
-	if p.world == nil || !p.world.Fits(cfg) {
-		if err := p.close(); err != nil {
-			return err
-		}
-		if p.world, err = sim.New(cfg); err != nil {
-			return err
-		}
+	if p.world, err = p.worldOf(cfg); err != nil {
+		return err
 	}
 	p.config = cfg
 	p.acted, p.lags = [maxClients]bool{}, false
@@ -129,11 +129,28 @@ func (p *player) begin(s setting) error {
 	return p.world.Reset(cfg, false)
 }
 
-func (p *player) close() error {
-	if p.world == nil {
-		return nil
+// worldOf returns a world for a configuration: it takes as long to make one as a hundred runs.
+func (p *player) worldOf(cfg sim.Config) (*sim.World, error) {
+	of := shape{len(cfg.Clients), cfg.Replicas}
+	if w, made := p.worlds[of]; made {
+		return w, nil
 	}
-	return p.world.Close()
+	w, err := sim.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if p.worlds == nil {
+		p.worlds = map[shape]*sim.World{}
+	}
+	p.worlds[of] = w
+	return w, nil
+}
+
+func (p *player) close() (err error) {
+	for _, w := range p.worlds {
+		err = errors.Join(err, w.Close())
+	}
+	return err
 }
 
 // play starts a run and makes its ops. Those that don't fit where they are, such as steps of a
