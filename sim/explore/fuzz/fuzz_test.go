@@ -36,10 +36,7 @@ func subjects() (all []*subject) {
 	for _, s := range strategies.All() {
 		all = append(all, &subject{name: s.Name, strategy: s})
 	}
-	for _, h := range collection() {
-		all = append(all, h)
-	}
-	return all
+	return append(all, collection()...)
 }
 
 // miss is a violation that the engine shows, and the search does not find within bounds that
