@@ -1,0 +1,50 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lockstep/sim/explore"
+	"lockstep/sim/trace"
+)
+
+// answer is the answer of a search.
+type answer struct {
+	found    trace.Verdict
+	complete bool
+	err      error // with which the lock was refused
+}
+
+// searcher has the search asked about bounds, each of them once.
+type searcher struct {
+	answers map[string]answer
+	limit   int64 // of states, beyond which a search is given up
+}
+
+func newSearcher() searcher { return searcher{answers: map[string]answer{}, limit: 400_000} }
+
+// covers returns what a search finds within bounds that contain a schedule.
+func (s *searcher) covers(of *subject, at setting, cost *spent) answer {
+	at.clients, at.cycles = cost.clients, cost.cycles
+	b := at.bounds(of)
+	b.Faults = cost.faults
+	key := fmt.Sprintf("%s %d %d %t %t %s %v", of.name, b.Clients, b.Cycles, b.Extend, b.Checks, b.TTL, b.Faults)
+	if a, known := s.answers[key]; known {
+		return a
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	r, err := explore.Run(ctx, b, explore.Options{Progress: func(p explore.Progress) {
+		if p.States > s.limit {
+			cancel(errors.New("too many states"))
+		}
+	}})
+	a := answer{err: err}
+	if err == nil {
+		a.found, a.complete = slices.Clone(r.Found), r.Complete
+	}
+	s.answers[key] = a
+	return a
+}
