@@ -31,6 +31,10 @@ type Config struct {
 	Lag      time.Duration  // until a write reaches a replica; and again until the acknowledgement is back
 	Clients  []process.Config
 	Nodes    []redis.Config // replicas have the configuration of their node
+
+	// Watch, if it is set when a world is made, notices client code that hangs, provided
+	// that [process.Watch.Run] runs all that drives the world. It is no part of a schedule.
+	Watch *process.Watch
 }
 
 // servers lists the names of all servers: the nodes, then the replicas of each.

@@ -79,6 +79,7 @@ const (
 // Schedule returns the run so far as a schedule.
 func (w *World) Schedule() Schedule {
 	cfg := w.cfg
+	cfg.Watch = nil
 	cfg.Clients = cfg.Clients[:len(cfg.Clients)-1]                  // the probe goes without saying
 	cfg.Draws = cfg.Draws && w.drew                                 // without a draw it makes no difference
 	return Schedule{Config: cfg, Moves: slices.Clone(w.moves.list)} // the world uses its list again

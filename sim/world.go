@@ -79,6 +79,7 @@ func New(cfg Config) (*World, error) {
 		w.clients = append(w.clients, w.newClient(i, c.Name))
 	}
 	w.clients = append(w.clients, w.newClient(len(cfg.Clients), trace.Probe))
+	cfg.Watch.Add(w.runtime)
 	for _, c := range w.clients {
 		if err := c.Warm(); err != nil {
 			return nil, errors.Join(err, w.Close())

@@ -79,6 +79,8 @@ type Bounds struct {
 	// join between two cycles, and there are more states. Clients may share such
 	// variables, too, so their code runs in one worker at a time.
 	Remembers bool
+
+	watch *process.Watch // of a search, for code that hangs
 }
 
 // Defaults are the bounds of a search unless others are asked for: two clients, each of
@@ -142,7 +144,7 @@ func (b *Bounds) Config() (sim.Config, error) {
 		return sim.Config{}, err
 	}
 	cfg := sim.Config{Strategy: s, Scenario: "explore", Key: lockKey, TTL: b.TTL, Retry: strategies.Retry{Tries: 1}, Timeout: s.Timeout,
-		Seed: 1, Resource: b.Resource, Replicas: s.Replicas}
+		Seed: 1, Resource: b.Resource, Replicas: s.Replicas, Watch: b.watch}
 	if b.Record != lockKey { // if it is, schedules do without
 		cfg.Record = b.Record
 	}

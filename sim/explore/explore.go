@@ -13,6 +13,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -90,9 +91,32 @@ func (r *Result) Holds(c trace.Code) bool {
 // Run searches every schedule within the bounds. It ends early, with what it has found so
 // far, when ctx is done or a limit is reached. It fails if the bounds make no sense; if the
 // strategy can't be searched ([behaviour.Nondeterminism], [behaviour.Endless]); if its code
-// panics ([process.Panic]); and if the engine disagrees with the search, which would be a
-// bug.
-func Run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
+// panics ([process.Panic]) or hangs ([process.Hang]); and if the engine disagrees with the
+// search, which would be a bug. A search whose lock hangs leaves goroutines behind.
+func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop() // also a search that is left behind
+	watch := process.NewWatch(opt.Patience)
+	b.watch = watch
+	if told := opt.Progress; told != nil {
+		opt.Progress = func(p Progress) {
+			if !watch.Over() {
+				told(p)
+			}
+		}
+	}
+	var r *Result
+	var err error
+	if hang := watch.Run(func() { r, err = run(ctx, b, opt) }); hang != nil {
+		return nil, hang
+	}
+	if r != nil {
+		r.Bounds.watch = nil
+	}
+	return r, err
+}
+
+func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	defer behaviour.CatchPanic(&err)
 	if err := b.check(); err != nil {
 		return nil, err
@@ -190,6 +214,7 @@ func (r *Result) smaller(ctx context.Context) error {
 		}
 		for _, v := range small {
 			v.Within = &b
+			v.Within.watch = nil
 			r.Violated = append(r.Violated, v)
 		}
 	}

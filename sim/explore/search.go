@@ -19,6 +19,9 @@ import (
 type Options struct {
 	Workers int   // 0 is one a core
 	Memory  int64 // bytes that the program's heap may take; 0 is without limit
+	// Patience is how long of real time the lock's code may go on without an operation, before
+	// the search fails with a [process.Hang]; 0 is [process.Patience].
+	Patience time.Duration
 	// Progress, if it is set, is called about five times a second.
 	Progress func(Progress)
 }

@@ -59,6 +59,7 @@ func (rt *Runtime) NewClient(index int, name string, addrs []string, resends int
 		c.redis = append(c.redis, c.connect(addr))
 	}
 	c.Threads = []*Thread{{Client: c, Name: name}}
+	rt.clients = append(rt.clients, c)
 	return c
 }
 
@@ -195,7 +196,9 @@ func (c *Client) Reset(s *Settings, cfg *Config) {
 	}
 	o := strategies.Options{TTL: s.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random, Go: c.spawn}
 	c.making = true
+	c.rt.enter(c)
 	c.guard(new(bool), func() { c.lock = s.Strategy.New(c.redis, s.Key, o) })
+	c.rt.leave()
 	c.making = false
 	clear(c.Threads[1:])
 	c.Threads = c.Threads[:1]

@@ -81,6 +81,11 @@ type Runtime struct {
 	sources sourceCache
 	words   map[string][]string // of up to maxWords commands, by their bytes on the wire: see parse
 	told    trace.Event         // reported last: events are large, and are made at one place instead of being copied
+	clients []*Client
+
+	watch *Watch        // or nil
+	turn  uint64        // counts the pieces of client code that were run
+	beat  atomic.Uint64 // the turn and the client whose code is running; 0 if none is
 }
 
 // NewRuntime makes a runtime for the clients of a host.

@@ -53,6 +53,7 @@ func (c *Client) guard(dead *bool, run func()) {
 		panic(v)
 	}()
 	run()
+	runtime.KeepAlive(c) // its address in the stack tells whose code hangs: see Runtime.hang
 	returned = true
 }
 

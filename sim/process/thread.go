@@ -98,10 +98,13 @@ func growStack(i int) byte {
 // crash leaves no event whatever the strategy defers. (A panic could be
 // recovered by the strategy; Goexit cannot.)
 func (t *Thread) do(o Op) *Op {
+	rt := t.Client.rt
+	if rt.watch.Over() { // nobody waits for this run any more
+		t.dead = true
+	}
 	if t.dead {
 		runtime.Goexit()
 	}
-	rt := t.Client.rt
 	if rt.Guard && !onCoroutine() {
 		rt.stray.CompareAndSwap(nil, &Panic{Client: t.Client.Name, Value: strayed, Source: callerSource(rt.sources)})
 		return &Op{Err: errors.New(strayed)}
@@ -120,6 +123,7 @@ func (t *Thread) do(o Op) *Op {
 		runtime.Goexit()
 	}
 	rt.current = t
+	rt.enter(t.Client)
 	return &t.Op
 }
 
@@ -128,7 +132,9 @@ func (t *Thread) do(o Op) *Op {
 func (t *Thread) Resume() {
 	rt := t.Client.rt
 	rt.current, t.Started = t, true
+	rt.enter(t.Client)
 	_, more := t.resume()
+	rt.leave()
 	rt.current = nil
 	if p := rt.stray.Swap(nil); p != nil {
 		panic(p)
@@ -152,13 +158,15 @@ func (t *Thread) Kill() {
 		return
 	}
 	rt := t.Client.rt
-	before := rt.current
+	before, beat := rt.current, rt.beat.Load()
 	rt.current = t
+	rt.enter(t.Client)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		t.cancel()
 	}()
 	<-done
+	rt.beat.Store(beat)
 	rt.current = before
 }

@@ -89,6 +89,7 @@ func New(cfg sim.Config, index int) (*Driver, error) {
 	} else {
 		d.client = d.runtime.NewProbe(index, d.addrs, cfg.Strategy.Resends)
 	}
+	cfg.Watch.Add(d.runtime)
 	if err := d.client.Warm(); err != nil {
 		return nil, err
 	}

@@ -116,12 +116,23 @@ func Replay(t testing.TB, s strategies.Strategy, schedule string, codes ...trace
 	return trace
 }
 
-func replay(s strategies.Strategy, schedule string) (_ *trace.Trace, err error) {
+func replay(s strategies.Strategy, schedule string) (*trace.Trace, error) {
+	watch := process.NewWatch(0)
+	var played *trace.Trace
+	var failed error
+	if hang := watch.Run(func() { played, failed = play(s, schedule, watch) }); hang != nil {
+		return nil, hang
+	}
+	return played, failed
+}
+
+func play(s strategies.Strategy, schedule string, watch *process.Watch) (_ *trace.Trace, err error) {
 	defer caught(&err)
 	plan, err := sim.ParseSchedule(schedule, func(string) (strategies.Strategy, error) { return s, nil })
 	if err != nil {
 		return nil, err
 	}
+	plan.Config.Watch = watch
 	w, err := sim.New(plan.Config)
 	if err != nil {
 		return nil, err
