@@ -238,8 +238,15 @@ func (u *Unmodelled) Error() string {
 // scripts and transactions included.
 type audit struct {
 	clock   bool        // one of them has read the server's clock
+	vague   bool        // one of them was of countsIdle
 	refused *Unmodelled // the first of which the model isn't right
 }
+
+// countsIdle are the commands of which miniredis tells those who watch the key that they have
+// changed it although they haven't, or the reverse. To Redis they have changed it if its
+// value is different.
+var countsIdle = map[string]bool{"LREM": true, "SADD": true, "SREM": true, "SMOVE": true, "ZADD": true, "ZREM": true, "ZINCRBY": true,
+	"ZPOPMIN": true, "ZPOPMAX": true}
 
 // call is a command that is about to be executed.
 type call struct {
@@ -267,6 +274,7 @@ func (a *audit) judge(c call) (refused bool) {
 		return true
 	}
 	a.clock = a.clock || row.clock || row.readsClock(c.args)
+	a.vague = a.vague || countsIdle[c.name]
 	return false
 }
 

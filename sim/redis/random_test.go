@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -196,3 +197,47 @@ func sameReply(a, b string) bool {
 }
 
 var errorText = regexp.MustCompile(`(?m)^-([A-Z]+) .*$`)
+
+// TestRandomWatch: after each of the commands, with keys of any type, a real server and a
+// chain of questions agree whether a connection that watches a key has been disturbed.
+func TestRandomWatch(t *testing.T) {
+	pair := newPair(t)
+	s, err := NewServer("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	setups := []string{"ECHO none", "SET K 7", "SET K v EX 1000", "HSET K f v", "RPUSH K v w v", "SADD K v w", "ZADD K 1 v 2 w"}
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 17))
+		pair.empty(t)
+		var memory Snapshot
+		var story strings.Builder
+		ask := func(who string, words []string) (same bool) {
+			a, err := s.Run(memory, int(who[0]-'A'), words)
+			if err != nil {
+				return true // it is refused
+			}
+			memory = a.After
+			redis, _ := pair.askWords(t, who, words)
+			fmt.Fprintf(&story, "%s %q = %q\n", who, words, redis)
+			return sameReply(redis, string(a.Reply))
+		}
+		for _, key := range []string{"a", "b", "c"} {
+			ask("A", strings.Fields(strings.ReplaceAll(setups[r.IntN(len(setups))], "K", key)))
+		}
+		words := randomWords(r, randomCommands[r.IntN(len(randomCommands))])
+		if words[0] == "MULTI" || slices.Contains(words, "GT") || slices.Contains(words, "LT") { // a real server's clock runs on, so what is given twice is later
+			continue
+		}
+		for _, key := range []string{"a", "b", "c"} {
+			ask("A", []string{"WATCH", key})
+			ask("B", words)
+			ask("A", []string{"MULTI"})
+			if !ask("A", []string{"EXEC"}) {
+				t.Errorf("seed %d: they disagree whether %s has changed\n%s", seed, key, story.String())
+				break
+			}
+		}
+	}
+}
