@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // Solo is what a run shows of a lock in which nothing goes wrong and nobody contends: each
@@ -14,6 +15,8 @@ import (
 type Solo struct {
 	Granted  int    // grants, of all clients
 	Released int    // releases that the lock reported as done
+	Extends  bool   // the lock can extend its leases
+	Extended int    // calls of Extend that it reported as done
 	Failure  string // the first error of Acquire, refusals aside, with its line; empty if there was none
 
 	grants []grant
@@ -43,7 +46,9 @@ func (w *World) PlaySolo(cfg Config) (*Solo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSolo(t), nil
+	s := newSolo(t)
+	_, s.Extends = w.clients[0].Lock().(strategies.Extender)
+	return s, nil
 }
 
 // soloReader folds the events of a solo.
@@ -87,6 +92,10 @@ func (r *soloReader) apply(e *trace.Event) {
 	case trace.KindGranted:
 		r.Granted++
 		r.grants = append(r.grants, r.grant(r.t.Clients[e.Client]))
+	case trace.KindExtended:
+		if e.Thread == 0 { // the caller's: the lock may extend by itself, too
+			r.Extended++
+		}
 	case trace.KindFailed:
 		if r.Failure == "" {
 			r.Failure = e.Note

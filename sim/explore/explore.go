@@ -60,6 +60,7 @@ type Vacuity struct {
 	Reacquired bool        // some schedule acquires, releases, and acquires again
 	Failure    string      // the lock's own error that ended an Acquire though nothing went wrong, with its line; empty if there was none
 	Unseen     bool        // Acquire returned a lease and left no record behind
+	Unextended bool        // the lock can extend its leases, and no caller did: see Bounds.Extend
 	Extended   bool        // in some schedule a lease is extended
 	Unused     []FaultKind // kinds of fault in the budget that no schedule has had
 }

@@ -23,7 +23,8 @@ func (b *Bounds) rehearse() (v Vacuity, err error) {
 	if err != nil {
 		return v, err
 	}
-	v = Vacuity{Granted: solo.Granted > 0, Reacquired: solo.Granted >= 2 && solo.Released >= 2, Failure: solo.Failure}
+	v = Vacuity{Granted: solo.Granted > 0, Reacquired: solo.Granted >= 2 && solo.Released >= 2, Failure: solo.Failure,
+		Unextended: solo.Extends && solo.Extended == 0}
 	record, err := solo.Record(b.Record)
 	if v.Unseen = errors.Is(err, sim.ErrNoRecord); err != nil && !v.Unseen {
 		return v, err

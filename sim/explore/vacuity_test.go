@@ -113,6 +113,23 @@ func TestEarlierRequestArrivesTwice(t *testing.T) {
 	again(t, s, v)
 }
 
+// TestExtendUntried: a result says that a lock can extend, and that no caller did.
+func TestExtendUntried(t *testing.T) {
+	extends := rightMutant()
+	extends.extend = rightExtend
+	fails := extends
+	fails.extend = func(context.Context, *mutant, *strategies.Lease) error { return strategies.ErrNotHeld }
+	for _, tt := range []struct {
+		m               mutant
+		extend, untried bool
+	}{{rightMutant(), false, false}, {extends, false, true}, {extends, true, false}, {fails, true, true}} {
+		r, err := searchDefaults(t, mutantStrategy(tt.m, 1), func(b *Bounds) { b.Faults, b.Extend = Budget{}, tt.extend })
+		if err != nil || r.Vacuity.Unextended != tt.untried {
+			t.Errorf("%+v: %+v, %v", tt, r.Vacuity, err)
+		}
+	}
+}
+
 // TestRecordOnSeveralServers: it has one name on all of them.
 func TestRecordOnSeveralServers(t *testing.T) {
 	m := mutant{acquire: vote(majority, true, always), release: unvote}

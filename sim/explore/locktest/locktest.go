@@ -31,17 +31,26 @@ type Adjust = func(*explore.Bounds)
 
 // Defaults are the bounds of a search unless others are asked for: two clients, each of
 // which takes the lock twice (once where it is on several nodes, of which there are three
-// then), one crash and one pause. The search looks for DG, FR and PD, and for SW if the lock
+// then), and extends its lease if the lock can; one crash and one pause. The search looks for DG, FR and PD, and for SW if the lock
 // has fencing tokens. It allows for locks that keep something of an earlier cycle in a
 // closure: see [explore.Bounds.Remembers].
 func Defaults(s strategies.Strategy) explore.Bounds {
 	b := explore.Defaults(s)
 	b.Remembers = true
+	b.Extend = extends(s)
 	b.Codes = trace.Verdict{trace.DG, trace.FR, trace.PD}
 	if s.Fences {
 		b.Codes = append(b.Codes, trace.SW).Sorted()
 	}
 	return b
+}
+
+// extends reports whether a lock can extend its leases. A constructor that needs more than its
+// arguments may panic here; the result says then that Extend was never called.
+func extends(s strategies.Strategy) (can bool) {
+	defer func() { _ = recover() }()
+	s.Nodes = max(s.Nodes, 1)
+	return s.New != nil && s.Extends()
 }
 
 // Holds fails the test unless a search of all schedules within the bounds finds no

@@ -354,3 +354,31 @@ func TestNothingToSearch(t *testing.T) {
 	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) { b.TTL = time.Second })
 	w.says(t, true, `cannot be searched: the TTL of a search must be a multiple of 300ms`)
 }
+
+// extender is a lock of two functions, with an Extend that stores the record anew and looks at
+// nothing.
+type extender struct {
+	strategies.Lock
+	rdb *redis.Client
+	key string
+	strategies.Options
+}
+
+func (e *extender) Extend(ctx context.Context, lease *strategies.Lease) error {
+	return e.rdb.Set(ctx, e.key, lease.Token, e.TTL).Err()
+}
+
+// TestExtendIsCalled: where a lock can extend a lease, callers do, unless the bounds say
+// otherwise; then the log says that nobody did.
+func TestExtendIsCalled(t *testing.T) {
+	lock := strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return &extender{locktest.Functions(take, compare, errTaken)(nodes, key, o), nodes[0], key, o}
+	}}
+	one := func(b *explore.Bounds) { b.Cycles, b.Codes = 1, trace.Verdict{trace.FR} }
+	w := watching(t)
+	locktest.Holds(w, lock, one)
+	w.says(t, true, `FR, foreign release`, `A: SET lock A1-\w+ EX 12 = OK`)
+	w = watching(t)
+	locktest.Holds(w, lock, one, func(b *explore.Bounds) { b.Extend = false })
+	w.says(t, false, `^  UNTRIED +the lock can extend a lease, and no caller did`)
+}

@@ -197,6 +197,9 @@ func Worth(r *explore.Result) []Item {
 	if !r.Vacuity.Reacquired {
 		items[0] = Item{"IDLE", "no schedule takes the lock, gives it back, and takes it again: what holds may hold for want of trying"}
 	}
+	if r.Vacuity.Unextended {
+		items = append(items, Item{"UNTRIED", "the lock can extend a lease, and no caller did: nothing here is about its Extend (--caller extends, or Bounds.Extend)"})
+	}
 	why := "there was never an occasion"
 	if !r.Complete {
 		why = "the search did not get so far"
