@@ -63,7 +63,7 @@ func ParseFaultKind(s string) (FaultKind, bool) {
 type Bounds struct {
 	Strategy strategies.Strategy // the lock
 	Clients  int                 // 1 to 4
-	Cycles   int                 // how often each client asks for the lock: 1 to 9
+	Cycles   int                 // how often each client asks for the lock: 1 to 9, or Any
 	Nodes    int                 // of a lock on several servers; 0 is the strategy's number
 	Faults   Budget              // of each schedule
 	Resource sim.Resource        // whether it checks fencing tokens
@@ -83,6 +83,13 @@ type Bounds struct {
 	watch *process.Watch // of a search, for code that hangs
 }
 
+// Any is the number of cycles, or of faults of a kind, of a search that doesn't bound them.
+// Where any number of clients may crash, another takes the place of each.
+const Any = 255
+
+// endless reports whether the number of cycles has no bound.
+func (b *Bounds) endless() bool { return b.Cycles == Any }
+
 // Defaults are the bounds of a search unless others are asked for: two clients, each of
 // which takes the lock twice (once where it is on several nodes, of which there are three
 // then), one crash and one pause, with a TTL of 12 seconds.
@@ -99,6 +106,9 @@ func Defaults(s strategies.Strategy) Bounds {
 }
 
 const maxSwitches = 200
+
+// longRun is the number of cycles in the engine's runs of a search that has no bound on them.
+const longRun = 200
 
 // lockKey is the key that locks are given.
 const lockKey = "lock"
@@ -118,8 +128,11 @@ func (b *Bounds) Config() (sim.Config, error) {
 	if b.Clients < 1 || b.Clients > len(names) {
 		return sim.Config{}, fmt.Errorf("a search can have 1 to %d clients, not %d", len(names), b.Clients)
 	}
-	if b.Cycles < 1 || b.Cycles > 9 {
-		return sim.Config{}, fmt.Errorf("a search can have 1 to 9 cycles, not %d", b.Cycles)
+	if (b.Cycles < 1 || b.Cycles > 9) && !b.endless() {
+		return sim.Config{}, fmt.Errorf("a search can have 1 to 9 cycles, or any number, and not %d", b.Cycles)
+	}
+	if err := b.restless(); err != nil {
+		return sim.Config{}, err
 	}
 	s := b.Strategy
 	if b.Nodes > 0 {
@@ -152,7 +165,7 @@ func (b *Bounds) Config() (sim.Config, error) {
 		cfg.Timeout = b.Timeout
 	}
 	for i := range b.Clients {
-		cfg.Clients = append(cfg.Clients, process.Config{Name: names[i], Rate: 1, Cycles: b.Cycles, Checks: b.Checks, Extend: b.Extend})
+		cfg.Clients = append(cfg.Clients, process.Config{Name: names[i], Rate: 1, Cycles: min(b.Cycles, longRun), Checks: b.Checks, Extend: b.Extend})
 	}
 	for range s.Nodes {
 		cfg.Nodes = append(cfg.Nodes, redis.Config{})

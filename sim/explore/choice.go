@@ -503,6 +503,11 @@ func (x *explorer) choose(c choice) {
 		x.spend(row.fault, 1)
 	}
 	row.apply(x, c)
+	if x.habits.drops != 0 {
+		for i := range x.s.clients {
+			x.s.clients[i].drop(x.habits.drops)
+		}
+	}
 }
 
 // Offer is a fault that a person who schedules by hand can choose from a menu.

@@ -66,7 +66,9 @@ func (x *explorer) turns(i int) bool {
 
 // spend takes n faults from the budget.
 func (x *explorer) spend(k FaultKind, n uint8) {
-	x.s.world.left[k] -= n
+	if x.s.world.left[k] != Any {
+		x.s.world.left[k] -= n
+	}
 	x.stats.used[k] = true
 }
 
@@ -74,12 +76,18 @@ func (x *explorer) spend(k FaultKind, n uint8) {
 // matters in which it last accessed the resource.
 func (x *explorer) crash(i int) {
 	x.closeConns(i, 0xffff)
-	x.s.clients[i] = dead(x.s.clients[i].Touched)
+	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched)
 	x.facts.CanonicaliseRanks()
 }
 
-// dead returns a client that has crashed.
-func dead(touched monitor.Rank) client {
+// dead returns client i after it has crashed: it is gone; or where any number of clients may
+// crash, another has taken its place.
+func (m *model) dead(i int, touched monitor.Rank) client {
+	if m.bounds.Faults[Crash] == Any {
+		c := client{history: m.clients.Begin[i], since: unset}
+		c.turn[0], c.Touched = 1, touched
+		return c
+	}
 	return client{Client: monitor.Client{Crashed: true, Touched: touched}, since: unset}
 }
 

@@ -23,6 +23,8 @@ type Result struct {
 	Bounds   Bounds // that were searched
 	Complete bool   // every schedule within the bounds was covered
 	Why      string // the reason if it is not complete
+	Closed   bool   // and there is no bound on cycles
+	UnderWay int    // of a closed search: so many requests were held up at a time, at most
 
 	Depth       int   // all schedules of so many choices were covered
 	States      int64 // distinct states
@@ -154,6 +156,8 @@ func (m *model) search(ctx context.Context, opt Options, v Vacuity) (*Result, er
 			r.Vacuity.Unused = append(r.Vacuity.Unused, FaultKind(k))
 		}
 	}
+	r.Closed = r.Complete && m.habits.endless
+	r.UnderWay = int(m.bounds.Faults[HoldRequest])
 	r.Undecided = r.Vacuity.undecided(&m.bounds)
 	found := codes(s.found.Load()) & m.bounds.codes()
 	r.Found = found.verdict()
@@ -164,6 +168,9 @@ func (m *model) search(ctx context.Context, opt Options, v Vacuity) (*Result, er
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer done()
 	}
+	if m.habits.endless {
+		return r, m.concludeEndless(ctx, r)
+	}
 	if err := m.conclude(ctx, r, found, opt); err != nil {
 		return nil, err
 	}
@@ -173,23 +180,41 @@ func (m *model) search(ctx context.Context, opt Options, v Vacuity) (*Result, er
 // rounds searches until every instant is known that matters to the code which has run: each
 // round adds those that the last one has shown. The last round is returned.
 func (m *model) rounds(ctx context.Context, opt Options) (*search, error) {
+	full := m.budget
+	if m.habits.endless {
+		if err := m.digitize(ctx, opt); err != nil {
+			return nil, err
+		}
+		m.budget = m.bounds.small().Faults // shows on which spans the clients' behaviour depends
+	}
 	for {
 		s := &search{model: m, opt: opt, visited: intern.NewVisited(m.width)}
-		if err := s.run(ctx); err != nil && !errors.Is(err, errLimit) {
+		err := s.run(ctx)
+		if errors.Is(err, errDropped) {
+			m.know(false)
+			continue
+		}
+		if err != nil && !errors.Is(err, errLimit) {
 			return nil, err
 		}
 		if s.why != "" || codes(s.found.Load())&m.bounds.codes() == m.bounds.codes() {
 			return s, nil // it claims of no code that it holds
 		}
-		more, err := m.learn()
+		more := false
+		if !m.habits.endless {
+			more, err = m.learn()
+		}
 		if unlearned, is := err.(errUnlearned); is {
 			s.why = unlearned.Error()
 			return s, nil
 		}
-		if err != nil || !more {
+		if err != nil || !more && m.budget == full {
 			return s, err
 		}
-		m.forget()
+		if !more {
+			m.budget = full
+		}
+		m.know(m.habits.endless)
 	}
 }
 

@@ -23,7 +23,13 @@ type instants struct {
 	readings, later []int32
 	// stamps has the ages of readings of true time at which a stamp falls due.
 	stamps []int32
-	far    int32 // longer than any span that client code tells from a longer one
+	// grid, if it is set, is a span to a multiple of which leases are rounded up. A search
+	// without bounds does that: a lease that ends later is broken by all that breaks it,
+	// and the ends of spans coincide instead of falling ever so little apart.
+	grid int32
+	// digital is set if time stops at the multiples of the grid, and nowhere else.
+	digital bool
+	far     int32 // longer than any span that client code tells from a longer one
 }
 
 // ends has only the instants at which something happens by itself.
@@ -60,12 +66,7 @@ func sorted(list []int32, more ...int32) []int32 {
 // changes its mind, and the spans that it has begun. It reports whether there are any that
 // weren't known.
 func (m *model) learn() (more bool, err error) {
-	var reached []uint32
-	for id := range uint32(m.ids.clients.Len()) {
-		reached = append(reached, m.ids.clients.Value(id+1).history)
-	}
-	slices.Sort(reached)
-	reached = slices.Compact(reached)
+	reached := m.reached()
 	spans := m.begun(reached)
 	t, err := m.clients.Thresholds(m.servers, reached)
 	if err != nil {
@@ -108,14 +109,6 @@ func (in *instants) equal(o *instants) bool {
 // begun lists the spans that clients have begun: sleeps before which no time had passed, and
 // the longest lease.
 func (m *model) begun(reached []uint32) (spans []int32) {
-	for _, id := range reached {
-		h := m.clients.At(id)
-		for t := range int(h.Count) {
-			if p := &h.Threads[t]; !p.Over && p.Kind == process.OpSleep && h.Read == 0 {
-				spans = append(spans, p.Sleep)
-			}
-		}
-	}
 	longest := int32(0)
 	for n := range uint32(m.clients.Reports.Count.Load()) {
 		for _, r := range *m.clients.Reports.At(n) {
@@ -124,9 +117,30 @@ func (m *model) begun(reached []uint32) (spans []int32) {
 			}
 		}
 	}
-	spans = append(spans, longest)
-	slices.Sort(spans)
-	return slices.DeleteFunc(slices.Compact(spans), func(s int32) bool { return s > m.instants.far })
+	spans = append(m.sleeps(reached), longest)
+	return slices.DeleteFunc(spans, func(s int32) bool { return s > m.instants.far })
+}
+
+// sleeps lists the sleeps of clients before which no time had passed.
+func (m *model) sleeps(reached []uint32) (spans []int32) {
+	for _, id := range reached {
+		h := m.clients.At(id)
+		for t := range int(h.Count) {
+			if p := &h.Threads[t]; !p.Over && p.Kind == process.OpSleep && h.Read == 0 {
+				spans = append(spans, p.Sleep)
+			}
+		}
+	}
+	return sorted(nil, spans...)
+}
+
+// reached lists the histories that the states have.
+func (m *model) reached() (ids []uint32) {
+	for id := range uint32(m.ids.clients.Len()) {
+		ids = append(ids, m.ids.clients.Value(id+1).history)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // lives returns the remaining lives of a record, plus 1, at which a reply may come to a
@@ -188,13 +202,53 @@ func (in *instants) falls(t *behaviour.Thresholds, ttl int32) {
 	}
 }
 
+// digitize lets time stop at the multiples of a grid alone, of which all given spans are
+// multiples, and makes all spans equal that are longer than the longest of them.
+func (in *instants) digitize(spans []int32) {
+	longest := int32(0)
+	for _, s := range spans {
+		for a, b := in.grid, s; ; a, b = b%a, a {
+			if a == 0 {
+				in.grid = b
+				break
+			}
+		}
+		longest = max(longest, s)
+	}
+	in.before, in.far, in.digital = nil, longest+in.grid, true
+}
+
+// lease returns the reading at which a lease ends, given its deadline.
+func (in *instants) lease(deadline int32) int32 {
+	if in.grid == 0 || deadline%in.grid == 0 {
+		return deadline
+	}
+	return deadline + in.grid - deadline%in.grid
+}
+
 func distance(a, b int32) int32 { return max(a-b, b-a) }
 
 // toNext returns the time until a span that ends after the given time comes to an instant.
-func (in *instants) toNext(left int32) int32 { return left - lastBelow(in.before, left) }
+func (in *instants) toNext(left int32) int32 {
+	if in.digital {
+		return in.toGrid(left)
+	}
+	return left - lastBelow(in.before, left)
+}
+
+// toGrid returns the time until a span that is left is a multiple of the grid.
+func (in *instants) toGrid(left int32) int32 {
+	if left <= 0 {
+		return 0
+	}
+	return (left-1)%in.grid + 1
+}
 
 // toNextLife is the same for the life of a record.
 func (in *instants) toNextLife(left int32) int32 {
+	if in.digital {
+		return in.toGrid(left - 1) // see behaviour.Servers.Early
+	}
 	return left - max(lastBelow(in.before, left), lastBelow(in.left, left))
 }
 
@@ -212,6 +266,9 @@ func lastBelow(spans []int32, limit int32) int32 {
 // read is its last reading.
 func (in *instants) nextReading(since, read int32) int32 {
 	next := max(0, read+in.far-since)
+	if in.digital {
+		return in.toGrid(next)
+	}
 	for _, r := range in.readings {
 		if r > since {
 			next = sooner(next, r-since)

@@ -34,6 +34,9 @@ type habits struct {
 	timeout int32                                      // milliseconds
 	checks  bool                                       // see Bounds
 	extend  bool                                       // see Bounds
+	needs   *behaviour.Needs                           // of clients, or nil if nothing is known of them
+	drops   codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
+	endless bool                                       // cycles aren't counted: the series of tokens depends on the rest of the state
 	spares  func(trace.Kind) (monitor.Condition, bool) // monitor.Local
 }
 
@@ -115,6 +118,8 @@ func (l *local) observe(h *behaviour.History, p *behaviour.Operation) (seen beha
 	switch p.Kind {
 	case process.OpSend, process.OpRead, process.OpWrite, process.OpDraw:
 		return behaviour.Observation{}, -1, false
+	case process.OpMark:
+		return behaviour.Observation{}, -1, !(l.endless && p.Asks())
 	case process.OpClock:
 		return l.monotonic(h), -1, !p.Wall
 	case process.OpReceive:
@@ -134,7 +139,10 @@ func (l *local) observe(h *behaviour.History, p *behaviour.Operation) (seen beha
 // cycle's first.
 func (l *local) monotonic(h *behaviour.History) behaviour.Observation {
 	now := int64(0)
-	if l.c.since != unset {
+	switch {
+	case l.c.since == dropped:
+		l.err = errDropped
+	case l.c.since != unset:
 		now = int64(l.c.since)
 	}
 	if l.checks && h.Given && l.c.Inside && !l.c.Live {
@@ -187,7 +195,7 @@ func (l *local) independent() bool {
 	case p.Over || c.waits[0]:
 		return false
 	case p.Kind == process.OpMark:
-		return p.Mark == trace.KindAcquire
+		return p.Asks() && !l.endless
 	case p.Kind != process.OpReceive:
 		return false
 	}
@@ -272,6 +280,9 @@ func (l *local) announce(t int, p *behaviour.Operation) {
 	switch p.Kind {
 	case process.OpReceive:
 		if l.replyOn(p.Conn) < 0 {
+			if c.sent[t] == dropped {
+				l.err = errDropped
+			}
 			c.waits[t], c.due[t], c.turn[t] = true, max(0, l.timeout-c.sent[t]), 0
 			return
 		}
@@ -300,6 +311,7 @@ func (l *local) settle() {
 	if c.Phase != trace.PhaseAcquire && !(c.Believes && l.extend) {
 		c.grantSent = 0
 	}
+	l.drop(h)
 	if h.Over {
 		c.since, c.sentBefore = unset, 0
 	}

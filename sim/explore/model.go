@@ -14,6 +14,9 @@ import (
 // a model in which true time belongs to the state.
 func with(b Bounds, do func(*model) error) error {
 	for timed := false; ; timed = true {
+		if timed && b.endless() {
+			return errRestless
+		}
 		m, err := newModel(b, timed)
 		if err != nil {
 			return err
@@ -36,7 +39,7 @@ func newModel(b Bounds, timed bool) (*model, error) {
 		return nil, err
 	}
 	cfg.Draws = true
-	clients, err := behaviour.NewClients(cfg, b.Remembers)
+	clients, err := behaviour.NewClients(cfg, b.Remembers, b.endless())
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +49,7 @@ func newModel(b Bounds, timed bool) (*model, error) {
 	}
 	m := &model{bounds: b, cfg: cfg, clients: clients, servers: servers, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
-	m.instants = m.firstInstants()
+	m.instants, m.budget = m.firstInstants(), b.Faults
 	m.forget()
 	m.width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
@@ -56,7 +59,7 @@ func newModel(b Bounds, timed bool) (*model, error) {
 // forget drops all states, and keeps the behaviours that they have shown.
 func (m *model) forget() {
 	m.ids = m.newTables()
-	m.habits = &habits{clients: m.clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: m.bounds.Checks, extend: m.bounds.Extend, spares: monitor.Local}
+	m.habits = &habits{clients: m.clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: m.bounds.Checks, endless: m.bounds.endless(), drops: m.drops(), extend: m.bounds.Extend, spares: monitor.Local}
 }
 
 func (m *model) close() error {
@@ -79,7 +82,7 @@ func (m *model) start() *state {
 		s.nodes[i] = node{snapshot: m.servers.ID(redis.Snapshot{Scripts: scripts}), owner: monitor.Nobody}
 	}
 	s.world = world{}
-	copy(s.world.left[:], m.bounds.Faults[:])
+	copy(s.world.left[:], m.budget[:])
 	return &s
 }
 

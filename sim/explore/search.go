@@ -158,6 +158,10 @@ func (s *search) follow(x *explorer, state []uint32) {
 		}
 		return
 	}
+	if s.habits.endless && x.rests() && s.wants(trace.PD) && s.deadlock(x, state) {
+		s.report(setOf(trace.PD))
+		x.view(state)
+	}
 	unpacked := false
 	for _, c := range x.choices {
 		var done bool

@@ -44,8 +44,10 @@ type client struct {
 	sentBefore uint32 // the id of the list of its requests that were executed last, if they could arrive twice
 }
 
-// unset is the value of a span that isn't running.
-const unset int32 = -1 << 31
+const (
+	unset   int32 = -1 << 31  // the value of a span that isn't running
+	dropped int32 = unset + 1 // the value of a span since a reading on which nothing is known to depend any more
+)
 
 // reply is a reply in an inbox.
 type reply struct {

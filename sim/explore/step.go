@@ -46,8 +46,8 @@ type explorer struct {
 	summaries []*summary // of the clients, without the probe
 	nodes     []*nodeSummary
 	world     *world
-	quiet     bool                     // no request is held up there, and no transaction open
-	crashed   [3*len(names) + 1]uint32 // ids of crashed clients by the rank of the grant that they had touched: three grants matter to each client at most
+	quiet     bool                                 // no request is held up there, and no transaction open
+	crashed   [len(names)][3*len(names) + 1]uint32 // ids of crashed clients by the rank of the grant that they had touched: three grants matter to each client at most
 
 	successors []uint32  // packed states that are not in the visited set yet
 	pending    []pending // clients in them that have no id yet
@@ -78,6 +78,7 @@ type model struct {
 	instants *instants // at which time may stop
 	width    int       // of a packed state, in ids
 	listers  listers
+	budget   Budget // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 
 	idleProbe client // the probe before a schedule's end
 }
@@ -177,6 +178,8 @@ func (x *explorer) perform(i, t int, f requestFate) {
 		if !x.access(i, p) {
 			seen = behaviour.Observation{Kind: behaviour.SawRefusal}
 		}
+	case x.habits.endless && p.Asks():
+		seen = x.beginSeries(i)
 	case p.Kind == process.OpClock && p.Wall:
 		seen = x.wallClock(l.c)
 	case p.Kind == process.OpDraw:
@@ -325,11 +328,17 @@ func (x *explorer) record(broken []monitor.Finding) {
 func (x *explorer) lease(c *client, r behaviour.Report) bool {
 	switch {
 	case r.Given && !x.cfg.Strategy.NoTTL:
+		if c.grantSent == dropped {
+			x.fail(errDropped)
+		}
 		c.forever, c.deadline = false, x.ttl-c.grantSent
 	case r.Never || r.Given:
 		c.forever, c.deadline = true, 0
 	default:
-		c.forever, c.deadline = false, r.Deadline-max(c.since, 0)
+		if c.since == dropped {
+			x.fail(errDropped)
+		}
+		c.forever, c.deadline = false, x.instants.lease(r.Deadline)-max(c.since, 0)
 	}
 	return c.forever || c.deadline > 0
 }
@@ -463,6 +472,15 @@ func (x *explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, erro
 // more: the last ones.
 const Repeatable = 4
 
+// Repeatable is the number of a client's executed requests of which each could arrive once
+// more, the last ones: [Repeatable], or one if the number of cycles has no bound.
+func (b *Bounds) Repeatable() int {
+	if b.endless() {
+		return 1
+	}
+	return Repeatable
+}
+
 // remember keeps a request that was executed among those that could arrive once more. One
 // that was queued in a transaction can't, and only keeps its place.
 func (x *explorer) remember(c *client, req *request, a behaviour.Answer) {
@@ -476,7 +494,7 @@ func (x *explorer) remember(c *client, req *request, a behaviour.Answer) {
 		again = request{queued: true}
 	}
 	sent := append(slices.Clone(x.ids.sents.get(c.sentBefore)), again)
-	c.sentBefore, _ = x.ids.sents.put(sent[max(0, len(sent)-Repeatable):])
+	c.sentBefore, _ = x.ids.sents.put(sent[max(0, len(sent)-x.bounds.Repeatable()):])
 }
 
 // notice counts comparisons that failed in a release: see NearMisses.

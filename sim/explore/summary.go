@@ -19,6 +19,7 @@ type summary struct {
 	repeats       uint32       // the id of the list of its requests that could arrive once more
 	draws         uint32       // its history if it is about to draw a random number, and otherwise 0
 	inside        bool         // it is in the critical section
+	between       bool         // it is about to ask for the lock, or has not begun
 	touched       monitor.Rank // the grant in which it last accessed the resource
 	due           int32        // milliseconds until anything happens to it by itself; 0 is never
 	ranks         uint32       // the grants that matter to it, a bit each
@@ -49,6 +50,7 @@ func (m *model) summary(c *client) summary {
 		return s
 	}
 	h := m.clients.At(c.history)
+	s.between = h.BetweenCycles || h.Threads[0].Kind == process.OpStart
 	s.over, s.repeats, s.idles, s.due = h.Over, c.sentBefore, m.idles(c), m.dueTo(c, m.instants)
 	if t, any := m.next(c); any {
 		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
@@ -151,7 +153,7 @@ func (x *explorer) localStep(c choice, state, to []uint32) (_ []uint32, done boo
 		x.stats.used[Crash] = true
 		to = append(to, state...)
 		after := to[len(to)-len(state):]
-		after[who] = x.crashedID(touched)
+		after[who] = x.crashedID(who, touched)
 		after[len(after)-1] = x.afterCrash(after[len(after)-1])
 		return to, true
 	}
@@ -237,12 +239,12 @@ func (x *explorer) dense(who int, ranks uint32) bool {
 	return used&(used+1) == 0
 }
 
-// crashedID returns the id of a client that has crashed.
-func (x *explorer) crashedID(touched monitor.Rank) uint32 {
-	if x.crashed[touched] == 0 {
-		x.crashed[touched] = x.ids.clients.ID(dead(touched))
+// crashedID returns the id of client i after it has crashed.
+func (x *explorer) crashedID(i int, touched monitor.Rank) uint32 {
+	if x.crashed[i][touched] == 0 {
+		x.crashed[i][touched] = x.ids.clients.ID(x.dead(i, touched))
 	}
-	return x.crashed[touched]
+	return x.crashed[i][touched]
 }
 
 // afterCrash returns the id of a world after one more crash.
@@ -252,7 +254,9 @@ func (x *explorer) afterCrash(id uint32) uint32 {
 		return n
 	}
 	w := *x.ids.worlds.Value(id)
-	w.left[Crash]--
+	if w.left[Crash] != Any {
+		w.left[Crash]--
+	}
 	n := x.ids.worlds.ID(w)
 	atomic.StoreUint32(known, n)
 	return n

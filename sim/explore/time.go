@@ -55,6 +55,14 @@ func sooner(a, b int32) int32 {
 // again and again it may be too long; then time passes in two parts.
 func spanOf(life int64) int32 { return int32(min(life, math.MaxInt32)) }
 
+// age adds a time that passes to a span of which it doesn't matter by how much it is longer
+// than the longest that matters.
+func (x *explorer) age(span *int32, by int32) {
+	if *span > dropped {
+		*span = int32(min(int64(*span)+int64(by), int64(x.instants.far)))
+	}
+}
+
 // grow adds a time that passes to a span that counts it, and fails if that is too long.
 func (x *explorer) grow(span *int32, by int32) {
 	if *span > math.MaxInt32-by {
@@ -103,7 +111,7 @@ func (m *model) dueTo(c *client, in *instants) (by int32) {
 			by = sooner(by, in.toNext(c.due[t]))
 		}
 	}
-	if c.since != unset {
+	if c.since > dropped {
 		by = sooner(by, in.nextReading(c.since, h.Read))
 	}
 	return by
@@ -157,7 +165,7 @@ func (x *explorer) advance(by int32) {
 		if c.Crashed {
 			continue
 		}
-		c.paused = c.paused || pausing>>i&1 != 0
+		c.paused = c.paused || pausing>>i&1 != 0 && x.bounds.Faults[Pause] != Any
 		x.pass(i, c, by)
 	}
 	w := &x.s.world
@@ -168,7 +176,7 @@ func (x *explorer) advance(by int32) {
 	if w.held != 0 {
 		held := append([]request(nil), x.ids.helds.get(w.held)...)
 		for n := range held {
-			x.grow(&held[n].ago, by)
+			x.age(&held[n].ago, by)
 		}
 		w.held, _ = x.ids.helds.put(held)
 	}
@@ -185,28 +193,26 @@ func (x *explorer) set(n *node, a behaviour.Aged) {
 // pass lets time pass for client i.
 func (x *explorer) pass(i int, c *client, by int32) {
 	h := x.clients.At(c.history)
-	if c.since != unset {
-		since := c.since
-		x.grow(&since, by)
-		c.since = min(since, spanOf(int64(h.Read)+int64(x.instants.far)))
+	if c.since > dropped {
+		c.since = spanOf(min(int64(c.since)+int64(by), int64(h.Read)+int64(x.instants.far)))
 	}
 	if c.Live && !c.forever {
 		if c.deadline -= by; c.deadline <= 0 {
 			c.Live, c.deadline = false, 0
 		}
 	}
-	x.grow(&c.grantSent, by)
+	x.age(&c.grantSent, by)
 	if c.inbox != 0 {
 		inbox := append([]reply(nil), x.ids.inboxes.get(c.inbox)...)
 		for n := range inbox {
 			if inbox[n].prolonged {
-				x.grow(&inbox[n].ago, by)
+				x.age(&inbox[n].ago, by)
 			}
 		}
 		c.inbox, _ = x.ids.inboxes.put(inbox)
 	}
 	for t := range int(h.Count) {
-		x.grow(&c.sent[t], by)
+		x.age(&c.sent[t], by)
 		if c.waits[t] && !h.Threads[t].Over {
 			c.due[t] -= by
 		}

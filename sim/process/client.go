@@ -247,6 +247,16 @@ func (c *Client) token() string {
 	return string(hex.AppendEncode(b, binary.BigEndian.AppendUint16(nil, uint16(c.rng.Uint32()))))
 }
 
+// SeriesTokens is the number of tokens of a series.
+const SeriesTokens = 8
+
+// BeginSeries makes the client draw its next tokens from a series of its own: the same each
+// time that it begins the series, and others than in all other series.
+func (c *Client) BeginSeries(n int) {
+	c.rng = rand.New(rand.NewPCG(c.settings.Seed, uint64(c.Index)+1+uint64(n)<<32))
+	c.Tokens = n * SeriesTokens
+}
+
 // random draws a number from 0 to below. If the settings say so, that is a step of the thread
 // whose code is running, and the host chooses the number.
 func (c *Client) random(below time.Duration) time.Duration {

@@ -31,6 +31,7 @@ type History struct {
 	parent        uint32                // its predecessor's id, and
 	seen          Observation           // what was observed there,
 	Threads       [MaxThreads]Operation // what each thread is about to do
+	Series        SeriesSet             // of which it has seen or kept tokens
 	Read          int32                 // the last reading of the monotonic clock, as its observation has it
 	depth         int16                 // operations since the start, or since the last point between two cycles
 	Closed        uint16                // the connections that the client has closed, a bit each
@@ -80,6 +81,7 @@ const (
 	SawMono                       // a reading of the monotonic clock
 	SawMonoLapsed                 // the same, after the end of the lease that the host has given
 	SawWall                       // a reading of the wall clock
+	SawSeries                     // nothing, at a call of Acquire: it draws its tokens from this series
 	SawDraw                       // a random number
 )
 
@@ -121,6 +123,8 @@ type cycleKey struct {
 type Clients struct {
 	cfg             sim.Config
 	remembers       bool // see explore.Bounds
+	endless         bool // cycles aren't counted: see Series
+	byName          [256]uint8
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
 	Outcomes        *intern.Memo[Transition, Outcome] // one for each operation that was performed, replays aside
@@ -156,9 +160,13 @@ const replayersEach = 4
 // NewClients starts a driver for each client of a configuration and for the probe, and
 // finds out their first operations. It fails if the lock's constructor panics, or if a
 // client does something that a search can't represent.
-func NewClients(cfg sim.Config, remembers bool) (*Clients, error) {
-	k := &Clients{cfg: cfg, remembers: remembers, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: map[cycleKey]uint32{},
+//
+// If endless is set, the clients' cycles aren't counted: each call of Acquire has a Series
+// for its observation.
+func NewClients(cfg sim.Config, remembers, endless bool) (*Clients, error) {
+	k := &Clients{cfg: cfg, remembers: remembers, endless: endless, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: map[cycleKey]uint32{},
 		commands: intern.NewTable[string](), Replies: intern.NewTable[string]()}
+	k.byName = k.nameTable()
 	k.add(History{})
 	k.Reports.Add(nil)
 	for i := range len(cfg.Clients) + 1 { // and the probe
@@ -275,7 +283,7 @@ func (k *Clients) unobserving(h *History) bool {
 	}
 	switch p := &h.Threads[0]; p.Kind {
 	case process.OpStart, process.OpSend, process.OpMark, process.OpSleep:
-		return !p.Over
+		return !p.Over && !(k.endless && p.Asks())
 	case process.OpRead, process.OpWrite:
 		return !p.Over && k.cfg.Resource == sim.Plain
 	}
@@ -356,6 +364,9 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 		return nil, nil, nil, &Endless{Client: k.name(h.client), Operations: maxDepth, Source: k.lineAt(r, k.pathTo(tr.From), 0)}
 	}
 	h.follow(reports)
+	if tr.Seen.Kind == SawReply && k.endless {
+		h.Series |= k.seriesIn(*k.Replies.Value(uint32(tr.Seen.Value)))
+	}
 	if tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed {
 		h.Read = int32(tr.Seen.Value)
 	}
@@ -384,7 +395,14 @@ func (k *Clients) ending(r *replayer, h *History) *cycleKey {
 		return nil
 	}
 	tokens, draws := r.driver.Draws()
-	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: r.driver.Fingerprint()}
+	fingerprint, texts := r.driver.Fingerprint()
+	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: fingerprint}
+	if h.Series = 0; k.endless {
+		key.cycle, key.tokens, key.draws = 0, 0, 0
+		for _, text := range texts {
+			h.Series |= k.seriesIn(text)
+		}
+	}
 	r.driver.ForgetCycle()
 	r.base = r.last + time.Hour
 	h.BetweenCycles, h.Given, h.Read = true, false, 0
@@ -482,6 +500,8 @@ func (k *Clients) feed(r *replayer, client int, tr Transition) ([]Report, error)
 		seen.Lapsed = tr.Seen.Kind == SawMonoLapsed
 		seen.Now = r.base + time.Duration(tr.Seen.Value)*time.Millisecond
 		r.last = seen.Now
+	case SawSeries:
+		r.driver.BeginSeries(int(tr.Seen.Value))
 	case SawWall:
 		seen.Now = 0
 		seen.Offset = time.Duration(tr.Seen.Value) * time.Millisecond
@@ -730,4 +750,45 @@ func (k *Clients) planText(p Operation) string {
 		return "a random number below " + trace.Duration(time.Duration(p.Below))
 	}
 	return [...]string{process.OpStart: "its start", process.OpReceive: "waiting for a reply", process.OpClock: "a look at a clock", process.OpRead: "a read", process.OpWrite: "a write"}[p.Kind]
+}
+
+// Needs are the spans on which a client's behaviour is known to depend. Of histories that
+// are newer than they are, nothing is known.
+type Needs struct {
+	// Reading is set of a history after which the client reads its monotonic clock again in
+	// the cycle, or reports a deadline that it has computed from a reading.
+	Reading []bool
+	// Sending is set of one after which it waits for another reply to what it has sent.
+	Sending []bool
+	Given   bool // some lease has the deadline that the host gives it
+}
+
+// Needs returns what is known of the clients' needs. It must not be called while workers run.
+func (k *Clients) Needs() *Needs {
+	n := k.histories.Count.Load()
+	children := make([][]Outcome, n)
+	for i := uint32(1); i <= uint32(k.Outcomes.Len()); i++ {
+		e := k.Outcomes.Entries.At(i)
+		children[e.Key.From] = append(children[e.Key.From], e.Value)
+	}
+	needs := &Needs{make([]bool, n), make([]bool, n), false}
+	may := needs.Reading
+	for id := n - 1; id > 0; id-- { // a history of a cycle comes after those on its way
+		for _, p := range k.At(id).Threads[:k.At(id).Count] {
+			may[id] = may[id] || p.Kind == process.OpClock && !p.Over && !p.Wall
+		}
+		for _, out := range children[id] {
+			next := k.At(out.To)
+			for t, p := range k.At(id).Threads[:k.At(id).Count] {
+				needs.Sending[id] = needs.Sending[id] || p.Kind == process.OpReceive && int(next.thread) == t && next.Threads[t].Kind == process.OpReceive
+			}
+			may[id] = may[id] || !k.At(out.To).BetweenCycles && may[out.To]
+			for _, r := range *k.Reports.At(out.Reports) {
+				deadline := r.Kind == trace.KindGranted || r.Kind == trace.KindExtended
+				may[id] = may[id] || deadline && !r.Never && !r.Given
+				needs.Given = needs.Given || r.Given
+			}
+		}
+	}
+	return needs
 }

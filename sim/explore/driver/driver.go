@@ -180,6 +180,10 @@ func (d *Driver) Acquired() int { return d.client.Acquired }
 // random values.
 func (d *Driver) Draws() (tokens, random int) { return d.client.Tokens, d.client.Draws }
 
+// BeginSeries makes the client draw its tokens from a series: see
+// [process.Client.BeginSeries].
+func (d *Driver) BeginSeries(n int) { d.client.BeginSeries(n) }
+
 // Step lets a thread perform its operation, with the given result, and run to the next. It
 // returns the client's reports on the way, in a slice that is valid until the next call. A
 // panic of the lock's code goes on as a [process.Panic].

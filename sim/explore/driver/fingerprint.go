@@ -9,18 +9,19 @@ import (
 )
 
 // Fingerprint returns a digest of the state that the client's lock keeps in its own fields,
-// pointers followed. Values of the library and of the simulator, such as connections and
-// clocks, don't count, and variables that closures capture can't be seen.
-func (d *Driver) Fingerprint() uint64 {
-	sum := digest{seen: map[uintptr]bool{}}
-	sum.value(reflect.ValueOf(d.client.Lock()))
-	return sum.sum
+// pointers followed, and all texts in it. Values of the library and of the simulator, such
+// as connections and clocks, don't count, and variables that closures capture can't be seen.
+func (d *Driver) Fingerprint() (sum uint64, texts []string) {
+	f := digest{seen: map[uintptr]bool{}, texts: &texts}
+	f.value(reflect.ValueOf(d.client.Lock()))
+	return f.sum, texts
 }
 
 // digest is a digest of values that are walked through with all that they refer to.
 type digest struct {
-	sum  uint64
-	seen map[uintptr]bool
+	sum   uint64
+	seen  map[uintptr]bool
+	texts *[]string
 }
 
 func (d *digest) mix(v uint64) { d.sum = (d.sum^v)*0x9e3779b97f4a7c15 + v>>31 }
@@ -48,6 +49,7 @@ func (d *digest) value(v reflect.Value) {
 	case reflect.Map:
 		d.mapping(v)
 	case reflect.String:
+		*d.texts = append(*d.texts, v.String())
 		for _, b := range []byte(v.String()) {
 			d.mix(uint64(b))
 		}
@@ -65,7 +67,7 @@ func foreign(t reflect.Type) bool {
 func (d *digest) mapping(v reflect.Value) {
 	sum := uint64(v.Len())
 	for it := v.MapRange(); it.Next(); {
-		one := digest{seen: d.seen}
+		one := digest{seen: d.seen, texts: d.texts}
 		one.value(it.Key())
 		one.value(it.Value())
 		sum += one.sum
