@@ -41,7 +41,7 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --caller extends", `--caller: setpx-lua has no way to extend a lease`},
 		{"fenced --resource fence", `--resource: unknown resource "fence"; did you mean "fenced"?`},
 		{"setpx-lua --resource fenced", `--resource: setpx-lua hands out no fencing tokens that a resource could check`},
-		{"setpx-lua --ttl 1s", `the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds`},
+		{"setpx-lua --ttl 1500us", `the TTL of a search must be in whole milliseconds, as Redis counts, and 1.5ms isn't`},
 		{"setpx-lua --ttl 0", `the TTL of a search must be more than nothing, and 0s isn't`},
 		{"setpx-lua --codes FRR", `--codes: unknown code "FRR"; did you mean "FR"?`},
 		{"setpx-lua --codes xx", `--codes: unknown code "xx": it is one of ` + strings.Join(new(explore.Bounds).Sought().Strings(), ", ")},
@@ -109,6 +109,8 @@ func TestExploreStatus(t *testing.T) {
 		want int
 	}{
 		{"setpx-lua --codes DG,FR,PD", 0},
+		{"setpx-lua --codes DG,FR,PD --ttl 1s", 0},
+		{"watchdog --codes DG,FR,PD --cycles 1 --ttl 1001ms", 0},
 		{"setpx-lua", 1},               // OV
 		{"setpx-lua --faults none", 0}, // nothing goes wrong
 		{"setnx --codes PD --faults none", 0},

@@ -353,14 +353,98 @@ func TestUnfinished(t *testing.T) {
 		`^  DG +double grant: not decided, because the search did not`, `^  covered +not every schedule within these bounds: the bell rang$`)
 }
 
+// odd is a lock on whose sleeps and deadlines no millisecond is whole: it waits for a third of
+// the TTL, with jitter, before it asks, and its lease is over after two thirds.
+type odd struct {
+	rdb *redis.Client
+	key string
+	o   strategies.Options
+	// careless: it takes the lock without asking if it waits long enough
+	careless bool
+}
+
+func (l *odd) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	if err := l.o.Clock.Sleep(ctx, l.o.TTL/3+l.o.Random(time.Millisecond)); err != nil {
+		return nil, err
+	}
+	sent, token := l.o.Clock.Monotonic(), l.o.Token()
+	won, err := l.rdb.SetNX(ctx, l.key, token, l.o.TTL).Result()
+	switch {
+	case err != nil:
+		return nil, err
+	case !won && l.careless:
+		return &strategies.Lease{Token: token, Deadline: sent + l.o.TTL/7}, l.rdb.Set(ctx, l.key, token, l.o.TTL).Err()
+	case !won:
+		return nil, strategies.ErrNotAcquired
+	}
+	return &strategies.Lease{Token: token, Deadline: sent + 2*l.o.TTL/3}, nil
+}
+
+func (l *odd) Release(ctx context.Context, lease *strategies.Lease) error {
+	return compare(ctx, l.rdb, l.key, lease.Token)
+}
+
+// TestOddTimes: TTLs, sleeps and deadlines need not be whole in any unit. Sleeps are rounded,
+// which the bounds say; and a schedule found that way can be replayed.
+func TestOddTimes(t *testing.T) {
+	lock := func(careless bool) strategies.Strategy {
+		return strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+			return &odd{nodes[0], key, o, careless}
+		}}
+	}
+	for _, ttl := range []time.Duration{time.Second, 1001 * time.Millisecond, 7 * time.Millisecond} {
+		w := watching(t)
+		r := locktest.Holds(w, lock(false), func(b *explore.Bounds) { b.TTL = ttl })
+		w.says(t, false, `^TestMine_a_lock: holds within these bounds$`, `each such`)
+		if r == nil || !r.Bounds.WholeSleeps {
+			t.Error("its sleeps were not rounded")
+		}
+	}
+	w := watching(t)
+	locktest.Holds(w, lock(true), small, func(b *explore.Bounds) { b.TTL = time.Second })
+	w.says(t, true, `^locktest_test.go:\d+: DG, double grant`, `goes on|sleep|acquire`, `,tick=1ms,`)
+	schedule := regexp.MustCompile(`again: locktest.Replay\(t, lock, "([^"]*)"\)`).FindStringSubmatch(w.text.String())[1]
+	w = watching(t)
+	locktest.Replay(w, lock(true), schedule)
+	w.says(t, true, `^TestMine_a_lock: DG, double grant`)
+}
+
+// answers is a lock whose Acquire returns what it is told to.
+type answers struct {
+	lease *strategies.Lease
+	err   error
+}
+
+func (a *answers) Acquire(context.Context) (*strategies.Lease, error) { return a.lease, a.err }
+func (a *answers) Release(context.Context, *strategies.Lease) error   { return nil }
+
+// TestAcquireAnswers: an Acquire that returns neither a lease nor an error is named with its
+// line. Of a lease and an error the error counts, as for every caller in Go.
+func TestAcquireAnswers(t *testing.T) {
+	lock := func(a answers) strategies.Strategy {
+		return strategies.Strategy{New: func([]*redis.Client, string, strategies.Options) strategies.Lock { return &a }}
+	}
+	w := watching(t)
+	if r := locktest.Holds(w, lock(answers{})); r != nil {
+		t.Error("there is a result")
+	}
+	w.says(t, true, `^TestMine_a_lock: not decided, because the lock cannot be searched: [AB]'s lock at sim/explore/locktest/locktest_test.go:\d+: Acquire returns neither a lease nor an error: it must return`)
+	w = watching(t)
+	locktest.Holds(w, lock(answers{&strategies.Lease{}, errors.New("no luck")}), small)
+	w.says(t, true, `not decided, because the lock is not acquired, released and acquired again`)
+}
+
 // TestNothingToSearch: a description without a lock.
 func TestNothingToSearch(t *testing.T) {
 	w := watching(t)
 	locktest.Holds(w, strategies.Strategy{})
 	w.says(t, true, `has no New`)
 	w = watching(t)
-	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) { b.TTL = time.Second })
-	w.says(t, true, `cannot be searched: the TTL of a search must be a multiple of 300ms`)
+	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) { b.TTL = 1500 * time.Microsecond })
+	w.says(t, true, `cannot be searched: the TTL of a search must be in whole milliseconds, as Redis counts, and 1.5ms isn't`)
+	w = watching(t)
+	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) { b.Timeout = time.Microsecond })
+	w.says(t, true, `the timeout of a search must be in whole milliseconds, and 1µs isn't`)
 }
 
 // extender is a lock of two functions, with an Extend that stores the record anew and looks at

@@ -84,6 +84,11 @@ func Bounds(b *explore.Bounds) []Item {
 		order = fmt.Sprintf("orders of the clients' steps with at most %s from one to another; a step is a command, a reply, a look at a clock, an access to the resource",
 			Count(b.Switches, "switch"))
 	}
+	instants := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
+		"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock"
+	if b.WholeSleeps {
+		instants += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
+	}
 	faults := "in one schedule at most " + b.Faults.String()
 	if b.Faults[explore.Duplicate] > 0 {
 		faults += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", explore.Repeatable)
@@ -97,8 +102,7 @@ func Bounds(b *explore.Bounds) []Item {
 			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},
 		{"faults", faults},
-		{"instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
-			"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock"},
+		{"instants", instants},
 		{"not in it", b.Outside()},
 	}
 }

@@ -42,7 +42,8 @@ func TestEveryBoundIsSaid(t *testing.T) {
 		"Resource": func(b *explore.Bounds) { b.Resource = sim.Fenced }, "Checks": func(b *explore.Bounds) { b.Checks = true },
 		"Extend": func(b *explore.Bounds) { b.Extend = true }, "TTL": func(b *explore.Bounds) { b.TTL = 30 * time.Second },
 		"Timeout": func(b *explore.Bounds) { b.Timeout = time.Minute }, "Switches": func(b *explore.Bounds) { b.Switches = 7 },
-		"Record": func(b *explore.Bounds) { b.Record = "lock:lock" },
+		"Record":      func(b *explore.Bounds) { b.Record = "lock:lock" },
+		"WholeSleeps": func(b *explore.Bounds) { b.WholeSleeps = true },
 	}
 	base := defaults(t)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[explore.Bounds]()) {
