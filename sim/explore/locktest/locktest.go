@@ -71,7 +71,7 @@ func Holds(t testing.TB, s strategies.Strategy, adjust ...Adjust) *explore.Resul
 		for _, v := range r.Violated {
 			fmt.Fprintln(t.Output(), headline(v))
 		}
-		t.Error(violations(s, r, keep(t, r)))
+		t.Error(violations(t.Name(), s, r, keep(t, r)))
 	case !trust(t, s, r):
 	default:
 		t.Logf("%s: %s\n%s", s.Name, r.Summary(), coverage(r))
@@ -93,11 +93,11 @@ func Breaks(t testing.TB, s strategies.Strategy, codes trace.Verdict, adjust ...
 	}
 	switch want, found := codes.Sorted(), r.Found.Sorted(); {
 	case slices.Equal(found, want):
-		t.Log(violations(s, r, keep(t, r)))
+		t.Log(violations(t.Name(), s, r, keep(t, r)))
 	case len(found) == 0:
 		t.Errorf("%s: expected to show %s, and %s\n%s", s.Name, want, r.Summary(), coverage(r))
 	default:
-		t.Errorf("%s: expected to show %s, and shows %s\n\n%s", s.Name, want, found, violations(s, r, keep(t, r)))
+		t.Errorf("%s: expected to show %s, and shows %s\n\n%s", s.Name, want, found, violations(t.Name(), s, r, keep(t, r)))
 	}
 	return r
 }

@@ -124,7 +124,7 @@ func TestFailureIsReadable(t *testing.T) {
 		`^the least schedule has 1 fault, 2 switches between clients, \d+ steps$`, `^  fault +A is paused for 12\.001s \(tried without: no FR\)$`,
 		`A: SET lock A1-\w+ EX 12 NX = OK  \[lock = A1-\w+ \(12s left\)\] +locktest_test.go:\d+$`,
 		`A +pause`, `n1 +expire`, `B: SET lock B1-`, `A +resume`, `A: DEL lock = 1  \[lock gone\] +locktest_test.go:\d+$`, `!! FR  A's DEL removes B's record`,
-		`again: locktest.Replay\(t, lock, "lockstep1,TestMine_a_lock,least-FR,[^"]*"\)`, `^open: +go test -artifacts writes it`, `^  covered +every schedule within these bounds`, `^  clients +A and B`)
+		`again: locktest.Replay\(t, lock, "lockstep1,TestMine_a_lock,least-FR,[^"]*"\)`, `^open: +go test -run '\^TestMine\$/\^a lock\$' -artifacts writes it`, `^  covered +every schedule within these bounds`, `^  clients +A and B`)
 	if text := w.text.String(); strings.Contains(text, "(/") || strings.Contains(text, " /") {
 		t.Errorf("an absolute path in\n%s", text)
 	}

@@ -56,8 +56,8 @@ func culprit(v *explore.Counterexample) trace.Source {
 
 // violations describes each violation: its meaning, the least schedule and its faults, the
 // trace with the holders at its end, and the ways to play it again. pages has the file of
-// each that was written.
-func violations(s strategies.Strategy, r *explore.Result, pages map[trace.Code]string) string {
+// each that was written. test is the name of the test.
+func violations(test string, s strategies.Strategy, r *explore.Result, pages map[trace.Code]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n", s.Name, r.Summary())
 	for _, v := range r.Violated {
@@ -67,7 +67,7 @@ func violations(s strategies.Strategy, r *explore.Result, pages map[trace.Code]s
 		fmt.Fprintf(&b, "again: locktest.Replay(t, lock, %q)\n", v.Trace.Schedule)
 		page := pages[v.Code]
 		if page == "" {
-			page = "go test -artifacts writes it as a page with the player in it"
+			page = fmt.Sprintf("go test -run '^%s$' -artifacts writes it as a page with the player in it, and names the file", strings.ReplaceAll(test, "/", "$/^"))
 		}
 		fmt.Fprintf(&b, "open:  %s\n\n", page)
 	}
