@@ -431,7 +431,7 @@ func TestAcquireAnswers(t *testing.T) {
 	w.says(t, true, `^TestMine_a_lock: not decided, because the lock cannot be searched: [AB]'s lock at sim/explore/locktest/locktest_test.go:\d+: Acquire returns neither a lease nor an error: it must return`)
 	w = watching(t)
 	locktest.Holds(w, lock(answers{&strategies.Lease{}, errors.New("no luck")}), small)
-	w.says(t, true, `not decided, because the lock is not acquired, released and acquired again`)
+	w.says(t, true, `not decided, because the lock was never acquired, even with nothing going wrong: its own Acquire fails with no luck`)
 }
 
 // TestNothingToSearch: a description without a lock.
