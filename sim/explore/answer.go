@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,13 +96,10 @@ func (r *Result) Findings() []Finding {
 	for _, c := range r.Bounds.Sought() {
 		all = append(all, r.Finding(c))
 	}
-	rank := func(f Finding) int {
-		if f.Answer.Holds() && len(f.But) == 0 {
-			return 3
-		}
-		return [...]int{Violated: 0, NotDecided: 1, HoldsWithin: 2, HoldsAlways: 2}[f.Answer]
-	}
-	slices.SortStableFunc(all, func(a, b Finding) int { return rank(a) - rank(b) })
+	order := [...]int{Violated: 0, NotDecided: 1, HoldsWithin: 2, HoldsAlways: 2}
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(order[a.Answer]-order[b.Answer], len(b.But)-len(a.But))
+	})
 	return all
 }
 
