@@ -140,15 +140,6 @@ func (r *Result) Summary() string {
 	return text
 }
 
-// Doubts lists the reasons for which the result is worth less than its bounds promise: why
-// some code is not decided, and what no schedule had an occasion for.
-func (r *Result) Doubts() (all []string) {
-	for _, f := range r.Findings() {
-		all = union(union(all, f.Because), f.But)
-	}
-	return all
-}
-
 // union appends those texts that are not in the list yet.
 func union(list, more []string) []string {
 	for _, text := range more {
@@ -177,7 +168,10 @@ func (r *Result) undecided() (because []string) {
 // lacking lists what no schedule of a search has had, so that it says less than its bounds
 // promise.
 func (r *Result) lacking(c trace.Code) (but []string) {
-	if c == trace.GAP && !r.Vacuity.Extended {
+	switch {
+	case r.Vacuity.Unextended:
+		but = append(but, "the lock's Extend was never called")
+	case c == trace.GAP && !r.Vacuity.Extended:
 		but = append(but, "no lease was extended")
 	}
 	if !r.Vacuity.Reacquired {

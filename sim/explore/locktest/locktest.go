@@ -291,7 +291,8 @@ func search(t testing.TB, s strategies.Strategy, b explore.Bounds) *explore.Resu
 // what no schedule had. It reports whether neither is the case.
 func trust(t testing.TB, s strategies.Strategy, r *explore.Result) bool {
 	t.Helper()
-	if len(r.Doubts()) == 0 {
+	undecided := slices.ContainsFunc(r.Findings(), func(f explore.Finding) bool { return f.Answer == explore.NotDecided })
+	if !undecided && len(r.Vacuity.Unused) == 0 {
 		return true
 	}
 	why := ""

@@ -129,6 +129,7 @@ func TestEveryVacuityIsSaid(t *testing.T) {
 		"Granted":    func(v *explore.Vacuity) { v.Granted = false },
 		"Failure":    func(v *explore.Vacuity) { v.Failure = "a broken wire" },
 		"Unseen":     func(v *explore.Vacuity) { v.Unseen = true },
+		"Unextended": func(v *explore.Vacuity) { v.Unextended = true },
 		"Unused":     func(v *explore.Vacuity) { v.Unused = []explore.FaultKind{explore.Pause} },
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[explore.Vacuity]()) {
