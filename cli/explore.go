@@ -40,18 +40,19 @@ func newExploration(x *exploration) *cobra.Command {
 		Short: "Search every schedule within bounds, not only a scripted one",
 		Long: `Search every schedule of a strategy within bounds: so many clients, each taking
 the lock so often, and so many faults of each kind, at every instant at which
-they make a difference. What no schedule violates holds, within these bounds;
-of what some violate, the least schedule is shown: that with the fewest faults,
-then the fewest switches between clients, then the fewest steps.
+they make a difference. For each code there is one of four answers:
+
+` + answersHelp() + `
+Of a violation the least schedule is shown: that with the fewest faults, then the
+fewest switches between clients, then the fewest steps.
 
 The kinds of fault are ` + strings.Join(explore.FaultKinds(), ", ") + `;
 "crash" alone is crash=1, and "none" is no fault at all.
 
-The exit status is 0 when the search is complete and nothing is violated that it
-was told to look for with --codes (without it, no failure at all), 1 when
-something is, 2 when the input has to be mended, and 3 when the search has found
-nothing and decides nothing: it did not come to its end, was interrupted, or the
-lock never got to run.`,
+The exit status is 0 when everything holds that it was told to look for with
+--codes (without it, all that counts as a failure), 1 when something is violated,
+2 when the input has to be mended, and 3 when something is not decided and nothing
+is violated, or when the search was interrupted.`,
 		Example: `  lockstep explore setpx-lua --codes DG,FR,PD
   lockstep explore get-then-del --faults pause=1 --codes FR --save regression.yaml
   lockstep explore redlock --faults crash,restart --time-limit 1m --json`,
@@ -80,6 +81,23 @@ lock never got to run.`,
 	f.BoolVar(&x.json, "json", false, "print the result as JSON")
 	f.StringVar(&x.save, "save", "", "write the least schedule of the worst violation to `FILE.yaml`, a scenario that shows it")
 	return cmd
+}
+
+// answersHelp explains the answers, from the best to the worst.
+func answersHelp() string {
+	var b strings.Builder
+	for _, a := range []struct {
+		answer explore.Answer
+		means  string
+	}{
+		{explore.HoldsAlways, "no schedule violates it, however long"},
+		{explore.HoldsWithin, "no schedule within them violates it"},
+		{explore.NotDecided, "the search was cut off or proves nothing; it says why"},
+		{explore.Violated, "some schedule violates it"},
+	} {
+		fmt.Fprintf(&b, "  %-25s %s\n", a.answer, a.means)
+	}
+	return b.String()
 }
 
 // errInterrupted is the cause of a search's end that the user asked for.
@@ -144,7 +162,7 @@ func (x *exploration) status(r *explore.Result, interrupted bool) error {
 		return exit(exitPartial)
 	case slices.ContainsFunc(r.Found, counts):
 		return exit(exitOccurred)
-	case !r.Complete, r.Undecided != "":
+	case slices.ContainsFunc(r.Findings(), func(f explore.Finding) bool { return f.Answer == explore.NotDecided }):
 		return exit(exitPartial)
 	}
 	return nil

@@ -41,7 +41,7 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --caller extends", `--caller: setpx-lua has no way to extend a lease`},
 		{"fenced --resource fence", `--resource: unknown resource "fence"; did you mean "fenced"?`},
 		{"setpx-lua --resource fenced", `--resource: setpx-lua hands out no fencing tokens that a resource could check`},
-		{"setpx-lua --ttl 1s", `the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds`},
+		{"setpx-lua --ttl 1500us", `the TTL of a search must be in whole milliseconds, as Redis counts, and 1.5ms isn't`},
 		{"setpx-lua --ttl 0", `the TTL of a search must be more than nothing, and 0s isn't`},
 		{"setpx-lua --codes FRR", `--codes: unknown code "FRR"; did you mean "FR"?`},
 		{"setpx-lua --codes xx", `--codes: unknown code "xx": it is one of ` + strings.Join(new(explore.Bounds).Sought().Strings(), ", ")},
@@ -109,6 +109,8 @@ func TestExploreStatus(t *testing.T) {
 		want int
 	}{
 		{"setpx-lua --codes DG,FR,PD", 0},
+		{"setpx-lua --codes DG,FR,PD --ttl 1s", 0},
+		{"watchdog --codes DG,FR,PD --cycles 1 --ttl 1001ms", 0},
 		{"setpx-lua", 1},               // OV
 		{"setpx-lua --faults none", 0}, // nothing goes wrong
 		{"setnx --codes PD --faults none", 0},
@@ -142,19 +144,19 @@ func TestExploreIsDeterministic(t *testing.T) {
 // claims nothing.
 func TestExploreCutOff(t *testing.T) {
 	out, _, status := run(t, "", "explore", "setpx-lua", "--time-limit", "1ns")
-	for _, want := range []string{"the search is not complete: the time limit of 1ns was reached", "open      DG   no schedule with a double grant has been found yet, which proves nothing", "open      OV   no schedule with overlapping critical sections has", "the search did not get so far"} {
+	for _, want := range []string{"setpx-lua: not decided, because the search did not come to its end: the time limit of 1ns was reached", "  DG        double grant: not decided, because the search did not come to its end: the", "  covered   not every schedule within these bounds: the time limit", "the search did not get so far"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
 	}
-	if status != 3 || strings.Contains(out, "holds ") || strings.Contains(out, "claim") {
+	if status != 3 || strings.Contains(out, "holds") || strings.Contains(out, "claim") {
 		t.Errorf("exit status %d\n%s", status, out)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var o, e strings.Builder
 	if status := execute(ctx, []string{"explore", "setpx-lua"}, strings.NewReader(""), &o, &e); status != 3 || e.String() != "" ||
-		!strings.Contains(o.String(), "not complete: it was interrupted") {
+		!strings.Contains(o.String(), "did not come to its end: it was interrupted") {
 		t.Errorf("exit status %d\n%s%s", status, o.String(), e.String())
 	}
 }
@@ -175,10 +177,10 @@ func TestExploreInterrupted(t *testing.T) {
 	}
 	found := 0
 	for code, v := range r.Verdicts {
-		if v.Holds != nil && *v.Holds {
-			t.Errorf("%s is said to hold", code)
+		if v.Answer != "violated" && (v.Answer != "not decided" || len(v.Because) != 1 || !strings.HasSuffix(v.Because[0], "it was interrupted")) {
+			t.Errorf("%s: %s %q", code, v.Answer, v.Because)
 		}
-		if v.Holds != nil && v.Schedule != "" {
+		if v.Schedule != "" {
 			found++
 		}
 	}
@@ -199,7 +201,7 @@ func TestExploreMemoryLimit(t *testing.T) {
 		t.Errorf("exit status %d, %q", status, r.Why)
 	}
 	v := r.Verdicts["FN"]
-	if v.Holds == nil || *v.Holds || v.Least || len(v.Faults) != 1 || !strings.Contains(must(t, "", "replay", v.Schedule), "!! FN") {
+	if v.Answer != "violated" || v.Least || len(v.Faults) != 1 || !strings.Contains(must(t, "", "replay", v.Schedule), "!! FN") {
 		t.Errorf("FN is %+v", v)
 	}
 }
@@ -212,18 +214,22 @@ type jsonSearch struct {
 		Faults                         map[string]int
 		Caller, Resource, TTL, Timeout string
 		Codes                          []string
+		Switches                       *int
+		Stated                         map[string]string
 	}
-	Complete            bool
+	Answer              string
+	Complete, Closed    bool
 	Why                 string
 	Depth               int
 	States, Transitions int64
 	Commands            int
 	Seconds             float64
 	Verdicts            map[string]struct {
-		Holds    *bool
-		Least    bool
-		Schedule string
-		Faults   []struct {
+		Answer       string
+		Because, But []string
+		Least        bool
+		Schedule     string
+		Faults       []struct {
 			Kind, Text string
 			Essential  bool
 		}
@@ -250,11 +256,19 @@ func TestExploreAsJSON(t *testing.T) {
 		len(b.Faults) != len(explore.FaultKinds()) || b.Faults["pause"] != 1 || b.Faults["crash"] != 0 || len(b.Codes) != len(r.Verdicts) {
 		t.Errorf("bounds %+v", b)
 	}
-	if v := r.Verdicts["DG"]; v.Holds == nil || !*v.Holds || v.Schedule != "" {
+	for _, label := range []string{"clients", "servers", "order", "faults", "instants", "not in it"} { // as the text has them
+		if b.Stated[label] == "" {
+			t.Errorf("%s is not stated: %q", label, b.Stated)
+		}
+	}
+	if b.Switches == nil || r.Answer != "violated" || r.Closed {
+		t.Errorf("%s", out)
+	}
+	if v := r.Verdicts["DG"]; v.Answer != "holds within these bounds" || len(v.But) != 1 || !strings.Contains(v.But[0], "jump of a client's wall clock") || v.Schedule != "" {
 		t.Errorf("DG %+v", v)
 	}
 	v := r.Verdicts["OV"]
-	if v.Holds == nil || *v.Holds || !v.Least || len(v.Faults) != 1 || v.Faults[0].Kind != "pause" || !v.Faults[0].Essential || v.Switches == 0 || v.Steps == 0 {
+	if v.Answer != "violated" || !v.Least || len(v.Faults) != 1 || v.Faults[0].Kind != "pause" || !v.Faults[0].Essential || v.Switches == 0 || v.Steps == 0 {
 		t.Errorf("OV %+v", v)
 	}
 	if replayed := must(t, "", "replay", v.Schedule); !strings.Contains(replayed, "!! OV") {
@@ -305,8 +319,8 @@ func TestExploreText(t *testing.T) {
 	out, _, _ := run(t, "", "explore", "fenced", "--cycles", "1", "--faults", "pause=2,reply-lost=1", "--codes", "SW,OV,FN")
 	flat := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
-		"fenced: every schedule within the bounds was searched", "violated OV overlapping critical sections: the least schedule has 1 fault, 1 switch between clients,",
-		"holds SW no schedule within the bounds shows a stale write", "The least schedule with overlapping critical sections",
+		"fenced: violated (OV, FN) OV overlapping critical sections: violated; the least schedule has 1 fault, 1 switch between clients,",
+		"SW stale write: holds within these bounds", "covered every schedule within these bounds", "The least schedule with overlapping critical sections",
 		"A and B, each of which asks for the lock once; whoever has it uses the fence",
 		"at most 2 pauses of clients and 1 lost reply", "not in it crashes of clients, requests held up,",
 		"refused for an old fencing token", "claim 3 of docs/model.md", "- the counter is durable",
@@ -322,7 +336,7 @@ func TestExploreText(t *testing.T) {
 func TestExploreVacuousGap(t *testing.T) {
 	for args, want := range map[string]bool{"setpx-lua --cycles 1": true, "watchdog --cycles 1": false, "extend-unchecked --cycles 1 --faults none --caller extends": false} {
 		out, _, _ := run(t, "", strings.Fields("explore "+args)...)
-		if got := strings.Contains(out, "shows broken continuity, and no lease was extended"); got != want || !strings.Contains(out, "holds     GAP") {
+		if got := strings.Contains(out, "broken continuity: holds within these bounds, but no lease was extended\n"); got != want || !strings.Contains(out, "broken continuity: holds within these bounds") {
 			t.Errorf("%s:\n%s", args, out)
 		}
 	}

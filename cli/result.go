@@ -17,6 +17,7 @@ func writeResult(out io.Writer, r *explore.Result) error {
 	p := printer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
 	findings(p, r)
 	p("\nWhat was searched")
+	p.items([]report.Item{report.Covered(r)})
 	p.items(report.Bounds(&r.Bounds))
 	p("\nWhat it came to")
 	p.items(report.Effort(r))
@@ -41,20 +42,11 @@ func (p printer) items(items []report.Item) {
 
 // findings is the short answer.
 func findings(p printer, r *explore.Result) {
-	p("%s: %s", r.Bounds.Strategy.Name, report.Answer(r))
-	for _, f := range report.Findings(r) {
-		text := f.Text()
-		if f.Outcome == report.Violated {
-			text = f.Code.Name() + ": " + text
-		}
-		if f.Untested {
-			text += " (see --caller)"
-		}
-		p("  %-8s  %-3s  %s", outcomes[f.Outcome], f.Code, text)
+	p("%s: %s", r.Bounds.Strategy.Name, r.Summary())
+	for _, f := range r.Findings() {
+		p.items([]report.Item{{Label: f.Code.String(), Text: report.Text(f)}})
 	}
 }
-
-var outcomes = [...]string{report.Open: "open", report.Holds: "holds", report.Violated: "violated"}
 
 // assumptions lists those of the lock's claims that state the same property as the search,
 // but for schedules without bounds.
@@ -87,7 +79,10 @@ func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) er
 type jsonResult struct {
 	Strategy    string                 `json:"strategy"`
 	Bounds      jsonBounds             `json:"bounds"`
+	Answer      string                 `json:"answer"` // the least favourable of the verdicts'
 	Complete    bool                   `json:"complete"`
+	Closed      bool                   `json:"closed"`
+	UnderWay    int                    `json:"under_way,omitempty"`
 	Why         string                 `json:"why,omitempty"`
 	Depth       int                    `json:"depth"`
 	States      int64                  `json:"states"`
@@ -108,13 +103,19 @@ type jsonBounds struct {
 	Resource string           `json:"resource"`
 	TTL      string           `json:"ttl"`
 	Timeout  string           `json:"timeout"`
+	Switches int              `json:"switches"` // 0 is without limit
 	Codes    []string         `json:"codes"`
+	// Stated is what the text says of the bounds, by label: some hold for every search, and
+	// no other field has them.
+	Stated map[string]string `json:"stated"`
 }
 
-// jsonVerdict is the search's answer for one code. Holds is null where the search has
-// neither finished nor found a violation.
+// jsonVerdict is the search's answer for one code, in the words of the text: a program that
+// takes one answer for another should not find a boolean to do it with.
 type jsonVerdict struct {
-	Holds *bool `json:"holds"`
+	Answer  string   `json:"answer"`
+	Because []string `json:"because,omitempty"`
+	But     []string `json:"but,omitempty"`
 	*jsonCounterexample
 }
 
@@ -147,20 +148,17 @@ type jsonNear struct {
 }
 
 func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
-	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: boundsAsJSON(&r.Bounds), Complete: r.Complete, Why: r.Why, Depth: r.Depth,
-		States: r.States, Transitions: r.Transitions, Commands: r.Commands, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
+	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: boundsAsJSON(&r.Bounds), Answer: r.Answer().String(), Complete: r.Complete,
+		Closed: r.Closed, UnderWay: r.UnderWay, Why: r.Why, Depth: r.Depth, States: r.States, Transitions: r.Transitions, Commands: r.Commands, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
 		Vacuity: jsonVacuity{r.Vacuity.Reacquired, r.Vacuity.Extended, []string{}},
 		Near:    jsonNear{r.Near.Refused, r.Near.Compared, r.Near.NotHeld, r.Near.Fenced}}
 	for _, k := range r.Vacuity.Unused {
 		j.Vacuity.Unused = append(j.Vacuity.Unused, k.String())
 	}
 	for _, c := range r.Bounds.Sought() {
-		var v jsonVerdict
-		if f := report.Of(r, c); f.Outcome != report.Open {
-			holds := f.Outcome == report.Holds
-			v.Holds = &holds
-		}
-		if found := r.Find(c); found != nil {
+		f := r.Finding(c)
+		v := jsonVerdict{Answer: f.Answer.String(), Because: f.Because, But: f.But}
+		if found := f.Least; found != nil {
 			v.jsonCounterexample = &jsonCounterexample{found.Within == nil, found.Trace.Schedule, []jsonFault{}, found.Switches, found.Steps}
 			for _, f := range found.Faults {
 				v.Faults = append(v.Faults, jsonFault{f.Kind.String(), f.Text, f.Essential, f.Replaced})
@@ -173,7 +171,10 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 
 func boundsAsJSON(b *explore.Bounds) jsonBounds {
 	j := jsonBounds{Clients: b.Clients, Cycles: b.Cycles, Faults: map[string]uint8{}, Caller: b.Caller(),
-		Resource: b.Resource.String(), TTL: b.TTL.String(), Codes: b.Sought().Strings()}
+		Resource: b.Resource.String(), TTL: b.TTL.String(), Switches: b.Switches, Codes: b.Sought().Strings(), Stated: map[string]string{}}
+	for _, i := range report.Bounds(b) {
+		j.Stated[i.Label] = i.Text
+	}
 	for k, n := range b.Faults {
 		j.Faults[explore.FaultKind(k).String()] = n
 	}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
+
+	"lockstep/cli"
 )
 
 // example is a module of its own, as its reader's is: go test ./... doesn't see it,
@@ -40,4 +43,35 @@ func fails(what string) (string, error) {
 		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
 	return "```\n" + strings.Join(lines, "\n") + "\n```\n", nil
+}
+
+// begun is what a new module's test prints after the comparison in its release was broken: the
+// lines that name what is wrong, without the schedules.
+func begun() (string, error) {
+	dir, err := os.MkdirTemp("", "lockstep")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is the system's to clear
+	var said strings.Builder
+	if cli.Main([]string{"new", dir}, nil, &said, &said) != 0 {
+		return "", errors.New(said.String())
+	}
+	file := filepath.Join(dir, "lock.go")
+	code, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	broken := strings.Replace(string(code), `redis.call("GET", KEYS[1]) == ARGV[1]`, "true", 1)
+	if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "test", "-count=1", ".")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOMAXPROCS=1", "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	head, _, _ := strings.Cut(string(out), "\n        \n")
+	if err == nil || !strings.Contains(head, "--- FAIL: TestLock") {
+		return "", fmt.Errorf("the test does not fail as it should (%v):\n%s", err, out)
+	}
+	return "```\n" + took.ReplaceAllString(head, "") + "\n```\n", nil
 }

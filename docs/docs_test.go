@@ -111,6 +111,8 @@ func generate(what string) (string, error) {
 	case "file":
 		data, err := os.ReadFile(filepath.Join("..", rest))
 		return "```" + strings.TrimPrefix(filepath.Ext(rest), ".") + "\n" + string(data) + "```\n", err
+	case "begun":
+		return begun()
 	case "fails":
 		return fails(rest)
 	}

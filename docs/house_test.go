@@ -26,7 +26,7 @@ var floors = []string{
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",
 	"sim/trace",
-	"strategies sim/claims",
+	"strategies sim/claims cli/starter",
 	"docs", // has only tests, which may import everything
 }
 

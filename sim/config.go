@@ -30,6 +30,7 @@ type Config struct {
 	Replicas int            // of each node
 	Lag      time.Duration  // until a write reaches a replica; and again until the acknowledgement is back
 	Clients  []process.Config
+	Tick     time.Duration  // a lock's sleeps last a multiple of it, as by a timer of that resolution; 0 is any length
 	Nodes    []redis.Config // replicas have the configuration of their node
 
 	// Watch, if it is set when a world is made, notices client code that hangs, provided
@@ -62,7 +63,7 @@ func (c *Config) RecordKey() string {
 
 // Settings returns the part of the configuration that all clients have in common.
 func (c *Config) Settings() process.Settings {
-	return process.Settings{Strategy: c.Strategy, Key: c.Key, TTL: c.TTL, Retry: c.Retry, Seed: c.Seed, Workload: c.Workload, Tokens: c.Tokens, Draws: c.Draws}
+	return process.Settings{Strategy: c.Strategy, Key: c.Key, TTL: c.TTL, Retry: c.Retry, Seed: c.Seed, Workload: c.Workload, Tokens: c.Tokens, Draws: c.Draws, Tick: c.Tick}
 }
 
 // Validate returns an error that names the first setting out of its bounds, or nil if the
@@ -85,6 +86,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("there are %d replicas of each node, and can be 0 to %d", c.Replicas, MaxReplicas)
 	case c.Lag < 0 || c.Lag > trace.MaxSpan:
 		return fmt.Errorf("replication lags by %s, and can by 0s to %s", c.Lag, trace.MaxSpan)
+	case c.Tick < 0 || c.Tick > time.Second:
+		return fmt.Errorf("timers have a resolution of %s, and can have 0s to 1s", c.Tick)
 	case c.Retry.Tries < 0:
 		return fmt.Errorf("the number of tries is %d, and can't be less than 0", c.Retry.Tries)
 	case c.Retry.Delay < 0 || c.Retry.Jitter < 0 || c.Retry.Delay > trace.MaxSpan || c.Retry.Jitter > trace.MaxSpan:

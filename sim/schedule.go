@@ -160,6 +160,9 @@ func (s Schedule) String() string {
 	if c.Record != "" { // of most locks it is the key itself
 		words = append(words, "record="+url.QueryEscape(c.Record))
 	}
+	if c.Tick != 0 { // as rare
+		words = append(words, "tick="+c.Tick.String())
+	}
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
 		names = append(names, cl.Name)
@@ -310,6 +313,8 @@ func (p *scheduleParser) setting(word string) error {
 		c.Tokens, err = process.ParseTokens(value)
 	case "draws":
 		c.Draws, err = boolOf(value)
+	case "tick":
+		c.Tick, err = durationOf(value)
 	case "replicas":
 		c.Replicas, err = numberOf(value)
 	case "lag":

@@ -27,7 +27,8 @@ var ErrNotHeld = errors.New("lock not held")
 // lock state of its own: the Lease has all that Release needs.
 type Lock interface {
 	// Acquire tries, as often as its retry policy says, and returns the lease,
-	// ErrNotAcquired, or the error of the command that failed.
+	// ErrNotAcquired, or the error of the command that failed. With an error the
+	// lease doesn't count, and without one it is not nil.
 	Acquire(ctx context.Context) (*Lease, error)
 	// Release gives the lease up. It returns ErrNotHeld where the strategy can
 	// tell that the lock was no longer the caller's.

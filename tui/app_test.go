@@ -232,7 +232,7 @@ func TestWhatWasLeftStays(t *testing.T) {
 	}
 	a.Press("esc a enter")
 	search, found := a.Top(), a.View()
-	if !strings.Contains(found, "Complete: every schedule") {
+	if !strings.Contains(found, "covered: every schedule") {
 		t.Fatalf("nothing is found:\n%s", found)
 	}
 	if a.Press("esc a"); a.Top() != search || a.View() != found {

@@ -300,7 +300,7 @@ func TestWholeProgram(t *testing.T) {
 		{"\r", []string{"wants the lock"}},
 		{"\x1b", []string{"nothing has happened yet"}},
 		{"a", []string{"All schedules", "searches every schedule"}},
-		{"\r", []string{"Complete: every schedule", "never"}},
+		{"\r", []string{"Violated:", "least: "}},
 		{"\r", []string{"The least schedule with a"}},
 		{"!", []string{"!! "}},
 		{"\x1b", []string{"All schedules"}},

@@ -69,7 +69,7 @@ type Bounds struct {
 	Resource sim.Resource        // whether it checks fencing tokens
 	Checks   bool                // callers check whether their lease is over before each access
 	Extend   bool                // callers extend their lease before they write
-	TTL      time.Duration       // a multiple of 300ms
+	TTL      time.Duration       // in whole milliseconds, as Redis has them
 	Timeout  time.Duration       // how long a client waits for a reply; 0 is the strategy's
 	Codes    trace.Verdict       // the codes to look for; none is all that a search can find
 	Record   string              // the key of the lock's record; empty: the search finds out, see sim.Solo
@@ -79,6 +79,11 @@ type Bounds struct {
 	// join between two cycles, and there are more states. Clients may share such
 	// variables, too, so their code runs in one worker at a time.
 	Remembers bool
+	// WholeSleeps: a lock's sleeps last until the next whole millisecond, as by a timer with
+	// that resolution. A search sets it by itself as soon as the lock sleeps for a fraction
+	// of one. No schedule is wrong for it, because a sleep may always end late; but what
+	// depends on the order of two instants within one millisecond is not found.
+	WholeSleeps bool
 
 	watch *process.Watch // of a search, for code that hangs
 }
@@ -150,8 +155,8 @@ func (b *Bounds) Config() (sim.Config, error) {
 	if b.TTL > maxTTL || b.Timeout > maxTTL || b.Strategy.Timeout > maxTTL {
 		return sim.Config{}, fmt.Errorf("the TTL and the timeout of a search can be %s at most: it counts in 32 bits of milliseconds, and up to %d TTLs", trace.Duration(maxTTL), farTTLs)
 	}
-	if b.TTL%(300*time.Millisecond) != 0 {
-		return sim.Config{}, errors.New("the TTL of a search must be a multiple of 300ms: clients count in thirds and hundredths of it, and the search in whole milliseconds")
+	if b.TTL%time.Millisecond != 0 {
+		return sim.Config{}, fmt.Errorf("the TTL of a search must be in whole milliseconds, as Redis counts, and %s isn't", b.TTL)
 	}
 	if err := b.failover(&s); err != nil {
 		return sim.Config{}, err
@@ -163,6 +168,12 @@ func (b *Bounds) Config() (sim.Config, error) {
 	}
 	if b.Timeout > 0 {
 		cfg.Timeout = b.Timeout
+	}
+	if cfg.Timeout%time.Millisecond != 0 {
+		return sim.Config{}, fmt.Errorf("the timeout of a search must be in whole milliseconds, and %s isn't", cfg.Timeout)
+	}
+	if b.WholeSleeps {
+		cfg.Tick = time.Millisecond
 	}
 	for i := range b.Clients {
 		cfg.Clients = append(cfg.Clients, process.Config{Name: names[i], Rate: 1, Cycles: min(b.Cycles, longRun), Checks: b.Checks, Extend: b.Extend})

@@ -18,13 +18,18 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Result is the result of a search. It holds within its bounds.
+// Result is the result of a search: what it has covered, and what it has found. See
+// [Result.Finding] for what that establishes.
 type Result struct {
 	Bounds   Bounds // that were searched
 	Complete bool   // every schedule within the bounds was covered
 	Why      string // the reason if it is not complete
-	Closed   bool   // and there is no bound on cycles
-	UnderWay int    // of a closed search: so many requests were held up at a time, at most
+
+	// Closed: the search came to its end without reaching the bounds on cycles and faults, so
+	// what holds, holds for every schedule, however long. Still bounded are the clients (see
+	// [Bounds.Clients]) and, at any one instant, the requests under way.
+	Closed   bool
+	UnderWay int // of a closed search: the most requests that were under way at once
 
 	Depth       int   // all schedules of so many choices were covered
 	States      int64 // distinct states
@@ -85,11 +90,9 @@ func (r *Result) Find(c trace.Code) *Counterexample {
 	return nil
 }
 
-// Holds reports whether the search has shown that a code is never violated within
-// its bounds.
-func (r *Result) Holds(c trace.Code) bool {
-	return r.Complete && r.Undecided == "" && r.Bounds.codes().has(c) && !slices.Contains(r.Found, c)
-}
+// Holds reports whether the search has shown that a code is never violated, within its
+// bounds at least.
+func (r *Result) Holds(c trace.Code) bool { return r.Finding(c).Answer.Holds() }
 
 // Run searches every schedule within the bounds. It ends early, with what it has found so
 // far, when ctx is done or a limit is reached. It fails if the bounds make no sense; if the

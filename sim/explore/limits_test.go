@@ -97,7 +97,7 @@ func TestBounds(t *testing.T) {
 		"too many":          func(b *Bounds) { b.Clients = 5 },
 		"no cycle":          func(b *Bounds) { b.Cycles = 0 },
 		"nodes":             func(b *Bounds) { b.Nodes = 3 },
-		"TTL":               func(b *Bounds) { b.TTL = time.Second },
+		"TTL":               func(b *Bounds) { b.TTL = 1500 * time.Microsecond },
 		"negative switches": func(b *Bounds) { b.Switches = -1 },
 		"too many switches": func(b *Bounds) { b.Switches = maxSwitches + 1 },
 		"bounded blocking":  func(b *Bounds) { b.Codes = trace.Verdict{trace.BD} },

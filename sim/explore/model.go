@@ -10,10 +10,11 @@ import (
 )
 
 // with calls a function with a model. In the first, states that differ only in when they
-// happen are equal. If that meets a reading of true time, it calls the function again, with
-// a model in which true time belongs to the state.
+// happen are equal, and sleeps have any length. If that meets a reading of true time, it
+// calls the function again, with a model in which true time belongs to the state; and if it
+// meets a sleep for a fraction of a millisecond, with bounds that round sleeps.
 func with(b Bounds, do func(*model) error) error {
-	for timed := false; ; timed = true {
+	for timed := false; ; {
 		if timed && b.endless() {
 			return errRestless
 		}
@@ -21,8 +22,12 @@ func with(b Bounds, do func(*model) error) error {
 		if err != nil {
 			return err
 		}
-		err = do(m)
-		if again := errors.Is(err, behaviour.ErrTimed); !again {
+		switch err = do(m); {
+		case errors.Is(err, behaviour.ErrTimed):
+			timed = true
+		case errors.Is(err, behaviour.ErrFraction) && !b.WholeSleeps:
+			b.WholeSleeps = true
+		default:
 			return errors.Join(err, m.close())
 		}
 		if err := m.close(); err != nil {

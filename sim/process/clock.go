@@ -90,6 +90,9 @@ func (k clientClock) Sleep(ctx context.Context, d time.Duration) error {
 		return err
 	}
 	if d > 0 {
+		if tick := k.c.settings.Tick; tick > 0 { // no sleep may end early
+			d = (d + tick - 1) / tick * tick
+		}
 		k.thread().do(Op{Kind: OpSleep, Sleep: d})
 	}
 	return ctx.Err()

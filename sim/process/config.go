@@ -19,7 +19,8 @@ type Settings struct {
 	Seed     uint64
 	Workload trace.Workload
 	Tokens   Tokens
-	Draws    bool // a random number is drawn in a step of the thread, and the host chooses it
+	Draws    bool          // a random number is drawn in a step of the thread, and the host chooses it
+	Tick     time.Duration // a sleep of the lock's ends at a multiple of it; 0 is exactly when it is over
 }
 
 // Config is one client's part of a run's configuration.

@@ -30,7 +30,7 @@ func (c *Client) probing(t *Thread) {
 	ctx, host := context.Background(), c.rt.host
 	for try, refusals := 1, 0; ; try++ {
 		t.mark(trace.KindAcquire, try)
-		lease, err := c.lock.Acquire(ctx)
+		lease, err := c.acquire(ctx)
 		c.acquireReturned(t, try, lease, err)
 		if err == nil {
 			t.mark(trace.KindRelease, try)

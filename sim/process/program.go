@@ -30,7 +30,7 @@ func (c *Client) attempt(t *Thread, cycle int, job job, cfg *Config) bool {
 	}
 	ctx := context.Background()
 	t.mark(trace.KindAcquire, cycle)
-	lease, err := c.lock.Acquire(ctx)
+	lease, err := c.acquire(ctx)
 	c.acquireReturned(t, cycle, lease, err)
 	switch {
 	case err == nil:
@@ -49,6 +49,18 @@ func (c *Client) attempt(t *Thread, cycle int, job job, cfg *Config) bool {
 	}
 	c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
 	return true
+}
+
+// acquire calls the lock's Acquire. It panics, naming the method's line, if that returns
+// neither a lease nor an error. With an error a lease doesn't count, as Go's callers have it:
+// many a lock returns an empty one along with the error.
+func (c *Client) acquire(ctx context.Context) (*strategies.Lease, error) {
+	lease, err := c.lock.Acquire(ctx)
+	if lease == nil && err == nil {
+		panic(&Panic{Client: c.Name, Source: c.methodSource("Acquire"), Value: breach(
+			"Acquire returns neither a lease nor an error: it must return a lease, or strategies.ErrNotAcquired if another client has the lock, or the error of a command")})
+	}
+	return lease, err
 }
 
 // goAhead does the job without a lease, as a caller does that doesn't wait for a broken lock

@@ -50,7 +50,8 @@ type Search struct {
 	scroll  int
 	notice  string // until the next key
 	plan    searchLayout
-	places  []int // of the findings, in lines of the result
+	places  []int  // of the findings, in lines of the result
+	heading string // that was set last among the results
 
 	overflows bool // the result is longer than its pane
 }
@@ -87,7 +88,7 @@ type searchedMsg struct {
 	err    error
 }
 
-var errStopped = errors.New("stopped")
+var errStopped = errors.New("it was stopped")
 
 // Reopen prepares the search to be shown again, with all its findings. It reports
 // whether it is the search of a strategy: another lock may have been chosen in it.
@@ -443,11 +444,11 @@ func (m *Search) Help() screen.Page {
 	return screen.Page{
 		Title: "all schedules",
 		About: "Every schedule within the bounds: any client that can act may act next, time may pass over those that could, and at most so many faults of each kind happen. " +
-			"A property that holds here holds for all of these schedules, and says nothing of those beyond. A switch is a change from one client to another. " +
+			"What holds within the bounds says nothing of the schedules beyond. A switch is a change from one client to another. " +
 			"The least counterexample has the fewest faults, then the fewest switches, then the fewest steps. A search that is stopped has covered the shorter schedules.",
 		Keys: append([]key.Binding{screen.As(k.Up, "above"), screen.As(k.Down, "below"), screen.As(k.Back, "less"), screen.As(k.Forward, "more"), screen.As(k.Strategy, "another lock"),
 			screen.As(k.Enter, "search; play a finding"), screen.As(k.Pane, "bounds or findings"), screen.As(k.Sandbox, "find it yourself"), screen.As(k.Export, "write a finding"), k.Save, k.PageUp, k.PageDown,
 			screen.As(k.Close, "stop; back")}, k.Mouse, k.Help, k.Quit, k.Suspend),
-		Signs: append([]draw.Sign{{g.Bad, "some schedule does it"}, {g.Granted, "none does"}, {"?", "not found so far"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Bad, explore.Violated.String()}, {g.Granted, "holds: see for which schedules"}, {"?", explore.NotDecided.String()}}, screen.CodeSigns()...),
 	}
 }

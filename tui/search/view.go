@@ -76,7 +76,7 @@ func (m *Search) drawBounds(c *draw.Canvas, r draw.Rectangle) {
 // resultLines describes the last search, and records the lines of its findings.
 func (m *Search) resultLines(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
-	m.places = m.places[:0]
+	m.places, m.heading = m.places[:0], ""
 	switch {
 	case m.running:
 		m.tellProgress(&t)
@@ -95,7 +95,7 @@ func (m *Search) resultLines(width int) []draw.Line {
 		t.Gap()
 		t.Add(draw.Plain, "", "Any client that can act may act next, time may pass over those that could (that is a pause), and no schedule has more faults of a kind than these.")
 		t.Gap()
-		t.Add(draw.Plain, "", "A violation that occurs in no schedule is proven impossible, within the bounds. One that occurs is shown by the least schedule that has it.")
+		t.Add(draw.Plain, "", "A violation that no schedule has is impossible within the bounds, and one that some schedule has is shown by the least of them. A search that was cut off, or that never came near, decides nothing, and says so.")
 	}
 	if m.refused != nil && m.result != nil {
 		t.Gap()
@@ -115,10 +115,10 @@ func (m *Search) tellProgress(t *draw.Paragraphs) {
 	}
 	t.Add(draw.Strong, "", text)
 	t.Gap()
-	rows := [][2]string{{"states", count3(p.of.States)}, {"choices", count3(p.of.Transitions)}, {"choices deep", count3(int64(p.of.Depth))}}
+	rows := [][2]string{{"states", report.Grouped(p.of.States)}, {"choices", report.Grouped(p.of.Transitions)}, {"choices deep", report.Grouped(int64(p.of.Depth))}}
 	if !p.of.Concluding {
 		rows = append(rows, [2]string{"a second", rate(p.of.States, p.elapsed) + " states"},
-			[2]string{"to follow yet", count3(int64(p.of.Frontier)) + " states"}, [2]string{"memory", count3(int64(p.of.Bytes)>>20) + " MiB"})
+			[2]string{"to follow yet", report.Grouped(int64(p.of.Frontier)) + " states"}, [2]string{"memory", report.Grouped(int64(p.of.Bytes)>>20) + " MiB"})
 	}
 	for _, row := range rows {
 		t.Lines = append(t.Lines, draw.Line{draw.Text(fmt.Sprintf(" %-14s", row[0]), draw.Dim), draw.Text(fmt.Sprintf("%14s", row[1]), draw.Plain)})
@@ -131,57 +131,66 @@ func (m *Search) tellResult(t *draw.Paragraphs) {
 		t.Add(draw.Alarm, "", "The bounds have changed: "+m.Keys.Enter.Help().Key+" searches these. The findings below are those within the previous bounds.")
 		t.Gap()
 	}
-	if r.Complete {
-		t.Add(draw.Strong, "", "Complete: every schedule within the bounds, in "+seconds(m.took)+".")
-	} else {
-		t.Add(draw.Alarm, "", "Not complete: "+r.Why+", after "+seconds(m.took)+". Covered is what "+draw.Plural(r.Depth, "choice")+" can lead to.")
-	}
 	t.Add(draw.Dim, "", screen.BoundsText(&r.Bounds)+".")
-	t.Gap()
-	for _, c := range r.Bounds.Sought() {
-		m.tellCode(t, c)
+	for _, f := range r.Findings() {
+		m.tellFinding(t, f)
 	}
 	t.Gap()
-	t.Add(draw.Plain, "", fmt.Sprintf("%s states, %s choices followed. Redis executed %s commands, clients %s operations; all else was remembered.",
-		count3(r.States), count3(r.Transitions), count3(int64(r.Commands)), count3(int64(r.Operations))))
-	if text := nearWords(&r.Near); text != "" {
-		t.Add(draw.Plain, "", "Near misses, over all choices: "+text+".")
-	}
-	for _, s := range vacuityWords(&r.Vacuity) {
-		t.Add(s.Ink, "", s.Text)
-	}
+	t.Add(draw.Plain, "", "It took "+seconds(m.took)+".")
+	items := append([]report.Item{report.Covered(r)}, report.Bounds(&r.Bounds)...)
+	m.tellItems(t, draw.Dim, items)
 	t.Gap()
-	t.Add(draw.Dim, "", "In no schedule: "+r.Bounds.Outside()+".")
+	m.tellItems(t, draw.Plain, append(report.Effort(r), report.Code(r)))
+	ink := draw.Plain
+	if !r.Vacuity.Reacquired || len(r.Vacuity.Unused) > 0 {
+		ink = draw.Breach
+	}
+	m.tellItems(t, ink, report.Worth(r))
 }
 
-// tellCode gives the result for one code.
-func (m *Search) tellCode(t *draw.Paragraphs, c trace.Code) {
+// tellItems sets statements with their labels: the same as those of lockstep explore, so
+// that no view has bounds that another lacks.
+func (m *Search) tellItems(t *draw.Paragraphs, k draw.Ink, items []report.Item) {
+	for _, i := range items {
+		t.Add(k, "", i.Label+": "+i.Text+".")
+	}
+}
+
+// tellFinding gives the result for one code, below a heading with the answer and its
+// reasons: consecutive codes with the same share the heading.
+func (m *Search) tellFinding(t *draw.Paragraphs, f explore.Finding) {
 	g := &m.Theme.Glyphs
-	name := fmt.Sprintf(" %-3s %s", c, c.Name())
-	say := func(k draw.Ink, text string) { t.Lines = append(t.Lines, draw.Line{draw.Text(" "+text, k)}) }
-	f := report.Of(m.result, c)
+	ink, sign := draw.Good, g.Granted
+	switch f.Answer {
+	case explore.Violated:
+		ink, sign = draw.Breach, g.Bad
+	case explore.NotDecided:
+		ink, sign = draw.Alarm, "?"
+	}
+	if heading := f.String(); heading != m.heading {
+		m.heading = heading
+		t.Gap()
+		t.Add(ink, "", strings.ToUpper(heading[:1])+heading[1:]+":")
+	}
+	name, mark := fmt.Sprintf("%s %-3s %s", sign, f.Code, f.Code.Name()), ""
 	v := f.Least
-	switch {
-	case f.Outcome == report.Holds:
-		say(draw.Good, g.Granted+name+": never")
-		if f.Untested {
-			t.Add(draw.Dim, "      ", "which is not put to the test: no lease was extended")
+	if v != nil {
+		if m.results && m.finding == len(m.places) {
+			ink, mark = draw.Pick, "  "+g.Pointer
 		}
-		return
-	case f.Outcome == report.Open:
-		say(draw.Plain, "?"+name+": not found so far")
-		return
-	case v == nil:
-		say(draw.Breach, g.Bad+name+": some schedule does it")
-		t.Add(draw.Plain, "      ", "There was no time to find the least.")
-		return
+		m.places = append(m.places, len(t.Lines))
 	}
-	k, mark := draw.Breach, ""
-	if m.results && m.finding == len(m.places) {
-		k, mark = draw.Pick, "  "+g.Pointer
+	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), draw.Text(name, ink), draw.Text(mark, draw.Here)})
+	switch {
+	case v != nil:
+		m.tellLeast(t, v)
+	case f.Answer == explore.Violated:
+		t.Add(draw.Plain, "      ", "There was no time to find the least schedule.")
 	}
-	m.places = append(m.places, len(t.Lines))
-	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), draw.Text(g.Bad+name, k), draw.Text(mark, draw.Here)})
+}
+
+// tellLeast describes the least schedule of a violation.
+func (m *Search) tellLeast(t *draw.Paragraphs, v *explore.Counterexample) {
 	t.Add(draw.Plain, "      ", "least: "+screen.CostText(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
 	for _, f := range v.Faults {
 		note := ""
@@ -198,47 +207,6 @@ func (m *Search) tellCode(t *draw.Paragraphs, c trace.Code) {
 	}
 }
 
-func nearWords(n *explore.NearMisses) string {
-	var parts []string
-	for _, p := range []struct {
-		n    int64
-		text string
-	}{
-		{n.Refused, "%s times Acquire was told no"}, {n.Compared, "%s times a release found another's token, or none"},
-		{n.NotHeld, "%s releases said that the lock was lost"}, {n.Fenced, "%s accesses were refused by the fence"},
-	} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf(p.text, count3(p.n)))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// vacuityWords says whether a search that finds nothing means anything.
-func vacuityWords(v *explore.Vacuity) []draw.Span {
-	said := []draw.Span{draw.Text("Not vacuous: some schedule takes the lock, gives it back, and takes it again.", draw.Plain)}
-	if !v.Reacquired {
-		said = []draw.Span{draw.Text("Vacuous: even with nothing going wrong the lock is never acquired, released, and acquired again. That nothing was found means little.", draw.Breach)}
-	}
-	var unused []string
-	for _, k := range v.Unused {
-		unused = append(unused, k.String())
-	}
-	if unused != nil {
-		said = append(said, draw.Text("No schedule had a use for: "+strings.Join(unused, ", ")+".", draw.Breach))
-	}
-	return said
-}
-
-// count3 groups digits by threes.
-func count3(n int64) string {
-	s := fmt.Sprintf("%d", n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // seconds is how long the reader has waited, no more exactly than that matters.
 func seconds(d time.Duration) string {
 	if d < time.Second {
@@ -251,5 +219,5 @@ func rate(n int64, d time.Duration) string {
 	if d <= 0 {
 		return "-"
 	}
-	return count3(int64(float64(n) / d.Seconds()))
+	return report.Grouped(int64(float64(n) / d.Seconds()))
 }

@@ -1,6 +1,7 @@
 package behaviour
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -209,6 +210,10 @@ func (k *Clients) start(r *replayer, client int) (err error) {
 	r.driver, err = driver.New(k.cfg, client)
 	return err
 }
+
+// ErrFraction is the error of a client that sleeps for a fraction of a millisecond, in a
+// configuration whose timers have no resolution: the search has to begin again with one.
+var ErrFraction = errors.New("a sleep is no whole number of milliseconds")
 
 // CatchPanic, when deferred, turns a panic of the lock's code into an error. All other
 // panics go on.

@@ -84,7 +84,7 @@ func (k *Clients) unfit(client, thread int, op driver.Operation) error {
 	case op.Conn >= MaxConns:
 		return refuse(fmt.Sprintf("connection number %d", op.Conn+1), fmt.Sprintf("it follows %d of a client within a cycle; use one and keep it", MaxConns))
 	case op.Sleep%time.Millisecond != 0:
-		return refuse("a sleep of "+op.Sleep.String(), "it counts in whole milliseconds; round it")
+		return ErrFraction
 	case op.Sleep > MaxSpan && client < len(k.cfg.Clients):
 		return refuse("a sleep of "+trace.Duration(op.Sleep), "it counts up to "+trace.Duration(MaxSpan)+"; use a shorter one")
 	}
@@ -95,18 +95,19 @@ func (k *Clients) unfit(client, thread int, op driver.Operation) error {
 // it is ended by the search, and not by time.
 func sleepOf(op driver.Operation) int32 { return int32(min(op.Sleep, MaxSpan) / time.Millisecond) }
 
-// deadlineOf returns a lease's deadline in milliseconds since the cycle's first reading.
+// deadlineOf returns a lease's deadline in milliseconds since the cycle's first reading. It is
+// rounded up, which is exact: time stands still at whole milliseconds only, and at those a
+// lease is live before its deadline if and only if it is before the next whole one.
 func (k *Clients) deadlineOf(client int, since time.Duration) (int32, error) {
-	what, why := "a lease with a deadline "+since.String()+" after the cycle's first reading of the clock", ""
-	switch {
-	case since%time.Millisecond != 0:
-		why = "it counts in whole milliseconds; round it"
-	case since > maxDeadline || since < -maxDeadline:
-		why = "it counts up to " + trace.Duration(maxDeadline) + "; use a shorter TTL, and the monotonic clock"
-	default:
-		return int32(since / time.Millisecond), nil
+	if since > maxDeadline || since < -maxDeadline {
+		return 0, &Refusal{Client: k.name(client), What: "a lease with a deadline " + since.String() + " after the cycle's first reading of the clock",
+			Why: "it counts up to " + trace.Duration(maxDeadline) + "; use a shorter TTL, and the monotonic clock"}
 	}
-	return 0, &Refusal{Client: k.name(client), What: what, Why: why}
+	millis := since / time.Millisecond // towards 0
+	if since%time.Millisecond > 0 {
+		millis++
+	}
+	return int32(millis), nil
 }
 
 // located adds to a refusal the line of the operation that a thread performs by a

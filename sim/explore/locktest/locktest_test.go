@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,6 +33,8 @@ type witness struct {
 func (w *witness) Helper()                  {}
 func (w *witness) Name() string             { return "TestMine/a lock" }
 func (w *witness) Context() context.Context { return w.ctx }
+
+func (w *witness) Output() io.Writer { return &w.text }
 
 func (w *witness) Log(args ...any)            { fmt.Fprintln(&w.text, args...) }
 func (w *witness) Logf(f string, args ...any) { w.Log(fmt.Sprintf(f, args...)) }
@@ -95,8 +100,9 @@ func small(b *explore.Bounds) { b.Cycles, b.Faults = 2, explore.Budget{} }
 func TestPassSaysWhatItCovered(t *testing.T) {
 	w := watching(t)
 	r := locktest.Holds(w, mine(take, compare))
-	w.says(t, false, `^TestMine_a_lock: no DG \(double grant\), no FR \(foreign release\), no PD \(permanent deadlock\)$`,
-		`^every schedule within the bounds was searched$`, `^  holds PD +no schedule within the bounds shows a permanent deadlock$`,
+	w.says(t, false, `^TestMine_a_lock: holds within these bounds$`,
+		`^  DG +double grant: holds within these bounds$`, `^  PD +permanent deadlock: holds within these bounds$`,
+		`^  covered +every schedule within these bounds; `,
 		`^  clients +A and B, each of which asks for the lock twice`, `^  servers +1 server, .*; the TTL is 12s`, `^  order +every order`,
 		`^  faults +in one schedule at most 1 crash of a client and 1 pause of a client$`, `^  not in it lost replies, `,
 		`^  states +`+report.Grouped(r.States)+` situations, which are all`,
@@ -113,11 +119,12 @@ func TestPassSaysWhatItCovered(t *testing.T) {
 func TestFailureIsReadable(t *testing.T) {
 	w := watching(t)
 	locktest.Holds(w, mine(take, drop), func(b *explore.Bounds) { b.Codes = trace.Verdict{trace.FR} })
-	w.says(t, true, `^TestMine_a_lock: FR, foreign release: a client's command removed`,
+	w.says(t, true, `^locktest_test.go:\d+: FR, foreign release: A's DEL removes B's record$`, `^TestMine_a_lock: violated \(FR\)$`,
+		`^locktest_test.go:\d+: FR, foreign release: A's DEL`, `^FR is a foreign release: a client's command removed`,
 		`^the least schedule has 1 fault, 2 switches between clients, \d+ steps$`, `^  fault +A is paused for 12\.001s \(tried without: no FR\)$`,
 		`A: SET lock A1-\w+ EX 12 NX = OK  \[lock = A1-\w+ \(12s left\)\] +locktest_test.go:\d+$`,
 		`A +pause`, `n1 +expire`, `B: SET lock B1-`, `A +resume`, `A: DEL lock = 1  \[lock gone\] +locktest_test.go:\d+$`, `!! FR  A's DEL removes B's record`,
-		`again: locktest.Replay\(t, lock, "lockstep1,TestMine_a_lock,least-FR,[^"]*"\)`, `^every schedule within the bounds was searched$`, `^  clients +A and B`)
+		`again: locktest.Replay\(t, lock, "lockstep1,TestMine_a_lock,least-FR,[^"]*"\)`, `^open: +go test -run '\^TestMine\$/\^a lock\$' -artifacts writes it`, `^  covered +every schedule within these bounds`, `^  clients +A and B`)
 	if text := w.text.String(); strings.Contains(text, "(/") || strings.Contains(text, " /") {
 		t.Errorf("an absolute path in\n%s", text)
 	}
@@ -159,7 +166,7 @@ func TestRecordOfAnotherName(t *testing.T) {
 	}
 	w := watching(t)
 	locktest.Holds(w, named(mine(take, compare)), small)
-	w.says(t, false, `no DG`)
+	w.says(t, false, `DG +double grant: holds within these bounds`)
 	w = watching(t)
 	locktest.Holds(w, named(mine(take, drop)), func(b *explore.Bounds) { b.Codes = trace.Verdict{trace.FR} })
 	w.says(t, true, `A: DEL lock:lock = 1`, `!! FR`, `again: locktest.Replay\(t, lock, "[^"]*,record=lock%3Alock,`)
@@ -181,8 +188,8 @@ func TestBreaks(t *testing.T) {
 		says    string
 	}{
 		{"as expected", drop, trace.Verdict{trace.FR, trace.DG}, false, `!! FR`},
-		{"more", drop, trace.Verdict{trace.FR}, true, `is expected to show FR, and shows DG FR$`},
-		{"less", compare, trace.Verdict{trace.FR}, true, `is expected to show FR, and shows nothing$`},
+		{"more", drop, trace.Verdict{trace.FR}, true, `expected to show FR, and shows DG FR$`},
+		{"less", compare, trace.Verdict{trace.FR}, true, `expected to show FR, and holds within these bounds$`},
 		{"looked for because it is expected", compare, trace.Verdict{trace.OV}, false, `!! OV`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -216,16 +223,16 @@ func TestAlwaysFails(t *testing.T) {
 	}
 	w := watching(t)
 	locktest.Holds(w, mine(wrongType, compare), small, func(b *explore.Bounds) { b.Codes = trace.Verdict{trace.DG} })
-	w.says(t, true, `^the search proves nothing:$`, `^  the lock was never acquired, even with nothing going wrong: its own Acquire fails with WRONGTYPE .* \(at sim/explore/locktest/locktest_test.go:\d+\)$`)
+	w.says(t, true, `^TestMine_a_lock: not decided, because the lock was never acquired, even with nothing going wrong: its own Acquire fails with WRONGTYPE .* \(at sim/explore/locktest/locktest_test.go:\d+\)$`)
 	w = watching(t)
 	locktest.Breaks(w, mine(wrongType, compare), trace.Verdict{trace.DG}, small)
-	w.says(t, true, `^the search proves nothing:$`)
+	w.says(t, true, `: not decided, because the lock was never acquired, even with nothing going wrong`)
 }
 
 // TestPanicsFail: panics in Acquire, in Release on one path only, in the constructor, and
 // by FailNow in a helper fail the test.
 func TestPanicsFail(t *testing.T) {
-	here := `cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: `
+	here := `^TestMine_a_lock: not decided, because the lock cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: `
 	for _, tt := range []struct {
 		name, says string
 		lock       strategies.Strategy
@@ -342,7 +349,89 @@ func TestUnfinished(t *testing.T) {
 	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) {
 		b.Clients, b.Cycles, b.Faults = 4, 9, explore.Budget{4, 9, 9, 9, 9}
 	})
-	w.says(t, true, `^the search proves nothing:$`, `it did not come to its end: the bell rang`, `^the search is not complete: the bell rang$`, `^  open DG +no schedule with a double grant has been found yet`)
+	w.says(t, true, `: not decided, because the search did not come to its end: the bell rang$`,
+		`^  DG +double grant: not decided, because the search did not`, `^  covered +not every schedule within these bounds: the bell rang$`)
+}
+
+// odd is a lock on whose sleeps and deadlines no millisecond is whole: it waits for a third of
+// the TTL, with jitter, before it asks, and its lease is over after two thirds.
+type odd struct {
+	rdb *redis.Client
+	key string
+	o   strategies.Options
+	// careless: it takes the lock without asking if it waits long enough
+	careless bool
+}
+
+func (l *odd) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	if err := l.o.Clock.Sleep(ctx, l.o.TTL/3+l.o.Random(time.Millisecond)); err != nil {
+		return nil, err
+	}
+	sent, token := l.o.Clock.Monotonic(), l.o.Token()
+	won, err := l.rdb.SetNX(ctx, l.key, token, l.o.TTL).Result()
+	switch {
+	case err != nil:
+		return nil, err
+	case !won && l.careless:
+		return &strategies.Lease{Token: token, Deadline: sent + l.o.TTL/7}, l.rdb.Set(ctx, l.key, token, l.o.TTL).Err()
+	case !won:
+		return nil, strategies.ErrNotAcquired
+	}
+	return &strategies.Lease{Token: token, Deadline: sent + 2*l.o.TTL/3}, nil
+}
+
+func (l *odd) Release(ctx context.Context, lease *strategies.Lease) error {
+	return compare(ctx, l.rdb, l.key, lease.Token)
+}
+
+// TestOddTimes: TTLs, sleeps and deadlines need not be whole in any unit. Sleeps are rounded,
+// which the bounds say; and a schedule found that way can be replayed.
+func TestOddTimes(t *testing.T) {
+	lock := func(careless bool) strategies.Strategy {
+		return strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+			return &odd{nodes[0], key, o, careless}
+		}}
+	}
+	for _, ttl := range []time.Duration{time.Second, 1001 * time.Millisecond, 7 * time.Millisecond} {
+		w := watching(t)
+		r := locktest.Holds(w, lock(false), func(b *explore.Bounds) { b.TTL = ttl })
+		w.says(t, false, `^TestMine_a_lock: holds within these bounds$`, `each such`)
+		if r == nil || !r.Bounds.WholeSleeps {
+			t.Error("its sleeps were not rounded")
+		}
+	}
+	w := watching(t)
+	locktest.Holds(w, lock(true), small, func(b *explore.Bounds) { b.TTL = time.Second })
+	w.says(t, true, `^locktest_test.go:\d+: DG, double grant`, `goes on|sleep|acquire`, `,tick=1ms,`)
+	schedule := regexp.MustCompile(`again: locktest.Replay\(t, lock, "([^"]*)"\)`).FindStringSubmatch(w.text.String())[1]
+	w = watching(t)
+	locktest.Replay(w, lock(true), schedule)
+	w.says(t, true, `^TestMine_a_lock: DG, double grant`)
+}
+
+// answers is a lock whose Acquire returns what it is told to.
+type answers struct {
+	lease *strategies.Lease
+	err   error
+}
+
+func (a *answers) Acquire(context.Context) (*strategies.Lease, error) { return a.lease, a.err }
+func (a *answers) Release(context.Context, *strategies.Lease) error   { return nil }
+
+// TestAcquireAnswers: an Acquire that returns neither a lease nor an error is named with its
+// line. Of a lease and an error the error counts, as for every caller in Go.
+func TestAcquireAnswers(t *testing.T) {
+	lock := func(a answers) strategies.Strategy {
+		return strategies.Strategy{New: func([]*redis.Client, string, strategies.Options) strategies.Lock { return &a }}
+	}
+	w := watching(t)
+	if r := locktest.Holds(w, lock(answers{})); r != nil {
+		t.Error("there is a result")
+	}
+	w.says(t, true, `^TestMine_a_lock: not decided, because the lock cannot be searched: [AB]'s lock at sim/explore/locktest/locktest_test.go:\d+: Acquire returns neither a lease nor an error: it must return`)
+	w = watching(t)
+	locktest.Holds(w, lock(answers{&strategies.Lease{}, errors.New("no luck")}), small)
+	w.says(t, true, `not decided, because the lock was never acquired, even with nothing going wrong: its own Acquire fails with no luck`)
 }
 
 // TestNothingToSearch: a description without a lock.
@@ -351,8 +440,11 @@ func TestNothingToSearch(t *testing.T) {
 	locktest.Holds(w, strategies.Strategy{})
 	w.says(t, true, `has no New`)
 	w = watching(t)
-	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) { b.TTL = time.Second })
-	w.says(t, true, `cannot be searched: the TTL of a search must be a multiple of 300ms`)
+	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) { b.TTL = 1500 * time.Microsecond })
+	w.says(t, true, `cannot be searched: the TTL of a search must be in whole milliseconds, as Redis counts, and 1.5ms isn't`)
+	w = watching(t)
+	locktest.Holds(w, mine(take, compare), func(b *explore.Bounds) { b.Timeout = time.Microsecond })
+	w.says(t, true, `the timeout of a search must be in whole milliseconds, and 1µs isn't`)
 }
 
 // extender is a lock of two functions, with an Extend that stores the record anew and looks at
@@ -381,4 +473,31 @@ func TestExtendIsCalled(t *testing.T) {
 	w = watching(t)
 	locktest.Holds(w, lock, one, func(b *explore.Bounds) { b.Extend = false })
 	w.says(t, false, `^  UNTRIED +the lock can extend a lease, and no caller did`)
+}
+
+// TestPromisesTooMuch: a fault in the bounds that never finds an occasion fails the test, and
+// so do callers that are to extend leases of a lock that can't.
+func TestPromisesTooMuch(t *testing.T) {
+	w := watching(t)
+	locktest.Holds(w, mine(take, compare), small, func(b *explore.Bounds) { b.Faults[explore.ClientClock] = 1 }) // no client looks at it
+	w.says(t, true, `: holds within these bounds, but no schedule had a jump of a client's wall clock, for want of an occasion$`, `^the bounds promise more`)
+	w = watching(t)
+	locktest.Holds(w, mine(take, compare), small, func(b *explore.Bounds) { b.Extend = true })
+	w.says(t, true, `: not decided, because no lease was ever extended, though the callers are to extend theirs`)
+}
+
+// TestArtifacts: a failing search leaves each least schedule as a page, if it is told where to.
+func TestArtifacts(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pages")
+	t.Setenv("LOCKSTEP_ARTIFACTS", dir)
+	w := watching(t)
+	locktest.Holds(w, mine(take, drop), small, func(b *explore.Bounds) { b.Faults[explore.Pause] = 1 })
+	for _, code := range []string{"DG", "FR"} {
+		file := filepath.Join(dir, "TestMine_a_lock-"+code+".html")
+		w.says(t, true, `^open: +`+regexp.QuoteMeta(file)+`$`)
+		page, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(page), "least-"+code) {
+			t.Errorf("%v: %d bytes that don't mention %s", err, len(page), code)
+		}
+	}
 }

@@ -1,27 +1,104 @@
 package locktest
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
+	"testing"
 
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/export"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
+// headline names a violation as go test names a failure: the line of the lock, and what
+// happened there.
+func headline(v *explore.Counterexample) string {
+	what := v.Code.Meaning()
+	for _, found := range v.Trace.Violations {
+		if found.Code == v.Code {
+			what = found.Text
+			break
+		}
+	}
+	text := fmt.Sprintf("%s, %s: %s", v.Code, v.Code.Name(), what)
+	if at := place(v.Trace, culprit(v)); at != "" {
+		text = at + ": " + text
+	}
+	return text
+}
+
+// culprit is the line of code of the violation's last step: of the last event that proves
+// it, or of the last one before by the same client. Steps of the caller, such as entering the
+// critical section, have no line of the lock's, and commands and readings of clocks have.
+func culprit(v *explore.Counterexample) trace.Source {
+	t := v.Trace
+	for _, found := range t.Violations {
+		if found.Code != v.Code {
+			continue
+		}
+		for _, last := range slices.Backward(found.Events) {
+			for i := last - 1; i >= 0; i-- {
+				if e := &t.Events[i]; e.Source.File != "" && e.Client == t.Events[last-1].Client {
+					return e.Source
+				}
+			}
+		}
+	}
+	return trace.Source{}
+}
+
 // violations describes each violation: its meaning, the least schedule and its faults, the
-// trace with the holders at its end, and the call that replays it.
-func violations(s strategies.Strategy, r *explore.Result) string {
+// trace with the holders at its end, and the ways to play it again. pages has the file of
+// each that was written. test is the name of the test.
+func violations(test string, s strategies.Strategy, r *explore.Result, pages map[trace.Code]string) string {
 	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n\n", s.Name, r.Summary())
 	for _, v := range r.Violated {
-		fmt.Fprintf(&b, "%s: %s, %s: %s\n", s.Name, v.Code, v.Code.Name(), v.Code.Meaning())
+		fmt.Fprintf(&b, "%s\n%s is a %s: %s\n", headline(v), v.Code, v.Code.Name(), v.Code.Meaning())
 		fmt.Fprintf(&b, "%s\n%s\n", report.Least(v), lines(report.Faults(v)))
 		fmt.Fprintf(&b, "%s\n", indent(excerpt(v.Trace)))
-		fmt.Fprintf(&b, "again: locktest.Replay(t, lock, %q)\n\n", v.Trace.Schedule)
+		fmt.Fprintf(&b, "again: locktest.Replay(t, lock, %q)\n", v.Trace.Schedule)
+		page := pages[v.Code]
+		if page == "" {
+			page = fmt.Sprintf("go test -run '^%s$' -artifacts writes it as a page with the player in it, and names the file", strings.ReplaceAll(test, "/", "$/^"))
+		}
+		fmt.Fprintf(&b, "open:  %s\n\n", page)
 	}
 	return b.String() + coverage(r)
+}
+
+// keep writes each least schedule as a page with the player in it, if that was asked for, and
+// returns the files. A lock of one's own is not in the catalogue, so that the program itself
+// can't play it.
+func keep(t testing.TB, r *explore.Result) map[trace.Code]string {
+	dir := os.Getenv("LOCKSTEP_ARTIFACTS")
+	if f := flag.Lookup("test.artifacts"); dir == "" && f != nil && f.Value.String() == "true" {
+		dir = t.ArtifactDir()
+	}
+	files := map[trace.Code]string{}
+	if dir == "" {
+		return files
+	}
+	for _, v := range r.Violated {
+		file := filepath.Join(dir, fmt.Sprintf("%s-%s.html", v.Trace.Strategy, v.Code))
+		err := os.MkdirAll(dir, 0o755)
+		if err == nil {
+			err = os.WriteFile(file, []byte(export.HTML(v.Trace)), 0o644)
+		}
+		if err != nil {
+			t.Errorf("the least schedule with %s could not be written: %s", v.Code.Named(), err)
+			continue
+		}
+		files[v.Code] = file
+	}
+	return files
 }
 
 // lines formats statements in lines that fit a page.
@@ -102,28 +179,12 @@ func place(t *trace.Trace, s trace.Source) string {
 // explore.
 func coverage(r *explore.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", report.Answer(r))
-	for _, f := range report.Findings(r) {
-		if f.Least != nil {
-			continue
+	for _, f := range r.Findings() {
+		if f.Least == nil {
+			b.WriteString(report.Item{Label: f.Code.String(), Text: report.Text(f)}.String() + "\n")
 		}
-		text := f.Text()
-		if f.Untested {
-			text += " (see Bounds.Extend)"
-		}
-		b.WriteString(report.Item{Label: fmt.Sprintf("%s %s", outcomes[f.Outcome], f.Code), Text: text}.String() + "\n")
 	}
-	b.WriteString(lines(report.Bounds(&r.Bounds)) + lines(report.Effort(r)) + lines([]report.Item{report.Code(r)}) + lines(report.Worth(r)))
+	items := append([]report.Item{report.Covered(r)}, report.Bounds(&r.Bounds)...)
+	b.WriteString(lines(items) + lines(report.Effort(r)) + lines([]report.Item{report.Code(r)}) + lines(report.Worth(r)))
 	return strings.TrimRight(b.String(), "\n")
-}
-
-var outcomes = [...]string{report.Open: "open", report.Holds: "holds", report.Violated: "shows"}
-
-// words lists codes with their names.
-func words(codes trace.Verdict) string {
-	var all []string
-	for _, c := range codes {
-		all = append(all, fmt.Sprintf("%s (%s)", c, c.Name()))
-	}
-	return strings.Join(all, ", no ")
 }

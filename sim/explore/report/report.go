@@ -6,7 +6,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"lockstep/sim"
@@ -26,75 +25,26 @@ func (i Item) String() string {
 	return strings.TrimSuffix(Wrap(fmt.Sprintf("  %-*s", labelWidth, i.Label), labelWidth+3, i.Text), "\n")
 }
 
-// Outcome is the kind of a search's answer for one code.
-type Outcome uint8
-
-// The outcomes.
-const (
-	Open     Outcome = iota // the search did not end, and has found no schedule so far
-	Holds                   // no schedule within the bounds violates it
-	Violated                // some schedule does
-)
-
-// Finding is a search's answer for one code. Least is nil unless the outcome is Violated,
-// and even then if there was no time to find it.
-type Finding struct {
-	Code    trace.Code // that was sought
-	Outcome Outcome
-	Least   *explore.Counterexample
-	// Untested: the code holds only because no schedule does anything that could violate it.
-	Untested bool
-}
-
-// Of returns the answer for one code that was sought.
-func Of(r *explore.Result, c trace.Code) Finding {
-	f := Finding{Code: c, Least: r.Find(c)}
-	switch {
-	case f.Least != nil, slices.Contains(r.Found, c):
-		f.Outcome = Violated
-	case r.Holds(c):
-		f.Outcome, f.Untested = Holds, c == trace.GAP && !r.Vacuity.Extended
+// Text returns a search's answer for one code, after the code: "double grant: holds within
+// these bounds".
+func Text(f explore.Finding) string {
+	text := f.Code.Name() + ": " + f.String()
+	if f.Answer == explore.Violated {
+		text += "; " + Least(f.Least)
 	}
-	return f
+	return text
 }
 
-// Findings returns the answers for all codes that were sought: first those violated, then
-// those that hold, then those that are open, each group worst first.
-func Findings(r *explore.Result) []Finding {
-	all := []Finding{}
-	for _, c := range r.Bounds.Sought() {
-		all = append(all, Of(r, c))
-	}
-	slices.SortStableFunc(all, func(a, b Finding) int { return int(order[a.Outcome]) - int(order[b.Outcome]) })
-	return all
-}
-
-var order = [...]uint8{Violated: 0, Holds: 1, Open: 2}
-
-// Text returns the answer as a clause, to be put after the code.
-func (f Finding) Text() string {
-	switch f.Outcome {
-	case Violated:
-		return Least(f.Least)
-	case Holds:
-		text := fmt.Sprintf("no schedule within the bounds shows %s", f.Code.Named())
-		if f.Untested {
-			text += ", and no lease was extended"
-		}
-		return text
-	}
-	return fmt.Sprintf("no schedule with %s has been found yet, which proves nothing", f.Code.Named())
-}
-
-// Answer tells whether every schedule within the bounds was searched, and if not, why.
-func Answer(r *explore.Result) string {
+// Covered states which of the schedules were searched.
+func Covered(r *explore.Result) Item {
 	switch {
 	case !r.Complete:
-		return "the search is not complete: " + r.Why
-	case r.Undecided != "":
-		return "every schedule within the bounds was searched, and nothing is decided by that, because " + r.Undecided
+		return Item{"covered", "not every schedule within these bounds: " + r.Why}
+	case r.Closed:
+		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles and of these faults: the search closed. Still bounded are the clients, "+
+			"of which there are %d, and the requests under way at once, at most %d", r.Bounds.Clients, r.UnderWay)}
 	}
-	return "every schedule within the bounds was searched"
+	return Item{"covered", "every schedule within these bounds; nothing is said of longer ones, or of those with more faults"}
 }
 
 // Least tells the length of the least schedule that violates a code; nil stands for one that
@@ -134,9 +84,17 @@ func Bounds(b *explore.Bounds) []Item {
 		order = fmt.Sprintf("orders of the clients' steps with at most %s from one to another; a step is a command, a reply, a look at a clock, an access to the resource",
 			Count(b.Switches, "switch"))
 	}
+	instants := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
+		"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock"
+	if b.WholeSleeps {
+		instants += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
+	}
 	faults := "in one schedule at most " + b.Faults.String()
 	if b.Faults[explore.Duplicate] > 0 {
 		faults += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", explore.Repeatable)
+	}
+	if b.Faults == (explore.Budget{}) {
+		faults = "none: nothing goes wrong"
 	}
 	return []Item{
 		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles), cfg.Caller())},
@@ -144,8 +102,7 @@ func Bounds(b *explore.Bounds) []Item {
 			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},
 		{"faults", faults},
-		{"instants", "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
-			"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock"},
+		{"instants", instants},
 		{"not in it", b.Outside()},
 	}
 }
@@ -154,10 +111,10 @@ func Bounds(b *explore.Bounds) []Item {
 func Effort(r *explore.Result) []Item {
 	how := "which are all that there are"
 	if !r.Complete {
-		how = fmt.Sprintf("among them all that schedules of up to %s lead to; a choice may be several steps", Count(r.Depth, "choice"))
+		how = fmt.Sprintf("among them all that schedules of %d choices or fewer lead to; a choice may be several steps", r.Depth)
 	}
 	items := []Item{
-		{"states", fmt.Sprintf("%s situations, %s", Grouped(r.States), how)},
+		{"states", fmt.Sprintf("%s, %s", Count(int(r.States), "situation"), how)},
 		{"choices", Grouped(r.Transitions) + " followed from them"},
 		{"Redis", fmt.Sprintf("really executed %s; what it did was remembered for all other times", Count(r.Commands, "command"))},
 		{"near", "over all choices " + near(&r.Near)},
@@ -195,7 +152,19 @@ func near(n *explore.NearMisses) string {
 func Worth(r *explore.Result) []Item {
 	items := []Item{{"not idle", "the lock was taken, given back, and taken again"}}
 	if !r.Vacuity.Reacquired {
-		items[0] = Item{"IDLE", "no schedule takes the lock, gives it back, and takes it again: what holds may hold for want of trying"}
+		items[0] = Item{"IDLE", "no schedule takes the lock, gives it back, and takes it again"}
+	}
+	if !r.Vacuity.Granted {
+		items = append(items, Item{"REFUSED", "the lock is never acquired, even where nothing goes wrong"})
+	}
+	if r.Vacuity.Failure != "" {
+		items = append(items, Item{"FAILS", "though nothing goes wrong, the lock's own Acquire fails with " + r.Vacuity.Failure})
+	}
+	if r.Vacuity.Unseen {
+		items = append(items, Item{"UNSEEN", "Acquire returns a lease and leaves no record behind"})
+	}
+	if r.Vacuity.Extended {
+		items = append(items, Item{"extended", "in some schedule a lease is extended"})
 	}
 	if r.Vacuity.Unextended {
 		items = append(items, Item{"UNTRIED", "the lock can extend a lease, and no caller did: nothing here is about its Extend (--caller extends, or Bounds.Extend)"})

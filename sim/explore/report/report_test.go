@@ -42,7 +42,8 @@ func TestEveryBoundIsSaid(t *testing.T) {
 		"Resource": func(b *explore.Bounds) { b.Resource = sim.Fenced }, "Checks": func(b *explore.Bounds) { b.Checks = true },
 		"Extend": func(b *explore.Bounds) { b.Extend = true }, "TTL": func(b *explore.Bounds) { b.TTL = 30 * time.Second },
 		"Timeout": func(b *explore.Bounds) { b.Timeout = time.Minute }, "Switches": func(b *explore.Bounds) { b.Switches = 7 },
-		"Record": func(b *explore.Bounds) { b.Record = "lock:lock" },
+		"Record":      func(b *explore.Bounds) { b.Record = "lock:lock" },
+		"WholeSleeps": func(b *explore.Bounds) { b.WholeSleeps = true },
 	}
 	base := defaults(t)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[explore.Bounds]()) {
@@ -76,40 +77,83 @@ func result(t *testing.T, complete bool) *explore.Result {
 	fault := explore.Fault{Kind: explore.Pause, Text: "A is paused", Essential: true}
 	v := &explore.Counterexample{Code: trace.FR, Faults: []explore.Fault{fault}, Switches: 2, Steps: 1600}
 	return &explore.Result{Bounds: b, Complete: complete, Why: "it was stopped", Depth: 12, States: 12345, Transitions: 1, Commands: 48,
-		Operations: 204, Found: trace.Verdict{trace.FR}, Violated: []*explore.Counterexample{v}}
+		Operations: 204, Vacuity: explore.Vacuity{Granted: true, Reacquired: true}, Found: trace.Verdict{trace.FR}, Violated: []*explore.Counterexample{v}}
 }
 
-func TestFindings(t *testing.T) {
+func TestText(t *testing.T) {
 	say := func(r *explore.Result) string {
 		var all []string
-		for _, f := range Findings(r) {
-			all = append(all, f.Code.String()+": "+f.Text())
+		for _, f := range r.Findings() {
+			all = append(all, f.Code.String()+" "+Text(f))
 		}
 		return strings.Join(all, "\n")
 	}
-	const least = "FR: the least schedule has 1 fault, 2 switches between clients, 1,600 steps"
-	if got, want := say(result(t, true)), least+"\nDG: no schedule within the bounds shows a double grant\n"+
-		"GAP: no schedule within the bounds shows broken continuity, and no lease was extended"; got != want {
+	const least = "FR foreign release: violated; the least schedule has 1 fault, 2 switches between clients, 1,600 steps"
+	if got, want := say(result(t, true)), least+"\nGAP broken continuity: holds within these bounds, but no lease was extended\n"+
+		"DG double grant: holds within these bounds"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got, want := say(result(t, false)), least+"\nDG: no schedule with a double grant has been found yet, which proves nothing\n"+
-		"GAP: no schedule with broken continuity has been found yet, which proves nothing"; got != want {
+	if got, want := say(result(t, false)), least+"\nDG double grant: not decided, because the search did not come to its end: it was stopped\n"+
+		"GAP broken continuity: not decided, because the search did not come to its end: it was stopped"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	r := result(t, false)
 	r.Violated = nil
-	if f := Of(r, trace.FR); f.Outcome != Violated || f.Text() != "some schedule shows it, and there was no time to find the least" {
-		t.Errorf("a violation without its least schedule is %d: %s", f.Outcome, f.Text())
+	if got, want := Text(r.Finding(trace.FR)), "foreign release: violated; some schedule shows it, and there was no time to find the least"; got != want {
+		t.Errorf("a violation without its least schedule is %s", got)
+	}
+}
+
+func TestCovered(t *testing.T) {
+	r := result(t, false)
+	if got, want := Covered(r).Text, "not every schedule within these bounds: it was stopped"; got != want {
+		t.Errorf("got %s", got)
+	}
+	r.Complete = true
+	if got, want := Covered(r).Text, "every schedule within these bounds; "; !strings.HasPrefix(got, want) {
+		t.Errorf("got %s", got)
+	}
+	r.Closed, r.UnderWay = true, 3
+	for _, want := range []string{"every schedule, with any number of cycles", "of which there are 2", "requests under way at once, at most 3"} {
+		if got := Covered(r).Text; !strings.Contains(got, want) || strings.Contains(got, "within") {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}
+
+// Every field of the vacuity is said: reports that differ in it differ.
+func TestEveryVacuityIsSaid(t *testing.T) {
+	changes := map[string]func(v *explore.Vacuity){
+		"Reacquired": func(v *explore.Vacuity) { v.Reacquired = false },
+		"Extended":   func(v *explore.Vacuity) { v.Extended = true },
+		"Granted":    func(v *explore.Vacuity) { v.Granted = false },
+		"Failure":    func(v *explore.Vacuity) { v.Failure = "a broken wire" },
+		"Unseen":     func(v *explore.Vacuity) { v.Unseen = true },
+		"Unextended": func(v *explore.Vacuity) { v.Unextended = true },
+		"Unused":     func(v *explore.Vacuity) { v.Unused = []explore.FaultKind{explore.Pause} },
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[explore.Vacuity]()) {
+		change := changes[f.Name]
+		if change == nil {
+			t.Errorf("Vacuity.%s: have explore.Result.Finding or report.Worth say it, and change it here", f.Name)
+			continue
+		}
+		r := result(t, true)
+		before := text(Worth(r)) + Text(r.Finding(trace.DG))
+		if change(&r.Vacuity); text(Worth(r))+Text(r.Finding(trace.DG)) == before {
+			t.Errorf("Vacuity.%s makes no difference to\n%s", f.Name, before)
+		}
 	}
 }
 
 func TestEffortAndWorth(t *testing.T) {
 	r := result(t, false)
+	r.Vacuity.Reacquired = false
 	r.Near = explore.NearMisses{Refused: 1, Compared: 2, NotHeld: 3, Fenced: 1}
 	r.Vacuity.Unused = []explore.FaultKind{explore.HoldRequest}
 	got := text(Effort(r)) + " " + text([]Item{Code(r)}) + " " + text(Worth(r))
 	for _, want := range []string{
-		"states 12,345 situations, among them all that schedules of up to 12 choices lead to", "choices 1 followed", "Redis really executed 48 commands",
+		"states 12,345 situations, among them all that schedules of 12 choices or fewer lead to", "choices 1 followed", "Redis really executed 48 commands",
 		"near over all choices 1 acquisition refused; 2 comparisons in a release that found another's token, or none; " +
 			"3 releases told that the lock was no longer the caller's; 1 access refused for an old fencing token",
 		"code the lock's own did 204 operations", "IDLE no schedule takes the lock", "unused no schedule had a request held up: the search did not get so far",

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// starter is the lock and its test that a new module begins with. They are a package of this
+// module, too, so that they are compiled, checked and tested with it.
+//
+//go:embed starter/lock.go starter/lock_test.go
+var starter embed.FS
+
+// requirements is where the sources keep a go.mod and a go.sum that are all that a test with
+// locktest needs. A test keeps them so.
+const requirements = "docs/bring-your-own-lock"
+
+func newNew() *cobra.Command {
+	var sources string
+	cmd := &cobra.Command{
+		Use:   "new DIR",
+		Short: "Write a module of your own: a lock, and a test that searches its schedules",
+		Long: `Write a Go module into DIR, which must be empty or not exist yet: lock.go, a lock on
+one Redis server as in production; lock_test.go, which has every schedule of it
+searched; go.mod and go.sum. In it go test passes at once, and fails with the
+schedule as soon as a line of the lock is broken.
+
+The module needs the sources of Lockstep, which is not published: its go.mod has a
+replace line with their folder. They are looked for above the working directory
+and then where this program was built; --lockstep says where else they are.`,
+		Example: `  lockstep new mylock && cd mylock && go test -v
+  lockstep new ~/src/mylock --lockstep ~/src/lockstep`,
+		Args: exactly("DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			from, err := findSources(sources)
+			if err != nil {
+				return err
+			}
+			return writeModule(cmd.OutOrStdout(), args[0], from)
+		},
+	}
+	cmd.Flags().StringVar(&sources, "lockstep", "", "the `FOLDER` with the sources of Lockstep, such as a clone of it")
+	return cmd
+}
+
+// findSources returns the absolute path of the sources: the given one, or else the module
+// around the working directory, or that of which this program was built.
+func findSources(given string) (string, error) {
+	if given != "" {
+		dir, err := filepath.Abs(given)
+		if err == nil && !isSources(dir) {
+			err = errors.New("there is no go.mod that says: module lockstep")
+		}
+		if err != nil {
+			return "", fmt.Errorf("--lockstep: %s does not have the sources of Lockstep: %w", given, err)
+		}
+		return dir, nil
+	}
+	if dir, err := os.Getwd(); err == nil {
+		for ; ; dir = filepath.Dir(dir) {
+			if isSources(dir) {
+				return dir, nil
+			}
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	if _, file, _, known := runtime.Caller(0); known { // no path of a machine where it was built with -trimpath
+		if dir := filepath.Dir(filepath.Dir(file)); filepath.IsAbs(dir) && isSources(dir) {
+			return dir, nil
+		}
+	}
+	return "", errors.New("the new module needs the sources of Lockstep, and they are neither above this folder nor where this program was built: " +
+		"say where with --lockstep FOLDER")
+}
+
+// isSources reports whether a folder has the sources of this module.
+func isSources(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && moduleLine.FindString(string(text)) == "module lockstep"
+}
+
+var (
+	moduleLine  = regexp.MustCompile(`(?m)^module [^\s]+`)
+	replaceLine = regexp.MustCompile(`(?m)^replace lockstep => .*$`)
+)
+
+// writeModule writes the files of a new module into a folder that is empty or doesn't exist.
+// It overwrites nothing, and after an error it leaves nothing that it has written.
+func writeModule(out io.Writer, dir, sources string) (err error) {
+	files, err := moduleFiles(dir, sources)
+	if err != nil {
+		return err
+	}
+	switch entries, err := os.ReadDir(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return cannotWrite(dir, err)
+		}
+	case err != nil:
+		return cannotWrite(dir, err)
+	case len(entries) > 0:
+		return fmt.Errorf("%s is not empty: it has %s; a new module needs a folder of its own", dir, entries[0].Name())
+	}
+	var written []string
+	defer func() {
+		if err != nil {
+			for _, path := range written {
+				os.Remove(path) //nolint:errcheck,gosec // the first error counts
+			}
+		}
+	}()
+	for _, f := range files {
+		path := filepath.Join(dir, f.name)
+		w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return cannotWrite(path, err)
+		}
+		written = append(written, path)
+		_, err = w.WriteString(f.text)
+		if err := errors.Join(err, w.Close()); err != nil {
+			return cannotWrite(path, err)
+		}
+	}
+	_, err = fmt.Fprintf(out, `%s has a lock, in lock.go, and a test that searches every schedule of it:
+
+  cd %s
+  go test -v
+
+Break a line of lock.go, say the comparison in release, and run it again.
+Its go.mod finds Lockstep in %s: change the replace line if that moves.
+`, dir, quoted(dir), sources)
+	return err
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if regexp.MustCompile(`^[\w./~+@:\\-]+$`).MatchString(path) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+type moduleFile struct{ name, text string }
+
+// moduleFiles makes up the files of a new module.
+func moduleFiles(dir, sources string) ([]moduleFile, error) {
+	var files []moduleFile
+	for _, name := range []string{"lock.go", "lock_test.go"} {
+		text, err := starter.ReadFile("starter/" + name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, moduleFile{name, string(text)})
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(sources, requirements, name))
+		if err != nil {
+			return nil, fmt.Errorf("the sources in %s lack a file that the new module is made from: %w", sources, err)
+		}
+		files = append(files, moduleFile{name, string(text)})
+	}
+	name, err := moduleName(dir)
+	if err != nil {
+		return nil, err
+	}
+	mod := &files[2]
+	mod.text = moduleLine.ReplaceAllLiteralString(mod.text, "module "+name)
+	mod.text = replaceLine.ReplaceAllLiteralString(mod.text, "replace lockstep => "+modulePath(sources))
+	return files, nil
+}
+
+// moduleName makes a module's name from its folder.
+func moduleName(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	name := regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(strings.ToLower(filepath.Base(path)), "-")
+	if name = strings.Trim(name, "-"); name == "" {
+		name = "mylock"
+	}
+	return "example.com/" + name, nil
+}
+
+// modulePath is a path as go.mod takes it: in quotes if it has letters that end a word there.
+func modulePath(path string) string {
+	if strings.ContainsAny(path, " \t\"'`()[]{},") {
+		return strconv.Quote(path)
+	}
+	return path
+}

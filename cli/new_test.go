@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// goTest runs go test in a module that was written, without a network.
+func goTest(t *testing.T, dir string, flags ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command("go", append(append([]string{"test", "-count=1", "-v"}, flags...), ".")...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// TestNewModule: in a new module go test passes at once, and fails with the line and the
+// schedule when the comparison in release is broken, or the order of two lines in Acquire.
+func TestNewModule(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "My lock, the 2nd")
+	out, errs, status := run(t, "", "new", dir)
+	if status != 0 || errs != "" || !strings.Contains(out, "  cd '"+dir+"'\n  go test -v\n") {
+		t.Fatalf("exit status %d\n%s%s", status, out, errs)
+	}
+	only(t, dir, "go.mod", "go.sum", "lock.go", "lock_test.go")
+	if mod := content(t, filepath.Join(dir, "go.mod")); !strings.HasPrefix(mod, "module example.com/my-lock-the-2nd\n") {
+		t.Error(mod)
+	}
+	tested, err := goTest(t, dir)
+	for _, want := range []string{"TestLock: holds within these bounds\n", "--- PASS: TestLock"} {
+		if err != nil || !strings.Contains(tested, want) {
+			t.Fatalf("%v: no %q in\n%s", err, want, tested)
+		}
+	}
+	for _, tt := range []struct {
+		edits []string // from, to, from, to
+		want  []string
+	}{
+		{[]string{`if redis.call("GET", KEYS[1]) == ARGV[1] then`, `if true then`},
+			[]string{"\n    lock.go:66: FR, foreign release: A's EVAL removes B's record\n", "TestLock: violated (DG, FR)\n", "again: locktest.Replay("}},
+		{[]string{"token, sent := l.NewToken(), l.Now()", "token := l.NewToken()", "drift := ", "drift, sent := ", "2*time.Millisecond //", "2*time.Millisecond, l.Now() //"},
+			[]string{"\n    lock.go:", ": DG, double grant: B gets the lock while A's lease is live\n", "TestLock: violated (DG)\n", "again: locktest.Replay("}},
+	} {
+		file := filepath.Join(dir, "lock.go")
+		right := content(t, file)
+		wrong := strings.NewReplacer(tt.edits...).Replace(right)
+		if err := os.WriteFile(file, []byte(wrong), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tested, err := goTest(t, dir, "-vet=off") // it was vetted above
+		for _, want := range tt.want {
+			if err == nil || !strings.Contains(tested, want) {
+				t.Errorf("%q: %v: no %q in\n%s", tt.edits, err, want, tested)
+			}
+		}
+		if err := os.WriteFile(file, []byte(right), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNewRefusals: nothing is written where it can't be right, and nothing that is there is
+// touched.
+func TestNewRefusals(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "lock.go")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "lockstep new needs a DIR; see lockstep new --help"},
+		{[]string{dir}, dir + " is not empty: it has lock.go; a new module needs a folder of its own"},
+		{[]string{file}, "cannot write " + file + ": not a directory"},
+		{[]string{filepath.Join(file, "x")}, "cannot write " + filepath.Join(file, "x") + ": not a directory"},
+		{[]string{empty, "--lockstep", dir}, "--lockstep: " + dir + " does not have the sources of Lockstep: there is no go.mod that says: module lockstep"},
+	} {
+		out, errs, status := run(t, "", append([]string{"new"}, tt.args...)...)
+		if want := "lockstep: " + tt.want + "\n"; status != 2 || out != "" || errs != want {
+			t.Errorf("new %q: exit status %d\n got %s%s\nwant %s", tt.args, status, out, errs, want)
+		}
+	}
+	only(t, dir, "lock.go")
+	only(t, empty)
+	if got := content(t, file); got != "mine" {
+		t.Errorf("the file holds %q", got)
+	}
+	// An empty folder is as good as none. Elsewhere, the folder in which this was built is found.
+	t.Chdir(dir)
+	if _, errs, status := run(t, "", "new", empty); status != 0 {
+		t.Error(errs)
+	}
+	only(t, empty, "go.mod", "go.sum", "lock.go", "lock_test.go")
+}
+
+func TestModuleNames(t *testing.T) {
+	for dir, want := range map[string]string{"/a/My Lock!": "example.com/my-lock", "/": "example.com/mylock", "/日本": "example.com/mylock", "/a/b_c-2": "example.com/b_c-2"} {
+		if got, err := moduleName(dir); got != want || err != nil {
+			t.Errorf("%s is %s, %v", dir, got, err)
+		}
+	}
+	for path, want := range map[string]string{"/a/b": "/a/b", "/a b": `"/a b"`} {
+		if got := modulePath(path); got != want {
+			t.Errorf("%s is %s", path, got)
+		}
+	}
+}

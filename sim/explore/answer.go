@@ -1,0 +1,184 @@
+package explore
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim/trace"
+)
+
+// Answer is what a search has established, for one code or for all of them. There are four
+// answers. Each has one wording, that of String, and all views use it: a reader must never
+// take one for another.
+type Answer uint8
+
+// The answers, from the least to the most that can be relied on, except that Violated is
+// certain.
+const (
+	// NotDecided: a schedule that violates the code has neither been found nor excluded. The
+	// search was cut off, or did not do what could violate it.
+	NotDecided Answer = iota
+	// HoldsWithin: no schedule within the bounds violates it. One with more cycles or with
+	// more faults may.
+	HoldsWithin
+	// HoldsAlways: no schedule violates it, whatever its number of cycles and of faults of
+	// the kinds in the budget. [Result.Closed] says what stays bounded.
+	HoldsAlways
+	// Violated: some schedule within the bounds violates it.
+	Violated
+)
+
+// String returns the wording of the answer. That of NotDecided wants its reasons after it:
+// see [Finding.String].
+func (a Answer) String() string {
+	return [...]string{NotDecided: "not decided", HoldsWithin: "holds within these bounds", HoldsAlways: "holds for every schedule", Violated: "violated"}[a]
+}
+
+// Holds reports whether no schedule violates the code, be it within the bounds or at all.
+func (a Answer) Holds() bool { return a == HoldsWithin || a == HoldsAlways }
+
+// Finding is a search's answer for one code.
+//
+// Invariants: Because is empty unless the answer is NotDecided, and not empty then. But is
+// empty unless the answer holds. Least is nil unless it is Violated, and even then if there
+// was no time to find it.
+type Finding struct {
+	Code    trace.Code
+	Answer  Answer
+	Because []string // why it is not decided: clauses
+	But     []string // what no schedule had an occasion for, though it could matter: clauses
+	Least   *Counterexample
+}
+
+// String returns the answer as a clause, with the reasons in the same breath: "holds within
+// these bounds, but ...", "not decided, because ...".
+func (f Finding) String() string { return f.Answer.with(f.Because, f.But) }
+
+func (a Answer) with(because, but []string) string {
+	text := a.String()
+	if len(because) > 0 {
+		text += ", because " + strings.Join(because, ", and because ")
+	}
+	if len(but) > 0 {
+		text += ", but " + strings.Join(but, ", and ")
+	}
+	return text
+}
+
+// Finding returns the answer for one code that was sought.
+func (r *Result) Finding(c trace.Code) Finding {
+	f := Finding{Code: c, Least: r.Find(c)}
+	switch {
+	case f.Least != nil || slices.Contains(r.Found, c):
+		f.Answer = Violated
+		return f
+	case !r.Bounds.codes().has(c):
+		f.Because = []string{"it was not looked for"}
+		return f
+	}
+	if f.Because = r.undecided(); len(f.Because) > 0 {
+		return f
+	}
+	f.Answer, f.But = HoldsWithin, r.lacking(c)
+	if r.Closed {
+		f.Answer = HoldsAlways
+	}
+	return f
+}
+
+// Findings returns the answers for all codes that were sought: first those violated, then
+// those not decided, then those that hold with a but, then those that hold. Each group has
+// its worst code first.
+func (r *Result) Findings() []Finding {
+	var all []Finding
+	for _, c := range r.Bounds.Sought() {
+		all = append(all, r.Finding(c))
+	}
+	order := [...]int{Violated: 0, NotDecided: 1, HoldsWithin: 2, HoldsAlways: 2}
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(order[a.Answer]-order[b.Answer], len(b.But)-len(a.But))
+	})
+	return all
+}
+
+// Answer returns the answer of the whole search, which is the least favourable of its
+// findings.
+func (r *Result) Answer() Answer {
+	all := r.Findings()
+	if len(all) == 0 {
+		return NotDecided
+	}
+	return all[0].Answer
+}
+
+// Summary is the answer of the whole search in one clause: "violated (DG, FR)", "not decided,
+// because ...".
+func (r *Result) Summary() string {
+	var violated []string
+	rest := Answer(Violated)
+	var because, but []string
+	for _, f := range r.Findings() {
+		if f.Answer == Violated {
+			violated = append(violated, f.Code.String())
+		} else if rest == Violated {
+			rest = f.Answer // the least favourable comes first
+		}
+		because, but = union(because, f.Because), union(but, f.But)
+	}
+	if rest == NotDecided {
+		but = nil
+	}
+	text := fmt.Sprintf("%s (%s)", Violated, strings.Join(violated, ", "))
+	switch {
+	case len(violated) == 0:
+		return rest.with(because, but)
+	case len(because)+len(but) > 0:
+		return text + "; all else: " + rest.with(because, but)
+	}
+	return text
+}
+
+// union appends those texts that are not in the list yet.
+func union(list, more []string) []string {
+	for _, text := range more {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// undecided lists the reasons why it means nothing that the search has found no schedule
+// with some code.
+func (r *Result) undecided() (because []string) {
+	if !r.Complete {
+		because = append(because, "the search did not come to its end: "+r.Why)
+	}
+	if r.Bounds.Extend && !r.Vacuity.Extended {
+		because = append(because, "no lease was ever extended, though the callers are to extend theirs: has the lock an Extend(context.Context, *strategies.Lease) error that ever succeeds?")
+	}
+	if r.Undecided != "" {
+		because = append(because, r.Undecided)
+	}
+	return because
+}
+
+// lacking lists what no schedule of a search has had, so that it says less than its bounds
+// promise.
+func (r *Result) lacking(c trace.Code) (but []string) {
+	switch {
+	case r.Vacuity.Unextended:
+		but = append(but, "the lock's Extend was never called")
+	case c == trace.GAP && !r.Vacuity.Extended:
+		but = append(but, "no lease was extended")
+	}
+	if !r.Vacuity.Reacquired {
+		but = append(but, "the lock is acquired only once")
+	}
+	for _, k := range r.Vacuity.Unused {
+		but = append(but, fmt.Sprintf("no schedule had a %s, for want of an occasion", k.Words(1)))
+	}
+	return but
+}
