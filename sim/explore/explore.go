@@ -181,9 +181,9 @@ func (m *model) rounds(ctx context.Context, opt Options) (*search, error) {
 		if s.why != "" || codes(s.found.Load())&m.bounds.codes() == m.bounds.codes() {
 			return s, nil // it claims of no code that it holds
 		}
-		more, err := m.learn()
-		if unlearned, is := err.(errUnlearned); is {
-			s.why = unlearned.Error()
+		more, err := m.learn(ctx)
+		if unlearned(err) {
+			s.why = err.Error()
 			return s, nil
 		}
 		if err != nil || !more {
@@ -246,7 +246,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
 	paths, err := m.shortest(found, func() bool { return ctx.Err() != nil || opt.full() })
-	if err != nil {
+	if err != nil && !unlearned(err) {
 		return err
 	}
 	if err := m.clients.Recheck(); err != nil { // first: nondeterminism would make the engine disagree
@@ -267,7 +267,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		r.Violated = append(r.Violated, v)
 	}
 	for seed := range uint64(samples) {
-		if err := m.agree(w, seed); err != nil {
+		if err := m.agree(w, seed); err != nil && !unlearned(err) {
 			return err
 		}
 	}
