@@ -205,10 +205,10 @@ func (m *model) rounds(ctx context.Context, opt Options) (*search, error) {
 		}
 		more := false
 		if !m.habits.endless {
-			more, err = m.learn()
+			more, err = m.learn(ctx)
 		}
-		if unlearned, is := err.(errUnlearned); is {
-			s.why = unlearned.Error()
+		if unlearned(err) {
+			s.why = err.Error()
 			return s, nil
 		}
 		if err != nil || !more && m.budget == full {
@@ -274,7 +274,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
 	paths, err := m.shortest(found, func() bool { return ctx.Err() != nil || opt.full() })
-	if err != nil {
+	if err != nil && !unlearned(err) {
 		return err
 	}
 	if err := m.clients.Recheck(); err != nil { // first: nondeterminism would make the engine disagree
@@ -295,7 +295,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 		r.Violated = append(r.Violated, v)
 	}
 	for seed := range uint64(samples) {
-		if err := m.agree(w, seed); err != nil {
+		if err := m.agree(w, seed); err != nil && !unlearned(err) {
 			return err
 		}
 	}

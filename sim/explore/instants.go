@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -65,10 +66,10 @@ func sorted(list []int32, more ...int32) []int32 {
 // learn adds the instants that matter to the code which has run so far: those at which it
 // changes its mind, and the spans that it has begun. It reports whether there are any that
 // weren't known.
-func (m *model) learn() (more bool, err error) {
+func (m *model) learn(ctx context.Context) (more bool, err error) {
 	reached := m.reached()
 	spans := m.begun(reached)
-	t, err := m.clients.Thresholds(m.servers, reached)
+	t, err := m.clients.Thresholds(ctx, m.servers, reached)
 	if err != nil {
 		return false, err
 	}
@@ -85,8 +86,13 @@ func (m *model) learn() (more bool, err error) {
 	}
 	in.falls(t, m.ttl)
 	m.instants = &in
-	if t.Cut {
+	switch {
+	case ctx.Err() != nil:
+		return false, errUnlearned(context.Cause(ctx).Error())
+	case t.Cut:
 		return false, errUnlearned("there was too much to compare")
+	case t.Rounds:
+		return false, errUnlearned("the code rounds a reading of a clock, and writes it together with other things")
 	}
 	for _, list := range [][]int32{in.before, in.left, in.readings, in.later, in.stamps} {
 		if len(list) > maxInstants {
@@ -96,10 +102,16 @@ func (m *model) learn() (more bool, err error) {
 	return !in.equal(was), nil
 }
 
-// errUnlearned is the reason why the instants of a search may not suffice.
+// errUnlearned ends a search whose instants may not suffice. It is the reason.
 type errUnlearned string
 
 func (e errUnlearned) Error() string { return string(e) }
+
+// unlearned reports whether an error ends a search for the sake of its instants alone.
+func unlearned(err error) bool {
+	_, is := err.(errUnlearned) //nolint:errorlint // it is never wrapped
+	return is
+}
 
 func (in *instants) equal(o *instants) bool {
 	return slices.Equal(in.before, o.before) && slices.Equal(in.left, o.left) && slices.Equal(in.readings, o.readings) &&

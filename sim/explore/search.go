@@ -214,8 +214,13 @@ type ending struct {
 	now   int32
 }
 
-// fail ends the search with an error; the first one counts.
+// fail ends the search with an error; the first one counts. What has been found stays found if
+// the search can't take on more instants.
 func (s *search) fail(err error) {
+	if unlearned(err) {
+		s.halt(err.Error())
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {

@@ -25,7 +25,8 @@ func (a cost) less(b cost) bool {
 // last and with whether time passed last, because the next step's cost depends on both.
 type pathNode struct {
 	cost
-	order  int      // of discovery: it orders nodes of equal cost, which makes the result deterministic
+	early  int32    // how often a client that was about to ask has asked later: it orders nodes of equal cost, as readers take it for a pause
+	order  int      // of discovery: it orders all others, which makes the result deterministic
 	parent int32    // the index of the node before, or -1
 	by     choice   // that leads here from there
 	last   int8     // the client that acted last, or -1
@@ -58,6 +59,9 @@ func (q *shortest) before(i, j int32) bool {
 	a, b := &q.nodes[i], &q.nodes[j]
 	if a.cost != b.cost {
 		return a.cost.less(b.cost)
+	}
+	if a.early != b.early {
+		return a.early < b.early
 	}
 	return a.order < b.order
 }
@@ -153,7 +157,10 @@ func (q *shortest) expand(i int32) {
 		if n > 0 {
 			x.s.copyFrom(&x.from)
 		}
-		next := pathNode{cost: q.price(&p, c), parent: i, by: c, last: p.last}
+		next := pathNode{cost: q.price(&p, c), early: p.early, parent: i, by: c, last: p.last}
+		if c.kind == passes && p.by.kind != passes {
+			next.early += x.early()
+		}
 		if c.acts() {
 			next.last = int8(c.who)
 		}

@@ -292,7 +292,7 @@ func (x *explorer) readsTime() {
 	}
 	id, fits := x.ids.reads.put(append(append([]int32(nil), reads...), 0))
 	if !fits {
-		x.fail(fmt.Errorf("true time was read at more than %d instants that still matter", maxList))
+		x.fail(errUnlearned(fmt.Sprintf("true time was read at more than %d instants that still matter", maxList)))
 	}
 	x.s.world.reads = id
 }

@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/monitor"
@@ -143,6 +144,21 @@ func (m *model) idles(c *client) bool {
 		}
 	}
 	return false
+}
+
+// early counts the clients that are about to ask for the lock: if time passed now, they would
+// ask later.
+func (x *explorer) early() (n int32) {
+	for i := range x.bounds.Clients {
+		c := &x.s.clients[i]
+		if c.Crashed {
+			continue
+		}
+		if h := x.history(i); slices.ContainsFunc(h.Threads[:h.Count], func(o behaviour.Operation) bool { return o.Asks() }) {
+			n++
+		}
+	}
+	return n
 }
 
 // advance lets time pass by so many milliseconds, and makes everything happen that is due by

@@ -225,6 +225,13 @@ func (s *Sandbox) pointAt(next []sim.Move) {
 			}
 		}
 	}
+	if len(next) == 1 && next[0].Wait > 0 { // to an instant at which nothing is due by itself, or past one
+		s.row = slices.IndexFunc(s.rows, func(r choiceRow) bool { return r.name == timeRow })
+		row, name := &s.rows[s.row], trace.Brief(next[0].Wait)
+		row.choices = slices.Insert(row.choices, 0, moveChoice{name, next})
+		s.col, s.Notice = 0, "Hint: "+row.name+", "+name+"."
+		return
+	}
 	_, text, _ := strings.Cut(sim.Schedule{Config: s.cfg, Moves: next}.String(), ",--,")
 	s.Notice = "Hint: " + text + ", as schedules write it."
 }
@@ -293,9 +300,12 @@ func (s *Sandbox) offered(client bool, i int) (choices []moveChoice) {
 	return choices
 }
 
+// timeRow is the name of the row of choices by which time passes.
+const timeRow = "time"
+
 func (s *Sandbox) timeMoves() choiceRow {
 	wait := func(name string, d time.Duration) moveChoice { return moveChoice{name, []sim.Move{{Wait: d}}} }
-	row := choiceRow{"time", draw.Strong, nil}
+	row := choiceRow{timeRow, draw.Strong, nil}
 	if due := s.hint.Due; s.known && due > 0 {
 		row.choices = append(row.choices, wait("until something is due: "+trace.Brief(due), due))
 	}

@@ -202,7 +202,7 @@ func TestChallengeTakesSchedules(t *testing.T) {
 func TestChallengeScreens(t *testing.T) {
 	tuitest.EachFrame(t, "challenge", func(t *testing.T, name string, w, h int, th *draw.Theme) {
 		a, s := openGameIn(t, w, h, th, "setpx-lua")
-		a.Press("enter enter enter down down i")
+		a.Press("enter enter enter enter enter down down i")
 		s.known, s.hint = true, explore.Hint{Reachable: true, Cost: explore.Cost{Faults: 1, Steps: 9}, Due: 12001 * time.Millisecond}
 		s.offer()
 		tuitest.Golden(t, name, a.View())

@@ -186,7 +186,7 @@ func (s *Sandbox) offerAll() {
 	if all != 0 {
 		s.rows = append(s.rows, choiceRow{"all", draw.Strong, []moveChoice{one("step", sim.Move{Who: all, Count: 1})}})
 	}
-	s.rows = append(s.rows, choiceRow{"time", draw.Strong, []moveChoice{
+	s.rows = append(s.rows, choiceRow{timeRow, draw.Strong, []moveChoice{
 		one("1ms", sim.Move{Wait: time.Millisecond}), one("100ms", sim.Move{Wait: 100 * time.Millisecond}), one("1s", sim.Move{Wait: time.Second}),
 		one("a lease: "+trace.Brief(s.cfg.TTL), sim.Move{Wait: s.cfg.TTL}),
 	}})

@@ -1,8 +1,10 @@
 package behaviour
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +25,9 @@ type Thresholds struct {
 	Read    []int64   // the instants of true time that were read
 	// Cut is set if there was too much to compare, so that a threshold may be missing.
 	Cut bool
+	// Rounds is set if code puts a rounded number into a text with more. Then a threshold may
+	// be missing, too.
+	Rounds bool
 }
 
 // Reading is a threshold of a monotonic clock.
@@ -38,9 +43,11 @@ type Reading struct {
 // shrunk with the reading. Only histories that have been reached count, and those on the way
 // to them.
 //
-// It must not be called while workers run. It fails as [Clients.After] and [Servers.Run] do.
-func (k *Clients) Thresholds(s *Servers, reached []uint32) (*Thresholds, error) {
-	f := &finder{reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, lives: map[string]bool{}}
+// It must not be called while workers run. It fails as [Clients.After] and [Servers.Run] do, and
+// is cut short when ctx is done.
+func (k *Clients) Thresholds(ctx context.Context, s *Servers, reached []uint32) (*Thresholds, error) {
+	f := &finder{ctx: ctx, reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, lives: map[string]bool{}}
+	f.limit = k.Outcomes.Len() + maxRuns
 	if err := f.servers(); err != nil {
 		return nil, err
 	}
@@ -61,14 +68,21 @@ func (k *Clients) onTheWay(to []uint32) []bool {
 // maxCompares is the number of comparisons of two histories after which the finder gives up.
 const maxCompares = 2_000_000
 
+// maxRuns is the number of pieces of code that the finder runs before it gives up. Where every
+// value is a threshold, because code computes in a way that the finder doesn't understand, there
+// would be millions.
+const maxRuns = 50_000
+
 // finder is a search for thresholds.
 type finder struct {
+	ctx      context.Context //nolint:containedctx // it lives as long as one call
 	k        *Clients
 	s        *Servers
 	reached  []bool // by history
 	found    *Thresholds
 	children [][]edge        // by history
 	compares int             // that may still be made
+	limit    int             // of outcomes, beyond which no more code is run
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
 }
 
@@ -77,6 +91,12 @@ type edge struct {
 	thread uint8
 	seen   Observation
 	to     uint32
+}
+
+// tired reports whether the finder gives up, and keeps that in mind.
+func (f *finder) tired() bool {
+	f.found.Cut = f.found.Cut || f.compares < 0 || f.k.Outcomes.Len() > f.limit || f.ctx.Err() != nil
+	return f.found.Cut
 }
 
 // clients compares what clients have done after different readings and replies.
@@ -215,12 +235,14 @@ func (f *finder) compare(from uint32, a, b measured) error {
 			continue
 		}
 		seen[[2]uint32{p.a, p.b}] = true
-		if f.compares--; f.compares < 0 {
-			f.found.Cut = true
+		if f.compares--; f.tired() {
 			return nil
 		}
 		if !f.alike(f.k.At(p.a), f.k.At(p.b), b.value-a.value) || !f.alikeReports(from, a, b, p) {
 			return f.bisect(from, a, b, p)
+		}
+		if err := f.rounds(from, a, p); err != nil {
+			return err
 		}
 		for _, x := range f.children[p.a] {
 			for _, y := range f.children[p.b] {
@@ -267,7 +289,7 @@ func (f *finder) sameReports(a, b Outcome, by int64) bool {
 // differ at a pair.
 func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 	path := p.path()
-	for lo := a.value; lo < b.value; {
+	for lo := a.value; lo < b.value && !f.tired(); {
 		same, err := f.same(from, a, lo, b.value, path)
 		if err != nil || same {
 			return err
@@ -308,11 +330,47 @@ func (f *finder) keep(from uint32, kind ObservationKind, v int64) {
 	}
 }
 
+// rounds finds out whether code has rounded the number that it puts into a text with more: a
+// value that is greater by 1 gives the same text. In such a text numbers may seem to follow
+// values that are whole seconds apart, and all in between matter.
+func (f *finder) rounds(from uint32, m measured, p *pair) error {
+	one, two := f.k.At(p.a), f.k.At(p.b)
+	for i := range int(one.Count) {
+		if !f.mixes(one.Threads[i].Command, two.Threads[i].Command) {
+			continue
+		}
+		at, same, err := f.walk(from, m, m.value, m.value+1, p.path())
+		f.found.Rounds = f.found.Rounds || same && f.k.At(at[0]).Threads[i].Command == f.k.At(at[1]).Threads[i].Command
+		return err
+	}
+	return nil
+}
+
+// mixes reports whether two commands that are alike differ in numbers within a text.
+func (f *finder) mixes(a, b uint32) bool {
+	if a == b {
+		return false
+	}
+	others := unpack(*f.k.commands.Value(b))
+	for i, text := range unpack(*f.k.commands.Value(a)) {
+		if _, err := strconv.ParseInt(text, 10, 64); err != nil && text != others[i] {
+			return true
+		}
+	}
+	return false
+}
+
 // same reports whether a client does the same after two values of an observation and the rest
 // of a path.
 func (f *finder) same(from uint32, m measured, a, b int64, path []edge) (bool, error) {
-	var at, before [2]uint32
-	before = [2]uint32{from, from}
+	_, same, err := f.walk(from, m, a, b, path)
+	return same, err
+}
+
+// walk goes along a path after two values of an observation, as long as a client does the same,
+// and reports where it has come to and whether that is so.
+func (f *finder) walk(from uint32, m measured, a, b int64, path []edge) (at [2]uint32, same bool, err error) {
+	before := [2]uint32{from, from}
 	seen := [2]Observation{}
 	seen[0], _ = m.with(a)
 	seen[1], _ = m.with(b)
@@ -320,17 +378,16 @@ func (f *finder) same(from uint32, m measured, a, b int64, path []edge) (bool, e
 	for step := 0; ; step++ {
 		var outs [2]Outcome
 		for i := range outs {
-			var err error
 			if outs[i], err = f.k.After(Transition{From: before[i], Thread: thread, Seen: seen[i]}); err != nil {
-				return false, err
+				return at, false, err
 			}
 			at[i] = outs[i].To
 		}
 		if !f.alike(f.k.At(at[0]), f.k.At(at[1]), b-a) || !f.sameReports(outs[0], outs[1], b-a) {
-			return false, nil
+			return at, false, nil
 		}
 		if step == len(path) || at[0] == at[1] {
-			return true, nil
+			return at, true, nil
 		}
 		before, thread = at, path[step].thread
 		seen[0], seen[1] = path[step].seen, path[step].seen
@@ -370,16 +427,34 @@ func (f *finder) alikeCommands(a, b uint32, by int64) bool {
 	return slices.EqualFunc(unpack(*f.k.commands.Value(a)), unpack(*f.k.commands.Value(b)), func(x, y string) bool { return alikeTexts(x, y, by) })
 }
 
-// alikeTexts reports whether two texts are equal, or integers of which the second has
-// followed a reading.
+// alikeTexts reports whether two texts are equal but for integers in them that have followed a
+// reading, as in a stamp with a token.
 func alikeTexts(x, y string, by int64) bool {
 	if x == y {
 		return true
 	}
-	n, err := strconv.ParseInt(strings.TrimPrefix(x, ":"), 10, 64)
-	m, fails := strconv.ParseInt(strings.TrimPrefix(y, ":"), 10, 64)
-	return err == nil && fails == nil && follows(m-n, by)
+	if strings.HasPrefix(x, ":") && strings.HasPrefix(y, ":") { // integers in a reply
+		x, y = x[1:], y[1:]
+	}
+	a, b := integers.FindAllStringIndex(x, -1), integers.FindAllStringIndex(y, -1)
+	if len(a) != len(b) {
+		return false
+	}
+	var one, two int // the ends of the integers so far
+	for i := range a {
+		n, err := strconv.ParseInt(x[a[i][0]:a[i][1]], 10, 64)
+		m, fails := strconv.ParseInt(y[b[i][0]:b[i][1]], 10, 64)
+		if x[one:a[i][0]] != y[two:b[i][0]] || err != nil || fails != nil || n != m && !follows(m-n, by) {
+			return false
+		}
+		one, two = a[i][1], b[i][1]
+	}
+	return x[one:] == y[two:]
 }
+
+// integers finds integers in a text. A sign belongs to the first alone: further on it parts a
+// number from what is before it.
+var integers = regexp.MustCompile(`^-?[0-9]+|[0-9]+`)
 
 // follows reports whether a number has grown or shrunk with a reading, be it in seconds,
 // milliseconds, microseconds or nanoseconds.
@@ -460,7 +535,7 @@ func (f *finder) bisectServer(q, last Question, key int, a, b int64) error {
 	if begin, err := at(a); err == nil && key >= 0 && begin.Reply != end.Reply {
 		f.lives[f.kindOf(q.Command)] = true
 	}
-	for lo := a; lo < b; {
+	for lo := a; lo < b && !f.tired(); {
 		from, err := at(lo)
 		if err != nil || f.alikeAnswers(from, end, b-lo) {
 			return err

@@ -103,11 +103,12 @@ func (s *setting) bounds(of *subject) explore.Bounds {
 // begin starts a run.
 func (p *player) begin(s setting) error {
 	b := s.bounds(p.subject)
+	b.TTL = min(b.TTL, time.Hour) // a search refuses what is longer, and the engine plays it
 	cfg, err := b.Config()
 	if err != nil {
 		return err
 	}
-	cfg.Seed, cfg.Retry.Tries, cfg.Retry.Delay = s.seed, s.tries, 200*time.Millisecond
+	cfg.TTL, cfg.Seed, cfg.Retry.Tries, cfg.Retry.Delay = s.ttl, s.seed, s.tries, 200*time.Millisecond
 	construct := cfg.Strategy.New
 	cfg.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		start := o.Go

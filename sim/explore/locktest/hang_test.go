@@ -78,6 +78,7 @@ var habits = []habit{
 			case <-l.end:
 				return
 			default:
+				continue
 			}
 		}
 	}},
