@@ -24,7 +24,8 @@ import (
 
 // exploration is the values of a search's flags.
 type exploration struct {
-	clients, cycles, nodes, workers         int
+	clients, nodes, workers                 int
+	cycles                                  string
 	faults, codes, caller, resource, memory string
 	ttl, limit                              time.Duration
 	json                                    bool
@@ -68,7 +69,7 @@ is violated, or when the search was interrupted.`,
 	x.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
 	f := cmd.Flags()
 	f.IntVar(&x.clients, "clients", 2, "how many clients there are")
-	f.IntVar(&x.cycles, "cycles", 2, "how often each takes the lock; for locks on several servers the default is 1")
+	f.StringVar(&x.cycles, "cycles", "2", "how often each takes the lock, 1 to 9 or any; for locks on several servers the default is 1")
 	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
 	f.IntVar(&x.nodes, "nodes", 3, "of a lock on several servers: how many")
 	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD")
@@ -177,7 +178,9 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 	b := explore.Defaults(st)
 	b.Clients, b.TTL = x.clients, x.ttl
 	if x.given("cycles") {
-		b.Cycles = x.cycles
+		if b.Cycles, err = number(x.cycles, 1, 9); err != nil {
+			return b, fmt.Errorf("--cycles: %w", err)
+		}
 	}
 	if x.given("nodes") {
 		if b.Nodes = x.nodes; b.Nodes < 1 {
@@ -283,13 +286,25 @@ func parseBudget(list string) (b explore.Budget, err error) {
 			return b, fmt.Errorf("--faults: %s is here twice", kind)
 		}
 		if counted {
-			if n, err = strconv.Atoi(count); err != nil || n < 0 || n > maxFaults {
-				return b, fmt.Errorf("--faults: %q is not a number of faults from 0 to %d", count, maxFaults)
+			if n, err = number(count, 0, maxFaults); err != nil {
+				return b, fmt.Errorf("--faults: %s: %w", name, err)
 			}
 		}
 		seen[kind], b[kind] = true, uint8(n)
 	}
 	return b, nil
+}
+
+// number reads a number within limits, or "any".
+func number(text string, least, most int) (int, error) {
+	if text == "any" {
+		return explore.Any, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("%q is neither a number from %d to %d nor any", text, least, most)
+	}
+	return n, nil
 }
 
 // maxFaults is the greatest budget of a kind of fault: no search with more ever finishes.

@@ -30,7 +30,10 @@ func (k FaultKind) Words(n int) string {
 func (b Budget) String() string {
 	var parts []string
 	for k, n := range b {
-		if n > 0 {
+		switch {
+		case n == Any:
+			parts = append(parts, "any number of "+FaultKind(k).Words(2))
+		case n > 0:
 			parts = append(parts, fmt.Sprintf("%d %s", n, FaultKind(k).Words(int(n))))
 		}
 	}

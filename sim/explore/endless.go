@@ -72,7 +72,16 @@ func (x *explorer) rests() bool {
 func (b *Bounds) restless() error {
 	switch s := b.Strategy; {
 	case !b.endless():
+		for k, n := range b.Faults {
+			if n == Any {
+				return fmt.Errorf("a search with any number of %s has any number of cycles, too", FaultKind(k).Words(2))
+			}
+		}
 		return nil
+	case slices.ContainsFunc(b.Faults[ReplyLost+1:], func(n uint8) bool { return n == Any }):
+		return fmt.Errorf("a search can have any number of %s, %s and %s, and of other faults so many as are stated", Crash.Words(2), Pause.Words(2), ReplyLost.Words(2))
+	case b.Switches > 0:
+		return errors.New("a bound on switches bounds the cycles, too")
 	case s.Fences || s.Counter:
 		return fmt.Errorf("%s counts, and its numbers grow from cycle to cycle: a search of it needs a bound on cycles", s.Name)
 	case b.Remembers:

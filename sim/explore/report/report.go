@@ -42,7 +42,8 @@ func Covered(r *explore.Result) Item {
 		return Item{"covered", "not every schedule within these bounds: " + r.Why}
 	case r.Closed:
 		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles and of these faults: the search closed. Still bounded are the clients, "+
-			"of which there are %d, and the requests under way at once, at most %d", r.Bounds.Clients, r.UnderWay)}
+			"of which there are %d, and the requests held up at a time, at most %d. It is taken for granted that the lock compares tokens for nothing but equality",
+			r.Bounds.Clients, r.UnderWay)}
 	}
 	return Item{"covered", "every schedule within these bounds; nothing is said of longer ones, or of those with more faults"}
 }
@@ -85,13 +86,21 @@ func Bounds(b *explore.Bounds) []Item {
 			Count(b.Switches, "switch"))
 	}
 	instants := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
-		"a lease's deadline, the end of a sleep or of a client's patience, two seconds after a TTL since a client's look at its wall clock"
+		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or a timeout lasts; " +
+		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
+		"two seconds after a TTL, and a hundred TTLs, since somebody read a clock. Not in it: code that changes its mind and back between two of these, " +
+		"or after more than a hundred TTLs, or at a date or a fraction of a second of the clock"
+	if b.Cycles == explore.Any {
+		instants = "whatever can go wrong does so between any two steps. Time goes on by the greatest span of which the TTL, the timeout and all sleeps are multiples: " +
+			"a lease's end is rounded up to one, and a record expires a millisecond early, which hides no violation. All spans are alike that are longer than each of these. " +
+			"The lock's code was seen to tell spans apart in no other way"
+	}
 	if b.WholeSleeps {
 		instants += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
 	}
 	faults := "in one schedule at most " + b.Faults.String()
 	if b.Faults[explore.Duplicate] > 0 {
-		faults += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", explore.Repeatable)
+		faults += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", b.Repeatable())
 	}
 	if b.Faults == (explore.Budget{}) {
 		faults = "none: nothing goes wrong"

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"lockstep/sim/explore"
 )
 
 // Page is the greatest width of a printed line, in columns.
@@ -54,6 +56,9 @@ func times(n int) string {
 		return "once"
 	case 2:
 		return "twice"
+	}
+	if n == explore.Any {
+		return "any number of times"
 	}
 	return fmt.Sprintf("%d times", n)
 }
