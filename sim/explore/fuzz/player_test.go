@@ -254,11 +254,7 @@ func (p *player) inject(faults []sim.Fault) bool {
 	case sim.Free:
 		counts = false
 	case sim.Evict:
-		var known bool
-		if kind, known = eviction(); !known {
-			counts = false
-			p.cost.beyond = append(p.cost.beyond, "an eviction")
-		}
+		kind = explore.Evict
 	default:
 		panic("a fault without a cost: " + faults[0].String())
 	}
@@ -266,17 +262,6 @@ func (p *player) inject(faults []sim.Fault) bool {
 		p.cost.faults[kind]++
 	}
 	return true
-}
-
-// eviction finds the kind of fault by its name, as long as not every version of the search
-// has it.
-func eviction() (explore.FaultKind, bool) {
-	for _, name := range [...]string{"evict", "eviction"} {
-		if k, known := explore.ParseFaultKind(name); known {
-			return k, true
-		}
-	}
-	return 0, false
 }
 
 // spent returns the cost of the run so far.
