@@ -24,7 +24,7 @@ import (
 
 // exploration is the values of a search's flags.
 type exploration struct {
-	clients, cycles, nodes, workers         int
+	clients, cycles, tries, nodes, workers  int
 	faults, codes, caller, resource, memory string
 	ttl, limit                              time.Duration
 	json                                    bool
@@ -68,6 +68,7 @@ lock never got to run.`,
 	f := cmd.Flags()
 	f.IntVar(&x.clients, "clients", 2, "how many clients there are")
 	f.IntVar(&x.cycles, "cycles", 2, "how often each takes the lock; for locks on several servers the default is 1")
+	f.IntVar(&x.tries, "tries", 1, "how often the lock asks in each cycle before it gives up, with the strategy's own delay between two tries")
 	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
 	f.IntVar(&x.nodes, "nodes", 3, "of a lock on several servers: how many")
 	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD")
@@ -158,6 +159,11 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 	}
 	b := explore.Defaults(st)
 	b.Clients, b.TTL = x.clients, x.ttl
+	if x.given("tries") {
+		if b.Tries = x.tries; b.Tries < 1 {
+			return b, fmt.Errorf("--tries: a lock asks once or more often, not %d times", x.tries)
+		}
+	}
 	if x.given("cycles") {
 		b.Cycles = x.cycles
 	}

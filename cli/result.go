@@ -102,6 +102,7 @@ type jsonResult struct {
 type jsonBounds struct {
 	Clients  int              `json:"clients"`
 	Cycles   int              `json:"cycles"`
+	Tries    int              `json:"tries"`
 	Nodes    int              `json:"nodes"`
 	Faults   map[string]uint8 `json:"faults"`
 	Caller   string           `json:"caller"`
@@ -172,7 +173,7 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 }
 
 func boundsAsJSON(b *explore.Bounds) jsonBounds {
-	j := jsonBounds{Clients: b.Clients, Cycles: b.Cycles, Faults: map[string]uint8{}, Caller: b.Caller(),
+	j := jsonBounds{Clients: b.Clients, Cycles: b.Cycles, Tries: max(1, b.Tries), Faults: map[string]uint8{}, Caller: b.Caller(),
 		Resource: b.Resource.String(), TTL: b.TTL.String(), Codes: b.Sought().Strings()}
 	for k, n := range b.Faults {
 		j.Faults[explore.FaultKind(k).String()] = n

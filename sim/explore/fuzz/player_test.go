@@ -90,7 +90,7 @@ type setting struct {
 func (s *setting) bounds(of *subject) explore.Bounds {
 	b := explore.Defaults(of.strategy)
 	b.Clients, b.Cycles, b.Extend, b.Checks, b.TTL = s.clients, s.cycles, s.extend, s.checks, s.ttl
-	b.Faults = explore.Budget{}
+	b.Faults, b.Tries = explore.Budget{}, s.tries
 	if of.strategy.Fences {
 		b.Resource = sim.Fenced
 	}
@@ -107,7 +107,7 @@ func (p *player) begin(s setting) error {
 	if err != nil {
 		return err
 	}
-	cfg.Seed, cfg.Retry.Tries, cfg.Retry.Delay = s.seed, s.tries, 200*time.Millisecond
+	cfg.Seed = s.seed
 	construct := cfg.Strategy.New
 	cfg.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		start := o.Go
@@ -123,9 +123,6 @@ func (p *player) begin(s setting) error {
 	p.config = cfg
 	p.acted, p.lags = [maxClients]bool{}, false
 	p.cost = spent{}
-	if s.tries > 1 {
-		p.cost.beyond = append(p.cost.beyond, fmt.Sprintf("%d tries", s.tries))
-	}
 	return p.world.Reset(cfg, false)
 }
 
