@@ -24,7 +24,7 @@ import (
 
 // exploration is the values of a search's flags.
 type exploration struct {
-	clients, nodes, workers                 int
+	clients, tries, nodes, workers          int
 	cycles                                  string
 	faults, codes, caller, resource, memory string
 	ttl, limit                              time.Duration
@@ -70,6 +70,7 @@ is violated, or when the search was interrupted.`,
 	f := cmd.Flags()
 	f.IntVar(&x.clients, "clients", 2, "how many clients there are")
 	f.StringVar(&x.cycles, "cycles", "2", "how often each takes the lock, 1 to 9 or any; for locks on several servers the default is 1")
+	f.IntVar(&x.tries, "tries", 1, "how often the lock asks in each cycle before it gives up, with the strategy's own delay between two tries")
 	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
 	f.IntVar(&x.nodes, "nodes", 3, "of a lock on several servers: how many")
 	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD")
@@ -177,6 +178,11 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 	}
 	b := explore.Defaults(st)
 	b.Clients, b.TTL = x.clients, x.ttl
+	if x.given("tries") {
+		if b.Tries = x.tries; b.Tries < 1 {
+			return b, fmt.Errorf("--tries: a lock asks once or more often, not %d times", x.tries)
+		}
+	}
 	if x.given("cycles") {
 		if b.Cycles, err = number(x.cycles, 1, 9); err != nil {
 			return b, fmt.Errorf("--cycles: %w", err)

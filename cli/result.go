@@ -97,6 +97,7 @@ type jsonResult struct {
 type jsonBounds struct {
 	Clients  int              `json:"clients"`
 	Cycles   int              `json:"cycles"`
+	Tries    int              `json:"tries"`
 	Nodes    int              `json:"nodes"`
 	Faults   map[string]uint8 `json:"faults"`
 	Caller   string           `json:"caller"`
@@ -170,7 +171,7 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 }
 
 func boundsAsJSON(b *explore.Bounds) jsonBounds {
-	j := jsonBounds{Clients: b.Clients, Cycles: b.Cycles, Faults: map[string]uint8{}, Caller: b.Caller(),
+	j := jsonBounds{Clients: b.Clients, Cycles: b.Cycles, Tries: max(1, b.Tries), Faults: map[string]uint8{}, Caller: b.Caller(),
 		Resource: b.Resource.String(), TTL: b.TTL.String(), Switches: b.Switches, Codes: b.Sought().Strings(), Stated: map[string]string{}}
 	for _, i := range report.Bounds(b) {
 		j.Stated[i.Label] = i.Text

@@ -69,6 +69,9 @@ func SearchCommand(b *explore.Bounds) string {
 	}
 	text := fmt.Sprintf("lockstep explore %s --clients %d --cycles %d --faults %s", b.Strategy.Name, b.Clients, b.Cycles,
 		cmp.Or(strings.Join(faults, ","), "none"))
+	if b.Tries > 1 {
+		text += fmt.Sprintf(" --tries %d", b.Tries)
+	}
 	if b.Nodes > 1 {
 		text += fmt.Sprintf(" --nodes %d", b.Nodes)
 	}

@@ -60,6 +60,7 @@ func TestCounterexamplesAsScenarios(t *testing.T) {
 		{"naive-del", only(explore.HoldRequest), codes(trace.FR), []trace.Code{trace.FR}, []string{"  - hold: A\n", "  - free: A\n", "What A sends next will be held up."}},
 		{"naive-del", only(explore.Duplicate), codes(trace.DG, trace.FR), []trace.Code{trace.FR}, []string{"  - duplicate: {request: A, after: 0s}\n"}},
 		{"setpx-lua", only(explore.Restart), nil, []trace.Code{trace.DG}, []string{"  - down: n1\n", "  - up: n1\n", "n1 goes down and loses A's record."}},
+		{"setpx-lua", only(explore.Evict), nil, []trace.Code{trace.DG}, []string{"  - evict: n1\n"}},
 		{"setpx-lua", only(explore.Failover), nil, []trace.Code{trace.DG}, []string{"  replicas: 1\n", "  - failover: {to: n1r1}\n", "n1r1 becomes the master"}},
 		{"setpx-lua", only(explore.ServerClock), nil, []trace.Code{trace.DG}, []string{"  - clock: {node: n1, by: 14s}\n"}},
 		{"getset-expired", only(explore.ClientClock), codes(trace.DG), []trace.Code{trace.DG}, []string{"  - clock: {client: "}},

@@ -67,6 +67,7 @@ type Bounds struct {
 	Strategy strategies.Strategy // the lock
 	Clients  int                 // 1 to 4
 	Cycles   int                 // how often each client asks for the lock: 1 to 9, or Any
+	Tries    int                 // of the lock in each cycle, with its strategy's own delay between two: 1 to 9; 0 is 1
 	Nodes    int                 // of a lock on several servers; 0 is the strategy's number
 	Faults   Budget              // of each schedule
 	Resource sim.Resource        // whether it checks fencing tokens
@@ -130,8 +131,7 @@ var names = [...]string{"A", "B", "C", "D"}
 
 // Config returns the configuration in which the engine runs the search's schedules, or an
 // error if the bounds make no sense. It has no latency, because a message that takes time
-// is like a client that is paused; and a client tries once to get the lock, because to try
-// again is like another cycle.
+// is like a client that is paused.
 func (b *Bounds) Config() (sim.Config, error) {
 	if b.Clients < 1 || b.Clients > len(names) {
 		return sim.Config{}, fmt.Errorf("a search can have 1 to %d clients, not %d", len(names), b.Clients)
@@ -141,6 +141,9 @@ func (b *Bounds) Config() (sim.Config, error) {
 	}
 	if err := b.restless(); err != nil {
 		return sim.Config{}, err
+	}
+	if b.Tries < 0 || b.Tries > 9 {
+		return sim.Config{}, fmt.Errorf("a search can have 1 to 9 tries, not %d", b.Tries)
 	}
 	s := b.Strategy
 	if b.Nodes > 0 {
@@ -164,7 +167,7 @@ func (b *Bounds) Config() (sim.Config, error) {
 	if err := b.failover(&s); err != nil {
 		return sim.Config{}, err
 	}
-	cfg := sim.Config{Strategy: s, Scenario: "explore", Key: lockKey, TTL: b.TTL, Retry: strategies.Retry{Tries: 1}, Timeout: s.Timeout,
+	cfg := sim.Config{Strategy: s, Scenario: "explore", Key: lockKey, TTL: b.TTL, Retry: b.retry(), Timeout: s.Timeout,
 		Seed: 1, Resource: b.Resource, Replicas: s.Replicas, Watch: b.watch}
 	if b.Record != lockKey { // if it is, schedules do without
 		cfg.Record = b.Record
@@ -185,6 +188,17 @@ func (b *Bounds) Config() (sim.Config, error) {
 		cfg.Nodes = append(cfg.Nodes, redis.Config{})
 	}
 	return cfg, cfg.Validate()
+}
+
+// retry returns the retries that the lock is given. A lock that tries once has no use for a
+// delay, and its schedules do without.
+func (b *Bounds) retry() strategies.Retry {
+	if b.Tries <= 1 {
+		return strategies.Retry{Tries: 1}
+	}
+	r := b.Strategy.Retry
+	r.Tries = b.Tries
+	return r
 }
 
 // failover provides for a replica that can take over, if the budget has a failover.
@@ -214,7 +228,11 @@ func (b *Bounds) failover(s *strategies.Strategy) error {
 func (b *Bounds) check() error {
 	for _, c := range b.Codes {
 		if !searched.has(c) {
-			return fmt.Errorf("a search does not look for %s: each client asks once a cycle, so nobody is kept waiting", c)
+			asks := "asks once a cycle"
+			if b.Tries > 1 {
+				asks = fmt.Sprintf("gives up after %d tries", b.Tries)
+			}
+			return fmt.Errorf("a search does not look for %s: each client %s, so nobody is kept waiting", c, asks)
 		}
 	}
 	_, err := b.Config()

@@ -38,6 +38,7 @@ const (
 	fallsBehind
 	takesOver
 	restarts
+	evicts
 	jumpsServer
 	passes
 	choiceKinds
@@ -58,6 +59,7 @@ const (
 	ClientClock                  // a client's wall clock jumps, by a TTL and some, forward or back
 	ServerClock                  // a node's clock jumps, by as much
 	Failover                     // a replica falls behind, and is made the master when that dies
+	Evict                        // a node drops the lock's record before its time
 	faultKinds
 
 	noFault = faultKinds
@@ -307,6 +309,24 @@ var choiceRows = [choiceKinds]choiceRow{
 		},
 		covers: []sim.Fault{sim.ForgetScripts{}}, // a restart empties the cache of scripts, too
 		menu:   []choiceItem{{label: "restart, empty"}},
+	},
+	evicts: {
+		of:    ofNode,
+		fault: Evict, flag: "evict", one: "eviction of the lock's record", many: "evictions of the lock's record", onMaster: true,
+		list: func(x *explorer, to []choice, i int) []choice {
+			if x.nodes[i].record {
+				to = append(to, choice{kind: evicts, who: uint8(i)})
+			}
+			return to
+		},
+		apply: func(x *explorer, c choice) { x.evict(int(c.who)) },
+		wrong: func(c choice) string { return c.node() + " drops the lock's record before its time" },
+		play:  func(_ *model, c choice) []sim.Move { return movesOf(sim.Evict{Node: c.node()}) },
+		read: func(_ *explorer, f, _ sim.Fault) (choice, int) {
+			got, is := f.(sim.Evict)
+			return choice{kind: evicts, who: nodeOf(got.Node)}, count(is, 1)
+		},
+		menu: []choiceItem{{label: "lose the key"}},
 	},
 	jumpsServer: {
 		of:    ofNode,

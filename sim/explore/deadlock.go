@@ -85,12 +85,8 @@ func (x *explorer) wait(try int) {
 func (x *explorer) onlyOrphans() bool {
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {
-		held := false
-		for _, k := range x.servers.Snapshot(n.snapshot).Keys {
-			held = held || k.Name == x.cfg.RecordKey()
-		}
 		switch {
-		case !held || int(n.owner.Client) == x.probe():
+		case !x.servers.Records(n.snapshot) || int(n.owner.Client) == x.probe():
 			free++
 		case n.owner != monitor.Nobody:
 			orphans++

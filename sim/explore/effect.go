@@ -205,6 +205,13 @@ func (x *explorer) restart(n int) {
 	x.facts.Recount()
 }
 
+// evict drops the lock's record from node n. Connections and all else that is stored stay.
+func (x *explorer) evict(n int) {
+	nd := &x.s.nodes[n]
+	nd.snapshot, nd.owner = x.servers.Evicted(nd.snapshot), monitor.Nobody
+	x.facts.Recount()
+}
+
 // takeOver replaces master n by its replica, which has fallen behind.
 func (x *explorer) takeOver(n int) {
 	x.disconnect(n)

@@ -21,7 +21,7 @@ func TestFaithful(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			b := Defaults(s)
-			b.Faults = Budget{1, 3, 1, 1, 1, 1, 1, 1}
+			b.Faults = Budget{1, 3, 1, 1, 1, 1, 1, 1, Evict: 1}
 			if s.Nodes > 1 {
 				expectAgreement(t, b, 1000)
 			} else {

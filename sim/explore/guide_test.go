@@ -105,12 +105,13 @@ func TestGuideSaysNoLonger(t *testing.T) {
 func TestGuideRefuses(t *testing.T) {
 	g := newGuide(t, "setpx-lua", trace.OV)
 	for want, moves := range map[string][]sim.Move{
-		`"evict/n1" is nothing that a search does`: {{Fault: sim.Evict{Node: "n1"}}},
-		`more faults of the kind "crash"`:          {{Fault: sim.Crash{Client: "A"}}, {Fault: sim.Crash{Client: "B"}}},
-		`more faults of the kind "restart"`:        {{Fault: sim.Down{Node: "n1"}}, {Fault: sim.Up{Node: "n1"}}},
-		`down and stays down`:                      {{Fault: sim.Down{Node: "n1"}}},
-		`whole milliseconds`:                       {{Wait: 1}},
-		`more pauses than the bounds have`:         {{Who: sim.SetOf(0), Count: 2}, {Who: sim.SetOf(1), Count: 2}, {Wait: time.Second}},
+		`"hang/A" is nothing that a search does`: {{Fault: sim.Hang{Client: "A"}}},
+		`more faults of the kind "evict"`:        {{Fault: sim.Evict{Node: "n1"}}},
+		`more faults of the kind "crash"`:        {{Fault: sim.Crash{Client: "A"}}, {Fault: sim.Crash{Client: "B"}}},
+		`more faults of the kind "restart"`:      {{Fault: sim.Down{Node: "n1"}}, {Fault: sim.Up{Node: "n1"}}},
+		`down and stays down`:                    {{Fault: sim.Down{Node: "n1"}}},
+		`whole milliseconds`:                     {{Wait: 1}},
+		`more pauses than the bounds have`:       {{Who: sim.SetOf(0), Count: 2}, {Who: sim.SetOf(1), Count: 2}, {Wait: time.Second}},
 	} {
 		if _, err := g.From(context.Background(), moves); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, expected %q", err, want)

@@ -109,8 +109,9 @@ var leasts = []least{
 	{"setpx-delex", bearable, false, "SW 1/2/16, OV 1/1/13, FN 1/0/6"},
 	{"fenced", bearable, false, "OV 1/1/13, FN 1/0/6"},
 	// And the faults that it can't bear: a node that loses the key grants the lock once more,
-	// be it by a restart, a jump of its clock, or a replica that did not have the key.
+	// be it by a restart, an eviction, a jump of its clock, or a replica that did not have the key.
 	{"setpx-lua", Budget{Restart: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
+	{"setpx-lua", Budget{Evict: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
 	{"setpx-lua", Budget{ServerClock: 1}, false, "SW 1/2/16, DG 1/1/11, OV 1/1/13"},
 	{"setpx-lua", Budget{Failover: 1}, false, "SW 1/2/17, DG 1/1/12, OV 1/1/14"},
 	// A has n1 and n2, and not n3, which B had first; B's n1 or n2 restarts.

@@ -14,7 +14,7 @@ func TestFaithfulRemembering(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			b := Defaults(s)
-			b.Faults, b.Remembers = Budget{1, 3, 1, 1, 1, 1, 1, 1}, true
+			b.Faults, b.Remembers = Budget{1, 3, 1, 1, 1, 1, 1, 1, Evict: 1}, true
 			expectAgreement(t, b, 100)
 		})
 	}

@@ -67,11 +67,13 @@ type nodeSummary struct {
 	owner  int16 // the client to which the lock's record belongs
 	behind bool  // its replica has fallen behind
 	begun  bool  // some connection has an open transaction
+	record bool  // it has the lock's record, whoever stored that
 }
 
 // nodeSummary returns the summary of a node.
 func (m *model) nodeSummary(n *node) nodeSummary {
-	return nodeSummary{due: m.dueAt(n, m.instants), owner: n.owner.Client, behind: n.behind.snapshot != 0, begun: len(m.servers.Snapshot(n.snapshot).Peers) > 0}
+	return nodeSummary{due: m.dueAt(n, m.instants), owner: n.owner.Client, behind: n.behind.snapshot != 0,
+		begun: len(m.servers.Snapshot(n.snapshot).Peers) > 0, record: m.servers.Records(n.snapshot)}
 }
 
 // worldSummary is the same for the rest of a state.

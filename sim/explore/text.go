@@ -1,10 +1,12 @@
 package explore
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/trace"
 )
 
 // Caller names the callers' behaviour with a lease, as flags have it: "plain", "checks" or
@@ -30,7 +32,25 @@ func (b *Bounds) Outside() string {
 	}
 	parts = append(parts, "clocks that run at another rate")
 	parts = append(parts, unsearched()...)
-	return strings.Join(append(parts, "callers that ask again when they are refused"), ", ")
+	insistent := "callers that ask again when they are refused"
+	if b.Tries > 1 {
+		insistent = fmt.Sprintf("callers that ask again when they were refused %d times", b.Tries)
+	}
+	return strings.Join(append(parts, insistent), ", ")
+}
+
+// Retries tells how a lock that is refused asks again, as the end of a sentence. It is empty
+// if the lock tries only once.
+func (b *Bounds) Retries() string {
+	if b.Tries <= 1 {
+		return ""
+	}
+	r := b.retry()
+	text := fmt.Sprintf(", with up to %d tries each time, %s apart", r.Tries, trace.Duration(r.Delay))
+	if r.Jitter > 0 {
+		text += " and up to " + trace.Duration(r.Jitter) + " more"
+	}
+	return text
 }
 
 // unsearched lists the engine's kinds of fault that are in no schedule of any search. Kinds

@@ -118,7 +118,7 @@ func TestTimeThatShowsLate(t *testing.T) {
 			if r.Find(trace.OV) == nil {
 				t.Errorf("%d states, and nobody has taken over: %v", r.States, r.Found)
 			}
-			b.Faults = Budget{1, 3, 1, 1, 1, 1, 1, 1}
+			b.Faults = Budget{1, 3, 1, 1, 1, 1, 1, 1, Evict: 1}
 			expectAgreement(t, b, 300)
 			g, err := NewGuide(Defaults(timed(ask)), trace.OV)
 			if err != nil {

@@ -222,12 +222,33 @@ func (m Snapshot) Age(by int64, lock string) (older Snapshot, expired bool) {
 		}
 		older.Keys = append(older.Keys, k)
 	}
-	if len(gone) > 0 && len(m.Peers) > 0 {
-		older.Peers = slices.Clone(m.Peers)
-		for i := range older.Peers {
-			txn := &older.Peers[i]
-			txn.Dirty = txn.Dirty || txn.watchesAny(gone)
-		}
-	}
+	older.disturb(gone)
 	return older, slices.Contains(gone, lock)
+}
+
+// Has reports whether a memory has a key.
+func (m Snapshot) Has(key string) bool {
+	return slices.ContainsFunc(m.Keys, func(k Key) bool { return k.Name == key })
+}
+
+// Drop returns a memory without a key. Transactions that watch it will fail.
+func (m Snapshot) Drop(key string) Snapshot {
+	if !m.Has(key) {
+		return m
+	}
+	m.Keys = slices.DeleteFunc(slices.Clone(m.Keys), func(k Key) bool { return k.Name == key })
+	m.disturb([]string{key})
+	return m
+}
+
+// disturb marks the transactions that watch any of some keys, in peers of the memory's own.
+func (m *Snapshot) disturb(keys []string) {
+	if len(keys) == 0 || len(m.Peers) == 0 {
+		return
+	}
+	m.Peers = slices.Clone(m.Peers)
+	for i := range m.Peers {
+		txn := &m.Peers[i]
+		txn.Dirty = txn.Dirty || txn.watchesAny(keys)
+	}
 }

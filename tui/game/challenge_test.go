@@ -113,7 +113,7 @@ func TestLateHintIsDropped(t *testing.T) {
 func TestEveryFaultHasItsMove(t *testing.T) {
 	app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
 	lib := app.Library
-	for _, kinds := range [][]explore.FaultKind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.HoldRequest, explore.Duplicate}, {explore.Restart, explore.ServerClock, explore.ClientClock}, {explore.Failover}} {
+	for _, kinds := range [][]explore.FaultKind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.HoldRequest, explore.Duplicate}, {explore.Restart, explore.Evict, explore.ServerClock, explore.ClientClock}, {explore.Failover}} {
 		st := lib.Strategy("timestamp-del")
 		b := explore.Defaults(lib.Strategies[st])
 		b.Faults = explore.Budget{}

@@ -22,6 +22,9 @@ func CodeSigns() []draw.Sign {
 // BoundsText describes the bounds of a search.
 func BoundsText(b *explore.Bounds) string {
 	text := fmt.Sprintf("%s, %s, %s each", b.Strategy.Name, draw.Plural(b.Clients, "client"), draw.Plural(b.Cycles, "cycle"))
+	if b.Tries > 1 {
+		text += fmt.Sprintf(", %d tries in each", b.Tries)
+	}
 	if b.Nodes > 1 {
 		text += ", " + draw.Plural(b.Nodes, "node")
 	}

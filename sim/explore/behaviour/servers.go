@@ -199,6 +199,14 @@ func (s *Servers) ExpireEarly() {
 	s.Early, s.aged = true, intern.NewMemo[aging, Aged]()
 }
 
+// Records reports whether a snapshot has the lock's record.
+func (s *Servers) Records(snapshot uint32) bool { return s.Snapshot(snapshot).Has(s.lock) }
+
+// Evicted returns a snapshot without the lock's record, which the node has dropped by itself.
+func (s *Servers) Evicted(snapshot uint32) uint32 {
+	return s.ID(s.Snapshot(snapshot).Drop(s.lock))
+}
+
 // Empty returns the snapshot of a node that has lost its data, at the same time.
 func (s *Servers) Empty(snapshot uint32) uint32 {
 	return s.ID(redis.Snapshot{Millis: s.Snapshot(snapshot).Millis})

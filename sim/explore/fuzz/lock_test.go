@@ -66,7 +66,7 @@ var (
 
 // custom makes a lock of the collection.
 func custom(name, why string, s steps, adapt ...func(*subject)) *subject {
-	h := &subject{name: name, why: why, strategy: strategies.Strategy{Name: name, Nodes: 1, Timeout: 3 * time.Second, Retry: strategies.Retry{Tries: 1}}}
+	h := &subject{name: name, why: why, strategy: strategies.Strategy{Name: name, Nodes: 1, Timeout: 3 * time.Second, Retry: strategies.Retry{Tries: 1, Delay: 200 * time.Millisecond}}}
 	h.strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		l := &lock{rdb: nodes[0], nodes: nodes, key: key, Options: o, acquire: s.acquire, release: s.release, extend: s.extend}
 		if l.acquire == nil {

@@ -90,7 +90,7 @@ type setting struct {
 func (s *setting) bounds(of *subject) explore.Bounds {
 	b := explore.Defaults(of.strategy)
 	b.Clients, b.Cycles, b.Extend, b.Checks, b.TTL = s.clients, s.cycles, s.extend, s.checks, s.ttl
-	b.Faults = explore.Budget{}
+	b.Faults, b.Tries = explore.Budget{}, s.tries
 	if of.strategy.Fences {
 		b.Resource = sim.Fenced
 	}
@@ -108,7 +108,7 @@ func (p *player) begin(s setting) error {
 	if err != nil {
 		return err
 	}
-	cfg.TTL, cfg.Seed, cfg.Retry.Tries, cfg.Retry.Delay = s.ttl, s.seed, s.tries, 200*time.Millisecond
+	cfg.TTL, cfg.Seed = s.ttl, s.seed
 	construct := cfg.Strategy.New
 	cfg.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		start := o.Go
@@ -124,9 +124,6 @@ func (p *player) begin(s setting) error {
 	p.config = cfg
 	p.acted, p.lags = [maxClients]bool{}, false
 	p.cost = spent{}
-	if s.tries > 1 {
-		p.cost.beyond = append(p.cost.beyond, fmt.Sprintf("%d tries", s.tries))
-	}
 	return p.world.Reset(cfg, false)
 }
 
@@ -255,11 +252,7 @@ func (p *player) inject(faults []sim.Fault) bool {
 	case sim.Free:
 		counts = false
 	case sim.Evict:
-		var known bool
-		if kind, known = eviction(); !known {
-			counts = false
-			p.cost.beyond = append(p.cost.beyond, "an eviction")
-		}
+		kind = explore.Evict
 	default:
 		panic("a fault without a cost: " + faults[0].String())
 	}
@@ -267,17 +260,6 @@ func (p *player) inject(faults []sim.Fault) bool {
 		p.cost.faults[kind]++
 	}
 	return true
-}
-
-// eviction finds the kind of fault by its name, as long as not every version of the search
-// has it.
-func eviction() (explore.FaultKind, bool) {
-	for _, name := range [...]string{"evict", "eviction"} {
-		if k, known := explore.ParseFaultKind(name); known {
-			return k, true
-		}
-	}
-	return 0, false
 }
 
 // spent returns the cost of the run so far.

@@ -22,7 +22,7 @@ const (
 	misses  status = "says that the lock holds"      // a known miss: it has to be mended
 	fails   status = "disagrees with the engine"     // likewise, with an internal error
 	refuses status = "refuses the lock"              // by name, which is right
-	beyond  status = "has no bounds that contain it" // the search lacks the fault, or the retries
+	beyond  status = "has no bounds that contain it" // the search lacks something in it
 	gaveUp  status = "decides nothing"               // too many states, or instants that it can't learn
 )
 
@@ -213,8 +213,8 @@ var examples = []example{
 	{lock: "unchanged-and-half-over", code: trace.DG, moves: "A:5,:6s,B:7,:1s,B:10", today: finds},
 	{lock: "sleeps-out-the-ttl", code: trace.DG, moves: "A:4,B:8,C:8,A:7,:12s,B:4,C:4", today: finds},
 	{lock: "deadline-in-whole-seconds", code: trace.DG, moves: ":500ms,A:5,:12.2s,B:5", today: misses},
-	{lock: "second-try-steals", code: trace.DG, moves: "A:5,B:5,:200ms,B:5", today: beyond},
-	{lock: "second-try-deletes", code: trace.FR, moves: "A:5,B:5,:200ms,B:2", today: beyond},
+	{lock: "second-try-steals", code: trace.DG, moves: "A:5,B:5,:200ms,B:5", today: finds},
+	{lock: "second-try-deletes", code: trace.FR, moves: "A:5,B:5,:200ms,B:2", today: finds},
 	{lock: "stale-at-30s", code: trace.DG, moves: "A:6,:31s,B:12", today: finds},
 	{lock: "stale-at-a-day", code: trace.DG, moves: "A:6,:25h,B:12", today: misses},
 	{lock: "stale-at-half", code: trace.DG, moves: "A:6,:7s,B:12", today: finds},

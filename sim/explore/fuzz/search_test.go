@@ -30,7 +30,7 @@ func (s *searcher) covers(of *subject, at setting, cost *spent) answer {
 	at.clients, at.cycles = cost.clients, cost.cycles
 	b := at.bounds(of)
 	b.Faults = cost.faults
-	key := fmt.Sprintf("%s %d %d %t %t %s %v", of.name, b.Clients, b.Cycles, b.Extend, b.Checks, b.TTL, b.Faults)
+	key := fmt.Sprintf("%s %d %d %d %t %t %s %v", of.name, b.Clients, b.Cycles, b.Tries, b.Extend, b.Checks, b.TTL, b.Faults)
 	if a, known := s.answers[key]; known {
 		return a
 	}

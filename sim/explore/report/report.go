@@ -106,7 +106,7 @@ func Bounds(b *explore.Bounds) []Item {
 		faults = "none: nothing goes wrong"
 	}
 	return []Item{
-		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles), cfg.Caller())},
+		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles)+b.Retries(), cfg.Caller())},
 		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s%s",
 			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},
