@@ -128,11 +128,12 @@ func (c *conn) node() *redis.Node { return c.world.server(c.client.Index, c.Addr
 // peerOf returns the server's end of the connection. If the server has restarted, or the
 // address has come to mean another server, that connection is gone, and a library opens
 // a new one, which needn't show. A transaction begun on the old connection by WATCH or
-// MULTI must not go on as if nothing had happened: then peerOf returns nil.
+// MULTI, or a subscription, must not go on as if nothing had happened: then peerOf returns
+// nil.
 func (c *conn) peerOf(n *redis.Node) *redis.Peer {
 	switch p := c.peer; {
 	case p != nil && p.Node == n && p.Epoch == n.Epoch:
-	case p != nil && (p.Watches || p.Queues):
+	case p != nil && (p.Watches || p.Queues || p.Subscribed()):
 		return nil
 	default:
 		c.peer = redis.NewPeer(n)

@@ -40,6 +40,8 @@ type message struct {
 	wants     int  // of a WAIT: how many acknowledgements
 	prolonged bool // it made the client's own record live longer
 	copy      bool // a duplicate: it has no reply to deliver
+	pushed    bool // sent by the server without a request: there is only the reply
+	hangsUp   bool // no command, but the end of the connection
 }
 
 // noScript reports whether the reply asks for the script itself. An EVALSHA with that
@@ -166,6 +168,14 @@ func (w *World) lose(m *message, reply bool) {
 func (w *World) drop(m *message, what string) {
 	m.lost, m.held = true, false
 	m.gen++
+	if m.hangsUp {
+		return
+	}
+	if m.pushed {
+		w.emit(&trace.Event{Kind: trace.KindLost, Client: m.client, Node: m.node, Acq: m.acq, Ref: m.sent,
+			Note: fmt.Sprintf("%s's %s to %s is lost", w.nodes[m.node].Name, m.content(), w.clients[m.client].Name)})
+		return
+	}
 	w.emit(&trace.Event{Kind: trace.KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
 		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args,
 		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].Name, what, w.nodes[m.node].Name, trace.CommandText(m.args))})
@@ -181,6 +191,25 @@ func (w *World) arrive(m *message) {
 	w.serve(m.conn)
 }
 
+// content describes a message of the network for a note.
+func (m *message) content() string {
+	switch {
+	case !m.pushed:
+		return trace.CommandText(m.args)
+	case m.failed != nil:
+		return "end of the connection"
+	}
+	return "message " + resp.Text(m.reply)
+}
+
+// word names a message among the timers.
+func (m *message) word() string {
+	if m.pushed || m.hangsUp {
+		return fmt.Sprint(m.pushed, m.failed != nil)
+	}
+	return m.args[0]
+}
+
 // serve executes the requests that have arrived on a connection, up to a WAIT that blocks.
 func (w *World) serve(c *conn) {
 	for c.blocked == nil {
@@ -188,6 +217,8 @@ func (w *World) serve(c *conn) {
 		switch {
 		case !any:
 			return
+		case next.hangsUp:
+			w.hungUp(c)
 		case c.ended:
 			w.refuse(next, connectionEnded)
 		default:
@@ -229,6 +260,7 @@ func (w *World) execute(m *message, p *redis.Peer) {
 	}
 	m.prolonged = w.prolongs(m, changes)
 	w.returnReply(m)
+	w.push(n, m.executed)
 }
 
 // event makes an event of this kind about a request at its node.
@@ -305,7 +337,7 @@ func (w *World) link(client, node int) *link { return &w.links[client*len(w.node
 // it.
 func (w *World) inFlight(client int, reply bool) *message {
 	for _, m := range slices.Backward(w.sentMessages) {
-		if m.client != client || m.copy {
+		if m.client != client || m.copy || m.hangsUp {
 			continue
 		}
 		lane := &m.conn.requests

@@ -257,7 +257,7 @@ func (w *World) failOver(to *redis.Node, stay []string) error {
 	w.replication[to.Index] = replication{source: trace.None}
 	for _, c := range w.clients {
 		if indexOf(stay, c.Name) < 0 {
-			w.routes[c.Index*len(w.primary)+addr] = to.Index
+			w.reroute(c.Index, addr, to.Index)
 		}
 	}
 	note := "is the master now, instead of " + old.Name
@@ -290,7 +290,7 @@ func (f Rejoin) enabled(w *World) (effect, error) {
 	}
 	return func() error {
 		for c := range w.clients {
-			w.routes[c*len(w.primary)+addr] = master.Index
+			w.reroute(c, addr, master.Index)
 		}
 		return w.follow(n, master)
 	}, nil
