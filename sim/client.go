@@ -97,7 +97,7 @@ type conn struct {
 
 	inbox             []*message
 	requests, replies lane
-	blocked           *message // the WAIT that its server has not answered yet
+	blocked           *message // the command that its server has not answered yet: a WAIT, or one that waits for an element
 	ended             bool     // by its server: nothing that is sent on it is executed any more
 	reader            *thread  // waits in Read
 	last              *message // the message sent last

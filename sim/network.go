@@ -42,6 +42,8 @@ type message struct {
 	copy      bool // a duplicate: it has no reply to deliver
 	pushed    bool // sent by the server without a request: there is only the reply
 	hangsUp   bool // no command, but the end of the connection
+
+	peer *redis.Peer // of a command that waits for an element: the connection's end at the server
 }
 
 // noScript reports whether the reply asks for the script itself. An EVALSHA with that
@@ -60,10 +62,11 @@ func (m *message) queued() bool { return bytes.HasPrefix(m.reply, []byte("+QUEUE
 type network struct {
 	links        []link // by client and server, see World.link
 	sentMessages []*message
+	popping      []*message // those that wait at their servers for an element, the longest wait first
 }
 
 func (n *network) reset(latency time.Duration) {
-	n.sentMessages = n.sentMessages[:0]
+	n.sentMessages, n.popping = n.sentMessages[:0], n.popping[:0]
 	for i := range n.links {
 		n.links[i] = link{request: latency, reply: latency}
 	}
@@ -210,9 +213,10 @@ func (m *message) word() string {
 	return m.args[0]
 }
 
-// serve executes the requests that have arrived on a connection, up to a WAIT that blocks.
+// serve executes the requests that have arrived on a connection, up to one that blocks. The
+// end of the connection unblocks it.
 func (w *World) serve(c *conn) {
-	for c.blocked == nil {
+	for c.blocked == nil || len(c.requests.queue) > 0 && c.requests.queue[0].hangsUp {
 		next, any := c.requests.arrived()
 		switch {
 		case !any:
@@ -247,6 +251,18 @@ func (w *World) execute(m *message, p *redis.Peer) {
 		args = w.queuedWait(n)
 	}
 	reply, changes := n.Execute(w.now, p, args)
+	if n.Blocked() {
+		w.block(m, p)
+		return
+	}
+	w.finish(n, m, reply, changes)
+	if len(changes) > 0 {
+		w.serveWaiting(n)
+	}
+}
+
+// finish ends the execution of a request: its changes, its reply and its messages go out.
+func (w *World) finish(n *redis.Node, m *message, reply []byte, changes []trace.Change) {
 	w.propagate(n, changes, m)
 	m.reply = append(m.short[:0], reply...)
 	ev := m.event(trace.KindExecute)

@@ -67,13 +67,16 @@ func (c *conn) HangUp() {
 
 // lingers reports whether the server would go on to send on the connection by itself.
 func (c *conn) lingers() bool {
-	return c.peer != nil && c.peer.Subscribed() ||
-		slices.ContainsFunc(c.requests.queue, func(m *message) bool { return redis.Subscribes(m.args) })
+	return c.peer != nil && c.peer.Subscribed() || c.blocked != nil && redis.Pops(c.blocked.args) ||
+		slices.ContainsFunc(c.requests.queue, func(m *message) bool { return redis.Subscribes(m.args) || redis.Pops(m.args) })
 }
 
 // hungUp handles the arrival of the client's end of a connection.
 func (w *World) hungUp(c *conn) {
 	c.ended = true
+	if c.blocked != nil {
+		w.stopWaiting(c.blocked)
+	}
 	if c.peer != nil {
 		c.peer.Node.Leave(c.peer)
 	}

@@ -287,4 +287,3 @@ func TestFailoverEndsSubscriptions(t *testing.T) {
 		}
 	}
 }
-

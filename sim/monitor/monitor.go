@@ -124,7 +124,7 @@ func (m *Monitor) After(e *trace.Event) {
 	case trace.KindExecute, trace.KindPush, trace.KindRead, trace.KindWrite, trace.KindQuery:
 	case trace.KindReceive:
 		m.read[e.Client] = answer{seq: e.Seq, acq: e.Acq, phase: e.Phase}
-	case trace.KindSleep, trace.KindAwait:
+	case trace.KindSleep, trace.KindAwait, trace.KindBlock:
 		m.slept(e)
 	default:
 		if e.Client != trace.None {

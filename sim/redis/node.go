@@ -90,6 +90,7 @@ type Node struct {
 
 	subscribers []*Peer // with a subscription, the oldest first
 	pushes      []Push  // published by the last command
+	blocked     bool    // the last command waits for an element
 }
 
 // immortal is the when of a key that has no expiry. Never won't do: a clock may
@@ -231,7 +232,7 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 		n.giveGrace()
 	}
 	p.out.Reset()
-	n.asking, n.stores, n.plain, n.pushes = p, n.stores[:0], plainSet{}, nil
+	n.asking, n.stores, n.plain, n.pushes, n.blocked = p, n.stores[:0], plainSet{}, nil, false
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
 	reply = p.out.Bytes()

@@ -14,8 +14,8 @@ import (
 )
 
 // override answers the commands that miniredis answers differently from Redis, or not at
-// all: TTL, some forms of SET, and published messages. It sees every command before miniredis
-// does, those of scripts included, and composes its answers from commands that miniredis has
+// all: TTL, some forms of SET, published messages, and waiting for elements. It sees every command before
+// miniredis does, those of scripts included, and composes its answers from commands that miniredis has
 // right. Here the node also learns that a command stores a value, and a replica refuses to
 // write.
 func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) {
@@ -34,6 +34,8 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 		return true
 	case n.Replica && n.writes(cmd):
 		c.WriteError(replicaSays)
+		return true
+	case n.pop(c, cmd, args):
 		return true
 	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
 		return n.scripts.answer(c, cmd, args)

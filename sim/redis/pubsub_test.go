@@ -3,6 +3,9 @@ package redis
 import (
 	"bufio"
 	"bytes"
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -121,6 +124,51 @@ var conversations = []struct{ name, lines string }{
 		B PUBLISH c 2
 		A hears
 		A hears`},
+	{"the longest wait first", `
+		A sends BLPOP k 0
+		B sends BRPOP j k 0
+		C RPUSH k 1
+		A hears
+		C RPUSH k 2 3
+		B hears
+		C LRANGE k 0 -1`},
+	{"each brings another its element", `
+		A sends BLMOVE j k LEFT RIGHT 0
+		B sends BLPOP k 0
+		C RPUSH j 1
+		A hears
+		B hears
+		C EXISTS j k`},
+	{"other types", `
+		A sends BLPOP k 0
+		C SET k v
+		C DEL k
+		C ZADD k 1 m
+		C DEL k
+		C LPUSH k 1
+		A hears
+		A sends BZPOPMIN k 0
+		C ZADD k 2 m 1.5 n
+		A hears
+		C SET k v
+		A BLPOP k 0
+		A BZPOPMAX k 0
+		A BRPOPLPUSH k j 0`},
+	{"no wait", `
+		A RPUSH k 1 2 3
+		A BLPOP j k 0
+		A BRPOP k j 1
+		A BRPOPLPUSH k j 0
+		A BLMOVE j j LEFT LEFT 1
+		A ZADD z 1 m
+		A BZPOPMAX z 0
+		A BLPOP k nonsense
+		A BLPOP k -1
+		A BLPOP k
+		A BLMOVE j k LEFT 0
+		A MULTI
+		A BLPOP none 0
+		A EXEC`},
 	{"malformed", `
 		A PUBLISH
 		A PUBLISH c
@@ -135,7 +183,7 @@ func TestConversationsAgainstRedis(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			server.dial(t).ask(t, "FLUSHALL")
 			node.Reset(Config{})
-			converse(t, server, node, d.lines)
+			(&conversation{server: server, node: node}).run(t, d.lines)
 		})
 	}
 }
@@ -161,40 +209,85 @@ func (s *stream) read(t *testing.T) string {
 	return one.String()
 }
 
-func converse(t *testing.T, server *realRedis, node *Node, lines string) {
+// conversation is one dialogue of three connections with a real server and with a node.
+type conversation struct {
+	server  *realRedis
+	node    *Node
+	real    map[string]*realConn
+	streams map[string]*stream
+	waiting []string // the connections whose command waits, the longest wait first
+	words   map[string][]string
+}
+
+func (c *conversation) run(t *testing.T, lines string) {
 	t.Helper()
 	names := []string{"A", "B", "C"}
-	real, streams, of := map[string]*realConn{}, map[string]*stream{}, map[*Peer]*stream{}
+	c.real, c.streams, c.words = map[string]*realConn{}, map[string]*stream{}, map[string][]string{}
 	for _, name := range names {
-		s := &stream{peer: NewPeer(node)}
-		real[name], streams[name], of[s.peer] = server.dial(t), s, s
-	}
-	say := func(name string, words ...string) {
-		t.Helper()
-		var redis strings.Builder
-		if words[0] == "hears" {
-			if err := real[name].read(&redis); err != nil {
-				t.Fatal(err)
-			}
-		} else {
-			redis.WriteString(real[name].ask(t, words...))
-			reply, _ := node.Execute(0, streams[name].peer, words)
-			streams[name].sent.Write(reply)
-			for _, m := range node.Pushes() {
-				of[m.To].sent.Write(m.Message)
-			}
-		}
-		if got := streams[name].read(t); got != redis.String() {
-			t.Errorf("%s %s\n\tRedis %q\n\tnode  %q", name, strings.Join(words, " "), redis.String(), got)
-		}
+		c.real[name], c.streams[name] = c.server.dial(t), &stream{peer: NewPeer(c.node)}
 	}
 	for line := range strings.Lines(lines) {
 		if words := quoted(line); len(words) > 0 {
-			say(words[0], words[1:]...)
+			c.say(t, words[0], words[1:])
 		}
 	}
 	for _, name := range names {
-		say(name, "PING", "end")
+		c.say(t, name, []string{"PING", "end"})
+	}
+}
+
+func (c *conversation) say(t *testing.T, name string, words []string) {
+	t.Helper()
+	var redis strings.Builder
+	switch words[0] {
+	case "sends":
+		words = words[1:]
+		if _, err := io.WriteString(c.real[name], onTheWire(words)); err != nil {
+			t.Fatal(err)
+		}
+		c.execute(name, words)
+		for blocked := ""; blocked != fmt.Sprintf("blocked_clients:%d\r\n", len(c.waiting)); { // or another connection might overtake it
+			info := c.server.dial(t).ask(t, "INFO", "clients")
+			_, after, _ := strings.Cut(info, "blocked_clients:")
+			count, _, _ := strings.Cut(after, "\n")
+			blocked = "blocked_clients:" + count + "\n"
+		}
+		return
+	case "hears":
+		if err := c.real[name].read(&redis); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		redis.WriteString(c.real[name].ask(t, words...))
+		c.execute(name, words)
+	}
+	if got := c.streams[name].read(t); got != redis.String() {
+		t.Errorf("%s %s\n\tRedis %q\n\tnode  %q", name, strings.Join(words, " "), redis.String(), got)
+	}
+}
+
+// execute executes a command at the node, and then those that have waited for it.
+func (c *conversation) execute(name string, words []string) {
+	reply, _ := c.node.Execute(0, c.streams[name].peer, words)
+	if c.node.Blocked() || bytes.HasPrefix(reply, []byte("-WRONGTYPE")) && slices.Contains(c.waiting, name) {
+		if !slices.Contains(c.waiting, name) {
+			c.waiting, c.words[name] = append(c.waiting, name), words
+		}
+		return
+	}
+	c.waiting = slices.DeleteFunc(c.waiting, func(w string) bool { return w == name })
+	c.streams[name].sent.Write(reply)
+	for _, m := range c.node.Pushes() {
+		for _, s := range c.streams {
+			if s.peer == m.To {
+				s.sent.Write(m.Message)
+			}
+		}
+	}
+	for _, w := range slices.Clone(c.waiting) {
+		if slices.Contains(c.waiting, w) {
+			c.execute(w, c.words[w])
+		}
 	}
 }
 

@@ -52,7 +52,10 @@ var kinds = [...]struct {
 	KindUnreachable: {"unreachable", byNode, unreachableText},
 	KindDisconnect:  {"disconnect", byClient, func(t *Trace, e *Event) string { return fmt.Sprintf("<- %s  connection refused", t.Nodes[e.Node]) }},
 	KindLost:        {"lost", byNet, saysNote("")},
-	KindPush:        {"push", byNode, func(t *Trace, e *Event) string { return "=> " + t.Clients[e.Client] + "  " + e.Reply }},
+	KindBlock: {"block", byNode, func(t *Trace, e *Event) string {
+		return t.Clients[e.Client] + ": " + CommandText(e.Args) + " waits for an element"
+	}},
+	KindPush: {"push", byNode, func(t *Trace, e *Event) string { return "=> " + t.Clients[e.Client] + "  " + e.Reply }},
 
 	KindClock: {"clock", byClient, func(_ *Trace, e *Event) string { return fmt.Sprintf("reads its %s clock: %s", e.Note, Instant(e.By)) }},
 	KindSleep: {"sleep", byClient, saysBy("sleeps for ")},
