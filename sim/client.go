@@ -97,7 +97,7 @@ type conn struct {
 
 	inbox             []*message
 	requests, replies lane
-	blocked           *message // the WAIT that its server has not answered yet
+	blocked           *message // the command that its server has not answered yet: a WAIT, or one that waits for an element
 	ended             bool     // by its server: nothing that is sent on it is executed any more
 	reader            *thread  // waits in Read
 	last              *message // the message sent last
@@ -128,11 +128,12 @@ func (c *conn) node() *redis.Node { return c.world.server(c.client.Index, c.Addr
 // peerOf returns the server's end of the connection. If the server has restarted, or the
 // address has come to mean another server, that connection is gone, and a library opens
 // a new one, which needn't show. A transaction begun on the old connection by WATCH or
-// MULTI must not go on as if nothing had happened: then peerOf returns nil.
+// MULTI, or a subscription, must not go on as if nothing had happened: then peerOf returns
+// nil.
 func (c *conn) peerOf(n *redis.Node) *redis.Peer {
 	switch p := c.peer; {
 	case p != nil && p.Node == n && p.Epoch == n.Epoch:
-	case p != nil && (p.Watches || p.Queues):
+	case p != nil && (p.Watches || p.Queues || p.Subscribed()):
 		return nil
 	default:
 		c.peer = redis.NewPeer(n)

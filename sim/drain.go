@@ -113,7 +113,7 @@ func (w *World) runOut(who func() Set) {
 func (w *World) arrival() (next time.Duration, any bool) {
 	for i := range w.timers.items {
 		t := &w.timers.items[i]
-		if t.kind != timerRequest || !w.alive(t) || t.msg.client >= len(w.script()) || w.clients[t.msg.client].hung {
+		if t.kind != timerRequest || t.msg.hangsUp || !w.alive(t) || t.msg.client >= len(w.script()) || w.clients[t.msg.client].hung {
 			continue
 		}
 		if !any || t.at < next {

@@ -461,7 +461,7 @@ func (f Delay) enabled(w *World) (effect, error) {
 			kind = timerReply
 		}
 		w.timers.push(timer{at: w.now + f.By, kind: kind, gen: m.gen, msg: m})
-		w.networkEvent(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), trace.CommandText(m.args)))
+		w.networkEvent(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), m.content()))
 		return nil
 	}, err
 }
@@ -566,8 +566,10 @@ func (f Down) enabled(w *World) (effect, error) {
 		err = NoEffect(f.Node + " is down already")
 	}
 	return func() error {
+		subscribers := slices.Clone(n.Subscribers())
 		w.emit(&trace.Event{Kind: trace.KindDown, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Down(w.now)})
 		w.unblock(n, "")
+		w.disconnect(n, subscribers)
 		return nil
 	}, err
 }
@@ -677,7 +679,7 @@ func (w *World) node(name string) (*redis.Node, error) {
 func (w *World) executed(c *client, n int) *message {
 	var all []*message
 	for _, m := range w.sentMessages {
-		if m.client == c.Index && m.executed != trace.None && m.failed == nil && !m.copy {
+		if m.client == c.Index && m.executed != trace.None && m.failed == nil && !m.copy && !m.pushed {
 			all = append(all, m)
 		}
 	}

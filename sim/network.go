@@ -40,6 +40,10 @@ type message struct {
 	wants     int  // of a WAIT: how many acknowledgements
 	prolonged bool // it made the client's own record live longer
 	copy      bool // a duplicate: it has no reply to deliver
+	pushed    bool // sent by the server without a request: there is only the reply
+	hangsUp   bool // no command, but the end of the connection
+
+	peer *redis.Peer // of a command that waits for an element: the connection's end at the server
 }
 
 // noScript reports whether the reply asks for the script itself. An EVALSHA with that
@@ -58,10 +62,11 @@ func (m *message) queued() bool { return bytes.HasPrefix(m.reply, []byte("+QUEUE
 type network struct {
 	links        []link // by client and server, see World.link
 	sentMessages []*message
+	popping      []*message // those that wait at their servers for an element, the longest wait first
 }
 
 func (n *network) reset(latency time.Duration) {
-	n.sentMessages = n.sentMessages[:0]
+	n.sentMessages, n.popping = n.sentMessages[:0], n.popping[:0]
 	for i := range n.links {
 		n.links[i] = link{request: latency, reply: latency}
 	}
@@ -166,6 +171,14 @@ func (w *World) lose(m *message, reply bool) {
 func (w *World) drop(m *message, what string) {
 	m.lost, m.held = true, false
 	m.gen++
+	if m.hangsUp {
+		return
+	}
+	if m.pushed {
+		w.emit(&trace.Event{Kind: trace.KindLost, Client: m.client, Node: m.node, Acq: m.acq, Ref: m.sent,
+			Note: fmt.Sprintf("%s's %s to %s is lost", w.nodes[m.node].Name, m.content(), w.clients[m.client].Name)})
+		return
+	}
 	w.emit(&trace.Event{Kind: trace.KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
 		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args,
 		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].Name, what, w.nodes[m.node].Name, trace.CommandText(m.args))})
@@ -181,13 +194,35 @@ func (w *World) arrive(m *message) {
 	w.serve(m.conn)
 }
 
-// serve executes the requests that have arrived on a connection, up to a WAIT that blocks.
+// content describes a message of the network for a note.
+func (m *message) content() string {
+	switch {
+	case !m.pushed:
+		return trace.CommandText(m.args)
+	case m.failed != nil:
+		return "end of the connection"
+	}
+	return "message " + resp.Text(m.reply)
+}
+
+// word names a message among the timers.
+func (m *message) word() string {
+	if m.pushed || m.hangsUp {
+		return fmt.Sprint(m.pushed, m.failed != nil)
+	}
+	return m.args[0]
+}
+
+// serve executes the requests that have arrived on a connection, up to one that blocks. The
+// end of the connection unblocks it.
 func (w *World) serve(c *conn) {
-	for c.blocked == nil {
+	for c.blocked == nil || len(c.requests.queue) > 0 && c.requests.queue[0].hangsUp {
 		next, any := c.requests.arrived()
 		switch {
 		case !any:
 			return
+		case next.hangsUp:
+			w.hungUp(c)
 		case c.ended:
 			w.refuse(next, connectionEnded)
 		default:
@@ -216,6 +251,18 @@ func (w *World) execute(m *message, p *redis.Peer) {
 		args = w.queuedWait(n)
 	}
 	reply, changes := n.Execute(w.now, p, args)
+	if n.Blocked() {
+		w.block(m, p)
+		return
+	}
+	w.finish(n, m, reply, changes)
+	if len(changes) > 0 {
+		w.serveWaiting(n)
+	}
+}
+
+// finish ends the execution of a request: its changes, its reply and its messages go out.
+func (w *World) finish(n *redis.Node, m *message, reply []byte, changes []trace.Change) {
 	w.propagate(n, changes, m)
 	m.reply = append(m.short[:0], reply...)
 	ev := m.event(trace.KindExecute)
@@ -229,6 +276,7 @@ func (w *World) execute(m *message, p *redis.Peer) {
 	}
 	m.prolonged = w.prolongs(m, changes)
 	w.returnReply(m)
+	w.push(n, m.executed)
 }
 
 // event makes an event of this kind about a request at its node.
@@ -305,7 +353,7 @@ func (w *World) link(client, node int) *link { return &w.links[client*len(w.node
 // it.
 func (w *World) inFlight(client int, reply bool) *message {
 	for _, m := range slices.Backward(w.sentMessages) {
-		if m.client != client || m.copy {
+		if m.client != client || m.copy || m.hangsUp {
 			continue
 		}
 		lane := &m.conn.requests

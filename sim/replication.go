@@ -165,9 +165,13 @@ func (w *World) queuedWait(n *redis.Node) []string {
 	return []string{"EVAL", fmt.Sprintf("return %d", w.acks(n)), "0"}
 }
 
-// answerWait answers a WAIT that has its acknowledgements or has timed out, and serves the
-// requests behind it.
+// answerWait answers a WAIT that has its acknowledgements or has timed out, or a command that
+// has waited for an element in vain, and serves the requests behind it.
 func (w *World) answerWait(m *message) {
+	if redis.Pops(m.args) {
+		w.popsNothing(m)
+		return
+	}
 	n := w.nodes[m.node]
 	kept := w.replication[n.Index].waiting[:0]
 	found := false
@@ -192,7 +196,7 @@ func (w *World) answerWait(m *message) {
 	w.serve(m.conn)
 }
 
-// answer emits the execution of a WAIT, with this reply.
+// answer emits the execution of a command that was blocked, with this reply.
 func (w *World) answer(m *message, reply string) {
 	m.reply = append(m.short[:0], reply...)
 	ev := m.event(trace.KindExecute)
@@ -201,11 +205,11 @@ func (w *World) answer(m *message, reply string) {
 	w.returnReply(m)
 }
 
-// unblock ends the connections whose WAIT a server won't answer any more, because it goes
-// down or becomes a replica. A new replica answers the WAIT with reply first. The requests
+// unblock ends the connections whose blocked command a server won't answer any more, because it goes
+// down or becomes a replica. A new replica answers it with reply first. The requests
 // behind it on such a connection are refused.
 func (w *World) unblock(n *redis.Node, reply string) {
-	waiting := w.replication[n.Index].waiting
+	waiting := append(w.replication[n.Index].waiting, w.takeWaiting(n)...)
 	w.replication[n.Index].waiting = nil
 	for _, m := range waiting {
 		if m.conn.blocked == m {
@@ -257,7 +261,7 @@ func (w *World) failOver(to *redis.Node, stay []string) error {
 	w.replication[to.Index] = replication{source: trace.None}
 	for _, c := range w.clients {
 		if indexOf(stay, c.Name) < 0 {
-			w.routes[c.Index*len(w.primary)+addr] = to.Index
+			w.reroute(c.Index, addr, to.Index)
 		}
 	}
 	note := "is the master now, instead of " + old.Name
@@ -290,7 +294,7 @@ func (f Rejoin) enabled(w *World) (effect, error) {
 	}
 	return func() error {
 		for c := range w.clients {
-			w.routes[c*len(w.primary)+addr] = master.Index
+			w.reroute(c, addr, master.Index)
 		}
 		return w.follow(n, master)
 	}, nil

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -40,6 +41,9 @@ func (s *scheduler) ready(t *thread) {
 	s.readySeq++
 	t.waiting, t.readyAt = false, s.readySeq
 }
+
+// never is the instant at which a thread is due that waits without a timeout.
+const never time.Duration = math.MaxInt64
 
 // suspend makes a thread wait until an instant, unless something readies it earlier.
 func (s *scheduler) suspend(t *thread, until time.Duration) {
@@ -199,7 +203,7 @@ func (w *World) Next() (time.Duration, bool) {
 	}
 	for _, c := range w.clients {
 		for _, t := range c.threads {
-			if t.waiting && !t.Over && (!any || t.due < next) {
+			if t.waiting && !t.Over && t.due != never && (!any || t.due < next) {
 				next, any = t.due, true
 			}
 		}
@@ -227,7 +231,7 @@ func (t *timer) subject() string {
 	case timerReplicate, timerAck:
 		return fmt.Sprintf("%d>%d", t.copy.from, t.copy.to)
 	default:
-		return fmt.Sprintf("%d>%d %s", t.msg.client, t.msg.node, t.msg.args[0])
+		return fmt.Sprintf("%d>%d %s", t.msg.client, t.msg.node, t.msg.word())
 	}
 }
 

@@ -12,7 +12,7 @@ const (
 	timerRequest                    // a request reaches its node
 	timerReplicate                  // a write reaches a replica
 	timerAck                        // a replica's acknowledgement reaches its master
-	timerGiveUp                     // a WAIT has waited long enough
+	timerGiveUp                     // a command that blocks has waited long enough
 	timerReply                      // a reply reaches its client
 )
 

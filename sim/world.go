@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -214,11 +215,10 @@ func (w *World) announce(t *thread) {
 			w.ready(t)
 			return
 		}
-		patience := w.now
-		if c.last != nil {
-			patience = max(w.now, c.last.sentAt+w.cfg.Timeout)
+		w.suspend(t, w.patienceOf(t, o))
+		if c.last != nil && c.last.read {
+			w.event(t, &trace.Event{Kind: trace.KindAwait, Ref: trace.None, By: o.Wait})
 		}
-		w.suspend(t, patience)
 	case process.OpSleep:
 		w.suspend(t, t.client.Mono.After(w.now, o.Sleep))
 		w.event(t, &trace.Event{Kind: trace.KindSleep, Ref: trace.None, By: o.Sleep})
@@ -228,6 +228,20 @@ func (w *World) announce(t *thread) {
 	default:
 		w.ready(t)
 	}
+}
+
+// patienceOf returns the instant at which a thread that is about to read from a connection
+// gives up.
+func (w *World) patienceOf(t *thread, o *process.Op) time.Duration {
+	switch last := lineOf(o.Conn).last; {
+	case o.Wait == process.Forever:
+		return never
+	case o.Wait > 0:
+		return t.client.Mono.After(w.now, o.Wait)
+	case last != nil:
+		return max(w.now, last.sentAt+w.cfg.Timeout)
+	}
+	return w.now
 }
 
 // perform carries out a thread's operation.
@@ -291,8 +305,8 @@ func (w *World) performReceive(t *thread, o *process.Op) {
 	c := lineOf(o.Conn)
 	c.reader = nil
 	if len(c.inbox) == 0 {
-		ev := trace.Event{Kind: trace.KindTimeout, Node: c.node().Index, Command: t.Command, Ref: trace.None, By: w.cfg.Timeout}
-		if c.last != nil {
+		ev := trace.Event{Kind: trace.KindTimeout, Node: c.node().Index, Command: t.Command, Ref: trace.None, By: cmp.Or(o.Wait, w.cfg.Timeout)}
+		if c.last != nil && !c.last.read { // or it has waited for a published message
 			ev.Node, ev.Ref = c.last.node, c.last.sent
 		}
 		o.Err = process.ErrTimeout(w.nodes[ev.Node].Name)

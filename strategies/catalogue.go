@@ -154,6 +154,14 @@ func All() []Strategy {
 			New:     single(NewSetPXAutoRetry), Scripts: []*redis.Script{compareAndDelete},
 		},
 		{
+			Name:    "setpx-subscribe",
+			Summary: "setpx-lua whose release publishes: waiters sleep until the message, or until the record has expired",
+			Source:  "Redisson's RLock",
+			File:    "setpx_subscribe.go", Nodes: 1, Timeout: goRedisTimeout,
+			Like: "setpx-lua", LikeBecause: "the same SET and the same comparison; only the wait between two attempts differs",
+			New: single(NewSetPXSubscribe), Scripts: []*redis.Script{compareDeleteAndPublish},
+		},
+		{
 			Name:    "setpx-watch",
 			Summary: "SET NX PX with a unique token; WATCH, GET, MULTI, DEL, EXEC: right on one server, without a script",
 			Source:  "redis-py before 3.0, done right; Redis in Action",

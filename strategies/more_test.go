@@ -32,6 +32,7 @@ func TestCommandsInOrder(t *testing.T) {
 		"setpx-delex":           {"set", "", "delex"},
 		"setpx-watch":           {"set", "", "watch get multi del exec"},
 		"setpx-watch-bare":      {"set", "", "watch get del unwatch"},
+		"setpx-subscribe":       {"set", "", script},
 		"setpx-autoretry":       {"set", "", script},
 		"setpx-wait":            {"set wait", "", script},
 		"pxat-client-clock":     {script, "", script},

@@ -121,10 +121,10 @@ func (m *Monitor) executed(e *trace.Event) {
 func (m *Monitor) After(e *trace.Event) {
 	m.provenance.after(e)
 	switch e.Kind {
-	case trace.KindExecute, trace.KindRead, trace.KindWrite, trace.KindQuery:
+	case trace.KindExecute, trace.KindPush, trace.KindRead, trace.KindWrite, trace.KindQuery:
 	case trace.KindReceive:
 		m.read[e.Client] = answer{seq: e.Seq, acq: e.Acq, phase: e.Phase}
-	case trace.KindSleep:
+	case trace.KindSleep, trace.KindAwait, trace.KindBlock:
 		m.slept(e)
 	default:
 		if e.Client != trace.None {
@@ -153,7 +153,7 @@ func (m *Monitor) told(e *trace.Event) {
 	m.prove(e, broken)
 }
 
-// slept looks for a lasso when a client goes to sleep while it tries, or between two tries.
+// slept looks for a lasso when a client begins to wait while it tries, or between two tries.
 func (m *Monitor) slept(e *trace.Event) {
 	if m.s.Clients[e.Client].Hung {
 		m.kept(e)

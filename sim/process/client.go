@@ -79,8 +79,12 @@ func (c *Client) connect(addr int) *redis.Client {
 		// A dial never fails: that a node is down shows at the first command.
 		// go-redis would back off in real time otherwise.
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			if inFrames(".(*channel).") {
+				return nil, redis.ErrClosed // a goroutine of PubSub.Channel, which has been refused, connects anew
+			}
 			return c.Dial(addr), nil
 		},
+		OnConnect:                c.watchUse,
 		Protocol:                 2, // RESP3 would look for push messages between commands
 		MaxRetries:               maxRetries(c.resends),
 		MinRetryBackoff:          -1, // go-redis would back off in real time
@@ -144,7 +148,7 @@ func (c *Client) Restore() ([]*Conn, error) {
 	}
 	open := c.conns[:0]
 	for _, conn := range c.conns {
-		if !conn.Closed {
+		if !conn.Closed && !conn.subscribes { // no pool takes back the connection of a PubSub
 			conn.reset()
 			open = append(open, conn)
 		}

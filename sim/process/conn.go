@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"reflect"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim/trace"
 )
 
 // Conn is one connection of a client's go-redis to a node, and the seam between client
@@ -26,10 +31,16 @@ type Conn struct {
 	partial []byte // the beginning of a command that isn't complete yet
 	rest    []byte // of a reply that did not fit into the reader's buffer
 	greeted bool   // the handshake is over
+
+	wait       time.Duration // of the next Read: see Op.Wait
+	usedAt     reflect.Value // go-redis's reading of the machine's clock: see Client.watchUse
+	pops       bool          // the last command may wait for an element
+	subscribes bool          // it has sent SUBSCRIBE or its like, and belongs to a PubSub from then on
+	source     trace.Source  // the line that sent the first of these
 }
 
 func (c *Conn) reset() {
-	c.partial, c.rest = nil, nil
+	c.partial, c.rest, c.wait = nil, nil, 0
 	c.greeted = true
 	c.Line.Reset()
 }
@@ -37,8 +48,11 @@ func (c *Conn) reset() {
 // Write sends the commands that go-redis flushes: one, or a whole pipeline. It fails if the
 // client has closed the connection, or if the bytes are no command.
 func (c *Conn) Write(b []byte) (int, error) {
-	if c.Closed {
+	switch {
+	case c.Closed:
 		return 0, net.ErrClosed
+	case c.strays():
+		return 0, redis.ErrClosed
 	}
 	buf := b
 	if len(c.partial) > 0 {
@@ -66,8 +80,48 @@ func (c *Conn) command(args []string) {
 		c.rest = append(c.rest, c.Line.Exchange(args)...)
 		return
 	}
-	c.greeted = true
+	c.greeted, c.wait, c.pops = true, 0, pops(args[0])
+	if !c.subscribes && subscribes(args[0]) {
+		c.subscribes, c.source = true, callerSource(c.Client.rt.sources)
+	}
+	if c.subscribes {
+		t.sendLater(c, args)
+		return
+	}
 	t.do(Op{Kind: OpSend, Conn: c, Args: args})
+}
+
+// pops recognises the commands that wait at their server for an element.
+func pops(command string) bool {
+	switch strings.ToUpper(command) {
+	case "BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX":
+		return true
+	}
+	return false
+}
+
+func subscribes(command string) bool {
+	switch strings.ToUpper(command) {
+	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE":
+		return true
+	}
+	return false
+}
+
+// strays reports whether a goroutine that is no thread uses a connection of a PubSub, and
+// refuses the run if one does. go-redis itself has such goroutines: those of PubSub.Channel.
+// The thread may be waiting for them on a Go channel already, so they are told that the
+// connection is closed, upon which they close that channel.
+func (c *Conn) strays() bool {
+	if !c.subscribes || onCoroutine() {
+		return false
+	}
+	why := strayed
+	if inFrames(".(*channel).") {
+		why = channelStrays
+	}
+	c.Client.rt.refuse(&Panic{Client: c.Client.Name, Value: why, Source: c.source})
+	return true
 }
 
 func handshake(command string) bool {
@@ -78,15 +132,18 @@ func handshake(command string) bool {
 	return false
 }
 
-// Read waits for a reply, and fails with the host's error: a timeout, or a refused
-// connection.
+// Read waits for a reply or a published message, and fails with the host's error: a timeout,
+// or a refused connection.
 func (c *Conn) Read(b []byte) (int, error) {
+	if c.strays() {
+		return 0, redis.ErrClosed
+	}
 	if len(c.rest) == 0 {
 		t := c.Client.rt.current
 		if t == nil || c.Closed {
 			return 0, net.ErrClosed
 		}
-		o := t.do(Op{Kind: OpReceive, Conn: c})
+		o := t.do(Op{Kind: OpReceive, Conn: c, Wait: c.wait})
 		if o.Err != nil {
 			return 0, o.Err
 		}
@@ -97,18 +154,22 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the connection for the client: replies in flight are discarded.
+// Close ends the connection for the client: replies in flight are discarded. The server
+// learns of it unless the process is dead.
 func (c *Conn) Close() error {
+	if c.Closed {
+		return nil
+	}
 	c.Closed = true
+	if t := c.Client.rt.current; t != nil && !t.dead {
+		c.Line.HangUp()
+	}
 	return nil
 }
 
 // SetDeadline does nothing. Deadlines are virtual: the run's configuration states the
 // timeout of a reply, in virtual time, and go-redis would compute one from the real clock.
 func (c *Conn) SetDeadline(time.Time) error { return nil }
-
-// SetReadDeadline does nothing: see SetDeadline.
-func (c *Conn) SetReadDeadline(time.Time) error { return nil }
 
 // SetWriteDeadline does nothing: see SetDeadline.
 func (c *Conn) SetWriteDeadline(time.Time) error { return nil }

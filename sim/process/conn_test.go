@@ -17,6 +17,7 @@ func (e echo) Exchange(args []string) []byte {
 	*e.heard = append(*e.heard, strings.Join(args, "|"))
 	return []byte("+OK\r\n")
 }
+func (echo) HangUp()                                   {}
 func (echo) Reset()                                    {}
 func (echo) Announced(*Thread) bool                    { return false }
 func (echo) Started(*Thread)                           {}

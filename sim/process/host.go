@@ -62,6 +62,8 @@ type Line interface {
 	// Exchange answers a command that belongs to no operation: the handshake of a new
 	// connection, or one that the library sends while no thread runs. It leaves no event.
 	Exchange(args []string) (reply []byte)
+	// HangUp is called when a running thread closes the connection.
+	HangUp()
 	// Reset makes the line as good as new, for another run.
 	Reset()
 }
@@ -77,7 +79,7 @@ type Runtime struct {
 
 	host    Host
 	current *Thread
-	stray   atomic.Pointer[Panic] // a goroutine that is no thread has announced an operation
+	refused atomic.Pointer[Panic] // something that a run can't contain, such as an operation of a goroutine that is no thread
 	sources sourceCache
 	words   map[string][]string // of up to maxWords commands, by their bytes on the wire: see parse
 	told    trace.Event         // reported last: events are large, and are made at one place instead of being copied

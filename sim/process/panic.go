@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"strings"
 
 	"lockstep/sim/trace"
 )
@@ -81,6 +82,27 @@ func (c *Client) guard(dead *bool, run func()) {
 // strayed is the value for a goroutine, started by the code itself, that uses Redis or a
 // clock. If it took part in the run, the run would hang: control would never come back.
 const strayed = "a goroutine that is not one of its threads uses Redis or the clock: start threads by Options.Go"
+
+// channelStrays is the value for a PubSub.Channel, which starts such goroutines in go-redis.
+const channelStrays = "PubSub.Channel receives on goroutines of go-redis's own, outside of virtual time: wait by PubSub.ReceiveTimeout"
+
+// refuse makes the running thread's next stop a panic. The first refusal counts.
+func (rt *Runtime) refuse(p *Panic) { rt.refused.CompareAndSwap(nil, p) }
+
+// inFrames reports whether a function whose name contains the text is on the stack.
+func inFrames(name string) bool {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, name) {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
 
 // onCoroutine reports whether the caller runs on a thread, and not on a goroutine that a
 // thread has started: only the stack of a coroutine has runtime.corostart at its bottom.

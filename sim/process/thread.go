@@ -31,6 +31,7 @@ type Thread struct {
 	cancel func()
 	yield  func(struct{}) bool
 	dead   bool // unwinding: nothing it does may leave a trace
+	unsent []Op // commands that it has written and not sent yet: see sendLater
 }
 
 // OpKind is the kind of a thread's next operation.
@@ -59,6 +60,9 @@ type Op struct {
 	Conn  *Conn      // of OpSend and OpReceive
 	Args  []string   // of OpSend
 	Sleep time.Duration
+	// Wait is the time for which an OpReceive waits at most: from now on, or [Forever]. 0 is the
+	// timeout that the run's configuration has for replies, since the command was sent.
+	Wait  time.Duration
 	Below time.Duration // of OpDraw: the end of the range, which begins with 0
 	Cycle int           // of OpMark: the round of the client's program, from 1
 	Value int64         // of OpWrite the value to write; of OpRead and OpQuery the value found
@@ -70,13 +74,19 @@ type Op struct {
 	Source  trace.Source  // the line of code, if the runtime records that
 }
 
+// Forever is the Wait of an OpReceive without a timeout.
+const Forever time.Duration = -1
+
 func (t *Thread) start(main func(*Thread)) {
 	t.resume, t.cancel = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		growStack(t.Index)
-		t.Client.guard(&t.dead, func() { main(t) })
+		t.Client.guard(&t.dead, func() {
+			main(t)
+			t.flush()
+		})
 	})
-	t.Op = Op{Kind: OpStart}
+	t.Op, t.unsent = Op{Kind: OpStart}, nil
 	t.Started, t.dead, t.Over = false, false, false
 	t.Phase, t.Command = trace.PhaseIdle, 0
 }
@@ -106,16 +116,23 @@ func (t *Thread) do(o Op) *Op {
 		runtime.Goexit()
 	}
 	if rt.Guard && !onCoroutine() {
-		rt.stray.CompareAndSwap(nil, &Panic{Client: t.Client.Name, Value: strayed, Source: callerSource(rt.sources)})
+		rt.refuse(&Panic{Client: t.Client.Name, Value: strayed, Source: callerSource(rt.sources)})
 		return &Op{Err: errors.New(strayed)}
 	}
+	t.flush()
 	if rt.Sources {
-		if sent := &t.Op; o.Kind == OpReceive && sent.Kind == OpSend && sent.Conn == o.Conn {
+		if sent := &t.Op; o.Kind == OpReceive && sent.Kind == OpSend && sent.Conn == o.Conn && !o.Conn.subscribes {
 			o.Source = sent.Source // the call that sent the command waits for the reply, and a search of the stack is slow
 		} else {
 			o.Source = callerSource(rt.sources)
 		}
 	}
+	return t.announce(o)
+}
+
+// announce stops the thread until the host has performed the operation.
+func (t *Thread) announce(o Op) *Op {
+	rt := t.Client.rt
 	t.Op = o
 	rt.current = nil
 	if !rt.host.Announced(t) && !t.yield(struct{}{}) {
@@ -127,6 +144,29 @@ func (t *Thread) do(o Op) *Op {
 	return &t.Op
 }
 
+// sendLater sends a command of a PubSub before the thread's next operation. That is as good
+// as at once, since nobody sees the thread in between. And the thread must not stop where it
+// writes such a command: go-redis holds a mutex there, which it would not release if the
+// thread were killed, and the strategy's deferred Close would wait for it in vain.
+func (t *Thread) sendLater(c *Conn, args []string) {
+	o := Op{Kind: OpSend, Conn: c, Args: args}
+	if rt := t.Client.rt; rt.Sources {
+		o.Source = callerSource(rt.sources)
+	}
+	t.unsent = append(t.unsent, o)
+}
+
+// flush sends the commands that are left to be sent. What was written to a connection that is
+// closed meanwhile makes no difference to its server.
+func (t *Thread) flush() {
+	for len(t.unsent) > 0 {
+		o := t.unsent[0]
+		if t.unsent = t.unsent[1:]; !o.Conn.Closed {
+			t.announce(o)
+		}
+	}
+}
+
 // Resume runs the thread's code until it has announced an operation and the host has
 // let it stop, or until it returns. It panics if the code does: see [Panic].
 func (t *Thread) Resume() {
@@ -136,7 +176,7 @@ func (t *Thread) Resume() {
 	_, more := t.resume()
 	rt.leave()
 	rt.current = nil
-	if p := rt.stray.Swap(nil); p != nil {
+	if p := rt.refused.Swap(nil); p != nil {
 		panic(p)
 	}
 	if !more {

@@ -87,6 +87,10 @@ type Node struct {
 	ungraced string   // the key whose TTL miniredis holds without its grace, if any; see giveGrace
 	scripts  scripts
 	audit    *audit // what the search has to know of a command; nil in a world
+
+	subscribers []*Peer // with a subscription, the oldest first
+	pushes      []Push  // published by the last command
+	blocked     bool    // the last command waits for an element
 }
 
 // immortal is the when of a key that has no expiry. Never won't do: a clock may
@@ -129,6 +133,8 @@ type Peer struct {
 	Queues  bool // it has sent MULTI
 	queue   queue
 	selects bool // it or a script of it has sent SELECT, so its commands may concern another database
+
+	channels, patterns []string // its subscriptions, the oldest first
 }
 
 // NewPeer makes the server's end of a new connection.
@@ -173,6 +179,7 @@ func (n *Node) Reset(cfg Config) {
 	n.redis.SetTime(n.time(n.millis))
 	n.known, n.disk, n.journal = n.known[:0], nil, nil
 	n.NextExpiry, n.ungraced = trace.Never, ""
+	n.subscribers, n.pushes = nil, nil
 }
 
 func (n *Node) time(millis int64) time.Time {
@@ -225,7 +232,7 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 		n.giveGrace()
 	}
 	p.out.Reset()
-	n.asking, n.stores, n.plain = p, n.stores[:0], plainSet{}
+	n.asking, n.stores, n.plain, n.pushes, n.blocked = p, n.stores[:0], plainSet{}, nil, false
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
 	reply = p.out.Bytes()
@@ -526,6 +533,7 @@ func (n *Node) Down(now time.Duration) []trace.Change {
 	n.Epoch++
 	n.redis.FlushAll()
 	n.scripts.flush()
+	n.subscribers = nil
 	return n.changed(now)
 }
 

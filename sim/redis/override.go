@@ -14,9 +14,10 @@ import (
 )
 
 // override answers the commands that miniredis answers differently from Redis, or not at
-// all: TTL, and some forms of SET. It sees every command before miniredis does, those of
-// scripts included, and composes its answers from commands that miniredis has right. Here
-// the node also learns that a command stores a value, and a replica refuses to write.
+// all: TTL, some forms of SET, published messages, and waiting for elements. It sees every command before
+// miniredis does, those of scripts included, and composes its answers from commands that miniredis has
+// right. Here the node also learns that a command stores a value, and a replica refuses to
+// write.
 func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) {
 	if c == n.trial.conn {
 		return false
@@ -25,12 +26,16 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 		c.WriteError(n.audit.refused.Error())
 		return true
 	}
-	if n.transact(c, cmd, args) {
+	if n.restricted(c, cmd, args) || n.transact(c, cmd, args) {
 		return true
 	}
 	switch {
+	case n.pubsub(c, cmd, args):
+		return true
 	case n.Replica && n.writes(cmd):
 		c.WriteError(replicaSays)
+		return true
+	case n.pop(c, cmd, args):
 		return true
 	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
 		return n.scripts.answer(c, cmd, args)

@@ -106,9 +106,12 @@ var table = [...]row{
 	trace.KindUnreachable: {mark: Fails, on: onNode, doer: byNode},
 	trace.KindDisconnect:  {mark: Fails, on: onClient, arrow: FromNode},
 	trace.KindLost:        {mark: Fails, on: onClient, doer: byOther},
+	trace.KindBlock:       {why: "the client's command has a mark, and so has what comes of it", on: onNode, doer: byNode},
+	trace.KindPush:        {why: "the subscriber's receipt has an arrow", on: onNode, doer: byNode},
 
 	trace.KindClock: {why: "it changes nothing by itself", on: onClient},
 	trace.KindSleep: {mark: Retries, on: onClient},
+	trace.KindAwait: {mark: Retries, on: onClient},
 	trace.KindWake:  {why: "what the client does next has a mark", on: onClient},
 
 	trace.KindRead:   {mark: Reads, on: onClient | onStore, arrow: ToStore},

@@ -41,11 +41,14 @@ const (
 	KindUnreachable // a command arrived at a node that is down
 	KindDisconnect  // the client learnt that the node is down
 	KindLost        // the network lost a request or a reply
+	KindBlock       // a node keeps a command waiting for an element
+	KindPush        // a node sent a published message to a subscriber
 
 	// Time, as a client sees it.
 	KindClock // reads one of its clocks
 	KindSleep // goes to sleep
 	KindWake  // its sleep is over
+	KindAwait // waits for a published message
 
 	// The resource.
 	KindRead

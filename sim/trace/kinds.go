@@ -44,15 +44,28 @@ var kinds = [...]struct {
 	}},
 	KindReceive: {"receive", byClient, func(t *Trace, e *Event) string { return "<- " + t.Nodes[e.Node] + "  " + e.Reply }},
 	KindTimeout: {"timeout", byClient, func(t *Trace, e *Event) string {
+		if e.Ref == None {
+			return fmt.Sprintf("no message from %s in %s", t.Nodes[e.Node], Duration(e.By))
+		}
 		return fmt.Sprintf("no reply from %s in %s: timeout", t.Nodes[e.Node], Duration(e.By))
 	}},
 	KindUnreachable: {"unreachable", byNode, unreachableText},
 	KindDisconnect:  {"disconnect", byClient, func(t *Trace, e *Event) string { return fmt.Sprintf("<- %s  connection refused", t.Nodes[e.Node]) }},
 	KindLost:        {"lost", byNet, saysNote("")},
+	KindBlock: {"block", byNode, func(t *Trace, e *Event) string {
+		return t.Clients[e.Client] + ": " + CommandText(e.Args) + " waits for an element"
+	}},
+	KindPush: {"push", byNode, func(t *Trace, e *Event) string { return "=> " + t.Clients[e.Client] + "  " + e.Reply }},
 
 	KindClock: {"clock", byClient, func(_ *Trace, e *Event) string { return fmt.Sprintf("reads its %s clock: %s", e.Note, Instant(e.By)) }},
 	KindSleep: {"sleep", byClient, saysBy("sleeps for ")},
 	KindWake:  {"wake", byClient, says("wakes up")},
+	KindAwait: {"await", byClient, func(t *Trace, e *Event) string {
+		if e.By == Never {
+			return "waits for a message from " + t.Nodes[e.Node]
+		}
+		return fmt.Sprintf("waits for a message from %s, at most %s", t.Nodes[e.Node], Duration(e.By))
+	}},
 
 	KindRead:  {"read", byClient, func(t *Trace, e *Event) string { return t.Workload.readText(e.Value) + fenceText(e.Fence) }},
 	KindWrite: {"write", byClient, func(t *Trace, e *Event) string { return t.Workload.writeText(e.Value) + fenceText(e.Fence) }},

@@ -41,7 +41,7 @@ type ClientState struct {
 	Began    int // Seq of the last acquire event, or None
 	Lease    LeaseState
 	Paused   bool
-	Asleep   bool // sleeping of its own accord
+	Asleep   bool // sleeping of its own accord, or waiting for a published message
 	Crashed  bool
 	Hung     bool // its main thread will never go on
 	Stopped  bool // finished, or the run is over for it
@@ -276,7 +276,8 @@ func (c *ClientState) applyProcess(e *Event) {
 		c.Pending = e.Args
 	case KindReceive, KindTimeout, KindDisconnect:
 		c.Pending = nil
-	case KindSleep:
+		c.Asleep = c.Asleep && e.Thread != 0
+	case KindSleep, KindAwait:
 		c.Asleep = c.Asleep || e.Thread == 0
 	case KindWake:
 		c.Asleep = c.Asleep && e.Thread != 0

@@ -267,7 +267,8 @@ type line struct {
 	peer   *redis.Peer
 }
 
-func (l *line) Reset() { l.peer = nil }
+func (l *line) HangUp() {}
+func (l *line) Reset()  { l.peer = nil }
 
 func (l *line) Exchange(args []string) []byte {
 	if l.peer == nil {

@@ -1,0 +1,81 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"net"
+	"reflect"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// This file recovers the timeout that client code has passed to a call which sets its own:
+// BLPop, or ReceiveTimeout of a PubSub.
+//
+// go-redis adds the timeout to a reading of the machine's clock and hands its connection only
+// the sum. Another reading would differ by the time that has passed in between, and a run
+// would not be reproducible. But the library keeps its reading, in the connection's usedAt, so
+// the difference is the timeout to the nanosecond.
+
+// watchUse lets every connection see the library's reading of the clock. It is go-redis's
+// OnConnect: go-redis calls it for a new connection after the handshake. It fails if the
+// library keeps its connections in other fields than version 9.23 does.
+func (c *Client) watchUse(_ context.Context, handle *redis.Conn) error {
+	pooled := field(field(reflect.ValueOf(handle), "connPool"), "cn")
+	usedAt := field(field(pooled, "usedAt"), "v")
+	wire := field(field(field(pooled, "netConnAtomic"), "v"), "conn")
+	if !usedAt.IsValid() || !usedAt.CanInt() || !wire.IsValid() {
+		return errors.New("this version of go-redis keeps its connections otherwise than 9.23, so timeouts of its calls can't be seen: adapt sim/process/deadline.go")
+	}
+	for _, conn := range c.conns {
+		if reflect.ValueOf(conn).Pointer() == pointee(wire).Pointer() {
+			conn.usedAt = usedAt
+		}
+	}
+	return nil
+}
+
+// field returns a field of a struct behind pointers and interfaces, or the zero Value.
+func field(v reflect.Value, name string) reflect.Value {
+	if v = pointee(v); v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	return v.FieldByName(name)
+}
+
+// pointee returns the value in an interface.
+func pointee(v reflect.Value) reflect.Value {
+	for v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	return v
+}
+
+// contextDeadline is the value for a wait that a context ends.
+const contextDeadline = "the deadline of a context ends a wait for Redis, and that is an instant of the machine's clock: pass a timeout, by PubSub.ReceiveTimeout"
+
+// SetReadDeadline takes the timeout of a call that sets its own; see [Op.Wait]. go-redis calls
+// it for no other: those wait as long as the run's configuration says. So does WAIT here,
+// although go-redis would grant it ten seconds more.
+func (c *Conn) SetReadDeadline(at time.Time) error {
+	if !c.subscribes && !c.pops {
+		return nil
+	}
+	if at.IsZero() {
+		c.wait = Forever
+		return nil
+	}
+	c.wait = 0
+	if c.usedAt.IsValid() && at == at.Round(0) { // contexts keep a monotonic reading, which Round takes away
+		c.wait = at.Sub(time.Unix(0, c.usedAt.Int()))
+	}
+	if c.wait <= 0 {
+		c.Client.rt.refuse(&Panic{Client: c.Client.Name, Value: contextDeadline, Source: callerSource(c.Client.rt.sources)})
+		return net.ErrClosed
+	}
+	return nil
+}
