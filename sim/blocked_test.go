@@ -25,7 +25,9 @@ func turnstile() strategies.Strategy {
 			return nil, strategies.ErrNotAcquired
 		}
 		return &strategies.Lease{Token: token}, err
-	}, func(ctx context.Context, l *toyLock, _ *strategies.Lease) error { return l.rdb.RPush(ctx, "free", "token").Err() })
+	}, func(ctx context.Context, l *toyLock, _ *strategies.Lease) error {
+		return l.rdb.RPush(ctx, "free", "token").Err()
+	})
 	s.NoTTL = true
 	return s
 }

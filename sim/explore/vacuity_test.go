@@ -216,7 +216,7 @@ func TestRecordRefused(t *testing.T) {
 func TestUndecided(t *testing.T) {
 	failing := rightMutant()
 	failing.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
-		return nil, m.nodes[0].Do(ctx, "SET", m.key, "x", "NYX").Err()
+		return nil, m.nodes[0].Eval(ctx, "return redis.error_reply('ERR syntax error')", nil).Err()
 	}
 	refusing := rightMutant()
 	refusing.acquire = func(context.Context, *mutant) (*strategies.Lease, error) { return nil, strategies.ErrNotAcquired }

@@ -44,6 +44,7 @@ func TestEveryBoundIsSaid(t *testing.T) {
 		"Timeout": func(b *explore.Bounds) { b.Timeout = time.Minute }, "Switches": func(b *explore.Bounds) { b.Switches = 7 },
 		"Record":      func(b *explore.Bounds) { b.Record = "lock:lock" },
 		"WholeSleeps": func(b *explore.Bounds) { b.WholeSleeps = true },
+		"Tries":       func(b *explore.Bounds) { b.Tries = 3 },
 	}
 	base := defaults(t)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[explore.Bounds]()) {
@@ -114,7 +115,7 @@ func TestCovered(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	r.Closed, r.UnderWay = true, 3
-	for _, want := range []string{"every schedule, with any number of cycles", "of which there are 2", "requests under way at once, at most 3"} {
+	for _, want := range []string{"every schedule, with any number of cycles", "of which there are 2", "requests held up at a time, at most 3"} {
 		if got := Covered(r).Text; !strings.Contains(got, want) || strings.Contains(got, "within") {
 			t.Errorf("no %q in %s", want, got)
 		}
