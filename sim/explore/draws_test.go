@@ -71,20 +71,28 @@ func TestHarmlessDraws(t *testing.T) {
 	}
 }
 
-// TestDraws: the numbers between which a search chooses.
+// TestDraws: the numbers between which a search chooses. What one decides may come later,
+// where the next step is neither a command nor a sleep.
 func TestDraws(t *testing.T) {
+	twenty := []time.Duration{0, 10, 19, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18}
 	for _, tt := range []struct {
 		below time.Duration
 		then  func(ctx context.Context, m *mutant, n time.Duration) error
 		want  []time.Duration
 	}{
 		{1, func(context.Context, *mutant, time.Duration) error { return nil }, []time.Duration{0}},
-		{20, func(context.Context, *mutant, time.Duration) error { return nil }, []time.Duration{0, 10, 19}},
+		{20, func(context.Context, *mutant, time.Duration) error { return nil }, twenty},
 		{20, func(ctx context.Context, m *mutant, n time.Duration) error {
 			if n%5 == 3 {
 				return strategies.ErrNotAcquired
 			}
 			return nil
+		}, twenty},
+		{20, func(ctx context.Context, m *mutant, n time.Duration) error {
+			if n%5 == 3 {
+				return m.nodes[0].Del(ctx, m.key).Err()
+			}
+			return m.nodes[0].Set(ctx, "other", int(n), 0).Err()
 		}, []time.Duration{0, 10, 19, 3}},
 		{time.Second, func(ctx context.Context, m *mutant, n time.Duration) error { return m.Clock.Sleep(ctx, n) },
 			[]time.Duration{0, 500 * time.Millisecond, 999 * time.Millisecond}},

@@ -25,7 +25,9 @@ type drawing struct {
 // thread draws one: the least, the middle and the greatest of the range; and of Samples
 // others, or of all where the range has no more, one for each different next step of the
 // client. Two sleeps are the same step, and so are commands that differ in whole numbers
-// alone, such as a TTL: there, the greatest and the least make the difference. Of a range of
+// alone, such as a TTL: there, the greatest and the least make the difference. Where the next
+// step is neither, what the number decides comes later, and all numbers of a range that has
+// no more than Samples are chosen between. Of a range of
 // whole milliseconds they are whole milliseconds, as the search counts time in these. It
 // fails as [Clients.After] does.
 func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
@@ -50,13 +52,25 @@ func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 			return nil, err
 		}
 		step := k.stepText(&out)
-		if i >= len(numbers) && !seen[step] {
+		later := below/unit <= Samples && !slices.Contains(numbers, n) && !k.shows(&out, at.thread)
+		if i >= len(numbers) && !seen[step] || later {
 			numbers = append(numbers, n)
 		}
 		seen[step] = true
 	}
 	k.draws.Put(at, numbers)
 	return numbers, nil
+}
+
+// shows reports whether a thread's next step is one in which the number it has drawn shows: a
+// command or a sleep.
+func (k *Clients) shows(out *Outcome, thread uint8) bool {
+	switch p := &k.At(out.To).Threads[thread]; p.Kind {
+	case process.OpSend, process.OpSleep:
+		return true
+	default:
+		return p.Over
+	}
 }
 
 // Drawn returns the number of draws between whose numbers a search has chosen.
