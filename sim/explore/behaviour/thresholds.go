@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // Thresholds are the values at which code changes its mind: on either side of such a value of
@@ -46,7 +47,7 @@ type Reading struct {
 // It must not be called while workers run. It fails as [Clients.After] and [Servers.Run] do, and
 // is cut short when ctx is done.
 func (k *Clients) Thresholds(ctx context.Context, s *Servers, reached []uint32) (*Thresholds, error) {
-	f := &finder{ctx: ctx, reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, lives: map[string]bool{}}
+	f := &finder{ctx: ctx, reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, lives: map[string]bool{}, tells: map[string]bool{}}
 	f.limit = k.Outcomes.Len() + maxRuns
 	if err := f.servers(); err != nil {
 		return nil, err
@@ -83,6 +84,7 @@ type finder struct {
 	children [][]edge        // by history
 	compares int             // that may still be made
 	limit    int             // of outcomes, beyond which no more code is run
+	tells    map[string]bool // and those whose reply tells the time
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
 }
 
@@ -150,7 +152,7 @@ func (f *finder) groups(from uint32) map[string][]measured {
 			key := fmt.Sprint(e.thread, kind)
 			groups[key] = append(groups[key], measured{e, e.seen.Value, func(v int64) (Observation, bool) { return Observation{kind, v}, true }})
 		case SawReply:
-			if !f.lives[f.kindOf(f.asked(from, e.thread))] {
+			if kind := f.kindOf(f.asked(from, e.thread)); !f.lives[kind] && !f.tells[kind] {
 				continue
 			}
 			lines := strings.Split(*f.k.Replies.Value(uint32(e.seen.Value)), "\r\n")
@@ -307,20 +309,22 @@ func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 				hi = mid
 			}
 		}
-		f.keep(from, a.seen.Kind, hi)
+		f.keep(from, a, hi)
 		lo = hi
 	}
 	return nil
 }
 
 // keep adds a threshold to those that were found.
-func (f *finder) keep(from uint32, kind ObservationKind, v int64) {
+func (f *finder) keep(from uint32, a measured, v int64) {
 	t := f.found
-	switch r := (Reading{int32(v), f.k.At(from).Read}); kind {
+	switch r := (Reading{int32(v), f.k.At(from).Read}); a.seen.Kind {
 	case SawWall:
 		t.Wall = append(t.Wall, v)
 	case SawReply:
-		if !slices.Contains(t.Replies, v) {
+		if f.tells[f.kindOf(f.asked(from, a.thread))] {
+			t.Server = append(t.Server, sinceStart(v))
+		} else if !slices.Contains(t.Replies, v) {
 			t.Replies = append(t.Replies, v)
 		}
 	default:
@@ -358,6 +362,15 @@ func (f *finder) mixes(a, b uint32) bool {
 		}
 	}
 	return false
+}
+
+// sinceStart returns an instant of a server's clock, which was told in seconds or in
+// milliseconds, in milliseconds since the start of the run.
+func sinceStart(told int64) int64 {
+	if ms := trace.Epoch.UnixMilli(); told >= ms {
+		return told - ms
+	}
+	return (told - trace.Epoch.Unix()) * 1000
 }
 
 // same reports whether a client does the same after two values of an observation and the rest
@@ -485,6 +498,7 @@ func (f *finder) servers() error {
 		e := f.s.answers.Entries.At(n)
 		snap := *f.s.Snapshot(e.Key.Snapshot)
 		if e.Value.Asks {
+			f.tells[f.kindOf(e.Key.Command)] = true
 			f.found.Read = append(f.found.Read, snap.Millis)
 			v := snap.Millis
 			snap.Millis = 0
