@@ -120,8 +120,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// A path of the project in backquotes, such as `sim/doc.go` or `docs`. One with a
-// placeholder, such as <lock>, is not matched.
+// A path of the project in backquotes, such as `sim/doc.go`. A pattern for paths, such as
+// `strategies/<lock>.go`, is not matched: there is nothing to find.
 var quotedPath = regexp.MustCompile("`((?:[a-z_.-]+/)+[A-Za-z0-9_.-]*|[A-Za-z]+\\.(?:md|go))`")
 
 // Every path that CONTRIBUTING.md names exists.

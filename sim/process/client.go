@@ -84,7 +84,7 @@ func (c *Client) connect(addr int) *redis.Client {
 			}
 			return c.Dial(addr), nil
 		},
-		OnConnect:                c.watchUse,
+		OnConnect:                c.connected,
 		Protocol:                 2, // RESP3 would look for push messages between commands
 		MaxRetries:               maxRetries(c.resends),
 		MinRetryBackoff:          -1, // go-redis would back off in real time

@@ -19,9 +19,8 @@ import (
 // code and host. A write of the library becomes a request, and a read waits for a reply
 // or a timeout in virtual time.
 //
-// The handshake of a new connection (HELLO, CLIENT, AUTH, SELECT, PING) is
-// answered on the spot and leaves no event: it is the same for every strategy
-// and says nothing about locks.
+// The handshake of a new connection, which ends with go-redis's OnConnect, is answered on
+// the spot and leaves no event: it is the same for every strategy and says nothing about locks.
 type Conn struct {
 	Client *Client
 	Addr   int  // index among the addresses that the client knows
@@ -30,10 +29,10 @@ type Conn struct {
 
 	partial []byte // the beginning of a command that isn't complete yet
 	rest    []byte // of a reply that did not fit into the reader's buffer
-	greeted bool   // the handshake is over
+	greeted bool   // the handshake is over: see Client.connected
 
 	wait       time.Duration // of the next Read: see Op.Wait
-	usedAt     reflect.Value // go-redis's reading of the machine's clock: see Client.watchUse
+	usedAt     reflect.Value // go-redis's reading of the machine's clock: see Client.connected
 	pops       bool          // the last command may wait for an element
 	subscribes bool          // it has sent SUBSCRIBE or its like, and belongs to a PubSub from then on
 	source     trace.Source  // the line that sent the first of these
@@ -41,7 +40,6 @@ type Conn struct {
 
 func (c *Conn) reset() {
 	c.partial, c.rest, c.wait = nil, nil, 0
-	c.greeted = true
 	c.Line.Reset()
 }
 
@@ -76,11 +74,11 @@ func (c *Conn) Write(b []byte) (int, error) {
 
 func (c *Conn) command(args []string) {
 	t := c.Client.rt.current
-	if t == nil || (!c.greeted && handshake(args[0])) {
+	if t == nil || !c.greeted {
 		c.rest = append(c.rest, c.Line.Exchange(args)...)
 		return
 	}
-	c.greeted, c.wait, c.pops = true, 0, pops(args[0])
+	c.wait, c.pops = 0, pops(args[0])
 	if !c.subscribes && subscribes(args[0]) {
 		c.subscribes, c.source = true, callerSource(c.Client.rt.sources)
 	}
@@ -122,14 +120,6 @@ func (c *Conn) strays() bool {
 	}
 	c.Client.rt.refuse(&Panic{Client: c.Client.Name, Value: why, Source: c.source})
 	return true
-}
-
-func handshake(command string) bool {
-	switch strings.ToUpper(command) {
-	case "HELLO", "CLIENT", "AUTH", "SELECT", "PING":
-		return true
-	}
-	return false
 }
 
 // Read waits for a reply or a published message, and fails with the host's error: a timeout,

@@ -18,10 +18,11 @@ import (
 // would not be reproducible. But the library keeps its reading, in the connection's usedAt, so
 // the difference is the timeout to the nanosecond.
 
-// watchUse lets every connection see the library's reading of the clock. It is go-redis's
-// OnConnect: go-redis calls it for a new connection after the handshake. It fails if the
-// library keeps its connections in other fields than version 9.23 does.
-func (c *Client) watchUse(_ context.Context, handle *redis.Conn) error {
+// connected ends the handshake of a connection, and lets it see the library's reading of the
+// clock. It is go-redis's OnConnect: go-redis calls it for a new connection after the
+// handshake. It fails if the library keeps its connections in other fields than version 9.23
+// does.
+func (c *Client) connected(_ context.Context, handle *redis.Conn) error {
 	pooled := field(field(reflect.ValueOf(handle), "connPool"), "cn")
 	usedAt := field(field(pooled, "usedAt"), "v")
 	wire := field(field(field(pooled, "netConnAtomic"), "v"), "conn")
@@ -30,7 +31,7 @@ func (c *Client) watchUse(_ context.Context, handle *redis.Conn) error {
 	}
 	for _, conn := range c.conns {
 		if reflect.ValueOf(conn).Pointer() == pointee(wire).Pointer() {
-			conn.usedAt = usedAt
+			conn.greeted, conn.usedAt = true, usedAt
 		}
 	}
 	return nil

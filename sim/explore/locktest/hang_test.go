@@ -71,7 +71,6 @@ var habits = []habit{
 		defer func() { <-l.end }()
 		l.Clock.Monotonic()
 	}},
-	{name: "real time", what: "in time.Sleep", waits: func(context.Context, *hanging) { time.Sleep(time.Hour) }},
 	{name: "loop", what: "without a command", waits: func(_ context.Context, l *hanging) {
 		for {
 			select {
