@@ -182,3 +182,15 @@ func (r *Result) lacking(c trace.Code) (but []string) {
 	}
 	return but
 }
+
+// Wrong lists the faults of the counterexample in words.
+func (c *Counterexample) Wrong() string {
+	var texts []string
+	for _, f := range c.Faults {
+		texts = append(texts, f.Text)
+	}
+	if len(texts) == 0 {
+		return "no fault at all"
+	}
+	return strings.Join(texts, "; ")
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -126,8 +127,11 @@ const lockKey = "lock"
 // what adds up to them.
 const maxTTL = 2 * time.Hour
 
+// MaxClients is the greatest number of clients in a search.
+const MaxClients = 4
+
 // names are the clients' names.
-var names = [...]string{"A", "B", "C", "D"}
+var names = [MaxClients]string{"A", "B", "C", "D"}
 
 // Config returns the configuration in which the engine runs the search's schedules, or an
 // error if the bounds make no sense. It has no latency, because a message that takes time
@@ -237,4 +241,32 @@ func (b *Bounds) check() error {
 	}
 	_, err := b.Config()
 	return err
+}
+
+// Sought lists the codes that the search looks for, worst first.
+func (b *Bounds) Sought() (v trace.Verdict) {
+	for _, c := range trace.Codes {
+		if b.codes().has(c) {
+			v = append(v, c)
+		}
+	}
+	return v
+}
+
+// codes is the set of the codes that the search looks for.
+func (b *Bounds) codes() codes {
+	if len(b.Codes) == 0 {
+		return searched
+	}
+	return codesOf(b.Codes)
+}
+
+// searched are the codes that a search can look for.
+var searched = codesOf(monitor.Searched())
+
+func codesOf(list []trace.Code) (c codes) {
+	for _, code := range list {
+		c |= setOf(code)
+	}
+	return c
 }

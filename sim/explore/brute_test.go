@@ -25,6 +25,7 @@ type brute struct {
 	t     testing.TB
 	b     Bounds
 	cfg   sim.Config
+	m     *model // says which moves make a choice
 	w     *sim.World
 	spies []*spy     // of the clients, and of the probe
 	wall  bool       // the strategy looks at wall clocks
@@ -59,7 +60,7 @@ type spent struct {
 	cost
 	left Budget
 	last int // who acted last, or -1
-	held [len(names)]int
+	held [MaxClients]int
 	then [sim.MaxNodes]choiceKind // completes the fault in two parts that has begun at the node; acts if none has
 }
 
@@ -78,7 +79,7 @@ func (o *option) fault() FaultKind {
 	if o.kind == passes {
 		return noFault
 	}
-	return choiceRows[o.kind].fault
+	return o.kind.Fault()
 }
 
 // bruteForce returns the least cost of each code that any schedule within the bounds
@@ -96,6 +97,10 @@ func bruteForce(t testing.TB, b Bounds) (map[trace.Code]cost, int) {
 		return construct(nodes, key, o)
 	}
 	f.cfg = cfg
+	if f.m, err = newModel(b, false); err != nil {
+		t.Fatal(err)
+	}
+	defer f.m.close() //nolint:errcheck // nothing is written
 	if f.w, err = sim.New(cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -191,18 +196,17 @@ func (f *brute) options(s *spent) (list []option) {
 // Whether one is enabled is the world's to say, and so is its effect.
 func (f *brute) faults(list []option, s *spent, of choiceScope, i int) []option {
 	for k := range choiceKinds {
-		row := &choiceRows[k]
+		fault := k.Fault()
 		switch {
-		case row.of != of, row.fault == ClientClock && !f.wall:
+		case k.Scope() != of, fault == ClientClock && !f.wall:
 			continue
-		case row.fault == noFault && s.then[i] != k, row.fault != noFault && s.left[row.fault] == 0:
+		case fault == noFault && s.then[i] != k, fault != noFault && s.left[fault] == 0:
 			continue
 		}
-		for _, item := range row.menu {
-			c := item.choice
-			c.who, c.by = uint8(i), c.by*millis(f.jump())
+		for _, c := range k.Menu() {
+			c.who, c.by = uint8(i), c.by*int32(f.jump().Milliseconds())
 			for range items(k) {
-				list = append(list, option{moves: row.play(&model{cfg: f.cfg}, c), kind: k, who: -1, node: i})
+				list = append(list, option{moves: f.m.play(c), kind: k, who: -1, node: i})
 				c.n++
 			}
 		}
@@ -236,12 +240,15 @@ func (f *brute) jump() time.Duration { return f.cfg.TTL + 2*time.Second }
 // fates lists the faults that the request of a client which is about to send can have.
 func (f *brute) fates(i int, s *spent) (list []option) {
 	for k := range choiceKinds {
-		row := &choiceRows[k]
-		if row.of != ofStep || row.fault == noFault || s.left[row.fault] == 0 {
+		fault := k.Fault()
+		if k.Scope() != ofStep || fault == noFault || s.left[fault] == 0 {
 			continue
 		}
-		moves := row.play(&model{cfg: f.cfg}, choice{who: uint8(i)})
-		list = append(list, option{moves: moves, kind: k, who: i, whose: i, holds: count(row.fault == HoldRequest, 1)})
+		o := option{moves: f.m.play(choice{kind: k, who: uint8(i)}), kind: k, who: i, whose: i}
+		if fault == HoldRequest {
+			o.holds = 1
+		}
+		list = append(list, o)
 	}
 	return list
 }
@@ -272,7 +279,7 @@ func (f *brute) next() time.Duration {
 // take makes a choice and adds up its cost. It reports false if the choice isn't enabled, or
 // costs more than the bounds have left.
 func (f *brute) take(o option, s *spent) bool {
-	var paused [len(names)]bool
+	var paused [MaxClients]bool
 	for i := range f.b.Clients {
 		paused[i] = f.w.State().Clients[i].Paused
 	}
@@ -299,7 +306,7 @@ func (f *brute) take(o option, s *spent) bool {
 		s.last = o.who
 	}
 	s.held[o.whose] += o.holds
-	if then := choiceRows[o.kind].then; then != acts || s.then[o.node] == o.kind {
+	if then := o.kind.Then(); then != acts || s.then[o.node] == o.kind {
 		s.then[o.node] = then
 	}
 	if o.moves[0].Wait > 0 {

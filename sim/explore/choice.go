@@ -374,8 +374,45 @@ func (r *choiceRow) makes() []sim.Fault {
 	return faults
 }
 
+// Scope returns what the choices of the kind are listed for.
+func (k choiceKind) Scope() choiceScope { return choiceRows[k].of }
+
+// Fault returns the kind of fault that a choice of the kind costs, or NoFault.
+func (k choiceKind) Fault() FaultKind { return choiceRows[k].fault }
+
+// Then returns the kind of choice that completes one of this kind, or Acts.
+func (k choiceKind) Then() choiceKind { return choiceRows[k].then }
+
+// Menu returns the choices of the kind that a person who schedules by hand has. The jump of a
+// clock has only its direction.
+func (k choiceKind) Menu() (list []choice) {
+	for _, item := range choiceRows[k].menu {
+		c := item.choice
+		c.kind = k
+		list = append(list, c)
+	}
+	return list
+}
+
+// OnMaster reports whether the fault changes a master in a way that replicas don't follow, so
+// that bounds can't have it together with a failover.
+func (k FaultKind) OnMaster() bool { return faultRows[k].onMaster }
+
 // row returns the choice's row of the table.
 func (c choice) row() *choiceRow { return &choiceRows[c.kind] }
+
+// fault returns the kind of fault that the choice costs, or noFault.
+func (c choice) fault() FaultKind { return c.row().fault }
+
+// wrong returns the fault in words.
+func (c choice) wrong() string { return c.row().wrong(c) }
+
+// completes reports whether the choice is the second part of another, which is a fault in two
+// parts.
+func (c choice) completes(first choice) bool {
+	then := first.row().then
+	return then != acts && c.kind == then && c.who == first.who
+}
 
 // faulty reports whether the choice is a fault, pauses aside.
 func (c choice) faulty() bool { return c.row().fault != noFault && c.kind != passes }
@@ -513,6 +550,13 @@ func (x *explorer) enabled(to []choice) []choice {
 		to = row.list(x, to, 0)
 	}
 	return to
+}
+
+// enabledHere lists the choices that are enabled in the state that the explorer views, in a
+// slice of its own.
+func (x *explorer) enabledHere() []choice {
+	x.choices = x.enabled(x.choices)
+	return x.choices
 }
 
 // choose makes one choice in the explorer's own state.

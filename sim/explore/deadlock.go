@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"lockstep/sim"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -9,6 +10,27 @@ import (
 
 // longTime is longer than any record with an expiry lasts, in milliseconds: 20 days.
 const longTime = 20 * 24 * 3600 * 1000
+
+// ending is the part of a packed state on which it depends whether that is a deadlock: its
+// nodes, and true time in a timed model.
+type ending struct {
+	nodes [sim.MaxNodes]uint32
+	now   int32
+}
+
+// ending returns that part of the packed state that the explorer views.
+func (x *explorer) ending(state []uint32) ending {
+	e := ending{now: x.world.now}
+	copy(e.nodes[:], state[x.bounds.Clients:x.width-1])
+	return e
+}
+
+// deadlockedIn is deadlocked for a packed state. The explorer goes on viewing the state that
+// it views.
+func (x *explorer) deadlockedIn(state []uint32) bool {
+	x.unpack(state, &x.s)
+	return x.deadlocked()
+}
 
 // deadlocked reports whether the lock can never be acquired again, at the end of a schedule,
 // when no live client holds it. A further client, the probe, asks for it at once, after all

@@ -21,12 +21,12 @@ type Fault struct {
 	Replaced  bool // it is essential for the latter reason: another fault did instead
 }
 
-// faults lists the faults of a path, and finds out whether the violation needs each.
-func (m *model) faults(w *sim.World, code trace.Code, path []choice) ([]Fault, error) {
+// faultsOf lists the faults of a path, and finds out whether the violation needs each.
+func faultsOf(m *model, w *sim.World, code trace.Code, path []choice) ([]Fault, error) {
 	x := m.explorer()
 	x.first()
 	var all []Fault
-	most := int(m.costOf(path).faults)
+	most := int(costFromStart(m, path).faults)
 	for at, c := range path {
 		pausing, _ := x.idle()
 		x.choose(c)
@@ -39,8 +39,8 @@ func (m *model) faults(w *sim.World, code trace.Code, path []choice) ([]Fault, e
 				if pausing>>i&1 == 0 {
 					continue
 				}
-				rest, d := m.unpaused(path, at, i)
-				f, err := m.fault(w, code, most, Pause, fmt.Sprintf("%s is paused for %s", names[i], trace.Duration(d)), rest)
+				rest, d := unpaused(path, at, i)
+				f, err := replayWithout(m, w, code, most, Pause, fmt.Sprintf("%s is paused for %s", m.name(i), trace.Duration(d)), rest)
 				if err != nil {
 					return nil, err
 				}
@@ -50,7 +50,7 @@ func (m *model) faults(w *sim.World, code trace.Code, path []choice) ([]Fault, e
 			if !c.faulty() {
 				continue
 			}
-			f, err := m.fault(w, code, most, c.row().fault, c.row().wrong(c), without(path, at))
+			f, err := replayWithout(m, w, code, most, c.fault(), c.wrong(), without(path, at))
 			if err != nil {
 				return nil, err
 			}
@@ -60,16 +60,16 @@ func (m *model) faults(w *sim.World, code trace.Code, path []choice) ([]Fault, e
 	return all, nil
 }
 
-// fault has the engine play the rest of a path without one of its faults, and returns that
+// replayWithout has the engine play the rest of a path without one of its faults, and returns that
 // fault. most is the number of faults in the whole path.
-func (m *model) fault(w *sim.World, code trace.Code, most int, k FaultKind, text string, rest []choice) (Fault, error) {
-	shown, faults, err := m.shows(w, code, rest)
+func replayWithout(m *model, w *sim.World, code trace.Code, most int, k FaultKind, text string, rest []choice) (Fault, error) {
+	shown, faults, err := shows(m, w, code, rest)
 	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most, Replaced: shown && faults >= most}, err
 }
 
 // unpaused returns a path without the pause of client i that begins at an index: no time
 // passes until the client acts again, or to the end. d is the time that has been left out.
-func (m *model) unpaused(path []choice, at, i int) (rest []choice, d time.Duration) {
+func unpaused(path []choice, at, i int) (rest []choice, d time.Duration) {
 	rest = append(rest, path[:at]...)
 	over := false
 	for _, c := range path[at:] {
@@ -95,14 +95,14 @@ func without(path []choice, at int) []choice {
 	gone := *c
 	rest = slices.Delete(rest, at, at+1)
 	return slices.DeleteFunc(rest, func(c choice) bool { // a failover has two parts
-		return gone.row().then != acts && c.kind == gone.row().then && c.who == gone.who
+		return c.completes(gone)
 	})
 }
 
 // shows plays a path in the engine, up to the violation or the first choice that isn't
 // enabled. It reports whether the violation happens, and after how many faults. These
 // include all pauses: each client that could act while time passes is paused.
-func (m *model) shows(w *sim.World, code trace.Code, path []choice) (shown bool, faults int, err error) {
+func shows(m *model, w *sim.World, code trace.Code, path []choice) (shown bool, faults int, err error) {
 	if err := w.Reset(m.cfg, false); err != nil {
 		return false, 0, err
 	}
@@ -110,11 +110,11 @@ func (m *model) shows(w *sim.World, code trace.Code, path []choice) (shown bool,
 		if c.faulty() {
 			faults++
 		}
-		before := m.paused(w)
-		if !m.fits(w, c) {
+		before := pausedIn(w, m.bounds.Clients)
+		if !fit(w, m.play(c)) {
 			break // the choice depends on the fault that was left out
 		}
-		faults += bits.OnesCount8(m.paused(w) &^ before)
+		faults += bits.OnesCount8(pausedIn(w, m.bounds.Clients) &^ before)
 		if slices.Contains(w.Verdict(), code) {
 			return true, faults, w.Err()
 		}
@@ -127,9 +127,9 @@ func (m *model) shows(w *sim.World, code trace.Code, path []choice) (shown bool,
 	return slices.Contains(w.Verdict(), code), faults, w.Err()
 }
 
-// paused returns the set of the clients that are paused, in the middle of a cycle.
-func (m *model) paused(w *sim.World) (set uint8) {
-	for i := range m.bounds.Clients {
+// pausedIn returns the set of the first clients that are paused, in the middle of a cycle.
+func pausedIn(w *sim.World, clients int) (set uint8) {
+	for i := range clients {
 		if c := &w.State().Clients[i]; c.Paused && c.Phase != trace.PhaseIdle {
 			set |= 1 << i
 		}
@@ -137,9 +137,9 @@ func (m *model) paused(w *sim.World) (set uint8) {
 	return set
 }
 
-// fits makes a choice in the engine, and reports false if it isn't enabled.
-func (m *model) fits(w *sim.World, c choice) bool {
-	for _, mv := range m.play(c) {
+// fit makes moves in the engine, and reports false if one isn't enabled.
+func fit(w *sim.World, moves []sim.Move) bool {
+	for _, mv := range moves {
 		if !fits(w, mv) {
 			return false
 		}

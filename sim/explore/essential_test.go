@@ -26,20 +26,20 @@ func TestEssential(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close() //nolint:errcheck // the test is over
-	paths, err := m.shortest(setOf(trace.FR), func() bool { return false })
+	paths, err := findShortest(m, setOf(trace.FR), func() bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := paths[trace.FR]
-	needed, err := m.faults(w, trace.FR, path)
+	needed, err := faultsOf(m, w, trace.FR, path)
 	if err != nil || len(needed) != 1 || needed[0] != (Fault{Kind: Pause, Text: "A is paused for 12.001s", Essential: true}) {
 		t.Errorf("the least has %v, %v", needed, err)
 	}
-	more, err := m.faults(w, trace.FR, append(slices.Clone(path), choice{kind: crashes, who: 1}))
+	more, err := faultsOf(m, w, trace.FR, append(slices.Clone(path), choice{kind: crashes, who: 1}))
 	if err != nil || len(more) != 2 || !more[0].Essential || more[1] != (Fault{Kind: Crash, Text: "B crashes"}) {
 		t.Errorf("with a crash afterwards it has %v, %v", more, err)
 	}
-	first, err := m.faults(w, trace.FR, slices.Insert(slices.Clone(path), 0, choice{kind: jumpsClient, who: 1, by: 1000}))
+	first, err := faultsOf(m, w, trace.FR, slices.Insert(slices.Clone(path), 0, choice{kind: jumpsClient, who: 1, by: 1000}))
 	if err != nil || first[0].Essential || first[0].Text != "B's wall clock jumps by 1s" || !first[1].Essential {
 		t.Errorf("with another's clock set it has %v, %v", first, err)
 	}

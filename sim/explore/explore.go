@@ -1,20 +1,16 @@
 package explore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/process"
-	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
 
@@ -127,27 +123,26 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	v, err := b.rehearse()
+	v, err := rehearse(&b)
 	if err != nil {
 		return nil, err
 	}
 	err = with(b, func(m *model) (err error) {
-		r, err = m.search(ctx, opt, v)
+		r, err = searchModel(ctx, m, opt, v)
 		return err
 	})
 	return r, err
 }
 
-func (m *model) search(ctx context.Context, opt Options, v Vacuity) (*Result, error) {
-	s, err := m.rounds(ctx, opt)
+func searchModel(ctx context.Context, m *model, opt Options, v Vacuity) (*Result, error) {
+	s, err := rounds(ctx, m, opt)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load(), Vacuity: v}
 	_, n := s.visited.Sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
-	r.Commands, r.Operations = m.servers.Ran, m.clients.Outcomes.Len()
-	r.Draws = m.clients.Drawn()
+	r.Commands, r.Operations, r.Draws = m.executed()
 	var all stats
 	for _, x := range s.pool {
 		all.add(&x.stats)
@@ -159,7 +154,7 @@ func (m *model) search(ctx context.Context, opt Options, v Vacuity) (*Result, er
 			r.Vacuity.Unused = append(r.Vacuity.Unused, FaultKind(k))
 		}
 	}
-	r.Closed = r.Complete && m.habits.endless
+	r.Closed = r.Complete && m.bounds.endless()
 	r.UnderWay = int(m.bounds.Faults[HoldRequest])
 	r.Undecided = r.Vacuity.undecided(&m.bounds)
 	found := codes(s.found.Load()) & m.bounds.codes()
@@ -171,10 +166,10 @@ func (m *model) search(ctx context.Context, opt Options, v Vacuity) (*Result, er
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer done()
 	}
-	if m.habits.endless {
-		return r, m.concludeEndless(ctx, r)
+	if m.bounds.endless() {
+		return r, concludeEndless(ctx, m, r)
 	}
-	if err := m.conclude(ctx, r, found, opt); err != nil {
+	if err := conclude(ctx, m, r, found, opt); err != nil {
 		return nil, err
 	}
 	return r, r.smaller(ctx)
@@ -182,10 +177,10 @@ func (m *model) search(ctx context.Context, opt Options, v Vacuity) (*Result, er
 
 // rounds searches until every instant is known that matters to the code which has run: each
 // round adds those that the last one has shown. The last round is returned.
-func (m *model) rounds(ctx context.Context, opt Options) (*search, error) {
+func rounds(ctx context.Context, m *model, opt Options) (*search, error) {
 	full := m.budget
-	if m.habits.endless {
-		if err := m.digitize(ctx, opt); err != nil {
+	if m.bounds.endless() {
+		if err := digitize(ctx, m, opt); err != nil {
 			return nil, err
 		}
 		m.budget = m.bounds.small().Faults // shows on which spans the clients' behaviour depends
@@ -204,7 +199,7 @@ func (m *model) rounds(ctx context.Context, opt Options) (*search, error) {
 			return s, nil // it claims of no code that it holds
 		}
 		more := false
-		if !m.habits.endless {
+		if !m.bounds.endless() {
 			more, err = m.learn(ctx)
 		}
 		if unlearned(err) {
@@ -217,7 +212,7 @@ func (m *model) rounds(ctx context.Context, opt Options) (*search, error) {
 		if !more {
 			m.budget = full
 		}
-		m.know(m.habits.endless)
+		m.know(m.bounds.endless())
 	}
 }
 
@@ -256,7 +251,7 @@ func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
 	var r Result
 	err := with(b, func(m *model) error {
 		r = Result{}
-		return m.conclude(ctx, &r, b.codes(), Options{})
+		return conclude(ctx, m, &r, b.codes(), Options{})
 	})
 	return r.Violated, err
 }
@@ -267,17 +262,17 @@ const grace = 2 * time.Second
 
 // conclude finds the least schedules, and has the engine run them, together with some
 // random ones.
-func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Options) error {
+func conclude(ctx context.Context, m *model, r *Result, found codes, opt Options) error {
 	w, err := sim.New(m.cfg)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
-	paths, err := m.shortest(found, func() bool { return ctx.Err() != nil || opt.full() })
+	paths, err := findShortest(m, found, func() bool { return ctx.Err() != nil || opt.full() })
 	if err != nil && !unlearned(err) {
 		return err
 	}
-	if err := m.clients.Recheck(); err != nil { // first: nondeterminism would make the engine disagree
+	if err := m.recheck(); err != nil { // first: nondeterminism would make the engine disagree
 		return err
 	}
 	for _, c := range trace.Codes {
@@ -288,7 +283,7 @@ func (m *model) conclude(ctx context.Context, r *Result, found codes, opt Option
 			}
 			continue
 		}
-		v, err := m.counterexample(w, c, path)
+		v, err := counterexample(m, w, c, path)
 		if err != nil {
 			return err
 		}
@@ -307,7 +302,7 @@ const samples = 20
 
 // counterexample has the engine run the least schedule of a violation, and fails if that
 // doesn't show it.
-func (m *model) counterexample(w *sim.World, c trace.Code, path []choice) (*Counterexample, error) {
+func counterexample(m *model, w *sim.World, c trace.Code, path []choice) (*Counterexample, error) {
 	cfg := m.cfg
 	cfg.Scenario = sim.Label(fmt.Sprintf("least-%s", c))
 	if err := w.Reset(cfg, true); err != nil {
@@ -328,171 +323,10 @@ func (m *model) counterexample(w *sim.World, c trace.Code, path []choice) (*Coun
 		return nil, fmt.Errorf("the search has found %s, and the engine says %s: one of them is wrong\n%s", c, t.Verdict(), t.Schedule)
 	}
 	t.Title = "The least schedule with " + c.Named()
-	price := m.costOf(path)
+	price := costFromStart(m, path)
 	schedule := w.Schedule()
 	schedule.Moves = slices.Clone(schedule.Moves) // the world reuses them for its next run
 	v := &Counterexample{Code: c, Schedule: schedule, Switches: int(price.switches), Steps: int(price.steps), Trace: t}
-	v.Faults, err = m.faults(w, c, path)
+	v.Faults, err = faultsOf(m, w, c, path)
 	return v, err
-}
-
-// agree plays one random complete schedule in both the search and the engine, and fails
-// where they differ.
-func (m *model) agree(w *sim.World, seed uint64) error {
-	if err := w.Reset(m.cfg, false); err != nil {
-		return err
-	}
-	rng := rand.New(rand.NewPCG(seed, 7))
-	x := m.explorer()
-	x.s.copyFrom(m.start())
-	x.reduce = seed%2 == 0
-	var all codes
-	var path, choices []choice
-	eager := rng.IntN(3) // faults come more or less often
-	for {
-		before := x.stateID()
-		x.view(before)
-		if choices = x.enabled(choices); len(choices) == 0 {
-			break
-		}
-		c := choices[rng.IntN(len(choices))]
-		for range eager {
-			if c.kind != acts && c.kind != passes {
-				c = choices[rng.IntN(len(choices))]
-			}
-		}
-		counted := x.stats
-		if x.choose(c); x.err != nil {
-			return x.err
-		}
-		c.ops = x.ops
-		path = append(path, c)
-		if err := x.checkLocal(c, before, counted); err != nil {
-			return fmt.Errorf("%w\n%s", err, m.text(path))
-		}
-		all |= x.found
-		if err := w.Play(m.play(c), nil); err != nil {
-			return err
-		}
-		if err := m.differ(x, w, all); err != nil {
-			return fmt.Errorf("after %d choices of schedule %d %w\n%s", len(path), seed, err, m.text(path))
-		}
-	}
-	if !x.over() {
-		return nil // the bound on switches has ended the schedule early
-	}
-	dead := x.deadlocked()
-	if x.err != nil {
-		return x.err
-	}
-	if err := w.Drain(); err != nil {
-		return err
-	}
-	if real := slices.Contains(w.Verdict(), trace.PD); dead != real {
-		return fmt.Errorf("at the end of schedule %d the search says %t to a permanent deadlock, and the engine %t\n%s", seed, dead, real, m.text(path))
-	}
-	return nil
-}
-
-// checkLocal fails if the choice that was made last is a local step, and leads to another
-// state as such.
-func (x *explorer) checkLocal(c choice, before []uint32, counted stats) error {
-	if !x.reduce {
-		return nil
-	}
-	after, stats := x.stateID(), x.stats
-	x.stats = counted
-	if to, local := x.localStep(c, before, nil); local && (!slices.Equal(to, after) || x.stats != stats || x.found != 0) {
-		return fmt.Errorf("the search takes a step of client %d for its own business, and it isn't", c.who)
-	}
-	x.stats = stats
-	return nil
-}
-
-// text is a path as the line of a schedule.
-func (m *model) text(path []choice) string {
-	return sim.Schedule{Config: m.cfg, Moves: m.schedule(path)}.String()
-}
-
-// differ fails unless the search and the engine agree on violations, clients and nodes.
-func (m *model) differ(x *explorer, w *sim.World, found codes) error {
-	if real := codesOf(w.Verdict()) & searched; found != real {
-		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
-	}
-	if a, b := x.picture(make([]byte, 0, 512)), m.picture(make([]byte, 0, 512), w); !bytes.Equal(a, b) {
-		return fmt.Errorf("the search has\n%s\nand the engine\n%s", a, b)
-	}
-	return nil
-}
-
-// picture describes a state of the search by what a world shows, too: see model.picture.
-func (x *explorer) picture(text []byte) []byte {
-	for i := range x.bounds.Clients {
-		c := &x.s.clients[i]
-		paused := c.paused && c.Phase != trace.PhaseIdle // between cycles it makes no difference
-		text = clientPicture(text, i, c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, paused)
-	}
-	for i, n := range x.s.nodes {
-		text = nodePicture(text, i)
-		for _, k := range x.servers.Snapshot(n.snapshot).Keys {
-			text = keyPicture(text, k.Name, k.Value, k.Left)
-			if k.Name == x.cfg.RecordKey() {
-				text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))
-			}
-		}
-	}
-	return text
-}
-
-func (m *model) picture(text []byte, w *sim.World) []byte {
-	s := w.State()
-	for i := range m.bounds.Clients {
-		c := &s.Clients[i]
-		paused := c.Paused && c.Phase != trace.PhaseIdle
-		text = clientPicture(text, i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, paused)
-	}
-	for addr, i := range s.Primary {
-		text = nodePicture(text, addr)
-		for _, r := range s.Nodes[i].Records {
-			left := redis.Immortal
-			if r.Expires != trace.Never {
-				left = r.Left(w.Now()).Milliseconds()
-			}
-			text = keyPicture(text, r.Key, r.Value, left)
-			if r.Key == m.cfg.RecordKey() {
-				text = ownerPicture(text, r.Owner.Client, r.Owner.N)
-			}
-		}
-	}
-	return text
-}
-
-func clientPicture(text []byte, i int, crashed bool, phase trace.Phase, acquired int, live, inside, paused bool) []byte {
-	text = append(append(text, names[i]...), ' ')
-	if crashed {
-		return append(text, "crashed\n"...)
-	}
-	text = append(text, phase.String()...)
-	text = strconv.AppendInt(append(text, ", acquisition "...), int64(acquired), 10)
-	text = strconv.AppendBool(append(text, ", live "...), live)
-	text = strconv.AppendBool(append(text, ", inside "...), inside)
-	text = strconv.AppendBool(append(text, ", paused "...), paused)
-	return append(text, '\n')
-}
-
-func nodePicture(text []byte, i int) []byte {
-	return append(strconv.AppendInt(append(text, 'n'), int64(i+1), 10), '\n')
-}
-
-func keyPicture(text []byte, name, value string, left int64) []byte {
-	text = append(append(append(append(text, ' '), name...), '='), value...)
-	if left != redis.Immortal {
-		text = append(strconv.AppendInt(append(text, " for "...), left, 10), "ms"...)
-	}
-	return append(text, '\n')
-}
-
-func ownerPicture(text []byte, client, n int) []byte {
-	text = strconv.AppendInt(append(text, " of "...), int64(client), 10)
-	return append(strconv.AppendInt(append(text, '/'), int64(n), 10), '\n')
 }

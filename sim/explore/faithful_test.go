@@ -103,8 +103,10 @@ func drawBounds(s strategies.Strategy, rng *rand.Rand) Bounds {
 		b.Faults[k] = uint8(rng.IntN(3))
 	}
 	if b.Faults[Failover] = 0; s.Nodes == 1 && rng.IntN(3) == 0 {
-		for k, row := range faultRows {
-			b.Faults[k] *= uint8(count(!row.onMaster, 1))
+		for k := range b.Faults {
+			if FaultKind(k).OnMaster() {
+				b.Faults[k] = 0
+			}
 		}
 		b.Faults[Failover] = 1
 	}

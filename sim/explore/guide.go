@@ -48,7 +48,7 @@ func NewGuide(b Bounds, goal trace.Code) (g *Guide, err error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	if _, err := b.rehearse(); err != nil {
+	if _, err := rehearse(&b); err != nil {
 		return nil, err
 	}
 	m, err := newModel(b, false)
@@ -108,7 +108,7 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 		h.Reached, h.Reachable = true, true
 		return h, nil
 	}
-	q := g.m.shortestFrom(x, setOf(g.goal))
+	q := shortestFrom(x, setOf(g.goal))
 	q.nodes[0].last = lastOf(g.path) // to go on with the same client is no switch
 	if n := len(g.path); n > 0 {
 		q.nodes[0].by = g.path[n-1] // and to wait once more is no step
@@ -129,8 +129,8 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 	if !any {
 		return h, nil
 	}
-	x.unpack(here, &x.s)
-	h.Reachable, h.Cost = true, g.priced(x.costOf(g.path, path))
+	x.visit(here)
+	h.Reachable, h.Cost = true, g.priced(costOf(x, g.path, path))
 	first := 0
 	for first < len(path) && path[first].kind == passes && path[0].kind == passes {
 		first++
@@ -148,7 +148,7 @@ func (g *Guide) taken() Cost {
 	if g.end > 0 {
 		g.path = g.path[:g.end]
 	}
-	return g.priced(x.costOf(nil, g.path))
+	return g.priced(costOf(x, nil, g.path))
 }
 
 func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches), int(c.steps)} }
@@ -176,41 +176,6 @@ func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
 	return found, x.err
 }
 
-// read returns the choice that moves make which begin with a fault, and the number of moves
-// that belong to it.
-func read(x *explorer, moves []sim.Move) (choice, int, error) {
-	f, then := moves[0].Fault, sim.Fault(nil)
-	if len(moves) > 1 {
-		then = moves[1].Fault
-	}
-	if by := jumpOf(f); by > behaviour.MaxSpan || by < -behaviour.MaxSpan {
-		return choice{}, 0, fmt.Errorf("%q is longer than a search counts, which is %s", f, trace.Duration(behaviour.MaxSpan))
-	}
-	for i := range choiceRows {
-		if choiceRows[i].read == nil {
-			continue
-		}
-		if c, n := choiceRows[i].read(x, f, then); n > 0 {
-			return c, n, nil
-		}
-	}
-	if _, down := f.(sim.Down); down {
-		return choice{}, 0, errors.New("a node that is down and stays down is nothing that a search does")
-	}
-	return choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
-}
-
-// jumpOf returns by how much a clock jumps by a fault.
-func jumpOf(f sim.Fault) time.Duration {
-	switch f := f.(type) {
-	case sim.WallStep:
-		return f.By
-	case sim.NodeStep:
-		return f.By
-	}
-	return 0
-}
-
 // step makes a move that isn't a fault.
 func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) error {
 	switch {
@@ -224,7 +189,7 @@ func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) e
 	for range mv.Count {
 		i := -1
 		for who := range g.m.bounds.Clients {
-			if _, any := x.next(who); any && mv.Who.Has(who) {
+			if _, any := x.nextKind(who); any && mv.Who.Has(who) {
 				i = who
 				break
 			}
@@ -240,9 +205,10 @@ func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) e
 			continue
 		}
 		c := choice{kind: acts, who: uint8(i)}
-		if t, _ := x.next(i); x.history(i).Threads[t].Kind == process.OpSend {
+		switch kind, _ := x.nextKind(i); kind {
+		case process.OpSend:
 			c.kind, *next = *next, acts
-		} else if x.history(i).Threads[t].Kind == process.OpDraw {
+		case process.OpDraw:
 			c.kind = draws
 		}
 		if err := g.make(x, c, found); err != nil {
@@ -255,7 +221,7 @@ func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) e
 // draw makes a move in which a client draws a random number.
 func (g *Guide) draw(x *explorer, mv sim.Move, found *codes) error {
 	for i := range g.m.bounds.Clients {
-		if t, any := x.next(i); any && mv.Who.Has(i) && x.history(i).Threads[t].Kind == process.OpDraw {
+		if kind, any := x.nextKind(i); any && mv.Who.Has(i) && kind == process.OpDraw {
 			return g.make(x, choice{kind: draws, who: uint8(i), number: int64(mv.Draw)}, found)
 		}
 	}
@@ -275,7 +241,7 @@ func (g *Guide) wait(x *explorer, d time.Duration, found *codes) error {
 		if !any || by > left {
 			by = left
 		}
-		if _, n := x.idle(); n > x.s.world.left[Pause] {
+		if _, n := x.idle(); n > x.left(Pause) {
 			return errors.New("that takes more pauses than the bounds have")
 		}
 		g.apply(x, choice{kind: passes, by: by}, found)
@@ -286,7 +252,7 @@ func (g *Guide) wait(x *explorer, d time.Duration, found *codes) error {
 
 // make makes a choice, and fails if the budget doesn't have its fault.
 func (g *Guide) make(x *explorer, c choice, found *codes) error {
-	if k := c.row().fault; c.faulty() && x.s.world.left[k] == 0 {
+	if k := c.fault(); c.faulty() && x.left(k) == 0 {
 		return fmt.Errorf("that takes more faults of the kind %q than the bounds have", k)
 	}
 	g.apply(x, c, found)

@@ -81,7 +81,7 @@ func TestCancelledLate(t *testing.T) {
 	r := &Result{Bounds: b, Complete: true, Found: trace.Verdict{trace.DG}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := m.conclude(ctx, r, setOf(trace.DG), Options{}); err != nil {
+	if err := conclude(ctx, m, r, setOf(trace.DG), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	incomplete(t, r, nil, "the search for the least schedule with a double grant was cut off")

@@ -72,6 +72,16 @@ func (m *model) close() error {
 	return m.clients.Close()
 }
 
+// executed returns how many commands were executed, how many operations client code has
+// performed, and at how many places it draws.
+func (m *model) executed() (commands, operations, draws int) {
+	return m.servers.Ran, m.clients.Outcomes.Len(), m.clients.Drawn()
+}
+
+// recheck fails if client code that runs once more does otherwise: see
+// [behaviour.Clients.Recheck].
+func (m *model) recheck() error { return m.clients.Recheck() }
+
 // start returns the state in which every schedule begins.
 func (m *model) start() *state {
 	s := m.blank()

@@ -8,9 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lockstep/sim"
 	"lockstep/sim/explore/intern"
-	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
 
@@ -123,6 +121,7 @@ func (s *search) layer(units []unit) {
 	for _, x := range s.pool {
 		wg.Go(func() {
 			var states []uint32
+			var digests []uint64
 			for !s.stop.Load() {
 				n := int(next.Add(1)) - 1
 				if n >= len(units) {
@@ -130,13 +129,11 @@ func (s *search) layer(units []unit) {
 				}
 				u := units[n]
 				states = s.visited.Read(u.shard, u.from, u.to, states)
-				x.successors = x.successors[:0]
 				x.warm(states)
 				for at := 0; at < len(states); at += s.width {
 					s.follow(x, states[at:at+s.width])
 				}
-				x.resolve()
-				x.digests = s.visited.AddAll(x.successors, x.digests)
+				digests = s.visited.AddAll(x.followed(), digests)
 				s.frontier.Add(-int64(u.to - u.from))
 				if x.err != nil {
 					s.fail(x.err)
@@ -151,35 +148,12 @@ func (s *search) layer(units []unit) {
 // follow adds all successors of one state.
 func (s *search) follow(x *explorer, state []uint32) {
 	x.view(state)
-	x.choices = x.enabled(x.choices)
-	if len(x.choices) == 0 {
-		if x.over() && s.wants(trace.PD) && s.deadlock(x, state) {
-			s.report(setOf(trace.PD))
-		}
-		return
-	}
-	if s.habits.endless && x.rests() && s.wants(trace.PD) && s.deadlock(x, state) {
+	if s.wants(trace.PD) && x.rests() && s.deadlock(x, state) {
 		s.report(setOf(trace.PD))
-		x.view(state)
 	}
-	unpacked := false
-	for _, c := range x.choices {
-		var done bool
-		if x.successors, done = x.localStep(c, state, x.successors); done {
-			continue
-		}
-		if !unpacked {
-			x.unpack(state, &x.from)
-			unpacked = true
-		}
-		x.s.copyFrom(&x.from)
-		x.choose(c)
-		if x.found != 0 {
-			s.report(x.found)
-		}
-		x.pack(state)
-	}
-	s.followed.Add(int64(len(x.choices)))
+	n, found := x.follow(state)
+	s.report(found)
+	s.followed.Add(int64(n))
 }
 
 func (s *search) wants(c trace.Code) bool { return s.bounds.codes().has(c) }
@@ -194,24 +168,16 @@ func (s *search) report(c codes) {
 	}
 }
 
-// deadlock reports whether a state at a schedule's end is a deadlock. The answer is
-// memoised: it depends on the nodes alone, and on true time in a timed model.
+// deadlock reports whether a state in which all clients are at rest is a deadlock. The answer
+// is memoised.
 func (s *search) deadlock(x *explorer, state []uint32) bool {
-	key := ending{now: x.world.now}
-	copy(key.nodes[:], state[s.bounds.Clients:s.width-1])
+	key := x.ending(state)
 	if known, any := s.dead.Load(key); any {
 		return known.(bool)
 	}
-	x.unpack(state, &x.s)
-	dead := x.deadlocked()
+	dead := x.deadlockedIn(state)
 	s.dead.Store(key, dead)
 	return dead
-}
-
-// ending is the part of a state on which a deadlock depends.
-type ending struct {
-	nodes [sim.MaxNodes]uint32
-	now   int32
 }
 
 // fail ends the search with an error; the first one counts. What has been found stays found if
@@ -287,32 +253,4 @@ func (o *Options) full() bool {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc) > o.Memory
-}
-
-// Sought lists the codes that the search looks for, worst first.
-func (b *Bounds) Sought() (v trace.Verdict) {
-	for _, c := range trace.Codes {
-		if b.codes().has(c) {
-			v = append(v, c)
-		}
-	}
-	return v
-}
-
-// codes is the set of the codes that the search looks for.
-func (b *Bounds) codes() codes {
-	if len(b.Codes) == 0 {
-		return searched
-	}
-	return codesOf(b.Codes)
-}
-
-// searched are the codes that a search can look for.
-var searched = codesOf(monitor.Searched())
-
-func codesOf(list []trace.Code) (c codes) {
-	for _, code := range list {
-		c |= setOf(code)
-	}
-	return c
 }

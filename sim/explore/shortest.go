@@ -66,20 +66,20 @@ func (q *shortest) before(i, j int32) bool {
 	return a.order < b.order
 }
 
-// shortest finds the least schedule for each of the violations. It takes all schedules in the
+// findShortest finds the least schedule for each of the violations. It takes all schedules in the
 // order of their cost, so the first with a violation is the least, and the violation needs
 // each of its faults: otherwise there would be a schedule of fewer. It ends early, with what
 // it has, when stop reports true.
-func (m *model) shortest(wanted codes, stop func() bool) (map[trace.Code][]choice, error) {
+func findShortest(m *model, wanted codes, stop func() bool) (map[trace.Code][]choice, error) {
 	x := m.explorer()
 	x.first()
-	q := m.shortestFrom(x, wanted)
+	q := shortestFrom(x, wanted)
 	err := q.run(stop)
 	return q.got, err
 }
 
 // shortestFrom returns a search that begins in the explorer's state.
-func (m *model) shortestFrom(x *explorer, wanted codes) *shortest {
+func shortestFrom(x *explorer, wanted codes) *shortest {
 	q := &shortest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]choice{}}
 	q.add(pathNode{parent: -1, last: -1, state: x.stateID()})
 	return q
@@ -95,7 +95,7 @@ func (q *shortest) run(stop func() bool) error {
 			q.reach(i, p.ends)
 			continue
 		}
-		key := string(append(bytesOf(p.state), byte(p.last), byte(count(p.by.kind == passes, 1))))
+		key := string(append(bytesOf(p.state), byte(p.last), byteOf(p.by.kind == passes)))
 		if q.known[key] {
 			continue
 		}
@@ -145,18 +145,13 @@ func (q *shortest) path(i int32) (choices []choice) {
 // expand adds the successors of a node.
 func (q *shortest) expand(i int32) {
 	x, p := q.x, q.nodes[i]
-	x.unpack(p.state, &x.from)
-	x.s.copyFrom(&x.from)
-	x.view(p.state)
-	x.choices = x.enabled(x.choices)
-	if len(x.choices) == 0 && x.over() && q.left.has(trace.PD) && x.deadlocked() {
+	x.visit(p.state)
+	if x.over() && q.left.has(trace.PD) && x.deadlocked() {
 		q.add(pathNode{cost: p.cost, parent: i, ends: setOf(trace.PD)})
 		return
 	}
-	for n, c := range x.choices {
-		if n > 0 {
-			x.s.copyFrom(&x.from)
-		}
+	for _, c := range x.enabledHere() {
+		x.back()
 		next := pathNode{cost: q.price(&p, c), early: p.early, parent: i, by: c, last: p.last}
 		if c.kind == passes && p.by.kind != passes {
 			next.early += x.early()
@@ -170,10 +165,7 @@ func (q *shortest) expand(i int32) {
 			end.ends = x.found & q.left
 			q.add(end)
 		}
-		x.successors = x.successors[:0]
-		x.pack(p.state)
-		x.resolve()
-		next.state = slices.Clone(x.successors)
+		next.state = x.packed(p.state)
 		q.add(next)
 	}
 }
@@ -208,6 +200,13 @@ func lastOf(path []choice) int8 {
 	return -1
 }
 
+func byteOf(is bool) byte {
+	if is {
+		return 1
+	}
+	return 0
+}
+
 // bytesOf encodes a packed state, with room for two more bytes.
 func bytesOf(state []uint32) []byte {
 	b := make([]byte, 0, len(state)*4+2)
@@ -217,16 +216,16 @@ func bytesOf(state []uint32) []byte {
 	return b
 }
 
-// costOf returns the cost of a path from the start.
-func (m *model) costOf(path []choice) (c cost) {
+// costFromStart returns the cost of a path from the start.
+func costFromStart(m *model, path []choice) (c cost) {
 	x := m.explorer()
 	x.first()
-	return x.costOf(nil, path)
+	return costOf(x, nil, path)
 }
 
 // costOf returns the cost of a path from the explorer's state, after another path, or with
 // none. The explorer's state is that at the path's end afterwards.
-func (x *explorer) costOf(after, path []choice) cost {
+func costOf(x *explorer, after, path []choice) cost {
 	q := shortest{x: x}
 	p := pathNode{last: lastOf(after)}
 	if n := len(after); n > 0 {

@@ -235,6 +235,24 @@ func (x *explorer) unpack(state []uint32, s *state) {
 	s.world = *x.ids.worlds.Value(state[len(state)-1])
 }
 
+// visit takes the explorer to a packed state, and views it.
+func (x *explorer) visit(state []uint32) {
+	x.unpack(state, &x.from)
+	x.back()
+	x.view(state)
+}
+
+// back takes the explorer back to the state that it has visited last.
+func (x *explorer) back() { x.s.copyFrom(&x.from) }
+
+// packed returns the packed state that the explorer is in. It has come there by one choice
+// from the given one, which it has visited.
+func (x *explorer) packed(from []uint32) []uint32 {
+	x.successors = x.successors[:0]
+	x.pack(from)
+	return slices.Clone(x.followed())
+}
+
 func (s *state) copyFrom(o *state) {
 	copy(s.clients, o.clients)
 	copy(s.nodes, o.nodes)

@@ -52,7 +52,6 @@ type explorer struct {
 	successors []uint32  // packed states that are not in the visited set yet
 	pending    []pending // clients in them that have no id yet
 	ahead      uint32    // without meaning: it keeps the compiler from dropping prefetches
-	digests    []uint64  // reused by the visited set
 	reduce     bool      // partial-order reduction is on: see local.independent
 	ops        uint8     // operations that the last choice performed
 	number     int64     // that the next draw gives, in nanoseconds
@@ -110,6 +109,18 @@ func (x *explorer) fail(err error) {
 
 // history returns the history of client i.
 func (x *explorer) history(i int) *behaviour.History { return x.clients.At(x.s.clients[i].history) }
+
+// nextKind returns the kind of client i's next operation, if it can perform any.
+func (x *explorer) nextKind(i int) (kind process.OpKind, any bool) {
+	t, any := x.next(i)
+	if !any {
+		return 0, false
+	}
+	return x.history(i).Threads[t].Kind, true
+}
+
+// left returns how many faults of a kind the budget still has in the explorer's state.
+func (x *explorer) left(k FaultKind) uint8 { return x.s.world.left[k] }
 
 // next returns the thread that performs the client's next operation, if any can.
 func (x *explorer) next(i int) (thread int, any bool) { return x.model.next(&x.s.clients[i]) }

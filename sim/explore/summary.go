@@ -114,6 +114,37 @@ func (x *explorer) view(state []uint32) {
 	}
 }
 
+// follow adds all successors of the packed state that the explorer views, and returns the
+// number of choices that it has there and the violations that they have.
+func (x *explorer) follow(state []uint32) (n int, found codes) {
+	x.choices = x.enabled(x.choices)
+	unpacked := false
+	for _, c := range x.choices {
+		var done bool
+		if x.successors, done = x.localStep(c, state, x.successors); done {
+			continue
+		}
+		if !unpacked {
+			x.unpack(state, &x.from)
+			unpacked = true
+		}
+		x.s.copyFrom(&x.from)
+		x.choose(c)
+		found |= x.found
+		x.pack(state)
+	}
+	return len(x.choices), found
+}
+
+// followed returns the packed states that were added since it was called last. The explorer
+// reuses them.
+func (x *explorer) followed() []uint32 {
+	x.resolve()
+	all := x.successors
+	x.successors = x.successors[:0]
+	return all
+}
+
 // warm prefetches the summaries of some packed states, for the processor to wait for many of
 // them at once.
 func (x *explorer) warm(states []uint32) {

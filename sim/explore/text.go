@@ -70,15 +70,3 @@ func unsearched() (many []string) {
 	}
 	return many
 }
-
-// Wrong lists the faults of the counterexample in words.
-func (c *Counterexample) Wrong() string {
-	var texts []string
-	for _, f := range c.Faults {
-		texts = append(texts, f.Text)
-	}
-	if len(texts) == 0 {
-		return "no fault at all"
-	}
-	return strings.Join(texts, "; ")
-}

@@ -9,7 +9,7 @@ import (
 // rehearse has the engine play the lock's solo: it finds out the key of the lock's record,
 // unless the bounds name it, and whether a search of the lock can mean anything. It fails if
 // the record can't be told from other keys, or if clients lock different ones.
-func (b *Bounds) rehearse() (v Vacuity, err error) {
+func rehearse(b *Bounds) (v Vacuity, err error) {
 	cfg, err := b.Config()
 	if err != nil {
 		return v, err

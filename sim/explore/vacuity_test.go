@@ -254,7 +254,7 @@ func TestUndecided(t *testing.T) {
 func TestSoloOfTheCatalogue(t *testing.T) {
 	for _, s := range strategies.All() {
 		b := Defaults(s)
-		v, err := b.rehearse()
+		v, err := rehearse(&b)
 		if err != nil || b.Record != "lock" || !v.Granted || v.undecided(&b) != "" {
 			t.Errorf("%s: record %q, %+v, %v", s.Name, b.Record, v, err)
 		}

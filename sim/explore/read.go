@@ -1,0 +1,46 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/trace"
+)
+
+// read returns the choice that moves make which begin with a fault, and the number of moves
+// that belong to it.
+func read(x *explorer, moves []sim.Move) (choice, int, error) {
+	f, then := moves[0].Fault, sim.Fault(nil)
+	if len(moves) > 1 {
+		then = moves[1].Fault
+	}
+	if by := jumpOf(f); by > behaviour.MaxSpan || by < -behaviour.MaxSpan {
+		return choice{}, 0, fmt.Errorf("%q is longer than a search counts, which is %s", f, trace.Duration(behaviour.MaxSpan))
+	}
+	for i := range choiceRows {
+		if choiceRows[i].read == nil {
+			continue
+		}
+		if c, n := choiceRows[i].read(x, f, then); n > 0 {
+			return c, n, nil
+		}
+	}
+	if _, down := f.(sim.Down); down {
+		return choice{}, 0, errors.New("a node that is down and stays down is nothing that a search does")
+	}
+	return choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
+}
+
+// jumpOf returns by how much a clock jumps by a fault.
+func jumpOf(f sim.Fault) time.Duration {
+	switch f := f.(type) {
+	case sim.WallStep:
+		return f.By
+	case sim.NodeStep:
+		return f.By
+	}
+	return 0
+}

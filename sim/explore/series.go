@@ -1,0 +1,177 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/monitor"
+	"lockstep/sim/process"
+	"lockstep/sim/trace"
+)
+
+// beginSeries gives client i, which is about to ask for the lock, the first of its series of
+// tokens of which nothing is left: in no record, in no request that is held up or could
+// arrive twice, and in no memory of any client. Its acquisition has the number of the series.
+func (x *explorer) beginSeries(i int) behaviour.Observation {
+	var used behaviour.SeriesSet
+	for n := range x.s.nodes {
+		nd := &x.s.nodes[n]
+		used |= x.servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
+		if nd.behind.snapshot != 0 {
+			used |= x.servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
+		}
+	}
+	requests := func(list []request) {
+		for _, req := range list {
+			used |= x.clients.SeriesInCommand(req.command) | x.seriesOwned(int(req.client), req.acquired)
+		}
+	}
+	requests(x.ids.helds.get(x.s.world.held))
+	for n := range x.bounds.Clients {
+		c := &x.s.clients[n]
+		requests(x.ids.sents.get(c.sentBefore))
+		if !c.Crashed {
+			used |= x.history(n).Series
+		}
+	}
+	series, free := used.Free(i)
+	if !free {
+		x.fail(fmt.Errorf("tokens of %d acquisitions of one client are in use at a time", behaviour.SeriesEach))
+	}
+	x.s.clients[i].Acquired = uint16(series)
+	return behaviour.Observation{Kind: behaviour.SawSeries, Value: int64(series)}
+}
+
+// seriesOwned returns the series of a client's nth acquisition.
+func (x *explorer) seriesOwned(client int, n uint16) (set behaviour.SeriesSet) {
+	if client >= 0 && client < x.bounds.Clients && n > 0 {
+		set = set.With(client, behaviour.Series(n-1))
+	}
+	return set
+}
+
+// rests reports whether the lock must be free in the state that the explorer views, or become
+// free by itself: the schedule is over, or its cycles have no bound and all clients are
+// between two of them, or gone, and no request is held up.
+func (x *explorer) rests() bool {
+	if x.over() {
+		return true
+	}
+	if !x.habits.endless {
+		return false
+	}
+	for _, s := range x.summaries {
+		if s.lives() && !s.between {
+			return false
+		}
+	}
+	return x.world.held == 0
+}
+
+// restless explains why a lock can't be searched without a bound on cycles, or returns nil.
+func (b *Bounds) restless() error {
+	switch s := b.Strategy; {
+	case !b.endless():
+		for k, n := range b.Faults {
+			if n == Any {
+				return fmt.Errorf("a search with any number of %s has any number of cycles, too", FaultKind(k).Words(2))
+			}
+		}
+		return nil
+	case slices.ContainsFunc(b.Faults[ReplyLost+1:], func(n uint8) bool { return n == Any }):
+		return fmt.Errorf("a search can have any number of %s, %s and %s, and of other faults so many as are stated", Crash.Words(2), Pause.Words(2), ReplyLost.Words(2))
+	case b.Switches > 0:
+		return errors.New("a bound on switches bounds the cycles, too")
+	case s.Fences || s.Counter:
+		return fmt.Errorf("%s counts, and its numbers grow from cycle to cycle: a search of it needs a bound on cycles", s.Name)
+	case b.Remembers:
+		return fmt.Errorf("%s may keep something of each cycle in variables of a closure: a search of it needs a bound on cycles", s.Name)
+	}
+	return nil
+}
+
+// errRestless is the error of a search without a bound on cycles that meets true time.
+var errRestless = fmt.Errorf("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
+
+// small returns bounds that show most of what a lock does.
+func (b Bounds) small() Bounds {
+	b.Cycles, b.Clients = 2, min(2, b.Clients)
+	for k := range b.Faults {
+		if b.Faults[k] = min(1, b.Faults[k]); FaultKind(k) > ReplyLost {
+			b.Faults[k] = 0
+		}
+	}
+	return b
+}
+
+// digitize lets time stop at the multiples of a grid, of which all spans are multiples that
+// clients have begun in a small search, whose model is given. It fails if client code tells
+// spans apart otherwise than by their being over: by the digital clocks of Henzinger, Manna
+// and Pnueli (1992) every ordering of such ends is met with at multiples, as long as no
+// condition is strict.
+func (m *model) digitize(small *model) error {
+	switch in := small.instants; {
+	case small.timed:
+		return errRestless
+	case len(in.left)+len(in.readings)+len(in.later) > 0:
+		return errors.New("the lock's code compares a clock, or how long a record still lives, with a span of its own: a search of it needs a bound on cycles")
+	}
+	m.instants.digitize(append(small.sleeps(small.reached()), m.timeout, m.ttl))
+	m.servers.ExpireEarly()
+	return nil
+}
+
+// errDropped is the error of a client that reads its clock although it was not known to.
+var errDropped = errors.New("a span since a reading was dropped that is still needed")
+
+// know begins another round with empty tables. If clients is set, spans since readings are
+// dropped as soon as nothing is known to depend on them.
+func (m *model) know(clients bool) {
+	m.forget()
+	if clients {
+		m.habits.needs = m.clients.Needs()
+	}
+}
+
+// drops is the set of the codes that a search without bounds doesn't look for.
+func (m *model) drops() codes {
+	if !m.bounds.endless() {
+		return 0
+	}
+	return searched &^ m.bounds.codes()
+}
+
+// drop clears what no longer matters of a client, as far as that is known.
+func (l *local) drop(h *behaviour.History) {
+	if c := l.c; l.endless {
+		if at := int(c.history); l.needs != nil && at < len(l.needs.Reading) {
+			if c.since > dropped && !l.needs.Reading[at] {
+				c.since = dropped
+			}
+			for t := range int(h.Count) {
+				if p := &h.Threads[t]; !p.Over && p.Kind == process.OpReceive && !c.waits[t] && !l.needs.Sending[at] {
+					c.sent[t] = dropped
+				}
+			}
+			if !l.needs.Given && c.Phase == trace.PhaseAcquire {
+				c.grantSent = dropped
+			}
+		}
+		if h.BetweenCycles {
+			c.Acquired = 0 // the series of the next acquisition is one of which nothing is left
+		}
+		c.drop(l.drops)
+	}
+}
+
+// drop clears the facts that are needed for nothing but the given codes.
+func (c *client) drop(unsought codes) {
+	if unsought.has(trace.SW) {
+		c.Granter, c.Asked, c.Touched, c.Reading = 0, 0, 0, monitor.Unread
+	}
+	if unsought.has(trace.GAP) {
+		c.Extension, c.Lost = monitor.NoExtension, false
+	}
+}
