@@ -74,7 +74,7 @@ func (r *Result) Finding(c trace.Code) Finding {
 	case f.Least != nil || slices.Contains(r.Found, c):
 		f.Answer = Violated
 		return f
-	case !r.Bounds.codes().has(c):
+	case !r.Bounds.CodeSet().Has(c):
 		f.Because = []string{"it was not looked for"}
 		return f
 	}

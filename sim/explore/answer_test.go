@@ -60,7 +60,10 @@ func TestAnswers(t *testing.T) {
 		},
 			[]string{"DG not decided, because the search did not come to its end: it was stopped, and because the lock was never acquired"},
 			"not decided, because"},
-		{"a fault without occasion", func(r *Result) { r.Vacuity.Unused = []FaultKind{HoldRequest}; r.Bounds.Codes = r.Bounds.Codes[:1] },
+		{"a fault without occasion", func(r *Result) {
+			r.Vacuity.Unused = []FaultKind{HoldRequest}
+			r.Bounds.Codes = r.Bounds.Codes[:1]
+		},
 			[]string{"DG holds within these bounds, but no schedule had a request held up, for want of an occasion"}, "holds within these bounds, but no schedule"},
 	} {
 		r := judged(t, tt.change)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/space"
 )
 
 // BenchmarkSearch measures the speed of a search, on one core and on two; the part of its
@@ -26,11 +27,11 @@ func benchmarkSearch(b *testing.B, name string, workers int) {
 	b.ReportAllocs()
 	for range b.N {
 		b.StopTimer()
-		m, err := newModel(bounds, name == "getset-equal")
+		m, err := space.NewModel(bounds, name == "getset-equal")
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := &search{model: m, opt: Options{Workers: workers}, visited: intern.NewVisited(m.width)}
+		s := &search{Model: m, opt: Options{Workers: workers}, visited: intern.NewVisited(m.Width)}
 		b.StartTimer()
 		if err := s.run(context.Background()); err != nil {
 			b.Fatal(err)
@@ -39,9 +40,9 @@ func benchmarkSearch(b *testing.B, name string, workers int) {
 		_, n := s.visited.Sizes()
 		states += int64(n)
 		transitions += s.followed.Load()
-		executed += int64(m.servers.Ran) + m.clients.Ran.Load()
+		executed += int64(m.Servers.Ran) + m.Clients.Ran.Load()
 		bytes += int64(s.visited.Bytes())
-		if err := m.close(); err != nil {
+		if err := m.Close(); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()

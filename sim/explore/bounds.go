@@ -1,272 +1,37 @@
 package explore
 
-import (
-	"errors"
-	"fmt"
-	"time"
+import "lockstep/sim/explore/space"
 
-	"lockstep/sim"
-	"lockstep/sim/monitor"
-	"lockstep/sim/process"
-	"lockstep/sim/redis"
-	"lockstep/sim/trace"
-	"lockstep/strategies"
-)
+// Bounds delimit the schedules of a search. Its result holds within them, and says nothing of
+// schedules beyond.
+type Bounds = space.Bounds
 
 // Budget is the number of faults of each kind that a schedule can have.
-type Budget [faultKinds]uint8
+type Budget = space.Budget
 
-// String returns the name of the kind as flags have it.
-func (k FaultKind) String() string { return faultRows[k].flag }
+// FaultKind is a kind of fault that a search can make.
+type FaultKind = space.FaultKind
 
-// Words names one fault of the kind if n is 1, and else several.
-func (k FaultKind) Words(n int) string {
-	if n == 1 {
-		return faultRows[k].one
-	}
-	return faultRows[k].many
-}
+// The kinds of fault: see package space.
+const (
+	Crash       = space.Crash
+	Pause       = space.Pause
+	ReplyLost   = space.ReplyLost
+	HoldRequest = space.HoldRequest
+	Duplicate   = space.Duplicate
+	Restart     = space.Restart
+	ClientClock = space.ClientClock
+	ServerClock = space.ServerClock
+	Failover    = space.Failover
+	Evict       = space.Evict
+)
 
-// String reads "1 crash of a client and 2 lost replies", or "none".
-func (b Budget) String() string {
-	var parts []string
-	for k, n := range b {
-		switch {
-		case n == Any:
-			parts = append(parts, "any number of "+FaultKind(k).Words(2))
-		case n > 0:
-			parts = append(parts, fmt.Sprintf("%d %s", n, FaultKind(k).Words(int(n))))
-		}
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return trace.List(parts)
-}
-
-// FaultKinds lists the names of all kinds of fault.
-func FaultKinds() (names []string) {
-	for _, row := range faultRows {
-		names = append(names, row.flag)
-	}
-	return names
-}
-
-// ParseFaultKind is the inverse of String. It reports false if there is no such kind.
-func ParseFaultKind(s string) (FaultKind, bool) {
-	for k, row := range faultRows {
-		if row.flag == s {
-			return FaultKind(k), true
-		}
-	}
-	return 0, false
-}
-
-// Bounds delimit the schedules of a search. Its result holds within them, and says nothing
-// of schedules beyond.
-type Bounds struct {
-	Strategy strategies.Strategy // the lock
-	Clients  int                 // 1 to 4
-	Cycles   int                 // how often each client asks for the lock: 1 to 9, or Any
-	Tries    int                 // of the lock in each cycle, with its strategy's own delay between two: 1 to 9; 0 is 1
-	Nodes    int                 // of a lock on several servers; 0 is the strategy's number
-	Faults   Budget              // of each schedule
-	Resource sim.Resource        // whether it checks fencing tokens
-	Checks   bool                // callers check whether their lease is over before each access
-	Extend   bool                // callers extend their lease before they write
-	TTL      time.Duration       // in whole milliseconds, as Redis has them
-	Timeout  time.Duration       // how long a client waits for a reply; 0 is the strategy's
-	Codes    trace.Verdict       // the codes to look for; none is all that a search can find
-	Record   string              // the key of the lock's record; empty: the search finds out, see sim.Solo
-	Switches int                 // how often a schedule may change from one client's steps to another's; 0 is without limit
-	// Remembers: a lock may keep something of an earlier cycle in variables that a
-	// closure has captured, besides its own fields and its draws. Histories then don't
-	// join between two cycles, and there are more states. Clients may share such
-	// variables, too, so their code runs in one worker at a time.
-	Remembers bool
-	// WholeSleeps: a lock's sleeps last until the next whole millisecond, as by a timer with
-	// that resolution. A search sets it by itself as soon as the lock sleeps for a fraction
-	// of one. No schedule is wrong for it, because a sleep may always end late; but what
-	// depends on the order of two instants within one millisecond is not found.
-	WholeSleeps bool
-
-	watch *process.Watch // of a search, for code that hangs
-}
+// What package space has for those who choose bounds.
+var (
+	Defaults       = space.Defaults       // the bounds of a search unless others are asked for
+	FaultKinds     = space.FaultKinds     // the names of all kinds of fault
+	ParseFaultKind = space.ParseFaultKind // the kind of fault with a name
+)
 
 // Any is the number of cycles, or of faults of a kind, of a search that doesn't bound them.
-// Where any number of clients may crash, another takes the place of each.
-const Any = 255
-
-// endless reports whether the number of cycles has no bound.
-func (b *Bounds) endless() bool { return b.Cycles == Any }
-
-// Defaults are the bounds of a search unless others are asked for: two clients, each of
-// which takes the lock twice (once where it is on several nodes, of which there are three
-// then), one crash and one pause, with a TTL of 12 seconds.
-func Defaults(s strategies.Strategy) Bounds {
-	b := Bounds{Strategy: s, Clients: 2, Cycles: 2, TTL: 12 * time.Second}
-	if s.Nodes > 1 {
-		b.Cycles, b.Nodes = 1, 3
-	}
-	if s.Fences {
-		b.Resource = sim.Fenced
-	}
-	b.Faults[Crash], b.Faults[Pause] = 1, 1
-	return b
-}
-
-const maxSwitches = 200
-
-// longRun is the number of cycles in the engine's runs of a search that has no bound on them.
-const longRun = 200
-
-// lockKey is the key that locks are given.
-const lockKey = "lock"
-
-// maxTTL is the longest TTL of a search: farTTLs of it fit into 32 bits of milliseconds, and
-// what adds up to them.
-const maxTTL = 2 * time.Hour
-
-// MaxClients is the greatest number of clients in a search.
-const MaxClients = 4
-
-// names are the clients' names.
-var names = [MaxClients]string{"A", "B", "C", "D"}
-
-// Config returns the configuration in which the engine runs the search's schedules, or an
-// error if the bounds make no sense. It has no latency, because a message that takes time
-// is like a client that is paused.
-func (b *Bounds) Config() (sim.Config, error) {
-	if b.Clients < 1 || b.Clients > len(names) {
-		return sim.Config{}, fmt.Errorf("a search can have 1 to %d clients, not %d", len(names), b.Clients)
-	}
-	if (b.Cycles < 1 || b.Cycles > 9) && !b.endless() {
-		return sim.Config{}, fmt.Errorf("a search can have 1 to 9 cycles, or any number, and not %d", b.Cycles)
-	}
-	if err := b.restless(); err != nil {
-		return sim.Config{}, err
-	}
-	if b.Tries < 0 || b.Tries > 9 {
-		return sim.Config{}, fmt.Errorf("a search can have 1 to 9 tries, not %d", b.Tries)
-	}
-	s := b.Strategy
-	if b.Nodes > 0 {
-		if s.Nodes == 1 && b.Nodes != 1 {
-			return sim.Config{}, fmt.Errorf("%s runs on one node, not on %d", s.Name, b.Nodes)
-		}
-		s.Nodes = b.Nodes
-	}
-	if b.Switches < 0 || b.Switches > maxSwitches {
-		return sim.Config{}, fmt.Errorf("a search can be bounded to 1 to %d switches, or with 0 not at all, but not to %d", maxSwitches, b.Switches)
-	}
-	if b.TTL <= 0 {
-		return sim.Config{}, fmt.Errorf("the TTL of a search must be more than nothing, and %s isn't", b.TTL)
-	}
-	if b.TTL > maxTTL || b.Timeout > maxTTL || b.Strategy.Timeout > maxTTL {
-		return sim.Config{}, fmt.Errorf("the TTL and the timeout of a search can be %s at most: it counts in 32 bits of milliseconds, and up to %d TTLs", trace.Duration(maxTTL), farTTLs)
-	}
-	if b.TTL%time.Millisecond != 0 {
-		return sim.Config{}, fmt.Errorf("the TTL of a search must be in whole milliseconds, as Redis counts, and %s isn't", b.TTL)
-	}
-	if err := b.failover(&s); err != nil {
-		return sim.Config{}, err
-	}
-	cfg := sim.Config{Strategy: s, Scenario: "explore", Key: lockKey, TTL: b.TTL, Retry: b.retry(), Timeout: s.Timeout,
-		Seed: 1, Resource: b.Resource, Replicas: s.Replicas, Watch: b.watch}
-	if b.Record != lockKey { // if it is, schedules do without
-		cfg.Record = b.Record
-	}
-	if b.Timeout > 0 {
-		cfg.Timeout = b.Timeout
-	}
-	if cfg.Timeout%time.Millisecond != 0 {
-		return sim.Config{}, fmt.Errorf("the timeout of a search must be in whole milliseconds, and %s isn't", cfg.Timeout)
-	}
-	if b.WholeSleeps {
-		cfg.Tick = time.Millisecond
-	}
-	for i := range b.Clients {
-		cfg.Clients = append(cfg.Clients, process.Config{Name: names[i], Rate: 1, Cycles: min(b.Cycles, longRun), Checks: b.Checks, Extend: b.Extend})
-	}
-	for range s.Nodes {
-		cfg.Nodes = append(cfg.Nodes, redis.Config{})
-	}
-	return cfg, cfg.Validate()
-}
-
-// retry returns the retries that the lock is given. A lock that tries once has no use for a
-// delay, and its schedules do without.
-func (b *Bounds) retry() strategies.Retry {
-	if b.Tries <= 1 {
-		return strategies.Retry{Tries: 1}
-	}
-	r := b.Strategy.Retry
-	r.Tries = b.Tries
-	return r
-}
-
-// failover provides for a replica that can take over, if the budget has a failover.
-func (b *Bounds) failover(s *strategies.Strategy) error {
-	switch {
-	case b.Faults[Failover] == 0:
-		return nil
-	case b.Faults[Failover] > 1:
-		return errors.New("a search can have one failover, not more: there is no replica left then")
-	case s.Nodes > 1:
-		return fmt.Errorf("%s runs on %d independent nodes: there is no replica that could take over", s.Name, s.Nodes)
-	}
-	any, flags := false, []string(nil)
-	for k, row := range faultRows {
-		if row.onMaster {
-			any, flags = any || b.Faults[k] > 0, append(flags, row.flag)
-		}
-	}
-	if any {
-		return fmt.Errorf("a search can have failover, or %s, but not both", trace.List(flags))
-	}
-	s.Replicas = max(1, s.Replicas)
-	return nil
-}
-
-// check refuses bounds that make no sense.
-func (b *Bounds) check() error {
-	for _, c := range b.Codes {
-		if !searched.has(c) {
-			asks := "asks once a cycle"
-			if b.Tries > 1 {
-				asks = fmt.Sprintf("gives up after %d tries", b.Tries)
-			}
-			return fmt.Errorf("a search does not look for %s: each client %s, so nobody is kept waiting", c, asks)
-		}
-	}
-	_, err := b.Config()
-	return err
-}
-
-// Sought lists the codes that the search looks for, worst first.
-func (b *Bounds) Sought() (v trace.Verdict) {
-	for _, c := range trace.Codes {
-		if b.codes().has(c) {
-			v = append(v, c)
-		}
-	}
-	return v
-}
-
-// codes is the set of the codes that the search looks for.
-func (b *Bounds) codes() codes {
-	if len(b.Codes) == 0 {
-		return searched
-	}
-	return codesOf(b.Codes)
-}
-
-// searched are the codes that a search can look for.
-var searched = codesOf(monitor.Searched())
-
-func codesOf(list []trace.Code) (c codes) {
-	for _, code := range list {
-		c |= setOf(code)
-	}
-	return c
-}
+const Any = space.Any

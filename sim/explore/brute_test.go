@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -25,7 +26,7 @@ type brute struct {
 	t     testing.TB
 	b     Bounds
 	cfg   sim.Config
-	m     *model // says which moves make a choice
+	m     *space.Model // says which moves make a choice
 	w     *sim.World
 	spies []*spy     // of the clients, and of the probe
 	wall  bool       // the strategy looks at wall clocks
@@ -60,14 +61,14 @@ type spent struct {
 	cost
 	left Budget
 	last int // who acted last, or -1
-	held [MaxClients]int
-	then [sim.MaxNodes]choiceKind // completes the fault in two parts that has begun at the node; acts if none has
+	held [space.MaxClients]int
+	then [sim.MaxNodes]space.ChoiceKind // completes the fault in two parts that has begun at the node; acts if none has
 }
 
 // option is one choice.
 type option struct {
 	moves []sim.Move
-	kind  choiceKind
+	kind  space.ChoiceKind
 	who   int // of a client that acts, or -1
 	holds int // how many requests of whose are held up more, or fewer
 	whose int
@@ -76,8 +77,8 @@ type option struct {
 
 // fault is the kind of fault that the option costs, pauses aside, or noFault.
 func (o *option) fault() FaultKind {
-	if o.kind == passes {
-		return noFault
+	if o.kind == space.Passes {
+		return space.NoFault
 	}
 	return o.kind.Fault()
 }
@@ -97,10 +98,10 @@ func bruteForce(t testing.TB, b Bounds) (map[trace.Code]cost, int) {
 		return construct(nodes, key, o)
 	}
 	f.cfg = cfg
-	if f.m, err = newModel(b, false); err != nil {
+	if f.m, err = space.NewModel(b, false); err != nil {
 		t.Fatal(err)
 	}
-	defer f.m.close() //nolint:errcheck // nothing is written
+	defer f.m.Close() //nolint:errcheck // nothing is written
 	if f.w, err = sim.New(cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func (f *brute) walk(s spent) {
 		if !f.take(o, &next) {
 			continue
 		}
-		if now := f.pending(o.who); o.fault() == noFault && now != nil && now != sent {
+		if now := f.pending(o.who); o.fault() == space.NoFault && now != nil && now != sent {
 			options = append(options, f.fates(o.who, &s)...)
 		}
 		f.note(next.cost)
@@ -172,21 +173,21 @@ func (f *brute) pending(i int) *string {
 func (f *brute) options(s *spent) (list []option) {
 	for i := range f.b.Clients {
 		if f.w.Ready(sim.SetOf(i)) && f.turns(s, i) {
-			list = append(list, option{moves: []sim.Move{{Who: sim.SetOf(i), Count: 1}}, kind: acts, who: i})
+			list = append(list, option{moves: []sim.Move{{Who: sim.SetOf(i), Count: 1}}, kind: space.Acts, who: i})
 		}
 		if !f.gone(i) {
-			list = f.faults(list, s, ofClient, i)
+			list = f.faults(list, s, space.OfClient, i)
 		}
 		for n := range s.held[i] {
-			moves := []sim.Move{{Fault: sim.Free{Client: names[i], N: n + 1}}}
-			list = append(list, option{moves: moves, kind: frees, who: -1, whose: i, holds: -1})
+			moves := []sim.Move{{Fault: sim.Free{Client: space.Names[i], N: n + 1}}}
+			list = append(list, option{moves: moves, kind: space.Frees, who: -1, whose: i, holds: -1})
 		}
 	}
 	for n := range f.cfg.Nodes {
-		list = f.faults(list, s, ofNode, n)
+		list = f.faults(list, s, space.OfNode, n)
 	}
 	if by := f.next(); by > 0 && f.pauses() <= int(s.left[Pause]) {
-		list = append(list, option{moves: []sim.Move{{Wait: by}}, kind: passes, who: -1})
+		list = append(list, option{moves: []sim.Move{{Wait: by}}, kind: space.Passes, who: -1})
 	}
 	return list
 }
@@ -194,20 +195,20 @@ func (f *brute) options(s *spent) (list []option) {
 // faults appends the faults that client or node i can have, which have no step of a client
 // in them. The kinds of fault are those of the search, and so are the moves that make them.
 // Whether one is enabled is the world's to say, and so is its effect.
-func (f *brute) faults(list []option, s *spent, of choiceScope, i int) []option {
-	for k := range choiceKinds {
+func (f *brute) faults(list []option, s *spent, of space.ChoiceScope, i int) []option {
+	for k := range space.ChoiceKinds {
 		fault := k.Fault()
 		switch {
 		case k.Scope() != of, fault == ClientClock && !f.wall:
 			continue
-		case fault == noFault && s.then[i] != k, fault != noFault && s.left[fault] == 0:
+		case fault == space.NoFault && s.then[i] != k, fault != space.NoFault && s.left[fault] == 0:
 			continue
 		}
 		for _, c := range k.Menu() {
-			c.who, c.by = uint8(i), c.by*int32(f.jump().Milliseconds())
+			c.Who, c.By = uint8(i), c.By*int32(f.jump().Milliseconds())
 			for range items(k) {
-				list = append(list, option{moves: f.m.play(c), kind: k, who: -1, node: i})
-				c.n++
+				list = append(list, option{moves: f.m.Play(c), kind: k, who: -1, node: i})
+				c.N++
 			}
 		}
 	}
@@ -216,9 +217,9 @@ func (f *brute) faults(list []option, s *spent, of choiceScope, i int) []option 
 
 // items is how many choices of a kind an item of its menu stands for: any earlier request can
 // arrive twice.
-func items(k choiceKind) int {
-	if k == repeats {
-		return Repeatable
+func items(k space.ChoiceKind) int {
+	if k == space.Repeats {
+		return space.Repeatable
 	}
 	return 1
 }
@@ -239,12 +240,12 @@ func (f *brute) jump() time.Duration { return f.cfg.TTL + 2*time.Second }
 
 // fates lists the faults that the request of a client which is about to send can have.
 func (f *brute) fates(i int, s *spent) (list []option) {
-	for k := range choiceKinds {
+	for k := range space.ChoiceKinds {
 		fault := k.Fault()
-		if k.Scope() != ofStep || fault == noFault || s.left[fault] == 0 {
+		if k.Scope() != space.OfStep || fault == space.NoFault || s.left[fault] == 0 {
 			continue
 		}
-		o := option{moves: f.m.play(choice{kind: k, who: uint8(i)}), kind: k, who: i, whose: i}
+		o := option{moves: f.m.Play(space.Choice{Kind: k, Who: uint8(i)}), kind: k, who: i, whose: i}
 		if fault == HoldRequest {
 			o.holds = 1
 		}
@@ -279,11 +280,11 @@ func (f *brute) next() time.Duration {
 // take makes a choice and adds up its cost. It reports false if the choice isn't enabled, or
 // costs more than the bounds have left.
 func (f *brute) take(o option, s *spent) bool {
-	var paused [MaxClients]bool
+	var paused [space.MaxClients]bool
 	for i := range f.b.Clients {
 		paused[i] = f.w.State().Clients[i].Paused
 	}
-	if fault := o.moves[0].Fault; fault != nil && o.fault() != noFault {
+	if fault := o.moves[0].Fault; fault != nil && o.fault() != space.NoFault {
 		err := f.w.Enabled(fault)
 		if _, idle := err.(sim.NoEffect); err != nil && !idle { // nothing was sent yet that could arrive twice
 			return false
@@ -295,7 +296,7 @@ func (f *brute) take(o option, s *spent) bool {
 	if n := len(f.path); n == 0 || f.path[n-1].Wait == 0 || o.moves[0].Wait == 0 {
 		s.steps++ // to wait once more is no further choice
 	}
-	if k := o.fault(); k != noFault {
+	if k := o.fault(); k != space.NoFault {
 		s.faults++
 		s.left[k]--
 	}
@@ -306,7 +307,7 @@ func (f *brute) take(o option, s *spent) bool {
 		s.last = o.who
 	}
 	s.held[o.whose] += o.holds
-	if then := o.kind.Then(); then != acts || s.then[o.node] == o.kind {
+	if then := o.kind.Then(); then != space.Acts || s.then[o.node] == o.kind {
 		s.then[o.node] = then
 	}
 	if o.moves[0].Wait > 0 {
@@ -367,7 +368,7 @@ func TestBruteForce(t *testing.T) {
 	for _, s := range strategies.All() {
 		every := *long || slices.Contains(few, s.Name)
 		t.Run(s.Name, func(t *testing.T) {
-			for k := range faultKinds {
+			for k := range FaultKind(len(Budget{})) {
 				if k == HoldRequest && slices.Contains(stamps, s.Name) {
 					continue // the walk doesn't wait for stamps of clients that are done, and the search finds more
 				}

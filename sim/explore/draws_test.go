@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -100,21 +101,21 @@ func TestDraws(t *testing.T) {
 			return m.nodes[0].Set(ctx, "other", "x", m.TTL+n).Err()
 		}, []time.Duration{0, 500 * time.Millisecond, 999 * time.Millisecond}},
 	} {
-		m, err := newModel(Defaults(drawer(tt.below, tt.then)), false)
+		m, err := space.NewModel(Defaults(drawer(tt.below, tt.then)), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := m.explorer()
-		x.first()
+		x := m.Explorer()
+		x.Begin()
 		var all []time.Duration
 		for len(all) == 0 {
-			x.visit(x.stateID())
-			for _, c := range x.enabledHere() {
-				if c.kind == draws {
-					all = append(all, time.Duration(c.number))
+			x.Visit(x.StateID())
+			for _, c := range x.Enabled() {
+				if c.Kind == space.Draws {
+					all = append(all, time.Duration(c.Number))
 				}
 			}
-			x.choose(choice{kind: acts})
+			x.Choose(space.Choice{Kind: space.Acts})
 		}
 		if len(all) != len(tt.want) {
 			t.Errorf("below %s: %v, expected %v", tt.below, all, tt.want)
@@ -124,7 +125,7 @@ func TestDraws(t *testing.T) {
 				t.Errorf("below %s: %v, expected %v", tt.below, all, tt.want)
 			}
 		}
-		if err := m.close(); err != nil {
+		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 )
 
@@ -14,8 +15,8 @@ import (
 // where the engine confirms them. A violation that isn't found there is not decided: the
 // situations of such a search stand for many schedules each. It also has the engine play
 // random schedules.
-func concludeEndless(ctx context.Context, m *model, r *Result) error {
-	if err := m.recheck(); err != nil {
+func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
+	if err := m.Recheck(); err != nil {
 		return err
 	}
 	if err := r.smaller(ctx); err != nil {
@@ -28,32 +29,32 @@ func concludeEndless(ctx context.Context, m *model, r *Result) error {
 		}
 	}
 	r.Found = slices.DeleteFunc(r.Found, func(c trace.Code) bool { return r.Find(c) == nil })
-	exact, err := newModel(m.bounds, false)
+	exact, err := space.NewModel(m.Bounds, false)
 	if err != nil {
 		return err
 	}
-	defer exact.close() //nolint:errcheck // its drivers have nothing to lose
-	p := exact.newPlayer()
-	w, err := sim.New(p.cfg)
+	defer exact.Close() //nolint:errcheck // its drivers have nothing to lose
+	p := exact.NewPlayer()
+	w, err := sim.New(p.Config)
 	if err != nil {
 		return err
 	}
 	for seed := range uint64(samples) {
-		err = errors.Join(err, p.agree(w, seed))
+		err = errors.Join(err, p.Agree(w, seed))
 	}
 	return errors.Join(err, w.Close())
 }
 
 // digitize lets time stop at the multiples of a grid: see [space.Model.Digitize]. The spans that
 // clients begin are learnt from a small search.
-func digitize(ctx context.Context, m *model, opt Options) error {
+func digitize(ctx context.Context, m *space.Model, opt Options) error {
 	opt.Progress = nil
-	return with(m.bounds.small(), func(small *model) error {
+	return space.WithModel(m.Bounds.Small(), func(small *space.Model) error {
 		s, err := rounds(ctx, small, opt)
 		if err != nil {
 			return err
 		}
-		if err := m.digitize(small); err != nil || s.why == "" {
+		if err := m.Digitize(small); err != nil || s.why == "" {
 			return err
 		}
 		return errors.New(s.why)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 )
 
@@ -22,35 +23,35 @@ type Fault struct {
 }
 
 // faultsOf lists the faults of a path, and finds out whether the violation needs each.
-func faultsOf(m *model, w *sim.World, code trace.Code, path []choice) ([]Fault, error) {
-	x := m.explorer()
-	x.first()
+func faultsOf(m *space.Model, w *sim.World, code trace.Code, path []space.Choice) ([]Fault, error) {
+	x := m.Explorer()
+	x.Begin()
 	var all []Fault
 	most := int(costFromStart(m, path).faults)
 	for at, c := range path {
-		pausing, _ := x.idle()
-		x.choose(c)
-		if x.err != nil {
-			return nil, x.err
+		pausing, _ := x.Idle()
+		x.Choose(c)
+		if x.Err != nil {
+			return nil, x.Err
 		}
-		switch c.kind {
-		case passes:
-			for i := range m.bounds.Clients {
+		switch c.Kind {
+		case space.Passes:
+			for i := range m.Bounds.Clients {
 				if pausing>>i&1 == 0 {
 					continue
 				}
 				rest, d := unpaused(path, at, i)
-				f, err := replayWithout(m, w, code, most, Pause, fmt.Sprintf("%s is paused for %s", m.name(i), trace.Duration(d)), rest)
+				f, err := replayWithout(m, w, code, most, Pause, fmt.Sprintf("%s is paused for %s", m.Name(i), trace.Duration(d)), rest)
 				if err != nil {
 					return nil, err
 				}
 				all = append(all, f)
 			}
 		default:
-			if !c.faulty() {
+			if !c.Faulty() {
 				continue
 			}
-			f, err := replayWithout(m, w, code, most, c.fault(), c.wrong(), without(path, at))
+			f, err := replayWithout(m, w, code, most, c.Fault(), c.Wrong(), without(path, at))
 			if err != nil {
 				return nil, err
 			}
@@ -62,20 +63,20 @@ func faultsOf(m *model, w *sim.World, code trace.Code, path []choice) ([]Fault, 
 
 // replayWithout has the engine play the rest of a path without one of its faults, and returns that
 // fault. most is the number of faults in the whole path.
-func replayWithout(m *model, w *sim.World, code trace.Code, most int, k FaultKind, text string, rest []choice) (Fault, error) {
+func replayWithout(m *space.Model, w *sim.World, code trace.Code, most int, k FaultKind, text string, rest []space.Choice) (Fault, error) {
 	shown, faults, err := shows(m, w, code, rest)
 	return Fault{Kind: k, Text: text, Essential: !shown || faults >= most, Replaced: shown && faults >= most}, err
 }
 
 // unpaused returns a path without the pause of client i that begins at an index: no time
 // passes until the client acts again, or to the end. d is the time that has been left out.
-func unpaused(path []choice, at, i int) (rest []choice, d time.Duration) {
+func unpaused(path []space.Choice, at, i int) (rest []space.Choice, d time.Duration) {
 	rest = append(rest, path[:at]...)
 	over := false
 	for _, c := range path[at:] {
-		over = over || c.acts() && int(c.who) == i
-		if c.kind == passes && !over {
-			d += time.Duration(c.by) * time.Millisecond
+		over = over || c.Acts() && int(c.Who) == i
+		if c.Kind == space.Passes && !over {
+			d += time.Duration(c.By) * time.Millisecond
 			continue
 		}
 		rest = append(rest, c)
@@ -85,36 +86,36 @@ func unpaused(path []choice, at, i int) (rest []choice, d time.Duration) {
 
 // without returns a path without the fault at an index. A step whose request met with the
 // fault stays, and sends the request.
-func without(path []choice, at int) []choice {
+func without(path []space.Choice, at int) []space.Choice {
 	rest := slices.Clone(path)
 	c := &rest[at]
-	if c.acts() {
-		c.kind = acts
+	if c.Acts() {
+		c.Kind = space.Acts
 		return rest
 	}
 	gone := *c
 	rest = slices.Delete(rest, at, at+1)
-	return slices.DeleteFunc(rest, func(c choice) bool { // a failover has two parts
-		return c.completes(gone)
+	return slices.DeleteFunc(rest, func(c space.Choice) bool { // a failover has two parts
+		return c.Completes(gone)
 	})
 }
 
 // shows plays a path in the engine, up to the violation or the first choice that isn't
 // enabled. It reports whether the violation happens, and after how many faults. These
 // include all pauses: each client that could act while time passes is paused.
-func shows(m *model, w *sim.World, code trace.Code, path []choice) (shown bool, faults int, err error) {
-	if err := w.Reset(m.cfg, false); err != nil {
+func shows(m *space.Model, w *sim.World, code trace.Code, path []space.Choice) (shown bool, faults int, err error) {
+	if err := w.Reset(m.Config, false); err != nil {
 		return false, 0, err
 	}
 	for _, c := range path {
-		if c.faulty() {
+		if c.Faulty() {
 			faults++
 		}
-		before := pausedIn(w, m.bounds.Clients)
-		if !fit(w, m.play(c)) {
+		before := pausedIn(w, m.Bounds.Clients)
+		if !fit(w, m.Play(c)) {
 			break // the choice depends on the fault that was left out
 		}
-		faults += bits.OnesCount8(pausedIn(w, m.bounds.Clients) &^ before)
+		faults += bits.OnesCount8(pausedIn(w, m.Bounds.Clients) &^ before)
 		if slices.Contains(w.Verdict(), code) {
 			return true, faults, w.Err()
 		}

@@ -10,6 +10,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/space"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -99,7 +100,7 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // also a search that is left behind
 	watch := process.NewWatch(opt.Patience)
-	b.watch = watch
+	b.Watch = watch
 	if told := opt.Progress; told != nil {
 		opt.Progress = func(p Progress) {
 			if !watch.Over() {
@@ -113,52 +114,52 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 		return nil, hang
 	}
 	if r != nil {
-		r.Bounds.watch = nil
+		r.Bounds.Watch = nil
 	}
 	return r, err
 }
 
 func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	defer behaviour.CatchPanic(&err)
-	if err := b.check(); err != nil {
+	if err := b.Check(); err != nil {
 		return nil, err
 	}
 	v, err := rehearse(&b)
 	if err != nil {
 		return nil, err
 	}
-	err = with(b, func(m *model) (err error) {
+	err = space.WithModel(b, func(m *space.Model) (err error) {
 		r, err = searchModel(ctx, m, opt, v)
 		return err
 	})
 	return r, err
 }
 
-func searchModel(ctx context.Context, m *model, opt Options, v Vacuity) (*Result, error) {
+func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*Result, error) {
 	s, err := rounds(ctx, m, opt)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Bounds: m.bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load(), Vacuity: v}
+	r := &Result{Bounds: m.Bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load(), Vacuity: v}
 	_, n := s.visited.Sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
-	r.Commands, r.Operations, r.Draws = m.executed()
-	var all stats
+	r.Commands, r.Operations, r.Draws = m.Executed()
+	var all space.Stats
 	for _, x := range s.pool {
-		all.add(&x.stats)
+		all.Add(&x.Stats)
 	}
-	r.Near = NearMisses{Refused: all.refused, Compared: all.compared, NotHeld: all.tooLate, Fenced: all.fenced}
-	r.Vacuity.Extended = all.extended
-	for k, n := range m.bounds.Faults {
-		if n > 0 && !all.used[k] {
+	r.Near = NearMisses{Refused: all.Refused, Compared: all.Compared, NotHeld: all.NotHeld, Fenced: all.Fenced}
+	r.Vacuity.Extended = all.Extended
+	for k, n := range m.Bounds.Faults {
+		if n > 0 && !all.Used[k] {
 			r.Vacuity.Unused = append(r.Vacuity.Unused, FaultKind(k))
 		}
 	}
-	r.Closed = r.Complete && m.bounds.endless()
-	r.UnderWay = int(m.bounds.Faults[HoldRequest])
-	r.Undecided = r.Vacuity.undecided(&m.bounds)
-	found := codes(s.found.Load()) & m.bounds.codes()
-	r.Found = found.verdict()
+	r.Closed = r.Complete && m.Bounds.Endless()
+	r.UnderWay = int(m.Bounds.Faults[HoldRequest])
+	r.Undecided = r.Vacuity.undecided(&m.Bounds)
+	found := space.Codes(s.found.Load()) & m.Bounds.CodeSet()
+	r.Found = found.Verdict()
 	s.visited, s.pool = nil, nil // the least schedules need room of their own
 	opt.progress(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
 	if ctx.Err() != nil { // a search that was cut off still shows what it has found
@@ -166,7 +167,7 @@ func searchModel(ctx context.Context, m *model, opt Options, v Vacuity) (*Result
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer done()
 	}
-	if m.bounds.endless() {
+	if m.Bounds.Endless() {
 		return r, concludeEndless(ctx, m, r)
 	}
 	if err := conclude(ctx, m, r, found, opt); err != nil {
@@ -177,42 +178,42 @@ func searchModel(ctx context.Context, m *model, opt Options, v Vacuity) (*Result
 
 // rounds searches until every instant is known that matters to the code which has run: each
 // round adds those that the last one has shown. The last round is returned.
-func rounds(ctx context.Context, m *model, opt Options) (*search, error) {
-	full := m.budget
-	if m.bounds.endless() {
+func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
+	full := m.Budget
+	if m.Bounds.Endless() {
 		if err := digitize(ctx, m, opt); err != nil {
 			return nil, err
 		}
-		m.budget = m.bounds.small().Faults // shows on which spans the clients' behaviour depends
+		m.Budget = m.Bounds.Small().Faults // shows on which spans the clients' behaviour depends
 	}
 	for {
-		s := &search{model: m, opt: opt, visited: intern.NewVisited(m.width)}
+		s := &search{Model: m, opt: opt, visited: intern.NewVisited(m.Width)}
 		err := s.run(ctx)
-		if errors.Is(err, errDropped) {
-			m.know(false)
+		if errors.Is(err, space.ErrDropped) {
+			m.Know(false)
 			continue
 		}
 		if err != nil && !errors.Is(err, errLimit) {
 			return nil, err
 		}
-		if s.why != "" || codes(s.found.Load())&m.bounds.codes() == m.bounds.codes() {
+		if s.why != "" || space.Codes(s.found.Load())&m.Bounds.CodeSet() == m.Bounds.CodeSet() {
 			return s, nil // it claims of no code that it holds
 		}
 		more := false
-		if !m.bounds.endless() {
-			more, err = m.learn(ctx)
+		if !m.Bounds.Endless() {
+			more, err = m.Learn(ctx)
 		}
-		if unlearned(err) {
+		if space.Unlearned(err) {
 			s.why = err.Error()
 			return s, nil
 		}
-		if err != nil || !more && m.budget == full {
+		if err != nil || !more && m.Budget == full {
 			return s, err
 		}
 		if !more {
-			m.budget = full
+			m.Budget = full
 		}
-		m.know(m.bounds.endless())
+		m.Know(m.Bounds.Endless())
 	}
 }
 
@@ -238,7 +239,7 @@ func (r *Result) smaller(ctx context.Context) error {
 		}
 		for _, v := range small {
 			v.Within = &b
-			v.Within.watch = nil
+			v.Within.Watch = nil
 			r.Violated = append(r.Violated, v)
 		}
 	}
@@ -249,9 +250,9 @@ func (r *Result) smaller(ctx context.Context) error {
 // runIn finds the least schedules within bounds, and has no smaller bounds to fall back to.
 func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
 	var r Result
-	err := with(b, func(m *model) error {
+	err := space.WithModel(b, func(m *space.Model) error {
 		r = Result{}
-		return conclude(ctx, m, &r, b.codes(), Options{})
+		return conclude(ctx, m, &r, b.CodeSet(), Options{})
 	})
 	return r.Violated, err
 }
@@ -262,23 +263,23 @@ const grace = 2 * time.Second
 
 // conclude finds the least schedules, and has the engine run them, together with some
 // random ones.
-func conclude(ctx context.Context, m *model, r *Result, found codes, opt Options) error {
-	w, err := sim.New(m.cfg)
+func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes, opt Options) error {
+	w, err := sim.New(m.Config)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
 	paths, err := findShortest(m, found, func() bool { return ctx.Err() != nil || opt.full() })
-	if err != nil && !unlearned(err) {
+	if err != nil && !space.Unlearned(err) {
 		return err
 	}
-	if err := m.recheck(); err != nil { // first: nondeterminism would make the engine disagree
+	if err := m.Recheck(); err != nil { // first: nondeterminism would make the engine disagree
 		return err
 	}
 	for _, c := range trace.Codes {
 		path, any := paths[c]
 		if !any {
-			if found.has(c) && r.Why == "" {
+			if found.Has(c) && r.Why == "" {
 				r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", c.Named())
 			}
 			continue
@@ -290,7 +291,7 @@ func conclude(ctx context.Context, m *model, r *Result, found codes, opt Options
 		r.Violated = append(r.Violated, v)
 	}
 	for seed := range uint64(samples) {
-		if err := m.agree(w, seed); err != nil && !unlearned(err) {
+		if err := m.Agree(w, seed); err != nil && !space.Unlearned(err) {
 			return err
 		}
 	}
@@ -302,13 +303,13 @@ const samples = 20
 
 // counterexample has the engine run the least schedule of a violation, and fails if that
 // doesn't show it.
-func counterexample(m *model, w *sim.World, c trace.Code, path []choice) (*Counterexample, error) {
-	cfg := m.cfg
+func counterexample(m *space.Model, w *sim.World, c trace.Code, path []space.Choice) (*Counterexample, error) {
+	cfg := m.Config
 	cfg.Scenario = sim.Label(fmt.Sprintf("least-%s", c))
 	if err := w.Reset(cfg, true); err != nil {
 		return nil, err
 	}
-	moves := m.schedule(path)
+	moves := m.Schedule(path)
 	if c == trace.PD {
 		moves = append(moves, sim.Move{Fault: sim.Drain{}})
 	}

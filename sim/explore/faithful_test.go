@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/space"
 	"lockstep/strategies"
 )
 
@@ -44,10 +45,10 @@ func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
 }
 
 func agreement(b Bounds, schedules uint64) error {
-	return with(b, func(m *model) error {
-		w, err := sim.New(m.cfg)
+	return space.WithModel(b, func(m *space.Model) error {
+		w, err := sim.New(m.Config)
 		for seed := uint64(0); err == nil && seed < schedules; seed++ {
-			err = m.agree(w, seed)
+			err = m.Agree(w, seed)
 		}
 		return errors.Join(err, w.Close())
 	})
@@ -71,7 +72,7 @@ func TestFaithfulWidely(t *testing.T) {
 			for draw := range draws {
 				seed := uint64(100*i + draw)
 				b := drawBounds(s, rand.New(rand.NewPCG(seed, 4)))
-				if err := b.check(); err != nil {
+				if err := b.Check(); err != nil {
 					t.Fatalf("seed %d: %s", seed, err)
 				}
 				if err := agreement(b, 25); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/space"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -19,10 +20,10 @@ type Guide struct {
 	// searches; 0 is without limit.
 	Memory int64
 
-	m    *model
+	m    *space.Model
 	goal trace.Code
-	path []choice // the schedule at hand, as choices of a search
-	end  int      // the number of them that lead to the goal; 0 if they don't reach it
+	path []space.Choice // the schedule at hand, as choices of a search
+	end  int            // the number of them that lead to the goal; 0 if they don't reach it
 }
 
 // Cost orders schedules: by faults, then switches from one client to another, then choices.
@@ -45,13 +46,13 @@ type Hint struct {
 func NewGuide(b Bounds, goal trace.Code) (g *Guide, err error) {
 	defer behaviour.CatchPanic(&err)
 	b.Codes = trace.Verdict{goal}
-	if err := b.check(); err != nil {
+	if err := b.Check(); err != nil {
 		return nil, err
 	}
 	if _, err := rehearse(&b); err != nil {
 		return nil, err
 	}
-	m, err := newModel(b, false)
+	m, err := space.NewModel(b, false)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +62,13 @@ func NewGuide(b Bounds, goal trace.Code) (g *Guide, err error) {
 // Config returns the configuration of the schedules that the guide understands: those in
 // which random numbers aren't steps of their own.
 func (g *Guide) Config() sim.Config {
-	cfg := g.m.cfg
+	cfg := g.m.Config
 	cfg.Draws = false
 	return cfg
 }
 
 // Close ends the guide.
-func (g *Guide) Close() error { return g.m.close() }
+func (g *Guide) Close() error { return g.m.Close() }
 
 // ErrMemory is the error of a guide that has reached its limit of memory.
 var ErrMemory = errors.New("it is too far to look for the way in the memory that there is")
@@ -81,12 +82,12 @@ func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 	if !errors.Is(err, behaviour.ErrTimed) {
 		return h, err
 	}
-	m, err := newModel(g.m.bounds, true)
+	m, err := space.NewModel(g.m.Bounds, true)
 	if err != nil {
 		return Hint{}, err
 	}
-	if err := g.m.close(); err != nil {
-		return Hint{}, errors.Join(err, m.close())
+	if err := g.m.Close(); err != nil {
+		return Hint{}, errors.Join(err, m.Close())
 	}
 	g.m = m
 	return g.from(ctx, moves)
@@ -94,26 +95,26 @@ func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 
 // from is From in a model that may turn out to need true time.
 func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
-	x := g.m.explorer()
-	x.first()
+	x := g.m.Explorer()
+	x.Begin()
 	found, err := g.replay(x, moves)
 	if err != nil {
 		return Hint{}, err
 	}
 	h := Hint{Taken: g.taken()}
-	if by, any := x.due(); any {
+	if by, any := x.Due(); any {
 		h.Due = time.Duration(by) * time.Millisecond
 	}
-	if found.has(g.goal) {
+	if found.Has(g.goal) {
 		h.Reached, h.Reachable = true, true
 		return h, nil
 	}
-	q := shortestFrom(x, setOf(g.goal))
+	q := shortestFrom(x, space.SetOf(g.goal))
 	q.nodes[0].last = lastOf(g.path) // to go on with the same client is no switch
 	if n := len(g.path); n > 0 {
 		q.nodes[0].by = g.path[n-1] // and to wait once more is no step
 	}
-	here := x.stateID()
+	here := x.StateID()
 	full, opt := false, Options{Memory: g.Memory}
 	if err := q.run(func() bool { full = full || opt.full(); return full || ctx.Err() != nil }); err != nil {
 		return Hint{}, err
@@ -129,22 +130,22 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 	if !any {
 		return h, nil
 	}
-	x.visit(here)
+	x.Visit(here)
 	h.Reachable, h.Cost = true, g.priced(costOf(x, g.path, path))
 	first := 0
-	for first < len(path) && path[first].kind == passes && path[0].kind == passes {
+	for first < len(path) && path[first].Kind == space.Passes && path[0].Kind == space.Passes {
 		first++
 	}
 	if len(path) > 0 {
-		h.Next = g.m.schedule(path[:max(1, first)])
+		h.Next = g.m.Schedule(path[:max(1, first)])
 	}
 	return h, nil
 }
 
 // taken returns the cost of the schedule that was replayed last.
 func (g *Guide) taken() Cost {
-	x := g.m.explorer()
-	x.first()
+	x := g.m.Explorer()
+	x.Begin()
 	if g.end > 0 {
 		g.path = g.path[:g.end]
 	}
@@ -155,16 +156,16 @@ func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches)
 
 // replay makes a schedule's moves in the search's own state, and returns the violations on
 // the way.
-func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
+func (g *Guide) replay(x *space.Explorer, moves []sim.Move) (found space.Codes, err error) {
 	g.path, g.end = g.path[:0], 0
-	next := acts // the kind of choice that the next step with a request is
+	next := space.Acts // the kind of choice that the next step with a request is
 	for n := 0; len(moves) > 0; moves = moves[n:] {
 		if n = 1; moves[0].Fault == nil {
 			err = g.step(x, moves[0], &next, &found)
 		} else {
-			var c choice
-			if c, n, err = read(x, moves); n > 0 && c.acts() {
-				next = c.kind
+			var c space.Choice
+			if c, n, err = space.Read(x, moves); n > 0 && c.Acts() {
+				next = c.Kind
 			} else if n > 0 {
 				err = g.make(x, c, &found)
 			}
@@ -173,11 +174,11 @@ func (g *Guide) replay(x *explorer, moves []sim.Move) (found codes, err error) {
 			return 0, err
 		}
 	}
-	return found, x.err
+	return found, x.Err
 }
 
 // step makes a move that isn't a fault.
-func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) error {
+func (g *Guide) step(x *space.Explorer, mv sim.Move, next *space.ChoiceKind, found *space.Codes) error {
 	switch {
 	case mv.Note > 0:
 		return nil
@@ -188,14 +189,14 @@ func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) e
 	}
 	for range mv.Count {
 		i := -1
-		for who := range g.m.bounds.Clients {
-			if _, any := x.nextKind(who); any && mv.Who.Has(who) {
+		for who := range g.m.Bounds.Clients {
+			if _, any := x.NextKind(who); any && mv.Who.Has(who) {
 				i = who
 				break
 			}
 		}
 		if i < 0 {
-			by, any := x.due()
+			by, any := x.Due()
 			if !any {
 				return nil
 			}
@@ -204,12 +205,12 @@ func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) e
 			}
 			continue
 		}
-		c := choice{kind: acts, who: uint8(i)}
-		switch kind, _ := x.nextKind(i); kind {
+		c := space.Choice{Kind: space.Acts, Who: uint8(i)}
+		switch kind, _ := x.NextKind(i); kind {
 		case process.OpSend:
-			c.kind, *next = *next, acts
+			c.Kind, *next = *next, space.Acts
 		case process.OpDraw:
-			c.kind = draws
+			c.Kind = space.Draws
 		}
 		if err := g.make(x, c, found); err != nil {
 			return err
@@ -219,17 +220,17 @@ func (g *Guide) step(x *explorer, mv sim.Move, next *choiceKind, found *codes) e
 }
 
 // draw makes a move in which a client draws a random number.
-func (g *Guide) draw(x *explorer, mv sim.Move, found *codes) error {
-	for i := range g.m.bounds.Clients {
-		if kind, any := x.nextKind(i); any && mv.Who.Has(i) && kind == process.OpDraw {
-			return g.make(x, choice{kind: draws, who: uint8(i), number: int64(mv.Draw)}, found)
+func (g *Guide) draw(x *space.Explorer, mv sim.Move, found *space.Codes) error {
+	for i := range g.m.Bounds.Clients {
+		if kind, any := x.NextKind(i); any && mv.Who.Has(i) && kind == process.OpDraw {
+			return g.make(x, space.Choice{Kind: space.Draws, Who: uint8(i), Number: int64(mv.Draw)}, found)
 		}
 	}
 	return errors.New("no random number is drawn there")
 }
 
 // wait lets time pass, from one instant at which something is due to the next.
-func (g *Guide) wait(x *explorer, d time.Duration, found *codes) error {
+func (g *Guide) wait(x *space.Explorer, d time.Duration, found *space.Codes) error {
 	if d%time.Millisecond != 0 {
 		return fmt.Errorf("a search counts in whole milliseconds, and %s isn't", d)
 	}
@@ -237,34 +238,34 @@ func (g *Guide) wait(x *explorer, d time.Duration, found *codes) error {
 		return fmt.Errorf("a search lets %s pass at a time, and %s is longer", trace.Duration(behaviour.MaxSpan), trace.Duration(d))
 	}
 	for left := int32(d / time.Millisecond); left > 0; {
-		by, any := x.due()
+		by, any := x.Due()
 		if !any || by > left {
 			by = left
 		}
-		if _, n := x.idle(); n > x.left(Pause) {
+		if _, n := x.Idle(); n > x.Left(Pause) {
 			return errors.New("that takes more pauses than the bounds have")
 		}
-		g.apply(x, choice{kind: passes, by: by}, found)
+		g.apply(x, space.Choice{Kind: space.Passes, By: by}, found)
 		left -= by
 	}
 	return nil
 }
 
 // make makes a choice, and fails if the budget doesn't have its fault.
-func (g *Guide) make(x *explorer, c choice, found *codes) error {
-	if k := c.fault(); c.faulty() && x.left(k) == 0 {
+func (g *Guide) make(x *space.Explorer, c space.Choice, found *space.Codes) error {
+	if k := c.Fault(); c.Faulty() && x.Left(k) == 0 {
 		return fmt.Errorf("that takes more faults of the kind %q than the bounds have", k)
 	}
 	g.apply(x, c, found)
-	return x.err
+	return x.Err
 }
 
 // apply makes a choice, and adds it to the path.
-func (g *Guide) apply(x *explorer, c choice, found *codes) {
-	x.choose(c)
-	*found |= x.found
+func (g *Guide) apply(x *space.Explorer, c space.Choice, found *space.Codes) {
+	x.Choose(c)
+	*found |= x.Found
 	g.path = append(g.path, c)
-	if g.end == 0 && x.found.has(g.goal) {
+	if g.end == 0 && x.Found.Has(g.goal) {
 		g.end = len(g.path)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -73,15 +74,15 @@ func incomplete(t *testing.T, r *Result, err error, why string) {
 // has the violations that it has found, and doesn't claim that their codes hold.
 func TestCancelledLate(t *testing.T) {
 	b := Defaults(strategy(t, "naive-del"))
-	m, err := newModel(b, false)
+	m, err := space.NewModel(b, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.close() //nolint:errcheck // nothing is written
+	defer m.Close() //nolint:errcheck // nothing is written
 	r := &Result{Bounds: b, Complete: true, Found: trace.Verdict{trace.DG}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := conclude(ctx, m, r, setOf(trace.DG), Options{}); err != nil {
+	if err := conclude(ctx, m, r, space.SetOf(trace.DG), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	incomplete(t, r, nil, "the search for the least schedule with a double grant was cut off")
@@ -99,7 +100,7 @@ func TestBounds(t *testing.T) {
 		"nodes":             func(b *Bounds) { b.Nodes = 3 },
 		"TTL":               func(b *Bounds) { b.TTL = 1500 * time.Microsecond },
 		"negative switches": func(b *Bounds) { b.Switches = -1 },
-		"too many switches": func(b *Bounds) { b.Switches = maxSwitches + 1 },
+		"too many switches": func(b *Bounds) { b.Switches = space.MaxSwitches + 1 },
 		"bounded blocking":  func(b *Bounds) { b.Codes = trace.Verdict{trace.BD} },
 		"negative timeout":  func(b *Bounds) { b.Timeout = -1; b.Strategy.Timeout = -1 },
 	} {

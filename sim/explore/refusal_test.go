@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -124,13 +125,13 @@ func TestTooLargeForASearch(t *testing.T) {
 		}), "the search can't follow connection number 17 of A at LINE: it follows 16 of a client within a cycle; use one and keep it"},
 		"a long pipeline": {before(func(ctx context.Context, m *mutant) error {
 			_, err := m.nodes[0].Pipelined(ctx, func(p redis.Pipeliner) error {
-				for range maxList + 1 {
+				for range space.MaxList + 1 {
 					p.Incr(ctx, "n")
 				}
 				return nil
 			})
 			return err
-		}), "the search can't follow a reply of A: it follows " + strconv.Itoa(maxList) + " replies that wait for a client; use fewer commands in a pipeline or transaction, or a script"},
+		}), "the search can't follow a reply of A: it follows " + strconv.Itoa(space.MaxList) + " replies that wait for a client; use fewer commands in a pipeline or transaction, or a script"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			_, err := Run(context.Background(), Bounds{Strategy: c.lock, Clients: 1, Cycles: 1, TTL: 12 * time.Second}, Options{})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 )
 
@@ -35,7 +36,7 @@ type Progress struct {
 
 // search is a search that is running.
 type search struct {
-	*model
+	*space.Model
 	opt      Options
 	visited  *intern.Visited
 	found    atomic.Uint32 // codes
@@ -43,8 +44,8 @@ type search struct {
 	why      string // the reason if it was stopped early
 	mu       sync.Mutex
 	err      error
-	pool     []*explorer // one for each worker
-	dead     sync.Map    // ending -> bool: whether it is a deadlock
+	pool     []*space.Explorer // one for each worker
+	dead     sync.Map          // ending -> bool: whether it is a deadlock
 	followed atomic.Int64
 	depth    atomic.Int64
 	frontier atomic.Int64
@@ -56,11 +57,11 @@ var errLimit = errors.New("limit reached")
 // run visits every reachable state, breadth-first, so that a search that is cut off has
 // covered all shorter schedules.
 func (s *search) run(ctx context.Context) error {
-	first := s.explorer()
-	s.visited.AddAll(first.first(), nil)
+	first := s.Explorer()
+	s.visited.AddAll(first.Begin(), nil)
 	for range s.workers() {
-		x := s.explorer()
-		x.reduce = true
+		x := s.Explorer()
+		x.Reduce = true
 		s.pool = append(s.pool, x)
 	}
 	if ctx.Err() != nil {
@@ -129,14 +130,14 @@ func (s *search) layer(units []unit) {
 				}
 				u := units[n]
 				states = s.visited.Read(u.shard, u.from, u.to, states)
-				x.warm(states)
-				for at := 0; at < len(states); at += s.width {
-					s.follow(x, states[at:at+s.width])
+				x.Warm(states)
+				for at := 0; at < len(states); at += s.Width {
+					s.follow(x, states[at:at+s.Width])
 				}
-				digests = s.visited.AddAll(x.followed(), digests)
+				digests = s.visited.AddAll(x.Followed(), digests)
 				s.frontier.Add(-int64(u.to - u.from))
-				if x.err != nil {
-					s.fail(x.err)
+				if x.Err != nil {
+					s.fail(x.Err)
 					return
 				}
 			}
@@ -146,23 +147,23 @@ func (s *search) layer(units []unit) {
 }
 
 // follow adds all successors of one state.
-func (s *search) follow(x *explorer, state []uint32) {
-	x.view(state)
-	if s.wants(trace.PD) && x.rests() && s.deadlock(x, state) {
-		s.report(setOf(trace.PD))
+func (s *search) follow(x *space.Explorer, state []uint32) {
+	x.View(state)
+	if s.wants(trace.PD) && x.Rests() && s.deadlock(x, state) {
+		s.report(space.SetOf(trace.PD))
 	}
-	n, found := x.follow(state)
+	n, found := x.Follow(state)
 	s.report(found)
 	s.followed.Add(int64(n))
 }
 
-func (s *search) wants(c trace.Code) bool { return s.bounds.codes().has(c) }
+func (s *search) wants(c trace.Code) bool { return s.Bounds.CodeSet().Has(c) }
 
 // report adds violations to those that were found.
-func (s *search) report(c codes) {
+func (s *search) report(c space.Codes) {
 	for {
 		old := s.found.Load()
-		if codes(old)&c == c || s.found.CompareAndSwap(old, old|uint32(c)) {
+		if space.Codes(old)&c == c || s.found.CompareAndSwap(old, old|uint32(c)) {
 			return
 		}
 	}
@@ -170,12 +171,12 @@ func (s *search) report(c codes) {
 
 // deadlock reports whether a state in which all clients are at rest is a deadlock. The answer
 // is memoised.
-func (s *search) deadlock(x *explorer, state []uint32) bool {
-	key := x.ending(state)
+func (s *search) deadlock(x *space.Explorer, state []uint32) bool {
+	key := x.Ending(state)
 	if known, any := s.dead.Load(key); any {
 		return known.(bool)
 	}
-	dead := x.deadlockedIn(state)
+	dead := x.DeadlockedIn(state)
 	s.dead.Store(key, dead)
 	return dead
 }
@@ -183,7 +184,7 @@ func (s *search) deadlock(x *explorer, state []uint32) bool {
 // fail ends the search with an error; the first one counts. What has been found stays found if
 // the search can't take on more instants.
 func (s *search) fail(err error) {
-	if unlearned(err) {
+	if space.Unlearned(err) {
 		s.halt(err.Error())
 		return
 	}

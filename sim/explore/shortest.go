@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"slices"
 
+	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 )
 
@@ -25,24 +26,24 @@ func (a cost) less(b cost) bool {
 // last and with whether time passed last, because the next step's cost depends on both.
 type pathNode struct {
 	cost
-	early  int32    // how often a client that was about to ask has asked later: it orders nodes of equal cost, as readers take it for a pause
-	order  int      // of discovery: it orders all others, which makes the result deterministic
-	parent int32    // the index of the node before, or -1
-	by     choice   // that leads here from there
-	last   int8     // the client that acted last, or -1
-	state  []uint32 // packed; nil if the node is an end
-	ends   codes    // of an end: the violations that the path to it has
+	early  int32        // how often a client that was about to ask has asked later: it orders nodes of equal cost, as readers take it for a pause
+	order  int          // of discovery: it orders all others, which makes the result deterministic
+	parent int32        // the index of the node before, or -1
+	by     space.Choice // that leads here from there
+	last   int8         // the client that acted last, or -1
+	state  []uint32     // packed; nil if the node is an end
+	ends   space.Codes  // of an end: the violations that the path to it has
 }
 
 // shortest is a search for the least schedules, by Dijkstra's algorithm. It is a heap of the
 // nodes that are not expanded yet.
 type shortest struct {
-	x     *explorer
-	nodes []pathNode              // all, by index
-	queue []int32                 // the heap
-	known map[string]bool         // nodes that have been expanded
-	left  codes                   // violations that are still looked for
-	got   map[trace.Code][]choice // the least path to each that was found
+	x     *space.Explorer
+	nodes []pathNode                    // all, by index
+	queue []int32                       // the heap
+	known map[string]bool               // nodes that have been expanded
+	left  space.Codes                   // violations that are still looked for
+	got   map[trace.Code][]space.Choice // the least path to each that was found
 }
 
 func (q *shortest) Len() int           { return len(q.queue) }
@@ -70,18 +71,18 @@ func (q *shortest) before(i, j int32) bool {
 // order of their cost, so the first with a violation is the least, and the violation needs
 // each of its faults: otherwise there would be a schedule of fewer. It ends early, with what
 // it has, when stop reports true.
-func findShortest(m *model, wanted codes, stop func() bool) (map[trace.Code][]choice, error) {
-	x := m.explorer()
-	x.first()
+func findShortest(m *space.Model, wanted space.Codes, stop func() bool) (map[trace.Code][]space.Choice, error) {
+	x := m.Explorer()
+	x.Begin()
 	q := shortestFrom(x, wanted)
 	err := q.run(stop)
 	return q.got, err
 }
 
 // shortestFrom returns a search that begins in the explorer's state.
-func shortestFrom(x *explorer, wanted codes) *shortest {
-	q := &shortest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]choice{}}
-	q.add(pathNode{parent: -1, last: -1, state: x.stateID()})
+func shortestFrom(x *space.Explorer, wanted space.Codes) *shortest {
+	q := &shortest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]space.Choice{}}
+	q.add(pathNode{parent: -1, last: -1, state: x.StateID()})
 	return q
 }
 
@@ -95,14 +96,14 @@ func (q *shortest) run(stop func() bool) error {
 			q.reach(i, p.ends)
 			continue
 		}
-		key := string(append(bytesOf(p.state), byte(p.last), byteOf(p.by.kind == passes)))
+		key := string(append(bytesOf(p.state), byte(p.last), byteOf(p.by.Kind == space.Passes)))
 		if q.known[key] {
 			continue
 		}
 		q.known[key] = true
 		q.expand(i)
-		if q.x.err != nil {
-			return q.x.err
+		if q.x.Err != nil {
+			return q.x.Err
 		}
 	}
 	return nil
@@ -114,7 +115,7 @@ func (q *shortest) run(stop func() bool) error {
 func (q *shortest) add(p pathNode) {
 	n := len(q.nodes)
 	p.order = n
-	if p.by.kind == passes && p.parent >= 0 && q.nodes[p.parent].by.kind == passes {
+	if p.by.Kind == space.Passes && p.parent >= 0 && q.nodes[p.parent].by.Kind == space.Passes {
 		p.order = q.nodes[p.parent].order
 	}
 	q.nodes = append(q.nodes, p)
@@ -122,19 +123,19 @@ func (q *shortest) add(p pathNode) {
 }
 
 // reach keeps the path to a node for those of its violations that are still looked for.
-func (q *shortest) reach(i int32, ends codes) {
+func (q *shortest) reach(i int32, ends space.Codes) {
 	for _, c := range trace.Codes {
-		if ends.has(c) && q.left.has(c) {
-			q.left &^= setOf(c)
+		if ends.Has(c) && q.left.Has(c) {
+			q.left &^= space.SetOf(c)
 			q.got[c] = q.path(i)
 		}
 	}
 }
 
 // path returns the choices that lead to a node.
-func (q *shortest) path(i int32) (choices []choice) {
+func (q *shortest) path(i int32) (choices []space.Choice) {
 	for ; q.nodes[i].parent >= 0; i = q.nodes[i].parent {
-		if q.nodes[i].ends != setOf(trace.PD) {
+		if q.nodes[i].ends != space.SetOf(trace.PD) {
 			choices = append(choices, q.nodes[i].by)
 		}
 	}
@@ -145,56 +146,56 @@ func (q *shortest) path(i int32) (choices []choice) {
 // expand adds the successors of a node.
 func (q *shortest) expand(i int32) {
 	x, p := q.x, q.nodes[i]
-	x.visit(p.state)
-	if x.over() && q.left.has(trace.PD) && x.deadlocked() {
-		q.add(pathNode{cost: p.cost, parent: i, ends: setOf(trace.PD)})
+	x.Visit(p.state)
+	if x.Over() && q.left.Has(trace.PD) && x.Deadlocked() {
+		q.add(pathNode{cost: p.cost, parent: i, ends: space.SetOf(trace.PD)})
 		return
 	}
-	for _, c := range x.enabledHere() {
-		x.back()
+	for _, c := range x.Enabled() {
+		x.Back()
 		next := pathNode{cost: q.price(&p, c), early: p.early, parent: i, by: c, last: p.last}
-		if c.kind == passes && p.by.kind != passes {
-			next.early += x.early()
+		if c.Kind == space.Passes && p.by.Kind != space.Passes {
+			next.early += x.Early()
 		}
-		if c.acts() {
-			next.last = int8(c.who)
+		if c.Acts() {
+			next.last = int8(c.Who)
 		}
-		x.choose(c)
-		if x.found&q.left != 0 {
+		x.Choose(c)
+		if x.Found&q.left != 0 {
 			end := next
-			end.ends = x.found & q.left
+			end.ends = x.Found & q.left
 			q.add(end)
 		}
-		next.state = x.packed(p.state)
+		next.state = x.Packed(p.state)
 		q.add(next)
 	}
 }
 
 // price returns the cost of a node's path with one more choice, which the explorer is about
 // to make.
-func (q *shortest) price(p *pathNode, c choice) cost {
+func (q *shortest) price(p *pathNode, c space.Choice) cost {
 	sum := p.cost
-	if c.kind != passes || p.by.kind != passes {
+	if c.Kind != space.Passes || p.by.Kind != space.Passes {
 		sum.steps++
 	}
 	switch {
-	case c.kind == passes:
-		_, n := q.x.idle()
+	case c.Kind == space.Passes:
+		_, n := q.x.Idle()
 		sum.faults += int32(n)
-	case c.faulty():
+	case c.Faulty():
 		sum.faults++
 	}
-	if c.acts() && p.last >= 0 && int8(c.who) != p.last {
+	if c.Acts() && p.last >= 0 && int8(c.Who) != p.last {
 		sum.switches++
 	}
 	return sum
 }
 
 // lastOf returns the client that acted last in a path, or -1.
-func lastOf(path []choice) int8 {
+func lastOf(path []space.Choice) int8 {
 	for _, c := range slices.Backward(path) {
-		if c.acts() {
-			return int8(c.who)
+		if c.Acts() {
+			return int8(c.Who)
 		}
 	}
 	return -1
@@ -217,15 +218,15 @@ func bytesOf(state []uint32) []byte {
 }
 
 // costFromStart returns the cost of a path from the start.
-func costFromStart(m *model, path []choice) (c cost) {
-	x := m.explorer()
-	x.first()
+func costFromStart(m *space.Model, path []space.Choice) (c cost) {
+	x := m.Explorer()
+	x.Begin()
 	return costOf(x, nil, path)
 }
 
 // costOf returns the cost of a path from the explorer's state, after another path, or with
 // none. The explorer's state is that at the path's end afterwards.
-func costOf(x *explorer, after, path []choice) cost {
+func costOf(x *space.Explorer, after, path []space.Choice) cost {
 	q := shortest{x: x}
 	p := pathNode{last: lastOf(after)}
 	if n := len(after); n > 0 {
@@ -234,10 +235,10 @@ func costOf(x *explorer, after, path []choice) cost {
 	for _, c := range path {
 		p.cost = q.price(&p, c)
 		p.by = c
-		if c.acts() {
-			p.last = int8(c.who)
+		if c.Acts() {
+			p.last = int8(c.Who)
 		}
-		x.choose(c)
+		x.Choose(c)
 	}
 	return p.cost
 }

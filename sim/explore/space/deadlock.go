@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"lockstep/sim"
@@ -18,30 +18,30 @@ type ending struct {
 	now   int32
 }
 
-// ending returns that part of the packed state that the explorer views.
-func (x *explorer) ending(state []uint32) ending {
+// Ending returns that part of the packed state that the explorer views.
+func (x *Explorer) Ending(state []uint32) ending {
 	e := ending{now: x.world.now}
-	copy(e.nodes[:], state[x.bounds.Clients:x.width-1])
+	copy(e.nodes[:], state[x.Bounds.Clients:x.Width-1])
 	return e
 }
 
-// deadlockedIn is deadlocked for a packed state. The explorer goes on viewing the state that
+// DeadlockedIn is deadlocked for a packed state. The explorer goes on viewing the state that
 // it views.
-func (x *explorer) deadlockedIn(state []uint32) bool {
+func (x *Explorer) DeadlockedIn(state []uint32) bool {
 	x.unpack(state, &x.s)
-	return x.deadlocked()
+	return x.Deadlocked()
 }
 
-// deadlocked reports whether the lock can never be acquired again, at the end of a schedule,
+// Deadlocked reports whether the lock can never be acquired again, at the end of a schedule,
 // when no live client holds it. A further client, the probe, asks for it at once, after all
 // records have had the time to expire, and after a long time. The state stays as it is.
-func (x *explorer) deadlocked() bool {
+func (x *Explorer) Deadlocked() bool {
 	before := x.blank()
 	before.copyFrom(&x.s)
-	found, stats := x.found, x.stats // the probe's violations and near misses don't count
+	found, stats := x.Found, x.Stats // the probe's violations and near misses don't count
 	defer func() {
 		x.s.copyFrom(&before)
-		x.found, x.stats = found, stats
+		x.Found, x.Stats = found, stats
 	}()
 	for try := 1; try <= 3; try++ {
 		if x.ask() {
@@ -55,12 +55,12 @@ func (x *explorer) deadlocked() bool {
 }
 
 // ask lets the probe ask for the lock once, and reports whether it was granted that.
-func (x *explorer) ask() bool {
+func (x *Explorer) ask() bool {
 	i := x.probe()
-	for began := false; x.err == nil; {
+	for began := false; x.Err == nil; {
 		t, any := x.next(i)
 		if !any {
-			by, due := x.due()
+			by, due := x.Due()
 			if !due {
 				return false
 			}
@@ -84,12 +84,12 @@ func (x *explorer) ask() bool {
 }
 
 // wait lets the time pass that lies between the probe's tries.
-func (x *explorer) wait(try int) {
+func (x *Explorer) wait(try int) {
 	by := int32(longTime)
 	if try == 1 {
 		by = x.ttl
 		for _, n := range x.s.nodes {
-			for _, k := range x.servers.Snapshot(n.snapshot).Keys {
+			for _, k := range x.Servers.Snapshot(n.snapshot).Keys {
 				if k.Left != redis.Immortal {
 					by = max(by, spanOf(min(k.Left, longTime)+1+int64(x.ttl)))
 				}
@@ -104,11 +104,11 @@ func (x *explorer) wait(try int) {
 
 // onlyOrphans reports whether only orphaned records keep the probe from acquiring the lock.
 // At the end of a schedule, an owner of a record has crashed or has left it behind.
-func (x *explorer) onlyOrphans() bool {
+func (x *Explorer) onlyOrphans() bool {
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {
 		switch {
-		case !x.servers.Records(n.snapshot) || int(n.owner.Client) == x.probe():
+		case !x.Servers.Records(n.snapshot) || int(n.owner.Client) == x.probe():
 			free++
 		case n.owner != monitor.Nobody:
 			orphans++

@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"context"
@@ -47,7 +47,7 @@ const farTTLs = 100
 const maxInstants = 40
 
 // firstInstants are those that are known before anything has run.
-func (m *model) firstInstants() *instants {
+func (m *Model) firstInstants() *instants {
 	in := &instants{far: m.ttl * farTTLs}
 	in.before = sorted(nil, m.timeout, m.ttl)
 	in.stamps = sorted(nil, m.ttl+overStamp, in.far)
@@ -63,13 +63,13 @@ func sorted(list []int32, more ...int32) []int32 {
 	return slices.Compact(list)
 }
 
-// learn adds the instants that matter to the code which has run so far: those at which it
+// Learn adds the instants that matter to the code which has run so far: those at which it
 // changes its mind, and the spans that it has begun. It reports whether there are any that
 // weren't known.
-func (m *model) learn(ctx context.Context) (more bool, err error) {
+func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	reached := m.reached()
 	spans := m.begun(reached)
-	t, err := m.clients.Thresholds(ctx, m.servers, reached)
+	t, err := m.Clients.Thresholds(ctx, m.Servers, reached)
 	if err != nil {
 		return false, err
 	}
@@ -107,8 +107,8 @@ type errUnlearned string
 
 func (e errUnlearned) Error() string { return string(e) }
 
-// unlearned reports whether an error ends a search for the sake of its instants alone.
-func unlearned(err error) bool {
+// Unlearned reports whether an error ends a search for the sake of its instants alone.
+func Unlearned(err error) bool {
 	_, is := err.(errUnlearned) //nolint:errorlint // it is never wrapped
 	return is
 }
@@ -120,10 +120,10 @@ func (in *instants) equal(o *instants) bool {
 
 // begun lists the spans that clients have begun: sleeps before which no time had passed, and
 // the longest lease.
-func (m *model) begun(reached []uint32) (spans []int32) {
+func (m *Model) begun(reached []uint32) (spans []int32) {
 	longest := int32(0)
-	for n := range uint32(m.clients.Reports.Count.Load()) {
-		for _, r := range *m.clients.Reports.At(n) {
+	for n := range uint32(m.Clients.Reports.Count.Load()) {
+		for _, r := range *m.Clients.Reports.At(n) {
 			if !r.Never && !r.Given && r.Read == 0 {
 				longest = max(longest, r.Deadline)
 			}
@@ -134,9 +134,9 @@ func (m *model) begun(reached []uint32) (spans []int32) {
 }
 
 // sleeps lists the sleeps of clients before which no time had passed.
-func (m *model) sleeps(reached []uint32) (spans []int32) {
+func (m *Model) sleeps(reached []uint32) (spans []int32) {
 	for _, id := range reached {
-		h := m.clients.At(id)
+		h := m.Clients.At(id)
 		for t := range int(h.Count) {
 			if p := &h.Threads[t]; !p.Over && p.Kind == process.OpSleep && h.Read == 0 {
 				spans = append(spans, p.Sleep)
@@ -147,7 +147,7 @@ func (m *model) sleeps(reached []uint32) (spans []int32) {
 }
 
 // reached lists the histories that the states have.
-func (m *model) reached() (ids []uint32) {
+func (m *Model) reached() (ids []uint32) {
 	for id := range uint32(m.ids.clients.Len()) {
 		ids = append(ids, m.ids.clients.Value(id+1).history)
 	}
@@ -157,7 +157,7 @@ func (m *model) reached() (ids []uint32) {
 
 // lives returns the remaining lives of a record, plus 1, at which a reply may come to a
 // number: in milliseconds, or in seconds, which are rounded.
-func (m *model) lives(n int64) (left []int32) {
+func (m *Model) lives(n int64) (left []int32) {
 	if ms := int32(n); n > 0 && n <= int64(m.instants.far) {
 		left = append(left, ms, ms+1)
 	}

@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"lockstep/sim/explore/behaviour"
@@ -35,7 +35,7 @@ type habits struct {
 	checks  bool                                       // see Bounds
 	extend  bool                                       // see Bounds
 	needs   *behaviour.Needs                           // of clients, or nil if nothing is known of them
-	drops   codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
+	drops   Codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
 	endless bool                                       // cycles aren't counted: the series of tokens depends on the rest of the state
 	spares  func(trace.Kind) (monitor.Condition, bool) // monitor.Local
 }
@@ -141,7 +141,7 @@ func (l *local) monotonic(h *behaviour.History) behaviour.Observation {
 	now := int64(0)
 	switch {
 	case l.c.since == dropped:
-		l.err = errDropped
+		l.err = ErrDropped
 	case l.c.since != unset:
 		now = int64(l.c.since)
 	}
@@ -281,7 +281,7 @@ func (l *local) announce(t int, p *behaviour.Operation) {
 	case process.OpReceive:
 		if l.replyOn(p.Conn) < 0 {
 			if c.sent[t] == dropped {
-				l.err = errDropped
+				l.err = ErrDropped
 			}
 			c.waits[t], c.due[t], c.turn[t] = true, max(0, l.timeout-c.sent[t]), 0
 			return

@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"fmt"
@@ -13,61 +13,64 @@ import (
 	"lockstep/sim/trace"
 )
 
-// codes is a set of violations.
-type codes uint16
+// Codes is a set of violations.
+type Codes uint16
 
-func setOf(c trace.Code) codes         { return 1 << c }
-func (cs codes) has(c trace.Code) bool { return cs&setOf(c) != 0 }
+// SetOf returns the set of one code.
+func SetOf(c trace.Code) Codes { return 1 << c }
+
+// Has reports whether a code is in the set.
+func (cs Codes) Has(c trace.Code) bool { return cs&SetOf(c) != 0 }
 
 // String lists them, worst first.
-func (cs codes) String() string { return cs.verdict().String() }
+func (cs Codes) String() string { return cs.Verdict().String() }
 
-// verdict lists the codes of the set, worst first.
-func (cs codes) verdict() (v trace.Verdict) {
+// Verdict lists the codes of the set, worst first.
+func (cs Codes) Verdict() (v trace.Verdict) {
 	for _, c := range trace.Codes {
-		if cs.has(c) {
+		if cs.Has(c) {
 			v = append(v, c)
 		}
 	}
 	return v
 }
 
-// explorer makes transitions on a state of its own. Each worker of a search has one, and
+// Explorer makes transitions on a state of its own. Each worker of a search has one, and
 // they share the model.
 //
 // Two of its states matter: the packed one that it views by summaries, in which choices are
 // listed and local steps are made; and s, on which choose makes any choice.
-type explorer struct {
-	*model
+type Explorer struct {
+	*Model
 	from, s state // before and after the choice
-	choices []choice
+	choices []Choice
 
 	// The state that it views: see view.
 	summaries []*summary // of the clients, without the probe
 	nodes     []*nodeSummary
 	world     *world
 	quiet     bool                                 // no request is held up there, and no transaction open
-	crashed   [len(names)][3*len(names) + 1]uint32 // ids of crashed clients by the rank of the grant that they had touched: three grants matter to each client at most
+	crashed   [len(Names)][3*len(Names) + 1]uint32 // ids of crashed clients by the rank of the grant that they had touched: three grants matter to each client at most
 
 	successors []uint32  // packed states that are not in the visited set yet
 	pending    []pending // clients in them that have no id yet
 	ahead      uint32    // without meaning: it keeps the compiler from dropping prefetches
-	reduce     bool      // partial-order reduction is on: see local.independent
+	Reduce     bool      // partial-order reduction is on: see local.independent
 	ops        uint8     // operations that the last choice performed
 	number     int64     // that the next draw gives, in nanoseconds
-	found      codes
-	err        error
-	stats      stats
+	Found      Codes
+	Err        error
+	Stats      Stats
 	facts      *monitor.Facts // of s, into which they point
 }
 
-// model is the part of a search that all its workers share. Its tables grow, and all else
+// Model is the part of a search that all its workers share. Its tables grow, and all else
 // is constant.
-type model struct {
-	bounds   Bounds
-	cfg      sim.Config
-	clients  *behaviour.Clients
-	servers  *behaviour.Servers
+type Model struct {
+	Bounds   Bounds
+	Config   sim.Config
+	Clients  *behaviour.Clients
+	Servers  *behaviour.Servers
 	ids      *idTables
 	habits   *habits
 	quorum   int
@@ -75,43 +78,43 @@ type model struct {
 	timeout  int32     // milliseconds
 	timed    bool      // true time is part of the state, because some clock that shows it is read
 	instants *instants // at which time may stop
-	width    int       // of a packed state, in ids
+	Width    int       // of a packed state, in ids
 	listers  listers
-	budget   Budget // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
+	Budget   Budget // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 
 	idleProbe client // the probe before a schedule's end
 }
 
-// explorer returns a new worker, whose state is not set yet.
-func (m *model) explorer() *explorer {
-	x := &explorer{model: m}
+// Explorer returns a new worker, whose state is not set yet.
+func (m *Model) Explorer() *Explorer {
+	x := &Explorer{Model: m}
 	x.from, x.s = m.blank(), m.blank()
 	x.facts = x.s.facts(m)
-	x.summaries, x.nodes = make([]*summary, m.bounds.Clients), make([]*nodeSummary, len(m.cfg.Nodes))
+	x.summaries, x.nodes = make([]*summary, m.Bounds.Clients), make([]*nodeSummary, len(m.Config.Nodes))
 	return x
 }
 
 // blank returns a state to be filled in.
-func (m *model) blank() state {
-	return state{clients: make([]client, m.bounds.Clients+1), nodes: make([]node, len(m.cfg.Nodes))}
+func (m *Model) blank() state {
+	return state{clients: make([]client, m.Bounds.Clients+1), nodes: make([]node, len(m.Config.Nodes))}
 }
 
 // probe is the index of the client that finds out at a schedule's end whether the lock can
 // still be acquired.
-func (m *model) probe() int { return m.bounds.Clients }
+func (m *Model) probe() int { return m.Bounds.Clients }
 
 // fail keeps the explorer's first error.
-func (x *explorer) fail(err error) {
-	if x.err == nil {
-		x.err = err
+func (x *Explorer) fail(err error) {
+	if x.Err == nil {
+		x.Err = err
 	}
 }
 
 // history returns the history of client i.
-func (x *explorer) history(i int) *behaviour.History { return x.clients.At(x.s.clients[i].history) }
+func (x *Explorer) history(i int) *behaviour.History { return x.Clients.At(x.s.clients[i].history) }
 
-// nextKind returns the kind of client i's next operation, if it can perform any.
-func (x *explorer) nextKind(i int) (kind process.OpKind, any bool) {
+// NextKind returns the kind of client i's next operation, if it can perform any.
+func (x *Explorer) NextKind(i int) (kind process.OpKind, any bool) {
 	t, any := x.next(i)
 	if !any {
 		return 0, false
@@ -119,17 +122,17 @@ func (x *explorer) nextKind(i int) (kind process.OpKind, any bool) {
 	return x.history(i).Threads[t].Kind, true
 }
 
-// left returns how many faults of a kind the budget still has in the explorer's state.
-func (x *explorer) left(k FaultKind) uint8 { return x.s.world.left[k] }
+// Left returns how many faults of a kind the budget still has in the explorer's state.
+func (x *Explorer) Left(k FaultKind) uint8 { return x.s.world.left[k] }
 
 // next returns the thread that performs the client's next operation, if any can.
-func (x *explorer) next(i int) (thread int, any bool) { return x.model.next(&x.s.clients[i]) }
+func (x *Explorer) next(i int) (thread int, any bool) { return x.Model.next(&x.s.clients[i]) }
 
-func (m *model) next(c *client) (thread int, any bool) {
+func (m *Model) next(c *client) (thread int, any bool) {
 	if c.Crashed {
 		return 0, false
 	}
-	h := m.clients.At(c.history)
+	h := m.Clients.At(c.history)
 	best := -1
 	for t := range int(h.Count) {
 		if h.Threads[t].Over || c.waits[t] {
@@ -156,11 +159,11 @@ const (
 
 // macroStep lets thread t of client i perform its operation, and with partial-order
 // reduction all that follow and are independent.
-func (x *explorer) macroStep(i, t int, f requestFate) {
+func (x *Explorer) macroStep(i, t int, f requestFate) {
 	x.perform(i, t, f)
 	x.ops = 1
 	l := x.local(i)
-	for x.reduce && x.err == nil && l.independent() {
+	for x.Reduce && x.Err == nil && l.independent() {
 		x.perform(i, 0, goes)
 		x.ops++
 	}
@@ -170,13 +173,13 @@ func (x *explorer) macroStep(i, t int, f requestFate) {
 }
 
 // local returns the view of client i.
-func (x *explorer) local(i int) *local { return &local{habits: x.habits, c: &x.s.clients[i]} }
+func (x *Explorer) local(i int) *local { return &local{habits: x.habits, c: &x.s.clients[i]} }
 
 // perform performs the operation of thread t of client i, and runs the thread to the next.
-func (x *explorer) perform(i, t int, f requestFate) {
+func (x *Explorer) perform(i, t int, f requestFate) {
 	l := x.local(i)
 	l.c.paused = false
-	h := x.clients.At(l.c.history)
+	h := x.Clients.At(l.c.history)
 	p := &h.Threads[t]
 	seen, n, _ := l.observe(h, p)
 	var got reply
@@ -205,7 +208,7 @@ func (x *explorer) perform(i, t int, f requestFate) {
 		x.fail(l.err)
 		return
 	}
-	for _, r := range *x.clients.Reports.At(out.Reports) {
+	for _, r := range *x.Clients.Reports.At(out.Reports) {
 		x.applyReport(i, r)
 	}
 	x.closeConns(i, l.closing(h, out))
@@ -214,11 +217,11 @@ func (x *explorer) perform(i, t int, f requestFate) {
 }
 
 // settle brings client i into canonical form.
-func (x *explorer) settle(i int) { x.local(i).settle() }
+func (x *Explorer) settle(i int) { x.local(i).settle() }
 
 // closeConns ends connections of client i outside of the client: it orphans requests that
 // are held up on them, and drops open transactions on the servers.
-func (x *explorer) closeConns(i int, conns uint16) {
+func (x *Explorer) closeConns(i int, conns uint16) {
 	if conns == 0 {
 		return
 	}
@@ -227,9 +230,9 @@ func (x *explorer) closeConns(i int, conns uint16) {
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		for _, txn := range x.servers.Snapshot(nd.snapshot).Peers {
+		for _, txn := range x.Servers.Snapshot(nd.snapshot).Peers {
 			if conn := uint16(txn.Conn) & 15; txn.Conn>>4 == i && conns>>conn&1 != 0 {
-				nd.snapshot = x.servers.Without(nd.snapshot, uint16(txn.Conn))
+				nd.snapshot = x.Servers.Without(nd.snapshot, uint16(txn.Conn))
 			}
 		}
 	}
@@ -239,7 +242,7 @@ func (x *explorer) closeConns(i int, conns uint16) {
 // those connections other numbers, as the client will use theirs again. Transactions that
 // are open on them stay open. The result has the old and new numbers, and those of earlier
 // orphans: these connections must not be closed yet.
-func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
+func (x *Explorer) renameConn(i int, conns uint16) (renamed uint16) {
 	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
 	taken := func(conn uint8) bool {
 		return slices.ContainsFunc(held, func(req request) bool { return int(req.client) == i && req.orphan && req.conn == conn })
@@ -262,7 +265,7 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 			}
 		}
 		for n := range x.s.nodes {
-			x.s.nodes[n].snapshot = x.servers.Renamed(x.s.nodes[n].snapshot, peer(i, uint16(conn)), peer(i, uint16(other)))
+			x.s.nodes[n].snapshot = x.Servers.Renamed(x.s.nodes[n].snapshot, peer(i, uint16(conn)), peer(i, uint16(other)))
 		}
 	}
 	for _, req := range held {
@@ -276,8 +279,8 @@ func (x *explorer) renameConn(i int, conns uint16) (renamed uint16) {
 
 // tooManyConns fails because of client i, whose connections need the numbers of those that it
 // has closed and on which requests are still held up.
-func (x *explorer) tooManyConns(i int) {
-	x.fail(&behaviour.Refusal{Client: x.name(i), What: "so many connections",
+func (x *Explorer) tooManyConns(i int) {
+	x.fail(&behaviour.Refusal{Client: x.Name(i), What: "so many connections",
 		Why: fmt.Sprintf("it follows %d of a client within a cycle, those included on which a request is held up; use one and keep it", behaviour.MaxConns)})
 }
 
@@ -286,7 +289,7 @@ func peer(client int, conn uint16) uint16 { return uint16(client)<<4 | conn }
 
 // wallClock returns a reading of a client's wall clock. In an untimed model it fails with
 // behaviour.ErrTimed.
-func (x *explorer) wallClock(c *client) behaviour.Observation {
+func (x *Explorer) wallClock(c *client) behaviour.Observation {
 	if !x.timed {
 		x.fail(behaviour.ErrTimed)
 	}
@@ -296,58 +299,58 @@ func (x *explorer) wallClock(c *client) behaviour.Observation {
 
 // readsTime keeps in mind that somebody has just read true time: a stamp that is computed
 // from the reading falls due later, wherever it has gone meanwhile.
-func (x *explorer) readsTime() {
+func (x *Explorer) readsTime() {
 	reads := x.ids.reads.get(x.s.world.reads)
 	if len(reads) > 0 && reads[len(reads)-1] == 0 {
 		return
 	}
 	id, fits := x.ids.reads.put(append(append([]int32(nil), reads...), 0))
 	if !fits {
-		x.fail(errUnlearned(fmt.Sprintf("true time was read at more than %d instants that still matter", maxList)))
+		x.fail(errUnlearned(fmt.Sprintf("true time was read at more than %d instants that still matter", MaxList)))
 	}
 	x.s.world.reads = id
 }
 
 // applyReport applies a report of client i to its lease and to the facts.
-func (x *explorer) applyReport(i int, r behaviour.Report) {
+func (x *Explorer) applyReport(i int, r behaviour.Report) {
 	c := &x.s.clients[i]
 	live := false
 	switch r.Kind {
 	case trace.KindGranted:
 		live = x.lease(c, r)
 	case trace.KindExtended:
-		x.stats.extended = true
+		x.Stats.Extended = true
 		live = x.lease(c, r)
 	case trace.KindRefused:
-		x.stats.refused++
+		x.Stats.Refused++
 	case trace.KindReleaseFailed:
-		x.stats.tooLate++
+		x.Stats.NotHeld++
 	}
 	x.record(x.facts.Told(i, r.Kind, live))
 	c.endLease()
 }
 
 // record keeps the violations of rules that a transition of the facts has broken.
-func (x *explorer) record(broken []monitor.Finding) {
+func (x *Explorer) record(broken []monitor.Finding) {
 	for _, b := range broken {
-		x.found |= setOf(b.Code)
+		x.Found |= SetOf(b.Code)
 	}
 }
 
 // lease sets the deadline of a lease that begins or is extended, and reports whether that
 // is still to come.
-func (x *explorer) lease(c *client, r behaviour.Report) bool {
+func (x *Explorer) lease(c *client, r behaviour.Report) bool {
 	switch {
-	case r.Given && !x.cfg.Strategy.NoTTL:
+	case r.Given && !x.Config.Strategy.NoTTL:
 		if c.grantSent == dropped {
-			x.fail(errDropped)
+			x.fail(ErrDropped)
 		}
 		c.forever, c.deadline = false, x.ttl-c.grantSent
 	case r.Never || r.Given:
 		c.forever, c.deadline = true, 0
 	default:
 		if c.since == dropped {
-			x.fail(errDropped)
+			x.fail(ErrDropped)
 		}
 		c.forever, c.deadline = false, x.instants.lease(r.Deadline)-max(c.since, 0)
 	}
@@ -356,12 +359,12 @@ func (x *explorer) lease(c *client, r behaviour.Report) bool {
 
 // access reads or writes the resource for client i, and reports whether the resource has
 // accepted that.
-func (x *explorer) access(i int, p *behaviour.Operation) bool {
+func (x *Explorer) access(i int, p *behaviour.Operation) bool {
 	write := p.Kind == process.OpWrite
 	w := &x.s.world
-	looks := x.cfg.Resource == sim.Fenced || x.cfg.Resource == sim.FencedWrites && write
+	looks := x.Config.Resource == sim.Fenced || x.Config.Resource == sim.FencedWrites && write
 	if looks && p.Fence != 0 && p.Fence < w.fence {
-		x.stats.fenced++
+		x.Stats.Fenced++
 		return false
 	}
 	if looks {
@@ -373,7 +376,7 @@ func (x *explorer) access(i int, p *behaviour.Operation) bool {
 
 // send sends a thread's command to its node, where it is executed at once unless it is held
 // up.
-func (x *explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
+func (x *Explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	x.s.clients[i].sent[t] = 0
 	if slices.ContainsFunc(x.ids.helds.get(x.s.world.held), func(o request) bool { return int(o.client) == i && o.orphan && o.conn == p.Conn }) {
 		x.tooManyConns(i)
@@ -388,12 +391,12 @@ func (x *explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 }
 
 // behind reports whether another request is held up on the same connection.
-func (x *explorer) behind(req *request) bool {
+func (x *Explorer) behind(req *request) bool {
 	return slices.ContainsFunc(x.ids.helds.get(x.s.world.held), req.sharesLane)
 }
 
 // hold appends a request to those that are held up.
-func (x *explorer) hold(req request) {
+func (x *Explorer) hold(req request) {
 	held := append(append([]request(nil), x.ids.helds.get(x.s.world.held)...), req)
 	id, fits := x.ids.helds.put(held)
 	if !fits {
@@ -403,21 +406,21 @@ func (x *explorer) hold(req request) {
 }
 
 // crowded is the error of a list that is full.
-func (x *explorer) crowded(i int, what, why string) error {
-	return &behaviour.Refusal{Client: x.name(i), What: what, Why: fmt.Sprintf("it follows %d %s", maxList, why)}
+func (x *Explorer) crowded(i int, what, why string) error {
+	return &behaviour.Refusal{Client: x.Name(i), What: what, Why: fmt.Sprintf("it follows %d %s", MaxList, why)}
 }
 
-// name returns the name of client i, or of the probe.
-func (m *model) name(i int) string {
+// Name returns the name of client i, or of the probe.
+func (m *Model) Name(i int) string {
 	if i == m.probe() {
 		return trace.Probe
 	}
-	return m.cfg.Clients[i].Name
+	return m.Config.Clients[i].Name
 }
 
 // execute executes a request at its node, and sends the reply back unless the request is a
 // copy or an orphan.
-func (x *explorer) execute(req *request, lost, copied bool) {
+func (x *Explorer) execute(req *request, lost, copied bool) {
 	c, n := &x.s.clients[req.client], &x.s.nodes[req.addr]
 	if !copied && (req.stale || c.gone>>req.conn&1 != 0) {
 		if !req.orphan {
@@ -431,14 +434,14 @@ func (x *explorer) execute(req *request, lost, copied bool) {
 	}
 	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: req.command})
 	if err != nil {
-		x.fail(x.clients.Refuse(err, int(req.client), c.history, int(req.thread), req.command))
+		x.fail(x.Clients.Refuse(err, int(req.client), c.history, int(req.thread), req.command))
 		return
 	}
 	if copied {
-		a.Snapshot = x.servers.Without(a.Snapshot, conn)
+		a.Snapshot = x.Servers.Without(a.Snapshot, conn)
 	}
-	if a.Shares && n.owner.Client != int16(req.client) && x.bounds.codes()&ofOwners != 0 {
-		x.fail(x.clients.Refuse(errShared, int(req.client), c.history, int(req.thread), req.command))
+	if a.Shares && n.owner.Client != int16(req.client) && x.Bounds.CodeSet()&ofOwners != 0 {
+		x.fail(x.Clients.Refuse(errShared, int(req.client), c.history, int(req.thread), req.command))
 	}
 	if a.Asks {
 		x.readsTime() // the reply may tell the client the time, and a script may store it
@@ -458,7 +461,7 @@ func (x *explorer) execute(req *request, lost, copied bool) {
 }
 
 // ofOwners are the codes for which the search must know to whom the lock's record belongs.
-var ofOwners = setOf(trace.FR) | setOf(trace.PD) | setOf(trace.GAP) | setOf(trace.FN)
+var ofOwners = SetOf(trace.FR) | SetOf(trace.PD) | SetOf(trace.GAP) | SetOf(trace.FN)
 
 // errShared is the error of a client that changes a collection in which another client's
 // record is.
@@ -466,17 +469,17 @@ var errShared = &redis.Unmodelled{What: "a record that clients share", Why: "a l
 	"so foreign releases, permanent deadlocks, gaps and false refusals can't be told; keep the collection under another key, or search for DG, OV and SW alone (--codes)"}
 
 // answer returns a node's answer to a command.
-func (x *explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, error) {
-	if x.servers.Replicas > 0 {
+func (x *Explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, error) {
+	if x.Servers.Replicas > 0 {
 		missing := 0
 		if n.behind.snapshot != 0 || n.failed {
 			missing = 1
 		}
-		if a, is, err := x.servers.Wait(q, missing); is {
+		if a, is, err := x.Servers.Wait(q, missing); is {
 			return a, err
 		}
 	}
-	return x.servers.Run(q)
+	return x.Servers.Run(q)
 }
 
 // Repeatable is the number of a client's executed requests of which each could arrive once
@@ -486,7 +489,7 @@ const Repeatable = 4
 // Repeatable is the number of a client's executed requests of which each could arrive once
 // more, the last ones: [Repeatable], or one if the number of cycles has no bound.
 func (b *Bounds) Repeatable() int {
-	if b.endless() {
+	if b.Endless() {
 		return 1
 	}
 	return Repeatable
@@ -494,30 +497,30 @@ func (b *Bounds) Repeatable() int {
 
 // remember keeps a request that was executed among those that could arrive once more. One
 // that was queued in a transaction can't, and only keeps its place.
-func (x *explorer) remember(c *client, req *request, a behaviour.Answer) {
+func (x *Explorer) remember(c *client, req *request, a behaviour.Answer) {
 	if x.s.world.left[Duplicate] == 0 {
 		return
 	}
 	again := *req
 	again.ago, again.orphan, again.queued, again.loses, again.stale = 0, true, false, false, false
 	again.conn, again.thread = 0, 0 // a copy has a connection of its own
-	if strings.HasPrefix(*x.clients.Replies.Value(a.Reply), "+QUEUED") {
+	if strings.HasPrefix(*x.Clients.Replies.Value(a.Reply), "+QUEUED") {
 		again = request{queued: true}
 	}
 	sent := append(slices.Clone(x.ids.sents.get(c.sentBefore)), again)
-	c.sentBefore, _ = x.ids.sents.put(sent[max(0, len(sent)-x.bounds.Repeatable()):])
+	c.sentBefore, _ = x.ids.sents.put(sent[max(0, len(sent)-x.Bounds.Repeatable()):])
 }
 
 // notice counts comparisons that failed in a release: see NearMisses.
-func (x *explorer) notice(req *request, a behaviour.Answer) {
-	if req.phase == trace.PhaseRelease && *x.clients.Replies.Value(a.Reply) == ":0\r\n" {
-		x.stats.compared++
+func (x *Explorer) notice(req *request, a behaviour.Answer) {
+	if req.phase == trace.PhaseRelease && *x.Clients.Replies.Value(a.Reply) == ":0\r\n" {
+		x.Stats.Compared++
 	}
 }
 
 // apply applies the effect of a command to its node and to the facts, and reports whether
 // the command gave the client's own record a later expiry.
-func (x *explorer) apply(req *request, n *node, a behaviour.Answer, copied bool) (prolonged bool) {
+func (x *Explorer) apply(req *request, n *node, a behaviour.Answer, copied bool) (prolonged bool) {
 	n.snapshot = a.Snapshot
 	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(req.client), N: req.acquired, Phase: req.phase, Copy: copied,
 		Owner: n.owner, Effect: a.Effect})
@@ -536,7 +539,7 @@ func (x *explorer) apply(req *request, n *node, a behaviour.Answer, copied bool)
 
 // deliver puts a reply into the client's inbox, and wakes the thread that waits for it;
 // unless the reply is lost, or an earlier one on its connection was.
-func (x *explorer) deliver(req *request, rep reply, lost bool) {
+func (x *Explorer) deliver(req *request, rep reply, lost bool) {
 	c := &x.s.clients[req.client]
 	if c.Crashed {
 		return
@@ -560,14 +563,14 @@ func (x *explorer) deliver(req *request, rep reply, lost bool) {
 
 // renew handles a reply to a command that prolonged the client's record. Where the strategy
 // exposes no deadline, the lease goes on for a TTL from the sending of that command.
-func (x *explorer) renew(i, t int, p *behaviour.Operation, rep reply) {
+func (x *Explorer) renew(i, t int, p *behaviour.Operation, rep reply) {
 	c := &x.s.clients[i]
 	switch {
 	case t > 0:
 		if !x.history(i).Given || !c.Believes {
 			return
 		}
-		if x.bounds.Extend { // grantSent is kept then: see settle
+		if x.Bounds.Extend { // grantSent is kept then: see settle
 			rep.ago = min(rep.ago, c.grantSent)
 		}
 		c.grantSent = rep.ago

@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"errors"
@@ -10,15 +10,15 @@ import (
 	"lockstep/sim/trace"
 )
 
-// read returns the choice that moves make which begin with a fault, and the number of moves
+// Read returns the choice that moves make which begin with a fault, and the number of moves
 // that belong to it.
-func read(x *explorer, moves []sim.Move) (choice, int, error) {
+func Read(x *Explorer, moves []sim.Move) (Choice, int, error) {
 	f, then := moves[0].Fault, sim.Fault(nil)
 	if len(moves) > 1 {
 		then = moves[1].Fault
 	}
 	if by := jumpOf(f); by > behaviour.MaxSpan || by < -behaviour.MaxSpan {
-		return choice{}, 0, fmt.Errorf("%q is longer than a search counts, which is %s", f, trace.Duration(behaviour.MaxSpan))
+		return Choice{}, 0, fmt.Errorf("%q is longer than a search counts, which is %s", f, trace.Duration(behaviour.MaxSpan))
 	}
 	for i := range choiceRows {
 		if choiceRows[i].read == nil {
@@ -29,9 +29,9 @@ func read(x *explorer, moves []sim.Move) (choice, int, error) {
 		}
 	}
 	if _, down := f.(sim.Down); down {
-		return choice{}, 0, errors.New("a node that is down and stays down is nothing that a search does")
+		return Choice{}, 0, errors.New("a node that is down and stays down is nothing that a search does")
 	}
-	return choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
+	return Choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
 }
 
 // jumpOf returns by how much a clock jumps by a fault.

@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"bytes"
@@ -12,54 +12,54 @@ import (
 	"lockstep/sim/trace"
 )
 
-// agree plays one random complete schedule in both the search and the engine, and fails
+// Agree plays one random complete schedule in both the search and the engine, and fails
 // where they differ.
-func (m *model) agree(w *sim.World, seed uint64) error {
-	if err := w.Reset(m.cfg, false); err != nil {
+func (m *Model) Agree(w *sim.World, seed uint64) error {
+	if err := w.Reset(m.Config, false); err != nil {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(seed, 7))
-	x := m.explorer()
+	x := m.Explorer()
 	x.s.copyFrom(m.start())
-	x.reduce = seed%2 == 0
-	var all codes
-	var path, choices []choice
+	x.Reduce = seed%2 == 0
+	var all Codes
+	var path, choices []Choice
 	eager := rng.IntN(3) // faults come more or less often
 	for {
-		before := x.stateID()
-		x.view(before)
+		before := x.StateID()
+		x.View(before)
 		if choices = x.enabled(choices); len(choices) == 0 {
 			break
 		}
 		c := choices[rng.IntN(len(choices))]
 		for range eager {
-			if c.kind != acts && c.kind != passes {
+			if c.Kind != Acts && c.Kind != Passes {
 				c = choices[rng.IntN(len(choices))]
 			}
 		}
-		counted := x.stats
-		if x.choose(c); x.err != nil {
-			return x.err
+		counted := x.Stats
+		if x.Choose(c); x.Err != nil {
+			return x.Err
 		}
 		c.ops = x.ops
 		path = append(path, c)
 		if err := x.checkLocal(c, before, counted); err != nil {
 			return fmt.Errorf("%w\n%s", err, m.text(path))
 		}
-		all |= x.found
-		if err := w.Play(m.play(c), nil); err != nil {
+		all |= x.Found
+		if err := w.Play(m.Play(c), nil); err != nil {
 			return err
 		}
 		if err := m.differ(x, w, all); err != nil {
 			return fmt.Errorf("after %d choices of schedule %d %w\n%s", len(path), seed, err, m.text(path))
 		}
 	}
-	if !x.over() {
+	if !x.Over() {
 		return nil // the bound on switches has ended the schedule early
 	}
-	dead := x.deadlocked()
-	if x.err != nil {
-		return x.err
+	dead := x.Deadlocked()
+	if x.Err != nil {
+		return x.Err
 	}
 	if err := w.Drain(); err != nil {
 		return err
@@ -72,26 +72,26 @@ func (m *model) agree(w *sim.World, seed uint64) error {
 
 // checkLocal fails if the choice that was made last is a local step, and leads to another
 // state as such.
-func (x *explorer) checkLocal(c choice, before []uint32, counted stats) error {
-	if !x.reduce {
+func (x *Explorer) checkLocal(c Choice, before []uint32, counted Stats) error {
+	if !x.Reduce {
 		return nil
 	}
-	after, stats := x.stateID(), x.stats
-	x.stats = counted
-	if to, local := x.localStep(c, before, nil); local && (!slices.Equal(to, after) || x.stats != stats || x.found != 0) {
-		return fmt.Errorf("the search takes a step of client %d for its own business, and it isn't", c.who)
+	after, stats := x.StateID(), x.Stats
+	x.Stats = counted
+	if to, local := x.localStep(c, before, nil); local && (!slices.Equal(to, after) || x.Stats != stats || x.Found != 0) {
+		return fmt.Errorf("the search takes a step of client %d for its own business, and it isn't", c.Who)
 	}
-	x.stats = stats
+	x.Stats = stats
 	return nil
 }
 
 // text is a path as the line of a schedule.
-func (m *model) text(path []choice) string {
-	return sim.Schedule{Config: m.cfg, Moves: m.schedule(path)}.String()
+func (m *Model) text(path []Choice) string {
+	return sim.Schedule{Config: m.Config, Moves: m.Schedule(path)}.String()
 }
 
 // differ fails unless the search and the engine agree on violations, clients and nodes.
-func (m *model) differ(x *explorer, w *sim.World, found codes) error {
+func (m *Model) differ(x *Explorer, w *sim.World, found Codes) error {
 	if real := codesOf(w.Verdict()) & searched; found != real {
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
@@ -102,17 +102,17 @@ func (m *model) differ(x *explorer, w *sim.World, found codes) error {
 }
 
 // picture describes a state of the search by what a world shows, too: see model.picture.
-func (x *explorer) picture(text []byte) []byte {
-	for i := range x.bounds.Clients {
+func (x *Explorer) picture(text []byte) []byte {
+	for i := range x.Bounds.Clients {
 		c := &x.s.clients[i]
 		paused := c.paused && c.Phase != trace.PhaseIdle // between cycles it makes no difference
 		text = clientPicture(text, i, c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, paused)
 	}
 	for i, n := range x.s.nodes {
 		text = nodePicture(text, i)
-		for _, k := range x.servers.Snapshot(n.snapshot).Keys {
+		for _, k := range x.Servers.Snapshot(n.snapshot).Keys {
 			text = keyPicture(text, k.Name, k.Value, k.Left)
-			if k.Name == x.cfg.RecordKey() {
+			if k.Name == x.Config.RecordKey() {
 				text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))
 			}
 		}
@@ -120,9 +120,9 @@ func (x *explorer) picture(text []byte) []byte {
 	return text
 }
 
-func (m *model) picture(text []byte, w *sim.World) []byte {
+func (m *Model) picture(text []byte, w *sim.World) []byte {
 	s := w.State()
-	for i := range m.bounds.Clients {
+	for i := range m.Bounds.Clients {
 		c := &s.Clients[i]
 		paused := c.Paused && c.Phase != trace.PhaseIdle
 		text = clientPicture(text, i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, paused)
@@ -135,7 +135,7 @@ func (m *model) picture(text []byte, w *sim.World) []byte {
 				left = r.Left(w.Now()).Milliseconds()
 			}
 			text = keyPicture(text, r.Key, r.Value, left)
-			if r.Key == m.cfg.RecordKey() {
+			if r.Key == m.Config.RecordKey() {
 				text = ownerPicture(text, r.Owner.Client, r.Owner.N)
 			}
 		}
@@ -144,7 +144,7 @@ func (m *model) picture(text []byte, w *sim.World) []byte {
 }
 
 func clientPicture(text []byte, i int, crashed bool, phase trace.Phase, acquired int, live, inside, paused bool) []byte {
-	text = append(append(text, names[i]...), ' ')
+	text = append(append(text, Names[i]...), ' ')
 	if crashed {
 		return append(text, "crashed\n"...)
 	}

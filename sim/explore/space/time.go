@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"fmt"
@@ -11,35 +11,35 @@ import (
 	"lockstep/sim/redis"
 )
 
-// stats are the counts of a worker. They are no part of a state.
-type stats struct {
-	refused  int64 // acquisitions that were refused
-	tooLate  int64 // releases that found the lock gone or owned by another client
-	compared int64 // comparisons in a release that failed
-	fenced   int64 // accesses that the resource refused
-	extended bool  // some lease was extended
-	used     [faultKinds]bool
+// Stats are the counts of a worker. They are no part of a state.
+type Stats struct {
+	Refused  int64 // acquisitions that were refused
+	NotHeld  int64 // releases that found the lock gone or owned by another client
+	Compared int64 // comparisons in a release that failed
+	Fenced   int64 // accesses that the resource refused
+	Extended bool  // some lease was extended
+	Used     [faultKinds]bool
 }
 
 // local counts a local step.
-func (st *stats) local(l localStep) {
+func (st *Stats) local(l localStep) {
 	if l&isRefused != 0 {
-		st.refused++
+		st.Refused++
 	}
 	if l&isTooLate != 0 {
-		st.tooLate++
+		st.NotHeld++
 	}
 }
 
-// add adds what another worker has counted.
-func (st *stats) add(o *stats) {
-	st.refused += o.refused
-	st.tooLate += o.tooLate
-	st.compared += o.compared
-	st.fenced += o.fenced
-	st.extended = st.extended || o.extended
-	for i := range st.used {
-		st.used[i] = st.used[i] || o.used[i]
+// Add adds what another worker has counted.
+func (st *Stats) Add(o *Stats) {
+	st.Refused += o.Refused
+	st.NotHeld += o.NotHeld
+	st.Compared += o.Compared
+	st.Fenced += o.Fenced
+	st.Extended = st.Extended || o.Extended
+	for i := range st.Used {
+		st.Used[i] = st.Used[i] || o.Used[i]
 	}
 }
 
@@ -58,14 +58,14 @@ func spanOf(life int64) int32 { return int32(min(life, math.MaxInt32)) }
 
 // age adds a time that passes to a span of which it doesn't matter by how much it is longer
 // than the longest that matters.
-func (x *explorer) age(span *int32, by int32) {
+func (x *Explorer) age(span *int32, by int32) {
 	if *span > dropped {
 		*span = int32(min(int64(*span)+int64(by), int64(x.instants.far)))
 	}
 }
 
 // grow adds a time that passes to a span that counts it, and fails if that is too long.
-func (x *explorer) grow(span *int32, by int32) {
+func (x *Explorer) grow(span *int32, by int32) {
 	if *span > math.MaxInt32-by {
 		x.fail(fmt.Errorf("a schedule goes on for more than %d days: the search counts in 32 bits of milliseconds; use a shorter TTL", math.MaxInt32/(24*3600*1000)))
 		return
@@ -73,9 +73,9 @@ func (x *explorer) grow(span *int32, by int32) {
 	*span += by
 }
 
-// due returns the time in milliseconds until anything happens by itself: a record expires, a
+// Due returns the time in milliseconds until anything happens by itself: a record expires, a
 // lease lapses, a sleep or the wait for a reply ends.
-func (x *explorer) due() (by int32, any bool) {
+func (x *Explorer) Due() (by int32, any bool) {
 	for i := range x.s.nodes {
 		by = sooner(by, x.dueAt(&x.s.nodes[i], ends))
 	}
@@ -87,9 +87,9 @@ func (x *explorer) due() (by int32, any bool) {
 
 // dueAt returns the time until a record of a node or of its replica next comes to an
 // instant, the last of which is its expiry. It returns 0 if there is none.
-func (m *model) dueAt(n *node, in *instants) (by int32) {
+func (m *Model) dueAt(n *node, in *instants) (by int32) {
 	for _, snapshot := range [2]uint32{n.snapshot, n.behind.snapshot} {
-		for _, k := range m.servers.Snapshot(snapshot).Keys {
+		for _, k := range m.Servers.Snapshot(snapshot).Keys {
 			if k.Left != redis.Immortal {
 				by = sooner(by, in.toNextLife(spanOf(k.Left+1)))
 			}
@@ -99,14 +99,14 @@ func (m *model) dueAt(n *node, in *instants) (by int32) {
 }
 
 // dueTo returns the time until a span of a client's next comes to an instant, or 0.
-func (m *model) dueTo(c *client, in *instants) (by int32) {
+func (m *Model) dueTo(c *client, in *instants) (by int32) {
 	if c.Crashed {
 		return 0
 	}
 	if c.Live && !c.forever {
 		by = sooner(by, c.deadline)
 	}
-	h := m.clients.At(c.history)
+	h := m.Clients.At(c.history)
 	for t := range int(h.Count) {
 		if c.waits[t] && !h.Threads[t].Over {
 			by = sooner(by, in.toNext(c.due[t]))
@@ -118,10 +118,10 @@ func (m *model) dueTo(c *client, in *instants) (by int32) {
 	return by
 }
 
-// idle returns the set and the number of the clients for which a pause would begin if time
+// Idle returns the set and the number of the clients for which a pause would begin if time
 // passed now.
-func (x *explorer) idle() (set uint8, n uint8) {
-	for i := range x.bounds.Clients {
+func (x *Explorer) Idle() (set uint8, n uint8) {
+	for i := range x.Bounds.Clients {
 		if x.idles(&x.s.clients[i]) {
 			set |= 1 << i
 			n++
@@ -133,11 +133,11 @@ func (x *explorer) idle() (set uint8, n uint8) {
 // idles reports whether a pause of a client would begin if time passed now: it could act, and
 // is not paused already. A client that has not begun yet can't be paused, nor can one that is
 // about to ask for the lock: it merely asks later, which is nobody's fault.
-func (m *model) idles(c *client) bool {
+func (m *Model) idles(c *client) bool {
 	if c.Crashed || c.paused {
 		return false
 	}
-	h := m.clients.At(c.history)
+	h := m.Clients.At(c.history)
 	for t := range int(h.Count) {
 		if p := &h.Threads[t]; !p.Over && !c.waits[t] && p.Kind != process.OpStart && !p.Asks() {
 			return true
@@ -146,10 +146,10 @@ func (m *model) idles(c *client) bool {
 	return false
 }
 
-// early counts the clients that are about to ask for the lock: if time passed now, they would
+// Early counts the clients that are about to ask for the lock: if time passed now, they would
 // ask later.
-func (x *explorer) early() (n int32) {
-	for i := range x.bounds.Clients {
+func (x *Explorer) Early() (n int32) {
+	for i := range x.Bounds.Clients {
 		c := &x.s.clients[i]
 		if c.Crashed {
 			continue
@@ -163,13 +163,13 @@ func (x *explorer) early() (n int32) {
 
 // advance lets time pass by so many milliseconds, and makes everything happen that is due by
 // then: first records expire, then, client by client, leases lapse and threads wake.
-func (x *explorer) advance(by int32) {
-	pausing, _ := x.idle()
+func (x *Explorer) advance(by int32) {
+	pausing, _ := x.Idle()
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		x.set(nd, x.servers.Age(nd.snapshot, by))
+		x.set(nd, x.Servers.Age(nd.snapshot, by))
 		if b := &nd.behind; b.snapshot != 0 {
-			a := x.servers.Age(b.snapshot, by)
+			a := x.Servers.Age(b.snapshot, by)
 			if b.snapshot = a.Snapshot; a.Expired {
 				b.owner = monitor.Nobody
 			}
@@ -181,7 +181,7 @@ func (x *explorer) advance(by int32) {
 		if c.Crashed {
 			continue
 		}
-		c.paused = c.paused || pausing>>i&1 != 0 && x.bounds.Faults[Pause] != Any
+		c.paused = c.paused || pausing>>i&1 != 0 && x.Bounds.Faults[Pause] != Any
 		x.pass(i, c, by)
 	}
 	w := &x.s.world
@@ -199,7 +199,7 @@ func (x *explorer) advance(by int32) {
 }
 
 // set gives a node an older snapshot. A record that has expired has no owner.
-func (x *explorer) set(n *node, a behaviour.Aged) {
+func (x *Explorer) set(n *node, a behaviour.Aged) {
 	n.snapshot = a.Snapshot
 	if a.Expired {
 		n.owner = monitor.Nobody
@@ -207,8 +207,8 @@ func (x *explorer) set(n *node, a behaviour.Aged) {
 }
 
 // pass lets time pass for client i.
-func (x *explorer) pass(i int, c *client, by int32) {
-	h := x.clients.At(c.history)
+func (x *Explorer) pass(i int, c *client, by int32) {
+	h := x.Clients.At(c.history)
 	if c.since > dropped {
 		c.since = spanOf(min(int64(c.since)+int64(by), int64(h.Read)+int64(x.instants.far)))
 	}

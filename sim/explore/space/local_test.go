@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"reflect"
@@ -22,7 +22,7 @@ func TestWrongLocalStepIsCaught(t *testing.T) {
 		"to be refused, with a record stored":     {trace.KindRefused, trace.KindFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := Defaults(strategy(t, "setpx-lua"))
+			b := Defaults(setpxLua(t))
 			b.Faults = Budget{Pause: 2, ReplyLost: 1}
 			spares := func(kind trace.Kind) (monitor.Condition, bool) {
 				for _, k := range wrong {
@@ -42,19 +42,19 @@ func TestWrongLocalStepIsCaught(t *testing.T) {
 
 // agreeing plays random schedules until search and engine disagree.
 func agreeing(t *testing.T, b Bounds, spares func(trace.Kind) (monitor.Condition, bool)) error {
-	m, err := newModel(b, false)
+	m, err := NewModel(b, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.close() //nolint:errcheck // nothing is written
+	defer m.Close() //nolint:errcheck // nothing is written
 	m.habits.spares = spares
-	w, err := sim.New(m.cfg)
+	w, err := sim.New(m.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
 	for seed := range uint64(100) {
-		if err := m.agree(w, seed); err != nil {
+		if err := m.Agree(w, seed); err != nil {
 			return err
 		}
 	}

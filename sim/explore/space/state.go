@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"slices"
@@ -127,14 +127,14 @@ type idTables struct {
 }
 
 // newTables returns empty tables.
-func (m *model) newTables() *idTables {
+func (m *Model) newTables() *idTables {
 	return &idTables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
 		newLists[reply](), newLists[request](), newLists[request](), newLists[int32]()}
 }
 
-// maxList is the number of replies to one client, of held requests, or of readings of true
+// MaxList is the number of replies to one client, of held requests, or of readings of true
 // time that still matter, that a state can have.
-const maxList = 8
+const MaxList = 8
 
 // lists intern lists of up to maxList items. The id of the empty list is 0.
 type lists[V comparable] struct{ ids *intern.Table[listOf[V]] }
@@ -144,7 +144,7 @@ type lists[V comparable] struct{ ids *intern.Table[listOf[V]] }
 // Invariant: items[n:] are zero.
 type listOf[V comparable] struct {
 	n     int
-	items [maxList]V
+	items [MaxList]V
 }
 
 func newLists[V comparable]() *lists[V] { return &lists[V]{intern.NewTable[listOf[V]]()} }
@@ -163,7 +163,7 @@ func (l *lists[V]) put(items []V) (id uint32, fits bool) {
 	if len(items) == 0 {
 		return 0, true
 	}
-	if len(items) > maxList {
+	if len(items) > MaxList {
 		return 0, false
 	}
 	var v listOf[V]
@@ -180,11 +180,11 @@ type pending struct {
 
 // pack adds the explorer's state to the successors; unpack is its inverse. Most of it is as
 // it was in the state before, and keeps its ids. New clients get theirs from resolve.
-func (x *explorer) pack(before []uint32) {
+func (x *Explorer) pack(before []uint32) {
 	base := len(x.successors)
 	x.successors = append(x.successors, before...)
 	to := x.successors[base:]
-	for i := range x.bounds.Clients { // the probe has not begun
+	for i := range x.Bounds.Clients { // the probe has not begun
 		c := &x.s.clients[i]
 		if *c == x.from.clients[i] {
 			continue
@@ -193,7 +193,7 @@ func (x *explorer) pack(before []uint32) {
 	}
 	for i := range x.s.nodes {
 		if x.s.nodes[i] != x.from.nodes[i] {
-			to[x.bounds.Clients+i] = x.ids.nodes.ID(x.s.nodes[i])
+			to[x.Bounds.Clients+i] = x.ids.nodes.ID(x.s.nodes[i])
 		}
 	}
 	if x.s.world != x.from.world {
@@ -203,7 +203,7 @@ func (x *explorer) pack(before []uint32) {
 
 // resolve interns the pending clients of the successors. Nearly all its time is spent
 // waiting for memory, so it prefetches a batch of them before it looks at any.
-func (x *explorer) resolve() {
+func (x *Explorer) resolve() {
 	t := x.ids.clients
 	var likely [64]uint32
 	for batch := range slices.Chunk(x.pending, len(likely)) {
@@ -223,8 +223,8 @@ func (x *explorer) resolve() {
 }
 
 // unpack sets a state to a packed one. The probe has not begun.
-func (x *explorer) unpack(state []uint32, s *state) {
-	n := x.bounds.Clients
+func (x *Explorer) unpack(state []uint32, s *state) {
+	n := x.Bounds.Clients
 	for i := range n {
 		s.clients[i] = *x.ids.clients.Value(state[i])
 	}
@@ -235,22 +235,22 @@ func (x *explorer) unpack(state []uint32, s *state) {
 	s.world = *x.ids.worlds.Value(state[len(state)-1])
 }
 
-// visit takes the explorer to a packed state, and views it.
-func (x *explorer) visit(state []uint32) {
+// Visit takes the explorer to a packed state, and views it.
+func (x *Explorer) Visit(state []uint32) {
 	x.unpack(state, &x.from)
-	x.back()
-	x.view(state)
+	x.Back()
+	x.View(state)
 }
 
-// back takes the explorer back to the state that it has visited last.
-func (x *explorer) back() { x.s.copyFrom(&x.from) }
+// Back takes the explorer back to the state that it has visited last.
+func (x *Explorer) Back() { x.s.copyFrom(&x.from) }
 
-// packed returns the packed state that the explorer is in. It has come there by one choice
+// Packed returns the packed state that the explorer is in. It has come there by one choice
 // from the given one, which it has visited.
-func (x *explorer) packed(from []uint32) []uint32 {
+func (x *Explorer) Packed(from []uint32) []uint32 {
 	x.successors = x.successors[:0]
 	x.pack(from)
-	return slices.Clone(x.followed())
+	return slices.Clone(x.Followed())
 }
 
 func (s *state) copyFrom(o *state) {
@@ -261,7 +261,7 @@ func (s *state) copyFrom(o *state) {
 
 // facts returns the facts of the state for the rules. They point into the state, whose
 // slices must stay where they are.
-func (s *state) facts(m *model) *monitor.Facts {
+func (s *state) facts(m *Model) *monitor.Facts {
 	var clients []*monitor.Client
 	for i := range s.clients {
 		clients = append(clients, &s.clients[i].Client)
@@ -271,7 +271,7 @@ func (s *state) facts(m *model) *monitor.Facts {
 		owners = append(owners, &s.nodes[i].owner)
 	}
 	f := monitor.NewFacts(clients, owners)
-	f.Quorum, f.Counter, f.Workload = m.quorum, m.cfg.Strategy.Counter, m.cfg.Workload
+	f.Quorum, f.Counter, f.Workload = m.quorum, m.Config.Strategy.Counter, m.Config.Workload
 	return f
 }
 

@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"slices"
@@ -7,7 +7,18 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/strategies"
 )
+
+// setpxLua is the lock of these tests.
+func setpxLua(t testing.TB) strategies.Strategy {
+	t.Helper()
+	s, known := strategies.Get("setpx-lua")
+	if !known {
+		t.Fatal("there is no setpx-lua")
+	}
+	return s
+}
 
 // Each kind of choice is known to the budget, to results, to the engine that plays it, to the
 // guide that reads it back, and to the menu of a game.
@@ -16,13 +27,13 @@ func TestEveryKindOfChoice(t *testing.T) {
 	for k := range b.Faults {
 		b.Faults[k] = 1
 	}
-	m, err := newModel(Defaults(strategy(t, "setpx-lua")), true)
+	m, err := NewModel(Defaults(setpxLua(t)), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.close() //nolint:errcheck // of nothing that matters here
-	x := m.explorer()
-	x.first()
+	defer m.Close() //nolint:errcheck // of nothing that matters here
+	x := m.Explorer()
+	x.Begin()
 	x.s.clients[0].sentBefore, _ = x.ids.sents.put([]request{{}}) // A has sent something that can arrive twice
 	x.s.nodes[0].behind = replica{snapshot: 1}                    // and there is a replica to take over
 	offered := map[string]bool{}
@@ -35,28 +46,28 @@ func TestEveryKindOfChoice(t *testing.T) {
 			}
 		}
 	}
-	for kind := range choiceKinds {
+	for kind := range ChoiceKinds {
 		row := &choiceRows[kind]
-		if row.apply == nil || row.play == nil || row.list == nil && row.of != ofStep {
+		if row.apply == nil || row.play == nil || row.list == nil && row.of != OfStep {
 			t.Errorf("choice %d lacks what it does, its moves, or when there is one", kind)
 			continue
 		}
-		c := choice{kind: kind, by: 13_000, n: 1}
-		if row.wrong != nil != c.faulty() {
+		c := Choice{Kind: kind, By: 13_000, N: 1}
+		if row.wrong != nil != c.Faulty() {
 			t.Errorf("choice %d costs a fault, or says what goes wrong, but not both", kind)
 		}
-		if row.fault != noFault && (row.flag == "" || row.one == "" || row.many == "" || faultRows[row.fault] != row) {
+		if row.fault != NoFault && (row.flag == "" || row.one == "" || row.many == "" || faultRows[row.fault] != row) {
 			t.Errorf("choice %d lacks words for its budget, or another one has the same fault", kind)
 		}
-		moves := m.play(c)
+		moves := m.Play(c)
 		f := moves[0].Fault
 		if f == nil {
 			continue
 		}
-		switch read, n, err := read(x, moves); {
-		case err != nil || read.kind != kind || read.who != c.who:
-			t.Errorf("choice %d is played as %s, which is read as choice %d: %v", kind, f, read.kind, err)
-		case n+count(c.acts(), 1) != len(moves):
+		switch read, n, err := Read(x, moves); {
+		case err != nil || read.Kind != kind || read.Who != c.Who:
+			t.Errorf("choice %d is played as %s, which is read as choice %d: %v", kind, f, read.Kind, err)
+		case n+count(c.Acts(), 1) != len(moves):
 			t.Errorf("choice %d is played as %d moves, of which %d are read", kind, len(moves), n)
 		}
 		if !offered[f.String()] {
@@ -67,7 +78,7 @@ func TestEveryKindOfChoice(t *testing.T) {
 
 // Each kind of the engine's faults is in schedules of searches, or results name it as left out.
 func TestEveryFaultIsSearchedOrNamed(t *testing.T) {
-	b := Defaults(strategy(t, "setpx-lua"))
+	b := Defaults(setpxLua(t))
 	outside, covered := b.Outside(), []string(nil)
 	for i := range choiceRows {
 		for _, f := range choiceRows[i].makes() {

@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"errors"
@@ -14,22 +14,22 @@ import (
 // beginSeries gives client i, which is about to ask for the lock, the first of its series of
 // tokens of which nothing is left: in no record, in no request that is held up or could
 // arrive twice, and in no memory of any client. Its acquisition has the number of the series.
-func (x *explorer) beginSeries(i int) behaviour.Observation {
+func (x *Explorer) beginSeries(i int) behaviour.Observation {
 	var used behaviour.SeriesSet
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
-		used |= x.servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
+		used |= x.Servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
 		if nd.behind.snapshot != 0 {
-			used |= x.servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
+			used |= x.Servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
 		}
 	}
 	requests := func(list []request) {
 		for _, req := range list {
-			used |= x.clients.SeriesInCommand(req.command) | x.seriesOwned(int(req.client), req.acquired)
+			used |= x.Clients.SeriesInCommand(req.command) | x.seriesOwned(int(req.client), req.acquired)
 		}
 	}
 	requests(x.ids.helds.get(x.s.world.held))
-	for n := range x.bounds.Clients {
+	for n := range x.Bounds.Clients {
 		c := &x.s.clients[n]
 		requests(x.ids.sents.get(c.sentBefore))
 		if !c.Crashed {
@@ -45,18 +45,18 @@ func (x *explorer) beginSeries(i int) behaviour.Observation {
 }
 
 // seriesOwned returns the series of a client's nth acquisition.
-func (x *explorer) seriesOwned(client int, n uint16) (set behaviour.SeriesSet) {
-	if client >= 0 && client < x.bounds.Clients && n > 0 {
+func (x *Explorer) seriesOwned(client int, n uint16) (set behaviour.SeriesSet) {
+	if client >= 0 && client < x.Bounds.Clients && n > 0 {
 		set = set.With(client, behaviour.Series(n-1))
 	}
 	return set
 }
 
-// rests reports whether the lock must be free in the state that the explorer views, or become
+// Rests reports whether the lock must be free in the state that the explorer views, or become
 // free by itself: the schedule is over, or its cycles have no bound and all clients are
 // between two of them, or gone, and no request is held up.
-func (x *explorer) rests() bool {
-	if x.over() {
+func (x *Explorer) Rests() bool {
+	if x.Over() {
 		return true
 	}
 	if !x.habits.endless {
@@ -73,7 +73,7 @@ func (x *explorer) rests() bool {
 // restless explains why a lock can't be searched without a bound on cycles, or returns nil.
 func (b *Bounds) restless() error {
 	switch s := b.Strategy; {
-	case !b.endless():
+	case !b.Endless():
 		for k, n := range b.Faults {
 			if n == Any {
 				return fmt.Errorf("a search with any number of %s has any number of cycles, too", FaultKind(k).Words(2))
@@ -95,8 +95,8 @@ func (b *Bounds) restless() error {
 // errRestless is the error of a search without a bound on cycles that meets true time.
 var errRestless = fmt.Errorf("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
 
-// small returns bounds that show most of what a lock does.
-func (b Bounds) small() Bounds {
+// Small returns bounds that show most of what a lock does.
+func (b Bounds) Small() Bounds {
 	b.Cycles, b.Clients = 2, min(2, b.Clients)
 	for k := range b.Faults {
 		if b.Faults[k] = min(1, b.Faults[k]); FaultKind(k) > ReplyLost {
@@ -106,12 +106,12 @@ func (b Bounds) small() Bounds {
 	return b
 }
 
-// digitize lets time stop at the multiples of a grid, of which all spans are multiples that
+// Digitize lets time stop at the multiples of a grid, of which all spans are multiples that
 // clients have begun in a small search, whose model is given. It fails if client code tells
 // spans apart otherwise than by their being over: by the digital clocks of Henzinger, Manna
 // and Pnueli (1992) every ordering of such ends is met with at multiples, as long as no
 // condition is strict.
-func (m *model) digitize(small *model) error {
+func (m *Model) Digitize(small *Model) error {
 	switch in := small.instants; {
 	case small.timed:
 		return errRestless
@@ -119,28 +119,28 @@ func (m *model) digitize(small *model) error {
 		return errors.New("the lock's code compares a clock, or how long a record still lives, with a span of its own: a search of it needs a bound on cycles")
 	}
 	m.instants.digitize(append(small.sleeps(small.reached()), m.timeout, m.ttl))
-	m.servers.ExpireEarly()
+	m.Servers.ExpireEarly()
 	return nil
 }
 
-// errDropped is the error of a client that reads its clock although it was not known to.
-var errDropped = errors.New("a span since a reading was dropped that is still needed")
+// ErrDropped is the error of a client that reads its clock although it was not known to.
+var ErrDropped = errors.New("a span since a reading was dropped that is still needed")
 
-// know begins another round with empty tables. If clients is set, spans since readings are
+// Know begins another round with empty tables. If clients is set, spans since readings are
 // dropped as soon as nothing is known to depend on them.
-func (m *model) know(clients bool) {
+func (m *Model) Know(clients bool) {
 	m.forget()
 	if clients {
-		m.habits.needs = m.clients.Needs()
+		m.habits.needs = m.Clients.Needs()
 	}
 }
 
 // drops is the set of the codes that a search without bounds doesn't look for.
-func (m *model) drops() codes {
-	if !m.bounds.endless() {
+func (m *Model) drops() Codes {
+	if !m.Bounds.Endless() {
 		return 0
 	}
-	return searched &^ m.bounds.codes()
+	return searched &^ m.Bounds.CodeSet()
 }
 
 // drop clears what no longer matters of a client, as far as that is known.
@@ -167,11 +167,11 @@ func (l *local) drop(h *behaviour.History) {
 }
 
 // drop clears the facts that are needed for nothing but the given codes.
-func (c *client) drop(unsought codes) {
-	if unsought.has(trace.SW) {
+func (c *client) drop(unsought Codes) {
+	if unsought.Has(trace.SW) {
 		c.Granter, c.Asked, c.Touched, c.Reading = 0, 0, 0, monitor.Unread
 	}
-	if unsought.has(trace.GAP) {
+	if unsought.Has(trace.GAP) {
 		c.Extension, c.Lost = monitor.NoExtension, false
 	}
 }

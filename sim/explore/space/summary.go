@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"sync/atomic"
@@ -44,12 +44,12 @@ func (step localStep) to() uint32               { return uint32(step) }
 func (step localStep) under() monitor.Condition { return monitor.Condition(step >> conditions) }
 
 // summary returns the summary of a client.
-func (m *model) summary(c *client) summary {
+func (m *Model) summary(c *client) summary {
 	s := summary{crashed: c.Crashed, touched: c.Touched, inside: c.Inside, ranks: c.Ranks()}
 	if c.Crashed {
 		return s
 	}
-	h := m.clients.At(c.history)
+	h := m.Clients.At(c.history)
 	s.between = h.BetweenCycles || h.Threads[0].Kind == process.OpStart
 	s.over, s.repeats, s.idles, s.due = h.Over, c.sentBefore, m.idles(c), m.dueTo(c, m.instants)
 	if t, any := m.next(c); any {
@@ -71,9 +71,9 @@ type nodeSummary struct {
 }
 
 // nodeSummary returns the summary of a node.
-func (m *model) nodeSummary(n *node) nodeSummary {
+func (m *Model) nodeSummary(n *node) nodeSummary {
 	return nodeSummary{due: m.dueAt(n, m.instants), owner: n.owner.Client, behind: n.behind.snapshot != 0,
-		begun: len(m.servers.Snapshot(n.snapshot).Peers) > 0, record: m.servers.Records(n.snapshot)}
+		begun: len(m.Servers.Snapshot(n.snapshot).Peers) > 0, record: m.Servers.Records(n.snapshot)}
 }
 
 // worldSummary is the same for the rest of a state.
@@ -100,9 +100,9 @@ func newSummarised[K comparable, S any](make func(*K) S) *summarised[K, S] {
 // summary returns the summary of the value with an id.
 func (t *summarised[K, S]) summary(id uint32) *S { return t.summaries.At(id) }
 
-// view makes the explorer view a packed state.
-func (x *explorer) view(state []uint32) {
-	n := x.bounds.Clients
+// View makes the explorer view a packed state.
+func (x *Explorer) View(state []uint32) {
+	n := x.Bounds.Clients
 	for i := range x.summaries {
 		x.summaries[i] = x.ids.clients.summary(state[i])
 	}
@@ -114,9 +114,9 @@ func (x *explorer) view(state []uint32) {
 	}
 }
 
-// follow adds all successors of the packed state that the explorer views, and returns the
+// Follow adds all successors of the packed state that the explorer views, and returns the
 // number of choices that it has there and the violations that they have.
-func (x *explorer) follow(state []uint32) (n int, found codes) {
+func (x *Explorer) Follow(state []uint32) (n int, found Codes) {
 	x.choices = x.enabled(x.choices)
 	unpacked := false
 	for _, c := range x.choices {
@@ -129,27 +129,27 @@ func (x *explorer) follow(state []uint32) (n int, found codes) {
 			unpacked = true
 		}
 		x.s.copyFrom(&x.from)
-		x.choose(c)
-		found |= x.found
+		x.Choose(c)
+		found |= x.Found
 		x.pack(state)
 	}
 	return len(x.choices), found
 }
 
-// followed returns the packed states that were added since it was called last. The explorer
+// Followed returns the packed states that were added since it was called last. The explorer
 // reuses them.
-func (x *explorer) followed() []uint32 {
+func (x *Explorer) Followed() []uint32 {
 	x.resolve()
 	all := x.successors
 	x.successors = x.successors[:0]
 	return all
 }
 
-// warm prefetches the summaries of some packed states, for the processor to wait for many of
+// Warm prefetches the summaries of some packed states, for the processor to wait for many of
 // them at once.
-func (x *explorer) warm(states []uint32) {
-	n := x.bounds.Clients
-	for at := 0; at < len(states); at += x.width {
+func (x *Explorer) Warm(states []uint32) {
+	n := x.Bounds.Clients
+	for at := 0; at < len(states); at += x.Width {
 		for _, id := range states[at : at+n] {
 			x.ahead += x.ids.clients.summary(id).ranks
 		}
@@ -163,27 +163,27 @@ func (x *explorer) warm(states []uint32) {
 // No step is taken for local while a transaction is open on a node or a request is held up,
 // because a client that closes a connection changes them; nor within a bound on switches,
 // because the world counts them.
-func (x *explorer) localStep(c choice, state, to []uint32) (_ []uint32, done bool) {
+func (x *Explorer) localStep(c Choice, state, to []uint32) (_ []uint32, done bool) {
 	if !x.quiet {
 		return to, false
 	}
-	who := int(c.who)
-	switch c.kind {
-	case acts:
+	who := int(c.Who)
+	switch c.Kind {
+	case Acts:
 		s := x.known(who, state[who])
 		if s&touchesShared != 0 || !x.applies(who, s) {
 			return to, false
 		}
-		x.stats.local(s)
+		x.Stats.local(s)
 		to = append(to, state...)
 		to[len(to)-len(state)+who] = s.to()
 		return to, true
-	case crashes:
+	case Crashes:
 		touched := x.summaries[who].touched
 		if !x.dense(who, 1<<touched) {
 			return to, false
 		}
-		x.stats.used[Crash] = true
+		x.Stats.Used[Crash] = true
 		to = append(to, state...)
 		after := to[len(to)-len(state):]
 		after[who] = x.crashedID(who, touched)
@@ -195,7 +195,7 @@ func (x *explorer) localStep(c choice, state, to []uint32) (_ []uint32, done boo
 
 // known returns the localStep of a client with an id, memoised in its summary. It is 0 if
 // the client's code has failed.
-func (x *explorer) known(who int, id uint32) localStep {
+func (x *Explorer) known(who int, id uint32) localStep {
 	next := &x.summaries[who].next
 	s := localStep(atomic.LoadUint64(next))
 	if s == 0 {
@@ -208,8 +208,8 @@ func (x *explorer) known(who int, id uint32) localStep {
 
 // find makes a client's next step through the view of it alone. It is 0 if the client's code
 // has failed: the step on the whole state will report the error.
-func (m *model) find(c client) localStep {
-	if m.bounds.Switches != 0 {
+func (m *Model) find(c client) localStep {
+	if m.Bounds.Switches != 0 {
 		return touchesShared
 	}
 	t, _ := m.next(&c)
@@ -236,7 +236,7 @@ func (m *model) find(c client) localStep {
 
 // applies reports whether the conditions of a client's localStep hold in the state that the
 // explorer views.
-func (x *explorer) applies(who int, s localStep) bool {
+func (x *Explorer) applies(who int, s localStep) bool {
 	if s == 0 || s.under()&monitor.Unowned != 0 && x.owns(who) || s&ifDense != 0 && !x.dense(who, x.ids.clients.summary(s.to()).ranks) {
 		return false
 	}
@@ -251,7 +251,7 @@ func (x *explorer) applies(who int, s localStep) bool {
 }
 
 // owns reports whether the lock's record on some node belongs to a client.
-func (x *explorer) owns(who int) bool {
+func (x *Explorer) owns(who int) bool {
 	for _, n := range x.nodes {
 		if int(n.owner) == who {
 			return true
@@ -262,7 +262,7 @@ func (x *explorer) owns(who int) bool {
 
 // dense reports whether the ranks of the grants that matter leave no gap if those that matter
 // to this client are the given ones. See monitor.Facts.CanonicaliseRanks.
-func (x *explorer) dense(who int, ranks uint32) bool {
+func (x *Explorer) dense(who int, ranks uint32) bool {
 	used := ranks | 1
 	for i, other := range x.summaries {
 		if i != who {
@@ -273,7 +273,7 @@ func (x *explorer) dense(who int, ranks uint32) bool {
 }
 
 // crashedID returns the id of client i after it has crashed.
-func (x *explorer) crashedID(i int, touched monitor.Rank) uint32 {
+func (x *Explorer) crashedID(i int, touched monitor.Rank) uint32 {
 	if x.crashed[i][touched] == 0 {
 		x.crashed[i][touched] = x.ids.clients.ID(x.dead(i, touched))
 	}
@@ -281,7 +281,7 @@ func (x *explorer) crashedID(i int, touched monitor.Rank) uint32 {
 }
 
 // afterCrash returns the id of a world after one more crash.
-func (x *explorer) afterCrash(id uint32) uint32 {
+func (x *Explorer) afterCrash(id uint32) uint32 {
 	known := &x.ids.worlds.summary(id).crashed
 	if n := atomic.LoadUint32(known); n != 0 {
 		return n

@@ -1,4 +1,4 @@
-package explore
+package space
 
 import (
 	"errors"
@@ -9,34 +9,34 @@ import (
 )
 
 // act makes a client's next step, with the given fate of the request if it sends one.
-func (x *explorer) act(c choice, f requestFate) {
-	t, _ := x.next(int(c.who))
-	x.turnTo(c.who)
-	x.macroStep(int(c.who), t, f)
+func (x *Explorer) act(c Choice, f requestFate) {
+	t, _ := x.next(int(c.Who))
+	x.turnTo(c.Who)
+	x.macroStep(int(c.Who), t, f)
 }
 
 // draw lets a client draw a random number. It belongs to the step before, so it is no switch.
-func (x *explorer) draw(c choice) {
-	t, _ := x.next(int(c.who))
-	x.number = c.number
-	x.macroStep(int(c.who), t, goes)
+func (x *Explorer) draw(c Choice) {
+	t, _ := x.next(int(c.Who))
+	x.number = c.Number
+	x.macroStep(int(c.Who), t, goes)
 	x.number = 0
 }
 
 // drawing appends the random numbers that a client can draw next.
-func (x *explorer) drawing(to []choice, i int) []choice {
+func (x *Explorer) drawing(to []Choice, i int) []Choice {
 	history := x.summaries[i].draws
-	h := x.clients.At(history)
+	h := x.Clients.At(history)
 	for t := range int(h.Count) {
 		if p := &h.Threads[t]; p.Over || p.Kind != process.OpDraw {
 			continue
 		}
-		numbers, err := x.clients.Draws(history, t)
+		numbers, err := x.Clients.Draws(history, t)
 		if err != nil {
 			x.fail(err)
 		}
 		for _, n := range numbers {
-			to = append(to, choice{kind: draws, who: uint8(i), number: n})
+			to = append(to, Choice{Kind: Draws, Who: uint8(i), Number: n})
 		}
 		break
 	}
@@ -44,8 +44,8 @@ func (x *explorer) drawing(to []choice, i int) []choice {
 }
 
 // turnTo counts a switch to another client, if the bounds limit switches.
-func (x *explorer) turnTo(who uint8) {
-	if x.bounds.Switches == 0 {
+func (x *Explorer) turnTo(who uint8) {
+	if x.Bounds.Switches == 0 {
 		return
 	}
 	w := &x.s.world
@@ -59,22 +59,22 @@ func (x *explorer) turnTo(who uint8) {
 }
 
 // turns reports whether the bound on switches lets client i act next.
-func (x *explorer) turns(i int) bool {
+func (x *Explorer) turns(i int) bool {
 	w := x.world
-	return x.bounds.Switches == 0 || w.mover == 0 || int(w.mover) == i+1 || int(w.switched) < x.bounds.Switches
+	return x.Bounds.Switches == 0 || w.mover == 0 || int(w.mover) == i+1 || int(w.switched) < x.Bounds.Switches
 }
 
 // spend takes n faults from the budget.
-func (x *explorer) spend(k FaultKind, n uint8) {
+func (x *Explorer) spend(k FaultKind, n uint8) {
 	if x.s.world.left[k] != Any {
 		x.s.world.left[k] -= n
 	}
-	x.stats.used[k] = true
+	x.Stats.Used[k] = true
 }
 
 // crash ends client i. Its requests in flight stay; of the client itself only the grant
 // matters in which it last accessed the resource.
-func (x *explorer) crash(i int) {
+func (x *Explorer) crash(i int) {
 	x.closeConns(i, 0xffff)
 	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched)
 	x.facts.CanonicaliseRanks()
@@ -82,9 +82,9 @@ func (x *explorer) crash(i int) {
 
 // dead returns client i after it has crashed: it is gone; or where any number of clients may
 // crash, another has taken its place.
-func (m *model) dead(i int, touched monitor.Rank) client {
-	if m.bounds.Faults[Crash] == Any {
-		c := client{history: m.clients.Begin[i], since: unset}
+func (m *Model) dead(i int, touched monitor.Rank) client {
+	if m.Bounds.Faults[Crash] == Any {
+		c := client{history: m.Clients.Begin[i], since: unset}
 		c.turn[0], c.Touched = 1, touched
 		return c
 	}
@@ -98,7 +98,7 @@ func (r request) sharesLane(o request) bool {
 
 // free lets the nth held request of a client arrive, and those that waited behind it. If
 // another request on its connection is still held up before it, it waits for that.
-func (x *explorer) free(who, nth uint8) {
+func (x *Explorer) free(who, nth uint8) {
 	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
 	n := slices.IndexFunc(held, func(req request) bool {
 		if req.client == who && !req.queued {
@@ -131,7 +131,7 @@ func (x *explorer) free(who, nth uint8) {
 	}
 	if first.orphan && !x.behind(&first) {
 		n := &x.s.nodes[first.addr]
-		n.snapshot = x.servers.Without(n.snapshot, peer(int(first.client), uint16(first.conn)))
+		n.snapshot = x.Servers.Without(n.snapshot, peer(int(first.client), uint16(first.conn)))
 	}
 	if !x.s.clients[first.client].Crashed {
 		x.settle(int(first.client))
@@ -140,11 +140,11 @@ func (x *explorer) free(who, nth uint8) {
 
 // repeating appends the requests of client i that can arrive once more: of equal ones, the
 // last.
-func (x *explorer) repeating(to []choice, i int) []choice {
+func (x *Explorer) repeating(to []Choice, i int) []Choice {
 	sent := x.ids.sents.get(x.summaries[i].repeats)
 	for at := len(sent) - 1; at >= 0; at-- {
 		if !sent[at].queued && !slices.Contains(sent[at+1:], sent[at]) {
-			to = append(to, choice{kind: repeats, who: uint8(i), n: uint8(len(sent) - at)})
+			to = append(to, Choice{Kind: Repeats, Who: uint8(i), N: uint8(len(sent) - at)})
 		}
 	}
 	return to
@@ -152,7 +152,7 @@ func (x *explorer) repeating(to []choice, i int) []choice {
 
 // repeatable returns the nth of a client's executed requests, counted back from the last, or
 // nil if that can't arrive once more.
-func (m *model) repeatable(c *client, n int) *request {
+func (m *Model) repeatable(c *client, n int) *request {
 	sent := m.ids.sents.get(c.sentBefore)
 	if n > len(sent) || sent[len(sent)-n].queued {
 		return nil
@@ -161,7 +161,7 @@ func (m *model) repeatable(c *client, n int) *request {
 }
 
 // repeat lets a request of client i arrive once more.
-func (x *explorer) repeat(i, n int) {
+func (x *Explorer) repeat(i, n int) {
 	req := *x.repeatable(&x.s.clients[i], n)
 	x.execute(&req, false, true)
 	for i := range x.s.clients {
@@ -173,7 +173,7 @@ func (x *explorer) repeat(i, n int) {
 }
 
 // stepWall makes the wall clock of client i jump by so many milliseconds.
-func (x *explorer) stepWall(i int, by int32) {
+func (x *Explorer) stepWall(i int, by int32) {
 	wall := int64(x.s.clients[i].wall) + int64(by)
 	if wall != int64(int32(wall)) {
 		x.fail(errors.New("a client's wall clock jumps by more than 24 days in all: the search counts in 32 bits of milliseconds; use a shorter TTL"))
@@ -184,36 +184,36 @@ func (x *explorer) stepWall(i int, by int32) {
 
 // stepClock makes the clock of node i jump by so many milliseconds, which moves all its
 // expiries.
-func (x *explorer) stepClock(i int, by int32) {
+func (x *Explorer) stepClock(i int, by int32) {
 	n := &x.s.nodes[i]
-	x.set(n, x.servers.Age(n.snapshot, by))
+	x.set(n, x.Servers.Age(n.snapshot, by))
 	x.facts.Recount()
 }
 
 // fallBehind makes the replica of node i fall behind: later writes don't reach it.
-func (x *explorer) fallBehind(i int) {
+func (x *Explorer) fallBehind(i int) {
 	n := &x.s.nodes[i]
-	n.behind = replica{snapshot: x.servers.Replicated(n.snapshot), owner: n.owner}
+	n.behind = replica{snapshot: x.Servers.Replicated(n.snapshot), owner: n.owner}
 }
 
 // restart empties node n, and ends its connections.
-func (x *explorer) restart(n int) {
+func (x *Explorer) restart(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
-	nd.snapshot = x.servers.Empty(nd.snapshot)
+	nd.snapshot = x.Servers.Empty(nd.snapshot)
 	nd.owner = monitor.Nobody
 	x.facts.Recount()
 }
 
 // evict drops the lock's record from node n. Connections and all else that is stored stay.
-func (x *explorer) evict(n int) {
+func (x *Explorer) evict(n int) {
 	nd := &x.s.nodes[n]
-	nd.snapshot, nd.owner = x.servers.Evicted(nd.snapshot), monitor.Nobody
+	nd.snapshot, nd.owner = x.Servers.Evicted(nd.snapshot), monitor.Nobody
 	x.facts.Recount()
 }
 
 // takeOver replaces master n by its replica, which has fallen behind.
-func (x *explorer) takeOver(n int) {
+func (x *Explorer) takeOver(n int) {
 	x.disconnect(n)
 	nd := &x.s.nodes[n]
 	*nd = node{snapshot: nd.behind.snapshot, owner: nd.behind.owner, failed: true}
@@ -221,8 +221,8 @@ func (x *explorer) takeOver(n int) {
 }
 
 // disconnect ends the connections of node n.
-func (x *explorer) disconnect(n int) {
-	for _, txn := range x.servers.Snapshot(x.s.nodes[n].snapshot).Peers {
+func (x *Explorer) disconnect(n int) {
+	for _, txn := range x.Servers.Snapshot(x.s.nodes[n].snapshot).Peers {
 		c := &x.s.clients[txn.Conn>>4]
 		c.gone |= 1 << (txn.Conn & 15)
 	}
@@ -238,7 +238,7 @@ func (x *explorer) disconnect(n int) {
 
 // passing appends the choice that time passes to the next instant at which anything is due,
 // if there is one and the budget has as many pauses as would begin.
-func (x *explorer) passing(to []choice) []choice {
+func (x *Explorer) passing(to []Choice) []Choice {
 	by, pauses := int32(0), uint8(0)
 	for _, n := range x.nodes {
 		by = sooner(by, n.due)
@@ -255,15 +255,15 @@ func (x *explorer) passing(to []choice) []choice {
 	if by == 0 || pauses > x.world.left[Pause] {
 		return to
 	}
-	return append(to, choice{kind: passes, by: by})
+	return append(to, Choice{Kind: Passes, By: by})
 }
 
 // lives reports whether the client has neither crashed nor finished its program.
 func (s *summary) lives() bool { return !s.crashed && !s.over }
 
-// over reports whether the schedule has ended in the state that the explorer views: all
+// Over reports whether the schedule has ended in the state that the explorer views: all
 // clients have ended, and no request is held up.
-func (x *explorer) over() bool {
+func (x *Explorer) Over() bool {
 	for _, s := range x.summaries {
 		if s.lives() {
 			return false

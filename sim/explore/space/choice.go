@@ -1,0 +1,620 @@
+package space
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/sim/process"
+	"lockstep/sim/trace"
+)
+
+// Choice is one transition that can be chosen in a state: a client acts, something
+// goes wrong, or time passes.
+type Choice struct {
+	Kind ChoiceKind
+	Who  uint8 // the client, or the node
+	By   int32 // milliseconds by which time passes, or a clock jumps
+	N    uint8 // which of the client's held requests, from 1; or of its executed ones, counted back from the last, which is 1
+	ops  uint8 // how many operations the client performed, once the choice is made: besides the first, calls of Acquire and readings of up to maxList replies
+
+	Number int64 // that a client draws, in nanoseconds
+}
+
+// ChoiceKind is a kind of choice; choiceRows describes each.
+type ChoiceKind uint8
+
+// The kinds of choice, in the order in which those of a state are listed.
+const (
+	Acts ChoiceKind = iota
+	ActsAndLosesReply
+	ActsAndIsHeldUp
+	Draws
+	Crashes
+	Repeats
+	JumpsClient
+	Frees
+	FallsBehind
+	TakesOver
+	Restarts
+	Evicts
+	JumpsServer
+	Passes
+	ChoiceKinds // their number
+)
+
+// FaultKind is a kind of fault that a search can make, and that its budget counts. The
+// kind of choice that costs it describes it: see choiceRows.
+type FaultKind uint8
+
+// The kinds of fault.
+const (
+	Crash       FaultKind = iota // a client's process ends
+	Pause                        // a client could act, and time passes
+	ReplyLost                    // a command is executed, and its reply is lost
+	HoldRequest                  // a request is held up, for as long as it takes
+	Duplicate                    // a request arrives twice
+	Restart                      // a node restarts, empty
+	ClientClock                  // a client's wall clock jumps, by a TTL and some, forward or back
+	ServerClock                  // a node's clock jumps, by as much
+	Failover                     // a replica falls behind, and is made the master when that dies
+	Evict                        // a node drops the lock's record before its time
+	faultKinds
+
+	NoFault = faultKinds // of a choice that costs none
+)
+
+// faultRows are the rows of the kinds of choice that cost each kind of fault.
+var faultRows = func() (rows [faultKinds]*choiceRow) {
+	for i := range choiceRows {
+		if f := choiceRows[i].fault; f != NoFault {
+			rows[f] = &choiceRows[i]
+		}
+	}
+	return rows
+}()
+
+// choiceRow describes a kind of choice for the search, its replays, its budget and its
+// results.
+type choiceRow struct {
+	of ChoiceScope
+
+	// fault is the kind of fault that the choice costs, or noFault. Each kind of fault has
+	// one row, with its names: in flags, for one of them, and for several.
+	fault     FaultKind
+	needs     FaultKind // of a row that costs noFault: the fault that must be in the bounds for such a choice, or noFault
+	flag      string
+	one, many string
+	// onMaster: the fault changes a master in a way that the search's replicas don't
+	// follow, so bounds can't have it together with a failover.
+	onMaster bool
+
+	// list appends the enabled choices of this kind for client or node i, given that the
+	// budget has the fault. It is called in every state and must not allocate. It is nil
+	// for steps.
+	list  func(x *Explorer, to []Choice, i int) []Choice
+	apply func(x *Explorer, c Choice) // the transition of the explorer's state
+	wrong func(c Choice) string       // the fault in words; nil if it is none
+
+	// play returns the moves of a schedule by which the engine makes the choice. read is
+	// the inverse for moves that begin with a fault: it returns the choice and the number
+	// of moves that make it, or 0. Where a client acts by the choice, its step comes later.
+	play   func(m *Model, c Choice) []sim.Move
+	read   func(x *Explorer, f, then sim.Fault) (c Choice, n int)
+	then   ChoiceKind   // the choice that completes this one, and costs no fault of its own; acts if none
+	menu   []choiceItem // the choices of this kind that a person who schedules by hand has
+	covers []sim.Fault  // the engine's kinds of fault that the choice stands for, besides those that it plays
+}
+
+// choiceItem is an entry of a menu. The jump of a clock has only its direction.
+type choiceItem struct {
+	label string
+	Choice
+}
+
+// ChoiceScope tells for what kind of thing the choices of a kind are listed.
+type ChoiceScope uint8
+
+const (
+	OfStep     ChoiceScope = iota // a client that can act; for all kinds but acts it has to send a request
+	OfClient                      // a client, whatever it is doing
+	OfRequests                    // the requests that are held up, in the order in which they were sent
+	OfNode                        // a server
+	OfDraw                        // a client that draws a random number, before anything else can happen
+	OfTime                        // all together
+)
+
+// choiceRows is the table of all kinds of choice.
+var choiceRows = [ChoiceKinds]choiceRow{
+	Acts: {
+		fault: NoFault, needs: NoFault,
+		apply: func(x *Explorer, c Choice) { x.act(c, goes) },
+		play:  func(_ *Model, c Choice) []sim.Move { return []sim.Move{c.step()} },
+	},
+	ActsAndLosesReply: {
+		fault: ReplyLost, flag: "reply-lost", one: "lost reply", many: "lost replies",
+		apply: func(x *Explorer, c Choice) { x.act(c, losesReply) },
+		wrong: func(c Choice) string { return fmt.Sprintf("the reply to %s's request is lost", Names[c.Who]) },
+		play: func(m *Model, c Choice) []sim.Move {
+			return append(movesOf(sim.LoseReply{Client: m.client(c)}), c.step())
+		},
+		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
+			_, is := f.(sim.LoseReply)
+			return Choice{Kind: ActsAndLosesReply}, count(is, 1)
+		},
+		covers: []sim.Fault{sim.Drop{}},
+		menu:   []choiceItem{{label: "lose next reply"}},
+	},
+	ActsAndIsHeldUp: {
+		fault: HoldRequest, flag: "delay", one: "request held up", many: "requests held up",
+		apply: func(x *Explorer, c Choice) { x.act(c, heldUp) },
+		wrong: func(c Choice) string { return Names[c.Who] + "'s request is held up" },
+		play: func(m *Model, c Choice) []sim.Move {
+			return append(movesOf(sim.Hold{Client: m.client(c)}), c.step())
+		},
+		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
+			_, is := f.(sim.Hold)
+			return Choice{Kind: ActsAndIsHeldUp}, count(is, 1)
+		},
+		covers: []sim.Fault{sim.Delay{}},
+		menu:   []choiceItem{{label: "hold next request"}},
+	},
+	Draws: {
+		of: OfDraw, fault: NoFault, needs: NoFault,
+		list:  func(x *Explorer, to []Choice, i int) []Choice { return x.drawing(to, i) },
+		apply: func(x *Explorer, c Choice) { x.draw(c) },
+		play: func(_ *Model, c Choice) []sim.Move {
+			moves := []sim.Move{{Who: sim.SetOf(int(c.Who)), Draws: true, Draw: time.Duration(c.Number)}}
+			if c.ops > 1 {
+				moves = append(moves, sim.Move{Who: sim.SetOf(int(c.Who)), Count: int(c.ops - 1)})
+			}
+			return moves
+		},
+	},
+	Crashes: {
+		of:    OfClient,
+		fault: Crash, flag: "crash", one: "crash of a client", many: "crashes of clients",
+		list: func(x *Explorer, to []Choice, i int) []Choice {
+			if x.summaries[i].lives() {
+				to = append(to, Choice{Kind: Crashes, Who: uint8(i)})
+			}
+			return to
+		},
+		apply: func(x *Explorer, c Choice) { x.crash(int(c.Who)) },
+		wrong: func(c Choice) string { return Names[c.Who] + " crashes" },
+		play:  func(m *Model, c Choice) []sim.Move { return movesOf(sim.Crash{Client: m.client(c)}) },
+		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
+			got, is := f.(sim.Crash)
+			return Choice{Kind: Crashes, Who: clientOf(got.Client)}, count(is, 1)
+		},
+		menu: []choiceItem{{label: "crash"}},
+	},
+	Repeats: {
+		of:    OfClient,
+		fault: Duplicate, flag: "duplicate", one: "request that arrives twice", many: "requests that arrive twice",
+		list:  func(x *Explorer, to []Choice, i int) []Choice { return x.repeating(to, i) },
+		apply: func(x *Explorer, c Choice) { x.repeat(int(c.Who), int(c.N)) },
+		wrong: func(c Choice) string { return Names[c.Who] + "'s request arrives twice" },
+		play: func(m *Model, c Choice) []sim.Move {
+			return movesOf(sim.Duplicate{Client: m.client(c), N: int(c.N)})
+		},
+		read: func(x *Explorer, f, _ sim.Fault) (Choice, int) {
+			got, is := f.(sim.Duplicate)
+			c := Choice{Kind: Repeats, Who: clientOf(got.Client), N: uint8(max(1, got.N))}
+			return c, count(is && got.After == 0 && x.repeatable(&x.s.clients[c.Who], int(c.N)) != nil, 1)
+		},
+		menu: []choiceItem{{"send again", Choice{N: 1}}},
+	},
+	JumpsClient: {
+		of:    OfClient,
+		fault: ClientClock, flag: "client-clock", one: "jump of a client's wall clock", many: "jumps of clients' wall clocks",
+		list: func(x *Explorer, to []Choice, i int) []Choice {
+			if x.timed && x.summaries[i].lives() {
+				to = append(to, Choice{Kind: JumpsClient, Who: uint8(i), By: x.ttl + overStamp},
+					Choice{Kind: JumpsClient, Who: uint8(i), By: -x.ttl - overStamp})
+			}
+			return to
+		},
+		apply: func(x *Explorer, c Choice) { x.stepWall(int(c.Who), c.By) },
+		wrong: func(c Choice) string {
+			return fmt.Sprintf("%s's wall clock jumps by %s", Names[c.Who], trace.Duration(c.span()))
+		},
+		play: func(m *Model, c Choice) []sim.Move {
+			return movesOf(sim.WallStep{Client: m.client(c), By: c.span()})
+		},
+		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
+			got, is := f.(sim.WallStep)
+			return Choice{Kind: JumpsClient, Who: clientOf(got.Client), By: millis(got.By)}, count(is, 1)
+		},
+		menu: []choiceItem{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
+	},
+	Frees: {
+		of: OfRequests, fault: NoFault, needs: HoldRequest,
+		list: func(x *Explorer, to []Choice, _ int) []Choice {
+			var nth [len(Names)]uint8
+			for _, req := range x.ids.helds.get(x.world.held) {
+				if !req.queued {
+					nth[req.client]++
+					to = append(to, Choice{Kind: Frees, Who: req.client, N: nth[req.client]})
+				}
+			}
+			return to
+		},
+		apply: func(x *Explorer, c Choice) { x.free(c.Who, c.N) },
+		play: func(m *Model, c Choice) []sim.Move {
+			return movesOf(sim.Free{Client: m.client(c), N: int(c.N)})
+		},
+		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
+			got, is := f.(sim.Free)
+			return Choice{Kind: Frees, Who: clientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList, 1)
+		},
+		menu: []choiceItem{{"free it", Choice{N: 1}}},
+	},
+	FallsBehind: {
+		of:    OfNode,
+		fault: Failover, flag: "failover", one: "failover to a replica that has fallen behind", many: "failovers to replicas that have fallen behind",
+		list: func(_ *Explorer, to []Choice, i int) []Choice {
+			return append(to, Choice{Kind: FallsBehind, Who: uint8(i)})
+		},
+		apply: func(x *Explorer, c Choice) { x.fallBehind(int(c.Who)) },
+		then:  TakesOver,
+		wrong: func(c Choice) string {
+			return fmt.Sprintf("n%d's replica falls behind, and is made the master", c.Who+1)
+		},
+		play: func(_ *Model, c Choice) []sim.Move {
+			return movesOf(sim.Lag{Replica: c.node() + "r1", By: 1000 * time.Hour})
+		},
+		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
+			got, is := f.(sim.Lag)
+			return Choice{Kind: FallsBehind, Who: nodeOf(got.Replica)}, count(is, 1)
+		},
+		menu: []choiceItem{{label: "replica falls behind"}},
+	},
+	TakesOver: {
+		of: OfNode, fault: NoFault, needs: Failover, // which was paid for when the replica fell behind
+		list: func(x *Explorer, to []Choice, i int) []Choice {
+			if x.nodes[i].behind {
+				to = append(to, Choice{Kind: TakesOver, Who: uint8(i)})
+			}
+			return to
+		},
+		apply: func(x *Explorer, c Choice) { x.takeOver(int(c.Who)) },
+		play: func(_ *Model, c Choice) []sim.Move {
+			return movesOf(sim.Down{Node: c.node()}, sim.Failover{To: c.node() + "r1"})
+		},
+		read: func(x *Explorer, f, then sim.Fault) (Choice, int) {
+			_, falls := f.(sim.Down)
+			got, is := then.(sim.Failover)
+			who := nodeOf(got.To)
+			return Choice{Kind: TakesOver, Who: who}, count(falls && is && x.s.nodes[who].behind.snapshot != 0, 2)
+		},
+		menu: []choiceItem{{label: "fail over"}},
+	},
+	Restarts: {
+		of:    OfNode,
+		fault: Restart, flag: "restart", one: "restart of a server with nothing on disk", many: "restarts of servers with nothing on disk", onMaster: true,
+		list: func(_ *Explorer, to []Choice, i int) []Choice {
+			return append(to, Choice{Kind: Restarts, Who: uint8(i)})
+		},
+		apply: func(x *Explorer, c Choice) { x.restart(int(c.Who)) },
+		wrong: func(c Choice) string { return c.node() + " restarts, empty" },
+		play: func(_ *Model, c Choice) []sim.Move {
+			return movesOf(sim.Down{Node: c.node()}, sim.Up{Node: c.node()})
+		},
+		read: func(_ *Explorer, f, then sim.Fault) (Choice, int) {
+			down, falls := f.(sim.Down)
+			up, is := then.(sim.Up)
+			return Choice{Kind: Restarts, Who: nodeOf(up.Node)}, count(falls && is && up.Node == down.Node, 2)
+		},
+		covers: []sim.Fault{sim.ForgetScripts{}}, // a restart empties the cache of scripts, too
+		menu:   []choiceItem{{label: "restart, empty"}},
+	},
+	Evicts: {
+		of:    OfNode,
+		fault: Evict, flag: "evict", one: "eviction of the lock's record", many: "evictions of the lock's record", onMaster: true,
+		list: func(x *Explorer, to []Choice, i int) []Choice {
+			if x.nodes[i].record {
+				to = append(to, Choice{Kind: Evicts, Who: uint8(i)})
+			}
+			return to
+		},
+		apply: func(x *Explorer, c Choice) { x.evict(int(c.Who)) },
+		wrong: func(c Choice) string { return c.node() + " drops the lock's record before its time" },
+		play:  func(_ *Model, c Choice) []sim.Move { return movesOf(sim.Evict{Node: c.node()}) },
+		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
+			got, is := f.(sim.Evict)
+			return Choice{Kind: Evicts, Who: nodeOf(got.Node)}, count(is, 1)
+		},
+		menu: []choiceItem{{label: "lose the key"}},
+	},
+	JumpsServer: {
+		of:    OfNode,
+		fault: ServerClock, flag: "server-clock", one: "jump of a server's clock", many: "jumps of servers' clocks", onMaster: true,
+		list: func(x *Explorer, to []Choice, i int) []Choice {
+			return append(to, Choice{Kind: JumpsServer, Who: uint8(i), By: x.ttl + overStamp},
+				Choice{Kind: JumpsServer, Who: uint8(i), By: -x.ttl - overStamp})
+		},
+		apply: func(x *Explorer, c Choice) { x.stepClock(int(c.Who), c.By) },
+		wrong: func(c Choice) string {
+			return fmt.Sprintf("%s's clock jumps by %s", c.node(), trace.Duration(c.span()))
+		},
+		play: func(_ *Model, c Choice) []sim.Move {
+			return movesOf(sim.NodeStep{Node: c.node(), By: c.span()})
+		},
+		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
+			got, is := f.(sim.NodeStep)
+			return Choice{Kind: JumpsServer, Who: nodeOf(got.Node), By: millis(got.By)}, count(is, 1)
+		},
+		menu: []choiceItem{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
+	},
+	Passes: {
+		of:    OfTime, // it costs a pause for each client that could have acted: often none
+		fault: Pause, flag: "pause", one: "pause of a client", many: "pauses of clients",
+		list: func(x *Explorer, to []Choice, _ int) []Choice { return x.passing(to) },
+		apply: func(x *Explorer, c Choice) {
+			if _, n := x.Idle(); n > 0 {
+				x.spend(Pause, n)
+			}
+			x.advance(c.By)
+		},
+		play:   func(_ *Model, c Choice) []sim.Move { return []sim.Move{{Wait: c.span()}} },
+		covers: []sim.Fault{sim.Pause{}},
+	},
+}
+
+// makes returns a fault of each of the engine's kinds that choices of this kind make.
+func (r *choiceRow) makes() []sim.Fault {
+	faults := slices.Clone(r.covers)
+	for _, m := range r.play(&Model{Config: sim.Config{Clients: make([]process.Config, 1)}}, Choice{}) {
+		if m.Fault != nil {
+			faults = append(faults, m.Fault)
+		}
+	}
+	return faults
+}
+
+// Scope returns what the choices of the kind are listed for.
+func (k ChoiceKind) Scope() ChoiceScope { return choiceRows[k].of }
+
+// Fault returns the kind of fault that a choice of the kind costs, or NoFault.
+func (k ChoiceKind) Fault() FaultKind { return choiceRows[k].fault }
+
+// Then returns the kind of choice that completes one of this kind, or Acts.
+func (k ChoiceKind) Then() ChoiceKind { return choiceRows[k].then }
+
+// Menu returns the choices of the kind that a person who schedules by hand has. The jump of a
+// clock has only its direction.
+func (k ChoiceKind) Menu() (list []Choice) {
+	for _, item := range choiceRows[k].menu {
+		c := item.Choice
+		c.Kind = k
+		list = append(list, c)
+	}
+	return list
+}
+
+// OnMaster reports whether the fault changes a master in a way that replicas don't follow, so
+// that bounds can't have it together with a failover.
+func (k FaultKind) OnMaster() bool { return faultRows[k].onMaster }
+
+// row returns the choice's row of the table.
+func (c Choice) row() *choiceRow { return &choiceRows[c.Kind] }
+
+// Fault returns the kind of fault that the choice costs, or noFault.
+func (c Choice) Fault() FaultKind { return c.row().fault }
+
+// Wrong returns the fault in words.
+func (c Choice) Wrong() string { return c.row().wrong(c) }
+
+// Completes reports whether the choice is the second part of another, which is a fault in two
+// parts.
+func (c Choice) Completes(first Choice) bool {
+	then := first.row().then
+	return then != Acts && c.Kind == then && c.Who == first.Who
+}
+
+// Faulty reports whether the choice is a fault, pauses aside.
+func (c Choice) Faulty() bool { return c.row().fault != NoFault && c.Kind != Passes }
+
+// Acts reports whether a client acts by the choice.
+func (c Choice) Acts() bool { return c.Kind <= ActsAndIsHeldUp }
+
+// step returns the move of a schedule that is the client's part in the choice.
+func (c Choice) step() sim.Move {
+	return sim.Move{Who: sim.SetOf(int(c.Who)), Count: int(max(1, c.ops))}
+}
+
+func (c Choice) span() time.Duration { return time.Duration(c.By) * time.Millisecond }
+
+func (c Choice) node() string { return fmt.Sprintf("n%d", c.Who+1) }
+
+func (m *Model) client(c Choice) string { return m.Config.Clients[c.Who].Name }
+
+func movesOf(faults ...sim.Fault) (moves []sim.Move) {
+	for _, f := range faults {
+		moves = append(moves, sim.Move{Fault: f})
+	}
+	return moves
+}
+
+// count returns n, or 0 if the condition doesn't hold.
+func count(is bool, n int) int {
+	if is {
+		return n
+	}
+	return 0
+}
+
+// millis returns a span of up to behaviour.MaxSpan in milliseconds.
+func millis(d time.Duration) int32 { return int32(d / time.Millisecond) }
+
+// nodeOf returns the index of a server, or of a replica's master, by its name.
+func nodeOf(name string) uint8 {
+	if name == "" {
+		return 0
+	}
+	return name[1] - '1'
+}
+
+// clientOf returns the index of a client by its name.
+func clientOf(name string) uint8 {
+	for i, n := range Names {
+		if n == name {
+			return uint8(i)
+		}
+	}
+	return 0
+}
+
+// Play returns the choice as moves of a schedule.
+func (m *Model) Play(c Choice) []sim.Move { return c.row().play(m, c) }
+
+// Schedule returns a path of choices as moves of a schedule. Time that passes from one
+// instant to the next, and on, is one move.
+func (m *Model) Schedule(path []Choice) (moves []sim.Move) {
+	for i, c := range path {
+		if c.Kind == Passes && i > 0 && path[i-1].Kind == Passes {
+			moves[len(moves)-1].Wait += c.span()
+			continue
+		}
+		moves = append(moves, m.Play(c)...)
+	}
+	return moves
+}
+
+// lister is the part of a row that lists choices.
+type lister struct {
+	kind  ChoiceKind
+	fault FaultKind
+	list  func(x *Explorer, to []Choice, i int) []Choice
+}
+
+// listers are the rows that can have choices within some bounds, by scope. A kind of fault
+// that isn't in the budget costs nothing in each state.
+type listers [OfTime + 1][]lister
+
+func newListers(b *Bounds) (l listers) {
+	for i := range choiceRows {
+		row := &choiceRows[i]
+		needs := row.fault
+		if needs == NoFault {
+			needs = row.needs
+		}
+		if needs == NoFault || row.of == OfTime || b.Faults[needs] > 0 {
+			l[row.of] = append(l[row.of], lister{ChoiceKind(i), row.fault, row.list})
+		}
+	}
+	return l
+}
+
+// enabled lists the choices that are enabled in the state that the explorer views, in a
+// slice that it reuses.
+func (x *Explorer) enabled(to []Choice) []Choice {
+	to = to[:0]
+	if x.Over() {
+		return to
+	}
+	left := &x.world.left
+	for i, s := range x.summaries {
+		if s.draws != 0 {
+			return x.drawing(to, i)
+		}
+	}
+	for i, s := range x.summaries {
+		if s.acts && x.turns(i) {
+			to = append(to, Choice{Kind: Acts, Who: uint8(i)})
+			for _, row := range x.listers[OfStep][1:] {
+				if s.sends && left[row.fault] > 0 {
+					to = append(to, Choice{Kind: row.kind, Who: uint8(i)})
+				}
+			}
+		}
+		for _, row := range x.listers[OfClient] {
+			if left[row.fault] > 0 {
+				to = row.list(x, to, i)
+			}
+		}
+	}
+	for _, row := range x.listers[OfRequests] {
+		to = row.list(x, to, 0)
+	}
+	for i := range x.nodes {
+		for _, row := range x.listers[OfNode] {
+			if row.fault == NoFault || left[row.fault] > 0 {
+				to = row.list(x, to, i)
+			}
+		}
+	}
+	for _, row := range x.listers[OfTime] {
+		to = row.list(x, to, 0)
+	}
+	return to
+}
+
+// Enabled lists the choices that are enabled in the state that the explorer views, in a
+// slice of its own.
+func (x *Explorer) Enabled() []Choice {
+	x.choices = x.enabled(x.choices)
+	return x.choices
+}
+
+// Choose makes one choice in the explorer's own state.
+func (x *Explorer) Choose(c Choice) {
+	x.Found, x.ops = 0, 0
+	row := c.row()
+	if c.Faulty() {
+		x.spend(row.fault, 1)
+	}
+	row.apply(x, c)
+	if x.habits.drops != 0 {
+		for i := range x.s.clients {
+			x.s.clients[i].drop(x.habits.drops)
+		}
+	}
+}
+
+// Offer is a fault that a person who schedules by hand can choose from a menu.
+type Offer struct {
+	Label string     // in the menu
+	Moves []sim.Move // without the client's step
+}
+
+// Offers lists the faults that client or node i can have within the bounds, in the order of
+// the kinds of fault. If the moves made so far contain the first part of a fault in two
+// parts, the second part is offered. Clocks jump by a TTL and a second.
+func (b *Bounds) Offers(client bool, i int, made []sim.Move) (offers []Offer) {
+	m := &Model{}
+	for _, name := range Names {
+		m.Config.Clients = append(m.Config.Clients, process.Config{Name: name})
+	}
+	for k, n := range b.Faults {
+		for j := range choiceRows {
+			row := &choiceRows[j]
+			own := row.fault == FaultKind(k) || row.fault == NoFault && row.needs == FaultKind(k)
+			if !own || n == 0 || client == (row.of == OfNode) || ChoiceKind(j) == faultRows[k].then {
+				continue
+			}
+			done := func(o Offer) bool {
+				return slices.ContainsFunc(made, func(mv sim.Move) bool { return mv.Fault != nil && mv.Fault.String() == o.Moves[0].Fault.String() })
+			}
+			items := m.offered(row, uint8(i), b.TTL)
+			if row.then != Acts && slices.ContainsFunc(items, done) {
+				items = m.offered(&choiceRows[row.then], uint8(i), b.TTL)
+			}
+			offers = append(offers, items...)
+		}
+	}
+	return offers
+}
+
+// offered returns the items of a row's menu for one client or node.
+func (m *Model) offered(row *choiceRow, who uint8, ttl time.Duration) (offers []Offer) {
+	for _, item := range row.menu {
+		c := item.Choice
+		c.Who, c.By = who, c.By*millis(ttl+time.Second)
+		moves := slices.DeleteFunc(row.play(m, c), func(mv sim.Move) bool { return mv.Fault == nil })
+		offers = append(offers, Offer{item.label, moves})
+	}
+	return offers
+}

@@ -1,0 +1,122 @@
+package space
+
+import (
+	"errors"
+	"time"
+
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/monitor"
+	"lockstep/sim/redis"
+)
+
+// WithModel calls a function with a model. In the first, states that differ only in when they
+// happen are equal, and sleeps have any length. If that meets a reading of true time, it
+// calls the function again, with a model in which true time belongs to the state; and if it
+// meets a sleep for a fraction of a millisecond, with bounds that round sleeps.
+func WithModel(b Bounds, do func(*Model) error) error {
+	for timed := false; ; {
+		if timed && b.Endless() {
+			return errRestless
+		}
+		m, err := NewModel(b, timed)
+		if err != nil {
+			return err
+		}
+		switch err = do(m); {
+		case errors.Is(err, behaviour.ErrTimed):
+			timed = true
+		case errors.Is(err, behaviour.ErrFraction) && !b.WholeSleeps:
+			b.WholeSleeps = true
+		default:
+			return errors.Join(err, m.Close())
+		}
+		if err := m.Close(); err != nil {
+			return err
+		}
+	}
+}
+
+// NewModel starts the clients' drivers and the server of a search. It fails if the bounds
+// make no sense, or if the lock can't be made.
+func NewModel(b Bounds, timed bool) (*Model, error) {
+	cfg, err := b.Config()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Draws = true
+	clients, err := behaviour.NewClients(cfg, b.Remembers, b.Endless())
+	if err != nil {
+		return nil, err
+	}
+	servers, err := behaviour.NewServers(cfg, clients, timed)
+	if err != nil {
+		return nil, errors.Join(err, clients.Close())
+	}
+	m := &Model{Bounds: b, Config: cfg, Clients: clients, Servers: servers, quorum: cfg.Strategy.Quorum(),
+		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
+	m.instants, m.Budget = m.firstInstants(), b.Faults
+	m.forget()
+	m.Width = b.Clients + len(cfg.Nodes) + 1
+	m.idleProbe = m.start().clients[b.Clients]
+	return m, nil
+}
+
+// forget drops all states, and keeps the behaviours that they have shown.
+func (m *Model) forget() {
+	m.ids = m.newTables()
+	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local}
+}
+
+// Close ends the server and the clients' drivers. It fails if one of these does.
+func (m *Model) Close() error {
+	m.Servers.Server.Close()
+	return m.Clients.Close()
+}
+
+// Executed returns how many commands were executed, how many operations client code has
+// performed, and at how many places it draws.
+func (m *Model) Executed() (commands, operations, draws int) {
+	return m.Servers.Ran, m.Clients.Outcomes.Len(), m.Clients.Drawn()
+}
+
+// Recheck fails if client code that runs once more does otherwise: see
+// [behaviour.Clients.Recheck].
+func (m *Model) Recheck() error { return m.Clients.Recheck() }
+
+// start returns the state in which every schedule begins.
+func (m *Model) start() *state {
+	s := m.blank()
+	for i := range s.clients {
+		s.clients[i] = client{history: m.Clients.Begin[i], since: unset}
+		s.clients[i].turn[0] = 1
+	}
+	var scripts []string
+	for _, script := range m.Config.Strategy.Scripts {
+		scripts = append(scripts, scriptText(script))
+	}
+	for i := range s.nodes {
+		s.nodes[i] = node{snapshot: m.Servers.ID(redis.Snapshot{Scripts: scripts}), owner: monitor.Nobody}
+	}
+	s.world = world{}
+	copy(s.world.left[:], m.Budget[:])
+	return &s
+}
+
+// Begin takes the explorer to the state in which every schedule begins, and returns that.
+func (x *Explorer) Begin() []uint32 {
+	x.s.copyFrom(x.start())
+	return x.StateID()
+}
+
+// StateID returns the packed state that the explorer is in.
+func (x *Explorer) StateID() []uint32 {
+	state := make([]uint32, x.Width)
+	for i := range x.Bounds.Clients {
+		state[i] = x.ids.clients.ID(x.s.clients[i])
+	}
+	for i := range x.s.nodes {
+		state[x.Bounds.Clients+i] = x.ids.nodes.ID(x.s.nodes[i])
+	}
+	state[x.Width-1] = x.ids.worlds.ID(x.s.world)
+	return state
+}
