@@ -196,6 +196,11 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 		if err != nil && !errors.Is(err, errLimit) {
 			return nil, err
 		}
+		if err := m.Elsewhere(ctx); space.Unlearned(err) {
+			s.halt(err.Error())
+		} else if err != nil {
+			return nil, err
+		}
 		if s.why != "" || space.Codes(s.found.Load())&m.Bounds.CodeSet() == m.Bounds.CodeSet() {
 			return s, nil // it claims of no code that it holds
 		}
@@ -207,7 +212,14 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 			s.why = err.Error()
 			return s, nil
 		}
-		if err != nil || !more && m.Budget == full {
+		if err != nil {
+			return s, err
+		}
+		if !more && m.Budget == full {
+			differs, err := elsewhen(ctx, m)
+			if differs != "" {
+				s.halt(differs)
+			}
 			return s, err
 		}
 		if !more {

@@ -34,6 +34,7 @@ type History struct {
 	Threads       [MaxThreads]Operation // what each thread is about to do
 	Series        SeriesSet             // of which it has seen or kept tokens
 	Read          int32                 // the last reading of the monotonic clock, as its observation has it
+	Earlier       []int32               // all its readings, if those of earlier cycles count, too: see Memory
 	depth         int16                 // operations since the start, or since the last point between two cycles
 	Closed        uint16                // the connections that the client has closed, a bit each
 	Conns         uint8                 // how many connections it has used since the start, or the last point between two cycles
@@ -67,7 +68,7 @@ func (p *Operation) Asks() bool {
 // Observation is the result of an operation, as the thread sees it.
 type Observation struct {
 	Kind  ObservationKind
-	Value int64 // of a reply its id; of a reading milliseconds: since the cycle's first, or for wall clocks since the Epoch; of a draw nanoseconds
+	Value int64 // of a reply its id; of a reading milliseconds: since the first (see Memory), or for wall clocks since the Epoch; of a draw nanoseconds
 }
 
 // ObservationKind is a kind of observation.
@@ -116,6 +117,7 @@ type cycleKey struct {
 	over          bool
 	tokens, draws int
 	fingerprint   uint64
+	read          int32 // the last reading, if readings of the next cycle go on from there
 }
 
 // Clients memoises the behaviour of clients, and runs their code for what is not known
@@ -123,8 +125,7 @@ type cycleKey struct {
 // may share variables by closures: see alone.
 type Clients struct {
 	cfg             sim.Config
-	remembers       bool // see explore.Bounds
-	endless         bool // cycles aren't counted: see Series
+	memory          Memory
 	byName          [256]uint8
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
@@ -144,6 +145,20 @@ type Clients struct {
 	fault error         // the first error of client code: it ends the search
 }
 
+// Memory is what clients may know of earlier cycles.
+type Memory struct {
+	Closures bool // variables that a closure has captured, besides the lock's own fields and its draws
+	// Readings: what a clock has shown. A client's monotonic clock goes on from one cycle to
+	// the next, then, while otherwise it makes a leap, and readings count from the cycle's first.
+	Readings bool
+	// Uncounted: the cycles have no number. Each call of Acquire has a [Series] for its
+	// observation.
+	Uncounted bool
+}
+
+// goesOn reports whether readings of one cycle can be compared with those of the next.
+func (m Memory) goesOn() bool { return m.Readings || m.Closures }
+
 // replayer is a driver with the history that it is at.
 type replayer struct {
 	driver *driver.Driver // nil until the worker that took the replayer has started it
@@ -161,11 +176,8 @@ const replayersEach = 4
 // NewClients starts a driver for each client of a configuration and for the probe, and
 // finds out their first operations. It fails if the lock's constructor panics, or if a
 // client does something that a search can't represent.
-//
-// If endless is set, the clients' cycles aren't counted: each call of Acquire has a Series
-// for its observation.
-func NewClients(cfg sim.Config, remembers, endless bool) (*Clients, error) {
-	k := &Clients{cfg: cfg, remembers: remembers, endless: endless, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: map[cycleKey]uint32{},
+func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
+	k := &Clients{cfg: cfg, memory: memory, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: map[cycleKey]uint32{},
 		commands: intern.NewTable[string](), Replies: intern.NewTable[string]()}
 	k.byName = k.nameTable()
 	k.add(History{})
@@ -206,6 +218,11 @@ func (k *Clients) Close() error {
 // meanwhile: it is called without mu.
 func (k *Clients) start(r *replayer, client int) (err error) {
 	defer k.alone()()
+	return k.launch(r, client)
+}
+
+// launch is start for a caller that keeps other workers from running client code.
+func (k *Clients) launch(r *replayer, client int) (err error) {
 	defer CatchPanic(&err)
 	r.driver, err = driver.New(k.cfg, client)
 	return err
@@ -288,7 +305,7 @@ func (k *Clients) unobserving(h *History) bool {
 	}
 	switch p := &h.Threads[0]; p.Kind {
 	case process.OpStart, process.OpSend, process.OpMark, process.OpSleep:
-		return !p.Over && !(k.endless && p.Asks())
+		return !p.Over && !(k.memory.Uncounted && p.Asks())
 	case process.OpRead, process.OpWrite:
 		return !p.Over && k.cfg.Resource == sim.Plain
 	}
@@ -326,7 +343,7 @@ func (k *Clients) explore(r *replayer, tr Transition) (Outcome, error) {
 //
 // Lock order: a worker that holds code must not lock mu.
 func (k *Clients) alone() func() {
-	if !k.remembers {
+	if !k.memory.Closures {
 		return func() {}
 	}
 	k.code.Lock()
@@ -369,7 +386,10 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 		return nil, nil, nil, &Endless{Client: k.name(h.client), Operations: maxDepth, Source: k.lineAt(r, k.pathTo(tr.From), 0)}
 	}
 	h.follow(reports)
-	if tr.Seen.Kind == SawReply && k.endless {
+	if k.memory.goesOn() && (tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed) && !slices.Contains(h.Earlier, int32(tr.Seen.Value)) {
+		h.Earlier = append(slices.Clone(h.Earlier), int32(tr.Seen.Value))
+	}
+	if tr.Seen.Kind == SawReply && k.memory.Uncounted {
 		h.Series |= k.seriesIn(*k.Replies.Value(uint32(tr.Seen.Value)))
 	}
 	if tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed {
@@ -396,23 +416,33 @@ func (k *Clients) ending(r *replayer, h *History) *cycleKey {
 	main := r.driver.Operation(0)
 	h.Over = main.Over && !others
 	between := !others && main.Kind == process.OpMark && main.Mark == trace.KindAcquire
-	if !h.Over && (!between || k.remembers) {
+	if !h.Over && (!between || k.memory.Closures) {
 		return nil
 	}
 	tokens, draws := r.driver.Draws()
 	fingerprint, texts := r.driver.Fingerprint()
 	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: fingerprint}
-	if h.Series = 0; k.endless {
+	if h.Series = 0; k.memory.Uncounted {
 		key.cycle, key.tokens, key.draws = 0, 0, 0
 		for _, text := range texts {
 			h.Series |= k.seriesIn(text)
 		}
 	}
-	r.driver.ForgetCycle()
-	r.base = r.last + time.Hour
-	h.BetweenCycles, h.Given, h.Read = true, false, 0
+	k.newCycle(r)
+	h.BetweenCycles, h.Given = true, false
+	if key.read = h.Read; !k.memory.goesOn() {
+		h.Read, key.read = 0, 0
+	}
 	h.depth = 0 // the limit is for each cycle: the first path that was found to this point is arbitrary
 	return key
+}
+
+// newCycle prepares a replayer that is between two cycles for the next.
+func (k *Clients) newCycle(r *replayer) {
+	r.driver.ForgetCycle()
+	if !k.memory.goesOn() {
+		r.base = r.last + time.Hour
+	}
 }
 
 // place returns a history's id: a new one, unless there is a history with the same key.
@@ -609,8 +639,7 @@ func (k *Clients) walk(r *replayer, path []uint32) (n int, err error) {
 			return n, err
 		}
 		if h.BetweenCycles {
-			r.driver.ForgetCycle()
-			r.base = r.last + time.Hour
+			k.newCycle(r)
 		}
 		if err := k.faithful(r, at); err != nil {
 			return n + 1, err

@@ -33,8 +33,9 @@ type Thresholds struct {
 
 // Reading is a threshold of a monotonic clock.
 type Reading struct {
-	At   int32 // milliseconds since the cycle's first reading
-	Last int32 // the client's reading before
+	At      int32   // milliseconds since the first reading: see Memory
+	Last    int32   // the client's reading before
+	Earlier []int32 // and all before it, if those of earlier cycles count
 }
 
 // Thresholds looks for values at which the code changes its mind. Wherever the same code has
@@ -318,7 +319,8 @@ func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 // keep adds a threshold to those that were found.
 func (f *finder) keep(from uint32, a measured, v int64) {
 	t := f.found
-	switch r := (Reading{int32(v), f.k.At(from).Read}); a.seen.Kind {
+	h := f.k.At(from)
+	switch r := (Reading{int32(v), h.Read, h.Earlier}); a.seen.Kind {
 	case SawWall:
 		t.Wall = append(t.Wall, v)
 	case SawReply:
@@ -328,7 +330,7 @@ func (f *finder) keep(from uint32, a measured, v int64) {
 			t.Replies = append(t.Replies, v)
 		}
 	default:
-		if !slices.Contains(t.Mono, r) {
+		if !slices.ContainsFunc(t.Mono, func(o Reading) bool { return o.At == r.At && o.Last == r.Last }) {
 			t.Mono = append(t.Mono, r)
 		}
 	}
@@ -443,6 +445,12 @@ func (f *finder) alikeCommands(a, b uint32, by int64) bool {
 // alikeTexts reports whether two texts are equal but for integers in them that have followed a
 // reading, as in a stamp with a token.
 func alikeTexts(x, y string, by int64) bool {
+	return alikeBut(x, y, func(d int64) bool { return follows(d, by) })
+}
+
+// alikeBut reports whether two texts are equal but for integers whose differences are of the
+// given kind.
+func alikeBut(x, y string, of func(difference int64) bool) bool {
 	if x == y {
 		return true
 	}
@@ -457,7 +465,7 @@ func alikeTexts(x, y string, by int64) bool {
 	for i := range a {
 		n, err := strconv.ParseInt(x[a[i][0]:a[i][1]], 10, 64)
 		m, fails := strconv.ParseInt(y[b[i][0]:b[i][1]], 10, 64)
-		if x[one:a[i][0]] != y[two:b[i][0]] || err != nil || fails != nil || n != m && !follows(m-n, by) {
+		if x[one:a[i][0]] != y[two:b[i][0]] || err != nil || fails != nil || n != m && !of(m-n) {
 			return false
 		}
 		one, two = a[i][1], b[i][1]

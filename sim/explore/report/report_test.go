@@ -32,9 +32,11 @@ func defaults(t *testing.T) explore.Bounds {
 // Every field of the bounds is stated: reports of bounds that differ in it differ.
 func TestEveryBoundIsSaid(t *testing.T) {
 	elsewhere := map[string]string{
-		"Strategy":  "the heading names it",
-		"Codes":     "the findings list them",
-		"Remembers": "it changes how the search works, and not which schedules it covers",
+		"Strategy":    "the heading names it",
+		"Codes":       "the findings list them",
+		"Remembers":   "it changes how the search works, and not which schedules it covers",
+		"ClockGoesOn": "so does it",
+		"Watch":       "and it, too",
 	}
 	changes := map[string]func(b *explore.Bounds){
 		"Clients": func(b *explore.Bounds) { b.Clients++ }, "Cycles": func(b *explore.Bounds) { b.Cycles++ },

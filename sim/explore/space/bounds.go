@@ -90,6 +90,11 @@ type Bounds struct {
 	// depends on the order of two instants within one millisecond is not found.
 	WholeSleeps bool
 
+	// ClockGoesOn: a client's monotonic clock goes on from one cycle to the next, so that a lock
+	// can tell how long ago it read it in the last. There are more states. A search sets it by
+	// itself as soon as the lock keeps a reading in its fields; it is so if Remembers is set.
+	ClockGoesOn bool
+
 	Watch *process.Watch // of a search, for code that hangs
 }
 

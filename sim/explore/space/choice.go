@@ -525,7 +525,7 @@ func (x *Explorer) enabled(to []Choice) []Choice {
 		if s.acts && x.turns(i) {
 			to = append(to, Choice{Kind: Acts, Who: uint8(i)})
 			for _, row := range x.listers[OfStep][1:] {
-				if s.sends && left[row.fault] > 0 {
+				if (s.sends || s.asksAndSends && x.Reduce) && left[row.fault] > 0 {
 					to = append(to, Choice{Kind: row.kind, Who: uint8(i)})
 				}
 			}

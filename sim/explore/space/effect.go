@@ -249,9 +249,7 @@ func (x *Explorer) passing(to []Choice) []Choice {
 			pauses++
 		}
 	}
-	for _, ago := range x.ids.reads.get(x.world.reads) {
-		by = sooner(by, x.instants.nextStamp(ago))
-	}
+	by = sooner(by, x.instants.nextStamp(x.ids.reads.get(x.world.reads)))
 	if by == 0 || pauses > x.world.left[Pause] {
 		return to
 	}

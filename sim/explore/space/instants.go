@@ -2,6 +2,7 @@ package space
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -50,7 +51,7 @@ const maxInstants = 40
 func (m *Model) firstInstants() *instants {
 	in := &instants{far: m.ttl * farTTLs}
 	in.before = sorted(nil, m.timeout, m.ttl)
-	in.stamps = sorted(nil, m.ttl+overStamp, in.far)
+	in.stamps = sorted(nil, m.ttl+overStamp)
 	return in
 }
 
@@ -82,7 +83,11 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 		in.left = sorted(in.left, m.lives(n)...)
 	}
 	for _, r := range t.Mono {
-		in.reads(r)
+		if m.habits.goesOn {
+			in.readsOn(r, m.ttl)
+		} else {
+			in.reads(r)
+		}
 	}
 	in.falls(t, m.ttl)
 	m.instants = &in
@@ -100,6 +105,26 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 		}
 	}
 	return !in.equal(was), nil
+}
+
+// errKeepsReadings is the error of a lock that keeps readings of its clock from one cycle to
+// the next, in a model in which clocks make a leap then.
+var errKeepsReadings = errors.New("the lock keeps readings of a clock from one cycle to the next")
+
+// Elsewhere checks that clients do the same at another time, which a search takes for granted.
+// It fails with an error for [WithModel] if a lock keeps readings of its clock, and with one that
+// [Unlearned] recognises if the code goes on otherwise.
+func (m *Model) Elsewhere(ctx context.Context) error {
+	e, err := m.Clients.Elsewhere(ctx, m.reached())
+	switch {
+	case err != nil:
+		return err
+	case e.Keeps && !m.habits.goesOn:
+		return errKeepsReadings
+	case e.Differs != "":
+		return errUnlearned(e.Differs)
+	}
+	return nil
 }
 
 // errUnlearned ends a search whose instants may not suffice. It is the reason.
@@ -179,6 +204,22 @@ func (in *instants) reads(r behaviour.Reading) {
 	}
 	in.readings = sorted(in.readings, r.At-1, r.At)
 	in.before = sorted(in.before, r.At-r.Last-1)
+}
+
+// readsOn is reads for a clock whose readings of earlier cycles count, too: the threshold is a
+// span since any of them, the nearer to a TTL the likelier.
+func (in *instants) readsOn(r behaviour.Reading, ttl int32) {
+	if slices.ContainsFunc(r.Earlier, func(e int32) bool { return slices.Contains(in.later, r.At-e) }) {
+		return
+	}
+	span := r.At - r.Last
+	for _, e := range r.Earlier {
+		if s := r.At - e; s > 0 && distance(s, ttl) < distance(span, ttl) {
+			span = s
+		}
+	}
+	in.later = sorted(in.later, span-1, span)
+	in.before = sorted(in.before, span-1)
 }
 
 // falls adds the ages of readings of true time that explain the thresholds of such readings:
@@ -275,8 +316,8 @@ func lastBelow(spans []int32, limit int32) int32 {
 }
 
 // nextReading returns the time until a client's clock comes to a reading that matters, or 0.
-// read is its last reading.
-func (in *instants) nextReading(since, read int32) int32 {
+func (in *instants) nextReading(since int32, h *behaviour.History) int32 {
+	read := h.Read
 	next := max(0, read+in.far-since)
 	if in.digital {
 		return in.toGrid(next)
@@ -289,28 +330,44 @@ func (in *instants) nextReading(since, read int32) int32 {
 	}
 	for _, r := range in.later {
 		if read+r > since {
-			return sooner(next, read+r-since)
+			next = sooner(next, read+r-since)
+			break
+		}
+	}
+	for _, e := range h.Earlier {
+		for _, r := range in.later {
+			if e+r > since {
+				next = sooner(next, e+r-since)
+				break
+			}
 		}
 	}
 	return next
 }
 
 // nextStamp returns the time until a reading of true time comes to an age that matters, or
-// 0.
-func (in *instants) nextStamp(ago int32) int32 {
-	for _, s := range in.stamps {
-		if s > ago {
-			return s - ago
+// 0. They are given by their ages, the oldest first. A span that is longer than any that is told
+// from a longer one is over when that since the last reading is.
+func (in *instants) nextStamp(ages []int32) (next int32) {
+	for i, ago := range ages {
+		for _, s := range in.stamps {
+			if s > ago {
+				next = sooner(next, s-ago)
+				break
+			}
+		}
+		if i == len(ages)-1 {
+			next = sooner(next, in.far-ago)
 		}
 	}
-	return 0
+	return next
 }
 
 // age returns the ages of readings of true time some time later, without those that don't
 // matter any more.
 func (in *instants) age(ago []int32, by int32) (later []int32) {
-	for _, a := range ago {
-		if a += by; in.nextStamp(a) > 0 {
+	for i, a := range ago {
+		if a += by; a < in.stamps[len(in.stamps)-1] || i == len(ago)-1 && a < in.far {
 			later = append(later, a)
 		}
 	}

@@ -36,6 +36,7 @@ type habits struct {
 	extend  bool                                       // see Bounds
 	needs   *behaviour.Needs                           // of clients, or nil if nothing is known of them
 	drops   Codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
+	goesOn  bool                                       // monotonic clocks go on from one cycle to the next
 	endless bool                                       // cycles aren't counted: the series of tokens depends on the rest of the state
 	spares  func(trace.Kind) (monitor.Condition, bool) // monitor.Local
 }
@@ -43,7 +44,8 @@ type habits struct {
 // step lets the client perform an operation and all that follow and are independent. It
 // reports whether that was local; if not, the client's state has no meaning afterwards.
 func (l *local) step(t int) bool {
-	if !l.perform(t) {
+	asks := l.asks(t)
+	if !l.perform(t) || asks && l.goesAhead() && !l.perform(0) {
 		return false
 	}
 	for l.independent() {
@@ -52,6 +54,21 @@ func (l *local) step(t int) bool {
 		}
 	}
 	return l.err == nil
+}
+
+// asks reports whether thread t is about to ask for the lock. That changes nothing but the
+// client's own count of acquisitions, so it is performed together with the operation after it:
+// a client that waits between the two waits as well before both, where it is no pause. In a
+// search without bounds, in which it begins a series of tokens, it is a step of its own.
+func (l *local) asks(t int) bool {
+	return !l.endless && l.clients.At(l.c.history).Threads[t].Asks()
+}
+
+// goesAhead reports whether the client, which has just asked for the lock, can perform its next
+// operation. A draw is a choice of its own.
+func (l *local) goesAhead() bool {
+	p := &l.clients.At(l.c.history).Threads[0]
+	return l.err == nil && !p.Over && !l.c.waits[0] && p.Kind != process.OpDraw
 }
 
 // perform performs one operation, and runs the thread to the next. It reports whether that
@@ -178,10 +195,9 @@ func (l *local) replyAt(n int) *reply { return &l.inboxes.get(l.c.inbox)[n] }
 
 // independent reports whether the client's next operation commutes with every operation of
 // others, every fault and the passing of time, so that it can be performed together with the
-// step before. That holds of two operations: a call of Acquire, which so far changes only
-// the client's own count of acquisitions; and the reading of a reply that has arrived, if
-// the client then reports nothing and doesn't go to sleep (the time of waking would depend
-// on the time of reading).
+// step before. That holds of the reading of a reply that has arrived, if the client then
+// reports nothing and doesn't go to sleep (the time of waking would depend on the time of
+// reading).
 func (l *local) independent() bool {
 	c := l.c
 	h := l.clients.At(c.history)
@@ -192,11 +208,7 @@ func (l *local) independent() bool {
 	}
 	p := &h.Threads[0]
 	switch {
-	case p.Over || c.waits[0]:
-		return false
-	case p.Kind == process.OpMark:
-		return p.Asks() && !l.endless
-	case p.Kind != process.OpReceive:
+	case p.Over || c.waits[0] || p.Kind != process.OpReceive:
 		return false
 	}
 	n := l.replyOn(p.Conn)
@@ -240,7 +252,9 @@ func (l *local) arrive(t int, was *behaviour.History, out behaviour.Outcome) {
 	}
 	l.dropReplies(l.closing(was, out))
 	if h.BetweenCycles || h.Over {
-		c.forgetCycle()
+		if c.forgetCycle(); !l.goesOn {
+			c.since = unset
+		}
 	}
 	c.torn &^= h.Closed
 	c.gone &^= h.Closed
@@ -252,7 +266,7 @@ func (l *local) arrive(t int, was *behaviour.History, out behaviour.Outcome) {
 
 // forgetCycle clears all that no longer matters of a cycle that has ended.
 func (c *client) forgetCycle() {
-	c.since, c.grantSent = unset, 0
+	c.grantSent = 0
 	for t := 1; t < behaviour.MaxThreads; t++ { // they have ended
 		c.waits[t], c.due[t], c.sent[t], c.turn[t] = false, 0, 0, 0
 	}

@@ -12,7 +12,8 @@ import (
 // WithModel calls a function with a model. In the first, states that differ only in when they
 // happen are equal, and sleeps have any length. If that meets a reading of true time, it
 // calls the function again, with a model in which true time belongs to the state; and if it
-// meets a sleep for a fraction of a millisecond, with bounds that round sleeps.
+// meets a sleep for a fraction of a millisecond, with bounds that round sleeps; and if a lock
+// keeps a reading of a clock from one cycle to the next, with clocks that go on.
 func WithModel(b Bounds, do func(*Model) error) error {
 	for timed := false; ; {
 		if timed && b.Endless() {
@@ -27,6 +28,8 @@ func WithModel(b Bounds, do func(*Model) error) error {
 			timed = true
 		case errors.Is(err, behaviour.ErrFraction) && !b.WholeSleeps:
 			b.WholeSleeps = true
+		case errors.Is(err, errKeepsReadings) && !b.ClockGoesOn:
+			b.ClockGoesOn = true
 		default:
 			return errors.Join(err, m.Close())
 		}
@@ -44,7 +47,7 @@ func NewModel(b Bounds, timed bool) (*Model, error) {
 		return nil, err
 	}
 	cfg.Draws = true
-	clients, err := behaviour.NewClients(cfg, b.Remembers, b.Endless())
+	clients, err := behaviour.NewClients(cfg, behaviour.Memory{Closures: b.Remembers, Readings: b.ClockGoesOn, Uncounted: b.Endless()})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +67,7 @@ func NewModel(b Bounds, timed bool) (*Model, error) {
 // forget drops all states, and keeps the behaviours that they have shown.
 func (m *Model) forget() {
 	m.ids = m.newTables()
-	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local}
+	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), goesOn: m.Bounds.Remembers || m.Bounds.ClockGoesOn, drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local}
 }
 
 // Close ends the server and the clients' drivers. It fails if one of these does.
@@ -72,6 +75,19 @@ func (m *Model) Close() error {
 	m.Servers.Server.Close()
 	return m.Clients.Close()
 }
+
+// Elsewhen returns a model of brief schedules of the same lock, which begin later than those of
+// the model itself, but for that they have the same instants.
+func (m *Model) Elsewhen(later time.Duration) (*Model, error) {
+	other, err := NewModel(m.Bounds.brief(), m.timed)
+	if err == nil {
+		other.instants, other.epoch = m.instants, later.Milliseconds()
+	}
+	return other, err
+}
+
+// Timed reports whether true time belongs to the model's states.
+func (m *Model) Timed() bool { return m.timed }
 
 // Executed returns how many commands were executed, how many operations client code has
 // performed, and at how many places it draws.
@@ -95,7 +111,7 @@ func (m *Model) start() *state {
 		scripts = append(scripts, scriptText(script))
 	}
 	for i := range s.nodes {
-		s.nodes[i] = node{snapshot: m.Servers.ID(redis.Snapshot{Scripts: scripts}), owner: monitor.Nobody}
+		s.nodes[i] = node{snapshot: m.Servers.ID(redis.Snapshot{Scripts: scripts, Millis: m.epoch}), owner: monitor.Nobody}
 	}
 	s.world = world{}
 	copy(s.world.left[:], m.Budget[:])

@@ -106,6 +106,15 @@ func (b Bounds) Small() Bounds {
 	return b
 }
 
+// brief returns bounds in which a lock is acquired once by each of two clients, one of which may
+// be paused.
+func (b Bounds) brief() Bounds {
+	b.Clients, b.Cycles, b.Tries = min(2, b.Clients), 1, min(2, b.Tries)
+	pauses := min(1, b.Faults[Pause])
+	b.Faults = Budget{Pause: pauses}
+	return b
+}
+
 // Digitize lets time stop at the multiples of a grid, of which all spans are multiples that
 // clients have begun in a small search, whose model is given. It fails if client code tells
 // spans apart otherwise than by their being over: by the digital clocks of Henzinger, Manna
@@ -115,6 +124,8 @@ func (m *Model) Digitize(small *Model) error {
 	switch in := small.instants; {
 	case small.timed:
 		return errRestless
+	case small.habits.goesOn:
+		return errors.New("the lock keeps readings of its clock from one cycle to the next: a search of it needs a bound on cycles")
 	case len(in.left)+len(in.readings)+len(in.later) > 0:
 		return errors.New("the lock's code compares a clock, or how long a record still lives, with a span of its own: a search of it needs a bound on cycles")
 	}

@@ -32,7 +32,7 @@ type client struct {
 	sent  [behaviour.MaxThreads]int32 // since its last command was sent, while that matters
 	turn  [behaviour.MaxThreads]uint8 // its place in the order of becoming ready
 
-	since     int32 // since this cycle's first reading of the monotonic clock, or unset
+	since     int32 // since this cycle's first reading of the monotonic clock (or the first of all: see Bounds.ClockGoesOn), or unset
 	deadline  int32 // until the end of its lease, if that is live and has a deadline
 	grantSent int32 // since it sent the command that stored its record, until it is granted
 	wall      int32 // by how much its wall clock is ahead

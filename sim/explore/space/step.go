@@ -76,6 +76,7 @@ type Model struct {
 	quorum   int
 	ttl      int32     // milliseconds
 	timeout  int32     // milliseconds
+	epoch    int64     // the true time at which schedules begin, in milliseconds
 	timed    bool      // true time is part of the state, because some clock that shows it is read
 	instants *instants // at which time may stop
 	Width    int       // of a packed state, in ids
@@ -160,9 +161,14 @@ const (
 // macroStep lets thread t of client i perform its operation, and with partial-order
 // reduction all that follow and are independent.
 func (x *Explorer) macroStep(i, t int, f requestFate) {
+	l := x.local(i)
+	asks := x.Reduce && l.asks(t)
 	x.perform(i, t, f)
 	x.ops = 1
-	l := x.local(i)
+	if asks && x.Err == nil && l.goesAhead() {
+		x.perform(i, 0, f)
+		x.ops++
+	}
 	for x.Reduce && x.Err == nil && l.independent() {
 		x.perform(i, 0, goes)
 		x.ops++
@@ -294,7 +300,7 @@ func (x *Explorer) wallClock(c *client) behaviour.Observation {
 		x.fail(behaviour.ErrTimed)
 	}
 	x.readsTime()
-	return behaviour.Observation{Kind: behaviour.SawWall, Value: int64(x.s.world.now) + int64(c.wall)}
+	return behaviour.Observation{Kind: behaviour.SawWall, Value: x.epoch + int64(x.s.world.now) + int64(c.wall)}
 }
 
 // readsTime keeps in mind that somebody has just read true time: a stamp that is computed

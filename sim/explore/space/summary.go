@@ -3,6 +3,7 @@ package space
 import (
 	"sync/atomic"
 
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
@@ -15,6 +16,7 @@ type summary struct {
 	crashed, over bool
 	acts          bool         // it can perform an operation
 	sends         bool         // and that would send a command
+	asksAndSends  bool         // it is about to ask for the lock, and would then send a command: see local.asks
 	idles         bool         // if time passed now, that would begin a pause
 	repeats       uint32       // the id of the list of its requests that could arrive once more
 	draws         uint32       // its history if it is about to draw a random number, and otherwise 0
@@ -54,6 +56,10 @@ func (m *Model) summary(c *client) summary {
 	s.over, s.repeats, s.idles, s.due = h.Over, c.sentBefore, m.idles(c), m.dueTo(c, m.instants)
 	if t, any := m.next(c); any {
 		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
+		if l := (&local{habits: m.habits, c: c}); l.asks(t) {
+			next := m.Clients.At(l.after(behaviour.Transition{From: c.history, Thread: uint8(t)}).To)
+			s.asksAndSends = l.err == nil && next.Threads[0].Kind == process.OpSend
+		}
 		if h.Threads[t].Kind == process.OpDraw {
 			s.draws = c.history
 		}

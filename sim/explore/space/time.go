@@ -113,7 +113,7 @@ func (m *Model) dueTo(c *client, in *instants) (by int32) {
 		}
 	}
 	if c.since > dropped {
-		by = sooner(by, in.nextReading(c.since, h.Read))
+		by = sooner(by, in.nextReading(c.since, h))
 	}
 	return by
 }

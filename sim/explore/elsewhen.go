@@ -1,0 +1,69 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/space"
+	"lockstep/sim/trace"
+)
+
+// starts are the times by which brief schedules begin later than those of a search that has
+// true time in its states. A lock that looks at differences of times alone does the same
+// whenever it begins.
+var starts = func() []time.Duration {
+	const day = 24 * time.Hour
+	return []time.Duration{377 * time.Millisecond, 999 * time.Millisecond, 31 * time.Second, 31 * time.Minute,
+		3*time.Hour + 7*time.Minute, 7 * time.Hour, 13*time.Hour + 31*time.Minute, 19 * time.Hour,
+		day, 2 * day, 3 * day, 4 * day, 5 * day, 6 * day, 17 * day, 45 * day, 110 * day, 200 * day, 290 * day, 1500 * day, 9000 * day}
+}()
+
+// elsewhen searches brief schedules that begin at other times, and returns in what they differ,
+// or nothing. A search lets all its schedules begin at the same time, and means every time.
+func elsewhen(ctx context.Context, m *space.Model) (differs string, err error) {
+	if !m.Timed() {
+		return "", nil
+	}
+	now, err := begin(ctx, m, 0)
+	if err != nil {
+		return "", err
+	}
+	for _, later := range starts {
+		then, err := begin(ctx, m, later)
+		if err != nil || ctx.Err() != nil {
+			return "", err
+		}
+		if then == now {
+			continue
+		}
+		part := "the date or the time of day"
+		if later < time.Second {
+			part = "the fraction of a second that a clock shows"
+		}
+		return fmt.Sprintf("the lock goes on otherwise depending on %s: schedules that begin %s later have other situations", part, trace.Duration(later)), nil
+	}
+	return "", nil
+}
+
+// beginning is what the schedules that begin at some time have.
+type beginning struct {
+	states, transitions int64
+	found               space.Codes
+}
+
+// begin searches brief schedules that begin at another time.
+func begin(ctx context.Context, m *space.Model, later time.Duration) (b beginning, err error) {
+	other, err := m.Elsewhen(later)
+	if err != nil {
+		return b, err
+	}
+	defer other.Close() //nolint:errcheck // nothing is written
+	s := &search{Model: other, visited: intern.NewVisited(other.Width)}
+	if err := s.run(ctx); err != nil && s.why == "" {
+		return b, err
+	}
+	_, n := s.visited.Sizes()
+	return beginning{int64(n), s.followed.Load(), space.Codes(s.found.Load())}, nil
+}
