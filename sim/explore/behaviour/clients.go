@@ -147,12 +147,13 @@ type Clients struct {
 	Replies         *intern.Table[string] // in RESP
 	Ran             atomic.Int64          // operations that were really performed, replays included
 
-	code  sync.Mutex // see alone
-	mu    sync.Mutex // guards all that follows, and the adding of histories
-	fresh map[cycleKey]uint32
-	pool  [][]*replayer // by client
-	use   int64         // counts uses of replayers
-	fault error         // the first error of client code: it ends the search
+	code     sync.Mutex // see alone
+	mu       sync.Mutex // guards all that follows, and the adding of histories
+	fresh    map[cycleKey]uint32
+	pool     [][]*replayer // by client
+	use      int64         // counts uses of replayers
+	fault    error         // the first error of client code: it ends the search, unless
+	tolerant bool          // it is run after readings that no schedule has had
 }
 
 // Memory is what clients may know of earlier cycles.
@@ -608,9 +609,16 @@ func (k *Clients) giveBack(r *replayer, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r.busy = false
-	if k.fault == nil {
+	if k.fault == nil && !k.tolerant {
 		k.fault = err
 	}
+}
+
+// tolerate turns on or off that errors of client code count for nothing.
+func (k *Clients) tolerate(on bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tolerant = on
 }
 
 // replay takes a replayer to a history by the path on which that was first found.

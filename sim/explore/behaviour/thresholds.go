@@ -29,6 +29,9 @@ type Thresholds struct {
 	// Rounds is set if code puts a rounded number into a text with more. Then a threshold may
 	// be missing, too.
 	Rounds bool
+	// Probed are the places in the code at which it was run after readings that no schedule has
+	// had, and Unprobed those at which there was no time for that.
+	Probed, Unprobed int
 }
 
 // Reading is a threshold of a monotonic clock.
@@ -48,7 +51,7 @@ type Reading struct {
 // It must not be called while workers run. It fails as [Clients.After] and [Servers.Run] do, and
 // is cut short when ctx is done.
 func (k *Clients) Thresholds(ctx context.Context, s *Servers, reached []uint32) (*Thresholds, error) {
-	f := &finder{ctx: ctx, reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, lives: map[string]bool{}, tells: map[string]bool{}}
+	f := &finder{ctx: ctx, reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, probes: maxProbes, lives: map[string]bool{}, tells: map[string]bool{}}
 	f.limit = k.Outcomes.Len() + maxRuns
 	if err := f.servers(); err != nil {
 		return nil, err
@@ -84,6 +87,7 @@ type finder struct {
 	found    *Thresholds
 	children [][]edge        // by history
 	compares int             // that may still be made
+	probes   int             // pieces of code that may still be run for probes
 	limit    int             // of outcomes, beyond which no more code is run
 	tells    map[string]bool // and those whose reply tells the time
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
@@ -112,6 +116,7 @@ func (f *finder) clients() error {
 		}
 		f.children[e.Key.From] = append(f.children[e.Key.From], edge{e.Key.Thread, e.Key.Seen, e.Value.To})
 	}
+	f.probeClients()
 	for from := range uint32(len(f.children)) {
 		groups := f.groups(from)
 		for _, key := range slices.Sorted(maps.Keys(groups)) {
@@ -139,9 +144,6 @@ type measured struct {
 // alone, in the order of that number.
 func (f *finder) groups(from uint32) map[string][]measured {
 	edges := f.children[from]
-	if len(edges) < 2 {
-		return nil
-	}
 	groups := map[string][]measured{}
 	for _, e := range edges {
 		switch e.seen.Kind {
@@ -169,7 +171,6 @@ func (f *finder) groups(from uint32) map[string][]measured {
 			}
 		}
 	}
-	maps.DeleteFunc(groups, func(_ string, g []measured) bool { return len(g) < 2 })
 	for _, g := range groups {
 		slices.SortFunc(g, func(a, b measured) int { return int(min(1, max(-1, a.value-b.value))) })
 	}
@@ -485,14 +486,16 @@ func follows(d, by int64) bool {
 	return d == by || d == by*1000 || d == by*1_000_000 || seconds > -1000 && seconds < 1000
 }
 
+// asked is a question that was asked.
+type asked struct {
+	q     Question
+	value int64 // a key's remaining life, or the time
+	key   int   // the key's index, or -1 for the time
+}
+
 // servers compares the answers of servers on snapshots that differ in the remaining life of
 // one key, or in the time.
 func (f *finder) servers() error {
-	type asked struct {
-		q     Question
-		value int64
-		key   int // whose life it is, or -1 for the time
-	}
 	groups := map[string][]asked{}
 	var order []string
 	add := func(q Question, snap redis.Snapshot, key int, v int64) {
@@ -529,7 +532,7 @@ func (f *finder) servers() error {
 			}
 		}
 	}
-	return nil
+	return f.probeServers(groups)
 }
 
 // aged returns a snapshot with another life of one key, or with -1 at another time.

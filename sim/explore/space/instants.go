@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/process"
+	"lockstep/sim/trace"
 )
 
 // instants are the instants at which the search lets time stop, so that clients can act
@@ -43,6 +45,10 @@ const overStamp = 2000
 
 // farTTLs is the longest span that is told from a longer one, in TTLs.
 const farTTLs = 100
+
+// maxFar is the longest span that can be told from a longer one, in milliseconds: a few of them
+// fit into 32 bits.
+const maxFar = 5 * 24 * 3600 * 1000
 
 // maxInstants is the number of instants of one kind that a search takes on.
 const maxInstants = 40
@@ -89,9 +95,12 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 			in.reads(r)
 		}
 	}
-	in.falls(t, m.ttl)
-	m.instants = &in
+	date := in.falls(t, m.ttl)
 	switch {
+	case date:
+		return false, errUnlearned("the code compares a clock with a date, or with something else that is no reading")
+	case in.far > maxFar:
+		return false, errUnlearned(fmt.Sprintf("the code tells spans of more than %s apart", trace.Duration(maxFar*time.Millisecond)))
 	case ctx.Err() != nil:
 		return false, errUnlearned(context.Cause(ctx).Error())
 	case t.Cut:
@@ -104,6 +113,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 			return false, errUnlearned(fmt.Sprintf("there are more than %d instants at which the code changes its mind", maxInstants))
 		}
 	}
+	m.instants = &in
 	return !in.equal(was), nil
 }
 
@@ -196,6 +206,7 @@ func (m *Model) lives(n int64) (left []int32) {
 // reads adds a threshold of a monotonic clock. It is a span since the cycle's first reading or
 // since the last; if it could be either, it is taken for both.
 func (in *instants) reads(r behaviour.Reading) {
+	in.far = max(in.far, r.At-r.Last+1)
 	if slices.Contains(in.readings, r.At) || r.Last > 0 && slices.Contains(in.later, r.At-r.Last) {
 		return
 	}
@@ -218,13 +229,14 @@ func (in *instants) readsOn(r behaviour.Reading, ttl int32) {
 			span = s
 		}
 	}
+	in.far = max(in.far, span+1)
 	in.later = sorted(in.later, span-1, span)
 	in.before = sorted(in.before, span-1)
 }
 
 // falls adds the ages of readings of true time that explain the thresholds of such readings:
-// those that explain most, until each is explained.
-func (in *instants) falls(t *behaviour.Thresholds, ttl int32) {
+// those that explain most, until each is explained. date is set if one can't be.
+func (in *instants) falls(t *behaviour.Thresholds, ttl int32) (date bool) {
 	unexplained := slices.Concat(t.Wall, t.Server)
 	read := slices.Clone(t.Read)
 	slices.Sort(read)
@@ -234,12 +246,12 @@ func (in *instants) falls(t *behaviour.Thresholds, ttl int32) {
 			return slices.ContainsFunc(read, func(r int64) bool { return v > r && slices.Contains(in.stamps, int32(v-r)) })
 		})
 		if len(unexplained) == 0 {
-			return
+			return false
 		}
 		count, best := map[int32]int{}, int32(0)
 		for _, v := range unexplained {
 			for _, r := range read {
-				if age := v - r; age > 0 && age <= int64(in.far) {
+				if age := v - r; age > 0 && age <= max(int64(in.far), maxFar) {
 					n := int32(age)
 					count[n]++
 					if count[n] > count[best] || count[n] == count[best] && distance(n, ttl) < distance(best, ttl) {
@@ -249,10 +261,16 @@ func (in *instants) falls(t *behaviour.Thresholds, ttl int32) {
 			}
 		}
 		if best == 0 {
-			return // it belongs to no reading, but to a date
+			return true
 		}
-		in.stamps = sorted(in.stamps, best-1, best)
+		for n := range count {
+			if n == best || best > 10*ttl && count[n] == count[best] { // nothing makes the nearer the likelier, so far away
+				in.stamps = sorted(in.stamps, n-1, n)
+				in.far = max(in.far, n+1)
+			}
+		}
 	}
+	return false
 }
 
 // digitize lets time stop at the multiples of a grid alone, of which all given spans are

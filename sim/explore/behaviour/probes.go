@@ -1,0 +1,246 @@
+package behaviour
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/sim/process"
+)
+
+// Two readings between which the code's doings are compared may lie on the same side of two
+// thresholds: it changes its mind and back between them, or after both. So the finder also runs
+// code after readings that no schedule has had.
+
+// spans are those that are probed, in milliseconds: twelve to a TTL up to two, then fewer, up to
+// twenty days.
+func (k *Clients) spans() (list []int64) {
+	ttl := k.cfg.TTL.Milliseconds()
+	for i := int64(1); i <= 24; i++ {
+		list = append(list, ttl*i/12+1)
+	}
+	for _, i := range []int64{3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96} {
+		list = append(list, ttl*i+1)
+	}
+	for _, d := range []time.Duration{time.Hour, 5 * time.Hour, 25 * time.Hour, 8 * 24 * time.Hour, maxProbe} {
+		if ms := d.Milliseconds(); ms > list[len(list)-1] {
+			list = append(list, ms)
+		}
+	}
+	return list
+}
+
+// maxProbe is the longest span that is probed.
+const maxProbe = 20 * 24 * time.Hour
+
+const (
+	// maxProbes is the number of pieces of code that are run for probes. Beyond, places are
+	// left out, and counted.
+	maxProbes = 20_000
+	// placesEach is the number of histories that are probed of those in which a client has done
+	// the same, tokens and numbers aside.
+	placesEach = 2
+	// probeDepth is the number of histories after a probe that are compared.
+	probeDepth = 40
+)
+
+// probeClients probes the readings of clients, and the answers that tell how long a key lives.
+// Which histories are probed depends on what is in them alone, and not on the order in which
+// workers came to them.
+func (f *finder) probeClients() {
+	type candidate struct {
+		from       uint32
+		text, path string
+	}
+	var all []candidate
+	for from := range uint32(len(f.children)) {
+		if len(f.groups(from)) > 0 {
+			place, path := f.place(from)
+			all = append(all, candidate{from, place, path})
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(strings.Compare(a.text, b.text), strings.Compare(a.path, b.path))
+	})
+	for i, c := range all {
+		if i >= placesEach && all[i-placesEach].text == c.text {
+			continue
+		}
+		if f.probes <= 0 {
+			f.found.Unprobed++
+			continue
+		}
+		f.found.Probed++
+		groups := f.groups(c.from)
+		for _, key := range slices.Sorted(maps.Keys(groups)) {
+			f.probe(c.from, groups[key])
+		}
+	}
+}
+
+// probe runs the code after probes between and beyond the readings of a group.
+func (f *finder) probe(from uint32, group []measured) {
+	origin, reach := group[0].value, int64(1)<<31-1
+	switch group[0].seen.Kind {
+	case SawMono, SawMonoLapsed:
+		origin = int64(f.k.At(from).Read)
+	case SawReply:
+		origin, reach = 0, group[len(group)-1].value
+	}
+	spans := f.k.spans()
+	if group[0].seen.Kind == SawReply && reach < 100 { // seconds
+		spans = spans[:0]
+		for n := range reach {
+			spans = append(spans, n)
+		}
+	}
+	for _, span := range spans {
+		v := origin + span
+		if v > reach || slices.ContainsFunc(group, func(m measured) bool { return m.value == v }) {
+			continue
+		}
+		for _, m := range group { // each of which may have been followed by something else
+			if f.probes > 0 {
+				f.compareProbe(from, m, v)
+			}
+		}
+	}
+}
+
+// compareProbe is compare for a reading that no schedule has had. Client code that fails there
+// is left alone.
+func (f *finder) compareProbe(from uint32, a measured, v int64) {
+	seen, _ := a.with(v)
+	out, ok := f.tryAfter(Transition{From: from, Thread: a.thread, Seen: seen})
+	if !ok {
+		return
+	}
+	b := measured{edge{a.thread, seen, out.To}, v, a.with}
+	if b.value < a.value {
+		a, b = b, a
+	}
+	queue := []*pair{{a: a.to, b: b.to}}
+	for n := 0; len(queue) > 0 && n < probeDepth; n++ {
+		p := queue[0]
+		queue = queue[1:]
+		if p.a == p.b {
+			continue
+		}
+		if !f.alike(f.k.At(p.a), f.k.At(p.b), b.value-a.value) || !f.alikeReports(from, a, b, p) {
+			f.k.tolerate(true)
+			defer f.k.tolerate(false)
+			_ = f.bisect(from, a, b, p) // the code fails for some value in between: see above
+			return
+		}
+		if f.k.At(p.a).BetweenCycles {
+			continue
+		}
+		for _, x := range f.childrenOf(p) {
+			one, ok := f.tryAfter(Transition{From: p.a, Thread: x.thread, Seen: x.seen})
+			two, fine := f.tryAfter(Transition{From: p.b, Thread: x.thread, Seen: x.seen})
+			if ok && fine {
+				queue = append(queue, &pair{one.To, two.To, p, x})
+			}
+		}
+	}
+}
+
+// childrenOf lists the transitions that were made from one history of a pair or the other.
+func (f *finder) childrenOf(p *pair) (list []edge) {
+	for _, id := range []uint32{p.a, p.b} {
+		if int(id) < len(f.children) {
+			list = append(list, f.children[id]...)
+		}
+	}
+	return list
+}
+
+// tryAfter is After for a transition that needn't be possible: its error counts for nothing.
+func (f *finder) tryAfter(tr Transition) (Outcome, bool) {
+	before := f.k.Outcomes.Len()
+	f.k.tolerate(true)
+	defer f.k.tolerate(false)
+	out, err := f.k.After(tr)
+	f.probes -= f.k.Outcomes.Len() - before
+	return out, err == nil
+}
+
+// place describes what a client has done in a cycle, tokens and numbers aside; and path does so
+// with these.
+func (f *finder) place(at uint32) (place, path string) {
+	var b, all strings.Builder
+	for ; at != 0; at = f.k.At(at).parent {
+		h := f.k.At(at)
+		fmt.Fprintf(&b, "%d %d %s", h.thread, h.seen.Kind, f.class(h.seen))
+		fmt.Fprintf(&all, "%d", h.client)
+		if h.seen.Kind == SawReply {
+			all.WriteString(*f.k.Replies.Value(uint32(h.seen.Value)))
+		} else {
+			fmt.Fprintf(&all, " %d", h.seen.Value)
+		}
+		for _, p := range h.Threads[:h.Count] {
+			fmt.Fprintf(&b, ".%d %d", p.Kind, p.Mark)
+			if p.Kind == process.OpSend && !p.Over {
+				b.WriteString(f.kindOf(p.Command))
+			}
+		}
+		if h.BetweenCycles {
+			break
+		}
+	}
+	return b.String(), all.String()
+}
+
+// class is a reply without tokens and large numbers.
+func (f *finder) class(seen Observation) string {
+	if seen.Kind != SawReply {
+		return ""
+	}
+	text := *f.k.Replies.Value(uint32(seen.Value))
+	if strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "$-") || len(text) > 8 {
+		return text[:1]
+	}
+	return text
+}
+
+// probeServers probes the lives of keys, and the time, at which servers have answered questions
+// of each kind.
+func (f *finder) probeServers(groups map[string][]asked) error {
+	type candidate struct {
+		asked
+		kind, text string
+	}
+	var all []candidate
+	for _, group := range groups {
+		q := group[0]
+		args := unpack(*f.k.commands.Value(q.q.Command))
+		all = append(all, candidate{q, fmt.Sprint(f.kindOf(q.q.Command), q.key), fmt.Sprintf("%q %#v", args, *f.s.Snapshot(q.q.Snapshot))})
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.text, b.text))
+	})
+	for i, c := range all {
+		if i >= placesEach && all[i-placesEach].kind == c.kind {
+			continue
+		}
+		origin, reach := int64(0), f.k.cfg.TTL.Milliseconds()*2
+		if c.key < 0 {
+			origin, reach = c.value, c.value+maxProbe.Milliseconds()
+		}
+		lo := origin
+		for _, span := range f.k.spans() {
+			v := origin + span
+			if v > reach {
+				break
+			}
+			if err := f.bisectServer(c.q, c.q, c.key, lo, v); err != nil {
+				return err
+			}
+			lo = v
+		}
+	}
+	return nil
+}
