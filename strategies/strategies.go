@@ -13,6 +13,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // ErrNotAcquired means that the lock was refused: Redis was asked and answered
@@ -112,4 +114,18 @@ func retry(ctx context.Context, o Options, attempt func(context.Context) (*Lease
 // granularity of expiry, as the Redlock description suggests.
 func drift(ttl time.Duration) time.Duration {
 	return ttl/100 + 2*time.Millisecond
+}
+
+// conn is a go-redis client, or one of its connections.
+type conn interface {
+	Process(ctx context.Context, cmd redis.Cmder) error
+}
+
+// setPXNX sends SET key value PX ttl NX, and reports whether the value was stored. The order of
+// the options is that in which the articles' PHP clients write them. go-redis's own SetNX
+// sends EX in place of PX if the TTL is in whole seconds.
+func setPXNX(ctx context.Context, rdb conn, key, value string, ttl time.Duration) (stored bool, err error) {
+	cmd := redis.NewBoolCmd(ctx, "set", key, value, "PX", ttl.Milliseconds(), "NX")
+	_ = rdb.Process(ctx, cmd)
+	return cmd.Result()
 }
