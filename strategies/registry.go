@@ -34,7 +34,8 @@ type Strategy struct {
 	// Retry is the policy of the source.
 	Retry Retry
 
-	// NoTTL: the record carries neither an expiry nor a stamp, so a lease never ends by itself.
+	// NoTTL: the record carries neither an expiry nor a stamp that anybody reads, so a lease
+	// never ends by itself.
 	NoTTL bool
 	// Counter: the record's value counts attempts. A refused attempt changes it
 	// in place, without thereby taking the record over.

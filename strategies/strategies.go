@@ -121,6 +121,14 @@ type conn interface {
 	Process(ctx context.Context, cmd redis.Cmder) error
 }
 
+// setNX sends SETNX key value, which answers 1 or 0, and reports whether the value was stored.
+// go-redis's own SetNX sends SET key value NX, which answers OK or nil.
+func setNX(ctx context.Context, rdb conn, key string, value any) (stored bool, err error) {
+	cmd := redis.NewBoolCmd(ctx, "setnx", key, value)
+	_ = rdb.Process(ctx, cmd)
+	return cmd.Result()
+}
+
 // setPXNX sends SET key value PX ttl NX, and reports whether the value was stored. The order of
 // the options is that in which the articles' PHP clients write them. go-redis's own SetNX
 // sends EX in place of PX if the TTL is in whole seconds.

@@ -39,6 +39,9 @@ func TestEveryLeaseEndsByItself(t *testing.T) {
 			b.isRefused()
 			w.pass(time.Second + ms)
 			switch s.Name {
+			case "timestamp-del": // the stamp's own second counts in full
+				b.isRefused()
+				w.pass(time.Second)
 			case "getset-redisio": // stamps are rounded up, and a second is added
 				b.isRefused()
 				w.pass(2 * time.Second)
@@ -196,8 +199,9 @@ type dialogue struct {
 }
 
 var dialogues = []dialogue{
-	{"setnx", "a dead holder blocks for ever", func(w *world, a, b, c *process) {
+	{"setnx", "a dead holder blocks for ever, though its stamp has passed", func(w *world, a, b, c *process) {
 		a.acquires()
+		w.stores(1, stampInSeconds(w, ttl))
 		w.neverExpires()
 		w.pass(1000 * ttl)
 		b.isRefused()
@@ -214,7 +218,7 @@ var dialogues = []dialogue{
 	{"setnx-expire", "a client that dies between the two commands blocks for ever", func(w *world, a, b, c *process) {
 		a.loses("expire")
 		a.failsToAcquire()
-		w.stores(1, "1")
+		w.stores(1, "A-1")
 		w.neverExpires()
 		w.pass(1000 * ttl)
 		b.isRefused()
@@ -241,24 +245,24 @@ var dialogues = []dialogue{
 
 	{"timestamp-del", "an expired stamp is replaced by a fresh one", func(w *world, a, b, c *process) {
 		a.acquires()
-		w.stores(1, stamp(w, ttl))
-		w.pass(ttl)
-		b.isRefused() // the stamp is now, not before now
+		w.stores(1, stampInSeconds(w, ttl))
+		w.pass(ttl + 749*ms)
+		b.isRefused() // in the stamp's own second, which is not before itself
 		w.pass(ms)
 		b.acquires()
-		w.stores(1, stamp(w, ttl))
+		w.stores(1, stampInSeconds(w, ttl))
 		w.neverExpires()
 		c.isRefused()
 	}},
 	{"timestamp-del", "two that have read the expired stamp both take over", func(w *world, a, b, c *process) {
 		c.acquires()
-		w.pass(ttl + ms)
+		w.pass(ttl + time.Second)
 		b.after("get", a.acquires)
 		b.acquires()
 	}},
 	{"timestamp-del", "a client that comes between DEL and SETNX has the lock", func(w *world, a, b, c *process) {
 		a.acquires()
-		w.pass(ttl + ms)
+		w.pass(ttl + time.Second)
 		b.after("del", c.acquires)
 		b.isRefused()
 		w.stores(1, c.lease.Token)
@@ -325,7 +329,7 @@ var dialogues = []dialogue{
 		b.isRefused()
 		w.pass(time.Second)
 		b.acquires()
-		w.stores(1, strconv.FormatInt(w.wall.Add(ttl).Unix(), 10))
+		w.stores(1, stampInSeconds(w, ttl))
 		w.pass(ttl)
 		w.storesNothing()
 	}},
@@ -333,7 +337,7 @@ var dialogues = []dialogue{
 		c.loses("expire")
 		c.failsToAcquire()
 		w.pass(ttl + time.Second)
-		losing := strconv.FormatInt(w.wall.Add(ttl).Unix(), 10)
+		losing := stampInSeconds(w, ttl)
 		b.after("get", func() { w.pass(time.Second); a.acquires() })
 		b.isRefused()
 		w.stores(1, losing)
@@ -569,7 +573,7 @@ func TestDialogues(t *testing.T) {
 
 func lateReleaseDeletes(w *world, a, b, c *process) {
 	a.acquires()
-	w.pass(ttl + ms)
+	w.pass(ttl + time.Second) // some count in seconds
 	b.acquires()
 	a.releases()
 	w.storesNothing()
@@ -587,7 +591,7 @@ func lateReleaseIsTold(w *world, a, b, c *process) {
 }
 
 func staleStamp(w *world, a, b, c *process) {
-	a.before("set", func() { w.pass(ttl + time.Second) })
+	a.before("setnx", func() { w.pass(ttl + time.Second) })
 	a.acquires()
 	b.acquires()
 	c.isRefused()
@@ -602,4 +606,9 @@ func fastClockTakesOver(w *world, a, b, c *process) {
 // stamp is a wall clock reading in Unix milliseconds, so far from now.
 func stamp(w *world, ahead time.Duration) string {
 	return strconv.FormatInt(w.wall.Add(ahead).UnixMilli(), 10)
+}
+
+// stampInSeconds is a wall clock reading in Unix seconds, so far from now.
+func stampInSeconds(w *world, ahead time.Duration) string {
+	return strconv.FormatInt(w.wall.Add(ahead).Unix(), 10)
 }

@@ -14,7 +14,8 @@ import (
 //	          if refused: GET key; if that is < now: DEL key, SETNX key now+ttl
 //	release   DEL key
 //
-// Source: the Japanese article on GETSET locks, part 5, first half. This is the
+// Source: the Japanese article on GETSET locks, part 5, first half. Stamps are
+// Unix seconds. This is the
 // algorithm that it means. Its code reads GET's answer into the variable that
 // held the new stamp, so its second SETNX stores the expired one again, and the
 // next to come takes the lock at once.
@@ -51,7 +52,7 @@ func (l *TimestampDel) try(ctx context.Context) (*Lease, error) {
 	if err != nil && !errors.Is(err, redis.Nil) { // no key reads as 0: long expired
 		return nil, err
 	}
-	if stored >= l.opt.Clock.Now().UnixMilli() {
+	if stored >= l.opt.Clock.Now().Unix() {
 		return nil, ErrNotAcquired
 	}
 	if err := l.rdb.Del(ctx, l.key).Err(); err != nil {
@@ -60,10 +61,10 @@ func (l *TimestampDel) try(ctx context.Context) (*Lease, error) {
 	return l.store(ctx)
 }
 
-// store is one SETNX, with a stamp in Unix milliseconds.
+// store is one SETNX, with a stamp in Unix seconds.
 func (l *TimestampDel) store(ctx context.Context) (*Lease, error) {
-	stamp := l.opt.Clock.Now().Add(l.opt.TTL).UnixMilli()
-	won, err := l.rdb.SetNX(ctx, l.key, stamp, 0).Result()
+	stamp := l.opt.Clock.Now().Add(l.opt.TTL).Unix()
+	won, err := setNX(ctx, l.rdb, l.key, stamp)
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,8 @@ type least struct {
 // A strategy that isn't listed is held to the rows of the one that it is like.
 var leasts = []least{
 	// A crashes holding it, and the record has no expiry; B is done before that, so
-	// that the end is one.
-	{"setnx", usual, false, "PD 1/1/11, FN 1/0/5"},
+	// that the end is one. Each Acquire reads the clock for its stamp.
+	{"setnx", usual, false, "PD 1/1/14, FN 1/0/6"},
 	// A crashes between SETNX and EXPIRE. FR: A overruns before its DEL and deletes
 	// B's record; DG: and takes the lock itself, which B still has.
 	{"setnx-expire", usual, false, "SW 1/2/18, DG 1/2/25, OV 1/1/15, FR 1/2/16, PD 1/1/11, FN 1/0/5"},
