@@ -516,7 +516,7 @@ func TestRunsEnd(t *testing.T) {
 	if at := trace.Notes[0].At; at != 1004*time.Millisecond {
 		t.Errorf("A is through at %s", at)
 	}
-	trace = mustRun(t, script(t, in("  - run: A\n    to: work\n  - crash: A\n  - run: B\n  - say: here\n")), "setnx")
+	trace = mustRun(t, script(t, "title: x\nsetup:\n  retry: {tries: 0, delay: 200ms}\nscript:\n  - run: A\n    to: work\n  - crash: A\n  - run: B\n  - say: here\n"), "setnx")
 	if at := trace.Notes[0].At; at != time.Minute+2*time.Millisecond {
 		t.Errorf("B has tried until %s", at)
 	}

@@ -31,7 +31,7 @@ type Strategy struct {
 	// Timeout is the client's read timeout: how long a command waits for its
 	// reply before it fails (go-redis's ReadTimeout).
 	Timeout time.Duration
-	// Retry is the policy of the source.
+	// Retry is the policy of the source: one try where its code answers yes or no.
 	Retry Retry
 
 	// NoTTL: the record carries neither an expiry nor a stamp that anybody reads, so a lease

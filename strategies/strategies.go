@@ -76,7 +76,7 @@ type Clock interface {
 // Retry is how often, and how far apart, Acquire asks again after a refusal.
 type Retry struct {
 	Tries  int           // attempts in all; 0 means for ever
-	Delay  time.Duration // between two attempts
+	Delay  time.Duration // between two attempts; 0 means without a pause
 	Jitter time.Duration // up to this much more, drawn anew each time
 }
 
@@ -103,7 +103,12 @@ func retry(ctx context.Context, o Options, attempt func(context.Context) (*Lease
 		if o.Retry.Jitter > 0 {
 			delay += o.Random(o.Retry.Jitter)
 		}
-		if err := o.Clock.Sleep(ctx, delay); err != nil {
+		if delay > 0 {
+			err = o.Clock.Sleep(ctx, delay)
+		} else {
+			err = ctx.Err()
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

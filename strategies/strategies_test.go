@@ -88,7 +88,7 @@ func TestWhoExposesADeadline(t *testing.T) {
 
 func TestAcquireAsksAgainAsItsSourceDoes(t *testing.T) {
 	for _, s := range All() {
-		if s.Retry == (Retry{}) { // it waits to be woken: see TestMessageWakesWaiter
+		if s.Retry == (Retry{}) { // it doesn't sleep: see TestMessageWakesWaiter, TestLoopWithoutSleep
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
@@ -113,6 +113,30 @@ func TestAcquireAsksAgainAsItsSourceDoes(t *testing.T) {
 				t.Errorf("slept %v, want %v", w.naps, want)
 			}
 		})
+	}
+}
+
+// TestLoopWithoutSleep: the Japanese article's part 5 asks again at once, and so for as long
+// as the holder takes.
+func TestLoopWithoutSleep(t *testing.T) {
+	w := newWorld(t, "timestamp-del")
+	s, _ := Get("timestamp-del")
+	a, b := w.process("A"), w.insistent("B", s.Retry)
+
+	a.acquires()
+	refusals := 0
+	var refused func()
+	refused = func() {
+		if refusals++; refusals == 3 {
+			a.releases()
+			return
+		}
+		b.after("get", refused)
+	}
+	b.after("get", refused)
+	b.sends("setnx get setnx get setnx get setnx", b.acquires)
+	if len(w.naps) != 0 {
+		t.Errorf("it slept: %v", w.naps)
 	}
 }
 
