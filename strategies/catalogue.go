@@ -62,6 +62,14 @@ func All() []Strategy {
 			New: single(NewTimestampDel),
 		},
 		{
+			Name:    "timestamp-overwritten",
+			Summary: "timestamp-del as printed: GET overwrites the new stamp, so a takeover stores the expired one again",
+			Source:  "Japanese article on GETSET locks, part 5, its code",
+			File:    "timestamp_overwritten.go", Nodes: 1, Timeout: goRedisTimeout, Retry: loop,
+			Like: "timestamp-del", LikeBecause: "the same commands; only the value of a second SETNX differs",
+			New: single(NewTimestampOverwritten),
+		},
+		{
 			Name:    "getset-redisio",
 			Summary: "SETNX of a stamp; GET and GETSET once it has passed; DEL if it has not: GETSET's flaws all the same",
 			Source:  "Redis documentation, the old page of SETNX",

@@ -39,7 +39,7 @@ func TestEveryLeaseEndsByItself(t *testing.T) {
 			b.isRefused()
 			w.pass(time.Second + ms)
 			switch s.Name {
-			case "timestamp-del": // the stamp's own second counts in full
+			case "timestamp-del", "timestamp-overwritten": // the stamp's own second counts in full
 				b.isRefused()
 				w.pass(time.Second)
 			case "getset-redisio": // stamps are rounded up, and a second is added
@@ -63,7 +63,7 @@ func TestEveryLeaseEndsByItself(t *testing.T) {
 // told a deadline.
 func TestWhoExposesADeadline(t *testing.T) {
 	mereYes := []string{
-		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "getset-redisio", "getset-equal", "getset-expired",
+		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "timestamp-overwritten", "getset-redisio", "getset-equal", "getset-expired",
 		"naive-del", "get-then-del", "fixed-value", "watchdog",
 	}
 	for _, s := range All() {
@@ -119,24 +119,25 @@ func TestAcquireAsksAgainAsItsSourceDoes(t *testing.T) {
 // TestLoopWithoutSleep: the Japanese article's part 5 asks again at once, and so for as long
 // as the holder takes.
 func TestLoopWithoutSleep(t *testing.T) {
-	w := newWorld(t, "timestamp-del")
-	s, _ := Get("timestamp-del")
-	a, b := w.process("A"), w.insistent("B", s.Retry)
+	for _, name := range []string{"timestamp-del", "timestamp-overwritten"} {
+		w := newWorld(t, name)
+		a, b := w.process("A"), w.insistent("B", w.strategy.Retry)
 
-	a.acquires()
-	refusals := 0
-	var refused func()
-	refused = func() {
-		if refusals++; refusals == 3 {
-			a.releases()
-			return
+		a.acquires()
+		refusals := 0
+		var refused func()
+		refused = func() {
+			if refusals++; refusals == 3 {
+				a.releases()
+				return
+			}
+			b.after("get", refused)
 		}
 		b.after("get", refused)
-	}
-	b.after("get", refused)
-	b.sends("setnx get setnx get setnx get setnx", b.acquires)
-	if len(w.naps) != 0 {
-		t.Errorf("it slept: %v", w.naps)
+		b.sends("setnx get setnx get setnx get setnx", b.acquires)
+		if len(w.naps) != 0 {
+			t.Errorf("%s slept: %v", name, w.naps)
+		}
 	}
 }
 
@@ -300,6 +301,42 @@ var dialogues = []dialogue{
 	{"timestamp-del", "a stamp that is stored late is free for all at once", staleStamp},
 	{"timestamp-del", "a fast wall clock sees an expired stamp", fastClockTakesOver},
 	{"timestamp-del", "a late release deletes the next holder's", lateReleaseDeletes},
+
+	{"timestamp-overwritten", "a takeover stores the expired stamp again, and the next is let in at once", func(w *world, a, b, c *process) {
+		a.acquires()
+		expired := a.lease.Token
+		w.pass(ttl + time.Second)
+		b.sends("setnx get del setnx", b.acquires)
+		w.stores(1, expired)
+		c.acquires()
+		w.stores(1, expired)
+	}},
+	{"timestamp-overwritten", "a waiter gets the rest of the lease that it has waited for", func(w *world, a, b, c *process) {
+		a.acquires()
+		w.pass(ttl - time.Second)
+		waiter := w.insistent("B", Retry{Tries: 2})
+		waiter.after("get", a.releases)
+		waiter.acquires()
+		w.stores(1, a.lease.Token)
+		w.pass(2 * time.Second)
+		c.acquires() // and B has most of its lease left
+	}},
+	{"timestamp-overwritten", "a key that is gone leaves no stamp to store", func(w *world, a, b, c *process) {
+		a.acquires()
+		b.before("get", a.releases)
+		b.acquires()
+		w.stores(1, "")
+		c.acquires()
+	}},
+	{"timestamp-overwritten", "a client that comes between DEL and SETNX has the lock", func(w *world, a, b, c *process) {
+		a.acquires()
+		w.pass(ttl + time.Second)
+		b.after("del", c.acquires)
+		b.isRefused()
+		w.stores(1, c.lease.Token)
+	}},
+	{"timestamp-overwritten", "a fast wall clock sees an expired stamp", fastClockTakesOver},
+	{"timestamp-overwritten", "a late release deletes the next holder's", lateReleaseDeletes},
 
 	{"getset-equal", "an expired stamp is swapped for a fresh one", func(w *world, a, b, c *process) {
 		a.acquires()
