@@ -91,14 +91,6 @@ func enters(w *World, client int) {
 	}
 }
 
-func named(name string) strategies.Strategy {
-	s, found := strategies.Get(name)
-	if !found {
-		panic("no strategy " + name)
-	}
-	return s
-}
-
 // holding is the situation of most breaches: A has the lock and works for a
 // minute; then something happens, and B tries.
 func holding(s strategies.Strategy, change func(*Config), happens func(t *testing.T, w *World)) func(*testing.T) string {

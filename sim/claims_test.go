@@ -345,7 +345,7 @@ func overlong(name string) time.Duration {
 
 // stampless: the end of the lease is the record's expiry, and not its value.
 func stampless(name string) bool {
-	return !strings.HasPrefix(name, "getset") && name != "timestamp-del"
+	return !strings.HasPrefix(name, "getset") && !strings.HasPrefix(name, "timestamp")
 }
 
 // expectGoneBy: until then, at the latest, A's last record is gone from every node.

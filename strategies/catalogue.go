@@ -9,10 +9,15 @@ import (
 // goRedisTimeout is go-redis's default ReadTimeout.
 const goRedisTimeout = 3 * time.Second
 
-// pollForever is the policy of the articles' blocking locks: ask again every so often.
-var pollForever = Retry{Delay: 200 * time.Millisecond}
-
 var (
+	// oneTry is the policy of code that tells its caller yes or no, and leaves it to
+	// the caller whether to ask again.
+	oneTry = Retry{Tries: 1}
+	// loop asks again at once, for ever.
+	loop = Retry{}
+	// pollForever is for locks that wait in ways of their own, or that come from no
+	// particular code: they ask again every so often.
+	pollForever = Retry{Delay: 200 * time.Millisecond}
 	// redisPyPoll is how redis-py's lock waits.
 	redisPyPoll = Retry{Delay: 100 * time.Millisecond}
 	// redlockPyRetry is without any jitter.
@@ -27,7 +32,7 @@ func All() []Strategy {
 			Name:    "setnx",
 			Summary: "SETNX, DEL: no expiry, so a dead holder blocks for ever",
 			Source:  "Japanese article on GETSET locks, part 4",
-			File:    "setnx.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "setnx.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			NoTTL: true,
 			New:   single(NewSetNX),
 		},
@@ -35,7 +40,7 @@ func All() []Strategy {
 			Name:    "setnx-expire",
 			Summary: "SETNX, EXPIRE, DEL: a crash between the first two blocks for ever",
 			Source:  "Chinese article, wrong lock 1; English article; Laravel until 2020",
-			File:    "setnx_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "setnx_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			Like: "naive-del", LikeBecause: "a key with an expiry, deleted by a DEL that compares nothing; the expiry comes a command later",
 			New: single(NewSetNXExpire),
 		},
@@ -43,7 +48,7 @@ func All() []Strategy {
 			Name:    "incr-expire",
 			Summary: "INCR and EXPIRE in Lua, DEL: a count has no owner",
 			Source:  "Chinese article, a reader's comment",
-			File:    "incr_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "incr_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			Like: "naive-del", LikeBecause: "a key with an expiry, deleted by a DEL that compares nothing",
 			Counter: true,
 			New:     single(NewIncrExpire), Scripts: []*redis.Script{incrExpire},
@@ -52,9 +57,17 @@ func All() []Strategy {
 			Name:    "timestamp-del",
 			Summary: "SETNX of a stamp; GET, DEL and SETNX once it has passed: two can take over",
 			Source:  "Japanese article on GETSET locks, part 5, first half",
-			File:    "timestamp_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "timestamp_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: loop,
 			Like: "getset-equal", LikeBecause: "both read the holder's stamp by the clients' clocks; only the takeover differs",
 			New: single(NewTimestampDel),
+		},
+		{
+			Name:    "timestamp-overwritten",
+			Summary: "timestamp-del as printed: GET overwrites the new stamp, so a takeover stores the expired one again",
+			Source:  "Japanese article on GETSET locks, part 5, its code",
+			File:    "timestamp_overwritten.go", Nodes: 1, Timeout: goRedisTimeout, Retry: loop,
+			Like: "timestamp-del", LikeBecause: "the same commands; only the value of a second SETNX differs",
+			New: single(NewTimestampOverwritten),
 		},
 		{
 			Name:    "getset-redisio",
@@ -69,14 +82,14 @@ func All() []Strategy {
 			Name:    "getset-equal",
 			Summary: "SETNX of a stamp; GET and GETSET once it has passed: losers overwrite the winner's",
 			Source:  "Chinese article, wrong lock 2",
-			File:    "getset_equal.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "getset_equal.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			New: single(NewGetSetEqual),
 		},
 		{
 			Name:    "getset-expired",
 			Summary: "SETNX of a stamp; GET, GETSET, EXPIRE; TTL, DEL: losers overwrite, and wipe the expiry",
 			Source:  "Japanese article on GETSET locks, the complete code",
-			File:    "getset_expired.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "getset_expired.go", Nodes: 1, Timeout: goRedisTimeout, Retry: Retry{Delay: 2 * time.Second},
 			Like: "getset-equal", LikeBecause: "the same takeover; the key has an expiry besides",
 			New: single(NewGetSetExpired),
 		},
@@ -84,14 +97,14 @@ func All() []Strategy {
 			Name:    "naive-del",
 			Summary: "SET NX PX with a unique token, DEL: releases anybody's lock",
 			Source:  "Chinese article, wrong release 1",
-			File:    "naive_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "naive_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			New: single(NewNaiveDel),
 		},
 		{
 			Name:    "get-then-del",
 			Summary: "SET NX PX with a unique token, GET, DEL: the key can change hands between the two",
 			Source:  "Chinese article, wrong release 2",
-			File:    "get_then_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "get_then_del.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			Like: "setpx-lua", LikeBecause: "the same SET and the same comparison; only the deletion is a second command",
 			New: single(NewGetThenDel),
 		},
@@ -107,7 +120,7 @@ func All() []Strategy {
 			Name:    "fixed-value",
 			Summary: "SET NX PX with one value for all, compare-and-delete in Lua: everyone owns it",
 			Source:  "English article on RedLock-Hyperf, on the uniqueness of the value",
-			File:    "fixed_value.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "fixed_value.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			Like: "naive-del", LikeBecause: "its comparison always succeeds, so its release is a DEL",
 			New: single(NewFixedValue), Scripts: []*redis.Script{compareAndDelete},
 		},
@@ -181,7 +194,7 @@ func All() []Strategy {
 			Name:    "setpx-lua",
 			Summary: "SET NX PX with a unique token, compare-and-delete in Lua: right on one server",
 			Source:  "Chinese and English articles, the correct lock; Redis documentation",
-			File:    "setpx_lua.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			File:    "setpx_lua.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			New: single(NewSetPXLua), Scripts: []*redis.Script{compareAndDelete},
 		},
 		{

@@ -16,19 +16,19 @@ import (
 func TestCommandsInOrder(t *testing.T) {
 	const script = "evalsha eval"
 	tests := map[string]struct{ acquire, extend, release string }{
-		"setnx":                 {"set", "", "del"},
-		"setnx-expire":          {"set expire", "", "del"},
+		"setnx":                 {"setnx", "", "del"},
+		"setnx-expire":          {"setnx expire", "", "del"},
 		"incr-expire":           {script, "", "del"},
-		"timestamp-del":         {"set", "", "del"},
-		"getset-equal":          {"set", "", "del"},
-		"getset-expired":        {"set expire", "", "ttl del"},
+		"timestamp-del":         {"setnx", "", "del"},
+		"getset-equal":          {"setnx", "", "del"},
+		"getset-expired":        {"setnx expire", "", "ttl del"},
 		"naive-del":             {"set", "", "del"},
 		"get-then-del":          {"set", "", "get del"},
 		"fixed-value":           {"set", "", script},
 		"setpx-lua":             {"set", "", script},
 		"redlock":               {"set", "", script},
 		"redlock-hyperf":        {"set", "", "eval"},
-		"getset-redisio":        {"set", "", "del"},
+		"getset-redisio":        {"setnx", "", "del"},
 		"setpx-delex":           {"set", "", "delex"},
 		"setpx-watch":           {"set", "", "watch get multi del exec"},
 		"setpx-watch-bare":      {"set", "", "watch get del unwatch"},
@@ -123,7 +123,7 @@ var moreDialogues = []dialogue{
 		c.acquires()
 		w.pass(ttl + 2*time.Second)
 		b.before("getset", func() {
-			a.before("set", func() { w.pass(ttl + 2*time.Second) })
+			a.before("setnx", func() { w.pass(ttl + 2*time.Second) })
 			a.acquires()
 		})
 		b.acquires()
@@ -146,7 +146,7 @@ var moreDialogues = []dialogue{
 		b.acquires()
 	}},
 	{"getset-redisio", "a stamp that is stored late is free for all at once", func(w *world, a, b, c *process) {
-		a.before("set", func() { w.pass(ttl + 2*time.Second) })
+		a.before("setnx", func() { w.pass(ttl + 2*time.Second) })
 		a.acquires()
 		b.acquires()
 		c.isRefused()

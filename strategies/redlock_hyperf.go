@@ -8,7 +8,7 @@ import (
 
 // RedlockHyperf is Redlock as a PHP library ships it.
 //
-//	acquire   SET key token NX PX ttl, on every node in turn
+//	acquire   SET key token PX ttl NX, on every node in turn
 //	          won if enough stored it and some of the TTL is left;
 //	          otherwise release on every node
 //	release   on every node, EVAL: if GET key == token then DEL key
@@ -51,7 +51,7 @@ func (l *RedlockHyperf) try(ctx context.Context, token string) (*Lease, error) {
 	start := l.opt.Clock.Now().Round(0) // without Go's monotonic reading, which microtime() hasn't either
 	votes := 0
 	for _, node := range l.nodes {
-		won, err := node.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+		won, err := setPXNX(ctx, node, l.key, token, l.opt.TTL)
 		if err != nil {
 			return nil, err // no clean-up
 		}

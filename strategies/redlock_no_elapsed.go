@@ -8,7 +8,7 @@ import (
 
 // RedlockNoElapsed is Redlock without the time that it took.
 //
-//	acquire   SET key token NX PX ttl, on every node in turn
+//	acquire   SET key token PX ttl NX, on every node in turn
 //	          won if a majority stored it, for a whole ttl from then;
 //	          otherwise release on every node
 //	release   on every node, EVALSHA (EVAL where it lacks the script):
@@ -38,7 +38,7 @@ func (l *RedlockNoElapsed) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	votes := 0
 	for _, node := range l.nodes {
-		won, err := node.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+		won, err := setPXNX(ctx, node, l.key, token, l.opt.TTL)
 		if err == nil && won {
 			votes++
 		}
