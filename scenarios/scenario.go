@@ -83,7 +83,7 @@ var order = []string{
 	"crash-holding", "crash-mid-acquire", "ttl-truthy", "ttl-seconds",
 	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
 	"equal-stamp", "equal-stamp-late-read", "clock-skew",
-	"late-release", "token-collision", "release-gap", "duplicate-release", "reply-lost", "token-mangled", "late-request", "script-flush",
+	"late-release", "token-collision", "release-gap", "duplicate-release", "reply-lost", "token-mangled", "late-request", "script-flush", "wrong-type",
 	"extend-races-expiry", "extend-after-gap", "late-extension", "watchdog-hung-worker", "watchdog-dies",
 	"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "fail-open",
 	"fenced-write-unfenced-read", "fence-minted-late", "fence-lost",
