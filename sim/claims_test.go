@@ -165,9 +165,13 @@ func awake(w *World, rng *rand.Rand) Fault {
 	}
 }
 
+// isHang reports whether a fault ends a main thread and nothing else of its process.
 func isHang(f Fault) bool {
-	_, is := f.(Hang)
-	return is
+	switch f.(type) {
+	case Hang, Throw:
+		return true
+	}
+	return false
 }
 
 // Claim 1: SET NX PX with a unique token, and compare-and-delete, never grants

@@ -99,6 +99,9 @@ var faultTable = []FaultSpec{
 		Menu: []MenuItem{{"lose the key", func(n string) Fault { return Evict{n} }}},
 	}, func(f *Evict) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
+		Word: "occupy", Step: "occupy", Many: "keys that hold other data", Event: trace.KindStray, Says: "Another program stores its data under the lock's key.", Menu: scriptsOnly,
+	}, func(f *Occupy) []Param { return []Param{withNode("", &f.Node)} }),
+	spec(FaultSpec{
 		Word: "forget-scripts", Step: "flush", Many: "emptied script caches", Event: trace.KindFlush, Says: "%s forgets its scripts.", Menu: scriptsOnly,
 	}, func(f *ForgetScripts) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
@@ -136,6 +139,12 @@ var faultTable = []FaultSpec{
 	spec(FaultSpec{
 		Word: "end-thread", Step: "end", Many: "hung threads", Event: trace.KindThreadEnd, Says: "%s's renewal thread ends.", Menu: scriptsOnly,
 	}, func(f *EndThread) []Param { return []Param{withClient("", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "throw", Step: "throw", Many: "exceptions in the critical section", Event: trace.KindHang, Says: "An exception ends %s's work.", Menu: scriptsOnly,
+	}, func(f *Throw) []Param { return []Param{withClient("", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "exit", Step: "exit", Many: "shutdown hooks", Event: trace.KindExit, Says: "%s is told to exit, and a hook releases its lock.", Menu: scriptsOnly,
+	}, func(f *Exit) []Param { return []Param{withClient("", &f.Client)} }),
 
 	spec(FaultSpec{
 		Word: "update", Step: "update: database", Cache: true, Event: trace.KindUpdate, Says: "The database goes on to its next version.", Menu: scriptsOnly,
@@ -160,6 +169,15 @@ type Hang struct{ Client string }
 
 // EndThread ends a client's renewal thread silently, as an uncaught exception does.
 type EndThread struct{ Client string }
+
+// Throw ends a client's main thread by an exception in the critical section, of a caller that
+// releases after its work and not in a deferred function: it leaves without a release. The
+// process and its other threads go on.
+type Throw struct{ Client string }
+
+// Exit tells a client's process to shut down: a hook, in another thread, releases the lease
+// that the client holds, while its main thread works on.
+type Exit struct{ Client string }
 
 // WallStep makes a client's wall clock jump by a span, back if it is negative. Its monotonic
 // clock doesn't jump.
@@ -260,6 +278,9 @@ type Up struct{ Node string }
 // under memory pressure, a FLUSHALL, an operator's DEL.
 type Evict struct{ Node string }
 
+// Occupy makes another program store a list under the lock's key, where there is no record.
+type Occupy struct{ Node string }
+
 // ForgetScripts empties a node's script cache, as SCRIPT FLUSH does.
 type ForgetScripts struct{ Node string }
 
@@ -296,6 +317,8 @@ func (f Pause) String() string         { return faultText(f) }
 func (f Resume) String() string        { return faultText(f) }
 func (f Hang) String() string          { return faultText(f) }
 func (f EndThread) String() string     { return faultText(f) }
+func (f Throw) String() string         { return faultText(f) }
+func (f Exit) String() string          { return faultText(f) }
 func (f WallStep) String() string      { return faultText(f) }
 func (f NodeStep) String() string      { return faultText(f) }
 func (f Drop) String() string          { return faultText(f) }
@@ -310,6 +333,7 @@ func (f Slow) String() string          { return faultText(f) }
 func (f Down) String() string          { return faultText(f) }
 func (f Up) String() string            { return faultText(f) }
 func (f Evict) String() string         { return faultText(f) }
+func (f Occupy) String() string        { return faultText(f) }
 func (f ForgetScripts) String() string { return faultText(f) }
 func (f Lag) String() string           { return faultText(f) }
 func (f Failover) String() string      { return faultText(f) }
@@ -386,6 +410,36 @@ func (f EndThread) enabled(w *World) (effect, error) {
 				w.emit(&trace.Event{Kind: trace.KindThreadEnd, Client: c.Index, Thread: t.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
 			}
 		}
+		return nil
+	}, err
+}
+
+func (f Throw) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	switch {
+	case err != nil:
+	case c.hung:
+		err = NoEffect(f.Client + "'s main thread has stopped already")
+	case !w.state.Clients[c.Index].Lease.Inside:
+		err = fmt.Errorf("%s is not in the critical section", f.Client)
+	}
+	return func() error {
+		e := trace.Event{Kind: trace.KindLeave, Client: c.Index, Node: trace.None, Ref: trace.None, Phase: trace.PhaseHold, Acq: c.Acquired}
+		w.emit(&e)
+		c.hung = true
+		w.emit(&trace.Event{Kind: trace.KindHang, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, Note: "an exception"})
+		return nil
+	}, err
+}
+
+func (f Exit) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	if err == nil && !w.state.Clients[c.Index].Lease.Believed {
+		err = fmt.Errorf("%s does not hold the lock", f.Client)
+	}
+	return func() error {
+		w.emit(&trace.Event{Kind: trace.KindExit, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
+		c.ReleaseApart()
 		return nil
 	}, err
 }
@@ -600,6 +654,21 @@ func (f Evict) enabled(w *World) (effect, error) {
 	}
 	return func() error {
 		w.emit(&trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Evict(w.now, w.cfg.RecordKey())})
+		return nil
+	}, err
+}
+
+func (f Occupy) enabled(w *World) (effect, error) {
+	n, err := w.node(f.Node)
+	switch {
+	case err != nil:
+	case !n.Up:
+		err = fmt.Errorf("%s is down", f.Node)
+	case w.state.LockRecord(n.Index) != nil:
+		err = fmt.Errorf("%s has a record under the lock's key", f.Node)
+	}
+	return func() error {
+		w.emit(&trace.Event{Kind: trace.KindStray, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Occupy(w.now, w.cfg.RecordKey())})
 		return nil
 	}, err
 }

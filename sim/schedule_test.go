@@ -401,3 +401,15 @@ func worldFor(t testing.TB, worlds map[string]*World, cfg Config) *World {
 	reset(t, w, cfg)
 	return w
 }
+
+// A client that commits after its release has a word more than the others.
+func TestScheduleOfCommitLast(t *testing.T) {
+	with := strings.Replace(settings, "false/true/false/false/true,", "false/true/false/false/true/commit-last,", 1)
+	s, err := ParseSchedule(with, catalogue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := s.Config.Clients; c[0].CommitLast || !c[1].CommitLast || s.String() != with {
+		t.Errorf("it is read as %+v, and prints\n%s\nexpected\n%s", c, s, with)
+	}
+}

@@ -167,6 +167,14 @@ func All() []Strategy {
 			New:     single(NewSetPXAutoRetry), Scripts: []*redis.Script{compareAndDelete},
 		},
 		{
+			Name:    "setpx-get",
+			Summary: "SET NX GET PX, sent again with the same token when no reply comes: recognises its own record",
+			Source:  "Redis documentation, SET, options NX and GET; cure for go-redis issue 2985",
+			File:    "setpx_get.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
+			Like: "setpx-lua", LikeBecause: "the same lock as long as every reply arrives",
+			New: single(NewSetPXGet), Scripts: []*redis.Script{compareAndDelete},
+		},
+		{
 			Name:    "setpx-subscribe",
 			Summary: "setpx-lua whose release publishes: waiters sleep until the message, or until the record has expired",
 			Source:  "Redisson's RLock",

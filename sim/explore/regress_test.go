@@ -84,6 +84,8 @@ var leasts = []least{
 	{"setpx-wait", usual, false, "SW 1/2/20, OV 1/1/17, FN 1/0/6"},
 	// FN with one more command: the library asks again, and Redis says no.
 	{"setpx-autoretry", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/8"},
+	// No FN: a lost reply is asked for again, and the caller's own token is no refusal.
+	{"setpx-get", usual, false, "SW 1/2/16, OV 1/1/13"},
 	// SW: A is paused between SET and INCR; B sets, draws 1, writes; A draws 2, writes.
 	{"fenced-late", usual, false, "SW 1/2/20, OV 1/1/17, FN 1/0/6"},
 	// No SW: the resource refuses A, which comes back with the lower number.

@@ -479,6 +479,16 @@ func (n *Node) Evict(now time.Duration, key string) []trace.Change {
 	return n.changed(now)
 }
 
+// Occupy stores a list under a key, as another program would, and returns the changes. If the
+// key exists it has no effect.
+func (n *Node) Occupy(now time.Duration, key string) []trace.Change {
+	n.sync(now)
+	if !n.redis.Exists(key) {
+		n.dispatchSide("RPUSH", key, "job")
+	}
+	return n.changed(now)
+}
+
 // ForgetScripts empties the node's script cache, as SCRIPT FLUSH does.
 func (n *Node) ForgetScripts() { n.dispatchSide("SCRIPT", "FLUSH") }
 

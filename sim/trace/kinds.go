@@ -80,6 +80,7 @@ var kinds = [...]struct {
 	KindExpire: {"expire", byNode, saysChanges("expires")},
 	KindEvict:  {"evict", byNode, saysChanges("evicts")},
 	KindFlush:  {"script-flush", byNode, says("forgets its scripts")},
+	KindStray:  {"stray", byNode, saysChanges("stores what another program writes")},
 
 	KindReplicate: {"replicate", byNode, func(t *Trace, e *Event) string {
 		return "gets what " + t.Clients[e.Client] + " wrote" + t.changesText(e)
@@ -90,7 +91,8 @@ var kinds = [...]struct {
 	KindPause:     {"pause", byClient, says("is paused")},
 	KindResume:    {"resume", byClient, saysBy("goes on after ")},
 	KindCrash:     {"crash", byClient, says("crashes")},
-	KindHang:      {"hang", byClient, says("main thread hangs, for good")},
+	KindHang:      {"hang", byClient, hangText},
+	KindExit:      {"exit", byClient, says("is told to exit: a hook, in another thread, releases its lock")},
 	KindThreadEnd: {"thread-end", byClient, says("ends without a word")},
 	KindWallStep:  {"clock-step", byClient, saysBy("wall clock jumps by ")},
 	KindNodeStep:  {"node-clock-step", byNode, func(t *Trace, e *Event) string { return "clock jumps by " + Duration(e.By) + t.changesText(e) }},
@@ -135,6 +137,13 @@ func grantedText(_ *Trace, e *Event) string {
 		return text + ", no deadline"
 	}
 	return fmt.Sprintf("%s, lease until %s", text, Instant(e.By))
+}
+
+func hangText(_ *Trace, e *Event) string {
+	if e.Note != "" {
+		return "main thread ends by " + e.Note + ", without a release"
+	}
+	return "main thread hangs, for good"
 }
 
 func unreachableText(t *Trace, e *Event) string {
