@@ -34,7 +34,7 @@ func All() []Strategy {
 		{
 			Name:    "setnx-expire",
 			Summary: "SETNX, EXPIRE, DEL: a crash between the first two blocks for ever",
-			Source:  "Chinese article, wrong lock 1; English article; Laravel until 2020",
+			Source:  "Chinese article, wrong lock 1; English article; Laravel before 5.8",
 			File:    "setnx_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
 			Like: "naive-del", LikeBecause: "a key with an expiry, deleted by a DEL that compares nothing; the expiry comes a command later",
 			New: single(NewSetNXExpire),
@@ -222,7 +222,7 @@ func All() []Strategy {
 		{
 			Name:    "redlock-no-elapsed",
 			Summary: "Redlock that counts its lease from the last vote: over before the caller thinks",
-			Source:  "hand-written Redlocks; in effect node-redlock",
+			Source:  "hand-written Redlocks; in effect node-redlock 5",
 			File:    "redlock_no_elapsed.go", Nodes: 5, Timeout: 50 * time.Millisecond,
 			Like: "redlock", LikeBecause: "the same votes, not timed",
 			Retry:   Retry{Tries: 11, Delay: 100 * time.Millisecond, Jitter: 200 * time.Millisecond},
