@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite what is generated in the docume
 func documents(t *testing.T) []string {
 	t.Helper()
 	files := []string{"../README.md"}
-	for _, pattern := range []string{"*.md", "failures/*.md"} {
+	for _, pattern := range []string{"*.md", "failures/*.md", "sources/*.md"} {
 		more, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -115,6 +115,10 @@ func generate(what string) (string, error) {
 		return begun()
 	case "fails":
 		return fails(rest)
+	case "statements":
+		return statementTable(rest)
+	case "standings":
+		return standingTable()
 	}
 	return "", fmt.Errorf("unknown kind of part %q", kind)
 }
