@@ -81,8 +81,7 @@ func (s *statement) check() error {
 		return fmt.Errorf("%q has runs: %t, a place: %t, a reason: %t", s.Stands, runs, at, because)
 	}
 	if at {
-		file, _, _ := strings.Cut(s.At, "#")
-		if _, err := os.Stat(filepath.Join("sources", file)); err != nil {
+		if err := leads(s.At); err != nil {
 			return err
 		}
 	}
@@ -92,6 +91,23 @@ func (s *statement) check() error {
 		}
 	}
 	return nil
+}
+
+// leads reports why a link from docs/sources leads nowhere: there is no such file, or no such
+// heading in it.
+func leads(link string) error {
+	file, heading, _ := strings.Cut(link, "#")
+	data, err := os.ReadFile(filepath.Join("sources", file))
+	if err != nil || heading == "" {
+		return err
+	}
+	for line := range strings.Lines(string(data)) {
+		if title, is := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); is && strings.HasPrefix(line, "#") &&
+			anchor(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(title)), " ", "-")) == heading {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s has no heading #%s", file, heading)
 }
 
 // check makes the run.
