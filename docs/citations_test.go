@@ -122,7 +122,7 @@ func workTable() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("| name | what it is, or what it is cited for |\n| --- | --- |\n")
+	b.WriteString("| name | title, or the fact that it is cited for |\n| --- | --- |\n")
 	for _, w := range all {
 		fmt.Fprintf(&b, "| [%s](%s) | %s |\n", w.Name, w.link("sources/README.md"), cellText(w.Title))
 	}

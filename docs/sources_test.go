@@ -19,8 +19,8 @@ import (
 // article each.
 var articles = []string{"chinese", "japanese", "english"}
 
-// statement is one thing that an article says, or one piece of its code, and how it stands
-// to what the program shows.
+// statement is one thing that an article says, or one piece of its code, and how it compares
+// with the program.
 type statement struct {
 	Part    string // of the article
 	Quote   string // a few of its words, to find the place
@@ -32,7 +32,7 @@ type statement struct {
 	Remark  string
 }
 
-// shownBy is a run with its verdict, and with what there is to see in it.
+// shownBy is a run with its verdict, and with a detail to look for.
 type shownBy struct {
 	Lock, Scenario, Verdict string
 	Event                   string // a part of an event's text, or of a violation's; none if the verdict says it
@@ -42,14 +42,14 @@ type shownBy struct {
 // standing is a relation between a statement and the program.
 type standing struct{ word, means string }
 
-// standings are all of them, in the order of the summary. What the program shows needs runs;
-// told needs a place; open needs a reason.
+// standings are all of them, in the order of the summary. Told needs a place, open a reason, and
+// all others need runs.
 var standings = []standing{
 	{"shown", "runs show it"},
 	{"partly", "runs show it, and others that it has limits"},
 	{"refuted", "runs show the opposite"},
 	{"contradicted", "the article's own code, run, does something else"},
-	{"outdated", "it was true of an older Redis; a run shows what is true today"},
+	{"outdated", "it was true of an older Redis; a run shows a newer one"},
 	{"told", "a definition or a hint: no run, but a document or a file says it"},
 	{"open", "nothing shows it yet, for the reason given"},
 }
@@ -68,7 +68,7 @@ func statements(article string) ([]statement, error) {
 	return all.Statements, nil
 }
 
-// check says what is wrong with a statement: with its form, or with its runs.
+// check makes the statement's runs, and reports the first mistake in its form or in them.
 func (s *statement) check() error {
 	known := slices.ContainsFunc(standings, func(k standing) bool { return k.word == s.Stands })
 	runs, at, because := len(s.Runs) > 0, s.At != "", s.Because != ""
@@ -145,7 +145,7 @@ func (r *shownBy) run() (*trace.Trace, error) {
 	return row.cells[at].trace, nil
 }
 
-// sees reports whether the run shows what there is to see.
+// sees reports whether the run has the detail.
 func (r *shownBy) sees(t *trace.Trace) bool {
 	return slices.ContainsFunc(t.Violations, func(v trace.Violation) bool { return strings.Contains(v.Text, r.Event) }) ||
 		slices.ContainsFunc(t.Events, func(e trace.Event) bool {
@@ -221,7 +221,7 @@ func standingTable() (string, error) {
 }
 
 // TestStatements makes every run that a page about an article names, and compares its verdict
-// and its events with what the page claims. A statement that nothing shows needs a reason.
+// and its events with those on the page. A statement that nothing shows needs a reason.
 func TestStatements(t *testing.T) {
 	for _, article := range articles {
 		all, err := statements(article)
@@ -241,7 +241,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestStatementChecks: a statement that claims what its run does not show is refused.
+// TestStatementChecks: a statement is refused if its form or its run is not as it says.
 func TestStatementChecks(t *testing.T) {
 	good := statement{
 		Part: "p", Quote: "q", Says: "s", Stands: "shown",

@@ -254,11 +254,11 @@ type Slow struct {
 }
 
 // Down ends the process of a node, which loses its memory. Its operating system goes on, and
-// puts on the disk all that it was given.
+// puts the node's writes on the disk.
 type Down struct{ Node string }
 
-// Unplug cuts the power of a node's machine: of what the node wrote, only that is left which
-// was on the disk already.
+// Unplug cuts the power of a node's machine. The node loses its memory, and the writes that are
+// not on its disk yet.
 type Unplug struct{ Node string }
 
 // Up starts a stopped node with the contents of its disk.

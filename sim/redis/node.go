@@ -527,8 +527,9 @@ func (n *Node) fsync(now time.Duration) {
 	}
 }
 
-// Down ends the node's process, and returns the changes. It loses its memory. Writes that
-// the operating system has, it keeps: they are on the disk before the node can be started.
+// Down ends the node's process, and returns the changes. The node loses its memory. The
+// operating system has all of its writes, and has put them on the disk before the node starts
+// again.
 func (n *Node) Down(now time.Duration) []trace.Change {
 	n.sync(now)
 	if last := len(n.journal) - 1; last >= 0 {
