@@ -531,7 +531,7 @@ func (n *narration) ofNode(i int) clause {
 	case trace.KindNodeStep:
 		c.what = fmt.Sprintf("has its clock jump by %s", trace.Duration(e.By))
 	case trace.KindDown:
-		c.what = "goes down"
+		c.what = e.DownText()
 	case trace.KindUp:
 		c.what = "comes back, " + e.Note
 	}

@@ -87,7 +87,7 @@ var order = []string{
 	"extend-races-expiry", "extend-after-gap", "late-extension", "watchdog-hung-worker", "watchdog-dies",
 	"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "cut-off", "fail-open",
 	"fenced-write-unfenced-read", "fence-minted-late", "fence-lost",
-	"server-clock-jump", "eviction", "restart-no-fsync", "restart-delayed",
+	"server-clock-jump", "eviction", "restart-no-fsync", "power-cut", "restart-delayed",
 	"failover", "failover-wait", "split-brain",
 	"minority-down", "majority-down", "one-node", "slow-node", "clock-steps-back", "split-vote",
 	"stampede", "stampede-slow", "stampede-crash", "stampede-fallthrough",

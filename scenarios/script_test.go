@@ -466,9 +466,9 @@ func TestSettings(t *testing.T) {
 			[]trace.Kind{trace.KindRefused}, []string{"56ms B is refused"},
 		},
 		{ // What was written before the last whole second survives: A's record of 1 ms does, at 5 s.
-			"persistence", "naive-del", "  persistence: everysec\n", "  - run: A\n    to: work\n  - wait: 5s\n  - down: n1\n  - up: n1\n",
+			"persistence", "naive-del", "  persistence: everysec\n", "  - run: A\n    to: work\n  - wait: 5s\n  - unplug: n1\n  - up: n1\n",
 			[]trace.Kind{trace.KindDown, trace.KindUp},
-			[]string{"5.002s n1 goes down  [lock gone]", "5.002s n1 comes back, with what appendfsync everysec had kept  [lock = A1-* (4.999s left)]"},
+			[]string{"5.002s n1 loses power  [lock gone]", "5.002s n1 comes back, with what appendfsync everysec had kept  [lock = A1-* (4.999s left)]"},
 		},
 		{
 			"cold", "setpx-lua", "  scripts: cold\n", "  - run: A\n    to: release\n  - run: A\n",

@@ -88,6 +88,9 @@ var faultTable = []FaultSpec{
 		Menu: []MenuItem{{"down", func(n string) Fault { return Down{n} }}},
 	}, func(f *Down) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
+		Word: "unplug", Step: "unplug", Many: "power cuts", Event: trace.KindDown, Breaks: keysStay, Menu: scriptsOnly,
+	}, func(f *Unplug) []Param { return []Param{withNode("", &f.Node)} }),
+	spec(FaultSpec{
 		Word: "up", Step: "up", Ends: true, Event: trace.KindUp, Breaks: keysStay,
 		Menu: []MenuItem{{"up", func(n string) Fault { return Up{n} }}},
 	}, func(f *Up) []Param { return []Param{withNode("", &f.Node)} }),
@@ -268,8 +271,13 @@ type Slow struct {
 	Request, Reply time.Duration
 }
 
-// Down stops a node, which loses its memory.
+// Down ends the process of a node, which loses its memory. Its operating system goes on, and
+// puts the node's writes on the disk.
 type Down struct{ Node string }
+
+// Unplug cuts the power of a node's machine. The node loses its memory, and the writes that are
+// not on its disk yet.
+type Unplug struct{ Node string }
 
 // Up starts a stopped node with the contents of its disk.
 type Up struct{ Node string }
@@ -331,6 +339,7 @@ func (f Cut) String() string           { return faultText(f) }
 func (f Heal) String() string          { return faultText(f) }
 func (f Slow) String() string          { return faultText(f) }
 func (f Down) String() string          { return faultText(f) }
+func (f Unplug) String() string        { return faultText(f) }
 func (f Up) String() string            { return faultText(f) }
 func (f Evict) String() string         { return faultText(f) }
 func (f Occupy) String() string        { return faultText(f) }
@@ -614,14 +623,22 @@ func (f Slow) enabled(w *World) (effect, error) {
 	return w.onLink(f.Client, f.Node, note, func(l *link) { l.request, l.reply = f.Request, f.Reply })
 }
 
-func (f Down) enabled(w *World) (effect, error) {
-	n, err := w.node(f.Node)
+func (f Down) enabled(w *World) (effect, error) { return w.stops(f.Node, "", (*redis.Node).Down) }
+
+func (f Unplug) enabled(w *World) (effect, error) {
+	return w.stops(f.Node, "loses power", (*redis.Node).PowerCut)
+}
+
+// stops is the end of a node's process, in a way that decides what its disk keeps. The note
+// is empty for the common way.
+func (w *World) stops(node, note string, way func(*redis.Node, time.Duration) []trace.Change) (effect, error) {
+	n, err := w.node(node)
 	if err == nil && !n.Up {
-		err = NoEffect(f.Node + " is down already")
+		err = NoEffect(node + " is down already")
 	}
 	return func() error {
 		subscribers := slices.Clone(n.Subscribers())
-		w.emit(&trace.Event{Kind: trace.KindDown, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Down(w.now)})
+		w.emit(&trace.Event{Kind: trace.KindDown, Client: trace.None, Node: n.Index, Ref: trace.None, Note: note, Changes: way(n, w.now)})
 		w.unblock(n, "")
 		w.disconnect(n, subscribers)
 		return nil

@@ -14,9 +14,9 @@ import (
 //	release   on every node, EVALSHA (EVAL where it lacks the script):
 //	          if GET key == token then DEL key
 //
-// Source: hand-written Redlocks; node-redlock, where the lease that is handed out
-// says rightly when it ends, but is granted even if that is over, which comes to
-// the same for a caller who doesn't look.
+// Source: hand-written Redlocks; node-redlock 5, where the lease that is handed out says
+// rightly when it ends, but is granted even if that is over, which comes to the same for a
+// caller who doesn't look. Its version 4 looked: lock.expiration > Date.now().
 //
 // The first node counts from the first command, the caller from the last reply.
 // If a node is slow, or the client was paused while replies were under way, the

@@ -12,9 +12,9 @@ import (
 //	          if that stored it: EXPIRE key ttl
 //	release   DEL key
 //
-// Source: the Chinese article's wrong lock 1, which stores the request's id; the
-// English article's first attempt; and Laravel's cache lock until 2020, which
-// stores a 1.
+// Source: the Chinese article's wrong lock 1, which stores the request's id; the English
+// article's first attempt; and Laravel's cache lock: the value 1 and the DEL until version 5.8
+// (laravel/framework 26645), the two commands until 2020 (laravel/framework 31168).
 //
 // Two commands are not one. A client that dies between them, or whose EXPIRE does not
 // arrive, leaves a record without an expiry, which nobody will ever remove. And

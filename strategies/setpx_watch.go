@@ -17,7 +17,7 @@ import (
 //
 // What GET saw need not be what DEL finds, but then EXEC executes nothing: the
 // connection has watched the key, and any change of it since GET, its
-// expiry included (from Redis 6.0.9), calls the transaction off. All of this
+// expiry included (since Redis 6.0.9, says WATCH's page), calls the transaction off. All of this
 // must go over one connection, which go-redis sees to. One failure remains, which no
 // lock can prevent: a holder that is paused for longer than its lease wakes up
 // inside the critical section with somebody else.

@@ -96,7 +96,7 @@ var kinds = [...]struct {
 	KindThreadEnd: {"thread-end", byClient, says("ends without a word")},
 	KindWallStep:  {"clock-step", byClient, saysBy("wall clock jumps by ")},
 	KindNodeStep:  {"node-clock-step", byNode, func(t *Trace, e *Event) string { return "clock jumps by " + Duration(e.By) + t.changesText(e) }},
-	KindDown:      {"down", byNode, saysChanges("goes down")},
+	KindDown:      {"down", byNode, func(t *Trace, e *Event) string { return e.DownText() + t.changesText(e) }},
 	KindUp:        {"up", byNode, func(t *Trace, e *Event) string { return "comes back, " + e.Note + t.changesText(e) }},
 	KindNetwork:   {"network", byNet, saysNote("")},
 	KindStop:      {"stop", byClient, says("is stopped: the run is over")},
@@ -118,6 +118,14 @@ func saysNote(text string) func(*Trace, *Event) string {
 // saysBy makes a text that ends in the event's span.
 func saysBy(text string) func(*Trace, *Event) string {
 	return func(_ *Trace, e *Event) string { return text + Duration(e.By) }
+}
+
+// DownText tells how a server stopped, without its effect on keys.
+func (e *Event) DownText() string {
+	if e.Note != "" {
+		return e.Note
+	}
+	return "goes down"
 }
 
 // saysChanges makes a text that ends in the event's effect on its node's keys.
