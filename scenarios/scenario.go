@@ -90,7 +90,7 @@ var order = []string{
 	"server-clock-jump", "eviction", "restart-no-fsync", "power-cut", "restart-delayed",
 	"failover", "failover-wait", "split-brain",
 	"minority-down", "majority-down", "one-node", "slow-node", "clock-steps-back", "split-vote",
-	"stampede", "stampede-slow", "stampede-crash", "stampede-fallthrough",
+	"contention", "stampede", "stampede-slow", "stampede-crash", "stampede-fallthrough",
 }
 
 // All lists the built-in scenarios in the order of teaching.
