@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"lockstep/sim/explore/intern"
@@ -21,7 +22,7 @@ var starts = func() []time.Duration {
 }()
 
 // elsewhen searches brief schedules that begin at other times, and returns in what they differ,
-// or nothing. A search lets all its schedules begin at the same time, and means every time.
+// or nothing. What a lock writes may differ, as long as nothing comes of it. A search lets all its schedules begin at the same time, and means every time.
 func elsewhen(ctx context.Context, m *space.Model) (differs string, err error) {
 	if !m.Timed() {
 		return "", nil
@@ -47,10 +48,12 @@ func elsewhen(ctx context.Context, m *space.Model) (differs string, err error) {
 	return "", nil
 }
 
-// beginning is what the schedules that begin at some time have.
+// beginning is what the schedules that begin at some time have: how many different situations,
+// but for the contents of records and what clients remember, and a digest of those.
 type beginning struct {
-	states, transitions int64
-	found               space.Codes
+	outlines int
+	digest   uint64
+	found    space.Codes
 }
 
 // begin searches brief schedules that begin at another time.
@@ -64,6 +67,21 @@ func begin(ctx context.Context, m *space.Model, later time.Duration) (b beginnin
 	if err := s.run(ctx); err != nil && s.why == "" {
 		return b, err
 	}
-	_, n := s.visited.Sizes()
-	return beginning{int64(n), s.followed.Load(), space.Codes(s.found.Load())}, nil
+	x, outlines := other.Explorer(), map[string]bool{}
+	sizes, _ := s.visited.Sizes()
+	var states []uint32
+	for shard, n := range sizes {
+		states = s.visited.Read(shard, 0, n, states)
+		for at := 0; at < len(states); at += other.Width {
+			x.Visit(states[at : at+other.Width])
+			outlines[x.Outline()] = true
+		}
+	}
+	b = beginning{outlines: len(outlines), found: space.Codes(s.found.Load())}
+	for text := range outlines {
+		h := fnv.New64a()
+		h.Write([]byte(text)) //nolint:errcheck // a hash takes everything
+		b.digest += h.Sum64()
+	}
+	return b, nil
 }

@@ -45,6 +45,16 @@ type History struct {
 	Over          bool                  // its program has ended
 }
 
+// Single reports whether all threads but the first have ended.
+func (h *History) Single() bool {
+	for t := 1; t < int(h.Count); t++ {
+		if !h.Threads[t].Over {
+			return false
+		}
+	}
+	return true
+}
+
 // Operation is a thread's next operation.
 type Operation struct {
 	Kind    process.OpKind
@@ -298,10 +308,8 @@ func (k *Clients) runOn(r *replayer, id uint32) {
 // unobserving reports whether the client has only one thread, and that is about to
 // perform an operation without a result.
 func (k *Clients) unobserving(h *History) bool {
-	for t := 1; t < int(h.Count); t++ {
-		if !h.Threads[t].Over {
-			return false
-		}
+	if !h.Single() {
+		return false
 	}
 	switch p := &h.Threads[0]; p.Kind {
 	case process.OpStart, process.OpSend, process.OpMark, process.OpSleep:

@@ -101,6 +101,37 @@ func (m *Model) differ(x *Explorer, w *sim.World, found Codes) error {
 	return nil
 }
 
+// Outline describes the state that the explorer is in, without what depends on when that is
+// alone: the contents of records, and what clients remember.
+func (x *Explorer) Outline() string {
+	text := make([]byte, 0, 256)
+	for i := range x.Bounds.Clients {
+		c := &x.s.clients[i]
+		text = clientPicture(text, i, c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, c.paused)
+		if c.Crashed {
+			continue
+		}
+		for t, p := range x.history(i).Threads {
+			text = append(text, byte('a'+p.Kind), byteOf(p.Over), byteOf(c.waits[t]))
+		}
+	}
+	for i, n := range x.s.nodes {
+		text = nodePicture(text, i)
+		for _, k := range x.Servers.Snapshot(n.snapshot).Keys {
+			text = keyPicture(text, k.Name, "", k.Left)
+		}
+		text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))
+	}
+	return string(text)
+}
+
+func byteOf(is bool) byte {
+	if is {
+		return '1'
+	}
+	return '0'
+}
+
 // picture describes a state of the search by what a world shows, too: see model.picture.
 func (x *Explorer) picture(text []byte) []byte {
 	for i := range x.Bounds.Clients {

@@ -58,10 +58,12 @@ func (l *local) step(t int) bool {
 
 // asks reports whether thread t is about to ask for the lock. That changes nothing but the
 // client's own count of acquisitions, so it is performed together with the operation after it:
-// a client that waits between the two waits as well before both, where it is no pause. In a
-// search without bounds, in which it begins a series of tokens, it is a step of its own.
+// a client that waits between the two waits as well before both, where it is no pause. Another
+// thread could come in between, though; and in a search without bounds it begins a series of
+// tokens.
 func (l *local) asks(t int) bool {
-	return !l.endless && l.clients.At(l.c.history).Threads[t].Asks()
+	h := l.clients.At(l.c.history)
+	return !l.endless && h.Threads[t].Asks() && h.Single()
 }
 
 // goesAhead reports whether the client, which has just asked for the lock, can perform its next
@@ -201,10 +203,8 @@ func (l *local) replyAt(n int) *reply { return &l.inboxes.get(l.c.inbox)[n] }
 func (l *local) independent() bool {
 	c := l.c
 	h := l.clients.At(c.history)
-	for t := 1; t < int(h.Count); t++ {
-		if !h.Threads[t].Over {
-			return false
-		}
+	if !h.Single() {
+		return false
 	}
 	p := &h.Threads[0]
 	switch {
