@@ -167,7 +167,11 @@ func field(spec string) (string, error) {
 			return "", err
 		}
 		for _, r := range rows {
-			line := fmt.Sprintf("- `%s`: %s\n", name, cellText(r.scenario.Source))
+			source, err := linkSource(cellText(r.scenario.Source))
+			if err != nil {
+				return "", err
+			}
+			line := fmt.Sprintf("- `%s`: %s\n", name, source)
 			if r.scenario.Source != "" && !strings.HasSuffix(b.String(), line) {
 				b.WriteString(line)
 			}

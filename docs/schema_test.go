@@ -93,7 +93,7 @@ func objects(t *testing.T) map[string]object {
 					form{"type": "object", "minProperties": 1, "maxProperties": 8, "propertyNames": ref("name"), "additionalProperties": ref("client")}}},
 				"ttl": ref("positive"), "latency": ref("span"), "timeout": ref("positive"), "retry": ref("retry"),
 				"persistence": words(t, "setup: {persistence: zzzzzzzzz}"),
-				"replicas":    whole(0, 3), "lag": ref("span"), "nodes": whole(2, 9),
+				"replicas":    whole(0, 3), "lag": ref("span"), "nodes": whole(1, 9),
 				"workload": words(t, "setup: {workload: zzzzzzzzz}"),
 				"resource": words(t, "setup: {resource: zzzzzzzzz}"),
 				"scripts":  words(t, "setup: {scripts: zzzzzzzzz}"),
@@ -112,7 +112,7 @@ func objects(t *testing.T) map[string]object {
 			keys: map[string]any{
 				"work": ref("span"), "insist": ref("positive"), "offset": ref("duration"),
 				"rate":   form{"type": "number", "minimum": 0.1, "maximum": 10},
-				"cycles": whole(1, 1000), "extend": truth, "failopen": truth, "fallthrough": truth, "checks": truth, "recheck": truth,
+				"cycles": whole(1, 1000), "extend": truth, "failopen": truth, "fallthrough": truth, "checks": truth, "commitlast": truth, "recheck": truth,
 			},
 		},
 	}
@@ -505,7 +505,8 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		{step("{free: A, nth: 2}"), true},
 		{step("{free: A, nth: 0}"), false},
 		{minimal + "setup: {nodes: 3, lag: 0s, resource: plain}\n", true},
-		{minimal + "setup: {nodes: 1}\n", false},
+		{minimal + "setup: {nodes: 1}\n", true},
+		{minimal + "setup: {nodes: 0}\n", false},
 		{step("{run: A, to: after release -2}"), true},
 		{step("{run: A, to: before release change}"), true},
 		{step("{run: A, to: before work change}"), false},

@@ -42,25 +42,27 @@ setup:
 setup:
   clients: {A: {work: 8760h}, B: }
   ttl: 8760h
+  retry: {tries: 0, delay: 200ms}
 script:
   - run: A
     to: work
   - run: B
     within: 8760h
-`, "test.yaml:8: the run was stopped after 100000 events: nothing ends it",
+`, "test.yaml:9: the run was stopped after 100000 events: nothing ends it",
 		},
 		{
 			"looking ahead for a year", "naive-del", `title: x
 setup:
   clients: {A: {work: 8760h}, B: }
   ttl: 8760h
+  retry: {tries: 0, delay: 200ms}
 script:
   - run: A
     to: work
   - run: B
     to: before release last
     within: 8760h
-`, "test.yaml:8: the run was stopped after 100000 events: nothing ends it",
+`, "test.yaml:9: the run was stopped after 100000 events: nothing ends it",
 		},
 		{
 			"years of waiting", "setnx", in(strings.Repeat("  - wait: 8760h\n", years+1)),

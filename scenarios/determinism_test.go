@@ -116,7 +116,7 @@ func TestSeeds(t *testing.T) {
 	}{
 		{"setpx-lua", true},      // tokens
 		{"redlock", true},        // tokens and jitter
-		{"setnx-expire", false},  // stores a 1
+		{"incr-expire", false},   // stores a count
 		{"timestamp-del", false}, // stores a stamp
 	} {
 		hashes := map[string]uint64{}

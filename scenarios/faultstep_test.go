@@ -115,6 +115,7 @@ script:
   - {run: B, to: work}
   - failover: {to: n1r1}
   - rejoin: n1
+  - throw: B
   - {run: A}
 `
 

@@ -168,6 +168,7 @@ func (l *loader) clients(v value) error {
 			"extend": into(&l.last().Extend, yes),
 			"checks": into(&l.last().Checks, yes),
 
+			"commitlast":  into(&l.last().CommitLast, yes),
 			"failopen":    into(&l.last().FailOpen, yes),
 			"fallthrough": into(&l.last().FallThrough, yes),
 			"recheck":     l.recheck,
@@ -223,8 +224,8 @@ func replicas(v value) (int, error) {
 // nodes is the number of servers of a lock that needs several.
 func nodes(v value) (int, error) {
 	n, err := v.integer()
-	if err == nil && (n < 2 || n > sim.MaxNodes) {
-		err = v.errorf("a lock on several servers can have 2 to %d of them, not %d", sim.MaxNodes, n)
+	if err == nil && (n < 1 || n > sim.MaxNodes) {
+		err = v.errorf("a lock on several servers can have 1 to %d of them, not %d", sim.MaxNodes, n)
 	}
 	return n, err
 }
@@ -404,7 +405,7 @@ func (l *loader) ask(v value, more []entry) (action, error) {
 }
 
 func (l *loader) run(v value, more []entry) (action, error) {
-	r := run{within: time.Minute}
+	r := run{within: runWithin}
 	var err error
 	if r.who, err = l.clientList(v); err != nil {
 		return nil, err
@@ -456,6 +457,9 @@ func (l *loader) run(v value, more []entry) (action, error) {
 	}
 	return r, nil
 }
+
+// runWithin is how long a run may take, unless it says otherwise.
+const runWithin = time.Minute
 
 // maxOwnSteps bounds the number of a client's steps that are counted at once.
 const maxOwnSteps = 10_000

@@ -72,7 +72,7 @@ func SearchCommand(b *explore.Bounds) string {
 	if b.Tries > 1 {
 		text += fmt.Sprintf(" --tries %d", b.Tries)
 	}
-	if b.Nodes > 1 {
+	if b.Strategy.Nodes > 1 && b.Nodes > 0 {
 		text += fmt.Sprintf(" --nodes %d", b.Nodes)
 	}
 	if len(b.Codes) > 0 {
@@ -124,7 +124,7 @@ func (s *saver) setup() {
 	if c.Retry != usual.Retry {
 		s.line("  retry: %s", retryText(c))
 	}
-	if c.Strategy.Nodes > 1 {
+	if usual.Strategy.Nodes > 1 {
 		differs("nodes", len(c.Nodes), len(usual.Nodes))
 	}
 	differs("persistence", c.Nodes[0].Persistence, usual.Nodes[0].Persistence)
@@ -175,6 +175,7 @@ func clientText(cl *process.Config) (parts []string) {
 	put("rate", cl.Rate, usual.Rate)
 	put("extend", cl.Extend, usual.Extend)
 	put("checks", cl.Checks, usual.Checks)
+	put("commitlast", cl.CommitLast, usual.CommitLast)
 	put("failopen", cl.FailOpen, usual.FailOpen)
 	put("fallthrough", cl.FallThrough, usual.FallThrough)
 	put("recheck", cl.Recheck, usual.Recheck)
@@ -282,7 +283,7 @@ func (s *saver) run(move sim.Move) (steps []string, err error) {
 	if i == len(s.cfg.Clients) {
 		return nil, errors.New("a scenario cannot count the steps of several clients at once, and this schedule does")
 	}
-	own, since := 0, s.w.Now()
+	own, since, began := 0, s.w.Now(), s.w.Now()
 	for range move.Count {
 		acts := s.w.Ready(move.Who)
 		if !s.w.Step(move.Who) {
@@ -293,7 +294,11 @@ func (s *saver) run(move sim.Move) (steps []string, err error) {
 		}
 	}
 	if own > 0 {
-		steps = append(steps, fmt.Sprintf("{run: %s, steps: %d}", s.cfg.Clients[i].Name, own))
+		within := ""
+		if took := since - began; took > runWithin {
+			within = fmt.Sprintf(", within: %s", took)
+		}
+		steps = append(steps, fmt.Sprintf("{run: %s, steps: %d%s}", s.cfg.Clients[i].Name, own, within))
 	}
 	if d := s.w.Now() - since; d > 0 {
 		steps = append(steps, fmt.Sprintf("wait: %s", d))
@@ -526,7 +531,7 @@ func (n *narration) ofNode(i int) clause {
 	case trace.KindNodeStep:
 		c.what = fmt.Sprintf("has its clock jump by %s", trace.Duration(e.By))
 	case trace.KindDown:
-		c.what = "goes down"
+		c.what = e.DownText()
 	case trace.KindUp:
 		c.what = "comes back, " + e.Note
 	}

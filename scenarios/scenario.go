@@ -80,17 +80,17 @@ var builtin embed.FS
 
 // order is the order of teaching: a failure, and then the failure of its cure.
 var order = []string{
-	"crash-holding", "crash-mid-acquire", "ttl-truthy", "ttl-seconds",
+	"crash-holding", "crash-mid-acquire", "expire-lost", "server-crash-mid-acquire", "no-finally", "ttl-truthy", "ttl-seconds", "ttl-unit",
 	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
 	"equal-stamp", "equal-stamp-late-read", "clock-skew",
-	"late-release", "token-collision", "release-gap", "duplicate-release", "reply-lost", "token-mangled", "late-request", "script-flush",
+	"late-release", "worker-exit", "commit-after-release", "token-collision", "release-gap", "duplicate-release", "release-lost", "reply-lost", "token-mangled", "late-request", "script-flush", "wrong-type",
 	"extend-races-expiry", "extend-after-gap", "late-extension", "watchdog-hung-worker", "watchdog-dies",
-	"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "fail-open",
+	"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "cut-off", "fail-open",
 	"fenced-write-unfenced-read", "fence-minted-late", "fence-lost",
-	"server-clock-jump", "eviction", "restart-no-fsync", "restart-delayed",
+	"server-clock-jump", "eviction", "restart-no-fsync", "power-cut", "restart-delayed",
 	"failover", "failover-wait", "split-brain",
-	"minority-down", "majority-down", "slow-node", "clock-steps-back", "split-vote",
-	"stampede", "stampede-slow", "stampede-crash", "stampede-fallthrough",
+	"minority-down", "majority-down", "one-node", "slow-node", "clock-steps-back", "split-vote",
+	"contention", "stampede", "stampede-slow", "stampede-crash", "stampede-fallthrough",
 }
 
 // All lists the built-in scenarios in the order of teaching.

@@ -100,15 +100,15 @@ func TestPositions(t *testing.T) {
 		{"get-then-del", "before release last", "A <- n1  A1", "A -> n1  DEL lock"},
 		{"get-then-del", "after release -2", "n1 A: GET lock = A1", "A <- n1  A1"},
 		{"get-then-del", "after release 2", "n1 A: DEL lock = 1", "A <- n1  1"},
-		{"setnx-expire", "after acquire first", "n1 A: SET lock 1 NX = OK", "A <- n1  OK"},
-		{"setnx-expire", "before acquire last", "A <- n1  OK", "A -> n1  EXPIRE lock 10"},
-		{"setnx-expire", "before acquire -2", "A wants the lock", "A -> n1  SET lock 1 NX"},
+		{"setnx-expire", "after acquire first", "n1 A: SETNX lock A1", "A <- n1  1"},
+		{"setnx-expire", "before acquire last", "A <- n1  1", "A -> n1  EXPIRE lock 10"},
+		{"setnx-expire", "before acquire -2", "A wants the lock", "A -> n1  SETNX lock A1"},
 		{"redlock", "before acquire last", "A <- n4  OK", "A -> n5  SET lock A1"},
 		{"redlock", "after acquire -2", "n4 A: SET lock A1", "A <- n4  OK"},
 		{"redlock", "before acquire 3", "A <- n2  OK", "A -> n3  SET lock A1"},
 		{"redlock", "before release -5", "A releases", "A -> n1  EVALSHA"},
 		{"setpx-lua", "before acquire change", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
-		{"setnx-expire", "before acquire change", "A <- n1  OK", "A -> n1  EXPIRE lock 10"},
+		{"setnx-expire", "before acquire change", "A <- n1  1", "A -> n1  EXPIRE lock 10"},
 		{"setpx-wait", "before acquire last", "A <- n1  OK", "A -> n1  WAIT 1 1000"},
 		{"setpx-wait", "before acquire change", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
 		{"fenced-late", "after acquire change", "n1 A: SET lock A1", "A <- n1  OK"}, // INCR changes the counter, which is no lock
@@ -332,7 +332,7 @@ func TestAnswers(t *testing.T) {
 		{"not the dead", "setpx-lua", in("  - run: A\n    to: work\n  - crash: A\n  - ask: Who?\n    answer: holders\n"), "nobody"},
 		{"also whose lease is over", "setpx-lua", in("  - run: A\n    to: work\n  - wait: 11s\n  - ask: Who?\n    answer: holders\n"), "A"},
 		{"both", "setpx-lua", in("  - run: A\n    to: work\n  - wait: 11s\n  - run: B\n    to: work\n  - ask: Who?\n    answer: holders\n"), "A, B"},
-		{"whose 1 it is", "setnx-expire", in("  - run: B\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: 1 (B's)"},
+		{"whose count it is", "incr-expire", in("  - run: B\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: 1 (B's)"},
 		{"whose value it is, though another's lease is live", "fixed-value", in("  - run: A\n    to: work\n  - wait: 11s\n  - run: B\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: locked (B's)"},
 		{"nothing any more", "setnx-expire", in("  - run: B\n  - ask: What?\n    answer: record\n"), "nobody"},
 		{"on three of five", "redlock", in("  - cut: {client: A, nodes: [n2, n4]}\n  - run: A\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: A1-* (A's), n3: A1-* (A's), n5: A1-* (A's)"},
@@ -466,9 +466,9 @@ func TestSettings(t *testing.T) {
 			[]trace.Kind{trace.KindRefused}, []string{"56ms B is refused"},
 		},
 		{ // What was written before the last whole second survives: A's record of 1 ms does, at 5 s.
-			"persistence", "naive-del", "  persistence: everysec\n", "  - run: A\n    to: work\n  - wait: 5s\n  - down: n1\n  - up: n1\n",
+			"persistence", "naive-del", "  persistence: everysec\n", "  - run: A\n    to: work\n  - wait: 5s\n  - unplug: n1\n  - up: n1\n",
 			[]trace.Kind{trace.KindDown, trace.KindUp},
-			[]string{"5.002s n1 goes down  [lock gone]", "5.002s n1 comes back, with what appendfsync everysec had kept  [lock = A1-* (4.999s left)]"},
+			[]string{"5.002s n1 loses power  [lock gone]", "5.002s n1 comes back, with what appendfsync everysec had kept  [lock = A1-* (4.999s left)]"},
 		},
 		{
 			"cold", "setpx-lua", "  scripts: cold\n", "  - run: A\n    to: release\n  - run: A\n",
@@ -516,7 +516,7 @@ func TestRunsEnd(t *testing.T) {
 	if at := trace.Notes[0].At; at != 1004*time.Millisecond {
 		t.Errorf("A is through at %s", at)
 	}
-	trace = mustRun(t, script(t, in("  - run: A\n    to: work\n  - crash: A\n  - run: B\n  - say: here\n")), "setnx")
+	trace = mustRun(t, script(t, "title: x\nsetup:\n  retry: {tries: 0, delay: 200ms}\nscript:\n  - run: A\n    to: work\n  - crash: A\n  - run: B\n  - say: here\n"), "setnx")
 	if at := trace.Notes[0].At; at != time.Minute+2*time.Millisecond {
 		t.Errorf("B has tried until %s", at)
 	}

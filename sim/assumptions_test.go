@@ -91,14 +91,6 @@ func enters(w *World, client int) {
 	}
 }
 
-func named(name string) strategies.Strategy {
-	s, found := strategies.Get(name)
-	if !found {
-		panic("no strategy " + name)
-	}
-	return s
-}
-
 // holding is the situation of most breaches: A has the lock and works for a
 // minute; then something happens, and B tries.
 func holding(s strategies.Strategy, change func(*Config), happens func(t *testing.T, w *World)) func(*testing.T) string {
@@ -159,18 +151,19 @@ func TestClaim1Assumptions(t *testing.T) {
 		touch  = "nothing but compare-and-delete and compare-and-extend touches the key"
 		send   = "the deadline is the monotonic reading before the send, plus the TTL, less a drift allowance"
 	)
-	after := func(d time.Duration) func(*testing.T, *World) {
+	after := func(d time.Duration, f Fault) func(*testing.T, *World) {
 		return func(t *testing.T, w *World) {
 			w.Wait(d)
-			inject(t, w, Down{"n1"}, Up{"n1"})
+			inject(t, w, f, Up{"n1"})
 		}
 	}
 	tryBreaches(t, 1, []breach{
 		{"", "nothing happens", holding(setpx, nil, wait(9*time.Second)), "ok"},
 		{key, "a restart without persistence", holding(setpx, nil, faults(Down{"n1"}, Up{"n1"})), "DG OV"},
 		{"", "a restart with persistence of every write", holding(setpx, persisting(redis.PersistAlways), faults(Down{"n1"}, Up{"n1"})), "ok"},
-		{key, "a restart within the second that everysec may lose", holding(setpx, persisting(redis.PersistEverysec), after(900*time.Millisecond)), "DG OV"},
-		{"", "a restart after that second", holding(setpx, persisting(redis.PersistEverysec), after(time.Second)), "ok"},
+		{key, "a power cut within the second that everysec may lose", holding(setpx, persisting(redis.PersistEverysec), after(900*time.Millisecond, Unplug{"n1"})), "DG OV"},
+		{"", "a power cut after that second", holding(setpx, persisting(redis.PersistEverysec), after(time.Second, Unplug{"n1"})), "ok"},
+		{"", "a restart of the process within that second", holding(setpx, persisting(redis.PersistEverysec), after(900*time.Millisecond, Down{"n1"})), "ok"},
 		{key, "an eviction", holding(setpx, nil, faults(Evict{"n1"})), "DG OV"},
 		{key, "FLUSHALL", holding(strangerSends("FLUSHALL"), stranger, strangerActs), "DG OV FR"},
 		{key, "a failover to a replica that has not got the key", holding(setpx, replicated, faults(Failover{To: "n1r1"})), "DG OV"},
@@ -444,11 +437,11 @@ func TestClaim4Assumptions(t *testing.T) {
 			enters(w, 1)
 		})
 	}
-	// dark: A has all five votes when some servers restart empty.
+	// dark: A has all five votes when some servers lose power, and start again empty.
 	dark := func(nodes ...string) func(*testing.T) string {
 		return holding(redlock, nil, func(t *testing.T, w *World) {
 			for _, n := range nodes {
-				inject(t, w, Down{n}, Up{n})
+				inject(t, w, Unplug{n}, Up{n})
 			}
 		})
 	}

@@ -36,6 +36,9 @@ func (c *Config) callerOf(cl *process.Config) string {
 	if cl.Extend && c.Strategy.Extends() {
 		does = append(does, "extends its lease before it writes")
 	}
+	if cl.CommitLast {
+		does = append(does, "commits after it has released")
+	}
 	if cl.FailOpen {
 		does = append(does, "fails open")
 	}

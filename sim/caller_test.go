@@ -22,6 +22,7 @@ func TestCaller(t *testing.T) {
 		{"setpx-lua", func(c *Config) { c.Tokens = process.MangledTokens }, "mangles its token"},
 		{"setpx-lua", func(c *Config) { c.Clients[0].FallThrough, c.Clients[1].Recheck = true, true },
 			"A goes ahead when it is refused; B looks into the cache again once it has the lock"},
+		{"setpx-lua", func(c *Config) { c.Clients[1].CommitLast = true }, "A enters without checking; B commits after it has released"},
 		{"fenced", func(*Config) {}, "enters without checking"},
 	} {
 		cfg := config(t, tc.strategy, "A", "B")

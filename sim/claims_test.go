@@ -165,9 +165,13 @@ func awake(w *World, rng *rand.Rand) Fault {
 	}
 }
 
+// isHang reports whether a fault ends a main thread and nothing else of its process.
 func isHang(f Fault) bool {
-	_, is := f.(Hang)
-	return is
+	switch f.(type) {
+	case Hang, Throw:
+		return true
+	}
+	return false
 }
 
 // Claim 1: SET NX PX with a unique token, and compare-and-delete, never grants
@@ -345,7 +349,7 @@ func overlong(name string) time.Duration {
 
 // stampless: the end of the lease is the record's expiry, and not its value.
 func stampless(name string) bool {
-	return !strings.HasPrefix(name, "getset") && name != "timestamp-del"
+	return !strings.HasPrefix(name, "getset") && !strings.HasPrefix(name, "timestamp")
 }
 
 // expectGoneBy: until then, at the latest, A's last record is gone from every node.

@@ -241,9 +241,9 @@ func TestSentBeforeTheCrash(t *testing.T) {
 	expectStory(t, w, `
 		0      A   wants the lock
 		0      A   reads its monotonic clock: 100.000000
-		0      A   -> n1 SET lock A1 EX 10 NX
+		0      A   -> n1 SET lock A1 PX 10000 NX
 		0      A   crashes
-		0.001  n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]`)
+		0.001  n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]`)
 	run(t, w)
 	if got := w.Verdict().String(); got != "BD" {
 		t.Errorf("B waited for a dead client's record, and the verdict is %s", got)

@@ -88,6 +88,9 @@ var faultTable = []FaultSpec{
 		Menu: []MenuItem{{"down", func(n string) Fault { return Down{n} }}},
 	}, func(f *Down) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
+		Word: "unplug", Step: "unplug", Many: "power cuts", Event: trace.KindDown, Breaks: keysStay, Menu: scriptsOnly,
+	}, func(f *Unplug) []Param { return []Param{withNode("", &f.Node)} }),
+	spec(FaultSpec{
 		Word: "up", Step: "up", Ends: true, Event: trace.KindUp, Breaks: keysStay,
 		Menu: []MenuItem{{"up", func(n string) Fault { return Up{n} }}},
 	}, func(f *Up) []Param { return []Param{withNode("", &f.Node)} }),
@@ -98,6 +101,9 @@ var faultTable = []FaultSpec{
 		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.", Breaks: keysStay,
 		Menu: []MenuItem{{"lose the key", func(n string) Fault { return Evict{n} }}},
 	}, func(f *Evict) []Param { return []Param{withNode("", &f.Node)} }),
+	spec(FaultSpec{
+		Word: "occupy", Step: "occupy", Many: "keys that hold other data", Event: trace.KindStray, Says: "Another program stores its data under the lock's key.", Menu: scriptsOnly,
+	}, func(f *Occupy) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
 		Word: "forget-scripts", Step: "flush", Many: "emptied script caches", Event: trace.KindFlush, Says: "%s forgets its scripts.", Menu: scriptsOnly,
 	}, func(f *ForgetScripts) []Param { return []Param{withNode("", &f.Node)} }),
@@ -136,6 +142,12 @@ var faultTable = []FaultSpec{
 	spec(FaultSpec{
 		Word: "end-thread", Step: "end", Many: "hung threads", Event: trace.KindThreadEnd, Says: "%s's renewal thread ends.", Menu: scriptsOnly,
 	}, func(f *EndThread) []Param { return []Param{withClient("", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "throw", Step: "throw", Many: "exceptions in the critical section", Event: trace.KindHang, Says: "An exception ends %s's work.", Menu: scriptsOnly,
+	}, func(f *Throw) []Param { return []Param{withClient("", &f.Client)} }),
+	spec(FaultSpec{
+		Word: "exit", Step: "exit", Many: "shutdown hooks", Event: trace.KindExit, Says: "%s is told to exit, and a hook releases its lock.", Menu: scriptsOnly,
+	}, func(f *Exit) []Param { return []Param{withClient("", &f.Client)} }),
 
 	spec(FaultSpec{
 		Word: "update", Step: "update: database", Cache: true, Event: trace.KindUpdate, Says: "The database goes on to its next version.", Menu: scriptsOnly,
@@ -160,6 +172,15 @@ type Hang struct{ Client string }
 
 // EndThread ends a client's renewal thread silently, as an uncaught exception does.
 type EndThread struct{ Client string }
+
+// Throw ends a client's main thread by an exception in the critical section, of a caller that
+// releases after its work and not in a deferred function: it leaves without a release. The
+// process and its other threads go on.
+type Throw struct{ Client string }
+
+// Exit tells a client's process to shut down: a hook, in another thread, releases the lease
+// that the client holds, while its main thread works on.
+type Exit struct{ Client string }
 
 // WallStep makes a client's wall clock jump by a span, back if it is negative. Its monotonic
 // clock doesn't jump.
@@ -250,8 +271,13 @@ type Slow struct {
 	Request, Reply time.Duration
 }
 
-// Down stops a node, which loses its memory.
+// Down ends the process of a node, which loses its memory. Its operating system goes on, and
+// puts the node's writes on the disk.
 type Down struct{ Node string }
+
+// Unplug cuts the power of a node's machine. The node loses its memory, and the writes that are
+// not on its disk yet.
+type Unplug struct{ Node string }
 
 // Up starts a stopped node with the contents of its disk.
 type Up struct{ Node string }
@@ -259,6 +285,9 @@ type Up struct{ Node string }
 // Evict makes a node drop the lock's key although its time isn't up: eviction
 // under memory pressure, a FLUSHALL, an operator's DEL.
 type Evict struct{ Node string }
+
+// Occupy makes another program store a list under the lock's key, where there is no record.
+type Occupy struct{ Node string }
 
 // ForgetScripts empties a node's script cache, as SCRIPT FLUSH does.
 type ForgetScripts struct{ Node string }
@@ -296,6 +325,8 @@ func (f Pause) String() string         { return faultText(f) }
 func (f Resume) String() string        { return faultText(f) }
 func (f Hang) String() string          { return faultText(f) }
 func (f EndThread) String() string     { return faultText(f) }
+func (f Throw) String() string         { return faultText(f) }
+func (f Exit) String() string          { return faultText(f) }
 func (f WallStep) String() string      { return faultText(f) }
 func (f NodeStep) String() string      { return faultText(f) }
 func (f Drop) String() string          { return faultText(f) }
@@ -308,8 +339,10 @@ func (f Cut) String() string           { return faultText(f) }
 func (f Heal) String() string          { return faultText(f) }
 func (f Slow) String() string          { return faultText(f) }
 func (f Down) String() string          { return faultText(f) }
+func (f Unplug) String() string        { return faultText(f) }
 func (f Up) String() string            { return faultText(f) }
 func (f Evict) String() string         { return faultText(f) }
+func (f Occupy) String() string        { return faultText(f) }
 func (f ForgetScripts) String() string { return faultText(f) }
 func (f Lag) String() string           { return faultText(f) }
 func (f Failover) String() string      { return faultText(f) }
@@ -386,6 +419,36 @@ func (f EndThread) enabled(w *World) (effect, error) {
 				w.emit(&trace.Event{Kind: trace.KindThreadEnd, Client: c.Index, Thread: t.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
 			}
 		}
+		return nil
+	}, err
+}
+
+func (f Throw) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	switch {
+	case err != nil:
+	case c.hung:
+		err = NoEffect(f.Client + "'s main thread has stopped already")
+	case !w.state.Clients[c.Index].Lease.Inside:
+		err = fmt.Errorf("%s is not in the critical section", f.Client)
+	}
+	return func() error {
+		e := trace.Event{Kind: trace.KindLeave, Client: c.Index, Node: trace.None, Ref: trace.None, Phase: trace.PhaseHold, Acq: c.Acquired}
+		w.emit(&e)
+		c.hung = true
+		w.emit(&trace.Event{Kind: trace.KindHang, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, Note: "an exception"})
+		return nil
+	}, err
+}
+
+func (f Exit) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	if err == nil && !w.state.Clients[c.Index].Lease.Believed {
+		err = fmt.Errorf("%s does not hold the lock", f.Client)
+	}
+	return func() error {
+		w.emit(&trace.Event{Kind: trace.KindExit, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
+		c.ReleaseApart()
 		return nil
 	}, err
 }
@@ -560,14 +623,22 @@ func (f Slow) enabled(w *World) (effect, error) {
 	return w.onLink(f.Client, f.Node, note, func(l *link) { l.request, l.reply = f.Request, f.Reply })
 }
 
-func (f Down) enabled(w *World) (effect, error) {
-	n, err := w.node(f.Node)
+func (f Down) enabled(w *World) (effect, error) { return w.stops(f.Node, "", (*redis.Node).Down) }
+
+func (f Unplug) enabled(w *World) (effect, error) {
+	return w.stops(f.Node, "loses power", (*redis.Node).PowerCut)
+}
+
+// stops is the end of a node's process, in a way that decides what its disk keeps. The note
+// is empty for the common way.
+func (w *World) stops(node, note string, way func(*redis.Node, time.Duration) []trace.Change) (effect, error) {
+	n, err := w.node(node)
 	if err == nil && !n.Up {
-		err = NoEffect(f.Node + " is down already")
+		err = NoEffect(node + " is down already")
 	}
 	return func() error {
 		subscribers := slices.Clone(n.Subscribers())
-		w.emit(&trace.Event{Kind: trace.KindDown, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Down(w.now)})
+		w.emit(&trace.Event{Kind: trace.KindDown, Client: trace.None, Node: n.Index, Ref: trace.None, Note: note, Changes: way(n, w.now)})
 		w.unblock(n, "")
 		w.disconnect(n, subscribers)
 		return nil
@@ -600,6 +671,21 @@ func (f Evict) enabled(w *World) (effect, error) {
 	}
 	return func() error {
 		w.emit(&trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Evict(w.now, w.cfg.RecordKey())})
+		return nil
+	}, err
+}
+
+func (f Occupy) enabled(w *World) (effect, error) {
+	n, err := w.node(f.Node)
+	switch {
+	case err != nil:
+	case !n.Up:
+		err = fmt.Errorf("%s is down", f.Node)
+	case w.state.LockRecord(n.Index) != nil:
+		err = fmt.Errorf("%s has a record under the lock's key", f.Node)
+	}
+	return func() error {
+		w.emit(&trace.Event{Kind: trace.KindStray, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Occupy(w.now, w.cfg.RecordKey())})
 		return nil
 	}, err
 }

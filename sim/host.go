@@ -89,8 +89,8 @@ func (h host) Obstructed() bool { return h.monitor.Blocked() }
 // Patience implements process.Referee.
 func (h host) Patience(refusals int) time.Duration { return h.patience(refusals) }
 
-// Deadlocked implements process.Referee.
-func (h host) Deadlocked() { h.monitor.Deadlocked(h.now, h.events) }
+// NeverGranted implements process.Referee.
+func (h host) NeverGranted() { h.monitor.NeverGranted(h.now, h.events) }
 
 // thread finds the world's thread for a thread of a process.
 func (w *World) thread(t *process.Thread) *thread {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -467,6 +468,75 @@ func TestBoundedBlocking(t *testing.T) {
 	expectVerdict(t, w, "ok")
 }
 
+// UA and DN.
+
+// TestUnavailability is judged at the end of a run, when nobody holds the lock. A lock that
+// cannot be had then has broken a promise if most of its servers are up, and none if not,
+// however many it needs.
+func TestUnavailability(t *testing.T) {
+	for _, tc := range []struct {
+		strategy, verdict, says string
+		faults                  []Fault
+	}{
+		{"setpx-lua", "ok", "", nil},
+		{"setpx-lua", "DN", "nobody can have the lock: its server is down", []Fault{Down{"n1"}}},
+		{"setpx-lua", "ok", "", []Fault{Down{"n1"}, Up{"n1"}}},
+		{"setpx-lua", "UA", "nobody holds the lock, its server is up, and yet nobody can have it", []Fault{Occupy{"n1"}}},
+		{"setpx-lua", "DN", "nobody can have the lock: its server is down", []Fault{Occupy{"n1"}, Down{"n1"}}},
+		{"redlock", "ok", "", []Fault{Down{"n1"}, Down{"n5"}}},
+		{"redlock", "ok", "", []Fault{Occupy{"n1"}, Down{"n5"}}},
+		{"redlock", "UA", "nobody holds the lock, 3 of its 5 servers are up, and yet nobody can have it", []Fault{Occupy{"n1"}, Down{"n4"}, Down{"n5"}}},
+		{"redlock", "DN", "nobody can have the lock: 2 of its 5 servers are up, and that is no majority", []Fault{Down{"n1"}, Down{"n4"}, Down{"n5"}}},
+		{"redlock-hyperf", "ok", "", []Fault{Occupy{"n1"}}}, // an answer that it counts
+		{"redlock-hyperf", "UA", "nobody holds the lock, 4 of its 5 servers are up, and yet nobody can have it", []Fault{Down{"n1"}}},
+		{"redlock-hyperf", "DN", "nobody can have the lock: 2 of its 5 servers are up, and that is no majority", []Fault{Down{"n1"}, Down{"n2"}, Down{"n3"}}},
+		{"setpx-lua", "ok", "", []Fault{Cut{"A", "n1", Both}, Cut{"B", "n1", Both}}}, // the lock can be had, by others
+	} {
+		cfg := config(t, tc.strategy, "A", "B")
+		cfg.Retry = strategies.Retry{Tries: 1}
+		w := newWorld(t, cfg)
+		inject(t, w, tc.faults...)
+		run(t, w)
+		if err := w.Drain(); err != nil {
+			t.Fatal(err)
+		}
+		expectVerdict(t, w, tc.verdict)
+		if found := w.monitor.Violations(); len(found) > 0 && (found[0].Text != tc.says || len(found[0].Events) != 1+causes(tc.faults)) {
+			t.Errorf("%s, %v: %+v", tc.strategy, tc.faults, found)
+		}
+	}
+}
+
+// causes counts the faults that a proof names: servers that are down, and keys with other data
+// on servers that are not.
+func causes(faults []Fault) (n int) {
+	down := map[string]bool{}
+	for _, f := range faults {
+		if d, is := f.(Down); is {
+			down[d.Node] = true
+			n++
+		}
+	}
+	for _, f := range faults {
+		if o, is := f.(Occupy); is && !down[o.Node] {
+			n++
+		}
+	}
+	return n
+}
+
+// TestHeldIsNotUnavailable: a client that holds the lock at the end of the run is no reason
+// to ask whether another one could have it.
+func TestHeldIsNotUnavailable(t *testing.T) {
+	w := newWorld(t, config(t, "setnx", "A", "B"))
+	until(t, w, "A", trace.KindEnter)
+	inject(t, w, Pause{"A"}, Down{"n1"})
+	if err := w.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	expectVerdict(t, w, "ok")
+}
+
 // LV.
 
 // polite clients raise a flag each, and take it down again if they see the
@@ -775,7 +845,7 @@ func TestCodes(t *testing.T) {
 	}
 	for _, c := range trace.Codes {
 		again, found := trace.ParseCode(c.String())
-		if !found || again != c || c.Name() == "" || c.Meaning() == "" || c.Failure() == (c == trace.BD) {
+		if !found || again != c || c.Name() == "" || c.Meaning() == "" || c.Failure() == slices.Contains([]trace.Code{trace.UA, trace.BD, trace.DN}, c) {
 			t.Errorf("%v", c)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // What A and B do here is one SET NX each; the network does the rest.
 const exchange = `
-	0     A  -> n1 SET lock A1 EX 10 NX`
+	0     A  -> n1 SET lock A1 PX 10000 NX`
 
 // sending is a world in which A's SET is in flight.
 func sending(t *testing.T, clients ...string) *World {
@@ -53,7 +53,7 @@ func TestDropRequest(t *testing.T) {
 	inject(t, w, Drop{"A", false})
 	upTo(t, w)
 	expectStory(t, w, exchange+`
-		0   net A's request to n1 is lost: SET lock A1 EX 10 NX
+		0   net A's request to n1 is lost: SET lock A1 PX 10000 NX
 		3   A   no reply from n1 in 3s: timeout
 		3   A   gives up: timeout waiting for n1`, traffic...)
 	if w.State().LockRecord(0) != nil {
@@ -66,8 +66,8 @@ func TestDropReply(t *testing.T) {
 	inject(t, w, Drop{"A", true})
 	upTo(t, w)
 	expectStory(t, w, exchange+`
-		0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
-		0.001 net A's reply to n1 is lost: SET lock A1 EX 10 NX
+		0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
+		0.001 net A's reply to n1 is lost: SET lock A1 PX 10000 NX
 		3     A   no reply from n1 in 3s: timeout
 		3     A   gives up: timeout waiting for n1`, traffic...)
 	expectVerdict(t, w, "FN")
@@ -122,10 +122,10 @@ func TestLateRequest(t *testing.T) {
 	upTo(t, w)
 	w.Wait(2 * time.Second)
 	expectStory(t, w, exchange+`
-		0 net A's request is held up for 5s: SET lock A1 EX 10 NX
+		0 net A's request is held up for 5s: SET lock A1 PX 10000 NX
 		3 A   no reply from n1 in 3s: timeout
 		3 A   gives up: timeout waiting for n1
-		5 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]`, traffic...)
+		5 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]`, traffic...)
 	until(t, w, "B", trace.KindGranted)
 	if w.Now() < 15*time.Second+time.Millisecond || w.Now() > 16*time.Second {
 		t.Errorf("B gets the lock at %s", w.Now())
@@ -143,7 +143,7 @@ func TestDelay(t *testing.T) {
 	inject(t, w, Delay{"A", true, 700 * time.Millisecond})
 	upTo(t, w)
 	expectStory(t, w, `
-		1.5 n1 A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+		1.5 n1 A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 		2.2 A  has the lock, token A1, lease until 9.898000`, trace.KindExecute, trace.KindGranted, trace.KindFailed)
 }
 
@@ -154,11 +154,11 @@ func TestDuplicate(t *testing.T) {
 	upTo(t, w)
 	w.Wait(2 * time.Second)
 	expectStory(t, w, exchange+`
-		0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
-		0.001 net A's request will arrive once more, in 1s: SET lock A1 EX 10 NX
+		0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
+		0.001 net A's request will arrive once more, in 1s: SET lock A1 PX 10000 NX
 		0.002 A   <- n1 OK
 		0.002 A   has the lock, token A1, lease until 9.898000
-		1.001 n1  A: SET lock A1 EX 10 NX = nil`, traffic...)
+		1.001 n1  A: SET lock A1 PX 10000 NX = nil`, traffic...)
 	if w.Inject(Drop{"A", true}) == nil || w.Inject(Drop{"A", false}) == nil {
 		t.Error("a duplicate counts as a request under way")
 	}
@@ -235,17 +235,17 @@ func TestCut(t *testing.T) {
 	for d, want := range map[Direction]string{
 		Both: `
 			0     net the link between A and n1 is cut
-			0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
-			0.001 net A's reply to n1 is lost: SET lock A1 EX 10 NX
+			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
+			0.001 net A's reply to n1 is lost: SET lock A1 PX 10000 NX
 			3     A   gives up: timeout waiting for n1`,
 		Requests: `
 			0     net the link between A and n1 is cut for requests
-			0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 			0.002 A   has the lock, token A1, lease until 9.898000`,
 		Replies: `
 			0     net the link between A and n1 is cut for replies
-			0.001 n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
-			0.001 net A's reply to n1 is lost: SET lock A1 EX 10 NX
+			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
+			0.001 net A's reply to n1 is lost: SET lock A1 PX 10000 NX
 			3     A   gives up: timeout waiting for n1`,
 	} {
 		w := sending(t, "A")
@@ -268,7 +268,7 @@ func TestCutBeforeSending(t *testing.T) {
 	upTo(t, w)
 	expectStory(t, w, `
 		0.002 B   has the lock, token B1, lease until 9.898000
-		0.002 net A's request to n1 is lost: SET lock A1 EX 10 NX
+		0.002 net A's request to n1 is lost: SET lock A1 PX 10000 NX
 		3.002 A   gives up: timeout waiting for n1`, trace.KindLost, trace.KindGranted, trace.KindFailed)
 }
 
@@ -284,7 +284,7 @@ func TestHeal(t *testing.T) {
 	expectStory(t, w, `
 		0     net the link between A and n1 is cut for requests
 		0     net the link between A and n1 is cut for replies
-		0     net A's request to n1 is lost: SET lock A1 EX 10 NX
+		0     net A's request to n1 is lost: SET lock A1 PX 10000 NX
 		3     A   gives up: timeout waiting for n1
 		3     net the link between A and n1 is whole again
 		4.002 A   has the lock, token A2, lease until 13.898000`, trace.KindNetwork, trace.KindLost, trace.KindGranted, trace.KindFailed)
@@ -297,7 +297,7 @@ func TestSlow(t *testing.T) {
 	run(t, w, "A")
 	expectStory(t, w, `
 		0     net the link between A and n1 takes 30ms for a request, 500ms for a reply
-		0.03  n1  A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
+		0.03  n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 		0.53  A   <- n1 OK
 		1.56  n1  A: EVALSHA script 1 lock A1 = 1 [lock gone]
 		2.06  A   <- n1 1`, trace.KindNetwork, trace.KindExecute, trace.KindReceive)
@@ -435,7 +435,7 @@ func TestUnderWayAtARestart(t *testing.T) {
 	inject(t, w, Down{"n1"}, Up{"n1"})
 	upTo(t, w)
 	expectStory(t, w, exchange+`
-		0.001 n1 has ended the connection: A's SET lock A1 EX 10 NX is not answered
+		0.001 n1 has ended the connection: A's SET lock A1 PX 10000 NX is not answered
 		0.002 A  <- n1 connection refused
 		0.002 A  gives up: n1: connection refused`, traffic...)
 }
@@ -471,12 +471,12 @@ func TestReconnect(t *testing.T) {
 	inject(t, w, Up{"n1"})
 	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, `
-		0     A  -> n1 SET lock A1 EX 10 NX
-		0.001 n1 is down: A's SET lock A1 EX 10 NX is not answered
+		0     A  -> n1 SET lock A1 PX 10000 NX
+		0.001 n1 is down: A's SET lock A1 PX 10000 NX is not answered
 		0.002 A  <- n1 connection refused
 		0.002 A  gives up: n1: connection refused
-		1.002 A  -> n1 SET lock A2 EX 10 NX
-		1.003 n1 A: SET lock A2 EX 10 NX = OK [lock = A2 (10s left)]
+		1.002 A  -> n1 SET lock A2 PX 10000 NX
+		1.003 n1 A: SET lock A2 PX 10000 NX = OK [lock = A2 (10s left)]
 		1.004 A  <- n1 OK
 		1.004 A  has the lock, token A2, lease until 10.900000`, traffic...)
 }
@@ -644,7 +644,7 @@ func TestReplicaRefusesWrites(t *testing.T) {
 	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"})
 	run(t, w)
 	expectStory(t, w, `
-		0.001 n1 A: SET lock A1 EX 10 NX = error READONLY You can't write against a read only replica.
+		0.001 n1 A: SET lock A1 PX 10000 NX = error READONLY You can't write against a read only replica.
 		0.002 A  gives up: READONLY You can't write against a read only replica.`, trace.KindExecute, trace.KindFailed)
 }
 

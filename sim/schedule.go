@@ -166,8 +166,7 @@ func (s Schedule) String() string {
 	names := make([]string, 0, len(c.Clients)+1)
 	for _, cl := range c.Clients {
 		names = append(names, cl.Name)
-		words = append(words, fmt.Sprintf("%s=%d/%s/%s/%s/%s/%t/%t/%t/%t/%t", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
-			strconv.FormatFloat(cl.Rate, 'g', -1, 64), cl.Extend, cl.Checks, cl.FailOpen, cl.FallThrough, cl.Recheck))
+		words = append(words, clientWord(&cl))
 	}
 	names = append(names, trace.Probe)
 	for i, n := range c.Nodes {
@@ -259,7 +258,7 @@ func (p *scheduleParser) moves(words []string, from int) (Schedule, error) {
 			return Schedule{}, fmt.Errorf("the schedule lacks the setting %q", name)
 		}
 	}
-	if c := &p.s.Config; c.Strategy.Nodes > 1 && len(c.Nodes) > 1 {
+	if c := &p.s.Config; c.Strategy.Nodes > 1 && len(c.Nodes) > 0 {
 		c.Strategy.Nodes = len(c.Nodes) // such a lock runs on as many as it is given
 	}
 	if err := p.s.Config.Validate(); err != nil {
@@ -336,6 +335,20 @@ func parseRetry(s string) (r strategies.Retry, err error) {
 	return r, f.err
 }
 
+// commitLast ends the setting of a client that commits after its release. They are so rare that
+// the others do without.
+const commitLast = "/commit-last"
+
+// clientWord is a client's setting.
+func clientWord(cl *process.Config) string {
+	word := fmt.Sprintf("%s=%d/%s/%s/%s/%s/%t/%t/%t/%t/%t", cl.Name, cl.Cycles, cl.Work, cl.Insist, cl.Offset,
+		strconv.FormatFloat(cl.Rate, 'g', -1, 64), cl.Extend, cl.Checks, cl.FailOpen, cl.FallThrough, cl.Recheck)
+	if cl.CommitLast {
+		word += commitLast
+	}
+	return word
+}
+
 // actor reads a client's or a node's setting.
 func (p *scheduleParser) actor(name, value string) error {
 	c := &p.s.Config
@@ -349,6 +362,9 @@ func (p *scheduleParser) actor(name, value string) error {
 		return f.err
 	}
 	cl := process.Config{Name: name}
+	if rest, last := strings.CutSuffix(value, commitLast); last {
+		value, cl.CommitLast = rest, true
+	}
 	f.split(value, 10)
 	f.int(&cl.Cycles)
 	f.duration(&cl.Work)

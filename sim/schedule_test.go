@@ -40,7 +40,7 @@ const settings = "lockstep1,setpx-lua,test,seed=7,key=lock,ttl=10s,timeout=3s,la
 // allMoves has a move of every kind.
 const allMoves = ",A:7,B:1,A+B:12,probe:1,A+probe:3,@1,:10s,crash/A,pause/A,resume/A,hang/A,end-thread/A,wall/A/-1h0m0s,clock/n1/2s,drop/A/request," +
 	"drop/B/reply,delay/A/request/5s,delay/A/reply/0s,duplicate/B/1ms,cut/A/n1/both,cut/A/n1/requests,cut/B/n1/replies," +
-	"heal/A/n1,slow/A/n1/1s/0s,down/n1,up/n1,evict/n1,forget-scripts/n1,lag/n1r1/1s,failover/n1r1/-,failover/n1r1/A,failover/n1r1/A+B,rejoin/n1,update,aftermath"
+	"heal/A/n1,slow/A/n1/1s/0s,down/n1,unplug/n1,up/n1,evict/n1,forget-scripts/n1,lag/n1r1/1s,failover/n1r1/-,failover/n1r1/A,failover/n1r1/A+B,rejoin/n1,update,aftermath"
 
 // What the tokens are worth is in the text only if it isn't what it should be.
 func TestScheduleOfTokens(t *testing.T) {
@@ -154,7 +154,7 @@ func TestScheduleOfEverything(t *testing.T) {
 	faults := []Fault{Crash{"A"}, Pause{"A"}, Resume{"A"}, Hang{"A"}, EndThread{"A"}, WallStep{"A", -time.Hour}, NodeStep{"n1", 2 * time.Second},
 		Drop{"A", false}, Drop{"B", true}, Delay{"A", false, 5 * time.Second}, Delay{"A", true, 0}, Duplicate{"B", time.Millisecond, 1},
 		Cut{"A", "n1", Both}, Cut{"A", "n1", Requests}, Cut{"B", "n1", Replies}, Heal{"A", "n1"},
-		Slow{"A", "n1", time.Second, 0}, Down{"n1"}, Up{"n1"}, Evict{"n1"}, ForgetScripts{"n1"}, Lag{"n1r1", time.Second},
+		Slow{"A", "n1", time.Second, 0}, Down{"n1"}, Unplug{"n1"}, Up{"n1"}, Evict{"n1"}, ForgetScripts{"n1"}, Lag{"n1r1", time.Second},
 		Failover{To: "n1r1"}, Failover{"n1r1", []string{"A"}}, Failover{"n1r1", []string{"A", "B"}}, Rejoin{"n1"}, Update{}, Drain{}}
 	for _, f := range faults {
 		moves = append(moves, Move{Fault: f})
@@ -400,4 +400,16 @@ func worldFor(t testing.TB, worlds map[string]*World, cfg Config) *World {
 	}
 	reset(t, w, cfg)
 	return w
+}
+
+// A client that commits after its release has a word more than the others.
+func TestScheduleOfCommitLast(t *testing.T) {
+	with := strings.Replace(settings, "false/true/false/false/true,", "false/true/false/false/true/commit-last,", 1)
+	s, err := ParseSchedule(with, catalogue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := s.Config.Clients; c[0].CommitLast || !c[1].CommitLast || s.String() != with {
+		t.Errorf("it is read as %+v, and prints\n%s\nexpected\n%s", c, s, with)
+	}
 }

@@ -210,11 +210,11 @@ func TestNodeDown(t *testing.T) {
 	inject(t, w, Down{"n1"})
 	run(t, w)
 	expectStory(t, w, `
-		0.001 n1 A: SET lock A1 EX 10 NX = OK [lock = A1 (10s left)]
-		0.001 n1 B: SET lock B1 EX 10 NX = nil
+		0.001 n1 A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
+		0.001 n1 B: SET lock B1 PX 10000 NX = nil
 		0.001 n1 goes down [lock gone]
 		0.002 A  has the lock, token A1, lease until 9.898000
-		0.203 n1 is down: B's SET lock B2 EX 10 NX is not answered
+		0.203 n1 is down: B's SET lock B2 PX 10000 NX is not answered
 		0.204 B  <- n1 connection refused
 		0.204 B  gives up: n1: connection refused
 		1.003 n1 is down: A's EVALSHA script 1 lock A1 is not answered

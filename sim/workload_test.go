@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -403,4 +404,43 @@ func TestWorkloadAfterAnother(t *testing.T) {
 			t.Errorf("after %s its verdict is %s, and a new world's %s", last, got, want)
 		}
 	}
+}
+
+// TestCommitLast: a transaction that is committed after the release writes then, with the
+// token of the lease that is over.
+func TestCommitLast(t *testing.T) {
+	cfg := config(t, "fenced", "A", "B")
+	cfg.Clients[0].CommitLast = true
+	cfg.Resource = Plain
+	w := newWorld(t, cfg)
+	run(t, w, "A")
+	var after []trace.Kind
+	for i := range w.trace.Events {
+		if e := &w.trace.Events[i]; e.Client == 0 && (e.Kind == trace.KindReleased || e.Kind == trace.KindWrite) {
+			after = append(after, e.Kind)
+			if e.Kind == trace.KindWrite && (e.Fence != 1 || e.Phase != trace.PhaseIdle) {
+				t.Errorf("the write has fence %d, in phase %v", e.Fence, e.Phase)
+			}
+		}
+	}
+	if !slices.Equal(after, []trace.Kind{trace.KindReleased, trace.KindWrite}) {
+		t.Errorf("A's release and its write: %v", after)
+	}
+}
+
+// TestExit: the hook of a shutdown releases the lock that a client holds, in another thread,
+// and the client's own release finds that it is gone. Without the lock there is nothing to
+// release.
+func TestExit(t *testing.T) {
+	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
+	if err := w.Enabled(Exit{"A"}); err == nil || err.Error() != "A does not hold the lock" {
+		t.Errorf("before it has the lock: %v", err)
+	}
+	until(t, w, "A", trace.KindRead)
+	inject(t, w, Exit{"A"})
+	until(t, w, "A", trace.KindReleased)
+	if s := &w.state.Clients[0].Lease; !s.Inside || s.Believed || s.Live || w.state.LockRecord(0) != nil {
+		t.Errorf("after the hook: %+v", s)
+	}
+	until(t, w, "A", trace.KindReleaseFailed)
 }

@@ -8,7 +8,7 @@ import (
 
 // ExtendRecreate prolongs its lease, or takes it anew without saying so.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	extend    EVALSHA (EVAL where the server lacks the script):
 //	          if GET key == token then PEXPIRE key ttl,
 //	          otherwise SET key token NX PX ttl
@@ -50,7 +50,7 @@ func (l *ExtendRecreate) Acquire(ctx context.Context) (*Lease, error) {
 func (l *ExtendRecreate) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 // ExtendUnchecked looks before it prolongs its lease, as get-then-del looks
 // before it releases it.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	extend    GET key; if that is the token: PEXPIRE key ttl
 //	release   EVALSHA (EVAL where the server lacks the script):
 //	          if GET key == token then DEL key
@@ -41,7 +41,7 @@ func (l *ExtendUnchecked) Acquire(ctx context.Context) (*Lease, error) {
 func (l *ExtendUnchecked) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 // FencedLate numbers its leases by a command of its own, too late.
 //
-//	acquire   SET key token NX PX ttl; if that stored it: INCR key:fence
+//	acquire   SET key token PX ttl NX; if that stored it: INCR key:fence
 //	release   EVALSHA (EVAL where the server lacks the script):
 //	          if GET key == token then DEL key
 //
@@ -38,7 +38,7 @@ func (l *FencedLate) Acquire(ctx context.Context) (*Lease, error) {
 func (l *FencedLate) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 // FixedValue does everything right, with a token that all clients share.
 //
-//	acquire   SET key locked NX PX ttl
+//	acquire   SET key locked PX ttl NX
 //	release   EVALSHA (EVAL where the server lacks the script):
 //	          if GET key == locked then DEL key
 //
@@ -37,7 +37,7 @@ func (l *FixedValue) Acquire(ctx context.Context) (*Lease, error) {
 }
 
 func (l *FixedValue) try(ctx context.Context) (*Lease, error) {
-	won, err := l.rdb.SetNX(ctx, l.key, fixedValue, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, fixedValue, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

@@ -379,6 +379,7 @@ type wire struct {
 	node  int
 	rules map[string]func() error
 	sent  []string     // the commands that go-redis was given
+	bytes bytes.Buffer // what went over it
 	drops atomic.Int32 // how many replies get lost beneath go-redis, which may send again
 }
 
@@ -442,10 +443,16 @@ func (l *wire) carry(cmds []redis.Cmder, next func() error) error {
 
 func (l *wire) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-// cable is what a wire goes over. It loses replies where go-redis notices.
+// cable is what a wire goes over. It records what is sent, and loses replies where go-redis
+// notices.
 type cable struct {
 	net.Conn
 	wire *wire
+}
+
+func (c *cable) Write(b []byte) (int, error) {
+	c.wire.bytes.Write(b)
+	return c.Conn.Write(b)
 }
 
 func (c *cable) Read(b []byte) (int, error) {

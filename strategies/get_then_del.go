@@ -9,7 +9,7 @@ import (
 
 // GetThenDel acquires as it should, and looks before it releases.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	release   GET key; if that is the token: DEL key
 //
 // Source: the Chinese article's wrong release 2.
@@ -34,7 +34,7 @@ func (l *GetThenDel) Acquire(ctx context.Context) (*Lease, error) {
 
 func (l *GetThenDel) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

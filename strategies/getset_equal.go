@@ -45,7 +45,7 @@ func (l *GetSetEqual) try(ctx context.Context) (*Lease, error) {
 	stamp := l.opt.Clock.Now().Add(l.opt.TTL).UnixMilli()
 	lease := &Lease{Token: strconv.FormatInt(stamp, 10)}
 
-	won, err := l.rdb.SetNX(ctx, l.key, stamp, 0).Result()
+	won, err := setNX(ctx, l.rdb, l.key, stamp)
 	if err != nil {
 		return nil, err
 	}

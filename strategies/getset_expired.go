@@ -47,7 +47,7 @@ func (l *GetSetExpired) Acquire(ctx context.Context) (*Lease, error) {
 
 func (l *GetSetExpired) try(ctx context.Context) (*Lease, error) {
 	stamp := l.opt.Clock.Now().Add(l.opt.TTL).Unix()
-	won, err := l.rdb.SetNX(ctx, l.key, stamp, 0).Result()
+	won, err := setNX(ctx, l.rdb, l.key, stamp)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (l *GetSetRedisIO) Acquire(ctx context.Context) (*Lease, error) {
 
 func (l *GetSetRedisIO) try(ctx context.Context) (*Lease, error) {
 	stamp := l.opt.Clock.Now().Add(l.opt.TTL).Unix() + 1
-	won, err := l.rdb.SetNX(ctx, l.key, stamp, 0).Result()
+	won, err := setNX(ctx, l.rdb, l.key, stamp)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -16,19 +17,19 @@ import (
 func TestCommandsInOrder(t *testing.T) {
 	const script = "evalsha eval"
 	tests := map[string]struct{ acquire, extend, release string }{
-		"setnx":                 {"set", "", "del"},
-		"setnx-expire":          {"set expire", "", "del"},
+		"setnx":                 {"setnx", "", "del"},
+		"setnx-expire":          {"setnx expire", "", "del"},
 		"incr-expire":           {script, "", "del"},
-		"timestamp-del":         {"set", "", "del"},
-		"getset-equal":          {"set", "", "del"},
-		"getset-expired":        {"set expire", "", "ttl del"},
+		"timestamp-del":         {"setnx", "", "del"},
+		"getset-equal":          {"setnx", "", "del"},
+		"getset-expired":        {"setnx expire", "", "ttl del"},
 		"naive-del":             {"set", "", "del"},
 		"get-then-del":          {"set", "", "get del"},
 		"fixed-value":           {"set", "", script},
 		"setpx-lua":             {"set", "", script},
 		"redlock":               {"set", "", script},
 		"redlock-hyperf":        {"set", "", "eval"},
-		"getset-redisio":        {"set", "", "del"},
+		"getset-redisio":        {"setnx", "", "del"},
 		"setpx-delex":           {"set", "", "delex"},
 		"setpx-watch":           {"set", "", "watch get multi del exec"},
 		"setpx-watch-bare":      {"set", "", "watch get del unwatch"},
@@ -83,6 +84,9 @@ func TestAnErrorIsNotARefusal(t *testing.T) {
 			}
 			w := newWorld(t, s.Name)
 			a := w.process("A")
+			if i < acquire && s.Name == "setpx-get" {
+				continue // it asks again: see its dialogues
+			}
 			if i < acquire {
 				a.loses(command)
 				a.failsToAcquire()
@@ -123,7 +127,7 @@ var moreDialogues = []dialogue{
 		c.acquires()
 		w.pass(ttl + 2*time.Second)
 		b.before("getset", func() {
-			a.before("set", func() { w.pass(ttl + 2*time.Second) })
+			a.before("setnx", func() { w.pass(ttl + 2*time.Second) })
 			a.acquires()
 		})
 		b.acquires()
@@ -146,7 +150,7 @@ var moreDialogues = []dialogue{
 		b.acquires()
 	}},
 	{"getset-redisio", "a stamp that is stored late is free for all at once", func(w *world, a, b, c *process) {
-		a.before("set", func() { w.pass(ttl + 2*time.Second) })
+		a.before("setnx", func() { w.pass(ttl + 2*time.Second) })
 		a.acquires()
 		b.acquires()
 		c.isRefused()
@@ -264,6 +268,60 @@ var moreDialogues = []dialogue{
 		}
 	}},
 	{"setpx-autoretry", "a late release finds another's token", lateReleaseIsTold},
+	{"setpx-get", "a lost reply, and it recognises its own token", func(w *world, a, b, c *process) {
+		a.dropsReplies(1)
+		a.acquires()
+		w.stores(1, "A-1")
+		a.believes(ttl - drift(ttl))
+		b.isRefused()
+		a.releases()
+		b.acquires()
+	}},
+	{"setpx-get", "a lost request is sent again", func(w *world, a, b, c *process) {
+		a.loses("set")
+		a.acquires()
+		b.isRefused()
+	}},
+	{"setpx-get", "its lease counts from the first sending, if that stored the record", func(w *world, a, b, c *process) {
+		a.greets()
+		a.losesReplyOf("set")
+		a.before("set", func() { w.pass(3 * time.Second) })
+		a.acquires()
+		a.believes(ttl - drift(ttl) - 3*time.Second)
+	}},
+	{"setpx-get", "a token that it finds too late is no lease, and is deleted", func(w *world, a, b, c *process) {
+		a.greets()
+		a.losesReplyOf("set")
+		a.before("set", func() { w.pass(ttl - drift(ttl)) })
+		a.isRefused()
+		w.storesNothing()
+		b.acquires()
+	}},
+	{"setpx-get", "without any reply it leaves nothing behind", func(w *world, a, b, c *process) {
+		a.dropsReplies(4)
+		if lease, err := a.lock.Acquire(w.t.Context()); !errors.Is(err, os.ErrDeadlineExceeded) || lease != nil {
+			w.t.Errorf("A acquires: lease %v, error %v, want a timeout", lease, err)
+		}
+		w.storesNothing()
+		b.acquires()
+	}},
+	{"setpx-get", "an error that is a reply is not asked for again", func(w *world, a, b, c *process) {
+		if _, err := w.servers[0].RPush(lockKey, "job"); err != nil {
+			w.t.Fatal(err)
+		}
+		a.sends("set", func() {
+			if _, err := a.lock.Acquire(w.t.Context()); err == nil || !strings.HasPrefix(err.Error(), "WRONGTYPE") {
+				w.t.Errorf("A acquires: %v, want WRONGTYPE", err)
+			}
+		})
+	}},
+	{"setpx-get", "an equal token is another's, unless it was sent before", func(w *world, a, b, c *process) {
+		if err := w.servers[0].Set(lockKey, "A-1"); err != nil {
+			w.t.Fatal(err)
+		}
+		a.isRefused()
+	}},
+	{"setpx-get", "a late release finds another's token", lateReleaseIsTold},
 	{"setpx-lua", "a lost reply is an error, not a refusal", func(w *world, a, b, c *process) {
 		a.dropsReplies(1)
 		if lease, err := a.lock.Acquire(w.t.Context()); !errors.Is(err, os.ErrDeadlineExceeded) || lease != nil {

@@ -8,7 +8,7 @@ import (
 
 // NaiveDel acquires as it should, and releases without looking.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	release   DEL key
 //
 // Source: the Chinese article's wrong release 1.
@@ -34,7 +34,7 @@ func (l *NaiveDel) Acquire(ctx context.Context) (*Lease, error) {
 
 func (l *NaiveDel) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 // Redlock asks several independent Redis servers, and has the lock if most of
 // them agree.
 //
-//	acquire   SET key token NX PX ttl, on every node in turn
+//	acquire   SET key token PX ttl NX, on every node in turn
 //	          won if a majority stored it and the lease has not run out meanwhile
 //	          otherwise release on every node
 //	release   on every node, EVALSHA (EVAL where it lacks the script):
@@ -48,7 +48,7 @@ func (l *Redlock) try(ctx context.Context) (*Lease, error) {
 	sent := l.opt.Clock.Monotonic() // before the first command: no node starts counting earlier
 	votes := 0
 	for _, node := range l.nodes {
-		won, err := node.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+		won, err := setPXNX(ctx, node, l.key, token, l.opt.TTL)
 		if err == nil && won {
 			votes++
 		}

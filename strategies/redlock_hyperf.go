@@ -8,7 +8,7 @@ import (
 
 // RedlockHyperf is Redlock as a PHP library ships it.
 //
-//	acquire   SET key token NX PX ttl, on every node in turn
+//	acquire   SET key token PX ttl NX, on every node in turn
 //	          won if enough stored it and some of the TTL is left;
 //	          otherwise release on every node
 //	release   on every node, EVAL: if GET key == token then DEL key
@@ -16,13 +16,15 @@ import (
 // Source: the SDK of the English article, zonghay/redlock-hyperf 2021, a port of
 // redlock-php: two tries, 100 to 200 ms apart.
 //
-// It departs from the algorithm in four ways. An error of any one node ends
+// It departs from the algorithm in five ways. An error of any one node ends
 // everything at once, and what other nodes have stored stays there until it
 // expires; so the lock is no more available than its worst node. The time spent
 // is measured on the wall clock: if that is set back meanwhile, a lease that has
 // run out seems valid. N/2+1 is not rounded down, so three nodes must all
-// agree, and four of five. And all tries share one token, so that a delayed
-// release of the first can undo the second.
+// agree, and four of five. All tries share one token, so that a delayed
+// release of the first can undo the second. And the token is uniqid(gethostname(), true): the
+// host's name, the microsecond and a pseudo-random fraction, which PHP's manual does not
+// guarantee to be unique. Here it is whatever Options.Token draws.
 type RedlockHyperf struct {
 	nodes []*redis.Client
 	key   string
@@ -51,7 +53,7 @@ func (l *RedlockHyperf) try(ctx context.Context, token string) (*Lease, error) {
 	start := l.opt.Clock.Now().Round(0) // without Go's monotonic reading, which microtime() hasn't either
 	votes := 0
 	for _, node := range l.nodes {
-		won, err := node.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+		won, err := setPXNX(ctx, node, l.key, token, l.opt.TTL)
 		if err != nil {
 			return nil, err // no clean-up
 		}

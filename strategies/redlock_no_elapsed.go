@@ -8,15 +8,15 @@ import (
 
 // RedlockNoElapsed is Redlock without the time that it took.
 //
-//	acquire   SET key token NX PX ttl, on every node in turn
+//	acquire   SET key token PX ttl NX, on every node in turn
 //	          won if a majority stored it, for a whole ttl from then;
 //	          otherwise release on every node
 //	release   on every node, EVALSHA (EVAL where it lacks the script):
 //	          if GET key == token then DEL key
 //
-// Source: hand-written Redlocks; node-redlock, where the lease that is handed out
-// says rightly when it ends, but is granted even if that is over, which comes to
-// the same for a caller who doesn't look.
+// Source: hand-written Redlocks; node-redlock 5, where the lease that is handed out says
+// rightly when it ends, but is granted even if that is over, which comes to the same for a
+// caller who doesn't look. Its version 4 looked: lock.expiration > Date.now().
 //
 // The first node counts from the first command, the caller from the last reply.
 // If a node is slow, or the client was paused while replies were under way, the
@@ -38,7 +38,7 @@ func (l *RedlockNoElapsed) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	votes := 0
 	for _, node := range l.nodes {
-		won, err := node.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+		won, err := setPXNX(ctx, node, l.key, token, l.opt.TTL)
 		if err == nil && won {
 			votes++
 		}

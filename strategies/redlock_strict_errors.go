@@ -9,7 +9,7 @@ import (
 
 // RedlockStrictErrors is Redlock that wins and won't have it.
 //
-//	acquire   SET key token NX PX ttl, on every node in turn
+//	acquire   SET key token PX ttl NX, on every node in turn
 //	          won if a majority stored it, the lease has not run out meanwhile, and
 //	          no node failed; if one did, its error, and the keys stay;
 //	          otherwise release on every node
@@ -42,7 +42,7 @@ func (l *RedlockStrictErrors) try(ctx context.Context) (*Lease, error) {
 	votes := 0
 	var failed error
 	for _, node := range l.nodes {
-		won, err := node.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+		won, err := setPXNX(ctx, node, l.key, token, l.opt.TTL)
 		if err == nil && won {
 			votes++
 		}

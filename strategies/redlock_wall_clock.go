@@ -8,7 +8,7 @@ import (
 
 // RedlockWallClock is Redlock with a stopwatch that can be set back.
 //
-//	acquire   SET key token NX PX ttl, on every node in turn
+//	acquire   SET key token PX ttl NX, on every node in turn
 //	          won if a majority stored it and, by the wall clock, the lease has not
 //	          run out meanwhile; otherwise release on every node
 //	release   on every node, EVALSHA (EVAL where it lacks the script):
@@ -38,7 +38,7 @@ func (l *RedlockWallClock) try(ctx context.Context) (*Lease, error) {
 	start := l.opt.Clock.Now().Round(0) // without Go's monotonic reading, which those libraries haven't either
 	votes := 0
 	for _, node := range l.nodes {
-		won, err := node.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+		won, err := setPXNX(ctx, node, l.key, token, l.opt.TTL)
 		if err == nil && won {
 			votes++
 		}

@@ -31,10 +31,11 @@ type Strategy struct {
 	// Timeout is the client's read timeout: how long a command waits for its
 	// reply before it fails (go-redis's ReadTimeout).
 	Timeout time.Duration
-	// Retry is the policy of the source.
+	// Retry is the policy of the source: one try where its code answers yes or no.
 	Retry Retry
 
-	// NoTTL: the record carries neither an expiry nor a stamp, so a lease never ends by itself.
+	// NoTTL: the record carries neither an expiry nor a stamp that anybody reads, so a lease
+	// never ends by itself.
 	NoTTL bool
 	// Counter: the record's value counts attempts. A refused attempt changes it
 	// in place, without thereby taking the record over.

@@ -8,17 +8,18 @@ import (
 
 // SetNXExpire gives the oldest lock an expiry, by a second command.
 //
-//	acquire   SETNX key 1
+//	acquire   SETNX key token
 //	          if that stored it: EXPIRE key ttl
 //	release   DEL key
 //
-// Source: the Chinese article's wrong lock 1, the English article's first
-// attempt, and Laravel's cache lock until 2020, whose value 1 is kept here.
+// Source: the Chinese article's wrong lock 1, which stores the request's id; the English
+// article's first attempt; and Laravel's cache lock: the value 1 and the DEL until version 5.8
+// (laravel/framework 26645), the two commands until 2020 (laravel/framework 31168).
 //
 // Two commands are not one. A client that dies between them, or whose EXPIRE does not
 // arrive, leaves a record without an expiry, which nobody will ever remove. And
-// since the value says nothing about its owner, a holder that overruns its lease
-// deletes the next one's record.
+// since DEL doesn't ask for the value, a holder that overruns its lease deletes
+// the next one's record.
 type SetNXExpire struct {
 	rdb *redis.Client
 	key string
@@ -31,15 +32,15 @@ func NewSetNXExpire(rdb *redis.Client, key string, o Options) *SetNXExpire {
 	return &SetNXExpire{rdb: rdb, key: key, opt: o}
 }
 
-// Acquire stores a 1 under the key unless something is stored there already,
+// Acquire stores a token under the key unless something is stored there already,
 // and then lets it expire.
 func (l *SetNXExpire) Acquire(ctx context.Context) (*Lease, error) {
 	return retry(ctx, l.opt, l.try)
 }
 
 func (l *SetNXExpire) try(ctx context.Context) (*Lease, error) {
-	const held = "1"
-	won, err := l.rdb.SetNX(ctx, l.key, held, 0).Result()
+	token := l.opt.Token()
+	won, err := setNX(ctx, l.rdb, l.key, token)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (l *SetNXExpire) try(ctx context.Context) (*Lease, error) {
 	if err := l.rdb.Expire(ctx, l.key, l.opt.TTL).Err(); err != nil {
 		return nil, err // the record stays, and may have no expiry
 	}
-	return &Lease{Token: held}, nil
+	return &Lease{Token: token}, nil
 }
 
 // Release deletes the key, whoever's it is.

@@ -9,7 +9,7 @@ import (
 // SetPXAutoRetry is the single-server lock done right, over a client that means
 // too well.
 //
-//	acquire   SET key token NX PX ttl, sent again by the client library, up to
+//	acquire   SET key token PX ttl NX, sent again by the client library, up to
 //	          three times, when no reply comes
 //	release   EVALSHA (EVAL where the server lacks the script), sent again likewise:
 //	          if GET key == token then DEL key
@@ -41,7 +41,7 @@ func (l *SetPXAutoRetry) Acquire(ctx context.Context) (*Lease, error) {
 func (l *SetPXAutoRetry) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

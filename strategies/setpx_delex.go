@@ -8,7 +8,7 @@ import (
 
 // SetPXDelEx is the single-server lock without a script.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	release   DELEX key IFEQ token
 //
 // Source: DELEX of Redis 8.4. Valkey has it since 9.2, and as DELIFEQ since 9.0.
@@ -36,7 +36,7 @@ func (l *SetPXDelEx) Acquire(ctx context.Context) (*Lease, error) {
 func (l *SetPXDelEx) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

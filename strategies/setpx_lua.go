@@ -8,7 +8,7 @@ import (
 
 // SetPXLua is the single-server lock done right.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	release   EVALSHA (EVAL where the server lacks the script):
 //	          if GET key == token then DEL key
 //
@@ -45,7 +45,7 @@ func (l *SetPXLua) Acquire(ctx context.Context) (*Lease, error) {
 func (l *SetPXLua) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

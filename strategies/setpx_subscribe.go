@@ -12,7 +12,7 @@ import (
 // SetPXSubscribe is SetPXLua for many waiters: one that is refused doesn't ask again and
 // again, but waits until the holder publishes that it has released.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	          refused: SUBSCRIBE key:released, and once that is confirmed SET again
 //	          refused again: PTTL key, wait for a message for at most that long, SET again
 //	release   EVALSHA (EVAL where the server lacks the script):
@@ -74,7 +74,7 @@ func (l *SetPXSubscribe) Acquire(ctx context.Context) (*Lease, error) {
 func (l *SetPXSubscribe) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

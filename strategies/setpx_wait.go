@@ -9,7 +9,7 @@ import (
 
 // SetPXWait has its record on a replica before it counts on it.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	          WAIT 1 1000; if fewer have it: release, and refused
 //	release   EVALSHA (EVAL where the server lacks the script):
 //	          if GET key == token then DEL key
@@ -53,7 +53,7 @@ func (l *SetPXWait) try(ctx context.Context) (*Lease, error) {
 
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := conn.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, conn, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

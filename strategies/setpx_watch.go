@@ -9,7 +9,7 @@ import (
 
 // SetPXWatch is the single-server lock for servers without scripts.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	release   WATCH key; GET key; if that is the token: MULTI, DEL key, EXEC
 //	          otherwise UNWATCH
 //
@@ -17,7 +17,7 @@ import (
 //
 // What GET saw need not be what DEL finds, but then EXEC executes nothing: the
 // connection has watched the key, and any change of it since GET, its
-// expiry included (from Redis 6.0.9), calls the transaction off. All of this
+// expiry included (since Redis 6.0.9, says WATCH's page), calls the transaction off. All of this
 // must go over one connection, which go-redis sees to. One failure remains, which no
 // lock can prevent: a holder that is paused for longer than its lease wakes up
 // inside the critical section with somebody else.
@@ -40,7 +40,7 @@ func (l *SetPXWatch) Acquire(ctx context.Context) (*Lease, error) {
 func (l *SetPXWatch) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 // SetPXWatchBare watches the key, and then does nothing with it.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	release   WATCH key; GET key; if that is the token: DEL key
 //	          in any case UNWATCH
 //
@@ -38,7 +38,7 @@ func (l *SetPXWatchBare) Acquire(ctx context.Context) (*Lease, error) {
 func (l *SetPXWatchBare) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
 	sent := l.opt.Clock.Monotonic() // before the command: Redis starts counting later, never earlier
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // ErrNotAcquired means that the lock was refused: Redis was asked and answered
@@ -74,7 +76,7 @@ type Clock interface {
 // Retry is how often, and how far apart, Acquire asks again after a refusal.
 type Retry struct {
 	Tries  int           // attempts in all; 0 means for ever
-	Delay  time.Duration // between two attempts
+	Delay  time.Duration // between two attempts; 0 means without a pause
 	Jitter time.Duration // up to this much more, drawn anew each time
 }
 
@@ -101,7 +103,12 @@ func retry(ctx context.Context, o Options, attempt func(context.Context) (*Lease
 		if o.Retry.Jitter > 0 {
 			delay += o.Random(o.Retry.Jitter)
 		}
-		if err := o.Clock.Sleep(ctx, delay); err != nil {
+		if delay > 0 {
+			err = o.Clock.Sleep(ctx, delay)
+		} else {
+			err = ctx.Err()
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -112,4 +119,26 @@ func retry(ctx context.Context, o Options, attempt func(context.Context) (*Lease
 // granularity of expiry, as the Redlock description suggests.
 func drift(ttl time.Duration) time.Duration {
 	return ttl/100 + 2*time.Millisecond
+}
+
+// conn is a go-redis client, or one of its connections.
+type conn interface {
+	Process(ctx context.Context, cmd redis.Cmder) error
+}
+
+// setNX sends SETNX key value, which answers 1 or 0, and reports whether the value was stored.
+// go-redis's own SetNX sends SET key value NX, which answers OK or nil.
+func setNX(ctx context.Context, rdb conn, key string, value any) (stored bool, err error) {
+	cmd := redis.NewBoolCmd(ctx, "setnx", key, value)
+	_ = rdb.Process(ctx, cmd)
+	return cmd.Result()
+}
+
+// setPXNX sends SET key value PX ttl NX, and reports whether the value was stored. The order of
+// the options is that in which the articles' PHP clients write them. go-redis's own SetNX
+// sends EX in place of PX if the TTL is in whole seconds.
+func setPXNX(ctx context.Context, rdb conn, key, value string, ttl time.Duration) (stored bool, err error) {
+	cmd := redis.NewBoolCmd(ctx, "set", key, value, "PX", ttl.Milliseconds(), "NX")
+	_ = rdb.Process(ctx, cmd)
+	return cmd.Result()
 }

@@ -39,6 +39,9 @@ func TestEveryLeaseEndsByItself(t *testing.T) {
 			b.isRefused()
 			w.pass(time.Second + ms)
 			switch s.Name {
+			case "timestamp-del", "timestamp-overwritten": // the stamp's own second counts in full
+				b.isRefused()
+				w.pass(time.Second)
 			case "getset-redisio": // stamps are rounded up, and a second is added
 				b.isRefused()
 				w.pass(2 * time.Second)
@@ -60,7 +63,7 @@ func TestEveryLeaseEndsByItself(t *testing.T) {
 // told a deadline.
 func TestWhoExposesADeadline(t *testing.T) {
 	mereYes := []string{
-		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "getset-redisio", "getset-equal", "getset-expired",
+		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "timestamp-overwritten", "getset-redisio", "getset-equal", "getset-expired",
 		"naive-del", "get-then-del", "fixed-value", "watchdog",
 	}
 	for _, s := range All() {
@@ -85,7 +88,7 @@ func TestWhoExposesADeadline(t *testing.T) {
 
 func TestAcquireAsksAgainAsItsSourceDoes(t *testing.T) {
 	for _, s := range All() {
-		if s.Retry == (Retry{}) { // it waits to be woken: see TestMessageWakesWaiter
+		if s.Retry == (Retry{}) { // it doesn't sleep: see TestMessageWakesWaiter, TestLoopWithoutSleep
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
@@ -110,6 +113,31 @@ func TestAcquireAsksAgainAsItsSourceDoes(t *testing.T) {
 				t.Errorf("slept %v, want %v", w.naps, want)
 			}
 		})
+	}
+}
+
+// TestLoopWithoutSleep: the Japanese article's part 5 asks again at once, and so for as long
+// as the holder takes.
+func TestLoopWithoutSleep(t *testing.T) {
+	for _, name := range []string{"timestamp-del", "timestamp-overwritten"} {
+		w := newWorld(t, name)
+		a, b := w.process("A"), w.insistent("B", w.strategy.Retry)
+
+		a.acquires()
+		refusals := 0
+		var refused func()
+		refused = func() {
+			if refusals++; refusals == 3 {
+				a.releases()
+				return
+			}
+			b.after("get", refused)
+		}
+		b.after("get", refused)
+		b.sends("setnx get setnx get setnx get setnx", b.acquires)
+		if len(w.naps) != 0 {
+			t.Errorf("%s slept: %v", name, w.naps)
+		}
 	}
 }
 
@@ -196,8 +224,9 @@ type dialogue struct {
 }
 
 var dialogues = []dialogue{
-	{"setnx", "a dead holder blocks for ever", func(w *world, a, b, c *process) {
+	{"setnx", "a dead holder blocks for ever, though its stamp has passed", func(w *world, a, b, c *process) {
 		a.acquires()
+		w.stores(1, stampInSeconds(w, ttl))
 		w.neverExpires()
 		w.pass(1000 * ttl)
 		b.isRefused()
@@ -214,7 +243,7 @@ var dialogues = []dialogue{
 	{"setnx-expire", "a client that dies between the two commands blocks for ever", func(w *world, a, b, c *process) {
 		a.loses("expire")
 		a.failsToAcquire()
-		w.stores(1, "1")
+		w.stores(1, "A-1")
 		w.neverExpires()
 		w.pass(1000 * ttl)
 		b.isRefused()
@@ -241,24 +270,24 @@ var dialogues = []dialogue{
 
 	{"timestamp-del", "an expired stamp is replaced by a fresh one", func(w *world, a, b, c *process) {
 		a.acquires()
-		w.stores(1, stamp(w, ttl))
-		w.pass(ttl)
-		b.isRefused() // the stamp is now, not before now
+		w.stores(1, stampInSeconds(w, ttl))
+		w.pass(ttl + 749*ms)
+		b.isRefused() // in the stamp's own second, which is not before itself
 		w.pass(ms)
 		b.acquires()
-		w.stores(1, stamp(w, ttl))
+		w.stores(1, stampInSeconds(w, ttl))
 		w.neverExpires()
 		c.isRefused()
 	}},
 	{"timestamp-del", "two that have read the expired stamp both take over", func(w *world, a, b, c *process) {
 		c.acquires()
-		w.pass(ttl + ms)
+		w.pass(ttl + time.Second)
 		b.after("get", a.acquires)
 		b.acquires()
 	}},
 	{"timestamp-del", "a client that comes between DEL and SETNX has the lock", func(w *world, a, b, c *process) {
 		a.acquires()
-		w.pass(ttl + ms)
+		w.pass(ttl + time.Second)
 		b.after("del", c.acquires)
 		b.isRefused()
 		w.stores(1, c.lease.Token)
@@ -272,6 +301,42 @@ var dialogues = []dialogue{
 	{"timestamp-del", "a stamp that is stored late is free for all at once", staleStamp},
 	{"timestamp-del", "a fast wall clock sees an expired stamp", fastClockTakesOver},
 	{"timestamp-del", "a late release deletes the next holder's", lateReleaseDeletes},
+
+	{"timestamp-overwritten", "a takeover stores the expired stamp again, and the next is let in at once", func(w *world, a, b, c *process) {
+		a.acquires()
+		expired := a.lease.Token
+		w.pass(ttl + time.Second)
+		b.sends("setnx get del setnx", b.acquires)
+		w.stores(1, expired)
+		c.acquires()
+		w.stores(1, expired)
+	}},
+	{"timestamp-overwritten", "a waiter gets the rest of the lease that it has waited for", func(w *world, a, b, c *process) {
+		a.acquires()
+		w.pass(ttl - time.Second)
+		waiter := w.insistent("B", Retry{Tries: 2})
+		waiter.after("get", a.releases)
+		waiter.acquires()
+		w.stores(1, a.lease.Token)
+		w.pass(2 * time.Second)
+		c.acquires() // and B has most of its lease left
+	}},
+	{"timestamp-overwritten", "a key that is gone leaves no stamp to store", func(w *world, a, b, c *process) {
+		a.acquires()
+		b.before("get", a.releases)
+		b.acquires()
+		w.stores(1, "")
+		c.acquires()
+	}},
+	{"timestamp-overwritten", "a client that comes between DEL and SETNX has the lock", func(w *world, a, b, c *process) {
+		a.acquires()
+		w.pass(ttl + time.Second)
+		b.after("del", c.acquires)
+		b.isRefused()
+		w.stores(1, c.lease.Token)
+	}},
+	{"timestamp-overwritten", "a fast wall clock sees an expired stamp", fastClockTakesOver},
+	{"timestamp-overwritten", "a late release deletes the next holder's", lateReleaseDeletes},
 
 	{"getset-equal", "an expired stamp is swapped for a fresh one", func(w *world, a, b, c *process) {
 		a.acquires()
@@ -325,7 +390,7 @@ var dialogues = []dialogue{
 		b.isRefused()
 		w.pass(time.Second)
 		b.acquires()
-		w.stores(1, strconv.FormatInt(w.wall.Add(ttl).Unix(), 10))
+		w.stores(1, stampInSeconds(w, ttl))
 		w.pass(ttl)
 		w.storesNothing()
 	}},
@@ -333,7 +398,7 @@ var dialogues = []dialogue{
 		c.loses("expire")
 		c.failsToAcquire()
 		w.pass(ttl + time.Second)
-		losing := strconv.FormatInt(w.wall.Add(ttl).Unix(), 10)
+		losing := stampInSeconds(w, ttl)
 		b.after("get", func() { w.pass(time.Second); a.acquires() })
 		b.isRefused()
 		w.stores(1, losing)
@@ -569,7 +634,7 @@ func TestDialogues(t *testing.T) {
 
 func lateReleaseDeletes(w *world, a, b, c *process) {
 	a.acquires()
-	w.pass(ttl + ms)
+	w.pass(ttl + time.Second) // some count in seconds
 	b.acquires()
 	a.releases()
 	w.storesNothing()
@@ -587,7 +652,7 @@ func lateReleaseIsTold(w *world, a, b, c *process) {
 }
 
 func staleStamp(w *world, a, b, c *process) {
-	a.before("set", func() { w.pass(ttl + time.Second) })
+	a.before("setnx", func() { w.pass(ttl + time.Second) })
 	a.acquires()
 	b.acquires()
 	c.isRefused()
@@ -602,4 +667,9 @@ func fastClockTakesOver(w *world, a, b, c *process) {
 // stamp is a wall clock reading in Unix milliseconds, so far from now.
 func stamp(w *world, ahead time.Duration) string {
 	return strconv.FormatInt(w.wall.Add(ahead).UnixMilli(), 10)
+}
+
+// stampInSeconds is a wall clock reading in Unix seconds, so far from now.
+func stampInSeconds(w *world, ahead time.Duration) string {
+	return strconv.FormatInt(w.wall.Add(ahead).Unix(), 10)
 }

@@ -11,13 +11,12 @@ import (
 // TimestampDel stores the end of the lease, and deletes a stamp that has passed.
 //
 //	acquire   SETNX key now+ttl
-//	          if refused: GET key; if that is < now: DEL key, SETNX key now+ttl
+//	          if refused: GET key; if that is < now: DEL key, and from the start
 //	release   DEL key
 //
-// Source: the Japanese article on GETSET locks, part 5, first half. This is the
-// algorithm that it means. Its code reads GET's answer into the variable that
-// held the new stamp, so its second SETNX stores the expired one again, and the
-// next to come takes the lock at once.
+// Source: the Japanese article on GETSET locks, part 5, first half. Stamps are
+// Unix seconds. This is the algorithm that it means; its code is
+// timestamp-overwritten.
 //
 // Between reading a stamp and deleting it anything may happen: two that have
 // both read the expired stamp both take over, the second by deleting the
@@ -41,36 +40,28 @@ func (l *TimestampDel) Acquire(ctx context.Context) (*Lease, error) {
 	return retry(ctx, l.opt, l.try)
 }
 
+// try stores a stamp, as often as it can delete an expired one.
 func (l *TimestampDel) try(ctx context.Context) (*Lease, error) {
-	lease, err := l.store(ctx)
-	if !errors.Is(err, ErrNotAcquired) {
-		return lease, err
+	for {
+		stamp := l.opt.Clock.Now().Add(l.opt.TTL).Unix()
+		won, err := setNX(ctx, l.rdb, l.key, stamp)
+		if err != nil {
+			return nil, err
+		}
+		if won {
+			return &Lease{Token: strconv.FormatInt(stamp, 10)}, nil
+		}
+		stored, err := l.rdb.Get(ctx, l.key).Int64()
+		if err != nil && !errors.Is(err, redis.Nil) { // no key reads as 0: long expired
+			return nil, err
+		}
+		if stored >= l.opt.Clock.Now().Unix() {
+			return nil, ErrNotAcquired
+		}
+		if err := l.rdb.Del(ctx, l.key).Err(); err != nil {
+			return nil, err
+		}
 	}
-
-	stored, err := l.rdb.Get(ctx, l.key).Int64()
-	if err != nil && !errors.Is(err, redis.Nil) { // no key reads as 0: long expired
-		return nil, err
-	}
-	if stored >= l.opt.Clock.Now().UnixMilli() {
-		return nil, ErrNotAcquired
-	}
-	if err := l.rdb.Del(ctx, l.key).Err(); err != nil {
-		return nil, err
-	}
-	return l.store(ctx)
-}
-
-// store is one SETNX, with a stamp in Unix milliseconds.
-func (l *TimestampDel) store(ctx context.Context) (*Lease, error) {
-	stamp := l.opt.Clock.Now().Add(l.opt.TTL).UnixMilli()
-	won, err := l.rdb.SetNX(ctx, l.key, stamp, 0).Result()
-	if err != nil {
-		return nil, err
-	}
-	if !won {
-		return nil, ErrNotAcquired
-	}
-	return &Lease{Token: strconv.FormatInt(stamp, 10)}, nil
 }
 
 // Release deletes the key, whoever's it is.

@@ -11,7 +11,7 @@ import (
 // Watchdog needs no guess of how long the work will take: a second thread keeps
 // the lease alive for as long as the process lives.
 //
-//	acquire   SET key token NX PX ttl
+//	acquire   SET key token PX ttl NX
 //	          meanwhile a second thread, every ttl/3, EVALSHA (EVAL where the
 //	          server lacks the script): if GET key == token then PEXPIRE key ttl
 //	release   stop the second thread; EVALSHA (EVAL likewise):
@@ -58,7 +58,7 @@ func (l *Watchdog) Acquire(ctx context.Context) (*Lease, error) {
 
 func (l *Watchdog) try(ctx context.Context) (*Lease, error) {
 	token := l.opt.Token()
-	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	won, err := setPXNX(ctx, l.rdb, l.key, token, l.opt.TTL)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ var All = []Claim{
 			"and restarts that lose nothing; with setpx-lua, setpx-watch, setpx-delex and watchdog",
 		Assumptions: []Assumption{
 			{"no unexpired key is lost", []string{
-				"a restart without persistence", "a restart within the second that everysec may lose",
+				"a restart without persistence", "a power cut within the second that everysec may lose",
 				"an eviction", "FLUSHALL", "a failover to a replica that has not got the key",
 			}},
 			{"the server's clock does not jump forward", []string{"a jump of a TTL"}},

@@ -40,8 +40,8 @@ type least struct {
 // A strategy that isn't listed is held to the rows of the one that it is like.
 var leasts = []least{
 	// A crashes holding it, and the record has no expiry; B is done before that, so
-	// that the end is one.
-	{"setnx", usual, false, "PD 1/1/11, FN 1/0/5"},
+	// that the end is one. Each Acquire reads the clock for its stamp.
+	{"setnx", usual, false, "PD 1/1/14, FN 1/0/6"},
 	// A crashes between SETNX and EXPIRE. FR: A overruns before its DEL and deletes
 	// B's record; DG: and takes the lock itself, which B still has.
 	{"setnx-expire", usual, false, "SW 1/2/18, DG 1/2/25, OV 1/1/15, FR 1/2/16, PD 1/1/11, FN 1/0/5"},
@@ -51,6 +51,9 @@ var leasts = []least{
 	// GET says nil, which counts as expired; A's SETNX wins; B's DEL deletes that
 	// record, and its SETNX wins too.
 	{"timestamp-del", usual, false, "SW 0/6/34, DG 0/5/29, OV 0/5/31, FR 0/5/24, FN 1/0/6"},
+	// As before, but B, after GET has said nil, stores an empty value. So the race is
+	// over by then: A's SETNX fails, and its GET reads a value that everybody may delete.
+	{"timestamp-overwritten", usual, false, "SW 0/5/40, DG 0/4/35, OV 0/4/37, FR 0/4/31, FN 1/0/6"},
 	// FR and FN without any fault: as before, but B's GETSET overwrites A's new record,
 	// and its answer refuses B. DG: A computes its stamp, is paused before its SETNX
 	// until that is over, and B takes over the lock that A has just been granted.
@@ -81,6 +84,8 @@ var leasts = []least{
 	{"setpx-wait", usual, false, "SW 1/2/20, OV 1/1/17, FN 1/0/6"},
 	// FN with one more command: the library asks again, and Redis says no.
 	{"setpx-autoretry", usual, false, "SW 1/2/16, OV 1/1/13, FN 1/0/8"},
+	// No FN: a lost reply is asked for again, and the caller's own token is no refusal.
+	{"setpx-get", usual, false, "SW 1/2/16, OV 1/1/13"},
 	// SW: A is paused between SET and INCR; B sets, draws 1, writes; A draws 2, writes.
 	{"fenced-late", usual, false, "SW 1/2/20, OV 1/1/17, FN 1/0/6"},
 	// No SW: the resource refuses A, which comes back with the lower number.

@@ -118,17 +118,46 @@ func (m *Monitor) without(a trace.Acquisition) (free, up int) {
 	return free, up
 }
 
-// Deadlocked reports a spell of blocking that is open as a PD. The engine calls it after the
-// refusal of the probe's last attempt, when nothing is left that could still change by
-// itself, so the spell lasts for ever. seq is that of the newest event.
+// NeverGranted judges a run at whose end the lock cannot be had. The engine calls it when the
+// probe's last attempt has been in vain, when no client holds the lock and nothing is left
+// that could still change by itself: so it is for ever. seq is that of the newest event.
+//
+// A spell of blocking that is open is a PD: an orphaned record is to blame. Otherwise the
+// servers decide. A lock promises that it can be had as long as most of its servers are up:
+// that is Redlock's liveness property B, and of a lock on one server it asks for that server.
+// To break the promise is UA. With fewer servers nothing was promised, and it is DN. The
+// number of servers that a strategy in fact needs doesn't count: one that asks for four of
+// five breaks the promise of a majority.
 //
 // The search gets the same result by another way (explorer.deadlocked): it has no spells of
 // blocking, tries to acquire once more at every end of its own, and has the engine play
 // each PD that it finds, with the probe. Both count by [OnlyOrphans].
-func (m *Monitor) Deadlocked(now time.Duration, seq int) {
+func (m *Monitor) NeverGranted(now time.Duration, seq int) {
 	if b := &m.blocked; b.open {
 		m.report(now, trace.PD, fmt.Sprintf("nobody alive holds the lock, and what %s left behind never goes away", m.name(b.by.Client)), b.written, b.refused, seq)
 		b.open = false
+		return
+	}
+	up, events := 0, []int{seq}
+	for _, n := range m.s.Primary {
+		switch r := m.s.LockRecord(n); {
+		case !m.s.Nodes[n].Up:
+			events = append(events, m.fell[n])
+			continue
+		case r != nil && r.Owner == trace.Nobody: // other data under the lock's key
+			events = append(events, r.Written)
+		}
+		up++
+	}
+	switch all := len(m.s.Primary); {
+	case up > all/2 && all == 1:
+		m.report(now, trace.UA, "nobody holds the lock, its server is up, and yet nobody can have it", events...)
+	case up > all/2:
+		m.report(now, trace.UA, fmt.Sprintf("nobody holds the lock, %d of its %d servers are up, and yet nobody can have it", up, all), events...)
+	case all == 1:
+		m.report(now, trace.DN, "nobody can have the lock: its server is down", events...)
+	default:
+		m.report(now, trace.DN, fmt.Sprintf("nobody can have the lock: %d of its %d servers are up, and that is no majority", up, all), events...)
 	}
 }
 
@@ -147,7 +176,7 @@ func (m *Monitor) kept(e *trace.Event) {
 	}
 	if first, again := m.cycle.again(m.keeping(e), e.Seq); again {
 		b := &m.blocked
-		m.report(e.At, trace.PD, fmt.Sprintf("%s's work hangs, but its other thread keeps the lock for ever: events #%d to #%d repeat", m.name(e.Client), first, e.Seq), b.written, b.refused, first, e.Seq)
+		m.report(e.At, trace.PD, fmt.Sprintf("%s's main thread has stopped, but another one keeps the lock for ever: events #%d to #%d repeat", m.name(e.Client), first, e.Seq), b.written, b.refused, first, e.Seq)
 		m.cycle.reported = true
 		b.open = false
 	}
@@ -196,8 +225,8 @@ func (c *cycleWatch) again(situation string, seq int) (first int, again bool) {
 // random number, because the next round may differ from the last one then.
 func (m *Monitor) Drew() { m.cycle.forget() }
 
-// livelock: two or more clients keep trying, no client holds it, no dead
-// client's record is in the way, and the situation is the same, up to a shift in
+// livelock: two or more clients keep trying, no client holds it, neither a dead
+// client's record nor another program's data is in the way, and the situation is the same, up to a shift in
 // time, as at an earlier moment. Nothing random happened in between, so it will
 // come round again for ever: the run is a lasso.
 func (m *Monitor) livelock(e *trace.Event) {
@@ -218,7 +247,7 @@ func (m *Monitor) livelock(e *trace.Event) {
 		return
 	}
 	for _, n := range m.s.Primary {
-		if r := m.s.LockRecord(n); r != nil && m.s.Clients[max(r.Owner.Client, 0)].Crashed {
+		if r := m.s.LockRecord(n); r != nil && (r.Owner == trace.Nobody || m.s.Clients[r.Owner.Client].Crashed) {
 			return
 		}
 	}

@@ -27,6 +27,7 @@ type Monitor struct {
 	lost       []int    // by client: Seq of the event at which its lease lost the lock, or None
 	lostTo     []int    // by client: the at of the decidingLoss then, or None
 	asleep     []int    // by client: the stopped server that caused the loss, or None
+	fell       []int    // by server: Seq of the event by which it went down last, or None
 	read       []answer // by client: the reply that it read last
 	blocked    blocking
 	cycle      cycleWatch
@@ -51,6 +52,10 @@ func (m *Monitor) Reset(t *trace.Trace, s *trace.State, future Future) {
 	for i := range n {
 		m.lost[i], m.lostTo[i], m.asleep[i] = trace.None, trace.None, trace.None
 		m.read[i] = answer{seq: trace.None}
+	}
+	m.fell = sized(m.fell, len(s.Nodes))
+	for i := range m.fell {
+		m.fell[i] = trace.None
 	}
 	m.blocked = blocking{}
 	m.cycle.forget()
@@ -126,6 +131,8 @@ func (m *Monitor) After(e *trace.Event) {
 		m.read[e.Client] = answer{seq: e.Seq, acq: e.Acq, phase: e.Phase}
 	case trace.KindSleep, trace.KindAwait, trace.KindBlock:
 		m.slept(e)
+	case trace.KindDown:
+		m.fell[e.Node] = e.Seq
 	default:
 		if e.Client != trace.None {
 			m.told(e)

@@ -111,7 +111,9 @@ func judge(t *testing.T, run *trace.Trace) (found int) {
 			t.Fatalf("%s under %s, after %s", run.Strategy, run.Scenario, run.Line(e))
 		}
 	}
-	lasting := func(v trace.Violation) bool { return v.Code == trace.PD || v.Code == trace.LV }
+	lasting := func(v trace.Violation) bool {
+		return slices.Contains([]trace.Code{trace.PD, trace.LV, trace.UA, trace.DN}, v.Code)
+	}
 	got := slices.DeleteFunc(slices.Clone(m.Violations()), lasting)
 	want := slices.DeleteFunc(slices.Clone(run.Violations), lasting)
 	slices.SortStableFunc(got, func(a, b trace.Violation) int {

@@ -42,13 +42,17 @@ var Rules = [...]Rule{
 	{Code: trace.DG, On: []trace.Kind{trace.KindGranted, trace.KindExtended}, Broken: doubleGrant, prove: (*Monitor).proveDoubleGrant},
 	{Code: trace.OV, On: []trace.Kind{trace.KindEnter}, Broken: overlap, Spared: Alone, prove: (*Monitor).proveOverlap},
 	{Code: trace.FR, On: []trace.Kind{trace.KindExecute}, Broken: foreignRelease, prove: (*Monitor).proveForeignRelease},
-	{Code: trace.PD, Elsewhere: "it is about the future: a further client asks at the end, by Monitor.Deadlocked in the engine and explorer.deadlocked in the search"},
+	{Code: trace.PD, Elsewhere: "it is about the future: a further client asks at the end, by Monitor.NeverGranted in the engine and explorer.deadlocked in the search"},
 	{Code: trace.LV, Elsewhere: "it is about the future: Monitor.livelock finds a situation that comes round again",
 		NotSearched: "the search joins histories that come to the same situation, so it has no order in which one could come round again"},
 	{Code: trace.GAP, On: []trace.Kind{trace.KindExtended}, Broken: brokenContinuity, prove: (*Monitor).proveBrokenContinuity},
 	{Code: trace.FN, On: []trace.Kind{trace.KindRefused, trace.KindFailed}, Broken: falseRefusal, Spared: Unowned, prove: (*Monitor).proveFalseRefusal},
+	{Code: trace.UA, Elsewhere: "it is about the future: a further client asks at the end, and Monitor.NeverGranted counts the servers that are up",
+		NotSearched: "it takes servers that stay down, or a key with other data, and a search has neither"},
 	{Code: trace.BD, Elsewhere: "it lasts: Monitor.refusal opens a spell of blocking, and Monitor.relief closes it",
 		NotSearched: "every lease does it after a crash, and it is no failure"},
+	{Code: trace.DN, Elsewhere: "it is about the future, as UA is: Monitor.NeverGranted tells the two apart",
+		NotSearched: "in a search no server stays down, and it is no failure"},
 }
 
 // rulesOn are the rules by the kind of event that they look at.

@@ -45,8 +45,9 @@ type Client struct {
 	redis    []*redis.Client
 	conns    []*Conn
 	lock     strategies.Lock
-	exposes  bool // its current lease has a deadline of the strategy's own
-	making   bool // its lock's constructor is running
+	lease    *strategies.Lease // the newest that it was granted
+	exposes  bool              // its current lease has a deadline of the strategy's own
+	making   bool              // its lock's constructor is running
 }
 
 // NewClient makes a process whose go-redis knows the addresses, and sends a command
@@ -193,7 +194,7 @@ func (c *Client) Reset(s *Settings, cfg *Config) {
 	// process must not get away with it.
 	c.Mono = MonoClock{Origin: time.Duration(c.Index+1) * 100 * time.Second, Rate: cfg.Rate}
 	c.rng = rand.New(rand.NewPCG(s.Seed, uint64(c.Index)+1))
-	c.Tokens, c.Draws, c.Acquired = 0, 0, 0
+	c.Tokens, c.Draws, c.Acquired, c.lease = 0, 0, 0, nil
 	retry := s.Retry
 	if c.Name == trace.Probe {
 		retry = strategies.Retry{Tries: 1}
@@ -217,9 +218,20 @@ func (c *Client) Lock() strategies.Lock { return c.lock }
 func (c *Client) ExposesDeadline() bool { return c.exposes }
 
 // spawn starts another thread of the process, as the go statement does.
-func (c *Client) spawn(run func()) {
+func (c *Client) spawn(run func()) { c.begin(func(*Thread) { run() }) }
+
+// ReleaseApart has another thread of the process release the newest lease, as the hook of a
+// shutdown does. The main thread knows nothing of that, and releases the lease once more when
+// it is through with its work.
+func (c *Client) ReleaseApart() {
+	lease := c.lease
+	c.begin(func(t *Thread) { c.release(t, 0, lease) })
+}
+
+// begin starts a thread.
+func (c *Client) begin(run func(*Thread)) {
 	t := &Thread{Client: c, Index: len(c.Threads), Name: fmt.Sprintf("%s/%d", c.Name, len(c.Threads)+1)}
-	t.start(func(*Thread) { run() })
+	t.start(run)
 	t.Phase = trace.PhaseExtend
 	c.Threads = append(c.Threads, t)
 	c.rt.host.Started(t)

@@ -33,6 +33,8 @@ type Config struct {
 	Insist time.Duration // wait between a refusal or an error and the next attempt; 0: it gives up
 	Extend bool          // before it writes it extends its lease, if the strategy can
 	Checks bool          // before each access it checks its lease's deadline, and leaves if the lease is over
+	// CommitLast: its write is a transaction's, which is committed after the release.
+	CommitLast bool
 	// FailOpen: if Acquire fails (not if it is refused) it goes ahead without the lock.
 	FailOpen bool
 	// FallThrough: if it is refused it goes ahead without the lock, as if that were a

@@ -30,7 +30,7 @@ func (echo) AwaitLapse(*Client, time.Duration)         {}
 func (echo) NextArrival() (in time.Duration, any bool) { return 0, false }
 func (echo) Obstructed() bool                          { return false }
 func (echo) Patience(int) time.Duration                { return 0 }
-func (echo) Deadlocked()                               {}
+func (echo) NeverGranted()                             {}
 
 // feed writes the parts to a new connection, outside of any thread, and returns the
 // commands that arrive and the bytes that are left.

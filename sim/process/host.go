@@ -53,8 +53,8 @@ type Referee interface {
 	Obstructed() bool
 	// Patience returns the probe's wait after its first refusal, and after its second.
 	Patience(refusals int) time.Duration
-	// Deadlocked is called when the probe was refused and nothing can change any more.
-	Deadlocked()
+	// NeverGranted is called when the probe was refused and nothing can change any more.
+	NeverGranted()
 }
 
 // Line is the host's end of a connection.

@@ -47,7 +47,7 @@ func (c *Client) probing(t *Thread) {
 			t.do(Op{Kind: OpSleep, Sleep: host.Patience(refusals)})
 			continue
 		default:
-			host.Deadlocked()
+			host.NeverGranted()
 		}
 		t.note(trace.Event{Kind: trace.KindDone})
 		return

@@ -41,14 +41,22 @@ func (c *Client) attempt(t *Thread, cycle int, job job, cfg *Config) bool {
 		return false
 	}
 	t.mark(trace.KindEnter, cycle)
-	job.work(c, t, lease, cfg)
+	commit := job.work(c, t, lease, cfg)
 	t.mark(trace.KindLeave, cycle)
+	c.release(t, cycle, lease)
+	if commit != nil {
+		t.do(*commit)
+	}
+	return true
+}
+
+// release gives a lease up. Its token comes back as the client has kept it.
+func (c *Client) release(t *Thread, cycle int, lease *strategies.Lease) {
 	t.mark(trace.KindRelease, cycle)
 	if c.settings.Tokens == MangledTokens {
 		lease.Token = mangled(lease.Token)
 	}
-	c.releaseReturned(t, cycle, c.lock.Release(ctx, lease))
-	return true
+	c.releaseReturned(t, cycle, c.lock.Release(context.Background(), lease))
 }
 
 // acquire calls the lock's Acquire. It panics, naming the method's line, if that returns
@@ -67,21 +75,25 @@ func (c *Client) acquire(ctx context.Context) (*strategies.Lease, error) {
 // service, or for another holder.
 func (c *Client) goAhead(t *Thread, cycle int, job job, cfg *Config) {
 	t.mark(trace.KindEnter, cycle)
-	job.work(c, t, &strategies.Lease{}, &Config{Work: cfg.Work})
+	_ = job.work(c, t, &strategies.Lease{}, &Config{Work: cfg.Work}) // which commits inside
 	t.mark(trace.KindLeave, cycle)
 	t.Phase = trace.PhaseIdle
 }
 
 // writeBack works, and writes the result to the resource, unless it finds that its lease is
-// over.
-func (c *Client) writeBack(t *Thread, lease *strategies.Lease, cfg *Config, value int64) {
+// over. A caller whose transaction ends later gets the write back, to perform it then.
+func (c *Client) writeBack(t *Thread, lease *strategies.Lease, cfg *Config, value int64) (commit *Op) {
 	if cfg.Work > 0 {
 		t.do(Op{Kind: OpSleep, Sleep: cfg.Work})
 	}
 	if cfg.Extend && !c.extend(t, lease) || c.over(lease, cfg) {
-		return
+		return nil
+	}
+	if cfg.CommitLast {
+		return &Op{Kind: OpWrite, Fence: lease.Fence, Value: value}
 	}
 	t.do(Op{Kind: OpWrite, Fence: lease.Fence, Value: value})
+	return nil
 }
 
 // over is the check of a careful caller: is my lease over, by my own clock? Where the
@@ -140,7 +152,7 @@ func (c *Client) acquireReturned(t *Thread, cycle int, lease *strategies.Lease, 
 // TTL.
 func (c *Client) granted(t *Thread, cycle int, lease *strategies.Lease) {
 	deadline := c.deadline(lease)
-	c.exposes = lease.Deadline != 0
+	c.lease, c.exposes = lease, lease.Deadline != 0
 	t.note(trace.Event{Kind: trace.KindGranted, Cycle: cycle, By: deadline, Token: lease.Token, Fence: lease.Fence})
 	c.rt.host.AwaitLapse(c, deadline)
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -833,11 +834,45 @@ func TestExpiryInstantAsInRedis(t *testing.T) {
 	t.Error("nobody ever saw a key with no time left")
 }
 
+// TestKilledAsRedis kills a real server as soon as it has replied, and starts it again. The
+// end of the process costs it nothing that it has given to the operating system. (A power cut
+// is more than a test can ask for.)
+func TestKilledAsRedis(t *testing.T) {
+	for p, options := range map[Persistence][]string{
+		PersistNone:     nil,
+		PersistEverysec: {"--appendonly", "yes", "--appendfsync", "everysec"},
+		PersistAlways:   {"--appendonly", "yes", "--appendfsync", "always"},
+	} {
+		dir := t.TempDir()
+		server := startRedisIn(t, dir, options...)
+		server.dial(t).ask(t, "SET", "lock", "A1", "PX", "600000")
+		server.kill()
+		want := startRedisIn(t, dir, options...).dial(t).ask(t, "GET", "lock")
+
+		s := newServer(t, Config{Persistence: p})
+		s.say("SET lock A1 PX 600000", "OK")
+		s.node.Down(0)
+		if _, err := s.node.Start(0); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := s.node.Execute(0, NewPeer(s.node), []string{"GET", "lock"}); string(got) != want {
+			t.Errorf("%s: after its process was killed Redis has %q, the node %q", p, want, got)
+		}
+	}
+}
+
 // realRedis is a Redis server of this machine's own.
-type realRedis struct{ socket string }
+type realRedis struct {
+	socket string
+	kill   func() // ends the process without a word to it, and waits for its end
+}
 
 // startRedis starts one, on a socket in a directory of the test's, if there is any.
-func startRedis(t *testing.T) *realRedis {
+func startRedis(t *testing.T) *realRedis { return startRedisIn(t, t.TempDir()) }
+
+// startRedisIn starts one in a directory, which has the data of the one before it, if it keeps
+// any.
+func startRedisIn(t *testing.T, dir string, options ...string) *realRedis {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -846,9 +881,9 @@ func startRedis(t *testing.T) *realRedis {
 		}
 		t.Skip("there is no redis-server on the PATH to compare with")
 	}
-	dir := t.TempDir()
 	socket := filepath.Join(dir, "s")
-	cmd := exec.Command(program, "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--appendonly", "no")
+	all := append([]string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--appendonly", "no"}, options...)
+	cmd := exec.Command(program, all...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -856,16 +891,17 @@ func startRedis(t *testing.T) *realRedis {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	kill := sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
 		_, _ = io.Copy(io.Discard, out)
 		_ = cmd.Wait()
 	})
+	t.Cleanup(kill)
 	var log strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		fmt.Fprintln(&log, lines.Text())
 		if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
-			return &realRedis{socket: socket}
+			return &realRedis{socket: socket, kill: kill}
 		}
 	}
 	t.Fatalf("redis-server does not start:\n%s", log.String())

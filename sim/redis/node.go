@@ -16,7 +16,7 @@ import (
 )
 
 // Persistence is the policy by which a node writes to its disk, which decides what a
-// restart loses.
+// restart and a power cut lose.
 type Persistence uint8
 
 const (
@@ -24,7 +24,11 @@ const (
 	// without append-only file and snapshots, and any container without a volume.
 	PersistNone Persistence = iota
 	// PersistEverysec is appendfsync everysec, the default of Redis's append-only
-	// file: writes since the last whole second are lost.
+	// file. Redis hands every write to the operating system before it replies, and asks
+	// it once a second to put them on the disk (redis.conf, APPEND ONLY MODE). So writes
+	// survive the end of the process, and a power cut loses those since the last whole
+	// second. The node's disk is never slow: a real Redis whose fsync stalls keeps writes
+	// to itself for up to two seconds (aof.c, flushAppendOnlyFile).
 	PersistEverysec
 	// PersistAlways is appendfsync always: no acknowledged write is lost.
 	PersistAlways
@@ -76,7 +80,7 @@ type Node struct {
 	scratch []trace.Change
 	blank   []trace.Record // made many at a time
 	disk    []stored       // restored by a restart
-	journal []snapshot     // not yet fsynced states, under everysec
+	journal []snapshot     // under everysec, the states that only the operating system has so far
 
 	side     *Peer    // for the node's own questions to its miniredis
 	asking   *Peer    // the connection whose command it executes, or executed last
@@ -479,6 +483,16 @@ func (n *Node) Evict(now time.Duration, key string) []trace.Change {
 	return n.changed(now)
 }
 
+// Occupy stores a list under a key, as another program would, and returns the changes. If the
+// key exists it has no effect.
+func (n *Node) Occupy(now time.Duration, key string) []trace.Change {
+	n.sync(now)
+	if !n.redis.Exists(key) {
+		n.dispatchSide("RPUSH", key, "job")
+	}
+	return n.changed(now)
+}
+
 // ForgetScripts empties the node's script cache, as SCRIPT FLUSH does.
 func (n *Node) ForgetScripts() { n.dispatchSide("SCRIPT", "FLUSH") }
 
@@ -503,7 +517,7 @@ func (n *Node) Step(by time.Duration) []trace.Change {
 	return changes
 }
 
-// persist updates the contents that the disk would have if the node went down now.
+// persist hands the node's contents to its disk, or under everysec to the operating system.
 func (n *Node) persist(now time.Duration) {
 	switch n.Persistence {
 	case PersistAlways:
@@ -523,11 +537,27 @@ func (n *Node) fsync(now time.Duration) {
 	}
 }
 
-// Down stops the node: it loses its memory, and the writes that are not yet on its disk. It
-// returns the changes.
+// Down ends the node's process, and returns the changes. The node loses its memory. The
+// operating system has all of its writes, and has put them on the disk before the node starts
+// again.
 func (n *Node) Down(now time.Duration) []trace.Change {
 	n.sync(now)
+	if last := len(n.journal) - 1; last >= 0 {
+		n.disk = n.journal[last].state
+	}
+	return n.stop(now)
+}
+
+// PowerCut ends the node's process and its operating system, and returns the changes. Its
+// memory is lost, and with it the writes that are not yet on the disk.
+func (n *Node) PowerCut(now time.Duration) []trace.Change {
+	n.sync(now)
 	n.fsync(now)
+	return n.stop(now)
+}
+
+// stop empties the node's memory.
+func (n *Node) stop(now time.Duration) []trace.Change {
 	n.journal = nil
 	n.Up = false
 	n.Epoch++

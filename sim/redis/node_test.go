@@ -172,25 +172,33 @@ func TestExpiryInThePast(t *testing.T) {
 	s.say("EXPIRE k 10", "0")
 }
 
-// what a node of that persistence brings back after a crash at 2.9s, of keys that
-// were written at 1.5s, at 2s, and at 2.5s; and after another crash at once.
+// TestRestart: what a node of that persistence brings back at 2.9s, of keys that were written
+// at 1.5s, at 2s, and at 2.5s; and after the same once more. The end of the process leaves
+// all that the operating system has; a power cut leaves what is on the disk.
 func TestRestart(t *testing.T) {
-	for p, want := range map[Persistence]string{
-		PersistNone:     "[nil, nil, nil]",
-		PersistEverysec: "[x, nil, nil]",
-		PersistAlways:   "[x, y, z]",
+	for _, tt := range []struct {
+		persistence Persistence
+		ends        func(*Node, time.Duration) []trace.Change
+		want        string
+	}{
+		{PersistNone, (*Node).Down, "[nil, nil, nil]"},
+		{PersistNone, (*Node).PowerCut, "[nil, nil, nil]"},
+		{PersistEverysec, (*Node).Down, "[x, y, z]"},
+		{PersistEverysec, (*Node).PowerCut, "[x, nil, nil]"},
+		{PersistAlways, (*Node).Down, "[x, y, z]"},
+		{PersistAlways, (*Node).PowerCut, "[x, y, z]"},
 	} {
-		s := newServer(t, Config{Persistence: p})
+		s := newServer(t, Config{Persistence: tt.persistence})
 		s.at(1500*time.Millisecond).say("SET a x", "OK")
 		s.at(2*time.Second).say("SET b y", "OK")
 		s.at(2500*time.Millisecond).say("SET c z", "OK")
 		for _, now := range []time.Duration{2900 * time.Millisecond, 2950 * time.Millisecond} {
-			s.node.Down(now)
+			tt.ends(s.node, now)
 			if _, err := s.node.Start(now); err != nil {
 				t.Fatal(err)
 			}
 			s.conn = NewPeer(s.node)
-			s.at(now).say("MGET a b c", want)
+			s.at(now).say("MGET a b c", tt.want)
 		}
 	}
 }
@@ -223,13 +231,13 @@ func TestRestartWithAnyType(t *testing.T) {
 	s.at(1000*time.Millisecond).say("EXISTS h l s z", "4").at(1001*time.Millisecond).say("EXISTS h l s z", "0")
 }
 
-// TestRestartAtTheSecond: everysec has written what is older than the last whole
+// TestPowerCutAtTheSecond: everysec has written what is older than the last whole
 // second, and what is of that very second is lost.
-func TestRestartAtTheSecond(t *testing.T) {
+func TestPowerCutAtTheSecond(t *testing.T) {
 	for written, want := range map[time.Duration]string{1999 * time.Millisecond: "x", 2 * time.Second: "nil"} {
 		s := newServer(t, Config{Persistence: PersistEverysec})
 		s.at(written).say("SET a x", "OK")
-		s.node.Down(2 * time.Second)
+		s.node.PowerCut(2 * time.Second)
 		if _, err := s.node.Start(3 * time.Second); err != nil {
 			t.Fatal(err)
 		}
@@ -238,13 +246,13 @@ func TestRestartAtTheSecond(t *testing.T) {
 	}
 }
 
-// TestRestartUndoesRelease: what everysec loses may be a deletion, too: the lock
+// TestPowerCutUndoesRelease: what everysec loses may be a deletion, too: the lock
 // that was released is held again.
-func TestRestartUndoesRelease(t *testing.T) {
+func TestPowerCutUndoesRelease(t *testing.T) {
 	s := newServer(t, Config{Persistence: PersistEverysec})
 	s.at(500*time.Millisecond).say("SET lock A1 PX 10000", "OK")
 	s.at(1200*time.Millisecond).say("DEL lock", "1")
-	s.node.Down(1300 * time.Millisecond)
+	s.node.PowerCut(1300 * time.Millisecond)
 	if _, err := s.node.Start(1400 * time.Millisecond); err != nil {
 		t.Fatal(err)
 	}

@@ -123,6 +123,7 @@ var table = [...]row{
 	trace.KindExpire: {why: "the record's bar ends here", on: onNode, doer: byNode},
 	trace.KindEvict:  {mark: Jumps, on: onNode, doer: byNode},
 	trace.KindFlush:  {mark: Jumps, on: onNode, doer: byNode},
+	trace.KindStray:  {mark: Jumps, on: onNode, doer: byNode},
 
 	trace.KindReplicate: {why: "the bar of the replica's record shows what it changed", on: onNode, doer: byNode},
 	trace.KindSync:      {why: "the bar of the replica's record shows what was copied", on: onNode, doer: byNode},
@@ -132,6 +133,7 @@ var table = [...]row{
 	trace.KindResume:    {mark: Resumes, on: onClient},
 	trace.KindCrash:     {mark: Crashes, on: onClient},
 	trace.KindHang:      {why: "the bar of the deeds changes here", on: onClient},
+	trace.KindExit:      {mark: Jumps, on: onClient},
 	trace.KindThreadEnd: {mark: Jumps, on: onClient},
 	trace.KindWallStep:  {mark: Jumps, on: onClient},
 	trace.KindNodeStep:  {mark: Jumps, on: onNode, doer: byNode},

@@ -15,11 +15,13 @@ const (
 	LV              // livelock
 	GAP             // broken continuity
 	FN              // false refusal
+	UA              // unavailability
 	BD              // bounded blocking
+	DN              // outage
 )
 
 // Codes lists all codes, worst first.
-var Codes = []Code{SW, DG, OV, FR, PD, LV, GAP, FN, BD}
+var Codes = []Code{SW, DG, OV, FR, PD, LV, GAP, FN, UA, BD, DN}
 
 var codes = [...]struct{ short, named, meaning string }{
 	SW:  {"SW", "a stale write", "the resource accepted a write from a client although a holder with a newer grant had already touched it, or an update was lost; or a cache went back to an older version"},
@@ -30,7 +32,9 @@ var codes = [...]struct{ short, named, meaning string }{
 	LV:  {"LV", "a livelock", "clients keep trying, the lock is free or split, nobody ever wins"},
 	GAP: {"GAP", "broken continuity", "an extension was reported as continuous although ownership had been lost in between"},
 	FN:  {"FN", "a false refusal", "a client was told that it has not got the lock while its own value was stored"},
+	UA:  {"UA", "unavailability", "nobody holds the lock, most of its servers are up, and yet nobody can have it"},
 	BD:  {"BD", "bounded blocking", "nobody alive held the lock, and yet it could not be acquired for a time"},
+	DN:  {"DN", "an outage", "nobody can have the lock because too few of its servers are up, which it never promised to survive"},
 }
 
 // String returns the code's short name, such as DG.
@@ -53,9 +57,10 @@ func (c Code) Named() string { return codes[c].named }
 // Meaning returns the violation's definition in a sentence.
 func (c Code) Meaning() string { return codes[c].meaning }
 
-// Failure reports whether the code counts against a lock. Bounded blocking is only reported,
-// because every lease causes it after a crash.
-func (c Code) Failure() bool { return c != BD }
+// Failure reports whether the code counts against a lock. The others are only reported: every
+// lease causes bounded blocking after a crash, every lock ends with the last of its servers,
+// and a lock that nobody can have does no harm to what it protects.
+func (c Code) Failure() bool { return c < UA }
 
 // ParseCode finds a code by its short name, the inverse of String. It returns false for an
 // unknown name.

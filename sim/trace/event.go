@@ -61,6 +61,7 @@ const (
 	KindExpire // a key expired
 	KindEvict  // a key was dropped before its expiry
 	KindFlush  // the script cache was emptied
+	KindStray  // another program stored its data under the lock's key
 
 	// Replication.
 	KindReplicate // a write reached a replica
@@ -72,6 +73,7 @@ const (
 	KindResume
 	KindCrash
 	KindHang      // its main thread stops for good, the others go on
+	KindExit      // its process is told to exit, and another thread releases its lock
 	KindThreadEnd // one of its other threads ends without a word
 	KindWallStep  // a client's wall clock jumped
 	KindNodeStep  // a node's clock jumped

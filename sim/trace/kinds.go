@@ -80,6 +80,7 @@ var kinds = [...]struct {
 	KindExpire: {"expire", byNode, saysChanges("expires")},
 	KindEvict:  {"evict", byNode, saysChanges("evicts")},
 	KindFlush:  {"script-flush", byNode, says("forgets its scripts")},
+	KindStray:  {"stray", byNode, saysChanges("stores what another program writes")},
 
 	KindReplicate: {"replicate", byNode, func(t *Trace, e *Event) string {
 		return "gets what " + t.Clients[e.Client] + " wrote" + t.changesText(e)
@@ -90,11 +91,12 @@ var kinds = [...]struct {
 	KindPause:     {"pause", byClient, says("is paused")},
 	KindResume:    {"resume", byClient, saysBy("goes on after ")},
 	KindCrash:     {"crash", byClient, says("crashes")},
-	KindHang:      {"hang", byClient, says("main thread hangs, for good")},
+	KindHang:      {"hang", byClient, hangText},
+	KindExit:      {"exit", byClient, says("is told to exit: a hook, in another thread, releases its lock")},
 	KindThreadEnd: {"thread-end", byClient, says("ends without a word")},
 	KindWallStep:  {"clock-step", byClient, saysBy("wall clock jumps by ")},
 	KindNodeStep:  {"node-clock-step", byNode, func(t *Trace, e *Event) string { return "clock jumps by " + Duration(e.By) + t.changesText(e) }},
-	KindDown:      {"down", byNode, saysChanges("goes down")},
+	KindDown:      {"down", byNode, func(t *Trace, e *Event) string { return e.DownText() + t.changesText(e) }},
 	KindUp:        {"up", byNode, func(t *Trace, e *Event) string { return "comes back, " + e.Note + t.changesText(e) }},
 	KindNetwork:   {"network", byNet, saysNote("")},
 	KindStop:      {"stop", byClient, says("is stopped: the run is over")},
@@ -118,6 +120,14 @@ func saysBy(text string) func(*Trace, *Event) string {
 	return func(_ *Trace, e *Event) string { return text + Duration(e.By) }
 }
 
+// DownText tells how a server stopped, without its effect on keys.
+func (e *Event) DownText() string {
+	if e.Note != "" {
+		return e.Note
+	}
+	return "goes down"
+}
+
 // saysChanges makes a text that ends in the event's effect on its node's keys.
 func saysChanges(text string) func(*Trace, *Event) string {
 	return func(t *Trace, e *Event) string { return text + t.changesText(e) }
@@ -135,6 +145,13 @@ func grantedText(_ *Trace, e *Event) string {
 		return text + ", no deadline"
 	}
 	return fmt.Sprintf("%s, lease until %s", text, Instant(e.By))
+}
+
+func hangText(_ *Trace, e *Event) string {
+	if e.Note != "" {
+		return "main thread ends by " + e.Note + ", without a release"
+	}
+	return "main thread hangs, for good"
 }
 
 func unreachableText(t *Trace, e *Event) string {

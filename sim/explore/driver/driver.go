@@ -253,7 +253,7 @@ func (h host) LeaseLive(int) bool                      { return !h.d.lapsed }
 func (host) AwaitLapse(*process.Client, time.Duration) {}
 func (host) NextArrival() (in time.Duration, any bool) { return 0, false }
 func (host) Obstructed() bool                          { return true } // unknown to a driver: the probe asks once more
-func (host) Deadlocked()                               {}
+func (host) NeverGranted()                             {}
 func (h host) Patience(refusals int) (wait time.Duration) {
 	if refusals > 1 {
 		return process.LastPatience
