@@ -130,9 +130,7 @@ func (f *finder) compareProbe(from uint32, a measured, v int64) {
 			continue
 		}
 		if !f.alike(f.k.At(p.a), f.k.At(p.b), b.value-a.value) || !f.alikeReports(from, a, b, p) {
-			f.k.tolerate(true)
-			defer f.k.tolerate(false)
-			_ = f.bisect(from, a, b, p) // the code fails for some value in between: see above
+			f.bisectProbe(from, a, b, p)
 			return
 		}
 		if f.k.At(p.a).BetweenCycles {
@@ -146,6 +144,22 @@ func (f *finder) compareProbe(from uint32, a measured, v int64) {
 			}
 		}
 	}
+}
+
+// bisectProbe is bisect for a probe. What it runs counts as probes. If they run out, because
+// every value is a threshold, say, the place is not probed.
+func (f *finder) bisectProbe(from uint32, a, b measured, p *pair) {
+	f.k.tolerate(true)
+	defer f.k.tolerate(false)
+	limit, before := f.limit, f.k.Outcomes.Len()
+	f.limit = before + f.probes/4
+	_ = f.bisect(from, a, b, p) // if the code fails for a value in between, that is left alone
+	if f.found.Cut && f.ctx.Err() == nil {
+		f.found.Cut = false
+		f.found.Unprobed++
+	}
+	used := f.k.Outcomes.Len() - before
+	f.probes, f.limit = f.probes-used, limit+used
 }
 
 // childrenOf lists the transitions that were made from one history of a pair or the other.
@@ -164,7 +178,8 @@ func (f *finder) tryAfter(tr Transition) (Outcome, bool) {
 	f.k.tolerate(true)
 	defer f.k.tolerate(false)
 	out, err := f.k.After(tr)
-	f.probes -= f.k.Outcomes.Len() - before
+	used := f.k.Outcomes.Len() - before
+	f.probes, f.limit = f.probes-used, f.limit+used
 	return out, err == nil
 }
 
