@@ -14,9 +14,12 @@ import (
 // concludeEndless finds the least schedules of a search without bounds within smaller bounds,
 // where the engine confirms them. A violation that isn't found there is not decided: the
 // situations of such a search stand for many schedules each. It also has the engine play
-// random schedules.
+// random schedules, and makes sure that names make no difference.
 func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	if err := m.Recheck(); err != nil {
+		return err
+	}
+	if err := m.Alike(); err != nil {
 		return err
 	}
 	if err := r.smaller(ctx); err != nil {

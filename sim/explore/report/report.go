@@ -42,7 +42,7 @@ func Covered(r *explore.Result) Item {
 		return Item{"covered", "not every schedule within these bounds: " + r.Why}
 	case r.Closed:
 		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles and of these faults: the search closed. Still bounded are the clients, "+
-			"of which there are %d, and the requests held up at a time, at most %d. It is taken for granted that the lock compares tokens for nothing but equality",
+			"of which there are %d, and the requests held up at a time, at most %d. The lock was seen to do the same whatever the names of tokens and clients",
 			r.Bounds.Clients, r.UnderWay)}
 	}
 	return Item{"covered", "every schedule within these bounds; nothing is said of longer ones, or of those with more faults"}

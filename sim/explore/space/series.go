@@ -15,27 +15,7 @@ import (
 // tokens of which nothing is left: in no record, in no request that is held up or could
 // arrive twice, and in no memory of any client. Its acquisition has the number of the series.
 func (x *Explorer) beginSeries(i int) behaviour.Observation {
-	var used behaviour.SeriesSet
-	for n := range x.s.nodes {
-		nd := &x.s.nodes[n]
-		used |= x.Servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
-		if nd.behind.snapshot != 0 {
-			used |= x.Servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
-		}
-	}
-	requests := func(list []request) {
-		for _, req := range list {
-			used |= x.Clients.SeriesInCommand(req.command) | x.seriesOwned(int(req.client), req.acquired)
-		}
-	}
-	requests(x.ids.helds.get(x.s.world.held))
-	for n := range x.Bounds.Clients {
-		c := &x.s.clients[n]
-		requests(x.ids.sents.get(c.sentBefore))
-		if !c.Crashed {
-			used |= x.history(n).Series
-		}
-	}
+	used := x.seriesUsed()
 	series, free := used.Free(i)
 	if !free {
 		x.fail(fmt.Errorf("tokens of %d acquisitions of one client are in use at a time", behaviour.SeriesEach))
@@ -44,9 +24,45 @@ func (x *Explorer) beginSeries(i int) behaviour.Observation {
 	return behaviour.Observation{Kind: behaviour.SawSeries, Value: int64(series)}
 }
 
+// seriesUsed returns the series of which anything is left, those of the clients' current
+// acquisitions aside.
+func (x *Explorer) seriesUsed() (used behaviour.SeriesSet) {
+	for n := range x.s.nodes {
+		nd := &x.s.nodes[n]
+		used |= x.Servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
+		if nd.behind.snapshot != 0 {
+			used |= x.Servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
+		}
+	}
+	_, held := x.mentioned(x.ids.helds.get(x.s.world.held))
+	used |= held
+	for n := range x.Bounds.Clients {
+		_, series := x.seriesOf(&x.s.clients[n])
+		used |= series
+	}
+	return used
+}
+
+// seriesOf returns the series of a client's current acquisition, and those that it mentions
+// otherwise: in its requests that could arrive twice, in replies that it hasn't read, and in
+// its memory.
+func (m *Model) seriesOf(c *client) (own, series behaviour.SeriesSet) {
+	_, series = m.mentioned(m.ids.sents.get(c.sentBefore))
+	for _, r := range m.ids.inboxes.get(c.inbox) {
+		if !r.refused {
+			series |= m.Clients.SeriesInReply(r.reply)
+		}
+	}
+	if c.Crashed {
+		return 0, series
+	}
+	h := m.Clients.At(c.history)
+	return h.Own, series | h.Series
+}
+
 // seriesOwned returns the series of a client's nth acquisition.
-func (x *Explorer) seriesOwned(client int, n uint16) (set behaviour.SeriesSet) {
-	if client >= 0 && client < x.Bounds.Clients && n > 0 {
+func (m *Model) seriesOwned(client int, n uint16) (set behaviour.SeriesSet) {
+	if client >= 0 && client < behaviour.SeriesClients && client != m.probe() && n > 0 {
 		set = set.With(client, behaviour.Series(n-1))
 	}
 	return set

@@ -124,12 +124,13 @@ type idTables struct {
 	helds   *lists[request]
 	sents   *lists[request]
 	reads   *lists[int32]
+	renamed *intern.Memo[partKey, uint32] // see canonical
 }
 
 // newTables returns empty tables.
 func (m *Model) newTables() *idTables {
 	return &idTables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
-		newLists[reply](), newLists[request](), newLists[request](), newLists[int32]()}
+		newLists[reply](), newLists[request](), newLists[request](), newLists[int32](), intern.NewMemo[partKey, uint32]()}
 }
 
 // MaxList is the number of replies to one client, of held requests, or of readings of true

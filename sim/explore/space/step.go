@@ -61,7 +61,8 @@ type Explorer struct {
 	Found      Codes
 	Err        error
 	Stats      Stats
-	facts      *monitor.Facts // of s, into which they point
+	facts      *monitor.Facts   // of s, into which they point
+	naming     behaviour.Naming // see canonical
 }
 
 // Model is the part of a search that all its workers share. Its tables grow, and all else
