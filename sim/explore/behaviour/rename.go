@@ -166,9 +166,29 @@ func (s *Servers) Rename(id uint32, r *Renaming) uint32 {
 	return s.ID(snap)
 }
 
-// Unlike executes everything that was executed in the search once more under new names, and
+// Alike does everything once more that the first n clients and the servers were seen to do:
+// with the clients' names exchanged, and with those of the series of each. It fails with
+// [Unlike] if that makes a difference. The histories are those that the search has reached.
+func (s *Servers) Alike(histories []uint32, n int) error {
+	for _, r := range Reversals(n) {
+		for _, id := range histories {
+			if id == 0 { // of a client that has crashed
+				continue
+			}
+			if _, err := s.clients.Rename(id, r); err != nil {
+				return err
+			}
+		}
+		if err := s.unlike(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlike executes everything that was executed in the search once more under new names, and
 // fails with [Unlike] unless what follows differs in nothing but names.
-func (s *Servers) Unlike(r *Renaming) error {
+func (s *Servers) unlike(r *Renaming) error {
 	executed := uint32(s.answers.Len())
 	for id := uint32(1); id <= executed; id++ {
 		entry := s.answers.Entries.At(id)

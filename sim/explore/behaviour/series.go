@@ -10,7 +10,7 @@ import (
 // gives each cycle the first series of which nothing is left anywhere, so that situations
 // which differ in the names of tokens alone are equal: a token that occurs nowhere is as good
 // as new. This rests on the lock's comparing tokens for nothing but equality, which
-// [Clients.Rename] and [Servers.Unlike] check.
+// [Clients.Rename] and [Servers.Alike] check.
 type Series uint8
 
 const (

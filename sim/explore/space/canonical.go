@@ -6,30 +6,26 @@ import (
 	"sync/atomic"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 )
 
-// In a search without bounds, states that differ in names alone are one: in who is who, as
-// clients are alike, and in the series of tokens. Any renaming of a state is as good as the
-// state. canonical chooses one, the same for nearly all states that differ in names alone; where it
-// doesn't, a situation counts twice, and nothing is missed.
-
 // partKey is the key of a part of a state under new names.
 type partKey struct {
-	kind partKind
+	kind uint8
 	id   uint32
 	behaviour.Names
 }
 
-type partKind uint8
-
 const (
-	clientPart partKind = iota
+	clientPart uint8 = iota
 	nodePart
 	worldPart
 )
 
-// canonical replaces a packed state by its canonical form.
+// canonical replaces a packed state of a search without bounds by its canonical form: the same
+// state under other names of clients and series, and the same form for nearly all states that
+// differ in nothing else. SOUNDNESS.md argues it.
 func (x *Explorer) canonical(state []uint32) {
 	g, n := &x.naming, x.Bounds.Clients
 	order := x.orderOfClients(state)
@@ -46,7 +42,7 @@ func (x *Explorer) canonical(state []uint32) {
 		g.Name(s.owners)
 		g.Name(s.series)
 	}
-	held := x.ids.helds.get(x.ids.worlds.Value(state[len(state)-1]).held)
+	held := x.ids.helds.Get(x.ids.worlds.Value(state[len(state)-1]).held)
 	for i := range held {
 		g.Name(x.seriesOwned(int(held[i].client), held[i].acquired))
 		g.Name(x.Clients.SeriesInCommand(held[i].command))
@@ -77,7 +73,7 @@ func (x *Explorer) orderOfClients(state []uint32) (order [behaviour.SeriesClient
 			}
 		}
 	}
-	for _, req := range x.ids.helds.get(x.ids.worlds.Value(state[len(state)-1]).held) {
+	for _, req := range x.ids.helds.Get(x.ids.worlds.Value(state[len(state)-1]).held) {
 		keys[req.client]++
 	}
 	slices.SortStableFunc(order[:n], func(a, b uint8) int { return cmp.Compare(keys[a], keys[b]) })
@@ -131,11 +127,11 @@ func (x *Explorer) renameClient(i int, id uint32) uint32 {
 		}
 		c.Acquired = r.Number(i, c.Acquired)
 		if c.inbox != 0 {
-			inbox := slices.Clone(x.ids.inboxes.get(c.inbox))
+			inbox := slices.Clone(x.ids.inboxes.Get(c.inbox))
 			for n := range inbox {
 				inbox[n].reply = x.Clients.Reply(inbox[n].reply, r)
 			}
-			c.inbox, _ = x.ids.inboxes.put(inbox)
+			c.inbox, _ = x.ids.inboxes.Put(inbox)
 		}
 		c.sentBefore = x.renameRequests(x.ids.sents, c.sentBefore, r)
 		return x.ids.clients.ID(c)
@@ -166,7 +162,7 @@ func renamedOwner(o monitor.Owner, r *behaviour.Renaming) monitor.Owner {
 }
 
 func (x *Explorer) renameWorld(id uint32) uint32 {
-	held := x.ids.helds.get(x.ids.worlds.Value(id).held)
+	held := x.ids.helds.Get(x.ids.worlds.Value(id).held)
 	if len(held) == 0 {
 		return id
 	}
@@ -190,24 +186,24 @@ func (m *Model) mentioned(list []request) (clients uint8, series behaviour.Serie
 	return clients, series
 }
 
-func (x *Explorer) renameRequests(lists *lists[request], id uint32, r *behaviour.Renaming) uint32 {
+func (x *Explorer) renameRequests(lists *intern.Lists[request], id uint32, r *behaviour.Renaming) uint32 {
 	if id == 0 {
 		return 0
 	}
-	renamed := slices.Clone(lists.get(id))
+	renamed := slices.Clone(lists.Get(id))
 	for i := range renamed {
 		if req := &renamed[i]; req.command != 0 {
 			req.acquired = r.Number(int(req.client), req.acquired)
 			req.client, req.command = r.Clients[req.client], x.Clients.Command(req.command, r)
 		}
 	}
-	id, _ = lists.put(renamed)
+	id, _ = lists.Put(renamed)
 	return id
 }
 
 // renamed returns the id of a part that mentions these clients and series under its new names,
 // memoised.
-func (x *Explorer) renamed(kind partKind, id uint32, clients uint8, series behaviour.SeriesSet, rename func(*behaviour.Renaming) uint32) uint32 {
+func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series behaviour.SeriesSet, rename func(*behaviour.Renaming) uint32) uint32 {
 	names, same := x.naming.Names(clients, series)
 	if same {
 		return id
@@ -224,22 +220,5 @@ func (x *Explorer) renamed(kind partKind, id uint32, clients uint8, series behav
 }
 
 // Alike fails with [behaviour.Unlike] if other names make a difference to clients or servers:
-// everything that they were seen to do is done once more, with the clients' names exchanged,
-// and with those of the series of each.
-func (m *Model) Alike() error {
-	reached := m.reached()
-	for _, r := range behaviour.Reversals(m.Bounds.Clients) {
-		for _, id := range reached {
-			if id == 0 { // of a client that has crashed
-				continue
-			}
-			if _, err := m.Clients.Rename(id, r); err != nil {
-				return err
-			}
-		}
-		if err := m.Servers.Unlike(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// see [behaviour.Servers.Alike].
+func (m *Model) Alike() error { return m.Servers.Alike(m.reached(), m.Bounds.Clients) }

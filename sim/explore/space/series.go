@@ -34,7 +34,7 @@ func (x *Explorer) seriesUsed() (used behaviour.SeriesSet) {
 			used |= x.Servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
 		}
 	}
-	_, held := x.mentioned(x.ids.helds.get(x.s.world.held))
+	_, held := x.mentioned(x.ids.helds.Get(x.s.world.held))
 	used |= held
 	for n := range x.Bounds.Clients {
 		_, series := x.seriesOf(&x.s.clients[n])
@@ -47,8 +47,8 @@ func (x *Explorer) seriesUsed() (used behaviour.SeriesSet) {
 // otherwise: in its requests that could arrive twice, in replies that it hasn't read, and in
 // its memory.
 func (m *Model) seriesOf(c *client) (own, series behaviour.SeriesSet) {
-	_, series = m.mentioned(m.ids.sents.get(c.sentBefore))
-	for _, r := range m.ids.inboxes.get(c.inbox) {
+	_, series = m.mentioned(m.ids.sents.Get(c.sentBefore))
+	for _, r := range m.ids.inboxes.Get(c.inbox) {
 		if !r.refused {
 			series |= m.Clients.SeriesInReply(r.reply)
 		}
@@ -89,6 +89,10 @@ func (x *Explorer) Rests() bool {
 // restless explains why a lock can't be searched without a bound on cycles, or returns nil.
 func (b *Bounds) restless() error {
 	switch s := b.Strategy; {
+	case b.Others && !b.Endless():
+		return errors.New("a search with any number of clients has any number of cycles, too")
+	case b.Others && b.Clients != 2:
+		return fmt.Errorf("of any number of clients a search has 2 real ones, not %d", b.Clients)
 	case !b.Endless():
 		for k, n := range b.Faults {
 			if n == Any {
@@ -111,21 +115,11 @@ func (b *Bounds) restless() error {
 // errRestless is the error of a search without a bound on cycles that meets true time.
 var errRestless = fmt.Errorf("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
 
-// Small returns bounds that show most of what a lock does.
-func (b Bounds) Small() Bounds {
-	b.Cycles, b.Clients = 2, min(2, b.Clients)
-	for k := range b.Faults {
-		if b.Faults[k] = min(1, b.Faults[k]); FaultKind(k) > ReplyLost {
-			b.Faults[k] = 0
-		}
-	}
-	return b
-}
-
 // brief returns bounds in which a lock is acquired once by each of two clients, one of which may
 // be paused.
 func (b Bounds) brief() Bounds {
 	b.Clients, b.Cycles, b.Tries = min(2, b.Clients), 1, min(2, b.Tries)
+	b.Others = false
 	pauses := min(1, b.Faults[Pause])
 	b.Faults = Budget{Pause: pauses}
 	return b
@@ -147,6 +141,16 @@ func (m *Model) Digitize(small *Model) error {
 	}
 	m.instants.digitize(append(small.sleeps(small.reached()), m.timeout, m.ttl))
 	m.Servers.ExpireEarly()
+	return nil
+}
+
+// OnGrid fails if a client has begun a sleep that doesn't fit the grid: no small search showed it.
+func (m *Model) OnGrid() error {
+	for _, s := range m.sleeps(m.reached()) {
+		if s%m.instants.grid != 0 || s > m.instants.far-m.instants.grid {
+			return fmt.Errorf("the lock sleeps for %d ms, which no schedule within small bounds shows: a search of it needs a bound on cycles", s)
+		}
+	}
 	return nil
 }
 

@@ -158,7 +158,14 @@ func (x *Explorer) Follow(state []uint32) (n int, found Codes) {
 		found |= x.Found
 		x.pack(state)
 	}
-	return len(x.choices), found
+	n = len(x.choices)
+	if x.Bounds.Others {
+		if !unpacked {
+			x.unpack(state, &x.from)
+		}
+		n += x.environment(state)
+	}
+	return n, found
 }
 
 // Followed returns the packed states that were added since it was called last. The explorer
