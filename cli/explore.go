@@ -24,8 +24,8 @@ import (
 
 // exploration is the values of a search's flags.
 type exploration struct {
-	clients, tries, nodes, workers          int
-	cycles                                  string
+	tries, nodes, workers                   int
+	clients, cycles                         string
 	faults, codes, caller, resource, memory string
 	ttl, limit                              time.Duration
 	json                                    bool
@@ -68,7 +68,7 @@ is violated, or when the search was interrupted.`,
 	}
 	x.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
 	f := cmd.Flags()
-	f.IntVar(&x.clients, "clients", 2, "how many clients there are")
+	f.StringVar(&x.clients, "clients", "2", fmt.Sprintf("how many clients there are, 1 to %d or any", explore.MaxClients))
 	f.StringVar(&x.cycles, "cycles", "2", "how often each takes the lock, 1 to 9 or any; for locks on several servers the default is 1")
 	f.IntVar(&x.tries, "tries", 1, "how often the lock asks in each cycle before it gives up, with the strategy's own delay between two tries")
 	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
@@ -92,7 +92,7 @@ func answersHelp() string {
 		answer explore.Answer
 		means  string
 	}{
-		{explore.HoldsAlways, "no schedule violates it, however long"},
+		{explore.HoldsAlways, "no schedule of so many clients violates it, however long"},
 		{explore.HoldsWithin, "no schedule within them violates it"},
 		{explore.NotDecided, "the search was cut off or proves nothing; it says why"},
 		{explore.Violated, "some schedule violates it"},
@@ -177,7 +177,13 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 		return explore.Bounds{}, err
 	}
 	b := explore.Defaults(st)
-	b.Clients, b.TTL = x.clients, x.ttl
+	b.TTL = x.ttl
+	if b.Clients, err = number(x.clients, 1, explore.MaxClients); err != nil {
+		return b, fmt.Errorf("--clients: %w", err)
+	}
+	if b.Clients == explore.Any { // two real ones, and an environment in place of all others
+		b.Clients, b.Others = 2, true
+	}
 	if x.given("tries") {
 		if b.Tries = x.tries; b.Tries < 1 {
 			return b, fmt.Errorf("--tries: a lock asks once or more often, not %d times", x.tries)

@@ -24,8 +24,9 @@ func TestFlagRefusals(t *testing.T) {
 		{"replay - --json --plain", `--plain and --json exclude each other: give one of them; see lockstep replay --help`},
 		{"matrix --json --markdown", `--json and --markdown exclude each other: give one of them; see lockstep matrix --help`},
 		{"export setnx crash-holding -o", `--output needs a value; see lockstep export --help`},
-		{"explore setnx --clients two", `--clients: "two" is not a whole number; see lockstep explore --help`},
-		{"explore setnx --clients 9223372036854775808", `--clients: "9223372036854775808" is further from 0 than numbers go here; see lockstep explore --help`},
+		{"explore setnx --clients two", `--clients: "two" is neither a number from 1 to 4 nor any`},
+		{"explore setnx --tries two", `--tries: "two" is not a whole number; see lockstep explore --help`},
+		{"explore setnx --tries 9223372036854775808", `--tries: "9223372036854775808" is further from 0 than numbers go here; see lockstep explore --help`},
 		{"explore setnx --ttl 12", `--ttl: "12" is not a duration; write 300ms, 12s or 1m30s; see lockstep explore --help`},
 	} {
 		out, errs, status := run(t, "", strings.Fields(tt.args)...)

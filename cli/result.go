@@ -96,6 +96,7 @@ type jsonResult struct {
 
 type jsonBounds struct {
 	Clients  int              `json:"clients"`
+	Others   bool             `json:"any_number_of_others"`
 	Cycles   int              `json:"cycles"`
 	Tries    int              `json:"tries"`
 	Nodes    int              `json:"nodes"`
@@ -115,6 +116,7 @@ type jsonBounds struct {
 // takes one answer for another should not find a boolean to do it with.
 type jsonVerdict struct {
 	Answer  string   `json:"answer"`
+	Of      string   `json:"of,omitempty"` // how many clients, if it holds for every schedule
 	Because []string `json:"because,omitempty"`
 	But     []string `json:"but,omitempty"`
 	*jsonCounterexample
@@ -158,7 +160,7 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 	}
 	for _, c := range r.Bounds.Sought() {
 		f := r.Finding(c)
-		v := jsonVerdict{Answer: f.Answer.String(), Because: f.Because, But: f.But}
+		v := jsonVerdict{Answer: f.Answer.String(), Of: f.Of, Because: f.Because, But: f.But}
 		if found := f.Least; found != nil {
 			v.jsonCounterexample = &jsonCounterexample{found.Within == nil, found.Trace.Schedule, []jsonFault{}, found.Switches, found.Steps}
 			for _, f := range found.Faults {
@@ -171,7 +173,7 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 }
 
 func boundsAsJSON(b *explore.Bounds) jsonBounds {
-	j := jsonBounds{Clients: b.Clients, Cycles: b.Cycles, Tries: max(1, b.Tries), Faults: map[string]uint8{}, Caller: b.Caller(),
+	j := jsonBounds{Clients: b.Clients, Others: b.Others, Cycles: b.Cycles, Tries: max(1, b.Tries), Faults: map[string]uint8{}, Caller: b.Caller(),
 		Resource: b.Resource.String(), TTL: b.TTL.String(), Switches: b.Switches, Codes: b.Sought().Strings(), Stated: map[string]string{}}
 	for _, i := range report.Bounds(b) {
 		j.Stated[i.Label] = i.Text

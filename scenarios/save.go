@@ -59,15 +59,27 @@ func FromSearch(b *explore.Bounds, c *explore.Counterexample, file string) ([]by
 		fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", SearchCommand(b), lock, file), c.Code, c.Schedule)
 }
 
+// orAny is a bound as flags have it.
+func orAny(n int) string {
+	if n == explore.Any {
+		return "any"
+	}
+	return strconv.Itoa(n)
+}
+
 // SearchCommand is the command line that asks for a search within these bounds.
 func SearchCommand(b *explore.Bounds) string {
 	var faults []string
 	for k, n := range b.Faults {
 		if n > 0 {
-			faults = append(faults, fmt.Sprintf("%s=%d", explore.FaultKind(k), n))
+			faults = append(faults, fmt.Sprintf("%s=%s", explore.FaultKind(k), orAny(int(n))))
 		}
 	}
-	text := fmt.Sprintf("lockstep explore %s --clients %d --cycles %d --faults %s", b.Strategy.Name, b.Clients, b.Cycles,
+	clients := strconv.Itoa(b.Clients)
+	if b.Others {
+		clients = "any"
+	}
+	text := fmt.Sprintf("lockstep explore %s --clients %s --cycles %s --faults %s", b.Strategy.Name, clients, orAny(b.Cycles),
 		cmp.Or(strings.Join(faults, ","), "none"))
 	if b.Tries > 1 {
 		text += fmt.Sprintf(" --tries %d", b.Tries)

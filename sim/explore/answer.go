@@ -47,6 +47,7 @@ func (a Answer) Holds() bool { return a == HoldsWithin || a == HoldsAlways }
 type Finding struct {
 	Code    trace.Code
 	Answer  Answer
+	Of      string   // if it holds for every schedule: of how many clients
 	Because []string // why it is not decided: clauses
 	But     []string // what no schedule had an occasion for, though it could matter: clauses
 	Least   *Counterexample
@@ -54,10 +55,13 @@ type Finding struct {
 
 // String returns the answer as a clause, with the reasons in the same breath: "holds within
 // these bounds, but ...", "not decided, because ...".
-func (f Finding) String() string { return f.Answer.with(f.Because, f.But) }
+func (f Finding) String() string { return f.Answer.with(f.Of, f.Because, f.But) }
 
-func (a Answer) with(because, but []string) string {
+func (a Answer) with(of string, because, but []string) string {
 	text := a.String()
+	if a == HoldsAlways {
+		text += " of " + of
+	}
 	if len(because) > 0 {
 		text += ", because " + strings.Join(because, ", and because ")
 	}
@@ -78,14 +82,26 @@ func (r *Result) Finding(c trace.Code) Finding {
 		f.Because = []string{"it was not looked for"}
 		return f
 	}
-	if f.Because = r.undecided(); len(f.Because) > 0 {
+	if f.Because = r.undecided(); slices.Contains(r.Unconfirmed, c) {
+		f.Because = append(f.Because, r.unconfirmed())
+	}
+	if len(f.Because) > 0 {
 		return f
 	}
 	f.Answer, f.But = HoldsWithin, r.lacking(c)
 	if r.Closed {
-		f.Answer = HoldsAlways
+		f.Answer, f.Of = HoldsAlways, r.Bounds.Many()
 	}
 	return f
+}
+
+// unconfirmed explains why a violation that the search has met with isn't one for certain.
+func (r *Result) unconfirmed() string {
+	text := "a situation shows it, and no schedule within smaller bounds does"
+	if r.Bounds.Others {
+		text += fmt.Sprintf(", with up to %d clients; the environment, which stands for all clients but two, may do more than they can", MaxClients)
+	}
+	return text
 }
 
 // Findings returns the answers for all codes that were sought: first those violated, then
@@ -133,9 +149,9 @@ func (r *Result) Summary() string {
 	text := fmt.Sprintf("%s (%s)", Violated, strings.Join(violated, ", "))
 	switch {
 	case len(violated) == 0:
-		return rest.with(because, but)
+		return rest.with(r.Bounds.Many(), because, but)
 	case len(because)+len(but) > 0:
-		return text + "; all else: " + rest.with(because, but)
+		return text + "; all else: " + rest.with(r.Bounds.Many(), because, but)
 	}
 	return text
 }

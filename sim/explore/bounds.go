@@ -35,3 +35,6 @@ var (
 
 // Any is the number of cycles, or of faults of a kind, of a search that doesn't bound them.
 const Any = space.Any
+
+// MaxClients is the greatest number of clients in a search that counts them.
+const MaxClients = space.MaxClients

@@ -29,6 +29,12 @@
 // or a request that is held up), all clocks at the same rate. [Bounds.Outside] lists what is
 // left out.
 //
+// A search without a bound on cycles closes where its situations are finitely many. Those that
+// differ in the names of clients and tokens alone are one, and the lock is refused if names
+// make a difference to it. With [Bounds.Others] an environment stands for any number of further
+// clients. It may do more than they can, so what it alone violates is not decided. SOUNDNESS.md
+// argues both.
+//
 // # Why to believe it
 //
 // Tests compare the search with the engine on random schedules of every lock, after every

@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"lockstep/sim"
@@ -14,9 +13,12 @@ import (
 // concludeEndless finds the least schedules of a search without bounds within smaller bounds,
 // where the engine confirms them. A violation that isn't found there is not decided: the
 // situations of such a search stand for many schedules each. It also has the engine play
-// random schedules.
+// random schedules, and makes sure that names make no difference.
 func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	if err := m.Recheck(); err != nil {
+		return err
+	}
+	if err := errors.Join(m.Alike(), m.OnGrid()); err != nil {
 		return err
 	}
 	if err := r.smaller(ctx); err != nil {
@@ -24,12 +26,13 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	}
 	for _, c := range r.Found {
 		if r.Find(c) == nil {
-			r.Complete, r.Closed = false, false
-			r.Why = fmt.Sprintf("a situation shows %s, and no schedule within smaller bounds does", c.Named())
+			r.Unconfirmed = append(r.Unconfirmed, c)
 		}
 	}
 	r.Found = slices.DeleteFunc(r.Found, func(c trace.Code) bool { return r.Find(c) == nil })
-	exact, err := space.NewModel(m.Bounds, false)
+	b := m.Bounds
+	b.Others = false // what they do is no choice that the engine could play
+	exact, err := space.NewModel(b, false)
 	if err != nil {
 		return err
 	}
@@ -49,7 +52,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 // clients begin are learnt from a small search.
 func digitize(ctx context.Context, m *space.Model, opt Options) error {
 	opt.Progress = nil
-	return space.WithModel(m.Bounds.Small(), func(small *space.Model) error {
+	return space.WithModel(smallIn(m.Bounds), func(small *space.Model) error {
 		s, err := rounds(ctx, small, opt)
 		if err != nil {
 			return err
@@ -59,4 +62,35 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 		}
 		return errors.New(s.why)
 	})
+}
+
+// smallIn returns bounds that show most of what a lock does.
+func smallIn(b Bounds) Bounds {
+	b.Cycles, b.Clients, b.Others = 2, min(2, b.Clients), false
+	for k := range b.Faults {
+		if b.Faults[k] = min(1, b.Faults[k]); FaultKind(k) > ReplyLost {
+			b.Faults[k] = 0
+		}
+	}
+	return b
+}
+
+// smallerThan lists smaller bounds in which a violation is looked for that can't be followed within
+// these: with two clients, and if there is any number of them, with three and four.
+func smallerThan(b Bounds) (list []Bounds) {
+	most := min(2, b.Clients)
+	if b.Others {
+		most = MaxClients
+	}
+	cycles := b.Cycles
+	b.Others = false
+	for k := range b.Faults {
+		b.Faults[k] = min(1, b.Faults[k])
+	}
+	for b.Clients = min(2, b.Clients); b.Clients <= most; b.Clients++ {
+		for b.Cycles = 1; b.Cycles <= min(2, cycles); b.Cycles++ {
+			list = append(list, b)
+		}
+	}
+	return list
 }

@@ -2,10 +2,15 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // closing are bounds without a bound on cycles, pauses, crashes and lost replies.
@@ -38,6 +43,96 @@ func TestCloses(t *testing.T) {
 				t.Errorf("closed %t (%s), found %v, expected %s", r.Closed, r.Why, r.Found, want)
 			}
 		})
+	}
+}
+
+// TestClosesWithMore: it closes with three clients as well, and with requests that are held up
+// or arrive twice.
+func TestClosesWithMore(t *testing.T) {
+	if raceDetector {
+		t.Skip("it takes too long")
+	}
+	more, late := closing(t, "setpx-lua"), closing(t, "setpx-lua")
+	more.Clients, late.Faults[HoldRequest], late.Faults[Duplicate] = 3, 1, 1
+	for name, b := range map[string]Bounds{"three clients": more, "late requests": late} {
+		r, err := Run(context.Background(), b, Options{Memory: 4 << 30})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if t.Logf("%s: %d states", name, r.States); r.Answer() != HoldsAlways {
+			t.Errorf("%s: %s", name, r.Summary())
+		}
+	}
+}
+
+// TestClosesWithAnyClients: two clients and an environment in place of all others come to an
+// end. What two or three clients violate is violated, and what the environment alone can do
+// isn't decided.
+func TestClosesWithAnyClients(t *testing.T) {
+	for name, want := range map[string]string{
+		"setpx-lua":    "holds for every schedule of any number of clients",
+		"setpx-delex":  "holds for every schedule of any number of clients",
+		"setpx-watch":  "holds for every schedule of any number of clients",
+		"naive-del":    "violated (DG, FR)",
+		"get-then-del": "violated (DG, FR)",
+		"fixed-value":  "violated (DG, FR)",
+		"setnx":        "violated (PD); all else: not decided, because a situation shows it",
+	} {
+		if raceDetector && name != "setpx-lua" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			b := closing(t, name)
+			b.Others = true
+			r, err := Run(context.Background(), b, Options{Memory: 4 << 30})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if t.Logf("%d states", r.States); !r.Closed || !strings.HasPrefix(r.Summary(), want) {
+				t.Errorf("closed %t (%s): %s", r.Closed, r.Why, r.Summary())
+			}
+		})
+	}
+}
+
+// crowdLock is right for two clients and wrong for three: one that is refused puts its name
+// down, and if another has done so already, it takes the record away.
+type crowdLock struct{ tokenLock }
+
+func (l *crowdLock) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	lease, err := l.tokenLock.Acquire(ctx)
+	if !errors.Is(err, strategies.ErrNotAcquired) {
+		return lease, err
+	}
+	token := l.Token()
+	first, failed := l.rdb.SetNX(ctx, l.key+":next", token, l.TTL).Result()
+	switch {
+	case failed != nil:
+		return nil, failed
+	case first:
+		return nil, errors.Join(err, compareDelete.Run(ctx, l.rdb, []string{l.key + ":next"}, token).Err())
+	}
+	return nil, errors.Join(err, l.rdb.Del(ctx, l.key).Err())
+}
+
+// TestThirdClient: a violation that takes three clients is found with any number of them, and
+// not with two.
+func TestThirdClient(t *testing.T) {
+	s := strategies.Strategy{Name: "crowd", Nodes: 1, Timeout: 3 * time.Second, Scripts: []*redis.Script{compareDelete}}
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return &crowdLock{tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}
+	}
+	b := Bounds{Strategy: s, Clients: 2, Cycles: Any, TTL: 12 * time.Second, Codes: trace.Verdict{trace.FR}}
+	for _, others := range []bool{false, true} {
+		b.Others = others
+		r, err := Run(context.Background(), b, Options{Memory: 1 << 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := r.Find(trace.FR)
+		if !others && r.Answer() != HoldsAlways || others && (v == nil || v.Within.Clients != 3) {
+			t.Errorf("others %t: %s, %+v", others, r.Summary(), v)
+		}
 	}
 }
 

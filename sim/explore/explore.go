@@ -24,7 +24,7 @@ type Result struct {
 
 	// Closed: the search came to its end without reaching the bounds on cycles and faults, so
 	// what holds, holds for every schedule, however long. Still bounded are the clients (see
-	// [Bounds.Clients]) and, at any one instant, the requests under way.
+	// [Bounds.Clients] and [Bounds.Others]) and, at any one instant, the requests under way.
 	Closed   bool
 	UnderWay int // of a closed search: the most requests that were under way at once
 
@@ -35,9 +35,12 @@ type Result struct {
 	Draws       int   // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
 	Operations  int   // operations that client code really performed, replays not counted
 
-	Found    trace.Verdict     // the codes that some schedule violates
-	Violated []*Counterexample // the least for each of them, worst first; some may lack if the search was cut off
-	Vacuity  Vacuity           // whether the search means anything
+	// Unconfirmed are the codes that a search without bounds has met with in some situation,
+	// and of which no schedule within smaller bounds was found. They are not decided.
+	Unconfirmed trace.Verdict
+	Found       trace.Verdict     // the codes that some schedule violates
+	Violated    []*Counterexample // the least for each of them, worst first; some may lack if the search was cut off
+	Vacuity     Vacuity           // whether the search means anything
 	// Undecided is why a search that finds nothing decides nothing, although it is complete;
 	// empty if it does.
 	Undecided string
@@ -184,7 +187,7 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 		if err := digitize(ctx, m, opt); err != nil {
 			return nil, err
 		}
-		m.Budget = m.Bounds.Small().Faults // shows on which spans the clients' behaviour depends
+		m.Budget = smallIn(m.Bounds).Faults // shows on which spans the clients' behaviour depends
 	}
 	for {
 		s := &search{Model: m, opt: opt, visited: intern.NewVisited(m.Width)}
@@ -204,7 +207,7 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 		if s.why != "" || space.Codes(s.found.Load())&m.Bounds.CodeSet() == m.Bounds.CodeSet() {
 			return s, nil // it claims of no code that it holds
 		}
-		more := false
+		more := m.Meet()
 		if !m.Bounds.Endless() {
 			more, err = m.Learn(ctx)
 		}
@@ -232,12 +235,11 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 // smaller finds counterexamples within smaller bounds for those violations whose least
 // schedule a search that was cut off had no time to find: better some than none.
 func (r *Result) smaller(ctx context.Context) error {
-	for cycles := 1; cycles <= min(2, r.Bounds.Cycles) && len(r.Violated) < len(r.Found); cycles++ {
-		b := r.Bounds
-		b.Clients, b.Cycles, b.Codes = min(2, b.Clients), cycles, nil
-		for k := range b.Faults {
-			b.Faults[k] = min(1, b.Faults[k])
+	for _, b := range smallerThan(r.Bounds) {
+		if len(r.Violated) == len(r.Found) {
+			break
 		}
+		b.Codes = nil
 		for _, c := range r.Found {
 			if r.Find(c) == nil {
 				b.Codes = append(b.Codes, c)

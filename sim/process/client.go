@@ -256,21 +256,43 @@ func (c *Client) token() string {
 		return sameToken
 	}
 	c.Tokens++
-	b := make([]byte, 0, 24)
-	b = append(b, c.Name...)
-	b = strconv.AppendInt(b, int64(c.Tokens), 10)
-	b = append(b, '-')
-	return string(hex.AppendEncode(b, binary.BigEndian.AppendUint16(nil, uint16(c.rng.Uint32()))))
+	return tokenText(c.Name, c.Tokens, c.rng)
 }
 
-// SeriesTokens is the number of tokens of a series.
-const SeriesTokens = 8
+func tokenText(name string, number int, rng *rand.Rand) string {
+	b := make([]byte, 0, 24)
+	b = append(b, name...)
+	b = strconv.AppendInt(b, int64(number), 10)
+	b = append(b, '-')
+	return string(hex.AppendEncode(b, binary.BigEndian.AppendUint16(nil, uint16(rng.Uint32()))))
+}
+
+const (
+	// SeriesTokens is the number of tokens of a series.
+	SeriesTokens = 12
+	// SeriesFrom is the number of tokens before those of the first series. Tokens of series
+	// are of equal length, so that one can take another's place in any text; and those that
+	// were drawn before any series belong to none.
+	SeriesFrom = 100
+)
 
 // BeginSeries makes the client draw its next tokens from a series of its own: the same each
 // time that it begins the series, and others than in all other series.
 func (c *Client) BeginSeries(n int) {
-	c.rng = rand.New(rand.NewPCG(c.settings.Seed, uint64(c.Index)+1+uint64(n)<<32))
-	c.Tokens = n * SeriesTokens
+	c.rng, c.Tokens = seriesSource(c.settings.Seed, c.Index, n), SeriesFrom+n*SeriesTokens
+}
+
+// SeriesOf returns the tokens of a series of the client with this name and index.
+func SeriesOf(seed uint64, name string, index, n int) (tokens [SeriesTokens]string) {
+	rng := seriesSource(seed, index, n)
+	for i := range tokens {
+		tokens[i] = tokenText(name, SeriesFrom+n*SeriesTokens+i+1, rng)
+	}
+	return tokens
+}
+
+func seriesSource(seed uint64, index, n int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(index)+1+uint64(n)<<32))
 }
 
 // random draws a number from 0 to below. If the settings say so, that is a step of the thread

@@ -41,6 +41,33 @@ type Key struct {
 	Left  int64    // whole milliseconds of life after the current one, or Immortal
 }
 
+// Renamed returns the key with another text in place of each word in it.
+func (k Key) Renamed(text func(string) string) Key {
+	k.Name = text(k.Name)
+	if k.Type == String {
+		k.Value = text(k.Value)
+		return k
+	}
+	k.Items = slices.Clone(k.Items)
+	for i, item := range k.Items {
+		k.Items[i] = text(item)
+	}
+	switch k.Type {
+	case Hash:
+		sortPairs(k.Items)
+		k.Value = "{" + pairText(k.Items, ':') + "}"
+	case List:
+		k.Value = "[" + wordsText(k.Items) + "]"
+	case Set:
+		slices.Sort(k.Items)
+		k.Value = "{" + wordsText(k.Items) + "}"
+	case ZSet:
+		sortPairs(k.Items)
+		k.Value = "{" + pairText(k.Items, '=') + "}"
+	}
+	return k
+}
+
 // lookElse reads a key of another type than string.
 func (n *Node) lookElse(s *stored) {
 	switch kind := n.data.Type(s.key); kind {

@@ -21,7 +21,11 @@ func CodeSigns() []draw.Sign {
 
 // BoundsText describes the bounds of a search.
 func BoundsText(b *explore.Bounds) string {
-	text := fmt.Sprintf("%s, %s, %s each", b.Strategy.Name, draw.Plural(b.Clients, "client"), draw.Plural(b.Cycles, "cycle"))
+	cycles := draw.Plural(b.Cycles, "cycle")
+	if b.Cycles == explore.Any {
+		cycles = "any number of cycles"
+	}
+	text := fmt.Sprintf("%s, %s, %s each", b.Strategy.Name, b.Many(), cycles)
 	if b.Tries > 1 {
 		text += fmt.Sprintf(", %d tries in each", b.Tries)
 	}

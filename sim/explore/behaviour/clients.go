@@ -33,6 +33,7 @@ type History struct {
 	seen          Observation           // what was observed there,
 	Threads       [MaxThreads]Operation // what each thread is about to do
 	Series        SeriesSet             // of which it has seen or kept tokens
+	Own           SeriesSet             // that of its cycle, in a search without a bound on cycles
 	Read          int32                 // the last reading of the monotonic clock, as its observation has it
 	Earlier       []int32               // all its readings, if those of earlier cycles count, too: see Memory
 	depth         int16                 // operations since the start, or since the last point between two cycles
@@ -136,7 +137,9 @@ type cycleKey struct {
 type Clients struct {
 	cfg             sim.Config
 	memory          Memory
-	byName          [256]uint8
+	byName          [256]uint8                              // for each letter the client that has it for a name, from 1
+	tokens          [AllSeries][process.SeriesTokens]string // of each series
+	renamed         *intern.Memo[renamed, uint32]           // see Rename
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
 	Outcomes        *intern.Memo[Transition, Outcome] // one for each operation that was performed, replays aside
@@ -176,6 +179,7 @@ type replayer struct {
 	at     uint32         // the history's id, or nowhere
 	base   time.Duration  // the beginning of the current cycle, on the driver's clock
 	last   time.Duration  // the last reading of that clock
+	series int            // the series of the current cycle, in a search without a bound on cycles
 	used   int64          // when it was last taken
 	busy   bool           // a worker has it
 }
@@ -190,13 +194,17 @@ const replayersEach = 4
 func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
 	k := &Clients{cfg: cfg, memory: memory, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: map[cycleKey]uint32{},
 		commands: intern.NewTable[string](), Replies: intern.NewTable[string]()}
-	k.byName = k.nameTable()
+	k.renamed = intern.NewMemo[renamed, uint32]()
+	k.nameSeries()
 	k.add(History{})
 	k.Reports.Add(nil)
 	for i := range len(cfg.Clients) + 1 { // and the probe
 		r := new(replayer)
 		k.pool = append(k.pool, []*replayer{r})
 		if err := k.start(r, i); err != nil {
+			return nil, err
+		}
+		if err := k.beginsWith(r, i); err != nil {
 			return nil, err
 		}
 		h := History{client: i}
@@ -398,8 +406,14 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 	if k.memory.goesOn() && (tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed) && !slices.Contains(h.Earlier, int32(tr.Seen.Value)) {
 		h.Earlier = append(slices.Clone(h.Earlier), int32(tr.Seen.Value))
 	}
-	if tr.Seen.Kind == SawReply && k.memory.Uncounted {
+	switch {
+	case tr.Seen.Kind == SawReply && k.memory.Uncounted:
 		h.Series |= k.seriesIn(*k.Replies.Value(uint32(tr.Seen.Value)))
+	case tr.Seen.Kind == SawSeries:
+		h.Own = seriesOf(h.client, Series(tr.Seen.Value))
+	}
+	if err := k.overdrawn(r, h.client); err != nil {
+		return nil, nil, nil, k.located(r, tr, err)
 	}
 	if tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed {
 		h.Read = int32(tr.Seen.Value)
@@ -431,7 +445,7 @@ func (k *Clients) ending(r *replayer, h *History) *cycleKey {
 	tokens, draws := r.driver.Draws()
 	fingerprint, texts := r.driver.Fingerprint()
 	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: fingerprint}
-	if h.Series = 0; k.memory.Uncounted {
+	if h.Series, h.Own = 0, 0; k.memory.Uncounted {
 		key.cycle, key.tokens, key.draws = 0, 0, 0
 		for _, text := range texts {
 			h.Series |= k.seriesIn(text)
@@ -545,7 +559,8 @@ func (k *Clients) feed(r *replayer, client int, tr Transition) ([]Report, error)
 		seen.Now = r.base + time.Duration(tr.Seen.Value)*time.Millisecond
 		r.last = seen.Now
 	case SawSeries:
-		r.driver.BeginSeries(int(tr.Seen.Value))
+		r.series = int(tr.Seen.Value)
+		r.driver.BeginSeries(r.series)
 	case SawWall:
 		seen.Now = 0
 		seen.Offset = time.Duration(tr.Seen.Value) * time.Millisecond

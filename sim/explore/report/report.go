@@ -41,11 +41,19 @@ func Covered(r *explore.Result) Item {
 	case !r.Complete:
 		return Item{"covered", "not every schedule within these bounds: " + r.Why}
 	case r.Closed:
-		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles and of these faults: the search closed. Still bounded are the clients, "+
-			"of which there are %d, and the requests held up at a time, at most %d. It is taken for granted that the lock compares tokens for nothing but equality",
-			r.Bounds.Clients, r.UnderWay)}
+		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles and of these faults: the search closed. Still bounded are %s. "+
+			"The lock was seen to do the same whatever the names of tokens and clients", bounded(r))}
 	}
 	return Item{"covered", "every schedule within these bounds; nothing is said of longer ones, or of those with more faults"}
+}
+
+// bounded lists what stays bounded in a search that has closed.
+func bounded(r *explore.Result) string {
+	held := fmt.Sprintf("the requests held up at a time, at most %d", r.UnderWay)
+	if r.Bounds.Others {
+		return held + ", of each two clients"
+	}
+	return fmt.Sprintf("the clients, of which there are %d, and %s", r.Bounds.Clients, held)
 }
 
 // Least tells the length of the least schedule that violates a code; nil stands for one that
@@ -80,6 +88,11 @@ func Bounds(b *explore.Bounds) []Item {
 	if b.Resource != sim.Plain {
 		resource = "; the resource is " + b.Resource.String()
 	}
+	others := ""
+	if b.Others {
+		others = "; and any number of others, in whose place an environment does to the servers, at any time and in any order, each command or transaction that a client was seen to send, " +
+			"with tokens of its own: any two clients can be the first two"
+	}
 	order := "every order of the clients' steps: each command, reply, look at a clock, access to the resource"
 	if b.Switches > 0 {
 		order = fmt.Sprintf("orders of the clients' steps with at most %s from one to another; a step is a command, a reply, a look at a clock, an access to the resource",
@@ -106,7 +119,7 @@ func Bounds(b *explore.Bounds) []Item {
 		faults = "none: nothing goes wrong"
 	}
 	return []Item{
-		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles)+b.Retries(), cfg.Caller())},
+		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles)+b.Retries(), cfg.Caller()) + others},
 		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s%s",
 			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},

@@ -47,6 +47,7 @@ func TestEveryBoundIsSaid(t *testing.T) {
 		"Record":      func(b *explore.Bounds) { b.Record = "lock:lock" },
 		"WholeSleeps": func(b *explore.Bounds) { b.WholeSleeps = true },
 		"Tries":       func(b *explore.Bounds) { b.Tries = 3 },
+		"Others":      func(b *explore.Bounds) { b.Others, b.Cycles = true, explore.Any },
 	}
 	base := defaults(t)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[explore.Bounds]()) {

@@ -67,6 +67,7 @@ func ParseFaultKind(s string) (FaultKind, bool) {
 type Bounds struct {
 	Strategy strategies.Strategy // the lock
 	Clients  int                 // 1 to 4
+	Others   bool                // there is any number of further clients: in their place, an environment does at any time what clients were seen to do
 	Cycles   int                 // how often each client asks for the lock: 1 to 9, or Any
 	Tries    int                 // of the lock in each cycle, with its strategy's own delay between two: 1 to 9; 0 is 1
 	Nodes    int                 // of a lock on several servers; 0 is the strategy's number

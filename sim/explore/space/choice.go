@@ -233,7 +233,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		of: OfRequests, fault: NoFault, needs: HoldRequest,
 		list: func(x *Explorer, to []Choice, _ int) []Choice {
 			var nth [len(Names)]uint8
-			for _, req := range x.ids.helds.get(x.world.held) {
+			for _, req := range x.ids.helds.Get(x.world.held) {
 				if !req.queued {
 					nth[req.client]++
 					to = append(to, Choice{Kind: Frees, Who: req.client, N: nth[req.client]})
@@ -567,6 +567,11 @@ func (x *Explorer) Choose(c Choice) {
 		x.spend(row.fault, 1)
 	}
 	row.apply(x, c)
+	x.dropUnsought()
+}
+
+// dropUnsought clears the facts that are needed for nothing but codes that aren't sought.
+func (x *Explorer) dropUnsought() {
 	if x.habits.drops != 0 {
 		for i := range x.s.clients {
 			x.s.clients[i].drop(x.habits.drops)

@@ -34,7 +34,7 @@ func TestEveryKindOfChoice(t *testing.T) {
 	defer m.Close() //nolint:errcheck // of nothing that matters here
 	x := m.Explorer()
 	x.Begin()
-	x.s.clients[0].sentBefore, _ = x.ids.sents.put([]request{{}}) // A has sent something that can arrive twice
+	x.s.clients[0].sentBefore, _ = x.ids.sents.Put([]request{{}}) // A has sent something that can arrive twice
 	x.s.nodes[0].behind = replica{snapshot: 1}                    // and there is a replica to take over
 	offered := map[string]bool{}
 	for _, client := range []bool{true, false} {

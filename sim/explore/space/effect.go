@@ -99,7 +99,7 @@ func (r request) sharesLane(o request) bool {
 // free lets the nth held request of a client arrive, and those that waited behind it. If
 // another request on its connection is still held up before it, it waits for that.
 func (x *Explorer) free(who, nth uint8) {
-	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
+	held := append([]request(nil), x.ids.helds.Get(x.s.world.held)...)
 	n := slices.IndexFunc(held, func(req request) bool {
 		if req.client == who && !req.queued {
 			nth--
@@ -109,7 +109,7 @@ func (x *Explorer) free(who, nth uint8) {
 	first := held[n]
 	if slices.ContainsFunc(held[:n], first.sharesLane) {
 		held[n].queued = true
-		x.s.world.held, _ = x.ids.helds.put(held)
+		x.s.world.held, _ = x.ids.helds.Put(held)
 		return
 	}
 	due := []request{first}
@@ -125,7 +125,7 @@ func (x *Explorer) free(who, nth uint8) {
 			kept = append(kept, req)
 		}
 	}
-	x.s.world.held, _ = x.ids.helds.put(kept)
+	x.s.world.held, _ = x.ids.helds.Put(kept)
 	for i := range due {
 		x.execute(&due[i], due[i].loses, false)
 	}
@@ -141,7 +141,7 @@ func (x *Explorer) free(who, nth uint8) {
 // repeating appends the requests of client i that can arrive once more: of equal ones, the
 // last.
 func (x *Explorer) repeating(to []Choice, i int) []Choice {
-	sent := x.ids.sents.get(x.summaries[i].repeats)
+	sent := x.ids.sents.Get(x.summaries[i].repeats)
 	for at := len(sent) - 1; at >= 0; at-- {
 		if !sent[at].queued && !slices.Contains(sent[at+1:], sent[at]) {
 			to = append(to, Choice{Kind: Repeats, Who: uint8(i), N: uint8(len(sent) - at)})
@@ -153,7 +153,7 @@ func (x *Explorer) repeating(to []Choice, i int) []Choice {
 // repeatable returns the nth of a client's executed requests, counted back from the last, or
 // nil if that can't arrive once more.
 func (m *Model) repeatable(c *client, n int) *request {
-	sent := m.ids.sents.get(c.sentBefore)
+	sent := m.ids.sents.Get(c.sentBefore)
 	if n > len(sent) || sent[len(sent)-n].queued {
 		return nil
 	}
@@ -227,13 +227,13 @@ func (x *Explorer) disconnect(n int) {
 		c.gone |= 1 << (txn.Conn & 15)
 	}
 	w := &x.s.world
-	held := append([]request(nil), x.ids.helds.get(w.held)...)
+	held := append([]request(nil), x.ids.helds.Get(w.held)...)
 	for i := range held {
 		if int(held[i].addr) == n {
 			held[i].stale = true
 		}
 	}
-	w.held, _ = x.ids.helds.put(held)
+	w.held, _ = x.ids.helds.Put(held)
 }
 
 // passing appends the choice that time passes to the next instant at which anything is due,
@@ -249,7 +249,7 @@ func (x *Explorer) passing(to []Choice) []Choice {
 			pauses++
 		}
 	}
-	by = sooner(by, x.instants.nextStamp(x.ids.reads.get(x.world.reads)))
+	by = sooner(by, x.instants.nextStamp(x.ids.reads.Get(x.world.reads)))
 	if by == 0 || pauses > x.world.left[Pause] {
 		return to
 	}

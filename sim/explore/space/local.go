@@ -2,6 +2,7 @@ package space
 
 import (
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -30,7 +31,7 @@ type local struct {
 // settings.
 type habits struct {
 	clients *behaviour.Clients
-	inboxes *lists[reply]
+	inboxes *intern.Lists[reply]
 	timeout int32                                      // milliseconds
 	checks  bool                                       // see Bounds
 	extend  bool                                       // see Bounds
@@ -174,8 +175,8 @@ func (l *local) monotonic(h *behaviour.History) behaviour.Observation {
 // time at its first reading.
 func (l *local) consume(p *behaviour.Operation, at int) {
 	if at >= 0 {
-		in := l.inboxes.get(l.c.inbox)
-		l.c.inbox, _ = l.inboxes.put(append(append([]reply(nil), in[:at]...), in[at+1:]...))
+		in := l.inboxes.Get(l.c.inbox)
+		l.c.inbox, _ = l.inboxes.Put(append(append([]reply(nil), in[:at]...), in[at+1:]...))
 	}
 	if p.Kind == process.OpClock && !p.Wall && l.c.since == unset {
 		l.c.since = 0
@@ -184,7 +185,7 @@ func (l *local) consume(p *behaviour.Operation, at int) {
 
 // replyOn returns the index of the first reply on a connection, or -1.
 func (l *local) replyOn(conn uint8) int {
-	for n, r := range l.inboxes.get(l.c.inbox) {
+	for n, r := range l.inboxes.Get(l.c.inbox) {
 		if r.conn == uint16(conn) {
 			return n
 		}
@@ -193,7 +194,7 @@ func (l *local) replyOn(conn uint8) int {
 }
 
 // replyAt returns the reply in the inbox with an index.
-func (l *local) replyAt(n int) *reply { return &l.inboxes.get(l.c.inbox)[n] }
+func (l *local) replyAt(n int) *reply { return &l.inboxes.Get(l.c.inbox)[n] }
 
 // independent reports whether the client's next operation commutes with every operation of
 // others, every fault and the passing of time, so that it can be performed together with the
@@ -280,12 +281,12 @@ func (l *local) dropReplies(conns uint16) {
 		return
 	}
 	var kept []reply
-	for _, r := range l.inboxes.get(l.c.inbox) {
+	for _, r := range l.inboxes.Get(l.c.inbox) {
 		if conns>>r.conn&1 == 0 {
 			kept = append(kept, r)
 		}
 	}
-	l.c.inbox, _ = l.inboxes.put(kept)
+	l.c.inbox, _ = l.inboxes.Put(kept)
 }
 
 // announce makes a thread wait, or ready, according to its next operation.

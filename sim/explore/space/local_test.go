@@ -7,6 +7,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
@@ -68,7 +69,7 @@ func TestLocalStepsReachNothingShared(t *testing.T) {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {
 			switch f := typ.Field(i); f.Type {
-			case reflect.TypeFor[*habits](), reflect.TypeFor[*behaviour.Clients](), reflect.TypeFor[*behaviour.Needs](), reflect.TypeFor[*client](), reflect.TypeFor[*lists[reply]](), reflect.TypeFor[error]():
+			case reflect.TypeFor[*habits](), reflect.TypeFor[*behaviour.Clients](), reflect.TypeFor[*behaviour.Needs](), reflect.TypeFor[*client](), reflect.TypeFor[*intern.Lists[reply]](), reflect.TypeFor[error]():
 			default:
 				if k := f.Type.Kind(); k == reflect.Pointer || k == reflect.Struct || k == reflect.Map || k == reflect.Slice || k == reflect.Interface {
 					t.Errorf("%s.%s is a %s, through which something shared could be reached", typ.Name(), f.Name, f.Type)

@@ -102,13 +102,13 @@ func (m *Model) Recheck() error { return m.Clients.Recheck() }
 // start returns the state in which every schedule begins.
 func (m *Model) start() *state {
 	s := m.blank()
-	for i := range s.clients {
+	for i := range m.Clients.Begin {
 		s.clients[i] = client{history: m.Clients.Begin[i], since: unset}
 		s.clients[i].turn[0] = 1
 	}
 	var scripts []string
 	for _, script := range m.Config.Strategy.Scripts {
-		scripts = append(scripts, scriptText(script))
+		scripts = append(scripts, behaviour.ScriptText(script))
 	}
 	for i := range s.nodes {
 		s.nodes[i] = node{snapshot: m.Servers.ID(redis.Snapshot{Scripts: scripts, Millis: m.epoch}), owner: monitor.Nobody}

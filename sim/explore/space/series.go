@@ -15,27 +15,7 @@ import (
 // tokens of which nothing is left: in no record, in no request that is held up or could
 // arrive twice, and in no memory of any client. Its acquisition has the number of the series.
 func (x *Explorer) beginSeries(i int) behaviour.Observation {
-	var used behaviour.SeriesSet
-	for n := range x.s.nodes {
-		nd := &x.s.nodes[n]
-		used |= x.Servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
-		if nd.behind.snapshot != 0 {
-			used |= x.Servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
-		}
-	}
-	requests := func(list []request) {
-		for _, req := range list {
-			used |= x.Clients.SeriesInCommand(req.command) | x.seriesOwned(int(req.client), req.acquired)
-		}
-	}
-	requests(x.ids.helds.get(x.s.world.held))
-	for n := range x.Bounds.Clients {
-		c := &x.s.clients[n]
-		requests(x.ids.sents.get(c.sentBefore))
-		if !c.Crashed {
-			used |= x.history(n).Series
-		}
-	}
+	used := x.seriesUsed()
 	series, free := used.Free(i)
 	if !free {
 		x.fail(fmt.Errorf("tokens of %d acquisitions of one client are in use at a time", behaviour.SeriesEach))
@@ -44,9 +24,45 @@ func (x *Explorer) beginSeries(i int) behaviour.Observation {
 	return behaviour.Observation{Kind: behaviour.SawSeries, Value: int64(series)}
 }
 
+// seriesUsed returns the series of which anything is left, those of the clients' current
+// acquisitions aside.
+func (x *Explorer) seriesUsed() (used behaviour.SeriesSet) {
+	for n := range x.s.nodes {
+		nd := &x.s.nodes[n]
+		used |= x.Servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
+		if nd.behind.snapshot != 0 {
+			used |= x.Servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
+		}
+	}
+	_, held := x.mentioned(x.ids.helds.Get(x.s.world.held))
+	used |= held
+	for n := range x.Bounds.Clients {
+		_, series := x.seriesOf(&x.s.clients[n])
+		used |= series
+	}
+	return used
+}
+
+// seriesOf returns the series of a client's current acquisition, and those that it mentions
+// otherwise: in its requests that could arrive twice, in replies that it hasn't read, and in
+// its memory.
+func (m *Model) seriesOf(c *client) (own, series behaviour.SeriesSet) {
+	_, series = m.mentioned(m.ids.sents.Get(c.sentBefore))
+	for _, r := range m.ids.inboxes.Get(c.inbox) {
+		if !r.refused {
+			series |= m.Clients.SeriesInReply(r.reply)
+		}
+	}
+	if c.Crashed {
+		return 0, series
+	}
+	h := m.Clients.At(c.history)
+	return h.Own, series | h.Series
+}
+
 // seriesOwned returns the series of a client's nth acquisition.
-func (x *Explorer) seriesOwned(client int, n uint16) (set behaviour.SeriesSet) {
-	if client >= 0 && client < x.Bounds.Clients && n > 0 {
+func (m *Model) seriesOwned(client int, n uint16) (set behaviour.SeriesSet) {
+	if client >= 0 && client < behaviour.SeriesClients && client != m.probe() && n > 0 {
 		set = set.With(client, behaviour.Series(n-1))
 	}
 	return set
@@ -73,6 +89,10 @@ func (x *Explorer) Rests() bool {
 // restless explains why a lock can't be searched without a bound on cycles, or returns nil.
 func (b *Bounds) restless() error {
 	switch s := b.Strategy; {
+	case b.Others && !b.Endless():
+		return errors.New("a search with any number of clients has any number of cycles, too")
+	case b.Others && b.Clients != 2:
+		return fmt.Errorf("of any number of clients a search has 2 real ones, not %d", b.Clients)
 	case !b.Endless():
 		for k, n := range b.Faults {
 			if n == Any {
@@ -95,21 +115,11 @@ func (b *Bounds) restless() error {
 // errRestless is the error of a search without a bound on cycles that meets true time.
 var errRestless = fmt.Errorf("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
 
-// Small returns bounds that show most of what a lock does.
-func (b Bounds) Small() Bounds {
-	b.Cycles, b.Clients = 2, min(2, b.Clients)
-	for k := range b.Faults {
-		if b.Faults[k] = min(1, b.Faults[k]); FaultKind(k) > ReplyLost {
-			b.Faults[k] = 0
-		}
-	}
-	return b
-}
-
 // brief returns bounds in which a lock is acquired once by each of two clients, one of which may
 // be paused.
 func (b Bounds) brief() Bounds {
 	b.Clients, b.Cycles, b.Tries = min(2, b.Clients), 1, min(2, b.Tries)
+	b.Others = false
 	pauses := min(1, b.Faults[Pause])
 	b.Faults = Budget{Pause: pauses}
 	return b
@@ -131,6 +141,16 @@ func (m *Model) Digitize(small *Model) error {
 	}
 	m.instants.digitize(append(small.sleeps(small.reached()), m.timeout, m.ttl))
 	m.Servers.ExpireEarly()
+	return nil
+}
+
+// OnGrid fails if a client has begun a sleep that doesn't fit the grid: no small search showed it.
+func (m *Model) OnGrid() error {
+	for _, s := range m.sleeps(m.reached()) {
+		if s%m.instants.grid != 0 || s > m.instants.far-m.instants.grid {
+			return fmt.Errorf("the lock sleeps for %d ms, which no schedule within small bounds shows: a search of it needs a bound on cycles", s)
+		}
+	}
 	return nil
 }
 

@@ -120,56 +120,23 @@ type idTables struct {
 	clients *summarised[client, summary]
 	nodes   *summarised[node, nodeSummary]
 	worlds  *summarised[world, worldSummary]
-	inboxes *lists[reply]
-	helds   *lists[request]
-	sents   *lists[request]
-	reads   *lists[int32]
+	inboxes *intern.Lists[reply]
+	helds   *intern.Lists[request]
+	sents   *intern.Lists[request]
+	reads   *intern.Lists[int32]
+	renamed *intern.Memo[partKey, uint32]    // see canonical
+	deeds   *intern.Memo[deedsKey, []uint32] // see environment
 }
 
 // newTables returns empty tables.
 func (m *Model) newTables() *idTables {
 	return &idTables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
-		newLists[reply](), newLists[request](), newLists[request](), newLists[int32]()}
+		intern.NewLists[reply](), intern.NewLists[request](), intern.NewLists[request](), intern.NewLists[int32](), intern.NewMemo[partKey, uint32](), intern.NewMemo[deedsKey, []uint32]()}
 }
 
 // MaxList is the number of replies to one client, of held requests, or of readings of true
 // time that still matter, that a state can have.
-const MaxList = 8
-
-// lists intern lists of up to maxList items. The id of the empty list is 0.
-type lists[V comparable] struct{ ids *intern.Table[listOf[V]] }
-
-// listOf is a list as a comparable value.
-//
-// Invariant: items[n:] are zero.
-type listOf[V comparable] struct {
-	n     int
-	items [MaxList]V
-}
-
-func newLists[V comparable]() *lists[V] { return &lists[V]{intern.NewTable[listOf[V]]()} }
-
-// get returns the list with an id. It must not be changed.
-func (l *lists[V]) get(id uint32) []V {
-	if id == 0 {
-		return nil
-	}
-	v := l.ids.Value(id)
-	return v.items[:v.n]
-}
-
-// put returns the id of a list, or reports that it is too long.
-func (l *lists[V]) put(items []V) (id uint32, fits bool) {
-	if len(items) == 0 {
-		return 0, true
-	}
-	if len(items) > MaxList {
-		return 0, false
-	}
-	var v listOf[V]
-	v.n = copy(v.items[:], items)
-	return l.ids.ID(v), true
-}
+const MaxList = intern.MaxList
 
 // pending is a client of a successor that has no id yet.
 type pending struct {

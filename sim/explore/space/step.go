@@ -61,7 +61,8 @@ type Explorer struct {
 	Found      Codes
 	Err        error
 	Stats      Stats
-	facts      *monitor.Facts // of s, into which they point
+	facts      *monitor.Facts   // of s, into which they point
+	naming     behaviour.Naming // see canonical
 }
 
 // Model is the part of a search that all its workers share. Its tables grow, and all else
@@ -81,7 +82,8 @@ type Model struct {
 	instants *instants // at which time may stop
 	Width    int       // of a packed state, in ids
 	listers  listers
-	Budget   Budget // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
+	deeds    []behaviour.Deed // that the environment can do: see Bounds.Others
+	Budget   Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 
 	idleProbe client // the probe before a schedule's end
 }
@@ -97,7 +99,11 @@ func (m *Model) Explorer() *Explorer {
 
 // blank returns a state to be filled in.
 func (m *Model) blank() state {
-	return state{clients: make([]client, m.Bounds.Clients+1), nodes: make([]node, len(m.Config.Nodes))}
+	s := state{clients: make([]client, m.Bounds.Clients+1), nodes: make([]node, len(m.Config.Nodes))}
+	if m.Bounds.Others {
+		s.clients = append(s.clients, client{Client: monitor.Client{Crashed: true}, since: unset}) // the environment, which no event concerns
+	}
+	return s
 }
 
 // probe is the index of the client that finds out at a schedule's end whether the lock can
@@ -249,7 +255,7 @@ func (x *Explorer) closeConns(i int, conns uint16) {
 // are open on them stay open. The result has the old and new numbers, and those of earlier
 // orphans: these connections must not be closed yet.
 func (x *Explorer) renameConn(i int, conns uint16) (renamed uint16) {
-	held := append([]request(nil), x.ids.helds.get(x.s.world.held)...)
+	held := append([]request(nil), x.ids.helds.Get(x.s.world.held)...)
 	taken := func(conn uint8) bool {
 		return slices.ContainsFunc(held, func(req request) bool { return int(req.client) == i && req.orphan && req.conn == conn })
 	}
@@ -279,7 +285,7 @@ func (x *Explorer) renameConn(i int, conns uint16) (renamed uint16) {
 			renamed |= 1 << req.conn
 		}
 	}
-	x.s.world.held, _ = x.ids.helds.put(held)
+	x.s.world.held, _ = x.ids.helds.Put(held)
 	return renamed
 }
 
@@ -306,11 +312,11 @@ func (x *Explorer) wallClock(c *client) behaviour.Observation {
 // readsTime keeps in mind that somebody has just read true time: a stamp that is computed
 // from the reading falls due later, wherever it has gone meanwhile.
 func (x *Explorer) readsTime() {
-	reads := x.ids.reads.get(x.s.world.reads)
+	reads := x.ids.reads.Get(x.s.world.reads)
 	if len(reads) > 0 && reads[len(reads)-1] == 0 {
 		return
 	}
-	id, fits := x.ids.reads.put(append(append([]int32(nil), reads...), 0))
+	id, fits := x.ids.reads.Put(append(append([]int32(nil), reads...), 0))
 	if !fits {
 		x.fail(errUnlearned(fmt.Sprintf("true time was read at more than %d instants that still matter", MaxList)))
 	}
@@ -384,7 +390,7 @@ func (x *Explorer) access(i int, p *behaviour.Operation) bool {
 // up.
 func (x *Explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	x.s.clients[i].sent[t] = 0
-	if slices.ContainsFunc(x.ids.helds.get(x.s.world.held), func(o request) bool { return int(o.client) == i && o.orphan && o.conn == p.Conn }) {
+	if slices.ContainsFunc(x.ids.helds.Get(x.s.world.held), func(o request) bool { return int(o.client) == i && o.orphan && o.conn == p.Conn }) {
 		x.tooManyConns(i)
 	}
 	req := request{client: uint8(i), thread: uint8(t), conn: p.Conn, addr: p.Addr, command: p.Command, acquired: x.s.clients[i].Acquired, phase: p.Phase}
@@ -398,13 +404,13 @@ func (x *Explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 
 // behind reports whether another request is held up on the same connection.
 func (x *Explorer) behind(req *request) bool {
-	return slices.ContainsFunc(x.ids.helds.get(x.s.world.held), req.sharesLane)
+	return slices.ContainsFunc(x.ids.helds.Get(x.s.world.held), req.sharesLane)
 }
 
 // hold appends a request to those that are held up.
 func (x *Explorer) hold(req request) {
-	held := append(append([]request(nil), x.ids.helds.get(x.s.world.held)...), req)
-	id, fits := x.ids.helds.put(held)
+	held := append(append([]request(nil), x.ids.helds.Get(x.s.world.held)...), req)
+	id, fits := x.ids.helds.Put(held)
 	if !fits {
 		x.fail(x.crowded(int(req.client), "a request that is held up", "requests held up at a time; use a smaller budget of held requests, or fewer commands at a time"))
 	}
@@ -513,8 +519,8 @@ func (x *Explorer) remember(c *client, req *request, a behaviour.Answer) {
 	if strings.HasPrefix(*x.Clients.Replies.Value(a.Reply), "+QUEUED") {
 		again = request{queued: true}
 	}
-	sent := append(slices.Clone(x.ids.sents.get(c.sentBefore)), again)
-	c.sentBefore, _ = x.ids.sents.put(sent[max(0, len(sent)-x.Bounds.Repeatable()):])
+	sent := append(slices.Clone(x.ids.sents.Get(c.sentBefore)), again)
+	c.sentBefore, _ = x.ids.sents.Put(sent[max(0, len(sent)-x.Bounds.Repeatable()):])
 }
 
 // notice counts comparisons that failed in a release: see NearMisses.
@@ -554,7 +560,7 @@ func (x *Explorer) deliver(req *request, rep reply, lost bool) {
 		c.torn |= 1 << req.conn
 		return
 	}
-	id, fits := x.ids.inboxes.put(append(append([]reply(nil), x.ids.inboxes.get(c.inbox)...), rep))
+	id, fits := x.ids.inboxes.Put(append(append([]reply(nil), x.ids.inboxes.Get(c.inbox)...), rep))
 	if !fits {
 		x.fail(x.crowded(int(req.client), "a reply", "replies that wait for a client; use fewer commands in a pipeline or transaction, or a script"))
 	}

@@ -14,18 +14,20 @@ import (
 // summaries all the time, and unpacks a state only for steps that aren't local.
 type summary struct {
 	crashed, over bool
-	acts          bool         // it can perform an operation
-	sends         bool         // and that would send a command
-	asksAndSends  bool         // it is about to ask for the lock, and would then send a command: see local.asks
-	idles         bool         // if time passed now, that would begin a pause
-	repeats       uint32       // the id of the list of its requests that could arrive once more
-	draws         uint32       // its history if it is about to draw a random number, and otherwise 0
-	inside        bool         // it is in the critical section
-	between       bool         // it is about to ask for the lock, or has not begun
-	touched       monitor.Rank // the grant in which it last accessed the resource
-	due           int32        // milliseconds until anything happens to it by itself; 0 is never
-	ranks         uint32       // the grants that matter to it, a bit each
-	next          uint64       // its localStep, or 0 if that is not known yet; atomic
+	acts          bool                // it can perform an operation
+	sends         bool                // and that would send a command
+	asksAndSends  bool                // it is about to ask for the lock, and would then send a command: see local.asks
+	idles         bool                // if time passed now, that would begin a pause
+	repeats       uint32              // the id of the list of its requests that could arrive once more
+	draws         uint32              // its history if it is about to draw a random number, and otherwise 0
+	inside        bool                // it is in the critical section
+	between       bool                // it is about to ask for the lock, or has not begun
+	touched       monitor.Rank        // the grant in which it last accessed the resource
+	due           int32               // milliseconds until anything happens to it by itself; 0 is never
+	ranks         uint32              // the grants that matter to it, a bit each
+	own, series   behaviour.SeriesSet // that of its current acquisition, and those that it mentions otherwise, in a search without bounds
+	shape         uint32              // its id without its name, or 0 if that is not known yet; atomic
+	next          uint64              // its localStep, or 0 if that is not known yet; atomic
 }
 
 // localStep is a client's next step, memoised for the client alone: the client's id after
@@ -48,6 +50,9 @@ func (step localStep) under() monitor.Condition { return monitor.Condition(step 
 // summary returns the summary of a client.
 func (m *Model) summary(c *client) summary {
 	s := summary{crashed: c.Crashed, touched: c.Touched, inside: c.Inside, ranks: c.Ranks()}
+	if m.habits.endless {
+		s.own, s.series = m.seriesOf(c)
+	}
 	if c.Crashed {
 		return s
 	}
@@ -74,12 +79,26 @@ type nodeSummary struct {
 	behind bool  // its replica has fallen behind
 	begun  bool  // some connection has an open transaction
 	record bool  // it has the lock's record, whoever stored that
+
+	owners, series behaviour.SeriesSet // of the acquisitions that own records, and of the tokens in its memory, in a search without bounds
+	peers          uint8               // the clients with an open transaction, in such a search
 }
 
 // nodeSummary returns the summary of a node.
 func (m *Model) nodeSummary(n *node) nodeSummary {
-	return nodeSummary{due: m.dueAt(n, m.instants), owner: n.owner.Client, behind: n.behind.snapshot != 0,
+	s := nodeSummary{due: m.dueAt(n, m.instants), owner: n.owner.Client, behind: n.behind.snapshot != 0,
 		begun: len(m.Servers.Snapshot(n.snapshot).Peers) > 0, record: m.Servers.Records(n.snapshot)}
+	if m.habits.endless {
+		s.owners, s.series = m.seriesOwned(int(n.owner.Client), n.owner.N), m.Servers.SeriesIn(n.snapshot)
+		if n.behind.snapshot != 0 {
+			s.owners |= m.seriesOwned(int(n.behind.owner.Client), n.behind.owner.N)
+			s.series |= m.Servers.SeriesIn(n.behind.snapshot)
+		}
+		for _, txn := range m.Servers.Snapshot(n.snapshot).Peers {
+			s.peers |= 1 << (txn.Conn >> 4)
+		}
+	}
+	return s
 }
 
 // worldSummary is the same for the rest of a state.
@@ -139,7 +158,14 @@ func (x *Explorer) Follow(state []uint32) (n int, found Codes) {
 		found |= x.Found
 		x.pack(state)
 	}
-	return len(x.choices), found
+	n = len(x.choices)
+	if x.Bounds.Others {
+		if !unpacked {
+			x.unpack(state, &x.from)
+		}
+		n += x.environment(state)
+	}
+	return n, found
 }
 
 // Followed returns the packed states that were added since it was called last. The explorer
@@ -147,6 +173,11 @@ func (x *Explorer) Follow(state []uint32) (n int, found Codes) {
 func (x *Explorer) Followed() []uint32 {
 	x.resolve()
 	all := x.successors
+	if x.Bounds.Endless() {
+		for at := 0; at < len(all) && x.Err == nil; at += x.Width {
+			x.canonical(all[at : at+x.Width])
+		}
+	}
 	x.successors = x.successors[:0]
 	return all
 }

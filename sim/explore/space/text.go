@@ -21,6 +21,17 @@ func (b *Bounds) Caller() string {
 	return "plain"
 }
 
+// Many tells how many clients there are: "2 clients", "any number of clients".
+func (b *Bounds) Many() string {
+	switch {
+	case b.Others:
+		return "any number of clients"
+	case b.Clients == 1:
+		return "1 client"
+	}
+	return fmt.Sprintf("%d clients", b.Clients)
+}
+
 // Outside lists, in words, what no schedule within the bounds has: the kinds of fault that
 // are not in the budget, and those that no search can make.
 func (b *Bounds) Outside() string {

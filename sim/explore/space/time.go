@@ -187,14 +187,14 @@ func (x *Explorer) advance(by int32) {
 	w := &x.s.world
 	if x.timed {
 		x.grow(&w.now, by)
-		w.reads, _ = x.ids.reads.put(x.instants.age(x.ids.reads.get(w.reads), by))
+		w.reads, _ = x.ids.reads.Put(x.instants.age(x.ids.reads.Get(w.reads), by))
 	}
 	if w.held != 0 {
-		held := append([]request(nil), x.ids.helds.get(w.held)...)
+		held := append([]request(nil), x.ids.helds.Get(w.held)...)
 		for n := range held {
 			x.age(&held[n].ago, by)
 		}
-		w.held, _ = x.ids.helds.put(held)
+		w.held, _ = x.ids.helds.Put(held)
 	}
 }
 
@@ -219,13 +219,13 @@ func (x *Explorer) pass(i int, c *client, by int32) {
 	}
 	x.age(&c.grantSent, by)
 	if c.inbox != 0 {
-		inbox := append([]reply(nil), x.ids.inboxes.get(c.inbox)...)
+		inbox := append([]reply(nil), x.ids.inboxes.Get(c.inbox)...)
 		for n := range inbox {
 			if inbox[n].prolonged {
 				x.age(&inbox[n].ago, by)
 			}
 		}
-		c.inbox, _ = x.ids.inboxes.put(inbox)
+		c.inbox, _ = x.ids.inboxes.Put(inbox)
 	}
 	for t := range int(h.Count) {
 		x.age(&c.sent[t], by)

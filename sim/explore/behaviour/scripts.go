@@ -1,4 +1,4 @@
-package space
+package behaviour
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// scriptText returns the text of a script, which the library doesn't export.
-func scriptText(script *redis.Script) string {
+// ScriptText returns the text of a script, which the library doesn't export.
+func ScriptText(script *redis.Script) string {
 	var r reader
 	script.Eval(context.Background(), &r, nil) // Load would leave a trace in the script
 	return r.text

@@ -1,0 +1,111 @@
+package behaviour
+
+// Renaming gives clients, and the series of their tokens, each other's names.
+//
+// Invariant: both are permutations, and a client's series become series of the client that
+// it becomes.
+type Renaming struct {
+	Clients [SeriesClients]uint8 // by client: the one that it becomes
+	Series  [AllSeries]uint8     // by bit of a [SeriesSet]: the bit that it becomes
+}
+
+// SameClients leaves all clients their names.
+var SameClients = [SeriesClients]uint8{0, 1, 2, 3}
+
+// Reversals returns two renamings: one that reverses the order of the first n clients, and
+// one that reverses the order of each client's series.
+func Reversals(n int) [2]*Renaming {
+	clients, series := Renaming{Clients: SameClients}, Renaming{Clients: SameClients}
+	for i := range n {
+		clients.Clients[i] = uint8(n - 1 - i)
+	}
+	for bit := range uint8(AllSeries) {
+		clients.Series[bit] = clients.Clients[bit/SeriesEach]*SeriesEach + bit%SeriesEach
+		series.Series[bit] = bit - bit%SeriesEach + SeriesEach - 1 - bit%SeriesEach
+	}
+	return [2]*Renaming{&clients, &series}
+}
+
+// keeps reports whether the renaming leaves all series of a set, and their clients, alone.
+func (r *Renaming) keeps(set SeriesSet) bool {
+	for bit := range set.All {
+		if int(r.Series[bit]) != bit {
+			return false
+		}
+	}
+	return true
+}
+
+// On returns a set under its new names.
+func (r *Renaming) On(set SeriesSet) (renamed SeriesSet) {
+	for bit := range set.All {
+		renamed |= 1 << r.Series[bit]
+	}
+	return renamed
+}
+
+// Number returns the number of a client's nth acquisition under its new name; that of none, 0,
+// stays.
+func (r *Renaming) Number(client int, n uint16) uint16 {
+	if n == 0 {
+		return 0
+	}
+	return uint16(r.Series[client*SeriesEach+int(n)-1])%SeriesEach + 1
+}
+
+// Naming is a Renaming in the making: series get the first names that their clients have left,
+// in the order in which they are named.
+type Naming struct {
+	renaming Renaming
+	named    SeriesSet            // that have their new names
+	next     [SeriesClients]uint8 // name of each client's series
+}
+
+// Begin gives clients new names, and takes back those of series.
+func (g *Naming) Begin(clients [SeriesClients]uint8) {
+	g.renaming.Clients, g.named = clients, 0
+	clear(g.next[:])
+}
+
+// Name gives those series of a set that have none yet the next names of their clients.
+func (g *Naming) Name(set SeriesSet) {
+	for bit := range (set &^ g.named).All {
+		client := bit / SeriesEach
+		g.renaming.Series[bit] = g.renaming.Clients[client]*SeriesEach + g.next[client]
+		g.next[client]++
+	}
+	g.named |= set
+}
+
+// Client returns the new name of a client.
+func (g *Naming) Client(i int) uint8 { return g.renaming.Clients[i] }
+
+// Complete names all other series, and returns the renaming.
+func (g *Naming) Complete() *Renaming {
+	g.Name(^SeriesSet(0))
+	return &g.renaming
+}
+
+// Names is a renaming as far as it concerns some clients and series; of all others it has 0.
+// The new names are counted from 1.
+type Names struct {
+	clients [SeriesClients]uint8
+	series  [AllSeries]uint8
+}
+
+// Names returns the new names of a set of clients, a bit each, and of a set of series, and
+// whether they are the old ones.
+func (g *Naming) Names(clients uint8, series SeriesSet) (names Names, same bool) {
+	same = true
+	for i, to := range g.renaming.Clients {
+		if clients>>i&1 != 0 {
+			names.clients[i] = to + 1
+			same = same && int(to) == i
+		}
+	}
+	for bit := range series.All {
+		names.series[bit] = g.renaming.Series[bit] + 1
+		same = same && int(g.renaming.Series[bit]) == bit
+	}
+	return names, same
+}

@@ -1,0 +1,114 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// tokenLock is SET NX PX with compare-and-delete, whose steps may use tokens for more than
+// that.
+type tokenLock struct {
+	rdb *redis.Client
+	key string
+	strategies.Options
+	made    string                                // a token drawn by New, if that draws one
+	value   func(token string) string             // the record's value; nil: the token
+	refused func(l *tokenLock, mine string) error // after a refusal; nil: nothing more
+	script  *redis.Script                         // that releases
+	draws   int                                   // further tokens that Acquire draws
+}
+
+func (l *tokenLock) stored(token string) string {
+	if l.value == nil {
+		return token
+	}
+	return l.value(token)
+}
+
+func (l *tokenLock) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	token, sent := l.Token(), l.Clock.Monotonic()
+	for range l.draws {
+		token = l.Token()
+	}
+	won, err := l.rdb.SetNX(ctx, l.key, l.stored(token), l.TTL).Result()
+	if err == nil && !won {
+		if err = strategies.ErrNotAcquired; l.refused != nil {
+			err = errors.Join(err, l.refused(l, token))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &strategies.Lease{Token: token, Deadline: sent + l.TTL - l.TTL/100 - 2*time.Millisecond}, nil
+}
+
+func (l *tokenLock) Release(ctx context.Context, lease *strategies.Lease) error {
+	return held(l.script.Run(ctx, l.rdb, []string{l.key}, l.stored(lease.Token)).Int())
+}
+
+// TestNamesMatter: a lock that does more with tokens than to compare them for equality is
+// refused without a bound on cycles, as tokens and clients aren't interchangeable then.
+func TestNamesMatter(t *testing.T) {
+	greatest := redis.NewScript(`local v = redis.call("GET", KEYS[1])
+if v and v <= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
+	for name, c := range map[string]struct {
+		lock tokenLock
+		want string // in the error; empty: the search closes
+	}{
+		"equality":             {tokenLock{}, ""},
+		"an order in Redis":    {tokenLock{script: greatest}, "with other tokens"},
+		"an order in the code": {tokenLock{refused: takeOver}, "with other tokens"},
+		"a part of a token":    {tokenLock{value: func(token string) string { return token[:4] }}, "with other tokens"},
+		"a token in New":       {tokenLock{made: "drawn"}, "draw it in Acquire"},
+		"too many":             {tokenLock{draws: 20}, "so many tokens"},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			s := strategies.Strategy{Name: "tokens", Nodes: 1, Timeout: 3 * time.Second, Scripts: []*redis.Script{compareDelete, greatest}}
+			s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+				l := c.lock
+				l.rdb, l.key, l.Options = nodes[0], key, o
+				if l.script == nil {
+					l.script = compareDelete
+				}
+				if l.made != "" {
+					l.made = o.Token()
+				}
+				return &l
+			}
+			b := Bounds{Strategy: s, Clients: 2, Cycles: Any, TTL: 12 * time.Second, Faults: Budget{Crash: Any, Pause: Any, ReplyLost: Any}, Codes: trace.Verdict{trace.DG}}
+			r, err := Run(context.Background(), b, Options{Memory: 1 << 30})
+			if c.want == "" {
+				if err != nil || !r.Closed {
+					t.Errorf("it doesn't close: %+v, %v", r, err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("nobody noticed: %+v, %v", r, err)
+			}
+			var unlike *behaviour.Unlike
+			if errors.As(err, &unlike) && unlike.Once == unlike.Again {
+				t.Errorf("the error doesn't say what differs: %v", err)
+			}
+			t.Log(err)
+		})
+	}
+}
+
+// takeOver deletes the record if its token is the greater one.
+func takeOver(l *tokenLock, mine string) error {
+	theirs, err := l.rdb.Get(context.Background(), l.key).Result()
+	if err == nil && mine < theirs {
+		err = l.rdb.Del(context.Background(), l.key).Err()
+	}
+	return err
+}

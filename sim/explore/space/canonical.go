@@ -1,0 +1,224 @@
+package space
+
+import (
+	"cmp"
+	"slices"
+	"sync/atomic"
+
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/intern"
+	"lockstep/sim/monitor"
+)
+
+// partKey is the key of a part of a state under new names.
+type partKey struct {
+	kind uint8
+	id   uint32
+	behaviour.Names
+}
+
+const (
+	clientPart uint8 = iota
+	nodePart
+	worldPart
+)
+
+// canonical replaces a packed state of a search without bounds by its canonical form: the same
+// state under other names of clients and series, and the same form for nearly all states that
+// differ in nothing else. SOUNDNESS.md argues it.
+func (x *Explorer) canonical(state []uint32) {
+	g, n := &x.naming, x.Bounds.Clients
+	order := x.orderOfClients(state)
+	clients := behaviour.SameClients
+	for place, i := range order[:n] {
+		clients[i] = uint8(place)
+	}
+	g.Begin(clients)
+	for _, i := range order[:n] {
+		g.Name(x.ids.clients.summary(state[i]).own)
+	}
+	for _, id := range state[n : len(state)-1] {
+		s := x.ids.nodes.summary(id)
+		g.Name(s.owners)
+		g.Name(s.series)
+	}
+	held := x.ids.helds.Get(x.ids.worlds.Value(state[len(state)-1]).held)
+	for i := range held {
+		g.Name(x.seriesOwned(int(held[i].client), held[i].acquired))
+		g.Name(x.Clients.SeriesInCommand(held[i].command))
+	}
+	for _, i := range order[:n] {
+		g.Name(x.ids.clients.summary(state[i]).series)
+	}
+	x.rename(state)
+}
+
+// orderOfClients returns the order in which the clients of a packed state are named: by what
+// they are without their names, and else by what belongs to them.
+func (x *Explorer) orderOfClients(state []uint32) (order [behaviour.SeriesClients]uint8) {
+	n := x.Bounds.Clients
+	var keys [behaviour.SeriesClients]uint64
+	for i := range n {
+		order[i] = uint8(i)
+		keys[i] = uint64(x.shape(i, state[i])) << 32
+	}
+	for at, id := range state[n : len(state)-1] {
+		s := x.ids.nodes.summary(id)
+		if i := int(s.owner); i >= 0 && i < n {
+			keys[i] |= 1 << (2*at + 16)
+		}
+		for i := range n {
+			if s.peers>>i&1 != 0 {
+				keys[i] |= 2 << (2*at + 16)
+			}
+		}
+	}
+	for _, req := range x.ids.helds.Get(x.ids.worlds.Value(state[len(state)-1]).held) {
+		keys[req.client]++
+	}
+	slices.SortStableFunc(order[:n], func(a, b uint8) int { return cmp.Compare(keys[a], keys[b]) })
+	return order
+}
+
+// shape returns the id of client i as it would be if it were the first, and had drawn its
+// tokens first.
+func (x *Explorer) shape(i int, id uint32) uint32 {
+	s := x.ids.clients.summary(id)
+	if known := atomic.LoadUint32(&s.shape); known != 0 {
+		return known
+	}
+	clients := behaviour.SameClients
+	for j := range i {
+		clients[j] = uint8(j + 1)
+	}
+	clients[i] = 0
+	x.naming.Begin(clients)
+	x.naming.Name(s.own)
+	x.naming.Name(s.series)
+	shape := x.renameClient(i, id)
+	atomic.StoreUint32(&s.shape, shape)
+	return shape
+}
+
+// rename gives all parts of a packed state their new names.
+func (x *Explorer) rename(state []uint32) {
+	g, n := &x.naming, x.Bounds.Clients
+	var clients [behaviour.SeriesClients]uint32
+	for i := range n {
+		clients[g.Client(i)] = x.renameClient(i, state[i])
+	}
+	copy(state, clients[:n])
+	for at, id := range state[n : len(state)-1] {
+		state[n+at] = x.renameNode(id)
+	}
+	state[len(state)-1] = x.renameWorld(state[len(state)-1])
+}
+
+func (x *Explorer) renameClient(i int, id uint32) uint32 {
+	s := x.ids.clients.summary(id)
+	return x.renamed(clientPart, id, 1<<i, s.own|s.series, func(r *behaviour.Renaming) uint32 {
+		c := *x.ids.clients.Value(id)
+		var err error
+		if !c.Crashed {
+			if c.history, err = x.Clients.Rename(c.history, r); err != nil {
+				x.fail(err)
+				return id
+			}
+		}
+		c.Acquired = r.Number(i, c.Acquired)
+		if c.inbox != 0 {
+			inbox := slices.Clone(x.ids.inboxes.Get(c.inbox))
+			for n := range inbox {
+				inbox[n].reply = x.Clients.Reply(inbox[n].reply, r)
+			}
+			c.inbox, _ = x.ids.inboxes.Put(inbox)
+		}
+		c.sentBefore = x.renameRequests(x.ids.sents, c.sentBefore, r)
+		return x.ids.clients.ID(c)
+	})
+}
+
+func (x *Explorer) renameNode(id uint32) uint32 {
+	s := x.ids.nodes.summary(id)
+	clients := s.peers
+	for bit := range s.owners.All {
+		clients |= 1 << (bit / behaviour.SeriesEach)
+	}
+	return x.renamed(nodePart, id, clients, s.owners|s.series, func(r *behaviour.Renaming) uint32 {
+		n := *x.ids.nodes.Value(id)
+		n.snapshot, n.owner = x.Servers.Rename(n.snapshot, r), renamedOwner(n.owner, r)
+		if n.behind.snapshot != 0 {
+			n.behind.snapshot, n.behind.owner = x.Servers.Rename(n.behind.snapshot, r), renamedOwner(n.behind.owner, r)
+		}
+		return x.ids.nodes.ID(n)
+	})
+}
+
+func renamedOwner(o monitor.Owner, r *behaviour.Renaming) monitor.Owner {
+	if o == monitor.Nobody || o.N == 0 {
+		return o
+	}
+	return monitor.Owner{Client: int16(r.Clients[o.Client]), N: r.Number(int(o.Client), o.N)}
+}
+
+func (x *Explorer) renameWorld(id uint32) uint32 {
+	held := x.ids.helds.Get(x.ids.worlds.Value(id).held)
+	if len(held) == 0 {
+		return id
+	}
+	clients, series := x.mentioned(held)
+	return x.renamed(worldPart, id, clients, series, func(r *behaviour.Renaming) uint32 {
+		w := *x.ids.worlds.Value(id)
+		w.held = x.renameRequests(x.ids.helds, w.held, r)
+		return x.ids.worlds.ID(w)
+	})
+}
+
+// mentioned returns the clients and the series that requests mention.
+func (m *Model) mentioned(list []request) (clients uint8, series behaviour.SeriesSet) {
+	for i := range list {
+		if list[i].command == 0 {
+			continue // it only keeps its place
+		}
+		clients |= 1 << list[i].client
+		series |= m.seriesOwned(int(list[i].client), list[i].acquired) | m.Clients.SeriesInCommand(list[i].command)
+	}
+	return clients, series
+}
+
+func (x *Explorer) renameRequests(lists *intern.Lists[request], id uint32, r *behaviour.Renaming) uint32 {
+	if id == 0 {
+		return 0
+	}
+	renamed := slices.Clone(lists.Get(id))
+	for i := range renamed {
+		if req := &renamed[i]; req.command != 0 {
+			req.acquired = r.Number(int(req.client), req.acquired)
+			req.client, req.command = r.Clients[req.client], x.Clients.Command(req.command, r)
+		}
+	}
+	id, _ = lists.Put(renamed)
+	return id
+}
+
+// renamed returns the id of a part that mentions these clients and series under its new names,
+// memoised.
+func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series behaviour.SeriesSet, rename func(*behaviour.Renaming) uint32) uint32 {
+	names, same := x.naming.Names(clients, series)
+	if same {
+		return id
+	}
+	key := partKey{kind, id, names}
+	if known, is := x.ids.renamed.Get(key); is {
+		return *known
+	}
+	to := rename(x.naming.Complete())
+	if x.Err == nil {
+		x.ids.renamed.Put(key, to)
+	}
+	return to
+}
+
+// Alike fails with [behaviour.Unlike] if other names make a difference to clients or servers:
+// see [behaviour.Servers.Alike].
+func (m *Model) Alike() error { return m.Servers.Alike(m.reached(), m.Bounds.Clients) }
