@@ -43,6 +43,8 @@ const (
 	// placesEach is the number of histories that are probed of those in which a client has done
 	// the same, tokens and numbers aside.
 	placesEach = 2
+	// fewThresholds is the number of thresholds that probes of a place may show.
+	fewThresholds = 6
 	// probeDepth is the number of histories after a probe that are compared.
 	probeDepth = 40
 )
@@ -76,8 +78,20 @@ func (f *finder) probeClients() {
 		f.found.Probed++
 		groups := f.groups(c.from)
 		for _, key := range slices.Sorted(maps.Keys(groups)) {
-			f.probe(c.from, groups[key])
+			f.probePlace(c.from, groups[key])
 		}
+	}
+}
+
+// probePlace is probe for a place that changes its mind a few times. One that does so at each
+// second, say, is left to the rest of the search.
+func (f *finder) probePlace(from uint32, group []measured) {
+	before := *f.found
+	f.probe(from, group)
+	after := f.found
+	if len(after.Wall)-len(before.Wall)+len(after.Mono)-len(before.Mono)+len(after.Replies)-len(before.Replies)+len(after.Server)-len(before.Server) > fewThresholds {
+		before.Unprobed = after.Unprobed + 1
+		*f.found = before
 	}
 }
 
