@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // concludeEndless finds the least schedules of a search without bounds within smaller bounds,
@@ -59,4 +61,14 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 		}
 		return errors.New(s.why)
 	})
+}
+
+// certify makes the certificate of a search that has closed.
+func certify(ctx context.Context, m *space.Model, opt Options) (*certificate.Certificate, error) {
+	h, rows, needs, err := m.Certificate()
+	if err != nil {
+		return nil, err
+	}
+	resolve := func(string) (strategies.Strategy, error) { return m.Config.Strategy, nil }
+	return certificate.Make(ctx, h, rows, needs, certificate.Options{Workers: opt.Workers, Resolve: resolve})
 }

@@ -1,0 +1,90 @@
+package certificate
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"lockstep/sim"
+	"lockstep/sim/process"
+)
+
+// Make makes a certificate of situations of which only the parents and the moves are set. It
+// has the engine write each down. needs returns what the code of the client at a place of a
+// row still depends on. It fails if a row can't be reached in the engine, or written down.
+func Make(ctx context.Context, h Header, rows []Row, needs func(row, place int) Need, opt Options) (*Certificate, error) {
+	s, err := h.setup(opt.Resolve)
+	if err != nil {
+		return nil, err
+	}
+	c := &Certificate{Header: h, Rows: rows, Needs: Needs{}}
+	k := &checker{Certificate: c, setup: s}
+	every := make([]int, len(rows))
+	for i := range every {
+		every[i] = i
+	}
+	var mu sync.Mutex
+	err = k.all(ctx, every, opt, func(r *run, row int) error {
+		if err := r.goTo(c.path(row)); err != nil {
+			return err
+		}
+		for place, who := range r.as {
+			if n := needs(row, place); n != 0 {
+				key := r.localKey(who)
+				mu.Lock()
+				c.Needs[key] |= n
+				mu.Unlock()
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.needs = c.Needs
+	err = k.all(ctx, every, opt, func(r *run, row int) error {
+		if err := r.goTo(c.path(row)); err != nil {
+			return err
+		}
+		d, err := r.digest()
+		c.Rows[row].Digest = d
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.newRun()
+	if err != nil {
+		return nil, err
+	}
+	c.Behavior, err = c.behavior(r)
+	return c, errors.Join(err, r.w.Close())
+}
+
+// ConfigText is the form in which a certificate has a configuration: with as many clients as
+// its rows need, those that take the places of crashed ones included.
+func ConfigText(cfg sim.Config, rows []Row) (string, error) {
+	crashes := make([]int, len(rows))
+	most := 0
+	for i := range rows {
+		if i == 0 {
+			continue
+		}
+		crashes[i] = crashes[rows[i].Parent]
+		if rows[i].Move.Kind == Crashes {
+			crashes[i]++
+		}
+		most = max(most, crashes[i])
+	}
+	clients := append([]process.Config(nil), cfg.Clients...)
+	for range most + 1 { // each situation may see one crash more
+		c := clients[0]
+		c.Name = string(rune('A' + len(clients)))
+		clients = append(clients, c)
+	}
+	cfg.Clients, cfg.Watch = clients, nil
+	if err := cfg.Validate(); err != nil {
+		return "", err
+	}
+	return sim.Schedule{Config: cfg}.String(), nil
+}
