@@ -70,5 +70,8 @@ func certify(ctx context.Context, m *space.Model, opt Options) (*certificate.Cer
 		return nil, err
 	}
 	resolve := func(string) (strategies.Strategy, error) { return m.Config.Strategy, nil }
-	return certificate.Make(ctx, h, rows, needs, certificate.Options{Workers: opt.Workers, Resolve: resolve})
+	told := func(done, of int) {
+		opt.progress(Progress{States: int64(of), Certified: done, Concluding: true})
+	}
+	return certificate.Make(ctx, h, rows, needs, certificate.Options{Workers: opt.Workers, Resolve: resolve, Progress: told})
 }

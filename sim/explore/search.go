@@ -35,6 +35,7 @@ type Progress struct {
 	Frontier            int   // states of this depth that are not expanded yet
 	Bytes               int   // memory that the visited set takes
 	Concluding          bool  // the search is over, and the least schedules are looked for
+	Certified           int   // and of a certificate so many states are written down
 }
 
 // search is a search that is running.

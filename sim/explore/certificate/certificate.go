@@ -29,7 +29,7 @@ type Header struct {
 	Far      time.Duration `json:"far"`      // longer than any span that the lock's code tells from a longer one
 	Given    bool          `json:"given"`    // the strategy may expose no deadline, so that the sending of the granting command counts
 	Version  string        `json:"lockstep"` // the build that wrote it
-	Behavior string        `json:"behavior"` // a digest of the lock's behaviour, see [Certificate.behavior]
+	Behavior string        `json:"behavior"` // a digest of the lock's behaviour, see run.behavior
 }
 
 // Faults says which faults happen, in any number.

@@ -90,80 +90,116 @@ func (k *checker) sameLock() error {
 	if err != nil {
 		return err
 	}
-	is, err := k.behavior(r)
+	is, err := r.behavior()
 	if err == nil && is != k.Behavior {
 		err = fmt.Errorf("the certificate is of another version of %s: it was written by lockstep %s, and the lock, or the engine, behaves differently now", k.Lock, k.Version)
 	}
 	return errors.Join(err, r.w.Close())
 }
 
-// behavior is a digest of the texts of some situations from all over the certificate. They
-// have the commands that clients are about to send.
-func (c *Certificate) behavior(r *run) (string, error) {
-	const samples = 256
+// behavior is a digest of the situations on some random schedules, which are always the same.
+// They have the commands that clients are about to send.
+func (r *run) behavior() (string, error) {
+	const schedules, moves = 100, 60
+	needs := r.needs
+	r.needs = nil
+	defer func() { r.needs = needs }()
+	rng := rand.New(rand.NewPCG(13, 2))
 	var all []byte
-	for i := 0; i < len(c.Rows); i += 1 + len(c.Rows)/samples {
-		if err := r.goTo(c.path(i)); err != nil {
-			all = append(all, "can't go there"...)
-			continue
-		}
-		d, err := r.digest()
-		if err != nil {
+	for range schedules {
+		if err := r.begin(); err != nil {
 			return "", err
 		}
-		all = append(all, d[:]...)
+		for range moves {
+			can := r.enabled()
+			m := can[rng.IntN(len(can))]
+			if m.Kind == Crashes && r.spare == len(r.cfg.Clients) {
+				break
+			}
+			if err := r.make(m); err != nil {
+				return "", err
+			}
+			d, err := r.digest()
+			if err != nil {
+				return "", err
+			}
+			all = append(all, d[:]...)
+		}
 	}
 	d := digestOf(all)
 	return hex.EncodeToString(d[:]), nil
 }
 
-// all calls a function for each of some situations, from several workers with a run each.
+// all calls a function for each of some situations, from several workers with a run each. It
+// returns the error of the first of them that fails, in their order.
 func (k *checker) all(ctx context.Context, rows []int, opt Options, do func(r *run, row int) error) error {
+	t := &task{rows: rows, do: do, progress: opt.Progress, least: len(rows)}
 	workers := opt.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	var next, done atomic.Int64
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var first error
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	fail := func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil && first == nil {
-			first = err
-			stop(err)
-		}
-	}
 	for range workers {
 		wg.Go(func() {
 			r, err := k.setup.newRun()
 			if err != nil {
-				fail(err)
+				t.fail(-1, err)
 				return
 			}
-			for ctx.Err() == nil {
-				n := int(next.Add(1)) - 1
-				if n >= len(rows) {
-					break
-				}
-				fail(guarded(func() error { return do(r, rows[n]) }))
-				if d := int(done.Add(1)); opt.Progress != nil && d%256 == 0 {
-					mu.Lock()
-					opt.Progress(d, len(rows))
-					mu.Unlock()
-				}
+			t.work(ctx, r)
+			if err := r.w.Close(); err != nil {
+				t.fail(len(rows)-1, err)
 			}
-			fail(r.w.Close())
 		})
 	}
 	wg.Wait()
-	if first == nil && int(done.Load()) < len(rows) {
-		first = context.Cause(ctx)
+	if t.err == nil && t.done < len(rows) {
+		return context.Cause(ctx)
 	}
-	return first
+	return t.err
+}
+
+// task is work on some situations that several workers share.
+type task struct {
+	rows     []int
+	do       func(r *run, row int) error
+	progress func(done, of int)
+
+	next  atomic.Int64
+	stop  atomic.Bool
+	mu    sync.Mutex // guards what follows
+	done  int
+	least int // of the rows that have failed
+	err   error
+}
+
+// work does what is left of the task.
+func (t *task) work(ctx context.Context, r *run) {
+	for ctx.Err() == nil && !t.stop.Load() {
+		n := int(t.next.Add(1)) - 1
+		if n >= len(t.rows) {
+			return
+		}
+		if err := guarded(func() error { return t.do(r, t.rows[n]) }); err != nil {
+			t.fail(n, err)
+			return
+		}
+		t.mu.Lock()
+		if t.done++; t.progress != nil && t.done%256 == 0 {
+			t.progress(t.done, len(t.rows))
+		}
+		t.mu.Unlock()
+	}
+}
+
+// fail ends the task. All rows before one that fails have been begun, and are finished.
+func (t *task) fail(n int, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n < t.least {
+		t.least, t.err = n, err
+	}
+	t.stop.Store(true)
 }
 
 // guarded turns a panic of the lock's code into an error.

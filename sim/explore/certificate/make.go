@@ -53,12 +53,32 @@ func Make(ctx context.Context, h Header, rows []Row, needs func(row, place int) 
 	if err != nil {
 		return nil, err
 	}
+	c.unite()
 	r, err := s.newRun()
 	if err != nil {
 		return nil, err
 	}
-	c.Behavior, err = c.behavior(r)
+	c.Behavior, err = r.behavior()
 	return c, errors.Join(err, r.w.Close())
+}
+
+// unite makes one row of those with equal digests: the search may know states apart that
+// differ in the names of tokens alone.
+func (c *Certificate) unite() {
+	first := map[Digest]int{}
+	to := make([]int, len(c.Rows))
+	kept := c.Rows[:0]
+	for i, row := range c.Rows {
+		at, known := first[row.Digest]
+		if !known {
+			at = len(kept)
+			first[row.Digest] = at
+			row.Parent = to[row.Parent]
+			kept = append(kept, row)
+		}
+		to[i] = at
+	}
+	c.Rows = kept
 }
 
 // ConfigText is the form in which a certificate has a configuration: with as many clients as

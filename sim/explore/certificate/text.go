@@ -62,8 +62,8 @@ func (r *run) appendClient(b []byte, who int) []byte {
 		b = r.appendSpan(append(b, " since "...), l.since)
 	}
 	r.w.Survey(who, &r.survey)
-	if r.Given && st.Phase == trace.PhaseAcquire && st.Lease.Granter > st.Began {
-		b = r.appendSpan(append(b, " stored "...), r.w.Now()-r.survey.GrantSent)
+	if r.Given && !r.cfg.Strategy.NoTTL && st.Phase == trace.PhaseAcquire && st.Lease.Granter > st.Began {
+		b = r.appendSpan(append(b, " stored "...), min(r.w.Now()-r.survey.GrantSent, r.roundUp(r.cfg.TTL))) // no lease is live after that
 	}
 	for i := range r.survey.Threads {
 		b = r.appendThread(b, l, i)
