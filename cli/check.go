@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,10 +130,14 @@ func writeChecked(out io.Writer, c *certificate.Certificate, r *certificate.Repo
 			c.Lock, count(r.Checked), count(r.Situations), seed, count(r.Moves))
 		return err
 	}
+	waits := ""
+	if slices.Contains(c.Codes, trace.PD.String()) {
+		waits = fmt.Sprintf("  where all clients are between two cycles, what one has left behind keeps the others out for %s at most\n", trace.Duration(r.Blocked))
+	}
 	_, err := fmt.Fprintf(out, `%s: proved by %s situations and %s moves
   no schedule of %d clients, however long, with any number of %s, violates %s
-  What the proof takes for granted: lockstep's sim/explore/SOUNDNESS.md, "Certificates".
-`, c.Lock, count(r.Situations), count(r.Moves), c.Places, faultsText(c.Faults), strings.Join(c.Codes, ", "))
+%s  What the proof takes for granted: lockstep's sim/explore/SOUNDNESS.md, "Certificates".
+`, c.Lock, count(r.Situations), count(r.Moves), c.Places, faultsText(c.Faults), strings.Join(c.Codes, ", "), waits)
 	return err
 }
 

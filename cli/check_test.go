@@ -21,7 +21,8 @@ func TestCheck(t *testing.T) {
 	path := proof(t)
 	whole := must(t, "", "check", path)
 	if !strings.Contains(whole, "setpx-lua: proved by ") ||
-		!strings.Contains(whole, "no schedule of 2 clients, however long, with any number of pauses of clients and crashes of clients, violates DG, FR, PD\n") {
+		!strings.Contains(whole, "no schedule of 2 clients, however long, with any number of pauses of clients and crashes of clients, violates DG, FR, PD\n") ||
+		!strings.Contains(whole, "keeps the others out for 3s at most\n") {
 		t.Error(whole)
 	}
 	part := must(t, "", "check", path, "--part", "5%", "--seed", "4")

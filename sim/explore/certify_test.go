@@ -41,6 +41,9 @@ func TestCertificate(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%s: %+v in %d bytes", name, *r, size)
+		if r.Blocked != b.TTL { // of a client that crashes as soon as its record is stored
+			t.Errorf("the lock is blocked for up to %s", r.Blocked)
+		}
 		if r.Checked != len(c.Rows) || r.Moves < 3*len(c.Rows) {
 			t.Errorf("%+v of %d", *r, len(c.Rows))
 		}

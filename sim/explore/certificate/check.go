@@ -30,6 +30,10 @@ type Report struct {
 	Situations int // in the certificate
 	Checked    int // of them, from which every move was made
 	Moves      int // that were made
+	// Blocked is the longest time for which what a client has left behind keeps the others out
+	// (BD), over the situations that were checked in which all clients are between two cycles.
+	// It is known only where PD is claimed.
+	Blocked time.Duration
 }
 
 // Refuted is the error of a certificate that proves nothing.
@@ -62,7 +66,7 @@ func Check(ctx context.Context, c *Certificate, opt Options) (*Report, error) {
 	if err == nil {
 		err = k.all(ctx, rows, opt, k.row)
 	}
-	return &Report{Situations: len(c.Rows), Checked: len(rows), Moves: int(k.moves.Load())}, err
+	return &Report{Situations: len(c.Rows), Checked: len(rows), Moves: int(k.moves.Load()), Blocked: time.Duration(k.blocked.Load())}, err
 }
 
 // checker checks a certificate.
@@ -71,6 +75,8 @@ type checker struct {
 	setup *setup
 	known map[Digest]bool
 	moves atomic.Int64
+
+	blocked atomic.Int64 // see Report
 }
 
 // part lists the situations to be checked: all, or so many at random, and always the first.
@@ -251,13 +257,38 @@ func (k *checker) row(r *run, row int) error {
 	if err := r.goTo(path); err != nil {
 		return err
 	}
+	why, err := k.drain(r)
+	if err == nil && why != "" {
+		err = refuted("%s", why)
+	}
+	return err
+}
+
+// drain ends a run in which all clients are between two cycles, and returns the reason for which
+// that refutes the certificate, or "".
+func (k *checker) drain(r *run) (why string, err error) {
+	begun, known := r.w.Now(), len(r.w.Violations())
 	if err := r.w.Drain(); err != nil {
-		return err
+		return "", err
 	}
-	if slices.Contains(r.w.Verdict(), trace.PD) {
-		return refuted("violates PD: nobody holds the lock, and it can never be acquired again")
+	for _, v := range r.w.Violations()[known:] {
+		switch v.Code {
+		case trace.PD:
+			return "violates PD: nobody holds the lock, and it can never be acquired again", nil
+		case trace.BD:
+			k.block(r.roundUp(v.At - begun - time.Millisecond)) // records live for a millisecond longer in a drain
+		}
 	}
-	return nil
+	return "", nil
+}
+
+// block takes a time into account for which clients were kept out.
+func (k *checker) block(d time.Duration) {
+	for {
+		if was := k.blocked.Load(); int64(d) <= was || k.blocked.CompareAndSwap(was, int64(d)) {
+			return
+		}
+	}
 }
 
 // follow makes a move, and returns the reason for which that refutes the certificate, or "".
