@@ -206,6 +206,44 @@ func TestWrongNeedsAreRefuted(t *testing.T) {
 	refutes(t, "no needs", c, b.Strategy, "has a deadline that depends on more than the situation")
 }
 
+// TestTokensInOrderAreRefuted: the situations of a lock that compares tokens for their order are
+// others after a detour.
+func TestTokensInOrderAreRefuted(t *testing.T) {
+	b := small(t, "setpx-lua")
+	b.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return orderly{strategies.NewSetPXLua(nodes[0], key, o), nodes[0], key, o}
+	}
+	c, err := certify(context.Background(), searchedModel(t, b), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refutes(t, "tokens in order", c, b.Strategy, "a situation that the certificate doesn't have")
+}
+
+// orderly looks at the record once more if the holder's token is greater than its own.
+type orderly struct {
+	*strategies.SetPXLua
+	rdb *redis.Client
+	key string
+	opt strategies.Options
+}
+
+func (l orderly) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	token := l.opt.Token()
+	sent := l.opt.Clock.Monotonic()
+	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	if err != nil {
+		return nil, err
+	}
+	if won {
+		return &strategies.Lease{Token: token, Deadline: sent + l.opt.TTL*9/10}, nil
+	}
+	if holder, err := l.rdb.Get(ctx, l.key).Result(); err == nil && holder > token {
+		l.rdb.Exists(ctx, l.key)
+	}
+	return nil, strategies.ErrNotAcquired
+}
+
 // TestUncertified: bounds of which no certificate can be made are refused before the search.
 func TestUncertified(t *testing.T) {
 	counts, claims, bounded := closing(t, "setpx-lua"), closing(t, "setpx-lua"), closing(t, "setpx-lua")

@@ -243,8 +243,8 @@ func (k *checker) row(r *run, row int) error {
 	rests := r.claims(trace.PD) && r.rests()
 	for i, m := range r.enabled() {
 		if i > 0 {
-			if err := r.goTo(path); err != nil {
-				return err
+			if why := k.again(r, row, i, path); why != "" {
+				return refuted("%s", why)
 			}
 		}
 		if why := k.follow(r, m); why != "" {
@@ -262,6 +262,22 @@ func (k *checker) row(r *run, row int) error {
 		err = refuted("%s", why)
 	}
 	return err
+}
+
+// again takes the run to a situation once more, after a detour, and returns the reason for which
+// that refutes the certificate, or "".
+func (k *checker) again(r *run, row, i int, path []Move) (why string) {
+	rng := rand.New(rand.NewPCG(uint64(row), uint64(i)))
+	if err := r.goToAfter(rng, k.Rows[0].Digest, path); err != nil {
+		return "can't be reached after a detour: " + err.Error()
+	}
+	switch is, err := r.digest(); {
+	case err != nil:
+		return "can't be written down after a detour: " + err.Error()
+	case is != k.Rows[row].Digest:
+		return "is another one after a detour, although that leads back to the beginning"
+	}
+	return ""
 }
 
 // drain ends a run in which all clients are between two cycles, and returns the reason for which

@@ -97,7 +97,11 @@ func ConfigText(cfg sim.Config, rows []Row) (string, error) {
 		most = max(most, crashes[i])
 	}
 	clients := append([]process.Config(nil), cfg.Clients...)
-	for range most + 1 { // each situation may see one crash more
+	more := most + 1 // each situation may see one crash more
+	if room := sim.MaxClients - len(clients) - more; room > 0 {
+		more += min(room, len(clients)) // for detours
+	}
+	for range more {
 		c := clients[0]
 		c.Name = string(rune('A' + len(clients)))
 		clients = append(clients, c)
