@@ -29,7 +29,7 @@ type exploration struct {
 	faults, codes, caller, resource, memory string
 	ttl, limit                              time.Duration
 	json                                    bool
-	save                                    string
+	save, certificate                       string
 	given                                   func(flag string) bool
 }
 
@@ -82,6 +82,7 @@ is violated, or when the search was interrupted.`,
 	f.IntVar(&x.workers, "workers", 0, "how many cores to use (default all)")
 	f.BoolVar(&x.json, "json", false, "print the result as JSON")
 	f.StringVar(&x.save, "save", "", "write the least schedule of the worst violation to `FILE.yaml`, a scenario that shows it")
+	f.StringVar(&x.certificate, "certificate", "", "of a search without bounds that finds nothing: write its situations to `FILE`, for lockstep check")
 	return cmd
 }
 
@@ -110,7 +111,7 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	if err != nil {
 		return err
 	}
-	opt := explore.Options{Workers: x.workers}
+	opt := explore.Options{Workers: x.workers, Certify: x.given("certificate")}
 	if opt.Memory, err = x.limits(); err != nil {
 		return err
 	}
@@ -133,6 +134,9 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	}
 	if err == nil && x.save != "" {
 		err = x.keep(cmd.ErrOrStderr(), r)
+	}
+	if err == nil && opt.Certify {
+		err = x.keepCertificate(cmd.ErrOrStderr(), r)
 	}
 	if err != nil {
 		return err
@@ -271,9 +275,11 @@ func (x *exploration) limits() (memory int64, err error) {
 	case x.given("save") && ext != ".yaml" && ext != ".yml":
 		return 0, fmt.Errorf("--save: a scenario's file ends in .yaml, and %q does not", x.save)
 	}
-	if x.given("save") {
-		if err := canReplace(x.save); err != nil {
-			return 0, err
+	for flag, path := range map[string]string{"save": x.save, "certificate": x.certificate} {
+		if x.given(flag) {
+			if err := canReplace(path); err != nil {
+				return 0, err
+			}
 		}
 	}
 	return parseSize(x.memory)

@@ -30,6 +30,9 @@ func (p *progress) show(at explore.Progress) {
 }
 
 func progressText(at explore.Progress, took time.Duration) string {
+	if at.Certified > 0 {
+		return fmt.Sprintf("%s states; %s of them are in the certificate", report.Grouped(at.States), report.Grouped(int64(at.Certified)))
+	}
 	if at.Concluding {
 		return fmt.Sprintf("%s states; looking for the least schedules", report.Grouped(at.States))
 	}

@@ -22,7 +22,7 @@ var floors = []string{
 	"sim/explore",
 	"sim/explore/space",
 	"sim/explore/behaviour",
-	"sim/explore/driver sim/explore/intern",
+	"sim/explore/driver sim/explore/intern sim/explore/certificate",
 	"sim sim/export",
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",

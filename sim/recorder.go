@@ -116,3 +116,7 @@ func (w *World) Trace() (*trace.Trace, error) {
 
 // Verdict returns the verdict on the run so far; it needs no recording.
 func (w *World) Verdict() trace.Verdict { return trace.VerdictOf(w.monitor.Violations()) }
+
+// Violations returns the violations found so far, in the order of the events that completed
+// them. The slice is the world's own.
+func (w *World) Violations() []trace.Violation { return w.monitor.Violations() }

@@ -88,6 +88,9 @@ func (w *World) proceed() {
 		if t != nil {
 			w.release(t.client)
 			w.perform(t)
+			if w.Observer != nil {
+				w.Observer(t.client.Index, t.Index, &t.Op)
+			}
 			w.turn = t
 			return
 		}

@@ -55,6 +55,10 @@ type World struct {
 	network
 	recorder
 
+	// Observer, if it is set, is told of each operation of a client's thread as soon as that
+	// is performed, with its result. The operation is valid during the call only.
+	Observer func(client, thread int, op *process.Op)
+
 	drew bool  // a random number was drawn, in a step of its own
 	err  error // a bound was reached, or a server could not restart
 }

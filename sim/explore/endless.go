@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // concludeEndless finds the least schedules of a search without bounds within smaller bounds,
@@ -93,4 +95,17 @@ func smallerThan(b Bounds) (list []Bounds) {
 		}
 	}
 	return list
+}
+
+// certify makes the certificate of a search that has closed.
+func certify(ctx context.Context, m *space.Model, opt Options) (*certificate.Certificate, error) {
+	h, rows, needs, err := m.Certificate()
+	if err != nil {
+		return nil, err
+	}
+	resolve := func(string) (strategies.Strategy, error) { return m.Config.Strategy, nil }
+	told := func(done, of int) {
+		opt.progress(Progress{States: int64(of), Certified: done, Concluding: true})
+	}
+	return certificate.Make(ctx, h, rows, needs, certificate.Options{Workers: opt.Workers, Resolve: resolve, Progress: told})
 }

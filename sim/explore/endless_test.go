@@ -28,7 +28,7 @@ func closing(t testing.TB, name string) Bounds {
 func TestCloses(t *testing.T) {
 	for name, want := range map[string]string{
 		"setpx-lua": "ok", "setpx-delex": "ok", "setpx-autoretry": "ok", "setpx-watch": "ok", "setpx-wait": "ok",
-		"setnx": "PD", "naive-del": "DG FR", "get-then-del": "DG FR",
+		"setnx-expire": "DG FR PD", "naive-del": "DG FR", "get-then-del": "DG FR",
 	} {
 		if raceDetector && name != "setpx-lua" {
 			continue
@@ -76,7 +76,7 @@ func TestClosesWithAnyClients(t *testing.T) {
 		"naive-del":    "violated (DG, FR)",
 		"get-then-del": "violated (DG, FR)",
 		"fixed-value":  "violated (DG, FR)",
-		"setnx":        "violated (PD); all else: not decided, because a situation shows it",
+		"setnx-expire": "violated (DG, FR, PD)",
 	} {
 		if raceDetector && name != "setpx-lua" {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/process"
@@ -45,6 +46,8 @@ type Result struct {
 	// empty if it does.
 	Undecided string
 	Near      NearMisses // how near it came to violations
+
+	Certificate *certificate.Certificate // if one was asked for, and the search has closed without a finding
 }
 
 // Counterexample is the least schedule that violates a code: with the fewest
@@ -127,6 +130,11 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
+	if opt.Certify {
+		if err := b.Uncertified(); err != nil {
+			return nil, err
+		}
+	}
 	v, err := rehearse(&b)
 	if err != nil {
 		return nil, err
@@ -139,6 +147,9 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 }
 
 func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*Result, error) {
+	if opt.Certify {
+		m.Unreduced()
+	}
 	s, err := rounds(ctx, m, opt)
 	if err != nil {
 		return nil, err
@@ -171,7 +182,11 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 		defer done()
 	}
 	if m.Bounds.Endless() {
-		return r, concludeEndless(ctx, m, r)
+		err := concludeEndless(ctx, m, r)
+		if err == nil && opt.Certify && r.Closed && len(r.Found) == 0 {
+			r.Certificate, err = certify(ctx, m, opt)
+		}
+		return r, err
 	}
 	if err := conclude(ctx, m, r, found, opt); err != nil {
 		return nil, err

@@ -21,6 +21,9 @@ type Options struct {
 	// Patience is how long of real time the lock's code may go on without an operation, before
 	// the search fails with a [process.Hang]; 0 is [process.Patience].
 	Patience time.Duration
+	// Certify makes a [certificate.Certificate] of a search that closes. Its states aren't
+	// reduced by partial order then, for the check to know no such thing.
+	Certify bool
 	// Progress, if it is set, is called about five times a second.
 	Progress func(Progress)
 }
@@ -32,6 +35,7 @@ type Progress struct {
 	Frontier            int   // states of this depth that are not expanded yet
 	Bytes               int   // memory that the visited set takes
 	Concluding          bool  // the search is over, and the least schedules are looked for
+	Certified           int   // and of a certificate so many states are written down
 }
 
 // search is a search that is running.

@@ -464,6 +464,18 @@ func (n *Node) Expire(now time.Duration) []trace.Change {
 	return n.changed(now)
 }
 
+// ExpireEarly drops the keys that are in the last millisecond of their lives at a true
+// instant, and returns the changes.
+func (n *Node) ExpireEarly(now time.Duration) []trace.Change {
+	n.sync(now)
+	for _, s := range n.known {
+		if s.when != immortal && s.when <= n.millis {
+			n.redis.Del(s.key)
+		}
+	}
+	return n.changed(now)
+}
+
 // LastExpiry returns the true instant by which every key with an expiry is gone, or Never
 // if there is none.
 func (n *Node) LastExpiry() time.Duration {

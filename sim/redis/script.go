@@ -3,6 +3,8 @@ package redis
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,6 +47,9 @@ func (s *scripts) reset() {
 
 // flush empties the cache, as SCRIPT FLUSH and a restart do.
 func (s *scripts) flush() { clear(s.cached) }
+
+// CachedScripts lists the digests of the scripts that the node has cached, sorted.
+func (n *Node) CachedScripts() []string { return slices.Sorted(maps.Keys(n.scripts.cached)) }
 
 // answer executes a command about scripts. It leaves to miniredis the errors about malformed
 // commands.

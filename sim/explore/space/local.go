@@ -30,16 +30,17 @@ type local struct {
 // every state: the behaviour of clients, the lists to which their inboxes refer, and
 // settings.
 type habits struct {
-	clients *behaviour.Clients
-	inboxes *intern.Lists[reply]
-	timeout int32                                      // milliseconds
-	checks  bool                                       // see Bounds
-	extend  bool                                       // see Bounds
-	needs   *behaviour.Needs                           // of clients, or nil if nothing is known of them
-	drops   Codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
-	goesOn  bool                                       // monotonic clocks go on from one cycle to the next
-	endless bool                                       // cycles aren't counted: the series of tokens depends on the rest of the state
-	spares  func(trace.Kind) (monitor.Condition, bool) // monitor.Local
+	clients   *behaviour.Clients
+	inboxes   *intern.Lists[reply]
+	timeout   int32                                      // milliseconds
+	checks    bool                                       // see Bounds
+	extend    bool                                       // see Bounds
+	needs     *behaviour.Needs                           // of clients, or nil if nothing is known of them
+	drops     Codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
+	goesOn    bool                                       // monotonic clocks go on from one cycle to the next
+	unreduced bool                                       // see Model.Unreduced
+	endless   bool                                       // cycles aren't counted: the series of tokens depends on the rest of the state
+	spares    func(trace.Kind) (monitor.Condition, bool) // monitor.Local
 }
 
 // step lets the client perform an operation and all that follow and are independent. It
@@ -49,7 +50,7 @@ func (l *local) step(t int) bool {
 	if !l.perform(t) || asks && l.goesAhead() && !l.perform(0) {
 		return false
 	}
-	for l.independent() {
+	for !l.unreduced && l.independent() {
 		if !l.perform(0) {
 			return false
 		}

@@ -67,7 +67,7 @@ func NewModel(b Bounds, timed bool) (*Model, error) {
 // forget drops all states, and keeps the behaviours that they have shown.
 func (m *Model) forget() {
 	m.ids = m.newTables()
-	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), goesOn: m.Bounds.Remembers || m.Bounds.ClockGoesOn, drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local}
+	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), goesOn: m.Bounds.Remembers || m.Bounds.ClockGoesOn, drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local, unreduced: m.unreduced}
 }
 
 // Close ends the server and the clients' drivers. It fails if one of these does.
@@ -135,4 +135,11 @@ func (x *Explorer) StateID() []uint32 {
 	}
 	state[x.Width-1] = x.ids.worlds.ID(x.s.world)
 	return state
+}
+
+// Unreduced turns partial-order reduction off, for good: each step of a client is a choice of
+// its own. It must be called before any state is made.
+func (m *Model) Unreduced() {
+	m.unreduced = true
+	m.forget()
 }

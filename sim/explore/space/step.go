@@ -68,22 +68,23 @@ type Explorer struct {
 // Model is the part of a search that all its workers share. Its tables grow, and all else
 // is constant.
 type Model struct {
-	Bounds   Bounds
-	Config   sim.Config
-	Clients  *behaviour.Clients
-	Servers  *behaviour.Servers
-	ids      *idTables
-	habits   *habits
-	quorum   int
-	ttl      int32     // milliseconds
-	timeout  int32     // milliseconds
-	epoch    int64     // the true time at which schedules begin, in milliseconds
-	timed    bool      // true time is part of the state, because some clock that shows it is read
-	instants *instants // at which time may stop
-	Width    int       // of a packed state, in ids
-	listers  listers
-	deeds    []behaviour.Deed // that the environment can do: see Bounds.Others
-	Budget   Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
+	Bounds    Bounds
+	Config    sim.Config
+	Clients   *behaviour.Clients
+	Servers   *behaviour.Servers
+	ids       *idTables
+	habits    *habits
+	quorum    int
+	ttl       int32     // milliseconds
+	timeout   int32     // milliseconds
+	epoch     int64     // the true time at which schedules begin, in milliseconds
+	timed     bool      // true time is part of the state, because some clock that shows it is read
+	instants  *instants // at which time may stop
+	Width     int       // of a packed state, in ids
+	listers   listers
+	unreduced bool             // see Unreduced
+	deeds     []behaviour.Deed // that the environment can do: see Bounds.Others
+	Budget    Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 
 	idleProbe client // the probe before a schedule's end
 }
@@ -175,7 +176,7 @@ func (x *Explorer) macroStep(i, t int, f requestFate) {
 		x.perform(i, 0, f)
 		x.ops++
 	}
-	for x.Reduce && x.Err == nil && l.independent() {
+	for x.Reduce && !x.unreduced && x.Err == nil && l.independent() {
 		x.perform(i, 0, goes)
 		x.ops++
 	}

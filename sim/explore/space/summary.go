@@ -173,7 +173,7 @@ func (x *Explorer) Follow(state []uint32) (n int, found Codes) {
 func (x *Explorer) Followed() []uint32 {
 	x.resolve()
 	all := x.successors
-	if x.Bounds.Endless() {
+	if x.Bounds.Endless() && !x.unreduced {
 		for at := 0; at < len(all) && x.Err == nil; at += x.Width {
 			x.canonical(all[at : at+x.Width])
 		}

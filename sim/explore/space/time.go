@@ -9,6 +9,7 @@ import (
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // Stats are the counts of a worker. They are no part of a state.
@@ -104,7 +105,10 @@ func (m *Model) dueTo(c *client, in *instants) (by int32) {
 		return 0
 	}
 	if c.Live && !c.forever {
-		by = sooner(by, c.deadline)
+		by = sooner(by, in.toLapse(c.deadline))
+	}
+	if in.digital && c.Phase == trace.PhaseAcquire && c.grantSent > dropped && !m.Config.Strategy.NoTTL {
+		by = sooner(by, in.toGrid(m.ttl-c.grantSent)) // a lease without a deadline of its own, if it is granted then
 	}
 	h := m.Clients.At(c.history)
 	for t := range int(h.Count) {
@@ -116,6 +120,14 @@ func (m *Model) dueTo(c *client, in *instants) (by int32) {
 		by = sooner(by, in.nextReading(c.since, h))
 	}
 	return by
+}
+
+// toLapse returns the time until a lease comes to an instant.
+func (in *instants) toLapse(left int32) int32 {
+	if in.digital {
+		return in.toGrid(left)
+	}
+	return left
 }
 
 // Idle returns the set and the number of the clients for which a pause would begin if time

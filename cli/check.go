@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/scenarios"
+	"lockstep/sim/explore"
+	"lockstep/sim/explore/certificate"
+	"lockstep/sim/explore/report"
+	"lockstep/sim/trace"
+)
+
+// checking is the values of a check's flags.
+type checking struct {
+	part    string
+	seed    uint64
+	workers int
+	given   func(flag string) bool
+}
+
+func newCheck() *cobra.Command {
+	x := &checking{}
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Check the proof that a search without bounds has written",
+		Long: `Check a certificate, which lockstep explore --certificate has written: the set of
+all situations that a lock can come to. The engine is taken to each of them, every
+step and every fault is tried there, and what comes of it must be in the set and
+break nothing. The search takes no part in that.
+
+With --part, that is done for so many of the situations, drawn at random: enough to
+notice a certificate that is wrong in many places, and no proof.
+
+The exit status is 0 when nothing is wrong in what was checked, 1 when the
+certificate proves nothing, 2 when it can't be read or is of another version of
+the lock, and 3 when the check was interrupted.`,
+		Example: `  lockstep explore setpx-lua --cycles any --faults crash=any,pause=any,reply-lost=any \
+      --codes DG,FR,PD --certificate setpx-lua.proof
+  lockstep check setpx-lua.proof
+  lockstep check setpx-lua.proof --part 5%`,
+		Args: exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd, args[0]) },
+	}
+	x.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
+	f := cmd.Flags()
+	f.StringVar(&x.part, "part", "100%", "check so much of it, drawn at random")
+	f.Uint64Var(&x.seed, "seed", 0, "of the draw (default a fresh one, which is printed)")
+	f.IntVar(&x.workers, "workers", 0, "how many cores to use (default all)")
+	return cmd
+}
+
+func (x *checking) run(cmd *cobra.Command, path string) error {
+	opt := certificate.Options{Resolve: scenarios.FindStrategy, Workers: x.workers, Seed: x.seed}
+	var err error
+	if opt.Part, err = percentage(x.part); err != nil {
+		return err
+	}
+	if x.workers < 0 {
+		return fmt.Errorf("--workers: it takes one or more, or 0 for one a core, and not %d", x.workers)
+	}
+	if !x.given("seed") {
+		opt.Seed = rand.Uint64()
+	}
+	c, err := readCertificate(path)
+	if err != nil {
+		return err
+	}
+	ctx, _, done := (&exploration{given: x.given}).context(cmd.Context())
+	defer done()
+	p := newProgress(cmd.ErrOrStderr())
+	opt.Progress = p.checked
+	r, err := certificate.Check(ctx, c, opt)
+	p.end()
+	var refuted *certificate.Refuted
+	switch {
+	case errors.As(err, &refuted):
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", c.Lock, refuted); err != nil {
+			return err
+		}
+		return exit(exitOccurred)
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintf(cmd.ErrOrStderr(), "lockstep: the check was interrupted, and proves nothing\n")
+		return exit(exitPartial)
+	case err != nil:
+		return err
+	}
+	return writeChecked(cmd.OutOrStdout(), c, r, opt.Seed)
+}
+
+func readCertificate(path string) (*certificate.Certificate, error) {
+	f, err := os.Open(path) //nolint:gosec // the user names it
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the certificate: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	c, err := certificate.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// percentage reads "5%" or "0.5%" as a part of 1.
+func percentage(text string) (float64, error) {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !strings.HasSuffix(text, "%") || !(n > 0 && n <= 100) {
+		return 0, fmt.Errorf("--part: %q is no percentage from above 0%% to 100%%", text)
+	}
+	if n == 100 {
+		return 0, nil // the whole
+	}
+	return n / 100, nil
+}
+
+// writeChecked says what was checked, and what that proves.
+func writeChecked(out io.Writer, c *certificate.Certificate, r *certificate.Report, seed uint64) error {
+	count := func(n int) string { return report.Grouped(int64(n)) }
+	if r.Checked < r.Situations {
+		_, err := fmt.Fprintf(out, "%s: nothing is wrong in %s of %s situations (seed %d), from which %s moves were made; this is no proof\n",
+			c.Lock, count(r.Checked), count(r.Situations), seed, count(r.Moves))
+		return err
+	}
+	waits := ""
+	if slices.Contains(c.Codes, trace.PD.String()) {
+		waits = fmt.Sprintf("  where all clients are between two cycles, what one has left behind keeps the others out for %s at most\n", trace.Duration(r.Blocked))
+	}
+	_, err := fmt.Fprintf(out, `%s: proved by %s situations and %s moves
+  no schedule of %d clients, however long, with any number of %s, violates %s
+%s  What the proof takes for granted: lockstep's sim/explore/SOUNDNESS.md, "Certificates".
+`, c.Lock, count(r.Situations), count(r.Moves), c.Places, faultsText(c.Faults), strings.Join(c.Codes, ", "), waits)
+	return err
+}
+
+// faultsText lists the faults that the schedules of a certificate may have.
+func faultsText(f certificate.Faults) string {
+	kinds := []string{explore.Pause.Words(2)}
+	if f.Crash {
+		kinds = append(kinds, explore.Crash.Words(2))
+	}
+	if f.ReplyLost {
+		kinds = append(kinds, explore.ReplyLost.Words(2))
+	}
+	return trace.List(kinds)
+}
+
+// keepCertificate writes the certificate of a search, or says why there is none.
+func (x *exploration) keepCertificate(errs io.Writer, r *explore.Result) error {
+	if r.Certificate == nil {
+		why := "the search has found " + r.Found.String()
+		if len(r.Found) == 0 {
+			why = r.Why
+		}
+		fmt.Fprintf(errs, "lockstep: there is no certificate, so %s is not written: %s\n", x.certificate, why)
+		return nil
+	}
+	r.Certificate.Version = version()
+	return replaceFile(x.certificate, r.Certificate.Write)
+}
+
+// checked shows the progress of a check.
+func (p *progress) checked(done, of int) {
+	if !p.live {
+		return
+	}
+	took := time.Since(p.start)
+	left := time.Duration(float64(took) / float64(done) * float64(of-done))
+	fmt.Fprintf(p.w, "%s%s of %s situations, %s to go", clear, report.Grouped(int64(done)), report.Grouped(int64(of)), left.Round(time.Second))
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// proof writes a small certificate, of a lock with a TTL that is as long as its timeout.
+func proof(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "setpx-lua.proof")
+	must(t, "", "explore", "setpx-lua", "--ttl", "3s", "--cycles", "any", "--faults", "pause=any,crash=any", "--codes", "DG,FR,PD", "--certificate", path)
+	return path
+}
+
+func TestCheck(t *testing.T) {
+	path := proof(t)
+	whole := must(t, "", "check", path)
+	if !strings.Contains(whole, "setpx-lua: proved by ") ||
+		!strings.Contains(whole, "no schedule of 2 clients, however long, with any number of pauses of clients and crashes of clients, violates DG, FR, PD\n") ||
+		!strings.Contains(whole, "keeps the others out for 3s at most\n") {
+		t.Error(whole)
+	}
+	part := must(t, "", "check", path, "--part", "5%", "--seed", "4")
+	if again := must(t, "", "check", path, "--part", "5%", "--seed", "4", "--workers", "1"); part != again || !strings.Contains(part, "(seed 4)") || !strings.Contains(part, "this is no proof") {
+		t.Errorf("%s\n%s", part, again)
+	}
+	if fresh := must(t, "", "check", path, "--part", "5%"); !strings.Contains(fresh, "(seed ") || strings.Contains(fresh, "(seed 0)") {
+		t.Error(fresh)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var o, e strings.Builder
+	if status := execute(ctx, []string{"check", path}, strings.NewReader(""), &o, &e); status != 3 || o.Len() > 0 || !strings.Contains(e.String(), "proves nothing") {
+		t.Errorf("interrupted: exit status %d\n%s%s", status, &o, &e)
+	}
+}
+
+// TestCheckRefuted: a certificate that lacks its last situation proves nothing.
+func TestCheckRefuted(t *testing.T) {
+	path := proof(t)
+	c, err := readCertificate(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Rows = c.Rows[:len(c.Rows)-1]
+	var file bytes.Buffer
+	if err := c.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, status := run(t, "", "check", path)
+	if status != 1 || errs != "" || !strings.Contains(out, "setpx-lua: the certificate proves nothing: situation ") ||
+		!strings.Contains(out, "leads to a situation that the certificate doesn't have when ") {
+		t.Errorf("exit status %d\n%s%s", status, out, errs)
+	}
+}
+
+func TestCheckRefusals(t *testing.T) {
+	rubbish := filepath.Join(t.TempDir(), "rubbish")
+	if err := os.WriteFile(rubbish, []byte("rubbish"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	explore := []string{"explore", "setpx-lua", "--codes", "DG", "--certificate", filepath.Join(t.TempDir(), "x")}
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"check"}, `lockstep check needs a FILE; see lockstep check --help`},
+		{[]string{"check", "nowhere"}, `cannot read the certificate: open nowhere: no such file or directory`},
+		{[]string{"check", rubbish}, rubbish + `: this is no certificate of lockstep: it lacks the first line "lockstep certificate 1"`},
+		{[]string{"check", rubbish, "--part", "5"}, `--part: "5" is no percentage from above 0% to 100%`},
+		{[]string{"check", rubbish, "--workers", "-1"}, `--workers: it takes one or more, or 0 for one a core, and not -1`},
+		{explore, `a certificate is of a search without bounds: it takes --cycles any and pause=any`},
+		{append(explore, "--cycles", "any", "--faults", "pause=any,crash=1"), `a certificate can't count crashes of clients: it takes none or any number of them`},
+	}
+	for _, tt := range tests {
+		out, errs, status := run(t, "", tt.args...)
+		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 || out != "" {
+			t.Errorf("lockstep %s: exit status %d\n got %s\nwant %s\n out %q", strings.Join(tt.args, " "), status, errs, want, out)
+		}
+	}
+}
+
+// TestNoCertificate: a search that finds something, or doesn't close, says so and leaves the
+// file alone.
+func TestNoCertificate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	_, errs, status := run(t, "", strings.Fields("explore get-then-del --ttl 3s --cycles any --faults pause=any --codes FR --certificate "+path)...)
+	if want := "lockstep: there is no certificate, so " + path + " is not written: the search has found FR\n"; status != 1 || errs != want {
+		t.Errorf("exit status %d\n%s", status, errs)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the file was written")
+	}
+}

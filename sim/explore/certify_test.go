@@ -1,0 +1,273 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim/explore/certificate"
+	"lockstep/sim/explore/space"
+	"lockstep/strategies"
+)
+
+// TestCertificate: the situations of a closed search are a proof that the engine accepts, also
+// after they were written to a file. With a TTL that is as long as the timeout they are few.
+func TestCertificate(t *testing.T) {
+	for _, name := range []string{"setpx-lua", "setpx-delex"} {
+		b := closing(t, name)
+		if b.TTL = 3 * time.Second; *long && name == "setpx-lua" {
+			b.TTL = 12 * time.Second
+		}
+		c := certified(t, b)
+		var file bytes.Buffer
+		if err := c.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		size := file.Len()
+		read, err := certificate.Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := certificate.Check(context.Background(), read, resolving(b.Strategy))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %+v in %d bytes", name, *r, size)
+		if r.Blocked != b.TTL { // of a client that crashes as soon as its record is stored
+			t.Errorf("the lock is blocked for up to %s", r.Blocked)
+		}
+		if r.Checked != len(c.Rows) || r.Moves < 3*len(c.Rows) {
+			t.Errorf("%+v of %d", *r, len(c.Rows))
+		}
+	}
+}
+
+// certified is the certificate of a search.
+func certified(t *testing.T, b Bounds) *certificate.Certificate {
+	t.Helper()
+	r, err := Run(context.Background(), b, Options{Memory: 4 << 30, Certify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Certificate == nil || len(r.Certificate.Rows) > int(r.States) {
+		t.Fatalf("closed %t (%s), found %v, and the certificate is %v", r.Closed, r.Why, r.Found, r.Certificate)
+	}
+	return r.Certificate
+}
+
+// resolving are the options of a check in which every name is a strategy's.
+func resolving(s strategies.Strategy) certificate.Options {
+	return certificate.Options{Resolve: func(string) (strategies.Strategy, error) { return s, nil }}
+}
+
+// small are bounds in which a search closes at once.
+func small(t *testing.T, name string) Bounds {
+	b := closing(t, name)
+	b.TTL, b.Faults = 3*time.Second, Budget{Crash: Any, Pause: Any}
+	return b
+}
+
+// TestCertificateIsRefuted: a certificate fails that lacks a situation, has another one in its
+// place, or doesn't say what code depends on.
+func TestCertificateIsRefuted(t *testing.T) {
+	b := small(t, "setpx-lua")
+	whole := certified(t, b)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for name, c := range map[string]struct {
+		spoil func(c *certificate.Certificate)
+		why   string
+	}{
+		"one is taken out":            {func(c *certificate.Certificate) { takeOut(c, rng) }, "a situation that the certificate doesn't have"},
+		"another one is in its place": {func(c *certificate.Certificate) { c.Rows[1+rng.IntN(len(c.Rows)-1)].Digest[3]++ }, ""},
+		"no need":                     {func(c *certificate.Certificate) { c.Needs = certificate.Needs{} }, ""},
+	} {
+		spoilt := *whole
+		spoilt.Rows = slices.Clone(whole.Rows)
+		c.spoil(&spoilt)
+		refutes(t, name, &spoilt, b.Strategy, c.why)
+	}
+}
+
+// refutes checks that a check refutes a certificate, for a reason.
+func refutes(t *testing.T, name string, c *certificate.Certificate, s strategies.Strategy, why string) {
+	t.Helper()
+	_, err := certificate.Check(context.Background(), c, resolving(s))
+	var refuted *certificate.Refuted
+	if !errors.As(err, &refuted) || !strings.Contains(refuted.Why, why) {
+		t.Errorf("%s: %v, expected %q", name, err, why)
+	}
+}
+
+// takeOut removes a situation from which no schedule of another one goes on.
+func takeOut(c *certificate.Certificate, rng *rand.Rand) {
+	last := map[int]bool{}
+	for i := range c.Rows {
+		last[i] = true
+		delete(last, c.Rows[i].Parent)
+	}
+	var leaves []int
+	for i := range c.Rows {
+		if last[i] {
+			leaves = append(leaves, i)
+		}
+	}
+	at := leaves[rng.IntN(len(leaves))]
+	c.Rows = slices.Delete(c.Rows, at, at+1)
+	for i := at; i < len(c.Rows); i++ {
+		if c.Rows[i].Parent > at {
+			c.Rows[i].Parent--
+		}
+	}
+}
+
+// TestCertificateOfAnotherLock: a certificate is of one version of one lock.
+func TestCertificateOfAnotherLock(t *testing.T) {
+	b := small(t, "setpx-lua")
+	c := certified(t, b)
+	other := b.Strategy
+	other.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return forgetful{strategies.NewSetPXLua(nodes[0], key, o), nodes[0], key}
+	}
+	_, err := certificate.Check(context.Background(), c, resolving(other))
+	if err == nil || !strings.Contains(err.Error(), "another version of setpx-lua") {
+		t.Errorf("another version: %v", err)
+	}
+	if _, err = certificate.Check(context.Background(), c, resolving(strategy(t, "naive-del"))); err == nil || !strings.Contains(err.Error(), "is of setpx-lua, and its configuration of naive-del") {
+		t.Errorf("another lock: %v", err)
+	}
+}
+
+// forgetful is setpx-lua in a version that deletes whatever record there is.
+type forgetful struct {
+	*strategies.SetPXLua
+	rdb *redis.Client
+	key string
+}
+
+func (l forgetful) Release(ctx context.Context, _ *strategies.Lease) error {
+	return l.rdb.Del(ctx, l.key).Err()
+}
+
+// TestCertificateOfViolation: a set of situations is no proof if one of them breaks a rule,
+// although every move from it leads back into it.
+func TestCertificateOfViolation(t *testing.T) {
+	b := small(t, "get-then-del")
+	c, err := certify(context.Background(), searchedModel(t, b), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refutes(t, "get-then-del", c, b.Strategy, "violates FR")
+}
+
+// searchedModel is the model of a search that has closed, whatever it has found.
+func searchedModel(t *testing.T, b Bounds) *space.Model {
+	t.Helper()
+	m, err := space.NewModel(b, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	m.Unreduced()
+	if _, err := rounds(context.Background(), m, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestWrongNeedsAreRefuted: situations that leave out a span on which code depends are no proof,
+// although all digests fit.
+func TestWrongNeedsAreRefuted(t *testing.T) {
+	b := small(t, "setpx-lua")
+	h, rows, _, err := searchedModel(t, b).Certificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(int, int) certificate.Need { return 0 }
+	c, err := certificate.Make(context.Background(), h, rows, none, resolving(b.Strategy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refutes(t, "no needs", c, b.Strategy, "has a deadline that depends on more than the situation")
+}
+
+// TestTokensInOrderAreRefuted: the situations of a lock that compares tokens for their order are
+// others after a detour.
+func TestTokensInOrderAreRefuted(t *testing.T) {
+	b := small(t, "setpx-lua")
+	b.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return orderly{strategies.NewSetPXLua(nodes[0], key, o), nodes[0], key, o}
+	}
+	c, err := certify(context.Background(), searchedModel(t, b), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refutes(t, "tokens in order", c, b.Strategy, "a situation that the certificate doesn't have")
+}
+
+// orderly looks at the record once more if the holder's token is greater than its own.
+type orderly struct {
+	*strategies.SetPXLua
+	rdb *redis.Client
+	key string
+	opt strategies.Options
+}
+
+func (l orderly) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	token := l.opt.Token()
+	sent := l.opt.Clock.Monotonic()
+	won, err := l.rdb.SetNX(ctx, l.key, token, l.opt.TTL).Result()
+	if err != nil {
+		return nil, err
+	}
+	if won {
+		return &strategies.Lease{Token: token, Deadline: sent + l.opt.TTL*9/10}, nil
+	}
+	if holder, err := l.rdb.Get(ctx, l.key).Result(); err == nil && holder > token {
+		l.rdb.Exists(ctx, l.key)
+	}
+	return nil, strategies.ErrNotAcquired
+}
+
+// TestUncertified: bounds of which no certificate can be made are refused before the search.
+func TestUncertified(t *testing.T) {
+	counts, claims, bounded := closing(t, "setpx-lua"), closing(t, "setpx-lua"), closing(t, "setpx-lua")
+	counts.Faults[Duplicate], bounded.Cycles = 1, 2
+	bounded.Faults = Budget{}
+	claims.Codes = nil
+	for why, b := range map[string]Bounds{"knows nothing of requests that arrive twice": counts, "can't claim SW": claims, "without bounds": bounded} {
+		if _, err := Run(context.Background(), b, Options{Certify: true}); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v, expected %q", err, why)
+		}
+	}
+}
+
+// TestDamagedCertificate: a file that is none, or is cut off, is refused with the reason.
+func TestDamagedCertificate(t *testing.T) {
+	var file bytes.Buffer
+	if err := certified(t, small(t, "setpx-lua")).Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	for why, data := range map[string][]byte{
+		"no certificate":         []byte("rubbish\n"),
+		"this lockstep reads":    append([]byte("lockstep certificate 99\n"), file.Bytes()...),
+		"header can't be read":   []byte("lockstep certificate 1\n{\n"),
+		"certificate is damaged": file.Bytes()[:file.Len()/2],
+	} {
+		if _, err := certificate.Read(bytes.NewReader(data)); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v, expected %q", err, why)
+		}
+	}
+}
