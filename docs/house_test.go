@@ -21,6 +21,7 @@ var floors = []string{
 	"sim/explore/report",
 	"sim/explore",
 	"sim/explore/space",
+	"sim/explore/instants",
 	"sim/explore/behaviour",
 	"sim/explore/driver sim/explore/intern sim/explore/certificate",
 	"sim sim/export",

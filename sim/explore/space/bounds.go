@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -170,7 +171,7 @@ func (b *Bounds) Config() (sim.Config, error) {
 		return sim.Config{}, fmt.Errorf("the TTL of a search must be more than nothing, and %s isn't", b.TTL)
 	}
 	if b.TTL > maxTTL || b.Timeout > maxTTL || b.Strategy.Timeout > maxTTL {
-		return sim.Config{}, fmt.Errorf("the TTL and the timeout of a search can be %s at most: it counts in 32 bits of milliseconds, and up to %d TTLs", trace.Duration(maxTTL), farTTLs)
+		return sim.Config{}, fmt.Errorf("the TTL and the timeout of a search can be %s at most: it counts in 32 bits of milliseconds, and up to %d TTLs", trace.Duration(maxTTL), instants.FarTTLs)
 	}
 	if b.TTL%time.Millisecond != 0 {
 		return sim.Config{}, fmt.Errorf("the TTL of a search must be in whole milliseconds, as Redis counts, and %s isn't", b.TTL)

@@ -35,10 +35,10 @@ func (x *Explorer) canonical(state []uint32) {
 	}
 	g.Begin(clients)
 	for _, i := range order[:n] {
-		g.Name(x.ids.clients.summary(state[i]).own)
+		g.Name(x.ids.clients.Summary(state[i]).own)
 	}
 	for _, id := range state[n : len(state)-1] {
-		s := x.ids.nodes.summary(id)
+		s := x.ids.nodes.Summary(id)
 		g.Name(s.owners)
 		g.Name(s.series)
 	}
@@ -48,7 +48,7 @@ func (x *Explorer) canonical(state []uint32) {
 		g.Name(x.Clients.SeriesInCommand(held[i].command))
 	}
 	for _, i := range order[:n] {
-		g.Name(x.ids.clients.summary(state[i]).series)
+		g.Name(x.ids.clients.Summary(state[i]).series)
 	}
 	x.rename(state)
 }
@@ -63,7 +63,7 @@ func (x *Explorer) orderOfClients(state []uint32) (order [behaviour.SeriesClient
 		keys[i] = uint64(x.shape(i, state[i])) << 32
 	}
 	for at, id := range state[n : len(state)-1] {
-		s := x.ids.nodes.summary(id)
+		s := x.ids.nodes.Summary(id)
 		if i := int(s.owner); i >= 0 && i < n {
 			keys[i] |= 1 << (2*at + 16)
 		}
@@ -83,7 +83,7 @@ func (x *Explorer) orderOfClients(state []uint32) (order [behaviour.SeriesClient
 // shape returns the id of client i as it would be if it were the first, and had drawn its
 // tokens first.
 func (x *Explorer) shape(i int, id uint32) uint32 {
-	s := x.ids.clients.summary(id)
+	s := x.ids.clients.Summary(id)
 	if known := atomic.LoadUint32(&s.shape); known != 0 {
 		return known
 	}
@@ -115,7 +115,7 @@ func (x *Explorer) rename(state []uint32) {
 }
 
 func (x *Explorer) renameClient(i int, id uint32) uint32 {
-	s := x.ids.clients.summary(id)
+	s := x.ids.clients.Summary(id)
 	return x.renamed(clientPart, id, 1<<i, s.own|s.series, func(r *behaviour.Renaming) uint32 {
 		c := *x.ids.clients.Value(id)
 		var err error
@@ -139,7 +139,7 @@ func (x *Explorer) renameClient(i int, id uint32) uint32 {
 }
 
 func (x *Explorer) renameNode(id uint32) uint32 {
-	s := x.ids.nodes.summary(id)
+	s := x.ids.nodes.Summary(id)
 	clients := s.peers
 	for bit := range s.owners.All {
 		clients |= 1 << (bit / behaviour.SeriesEach)

@@ -50,18 +50,18 @@ func (b *Bounds) Uncertified() error {
 // The rows have neither digests nor needs: see [certificate.Make], to which the function
 // that is returned tells the needs.
 func (m *Model) Certificate() (h certificate.Header, rows []certificate.Row, needs func(row, place int) certificate.Need, err error) {
-	if m.instants.grid == 0 {
+	if m.instants.Grid == 0 {
 		return h, nil, nil, fmt.Errorf("the search has no grid of instants")
 	}
 	w := &walk{x: m.Explorer(), at: map[string]int{}}
-	rows, err = w.all(m.instants.grid)
+	rows, err = w.all(m.instants.Grid)
 	if err != nil {
 		return h, nil, nil, err
 	}
 	known := m.Clients.Needs()
 	h = certificate.Header{Lock: m.Config.Strategy.Name, Places: m.Bounds.Clients,
 		Codes: m.Bounds.CodeSet().Verdict().Strings(), Faults: certificate.Faults{Crash: m.Bounds.Faults[Crash] == Any, ReplyLost: m.Bounds.Faults[ReplyLost] == Any},
-		Grid: time.Duration(m.instants.grid) * time.Millisecond, Far: time.Duration(m.instants.far) * time.Millisecond, Given: known.Given}
+		Grid: time.Duration(m.instants.Grid) * time.Millisecond, Far: time.Duration(m.instants.Far) * time.Millisecond, Given: known.Given}
 	h.Config, err = certificate.ConfigText(m.Config, rows)
 	return h, rows, func(row, place int) certificate.Need {
 		return needOf(known, m.ids.clients.Value(w.states[row][place]).history)

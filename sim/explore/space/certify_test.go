@@ -30,7 +30,7 @@ func TestWrongReductionIsRefuted(t *testing.T) {
 				return monitor.Local(kind)
 			}
 		}, "the certificate doesn't have when A steps"},
-		"a long span is taken for a longer one": {func(m *Model) { m.instants.far = m.instants.grid }, "the certificate doesn't have"},
+		"a long span is taken for a longer one": {func(m *Model) { m.instants.Far = m.instants.Grid }, "the certificate doesn't have"},
 		"nobody crashes": {func(m *Model) {
 			m.listers[OfClient] = slices.DeleteFunc(m.listers[OfClient], func(l lister) bool { return l.kind == Crashes })
 		}, "the certificate doesn't have when A crashes"},
@@ -58,7 +58,7 @@ func checked(t *testing.T, breaks func(m *Model)) error {
 	}
 	defer m.Close() //nolint:errcheck // nothing is written
 	m.Unreduced()
-	m.instants.digitize([]int32{m.timeout, m.ttl})
+	m.instants.Digitize([]int32{m.timeout, m.ttl})
 	m.Servers.ExpireEarly()
 	if _, _, _, err := m.Certificate(); err != nil {
 		t.Fatal(err)

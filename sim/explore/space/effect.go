@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 )
@@ -241,15 +242,15 @@ func (x *Explorer) disconnect(n int) {
 func (x *Explorer) passing(to []Choice) []Choice {
 	by, pauses := int32(0), uint8(0)
 	for _, n := range x.nodes {
-		by = sooner(by, n.due)
+		by = instants.Sooner(by, n.due)
 	}
 	for _, s := range x.summaries {
-		by = sooner(by, s.due)
+		by = instants.Sooner(by, s.due)
 		if s.idles {
 			pauses++
 		}
 	}
-	by = sooner(by, x.instants.nextStamp(x.ids.reads.Get(x.world.reads)))
+	by = instants.Sooner(by, x.instants.NextStamp(x.ids.reads.Get(x.world.reads)))
 	if by == 0 || pauses > x.world.left[Pause] {
 		return to
 	}

@@ -136,10 +136,10 @@ func (m *Model) Digitize(small *Model) error {
 		return errRestless
 	case small.habits.goesOn:
 		return errors.New("the lock keeps readings of its clock from one cycle to the next: a search of it needs a bound on cycles")
-	case len(in.left)+len(in.readings)+len(in.later) > 0:
+	case len(in.Left)+len(in.Readings)+len(in.Later) > 0:
 		return errors.New("the lock's code compares a clock, or how long a record still lives, with a span of its own: a search of it needs a bound on cycles")
 	}
-	m.instants.digitize(append(small.sleeps(small.reached()), m.timeout, m.ttl))
+	m.instants.Digitize(append(small.sleeps(small.reached()), m.timeout, m.ttl))
 	m.Servers.ExpireEarly()
 	return nil
 }
@@ -147,7 +147,7 @@ func (m *Model) Digitize(small *Model) error {
 // OnGrid fails if a client has begun a sleep that doesn't fit the grid: no small search showed it.
 func (m *Model) OnGrid() error {
 	for _, s := range m.sleeps(m.reached()) {
-		if s%m.instants.grid != 0 || s > m.instants.far-m.instants.grid {
+		if s%m.instants.Grid != 0 || s > m.instants.Far-m.instants.Grid {
 			return fmt.Errorf("the lock sleeps for %d ms, which no schedule within small bounds shows: a search of it needs a bound on cycles", s)
 		}
 	}

@@ -117,9 +117,9 @@ type state struct {
 
 // idTables intern the parts of states.
 type idTables struct {
-	clients *summarised[client, summary]
-	nodes   *summarised[node, nodeSummary]
-	worlds  *summarised[world, worldSummary]
+	clients *intern.Summarised[client, summary]
+	nodes   *intern.Summarised[node, nodeSummary]
+	worlds  *intern.Summarised[world, worldSummary]
 	inboxes *intern.Lists[reply]
 	helds   *intern.Lists[request]
 	sents   *intern.Lists[request]
@@ -130,7 +130,7 @@ type idTables struct {
 
 // newTables returns empty tables.
 func (m *Model) newTables() *idTables {
-	return &idTables{newSummarised(m.summary), newSummarised(m.nodeSummary), newSummarised(func(*world) (s worldSummary) { return s }),
+	return &idTables{intern.NewSummarised(m.summary), intern.NewSummarised(m.nodeSummary), intern.NewSummarised(func(*world) (s worldSummary) { return s }),
 		intern.NewLists[reply](), intern.NewLists[request](), intern.NewLists[request](), intern.NewLists[int32](), intern.NewMemo[partKey, uint32](), intern.NewMemo[deedsKey, []uint32]()}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -75,12 +76,12 @@ type Model struct {
 	ids       *idTables
 	habits    *habits
 	quorum    int
-	ttl       int32     // milliseconds
-	timeout   int32     // milliseconds
-	epoch     int64     // the true time at which schedules begin, in milliseconds
-	timed     bool      // true time is part of the state, because some clock that shows it is read
-	instants  *instants // at which time may stop
-	Width     int       // of a packed state, in ids
+	ttl       int32         // milliseconds
+	timeout   int32         // milliseconds
+	epoch     int64         // the true time at which schedules begin, in milliseconds
+	timed     bool          // true time is part of the state, because some clock that shows it is read
+	instants  *instants.Set // at which time may stop
+	Width     int           // of a packed state, in ids
 	listers   listers
 	unreduced bool             // see Unreduced
 	deeds     []behaviour.Deed // that the environment can do: see Bounds.Others
@@ -365,7 +366,7 @@ func (x *Explorer) lease(c *client, r behaviour.Report) bool {
 		if c.since == dropped {
 			x.fail(ErrDropped)
 		}
-		c.forever, c.deadline = false, x.instants.lease(r.Deadline)-max(c.since, 0)
+		c.forever, c.deadline = false, x.instants.Lease(r.Deadline)-max(c.since, 0)
 	}
 	return c.forever || c.deadline > 0
 }

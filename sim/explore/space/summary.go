@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"lockstep/sim/explore/behaviour"
-	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 )
@@ -106,35 +105,16 @@ type worldSummary struct {
 	crashed uint32 // the id of the world after one more crash, or 0 if that is not known yet; atomic
 }
 
-// summarised interns values, and keeps a summary of each.
-type summarised[K comparable, S any] struct {
-	intern.Table[K]
-	summaries intern.Chunks[S]
-}
-
-// newSummarised returns a table that computes summaries by a function.
-func newSummarised[K comparable, S any](make func(*K) S) *summarised[K, S] {
-	t := new(summarised[K, S])
-	var none S
-	t.summaries.Add(none) // id 0 means none
-	t.Begin()
-	t.Added = func(k *K) { t.summaries.Add(make(k)) }
-	return t
-}
-
-// summary returns the summary of the value with an id.
-func (t *summarised[K, S]) summary(id uint32) *S { return t.summaries.At(id) }
-
 // View makes the explorer view a packed state.
 func (x *Explorer) View(state []uint32) {
 	n := x.Bounds.Clients
 	for i := range x.summaries {
-		x.summaries[i] = x.ids.clients.summary(state[i])
+		x.summaries[i] = x.ids.clients.Summary(state[i])
 	}
 	x.world = x.ids.worlds.Value(state[len(state)-1])
 	x.quiet = x.world.held == 0
 	for i := range x.nodes {
-		x.nodes[i] = x.ids.nodes.summary(state[n+i])
+		x.nodes[i] = x.ids.nodes.Summary(state[n+i])
 		x.quiet = x.quiet && !x.nodes[i].begun
 	}
 }
@@ -188,7 +168,7 @@ func (x *Explorer) Warm(states []uint32) {
 	n := x.Bounds.Clients
 	for at := 0; at < len(states); at += x.Width {
 		for _, id := range states[at : at+n] {
-			x.ahead += x.ids.clients.summary(id).ranks
+			x.ahead += x.ids.clients.Summary(id).ranks
 		}
 	}
 }
@@ -274,7 +254,7 @@ func (m *Model) find(c client) localStep {
 // applies reports whether the conditions of a client's localStep hold in the state that the
 // explorer views.
 func (x *Explorer) applies(who int, s localStep) bool {
-	if s == 0 || s.under()&monitor.Unowned != 0 && x.owns(who) || s&ifDense != 0 && !x.dense(who, x.ids.clients.summary(s.to()).ranks) {
+	if s == 0 || s.under()&monitor.Unowned != 0 && x.owns(who) || s&ifDense != 0 && !x.dense(who, x.ids.clients.Summary(s.to()).ranks) {
 		return false
 	}
 	if s.under()&monitor.Alone != 0 {
@@ -319,7 +299,7 @@ func (x *Explorer) crashedID(i int, touched monitor.Rank) uint32 {
 
 // afterCrash returns the id of a world after one more crash.
 func (x *Explorer) afterCrash(id uint32) uint32 {
-	known := &x.ids.worlds.summary(id).crashed
+	known := &x.ids.worlds.Summary(id).crashed
 	if n := atomic.LoadUint32(known); n != 0 {
 		return n
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -44,15 +45,6 @@ func (st *Stats) Add(o *Stats) {
 	}
 }
 
-// sooner returns the lesser of two spans in milliseconds. a is never if it is 0, and b is
-// never unless it is above 0.
-func sooner(a, b int32) int32 {
-	if b > 0 && (a == 0 || b < a) {
-		return b
-	}
-	return a
-}
-
 // spanOf returns a life in milliseconds as a span. After a server's clock has jumped back
 // again and again it may be too long; then time passes in two parts.
 func spanOf(life int64) int32 { return int32(min(life, math.MaxInt32)) }
@@ -61,7 +53,7 @@ func spanOf(life int64) int32 { return int32(min(life, math.MaxInt32)) }
 // than the longest that matters.
 func (x *Explorer) age(span *int32, by int32) {
 	if *span > dropped {
-		*span = int32(min(int64(*span)+int64(by), int64(x.instants.far)))
+		*span = int32(min(int64(*span)+int64(by), int64(x.instants.Far)))
 	}
 }
 
@@ -78,21 +70,21 @@ func (x *Explorer) grow(span *int32, by int32) {
 // lease lapses, a sleep or the wait for a reply ends.
 func (x *Explorer) Due() (by int32, any bool) {
 	for i := range x.s.nodes {
-		by = sooner(by, x.dueAt(&x.s.nodes[i], ends))
+		by = instants.Sooner(by, x.dueAt(&x.s.nodes[i], instants.Ends))
 	}
 	for i := range x.s.clients {
-		by = sooner(by, x.dueTo(&x.s.clients[i], ends))
+		by = instants.Sooner(by, x.dueTo(&x.s.clients[i], instants.Ends))
 	}
 	return by, by > 0
 }
 
 // dueAt returns the time until a record of a node or of its replica next comes to an
 // instant, the last of which is its expiry. It returns 0 if there is none.
-func (m *Model) dueAt(n *node, in *instants) (by int32) {
+func (m *Model) dueAt(n *node, in *instants.Set) (by int32) {
 	for _, snapshot := range [2]uint32{n.snapshot, n.behind.snapshot} {
 		for _, k := range m.Servers.Snapshot(snapshot).Keys {
 			if k.Left != redis.Immortal {
-				by = sooner(by, in.toNextLife(spanOf(k.Left+1)))
+				by = instants.Sooner(by, in.ToNextLife(spanOf(k.Left+1)))
 			}
 		}
 	}
@@ -100,34 +92,26 @@ func (m *Model) dueAt(n *node, in *instants) (by int32) {
 }
 
 // dueTo returns the time until a span of a client's next comes to an instant, or 0.
-func (m *Model) dueTo(c *client, in *instants) (by int32) {
+func (m *Model) dueTo(c *client, in *instants.Set) (by int32) {
 	if c.Crashed {
 		return 0
 	}
 	if c.Live && !c.forever {
-		by = sooner(by, in.toLapse(c.deadline))
+		by = instants.Sooner(by, in.ToLapse(c.deadline))
 	}
-	if in.digital && c.Phase == trace.PhaseAcquire && c.grantSent > dropped && !m.Config.Strategy.NoTTL {
-		by = sooner(by, in.toGrid(m.ttl-c.grantSent)) // a lease without a deadline of its own, if it is granted then
+	if in.Digital && c.Phase == trace.PhaseAcquire && c.grantSent > dropped && !m.Config.Strategy.NoTTL {
+		by = instants.Sooner(by, in.ToGrid(m.ttl-c.grantSent)) // a lease without a deadline of its own, if it is granted then
 	}
 	h := m.Clients.At(c.history)
 	for t := range int(h.Count) {
 		if c.waits[t] && !h.Threads[t].Over {
-			by = sooner(by, in.toNext(c.due[t]))
+			by = instants.Sooner(by, in.ToNext(c.due[t]))
 		}
 	}
 	if c.since > dropped {
-		by = sooner(by, in.nextReading(c.since, h))
+		by = instants.Sooner(by, in.NextReading(c.since, h))
 	}
 	return by
-}
-
-// toLapse returns the time until a lease comes to an instant.
-func (in *instants) toLapse(left int32) int32 {
-	if in.digital {
-		return in.toGrid(left)
-	}
-	return left
 }
 
 // Idle returns the set and the number of the clients for which a pause would begin if time
@@ -199,7 +183,7 @@ func (x *Explorer) advance(by int32) {
 	w := &x.s.world
 	if x.timed {
 		x.grow(&w.now, by)
-		w.reads, _ = x.ids.reads.Put(x.instants.age(x.ids.reads.Get(w.reads), by))
+		w.reads, _ = x.ids.reads.Put(x.instants.Age(x.ids.reads.Get(w.reads), by))
 	}
 	if w.held != 0 {
 		held := append([]request(nil), x.ids.helds.Get(w.held)...)
@@ -222,7 +206,7 @@ func (x *Explorer) set(n *node, a behaviour.Aged) {
 func (x *Explorer) pass(i int, c *client, by int32) {
 	h := x.Clients.At(c.history)
 	if c.since > dropped {
-		c.since = spanOf(min(int64(c.since)+int64(by), int64(h.Read)+int64(x.instants.far)))
+		c.since = spanOf(min(int64(c.since)+int64(by), int64(h.Read)+int64(x.instants.Far)))
 	}
 	if c.Live && !c.forever {
 		if c.deadline -= by; c.deadline <= 0 {

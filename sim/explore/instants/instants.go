@@ -1,0 +1,271 @@
+// Package instants has the instants at which a search lets time stop, and finds those of a lock by
+// the thresholds in its code.
+package instants
+
+import (
+	"slices"
+
+	"lockstep/sim/explore/behaviour"
+)
+
+// Set has the instants at which the search lets time stop, so that clients can act
+// there: SOUNDNESS.md argues that they suffice. Each belongs to a span that is running. All
+// are in milliseconds, and the lists are in ascending order.
+type Set struct {
+	// Before has the spans that may be about to begin, such as TTLs and timeouts. Time stops
+	// so long before an expiry or the end of a wait, for them to end with it, and just after.
+	Before []int32
+	// Left has the remaining lives of a record at which code changes its mind, plus 1: until
+	// the record is gone.
+	Left []int32
+	// Readings has the readings of a monotonic clock at which client code changes its mind,
+	// since the first reading of the cycle; and Later has those since the last reading.
+	Readings, Later []int32
+	// Stamps has the ages of readings of true time at which a stamp falls due.
+	Stamps []int32
+	// Grid, if it is set, is a span to a multiple of which leases are rounded up. A search
+	// without bounds does that: a lease that ends later is broken by all that breaks it,
+	// and the ends of spans coincide instead of falling ever so little apart.
+	Grid int32
+	// Digital is set if time stops at the multiples of the grid, and nowhere else.
+	Digital bool
+	Far     int32 // longer than any span that client code tells from a longer one
+}
+
+// Ends has only the instants at which something happens by itself.
+var Ends = &Set{}
+
+// OverStamp is added to a TTL to get the time after which a stamp that the client computed
+// from a reading is past, even if it was rounded to seconds. In milliseconds.
+const OverStamp = 2000
+
+// FarTTLs is the longest span that is told from a longer one, in TTLs.
+const FarTTLs = 100
+
+// MaxInstants is the number of instants of one kind that a search takes on.
+const MaxInstants = 40
+
+// MaxFar is the longest span that can be told from a longer one, in milliseconds: a few of them
+// fit into 32 bits.
+const MaxFar = 5 * 24 * 3600 * 1000
+
+// Sorted returns a list with further spans, in ascending order and each once. Spans that are
+// not above 0 are left out.
+func Sorted(list []int32, more ...int32) []int32 {
+	list = slices.Concat(list, more)
+	list = slices.DeleteFunc(list, func(s int32) bool { return s <= 0 })
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Equal reports whether two sets have the same instants.
+func (in *Set) Equal(o *Set) bool {
+	return slices.Equal(in.Before, o.Before) && slices.Equal(in.Left, o.Left) && slices.Equal(in.Readings, o.Readings) &&
+		slices.Equal(in.Later, o.Later) && slices.Equal(in.Stamps, o.Stamps)
+}
+
+// Reads adds a threshold of a monotonic clock. It is a span since the cycle's first reading or
+// since the last; if it could be either, it is taken for both.
+func (in *Set) Reads(r behaviour.Reading) {
+	in.Far = max(in.Far, r.At-r.Last+1)
+	if slices.Contains(in.Readings, r.At) || r.Last > 0 && slices.Contains(in.Later, r.At-r.Last) {
+		return
+	}
+	if slices.Contains(in.Later, r.At) || r.Last == 0 { // an unknown span from the first reading
+		in.Later = Sorted(in.Later, r.At-r.Last-1, r.At-r.Last)
+	}
+	in.Readings = Sorted(in.Readings, r.At-1, r.At)
+	in.Before = Sorted(in.Before, r.At-r.Last-1)
+}
+
+// ReadsOn is reads for a clock whose readings of earlier cycles count, too: the threshold is a
+// span since any of them, the nearer to a TTL the likelier.
+func (in *Set) ReadsOn(r behaviour.Reading, ttl int32) {
+	if slices.ContainsFunc(r.Earlier, func(e int32) bool { return slices.Contains(in.Later, r.At-e) }) {
+		return
+	}
+	span := r.At - r.Last
+	for _, e := range r.Earlier {
+		if s := r.At - e; s > 0 && distance(s, ttl) < distance(span, ttl) {
+			span = s
+		}
+	}
+	in.Far = max(in.Far, span+1)
+	in.Later = Sorted(in.Later, span-1, span)
+	in.Before = Sorted(in.Before, span-1)
+}
+
+// Falls adds the ages of readings of true time that explain the thresholds of such readings:
+// those that explain most, until each is explained. date is set if one can't be.
+func (in *Set) Falls(t *behaviour.Thresholds, ttl int32) (date bool) {
+	unexplained := slices.Concat(t.Wall, t.Server)
+	read := slices.Clone(t.Read)
+	slices.Sort(read)
+	read = slices.Compact(read)
+	for len(in.Stamps) <= MaxInstants {
+		unexplained = slices.DeleteFunc(unexplained, func(v int64) bool {
+			return slices.ContainsFunc(read, func(r int64) bool { return v > r && slices.Contains(in.Stamps, int32(v-r)) })
+		})
+		if len(unexplained) == 0 {
+			return false
+		}
+		count, best := map[int32]int{}, int32(0)
+		for _, v := range unexplained {
+			for _, r := range read {
+				if age := v - r; age > 0 && age <= max(int64(in.Far), MaxFar) {
+					n := int32(age)
+					count[n]++
+					if count[n] > count[best] || count[n] == count[best] && distance(n, ttl) < distance(best, ttl) {
+						best = n
+					}
+				}
+			}
+		}
+		if best == 0 {
+			return true
+		}
+		for n := range count {
+			if n == best || best > 10*ttl && count[n] == count[best] { // nothing makes the nearer the likelier, so far away
+				in.Stamps = Sorted(in.Stamps, n-1, n)
+				in.Far = max(in.Far, n+1)
+			}
+		}
+	}
+	return false
+}
+
+// Digitize lets time stop at the multiples of a grid alone, of which all given spans are
+// multiples, and makes all spans equal that are longer than the longest of them.
+func (in *Set) Digitize(spans []int32) {
+	longest := int32(0)
+	for _, s := range spans {
+		for a, b := in.Grid, s; ; a, b = b%a, a {
+			if a == 0 {
+				in.Grid = b
+				break
+			}
+		}
+		longest = max(longest, s)
+	}
+	in.Before, in.Far, in.Digital = nil, longest+in.Grid, true
+}
+
+// Lease returns the reading at which a lease ends, given its deadline.
+func (in *Set) Lease(deadline int32) int32 {
+	if in.Grid == 0 || deadline%in.Grid == 0 {
+		return deadline
+	}
+	return deadline + in.Grid - deadline%in.Grid
+}
+
+func distance(a, b int32) int32 { return max(a-b, b-a) }
+
+// ToNext returns the time until a span that ends after the given time comes to an instant.
+func (in *Set) ToNext(left int32) int32 {
+	if in.Digital {
+		return in.ToGrid(left)
+	}
+	return left - lastBelow(in.Before, left)
+}
+
+// ToGrid returns the time until a span that is left is a multiple of the grid.
+func (in *Set) ToGrid(left int32) int32 {
+	if left <= 0 {
+		return 0
+	}
+	return (left-1)%in.Grid + 1
+}
+
+// ToNextLife is the same for the life of a record.
+func (in *Set) ToNextLife(left int32) int32 {
+	if in.Digital {
+		return in.ToGrid(left - 1) // see behaviour.Servers.Early
+	}
+	return left - max(lastBelow(in.Before, left), lastBelow(in.Left, left))
+}
+
+// lastBelow returns the greatest of the spans that is below a limit, or 0.
+func lastBelow(spans []int32, limit int32) int32 {
+	for _, s := range slices.Backward(spans) {
+		if s < limit {
+			return s
+		}
+	}
+	return 0
+}
+
+// NextReading returns the time until a client's clock comes to a reading that matters, or 0.
+func (in *Set) NextReading(since int32, h *behaviour.History) int32 {
+	read := h.Read
+	next := max(0, read+in.Far-since)
+	if in.Digital {
+		return in.ToGrid(next)
+	}
+	for _, r := range in.Readings {
+		if r > since {
+			next = Sooner(next, r-since)
+			break
+		}
+	}
+	for _, r := range in.Later {
+		if read+r > since {
+			next = Sooner(next, read+r-since)
+			break
+		}
+	}
+	for _, e := range h.Earlier {
+		for _, r := range in.Later {
+			if e+r > since {
+				next = Sooner(next, e+r-since)
+				break
+			}
+		}
+	}
+	return next
+}
+
+// NextStamp returns the time until a reading of true time comes to an age that matters, or
+// 0. They are given by their ages, the oldest first. A span that is longer than any that is told
+// from a longer one is over when that since the last reading is.
+func (in *Set) NextStamp(ages []int32) (next int32) {
+	for i, ago := range ages {
+		for _, s := range in.Stamps {
+			if s > ago {
+				next = Sooner(next, s-ago)
+				break
+			}
+		}
+		if i == len(ages)-1 {
+			next = Sooner(next, in.Far-ago)
+		}
+	}
+	return next
+}
+
+// Age returns the ages of readings of true time some time later, without those that don't
+// matter any more.
+func (in *Set) Age(ago []int32, by int32) (later []int32) {
+	for i, a := range ago {
+		if a += by; a < in.Stamps[len(in.Stamps)-1] || i == len(ago)-1 && a < in.Far {
+			later = append(later, a)
+		}
+	}
+	return later
+}
+
+// Sooner returns the lesser of two spans in milliseconds. a is never if it is 0, and b is
+// never unless it is above 0.
+func Sooner(a, b int32) int32 {
+	if b > 0 && (a == 0 || b < a) {
+		return b
+	}
+	return a
+}
+
+// ToLapse returns the time until a lease comes to an instant.
+func (in *Set) ToLapse(left int32) int32 {
+	if in.Digital {
+		return in.ToGrid(left)
+	}
+	return left
+}
