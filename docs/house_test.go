@@ -24,6 +24,7 @@ var floors = []string{
 	"sim/explore/instants",
 	"sim/explore/behaviour",
 	"sim/explore/driver sim/explore/intern sim/explore/certificate",
+	"sim/solo",
 	"sim sim/export",
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",

@@ -54,7 +54,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 // clients begin are learnt from a small search.
 func digitize(ctx context.Context, m *space.Model, opt Options) error {
 	opt.Progress = nil
-	return space.WithModel(smallIn(m.Bounds), func(small *space.Model) error {
+	return withModel(smallIn(m.Bounds), func(small *space.Model) error {
 		s, err := rounds(ctx, small, opt)
 		if err != nil {
 			return err

@@ -139,7 +139,7 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = space.WithModel(b, func(m *space.Model) (err error) {
+	err = withModel(b, func(m *space.Model) (err error) {
 		r, err = searchModel(ctx, m, opt, v)
 		return err
 	})
@@ -279,7 +279,7 @@ func (r *Result) smaller(ctx context.Context) error {
 // runIn finds the least schedules within bounds, and has no smaller bounds to fall back to.
 func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
 	var r Result
-	err := space.WithModel(b, func(m *space.Model) error {
+	err := withModel(b, func(m *space.Model) error {
 		r = Result{}
 		return conclude(ctx, m, &r, b.CodeSet(), Options{})
 	})

@@ -45,7 +45,7 @@ func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
 }
 
 func agreement(b Bounds, schedules uint64) error {
-	return space.WithModel(b, func(m *space.Model) error {
+	return withModel(b, func(m *space.Model) error {
 		w, err := sim.New(m.Config)
 		for seed := uint64(0); err == nil && seed < schedules; seed++ {
 			err = m.Agree(w, seed)

@@ -164,7 +164,7 @@ func (g *Guide) replay(x *space.Explorer, moves []sim.Move) (found space.Codes, 
 			err = g.step(x, moves[0], &next, &found)
 		} else {
 			var c space.Choice
-			if c, n, err = space.Read(x, moves); n > 0 && c.Acts() {
+			if c, n, err = readFault(x, moves); n > 0 && c.Acts() {
 				next = c.Kind
 			} else if n > 0 {
 				err = g.make(x, c, &found)
@@ -268,4 +268,24 @@ func (g *Guide) apply(x *space.Explorer, c space.Choice, found *space.Codes) {
 	if g.end == 0 && x.Found.Has(g.goal) {
 		g.end = len(g.path)
 	}
+}
+
+// readFault is [space.Read] for faults that a search can count.
+func readFault(x *space.Explorer, moves []sim.Move) (space.Choice, int, error) {
+	f := moves[0].Fault
+	if by := jumpOf(f); by > behaviour.MaxSpan || by < -behaviour.MaxSpan {
+		return space.Choice{}, 0, fmt.Errorf("%q is longer than a search counts, which is %s", f, trace.Duration(behaviour.MaxSpan))
+	}
+	return space.Read(x, moves)
+}
+
+// jumpOf returns by how much a clock jumps by a fault.
+func jumpOf(f sim.Fault) time.Duration {
+	switch f := f.(type) {
+	case sim.WallStep:
+		return f.By
+	case sim.NodeStep:
+		return f.By
+	}
+	return 0
 }

@@ -127,6 +127,9 @@ var leasts = []least{
 // run on one server, and have one thread.
 var quick = []string{"setnx", "setnx-expire", "incr-expire", "naive-del", "fixed-value", "get-then-del", "setpx-lua", "setpx-delex", "fenced"}
 
+// slow are locks whose searches take ten seconds and more: they read wall clocks.
+var slow = []string{"timestamp-del", "timestamp-overwritten", "getset-redisio", "getset-equal", "getset-expired", "pxat-client-clock", "redlock-hyperf", "redlock-wall-clock"}
+
 // TestCatalogue explores every strategy. Every fault of every least schedule is
 // essential.
 func TestCatalogue(t *testing.T) {
@@ -135,8 +138,8 @@ func TestCatalogue(t *testing.T) {
 		if raceDetector && (i%4 != 0 || c.faults == bearable) {
 			continue // all of them took more than the 110 seconds that were waited for
 		}
-		if !*long && c.faults == bearable && c.strategy != "setpx-lua" {
-			continue // that is a second for each
+		if c.faults == bearable && !(*long && c.strategy == "setpx-lua") || !*long && slices.Contains(slow, c.strategy) {
+			continue // that is half a minute for each, or a tenth of one
 		}
 		t.Run(c.strategy, func(t *testing.T) {
 			b := Defaults(strategy(t, c.strategy))

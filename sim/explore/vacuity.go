@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"lockstep/sim"
+	"lockstep/sim/solo"
 )
 
 // rehearse has the engine play the lock's solo: it finds out the key of the lock's record,
@@ -19,14 +20,14 @@ func rehearse(b *Bounds) (v Vacuity, err error) {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	solo, err := w.PlaySolo(cfg)
+	alone, err := solo.Play(w, cfg)
 	if err != nil {
 		return v, err
 	}
-	v = Vacuity{Granted: solo.Granted > 0, Reacquired: solo.Granted >= 2 && solo.Released >= 2, Failure: solo.Failure,
-		Unextended: solo.Extends && solo.Extended == 0}
-	record, err := solo.Record(b.Record)
-	if v.Unseen = errors.Is(err, sim.ErrNoRecord); err != nil && !v.Unseen {
+	v = Vacuity{Granted: alone.Granted > 0, Reacquired: alone.Granted >= 2 && alone.Released >= 2, Failure: alone.Failure,
+		Unextended: alone.Extends && alone.Extended == 0}
+	record, err := alone.Record(b.Record)
+	if v.Unseen = errors.Is(err, solo.ErrNoRecord); err != nil && !v.Unseen {
 		return v, err
 	}
 	if b.Record == "" {
@@ -47,7 +48,7 @@ func (v *Vacuity) undecided(b *Bounds) string {
 	case !v.Granted:
 		return "the lock was never acquired, even with nothing going wrong: its Acquire refuses a lock that nobody has"
 	case v.Unseen:
-		return sim.ErrNoRecord.Error()
+		return solo.ErrNoRecord.Error()
 	case !v.Reacquired && b.Clients*b.Cycles > 1:
 		return "the lock was never acquired, released and acquired again, even with nothing going wrong: is it ever free?" + failure
 	}

@@ -21,6 +21,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/process"
+	"lockstep/sim/solo"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -167,12 +168,12 @@ func findRecord(w *sim.World, cfg *sim.Config) error {
 	if cfg.Record != "" {
 		return nil
 	}
-	solo, err := w.PlaySolo(*cfg)
+	alone, err := solo.Play(w, *cfg)
 	if err != nil {
 		return err
 	}
-	record, err := solo.Record("")
-	if errors.Is(err, sim.ErrNoRecord) {
+	record, err := alone.Record("")
+	if errors.Is(err, solo.ErrNoRecord) {
 		return nil
 	}
 	if record != cfg.Key {

@@ -112,7 +112,7 @@ func (x *Explorer) Outline() string {
 			continue
 		}
 		for t, p := range x.history(i).Threads {
-			text = append(text, byte('a'+p.Kind), byteOf(p.Over), byteOf(c.waits[t]))
+			text = strconv.AppendBool(strconv.AppendBool(append(text, byte('a'+p.Kind)), p.Over), c.waits[t])
 		}
 	}
 	for i, n := range x.s.nodes {
@@ -123,13 +123,6 @@ func (x *Explorer) Outline() string {
 		text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))
 	}
 	return string(text)
-}
-
-func byteOf(is bool) byte {
-	if is {
-		return '1'
-	}
-	return '0'
 }
 
 // picture describes a state of the search by what a world shows, too: see model.picture.

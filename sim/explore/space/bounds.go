@@ -79,7 +79,7 @@ type Bounds struct {
 	TTL      time.Duration       // in whole milliseconds, as Redis has them
 	Timeout  time.Duration       // how long a client waits for a reply; 0 is the strategy's
 	Codes    trace.Verdict       // the codes to look for; none is all that a search can find
-	Record   string              // the key of the lock's record; empty: the search finds out, see sim.Solo
+	Record   string              // the key of the lock's record; empty: the search finds out, see package solo
 	Switches int                 // how often a schedule may change from one client's steps to another's; 0 is without limit
 	// Remembers: a lock may keep something of an earlier cycle in variables that a
 	// closure has captured, besides its own fields and its draws. Histories then don't

@@ -67,12 +67,12 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	return !in.Equal(was), nil
 }
 
-// errKeepsReadings is the error of a lock that keeps readings of its clock from one cycle to
+// ErrKeepsReadings is the error of a lock that keeps readings of its clock from one cycle to
 // the next, in a model in which clocks make a leap then.
-var errKeepsReadings = errors.New("the lock keeps readings of a clock from one cycle to the next")
+var ErrKeepsReadings = errors.New("the lock keeps readings of a clock from one cycle to the next")
 
 // Elsewhere checks that clients do the same at another time, which a search takes for granted.
-// It fails with an error for [WithModel] if a lock keeps readings of its clock, and with one that
+// It fails with an error for a search that goes on with such clocks if a lock keeps readings of its clock, and with one that
 // [Unlearned] recognises if the code goes on otherwise.
 func (m *Model) Elsewhere(ctx context.Context) error {
 	e, err := m.Clients.Elsewhere(ctx, m.reached())
@@ -80,7 +80,7 @@ func (m *Model) Elsewhere(ctx context.Context) error {
 	case err != nil:
 		return err
 	case e.Keeps && !m.habits.goesOn:
-		return errKeepsReadings
+		return ErrKeepsReadings
 	case e.Differs != "":
 		return errUnlearned(e.Differs)
 	}

@@ -9,36 +9,6 @@ import (
 	"lockstep/sim/redis"
 )
 
-// WithModel calls a function with a model. In the first, states that differ only in when they
-// happen are equal, and sleeps have any length. If that meets a reading of true time, it
-// calls the function again, with a model in which true time belongs to the state; and if it
-// meets a sleep for a fraction of a millisecond, with bounds that round sleeps; and if a lock
-// keeps a reading of a clock from one cycle to the next, with clocks that go on.
-func WithModel(b Bounds, do func(*Model) error) error {
-	for timed := false; ; {
-		if timed && b.Endless() {
-			return errRestless
-		}
-		m, err := NewModel(b, timed)
-		if err != nil {
-			return err
-		}
-		switch err = do(m); {
-		case errors.Is(err, behaviour.ErrTimed):
-			timed = true
-		case errors.Is(err, behaviour.ErrFraction) && !b.WholeSleeps:
-			b.WholeSleeps = true
-		case errors.Is(err, errKeepsReadings) && !b.ClockGoesOn:
-			b.ClockGoesOn = true
-		default:
-			return errors.Join(err, m.Close())
-		}
-		if err := m.Close(); err != nil {
-			return err
-		}
-	}
-}
-
 // NewModel starts the clients' drivers and the server of a search. It fails if the bounds
 // make no sense, or if the lock can't be made.
 func NewModel(b Bounds, timed bool) (*Model, error) {

@@ -3,11 +3,8 @@ package space
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"lockstep/sim"
-	"lockstep/sim/explore/behaviour"
-	"lockstep/sim/trace"
 )
 
 // Read returns the choice that moves make which begin with a fault, and the number of moves
@@ -16,9 +13,6 @@ func Read(x *Explorer, moves []sim.Move) (Choice, int, error) {
 	f, then := moves[0].Fault, sim.Fault(nil)
 	if len(moves) > 1 {
 		then = moves[1].Fault
-	}
-	if by := jumpOf(f); by > behaviour.MaxSpan || by < -behaviour.MaxSpan {
-		return Choice{}, 0, fmt.Errorf("%q is longer than a search counts, which is %s", f, trace.Duration(behaviour.MaxSpan))
 	}
 	for i := range choiceRows {
 		if choiceRows[i].read == nil {
@@ -32,15 +26,4 @@ func Read(x *Explorer, moves []sim.Move) (Choice, int, error) {
 		return Choice{}, 0, errors.New("a node that is down and stays down is nothing that a search does")
 	}
 	return Choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
-}
-
-// jumpOf returns by how much a clock jumps by a fault.
-func jumpOf(f sim.Fault) time.Duration {
-	switch f := f.(type) {
-	case sim.WallStep:
-		return f.By
-	case sim.NodeStep:
-		return f.By
-	}
-	return 0
 }

@@ -112,8 +112,8 @@ func (b *Bounds) restless() error {
 	return nil
 }
 
-// errRestless is the error of a search without a bound on cycles that meets true time.
-var errRestless = fmt.Errorf("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
+// ErrRestless is the error of a search without a bound on cycles that meets true time.
+var ErrRestless = fmt.Errorf("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
 
 // brief returns bounds in which a lock is acquired once by each of two clients, one of which may
 // be paused.
@@ -133,7 +133,7 @@ func (b Bounds) brief() Bounds {
 func (m *Model) Digitize(small *Model) error {
 	switch in := small.instants; {
 	case small.timed:
-		return errRestless
+		return ErrRestless
 	case small.habits.goesOn:
 		return errors.New("the lock keeps readings of its clock from one cycle to the next: a search of it needs a bound on cycles")
 	case len(in.Left)+len(in.Readings)+len(in.Later) > 0:

@@ -1,10 +1,12 @@
-package sim
+// Package solo plays a lock in which nothing goes wrong and nobody contends.
+package solo
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 
+	"lockstep/sim"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -32,14 +34,14 @@ type grant struct {
 	apart  []string // the keys on each server, if none was on enough of them
 }
 
-// PlaySolo resets the world to the configuration and plays its solo, up to the bounds of a
-// run: a lock that asks for ever comes to no end even then.
-func (w *World) PlaySolo(cfg Config) (*Solo, error) {
+// Play resets a world to the configuration and plays its solo, up to the bounds of a run: a
+// lock that asks for ever comes to no end even then.
+func Play(w *sim.World, cfg sim.Config) (*Solo, error) {
 	if err := w.Reset(cfg, true); err != nil {
 		return nil, err
 	}
 	for i := range cfg.Clients {
-		for !w.Position(i).Over && w.Step(SetOf(i)) {
+		for !w.Position(i).Over && w.Step(sim.SetOf(i)) {
 		}
 	}
 	t, err := w.Trace()
@@ -47,7 +49,7 @@ func (w *World) PlaySolo(cfg Config) (*Solo, error) {
 		return nil, err
 	}
 	s := newSolo(t)
-	_, s.Extends = w.clients[0].Lock().(strategies.Extender)
+	_, s.Extends = w.Lock(0).(strategies.Extender)
 	return s, nil
 }
 

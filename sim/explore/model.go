@@ -1,0 +1,38 @@
+package explore
+
+import (
+	"errors"
+
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/space"
+)
+
+// withModel calls a function with a model. In the first, states that differ only in when they
+// happen are equal, and sleeps have any length. If that meets a reading of true time, it
+// calls the function again, with a model in which true time belongs to the state; and if it
+// meets a sleep for a fraction of a millisecond, with bounds that round sleeps; and if a lock
+// keeps a reading of a clock from one cycle to the next, with clocks that go on.
+func withModel(b Bounds, do func(*space.Model) error) error {
+	for timed := false; ; {
+		if timed && b.Endless() {
+			return space.ErrRestless
+		}
+		m, err := space.NewModel(b, timed)
+		if err != nil {
+			return err
+		}
+		switch err = do(m); {
+		case errors.Is(err, behaviour.ErrTimed):
+			timed = true
+		case errors.Is(err, behaviour.ErrFraction) && !b.WholeSleeps:
+			b.WholeSleeps = true
+		case errors.Is(err, space.ErrKeepsReadings) && !b.ClockGoesOn:
+			b.ClockGoesOn = true
+		default:
+			return errors.Join(err, m.Close())
+		}
+		if err := m.Close(); err != nil {
+			return err
+		}
+	}
+}
