@@ -33,6 +33,7 @@ type Result struct {
 	States      int64 // distinct states
 	Transitions int64 // choices made in them
 	Commands    int   // commands that Redis really executed; all other replies were memoised
+	Unprobed    int   // places in client code at which no other values of clocks were tried than schedules had: see [behaviour.Thresholds]
 	Draws       int   // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
 	Operations  int   // operations that client code really performed, replays not counted
 
@@ -158,6 +159,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	_, n := s.visited.Sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations, r.Draws = m.Executed()
+	r.Unprobed = m.Unprobed
 	var all space.Stats
 	for _, x := range s.pool {
 		all.Add(&x.Stats)

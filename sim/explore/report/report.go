@@ -101,8 +101,9 @@ func Bounds(b *explore.Bounds) []Item {
 	instants := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
 		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or a timeout lasts; " +
 		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
-		"two seconds after a TTL, and a hundred TTLs, since somebody read a clock. Not in it: code that changes its mind and back between two of these, " +
-		"or after more than a hundred TTLs, or at a date or a fraction of a second of the clock"
+		"two seconds after a TTL, and a hundred TTLs, since somebody read a clock. For such values the code was run at twelve readings a TTL up to two TTLs, " +
+		"and at fewer up to twenty days; not in it: code that changes its mind and back between two of them. Where a clock shows true time, " +
+		"short schedules that begin at 21 other times of the day and the year went the same way"
 	if b.Cycles == explore.Any {
 		instants = "whatever can go wrong does so between any two steps. Time goes on by the greatest span of which the TTL, the timeout and all sleeps are multiples: " +
 			"a lease's end is rounded up to one, and a record expires a millisecond early, which hides no violation. All spans are alike that are longer than each of these. " +
@@ -144,6 +145,10 @@ func Effort(r *explore.Result) []Item {
 	if r.Draws > 0 {
 		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, or one of %d others that leads to another next step",
 			behaviour.Samples)})
+	}
+	if r.Unprobed > 0 {
+		items = append(items, Item{"probes", fmt.Sprintf("at %s in the lock's code a clock or a remaining life was not tried at other values than schedules had: "+
+			"there was no time, or each value makes a difference", Count(r.Unprobed, "place"))})
 	}
 	return items
 }

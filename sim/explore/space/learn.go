@@ -30,6 +30,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	m.Unprobed = t.Unprobed
 	in, was := *m.instants, m.instants
 	in.Before = instants.Sorted(in.Before, spans...)
 	for _, left := range t.Left {
@@ -87,7 +88,7 @@ func (m *Model) Elsewhere(ctx context.Context) error {
 	return nil
 }
 
-// errUnlearned ends a search whose instants may not suffice. It is the reason.
+// errUnlearned is the reason why a search's instants may not suffice.
 type errUnlearned string
 
 func (e errUnlearned) Error() string { return string(e) }

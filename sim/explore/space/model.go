@@ -46,14 +46,14 @@ func (m *Model) Close() error {
 	return m.Clients.Close()
 }
 
-// Elsewhen returns a model of brief schedules of the same lock, which begin later than those of
-// the model itself, but for that they have the same instants.
+// Elsewhen returns a model of brief schedules, with the same instants, that begin later.
 func (m *Model) Elsewhen(later time.Duration) (*Model, error) {
 	other, err := NewModel(m.Bounds.brief(), m.timed)
-	if err == nil {
-		other.instants, other.epoch = m.instants, later.Milliseconds()
+	if err != nil {
+		return nil, err
 	}
-	return other, err
+	other.instants, other.epoch = m.instants, later.Milliseconds()
+	return other, nil
 }
 
 // Timed reports whether true time belongs to the model's states.

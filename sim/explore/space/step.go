@@ -83,6 +83,7 @@ type Model struct {
 	instants  *instants.Set // at which time may stop
 	Width     int           // of a packed state, in ids
 	listers   listers
+	Unprobed  int              // see [behaviour.Thresholds]
 	unreduced bool             // see Unreduced
 	deeds     []behaviour.Deed // that the environment can do: see Bounds.Others
 	Budget    Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
