@@ -72,9 +72,8 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 // the next, in a model in which clocks make a leap then.
 var ErrKeepsReadings = errors.New("the lock keeps readings of a clock from one cycle to the next")
 
-// Elsewhere checks that clients do the same at another time, which a search takes for granted.
-// It fails with an error for a search that goes on with such clocks if a lock keeps readings of its clock, and with one that
-// [Unlearned] recognises if the code goes on otherwise.
+// Elsewhere checks that clients do the same at another time, which a search takes for granted. It
+// fails with [ErrKeepsReadings], or with an error that [Unlearned] recognises.
 func (m *Model) Elsewhere(ctx context.Context) error {
 	e, err := m.Clients.Elsewhere(ctx, m.reached())
 	switch {
