@@ -693,7 +693,7 @@ func (k *Clients) lineAt(r *replayer, path []uint32, thread int) trace.Source {
 // transition once, so without that it would miss code that behaves differently each time.
 // It must not be called while workers run, and fails with [Nondeterminism].
 func (k *Clients) Recheck() error {
-	const rechecks = 200
+	const rechecks = 1000
 	n := k.histories.Count.Load()
 	for id := uint32(1); id < n; id += 1 + n/rechecks {
 		if err := k.again(k.pool[k.At(id).client][0], id); err != nil {

@@ -246,7 +246,7 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 	for _, group := range groups {
 		q := group[0]
 		args := unpack(*f.k.commands.Value(q.q.Command))
-		all = append(all, candidate{q, fmt.Sprint(f.kindOf(q.q.Command), q.key), fmt.Sprintf("%q %#v", args, *f.s.Snapshot(q.q.Snapshot))})
+		all = append(all, candidate{q, fmt.Sprint(f.kindOf(q.q.Command), q.key), fmt.Sprintf("%q %d %#v", args, q.q.Conn, *f.s.Snapshot(q.q.Snapshot))})
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.text, b.text))

@@ -107,6 +107,9 @@ func (k *Clients) shifted(path []uint32, by shift, e *Elsewhere) error {
 			return err
 		}
 		if !slices.Equal(one, two) || !k.standAlike(r, other, by) {
+			if err := k.steady(r, path[:n+1]); err != nil {
+				return err
+			}
 			e.Differs = fmt.Sprintf("%s goes on otherwise%s, depending on %s", k.name(client), at(k.lineOf(path[:n+1])), by.what)
 			return nil
 		}
@@ -116,6 +119,17 @@ func (k *Clients) shifted(path []uint32, by shift, e *Elsewhere) error {
 			e.Keeps = e.Keeps || sum != elsewhere
 			k.newCycle(r)
 			k.newCycle(other)
+		}
+	}
+	return nil
+}
+
+// steady fails with [Nondeterminism] if a client doesn't do the same each time that a path is run:
+// its clock isn't to blame then.
+func (k *Clients) steady(r *replayer, path []uint32) error {
+	for range 4 {
+		if err := k.replay(r, path[len(path)-1]); err != nil {
+			return err
 		}
 	}
 	return nil

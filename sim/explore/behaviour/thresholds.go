@@ -323,10 +323,14 @@ func (f *finder) keep(from uint32, a measured, v int64) {
 	h := f.k.At(from)
 	switch r := (Reading{int32(v), h.Read, h.Earlier}); a.seen.Kind {
 	case SawWall:
-		t.Wall = append(t.Wall, v)
+		if !slices.Contains(t.Wall, v) {
+			t.Wall = append(t.Wall, v)
+		}
 	case SawReply:
 		if f.tells[f.kindOf(f.asked(from, a.thread))] {
-			t.Server = append(t.Server, sinceStart(v))
+			if v = sinceStart(v); !slices.Contains(t.Server, v) {
+				t.Server = append(t.Server, v)
+			}
 		} else if !slices.Contains(t.Replies, v) {
 			t.Replies = append(t.Replies, v)
 		}

@@ -188,7 +188,7 @@ func (p *player) hash(t *testing.T, at setting, ops []op) string {
 var examples = []example{
 	{lock: "getset-equal", code: trace.FR, moves: "C:4,crash/C,:14s,A:8,B:8,A:1,B:1,A:1,B:2", today: finds},
 	{lock: "getset-equal", code: trace.FN, moves: "C:4,crash/C,:14s,A:8,B:8,A:1,B:1,A:1,B:2", today: finds},
-	{lock: "setnx", code: trace.PD, moves: "A:3,duplicate/A/1s", today: finds},
+	{lock: "setnx", code: trace.PD, moves: "A:4,duplicate/A/1s", today: finds},
 	{lock: "setnx-expire", code: trace.PD, moves: "A:3,duplicate/A/12s", today: finds},
 	{lock: "extend-unchecked", code: trace.FR, moves: "A:12,duplicate/A/15s,A:22,B:1,:6s,B:3,:24s", today: finds, alter: func(s *setting) { s.extend = true }},
 	{lock: "takeover-below-3s", code: trace.DG, moves: "A:5,:11s,B:10", today: finds},
