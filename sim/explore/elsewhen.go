@@ -22,7 +22,8 @@ var starts = func() []time.Duration {
 }()
 
 // elsewhen searches brief schedules that begin at other times, and returns in what they differ,
-// or nothing. What a lock writes may differ, as long as nothing comes of it. A search lets all its schedules begin at the same time, and means every time.
+// or nothing. What a lock writes may differ, as long as nothing comes of it. A search lets all its
+// schedules begin at the same time, and means every time.
 func elsewhen(ctx context.Context, m *space.Model) (differs string, err error) {
 	if !m.Timed() {
 		return "", nil

@@ -75,7 +75,6 @@ func (f *finder) probeClients() {
 			f.found.Unprobed++
 			continue
 		}
-		f.found.Probed++
 		groups := f.groups(c.from)
 		for _, key := range slices.Sorted(maps.Keys(groups)) {
 			f.probePlace(c.from, groups[key])

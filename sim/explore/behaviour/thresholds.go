@@ -29,9 +29,9 @@ type Thresholds struct {
 	// Rounds is set if code puts a rounded number into a text with more. Then a threshold may
 	// be missing, too.
 	Rounds bool
-	// Probed are the places in the code at which it was run after readings that no schedule has
-	// had, and Unprobed those at which there was no time for that.
-	Probed, Unprobed int
+	// Unprobed are the places in the code at which it was not run after readings that no schedule
+	// has had: there was no time, or each value makes a difference.
+	Unprobed int
 }
 
 // Reading is a threshold of a monotonic clock.

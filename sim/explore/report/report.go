@@ -101,9 +101,9 @@ func Bounds(b *explore.Bounds) []Item {
 	instants := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
 		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or a timeout lasts; " +
 		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
-		"two seconds after a TTL, and a hundred TTLs, since somebody read a clock. For such values the code was run at twelve readings a TTL up to two TTLs, " +
-		"and at fewer up to twenty days; not in it: code that changes its mind and back between two of them. Where a clock shows true time, " +
-		"short schedules that begin at 21 other times of the day and the year went the same way"
+		"two seconds after a TTL, and a hundred TTLs, since somebody read a clock. For such values each place of the code was run, from two of the histories that lead there and for up to 40 on, " +
+		"at twelve readings a TTL up to two TTLs, and at fewer up to twenty days; not in it: code that changes its mind elsewhere, or there and back between two of these. " +
+		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
 	if b.Cycles == explore.Any {
 		instants = "whatever can go wrong does so between any two steps. Time goes on by the greatest span of which the TTL, the timeout and all sleeps are multiples: " +
 			"a lease's end is rounded up to one, and a record expires a millisecond early, which hides no violation. All spans are alike that are longer than each of these. " +
