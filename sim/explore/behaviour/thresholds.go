@@ -1,6 +1,7 @@
 package behaviour
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -116,6 +117,7 @@ func (f *finder) clients() error {
 		}
 		f.children[e.Key.From] = append(f.children[e.Key.From], edge{e.Key.Thread, e.Key.Seen, e.Value.To})
 	}
+	f.order()
 	f.probeClients()
 	for from := range uint32(len(f.children)) {
 		groups := f.groups(from)
@@ -131,6 +133,21 @@ func (f *finder) clients() error {
 	slices.Sort(f.found.Wall)
 	f.found.Wall = slices.Compact(f.found.Wall)
 	return nil
+}
+
+// order puts the edges of each history into an order that doesn't depend on the workers, which
+// probes follow until they have had enough.
+func (f *finder) order() {
+	reply := func(e edge) string { return *f.k.Replies.Value(uint32(e.seen.Value)) }
+	for _, edges := range f.children {
+		slices.SortFunc(edges, func(a, b edge) int {
+			order := cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.seen.Kind, b.seen.Kind))
+			if order == 0 && a.seen.Kind == SawReply {
+				return strings.Compare(reply(a), reply(b))
+			}
+			return cmp.Or(order, cmp.Compare(a.seen.Value, b.seen.Value))
+		})
+	}
 }
 
 // measured is an edge with the number that was observed.
