@@ -101,10 +101,14 @@ func (f *finder) probe(from uint32, group []measured) {
 	case SawMono, SawMonoLapsed:
 		origin = int64(f.k.At(from).Read)
 	case SawReply:
+		if f.tells[f.kindOf(f.asked(from, group[0].thread))] {
+			reach = origin + maxProbe.Milliseconds()
+			break
+		}
 		origin, reach = 0, group[len(group)-1].value
 	}
 	spans := f.k.spans()
-	if group[0].seen.Kind == SawReply && reach < 100 { // seconds
+	if origin == 0 && reach < 100 { // seconds that a key lives
 		spans = spans[:0]
 		for n := range reach {
 			spans = append(spans, n)

@@ -172,7 +172,15 @@ func (f *finder) groups(from uint32) map[string][]measured {
 			key := fmt.Sprint(e.thread, kind)
 			groups[key] = append(groups[key], measured{e, e.seen.Value, func(v int64) (Observation, bool) { return Observation{kind, v}, true }})
 		case SawReply:
-			if kind := f.kindOf(f.asked(from, e.thread)); !f.lives[kind] && !f.tells[kind] {
+			kind := f.kindOf(f.asked(from, e.thread))
+			if !f.lives[kind] && !f.tells[kind] {
+				continue
+			}
+			if ms, ok := moment(*f.k.Replies.Value(uint32(e.seen.Value))); ok && kind == "TIME" {
+				key := fmt.Sprint(e.thread, kind)
+				groups[key] = append(groups[key], measured{e, ms, func(v int64) (Observation, bool) {
+					return Observation{SawReply, int64(f.k.Replies.ID(momentReply(v)))}, true
+				}})
 				continue
 			}
 			lines := strings.Split(*f.k.Replies.Value(uint32(e.seen.Value)), "\r\n")
@@ -214,6 +222,20 @@ func (f *finder) kindOf(command uint32) string {
 // payload reports whether a line of a reply is an integer or a bulk string, and not a length.
 func payload(lines []string, i int) bool {
 	return strings.HasPrefix(lines[i], ":") || i > 0 && strings.HasPrefix(lines[i-1], "$")
+}
+
+// moment reads a reply to TIME, seconds and microseconds, in milliseconds.
+func moment(reply string) (ms int64, ok bool) {
+	var l [2]int
+	var secs, micros int64
+	n, err := fmt.Sscanf(reply, "*2\r\n$%d\r\n%d\r\n$%d\r\n%d\r\n", &l[0], &secs, &l[1], &micros)
+	return secs*1000 + micros/1000, n == 4 && err == nil
+}
+
+// momentReply is the reply to TIME at an instant, in milliseconds.
+func momentReply(ms int64) string {
+	secs, micros := strconv.FormatInt(ms/1000, 10), strconv.FormatInt(ms%1000*1000, 10)
+	return fmt.Sprintf("*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(secs), secs, len(micros), micros)
 }
 
 // without returns a reply without the number in one of its lines.
@@ -616,7 +638,13 @@ func (f *finder) alikeAnswers(a, b Answer, by int64) bool {
 		return false
 	}
 	text := func(id uint32) []string { return strings.Split(*f.k.Replies.Value(id), "\r\n") }
-	if !slices.EqualFunc(text(a.Reply), text(b.Reply), func(x, y string) bool { return alikeTexts(x, y, by) }) {
+	one, told := moment(*f.k.Replies.Value(a.Reply))
+	two, both := moment(*f.k.Replies.Value(b.Reply))
+	if told && both {
+		if two-one != by {
+			return false
+		}
+	} else if !slices.EqualFunc(text(a.Reply), text(b.Reply), func(x, y string) bool { return alikeTexts(x, y, by) }) {
 		return false
 	}
 	s, t := f.s.Snapshot(a.Snapshot), f.s.Snapshot(b.Snapshot)
