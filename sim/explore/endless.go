@@ -51,19 +51,37 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 }
 
 // digitize lets time stop at the multiples of a grid: see [space.Model.Digitize]. The spans that
-// clients begin are learnt from a small search.
+// clients begin are learnt from a small search. A smaller one, before it, shows soon what most
+// of the locks are refused for.
 func digitize(ctx context.Context, m *space.Model, opt Options) error {
 	opt.Progress = nil
-	return withModel(smallIn(m.Bounds), func(small *space.Model) error {
-		s, err := rounds(ctx, small, opt)
-		if err != nil {
-			return err
-		}
-		if err := m.Digitize(small); err != nil || s.why == "" {
-			return err
-		}
-		return errors.New(s.why)
-	})
+	small := smallIn(m.Bounds)
+	smallest := small
+	smallest.Cycles, smallest.Faults = 1, Budget{Pause: min(1, small.Faults[Pause])}
+	learn := func(b Bounds, last bool) error {
+		return withModel(b, func(small *space.Model) error {
+			if small.Timed() {
+				return space.ErrRestless
+			}
+			s, err := rounds(ctx, small, opt)
+			if err == nil {
+				err = small.Digital()
+			}
+			switch {
+			case err != nil:
+				return err
+			case s.why != "":
+				return errors.New(s.why)
+			case last:
+				m.Digitize(small)
+			}
+			return nil
+		})
+	}
+	if err := learn(smallest, false); err != nil {
+		return err
+	}
+	return learn(small, true)
 }
 
 // smallIn returns bounds that show most of what a lock does.

@@ -154,17 +154,20 @@ func (m *Model) picture(text []byte, w *sim.World) []byte {
 	for addr, i := range s.Primary {
 		text = nodePicture(text, addr)
 		for _, r := range s.Nodes[i].Records {
-			left := redis.Immortal
-			if r.Expires != trace.Never {
-				left = r.Left(w.Now()).Milliseconds()
-			}
-			text = keyPicture(text, r.Key, r.Value, left)
+			text = keyPicture(text, r.Key, r.Value, lifeOf(r, w))
 			if r.Key == m.Config.RecordKey() {
 				text = ownerPicture(text, r.Owner.Client, r.Owner.N)
 			}
 		}
 	}
 	return text
+}
+
+func lifeOf(r trace.HeldRecord, w *sim.World) int64 {
+	if r.Expires == trace.Never {
+		return redis.Immortal
+	}
+	return r.Left(w.Now()).Milliseconds()
 }
 
 func clientPicture(text []byte, i int, crashed bool, phase trace.Phase, acquired int, live, inside, paused bool) []byte {

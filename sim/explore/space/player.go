@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"lockstep/sim"
-	"lockstep/sim/redis"
-	"lockstep/sim/trace"
 )
 
 // player plays choices of a search without bounds in the engine, in which a client that takes
@@ -138,11 +136,7 @@ func (p *player) played(x *Explorer, w *sim.World) (text []byte) {
 	for addr, i := range s.Primary {
 		text = nodePicture(text, addr)
 		for _, r := range s.Nodes[i].Records {
-			left := redis.Immortal
-			if r.Expires != trace.Never {
-				left = r.Left(w.Now()).Milliseconds()
-			}
-			text = keyPicture(text, r.Key, "", left)
+			text = keyPicture(text, r.Key, "", lifeOf(r, w))
 			if r.Key == p.Config.RecordKey() {
 				owner := r.Owner.Client
 				if owner >= 0 {

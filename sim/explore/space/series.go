@@ -125,23 +125,24 @@ func (b Bounds) brief() Bounds {
 	return b
 }
 
-// Digitize lets time stop at the multiples of a grid, of which all spans are multiples that
-// clients have begun in a small search, whose model is given. It fails if client code tells
-// spans apart otherwise than by their being over: by the digital clocks of Henzinger, Manna
-// and Pnueli (1992) every ordering of such ends is met with at multiples, as long as no
-// condition is strict.
-func (m *Model) Digitize(small *Model) error {
-	switch in := small.instants; {
-	case small.timed:
-		return ErrRestless
-	case small.habits.goesOn:
+// Digital fails if client code was seen to tell spans apart otherwise than by their being over.
+func (m *Model) Digital() error {
+	switch in := m.instants; {
+	case m.habits.goesOn:
 		return errors.New("the lock keeps readings of its clock from one cycle to the next: a search of it needs a bound on cycles")
 	case len(in.Left)+len(in.Readings)+len(in.Later) > 0:
 		return errors.New("the lock's code compares a clock, or how long a record still lives, with a span of its own: a search of it needs a bound on cycles")
 	}
+	return nil
+}
+
+// Digitize lets time stop at the multiples of a grid, of which all spans are multiples that
+// clients have begun in a small search, whose model is given: by the digital clocks of Henzinger,
+// Manna and Pnueli (1992) every ordering of such ends is met with at multiples, as long as no
+// condition is strict. The model must be [Model.Digital].
+func (m *Model) Digitize(small *Model) {
 	m.instants.Digitize(append(small.sleeps(small.reached()), m.timeout, m.ttl))
 	m.Servers.ExpireEarly()
-	return nil
 }
 
 // OnGrid fails if a client has begun a sleep that doesn't fit the grid: no small search showed it.
