@@ -366,6 +366,9 @@ func TestBruteForce(t *testing.T) {
 	// others with the commonest; -long, as in CI, leaves nothing out.
 	few := []string{"setnx-expire", "setpx-lua"}
 	for _, s := range strategies.All() {
+		if !*long && slices.Contains(slow, s.Name) {
+			continue
+		}
 		every := *long || slices.Contains(few, s.Name)
 		t.Run(s.Name, func(t *testing.T) {
 			for k := range FaultKind(len(Budget{})) {

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"slices"
 	"testing"
 
 	"lockstep/strategies"
@@ -25,6 +26,9 @@ func TestFaithfulRemembering(t *testing.T) {
 func TestRememberingFindsTheSame(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"setpx-lua", "naive-del", "getset-equal", "reentrant"} {
+		if !*long && slices.Contains(slow, name) {
+			continue
+		}
 		s, known := strategies.Get(name)
 		if !known {
 			t.Fatal(name)

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,10 +13,13 @@ import (
 func TestSameEachTime(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"setnx-expire", "getset-equal", "watchdog", "fenced", "redlock"} {
+		if !*long && name == "redlock" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			b := Defaults(strategy(t, name))
 			b.Cycles, b.Faults = 1, Budget{Crash: 1, Pause: 1, ReplyLost: 1, HoldRequest: 1}
-			if b.Nodes > 1 || raceDetector {
+			if b.Nodes > 1 || raceDetector || !*long && slices.Contains(slow, name) {
 				b.Nodes, b.Faults = min(b.Nodes, 2), Budget{Crash: 1, Pause: 1}
 			}
 			first := ""
