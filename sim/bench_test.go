@@ -31,6 +31,7 @@ func BenchmarkSetNX(b *testing.B) {
 	})
 	b.Run("direct", func(b *testing.B) {
 		w := newWorld(b, config(b, "setnx", "A"))
+		defer w.runtime.Prepare()()
 		benchmarkBare(b, func(context.Context, string, string) (net.Conn, error) {
 			return w.clients[0].Dial(0), nil // outside of a thread: answered on the spot
 		})
@@ -43,7 +44,7 @@ func benchmarkBare(b *testing.B, dial func(context.Context, string, string) (net
 		DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 	defer rdb.Close() //nolint:errcheck // nothing depends on it
 	lock := strategies.NewSetNX(rdb, "lock", strategies.Options{
-		Retry: strategies.Retry{Tries: 1}, Token: func() string { return "A1-0000" }})
+		Clock: strategies.NewSystemClock(), Retry: strategies.Retry{Tries: 1}, Token: func() string { return "A1-0000" }})
 	ctx := context.Background()
 	if _, err := lock.Acquire(ctx); err != nil {
 		b.Fatal(err)

@@ -103,7 +103,7 @@ func (w *World) Reset(cfg Config, record bool) error {
 	cfg.Clients = append(append([]process.Config(nil), cfg.Clients...), process.ProbeConfig())
 	w.cfg, w.err, w.drew = cfg, nil, false
 	w.runtime.Reset()
-	w.runtime.Sources = record
+	w.runtime.Sources, w.runtime.Guard = record, record
 	w.settings = cfg.Settings()
 	w.store = store{kind: cfg.Resource, database: cfg.Workload.Database()}
 	clear(w.grantSent)

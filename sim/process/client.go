@@ -111,6 +111,8 @@ func maxRetries(resends int) int {
 
 // Dial opens a connection, as go-redis does through its Dialer.
 func (c *Client) Dial(addr int) *Conn {
+	c.rt.connecting.Lock() // go-redis dials on goroutines of its own
+	defer c.rt.connecting.Unlock()
 	conn := &Conn{Client: c, Addr: addr}
 	conn.Line = c.rt.host.Dial(conn)
 	c.conns = append(c.conns, conn)
@@ -119,6 +121,7 @@ func (c *Client) Dial(addr int) *Conn {
 
 // Warm opens the connections, so that no run has to. It fails if a handshake does.
 func (c *Client) Warm() error {
+	defer c.rt.Prepare()()
 	for _, r := range c.redis {
 		if err := r.Ping(context.Background()).Err(); err != nil {
 			return fmt.Errorf("cannot connect %s: %w", c.Name, err)
@@ -130,6 +133,7 @@ func (c *Client) Warm() error {
 // LoadScripts puts scripts into every node's cache, as if they had been used before. It
 // fails if a node refuses one, which doesn't compile then.
 func (c *Client) LoadScripts(scripts []*redis.Script) error {
+	defer c.rt.Prepare()()
 	for _, script := range scripts {
 		for _, node := range c.redis {
 			if err := script.Load(context.Background(), node).Err(); err != nil {
@@ -303,10 +307,7 @@ func (c *Client) random(below time.Duration) time.Duration {
 		if c.making {
 			panic("New draws a random number, and a schedule can choose only those that are drawn later: draw it in Acquire")
 		}
-		t := c.rt.current
-		if t == nil {
-			t = c.Threads[0] // a goroutine that is no thread, which do refuses
-		}
+		t := clientClock{c}.thread()
 		return min(max(0, t.do(Op{Kind: OpDraw, Below: below}).Reading), below-1)
 	}
 	c.Draws++

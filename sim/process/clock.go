@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"math"
+	"runtime"
 	"time"
 
 	"lockstep/sim/trace"
@@ -98,8 +99,13 @@ func (k clientClock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// thread returns the running thread. It panics if that is not one of the client's.
+// thread returns the running thread. It panics if that is not one of the client's, and ends a
+// goroutine that is no thread: a panic there would end the whole program.
 func (k clientClock) thread() *Thread {
+	if k.c.rt.Guard && !onCoroutine() {
+		k.c.refuseStray(strayed, strayedFrom())
+		runtime.Goexit()
+	}
 	if t := k.c.rt.current; t != nil && t.Client == k.c {
 		return t
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/resp"
 	"lockstep/sim/trace"
 )
 
@@ -57,8 +58,12 @@ func (c *Conn) Write(b []byte) (int, error) {
 		c.partial = append(c.partial, b...)
 		buf = c.partial
 	}
+	parse := c.Client.rt.parse
+	if !c.greeted {
+		parse = resp.Parse
+	}
 	for {
-		args, taken, err := c.Client.rt.parse(buf)
+		args, taken, err := parse(buf)
 		if err != nil {
 			return 0, err
 		}
@@ -73,20 +78,22 @@ func (c *Conn) Write(b []byte) (int, error) {
 }
 
 func (c *Conn) command(args []string) {
-	t := c.Client.rt.current
-	if t == nil || !c.greeted {
+	rt := c.Client.rt
+	if rt.preparing || !c.greeted {
+		rt.connecting.Lock()
+		defer rt.connecting.Unlock()
 		c.rest = append(c.rest, c.Line.Exchange(args)...)
 		return
 	}
 	c.wait, c.pops = 0, pops(args[0])
 	if !c.subscribes && subscribes(args[0]) {
-		c.subscribes, c.source = true, callerSource(c.Client.rt.sources)
+		c.subscribes, c.source = true, callerSource(rt.sources)
 	}
 	if c.subscribes {
-		t.sendLater(c, args)
+		rt.current.sendLater(c, args)
 		return
 	}
-	t.do(Op{Kind: OpSend, Conn: c, Args: args})
+	rt.current.do(Op{Kind: OpSend, Conn: c, Args: args})
 }
 
 // pops recognises the commands that wait at their server for an element.
@@ -106,19 +113,22 @@ func subscribes(command string) bool {
 	return false
 }
 
-// strays reports whether a goroutine that is no thread uses a connection of a PubSub, and
-// refuses the run if one does. go-redis itself has such goroutines: those of PubSub.Channel.
-// The thread may be waiting for them on a Go channel already, so they are told that the
-// connection is closed, upon which they close that channel.
+// strays reports whether a goroutine that is no thread uses the connection, and refuses the run
+// if one does. It looks if [Runtime.Guard] is set, if no thread is running, and for connections
+// of a PubSub, because go-redis itself has such goroutines: those of PubSub.Channel. The thread may be waiting for them on a Go channel
+// already, so they are told that the connection is closed, upon which they close that channel.
 func (c *Conn) strays() bool {
-	if !c.subscribes || onCoroutine() {
+	switch rt := c.Client.rt; {
+	case rt.preparing, !c.greeted, !c.subscribes && !rt.Guard && rt.current != nil, onCoroutine():
 		return false
 	}
-	why := strayed
-	if inFrames(".(*channel).") {
+	why, source := strayed, c.source
+	if !c.subscribes {
+		source = strayedFrom()
+	} else if inFrames(".(*channel).") {
 		why = channelStrays
 	}
-	c.Client.rt.refuse(&Panic{Client: c.Client.Name, Value: why, Source: c.source})
+	c.Client.refuseStray(why, source)
 	return true
 }
 

@@ -29,6 +29,8 @@ func (c *Client) connected(_ context.Context, handle *redis.Conn) error {
 	if !usedAt.IsValid() || !usedAt.CanInt() || !wire.IsValid() {
 		return errors.New("this version of go-redis keeps its connections otherwise than 9.23, so timeouts of its calls can't be seen: adapt sim/process/deadline.go")
 	}
+	c.rt.connecting.Lock()
+	defer c.rt.connecting.Unlock()
 	for _, conn := range c.conns {
 		if reflect.ValueOf(conn).Pointer() == pointee(wire).Pointer() {
 			conn.greeted, conn.usedAt = true, usedAt

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,7 +61,7 @@ type Referee interface {
 // Line is the host's end of a connection.
 type Line interface {
 	// Exchange answers a command that belongs to no operation: the handshake of a new
-	// connection, or one that the library sends while no thread runs. It leaves no event.
+	// connection, or one that prepares a run. It leaves no event.
 	Exchange(args []string) (reply []byte)
 	// HangUp is called when a running thread closes the connection.
 	HangUp()
@@ -77,13 +78,15 @@ type Runtime struct {
 	// Guard makes an operation of a goroutine that is no thread a [Panic]. It costs time.
 	Guard bool
 
-	host    Host
-	current *Thread
-	refused atomic.Pointer[Panic] // something that a run can't contain, such as an operation of a goroutine that is no thread
-	sources sourceCache
-	words   map[string][]string // of up to maxWords commands, by their bytes on the wire: see parse
-	told    trace.Event         // reported last: events are large, and are made at one place instead of being copied
-	clients []*Client
+	host       Host
+	current    *Thread
+	refused    atomic.Pointer[Panic] // something that a run can't contain, such as an operation of a goroutine that is no thread
+	sources    sourceCache
+	preparing  bool                // see Prepare
+	connecting sync.Mutex          // guards what new connections share: go-redis dials on goroutines of its own
+	words      map[string][]string // of up to maxWords commands, by their bytes on the wire: see parse
+	told       trace.Event         // reported last: events are large, and are made at one place instead of being copied
+	clients    []*Client
 
 	watch *Watch        // or nil
 	turn  uint64        // counts the pieces of client code that were run
@@ -98,6 +101,13 @@ func NewRuntime(h Host) *Runtime {
 
 // Reset forgets the thread that was running when a run was abandoned.
 func (rt *Runtime) Reset() { rt.current = nil }
+
+// Prepare lets the host use connections, each of whose commands is answered on the spot, until the
+// function that it returns is called. No thread may run meanwhile.
+func (rt *Runtime) Prepare() (done func()) {
+	rt.preparing = true
+	return func() { rt.preparing = false }
+}
 
 // maxWords is the number of commands whose words a runtime remembers.
 const maxWords = 1024

@@ -86,6 +86,15 @@ const strayed = "a goroutine that is not one of its threads uses Redis or the cl
 // channelStrays is the value for a PubSub.Channel, which starts such goroutines in go-redis.
 const channelStrays = "PubSub.Channel receives on goroutines of go-redis's own, outside of virtual time: wait by PubSub.ReceiveTimeout"
 
+// strayedFrom returns the running line of a goroutine that is no thread. Several may be running at
+// once, so they share no cache.
+func strayedFrom() trace.Source { return callerSource(sourceCache{}) }
+
+// refuseStray ends the run because of a goroutine that is no thread. It may be called on one.
+func (c *Client) refuseStray(why string, at trace.Source) {
+	c.rt.refuse(&Panic{Client: c.Name, Value: why, Source: at})
+}
+
 // refuse makes the running thread's next stop a panic. The first refusal counts.
 func (rt *Runtime) refuse(p *Panic) { rt.refused.CompareAndSwap(nil, p) }
 

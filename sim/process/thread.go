@@ -1,7 +1,6 @@
 package process
 
 import (
-	"errors"
 	"iter"
 	"runtime"
 	"time"
@@ -114,10 +113,6 @@ func (t *Thread) do(o Op) *Op {
 	}
 	if t.dead {
 		runtime.Goexit()
-	}
-	if rt.Guard && !onCoroutine() {
-		rt.refuse(&Panic{Client: t.Client.Name, Value: strayed, Source: callerSource(rt.sources)})
-		return &Op{Err: errors.New(strayed)}
 	}
 	t.flush()
 	if rt.Sources {

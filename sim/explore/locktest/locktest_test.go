@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -279,6 +280,31 @@ func TestGoroutinesAreNamed(t *testing.T) {
 	w := watching(t)
 	locktest.Holds(w, mine(aside, compare))
 	w.says(t, true, `cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: a goroutine that is not one of its threads`)
+}
+
+// TestManyGoroutinesAreNamed: neither do several of them at once, on connections of their own or
+// with the clock, end the process.
+func TestManyGoroutinesAreNamed(t *testing.T) {
+	for name, use := range map[string]func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options){
+		"connections": func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) { rdb.Get(ctx, key) },
+		"clocks":      func(_ context.Context, _ *redis.Client, _ string, o strategies.Options) { o.Clock.Now() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			aside := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
+				var all sync.WaitGroup
+				for range 8 {
+					all.Go(func() { use(ctx, rdb, key, o) })
+				}
+				all.Wait()
+				return take(ctx, rdb, key, o)
+			}
+			for range 20 {
+				w := watching(t)
+				locktest.Holds(w, mine(aside, compare))
+				w.says(t, true, `cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: a goroutine that is not one of its threads`)
+			}
+		})
+	}
 }
 
 // TestEndlessIsNamed: a lock that asks again and again is stopped after a number of
