@@ -405,7 +405,7 @@ func TestBruteForce(t *testing.T) {
 }
 
 // stamps are locks whose records are stamps of their clients' clocks.
-var stamps = []string{"timestamp-del", "getset-redisio", "getset-equal", "getset-expired"}
+var stamps = []string{"timestamp-del", "timestamp-overwritten", "getset-redisio", "getset-equal", "getset-expired"}
 
 func bruteForceAgrees(t *testing.T, b Bounds) {
 	start := time.Now()

@@ -110,6 +110,10 @@ type Transition struct {
 type Outcome struct {
 	To      uint32 // the id of the history to which it leads
 	Reports uint32 // what the client reports on the way: an index into Clients.Reports
+
+	// untaken is set while no schedule has taken the transition: the search for thresholds alone
+	// has tried it. Nil if a schedule was the first.
+	untaken *atomic.Bool
 }
 
 // Report is a step that a client makes known, as the event of that kind.
@@ -142,6 +146,7 @@ type Clients struct {
 	renamed         *intern.Memo[renamed, uint32]           // see Rename
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
+	trying          bool                              // thresholds are looked for, and no worker runs
 	Outcomes        *intern.Memo[Transition, Outcome] // one for each operation that was performed, replays aside
 	Reports         intern.Chunks[[]Report]           // the lists that outcomes refer to; the first is empty
 	draws           *intern.Memo[drawing, []int64]    // see Draws
@@ -278,10 +283,10 @@ func (k *Clients) At(id uint32) *History { return k.histories.At(id) }
 func (k *Clients) After(tr Transition) (Outcome, error) {
 	if n := atomic.LoadUint32(k.firstTransition.At(tr.From)); n != 0 {
 		if only := k.Outcomes.Entries.At(n); only.Key == tr {
-			return only.Value, nil
+			return k.taken(&only.Value), nil
 		}
 		if out, known := k.Outcomes.Get(tr); known {
-			return *out, nil
+			return k.taken(out), nil
 		}
 	}
 	r, err := k.take(tr.From)
@@ -294,6 +299,14 @@ func (k *Clients) After(tr Transition) (Outcome, error) {
 	}
 	k.giveBack(r, err)
 	return out, err
+}
+
+// taken notes that a schedule takes a transition with this outcome, unless it is only tried.
+func (k *Clients) taken(out *Outcome) Outcome {
+	if out.untaken != nil && !k.trying && out.untaken.Load() {
+		out.untaken.Store(false)
+	}
+	return *out
 }
 
 // runOn goes on from a history as long as there is only one successor, because the
@@ -348,6 +361,10 @@ func (k *Clients) explore(r *replayer, tr Transition) (Outcome, error) {
 		return *known, nil
 	}
 	out := Outcome{To: k.place(h, key), Reports: k.Reports.Add(reports)}
+	if k.trying {
+		out.untaken = new(atomic.Bool)
+		out.untaken.Store(true)
+	}
 	n := k.Outcomes.Put(tr, out)
 	atomic.CompareAndSwapUint32(k.firstTransition.At(tr.From), 0, n)
 	r.at = k.standsAt(out.To, tr)

@@ -54,6 +54,8 @@ type Reading struct {
 func (k *Clients) Thresholds(ctx context.Context, s *Servers, reached []uint32) (*Thresholds, error) {
 	f := &finder{ctx: ctx, reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, probes: maxProbes, lives: map[string]bool{}, tells: map[string]bool{}}
 	f.limit = k.Outcomes.Len() + maxRuns
+	k.trying = true
+	defer func() { k.trying = false }()
 	if err := f.servers(); err != nil {
 		return nil, err
 	}
@@ -112,7 +114,7 @@ func (f *finder) clients() error {
 	f.children = make([][]edge, f.k.histories.Count.Load())
 	for n := uint32(1); n <= uint32(f.k.Outcomes.Len()); n++ {
 		e := f.k.Outcomes.Entries.At(n)
-		if !f.reached[e.Key.From] || !f.reached[e.Value.To] {
+		if !f.reached[e.Key.From] || !f.reached[e.Value.To] || e.Value.untaken != nil && e.Value.untaken.Load() {
 			continue
 		}
 		f.children[e.Key.From] = append(f.children[e.Key.From], edge{e.Key.Thread, e.Key.Seen, e.Value.To})
