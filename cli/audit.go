@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,13 +17,14 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/audit"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/trace"
 )
 
 // auditing is the values of an audit's flags.
 type auditing struct {
 	server string
 	during time.Duration
-	failOn []string
+	failOn string // kinds with commas between them
 	asJSON bool
 }
 
@@ -63,7 +65,7 @@ input has to be mended.`,
 	f := cmd.Flags()
 	f.StringVar(&x.server, "redis", "", "ask this server, such as redis://:PASSWORD@HOST:6379, for what it is doing")
 	f.DurationVar(&x.during, "for", 10*time.Second, "how long, with --redis")
-	f.StringSliceVar(&x.failOn, "fail-on", nil, "let the exit status be 1 if the log shows one of these `KINDS`")
+	f.StringVar(&x.failOn, "fail-on", "", "let the exit status be 1 if the log shows one of these `KINDS`")
 	f.BoolVar(&x.asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -78,14 +80,8 @@ func kindsText() string {
 
 // read reads the log.
 func (x *auditing) read(cmd *cobra.Command, args []string) (*audit.Report, error) {
-	for _, name := range x.failOn {
-		if !slices.ContainsFunc(audit.Kinds(), func(k audit.Kind) bool { return k.String() == name }) {
-			var names []string
-			for _, k := range audit.Kinds() {
-				names = append(names, k.String())
-			}
-			return nil, fmt.Errorf("--fail-on: unknown kind %q; there are %s", name, strings.Join(names, ", "))
-		}
+	if err := x.checkKinds(); err != nil {
+		return nil, err
 	}
 	if x.server != "" {
 		text, err := monitor(cmd.Context(), x.server, x.during)
@@ -103,6 +99,25 @@ func (x *auditing) read(cmd *cobra.Command, args []string) (*audit.Report, error
 	}
 	defer file.Close() //nolint:errcheck // nothing is written
 	return auditOf(file, args[0])
+}
+
+// checkKinds fails if --fail-on names a kind that there isn't.
+func (x *auditing) checkKinds() error {
+	var names []string
+	for _, k := range audit.Kinds() {
+		names = append(names, k.String())
+	}
+	for _, name := range x.kinds() {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("--fail-on: %q is no kind of finding; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// kinds are those of --fail-on.
+func (x *auditing) kinds() []string {
+	return strings.FieldsFunc(x.failOn, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 func auditOf(in io.Reader, name string) (*audit.Report, error) {
@@ -165,7 +180,7 @@ func (x *auditing) print(w io.Writer, r *audit.Report) error {
 		printAudit(w, r)
 	}
 	for _, l := range r.Locks {
-		if slices.ContainsFunc(l.Findings, func(f audit.Finding) bool { return slices.Contains(x.failOn, f.Kind.String()) }) {
+		if slices.ContainsFunc(l.Findings, func(f audit.Finding) bool { return slices.Contains(x.kinds(), f.Kind.String()) }) {
 			return exit(exitOccurred)
 		}
 	}
@@ -232,15 +247,44 @@ func printLike(w io.Writer, l *audit.Lock) {
 		return
 	}
 	fmt.Fprintf(w, "  like %s\n", strings.Join(l.Like, ", or "))
-	shown := 0
+	for _, f := range falls(l.Like[0]) {
+		fmt.Fprintf(w, "  falls to %s: %s  (lockstep run %s %s)\n", f.scenario, f.verdict, l.Like[0], f.scenario)
+	}
+}
+
+// fall is a scenario under which a lock fails.
+type fall struct {
+	scenario string
+	verdict  trace.Verdict
+	own      int // how many of the failures are the lock's own: the sound lock has none of them
+}
+
+// sound is the lock with which others are compared: what it falls to, any lock with a lease does.
+const sound = "setpx-lua"
+
+// falls are the scenarios under which a lock fails, those first that show its own flaws.
+func falls(lock string) (list []fall) {
+	failures := func(lock string, s *scenarios.Scenario) (v trace.Verdict) {
+		if t, err := runOnce(lock, s.Name, 1); err == nil {
+			v = slices.DeleteFunc(slices.Clone(t.Verdict()), func(c trace.Code) bool { return !c.Failure() })
+		}
+		return v
+	}
 	for _, s := range scenarios.All() {
-		t, err := runOnce(l.Like[0], s.Name, 1)
-		if err != nil || len(t.Verdict()) == 0 || shown == examples {
+		f := fall{scenario: s.Name, verdict: failures(lock, s)}
+		if len(f.verdict) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "  falls to %s: %s  (lockstep run %s %s)\n", s.Name, t.Verdict(), l.Like[0], s.Name)
-		shown++
+		common := failures(sound, s)
+		for _, c := range f.verdict {
+			if !slices.Contains(common, c) {
+				f.own++
+			}
+		}
+		list = append(list, f)
 	}
+	slices.SortStableFunc(list, func(a, b fall) int { return cmp.Compare(b.own, a.own) })
+	return list[:min(len(list), examples)]
 }
 
 func printFindings(w io.Writer, k audit.Kind, list []audit.Finding) {

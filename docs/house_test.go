@@ -25,7 +25,7 @@ var floors = []string{
 	"sim/explore/behaviour",
 	"sim/explore/driver sim/explore/intern sim/explore/certificate",
 	"sim/solo",
-	"sim sim/export",
+	"sim sim/export sim/audit",
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",
 	"sim/trace",

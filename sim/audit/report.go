@@ -323,3 +323,9 @@ func (s *shape) also(t *tenure) string {
 
 // ago is a span in words, to the millisecond.
 func ago(d time.Duration) string { return d.Round(time.Millisecond).String() }
+
+// MarshalText gives a kind as its name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// MarshalText gives a degree as its word.
+func (s Sure) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

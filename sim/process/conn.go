@@ -135,7 +135,7 @@ func (c *Conn) strays() bool {
 // Read waits for a reply or a published message, and fails with the host's error: a timeout,
 // or a refused connection.
 func (c *Conn) Read(b []byte) (int, error) {
-	if c.strays() {
+	if c.subscribes && c.strays() { // on all others a goroutine writes before it reads
 		return 0, redis.ErrClosed
 	}
 	if len(c.rest) == 0 {

@@ -40,6 +40,7 @@ func Play(w *sim.World, cfg sim.Config) (*Solo, error) {
 	if err := w.Reset(cfg, true); err != nil {
 		return nil, err
 	}
+	w.Guard()
 	for i := range cfg.Clients {
 		for !w.Position(i).Over && w.Step(sim.SetOf(i)) {
 		}

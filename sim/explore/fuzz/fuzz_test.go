@@ -17,8 +17,8 @@ import (
 
 var (
 	seed = flag.Uint64("seed", 1, "where TestFuzz begins")
-	runs = flag.Int("runs", 3, "how many random schedules TestFuzz plays of each lock")
-	long = flag.Bool("long", false, "TestExamples plays every row of its table, and not each fourth: a minute")
+	runs = flag.Int("runs", 1, "how many random schedules TestFuzz plays of each lock")
+	long = flag.Bool("long", false, "TestExamples plays every row of its table, and not each sixth: a minute")
 )
 
 // subject is a lock that is fuzzed.

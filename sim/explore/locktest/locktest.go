@@ -149,6 +149,7 @@ func play(s strategies.Strategy, schedule string, watch *process.Watch) (_ *trac
 	if err != nil {
 		return nil, err
 	}
+	w.Guard()
 	defer func() { err = errors.Join(err, w.Close()) }()
 	if err := findRecord(w, &plan.Config); err != nil {
 		return nil, err

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// monitored is a log in which A is slow: B has had the lock for a second when A gives it back.
+const monitored = `OK
+1700000000.000000 [0 10.0.0.3:5003] "del" "order:17"
+1700000001.000000 [0 10.0.0.1:5001] "set" "order:17" "5f0c" "NX" "PX" "3000"
+1700000004.500000 [0 10.0.0.2:5002] "set" "order:17" "99ab" "NX" "PX" "3000"
+1700000005.500000 [0 10.0.0.1:5001] "del" "order:17"
+`
+
+// TestAudit: the lock, the catalogue's like it, and the violations are told, and the exit status
+// says so if it is asked to.
+func TestAudit(t *testing.T) {
+	out, errs, status := run(t, monitored, "audit", "-")
+	for _, want := range []string{"4 commands of 3 connections, 2023-11-14 22:13:20.000 to 22:13:25.500 UTC\n", "\norder:17\n  2 grants, no refusal\n",
+		"  taken by SET NX PX, with a token of each holder's own\n", "  like naive-del\n", "\n  falls to ", "  (lockstep run naive-del ",
+		"  in this log: two holders at a time (1)\n", `line 5, 22:13:25.500: DEL of the holder of "5f0c"`, "What a log can't show\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if status != 0 || errs != "" {
+		t.Errorf("exit status %d, %s", status, errs)
+	}
+	if _, _, status := run(t, monitored, "audit", "-", "--fail-on", "foreign-release"); status != 1 {
+		t.Errorf("exit status %d", status)
+	}
+	if _, _, status := run(t, monitored, "audit", "-", "--fail-on", "no-expiry"); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	if out, _, status := run(t, monitored, "audit", "-", "--json"); status != 0 || !strings.Contains(out, `"Kind": "foreign-release"`) {
+		t.Errorf("exit status %d\n%s", status, out)
+	}
+}
+
+// TestAuditRefusals: an error says what is wrong, and never a password.
+func TestAuditRefusals(t *testing.T) {
+	for _, tt := range []struct{ in, args, want string }{
+		{"hello\n", "audit -", `standard input: line 1 is none of MONITOR's: it begins with no time: "hello"`},
+		{"", "audit -", "standard input: the log has no command"},
+		{"", "audit", "lockstep audit needs a FILE|-; see lockstep audit --help"},
+		{"", "audit - --fail-on two-holders,nonsense", `--fail-on: "nonsense" is no kind of finding; there are two-holders, foreign-release, late-extension, no-expiry, lost-lease`},
+		{"", "audit --redis localhost:6379", "--redis: it is to be a URL such as redis://localhost:6379"},
+		{"", "audit --redis redis://:secret@127.0.0.1:1", "127.0.0.1:1: "},
+	} {
+		out, errs, status := run(t, tt.in, strings.Fields(tt.args)...)
+		if !strings.HasPrefix(errs, "lockstep: "+tt.want) || status != 2 || out != "" || strings.Contains(errs, "secret") {
+			t.Errorf("lockstep %s: exit status %d\n%s%s", tt.args, status, out, errs)
+		}
+	}
+}
