@@ -15,18 +15,17 @@ import (
 	"lockstep/tui/search"
 )
 
-// screens makes the screens that the messages ask for. Games and searches that the
-// reader has left are kept, and shown again.
+// screens makes the screens that the messages ask for. Searches that the reader has left
+// are kept, and shown again; games are in the reader's progress.
 type screens struct {
 	*screen.App
-	games    map[int]*game.Sandbox // by strategy
 	searches map[int]*search.Search
 }
 
 // newRoot opens the player if there is something to play, and the matrix if not.
 func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *screen.Router {
 	lib.Include(o.Strategy, o.Scenario)
-	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*game.Sandbox{}, map[int]*search.Search{}}
+	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*search.Search{}}
 	first := screen.Screen(home.New(a.App))
 	if o.Scenario != nil {
 		first = player.New(a.App, lib.Strategy(o.Strategy.Name), lib.Scenario(o.Scenario))
@@ -54,7 +53,7 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 	case screen.SandboxMsg:
 		return orNone(game.New(a.App, msg))
 	case screen.GameMsg:
-		return a.game(msg.Strategy)
+		return orNone(a.game(msg))
 	case screen.ChallengeMsg:
 		return orNone(game.NewChallenge(a.App, msg))
 	}
@@ -62,7 +61,7 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 }
 
 // orNone keeps a nil sandbox from becoming a screen that is not nil.
-func orNone(s *game.Sandbox, err error) (screen.Screen, error) {
+func orNone(s *game.Game, err error) (screen.Screen, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -78,16 +77,15 @@ func (a *screens) search(strategy int) *search.Search {
 	return a.searches[strategy]
 }
 
-// game is the game of breaking a strategy: the one that was left, with all its moves, or a
-// new one. The bounds are the search's own, and make sense for every lock in the catalogue.
-func (a *screens) game(strategy int) (screen.Screen, error) {
-	if s := a.games[strategy]; s != nil && s.Reopen(strategy) {
-		return s, nil
+// game is the level of a lock and a goal, or the next one that isn't won. A lock that no
+// level is about is broken within the search's own bounds.
+func (a *screens) game(m screen.GameMsg) (*game.Game, error) {
+	if m.Next {
+		return game.NewLevel(a.App, max(game.Unwon(a.App, 0), 0))
 	}
-	s, err := game.NewChallenge(a.App, screen.ChallengeMsg{Strategy: strategy, Bounds: explore.Defaults(a.Library.Strategies[strategy])})
-	if err != nil {
-		return nil, err
+	st := a.Library.Strategies[m.Strategy]
+	if level := game.LevelOf(a.App, st.Name, m.Goal); level >= 0 {
+		return game.NewLevel(a.App, level)
 	}
-	a.games[strategy] = s
-	return s, nil
+	return game.NewChallenge(a.App, screen.ChallengeMsg{Strategy: m.Strategy, Bounds: explore.Defaults(st), Found: m.Goal})
 }

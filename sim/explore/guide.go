@@ -35,6 +35,7 @@ type Hint struct {
 	Reachable bool       // some continuation reaches it within the bounds
 	Cost                 // of the least such continuation
 	Next      []sim.Move // the moves of its first choice
+	Path      []sim.Move // the moves of all of it
 	Taken     Cost       // of the schedule so far, or up to the goal
 	// Due is the time until anything happens by itself: a record expires, a lease lapses, a
 	// client's wait ends. 0 is never.
@@ -72,6 +73,12 @@ func (g *Guide) Close() error { return g.m.Close() }
 
 // ErrMemory is the error of a guide that has reached its limit of memory.
 var ErrMemory = errors.New("it is too far to look for the way in the memory that there is")
+
+// BudgetError is the error of a schedule that has more faults than the bounds have.
+type BudgetError struct{ Faults string }
+
+// Error names the faults of which there are too many.
+func (e *BudgetError) Error() string { return "that takes more " + e.Faults + " than the bounds have" }
 
 // From returns the hint after the moves of a schedule that was played from the start in the
 // guide's configuration. It fails if a search can't make one of the moves, or if they take
@@ -137,7 +144,7 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 		first++
 	}
 	if len(path) > 0 {
-		h.Next = g.m.Schedule(path[:max(1, first)])
+		h.Next, h.Path = g.m.Schedule(path[:max(1, first)]), g.m.Schedule(path)
 	}
 	return h, nil
 }
@@ -243,7 +250,7 @@ func (g *Guide) wait(x *space.Explorer, d time.Duration, found *space.Codes) err
 			by = left
 		}
 		if _, n := x.Idle(); n > x.Left(Pause) {
-			return errors.New("that takes more pauses than the bounds have")
+			return &BudgetError{"pauses"}
 		}
 		g.apply(x, space.Choice{Kind: space.Passes, By: by}, found)
 		left -= by
@@ -254,7 +261,7 @@ func (g *Guide) wait(x *space.Explorer, d time.Duration, found *space.Codes) err
 // make makes a choice, and fails if the budget doesn't have its fault.
 func (g *Guide) make(x *space.Explorer, c space.Choice, found *space.Codes) error {
 	if k := c.Fault(); c.Faulty() && x.Left(k) == 0 {
-		return fmt.Errorf("that takes more faults of the kind %q than the bounds have", k)
+		return &BudgetError{fmt.Sprintf("faults of the kind %q", k)}
 	}
 	g.apply(x, c, found)
 	return x.Err

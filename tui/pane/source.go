@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"slices"
 	"strings"
 
 	"lockstep/sim/timeline"
@@ -66,6 +67,11 @@ func SourceLines(r *timeline.Timeline, pos int, s *trace.State, file string, cod
 		lines = append(lines, append(l, draw.Text(text, k)))
 	}
 	return lines, max(focus-1, 0)
+}
+
+// LineOf is the first line of code, from 1, that contains a text; 0 if none does.
+func LineOf(code []string, text string) int {
+	return slices.IndexFunc(code, func(l string) bool { return strings.Contains(l, text) }) + 1
 }
 
 // CodeLines splits a source text; tabs become two columns, as the pane is narrow.

@@ -24,19 +24,36 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}})
 	p.plan, p.overflows = l, false
 	l.drawFrame(c, p.Theme)
-	p.drawHeader(c, l.header)
+	p.DrawHeader(c, l.header)
 	if p.Run == nil {
 		p.drawNothing(c, l)
 		return
 	}
 	p.drawMain(c, l.main, lanes)
-	p.drawStatus(c, l.status)
+	p.DrawStatus(c, l.status)
 	p.drawTold(c, l.told)
 	p.drawState(c, l.state)
 	p.drawSource(c, l.source)
 	if !l.trace.Empty() {
 		p.drawTraceLines(c, l.trace)
 	}
+}
+
+// DiagramRows is how many of the rows on offer the diagram takes.
+func (p *Player) DiagramRows(rows int) int {
+	if p.view != viewTimeline {
+		return rows
+	}
+	return min(rows, pane.AxisRows+len(pane.PlanLanes(p.Run, p.Pos, rows-pane.AxisRows)))
+}
+
+// DrawDiagram draws the view that is chosen, for screens with a layout of their own.
+func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle) {
+	p.plan = layout{main: r}
+	if r.Empty() {
+		return
+	}
+	p.drawMain(c, r, pane.PlanLanes(p.Run, p.Pos, r.H-pane.AxisRows))
 }
 
 func (p *Player) drawNothing(c *draw.Canvas, l layout) {
@@ -53,8 +70,8 @@ func (p *Player) drawNothing(c *draw.Canvas, l layout) {
 	}
 }
 
-// drawHeader names the run on the left and the place in it on the right.
-func (p *Player) drawHeader(c *draw.Canvas, r draw.Rectangle) {
+// DrawHeader names the run on the left and the place in it on the right.
+func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
 	var right draw.Line
 	if p.Run != nil {
 		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
@@ -102,9 +119,9 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	}
 }
 
-// drawStatus draws the event at the cursor, and the holders of the lock. A notice or a prompt
+// DrawStatus draws the event at the cursor, and the holders of the lock. A notice or a prompt
 // takes the second's place, unless that is a violation: nothing hides one.
-func (p *Player) drawStatus(c *draw.Canvas, r draw.Rectangle) {
+func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	event := pane.StatusLine(p.Run, p.Pos)
 	l, band := pane.Holders(p.Run, p.Pos, p.State)
 	if p.veil() != p.Pos {
@@ -137,10 +154,6 @@ func (p *Player) scrolled(which panel, lines, rows, base int) int {
 }
 
 func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
-	if p.Below != nil {
-		p.Below(c, r)
-		return
-	}
 	lines := p.narration(r.W)
 	top := 0
 	if r.H > len(lines) {

@@ -20,7 +20,7 @@ import (
 )
 
 // Player shows one run, and moves a cursor through it. Screens that embed it display runs
-// of their own, and draw below them.
+// of their own, in a layout of their own.
 //
 // Invariants, once there is a run: 0 <= Pos <= Run.Last(); State is the state after the
 // first Pos events; picked is none or an index of Run.Breaches.
@@ -57,8 +57,7 @@ type Player struct {
 	speed           int
 	plan            layout // of the last frame: clicks refer to it
 
-	Title string                             // instead of the scenario's
-	Below func(*draw.Canvas, draw.Rectangle) // draws in the narration's place, if set
+	Title string // instead of the scenario's
 }
 
 // none is the index of no violation.
@@ -378,6 +377,9 @@ func (p *Player) Adjust(k tea.KeyMsg) {
 		p.looks(k)
 	}
 }
+
+// ViewIsLast reports whether the key for it leads to the first view again.
+func (p *Player) ViewIsLast() bool { return p.view == views-1 }
 
 // NextView is the name of the view that the key for it leads to.
 func (p *Player) NextView() string { return viewNames[(p.view+1)%views] }

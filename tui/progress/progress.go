@@ -21,6 +21,7 @@ const version = 1
 // Store remembers a reader's progress. The zero Store remembers nothing beyond the session.
 type Store struct {
 	path    string
+	games   map[string][]byte // those kept in this session, by name
 	kept    contents
 	trouble string
 }
@@ -32,6 +33,20 @@ type contents struct {
 	Steps    map[string][]string `json:"rungs"`    // by lesson: the strategies played to the end, in the order of playing
 	Guesses  map[string]bool     `json:"guesses"`  // by question: whether the first answer was right
 	LastSeen string              `json:"lastSeen"` // the lesson last opened
+	Wins     map[string]Win      `json:"wins,omitempty"`
+}
+
+// Win is what the cheapest win of a level took.
+type Win struct{ Faults, Switches, Steps int }
+
+func (w Win) less(v Win) bool {
+	if w.Faults != v.Faults {
+		return w.Faults < v.Faults
+	}
+	if w.Switches != v.Switches {
+		return w.Switches < v.Switches
+	}
+	return w.Steps < v.Steps
 }
 
 // Path is where the file belongs: $XDG_STATE_HOME/lockstep/progress.json, or
@@ -171,6 +186,27 @@ func (s *Store) Score() (right, of int) {
 	return right, len(s.kept.Guesses)
 }
 
+// Won is the cheapest win of a level so far, if there is one.
+func (s *Store) Won(level string) (Win, bool) {
+	w, won := s.kept.Wins[level]
+	return w, won
+}
+
+// Win remembers that a level was won.
+func (s *Store) Win(level string, w Win) {
+	if was, won := s.kept.Wins[level]; won && !w.less(was) {
+		return
+	}
+	s.change(func(p *contents) {
+		if p.Wins == nil {
+			p.Wins = map[string]Win{}
+		}
+		if was, won := p.Wins[level]; !won || w.less(was) {
+			p.Wins[level] = w
+		}
+	})
+}
+
 // change applies a change to the memory and to the file, at once: so
 // nothing is lost however the program ends. What another session has written in
 // the meantime is kept.
@@ -191,27 +227,11 @@ func (s *Store) change(apply func(*contents)) {
 	}
 }
 
-// save replaces the file in one step: a reader sees the old or the new one,
-// never a half.
+// save replaces the file in one step.
 func (p *contents) save(path string) error {
 	data, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, "progress-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return replaceFile(path, append(data, '\n'))
 }

@@ -49,8 +49,14 @@ type SandboxMsg struct {
 	Pos                int
 }
 
-// GameMsg asks for a game of breaking a lock: the one that was left, if there is one.
-type GameMsg struct{ Strategy int }
+// GameMsg asks for the game of breaking a lock so that it shows a code: the level of it, if
+// there is one, as the reader left it. Without a goal it is the lock's first level that isn't
+// won. Next asks for the first level of all that isn't won, whatever the lock.
+type GameMsg struct {
+	Strategy int
+	Goal     *trace.Code
+	Next     bool
+}
 
 // ChallengeMsg asks for a new game within some bounds. Its goal is the lock's usual
 // one, or a code that a search has found, if games can be played for that.

@@ -1,0 +1,238 @@
+package game
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+)
+
+// The sizes at which more comes.
+const (
+	bothFrom     = 32 // rows, for code and diagram at a time
+	leastCode    = 6
+	usualCode    = 12
+	mostCode     = 26
+	leastMoves   = 6
+	columnsFrom  = 76 // columns, for two columns of moves
+	statusRows   = 2
+)
+
+// gameLayout says where each part of the screen is. A part that has no place is empty.
+type gameLayout struct {
+	header  draw.Rectangle
+	goal    draw.Rectangle
+	diagram draw.Rectangle
+	status  draw.Rectangle
+	code    []draw.Rectangle // by client
+	moves   draw.Rectangle
+	columns int // of the moves
+	rules   []draw.Rectangle
+}
+
+// gameWishes are what the layout weighs beside the size of the window.
+type gameWishes struct {
+	clients, goal, moves int                // how many, and of how many rows
+	debrief              int                // of how many rows, which take the place of the moves; 0 before the win
+	diagram              func(rows int) int // the number of the rows on offer that the diagram would take
+	code                 bool               // where there is room for one: the code, and not the diagram
+}
+
+// arrangeGame is the layout for a window: a pure function of its size and the wishes. From
+// the top: the goal, the diagram over the whole width, the event and the holders, the
+// clients' code side by side, the moves.
+func arrangeGame(w, h int, want gameWishes) gameLayout {
+	l := gameLayout{header: draw.Rect(0, 0, w, 1), rules: []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)}, columns: 1}
+	if w >= columnsFrom && want.moves > leastMoves {
+		l.columns = 2
+	}
+	y, rows := 2, h-draw.FrameRows
+	take := func(n int) draw.Rectangle {
+		r := draw.Rect(0, y, w, n)
+		y, rows = y+n, rows-n
+		return r
+	}
+	rule := func() { l.rules = append(l.rules, take(1)) }
+	l.goal = take(want.goal)
+	moves := max(leastMoves, min((want.moves+l.columns-1)/l.columns, rows/3))
+	if want.debrief > 0 {
+		moves = min(want.debrief, rows-statusRows-1)
+	}
+	both := h >= bothFrom
+	room := rows - moves - statusRows - 1 // and one rule
+	code := 0
+	switch {
+	case !both && room < leastCode/2:
+	case both:
+		room -= 2
+		code = min(max(room-want.diagram(room-leastCode), leastCode), mostCode)
+		l.diagram = take(min(want.diagram(room-code), room-code))
+		rule()
+	case want.code:
+		code = room
+	default:
+		l.diagram = take(room)
+		rule()
+	}
+	l.status = take(statusRows)
+	if both {
+		rule()
+	}
+	if code > 0 {
+		l.splitCode(take(code), want.clients)
+	}
+	if code > 0 || l.diagram.Empty() {
+		rule()
+	}
+	l.moves = take(rows)
+	return l
+}
+
+// splitCode gives each client a column.
+func (l *gameLayout) splitCode(r draw.Rectangle, clients int) {
+	width := r.W / clients
+	for i := range clients {
+		l.code = append(l.code, draw.Rect(r.X+i*width, r.Y, width-1, r.H))
+	}
+}
+
+// viewLeadsTo is the name of the view that the key for it leads to.
+func (s *Game) viewLeadsTo() string {
+	if s.coded {
+		return "diagram"
+	}
+	return s.NextView()
+}
+
+// Draw puts the parts where the layout says.
+func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
+	goal := s.standing(r.W)
+	var told []draw.Line
+	if s.won() {
+		told = s.debriefing(min(r.W, draw.LongestLine*3/2))
+	}
+	l := arrangeGame(r.W, r.H+1, gameWishes{clients: len(s.cfg.Clients), goal: len(goal), moves: len(s.options), debrief: len(told), code: s.coded, diagram: s.DiagramRows})
+	s.plan = l
+	for _, rule := range l.rules {
+		c.Fill(rule, s.Theme.Rule, draw.Dim)
+	}
+	s.DrawHeader(c, l.header)
+	c.Lines(l.goal, goal, 0)
+	s.DrawDiagram(c, l.diagram)
+	s.DrawStatus(c, l.status)
+	for i, part := range l.code {
+		s.drawCode(c, part, i)
+	}
+	if s.won() {
+		s.scroll = min(s.scroll, max(len(told)-l.moves.H, 0))
+		c.Lines(l.moves, told, s.scroll)
+		return
+	}
+	s.drawMoves(c, l.moves)
+}
+
+// standing is the goal and the distance to it, in a few rows.
+func (s *Game) standing(width int) []draw.Line {
+	t := draw.Paragraphs{Width: width}
+	where := ""
+	if up := s.here.parent; up != nil && len(up.tried) > 1 {
+		where = fmt.Sprintf(" Branch %d of %d.", up.last+1, len(up.tried))
+	}
+	if s.quest == nil {
+		t.Add(draw.Strong, "", "Go on from here as you like; anything may go wrong. "+draw.Plural(s.here.depth, "move")+"."+where+" "+s.Keys.Scenario.Help().Key+" lists the levels.")
+		return t.Lines
+	}
+	title := s.title
+	if title != "" {
+		title += ": "
+	}
+	t.Add(draw.Strong, "", title+s.task)
+	rules := "Goal " + s.goal.String() + ", " + s.goal.Name() + ", with at most " + s.bounds.Faults.String()
+	if s.withstands != "" {
+		rules += "; " + s.withstands + " withstands the same moves"
+	}
+	t.Add(draw.Plain, "", rules+"."+where)
+	if !s.won() {
+		text, k := s.outlook()
+		t.Add(k, "", text)
+	}
+	return t.Lines
+}
+
+// drawMoves lists the moves that can be made, in columns.
+func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
+	per := max(r.H*s.plan.columns, 1)
+	s.first = draw.InSight(s.first, s.at, per, len(s.options))
+	width := r.W / s.plan.columns
+	for i := s.first; i < len(s.options) && i-s.first < per; i++ {
+		o, n := &s.options[i], i-s.first
+		mark := "  "
+		if i == s.at {
+			mark = s.Theme.Pointer + " "
+		}
+		if n == 0 && s.first > 0 || n == per-1 && i < len(s.options)-1 {
+			mark = s.Theme.More + mark[len(mark)-1:] // there is more that way
+		}
+		number := "  "
+		if i < 9 {
+			number = fmt.Sprintf("%d ", i+1)
+		}
+		l := draw.Line{draw.Text(mark, draw.Here), draw.Text(number, draw.Dim), draw.Text(o.name, o.ink)}
+		if i == s.at {
+			l[2].Ink = draw.Pick
+		}
+		c.Line(r.X+n/r.H*width, r.Y+n%r.H, width-1, l.Fitted(width-1, s.Theme.More))
+	}
+}
+
+// drawCode shows a client's code, with the line on which it stands: that of the command
+// that it sends next.
+func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
+	st := &s.State.Clients[client]
+	name := s.cfg.Clients[client].Name
+	doing := st.Doing()
+	if st.Lease.Believed {
+		doing += ", thinks it has the lock"
+	}
+	c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(" "+name+"  ", draw.ClientInk(client)), draw.Text(doing, draw.Plain)}.Fitted(r.W, s.Theme.More))
+	file, line := s.standsOn(client)
+	code := pane.CodeLines(file.text)
+	focus := line
+	if focus == 0 {
+		focus = pane.LineOf(code, draw.Either(st.Phase == trace.PhaseIdle || st.Phase == trace.PhaseAcquire, ") Acquire(", ") Release("))
+	}
+	rows := r.H - 1
+	begin := min(max(focus-1-rows/2, 0), max(len(code)-rows, 0))
+	for i := begin; i < len(code) && i-begin < rows; i++ {
+		mark, k := "  ", draw.Dim
+		if i+1 == line {
+			mark, k = string([]rune(name)[:1])+s.Theme.Pointer, draw.Pick
+		} else if !strings.HasPrefix(strings.TrimSpace(code[i]), "//") {
+			k = draw.Plain
+		}
+		text := draw.Line{draw.Text(mark, draw.ClientInk(client)), draw.Text(code[i], k)}
+		c.Line(r.X+1, r.Y+1+i-begin, r.W-1, text.Fitted(r.W-1, s.Theme.More))
+	}
+}
+
+// sourceFile is a file of package strategies.
+type sourceFile struct{ name, text string }
+
+// standsOn is the file in which a client is, and the line of its next command, from 1; 0 if
+// its next move is none of the lock's.
+func (s *Game) standsOn(client int) (sourceFile, int) {
+	at := trace.Source{}
+	if client < len(s.next) {
+		at = s.next[client].source
+	}
+	if name, is := strings.CutPrefix(at.File, "strategies/"); is {
+		if text, found := strategies.Text(name); found {
+			return sourceFile{name, text}, at.Line
+		}
+	}
+	text, _ := strategies.Text(s.cfg.Strategy.File)
+	return sourceFile{s.cfg.Strategy.File, text}, 0
+}

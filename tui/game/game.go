@@ -1,0 +1,452 @@
+// Package game has the screen on which the reader is the scheduler: levels, each with a lock
+// to break, and games that go on from any run.
+package game
+
+import (
+	"errors"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+	"lockstep/tui/picker"
+	"lockstep/tui/player"
+	"lockstep/tui/screen"
+)
+
+// Game is a run whose scheduler is the reader: which client goes on, what goes wrong, how
+// much time passes. Every move replays the whole run from its schedule, so that undo goes
+// back any number of moves. All that was tried is kept in the reader's progress, at once.
+//
+// Invariant: Run is the run of here.moves(), the moves from the root of the tree to here.
+type Game struct {
+	*player.Player
+	*quest // or nil, if it goes on from a run
+
+	cfg     sim.Config
+	file    string // the name under which the game is kept
+	root    *branch
+	here    *branch
+	menu    map[string][]sim.Offer // of a game without bounds: the faults that can be chosen, by client or server
+	options []option
+	next    []option // by client: its step
+	at      int      // the option at the cursor
+	first   int      // the first option in sight
+	plan    gameLayout
+	scroll  int  // of the debrief
+	coded   bool // where there is no room for both: the code is shown, and not the diagram
+}
+
+// gameLabel is what schedules say instead of a scenario: there is no script.
+const gameLabel = "sandbox"
+
+// New goes on from a position of a run, with the moves that led there. What was tried from
+// other positions of the same run is there, too.
+func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
+	schedule, err := sim.ParseSchedule(from.Trace.Schedule, scenarios.FindStrategy)
+	if err != nil {
+		return nil, err
+	}
+	name := sim.Label(schedule.Config.Scenario)
+	schedule.Config.Scenario = gameLabel
+	s := newGame(player.New(st, from.Strategy, from.Scenario), schedule.Config, "run."+schedule.Config.Strategy.Name+"."+name)
+	here := s.root
+	for _, m := range prefix(schedule, from.Pos) {
+		made := []sim.Move{m}
+		if here.child(made) == nil {
+			here.grow(made)
+		}
+		here = here.child(made)
+	}
+	return s, s.replay(here)
+}
+
+// newGame is the game of that name as it was left, or a new one.
+func newGame(p *player.Player, cfg sim.Config, file string) *Game {
+	s := &Game{Player: p, cfg: cfg, file: file}
+	s.Title, s.root, s.coded = "Your turn", &branch{}, true
+	s.recall()
+	if s.here == nil {
+		s.here = s.root
+	}
+	return s
+}
+
+// prefix are the moves of a schedule, one by one, that lead to its first n
+// events, or to the next instant at which a move begins.
+func prefix(s sim.Schedule, events int) []sim.Move {
+	all := singles(s.Moves)
+	enough := func(n int) bool {
+		t, err := scenarios.Replay(sim.Schedule{Config: s.Config, Moves: all[:n]})
+		return err != nil || len(t.Events) >= events
+	}
+	low, high := 0, len(all)
+	for low < high { // more moves never make fewer events
+		if mid := (low + high) / 2; enough(mid) {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return all[:low]
+}
+
+// singles splits moves into single steps, so that each can be undone. It drops the
+// script's notes.
+func singles(moves []sim.Move) []sim.Move {
+	var all []sim.Move
+	for _, m := range moves {
+		switch {
+		case m.Note > 0, m.Fault == (sim.Drain{}):
+		case m.Count > 1:
+			for range m.Count {
+				all = append(all, sim.Move{Who: m.Who, Count: 1})
+			}
+		default:
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// replay shows the run up to a branch, and stays where it is if there is none.
+func (s *Game) replay(b *branch) error {
+	schedule := sim.Schedule{Config: s.cfg, Moves: b.moves()}
+	t, err := scenarios.Replay(schedule)
+	if err != nil {
+		return err
+	}
+	if s.quest == nil {
+		if s.menu, err = scenarios.Offers(schedule); err != nil {
+			return err
+		}
+	}
+	s.here, s.scroll = b, 0
+	s.Display(timeline.New(t), len(t.Events))
+	s.offer()
+	return nil
+}
+
+// Start asks for a hint.
+func (s *Game) Start() tea.Cmd { return s.ask() }
+
+// Update takes a key, a click, or the result of something that was asked for.
+func (s *Game) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
+	switch msg := msg.(type) {
+	case screen.Click:
+		s.clicked(msg)
+	case picker.ExportedMsg, screen.RefusedMsg:
+		return s.Player.Update(msg)
+	case hintMsg:
+		return s.heed(msg), screen.Outcome{}
+	case debriefMsg:
+		if s.quest == msg.of {
+			s.debrief = &msg
+		}
+	case tea.KeyMsg:
+		s.Notice = ""
+		cmd, out := s.typed(msg)
+		if s.quest != nil && s.asked != s.here && !out.Close {
+			cmd = tea.Batch(cmd, s.ask())
+		}
+		return cmd, out
+	}
+	return nil, screen.Outcome{}
+}
+
+func (s *Game) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+	switch {
+	case key.Matches(k, s.Keys.Close):
+		return s.quest.quit(), screen.Outcome{Close: true}
+	case key.Matches(k, s.Keys.Scenario):
+		return nil, s.levelPicker()
+	case key.Matches(k, s.Keys.Enter) && s.won():
+		return nil, s.nextLevel()
+	case key.Matches(k, s.Keys.Strategy) && s.won():
+		return nil, s.sameMovesElsewhere()
+	case key.Matches(k, s.Keys.Export):
+		return nil, picker.Export(s.App, s.Run.Trace, s.Player)
+	case key.Matches(k, s.Keys.Save):
+		return s.save(), screen.Outcome{}
+	case key.Matches(k, s.Keys.Copy):
+		return s.copySchedule(), screen.Outcome{}
+	}
+	s.steer(k)
+	return nil, screen.Outcome{}
+}
+
+// steer handles the keys that choose, make and unmake moves, and those that change how the
+// run is shown.
+func (s *Game) steer(k tea.KeyMsg) {
+	switch {
+	case key.Matches(k, s.Keys.Hint):
+		s.showHint()
+	case key.Matches(k, s.Keys.Up):
+		s.move(-1)
+	case key.Matches(k, s.Keys.Down):
+		s.move(1)
+	case key.Matches(k, s.Keys.PageUp):
+		s.move(-screen.ScrollPage)
+	case key.Matches(k, s.Keys.PageDown):
+		s.move(screen.ScrollPage)
+	case key.Matches(k, s.Keys.Guess):
+		if n := int(k.Runes[0] - '1'); n >= 0 && n < len(s.options) && !s.won() {
+			s.at = n
+			s.try(s.options[n])
+		}
+	case key.Matches(k, s.Keys.Enter, s.Keys.Forward):
+		if len(s.options) > 0 && !s.won() {
+			s.try(s.options[s.at])
+		}
+	case key.Matches(k, s.Keys.Undo, s.Keys.Back):
+		s.undo()
+	case key.Matches(k, s.Keys.Redo):
+		s.redo()
+	case key.Matches(k, s.Keys.Next):
+		s.switchBranch(1)
+	case key.Matches(k, s.Keys.Previous):
+		s.switchBranch(-1)
+	case key.Matches(k, s.Keys.First):
+		s.goTo(s.root)
+	case key.Matches(k, s.Keys.Source):
+		s.coded = !s.coded
+	case key.Matches(k, s.Keys.View):
+		if s.coded = !s.coded && s.ViewIsLast(); !s.coded {
+			s.Adjust(k)
+		}
+	case key.Matches(k, s.Keys.In), key.Matches(k, s.Keys.Out), key.Matches(k, s.Keys.Evidence):
+		s.Adjust(k)
+	}
+}
+
+// move moves the cursor in the list of options, or scrolls the debrief.
+func (s *Game) move(by int) {
+	if s.won() {
+		s.scroll = max(s.scroll+by, 0)
+		return
+	}
+	s.at = min(max(s.at+by, 0), len(s.options)-1)
+}
+
+// clicked makes the move that was clicked at, or moves the cursor of the diagram.
+func (s *Game) clicked(c screen.Click) {
+	r := s.plan.moves
+	switch {
+	case c.Wheel != 0 && c.In(r):
+		s.move(c.Wheel)
+	case c.In(r) && !s.won():
+		if n := s.first + (c.X-r.X)/max(r.W/s.plan.columns, 1)*r.H + c.Y - r.Y; n < len(s.options) {
+			s.at = n
+		}
+	default:
+		s.Clicked(c)
+	}
+}
+
+// try makes a move, on a new branch if others were tried here before.
+func (s *Game) try(o option) {
+	b := s.here.child(o.moves)
+	if b == nil {
+		from := s.here
+		b = from.grow(o.moves)
+		if err := s.replay(b); err != nil {
+			from.tried = from.tried[:len(from.tried)-1]
+			from.last = max(len(from.tried)-1, 0)
+			if inner := errors.Unwrap(err); inner != nil {
+				err = inner // without the word that stands for it in schedules
+			}
+			s.Notice = "That can't be done: " + err.Error() + "."
+			return
+		}
+		s.keep()
+		return
+	}
+	s.goTo(b)
+}
+
+// save writes the run so far as a scenario, which states the code that it violates: the
+// goal, or else the worst.
+func (s *Game) save() tea.Cmd {
+	verdict := s.Run.Verdict()
+	var code trace.Code
+	switch {
+	case s.won():
+		code = s.goal
+	case len(verdict) > 0:
+		code = verdict[0]
+	default:
+		s.Notice = "A scenario states what it breaks, and nothing is broken yet."
+		return nil
+	}
+	t, schedule := s.Run.Trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()}
+	return picker.SaveScenario(s.Player, t, func(string) ([]byte, error) {
+		return scenarios.FromSchedule("Scheduled by hand: "+code.Named(), code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
+	})
+}
+
+// copySchedule hands the schedule to the terminal's clipboard.
+func (s *Game) copySchedule() tea.Cmd {
+	text := s.Run.Schedule
+	s.Notice = "The schedule is in the clipboard, if the terminal has one: lockstep replay plays it, and so does pasting it here."
+	return func() tea.Msg {
+		s.Clipboard(text)
+		return nil
+	}
+}
+
+// Paste takes over a schedule. Moves in the game's own setup go on as a branch of it, those
+// in another setup are a game of their own, without a goal.
+func (s *Game) Paste(text string) {
+	schedule, err := sim.ParseSchedule(text, scenarios.FindStrategy)
+	if err != nil {
+		s.Notice = err.Error()
+		return
+	}
+	schedule.Config.Scenario = gameLabel
+	strategy := s.Library.Strategy(schedule.Config.Strategy.Name)
+	if strategy < 0 {
+		s.Notice = "That schedule is of a lock which is not in the list: " + schedule.Config.Strategy.Name + "."
+		return
+	}
+	was := *s
+	if setupOf(schedule.Config) != setupOf(s.cfg) {
+		s.root, s.cfg, s.quest, s.file = &branch{}, schedule.Config, nil, "pasted."+schedule.Config.Strategy.Name
+		s.here = s.root
+	}
+	here := s.root
+	for _, m := range singles(schedule.Moves) {
+		here = here.grow([]sim.Move{m})
+	}
+	if err := s.replay(here); err != nil {
+		*s = was
+		s.Notice = "That schedule can't be played: " + err.Error() + "."
+		return
+	}
+	if was.quest != nil && s.quest == nil {
+		go was.quest.quit()() // the adviser may be busy with an answer
+		s.Notice = "Another setup than the level's: there are no hints for it."
+	}
+	s.Strategy = strategy
+	s.Display(s.Run, s.Pos) // with the new strategy's source
+	s.keep()
+}
+
+// setupOf is the setup of schedules, as text.
+func setupOf(cfg sim.Config) string {
+	cfg.Scenario = gameLabel
+	return sim.Schedule{Config: cfg}.String()
+}
+
+// FooterKeys are the keys that work here, the most useful first.
+func (s *Game) FooterKeys() []key.Binding {
+	k := &s.Keys
+	keys := []key.Binding{screen.As(k.Enter, "do it"), screen.Pair(k.Up, k.Down, "choose"), k.Undo}
+	if s.quest != nil {
+		keys = append(keys, k.Hint)
+	}
+	if s.won() {
+		keys = []key.Binding{screen.As(k.Enter, "next level"), screen.As(k.Strategy, "the same moves with "+s.withstands), k.Undo}
+	}
+	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
+	return append(keys, k.Redo, screen.Pair(k.Previous, k.Next, "branch"), k.Copy, k.Export, k.Save, k.Evidence, screen.Pair(k.In, k.Out, "zoom"), k.Close, k.Mouse, k.Help, k.Quit)
+}
+
+// Help explains the screen and its keys.
+func (s *Game) Help() screen.Page {
+	k := &s.Keys
+	p := screen.Page{
+		Title: "your turn",
+		About: "You are the scheduler. The list has every move that can be made now: a client's next command, what can go wrong with it, and the instants at which " +
+			"something happens by itself. While time passes, a client that could act is paused. The name beside a line of code is the client that stands there. " +
+			"Undo goes back as far as you like. What you have tried stays, also when you quit: redo and the branch keys go there again.",
+		Keys: []key.Binding{screen.As(k.Up, "move above"), screen.As(k.Down, "move below"), screen.As(k.Enter, "make the move"), screen.Bind("1-9", "make that move"),
+			k.Undo, k.Redo, screen.As(k.Previous, "branch before"), screen.As(k.Next, "branch after"), screen.As(k.First, "the beginning"), screen.As(k.Scenario, "the levels"),
+			screen.As(k.Copy, "copy the schedule"), k.Export, k.Save, screen.As(k.Evidence, "round the evidence"),
+			screen.As(k.View, "next view"), k.In, k.Out},
+		Signs: append(pane.Legend(&s.Theme.Glyphs), screen.CodeSigns()...),
+	}
+	if s.quest != nil {
+		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead the least way to the goal: " +
+			"the one with the fewest faults, then the fewest switches from one client to another, then the fewest steps."
+		p.Keys = append(p.Keys, screen.As(k.Hint, "the next move"), screen.As(k.Strategy, "the same moves with the lock that withstands, once you have won"))
+	}
+	p.Keys = append(p.Keys, k.Always()...)
+	return p
+}
+
+// levelPicker is the list of all levels.
+func (s *Game) levelPicker() screen.Outcome {
+	all, current := scenarios.Levels(), -1
+	items := make([]picker.Item, len(all))
+	at := 0
+	for i := range all {
+		l := &all[i]
+		items[i] = picker.Item{Name: l.Strategy + ", " + l.Goal.String(), About: l.Title + ": " + l.Task, Badge: func() draw.Span {
+			if _, won := s.Progress.Won(l.Name()); won {
+				return draw.Text(s.Theme.Granted+" won", draw.Good)
+			}
+			return draw.Span{}
+		}}
+		if s.quest != nil && s.level == i {
+			current, at = i, i
+		}
+	}
+	return screen.Outcome{Open: &picker.Picker{App: s.App, Title: "Which lock do you want to break?", Items: items, At: at, Current: current,
+		About: "The levels, in the order of the course.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
+			err := s.play(i)
+			if err != nil {
+				s.Notice = err.Error()
+			}
+			return s.ask(), screen.Outcome{Close: true}
+		}}}
+}
+
+// play goes on with a level on this screen.
+func (s *Game) play(level int) error {
+	g, err := NewLevel(s.App, level)
+	if err != nil {
+		return err
+	}
+	go s.quest.quit() // see Paste
+	*s = *g
+	return nil
+}
+
+// nextLevel goes on with the next level that is not won yet, or with the one after this.
+func (s *Game) nextLevel() screen.Outcome {
+	next := Unwon(s.App, s.level+1)
+	if next < 0 {
+		s.Notice = "You have won all levels."
+		return screen.Outcome{}
+	}
+	if err := s.play(next); err != nil {
+		s.Notice = err.Error()
+	}
+	return screen.Outcome{}
+}
+
+// Unwon is the first level from a place on that is not won yet, going round; or -1.
+func Unwon(app *screen.App, from int) int {
+	all := scenarios.Levels()
+	for n := range all {
+		i := (max(from, 0) + n) % len(all)
+		if _, won := app.Progress.Won(all[i].Name()); !won {
+			return i
+		}
+	}
+	return -1
+}
+
+// sameMovesElsewhere opens the run of the same moves under the lock that withstands them.
+func (s *Game) sameMovesElsewhere() screen.Outcome {
+	if s.debrief == nil || s.debrief.run == nil {
+		s.Notice = "Still replaying."
+		return screen.Outcome{}
+	}
+	return screen.Outcome{To: screen.FindingMsg{Strategy: s.Library.Strategy(s.withstands), Trace: s.debrief.run, Sought: s.goal}}
+}

@@ -1,0 +1,332 @@
+package game
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+	"lockstep/sim/explore"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+)
+
+// option is a move that can be made now, named by what it does. The name comes from the
+// engine: each option is played ahead, and its events say what it is.
+type option struct {
+	ink    draw.Ink
+	name   string
+	moves  []sim.Move
+	client int          // whose move it is, or trace.None
+	source trace.Source // of a client's step: the line of its command
+}
+
+// sameMoves compares moves, and the number of steps in them.
+func sameMoves(a, b []sim.Move) bool {
+	return slices.EqualFunc(a, b, func(x, y sim.Move) bool { return x.Count == y.Count && sameMove(x, y) })
+}
+
+// sameMove compares moves. The number of steps in them makes no difference.
+func sameMove(a, b sim.Move) bool {
+	return a.Who == b.Who && a.Wait == b.Wait && a.Draw == b.Draw && reflect.DeepEqual(a.Fault, b.Fault) // some faults have lists
+}
+
+// peek plays moves ahead, and returns the events that they lead to.
+func (s *Game) peek(moves ...sim.Move) (*trace.Trace, []trace.Event, error) {
+	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: append(s.here.moves(), moves...)})
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, t.Events[min(s.Run.Last(), len(t.Events)):], nil
+}
+
+// offer lists the moves that can be made here: each client's step and what can go wrong
+// with it, the passing of time to each instant at which something happens by itself, and
+// the faults of servers.
+func (s *Game) offer() {
+	s.options = nil
+	steps := make([]option, len(s.cfg.Clients))
+	for i := range s.cfg.Clients {
+		if st := &s.State.Clients[i]; st.Crashed || st.Stopped {
+			continue
+		}
+		var able bool
+		if steps[i], able = s.step(i); able {
+			s.options = append(s.options, steps[i])
+		}
+		s.options = append(s.options, s.faultsOf(s.cfg.Clients[i].Name, i, steps[i])...)
+	}
+	s.options = append(s.options, s.waits()...)
+	for i := range s.cfg.Nodes {
+		s.options = append(s.options, s.faultsOf(s.Run.Nodes[i], i, option{client: trace.None})...)
+	}
+	s.next = steps
+	s.at = min(s.at, len(s.options)-1)
+}
+
+// mostSteps is the greatest number of steps in one move of a client: between two things
+// that others can see there are few.
+const mostSteps = 16
+
+// step is the move by which a client does the next thing that others can see, or reads a
+// reply, with the steps before it that nobody sees. No step follows it: the least way to a
+// goal needs none.
+func (s *Game) step(client int) (option, bool) {
+	o := option{ink: draw.ClientInk(client), client: client}
+	var told []trace.Event
+	var run *trace.Trace
+	for n := 1; n <= mostSteps; n++ {
+		move := sim.Move{Who: sim.SetOf(client), Count: n}
+		t, events, err := s.peek(move)
+		if err != nil || len(events) > 0 && events[len(events)-1].At > s.State.At {
+			break
+		}
+		if len(events) == len(told) { // a silent step, or none
+			continue
+		}
+		told, run, o.moves = events, t, []sim.Move{move}
+		if len(t.Violations) > len(s.Run.Violations) || slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && ends(e.Kind) }) {
+			break
+		}
+	}
+	if run == nil {
+		return o, false
+	}
+	o.name, o.source = deed(run, told, client)
+	o.name = s.cfg.Clients[client].Name + ": " + o.name
+	return o, true
+}
+
+// ends reports whether an event of a client ends its move: others can see it, its time
+// matters, or it is the second half of a request.
+func ends(k trace.Kind) bool {
+	switch k {
+	case trace.KindSend, trace.KindReceive, trace.KindTimeout, trace.KindDisconnect, trace.KindClock, trace.KindEnter, trace.KindLeave, trace.KindRead,
+		trace.KindWrite, trace.KindReject, trace.KindQuery, trace.KindSleep, trace.KindDone:
+		return true
+	}
+	return false
+}
+
+// deed says what a client does in the events of one move, and on which line.
+func deed(t *trace.Trace, events []trace.Event, client int) (text string, at trace.Source) {
+	var last *trace.Event
+	for i := range events {
+		e := &events[i]
+		if e.Client != client {
+			continue
+		}
+		if ends(e.Kind) {
+			last = e
+			break
+		}
+		if e.Kind != trace.KindPause && e.Kind != trace.KindResume {
+			last = e
+		}
+	}
+	switch {
+	case last == nil:
+		return "goes on", at
+	case last.Kind == trace.KindSend:
+		text = trace.CommandText(last.Args)
+		if len(t.Nodes) > 1 && last.Node != trace.None {
+			text += ", to " + t.Nodes[last.Node]
+		}
+		return text, last.Source
+	case last.Kind == trace.KindReceive:
+		return "reads the reply " + last.Reply, last.Source
+	case last.Kind == trace.KindRead:
+		return "reads the store", last.Source
+	case last.Kind == trace.KindWrite, last.Kind == trace.KindReject:
+		return "writes the store", last.Source
+	}
+	return t.Text(last), last.Source
+}
+
+// faultsOf lists the faults of a client or a server that can happen now. In a level these
+// are the ones that are left of its faults.
+func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
+	client := step.client != trace.None
+	add := func(label string, moves []sim.Move) {
+		o := option{ink: draw.Strong, client: step.client, name: actor + ": " + label, moves: moves}
+		if client {
+			o.ink = step.ink
+		}
+		if promise, needs := promises[label]; needs { // it is about the next request
+			if step.moves == nil || step.source.File == "" {
+				return
+			}
+			o.name, o.moves = step.name+promise, append(slices.Clone(moves), step.moves...)
+		}
+		if _, _, err := s.peek(o.moves...); err == nil {
+			all = append(all, o)
+		}
+	}
+	if s.quest == nil {
+		for _, f := range s.menu[actor] {
+			add(labelOf(f.Label), []sim.Move{{Fault: f.Fault}})
+		}
+		return all
+	}
+	made := s.here.moves()
+	for k, n := range s.bounds.Faults {
+		if n == 0 {
+			continue
+		}
+		b := *s.bounds
+		b.Faults = explore.Budget{}
+		b.Faults[k] = n
+		for _, o := range b.Offers(client, i, made) {
+			if used(made, o.Moves[0].Fault) < int(n) {
+				add(labelOf(o.Label), o.Moves)
+			}
+		}
+	}
+	return all
+}
+
+// used counts the faults of one kind.
+func used(made []sim.Move, f sim.Fault) (n int) {
+	for _, m := range made {
+		if m.Fault != nil && reflect.TypeOf(m.Fault) == reflect.TypeOf(f) {
+			n++
+		}
+	}
+	return n
+}
+
+// promises are the labels of faults that concern the client's next request, with what they
+// do to it.
+var promises = map[string]string{"lose next reply": ", and the reply is lost", "hold next request": ", held up on its way"}
+
+// labels are the menus' labels as sentences about their actor.
+var labels = map[string]string{
+	"crash": "crashes", "pause": "is paused", "resume": "goes on", "send again": "its last request arrives once more", "clock on": "its clock jumps ahead",
+	"clock back": "its clock jumps back", "free it": "what was held up arrives", "lose reply": "the reply is lost", "lose request": "the request is lost",
+	"restart, empty": "restarts, empty", "lose the key": "drops the key", "down": "goes down", "up": "comes back", "fail over": "its replica takes over",
+	"replica falls behind": "its replica falls behind",
+}
+
+func labelOf(label string) string {
+	if text, known := labels[label]; known {
+		return text
+	}
+	return label
+}
+
+// mostWaits is the greatest number of instants that are offered at a time.
+const mostWaits = 4
+
+// waits lists the instants to which time can pass: those at which something happens by
+// itself within two leases, and a second.
+func (s *Game) waits() (all []option) {
+	var due []time.Duration
+	if _, events, err := s.peek(sim.Move{Wait: 2*s.cfg.TTL + time.Second}); err == nil {
+		for i := range events {
+			if d := events[i].At - s.State.At; d > 0 && events[i].Kind != trace.KindPause {
+				due = append(due, d)
+			}
+		}
+	}
+	for i := range s.cfg.Clients {
+		if d := s.wakes(i); d > 0 {
+			due = append(due, d)
+		}
+	}
+	if s.quest != nil && s.known && s.hint.Due > 0 {
+		due = append(due, s.hint.Due)
+	}
+	slices.Sort(due)
+	due = slices.Compact(due)
+	due = due[:min(len(due), mostWaits)]
+	for _, d := range due {
+		all = append(all, s.wait(d))
+	}
+	if !slices.Contains(due, time.Second) {
+		all = append(all, s.wait(time.Second))
+	}
+	return all
+}
+
+// wakes is the time until a client's own wait is over: a sleep, or that for a reply. It is
+// 0 if the client waits for nothing.
+func (s *Game) wakes(client int) time.Duration {
+	c := &s.State.Clients[client]
+	for i := s.Run.Last() - 1; i >= 0 && (c.Asleep || c.Pending != nil); i-- {
+		e := &s.Run.Events[i]
+		switch {
+		case e.Client != client || e.Thread != 0:
+		case c.Asleep && e.Kind == trace.KindSleep:
+			return e.At + e.By - s.State.At
+		case !c.Asleep && e.Kind == trace.KindSend:
+			d := e.At + s.cfg.Timeout - s.State.At
+			if d <= 0 || !s.timesOut(client, d) {
+				d = 0
+			}
+			return d
+		}
+	}
+	return 0
+}
+
+// timesOut reports whether a client finds no reply after some time.
+func (s *Game) timesOut(client int, d time.Duration) bool {
+	_, events, err := s.peek(sim.Move{Wait: d}, sim.Move{Who: sim.SetOf(client), Count: 1})
+	return err == nil && slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && e.Kind == trace.KindTimeout })
+}
+
+// wait is the move by which time passes, named by what happens at its end.
+func (s *Game) wait(d time.Duration) option {
+	o := option{ink: draw.Strong, client: trace.None, moves: []sim.Move{{Wait: d}}}
+	o.name = "time to " + trace.Brief(s.State.At+d)
+	t, events, err := s.peek(o.moves...)
+	if err != nil {
+		return o
+	}
+	var last, paused []string
+	for i := range events {
+		e := &events[i]
+		switch {
+		case e.Kind == trace.KindPause && e.Client != trace.None:
+			paused = append(paused, t.Clients[e.Client])
+		case e.At == s.State.At+d:
+			last = append(last, s.happens(t, e))
+		}
+	}
+	for i := range s.cfg.Clients {
+		if s.wakes(i) == d {
+			last = append(last, s.cfg.Clients[i].Name+draw.Either(s.State.Clients[i].Asleep, " wakes up", " gives up waiting"))
+		}
+	}
+	if len(last) > 2 {
+		last = append(last[:2], fmt.Sprintf("and %d more", len(last)-2))
+	}
+	if len(last) > 0 {
+		o.name += ": " + strings.Join(last, ", ")
+	}
+	if len(paused) > 0 {
+		o.name += " (" + strings.Join(paused, " and ") + draw.Either(len(paused) == 1, " is", " are") + " paused)"
+	}
+	return o
+}
+
+// happens says what happens by itself, with the owner of a record in the place of the
+// server's name.
+func (s *Game) happens(t *trace.Trace, e *trace.Event) string {
+	if e.Kind == trace.KindExpire && e.Node != trace.None && len(e.Changes) > 0 && e.Changes[0].Key == s.State.Key {
+		at := ""
+		if len(t.Nodes) > 1 {
+			at = " on " + t.Nodes[e.Node]
+		}
+		if rec := s.State.LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
+			return t.Clients[rec.Owner.Client] + "'s record expires" + at
+		}
+	}
+	if e.Kind == trace.KindLapse {
+		return t.Clients[e.Client] + "'s lease is over"
+	}
+	return t.Actor(e) + " " + t.Text(e)
+}

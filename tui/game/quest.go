@@ -1,0 +1,346 @@
+package game
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+	"lockstep/sim/explore"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+	"lockstep/tui/draw"
+	"lockstep/tui/player"
+	"lockstep/tui/progress"
+	"lockstep/tui/screen"
+)
+
+// quest is what makes a game one to be won: a goal, the faults that may happen on the way,
+// and an adviser that computes the distance to the goal.
+//
+// Invariant: hint, par and refused are meaningful only while known is true.
+type quest struct {
+	level      int // in the list, or none: within bounds of the reader's own
+	title      string
+	task       string
+	moral      string
+	bounds     *explore.Bounds
+	goal       trace.Code
+	withstands string // the lock that the same moves don't break so, or empty
+	adviser    *adviser
+	number     int // of the last question: answers to earlier ones are dropped
+	cancel     context.CancelFunc
+	asked      *branch // where it was put
+	known      bool    // the answer is there
+	hint       explore.Hint
+	par        explore.Hint
+	refused    error       // why there is no hint
+	debrief    *debriefMsg // once it is won, and the same moves were replayed
+}
+
+// none is the place of no level.
+const none = -1
+
+// adviser answers questions in the background, one at a time.
+type adviser struct {
+	mu     sync.Mutex
+	bounds explore.Bounds
+	goal   trace.Code
+	find   func(explore.Bounds, trace.Code) (screen.Guide, error)
+	real   screen.Guide  // or nil before the first question
+	par    *explore.Hint // from the beginning
+	closed bool
+}
+
+// hintMsg is the answer to a question.
+type hintMsg struct {
+	of        *quest
+	number    int
+	hint, par explore.Hint
+	err       error
+}
+
+// goals are the codes that a game can be played for.
+var goals = trace.Verdict{trace.OV, trace.DG, trace.SW, trace.FR, trace.PD, trace.FN}
+
+// usualGoal is the code that a lock can be broken for: a lock whose records never expire by
+// themselves lets no second client in, but it can be lost for ever.
+func usualGoal(st strategies.Strategy) trace.Code {
+	if st.NoTTL {
+		return trace.PD
+	}
+	return trace.OV
+}
+
+// NewLevel is a level, as it was left.
+func NewLevel(st *screen.App, level int) (*Game, error) {
+	all := scenarios.Levels()
+	l := &all[level]
+	strategy := st.Library.Strategy(l.Strategy)
+	if strategy < 0 {
+		return nil, fmt.Errorf("the lock %s is not in the list", l.Strategy)
+	}
+	b := l.Bounds(st.Library.Strategies[strategy])
+	s, err := newQuest(st, strategy, l.Name(), &quest{level: level, title: fmt.Sprintf("Level %d of %d", level+1, len(all)), task: l.Task, moral: l.Moral,
+		bounds: &b, goal: l.Goal, withstands: l.Withstands})
+	if err == nil {
+		s.Title = l.Title
+	}
+	return s, err
+}
+
+// LevelOf is the level of breaking a lock so, or of breaking it at all if the goal is nil:
+// the first that isn't won, if there are several. It is -1 if there is none.
+func LevelOf(st *screen.App, strategy string, goal *trace.Code) int {
+	found := none
+	for i, l := range scenarios.Levels() {
+		if l.Strategy != strategy || goal != nil && l.Goal != *goal {
+			continue
+		}
+		if _, won := st.Progress.Won(l.Name()); !won {
+			return i
+		}
+		if found == none {
+			found = i
+		}
+	}
+	return found
+}
+
+// NewChallenge is a game within bounds of the reader's own, for a code that a search has
+// found, or for the lock's usual one.
+func NewChallenge(st *screen.App, m screen.ChallengeMsg) (*Game, error) {
+	b, goal := m.Bounds, usualGoal(m.Bounds.Strategy)
+	if m.Found != nil && slices.Contains(goals, *m.Found) {
+		goal = *m.Found
+	}
+	name := "own." + b.Strategy.Name + "." + goal.String() + "." + sim.Label(screen.BoundsText(&b))
+	return newQuest(st, m.Strategy, name, &quest{level: none, task: "Break it: " + goal.Meaning() + ".", bounds: &b, goal: goal})
+}
+
+// newQuest begins, or goes on with, a game that has a goal. It is in the setup that searches
+// run in, so that their results hold for it.
+func newQuest(st *screen.App, strategy int, file string, q *quest) (*Game, error) {
+	cfg, err := q.bounds.Config()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Scenario = gameLabel
+	s := newGame(player.New(st, strategy, 0), cfg, file)
+	q.adviser = &adviser{find: st.NewGuide, bounds: *q.bounds, goal: q.goal}
+	s.quest = q
+	return s, s.replay(s.here)
+}
+
+// ask has the guide compute the distance from here. The previous question is dropped.
+func (s *Game) ask() tea.Cmd {
+	c := s.quest
+	if c == nil {
+		return nil
+	}
+	if c.cancel != nil {
+		c.cancel()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.number = s.Serial()
+	c.cancel, c.asked, c.known, c.debrief = cancel, s.here, false, nil
+	number, g, moves := c.number, c.adviser, s.here.moves()
+	return func() tea.Msg {
+		defer cancel()
+		h, par, err := g.from(ctx, moves)
+		return hintMsg{c, number, h, par, err}
+	}
+}
+
+func (g *adviser) from(ctx context.Context, moves []sim.Move) (h, par explore.Hint, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return h, par, errors.New("the game was left")
+	}
+	if g.real == nil {
+		if g.real, err = g.find(g.bounds, g.goal); err != nil {
+			return h, par, err
+		}
+	}
+	if g.par == nil {
+		if par, err = g.real.From(ctx, nil); err != nil {
+			return h, par, err
+		}
+		g.par = &par
+	}
+	h, err = g.real.From(ctx, moves)
+	return h, *g.par, err
+}
+
+// close ends a guide, once it has given its last answer.
+func (g *adviser) close() tea.Msg {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	if g.real != nil {
+		_ = g.real.Close() // nothing is written
+		g.real = nil
+	}
+	return nil
+}
+
+// heed takes an answer, unless a later question has been asked. A win is remembered, and the
+// same moves are replayed under the lock that withstands them.
+func (s *Game) heed(h hintMsg) tea.Cmd {
+	c := s.quest
+	if c == nil || c != h.of || c.number != h.number {
+		return nil
+	}
+	at := trace.None
+	if len(s.options) > 0 {
+		at = s.at
+	}
+	c.known, c.hint, c.par, c.refused = true, h.hint, h.par, h.err
+	if !s.won() {
+		s.offer() // the next instant is known now
+		s.at = max(at, 0)
+		return nil
+	}
+	if c.level != none {
+		all := scenarios.Levels()
+		s.Progress.Win(all[c.level].Name(), progress.Win(c.hint.Taken))
+	}
+	return s.review()
+}
+
+// quit leaves the adviser, which would go on searching.
+func (c *quest) quit() tea.Cmd {
+	if c == nil {
+		return nil
+	}
+	if c.cancel != nil {
+		c.cancel()
+	}
+	c.number = 0
+	return c.adviser.close
+}
+
+// won reports whether the goal is reached. A deadlock is one only once nothing is left to do.
+func (c *quest) won() bool {
+	return c != nil && c.known && c.refused == nil && (c.hint.Reached || c.hint.Reachable && c.hint.Steps == 0)
+}
+
+// showHint names the first move of the least way on, and puts the cursor on it.
+func (s *Game) showHint() {
+	c := s.quest
+	switch {
+	case c == nil:
+		s.Notice = "Hints are for levels: " + s.Keys.Scenario.Help().Key + " lists them."
+	case !c.known:
+		s.Notice = "Thinking."
+	case c.refused != nil:
+		s.Notice = "No hint: " + c.refused.Error() + "."
+	case c.won():
+		s.Notice = "You are there."
+	case !c.par.Reachable:
+		s.Notice = "There is no way at all: " + s.Keys.Scenario.Help().Key + " lists the levels."
+	case !c.hint.Reachable:
+		s.Notice = "There is no way on from here: " + s.Keys.Undo.Help().Key + " takes a move back."
+	default:
+		s.pointAt(c.hint)
+	}
+}
+
+// pointAt puts the cursor on the move that begins the least way on. Where no move in the
+// list does, the way's own first move is put before the others.
+func (s *Game) pointAt(h explore.Hint) {
+	i := slices.IndexFunc(s.options, func(o option) bool { return begin(h.Path, o.moves) })
+	if i < 0 {
+		o := option{ink: draw.Strong, client: trace.None, moves: h.Next}
+		switch m := h.Next[0]; {
+		case m.Wait > 0 && len(h.Next) == 1:
+			o = s.wait(m.Wait)
+		default:
+			o.name = movesText(s.cfg, h.Next)
+			if t, events, err := s.peek(h.Next...); err == nil && len(events) > 0 {
+				e := &events[len(events)-1]
+				o.name = t.Actor(e) + ": " + t.Text(e)
+			}
+		}
+		s.options, i = slices.Insert(s.options, 0, o), 0
+	}
+	s.at = i
+	s.Notice = "Hint: " + s.options[i].name + "."
+}
+
+// begin reports whether the least way begins with the steps of a move, or with more of the
+// same client's.
+func begin(path, move []sim.Move) bool {
+	if move[0].Count == 0 && move[0].Fault == nil || len(move) == 1 && move[0].Fault != nil {
+		return len(path) > 0 && sameMove(path[0], move[0]) || len(move) == 1 && move[0].Wait > 0 && len(path) > 0 && waitOf(path) == move[0].Wait
+	}
+	step := move[len(move)-1]
+	var fault sim.Fault
+	if len(move) > 1 {
+		fault = move[0].Fault
+	}
+	left := step.Count
+	for _, m := range path {
+		switch {
+		case left <= 0:
+			return fault == nil
+		case m.Fault != nil && fault != nil && m.Fault.String() == fault.String():
+			fault = nil
+		case m.Count > 0 && m.Who == step.Who:
+			left -= m.Count
+		default:
+			return false
+		}
+	}
+	return left <= 0 && fault == nil
+}
+
+// waitOf is the time that passes at the beginning of a way, before anything else happens.
+func waitOf(path []sim.Move) (d time.Duration) {
+	for _, m := range path {
+		if m.Wait == 0 {
+			break
+		}
+		d += m.Wait
+	}
+	return d
+}
+
+// outlook is the distance to the goal in a sentence, with its ink.
+func (s *Game) outlook() (string, draw.Ink) {
+	c, k := s.quest, &s.Keys
+	switch {
+	case !c.known:
+		return "Thinking.", draw.Dim
+	case errors.As(c.refused, new(*explore.BudgetError)):
+		return "Against the rules: " + c.refused.Error() + "; " + k.Undo.Help().Key + " takes it back.", draw.Breach
+	case c.refused != nil:
+		return "No hint here: " + c.refused.Error() + ".", draw.Breach
+	case c.won():
+		return fmt.Sprintf("There! Yours: %s; least: %s.", screen.CostText(c.hint.Taken), screen.CostText(c.par.Cost)), draw.Good
+	case !c.par.Reachable:
+		return "No schedule with " + screen.FaultsText(c.bounds) + " gets there; " + k.Scenario.Help().Key + " lists the levels.", draw.Strong
+	case !c.hint.Reachable:
+		return "No longer reachable from here; " + k.Undo.Help().Key + " takes a move back.", draw.Breach
+	}
+	text := ""
+	if s.here.depth > 0 {
+		text = fmt.Sprintf("So far %s. ", stepsAndFaults(c.hint.Taken))
+	}
+	return text + "From here at least " + stepsAndFaults(c.hint.Cost) + "; " + k.Hint.Help().Key + " gives a hint.", draw.Plain
+}
+
+func stepsAndFaults(c explore.Cost) string {
+	text := draw.Plural(c.Steps, "step")
+	if c.Faults > 0 {
+		text += " and " + draw.Plural(c.Faults, "fault")
+	}
+	return text
+}

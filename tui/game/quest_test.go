@@ -1,0 +1,237 @@
+package game
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/sim/explore"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+// openLevel opens a level by its name.
+func openLevel(t testing.TB, name string) (*tuitest.App, *Game) {
+	return openLevelIn(t, 120, 40, tuitest.PlainTheme(false), name)
+}
+
+func openLevelIn(t testing.TB, w, h int, th *draw.Theme, name string) (*tuitest.App, *Game) {
+	t.Helper()
+	st := tuitest.RealApp(tuitest.LocksOnly(), th)
+	level := slices.IndexFunc(scenarios.Levels(), func(l scenarios.Level) bool { return l.Name() == name })
+	if level < 0 {
+		t.Fatalf("there is no level %s", name)
+	}
+	s, err := NewLevel(st, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tuitest.Open(t, w, h, st, s, nil), s
+}
+
+// openOwn opens a game of breaking a lock within the search's own bounds.
+func openOwn(t testing.TB, strategy string, goal trace.Code) (*tuitest.App, *Game) {
+	t.Helper()
+	st := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
+	msg := screen.ChallengeMsg{Strategy: st.Library.Strategy(strategy), Found: &goal}
+	msg.Bounds = explore.Defaults(st.Library.Strategies[msg.Strategy])
+	s, err := NewChallenge(st, msg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tuitest.Open(t, 120, 40, st, s, nil), s
+}
+
+// win takes every hint, and fails unless that leads to the goal at the price of the least
+// schedule that the search named at first.
+func win(t *testing.T, a *tuitest.App, s *Game) {
+	t.Helper()
+	par := s.par.Cost
+	if par.Steps == 0 {
+		t.Fatalf("nothing is known at the beginning: %v", s.refused)
+	}
+	for n := 0; !s.won(); n++ {
+		if n > par.Steps || s.refused != nil {
+			t.Fatalf("not there after %d moves: %v\n%s", n, s.refused, a.View())
+		}
+		a.Press("i enter")
+	}
+	if s.hint.Taken != par {
+		t.Errorf("the hints took %+v, and the least is %+v: %s", s.hint.Taken, par, s.Run.Schedule)
+	}
+}
+
+// Each level is won by its hints at the price of the least schedule; the monitors, which
+// have no part in the hints, find the goal; and the same moves, replayed, leave the other
+// lock whole, as does every schedule of the level.
+func TestLevelsAreWonByTheirHints(t *testing.T) {
+	for _, l := range scenarios.Levels() {
+		t.Run(l.Name(), func(t *testing.T) {
+			a, s := openLevel(t, l.Name())
+			win(t, a, s)
+			if v := s.Run.Verdict(); !slices.Contains(v, l.Goal) {
+				t.Errorf("the guide says that this is it, and the monitors say %s", v)
+			}
+			d := s.debrief
+			if d == nil || d.run == nil || d.lock != l.Withstands || !d.proven {
+				t.Fatalf("the debrief is %+v", d)
+			}
+			if v := d.run.Verdict(); slices.Contains(v, l.Goal) || len(d.run.Events) == 0 {
+				t.Errorf("the same moves with %s: %s\n%s", d.lock, v, d.run.Schedule)
+			}
+			if w, won := s.Progress.Won(l.Name()); !won || w.Steps != s.par.Steps {
+				t.Errorf("the win isn't remembered: %+v", w)
+			}
+			text := tuitest.Unwrapped(a.View())
+			for _, want := range []string{"The same moves leave " + l.Withstands + " whole", "There! Yours: " + screen.CostText(s.par.Cost)} {
+				if !strings.Contains(text, want) {
+					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
+				}
+			}
+		})
+	}
+}
+
+// With the same moves the other lock comes to the decision that the first got wrong.
+func TestSameMovesReachTheDecision(t *testing.T) {
+	for name, want := range map[string]string{"get-then-del.FR.pause": "EVALSHA", "naive-del.FR.pause": "EVALSHA", "setpx-lua.SW.pause": "WRITE"} {
+		a, s := openLevel(t, name)
+		win(t, a, s)
+		e := s.debrief.run.Events
+		last := e[len(e)-1]
+		if text := strings.ToUpper(trace.CommandText(last.Args) + last.Kind.String()); !strings.Contains(text, want) && !(want == "WRITE" && last.Kind == trace.KindReject) {
+			t.Errorf("%s ends with %s", name, s.debrief.run.Line(&last))
+		}
+	}
+}
+
+// Games within the search's own bounds are won by hints as well.
+func TestHintsLeadThere(t *testing.T) {
+	for _, c := range []struct {
+		strategy string
+		goal     trace.Code
+	}{{"setpx-lua", trace.OV}, {"naive-del", trace.DG}, {"timestamp-del", trace.FR}} {
+		a, s := openOwn(t, c.strategy, c.goal)
+		win(t, a, s)
+		if v := s.Run.Verdict(); !slices.Contains(v, c.goal) {
+			t.Errorf("%v: the guide says that this is it, and the monitors say %s", c, v)
+		}
+	}
+}
+
+func TestHintsSayWhenItIsTooLate(t *testing.T) {
+	a, s := openOwn(t, "setpx-lua", trace.OV)
+	first := s.hint
+	do(t, a, s, "A: crashes") // the only crash; a pause is left, and nobody to pause
+	if v := tuitest.Unwrapped(a.View()); s.hint.Reachable || !strings.Contains(v, "No longer reachable from here") {
+		t.Errorf("%+v\n%s", s.hint, a.View())
+	}
+	if a.Press("i"); !strings.Contains(s.Notice, "no way on") {
+		t.Error(s.Notice)
+	}
+	if a.Press("u"); s.hint.Steps != first.Steps {
+		t.Errorf("after the undo it is %+v, and was %+v", s.hint, first)
+	}
+	for _, move := range []string{"A: SET", "A: reads the reply", "B: SET", "B: reads the reply", "time to 1s"} { // pauses both
+		do(t, a, s, move)
+	}
+	if v := tuitest.Unwrapped(a.View()); s.refused == nil || !strings.Contains(v, "Against the rules: that takes more pauses than the bounds have; u takes it back") {
+		t.Errorf("the rules are broken, and the screen doesn't say so:\n%s", a.View())
+	}
+}
+
+// A lock that can't be broken is said to be one, at once.
+func TestHintsKnowWhatCannotBe(t *testing.T) {
+	a, s := openOwn(t, "setnx", trace.OV) // it has no expiry: nobody else ever gets in
+	if v := tuitest.Unwrapped(a.View()); s.par.Reachable || !strings.Contains(v, "No schedule with at most 1 crash of a client and 1 pause of a client gets") {
+		t.Errorf("%+v\n%s", s.par, a.View())
+	}
+}
+
+// An answer that comes late is not taken for one to the question of now.
+func TestLateHintIsDropped(t *testing.T) {
+	_, s := openLevel(t, "get-then-del.FR.pause")
+	late := s.ask()
+	s.try(s.options[0])
+	s.ask()
+	if s.Update(late()); s.known {
+		t.Error("the hint for another place is shown")
+	}
+	if text, _ := s.outlook(); text != "Thinking." {
+		t.Errorf("says %q", text)
+	}
+}
+
+// Every kind of fault that the bounds have can be made, and is one that searches make.
+func TestEveryFaultHasItsMove(t *testing.T) {
+	app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
+	for _, kinds := range [][]explore.FaultKind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.HoldRequest, explore.Duplicate}, {explore.Restart, explore.Evict, explore.ServerClock, explore.ClientClock}, {explore.Failover}} {
+		st := app.Library.Strategy("timestamp-del")
+		b := explore.Defaults(app.Library.Strategies[st])
+		b.Faults = explore.Budget{}
+		for _, k := range kinds {
+			b.Faults[k] = 1
+		}
+		s, err := NewChallenge(app, screen.ChallengeMsg{Strategy: st, Bounds: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := tuitest.Open(t, 120, 40, app, s, nil)
+		a.Press("1 1 1")
+		here, faults := s.here, 0
+		for _, o := range slices.Clone(s.options) {
+			s.try(o)
+			if s.here == here {
+				t.Errorf("%q is listed, and can't be made: %s", o.name, s.Notice)
+				continue
+			}
+			if o.moves[0].Fault != nil {
+				faults++
+			}
+			a.Do(s.ask())
+			if s.refused != nil && !strings.Contains(s.refused.Error(), "than the bounds have") {
+				t.Errorf("%s: %v", o.name, s.refused)
+			}
+			s.goTo(here)
+		}
+		if want := len(kinds) - 1; faults < want { // pauses are no moves of their own
+			t.Errorf("%v: only %d faults", kinds, faults)
+		}
+	}
+}
+
+// The next level comes after a win, and the moves under the other lock are on a key.
+func TestAfterTheWin(t *testing.T) {
+	a, s := openLevel(t, "setpx-lua.FN.reply-lost")
+	win(t, a, s)
+	if _, out := s.Update(tuitest.KeyMsg("f")); out.To == nil {
+		t.Error("the other run isn't shown:", s.Notice)
+	} else if m := out.To.(screen.FindingMsg); a.Library.Strategies[m.Strategy].Name != "setpx-get" {
+		t.Errorf("%+v", m)
+	}
+	if a.Press("enter"); s.cfg.Strategy.Name != "setpx-lua" || s.goal != trace.SW || s.here.depth != 0 {
+		t.Errorf("the next level is %s for %s\n%s", s.cfg.Strategy.Name, s.goal, a.View())
+	}
+}
+
+func TestLevelScreens(t *testing.T) {
+	tuitest.EachFrame(t, "level", func(t *testing.T, name string, w, h int, th *draw.Theme) {
+		a, _ := openLevelIn(t, w, h, th, "naive-del.FR.pause")
+		a.Press("i enter i enter i enter")
+		tuitest.Golden(t, name, a.View())
+	})
+}
+
+// A hint, from the question to the answer, at the beginning: nothing is remembered yet.
+func BenchmarkHint(b *testing.B) {
+	for b.Loop() {
+		_, s := openOwn(b, "getset-expired", trace.SW)
+		if s.refused != nil {
+			b.Fatal(s.refused)
+		}
+		s.adviser.close()
+	}
+}
