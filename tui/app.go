@@ -60,7 +60,7 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 	return nil, fmt.Errorf("no screen answers %T", msg)
 }
 
-// orNone keeps a nil sandbox from becoming a screen that is not nil.
+// orNone keeps a nil game from becoming a screen that is not nil.
 func orNone(s *game.Game, err error) (screen.Screen, error) {
 	if err != nil {
 		return nil, err

@@ -223,12 +223,12 @@ func openLocks(t testing.TB, strategy string) *tuitest.App {
 func TestWhatWasLeftStays(t *testing.T) {
 	a := openLocks(t, "naive-del")
 	a.Press("b enter enter")
-	game, left := a.Top(), a.View()
-	if !strings.Contains(left, "So far 3 steps.") || !strings.Contains(left, "at least.") {
+	left := a.View()
+	if !strings.Contains(left, "So far 4 steps.") || !strings.Contains(left, "From here at least") {
 		t.Fatalf("no steps are made:\n%s", left)
 	}
-	if a.Press("esc b"); a.Top() != game || a.View() != left {
-		t.Errorf("back in the game it is another, or elsewhere, or without a hint:\n%s\nand was\n%s", a.View(), left)
+	if a.Press("esc b"); a.View() != left {
+		t.Errorf("back in the game it is elsewhere, or without a hint:\n%s\nand was\n%s", a.View(), left)
 	}
 	a.Press("esc a enter")
 	search, found := a.Top(), a.View()

@@ -56,7 +56,7 @@ type monkey struct {
 	*tuitest.App
 	rnd  *rand.Rand
 	seen map[string]int
-	real *trace.Trace // one that the sandbox can go on from
+	real *trace.Trace // one that a game can go on from
 }
 
 func newMonkey(t *testing.T, seed uint64) *monkey {

@@ -7,7 +7,7 @@
 // course its lessons, player one run, compare two of them, game a run whose scheduler
 // is the reader, search all schedules within bounds, picker the lists on top of them.
 // They import screen, the panes that show a run (package pane) and what these are drawn
-// with (package draw), and not each other; but for game, whose sandbox is a player, and
+// with (package draw), and not each other; but for game, which shows its run as a player does, and
 // for the lists, which any of them opens. A further screen is one more message in
 // package screen, and one more case in this package.
 //

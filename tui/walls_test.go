@@ -19,7 +19,7 @@ var walls = map[string]string{
 	"picker": "draw screen",
 	"home":   "draw picker screen", "course": "draw screen", "search": "draw picker screen",
 	"compare": "draw pane picker screen", "player": "draw pane picker screen",
-	"game":    "draw pane picker player screen",
+	"game":    "draw pane picker player progress screen",
 	"tuitest": "draw progress screen",
 }
 

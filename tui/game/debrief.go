@@ -67,7 +67,7 @@ func (s *Game) review() tea.Cmd {
 				continue
 			}
 			cfg.Scenario = "same-moves"
-			e := echo{cfg: cfg, of: run}
+			e := echo{cfg: cfg, of: run, drains: goal == trace.PD}
 			if m.run, m.err = e.play(moves, events); m.err == nil {
 				m.run.Title = "The same moves"
 			}
@@ -98,6 +98,8 @@ type echo struct {
 	cfg   sim.Config
 	of    *trace.Trace
 	moves []sim.Move
+
+	drains bool // at the end somebody asks whether the lock can still be had
 }
 
 // place is how far a client has come: the number of calls, results and accesses in all its
@@ -157,6 +159,9 @@ func (e *echo) play(line []*branch, events []int) (*trace.Trace, error) {
 				}
 			}
 		}
+	}
+	if e.drains {
+		e.moves = append(e.moves, sim.Move{Fault: sim.Drain{}})
 	}
 	return e.run()
 }

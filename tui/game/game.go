@@ -4,6 +4,7 @@ package game
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -129,7 +130,19 @@ func (s *Game) replay(b *branch) error {
 	s.here, s.scroll = b, 0
 	s.Display(timeline.New(t), len(t.Events))
 	s.offer()
+	s.at = s.goesOn()
 	return nil
+}
+
+// goesOn is the place of the option by which the client that acted last goes on, or 0.
+func (s *Game) goesOn() int {
+	if len(s.here.made) == 0 {
+		return 0
+	}
+	who := s.here.made[len(s.here.made)-1].Who
+	return max(slices.IndexFunc(s.options, func(o option) bool {
+		return o.client != trace.None && who.Has(o.client) && o.moves[0].Count > 0
+	}), 0)
 }
 
 // Start asks for a hint.

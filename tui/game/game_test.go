@@ -74,18 +74,26 @@ func TestMovesAreNamedByWhatTheyDo(t *testing.T) {
 
 func TestGameGetsTwoClientsIn(t *testing.T) {
 	a, s := openRun(t, "setpx-lua", "pause-past-ttl", 0)
-	for s.State.Clients[0].Phase != trace.PhaseWork {
-		a.Press("1")
-	}
-	do(t, a, s, "time to 10.00")
-	for n := 0; s.State.Clients[1].Phase != trace.PhaseWork && n < 20; n++ {
-		if i := slices.IndexFunc(s.options, func(o option) bool { return strings.HasPrefix(o.name, "B: ") }); s.options[i].moves[0].Count > 0 {
-			s.at = i
-			a.Press("enter")
-			continue
+	enter := func(client int, name string) {
+		for n := 0; s.State.Clients[client].Phase != trace.PhaseWork; n++ {
+			if n > 40 {
+				t.Fatalf("%s never gets in:\n%s", name, a.View())
+			}
+			move := "time to"
+			if s.next[client].moves != nil {
+				move = s.next[client].name
+			}
+			do(t, a, s, move)
 		}
-		do(t, a, s, "time")
 	}
+	enter(0, "A")
+	for n := 0; s.State.LockRecord(0) != nil; n++ {
+		if n > 20 {
+			t.Fatalf("the record never expires:\n%s", a.View())
+		}
+		do(t, a, s, "time to")
+	}
+	enter(1, "B")
 	if v := a.View(); !strings.Contains(v, "OVERLAPPING CRITICAL SECTIONS") {
 		t.Errorf("two are in, and the screen doesn't shout:\n%s", v)
 	}
@@ -203,7 +211,7 @@ func TestGameBeginsWithTheRunSoFar(t *testing.T) {
 		script := slices.IndexFunc(full.Events, func(e trace.Event) bool { // what comes after it is the engine's own
 			return e.Kind == trace.KindStop || e.Client != trace.None && full.Clients[e.Client] == trace.Probe
 		})
-		for pos := 0; pos <= script; pos += 7 {
+		for pos := 0; pos <= script; pos += 19 {
 			_, s := openRun(t, cell[0], cell[1], pos)
 			got := s.Run.Trace
 			if len(got.Events) < pos {

@@ -64,7 +64,6 @@ func (s *Game) offer() {
 		s.options = append(s.options, s.faultsOf(s.Run.Nodes[i], i, option{client: trace.None})...)
 	}
 	s.next = steps
-	s.at = min(s.at, len(s.options)-1)
 }
 
 // mostSteps is the greatest number of steps in one move of a client: between two things
@@ -235,9 +234,6 @@ func (s *Game) waits() (all []option) {
 		if d := s.wakes(i); d > 0 {
 			due = append(due, d)
 		}
-	}
-	if s.quest != nil && s.known && s.hint.Due > 0 {
-		due = append(due, s.hint.Due)
 	}
 	slices.Sort(due)
 	due = slices.Compact(due)

@@ -13,6 +13,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
@@ -198,21 +199,42 @@ func (s *Game) heed(h hintMsg) tea.Cmd {
 	if c == nil || c != h.of || c.number != h.number {
 		return nil
 	}
-	at := trace.None
-	if len(s.options) > 0 {
-		at = s.at
-	}
 	c.known, c.hint, c.par, c.refused = true, h.hint, h.par, h.err
 	if !s.won() {
-		s.offer() // the next instant is known now
-		s.at = max(at, 0)
+		s.offerDue()
 		return nil
 	}
+	s.drain()
 	if c.level != none {
 		all := scenarios.Levels()
 		s.Progress.Win(all[c.level].Name(), progress.Win(c.hint.Taken))
 	}
 	return s.review()
+}
+
+// offerDue adds the instant at which something is due by the search's account, if nothing
+// in the list leads there.
+func (s *Game) offerDue() {
+	due := s.hint.Due
+	leads := func(o option) bool { return o.moves[0].Wait == due }
+	if i := slices.IndexFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 }); due > 0 && i >= 0 && !slices.ContainsFunc(s.options, leads) {
+		s.options = slices.Insert(s.options, i, s.wait(due))
+	}
+}
+
+// drain shows what becomes of the run in the end, if only that proves the goal: a deadlock
+// is proven by a client that asks in vain.
+func (s *Game) drain() {
+	if slices.Contains(s.Run.Verdict(), s.goal) {
+		return
+	}
+	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: append(s.here.moves(), sim.Move{Fault: sim.Drain{}})})
+	if err != nil {
+		s.Notice = err.Error()
+		return
+	}
+	tl := timeline.New(t)
+	s.Display(tl, tl.Last())
 }
 
 // quit leaves the adviser, which would go on searching.

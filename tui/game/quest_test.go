@@ -135,7 +135,7 @@ func TestHintsSayWhenItIsTooLate(t *testing.T) {
 	if a.Press("u"); s.hint.Steps != first.Steps {
 		t.Errorf("after the undo it is %+v, and was %+v", s.hint, first)
 	}
-	for _, move := range []string{"A: SET", "A: reads the reply", "B: SET", "B: reads the reply", "time to 1s"} { // pauses both
+	for _, move := range []string{"A: reads its", "A: SET", "B: reads its", "B: SET", "time to 1s"} { // pauses both
 		do(t, a, s, move)
 	}
 	if v := tuitest.Unwrapped(a.View()); s.refused == nil || !strings.Contains(v, "Against the rules: that takes more pauses than the bounds have; u takes it back") {
