@@ -43,6 +43,9 @@ func SourceLines(r *timeline.Timeline, pos int, s *trace.State, file string, cod
 			focus = e.Source.Line
 		}
 	}
+	if focus == 0 {
+		focus = LineOf(code, ") Acquire(") // and not at the imports
+	}
 	const gutter = 3
 	lines := make([]draw.Line, 0, len(code))
 	for i, text := range code {

@@ -12,7 +12,11 @@ import (
 // Draw puts the panes where the layout says.
 func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	var lanes []pane.Lane
-	l := arrange(r.W, r.H+1, wishes{source: p.source, main: func(rows int) int {
+	told := leastTold
+	if p.Run != nil {
+		told = len(p.narration(bodyWidth(r.W, r.H+1, p.source), spareRows(r.H+1)))
+	}
+	l := arrange(r.W, r.H+1, wishes{source: p.source, told: told, main: func(rows int) int {
 		switch {
 		case p.Run == nil:
 			return rows
@@ -154,7 +158,7 @@ func (p *Player) scrolled(which panel, lines, rows, base int) int {
 }
 
 func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
-	lines := p.narration(r.W)
+	lines := p.narration(r.W, r.H)
 	top := 0
 	if r.H > len(lines) {
 		top = 1 // a line of air, if there is one to spare

@@ -14,7 +14,9 @@ const (
 	usuallyTold   = 8
 	leastTrace    = 5
 	leastState    = 12
-	sideWidth     = 40
+	fullMain      = 10 // rows of the diagram with two rows for each of two clients
+	leastMain     = 8  // rows of the diagram that it doesn't yield to the narration
+	leastBody     = draw.MinWidth
 	mostSideWidth = 88
 )
 
@@ -22,6 +24,7 @@ const (
 type wishes struct {
 	// main is the number of the rows on offer that the timeline would take.
 	main   func(rows int) int
+	told   int  // rows of the narration, for which the diagram yields
 	source bool // the reader has asked for the source, or against it where it is there by default
 }
 
@@ -38,6 +41,19 @@ type layout struct {
 
 // roomy reports whether a window shows the source by itself.
 func roomy(w, h int) bool { return w >= roomyWidth && h >= roomyHeight }
+
+// spareRows are the rows that the narration has beside a diagram of two clients: with more
+// to say it drops what it can, before the diagram yields.
+func spareRows(h int) int { return h - draw.FrameRows - 1 - statusRows(h) - fullMain }
+
+// bodyWidth is the width of the left column, in which the diagram and the narration are: it
+// is never less than in the least window.
+func bodyWidth(w, h int, source bool) int {
+	if w < sideFrom {
+		return w
+	}
+	return w - sideOf(w, source != roomy(w, h)) - 1
+}
 
 // arrange is the layout for a window of at least minWidth by minHeight: a pure
 // function of the size and the wishes.
@@ -70,10 +86,11 @@ func statusRows(h int) int {
 
 // sideOf is the width of the side pane: code needs more than facts.
 func sideOf(w int, source bool) int {
+	side := w / 3
 	if source {
-		return min(w*4/9, mostSideWidth)
+		side = w * 4 / 9
 	}
-	return min(max(w/3, sideWidth), mostSideWidth)
+	return min(side, mostSideWidth, w-1-leastBody)
 }
 
 func (l *layout) arrangeSide(r draw.Rectangle, source bool) {
@@ -97,8 +114,11 @@ func (l *layout) arrangeBody(r draw.Rectangle, h int, want wishes, source bool) 
 	room := r.H - 1 - status
 	top := room - leastTold
 	if h >= traceFrom {
-		top = room - leastTold*2 - leastTrace - 1
+		top = room - max(leastTold*2, want.told+1) - leastTrace - 1
+	} else if !source {
+		top = room - max(leastTold, want.told)
 	}
+	top = max(top, min(leastMain, room-leastTold))
 	if !source {
 		top = min(max(want.main(top), 1), top)
 	}
@@ -115,7 +135,7 @@ func (l *layout) arrangeBody(r draw.Rectangle, h int, want wishes, source bool) 
 	rest := r.Y + r.H - y
 	told := rest
 	if h >= traceFrom {
-		told = max(leastTold, min(max(usuallyTold, rest*2/5), rest-1-leastTrace))
+		told = max(leastTold, min(max(usuallyTold, rest*2/5, want.told+1), rest-1-leastTrace))
 		if below := rest - told - 1; below >= leastTrace {
 			l.rules = append(l.rules, draw.Rect(r.X, y+told, r.W, 1))
 			l.trace = draw.Rect(r.X, y+told+1, r.W, below)

@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"slices"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -9,11 +10,16 @@ import (
 	"lockstep/tui/screen"
 )
 
-// narration stands below the timeline: the evidence of the violation at hand first,
-// then the words of the lesson and of the scenario.
-func (p *Player) narration(width int) []draw.Line {
+// narration stands below the timeline: the cause of the violation at hand and its evidence
+// first, then the words of the lesson and of the scenario. Where all of it doesn't fit into
+// the rows, the gaps between its parts go, and then evidence; the words are never cut.
+func (p *Player) narration(width, rows int) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
+	p.tellCause(&t)
+	head := len(t.Lines)
 	p.tellEvidence(&t)
+	proof := len(t.Lines)
+	p.tellStop(&t)
 	p.tellLesson(&t)
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
 		t.Gap()
@@ -32,7 +38,21 @@ func (p *Player) narration(width int) []draw.Line {
 		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the %s, and %s everything up to the next violation.",
 			k.Forward.Help().Key, k.Next.Help().Key, draw.Either(len(p.Run.Chapters) > 0, "next chapter", "end"), k.Violation.Help().Key))
 	}
-	return t.Lines
+	return squeezed(t.Lines, head, proof, rows)
+}
+
+// squeezed drops gaps from lines that are more than rows, and then lines of the evidence,
+// which is from head to proof: of it the last line stays.
+func squeezed(lines []draw.Line, head, proof, rows int) []draw.Line {
+	for i := len(lines) - 1; i >= proof && len(lines) > rows; i-- {
+		if len(lines[i]) == 0 {
+			lines = slices.Delete(lines, i, i+1)
+		}
+	}
+	if over := min(len(lines)-rows, proof-head-1); over > 0 {
+		lines = slices.Delete(lines, head, head+over)
+	}
+	return lines
 }
 
 func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note) {
@@ -55,24 +75,94 @@ func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note) {
 	}
 }
 
-// tellEvidence says what broke, and numbers the events that prove it, as they are
-// numbered on the ruler and in the trace. It stands where the violation is
-// complete, and at each of the events.
+// shown are the violations that are told at the cursor: those that are complete there, and
+// the one whose evidence the reader goes round.
+func (p *Player) shown() (all []timeline.Breach) {
+	for i, b := range p.Run.Breaches {
+		if b.Pos == p.Pos || i == p.picked && p.Pos > 0 && p.evidence(p.Run.Event(p.Pos).Seq) > 0 {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// tellCause says in a sentence how each violation came about.
+func (p *Player) tellCause(t *draw.Paragraphs) {
+	for _, b := range p.shown() {
+		t.Add(draw.Breach, "!! "+b.Code.String()+": ", p.Run.Cause(b))
+	}
+}
+
+// tellEvidence numbers the events that prove the violation at hand, as they are numbered on
+// the ruler and in the trace, each in a line. They stand where the violation is complete,
+// and at each of the events.
 func (p *Player) tellEvidence(t *draw.Paragraphs) {
-	tl := p.Run
-	here := p.lit()
-	for i, b := range tl.Breaches {
-		if b.Pos == p.Pos || i == p.picked && p.Pos > 0 && p.evidence(tl.Event(p.Pos).Seq) > 0 {
-			t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", b.Code, b.Text))
-			if i != p.picked {
-				continue
-			}
-			for n, seq := range here {
-				e := tl.Event(tl.After(seq))
-				t.Add(draw.Plain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  #%d  %s %s", trace.Brief(e.At), e.Seq, tl.Actor(e), tl.Text(e)))
+	if p.picked == none || !slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return b.Violation == p.Run.Breaches[p.picked].Violation }) {
+		return
+	}
+	for n, seq := range p.lit() {
+		e := p.Run.Event(p.Run.After(seq))
+		text := fmt.Sprintf("    %d  %s  #%d  %s %s", n+1, trace.Brief(e.At), e.Seq, p.Run.Actor(e), p.Run.Text(e))
+		t.Lines = append(t.Lines, draw.Line{draw.Text(draw.Fit(text, t.Width, p.Theme.More), draw.Plain)})
+	}
+}
+
+// tellStop names a lock that withstands the violation at hand under the same script.
+func (p *Player) tellStop(t *draw.Paragraphs) {
+	if lock := p.stopper(); lock >= 0 {
+		t.Add(draw.Good, p.Theme.Granted+" ", fmt.Sprintf("What would have stopped it: %s (%s).", p.Library.Strategies[lock].Name, p.Keys.Compare.Help().Key))
+	}
+}
+
+// remedies are the locks that are named first as those that withstand.
+var remedies = []string{"setpx-lua", "fenced", "setpx-get", "setpx-wait", "redlock", "naive-del", "getset-equal"}
+
+// stopper is the place of a lock that doesn't show the first violation at the cursor under
+// the same scenario: in the course one of the next steps; else one that shows nothing, or at
+// least no failure that this one doesn't show. It is -1 where none is known.
+func (p *Player) stopper() int {
+	at := p.shown()
+	if len(at) == 0 || p.Title != "" || !at[0].Code.Failure() {
+		return none
+	}
+	names := slices.Clone(remedies)
+	if p.lesson != nil {
+		l, _ := p.lesson.at()
+		for _, step := range slices.Backward(l.Steps[min(p.lesson.step+1, len(l.Steps)):]) {
+			if step.Scenario == p.Library.Scenarios[p.scenario].Name {
+				names = slices.Insert(names, 0, step.Strategy)
 			}
 		}
 	}
+	mine := p.Run.Verdict()
+	worse := func(v trace.Verdict) bool {
+		return slices.ContainsFunc(v, func(c trace.Code) bool { return c.Failure() && (c == at[0].Code || !slices.Contains(mine, c)) })
+	}
+	best := none
+	for _, name := range names {
+		i := p.Library.Strategy(name)
+		if i < 0 || i == p.Strategy {
+			continue
+		}
+		v, known := p.verdictOf(i)
+		switch {
+		case !known || worse(v):
+		case !slices.ContainsFunc(v, trace.Code.Failure):
+			return i
+		case best == none:
+			best = i
+		}
+	}
+	return best
+}
+
+// verdictOf is the verdict of a lock under the scenario: as it was run, or as the scenario
+// expects it, to which a test holds the engine.
+func (p *Player) verdictOf(strategy int) (trace.Verdict, bool) {
+	if cell := p.Grid.At(p.scenario, strategy); cell.Known {
+		return cell.Verdict, true
+	}
+	return p.Library.Scenarios[p.scenario].Expect(p.Library.Strategies[strategy].Name)
 }
 
 // tellLesson opens a lesson.

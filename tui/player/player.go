@@ -274,7 +274,7 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, p.Keys.Scenario):
 		return nil, screen.Outcome{Open: p.scenarioPicker()}
 	case key.Matches(k, p.Keys.Compare):
-		return nil, screen.Outcome{Open: picker.Compare(p.App, p.scenario, p.Strategy, p.Pos)}
+		return nil, screen.Outcome{Open: p.comparePicker()}
 	case key.Matches(k, p.Keys.Explore):
 		return nil, screen.Outcome{To: screen.SearchMsg{Strategy: p.Strategy}}
 	case key.Matches(k, p.Keys.NextStep):
@@ -310,7 +310,7 @@ func (p *Player) moves(k tea.KeyMsg) bool {
 	case key.Matches(k, p.Keys.Last):
 		p.goTo(p.Run.Last())
 	case key.Matches(k, p.Keys.Next):
-		p.goTo(p.Run.NextChapter(p.Pos))
+		p.goTo(p.stopBefore(p.Run.NextChapter(p.Pos)))
 	case key.Matches(k, p.Keys.Previous):
 		p.goTo(p.Run.PreviousChapter(p.Pos))
 	case key.Matches(k, p.Keys.Violation):
@@ -325,6 +325,17 @@ func (p *Player) moves(k tea.KeyMsg) bool {
 		return false
 	}
 	return true
+}
+
+// stopBefore is a position that the cursor is to go on to, or that of the first violation on
+// the way there: no key but that for the end passes one.
+func (p *Player) stopBefore(pos int) int {
+	for _, b := range p.Run.Breaches {
+		if b.Pos > p.Pos && b.Pos < pos {
+			return b.Pos
+		}
+	}
+	return pos
 }
 
 // looks handles the keys that change how the same moment is shown.
@@ -530,6 +541,19 @@ func (p *Player) strategyPicker() *picker.Picker {
 	return picker.Strategies(p.App, "Which lock?  (the scenario stays, and the place in it)", p.scenario, p.Strategy, func(i int) (tea.Cmd, screen.Outcome) {
 		return p.choose(i, p.scenario)
 	})
+}
+
+// comparePicker asks which lock to compare with. At a violation the cursor is on one that
+// withstands it.
+func (p *Player) comparePicker() *picker.Picker {
+	list := picker.Compare(p.App, p.scenario, p.Strategy, p.Pos)
+	if p.Run == nil {
+		return list
+	}
+	if lock := p.stopper(); lock >= 0 {
+		list.At = lock
+	}
+	return list
 }
 
 func (p *Player) scenarioPicker() *picker.Picker {
