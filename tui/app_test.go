@@ -141,8 +141,8 @@ func TestCourseIsRemembered(t *testing.T) {
 	if v := a.View(); !strings.Contains(v, "lesson 1, step 1 of 2") || !strings.Contains(v, "notices nothing of it") {
 		t.Errorf("the step does not begin with its lesson:\n%s", v)
 	}
-	a.Press("] ] 1") // A believes: right
-	if v := a.View(); !strings.Contains(v, "Right: A.") || !strings.Contains(v, "1 of 1") {
+	a.Press("] 2 enter") // A will believe: right
+	if v := a.View(); !strings.Contains(v, "You said: A. Right.") || !strings.Contains(v, "1 of 1") {
 		t.Errorf("the prediction is not judged:\n%s", v)
 	}
 	a.Press("G")

@@ -371,7 +371,7 @@ func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 	m.lay(m.plan.halves[0].W - pane.LabelWidth)
 	for i, re := range m.alignment.Runs {
 		m.drawTitle(c, m.plan.titles[i], i)
-		pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: lanes[i], Theme: m.Theme, Veil: at[i]})
+		pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: lanes[i], Theme: m.Theme})
 	}
 	m.drawDiffers(c, m.plan.differs)
 	c.Lines(m.plan.told, m.told(m.plan.told.W), 0)

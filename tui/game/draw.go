@@ -12,13 +12,13 @@ import (
 
 // The sizes at which more comes.
 const (
-	bothFrom     = 32 // rows, for code and diagram at a time
-	leastCode    = 6
-	usualCode    = 12
-	mostCode     = 26
-	leastMoves   = 6
-	columnsFrom  = 76 // columns, for two columns of moves
-	statusRows   = 2
+	bothFrom    = 32 // rows, for code and diagram at a time
+	leastCode   = 6
+	usualCode   = 12
+	mostCode    = 26
+	leastMoves  = 6
+	columnsFrom = 76 // columns, for two columns of moves
+	statusRows  = 2
 )
 
 // gameLayout says where each part of the screen is. A part that has no place is empty.

@@ -69,6 +69,7 @@ func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
 
 // newGame is the game of that name as it was left, or a new one.
 func newGame(p *player.Player, cfg sim.Config, file string) *Game {
+	p.Asks = false // the reader decides what comes
 	s := &Game{Player: p, cfg: cfg, file: file}
 	s.Title, s.root, s.coded = "Your turn", &branch{}, true
 	s.recall()

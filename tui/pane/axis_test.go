@@ -117,7 +117,7 @@ func TestServerLaneMarksFailures(t *testing.T) {
 	a := newAxis(r, 60, 0)
 	c := draw.NewCanvas(60+LabelWidth, AxisRows+1, th.More)
 	lanes := []Lane{{Lane: timeline.Lane{Kind: timeline.Record}}}
-	DrawTimeline(c, draw.Rect(0, 0, 60+LabelWidth, AxisRows+1), Scene{Timeline: r, Pos: r.Last(), Axis: a, Column: a.Cols[r.Last()], All: a.Width(), Lanes: lanes, Theme: th, Veil: r.Last()})
+	DrawTimeline(c, draw.Rect(0, 0, 60+LabelWidth, AxisRows+1), Scene{Timeline: r, Pos: r.Last(), Axis: a, Column: a.Cols[r.Last()], All: a.Width(), Lanes: lanes, Theme: th})
 	row := ""
 	for x := range 60 + LabelWidth {
 		row += c.Char(x, AxisRows)
@@ -136,7 +136,7 @@ func TestFogHidesTheFuture(t *testing.T) {
 		c := draw.NewCanvas(80, 14, th.More)
 		lanes := PlanLanes(r, pos, 12)
 		a := newAxis(r, 80-LabelWidth, 0)
-		DrawTimeline(c, draw.Rect(0, 0, 80, 14), Scene{Timeline: r, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: lanes, Theme: th, Veil: pos})
+		DrawTimeline(c, draw.Rect(0, 0, 80, 14), Scene{Timeline: r, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: lanes, Theme: th})
 		for y := AxisRows; y < 14; y++ {
 			row := ""
 			for x := LabelWidth + a.Cols[pos] + 1; x < 80; x++ {

@@ -16,7 +16,7 @@ import (
 
 // Scene decides everything that is drawn of a timeline.
 //
-// Invariants: 0 <= Veil <= Pos <= Last(); Column is at least the cursor's own.
+// Invariants: 0 <= Pos <= Last(); Column is at least the cursor's own.
 type Scene struct {
 	*timeline.Timeline
 	Pos    int    // of the cursor
@@ -26,7 +26,6 @@ type Scene struct {
 	Lanes  []Lane // from the top
 	Theme  *draw.Theme
 	Lit    []int // Seqs of the highlighted events
-	Veil   int   // position from which on beliefs and records are hidden; Pos if none are
 }
 
 // plot draws lanes over virtual time: a pure function of the scene and the
@@ -65,7 +64,6 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) {
 		if y := r.Y + AxisRows + i; y < r.Y+r.H {
 			tl.drawLabel(l, y)
 			tl.drawLane(l, y)
-			tl.drawVeil(l, y)
 		}
 	}
 	tl.drawConnector()
@@ -73,24 +71,6 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) {
 		tl.flash()
 	}
 	tl.drawLit()
-}
-
-// drawVeil hides the beliefs and records that an open question is about.
-func (tl *plot) drawVeil(l Lane, y int) {
-	if tl.Veil == tl.Pos {
-		return
-	}
-	switch l.kind {
-	case laneBlank, laneHidden:
-		return
-	case laneOwn:
-		if l.Kind == timeline.Deeds || l.Kind == timeline.Store || l.Kind == timeline.Violations {
-			return
-		}
-	}
-	for x := max(tl.Axis.Cols[tl.Veil]-tl.offset+1, 0); x <= tl.until; x++ {
-		tl.c.Put(tl.x0+x, y, "?", draw.Dim)
-	}
 }
 
 // drawLit numbers the highlighted events on the ruler, and lights their marks.

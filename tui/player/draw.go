@@ -3,7 +3,6 @@ package player
 import (
 	"fmt"
 
-	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
@@ -119,7 +118,7 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	case r.W > pane.LabelWidth:
 		a := p.axes.Of(p.Run, r.W-pane.LabelWidth, p.zoom)
 		pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos], All: a.Width(),
-			Lanes: lanes, Theme: p.Theme, Lit: p.lit(), Veil: p.veil()})
+			Lanes: lanes, Theme: p.Theme, Lit: p.lit()})
 	}
 }
 
@@ -128,9 +127,6 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	event := pane.StatusLine(p.Run, p.Pos)
 	l, band := pane.Holders(p.Run, p.Pos, p.State)
-	if p.veil() != p.Pos {
-		l, band = draw.Line{draw.Text(" Who has it? Predict, and the rows will tell.", draw.Strong)}, draw.Plain
-	}
 	said := p.Notice
 	if p.find.asking() {
 		said = p.find.prompt(&p.Keys)
@@ -170,10 +166,7 @@ func (p *Player) drawState(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}
-	lines := []draw.Line{{draw.Text("state at "+trace.Brief(p.State.At), draw.Title)}, {draw.Text("  (not before the question is answered)", draw.Dim)}}
-	if p.veil() == p.Pos {
-		lines = pane.StateLines(p.Run, p.Pos, p.previous, p.State)
-	}
+	lines := pane.StateLines(p.Run, p.Pos, p.previous, p.State)
 	c.Lines(draw.Rect(r.X+1, r.Y, r.W-1, r.H), lines, p.scrolled(panelState, len(lines), r.H, 0))
 }
 

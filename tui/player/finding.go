@@ -15,6 +15,7 @@ type Finding struct{ *Player }
 // OpenFinding shows a run that was found, from its beginning.
 func OpenFinding(app *screen.App, m screen.FindingMsg) *Finding {
 	p := New(app, m.Strategy, 0)
+	p.Asks = false // its title has the answer
 	p.Title, p.sought = m.Trace.Title, &m.Sought
 	p.Display(timeline.New(m.Trace), 0)
 	return &Finding{p}

@@ -20,6 +20,7 @@ func (p *Player) narration(width, rows int) []draw.Line {
 	p.tellEvidence(&t)
 	proof := len(t.Lines)
 	p.tellStop(&t)
+	p.tellAnswers(&t)
 	p.tellLesson(&t)
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
 		t.Gap()
@@ -30,9 +31,13 @@ func (p *Player) narration(width, rows int) []draw.Line {
 		p.tellEnd(&t)
 	}
 	for _, n := range p.Run.Said(p.Pos) {
+		if n.Kind == trace.NoteAsk && n.Answer != "" {
+			continue // it was asked before: see tellQuestion
+		}
 		t.Gap()
 		p.tellNote(&t, n)
 	}
+	p.tellQuestion(&t)
 	if len(t.Lines) == 0 {
 		k := &p.Keys
 		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the %s, and %s everything up to the next violation.",
@@ -58,16 +63,7 @@ func squeezed(lines []draw.Line, head, proof, rows int) []draw.Line {
 func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note) {
 	switch text := n.Prose(); n.Kind {
 	case trace.NoteAsk:
-		if n.Answer != "" && p.Run.Before(n.Seq) != p.Pos { // the answer may have changed since
-			text = "At " + instantOf(p.Run, &n) + ": " + text
-		}
 		t.Add(draw.Strong, "? ", text)
-		if n.Answer == "" {
-			return
-		}
-		for _, s := range p.answer(n) {
-			t.Add(s.Ink, "  ", s.Text)
-		}
 	case trace.NoteMissed:
 		t.Add(draw.Dim, "~ ", text)
 	default:
@@ -217,9 +213,4 @@ func (p *Player) tellNext(t *draw.Paragraphs) {
 		text += " under " + step.Scenario
 	}
 	t.Add(draw.Dim, p.Keys.NextStep.Help().Key+" ", text+".")
-}
-
-// asks reports whether a question stands at exactly this position.
-func asks(tl *timeline.Timeline, pos int) bool {
-	return asked(tl, pos) != nil
 }

@@ -45,8 +45,8 @@ type Player struct {
 	source          bool
 	picked          int         // the violation whose evidence is lit, or none
 	sought          *trace.Code // the violation that a search was after, or nil
-	guesses         map[int]int // by question: the choice that was made
-	revealed        bool        // the answer to the question at hand
+	questions       []timeline.Question
+	guesses         map[int]guess // by the position of the question
 	find            finder
 	focus           panel
 	overflows       bool // the pane in focus has more than it has rows for
@@ -56,6 +56,8 @@ type Player struct {
 	playing         bool
 	speed           int
 	plan            layout // of the last frame: clicks refer to it
+
+	Asks bool // for predictions
 
 	Title string // instead of the scenario's
 }
@@ -105,7 +107,7 @@ type tickMsg int
 
 // New plays a strategy under a scenario, both places in the library, from the beginning.
 func New(app *screen.App, strategy, scenario int) *Player {
-	return &Player{App: app, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none}
+	return &Player{App: app, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none, Asks: true}
 }
 
 // Open begins at a position.
@@ -194,7 +196,10 @@ func (p *Player) Display(tl *timeline.Timeline, pos int) {
 	st := p.Library.Strategies[p.Strategy]
 	p.Run, p.Pos, p.axes = tl, pos, pane.Axes{}
 	p.file, p.code = st.File, map[string][]string{}
-	p.picked, p.guesses = none, map[int]int{}
+	p.picked, p.guesses, p.questions = none, map[int]guess{}, nil
+	if p.Asks {
+		p.questions = tl.Questions()
+	}
 	p.find.renew(tl)
 	p.previous, p.State = tl.StateAt(max(pos-1, 0)), tl.StateAt(pos)
 	p.arrived()
@@ -219,7 +224,6 @@ func (p *Player) goTo(pos int) {
 
 // arrived brings what depends on the cursor up to date.
 func (p *Player) arrived() {
-	p.revealed = false
 	p.scroll[panelTold], p.scroll[panelSource], p.scroll[panelTrace] = 0, 0, 0
 	if p.Pos == 0 {
 		p.picked = none // at the beginning no violation is told in advance
@@ -327,9 +331,14 @@ func (p *Player) moves(k tea.KeyMsg) bool {
 	return true
 }
 
-// stopBefore is a position that the cursor is to go on to, or that of the first violation on
-// the way there: no key but that for the end passes one.
+// stopBefore is a position that the cursor is to go on to, or that of the first violation or
+// open question on the way there: no key but that for the end passes one.
 func (p *Player) stopBefore(pos int) int {
+	for _, q := range p.questions {
+		if _, answered := p.guesses[q.Pos]; q.Pos > p.Pos && q.Pos < pos && !answered {
+			pos = q.Pos
+		}
+	}
 	for _, b := range p.Run.Breaches {
 		if b.Pos > p.Pos && b.Pos < pos {
 			return b.Pos
@@ -358,7 +367,10 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.Guess):
 		p.guess(int(k.Runes[0] - '0'))
 	case key.Matches(k, p.Keys.Enter):
-		p.revealed = true
+		p.playOn()
+	case key.Matches(k, p.Keys.Teach):
+		p.Teaching = !p.Teaching
+		p.Notice = draw.Either(p.Teaching, "For a class: questions wait, and nothing is scored.", "Your predictions are scored again.")
 	case key.Matches(k, p.Keys.Faster):
 		p.setSpeed(p.speed + 1)
 	case key.Matches(k, p.Keys.Slower):
@@ -529,7 +541,7 @@ func (p *Player) played(tick int) tea.Cmd {
 	}
 	p.goTo(p.Pos + 1)
 	_, fresh := p.Run.Breached(p.Pos)
-	if p.playing = len(fresh) == 0 && !asks(p.Run, p.Pos) && p.Pos < p.Run.Last(); !p.playing {
+	if p.playing = len(fresh) == 0 && p.question() == nil && p.Pos < p.Run.Last(); !p.playing {
 		return nil
 	}
 	return p.later()
@@ -587,7 +599,9 @@ func (p *Player) FooterKeys() []key.Binding {
 	case p.find.asking():
 		return []key.Binding{screen.As(k.Enter, "find"), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
 	case p.question() != nil:
-		list = []key.Binding{screen.As(k.Guess, "predict"), k.Enter, list[0], list[1]}
+		list = []key.Binding{screen.As(k.Guess, "predict"), screen.As(k.Enter, "show it"), list[0], list[1]}
+	case p.askedAt(p.Pos) != nil:
+		list = append([]key.Binding{screen.As(k.Enter, "the proof")}, list...)
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
 		list = append([]key.Binding{screen.As(k.NextStep, "continue")}, list...)
 	case proven:
@@ -610,7 +624,7 @@ func (p *Player) Help() screen.Page {
 			"bars in one column are two holders. Everything here comes from the run's trace, which --plain prints.",
 		Keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
-			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "show the answer"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
+			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "play on to the answer"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
 			screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.View, "next view"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
 			screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.Always()...),

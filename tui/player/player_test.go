@@ -3,7 +3,9 @@ package player
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"lockstep/sim/timeline"
 	"os"
 	"regexp"
 	"strings"
@@ -59,7 +61,7 @@ func TestScreens(t *testing.T) {
 
 func TestOtherViews(t *testing.T) {
 	for name, keys := range map[string]string{
-		"start": "g", "ask": "] ]", "right": "] ] 1", "wrong": "] ] 0", "answer": "] ] enter", "end": "G", "ladder": "! v", "trace": "! v v", "state": "! v v v",
+		"start": "g", "ask": "]", "right": "] 2", "wrong": "] 1 enter", "answer": "] enter", "end": "G", "ladder": "! v", "trace": "! v v", "state": "! v v v",
 		"source": "right right right s", "evidence": "! ! e", "search": "/ w r i t e enter", "typing": "/ w r", "filter": "! ! v v & n 1 enter", "nothing-found": "/ z z enter",
 		"help": "?", "strategies": "f", "scenarios": "o down", "notice": "! ! !", "many-nodes": "o down enter ] right right right right",
 	} {
@@ -166,7 +168,7 @@ func TestFailedRunIsTold(t *testing.T) {
 
 func TestPlayingStopsWhereOneShouldLook(t *testing.T) {
 	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
-	for _, want := range []int{10, 16, 19, p.Run.Last()} {
+	for _, want := range []int{7, 16, 18, 19, p.Run.Last()} { // a question, a violation, a question, a violation
 		a.Press("space")
 		for n := 0; p.playing && n < 1000; n++ {
 			a.Send(tickMsg(p.tick - 1)) // an old timer counts for nothing
@@ -222,20 +224,77 @@ func drawRun(t *testing.T, w, h int, strategy, scenario string) {
 	}
 }
 
-func TestVeilHidesWhatIsAsked(t *testing.T) {
-	a, _ := openPlayer(t, 140, 40, tuitest.PlainTheme(false), tuitest.Handmade)
-	a.Press("] ]")
-	open := a.View()
-	if !strings.Contains(open, "?????") || !strings.Contains(open, "not before the question is answered") {
-		t.Errorf("the answer can be read off the screen:\n%s", open)
+// toQuestion goes on to the next question.
+func toQuestion(t *testing.T, a *tuitest.App, p *Player) *timeline.Question {
+	t.Helper()
+	for range p.Run.Last() {
+		if a.Press("]"); p.question() != nil {
+			return p.question()
+		}
 	}
-	a.Press("0")
-	if v := a.View(); strings.Contains(v, "?????") || !strings.Contains(v, "You said: nobody. It is: A.") {
-		t.Errorf("nothing is revealed:\n%s", v)
+	t.Fatal("no question is asked")
+	return nil
+}
+
+// A question is asked before its answer; the first answer is judged where the proof is.
+func TestPredictionIsAskedThenProvenThenExplained(t *testing.T) {
+	a, p := openPlayer(t, 140, 40, tuitest.PlainTheme(false), tuitest.Handmade)
+	q := toQuestion(t, a, p)
+	wrong := (q.Right + 1) % len(q.Choices)
+	a.Press("8")
+	if !strings.Contains(p.Notice, "The choices are 1 to") {
+		t.Error(p.Notice)
 	}
-	a.Press("1")
-	if v := a.View(); !strings.Contains(v, "You said: nobody") {
-		t.Errorf("a second guess is taken:\n%s", v)
+	a.Press(fmt.Sprint(wrong + 1))
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "You say: "+q.Choices[wrong]+".") || strings.Contains(v, "It is: ") || p.Pos != q.Pos {
+		t.Errorf("it is judged before the proof:\n%s", a.View())
+	}
+	a.Press(fmt.Sprint(q.Right+1) + " enter")
+	v := tuitest.Unwrapped(a.View())
+	if p.Pos != q.Until || !strings.Contains(v, "You said: "+q.Choices[wrong]+". It is: "+q.Choices[q.Right]+".") {
+		t.Errorf("the first answer isn't judged at %d:\n%s", q.Until, a.View())
+	}
+	if right, of := p.Progress.Score(); right != 0 || of != 1 {
+		t.Errorf("the score is %d of %d", right, of)
+	}
+}
+
+// In front of a class nobody's answer is scored, and enter shows it.
+func TestQuestionsForAClass(t *testing.T) {
+	a, p := openPlayer(t, 140, 40, tuitest.PlainTheme(false), tuitest.Handmade)
+	q := toQuestion(t, a, p)
+	if a.Press("T"); strings.Contains(tuitest.Unwrapped(a.View()), "1 "+q.Choices[0]) {
+		t.Errorf("there are digits to type:\n%s", a.View())
+	}
+	a.Press("enter")
+	if _, of := p.Progress.Score(); of != 0 || p.Pos != q.Until || !strings.Contains(strings.ToLower(tuitest.Unwrapped(a.View())), strings.ToLower(q.Choices[q.Right])) {
+		t.Errorf("%d are scored, or the answer isn't shown:\n%s", of, a.View())
+	}
+}
+
+// Over the whole course, at each question: the frame has the question and all its choices,
+// and nothing that only a later event can say: neither the answer's proof nor the cause of
+// a violation to come.
+func TestCourseNeverShowsAnAnswerAboveItsQuestion(t *testing.T) {
+	for _, l := range scenarios.Course() {
+		for _, step := range l.Steps {
+			a, p := openRun(t, 80, 24, step.Strategy, step.Scenario)
+			if len(p.questions) == 0 {
+				t.Errorf("%s asks nothing", step.ID())
+			}
+			for _, q := range p.questions {
+				p.goTo(q.Pos)
+				v := tuitest.Unwrapped(a.CheckFrame(step.ID()))
+				for _, want := range append([]string{q.Text}, q.Choices...) {
+					if !strings.Contains(v, want) {
+						t.Errorf("%s doesn't say %q at its question:\n%s", step.ID(), want, a.View())
+					}
+				}
+				if strings.Contains(v, q.Why) && p.Run.Holders(p.State) != q.Why {
+					t.Errorf("%s answers %q where it is asked:\n%s", step.ID(), q.Text, a.View())
+				}
+			}
+		}
 	}
 }
 

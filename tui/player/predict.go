@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/sim/timeline"
@@ -9,205 +10,145 @@ import (
 	"lockstep/tui/draw"
 )
 
-// question is one that the script asks the class, with the answers to choose
-// from. Which of them is right is computed from the trace, like the answer itself.
-type question struct {
-	note    trace.Note
-	choices []string // empty where there would be too many
-	right   []bool
-	answer  string
-	state   bool // the screen shows the answer at this moment
-}
+// Predictions: a question is asked at a position before its answer is on the screen. The
+// reader answers, or doesn't; then the run is played on to the event that decides it, and
+// there the answer is judged and explained.
 
-// mostChoices is the number of digits.
-const mostChoices = 10
+// guess is an answer that the reader has given: the choice, or none to be shown it.
+type guess int
 
-// asked is the question that stands at exactly this position, or nil.
-func asked(tl *timeline.Timeline, pos int) *question {
-	for _, n := range tl.Notes {
-		if n.Kind == trace.NoteAsk && tl.Before(n.Seq) == pos {
-			return newQuestion(tl, n)
-		}
+// askedAt is the question that is asked at a position, or nil.
+func (p *Player) askedAt(pos int) *timeline.Question {
+	i := slices.IndexFunc(p.questions, func(q timeline.Question) bool { return q.Pos == pos })
+	if p.Run == nil || i < 0 {
+		return nil
 	}
-	return nil
-}
-
-// newQuestion tells the question from its answer's form: for a verdict, or for
-// those who hold the lock or have its record.
-func newQuestion(tl *timeline.Timeline, n trace.Note) *question {
-	q := &question{note: n, answer: n.Answer}
-	if n.Answer == tl.Verdict().String() {
-		q.verdict(tl.Verdict())
-		return q
-	}
-	q.state = true
-	q.holders(tl, named(tl, n))
-	return q
-}
-
-// verdict offers nothing and every violation, by its name: the reader may not
-// have learned the codes yet. Any violation that the run shows is a right answer.
-func (q *question) verdict(v trace.Verdict) {
-	const nothing = "nothing breaks"
-	q.choices, q.right = []string{nothing}, []bool{len(v) == 0}
-	q.answer = nothing
-	for i, c := range v {
-		if i == 0 {
-			q.answer = c.Name()
-			continue
-		}
-		q.answer += ", " + c.Name()
-	}
-	for _, c := range trace.Codes {
-		if len(q.choices) == mostChoices {
-			return
-		}
-		has := false
-		for _, have := range v {
-			has = has || have == c
-		}
-		q.choices, q.right = append(q.choices, c.Name()), append(q.right, has)
-	}
-}
-
-// named is the set of clients that an answer names, by bit: those that believe,
-// or those whose record a node has.
-func named(tl *timeline.Timeline, n trace.Note) int {
-	set := 0
-	s := tl.StateAt(tl.Before(n.Seq))
-	record := strings.Contains(n.Answer, ": ")
-	for i := range s.Clients {
-		if !record && s.Clients[i].Lease.Believed {
-			set |= 1 << i
-		}
-	}
-	for i := range s.Nodes {
-		if rec := s.LockRecord(i); record && rec != nil && rec.Owner != trace.Nobody {
-			set |= 1 << rec.Owner.Client
-		}
-	}
-	return set
-}
-
-// holders offers every set of clients, small ones first.
-func (q *question) holders(tl *timeline.Timeline, truth int) {
-	var names []string
-	for i, name := range tl.Clients {
-		if name != trace.Probe {
-			names = append(names, tl.Clients[i])
-		}
-	}
-	if 1<<len(names) > mostChoices {
-		return
-	}
-	for size := range len(names) + 1 {
-		for set := range 1 << len(names) {
-			var in []string
-			for i, name := range names {
-				if set&(1<<i) != 0 {
-					in = append(in, name)
-				}
-			}
-			if len(in) != size {
-				continue
-			}
-			text := strings.Join(in, "+")
-			if size == 0 {
-				text = "nobody"
-			}
-			q.choices, q.right = append(q.choices, text), append(q.right, set == truth)
-		}
-	}
+	return &p.questions[i]
 }
 
 // question is the one at hand, as long as it is open.
-func (p *Player) question() *question {
-	if p.Run == nil || p.revealed {
-		return nil
-	}
-	q := asked(p.Run, p.Pos)
+func (p *Player) question() *timeline.Question {
+	q := p.askedAt(p.Pos)
 	if q == nil {
 		return nil
 	}
-	if _, guessed := p.guesses[q.note.Index]; guessed {
+	if _, answered := p.guesses[q.Pos]; answered {
 		return nil
 	}
 	return q
 }
 
-// guess takes a prediction. The first one counts for the score.
+// guess takes a prediction, from 1. The first one counts for the score.
 func (p *Player) guess(choice int) {
 	q := p.question()
 	switch {
 	case q == nil:
 		p.Notice = "No question is open here."
-		if n := p.unanswered(); n != nil {
-			p.Notice = "That was asked at " + instantOf(p.Run, n) + ": " + p.Keys.Previous.Help().Key + " goes back to it."
+		if past := p.passedBy(); past != nil {
+			p.Notice = "That was asked at " + p.instantOf(past.Pos) + ": " + p.Keys.Previous.Help().Key + " and " + p.Keys.Back.Help().Key + " go back to it."
 		}
-	case len(q.choices) == 0:
-		p.Notice = "Too many answers are possible: " + p.Keys.Enter.Help().Key + " shows the right one."
-	case choice >= len(q.choices):
-		p.Notice = fmt.Sprintf("The choices are 0 to %d.", len(q.choices)-1)
+	case choice < 1 || choice > len(q.Choices):
+		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
 	default:
-		p.guesses[q.note.Index] = choice
-		p.Progress.Guess(fmt.Sprintf("%s/%s/%d", p.Run.Scenario, p.Run.Strategy, q.note.Index), q.right[choice])
-	}
-}
-
-// answer stands below a question: the choices, or the choice that was made and the
-// right one.
-func (p *Player) answer(n trace.Note) []draw.Span {
-	q := newQuestion(p.Run, n)
-	here := p.Run.Before(n.Seq) == p.Pos
-	guess, guessed := p.guesses[n.Index]
-	enter := p.Keys.Enter.Help().Key
-	switch {
-	case guessed && q.right[guess]:
-		return []draw.Span{draw.Text(fmt.Sprintf("%s You said: %s. Right: %s.", p.Theme.Granted, q.choices[guess], q.answer), draw.Good), draw.Text(p.score(), draw.Dim)}
-	case guessed:
-		return []draw.Span{draw.Text(fmt.Sprintf("%s You said: %s. It is: %s.", p.Theme.Bad, q.choices[guess], q.answer), draw.Breach), draw.Text(p.score(), draw.Dim)}
-	case p.revealed:
-		return []draw.Span{draw.Text("Answer: "+q.answer, draw.Good)}
-	case here && len(q.choices) > 0:
-		var b strings.Builder
-		for i, c := range q.choices {
-			fmt.Fprintf(&b, "%d %s, ", i, c)
+		p.guesses[q.Pos] = guess(choice - 1)
+		if !p.Teaching {
+			p.Progress.Guess(fmt.Sprintf("%s/%s/at-%d", p.Run.Scenario, p.Run.Strategy, q.Pos), choice-1 == q.Right)
 		}
-		return []draw.Span{draw.Text(b.String()+"or "+enter+" for the answer", draw.Strong)}
 	}
-	return []draw.Span{draw.Text("("+enter+" shows the answer)", draw.Dim)}
 }
 
-func (p *Player) score() string {
-	right, of := p.Progress.Score()
-	return fmt.Sprintf("Predicted correctly so far: %d of %d.", right, of)
-}
-
-// unanswered is the question of the chapter at hand, if its moment has passed without
-// a prediction.
-func (p *Player) unanswered() *trace.Note {
-	for _, n := range p.Run.Said(p.Pos) {
-		if _, guessed := p.guesses[n.Index]; n.Kind == trace.NoteAsk && n.Answer != "" && !guessed && p.Run.Before(n.Seq) != p.Pos {
-			return &n
+// passedBy is the last question that was asked before the cursor and not answered, or nil.
+func (p *Player) passedBy() *timeline.Question {
+	for i := len(p.questions) - 1; i >= 0; i-- {
+		q := &p.questions[i]
+		if _, answered := p.guesses[q.Pos]; q.Pos < p.Pos && !answered {
+			return q
 		}
 	}
 	return nil
 }
 
-// instantOf is when something was said.
-func instantOf(tl *timeline.Timeline, n *trace.Note) string {
-	pos := tl.Before(n.Seq)
-	if e := tl.Event(pos); e != nil {
-		return trace.Brief(e.At)
+// playOn goes on from a question to the event that decides it. Without an answer of the
+// reader's it shows the right one there.
+func (p *Player) playOn() {
+	q := p.askedAt(p.Pos)
+	if q == nil {
+		return
 	}
-	return trace.Brief(0)
+	if _, answered := p.guesses[q.Pos]; !answered {
+		p.guesses[q.Pos] = none
+	}
+	p.goTo(q.Until)
 }
 
-// veil is the position up to which beliefs and records are shown: all, unless a
-// question about just that is open. Then it is the chapter before.
-func (p *Player) veil() int {
-	if q := p.question(); q == nil || !q.state {
-		return p.Pos
+// tellQuestion asks the question at hand.
+func (p *Player) tellQuestion(t *draw.Paragraphs) {
+	if q := p.askedAt(p.Pos); q != nil {
+		g, answered := p.guesses[q.Pos]
+		t.Gap()
+		t.Add(draw.Strong, "? ", q.Text)
+		t.Add(draw.Strong, "  ", p.choices(q, g, answered))
 	}
-	return p.Run.PreviousChapter(p.Pos)
 }
+
+// tellAnswers judges the answers that the event at the cursor decides. Those to the script's
+// own questions are told in any case, as they are part of its story.
+func (p *Player) tellAnswers(t *draw.Paragraphs) {
+	for i := range p.questions {
+		q := &p.questions[i]
+		g, answered := p.guesses[q.Pos]
+		if !answered {
+			g = none
+		}
+		if q.Until == p.Pos && (answered || q.Script) {
+			t.Gap()
+			p.tellAnswer(t, q, g)
+		}
+	}
+}
+
+// choices are the answers to choose from, or the one that was chosen, with what to do next.
+func (p *Player) choices(q *timeline.Question, g guess, answered bool) string {
+	enter := p.Keys.Enter.Help().Key
+	if answered && g != none {
+		return "You say: " + q.Choices[g] + ". " + enter + " plays on to the proof."
+	}
+	var b strings.Builder
+	for i, c := range q.Choices {
+		if !p.Teaching {
+			fmt.Fprintf(&b, "%d ", i+1)
+		}
+		b.WriteString(c + draw.Either(i+1 < len(q.Choices), "; ", ". "))
+	}
+	return b.String() + draw.Either(p.Teaching, enter+" shows it.", "Or "+enter+" shows it.")
+}
+
+// tellAnswer judges an answer, and explains the right one.
+func (p *Player) tellAnswer(t *draw.Paragraphs, q *timeline.Question, g guess) {
+	right := q.Choices[q.Right]
+	switch {
+	case g == none:
+		t.Add(draw.Good, "", q.Text+" "+sentence(right)+".")
+	case int(g) == q.Right:
+		t.Add(draw.Good, p.Theme.Granted+" ", "You said: "+right+". Right. "+p.score())
+	default:
+		t.Add(draw.Breach, p.Theme.Bad+" ", "You said: "+q.Choices[g]+". It is: "+right+". "+p.score())
+	}
+	if !slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return p.Run.Cause(b) == q.Why }) {
+		t.Add(draw.Plain, "  ", q.Why)
+	}
+}
+
+func (p *Player) score() string {
+	if p.Teaching {
+		return ""
+	}
+	right, of := p.Progress.Score()
+	return fmt.Sprintf("Predicted correctly so far: %d of %d.", right, of)
+}
+
+// sentence begins a sentence.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// instantOf is when a position was reached.
+func (p *Player) instantOf(pos int) string { return trace.Brief(p.Run.When(pos)) }

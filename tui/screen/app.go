@@ -24,6 +24,7 @@ type App struct {
 	Keys     KeyMap
 	Theme    *draw.Theme
 	Seed     uint64   // of all runs
+	Teaching bool     // questions are for a class: nobody's answers are scored
 	Exports  []Export // the forms in which runs can be written
 	services
 	asked int // see serial

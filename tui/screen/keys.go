@@ -16,7 +16,7 @@ type KeyMap struct {
 	Play, Faster, Slower, In, Out, View, Source                         key.Binding
 	Strategy, Scenario, Compare, Course, NextStep, Sandbox, Explore     key.Binding
 	Undo, Redo, Copy, Export, Hint, Save                                key.Binding
-	Search, Filter, Match, MatchBack, Guess, Enter                      key.Binding
+	Search, Filter, Match, MatchBack, Guess, Teach, Enter               key.Binding
 	Pane, Up, Down, PageUp, PageDown, Mouse, Help, Close, Quit, Suspend key.Binding
 }
 
@@ -76,7 +76,8 @@ func newKeyMap(g *draw.Glyphs) KeyMap {
 		Filter:    Bind("&", "filter", "&"),
 		Match:     Bind("n", "next match", "n"),
 		MatchBack: Bind("N", "match back", "N"),
-		Guess:     Bind("0-9", "predict", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
+		Teach:     Bind("T", "for a class", "T"),
+		Guess:     Bind("1-9", "predict", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
 		Enter:     Bind("enter", "answer", "enter"),
 		Pane:      Bind("tab", "next pane", "tab"),
 		Up:        Bind(g.Arrows[2], "scroll up", "up", "k"),

@@ -1,0 +1,289 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim/trace"
+)
+
+// Question is a prediction that a reader is asked to make. It comes from the run: the right
+// answer is computed, and so are the plausible wrong ones.
+//
+// Invariants: 0 <= Pos < Until <= Last; 2 <= len(Choices) <= 4; 0 <= Right < len(Choices).
+type Question struct {
+	Pos     int // the position at which it is asked: before the event that decides it
+	Until   int // the position at which the answer is to be seen
+	Text    string
+	Choices []string
+	Right   int
+	Why     string // the event or the state that proves the answer
+	Script  bool   // it is one of the script's
+}
+
+// mostChoices is the greatest number of answers to choose from.
+const mostChoices = 4
+
+// mostOfAKind is the greatest number of questions of each derived kind in a run.
+const mostOfAKind = 2
+
+// Questions are the predictions of a run, in the order of asking, at most one at a position:
+// those of the script, and those about what decides the run: whether a client gets the lock
+// that another one believes to hold, what a release does to a record that is no longer its
+// own, and whether the store takes a late write. A run with none of these asks what will
+// come of it.
+func (t *Timeline) Questions() []Question {
+	q := quiz{Timeline: t, s: t.NewState()}
+	for i := range t.Notes {
+		if n := &t.Notes[i]; n.Kind == trace.NoteAsk && n.Answer != "" {
+			q.script(n)
+		}
+	}
+	counts := [3]int{}
+	asked := map[int]bool{}
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Client != trace.None && t.Clients[e.Client] != trace.Probe {
+			for kind, ask := range [...]func(int) bool{q.entry, q.release, q.write} {
+				if counts[kind] < mostOfAKind && !asked[4*e.Client+kind] && ask(i) {
+					counts[kind]++
+					asked[4*e.Client+kind] = true
+				}
+			}
+		}
+		q.s.Apply(e)
+	}
+	if len(q.all) == 0 && t.Last() > 1 {
+		q.outcome(q.firstFault(), "What will come of this?")
+	}
+	slices.SortStableFunc(q.all, func(a, b Question) int { return a.Pos - b.Pos })
+	return slices.CompactFunc(q.all, func(a, b Question) bool { return a.Pos == b.Pos })
+}
+
+// quiz collects questions. s is the state before the event at hand.
+type quiz struct {
+	*Timeline
+	s   *trace.State
+	all []Question
+}
+
+// script takes over a question of the script. One about the state at its instant is asked a
+// chapter before, so that the state isn't on the screen.
+func (q *quiz) script(n *trace.Note) {
+	at := q.Before(n.Seq)
+	if n.Answer == q.Verdict().String() {
+		q.outcome(at, n.Prose())
+		return
+	}
+	if at == 0 {
+		return
+	}
+	s := q.StateAt(at)
+	record := strings.Contains(n.Answer, ": ")
+	choices, right := q.sets(holders(q.Timeline, s, record))
+	q.all = append(q.all, Question{Pos: q.PreviousChapter(at), Until: at, Text: "Look ahead to " + trace.Brief(n.At) + ". " + n.Prose(),
+		Choices: choices, Right: right, Why: q.Holders(s), Script: true})
+}
+
+// holders is the set of clients, by bit, that believe that they hold the lock, or whose
+// record a server has.
+func holders(t *Timeline, s *trace.State, record bool) (set int) {
+	for i := range s.Clients {
+		if !record && s.Clients[i].Lease.Believed {
+			set |= 1 << i
+		}
+	}
+	for i := range s.Nodes {
+		if rec := s.LockRecord(i); record && rec != nil && rec.Owner != trace.Nobody {
+			set |= 1 << rec.Owner.Client
+		}
+	}
+	return set
+}
+
+// sets offers a set of clients among others, small ones first.
+func (q *quiz) sets(truth int) (choices []string, right int) {
+	n := len(q.Clients)
+	if n > 0 && q.Clients[n-1] == trace.Probe {
+		n--
+	}
+	all := []int{0}
+	for i := range n {
+		all = append(all, 1<<i)
+	}
+	if n > 1 {
+		all = append(all, 3)
+	}
+	if !slices.Contains(all, truth) {
+		all = append(all, truth)
+	}
+	for i := len(all) - 1; len(all) > mostChoices; i-- {
+		if all[i] != truth {
+			all = slices.Delete(all, i, i+1)
+		}
+	}
+	for i, set := range all {
+		if set == truth {
+			right = i
+		}
+		choices = append(choices, q.names(set))
+	}
+	return choices, right
+}
+
+func (q *quiz) names(set int) string {
+	var in []string
+	for i, name := range q.Clients {
+		if set&(1<<i) != 0 {
+			in = append(in, name)
+		}
+	}
+	if in == nil {
+		return "nobody"
+	}
+	return trace.List(in)
+}
+
+// others names the clients but one that believe that they hold the lock.
+func (q *quiz) others(s *trace.State, client int) string {
+	return q.names(holders(q.Timeline, s, false) &^ (1 << client))
+}
+
+// entry asks, at the first command of a call of Acquire, whether it gets the lock that
+// another client believes to hold.
+func (q *quiz) entry(i int) bool {
+	e := &q.Events[i]
+	if e.Kind != trace.KindExecute || e.Phase != trace.PhaseAcquire || e.Command != 1 || e.Copy || q.others(q.s, e.Client) == "nobody" {
+		return false
+	}
+	for j := i + 1; j < q.Last(); j++ {
+		o := &q.Events[j]
+		if o.Client != e.Client {
+			continue
+		}
+		right := 0
+		switch o.Kind {
+		case trace.KindGranted:
+			if right = 1; q.others(q.StateAt(j+1), e.Client) != "nobody" {
+				right = 2
+			}
+		case trace.KindRefused, trace.KindFailed, trace.KindSleep, trace.KindTimeout:
+		case trace.KindCrash, trace.KindStop:
+			return false
+		default:
+			continue
+		}
+		name := q.Clients[e.Client]
+		q.all = append(q.all, Question{Pos: i, Until: j + 1, Text: fmt.Sprintf("%s asks for the lock at %s. Does %s get it?", name, trace.Brief(e.At), name),
+			Choices: []string{"no, not now", "yes, and it is alone", "yes, beside " + q.others(q.s, e.Client) + ", who believes so, too"},
+			Right:   right, Why: q.Holders(q.StateAt(j + 1))})
+		return true
+	}
+	return false
+}
+
+// release asks what a command of a release does, where the record is not the client's own
+// any more.
+func (q *quiz) release(i int) bool {
+	e := &q.Events[i]
+	if e.Kind != trace.KindExecute || e.Phase != trace.PhaseRelease || e.Node == trace.None || len(q.s.Primary) > 1 || reads(e.Args) {
+		return false
+	}
+	rec := q.s.LockRecord(e.Node)
+	other := q.others(q.s, e.Client)
+	if rec != nil && rec.Owner.Client == e.Client && rec.Owner.N == e.Acq || rec == nil && other == "nobody" {
+		return false
+	}
+	if rec != nil && rec.Owner != trace.Nobody {
+		other = q.Clients[rec.Owner.Client]
+	}
+	name, right := q.Clients[e.Client], 2
+	if slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.s.Key && c.After == nil }) {
+		right = 1
+	}
+	q.all = append(q.all, Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s sends %s. What does it do?", name, trace.CommandText(e.Args)),
+		Choices: []string{"it removes " + name + "'s own record", "it removes " + other + "'s record", "it changes nothing"}, Right: right,
+		Why: q.Actor(e) + " " + q.Text(e)})
+	return true
+}
+
+// reads reports whether a command is one that changes nothing.
+func reads(args []string) bool {
+	return len(args) > 0 && slices.Contains([]string{"GET", "TTL", "PTTL", "WATCH", "UNWATCH", "MULTI", "EXISTS"}, strings.ToUpper(args[0]))
+}
+
+// write asks whether the store takes a write of a client after which another one was granted
+// the lock.
+func (q *quiz) write(i int) bool {
+	e := &q.Events[i]
+	right := 0
+	switch e.Kind {
+	case trace.KindWrite:
+	case trace.KindReject:
+		right = 1
+	default:
+		return false
+	}
+	mine := q.s.Clients[e.Client].Lease.Granted
+	if !slices.ContainsFunc(q.s.Clients, func(c trace.ClientState) bool { return mine != trace.None && c.Lease.Granted > mine }) {
+		return false
+	}
+	name := q.Clients[e.Client]
+	q.all = append(q.all, Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s goes to the store at %s. Does the store let it write?", name, trace.Brief(e.At)),
+		Choices: []string{"yes", "no, it refuses " + name}, Right: right, Why: q.Actor(e) + " " + q.Text(e)})
+	return true
+}
+
+// firstFault is the position after the first thing that goes wrong, or that after the first
+// event.
+func (q *quiz) firstFault() int {
+	for i := range q.Events {
+		switch q.Events[i].Kind {
+		case trace.KindPause, trace.KindCrash, trace.KindDown, trace.KindNodeStep, trace.KindWallStep, trace.KindLost, trace.KindNetwork, trace.KindEvict, trace.KindFailover, trace.KindHang, trace.KindExit, trace.KindStray, trace.KindFlush:
+			return min(i+1, q.Last()-1)
+		}
+	}
+	return 1
+}
+
+// outcomes are the codes' consequences in the words of a person who hasn't learned the codes.
+var outcomes = map[trace.Code]string{
+	trace.SW: "an update is lost", trace.DG: "two clients are granted it at once", trace.OV: "two clients are at work at once", trace.FR: "one client removes another's record",
+	trace.PD: "nobody ever gets it again", trace.LV: "all keep trying and nobody gets it", trace.GAP: "a lease is prolonged that was lost", trace.FN: "a client is refused by its own record",
+	trace.UA: "nobody gets it although the servers are up", trace.BD: "nobody gets it for a while", trace.DN: "nobody gets it while the server is down",
+}
+
+// outcome asks for the worst that the run shows, among what it doesn't show. It is asked
+// before the first violation is complete.
+func (q *quiz) outcome(at int, text string) {
+	until := q.Told()
+	if len(q.Breaches) > 0 {
+		at = min(at, q.Breaches[0].Pos-1)
+	}
+	if at < 0 || at >= until {
+		return
+	}
+	verdict := q.Verdict()
+	const nothing = "nothing goes wrong"
+	truth, why := nothing, "No property broke."
+	if len(verdict) > 0 {
+		truth, why = outcomes[verdict[0]], ""
+		for _, b := range q.Breaches {
+			if b.Code == verdict[0] && why == "" {
+				why = q.Cause(b)
+			}
+		}
+	}
+	choices := []string{truth}
+	for _, c := range []trace.Code{trace.OV, trace.BD, trace.PD, trace.SW} {
+		if len(choices) < mostChoices-1 && !slices.Contains(verdict, c) {
+			choices = append(choices, outcomes[c])
+		}
+	}
+	if truth != nothing {
+		choices = append(choices, nothing)
+	}
+	slices.Sort(choices)
+	q.all = append(q.all, Question{Pos: at, Until: until, Text: text, Choices: choices, Right: slices.Index(choices, truth), Why: why})
+}

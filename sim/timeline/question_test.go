@@ -1,0 +1,128 @@
+package timeline_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+)
+
+// courseRuns calls a test with each run of the course.
+func courseRuns(t *testing.T, test func(t *testing.T, tl *timeline.Timeline)) {
+	for _, l := range scenarios.Course() {
+		for _, step := range l.Steps {
+			t.Run(l.Name+"/"+step.ID(), func(t *testing.T) {
+				sc, err := scenarios.Find(step.Scenario)
+				if err != nil {
+					t.Fatal(err)
+				}
+				st, err := scenarios.FindStrategy(step.Strategy)
+				if err != nil {
+					t.Fatal(err)
+				}
+				run, err := sc.Run(st, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				test(t, timeline.New(run))
+			})
+		}
+	}
+}
+
+// Every run of the course asks for a prediction, and asks before the answer is known: what
+// decides it has not happened yet, and neither has any violation that it is about.
+func TestCourseAsksBeforeTheAnswer(t *testing.T) {
+	courseRuns(t, func(t *testing.T, tl *timeline.Timeline) {
+		all := tl.Questions()
+		if len(all) == 0 {
+			t.Error("asks nothing")
+		}
+		for i, q := range all {
+			switch {
+			case q.Pos < 0 || q.Until <= q.Pos || q.Until > tl.Last():
+				t.Errorf("%q is asked at %d, and answered at %d", q.Text, q.Pos, q.Until)
+			case i > 0 && q.Pos <= all[i-1].Pos:
+				t.Errorf("%q is asked at %d, with another", q.Text, q.Pos)
+			case len(q.Choices) < 2 || len(q.Choices) > 4 || q.Right < 0 || q.Right >= len(q.Choices) || q.Why == "":
+				t.Errorf("%q offers %q, of which %d is right: %s", q.Text, q.Choices, q.Right, q.Why)
+			}
+			distinct := slices.Clone(q.Choices)
+			slices.Sort(distinct)
+			if len(slices.Compact(distinct)) < len(q.Choices) {
+				t.Errorf("%q offers one answer twice: %q", q.Text, q.Choices)
+			}
+			if _, fresh := tl.Breached(q.Until); len(fresh) > 0 && q.Pos >= fresh[0].Pos {
+				t.Errorf("%q is asked when %s is complete", q.Text, fresh[0].Code)
+			}
+		}
+	})
+}
+
+// The answers are true: judged by the events alone, by other rules than those that made the
+// questions.
+func TestAnswersAreTrue(t *testing.T) {
+	checked := map[string]int{}
+	courseRuns(t, func(t *testing.T, tl *timeline.Timeline) {
+		for _, q := range tl.Questions() {
+			answer := q.Choices[q.Right]
+			last := tl.Event(q.Until)
+			switch {
+			case strings.Contains(q.Text, "Does the store let it write?"):
+				checked["write"]++
+				if (answer == "yes") != (last.Kind == trace.KindWrite) {
+					t.Errorf("%q: %s, and the event is %s", q.Text, answer, tl.Line(last))
+				}
+			case strings.HasSuffix(q.Text, "get it?"):
+				checked["entry"]++
+				if strings.HasPrefix(answer, "yes") != (last.Kind == trace.KindGranted) {
+					t.Errorf("%q: %s, and the event is %s", q.Text, answer, tl.Line(last))
+				}
+				if strings.Contains(answer, "beside") != (last.Kind == trace.KindGranted && tl.StateAt(q.Until).Believers() > 1) {
+					t.Errorf("%q: %s, and %s", q.Text, answer, tl.Holders(tl.StateAt(q.Until)))
+				}
+			case strings.HasSuffix(q.Text, "What does it do?"):
+				checked["release"]++
+				foreign := slices.ContainsFunc(tl.Breaches, func(b timeline.Breach) bool { return b.Code == trace.FR && b.Pos == q.Until })
+				if foreign && !strings.HasPrefix(answer, "it removes") || last.Reply == "0" && answer != "it changes nothing" {
+					t.Errorf("%q: %s, and the event is %s", q.Text, answer, tl.Line(last))
+				}
+			}
+		}
+	})
+	for _, kind := range []string{"write", "entry", "release"} {
+		if checked[kind] < 3 {
+			t.Errorf("only %d questions of the kind %s in the course", checked[kind], kind)
+		}
+	}
+}
+
+// A cause names what the violation began with.
+func TestCauses(t *testing.T) {
+	for run, want := range map[[2]string]string{
+		{"release-gap", "get-then-del"}:    "A is paused at 1.004s, A's record expires at 10.002s, B gets the lock at 12.006s; so A's DEL removes B's record.",
+		{"crash-holding", "setnx"}:         "A crashes at 1.002s; so nobody alive holds the lock, and what A left behind never goes away.",
+		{"server-clock-jump", "setpx-lua"}: "n1's clock jumps at 5.002s, A's record expires at 5.002s; so B gets the lock while A's lease is live.",
+		{"takeover-race", "timestamp-del"}: "B's DEL removes A's record.", // nothing but the two of them led to it
+	} {
+		sc, err := scenarios.Find(run[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := scenarios.FindStrategy(run[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := sc.Run(st, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl := timeline.New(tr)
+		if got := tl.Cause(tl.Breaches[0]); got != want {
+			t.Errorf("%v: %s", run, got)
+		}
+	}
+}
