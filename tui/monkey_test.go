@@ -45,7 +45,7 @@ func TestMonkey(t *testing.T) {
 	if steps < 20_000 {
 		return
 	}
-	for _, name := range []string{"*home.Home", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Sandbox", "*search.Search", "*player.Finding"} {
+	for _, name := range []string{"*home.Home", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Game", "*search.Search", "*player.Finding"} {
 		if m.seen[name] == 0 {
 			t.Errorf("MONKEY=%d never got to %s: %v", seed, name, m.seen)
 		}
@@ -87,7 +87,7 @@ func (m *monkey) run(scenario, strategy string) (*trace.Trace, error) {
 	return tuitest.Handmade(scenario, strategy)
 }
 
-var monkeyKeys = strings.Fields(`left right right h l [ ] ] ! ! g G space + - v s f o c e r tab up down up down k j enter enter ? esc esc
+var monkeyKeys = strings.Fields(`T left right right h l [ ] ] ! ! g G space + - v s f o c e r tab up down up down k j enter enter ? esc esc
 	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x a i w`)
 
 func (m *monkey) act() string {

@@ -171,6 +171,7 @@ func TestEveryFaultHasItsMove(t *testing.T) {
 	for _, kinds := range [][]explore.FaultKind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.HoldRequest, explore.Duplicate}, {explore.Restart, explore.Evict, explore.ServerClock, explore.ClientClock}, {explore.Failover}} {
 		st := app.Library.Strategy("timestamp-del")
 		b := explore.Defaults(app.Library.Strategies[st])
+		b.Cycles = 1
 		b.Faults = explore.Budget{}
 		for _, k := range kinds {
 			b.Faults[k] = 1

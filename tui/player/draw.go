@@ -33,6 +33,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	p.drawMain(c, l.main, lanes)
+	p.drawLegend(c, l.main)
 	p.DrawStatus(c, l.status)
 	p.drawTold(c, l.told)
 	p.drawState(c, l.state)
@@ -57,6 +58,7 @@ func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	p.drawMain(c, r, pane.PlanLanes(p.Run, p.Pos, r.H-pane.AxisRows))
+	p.drawLegend(c, r)
 }
 
 func (p *Player) drawNothing(c *draw.Canvas, l layout) {
@@ -119,6 +121,13 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 		a := p.axes.Of(p.Run, r.W-pane.LabelWidth, p.zoom)
 		pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos], All: a.Width(),
 			Lanes: lanes, Theme: p.Theme, Lit: p.lit()})
+	}
+}
+
+// drawLegend explains the glyphs of the diagram, on the rule below it.
+func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
+	if p.view == viewTimeline && !r.Empty() {
+		c.Line(r.X+1, r.Y+r.H, r.W-2, pane.InSight(c, r, p.Theme, r.W-3))
 	}
 }
 
