@@ -61,7 +61,7 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 	if want.debrief > 0 {
 		moves = min(want.debrief, rows-statusRows-1)
 	}
-	both := h >= bothFrom
+	both := h >= bothFrom && rows-moves-statusRows-3 >= 2*leastCode
 	room := rows - moves - statusRows - 1 // and one rule
 	code := 0
 	switch {
@@ -101,11 +101,18 @@ func (l *gameLayout) splitCode(r draw.Rectangle, clients int) {
 
 // viewLeadsTo is the name of the view that the key for it leads to.
 func (s *Game) viewLeadsTo() string {
-	if s.coded {
-		return "diagram"
+	switch {
+	case s.plan.both():
+	case s.coded:
+		return s.View()
+	case s.ViewIsLast():
+		return "code"
 	}
 	return s.NextView()
 }
+
+// both reports whether there is room for the code and the diagram.
+func (l *gameLayout) both() bool { return len(l.code) > 0 && !l.diagram.Empty() }
 
 // Draw puts the parts where the layout says.
 func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {

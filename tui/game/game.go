@@ -230,12 +230,21 @@ func (s *Game) steer(k tea.KeyMsg) {
 	case key.Matches(k, s.Keys.Source):
 		s.coded = !s.coded
 	case key.Matches(k, s.Keys.View):
-		if s.coded = !s.coded && s.ViewIsLast(); !s.coded {
-			s.Adjust(k)
-		}
+		s.nextView(k)
 	case key.Matches(k, s.Keys.In), key.Matches(k, s.Keys.Out), key.Matches(k, s.Keys.Evidence):
 		s.Adjust(k)
 	}
+}
+
+// nextView goes round the views of the run. Where there is no room for both, the clients'
+// code is one of them.
+func (s *Game) nextView(k tea.KeyMsg) {
+	if s.coded && !s.plan.both() {
+		s.coded = false
+		return
+	}
+	s.coded = s.ViewIsLast()
+	s.Adjust(k)
 }
 
 // move moves the cursor in the list of options, or scrolls the debrief.

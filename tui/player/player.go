@@ -401,6 +401,9 @@ func (p *Player) Adjust(k tea.KeyMsg) {
 	}
 }
 
+// View is the name of the view that is shown.
+func (p *Player) View() string { return viewNames[p.view] }
+
 // ViewIsLast reports whether the key for it leads to the first view again.
 func (p *Player) ViewIsLast() bool { return p.view == views-1 }
 
