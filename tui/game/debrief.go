@@ -272,6 +272,8 @@ func (s *Game) debriefing(width int) []draw.Line {
 			text += " No schedule of this level breaks it so: all were searched."
 		}
 		t.Add(draw.Good, s.Theme.Granted+" ", text)
+	case d.err == nil:
+		t.Add(draw.Dim, "", "No lock that was tried withstands this within the same bounds.")
 	case d.err != nil:
 		t.Add(draw.Dim, "", "The same moves can't be replayed under another lock: "+d.err.Error())
 	}

@@ -373,7 +373,10 @@ func (s *Game) FooterKeys() []key.Binding {
 		keys = append(keys, k.Hint)
 	}
 	if s.won() {
-		keys = []key.Binding{screen.As(k.Enter, "next level"), screen.As(k.Strategy, "the same moves with "+s.withstands), k.Undo}
+		keys = []key.Binding{screen.As(k.Enter, "next level"), k.Undo}
+		if s.replayed() {
+			keys = slices.Insert(keys, 1, screen.As(k.Strategy, "the same moves with "+s.debrief.lock))
+		}
 	}
 	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
 	return append(keys, k.Redo, screen.Pair(k.Previous, k.Next, "branch"), k.Copy, k.Export, k.Save, k.Evidence, screen.Pair(k.In, k.Out, "zoom"), k.Close, k.Mouse, k.Help, k.Quit)
@@ -465,11 +468,16 @@ func Unwon(app *screen.App, from int) int {
 	return -1
 }
 
+// replayed reports whether the same moves were replayed under a lock of the list.
+func (s *Game) replayed() bool {
+	return s.debrief != nil && s.debrief.run != nil && s.Library.Strategy(s.debrief.lock) >= 0
+}
+
 // sameMovesElsewhere opens the run of the same moves under the lock that withstands them.
 func (s *Game) sameMovesElsewhere() screen.Outcome {
-	if s.debrief == nil || s.debrief.run == nil {
-		s.Notice = "Still replaying."
+	if !s.replayed() {
+		s.Notice = "There is no other lock's run of the same moves, or not yet."
 		return screen.Outcome{}
 	}
-	return screen.Outcome{To: screen.FindingMsg{Strategy: s.Library.Strategy(s.withstands), Trace: s.debrief.run, Sought: s.goal}}
+	return screen.Outcome{To: screen.FindingMsg{Strategy: s.Library.Strategy(s.debrief.lock), Trace: s.debrief.run, Sought: s.goal}}
 }

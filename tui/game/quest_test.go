@@ -116,6 +116,9 @@ func TestHintsLeadThere(t *testing.T) {
 	}{{"setpx-lua", trace.OV}, {"naive-del", trace.DG}, {"timestamp-del", trace.FR}} {
 		a, s := openOwn(t, c.strategy, c.goal)
 		win(t, a, s)
+		if _, out := s.Update(tuitest.KeyMsg("f")); (out.To != nil) != s.replayed() {
+			t.Errorf("%v: f leads to %v", c, out.To)
+		}
 		if v := s.Run.Verdict(); !slices.Contains(v, c.goal) {
 			t.Errorf("%v: the guide says that this is it, and the monitors say %s", c, v)
 		}
