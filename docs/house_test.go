@@ -17,6 +17,7 @@ var floors = []string{
 	".",
 	"cli",
 	"tui",
+	"scenarios/advice",
 	"scenarios sim/explore/locktest",
 	"sim/explore/report",
 	"sim/explore",
