@@ -254,7 +254,7 @@ func TestProgressSurvivesAnyEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state := t.TempDir()
 			x := startChild(t, "home", state)
-			x.await("every Redis lock")
+			x.await("how Redis locks fail")
 			x.typeKeys("\t")
 			x.await("The course")
 			x.typeKeys("\r")
@@ -282,7 +282,13 @@ func TestWholeProgram(t *testing.T) {
 		keys string
 		want []string
 	}{
-		{"", []string{"every Redis lock", "crash-holding"}},
+		{"", []string{"how Redis locks fail", "FOREIGN RELEASE"}},
+		{"2", []string{"The course", "Why lock at all"}},
+		{"\x1b", []string{"how Redis locks fail"}},
+		{"4", []string{"Which lock should I use?", "Use setpx-lua"}},
+		{"\x1b", []string{"how Redis locks fail"}},
+		{"5", []string{"every Redis lock", "late-release"}},
+		{"g", []string{"crash-holding"}},
 		{"\x1b[B", []string{"crash-mid-acquire"}},
 		{"?", []string{"the matrix", "play the run"}},
 		{"?", []string{"strategies"}},

@@ -22,7 +22,7 @@ type Question struct {
 // Answer is one of the two answers to a question.
 type Answer struct {
 	Name string // a word, for flags
-	Text string // the answer in a sentence's end
+	Text string // the end of the sentence that the question begins
 
 	forbids   trace.Verdict                  // codes that rule a lock out
 	wants     trace.Verdict                  // codes that speak against a lock, and rule none out
@@ -40,18 +40,18 @@ var basics = Answer{
 
 // Questions are asked in this order.
 var Questions = [3]Question{
-	{"for", "If two hold the lock at once, that", [2]Answer{
-		{Name: "efficiency", Text: "costs work twice"},
-		{Name: "correctness", Text: "destroys something",
+	{"for", "Two holders at once", [2]Answer{
+		{Name: "efficiency", Text: "cost work twice"},
+		{Name: "correctness", Text: "destroy something",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
-	{"token", "The resource behind the lock", [2]Answer{
+	{"token", "What the lock protects", [2]Answer{
 		{Name: "no", Text: "can't check a token", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can check a token", scenarios: []string{"fence-minted-late"}},
 	}},
 	{"servers", "Redis runs on", [2]Answer{
 		{Name: "one", Text: "one server", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
-		{Name: "several", Text: "several independent servers",
+		{Name: "several", Text: "several servers",
 			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down"}},
 	}},
 }
@@ -135,6 +135,13 @@ type Advice struct {
 	Enough  bool                // no run of Lock shows a forbidden code
 	Runs    []Run               // of Lock, in the order of the scenarios
 	Others  []Rejected          // the other locks that fit, in the order of the catalogue
+	Instead []Instead           // if Lock is not enough: single answers with which some lock would be
+}
+
+// Instead is another answer to one question, and the lock that would then be enough.
+type Instead struct {
+	Question, Answer int
+	Lock             strategies.Strategy
 }
 
 // Rejected is a lock that was not recommended.
@@ -153,6 +160,21 @@ type candidate struct {
 // one with the fewest unwanted ones, and of these the simplest. If there is none, Enough is
 // false, and the lock is the one whose worst forbidden code is the least, in the fewest runs.
 func Decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
+	advice := decide(a, locks, outcome)
+	if advice.Enough {
+		return advice
+	}
+	for q := range a {
+		other := a
+		other[q] = 1 - a[q]
+		if d := decide(other, locks, outcome); d.Enough {
+			advice.Instead = append(advice.Instead, Instead{q, other[q], d.Lock})
+		}
+	}
+	return advice
+}
+
+func decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 	var all []candidate
 	for _, lock := range locks {
 		if a.Fits(lock) {
@@ -170,6 +192,21 @@ func Decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 		}
 	}
 	return advice
+}
+
+// Elsewhere returns the runs of a lock under scenarios that the answers don't cite, as
+// far as they show a failure: the recommendation does not cover them.
+func (a *Advice) Elsewhere(scenarios []string, outcome Outcome) (runs []Run) {
+	cited := a.Answers.Scenarios()
+	for _, name := range scenarios {
+		if slices.Contains(cited, name) {
+			continue
+		}
+		if v, known := outcome(name, a.Lock.Name); known && len(v) > 0 && v[0].Failure() {
+			runs = append(runs, Run{Scenario: name, Strategy: a.Lock.Name, Verdict: v})
+		}
+	}
+	return runs
 }
 
 func (a Answers) runs(lock strategies.Strategy, outcome Outcome) (runs []Run) {

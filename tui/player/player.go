@@ -28,9 +28,10 @@ type Player struct {
 	*screen.App
 	lesson *lessonCursor // where in the course the run belongs, or nil
 
-	Strategy, scenario int // places in the library, of the run that is shown or being computed
-	load               int // the number of the last load: results of earlier ones are dropped
-	from               int // where to begin in the first
+	Strategy, scenario int  // places in the library, of the run that is shown or being computed
+	load               int  // the number of the last load: results of earlier ones are dropped
+	from               int  // where to begin in the first
+	playOn             bool // the first run plays by itself
 	loading            bool
 	failed             error
 	Run                *timeline.Timeline  // or nil, as long as there is none
@@ -112,7 +113,7 @@ func New(app *screen.App, strategy, scenario int) *Player {
 // Open begins at a position.
 func Open(app *screen.App, m screen.PlayMsg) *Player {
 	p := New(app, m.Strategy, m.Scenario)
-	p.from = m.From
+	p.from, p.playOn = m.From, m.Playing
 	return p
 }
 
@@ -241,6 +242,10 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case loadedMsg:
 		p.show(msg)
+		if on := p.playOn && p.Run != nil; on {
+			p.playOn = false
+			return p.togglePlay(), screen.Outcome{}
+		}
 	case tickMsg:
 		return p.played(int(msg)), screen.Outcome{}
 	case picker.ExportedMsg:

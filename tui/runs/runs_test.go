@@ -1,4 +1,4 @@
-package home
+package runs
 
 import (
 	"fmt"
@@ -13,16 +13,16 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// openHome opens the matrix on a library.
-func openHome(t testing.TB, w, h int, th *draw.Theme, lib *screen.Library) (*tuitest.App, *Home) {
+// openRuns opens the matrix on a library.
+func openRuns(t testing.TB, w, h int, th *draw.Theme, lib *screen.Library) (*tuitest.App, *Runs) {
 	app := tuitest.HandmadeApp(lib, th)
-	m := New(app)
+	m := New(app, screen.RunsMsg{})
 	return tuitest.Open(t, w, h, app, m, nil), m
 }
 
 func TestScreens(t *testing.T) {
-	tuitest.EachFrame(t, "home", func(t *testing.T, name string, w, h int, th *draw.Theme) {
-		a, _ := openHome(t, w, h, th, tuitest.Shelf(tuitest.Handmade))
+	tuitest.EachFrame(t, "runs", func(t *testing.T, name string, w, h int, th *draw.Theme) {
+		a, _ := openRuns(t, w, h, th, tuitest.Shelf(tuitest.Handmade))
 		a.Press("right right right")
 		tuitest.Golden(t, name, a.View())
 	})
@@ -30,7 +30,7 @@ func TestScreens(t *testing.T) {
 
 func TestMatrixFillsIn(t *testing.T) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
-	a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app)))
+	a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app, screen.RunsMsg{})))
 	a.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	if v := a.View(); !strings.Contains(v, "running 0 of 260") || !strings.Contains(v, "··") || strings.Contains(v, "✗SW") {
 		t.Errorf("something is known before anything has run:\n%s", v)
@@ -49,8 +49,8 @@ func TestMatrixFillsIn(t *testing.T) {
 	}
 }
 
-func TestHomeTellsTheStoryOfACell(t *testing.T) {
-	a, h := openHome(t, 120, 40, tuitest.PlainTheme(false), screen.NewLibrary())
+func TestRunsTellTheStoryOfACell(t *testing.T) {
+	a, h := openRuns(t, 120, 40, tuitest.PlainTheme(false), screen.NewLibrary())
 	for _, cell := range [][2]string{{"release-gap", "get-then-del"}, {"crash-holding", "setnx"}, {"release-gap", "setpx-lua"}, {"release-gap", "setpx-delex"}} {
 		h.row, h.column = a.Library.Named(cell[0]), a.Library.Strategy(cell[1])
 		sc, v := a.Library.Scenarios[h.row], tuitest.Unwrapped(a.View())
@@ -69,7 +69,7 @@ func TestHomeTellsTheStoryOfACell(t *testing.T) {
 }
 
 func TestMouse(t *testing.T) {
-	a, h := openHome(t, 80, 24, tuitest.PlainTheme(false), tuitest.Shelf(tuitest.Handmade))
+	a, h := openRuns(t, 80, 24, tuitest.PlainTheme(false), tuitest.Shelf(tuitest.Handmade))
 	if strings.Contains(a.View(), "gives it back") {
 		t.Error("the footer speaks of a mouse that is off")
 	}
@@ -87,8 +87,8 @@ func TestMouse(t *testing.T) {
 	}
 }
 
-func homePicture(w, h, scenarios, strategies int) string {
-	l := arrangeHome(w, h, 26, scenarios, strategies)
+func runsPicture(w, h, scenarios, strategies int) string {
+	l := arrangeRuns(w, h, 26, scenarios, strategies)
 	return tuitest.Parts(w, h, l.rules, map[string]draw.Rectangle{"h": l.header, "s": l.heads, "n": l.names, "M": l.grid, "t": l.story, "f": draw.Rect(0, h-1, w, 1)})
 }
 
@@ -96,20 +96,20 @@ func TestLayouts(t *testing.T) {
 	var b strings.Builder
 	for _, size := range tuitest.Sizes {
 		w, h := size[0], size[1]
-		fmt.Fprintf(&b, "matrix of 45 by 28, %dx%d\n%s\n", w, h, tuitest.Thumbnail(homePicture(w, h, 45, 28)))
+		fmt.Fprintf(&b, "matrix of 45 by 28, %dx%d\n%s\n", w, h, tuitest.Thumbnail(runsPicture(w, h, 45, 28)))
 	}
-	tuitest.Golden(t, "layouts-home", b.String())
+	tuitest.Golden(t, "layouts-runs", b.String())
 }
 
 func TestLayoutFitsEveryWindow(t *testing.T) {
 	for _, n := range [][2]int{{1, 1}, {7, 12}, {45, 28}} {
-		tuitest.FitsEveryWindow(t, func(w, h int) string { return homePicture(w, h, n[0], n[1]) })
+		tuitest.FitsEveryWindow(t, func(w, h int) string { return runsPicture(w, h, n[0], n[1]) })
 	}
 }
 
 // A frame of the matrix.
 func BenchmarkMatrixFrame(b *testing.B) {
-	a, _ := openHome(b, 200, 60, draw.NewTheme(tuitest.RendererOf(termenv.TrueColor), false, false), tuitest.Shelf(tuitest.Handmade))
+	a, _ := openRuns(b, 200, 60, draw.NewTheme(tuitest.RendererOf(termenv.TrueColor), false, false), tuitest.Shelf(tuitest.Handmade))
 	for b.Loop() {
 		_ = a.View()
 	}
