@@ -64,7 +64,7 @@ func All() (all []Answers) {
 	for i := range 1 << len(Questions) {
 		var a Answers
 		for q := range a {
-			a[q] = i >> q & 1
+			a[q] = i >> (len(Questions) - 1 - q) & 1
 		}
 		all = append(all, a)
 	}
