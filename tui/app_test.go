@@ -147,7 +147,7 @@ func TestEscFromTheCommandLine(t *testing.T) {
 		t.Errorf("opened is %q", head)
 	}
 	a.Press("esc")
-	if v := a.View(); fmt.Sprintf("%T", a.Top()) != "*runs.Runs" || !strings.Contains(v, own.Title+"  with fenced") {
+	if v := a.View(); fmt.Sprintf("%T", a.Top()) != "*runs.Runs" || !strings.Contains(v, own.Title+": ") || !strings.Contains(v, "fenced: SET") {
 		t.Errorf("esc leads to\n%s", v)
 	}
 	if a.Press("enter"); !strings.Contains(tuitest.FirstLine(a.View()), own.Title) {

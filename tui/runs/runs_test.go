@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestScreens(t *testing.T) {
 func TestMatrixFillsIn(t *testing.T) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app, screen.RunsMsg{})))
-	a.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	a.Update(tea.WindowSizeMsg{Width: 120, Height: 24}) // wide enough for all columns
 	if v := a.View(); !strings.Contains(v, "running 0 of 260") || !strings.Contains(v, "··") || strings.Contains(v, "✗SW") {
 		t.Errorf("something is known before anything has run:\n%s", v)
 	}
@@ -52,15 +53,16 @@ func TestMatrixFillsIn(t *testing.T) {
 func TestRunsTellTheStoryOfACell(t *testing.T) {
 	a, h := openRuns(t, 120, 40, tuitest.PlainTheme(false), screen.NewLibrary())
 	for _, cell := range [][2]string{{"release-gap", "get-then-del"}, {"crash-holding", "setnx"}, {"release-gap", "setpx-lua"}, {"release-gap", "setpx-delex"}} {
-		h.row, h.column = a.Library.Named(cell[0]), a.Library.Strategy(cell[1])
-		sc, v := a.Library.Scenarios[h.row], tuitest.Unwrapped(a.View())
+		row, column := a.Library.Named(cell[0]), a.Library.Strategy(cell[1])
+		h.show(row, column)
+		sc, v := a.Library.Scenarios[row], tuitest.Unwrapped(a.View())
 		if !strings.Contains(v, tuitest.Unwrapped(sc.Because(cell[1]))) {
 			t.Errorf("%v: the reason is not told:\n%s", cell, a.View())
 		}
 		if like := sc.ExpectsLike(cell[1]); like != "" && !strings.Contains(v, "As "+like+": ") {
 			t.Errorf("%v: the reason is not told as that of %s:\n%s", cell, like, a.View())
 		}
-		for _, code := range a.Grid.At(h.row, h.column).Verdict {
+		for _, code := range a.Grid.At(row, column).Verdict {
 			if !strings.Contains(v, code.Name()) {
 				t.Errorf("%v: %s is not named", cell, code)
 			}
@@ -77,13 +79,142 @@ func TestMouse(t *testing.T) {
 	if !strings.Contains(a.View(), "mouse: m gives it back") || !strings.Contains(a.View(), "q quit") {
 		t.Errorf("the footer does not say that the mouse is on:\n%s", a.View())
 	}
-	a.Click(h.plan.grid.X+2*cellWidth, h.plan.grid.Y+4)
-	if h.row != 4 || h.column != 2 {
-		t.Errorf("the click went to %d, %d", h.row, h.column)
+	place := screen.Click{X: h.plan.grid.X + 2*cellWidth, Y: h.plan.grid.Y + 3} // the scenario below the second title
+	a.Click(place.X, place.Y)
+	scenario, strategy, is := h.selected()
+	if !is || a.Library.Scenarios[scenario].Name != "crowd" || strategy != h.order[2] {
+		t.Errorf("the click went to scenario %d, lock %d", scenario, strategy)
 	}
-	_, out := h.Update(screen.Click{X: h.plan.grid.X + 2*cellWidth, Y: h.plan.grid.Y + 4})
-	if want := (screen.PlayMsg{Strategy: 2, Scenario: 4}); out.To != want {
+	_, out := h.Update(place)
+	if want := (screen.PlayMsg{Strategy: strategy, Scenario: scenario}); out.To != want {
 		t.Errorf("a second click asks for %v, want %v", out.To, want)
+	}
+	if a.Click(place.X, place.Y+1); len(h.lines) != 22 { // 2 titles, 20 scenarios
+		t.Errorf("a click on what is folded leaves %d lines", len(h.lines))
+	}
+}
+
+// openReal opens the matrix of all locks under the scenarios of a few lessons.
+func openReal(t *testing.T, names ...string) (*tuitest.App, *Runs) {
+	lib := screen.NewLibrary()
+	all := lib.Scenarios
+	lib.Scenarios = nil
+	for _, s := range all {
+		if slices.Contains(names, s.Name) {
+			lib.Scenarios = append(lib.Scenarios, s)
+		}
+	}
+	return openRuns(t, 120, 40, tuitest.PlainTheme(false), lib)
+}
+
+// Every scenario and every lock is there once, in the order of the lessons.
+func TestGroups(t *testing.T) {
+	lib := screen.NewLibrary()
+	seen := map[int]int{}
+	for _, g := range groupsOf(lib) {
+		if len(g.taught) == 0 || g.title == "" {
+			t.Errorf("%q has nothing that its lesson teaches", g.title)
+		}
+		for _, i := range append(slices.Clone(g.taught), g.more...) {
+			seen[i]++
+		}
+	}
+	for i, s := range lib.Scenarios {
+		if seen[i] != 1 {
+			t.Errorf("%s is there %d times", s.Name, seen[i])
+		}
+	}
+	locks := slices.Sorted(slices.Values(locksOf(lib)))
+	if len(locks) != len(lib.Strategies) || len(slices.Compact(locks)) != len(lib.Strategies) {
+		t.Errorf("the columns are %v", locks)
+	}
+	if first := lib.Strategies[locksOf(lib)[0]].Name; first != lib.Lessons[0].Steps[0].Strategy {
+		t.Errorf("the first column is %s", first)
+	}
+}
+
+// An ok of a lock that is broken anyway must not read as a recommendation: SETNX has no expiry, so a
+// pause does it no harm.
+func TestAnOkThatSaysNothing(t *testing.T) {
+	a, h := openReal(t, "crash-holding", "late-release", "pause-past-ttl")
+	setnx, right := a.Library.Strategy("setnx"), a.Library.Strategy("setpx-lua")
+	h.show(a.Library.Named("pause-past-ttl"), setnx)
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "which recommends nothing: under crash-holding it shows PD") {
+		t.Errorf("setnx under a pause is told as\n%s", a.View())
+	}
+	glyphs := &a.Theme.Glyphs
+	if got := a.Grid.Badge(a.Library.Named("pause-past-ttl"), setnx, glyphs).Text; got != "(ok)" {
+		t.Errorf("setnx under a pause is %q", got)
+	}
+	if got := a.Grid.Badge(a.Library.Named("late-release"), right, glyphs).Text; got != "✓ok" {
+		t.Errorf("setpx-lua under a late release is %q", got)
+	}
+}
+
+// The key for the next failure stays in its column, finds what is folded, and comes round.
+func TestNextFailureStaysInItsColumn(t *testing.T) {
+	a, h := openReal(t, "crash-holding", "late-release", "token-collision", "release-gap", "pause-past-ttl")
+	naive := a.Library.Strategy("naive-del")
+	a.Press("g")
+	h.show(a.Library.Named("crash-holding"), naive)
+	for _, want := range []string{"late-release", "release-gap", "pause-past-ttl", "late-release"} {
+		a.Press("!")
+		scenario, strategy, is := h.selected()
+		if !is || strategy != naive || a.Library.Scenarios[scenario].Name != want {
+			t.Fatalf("! leads to %s with %s, want %s", a.Library.Scenarios[scenario].Name, a.Library.Strategies[strategy].Name, want)
+		}
+	}
+	redlock := a.Library.Strategy("redlock")
+	h.show(a.Library.Named("late-release"), redlock)
+	if a.Press("!"); a.Library.Scenarios[h.lines[h.at].scenario].Name != "token-collision" || !h.open[h.lines[h.at].group] {
+		t.Errorf("! does not find token-collision, which is folded")
+	}
+}
+
+func TestFilter(t *testing.T) {
+	a, h := openReal(t, "crash-holding", "late-release", "token-collision", "release-gap", "pause-past-ttl")
+	names := func() (rows, locks string) {
+		for _, l := range h.lines {
+			if l.kind == scenarioLine {
+				rows += a.Library.Scenarios[l.scenario].Name + " "
+			}
+		}
+		for _, i := range h.locks {
+			locks += a.Library.Strategies[i].Name + " "
+		}
+		return rows, locks
+	}
+	all, locks := names()
+	for _, tt := range []struct{ typed, rows, locks string }{
+		{"release", "late-release release-gap ", locks},
+		{"setpx-w", "crash-holding late-release token-collision release-gap pause-past-ttl ", "setpx-wait setpx-watch-bare setpx-watch "},
+		// setpx-wait is in the course, and the others are not
+		{"gap space redlock-w", "release-gap ", "redlock-wall-clock "},
+		{"successor", "late-release ", locks}, // it deletes its successor's lock
+		{"xyzzy", "", locks},
+	} {
+		a.Press("/")
+		for _, word := range strings.Fields(tt.typed) {
+			if word == "space" {
+				a.Press(word)
+				continue
+			}
+			a.Press(strings.Join(strings.Split(word, ""), " "))
+		}
+		if rows, locks := names(); rows != tt.rows || locks != tt.locks {
+			t.Errorf("%q keeps %q and %q, want %q and %q", tt.typed, rows, locks, tt.rows, tt.locks)
+		}
+		a.Press("enter")
+		_ = a.View()
+		if a.Press("esc"); h.filter != "" {
+			t.Errorf("esc leaves the filter %q", h.filter)
+		}
+		if rows, _ := names(); rows != all {
+			t.Errorf("without a filter there are %q, want %q", rows, all)
+		}
+	}
+	if _, out := h.Update(tuitest.KeyMsg("esc")); !out.Close {
+		t.Error("esc does not go back where there is no filter")
 	}
 }
 
