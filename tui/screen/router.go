@@ -205,7 +205,11 @@ func (m *Router) View() string {
 		foot.W -= draw.Width(text)
 		c.Text(foot.W, foot.Y, draw.Width(text), text, draw.Strong)
 	}
-	footer(c, foot, m.Top().FooterKeys())
+	keys := m.Top().FooterKeys()
+	if len(m.screens) > 1 && !slices.ContainsFunc(keys, func(b key.Binding) bool { return b.Help().Key == m.Keys.Close.Help().Key }) {
+		keys = append(slices.Clip(keys), m.Keys.Close)
+	}
+	footer(c, foot, keys)
 	return c.Render(m.Theme)
 }
 
