@@ -104,7 +104,7 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	}
 	b.WriteString("\n")
 	for _, q := range advice.Questions {
-		fmt.Fprintf(&b, "  --%-8s  %s %s (%s), or %s (%s)\n", q.Name, q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name)
+		fmt.Fprintf(&b, "  --%-8s  %s %s (%s), or %s (%s). %s\n", q.Name, q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name, q.Hint)
 	}
 	b.WriteString("\nWith all three, lockstep advise shows the runs and the claims behind its answer.\n")
 	_, err := io.WriteString(out, b.String())
@@ -122,7 +122,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		writeRun(&b, &d.Runs[i])
 	}
 	if others := d.Elsewhere(scenarios.Names(), outcome); len(others) > 0 {
-		fmt.Fprintf(&b, "\nYour answers don't speak of these, and %s fails there\n", d.Lock.Name)
+		fmt.Fprintf(&b, "\nYour answers don't speak of these, and %s shows there what they forbid\n", d.Lock.Name)
 		for i := range others {
 			writeRun(&b, &others[i])
 		}
@@ -136,7 +136,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		}
 	}
 	writeOthers(&b, d.Others)
-	fmt.Fprintf(&b, "\nPlay one of them: lockstep run %s %s. Search all schedules: lockstep explore %[1]s\n", d.Lock.Name, d.Runs[len(d.Runs)-1].Scenario)
+	fmt.Fprintf(&b, "\nPlay one of them: lockstep run %s %s. Search all schedules: lockstep explore %[1]s\n", d.Lock.Name, d.Runs[0].Scenario)
 	_, err := io.WriteString(out, b.String())
 	return err
 }

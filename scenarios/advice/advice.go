@@ -16,6 +16,7 @@ import (
 type Question struct {
 	Name    string // a word, for flags
 	Text    string
+	Hint    string // a sentence for those who don't know the words
 	Answers [2]Answer
 }
 
@@ -40,16 +41,16 @@ var basics = Answer{
 
 // Questions are asked in this order.
 var Questions = [3]Question{
-	{"for", "Two holders at once", [2]Answer{
+	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", [2]Answer{
 		{Name: "efficiency", Text: "cost work twice"},
 		{Name: "correctness", Text: "destroy something",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
-	{"token", "What the lock protects", [2]Answer{
+	{"token", "What the lock protects", "A fencing token grows with each grant; who checks it refuses an older one.", [2]Answer{
 		{Name: "no", Text: "can't check a token", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can check a token", scenarios: []string{"fence-minted-late"}},
 	}},
-	{"servers", "Redis runs on", [2]Answer{
+	{"servers", "Redis runs on", "Several are independent of each other: replicas of one don't count.", [2]Answer{
 		{Name: "one", Text: "one server", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
 		{Name: "several", Text: "several servers",
 			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down"}},
@@ -71,13 +72,12 @@ func All() (all []Answers) {
 	return all
 }
 
-// of are the requirements of all answers, the basics first.
-func (a Answers) of() []*Answer {
-	all := []*Answer{&basics}
+// of are the requirements of all answers, and then the basics.
+func (a Answers) of() (all []*Answer) {
 	for q, i := range a {
 		all = append(all, &Questions[q].Answers[i])
 	}
-	return all
+	return append(all, &basics)
 }
 
 // Forbids is the set of codes that the answers forbid, worst first.
@@ -194,16 +194,17 @@ func decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 	return advice
 }
 
-// Elsewhere returns the runs of a lock under scenarios that the answers don't cite, as
-// far as they show a failure: the recommendation does not cover them.
+// Elsewhere returns the runs of the lock under scenarios that the answers don't cite, as far as
+// they show a code that the answers forbid: the recommendation does not cover them.
 func (a *Advice) Elsewhere(scenarios []string, outcome Outcome) (runs []Run) {
-	cited := a.Answers.Scenarios()
+	cited, forbidden := a.Answers.Scenarios(), a.Answers.Forbids()
 	for _, name := range scenarios {
 		if slices.Contains(cited, name) {
 			continue
 		}
-		if v, known := outcome(name, a.Lock.Name); known && len(v) > 0 && v[0].Failure() {
-			runs = append(runs, Run{Scenario: name, Strategy: a.Lock.Name, Verdict: v})
+		v, _ := outcome(name, a.Lock.Name)
+		if broken := common(v, forbidden); broken != nil {
+			runs = append(runs, Run{Scenario: name, Strategy: a.Lock.Name, Verdict: v, Broken: broken})
 		}
 	}
 	return runs

@@ -159,9 +159,9 @@ func (d *Decide) Help() screen.Page {
 		Title: "which lock should I use?",
 		About: "The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
-			"Below are its runs, those first that show something forbidden; last come runs that your answers don't speak of, in which it fails. Each can be played.",
+			"Below are its runs, those first that show something forbidden; last come runs that your answers don't speak of, in which it shows what they forbid. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
 			screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "other answer, or play")}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "SW", "broken"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it"}}, screen.CodeSigns()...),
 	}
 }

@@ -47,6 +47,9 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	c.Text(l.header.X+1, l.header.Y, r.W-2, "Which lock should I use?", draw.Title)
 	d.drawQuestions(c, l.questions)
+	if d.at < questions {
+		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
+	}
 	c.Lines(l.lock, t.Lines, 0)
 	if d.listed = nil; waiting == 0 {
 		d.listed = append(listed(a.Runs), a.Elsewhere(d.names(), d.outcome)...)
@@ -115,7 +118,7 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice) {
 func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 	heading := fmt.Sprintf(" %s of %s that your answers are about", draw.Plural(len(a.Runs), "run"), a.Lock.Name)
 	if others := len(d.listed) - len(a.Runs); others > 0 {
-		heading += fmt.Sprintf(", and %d others in which it fails", others)
+		heading += fmt.Sprintf(", and %d others that show what they forbid", others)
 	}
 	heading += " "
 	c.Text(l.rules[2].X+1, l.rules[2].Y, l.rules[2].W-2, heading, draw.Dim)
@@ -134,7 +137,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 		if i == d.at-questions {
 			mark = d.Theme.Pointer + " "
 		}
-		badge := d.Grid.Badge(d.Library.Named(run.Scenario), d.Library.Strategy(run.Strategy), &d.Theme.Glyphs)
+		badge := d.badge(run)
 		why := screen.Reason(sc, run.Strategy)
 		row := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, titles, d.Theme.More), titles)+" ", draw.Strong), draw.Text(why, draw.Dim)}
 		if i == d.at-questions {
@@ -142,6 +145,17 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 		}
 		c.Line(list.X, list.Y+i-d.first, list.W, row)
 	}
+}
+
+// badge is the outcome of a run for these answers: what they don't forbid is no failure.
+func (d *Decide) badge(r *advice.Run) draw.Span {
+	switch {
+	case len(r.Broken) > 0:
+		return draw.Text(d.Theme.Bad+r.Broken.Worst(), draw.Breach)
+	case len(r.Verdict) > 0:
+		return draw.Text(d.Theme.Mild+r.Verdict.Worst(), draw.Plain)
+	}
+	return draw.Text(d.Theme.Granted+"ok", draw.Good)
 }
 
 // detailRows are the rows that tell of the run at the cursor.
