@@ -27,8 +27,10 @@ word such as lease. Verdicts are those of runs that are made for it.`,
   lockstep explain pause-past-ttl
   lockstep explain fencing
   lockstep explain lease`,
-		Args:              exactly("NAME"),
-		ValidArgsFunction: cobra.FixedCompletions(explicable(), cobra.ShellCompDirectiveNoFileComp),
+		Args: exactly("NAME"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return explicable(), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := explain(args[0], matrix)
 			if err != nil {
