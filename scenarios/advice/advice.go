@@ -1,4 +1,4 @@
-// Package advice recommends a lock. Three answers say what a use forbids and what can
+// Package advice recommends a lock for a use, by the runs of the catalogue. Three answers say what the use forbids and what can
 // happen to it; the runs of the catalogue say which locks withstand that.
 //
 // No lock is named here: the recommendation follows from verdicts that the caller computes, and
