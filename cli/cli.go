@@ -64,8 +64,16 @@ func newRoot() *cobra.Command {
 in virtual time, through crashes, pauses, clock errors and lost messages, and
 shows when and why two clients end up holding the same lock.
 
-In a terminal, lockstep opens the matrix of all strategies under all scenarios, to
-play any of its runs and to take the course. Anywhere else it prints the matrix.`,
+In a terminal, lockstep opens with a lock that fails, and the ways on from there: the
+course, the game, the choice of a lock, all runs. Anywhere else it prints the matrix.`,
+		Example: `  lockstep                                      in a terminal: watch, learn, play
+  lockstep course 6                             one lesson
+  lockstep play get-then-del --goal FR          break a lock yourself
+  lockstep advise --for correctness             which lock to use, and the runs behind it
+  lockstep explain FR                           a code, a lock, a scenario or a word
+  lockstep run get-then-del release-gap         one run; with --plain as text
+  lockstep explore setpx-lua --codes DG,FR,PD   every schedule within bounds
+  lockstep new mylock                           a lock of your own, with its test`,
 		Version:       version(),
 		Args:          noArgs,
 		SilenceErrors: true,
@@ -81,7 +89,7 @@ play any of its runs and to take the course. Anywhere else it prints the matrix.
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this build") // cobra's own would take -v, too
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newAudit(), newNew())
+	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newAudit(), newNew(), newAdvise(), newExplain(), newCourse(), newPlay())
 	return root
 }
 

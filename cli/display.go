@@ -42,7 +42,7 @@ func (d *display) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&d.ascii, "ascii", false, "draw the player without box characters")
 }
 
-// home opens the terminal interface on the matrix.
+// home opens the terminal interface on its first screen.
 func (d *display) home() error { return d.run(tui.Options{Seed: 1}) }
 
 // open opens it on one cell of the matrix, in the player.

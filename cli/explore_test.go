@@ -328,7 +328,7 @@ func TestExploreText(t *testing.T) {
 		"A and B, each of which asks for the lock once; whoever has it uses the fence",
 		"at most 2 pauses of clients and 1 lost reply", "not in it crashes of clients, requests held up,",
 		"refused for an old fencing token", "claim 3 of docs/model.md", "- the counter is durable",
-		"fault A is paused for 12.001s (tried without: no OV)", "!! OV", "FN false refusal: the least schedule has 1 fault",
+		"fault A is paused for 12.001s (tried without: no OV)", "!! OV", "FN false refusal: violated; the least schedule has 1 fault", ": FN, false refusal: ",
 	} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("%q is missing in\n%s", want, out)

@@ -11,11 +11,17 @@ import (
 	"lockstep/sim/explore/report"
 )
 
-// writeResult prints the findings of a search, and the properties that it has not decided.
+// writeResult prints the findings of a search: first the answers and the least schedules, then what
+// was searched and what it came to.
 func writeResult(out io.Writer, r *explore.Result) error {
 	var b strings.Builder
 	p := printer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
 	findings(p, r)
+	for _, v := range r.Violated {
+		if err := counterexample(&b, p, v); err != nil {
+			return err
+		}
+	}
 	p("\nWhat was searched")
 	p.items([]report.Item{report.Covered(r)})
 	p.items(report.Bounds(&r.Bounds))
@@ -23,11 +29,6 @@ func writeResult(out io.Writer, r *explore.Result) error {
 	p.items(report.Effort(r))
 	p.items(report.Worth(r))
 	assumptions(p, r)
-	for _, v := range r.Violated {
-		if err := counterexample(&b, p, v); err != nil {
-			return err
-		}
-	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -68,7 +69,7 @@ func assumptions(p printer, r *explore.Result) {
 }
 
 func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) error {
-	p("\n%s  %s: %s\n", v.Code, v.Code.Name(), report.Least(v))
+	p("\n%s\n", report.Headline(v.Trace, v.Code))
 	if faults := report.Faults(v); len(faults) > 0 {
 		p.items(faults)
 		p("")

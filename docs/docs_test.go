@@ -96,6 +96,8 @@ func generate(what string) (string, error) {
 		return searched(rest)
 	case "codes":
 		return codes(), nil
+	case "words":
+		return wordTable(), nil
 	case "trace":
 		return record(rest)
 	case "outcomes":
@@ -164,6 +166,15 @@ func codes() string {
 	b.WriteString("| code | violation | |\n| --- | --- | --- |\n")
 	for _, c := range trace.Codes {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", c, c.Name(), c.Meaning())
+	}
+	return b.String()
+}
+
+func wordTable() string {
+	var b strings.Builder
+	b.WriteString("| word | meaning |\n| --- | --- |\n")
+	for _, w := range trace.Words {
+		fmt.Fprintf(&b, "| %s | %s |\n", w.Name, w.Meaning)
 	}
 	return b.String()
 }

@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"lockstep/docs/failures"
 	"lockstep/scenarios"
 	"lockstep/sim/trace"
 )
@@ -23,38 +22,17 @@ type page struct {
 	sourced   bool // it lists their sources
 }
 
-var (
-	pageTitle    = regexp.MustCompile(`(?m)^# (.*)$`)
-	pageOutcomes = regexp.MustCompile(`(?m)^<!-- outcomes (.*) -->$`)
-	pageTrace    = regexp.MustCompile(`(?m)^<!-- trace \S+ \S+ (\S+).* -->$`)
-)
-
-// pages reads them from their own text: which scenarios a page is about is said
-// by the table of outcomes in it, and nowhere else. They are in the order of
-// teaching of their first scenarios.
+// pages are in the order of teaching of their first scenarios.
 func pages() ([]page, error) {
-	files, err := filepath.Glob("failures/*.md")
-	if err != nil {
-		return nil, err
-	}
 	var all []page
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		p := page{file: file}
-		if m := pageTitle.FindStringSubmatch(string(data)); m != nil {
-			p.title = m[1]
-		}
-		for _, m := range pageOutcomes.FindAllStringSubmatch(string(data), -1) {
-			p.scenarios = append(p.scenarios, strings.Fields(m[1])...)
-		}
-		p.sourced = strings.Contains(string(data), "<!-- field "+strings.Join(p.scenarios, " ")+" -->")
-		for _, m := range pageTrace.FindAllStringSubmatch(string(data), -1) {
-			if c, is := trace.ParseCode(m[1]); is {
-				p.shows = append(p.shows, c)
+	for _, f := range failures.Pages() {
+		p := page{file: "failures/" + f.Name + ".md", title: f.Title, scenarios: f.Scenarios, sourced: f.Sourced}
+		for _, name := range f.Shows {
+			c, is := trace.ParseCode(name)
+			if !is {
+				return nil, fmt.Errorf("%s: unknown code %s", p.file, name)
 			}
+			p.shows = append(p.shows, c)
 		}
 		all = append(all, p)
 	}

@@ -2,15 +2,19 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
+	"lockstep/scenarios"
 	"lockstep/sim/explore"
 	"lockstep/tui/compare"
 	"lockstep/tui/course"
+	"lockstep/tui/decide"
+	"lockstep/tui/door"
 	"lockstep/tui/draw"
 	"lockstep/tui/game"
-	"lockstep/tui/home"
 	"lockstep/tui/player"
 	"lockstep/tui/progress"
+	"lockstep/tui/runs"
 	"lockstep/tui/screen"
 	"lockstep/tui/search"
 )
@@ -22,22 +26,54 @@ type screens struct {
 	searches map[int]*search.Search
 }
 
-// newRoot opens the player if there is something to play, and the matrix if not.
+// newRoot opens the screen that the options name. Esc leads from there to the screens in which
+// the reader would have chosen it, and to the door.
 func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *screen.Router {
 	lib.Include(o.Strategy, o.Scenario)
 	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*search.Search{}}
-	first := screen.Screen(home.New(a.App))
-	if o.Scenario != nil {
-		first = player.New(a.App, lib.Strategy(o.Strategy.Name), lib.Scenario(o.Scenario))
+	stack := []screen.Screen{door.New(a.App)}
+	for _, msg := range a.way(o) {
+		s, err := a.open(msg)
+		if err != nil {
+			stack[len(stack)-1].Update(screen.RefusedMsg{Err: err})
+			break
+		}
+		stack = append(stack, s)
 	}
-	return screen.NewRouter(a.App, a.open, first)
+	return screen.NewRouter(a.App, a.open, stack...)
+}
+
+// way are the screens from the door to the one that the options name.
+func (a *screens) way(o Options) []screen.OpenMsg {
+	st := max(a.Library.Strategy(o.Strategy.Name), 0)
+	switch {
+	case o.Lesson > 0:
+		lesson := o.Lesson - 1
+		return []screen.OpenMsg{screen.CourseMsg{}, screen.LessonMsg{Lesson: lesson, Step: a.unplayed(lesson)}}
+	case o.Course:
+		return []screen.OpenMsg{screen.CourseMsg{}}
+	case o.Game:
+		return []screen.OpenMsg{screen.RunsMsg{Strategy: st}, screen.GameMsg{Strategy: st, Goal: o.Goal}}
+	case o.Scenario != nil:
+		sc := a.Library.Scenario(o.Scenario)
+		return []screen.OpenMsg{screen.RunsMsg{Strategy: st, Scenario: sc}, screen.PlayMsg{Strategy: st, Scenario: sc}}
+	}
+	return nil
+}
+
+// unplayed is the first step of a lesson that was not played yet, or the first.
+func (a *screens) unplayed(lesson int) int {
+	l := &a.Library.Lessons[lesson]
+	return max(slices.IndexFunc(l.Steps, func(s scenarios.LessonStep) bool { return !a.Progress.Played(l.Name, s.ID()) }), 0)
 }
 
 // open gives the screen that a message asks for.
 func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 	switch msg := msg.(type) {
-	case screen.HomeMsg:
-		return home.New(a.App), nil
+	case screen.RunsMsg:
+		return runs.New(a.App, msg), nil
+	case screen.DecideMsg:
+		return decide.New(a.App), nil
 	case screen.PlayMsg:
 		return player.Open(a.App, msg), nil
 	case screen.FindingMsg:

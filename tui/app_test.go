@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/scenarios"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
 	"lockstep/tui/tuitest"
 )
 
-// openApp opens the matrix of the shelf, with made-up searches.
+// openApp opens the door of the shelf, with made-up searches.
 func openApp(t testing.TB, w, h int, th *draw.Theme, run func(string, string) (*trace.Trace, error)) *tuitest.App {
 	r := newRoot(tuitest.Shelf(run), &progress.Store{}, Options{Seed: 1, Exports: tuitest.Formats()}, th)
 	tuitest.MakeUp(r.App)
@@ -29,23 +30,26 @@ func openOn(t testing.TB, w, h int) *tuitest.App {
 	return tuitest.NewTester(t, w, h, newRoot(lib, &progress.Store{}, o, tuitest.PlainTheme(false)))
 }
 
-// ways are the keys to every screen, from the matrix.
+// ways are the keys to every screen, from the door.
 var ways = map[string]string{
-	"home":     "right right right",
+	"door":     "down",
+	"decide":   "4 down right",
+	"runs":     "5 g right right right",
 	"course":   "tab",
 	"lesson":   "tab right enter ! !",
-	"player":   "right right right enter ! !",
-	"compare":  "right right right c down down enter ! !",
-	"picker":   "enter f",
-	"helphome": "?",
-	"search":   "right right right a down down down down down down down right",
-	"found":    "right right right a enter down",
-	"shown":    "right right right a enter enter ! !",
+	"player":   "5 enter ! !",
+	"watched":  "1",
+	"compare":  "5 c down down enter ! !",
+	"picker":   "5 enter f",
+	"helpdoor": "?",
+	"search":   "5 a down down down down down down down right",
+	"found":    "5 a enter down",
+	"shown":    "5 a enter enter ! !",
 }
 
 // The help is drawn by the router, over any screen.
 func TestHelpScreens(t *testing.T) {
-	tuitest.EachFrame(t, "helphome", func(t *testing.T, name string, w, h int, th *draw.Theme) {
+	tuitest.EachFrame(t, "helpdoor", func(t *testing.T, name string, w, h int, th *draw.Theme) {
 		a := openApp(t, w, h, th, tuitest.Handmade)
 		a.Press("?")
 		tuitest.Golden(t, name, a.View())
@@ -116,18 +120,61 @@ func TestASCIIIsNothingElse(t *testing.T) {
 func TestWaysThroughTheRooms(t *testing.T) {
 	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
 	for _, step := range []struct{ keys, want string }{
-		{"tab", "*course.Course"}, {"tab", "*home.Home"}, {"enter", "*player.Player"}, {"f", "*picker.Picker"}, {"esc", "*player.Player"}, {"o", "*picker.Picker"},
+		{"esc", "*door.Door"}, {"tab", "*course.Course"}, {"esc", "*door.Door"}, {"4", "*decide.Decide"}, {"esc", "*door.Door"}, {"3", "*game.Game"}, {"esc", "*door.Door"},
+		{"1", "*player.Player"}, {"?", "*screen.help"}, {"?", "*player.Player"}, {"esc", "*door.Door"},
+		{"5", "*runs.Runs"}, {"tab", "*course.Course"}, {"tab", "*runs.Runs"}, {"enter", "*player.Player"}, {"f", "*picker.Picker"}, {"esc", "*player.Player"}, {"o", "*picker.Picker"},
 		{"enter", "*player.Player"}, {"c", "*picker.Picker"}, {"down enter", "*compare.Compare"}, {"enter", "*player.Player"}, {"esc", "*compare.Compare"},
-		{"?", "*screen.help"}, {"esc", "*compare.Compare"}, {"esc", "*player.Player"}, {"esc", "*home.Home"}, {"esc", "*home.Home"},
+		{"?", "*screen.help"}, {"esc", "*compare.Compare"}, {"esc", "*player.Player"}, {"esc", "*runs.Runs"}, {"esc", "*door.Door"}, {"esc", "*door.Door"},
 	} {
 		a.Press(step.keys)
 		if got := fmt.Sprintf("%T", a.Top()); got != step.want {
 			t.Fatalf("%s leads to %s, want %s", step.keys, got, step.want)
 		}
 	}
-	a = openOn(t, 80, 24)
-	if a.Press("esc"); fmt.Sprintf("%T", a.Top()) != "*home.Home" {
-		t.Errorf("esc in a player that was opened first leads to %T", a.Top())
+}
+
+// Esc from a run that was named on the command line leads to its cell of the matrix, and from there to
+// the door.
+func TestEscFromTheCommandLine(t *testing.T) {
+	own, err := scenarios.Load("../docs/example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := tuitest.Shelf(tuitest.Handmade)
+	fenced := lib.Strategies[lib.Strategy("fenced")]
+	a := tuitest.NewTester(t, 80, 24, newRoot(lib, &progress.Store{}, Options{Strategy: fenced, Scenario: own, Seed: 1}, tuitest.PlainTheme(false)))
+	if head := tuitest.FirstLine(a.View()); !strings.Contains(head, own.Title) || !strings.Contains(head, "with fenced") {
+		t.Errorf("opened is %q", head)
+	}
+	a.Press("esc")
+	if v := a.View(); fmt.Sprintf("%T", a.Top()) != "*runs.Runs" || !strings.Contains(v, own.Title+": ") || !strings.Contains(v, "fenced: SET") {
+		t.Errorf("esc leads to\n%s", v)
+	}
+	if a.Press("enter"); !strings.Contains(tuitest.FirstLine(a.View()), own.Title) {
+		t.Errorf("enter does not open it again:\n%s", a.View())
+	}
+	if a.Press("esc esc"); fmt.Sprintf("%T", a.Top()) != "*door.Door" {
+		t.Errorf("esc leads to %T", a.Top())
+	}
+	goal := trace.FR
+	for _, tt := range []struct {
+		o     Options
+		stack []string
+	}{
+		{Options{Lesson: 2}, []string{"*player.Player", "*course.Course", "*door.Door", "*door.Door"}},
+		{Options{Course: true}, []string{"*course.Course", "*door.Door"}},
+		{Options{Game: true, Strategy: fenced, Goal: &goal}, []string{"*game.Game", "*runs.Runs", "*door.Door"}},
+	} {
+		tt.o.Seed = 1
+		r := newRoot(tuitest.Shelf(tuitest.Handmade), &progress.Store{}, tt.o, tuitest.PlainTheme(false))
+		tuitest.MakeUp(r.App)
+		a := tuitest.NewTester(t, 80, 24, r)
+		for _, want := range tt.stack {
+			if got := fmt.Sprintf("%T", a.Top()); got != want {
+				t.Errorf("%+v: esc leads to %s, want %s", tt.o, got, want)
+			}
+			a.Press("esc")
+		}
 	}
 }
 
@@ -214,7 +261,7 @@ func openLocks(t testing.TB, strategy string) *tuitest.App {
 	r := newRoot(lib, &progress.Store{}, Options{Seed: 1}, tuitest.PlainTheme(false))
 	r.Now = func() time.Time { return time.Time{} }
 	a := tuitest.NewTester(t, 120, 40, r)
-	a.Press("home" + strings.Repeat(" right", lib.Strategy(strategy)))
+	a.Press("5" + strings.Repeat(" left", len(lib.Strategies)) + strings.Repeat(" right", lib.Strategy(strategy)))
 	return a
 }
 

@@ -254,7 +254,7 @@ func TestProgressSurvivesAnyEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state := t.TempDir()
 			x := startChild(t, "home", state)
-			x.await("every Redis lock")
+			x.await("how Redis locks fail")
 			x.typeKeys("\t")
 			x.await("The course")
 			x.typeKeys("\r")
@@ -282,12 +282,21 @@ func TestWholeProgram(t *testing.T) {
 		keys string
 		want []string
 	}{
-		{"", []string{"every Redis lock", "crash-holding"}},
-		{"\x1b[B", []string{"crash-mid-acquire"}},
-		{"?", []string{"the matrix", "play the run"}},
-		{"?", []string{"strategies"}},
+		{"", []string{"how Redis locks fail", "FOREIGN RELEASE"}},
+		{"2", []string{"The course", "Why lock at all"}},
+		{"\x1b", []string{"how Redis locks fail"}},
+		{"4", []string{"Which lock should I use?", "Use setpx-lua"}},
+		{"\x1b", []string{"how Redis locks fail"}},
+		{"5", []string{"every Redis lock", "late-release"}},
+		{"/crash-h\r", []string{"filter: crash-h"}},
+		{"\x1b", []string{"every Redis lock"}},
+		{"g", []string{"stampede-fallthrough"}},
+		{"\x1b[B", []string{"stampede-fallthrough.wait"}},
+		{"/crash-mid-a\r", []string{"filter: crash-mid-a"}},
+		{"?", []string{"all runs", "play the run"}},
+		{"?", []string{"next failure"}},
 		{"\t", []string{"The course", "Why lock at all"}},
-		{"\t", []string{"every Redis lock"}},
+		{"\t", []string{"All runs"}},
 		{"\r", []string{"nothing has happened yet", "believers"}},
 		{"G", []string{"has finished"}},
 		{"f", []string{"Which lock?"}},

@@ -3,8 +3,8 @@
 //
 // The router of package screen takes keys, clicks and results to the screens, which
 // share an app: the runs there are to play, the outcomes known so far, how far the reader has
-// come, the keys, the theme. A package is a family of screens: home is the matrix,
-// course its lessons, player one run, compare two of them, game a run whose scheduler
+// come, the keys, the theme. A package is a family of screens: door is the first screen, runs
+// the matrix, course the lessons, decide the choice of a lock, player one run, compare two of them, game a run whose scheduler
 // is the reader, search all schedules within bounds, picker the lists on top of them.
 // They import screen, the panes that show a run (package pane) and what these are drawn
 // with (package draw), and not each other; but for game, which shows its run as a player does, and
@@ -24,6 +24,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"lockstep/scenarios"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
@@ -34,10 +35,14 @@ import (
 // By now bubbletea, which this package imports, has not asked its question.
 func init() { quiet.Restore() }
 
-// Options are what to play first, and how it is to look.
+// Options are the screen to open first, and its look. Without any it is the door.
 type Options struct {
-	Strategy strategies.Strategy // what to play; without a Scenario the matrix is shown
-	Scenario *scenarios.Scenario
+	Strategy strategies.Strategy // the lock of the run, or of the game
+	Scenario *scenarios.Scenario // open this run in the player
+	Course   bool                // open the list of lessons
+	Lesson   int                 // open this lesson, counted from 1
+	Game     bool                // open the game of breaking Strategy
+	Goal     *trace.Code         // what the game is about; nil is the lock's usual goal
 	Seed     uint64
 	Theme    string // auto, dark, light or mono
 	ASCII    bool   // draw without box characters

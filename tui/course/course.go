@@ -111,7 +111,7 @@ func (c *Course) clicked(k screen.Click) (tea.Cmd, screen.Outcome) {
 // FooterKeys are the keys that work here, the most useful first.
 func (c *Course) FooterKeys() []key.Binding {
 	k := &c.Keys
-	return []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "lesson"), screen.Pair(k.Back, k.Forward, "step"), screen.As(k.Course, "matrix"), k.Close, k.Mouse, k.Help, k.Quit}
+	return []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "lesson"), screen.Pair(k.Back, k.Forward, "step"), k.Help, k.Mouse, k.Close, k.Quit}
 }
 
 // Help explains the screen and its keys.
@@ -122,7 +122,7 @@ func (c *Course) Help() screen.Page {
 		About: "Each lesson takes one misfortune, and the locks that answer it, step by step: each step answers the failure of the one before. " +
 			"A step counts as played when you have seen its story to the end. What you have played, and how well you predicted, is remembered.",
 		Keys: append([]key.Binding{screen.As(k.Up, "lesson before"), screen.As(k.Down, "lesson after"), screen.As(k.Back, "step before"), screen.As(k.Forward, "step after"),
-			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Enter, "play the step"), screen.As(k.Course, "the matrix")}, k.Always()...),
+			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Enter, "play the step"), screen.As(k.Course, "back")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted, "played"}, {"?", "not played yet"}, {g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"}}, screen.CodeSigns()...),
 	}
 }

@@ -6,6 +6,7 @@ package player
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -28,9 +29,11 @@ type Player struct {
 	*screen.App
 	lesson *lessonCursor // where in the course the run belongs, or nil
 
-	Strategy, scenario int // places in the library, of the run that is shown or being computed
-	load               int // the number of the last load: results of earlier ones are dropped
-	from               int // where to begin in the first
+	Strategy, scenario int  // places in the library, of the run that is shown or being computed
+	load               int  // the number of the last load: results of earlier ones are dropped
+	from               int  // where to begin in the first
+	autoplay           bool // the first run plays by itself
+	watched            bool // playing goes on by itself at violations and questions, slowly enough to read
 	loading            bool
 	failed             error
 	Run                *timeline.Timeline  // or nil, as long as there is none
@@ -113,7 +116,7 @@ func New(app *screen.App, strategy, scenario int) *Player {
 // Open begins at a position.
 func Open(app *screen.App, m screen.PlayMsg) *Player {
 	p := New(app, m.Strategy, m.Scenario)
-	p.from = m.From
+	p.from, p.autoplay = m.From, m.Playing
 	return p
 }
 
@@ -244,6 +247,10 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case loadedMsg:
 		p.show(msg)
+		if p.autoplay && p.Run != nil {
+			p.autoplay, p.watched = false, true
+			return p.togglePlay(), screen.Outcome{}
+		}
 	case tickMsg:
 		return p.played(int(msg)), screen.Outcome{}
 	case picker.ExportedMsg:
@@ -511,8 +518,33 @@ func (p *Player) pace() time.Duration {
 	if p.Pos < p.Run.Last() && !p.Run.Matters(p.Pos) {
 		d /= 10
 	}
+	if p.watched {
+		d += p.reading()
+	}
 	return d
 }
+
+// perWord is how long a reader takes for a word of the narration, at the usual speed.
+const perWord = 260 * time.Millisecond
+
+// reading is the time that it takes to read what is told here for the first time.
+func (p *Player) reading() time.Duration {
+	words := 0
+	for _, n := range p.Run.Said(p.Pos) {
+		if p.Run.Before(n.Seq) == p.Pos {
+			words += len(strings.Fields(n.Prose()))
+		}
+	}
+	if _, fresh := p.Run.Breached(p.Pos); len(fresh) > 0 {
+		for _, b := range fresh {
+			words += len(strings.Fields(b.Text)) + len(b.Events)*wordsOfEvidence
+		}
+	}
+	return time.Duration(words) * perWord << usualSpeed >> p.speed
+}
+
+// wordsOfEvidence is how many words an event takes that proves a violation.
+const wordsOfEvidence = 6
 
 func (p *Player) setSpeed(speed int) {
 	p.speed = min(max(speed, 1), mostSpeed)
@@ -522,6 +554,7 @@ func (p *Player) setSpeed(speed int) {
 func (p *Player) togglePlay() tea.Cmd {
 	p.playing = !p.playing
 	if !p.playing {
+		p.watched = false
 		return nil
 	}
 	if p.Pos == p.Run.Last() {
@@ -544,7 +577,8 @@ func (p *Player) played(tick int) tea.Cmd {
 	}
 	p.goTo(p.Pos + 1)
 	_, fresh := p.Run.Breached(p.Pos)
-	if p.playing = len(fresh) == 0 && p.question() == nil && p.Pos < p.Run.Last(); !p.playing {
+	stops := !p.watched && (len(fresh) > 0 || p.question() != nil)
+	if p.playing = !stops && p.Pos < p.Run.Last(); !p.playing {
 		return nil
 	}
 	return p.later()

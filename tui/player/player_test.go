@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -333,5 +334,30 @@ func TestExportWritesTheRun(t *testing.T) {
 	a.Press("x enter")
 	if _, err := os.Stat("setpx-lua-pause-past-ttl-3.txt"); err == nil || !strings.Contains(a.View(), "Not written: the disk is full") {
 		t.Errorf("a failed export leaves a file, or says nothing: %v\n%s", err, a.View())
+	}
+}
+
+// Watched from the door, a run plays to its end by itself, slowly enough to read and in the minute that
+// is promised. Stopped and started again it stops where the reader should think.
+func TestWatchedRunTakesAMinute(t *testing.T) {
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
+	a := tuitest.Open(t, 80, 24, app, p, nil)
+	took := p.pace()
+	for p.playing {
+		a.Fire()
+		if p.playing {
+			took += p.pace()
+		}
+	}
+	if p.Pos != p.Run.Last() || took < 45*time.Second || took > 75*time.Second {
+		t.Errorf("it takes %s, to event %d of %d", took, p.Pos, p.Run.Last())
+	}
+	a.Press("g space space space")
+	for p.playing {
+		a.Fire()
+	}
+	if _, fresh := p.Run.Breached(p.Pos); len(fresh) == 0 && p.question() == nil {
+		t.Errorf("played by the reader it stops at event %d", p.Pos)
 	}
 }

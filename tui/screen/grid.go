@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/scenarios/advice"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
@@ -24,6 +25,9 @@ type Grid struct {
 	queue []int  // cells not in any batch yet
 	busy  int    // batches under way
 	Known int    // the number of cells computed
+
+	basics    []int         // the scenarios that every lock has to withstand
+	forbidden trace.Verdict // the codes that it may show in none of them
 }
 
 // Cell is the outcome of a run.
@@ -50,7 +54,33 @@ func newGrid(lib *Library, seed uint64) *Grid {
 	for i := range n {
 		g.queue = append(g.queue, i)
 	}
+	names, forbidden := advice.Basics()
+	for _, name := range names {
+		if at := lib.Named(name); at >= 0 {
+			g.basics = append(g.basics, at)
+		}
+	}
+	g.forbidden = forbidden
 	return g
+}
+
+// Basic reports whether a cell is under one of the scenarios that every lock has to withstand.
+func (g *Grid) Basic(cell int) bool { return slices.Contains(g.basics, cell/len(g.lib.Strategies)) }
+
+// Broken is the first scenario that every lock has to withstand and this one does not, with the codes
+// that it shows; nil if there is none, or none is known yet.
+func (g *Grid) Broken(strategy int) (scenario string, codes trace.Verdict) {
+	for _, at := range g.basics {
+		for _, c := range g.At(at, strategy).Verdict {
+			if slices.Contains(g.forbidden, c) {
+				codes = append(codes, c)
+			}
+		}
+		if codes != nil {
+			return g.lib.Scenarios[at].Name, codes
+		}
+	}
+	return "", nil
 }
 
 // Index is the place of a cell in Cells.
@@ -139,10 +169,13 @@ func (g *Grid) Unexpected(scenario, strategy int) bool {
 }
 
 // Badge is a finding in at most five columns: a glyph and a word, so that no
-// colour is needed to read it.
+// colour is needed to read it. The ok of a lock that is broken anyway is in brackets.
 func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 	f := g.At(scenario, strategy)
 	s := f.Badge(glyphs)
+	if _, codes := g.Broken(strategy); codes != nil && f.Known && f.err == nil && len(f.Verdict) == 0 {
+		s = draw.Text("(ok)", draw.Dim)
+	}
 	if g.Unexpected(scenario, strategy) {
 		s.Text += "?"
 	}

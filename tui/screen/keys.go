@@ -97,12 +97,23 @@ func (k *KeyMap) Always() []key.Binding {
 	return []key.Binding{k.Mouse, k.Help, k.Close, k.Quit, k.Suspend}
 }
 
-// footer shows the bindings for which there is room, the last two of them always.
+// footer shows the bindings for which there is room. It ends with help, back and quit on every
+// screen, so that the way out is always at the same place.
 func footer(c *draw.Canvas, r draw.Rectangle, keys []key.Binding) {
-	always := keys[len(keys)-2:]
+	var others, shown []key.Binding
+	always := make([]key.Binding, 0, len(wayOut))
+	for _, name := range wayOut {
+		if i := slices.IndexFunc(keys, func(b key.Binding) bool { return b.Help().Key == name }); i >= 0 {
+			always = append(always, keys[i])
+		}
+	}
+	for _, b := range keys {
+		if !slices.Contains(wayOut[:], b.Help().Key) {
+			others = append(others, b)
+		}
+	}
 	room := r.W - 1 - hintsWidth(always)
-	var shown []key.Binding
-	for _, b := range keys[:len(keys)-2] {
+	for _, b := range others {
 		if hintsWidth(append(shown, b)) > room {
 			break
 		}
@@ -115,6 +126,9 @@ func footer(c *draw.Canvas, r draw.Rectangle, keys []key.Binding) {
 		x += c.Text(x, r.Y, r.W, " "+h.Desc, draw.Dim) + hintGap
 	}
 }
+
+// wayOut are the names of the keys that end every footer, in this order.
+var wayOut = [...]string{"?", "esc", "q", "ctrl+c"}
 
 const hintGap = 2
 

@@ -10,11 +10,18 @@ import (
 // scenarios are places in the library.
 type OpenMsg interface{ opens() }
 
-// HomeMsg asks for the matrix.
-type HomeMsg struct{}
+// RunsMsg asks for the matrix of all runs, with the cursor on one of them.
+type RunsMsg struct{ Strategy, Scenario int }
 
-// PlayMsg asks for a run in the player, with the cursor at a position.
-type PlayMsg struct{ Strategy, Scenario, From int }
+// DecideMsg asks for the questions that lead to a lock.
+type DecideMsg struct{}
+
+// PlayMsg asks for a run in the player, with the cursor at a position; Playing has it
+// go on by itself.
+type PlayMsg struct {
+	Strategy, Scenario, From int
+	Playing                  bool
+}
 
 // FindingMsg asks for a run that no scenario steers in the player: one that a search
 // has found, with the violation that was sought.
@@ -66,7 +73,8 @@ type ChallengeMsg struct {
 	Found    *trace.Code
 }
 
-func (HomeMsg) opens()      {}
+func (RunsMsg) opens()      {}
+func (DecideMsg) opens()    {}
 func (PlayMsg) opens()      {}
 func (FindingMsg) opens()   {}
 func (CourseMsg) opens()    {}

@@ -13,24 +13,32 @@ import (
 // Router shows the screen on top: keys and clicks go to it, timers and results to
 // all, which know their own by their numbers. It knows nothing of any screen's work.
 //
-// Invariants: len(screens) > 0; no screen is on the stack twice.
+// Invariants: len(screens) > 0; no screen is on the stack twice; the screen on top is in
+// started.
 type Router struct {
 	*App
 	screens []Screen // the last one is drawn
+	started map[Screen]bool
 	make    func(OpenMsg) (Screen, error)
 	w, h    int // of the window, in cells
 	mouse   bool
 }
 
-// NewRouter opens a first screen. make makes those that screens ask for by messages.
-func NewRouter(app *App, make func(OpenMsg) (Screen, error), first Screen) *Router {
-	return &Router{App: app, make: make, screens: []Screen{first}}
+// NewRouter shows the last of some screens; esc leads back through the others to the first, which
+// never closes. open makes the screens that screens ask for by messages.
+func NewRouter(app *App, open func(OpenMsg) (Screen, error), screens ...Screen) *Router {
+	return &Router{App: app, make: open, screens: screens, started: map[Screen]bool{}}
 }
 
-// Init starts the first screen.
-func (m *Router) Init() tea.Cmd { return start(m.screens[0]) }
+// Init starts the screen on top. Those below it wait until they are seen.
+func (m *Router) Init() tea.Cmd { return m.start(m.Top()) }
 
-func start(s Screen) tea.Cmd {
+// start has a screen compute what it shows, the first time that it is seen.
+func (m *Router) start(s Screen) tea.Cmd {
+	if m.started[s] {
+		return nil
+	}
+	m.started[s] = true
 	if s, is := s.(starter); is {
 		return s.Start()
 	}
@@ -101,14 +109,13 @@ func (m *Router) typed(k tea.KeyMsg) tea.Cmd {
 // tell sends a message to the screen on top, and goes where it wants to go.
 func (m *Router) tell(msg tea.Msg) tea.Cmd {
 	cmd, out := m.Top().Update(msg)
-	if out.Close && len(m.screens) == 1 { // the last one leaves for the matrix, which never closes
-		out = Outcome{To: HomeMsg{}}
-		defer func() { m.screens = m.screens[len(m.screens)-1:] }()
-	}
-	if out.Close {
-		m.screens = m.screens[:len(m.screens)-1]
+	if out.Close && len(m.screens) > 1 {
+		m.leave(len(m.screens) - 1)
 		if r, is := m.Top().(resumer); is {
 			r.Resume()
+		}
+		if out.To == nil && out.Open == nil {
+			cmd = tea.Batch(cmd, m.start(m.Top()))
 		}
 	}
 	return tea.Batch(cmd, m.goTo(out))
@@ -128,11 +135,19 @@ func (m *Router) goTo(out Outcome) tea.Cmd {
 		return nil
 	}
 	if i := slices.Index(m.screens, out.Open); i >= 0 { // it is one that leads here
-		m.screens = m.screens[:i+1]
-		return nil
+		m.leave(i + 1)
+		return m.start(out.Open)
 	}
 	m.screens = append(m.screens, out.Open)
-	return start(out.Open)
+	return m.start(out.Open)
+}
+
+// leave closes all screens but the first n. One that is opened again starts again.
+func (m *Router) leave(n int) {
+	for _, s := range m.screens[n:] {
+		delete(m.started, s)
+	}
+	m.screens = m.screens[:n]
 }
 
 // Typing reports whether the screen on top takes text.
@@ -190,7 +205,11 @@ func (m *Router) View() string {
 		foot.W -= draw.Width(text)
 		c.Text(foot.W, foot.Y, draw.Width(text), text, draw.Strong)
 	}
-	footer(c, foot, m.Top().FooterKeys())
+	keys := m.Top().FooterKeys()
+	if len(m.screens) > 1 && !slices.ContainsFunc(keys, func(b key.Binding) bool { return b.Help().Key == m.Keys.Close.Help().Key }) {
+		keys = append(slices.Clip(keys), m.Keys.Close)
+	}
+	footer(c, foot, keys)
 	return c.Render(m.Theme)
 }
 

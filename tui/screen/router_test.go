@@ -43,19 +43,16 @@ func (n *note) Typing() bool              { return n.text }
 func (n *note) Resume()                   { n.back++ }
 
 // openNotes opens a screen "one", from which o leads to "two", g to a game, which is
-// refused, and esc out. The matrix is a note as well.
+// refused, and esc out. Below it is "door", which never closes.
 func openNotes(t *testing.T) (a *tuitest.App, one, two *note) {
 	s := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	out := screen.Outcome{Close: true}
 	two = &note{App: s, name: "two", does: map[string]screen.Outcome{"esc": out}}
 	one = &note{App: s, name: "one", does: map[string]screen.Outcome{"o": {Open: two}, "g": {To: screen.GameMsg{}}, "esc": out}}
 	two.does["1"] = screen.Outcome{Open: one}
-	return tuitest.Open(t, 80, 24, s, one, func(msg screen.OpenMsg) (screen.Screen, error) {
-		if _, home := msg.(screen.HomeMsg); home {
-			return &note{App: s, name: "home"}, nil
-		}
-		return nil, errors.New("no game today")
-	}), one, two
+	door := &note{App: s, name: "door", does: map[string]screen.Outcome{"esc": out}}
+	r := screen.NewRouter(s, func(screen.OpenMsg) (screen.Screen, error) { return nil, errors.New("no game today") }, door, one)
+	return tuitest.NewTester(t, 80, 24, r), one, two
 }
 
 func TestScreensOpenAndClose(t *testing.T) {
@@ -64,7 +61,7 @@ func TestScreensOpenAndClose(t *testing.T) {
 		key, want string
 		depth     int
 	}{
-		{"x", "one", 1}, {"o", "two", 2}, {"esc", "one", 1}, {"o", "two", 2}, {"1", "one", 1}, {"esc", "home", 1}, {"esc", "home", 1},
+		{"x", "one", 2}, {"o", "two", 3}, {"esc", "one", 2}, {"o", "two", 3}, {"1", "one", 2}, {"esc", "door", 1}, {"esc", "door", 1},
 	} {
 		a.Press(step.key)
 		if got := tuitest.FirstLine(a.View()); got != "this is "+step.want || a.Depth() != step.depth {
@@ -76,9 +73,34 @@ func TestScreensOpenAndClose(t *testing.T) {
 	}
 }
 
+// starting is a screen that counts how often it begins to compute.
+type starting struct {
+	*note
+	started int
+}
+
+func (s *starting) Start() tea.Cmd { s.started++; return nil }
+
+// A screen computes nothing before it is seen, and begins anew when it is opened anew.
+func TestScreensStartWhenTheyAreSeen(t *testing.T) {
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	out := screen.Outcome{Close: true}
+	above := &starting{note: &note{App: app, does: map[string]screen.Outcome{"esc": out}}}
+	below := &starting{note: &note{App: app, does: map[string]screen.Outcome{"o": {Open: above}}}}
+	a := tuitest.NewTester(t, 80, 24, screen.NewRouter(app, nil, below, above))
+	for _, step := range []struct {
+		key          string
+		below, above int
+	}{{"x", 0, 1}, {"esc", 1, 1}, {"o", 1, 2}, {"esc", 1, 2}} {
+		if a.Press(step.key); below.started != step.below || above.started != step.above {
+			t.Fatalf("after %s they have started %d and %d times, want %d and %d", step.key, below.started, above.started, step.below, step.above)
+		}
+	}
+}
+
 func TestRefusalIsTold(t *testing.T) {
 	a, one, _ := openNotes(t)
-	if a.Press("g"); one.typed != "g(no game today)" || a.Depth() != 1 {
+	if a.Press("g"); one.typed != "g(no game today)" || a.Depth() != 2 {
 		t.Errorf("it is told %q, %d deep", one.typed, a.Depth())
 	}
 }
@@ -104,7 +126,7 @@ func TestKeysThatArriveTogetherAllCount(t *testing.T) {
 	a, one, _ := openNotes(t)
 	a.Press("abc")
 	a.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("oooo"), Paste: true})
-	if one.typed != "abc" || a.Depth() != 1 {
+	if one.typed != "abc" || a.Depth() != 2 {
 		t.Errorf("typed %q, %d deep", one.typed, a.Depth())
 	}
 }
@@ -112,7 +134,7 @@ func TestKeysThatArriveTogetherAllCount(t *testing.T) {
 func TestSmallWindowTakesNoKeys(t *testing.T) {
 	a, one, _ := openNotes(t)
 	a.Send(tea.WindowSizeMsg{Width: draw.MinWidth - 1, Height: draw.MinHeight})
-	if a.Press("x ?"); one.typed != "" || a.Depth() != 1 || !strings.Contains(a.View(), "needs 80 x 24") {
+	if a.Press("x ?"); one.typed != "" || a.Depth() != 2 || !strings.Contains(a.View(), "needs 80 x 24") {
 		t.Errorf("typed %q\n%s", one.typed, a.View())
 	}
 }

@@ -15,7 +15,7 @@ import (
 type Screen interface {
 	Update(tea.Msg) (tea.Cmd, Outcome)
 	Draw(*draw.Canvas, draw.Rectangle)
-	FooterKeys() []key.Binding // the last two are always shown
+	FooterKeys() []key.Binding // the most useful first; help, back and quit are always shown, and last
 	Help() Page
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/report"
 	"lockstep/sim/process"
 	"lockstep/sim/solo"
 	"lockstep/sim/trace"
@@ -70,7 +71,7 @@ func Holds(t testing.TB, s strategies.Strategy, adjust ...Adjust) *explore.Resul
 	case r == nil:
 	case len(r.Found) > 0:
 		for _, v := range r.Violated {
-			fmt.Fprintln(t.Output(), headline(v))
+			fmt.Fprintln(t.Output(), report.Headline(v.Trace, v.Code))
 		}
 		t.Error(violations(t.Name(), s, r, keep(t, r)))
 	case !trust(t, s, r):

@@ -4,9 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,43 +15,6 @@ import (
 	"lockstep/strategies"
 )
 
-// headline names a violation as go test names a failure: the line of the lock, and what
-// happened there.
-func headline(v *explore.Counterexample) string {
-	what := v.Code.Meaning()
-	for _, found := range v.Trace.Violations {
-		if found.Code == v.Code {
-			what = found.Text
-			break
-		}
-	}
-	text := fmt.Sprintf("%s, %s: %s", v.Code, v.Code.Name(), what)
-	if at := place(v.Trace, culprit(v)); at != "" {
-		text = at + ": " + text
-	}
-	return text
-}
-
-// culprit is the line of code of the violation's last step: of the last event that proves
-// it, or of the last one before by the same client. Steps of the caller, such as entering the
-// critical section, have no line of the lock's, and commands and readings of clocks have.
-func culprit(v *explore.Counterexample) trace.Source {
-	t := v.Trace
-	for _, found := range t.Violations {
-		if found.Code != v.Code {
-			continue
-		}
-		for _, last := range slices.Backward(found.Events) {
-			for i := last - 1; i >= 0; i-- {
-				if e := &t.Events[i]; e.Source.File != "" && e.Client == t.Events[last-1].Client {
-					return e.Source
-				}
-			}
-		}
-	}
-	return trace.Source{}
-}
-
 // violations describes each violation: its meaning, the least schedule and its faults, the
 // trace with the holders at its end, and the ways to play it again. pages has the file of
 // each that was written. test is the name of the test.
@@ -61,7 +22,7 @@ func violations(test string, s strategies.Strategy, r *explore.Result, pages map
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n", s.Name, r.Summary())
 	for _, v := range r.Violated {
-		fmt.Fprintf(&b, "%s\n%s is a %s: %s\n", headline(v), v.Code, v.Code.Name(), v.Code.Meaning())
+		fmt.Fprintf(&b, "%s\n%s is a %s: %s\n", report.Headline(v.Trace, v.Code), v.Code, v.Code.Name(), v.Code.Meaning())
 		fmt.Fprintf(&b, "%s\n%s\n", report.Least(v), lines(report.Faults(v)))
 		fmt.Fprintf(&b, "%s\n", indent(excerpt(v.Trace)))
 		fmt.Fprintf(&b, "again: locktest.Replay(t, lock, %q)\n", v.Trace.Schedule)
@@ -126,7 +87,7 @@ func excerpt(t *trace.Trace) string {
 			continue
 		}
 		line := t.Line(e)
-		lines, places = append(lines, line), append(places, place(t, e.Source))
+		lines, places = append(lines, line), append(places, report.Place(t, e.Source))
 		width = max(width, len(line))
 		for _, v := range t.Violations {
 			if v.Last() == e.Seq {
@@ -156,22 +117,6 @@ func followed(t *trace.Trace, i int) bool {
 // anything else.
 func follows(t *trace.Trace, i int) bool {
 	return i > 0 && t.Events[i-1].Kind == trace.KindExecute && t.Events[i].Ref == t.Events[i-1].Seq && t.Events[i-1].At == t.Events[i].At
-}
-
-// place names a line of code as go test does: by its file alone if all files of the trace
-// are in one folder.
-func place(t *trace.Trace, s trace.Source) string {
-	if s.File == "" {
-		return ""
-	}
-	file := path.Base(s.File)
-	for i := range t.Events {
-		if other := t.Events[i].Source.File; other != "" && path.Dir(other) != path.Dir(s.File) {
-			file = s.File
-			break
-		}
-	}
-	return fmt.Sprintf("%s:%d", file, s.Line)
 }
 
 // coverage states what was searched: the answer for each code that has no least schedule,

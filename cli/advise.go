@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/scenarios"
+	"lockstep/scenarios/advice"
+	"lockstep/sim/claims"
+	"lockstep/sim/explore/report"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// newAdvise has a flag for each question. Questions without an answer are left open.
+func newAdvise() *cobra.Command {
+	var given [len(advice.Questions)]string
+	cmd := &cobra.Command{
+		Use:   "advise",
+		Short: "Recommend a lock, with the runs behind the recommendation",
+		Long: `Recommend a lock for a use. The answers to three questions say which violations
+the use forbids and what can happen to it. All locks are run through that, and the
+simplest of those that show nothing forbidden is recommended. Without an answer to some
+question there is a line for each combination of answers.`,
+		Example: `  lockstep advise
+  lockstep advise --for correctness --token yes --servers one`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var open []advice.Answers
+			for _, a := range advice.All() {
+				fits, err := chosen(a, given)
+				if err != nil {
+					return err
+				}
+				if fits {
+					open = append(open, a)
+				}
+			}
+			outcome := outcomes(open)
+			if len(open) == 1 {
+				return writeAdvice(cmd.OutOrStdout(), advice.Decide(open[0], strategies.All(), outcome), outcome)
+			}
+			return writeChoice(cmd.OutOrStdout(), open, outcome)
+		},
+	}
+	for i, q := range advice.Questions {
+		cmd.Flags().StringVar(&given[i], q.Name, "", fmt.Sprintf("%s: %s (%s), or %s (%s)", q.Text, q.Answers[0].Name, q.Answers[0].Text, q.Answers[1].Name, q.Answers[1].Text))
+	}
+	return cmd
+}
+
+// chosen reports whether a combination has the answers that were given.
+func chosen(a advice.Answers, given [len(advice.Questions)]string) (bool, error) {
+	for i, q := range advice.Questions {
+		switch given[i] {
+		case "", q.Answers[a[i]].Name:
+		case q.Answers[1-a[i]].Name:
+			return false, nil
+		default:
+			return false, fmt.Errorf("--%s: %w", q.Name, scenarios.Unknown("answer", given[i], []string{q.Answers[0].Name, q.Answers[1].Name}))
+		}
+	}
+	return true, nil
+}
+
+// outcomes makes the runs that some answers are about. If they are those of one combination, it
+// makes all runs: the advice also names those that the answers don't speak of.
+func outcomes(open []advice.Answers) advice.Outcome {
+	cited := map[string]bool{}
+	for _, a := range advice.All() {
+		for _, name := range a.Scenarios() {
+			cited[name] = true
+		}
+	}
+	known := map[[2]string]trace.Verdict{}
+	for _, c := range scenarios.Part(1, func(s *scenarios.Scenario, _ strategies.Strategy) bool { return cited[s.Name] || len(open) == 1 }) {
+		if c.Err == nil {
+			known[[2]string{c.Scenario.Name, c.Strategy.Name}] = c.Trace.Verdict()
+		}
+	}
+	return func(scenario, strategy string) (trace.Verdict, bool) {
+		v, is := known[[2]string{scenario, strategy}]
+		return v, is
+	}
+}
+
+// writeChoice has a line for each combination of answers.
+func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) error {
+	var b strings.Builder
+	for _, a := range open {
+		d := advice.Decide(a, strategies.All(), outcome)
+		flags := ""
+		for i, q := range advice.Questions {
+			flags += fmt.Sprintf("--%s %-13s", q.Name, q.Answers[a[i]].Name)
+		}
+		lock := d.Lock.Name
+		if !d.Enough {
+			lock = "no lock is enough; nearest comes " + lock
+		}
+		fmt.Fprintf(&b, "%s %s\n", flags, lock)
+	}
+	b.WriteString("\n")
+	for _, q := range advice.Questions {
+		fmt.Fprintf(&b, "  --%-8s  %s %s (%s), or %s (%s). %s\n", q.Name, q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name, q.Hint)
+	}
+	b.WriteString("\nWith all three, lockstep advise shows the runs and the claims behind its answer.\n")
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// writeAdvice prints a recommendation, and everything that it rests on.
+func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
+	var b strings.Builder
+	for _, s := range d.Text() {
+		b.WriteString(unlabelled(s))
+	}
+	fmt.Fprintf(&b, "\nRun just now, because of your answers\n")
+	for i := range d.Runs {
+		writeRun(&b, &d.Runs[i])
+	}
+	if others := d.Elsewhere(scenarios.Names(), outcome); len(others) > 0 {
+		fmt.Fprintf(&b, "\nYour answers don't speak of these, and %s shows there what they forbid\n", d.Lock.Name)
+		for i := range others {
+			writeRun(&b, &others[i])
+		}
+	}
+	if numbers := d.Claims(); len(numbers) > 0 {
+		fmt.Fprintf(&b, "\nFor all schedules, as long as\n")
+		for _, n := range numbers {
+			for _, assumed := range claims.All[n-1].Assumptions {
+				fmt.Fprintf(&b, "  - %s (claim %d)\n", assumed.Text, n)
+			}
+		}
+	}
+	writeOthers(&b, d.Others)
+	fmt.Fprintf(&b, "\nPlay one of them: lockstep run %s %s. Search all schedules: lockstep explore %[1]s\n", d.Lock.Name, d.Runs[0].Scenario)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// unlabelled wraps a paragraph.
+func unlabelled(s string) string {
+	first, rest, _ := strings.Cut(s, " ")
+	return strings.ReplaceAll(report.Wrap(first, 1, rest), "\n ", "\n")
+}
+
+func writeRun(b *strings.Builder, r *advice.Run) {
+	why := ""
+	if s, err := scenarios.Find(r.Scenario); err == nil {
+		why = s.Title + ". " + s.Because(r.Strategy)
+	}
+	b.WriteString(report.Wrap(fmt.Sprintf("  %-9s %-24s", r.Verdict, r.Scenario), 37, why))
+}
+
+// writeOthers names the locks that were not recommended, by what rules them out.
+func writeOthers(b *strings.Builder, others []advice.Rejected) {
+	if len(others) == 0 {
+		return
+	}
+	b.WriteString("\nThe other locks\n")
+	var order []string
+	locks := map[string][]string{}
+	for _, o := range others {
+		why := "would do as well, and take more"
+		if o.By != nil {
+			why = fmt.Sprintf("%s under %s", o.By.Broken, o.By.Scenario)
+		}
+		if locks[why] == nil {
+			order = append(order, why)
+		}
+		locks[why] = append(locks[why], o.Lock.Name)
+	}
+	for _, why := range order {
+		b.WriteString(report.Wrap("  "+why+":", 4, strings.Join(locks[why], ", ")))
+	}
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"lockstep/docs/failures"
+	"lockstep/scenarios"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// Each answer narrows the table, and all three lead to the runs.
+func TestAdvise(t *testing.T) {
+	lines := func(args ...string) int {
+		return strings.Count(must(t, "", append([]string{"advise"}, args...)...), "--for ")
+	}
+	if all, half, quarter := lines(), lines("--for", "correctness"), lines("--for", "correctness", "--token", "no"); all != 9 || half != 5 || quarter != 3 {
+		t.Errorf("%d, %d and %d lines: want one for each open combination, and one for the flag", all, half, quarter)
+	}
+	for _, tt := range []struct{ for_, token, servers, lock, runs string }{
+		{"efficiency", "no", "one", "Use setpx-lua:", "late-release"},
+		{"correctness", "yes", "one", "Use fenced:", "pause-past-ttl"},
+		{"correctness", "no", "several", "No lock is enough; nearest comes redlock:", "minority-down"},
+	} {
+		text := must(t, "", "advise", "--for", tt.for_, "--token", tt.token, "--servers", tt.servers)
+		if !strings.HasPrefix(text, tt.lock) || !strings.Contains(text, tt.runs) || !strings.Contains(text, "The other locks") {
+			t.Errorf("%+v:\n%s", tt, text)
+		}
+	}
+	_, errs, status := run(t, "", "advise", "--for", "corectness")
+	if want := "lockstep: --for: unknown answer \"corectness\"; did you mean \"correctness\"?\n"; errs != want || status != 2 {
+		t.Errorf("exit status %d: %s", status, errs)
+	}
+}
+
+// allRuns is the matrix, made once.
+var allRuns = sync.OnceValue(matrix)
+
+// Everything that has a name can be explained, by it.
+func TestEverythingIsExplained(t *testing.T) {
+	for name, want := range map[string][]string{
+		"FR":           {trace.FR.Meaning()[1:], "naive_del.go:", "foreign release: A's DEL removes B's record", "lockstep run naive-del late-release", "in none:", "foreign-release"},
+		"dn":           {trace.DN.Meaning()[1:], "does not count against a lock"},
+		"setpx-lua":    {"strategies/setpx_lua.go", "Claim 1:", "SW OV", "pause-past-ttl"},
+		"late-release": {"31 locks, just run", "DG OV FR", "lockstep explain foreign-release"},
+		"fencing":      {"docs/failures/fencing.md", "Remedy:"},
+		"Lease":        {"token, deadline"},
+	} {
+		text, err := explain(name, allRuns)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, s := range want {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), s) {
+				t.Errorf("%s: there is no %q in\n%s", name, s, text)
+			}
+		}
+	}
+	for _, p := range failures.Pages() {
+		if text, err := explain(p.Name, allRuns); err != nil || !strings.Contains(text, p.Title) {
+			t.Errorf("%s: %v, %s", p.Name, err, text)
+		}
+	}
+	for _, w := range trace.Words {
+		if text, err := explain(w.Name, allRuns); err != nil || !strings.Contains(text, w.Name+": ") {
+			t.Errorf("%s: %v, %s", w.Name, err, text)
+		}
+	}
+	_, errs, status := run(t, "", "explain", "zzzzzz")
+	if status != 2 || strings.Contains(errs, "setnx") || !strings.Contains(errs, "lockstep list") {
+		t.Errorf("exit status %d: %s", status, errs)
+	}
+}
+
+// The example of a code shows it, and is of its own page where it has one.
+func TestExamples(t *testing.T) {
+	cells := allRuns()
+	for _, code := range trace.Codes {
+		c := example(cells, code)
+		if c == nil {
+			t.Errorf("%s has no example", code)
+			continue
+		}
+		found := false
+		for _, v := range c.Trace.Verdict() {
+			found = found || v == code
+		}
+		if !found {
+			t.Errorf("%s: the example, %s under %s, shows %s", code, c.Strategy.Name, c.Scenario.Name, c.Trace.Verdict())
+		}
+	}
+}
+
+func TestCourseAsText(t *testing.T) {
+	lessons := scenarios.Course()
+	if got := strings.Count(must(t, "", "course"), "\n"); got != len(lessons) {
+		t.Errorf("%d lines for %d lessons", got, len(lessons))
+	}
+	for i, l := range lessons {
+		if n, err := findLesson(lessons, l.Name); n != i+1 || err != nil {
+			t.Errorf("%s is lesson %d, %v", l.Name, n, err)
+		}
+	}
+	text := must(t, "", "course", "6")
+	if text != must(t, "", "course", "release", "--plain") {
+		t.Error("lesson 6 and its name give different texts")
+	}
+	for _, want := range []string{"Lesson 6: Release: whose lock is it", "1  naive-del under late-release: DG OV FR", "2  get-then-del under late-release: ok"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	for _, tt := range []struct{ args, want string }{
+		{"course 77", "there is no lesson 77: the course has lessons 1 to 16"},
+		{"course relaese", `unknown lesson "relaese"; did you mean "release"?`},
+		{"course 1 2", `lockstep course got "2", which is one argument too many`},
+		{"play", "lockstep play needs a STRATEGY; see lockstep play --help"},
+		{"play get-then-dle", `unknown strategy "get-then-dle"; did you mean "get-then-del"?`},
+		{"play get-then-del --goal FRR", `--goal: unknown code "FRR"; did you mean "FR"?`},
+		{"play get-then-del --goal FR,DG", `--goal: a game has one goal, such as FR, and not "FR,DG"`},
+		{"play get-then-del --goal FR", "lockstep play takes a terminal; anywhere else lockstep explore prints the least schedule that breaks a lock"},
+	} {
+		out, errs, status := run(t, "", strings.Fields(tt.args)...)
+		if errs != "lockstep: "+tt.want+"\n" || status != 2 || out != "" {
+			t.Errorf("%s: exit status %d, %s", tt.args, status, errs)
+		}
+	}
+}
+
+// The answer and the least schedule of a search come first, and the violation has its line, as go test
+// has it.
+func TestResultBeginsWithTheAnswer(t *testing.T) {
+	out, _, status := run(t, "", "explore", "get-then-del", "--cycles", "1", "--faults", "pause=1", "--codes", "FR")
+	st, _ := strategies.Get("get-then-del")
+	last := -1
+	for _, want := range []string{"get-then-del: violated (FR)\n", "\n" + st.File + ":", ": FR, foreign release: A's DEL removes B's record\n", "schedule  lockstep1,", "What was searched", "What it came to"} {
+		at := strings.Index(out, want)
+		if at <= last {
+			t.Errorf("%q is at %d, after something at %d:\n%s", want, at, last, out)
+		}
+		last = at
+	}
+	if status != exitOccurred {
+		t.Errorf("exit status %d", status)
+	}
+}

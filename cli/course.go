@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/scenarios"
+	"lockstep/sim/explore/report"
+	"lockstep/tui"
+)
+
+func newCourse() *cobra.Command {
+	var show display
+	var plain bool
+	cmd := &cobra.Command{
+		Use:   "course [LESSON]",
+		Short: "Take the course, or one lesson of it",
+		Long: `Take the course, or one lesson of it, by its number or its name. In a terminal it opens
+in the player, at the first step that you have not played; anywhere else it is printed.`,
+		Example: `  lockstep course
+  lockstep course 6
+  lockstep course fencing --plain`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return exactly("LESSON")(cmd, args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			number, lessons := 0, scenarios.Course()
+			if len(args) > 0 {
+				var err error
+				if number, err = findLesson(lessons, args[0]); err != nil {
+					return err
+				}
+			}
+			out := cmd.OutOrStdout()
+			switch {
+			case !plain && terminal(out) && terminal(cmd.InOrStdin()):
+				return show.run(tui.Options{Seed: 1, Course: true, Lesson: number})
+			case number == 0:
+				return writeLessons(out, lessons)
+			}
+			return writeLesson(out, &lessons[number-1], number)
+		},
+	}
+	show.flags(cmd)
+	cmd.Flags().BoolVar(&plain, "plain", false, "print it as text (the default without a terminal)")
+	return cmd
+}
+
+// findLesson is the number of a lesson, from 1.
+func findLesson(lessons []scenarios.Lesson, word string) (int, error) {
+	if n, err := strconv.Atoi(word); err == nil {
+		if n < 1 || n > len(lessons) {
+			return 0, fmt.Errorf("there is no lesson %d: the course has lessons 1 to %d", n, len(lessons))
+		}
+		return n, nil
+	}
+	var names []string
+	for i, l := range lessons {
+		if l.Name == word {
+			return i + 1, nil
+		}
+		names = append(names, l.Name)
+	}
+	return 0, scenarios.Unknown("lesson", word, names)
+}
+
+func writeLessons(out io.Writer, lessons []scenarios.Lesson) error {
+	var b strings.Builder
+	for i, l := range lessons {
+		fmt.Fprintf(&b, "%2d  %-12s %-34s %s\n", i+1, l.Name, l.Title, report.Count(len(l.Steps), "step"))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// writeLesson prints a lesson, with the verdicts as they come out of the runs.
+func writeLesson(out io.Writer, l *scenarios.Lesson, number int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Lesson %d: %s\n\n%s", number, l.Title, unlabelled(l.Text))
+	for i, step := range l.Steps {
+		t, err := runOnce(step.Strategy, step.Scenario, 1)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "\n%d  %s under %s: %s\n", i+1, step.Strategy, step.Scenario, t.Verdict())
+		b.WriteString(report.Wrap("  ", 3, step.Text))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func newPlay() *cobra.Command {
+	var show display
+	var goal string
+	cmd := &cobra.Command{
+		Use:   "play STRATEGY",
+		Short: "Break a lock yourself: you are the scheduler",
+		Long: `Break a lock yourself: you decide which client makes the next step, when time passes and
+what fails. Hints come from a search of all schedules. It takes a terminal.`,
+		Example:           "  lockstep play get-then-del --goal FR",
+		Args:              exactly("STRATEGY"),
+		ValidArgsFunction: completeRun,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := scenarios.FindStrategy(args[0])
+			if err != nil {
+				return err
+			}
+			o := tui.Options{Strategy: st, Seed: 1, Game: true}
+			if goal != "" {
+				codes, err := parseCodes("goal", goal)
+				if err != nil {
+					return err
+				}
+				if len(codes) != 1 {
+					return fmt.Errorf("--goal: a game has one goal, such as FR, and not %q", goal)
+				}
+				o.Goal = &codes[0]
+			}
+			if !terminal(cmd.OutOrStdout()) || !terminal(cmd.InOrStdin()) {
+				return errors.New("lockstep play takes a terminal; anywhere else lockstep explore prints the least schedule that breaks a lock")
+			}
+			return show.run(o)
+		},
+	}
+	show.flags(cmd)
+	cmd.Flags().StringVar(&goal, "goal", "", "the violation to reach, as a `CODE` such as FR (default: the lock's usual one)")
+	return cmd
+}

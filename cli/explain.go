@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/docs/failures"
+	"lockstep/scenarios"
+	"lockstep/sim/claims"
+	"lockstep/sim/explore/report"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+func newExplain() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain NAME",
+		Short: "Explain a code, a lock, a scenario, a way to fail or a word",
+		Long: `Explain a code such as FR, a lock, a scenario, a way to fail (a page of docs/failures) or a
+word such as lease. Verdicts are those of runs that are made for it.`,
+		Example: `  lockstep explain FR
+  lockstep explain setpx-lua
+  lockstep explain pause-past-ttl
+  lockstep explain fencing
+  lockstep explain lease`,
+		Args: exactly("NAME"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return explicable(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := explain(args[0], matrix)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+}
+
+// explicable are all names that can be explained.
+func explicable() (names []string) {
+	names = trace.Verdict(trace.Codes).Strings()
+	names = append(append(names, scenarios.StrategyNames()...), scenarios.Names()...)
+	for _, p := range failures.Pages() {
+		names = append(names, p.Name)
+	}
+	for _, w := range trace.Words {
+		names = append(names, w.Name)
+	}
+	return names
+}
+
+// matrix makes all runs.
+func matrix() []scenarios.Cell { return scenarios.Matrix(1) }
+
+// explain tells of everything with that name: a scenario and a page may share one.
+func explain(name string, runs func() []scenarios.Cell) (string, error) {
+	var texts []string
+	if code, is := trace.ParseCode(strings.ToUpper(name)); is {
+		texts = append(texts, explainCode(code, runs()))
+	}
+	if st, err := scenarios.FindStrategy(name); err == nil {
+		texts = append(texts, explainLock(st))
+	}
+	if i := slices.Index(scenarios.Names(), name); i >= 0 {
+		texts = append(texts, explainScenario(scenarios.All()[i]))
+	}
+	for _, p := range failures.Pages() {
+		if p.Name == name {
+			texts = append(texts, explainPage(p))
+		}
+	}
+	for _, w := range trace.Words {
+		if strings.EqualFold(w.Name, name) {
+			texts = append(texts, unlabelled(w.Name+": "+w.Meaning+".")+"\nThe rules that depend on it are in docs/model.md.\n")
+		}
+	}
+	if len(texts) > 0 {
+		return strings.Join(texts, "\n"), nil
+	}
+	err := scenarios.Unknown("name", name, explicable())
+	if !strings.Contains(err.Error(), "did you mean") { // the names are too many to list
+		err = fmt.Errorf("unknown name %q: it is a code, a lock or a scenario of lockstep list, a page of docs/failures or a word of docs/model.md", name)
+	}
+	return "", err
+}
+
+func explainCode(code trace.Code, cells []scenarios.Cell) string {
+	var b strings.Builder
+	counts := "It counts against a lock."
+	if !code.Failure() {
+		counts = "It is reported, and does not count against a lock."
+	}
+	fmt.Fprintf(&b, "%s  %s\n\n%s", code, code.Name(), unlabelled(sentence(code.Meaning())+" "+counts))
+	pages := failures.Showing(code.String())
+	if i := slices.IndexFunc(pages, func(p failures.Page) bool { return named(&p, code) }); i >= 0 {
+		fmt.Fprintf(&b, "\n%s\n%s", unlabelled(pages[i].Intro), report.Wrap("Remedy:", 2, pages[i].Remedy))
+	}
+	if c := example(cells, code); c != nil {
+		fmt.Fprintf(&b, "\nFor example\n%s", report.Wrap(" ", 2, report.Headline(c.Trace, code)))
+		fmt.Fprintf(&b, "  lockstep run %s %s\n", c.Strategy.Name, c.Scenario.Name)
+	}
+	explainWhere(&b, cells, code)
+	for i, c := range claims.All {
+		if slices.Contains(c.Never, code.String()) {
+			b.WriteString("\n" + report.Wrap(fmt.Sprintf("Claim %d:", i+1), 2, c.Text))
+		}
+	}
+	for i, p := range pages {
+		if i == 0 {
+			b.WriteString("\nThe ways to it, each with lockstep explain\n")
+		}
+		fmt.Fprintf(&b, "  %-18s %s\n", p.Name, p.Title)
+	}
+	return b.String()
+}
+
+// named reports whether a page is about a code and nothing else, which its name tells.
+func named(p *failures.Page, code trace.Code) bool {
+	return p.Name == strings.ReplaceAll(code.Name(), " ", "-")
+}
+
+// explainWhere tells which locks show a code, and in how many scenarios.
+func explainWhere(b *strings.Builder, cells []scenarios.Cell, code trace.Code) {
+	shown := map[string]int{}
+	for i := range cells {
+		if c := &cells[i]; c.Err == nil && slices.Contains(c.Trace.Verdict(), code) {
+			shown[c.Strategy.Name]++
+		}
+	}
+	var some, none []string
+	for _, name := range scenarios.StrategyNames() {
+		if shown[name] == 0 {
+			none = append(none, name)
+			continue
+		}
+		some = append(some, fmt.Sprintf("%s %d", name, shown[name]))
+	}
+	fmt.Fprintf(b, "\nIn how many of %d scenarios, just run\n", len(scenarios.All()))
+	b.WriteString(report.Wrap(" ", 2, orNone(some)))
+	b.WriteString(report.Wrap("  in none:", 4, orNone(none)))
+}
+
+// example is a run with a code: of the scenarios that its own page is about, if it has one, and of the
+// course, if it is in there.
+func example(cells []scenarios.Cell, code trace.Code) *scenarios.Cell {
+	taught := map[[2]string]bool{}
+	for _, l := range scenarios.Course() {
+		for _, step := range l.Steps {
+			taught[[2]string{step.Scenario, step.Strategy}] = true
+		}
+	}
+	paged := map[string]bool{}
+	for _, p := range failures.Showing(code.String()) {
+		for _, name := range p.Scenarios {
+			paged[name] = paged[name] || named(&p, code)
+		}
+	}
+	var best *scenarios.Cell
+	most := -1
+	for i := range cells {
+		c := &cells[i]
+		if c.Err != nil || !slices.Contains(c.Trace.Verdict(), code) {
+			continue
+		}
+		worth := 0
+		if paged[c.Scenario.Name] {
+			worth += 2
+		}
+		if taught[[2]string{c.Scenario.Name, c.Strategy.Name}] {
+			worth++
+		}
+		if worth > most {
+			best, most = c, worth
+		}
+	}
+	return best
+}
+
+func explainLock(st strategies.Strategy) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n\n", st.Name, st.Summary)
+	items := []report.Item{{Label: "source", Text: st.Source}, {Label: "code", Text: "strategies/" + st.File}, {Label: "servers", Text: fmt.Sprint(st.Nodes)}}
+	if st.Like != "" {
+		items = append(items, report.Item{Label: "like", Text: st.Like + ": " + st.LikeBecause})
+	}
+	printer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }).items(items)
+	cells := scenarios.Part(1, func(_ *scenarios.Scenario, s strategies.Strategy) bool { return s.Name == st.Name })
+	fmt.Fprintf(&b, "\nUnder %d scenarios, just run\n", len(cells))
+	b.WriteString(byVerdict(cells, func(c *scenarios.Cell) string { return c.Scenario.Name }))
+	for i, c := range claims.All {
+		if slices.Contains(c.Of, st.Name) {
+			b.WriteString("\n" + report.Wrap(fmt.Sprintf("Claim %d:", i+1), 2, c.Text))
+		}
+	}
+	fmt.Fprintf(&b, "\nAll schedules: lockstep explore %s\n", st.Name)
+	return b.String()
+}
+
+func explainScenario(s *scenarios.Scenario) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n\n%s", s.Name, s.Title, unlabelled(sentence("it shows that "+s.Shows)))
+	if s.Source != "" {
+		b.WriteString(report.Wrap("Source:", 2, s.Source))
+	}
+	cells := scenarios.Part(1, func(other *scenarios.Scenario, _ strategies.Strategy) bool { return other == s })
+	fmt.Fprintf(&b, "\n%d locks, just run\n", len(cells))
+	b.WriteString(byVerdict(cells, func(c *scenarios.Cell) string { return c.Strategy.Name }))
+	for _, p := range failures.Pages() {
+		if base, _, _ := strings.Cut(s.Name, "."); slices.Contains(p.Scenarios, base) {
+			fmt.Fprintf(&b, "\nMore: lockstep explain %s (docs/failures/%[1]s.md)\n", p.Name)
+		}
+	}
+	return b.String()
+}
+
+func explainPage(p failures.Page) string {
+	return fmt.Sprintf("%s  (%s)\n\n%s\n%s\n%s%s", p.Title, strings.Join(p.Shows, ", "), unlabelled(p.Intro), report.Wrap("Remedy:", 2, p.Remedy),
+		report.Wrap("Scenarios:", 2, strings.Join(p.Scenarios, ", ")), fmt.Sprintf("The whole page, with the least trace: docs/failures/%s.md\n", p.Name))
+}
+
+// byVerdict lists the cells by their verdicts, the worst first.
+func byVerdict(cells []scenarios.Cell, name func(*scenarios.Cell) string) string {
+	var verdicts []trace.Verdict
+	names := map[string][]string{}
+	for i := range cells {
+		c := &cells[i]
+		if c.Err != nil {
+			continue
+		}
+		v := c.Trace.Verdict()
+		if names[v.String()] == nil {
+			verdicts = append(verdicts, v)
+		}
+		names[v.String()] = append(names[v.String()], name(c))
+	}
+	slices.SortStableFunc(verdicts, func(x, y trace.Verdict) int {
+		if len(x) == 0 || len(y) == 0 {
+			return len(y) - len(x) // ok comes last
+		}
+		return slices.Compare(x, y)
+	})
+	var b strings.Builder
+	for _, v := range verdicts {
+		b.WriteString(report.Wrap(fmt.Sprintf("  %-12s", v), 15, strings.Join(names[v.String()], ", ")))
+	}
+	return b.String()
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// sentence begins a text with a capital and ends it with a full stop.
+func sentence(s string) string {
+	return strings.ToUpper(s[:1]) + strings.TrimRight(s[1:], ".") + "."
+}

@@ -1,0 +1,273 @@
+// Package advice recommends a lock for a use, by the runs of the catalogue. Three answers say what the use forbids and what can
+// happen to it; the runs of the catalogue say which locks withstand that.
+//
+// No lock is named here: the recommendation follows from verdicts that the caller computes, and
+// from the structure of the locks in the catalogue.
+package advice
+
+import (
+	"slices"
+
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// Question has two answers, and each of them requires something of the lock.
+type Question struct {
+	Name    string // a word, for flags
+	Text    string
+	Hint    string // a sentence for those who don't know the words
+	Answers [2]Answer
+}
+
+// Answer is one of the two answers to a question.
+type Answer struct {
+	Name string // a word, for flags
+	Text string // the end of the sentence that the question begins
+
+	forbids   trace.Verdict                  // codes that rule a lock out
+	wants     trace.Verdict                  // codes that speak against a lock, and rule none out
+	scenarios []string                       // what can happen
+	fits      func(strategies.Strategy) bool // nil fits all
+}
+
+// basics are what every use of a lock requires: that a client's crash, its delays and its
+// clock damage nobody else's lock, and that it is never blocked for ever.
+var basics = Answer{
+	forbids: trace.Verdict{trace.DG, trace.FR, trace.PD, trace.LV, trace.GAP},
+	scenarios: []string{"crash-holding", "crash-mid-acquire", "no-finally", "late-release", "release-gap", "duplicate-release",
+		"clock-skew", "clock-skew.slow", "extend-races-expiry", "extend-after-gap"},
+}
+
+// Questions are asked in this order.
+var Questions = [3]Question{
+	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", [2]Answer{
+		{Name: "efficiency", Text: "cost work twice"},
+		{Name: "correctness", Text: "destroy something",
+			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
+	}},
+	{"token", "What the lock protects", "A fencing token grows with each grant; who checks it refuses an older one.", [2]Answer{
+		{Name: "no", Text: "can't check a token", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "yes", Text: "can check a token", scenarios: []string{"fence-minted-late"}},
+	}},
+	{"servers", "Redis runs on", "Several are independent of each other: replicas of one don't count.", [2]Answer{
+		{Name: "one", Text: "one server", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
+		{Name: "several", Text: "several servers",
+			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down"}},
+	}},
+}
+
+// Answers are the chosen answers: for each question 0 or 1.
+type Answers [len(Questions)]int
+
+// All is every combination of answers.
+func All() (all []Answers) {
+	for i := range 1 << len(Questions) {
+		var a Answers
+		for q := range a {
+			a[q] = i >> (len(Questions) - 1 - q) & 1
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// of are the requirements of all answers, and then the basics.
+func (a Answers) of() (all []*Answer) {
+	for q, i := range a {
+		all = append(all, &Questions[q].Answers[i])
+	}
+	return append(all, &basics)
+}
+
+// Forbids is the set of codes that the answers forbid, worst first.
+func (a Answers) Forbids() trace.Verdict {
+	var v trace.Verdict
+	for _, r := range a.of() {
+		v = append(v, r.forbids...)
+	}
+	return v.Sorted()
+}
+
+// Wants is the set of codes that are unwanted, and rule no lock out.
+func (a Answers) Wants() trace.Verdict {
+	var v trace.Verdict
+	for _, r := range a.of() {
+		v = append(v, r.wants...)
+	}
+	return v.Sorted()
+}
+
+// Scenarios names the scenarios that say whether a lock will do.
+func (a Answers) Scenarios() []string {
+	var names []string
+	for _, r := range a.of() {
+		names = append(names, r.scenarios...)
+	}
+	return names
+}
+
+// Fits reports whether a lock can be used at all: it needs no more servers than there are, and
+// nobody to check tokens if nobody does.
+func (a Answers) Fits(s strategies.Strategy) bool {
+	return !slices.ContainsFunc(a.of(), func(r *Answer) bool { return r.fits != nil && !r.fits(s) })
+}
+
+// Basics are the scenarios that every lock must withstand, and the codes that it may show in
+// none of them, whatever its use.
+func Basics() (scenarios []string, forbidden trace.Verdict) { return basics.scenarios, basics.forbids }
+
+// Outcome is the verdict of a run. It is false if there is no such run.
+type Outcome func(scenario, strategy string) (trace.Verdict, bool)
+
+// Run is a run that an advice rests on.
+type Run struct {
+	Scenario, Strategy string
+	Verdict            trace.Verdict
+	Broken             trace.Verdict // the codes of the verdict that the answers forbid
+	Unwanted           trace.Verdict // the codes of the verdict that they would rather not have
+}
+
+// Advice is a recommendation, and the runs behind it.
+type Advice struct {
+	Answers Answers
+	Lock    strategies.Strategy // the recommended lock, or the one that comes nearest
+	Enough  bool                // no run of Lock shows a forbidden code
+	Runs    []Run               // of Lock, in the order of the scenarios
+	Others  []Rejected          // the other locks that fit, in the order of the catalogue
+	Instead []Instead           // if Lock is not enough: single answers with which some lock would be
+}
+
+// Instead is another answer to one question, and the lock that would then be enough.
+type Instead struct {
+	Question, Answer int
+	Lock             strategies.Strategy
+}
+
+// Rejected is a lock that was not recommended.
+type Rejected struct {
+	Lock strategies.Strategy
+	By   *Run // the run with the worst forbidden code; nil if it would do as well
+}
+
+// candidate is a lock under consideration.
+type candidate struct {
+	lock strategies.Strategy
+	runs []Run
+}
+
+// Decide recommends one of the locks. Of those without a forbidden code it takes the
+// one with the fewest unwanted ones, and of these the simplest. If there is none, Enough is
+// false, and the lock is the one whose worst forbidden code is the least, in the fewest runs.
+func Decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
+	advice := decide(a, locks, outcome)
+	if advice.Enough {
+		return advice
+	}
+	for q := range a {
+		other := a
+		other[q] = 1 - a[q]
+		if d := decide(other, locks, outcome); d.Enough {
+			advice.Instead = append(advice.Instead, Instead{q, other[q], d.Lock})
+		}
+	}
+	return advice
+}
+
+func decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
+	var all []candidate
+	for _, lock := range locks {
+		if a.Fits(lock) {
+			all = append(all, candidate{lock, a.runs(lock, outcome)})
+		}
+	}
+	if len(all) == 0 {
+		return Advice{Answers: a}
+	}
+	best := slices.MinFunc(all, compare)
+	advice := Advice{Answers: a, Lock: best.lock, Enough: best.worst() == nil, Runs: best.runs}
+	for _, c := range all {
+		if c.lock.Name != best.lock.Name {
+			advice.Others = append(advice.Others, Rejected{c.lock, c.worst()})
+		}
+	}
+	return advice
+}
+
+// Elsewhere returns the runs of the lock under scenarios that the answers don't cite, as far as
+// they show a code that the answers forbid: the recommendation does not cover them.
+func (a *Advice) Elsewhere(scenarios []string, outcome Outcome) (runs []Run) {
+	cited, forbidden := a.Answers.Scenarios(), a.Answers.Forbids()
+	for _, name := range scenarios {
+		if slices.Contains(cited, name) {
+			continue
+		}
+		v, _ := outcome(name, a.Lock.Name)
+		if broken := common(v, forbidden); broken != nil {
+			runs = append(runs, Run{Scenario: name, Strategy: a.Lock.Name, Verdict: v, Broken: broken})
+		}
+	}
+	return runs
+}
+
+func (a Answers) runs(lock strategies.Strategy, outcome Outcome) (runs []Run) {
+	forbidden, unwanted := a.Forbids(), a.Wants()
+	for _, name := range a.Scenarios() {
+		if v, known := outcome(name, lock.Name); known {
+			runs = append(runs, Run{name, lock.Name, v, common(v, forbidden), common(v, unwanted)})
+		}
+	}
+	return runs
+}
+
+// common are the codes of v that are in set.
+func common(v, set trace.Verdict) (both trace.Verdict) {
+	for _, c := range v {
+		if slices.Contains(set, c) {
+			both = append(both, c)
+		}
+	}
+	return both
+}
+
+// worst is the run with the worst forbidden code, the first of them, or nil.
+func (c *candidate) worst() *Run {
+	var worst *Run
+	for i := range c.runs {
+		if r := &c.runs[i]; len(r.Broken) > 0 && (worst == nil || r.Broken[0] < worst.Broken[0]) {
+			worst = r
+		}
+	}
+	return worst
+}
+
+// compare orders locks, the best first: forbidden codes by harm, unwanted ones by number, and then
+// what a lock takes to run. MinFunc keeps the first of equals, in the order of the catalogue.
+func compare(x, y candidate) int {
+	return slices.Compare(x.cost(), y.cost())
+}
+
+// cost is what speaks against a lock, the most important first.
+func (c *candidate) cost() []int {
+	harm, broken, unwanted := 0, 0, 0
+	if w := c.worst(); w != nil {
+		harm = len(trace.Codes) - int(w.Broken[0])
+	}
+	for _, r := range c.runs {
+		broken, unwanted = broken+len(r.Broken), unwanted+len(r.Unwanted)
+	}
+	return append([]int{harm, broken, unwanted}, complexity(c.lock)...)
+}
+
+// complexity is what a lock needs: servers, replicas, a resource that looks at its tokens; and
+// whether it is a variant of a simpler one, which the catalogue names.
+func complexity(s strategies.Strategy) []int {
+	fences, variant := 0, 0
+	if s.Fences {
+		fences = 1
+	}
+	if s.Like != "" {
+		variant = 1
+	}
+	return []int{s.Nodes, s.Replicas, fences, variant}
+}

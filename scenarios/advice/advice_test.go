@@ -1,0 +1,120 @@
+package advice_test
+
+import (
+	"slices"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/scenarios/advice"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// ran runs the catalogue, each run once.
+func ran(t *testing.T) advice.Outcome {
+	t.Helper()
+	known := map[[2]string]trace.Verdict{}
+	return func(scenario, strategy string) (trace.Verdict, bool) {
+		cell := [2]string{scenario, strategy}
+		if v, is := known[cell]; is {
+			return v, true
+		}
+		s, err := scenarios.Find(scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := scenarios.FindStrategy(strategy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := s.Run(st, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known[cell] = run.Verdict()
+		return known[cell], true
+	}
+}
+
+// All combinations of answers: the recommended lock shows none of the codes that the answers forbid
+// in any run that is cited; and where no lock is enough, every lock that could be used
+// shows one.
+func TestNoRecommendedLockShowsWhatIsForbidden(t *testing.T) {
+	outcome := ran(t)
+	for _, a := range advice.All() {
+		d := advice.Decide(a, strategies.All(), outcome)
+		forbidden := a.Forbids()
+		if a[0] == 1 != slices.Contains(forbidden, trace.SW) {
+			t.Errorf("%v: a stale write is forbidden exactly where two at once destroy something: %s", a, forbidden)
+		}
+		if !a.Fits(d.Lock) || a[1] == 0 && d.Lock.Fences || a[2] == 0 && d.Lock.Nodes > 1 {
+			t.Errorf("%v: %s can't be used", a, d.Lock.Name)
+		}
+		if len(d.Runs) != len(a.Scenarios()) {
+			t.Errorf("%v: %d runs are cited, of %d", a, len(d.Runs), len(a.Scenarios()))
+		}
+		for _, r := range d.Runs {
+			got, _ := outcome(r.Scenario, d.Lock.Name)
+			broken := slices.ContainsFunc(got, func(c trace.Code) bool { return slices.Contains(forbidden, c) })
+			if r.Strategy != d.Lock.Name || !slices.Equal(got, r.Verdict) || broken != (len(r.Broken) > 0) || d.Enough && broken {
+				t.Errorf("%v: %s is recommended (enough: %v), and shows %s under %s, which is cited as %v", a, d.Lock.Name, d.Enough, got, r.Scenario, r)
+			}
+		}
+		for _, o := range d.Others {
+			if !d.Enough && o.By == nil {
+				t.Errorf("%v: no lock is said to be enough, and %s shows nothing forbidden", a, o.Lock.Name)
+			}
+		}
+		if !d.Enough && !slices.ContainsFunc(d.Runs, func(r advice.Run) bool { return len(r.Broken) > 0 }) {
+			t.Errorf("%v: %s is said not to be enough, and shows nothing forbidden", a, d.Lock.Name)
+		}
+	}
+}
+
+// The answers that the literature gives. Kleppmann 2016: for efficiency a lock on a single server will
+// do; for correctness only a fencing token will; Redlock has none.
+func TestRecommendations(t *testing.T) {
+	outcome := ran(t)
+	for _, tt := range []struct {
+		answers advice.Answers
+		lock    string
+		enough  bool
+	}{
+		{advice.Answers{0, 0, 0}, "setpx-lua", true},
+		{advice.Answers{0, 1, 0}, "setpx-lua", true},
+		{advice.Answers{0, 0, 1}, "redlock", true},
+		{advice.Answers{1, 1, 0}, "fenced", true},
+		{advice.Answers{1, 1, 1}, "fenced", true},
+		{advice.Answers{1, 0, 0}, "setpx-lua", false},
+		{advice.Answers{1, 0, 1}, "redlock", false},
+	} {
+		d := advice.Decide(tt.answers, strategies.All(), outcome)
+		if d.Lock.Name != tt.lock || d.Enough != tt.enough {
+			t.Errorf("%v: %s, enough: %v; want %s, %v", tt.answers, d.Lock.Name, d.Enough, tt.lock, tt.enough)
+		}
+	}
+}
+
+// Every other answer must count in some recommendation: a question that changes nothing should not be asked.
+func TestEveryQuestionMatters(t *testing.T) {
+	outcome := ran(t)
+	decided := map[advice.Answers]string{}
+	for _, a := range advice.All() {
+		d := advice.Decide(a, strategies.All(), outcome)
+		decided[a] = d.Lock.Name
+		if !d.Enough {
+			decided[a] += ", and more"
+		}
+	}
+	for q := range advice.Questions {
+		matters := false
+		for a, lock := range decided {
+			b := a
+			b[q] = 1 - b[q]
+			matters = matters || decided[b] != lock
+		}
+		if !matters {
+			t.Errorf("%q changes no recommendation", advice.Questions[q].Text)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package advice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim/claims"
+	"lockstep/sim/trace"
+)
+
+// Text puts the recommendation into sentences, the most important first.
+func (a *Advice) Text() []string {
+	if a.Lock.Name == "" {
+		return []string{"There is no such lock."}
+	}
+	verb := "Use"
+	if !a.Enough {
+		verb = "No lock is enough; nearest comes"
+	}
+	all := []string{fmt.Sprintf("%s %s: %s.", verb, a.Lock.Name, a.Lock.Summary)}
+	if a.Enough {
+		all = append(all, fmt.Sprintf("In the %d runs that your answers are about it shows nothing that they forbid (%s).", len(a.Runs), a.Answers.Forbids()))
+	} else {
+		all = append(all, fmt.Sprintf("It shows %s. Every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken })))
+	}
+	for _, i := range a.Instead {
+		q := &Questions[i.Question]
+		all = append(all, fmt.Sprintf("%s is enough if %s %s.", i.Lock.Name, lower(q.Text), q.Answers[i.Answer].Text))
+	}
+	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }); unwanted != "" {
+		all = append(all, "Its price: "+unwanted+".")
+	}
+	for _, n := range a.Claims() {
+		all = append(all, fmt.Sprintf("For all schedules, claim %d: %s", n, claims.All[n-1].Text))
+	}
+	return all
+}
+
+// Claims are the numbers of the claims by which the lock never shows one of the forbidden codes,
+// on their assumptions.
+func (a *Advice) Claims() (numbers []int) {
+	for _, code := range a.Answers.Forbids() {
+		for _, n := range claims.For(a.Lock.Name, code.String()) {
+			if !slices.Contains(numbers, n) {
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// where lists codes with the scenarios that show them: "SW under a, b; FR under c". It is
+// empty if there are none.
+func where(runs []Run, codes func(*Run) trace.Verdict) string {
+	var parts []string
+	for _, c := range trace.Codes {
+		var names []string
+		for i := range runs {
+			if slices.Contains(codes(&runs[i]), c) {
+				names = append(names, runs[i].Scenario)
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, fmt.Sprintf("%s (%s) under %s", c, c.Name(), strings.Join(names, ", ")))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// lower is a sentence's beginning within another sentence. Names keep their capital.
+func lower(s string) string {
+	if strings.HasPrefix(s, "Redis") {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}

@@ -1,0 +1,167 @@
+// Package decide asks the questions that lead to a lock, and shows the runs behind the answer.
+package decide
+
+import (
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios/advice"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/screen"
+)
+
+// Decide has the questions at the top, and below them the lock that they lead to, with the
+// runs that say so. A run at the cursor can be played.
+//
+// Invariant: 0 <= at < number of questions + len(listed).
+type Decide struct {
+	*screen.App
+	answers advice.Answers
+	at      int          // the row at the cursor: a question, or a run
+	first   int          // the first run in sight
+	listed  []advice.Run // of the last frame
+	plan    layout       // of the last frame: clicks refer to it
+}
+
+// New has the first answer to each question chosen.
+func New(app *screen.App) *Decide { return &Decide{App: app} }
+
+// Start has the runs made that the answers are about, before all others.
+func (d *Decide) Start() tea.Cmd {
+	wanted := map[int]bool{}
+	for _, a := range advice.All() {
+		for _, name := range a.Scenarios() {
+			if at := d.Library.Named(name); at >= 0 {
+				wanted[at] = true
+			}
+		}
+	}
+	return d.Grid.First(func(cell int) bool { return wanted[cell/len(d.Library.Strategies)] })
+}
+
+// advice is the recommendation; waiting is the number of runs that it still lacks.
+func (d *Decide) advice() (a advice.Advice, waiting int) {
+	a = advice.Decide(d.answers, d.Library.Strategies, func(scenario, strategy string) (trace.Verdict, bool) {
+		v, known := d.outcome(scenario, strategy)
+		if !known && d.Library.Named(scenario) >= 0 {
+			waiting++
+		}
+		return v, known
+	})
+	return a, waiting
+}
+
+// outcome is the verdict of a run, as far as it is known.
+func (d *Decide) outcome(scenario, strategy string) (trace.Verdict, bool) {
+	sc := d.Library.Named(scenario)
+	if sc < 0 {
+		return nil, false
+	}
+	cell := d.Grid.At(sc, d.Library.Strategy(strategy))
+	return cell.Verdict, cell.Known
+}
+
+// names are those of all scenarios.
+func (d *Decide) names() (names []string) {
+	for _, s := range d.Library.Scenarios {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Update takes a key or a click.
+func (d *Decide) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
+	switch msg := msg.(type) {
+	case screen.Click:
+		return d.clicked(msg)
+	case tea.KeyMsg:
+		return d.typed(msg)
+	}
+	return nil, screen.Outcome{}
+}
+
+const questions = len(advice.Questions)
+
+func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+	last := questions + len(d.listed) - 1
+	switch {
+	case key.Matches(k, d.Keys.Close):
+		return nil, screen.Outcome{Close: true}
+	case key.Matches(k, d.Keys.Up):
+		d.at = max(d.at-1, 0)
+	case key.Matches(k, d.Keys.Down):
+		d.at = min(d.at+1, last)
+	case key.Matches(k, d.Keys.First):
+		d.at = 0
+	case key.Matches(k, d.Keys.Last):
+		d.at = last
+	case key.Matches(k, d.Keys.Back) && d.at < questions:
+		d.answer(d.at, 0)
+	case key.Matches(k, d.Keys.Forward) && d.at < questions:
+		d.answer(d.at, 1)
+	case key.Matches(k, d.Keys.Enter):
+		return nil, d.enter()
+	}
+	return nil, screen.Outcome{}
+}
+
+// answer gives the answer to a question. The runs below become others.
+func (d *Decide) answer(question, answer int) {
+	d.answers[question] = answer
+	d.first = 0
+}
+
+// enter changes the answer at the cursor, or plays the run at the cursor.
+func (d *Decide) enter() screen.Outcome {
+	if d.at < questions {
+		d.answer(d.at, 1-d.answers[d.at])
+		return screen.Outcome{}
+	}
+	if d.at-questions >= len(d.listed) {
+		return screen.Outcome{}
+	}
+	r := d.listed[d.at-questions]
+	return screen.Outcome{To: screen.PlayMsg{Strategy: d.Library.Strategy(r.Strategy), Scenario: d.Library.Named(r.Scenario)}}
+}
+
+func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
+	row := c.Y - d.plan.questions.Y
+	switch {
+	case c.Wheel != 0:
+		d.at = min(max(d.at+c.Wheel, 0), questions+len(d.listed)-1)
+	case c.In(d.plan.questions) && row < questions:
+		d.at = row
+		return nil, d.enter()
+	case c.In(d.plan.runs) && d.first+c.Y-d.plan.runs.Y < len(d.listed):
+		was := d.at
+		if d.at = questions + d.first + c.Y - d.plan.runs.Y; d.at == was {
+			return nil, d.enter()
+		}
+	}
+	return nil, screen.Outcome{}
+}
+
+// FooterKeys are the keys that work here, the most useful first.
+func (d *Decide) FooterKeys() []key.Binding {
+	k := &d.Keys
+	enter := screen.As(k.Enter, "play the run")
+	if d.at < questions {
+		enter = screen.As(k.Enter, "other answer")
+	}
+	return []key.Binding{enter, screen.Pair(k.Up, k.Down, "row"), screen.Pair(k.Back, k.Forward, "answer"), k.Help, k.Mouse, k.Close, k.Quit}
+}
+
+// Help explains the screen and its keys.
+func (d *Decide) Help() screen.Page {
+	k, g := &d.Keys, &d.Theme.Glyphs
+	return screen.Page{
+		Title: "which lock should I use?",
+		About: "The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
+			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
+			"Below are its runs, those first that show something forbidden; last come runs that your answers don't speak of, in which it shows what they forbid. Each can be played.",
+		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
+			screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "other answer, or play")}, k.Always()...),
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it"}}, screen.CodeSigns()...),
+	}
+}

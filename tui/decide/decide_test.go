@@ -1,0 +1,92 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lockstep/scenarios/advice"
+	"lockstep/tui/draw"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+// open has the runs made that the answers cite, of all locks and scenarios that there are.
+func open(t testing.TB, w, h int) (*tuitest.App, *Decide) {
+	lib := screen.NewLibrary()
+	lib.Scenarios = lib.Scenarios[:0:0]
+	cited := map[string]bool{"clock-steps-back": true} // and one that isn't
+	for _, a := range advice.All() {
+		for _, name := range a.Scenarios() {
+			cited[name] = true
+		}
+	}
+	for _, s := range screen.NewLibrary().Scenarios {
+		if cited[s.Name] {
+			lib.Scenarios = append(lib.Scenarios, s)
+		}
+	}
+	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
+	d := New(app)
+	return tuitest.Open(t, w, h, app, d, nil), d
+}
+
+func TestScreens(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, _ := open(t, size[0], size[1])
+		a.Press("right down down down")
+		tuitest.Golden(t, fmt.Sprintf("decide-%dx%d", size[0], size[1]), a.View())
+	}
+}
+
+// For each combination of answers the screen shows the recommendation of package advice, and plays
+// the run at the cursor.
+func TestEveryCombinationIsAnswered(t *testing.T) {
+	a, d := open(t, 120, 40)
+	for _, want := range advice.All() {
+		a.Press("home")
+		for q := range want {
+			a.Press([]string{"left", "right"}[want[q]])
+			if q < questions-1 {
+				a.Press("down")
+			}
+		}
+		got, waiting := d.advice()
+		if waiting != 0 || d.answers != want {
+			t.Fatalf("%v: the answers are %v, %d runs to come", want, d.answers, waiting)
+		}
+		v := tuitest.Unwrapped(a.View())
+		for _, s := range got.Text() {
+			if !strings.Contains(v, tuitest.Unwrapped(s)) {
+				t.Errorf("%v: %q is not on the screen:\n%s", want, s, a.View())
+			}
+		}
+		a.Press("home down down down")
+		first := d.listed[0]
+		if broken := len(first.Broken) > 0; broken == got.Enough {
+			t.Errorf("%v: the first run is %v, though the lock is enough: %v", want, first, got.Enough)
+		}
+		_, out := d.Update(tuitest.KeyMsg("enter"))
+		if wanted := (screen.PlayMsg{Strategy: d.Library.Strategy(got.Lock.Name), Scenario: d.Library.Named(first.Scenario)}); out.To != wanted {
+			t.Errorf("%v: enter asks for %v, want %v", want, out.To, wanted)
+		}
+	}
+}
+
+// Nothing is recommended before the runs that it takes are made.
+func TestNothingIsSaidTooEarly(t *testing.T) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	d := New(app)
+	a := tuitest.Drive(t, screen.NewRouter(app, nil, d))
+	a.Router.View()
+	if got, waiting := d.advice(); waiting == 0 || got.Enough && len(got.Runs) > 0 {
+		t.Errorf("%s is recommended before anything has run", got.Lock.Name)
+	}
+}
+
+func picture(w, h int) string {
+	l := arrange(w, h, 9)
+	return tuitest.Parts(w, h, l.rules, map[string]draw.Rectangle{"h": l.header, "q": l.questions, "l": l.lock, "r": l.runs, "f": draw.Rect(0, h-1, w, 1)})
+}
+
+func TestLayout(t *testing.T) { tuitest.FitsEveryWindow(t, picture) }

@@ -1,0 +1,173 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+
+	"lockstep/scenarios/advice"
+	"lockstep/tui/draw"
+	"lockstep/tui/screen"
+)
+
+// layout says where the parts of the screen are.
+type layout struct {
+	header, questions, lock, runs draw.Rectangle
+	rules                         []draw.Rectangle
+}
+
+// leastRuns are the rows of the list of runs that are never given up.
+const leastRuns = 5
+
+// arrange is a pure function of the window and of the rows that the recommendation takes.
+func arrange(w, h, lock int) layout {
+	l := layout{header: draw.Rect(0, 0, w, 1), questions: draw.Rect(0, 2, w, questions)}
+	y := 2 + questions
+	l.rules = []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, y, w, 1)}
+	lock = min(lock, h-y-3-leastRuns)
+	l.lock = draw.Rect(0, y+1, w, lock)
+	y += 1 + lock
+	l.rules = append(l.rules, draw.Rect(0, y, w, 1))
+	l.runs = draw.Rect(0, y+1, w, h-1-(y+1))
+	return l
+}
+
+// Draw draws the questions, the lock and the runs.
+func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
+	a, waiting := d.advice()
+	t := draw.Paragraphs{Width: min(r.W-1, 2*draw.LongestLine)}
+	if waiting == 0 {
+		d.tell(&t, &a)
+	} else {
+		t.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
+	}
+	l := arrange(r.W, r.H+1, len(t.Lines))
+	d.plan = l
+	for _, rule := range l.rules {
+		c.Fill(rule, d.Theme.Rule, draw.Dim)
+	}
+	c.Text(l.header.X+1, l.header.Y, r.W-2, "Which lock should I use?", draw.Title)
+	d.drawQuestions(c, l.questions)
+	if d.at < questions {
+		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
+	}
+	c.Lines(l.lock, t.Lines, 0)
+	if d.listed = nil; waiting == 0 {
+		d.listed = append(listed(a.Runs), a.Elsewhere(d.names(), d.outcome)...)
+		d.at = min(d.at, questions+len(d.listed)-1)
+		d.drawRuns(c, l, &a)
+	}
+}
+
+// listed are the runs with those first that break something, or that would rather not be.
+func listed(runs []advice.Run) []advice.Run {
+	all := slices.Clone(runs)
+	slices.SortStableFunc(all, func(x, y advice.Run) int { return rank(&x) - rank(&y) })
+	return all
+}
+
+func rank(r *advice.Run) int {
+	switch {
+	case len(r.Broken) > 0:
+		return 0
+	case len(r.Unwanted) > 0:
+		return 1
+	}
+	return 2
+}
+
+func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
+	text, first := 0, 0
+	for _, q := range advice.Questions {
+		text, first = max(text, draw.Width(q.Text)), max(first, draw.Width(q.Answers[0].Text))
+	}
+	for i, q := range advice.Questions {
+		mark, k := "  ", draw.Plain
+		if i == d.at {
+			mark, k = d.Theme.Pointer+" ", draw.Strong
+		}
+		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(q.Text, text)+"  ", k)}
+		for j, answer := range q.Answers {
+			box, ink := "( ) ", draw.Dim
+			if d.answers[i] == j {
+				box, ink = "(x) ", draw.Strong
+			}
+			words := box + answer.Text
+			if j == 0 {
+				words = draw.Pad(words, first+6)
+			}
+			l = append(l, draw.Text(words, ink))
+		}
+		c.Line(r.X, r.Y+i, r.W, l)
+	}
+}
+
+// tell puts the recommendation into words.
+func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice) {
+	for i, s := range a.Text() {
+		switch {
+		case i == 0 && a.Enough:
+			t.Add(draw.Strong, "", s)
+		case i == 0:
+			t.Add(draw.Breach, "", s)
+		default:
+			t.Add(draw.Plain, "", s)
+		}
+	}
+}
+
+func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
+	heading := fmt.Sprintf(" %s of %s that your answers are about", draw.Plural(len(a.Runs), "run"), a.Lock.Name)
+	if others := len(d.listed) - len(a.Runs); others > 0 {
+		heading += fmt.Sprintf(", and %d others that show what they forbid", others)
+	}
+	heading += " "
+	c.Text(l.rules[2].X+1, l.rules[2].Y, l.rules[2].W-2, heading, draw.Dim)
+	at := max(d.at-questions, 0)
+	list := l.runs
+	if d.at >= questions {
+		list.H -= detailRows
+		d.drawDetail(c, draw.Rect(list.X, list.Y+list.H, list.W, detailRows))
+	}
+	titles := min(max(l.runs.W/4, 28), 44)
+	d.first = draw.InSight(d.first, at, list.H, len(d.listed))
+	for i := d.first; i < len(d.listed) && i-d.first < list.H; i++ {
+		run := &d.listed[i]
+		sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
+		mark := "  "
+		if i == d.at-questions {
+			mark = d.Theme.Pointer + " "
+		}
+		badge := d.badge(run)
+		why := screen.Reason(sc, run.Strategy)
+		row := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, titles, d.Theme.More), titles)+" ", draw.Strong), draw.Text(why, draw.Dim)}
+		if i == d.at-questions {
+			row = row.Fitted(list.W, d.Theme.More).Selected(list.W)
+		}
+		c.Line(list.X, list.Y+i-d.first, list.W, row)
+	}
+}
+
+// badge is the outcome of a run for these answers: what they don't forbid is no failure.
+func (d *Decide) badge(r *advice.Run) draw.Span {
+	switch {
+	case len(r.Broken) > 0:
+		return draw.Text(d.Theme.Bad+r.Broken.Worst(), draw.Breach)
+	case len(r.Verdict) > 0:
+		return draw.Text(d.Theme.Mild+r.Verdict.Worst(), draw.Plain)
+	}
+	return draw.Text(d.Theme.Granted+"ok", draw.Good)
+}
+
+// detailRows are the rows that tell of the run at the cursor.
+const detailRows = 3
+
+// drawDetail tells of the run at the cursor: its whole verdict, and the reason.
+func (d *Decide) drawDetail(c *draw.Canvas, r draw.Rectangle) {
+	run := &d.listed[d.at-questions]
+	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
+	t := draw.Paragraphs{Width: min(r.W-1, 2*draw.LongestLine)}
+	cell := screen.Cell{Known: true, Verdict: run.Verdict}
+	t.Add(draw.Strong, "", run.Scenario+": "+cell.Text())
+	t.Add(draw.Plain, "", screen.Reason(sc, run.Strategy))
+	c.Lines(r, t.Lines, 0)
+}

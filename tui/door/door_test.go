@@ -1,0 +1,114 @@
+package door
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/muesli/termenv"
+
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
+
+func open(t testing.TB, w, h int, lib *screen.Library, th *draw.Theme) (*tuitest.App, *Door) {
+	app := tuitest.HandmadeApp(lib, th)
+	d := New(app)
+	return tuitest.Open(t, w, h, app, d, nil), d
+}
+
+func TestScreens(t *testing.T) {
+	for _, size := range sizes {
+		a, _ := open(t, size[0], size[1], tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+		tuitest.Golden(t, fmt.Sprintf("door-%dx%d", size[0], size[1]), a.View())
+	}
+	a, _ := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(true))
+	tuitest.Golden(t, "door-80x24-ascii", a.View())
+}
+
+// At every size the reader sees all the ways in, and a lock that fails: who holds it, who thinks so,
+// what broke, and why.
+func TestViolationIsOnTheScreen(t *testing.T) {
+	for _, size := range sizes {
+		a, d := open(t, size[0], size[1], screen.NewLibrary(), tuitest.PlainTheme(false))
+		v := a.View()
+		for _, w := range ways {
+			if !strings.Contains(v, w.name) || !strings.Contains(v, w.about(d)) {
+				t.Errorf("%v: %q or what it is about is not on the screen:\n%s", size, w.name, v)
+			}
+		}
+		why := d.Library.Scenarios[d.scenario].Because(shownLock)
+		for _, want := range []string{"FOREIGN RELEASE", "B thinks it has the lock; Redis has no record of it.", "A's DEL removes B's record", "A holds", "B holds", why} {
+			if !strings.Contains(tuitest.Unwrapped(v), want) {
+				t.Errorf("%v: %q is not on the screen:\n%s", size, want, v)
+			}
+		}
+		if strings.Contains(v, "more lines") {
+			t.Errorf("%v: the explanation is cut:\n%s", size, v)
+		}
+	}
+}
+
+// Every way asks for the screen that it names, by its digit as well as by the cursor.
+func TestWaysIn(t *testing.T) {
+	a, d := open(t, 80, 24, screen.NewLibrary(), tuitest.PlainTheme(false))
+	_ = a.View() // clicks refer to it
+	late, naive := d.Library.Named("late-release"), d.Library.Strategy("naive-del")
+	for i, want := range []screen.OpenMsg{
+		screen.PlayMsg{Strategy: naive, Scenario: late, Playing: true}, screen.CourseMsg{},
+		screen.GameMsg{Next: true}, screen.DecideMsg{}, screen.RunsMsg{Strategy: naive, Scenario: late},
+	} {
+		_, byDigit := d.Update(tuitest.KeyMsg(fmt.Sprint(i + 1)))
+		_, byCursor := d.Update(tuitest.KeyMsg("enter"))
+		_, byClick := d.Update(screen.Click{X: 10, Y: d.menu.Y + i*d.rows})
+		if d.at != i || byDigit.To != want || byCursor.To != want || byClick.To != want {
+			t.Errorf("way %d asks for %v, %v, %v; want %v", i+1, byDigit.To, byCursor.To, byClick.To, want)
+		}
+	}
+}
+
+func TestRunThatFailsIsTold(t *testing.T) {
+	a, _ := open(t, 80, 24, tuitest.Shelf(func(string, string) (*trace.Trace, error) { return nil, errors.New("no such luck") }), tuitest.PlainTheme(false))
+	if v := a.View(); !strings.Contains(v, "no such luck") || !strings.Contains(v, "All runs") {
+		t.Errorf("the error is not shown:\n%s", v)
+	}
+}
+
+func TestCourseResumes(t *testing.T) {
+	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	for _, step := range []struct{ lesson, step, want string }{
+		{"", "", "2 lessons, 3 steps, from the beginning"},
+		{"pauses", "pause-past-ttl/naive-del", "1 of 3 steps played; next lesson 1, Pauses"},
+		{"pauses", "pause-past-ttl/setpx-lua", "2 of 3 steps played; next lesson 2, Crowds"},
+		{"crowds", "crowd/redlock", "all 3 steps played"},
+	} {
+		if step.lesson != "" {
+			d.Progress.Play(step.lesson, step.step)
+		}
+		if v := a.View(); !strings.Contains(v, step.want) {
+			t.Errorf("after %s it does not say %q:\n%s", step.step, step.want, v)
+		}
+	}
+}
+
+func picture(w, h int) string {
+	l := arrange(w, h, func(rows int) int { return min(rows, 16) })
+	return tuitest.Parts(w, h, l.rules, map[string]draw.Rectangle{"h": l.header, "m": l.menu, "p": l.picture, "t": l.told, "f": draw.Rect(0, h-1, w, 1)})
+}
+
+func TestLayout(t *testing.T) {
+	tuitest.FitsEveryWindow(t, picture)
+}
+
+// A frame of the door.
+func BenchmarkFrame(b *testing.B) {
+	a, _ := open(b, 200, 60, screen.NewLibrary(), draw.NewTheme(tuitest.RendererOf(termenv.TrueColor), false, false))
+	for b.Loop() {
+		_ = a.View()
+	}
+}

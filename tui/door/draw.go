@@ -1,0 +1,147 @@
+package door
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+)
+
+// The sizes at which more comes.
+const (
+	tall      = 34 // rows, for a second line of each way and an empty one
+	leastTold = 3  // rows below the picture that are never given up
+)
+
+// layout says where the parts of the door are.
+type layout struct {
+	header, menu, picture, told draw.Rectangle
+	rules                       []draw.Rectangle
+	rows                        int // of an entry of the menu
+}
+
+// arrange is a pure function of the window and of the rows that the picture can use.
+func arrange(w, h int, picture func(rows int) int) layout {
+	l := layout{header: draw.Rect(0, 0, w, 1), rows: 1}
+	top := 2
+	if h >= tall {
+		l.rows, top = 3, 3
+	}
+	l.menu = draw.Rect(0, top, w, len(ways)*l.rows)
+	y := l.menu.Y + l.menu.H
+	l.rules = []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, y, w, 1)}
+	room := h - 1 - (y + 1) // the footer has the last row
+	rows := min(picture(room-leastTold), room-leastTold)
+	l.picture = draw.Rect(0, y+1, w, rows)
+	l.told = draw.Rect(0, y+1+rows, w, room-rows)
+	return l
+}
+
+// Draw draws the ways in, and below them the run.
+func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
+	var lanes []pane.Lane
+	l := arrange(r.W, r.H+1, func(rows int) int {
+		if d.run == nil {
+			return rows
+		}
+		lanes = pane.PlanLanes(d.run, d.pos, rows-pane.AxisRows)
+		return len(lanes) + pane.AxisRows
+	})
+	d.menu, d.rows = l.menu, l.rows
+	for _, rule := range l.rules {
+		c.Fill(rule, d.Theme.Rule, draw.Dim)
+	}
+	d.drawHeader(c, l.header)
+	d.drawMenu(c, l.menu, l.rows)
+	sc, st := d.Library.Scenarios[d.scenario], d.Library.Strategies[d.strategy]
+	c.Line(1, l.rules[1].Y, r.W-2, draw.Line{draw.Text(" Just run: ", draw.Dim), draw.Text(sc.Title, draw.Strong), draw.Text(", with ", draw.Dim), draw.Text(st.Name+" ", draw.Strong)})
+	switch {
+	case d.failed != nil:
+		c.Line(l.picture.X+1, l.picture.Y+1, r.W-2, draw.Line{draw.Text(d.failed.Error(), draw.Breach)})
+	case d.run == nil:
+		c.Text(l.picture.X+1, l.picture.Y+1, r.W-2, "running ...", draw.Dim)
+	default:
+		a := d.axes.Of(d.run, r.W-pane.LabelWidth, 0)
+		pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit()})
+		d.drawTold(c, l.told)
+	}
+}
+
+// lit are the events that prove the violation, which the ruler numbers.
+func (d *Door) lit() []int {
+	if v := d.failures(); len(v) > 0 {
+		return v[0].Events
+	}
+	return nil
+}
+
+func (d *Door) drawHeader(c *draw.Canvas, r draw.Rectangle) {
+	n := c.Text(r.X+1, r.Y, r.W, "Lockstep", draw.Title)
+	tagline, k := "shows how Redis locks fail: real code, real commands, virtual time", draw.Plain
+	if t := d.Progress.Trouble(); t != "" {
+		tagline, k = t, draw.Breach
+	}
+	c.Line(r.X+1+n, r.Y, r.W-n-2, draw.Line{draw.Text(" "+tagline, k)})
+}
+
+func (d *Door) drawMenu(c *draw.Canvas, r draw.Rectangle, rows int) {
+	names := 0
+	for _, w := range ways {
+		names = max(names, draw.Width(w.name))
+	}
+	for i, w := range ways {
+		mark := "  "
+		if i == d.at {
+			mark = d.Theme.Pointer + " "
+		}
+		l := draw.Line{draw.Text(fmt.Sprintf(" %s%d  ", mark, i+1), draw.Here), draw.Text(draw.Pad(w.name, names), draw.Strong), draw.Text("  "+w.about(d), draw.Plain)}
+		if i == d.at {
+			l = l.Fitted(r.W, d.Theme.More).Selected(r.W)
+		}
+		y := r.Y + i*rows
+		c.Line(r.X, y, r.W, l)
+		if rows > 1 {
+			c.Line(r.X+names+8, y+1, r.W-names-9, draw.Line{draw.Text(w.more(d), draw.Dim)})
+		}
+	}
+}
+
+// drawTold says what broke and what that is called; where there is room, also which events prove
+// it, and the meaning of the signs.
+func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle) {
+	band, ink := pane.Holders(d.run, d.pos, d.run.StateAt(d.pos))
+	if ink != draw.Plain {
+		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", ink)
+	}
+	c.Line(r.X, r.Y, r.W, band)
+	t := draw.Paragraphs{Width: min(r.W-1, 2*draw.LongestLine)}
+	for _, v := range d.failures() {
+		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", v.Code, sentence(v.Text)))
+		if r.H > leastTold+4 {
+			d.tellEvidence(&t, v)
+			t.Add(draw.Dim, "   ", sentence(fmt.Sprintf("%s is %s: %s", v.Code, v.Code.Named(), v.Code.Meaning())))
+		}
+	}
+	if why := d.Library.Scenarios[d.scenario].Because(d.run.Strategy); why != "" {
+		t.Add(draw.Plain, "", why)
+	}
+	if r.H > len(t.Lines)+6 {
+		t.Gap()
+		t.Width = min(t.Width, draw.LongestLine)
+		t.Add(draw.Dim, "", "Each client has two rows: what it does, and what it thinks. The rows below are what Redis stores, how many clients believe that they have the lock, and who touched the store. Time runs to the right; nothing right of the cursor has happened yet.")
+	}
+	c.Lines(draw.Rect(r.X, r.Y+1, r.W, r.H-1), t.Lines, 0)
+}
+
+// tellEvidence lists the events that prove a violation, with their numbers on the ruler.
+func (d *Door) tellEvidence(t *draw.Paragraphs, v *trace.Violation) {
+	for n, seq := range v.Events {
+		e := d.run.Event(d.run.After(seq))
+		t.Add(draw.Plain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  %s %s", trace.Brief(e.At), d.run.Actor(e), d.run.Text(e)))
+	}
+}
+
+// sentence ends a text with a full stop.
+func sentence(s string) string { return strings.TrimRight(s, ".") + "." }

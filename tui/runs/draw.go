@@ -1,0 +1,197 @@
+package runs
+
+import (
+	"fmt"
+
+	"lockstep/tui/draw"
+	"lockstep/tui/screen"
+)
+
+const (
+	cellWidth     = 6
+	mostNames     = 28 // columns for the scenarios' names
+	leastNames    = 20
+	runsFrame     = 4 // header, two rules and the footer
+	leastStory    = 5
+	generousStory = 8
+)
+
+// runsLayout says where the parts of the matrix are: a pure function of the
+// window and of how much there is to show.
+type runsLayout struct {
+	header, heads, names, grid, story draw.Rectangle
+	rules                             []draw.Rectangle
+	rows, columns                     int // that fit
+}
+
+func arrangeRuns(w, h, names, scenarios, strategies int) runsLayout {
+	names = min(max(names, leastNames), mostNames) + 3
+	story, heads := leastStory, 3
+	switch {
+	case h >= 40:
+		story, heads = generousStory, 5
+	case h >= 28:
+		heads = 4
+	}
+	rows := min(h-runsFrame-story-heads, scenarios)
+	l := runsLayout{
+		header: draw.Rect(0, 0, w, 1),
+		heads:  draw.Rect(names, 2, w-names, heads),
+		names:  draw.Rect(0, 2+heads, names, rows),
+		grid:   draw.Rect(names, 2+heads, w-names, rows),
+		rules:  []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, 2+heads+rows, w, 1)},
+		rows:   rows, columns: min((w-names)/cellWidth, strategies),
+	}
+	y := 3 + heads + rows
+	l.story = draw.Rect(0, y, w, h-1-y)
+	return l
+}
+
+// Draw draws the part of the matrix that is in sight, and the story of the cell at the cursor.
+func (m *Runs) Draw(c *draw.Canvas, r draw.Rectangle) {
+	names := 0
+	for _, s := range m.Library.Scenarios {
+		names = max(names, draw.Width(s.Name))
+	}
+	m.plan = arrangeRuns(r.W, r.H+1, names, len(m.lines), len(m.locks))
+	m.top = draw.InSight(m.top, m.at, m.plan.rows, len(m.lines))
+	m.left = draw.InSight(m.left, m.column, m.plan.columns, len(m.locks))
+	for _, rule := range m.plan.rules {
+		c.Fill(rule, m.Theme.Rule, draw.Dim)
+	}
+	m.drawHeader(c, m.plan.header)
+	m.drawHeads(c, m.plan.heads)
+	m.drawRows(c)
+	m.drawSight(c, m.plan.rules[1])
+	m.drawStory(c, m.plan.story)
+}
+
+func (m *Runs) drawHeader(c *draw.Canvas, r draw.Rectangle) {
+	right := fmt.Sprintf("%d runs ", m.Grid.Known)
+	if all := len(m.Grid.Cells); m.Grid.Known < all {
+		right = fmt.Sprintf("running %d of %d ", m.Grid.Known, all)
+	}
+	if m.Seed != 1 {
+		right = fmt.Sprintf("seed %d  ", m.Seed) + right
+	}
+	room := r.W - draw.Width(right) - 1
+	n := c.Text(r.X+1, r.Y, room, "All runs", draw.Title)
+	tagline, k := "every Redis lock under every misfortune", draw.Dim
+	switch t := m.Progress.Trouble(); {
+	case m.typing:
+		tagline, k = m.Keys.Search.Help().Key+m.filter+"_", draw.Strong
+	case m.filter != "":
+		tagline, k = "filter: "+m.filter, draw.Strong
+	case m.notice != "":
+		tagline, k = m.notice, draw.Breach
+	case t != "":
+		tagline, k = t, draw.Breach
+	}
+	c.Text(r.X+1+n, r.Y, room-n, "   "+tagline, k)
+	c.Text(r.X+r.W-draw.Width(right), r.Y, draw.Width(right), right, draw.Dim)
+}
+
+// drawHeads writes the strategies' names, each above its column and in a row of
+// its own among its neighbours', so that they have room.
+func (m *Runs) drawHeads(c *draw.Canvas, r draw.Rectangle) {
+	last := min(m.left+m.plan.columns, len(m.locks))
+	for i := m.left; i < last; i++ {
+		x, row := r.X+(i-m.left)*cellWidth, (i-m.left)%(r.H-1)
+		room := min((r.H-1)*cellWidth-1, r.X+r.W-x)
+		k := draw.Plain
+		if i == m.column {
+			k = draw.Pick
+		}
+		c.Text(x, r.Y+row, room, m.Library.Strategies[m.locks[i]].Name, k)
+	}
+	for i := m.left; i < last; i++ { // stems, where no name stands
+		x := r.X + (i-m.left)*cellWidth
+		for y := r.Y + (i-m.left)%(r.H-1) + 1; y < r.Y+r.H; y++ {
+			if c.Char(x, y) == "" && c.Char(x-1, y) == "" {
+				c.Put(x, y, m.Theme.Wall, draw.Dim)
+			}
+		}
+	}
+	c.Put(r.X+(m.column-m.left)*cellWidth, r.Y+r.H-1, m.Theme.Aim, draw.Here)
+}
+
+func (m *Runs) drawRows(c *draw.Canvas) {
+	if len(m.lines) == 0 || len(m.locks) == 0 {
+		c.Text(1, m.plan.grid.Y, m.plan.names.W+m.plan.grid.W-2, "nothing has these words in its name or its story", draw.Dim)
+		return
+	}
+	for i := range min(m.plan.rows, len(m.lines)-m.top) {
+		at, y := m.top+i, m.plan.grid.Y+i
+		l := m.lines[at]
+		k, mark := draw.Plain, " "
+		if at == m.at {
+			k, mark = draw.Strong, m.Theme.Pointer
+		}
+		c.Text(0, y, 1, mark, draw.Here)
+		switch l.kind {
+		case titleLine:
+			c.Text(1, y, m.plan.names.W+m.plan.grid.W-2, m.groups[l.group].title, draw.Title)
+		case foldLine:
+			if k == draw.Plain {
+				k = draw.Dim
+			}
+			c.Text(3, y, m.plan.names.W+m.plan.grid.W-4, fmt.Sprintf("and %d more: %s unfolds", len(m.groups[l.group].more), m.Keys.Enter.Help().Key), k)
+		default:
+			c.Text(3, y, m.plan.names.W-4, m.Library.Scenarios[l.scenario].Name, k)
+			m.drawCells(c, y, at, l.scenario)
+		}
+	}
+}
+
+func (m *Runs) drawCells(c *draw.Canvas, y, at, scenario int) {
+	for j := range m.plan.columns {
+		column := m.left + j
+		cell := m.Grid.Badge(scenario, m.locks[column], &m.Theme.Glyphs)
+		if at == m.at && column == m.column {
+			cell = draw.Text(draw.Pad(cell.Text, cellWidth-1), draw.Pick)
+		}
+		c.Text(m.plan.grid.X+j*cellWidth, y, cellWidth-1, cell.Text, cell.Ink)
+	}
+}
+
+// drawSight says, on the rule below the matrix, which part of it is in sight.
+func (m *Runs) drawSight(c *draw.Canvas, r draw.Rectangle) {
+	text := fmt.Sprintf(" rows %s, locks %s ", stretch(m.top, m.plan.rows, len(m.lines)), stretch(m.left, m.plan.columns, len(m.locks)))
+	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, draw.Dim)
+}
+
+func stretch(first, room, n int) string {
+	if room >= n {
+		return fmt.Sprintf("all %d", n)
+	}
+	return fmt.Sprintf("%d-%d of %d", first+1, min(first+room, n), n)
+}
+
+func (m *Runs) drawStory(c *draw.Canvas, r draw.Rectangle) {
+	c.Lines(draw.Rect(r.X+1, r.Y, r.W-2, r.H), m.story(min(r.W-2, 2*draw.LongestLine)), 0)
+}
+
+// story tells of the cell at the cursor: the scenario, the lock, the verdict, and the reason.
+func (m *Runs) story(width int) []draw.Line {
+	scenario, strategy, is := m.selected()
+	st := m.Library.Strategies[strategy]
+	lock := draw.Line{draw.Text(st.Name, draw.Strong), draw.Text(": "+st.Summary, draw.Dim)}
+	if !is {
+		return []draw.Line{lock}
+	}
+	sc, f := m.Library.Scenarios[scenario], m.Grid.At(scenario, strategy)
+	text := f.Text()
+	by, codes := m.Grid.Broken(strategy)
+	if f.Known && len(f.Verdict) == 0 && codes != nil {
+		text = fmt.Sprintf("no property broke here, which recommends nothing: under %s it shows %s", by, codes)
+	}
+	lines := []draw.Line{{draw.Text(sc.Title, draw.Strong), draw.Text(": "+sc.Shows, draw.Dim)}, lock, {f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}}
+	if m.Grid.Unexpected(scenario, strategy) {
+		want, _ := sc.Expect(st.Name)
+		lines = append(lines, draw.Line{draw.Text("? the scenario expects "+want.String(), draw.Breach)})
+	}
+	for _, s := range draw.Wrap(screen.Reason(sc, st.Name), width) {
+		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
+	}
+	return lines
+}

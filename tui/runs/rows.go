@@ -1,0 +1,241 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/scenarios"
+	"lockstep/tui/screen"
+)
+
+// group is a lesson with the scenarios that belong to it.
+type group struct {
+	title  string
+	taught []int // the scenarios of its steps
+	more   []int // those that the course leaves out: they vary the one before them
+}
+
+// line is a row of the matrix: the title of a group, a scenario, or the place of those that are folded.
+type line struct {
+	kind     lineKind
+	group    int
+	scenario int // of a scenario's line
+}
+
+type lineKind uint8
+
+const (
+	titleLine lineKind = iota
+	scenarioLine
+	foldLine
+)
+
+// groupsOf puts every scenario into the first lesson that has it, or into that of the scenario before
+// it. Those before the first one of a lesson are the user's own.
+func groupsOf(lib *screen.Library) (groups []group) {
+	lesson := map[string]int{}
+	for i := len(lib.Lessons) - 1; i >= 0; i-- {
+		for _, step := range lib.Lessons[i].Steps {
+			lesson[step.Scenario] = i
+		}
+	}
+	own := group{title: "Not in the course"}
+	lessons := make([]group, len(lib.Lessons))
+	at := &own
+	for i, s := range lib.Scenarios {
+		if l, taught := lesson[s.Name]; taught {
+			at = &lessons[l]
+			at.taught = append(at.taught, i)
+			continue
+		}
+		if at == &own {
+			at.taught = append(at.taught, i)
+			continue
+		}
+		at.more = append(at.more, i)
+	}
+	if len(own.taught) > 0 {
+		groups = append(groups, own)
+	}
+	for i, g := range lessons {
+		if len(g.taught) > 0 {
+			g.title = fmt.Sprintf("%d %s", i+1, lib.Lessons[i].Title)
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// locksOf orders the locks by the first lesson that has them, and those of no lesson behind.
+func locksOf(lib *screen.Library) []int {
+	lesson := map[string]int{}
+	for i := len(lib.Lessons) - 1; i >= 0; i-- {
+		for _, step := range lib.Lessons[i].Steps {
+			lesson[step.Strategy] = i
+		}
+	}
+	place := func(i int) int {
+		if l, taught := lesson[lib.Strategies[i].Name]; taught {
+			return l
+		}
+		return len(lib.Lessons)
+	}
+	locks := make([]int, len(lib.Strategies))
+	for i := range locks {
+		locks[i] = i
+	}
+	slices.SortStableFunc(locks, func(x, y int) int { return place(x) - place(y) })
+	return locks
+}
+
+// arrange makes the lines and the columns for the filter and the folds as they are now. The cursor
+// stays on its run if that is still there.
+func (m *Runs) arrange(scenario, strategy int) {
+	m.lines, m.locks = nil, nil
+	keeps, lock := m.filtered()
+	for _, i := range m.order {
+		if lock(i) {
+			m.locks = append(m.locks, i)
+		}
+	}
+	for g := range m.groups {
+		m.lines = append(m.lines, m.linesOf(g, keeps)...)
+	}
+	m.column = max(slices.Index(m.locks, strategy), 0)
+	m.at = slices.IndexFunc(m.lines, func(l line) bool { return l.kind == scenarioLine && l.scenario == scenario })
+	if m.at < 0 {
+		m.at = 0
+		m.step(1, 0)
+	}
+}
+
+// linesOf are the lines of a group: none if the filter leaves nothing of it, and no fold while
+// there is a filter.
+func (m *Runs) linesOf(g int, keeps func(int) bool) (lines []line) {
+	grp := &m.groups[g]
+	all := grp.taught
+	folded := m.filter == "" && !m.open[g] && len(grp.more) > 0
+	if !folded {
+		all = append(slices.Clone(all), grp.more...)
+		slices.Sort(all)
+	}
+	for _, i := range all {
+		if keeps(i) {
+			lines = append(lines, line{scenarioLine, g, i})
+		}
+	}
+	if folded {
+		lines = append(lines, line{kind: foldLine, group: g})
+	}
+	if len(lines) > 0 {
+		lines = slices.Insert(lines, 0, line{kind: titleLine, group: g})
+	}
+	return lines
+}
+
+// filtered gives what the filter keeps. A word that is in the name of a scenario keeps those
+// scenarios; else one that is in the name of a lock keeps those locks; else it is looked for in what
+// the scenarios show.
+func (m *Runs) filtered() (scenario, lock func(int) bool) {
+	var rows, columns, texts []string
+	for _, word := range strings.Fields(strings.ToLower(m.filter)) {
+		switch {
+		case slices.ContainsFunc(m.Library.Scenarios, func(s *scenarios.Scenario) bool { return strings.Contains(s.Name, word) }):
+			rows = append(rows, word)
+		case slices.ContainsFunc(m.order, func(i int) bool { return strings.Contains(m.Library.Strategies[i].Name, word) }):
+			columns = append(columns, word)
+		default:
+			texts = append(texts, word)
+		}
+	}
+	scenario = func(i int) bool {
+		s := m.Library.Scenarios[i]
+		return containsAll(s.Name, rows) && containsAll(strings.ToLower(s.Title+" "+s.Shows), texts)
+	}
+	return scenario, func(i int) bool { return containsAll(m.Library.Strategies[i].Name, columns) }
+}
+
+func containsAll(text string, words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// step moves the cursor over so many lines, and then on in the same direction over titles; where there
+// is no further line it comes back.
+func (m *Runs) step(by, n int) {
+	if len(m.lines) == 0 {
+		return
+	}
+	at := min(max(m.at+by*n, 0), len(m.lines)-1)
+	for at > 0 && at < len(m.lines)-1 && m.lines[at].kind == titleLine {
+		at += by
+	}
+	if m.lines[at].kind == titleLine {
+		at++ // the first line of all is a title, and the last one never is
+	}
+	m.at = at
+}
+
+// selected is the run at the cursor. It is false on the line of a fold, and where nothing matches.
+func (m *Runs) selected() (scenario, strategy int, is bool) {
+	if m.at >= len(m.lines) || len(m.locks) == 0 || m.lines[m.at].kind != scenarioLine {
+		return 0, m.lock(), false
+	}
+	return m.lines[m.at].scenario, m.lock(), true
+}
+
+// lock is the lock of the column at the cursor.
+func (m *Runs) lock() int {
+	if len(m.locks) == 0 {
+		return m.order[0]
+	}
+	return m.locks[m.column]
+}
+
+// toFailure goes to the next scenario in which the lock of this column fails, and comes round to
+// the first.
+func (m *Runs) toFailure() {
+	strategy := m.lock()
+	var order []int // of the scenarios that the filter keeps, the folded ones as well
+	keeps, _ := m.filtered()
+	for _, g := range m.groups {
+		all := append(slices.Clone(g.taught), g.more...)
+		slices.Sort(all)
+		for _, i := range all {
+			if keeps(i) {
+				order = append(order, i)
+			}
+		}
+	}
+	here := -1
+	if m.at < len(m.lines) {
+		here = m.before(order)
+	}
+	for n := 1; n <= len(order); n++ {
+		i := order[(here+n+len(order))%len(order)]
+		if v := m.Grid.At(i, strategy).Verdict; len(v) > 0 && v[0].Failure() {
+			m.show(i, strategy)
+			return
+		}
+	}
+}
+
+// before is the place in order of the scenario at the cursor, or of the last one above a fold.
+func (m *Runs) before(order []int) int {
+	for at := m.at; at >= 0; at-- {
+		if m.lines[at].kind == scenarioLine {
+			return slices.Index(order, m.lines[at].scenario)
+		}
+	}
+	return -1
+}
+
+// show puts the cursor on a run, and unfolds its group if need be.
+func (m *Runs) show(scenario, strategy int) {
+	for g := range m.groups {
+		if slices.Contains(m.groups[g].more, scenario) {
+			m.open[g] = true
+		}
+	}
+	m.arrange(scenario, strategy)
+}

@@ -1,0 +1,247 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"lockstep/tui/draw"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+// openRuns opens the matrix on a library.
+func openRuns(t testing.TB, w, h int, th *draw.Theme, lib *screen.Library) (*tuitest.App, *Runs) {
+	app := tuitest.HandmadeApp(lib, th)
+	m := New(app, screen.RunsMsg{})
+	return tuitest.Open(t, w, h, app, m, nil), m
+}
+
+func TestScreens(t *testing.T) {
+	tuitest.EachFrame(t, "runs", func(t *testing.T, name string, w, h int, th *draw.Theme) {
+		a, _ := openRuns(t, w, h, th, tuitest.Shelf(tuitest.Handmade))
+		a.Press("right right right")
+		tuitest.Golden(t, name, a.View())
+	})
+}
+
+func TestMatrixFillsIn(t *testing.T) {
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app, screen.RunsMsg{})))
+	a.Update(tea.WindowSizeMsg{Width: 120, Height: 24}) // wide enough for all columns
+	if v := a.View(); !strings.Contains(v, "running 0 of 260") || !strings.Contains(v, "··") || strings.Contains(v, "✗SW") {
+		t.Errorf("something is known before anything has run:\n%s", v)
+	}
+	first, rest := a.Init()(), tea.BatchMsg(nil)
+	if several, is := first.(tea.BatchMsg); is {
+		first, rest = several[0](), several[1:]
+	}
+	_, more := a.Update(first)
+	if v := a.View(); !strings.Contains(v, "running 8 of 260") || strings.Count(v, "✗SW") < 8 {
+		t.Errorf("eight cells are done, and not shown:\n%s", v)
+	}
+	a.Do(tea.Batch(append(rest, more)...))
+	if v := a.View(); !strings.Contains(v, "260 runs") || strings.Contains(v, "not run yet") {
+		t.Errorf("all is done, and not shown:\n%s", v)
+	}
+}
+
+func TestRunsTellTheStoryOfACell(t *testing.T) {
+	a, h := openRuns(t, 120, 40, tuitest.PlainTheme(false), screen.NewLibrary())
+	for _, cell := range [][2]string{{"release-gap", "get-then-del"}, {"crash-holding", "setnx"}, {"release-gap", "setpx-lua"}, {"release-gap", "setpx-delex"}} {
+		row, column := a.Library.Named(cell[0]), a.Library.Strategy(cell[1])
+		h.show(row, column)
+		sc, v := a.Library.Scenarios[row], tuitest.Unwrapped(a.View())
+		if !strings.Contains(v, tuitest.Unwrapped(sc.Because(cell[1]))) {
+			t.Errorf("%v: the reason is not told:\n%s", cell, a.View())
+		}
+		if like := sc.ExpectsLike(cell[1]); like != "" && !strings.Contains(v, "As "+like+": ") {
+			t.Errorf("%v: the reason is not told as that of %s:\n%s", cell, like, a.View())
+		}
+		for _, code := range a.Grid.At(row, column).Verdict {
+			if !strings.Contains(v, code.Name()) {
+				t.Errorf("%v: %s is not named", cell, code)
+			}
+		}
+	}
+}
+
+func TestMouse(t *testing.T) {
+	a, h := openRuns(t, 80, 24, tuitest.PlainTheme(false), tuitest.Shelf(tuitest.Handmade))
+	if strings.Contains(a.View(), "gives it back") {
+		t.Error("the footer speaks of a mouse that is off")
+	}
+	a.Press("m")
+	if !strings.Contains(a.View(), "mouse: m gives it back") || !strings.Contains(a.View(), "q quit") {
+		t.Errorf("the footer does not say that the mouse is on:\n%s", a.View())
+	}
+	place := screen.Click{X: h.plan.grid.X + 2*cellWidth, Y: h.plan.grid.Y + 3} // the scenario below the second title
+	a.Click(place.X, place.Y)
+	scenario, strategy, is := h.selected()
+	if !is || a.Library.Scenarios[scenario].Name != "crowd" || strategy != h.order[2] {
+		t.Errorf("the click went to scenario %d, lock %d", scenario, strategy)
+	}
+	_, out := h.Update(place)
+	if want := (screen.PlayMsg{Strategy: strategy, Scenario: scenario}); out.To != want {
+		t.Errorf("a second click asks for %v, want %v", out.To, want)
+	}
+	if a.Click(place.X, place.Y+1); len(h.lines) != 22 { // 2 titles, 20 scenarios
+		t.Errorf("a click on what is folded leaves %d lines", len(h.lines))
+	}
+}
+
+// openReal opens the matrix of all locks under the scenarios of a few lessons.
+func openReal(t *testing.T, names ...string) (*tuitest.App, *Runs) {
+	lib := screen.NewLibrary()
+	all := lib.Scenarios
+	lib.Scenarios = nil
+	for _, s := range all {
+		if slices.Contains(names, s.Name) {
+			lib.Scenarios = append(lib.Scenarios, s)
+		}
+	}
+	return openRuns(t, 120, 40, tuitest.PlainTheme(false), lib)
+}
+
+// Every scenario and every lock is there once, in the order of the lessons.
+func TestGroups(t *testing.T) {
+	lib := screen.NewLibrary()
+	seen := map[int]int{}
+	for _, g := range groupsOf(lib) {
+		if len(g.taught) == 0 || g.title == "" {
+			t.Errorf("%q has nothing that its lesson teaches", g.title)
+		}
+		for _, i := range append(slices.Clone(g.taught), g.more...) {
+			seen[i]++
+		}
+	}
+	for i, s := range lib.Scenarios {
+		if seen[i] != 1 {
+			t.Errorf("%s is there %d times", s.Name, seen[i])
+		}
+	}
+	locks := slices.Sorted(slices.Values(locksOf(lib)))
+	if len(locks) != len(lib.Strategies) || len(slices.Compact(locks)) != len(lib.Strategies) {
+		t.Errorf("the columns are %v", locks)
+	}
+	if first := lib.Strategies[locksOf(lib)[0]].Name; first != lib.Lessons[0].Steps[0].Strategy {
+		t.Errorf("the first column is %s", first)
+	}
+}
+
+// An ok of a lock that is broken anyway must not read as a recommendation: SETNX has no expiry, so a
+// pause does it no harm.
+func TestAnOkThatSaysNothing(t *testing.T) {
+	a, h := openReal(t, "crash-holding", "late-release", "pause-past-ttl")
+	setnx, right := a.Library.Strategy("setnx"), a.Library.Strategy("setpx-lua")
+	h.show(a.Library.Named("pause-past-ttl"), setnx)
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "which recommends nothing: under crash-holding it shows PD") {
+		t.Errorf("setnx under a pause is told as\n%s", a.View())
+	}
+	glyphs := &a.Theme.Glyphs
+	if got := a.Grid.Badge(a.Library.Named("pause-past-ttl"), setnx, glyphs).Text; got != "(ok)" {
+		t.Errorf("setnx under a pause is %q", got)
+	}
+	if got := a.Grid.Badge(a.Library.Named("late-release"), right, glyphs).Text; got != "✓ok" {
+		t.Errorf("setpx-lua under a late release is %q", got)
+	}
+}
+
+// The key for the next failure stays in its column, finds what is folded, and comes round.
+func TestNextFailureStaysInItsColumn(t *testing.T) {
+	a, h := openReal(t, "crash-holding", "late-release", "token-collision", "release-gap", "pause-past-ttl")
+	naive := a.Library.Strategy("naive-del")
+	a.Press("g")
+	h.show(a.Library.Named("crash-holding"), naive)
+	for _, want := range []string{"late-release", "release-gap", "pause-past-ttl", "late-release"} {
+		a.Press("!")
+		scenario, strategy, is := h.selected()
+		if !is || strategy != naive || a.Library.Scenarios[scenario].Name != want {
+			t.Fatalf("! leads to %s with %s, want %s", a.Library.Scenarios[scenario].Name, a.Library.Strategies[strategy].Name, want)
+		}
+	}
+	redlock := a.Library.Strategy("redlock")
+	h.show(a.Library.Named("late-release"), redlock)
+	if a.Press("!"); a.Library.Scenarios[h.lines[h.at].scenario].Name != "token-collision" || !h.open[h.lines[h.at].group] {
+		t.Errorf("! does not find token-collision, which is folded")
+	}
+}
+
+func TestFilter(t *testing.T) {
+	a, h := openReal(t, "crash-holding", "late-release", "token-collision", "release-gap", "pause-past-ttl")
+	names := func() (rows, locks string) {
+		for _, l := range h.lines {
+			if l.kind == scenarioLine {
+				rows += a.Library.Scenarios[l.scenario].Name + " "
+			}
+		}
+		for _, i := range h.locks {
+			locks += a.Library.Strategies[i].Name + " "
+		}
+		return rows, locks
+	}
+	all, locks := names()
+	for _, tt := range []struct{ typed, rows, locks string }{
+		{"release", "late-release release-gap ", locks},
+		{"setpx-w", "crash-holding late-release token-collision release-gap pause-past-ttl ", "setpx-wait setpx-watch-bare setpx-watch "},
+		// setpx-wait is in the course, and the others are not
+		{"gap space redlock-w", "release-gap ", "redlock-wall-clock "},
+		{"successor", "late-release ", locks}, // it deletes its successor's lock
+		{"xyzzy", "", locks},
+	} {
+		a.Press("/")
+		for _, word := range strings.Fields(tt.typed) {
+			if word == "space" {
+				a.Press(word)
+				continue
+			}
+			a.Press(strings.Join(strings.Split(word, ""), " "))
+		}
+		if rows, locks := names(); rows != tt.rows || locks != tt.locks {
+			t.Errorf("%q keeps %q and %q, want %q and %q", tt.typed, rows, locks, tt.rows, tt.locks)
+		}
+		a.Press("enter")
+		_ = a.View()
+		if a.Press("esc"); h.filter != "" {
+			t.Errorf("esc leaves the filter %q", h.filter)
+		}
+		if rows, _ := names(); rows != all {
+			t.Errorf("without a filter there are %q, want %q", rows, all)
+		}
+	}
+	if _, out := h.Update(tuitest.KeyMsg("esc")); !out.Close {
+		t.Error("esc does not go back where there is no filter")
+	}
+}
+
+func runsPicture(w, h, scenarios, strategies int) string {
+	l := arrangeRuns(w, h, 26, scenarios, strategies)
+	return tuitest.Parts(w, h, l.rules, map[string]draw.Rectangle{"h": l.header, "s": l.heads, "n": l.names, "M": l.grid, "t": l.story, "f": draw.Rect(0, h-1, w, 1)})
+}
+
+func TestLayouts(t *testing.T) {
+	var b strings.Builder
+	for _, size := range tuitest.Sizes {
+		w, h := size[0], size[1]
+		fmt.Fprintf(&b, "matrix of 45 by 28, %dx%d\n%s\n", w, h, tuitest.Thumbnail(runsPicture(w, h, 45, 28)))
+	}
+	tuitest.Golden(t, "layouts-runs", b.String())
+}
+
+func TestLayoutFitsEveryWindow(t *testing.T) {
+	for _, n := range [][2]int{{1, 1}, {7, 12}, {45, 28}} {
+		tuitest.FitsEveryWindow(t, func(w, h int) string { return runsPicture(w, h, n[0], n[1]) })
+	}
+}
+
+// A frame of the matrix.
+func BenchmarkMatrixFrame(b *testing.B) {
+	a, _ := openRuns(b, 200, 60, draw.NewTheme(tuitest.RendererOf(termenv.TrueColor), false, false), tuitest.Shelf(tuitest.Handmade))
+	for b.Loop() {
+		_ = a.View()
+	}
+}
