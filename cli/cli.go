@@ -81,7 +81,7 @@ play any of its runs and to take the course. Anywhere else it prints the matrix.
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this build") // cobra's own would take -v, too
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newAudit(), newNew())
+	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newAudit(), newVerify(), newNew())
 	return root
 }
 
