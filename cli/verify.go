@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
+	"lockstep/sim/trace"
 	"lockstep/sim/verify"
 )
 
@@ -63,36 +64,38 @@ func atMost(names ...string) cobra.PositionalArgs {
 
 // runsOf runs what the arguments name: nothing is the whole matrix.
 func runsOf(args []string) (runs []verify.Run, err error) {
-	add := func(c scenarios.Cell) {
-		if err == nil && c.Err != nil {
-			err = fmt.Errorf("%s under %s: %w", c.Strategy.Name, c.Scenario.Name, c.Err)
+	var traces []*trace.Trace
+	switch len(args) {
+	case 0:
+		for _, c := range scenarios.Matrix(1) {
+			if c.Err != nil {
+				return nil, fmt.Errorf("%s under %s: %w", c.Strategy.Name, c.Scenario.Name, c.Err)
+			}
+			traces = append(traces, c.Trace)
 		}
+	case 1:
+		for _, s := range scenarios.Names() {
+			t, err := runOnce(args[0], s, 1)
+			if err != nil {
+				return nil, err
+			}
+			traces = append(traces, t)
+		}
+	default:
+		t, err := runOnce(args[0], args[1], 1)
 		if err != nil {
-			return
-		}
-		var r verify.Run
-		r, err = verify.RunOf(c.Trace, scenarios.FindStrategy)
-		runs = append(runs, r)
-	}
-	if len(args) == 2 {
-		t, failed := runOnce(args[0], args[1], 1)
-		if failed != nil {
-			return nil, failed
-		}
-		r, err := verify.RunOf(t, scenarios.FindStrategy)
-		return []verify.Run{r}, err
-	}
-	if len(args) == 1 {
-		if _, err := scenarios.FindStrategy(args[0]); err != nil {
 			return nil, err
 		}
+		traces = append(traces, t)
 	}
-	for _, c := range scenarios.Matrix(1) {
-		if len(args) == 0 || c.Strategy.Name == args[0] {
-			add(c)
+	for _, t := range traces {
+		r, err := verify.RunOf(t, scenarios.FindStrategy)
+		if err != nil {
+			return nil, err
 		}
+		runs = append(runs, r)
 	}
-	return runs, err
+	return runs, nil
 }
 
 func verifyExactly(ctx context.Context, out io.Writer, p *progress, runs []verify.Run, workers int) error {

@@ -102,6 +102,8 @@ func (s *server) start() error {
 func (s *server) options() []string {
 	o := []string{"--port", "0", "--unixsocket", s.path("socket"), "--dir", s.path(""), "--save", "", "--hz", "10",
 		"--appendonly", "no", "--appendfsync", "no",
+		// That thread waits until instants of the wall clock, which the kernel takes for long past.
+		"--jemalloc-bg-thread", "no",
 		// Replicas must neither wait for each other nor be given up when our clock jumps, and
 		// no PING of its own may be in the stream that the gate counts.
 		"--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",

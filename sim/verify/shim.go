@@ -39,7 +39,7 @@ func compileShim(f *spawn.Folder) (string, error) {
 	if err := os.WriteFile(source, shimSource, 0o600); err != nil {
 		return "", err
 	}
-	out, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-o", library, source).CombinedOutput() //nolint:gosec // paths of our own
+	out, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl").CombinedOutput() //nolint:gosec // paths of our own
 	if err != nil {
 		return "", fmt.Errorf("cc cannot compile the clock: %w\n%s", err, out)
 	}
