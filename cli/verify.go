@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +20,8 @@ import (
 
 func newVerify() *cobra.Command {
 	var workers int
+	var servers string
+	var longest time.Duration
 	cmd := &cobra.Command{
 		Use:   "verify [STRATEGY [SCENARIO|FILE.yaml]]",
 		Short: "Replay runs on real Redis servers, and compare every reply",
@@ -31,11 +35,19 @@ clocks, so it replays expiries to the millisecond, jumps of clocks, restarts,
 replicas, WAIT and promotions. That needs Linux and a C compiler, cc. The servers
 have no port; they and their files are gone when the command ends, however it does.
 
-The exit status is 0 without a difference, 1 with one, and 2 when no server can be
-had.`,
+With --redis it replays on servers of yours, such as another version or another
+server that speaks the protocol, and waits real time. There it can't set the clock,
+restart, or replicate: a run is compared up to where it needs that, or up to
+--longest. All keys begin with ` + verify.Prefix + `; a server that has such keys is
+refused. They are removed in the end, nothing is flushed, and the scripts stay in the
+server's cache. A password is taken from the variable REDISCLI_AUTH.
+
+The exit status is 0 without a difference, 1 with one, 2 when no server can be had,
+and 3 when the replay was interrupted.`,
 		Example: `  lockstep verify
   lockstep verify setpx-lua
-  lockstep verify setpx-lua my-scenario.yaml`,
+  lockstep verify setpx-lua my-scenario.yaml
+  lockstep verify --redis localhost:6379`,
 		Args:              atMost("STRATEGY", "SCENARIO"),
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,9 +57,18 @@ had.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return verifyExactly(ctx, cmd.OutOrStdout(), newProgress(cmd.ErrOrStderr()), runs, workers)
+			v := verification{runs: runs, workers: max(1, min(workers, len(runs))), addresses: words(servers), longest: longest}
+			if !cmd.Flags().Changed("workers") && len(v.addresses) > 0 {
+				v.workers = min(patientWorkers, len(runs))
+			}
+			if cmd.Flags().Changed("redis") && len(v.addresses) == 0 {
+				return errors.New("--redis needs an address, such as localhost:6379")
+			}
+			return v.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	cmd.Flags().StringVar(&servers, "redis", "", "replay on servers at these `ADDRESSES`, as in localhost:6379, and wait real time")
+	cmd.Flags().DurationVar(&longest, "longest", 20*time.Second, "with --redis, how much of a run is replayed")
 	cmd.Flags().IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "how many runs are replayed at a time")
 	return cmd
 }
@@ -98,13 +119,36 @@ func runsOf(args []string) (runs []verify.Run, err error) {
 	return runs, nil
 }
 
-func verifyExactly(ctx context.Context, out io.Writer, p *progress, runs []verify.Run, workers int) error {
-	replayers, version, err := verify.NewExacts(max(1, min(workers, len(runs))))
+// patientWorkers is how many runs are replayed at a time that mostly wait.
+const patientWorkers = 100
+
+// verification is one call of the command.
+type verification struct {
+	runs      []verify.Run
+	workers   int
+	addresses []string // of servers that run already; none means servers of our own
+	longest   time.Duration
+}
+
+func (v *verification) run(ctx context.Context, out, errs io.Writer) error {
+	p := newProgress(errs)
+	var replayers []verify.Replayer
+	var version string
+	var err error
+	if len(v.addresses) > 0 {
+		replayers, version, err = verify.NewLives(ctx, v.workers, v.addresses, v.longest)
+	} else {
+		replayers, version, err = verify.NewExacts(v.workers)
+	}
 	if err != nil {
 		return err
 	}
-	r, err := verify.All(ctx, runs, replayers, func(done int) { p.verified(done, len(runs)) })
+	r, err := verify.All(ctx, v.runs, replayers, func(done int) { p.verified(done, len(v.runs)) })
 	p.end()
+	if ctx.Err() != nil {
+		fmt.Fprintf(errs, "lockstep: the replay was interrupted, and says nothing\n")
+		return exit(exitPartial)
+	}
 	if err != nil {
 		return err
 	}

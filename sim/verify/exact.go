@@ -239,20 +239,22 @@ func (x *Exact) dial(i int) (*conn, error) { return x.use.all[i].dial() }
 // wording implements host: a server of our own gets every command as it is.
 func (x *Exact) wording(_ int, args []string) ([]string, error) { return args, nil }
 
+func (x *Exact) reading(_ int, reply string) string { return reply }
+
 func (x *Exact) slack() time.Duration { return 0 }
 
 // lacks implements host.
 func (x *Exact) lacks(i int, args []string) (string, error) {
-	return lacking(x.known, x.use.all[i].side, args)
+	return lacking(x.known, x.use.all[i].side, args, "probe")
 }
 
 // lacking names the command or the option that a server doesn't know. It keeps what it has
-// found out in known.
-func lacking(known map[string]bool, c *conn, args []string) (string, error) {
+// found out in known. The probe is a key that it may ask about.
+func lacking(known map[string]bool, c *conn, args []string, key string) (string, error) {
 	name, probe := strings.ToUpper(args[0]), []string{"COMMAND", "INFO", args[0]}
 	if i := slices.IndexFunc(args, func(a string) bool { return strings.EqualFold(a, "IFEQ") || strings.EqualFold(a, "IFNE") }); name == "SET" && i > 2 {
 		name += " " + strings.ToUpper(args[i])
-		probe = []string{"EVAL", "return redis.pcall('SET', KEYS[1], '', ARGV[1], '')", "1", args[1], args[i]}
+		probe = []string{"EVAL", "return redis.pcall('SET', KEYS[1], '', ARGV[1], '')", "1", key, args[i]}
 	}
 	lacks, asked := known[name]
 	if !asked {
@@ -309,13 +311,14 @@ func (x *Exact) appended(e *trace.Event) error {
 }
 
 // fault implements host: there is nothing that it can't do.
-func (x *Exact) fault(e *trace.Event) (string, error) {
+func (x *Exact) fault(e *trace.Event) error {
 	s := x.use.all[e.Node]
 	if s.process == nil && e.Kind == trace.KindFlush {
-		return "", nil // it has forgotten its scripts already
+		return nil // it has forgotten its scripts already
 	}
 	var err error
 	switch e.Kind {
+	case trace.KindExpire: // the clock says it all
 	case trace.KindEvict:
 		_, err = s.ask("DEL", x.run.Trace.Key)
 	case trace.KindStray:
@@ -328,7 +331,7 @@ func (x *Exact) fault(e *trace.Event) (string, error) {
 		err = x.stop(e)
 	case trace.KindUp:
 		if s.gate != nil || x.followed(e.Node) {
-			return Resync, nil
+			return halt(Resync)
 		}
 		err = s.start()
 	case trace.KindReplicate:
@@ -338,12 +341,12 @@ func (x *Exact) fault(e *trace.Event) (string, error) {
 	case trace.KindFailover:
 		err = x.promote(e)
 	default:
-		return "", fmt.Errorf("a replay doesn't know %s", e.Kind)
+		return fmt.Errorf("a replay doesn't know %s", e.Kind)
 	}
 	if err == nil && s.process != nil {
 		err = x.appended(e)
 	}
-	return "", err
+	return err
 }
 
 // Resync is why the replay of a run stops where a server of a replicated pair comes back: a

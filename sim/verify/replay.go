@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -65,19 +66,28 @@ type host interface {
 	// settled returns when the server has read all that was sent to it.
 	settled(server int) error
 	dial(server int) (*conn, error)
-	// wording returns a command as the server is to get it.
+	// wording returns a command as the server is to get it, and reading a reply as the
+	// simulated server would have given it.
 	wording(server int, args []string) ([]string, error)
+	reading(server int, reply string) string
 	// lacks names the command, or the option of one, that the server doesn't know.
 	lacks(server int, args []string) (string, error)
 	// executed is called after a command.
 	executed(e *trace.Event) error
-	// fault does to the server what an event says that befell it, or returns why it can't.
-	fault(e *trace.Event) (cannot string, err error)
+	// fault does to the server what an event says that befell it. It fails with a halt if it
+	// can't.
+	fault(e *trace.Event) error
 	// rows returns the contents of a server. The keys are those that it could have.
 	rows(server int, keys []string) ([]row, error)
-	// slack is how far remaining lives may be off.
+	// slack is how far remaining lives may be off, and how long before its expiry a key must
+	// not be looked at.
 	slack() time.Duration
 }
+
+// halt is why a replay ends before its run does.
+type halt string
+
+func (h halt) Error() string { return string(h) }
 
 // replay is one run on its way.
 type replay struct {
@@ -116,15 +126,16 @@ func play(h host, r Run) (Result, error) {
 	}
 	for i := range r.Trace.Events {
 		e := &r.Trace.Events[i]
-		if err := p.sendWaits(e.At); err != nil {
-			return p.result, p.wrap(e, err)
-		}
 		more, err := p.step(e)
-		if err != nil {
+		var why halt
+		switch {
+		case errors.As(err, &why):
+			p.result.Stopped = string(why)
+			return p.result, nil
+		case err != nil:
 			return p.result, p.wrap(e, err)
-		}
-		if !more {
-			break
+		case !more:
+			return p.result, nil
 		}
 	}
 	return p.result, nil
@@ -202,6 +213,9 @@ func (p *replay) block(e *trace.Event) error {
 
 // step replays one event, and reports whether the replay goes on.
 func (p *replay) step(e *trace.Event) (more bool, err error) {
+	if err := p.sendWaits(e.At); err != nil {
+		return false, err
+	}
 	p.follow(e)
 	if e.Node == trace.None || !acts(e.Kind) {
 		p.state.Apply(e)
@@ -212,12 +226,15 @@ func (p *replay) step(e *trace.Event) (more bool, err error) {
 			return false, err
 		}
 	}
+	if p.close(e) {
+		return false, halt(fmt.Sprintf("within %s before an expiry real waits can't decide what comes first", p.host.slack()))
+	}
 	if e.Kind != trace.KindNodeStep { // whose instant the server can't have before it is told of the jump
 		if err := p.host.arrive(e.Node, e.At); err != nil {
 			return false, err
 		}
 	}
-	if err := p.act(e); err != nil || p.result.Stopped != "" {
+	if err := p.act(e); err != nil {
 		return false, err
 	}
 	p.state.Apply(e)
@@ -225,6 +242,14 @@ func (p *replay) step(e *trace.Event) (more bool, err error) {
 		err = p.compare(e)
 	}
 	return len(p.result.Differences) == 0, err
+}
+
+// close reports whether an event is so close before an expiry at its server that a real one
+// might have dropped the key already.
+func (p *replay) close(e *trace.Event) bool {
+	return e.Kind != trace.KindExpire && slices.ContainsFunc(p.state.Nodes[e.Node].Records, func(r trace.HeldRecord) bool {
+		return r.Expires != trace.Never && r.Expires-e.At < p.host.slack()
+	})
 }
 
 // acts reports whether an event happens at its server.
@@ -243,7 +268,7 @@ func (p *replay) follow(e *trace.Event) {
 	switch of := (line{client: e.Client, thread: e.Thread, server: e.Node}); e.Kind {
 	case trace.KindSend:
 		of.number = p.broken[of]
-		of.subscribed = len(e.Args) > 0 && strings.HasSuffix(strings.ToUpper(e.Args[0]), "SUBSCRIBE")
+		of.subscribed = len(e.Args) > 0 && subscribes(e.Args)
 		p.lines[e.Seq] = of
 	case trace.KindTimeout, trace.KindDisconnect:
 		p.broken[of]++
@@ -259,20 +284,21 @@ func (p *replay) act(e *trace.Event) error {
 		return p.block(e)
 	case trace.KindPush:
 		return p.push(e)
-	case trace.KindExpire:
-		return nil
+	case trace.KindDown:
+		p.hangUp(func(l line) bool { return l.server == e.Node })
+	}
+	if err := p.host.fault(e); err != nil {
+		return err
+	}
+	switch e.Kind {
 	case trace.KindUp:
 		p.result.Restarts++
 	case trace.KindFailover:
 		p.result.Promotions++
 	case trace.KindReplicate:
 		p.result.Writes++
-	case trace.KindDown:
-		p.hangUp(func(l line) bool { return l.server == e.Node })
 	}
-	var err error
-	p.result.Stopped, err = p.host.fault(e)
-	return err
+	return nil
 }
 
 // execute has the real server execute the command, and compares the replies.
@@ -320,10 +346,26 @@ func (p *replay) receive(e *trace.Event, c *conn, what string) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	p.result.Replies++
-	if got := resp.Text(reply); got != e.Reply {
+	if got := p.host.reading(e.Node, resp.Text(reply)); got != e.Reply && !p.alike(e, got) {
 		p.differ(e, what, e.Reply, got)
 	}
 	return nil
+}
+
+// alike reports whether the replies to PTTL or TTL differ by no more than the slack.
+func (p *replay) alike(e *trace.Event, got string) bool {
+	unit := time.Millisecond
+	switch strings.ToUpper(e.Args[0]) {
+	case "TTL":
+		unit = time.Second
+	case "PTTL":
+	default:
+		return false
+	}
+	a, err1 := strconv.ParseInt(e.Reply, 10, 64)
+	b, err2 := strconv.ParseInt(got, 10, 64)
+	slack := p.host.slack()
+	return err1 == nil && err2 == nil && slack > 0 && a >= 0 && b >= 0 && near(a, b, int64((slack+unit-1)/unit))
 }
 
 func (p *replay) differ(e *trace.Event, what, simulated, real string) {
