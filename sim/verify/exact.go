@@ -243,6 +243,8 @@ func (x *Exact) reading(_ int, reply string) string { return reply }
 
 func (x *Exact) slack() time.Duration { return 0 }
 
+func (x *Exact) tardy() bool { return false }
+
 // lacks implements host.
 func (x *Exact) lacks(i int, args []string) (string, error) {
 	return lacking(x.known, x.use.all[i].side, args, "probe")

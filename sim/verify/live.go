@@ -39,7 +39,9 @@ type Live struct {
 
 	run      *Run
 	began    time.Time
-	salt     int               // how often the server has forgotten its scripts
+	due      time.Time         // the instant of the newest step
+	late     time.Duration     // by which a step was, at most
+	salts    map[int]int       // by simulated server: how often it has forgotten its scripts
 	digests  map[string]string // of the run's scripts: as it knows them, by salted digest
 	texts    map[string]string // the texts, by the digest that the run knows
 	channels []string          // to which the run subscribes
@@ -174,7 +176,8 @@ func (l *Live) clean(prefix string) error {
 func (l *Live) begin(r *Run) error {
 	l.replayed++
 	l.run, l.began = r, time.Now()
-	l.salt, l.digests, l.texts = 0, map[string]string{}, map[string]string{}
+	l.due, l.late = l.began, 0
+	l.salts, l.digests, l.texts = map[int]int{}, map[string]string{}, map[string]string{}
 	l.channels = nil
 	for _, e := range r.Trace.Events {
 		if e.Kind == trace.KindExecute && subscribes(e.Args) {
@@ -188,7 +191,7 @@ func (l *Live) begin(r *Run) error {
 			continue
 		}
 		for i := range r.Config.Nodes {
-			if _, err := l.adminOf(i).ask("SCRIPT", "LOAD", l.salted(text)); err != nil {
+			if _, err := l.adminOf(i).ask("SCRIPT", "LOAD", l.salted(i, text)); err != nil {
 				return err
 			}
 		}
@@ -203,7 +206,8 @@ func (l *Live) arrive(_ int, at time.Duration) error {
 	if at > l.longest {
 		return halt(fmt.Sprintf("longer than %s", l.longest))
 	}
-	t := time.NewTimer(time.Until(l.began.Add(at)))
+	l.due = l.began.Add(at)
+	t := time.NewTimer(time.Until(l.due))
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -223,6 +227,10 @@ func (l *Live) settled(server int) error {
 func (l *Live) dial(server int) (*conn, error) { return l.connect(server % len(l.address)) }
 
 func (l *Live) slack() time.Duration { return Slack }
+
+// tardy implements host: this machine, the server or the network has been slower than the
+// slack allows, so the server may rightly differ.
+func (l *Live) tardy() bool { return l.late > Slack }
 
 func (l *Live) executed(*trace.Event) error { return nil }
 
@@ -250,9 +258,9 @@ func (l *Live) wording(server int, args []string) ([]string, error) {
 	}
 	switch name := strings.ToUpper(args[0]); {
 	case len(args) > 1 && (name == "EVAL" || name == "EVALSHA"):
-		words[1] = l.script(name, args[1])
+		words[1] = l.script(server, name, args[1])
 	case name == "SCRIPT" && len(args) == 3 && strings.EqualFold(args[1], "LOAD"):
-		words[2] = l.salted(args[2])
+		words[2] = l.salted(server, args[2])
 	}
 	reply, err := l.adminOf(server).ask(append([]string{"COMMAND", "GETKEYS"}, args...)...)
 	if err != nil || reply[0] == '-' { // it has no keys, or is malformed, and then does nothing
@@ -284,24 +292,24 @@ func (l *Live) instant(args []string) bool {
 }
 
 // script returns a script, or the digest of one, with the comment.
-func (l *Live) script(command, word string) string {
+func (l *Live) script(server int, command, word string) string {
 	if command == "EVAL" {
 		l.texts[digest(word)] = word
-		return l.salted(word)
+		return l.salted(server, word)
 	}
 	if text, known := l.texts[strings.ToLower(word)]; known {
-		return digest(l.salted(text))
+		return digest(l.salted(server, text))
 	}
 	return word
 }
 
 // salted returns a script with a comment. Where the run expects that the server has the script
 // already, the comment is always the same. Otherwise no other run has it.
-func (l *Live) salted(text string) string {
+func (l *Live) salted(server int, text string) string {
 	salted := text + "\n-- " + Prefix
 	listed := slices.ContainsFunc(l.run.Config.Strategy.Scripts, func(s *goredis.Script) bool { return s.Hash() == digest(text) })
-	if !listed || l.run.Config.Cold || l.salt > 0 {
-		salted += fmt.Sprintf("%d:%s%d", os.Getpid(), strings.TrimPrefix(l.mine(), Prefix), l.salt)
+	if !listed || l.run.Config.Cold || l.salts[server] > 0 {
+		salted += fmt.Sprintf("%d:%s%d", os.Getpid(), strings.TrimPrefix(l.key(server, ""), Prefix), l.salts[server])
 	}
 	l.digests[digest(salted)] = digest(text)
 	return salted
@@ -325,6 +333,7 @@ func (l *Live) reading(server int, reply string) string {
 
 // rows implements host.
 func (l *Live) rows(server int, keys []string) ([]row, error) {
+	defer func() { l.late = max(l.late, time.Since(l.due)) }() // it is the last part of each step
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -355,7 +364,7 @@ func (l *Live) fault(e *trace.Event) error {
 		_, err := l.adminOf(e.Node).ask("RPUSH", key, "job")
 		return err
 	case trace.KindFlush: // the server's cache is its own
-		l.salt++
+		l.salts[e.Node]++
 		return nil
 	case trace.KindNodeStep:
 		return halt("the clock of a server that isn't ours can't be set")

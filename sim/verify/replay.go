@@ -82,6 +82,8 @@ type host interface {
 	// slack is how far remaining lives may be off, and how long before its expiry a key must
 	// not be looked at.
 	slack() time.Duration
+	// tardy reports whether a step has come later than the slack allows.
+	tardy() bool
 }
 
 // halt is why a replay ends before its run does.
@@ -240,6 +242,10 @@ func (p *replay) step(e *trace.Event) (more bool, err error) {
 	p.state.Apply(e)
 	if p.state.Nodes[e.Node].Up {
 		err = p.compare(e)
+	}
+	if err == nil && len(p.result.Differences) > 0 && p.host.tardy() {
+		p.result.Differences = nil
+		err = halt(fmt.Sprintf("a step came more than %s late, and then there was a difference", p.host.slack()))
 	}
 	return len(p.result.Differences) == 0, err
 }
