@@ -25,12 +25,12 @@ var floors = []string{
 	"sim/explore/instants",
 	"sim/explore/behaviour",
 	"sim/explore/driver sim/explore/intern sim/explore/certificate",
-	"sim/solo",
+	"sim/solo sim/verify",
 	"sim sim/export sim/audit",
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",
 	"sim/trace",
-	"strategies sim/claims cli/starter",
+	"strategies sim/claims sim/spawn cli/starter",
 	"docs docs/failures", // docs has only tests, which may import everything
 }
 

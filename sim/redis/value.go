@@ -52,48 +52,83 @@ func (k Key) Renamed(text func(string) string) Key {
 	for i, item := range k.Items {
 		k.Items[i] = text(item)
 	}
-	switch k.Type {
-	case Hash:
-		sortPairs(k.Items)
-		k.Value = "{" + pairText(k.Items, ':') + "}"
-	case List:
-		k.Value = "[" + wordsText(k.Items) + "]"
-	case Set:
-		slices.Sort(k.Items)
-		k.Value = "{" + wordsText(k.Items) + "}"
-	case ZSet:
-		sortPairs(k.Items)
-		k.Value = "{" + pairText(k.Items, '=') + "}"
-	}
+	k.Value = k.Type.arrange(k.Items)
 	return k
 }
 
+// ValueText returns a value as records show it. typeName is the reply to TYPE, and items is
+// the reply to GET, HGETALL, LRANGE, SMEMBERS or ZRANGE WITHSCORES, in any order in which a
+// server may give it. They are sorted.
+func ValueText(typeName string, items []string) string {
+	if typeName == "string" && len(items) == 1 {
+		return items[0]
+	}
+	kind := typeOf(typeName)
+	if kind == ZSet {
+		for i := 1; i < len(items); i += 2 {
+			if score, err := strconv.ParseFloat(items[i], 64); err == nil {
+				items[i] = scoreText(score)
+			}
+		}
+	}
+	if kind == otherType {
+		return "(a " + typeName + ")"
+	}
+	return kind.arrange(items)
+}
+
+// typeOf returns the type with a name, other than string.
+func typeOf(name string) Type {
+	if i := slices.Index(typeNames[:], name); i > 0 {
+		return Type(i)
+	}
+	return otherType
+}
+
+// arrange sorts the items of a value as its type's invariant has them, and returns its text.
+func (t Type) arrange(items []string) string {
+	switch t {
+	case Hash:
+		sortPairs(items)
+		return "{" + pairText(items, ':') + "}"
+	case List:
+		return "[" + wordsText(items) + "]"
+	case Set:
+		slices.Sort(items)
+		return "{" + wordsText(items) + "}"
+	case ZSet:
+		sortPairs(items)
+		return "{" + pairText(items, '=') + "}"
+	}
+	return ""
+}
+
+func scoreText(score float64) string { return strconv.FormatFloat(score, 'g', -1, 64) }
+
 // lookElse reads a key of another type than string.
 func (n *Node) lookElse(s *stored) {
-	switch kind := n.data.Type(s.key); kind {
-	case typeNames[Hash]:
-		fields, _ := n.data.HKeys(s.key) // sorted
+	kind := n.data.Type(s.key)
+	switch s.kind = typeOf(kind); s.kind {
+	case Hash:
+		fields, _ := n.data.HKeys(s.key)
 		for _, f := range fields {
 			s.items = append(s.items, f, n.data.HGet(s.key, f))
 		}
-		s.kind, s.value = Hash, "{"+pairText(s.items, ':')+"}"
-	case typeNames[List]:
+	case List:
 		items, _ := n.data.List(s.key)
-		s.kind, s.items = List, slices.Clone(items)
-		s.value = "[" + wordsText(s.items) + "]"
-	case typeNames[Set]:
-		s.items, _ = n.data.Members(s.key) // sorted
-		s.kind, s.value = Set, "{"+wordsText(s.items)+"}"
-	case typeNames[ZSet]:
+		s.items = slices.Clone(items)
+	case Set:
+		s.items, _ = n.data.Members(s.key)
+	case ZSet:
 		scores, _ := n.data.SortedSet(s.key)
 		for member, score := range scores {
-			s.items = append(s.items, member, strconv.FormatFloat(score, 'g', -1, 64))
+			s.items = append(s.items, member, scoreText(score))
 		}
-		sortPairs(s.items)
-		s.kind, s.value = ZSet, "{"+pairText(s.items, '=')+"}"
 	default:
-		s.kind, s.value = otherType, "(a "+kind+")"
+		s.value = "(a " + kind + ")"
+		return
 	}
+	s.value = s.kind.arrange(s.items)
 }
 
 // sortPairs sorts names, each of which is followed by its value.

@@ -1,3 +1,3 @@
-// Package resp reads the Redis protocol: commands as clients write them, and replies
+// Package resp reads and writes the Redis protocol: commands as clients write them, and replies
 // as a person reads them.
 package resp

@@ -1,9 +1,11 @@
 package resp
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -130,4 +132,77 @@ func element(b []byte) (text string, rest []byte) {
 		return "[" + strings.Join(parts, ", ") + "]", rest
 	}
 	return strconv.Quote(string(line)), rest
+}
+
+// Append appends a command to buf in the form in which clients send it.
+func Append(buf []byte, args ...string) []byte {
+	buf = fmt.Appendf(buf, "*%d\r\n", len(args))
+	for _, a := range args {
+		buf = fmt.Appendf(buf, "$%d\r\n%s\r\n", len(a), a)
+	}
+	return buf
+}
+
+// maxDepth is how deep the replies that Read takes may be nested. Redis's scripts reply with
+// less.
+const maxDepth = 100
+
+// Read reads one reply, and returns its bytes. It fails if the connection does, or if what
+// comes can't be a reply of RESP2.
+func Read(in *bufio.Reader) ([]byte, error) { return read(in, nil, 0) }
+
+// read appends a reply to buf.
+func read(in *bufio.Reader, buf []byte, depth int) ([]byte, error) {
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return nil, err
+	}
+	buf = append(buf, line...)
+	if len(line) < 3 || line[len(line)-2] != '\r' || depth > maxDepth {
+		return nil, fmt.Errorf("%w: %.40q is no reply", errProtocol, line)
+	}
+	switch mark := line[0]; mark {
+	case '+', '-', ':':
+		return buf, nil
+	case '$', '*':
+		size, err := strconv.Atoi(string(line[1 : len(line)-2]))
+		if err != nil || size > maxBulk {
+			return nil, fmt.Errorf("%w: %.40q is no length", errProtocol, line)
+		}
+		if mark == '$' {
+			return readBulk(in, buf, size)
+		}
+		for range size {
+			if buf, err = read(in, buf, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return buf, nil
+	}
+	return nil, fmt.Errorf("%w: %.40q is no reply", errProtocol, line)
+}
+
+// readBulk appends the word of a bulk string, of which the length has been read: -1 is none.
+func readBulk(in *bufio.Reader, buf []byte, size int) ([]byte, error) {
+	if size < 0 {
+		return buf, nil
+	}
+	from := len(buf)
+	buf = append(buf, make([]byte, size+2)...)
+	_, err := io.ReadFull(in, buf[from:])
+	return buf, err
+}
+
+// Words returns the bulk strings of a reply that is an array of them. It fails on any other
+// reply.
+func Words(reply []byte) ([]string, error) {
+	if len(reply) > 0 && reply[0] == '*' {
+		if words, rest, err := Parse(reply); err == nil && rest == len(reply) {
+			return words, nil
+		}
+		if string(reply) == "*0\r\n" {
+			return nil, nil
+		}
+	}
+	return nil, fmt.Errorf("expected a list of words, got %.200s", Text(reply))
 }

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -194,4 +195,48 @@ func FuzzParseCommand(f *testing.F) {
 			t.Fatalf("%q has become %q", before, in)
 		}
 	})
+}
+
+// A reply is read whole, and nothing behind it.
+func TestRead(t *testing.T) {
+	for _, reply := range []string{"+OK\r\n", "-ERR no\r\n", ":42\r\n", "$-1\r\n", "$0\r\n\r\n", "$4\r\na\r\nb\r\n", "*-1\r\n", "*0\r\n",
+		"*2\r\n*2\r\n:1\r\n$1\r\nx\r\n$-1\r\n"} {
+		in := bufio.NewReader(strings.NewReader(reply + "+NEXT\r\n"))
+		got, err := Read(in)
+		if err != nil || string(got) != reply {
+			t.Errorf("%q: read %q, %v", reply, got, err)
+		}
+		if rest, err := Read(in); err != nil || string(rest) != "+NEXT\r\n" {
+			t.Errorf("%q: behind it %q, %v", reply, rest, err)
+		}
+		for i := range reply {
+			if got, err := Read(bufio.NewReader(strings.NewReader(reply[:i]))); err == nil {
+				t.Errorf("%q was read as %q", reply[:i], got)
+			}
+		}
+	}
+	for _, no := range []string{"OK\r\n", "\r\n", "+OK\n", "$x\r\n", "$99999999999\r\n", "*1\r\nfoo\r\n", strings.Repeat("*1\r\n", 200) + ":1\r\n"} {
+		if _, err := Read(bufio.NewReader(strings.NewReader(no))); !errors.Is(err, errProtocol) {
+			t.Errorf("%.40q: %v", no, err)
+		}
+	}
+}
+
+// What Append writes Parse reads, and Words.
+func TestAppend(t *testing.T) {
+	for _, words := range [][]string{{"PING"}, {"SET", "", "a\r\nb"}} {
+		command := Append([]byte("before"), words...)
+		got, err := Words(command[len("before"):])
+		if err != nil || !slices.Equal(got, words) {
+			t.Errorf("%q: %q, %v", words, got, err)
+		}
+	}
+	if got, err := Words([]byte("*0\r\n")); err != nil || got != nil {
+		t.Errorf("an empty list: %q, %v", got, err)
+	}
+	for _, no := range []string{"", "+OK\r\n", "*1\r\n:1\r\n", "*-1\r\n", "*1\r\n$1\r\nx\r\n+"} {
+		if got, err := Words([]byte(no)); err == nil {
+			t.Errorf("%q: %q", no, got)
+		}
+	}
 }

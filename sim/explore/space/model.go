@@ -78,7 +78,7 @@ func (m *Model) start() *state {
 	}
 	var scripts []string
 	for _, script := range m.Config.Strategy.Scripts {
-		scripts = append(scripts, behaviour.ScriptText(script))
+		scripts = append(scripts, redis.ScriptText(script))
 	}
 	for i := range s.nodes {
 		s.nodes[i] = node{snapshot: m.Servers.ID(redis.Snapshot{Scripts: scripts, Millis: m.epoch}), owner: monitor.Nobody}
