@@ -59,7 +59,7 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 	}
 	runs := 2
 	if *long {
-		runs = 12
+		runs = 6
 	}
 	if raceDetector || !*long { // for time
 		delete(acquires, "no end in some cycles")
