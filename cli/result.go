@@ -60,7 +60,11 @@ func assumptions(p printer, r *explore.Result) {
 			}
 			said[n] = true
 			claim := claims.All[n-1]
-			p("\nBeyond the bounds that is claim %d of docs/model.md, which random runs have not refuted, as long as", n)
+			beyond := "Beyond the bounds"
+			if r.Closed {
+				beyond = "With other faults and more clients"
+			}
+			p("\n%s that is claim %d of docs/model.md, which random runs have not refuted, as long as", beyond, n)
 			for _, a := range claim.Assumptions {
 				p("  - %s", a.Text)
 			}

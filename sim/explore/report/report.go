@@ -6,6 +6,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/sim"
@@ -113,6 +114,9 @@ func Bounds(b *explore.Bounds) []Item {
 		instants += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
 	}
 	faults := "in one schedule at most " + b.Faults.String()
+	if !slices.ContainsFunc(b.Faults[:], func(n uint8) bool { return n > 0 && n != explore.Any }) {
+		faults = "in one schedule " + b.Faults.String()
+	}
 	if b.Faults[explore.Duplicate] > 0 {
 		faults += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", b.Repeatable())
 	}
