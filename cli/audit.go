@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +20,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/audit"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/resp"
 	"lockstep/sim/trace"
 )
 
@@ -141,33 +145,70 @@ func (x *auditing) address() string {
 }
 
 // monitor returns what a server does for some time, as MONITOR prints it. It fails with an error
-// that has no password in it.
+// that has no password in it. go-redis can't be asked: its Monitor loses what arrives at once.
 func monitor(ctx context.Context, url string, during time.Duration) (string, error) {
 	o, err := goredis.ParseURL(url)
 	if err != nil {
 		return "", errors.New("--redis: it is to be a URL such as redis://localhost:6379")
 	}
-	o.DisableIdentity = true
-	client := goredis.NewClient(o)
-	defer client.Close() //nolint:errcheck // nothing depends on it
-	if err := client.Ping(ctx).Err(); err != nil {
+	conn, err := dialRedis(ctx, o)
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", o.Addr, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, during)
-	defer cancel()
-	lines := make(chan string, 1<<16)
-	m := client.Monitor(ctx, lines)
-	m.Start()
-	defer m.Stop()
-	var all strings.Builder
-	for {
-		select {
-		case line := <-lines:
-			fmt.Fprintln(&all, line)
-		case <-ctx.Done():
-			return all.String(), nil
+	defer conn.Close() //nolint:errcheck // nothing depends on it
+	asks := [][]string{{"MONITOR"}}
+	switch {
+	case o.Username != "":
+		asks = [][]string{{"AUTH", o.Username, o.Password}, {"MONITOR"}}
+	case o.Password != "":
+		asks = [][]string{{"AUTH", o.Password}, {"MONITOR"}}
+	}
+	log, err := listen(ctx, conn, asks, during)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", o.Addr, err)
+	}
+	return log, nil
+}
+
+// listen sends commands, each of which must be answered by OK, and returns the lines that come
+// after that, until the time is over or somebody has had enough.
+func listen(ctx context.Context, conn net.Conn, asks [][]string, during time.Duration) (string, error) {
+	if err := conn.SetDeadline(time.Now().Add(during)); err != nil {
+		return "", err
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })()
+	in := bufio.NewReader(conn)
+	for _, words := range asks {
+		if _, err := conn.Write(resp.Append(nil, words...)); err != nil {
+			return "", err
+		}
+		switch reply, err := in.ReadString('\n'); {
+		case err != nil:
+			return "", fmt.Errorf("no reply to %s: %w", words[0], err)
+		case !strings.HasPrefix(reply, "+"):
+			return "", fmt.Errorf("%s: %s", words[0], strings.TrimSpace(strings.TrimPrefix(reply, "-")))
 		}
 	}
+	var all strings.Builder
+	for {
+		line, err := in.ReadString('\n')
+		all.WriteString(line)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return all.String(), nil
+		case err != nil:
+			return "", err
+		}
+	}
+}
+
+func dialRedis(ctx context.Context, o *goredis.Options) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, o.Network, o.Addr)
+	if err != nil || o.TLSConfig == nil {
+		return conn, err
+	}
+	return tls.Client(conn, o.TLSConfig), nil
 }
 
 // print prints a report, and fails if it has what --fail-on names.

@@ -1,8 +1,15 @@
 package cli
 
 import (
+	"bufio"
+	"context"
+	"io"
+	"net"
 	"strings"
 	"testing"
+	"time"
+
+	"lockstep/sim/resp"
 )
 
 // monitored is a log in which A is slow: B has had the lock for a second when A gives it back.
@@ -35,6 +42,43 @@ func TestAudit(t *testing.T) {
 	}
 	if out, _, status := run(t, monitored, "audit", "-", "--json"); status != 0 || !strings.Contains(out, `"Kind": "foreign-release"`) {
 		t.Errorf("exit status %d\n%s", status, out)
+	}
+}
+
+// TestListen: a server is listened to until somebody has had enough, and nothing of what it has
+// said by then is lost.
+func TestListen(t *testing.T) {
+	server, client := net.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := make(chan string, 2)
+	go func() {
+		in := bufio.NewReader(server)
+		for range 2 {
+			words, _ := resp.Read(in)
+			asked <- resp.Text(words)
+			_, _ = io.WriteString(server, "+OK\r\n")
+		}
+		_, _ = io.WriteString(server, monitored) // returns when all of it is read
+		cancel()
+	}()
+	log, err := listen(ctx, client, [][]string{{"AUTH", "secret"}, {"MONITOR"}}, time.Hour)
+	if err != nil || log != monitored {
+		t.Errorf("%v, %q", err, log)
+	}
+	if auth, then := <-asked, <-asked; !strings.Contains(auth, "AUTH") || !strings.Contains(auth, "secret") || !strings.Contains(then, "MONITOR") {
+		t.Errorf("%q, %q", auth, then)
+	}
+}
+
+// TestListenRefused: a server that refuses to be listened to says why.
+func TestListenRefused(t *testing.T) {
+	server, client := net.Pipe()
+	go func() {
+		_, _ = resp.Read(bufio.NewReader(server))
+		_, _ = io.WriteString(server, "-NOAUTH Authentication required.\r\n")
+	}()
+	if _, err := listen(t.Context(), client, [][]string{{"MONITOR"}}, time.Hour); err == nil || err.Error() != "MONITOR: NOAUTH Authentication required." {
+		t.Error(err)
 	}
 }
 

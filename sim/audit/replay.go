@@ -60,6 +60,9 @@ const (
 	extends        // gives it a longer life
 )
 
+// soon is the time within which an EXPIRE may still follow, at the end of a log.
+const soon = time.Second
+
 func (r *replay) run(entries []Entry) error {
 	for i := range entries {
 		if err := r.entry(&entries[i]); err != nil {
@@ -68,7 +71,7 @@ func (r *replay) run(entries []Entry) error {
 	}
 	last := entries[len(entries)-1].At
 	for _, h := range r.locks {
-		if h.now != nil && h.now.bare != 0 && !h.expired(last) {
+		if h.now != nil && h.now.bare != 0 && last-h.now.bare > soon {
 			r.stays(h, last)
 		}
 	}
