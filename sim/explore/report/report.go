@@ -71,6 +71,21 @@ func Least(v *explore.Counterexample) string {
 		Count(len(v.Faults), "fault"), Count(v.Switches, "switch"), Count(v.Steps, "step"))
 }
 
+// faults words how much may go wrong in one schedule.
+func faults(b *explore.Bounds) string {
+	if b.Faults == (explore.Budget{}) {
+		return "none: nothing goes wrong"
+	}
+	text := "in one schedule at most " + b.Faults.String()
+	if !slices.ContainsFunc(b.Faults[:], func(n uint8) bool { return n > 0 && n != explore.Any }) {
+		text = "in one schedule " + b.Faults.String()
+	}
+	if b.Faults[explore.Duplicate] > 0 {
+		text += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", b.Repeatable())
+	}
+	return text
+}
+
 // Bounds states the bounds of a search that has been made. They must make sense.
 func Bounds(b *explore.Bounds) []Item {
 	cfg, err := b.Config()
@@ -113,22 +128,12 @@ func Bounds(b *explore.Bounds) []Item {
 	if b.WholeSleeps {
 		instants += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
 	}
-	faults := "in one schedule at most " + b.Faults.String()
-	if !slices.ContainsFunc(b.Faults[:], func(n uint8) bool { return n > 0 && n != explore.Any }) {
-		faults = "in one schedule " + b.Faults.String()
-	}
-	if b.Faults[explore.Duplicate] > 0 {
-		faults += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", b.Repeatable())
-	}
-	if b.Faults == (explore.Budget{}) {
-		faults = "none: nothing goes wrong"
-	}
 	return []Item{
 		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles)+b.Retries(), cfg.Caller()) + others},
 		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s%s",
 			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},
-		{"faults", faults},
+		{"faults", faults(b)},
 		{"instants", instants},
 		{"not in it", b.Outside()},
 	}
