@@ -45,7 +45,8 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 	t.Title = s.Title
 	for i := range t.Notes {
 		if n := &t.Notes[i]; n.Kind == trace.NoteAsk {
-			n.Answer = s.notes[n.Index-1].answer.of(t, n.Seq)
+			about := s.notes[n.Index-1].answer
+			n.Answer, n.About = about.of(t, n.Seq), string(about)
 		}
 	}
 	return t, nil

@@ -72,7 +72,7 @@ type quiz struct {
 // chapter before, so that the state isn't on the screen.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
-	if n.Answer == q.Verdict().String() {
+	if n.About == "verdict" {
 		q.outcome(at, n.Prose())
 		return
 	}
@@ -80,8 +80,7 @@ func (q *quiz) script(n *trace.Note) {
 		return
 	}
 	s := q.StateAt(at)
-	record := strings.Contains(n.Answer, ": ")
-	choices, right := q.sets(holders(q.Timeline, s, record))
+	choices, right := q.sets(holders(q.Timeline, s, n.About == "record"))
 	q.all = append(q.all, Question{Pos: q.PreviousChapter(at), Until: at, Text: "Look ahead to " + trace.Brief(n.At) + ". " + n.Prose(),
 		Choices: choices, Right: right, Why: q.Holders(s), Script: true})
 }

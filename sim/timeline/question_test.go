@@ -70,6 +70,10 @@ func TestAnswersAreTrue(t *testing.T) {
 		for _, q := range tl.Questions() {
 			answer := q.Choices[q.Right]
 			last := tl.Event(q.Until)
+			if q.Script {
+				checked["script"]++
+				answersLikeTheNote(t, tl, &q)
+			}
 			switch {
 			case strings.Contains(q.Text, "Does the store let it write?"):
 				checked["write"]++
@@ -93,10 +97,26 @@ func TestAnswersAreTrue(t *testing.T) {
 			}
 		}
 	})
-	for _, kind := range []string{"write", "entry", "release"} {
+	for _, kind := range []string{"write", "entry", "release", "script"} {
 		if checked[kind] < 3 {
 			t.Errorf("only %d questions of the kind %s in the course", checked[kind], kind)
 		}
+	}
+}
+
+// answersLikeTheNote: a script's question has the answer that the scenario has computed. That of
+// a record names its owner behind the value.
+func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Question) {
+	t.Helper()
+	for _, n := range tl.Notes {
+		if n.Kind != trace.NoteAsk || !strings.HasSuffix(q.Text, n.Prose()) {
+			continue
+		}
+		got := q.Choices[q.Right]
+		if n.About == "record" && n.Answer != "nobody" && strings.Contains(n.Answer, "("+got+"'s)") || trace.List(strings.Split(n.Answer, ", ")) == got {
+			return
+		}
+		t.Errorf("%q: %s, and the scenario says %s", q.Text, got, n.Answer)
 	}
 }
 

@@ -43,8 +43,9 @@ type Note struct {
 	Text string
 	// Index is the note's place in its scenario, so that a schedule can refer to it.
 	Index int
-	// Answer is the computed answer of a question.
-	Answer string
+	// Answer is the computed answer of a question, and About what that is about: the holders,
+	// the record, or the verdict.
+	Answer, About string
 }
 
 // NoteKind is the purpose of a note.
