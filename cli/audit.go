@@ -191,13 +191,13 @@ func listen(ctx context.Context, conn net.Conn, asks [][]string, during time.Dur
 	}
 	var all strings.Builder
 	for {
-		line, err := in.ReadString('\n')
-		all.WriteString(line)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
+		switch line, err := in.ReadString('\n'); {
+		case errors.Is(err, os.ErrDeadlineExceeded): // perhaps amid a line, which is dropped
 			return all.String(), nil
 		case err != nil:
 			return "", err
+		default:
+			all.WriteString(line)
 		}
 	}
 }

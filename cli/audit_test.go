@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bufio"
-	"context"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"lockstep/sim/resp"
 )
 
 // monitored is a log in which A is slow: B has had the lock for a second when A gives it back.
@@ -45,39 +42,39 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestListen: a server is listened to until somebody has had enough, and nothing of what it has
-// said by then is lost.
-func TestListen(t *testing.T) {
-	server, client := net.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
-	asked := make(chan string, 2)
-	go func() {
-		in := bufio.NewReader(server)
-		for range 2 {
-			words, _ := resp.Read(in)
-			asked <- resp.Text(words)
-			_, _ = io.WriteString(server, "+OK\r\n")
-		}
-		_, _ = io.WriteString(server, monitored) // returns when all of it is read
-		cancel()
-	}()
-	log, err := listen(ctx, client, [][]string{{"AUTH", "secret"}, {"MONITOR"}}, time.Hour)
-	if err != nil || log != monitored {
-		t.Errorf("%v, %q", err, log)
-	}
-	if auth, then := <-asked, <-asked; !strings.Contains(auth, "AUTH") || !strings.Contains(auth, "secret") || !strings.Contains(then, "MONITOR") {
-		t.Errorf("%q, %q", auth, then)
-	}
+// scripted is a connection to a server that says what it has to say, until the time is over.
+type scripted struct {
+	net.Conn
+	says  io.Reader
+	heard strings.Builder
 }
 
-// TestListenRefused: a server that refuses to be listened to says why.
-func TestListenRefused(t *testing.T) {
-	server, client := net.Pipe()
-	go func() {
-		_, _ = resp.Read(bufio.NewReader(server))
-		_, _ = io.WriteString(server, "-NOAUTH Authentication required.\r\n")
-	}()
-	if _, err := listen(t.Context(), client, [][]string{{"MONITOR"}}, time.Hour); err == nil || err.Error() != "MONITOR: NOAUTH Authentication required." {
+func (s *scripted) Read(b []byte) (int, error) {
+	n, err := s.says.Read(b)
+	if err == io.EOF {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
+}
+
+func (s *scripted) Write(b []byte) (int, error) { return s.heard.Write(b) }
+
+func (s *scripted) SetDeadline(time.Time) error { return nil }
+
+// TestListen: no whole line is lost of what a server says, even if it says all at once.
+func TestListen(t *testing.T) {
+	for _, lines := range []string{monitored, monitored[:150]} {
+		conn := &scripted{says: strings.NewReader("+OK\r\n+OK\r\n" + lines)}
+		log, err := listen(t.Context(), conn, [][]string{{"AUTH", "secret"}, {"MONITOR"}}, time.Hour)
+		if whole := lines[:strings.LastIndex(lines, "\n")+1]; err != nil || log != whole {
+			t.Errorf("%v, %q", err, log)
+		}
+		if heard := conn.heard.String(); heard != "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n*1\r\n$7\r\nMONITOR\r\n" {
+			t.Errorf("it sends %q", heard)
+		}
+	}
+	conn := &scripted{says: strings.NewReader("-NOAUTH Authentication required.\r\n")}
+	if _, err := listen(t.Context(), conn, [][]string{{"MONITOR"}}, time.Hour); err == nil || err.Error() != "MONITOR: NOAUTH Authentication required." {
 		t.Error(err)
 	}
 }

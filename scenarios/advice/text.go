@@ -32,9 +32,22 @@ func (a *Advice) Text() []string {
 		all = append(all, "Its price: "+unwanted+".")
 	}
 	for _, n := range a.Claims() {
-		all = append(all, fmt.Sprintf("For all schedules, claim %d: %s", n, claims.All[n-1].Text))
+		all = append(all, claimText(n))
 	}
 	return all
+}
+
+// claimText is a claim behind the first of its assumptions, which the runs beside it may break.
+func claimText(n int) string {
+	const shown = 2
+	var assumed []string
+	for _, a := range claims.All[n-1].Assumptions {
+		assumed = append(assumed, a.Text)
+	}
+	if more := len(assumed) - shown; more > 0 {
+		assumed = append(assumed[:shown], fmt.Sprintf("%d more assumptions of docs/model.md hold", more))
+	}
+	return fmt.Sprintf("Claim %d, for all schedules, as long as %s: %s", n, trace.List(assumed), claims.All[n-1].Text)
 }
 
 // Claims are the numbers of the claims by which the lock never shows one of the forbidden codes,
