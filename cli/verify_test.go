@@ -3,20 +3,15 @@ package cli
 import (
 	"bytes"
 	"context"
-	"os"
 	"strings"
 	"testing"
 
+	"lockstep/sim/redis/redistest"
 	"lockstep/sim/verify"
 )
 
 func TestVerify(t *testing.T) {
-	if err := verify.Tools(); err != nil {
-		if os.Getenv("LOCKSTEP_WHOLE") != "" {
-			t.Fatalf("LOCKSTEP_WHOLE asks for all tests: %s", err)
-		}
-		t.Skip(err)
-	}
+	redistest.Need(t, verify.Tools())
 	text := must(t, "", "verify", "setpx-lua", "pause-past-ttl")
 	for _, want := range []string{"1 runs on ", "1 of them to their ends", "no difference"} {
 		if !strings.Contains(text, want) {
@@ -57,9 +52,7 @@ func TestDifferencesAreTheExitStatus(t *testing.T) {
 
 // A replay that is cut short is not taken for one without a difference.
 func TestVerifyIsInterrupted(t *testing.T) {
-	if err := verify.Tools(); err != nil {
-		t.Skip(err)
-	}
+	redistest.Need(t, verify.Tools())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer

@@ -30,7 +30,7 @@ var floors = []string{
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",
 	"sim/trace",
-	"strategies sim/claims sim/spawn cli/starter",
+	"strategies sim/claims sim/spawn sim/redis/redistest cli/starter",
 	"docs docs/failures", // docs has only tests, which may import everything
 }
 

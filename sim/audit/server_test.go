@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/redis/redistest"
 	"lockstep/strategies"
 )
 
@@ -31,7 +29,7 @@ var alike = map[string]string{
 // TestLocksAreRecognised: each strategy on one server is used by two clients of a real Redis, and
 // is found in what that server's MONITOR prints.
 func TestLocksAreRecognised(t *testing.T) {
-	server := startRedis(t)
+	server := &realRedis{redistest.Start(t)}
 	log := server.monitor(t)
 	lacking := map[string]bool{"setpx-wait": true} // there is no replica to wait for
 	for _, s := range strategies.All() {
@@ -85,38 +83,6 @@ func TestLocksAreRecognised(t *testing.T) {
 
 // realRedis is a Redis server of this machine's own.
 type realRedis struct{ socket string }
-
-func startRedis(t *testing.T) *realRedis {
-	t.Helper()
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("LOCKSTEP_WHOLE") != "" {
-			t.Fatal("there is no redis-server on the PATH to listen to: LOCKSTEP_WHOLE asks for all tests")
-		}
-		t.Skip("there is no redis-server on the PATH to listen to")
-	}
-	dir := t.TempDir()
-	cmd := exec.Command(program, "--port", "0", "--unixsocket", filepath.Join(dir, "s"), "--dir", dir, "--save", "", "--appendonly", "no")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_, _ = io.Copy(io.Discard, out)
-		_ = cmd.Wait()
-	})
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
-			return &realRedis{filepath.Join(dir, "s")}
-		}
-	}
-	t.Fatal("redis-server does not start")
-	return nil
-}
 
 func (r *realRedis) client() *redis.Client {
 	return redis.NewClient(&redis.Options{Network: "unix", Addr: r.socket, DisableIdentity: true})

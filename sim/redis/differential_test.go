@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"lockstep/sim/redis/redistest"
 )
 
 // A node is a miniredis with corrections. Here it stands beside a real server: the
@@ -874,38 +872,8 @@ func startRedis(t *testing.T) *realRedis { return startRedisIn(t, t.TempDir()) }
 // any.
 func startRedisIn(t *testing.T, dir string, options ...string) *realRedis {
 	t.Helper()
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("LOCKSTEP_WHOLE") != "" {
-			t.Fatal("there is no redis-server on the PATH to compare with: LOCKSTEP_WHOLE asks for all tests")
-		}
-		t.Skip("there is no redis-server on the PATH to compare with")
-	}
-	socket := filepath.Join(dir, "s")
-	all := append([]string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--appendonly", "no"}, options...)
-	cmd := exec.Command(program, all...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	kill := sync.OnceFunc(func() {
-		_ = cmd.Process.Kill()
-		_, _ = io.Copy(io.Discard, out)
-		_ = cmd.Wait()
-	})
-	t.Cleanup(kill)
-	var log strings.Builder
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		fmt.Fprintln(&log, lines.Text())
-		if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
-			return &realRedis{socket: socket, kill: kill}
-		}
-	}
-	t.Fatalf("redis-server does not start:\n%s", log.String())
-	return nil
+	socket, kill := redistest.StartIn(t, dir, options...)
+	return &realRedis{socket: socket, kill: kill}
 }
 
 // realConn is a connection to it, without any library between.

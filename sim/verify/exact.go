@@ -529,12 +529,27 @@ func (s *server) online() (bool, error) {
 
 // until waits for something that the servers do on their own, in real time.
 func until(what string, is func() (bool, error)) error {
-	for begin := time.Now(); ; time.Sleep(time.Millisecond / 4) {
-		if done, err := is(); done || err != nil {
-			return err
+	done, err := poll(hangs, is)
+	if err == nil && !done {
+		err = fmt.Errorf("waited %s in vain until %s", hangs, what)
+	}
+	return err
+}
+
+// poll asks until the answer is yes, for a time, and returns the last answer. A real server tells
+// nobody when a key expires or a link is up.
+func poll(limit time.Duration, is func() (bool, error)) (done bool, err error) {
+	over, next := time.NewTimer(limit), time.NewTicker(time.Millisecond/2)
+	defer over.Stop()
+	defer next.Stop()
+	for {
+		if done, err = is(); done || err != nil {
+			return done, err
 		}
-		if time.Since(begin) > hangs {
-			return fmt.Errorf("waited %s in vain until %s", hangs, what)
+		select {
+		case <-next.C:
+		case <-over.C:
+			return false, nil
 		}
 	}
 }

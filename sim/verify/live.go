@@ -381,17 +381,9 @@ func (l *Live) expire(e *trace.Event) error {
 	for _, ch := range e.Changes {
 		question = append(question, l.key(e.Node, ch.Key))
 	}
-	return patiently(Slack, func() (bool, error) {
+	_, err := poll(Slack, func() (bool, error) {
 		reply, err := l.adminOf(e.Node).ask(question...)
 		return string(reply) == ":0\r\n", err
 	})
-}
-
-// patiently asks until the answer is yes, for a time.
-func patiently(limit time.Duration, is func() (bool, error)) error {
-	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
-		if done, err := is(); done || err != nil || time.Since(begin) > limit {
-			return err
-		}
-	}
+	return err
 }

@@ -2,14 +2,13 @@ package verify
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lockstep/scenarios"
+	"lockstep/sim/redis/redistest"
 	"lockstep/sim/resp"
 	"lockstep/sim/spawn"
 	"lockstep/sim/trace"
@@ -18,15 +17,10 @@ import (
 // userServer is a server that goes by real time, with a key of its user's, and its address.
 func userServer(t *testing.T) (s *server, address string) {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("LOCKSTEP_WHOLE") != "" {
-			t.Fatalf("LOCKSTEP_WHOLE asks for all tests: %s", err)
-		}
-		t.Skip(err)
-	}
+	redistest.Need(t, Tools())
 	folder, err := spawn.New("lockstep-verify-")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := folder.Close(); err != nil {

@@ -2,13 +2,13 @@ package verify_test
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	"lockstep/scenarios"
+	"lockstep/sim/redis/redistest"
 	"lockstep/sim/trace"
 	"lockstep/sim/verify"
 )
@@ -16,12 +16,7 @@ import (
 // needsServers skips a test where there is no redis-server whose clock could be set.
 func needsServers(t *testing.T) {
 	t.Helper()
-	if err := verify.Tools(); err != nil {
-		if os.Getenv("LOCKSTEP_WHOLE") != "" {
-			t.Fatalf("LOCKSTEP_WHOLE asks for all tests: %s", err)
-		}
-		t.Skip(err)
-	}
+	redistest.Need(t, verify.Tools())
 }
 
 // run is one cell of the matrix, as a run to be replayed.

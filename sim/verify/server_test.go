@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/redis/redistest"
 	"lockstep/sim/resp"
 	"lockstep/sim/trace"
 )
@@ -13,12 +14,10 @@ import (
 // ownLab is a folder for servers. It skips the test where there can be none.
 func ownLab(t *testing.T) *lab {
 	t.Helper()
+	redistest.Need(t, Tools())
 	l, err := newLab()
 	if err != nil {
-		if os.Getenv("LOCKSTEP_WHOLE") != "" {
-			t.Fatalf("LOCKSTEP_WHOLE asks for all tests: %s", err)
-		}
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {
