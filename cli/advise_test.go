@@ -2,7 +2,6 @@ package cli
 
 import (
 	"strings"
-	"sync"
 	"testing"
 
 	"lockstep/docs/failures"
@@ -35,9 +34,6 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// allRuns is the matrix, made once.
-var allRuns = sync.OnceValue(matrix)
-
 // Everything that has a name can be explained, by it.
 func TestEverythingIsExplained(t *testing.T) {
 	for name, want := range map[string][]string{
@@ -48,7 +44,7 @@ func TestEverythingIsExplained(t *testing.T) {
 		"fencing":      {"docs/failures/fencing.md", "Remedy:"},
 		"Lease":        {"token, deadline"},
 	} {
-		text, err := explain(name, allRuns)
+		text, err := explain(name, matrix)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -59,12 +55,12 @@ func TestEverythingIsExplained(t *testing.T) {
 		}
 	}
 	for _, p := range failures.Pages() {
-		if text, err := explain(p.Name, allRuns); err != nil || !strings.Contains(text, p.Title) {
+		if text, err := explain(p.Name, matrix); err != nil || !strings.Contains(text, p.Title) {
 			t.Errorf("%s: %v, %s", p.Name, err, text)
 		}
 	}
 	for _, w := range trace.Words {
-		if text, err := explain(w.Name, allRuns); err != nil || !strings.Contains(text, w.Name+": ") {
+		if text, err := explain(w.Name, matrix); err != nil || !strings.Contains(text, w.Name+": ") {
 			t.Errorf("%s: %v, %s", w.Name, err, text)
 		}
 	}
@@ -76,7 +72,7 @@ func TestEverythingIsExplained(t *testing.T) {
 
 // The example of a code shows it, and is of its own page where it has one.
 func TestExamples(t *testing.T) {
-	cells := allRuns()
+	cells := matrix()
 	for _, code := range trace.Codes {
 		c := example(cells, code)
 		if c == nil {

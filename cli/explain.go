@@ -55,9 +55,6 @@ func explicable() (names []string) {
 	return names
 }
 
-// matrix makes all runs.
-func matrix() []scenarios.Cell { return scenarios.Matrix(1) }
-
 // explain tells of everything with that name: a scenario and a page may share one.
 func explain(name string, runs func() []scenarios.Cell) (string, error) {
 	var texts []string

@@ -134,7 +134,7 @@ func TestExploreStatus(t *testing.T) {
 // and has no trace of the progress.
 func TestExploreIsDeterministic(t *testing.T) {
 	first, _, _ := run(t, "", "explore", "getset-equal", "--cycles", "1", "--workers", "1")
-	for _, workers := range []string{"3", "8"} {
+	for _, workers := range []string{"3"} {
 		if again, _, _ := run(t, "", "explore", "getset-equal", "--cycles", "1", "--workers", workers); again != first {
 			t.Errorf("with %s workers it is\n%s\nand with one\n%s", workers, again, first)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -43,10 +44,13 @@ is 1 if a verdict differs from the one that its scenario expects.
 	return cmd
 }
 
+// matrix has all runs with seed 1, which are the same each time, so they are made once.
+var matrix = sync.OnceValue(func() []scenarios.Cell { return scenarios.Matrix(1) })
+
 // printMatrix computes the matrix and prints it. Verdicts that differ from the expected
 // ones are listed separately, and make the exit status 1.
 func printMatrix(out, errs io.Writer, print func(io.Writer, []scenarios.Cell) error) error {
-	cells := scenarios.Matrix(1)
+	cells := matrix()
 	if err := print(out, cells); err != nil {
 		return err
 	}

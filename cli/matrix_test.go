@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/scenarios"
 	"lockstep/sim/explore/report"
 	"lockstep/strategies"
 )
@@ -14,7 +13,7 @@ import (
 // The text can be read back by its columns: each begins where its head does, and
 // none runs into the next.
 func TestTextMatrixReadsBack(t *testing.T) {
-	cells := scenarios.Matrix(1)
+	cells := matrix()
 	var b strings.Builder
 	if err := textMatrix(&b, cells); err != nil {
 		t.Fatal(err)

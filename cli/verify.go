@@ -88,7 +88,7 @@ func runsOf(args []string) (runs []verify.Run, err error) {
 	var traces []*trace.Trace
 	switch len(args) {
 	case 0:
-		for _, c := range scenarios.Matrix(1) {
+		for _, c := range matrix() {
 			if c.Err != nil {
 				return nil, fmt.Errorf("%s under %s: %w", c.Strategy.Name, c.Scenario.Name, c.Err)
 			}

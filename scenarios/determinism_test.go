@@ -136,7 +136,7 @@ func TestSeeds(t *testing.T) {
 // A schedule is all there is to a run: parsed and replayed it gives the same
 // events, and, since it came from a built-in script, the same narration.
 func TestReplay(t *testing.T) {
-	every := 4 // of each strategy and each scenario; in CI all
+	every := 8 // of each strategy and each scenario; in CI all
 	if os.Getenv("LOCKSTEP_WHOLE") != "" {
 		every = 1
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
@@ -36,8 +35,11 @@ func TestFaithful(t *testing.T) {
 
 func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
 	t.Helper()
-	if raceDetector {
+	switch {
+	case raceDetector:
 		schedules = 20
+	case !*long:
+		schedules /= 8
 	}
 	if err := agreement(b, schedules); err != nil {
 		t.Fatal(err)
@@ -62,11 +64,8 @@ func TestFaithfulWidely(t *testing.T) {
 	for i, s := range strategies.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			draws := 3
-			switch {
-			case raceDetector:
-				draws = 1
-			case os.Getenv("LOCKSTEP_WHOLE") != "": // in CI
+			draws := 1
+			if *long && !raceDetector {
 				draws = 24
 			}
 			for draw := range draws {

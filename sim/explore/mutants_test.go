@@ -386,7 +386,10 @@ func (c *mutation) complete() (wrong, right mutant) {
 // correct lock within the same bounds, so the mutation is the cause.
 func TestMutants(t *testing.T) {
 	t.Parallel()
-	for _, c := range mutants {
+	for i, c := range mutants {
+		if !*long && i%3 != 0 {
+			continue // for time; CI kills all
+		}
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			wrong, right := c.complete()
 			if r := searchMutant(t, right, &c); !r.Holds(c.code) {

@@ -135,7 +135,7 @@ var slow = []string{"timestamp-del", "timestamp-overwritten", "getset-redisio", 
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	for i, c := range slices.Concat(leasts, unlisted(t)) {
-		if raceDetector && c.faults == bearable || !*long && i%3 != 0 {
+		if raceDetector && c.faults == bearable || !*long && i%6 != 0 {
 			continue // for time; CI looks at all with -long
 		}
 		if c.faults == bearable && !(*long && c.strategy == "setpx-lua") || !*long && slices.Contains(slow, c.strategy) {
