@@ -133,7 +133,7 @@ func (c *conn) node() *redis.Node { return c.world.server(c.client.Index, c.Addr
 func (c *conn) peerOf(n *redis.Node) *redis.Peer {
 	switch p := c.peer; {
 	case p != nil && p.Node == n && p.Epoch == n.Epoch:
-	case p != nil && (p.Watches || p.Queues || p.Subscribed()):
+	case p != nil && (p.Watches() || p.Queues || p.Subscribed()):
 		return nil
 	default:
 		c.peer = redis.NewPeer(n)

@@ -62,7 +62,7 @@ func (c *conn) survey() ConnSurvey {
 	if c.last != nil {
 		s.SentAt = c.last.sentAt
 	}
-	s.Begun = c.blocked != nil || c.peer != nil && (c.peer.Watches || c.peer.Queues || c.peer.Subscribed())
+	s.Begun = c.blocked != nil || c.peer != nil && (c.peer.Watches() || c.peer.Queues || c.peer.Subscribed())
 	for _, m := range c.inbox {
 		s.Inbox = append(s.Inbox, m.reply)
 		s.Unanswered = s.Unanswered || m.failed != nil

@@ -443,7 +443,7 @@ func (m *luaVM) command(l *lua.LState) (result lua.LValue, failure string) {
 	switch {
 	case notInScripts[name]:
 		return nil, "ERR This Redis command is not allowed from script"
-	case m.readOnly && m.redis.IsRegisteredCommand(name) && !m.redis.IsReadOnlyCommand(name):
+	case m.readOnly && (name == "PUBLISH" || m.node.writes(name)):
 		return nil, "ERR Write commands are not allowed from read-only scripts."
 	}
 	p := m.calls

@@ -73,6 +73,7 @@ type Node struct {
 	redis   *miniredis.Miniredis
 	data    *miniredis.RedisDB // its database 0, which only SWAPDB makes another
 	millis  int64              // the node's clock, in milliseconds since trace.Epoch, as miniredis last heard of it
+	now     time.Duration      // the true instant of which it last heard
 	counted int64              // the millisecond up to which miniredis's TTLs are counted down
 
 	known   []stored // its contents after the last event, by key
@@ -83,12 +84,13 @@ type Node struct {
 	journal []snapshot     // under everysec, the states that only the operating system has so far
 
 	side     *Peer    // for the node's own questions to its miniredis
+	typed    string   // the name of the command that it executes, as it was sent
 	asking   *Peer    // the connection whose command it executes, or executed last
 	beneath  *Peer    // for the commands from which override composes another
 	trial    *Peer    // where a command is queued to find out whether it is well-formed
 	stores   []string // the keys under which the command stores values
 	plain    plainSet // the command, if it is a plain SET
-	ungraced string   // the key whose TTL miniredis holds without its grace, if any; see giveGrace
+	ungraced *string  // the key whose TTL miniredis holds without its grace, if any; see giveGrace
 	scripts  scripts
 	audit    *audit // what the search has to know of a command; nil in a world
 
@@ -133,8 +135,8 @@ type Peer struct {
 	out   bytes.Buffer
 	Epoch int // of the node when the connection was opened
 
-	Watches bool // it has sent WATCH
-	Queues  bool // it has sent MULTI
+	Queues  bool     // it has sent MULTI
+	watched []string // the keys of its WATCH
 	queue   queue
 	selects bool // it or a script of it has sent SELECT, so its commands may concern another database
 
@@ -182,7 +184,7 @@ func (n *Node) Reset(cfg Config) {
 	n.counted = n.millis
 	n.redis.SetTime(n.time(n.millis))
 	n.known, n.disk, n.journal = n.known[:0], nil, nil
-	n.NextExpiry, n.ungraced = trace.Never, ""
+	n.NextExpiry, n.ungraced = trace.Never, nil
 	n.subscribers, n.pushes = nil, nil
 }
 
@@ -215,6 +217,7 @@ func (n *Node) sync(now time.Duration) {
 }
 
 func (n *Node) tellTime(now time.Duration) {
+	n.now = now
 	if millis := n.clockMillis(now); millis != n.millis {
 		n.redis.SetTime(n.time(millis))
 		n.millis = millis
@@ -236,10 +239,14 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 		n.giveGrace()
 	}
 	p.out.Reset()
+	n.typed = args[0]
 	n.asking, n.stores, n.plain, n.pushes, n.blocked = p, n.stores[:0], plainSet{}, nil, false
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
 	reply = p.out.Bytes()
+	if bytes.HasPrefix(reply, []byte(unknownCommand)) {
+		return []byte(n.unknown(args[1:])), nil
+	}
 	switch {
 	case readOnly(command):
 		return reply, nil
@@ -400,10 +407,10 @@ func (n *Node) settled(key string) stored {
 	s := stored{key: key, value: n.plain.value, when: immortal}
 	if n.plain.ttl > 0 {
 		s.when = n.millis + n.plain.ttl
-		if n.ungraced != key {
+		if n.ungraced == nil || *n.ungraced != key {
 			n.giveGrace()
 		}
-		n.ungraced = key
+		n.ungraced = &key
 	}
 	return s
 }
@@ -412,15 +419,15 @@ func (n *Node) settled(key string) stored {
 // be done before the TTL is counted down or read, or another SET keeps it; and before a
 // WATCH, because to a connection that watches the key it is a change.
 func (n *Node) giveGrace() {
-	if n.ungraced == "" {
+	if n.ungraced == nil {
 		return
 	}
 	for i := range n.known {
-		if s := &n.known[i]; s.key == n.ungraced && s.when != immortal {
+		if s := &n.known[i]; s.key == *n.ungraced && s.when != immortal {
 			n.data.SetTTL(s.key, time.Duration(s.when-n.counted)*time.Millisecond+grace)
 		}
 	}
-	n.ungraced = ""
+	n.ungraced = nil
 }
 
 // lifetime computes the last millisecond of a key's life. A TTL of whole milliseconds is new

@@ -144,10 +144,12 @@ func TestServerTime(t *testing.T) {
 	s.say("PEXPIREAT k 1007600", "1").say("PTTL k", "100").say("PEXPIREAT k 1007500", "1").say("GET k", "nil")
 }
 
-// TestSetUntilNow: an instant of expiry that has come has passed; the next one hasn't.
+// TestSetUntilNow: a SET leaves its key for the last millisecond of its life, and PEXPIREAT
+// doesn't.
 func TestSetUntilNow(t *testing.T) {
 	s := newServer(t, Config{})
-	s.at(2500*time.Millisecond).say("SET k v NX PXAT 1002500", "OK").say("EXISTS k", "0").say("SET k v NX PXAT 1002501", "OK").say("PTTL k", "1")
+	s.at(2500*time.Millisecond).say("SET k v NX PXAT 1002499", "OK").say("EXISTS k", "0").say("SET k v NX PXAT 1002500", "OK").say("PTTL k", "0")
+	s.at(2501*time.Millisecond).say("EXISTS k", "0").say("SET k v NX PXAT 1002502", "OK").say("PTTL k", "1")
 }
 
 // TestSetIfEqual: as the documentation of Redis 8.4 has it; the server that the

@@ -66,10 +66,11 @@ func (s *scripts) answer(c *server.Peer, cmd string, args []string) (done bool) 
 
 // administer is SCRIPT LOAD, EXISTS and FLUSH.
 func (s *scripts) administer(c *server.Peer, args []string) (done bool) {
-	if len(args) == 0 {
-		return false
+	sub := ""
+	if len(args) > 0 {
+		sub = strings.ToUpper(args[0])
 	}
-	switch sub := strings.ToUpper(args[0]); {
+	switch {
 	case sub == "LOAD" && len(args) == 2:
 		script := s.learn(args[1])
 		if script.compile(); script.broken != "" {
@@ -90,10 +91,41 @@ func (s *scripts) administer(c *server.Peer, args []string) (done bool) {
 	case sub == "FLUSH" && (len(args) == 1 || len(args) == 2 && (strings.EqualFold(args[1], "SYNC") || strings.EqualFold(args[1], "ASYNC"))):
 		s.flush()
 		c.WriteOK()
+	case sub == "FLUSH":
+		c.WriteError("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
 	default:
-		return false
+		refusal := scriptRefusal(args)
+		if refusal == "" {
+			return false
+		}
+		c.WriteError(refusal)
 	}
 	return true
+}
+
+// scriptRefusal returns the error reply to a SCRIPT with a subcommand or a number of words that
+// it doesn't have, or "".
+func scriptRefusal(args []string) string {
+	if len(args) == 0 {
+		return "ERR wrong number of arguments for 'script' command"
+	}
+	few, many := 0, 0
+	switch sub := strings.ToUpper(args[0]); sub {
+	case "LOAD":
+		few, many = 1, 1
+	case "EXISTS":
+		few, many = 1, len(args)
+	case "FLUSH":
+		few, many = 0, len(args)
+	case "KILL", "DEBUG", "HELP":
+		return ""
+	default:
+		return "ERR unknown subcommand '" + oneLine(args[0][:min(len(args[0]), 128)]) + "'. Try SCRIPT HELP."
+	}
+	if n := len(args) - 1; n < few || n > many {
+		return "ERR wrong number of arguments for 'script|" + strings.ToLower(args[0]) + "' command"
+	}
+	return ""
 }
 
 const noScript = "NOSCRIPT No matching script. Please use EVAL."
@@ -116,21 +148,22 @@ func digestOf(text string) string {
 // evaluate is EVAL and EVALSHA, and their read-only forms.
 func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 	bySum := strings.HasPrefix(cmd, "EVALSHA")
-	keys, err := strconv.Atoi(args[1])
+	v, ok := integer(args[1])
 	switch {
 	case bySum && len(args[0]) != 2*sha1.Size:
 		c.WriteError(noScript)
 		return
-	case err != nil:
-		c.WriteError("ERR value is not an integer or out of range")
+	case !ok:
+		c.WriteError(notInteger)
 		return
-	case keys < 0:
+	case v < 0:
 		c.WriteError("ERR Number of keys can't be negative")
 		return
-	case keys > len(args)-2:
+	case v > int64(len(args)-2):
 		c.WriteError("ERR Number of keys can't be greater than number of args")
 		return
 	}
+	keys := int(v)
 	var script *script
 	if bySum {
 		digest := strings.ToLower(args[0])

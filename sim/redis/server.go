@@ -162,7 +162,7 @@ func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args, 
 	}
 	add := func(txn OpenTxn) {
 		p := peers[txn.Conn]
-		if disturbed := p.Watches && s.n.disturbed(p.conn); s.n.audit.vague {
+		if disturbed := p.Watches() && s.n.disturbed(p.conn); s.n.audit.vague {
 			txn.Dirty = txn.Dirty || txn.watchesAny(changed)
 		} else {
 			txn.Dirty = txn.Dirty || disturbed
@@ -177,7 +177,7 @@ func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args, 
 			add(txn)
 		}
 	}
-	if p := peers[conn]; p.Watches || p.Queues {
+	if p := peers[conn]; p.Watches() || p.Queues {
 		if p.Queues || strings.EqualFold(args[0], "WATCH") {
 			own.Commands = append(slices.Clone(own.Commands), args)
 		}

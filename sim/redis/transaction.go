@@ -21,22 +21,30 @@ func (n *Node) transact(c *server.Peer, cmd string, args []string) (done bool) {
 		p.Queues = true
 		c.WriteOK()
 		return true
+	case !p.Queues && cmd == "EXEC" && len(args) > 0:
+		n.misspells(c, cmd)
+		return true
+	case !p.Queues && cmd == "WATCH" && len(args) > 0:
+		n.watch(c, args)
+		return true
 	case !p.Queues:
-		if cmd == "WATCH" || cmd == "UNWATCH" {
-			p.Watches = cmd == "WATCH"
+		if cmd == "UNWATCH" {
+			p.watched = nil
 		}
 		return false
 	}
 	switch {
 	case cmd == "QUIT" || cmd == "RESET":
 		return false
+	case (cmd == "MULTI" || cmd == "EXEC" || cmd == "DISCARD") && len(args) > 0, cmd == "WATCH" && len(args) == 0:
+		n.misspells(c, cmd)
 	case cmd == "MULTI":
 		c.WriteError("ERR MULTI calls can not be nested")
 	case cmd == "WATCH":
 		c.WriteError("ERR WATCH inside MULTI is not allowed")
-	case cmd == "EXEC" && len(args) == 0:
+	case cmd == "EXEC":
 		n.exec(c, p.endTransaction())
-	case cmd == "DISCARD" && len(args) == 0:
+	case cmd == "DISCARD":
 		p.endTransaction()
 		c.WriteRaw(n.ask(c, "UNWATCH"))
 	default:
@@ -44,6 +52,38 @@ func (n *Node) transact(c *server.Peer, cmd string, args []string) (done bool) {
 	}
 	return true
 }
+
+// watch is WATCH. A key that the connection watches already stays as it is: miniredis would
+// forget that it has changed meanwhile.
+func (n *Node) watch(c *server.Peer, keys []string) {
+	p, words := n.asking, []string{"WATCH"}
+	for _, key := range keys {
+		if !slices.Contains(p.watched, key) {
+			p.watched, words = append(p.watched, key), append(words, key)
+		}
+	}
+	if len(words) > 1 {
+		n.ask(c, words...)
+	}
+	c.WriteOK()
+}
+
+// misspells answers a command about transactions with words that it doesn't take. An EXEC ends
+// the transaction even so.
+func (n *Node) misspells(c *server.Peer, cmd string) {
+	refusal := "wrong number of arguments for '" + strings.ToLower(cmd) + "' command"
+	if cmd != "EXEC" {
+		n.asking.queue.spoilt = true
+		c.WriteError("ERR " + refusal)
+		return
+	}
+	n.asking.endTransaction()
+	n.ask(c, "UNWATCH")
+	c.WriteError("EXECABORT Transaction discarded because of: " + refusal)
+}
+
+// Watches reports whether the connection has sent WATCH, and its watch goes on.
+func (p *Peer) Watches() bool { return len(p.watched) > 0 }
 
 // queue is the commands of a transaction.
 type queue struct {
@@ -53,7 +93,7 @@ type queue struct {
 
 // endTransaction returns what the connection has queued, and forgets it.
 func (p *Peer) endTransaction() (q queue) {
-	q, p.queue, p.Queues, p.Watches = p.queue, queue{}, false, false
+	q, p.queue, p.Queues, p.watched = p.queue, queue{}, false, nil
 	return q
 }
 
@@ -77,13 +117,25 @@ func (n *Node) enqueue(c *server.Peer, cmd string, args []string) {
 // not know the command, or has too few words or too many of it. It queues the command on a
 // connection of its own; all other errors wait for EXEC.
 func (n *Node) malformed(words []string) (refusal string) {
-	words = slices.Clone(words)
+	switch {
+	case words[0] == "SCRIPT":
+		if refusal = scriptRefusal(words[1:]); refusal != "" {
+			refusal = "-" + refusal + "\r\n"
+		}
+		return refusal
+	case (words[0] == "MSET" || words[0] == "MSETNX") && len(words) > 2: // whether they are pairs is found out at EXEC
+		return ""
+	}
+	words, name := slices.Clone(words), words[0]
 	words[0] = strings.TrimSuffix(words[0], "_RO") // of EVAL and EVALSHA, which miniredis doesn't know
 	n.dispatchOn(n.trial, []string{"MULTI"})
 	reply := n.dispatchOn(n.trial, words)
 	n.dispatchOn(n.trial, []string{"DISCARD"})
-	if strings.HasPrefix(reply, "-ERR unknown command") || strings.HasPrefix(reply, "-ERR wrong number of arguments") {
-		return reply
+	if strings.HasPrefix(reply, unknownCommand) {
+		return n.unknown(words[1:])
+	}
+	if strings.HasPrefix(reply, "-ERR wrong number of arguments") {
+		return strings.Replace(reply, "'"+strings.ToLower(words[0])+"'", "'"+strings.ToLower(name)+"'", 1)
 	}
 	return ""
 }
