@@ -59,9 +59,15 @@ func (d *display) open(strategy, scenario string, seed uint64) error {
 }
 
 func (d *display) run(o tui.Options) error {
+	look := d.look()
 	o.Exports = exports()
-	o.Theme, o.ASCII, o.NoColor = string(d.theme), d.ascii, os.Getenv("NO_COLOR") != ""
+	o.Theme, o.ASCII, o.NoColor = look.Theme, look.ASCII, look.NoColor
 	return tui.Run(o)
+}
+
+// look is the options that have to do with it alone.
+func (d *display) look() tui.Options {
+	return tui.Options{Theme: string(d.theme), ASCII: d.ascii, NoColor: os.Getenv("NO_COLOR") != ""}
 }
 
 // exports are the formats as the player offers them.

@@ -25,7 +25,7 @@ var floors = []string{
 	"sim/explore/instants",
 	"sim/explore/behaviour",
 	"sim/explore/driver sim/explore/intern sim/explore/certificate",
-	"sim/solo sim/verify",
+	"sim/solo sim/verify sim/serve",
 	"sim sim/export sim/audit",
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",

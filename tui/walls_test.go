@@ -21,6 +21,7 @@ var walls = map[string]string{
 	"runs": "draw picker screen", "course": "draw screen", "search": "draw picker screen",
 	"compare": "draw pane picker screen", "player": "draw pane picker screen",
 	"game":    "draw pane picker player progress screen",
+	"live":    "draw pane",
 	"tuitest": "draw progress screen",
 }
 

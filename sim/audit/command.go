@@ -51,8 +51,8 @@ func (c *command) expires() bool {
 	return slices.Contains([]string{"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"}, c.name)
 }
 
-// takes returns the form in which a command takes a lock, such as SET NX PX, or nothing.
-func takes(args []string) string {
+// Takes returns the form in which a command takes a lock, such as SET NX PX, or nothing.
+func Takes(args []string) string {
 	switch name := strings.ToUpper(args[0]); name {
 	case "SETNX", "INCR", "GETSET", "HSETNX", "HINCRBY":
 		return name
@@ -107,7 +107,7 @@ func uses(entries []Entry) map[place]*use {
 	all := map[place]*use{}
 	for i := range entries {
 		c := commandOf(entries[i].Args)
-		form := takes(entries[i].Args)
+		form := Takes(entries[i].Args)
 		for _, key := range c.keys {
 			if c.calls() || c.name == "WATCH" {
 				continue
@@ -127,3 +127,12 @@ func uses(entries []Entry) map[place]*use {
 	}
 	return all
 }
+
+// Keys returns the keys that a command names, as far as locks have to do with it.
+func Keys(args []string) []string { c := commandOf(args); return c.keys }
+
+// Removes reports whether a command can remove a key outright.
+func Removes(args []string) bool { c := commandOf(args); return c.removes() }
+
+// Expires reports whether a command gives a key that is there another life.
+func Expires(args []string) bool { c := commandOf(args); return c.expires() }

@@ -148,7 +148,7 @@ func (r *replay) executes(h *held, e *Entry, c *command, by string) error {
 	if err != nil {
 		return err
 	}
-	form := takes(e.Args)
+	form := Takes(e.Args)
 	there := value != ""
 	switch {
 	case before == nil && there:

@@ -159,7 +159,7 @@ func (r *replay) shapeOf(at place) *shape {
 func (r *replay) values(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]
-		if form := takes(e.Args); form != "" && len(e.Args) > 2 {
+		if form := Takes(e.Args); form != "" && len(e.Args) > 2 {
 			if h := r.locks[place{e.DB, e.Args[1]}]; h != nil && form != "INCR" && form != "HINCRBY" {
 				h.shape.tokens[e.Args[2]] = true
 			}
