@@ -10,6 +10,8 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/scenarios"
 	"lockstep/sim/redis"
 	"lockstep/sim/serve"
 	"lockstep/tui"
@@ -54,6 +57,7 @@ A REQUEST is its number, or a client, whose oldest request it is. A NODE may be 
 out if there is one. help, save FILE and quit do what they say.`,
 		Example: `  lockstep serve                          # then: redis-cli -p 7379 SET lock A NX PX 5000
   lockstep serve --nodes 3 --save run.html
+  lockstep serve --save mine.yaml         # then: lockstep run setpx-lua mine.yaml
   echo 'next A lose-reply' | lockstep serve --plain`,
 		Args: noArgs,
 		RunE: x.run,
@@ -77,7 +81,7 @@ func (x *serving) flags(cmd *cobra.Command) {
 	f.IntVar(&x.MaxRequest, "max-request", 1<<20, "bytes of a request")
 	f.IntVar(&x.MaxRecord, "max-record", 256<<20, "bytes of memory for the record; when it is full, nothing is executed any more")
 	f.BoolVar(&x.plain, "plain", false, "print each event as a line, also on a terminal")
-	f.StringVar(&x.save, "save", "", "write the record to this `FILE` at the end, in the form that its name implies: "+strings.Join(formatNames(), ", "))
+	f.StringVar(&x.save, "save", "", "write the record to this `FILE` at the end, in the form that its name implies: "+strings.Join(formatNames(), ", ")+", or a scenario (.yaml)")
 }
 
 func controlsHelp() string {
@@ -107,7 +111,7 @@ func (x *serving) check() (err error) {
 		return fmt.Errorf("--bind %s lets other machines in: set a password, by --requirepass or in %s", x.Bind, passwordVariable)
 	}
 	if x.save != "" {
-		if _, err := chooseFormat("", x.save); err != nil {
+		if _, err := chooseFormat("", x.save); err != nil && !isScenario(x.save) {
 			return err
 		}
 		return canReplace(x.save)
@@ -192,14 +196,29 @@ func (x *serving) do(s *serve.Server, line string, out *lines) error {
 	return s.Do(line)
 }
 
-// write writes the record to a file, if it has a name.
+// write writes the record to a file, if it has a name: as a scenario, if that ends like one, or else as
+// a run is exported.
 func (x *serving) write(s *serve.Server, file string) error {
 	if file == "" {
 		return nil
+	}
+	if isScenario(file) {
+		text, err := scenarios.FromLive(s.Trace())
+		if err != nil {
+			return fmt.Errorf("%s is not written: %w", file, err)
+		}
+		return replaceFile(file, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
 	}
 	f, err := chooseFormat("", file)
 	if err != nil {
 		return err
 	}
 	return replaceFile(file, func(w io.Writer) error { return f.write(w, s.Trace()) })
+}
+
+func isScenario(file string) bool {
+	return slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(filepath.Ext(file)))
 }

@@ -4,6 +4,7 @@ package live
 
 import (
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -165,10 +166,6 @@ func (l *Screen) press(k tea.KeyMsg) tea.Cmd {
 		l.do(draw.Either(l.view.Goes, "stop", "run"))
 	case "+":
 		l.do("advance 1s")
-	case "n":
-		l.do("restart n1")
-	case "e":
-		l.do("evict n1")
 	case ":":
 		l.typing, l.typed = true, ""
 	}
@@ -253,7 +250,8 @@ func (l *Screen) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 
 func (l *Screen) drawRun(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	if l.run.Last() == 0 {
-		c.Text(r.X+1, r.Y, r.W-2, "nobody has come yet. Try:  redis-cli -p PORT SET lock A NX PX 5000", draw.Dim)
+		_, port, _ := net.SplitHostPort(l.server.Addresses()[0])
+		c.Text(r.X+1, r.Y, r.W-2, "nobody has come yet. Try:  redis-cli -p "+port+" SET lock A NX PX 5000", draw.Dim)
 		return
 	}
 	var axes pane.Axes
@@ -326,5 +324,5 @@ func (l *Screen) drawFooter(c *draw.Canvas, r draw.Rectangle) {
 		c.Text(r.X+1, r.Y+1, r.W-2, ":"+l.typed+"_", draw.Strong)
 		return
 	}
-	c.Text(r.X+1, r.Y+1, r.W-2, "g gate  r release  d drop  l lose reply  w delay  t late  space time  + 1s  n restart  e evict  : more  q quit", draw.Dim)
+	c.Text(r.X+1, r.Y+1, r.W-2, "g gate r release d drop l lose-reply w delay t late space time +1s :all q quit", draw.Dim)
 }
