@@ -150,6 +150,9 @@ func NewPeer(n *Node) *Peer {
 	return p
 }
 
+// Speaks3 has the connection's replies in RESP3, or in RESP2.
+func (p *Peer) Speaks3(is bool) { p.conn.Resp3 = is }
+
 // New makes a server with an index among all servers of its world. Reset gives it a
 // configuration. It fails if miniredis cannot start.
 func New(index int, name string) (*Node, error) {

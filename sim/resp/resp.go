@@ -118,10 +118,15 @@ func element(b []byte) (text string, rest []byte) {
 			return "nil", rest
 		}
 		return trace.WordText(string(rest[:size])), rest[size+2:]
-	case '*':
+	case ',', '#':
+		return body, rest
+	case '*', '~', '>', '%':
 		size, err := strconv.Atoi(body)
 		if err != nil || size < 0 {
 			return "nil", rest
+		}
+		if line[0] == '%' {
+			size *= 2
 		}
 		var parts []string
 		for i := 0; i < size && len(rest) > 0; i++ {

@@ -163,6 +163,9 @@ func (s *Server) finish(n *redis.Node, r *request, reply []byte, changes []trace
 		Args: r.args, Reply: resp.Text(reply), Changes: changes}
 	r.executed = s.emit(&e)
 	r.reply = slices.Clone(reply)
+	if r.from.speaks3 && strings.HasSuffix(strings.ToUpper(r.args[0]), "SUBSCRIBE") {
+		r.reply = inRESP3(reply)
+	}
 	s.learn(r, changes)
 	switch r.fate {
 	case replyDelayed:
@@ -185,6 +188,9 @@ func (s *Server) push(n *redis.Node, p redis.Push, executed int) {
 		return
 	}
 	s.emit(&trace.Event{Kind: trace.KindPush, Client: to.client, Node: n.Index, Ref: executed, Reply: resp.Text(p.Message)})
+	if to.speaks3 {
+		p.Message = inRESP3(p.Message)
+	}
 	s.send(to, p.Message)
 }
 

@@ -1,11 +1,14 @@
 package serve
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/subtle"
 	"fmt"
 	"strings"
 
 	"lockstep/sim/redis"
+	"lockstep/sim/resp"
 )
 
 // version is that of the Redis with which the nodes are compared: see docs/fidelity.md.
@@ -47,6 +50,7 @@ func (s *Server) greets(c *session, args []string) (reply []byte, last, is bool)
 	case "RESET":
 		s.nodes[c.node].Leave(c.peer)
 		delete(s.byPeer, c.peer)
+		c.speaks3 = false
 		c.peer, c.name, c.admitted = redis.NewPeer(s.nodes[c.node]), "", s.cfg.Password == ""
 		s.byPeer[c.peer] = c
 		return []byte("+RESET\r\n"), false, true
@@ -74,13 +78,14 @@ func (s *Server) auth(c *session, args []string) []byte {
 	return ok
 }
 
-// hello is HELLO. A server that speaks RESP2 only says so as Redis does, and clients go on in that.
+// hello is HELLO.
 func (s *Server) hello(c *session, args []string) []byte {
-	if len(args) > 0 && args[0] != "2" {
-		if args[0] != "3" {
-			return []byte("-ERR Protocol version is not an integer or out of range\r\n")
+	speaks3 := c.speaks3
+	if len(args) > 0 {
+		if args[0] != "2" && args[0] != "3" {
+			return []byte("-NOPROTO unsupported protocol version\r\n")
 		}
-		return []byte("-NOPROTO unsupported protocol version\r\n")
+		speaks3 = args[0] == "3"
 	}
 	name := ""
 	for i := 1; i < len(args); i++ {
@@ -105,8 +110,14 @@ func (s *Server) hello(c *session, args []string) []byte {
 			return reply
 		}
 	}
-	return fmt.Appendf(nil, "*14\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n%s$5\r\nproto\r\n:2\r\n$2\r\nid\r\n:%d\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n$7\r\nmodules\r\n*0\r\n",
-		bulk(version), c.number)
+	c.speaks3 = speaks3
+	c.peer.Speaks3(speaks3)
+	head, proto := "*14", 2
+	if speaks3 {
+		head, proto = "%7", 3
+	}
+	return fmt.Appendf(nil, "%s\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n%s$5\r\nproto\r\n:%d\r\n$2\r\nid\r\n:%d\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n$7\r\nmodules\r\n*0\r\n",
+		head, bulk(version), proto, c.number)
 }
 
 func oneLine(text string) string {
@@ -180,4 +191,19 @@ func configuration(args []string) []byte {
 		}
 	}
 	return append(fmt.Appendf(nil, "*%d\r\n", n), found...)
+}
+
+// inRESP3 makes pushes of messages and of confirmations of subscriptions, of which there may be
+// several. In RESP2 they are lists.
+func inRESP3(lists []byte) (pushes []byte) {
+	for in := bufio.NewReader(bytes.NewReader(lists)); ; {
+		one, err := resp.Read(in)
+		if err != nil {
+			return pushes // there are no more
+		}
+		if one[0] == '*' {
+			one[0] = '>'
+		}
+		pushes = append(pushes, one...)
+	}
 }

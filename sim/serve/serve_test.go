@@ -345,7 +345,7 @@ func TestRefusedControls(t *testing.T) {
 func TestHandshakes(t *testing.T) {
 	s := listen(t, serve.Config{Stopped: true})
 	c := s.dial("")
-	c.say("HELLO 3", "error NOPROTO unsupported protocol version")
+	c.say("HELLO 4", "error NOPROTO unsupported protocol version")
 	c.say("HELLO 2 SETNAME A", "[server, redis, version, 7.0.15, proto, 2, id, 1, mode, standalone, role, master, modules, []]")
 	c.say("CLIENT SETINFO LIB-NAME x", "OK")
 	c.say("CLIENT MAINT_NOTIFICATIONS ON", "error ERR unknown subcommand 'MAINT_NOTIFICATIONS'. Try CLIENT HELP.")
@@ -363,6 +363,37 @@ func TestHandshakes(t *testing.T) {
 	}
 	c.say("QUIT", "OK")
 	c.ends()
+}
+
+// TestRESP3: go-redis speaks it unless it is told otherwise.
+func TestRESP3(t *testing.T) {
+	s := listen(t, serve.Config{Stopped: true})
+	rdb := redis.NewClient(&redis.Options{Addr: s.Addresses()[0], ClientName: "go"})
+	defer rdb.Close() //nolint:errcheck // nothing more is expected from it
+	ctx := context.Background()
+	if err := rdb.Get(ctx, "missing").Err(); err != redis.Nil { //nolint:errorlint // as its documentation compares it
+		t.Error(err)
+	}
+	if n, err := rdb.HSet(ctx, "h", "f", "v").Result(); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	if m, err := rdb.HGetAll(ctx, "h").Result(); m["f"] != "v" || err != nil {
+		t.Error(m, err)
+	}
+	sub := rdb.Subscribe(ctx, "c")
+	defer sub.Close() //nolint:errcheck // nothing more is expected from it
+	if _, err := sub.Receive(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := rdb.Publish(ctx, "c", "hello").Result(); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	if m, err := sub.ReceiveMessage(ctx); err != nil || m.Payload != "hello" {
+		t.Error(m, err)
+	}
+	if v, err := rdb.Do(ctx, "HELLO", "3").Result(); err != nil || fmt.Sprint(v.(map[any]any)["proto"]) != "3" {
+		t.Error(v, err)
+	}
 }
 
 func TestPassword(t *testing.T) {

@@ -25,6 +25,7 @@ type session struct {
 
 	peer     *redis.Peer
 	name     string // by CLIENT SETNAME
+	speaks3  bool   // RESP3
 	client   int    // in the trace, or trace.None before its first command
 	admitted bool   // it has given the password, or needs none
 	requests []*request
