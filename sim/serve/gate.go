@@ -234,6 +234,7 @@ func (s *Server) forget(r *request) {
 	case <-c.slots:
 	default:
 	}
+	s.prune(c)
 }
 
 // tear ends the way of all that is in flight on a connection, in both directions.

@@ -171,7 +171,7 @@ role:master
 connected_slaves:0
 # Cluster
 cluster_enabled:0
-`, version, s.nodes[c.node].Name, len(s.sessions)), "\n", "\r\n")
+`, version, s.nodes[c.node].Name, s.open), "\n", "\r\n")
 }
 
 // configuration is CONFIG GET of the options for which programs ask.

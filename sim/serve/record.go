@@ -27,7 +27,6 @@ type record struct {
 	size    int // bytes, roughly
 	limit   int
 	tell    func(line string)
-	instant func() time.Duration
 
 	scripts map[string]string // by digest
 }
@@ -177,7 +176,7 @@ type Waiting struct {
 // View returns the server's present state. The trace is the caller's.
 func (s *Server) View() (v View) {
 	s.ask(func() {
-		v = View{Trace: s.trace(), Now: s.now, Goes: s.goes, Shut: s.shut, Connections: len(s.sessions), Full: s.full(), Waiting: s.waiting()}
+		v = View{Trace: s.trace(), Now: s.now, Goes: s.goes, Shut: s.shut, Connections: s.open, Full: s.full(), Waiting: s.waiting()}
 	})
 	return v
 }

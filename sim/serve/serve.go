@@ -46,7 +46,7 @@ func (c Config) withDefaults() Config {
 
 // Server is a set of simulated servers that listen on sockets.
 //
-// Invariant: all fields below owned belong to the goroutine of [Server.own].
+// Invariant: nodes and all fields below it belong to the goroutine of [Server.own].
 type Server struct {
 	cfg       Config
 	listeners []net.Listener
@@ -55,10 +55,10 @@ type Server struct {
 	close     func() error
 	running   sync.WaitGroup
 
-	owned    struct{}
 	nodes    []*redis.Node
-	sessions map[*session]bool
-	numbered int // sessions so far
+	sessions map[*session]bool // that are open, or have requests on their way
+	open     int               // sessions that are open
+	numbered int               // sessions so far
 	byPeer   map[*redis.Peer]*session
 	gate
 	clock
@@ -181,7 +181,7 @@ func (s *Server) accept(node int, l net.Listener) {
 
 // connected begins a session, unless there are too many or the node is down.
 func (s *Server) connected(node int, conn net.Conn) {
-	if full := len(s.sessions) >= s.cfg.MaxClients; full || !s.nodes[node].Up {
+	if full := s.open >= s.cfg.MaxClients; full || !s.nodes[node].Up {
 		if full {
 			_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // the buffer of a fresh connection has room
 			_, _ = conn.Write([]byte("-ERR max number of clients reached\r\n"))
@@ -190,6 +190,7 @@ func (s *Server) connected(node int, conn net.Conn) {
 		return
 	}
 	s.numbered++
+	s.open++
 	c := newSession(s, s.numbered, node, conn)
 	s.sessions[c] = true
 	s.byPeer[c.peer] = c
@@ -197,18 +198,26 @@ func (s *Server) connected(node int, conn net.Conn) {
 	s.running.Go(c.write)
 }
 
-// ended forgets a session whose connection is gone. Its requests on the way still arrive.
+// ended closes a session whose connection is gone. Its requests on the way still arrive.
 func (s *Server) ended(c *session) {
-	if !s.sessions[c] {
+	if c.gone {
 		return
 	}
-	delete(s.sessions, c)
+	c.gone = true
+	s.open--
 	delete(s.byPeer, c.peer)
 	s.nodes[c.node].Leave(c.peer)
-	c.gone = true
 	c.leave()
 	if c.client != trace.None {
 		s.notes(fmt.Sprintf("a connection of %s to %s has ended", s.clients[c.client], s.nodes[c.node].Name))
 	}
 	s.serve(c)
+	s.prune(c)
+}
+
+// prune forgets a session of which nothing more is to come.
+func (s *Server) prune(c *session) {
+	if c.gone && len(c.requests) == 0 {
+		delete(s.sessions, c)
+	}
 }

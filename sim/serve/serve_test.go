@@ -240,6 +240,17 @@ func TestGate(t *testing.T) {
 	s.do("advance 5s")
 	a.receives("4")
 
+	c := s.dial("C") // its process ends, and its request is still on the way
+	s.do("hold C")
+	c.send("INCR n")
+	s.waits(1)
+	_ = c.Close()
+	s.until("it is gone", func() bool { return s.View().Connections == 2 })
+	b.say("GET n", "4")
+	s.do("release C")
+	b.say("GET n", "5")
+	b.say("DECR n", "4")
+
 	s.do("hold A")
 	b.say("GET n", "4")
 	a.send("GET n")

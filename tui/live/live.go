@@ -96,12 +96,29 @@ func (l *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		l.w, l.h = msg.Width, msg.Height
 	case tea.KeyMsg:
-		if l.typing {
-			return l, l.edit(msg)
-		}
-		return l, l.press(msg)
+		return l, l.keys(msg)
 	}
 	return l, nil
+}
+
+// keys takes a key, or several that have arrived together: each of them counts.
+func (l *Screen) keys(msg tea.KeyMsg) (cmd tea.Cmd) {
+	if len(msg.Runes) > 1 {
+		for _, r := range msg.Runes {
+			one := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}
+			if r == ' ' {
+				one.Type = tea.KeySpace
+			}
+			if c := l.keys(one); c != nil {
+				cmd = c // to quit
+			}
+		}
+		return cmd
+	}
+	if l.typing {
+		return l.edit(msg)
+	}
+	return l.press(msg)
 }
 
 // edit takes a key into the line of a control.

@@ -107,9 +107,7 @@ func TestKeys(t *testing.T) {
 	if !slices.Equal(f.controls, want) {
 		t.Errorf("got  %q\nwant %q", f.controls, want)
 	}
-	press(l, ":")
-	press(l, strings.Split("wrong", "")...)
-	press(l, "enter")
+	press(l, ":wrong", "enter") // keys that arrive together all count
 	if frame := l.View(); !strings.Contains(frame, `unknown control "wrong"`) {
 		t.Errorf("the error isn't shown:\n%s", frame)
 	}
