@@ -346,8 +346,6 @@ func (w *World) Frozen(client int) bool { return w.clients[client].frozen }
 // can be reset and used again.
 func (w *World) Stop() {
 	for _, c := range w.clients {
-		for _, t := range c.threads {
-			t.Kill()
-		}
+		c.Stop()
 	}
 }

@@ -43,6 +43,13 @@ type Extender interface {
 	Extend(ctx context.Context, lease *Lease) error
 }
 
+// Stopper is a Lock that keeps something besides its Redis clients, such as a process.
+type Stopper interface {
+	// Stop ends that. It is called when the lock will not be called any more, also in the
+	// midst of a call that will never return, and may be called again.
+	Stop()
+}
+
 // Lease is what Acquire hands to its caller.
 type Lease struct {
 	// Token is the value stored under the key: the proof of ownership where it

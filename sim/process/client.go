@@ -148,6 +148,7 @@ func (c *Client) LoadScripts(scripts []*redis.Script) error {
 // removes half-written commands from the connections. It returns the open connections. It
 // fails if go-redis cannot close a broken pool.
 func (c *Client) Restore() ([]*Conn, error) {
+	c.Stop()
 	if err := c.repairPool(); err != nil {
 		return nil, err
 	}
@@ -241,12 +242,20 @@ func (c *Client) begin(run func(*Thread)) {
 	c.rt.host.Started(t)
 }
 
-// Close ends all threads and connections.
-func (c *Client) Close() error {
-	var all error
+// Stop ends all threads, and what the lock keeps besides its Redis clients.
+func (c *Client) Stop() {
 	for _, t := range c.Threads {
 		t.Kill()
 	}
+	if s, stops := c.lock.(strategies.Stopper); stops {
+		s.Stop()
+	}
+}
+
+// Close ends all threads and connections.
+func (c *Client) Close() error {
+	c.Stop()
+	var all error
 	for _, r := range c.redis {
 		all = errors.Join(all, r.Close())
 	}

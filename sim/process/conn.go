@@ -80,20 +80,41 @@ func (c *Conn) Write(b []byte) (int, error) {
 func (c *Conn) command(args []string) {
 	rt := c.Client.rt
 	if rt.preparing || !c.greeted {
-		rt.connecting.Lock()
-		defer rt.connecting.Unlock()
-		c.rest = append(c.rest, c.Line.Exchange(args)...)
+		c.rest = append(c.rest, c.Handshake(args)...)
 		return
 	}
-	c.wait, c.pops = 0, pops(args[0])
 	if !c.subscribes && subscribes(args[0]) {
 		c.subscribes, c.source = true, callerSource(rt.sources)
 	}
 	if c.subscribes {
+		c.wait, c.pops = 0, pops(args[0])
 		rt.current.sendLater(c, args)
 		return
 	}
-	rt.current.do(Op{Kind: OpSend, Conn: c, Args: args})
+	c.Send(args)
+}
+
+// Handshake answers a command on the spot, without an event. It is for commands of a new
+// connection that say nothing about locks.
+func (c *Conn) Handshake(args []string) (reply []byte) {
+	c.Client.rt.connecting.Lock()
+	defer c.Client.rt.connecting.Unlock()
+	return c.Line.Exchange(args)
+}
+
+// Send sends a command, as an operation of the running thread. With [Conn.Receive] it is for a
+// client whose library runs elsewhere and speaks through this connection: go-redis calls Write
+// and Read.
+func (c *Conn) Send(args []string) {
+	c.wait, c.pops = 0, pops(args[0])
+	c.Client.rt.current.do(Op{Kind: OpSend, Conn: c, Args: args})
+}
+
+// Receive waits for the reply to the command that was sent first of those that have had none,
+// and fails as Read does.
+func (c *Conn) Receive() (reply []byte, err error) {
+	o := c.Client.rt.current.do(Op{Kind: OpReceive, Conn: c, Wait: c.wait})
+	return o.Reply, o.Err
 }
 
 // pops recognises the commands that wait at their server for an element.

@@ -104,9 +104,7 @@ func (d *Driver) Close() error {
 
 // Reset takes the client back to the start of its program.
 func (d *Driver) Reset() error {
-	for _, t := range d.client.Threads {
-		t.Kill()
-	}
+	d.client.Stop()
 	if _, err := d.client.Restore(); err != nil {
 		return err
 	}

@@ -1,0 +1,172 @@
+"""Makes a Python lock a client of Lockstep's simulated world: see docs/protocol.md.
+
+A lock is a class:
+
+    class MyLock:
+        def __init__(self, nodes, key, ttl):  # Unix sockets, a name, seconds
+        def acquire(self):                    # the token if it is granted, None if it is refused
+        def release(self, token):             # False if the lock was not held any more
+        def extend(self, token):              # the same; leave it out if leases can't be extended
+
+    lockstep.serve(MyLock, name="my-lock", timeout=3)
+
+Any exception is the failure of a call. The process forks for each execution, so an execution
+finds the modules as they are when serve is called, and nothing of another one. In the fork,
+the clocks of module time, its sleep, and everything random are the world's. Not covered are
+clocks that C code reads by itself (datetime.now) and threads, which are refused.
+"""
+
+import gc
+import json
+import os
+import random
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+import uuid
+
+CONTROL = 3  # the descriptor that Lockstep passes
+
+
+def serve(lock, name, timeout, servers=1, library="", no_ttl=False, scripts=()):
+    """Serves executions of a lock until Lockstep ends.
+
+    timeout is the library's own, in seconds: how long it waits for a reply.
+    """
+    hello = {"type": "hello", "lockstep": 1, "lock": name, "library": library, "executions": "fork",
+             "servers": servers, "timeout": round(timeout * 1e6), "extends": hasattr(lock, "extend"),
+             "no_ttl": no_ttl, "scripts": list(scripts)}
+    try:
+        origin = _Control(socket.socket(fileno=CONTROL))
+    except OSError:
+        sys.exit("descriptor 3 is no control connection: start this program by lockstep run --exec or explore --exec")
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
+    gc.freeze()
+    origin.send(hello)
+    while True:
+        message = origin.receive()
+        if os.fork() == 0:
+            status = 1
+            try:
+                origin.socket.close()
+                control = socket.socket(socket.AF_UNIX)
+                control.connect(message["path"])
+                _Execution(_Control(control), lock).run(hello)
+                status = 0
+            finally:
+                if status:
+                    traceback.print_exc()
+                os._exit(status)
+
+
+class _Control:
+    """The control connection: one JSON object a line."""
+
+    def __init__(self, sock):
+        self.socket = sock
+        self.came = b""
+
+    def send(self, message):
+        try:
+            _sendall(self.socket, json.dumps(message).encode() + b"\n")
+        except OSError:
+            os._exit(0)
+
+    def receive(self):
+        while b"\n" not in self.came:
+            piece = _recv(self.socket, 65536)
+            if not piece:
+                os._exit(0)  # the execution is over, or Lockstep is
+            self.came += piece
+        line, self.came = self.came.split(b"\n", 1)
+        return json.loads(line)
+
+    def ready(self):
+        """Reports whether a message has come."""
+        return bool(self.came) or bool(select.select([self.socket], [], [], 0)[0])
+
+    def ask(self, **question):
+        self.send(question)
+        return self.receive()
+
+
+class _Execution:
+    def __init__(self, control, lock):
+        self.control = control
+        self.make = lock
+        self.lock = None
+
+    def run(self, hello):
+        self.control.send(hello)
+        self.take_over()
+        while True:
+            message = self.control.receive()
+            try:
+                answer = getattr(self, message["type"])(message)
+            except Exception as e:
+                answer = {"type": "failed", "error": "%s: %s" % (type(e).__name__, e)}
+            self.control.send(answer)
+
+    def begin(self, m):
+        self.lock = self.make(m["nodes"], m["key"], m["ttl"] / 1e6)
+        return {"type": "begun"}
+
+    def acquire(self, m):
+        random.seed(m["seed"])
+        token = self.lock.acquire()
+        if token is None:
+            return {"type": "refused"}
+        return {"type": "granted", "token": token}
+
+    def release(self, m):
+        held = self.lock.release(m["token"])
+        return {"type": "not-held" if held is False else "released"}
+
+    def extend(self, m):
+        held = self.lock.extend(m["token"])
+        return {"type": "not-held" if held is False else "extended"}
+
+    def take_over(self):
+        """Puts the world's clocks and random numbers in the place of the machine's."""
+        def clock(which):
+            return lambda: self.control.ask(type="clock", clock=which)["time"]
+
+        def sleep(seconds):
+            self.control.ask(type="sleep", span=round(seconds * 1e6))
+
+        for suffix, which in (("time", "wall"), ("monotonic", "monotonic"), ("perf_counter", "monotonic")):
+            read = clock(which)
+            setattr(time, suffix, lambda read=read: read() / 1e6)
+            setattr(time, suffix + "_ns", lambda read=read: read() * 1000)
+        time.sleep = sleep
+
+        random.seed(0)
+        os.urandom = random.randbytes
+        random.SystemRandom = random.Random
+        uuid.uuid1 = uuid.uuid4 = lambda *_: uuid.UUID(int=random.getrandbits(128), version=4)
+
+        def start(_):
+            raise RuntimeError("a lock as a process has one thread")
+
+        threading.Thread.start = start
+
+        # A timeout is one of the world's: it comes as a message, and then the connection ends.
+        def reading(read):
+            def patched(sock, *args):
+                got = read(sock, *args)
+                if not got and self.control.ready() and self.control.receive()["type"] == "timeout":
+                    raise socket.timeout("timed out")
+                return got
+            return patched
+
+        socket.socket.recv = reading(_recv)
+        socket.socket.recv_into = reading(_recv_into)
+        settimeout = socket.socket.settimeout
+        socket.socket.settimeout = lambda sock, t: settimeout(sock, None if t else t)
+
+
+_recv, _recv_into, _sendall = socket.socket.recv, socket.socket.recv_into, socket.socket.sendall
