@@ -30,6 +30,7 @@ type exploration struct {
 	ttl, limit                              time.Duration
 	json                                    bool
 	save, certificate                       string
+	exec                                    executed
 	given                                   func(flag string) bool
 }
 
@@ -50,21 +51,31 @@ fewest switches between clients, then the fewest steps.
 The kinds of fault are ` + strings.Join(explore.FaultKinds(), ", ") + `;
 "crash" alone is crash=1, and "none" is no fault at all.
 
+` + execHelp + `
+
 The exit status is 0 when everything holds that it was told to look for with
 --codes (without it, all that counts as a failure), 1 when something is violated,
 2 when the input has to be mended, and 3 when something is not decided and nothing
 is violated, or when the search was interrupted.`,
 		Example: `  lockstep explore setpx-lua --codes DG,FR,PD
   lockstep explore get-then-del --faults pause=1 --codes FR --save regression.yaml
-  lockstep explore redlock --faults crash,restart --time-limit 1m --json`,
-		Args: exactly("STRATEGY"),
+  lockstep explore redlock --faults crash,restart --time-limit 1m --json
+  lockstep explore --exec 'python3 mylock.py' --codes DG,FR,PD`,
+		Args: x.exec.instead("STRATEGY"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return scenarios.StrategyNames(), cobra.ShellCompDirectiveNoFileComp
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			args, done, err := x.exec.start(args)
+			if err != nil {
+				return err
+			}
+			defer done(&err)
+			return x.run(cmd, args[0])
+		},
 	}
 	x.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
 	f := cmd.Flags()
@@ -82,6 +93,7 @@ is violated, or when the search was interrupted.`,
 	f.IntVar(&x.workers, "workers", 0, "how many cores to use (default all)")
 	f.BoolVar(&x.json, "json", false, "print the result as JSON")
 	f.StringVar(&x.save, "save", "", "write the least schedule of the worst violation to `FILE.yaml`, a scenario that shows it")
+	x.exec.flags(cmd)
 	f.StringVar(&x.certificate, "certificate", "", "of a search without bounds that finds nothing: write its situations to `FILE`, for lockstep check")
 	return cmd
 }
@@ -111,7 +123,7 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	if err != nil {
 		return err
 	}
-	opt := explore.Options{Workers: x.workers, Certify: x.given("certificate")}
+	opt := explore.Options{Workers: x.workers, Certify: x.given("certificate"), Patience: x.exec.patience()}
 	if opt.Memory, err = x.limits(); err != nil {
 		return err
 	}

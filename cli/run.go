@@ -50,6 +50,7 @@ func newRun() *cobra.Command {
 	var show display
 	var seed uint64
 	var failOn string
+	var x executed
 	cmd := &cobra.Command{
 		Use:   "run STRATEGY SCENARIO|FILE.yaml",
 		Short: "Run one strategy under one scenario",
@@ -57,22 +58,30 @@ func newRun() *cobra.Command {
 by its path. In a terminal the run opens in the player; with --plain, with --json,
 or without a terminal it is printed.
 
+` + execHelp + `
+
 The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
 2 when the input has to be mended.`,
 		Example: `  lockstep run setpx-lua pause-past-ttl --plain
   lockstep run get-then-del release-gap --json | jq .violations
-  lockstep run setpx-lua my-scenario.yaml --fail-on DG,FR,PD`,
-		Args:              exactly("STRATEGY", "SCENARIO"),
+  lockstep run setpx-lua my-scenario.yaml --fail-on DG,FR,PD
+  lockstep run --exec 'python3 mylock.py' pause-past-ttl`,
+		Args:              x.instead("STRATEGY", "SCENARIO"),
 		ValidArgsFunction: completeRun,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			codes, err := parseCodes("fail-on", failOn)
 			if err != nil {
 				return err
 			}
+			args, done, err := x.start(args)
+			if err != nil {
+				return err
+			}
+			defer done(&err)
 			if terminal(cmd.OutOrStdout()) && terminal(cmd.InOrStdin()) && !f.plain && !f.json && failOn == "" {
 				return show.open(args[0], args[1], seed)
 			}
-			trace, err := runOnce(args[0], args[1], seed)
+			trace, err := x.run(args[0], args[1], seed)
 			if err != nil {
 				return err
 			}
@@ -83,6 +92,7 @@ The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
 		},
 	}
 	f.flags(cmd)
+	x.flags(cmd)
 	show.flags(cmd)
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "where tokens and jitter come from")
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 1 if one of these `CODES` occurs, as in DG,FR,PD")
@@ -121,6 +131,7 @@ func failIf(t *trace.Trace, codes trace.Verdict) error {
 
 func newReplay() *cobra.Command {
 	var f form
+	var x executed
 	cmd := &cobra.Command{
 		Use:   "replay SCHEDULE|-",
 		Short: "Run a schedule again, as every run prints it",
@@ -131,7 +142,12 @@ can be given, and a whole printed run piped in.`,
 		Example: `  lockstep run setnx crash-holding --plain | lockstep replay -
   lockstep replay 'schedule  lockstep1,...'`,
 		Args: exactly("SCHEDULE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			_, done, err := x.start(nil)
+			if err != nil {
+				return err
+			}
+			defer done(&err)
 			text := args[0]
 			if text == "-" {
 				var err error
@@ -151,6 +167,7 @@ can be given, and a whole printed run piped in.`,
 		},
 	}
 	f.flags(cmd)
+	x.flags(cmd)
 	return cmd
 }
 

@@ -9,14 +9,17 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
 // Run runs the scenario under a strategy and returns its trace. It fails only if the
-// script exceeds a bound of a run. Where the strategy makes a step impossible, a note in
-// the trace says so, and the script goes on.
-func (s *Scenario) Run(st strategies.Strategy, seed uint64) (*trace.Trace, error) {
+// script exceeds a bound of a run, and with a [process.Panic] if the strategy's code panics.
+// Where the strategy makes a step impossible, a note in the trace says so, and the script goes
+// on.
+func (s *Scenario) Run(st strategies.Strategy, seed uint64) (_ *trace.Trace, err error) {
+	defer process.CatchPanic(&err)
 	cfg := s.Config(st, seed)
 	if err := cfg.Validate(); err != nil {
 		if s.setup.line.node != nil {
@@ -75,7 +78,8 @@ func Replay(schedule sim.Schedule) (*trace.Trace, error) {
 	return t, nil
 }
 
-func (s *Scenario) play(schedule sim.Schedule) (*trace.Trace, error) {
+func (s *Scenario) play(schedule sim.Schedule) (_ *trace.Trace, err error) {
+	defer process.CatchPanic(&err)
 	w, err := worlds.take(schedule.Config, true)
 	if err != nil {
 		return nil, err
@@ -90,7 +94,8 @@ func (s *Scenario) play(schedule sim.Schedule) (*trace.Trace, error) {
 
 // Offers plays a schedule, and lists for each client and each server the faults of a
 // menu that can be chosen then: see [sim.World.Offers].
-func Offers(schedule sim.Schedule) (map[string][]sim.Offer, error) {
+func Offers(schedule sim.Schedule) (_ map[string][]sim.Offer, err error) {
+	defer process.CatchPanic(&err)
 	w, err := worlds.take(schedule.Config, true)
 	if err != nil {
 		return nil, err

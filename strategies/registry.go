@@ -56,6 +56,10 @@ type Strategy struct {
 	// been in use for a while has them in its cache.
 	Scripts []*redis.Script
 
+	// Assumes is set of a lock that keeps something where a search can't see it, such as in
+	// another process. It says what the search takes for granted of that.
+	Assumes string
+
 	// New makes a process's instance of the lock on key.
 	New func(nodes []*redis.Client, key string, o Options) Lock
 }

@@ -16,6 +16,9 @@ type Failure struct {
 	Printed string // what it has printed since then, or the end of that
 }
 
+// Breach marks it as one of the protocol: see [process.Breach].
+func (*Failure) Breach() {}
+
 // Error says what went wrong, during which call, what the process did before, and what it has printed.
 func (f *Failure) Error() string {
 	var b strings.Builder

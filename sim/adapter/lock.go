@@ -20,12 +20,17 @@ func (p *Program) Strategy() strategies.Strategy {
 		about = h.Lock
 	}
 	s := strategies.Strategy{Name: h.Lock, Summary: about + ", in a process of its own", Source: p.command, Nodes: h.Servers,
-		Timeout: micros(h.Timeout), Retry: strategies.Retry{Tries: 1}, NoTTL: h.NoTTL, New: p.newLock}
+		Timeout: micros(h.Timeout), Retry: strategies.Retry{Tries: 1}, NoTTL: h.NoTTL, Assumes: assumed, New: p.newLock}
 	for _, text := range h.Scripts {
 		s.Scripts = append(s.Scripts, redis.NewScript(text))
 	}
 	return s
 }
+
+// assumed is what a search can't see for itself.
+const assumed = "the lock runs in a process of its own, whose next step follows from the calls, replies, readings and seeds that it was given, " +
+	"as histories that were run again have shown. It has one thread, takes the time from its adapter alone, and waits for nothing but replies and that time. " +
+	"Random numbers are one series for each acquisition, not every one that could be drawn"
 
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 

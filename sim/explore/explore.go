@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lockstep/sim"
-	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/space"
@@ -127,7 +126,7 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 }
 
 func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
-	defer behaviour.CatchPanic(&err)
+	defer process.CatchPanic(&err)
 	if err := b.Check(); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ type Hint struct {
 // NewGuide returns a guide to a violation within the bounds. It fails if they make no sense,
 // or if the lock can't be made.
 func NewGuide(b Bounds, goal trace.Code) (g *Guide, err error) {
-	defer behaviour.CatchPanic(&err)
+	defer process.CatchPanic(&err)
 	b.Codes = trace.Verdict{goal}
 	if err := b.Check(); err != nil {
 		return nil, err

@@ -23,14 +23,35 @@ func (p *Panic) Error() string {
 	if p.Source.File != "" {
 		where = fmt.Sprintf(" at %s:%d", p.Source.File, p.Source.Line)
 	}
-	if b, is := p.Value.(breach); is {
-		return fmt.Sprintf("%s's lock%s: %s", p.Client, where, string(b))
+	if b, is := p.Value.(Breach); is {
+		return fmt.Sprintf("%s's lock%s: %s", p.Client, where, b.Error())
 	}
 	return fmt.Sprintf("%s's code panics%s: %v", p.Client, where, p.Value)
 }
 
-// breach is the value for a lock that doesn't keep to the contract of [strategies.Lock].
+// CatchPanic, when deferred, turns a panic of a lock's code into an error, a [Panic]. All
+// other panics go on.
+func CatchPanic(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case *Panic:
+		*err = v
+	default:
+		panic(v)
+	}
+}
+
+// Breach is the value for a lock that doesn't keep to the contract by which it is called.
+type Breach interface {
+	error
+	Breach()
+}
+
+// breach is a breach of the contract of [strategies.Lock].
 type breach string
+
+func (b breach) Error() string { return string(b) }
+func (breach) Breach()         {}
 
 // Unwrap returns the value of the code's panic if it is an error, and nil otherwise.
 func (p *Panic) Unwrap() error {

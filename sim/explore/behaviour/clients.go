@@ -247,7 +247,7 @@ func (k *Clients) start(r *replayer, client int) (err error) {
 
 // launch is start for a caller that keeps other workers from running client code.
 func (k *Clients) launch(r *replayer, client int) (err error) {
-	defer CatchPanic(&err)
+	defer process.CatchPanic(&err)
 	r.driver, err = driver.New(k.cfg, client)
 	return err
 }
@@ -255,18 +255,6 @@ func (k *Clients) launch(r *replayer, client int) (err error) {
 // ErrFraction is the error of a client that sleeps for a fraction of a millisecond, in a
 // configuration whose timers have no resolution: the search has to begin again with one.
 var ErrFraction = errors.New("a sleep is no whole number of milliseconds")
-
-// CatchPanic, when deferred, turns a panic of the lock's code into an error. All other
-// panics go on.
-func CatchPanic(err *error) {
-	switch v := recover().(type) {
-	case nil:
-	case *process.Panic:
-		*err = v
-	default:
-		panic(v)
-	}
-}
 
 // add keeps a new history, and returns its id.
 func (k *Clients) add(h History) uint32 {
@@ -401,7 +389,7 @@ func (k *Clients) standsAt(id uint32, tr Transition) uint32 {
 // replayer is elsewhere. The key is nil unless the transition ends a cycle.
 func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Report, key *cycleKey, err error) {
 	defer k.alone()()
-	defer CatchPanic(&err)
+	defer process.CatchPanic(&err)
 	if r.at != tr.From {
 		if err := k.replay(r, tr.From); err != nil {
 			return nil, nil, nil, err

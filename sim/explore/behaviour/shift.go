@@ -45,7 +45,7 @@ const maxShifted = 300
 // clocks of the clients stand elsewhere. It must not be called while workers run.
 func (k *Clients) Elsewhere(ctx context.Context, reached []uint32) (e Elsewhere, err error) {
 	defer k.alone()()
-	defer CatchPanic(&err)
+	defer process.CatchPanic(&err)
 	paths := k.shiftable(reached)
 	for _, by := range shifts {
 		for _, path := range paths {

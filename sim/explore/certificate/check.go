@@ -210,15 +210,7 @@ func (t *task) fail(n int, err error) {
 
 // guarded turns a panic of the lock's code into an error.
 func guarded(do func() error) (err error) {
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case *process.Panic:
-			err = v
-		default:
-			panic(v)
-		}
-	}()
+	defer process.CatchPanic(&err)
 	return do()
 }
 

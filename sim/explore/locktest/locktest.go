@@ -140,7 +140,7 @@ func replay(s strategies.Strategy, schedule string) (*trace.Trace, error) {
 }
 
 func play(s strategies.Strategy, schedule string, watch *process.Watch) (_ *trace.Trace, err error) {
-	defer caught(&err)
+	defer process.CatchPanic(&err)
 	plan, err := sim.ParseSchedule(schedule, func(string) (strategies.Strategy, error) { return s, nil })
 	if err != nil {
 		return nil, err
@@ -182,17 +182,6 @@ func findRecord(w *sim.World, cfg *sim.Config) error {
 		cfg.Record = record
 	}
 	return err
-}
-
-// caught, when deferred, turns a panic of the lock's code into an error.
-func caught(err *error) {
-	switch v := recover().(type) {
-	case nil:
-	case *process.Panic:
-		*err = v
-	default:
-		panic(v)
-	}
 }
 
 // Functions makes a lock on one node from two functions, for code that keeps nothing in a

@@ -128,7 +128,7 @@ func Bounds(b *explore.Bounds) []Item {
 	if b.WholeSleeps {
 		instants += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
 	}
-	return []Item{
+	items := []Item{
 		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles)+b.Retries(), cfg.Caller()) + others},
 		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s%s",
 			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
@@ -137,6 +137,10 @@ func Bounds(b *explore.Bounds) []Item {
 		{"instants", instants},
 		{"not in it", b.Outside()},
 	}
+	if assumed := b.Strategy.Assumes; assumed != "" {
+		items = append(items, Item{"assumed", assumed})
+	}
+	return items
 }
 
 // Effort states the size of the search, and how near it came to violations.

@@ -111,7 +111,7 @@ func (b *Bounds) Endless() bool { return b.Cycles == Any }
 // which takes the lock twice (once where it is on several nodes, of which there are three
 // then), one crash and one pause, with a TTL of 12 seconds.
 func Defaults(s strategies.Strategy) Bounds {
-	b := Bounds{Strategy: s, Clients: 2, Cycles: 2, TTL: 12 * time.Second}
+	b := Bounds{Strategy: s, Clients: 2, Cycles: 2, TTL: 12 * time.Second, Remembers: s.Assumes != ""}
 	if s.Nodes > 1 {
 		b.Cycles, b.Nodes = 1, 3
 	}
