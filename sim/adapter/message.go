@@ -44,9 +44,8 @@ type Message struct {
 	Error     string `json:"error,omitempty"`     // of failed
 
 	Clock string `json:"clock,omitempty"` // of clock: wall or monotonic
-	Time  int64  `json:"time,omitempty"`  // of time
-	Span  int64  `json:"span,omitempty"`  // of sleep; of idle, until the first timer
-	Timer bool   `json:"timer,omitempty"` // of idle: a timer is set
+	Time  int64  `json:"time,omitempty"`  // of time; of idle, when its first timer is due, if it has one; of go, if timers may be due. The last two are monotonic
+	Span  int64  `json:"span,omitempty"`  // of sleep
 }
 
 // How a process serves executions after the first.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -245,12 +244,13 @@ var handshake = []string{"HELLO", "AUTH", "CLIENT", "SELECT", "INFO", "COMMAND",
 var unsupported = []string{"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR", "SYNC", "PSYNC"}
 
 // receive waits for a reply in virtual time, and delivers it. If there is none the connection
-// ends, as most libraries end it then. A synchronous process is told the reason.
-func (s *session) receive(w *wire) {
+// ends, as most libraries end it then. A synchronous process is told the reason. It reports
+// whether there was a reply.
+func (s *session) receive(w *wire) (any bool) {
 	reply, err := w.conn.Receive()
 	if err == nil {
 		s.deliver(w, reply)
-		return
+		return true
 	}
 	var failed net.Error
 	if timeout := errors.As(err, &failed) && failed.Timeout(); timeout {
@@ -262,6 +262,7 @@ func (s *session) receive(w *wire) {
 		s.last += ", and the connection was refused"
 	}
 	s.hangUp(w)
+	return false
 }
 
 func (s *session) deliver(w *wire, reply []byte) {
@@ -286,7 +287,7 @@ func (s *session) answer(m Message, answers []string) {
 			s.fail("asks for its clock %q: there are wall and monotonic", m.Clock)
 		}
 	case "sleep":
-		s.sleep(ctx, m)
+		s.sleep(ctx, m.Span)
 		s.send(Message{Type: "woken"})
 	case "idle":
 		if !s.program.hello.Asynchronous {
@@ -298,31 +299,35 @@ func (s *session) answer(m Message, answers []string) {
 	}
 }
 
-func (s *session) sleep(ctx context.Context, m Message) {
-	if m.Span < 0 || m.Span > trace.MaxSpan.Microseconds() {
-		s.fail("sleeps for %d microseconds, and can for 0 to %d", m.Span, trace.MaxSpan.Microseconds())
+func (s *session) sleep(ctx context.Context, microseconds int64) {
+	if microseconds < 0 || microseconds > trace.MaxSpan.Microseconds() {
+		s.fail("sleeps for %d microseconds, and can for 0 to %d", microseconds, trace.MaxSpan.Microseconds())
 	}
-	span := time.Duration(m.Span) * time.Microsecond
+	span := micros(microseconds)
 	s.last = "slept for " + trace.Duration(span)
 	_ = s.clock.Sleep(ctx, span) // the context has no end
 }
 
 // goOn lets an idle process go on: by a reply to the command that has waited longest, or by
-// the time of its first timer.
+// the time of its first timer. Timers don't fire while a reply may come.
 func (s *session) goOn(ctx context.Context, m Message) {
 	greeted := s.sendAll()
+	on := Message{Type: "go"}
 	switch {
 	case greeted:
 	case len(s.unreplied) > 0:
 		w := s.unreplied[0]
 		s.unreplied = s.unreplied[1:]
-		s.receive(w)
-	case m.Timer:
-		s.sleep(ctx, m)
+		if !s.receive(w) && m.Time > 0 {
+			on.Time = s.clock.Monotonic().Microseconds()
+		}
+	case m.Time > 0:
+		s.sleep(ctx, max(0, m.Time-s.clock.Monotonic().Microseconds()))
+		on.Time = m.Time
 	default:
 		s.fail("is idle for ever: it waits for no reply, and has set no timer")
 	}
-	s.send(Message{Type: "go"})
+	s.send(on)
 }
 
 // sendAll sends the commands of an asynchronous process that has become idle, by server: the
