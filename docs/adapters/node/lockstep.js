@@ -62,10 +62,14 @@ function receive() {
 let over = true;
 let instant = null; // the monotonic clock, if it was read since the last stimulus
 
+let begin = null; // the message, if it came in the place of a time
+
 function read(clock) {
   if (over) return 0;
   send({ type: 'clock', clock });
-  return receive().time;
+  const message = receive();
+  if (message.type !== 'time') [over, begin] = [true, message];
+  return message.time ?? 0;
 }
 
 // The world's time.
@@ -206,14 +210,16 @@ exports.serve = async function serve(about, make) {
   let execution = {};
   for (;;) {
     await quiet();
-    if (execution.answer) {
+    if (over) {
+      // it waits for the first begin, or has it
+    } else if (execution.answer) {
       send(execution.answer);
       execution.calling = execution.answer = null;
     } else if (execution.calling) {
       send({ type: 'idle', time: set.size > 0 ? Math.min(...set.values()) : undefined });
     }
-    const message = receive();
-    instant = null;
+    const message = begin ?? receive();
+    instant = begin = null;
     if (message.type === 'go') {
       if (message.time) fire(message.time);
       continue;
