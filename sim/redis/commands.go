@@ -137,6 +137,7 @@ EVAL_RO
 EVALSHA_RO
 SCRIPT
 
+SELECT
 PING
 ECHO
 TIME !
@@ -147,7 +148,7 @@ PUBLISH`
 var unmodelled = []struct{ commands, why string }{
 	{"RANDOMKEY", "its reply is not a function of the keys; ask for a key by its name"},
 	{"SRANDMEMBER SPOP HRANDFIELD ZRANDMEMBER", "its reply is drawn at random, not a function of the key; use a command that names the member or field"},
-	{"SELECT MOVE SWAPDB", "the search knows database 0 alone; keep everything in that"},
+	{"MOVE SWAPDB", databaseZero},
 	{"KEYS SCAN SSCAN HSCAN ZSCAN SORT SORT_RO", "the order of its reply is Redis's own affair; ask for keys, fields and members by their names"},
 	{"SUNION SINTER SDIFF", "the order of its reply is Redis's own affair; use SISMEMBER, or store the result and count it"},
 	{"SUNIONSTORE SINTERSTORE SDIFFSTORE SINTERCARD", "sets are modelled one by one; use SADD, SREM and SISMEMBER"},
@@ -196,7 +197,7 @@ var commands = func() map[string]*command {
 		}
 	}
 	for name, f := range map[string]func(call) (string, string){
-		"SCRIPT": refusesScript, "ZADD": refusesZAdd, "HGETALL": refusesHGetAll, "HKEYS": refusesFields, "HVALS": refusesFields, "SMEMBERS": refusesMembers,
+		"SCRIPT": refusesScript, "SELECT": refusesSelect, "ZADD": refusesZAdd, "HGETALL": refusesHGetAll, "HKEYS": refusesFields, "HVALS": refusesFields, "SMEMBERS": refusesMembers,
 		"LMOVE": refusesRotation, "RPOPLPUSH": refusesRotation, "ZPOPMIN": refusesNone, "ZPOPMAX": refusesNone,
 		"INCR": refusesOddNumber, "DECR": refusesOddNumber, "INCRBY": refusesOddNumber, "DECRBY": refusesOddNumber, "HINCRBY": refusesOddNumber,
 	} {
@@ -319,6 +320,16 @@ func (row *command) readsClock(args []string) bool {
 		i += row.options[word]
 	}
 	return false
+}
+
+const databaseZero = "the search knows database 0 alone; keep everything in that"
+
+// refusesSelect lets pass what libraries send for the database that they are in anyway.
+func refusesSelect(c call) (option, why string) {
+	if len(c.args) == 1 && c.args[0] == "0" {
+		return "", ""
+	}
+	return "", databaseZero
 }
 
 func refusesScript(c call) (option, why string) {

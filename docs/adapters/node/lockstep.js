@@ -219,7 +219,7 @@ exports.serve = async function serve(about, make) {
       send({ type: 'idle', time: set.size > 0 ? Math.min(...set.values()) : undefined });
     }
     const message = begin ?? receive();
-    instant = begin = null;
+    [instant, begin] = [message.time ?? null, null];
     if (message.type === 'go') {
       if (message.time) fire(message.time);
       continue;

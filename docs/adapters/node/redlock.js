@@ -17,7 +17,7 @@ lockstep.serve({
   extends: true,
   scripts: Object.values(new Redlock([{}]).scripts).map((script) => script.value),
 }, (nodes, key, ttl, retry) => {
-  const clients = nodes.map((path) => new Redis({ path, retryStrategy: null, maxRetriesPerRequest: 0 }));
+  const clients = nodes.map((path) => new Redis({ path, retryStrategy: () => 50, maxRetriesPerRequest: 0 }));
   for (const client of clients) client.on('error', () => {}); // the command's own error tells
   const redlock = new Redlock(clients, { retryCount: retry.tries - 1, retryDelay: retry.delay, retryJitter: retry.jitter });
   let failure = null; // redlock says of a network error, too, that the lock could not be had
