@@ -26,7 +26,7 @@ var floors = []string{
 	"sim/explore/behaviour",
 	"sim/explore/driver sim/explore/intern sim/explore/certificate",
 	"sim/solo sim/verify sim/serve",
-	"sim sim/export sim/audit",
+	"sim sim/export sim/audit sim/adapter",
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",
 	"sim/trace",

@@ -1,6 +1,9 @@
+//go:build unix
+
 package adapter_test
 
 import (
+	"flag"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -137,11 +140,15 @@ func search(t *testing.T, p *adapter.Program, adjust func(*explore.Bounds), want
 	return r
 }
 
-// TestSearches: each library's lock is searched to the end. Node's read the wall clock, which
-// takes many more executions.
+var long = flag.Bool("long", false, "search Node's locks, too: they read the wall clock, and that takes thousands of executions")
+
+// TestSearches: each library's lock is searched to the end.
 func TestSearches(t *testing.T) {
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
+			if l.folder == "node" && !*long {
+				t.Skip("with -long")
+			}
 			search(t, l.start(t), func(b *explore.Bounds) {
 				if l.folder == "node" {
 					b.Cycles, b.Faults = 1, explore.Budget{}
