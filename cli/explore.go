@@ -68,14 +68,7 @@ is violated, or when the search was interrupted.`,
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			args, done, err := x.exec.start(args)
-			if err != nil {
-				return err
-			}
-			defer done(&err)
-			return x.run(cmd, args[0])
-		},
+		RunE: x.execute,
 	}
 	x.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
 	f := cmd.Flags()
@@ -117,6 +110,15 @@ func answersHelp() string {
 
 // errInterrupted is the cause of a search's end that the user asked for.
 var errInterrupted = errors.New("it was interrupted")
+
+func (x *exploration) execute(cmd *cobra.Command, args []string) (err error) {
+	args, done, err := x.exec.start(args)
+	if err != nil {
+		return err
+	}
+	defer done(&err)
+	return x.run(cmd, args[0])
+}
 
 func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	b, err := x.bounds(strategy)

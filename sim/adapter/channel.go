@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"lockstep/sim/spawn"
@@ -15,13 +16,32 @@ type channel struct {
 	came  []byte
 	ended bool           // the process's end is closed
 	owner *spawn.Process // or nil: it was forked by another
+
+	transcript func(fd int, line string) // of the program
 }
 
 // maxLine is the length of the longest message.
 const maxLine = 1 << 20
 
 // send sends a message. It fails if the process has ended, or doesn't read.
-func (ch *channel) send(m Message) error { return transmit(ch.fd, append([]byte(m.text()), '\n')) }
+func (ch *channel) send(m Message) error {
+	ch.note("> ", m.text())
+	return transmit(ch.fd, append([]byte(m.text()), '\n'))
+}
+
+// quote has the transcript take down bytes.
+func (ch *channel) quote(way string, what []byte) {
+	if ch.transcript != nil {
+		ch.note(way, strconv.Quote(string(what)))
+	}
+}
+
+// note has the transcript take down what is said, if there is one.
+func (ch *channel) note(way, what string) {
+	if ch.transcript != nil {
+		ch.transcript(ch.fd, way+what)
+	}
+}
 
 // read takes in what has come.
 func (ch *channel) read() {
@@ -47,6 +67,7 @@ func (ch *channel) next() (m Message, any bool, err error) {
 	line, any := ch.line()
 	switch {
 	case any:
+		ch.note("< ", line)
 		if m, err = parseMessage(line); err != nil {
 			return m, false, fmt.Errorf("has sent %.200q where a message should be: %w", line, err)
 		}

@@ -38,6 +38,8 @@ type Program struct {
 	idle     []*channel // processes that can begin an execution
 	begun    int        // executions
 	closed   bool
+
+	transcript func(fd int, line string) // or nil; see the test of docs/protocol.md
 }
 
 // Start starts a command by /bin/sh, in a directory (the current one if that is empty), and
@@ -161,7 +163,7 @@ func (p *Program) forked() (*channel, error) {
 	for {
 		if fd, any := accept(p.listener, p.patience); any {
 			p.forks--
-			ch := &channel{fd: fd}
+			ch := &channel{fd: fd, transcript: p.transcript}
 			return ch, p.greet(ch)
 		}
 		if !await([]int{p.listener}, p.patience) {

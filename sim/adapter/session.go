@@ -197,6 +197,7 @@ func (s *session) take(w *wire) []string {
 	case taken == 0:
 		return nil
 	}
+	s.channel.quote(server(w.addr)+" < ", w.came[:taken])
 	w.came = append(w.came[:0], w.came[taken:]...)
 	s.last = fmt.Sprintf("sent %s to %s", trace.CommandText(args), server(w.addr))
 	return args
@@ -231,6 +232,10 @@ func (s *session) quiet(w *wire, args []string) bool {
 		return false
 	case name == "HELLO" && len(args) > 1 && args[1] != "2":
 		s.deliver(w, []byte("-NOPROTO unsupported protocol version\r\n"))
+	case name == "CLIENT":
+		s.deliver(w, []byte("+OK\r\n"))
+	case name == "INFO": // a reply of the node's would count what other clients have sent
+		s.deliver(w, fmt.Appendf(nil, "$%d\r\n%s\r\n", len(info), info))
 	default:
 		s.deliver(w, w.conn.Handshake(args))
 	}
@@ -239,6 +244,9 @@ func (s *session) quiet(w *wire, args []string) bool {
 
 // handshake are the commands by which libraries begin a connection.
 var handshake = []string{"HELLO", "AUTH", "CLIENT", "SELECT", "INFO", "COMMAND", "READONLY"}
+
+// info is the reply to INFO: what libraries look for in it before they use a connection.
+const info = "# Server\r\nredis_mode:standalone\r\n# Persistence\r\nloading:0\r\n# Replication\r\nrole:master\r\n"
 
 // unsupported are the commands that turn a connection into a stream of messages.
 var unsupported = []string{"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR", "SYNC", "PSYNC"}
@@ -266,6 +274,7 @@ func (s *session) receive(w *wire) (any bool) {
 }
 
 func (s *session) deliver(w *wire, reply []byte) {
+	s.channel.quote(server(w.addr)+" > ", reply)
 	s.last += ", and was answered " + resp.Text(reply)
 	if err := transmit(w.fd, reply); err != nil {
 		s.hangUp(w) // the process has closed it
