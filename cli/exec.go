@@ -64,15 +64,6 @@ func (x *executed) start(args []string) (_ []string, done func(*error), err erro
 	}, nil
 }
 
-// patience is how long a search is to let the code of a lock go on. The process has its own
-// limit, whose error says more; the search's must not come first.
-func (x *executed) patience() time.Duration {
-	if x.command == "" {
-		return 0
-	}
-	return 2 * x.timeout
-}
-
 // run runs a lock under a scenario, and one in another process twice: it might not do the same.
 func (x *executed) run(strategy, scenario string, seed uint64) (*trace.Trace, error) {
 	t, err := runOnce(strategy, scenario, seed)

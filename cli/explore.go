@@ -125,7 +125,7 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	if err != nil {
 		return err
 	}
-	opt := explore.Options{Workers: x.workers, Certify: x.given("certificate"), Patience: x.exec.patience()}
+	opt := explore.Options{Workers: x.workers, Certify: x.given("certificate")}
 	if opt.Memory, err = x.limits(); err != nil {
 		return err
 	}

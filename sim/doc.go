@@ -14,6 +14,9 @@
 //   - timeline: lanes, bars and marks, for every picture of a run. export draws Mermaid, SVG
 //     and HTML from it.
 //
+// Package adapter makes a lock in another process a strategy: its commands go out on a
+// simulated client's connections.
+//
 // One package stands above the World: explore searches all schedules of a lock within
 // bounds, and has the engine replay its findings. Package claims, which imports nothing,
 // lists the claims about locks, each of which a test of this package tries to refute.

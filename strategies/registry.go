@@ -59,6 +59,9 @@ type Strategy struct {
 	// Assumes is set of a lock that keeps something where a search can't see it, such as in
 	// another process. It says what the search takes for granted of that.
 	Assumes string
+	// Patience is how long of real time its code may go on without a command or a look at the
+	// clock, if that is more than usual; 0 is as usual. Package process has the usual time.
+	Patience time.Duration
 
 	// New makes a process's instance of the lock on key.
 	New func(nodes []*redis.Client, key string, o Options) Lock

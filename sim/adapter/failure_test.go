@@ -98,7 +98,7 @@ func TestMisdeeds(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, inRun := scenario(t, "pause-past-ttl").Run(p.Strategy(), 1)
-			_, inSearch := explore.Run(t.Context(), explore.Defaults(p.Strategy()), explore.Options{Patience: 2 * patience})
+			_, inSearch := explore.Run(t.Context(), explore.Defaults(p.Strategy()), explore.Options{})
 			for _, err := range []error{inRun, inSearch} {
 				var failure *adapter.Failure
 				if !errors.As(err, &failure) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "panic") {

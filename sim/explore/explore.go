@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func (r *Result) Holds(c trace.Code) bool { return r.Finding(c).Answer.Holds() }
 func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // also a search that is left behind
-	watch := process.NewWatch(opt.Patience)
+	watch := process.NewWatch(cmp.Or(opt.Patience, b.Strategy.Patience))
 	b.Watch = watch
 	if told := opt.Progress; told != nil {
 		opt.Progress = func(p Progress) {

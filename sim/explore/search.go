@@ -19,7 +19,7 @@ type Options struct {
 	Workers int   // 0 is one a core
 	Memory  int64 // bytes that the program's heap may take; 0 is without limit
 	// Patience is how long of real time the lock's code may go on without an operation, before
-	// the search fails with a [process.Hang]; 0 is [process.Patience].
+	// the search fails with a [process.Hang]; 0 is the strategy's own, or else [process.Patience].
 	Patience time.Duration
 	// Certify makes a [certificate.Certificate] of a search that closes. Its states aren't
 	// reduced by partial order then, for the check to know no such thing.
