@@ -12,8 +12,9 @@ A lock is a class:
 
 Any exception is the failure of a call. The process forks for each execution, so an execution
 finds the modules as they are when serve is called, and nothing of another one. In the fork,
-the clocks of module time, its sleep, and everything random are the world's. Not covered are
-clocks that C code reads by itself (datetime.now) and threads, which are refused.
+the clocks of module time, its sleep, and everything random are the world's, also for code that
+has imported these by name, if this module was imported before. Not covered are clocks that C
+code reads by itself (datetime.now) and threads, which are refused.
 """
 
 import gc
@@ -40,6 +41,9 @@ def serve(lock, name, timeout, servers=1, library="", no_ttl=False, scripts=()):
     hello = {"type": "hello", "lockstep": 1, "lock": name, "library": library, "executions": "fork",
              "servers": servers, "timeout": round(timeout * 1e6), "extends": hasattr(lock, "extend"),
              "no_ttl": no_ttl, "scripts": list(scripts)}
+    if os.environ.get("PYTHONHASHSEED") != "0":  # or the order of a set would be another each time
+        os.environ["PYTHONHASHSEED"] = "0"
+        os.execv(sys.executable, sys.orig_argv)
     try:
         origin = _Control(socket.socket(fileno=CONTROL))
     except OSError:
@@ -107,8 +111,10 @@ class _Execution:
         self.lock = None
 
     def run(self, hello):
+        global _execution
         self.control.send(hello)
-        self.take_over()
+        random.seed(0)
+        _execution = self
         while True:
             message = self.control.receive()
             try:
@@ -136,43 +142,51 @@ class _Execution:
         held = self.lock.extend(m["token"])
         return {"type": "not-held" if held is False else "extended"}
 
-    def take_over(self):
-        """Puts the world's clocks and random numbers in the place of the machine's."""
-        def clock(which):
-            return lambda: self.control.ask(type="clock", clock=which)["time"]
 
-        def sleep(seconds):
-            self.control.ask(type="sleep", span=round(seconds * 1e6))
-
-        for suffix, which in (("time", "wall"), ("monotonic", "monotonic"), ("perf_counter", "monotonic")):
-            read = clock(which)
-            setattr(time, suffix, lambda read=read: read() / 1e6)
-            setattr(time, suffix + "_ns", lambda read=read: read() * 1000)
-        time.sleep = sleep
-
-        random.seed(0)
-        os.urandom = random.randbytes
-        random.SystemRandom = random.Random
-        uuid.uuid1 = uuid.uuid4 = lambda *_: uuid.UUID(int=random.getrandbits(128), version=4)
-
-        def start(_):
-            raise RuntimeError("a lock as a process has one thread")
-
-        threading.Thread.start = start
-
-        # A timeout is one of the world's: it comes as a message, and then the connection ends.
-        def reading(read):
-            def patched(sock, *args):
-                got = read(sock, *args)
-                if not got and self.control.timed_out():
-                    raise socket.timeout("timed out")
-                return got
-            return patched
-
-        socket.socket.recv = reading(_recv)
-        socket.socket.recv_into = reading(_recv_into)
-        settimeout = socket.socket.settimeout
-        socket.socket.settimeout = lambda sock, t: settimeout(sock, None if t else t)
-
+_execution = None  # the one that this process serves
 
 _recv, _recv_into, _sendall = socket.socket.recv, socket.socket.recv_into, socket.socket.sendall
+_settimeout = socket.socket.settimeout
+
+
+def _replace(module, name, world):
+    """Puts a function in the place of another, as soon as there is an execution."""
+    real = getattr(module, name)
+    setattr(module, name, lambda *args: real(*args) if _execution is None else world(*args))
+
+
+def _clock(which, convert):
+    return lambda: convert(_execution.control.ask(type="clock", clock=which)["time"])
+
+
+for _name, _which in (("time", "wall"), ("monotonic", "monotonic"), ("perf_counter", "monotonic")):
+    _replace(time, _name, _clock(_which, lambda us: us / 1e6))
+    _replace(time, _name + "_ns", _clock(_which, lambda us: us * 1000))
+_replace(time, "sleep", lambda seconds: _execution.control.ask(type="sleep", span=round(seconds * 1e6)) and None)
+
+_replace(os, "urandom", random.randbytes)
+for _name in ("uuid1", "uuid4"):
+    _replace(uuid, _name, lambda *_: uuid.UUID(int=random.getrandbits(128), version=4))
+random.SystemRandom = random.Random
+
+
+def _one_thread(_):
+    raise RuntimeError("a lock as a process has one thread")
+
+
+_replace(threading.Thread, "start", _one_thread)
+
+
+# A timeout is one of the world's: it comes as a message, and then the connection ends.
+def _reading(read):
+    def world(sock, *args):
+        got = read(sock, *args)
+        if not got and _execution.control.timed_out():
+            raise socket.timeout("timed out")
+        return got
+    return world
+
+
+_replace(socket.socket, "recv", _reading(_recv))
+_replace(socket.socket, "recv_into", _reading(_recv_into))
+_replace(socket.socket, "settimeout", lambda sock, t: _settimeout(sock, None if t else t))

@@ -1,10 +1,10 @@
 """redis-py's Lock, on one server."""
 
+import lockstep  # before any library
+
 import redis
 from redis.exceptions import LockNotOwnedError
 from redis.lock import Lock
-
-import lockstep
 
 TIMEOUT = 3
 

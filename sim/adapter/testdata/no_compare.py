@@ -2,6 +2,7 @@
 
 import runpy
 
+import lockstep  # before any library
 from redis.lock import Lock
 
 Lock.do_release = lambda self, token: self.redis.delete(self.name)
