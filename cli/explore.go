@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
-	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/trace"
 )
@@ -196,7 +194,7 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 	}
 	b := explore.Defaults(st)
 	b.TTL = x.ttl
-	if b.Clients, err = number(x.clients, 1, explore.MaxClients); err != nil {
+	if b.Clients, err = scenarios.ParseCount(x.clients, 1, explore.MaxClients); err != nil {
 		return b, fmt.Errorf("--clients: %w", err)
 	}
 	if b.Clients == explore.Any { // two real ones, and an environment in place of all others
@@ -208,7 +206,7 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 		}
 	}
 	if x.given("cycles") {
-		if b.Cycles, err = number(x.cycles, 1, 9); err != nil {
+		if b.Cycles, err = scenarios.ParseCount(x.cycles, 1, 9); err != nil {
 			return b, fmt.Errorf("--cycles: %w", err)
 		}
 	}
@@ -218,8 +216,8 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 		}
 	}
 	if x.given("faults") {
-		if b.Faults, err = parseBudget(x.faults); err != nil {
-			return b, err
+		if b.Faults, err = scenarios.ParseFaults(x.faults); err != nil {
+			return b, fmt.Errorf("--faults: %w", err)
 		}
 	}
 	if b.Codes, err = parseSought(x.codes); err != nil {
@@ -237,29 +235,15 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 
 // callers sets how the callers use the lock.
 func (x *exploration) callers(b *explore.Bounds) error {
-	name := b.Strategy.Name
-	switch x.caller {
-	case "plain":
-	case "checks":
-		b.Checks = true
-	case "extends":
-		if b.Extend = true; !b.Strategy.Extends() {
-			return fmt.Errorf("--caller: %s has no way to extend a lease", name)
-		}
-	default:
-		return fmt.Errorf("--caller: %w", scenarios.Unknown("caller", x.caller, []string{"plain", "checks", "extends"}))
+	if err := scenarios.SetCaller(b, x.caller); err != nil {
+		return fmt.Errorf("--caller: %w", err)
 	}
 	if !x.given("resource") {
 		return nil
 	}
-	r, err := sim.ParseResource(x.resource)
-	switch {
-	case err != nil:
-		return fmt.Errorf("--resource: %w", scenarios.Unknown("resource", x.resource, []string{"plain", "fenced", "fenced-writes"}))
-	case r != sim.Plain && !b.Strategy.Fences:
-		return fmt.Errorf("--resource: %s hands out no fencing tokens that a resource could check", name)
+	if err := scenarios.SetResource(b, x.resource); err != nil {
+		return fmt.Errorf("--resource: %w", err)
 	}
-	b.Resource = r
 	return nil
 }
 
@@ -296,71 +280,10 @@ func (x *exploration) limits() (memory int64, err error) {
 			}
 		}
 	}
-	return parseSize(x.memory)
-}
-
-// parseBudget reads "crash=1,pause".
-func parseBudget(list string) (b explore.Budget, err error) {
-	if list == "none" {
-		return b, nil
+	if memory, err = scenarios.ParseSize(x.memory); err != nil {
+		return 0, fmt.Errorf("--memory-limit: %w", err)
 	}
-	seen := map[explore.FaultKind]bool{}
-	for _, word := range strings.Split(list, ",") {
-		name, count, counted := strings.Cut(strings.TrimSpace(word), "=")
-		kind, known := explore.ParseFaultKind(name)
-		n := 1
-		switch {
-		case name == "":
-			return b, fmt.Errorf("--faults: %q lacks a kind of fault; none at all is --faults none", list)
-		case !known:
-			return b, fmt.Errorf("--faults: %w", scenarios.Unknown("kind of fault", name, explore.FaultKinds()))
-		case seen[kind]:
-			return b, fmt.Errorf("--faults: %s is here twice", kind)
-		}
-		if counted {
-			if n, err = number(count, 0, maxFaults); err != nil {
-				return b, fmt.Errorf("--faults: %s: %w", name, err)
-			}
-		}
-		seen[kind], b[kind] = true, uint8(n)
-	}
-	return b, nil
-}
-
-// number reads a number within limits, or "any".
-func number(text string, least, most int) (int, error) {
-	if text == "any" {
-		return explore.Any, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%q is neither a number from %d to %d nor any", text, least, most)
-	}
-	return n, nil
-}
-
-// maxFaults is the greatest budget of a kind of fault: no search with more ever finishes.
-const maxFaults = 9
-
-var units = []struct {
-	name  string
-	bytes int64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}}
-
-// parseSize reads 512MB, 2GiB, 1.5GiB.
-func parseSize(text string) (int64, error) {
-	for _, u := range units {
-		number, is := strings.CutSuffix(text, u.name)
-		if !is {
-			continue
-		}
-		n, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(n > 0 && n <= 1e6) {
-			break
-		}
-		return int64(n * float64(u.bytes)), nil
-	}
-	return 0, fmt.Errorf("--memory-limit: %q is not a size of memory; write 512MB or 2GiB", text)
+	return memory, nil
 }
 
 // keep writes the worst counterexample as a scenario.

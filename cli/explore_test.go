@@ -35,7 +35,7 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --faults crash=many", `--faults: crash: "many" is neither a number from 0 to 9 nor any`},
 		{"setpx-lua --faults crash=10", `--faults: crash: "10" is neither a number from 0 to 9 nor any`},
 		{"setpx-lua --faults crash=-1", `--faults: crash: "-1" is neither a number from 0 to 9 nor any`},
-		{"setpx-lua --faults crash,,pause", `--faults: "crash,,pause" lacks a kind of fault; none at all is --faults none`},
+		{"setpx-lua --faults crash,,pause", `--faults: "crash,,pause" lacks a kind of fault; no fault at all is the word none`},
 		{"redlock --faults failover", `redlock runs on 3 independent nodes: there is no replica that could take over`},
 		{"setpx-lua --faults failover=2", `a search can have one failover, not more: there is no replica left then`},
 		{"setpx-lua --codes DGG", `--codes: unknown code "DGG"; did you mean "DG"?`},
@@ -95,14 +95,6 @@ func TestExploreSavesNowhere(t *testing.T) {
 	// A search that finds nothing leaves an older result as it is.
 	if _, _, status := run(t, "", "explore", "setnx", "--faults", "none", "--codes", "PD", "--save", file); status != 0 || content(t, file) != "old" {
 		t.Errorf("exit status %d, the file holds %q", status, content(t, file))
-	}
-}
-
-func TestParseSize(t *testing.T) {
-	for text, want := range map[string]int64{"512MB": 512_000_000, "2GiB": 2 << 30, "1.5KiB": 1536, "1KB": 1000} {
-		if got, err := parseSize(text); got != want || err != nil {
-			t.Errorf("%s is %d, %v", text, got, err)
-		}
 	}
 }
 

@@ -128,3 +128,11 @@ func TestSetupThatNoRunCanHave(t *testing.T) {
 		}
 	}
 }
+
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int64{"512MB": 512_000_000, "2GiB": 2 << 30, "1.5KiB": 1536, "1KB": 1000} {
+		if got, err := ParseSize(text); got != want || err != nil {
+			t.Errorf("%s is %d, %v", text, got, err)
+		}
+	}
+}
