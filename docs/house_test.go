@@ -19,7 +19,7 @@ var floors = []string{
 	"tui",
 	"scenarios/advice",
 	"scenarios sim/explore/locktest",
-	"sim/explore/report",
+	"sim/explore/report sim/explore/fuzz",
 	"sim/explore",
 	"sim/explore/space",
 	"sim/explore/instants",

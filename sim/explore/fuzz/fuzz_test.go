@@ -22,17 +22,6 @@ var (
 	long = flag.Bool("long", os.Getenv("LOCKSTEP_WHOLE") != "", "TestExamples plays every row of its table, and not each twelfth, and TestFuzz tries every lock, and not each third: minutes")
 )
 
-// subject is a lock that is fuzzed.
-type subject struct {
-	name     string
-	why      string // the violation that it commits
-	strategy strategies.Strategy
-	tries    int           // of each Acquire; 0 is 1
-	extends  bool          // callers extend their lease, in each run
-	draws    bool          // it draws random numbers
-	ttl      time.Duration // if it makes sense with only one
-}
-
 // subjects are all locks of the catalogue and of the collection.
 func subjects() (all []*subject) {
 	for _, s := range strategies.All() {

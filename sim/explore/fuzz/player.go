@@ -15,6 +15,17 @@ import (
 	"lockstep/strategies"
 )
 
+// subject is a lock that is fuzzed.
+type subject struct {
+	name     string
+	why      string // the violation that it commits
+	strategy strategies.Strategy
+	tries    int           // of each Acquire; 0 is 1
+	extends  bool          // callers extend their lease, in each run
+	draws    bool          // it draws random numbers
+	ttl      time.Duration // if it makes sense with only one
+}
+
 // op is one thing that a schedule of the fuzzer does: steps of a client, a span of time, or a
 // fault with all its moves, so that half of a fault is never dropped.
 type op struct {
@@ -65,6 +76,7 @@ type player struct {
 	world   *sim.World // of the last run
 	config  sim.Config
 	threads bool // the lock has started a thread
+	record  bool // keep the events, for a trace
 
 	acted [maxClients]bool
 	lags  bool // a replica has fallen behind
@@ -124,7 +136,7 @@ func (p *player) begin(s setting) error {
 	p.config = cfg
 	p.acted, p.lags = [maxClients]bool{}, false
 	p.cost = spent{}
-	return p.world.Reset(cfg, false)
+	return p.world.Reset(cfg, p.record)
 }
 
 // worldOf returns a world for a configuration: it takes as long to make one as a hundred runs.
@@ -229,37 +241,45 @@ func (p *player) inject(faults []sim.Fault) bool {
 			return false
 		}
 	}
-	kind, counts := explore.Pause, true
-	switch faults[len(faults)-1].(type) {
-	case sim.Crash:
-		kind = explore.Crash
-	case sim.LoseReply:
-		kind = explore.ReplyLost
-	case sim.Hold:
-		kind = explore.HoldRequest
-	case sim.Duplicate:
-		kind = explore.Duplicate
-	case sim.Up:
-		kind = explore.Restart
-	case sim.WallStep:
-		kind = explore.ClientClock
-	case sim.NodeStep:
-		kind = explore.ServerClock
+	last := faults[len(faults)-1]
+	switch last.(type) {
 	case sim.Lag:
-		kind, p.lags = explore.Failover, true
+		p.lags = true
 	case sim.Failover:
-		counts, p.lags = false, false
-	case sim.Free:
-		counts = false
-	case sim.Evict:
-		kind = explore.Evict
-	default:
-		panic("a fault without a cost: " + faults[0].String())
+		p.lags = false
 	}
-	if counts {
+	if kind, counts := kindOf(last); counts {
 		p.cost.faults[kind]++
 	}
 	return true
+}
+
+// kindOf returns the kind that a fault counts as, and false for the end of one that has been
+// counted. What has several moves is counted by the last.
+func kindOf(f sim.Fault) (explore.FaultKind, bool) {
+	switch f.(type) {
+	case sim.Crash:
+		return explore.Crash, true
+	case sim.LoseReply:
+		return explore.ReplyLost, true
+	case sim.Hold:
+		return explore.HoldRequest, true
+	case sim.Duplicate:
+		return explore.Duplicate, true
+	case sim.Up:
+		return explore.Restart, true
+	case sim.WallStep:
+		return explore.ClientClock, true
+	case sim.NodeStep:
+		return explore.ServerClock, true
+	case sim.Lag:
+		return explore.Failover, true
+	case sim.Evict:
+		return explore.Evict, true
+	case sim.Failover, sim.Free:
+		return 0, false
+	}
+	panic("a fault without a cost: " + f.String())
 }
 
 // spent returns the cost of the run so far.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore"
 	"lockstep/sim/trace"
 )
 
@@ -15,7 +16,9 @@ type drawer struct {
 	*player
 	s      setting
 	ops    []op
-	polite bool // let time pass only where it is nobody's fault
+	polite bool            // let time pass only where it is nobody's fault
+	given  *setting        // of every run, or nil: it is drawn
+	kinds  *explore.Budget // the kinds of fault that may be drawn are those with a count; nil: all
 }
 
 // setting draws what a run is configured with.
@@ -48,7 +51,11 @@ func (d *drawer) setting(of *subject) setting {
 
 // draw plays a random schedule, with up to three faults and some waits.
 func (d *drawer) draw(of *subject) error {
-	d.s = d.setting(of)
+	if d.given != nil {
+		d.s = *d.given
+	} else {
+		d.s = d.setting(of)
+	}
 	d.ops = d.ops[:0]
 	if err := d.begin(d.s); err != nil {
 		return err
@@ -160,15 +167,29 @@ func (d *drawer) free() bool {
 
 // fault draws a fault, and reports whether it happened.
 func (d *drawer) fault() bool {
+	faults := d.drawFault()
+	if len(faults) == 0 || !d.allowed(faults[len(faults)-1]) {
+		return false
+	}
+	return d.make(op{faults: faults})
+}
+
+// allowed reports whether a fault may be drawn.
+func (d *drawer) allowed(f sim.Fault) bool {
+	kind, counts := kindOf(f)
+	return d.kinds == nil || !counts || d.kinds[kind] > 0
+}
+
+// drawFault draws a fault, with all its moves; there are none if it drew one that doesn't fit
+// the setting.
+func (d *drawer) drawFault() (f []sim.Fault) {
 	client := d.config.Clients[d.IntN(d.s.clients)].Name
 	node := "n" + string(rune('1'+d.IntN(len(d.config.Nodes))))
-	var f []sim.Fault
 	if d.s.replica && d.IntN(3) > 0 {
-		f = []sim.Fault{sim.Lag{Replica: node + "r1", By: 1000 * time.Hour}}
 		if d.lags {
-			f = []sim.Fault{sim.Down{Node: node}, sim.Failover{To: node + "r1"}}
+			return []sim.Fault{sim.Down{Node: node}, sim.Failover{To: node + "r1"}}
 		}
-		return d.make(op{faults: f})
+		return []sim.Fault{sim.Lag{Replica: node + "r1", By: 1000 * time.Hour}}
 	}
 	switch d.IntN(12) {
 	case 0, 1, 10, 11:
@@ -185,7 +206,7 @@ func (d *drawer) fault() bool {
 		f = []sim.Fault{sim.Duplicate{Client: client, After: after}}
 	case 7:
 		if d.s.replica {
-			return false // no bounds have both
+			return nil // no bounds have both
 		}
 		f = []sim.Fault{sim.Down{Node: node}, sim.Up{Node: node}}
 	case 8:
@@ -196,7 +217,7 @@ func (d *drawer) fault() bool {
 			f = []sim.Fault{sim.NodeStep{Node: node, By: d.jump()}}
 		}
 	}
-	return d.make(op{faults: f})
+	return f
 }
 
 // jump is a span by which a clock jumps.
