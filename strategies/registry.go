@@ -98,6 +98,20 @@ func Text(file string) (text string, found bool) {
 	return string(b), err == nil
 }
 
+// Files lists the files of this package, without its tests.
+func Files() (names []string) {
+	entries, err := source.ReadDir(".")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), "_test.go") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
 // byName is the catalogue to look things up in: every name in every scenario is.
 var byName = sync.OnceValue(func() map[string]Strategy {
 	all := map[string]Strategy{}
