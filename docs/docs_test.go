@@ -133,6 +133,8 @@ func generate(what string) (string, error) {
 		return standingTable()
 	case "works":
 		return workTable()
+	case "scale":
+		return scaleTable(rest)
 	case "fidelity":
 		return fidelity(rest)
 	}
