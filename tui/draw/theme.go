@@ -133,7 +133,7 @@ var unicodeGlyphs = Glyphs{
 	Awake: "─", Paused: "░", Inside: "█", Dead: " ", Down: "╳",
 	bars: []string{"━", "═", "≡", "╍", "▬"}, Lapsed: "╌", Wants: "·", Open: "[", Shut: "]", Nobody: "┈",
 	Send: "◆", receive: "◂", Retry: "◇", Granted: "✓", Refused: "◇", Enter: "[", Leave: "]", Release: "▽", Extend: "»",
-	Read: "○", Write: "●", Bad: "✗", Reject: "⊘", Crash: "†", pause: "░", Resume: "▸", Lost: "≠", Fault: "!",
+	Read: "○", Write: "●", Bad: "✗", Reject: "⊘", Crash: "†", pause: "░", Resume: "↷", Lost: "≠", Fault: "!",
 	Link: "│", Right: "→", Left: "←", Pointer: "▸", Aim: "▾", Mild: "~", Differs: "╪",
 	Arrows: [4]string{"←", "→", "↑", "↓"},
 }
@@ -144,7 +144,7 @@ var asciiGlyphs = Glyphs{
 	Awake: "-", Paused: ":", Inside: "#", Dead: " ", Down: "x",
 	bars: []string{"=", "%", "&", "$", "@"}, Lapsed: "-", Wants: ".", Open: "[", Shut: "]", Nobody: ",",
 	Send: "*", receive: "<", Retry: "?", Granted: "Y", Refused: "?", Enter: "[", Leave: "]", Release: "v", Extend: "^",
-	Read: "o", Write: "W", Bad: "X", Reject: "0", Crash: "+", pause: ":", Resume: ">", Lost: "/", Fault: "!",
+	Read: "o", Write: "W", Bad: "X", Reject: "0", Crash: "+", pause: ":", Resume: "r", Lost: "/", Fault: "!",
 	Link: "|", Right: ">", Left: "<", Pointer: ">", Aim: "v", Mild: "~", Differs: "#",
 	Arrows: [4]string{"left", "right", "up", "down"},
 }

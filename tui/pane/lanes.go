@@ -34,19 +34,21 @@ const (
 	savesProbe   // the probe's rows, until it acts
 	savesBlanks
 	savesNodes   // the nodes in two rows
+	savesAsker   // the probe in one row
+	savesBreach  // the broken properties stand in the title, too
+	savesStore   // accesses stand in the clients' rows, too
+	savesVotes   // the state pane has them
 	savesClients // each client in one row
-	savesVotes
-	savesStore  // accesses stand in the clients' rows, too
-	savesBreach // the broken properties stand in the title, too
 )
 
 // PlanLanes chooses the lanes for a number of rows. With few rows it gives up, in this
-// order: the probe until it acts, empty rows, a row for each node, separate rows for
-// activity and belief, the rows of the damage. The records of the nodes and the believers
-// are never given up.
+// order: the probe until it acts, empty rows, a row for each node, the probe's second row,
+// the rows of the damage, the nodes' records. A client's deeds and its belief share a row only
+// in windows that have no room for two; a window with LeastRows has. The records of the
+// nodes and the believers are never given up.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	var lanes []Lane
-	for saving := savesNothing; saving <= savesBreach; saving++ {
+	for saving := savesNothing; saving <= savesClients; saving++ {
 		lanes = lanesFor(r, pos, saving)
 		if room := rows - spare(saving); len(lanes) <= room {
 			return lanes
@@ -59,6 +61,17 @@ func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 		return append(cut, lanes[len(lanes)-tail:]...)
 	}
 	return lanes[len(lanes)-max(min(rows, tail), 0):]
+}
+
+// LeastRows is how many rows a diagram needs, the axis included, in which every client has one
+// row for what it does and one for what it thinks.
+func LeastRows(r *timeline.Timeline, pos int) int {
+	return AxisRows + len(lanesFor(r, pos, savesVotes))
+}
+
+// WholeRows is how many rows a diagram needs that has also the rows of the damage.
+func WholeRows(r *timeline.Timeline, pos int) int {
+	return AxisRows + len(lanesFor(r, pos, savesAsker))
 }
 
 // spare is the number of rows that a way of drawing lanes must leave to the narration
@@ -85,7 +98,7 @@ func lanesFor(r *timeline.Timeline, pos, saving int) []Lane {
 		if l.Kind == timeline.Believers {
 			air()
 		}
-		if l.Kind == timeline.Deeds && saving >= savesClients {
+		if l.Kind == timeline.Deeds && inOneRow(r, l, saving) {
 			add(Lane{kind: laneClient, Lane: l})
 		} else {
 			add(Lane{Lane: l})
@@ -100,12 +113,17 @@ func lanesFor(r *timeline.Timeline, pos, saving int) []Lane {
 	return lanes
 }
 
+// inOneRow reports whether a way of saving rows gives a client's activity and belief one row.
+func inOneRow(r *timeline.Timeline, l timeline.Lane, saving int) bool {
+	return saving >= savesClients || saving >= savesAsker && r.Clients[l.Index] == trace.Probe
+}
+
 // leavesOut reports whether a way of saving rows gives up a lane.
 func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
 	switch together := saving >= savesNodes && len(r.Nodes) > 1; l.Kind {
 	case timeline.Deeds, timeline.Belief:
 		idle := r.Clients[l.Index] == trace.Probe && !r.Begun(l.Index, pos)
-		return saving >= savesProbe && idle || saving >= savesClients && l.Kind == timeline.Belief
+		return saving >= savesProbe && idle || inOneRow(r, l, saving) && l.Kind == timeline.Belief
 	case timeline.Record:
 		return together
 	case timeline.Majority:

@@ -11,11 +11,12 @@ import (
 // Draw puts the panes where the layout says.
 func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	var lanes []pane.Lane
-	told := leastTold
+	told, least := leastTold, 1
 	if p.Run != nil {
-		told = len(p.narration(bodyWidth(r.W, r.H+1, p.source), spareRows(r.H+1)))
+		whole := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
+		told, least = len(p.narration(bodyWidth(r.W, r.H+1, p.source), whole)), pane.LeastRows(p.Run, p.Pos)
 	}
-	l := arrange(r.W, r.H+1, wishes{source: p.source, told: told, main: func(rows int) int {
+	l := arrange(r.W, r.H+1, wishes{source: p.source, told: told, least: least, main: func(rows int) int {
 		switch {
 		case p.Run == nil:
 			return rows

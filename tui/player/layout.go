@@ -14,8 +14,6 @@ const (
 	usuallyTold   = 8
 	leastTrace    = 5
 	leastState    = 12
-	fullMain      = 10 // rows of the diagram with two rows for each of two clients
-	leastMain     = 8  // rows of the diagram that it doesn't yield to the narration
 	leastBody     = draw.MinWidth
 	mostSideWidth = 88
 )
@@ -25,6 +23,7 @@ type wishes struct {
 	// main is the number of the rows on offer that the timeline would take.
 	main   func(rows int) int
 	told   int  // rows of the narration, for which the diagram yields
+	least  int  // rows of the diagram that it doesn't yield
 	source bool // the reader has asked for the source, or against it where it is there by default
 }
 
@@ -42,9 +41,8 @@ type layout struct {
 // roomy reports whether a window shows the source by itself.
 func roomy(w, h int) bool { return w >= roomyWidth && h >= roomyHeight }
 
-// spareRows are the rows that the narration has beside a diagram of two clients: with more
-// to say it drops what it can, before the diagram yields.
-func spareRows(h int) int { return h - draw.FrameRows - 1 - statusRows(h) - fullMain }
+// roomBeside are the rows that the narration has beside a diagram of so many rows.
+func roomBeside(main, h int) int { return max(h-draw.FrameRows-1-statusRows(h)-main, leastTold) }
 
 // bodyWidth is the width of the left column, in which the diagram and the narration are: it
 // is never less than in the least window.
@@ -118,7 +116,7 @@ func (l *layout) arrangeBody(r draw.Rectangle, h int, want wishes, source bool) 
 	} else if !source {
 		top = room - max(leastTold, want.told)
 	}
-	top = max(top, min(leastMain, room-leastTold))
+	top = max(top, min(want.least, room-leastTold))
 	if !source {
 		top = min(max(want.main(top), 1), top)
 	}

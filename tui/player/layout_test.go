@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
 
@@ -62,6 +64,44 @@ func TestLayoutCoversEveryWindow(t *testing.T) {
 					if l.told.H < leastTold {
 						t.Fatalf("%dx%d: the narration has %d rows", w, h, l.told.H)
 					}
+				}
+			}
+		}
+	}
+}
+
+// In every step of the course, at every event, the least window has two rows for each client, what it
+// does and what it thinks, and all that is told.
+func TestCourseFitsTheLeastWindow(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
+	for i, lesson := range lib.Lessons {
+		for j, step := range lesson.Steps {
+			p := OpenLesson(app, screen.LessonMsg{Lesson: i, Step: j})
+			tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, p, nil)
+			c := draw.NewCanvas(draw.MinWidth, draw.MinHeight-1, "~")
+			for pos := range p.Run.Last() + 1 {
+				p.goTo(pos)
+				p.Draw(c, draw.Rect(0, 0, c.W, c.H))
+				if p.plan.main.H < pane.LeastRows(p.Run, pos) {
+					t.Errorf("%s, %s, event %d: a diagram of %d rows hides what some client thinks", lesson.Name, step.ID(), pos, p.plan.main.H)
+				}
+				if told := p.narration(c.W, p.plan.told.H); len(told) > p.plan.told.H {
+					t.Errorf("%s, %s, event %d: %d rows for %d lines:\n%s", lesson.Name, step.ID(), pos, p.plan.told.H, len(told), tuitest.LinesText(told))
+				}
+			}
+		}
+	}
+}
+
+// More columns never make the diagram narrower than in the least window.
+func TestDiagramIsNeverNarrower(t *testing.T) {
+	for _, w := range []int{80, 100, 119, 120, 121, 160, 179, 180, 200, 260} {
+		for _, h := range []int{24, 30, 34, 40, 45, 60} {
+			for _, toggled := range []bool{false, true} {
+				l := arrange(w, h, wishes{source: toggled, main: func(rows int) int { return min(rows, 10) }})
+				if hidden := w < sideFrom && toggled; !hidden && l.main.W < draw.MinWidth {
+					t.Errorf("%dx%d, source toggled %v: the diagram has %d columns", w, h, toggled, l.main.W)
 				}
 			}
 		}

@@ -12,19 +12,21 @@ import (
 
 // narration stands below the timeline: the cause of the violation at hand and its evidence
 // first, then the words of the lesson and of the scenario. Where all of it doesn't fit into
-// the rows, the gaps between its parts go, and then evidence; the words are never cut.
+// the rows, the gaps between its parts go, then evidence, and then the key that goes on, which
+// the footer has, too; the words are never cut.
 func (p *Player) narration(width, rows int) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
 	p.tellCause(&t)
-	head := len(t.Lines)
+	evidence := part{from: len(t.Lines)}
 	p.tellEvidence(&t)
-	proof := len(t.Lines)
+	evidence.to = len(t.Lines)
 	p.tellStop(&t)
 	p.tellAnswers(&t)
 	p.tellLesson(&t)
+	var hint part
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
 		t.Gap()
-		p.tellNext(&t)
+		hint = p.tellNext(&t)
 	}
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
 		t.Gap()
@@ -43,19 +45,29 @@ func (p *Player) narration(width, rows int) []draw.Line {
 		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the %s, and %s everything up to the next violation.",
 			k.Forward.Help().Key, k.Next.Help().Key, draw.Either(len(p.Run.Chapters) > 0, "next chapter", "end"), k.Violation.Help().Key))
 	}
-	return squeezed(t.Lines, head, proof, rows)
+	return squeezed(t.Lines, evidence, hint, rows)
 }
 
-// squeezed drops gaps from lines that are more than rows, and then lines of the evidence,
-// which is from head to proof: of it the last line stays.
-func squeezed(lines []draw.Line, head, proof, rows int) []draw.Line {
-	for i := len(lines) - 1; i >= proof && len(lines) > rows; i-- {
+// part are lines of the narration: those from one up to another.
+type part struct{ from, to int }
+
+// squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
+// whose numbers stand on the ruler as well, and then the hint. Gaps stand below the evidence.
+func squeezed(lines []draw.Line, evidence, hint part, rows int) []draw.Line {
+	below := len(lines) - hint.to
+	for i := len(lines) - 1; i >= evidence.to && len(lines) > rows; i-- {
 		if len(lines[i]) == 0 {
+			if i >= hint.to {
+				below--
+			}
 			lines = slices.Delete(lines, i, i+1)
 		}
 	}
-	if over := min(len(lines)-rows, proof-head-1); over > 0 {
-		lines = slices.Delete(lines, head, head+over)
+	if over := min(len(lines)-rows, evidence.to-evidence.from); over > 0 {
+		lines = slices.Delete(lines, evidence.from, evidence.from+over)
+	}
+	if end := len(lines) - below; len(lines) > rows && hint.from < hint.to {
+		lines = slices.Delete(lines, end-(hint.to-hint.from), end)
 	}
 	return lines
 }
@@ -85,7 +97,11 @@ func (p *Player) shown() (all []timeline.Breach) {
 // tellCause says in a sentence how each violation came about.
 func (p *Player) tellCause(t *draw.Paragraphs) {
 	for _, b := range p.shown() {
-		t.Add(draw.Breach, "!! "+b.Code.String()+": ", p.Run.Cause(b))
+		sign, k := "!! ", draw.Breach
+		if !b.Code.Failure() {
+			sign, k = p.Theme.Mild+" ", draw.Strong
+		}
+		t.Add(k, sign+b.Code.String()+": ", p.Run.Cause(b))
 	}
 }
 
@@ -195,14 +211,15 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	}
 }
 
-// tellNext gives the outcome of the step, and the next one.
-func (p *Player) tellNext(t *draw.Paragraphs) {
+// tellNext gives the outcome of the step, and then the next one: that part is returned.
+func (p *Player) tellNext(t *draw.Paragraphs) part {
 	_, step := p.lesson.at()
 	t.Add(draw.Strong, "", step.Text)
 	next := p.lesson.next()
+	from := len(t.Lines)
 	if next == nil {
 		t.Add(draw.Strong, "", "That was the course.")
-		return
+		return part{}
 	}
 	l, step := next.at()
 	text := "goes on with " + step.Strategy
@@ -213,4 +230,5 @@ func (p *Player) tellNext(t *draw.Paragraphs) {
 		text += " under " + step.Scenario
 	}
 	t.Add(draw.Dim, p.Keys.NextStep.Help().Key+" ", text+".")
+	return part{from, len(t.Lines)}
 }
