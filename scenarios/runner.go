@@ -115,6 +115,20 @@ func Offers(schedule sim.Schedule) (_ map[string][]sim.Offer, err error) {
 	return offers, nil
 }
 
+// Clock plays a schedule, and returns the instant at which it ends. Its last event may have
+// been earlier: waiting leaves no event if nothing happens meanwhile.
+func Clock(schedule sim.Schedule) (time.Duration, error) {
+	w, err := worlds.take(schedule.Config, true)
+	if err != nil {
+		return 0, err
+	}
+	defer worlds.give(w)
+	if err := w.Play(schedule.Moves, nil); err != nil {
+		return 0, err
+	}
+	return w.Now(), nil
+}
+
 // pool keeps worlds for reuse: making one means making go-redis clients.
 //
 // Invariant, outside of mu: len(idle) <= maxIdle.

@@ -182,7 +182,7 @@ func (t *Trace) holder(s *State, client int) string {
 	if l.Deadline == Never {
 		return name + " holds the lock, without a deadline."
 	}
-	return name + " holds the lock, until " + Brief(l.Deadline) + "."
+	return name + " holds the lock; its lease ends at " + Brief(l.Deadline) + "."
 }
 
 // Quorum returns the client whose record is on at least need of the masters that are up, or

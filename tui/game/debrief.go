@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -263,6 +264,7 @@ func (s *Game) debriefing(width int) []draw.Line {
 	if s.moral != "" {
 		t.Add(draw.Strong, "", s.moral)
 	}
+	s.tellOthers(&t)
 	switch d := s.debrief; {
 	case d == nil:
 		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
@@ -280,6 +282,19 @@ func (s *Game) debriefing(width int) []draw.Line {
 	text, k := s.outlook()
 	t.Add(k, "", text)
 	return t.Lines
+}
+
+// tellOthers explains the signs of the end that the goal doesn't explain: other codes in the header,
+// and the probe.
+func (s *Game) tellOthers(t *draw.Paragraphs) {
+	for _, code := range s.Run.Verdict() {
+		if code != s.goal {
+			t.Add(draw.Dim, "", fmt.Sprintf("%s, %s: %s.", code, code.Name(), code.Meaning()))
+		}
+	}
+	if i := slices.Index(s.Run.Clients, trace.Probe); i >= 0 && s.Run.Begun(i, s.Run.Last()) {
+		t.Add(draw.Dim, "", "The probe is a client that comes when all others are done, and asks whether the lock can still be had.")
+	}
 }
 
 // lastReply is the last command of a run, with its reply.

@@ -16,7 +16,7 @@ const (
 	leastCode   = 6
 	usualCode   = 12
 	mostCode    = 26
-	leastMoves  = 6
+	leastMoves  = 5
 	columnsFrom = 76 // columns, for two columns of moves
 	statusRows  = 2
 )
@@ -130,6 +130,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	c.Lines(l.goal, goal, 0)
 	s.DrawDiagram(c, l.diagram)
 	s.DrawStatus(c, l.status)
+	s.drawClock(c, l.status)
 	for i, part := range l.code {
 		s.drawCode(c, part, i)
 	}
@@ -139,6 +140,19 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	s.drawMoves(c, l.moves)
+}
+
+// drawClock puts the instant at which the game stands above the event, where time has passed since.
+func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
+	if s.now <= s.State.At || s.Notice != "" {
+		return
+	}
+	c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
+	l := draw.Line{draw.Text(" "+trace.Brief(s.now)+"  ", draw.Strong), draw.Text("nothing has happened since "+trace.Brief(s.State.At), draw.Plain)}
+	if e := s.Run.Event(s.Pos); e != nil {
+		l = append(l, draw.Text(fmt.Sprintf(": #%d  %s %s", e.Seq, s.Run.Actor(e), s.Run.Text(e)), draw.Dim))
+	}
+	c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
 }
 
 // standing is the goal and the distance to it, in a few rows.
@@ -212,11 +226,12 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 		focus = pane.LineOf(code, draw.Either(st.Phase == trace.PhaseIdle || st.Phase == trace.PhaseAcquire, ") Acquire(", ") Release("))
 	}
 	rows := r.H - 1
-	begin := min(max(focus-1-rows/2, 0), max(len(code)-rows, 0))
+	code, focus = joined(code, focus)
+	begin := min(max(focus-1-rows/before, 0), max(len(code)-rows, 0))
 	for i := begin; i < len(code) && i-begin < rows; i++ {
 		mark, k := "  ", draw.Dim
-		if i+1 == line {
-			mark, k = string([]rune(name)[:1])+s.Theme.Pointer, draw.Pick
+		if i+1 == focus && line > 0 {
+			mark, k = string([]rune(name)[:1])+" ", draw.Pick
 		} else if !strings.HasPrefix(strings.TrimSpace(code[i]), "//") {
 			k = draw.Plain
 		}
@@ -227,6 +242,35 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 
 // sourceFile is a file of package strategies.
 type sourceFile struct{ name, text string }
+
+// before is the share of a window of code that is above the line on which a client stands: that
+// which comes next says more.
+const before = 4
+
+// joined is code in which each if with a single line stands in one line, so that a small window
+// shows more of a function; and the place of a line in it, from 1. The block of that line stays as
+// it is.
+func joined(code []string, line int) (short []string, at int) {
+	for i := 0; i < len(code); i++ {
+		if i+2 < len(code) && line != i+2 && strings.HasPrefix(strings.TrimSpace(code[i]), "if ") && strings.TrimSpace(code[i+2]) == "}" && depth(code[i]) == depth(code[i+2]) {
+			if line >= i+1 && line <= i+3 {
+				at = len(short) + 1
+			}
+			inner, _, _ := strings.Cut(strings.TrimSpace(code[i+1]), " // ")
+			short = append(short, code[i]+" "+inner+" }")
+			i += 2
+			continue
+		}
+		short = append(short, code[i])
+		if i+1 == line {
+			at = len(short)
+		}
+	}
+	return short, at
+}
+
+// depth is how far a line of code is indented.
+func depth(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
 // standsOn is the file in which a client is, and the line of its next command, from 1; 0 if
 // its next move is none of the lock's.

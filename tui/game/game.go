@@ -5,6 +5,7 @@ package game
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -33,6 +34,7 @@ type Game struct {
 	file    string // the name under which the game is kept
 	root    *branch
 	here    *branch
+	now     time.Duration          // at here; its last event may have been earlier
 	menu    map[string][]sim.Offer // of a game without bounds: the faults that can be chosen, by client or server
 	options []option
 	next    []option // by client: its step
@@ -127,6 +129,9 @@ func (s *Game) replay(b *branch) error {
 		if s.menu, err = scenarios.Offers(schedule); err != nil {
 			return err
 		}
+	}
+	if s.now, err = scenarios.Clock(schedule); err != nil {
+		return err
 	}
 	s.here, s.scroll = b, 0
 	s.Display(timeline.New(t), len(t.Events))

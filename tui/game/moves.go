@@ -80,7 +80,7 @@ func (s *Game) step(client int) (option, bool) {
 	for n := 1; n <= mostSteps; n++ {
 		move := sim.Move{Who: sim.SetOf(client), Count: n}
 		t, events, err := s.peek(move)
-		if err != nil || len(events) > 0 && events[len(events)-1].At > s.State.At {
+		if err != nil || len(events) > 0 && events[len(events)-1].At > s.now {
 			break
 		}
 		if len(events) == len(told) { // a silent step, or none
@@ -225,7 +225,7 @@ func (s *Game) waits() (all []option) {
 	var due []time.Duration
 	if _, events, err := s.peek(sim.Move{Wait: 2*s.cfg.TTL + time.Second}); err == nil {
 		for i := range events {
-			if d := events[i].At - s.State.At; d > 0 && events[i].Kind != trace.KindPause {
+			if d := events[i].At - s.now; d > 0 && events[i].Kind != trace.KindPause {
 				due = append(due, d)
 			}
 		}
@@ -238,14 +238,20 @@ func (s *Game) waits() (all []option) {
 	slices.Sort(due)
 	due = slices.Compact(due)
 	due = due[:min(len(due), mostWaits)]
-	for _, d := range due {
-		all = append(all, s.wait(d))
-	}
 	if !slices.Contains(due, time.Second) {
-		all = append(all, s.wait(time.Second))
+		due = append(due, time.Second)
+	}
+	for _, d := range due {
+		if o, pauses := s.wait(d); !pauses || s.mayPause() {
+			all = append(all, o)
+		}
 	}
 	return all
 }
+
+// mayPause reports whether time may pass while a client has something to do: in a level
+// that has no pauses it breaks the rules.
+func (s *Game) mayPause() bool { return s.quest == nil || s.bounds.Faults[explore.Pause] > 0 }
 
 // wakes is the time until a client's own wait is over: a sleep, or that for a reply. It is
 // 0 if the client waits for nothing.
@@ -256,9 +262,9 @@ func (s *Game) wakes(client int) time.Duration {
 		switch {
 		case e.Client != client || e.Thread != 0:
 		case c.Asleep && e.Kind == trace.KindSleep:
-			return e.At + e.By - s.State.At
+			return e.At + e.By - s.now
 		case !c.Asleep && e.Kind == trace.KindSend:
-			d := e.At + s.cfg.Timeout - s.State.At
+			d := e.At + s.cfg.Timeout - s.now
 			if d <= 0 || !s.timesOut(client, d) {
 				d = 0
 			}
@@ -274,13 +280,14 @@ func (s *Game) timesOut(client int, d time.Duration) bool {
 	return err == nil && slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && e.Kind == trace.KindTimeout })
 }
 
-// wait is the move by which time passes, named by what happens at its end.
-func (s *Game) wait(d time.Duration) option {
-	o := option{ink: draw.Strong, client: trace.None, moves: []sim.Move{{Wait: d}}}
-	o.name = "time to " + trace.Brief(s.State.At+d)
+// wait is the move by which time passes, named by what happens at its end, and whether it pauses
+// a client.
+func (s *Game) wait(d time.Duration) (o option, pauses bool) {
+	o = option{ink: draw.Strong, client: trace.None, moves: []sim.Move{{Wait: d}}}
+	o.name = "time to " + trace.Brief(s.now+d)
 	t, events, err := s.peek(o.moves...)
 	if err != nil {
-		return o
+		return o, false
 	}
 	var last, paused []string
 	for i := range events {
@@ -288,7 +295,7 @@ func (s *Game) wait(d time.Duration) option {
 		switch {
 		case e.Kind == trace.KindPause && e.Client != trace.None:
 			paused = append(paused, t.Clients[e.Client])
-		case e.At == s.State.At+d:
+		case e.At == s.now+d:
 			last = append(last, s.happens(t, e))
 		}
 	}
@@ -306,7 +313,7 @@ func (s *Game) wait(d time.Duration) option {
 	if len(paused) > 0 {
 		o.name += " (" + strings.Join(paused, " and ") + draw.Either(len(paused) == 1, " is", " are") + " paused)"
 	}
-	return o
+	return o, len(paused) > 0
 }
 
 // happens says what happens by itself, with the owner of a record in the place of the

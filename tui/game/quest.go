@@ -25,7 +25,7 @@ import (
 // quest is what makes a game one to be won: a goal, the faults that may happen on the way,
 // and an adviser that computes the distance to the goal.
 //
-// Invariant: hint, par and refused are meaningful only while known is true.
+// Invariant: hint, par, ahead, parMoves and refused are meaningful only while known is true.
 type quest struct {
 	level      int // in the list, or none: within bounds of the reader's own
 	title      string
@@ -41,6 +41,8 @@ type quest struct {
 	known      bool    // the answer is there
 	hint       explore.Hint
 	par        explore.Hint
+	ahead      int         // moves of the least way on
+	parMoves   int         // moves of the least way from the beginning
 	refused    error       // why there is no hint
 	debrief    *debriefMsg // once it is won, and the same moves were replayed
 }
@@ -56,15 +58,17 @@ type adviser struct {
 	find   func(explore.Bounds, trace.Code) (screen.Guide, error)
 	real   screen.Guide  // or nil before the first question
 	par    *explore.Hint // from the beginning
+	cfg    sim.Config
 	closed bool
 }
 
 // hintMsg is the answer to a question.
 type hintMsg struct {
-	of        *quest
-	number    int
-	hint, par explore.Hint
-	err       error
+	of              *quest
+	number          int
+	hint, par       explore.Hint
+	ahead, parMoves int
+	err             error
 }
 
 // goals are the codes that a game can be played for.
@@ -134,7 +138,7 @@ func newQuest(st *screen.App, strategy int, file string, q *quest) (*Game, error
 	}
 	cfg.Scenario = gameLabel
 	s := newGame(player.New(st, strategy, 0), cfg, file)
-	q.adviser = &adviser{find: st.NewGuide, bounds: *q.bounds, goal: q.goal}
+	q.adviser = &adviser{find: st.NewGuide, bounds: *q.bounds, goal: q.goal, cfg: cfg}
 	s.quest = q
 	return s, s.replay(s.here)
 }
@@ -155,7 +159,10 @@ func (s *Game) ask() tea.Cmd {
 	return func() tea.Msg {
 		defer cancel()
 		h, par, err := g.from(ctx, moves)
-		return hintMsg{c, number, h, par, err}
+		if err != nil {
+			return hintMsg{of: c, number: number, err: err}
+		}
+		return hintMsg{c, number, h, par, count(g.cfg, moves, h.Path), count(g.cfg, nil, par.Path), nil}
 	}
 }
 
@@ -199,7 +206,7 @@ func (s *Game) heed(h hintMsg) tea.Cmd {
 	if c == nil || c != h.of || c.number != h.number {
 		return nil
 	}
-	c.known, c.hint, c.par, c.refused = true, h.hint, h.par, h.err
+	c.known, c.hint, c.par, c.ahead, c.parMoves, c.refused = true, h.hint, h.par, h.ahead, h.parMoves, h.err
 	if !s.won() {
 		s.offerDue()
 		return nil
@@ -218,7 +225,8 @@ func (s *Game) offerDue() {
 	due := s.hint.Due
 	leads := func(o option) bool { return o.moves[0].Wait == due }
 	if i := slices.IndexFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 }); due > 0 && i >= 0 && !slices.ContainsFunc(s.options, leads) {
-		s.options = slices.Insert(s.options, i, s.wait(due))
+		o, _ := s.wait(due)
+		s.options = slices.Insert(s.options, i, o)
 	}
 }
 
@@ -283,7 +291,7 @@ func (s *Game) pointAt(h explore.Hint) {
 		o := option{ink: draw.Strong, client: trace.None, moves: h.Next}
 		switch m := h.Next[0]; {
 		case m.Wait > 0 && len(h.Next) == 1:
-			o = s.wait(m.Wait)
+			o, _ = s.wait(m.Wait)
 		default:
 			o.name = movesText(s.cfg, h.Next)
 			if t, events, err := s.peek(h.Next...); err == nil && len(events) > 0 {
@@ -346,7 +354,8 @@ func (s *Game) outlook() (string, draw.Ink) {
 	case c.refused != nil:
 		return "No hint here: " + c.refused.Error() + ".", draw.Breach
 	case c.won():
-		return fmt.Sprintf("There! Yours: %s; least: %s.", screen.CostText(c.hint.Taken), screen.CostText(c.par.Cost)), draw.Good
+		return fmt.Sprintf("There! Yours: %s (%s); least: %s (%s).", draw.Plural(s.here.depth, "move"), screen.CostText(c.hint.Taken),
+			draw.Plural(c.parMoves, "move"), screen.CostText(c.par.Cost)), draw.Good
 	case !c.par.Reachable:
 		return "No schedule with " + screen.FaultsText(c.bounds) + " gets there; " + k.Scenario.Help().Key + " lists the levels.", draw.Strong
 	case !c.hint.Reachable:
@@ -354,15 +363,15 @@ func (s *Game) outlook() (string, draw.Ink) {
 	}
 	text := ""
 	if s.here.depth > 0 {
-		text = fmt.Sprintf("So far %s. ", stepsAndFaults(c.hint.Taken))
+		text = "So far " + draw.Plural(s.here.depth, "move") + ". "
 	}
-	return text + "From here at least " + stepsAndFaults(c.hint.Cost) + "; " + k.Hint.Help().Key + " gives a hint.", draw.Plain
+	return text + fmt.Sprintf("The least way on: %s (%s); %s gives a hint.", draw.Plural(c.ahead, "move"), stepsAndFaults(c.hint.Cost), k.Hint.Help().Key), draw.Plain
 }
 
 func stepsAndFaults(c explore.Cost) string {
 	text := draw.Plural(c.Steps, "step")
 	if c.Faults > 0 {
-		text += " and " + draw.Plural(c.Faults, "fault")
+		text += ", " + draw.Plural(c.Faults, "fault")
 	}
 	return text
 }

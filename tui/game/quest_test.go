@@ -1,6 +1,7 @@
 package game
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +58,9 @@ func win(t *testing.T, a *tuitest.App, s *Game) {
 		if n > par.Steps || s.refused != nil {
 			t.Fatalf("not there after %d moves: %v\n%s", n, s.refused, a.View())
 		}
+		if s.ahead+n != s.parMoves {
+			t.Errorf("after %d moves there are %d to go, and the least way has %d", n, s.ahead, s.parMoves)
+		}
 		a.Press("i enter")
 	}
 	if s.hint.Taken != par {
@@ -86,7 +90,7 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
 			text := tuitest.Unwrapped(a.View())
-			for _, want := range []string{"The same moves leave " + l.Withstands + " whole", "There! Yours: " + screen.CostText(s.par.Cost)} {
+			for _, want := range []string{"The same moves leave " + l.Withstands + " whole", fmt.Sprintf("There! Yours: %[1]d moves (%[2]s); least: %[1]d moves (%[2]s)", s.parMoves, screen.CostText(s.par.Cost))} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}

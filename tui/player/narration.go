@@ -18,7 +18,7 @@ func (p *Player) narration(width, rows int) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
 	p.tellCause(&t)
 	evidence := part{from: len(t.Lines)}
-	p.tellEvidence(&t)
+	p.tellEvidence(&t, width-1)
 	evidence.to = len(t.Lines)
 	p.tellStop(&t)
 	p.tellAnswers(&t)
@@ -107,15 +107,15 @@ func (p *Player) tellCause(t *draw.Paragraphs) {
 
 // tellEvidence numbers the events that prove the violation at hand, as they are numbered on
 // the ruler and in the trace, each in a line. They stand where the violation is complete,
-// and at each of the events.
-func (p *Player) tellEvidence(t *draw.Paragraphs) {
+// and at each of the events. These are no prose, and take all of the width.
+func (p *Player) tellEvidence(t *draw.Paragraphs, width int) {
 	if p.picked == none || !slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return b.Violation == p.Run.Breaches[p.picked].Violation }) {
 		return
 	}
 	for n, seq := range p.lit() {
 		e := p.Run.Event(p.Run.After(seq))
 		text := fmt.Sprintf("    %d  %s  #%d  %s %s", n+1, trace.Brief(e.At), e.Seq, p.Run.Actor(e), p.Run.Text(e))
-		t.Lines = append(t.Lines, draw.Line{draw.Text(draw.Fit(text, t.Width, p.Theme.More), draw.Plain)})
+		t.Lines = append(t.Lines, draw.Line{draw.Text(draw.Fit(text, width, p.Theme.More), draw.Plain)})
 	}
 }
 

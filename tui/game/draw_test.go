@@ -1,0 +1,46 @@
+package game
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/tui/tuitest"
+)
+
+func TestJoinedCode(t *testing.T) {
+	code := strings.Split("func f() {\n  x := g()\n  if x {\n    return 1 // why\n  }\n  for {\n    h()\n    k()\n  }\n}\nif k() {\n  l()\n}", "\n")
+	all := strings.Split("func f() {\n  x := g()\n  if x { return 1 }\n  for {\n    h()\n    k()\n  }\n}\nif k() { l() }", "\n")
+	for line, want := range []int{0, 1, 2, 3, 0, 3, 4, 5, 6, 7, 8, 9, 0, 9} {
+		short, at := joined(code, line)
+		if line == 4 || line == 12 { // it stands in a block, which stays
+			if len(short) != len(all)+2 || short[at-1] != code[line-1] {
+				t.Errorf("line %d: %d of %q", line, at, short)
+			}
+		} else if !slices.Equal(short, all) || at != want {
+			t.Errorf("line %d: %d of %q", line, at, short)
+		}
+	}
+}
+
+// At the beginning of the level about them, both commands are on the screen.
+func TestLevelShowsBothCommands(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, _ := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), "setnx-expire.PD.crash")
+		a.Press("enter")
+		if v := a.View(); !strings.Contains(v, "setNX(ctx") || !strings.Contains(v, "rdb.Expire(") {
+			t.Errorf("%v: SETNX and EXPIRE are not both shown:\n%s", size, v)
+		}
+	}
+}
+
+// After a wait in which nothing happens the clock has moved, and the clients can still act.
+func TestClockOfAGame(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.crash")
+	a.Press("end")
+	wait := slices.IndexFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 })
+	s.try(s.options[wait])
+	if v := a.View(); !strings.Contains(v, "1s  nothing has happened") || !strings.Contains(v, "time to 2s") || !strings.Contains(v, "A: SETNX") {
+		t.Errorf("after a second:\n%s", v)
+	}
+}
