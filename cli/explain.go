@@ -21,7 +21,8 @@ func newExplain() *cobra.Command {
 		Use:   "explain NAME",
 		Short: "Explain a code, a lock, a scenario, a way to fail or a word",
 		Long: `Explain a code such as FR, a lock, a scenario, a way to fail (a page of docs/failures) or a
-word such as lease. Verdicts are those of runs that are made for it.`,
+word such as lease. The runs of a lock or a scenario are made for it; those of a code are
+as the scenarios expect them, to which the tests hold the engine.`,
 		Example: `  lockstep explain FR
   lockstep explain setpx-lua
   lockstep explain pause-past-ttl
@@ -32,7 +33,7 @@ word such as lease. Verdicts are those of runs that are made for it.`,
 			return explicable(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := explain(args[0], matrix)
+			text, err := explain(args[0])
 			if err != nil {
 				return err
 			}
@@ -55,11 +56,34 @@ func explicable() (names []string) {
 	return names
 }
 
+// cell is a run that need not be made: its verdict is that which the scenario expects.
+type cell struct {
+	scenario *scenarios.Scenario
+	strategy strategies.Strategy
+	verdict  trace.Verdict
+}
+
+// expected is the whole matrix, as the scenarios expect it.
+func expected() (all []cell) {
+	for _, s := range scenarios.All() {
+		for _, st := range strategies.All() {
+			if v, known := s.Expect(st.Name); known {
+				all = append(all, cell{s, st, v})
+			}
+		}
+	}
+	return all
+}
+
 // explain tells of everything with that name: a scenario and a page may share one.
-func explain(name string, runs func() []scenarios.Cell) (string, error) {
+func explain(name string) (string, error) {
 	var texts []string
 	if code, is := trace.ParseCode(strings.ToUpper(name)); is {
-		texts = append(texts, explainCode(code, runs()))
+		text, err := explainCode(code)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, text)
 	}
 	if st, err := scenarios.FindStrategy(name); err == nil {
 		texts = append(texts, explainLock(st))
@@ -82,12 +106,13 @@ func explain(name string, runs func() []scenarios.Cell) (string, error) {
 	}
 	err := scenarios.Unknown("name", name, explicable())
 	if !strings.Contains(err.Error(), "did you mean") { // the names are too many to list
-		err = fmt.Errorf("unknown name %q: it is a code, a lock or a scenario of lockstep list, a page of docs/failures or a word of docs/model.md", name)
+		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures or a word of docs/model.md", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "))
 	}
 	return "", err
 }
 
-func explainCode(code trace.Code, cells []scenarios.Cell) string {
+func explainCode(code trace.Code) (string, error) {
+	cells := expected()
 	var b strings.Builder
 	counts := "It counts against a lock."
 	if !code.Failure() {
@@ -99,8 +124,12 @@ func explainCode(code trace.Code, cells []scenarios.Cell) string {
 		fmt.Fprintf(&b, "\n%s\n%s", unlabelled(pages[i].Intro), report.Wrap("Remedy:", 2, pages[i].Remedy))
 	}
 	if c := example(cells, code); c != nil {
-		fmt.Fprintf(&b, "\nFor example\n%s", report.Wrap(" ", 2, report.Headline(c.Trace, code)))
-		fmt.Fprintf(&b, "  lockstep run %s %s\n", c.Strategy.Name, c.Scenario.Name)
+		t, err := c.scenario.Run(c.strategy, 1)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\nFor example\n%s", report.Wrap(" ", 2, report.Headline(t, code)))
+		fmt.Fprintf(&b, "  lockstep run %s %s\n", c.strategy.Name, c.scenario.Name)
 	}
 	explainWhere(&b, cells, code)
 	for i, c := range claims.All {
@@ -114,7 +143,7 @@ func explainCode(code trace.Code, cells []scenarios.Cell) string {
 		}
 		fmt.Fprintf(&b, "  %-18s %s\n", p.Name, p.Title)
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // named reports whether a page is about a code and nothing else, which its name tells.
@@ -123,11 +152,11 @@ func named(p *failures.Page, code trace.Code) bool {
 }
 
 // explainWhere tells which locks show a code, and in how many scenarios.
-func explainWhere(b *strings.Builder, cells []scenarios.Cell, code trace.Code) {
+func explainWhere(b *strings.Builder, cells []cell, code trace.Code) {
 	shown := map[string]int{}
 	for i := range cells {
-		if c := &cells[i]; c.Err == nil && slices.Contains(c.Trace.Verdict(), code) {
-			shown[c.Strategy.Name]++
+		if c := &cells[i]; slices.Contains(c.verdict, code) {
+			shown[c.strategy.Name]++
 		}
 	}
 	var some, none []string
@@ -138,14 +167,14 @@ func explainWhere(b *strings.Builder, cells []scenarios.Cell, code trace.Code) {
 		}
 		some = append(some, fmt.Sprintf("%s %d", name, shown[name]))
 	}
-	fmt.Fprintf(b, "\nIn how many of %d scenarios, just run\n", len(scenarios.All()))
+	fmt.Fprintf(b, "\nIn how many of %d scenarios\n", len(scenarios.All()))
 	b.WriteString(report.Wrap(" ", 2, orNone(some)))
 	b.WriteString(report.Wrap("  in none:", 4, orNone(none)))
 }
 
 // example is a run with a code: of the scenarios that its own page is about, if it has one, and of the
 // course, if it is in there.
-func example(cells []scenarios.Cell, code trace.Code) *scenarios.Cell {
+func example(cells []cell, code trace.Code) *cell {
 	taught := map[[2]string]bool{}
 	for _, l := range scenarios.Course() {
 		for _, step := range l.Steps {
@@ -158,18 +187,18 @@ func example(cells []scenarios.Cell, code trace.Code) *scenarios.Cell {
 			paged[name] = paged[name] || named(&p, code)
 		}
 	}
-	var best *scenarios.Cell
+	var best *cell
 	most := -1
 	for i := range cells {
 		c := &cells[i]
-		if c.Err != nil || !slices.Contains(c.Trace.Verdict(), code) {
+		if !slices.Contains(c.verdict, code) {
 			continue
 		}
 		worth := 0
-		if paged[c.Scenario.Name] {
+		if paged[c.scenario.Name] {
 			worth += 2
 		}
-		if taught[[2]string{c.Scenario.Name, c.Strategy.Name}] {
+		if taught[[2]string{c.scenario.Name, c.strategy.Name}] {
 			worth++
 		}
 		if worth > most {

@@ -13,7 +13,7 @@ import (
 func TestVerify(t *testing.T) {
 	redistest.Need(t, verify.Tools())
 	text := must(t, "", "verify", "setpx-lua", "pause-past-ttl")
-	for _, want := range []string{"1 runs on ", "1 of them to their ends", "no difference"} {
+	for _, want := range []string{"1 run on ", "1 of them to their ends", "no difference"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}

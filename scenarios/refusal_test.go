@@ -358,7 +358,7 @@ func TestDidYouMean(t *testing.T) {
 	known := []string{"pause", "resume", "run", "up", "A", "B"}
 	for word, want := range map[string]string{
 		"puase": "pause", "PAUSE": "pause", "pausee": "pause", "rn": "run", "rnu": "run", "u": "up", "a": "A",
-		"x": "", "C": "", "zz": "", "explode": "", "": "",
+		"x": "", "C": "", "foo": "", "pour": "", "rub": "run", "zz": "", "explode": "", "": "",
 		strings.Repeat("pause", 1000): "",
 	} {
 		got := didYouMean(word, known)

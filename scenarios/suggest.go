@@ -11,10 +11,10 @@ import (
 )
 
 // didYouMean is a question to append to an error about an unknown word. It is empty where
-// no known word is near: where more than a third of the word would have to change, or no
-// letter of it would stay.
+// no known word is near: where more than a third of the letters would have to change, of
+// three letters more than one, or where no letter would stay.
 func didYouMean(word string, known []string) string {
-	best, least := "", 2+len(word)/3
+	best, least := "", 1+(utf8.RuneCountInString(word)+2)/3
 	for _, k := range known {
 		d := distance(strings.ToLower(word), strings.ToLower(k))
 		if d < least && d < max(utf8.RuneCountInString(word), utf8.RuneCountInString(k)) {

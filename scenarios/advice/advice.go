@@ -29,6 +29,7 @@ type Answer struct {
 	wants     trace.Verdict                  // codes that speak against a lock, and rule none out
 	scenarios []string                       // what can happen
 	fits      func(strategies.Strategy) bool // nil fits all
+	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
 }
 
 // basics are what every use of a lock requires: that a client's crash, its delays and its
@@ -42,13 +43,16 @@ var basics = Answer{
 // Questions are asked in this order.
 var Questions = [3]Question{
 	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", [2]Answer{
-		{Name: "efficiency", Text: "cost work twice"},
+		{Name: "efficiency", Text: "cost work twice",
+			remedy: "Make a second time harmless: the receiver does nothing for an idempotency key that it has seen"},
 		{Name: "correctness", Text: "destroy something",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
 	{"token", "What the lock protects", "A fencing token grows with each grant; who checks it refuses an older one.", [2]Answer{
 		{Name: "no", Text: "can't check a token", fits: func(s strategies.Strategy) bool { return !s.Fences }},
-		{Name: "yes", Text: "can check a token", scenarios: []string{"fence-minted-late"}},
+		{Name: "yes", Text: "can check a token",
+			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
+			scenarios: []string{"fence-minted-late"}},
 	}},
 	{"servers", "Redis runs on", "Several are independent of each other: replicas of one don't count.", [2]Answer{
 		{Name: "one", Text: "one server", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
@@ -142,6 +146,7 @@ type Advice struct {
 type Instead struct {
 	Question, Answer int
 	Lock             strategies.Strategy
+	Shown            *Run // of that lock, under the scenario in which the nearest one fails worst; nil if there is none
 }
 
 // Rejected is a lock that was not recommended.
@@ -168,10 +173,21 @@ func Decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 		other := a
 		other[q] = 1 - a[q]
 		if d := decide(other, locks, outcome); d.Enough {
-			advice.Instead = append(advice.Instead, Instead{q, other[q], d.Lock})
+			advice.Instead = append(advice.Instead, Instead{q, other[q], d.Lock, advice.sameRun(d.Runs)})
 		}
 	}
 	return advice
+}
+
+// sameRun is that of another lock's runs which is under the scenario in which this lock fails worst.
+func (a *Advice) sameRun(runs []Run) *Run {
+	nearest := candidate{a.Lock, a.Runs}
+	worst := nearest.worst()
+	i := slices.IndexFunc(runs, func(r Run) bool { return worst != nil && r.Scenario == worst.Scenario })
+	if i < 0 {
+		return nil
+	}
+	return &runs[i]
 }
 
 func decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {

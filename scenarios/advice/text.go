@@ -25,8 +25,7 @@ func (a *Advice) Text() []string {
 		all = append(all, fmt.Sprintf("It shows %s. Every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken })))
 	}
 	for _, i := range a.Instead {
-		q := &Questions[i.Question]
-		all = append(all, fmt.Sprintf("%s is enough if %s %s.", i.Lock.Name, lower(q.Text), q.Answers[i.Answer].Text))
+		all = append(all, i.text())
 	}
 	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }); unwanted != "" {
 		all = append(all, "Its price: "+unwanted+".")
@@ -35,6 +34,20 @@ func (a *Advice) Text() []string {
 		all = append(all, claimText(n))
 	}
 	return all
+}
+
+// text says what to do, and which lock is enough then.
+func (i *Instead) text() string {
+	q := &Questions[i.Question]
+	answer := &q.Answers[i.Answer]
+	if answer.remedy == "" {
+		return fmt.Sprintf("%s is enough if %s %s.", i.Lock.Name, lower(q.Text), answer.Text)
+	}
+	text := fmt.Sprintf("%s. Then %s is enough", answer.remedy, i.Lock.Name)
+	if i.Shown != nil {
+		text += fmt.Sprintf(": lockstep run %s %s (%s)", i.Lock.Name, i.Shown.Scenario, i.Shown.Verdict)
+	}
+	return text + "."
 }
 
 // claimText is a claim behind the first of its assumptions, which the runs beside it may break.

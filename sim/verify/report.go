@@ -137,11 +137,20 @@ func (r *Report) Partly() (lines []string) {
 	return lines
 }
 
+// counted is a number with its noun.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // String returns the report as text.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d runs on %s: %d replies and %d keys compared, with %d restarts, %d promotions, %d writes to replicas\n",
-		r.Runs, r.Version, r.Replies, r.Keys, r.Restarts, r.Promotions, r.Writes)
+	fmt.Fprintf(&b, "%s on %s: %s and %s compared, with %s, %s, %s\n", counted(r.Runs, "run", "runs"), r.Version, counted(r.Replies, "reply", "replies"),
+		counted(r.Keys, "key", "keys"), counted(r.Restarts, "restart", "restarts"), counted(r.Promotions, "promotion", "promotions"),
+		counted(r.Writes, "write to a replica", "writes to replicas"))
 	fmt.Fprintf(&b, "%d of them to their ends\n", r.Whole)
 	for _, line := range r.Partly() {
 		fmt.Fprintf(&b, "%s\n", line)

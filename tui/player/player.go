@@ -525,7 +525,7 @@ func (p *Player) pace() time.Duration {
 }
 
 // perWord is how long a reader takes for a word of the narration, at the usual speed.
-const perWord = 260 * time.Millisecond
+const perWord = 215 * time.Millisecond
 
 // reading is the time that it takes to read what is told here for the first time.
 func (p *Player) reading() time.Duration {

@@ -350,7 +350,7 @@ func TestWatchedRunTakesAMinute(t *testing.T) {
 			took += p.pace()
 		}
 	}
-	if p.Pos != p.Run.Last() || took < 45*time.Second || took > 75*time.Second {
+	if p.Pos != p.Run.Last() || took < 57*time.Second || took > 62*time.Second {
 		t.Errorf("it takes %s, to event %d of %d", took, p.Pos, p.Run.Last())
 	}
 	a.Press("g space space space")
