@@ -95,7 +95,7 @@ func TestCourseAsText(t *testing.T) {
 		t.Errorf("%d lines for %d lessons", got, len(lessons))
 	}
 	for i, l := range lessons {
-		if n, err := findLesson(lessons, l.Name); n != i+1 || err != nil {
+		if n, err := scenarios.FindLesson(lessons, l.Name); n != i+1 || err != nil {
 			t.Errorf("%s is lesson %d, %v", l.Name, n, err)
 		}
 	}

@@ -89,7 +89,7 @@ course, the game, the choice of a lock, all runs. Anywhere else it prints the ma
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this build") // cobra's own would take -v, too
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newVerify(), newAudit(), newServe(), newNew(), newAdvise(), newExplain(), newCourse(), newPlay(), newCampaign())
+	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newVerify(), newAudit(), newServe(), newNew(), newAdvise(), newExplain(), newCourse(), newPlay(), newPresent(), newCampaign())
 	return root
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,7 +34,7 @@ in the player, at the first step that you have not played; anywhere else it is p
 			number, lessons := 0, scenarios.Course()
 			if len(args) > 0 {
 				var err error
-				if number, err = findLesson(lessons, args[0]); err != nil {
+				if number, err = scenarios.FindLesson(lessons, args[0]); err != nil {
 					return err
 				}
 			}
@@ -52,24 +51,6 @@ in the player, at the first step that you have not played; anywhere else it is p
 	show.flags(cmd)
 	cmd.Flags().BoolVar(&plain, "plain", false, "print it as text (the default without a terminal)")
 	return cmd
-}
-
-// findLesson is the number of a lesson, from 1.
-func findLesson(lessons []scenarios.Lesson, word string) (int, error) {
-	if n, err := strconv.Atoi(word); err == nil {
-		if n < 1 || n > len(lessons) {
-			return 0, fmt.Errorf("there is no lesson %d: the course has lessons 1 to %d", n, len(lessons))
-		}
-		return n, nil
-	}
-	var names []string
-	for i, l := range lessons {
-		if l.Name == word {
-			return i + 1, nil
-		}
-		names = append(names, l.Name)
-	}
-	return 0, scenarios.Unknown("lesson", word, names)
 }
 
 func writeLessons(out io.Writer, lessons []scenarios.Lesson) error {

@@ -354,6 +354,14 @@ func (s *Scenario) Caller(st strategies.Strategy) string {
 	return cfg.Caller()
 }
 
+// Path is the path of the file that a user's scenario is in; "" is that of a built-in one.
+func (s *Scenario) Path() string {
+	if s.builtin {
+		return ""
+	}
+	return s.file
+}
+
 // label is the scenario's name as schedules carry it: of a file only its base.
 func (s *Scenario) label() string { return filepath.Base(s.Name) }
 

@@ -13,6 +13,7 @@ import (
 	"lockstep/tui/draw"
 	"lockstep/tui/game"
 	"lockstep/tui/player"
+	"lockstep/tui/present"
 	"lockstep/tui/progress"
 	"lockstep/tui/runs"
 	"lockstep/tui/screen"
@@ -30,6 +31,9 @@ type screens struct {
 // the reader would have chosen it, and to the door.
 func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *screen.Router {
 	lib.Include(o.Strategy, o.Scenario)
+	for _, s := range o.Present {
+		lib.Include(s.Strategy, s.Scenario)
+	}
 	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*search.Search{}}
 	stack := []screen.Screen{door.New(a.App)}
 	for _, msg := range a.way(o) {
@@ -50,6 +54,8 @@ func (a *screens) way(o Options) []screen.OpenMsg {
 	case o.Lesson > 0:
 		lesson := o.Lesson - 1
 		return []screen.OpenMsg{screen.CourseMsg{}, screen.LessonMsg{Lesson: lesson, Step: a.unplayed(lesson)}}
+	case o.Present != nil:
+		return []screen.OpenMsg{screen.PresentMsg{Showings: o.Present}}
 	case o.Course:
 		return []screen.OpenMsg{screen.CourseMsg{}}
 	case o.Game:
@@ -72,6 +78,8 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 	switch msg := msg.(type) {
 	case screen.RunsMsg:
 		return runs.New(a.App, msg), nil
+	case screen.PresentMsg:
+		return present.New(a.App, msg.Showings), nil
 	case screen.DecideMsg:
 		return decide.New(a.App), nil
 	case screen.PlayMsg:

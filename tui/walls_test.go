@@ -22,6 +22,7 @@ var walls = map[string]string{
 	"compare": "draw pane picker screen", "player": "draw pane picker screen",
 	"game":    "draw pane picker player progress screen",
 	"live":    "draw pane",
+	"present": "draw pane player screen",
 	"tuitest": "draw progress screen",
 }
 

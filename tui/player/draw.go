@@ -14,7 +14,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	told, least := leastTold, 1
 	if p.Run != nil {
 		whole := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
-		told, least = len(p.narration(bodyWidth(r.W, r.H+1, p.source), whole)), pane.LeastRows(p.Run, p.Pos)
+		told, least = len(p.Narration(bodyWidth(r.W, r.H+1, p.source), whole)), pane.LeastRows(p.Run, p.Pos)
 	}
 	l := arrange(r.W, r.H+1, wishes{source: p.source, told: told, least: least, main: func(rows int) int {
 		switch {
@@ -38,7 +38,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	p.DrawStatus(c, l.status)
 	p.drawTold(c, l.told)
 	p.drawState(c, l.state)
-	p.drawSource(c, l.source)
+	p.DrawSource(c, l.source)
 	if !l.trace.Empty() {
 		p.drawTraceLines(c, l.trace)
 	}
@@ -164,7 +164,7 @@ func (p *Player) scrolled(which panel, lines, rows, base int) int {
 }
 
 func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
-	lines := p.narration(r.W, r.H)
+	lines := p.Narration(r.W, r.H)
 	top := 0
 	if r.H > len(lines) {
 		top = 1 // a line of air, if there is one to spare
@@ -180,7 +180,8 @@ func (p *Player) drawState(c *draw.Canvas, r draw.Rectangle) {
 	c.Lines(draw.Rect(r.X+1, r.Y, r.W-1, r.H), lines, p.scrolled(panelState, len(lines), r.H, 0))
 }
 
-func (p *Player) drawSource(c *draw.Canvas, r draw.Rectangle) {
+// DrawSource draws the code with the line of each client.
+func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}

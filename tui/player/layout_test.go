@@ -86,7 +86,7 @@ func TestCourseFitsTheLeastWindow(t *testing.T) {
 				if p.plan.main.H < pane.LeastRows(p.Run, pos) {
 					t.Errorf("%s, %s, event %d: a diagram of %d rows hides what some client thinks", lesson.Name, step.ID(), pos, p.plan.main.H)
 				}
-				if told := p.narration(c.W, p.plan.told.H); len(told) > p.plan.told.H {
+				if told := p.Narration(c.W, p.plan.told.H); len(told) > p.plan.told.H {
 					t.Errorf("%s, %s, event %d: %d rows for %d lines:\n%s", lesson.Name, step.ID(), pos, p.plan.told.H, len(told), tuitest.LinesText(told))
 				}
 			}

@@ -10,11 +10,11 @@ import (
 	"lockstep/tui/screen"
 )
 
-// narration stands below the timeline: the cause of the violation at hand and its evidence
+// Narration stands below the timeline: the cause of the violation at hand and its evidence
 // first, then the words of the lesson and of the scenario. Where all of it doesn't fit into
 // the rows, the gaps between its parts go, then evidence, and then the key that goes on, which
 // the footer has, too; the words are never cut.
-func (p *Player) narration(width, rows int) []draw.Line {
+func (p *Player) Narration(width, rows int) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
 	p.tellCause(&t)
 	evidence := part{from: len(t.Lines)}

@@ -121,7 +121,7 @@ func comparePanes(t *testing.T, a *tuitest.App, p *Player, e *plainEvent, broken
 	if want := tuitest.Unwrapped(e.actor + " " + e.text); !strings.HasSuffix(status, want) || !strings.Contains(status, "#"+e.seq+" of") {
 		fail("status", "says %q, plain %q", status, want)
 	}
-	told := tuitest.Unwrapped(tuitest.LinesText(p.narration(1000, 1000)))
+	told := tuitest.Unwrapped(tuitest.LinesText(p.Narration(1000, 1000)))
 	for _, code := range e.broke {
 		if !strings.Contains(told, " "+code+": ") { // after the sign of a failure or of a mild one
 			fail("narration", "does not tell of %s", code)
@@ -169,7 +169,7 @@ func compareTrace(t *testing.T, p *Player, events []plainEvent) {
 // checkSaid holds the narration to what the script says before the next event.
 func checkSaid(t *testing.T, p *Player, said []string) {
 	t.Helper()
-	told := tuitest.Unwrapped(tuitest.LinesText(p.narration(1000, 1000)))
+	told := tuitest.Unwrapped(tuitest.LinesText(p.Narration(1000, 1000)))
 	for _, s := range said {
 		if !strings.Contains(told, tuitest.Unwrapped(s)) {
 			t.Fatalf("at %d: plain says %q, the narration\n%s", p.Pos, s, told)

@@ -102,7 +102,8 @@ type loadedMsg struct {
 	load     int
 	run      *timeline.Timeline
 	err      error
-	narrated int // the note to go to, or -1
+	narrated int   // the note to go to, or -1
+	of       stamp // of the scenario's file, before it was run
 }
 
 // tickMsg says that a step of the playing is due.
@@ -138,13 +139,14 @@ func (p *Player) open(strategy, scenario int) tea.Cmd {
 func (p *Player) reload(narrated int) tea.Cmd {
 	p.load = p.Serial()
 	p.loading, p.playing = true, false
-	load, lib, seed, strategy, scenario := p.load, p.Library, p.Seed, p.Strategy, p.scenario
+	load, play, seed, st, sc := p.load, p.Library.Run, p.Seed, p.Library.Strategies[p.Strategy], p.Library.Scenarios[p.scenario]
 	return func() tea.Msg {
-		t, err := lib.Run(lib.Scenarios[scenario], lib.Strategies[strategy], seed)
+		of := stampOf(sc.Path())
+		t, err := play(sc, st, seed)
 		if err != nil {
-			return loadedMsg{load: load, err: err}
+			return loadedMsg{load: load, err: err, of: of}
 		}
-		return loadedMsg{load: load, run: timeline.New(t), narrated: narrated}
+		return loadedMsg{load: load, run: timeline.New(t), narrated: narrated, of: of}
 	}
 }
 
@@ -185,13 +187,14 @@ func (p *Player) show(l loadedMsg) {
 		return
 	}
 	p.scroll, p.zoom = [panels]int{}, 0
+	from := p.from
+	p.from = 0
 	at := slices.IndexFunc(l.run.Notes, func(n trace.Note) bool { return n.Index == l.narrated })
 	if l.narrated >= 0 && at >= 0 {
 		p.Display(l.run, l.run.Before(l.run.Notes[at].Seq))
 		return
 	}
-	p.Display(l.run, min(p.from, l.run.Last()))
-	p.from = 0
+	p.Display(l.run, min(from, l.run.Last()))
 }
 
 // Display shows a run at a position.
@@ -251,6 +254,11 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 			p.autoplay, p.watched = false, true
 			return p.togglePlay(), screen.Outcome{}
 		}
+		return p.watch(msg.load, msg.of), screen.Outcome{}
+	case watchMsg:
+		return p.look(msg), screen.Outcome{}
+	case fileMsg:
+		return p.reread(msg), screen.Outcome{}
 	case tickMsg:
 		return p.played(int(msg)), screen.Outcome{}
 	case picker.ExportedMsg:
@@ -335,6 +343,31 @@ func (p *Player) moves(k tea.KeyMsg) bool {
 	default:
 		return false
 	}
+	return true
+}
+
+// Advance goes on by one key: at an open question to its answer, and else to the next thing that
+// is said, asked or broken. It reports whether there was anything left.
+func (p *Player) Advance() bool {
+	switch {
+	case p.Run == nil:
+		return false
+	case p.question() != nil:
+		p.playOn()
+		return true
+	case p.Pos == p.Run.Last():
+		return false
+	}
+	p.goTo(p.stopBefore(p.Run.NextChapter(p.Pos)))
+	return true
+}
+
+// Retreat goes back to the last thing that was said. It reports whether there was any.
+func (p *Player) Retreat() bool {
+	if p.Run == nil || p.Pos == 0 {
+		return false
+	}
+	p.goTo(p.Run.PreviousChapter(p.Pos))
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/scenarios"
 	"lockstep/scenarios/advice"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
@@ -120,8 +121,8 @@ func (g *Grid) Work() tea.Cmd {
 		cells := slices.Clone(g.queue[:n])
 		g.queue = g.queue[n:]
 		g.busy++
-		lib, seed := g.lib, g.seed
-		cmds = append(cmds, func() tea.Msg { return compute(lib, seed, cells) })
+		lib, seed := *g.lib, g.seed // as it is now: a scenario may be replaced
+		cmds = append(cmds, func() tea.Msg { return compute(&lib, seed, cells) })
 	}
 	return tea.Batch(cmds...)
 }
@@ -139,6 +140,20 @@ func compute(lib *Library, seed uint64, cells []int) cellsMsg {
 		f[cell] = Cell{Known: true, Verdict: t.Verdict()}
 	}
 	return f
+}
+
+// Replace puts a new version in a scenario's place: nothing is known of its runs yet.
+func (g *Grid) Replace(scenario int, sc *scenarios.Scenario) {
+	g.lib.Scenarios = slices.Clone(g.lib.Scenarios) // goroutines read the old list
+	g.lib.Scenarios[scenario] = sc
+	for st := range g.lib.Strategies {
+		i := g.Index(scenario, st)
+		if g.Cells[i].Known {
+			g.Known--
+			g.Cells[i] = Cell{}
+			g.queue = append(g.queue, i)
+		}
+	}
 }
 
 // Update takes findings in, and goes on.

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"lockstep/scenarios"
 	"lockstep/sim/explore"
 	"lockstep/sim/trace"
 )
@@ -73,6 +74,10 @@ type ChallengeMsg struct {
 	Found    *trace.Code
 }
 
+// PresentMsg asks for a playlist to be presented.
+type PresentMsg struct{ Showings []scenarios.Showing }
+
+func (PresentMsg) opens()   {}
 func (RunsMsg) opens()      {}
 func (DecideMsg) opens()    {}
 func (PlayMsg) opens()      {}

@@ -186,7 +186,10 @@ func (m *Router) Depth() int { return len(m.screens) }
 // Top is the screen that is shown.
 func (m *Router) Top() Screen { return m.screens[len(m.screens)-1] }
 
-func (m *Router) tooSmall() bool { return m.w < draw.MinWidth || m.h < draw.MinHeight }
+func (m *Router) tooSmall() bool {
+	_, any := m.Top().(scaler)
+	return !any && (m.w < draw.MinWidth || m.h < draw.MinHeight)
+}
 
 // View draws the frame: never wider or taller than the window.
 func (m *Router) View() string {

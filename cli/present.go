@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/scenarios"
+	"lockstep/tui"
+)
+
+func newPresent() *cobra.Command {
+	var show display
+	cmd := &cobra.Command{
+		Use:   "present FILE",
+		Short: "Present a playlist of runs, with one key to go on",
+		Long: `Present a playlist of runs to a room. Each line of the file is a lock and a scenario, or a
+lesson of the course, or one step of a lesson; what follows a # is a comment:
+
+  naive-del late-release       # a run
+  lesson release               # all steps of a lesson
+  lesson 6 2                   # its second step
+  setpx-lua my-scenario.yaml   # a script of your own, beside the playlist
+
+Enter, space and page down go on, page up goes back, s shows the code. A script is run
+again, at the same place, when its file changes.`,
+		Example: "  lockstep present talk.txt",
+		Args:    exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			showings, err := scenarios.LoadPlaylist(args[0])
+			if err != nil {
+				return err
+			}
+			if !terminal(cmd.OutOrStdout()) || !terminal(cmd.InOrStdin()) {
+				return errors.New("lockstep present takes a terminal; anywhere else lockstep run prints one run")
+			}
+			return show.run(tui.Options{Seed: 1, Present: showings})
+		},
+	}
+	show.flags(cmd)
+	return cmd
+}

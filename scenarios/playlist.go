@@ -1,0 +1,131 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"lockstep/strategies"
+)
+
+// Showing is an entry of a playlist: a run, with words before and after it.
+type Showing struct {
+	Strategy         strategies.Strategy
+	Scenario         *Scenario
+	Opening, Closing string // of a lesson's step; may be empty
+}
+
+// LoadPlaylist reads a file with a showing in each line: a lock and a scenario, of which the second may be a
+// file of the user's own, found from the playlist's folder; or "lesson" with a lesson of the course, by
+// number or name, and one of its steps, or none for all of them. What follows a # is a comment. Errors
+// name the file and the line.
+func LoadPlaylist(path string) ([]Showing, error) {
+	data, err := readFile(path)
+	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return nil, fmt.Errorf("cannot read the playlist %s: %w", path, err)
+	}
+	var all []Showing
+	for i, line := range strings.Split(string(data), "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		some, err := showings(words, filepath.Dir(path))
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
+		}
+		all = append(all, some...)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s:1: the playlist is empty: give each line a lock and a scenario, such as naive-del late-release, or a lesson", path)
+	}
+	return all, nil
+}
+
+// showings are those of a line.
+func showings(words []string, folder string) ([]Showing, error) {
+	if words[0] == "lesson" {
+		return lessonShowings(words[1:])
+	}
+	if len(words) != 2 {
+		return nil, fmt.Errorf("expected a lock and a scenario, or lesson with its number or name, and not %q", clip(strings.Join(words, " ")))
+	}
+	st, err := FindStrategy(words[0])
+	if err != nil {
+		return nil, err
+	}
+	name := words[1]
+	if strings.Contains(name, ".yaml") || strings.Contains(name, ".yml") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(folder, name)
+		}
+	}
+	sc, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return []Showing{{Strategy: st, Scenario: sc}}, nil
+}
+
+func lessonShowings(words []string) (all []Showing, err error) {
+	if len(words) == 0 || len(words) > 2 {
+		return nil, errors.New("lesson is followed by the number or name of a lesson, and perhaps by the number of a step")
+	}
+	lessons := Course()
+	n, err := FindLesson(lessons, words[0])
+	if err != nil {
+		return nil, err
+	}
+	l := &lessons[n-1]
+	first, last := 1, len(l.Steps)
+	if len(words) == 2 {
+		first, err = strconv.Atoi(words[1])
+		if err != nil || first < 1 || first > last {
+			return nil, fmt.Errorf("there is no step %q: lesson %s has steps 1 to %d", clip(words[1]), l.Name, last)
+		}
+		last = first
+	}
+	for i := first; i <= last; i++ {
+		step := &l.Steps[i-1]
+		st, err := FindStrategy(step.Strategy)
+		if err != nil {
+			return nil, err
+		}
+		sc, err := Find(step.Scenario)
+		if err != nil {
+			return nil, err
+		}
+		show := Showing{Strategy: st, Scenario: sc, Closing: step.Text}
+		if i == 1 {
+			show.Opening = l.Text
+		}
+		all = append(all, show)
+	}
+	return all, nil
+}
+
+// FindLesson is the number of a lesson, from 1, by its number or its name.
+func FindLesson(lessons []Lesson, word string) (int, error) {
+	if n, err := strconv.Atoi(word); err == nil {
+		if n < 1 || n > len(lessons) {
+			return 0, fmt.Errorf("there is no lesson %d: the course has lessons 1 to %d", n, len(lessons))
+		}
+		return n, nil
+	}
+	var names []string
+	for i, l := range lessons {
+		if l.Name == word {
+			return i + 1, nil
+		}
+		names = append(names, l.Name)
+	}
+	return 0, Unknown("lesson", word, names)
+}

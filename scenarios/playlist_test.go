@@ -1,0 +1,60 @@
+package scenarios
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const ownScript = "title: Mine\nscript:\n  - run: A\n    to: done\n"
+
+func TestPlaylist(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("mine.yaml", ownScript)
+	all, err := LoadPlaylist(write("talk.txt", "# a talk\n\nnaive-del late-release   # the mistake\nlesson release\nlesson 6 2\nsetpx-lua mine.yaml\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range all {
+		got = append(got, s.Strategy.Name+" "+filepath.Base(s.Scenario.Name))
+	}
+	lesson := Course()[5]
+	want := []string{"naive-del late-release"}
+	for _, step := range append(lesson.Steps, lesson.Steps[1]) {
+		want = append(want, step.Strategy+" "+step.Scenario)
+	}
+	want = append(want, "setpx-lua mine.yaml")
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if all[1].Opening != lesson.Text || all[1].Closing != lesson.Steps[0].Text || all[2].Opening != "" || all[0].Opening != "" {
+		t.Errorf("the words of the lesson: %q", all[1].Opening)
+	}
+	for text, want := range map[string]string{
+		"":                             "bad.txt:1: the playlist is empty",
+		"\nnaive-dell late-release":    `bad.txt:2: unknown strategy "naive-dell"; did you mean "naive-del"?`,
+		"naive-del late-relase":        `bad.txt:1: unknown scenario "late-relase"; did you mean "late-release"?`,
+		"naive-del":                    `bad.txt:1: expected a lock and a scenario`,
+		"lesson":                       "bad.txt:1: lesson is followed by",
+		"lesson relaese":               `bad.txt:1: unknown lesson "relaese"; did you mean "release"?`,
+		"lesson 6 99":                  `bad.txt:1: there is no step "99": lesson release has steps 1 to`,
+		"naive-del missing.yaml # own": "bad.txt:1: cannot read the scenario",
+	} {
+		path := write("bad.txt", text)
+		if _, err := LoadPlaylist(path); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := LoadPlaylist(filepath.Join(dir, "none")); err == nil || !strings.HasPrefix(err.Error(), "cannot read the playlist ") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,90 @@
+package player
+
+import (
+	"os"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+)
+
+// A script that its author is writing is run again when its file changes. The file is looked at
+// now and then: that works on every system and with every editor, also those that replace it.
+
+// pollEvery is the time between two looks.
+const pollEvery = 500 * time.Millisecond
+
+// stamp tells versions of a file apart. That of no file is zero.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+func stampOf(path string) stamp {
+	if path == "" {
+		return stamp{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.ModTime(), info.Size()}
+}
+
+// watchMsg says that it is time to look at the file of the run that is shown.
+type watchMsg struct {
+	load int
+	of   stamp // the version that is shown
+}
+
+// fileMsg is the outcome of a look: the version that was found, and if it is a new one, the scenario
+// in it, or why there is none.
+type fileMsg struct {
+	load     int
+	of       stamp
+	fresh    bool
+	scenario *scenarios.Scenario
+	err      error
+}
+
+// watch has the file looked at later on, if there is one.
+func (p *Player) watch(load int, of stamp) tea.Cmd {
+	if load != p.load || p.Library.Scenarios[p.scenario].Path() == "" || p.Title != "" {
+		return nil
+	}
+	return p.After(pollEvery, watchMsg{load, of})
+}
+
+func (p *Player) look(m watchMsg) tea.Cmd {
+	if m.load != p.load {
+		return nil
+	}
+	sc := p.Library.Scenarios[p.scenario]
+	return func() tea.Msg {
+		found := stampOf(sc.Path())
+		if found == m.of || found == (stamp{}) { // an editor that replaces a file leaves none for a moment
+			return fileMsg{load: m.load, of: m.of}
+		}
+		fresh, err := scenarios.Find(sc.Name)
+		return fileMsg{m.load, found, true, fresh, err}
+	}
+}
+
+// reread runs a new version, and goes to the same place in it. A file that can't be read leaves the
+// run as it is.
+func (p *Player) reread(m fileMsg) tea.Cmd {
+	switch {
+	case m.load != p.load:
+		return nil
+	case m.err != nil:
+		p.Notice = m.err.Error()
+	case m.fresh:
+		p.Grid.Replace(p.scenario, m.scenario)
+		p.from = p.Pos
+		cmd := p.reload(-1)
+		p.Notice = "The file has changed: run again."
+		return cmd
+	}
+	return p.watch(m.load, m.of)
+}

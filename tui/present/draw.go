@@ -1,0 +1,121 @@
+package present
+
+import (
+	"lockstep/tui/draw"
+)
+
+// The sizes at which more comes.
+const (
+	statusFrom  = 8  // rows, for the event and the holders
+	diagramFrom = 14 // rows
+	plotFrom    = 40 // columns, for the diagram
+	besideFrom  = 120
+	margin      = 3
+	leastTold   = 4
+)
+
+// layout says where each part is. A part that has no place is empty.
+type layout struct {
+	header, diagram, code, status, told draw.Rectangle
+	rules                               []draw.Rectangle
+}
+
+// wishes are the needs of the parts.
+type wishes struct {
+	diagram func(rows int) int // how many of the rows on offer it would take
+	told    int                // lines, which get an empty one between two where there is room
+	code    bool
+}
+
+// arrange is a pure function of the window and of the wishes: from the top the diagram, the event and
+// the words, which are what a small window keeps.
+func arrange(w, h int, want wishes) layout {
+	var l layout
+	y, rows := 0, h
+	take := func(n int) draw.Rectangle {
+		n = max(min(n, rows), 0)
+		r := draw.Rect(0, y, w, n)
+		y, rows = y+n, rows-n
+		return r
+	}
+	rule := func() { l.rules = append(l.rules, take(1)) }
+	if h >= leastTold {
+		l.header = take(1)
+	}
+	if h >= diagramFrom && w >= plotFrom {
+		rule()
+		room := rows - 3 - max(leastTold, min(want.told, rows/2))
+		picture := take(max(room, 0))
+		switch {
+		case want.code && w >= besideFrom:
+			half := w / 2
+			l.diagram, l.code = draw.Rect(0, picture.Y, half, picture.H), draw.Rect(half+1, picture.Y, w-half-1, picture.H)
+		case want.code:
+			l.code = picture
+		default:
+			used := min(max(want.diagram(picture.H), 1), picture.H)
+			l.diagram = draw.Rect(0, picture.Y, w, used)
+			y, rows = y-(picture.H-used), rows+picture.H-used
+		}
+		rule()
+	}
+	if h >= statusFrom {
+		l.status = take(2)
+	}
+	l.told = take(rows)
+	return l
+}
+
+// Draw puts the parts where the layout says.
+func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
+	width := min(max(r.W-2*margin, 1), draw.LongestLine)
+	told := p.words(width)
+	l := arrange(r.W, r.H, wishes{told: len(told), code: p.coded, diagram: func(rows int) int {
+		if p.Run == nil {
+			return rows
+		}
+		return p.DiagramRows(rows)
+	}})
+	for _, rule := range l.rules {
+		c.Fill(rule, p.Theme.Rule, draw.Dim)
+	}
+	if place := p.place(); !l.header.Empty() && r.W > draw.Width(place) {
+		l.header.W -= draw.Width(place)
+		p.DrawHeader(c, l.header)
+		c.Text(l.header.W, 0, draw.Width(place), place, draw.Dim)
+	}
+	if p.Run == nil {
+		return
+	}
+	p.DrawDiagram(c, l.diagram)
+	if !l.code.Empty() {
+		p.DrawSource(c, l.code)
+	}
+	if !l.status.Empty() {
+		p.DrawStatus(c, l.status)
+	}
+	told = spaced(told, l.told.H)
+	p.scroll = max(min(p.scroll, len(told)-l.told.H), 0)
+	c.Lines(inset(l.told, width), told, p.scroll)
+}
+
+// inset is a part with the prose's margin, where there are columns for one.
+func inset(r draw.Rectangle, width int) draw.Rectangle {
+	if left := min(margin, (r.W-width)/2); left > 0 {
+		r.X, r.W = r.X+left, r.W-left
+	}
+	return r
+}
+
+// spaced are lines with an empty one above each as far as all of them have room: a terminal has no
+// larger letters.
+func spaced(lines []draw.Line, rows int) []draw.Line {
+	if 2*len(lines) > rows {
+		return lines
+	}
+	var all []draw.Line
+	for _, l := range lines {
+		all = append(all, nil, l)
+	}
+	return all
+}

@@ -1,0 +1,168 @@
+// Package present shows the runs of a playlist to a room, one after another: one key goes on.
+package present
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
+	"lockstep/tui/player"
+	"lockstep/tui/screen"
+)
+
+// Present is a player that knows the next run.
+//
+// Invariant: 0 <= at < len(showings).
+type Present struct {
+	*player.Player
+	showings []scenarios.Showing
+	at       int
+	coded    bool // the code is shown
+	scroll   int  // of the words
+	backward bool // the reader came from the run after this one
+}
+
+// New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
+func New(app *screen.App, showings []scenarios.Showing) *Present {
+	p := &Present{showings: showings}
+	app.Teaching = true
+	p.Player = p.playerOf(app)
+	return p
+}
+
+func (p *Present) playerOf(app *screen.App) *player.Player {
+	s := &p.showings[p.at]
+	sc := app.Library.Scenario(s.Scenario)
+	if sc < 0 { // its file has changed since
+		sc = max(app.Library.Named(s.Scenario.Name), 0)
+	}
+	return player.New(app, app.Library.Strategy(s.Strategy.Name), sc)
+}
+
+// FitsAnyWindow has small windows show what they can.
+func (p *Present) FitsAnyWindow() {}
+
+// Update takes a key, or what a run has come to.
+func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
+	k, is := msg.(tea.KeyMsg)
+	if !is {
+		had := p.Run
+		cmd, out := p.Player.Update(msg)
+		if p.backward && had == nil && p.Run != nil {
+			p.backward = false
+			p.Adjust(tea.KeyMsg{Type: tea.KeyEnd})
+		}
+		return cmd, out
+	}
+	p.Notice = ""
+	switch {
+	case key.Matches(k, p.Keys.Up):
+		p.scroll--
+		return nil, screen.Outcome{}
+	case key.Matches(k, p.Keys.Down):
+		p.scroll++
+		return nil, screen.Outcome{}
+	}
+	p.scroll = 0
+	switch {
+	case key.Matches(k, p.Keys.Close):
+		return nil, screen.Outcome{Close: true}
+	case key.Matches(k, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next):
+		return p.goOn(), screen.Outcome{}
+	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
+		return p.goBack(), screen.Outcome{}
+	case key.Matches(k, p.Keys.Source):
+		p.coded = !p.coded
+	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
+		p.Adjust(k)
+	}
+	return nil, screen.Outcome{}
+}
+
+// goOn is the one key: to the next stop of the run, and from its end to the next run.
+func (p *Present) goOn() tea.Cmd {
+	switch {
+	case p.Run != nil && p.Advance():
+		return nil
+	case p.at+1 == len(p.showings):
+		p.Notice = "That was the last run of the playlist."
+		return nil
+	}
+	return p.show(p.at + 1)
+}
+
+func (p *Present) goBack() tea.Cmd {
+	switch {
+	case p.Run != nil && p.Retreat():
+		return nil
+	case p.at == 0:
+		p.Notice = "This is the beginning of the playlist."
+		return nil
+	}
+	cmd := p.show(p.at - 1)
+	p.backward = true
+	return cmd
+}
+
+func (p *Present) show(at int) tea.Cmd {
+	p.at, p.backward = at, false
+	p.Player = p.playerOf(p.App)
+	return p.Start()
+}
+
+// FooterKeys are the keys that work here, the most useful first.
+func (p *Present) FooterKeys() []key.Binding {
+	k := &p.Keys
+	return []key.Binding{screen.As(k.Enter, "go on"), screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.coded, "no code", "code")),
+		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Help, k.Close, k.Quit}
+}
+
+// Help explains the screen and its keys.
+func (p *Present) Help() screen.Page {
+	k := &p.Keys
+	return screen.Page{
+		Title: "the presenter",
+		About: "The runs of a playlist, one after another. One key goes on: to the next words, to the answer of a question, to a violation, and from the end of a run to the next one. " +
+			"A script of your own is run again when its file changes.",
+		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
+			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),
+			k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, k.In, k.Out}, k.Always()...),
+		Signs: append(pane.Legend(&p.Theme.Glyphs), screen.CodeSigns()...),
+	}
+}
+
+// words are the narration, set for the last row of a room: with the opening of a lesson before it and
+// its closing behind it.
+func (p *Present) words(width int) []draw.Line {
+	t := draw.Paragraphs{Width: width}
+	s := &p.showings[p.at]
+	if p.Run == nil {
+		return nil
+	}
+	if p.Pos == 0 && s.Opening != "" {
+		t.Add(draw.Strong, "", s.Opening)
+		t.Gap()
+	}
+	for _, l := range p.Narration(width, 0) {
+		bold := slices.Clone(l)
+		for i := range bold {
+			if bold[i].Ink == draw.Plain {
+				bold[i].Ink = draw.Strong
+			}
+		}
+		t.Lines = append(t.Lines, bold)
+	}
+	if p.Pos >= p.Run.Told() && s.Closing != "" {
+		t.Gap()
+		t.Add(draw.Strong, "", s.Closing)
+	}
+	return t.Lines
+}
+
+// place is where the run is in the playlist.
+func (p *Present) place() string { return fmt.Sprintf(" %d/%d ", p.at+1, len(p.showings)) }

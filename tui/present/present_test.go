@@ -1,0 +1,152 @@
+package present
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+	"lockstep/strategies"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+const script = "title: Mine\nscript:\n  - say: %s\n  - run: A\n    to: done\n"
+
+// open presents a lesson's second step and a script of the test's own.
+func open(t testing.TB, w, h int) (*tuitest.App, *Present, string) {
+	dir := t.TempDir()
+	own := filepath.Join(dir, "mine.yaml")
+	write(t, own, "First words.", 1)
+	list := filepath.Join(dir, "talk.txt")
+	if err := os.WriteFile(list, []byte("lesson 6 1\nsetpx-lua mine.yaml\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := scenarios.LoadPlaylist(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := screen.NewLibrary()
+	for _, s := range all {
+		lib.Include(strategies.Strategy{}, s.Scenario)
+	}
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	p := New(app, all)
+	return tuitest.Open(t, w, h, app, p, nil), p, own
+}
+
+// write writes a version of the script; versions have different times.
+func write(t testing.TB, path, words string, version int) {
+	t.Helper()
+	if err := os.WriteFile(path, fmt.Appendf(nil, script, words), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Unix(int64(1_000_000+version), 0)
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestScreens(t *testing.T) {
+	for _, size := range [][2]int{{30, 7}, {60, 16}, {80, 24}, {120, 40}, {200, 60}} {
+		a, _, _ := open(t, size[0], size[1])
+		for range 3 {
+			a.Press("enter")
+		}
+		tuitest.Golden(t, fmt.Sprintf("present-%dx%d", size[0], size[1]), a.View())
+	}
+}
+
+// One key goes from the beginning of the playlist to its end, and shows on the way everything that is
+// said, asked and broken.
+func TestOneKey(t *testing.T) {
+	a, p, _ := open(t, 120, 40)
+	shown := ""
+	for n := 0; p.at == 0; n++ {
+		if n > 50 {
+			t.Fatalf("it does not end:\n%s", a.View())
+		}
+		shown += tuitest.Unwrapped(a.View())
+		a.Press("enter")
+	}
+	lesson := scenarios.Course()[5]
+	for _, want := range []string{tuitest.Unwrapped(lesson.Text), tuitest.Unwrapped(lesson.Steps[0].Text), "FOREIGN RELEASE", "What would have stopped it: setpx-lua"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q was not shown", want)
+		}
+	}
+	a.Press("pgup")
+	if p.at != 0 || p.Pos != p.Run.Last() {
+		t.Errorf("back from the second run leads to event %d of run %d", p.Pos, p.at+1)
+	}
+	a.Press("enter enter pgdown space")
+	if v := a.View(); p.at != 1 || !strings.Contains(v, "That was the last run") {
+		t.Errorf("the end of the playlist:\n%s", v)
+	}
+}
+
+func TestCodeOnAndOff(t *testing.T) {
+	for _, w := range []int{80, 160} {
+		a, _, _ := open(t, w, 30)
+		a.Press("enter")
+		before := a.View()
+		a.Press("s")
+		if v := a.View(); !strings.Contains(v, "source: strategies/naive_del.go") || strings.Contains(v, "believers") != (w >= besideFrom) {
+			t.Errorf("%d columns, with the code:\n%s", w, v)
+		}
+		if a.Press("s"); a.View() != before {
+			t.Errorf("%d columns: the code does not go away", w)
+		}
+	}
+}
+
+// A script is run again when its file changes, at the same place; a version that can't be read is told, and
+// leaves the run as it is.
+func TestFileIsWatched(t *testing.T) {
+	a, p, own := open(t, 100, 30)
+	for p.at == 0 {
+		a.Press("enter")
+	}
+	a.Press("right right right")
+	at := p.Pos
+	a.Fire()
+	if v := a.View(); p.Pos != at || !strings.Contains(v, "Mine") {
+		t.Fatalf("an unchanged file moves the cursor to %d:\n%s", p.Pos, v)
+	}
+	write(t, own, "Second words.", 2)
+	a.Fire()
+	if p.Pos != at || p.Run.Notes[0].Text != "Second words." {
+		t.Errorf("event %d: %+v", p.Pos, p.Run.Notes)
+	}
+	write(t, own, "Third words.\n  - rum: A", 3)
+	a.Fire()
+	if v := a.View(); p.Run.Notes[0].Text != "Second words." || !strings.Contains(v, "mine.yaml:") {
+		t.Errorf("a broken file:\n%s", v)
+	}
+	write(t, own, "Fourth words.", 4)
+	a.Fire()
+	if p.Run.Notes[0].Text != "Fourth words." || p.Pos != at {
+		t.Errorf("event %d: %+v", p.Pos, p.Run.Notes)
+	}
+}
+
+// Every window, however small, has a frame of its size.
+func TestAnyWindow(t *testing.T) {
+	a, _, _ := open(t, 80, 24)
+	a.Press("enter enter enter")
+	for w := 1; w <= 130; w += 1 + w/6 {
+		for h := 1; h <= 50; h += 1 + h/8 {
+			a.Send(tea.WindowSizeMsg{Width: w, Height: h})
+			a.CheckFrame(fmt.Sprintf("%dx%d", w, h))
+		}
+	}
+	l := arrange(80, 23, wishes{told: 3, diagram: func(int) int { return 9 }})
+	if l.diagram.H != 9 || l.told.H < leastTold || l.told.W != 80 {
+		t.Errorf("%+v", l)
+	}
+}
