@@ -15,6 +15,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/export"
 	"lockstep/sim/trace"
+	"lockstep/tui"
 )
 
 // format is a form in which a run can be exported.
@@ -31,6 +32,7 @@ var formats = []format{
 	{"mermaid", "a sequence diagram, for documents that render Mermaid", []string{".mmd", ".mermaid"}, written(export.Mermaid)},
 	{"svg", "a picture of the timeline, light or dark as its reader's system is", []string{".svg"}, written(export.SVG)},
 	{"html", "one page with a player in it, which needs no network", []string{".html", ".htm"}, written(export.HTML)},
+	{"cast", "a recording of the player in asciinema's format, version 2", []string{".cast"}, tui.Cast},
 }
 
 func written(document func(*trace.Trace) string) func(io.Writer, *trace.Trace) error {
@@ -107,7 +109,7 @@ func newExport() *cobra.Command {
 in a form that can be handed on:
 
 ` + formatsHelp() + `
-Without --format, the name of the file tells: .txt, .json, .mmd, .svg, .html. A
+Without --format, the name of the file tells: .txt, .json, .mmd, .svg, .html, .cast. A
 file is replaced only once the whole of it has been written.`,
 		Example: `  lockstep export get-then-del release-gap -o release-gap.html
   lockstep export setpx-lua pause-past-ttl --format svg > pause.svg

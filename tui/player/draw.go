@@ -14,7 +14,8 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	told, least := leastTold, 1
 	if p.Run != nil {
 		whole := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
-		told, least = len(p.Narration(bodyWidth(r.W, r.H+1, p.source), whole)), pane.LeastRows(p.Run, p.Pos)
+		lines, _ := p.narrate(bodyWidth(r.W, r.H+1, p.source), whole)
+		told, least = len(lines), pane.LeastRows(p.Run, p.Pos)
 	}
 	l := arrange(r.W, r.H+1, wishes{source: p.source, told: told, least: least, main: func(rows int) int {
 		switch {

@@ -15,6 +15,15 @@ import (
 // the rows, the gaps between its parts go, then evidence, and then the key that goes on, which
 // the footer has, too; the words are never cut.
 func (p *Player) Narration(width, rows int) []draw.Line {
+	lines, hint := p.narrate(width, rows)
+	if len(lines) > rows {
+		lines = slices.Delete(lines, hint.from, hint.to)
+	}
+	return lines
+}
+
+// narrate is the narration with the hint, for which the diagram yields.
+func (p *Player) narrate(width, rows int) ([]draw.Line, part) {
 	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
 	p.tellCause(&t)
 	evidence := part{from: len(t.Lines)}
@@ -52,8 +61,9 @@ func (p *Player) Narration(width, rows int) []draw.Line {
 type part struct{ from, to int }
 
 // squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
-// whose numbers stand on the ruler as well, and then the hint. Gaps stand below the evidence.
-func squeezed(lines []draw.Line, evidence, hint part, rows int) []draw.Line {
+// whose numbers stand on the ruler as well. Gaps stand below the evidence. It returns the hint's
+// place among those that are left.
+func squeezed(lines []draw.Line, evidence, hint part, rows int) ([]draw.Line, part) {
 	below := len(lines) - hint.to
 	for i := len(lines) - 1; i >= evidence.to && len(lines) > rows; i-- {
 		if len(lines[i]) == 0 {
@@ -66,10 +76,11 @@ func squeezed(lines []draw.Line, evidence, hint part, rows int) []draw.Line {
 	if over := min(len(lines)-rows, evidence.to-evidence.from); over > 0 {
 		lines = slices.Delete(lines, evidence.from, evidence.from+over)
 	}
-	if end := len(lines) - below; len(lines) > rows && hint.from < hint.to {
-		lines = slices.Delete(lines, end-(hint.to-hint.from), end)
+	if hint.from == hint.to {
+		return lines, part{}
 	}
-	return lines
+	end := len(lines) - below
+	return lines, part{end - (hint.to - hint.from), end}
 }
 
 func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note) {

@@ -557,6 +557,13 @@ func (p *Player) pace() time.Duration {
 	return d
 }
 
+// Watch moves the cursor, and returns how long a run that is watched stays there.
+func (p *Player) Watch(pos int) time.Duration {
+	p.watched = true
+	p.goTo(pos)
+	return p.pace()
+}
+
 // perWord is how long a reader takes for a word of the narration, at the usual speed.
 const perWord = 215 * time.Millisecond
 
