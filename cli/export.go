@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
+	"lockstep/scenarios/site"
 	"lockstep/sim/export"
 	"lockstep/sim/trace"
 	"lockstep/tui"
@@ -99,45 +100,110 @@ func formatsHelp() string {
 	return b.String()
 }
 
+// exporting is what the flags of export ask for.
+type exporting struct {
+	format, file, compare, course string
+	seed                          uint64
+}
+
 func newExport() *cobra.Command {
-	var name, file string
-	var seed uint64
+	var e exporting
 	cmd := &cobra.Command{
 		Use:   "export STRATEGY SCENARIO|FILE.yaml",
-		Short: "Write one run as text, JSON, a diagram, a picture or a page",
+		Short: "Write one run as text, JSON, a diagram, a picture, a page or a recording",
 		Long: `Run one strategy under one scenario, as lockstep run does, and write the run
 in a form that can be handed on:
 
 ` + formatsHelp() + `
 Without --format, the name of the file tells: .txt, .json, .mmd, .svg, .html, .cast. A
-file is replaced only once the whole of it has been written.`,
-		Example: `  lockstep export get-then-del release-gap -o release-gap.html
+file is replaced only once the whole of it has been written.
+
+A page opens where the run first breaks. With --compare it shows a second lock below,
+in step. It can stand in another page:
+
+  <iframe src="release-gap.html" width="100%" height="640"></iframe>
+
+With --course there is no run to name: the whole course is written into a folder, as
+pages that link to each other.`,
+		Example: `  lockstep export get-then-del release-gap -o release-gap.html --compare setpx-lua
   lockstep export setpx-lua pause-past-ttl --format svg > pause.svg
-  lockstep export redlock my-scenario.yaml --format mermaid --seed 7`,
-		Args:              exactly("STRATEGY", "SCENARIO"),
+  lockstep export naive-del late-release -o late.cast && asciinema play late.cast
+  lockstep export --course site`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("course") {
+				return noArgs(cmd, args)
+			}
+			return exactly("STRATEGY", "SCENARIO")(cmd, args)
+		},
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("output") && file == "" {
+			if cmd.Flags().Changed("course") {
+				return exportCourse(e.course)
+			}
+			if cmd.Flags().Changed("output") && e.file == "" {
 				return errors.New("--output needs the name of a file")
 			}
-			f, err := chooseFormat(name, file)
-			if err != nil {
-				return err
-			}
-			trace, err := runOnce(args[0], args[1], seed)
-			if err != nil {
-				return err
-			}
-			if file == "" {
-				return f.write(cmd.OutOrStdout(), trace)
-			}
-			return replaceFile(file, func(w io.Writer) error { return f.write(w, trace) })
+			return e.run(cmd.OutOrStdout(), args)
 		},
 	}
-	cmd.Flags().StringVarP(&name, "format", "f", "", "one of "+strings.Join(formatNames(), ", "))
-	cmd.Flags().StringVarP(&file, "output", "o", "", "the `FILE` to write; without it, standard output")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "where tokens and jitter come from")
+	cmd.Flags().StringVarP(&e.format, "format", "f", "", "one of "+strings.Join(formatNames(), ", "))
+	cmd.Flags().StringVarP(&e.file, "output", "o", "", "the `FILE` to write; without it, standard output")
+	cmd.Flags().StringVar(&e.compare, "compare", "", "in a page, show this `STRATEGY` below")
+	cmd.Flags().StringVar(&e.course, "course", "", "write a site with all lessons into the folder `DIR`")
+	cmd.Flags().Uint64Var(&e.seed, "seed", 1, "where tokens and jitter come from")
+	exclusive(cmd, "course", "format")
+	exclusive(cmd, "course", "output")
+	exclusive(cmd, "course", "compare")
 	return cmd
+}
+
+func (e *exporting) run(out io.Writer, args []string) error {
+	f, err := chooseFormat(e.format, e.file)
+	if err != nil {
+		return err
+	}
+	t, err := runOnce(args[0], args[1], e.seed)
+	if err != nil {
+		return err
+	}
+	write := f.write
+	if e.compare != "" {
+		if f.name != "html" {
+			return fmt.Errorf("--compare is for pages, and not for %s: say --format html", f.name)
+		}
+		other, err := runOnce(e.compare, args[1], e.seed)
+		if err != nil {
+			return err
+		}
+		write = written(export.Page{Other: other}.HTML)
+	}
+	if e.file == "" {
+		return write(out, t)
+	}
+	return replaceFile(e.file, func(w io.Writer) error { return write(w, t) })
+}
+
+// exportCourse writes the site of the course into a folder, which it makes if need be.
+func exportCourse(dir string) error {
+	if dir == "" {
+		return errors.New("--course needs the name of a folder")
+	}
+	files, err := site.Course(scenarios.Course())
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return cannotWrite(dir, err)
+	}
+	for _, f := range files {
+		if err := replaceFile(filepath.Join(dir, f.Name), func(w io.Writer) error {
+			_, err := w.Write(f.Content)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // canReplace reports in advance the error that replaceFile would return, for callers that

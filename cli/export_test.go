@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"lockstep/sim/export"
+	"lockstep/sim/trace"
+	"lockstep/tui"
 )
 
 func TestExportRefusals(t *testing.T) {
@@ -37,6 +39,11 @@ func TestExportRefusals(t *testing.T) {
 		{run1("-o", "run.pdf"), `cannot tell the format from the name "run.pdf": end it in one of .txt, .trace, .json, .mmd, .mermaid, .svg, .html, .htm, .cast, or say --format`},
 		{run1("-o", filepath.Join(dir, "no", "x.svg")), `cannot write ` + filepath.Join(dir, "no", "x.svg") + `: no such file or directory`},
 		{run1("-o", filepath.Join(file, "x.svg")), `cannot write ` + filepath.Join(file, "x.svg") + `: not a directory`},
+		{run1("-f", "svg", "--compare", "setpx-lua"), `--compare is for pages, and not for svg: say --format html`},
+		{run1("-f", "html", "--compare", "setpx-lau"), `unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+		{run1("--course", dir), `lockstep export takes no arguments, and got "setnx"`},
+		{[]string{"export", "--course", ""}, `--course needs the name of a folder`},
+		{[]string{"export", "--course", file}, `cannot write ` + file + `: not a directory`},
 		{run1("-o", dir, "--format", "svg"), `cannot write ` + dir + `: it is a directory`},
 	}
 	for _, tt := range tests {
@@ -80,6 +87,7 @@ func TestExportIsTheRun(t *testing.T) {
 		{"mermaid", "run.mmd", export.Mermaid(trace)},
 		{"svg", "run.SVG", export.SVG(trace)},
 		{"html", "run.html", export.HTML(trace)},
+		{"cast", "run.cast", recording(t, trace)},
 	} {
 		if got := cmd("export", "--format", tt.format); got != tt.want {
 			t.Errorf("--format %s differs", tt.format)
@@ -106,6 +114,15 @@ func TestExportIsTheRun(t *testing.T) {
 	}
 }
 
+func recording(t *testing.T, run *trace.Trace) string {
+	t.Helper()
+	var b strings.Builder
+	if err := tui.Cast(&b, run); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func content(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -113,6 +130,20 @@ func content(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// The site of the course lands in its folder, and nothing else.
+func TestExportCourse(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	must(t, "", "export", "--course", dir)
+	pages, err := filepath.Glob(filepath.Join(dir, "*.html"))
+	if err != nil || len(pages) < 60 || !strings.Contains(content(t, filepath.Join(dir, "index.html")), "06-release-1.html") {
+		t.Errorf("%d pages, %v", len(pages), err)
+	}
+	all, err := os.ReadDir(dir)
+	if err != nil || len(all) != len(pages) {
+		t.Errorf("%d files, %v", len(all), err)
+	}
 }
 
 // A file is replaced as a whole or not at all.

@@ -214,7 +214,7 @@ func (b *browser) calm() {
 func TestPlayerSteps(t *testing.T) {
 	b := openBrowser(t)
 	run := record(t, "setpx-lua", "pause-past-ttl")
-	b.open(HTML(run), "")
+	b.open(HTML(run), "#0")
 	last := len(run.Events)
 	check := func(pos int) {
 		t.Helper()
@@ -266,7 +266,7 @@ func TestPlayerSteps(t *testing.T) {
 func TestPlayerShowsViolations(t *testing.T) {
 	b := openBrowser(t)
 	run := record(t, "setpx-lua", "pause-past-ttl")
-	b.open(HTML(run), "")
+	b.open(HTML(run), "#0")
 	for i, v := range run.Violations {
 		b.press("!")
 		if got := b.at(); got != fmt.Sprint(v.Last()) {
@@ -375,6 +375,130 @@ func TestPictureFits(t *testing.T) {
 }`)
 		if over != "" {
 			t.Errorf("%s under %.20q: letters are wider than was reckoned: %s", run.Strategy, run.Scenario, over)
+		}
+	}
+	b.calm()
+}
+
+// A page without an address opens at the first failure, with its cause; from there one button, or the
+// space bar, plays the run from its beginning.
+func TestPageOpensWhereItBreaks(t *testing.T) {
+	b := openBrowser(t)
+	run := record(t, "naive-del", "late-release")
+	b.open(HTML(run), "")
+	first := run.Violations[0]
+	if got := b.at(); got != fmt.Sprint(first.Last()) || b.ask(`location.hash`) != "" {
+		t.Errorf("the page opens at %s, and the first failure is at %d", got, first.Last())
+	}
+	if got := b.text("poster"); !strings.Contains(got, "Watch it from the beginning") {
+		t.Errorf("it says %q", got)
+	}
+	if notes := b.text("notes"); !strings.Contains(notes, "A is paused at") || !strings.Contains(notes, first.Text) {
+		t.Errorf("the cause isn't told: %q", notes)
+	}
+	b.press(" ")
+	if got := b.text("play"); b.at() != "0" || got != "stop" || b.ask(`document.getElementById("poster").hidden`) != "true" {
+		t.Errorf("the space bar leads to %s, and the button says %q", b.at(), got)
+	}
+	b.press(" ")
+	b.calm()
+}
+
+// The legend has the signs that are on the screen, and no others.
+func TestLegendGrowsWithTheRun(t *testing.T) {
+	b := openBrowser(t)
+	b.open(HTML(record(t, "naive-del", "late-release")), "#0")
+	shown := func() string {
+		return b.ask(`[...document.querySelectorAll("#legend li:not([hidden])")].map(e => e.innerText.trim()).join("; ")`)
+	}
+	if got := shown(); got != "" {
+		t.Errorf("at the beginning it has %q", got)
+	}
+	b.press("!")
+	if got := shown(); !strings.Contains(got, "breaks a property") || !strings.Contains(got, "paused") || !strings.Contains(got, "sends a command") {
+		t.Errorf("at the violation it has %q", got)
+	}
+	b.calm()
+}
+
+// Questions stand at their position; a key or a click answers, the page goes on to the event that decides, and
+// judges.
+func TestPageAsks(t *testing.T) {
+	b := openBrowser(t)
+	run := record(t, "naive-del", "late-release")
+	questions := read(run).Questions()
+	if len(questions) < 2 {
+		t.Fatalf("%d questions", len(questions))
+	}
+	page := HTML(run)
+	q := questions[0]
+	for key, want := range map[string]string{
+		fmt.Sprint(q.Right + 1): "You said: " + q.Choices[q.Right] + ". Right.", fmt.Sprint((q.Right+1)%len(q.Choices) + 1): ". It is: " + q.Choices[q.Right] + ".",
+		"Enter": q.Text + " It is: " + q.Choices[q.Right] + ".",
+	} {
+		b.open(page, fmt.Sprintf("#%d", q.Pos))
+		if got := b.text("ask"); !strings.Contains(got, q.Text) || strings.Contains(got, q.Why) {
+			t.Errorf("it asks %q", got)
+		}
+		b.press(key)
+		if got := b.text("ask"); b.at() != fmt.Sprint(q.Until) || !strings.Contains(got, want) || !strings.Contains(got, q.Why) {
+			t.Errorf("%s leads to %s, want %d: %q", key, b.at(), q.Until, got)
+		}
+	}
+	q = questions[1]
+	b.open(page, fmt.Sprintf("#%d", q.Pos))
+	b.ask(`document.querySelector("#ask .choice").click()`)
+	if b.at() != fmt.Sprint(q.Until) {
+		t.Errorf("a click leads to %s, want %d", b.at(), q.Until)
+	}
+	b.press("ArrowLeft", "5", "ArrowRight")
+	if b.at() != fmt.Sprint(q.Until) {
+		t.Errorf("a digit without a question leads to %s", b.at())
+	}
+	b.calm()
+}
+
+// Two runs go on together, each with its own holders, to their ends.
+func TestPageCompares(t *testing.T) {
+	b := openBrowser(t)
+	run, other := record(t, "naive-del", "late-release"), record(t, "setpx-lua", "late-release")
+	b.open(Page{Other: other}.HTML(run), "#0")
+	held := func() string { return b.text("held") }
+	before := b.ask(`document.getElementById("cursor-2").getAttribute("transform")`)
+	b.press("!")
+	if got := held(); !strings.Contains(got, "The same with setpx-lua:") || strings.Contains(got, "!!") || b.ask(`document.getElementById("cursor-2").getAttribute("transform")`) == before {
+		t.Errorf("at the violation of the first it says %q", got)
+	}
+	b.press("G")
+	if got := held(); !strings.Contains(got, "Verdict: "+other.Verdict().String()+".") {
+		t.Errorf("at the end it says %q", got)
+	}
+	if got := b.ask(`[...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) != i).join()`); got != "" {
+		t.Errorf("two elements are called %s", got)
+	}
+	b.calm()
+}
+
+// On a telephone nothing runs out of the page, and in a frame there are the picture, the words and the
+// buttons.
+func TestPageOnATelephoneAndInAFrame(t *testing.T) {
+	b := openBrowser(t)
+	for _, width := range []int{320, 390, 768} {
+		b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 700, "deviceScaleFactor": 2, "mobile": true}, nil)
+		b.open(Page{Other: record(t, "setpx-lua", "late-release")}.HTML(record(t, "naive-del", "late-release")), "#30")
+		b.press("!")
+		if got := b.ask(`document.documentElement.scrollWidth`); got != fmt.Sprint(width) {
+			t.Errorf("%d pixels: the page is %s wide", width, got)
+		}
+	}
+	b.call("Emulation.clearDeviceMetricsOverride", nil, nil)
+	b.ask(`document.body.classList.add("framed")`)
+	if got := b.ask(`["events", "state", "source"].filter(id => document.getElementById(id).offsetParent).join()`); got != "" {
+		t.Errorf("in a frame there are %s", got)
+	}
+	for _, id := range []string{"timeline", "notes", "play", "legend"} {
+		if b.ask(`String(document.getElementById("`+id+`").offsetParent !== null)`) != "true" {
+			t.Errorf("in a frame there is no %s", id)
 		}
 	}
 	b.calm()

@@ -61,6 +61,12 @@ var glyphWords = []struct{ name, what string }{
 	{"fault", "clock jump, loss or change"},
 }
 
+// barWords explains the bars, in the order of the legend.
+var barWords = []struct{ class, what string }{
+	{"ls-inside ls-f0 ls-l0", "in the critical section"}, {"ls-paused ls-l0", "paused, or hangs"}, {"ls-b0", "believes, or record stored"},
+	{"ls-over ls-l0", "lease over, not noticed"}, {"ls-split", "nobody has enough"}, {"ls-down", "down"},
+}
+
 // hollow marks are drawn as outlines; solid ones are filled.
 var hollow = map[string]bool{
 	"granted": true, "refused": true, "extend": true, "read": true, "reject": true, "bad": true, "crash": true, "lost": true, "release": true,

@@ -94,16 +94,13 @@ func (d *drawing) legend(b *block, y, width int) int {
 		return func(x, y int) { b.rect(class, x-9, y-6, 22, 12, "") }
 	}
 	b.line("ls-rule", margin, y-6, width-margin, y-6)
-	for _, bar := range []struct{ class, what string }{
-		{"ls-inside ls-f0 ls-l0", "in the critical section"}, {"ls-paused ls-l0", "paused, or hangs"}, {"ls-b0", "believes, or record stored"},
-		{"ls-over ls-l0", "lease over, not noticed"}, {"ls-split", "nobody has enough"}, {"ls-down", "down"},
-	} {
-		if d.used[kindOfBar(bar.class)] {
+	for _, bar := range barWords {
+		if _, is := d.used[kindOfBar(bar.class)]; is {
 			entry(bar.what, box(bar.class))
 		}
 	}
 	for _, g := range glyphWords {
-		if d.used[g.name] {
+		if _, is := d.used[g.name]; is {
 			entry(g.what, func(x, y int) { b.glyph(g.name, glyphClass(g.name, "0"), x, y, "") })
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path"
 	"strings"
 
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -27,13 +28,31 @@ var pageScript string
 // Parsing cannot fail on a template that a test has executed.
 var page = template.Must(template.New("player").Parse(pageText))
 
+// Page is a player's surroundings.
+type Page struct {
+	Other *trace.Trace // a run of the same scenario, shown below in step with the page's own; or nil
+	Links []Link       // to other pages, in this order
+}
+
+// Link leads from a page to another one of the same site.
+type Link struct{ To, Text string }
+
+// HTML returns a page with a player in it and nothing around it: see [Page.HTML].
+func HTML(t *trace.Trace) string { return Page{}.HTML(t) }
+
 // HTML returns one page with a player in it: the timeline with the future hidden, and at
-// every event the state, its changes, the note and the line of the strategy. The page
-// makes no request to the network, and its own policy forbids any. States are folded and
-// put into words here; the page's script only selects among them.
-func HTML(t *trace.Trace) string {
+// every event the state, its changes, the note and the line of the strategy. It opens at the
+// first failure. The page makes no request to the network, and its own policy forbids any.
+// States are folded and put into words here; the page's script only selects among them.
+func (p Page) HTML(t *trace.Trace) string {
 	d := draw(t)
-	data, err := json.Marshal(d.film())
+	film := d.film()
+	other := ""
+	if p.Other != nil {
+		second := draw(p.Other)
+		film.Other, other = d.compared(second), second.canvas("-2")
+	}
+	data, err := json.Marshal(film)
 	if err != nil {
 		panic("export: a trace of strings and numbers does not marshal: " + err.Error())
 	}
@@ -42,30 +61,34 @@ func HTML(t *trace.Trace) string {
 	digest := sha256.Sum256([]byte(pageScript))
 	var b bytes.Buffer
 	if err := page.Execute(&b, map[string]any{
-		"Trace": t, "Heading": d.heading(), "Last": d.Last(), "Plain": text.String(),
+		"Trace": t, "Links": p.Links, "Heading": d.heading(), "Last": d.Last(), "Plain": text.String(),
 		"Policy":   "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'",
-		"Style":    template.CSS(pageStyle),   //nolint:gosec // ours
-		"Script":   template.JS(pageScript),   //nolint:gosec // ours
-		"Data":     template.JS(data),         //nolint:gosec // JSON, in which < > and & are escaped
-		"Timeline": template.HTML(d.canvas()), //nolint:gosec // every text in it has gone through escape
+		"Style":    template.CSS(pageStyle),     //nolint:gosec // ours
+		"Script":   template.JS(pageScript),     //nolint:gosec // ours
+		"Data":     template.JS(data),           //nolint:gosec // JSON, in which < > and & are escaped
+		"Timeline": template.HTML(d.canvas("")), //nolint:gosec // every text in it has gone through escape
+		"Second":   template.HTML(other),        //nolint:gosec // the same
 	}); err != nil {
 		panic("export: the page cannot be written: " + err.Error())
 	}
 	return b.String()
 }
 
-// canvas is the timeline with the cursor and the fog that the script moves.
-func (d *drawing) canvas() string {
+// canvas is the timeline with the cursor and the fog that the script moves. The parts that it moves are
+// known by names with a suffix.
+func (d *drawing) canvas(suffix string) string {
 	p := &pen{}
 	width := labels + d.end + margin
 	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="Timeline: the rows are clients, servers and the store">`,
 		width, d.height+8, width, d.height+8)
-	p.WriteString(style + definitions)
+	if suffix == "" { // the page needs them once
+		p.WriteString(style + definitions)
+	}
 	p.WriteString(d.String())
-	p.printf(`<rect id="fog" class="ls-fog" x="%d" y="0" width="%d" height="%d"/>`, width, width, d.height+8) // until the script moves it, nothing is hidden
-	p.printf(`<g id="cursor" transform="translate(%d 0)"><path class="ls-cursor" d="M0 %dV%d"/><path class="ls-fg" d="M-6 %dH6L0 %dZ"/><text id="clock" class="ls-small ls-bold ls-mid ls-fg ls-clock" y="%d"></text></g>`,
-		labels, ruler, d.height, ruler-8, ruler+1, ruler-12)
-	p.printf(`<g id="names"><rect class="ls-bg" width="%d" height="%d"/>`, labels-9, d.height)
+	p.printf(`<rect id="fog%s" class="ls-fog" x="%d" y="0" width="%d" height="%d"/>`, suffix, width, width, d.height+8) // until the script moves it, nothing is hidden
+	p.printf(`<g id="cursor%s" transform="translate(%d 0)"><path class="ls-cursor" d="M0 %dV%d"/><path class="ls-fg" d="M-6 %dH6L0 %dZ"/><text id="clock%s" class="ls-small ls-bold ls-mid ls-fg ls-clock" y="%d"></text></g>`,
+		suffix, labels, ruler, d.height, ruler-8, ruler+1, suffix, ruler-12)
+	p.printf(`<g id="names%s"><rect class="ls-bg" width="%d" height="%d"/>`, suffix, labels-9, d.height)
 	p.WriteString(d.names.String())
 	p.printf("</g></svg>")
 	return p.String()
@@ -80,6 +103,80 @@ type pageData struct {
 	Chapters []chapter    `json:"chapters"`
 	Breaks   []breach     `json:"breaks"`
 	Sources  []source     `json:"sources"`
+
+	Start     int        `json:"start"` // the position at which the page opens
+	Questions []question `json:"questions"`
+	Legend    []sign     `json:"legend"`
+	Other     *second    `json:"other,omitempty"`
+}
+
+// question is a prediction that the reader is asked for.
+type question struct {
+	Pos     int      `json:"pos"`
+	Until   int      `json:"until"`
+	Text    string   `json:"text"`
+	Choices []string `json:"choices"`
+	Right   int      `json:"right"`
+	Why     string   `json:"why"`
+}
+
+// sign is an entry of the legend: a bar with a class, or a mark with a path.
+type sign struct {
+	X     int    `json:"x"` // from which on it is to be seen
+	Class string `json:"class"`
+	Path  string `json:"path,omitempty"`
+	Text  string `json:"text"`
+}
+
+// second is the run that is shown below.
+type second struct {
+	Name    string   `json:"name"`
+	Verdict string   `json:"verdict"`
+	At      []int    `json:"at"` // its position, by the position of the first
+	X       []int    `json:"x"`  // by its own position, as the rest
+	Times   []string `json:"times"`
+	Holders []string `json:"holders"`
+	Broken  []string `json:"broken"` // the codes so far
+}
+
+// compared describes another run for the player's script.
+func (d *drawing) compared(o *drawing) *second {
+	s := &second{Name: o.Strategy, Verdict: o.Verdict().String(), At: make([]int, d.Last()+1)}
+	for _, step := range timeline.Align(d.Timeline, o.Timeline).Steps {
+		s.At[step[0]] = step[1]
+	}
+	for pos, state := range statesOf(o.Trace) {
+		all, _ := o.Breached(pos)
+		var codes trace.Verdict
+		for _, b := range all {
+			codes = append(codes, b.Code)
+		}
+		broken := ""
+		if len(codes) > 0 {
+			broken = "!! " + codes.Sorted().String()
+		}
+		s.X = append(s.X, labels+o.x[pos])
+		s.Times = append(s.Times, trace.Brief(state.At))
+		s.Holders = append(s.Holders, o.Holders(state))
+		s.Broken = append(s.Broken, broken)
+	}
+	return s
+}
+
+// signs are the entries of the legend.
+func (d *drawing) signs() []sign {
+	all := []sign{}
+	for _, bar := range barWords {
+		if x, is := d.used[kindOfBar(bar.class)]; is {
+			all = append(all, sign{X: labels + x, Class: bar.class, Text: bar.what})
+		}
+	}
+	for _, g := range glyphWords {
+		if x, is := d.used[g.name]; is {
+			all = append(all, sign{labels + x, glyphClass(g.name, "0"), glyphs[g.name], g.what})
+		}
+	}
+	return all
 }
 
 // frame is one position.
@@ -132,6 +229,7 @@ type breach struct {
 	Code   string `json:"code"`
 	Name   string `json:"name"`
 	Text   string `json:"text"`
+	Cause  string `json:"cause"`
 	Events []int  `json:"events"` // positions that the proving events lead to
 }
 
@@ -141,7 +239,7 @@ type source struct {
 }
 
 func (d *drawing) film() *pageData {
-	f := &pageData{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}}
+	f := &pageData{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}, Questions: []question{}, Legend: d.signs()}
 	for i := range d.Notes {
 		n := &d.Notes[i]
 		pos := d.Before(n.Seq)
@@ -151,9 +249,15 @@ func (d *drawing) film() *pageData {
 		c := &f.Chapters[len(f.Chapters)-1]
 		c.Notes = append(c.Notes, said{n.Kind.String(), n.Prose(), n.Answer})
 	}
+	for _, q := range d.Questions() {
+		f.Questions = append(f.Questions, question{q.Pos, q.Until, q.Text, q.Choices, q.Right, q.Why})
+	}
 	for i := range d.Violations {
 		v := &d.Violations[i]
-		b := breach{Pos: d.After(v.Last()), Code: v.Code.String(), Name: v.Code.Name(), Text: v.Text}
+		b := breach{Pos: d.After(v.Last()), Code: v.Code.String(), Name: v.Code.Name(), Text: v.Text, Cause: d.Cause(timeline.Breach{Violation: v, Pos: d.After(v.Last())})}
+		if v.Code.Failure() && f.Start == 0 {
+			f.Start = b.Pos
+		}
 		for _, seq := range v.Events {
 			b.Events = append(b.Events, d.After(seq))
 		}

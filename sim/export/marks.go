@@ -41,7 +41,7 @@ func (d *drawing) stamps(list []stamp) {
 	for _, s := range list {
 		title := strings.TrimSpace(d.Line(s.e))
 		if s.shape != "" {
-			d.used[s.shape] = true
+			d.use(s.shape, s.x)
 			d.glyph(s.shape, glyphClass(s.shape, d.ink("", s.client)), s.x, s.y, title)
 		}
 		if d.Proves(s.e) {

@@ -41,13 +41,37 @@
   const scale = () => picture.viewBox.baseVal.width / picture.getBoundingClientRect().width;
   $("timeline").addEventListener("scroll", () => $("names").setAttribute("transform", `translate(${$("timeline").scrollLeft * scale()} 0)`));
 
-  function show(to) {
+  const svg = "http://www.w3.org/2000/svg";
+  const signs = film.legend.map((s) => {
+    const li = make("li");
+    const box = document.createElementNS(svg, "svg");
+    box.setAttribute("viewBox", "-13 -9 26 18");
+    const shape = document.createElementNS(svg, s.path ? "path" : "rect");
+    shape.setAttribute("class", s.class);
+    const form = s.path ? { d: s.path } : { x: -11, y: -6, width: 22, height: 12, rx: 2 };
+    for (const [name, value] of Object.entries(form)) shape.setAttribute(name, value);
+    box.append(shape);
+    li.append(box, s.text);
+    $("legend").append(li);
+    return li;
+  });
+
+  let waits = false; // the page has just opened, at the violation
+  const answers = new Map(); // by the question's position
+  const questionAt = (p) => film.questions.find((q) => q.pos === p && !answers.has(p));
+
+  function show(to, opening) {
     to = Math.max(0, Math.min(last, to));
     if (to === pos) return;
     pos = to;
+    waits = Boolean(opening);
+    $("poster").hidden = !waits;
     const f = film.frames[pos];
     showNow(f);
     showTimeline(f);
+    showSecond();
+    showQuestion();
+    signs.forEach((li, i) => { li.hidden = film.legend[i].x > f.x && pos !== last; });
     showNotes(f);
     showBroken(f);
     showState(f);
@@ -58,7 +82,7 @@
     for (const id of ["start", "prior", "back"]) $(id).disabled = pos === 0;
     for (const id of ["step", "next", "end"]) $(id).disabled = pos === last;
     $("bang").disabled = film.breaks.length === 0 && pos === last;
-    if (location.hash !== "#" + pos) history.replaceState(null, "", "#" + pos);
+    if (!waits && location.hash !== "#" + pos) history.replaceState(null, "", "#" + pos);
   }
 
   function showNow(f) {
@@ -79,8 +103,56 @@
     if (x < box.scrollLeft + 120 || x > box.scrollLeft + box.clientWidth - 40) box.scrollLeft = x - box.clientWidth / 2;
   }
 
+  function showSecond() {
+    const o = film.other;
+    if (!o) return;
+    const at = o.at[pos];
+    $("cursor-2").setAttribute("transform", `translate(${o.x[at]} 0)`);
+    $("clock-2").textContent = o.times[at];
+    $("fog-2").setAttribute("x", pos === last ? 1e6 : o.x[at] + 10);
+    $("held").textContent = `The same with ${o.name}:  ${o.broken[at]}${o.broken[at] && "  "}${o.holders[at]}${pos === last ? `  Verdict: ${o.verdict}.` : ""}`;
+    $("second").className = o.broken[at] ? "level1" : "";
+    $("below").scrollLeft = $("timeline").scrollLeft;
+  }
+
+  function showQuestion() {
+    const open = questionAt(pos);
+    const parts = [];
+    if (open) {
+      parts.push(make("p", "ask", "? " + open.text));
+      open.choices.forEach((c, i) => {
+        const choice = make("button", "choice", `${i + 1} ${c}`);
+        choice.addEventListener("click", () => answer(i));
+        parts.push(choice);
+      });
+      const reveal = make("button", "", "show it");
+      reveal.addEventListener("click", () => answer(-1));
+      parts.push(reveal);
+    }
+    for (const q of film.questions.filter((q) => q.until === pos && answers.has(q.pos))) {
+      const said = answers.get(q.pos);
+      const right = q.choices[q.right];
+      let text = `${q.text} It is: ${right}.`;
+      if (said === q.right) text = `You said: ${right}. Right.`;
+      else if (said >= 0) text = `You said: ${q.choices[said]}. It is: ${right}.`;
+      parts.push(make("p", said === q.right ? "right" : "ask", text), make("p", "", q.why));
+    }
+    $("ask").replaceChildren(...parts);
+    $("ask").hidden = parts.length === 0;
+  }
+
+  // An answer is followed by the event that decides it.
+  function answer(choice) {
+    const q = questionAt(pos);
+    if (!q || choice >= q.choices.length) return false;
+    play(false);
+    answers.set(q.pos, choice);
+    show(q.until);
+    return true;
+  }
+
   function showNotes(f) {
-    const parts = film.breaks.filter((b) => b.pos === pos).map((b) => make("p", "fresh", `!! ${b.code}: ${b.text}`));
+    const parts = film.breaks.filter((b) => b.pos === pos).map((b) => make("p", "fresh", `!! ${b.code}: ${b.cause}`));
     for (const n of f.chapter < 0 ? [] : film.chapters[f.chapter].notes) {
       parts.push(make("p", n.kind, ({ ask: "? ", missed: "~ " }[n.kind] || "") + n.text));
       if (n.answer) {
@@ -170,10 +242,10 @@
     timer = 0;
     $("play").textContent = on ? "stop" : "play";
     if (!on) return;
-    if (pos === last) show(0);
+    if (pos === last || waits) show(0);
     const tick = () => {
       show(pos + 1);
-      if (pos === last) play(false);
+      if (pos === last || questionAt(pos)) play(false);
       else timer = setTimeout(tick, Number($("speed").value));
     };
     timer = setTimeout(tick, Number($("speed").value));
@@ -188,6 +260,7 @@
     g: "start", Home: "start", G: "end", End: "end",
   };
   for (const [id, act] of Object.entries(actions)) $(id).addEventListener("click", () => { play(false); act(); });
+  $("watch").addEventListener("click", () => play(true));
   $("play").addEventListener("click", () => play(!timer));
   $("scrub").addEventListener("input", () => { play(false); show(Number($("scrub").value)); });
   $("clear").addEventListener("change", showEvents);
@@ -200,13 +273,17 @@
     const native = e.target.id === "scrub" && /^(Arrow|Home|End)/.test(e.key);
     const inList = e.target.id === "events" && { ArrowDown: "step", ArrowUp: "back" }[e.key];
     const act = inList || keys[e.key];
+    const choice = /^[1-9]$/.test(e.key) ? Number(e.key) - 1 : e.key === "Enter" && e.target.tagName !== "BUTTON" && e.target.tagName !== "SUMMARY" ? -1 : null;
+    if (choice !== null && answer(choice)) { e.preventDefault(); return; }
     if (e.key === " " && !["BUTTON", "SUMMARY"].includes(e.target.tagName) && e.target.type !== "checkbox") play(!timer);
     else if (act && !native) { play(false); actions[act](); }
     else return;
     e.preventDefault();
   });
 
+  document.body.classList.toggle("framed", window.self !== window.top);
   const fromAddress = () => { const n = parseInt(location.hash.slice(1), 10); return Number.isNaN(n) ? 0 : n; };
   window.addEventListener("hashchange", () => show(fromAddress()));
-  show(fromAddress());
+  if (location.hash || !film.start) show(fromAddress());
+  else show(film.start, true);
 })();

@@ -76,8 +76,8 @@ type drawing struct {
 	*annotated
 	*axis
 	block
-	names pen             // the text beside the rows
-	used  map[string]bool // glyphs that occur
+	names pen            // the text beside the rows
+	used  map[string]int // glyphs that occur, with the least x of each
 }
 
 // row is a row of the timeline. Its bars lie over what crosses all rows, and
@@ -91,7 +91,7 @@ type row struct {
 
 func draw(t *trace.Trace) *drawing {
 	r := read(t)
-	d := &drawing{annotated: r, axis: newAxis(r, plot), used: map[string]bool{}}
+	d := &drawing{annotated: r, axis: newAxis(r, plot), used: map[string]int{}}
 	rows := d.rows()
 	d.height = first
 	for _, row := range rows {
@@ -213,11 +213,18 @@ func (d *drawing) spans(l timeline.Lane) []span {
 // length is how long a span lasted in virtual time.
 func (d *drawing) length(s span) string { return trace.Brief(d.Length(s.Span)) }
 
+// use remembers a glyph for the legend.
+func (d *drawing) use(name string, x int) {
+	if first, is := d.used[name]; !is || x < first {
+		d.used[name] = x
+	}
+}
+
 // bar draws a box over a span, with the first of the texts that fits into it
 // between the marks that stand there.
 func (d *drawing) bar(s span, class string, y, height int, marks []stamp, letters string, texts ...string) {
 	d.rect(class, s.from, y, s.to-s.from, height, "")
-	d.used[kindOfBar(class)] = true
+	d.use(kindOfBar(class), s.from)
 	for _, text := range texts {
 		if x, fits := room(s, textWidth(text, small)+8, marks); fits {
 			d.chip(letters, x, y+1, height-2, text)
