@@ -26,6 +26,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
+	"lockstep/tui/background"
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
 	"lockstep/tui/quiet"
@@ -60,6 +61,9 @@ func (o Options) mono() bool {
 
 // Run shows the interface on the terminal until the user quits, or a signal ends it.
 func Run(o Options) error {
+	if o.Theme == "auto" && !o.mono() {
+		o.Theme = draw.Either(background.Dark(os.Stdout), "dark", "light")
+	}
 	renderer := draw.NewRenderer(lipgloss.NewRenderer(os.Stdout), o.Theme, o.mono())
 	return show(newRoot(screen.NewLibrary(), progress.Open(progress.Path()), o, draw.NewTheme(renderer, o.mono(), o.ASCII)))
 }

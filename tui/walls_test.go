@@ -13,7 +13,7 @@ import (
 // walls are the packages of the interface that each of them imports, in the code that
 // is no test.
 var walls = map[string]string{
-	"draw": "", "progress": "", "quiet": "",
+	"background": "", "draw": "", "progress": "", "quiet": "",
 	"screen": "draw progress",
 	"pane":   "draw",
 	"picker": "draw screen",

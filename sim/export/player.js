@@ -37,7 +37,7 @@
 
   // A long run is wider than the window, rather than too small to read.
   const picture = $("cursor").ownerSVGElement;
-  picture.style.minWidth = picture.viewBox.baseVal.width * 0.75 + "px";
+  for (const svg of document.querySelectorAll("#timeline svg, #below svg")) svg.style.minWidth = svg.viewBox.baseVal.width * 0.75 + "px";
   const scale = () => picture.viewBox.baseVal.width / picture.getBoundingClientRect().width;
   $("timeline").addEventListener("scroll", () => $("names").setAttribute("transform", `translate(${$("timeline").scrollLeft * scale()} 0)`));
 
