@@ -24,18 +24,20 @@ func (s *Store) Game(name string) []byte {
 	return data
 }
 
-// KeepGame keeps a game under a name.
+// KeepGame keeps a game under a name: in its file, and only if there is none in memory.
 func (s *Store) KeepGame(name string, data []byte) {
+	var err error
+	if s.path != "" {
+		if err = replaceFile(s.gameFile(name), data); err == nil {
+			delete(s.games, name)
+			return
+		}
+		s.trouble = fmt.Sprintf("the game can't be saved: %v", err)
+	}
 	if s.games == nil {
 		s.games = map[string][]byte{}
 	}
 	s.games[name] = data
-	if s.path == "" {
-		return
-	}
-	if err := replaceFile(s.gameFile(name), data); err != nil {
-		s.trouble = fmt.Sprintf("the game can't be saved: %v", err)
-	}
 }
 
 // SetGameAside renames a game that can't be read, or that was played under other rules, so
