@@ -30,7 +30,7 @@ var floors = []string{
 	"sim/explore/instants",
 	"sim/explore/behaviour",
 	"sim/explore/driver sim/explore/intern sim/explore/certificate",
-	"sim/solo sim/verify sim/serve",
+	"sim/solo sim/verify sim/serve sim/bubble",
 	"sim sim/export sim/audit sim/adapter",
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",

@@ -240,9 +240,13 @@ func (w *World) announce(t *thread) {
 }
 
 // patienceOf returns the instant at which a thread that is about to read from a connection
-// gives up.
+// gives up. A thread with several requests under way waits for each since it sent the last.
 func (w *World) patienceOf(t *thread, o *process.Op) time.Duration {
-	switch last := lineOf(o.Conn).last; {
+	last := lineOf(o.Conn).last
+	if t.last != nil && last != nil && t.last.sentAt > last.sentAt {
+		last = t.last
+	}
+	switch {
 	case o.Wait == process.Forever:
 		return never
 	case o.Wait > 0:

@@ -215,6 +215,9 @@ func (c *Client) Reset(s *Settings, cfg *Config) {
 	c.Threads[0].start(c.program)
 }
 
+// Sources reports whether operations carry the line of code that they come from.
+func (c *Client) Sources() bool { return c.rt.Sources }
+
 // Lock returns the client's instance of the lock.
 func (c *Client) Lock() strategies.Lock { return c.lock }
 

@@ -36,7 +36,7 @@ type Conn struct {
 	usedAt     reflect.Value // go-redis's reading of the machine's clock: see Client.connected
 	pops       bool          // the last command may wait for an element
 	subscribes bool          // it has sent SUBSCRIBE or its like, and belongs to a PubSub from then on
-	source     trace.Source  // the line that sent the first of these
+	source     trace.Source  // the line that sent the first of these, or the command that was sent last by SendFrom
 }
 
 func (c *Conn) reset() {
@@ -110,10 +110,19 @@ func (c *Conn) Send(args []string) {
 	c.Client.rt.current.do(Op{Kind: OpSend, Conn: c, Args: args})
 }
 
+// SendFrom is Send for code whose stack isn't the thread's: stack has its program counters.
+func (c *Conn) SendFrom(args []string, stack []uintptr) {
+	if rt := c.Client.rt; rt.Sources {
+		c.source = firstSource(rt.sources, stack)
+	}
+	c.wait, c.pops = 0, pops(args[0])
+	c.Client.rt.current.do(Op{Kind: OpSend, Conn: c, Args: args, Source: c.source})
+}
+
 // Receive waits for the reply to the command that was sent first of those that have had none,
 // and fails as Read does.
 func (c *Conn) Receive() (reply []byte, err error) {
-	o := c.Client.rt.current.do(Op{Kind: OpReceive, Conn: c, Wait: c.wait})
+	o := c.Client.rt.current.do(Op{Kind: OpReceive, Conn: c, Wait: c.wait, Source: c.source})
 	return o.Reply, o.Err
 }
 

@@ -17,8 +17,12 @@ type sourceCache map[uintptr]trace.Source
 // neither to the simulator nor to go-redis nor to Go itself.
 func callerSource(cache sourceCache) trace.Source {
 	var pcs [48]uintptr
-	n := runtime.Callers(3, pcs[:])
-	for _, pc := range pcs[:n] {
+	return firstSource(cache, pcs[:runtime.Callers(3, pcs[:])])
+}
+
+// firstSource returns the innermost such frame of a stack.
+func firstSource(cache sourceCache, stack []uintptr) trace.Source {
+	for _, pc := range stack {
 		src, known := cache[pc]
 		if !known {
 			src = resolve(pc)

@@ -70,7 +70,7 @@ type Op struct {
 	Err     error
 	Reply   []byte
 	Reading time.Duration // of OpClock, of the wall clock since trace.Epoch; and the number drawn, of OpDraw
-	Source  trace.Source  // the line of code, if the runtime records that
+	Source  trace.Source  // the line of code, if the runtime records that; it finds out what is not set
 }
 
 // Forever is the Wait of an OpReceive without a timeout.
@@ -115,7 +115,7 @@ func (t *Thread) do(o Op) *Op {
 		runtime.Goexit()
 	}
 	t.flush()
-	if rt.Sources {
+	if rt.Sources && o.Source.File == "" {
 		if sent := &t.Op; o.Kind == OpReceive && sent.Kind == OpSend && sent.Conn == o.Conn && !o.Conn.subscribes {
 			o.Source = sent.Source // the call that sent the command waits for the reply, and a search of the stack is slow
 		} else {

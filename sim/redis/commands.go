@@ -45,6 +45,7 @@ MSET
 MSETNX
 APPEND
 STRLEN
+GETRANGE
 INCR
 DECR
 INCRBY
@@ -171,7 +172,7 @@ var unmodelled = []struct{ commands, why string }{
 	{"PFADD PFCOUNT PFMERGE PFDEBUG PFSELFTEST", "HyperLogLogs are not modelled; use a set"},
 	{"GEOADD GEODIST GEOHASH GEOPOS GEORADIUS GEORADIUS_RO GEORADIUSBYMEMBER GEORADIUSBYMEMBER_RO GEOSEARCH GEOSEARCHSTORE",
 		"geographical sets are not modelled; use a sorted set"},
-	{"GETRANGE SETRANGE SUBSTR", "the simulated server has some of its cases otherwise than Redis; use GET and SET"},
+	{"SETRANGE SUBSTR", "the simulated server has some of its cases otherwise than Redis; use GET and SET"},
 	{"LCS DIGEST MSETEX", "the simulated server doesn't have it; use GET and SET"},
 	{"DUMP RESTORE RESTORE-ASKING MIGRATE", "the serialised form of values is not modelled; use COPY, or write the value anew"},
 	{"OBJECT MEMORY DEBUG", "its reply depends on how Redis stores the value; use a command that reads the value"},
@@ -198,7 +199,7 @@ var commands = func() map[string]*command {
 	}
 	for name, f := range map[string]func(call) (string, string){
 		"SCRIPT": refusesScript, "SELECT": refusesSelect, "ZADD": refusesZAdd, "HGETALL": refusesHGetAll, "HKEYS": refusesFields, "HVALS": refusesFields, "SMEMBERS": refusesMembers,
-		"LMOVE": refusesRotation, "RPOPLPUSH": refusesRotation, "ZPOPMIN": refusesNone, "ZPOPMAX": refusesNone,
+		"LMOVE": refusesRotation, "RPOPLPUSH": refusesRotation, "GETRANGE": refusesNegative, "ZPOPMIN": refusesNone, "ZPOPMAX": refusesNone,
 		"INCR": refusesOddNumber, "DECR": refusesOddNumber, "INCRBY": refusesOddNumber, "DECRBY": refusesOddNumber, "HINCRBY": refusesOddNumber,
 	} {
 		all[name].refuses = f
@@ -390,6 +391,17 @@ func refusesMembers(c call) (option, why string) {
 func refusesRotation(c call) (option, why string) {
 	if len(c.args) > 1 && c.args[0] == c.args[1] {
 		return "", "from a list to itself it is not modelled; use RPOP and LPUSH"
+	}
+	return "", ""
+}
+
+// refusesNegative: where both ends are counted from the end of the value and lie before its
+// beginning, miniredis answers with the first byte.
+func refusesNegative(c call) (option, why string) {
+	for _, text := range c.args[min(1, len(c.args)):] {
+		if strings.HasPrefix(text, "-") {
+			return "", "an offset from the end is not modelled; count from the beginning"
+		}
 	}
 	return "", ""
 }

@@ -329,6 +329,22 @@ var dialogues = []struct{ name, lines string }{
 		A SET 'a key' ''
 		A GET 'a key'
 		A STRLEN 'a key'`},
+	{"GETRANGE from the beginning", `
+		A GETRANGE none 0 3
+		A SET k token
+		A GETRANGE k 0 2
+		A GETRANGE k 0 4
+		A GETRANGE k 0 5
+		A GETRANGE k 1 99
+		A GETRANGE k 4 4
+		A GETRANGE k 5 5
+		A GETRANGE k 99 100
+		A GETRANGE k 3 1
+		A GETRANGE k 1 0
+		A GETRANGE k 0 x
+		A GETRANGE k 0
+		A RPUSH l a
+		A GETRANGE l 0 1`},
 	{"EVAL keeps the script", `
 		A EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
 		A EVAL 'return 1' 0

@@ -116,7 +116,7 @@ func Replay(t testing.TB, s strategies.Strategy, schedule string, codes ...trace
 		t.Errorf("%s: %s", s.Name, err)
 		return nil
 	}
-	text := indent(excerpt(trace))
+	text := indent(Excerpt(trace))
 	t.Logf("%s under the schedule: %s\n\n%s", s.Name, trace.Verdict(), text)
 	if len(codes) == 0 {
 		codes = Defaults(s).Codes

@@ -24,7 +24,7 @@ func violations(test string, s strategies.Strategy, r *explore.Result, pages map
 	for _, v := range r.Violated {
 		fmt.Fprintf(&b, "%s\n%s is a %s: %s\n", report.Headline(v.Trace, v.Code), v.Code, v.Code.Name(), v.Code.Meaning())
 		fmt.Fprintf(&b, "%s\n%s\n", report.Least(v), lines(report.Faults(v)))
-		fmt.Fprintf(&b, "%s\n", indent(excerpt(v.Trace)))
+		fmt.Fprintf(&b, "%s\n", indent(Excerpt(v.Trace)))
 		fmt.Fprintf(&b, "again: locktest.Replay(t, lock, %q)\n", v.Trace.Schedule)
 		page := pages[v.Code]
 		if page == "" {
@@ -75,10 +75,10 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// excerpt formats the trace with lines of code beside the events. Readings of clocks are left
+// Excerpt formats the trace with lines of code beside the events. Readings of clocks are left
 // out, and so are sends and receives in the instant of the execution: the line of the
 // execution stands for all three, and the numbers have a gap.
-func excerpt(t *trace.Trace) string {
+func Excerpt(t *trace.Trace) string {
 	var lines, places []string
 	width := 0
 	for i := range t.Events {
