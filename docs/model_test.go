@@ -45,7 +45,7 @@ func TestNamedTestsExist(t *testing.T) {
 	for _, p := range mustPackages(t) {
 		folders = append(folders, filepath.Join("..", p.dir))
 	}
-	exists := tests(t, append(folders, example)...)
+	exists := tests(t, append(folders, example, libraries)...)
 	for _, file := range documents(t) {
 		data, err := os.ReadFile(file)
 		if err != nil {

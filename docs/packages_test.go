@@ -19,6 +19,10 @@ import (
 // packages begins.
 const module = "lockstep/"
 
+// libraries is the folder of a module of its own, which has the dependencies that it takes to
+// try lock libraries.
+const libraries = "libraries"
+
 // pkg is one package of the project, without its tests.
 type pkg struct {
 	dir     string // from the project's root, with slashes; "." is the root
@@ -34,7 +38,7 @@ func packages() (all []*pkg, err error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && file != ".." && (d.Name() == "testdata" || d.Name() == example || strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && file != ".." && (d.Name() == "testdata" || d.Name() == example || d.Name() == libraries || strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
 			return nil
