@@ -236,6 +236,16 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 			return s, err
 		}
 		if !more && m.Budget == full {
+			if m.Bounds.Endless() {
+				err = m.StillDigital(ctx)
+			}
+			if space.Unlearned(err) {
+				s.halt(err.Error())
+				return s, nil
+			}
+			if err != nil {
+				return nil, err
+			}
 			differs, err := elsewhen(ctx, m)
 			if differs != "" {
 				s.halt(differs)

@@ -15,10 +15,13 @@ import (
 // thresholds: it changes its mind and back between them, or after both. So the finder also runs
 // code after readings that no schedule has had.
 
-// spans are those that are probed, in milliseconds: twelve to a TTL up to two, then fewer, up to
-// twenty days.
+// spans are those that are probed, in milliseconds: seven below a twelfth of a TTL, twelve to a
+// TTL up to two, then fewer, up to twenty days.
 func (k *Clients) spans() (list []int64) {
 	ttl := k.cfg.TTL.Milliseconds()
+	for _, part := range []int64{1200, 480, 240, 120, 60, 40, 24} {
+		list = append(list, ttl/part+1)
+	}
 	for i := int64(1); i <= 24; i++ {
 		list = append(list, ttl*i/12+1)
 	}
@@ -39,7 +42,7 @@ const maxProbe = 20 * 24 * time.Hour
 const (
 	// maxProbes is the number of pieces of code that are run for probes. Beyond, places are
 	// left out, and counted.
-	maxProbes = 20_000
+	maxProbes = 40_000
 	// placesEach is the number of histories that are probed of those in which a client has done
 	// the same, tokens and numbers aside.
 	placesEach = 2

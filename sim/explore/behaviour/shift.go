@@ -159,7 +159,7 @@ func (k *Clients) standAlike(r, other *replayer, by shift) bool {
 			p.Fence != q.Fence && !by.followedBy(q.Fence-p.Fence)) {
 			return false
 		}
-		if !p.Over && p.Kind == process.OpSend && !slices.EqualFunc(p.Args, q.Args, func(x, y string) bool { return alikeBut(x, y, by.followedBy) }) {
+		if !p.Over && p.Kind == process.OpSend && !slices.EqualFunc(p.Args, q.Args, func(x, y string) bool { return alikeBut(x, y, func(n, m int64) bool { return by.followedBy(m - n) }) }) {
 			return false
 		}
 	}

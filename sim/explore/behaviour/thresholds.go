@@ -491,12 +491,11 @@ func (f *finder) alikeCommands(a, b uint32, by int64) bool {
 // alikeTexts reports whether two texts are equal but for integers in them that have followed a
 // reading, as in a stamp with a token.
 func alikeTexts(x, y string, by int64) bool {
-	return alikeBut(x, y, func(d int64) bool { return follows(d, by) })
+	return alikeBut(x, y, func(n, m int64) bool { return follows(m-n, by) && !flags(n, m, by) })
 }
 
-// alikeBut reports whether two texts are equal but for integers whose differences are of the
-// given kind.
-func alikeBut(x, y string, of func(difference int64) bool) bool {
+// alikeBut reports whether two texts are equal but for pairs of integers of the given kind.
+func alikeBut(x, y string, of func(n, m int64) bool) bool {
 	if x == y {
 		return true
 	}
@@ -511,7 +510,7 @@ func alikeBut(x, y string, of func(difference int64) bool) bool {
 	for i := range a {
 		n, err := strconv.ParseInt(x[a[i][0]:a[i][1]], 10, 64)
 		m, fails := strconv.ParseInt(y[b[i][0]:b[i][1]], 10, 64)
-		if x[one:a[i][0]] != y[two:b[i][0]] || err != nil || fails != nil || n != m && !of(m-n) {
+		if x[one:a[i][0]] != y[two:b[i][0]] || err != nil || fails != nil || n != m && !of(n, m) {
 			return false
 		}
 		one, two = a[i][1], b[i][1]
@@ -529,6 +528,13 @@ func follows(d, by int64) bool {
 	d, by = max(d, -d), max(by, -by)
 	seconds := d*1000 - by
 	return d == by || d == by*1000 || d == by*1_000_000 || seconds > -1000 && seconds < 1000
+}
+
+// flags reports whether two numbers may be answers, such as no and yes, although as a number of
+// seconds they would follow a reading. A life of no seconds, too, is another thing than a short
+// one.
+func flags(n, m, by int64) bool {
+	return max(n, -n, m, -m) <= 2 && m-n != by && n-m != by
 }
 
 // asked is a question that was asked.

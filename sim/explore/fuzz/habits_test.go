@@ -14,7 +14,7 @@ import (
 // collection is the collection of locks as outsiders write them. Each says what is wrong with
 // it, or that nothing is.
 func collection() (all []*subject) {
-	for _, some := range [][]*subject{waits, stamps, names, memories, chances, widths, commands} {
+	for _, some := range [][]*subject{waits, stamps, names, memories, chances, widths, commands, windows} {
 		all = append(all, some...)
 	}
 	return all

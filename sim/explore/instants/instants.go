@@ -269,3 +269,29 @@ func (in *Set) ToLapse(left int32) int32 {
 	}
 	return left
 }
+
+// Lives adds the remaining lives of a record at which code was seen to change its mind; and
+// those from which such a life is met after a wait that begins then.
+func (in *Set) Lives(t *behaviour.Thresholds, waits []int32) {
+	for _, left := range t.Left {
+		in.lives(waits, int32(left), int32(left)+1)
+	}
+	for _, n := range t.Replies { // in milliseconds, or in seconds, which are rounded
+		if n > 0 && n <= int64(in.Far) {
+			in.lives(waits, int32(n), int32(n)+1)
+		}
+		if n > 0 && n <= int64(in.Far)/1000 {
+			s := int32(n) * 1000
+			in.lives(waits, s-500, s-499, s, s+1)
+		}
+	}
+}
+
+func (in *Set) lives(waits []int32, lives ...int32) {
+	in.Left = Sorted(in.Left, lives...)
+	for _, w := range waits {
+		for _, left := range lives {
+			in.Left = Sorted(in.Left, left+w)
+		}
+	}
+}

@@ -86,6 +86,9 @@ func faults(b *explore.Bounds) string {
 	return text
 }
 
+// probed says for which spans code is run that no schedule has had.
+const probed = "at nineteen readings up to a TTL, twelve up to another, and fewer up to twenty days"
+
 // Bounds states the bounds of a search that has been made. They must make sense.
 func Bounds(b *explore.Bounds) []Item {
 	cfg, err := b.Config()
@@ -118,12 +121,12 @@ func Bounds(b *explore.Bounds) []Item {
 		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or a timeout lasts; " +
 		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
 		"two seconds after a TTL, and a hundred TTLs, since somebody read a clock. For such values each place of the code was run, from two of the histories that lead there and for up to 40 on, " +
-		"at twelve readings a TTL up to two TTLs, and at fewer up to twenty days; not in it: code that changes its mind elsewhere, or there and back between two of these. " +
+		probed + "; not in it: code that changes its mind elsewhere, or there and back between two of these, and instants that are several such spans before another. " +
 		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
 	if b.Cycles == explore.Any {
 		instants = "whatever can go wrong does so between any two steps. Time goes on by the greatest span of which the TTL, the timeout and all sleeps are multiples: " +
 			"a lease's end is rounded up to one, and a record expires a millisecond early, which hides no violation. All spans are alike that are longer than each of these. " +
-			"The lock's code was seen to tell spans apart in no other way"
+			"The lock's code was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"
 	}
 	if b.WholeSleeps {
 		instants += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"

@@ -33,12 +33,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	m.Unprobed = t.Unprobed
 	in, was := *m.instants, m.instants
 	in.Before = instants.Sorted(in.Before, spans...)
-	for _, left := range t.Left {
-		in.Left = instants.Sorted(in.Left, int32(left), int32(left)+1)
-	}
-	for _, n := range t.Replies {
-		in.Left = instants.Sorted(in.Left, m.lives(n)...)
-	}
+	in.Lives(t, m.sleeps(reached))
 	for _, r := range t.Mono {
 		if m.habits.goesOn {
 			in.ReadsOn(r, m.ttl)
@@ -133,17 +128,4 @@ func (m *Model) reached() (ids []uint32) {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
-}
-
-// lives returns the remaining lives of a record, plus 1, at which a reply may come to a
-// number: in milliseconds, or in seconds, which are rounded.
-func (m *Model) lives(n int64) (left []int32) {
-	if ms := int32(n); n > 0 && n <= int64(m.instants.Far) {
-		left = append(left, ms, ms+1)
-	}
-	if n > 0 && n <= int64(m.instants.Far)/1000 {
-		s := int32(n) * 1000
-		left = append(left, s-500, s-499, s, s+1)
-	}
-	return left
 }

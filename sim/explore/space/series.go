@@ -1,6 +1,7 @@
 package space
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -134,6 +135,17 @@ func (m *Model) Digital() error {
 		return errors.New("the lock's code compares a clock, or how long a record still lives, with a span of its own: a search of it needs a bound on cycles")
 	}
 	return nil
+}
+
+// StillDigital is Digital for all that clients have done since, in schedules which no small
+// search has.
+func (m *Model) StillDigital(ctx context.Context) error {
+	was := m.instants
+	defer func() { m.instants = was }()
+	if _, err := m.Learn(ctx); err != nil {
+		return err
+	}
+	return m.Digital()
 }
 
 // Digitize lets time stop at the multiples of a grid, of which all spans are multiples that

@@ -1,0 +1,112 @@
+package fuzz
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim/explore"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// leftBelow reports whether the record has less than a span to live.
+func leftBelow(ctx context.Context, l *lock, span time.Duration) (bool, error) {
+	left, err := l.rdb.PTTL(ctx, l.key).Result()
+	return left >= 0 && left < span, err
+}
+
+var endsSoon = redis.NewScript(`local left = redis.call("PTTL", KEYS[1]) if left >= 0 and left < 1500 then return 1 end return 0`)
+
+// windows are locks that change their minds where few schedules come: late, or for a short
+// span, or by a number that could be one of seconds.
+var windows = []*subject{
+	custom("third-try-looks", "each third cycle looks how long the record lives, and takes over what has less than 2 s", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			l.count = (l.count + 1) % 3
+			return takesOver(func(ctx context.Context, l *lock) (bool, error) {
+				if l.count != 0 {
+					return false, nil
+				}
+				return leftBelow(ctx, l, 2*time.Second)
+			})(ctx, l)
+		}}),
+	custom("looks-after-two-losses", "it looks how long the record lives after two lost replies, and takes over what has less than 2 s", steps{
+		acquire: takesOver(func(ctx context.Context, l *lock) (bool, error) {
+			for range 2 {
+				if l.rdb.Ping(ctx).Err() == nil {
+					return false, nil
+				}
+			}
+			return leftBelow(ctx, l, 2*time.Second)
+		})}),
+	custom("patient-takeover", "it waits for 1.5 s when it is refused, and takes over what has less than 1 s left then", steps{
+		acquire: takesOver(func(ctx context.Context, l *lock) (bool, error) {
+			if err := l.Clock.Sleep(ctx, 1500*time.Millisecond); err != nil {
+				return false, err
+			}
+			return leftBelow(ctx, l, time.Second)
+		})}),
+	custom("window-by-clock", "it takes over if a question took between 0.3 and 0.9 s", steps{
+		acquire: takesOver(func(ctx context.Context, l *lock) (bool, error) {
+			before := l.Clock.Monotonic()
+			err := l.rdb.Ping(ctx).Err()
+			took := l.Clock.Monotonic() - before
+			return took >= 300*time.Millisecond && took <= 900*time.Millisecond, err
+		})}),
+	custom("script-says-soon", "a script answers 1 if less than 1.5 s are left, and it takes over", steps{
+		acquire: takesOver(func(ctx context.Context, l *lock) (bool, error) {
+			return endsSoon.Run(ctx, l.rdb, []string{l.key}).Bool()
+		})}),
+	custom("expires-in-0-seconds", "the rest of the lease is rounded down to 0 seconds, and EXPIRE deletes the record", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			lease, err := take(ctx, l)
+			if err != nil {
+				return nil, err
+			}
+			left := max(0, lease.Deadline-l.Clock.Monotonic())
+			return lease, l.rdb.Do(ctx, "EXPIRE", l.key, int64(left/time.Second)).Err()
+		}}),
+}
+
+// TestWindowsAreFound: within bounds that contain them the search finds what these locks do.
+func TestWindowsAreFound(t *testing.T) {
+	for _, s := range windows {
+		if s.name == "looks-after-two-losses" { // its instant is two waits before an expiry, which reports say is left out
+			continue
+		}
+		b := explore.Defaults(s.strategy)
+		if b.Cycles = 1; s.name == "third-try-looks" {
+			b.Cycles, b.Remembers = 3, false
+		}
+		b.Codes = trace.Verdict{trace.DG}
+		b.Faults = explore.Budget{explore.Pause: 2}
+		r, err := explore.Run(context.Background(), b, explore.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		if r.Find(trace.DG) == nil {
+			t.Errorf("%s: %s", s.name, r.Summary())
+		}
+	}
+}
+
+// TestWindowsDontClose: a search without bounds doesn't claim of such a lock what small schedules
+// show, nor what the spans do that its schedules have.
+func TestWindowsDontClose(t *testing.T) {
+	for _, s := range windows {
+		b := explore.Defaults(s.strategy)
+		b.Cycles, b.Remembers, b.Codes = explore.Any, false, trace.Verdict{trace.DG, trace.FR}
+		b.TTL, b.Faults = 3*time.Second, explore.Budget{explore.Pause: explore.Any, explore.ReplyLost: explore.Any}
+		r, err := explore.Run(context.Background(), b, explore.Options{Memory: 2 << 30})
+		switch {
+		case err != nil && !strings.Contains(err.Error(), "needs a bound on cycles"):
+			t.Errorf("%s: %v", s.name, err)
+		case err == nil && r.Answer() == explore.HoldsAlways:
+			t.Errorf("%s: %s", s.name, r.Summary())
+		}
+	}
+}
