@@ -173,6 +173,22 @@ func TestExtends(t *testing.T) {
 	}
 }
 
+// TestPythonsClocksAgree: all of them show the world's time.
+func TestPythonsClocksAgree(t *testing.T) {
+	p := start(t, "PYTHONPATH=. "+interpreter(t, "python")+" ../../../sim/adapter/testdata/clocks.py", filepath.Join(adapters, "python"))
+	s, err := scenarios.Find("pause-past-ttl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Run(p.Strategy(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(run.Verdict(), trace.OV) { // each client has had the lock, and A's lease is over
+		t.Errorf("the verdict is %s", run.Verdict())
+	}
+}
+
 // TestFindsMissingComparison: redis-py's lock without the comparison in release is found out,
 // with as short a schedule as the lock of the catalogue that lacks it.
 func TestFindsMissingComparison(t *testing.T) {

@@ -73,11 +73,11 @@ function read(clock) {
 }
 
 // The world's time.
-Date.now = () => read('wall') / 1e3;
+Date.now = () => Math.floor(read('wall') / 1e3);
 const RealDate = Date;
 globalThis.Date = class extends RealDate {
   constructor(...args) {
-    super(...(args.length > 0 ? args : [Math.floor(Date.now())]));
+    super(...(args.length > 0 ? args : [Date.now()]));
   }
 };
 performance.now = () => read('monotonic') / 1e3;

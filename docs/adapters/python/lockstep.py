@@ -13,10 +13,12 @@ A lock is a class:
 Any exception is the failure of a call. The process forks for each execution, so an execution
 finds the modules as they are when serve is called, and nothing of another one. In the fork,
 the clocks of module time, its sleep, and everything random are the world's, also for code that
-has imported these by name, if this module was imported before. Not covered are clocks that C
-code reads by itself (datetime.now) and threads, which are refused.
+has imported these by name, if this module was imported before. So is the time of class
+datetime. Not covered are date.today, clocks that C code reads by itself, and threads, which are
+refused.
 """
 
+import datetime
 import gc
 import json
 import os
@@ -162,6 +164,31 @@ def _clock(which, convert):
 for _name, _which in (("time", "wall"), ("monotonic", "monotonic"), ("perf_counter", "monotonic")):
     _replace(time, _name, _clock(_which, lambda us: us / 1e6))
     _replace(time, _name + "_ns", _clock(_which, lambda us: us * 1000))
+for _name in ("gmtime", "localtime"):
+    _replace(time, _name, lambda *args, real=getattr(time, _name): real(*args or (time.time(),)))
+_replace(time, "clock_gettime", lambda id: time.time() if id == time.CLOCK_REALTIME else time.monotonic())
+_replace(time, "clock_gettime_ns", lambda id: time.time_ns() if id == time.CLOCK_REALTIME else time.monotonic_ns())
+
+
+class _Datetime(datetime.datetime):
+    """datetime, whose own clock can't be replaced because it is C's."""
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls.fromtimestamp(time.time(), tz)
+
+    @classmethod
+    def today(cls):
+        return cls.now()
+
+    @classmethod
+    def utcnow(cls):
+        return cls.now(datetime.timezone.utc).replace(tzinfo=None)
+
+
+_Datetime.__name__ = _Datetime.__qualname__ = "datetime"
+datetime.datetime = _Datetime
+
 _replace(time, "sleep", lambda seconds: _execution.control.ask(type="sleep", span=round(seconds * 1e6)) and None)
 
 _replace(os, "urandom", random.randbytes)
