@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -121,4 +122,23 @@ func TestHangingUpEndsWait(t *testing.T) {
 		15     A  no reply from n1 in 15s: timeout
 		16.001 n1 C: RPUSH free token = 1 [free = [token] (no expiry)]
 		16.002 C  is refused`, trace.KindBlock, trace.KindExecute, trace.KindTimeout, trace.KindRefused)
+}
+
+// TestWithTimeout: a call waits as long as its own client says, and the next as long as the
+// configuration does.
+func TestWithTimeout(t *testing.T) {
+	s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		if err := l.rdb.WithTimeout(500 * time.Millisecond).Ping(ctx).Err(); err == nil {
+			return nil, errors.New("no timeout")
+		}
+		return nil, l.rdb.Ping(ctx).Err()
+	}, toyDrop)
+	w := newWorld(t, configOf(s, "A"))
+	for range 2 {
+		inject(t, w, LoseReply{"A"})
+		until(t, w, "A", trace.KindTimeout)
+	}
+	expectStory(t, w, `
+		0.5 A no reply from n1 in 500ms: timeout
+		3.5 A no reply from n1 in 3s: timeout`, trace.KindTimeout)
 }

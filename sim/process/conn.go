@@ -32,11 +32,12 @@ type Conn struct {
 	rest    []byte // of a reply that did not fit into the reader's buffer
 	greeted bool   // the handshake is over: see Client.connected
 
-	wait       time.Duration // of the next Read: see Op.Wait
-	usedAt     reflect.Value // go-redis's reading of the machine's clock: see Client.connected
-	pops       bool          // the last command may wait for an element
-	subscribes bool          // it has sent SUBSCRIBE or its like, and belongs to a PubSub from then on
-	source     trace.Source  // the line that sent the first of these, or the command that was sent last by SendFrom
+	wait           time.Duration // of the next Read: see Op.Wait
+	usedAt         reflect.Value // go-redis's reading of the machine's clock: see Client.connected
+	pops           bool          // the last command may wait for an element
+	awaitsReplicas bool          // the last command is WAIT
+	subscribes     bool          // it has sent SUBSCRIBE or its like, and belongs to a PubSub from then on
+	source         trace.Source  // the line that sent the first of these, or the command that was sent last by SendFrom
 }
 
 func (c *Conn) reset() {
@@ -87,7 +88,7 @@ func (c *Conn) command(args []string) {
 		c.subscribes, c.source = true, callerSource(rt.sources)
 	}
 	if c.subscribes {
-		c.wait, c.pops = 0, pops(args[0])
+		c.begin(args[0])
 		rt.current.sendLater(c, args)
 		return
 	}
@@ -106,7 +107,7 @@ func (c *Conn) Handshake(args []string) (reply []byte) {
 // client whose library runs elsewhere and speaks through this connection: go-redis calls Write
 // and Read.
 func (c *Conn) Send(args []string) {
-	c.wait, c.pops = 0, pops(args[0])
+	c.begin(args[0])
 	c.Client.rt.current.do(Op{Kind: OpSend, Conn: c, Args: args})
 }
 
@@ -115,7 +116,7 @@ func (c *Conn) SendFrom(args []string, stack []uintptr) {
 	if rt := c.Client.rt; rt.Sources {
 		c.source = firstSource(rt.sources, stack)
 	}
-	c.wait, c.pops = 0, pops(args[0])
+	c.begin(args[0])
 	c.Client.rt.current.do(Op{Kind: OpSend, Conn: c, Args: args, Source: c.source})
 }
 
@@ -124,6 +125,11 @@ func (c *Conn) SendFrom(args []string, stack []uintptr) {
 func (c *Conn) Receive() (reply []byte, err error) {
 	o := c.Client.rt.current.do(Op{Kind: OpReceive, Conn: c, Wait: c.wait, Source: c.source})
 	return o.Reply, o.Err
+}
+
+// begin notes which command is sent. A wait that the last one had is over.
+func (c *Conn) begin(command string) {
+	c.wait, c.pops, c.awaitsReplicas = 0, pops(command), strings.EqualFold(command, "WAIT")
 }
 
 // pops recognises the commands that wait at their server for an element.

@@ -11,7 +11,7 @@ import (
 )
 
 // This file recovers the timeout that client code has passed to a call which sets its own:
-// BLPop, or ReceiveTimeout of a PubSub.
+// BLPop, ReceiveTimeout of a PubSub, or any call of a client that WithTimeout has made.
 //
 // go-redis adds the timeout to a reading of the machine's clock and hands its connection only
 // the sum. Another reading would differ by the time that has passed in between, and a run
@@ -63,13 +63,16 @@ const contextDeadline = "the deadline of a context ends a wait for Redis, and th
 
 // SetReadDeadline takes the timeout of a call that sets its own; see [Op.Wait]. go-redis calls
 // it for no other: those wait as long as the run's configuration says. So does WAIT here,
-// although go-redis would grant it ten seconds more.
+// although go-redis would grant it ten seconds more, and so does a client for which WithTimeout
+// has turned the timeout off: it looks like one that the lock has made from another's Options.
 func (c *Conn) SetReadDeadline(at time.Time) error {
-	if !c.subscribes && !c.pops {
+	if !c.greeted || c.awaitsReplicas {
 		return nil
 	}
 	if at.IsZero() {
-		c.wait = Forever
+		if c.pops || c.subscribes {
+			c.wait = Forever
+		}
 		return nil
 	}
 	c.wait = 0
@@ -81,4 +84,14 @@ func (c *Conn) SetReadDeadline(at time.Time) error {
 		return net.ErrClosed
 	}
 	return nil
+}
+
+// Timeout returns for how long the next read waits if the lock's code has said so by WithTimeout,
+// and 0 if it hasn't. The timeouts of commands that wait at their server, and of a
+// PubSub, don't count.
+func (c *Conn) Timeout() time.Duration {
+	if c.pops || c.subscribes {
+		return 0
+	}
+	return c.wait
 }

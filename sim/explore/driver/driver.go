@@ -30,17 +30,18 @@ type Driver struct {
 
 // Operation is a thread's next operation, as far as it matters to a search.
 type Operation struct {
-	Kind  process.OpKind
-	Over  bool          // there is none: the thread has ended
-	Mark  trace.Kind    // of OpMark: the step that it takes
-	Phase trace.Phase   // of the thread's program
-	Wall  bool          // of OpClock: which clock
-	Sleep time.Duration // of OpSleep
-	Below time.Duration // of OpDraw: the end of the range
-	Conn  int           // of OpSend and OpReceive: the nth connection that it used, from 0
-	Addr  int           // and the node that this leads to
-	Args  []string      // of OpSend
-	Fence int64         // of OpRead and OpWrite: the fencing token; 0 is none
+	Kind    process.OpKind
+	Over    bool          // there is none: the thread has ended
+	Mark    trace.Kind    // of OpMark: the step that it takes
+	Phase   trace.Phase   // of the thread's program
+	Wall    bool          // of OpClock: which clock
+	Sleep   time.Duration // of OpSleep
+	Below   time.Duration // of OpDraw: the end of the range
+	Conn    int           // of OpSend and OpReceive: the nth connection that it used, from 0
+	Addr    int           // and the node that this leads to
+	Args    []string      // of OpSend
+	Fence   int64         // of OpRead and OpWrite: the fencing token; 0 is none
+	Timeout time.Duration // of OpReceive: that which the lock's code has set; 0 is the configuration's
 
 	Source trace.Source // its line of code, if that is recorded: see RecordSources
 }
@@ -135,7 +136,7 @@ func (d *Driver) Operation(thread int) Operation {
 	o := &t.Op
 	op := Operation{Kind: o.Kind, Mark: o.Mark, Phase: t.Phase, Wall: o.Wall, Sleep: o.Sleep, Below: o.Below, Args: o.Args, Fence: o.Fence, Source: o.Source}
 	if o.Conn != nil {
-		op.Conn, op.Addr = d.number(o.Conn), o.Conn.Addr
+		op.Conn, op.Addr, op.Timeout = d.number(o.Conn), o.Conn.Addr, o.Conn.Timeout()
 	}
 	return op
 }

@@ -520,6 +520,15 @@ var widths = []*subject{
 	custom("ttl-of-a-month-right", "nothing is wrong", steps{}, weeks),
 	custom("seventeen-connections", "nothing is wrong but the number of connections", steps{acquire: over(17, exists, take)}),
 	custom("seventeen-connections-wrong", "the release compares nothing", steps{acquire: over(17, exists, take), release: del}),
+	custom("impatient-yes", "it waits half a second for the reply, and takes none for a yes", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			token, sent := l.Token(), l.Clock.Monotonic()
+			won, err := l.rdb.WithTimeout(500*time.Millisecond).SetNX(ctx, l.key, token, l.TTL).Result()
+			if err == nil && !won {
+				return nil, strategies.ErrNotAcquired
+			}
+			return l.lease(token, sent), nil
+		}}),
 	custom("ping-first", "nothing is wrong: it tries out three connections", steps{acquire: over(3, ping, take)}),
 }
 
