@@ -144,3 +144,29 @@ func TestDrawInNew(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDrawWithoutBounds: a search that would claim something of every schedule refuses a lock
+// that draws, as a number that isn't tried may decide.
+func TestDrawWithoutBounds(t *testing.T) {
+	s := strategies.Strategy{Name: "sampler", Nodes: 1, Timeout: 3 * time.Second, Scripts: []*redis.Script{compareDelete}}
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return sampler{&tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}
+	}
+	_, err := Run(t.Context(), Bounds{Strategy: s, Clients: 2, Cycles: Any, TTL: 12 * time.Second, Faults: Budget{Pause: Any}}, Options{})
+	if err == nil {
+		t.Fatal("it is searched")
+	}
+	refuses(t, err, "the search can't follow a random number of A at LINE: without a bound on cycles it can't choose between all that there are, and which of them matter may show much later; draw nothing but tokens (no jitter), or search within a bound on cycles")
+}
+
+// sampler doesn't compare in one of a hundred releases, and looks at the clock before it decides.
+type sampler struct{ *tokenLock }
+
+func (s sampler) Release(ctx context.Context, lease *strategies.Lease) error {
+	n := s.Random(100)
+	s.Clock.Monotonic()
+	if n == 37 {
+		return s.rdb.Del(ctx, s.key).Err()
+	}
+	return s.tokenLock.Release(ctx, lease)
+}

@@ -83,6 +83,8 @@ func (k *Clients) unfit(client, thread int, op driver.Operation) error {
 		return nil
 	case op.Conn >= MaxConns:
 		return refuse(fmt.Sprintf("connection number %d", op.Conn+1), fmt.Sprintf("it follows %d of a client within a cycle; use one and keep it", MaxConns))
+	case op.Kind == process.OpDraw && k.memory.Uncounted:
+		return refuse("a random number", "without a bound on cycles it can't choose between all that there are, and which of them matter may show much later; draw nothing but tokens (no jitter), or search within a bound on cycles")
 	case op.Timeout != 0:
 		return refuse("a wait with a timeout of its own", "it knows the timeout of its bounds alone; leave out WithTimeout, and set Strategy.Timeout")
 	case op.Sleep%time.Millisecond != 0:
