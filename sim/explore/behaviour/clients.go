@@ -426,7 +426,9 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 	for i := range reports {
 		reports[i].Read = h.Read
 	}
-	key = k.ending(r, h)
+	if key, err = k.ending(r, h); err != nil {
+		return nil, nil, nil, err
+	}
 	if err := k.describe(h, r); err != nil {
 		return nil, nil, nil, k.located(r, tr, err)
 	}
@@ -434,8 +436,9 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 }
 
 // ending returns the key of a history at which a cycle has ended, or nil. The client has
-// then forgotten the cycle, and histories with equal keys are one.
-func (k *Clients) ending(r *replayer, h *History) *cycleKey {
+// then forgotten the cycle, and histories with equal keys are one. It refuses a lock that keeps
+// something in a field which it can't look into.
+func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	h.BetweenCycles, h.Over = false, false
 	others := false
 	for i := 1; i < r.driver.Threads(); i++ {
@@ -445,10 +448,13 @@ func (k *Clients) ending(r *replayer, h *History) *cycleKey {
 	h.Over = main.Over && !others
 	between := !others && main.Kind == process.OpMark && main.Mark == trace.KindAcquire
 	if !h.Over && (!between || k.memory.Closures) {
-		return nil
+		return nil, nil
 	}
 	tokens, draws := r.driver.Draws()
-	fingerprint, texts := r.driver.Fingerprint()
+	fingerprint, texts, err := r.driver.Fingerprint()
+	if err != nil && !k.memory.Closures {
+		return nil, k.unseen(h.client, err)
+	}
 	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: fingerprint}
 	if h.Series, h.Own = 0, 0; k.memory.Uncounted {
 		key.cycle, key.tokens, key.draws = 0, 0, 0
@@ -462,7 +468,7 @@ func (k *Clients) ending(r *replayer, h *History) *cycleKey {
 		h.Read, key.read = 0, 0
 	}
 	h.depth = 0 // the limit is for each cycle: the first path that was found to this point is arbitrary
-	return key
+	return key, nil
 }
 
 // newCycle prepares a replayer that is between two cycles for the next.

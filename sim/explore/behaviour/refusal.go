@@ -142,3 +142,13 @@ type unfitOperation struct {
 
 // Unwrap returns the refusal.
 func (u *unfitOperation) Unwrap() error { return &u.Refusal }
+
+// unseen refuses a lock with a field that a fingerprint can't look into.
+func (k *Clients) unseen(client int, err error) error {
+	var u *driver.Unseen
+	if !errors.As(err, &u) {
+		return err
+	}
+	return &Refusal{Client: k.name(client), What: u.Error(),
+		Why: "it can't see what that holds from one cycle to the next; keep it in a plain field, a map, or behind a pointer or an atomic.Pointer, or set Remembers"}
+}

@@ -114,8 +114,8 @@ func (k *Clients) shifted(path []uint32, by shift, e *Elsewhere) error {
 			return nil
 		}
 		if h.BetweenCycles {
-			sum, _ := r.driver.Fingerprint()
-			elsewhere, _ := other.driver.Fingerprint()
+			sum, _, _ := r.driver.Fingerprint() // a field that can't be seen is refused where the cycle ends
+			elsewhere, _, _ := other.driver.Fingerprint()
 			e.Keeps = e.Keeps || sum != elsewhere
 			k.newCycle(r)
 			k.newCycle(other)

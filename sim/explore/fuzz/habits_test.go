@@ -361,6 +361,20 @@ func blindDelete(ctx context.Context, l *lock, _ *strategies.Lease) error {
 	return l.rdb.Del(ctx, "lock:"+l.key).Err()
 }
 
+// hadOnce is a lock that seizes the record if it remembers to have had it.
+func hadOnce(had func(*lock) bool, remember func(*lock, *strategies.Lease)) steps {
+	return steps{acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+		if had(l) {
+			return seize(ctx, l)
+		}
+		lease, err := take(ctx, l)
+		if err == nil {
+			remember(l, lease)
+		}
+		return lease, err
+	}}
+}
+
 // memories are locks that remember something from one cycle to the next.
 var memories = []*subject{
 	custom("cached-lease", "a lease that was given up is still in the field, and good until its deadline: B has the lock by then", steps{
@@ -437,6 +451,50 @@ var memories = []*subject{
 			if err == nil {
 				l.cached, l.until = lease, now
 			}
+			return lease, err
+		}}),
+	custom("once-had-atomic", "whoever had it once takes it without asking, and knows by an atomic.Pointer", hadOnce(
+		func(l *lock) bool { return l.atomic.Load() != nil },
+		func(l *lock, lease *strategies.Lease) { l.atomic.Store(lease) })),
+	custom("once-had-table", "the same by a sync.Map", hadOnce(
+		func(l *lock) bool { _, had := l.table.Load("had"); return had },
+		func(l *lock, _ *strategies.Lease) { l.table.Store("had", true) })),
+	custom("once-had-channel", "the same by a channel with room for one", hadOnce(
+		func(l *lock) bool { return len(l.channel) > 0 },
+		func(l *lock, lease *strategies.Lease) {
+			l.channel = make(chan *strategies.Lease, 1)
+			l.channel <- lease
+		})),
+	custom("once-had-closed", "the same by a channel that is closed", hadOnce(
+		func(l *lock) bool {
+			select {
+			case <-l.closed:
+				return true
+			default:
+				return false
+			}
+		},
+		func(l *lock, _ *strategies.Lease) { close(l.closed) })),
+	custom("once-had-reply", "the same by the reply that the library has returned", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			if l.reply != nil && l.reply.Val() {
+				return seize(ctx, l)
+			}
+			token, sent := l.Token(), l.Clock.Monotonic()
+			reply := l.rdb.SetNX(ctx, l.key, token, l.TTL)
+			if won, err := reply.Result(); err != nil || !won {
+				return nil, errors.Join(err, strategies.ErrNotAcquired)
+			}
+			l.reply = reply
+			return l.lease(token, sent), nil
+		}}),
+	custom("cached-lease-atomic", "a lease that was given up is still in an atomic.Pointer, and good until its deadline", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			if kept := l.atomic.Load(); kept != nil && l.Clock.Monotonic() < kept.Deadline {
+				return kept, nil
+			}
+			lease, err := take(ctx, l)
+			l.atomic.Store(lease)
 			return lease, err
 		}}),
 	custom("fence-of-its-own", "each process counts its own grants: A's 1 and B's 1 look alike to the resource", steps{

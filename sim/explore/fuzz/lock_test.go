@@ -2,6 +2,8 @@ package fuzz
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,6 +28,11 @@ type lock struct {
 	until   time.Duration
 	count   int64
 	pending bool
+	atomic  atomic.Pointer[strategies.Lease]
+	table   sync.Map
+	channel chan *strategies.Lease
+	closed  chan struct{}
+	reply   *redis.BoolCmd
 }
 
 // steps is what a lock of the collection does; nil is right.
@@ -68,7 +75,7 @@ var (
 func custom(name, why string, s steps, adapt ...func(*subject)) *subject {
 	h := &subject{name: name, why: why, strategy: strategies.Strategy{Name: name, Nodes: 1, Timeout: 3 * time.Second, Retry: strategies.Retry{Tries: 1, Delay: 200 * time.Millisecond}}}
 	h.strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
-		l := &lock{rdb: nodes[0], nodes: nodes, key: key, Options: o, acquire: s.acquire, release: s.release, extend: s.extend}
+		l := &lock{closed: make(chan struct{}), rdb: nodes[0], nodes: nodes, key: key, Options: o, acquire: s.acquire, release: s.release, extend: s.extend}
 		if l.acquire == nil {
 			l.acquire = take
 		}

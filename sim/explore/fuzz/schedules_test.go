@@ -243,6 +243,12 @@ var examples = []example{
 	{lock: "eval-ro", code: trace.DG, moves: "A:5,B:7,A:2", today: finds},
 	{lock: "scan", code: trace.DG, moves: "A:3,B:7,A:4", today: refuses},
 	{lock: "cached-lease-kept", code: trace.SW, moves: "B:11,:14s,A:16", today: finds}, // and the engine is wrong: A has the later grant
+	{lock: "once-had-atomic", code: trace.DG, moves: "A:16,B:5,A:2", today: finds},
+	{lock: "once-had-table", code: trace.DG, moves: "A:16,B:5,A:2", today: finds},
+	{lock: "once-had-channel", code: trace.DG, moves: "A:16,B:5,A:2", today: refuses},
+	{lock: "once-had-closed", code: trace.DG, moves: "A:16,B:5,A:2", today: finds},
+	{lock: "once-had-reply", code: trace.DG, moves: "A:16,B:5,A:2", today: finds},
+	{lock: "cached-lease-atomic", code: trace.DG, moves: "A:16,B:5", today: finds},
 	{lock: "impatient-yes", code: trace.DG, moves: "A:6,B:3,lose-reply/B,B:1,:500ms,B:4", today: refuses},
 	{lock: "ttl-of-a-month-right", code: trace.OV, moves: "A:6,down/n1,up/n1,B:6", today: refuses},
 }
