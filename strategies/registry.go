@@ -52,6 +52,10 @@ type Strategy struct {
 	// checks them.
 	Fences bool
 
+	// Seeds: its tokens are the seed of random values of its own, which have nothing to do with
+	// the texts of the tokens.
+	Seeds bool
+
 	// Scripts are the Lua scripts that it calls by their digest. A server that has
 	// been in use for a while has them in its cache.
 	Scripts []*redis.Script

@@ -130,7 +130,7 @@ func Measured(t *testing.T, l Library) (strategies.Strategy, *Stats) {
 	l.Nodes = max(l.Nodes, 1)
 	f := &family{t: t, library: l, of: map[*redis.Client]*program{}}
 	t.Cleanup(f.end)
-	return strategies.Strategy{Name: t.Name(), Nodes: l.Nodes, Timeout: readTimeout, Scripts: scripts(t, l), New: f.lock}, &f.stats
+	return strategies.Strategy{Name: t.Name(), Nodes: l.Nodes, Timeout: readTimeout, Scripts: scripts(t, l), New: f.lock, Seeds: true}, &f.stats
 }
 
 // lock implements [strategies.Strategy.New].

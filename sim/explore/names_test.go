@@ -55,11 +55,30 @@ func (l *tokenLock) Release(ctx context.Context, lease *strategies.Lease) error 
 	return held(l.script.Run(ctx, l.rdb, []string{l.key}, l.stored(lease.Token)).Int())
 }
 
+// greatest deletes a record whose token is not the greater one.
+var greatest = redis.NewScript(`local v = redis.call("GET", KEYS[1])
+if v and v <= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
+
+// tokenStrategy is the strategy of a tokenLock.
+func tokenStrategy(lock tokenLock) strategies.Strategy {
+	s := strategies.Strategy{Name: "tokens", Nodes: 1, Timeout: 3 * time.Second, Scripts: []*redis.Script{compareDelete, greatest}}
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		l := lock
+		l.rdb, l.key, l.Options = nodes[0], key, o
+		if l.script == nil {
+			l.script = compareDelete
+		}
+		if l.made != "" {
+			l.made = o.Token()
+		}
+		return &l
+	}
+	return s
+}
+
 // TestNamesMatter: a lock that does more with tokens than to compare them for equality is
 // refused without a bound on cycles, as tokens and clients aren't interchangeable then.
 func TestNamesMatter(t *testing.T) {
-	greatest := redis.NewScript(`local v = redis.call("GET", KEYS[1])
-if v and v <= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
 	for name, c := range map[string]struct {
 		lock tokenLock
 		want string // in the error; empty: the search closes
@@ -67,23 +86,13 @@ if v and v <= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
 		"equality":             {tokenLock{}, ""},
 		"an order in Redis":    {tokenLock{script: greatest}, "with other tokens"},
 		"an order in the code": {tokenLock{refused: takeOver}, "with other tokens"},
+		"a last digit":         {tokenLock{refused: takeOverOfTheSameEnd}, "with other tokens"},
 		"a part of a token":    {tokenLock{value: func(token string) string { return token[:4] }}, "with other tokens"},
 		"a token in New":       {tokenLock{made: "drawn"}, "draw it in Acquire"},
 		"too many":             {tokenLock{draws: 20}, "so many tokens"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
-			s := strategies.Strategy{Name: "tokens", Nodes: 1, Timeout: 3 * time.Second, Scripts: []*redis.Script{compareDelete, greatest}}
-			s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
-				l := c.lock
-				l.rdb, l.key, l.Options = nodes[0], key, o
-				if l.script == nil {
-					l.script = compareDelete
-				}
-				if l.made != "" {
-					l.made = o.Token()
-				}
-				return &l
-			}
+			s := tokenStrategy(c.lock)
 			b := Bounds{Strategy: s, Clients: 2, Cycles: Any, TTL: 12 * time.Second, Faults: Budget{Crash: Any, Pause: Any, ReplyLost: Any}, Codes: trace.Verdict{trace.DG}}
 			r, err := Run(context.Background(), b, Options{Memory: 1 << 30})
 			if c.want == "" {
@@ -111,4 +120,40 @@ func takeOver(l *tokenLock, mine string) error {
 		err = l.rdb.Del(context.Background(), l.key).Err()
 	}
 	return err
+}
+
+// takeOverOfTheSameEnd deletes the record if its token ends as this one does: one pair of random
+// tokens in sixteen.
+func takeOverOfTheSameEnd(l *tokenLock, mine string) error {
+	theirs, err := l.rdb.Get(context.Background(), l.key).Result()
+	if err == nil && mine[len(mine)-1] == theirs[len(theirs)-1] {
+		err = l.rdb.Del(context.Background(), l.key).Err()
+	}
+	return err
+}
+
+// TestNamesMatterWithinBounds: a search with a bound on cycles says of such a lock that it decides
+// nothing, and still shows what it has found.
+func TestNamesMatterWithinBounds(t *testing.T) {
+	for name, lock := range map[string]tokenLock{
+		"a last digit":      {refused: takeOverOfTheSameEnd},
+		"a truncated value": {value: func(token string) string { return token[len(token)-1:] }},
+		"an order":          {refused: takeOver},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			s := tokenStrategy(lock)
+			r, err := Run(t.Context(), Bounds{Strategy: s, Clients: 2, Cycles: 1, TTL: 12 * time.Second, Faults: Budget{Pause: 1}}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := r.Finding(trace.SW); f.Answer != Violated || f.Least == nil {
+				t.Errorf("%s: %s", f.Code, f)
+			}
+			f := r.Finding(trace.FN)
+			if f.Answer != NotDecided || !strings.Contains(f.String(), "the lock compares tokens otherwise than for equality") {
+				t.Errorf("%s: %s", f.Code, f)
+			}
+			t.Log(f)
+		})
+	}
 }

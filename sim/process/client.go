@@ -272,7 +272,11 @@ func (c *Client) token() string {
 		return sameToken
 	}
 	c.Tokens++
-	return tokenText(c.Name, c.Tokens, c.rng)
+	token := tokenText(c.Name, c.Tokens, c.rng)
+	if c.settings.Retoken != nil {
+		token = c.settings.Retoken(token)
+	}
+	return token
 }
 
 func tokenText(name string, number int, rng *rand.Rand) string {

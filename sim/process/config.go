@@ -19,8 +19,9 @@ type Settings struct {
 	Seed     uint64
 	Workload trace.Workload
 	Tokens   Tokens
-	Draws    bool          // a random number is drawn in a step of the thread, and the host chooses it
-	Tick     time.Duration // a sleep of the lock's ends at a multiple of it; 0 is exactly when it is over
+	Retoken  func(token string) string // what a client gets in the place of each token that it draws; nil is the token
+	Draws    bool                      // a random number is drawn in a step of the thread, and the host chooses it
+	Tick     time.Duration             // a sleep of the lock's ends at a multiple of it; 0 is exactly when it is over
 }
 
 // Config is one client's part of a run's configuration.

@@ -141,6 +141,8 @@ type cycleKey struct {
 type Clients struct {
 	cfg             sim.Config
 	memory          Memory
+	retoken         func(token string) string               // see Servers.Retold
+	spare           [][]*driver.Driver                      // likewise
 	byName          [256]uint8                              // for each letter the client that has it for a name, from 1
 	tokens          [AllSeries][process.SeriesTokens]string // of each series
 	renamed         *intern.Memo[renamed, uint32]           // see Rename
@@ -197,7 +199,13 @@ const replayersEach = 4
 // finds out their first operations. It fails if the lock's constructor panics, or if a
 // client does something that a search can't represent.
 func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
-	k := &Clients{cfg: cfg, memory: memory, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: map[cycleKey]uint32{},
+	return newClients(cfg, memory, nil, nil)
+}
+
+// newClients is NewClients with other tokens than clients draw, unless retoken is nil, and with
+// drivers that others have left, by client.
+func newClients(cfg sim.Config, memory Memory, retoken func(token string) string, spare [][]*driver.Driver) (*Clients, error) {
+	k := &Clients{cfg: cfg, memory: memory, retoken: retoken, spare: spare, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: map[cycleKey]uint32{},
 		commands: intern.NewTable[string](), Replies: intern.NewTable[string]()}
 	k.renamed = intern.NewMemo[renamed, uint32]()
 	k.nameSeries()
@@ -248,8 +256,17 @@ func (k *Clients) start(r *replayer, client int) (err error) {
 // launch is start for a caller that keeps other workers from running client code.
 func (k *Clients) launch(r *replayer, client int) (err error) {
 	defer process.CatchPanic(&err)
-	r.driver, err = driver.New(k.cfg, client)
-	return err
+	if k.retoken == nil {
+		r.driver, err = driver.New(k.cfg, client)
+		return err
+	}
+	if n := len(k.spare[client]); n > 0 {
+		r.driver, k.spare[client] = k.spare[client][n-1], k.spare[client][:n-1]
+	} else if r.driver, err = driver.New(k.cfg, client); err != nil {
+		return err
+	}
+	r.driver.Retoken(k.retoken)
+	return r.driver.Reset()
 }
 
 // ErrFraction is the error of a client that sleeps for a fraction of a millisecond, in a

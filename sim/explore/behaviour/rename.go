@@ -2,6 +2,7 @@ package behaviour
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,8 +21,14 @@ type Unlike struct {
 
 // Error names the difference, and what to do.
 func (u *Unlike) Error() string {
-	return fmt.Sprintf("the lock does otherwise with other tokens%s: after the same observations but for the names of tokens and clients, %s once goes on with %s and once with %s; "+
-		"a search without a bound on cycles needs code that compares tokens for nothing but equality: search within a bound on cycles", at(u.Source), u.Client, u.Once, u.Again)
+	return "the lock does " + u.Difference() + "; " +
+		"a search without a bound on cycles needs code that compares tokens for nothing but equality: search within a bound on cycles"
+}
+
+// Difference is the difference as part of a sentence.
+func (u *Unlike) Difference() string {
+	return fmt.Sprintf("otherwise with other tokens%s: after the same observations but for the names of tokens and clients, %s once goes on with %s and once with %s",
+		at(u.Source), u.Client, u.Once, u.Again)
 }
 
 // text returns a text with the tokens' new names.
@@ -126,50 +133,79 @@ func (k *Clients) observed(h *History, r *Renaming) Observation {
 // alike returns how the second outcome differs from the first under new names, and in which
 // thread, or nil.
 func (k *Clients) alike(was, is Outcome, r *Renaming) (u *Unlike, thread int) {
-	a, b := k.At(was.To), k.At(is.To)
+	u, thread = k.unlike(was, k, is, func(id uint32) uint32 { return k.Command(id, r) })
+	if a, b := k.At(was.To), k.At(is.To); u == nil && (r.On(a.Series) != b.Series || r.On(a.Own) != b.Own) {
+		u = k.another(a)
+	}
+	return u, thread
+}
+
+// unlike returns how an outcome of the other clients differs from one of these, apart from the
+// names in commands, and in which thread; or nil. A command of these has another id with those.
+func (k *Clients) unlike(was Outcome, other *Clients, is Outcome, command func(uint32) uint32) (u *Unlike, thread int) {
+	a, b := k.At(was.To), other.At(is.To)
 	for i := range int(max(a.Count, b.Count)) {
 		p, q := a.plan(i), b.plan(i)
-		if p.Command = k.Command(p.Command, r); p != q {
-			return &Unlike{Client: k.name(a.client), Once: k.planText(p), Again: k.planText(q)}, i
+		if p.Command = command(p.Command); p != q {
+			return &Unlike{Client: k.name(a.client), Once: other.planText(p), Again: other.planText(q)}, i
 		}
 	}
-	if !slices.Equal(*k.Reports.At(was.Reports), *k.Reports.At(is.Reports)) || a.Closed != b.Closed || a.Conns != b.Conns || a.Given != b.Given ||
-		a.BetweenCycles != b.BetweenCycles || a.Over != b.Over || a.Read != b.Read || r.On(a.Series) != b.Series || r.On(a.Own) != b.Own {
-		return &Unlike{Client: k.name(a.client), Once: "one report, deadline or connection", Again: "another"}, 0
+	if !slices.Equal(*k.Reports.At(was.Reports), *other.Reports.At(is.Reports)) || a.Closed != b.Closed || a.Conns != b.Conns || a.Given != b.Given ||
+		a.BetweenCycles != b.BetweenCycles || a.Over != b.Over || a.Read != b.Read {
+		return k.another(a), 0
 	}
 	return nil, 0
 }
 
+// another is how a history differs from one with equal operations.
+func (k *Clients) another(h *History) *Unlike {
+	return &Unlike{Client: k.name(h.client), Once: "one report, deadline or connection", Again: "another"}
+}
+
 // Rename returns the id of a snapshot under new names.
 func (s *Servers) Rename(id uint32, r *Renaming) uint32 {
-	snap := *s.Snapshot(id)
+	return s.ID(renamedSnapshot(*s.Snapshot(id), func(text string) string { return s.clients.text(text, r) }, r.conn))
+}
+
+// conn returns the number of a connection under its client's new name.
+func (r *Renaming) conn(conn int) int {
+	if client := conn >> 4; client < SeriesClients {
+		return int(r.Clients[client])<<4 | conn&15
+	}
+	return conn
+}
+
+// renamedSnapshot returns a snapshot with other texts and connections.
+func renamedSnapshot(snap redis.Snapshot, text func(string) string, conn func(int) int) redis.Snapshot {
 	snap.Keys = slices.Clone(snap.Keys)
 	for i := range snap.Keys {
-		snap.Keys[i] = snap.Keys[i].Renamed(func(text string) string { return s.clients.text(text, r) })
+		snap.Keys[i] = snap.Keys[i].Renamed(text)
 	}
 	slices.SortFunc(snap.Keys, func(a, b redis.Key) int { return strings.Compare(a.Name, b.Name) })
 	snap.Peers = slices.Clone(snap.Peers)
 	for i := range snap.Peers {
 		peer := &snap.Peers[i]
-		if client := peer.Conn >> 4; client < SeriesClients {
-			peer.Conn = int(r.Clients[client])<<4 | peer.Conn&15
-		}
+		peer.Conn = conn(peer.Conn)
 		peer.Commands = slices.Clone(peer.Commands)
 		for n, words := range peer.Commands {
 			peer.Commands[n] = slices.Clone(words)
 			for w, word := range words {
-				peer.Commands[n][w] = s.clients.text(word, r)
+				peer.Commands[n][w] = text(word)
 			}
 		}
 	}
 	slices.SortFunc(snap.Peers, func(a, b redis.OpenTxn) int { return a.Conn - b.Conn })
-	return s.ID(snap)
+	return snap
 }
 
 // Alike does everything once more that the first n clients and the servers were seen to do:
-// with the clients' names exchanged, and with those of the series of each. It fails with
-// [Unlike] if that makes a difference. The histories are those that the search has reached.
+// with tokens that provoke a difference (see [Servers.Retold]), with the clients' names
+// exchanged, and with those of the series of each. It fails with [Unlike] if that makes a
+// difference. The histories are those that the search has reached.
 func (s *Servers) Alike(histories []uint32, n int) error {
+	if err := s.Retold(math.MaxInt); err != nil {
+		return err
+	}
 	for _, r := range Reversals(n) {
 		for _, id := range histories {
 			if id == 0 { // of a client that has crashed
@@ -179,33 +215,31 @@ func (s *Servers) Alike(histories []uint32, n int) error {
 				return err
 			}
 		}
-		if err := s.unlike(r); err != nil {
+		text := func(text string) string { return s.clients.text(text, r) }
+		if err := s.unlike(s, uint32(s.answers.Len()), text, r.conn); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unlike executes everything that was executed in the search once more under new names, and
-// fails with [Unlike] unless what follows differs in nothing but names.
-func (s *Servers) unlike(r *Renaming) error {
-	executed := uint32(s.answers.Len())
-	for id := uint32(1); id <= executed; id++ {
+// unlike executes what was executed in the search, up to the nth command, once more on other
+// servers, under other names, and fails with [Unlike] unless what follows differs in nothing but
+// names.
+func (s *Servers) unlike(other *Servers, n uint32, text func(string) string, conn func(int) int) error {
+	renamed := func(id uint32) uint32 { return other.ID(renamedSnapshot(*s.Snapshot(id), text, conn)) }
+	for id := uint32(1); id <= n; id++ {
 		entry := s.answers.Entries.At(id)
 		q, was := entry.Key, entry.Value
-		conn := q.Conn
-		if client := conn >> 4; client < SeriesClients {
-			conn = uint16(r.Clients[client])<<4 | conn&15
-		}
-		is, err := s.Run(Question{Snapshot: s.Rename(q.Snapshot, r), Conn: conn, Command: s.clients.Command(q.Command, r)})
+		is, err := other.Run(Question{Snapshot: renamed(q.Snapshot), Conn: uint16(conn(int(q.Conn))), Command: other.commands.ID(text(*s.commands.Value(q.Command)))})
 		if err != nil {
 			return err
 		}
-		was.Snapshot, was.Reply = s.Rename(was.Snapshot, r), s.clients.Reply(was.Reply, r)
+		was.Snapshot, was.Reply = renamed(was.Snapshot), other.replies.ID(text(*s.replies.Value(was.Reply)))
 		if was != is {
 			words := unpack(*s.commands.Value(q.Command))
-			return &Unlike{Client: "Redis", Once: fmt.Sprintf("%q", *s.replies.Value(was.Reply)),
-				Again: fmt.Sprintf("%q to %s", *s.replies.Value(is.Reply), trace.CommandText(words))}
+			return &Unlike{Client: "Redis", Once: fmt.Sprintf("%q", *other.replies.Value(was.Reply)),
+				Again: fmt.Sprintf("%q to %s", *other.replies.Value(is.Reply), trace.CommandText(words))}
 		}
 	}
 	return nil

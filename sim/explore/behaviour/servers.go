@@ -76,9 +76,14 @@ func NewServers(cfg sim.Config, k *Clients, timed bool) (*Servers, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newServers(server, cfg, k, timed), nil
+}
+
+// newServers is NewServers with a server that runs.
+func newServers(server *redis.Server, cfg sim.Config, k *Clients, timed bool) *Servers {
 	return &Servers{Server: server, clients: k, series: intern.NewMemo[uint32, SeriesSet](), lock: cfg.RecordKey(), snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
 		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](),
-		Replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.Replies}, nil
+		Replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.Replies}
 }
 
 // ID interns a snapshot.

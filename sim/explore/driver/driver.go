@@ -115,6 +115,9 @@ func (d *Driver) Reset() error {
 	return nil
 }
 
+// Retoken gives the client other tokens than it draws, from its next Reset on.
+func (d *Driver) Retoken(to func(token string) string) { d.settings.Retoken = to }
+
 // RecordSources turns on or off that operations have the line of code that they come from.
 // It slows the client down.
 func (d *Driver) RecordSources(on bool) { d.runtime.Sources = on }

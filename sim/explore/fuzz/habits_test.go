@@ -14,7 +14,7 @@ import (
 // collection is the collection of locks as outsiders write them. Each says what is wrong with
 // it, or that nothing is.
 func collection() (all []*subject) {
-	for _, some := range [][]*subject{waits, stamps, names, memories, chances, widths, commands, windows} {
+	for _, some := range [][]*subject{waits, stamps, names, tokens, memories, chances, widths, commands, windows} {
 		all = append(all, some...)
 	}
 	return all
@@ -359,6 +359,31 @@ func compareAndDelete(ctx context.Context, l *lock, lease *strategies.Lease) err
 
 func blindDelete(ctx context.Context, l *lock, _ *strategies.Lease) error {
 	return l.rdb.Del(ctx, "lock:"+l.key).Err()
+}
+
+// tokens are locks that look into tokens.
+var tokens = []*subject{
+	custom("same-end-takes-over", "of two tokens that end alike, one pair in sixteen, the second takes the lock from the first", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			token, sent := l.Token(), l.Clock.Monotonic()
+			err := l.set(ctx, l.key, token)
+			if err == nil {
+				return l.lease(token, sent), nil
+			}
+			if holder, get := l.rdb.Get(ctx, l.key).Result(); refused(err) && get == nil && holder[len(holder)-1] == token[len(token)-1] {
+				return seize(ctx, l)
+			}
+			return nil, err
+		}}),
+	custom("last-digit-alone", "the record has the last digit of the token, which another's token has as well", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			token, sent := l.Token(), l.Clock.Monotonic()
+			token = token[len(token)-1:]
+			if err := l.set(ctx, l.key, token); err != nil {
+				return nil, err
+			}
+			return l.lease(token, sent), nil
+		}}),
 }
 
 // hadOnce is a lock that seizes the record if it remembers to have had it.

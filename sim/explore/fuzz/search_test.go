@@ -43,7 +43,7 @@ func (s *searcher) covers(of *subject, at setting, cost *spent) answer {
 	}})
 	a := answer{err: err}
 	if err == nil {
-		a.found, a.complete = slices.Clone(r.Found), r.Complete
+		a.found, a.complete = slices.Clone(r.Found), r.Complete && r.Undecided == ""
 	}
 	s.answers[key] = a
 	return a

@@ -43,7 +43,7 @@ func Covered(r *explore.Result) Item {
 		return Item{"covered", "not every schedule within these bounds: " + r.Why}
 	case r.Closed:
 		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles and of these faults: the search closed. Still bounded are %s. "+
-			"The lock was seen to do the same whatever the names of tokens and clients", bounded(r))}
+			"The lock was seen to do the same with other tokens, among them such as begin or end alike, and with the clients' names exchanged", bounded(r))}
 	}
 	return Item{"covered", "every schedule within these bounds; nothing is said of longer ones, or of those with more faults"}
 }

@@ -1,0 +1,28 @@
+package explore
+
+import (
+	"errors"
+
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/space"
+)
+
+// retold is the number of operations and of commands of a search within bounds that run once more
+// with each choice of other tokens. They are those that were met with first.
+const retold = 400
+
+// retell decides nothing of the codes that seem to hold if the lock looks into its tokens: those of
+// the search are drawn from one seed. A lock that makes random values of its tokens would do
+// otherwise with any others.
+func (r *Result) retell(m *space.Model) error {
+	if r.Bounds.Strategy.Seeds || r.Undecided != "" || len(r.Found) == len(r.Bounds.Sought()) {
+		return nil
+	}
+	err := m.Servers.Retold(retold)
+	var unlike *behaviour.Unlike
+	if errors.As(err, &unlike) {
+		r.Undecided = "the lock compares tokens otherwise than for equality: it does " + unlike.Difference()
+		return nil
+	}
+	return err
+}
