@@ -137,8 +137,8 @@ func search(t *testing.T, p *adapter.Program, adjust func(*explore.Bounds), want
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.Complete || !slices.Equal(r.Found, want) {
-		t.Errorf("the search of %s shows %s, and not %s; complete: %t %s", b.Strategy.Name, r.Found, want, r.Complete, r.Why)
+	if !r.Complete || !slices.Equal(r.Found, want) || r.Undecided != "" {
+		t.Errorf("the search of %s shows %s, and not %s; complete: %t %s; undecided: %q", b.Strategy.Name, r.Found, want, r.Complete, r.Why, r.Undecided)
 	}
 	t.Logf("%s: %s, %d states, %d choices, %d executions", b.Strategy.Name, r.Summary(), r.States, r.Transitions, p.Executions())
 	return r

@@ -21,7 +21,7 @@ func (p *Program) Strategy() strategies.Strategy {
 	}
 	s := strategies.Strategy{Name: h.Lock, Summary: about + ", in a process of its own", Source: p.command, Nodes: h.Servers,
 		Timeout: micros(h.Timeout), Retry: strategies.Retry{Tries: 1}, NoTTL: h.NoTTL, Assumes: assumed,
-		Patience: 2 * p.patience, New: p.newLock} // the process has its own limit, whose error says more
+		Patience: 2 * p.patience, Seeds: true, New: p.newLock} // the process has its own limit, whose error says more
 	for _, text := range h.Scripts {
 		s.Scripts = append(s.Scripts, redis.NewScript(text))
 	}
