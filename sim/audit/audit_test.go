@@ -61,6 +61,12 @@ func TestFindings(t *testing.T) {
 		want  []string // kind, sure, line, a part of the text
 	}{
 		"all is well": {lines: released},
+		"a script that takes the lock if it does not exist": {
+			lines: []string{"00.000 A eval TAKE 1 lock ta", "00.000 lua exists lock", "00.000 lua set lock ta px 3000", "01.000 B eval TAKE 1 lock tb", "01.000 lua exists lock",
+				"03.500 B eval TAKE 1 lock tb", "03.500 lua exists lock", "03.500 lua set lock tb px 3000", "04.000 A del lock"},
+			want: []string{`two-holders likely 10 the holder of "ta" gives it back when the holder of "tb" has had it for 500ms`,
+				`foreign-release certain 10 DEL of the holder of "ta", whose record expired 1s ago, removes that of the holder of "tb" (line 10)`},
+		},
 		"a script that is late, and somebody else has the lock": {
 			lines: []string{"00.000 A set lock ta nx px 3000", "03.500 B set lock tb nx px 3000", "04.000 A eval RELEASE 1 lock ta", "04.000 lua get lock",
 				"05.000 B eval RELEASE 1 lock tb", "05.000 lua get lock", "05.000 lua del lock"},

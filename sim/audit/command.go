@@ -96,6 +96,30 @@ func (u *use) isLock() bool {
 	return false
 }
 
+// guarded returns the entries, in which a script's SET of a key after it has asked whether that
+// EXISTS counts as SET NX: this is how Node's redlock takes a lock. A script's commands follow
+// each other in a log.
+func guarded(entries []Entry) []Entry {
+	entries = slices.Clone(entries)
+	looked := map[place]bool{} // in the call of a script
+	for i := range entries {
+		e := &entries[i]
+		if e.From != "lua" {
+			clear(looked)
+			continue
+		}
+		switch c := commandOf(e.Args); {
+		case c.name == "EXISTS":
+			for _, key := range e.Args[1:] {
+				looked[place{e.DB, key}] = true
+			}
+		case c.name == "SET" && len(e.Args) > 2 && looked[place{e.DB, e.Args[1]}] && Takes(e.Args) == "":
+			e.Args = append(slices.Clone(e.Args), "NX")
+		}
+	}
+	return entries
+}
+
 // place is a key in a database.
 type place struct {
 	db  int

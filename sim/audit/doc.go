@@ -14,6 +14,7 @@ package audit
 // Blind are the limits of an audit, in words.
 var Blind = []string{
 	"no replies: the commands were executed once more, by a simulated server, at the times in the log",
+	"no branches of scripts: where one asks EXISTS of a key and then sends SET, that counts as SET NX, as the scripts of Node's redlock mean it",
 	"no state before its first line: a key counts as absent until a command shows that it is there",
 	"no clients: holders are told apart by their tokens and, without these, by their connections, which a pool shares",
 	"no other servers: one server of a Redlock looks like a lock of its own",

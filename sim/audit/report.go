@@ -109,6 +109,7 @@ func Audit(entries []Entry, others int) (*Report, error) {
 			n.Close()
 		}
 	}()
+	entries = guarded(entries)
 	for at, u := range uses(entries) {
 		if u.isLock() {
 			r.locks[at] = &held{place: at, shape: r.shapeOf(at)}
