@@ -72,7 +72,7 @@ func (b *bubble) control(*testing.T) {
 		b.still <- struct{}{}
 	}
 	b.cancel()
-	for _, c := range slices.Concat(b.conns...) {
+	for _, c := range b.all() {
 		_ = c.Close()
 	}
 	synctest.Wait()
@@ -120,9 +120,32 @@ func (b *bubble) stirs() {
 
 // take returns what was sent since it was last called, in an order that isn't the runtime's.
 func (b *bubble) take() []request {
+	b.mu.Lock() // the bubble stands still, and what wakes its goroutines later is their own timers
+	defer b.mu.Unlock()
 	sent := b.sent
 	b.sent = nil
 	return sorted(sent)
+}
+
+// all returns the library's connections.
+func (b *bubble) all() []*conn {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Concat(b.conns...)
+}
+
+// conn returns a connection by its node and number.
+func (b *bubble) conn(node, id int) *conn {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.conns[node][id]
+}
+
+// done returns how many commands wait to be taken, and whether the call has come to its end.
+func (b *bubble) done() (sent int, over bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.sent), b.over
 }
 
 // function is a call of the program: it returns the error that the simulator is to see.
@@ -150,15 +173,16 @@ type reply struct {
 // has come to the end of its call.
 func (b *bubble) apply(s *stimulus) (early bool) {
 	b.move(func() {
-		was := b.over
+		_, was := b.done()
 		time.Sleep(time.Until(b.began.Add(s.at)))
 		synctest.Wait()
-		early = len(b.sent) > 0 || b.over != was
+		sent, over := b.done()
+		early = sent > 0 || over != was
 		if s.call != nil {
 			b.begin(s)
 		}
 		for _, r := range s.replies {
-			b.conns[r.node][r.conn].deliver(r.data, r.err)
+			b.conn(r.node, r.conn).deliver(r.data, r.err)
 			synctest.Wait() // the library gets them in this order
 		}
 	})

@@ -94,7 +94,7 @@ func (p *program) end() {
 	if p.b == nil {
 		return
 	}
-	for _, c := range slices.Concat(p.b.conns...) {
+	for _, c := range p.b.all() {
 		if c.world != nil {
 			_ = c.world.Close()
 		}
@@ -177,7 +177,7 @@ func (p *program) carryOut() {
 		p.b.blind = !c.world.Client.Sources()
 		c.world.SendFrom(r.args, r.stack)
 	}
-	for _, c := range slices.Concat(p.b.conns...) {
+	for _, c := range p.b.all() {
 		if c.closed && c.world != nil && !c.world.Closed {
 			_ = c.world.Close()
 			p.awaited = slices.DeleteFunc(p.awaited, func(a *conn) bool { return a == c })
