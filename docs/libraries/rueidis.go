@@ -41,7 +41,7 @@ func rueidisLock(p *bubble.Process) bubble.Lock {
 		return err
 	}
 	return bubble.Lock{
-		Acquire: func(ctx context.Context) error { return retry(p.Retry, func() error { return try(ctx) }) },
+		Acquire: func(ctx context.Context) error { return retry(ctx, p.Retry, func() error { return try(ctx) }) },
 		Release: func(context.Context) error {
 			lost := held.Err()
 			release()
@@ -55,13 +55,17 @@ func rueidisLock(p *bubble.Process) bubble.Lock {
 }
 
 // retry asks as often as the policy says, and no sooner than WithContext does.
-func retry(r strategies.Retry, ask func() error) error {
+func retry(ctx context.Context, r strategies.Retry, ask func() error) error {
 	for n := 1; ; n++ {
 		err := ask()
 		if n == r.Tries || !errors.Is(err, rueidislock.ErrNotLocked) {
 			return err
 		}
-		time.Sleep(max(pause(r), 20*time.Millisecond))
+		select {
+		case <-time.After(max(pause(r), 20*time.Millisecond)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 

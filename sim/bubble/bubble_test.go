@@ -58,7 +58,7 @@ func (m *mutex) lock(ctx context.Context) error {
 		if m.delay == nil {
 			return errTaken
 		}
-		time.Sleep(m.delay())
+		<-time.After(m.delay()) // of the bubble
 		m.delay = nil
 	}
 }
