@@ -208,58 +208,103 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 			return nil, err
 		}
 		m.Budget = smallIn(m.Bounds).Faults // shows on which spans the clients' behaviour depends
+	} else if err := learn(ctx, m, opt); err != nil {
+		return nil, err
 	}
 	for {
-		s := &search{Model: m, opt: opt, visited: intern.NewVisited(m.Width)}
-		err := s.run(ctx)
-		if errors.Is(err, space.ErrDropped) {
-			m.Know(false)
-			continue
-		}
-		if err != nil && !errors.Is(err, errLimit) {
+		s, more, err := round(ctx, m, opt)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if err := m.Elsewhere(ctx); space.Unlearned(err) {
-			s.halt(err.Error())
-		} else if err != nil {
-			return nil, err
-		}
-		if s.why != "" || space.Codes(s.found.Load())&m.Bounds.CodeSet() == m.Bounds.CodeSet() {
-			return s, nil // it claims of no code that it holds
-		}
-		more := m.Meet()
-		if !m.Bounds.Endless() {
-			more, err = m.Learn(ctx)
-		}
-		if space.Unlearned(err) {
-			s.why = err.Error()
+		case s.why != "" || s.decided(m):
 			return s, nil
-		}
-		if err != nil {
-			return s, err
-		}
-		if !more && m.Budget == full {
-			if m.Bounds.Endless() {
-				err = m.StillDigital(ctx)
-			}
-			if space.Unlearned(err) {
-				s.halt(err.Error())
-				return s, nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			differs, err := elsewhen(ctx, m)
-			if differs != "" {
-				s.halt(differs)
-			}
-			return s, err
-		}
-		if !more {
+		case !more && m.Budget == full:
+			return s, s.everywhere(ctx)
+		case !more:
 			m.Budget = full
 		}
 		m.Know(m.Bounds.Endless())
 	}
+}
+
+// learn has a model learn instants from schedules with one cycle, which are few: each of them
+// saves a round.
+func learn(ctx context.Context, m *space.Model, opt Options) error {
+	b := smallIn(m.Bounds)
+	if b.Cycles = 1; m.Bounds.Cycles == 1 {
+		return nil
+	}
+	small, err := space.NewModel(b, m.Timed())
+	if err != nil {
+		return err
+	}
+	defer small.Close() //nolint:errcheck // nothing is written
+	opt.Progress = nil
+	for {
+		s, more, err := round(ctx, small, opt)
+		if err != nil {
+			return err
+		}
+		if !more || s.why != "" {
+			m.Instants(small)
+			return nil
+		}
+		small.Know(false)
+	}
+}
+
+// round searches once. It reports whether there are instants that it didn't know.
+func round(ctx context.Context, m *space.Model, opt Options) (s *search, more bool, err error) {
+	for {
+		s = &search{Model: m, opt: opt, visited: intern.NewVisited(m.Width)}
+		if err = s.run(ctx); !errors.Is(err, space.ErrDropped) {
+			break
+		}
+		m.Know(false)
+	}
+	if err != nil && !errors.Is(err, errLimit) {
+		return nil, false, err
+	}
+	if err := m.Elsewhere(ctx); space.Unlearned(err) {
+		s.halt(err.Error())
+	} else if err != nil {
+		return nil, false, err
+	}
+	if s.why != "" || s.decided(m) {
+		return s, false, nil
+	}
+	more = m.Meet()
+	if !m.Bounds.Endless() {
+		more, err = m.Learn(ctx)
+	}
+	if space.Unlearned(err) {
+		s.why, err = err.Error(), nil
+	}
+	return s, more, err
+}
+
+// decided reports whether all violations were found that are looked for: the search claims of no
+// code that it holds.
+func (s *search) decided(m *space.Model) bool {
+	all := m.Bounds.CodeSet()
+	return space.Codes(s.found.Load())&all == all
+}
+
+// everywhere halts a search whose schedules aren't those of any time and any length.
+func (s *search) everywhere(ctx context.Context) error {
+	if s.Bounds.Endless() {
+		if err := s.StillDigital(ctx); space.Unlearned(err) {
+			s.halt(err.Error())
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	differs, err := elsewhen(ctx, s.Model)
+	if differs != "" {
+		s.halt(differs)
+	}
+	return err
 }
 
 // smaller finds counterexamples within smaller bounds for those violations whose least

@@ -67,6 +67,9 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 // the next, in a model in which clocks make a leap then.
 var ErrKeepsReadings = errors.New("the lock keeps readings of a clock from one cycle to the next")
 
+// Instants takes the instants over that another model has learnt of the same lock.
+func (m *Model) Instants(from *Model) { m.instants = from.instants }
+
 // Elsewhere checks that clients do the same at another time, which a search takes for granted. It
 // fails with [ErrKeepsReadings], or with an error that [Unlearned] recognises.
 func (m *Model) Elsewhere(ctx context.Context) error {
