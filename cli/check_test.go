@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lockstep/sim/testenv"
 )
 
 // proof writes a small certificate, of a lock with a TTL that is as long as its timeout.
@@ -42,6 +44,7 @@ func TestCheck(t *testing.T) {
 
 // TestCheckRefuted: a certificate that lacks its last situation proves nothing.
 func TestCheckRefuted(t *testing.T) {
+	testenv.Long(t)
 	path := proof(t)
 	c, err := readCertificate(path)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim/redis/redistest"
+	"lockstep/sim/testenv"
 )
 
 // shell is a lock in a few lines of the shell, without an adapter: it takes the lock whoever has it.
@@ -26,7 +26,7 @@ done
 func shellLock(t *testing.T, change ...string) string {
 	t.Helper()
 	_, err := exec.LookPath("sh")
-	redistest.Need(t, err)
+	testenv.Need(t, err)
 	path := filepath.Join(t.TempDir(), "lock.sh")
 	text := strings.NewReplacer(change...).Replace(shell)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

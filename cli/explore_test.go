@@ -157,31 +157,25 @@ func TestExploreCutOff(t *testing.T) {
 	}
 }
 
-// A search that is stopped half-way soon prints its findings so far, and the
-// status of a search that proves nothing.
+// A search that is stopped says so of each violation, with the status of a search that proves
+// nothing. What it has found by then is in TestExploreMemoryLimit: a test can't tell when it is
+// half-way.
 func TestExploreInterrupted(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 700*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
 	var o, e strings.Builder
 	status := execute(ctx, strings.Fields("explore getset-expired --clients 4 --cycles 9 --faults crash=3,pause=3,reply-lost=3 --json"), strings.NewReader(""), &o, &e)
 	var r jsonSearch
 	if err := json.Unmarshal([]byte(o.String()), &r); err != nil {
 		t.Fatalf("%v\n%s%s", err, o.String(), e.String())
 	}
-	if status != 3 || r.Complete || r.Why != "it was interrupted" || r.States < 1000 {
-		t.Errorf("exit status %d, complete: %t, %q, %d states", status, r.Complete, r.Why, r.States)
+	if status != 3 || r.Complete || r.Why != "it was interrupted" {
+		t.Errorf("exit status %d, complete: %t, %q", status, r.Complete, r.Why)
 	}
-	found := 0
 	for code, v := range r.Verdicts {
-		if v.Answer != "violated" && (v.Answer != "not decided" || len(v.Because) != 1 || !strings.HasSuffix(v.Because[0], "it was interrupted")) {
+		if v.Answer != "not decided" || len(v.Because) != 1 || !strings.HasSuffix(v.Because[0], "it was interrupted") {
 			t.Errorf("%s: %s %q", code, v.Answer, v.Because)
 		}
-		if v.Schedule != "" {
-			found++
-		}
-	}
-	if found == 0 {
-		t.Error("nothing was found, or is not shown")
 	}
 }
 

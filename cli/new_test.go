@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lockstep/sim/testenv"
 )
 
 // goTest runs go test in a module that was written. It downloads nothing: what the module
@@ -22,6 +24,7 @@ func goTest(t *testing.T, dir string, flags ...string) (string, error) {
 // TestNewModule: in a new module go test passes at once, and fails with the line and the
 // schedule when the comparison in release is broken, or the order of two lines in Acquire.
 func TestNewModule(t *testing.T) {
+	testenv.Long(t)
 	dir := filepath.Join(t.TempDir(), "My lock, the 2nd")
 	out, errs, status := run(t, "", "new", dir)
 	if status != 0 || errs != "" || !strings.Contains(out, "  cd '"+dir+"'\n  go test -v\n") {
@@ -46,7 +49,7 @@ func TestNewModule(t *testing.T) {
 		{[]string{"token, sent := l.NewToken(), l.Now()", "token := l.NewToken()", "drift := ", "drift, sent := ", "2*time.Millisecond //", "2*time.Millisecond, l.Now() //"},
 			[]string{"\n    lock.go:", ": DG, double grant: B gets the lock while A's lease is live\n", "TestLock: violated (DG)\n", "again: locktest.Replay("}},
 	} {
-		if i > 0 && os.Getenv("LOCKSTEP_WHOLE") == "" {
+		if i > 0 && !testenv.Whole() {
 			break // each costs four seconds; CI makes all
 		}
 		file := filepath.Join(dir, "lock.go")

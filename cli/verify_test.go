@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim/redis/redistest"
+	"lockstep/sim/testenv"
 	"lockstep/sim/verify"
 )
 
 func TestVerify(t *testing.T) {
-	redistest.Need(t, verify.Tools())
+	testenv.Need(t, verify.Tools())
 	text := must(t, "", "verify", "setpx-lua", "pause-past-ttl")
 	for _, want := range []string{"1 run on ", "1 of them to their ends", "no difference"} {
 		if !strings.Contains(text, want) {
@@ -52,7 +52,7 @@ func TestDifferencesAreTheExitStatus(t *testing.T) {
 
 // A replay that is cut short is not taken for one without a difference.
 func TestVerifyIsInterrupted(t *testing.T) {
-	redistest.Need(t, verify.Tools())
+	testenv.Need(t, verify.Tools())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lockstep/scenarios"
+	"lockstep/sim/testenv"
 	"lockstep/sim/verify"
 )
 
@@ -21,7 +22,7 @@ var errKeep = errors.New("stays as it is")
 // rest of the comment is the version that the figures are of: another one must show no
 // difference either, but may know other commands.
 func fidelity(version string) (string, error) {
-	if os.Getenv("LOCKSTEP_WHOLE") == "" {
+	if !testenv.Whole() {
 		return "", errKeep
 	}
 	var runs []verify.Run

@@ -36,6 +36,7 @@ var floors = []string{
 	"sim/resp",
 	"sim/trace",
 	"strategies sim/claims sim/spawn sim/redis/redistest cli/starter",
+	"sim/testenv",
 	"docs docs/failures", // docs has only tests, which may import everything
 }
 

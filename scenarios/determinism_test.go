@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"runtime"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -35,6 +35,7 @@ func compare(t testing.TB, how string, c cell, got, want cellRun) {
 // of another strategy, has left behind; in one made for it; on one core and on two;
 // and while others run at the same time.
 func TestDeterminism(t *testing.T) {
+	testenv.Long(t)
 	cells := slices.SortedFunc(maps.Keys(matrix()), func(a, b cell) int {
 		return cmp.Or(strings.Compare(a.scenario, b.scenario), strings.Compare(a.strategy, b.strategy))
 	})
@@ -137,7 +138,7 @@ func TestSeeds(t *testing.T) {
 // events, and, since it came from a built-in script, the same narration.
 func TestReplay(t *testing.T) {
 	every := 8 // of each strategy and each scenario; in CI all
-	if os.Getenv("LOCKSTEP_WHOLE") != "" {
+	if testenv.Whole() {
 		every = 1
 	}
 	eachCell(t, every, func(t *testing.T, s *Scenario, st strategies.Strategy) {

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lockstep/scenarios"
-	"lockstep/sim/redis/redistest"
+	"lockstep/sim/testenv"
 	"lockstep/strategies"
 )
 
@@ -81,7 +81,7 @@ type terminal struct {
 func startChild(t *testing.T, what, state string) *terminal {
 	t.Helper()
 	user, tty, err := pty.Open()
-	redistest.Need(t, err) // a pseudo terminal
+	testenv.Need(t, err) // a pseudo terminal
 	if err := pty.Setsize(user, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,7 @@
 package adapter_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,7 +12,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/adapter"
 	"lockstep/sim/explore"
-	"lockstep/sim/redis/redistest"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -51,7 +49,7 @@ func interpreter(t *testing.T, folder string) string {
 			return words[0]
 		}
 	}
-	redistest.Need(t, fmt.Errorf("the examples in docs/adapters/%s can't run here (see its README.md): %w", folder, err))
+	testenv.Need(t, fmt.Errorf("the examples in docs/adapters/%s can't run here (see its README.md): %w", folder, err))
 	return ""
 }
 
@@ -99,7 +97,7 @@ func TestScenarios(t *testing.T) {
 			p := l.start(t)
 			like, _ := strategies.Get("setpx-lua")
 			for i, s := range scenarios.All() {
-				if !*long && i%6 > 0 {
+				if !testenv.Whole() && i%6 > 0 {
 					continue
 				}
 				got, err := s.Run(p.Strategy(), 1)
@@ -144,12 +142,10 @@ func search(t *testing.T, p *adapter.Program, adjust func(*explore.Bounds), want
 	return r
 }
 
-var long = flag.Bool("long", os.Getenv("LOCKSTEP_WHOLE") != "", "run all scenarios, and search Node's locks, too: they read the wall clock, which takes thousands of executions")
-
 // TestSearches: each library's lock is searched to the end.
 func TestSearches(t *testing.T) {
 	for _, l := range languages {
-		if l.folder == "node" && !*long {
+		if l.folder == "node" && !testenv.Whole() {
 			continue
 		}
 		t.Run(l.name, func(t *testing.T) {

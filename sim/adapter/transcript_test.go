@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/sim/redis/redistest"
+	"lockstep/sim/testenv"
 )
 
 // TestTranscript: docs/protocol.md shows what is said in the first executions of the examples,
@@ -23,7 +23,7 @@ func TestTranscript(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			p := l.start(t)
 			if l.folder == "python" && !strings.Contains(p.Strategy().Summary, "redis-py 4.3.4,") {
-				redistest.Need(t, errors.New("the transcript is of redis-py 4.3.4, and this is "+p.Strategy().Summary))
+				testenv.Need(t, errors.New("the transcript is of redis-py 4.3.4, and this is "+p.Strategy().Summary))
 			}
 			first, text := 0, "```\n"
 			path := regexp.MustCompile(`"/[^"]*/(fork|[0-9]+[.])`)

@@ -2,9 +2,7 @@ package explore
 
 import (
 	"context"
-	"flag"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -13,11 +11,10 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
-
-var long = flag.Bool("long", os.Getenv("LOCKSTEP_WHOLE") != "", "search larger bounds, walk through all schedules of every strategy under every kind of fault, and repeat what could depend on who comes first: a minute or two")
 
 // brute is a brute-force search, which can't be wrong in the ways of the other one: it
 // memoises nothing, has no states, and reduces nothing. It walks the tree of all schedules in
@@ -363,12 +360,12 @@ func (f *brute) end(s *spent) {
 // costs, as a brute-force walk through all schedules.
 func TestBruteForce(t *testing.T) {
 	t.Parallel()
-	// A lock of two commands is tried with all kinds of fault, a third of the others with the
-	// commonest; -long, as in CI, leaves nothing out.
+	// A lock of two commands is tried with all kinds of fault, a fifth of the others with the
+	// commonest; CI leaves nothing out.
 	few := []string{"setnx-expire"}
 	for i, s := range strategies.All() {
-		every := *long || slices.Contains(few, s.Name)
-		if !every && (i%3 != 0 || slices.Contains(slow, s.Name)) {
+		every := testenv.Whole() || slices.Contains(few, s.Name)
+		if !every && (i%5 != 0 || slices.Contains(slow, s.Name)) {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
@@ -383,7 +380,7 @@ func TestBruteForce(t *testing.T) {
 				b.Cycles, b.Nodes, b.Switches, b.Faults = 1, min(b.Nodes, 2), 1, Budget{}
 				b.Faults[k] = 1
 				bruteForceAgrees(t, b)
-				if k == Pause && every || k == Restart && *long { // callers that look whether their lease is over, and extend it
+				if k == Pause && every || k == Restart && testenv.Whole() { // callers that look whether their lease is over, and extend it
 					b.Checks, b.Extend = true, true
 					bruteForceAgrees(t, b)
 				}
@@ -391,7 +388,7 @@ func TestBruteForce(t *testing.T) {
 		})
 	}
 	for _, s := range strategies.All() { // a victim that goes on after the other has acted
-		if !*long && s.Name != "naive-del" {
+		if !testenv.Whole() && s.Name != "naive-del" {
 			continue
 		}
 		t.Run("two switches "+s.Name, func(t *testing.T) {

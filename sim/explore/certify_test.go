@@ -14,6 +14,7 @@ import (
 
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/testenv"
 	"lockstep/strategies"
 )
 
@@ -21,11 +22,11 @@ import (
 // after they were written to a file. With a TTL that is as long as the timeout they are few.
 func TestCertificate(t *testing.T) {
 	for _, name := range []string{"setpx-lua", "setpx-delex"} {
-		if !*long && name != "setpx-lua" {
+		if !testenv.Whole() && name != "setpx-lua" {
 			continue
 		}
 		b := closing(t, name)
-		if b.TTL = 3 * time.Second; *long && name == "setpx-lua" {
+		if b.TTL = 3 * time.Second; testenv.Whole() && name == "setpx-lua" {
 			b.TTL = 12 * time.Second
 		}
 		c := certified(t, b)
@@ -134,6 +135,7 @@ func takeOut(c *certificate.Certificate, rng *rand.Rand) {
 
 // TestCertificateOfAnotherLock: a certificate is of one version of one lock.
 func TestCertificateOfAnotherLock(t *testing.T) {
+	testenv.Long(t)
 	b := small(t, "setpx-lua")
 	c := certified(t, b)
 	other := b.Strategy
@@ -163,6 +165,7 @@ func (l forgetful) Release(ctx context.Context, _ *strategies.Lease) error {
 // TestCertificateOfViolation: a set of situations is no proof if one of them breaks a rule,
 // although every move from it leads back into it.
 func TestCertificateOfViolation(t *testing.T) {
+	testenv.Long(t)
 	b := small(t, "get-then-del")
 	c, err := certify(context.Background(), searchedModel(t, b), Options{})
 	if err != nil {
@@ -209,6 +212,7 @@ func TestWrongNeedsAreRefuted(t *testing.T) {
 // TestTokensInOrderAreRefuted: the situations of a lock that compares tokens for their order are
 // others after a detour.
 func TestTokensInOrderAreRefuted(t *testing.T) {
+	testenv.Long(t)
 	b := small(t, "setpx-lua")
 	b.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return orderly{strategies.NewSetPXLua(nodes[0], key, o), nodes[0], key, o}

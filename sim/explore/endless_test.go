@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -30,7 +31,7 @@ func TestCloses(t *testing.T) {
 		"setpx-lua": "ok", "setpx-delex": "ok", "setpx-autoretry": "ok", "setpx-watch": "ok", "setpx-wait": "ok",
 		"setnx-expire": "DG FR PD", "naive-del": "DG FR", "get-then-del": "DG FR",
 	} {
-		if raceDetector && name != "setpx-lua" || !*long && want == "ok" && name != "setpx-lua" && name != "setpx-watch" {
+		if raceDetector && name != "setpx-lua" || !testenv.Whole() && name != "setpx-lua" && name != "naive-del" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -49,10 +50,11 @@ func TestCloses(t *testing.T) {
 // TestClosesWithMore: it closes with three clients as well, and with requests that are held up
 // or arrive twice.
 func TestClosesWithMore(t *testing.T) {
+	testenv.Long(t)
 	more, late := closing(t, "setpx-lua"), closing(t, "setpx-lua")
 	more.Clients, late.Faults[HoldRequest], late.Faults[Duplicate] = 3, 1, 1
 	all := map[string]Bounds{"three clients": more, "late requests": late}
-	if raceDetector || !*long {
+	if raceDetector || !testenv.Whole() {
 		delete(all, "late requests") // five seconds, and ten times that with the race detector
 	}
 	for name, b := range all {
@@ -79,7 +81,7 @@ func TestClosesWithAnyClients(t *testing.T) {
 		"fixed-value":  "violated (DG, FR)",
 		"setnx-expire": "violated (DG, FR, PD)",
 	} {
-		if raceDetector && name != "setpx-lua" || !*long && name != "setpx-lua" && name != "get-then-del" {
+		if raceDetector && name != "setpx-lua" || !testenv.Whole() && name != "setpx-lua" && name != "get-then-del" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/testenv"
 	"lockstep/strategies"
 )
 
@@ -38,7 +39,7 @@ func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
 	switch {
 	case raceDetector:
 		schedules = 20
-	case !*long:
+	case !testenv.Whole():
 		schedules /= 8
 	}
 	if err := agreement(b, schedules); err != nil {
@@ -65,7 +66,7 @@ func TestFaithfulWidely(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			draws := 1
-			if *long && !raceDetector {
+			if testenv.Whole() && !raceDetector {
 				draws = 24
 			}
 			for draw := range draws {

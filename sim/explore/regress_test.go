@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/sim/testenv"
 	"lockstep/strategies"
 )
 
@@ -135,16 +136,16 @@ var slow = []string{"timestamp-del", "timestamp-overwritten", "getset-redisio", 
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	for i, c := range slices.Concat(leasts, unlisted(t)) {
-		if raceDetector && c.faults == bearable || !*long && i%6 != 0 {
-			continue // for time; CI looks at all with -long
+		if raceDetector && c.faults == bearable || !testenv.Some(i, 12) {
+			continue // for time; CI looks at all
 		}
-		if c.faults == bearable && !(*long && c.strategy == "setpx-lua") || !*long && slices.Contains(slow, c.strategy) {
+		if c.faults == bearable && !(testenv.Whole() && c.strategy == "setpx-lua") || !testenv.Whole() && slices.Contains(slow, c.strategy) {
 			continue // that is half a minute for each, or a tenth of one
 		}
 		t.Run(c.strategy, func(t *testing.T) {
 			b := Defaults(strategy(t, c.strategy))
 			b.Faults, b.Extend = c.faults, c.extend
-			larger := *long && c.faults[Pause] > 0 && c.faults != bearable && slices.Contains(quick, c.strategy)
+			larger := testenv.Whole() && c.faults[Pause] > 0 && c.faults != bearable && slices.Contains(quick, c.strategy)
 			if larger {
 				b.Faults[Pause] = 2
 			}

@@ -1,9 +1,9 @@
 package explore
 
 import (
-	"slices"
 	"testing"
 
+	"lockstep/sim/testenv"
 	"lockstep/strategies"
 )
 
@@ -25,8 +25,8 @@ func TestFaithfulRemembering(t *testing.T) {
 // Remembers makes no difference to the violations that are found.
 func TestRememberingFindsTheSame(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"setpx-lua", "naive-del", "getset-equal", "reentrant"} {
-		if !*long && slices.Contains(slow, name) {
+	for _, name := range []string{"naive-del", "setpx-lua", "getset-equal", "reentrant"} {
+		if !testenv.Whole() && name != "naive-del" {
 			continue
 		}
 		s, known := strategies.Get(name)

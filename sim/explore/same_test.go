@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lockstep/sim/testenv"
 )
 
 // TestSameEachTime: the result of a search doesn't depend on the number of its workers, nor
@@ -13,17 +15,17 @@ import (
 func TestSameEachTime(t *testing.T) {
 	t.Parallel()
 	workers := []int{1, 3}
-	if *long {
+	if testenv.Whole() {
 		workers = []int{1, 3, 2, 1}
 	}
-	for i, name := range []string{"setnx-expire", "getset-equal", "watchdog", "fenced", "redlock"} {
-		if !*long && i%2 == 0 { // the others are left to CI, for time
+	for _, name := range []string{"setnx-expire", "getset-equal", "watchdog", "fenced", "redlock"} {
+		if !testenv.Whole() && name != "fenced" { // the others are left to CI, for time
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			b := Defaults(strategy(t, name))
 			b.Cycles, b.Faults = 1, Budget{Crash: 1, Pause: 1, ReplyLost: 1, HoldRequest: 1}
-			if b.Nodes > 1 || raceDetector || !*long && slices.Contains(slow, name) {
+			if b.Nodes > 1 || raceDetector || !testenv.Whole() && slices.Contains(slow, name) {
 				b.Nodes, b.Faults = min(b.Nodes, 2), Budget{Crash: 1, Pause: 1}
 			}
 			first := ""

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim/redis/redistest"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
 
@@ -36,7 +36,7 @@ func findChromium(t *testing.T) string {
 			return path
 		}
 	}
-	redistest.Need(t, errors.New("no Chromium here: the player's page is tested only where one is installed (Debian's package chromium)"))
+	testenv.Need(t, errors.New("no Chromium here: the player's page is tested only where one is installed (Debian's package chromium)"))
 	return ""
 }
 

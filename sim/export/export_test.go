@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/scenarios"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -55,7 +56,7 @@ func eachRun(t *testing.T, test func(t *testing.T, trace *trace.Trace)) {
 	t.Helper()
 	locks := len(strategies.All())
 	for i, c := range matrix() {
-		if os.Getenv("LOCKSTEP_WHOLE") == "" && (i/locks+i%locks)%8 != 0 {
+		if !testenv.Whole() && (i/locks+i%locks)%8 != 0 {
 			continue
 		}
 		if c.Err != nil {

@@ -14,10 +14,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"lockstep/sim/redis/redistest"
 	"lockstep/sim/resp"
 	"lockstep/sim/serve"
 	"lockstep/sim/spawn"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
 
@@ -530,14 +530,14 @@ func executed(s *server) (n int) {
 // commands were executed, and the record has as many.
 func TestKilledClients(t *testing.T) {
 	cli, err := exec.LookPath("redis-cli")
-	redistest.Need(t, err)
+	testenv.Need(t, err)
 	s := listen(t, serve.Config{Stopped: true})
 	host, port, err := net.SplitHostPort(s.Addresses()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder, err := spawn.New("lockstep-serve-")
-	redistest.Need(t, err)
+	testenv.Need(t, err)
 	defer folder.Close() //nolint:errcheck // a folder of the test's
 	for i := range 3 {
 		p, err := folder.Start(exec.Command(cli, "-h", host, "-p", port, "-r", "1000000", "INCR", "n"))

@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"lockstep/scenarios"
-	"lockstep/sim/redis/redistest"
 	"lockstep/sim/resp"
 	"lockstep/sim/spawn"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
 
 // userServer is a server that goes by real time, with a key of its user's, and its address.
 func userServer(t *testing.T) (s *server, address string) {
 	t.Helper()
-	redistest.Need(t, Tools())
+	testenv.Need(t, Tools())
 	folder, err := spawn.New("lockstep-verify-")
 	if err != nil {
 		t.Fatal(err)

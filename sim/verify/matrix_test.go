@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"lockstep/scenarios"
-	"lockstep/sim/redis/redistest"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/sim/verify"
 )
@@ -16,7 +16,7 @@ import (
 // needsServers skips a test where there is no redis-server whose clock could be set.
 func needsServers(t *testing.T) {
 	t.Helper()
-	redistest.Need(t, verify.Tools())
+	testenv.Need(t, verify.Tools())
 }
 
 // run is one cell of the matrix, as a run to be replayed.

@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim/redis/redistest"
 	"lockstep/sim/resp"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
 
 // ownLab is a folder for servers. It skips the test where there can be none.
 func ownLab(t *testing.T) *lab {
 	t.Helper()
-	redistest.Need(t, Tools())
+	testenv.Need(t, Tools())
 	l, err := newLab()
 	if err != nil {
 		t.Fatal(err)

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
+	"lockstep/sim/testenv"
 
-	"lockstep/sim/redis/redistest"
+	"github.com/creack/pty"
 )
 
 func TestDarkness(t *testing.T) {
@@ -42,7 +42,7 @@ func TestDarkness(t *testing.T) {
 func TestAsk(t *testing.T) {
 	for _, answer := range []string{"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62;22c", "\x1b[?1;2c", ""} {
 		user, tty, err := pty.Open()
-		redistest.Need(t, err) // a pseudo terminal
+		testenv.Need(t, err) // a pseudo terminal
 		go func() {
 			r := bufio.NewReader(user)
 			if _, err := r.ReadString('c'); err == nil { // the question's end

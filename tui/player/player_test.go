@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"lockstep/sim/timeline"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/testenv"
+	"lockstep/sim/timeline"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -195,7 +197,7 @@ func TestEveryRealRunCanBeDrawn(t *testing.T) {
 	}
 	for i, sc := range scenarios.All() {
 		for j, st := range strategies.All() {
-			if os.Getenv("LOCKSTEP_WHOLE") == "" && (i+j)%6 > 1 { // a third of them, in both sizes; CI draws all
+			if !testenv.Whole() && (i+j)%6 > 1 { // a third of them, in both sizes; CI draws all
 				continue
 			}
 			size := [][2]int{{80, 24}, {140, 40}}[(i+j)%2] // every lock and every scenario in both, no cell in two

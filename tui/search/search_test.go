@@ -186,7 +186,7 @@ func apart(cmd tea.Cmd) (end <-chan tea.Msg, words tea.Cmd) {
 
 // The first esc stops the search and keeps its findings; the second leaves.
 func TestSearchIsStopped(t *testing.T) {
-	a, m := openSearch(t, "getset-expired")
+	a, m := openSearch(t, "naive-del")
 	m.bounds.Clients, m.bounds.Cycles = 3, 3
 	for i := range m.bounds.Faults {
 		m.bounds.Faults[i] = 2

@@ -17,6 +17,7 @@ import (
 
 	"lockstep/sim/redis/redistest"
 	"lockstep/sim/spawn"
+	"lockstep/sim/testenv"
 )
 
 // asProgram is the environment variable that makes the test binary the program.
@@ -39,7 +40,7 @@ type shared struct {
 func newShared(t *testing.T) *shared {
 	t.Helper()
 	children, err := spawn.New("lockstep-campaign-")
-	redistest.Need(t, err)
+	testenv.Need(t, err)
 	s := &shared{T: t, dir: t.TempDir(), children: children}
 	t.Cleanup(func() {
 		if err := children.Close(); err != nil {

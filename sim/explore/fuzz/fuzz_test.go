@@ -5,13 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lockstep/sim/monitor"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -19,7 +19,6 @@ import (
 var (
 	seed = flag.Uint64("seed", 1, "where TestFuzz begins")
 	runs = flag.Int("runs", 1, "how many random schedules TestFuzz plays of each lock")
-	long = flag.Bool("long", os.Getenv("LOCKSTEP_WHOLE") != "", "TestExamples plays every row of its table, and not each twelfth, and TestFuzz tries every lock, and not each third: minutes")
 )
 
 // subjects are all locks of the catalogue and of the collection.
@@ -154,7 +153,7 @@ func TestFuzz(t *testing.T) {
 	all := subjects()
 	t.Logf("-seed %d", *seed)
 	for i, s := range all {
-		if !*long && i%3 != 0 {
+		if !testenv.Some(i, 6) {
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -74,8 +75,8 @@ var windows = []*subject{
 
 // TestWindowsAreFound: within bounds that contain them the search finds what these locks do.
 func TestWindowsAreFound(t *testing.T) {
-	for _, s := range windows {
-		if s.name == "looks-after-two-losses" { // its instant is two waits before an expiry, which reports say is left out
+	for i, s := range windows {
+		if s.name == "looks-after-two-losses" || !testenv.Some(i, 3) { // its instant is two waits before an expiry, which reports say is left out
 			continue
 		}
 		b := explore.Defaults(s.strategy)
@@ -97,7 +98,10 @@ func TestWindowsAreFound(t *testing.T) {
 // TestWindowsDontClose: a search without bounds doesn't claim of such a lock what small schedules
 // show, nor what the spans do that its schedules have.
 func TestWindowsDontClose(t *testing.T) {
-	for _, s := range windows {
+	for i, s := range windows {
+		if !testenv.Some(i, 3) {
+			continue
+		}
 		b := explore.Defaults(s.strategy)
 		b.Cycles, b.Remembers, b.Codes = explore.Any, false, trace.Verdict{trace.DG, trace.FR}
 		b.TTL, b.Faults = 3*time.Second, explore.Budget{explore.Pause: explore.Any, explore.ReplyLost: explore.Any}

@@ -19,6 +19,7 @@ import (
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/locktest"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -349,6 +350,7 @@ func TestClosuresAreRemembered(t *testing.T) {
 
 // TestSeveralNodes: a lock on three nodes, with and without a majority.
 func TestSeveralNodes(t *testing.T) {
+	testenv.Long(t)
 	redlock, _ := strategies.Get("redlock")
 	w := watching(t)
 	locktest.Holds(w, strategies.Strategy{New: redlock.New, Nodes: 3})
@@ -426,7 +428,10 @@ func TestOddTimes(t *testing.T) {
 			return &odd{nodes[0], key, o, careless}
 		}}
 	}
-	for _, ttl := range []time.Duration{time.Second, 1001 * time.Millisecond, 7 * time.Millisecond} {
+	for i, ttl := range []time.Duration{1001 * time.Millisecond, time.Second, 7 * time.Millisecond} {
+		if !testenv.Some(i, 3) {
+			continue
+		}
 		w := watching(t)
 		r := locktest.Holds(w, lock(false), func(b *explore.Bounds) { b.TTL = ttl })
 		w.says(t, false, `^TestMine_a_lock: holds within these bounds$`, `each such`)

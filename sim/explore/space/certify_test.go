@@ -10,6 +10,7 @@ import (
 
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/monitor"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -17,6 +18,7 @@ import (
 // TestWrongReductionIsRefuted: a search that takes steps for local though they aren't, or stops
 // time at too few instants, closes on a set of situations that no check accepts.
 func TestWrongReductionIsRefuted(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		breaks func(m *Model)

@@ -4,26 +4,14 @@ package redistest
 import (
 	"bufio"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-)
 
-// Need skips a test if err says that this machine lacks what the test is about. With
-// LOCKSTEP_WHOLE, which CI sets, nothing may be lacking, and the test fails.
-func Need(t *testing.T, err error) {
-	t.Helper()
-	switch {
-	case err == nil:
-	case os.Getenv("LOCKSTEP_WHOLE") != "":
-		t.Fatalf("LOCKSTEP_WHOLE asks for all tests: %s", err)
-	default:
-		t.Skip(err)
-	}
-}
+	"lockstep/sim/testenv"
+)
 
 // Start starts a redis-server, which ends with the test, and returns its socket. The test needs
 // one on the PATH.
@@ -38,7 +26,7 @@ func Start(t *testing.T) (socket string) {
 func StartIn(t *testing.T, dir string, options ...string) (socket string, kill func()) {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
-	Need(t, err)
+	testenv.Need(t, err)
 	socket = filepath.Join(dir, "s")
 	all := append([]string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--appendonly", "no"}, options...)
 	cmd := exec.Command(program, all...)
