@@ -13,6 +13,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 )
 
 func TestExploreRefusals(t *testing.T) {
@@ -100,7 +101,7 @@ func TestExploreSavesNowhere(t *testing.T) {
 
 // The exit status tells a script the outcome.
 func TestExploreStatus(t *testing.T) {
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		args string
 		want int
 	}{
@@ -115,6 +116,9 @@ func TestExploreStatus(t *testing.T) {
 		{"setnx --codes PD --time-limit 1ns", 3},
 		{"setnx --codes PD --memory-limit 0.001KiB --time-limit 1ns", 3},
 	} {
+		if !testenv.Some(i, 3) {
+			continue
+		}
 		_, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
 		if status != tt.want || errs != "" { // standard error is no terminal: no progress on it
 			t.Errorf("lockstep explore %s: exit status %d, want %d\n%s", tt.args, status, tt.want, errs)
@@ -125,6 +129,7 @@ func TestExploreStatus(t *testing.T) {
 // The output depends neither on the machine nor on the number of its cores,
 // and has no trace of the progress.
 func TestExploreIsDeterministic(t *testing.T) {
+	testenv.Long(t)
 	first, _, _ := run(t, "", "explore", "getset-equal", "--cycles", "1", "--workers", "1")
 	for _, workers := range []string{"3"} {
 		if again, _, _ := run(t, "", "explore", "getset-equal", "--cycles", "1", "--workers", workers); again != first {

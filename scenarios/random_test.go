@@ -14,7 +14,7 @@ import (
 
 var (
 	randomSeed  = flag.Uint64("scripts.seed", 1, "where TestRandomScripts begins")
-	randomCount = flag.Int("scripts.count", 60, "how many scripts TestRandomScripts writes")
+	randomCount = flag.Int("scripts.count", 30, "how many scripts TestRandomScripts writes")
 )
 
 // Scripts that no person would write, under every strategy in turn: each loads and

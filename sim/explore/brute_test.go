@@ -360,12 +360,12 @@ func (f *brute) end(s *spent) {
 // costs, as a brute-force walk through all schedules.
 func TestBruteForce(t *testing.T) {
 	t.Parallel()
-	// A lock of two commands is tried with all kinds of fault, a fifth of the others with the
+	// A lock of two commands is tried with all kinds of fault, an eighth of the others with the
 	// commonest; CI leaves nothing out.
 	few := []string{"setnx-expire"}
 	for i, s := range strategies.All() {
 		every := testenv.Whole() || slices.Contains(few, s.Name)
-		if !every && (i%5 != 0 || slices.Contains(slow, s.Name)) {
+		if !every && (i%8 != 0 || slices.Contains(slow, s.Name)) {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {

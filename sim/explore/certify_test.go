@@ -263,6 +263,7 @@ func TestUncertified(t *testing.T) {
 
 // TestDamagedCertificate: a file that is none, or is cut off, is refused with the reason.
 func TestDamagedCertificate(t *testing.T) {
+	testenv.Long(t)
 	var file bytes.Buffer
 	if err := certified(t, small(t, "setpx-lua")).Write(&file); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore/space"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -28,7 +29,7 @@ func drawer(below time.Duration, then func(ctx context.Context, m *mutant, n tim
 // TestDrawsAreChosen: a branch that one random number in twenty takes is found, and the
 // schedule that shows it replays.
 func TestDrawsAreChosen(t *testing.T) {
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		name  string
 		below time.Duration
 		bad   func(n time.Duration) bool
@@ -38,6 +39,9 @@ func TestDrawsAreChosen(t *testing.T) {
 		{"the greatest", time.Second, func(n time.Duration) bool { return n == 999*time.Millisecond }},
 		{"an eighth of a range", time.Second, func(n time.Duration) bool { return n > 600*time.Millisecond && n < 725*time.Millisecond }},
 	} {
+		if !testenv.Some(i, 2) {
+			continue
+		}
 		s := drawer(tt.below, func(ctx context.Context, m *mutant, n time.Duration) error {
 			if tt.bad(n) {
 				return m.nodes[0].Del(ctx, m.key).Err()

@@ -141,6 +141,7 @@ func TestThirdClient(t *testing.T) {
 
 // TestDoesNotClose: a lock whose situations aren't finitely many is refused, with the reason.
 func TestDoesNotClose(t *testing.T) {
+	testenv.Long(t)
 	for name, why := range map[string]string{
 		"fenced": "counts", "getset-equal": "reads a clock that shows true time", "redlock": "compares a clock",
 	} {

@@ -26,6 +26,7 @@ import (
 // where no schedule goes, for threads that an earlier cycle has left, for an endless history.
 func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 	t.Parallel()
+	testenv.Long(t)
 	looks := func(m *mutant, n int) {
 		for range n {
 			m.Clock.Monotonic()
@@ -58,13 +59,8 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 			return l, err
 		},
 	}
-	runs := 2
-	if testenv.Whole() {
-		runs = 6
-	}
-	if raceDetector || !testenv.Whole() { // for time
+	if raceDetector { // for time
 		delete(acquires, "no end in some cycles")
-		delete(acquires, "panics where nobody goes")
 	}
 	for name, acquire := range acquires {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +73,7 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 				b.Faults[Pause] = 1
 			}
 			first := ""
-			for i := range runs {
+			for i := range 6 {
 				workers := []int{1, 8, 2}[i%3]
 				r, err := Run(context.Background(), b, Options{Workers: workers})
 				said := fmt.Sprint(err)
