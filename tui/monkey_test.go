@@ -11,6 +11,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
@@ -20,7 +21,7 @@ import (
 
 // monkeySteps is 100,000 in .ci/run. So many take more than one likes to wait for
 // after every change, and a tenth of them gets nearly everywhere.
-var monkeySteps = flag.Int("monkey", 10_000, "how many keys TestMonkey presses")
+var monkeySteps = flag.Int("monkey", testenv.Count(10_000, 100_000), "how many keys TestMonkey presses")
 
 // Keys, clicks and sizes by the ten thousand, in any order, over traces of every
 // kind: nothing panics, no frame is larger than its window, none loses its footer.

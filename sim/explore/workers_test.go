@@ -26,7 +26,9 @@ import (
 // where no schedule goes, for threads that an earlier cycle has left, for an endless history.
 func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 	t.Parallel()
-	testenv.Long(t)
+	if !raceDetector {
+		testenv.Long(t)
+	}
 	looks := func(m *mutant, n int) {
 		for range n {
 			m.Clock.Monotonic()

@@ -17,6 +17,14 @@ func Whole() bool { return os.Getenv("LOCKSTEP_WHOLE") != "" }
 // each nth.
 func Some(i, n int) bool { return i%n == 0 || Whole() }
 
+// Count is how many random cases a test tries: few, or many if tests do everything.
+func Count(few, many int) int {
+	if Whole() {
+		return many
+	}
+	return few
+}
+
 // Long skips a test unless tests do everything.
 func Long(t testing.TB) {
 	t.Helper()

@@ -16,10 +16,11 @@ import (
 
 	"lockstep/sim/redis"
 	"lockstep/sim/resp"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
 
-var fuzzed = flag.Int("commands", 4000, "how many fuzzed commands TestFuzz sends")
+var fuzzed = flag.Int("commands", testenv.Count(4000, 1_000_000), "how many fuzzed commands TestFuzz sends")
 
 // outcome is what a server has replied to a step, and its contents afterwards.
 type outcome struct {
