@@ -1,8 +1,10 @@
 package driver
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -15,11 +17,13 @@ import (
 )
 
 // Fingerprint returns a digest of the state that the client's lock keeps in its own fields,
-// pointers followed, and all texts in it. Connections and the simulator's own values, such as
-// clocks, don't count; of a function its code does, and not the variables that it has captured.
+// pointers followed, and all texts in it. Which of them point to the same value counts, too, as
+// code can compare pointers. Connections and the simulator's own values, such as clocks, don't
+// count, but for which of them it is; of a function its code does, and not the variables that it
+// has captured.
 // It fails with [Unseen] if a field holds what can't be looked into.
 func (d *Driver) Fingerprint() (sum uint64, texts []string, err error) {
-	f := digest{seen: map[uintptr]bool{}, texts: &texts, unseen: &err}
+	f := digest{seen: map[place]uint64{}, texts: &texts, unseen: &err}
 	f.value(reflect.ValueOf(d.client.Lock()))
 	return f.sum, texts, err
 }
@@ -36,13 +40,43 @@ func (u *Unseen) Error() string { return fmt.Sprintf("the field %s (%s)", u.Fiel
 // digest is a digest of values that are walked through with all that they refer to.
 type digest struct {
 	sum    uint64
-	seen   map[uintptr]bool
+	seen   map[place]uint64 // to what pointers and maps have led so far, in the order in which it was met
 	texts  *[]string
 	path   []string // of fields
 	unseen *error   // the first
 }
 
+// place is what a pointer or a map refers to. A struct begins where its first field does, so the
+// type tells them apart.
+type place struct {
+	at   uintptr
+	kind reflect.Type
+}
+
+// met reports whether the walk has come to a place before. The order in which it came to places
+// tells them apart.
+func (d *digest) met(v reflect.Value) (before bool) {
+	p := place{v.Pointer(), v.Type()}
+	n, before := d.seen[p]
+	if !before {
+		n = uint64(len(d.seen)) + 1
+		d.seen[p] = n
+	}
+	d.mix(n)
+	return before
+}
+
 func (d *digest) mix(v uint64) { d.sum = (d.sum^v)*0x9e3779b97f4a7c15 + v>>31 }
+
+// flag takes in one of two things. Both are mixed in: with one of them left out, neighbours could
+// take each other's places.
+func (d *digest) flag(is bool) {
+	if is {
+		d.mix(2)
+	} else {
+		d.mix(1)
+	}
+}
 
 // blind notes a value that can't be looked into.
 func (d *digest) blind(t reflect.Type) {
@@ -55,16 +89,18 @@ func (d *digest) value(v reflect.Value) {
 	d.mix(uint64(v.Kind()))
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.IsNil() {
+		if d.flag(v.IsNil()); v.IsNil() {
 			return
 		}
-		if d.mix(1); foreign(v.Type().Elem()) || d.seen[v.Pointer()] {
-			return
+		switch to := v.Type().Elem(); {
+		case d.met(v):
+		case to == reflect.TypeFor[redis.Client]():
+			d.hooks(v.Elem())
+		case !foreign(to):
+			d.value(v.Elem())
 		}
-		d.seen[v.Pointer()] = true
-		d.value(v.Elem())
 	case reflect.Interface:
-		if !v.IsNil() {
+		if d.flag(v.IsNil()); !v.IsNil() {
 			d.text(v.Elem().Type().String())
 			d.value(v.Elem())
 		}
@@ -72,11 +108,14 @@ func (d *digest) value(v reflect.Value) {
 		d.structure(v)
 	case reflect.Slice, reflect.Array:
 		d.mix(uint64(v.Len()))
+		d.flag(v.Kind() == reflect.Slice && v.IsNil()) // code can tell that from an empty one
 		for i := range v.Len() {
 			d.value(v.Index(i))
 		}
 	case reflect.Map:
-		d.mapping(uint64(v.Len()), v.Seq2())
+		if d.flag(v.IsNil()); !v.IsNil() && !d.met(v) {
+			d.mapping(v.Seq2())
+		}
 	case reflect.String:
 		*d.texts = append(*d.texts, v.String())
 		d.text(v.String())
@@ -92,6 +131,7 @@ func (d *digest) value(v reflect.Value) {
 }
 
 func (d *digest) text(s string) {
+	d.mix(uint64(len(s)))
 	for _, b := range []byte(s) {
 		d.mix(uint64(b))
 	}
@@ -107,7 +147,7 @@ func (d *digest) structure(v reflect.Value) {
 			entries[key] = value
 			return true
 		})
-		d.mapping(uint64(len(entries)), reflect.ValueOf(entries).Seq2())
+		d.mapping(reflect.ValueOf(entries).Seq2())
 	case t.PkgPath() == "sync/atomic" && strings.HasPrefix(t.Name(), "Pointer["):
 		to := t.Field(0).Type.Elem().Elem() // that field has the type [0]*T
 		d.value(reflect.NewAt(to, v.FieldByName("v").UnsafePointer()))
@@ -120,19 +160,27 @@ func (d *digest) structure(v reflect.Value) {
 	}
 }
 
+// hooks digests the hooks that the lock has given to the library, which may remember things.
+func (d *digest) hooks(client reflect.Value) {
+	if client.FieldByName("baseClient").IsNil() { // it is none that can be used
+		return
+	}
+	state := client.FieldByName("hooksMixin").FieldByName("state") // to an atomic.Pointer
+	to := state.Type().Elem().Field(0).Type.Elem().Elem()
+	d.value(reflect.NewAt(to, state.Elem().FieldByName("v").UnsafePointer()).Elem().FieldByName("slice"))
+}
+
 // channel digests a channel. An empty one is open or closed, and to receive from it takes
 // nothing. The content of others can't be seen.
 func (d *digest) channel(v reflect.Value) {
-	switch {
+	switch d.flag(v.IsNil()); {
 	case v.IsNil():
 	case v.Len() > 0 || v.Type().ChanDir() == reflect.SendDir || !v.CanAddr():
 		d.blind(v.Type())
 	default:
-		d.mix(1)
 		readable := reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
-		if x, _ := readable.TryRecv(); x.IsValid() {
-			d.mix(2) // it is closed
-		}
+		x, _ := readable.TryRecv()
+		d.flag(x.IsValid()) // it is closed
 	}
 }
 
@@ -144,17 +192,27 @@ func foreign(t reflect.Type) bool {
 
 var connections = []reflect.Type{reflect.TypeFor[redis.Client](), reflect.TypeFor[redis.Conn](), reflect.TypeFor[redis.PubSub](), reflect.TypeFor[redis.Script]()}
 
-// mapping digests the n entries of a map, whatever the order in which they come.
-func (d *digest) mapping(n uint64, entries iter.Seq2[reflect.Value, reflect.Value]) {
-	sum := n
+// mapping digests the entries of a map, in an order that doesn't depend on that in which they
+// come: that of their digests, each of which is taken as if it were the first.
+func (d *digest) mapping(entries iter.Seq2[reflect.Value, reflect.Value]) {
+	type entry struct {
+		sum        uint64
+		key, value reflect.Value
+	}
+	var all []entry
 	for key, value := range entries {
 		one := *d
-		one.sum = 0
+		one.sum, one.seen = 0, maps.Clone(d.seen)
 		one.value(key)
 		one.value(value)
-		sum += one.sum
+		all = append(all, entry{one.sum, key, value})
 	}
-	d.mix(sum)
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.sum, b.sum) })
+	d.mix(uint64(len(all)))
+	for _, e := range all {
+		d.value(e.key)
+		d.value(e.value)
+	}
 }
 
 func (d *digest) word(v reflect.Value) {
@@ -168,8 +226,8 @@ func (d *digest) word(v reflect.Value) {
 	case v.CanComplex():
 		d.mix(math.Float64bits(real(v.Complex())))
 		d.mix(math.Float64bits(imag(v.Complex())))
-	case v.Kind() == reflect.Bool && v.Bool():
-		d.mix(1)
+	case v.Kind() == reflect.Bool:
+		d.flag(v.Bool())
 	case v.Kind() == reflect.Func:
 		d.mix(uint64(v.Pointer())) // its code
 	}
