@@ -79,59 +79,87 @@ func (in *Set) Reads(r behaviour.Reading) {
 }
 
 // ReadsOn is reads for a clock whose readings of earlier cycles count, too: the threshold is a
-// span since any of them, the nearer to a TTL the likelier.
-func (in *Set) ReadsOn(r behaviour.Reading, ttl int32) {
-	if slices.ContainsFunc(r.Earlier, func(e int32) bool { return slices.Contains(in.Later, r.At-e) }) {
-		return
-	}
-	span := r.At - r.Last
-	for _, e := range r.Earlier {
-		if s := r.At - e; s > 0 && distance(s, ttl) < distance(span, ttl) {
-			span = s
+// span since any of them, and so it is taken for a span since each of them.
+func (in *Set) ReadsOn(r behaviour.Reading) {
+	for _, e := range append(slices.Clone(r.Earlier), r.Last) {
+		if span := r.At - e; span > 0 {
+			in.Far = max(in.Far, span+1)
+			in.Later = Sorted(in.Later, span-1, span)
+			in.Before = Sorted(in.Before, span-1)
 		}
 	}
-	in.Far = max(in.Far, span+1)
-	in.Later = Sorted(in.Later, span-1, span)
-	in.Before = Sorted(in.Before, span-1)
 }
 
-// Falls adds the ages of readings of true time that explain the thresholds of such readings:
-// those that explain most, until each is explained. date is set if one can't be.
+// Falls adds the ages of readings of true time that explain the thresholds of such readings, from
+// the least threshold on, until each is explained. Which reading a threshold belongs to isn't
+// known: it is taken for the first of all, with which the histories begin that have waited for
+// nothing, and also for that whose age explains most of the thresholds. date is set if one can't
+// be explained.
 func (in *Set) Falls(t *behaviour.Thresholds, ttl int32) (date bool) {
 	unexplained := slices.Concat(t.Wall, t.Server)
+	slices.Sort(unexplained)
 	read := slices.Clone(t.Read)
 	slices.Sort(read)
 	read = slices.Compact(read)
+	guess := ttl + OverStamp
+	if slices.ContainsFunc(unexplained, func(v int64) bool { return in.first(v, read) == guess }) {
+		guess = 0 // it has been seen
+	}
 	for len(in.Stamps) <= MaxInstants {
 		unexplained = slices.DeleteFunc(unexplained, func(v int64) bool {
-			return slices.ContainsFunc(read, func(r int64) bool { return v > r && slices.Contains(in.Stamps, int32(v-r)) })
+			return slices.ContainsFunc(in.Stamps, func(s int32) bool {
+				_, is := slices.BinarySearch(read, v-int64(s))
+				return is && (s != guess || in.first(v, read) == s)
+			})
 		})
 		if len(unexplained) == 0 {
 			return false
 		}
-		count, best := map[int32]int{}, int32(0)
-		for _, v := range unexplained {
-			for _, r := range read {
-				if age := v - r; age > 0 && age <= max(int64(in.Far), MaxFar) {
-					n := int32(age)
-					count[n]++
-					if count[n] > count[best] || count[n] == count[best] && distance(n, ttl) < distance(best, ttl) {
-						best = n
-					}
+		first := in.first(unexplained[0], read)
+		if first == 0 {
+			return true
+		}
+		in.falls(first)
+		in.likeliest(unexplained, read, ttl)
+	}
+	return false
+}
+
+// first returns the age of the first reading at a threshold, or 0 if there is none or it is too long ago.
+func (in *Set) first(v int64, read []int64) int32 {
+	for _, r := range read {
+		if age := v - r; age > 0 && age <= max(int64(in.Far), MaxFar) {
+			return int32(age)
+		}
+	}
+	return 0
+}
+
+// likeliest adds the age that explains most thresholds.
+func (in *Set) likeliest(unexplained, read []int64, ttl int32) {
+	count, best := map[int32]int{}, int32(0)
+	for _, v := range unexplained {
+		for _, r := range read {
+			if age := v - r; age > 0 && age <= max(int64(in.Far), MaxFar) {
+				n := int32(age)
+				count[n]++
+				if count[n] > count[best] || count[n] == count[best] && distance(n, ttl) < distance(best, ttl) {
+					best = n
 				}
 			}
 		}
-		if best == 0 {
-			return true
-		}
-		for n := range count {
-			if n == best || best > 10*ttl && count[n] == count[best] { // nothing makes the nearer the likelier, so far away
-				in.Stamps = Sorted(in.Stamps, n-1, n)
-				in.Far = max(in.Far, n+1)
-			}
+	}
+	for n := range count {
+		if n == best || best > 10*ttl && count[n] == count[best] { // nothing makes the nearer the likelier, so far away
+			in.falls(n)
 		}
 	}
-	return false
+}
+
+// falls adds an age at which a stamp falls due.
+func (in *Set) falls(age int32) {
+	in.Stamps = Sorted(in.Stamps, age-1, age)
+	in.Far = max(in.Far, age+1)
 }
 
 // Digitize lets time stop at the multiples of a grid alone, of which all given spans are

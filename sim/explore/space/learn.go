@@ -36,7 +36,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in.Lives(t, m.sleeps(reached))
 	for _, r := range t.Mono {
 		if m.habits.goesOn {
-			in.ReadsOn(r, m.ttl)
+			in.ReadsOn(r)
 		} else {
 			in.Reads(r)
 		}
