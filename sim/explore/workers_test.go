@@ -75,7 +75,7 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 				b.Faults[Pause] = 1
 			}
 			first := ""
-			for i := range 6 {
+			for i := range 3 {
 				workers := []int{1, 8, 2}[i%3]
 				r, err := Run(context.Background(), b, Options{Workers: workers})
 				said := fmt.Sprint(err)
