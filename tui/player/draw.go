@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"slices"
 
 	"lockstep/strategies"
 	"lockstep/tui/draw"
@@ -79,35 +80,45 @@ func (p *Player) drawNothing(c *draw.Canvas, l layout) {
 
 // DrawHeader names the run on the left and the place in it on the right.
 func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
-	var right draw.Line
-	if p.Run != nil {
-		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
-			right = append(right, pane.CodesSpan(&p.Theme.Glyphs, all), draw.Text("  ", draw.Plain))
-		}
-		if n := len(p.Run.Chapters); n > 0 {
-			right = append(right, draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim))
-		}
-	}
-	if p.lesson != nil {
-		right = append(draw.Line{draw.Text(p.lesson.place()+"  ", draw.Dim)}, right...)
-	}
-	if p.loading {
-		right = draw.Line{draw.Text("running ", draw.Dim)}
-	}
 	st, sc := p.Library.Strategies[p.Strategy], p.Library.Scenarios[p.scenario]
-	title := sc.Title
-	if p.Title != "" {
-		title = p.Title
-	}
+	title := " " + draw.Either(p.Title != "", p.Title, sc.Title)
 	left := draw.Line{draw.Text("  with ", draw.Dim), draw.Text(st.Name, draw.Title)}
 	if p.Run != nil && p.Seed != 1 {
 		left = append(left, draw.Text(fmt.Sprintf("  seed %d", p.Seed), draw.Dim))
 	}
+	right := p.whereabouts(r.W - draw.Width(title) - left.Width() - 1)
 	room := r.W - right.Width() - 1
-	title = draw.Fit(" "+title, max(room-left.Width(), 8), p.Theme.More) // of a long title rather less than of the rest
+	title = draw.Fit(title, max(room-left.Width(), 8), p.Theme.More) // of a long title rather less than of the rest
 	left = append(draw.Line{draw.Text(title, draw.Title)}, left...)
 	c.Line(r.X, r.Y, room, left)
 	c.Line(r.X+room+1, r.Y, right.Width(), right)
+}
+
+// whereabouts are the broken properties and the place in the run and in the course. Where columns are
+// few, the place in the course goes, and then that in the run: a title that is cut says less.
+func (p *Player) whereabouts(room int) draw.Line {
+	if p.loading {
+		return draw.Line{draw.Text("running ", draw.Dim)}
+	}
+	var broken, chapter, lesson draw.Line
+	if p.lesson != nil {
+		lesson = draw.Line{draw.Text(p.lesson.place()+"  ", draw.Dim)}
+	}
+	if p.Run != nil {
+		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
+			broken = draw.Line{pane.CodesSpan(&p.Theme.Glyphs, all), draw.Text("  ", draw.Plain)}
+		}
+		if n := len(p.Run.Chapters); n > 0 {
+			chapter = draw.Line{draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim)}
+		}
+	}
+	if whole := slices.Concat(lesson, broken, chapter); whole.Width() <= room {
+		return whole
+	}
+	if most := slices.Concat(broken, chapter); most.Width() <= room {
+		return most
+	}
+	return broken
 }
 
 func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
