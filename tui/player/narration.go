@@ -162,15 +162,15 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (curren
 		if p.Run.After(seq) == p.Pos {
 			current = len(t.Lines)
 		}
-		mark := fmt.Sprintf("    %d  ", n+1)
-		text := fmt.Sprintf("%s  #%d  %s %s", trace.Brief(e.At), e.Seq, p.Run.Actor(e), p.Run.Text(e))
-		if !whole || draw.Width(mark+text) <= width {
-			t.Lines = append(t.Lines, draw.Line{draw.Text(draw.Fit(mark+text, width, p.Theme.More), draw.Plain)})
+		head := fmt.Sprintf("    %d  %s  #%d  ", n+1, trace.Brief(e.At), e.Seq)
+		text := p.Run.Actor(e) + " " + p.Run.Text(e)
+		if !whole || draw.Width(head+text) <= width {
+			t.Lines = append(t.Lines, draw.Line{draw.Text(draw.Fit(head+text, width, p.Theme.More), draw.Plain)})
 			continue
 		}
-		for _, l := range draw.Wrap(text, width-draw.Width(mark)) {
-			t.Lines = append(t.Lines, draw.Line{draw.Text(mark+l, draw.Plain)})
-			mark = draw.Pad("", draw.Width(mark))
+		for _, l := range draw.Wrap(text, width-draw.Width(head)) {
+			t.Lines = append(t.Lines, draw.Line{draw.Text(head+l, draw.Plain)})
+			head = draw.Pad("", draw.Width(head))
 		}
 	}
 	return current
