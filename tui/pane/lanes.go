@@ -99,7 +99,7 @@ func lanesFor(r *timeline.Timeline, pos, saving int) []Lane {
 		if l.Kind == timeline.Believers {
 			air()
 		}
-		if l.Kind == timeline.Deeds && inOneRow(r, l, pos, saving) {
+		if l.Kind == timeline.Deeds && inOneRow(r, l, saving) {
 			add(Lane{kind: laneClient, Lane: l})
 		} else {
 			add(Lane{Lane: l})
@@ -115,16 +115,19 @@ func lanesFor(r *timeline.Timeline, pos, saving int) []Lane {
 }
 
 // inOneRow reports whether a way of saving rows gives a client's activity and belief one row.
-func inOneRow(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
-	return saving >= savesClients || saving >= savesIdle && (r.Clients[l.Index] == trace.Probe || !r.Begun(l.Index, pos))
+func inOneRow(r *timeline.Timeline, l timeline.Lane, saving int) bool {
+	return saving >= savesClients || saving >= savesIdle && r.Clients[l.Index] == trace.Probe
 }
 
 // leavesOut reports whether a way of saving rows gives up a lane.
 func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
 	switch together := saving >= savesNodes && len(r.Nodes) > 1; l.Kind {
 	case timeline.Deeds, timeline.Belief:
-		idle := r.Clients[l.Index] == trace.Probe && !r.Begun(l.Index, pos)
-		return saving >= savesProbe && idle || inOneRow(r, l, pos, saving) && l.Kind == timeline.Belief
+		idle := !r.Begun(l.Index, pos)
+		if l.Kind == timeline.Belief && (saving >= savesIdle && idle || inOneRow(r, l, saving)) {
+			return true
+		}
+		return saving >= savesProbe && idle && r.Clients[l.Index] == trace.Probe
 	case timeline.Record:
 		return together
 	case timeline.Majority:

@@ -94,8 +94,8 @@ func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
 	c.Line(r.X+room+1, r.Y, right.Width(), right)
 }
 
-// whereabouts are the broken properties and the place in the run and in the course. Where columns are
-// few, the place in the course goes, and then that in the run: a title that is cut says less.
+// whereabouts are the broken properties and the place in the run and in the course. The place in the
+// course goes, and then that in the run, if that leaves the title whole.
 func (p *Player) whereabouts(room int) draw.Line {
 	if p.loading {
 		return draw.Line{draw.Text("running ", draw.Dim)}
@@ -112,13 +112,13 @@ func (p *Player) whereabouts(room int) draw.Line {
 			chapter = draw.Line{draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim)}
 		}
 	}
-	if whole := slices.Concat(lesson, broken, chapter); whole.Width() <= room {
-		return whole
+	all := slices.Concat(lesson, broken, chapter)
+	for _, l := range []draw.Line{all, slices.Concat(broken, chapter), broken} {
+		if l.Width() <= room {
+			return l
+		}
 	}
-	if most := slices.Concat(broken, chapter); most.Width() <= room {
-		return most
-	}
-	return broken
+	return all
 }
 
 func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {

@@ -25,11 +25,12 @@ type Present struct {
 	coded    bool // the code is shown
 	scroll   int  // of the words
 	backward bool // the reader came from the run after this one
+	teaching bool // the app's mode before, which comes back
 }
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
 func New(app *screen.App, showings []scenarios.Showing) *Present {
-	p := &Present{showings: showings}
+	p := &Present{showings: showings, teaching: app.Teaching}
 	app.Teaching = true
 	p.Player = p.playerOf(app)
 	return p
@@ -71,6 +72,7 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	p.scroll = 0
 	switch {
 	case key.Matches(k, p.Keys.Close):
+		p.Teaching = p.teaching
 		return nil, screen.Outcome{Close: true}
 	case key.Matches(k, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next):
 		return p.goOn(), screen.Outcome{}
