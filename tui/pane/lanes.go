@@ -75,6 +75,11 @@ func WholeRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, pos, savesBreach))
 }
 
+// FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.
+func FewestRows(r *timeline.Timeline, pos int) int {
+	return AxisRows + len(lanesFor(r, pos, savesClients))
+}
+
 // spare is the number of rows that a way of drawing lanes must leave to the narration
 // beyond its need: only tall windows have empty rows.
 func spare(saving int) int {
