@@ -148,7 +148,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
 // takes the second's place, unless that is a violation: nothing hides one.
 func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	event := pane.StatusLine(p.Run, p.Pos)
-	l, band := pane.Holders(p.Run, p.Pos, p.State)
+	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W)
 	said := p.Notice
 	if p.find.asking() {
 		said = p.find.prompt(&p.Keys)
