@@ -70,9 +70,14 @@ func LeastRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, pos, savesVotes))
 }
 
-// WholeRows is how many rows a diagram needs that has also the row of the store.
-func WholeRows(r *timeline.Timeline, pos int) int {
+// StoreRows is how many rows a diagram needs that has also the row of the store.
+func StoreRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, pos, savesBreach))
+}
+
+// WholeRows is how many rows a diagram needs that has all rows of the damage.
+func WholeRows(r *timeline.Timeline, pos int) int {
+	return AxisRows + len(lanesFor(r, pos, savesIdle))
 }
 
 // FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.

@@ -14,9 +14,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	var lanes []pane.Lane
 	told, least := leastTold, 1
 	if p.Run != nil {
-		whole := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
-		lines, _ := p.narrate(bodyWidth(r.W, r.H+1, p.source), whole)
-		told, least = len(lines), pane.LeastRows(p.Run, p.Pos)
+		told, least = p.wish(r), pane.LeastRows(p.Run, p.Pos)
 	}
 	l := arrange(r.W, r.H+1, wishes{source: p.source, told: told, least: least, main: func(rows int) int {
 		switch {
@@ -44,6 +42,23 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if !l.trace.Empty() {
 		p.drawTraceLines(c, l.trace)
 	}
+}
+
+// wish is how many rows the narration wishes: for all of it, as long as the diagram keeps the damage.
+// Gaps and the ends of long evidence yield to the row of what is broken, and that yields to evidence.
+func (p *Player) wish(r draw.Rectangle) int {
+	width := bodyWidth(r.W, r.H+1, p.source)
+	all, short := p.story(width, true), p.story(width, false)
+	room := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
+	s := &all
+	if all.least() > room {
+		s = &short
+	}
+	if s.least() > room {
+		room = roomBeside(pane.StoreRows(p.Run, p.Pos), r.H+1)
+	}
+	lines, _ := s.squeezed(room)
+	return len(lines)
 }
 
 // DiagramRows is how many of the rows on offer the diagram takes.

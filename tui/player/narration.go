@@ -15,20 +15,15 @@ import (
 // the rows, the gaps between its parts go, then the ends of long evidence, then evidence, and then
 // the key that goes on, which the footer has, too; the words are never cut.
 func (p *Player) Narration(width, rows int) []draw.Line {
-	lines, hint := p.narrate(width, rows)
-	if len(lines) > rows {
-		lines = slices.Delete(lines, hint.from, hint.to)
-	}
-	return lines
-}
-
-// narrate is the narration with the hint, for which the diagram yields.
-func (p *Player) narrate(width, rows int) ([]draw.Line, part) {
 	s := p.story(width, true)
 	if s.least() > rows {
 		s = p.story(width, false)
 	}
-	return s.squeezed(rows)
+	lines, hint := s.squeezed(rows)
+	if len(lines) > rows {
+		lines = slices.Delete(lines, hint.from, hint.to)
+	}
+	return lines
 }
 
 // story is all there is to tell, before anything of it yields.

@@ -78,6 +78,8 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		return p.goOn(), screen.Outcome{}
 	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
 		return p.goBack(), screen.Outcome{}
+	case key.Matches(k, p.Keys.Compare):
+		return p.Player.Update(k)
 	case key.Matches(k, p.Keys.Source):
 		p.coded = !p.coded
 	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
@@ -121,7 +123,7 @@ func (p *Present) show(at int) tea.Cmd {
 func (p *Present) FooterKeys() []key.Binding {
 	k := &p.Keys
 	return []key.Binding{screen.As(k.Enter, "go on"), screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.coded, "no code", "code")),
-		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Help, k.Close, k.Quit}
+		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, k.Help, k.Close, k.Quit}
 }
 
 // Help explains the screen and its keys.
@@ -133,7 +135,7 @@ func (p *Present) Help() screen.Page {
 			"A script of your own is run again when its file changes.",
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
 			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),
-			k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, k.In, k.Out}, k.Always()...),
+			k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.In, k.Out}, k.Always()...),
 		Signs: append(pane.Legend(&p.Theme.Glyphs), screen.CodeSigns()...),
 	}
 }
