@@ -141,8 +141,8 @@ func (p *Present) Help() screen.Page {
 }
 
 // words are the narration, set for the last row of a room: with the opening of a lesson before it and
-// its closing behind it.
-func (p *Present) words(width int) []draw.Line {
+// its closing behind it, and evidence and gaps as far as there are rows.
+func (p *Present) words(width, rows int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	s := &p.showings[p.at]
 	if p.Run == nil {
@@ -152,7 +152,7 @@ func (p *Present) words(width int) []draw.Line {
 		t.Add(draw.Strong, "", s.Opening)
 		t.Gap()
 	}
-	for _, l := range p.Narration(width, 0) {
+	for _, l := range p.Narration(width, rows) {
 		bold := slices.Clone(l)
 		for i := range bold {
 			if bold[i].Ink == draw.Plain {

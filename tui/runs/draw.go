@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/scenarios"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -174,7 +173,7 @@ func (m *Runs) drawStory(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // story tells of the cell at the cursor: the scenario, the lock, the verdict, and the reason. Where rows
-// are few the scenario has one of them.
+// are few the scenario and the lock have one each.
 func (m *Runs) story(width, rows int) []draw.Line {
 	scenario, strategy, is := m.selected()
 	st := m.Library.Strategies[strategy]
@@ -188,8 +187,8 @@ func (m *Runs) story(width, rows int) []draw.Line {
 	if f.Known && len(f.Verdict) == 0 && codes != nil {
 		text = fmt.Sprintf("no property broke here, which recommends nothing: under %s it shows %s", by, codes)
 	}
-	title := shows(sc, width)
-	lines := []draw.Line{lock, {f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}}
+	about := append(described(sc.Title, sc.Shows, width), described(st.Name, st.Summary, width)...)
+	lines := []draw.Line{{f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}}
 	if m.Grid.Unexpected(scenario, strategy) {
 		want, _ := sc.Expect(st.Name)
 		lines = append(lines, draw.Line{draw.Text("? the scenario expects "+want.String(), draw.Breach)})
@@ -197,18 +196,18 @@ func (m *Runs) story(width, rows int) []draw.Line {
 	for _, s := range draw.Wrap(screen.Reason(sc, st.Name), width) {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
 	}
-	if len(title)+len(lines) > rows {
-		title = []draw.Line{{draw.Text(sc.Title, draw.Strong), draw.Text(": "+sc.Shows, draw.Dim)}}
+	if len(about)+len(lines) > rows {
+		about = []draw.Line{{draw.Text(sc.Title, draw.Strong), draw.Text(": "+sc.Shows, draw.Dim)}, lock}
 	}
-	return append(title, lines...)
+	return append(about, lines...)
 }
 
-// shows is the title of a scenario, and what it shows, in as many lines as that takes.
-func shows(sc *scenarios.Scenario, width int) []draw.Line {
-	all := draw.Wrap(sc.Title+": "+sc.Shows, width)
+// described is a name with what it stands for, in as many lines as that takes.
+func described(name, about string, width int) []draw.Line {
+	all := draw.Wrap(name+": "+about, width)
 	lines := []draw.Line{{draw.Text(all[0], draw.Dim)}}
-	if rest, is := strings.CutPrefix(all[0], sc.Title); is {
-		lines[0] = draw.Line{draw.Text(sc.Title, draw.Strong), draw.Text(rest, draw.Dim)}
+	if rest, is := strings.CutPrefix(all[0], name); is {
+		lines[0] = draw.Line{draw.Text(name, draw.Strong), draw.Text(rest, draw.Dim)}
 	}
 	for _, s := range all[1:] {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Dim)})
