@@ -103,13 +103,19 @@ func lessonShowings(words []string) (all []Showing, err error) {
 		if err != nil {
 			return nil, err
 		}
-		show := Showing{Strategy: st, Scenario: sc, Closing: step.Text}
-		if i == 1 {
-			show.Opening = l.Text
-		}
-		all = append(all, show)
+		all = append(all, l.Showing(i-1, st, sc))
 	}
 	return all, nil
+}
+
+// Showing is a step of the lesson, counted from 0, in a playlist: the lesson's words stand before
+// its first step, and behind each step that which it has shown. The lock and the scenario are those of the step.
+func (l *Lesson) Showing(step int, st strategies.Strategy, sc *Scenario) Showing {
+	show := Showing{Strategy: st, Scenario: sc, Closing: l.Steps[step].Text}
+	if step == 0 {
+		show.Opening = l.Text
+	}
+	return show
 }
 
 // FindLesson is the number of a lesson, from 1, by its number or its name.

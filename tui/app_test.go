@@ -45,6 +45,7 @@ var ways = map[string]string{
 	"search":   "5 a down down down down down down down right",
 	"found":    "5 a enter down",
 	"shown":    "5 a enter enter ! !",
+	"present":  "2 down p ! !",
 }
 
 // The help is drawn by the router, over any screen.
@@ -120,7 +121,8 @@ func TestASCIIIsNothingElse(t *testing.T) {
 func TestWaysThroughTheRooms(t *testing.T) {
 	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
 	for _, step := range []struct{ keys, want string }{
-		{"esc", "*door.Door"}, {"tab", "*course.Course"}, {"esc", "*door.Door"}, {"4", "*decide.Decide"}, {"esc", "*door.Door"}, {"3", "*game.Game"}, {"esc", "*door.Door"},
+		{"esc", "*door.Door"}, {"tab", "*course.Course"}, {"esc", "*door.Door"}, {"tab", "*course.Course"}, {"p", "*present.Present"}, {"esc", "*course.Course"}, {"esc", "*door.Door"},
+		{"4", "*decide.Decide"}, {"esc", "*door.Door"}, {"3", "*game.Game"}, {"esc", "*door.Door"},
 		{"1", "*player.Player"}, {"?", "*screen.help"}, {"?", "*player.Player"}, {"esc", "*door.Door"},
 		{"5", "*runs.Runs"}, {"tab", "*course.Course"}, {"tab", "*runs.Runs"}, {"enter", "*player.Player"}, {"f", "*picker.Picker"}, {"esc", "*player.Player"}, {"o", "*picker.Picker"},
 		{"enter", "*player.Player"}, {"c", "*picker.Picker"}, {"down enter", "*compare.Compare"}, {"enter", "*player.Player"}, {"esc", "*compare.Compare"},

@@ -46,7 +46,7 @@ func TestMonkey(t *testing.T) {
 	if steps < 20_000 {
 		return
 	}
-	for _, name := range []string{"*door.Door", "*decide.Decide", "*runs.Runs", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Game", "*search.Search", "*player.Finding"} {
+	for _, name := range []string{"*door.Door", "*decide.Decide", "*runs.Runs", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Game", "*search.Search", "*player.Finding", "*present.Present"} {
 		if m.seen[name] == 0 {
 			t.Errorf("MONKEY=%d never got to %s: %v", seed, name, m.seen)
 		}
@@ -89,7 +89,7 @@ func (m *monkey) run(scenario, strategy string) (*trace.Trace, error) {
 }
 
 var monkeyKeys = strings.Fields(`T left right right h l [ ] ] ! ! g G space + - v s f o c e r tab up down up down k j enter enter ? esc esc
-	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x a i w`)
+	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x a i w p`)
 
 func (m *monkey) act() string {
 	m.seen[fmt.Sprintf("%T", m.Top())]++

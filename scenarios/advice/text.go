@@ -20,9 +20,9 @@ func (a *Advice) Text() []string {
 	}
 	all := []string{fmt.Sprintf("%s %s: %s.", verb, a.Lock.Name, a.Lock.Summary)}
 	if a.Enough {
-		all = append(all, fmt.Sprintf("In the %d runs that your answers are about it shows nothing that they forbid (%s).", len(a.Runs), a.Answers.Forbids()))
+		all = append(all, fmt.Sprintf("In the %d runs that decide it shows nothing that your answers forbid: %s.", len(a.Runs), named(a.Answers.Forbids())))
 	} else {
-		all = append(all, fmt.Sprintf("It shows %s. Every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken })))
+		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken })))
 	}
 	for _, i := range a.Instead {
 		all = append(all, i.text())
@@ -44,23 +44,36 @@ func (i *Instead) text() string {
 		return fmt.Sprintf("%s is enough if %s %s.", i.Lock.Name, lower(q.Text), answer.Text)
 	}
 	text := fmt.Sprintf("%s. Then %s is enough", answer.remedy, i.Lock.Name)
-	if i.Shown != nil {
-		text += fmt.Sprintf(": lockstep run %s %s (%s)", i.Lock.Name, i.Shown.Scenario, i.Shown.Verdict)
+	switch {
+	case i.Shown == nil:
+	case len(i.Shown.Verdict) == 0:
+		text += fmt.Sprintf(": lockstep run %s %s shows that nothing breaks", i.Lock.Name, i.Shown.Scenario)
+	default:
+		text += fmt.Sprintf(": lockstep run %s %s shows %s at most", i.Lock.Name, i.Shown.Scenario, named(i.Shown.Verdict))
 	}
 	return text + "."
 }
 
-// claimText is a claim behind the first of its assumptions, which the runs beside it may break.
+// named are codes with their names: "stale write (SW), double grant (DG)".
+func named(codes trace.Verdict) string {
+	var all []string
+	for _, c := range codes {
+		all = append(all, fmt.Sprintf("%s (%s)", c.Name(), c))
+	}
+	return strings.Join(all, ", ")
+}
+
+// claimText is a claim and the first of its assumptions, which the runs beside it may break.
 func claimText(n int) string {
 	const shown = 2
 	var assumed []string
 	for _, a := range claims.All[n-1].Assumptions {
-		assumed = append(assumed, a.Text)
+		assumed = append(assumed, "that "+a.Text)
 	}
 	if more := len(assumed) - shown; more > 0 {
-		assumed = append(assumed[:shown], fmt.Sprintf("%d more assumptions of docs/model.md hold", more))
+		assumed = append(assumed[:shown], fmt.Sprintf("%d things more", more))
 	}
-	return fmt.Sprintf("Claim %d, for all schedules, as long as %s: %s", n, trace.List(assumed), claims.All[n-1].Text)
+	return fmt.Sprintf("Claim %d of docs/model.md: %s It assumes %s.", n, claims.All[n-1].Text, trace.List(assumed))
 }
 
 // Claims are the numbers of the claims by which the lock never shows one of the forbidden codes,
@@ -89,7 +102,7 @@ func where(runs []Run, codes func(*Run) trace.Verdict) string {
 			}
 		}
 		if len(names) > 0 {
-			parts = append(parts, fmt.Sprintf("%s (%s) under %s", c, c.Name(), strings.Join(names, ", ")))
+			parts = append(parts, fmt.Sprintf("%s under %s", named(trace.Verdict{c}), strings.Join(names, ", ")))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -63,7 +63,7 @@ var All = []Claim{
 		},
 	},
 	{
-		Text:  "With a fencing token there is no SW, not even where the lock itself has failed, and two overlap or hold it at a time.",
+		Text:  "With a fencing token there is no SW, not even where the lock itself has failed and two clients hold it at once.",
 		Of:    []string{"fenced"},
 		Never: []string{"SW"},
 		Proof: "TestClaim3",

@@ -260,6 +260,45 @@ func TestPlayerSteps(t *testing.T) {
 	b.calm()
 }
 
+// How long a pause lasts is on the page from its end on, and not before: in the run's own
+// picture and in that of the run below it.
+func TestPlayerKeepsTheLengthOfPauses(t *testing.T) {
+	b := openBrowser(t)
+	run := record(t, "naive-del", "late-release")
+	b.open(Page{Other: record(t, "setpx-lua", "late-release")}.HTML(run), "#0")
+	said := func(box string) string {
+		return b.ask(`[...document.querySelectorAll("#` + box + ` svg g[data-from], #` + box + ` svg g[data-until]")].filter(g => g.style.display != "none").map(g => g.textContent.trim()).filter(s => s.includes("16.002s")).join()`)
+	}
+	resumed := 0
+	for i, e := range run.Events {
+		if e.Kind == trace.KindResume && resumed == 0 {
+			resumed = i + 1
+		}
+	}
+	if resumed < 2 {
+		t.Fatal("nobody is paused in it")
+	}
+	for range resumed - 1 {
+		b.press("ArrowRight")
+		if above, below := said("timeline"), said("below"); above != "" || below != "" {
+			t.Fatalf("at %s, before the pause has ended, it says %q and %q", b.at(), above, below)
+		}
+	}
+	b.press("ArrowRight")
+	if above, below := said("timeline"), said("below"); above != "paused 16.002s" || below != "paused 16.002s" {
+		t.Errorf("after the pause it says %q and %q", above, below)
+	}
+	b.press("g")
+	if above := said("timeline"); above != "" {
+		t.Errorf("rewound, it still says %q", above)
+	}
+	b.ask(`document.getElementById("clear").click()`)
+	if above, below := said("timeline"), said("below"); above == "" || below == "" {
+		t.Errorf("with the future to be seen it says %q and %q", above, below)
+	}
+	b.calm()
+}
+
 // ! goes from violation to violation, and the proof leads to its events.
 func TestPlayerShowsViolations(t *testing.T) {
 	b := openBrowser(t)

@@ -45,11 +45,11 @@ func HTML(t *trace.Trace) string { return Page{}.HTML(t) }
 // first failure. The page makes no request to the network, and its own policy forbids any.
 // States are folded and put into words here; the page's script only selects among them.
 func (p Page) HTML(t *trace.Trace) string {
-	d := draw(t)
+	d := draw(t, true)
 	film := d.film()
 	other := ""
 	if p.Other != nil {
-		second := draw(p.Other)
+		second := draw(p.Other, true)
 		film.Other, other = d.compared(second), second.canvas("-2")
 	}
 	data, err := json.Marshal(film)

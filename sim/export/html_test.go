@@ -131,7 +131,7 @@ func checkShown(t *testing.T, trace *trace.Trace, state *trace.State, pos int, s
 // A row is marked as new if and only if the event changed it: time alone does not.
 func TestFreshRows(t *testing.T) {
 	run := record(t, "setpx-lua", "pause-past-ttl")
-	film := draw(run).film()
+	film := draw(run, true).film()
 	for pos, f := range film.Frames {
 		var fresh []string
 		for _, i := range f.Fresh {
@@ -162,7 +162,7 @@ func TestFreshRows(t *testing.T) {
 
 func TestFilmHasTheStoryAndTheCode(t *testing.T) {
 	run := record(t, "redlock-no-elapsed", "slow-node")
-	film := draw(run).film()
+	film := draw(run, true).film()
 	said := 0
 	for i, c := range film.Chapters {
 		said += len(c.Notes)

@@ -94,7 +94,15 @@
     document.body.dataset.pos = pos;
   }
 
+  // How long a span lasts is told once it has ended, or once the reader has asked for the future.
+  function tellSpans(box, x) {
+    const all = pos === last || $("clear").checked;
+    for (const g of $(box).querySelectorAll("[data-until]")) g.style.display = !all && x < g.dataset.until ? "" : "none";
+    for (const g of $(box).querySelectorAll("[data-from]")) g.style.display = all || x >= g.dataset.from ? "" : "none";
+  }
+
   function showTimeline(f) {
+    tellSpans("timeline", f.x);
     $("cursor").setAttribute("transform", `translate(${f.x} 0)`);
     $("clock").textContent = f.time;
     $("fog").setAttribute("x", pos === last ? 1e6 : f.x + 10);
@@ -107,6 +115,7 @@
     const o = film.other;
     if (!o) return;
     const at = o.at[pos];
+    tellSpans("below", o.x[at]);
     $("cursor-2").setAttribute("transform", `translate(${o.x[at]} 0)`);
     $("clock-2").textContent = o.times[at];
     $("fog-2").setAttribute("x", pos === last ? 1e6 : o.x[at] + 10);
@@ -263,7 +272,11 @@
   $("watch").addEventListener("click", () => play(true));
   $("play").addEventListener("click", () => play(!timer));
   $("scrub").addEventListener("input", () => { play(false); show(Number($("scrub").value)); });
-  $("clear").addEventListener("change", showEvents);
+  $("clear").addEventListener("change", () => {
+    showEvents();
+    showTimeline(film.frames[pos]);
+    showSecond();
+  });
   $("events").addEventListener("click", (e) => {
     const li = e.target.closest("li");
     if (li) { play(false); show(lines.indexOf(li) + 1); }

@@ -13,7 +13,7 @@ import (
 // The picture needs no font, script or file beside it, and has its own ground, light or dark
 // as the reader's system is.
 func SVG(t *trace.Trace) string {
-	d := draw(t)
+	d := draw(t, false)
 	width := labels + d.end + margin
 	head, below := d.header(width), d.reasons(width)
 	top := head.height
@@ -78,6 +78,7 @@ type drawing struct {
 	block
 	names pen            // the text beside the rows
 	used  map[string]int // glyphs that occur, with the least x of each
+	paged bool           // it is for a page, whose reader has not seen the end of every span yet
 }
 
 // row is a row of the timeline. Its bars lie over what crosses all rows, and
@@ -89,9 +90,10 @@ type row struct {
 	bars, marks func(y int)
 }
 
-func draw(t *trace.Trace) *drawing {
+// draw draws a run: as a picture of its own, or for a page with a cursor in it.
+func draw(t *trace.Trace, paged bool) *drawing {
 	r := read(t)
-	d := &drawing{annotated: r, axis: newAxis(r, plot), used: map[string]int{}}
+	d := &drawing{annotated: r, axis: newAxis(r, plot), used: map[string]int{}, paged: paged}
 	rows := d.rows()
 	d.height = first
 	for _, row := range rows {
@@ -225,12 +227,34 @@ func (d *drawing) use(name string, x int) {
 func (d *drawing) bar(s span, class string, y, height int, marks []stamp, letters string, texts ...string) {
 	d.rect(class, s.from, y, s.to-s.from, height, "")
 	d.use(kindOfBar(class), s.from)
+	d.words(s, y, height, marks, letters, texts...)
+}
+
+// words writes the first of the texts that fits into a span between the marks that stand there.
+func (d *drawing) words(s span, y, height int, marks []stamp, letters string, texts ...string) {
 	for _, text := range texts {
 		if x, fits := room(s, textWidth(text, small)+8, marks); fits {
 			d.chip(letters, x, y+1, height-2, text)
 			return
 		}
 	}
+}
+
+// pause draws the bar of a pause. A page tells the length only to those who have seen the end: it
+// has the words for before and for after, and its script shows one of the two.
+func (d *drawing) pause(s span, stroke string, y int, marks []stamp, texts ...string) {
+	const top, height, meanwhile = 6, 20, "paused"
+	class := "ls-paused" + stroke
+	if !d.paged {
+		d.bar(s, class, y+top, height, marks, "ls-fg", append(texts, meanwhile)...)
+		return
+	}
+	d.bar(s, class, y+top, height, marks, "")
+	d.printf(`<g data-until="%d">`, labels+s.to)
+	d.words(s, y+top, height, marks, "ls-fg", meanwhile)
+	d.printf(`</g><g data-from="%d">`, labels+s.to)
+	d.words(s, y+top, height, marks, "ls-fg", append(texts, meanwhile)...)
+	d.printf("</g>")
 }
 
 // room is the first place in a span for something so wide that meets no mark. It
@@ -262,9 +286,9 @@ func (d *drawing) does(l timeline.Lane, y int) {
 		case timeline.Hung:
 			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "hangs for good", "hangs")
 		case timeline.PausedInside:
-			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "paused inside, "+d.length(s), "paused "+d.length(s), "paused")
+			d.pause(s, stroke, y, marks, "paused inside, "+d.length(s), "paused "+d.length(s))
 		case timeline.Paused:
-			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "paused "+d.length(s), "paused")
+			d.pause(s, stroke, y, marks, "paused "+d.length(s))
 		case timeline.Inside:
 			d.bar(s, "ls-inside "+d.ink("ls-f", l.Index)+stroke, y+6, 20, marks, "")
 		case timeline.Awake:

@@ -79,7 +79,7 @@ func TestSVGIsWhole(t *testing.T) {
 func TestAxisShowsEveryOverlap(t *testing.T) {
 	overlaps := 0
 	eachRun(t, func(t *testing.T, tr *trace.Trace) {
-		d := draw(tr)
+		d := draw(tr, false)
 		for i := 1; i < len(d.x); i++ {
 			if d.x[i] < d.x[i-1] {
 				t.Fatalf("event %d is left of event %d", i, i-1)
@@ -117,7 +117,7 @@ func TestAxisShowsEveryOverlap(t *testing.T) {
 
 // The spans of a row cover the whole axis.
 func TestSpansCoverTheAxis(t *testing.T) {
-	d := draw(record(t, "getset-expired", "takeover-race"))
+	d := draw(record(t, "getset-expired", "takeover-race"), false)
 	for _, l := range d.Lanes() {
 		x := 0
 		for _, s := range d.spans(l) {

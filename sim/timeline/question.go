@@ -81,7 +81,7 @@ func (q *quiz) script(n *trace.Note) {
 	}
 	s := q.StateAt(at)
 	choices, right := q.sets(holders(q.Timeline, s, n.About == "record"))
-	q.all = append(q.all, Question{Pos: q.PreviousChapter(at), Until: at, Text: "Look ahead to " + trace.Brief(n.At) + ". " + n.Prose(),
+	q.all = append(q.all, Question{Pos: q.PreviousChapter(at), Until: at, Text: "Suppose it is " + trace.Brief(n.At) + ". " + n.Prose(),
 		Choices: choices, Right: right, Why: q.Holders(s), Script: true})
 }
 

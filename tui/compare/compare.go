@@ -3,7 +3,6 @@ package compare
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -336,10 +335,13 @@ type compareLayout struct {
 	told    draw.Rectangle
 }
 
-func arrangeCompare(w, h int, lanes [2]int) compareLayout {
-	const least = 2 // rows of narration
+// compareFrame are the rows of the header, the rules and the footer.
+const compareFrame = 5
+
+// arrangeCompare gives the lanes the rows that so many lines of what is told leave them.
+func arrangeCompare(w, h int, lanes [2]int, told int) compareLayout {
 	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
-	room := h - 1 - 1 - 2 - 1 - least
+	room := h - compareFrame - told
 	upper := min(lanes[0]+pane.AxisRows, room/2)
 	lower := min(lanes[1]+pane.AxisRows, room-upper)
 	y := 1
@@ -362,19 +364,19 @@ func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	at := m.alignment.Steps[m.at]
+	told := m.toldRows(r.W, r.H+1)
 	var lanes [2][]pane.Lane
-	room := (r.H - 6) / 2
 	for i, re := range m.alignment.Runs {
-		lanes[i] = pane.PlanLanes(re, at[i], room-pane.AxisRows)
+		lanes[i] = pane.PlanLanes(re, at[i], (r.H+1-compareFrame-told)/2-pane.AxisRows)
 	}
-	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(lanes[0]), len(lanes[1])})
+	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(lanes[0]), len(lanes[1])}, told)
 	m.lay(m.plan.halves[0].W - pane.LabelWidth)
 	for i, re := range m.alignment.Runs {
 		m.drawTitle(c, m.plan.titles[i], i)
 		pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: lanes[i], Theme: m.Theme})
 	}
 	m.drawDiffers(c, m.plan.differs)
-	c.Lines(m.plan.told, m.told(m.plan.told.W), 0)
+	c.Lines(m.plan.told, m.told(m.plan.told.W, m.plan.told.H), 0)
 }
 
 func (m *Compare) drawNothing(c *draw.Canvas, r draw.Rectangle) {
@@ -428,34 +430,98 @@ func (m *Compare) drawDiffers(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// told is the last event of each run, the holder of the lock, and the script's note.
-func (m *Compare) told(width int) []draw.Line {
+// leastTold are the rows of the two events, which are never given up.
+const leastTold = 2
+
+// toldRows is how many rows the words get: all that they need beside diagrams that show what every client
+// does and what it thinks; and in few words rather than none, as long as every client keeps a row.
+func (m *Compare) toldRows(w, h int) int {
+	at := m.alignment.Steps[m.at]
+	usual, most := h-compareFrame, h-compareFrame
+	for side, re := range m.alignment.Runs {
+		usual -= pane.LeastRows(re, at[side])
+		most -= pane.FewestRows(re, at[side])
+	}
+	return max(min(len(m.told(w, usual)), most), leastTold)
+}
+
+// told is the last event of each run, the cause of what breaks there, and the script's note. Where
+// rows are few, gaps go, and the cause is told in fewer words.
+func (m *Compare) told(width, rows int) []draw.Line {
+	lines := m.story(width, true, true)
+	if len(lines) > rows {
+		lines = m.story(width, true, false)
+	}
+	if len(lines) > rows {
+		lines = m.story(width, false, false)
+	}
+	return lines
+}
+
+func (m *Compare) story(width int, whole, gaps bool) []draw.Line {
+	lines := m.events()
+	if m.notice != "" {
+		return append([]draw.Line{{draw.Text(" "+m.notice, draw.Strong)}}, lines...)
+	}
+	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
+	m.tellCauses(&t, whole)
+	for _, n := range m.alignment.Runs[0].Said(m.alignment.Steps[m.at][0]) {
+		if n.Kind == trace.NoteMissed || n.Kind == trace.NoteAsk { // nobody can answer here
+			continue
+		}
+		if gaps {
+			t.Lines = append(t.Lines, nil)
+		}
+		t.Add(draw.Plain, "", n.Prose())
+	}
+	return append(lines, t.Lines...)
+}
+
+// events has the last event of each run.
+func (m *Compare) events() (lines []draw.Line) {
 	at := m.alignment.Steps[m.at]
 	names := 0
 	for _, st := range m.strategies {
 		names = max(names, draw.Width(m.Library.Strategies[st].Name))
 	}
-	var lines []draw.Line
 	for i, re := range m.alignment.Runs {
-		moved := m.at > 0 && m.alignment.Steps[m.at-1][i] != at[i]
 		mark := "  "
-		if moved {
+		if m.at > 0 && m.alignment.Steps[m.at-1][i] != at[i] {
 			mark = m.Theme.Pointer + " "
 		}
 		l := draw.Line{draw.Text(mark, draw.Here), draw.Text(draw.Pad(m.Library.Strategies[m.strategies[i]].Name, names), draw.Strong)}
 		lines = append(lines, append(l, pane.StatusLine(re, at[i])...))
 	}
-	if m.notice != "" {
-		return append([]draw.Line{{draw.Text(" "+m.notice, draw.Strong)}}, lines...)
+	return lines
+}
+
+// tellCauses says how the properties came to break that break at the cursor: from the beginning on,
+// or just what happens now. What both runs have in common is told once.
+func (m *Compare) tellCauses(t *draw.Paragraphs, whole bool) {
+	told := map[string]int{} // where, by the text
+	type cause struct {
+		who, sign, text string
+		mild            bool
 	}
-	for _, n := range m.alignment.Runs[0].Said(at[0]) {
-		if n.Kind == trace.NoteMissed {
-			continue
-		}
-		lines = append(lines, nil)
-		for _, s := range draw.Wrap(n.Prose(), min(width-2, draw.LongestLine)) {
-			lines = append(lines, draw.Line{draw.Text(" "+s, draw.Plain)})
+	var all []cause
+	for side, re := range m.alignment.Runs {
+		who := m.Library.Strategies[m.strategies[side]].Name
+		_, fresh := re.Breached(m.alignment.Steps[m.at][side])
+		for _, b := range fresh {
+			text := b.Code.Name() + ": " + draw.Either(whole, re.Cause(b), b.Text)
+			if i, is := told[text]; is {
+				all[i].who = "both"
+				continue
+			}
+			told[text] = len(all)
+			all = append(all, cause{who, draw.Either(b.Code.Failure(), "!! ", m.Theme.Mild+" "), text, !b.Code.Failure()})
 		}
 	}
-	return slices.Clip(lines)
+	for _, c := range all {
+		k := draw.Breach
+		if c.mild {
+			k = draw.Strong
+		}
+		t.Add(k, c.sign, c.who+", "+c.text)
+	}
 }

@@ -49,7 +49,7 @@ func TestCompareScrubsBoth(t *testing.T) {
 }
 
 func comparePicture(w, h int, lanes [2]int) string {
-	l := arrangeCompare(w, h, lanes)
+	l := arrangeCompare(w, h, lanes, leastTold)
 	return tuitest.Parts(w, h, []draw.Rectangle{l.titles[0], l.titles[1], l.differs}, map[string]draw.Rectangle{"h": l.header, "U": l.halves[0], "L": l.halves[1], "t": l.told, "f": draw.Rect(0, h-1, w, 1)})
 }
 
@@ -62,5 +62,25 @@ func TestLayouts(t *testing.T) {
 	tuitest.Golden(t, "layouts-compare", b.String())
 	for _, n := range [][2]int{{1, 1}, {7, 12}, {45, 28}} {
 		tuitest.FitsEveryWindow(t, func(w, h int) string { return comparePicture(w, h, n) })
+	}
+}
+
+// At a violation the screen says which lock broke what and how, and none of the words are cut.
+func TestCauseIsTold(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		lib := screen.NewLibrary()
+		app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+		m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("setpx-lua")}})
+		a := tuitest.Open(t, size[0], size[1], app, m, nil)
+		for i := range m.alignment.Runs[0].Breaches {
+			a.Press("!")
+			v := tuitest.Unwrapped(a.View())
+			if b := m.alignment.Runs[0].Breaches[i]; !strings.Contains(v, "naive-del, "+b.Code.Name()+": ") || !strings.Contains(v, b.Text) {
+				t.Errorf("%v: nothing of %s, %s:\n%s", size, b.Code, b.Text, a.View())
+			}
+			if strings.Contains(v, "more line") {
+				t.Errorf("%v: cut:\n%s", size, a.View())
+			}
+		}
 	}
 }

@@ -81,10 +81,23 @@ func (c *Course) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		c.step = max(c.step-1, 0)
 	case key.Matches(k, c.Keys.Forward):
 		c.step = min(c.step+1, len(c.Library.Lessons[c.lesson].Steps)-1)
+	case key.Matches(k, c.Keys.Present):
+		return nil, screen.Outcome{To: c.playlist()}
 	case key.Matches(k, c.Keys.Enter):
 		return nil, screen.Outcome{To: screen.LessonMsg{Lesson: c.lesson, Step: c.step}}
 	}
 	return nil, screen.Outcome{}
+}
+
+// playlist is the lesson at the cursor from its step there on, for the presenter.
+func (c *Course) playlist() screen.PresentMsg {
+	l := &c.Library.Lessons[c.lesson]
+	var all []scenarios.Showing
+	for i := c.step; i < len(l.Steps); i++ {
+		st, sc := c.Library.Strategy(l.Steps[i].Strategy), c.Library.Named(l.Steps[i].Scenario)
+		all = append(all, l.Showing(i, c.Library.Strategies[st], c.Library.Scenarios[sc]))
+	}
+	return screen.PresentMsg{Showings: all}
 }
 
 func (c *Course) goTo(lesson int) {
@@ -111,7 +124,7 @@ func (c *Course) clicked(k screen.Click) (tea.Cmd, screen.Outcome) {
 // FooterKeys are the keys that work here, the most useful first.
 func (c *Course) FooterKeys() []key.Binding {
 	k := &c.Keys
-	return []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "lesson"), screen.Pair(k.Back, k.Forward, "step"), k.Help, k.Mouse, k.Close, k.Quit}
+	return []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "lesson"), screen.Pair(k.Back, k.Forward, "step"), k.Present, k.Help, k.Mouse, k.Close, k.Quit}
 }
 
 // Help explains the screen and its keys.
@@ -120,18 +133,27 @@ func (c *Course) Help() screen.Page {
 	return screen.Page{
 		Title: "the course",
 		About: "Each lesson takes one misfortune, and the locks that answer it, step by step: each step answers the failure of the one before. " +
-			"A step counts as played when you have seen its story to the end. What you have played, and how well you predicted, is remembered.",
+			"The presenter shows a lesson to a class, from the step at the cursor on: one key goes on. A step counts as played when you have seen its story to the end. What you have played, and how well you predicted, is remembered.",
 		Keys: append([]key.Binding{screen.As(k.Up, "lesson before"), screen.As(k.Down, "lesson after"), screen.As(k.Back, "step before"), screen.As(k.Forward, "step after"),
-			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Enter, "play the step"), screen.As(k.Course, "back")}, k.Always()...),
+			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Enter, "play the step"), screen.As(k.Present, "present the lesson"), screen.As(k.Course, "back")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted, "played"}, {"?", "not played yet"}, {g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"}}, screen.CodeSigns()...),
 	}
 }
 
 // Drawing.
 
+// The columns of the list before and behind the title of a lesson.
+const (
+	numbers = 4 // the cursor, and two digits
+	counts  = 8 // two columns of air, "10/11", and the mark of a lesson that is done
+)
+
+// leastLesson are the columns that a lesson needs beside the list.
+const leastLesson = 37
+
 // arrangeCourse gives the places of the list and of the lesson beside it.
 func arrangeCourse(w, h, titles int) (header, list, lesson draw.Rectangle, rules []draw.Rectangle, wall draw.Rectangle) {
-	side := min(titles+12, w/2)
+	side := min(titles+numbers+counts, max(w/2, w-leastLesson))
 	body := draw.Rect(0, 2, w, h-4)
 	return draw.Rect(0, 0, w, 1), draw.Rect(0, body.Y, side, body.H), draw.Rect(side+2, body.Y, w-side-3, body.H),
 		[]draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)}, draw.Rect(side, body.Y, 1, body.H)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lockstep/tui/draw"
+	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
 
@@ -14,6 +15,42 @@ func TestScreens(t *testing.T) {
 		app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
 		tuitest.Golden(t, name, tuitest.Open(t, w, h, app, New(app), nil).View())
 	})
+}
+
+// In the least window no row of the list is cut.
+func TestListIsWhole(t *testing.T) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	a := tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, New(app), nil)
+	v := a.View()
+	for _, l := range app.Library.Lessons {
+		if want := fmt.Sprintf("%s ", l.Title); !strings.Contains(v, want) {
+			t.Errorf("%q is cut", want)
+		}
+		if want := fmt.Sprintf(" 0/%d ", len(l.Steps)); !strings.Contains(v, want) {
+			t.Errorf("the number of steps of %q is cut, %q:\n%s", l.Title, want, v)
+		}
+	}
+}
+
+// The presenter shows the lesson at the cursor from its step there on, with the words before and behind.
+func TestPlaylistOfALesson(t *testing.T) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	c := New(app)
+	for _, step := range []int{0, 1} {
+		c.step = step
+		_, out := c.Update(tuitest.KeyMsg("p"))
+		msg, is := out.To.(screen.PresentMsg)
+		l := &app.Library.Lessons[0]
+		if !is || len(msg.Showings) != len(l.Steps)-step {
+			t.Fatalf("from step %d on it presents %+v", step, out.To)
+		}
+		for i, s := range msg.Showings {
+			want := &l.Steps[step+i]
+			if s.Strategy.Name != want.Strategy || s.Scenario.Name != want.Scenario || s.Closing != want.Text || (s.Opening != "") != (step+i == 0) {
+				t.Errorf("from step %d on, showing %d: %+v", step, i, s)
+			}
+		}
+	}
 }
 
 func coursePicture(w, h int) string {

@@ -145,11 +145,11 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 // FooterKeys are the keys that work here, the most useful first.
 func (d *Decide) FooterKeys() []key.Binding {
 	k := &d.Keys
-	enter := screen.As(k.Enter, "play the run")
-	if d.at < questions {
-		enter = screen.As(k.Enter, "other answer")
+	row := screen.Pair(k.Up, k.Down, "row")
+	if d.at >= questions {
+		return []key.Binding{screen.As(k.Enter, "play the run"), row, screen.As(k.First, "the questions"), k.Help, k.Mouse, k.Close, k.Quit}
 	}
-	return []key.Binding{enter, screen.Pair(k.Up, k.Down, "row"), screen.Pair(k.Back, k.Forward, "answer"), k.Help, k.Mouse, k.Close, k.Quit}
+	return []key.Binding{screen.As(k.Enter, "other answer"), row, screen.Pair(k.Back, k.Forward, "answer"), k.Help, k.Mouse, k.Close, k.Quit}
 }
 
 // Help explains the screen and its keys.

@@ -42,7 +42,13 @@ func TestScreens(t *testing.T) {
 // For each combination of answers the screen shows the recommendation of package advice, and plays
 // the run at the cursor.
 func TestEveryCombinationIsAnswered(t *testing.T) {
-	a, d := open(t, 120, 40)
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		everyCombination(t, size[0], size[1])
+	}
+}
+
+func everyCombination(t *testing.T, w, h int) {
+	a, d := open(t, w, h)
 	for _, want := range advice.All() {
 		a.Press("home")
 		for q := range want {
@@ -60,6 +66,9 @@ func TestEveryCombinationIsAnswered(t *testing.T) {
 			if !strings.Contains(v, tuitest.Unwrapped(s)) {
 				t.Errorf("%v: %q is not on the screen:\n%s", want, s, a.View())
 			}
+		}
+		if strings.Contains(v, "more line") {
+			t.Errorf("%v: the answer is cut:\n%s", want, a.View())
 		}
 		a.Press("home down down down")
 		first := d.listed[0]
@@ -85,7 +94,7 @@ func TestNothingIsSaidTooEarly(t *testing.T) {
 }
 
 func picture(w, h int) string {
-	l := arrange(w, h, 9)
+	l := arrange(w, h, 9, false)
 	return tuitest.Parts(w, h, l.rules, map[string]draw.Rectangle{"h": l.header, "q": l.questions, "l": l.lock, "r": l.runs, "f": draw.Rect(0, h-1, w, 1)})
 }
 

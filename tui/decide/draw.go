@@ -15,15 +15,24 @@ type layout struct {
 	rules                         []draw.Rectangle
 }
 
-// leastRuns are the rows of the list of runs that are never given up.
-const leastRuns = 5
+// The rows of the list of runs that are never given up: while the reader is at the questions, and
+// while at the runs, of which one is told in full.
+const (
+	leastRuns   = 2
+	leastListed = 5 + detailRows
+)
 
-// arrange is a pure function of the window and of the rows that the recommendation takes.
-func arrange(w, h, lock int) layout {
+// arrange is a pure function of the window and of the rows that the recommendation takes; listing
+// is for a reader who is at the runs.
+func arrange(w, h, lock int, listing bool) layout {
 	l := layout{header: draw.Rect(0, 0, w, 1), questions: draw.Rect(0, 2, w, questions)}
 	y := 2 + questions
 	l.rules = []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, y, w, 1)}
-	lock = min(lock, h-y-3-leastRuns)
+	least := leastRuns
+	if listing {
+		least = leastListed
+	}
+	lock = min(lock, h-y-3-least)
 	l.lock = draw.Rect(0, y+1, w, lock)
 	y += 1 + lock
 	l.rules = append(l.rules, draw.Rect(0, y, w, 1))
@@ -34,13 +43,17 @@ func arrange(w, h, lock int) layout {
 // Draw draws the questions, the lock and the runs.
 func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	a, waiting := d.advice()
-	t := draw.Paragraphs{Width: min(r.W-1, 2*draw.LongestLine)}
-	if waiting == 0 {
-		d.tell(&t, &a)
-	} else {
-		t.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
+	listing, room := d.at >= questions, r.H
+	if listing {
+		room = arrange(r.W, r.H+1, r.H, listing).lock.H
 	}
-	l := arrange(r.W, r.H+1, len(t.Lines))
+	told := draw.Paragraphs{Width: min(r.W-1, 2*draw.LongestLine)}
+	if waiting == 0 {
+		d.tell(&told, &a, room)
+	} else {
+		told.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
+	}
+	l := arrange(r.W, r.H+1, len(told.Lines), listing)
 	d.plan = l
 	for _, rule := range l.rules {
 		c.Fill(rule, d.Theme.Rule, draw.Dim)
@@ -50,7 +63,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if d.at < questions {
 		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
 	}
-	c.Lines(l.lock, t.Lines, 0)
+	c.Lines(l.lock, told.Lines, 0)
 	if d.listed = nil; waiting == 0 {
 		d.listed = append(listed(a.Runs), a.Elsewhere(d.names(), d.outcome)...)
 		d.at = min(d.at, questions+len(d.listed)-1)
@@ -101,9 +114,10 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// tell puts the recommendation into words.
-func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice) {
+// tell puts the recommendation into words: its first paragraphs, as many as fit into some rows.
+func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows int) {
 	for i, s := range a.Text() {
+		before := len(t.Lines)
 		switch {
 		case i == 0 && a.Enough:
 			t.Add(draw.Strong, "", s)
@@ -112,13 +126,17 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice) {
 		default:
 			t.Add(draw.Plain, "", s)
 		}
+		if i > 0 && len(t.Lines) > rows {
+			t.Lines = t.Lines[:before]
+			return
+		}
 	}
 }
 
 func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
-	heading := fmt.Sprintf(" %s of %s that your answers are about", draw.Plural(len(a.Runs), "run"), a.Lock.Name)
+	heading := fmt.Sprintf(" %s of %s decide", draw.Plural(len(a.Runs), "run"), a.Lock.Name)
 	if others := len(d.listed) - len(a.Runs); others > 0 {
-		heading += fmt.Sprintf(", and %d others that show what they forbid", others)
+		heading += "; " + draw.Plural(others, "other") + " " + draw.Either(others == 1, "shows", "show") + " what you forbid"
 	}
 	heading += " "
 	c.Text(l.rules[2].X+1, l.rules[2].Y, l.rules[2].W-2, heading, draw.Dim)
@@ -128,7 +146,11 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 		list.H -= detailRows
 		d.drawDetail(c, draw.Rect(list.X, list.Y+list.H, list.W, detailRows))
 	}
-	titles := min(max(l.runs.W/4, 28), 44)
+	titles := 0
+	for _, run := range d.listed {
+		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
+	}
+	titles = min(titles, l.runs.W/2)
 	d.first = draw.InSight(d.first, at, list.H, len(d.listed))
 	for i := d.first; i < len(d.listed) && i-d.first < list.H; i++ {
 		run := &d.listed[i]
@@ -139,7 +161,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 		}
 		badge := d.badge(run)
 		why := screen.Reason(sc, run.Strategy)
-		row := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, titles, d.Theme.More), titles)+" ", draw.Strong), draw.Text(why, draw.Dim)}
+		row := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, titles, d.Theme.More), titles)+"  ", draw.Strong), draw.Text(why, draw.Dim)}
 		if i == d.at-questions {
 			row = row.Fitted(list.W, d.Theme.More).Selected(list.W)
 		}

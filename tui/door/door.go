@@ -55,13 +55,13 @@ var ways = []way{
 		}},
 	{"The course", (*Door).lesson,
 		func(d *Door) string {
-			return "From the need for a lock to the choice of one: each step answers the failure of the one before."
+			return "From the need for a lock to the choice of one: each answers the failure of the last."
 		},
 		func(d *Door) screen.OpenMsg { return screen.CourseMsg{} }},
 	{"Break it yourself",
 		func(d *Door) string { return "you say who runs next, level by level" },
 		func(d *Door) string {
-			return "Pauses, crashes and lost messages are yours as well. Hints come from a search of all schedules."
+			return "Pauses, crashes and lost messages are yours, too. Hints come from an exhaustive search."
 		},
 		func(d *Door) screen.OpenMsg { return screen.GameMsg{Next: true} }},
 	{"Which lock should I use?",
@@ -75,7 +75,7 @@ var ways = []way{
 			return fmt.Sprintf("%d scenarios with %d locks each", len(d.Library.Scenarios), len(d.Library.Strategies))
 		},
 		func(d *Door) string {
-			return "A verdict in every cell, computed while you look. From here every run can be played, compared and searched."
+			return "A verdict in every cell, computed while you look; each can be played and compared."
 		},
 		func(d *Door) screen.OpenMsg { return screen.RunsMsg{Strategy: d.strategy, Scenario: d.scenario} }},
 }

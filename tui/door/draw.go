@@ -2,8 +2,10 @@ package door
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
@@ -111,28 +113,59 @@ func (d *Door) drawMenu(c *draw.Canvas, r draw.Rectangle, rows int) {
 // drawTold says what broke and what that is called; where there is room, also which events prove
 // it, and the meaning of the signs.
 func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle) {
-	band, ink := pane.Holders(d.run, d.pos, d.run.StateAt(d.pos))
+	band, ink := pane.Holders(d.run, d.pos, d.run.StateAt(d.pos), r.W)
 	if ink != draw.Plain {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", ink)
 	}
 	c.Line(r.X, r.Y, r.W, band)
-	t := draw.Paragraphs{Width: min(r.W-1, 2*draw.LongestLine)}
+	var lines []draw.Line
+	for _, detail := range []detail{everything, meanings, proofs, sentences} {
+		if lines = d.told(r.W-1, detail); len(lines) < r.H {
+			break
+		}
+	}
+	c.Lines(draw.Rect(r.X, r.Y+1, r.W, r.H-1), lines, 0)
+}
+
+// detail is how much is told below the picture.
+type detail int
+
+const (
+	sentences  detail = iota // what broke
+	proofs                   // how it came about, and which events prove it
+	meanings                 // what the code means
+	everything               // what the rows of the picture are
+)
+
+// told is the cause of what broke, in the detail that there is room for.
+func (d *Door) told(width int, much detail) []draw.Line {
+	t := draw.Paragraphs{Width: min(width, 2*draw.LongestLine)}
 	for _, v := range d.failures() {
-		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", v.Code, sentence(v.Text)))
-		if r.H > leastTold+4 {
+		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", v.Code, d.cause(v, much)))
+		if much >= proofs {
 			d.tellEvidence(&t, v)
+		}
+		if much >= meanings {
 			t.Add(draw.Dim, "   ", sentence(fmt.Sprintf("%s is %s: %s", v.Code, v.Code.Named(), v.Code.Meaning())))
 		}
 	}
 	if why := d.Library.Scenarios[d.scenario].Because(d.run.Strategy); why != "" {
 		t.Add(draw.Plain, "", why)
 	}
-	if r.H > len(t.Lines)+6 {
+	if much >= everything {
 		t.Gap()
 		t.Width = min(t.Width, draw.LongestLine)
 		t.Add(draw.Dim, "", "Each client has two rows: what it does, and what it thinks. The rows below are what Redis stores, how many clients believe that they have the lock, and who touched the store. Time runs to the right; nothing right of the cursor has happened yet.")
 	}
-	c.Lines(draw.Rect(r.X, r.Y+1, r.W, r.H-1), t.Lines, 0)
+	return t.Lines
+}
+
+// cause is how a violation came about: from the beginning on, or the last event of it.
+func (d *Door) cause(v *trace.Violation, much detail) string {
+	if i := slices.IndexFunc(d.run.Breaches, func(b timeline.Breach) bool { return b.Violation == v }); i >= 0 && much >= proofs {
+		return d.run.Cause(d.run.Breaches[i])
+	}
+	return sentence(v.Text)
 }
 
 // tellEvidence lists the events that prove a violation, with their numbers on the ruler.

@@ -283,7 +283,7 @@ func (l *Screen) drawHolders(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	pos := l.run.Last()
-	line, _ := pane.Holders(l.run, pos, l.run.StateAt(pos))
+	line, _ := pane.Holders(l.run, pos, l.run.StateAt(pos), r.W)
 	line = append(draw.Line{draw.Text(" "+l.view.Trace.Key+": ", draw.Strong)}, line...)
 	line = append(line, draw.Text("  ("+serve.Inferred+")", draw.Dim))
 	c.Line(r.X, r.Y, r.W, line.Fitted(r.W, c.More))

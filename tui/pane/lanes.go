@@ -2,6 +2,7 @@ package pane
 
 import (
 	"fmt"
+	"slices"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -34,16 +35,16 @@ const (
 	savesProbe   // the probe's rows, until it acts
 	savesBlanks
 	savesNodes   // the nodes in two rows
-	savesAsker   // the probe in one row
-	savesBreach  // the broken properties stand in the title, too
+	savesIdle    // the probe in one row, and those that have done nothing yet: they think nothing, either
+	savesBreach  // the broken properties stand in the title, too; and nobody has come to the store yet
 	savesStore   // accesses stand in the clients' rows, too
 	savesVotes   // the state pane has them
 	savesClients // each client in one row
 )
 
 // PlanLanes chooses the lanes for a number of rows. With few rows it gives up, in this
-// order: the probe until it acts, empty rows, a row for each node, the probe's second row,
-// the rows of the damage, the nodes' records. A client's deeds and its belief share a row only
+// order: the probe until it acts, empty rows, a row for each node, the second row of the probe and of
+// clients that have done nothing yet, the rows of the damage, the nodes' records. A client's deeds and its belief share a row only
 // in windows that have no room for two; a window with LeastRows has. The records of the
 // nodes and the believers are never given up.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
@@ -69,9 +70,19 @@ func LeastRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, pos, savesVotes))
 }
 
-// WholeRows is how many rows a diagram needs that has also the rows of the damage.
+// StoreRows is how many rows a diagram needs that has also the row of the store.
+func StoreRows(r *timeline.Timeline, pos int) int {
+	return AxisRows + len(lanesFor(r, pos, savesBreach))
+}
+
+// WholeRows is how many rows a diagram needs that has all rows of the damage.
 func WholeRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, pos, savesAsker))
+	return AxisRows + len(lanesFor(r, pos, savesIdle))
+}
+
+// FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.
+func FewestRows(r *timeline.Timeline, pos int) int {
+	return AxisRows + len(lanesFor(r, pos, savesClients))
 }
 
 // spare is the number of rows that a way of drawing lanes must leave to the narration
@@ -115,25 +126,33 @@ func lanesFor(r *timeline.Timeline, pos, saving int) []Lane {
 
 // inOneRow reports whether a way of saving rows gives a client's activity and belief one row.
 func inOneRow(r *timeline.Timeline, l timeline.Lane, saving int) bool {
-	return saving >= savesClients || saving >= savesAsker && r.Clients[l.Index] == trace.Probe
+	return saving >= savesClients || saving >= savesIdle && r.Clients[l.Index] == trace.Probe
 }
 
 // leavesOut reports whether a way of saving rows gives up a lane.
 func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
 	switch together := saving >= savesNodes && len(r.Nodes) > 1; l.Kind {
 	case timeline.Deeds, timeline.Belief:
-		idle := r.Clients[l.Index] == trace.Probe && !r.Begun(l.Index, pos)
-		return saving >= savesProbe && idle || inOneRow(r, l, saving) && l.Kind == timeline.Belief
+		idle := !r.Begun(l.Index, pos)
+		if l.Kind == timeline.Belief && (saving >= savesIdle && idle || inOneRow(r, l, saving)) {
+			return true
+		}
+		return saving >= savesProbe && idle && r.Clients[l.Index] == trace.Probe
 	case timeline.Record:
 		return together
 	case timeline.Majority:
 		return !together
 	case timeline.Store:
-		return saving >= savesStore
+		return saving >= savesStore || saving >= savesBreach && untouched(r, l, pos)
 	case timeline.Violations:
 		return saving >= savesBreach
 	}
 	return false
+}
+
+// untouched reports whether nothing has happened in a lane up to a position.
+func untouched(r *timeline.Timeline, l timeline.Lane, pos int) bool {
+	return !slices.ContainsFunc(r.Events[:pos], func(e trace.Event) bool { return r.In(l, &e) })
 }
 
 // label stands to the left of a lane, in two parts: the owner's name, and the subject.

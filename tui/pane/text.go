@@ -2,6 +2,7 @@ package pane
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/sim/timeline"
@@ -33,8 +34,9 @@ func StatusLine(r *timeline.Timeline, pos int) draw.Line {
 }
 
 // Holders names the holders of the lock in one sentence, in capitals if a property has
-// just broken or stays broken. The second result is the ink of the band behind it.
-func Holders(r *timeline.Timeline, pos int, s *trace.State) (draw.Line, draw.Ink) {
+// just broken or stays broken; codes have their names as far as the width allows. The second
+// result is the ink of the band behind it.
+func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Line, draw.Ink) {
 	all, fresh := r.Breached(pos)
 	said := r.Holders(s)
 	if bad := failures(fresh); len(bad) > 0 {
@@ -47,11 +49,26 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State) (draw.Line, draw.Ink
 	case n > 1:
 		return draw.Line{draw.Text(fmt.Sprintf(" !! %d BELIEVERS !!  ", n), draw.Breach), draw.Text(said, draw.Breach)}, draw.Plain
 	case len(bad) > 0:
-		return draw.Line{draw.Text(" "+said, draw.Strong), draw.Text("  !! broken so far: "+CodesOf(bad), draw.Breach)}, draw.Plain
+		return soFar(said, "  !! broken so far: ", bad, width, draw.Breach), draw.Plain
 	case len(all) > 0:
-		return draw.Line{draw.Text(" "+said, draw.Strong), draw.Text("  reported, but no failure: "+CodesOf(all), draw.Plain)}, draw.Plain
+		return soFar(said, "  reported, but no failure: ", all, width, draw.Plain), draw.Plain
 	}
 	return draw.Line{draw.Text(" "+said, draw.Strong)}, draw.Plain
+}
+
+// soFar is a sentence and the codes until now, with their names if those fit.
+func soFar(said, heading string, bs []timeline.Breach, width int, k draw.Ink) draw.Line {
+	var names []string
+	for _, b := range bs {
+		if name := fmt.Sprintf("%s (%s)", b.Code.Name(), b.Code); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	l := draw.Line{draw.Text(" "+said, draw.Strong), draw.Text(heading+strings.Join(names, ", "), k)}
+	if l.Width() > width {
+		l[1].Text = heading + CodesOf(bs)
+	}
+	return l
 }
 
 // failures keeps the violations that make a lock wrong, and not only slow.

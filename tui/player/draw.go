@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"slices"
 
 	"lockstep/strategies"
 	"lockstep/tui/draw"
@@ -13,9 +14,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	var lanes []pane.Lane
 	told, least := leastTold, 1
 	if p.Run != nil {
-		whole := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
-		lines, _ := p.narrate(bodyWidth(r.W, r.H+1, p.source), whole)
-		told, least = len(lines), pane.LeastRows(p.Run, p.Pos)
+		told, least = p.wish(r), pane.LeastRows(p.Run, p.Pos)
 	}
 	l := arrange(r.W, r.H+1, wishes{source: p.source, told: told, least: least, main: func(rows int) int {
 		switch {
@@ -43,6 +42,23 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if !l.trace.Empty() {
 		p.drawTraceLines(c, l.trace)
 	}
+}
+
+// wish is how many rows the narration wishes: for all of it, as long as the diagram keeps the damage.
+// Gaps and the ends of long evidence yield to the row of what is broken, and that yields to evidence.
+func (p *Player) wish(r draw.Rectangle) int {
+	width := bodyWidth(r.W, r.H+1, p.source)
+	all, short := p.story(width, true), p.story(width, false)
+	room := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
+	s := &all
+	if all.least() > room {
+		s = &short
+	}
+	if s.least() > room {
+		room = roomBeside(pane.StoreRows(p.Run, p.Pos), r.H+1)
+	}
+	lines, _ := s.squeezed(room)
+	return len(lines)
 }
 
 // DiagramRows is how many of the rows on offer the diagram takes.
@@ -79,35 +95,45 @@ func (p *Player) drawNothing(c *draw.Canvas, l layout) {
 
 // DrawHeader names the run on the left and the place in it on the right.
 func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
-	var right draw.Line
-	if p.Run != nil {
-		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
-			right = append(right, pane.CodesSpan(&p.Theme.Glyphs, all), draw.Text("  ", draw.Plain))
-		}
-		if n := len(p.Run.Chapters); n > 0 {
-			right = append(right, draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim))
-		}
-	}
-	if p.lesson != nil {
-		right = append(draw.Line{draw.Text(p.lesson.place()+"  ", draw.Dim)}, right...)
-	}
-	if p.loading {
-		right = draw.Line{draw.Text("running ", draw.Dim)}
-	}
 	st, sc := p.Library.Strategies[p.Strategy], p.Library.Scenarios[p.scenario]
-	title := sc.Title
-	if p.Title != "" {
-		title = p.Title
-	}
+	title := " " + draw.Either(p.Title != "", p.Title, sc.Title)
 	left := draw.Line{draw.Text("  with ", draw.Dim), draw.Text(st.Name, draw.Title)}
 	if p.Run != nil && p.Seed != 1 {
 		left = append(left, draw.Text(fmt.Sprintf("  seed %d", p.Seed), draw.Dim))
 	}
+	right := p.whereabouts(r.W - draw.Width(title) - left.Width() - 1)
 	room := r.W - right.Width() - 1
-	title = draw.Fit(" "+title, max(room-left.Width(), 8), p.Theme.More) // of a long title rather less than of the rest
+	title = draw.Fit(title, max(room-left.Width(), 8), p.Theme.More) // of a long title rather less than of the rest
 	left = append(draw.Line{draw.Text(title, draw.Title)}, left...)
 	c.Line(r.X, r.Y, room, left)
 	c.Line(r.X+room+1, r.Y, right.Width(), right)
+}
+
+// whereabouts are the broken properties and the place in the run and in the course. The place in the
+// course goes, and then that in the run, if that leaves the title whole.
+func (p *Player) whereabouts(room int) draw.Line {
+	if p.loading {
+		return draw.Line{draw.Text("running ", draw.Dim)}
+	}
+	var broken, chapter, lesson draw.Line
+	if p.lesson != nil {
+		lesson = draw.Line{draw.Text(p.lesson.place()+"  ", draw.Dim)}
+	}
+	if p.Run != nil {
+		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
+			broken = draw.Line{pane.CodesSpan(&p.Theme.Glyphs, all), draw.Text("  ", draw.Plain)}
+		}
+		if n := len(p.Run.Chapters); n > 0 {
+			chapter = draw.Line{draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim)}
+		}
+	}
+	all := slices.Concat(lesson, broken, chapter)
+	for _, l := range []draw.Line{all, slices.Concat(broken, chapter), broken} {
+		if l.Width() <= room {
+			return l
+		}
+	}
+	return all
 }
 
 func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
@@ -137,7 +163,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
 // takes the second's place, unless that is a violation: nothing hides one.
 func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	event := pane.StatusLine(p.Run, p.Pos)
-	l, band := pane.Holders(p.Run, p.Pos, p.State)
+	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W)
 	said := p.Notice
 	if p.find.asking() {
 		said = p.find.prompt(&p.Keys)

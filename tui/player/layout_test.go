@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
@@ -103,6 +104,36 @@ func TestDiagramIsNeverNarrower(t *testing.T) {
 				if hidden := w < sideFrom && toggled; !hidden && l.main.W < draw.MinWidth {
 					t.Errorf("%dx%d, source toggled %v: the diagram has %d columns", w, h, toggled, l.main.W)
 				}
+			}
+		}
+	}
+}
+
+// At the violations of runs with three clients there is, in the least window, a row for what each
+// of those that act does and one for what it thinks; and every event of the evidence is on the
+// screen, in a line of its own or in that of the event at the cursor.
+func TestClimaxInTheLeastWindow(t *testing.T) {
+	for _, run := range [][2]string{{"naive-del", "late-release"}, {"setnx", "stampede-fallthrough"}, {"get-then-del", "release-gap"}, {"timestamp-del", "takeover-race"}} {
+		a, p := openRun(t, draw.MinWidth, draw.MinHeight, run[0], run[1])
+		for range len(p.Run.Breaches) {
+			a.Press("!")
+			v := a.View()
+			thinking := 0
+			for i := range p.Run.Clients {
+				if p.Run.Clients[i] != trace.Probe && p.Run.Begun(i, p.Pos) {
+					thinking++
+				}
+			}
+			if got := strings.Count(v, "thinks  "); got < thinking {
+				t.Errorf("%v at %d: %d clients act, and %d rows say what they think:\n%s", run, p.Pos, thinking, got, v)
+			}
+			for _, seq := range p.lit() {
+				if !strings.Contains(v, fmt.Sprintf("#%d ", seq)) {
+					t.Errorf("%v at %d: nothing of #%d:\n%s", run, p.Pos, seq, v)
+				}
+			}
+			if strings.Contains(v, "more line") {
+				t.Errorf("%v at %d: the words are cut:\n%s", run, p.Pos, v)
 			}
 		}
 	}

@@ -12,30 +12,43 @@ import (
 
 // Narration stands below the timeline: the cause of the violation at hand and its evidence
 // first, then the words of the lesson and of the scenario. Where all of it doesn't fit into
-// the rows, the gaps between its parts go, then evidence, and then the key that goes on, which
-// the footer has, too; the words are never cut.
+// the rows, the gaps between its parts go, then the ends of long evidence, then evidence, and then
+// the key that goes on, which the footer has, too; the words are never cut.
 func (p *Player) Narration(width, rows int) []draw.Line {
-	lines, hint := p.narrate(width, rows)
+	s := p.story(width, true)
+	if s.least() > rows {
+		s = p.story(width, false)
+	}
+	lines, hint := s.squeezed(rows)
 	if len(lines) > rows {
 		lines = slices.Delete(lines, hint.from, hint.to)
 	}
 	return lines
 }
 
-// narrate is the narration with the hint, for which the diagram yields.
-func (p *Player) narrate(width, rows int) ([]draw.Line, part) {
+// story is all there is to tell, before anything of it yields.
+type story struct {
+	lines          []draw.Line
+	evidence, hint part
+	current        int // the line of the evidence that the status row has, too; none if there is none
+}
+
+// part are lines of the narration: those from one up to another.
+type part struct{ from, to int }
+
+// story is the narration with the evidence whole, or each event of it in one line.
+func (p *Player) story(width int, whole bool) story {
 	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
 	p.tellCause(&t)
-	evidence := part{from: len(t.Lines)}
-	p.tellEvidence(&t, width-1)
-	evidence.to = len(t.Lines)
+	s := story{evidence: part{from: len(t.Lines)}}
+	s.current = p.tellEvidence(&t, width-1, whole)
+	s.evidence.to = len(t.Lines)
 	p.tellStop(&t)
 	p.tellAnswers(&t)
 	p.tellLesson(&t)
-	var hint part
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
 		t.Gap()
-		hint = p.tellNext(&t)
+		s.hint = p.tellNext(&t)
 	}
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
 		t.Gap()
@@ -54,33 +67,47 @@ func (p *Player) narrate(width, rows int) ([]draw.Line, part) {
 		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the %s, and %s everything up to the next violation.",
 			k.Forward.Help().Key, k.Next.Help().Key, draw.Either(len(p.Run.Chapters) > 0, "next chapter", "end"), k.Violation.Help().Key))
 	}
-	return squeezed(t.Lines, evidence, hint, rows)
+	s.lines = t.Lines
+	return s
 }
 
-// part are lines of the narration: those from one up to another.
-type part struct{ from, to int }
+// least is the number of lines without the gaps that can go.
+func (s *story) least() int {
+	n := len(s.lines)
+	for _, l := range s.lines[s.evidence.to:] {
+		if len(l) == 0 {
+			n--
+		}
+	}
+	return n
+}
 
 // squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
-// whose numbers stand on the ruler as well. Gaps stand below the evidence. It returns the hint's
-// place among those that are left.
-func squeezed(lines []draw.Line, evidence, hint part, rows int) ([]draw.Line, part) {
-	below := len(lines) - hint.to
-	for i := len(lines) - 1; i >= evidence.to && len(lines) > rows; i-- {
+// whose numbers stand on the ruler as well; that of the event at the cursor first. Gaps stand below
+// the evidence. It returns the hint's place among those that are left.
+func (s *story) squeezed(rows int) ([]draw.Line, part) {
+	lines, below := s.lines, len(s.lines)-s.hint.to
+	for i := len(lines) - 1; i >= s.evidence.to && len(lines) > rows; i-- {
 		if len(lines[i]) == 0 {
-			if i >= hint.to {
+			if i >= s.hint.to {
 				below--
 			}
 			lines = slices.Delete(lines, i, i+1)
 		}
 	}
-	if over := min(len(lines)-rows, evidence.to-evidence.from); over > 0 {
-		lines = slices.Delete(lines, evidence.from, evidence.from+over)
+	proof := s.evidence
+	if s.current != none && len(lines) > rows {
+		lines = slices.Delete(lines, s.current, s.current+1)
+		proof.to--
 	}
-	if hint.from == hint.to {
+	if over := min(len(lines)-rows, proof.to-proof.from); over > 0 {
+		lines = slices.Delete(lines, proof.from, proof.from+over)
+	}
+	if s.hint.from == s.hint.to {
 		return lines, part{}
 	}
 	end := len(lines) - below
-	return lines, part{end - (hint.to - hint.from), end}
+	return lines, part{end - (s.hint.to - s.hint.from), end}
 }
 
 func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note) {
@@ -117,17 +144,31 @@ func (p *Player) tellCause(t *draw.Paragraphs) {
 }
 
 // tellEvidence numbers the events that prove the violation at hand, as they are numbered on
-// the ruler and in the trace, each in a line. They stand where the violation is complete,
-// and at each of the events. These are no prose, and take all of the width.
-func (p *Player) tellEvidence(t *draw.Paragraphs, width int) {
+// the ruler and in the trace: whole, or each in one line. They stand where the violation is complete,
+// and at each of the events. These are no prose, and take all of the width. The result is the line of
+// the event at the cursor, or none.
+func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (current int) {
+	current = none
 	if p.picked == none || !slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return b.Violation == p.Run.Breaches[p.picked].Violation }) {
-		return
+		return current
 	}
 	for n, seq := range p.lit() {
 		e := p.Run.Event(p.Run.After(seq))
-		text := fmt.Sprintf("    %d  %s  #%d  %s %s", n+1, trace.Brief(e.At), e.Seq, p.Run.Actor(e), p.Run.Text(e))
-		t.Lines = append(t.Lines, draw.Line{draw.Text(draw.Fit(text, width, p.Theme.More), draw.Plain)})
+		if p.Run.After(seq) == p.Pos {
+			current = len(t.Lines)
+		}
+		head := fmt.Sprintf("    %d  %s  #%d  ", n+1, trace.Brief(e.At), e.Seq)
+		text := p.Run.Actor(e) + " " + p.Run.Text(e)
+		if !whole || draw.Width(head+text) <= width {
+			t.Lines = append(t.Lines, draw.Line{draw.Text(draw.Fit(head+text, width, p.Theme.More), draw.Plain)})
+			continue
+		}
+		for _, l := range draw.Wrap(text, width-draw.Width(head)) {
+			t.Lines = append(t.Lines, draw.Line{draw.Text(head+l, draw.Plain)})
+			head = draw.Pad("", draw.Width(head))
+		}
 	}
+	return current
 }
 
 // tellStop names a lock that withstands the violation at hand under the same script.

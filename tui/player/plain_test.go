@@ -184,7 +184,7 @@ func checkHolders(t *testing.T, p *Player, e *plainEvent, fail func(string, stri
 	if got := p.Run.Moments[p.Pos].Believers; got != len(e.believers) {
 		fail("believers", "counts %d, plain %v", got, e.believers)
 	}
-	l, _ := pane.Holders(p.Run, p.Pos, p.State)
+	l, _ := pane.Holders(p.Run, p.Pos, p.State, 80)
 	said := tuitest.LineText(l)
 	for _, name := range e.believers {
 		if !strings.Contains(said, name) {

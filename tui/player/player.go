@@ -395,6 +395,11 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.Out):
 		p.zoom = max(p.zoom-1, -pane.MostZoom)
 	case key.Matches(k, p.Keys.View):
+		if p.plan.main.Empty() && !p.plan.source.Empty() { // the code is in its place
+			p.source = !p.source
+			p.focus = scrolls[p.view]
+			return
+		}
 		p.view = (p.view + 1) % views
 		p.focus = scrolls[p.view]
 		p.Notice = "view: " + viewNames[p.view]

@@ -103,6 +103,21 @@ func TestStepping(t *testing.T) {
 	}
 }
 
+// Where the code has the diagram's place, v gives it back: a key that changes nothing in sight is no key.
+func TestViewClosesTheCode(t *testing.T) {
+	a, _ := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	a.Press("! s")
+	if v := a.View(); !strings.Contains(v, "source: strategies/") || strings.Contains(v, "believers") {
+		t.Fatalf("s does not show the code:\n%s", v)
+	}
+	if a.Press("v"); !strings.Contains(a.View(), "believers") {
+		t.Errorf("v does not show the timeline:\n%s", a.View())
+	}
+	if a.Press("v"); strings.Contains(a.View(), "believers") || strings.Contains(a.View(), "source:") {
+		t.Errorf("v does not go on to the ladder:\n%s", a.View())
+	}
+}
+
 func TestKeysThatArriveTogetherAllCount(t *testing.T) {
 	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
 	a.Press("lllh")

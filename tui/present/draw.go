@@ -69,7 +69,7 @@ func arrange(w, h int, want wishes) layout {
 // Draw puts the parts where the layout says.
 func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	width := min(max(r.W-2*margin, 1), draw.LongestLine)
-	told := p.words(width)
+	told := p.words(width, 0)
 	l := arrange(r.W, r.H, wishes{told: len(told), code: p.coded, diagram: func(rows int) int {
 		if p.Run == nil {
 			return rows
@@ -93,6 +93,9 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	if !l.status.Empty() {
 		p.DrawStatus(c, l.status)
+	}
+	if all := p.words(width, l.told.H/2); 2*len(all) <= l.told.H {
+		told = all
 	}
 	told = spaced(told, l.told.H)
 	p.scroll = max(min(p.scroll, len(told)-l.told.H), 0)

@@ -25,11 +25,12 @@ type Present struct {
 	coded    bool // the code is shown
 	scroll   int  // of the words
 	backward bool // the reader came from the run after this one
+	teaching bool // the app's mode before, which comes back
 }
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
 func New(app *screen.App, showings []scenarios.Showing) *Present {
-	p := &Present{showings: showings}
+	p := &Present{showings: showings, teaching: app.Teaching}
 	app.Teaching = true
 	p.Player = p.playerOf(app)
 	return p
@@ -71,11 +72,14 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	p.scroll = 0
 	switch {
 	case key.Matches(k, p.Keys.Close):
+		p.Teaching = p.teaching
 		return nil, screen.Outcome{Close: true}
 	case key.Matches(k, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next):
 		return p.goOn(), screen.Outcome{}
 	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
 		return p.goBack(), screen.Outcome{}
+	case key.Matches(k, p.Keys.Compare):
+		return p.Player.Update(k)
 	case key.Matches(k, p.Keys.Source):
 		p.coded = !p.coded
 	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
@@ -119,7 +123,7 @@ func (p *Present) show(at int) tea.Cmd {
 func (p *Present) FooterKeys() []key.Binding {
 	k := &p.Keys
 	return []key.Binding{screen.As(k.Enter, "go on"), screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.coded, "no code", "code")),
-		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Help, k.Close, k.Quit}
+		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, k.Help, k.Close, k.Quit}
 }
 
 // Help explains the screen and its keys.
@@ -131,14 +135,14 @@ func (p *Present) Help() screen.Page {
 			"A script of your own is run again when its file changes.",
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
 			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),
-			k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, k.In, k.Out}, k.Always()...),
+			k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.In, k.Out}, k.Always()...),
 		Signs: append(pane.Legend(&p.Theme.Glyphs), screen.CodeSigns()...),
 	}
 }
 
 // words are the narration, set for the last row of a room: with the opening of a lesson before it and
-// its closing behind it.
-func (p *Present) words(width int) []draw.Line {
+// its closing behind it, and evidence and gaps as far as there are rows.
+func (p *Present) words(width, rows int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	s := &p.showings[p.at]
 	if p.Run == nil {
@@ -148,7 +152,7 @@ func (p *Present) words(width int) []draw.Line {
 		t.Add(draw.Strong, "", s.Opening)
 		t.Gap()
 	}
-	for _, l := range p.Narration(width, 0) {
+	for _, l := range p.Narration(width, rows) {
 		bold := slices.Clone(l)
 		for i := range bold {
 			if bold[i].Ink == draw.Plain {

@@ -105,6 +105,33 @@ func TestCodeOnAndOff(t *testing.T) {
 	}
 }
 
+// Nobody's answers are scored while a run is presented; after it the mode is what it was.
+func TestTeachingEndsWithThePresenter(t *testing.T) {
+	for _, was := range []bool{false, true} {
+		app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+		app.Teaching = was
+		all, err := scenarios.LoadPlaylist(playlist(t, "lesson 6 1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := New(app, all)
+		if !app.Teaching {
+			t.Error("answers are scored in class")
+		}
+		if _, out := p.Update(tuitest.KeyMsg("esc")); !out.Close || app.Teaching != was {
+			t.Errorf("afterwards the mode is %v, and was %v", app.Teaching, was)
+		}
+	}
+}
+
+func playlist(t *testing.T, text string) string {
+	path := filepath.Join(t.TempDir(), "talk.txt")
+	if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // A script is run again when its file changes, at the same place; a version that can't be read is told, and
 // leaves the run as it is.
 func TestFileIsWatched(t *testing.T) {

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"strings"
 
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
@@ -13,7 +14,7 @@ const (
 	leastNames    = 20
 	runsFrame     = 4 // header, two rules and the footer
 	leastStory    = 5
-	generousStory = 8
+	generousStory = 6
 )
 
 // runsLayout says where the parts of the matrix are: a pure function of the
@@ -168,11 +169,12 @@ func stretch(first, room, n int) string {
 }
 
 func (m *Runs) drawStory(c *draw.Canvas, r draw.Rectangle) {
-	c.Lines(draw.Rect(r.X+1, r.Y, r.W-2, r.H), m.story(min(r.W-2, 2*draw.LongestLine)), 0)
+	c.Lines(draw.Rect(r.X+1, r.Y, r.W-2, r.H), m.story(min(r.W-2, 2*draw.LongestLine), r.H), 0)
 }
 
-// story tells of the cell at the cursor: the scenario, the lock, the verdict, and the reason.
-func (m *Runs) story(width int) []draw.Line {
+// story tells of the cell at the cursor: the scenario, the lock, the verdict, and the reason. Where rows
+// are few the scenario and the lock have one each.
+func (m *Runs) story(width, rows int) []draw.Line {
 	scenario, strategy, is := m.selected()
 	st := m.Library.Strategies[strategy]
 	lock := draw.Line{draw.Text(st.Name, draw.Strong), draw.Text(": "+st.Summary, draw.Dim)}
@@ -185,13 +187,30 @@ func (m *Runs) story(width int) []draw.Line {
 	if f.Known && len(f.Verdict) == 0 && codes != nil {
 		text = fmt.Sprintf("no property broke here, which recommends nothing: under %s it shows %s", by, codes)
 	}
-	lines := []draw.Line{{draw.Text(sc.Title, draw.Strong), draw.Text(": "+sc.Shows, draw.Dim)}, lock, {f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}}
+	about := append(described(sc.Title, sc.Shows, width), described(st.Name, st.Summary, width)...)
+	lines := []draw.Line{{f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}}
 	if m.Grid.Unexpected(scenario, strategy) {
 		want, _ := sc.Expect(st.Name)
 		lines = append(lines, draw.Line{draw.Text("? the scenario expects "+want.String(), draw.Breach)})
 	}
 	for _, s := range draw.Wrap(screen.Reason(sc, st.Name), width) {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
+	}
+	if len(about)+len(lines) > rows {
+		about = []draw.Line{{draw.Text(sc.Title, draw.Strong), draw.Text(": "+sc.Shows, draw.Dim)}, lock}
+	}
+	return append(about, lines...)
+}
+
+// described is a name with what it stands for, in as many lines as that takes.
+func described(name, about string, width int) []draw.Line {
+	all := draw.Wrap(name+": "+about, width)
+	lines := []draw.Line{{draw.Text(all[0], draw.Dim)}}
+	if rest, is := strings.CutPrefix(all[0], name); is {
+		lines[0] = draw.Line{draw.Text(name, draw.Strong), draw.Text(rest, draw.Dim)}
+	}
+	for _, s := range all[1:] {
+		lines = append(lines, draw.Line{draw.Text(s, draw.Dim)})
 	}
 	return lines
 }

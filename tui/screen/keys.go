@@ -15,7 +15,7 @@ type KeyMap struct {
 	Forward, Back, Next, Previous, Violation, Evidence, First, Last     key.Binding
 	Play, Faster, Slower, In, Out, View, Source                         key.Binding
 	Strategy, Scenario, Compare, Course, NextStep, Sandbox, Explore     key.Binding
-	Undo, Redo, Copy, Export, Hint, Save                                key.Binding
+	Undo, Redo, Copy, Export, Hint, Save, Present                       key.Binding
 	Search, Filter, Match, MatchBack, Guess, Teach, Enter               key.Binding
 	Pane, Up, Down, PageUp, PageDown, Mouse, Help, Close, Quit, Suspend key.Binding
 }
@@ -69,6 +69,7 @@ func newKeyMap(g *draw.Glyphs) KeyMap {
 		Export:    Bind("x", "write to a file", "x"),
 		Hint:      Bind("i", "hint", "i"),
 		Save:      Bind("w", "save as a scenario", "w"),
+		Present:   Bind("p", "present", "p"),
 		Undo:      Bind("u", "undo", "u", "backspace"),
 		Redo:      Bind("U", "redo", "U"),
 		Copy:      Bind("y", "copy the schedule", "y"),
