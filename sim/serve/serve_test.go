@@ -606,3 +606,23 @@ func TestMalformedRequests(t *testing.T) {
 		survives(t, s, b)
 	}
 }
+
+// TestAnEndlessScriptStopsNobody: the client that sent it gets an error, and the others are
+// served.
+func TestAnEndlessScriptStopsNobody(t *testing.T) {
+	s := listen(t, serve.Config{})
+	a, b := s.dial("A"), s.dial("B")
+	const text = "while true do end"
+	if _, err := a.Write(resp.Append(nil, "EVAL", text, "0")); err != nil {
+		t.Fatal(err)
+	}
+	b.say("PING", "PONG")
+	reply, err := resp.Read(a.in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := resp.Text(reply); !strings.Contains(got, "the script doesn't end") || !strings.Contains(got, "user_script:1") {
+		t.Errorf("the script's client gets %q", got)
+	}
+	a.say("PING", "PONG")
+}
