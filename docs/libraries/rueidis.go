@@ -26,6 +26,7 @@ func rueidisLock(p *bubble.Process) bubble.Lock {
 		KeyMajority: 1, KeyValidity: p.TTL,
 		ClientOption: rueidis.ClientOption{
 			InitAddress: []string{"127.0.0.1:7000"}, DisableCache: true, ForceSingleClient: true, AlwaysRESP2: true, DisableRetry: true,
+			RingScaleEachConn: 2, ReadBufferEachConn: 1024, WriteBufferEachConn: 1024, // of each process: there are thousands in a search
 			Dialer: net.Dialer{KeepAlive: 365 * 24 * time.Hour}, // the library pings as often
 			DialFn: func(string, *net.Dialer, *tls.Config) (net.Conn, error) { return p.Dial(0), nil },
 		},

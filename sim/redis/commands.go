@@ -199,8 +199,6 @@ var commands = func() map[string]*command {
 	}
 	for name, f := range map[string]func(call) (string, string){
 		"SCRIPT": refusesScript, "SELECT": refusesSelect, "ZADD": refusesZAdd, "HGETALL": refusesHGetAll, "HKEYS": refusesFields, "HVALS": refusesFields, "SMEMBERS": refusesMembers,
-		"LMOVE": refusesRotation, "RPOPLPUSH": refusesRotation, "GETRANGE": refusesNegative, "ZPOPMIN": refusesNone, "ZPOPMAX": refusesNone,
-		"INCR": refusesOddNumber, "DECR": refusesOddNumber, "INCRBY": refusesOddNumber, "DECRBY": refusesOddNumber, "HINCRBY": refusesOddNumber,
 	} {
 		all[name].refuses = f
 	}
@@ -242,15 +240,8 @@ func (u *Unmodelled) Error() string {
 // scripts and transactions included.
 type audit struct {
 	clock   bool        // one of them has read the server's clock
-	vague   bool        // one of them was of countsIdle
 	refused *Unmodelled // the first of which the model isn't right
 }
-
-// countsIdle are the commands of which miniredis tells those who watch the key that they have
-// changed it although they haven't, or the reverse. To Redis they have changed it if its
-// value is different.
-var countsIdle = map[string]bool{"LREM": true, "SADD": true, "SREM": true, "SMOVE": true, "ZADD": true, "ZREM": true, "ZINCRBY": true,
-	"ZPOPMIN": true, "ZPOPMAX": true}
 
 // call is a command that is about to be executed.
 type call struct {
@@ -278,7 +269,6 @@ func (a *audit) judge(c call) (refused bool) {
 		return true
 	}
 	a.clock = a.clock || row.clock || row.readsClock(c.args)
-	a.vague = a.vague || countsIdle[c.name]
 	return false
 }
 
@@ -382,56 +372,6 @@ func refusesMembers(c call) (option, why string) {
 	if len(c.args) == 1 {
 		if members, err := c.node.data.Members(c.args[0]); err == nil && len(members) > 1 {
 			return "", "the order of its reply is Redis's own affair where there are several members; use SISMEMBER or SCARD"
-		}
-	}
-	return "", ""
-}
-
-// refusesRotation: of a list with one element miniredis forgets the expiry.
-func refusesRotation(c call) (option, why string) {
-	if len(c.args) > 1 && c.args[0] == c.args[1] {
-		return "", "from a list to itself it is not modelled; use RPOP and LPUSH"
-	}
-	return "", ""
-}
-
-// refusesNegative: where both ends are counted from the end of the value and lie before its
-// beginning, miniredis answers with the first byte.
-func refusesNegative(c call) (option, why string) {
-	for _, text := range c.args[min(1, len(c.args)):] {
-		if strings.HasPrefix(text, "-") {
-			return "", "an offset from the end is not modelled; count from the beginning"
-		}
-	}
-	return "", ""
-}
-
-// refusesNone: miniredis pops all members if it is to pop none.
-func refusesNone(c call) (option, why string) {
-	if len(c.args) == 2 && c.args[1] == "0" {
-		return "", "to pop no member is not modelled; leave the command out"
-	}
-	return "", ""
-}
-
-// refusesOddNumber: Redis counts only with numbers as it writes them itself, and miniredis
-// also with +7 and 07.
-func refusesOddNumber(c call) (option, why string) {
-	if len(c.args) == 0 {
-		return "", ""
-	}
-	numbers := []string{c.args[len(c.args)-1]}
-	if c.name == "HINCRBY" && len(c.args) == 3 {
-		numbers = append(numbers, c.node.data.HGet(c.args[0], c.args[1]))
-	} else if held, err := c.node.data.Get(c.args[0]); err == nil {
-		numbers = append(numbers, held)
-	}
-	if len(c.args) == 1 {
-		numbers = numbers[1:] // the first is the key
-	}
-	for _, text := range numbers {
-		if n, err := strconv.Atoi(text); err == nil && strconv.Itoa(n) != text {
-			return "", "Redis does not take " + strconv.Quote(text) + " for a number; write it without plus and leading zeros"
 		}
 	}
 	return "", ""

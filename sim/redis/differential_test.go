@@ -329,7 +329,7 @@ var dialogues = []struct{ name, lines string }{
 		A SET 'a key' ''
 		A GET 'a key'
 		A STRLEN 'a key'`},
-	{"GETRANGE from the beginning", `
+	{"GETRANGE", `
 		A GETRANGE none 0 3
 		A SET k token
 		A GETRANGE k 0 2
@@ -341,7 +341,13 @@ var dialogues = []struct{ name, lines string }{
 		A GETRANGE k 99 100
 		A GETRANGE k 3 1
 		A GETRANGE k 1 0
+		A GETRANGE k -2 -1
+		A GETRANGE k -1 -2
+		A GETRANGE k -99 -98
+		A GETRANGE k -98 -99
+		A GETRANGE k -99 1
 		A GETRANGE k 0 x
+		A GETRANGE k 0 01
 		A GETRANGE k 0
 		A RPUSH l a
 		A GETRANGE l 0 1`},

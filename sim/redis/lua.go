@@ -29,6 +29,7 @@ type luaVM struct {
 	redis   *server.Server
 	calls   *Peer // the commands of scripts
 	random  uint64
+	budget  *budget
 
 	loaded   map[*script]*lua.LFunction
 	digest   string // of the script that runs
@@ -37,7 +38,7 @@ type luaVM struct {
 
 func newLuaVM(n *Node) *luaVM {
 	m := &luaVM{node: n, redis: n.redis.Server(), calls: NewPeer(n),
-		behind: map[*lua.LTable]*lua.LTable{}, loaded: map[*script]*lua.LFunction{}}
+		behind: map[*lua.LTable]*lua.LTable{}, loaded: map[*script]*lua.LFunction{}, budget: newBudget()}
 	m.l = lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 2048, RegistryMaxSize: 1 << 20})
 	m.refuse = m.l.NewFunction(func(l *lua.LState) int {
 		l.RaiseError(readonlyTable)
@@ -57,6 +58,8 @@ func newLuaVM(n *Node) *luaVM {
 	m.globals.Metatable = undefined
 	m.l.Env = m.protect(m.globals)
 	m.globals.RawSetString("_G", m.l.Env)
+	m.bound(m.behind[m.globals.RawGetString("coroutine").(*lua.LTable)])
+	m.l.SetContext(m.budget)
 	return m
 }
 
@@ -272,7 +275,7 @@ func (s *script) compile() {
 // run runs a script for a connection. The result belongs to the virtual machine; failure is
 // the text of the error with which the script ended.
 func (m *luaVM) run(s *script, c *server.Peer, keys, argv []string) (result lua.LValue, failure string) {
-	m.digest, m.random = s.digest, seeded(0)
+	m.digest, m.random, m.budget.left = s.digest, seeded(0), maxInstructions
 	m.calls.conn.Ctx, m.calls.conn.Resp3 = c.Ctx, false
 	m.globals.RawSetString("KEYS", m.words(keys))
 	m.globals.RawSetString("ARGV", m.words(argv))

@@ -100,9 +100,9 @@ func TestRandomWatch(t *testing.T) {
 				return true // it is refused
 			}
 			memory = a.After
-			redis, _ := pair.askWords(t, who, words)
+			redis, node := pair.askWords(t, who, words)
 			fmt.Fprintf(&story, "%s %q = %q\n", who, words, redis)
-			return sameReply(redis, string(a.Reply))
+			return sameReply(redis, node) && sameReply(redis, string(a.Reply))
 		}
 		for _, key := range []string{"a", "b", "c"} {
 			ask("A", strings.Fields(strings.ReplaceAll(setups[r.IntN(len(setups))], "K", key)))

@@ -137,9 +137,9 @@ func TestScriptsAreCompiledOnce(t *testing.T) {
 	}
 }
 
-// TestScriptsWithoutEnd: scripts that are never the same twice don't fill the memory
+// TestScriptsThatAreNeverTheSame: scripts that are never the same twice don't fill the memory
 // of a world that is used again and again.
-func TestScriptsWithoutEnd(t *testing.T) {
+func TestScriptsThatAreNeverTheSame(t *testing.T) {
 	s := newServer(t, Config{})
 	for i := range 5000 {
 		text := fmt.Sprintf("return %d", i)
@@ -167,5 +167,34 @@ func TestScriptsAreAtomic(t *testing.T) {
 		return redis.call("TTL", KEYS[1])`, "3", "k", "past", "n"})
 	if len(changes) != 2 || changes[0].Key != "k" || changes[0].After.Value != "b" || changes[1].Key != "n" {
 		t.Errorf("it changed %+v", changes)
+	}
+}
+
+// TestEndlessScripts: a script that doesn't end is ended, with an error that names it and its
+// line, whatever it does against it. The server goes on.
+func TestEndlessScripts(t *testing.T) {
+	s := newServer(t, Config{})
+	n, p := s.node, s.conn
+	for _, text := range []string{
+		"redis.call('SET', 'k', 'v')\nwhile true do end",
+		"redis.call('SET', 'k', 'v')\nwhile true do pcall(function() while true do end end) end",
+		"redis.call('SET', 'k', 'v')\nwhile true do xpcall(function() while true do end end, function() while true do end end) end",
+		"redis.call('SET', 'k', 'v')\nlocal f f = function() return f() end f()",
+		"redis.call('SET', 'k', 'v')\ncoroutine.wrap(function() while true do end end)()",
+		"redis.call('SET', 'k', 'v')\nlocal c = coroutine.create(function() while true do coroutine.yield() end end) while true do coroutine.resume(c) end",
+		"redis.call('SET', 'k', 'v')\nwhile true do coroutine.resume(coroutine.create(function() while true do end end)) end",
+	} {
+		reply, _ := n.Execute(0, p, []string{"EVAL", text, "0"})
+		for _, want := range []string{"-ERR ", errEndless.Error(), "script: " + digestOf(text) + ", on @user_script:2."} {
+			if !strings.Contains(string(reply), want) {
+				t.Errorf("%s\nreplies %q, which lacks %q", text, reply, want)
+			}
+		}
+		if reply, _ := n.Execute(0, p, []string{"GETDEL", "k"}); string(reply) != "$1\r\nv\r\n" {
+			t.Errorf("%s\nafterwards GETDEL replies %q, want what the script had stored", text, reply)
+		}
+	}
+	if reply, _ := n.Execute(0, p, []string{"EVAL", "local a = 0 for i = 1, 1000000 do a = a + i end return a", "0"}); string(reply) != ":500000500000\r\n" {
+		t.Errorf("afterwards a long script replies %q", reply)
 	}
 }

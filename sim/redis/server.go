@@ -94,11 +94,7 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (Answer, error) {
 			a.Shares = a.Effect.Before && a.Effect.After && m.Keys[was].Type.shares() && now.kind.shares()
 		}
 	}
-	var changed []string
-	for i := range changes {
-		changed = append(changed, changes[i].Key)
-	}
-	a.After = s.snapshot(m, conn, peers, args, changed)
+	a.After = s.snapshot(m, conn, peers, args)
 	return a, nil
 }
 
@@ -151,7 +147,7 @@ func (s *Server) soil(keys []string) {
 
 // snapshot returns the node's memory after a command of a connection. It ends the WATCH of
 // each, to find out whether a watched key has changed.
-func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args, changed []string) Snapshot {
+func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args []string) Snapshot {
 	after := Snapshot{Scripts: s.n.scripts.cachedAfter(before.Scripts), Millis: before.Millis}
 	for _, k := range s.n.known {
 		left := Immortal
@@ -162,11 +158,7 @@ func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args, 
 	}
 	add := func(txn OpenTxn) {
 		p := peers[txn.Conn]
-		if disturbed := p.Watches() && s.n.disturbed(p.conn); s.n.audit.vague {
-			txn.Dirty = txn.Dirty || txn.watchesAny(changed)
-		} else {
-			txn.Dirty = txn.Dirty || disturbed
-		}
+		txn.Dirty = p.Watches() && s.n.disturbed(p.conn) || txn.Dirty
 		after.Peers = append(after.Peers, txn)
 	}
 	own := OpenTxn{Conn: conn}

@@ -77,10 +77,16 @@ func (n *Node) stricter(c *server.Peer, cmd string, args []string) (done bool) {
 			c.WriteBulk("")
 			return true
 		}
+	case "GETRANGE":
+		return len(args) == 3 && n.getRange(c, args)
+	case "LMOVE", "RPOPLPUSH":
+		return len(args) >= 2 && n.rotatesOne(c, cmd, args)
 	case "ZPOPMIN", "ZPOPMAX":
-		return len(args) == 2 && args[1] == "0" && n.popsNone(c, args[0])
+		if len(args) == 2 && args[1] == "0" {
+			return n.popsNone(c, args[0])
+		}
 	}
-	return n.misspelt(c, cmd, args)
+	return n.misspelt(c, cmd, args) || n.watchable(c, cmd, args)
 }
 
 // misspelt refuses commands of which miniredis doesn't look at all words, or has other words
@@ -116,6 +122,36 @@ func (n *Node) popsNone(c *server.Peer, key string) (done bool) {
 	} else {
 		c.WriteLen(0)
 	}
+	return true
+}
+
+// getRange executes a GETRANGE. Where both ends are counted from the end of the value, and lie
+// before its beginning, miniredis answers with the first byte.
+func (n *Node) getRange(c *server.Peer, args []string) (done bool) {
+	from, ok1 := integer(args[1])
+	to, ok2 := integer(args[2])
+	if !ok1 || !ok2 {
+		c.WriteError(notInteger)
+		return true
+	}
+	if from >= 0 || to >= 0 || from <= to {
+		return false
+	}
+	if held := n.ask(c, "GET", args[0]); held[0] == '-' {
+		c.WriteRaw(held)
+	} else {
+		c.WriteBulk("")
+	}
+	return true
+}
+
+// rotatesOne answers a command that moves the only element of a list to that list: miniredis
+// would forget the list's expiry.
+func (n *Node) rotatesOne(c *server.Peer, cmd string, args []string) (done bool) {
+	if args[0] != args[1] || cmd == "LMOVE" && (len(args) != 4 || !isSide(args[2]) || !isSide(args[3])) || n.ask(c, "LLEN", args[0]) != ":1\r\n" {
+		return false
+	}
+	c.WriteRaw(n.ask(c, "LINDEX", args[0], "0"))
 	return true
 }
 

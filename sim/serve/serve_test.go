@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -604,5 +605,52 @@ func TestMalformedRequests(t *testing.T) {
 			}
 		}
 		survives(t, s, b)
+	}
+}
+
+// TestAnEndlessScriptStopsNobody: the client that sent it gets an error, and the others are
+// served.
+func TestAnEndlessScriptStopsNobody(t *testing.T) {
+	s := listen(t, serve.Config{})
+	a, b := s.dial("A"), s.dial("B")
+	const text = "while true do end"
+	if _, err := a.Write(resp.Append(nil, "EVAL", text, "0")); err != nil {
+		t.Fatal(err)
+	}
+	b.say("PING", "PONG")
+	reply, err := resp.Read(a.in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := resp.Text(reply); !strings.Contains(got, "the script doesn't end") || !strings.Contains(got, "user_script:1") {
+		t.Errorf("the script's client gets %q", got)
+	}
+	a.say("PING", "PONG")
+}
+
+// Two threads share an object of redis-py's Lock. What each can release depends on thread_local,
+// as docs/adapters/README.md shows.
+func TestThreadLocal(t *testing.T) {
+	const script = "../../docs/adapters/python/thread_local.py"
+	python := ""
+	var err error
+	for _, p := range []string{"python3", "/usr/bin/python3"} {
+		if err = exec.Command(p, "-c", "import redis").Run(); err == nil {
+			python = p
+			break
+		}
+	}
+	testenv.Need(t, err)
+	s := listen(t, serve.Config{Stopped: true})
+	said, err := exec.CommandContext(t.Context(), python, script, s.Addresses()[0]).CombinedOutput() //nolint:gosec // a file of ours
+	if err != nil {
+		t.Fatalf("%s\n%s", err, said)
+	}
+	page, err := os.ReadFile("../../docs/adapters/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "\n```\n"+string(said)+"```\n") {
+		t.Errorf("docs/adapters/README.md doesn't show what is printed:\n%s", said)
 	}
 }

@@ -80,15 +80,8 @@ func (x *Exact) Version() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	reply, err := s.ask("INFO", "server")
-	return versionOf(string(reply)), errors.Join(err, s.remove())
-}
-
-func versionOf(info string) string {
-	if v := infoField(info, "valkey_version"); v != "" {
-		return "Valkey " + v
-	}
-	return "Redis " + infoField(info, "redis_version")
+	version, err := versionOf(s.ask)
+	return version, errors.Join(err, s.remove())
 }
 
 func (s *servers) remove() (err error) {

@@ -67,11 +67,46 @@ func NewLives(ctx context.Context, n int, addresses []string, longest time.Durat
 			l.admin = append(l.admin, c)
 		}
 	}
-	reply, err := all[0].(*Live).admin[0].ask("INFO", "server")
+	version, err = versionOf(all[0].(*Live).admin[0].ask)
 	if err != nil {
 		return nil, "", errors.Join(err, closeAll(all))
 	}
-	return all, versionOf(string(reply)), nil
+	return all, version, nil
+}
+
+// versionOf asks a server for its name and version, as in "Redis 7.0.15" or "Valkey 8.1.0".
+// Valkey shows in redis_version the Redis that it is compatible with, and its own version in a
+// field of its own. A server whose INFO tells nothing, such as one that forbids it, tells more
+// in its HELLO.
+func versionOf(ask func(args ...string) ([]byte, error)) (string, error) {
+	reply, err := ask("INFO", "server")
+	if err == nil {
+		info := string(reply)
+		if v := infoField(info, "valkey_version"); v != "" {
+			return "Valkey " + v, nil
+		}
+		if v := infoField(info, "redis_version"); v != "" {
+			return "Redis " + v, nil
+		}
+		reply, err = ask("HELLO")
+	}
+	if err != nil {
+		return "", err
+	}
+	words := strings.Split(strings.Trim(resp.Text(reply), "[]"), ", ")
+	name, version := "", ""
+	for i := 0; i+1 < len(words); i += 2 {
+		switch words[i] {
+		case "server":
+			name = words[i+1]
+		case "version":
+			version = words[i+1]
+		}
+	}
+	if name == "" {
+		return "a server that tells neither its name nor its version", nil
+	}
+	return strings.TrimSpace(strings.ToUpper(name[:1]) + name[1:] + " " + version), nil
 }
 
 func closeAll(all []Replayer) (err error) {

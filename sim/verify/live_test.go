@@ -1,9 +1,13 @@
 package verify
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -189,4 +193,70 @@ func TestLiveIsInterrupted(t *testing.T) {
 		t.Error("a replay that is interrupted claims to be whole")
 	}
 	undisturbed(t, s)
+}
+
+// TestVersionOfAServer: Valkey is told from Redis by its INFO, and a server that forbids INFO
+// by its HELLO. The replies are those of Valkey 8.1 (server.c, genValkeyInfoString; networking.c,
+// helloCommand) in short.
+func TestVersionOfAServer(t *testing.T) {
+	const (
+		forbidden = "-NOPERM User default has no permissions to run the 'info' command\r\n"
+		valkey    = "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.3\r\n"
+		redis     = "# Server\r\nredis_version:7.0.15\r\n"
+		hello     = "*6\r\n$6\r\nserver\r\n$6\r\nvalkey\r\n$7\r\nversion\r\n$5\r\n8.1.3\r\n$5\r\nproto\r\n:2\r\n"
+	)
+	for _, tc := range []struct{ info, hello, want string }{
+		{bulkReply(valkey), "", "Valkey 8.1.3"},
+		{bulkReply(redis), "", "Redis 7.0.15"},
+		{forbidden, hello, "Valkey 8.1.3"},
+		{forbidden, "-ERR unknown command 'HELLO'\r\n", "a server that tells neither its name nor its version"},
+	} {
+		address := answering(t, map[string]string{"INFO": tc.info, "HELLO": tc.hello, "PING": "+PONG\r\n", "EVAL": "*1\r\n$1\r\n0\r\n"})
+		all, version, err := NewLives(t.Context(), 1, []string{address}, shortest)
+		if err != nil || version != tc.want {
+			t.Errorf("INFO %q, HELLO %q: %q, %v; want %q", tc.info, tc.hello, version, err, tc.want)
+		}
+		if err := closeAll(all); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func bulkReply(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
+
+// answering is a server with a fixed reply to each command, and its address.
+func answering(t *testing.T, replies map[string]string) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended sync.WaitGroup
+	t.Cleanup(func() {
+		_ = l.Close()
+		ended.Wait()
+	})
+	ended.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			ended.Go(func() {
+				defer func() { _ = c.Close() }()
+				for in := bufio.NewReader(c); ; {
+					request, err := resp.Read(in)
+					if err != nil {
+						return
+					}
+					words, err := resp.Words(request)
+					if err != nil {
+						return
+					}
+					_, _ = c.Write([]byte(replies[words[0]]))
+				}
+			})
+		}
+	})
+	return l.Addr().String()
 }
