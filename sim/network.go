@@ -179,9 +179,13 @@ func (w *World) drop(m *message, what string) {
 			Note: fmt.Sprintf("%s's %s to %s is lost", w.nodes[m.node].Name, m.content(), w.clients[m.client].Name)})
 		return
 	}
+	client, node, command := w.clients[m.client].Name, w.nodes[m.node].Name, trace.CommandText(m.args)
+	note := fmt.Sprintf("%s's %s to %s is lost: %s", client, what, node, command)
+	if what == "reply" {
+		note = fmt.Sprintf("%s's reply to %s's %s is lost", node, client, command)
+	}
 	w.emit(&trace.Event{Kind: trace.KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,
-		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args,
-		Note: fmt.Sprintf("%s's %s to %s is lost: %s", w.clients[m.client].Name, what, w.nodes[m.node].Name, trace.CommandText(m.args))})
+		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args, Note: note})
 }
 
 // arrive handles a request's arrival at its node.

@@ -67,7 +67,7 @@ func TestDropReply(t *testing.T) {
 	upTo(t, w)
 	expectStory(t, w, exchange+`
 		0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
-		0.001 net A's reply to n1 is lost: SET lock A1 PX 10000 NX
+		0.001 net n1's reply to A's SET lock A1 PX 10000 NX is lost
 		3     A   no reply from n1 in 3s: timeout
 		3     A   gives up: timeout waiting for n1`, traffic...)
 	expectVerdict(t, w, "FN")
@@ -236,7 +236,7 @@ func TestCut(t *testing.T) {
 		Both: `
 			0     net the link between A and n1 is cut
 			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
-			0.001 net A's reply to n1 is lost: SET lock A1 PX 10000 NX
+			0.001 net n1's reply to A's SET lock A1 PX 10000 NX is lost
 			3     A   gives up: timeout waiting for n1`,
 		Requests: `
 			0     net the link between A and n1 is cut for requests
@@ -245,7 +245,7 @@ func TestCut(t *testing.T) {
 		Replies: `
 			0     net the link between A and n1 is cut for replies
 			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
-			0.001 net A's reply to n1 is lost: SET lock A1 PX 10000 NX
+			0.001 net n1's reply to A's SET lock A1 PX 10000 NX is lost
 			3     A   gives up: timeout waiting for n1`,
 	} {
 		w := sending(t, "A")
@@ -406,7 +406,7 @@ func TestConnectionsLoseTheRest(t *testing.T) {
 		0.001 n1  A: INCR n = 1 [n = 1 (no expiry)]
 		0.001 n1  A: INCR n = 2 [n = 2 (no expiry)]
 		0.001 n1  A: INCR n = 3 [n = 3 (no expiry)]
-		0.001 net A's reply to n1 is lost: INCR n
+		0.001 net n1's reply to A's INCR n is lost
 		0.002 A   <- n1 1
 		0.002 A   <- n1 2
 		3     A   gives up: timeout waiting for n1`, trace.KindLost, trace.KindFailed, trace.KindExecute, trace.KindReceive)

@@ -65,7 +65,7 @@ func Least(v *explore.Counterexample) string {
 	}
 	which := "the least schedule"
 	if v.Within != nil {
-		which = "there was no time to find the least schedule; within smaller bounds it"
+		which = "within smaller bounds the least schedule"
 	}
 	return fmt.Sprintf("%s has %s, %s between clients, %s", which,
 		Count(len(v.Faults), "fault"), Count(v.Switches, "switch"), Count(v.Steps, "step"))
