@@ -216,13 +216,17 @@ var fields = map[string]func(*lock) memory{
 	"read-offset":          func(*lock) memory { u := new(unread); u.WriteString("aa"); return u },
 	"list-element":         func(*lock) memory { p := new(placed); p.now = p.list.PushBack(1); p.list.PushBack(1); return p },
 	"atomic-value":         func(*lock) memory { b := new(boxed); b.Store(time.Unix(1, 0)); return b },
-	"map-by-pointers":      func(*lock) memory { k := &keyed{new(int), new(int), nil}; k.table = map[*int]bool{k.first: true}; return k },
-	"big-number":           func(*lock) memory { return new(counted) },
-	"source":               func(*lock) memory { return &seeded{rand.NewPCG(1, 2)} },
-	"hash":                 func(*lock) memory { return &hashed{sha256.New()} },
-	"context":              func(*lock) memory { return &inContext{context.Background()} },
-	"function":             func(*lock) memory { return &chosen{func() bool { return false }} },
-	"another-client":       func(l *lock) memory { return &preferring{all: []*redis.Client{l.rdb, new(redis.Client)}, now: l.rdb} },
+	"map-by-pointers": func(*lock) memory {
+		k := &keyed{new(int), new(int), nil}
+		k.table = map[*int]bool{k.first: true}
+		return k
+	},
+	"big-number":     func(*lock) memory { return new(counted) },
+	"source":         func(*lock) memory { return &seeded{rand.NewPCG(1, 2)} },
+	"hash":           func(*lock) memory { return &hashed{sha256.New()} },
+	"context":        func(*lock) memory { return &inContext{context.Background()} },
+	"function":       func(*lock) memory { return &chosen{func() bool { return false }} },
+	"another-client": func(l *lock) memory { return &preferring{all: []*redis.Client{l.rdb, new(redis.Client)}, now: l.rdb} },
 }
 
 // TestFieldsCount: whatever the form in which a lock's fields remember something, its histories
@@ -255,5 +259,43 @@ func TestFieldsCount(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// looking is a hook that reads the record before each acquisition.
+type looking struct {
+	redis.Hook
+	key string
+}
+
+func (h looking) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h looking) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+func (h looking) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cmd.Name() == "set" {
+			_ = next(ctx, redis.NewStringCmd(ctx, "get", h.key))
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// TestHooksEnd: the hooks that a lock's constructor gives to its Redis client end with that lock.
+func TestHooksEnd(t *testing.T) {
+	s := custom("hooked", "", steps{}).strategy
+	made := s.New
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		nodes[0].AddHook(looking{key: key})
+		return made(nodes, key, o)
+	}
+	b := explore.Defaults(s)
+	b.Cycles, b.Codes, b.Faults = 1, trace.Verdict{trace.DG}, explore.Budget{}
+	r, err := explore.Run(context.Background(), b, explore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Holds(trace.DG) {
+		t.Error(r.Summary())
 	}
 }
