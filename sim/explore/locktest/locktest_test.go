@@ -102,7 +102,7 @@ func small(b *explore.Bounds) { b.Cycles, b.Faults = 2, explore.Budget{} }
 func TestPassSaysWhatItCovered(t *testing.T) {
 	w := watching(t)
 	r := locktest.Holds(w, mine(take, compare))
-	w.says(t, false, `^TestMine_a_lock: holds within these bounds$`,
+	w.says(t, false, `^TestMine_a_lock: holds within these bounds; clocks and TTLs were tried each \S+ up to \S+: narrower windows may be missed$`,
 		`^  DG +double grant: holds within these bounds$`, `^  PD +permanent deadlock: holds within these bounds$`,
 		`^  covered +every schedule within these bounds; `,
 		`^  clients +A and B, each of which asks for the lock twice`, `^  servers +1 server, .*; the TTL is 12s`, `^  order +every order`,
@@ -191,7 +191,7 @@ func TestBreaks(t *testing.T) {
 	}{
 		{"as expected", drop, trace.Verdict{trace.FR, trace.DG}, false, `!! FR`},
 		{"more", drop, trace.Verdict{trace.FR}, true, `expected to show FR, and shows DG FR$`},
-		{"less", compare, trace.Verdict{trace.FR}, true, `expected to show FR, and holds within these bounds$`},
+		{"less", compare, trace.Verdict{trace.FR}, true, `expected to show FR, and holds within these bounds;`},
 		{"looked for because it is expected", compare, trace.Verdict{trace.OV}, false, `!! OV`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -434,7 +434,7 @@ func TestOddTimes(t *testing.T) {
 		}
 		w := watching(t)
 		r := locktest.Holds(w, lock(false), func(b *explore.Bounds) { b.TTL = ttl })
-		w.says(t, false, `^TestMine_a_lock: holds within these bounds$`, `each such`)
+		w.says(t, false, `^TestMine_a_lock: holds within these bounds; clocks and TTLs were tried each \S+ up to \S+: narrower windows may be missed$`, `each such`)
 		if r == nil || !r.Bounds.WholeSleeps {
 			t.Error("its sleeps were not rounded")
 		}
@@ -519,7 +519,7 @@ func TestExtendIsCalled(t *testing.T) {
 func TestPromisesTooMuch(t *testing.T) {
 	w := watching(t)
 	locktest.Holds(w, mine(take, compare), small, func(b *explore.Bounds) { b.Faults[explore.ClientClock] = 1 }) // no client looks at it
-	w.says(t, true, `: holds within these bounds, but no schedule had a jump of a client's wall clock, for want of an occasion$`, `^the bounds promise more`)
+	w.says(t, true, `: no schedule had a jump of a client's wall clock, for want of an occasion; apart from that, holds within these bounds`, `^the bounds promise more`)
 	w = watching(t)
 	locktest.Holds(w, mine(take, compare), small, func(b *explore.Bounds) { b.Extend = true })
 	w.says(t, true, `: not decided, because no lease was ever extended, though the callers are to extend theirs`)
