@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/trace"
@@ -165,7 +166,7 @@ func (r *Result) resolution(a Answer) string {
 		return ""
 	}
 	return fmt.Sprintf("; clocks and TTLs were tried each %s up to %s: narrower windows may be missed",
-		trace.Duration(r.Bounds.TTL/behaviour.ProbesEach), trace.Duration(2*r.Bounds.TTL))
+		trace.Duration((r.Bounds.TTL / behaviour.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
 }
 
 // union appends those texts that are not in the list yet.
