@@ -134,10 +134,14 @@ func writeChecked(out io.Writer, c *certificate.Certificate, r *certificate.Repo
 	if slices.Contains(c.Codes, trace.PD.String()) {
 		waits = fmt.Sprintf("  where all clients are between two cycles, what one has left behind keeps the others out for %s at most\n", trace.Duration(r.Blocked))
 	}
+	who := "clients"
+	if r.Unextended {
+		who = "clients that never call the lock's Extend"
+	}
 	_, err := fmt.Fprintf(out, `%s: proved by %s situations and %s moves
-  no schedule of %d clients, however long, with any number of %s, violates %s
+  no schedule of %d %s, however long, with any number of %s, violates %s
 %s  What the proof takes for granted: lockstep's sim/explore/SOUNDNESS.md, "Certificates".
-`, c.Lock, count(r.Situations), count(r.Moves), c.Places, faultsText(c.Faults), strings.Join(c.Codes, ", "), waits)
+`, c.Lock, count(r.Situations), count(r.Moves), c.Places, who, faultsText(c.Faults), strings.Join(c.Codes, ", "), waits)
 	return err
 }
 

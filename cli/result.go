@@ -84,7 +84,8 @@ func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) er
 type jsonResult struct {
 	Strategy    string                 `json:"strategy"`
 	Bounds      jsonBounds             `json:"bounds"`
-	Answer      string                 `json:"answer"` // the least favourable of the verdicts'
+	Answer      string                 `json:"answer"`  // the least favourable of the verdicts'
+	Summary     string                 `json:"summary"` // the answer in one clause, with all that takes away from it
 	Complete    bool                   `json:"complete"`
 	Closed      bool                   `json:"closed"`
 	UnderWay    int                    `json:"under_way,omitempty"`
@@ -156,7 +157,7 @@ type jsonNear struct {
 }
 
 func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
-	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: boundsAsJSON(&r.Bounds), Answer: r.Answer().String(), Complete: r.Complete,
+	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: boundsAsJSON(&r.Bounds), Answer: r.Answer().String(), Summary: r.Summary(), Complete: r.Complete,
 		Closed: r.Closed, UnderWay: r.UnderWay, Why: r.Why, Depth: r.Depth, States: r.States, Transitions: r.Transitions, Commands: r.Commands, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
 		Vacuity: jsonVacuity{r.Vacuity.Reacquired, r.Vacuity.Extended, []string{}},
 		Near:    jsonNear{r.Near.Refused, r.Near.Compared, r.Near.NotHeld, r.Near.Fenced}}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/trace"
 )
 
@@ -53,8 +55,9 @@ type Finding struct {
 	Least   *Counterexample
 }
 
-// String returns the answer as a clause, with the reasons in the same breath: "holds within
-// these bounds, but ...", "not decided, because ...".
+// String returns the answer as a clause, with the reasons in the same breath: "not decided, because
+// ...". What no schedule had comes first, as a reader of "holds" may read no further: "no lease
+// was extended; apart from that, holds within these bounds".
 func (f Finding) String() string { return f.Answer.with(f.Of, f.Because, f.But) }
 
 func (a Answer) with(of string, because, but []string) string {
@@ -66,7 +69,7 @@ func (a Answer) with(of string, because, but []string) string {
 		text += ", because " + strings.Join(because, ", and because ")
 	}
 	if len(but) > 0 {
-		text += ", but " + strings.Join(but, ", and ")
+		text = strings.Join(but, ", and ") + "; apart from that, " + text
 	}
 	return text
 }
@@ -149,11 +152,21 @@ func (r *Result) Summary() string {
 	text := fmt.Sprintf("%s (%s)", Violated, strings.Join(violated, ", "))
 	switch {
 	case len(violated) == 0:
-		return rest.with(r.Bounds.Many(), because, but)
+		return rest.with(r.Bounds.Many(), because, but) + r.resolution(rest)
 	case len(because)+len(but) > 0:
-		return text + "; all else: " + rest.with(r.Bounds.Many(), because, but)
+		return text + "; all else: " + rest.with(r.Bounds.Many(), because, but) + r.resolution(rest)
 	}
 	return text
+}
+
+// resolution says how near to each other the values are that were tried of what the code
+// measures, if an answer that holds rests on them; otherwise it is empty.
+func (r *Result) resolution(a Answer) string {
+	if !a.Holds() || !r.Probed {
+		return ""
+	}
+	return fmt.Sprintf("; clocks and TTLs were tried each %s up to %s: narrower windows may be missed",
+		trace.Duration((r.Bounds.TTL / behaviour.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
 }
 
 // union appends those texts that are not in the list yet.

@@ -3,6 +3,7 @@ package explore
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/sim/trace"
 )
@@ -43,14 +44,14 @@ func TestAnswers(t *testing.T) {
 		{"closed, says the search, and was cut off", func(r *Result) { cut(r); r.Closed = true; r.Bounds.Codes = r.Bounds.Codes[:1] },
 			[]string{"DG not decided, because the search did not come to its end: it was stopped"}, "not decided, because the search did not come to its end: it was stopped"},
 		{"never extended", func(r *Result) { r.Vacuity.Extended = false },
-			[]string{"GAP holds within these bounds, but no lease was extended", "DG holds within these bounds", "FR holds within these bounds"},
-			"holds within these bounds, but no lease was extended"},
+			[]string{"GAP no lease was extended; apart from that, holds within these bounds", "DG holds within these bounds", "FR holds within these bounds"},
+			"no lease was extended; apart from that, holds within these bounds"},
 		{"can extend, and was never asked to", func(r *Result) {
 			r.Vacuity.Extended = false
 			r.Vacuity.Unextended = true
 			r.Bounds.Codes = r.Bounds.Codes[:1]
 		},
-			[]string{"DG holds within these bounds, but the lock's Extend was never called"}, "holds within these bounds, but the lock's"},
+			[]string{"DG the lock's Extend was never called; apart from that, holds within these bounds"}, "the lock's Extend was never called; apart from that, holds within these bounds"},
 		{"to be extended, and never", func(r *Result) {
 			r.Vacuity.Extended = false
 			r.Bounds.Extend = true
@@ -64,11 +65,20 @@ func TestAnswers(t *testing.T) {
 		},
 			[]string{"DG not decided, because the search did not come to its end: it was stopped, and because the lock was never acquired"},
 			"not decided, because"},
+		{"closed, and never asked to extend", func(r *Result) {
+			r.Closed, r.Vacuity.Unextended = true, true
+			r.Bounds.Codes = r.Bounds.Codes[:1]
+		},
+			[]string{"DG the lock's Extend was never called; apart from that, holds for every schedule of 2 clients"}, "the lock's Extend was never called"},
+		{"probed", func(r *Result) { r.Probed, r.Bounds.Codes, r.Bounds.TTL = true, r.Bounds.Codes[:1], 12*time.Second },
+			[]string{"DG holds within these bounds"}, "holds within these bounds; clocks and TTLs were tried each 1s up to 24s: narrower windows may be missed"},
+		{"probed, and cut off", func(r *Result) { cut(r); r.Probed, r.Bounds.Codes = true, r.Bounds.Codes[:1] },
+			[]string{"DG not decided"}, "not decided, because the search did not come to its end: it was stopped"},
 		{"a fault without occasion", func(r *Result) {
 			r.Vacuity.Unused = []FaultKind{HoldRequest}
 			r.Bounds.Codes = r.Bounds.Codes[:1]
 		},
-			[]string{"DG holds within these bounds, but no schedule had a request held up, for want of an occasion"}, "holds within these bounds, but no schedule"},
+			[]string{"DG no schedule had a request held up, for want of an occasion; apart from that, holds within these bounds"}, "no schedule had a request held up"},
 	} {
 		r := judged(t, tt.change)
 		all := r.Findings()

@@ -34,6 +34,7 @@ type Result struct {
 	Transitions int64 // choices made in them
 	Commands    int   // commands that Redis really executed; all other replies were memoised
 	Unprobed    int   // places in client code at which no other values of clocks were tried than schedules had: see [behaviour.Thresholds]
+	Probed      bool  // values were tried of clocks and remaining lives: what holds may not hold for code that changes its mind between two
 	Draws       int   // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
 	Operations  int   // operations that client code really performed, replays not counted
 
@@ -159,7 +160,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	_, n := s.visited.Sizes()
 	r.States, r.Depth = int64(n), int(s.depth.Load())
 	r.Commands, r.Operations, r.Draws = m.Executed()
-	r.Unprobed = m.Unprobed
+	r.Unprobed, r.Probed = m.Unprobed, m.Probed
 	var all space.Stats
 	for _, x := range s.pool {
 		all.Add(&x.Stats)

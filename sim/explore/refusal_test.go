@@ -52,6 +52,7 @@ func TestRefusals(t *testing.T) {
 		"expiry of a field": {sends("HPEXPIRE", "h", 100, "FIELDS", 1, "f"), "the search can't follow HPEXPIRE of A at LINE: the expiry of single fields is not modelled; give the field a key of its own, or put its expiry into the value"},
 		"a new command":     {sends("NOSUCH"), "the search can't follow NOSUCH of A at LINE: the search doesn't know this command; use those of strings, hashes, lists, sets and sorted sets, or a script"},
 		"an option":         {sends("SET", "k", "v", "IFDEQ", "x"), "the search can't follow SET IFDEQ of A at LINE: this option is not modelled; use others, or a script"},
+		"a copy elsewhere":  {sends("COPY", "k", "l", "DB", 1, "REPLACE"), "the search can't follow COPY DB 1 of A at LINE: the search knows database 0 alone; keep everything in that"},
 		"an option of ZADD": {sends("ZADD", "k", "NEW", 1, "m"), "the search can't follow ZADD NEW of A at LINE: this option is not modelled; use others, or a script"},
 		"SCRIPT KILL":       {sends("SCRIPT", "KILL"), "the search can't follow SCRIPT KILL of A at LINE: it is about the server, not about a script; use SCRIPT LOAD, EXISTS or FLUSH"},
 		"an order":          {before(twoMembers), "the search can't follow SMEMBERS of A at LINE: the order of its reply is Redis's own affair where there are several members; use SISMEMBER or SCARD"},

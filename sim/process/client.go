@@ -207,12 +207,22 @@ func (c *Client) Reset(s *Settings, cfg *Config) {
 	o := strategies.Options{TTL: s.TTL, Retry: retry, Clock: clientClock{c}, Token: c.token, Random: c.random, Go: c.spawn}
 	c.making = true
 	c.rt.enter(c)
-	c.guard(new(bool), func() { c.lock = s.Strategy.New(c.redis, s.Key, o) })
+	c.guard(new(bool), func() { c.lock = s.Strategy.New(c.lent(), s.Key, o) })
 	c.rt.leave()
 	c.making = false
 	clear(c.Threads[1:])
 	c.Threads = c.Threads[:1]
 	c.Threads[0].start(c.program)
+}
+
+// lent returns the go-redis clients for one instance of the lock. They have the connections of
+// the client's own, and are new: hooks that the lock gives them end with the run.
+func (c *Client) lent() []*redis.Client {
+	all := make([]*redis.Client, len(c.redis))
+	for addr, r := range c.redis {
+		all[addr] = r.WithTimeout(r.Options().ReadTimeout)
+	}
+	return all
 }
 
 // Sources reports whether operations carry the line of code that they come from.

@@ -58,7 +58,7 @@ TOUCH
 TYPE
 RENAME
 RENAMENX
-COPY | 2 REPLACE
+COPY
 PERSIST
 TTL
 PTTL
@@ -198,7 +198,7 @@ var commands = func() map[string]*command {
 		}
 	}
 	for name, f := range map[string]func(call) (string, string){
-		"SCRIPT": refusesScript, "SELECT": refusesSelect, "ZADD": refusesZAdd, "HGETALL": refusesHGetAll, "HKEYS": refusesFields, "HVALS": refusesFields, "SMEMBERS": refusesMembers,
+		"SCRIPT": refusesScript, "SELECT": refusesSelect, "COPY": refusesCopy, "ZADD": refusesZAdd, "HGETALL": refusesHGetAll, "HKEYS": refusesFields, "HVALS": refusesFields, "SMEMBERS": refusesMembers,
 	} {
 		all[name].refuses = f
 	}
@@ -321,6 +321,21 @@ func refusesSelect(c call) (option, why string) {
 		return "", ""
 	}
 	return "", databaseZero
+}
+
+// refusesCopy lets pass DB 0, which go-redis always sends.
+func refusesCopy(c call) (option, why string) {
+	for i := 2; i < len(c.args); i++ {
+		switch word := strings.ToUpper(c.args[i]); {
+		case word == "DB" && i+1 < len(c.args):
+			if i++; c.args[i] != "0" {
+				return "DB " + c.args[i], databaseZero
+			}
+		case word != "REPLACE":
+			return word, strangeOption
+		}
+	}
+	return "", ""
 }
 
 func refusesScript(c call) (option, why string) {

@@ -118,6 +118,9 @@ var dialogues = []struct{ name, lines string }{
 		A COPY other k REPLACE
 		A TTL k
 		A COPY missing k REPLACE
+		A COPY other k DB 0
+		A COPY other k DB 0 REPLACE
+		A COPY other k REPLACE DB 0
 		A GET k
 		A COPY k k`},
 	{"counting", `

@@ -35,7 +35,7 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 		return n.scripts.answer(c, cmd, args)
 	case cmd == "SELECT" && n.asking != nil:
 		n.asking.selects = true
-	case cmd == "COPY" && len(args) == 3 && strings.EqualFold(args[2], "REPLACE") && args[0] != args[1]:
+	case cmd == "COPY" && replaces(args) && args[0] != args[1]:
 		if n.ask(c, "EXISTS", args[0]) == ":1\r\n" {
 			n.ask(c, "DEL", args[1]) // or it would keep its expiry
 		}
@@ -77,6 +77,12 @@ func (n *Node) storing(cmd string, args []string) {
 			n.stores = append(n.stores, args[i])
 		}
 	}
+}
+
+// replaces reports whether a COPY within the database replaces the key that it stores.
+func replaces(args []string) bool {
+	_, why := refusesCopy(call{args: args})
+	return why == "" && slices.ContainsFunc(args[min(2, len(args)):], func(word string) bool { return strings.EqualFold(word, "REPLACE") })
 }
 
 func isNX(word string) bool { return strings.EqualFold(word, "NX") }

@@ -22,8 +22,8 @@ func (k *Clients) spans() (list []int64) {
 	for _, part := range []int64{1200, 480, 240, 120, 60, 40, 24} {
 		list = append(list, ttl/part+1)
 	}
-	for i := int64(1); i <= 24; i++ {
-		list = append(list, ttl*i/12+1)
+	for i := int64(1); i <= 2*ProbesEach; i++ {
+		list = append(list, ttl*i/ProbesEach+1)
 	}
 	for _, i := range []int64{3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96} {
 		list = append(list, ttl*i+1)
@@ -35,6 +35,9 @@ func (k *Clients) spans() (list []int64) {
 	}
 	return list
 }
+
+// ProbesEach is the number of spans that are probed in each of two TTLs.
+const ProbesEach = 12
 
 // maxProbe is the longest span that is probed.
 const maxProbe = 20 * 24 * time.Hour
@@ -67,6 +70,7 @@ func (f *finder) probeClients() {
 			all = append(all, candidate{from, place, path})
 		}
 	}
+	f.found.Probed = len(all) > 0
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(strings.Compare(a.text, b.text), strings.Compare(a.path, b.path))
 	})
@@ -254,6 +258,7 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 		args := unpack(*f.k.commands.Value(q.q.Command))
 		all = append(all, candidate{q, fmt.Sprint(f.kindOf(q.q.Command), q.key), fmt.Sprintf("%q %d %#v", args, q.q.Conn, *f.s.Snapshot(q.q.Snapshot))})
 	}
+	f.found.Probed = len(all) > 0
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.text, b.text))
 	})

@@ -34,6 +34,8 @@ type Report struct {
 	// (BD), over the situations that were checked in which all clients are between two cycles.
 	// It is known only where PD is claimed.
 	Blocked time.Duration
+	// Unextended: the lock can extend its leases, and no caller does.
+	Unextended bool
 }
 
 // Refuted is the error of a certificate that proves nothing.
@@ -66,7 +68,8 @@ func Check(ctx context.Context, c *Certificate, opt Options) (*Report, error) {
 	if err == nil {
 		err = k.all(ctx, rows, opt, k.row)
 	}
-	return &Report{Situations: len(c.Rows), Checked: len(rows), Moves: int(k.moves.Load()), Blocked: time.Duration(k.blocked.Load())}, err
+	return &Report{Situations: len(c.Rows), Checked: len(rows), Moves: int(k.moves.Load()), Blocked: time.Duration(k.blocked.Load()),
+		Unextended: s.cfg.Strategy.Extends() && !s.cfg.Clients[0].Extend}, err
 }
 
 // checker checks a certificate.

@@ -40,23 +40,24 @@ func (u *Unseen) Error() string { return fmt.Sprintf("the field %s (%s)", u.Fiel
 // digest is a digest of values that are walked through with all that they refer to.
 type digest struct {
 	sum    uint64
-	seen   map[place]uint64 // to what pointers and maps have led so far, in the order in which it was met
+	seen   map[place]uint64 // what the walk has come to so far, numbered in that order
 	texts  *[]string
 	path   []string // of fields
 	unseen *error   // the first
 }
 
-// place is what a pointer or a map refers to. A struct begins where its first field does, so the
-// type tells them apart.
+// place is where a variable is, or the content of a map or a channel. A struct begins where its
+// first field does, so the type tells them apart.
 type place struct {
 	at   uintptr
 	kind reflect.Type
 }
 
 // met reports whether the walk has come to a place before. The order in which it came to places
-// tells them apart.
-func (d *digest) met(v reflect.Value) (before bool) {
-	p := place{v.Pointer(), v.Type()}
+// tells them apart. All variables count, as a pointer may lead to a field of a struct, or to an
+// element of an array.
+func (d *digest) met(at uintptr, kind reflect.Type) (before bool) {
+	p := place{at, kind}
 	n, before := d.seen[p]
 	if !before {
 		n = uint64(len(d.seen)) + 1
@@ -87,16 +88,12 @@ func (d *digest) blind(t reflect.Type) {
 
 func (d *digest) value(v reflect.Value) {
 	d.mix(uint64(v.Kind()))
+	if v.CanAddr() && d.met(v.UnsafeAddr(), v.Type()) {
+		return
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		if d.flag(v.IsNil()); v.IsNil() {
-			return
-		}
-		switch to := v.Type().Elem(); {
-		case d.met(v):
-		case to == reflect.TypeFor[redis.Client]():
-			d.hooks(v.Elem())
-		case !foreign(to):
+		if d.flag(v.IsNil()); !v.IsNil() {
 			d.value(v.Elem())
 		}
 	case reflect.Interface:
@@ -106,14 +103,14 @@ func (d *digest) value(v reflect.Value) {
 		}
 	case reflect.Struct:
 		d.structure(v)
-	case reflect.Slice, reflect.Array:
+	case reflect.Slice:
+		d.flag(v.IsNil()) // code can tell that from an empty one
 		d.mix(uint64(v.Len()))
-		d.flag(v.Kind() == reflect.Slice && v.IsNil()) // code can tell that from an empty one
-		for i := range v.Len() {
-			d.value(v.Index(i))
-		}
+		d.elements(v.Slice(0, v.Cap())) // code can reach those beyond the length, too
+	case reflect.Array:
+		d.elements(v)
 	case reflect.Map:
-		if d.flag(v.IsNil()); !v.IsNil() && !d.met(v) {
+		if d.flag(v.IsNil()); !v.IsNil() && !d.met(v.Pointer(), v.Type()) {
 			d.mapping(v.Seq2())
 		}
 	case reflect.String:
@@ -130,6 +127,14 @@ func (d *digest) value(v reflect.Value) {
 	}
 }
 
+// elements digests those of an array, or of a slice.
+func (d *digest) elements(v reflect.Value) {
+	d.mix(uint64(v.Len()))
+	for i := range v.Len() {
+		d.value(v.Index(i))
+	}
+}
+
 func (d *digest) text(s string) {
 	d.mix(uint64(len(s)))
 	for _, b := range []byte(s) {
@@ -140,6 +145,8 @@ func (d *digest) text(s string) {
 // structure digests a struct. Of two types of Go's the content lies behind unsafe pointers.
 func (d *digest) structure(v reflect.Value) {
 	switch t := v.Type(); {
+	case t == reflect.TypeFor[redis.Client]():
+		d.hooks(v)
 	case foreign(t):
 	case t == reflect.TypeFor[sync.Map]() && v.CanAddr():
 		m, entries := (*sync.Map)(v.Addr().UnsafePointer()), map[any]any{}
@@ -174,7 +181,7 @@ func (d *digest) hooks(client reflect.Value) {
 // nothing. The content of others can't be seen.
 func (d *digest) channel(v reflect.Value) {
 	switch d.flag(v.IsNil()); {
-	case v.IsNil():
+	case v.IsNil() || d.met(v.Pointer(), v.Type()):
 	case v.Len() > 0 || v.Type().ChanDir() == reflect.SendDir || !v.CanAddr():
 		d.blind(v.Type())
 	default:

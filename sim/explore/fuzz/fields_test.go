@@ -1,14 +1,24 @@
 package fuzz
 
 import (
+	"bytes"
+	"container/list"
 	"context"
+	"crypto/sha256"
+	"hash"
+	"maps"
+	"math/big"
+	"math/rand/v2"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -90,6 +100,106 @@ type preferring struct {
 func (p *preferring) keep(string) { p.now = p.all[1] }
 func (p *preferring) kept() bool  { return p.now == p.all[1] }
 
+// slots has a pointer to one of several equal variables: an element of an array, or a field.
+type slots struct {
+	all [2]int
+	now *int
+}
+
+func (s *slots) keep(string) { s.now = &s.all[1] }
+func (s *slots) kept() bool  { return s.now == &s.all[1] }
+
+type halves struct {
+	now        *int // before what it points to
+	fresh, had int
+}
+
+func (h *halves) keep(string) { h.now = &h.had }
+func (h *halves) kept() bool  { return h.now == &h.had }
+
+// windowed has one part of an array or another.
+type windowed struct {
+	all [4]int
+	now []int
+}
+
+func (w *windowed) keep(string) { w.now = w.all[2:3:3] }
+func (w *windowed) kept() bool  { return &w.now[0] == &w.all[2] }
+
+// popped looks at what lies beyond the length of its slice, and grown at how much fits in.
+type popped struct{ stack []bool }
+
+func (p *popped) keep(string) { p.stack = append(p.stack, true)[:0] }
+func (p *popped) kept() bool  { return p.stack[:1][0] }
+
+type grown struct{ buffer []byte }
+
+func (g *grown) keep(string) { g.buffer = make([]byte, 0, 64) }
+func (g *grown) kept() bool  { return cap(g.buffer) > 32 }
+
+// switched tells two empty channels apart.
+type switched struct{ first, second, now chan int }
+
+func (s *switched) keep(string) { s.now = s.second }
+func (s *switched) kept() bool  { return s.now == s.second }
+
+// unread has read a part of its buffer.
+type unread struct{ bytes.Buffer }
+
+func (u *unread) keep(string) { u.Next(1) }
+func (u *unread) kept() bool  { return u.Len() == 1 }
+
+// placed has an element of a list, boxed a value behind an interface.
+type placed struct {
+	list list.List
+	now  *list.Element
+}
+
+func (p *placed) keep(string) { p.now = p.list.Back() }
+func (p *placed) kept() bool  { return p.now == p.list.Back() }
+
+type boxed struct{ atomic.Value }
+
+func (b *boxed) keep(string) { b.Store(func() time.Time { return time.Unix(1, 0) }().Add(1)) }
+func (b *boxed) kept() bool  { return b.Load().(time.Time) != time.Unix(1, 0) }
+
+// keyed is a map whose keys are pointers to equal values.
+type keyed struct {
+	first, second *int
+	table         map[*int]bool
+}
+
+func (k *keyed) keep(string) { k.table = map[*int]bool{k.second: true} }
+func (k *keyed) kept() bool  { return k.table[k.second] }
+
+// counted is a big number, seeded a source of random ones, hashed a sum.
+type counted struct{ big.Int }
+
+func (c *counted) keep(string) { c.Lsh(big.NewInt(1), 200) }
+func (c *counted) kept() bool  { return c.BitLen() > 100 }
+
+type seeded struct{ *rand.PCG }
+
+func (s *seeded) keep(string) { *s.PCG = *rand.NewPCG(1, 3) }
+func (s *seeded) kept() bool  { return *s.PCG != *rand.NewPCG(1, 2) }
+
+type hashed struct{ hash.Hash }
+
+func (h *hashed) keep(string) { h.Write([]byte{1}) }
+func (h *hashed) kept() bool  { return !bytes.Equal(h.Sum(nil), sha256.New().Sum(nil)) }
+
+// inContext is what a context has.
+type inContext struct{ context.Context }
+
+func (c *inContext) keep(string) { c.Context = context.WithValue(c.Context, c, true) }
+func (c *inContext) kept() bool  { return c.Value(c) != nil }
+
+// chosen is one function or another.
+type chosen struct{ had func() bool }
+
+func (c *chosen) keep(string) { c.had = func() bool { return true } }
+func (c *chosen) kept() bool  { return c.had() }
+
 // fields are locks by the form of their memory.
 var fields = map[string]func(*lock) memory{
 	"behind-a-first-field": func(*lock) memory { return newGuarded() },
@@ -97,13 +207,36 @@ var fields = map[string]func(*lock) memory{
 	"empty-map":            func(*lock) memory { return &emptiedMap{} },
 	"another-pointer":      func(*lock) memory { p := new(int); return &moved{first: p, now: p} },
 	"neighbours":           func(*lock) memory { return &neighbours{fresh: true} },
-	"another-client":       func(l *lock) memory { return &preferring{all: []*redis.Client{l.rdb, new(redis.Client)}, now: l.rdb} },
+	"an-element":           func(*lock) memory { s := new(slots); s.now = &s.all[0]; return s },
+	"a-field":              func(*lock) memory { h := new(halves); h.now = &h.fresh; return h },
+	"a-part":               func(*lock) memory { w := new(windowed); w.now = w.all[1:2:2]; return w },
+	"beyond-the-length":    func(*lock) memory { return &popped{make([]bool, 0, 1)} },
+	"capacity":             func(*lock) memory { return &grown{make([]byte, 0, 32)} },
+	"another-channel":      func(*lock) memory { c := make(chan int); return &switched{c, make(chan int), c} },
+	"read-offset":          func(*lock) memory { u := new(unread); u.WriteString("aa"); return u },
+	"list-element":         func(*lock) memory { p := new(placed); p.now = p.list.PushBack(1); p.list.PushBack(1); return p },
+	"atomic-value":         func(*lock) memory { b := new(boxed); b.Store(time.Unix(1, 0)); return b },
+	"map-by-pointers": func(*lock) memory {
+		k := &keyed{new(int), new(int), nil}
+		k.table = map[*int]bool{k.first: true}
+		return k
+	},
+	"big-number":     func(*lock) memory { return new(counted) },
+	"source":         func(*lock) memory { return &seeded{rand.NewPCG(1, 2)} },
+	"hash":           func(*lock) memory { return &hashed{sha256.New()} },
+	"context":        func(*lock) memory { return &inContext{context.Background()} },
+	"function":       func(*lock) memory { return &chosen{func() bool { return false }} },
+	"another-client": func(l *lock) memory { return &preferring{all: []*redis.Client{l.rdb, new(redis.Client)}, now: l.rdb} },
 }
 
 // TestFieldsCount: whatever the form in which a lock's fields remember something, its histories
 // don't join.
 func TestFieldsCount(t *testing.T) {
-	for name, remembers := range fields {
+	for i, name := range slices.Sorted(maps.Keys(fields)) {
+		if !testenv.Some(i, 4) {
+			continue
+		}
+		remembers := fields[name]
 		t.Run(name, func(t *testing.T) {
 			s := custom(name, "", steps{}).strategy
 			made := s.New
@@ -126,5 +259,43 @@ func TestFieldsCount(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// looking is a hook that reads the record before each acquisition.
+type looking struct {
+	redis.Hook
+	key string
+}
+
+func (h looking) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h looking) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+func (h looking) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cmd.Name() == "set" {
+			_ = next(ctx, redis.NewStringCmd(ctx, "get", h.key))
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// TestHooksEnd: the hooks that a lock's constructor gives to its Redis client end with that lock.
+func TestHooksEnd(t *testing.T) {
+	s := custom("hooked", "", steps{}).strategy
+	made := s.New
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		nodes[0].AddHook(looking{key: key})
+		return made(nodes, key, o)
+	}
+	b := explore.Defaults(s)
+	b.Cycles, b.Codes, b.Faults = 1, trace.Verdict{trace.DG}, explore.Budget{}
+	r, err := explore.Run(context.Background(), b, explore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Holds(trace.DG) {
+		t.Error(r.Summary())
 	}
 }

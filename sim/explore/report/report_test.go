@@ -93,7 +93,7 @@ func TestText(t *testing.T) {
 		return strings.Join(all, "\n")
 	}
 	const least = "FR foreign release: violated; the least schedule has 1 fault, 2 switches between clients, 1,600 steps"
-	if got, want := say(result(t, true)), least+"\nGAP broken continuity: holds within these bounds, but no lease was extended\n"+
+	if got, want := say(result(t, true)), least+"\nGAP broken continuity: no lease was extended; apart from that, holds within these bounds\n"+
 		"DG double grant: holds within these bounds"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

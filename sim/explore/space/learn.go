@@ -30,7 +30,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	m.Unprobed = t.Unprobed
+	m.Unprobed, m.Probed = t.Unprobed, m.Probed || t.Probed
 	in, was := *m.instants, m.instants
 	in.Before = instants.Sorted(in.Before, spans...)
 	in.Lives(t, m.sleeps(reached))

@@ -84,6 +84,7 @@ type Model struct {
 	Width     int           // of a packed state, in ids
 	listers   listers
 	Unprobed  int              // see [behaviour.Thresholds]
+	Probed    bool             // likewise
 	unreduced bool             // see Unreduced
 	deeds     []behaviour.Deed // that the environment can do: see Bounds.Others
 	Budget    Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
