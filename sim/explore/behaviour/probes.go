@@ -70,7 +70,7 @@ func (f *finder) probeClients() {
 			all = append(all, candidate{from, place, path})
 		}
 	}
-	f.found.Probed = f.found.Probed || len(all) > 0
+	f.found.Probed = len(all) > 0
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(strings.Compare(a.text, b.text), strings.Compare(a.path, b.path))
 	})
@@ -258,7 +258,6 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 		args := unpack(*f.k.commands.Value(q.q.Command))
 		all = append(all, candidate{q, fmt.Sprint(f.kindOf(q.q.Command), q.key), fmt.Sprintf("%q %d %#v", args, q.q.Conn, *f.s.Snapshot(q.q.Snapshot))})
 	}
-	f.found.Probed = f.found.Probed || len(all) > 0
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.text, b.text))
 	})

@@ -33,7 +33,7 @@ type Thresholds struct {
 	// Unprobed are the places in the code at which it was not run after readings that no schedule
 	// has had: there was no time, or each value makes a difference.
 	Unprobed int
-	Probed   bool // there is a place at which it could be run so
+	Probed   bool // there is such a place: client code reads a clock, or how long a key still lives
 }
 
 // Reading is a threshold of a monotonic clock.
