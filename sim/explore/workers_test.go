@@ -77,7 +77,7 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 			first := ""
 			for i := range 3 {
 				workers := []int{1, 8, 2}[i%3]
-				r, err := Run(context.Background(), b, Options{Workers: workers})
+				r, err := Run(context.Background(), b, Options{Workers: workers, Patience: time.Minute})
 				said := fmt.Sprint(err)
 				if err == nil {
 					said = fmt.Sprint(r.Complete, r.States, r.Transitions, r.Commands, r.Operations, r.Found, r.Near)
@@ -107,7 +107,7 @@ func TestConstructorPanics(t *testing.T) {
 			return right(nodes, key, o)
 		}
 		b := Bounds{Strategy: s, Clients: 2, Cycles: 2, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1, ReplyLost: 1}}
-		_, err := Run(context.Background(), b, Options{Workers: workers})
+		_, err := Run(context.Background(), b, Options{Workers: workers, Patience: time.Minute})
 		var p *process.Panic
 		if !errors.As(err, &p) {
 			t.Errorf("%d workers: %v", workers, err)
@@ -146,7 +146,7 @@ func TestProbeThatWavers(t *testing.T) {
 	}}
 	b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 1, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1, ReplyLost: 1}}
 	for workers := 1; workers <= 2; workers++ {
-		_, err := Run(context.Background(), b, Options{Workers: workers})
+		_, err := Run(context.Background(), b, Options{Workers: workers, Patience: time.Minute})
 		var wild *behaviour.Nondeterminism
 		if !errors.As(err, &wild) || wild.Client != trace.Probe {
 			t.Errorf("%d workers: %v", workers, err)
