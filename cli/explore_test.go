@@ -163,8 +163,8 @@ func TestExploreCutOff(t *testing.T) {
 }
 
 // A search that is stopped says so of each violation, with the status of a search that proves
-// nothing. What it has found by then is in TestExploreMemoryLimit: a test can't tell when it is
-// half-way.
+// nothing. That it shows what it has found by then is in TestCancelledLate of sim/explore, and in
+// TestExploreMemoryLimit.
 func TestExploreInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -18,7 +18,7 @@ import (
 
 var (
 	seed = flag.Uint64("seed", 1, "where TestFuzz begins")
-	runs = flag.Int("runs", testenv.Count(1, 10), "how many random schedules TestFuzz plays of each lock")
+	runs = flag.Int("runs", testenv.Count(1, 30), "how many random schedules TestFuzz plays of each lock")
 )
 
 // subjects are all locks of the catalogue and of the collection.
