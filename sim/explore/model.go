@@ -11,8 +11,10 @@ import (
 // happen are equal, and sleeps have any length. If that meets a reading of true time, it
 // calls the function again, with a model in which true time belongs to the state; and if it
 // meets a sleep for a fraction of a millisecond, with bounds that round sleeps; and if a lock
-// keeps a reading of a clock from one cycle to the next, with clocks that go on.
+// keeps a reading of a clock from one cycle to the next, with clocks that go on; and if a lock
+// keeps what its fields don't show, with histories that don't join.
 func withModel(b Bounds, do func(*space.Model) error) error {
+	var hidden *behaviour.Remembering
 	for timed := false; ; {
 		if timed && b.Endless() {
 			return space.ErrRestless
@@ -28,6 +30,8 @@ func withModel(b Bounds, do func(*space.Model) error) error {
 			b.WholeSleeps = true
 		case errors.Is(err, space.ErrKeepsReadings) && !b.ClockGoesOn:
 			b.ClockGoesOn = true
+		case errors.As(err, &hidden) && !b.Remembers && !b.Endless():
+			b.Remembers = true
 		default:
 			return errors.Join(err, m.Close())
 		}

@@ -5,6 +5,7 @@ import (
 	"container/list"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"hash"
 	"maps"
 	"math/big"
@@ -18,6 +19,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -259,6 +261,58 @@ func TestFieldsCount(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// everKept has for each lock whether it had the record: a variable of the package.
+var everKept sync.Map
+
+type registered struct{ now *int }
+
+func (r *registered) keep(string) { everKept.Store(r.now, true) }
+func (r *registered) kept() bool  { _, had := everKept.Load(r.now); return had }
+
+// captured has variables that closures share.
+type captured struct {
+	had  func() bool
+	have func()
+}
+
+func newCaptured() *captured {
+	kept := false
+	return &captured{func() bool { return kept }, func() { kept = true }}
+}
+
+func (c *captured) keep(string) { c.have() }
+func (c *captured) kept() bool  { return c.had() }
+
+// TestHiddenMemory: a lock that remembers something where no look at its fields can find it is
+// searched without joining its histories, or refused.
+func TestHiddenMemory(t *testing.T) {
+	for name, remembers := range map[string]func() memory{
+		"captured":    func() memory { return newCaptured() },
+		"the package": func() memory { return &registered{new(int)} },
+	} {
+		s := custom("hidden", "", steps{}).strategy
+		made := s.New
+		s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+			return &forgetful{made(nodes, key, o).(*lock), remembers()}
+		}
+		b := explore.Defaults(s)
+		b.TTL, b.Codes, b.Faults, b.Remembers = 3*time.Second, trace.Verdict{trace.DG}, explore.Budget{}, false
+		r, err := explore.Run(context.Background(), b, explore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Find(trace.DG) == nil || !r.Bounds.Remembers {
+			t.Errorf("%s: %s", name, r.Summary())
+		}
+		b.Cycles = explore.Any
+		_, err = explore.Run(context.Background(), b, explore.Options{})
+		var hidden *behaviour.Remembering
+		if !errors.As(err, &hidden) || hidden.Source.File == "" {
+			t.Errorf("%s, any number of cycles: %v", name, err)
+		}
 	}
 }
 

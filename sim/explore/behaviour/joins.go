@@ -1,0 +1,130 @@
+package behaviour
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"lockstep/sim/trace"
+)
+
+// Remembering is the error of a lock that knows more of earlier cycles than its fields show:
+// variables that a closure has captured, a variable of the package. Two of its histories were
+// joined, because the fields were equal, and then it went on in two ways.
+type Remembering struct {
+	Client      string       // its name
+	Once, Again string       // how it goes on, in words
+	Source      trace.Source // the line of one of the two, if it is known
+}
+
+// Error names the client and the two operations.
+func (r *Remembering) Error() string {
+	return fmt.Sprintf("the lock keeps something from one cycle to the next that its fields don't show%s: with equal fields, %s goes on once with %s and once with %s; "+
+		"does it keep a variable in a closure, or in its package? Keep it in a field", at(r.Source), r.Client, r.Once, r.Again)
+}
+
+// Of all joins, so many are tried, with so many ways to go on, in each of which a client performs
+// so many operations at most.
+const (
+	joinsTried   = 200
+	goingOn      = 5
+	goingOnSteps = 120
+)
+
+// Rejoin tries some of the joins between two cycles. A history that was joined with another has
+// never gone on in the search; here its client does what the other's has done then, and must
+// make the same operations and reports. That knows nothing of how fields are compared. It must
+// not be called while workers run, and fails with [Remembering].
+func (k *Clients) Rejoin() error {
+	joins, next := k.joins()
+	for i := 0; i < len(joins); i += 1 + len(joins)/joinsTried {
+		random := rand.New(rand.NewPCG(uint64(i), 0))
+		for range goingOn {
+			if err := k.rejoin(joins[i], next, random); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// joins lists the transitions that lead to a history which was first found by another one and
+// isn't the client's last; and the transitions from each history.
+func (k *Clients) joins() (joins []Transition, next [][]uint32) {
+	next = make([][]uint32, k.histories.Count.Load())
+	for i := uint32(1); i <= uint32(k.Outcomes.Len()); i++ {
+		e := k.Outcomes.Entries.At(i)
+		next[e.Key.From] = append(next[e.Key.From], i)
+		if to := k.At(e.Value.To); to.BetweenCycles && !to.Over && k.standsAt(e.Value.To, e.Key) == nowhere {
+			joins = append(joins, e.Key)
+		}
+	}
+	return joins, next
+}
+
+// rejoin takes a client through a history that was joined with another, and on by one of the ways
+// on which that has gone.
+func (k *Clients) rejoin(join Transition, next [][]uint32, random *rand.Rand) (err error) {
+	out, _ := k.Outcomes.Get(join)
+	r := k.pool[k.At(join.From).client][0]
+	r.driver.Guard(true)
+	defer r.driver.Guard(false)
+	r.at = nowhere
+	path := k.pathTo(join.From)
+	if _, err := k.walk(r, path); err != nil {
+		return err
+	}
+	if _, err := k.feed(r, k.At(join.From).client, join); err != nil {
+		return err
+	}
+	k.newCycle(r)
+	for at, steps := out.To, 0; steps < goingOnSteps; steps++ {
+		if err := k.remembers(r, at); err != nil {
+			return err
+		}
+		if len(next[at]) == 0 {
+			break
+		}
+		e := k.Outcomes.Entries.At(next[at][random.IntN(len(next[at]))])
+		reports, err := k.feed(r, k.At(at).client, e.Key)
+		if err != nil {
+			return err
+		}
+		if told := *k.Reports.At(e.Value.Reports); !slices.EqualFunc(reports, told, sameReport) {
+			return &Remembering{Client: k.name(k.At(at).client), Once: reportsText(told), Again: reportsText(reports)}
+		}
+		if at = e.Value.To; k.At(at).BetweenCycles {
+			k.newCycle(r)
+		}
+	}
+	return nil
+}
+
+// remembers fails with [Remembering] unless a replayer's threads are about to do what is known of
+// a history.
+func (k *Clients) remembers(r *replayer, id uint32) error {
+	is := *k.At(id)
+	if err := k.describe(&is, r); err != nil {
+		return err
+	}
+	i := differ(k.At(id), &is)
+	if i < 0 {
+		return nil
+	}
+	return &Remembering{Client: k.name(is.client), Once: k.planText(k.At(id).plan(i)), Again: k.planText(is.plan(i)),
+		Source: k.lineAt(r, k.pathTo(id), i)}
+}
+
+// sameReport reports whether a client makes the same known twice. The reading that a deadline
+// counts from is left out: a replay doesn't follow it.
+func sameReport(a, b Report) bool {
+	a.Read, b.Read = 0, 0
+	return a == b
+}
+
+func reportsText(reports []Report) string {
+	if len(reports) == 0 {
+		return "nothing"
+	}
+	return reports[len(reports)-1].Kind.String()
+}
