@@ -187,7 +187,7 @@ func TestExploreInterrupted(t *testing.T) {
 // Memory is a bound, too; the findings by then are shown
 // within smaller bounds.
 func TestExploreMemoryLimit(t *testing.T) {
-	out, _, status := run(t, "", strings.Fields("explore getset-expired --clients 4 --cycles 9 --faults crash=3,pause=3,reply-lost=3 --memory-limit 1KB --json")...)
+	out, _, status := run(t, "", strings.Fields("explore setnx-expire --clients 4 --cycles 9 --faults crash=3,pause=3,reply-lost=3 --memory-limit 1KB --json")...)
 	var r jsonSearch
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -47,7 +48,7 @@ func only(kinds ...explore.FaultKind) (b explore.Budget) {
 func TestCounterexamplesAsScenarios(t *testing.T) {
 	two := func(b *explore.Bounds) { b.Cycles = 2 }
 	codes := func(list ...trace.Code) func(*explore.Bounds) { return func(b *explore.Bounds) { b.Codes = list } }
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		strategy string
 		faults   explore.Budget
 		change   func(*explore.Bounds)
@@ -73,6 +74,9 @@ func TestCounterexamplesAsScenarios(t *testing.T) {
 		{"setpx-autoretry", only(explore.ReplyLost), nil, nil, nil},
 		{"watchdog", only(explore.Restart), codes(trace.DG), []trace.Code{trace.DG}, nil},
 	} {
+		if !testenv.Some(i, 3) {
+			continue
+		}
 		t.Run(tt.strategy, func(t *testing.T) {
 			r := searched(t, tt.strategy, tt.faults, tt.change)
 			for _, c := range tt.want {

@@ -366,7 +366,7 @@ func TestBruteForce(t *testing.T) {
 	t.Parallel()
 	kinds := FaultKind(len(Budget{}))
 	for i, s := range strategies.All() {
-		every := *everyKind || s.Name == "setnx-expire"
+		every := *everyKind || s.Name == "setnx-expire" && testenv.Whole()
 		if !every && (!testenv.Some(i, 8) || !testenv.Whole() && slices.Contains(slow, s.Name)) {
 			continue
 		}

@@ -23,7 +23,7 @@ func strategy(t testing.TB, name string) strategies.Strategy {
 // endless are bounds too large to be searched to the end. The code that is sought isn't
 // violated, so there is no least schedule to be looked for afterwards.
 func endless(t testing.TB) Bounds {
-	b := Defaults(strategy(t, "getset-expired"))
+	b := Defaults(strategy(t, "setpx-watch"))
 	b.Codes = trace.Verdict{trace.GAP}
 	b.Clients, b.Cycles, b.Faults = 4, 9, Budget{2, 9, 2, 2, 2, 2, 2, 2}
 	return b

@@ -263,6 +263,7 @@ func TestPlayerSteps(t *testing.T) {
 // How long a pause lasts is on the page from its end on, and not before: in the run's own
 // picture and in that of the run below it.
 func TestPlayerKeepsTheLengthOfPauses(t *testing.T) {
+	testenv.Long(t)
 	b := openBrowser(t)
 	run := record(t, "naive-del", "late-release")
 	b.open(Page{Other: record(t, "setpx-lua", "late-release")}.HTML(run), "#0")
@@ -329,6 +330,7 @@ func TestPlayerShowsViolations(t *testing.T) {
 
 // Chapters, the slider, the list, play and the address all lead to a place.
 func TestPlayerFindsItsWay(t *testing.T) {
+	testenv.Long(t)
 	b := openBrowser(t)
 	run := record(t, "get-then-del", "release-gap")
 	b.open(HTML(run), "#30")
@@ -397,6 +399,7 @@ func TestPlayerRunsNoForeignScript(t *testing.T) {
 
 // The picture is drawn without a complaint, and nothing runs out of it.
 func TestPictureFits(t *testing.T) {
+	testenv.Long(t)
 	b := openBrowser(t)
 	for _, run := range []*trace.Trace{record(t, "setpx-lua", "pause-past-ttl"), record(t, "redlock", "slow-node"), spoilt()} {
 		b.open("<!doctype html><meta charset=utf-8>"+SVG(run), "")
@@ -443,6 +446,7 @@ func TestPageOpensWhereItBreaks(t *testing.T) {
 
 // The legend has the signs that are on the screen, and no others.
 func TestLegendGrowsWithTheRun(t *testing.T) {
+	testenv.Long(t)
 	b := openBrowser(t)
 	b.open(HTML(record(t, "naive-del", "late-release")), "#0")
 	shown := func() string {
@@ -461,6 +465,7 @@ func TestLegendGrowsWithTheRun(t *testing.T) {
 // Questions stand at their position; a key or a click answers, the page goes on to the event that decides, and
 // judges.
 func TestPageAsks(t *testing.T) {
+	testenv.Long(t)
 	b := openBrowser(t)
 	run := record(t, "naive-del", "late-release")
 	questions := read(run).Questions()
@@ -497,6 +502,7 @@ func TestPageAsks(t *testing.T) {
 
 // Two runs go on together, each with its own holders, to their ends.
 func TestPageCompares(t *testing.T) {
+	testenv.Long(t)
 	b := openBrowser(t)
 	run, other := record(t, "naive-del", "late-release"), record(t, "setpx-lua", "late-release")
 	b.open(Page{Other: other}.HTML(run), "#0")
@@ -519,6 +525,7 @@ func TestPageCompares(t *testing.T) {
 // On a telephone nothing runs out of the page, and in a frame there are the picture, the words and the
 // buttons.
 func TestPageOnATelephoneAndInAFrame(t *testing.T) {
+	testenv.Long(t)
 	b := openBrowser(t)
 	for _, width := range []int{320, 390, 768} {
 		b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 700, "deviceScaleFactor": 2, "mobile": true}, nil)

@@ -8,6 +8,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
@@ -72,7 +73,10 @@ func win(t *testing.T, a *tuitest.App, s *Game) {
 // have no part in the hints, find the goal; and the same moves, replayed, leave the other
 // lock whole, as does every schedule of the level.
 func TestLevelsAreWonByTheirHints(t *testing.T) {
-	for _, l := range scenarios.Levels() {
+	for i, l := range scenarios.Levels() {
+		if !testenv.Some(i, 3) {
+			continue
+		}
 		t.Run(l.Name(), func(t *testing.T) {
 			a, s := openLevel(t, l.Name())
 			win(t, a, s)

@@ -49,13 +49,14 @@ func (k *Clients) Rejoin() error {
 }
 
 // joins lists the transitions that lead to a history which was first found by another one and
-// isn't the client's last; and the transitions from each history.
+// isn't the client's last; and the transitions from each history. The probe is left out: how long
+// it waits is its program's to count, and not the lock's.
 func (k *Clients) joins() (joins []Transition, next [][]uint32) {
 	next = make([][]uint32, k.histories.Count.Load())
 	for i := uint32(1); i <= uint32(k.Outcomes.Len()); i++ {
 		e := k.Outcomes.Entries.At(i)
 		next[e.Key.From] = append(next[e.Key.From], i)
-		if to := k.At(e.Value.To); to.BetweenCycles && !to.Over && k.standsAt(e.Value.To, e.Key) == nowhere {
+		if to := k.At(e.Value.To); to.BetweenCycles && !to.Over && to.client < len(k.cfg.Clients) && k.standsAt(e.Value.To, e.Key) == nowhere {
 			joins = append(joins, e.Key)
 		}
 	}

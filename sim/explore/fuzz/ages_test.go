@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -13,7 +14,10 @@ import (
 // TestAgesAreFound: a stamp that falls due before the lease ends is found, however many TTLs that
 // takes. The first wait is as long as that; later readings of the clock are nearer to it.
 func TestAgesAreFound(t *testing.T) {
-	for _, stale := range []time.Duration{5, 20, 28, 48} {
+	for i, stale := range []time.Duration{28, 5, 20, 48} {
+		if !testenv.Some(i, 4) {
+			continue
+		}
 		stale *= time.Second
 		stamp := stamped(ownClock, func(age, _ time.Duration) bool { return age > stale })
 		s := custom("stale-after-"+stale.String(), "", steps{acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
