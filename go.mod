@@ -38,7 +38,12 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
 	go.uber.org/atomic v1.12.0 // indirect
+	golang.org/x/mod v0.27.0 // indirect
+	golang.org/x/sync v0.16.0 // indirect
 	golang.org/x/text v0.14.0 // indirect
 )
 
-require github.com/charmbracelet/x/term v0.2.2
+require (
+	github.com/charmbracelet/x/term v0.2.2
+	golang.org/x/tools v0.36.0
+)

@@ -25,9 +25,12 @@ func TestCertificate(t *testing.T) {
 		if !testenv.Whole() && name != "setpx-lua" {
 			continue
 		}
-		b := closing(t, name)
-		if b.TTL = 3 * time.Second; testenv.Whole() && name == "setpx-lua" {
-			b.TTL = 12 * time.Second
+		b := small(t, name)
+		if testenv.Whole() {
+			b = closing(t, name)
+		}
+		if name != "setpx-lua" {
+			b.TTL = 3 * time.Second
 		}
 		c := certified(t, b)
 		var file bytes.Buffer

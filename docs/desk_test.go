@@ -1,0 +1,33 @@
+package docs
+
+import (
+	"os"
+	"testing"
+
+	load "golang.org/x/tools/go/packages"
+
+	"lockstep/sim/testenv"
+)
+
+// TestEveryDesk: the code and its tests have no type errors on systems that are not this one. To
+// compile all that they use takes a minute for each; here of other modules only the declarations
+// are checked.
+func TestEveryDesk(t *testing.T) {
+	testenv.Long(t)
+	for _, system := range []string{"darwin", "windows", "freebsd"} {
+		list, err := load.Load(&load.Config{
+			Mode:  load.NeedName | load.NeedFiles | load.NeedCompiledGoFiles | load.NeedImports | load.NeedDeps | load.NeedTypes | load.NeedTypesSizes | load.NeedSyntax | load.NeedTypesInfo,
+			Dir:   "..",
+			Env:   append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0"),
+			Tests: true,
+		}, "./...")
+		if err != nil {
+			t.Fatal(err)
+		}
+		load.Visit(list, nil, func(p *load.Package) {
+			for _, e := range p.Errors {
+				t.Errorf("%s: %s", system, e)
+			}
+		})
+	}
+}
