@@ -33,7 +33,7 @@ var (
 )
 
 // builds reports whether parts are made for which a program is built: those cost seconds each.
-func builds() bool { return *update || testenv.Whole() }
+func builds() bool { return *update || testenv.CI() }
 
 // fails is what a test of the example prints that fails.
 func fails(what string) (string, error) {

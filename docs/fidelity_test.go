@@ -18,11 +18,11 @@ import (
 // errKeep says that a generated part can't be made here, and stays as it is.
 var errKeep = errors.New("stays as it is")
 
-// fidelity replays the whole matrix on real servers, where LOCKSTEP_WHOLE asks for that. The
+// fidelity replays the whole matrix on real servers, in continuous integration. The
 // rest of the comment is the version that the figures are of: another one must show no
 // difference either, but may know other commands.
 func fidelity(version string) (string, error) {
-	if !testenv.Whole() {
+	if !testenv.CI() {
 		return "", errKeep
 	}
 	var runs []verify.Run

@@ -138,7 +138,7 @@ func TestSeeds(t *testing.T) {
 // events, and, since it came from a built-in script, the same narration.
 func TestReplay(t *testing.T) {
 	every := 8 // of each strategy and each scenario; in CI all
-	if testenv.Whole() {
+	if testenv.CI() {
 		every = 1
 	}
 	eachCell(t, every, func(t *testing.T, s *Scenario, st strategies.Strategy) {

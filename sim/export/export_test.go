@@ -56,7 +56,7 @@ func eachRun(t *testing.T, test func(t *testing.T, trace *trace.Trace)) {
 	t.Helper()
 	locks := len(strategies.All())
 	for i, c := range matrix() {
-		if !testenv.Whole() && (i/locks+i%locks)%8 != 0 {
+		if !testenv.CI() && (i/locks+i%locks)%8 != 0 {
 			continue
 		}
 		if c.Err != nil {

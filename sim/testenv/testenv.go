@@ -1,11 +1,14 @@
 // Package testenv tells tests how much they are to do, and what they may do without.
 //
-// `go test ./...` is quick, and works on every machine: long tests do a part of their cases, and
-// tests of what a machine lacks are skipped. With LOCKSTEP_WHOLE=1, as in continuous integration,
-// all tests do everything, and nothing may be lacking.
+// There are three sizes. `go test ./...` is quick, and works on every machine: long tests do a
+// part of their cases, and tests of what a machine lacks are skipped. With LOCKSTEP_CI=1, as in
+// continuous integration, nothing may be lacking, and long tests do more. With LOCKSTEP_WHOLE=1,
+// as in the larger run of continuous integration, all tests do everything. A test that is
+// about data races does least: `go test -race -short`.
 package testenv
 
 import (
+	"math"
 	"os"
 	"testing"
 )
@@ -13,34 +16,51 @@ import (
 // Whole reports whether tests do everything.
 func Whole() bool { return os.Getenv("LOCKSTEP_WHOLE") != "" }
 
-// Some reports whether case i of a long test is tried: all are if tests do everything, otherwise
-// each nth.
-func Some(i, n int) bool { return i%n == 0 || Whole() }
+// CI reports whether tests do much, and nothing may be lacking.
+func CI() bool { return os.Getenv("LOCKSTEP_CI") != "" || Whole() }
 
-// Count is how many random cases a test tries: few, or many if tests do everything.
+// Some reports whether case i of a long test is tried: each nth is, in continuous integration
+// four times as many, and all if tests do everything.
+func Some(i, n int) bool {
+	switch {
+	case Whole():
+		return true
+	case CI():
+		n = (n + 3) / 4
+	case testing.Short():
+		n *= 4
+	}
+	return i%n == 0
+}
+
+// Count is how many random cases a test tries: few, or many if tests do everything, and in
+// continuous integration as many times more than few as many are more than they.
 func Count(few, many int) int {
-	if Whole() {
+	switch {
+	case Whole():
 		return many
+	case CI():
+		return int(math.Sqrt(float64(few) * float64(many)))
 	}
 	return few
 }
 
-// Long skips a test unless tests do everything.
+// Long skips a test that `go test` has no time for.
 func Long(t testing.TB) {
 	t.Helper()
-	if !Whole() {
-		t.Skip("it is long: LOCKSTEP_WHOLE=1 runs it")
+	if !CI() {
+		t.Skip("it is long: LOCKSTEP_CI=1 runs it")
 	}
 }
 
-// Need skips a test if err says that this machine lacks what the test is about. If tests do
-// everything, it fails.
+// Need skips a test if err says that this machine lacks what the test is about. In continuous
+// integration it fails.
 func Need(t testing.TB, err error) {
 	t.Helper()
 	switch {
 	case err == nil:
-	case Whole():
-		t.Fatalf("LOCKSTEP_WHOLE asks for all tests: %s", err)
+	case CI():
+		t.Fatalf("LOCKSTEP_CI and LOCKSTEP_WHOLE allow for nothing that is lacking: %s", err)
 	default:
 		t.Skip(err)
 	}
