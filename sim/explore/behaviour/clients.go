@@ -718,8 +718,9 @@ func (k *Clients) lineAt(r *replayer, path []uint32, thread int) trace.Source {
 }
 
 // Recheck replays some of the histories, from all over the tree. A search makes each
-// transition once, so without that it would miss code that behaves differently each time.
-// It must not be called while workers run, and fails with [Nondeterminism].
+// transition once, so without that it would miss code that behaves differently each time. And
+// it tries some of the joins between cycles: see rejoin. It must not be called while workers
+// run, and fails with [Nondeterminism] or [Remembering].
 func (k *Clients) Recheck() error {
 	const rechecks = 1000
 	n := k.histories.Count.Load()
@@ -728,7 +729,7 @@ func (k *Clients) Recheck() error {
 			return err
 		}
 	}
-	return nil
+	return k.rejoinSome()
 }
 
 // again replays a history, and checks that each operation is announced by a thread of the

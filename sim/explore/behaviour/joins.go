@@ -31,11 +31,10 @@ const (
 	goingOnSteps = 120
 )
 
-// Rejoin tries some of the joins between two cycles. A history that was joined with another has
-// never gone on in the search; here its client does what the other's has done then, and must
-// make the same operations and reports. That knows nothing of how fields are compared. It must
-// not be called while workers run, and fails with [Remembering].
-func (k *Clients) Rejoin() error {
+// rejoinSome tries some of the joins between two cycles. A history that was joined with another
+// has never gone on in the search; here its client does what the other's has done then, and must
+// make the same operations and reports. That knows nothing of how fields are compared.
+func (k *Clients) rejoinSome() error {
 	joins, next := k.joins()
 	for i := 0; i < len(joins); i += 1 + len(joins)/joinsTried {
 		random := rand.New(rand.NewPCG(uint64(i), 0))

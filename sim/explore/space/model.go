@@ -66,13 +66,8 @@ func (m *Model) Executed() (commands, operations, draws int) {
 }
 
 // Recheck fails if client code that runs once more does otherwise: see
-// [behaviour.Clients.Recheck] and [behaviour.Clients.Rejoin].
-func (m *Model) Recheck() error {
-	if err := m.Clients.Recheck(); err != nil {
-		return err
-	}
-	return m.Clients.Rejoin()
-}
+// [behaviour.Clients.Recheck].
+func (m *Model) Recheck() error { return m.Clients.Recheck() }
 
 // start returns the state in which every schedule begins.
 func (m *Model) start() *state {
