@@ -19,7 +19,7 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// monkeySteps is 100,000 in .ci/run. So many take more than one likes to wait for
+// monkeySteps is 100,000 in the larger run of continuous integration. So many take more than one likes to wait for
 // after every change, and a tenth of them gets nearly everywhere.
 var monkeySteps = flag.Int("monkey", testenv.Count(10_000, 100_000), "how many keys TestMonkey presses")
 

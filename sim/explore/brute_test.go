@@ -360,7 +360,7 @@ func (f *brute) end(s *spent) {
 var everyKind = flag.Bool("brute", false, "TestBruteForce walks through all schedules of every lock under every kind of fault: minutes")
 
 // TestBruteForce: within small bounds the search finds the same violations, at the same least
-// costs, as a brute-force walk through all schedules. In CI each lock has the commonest faults and
+// costs, as a brute-force walk through all schedules. In the larger run of continuous integration each lock has the commonest faults and
 // one more kind, a lock of two commands all of them.
 func TestBruteForce(t *testing.T) {
 	t.Parallel()

@@ -389,7 +389,7 @@ func TestMutants(t *testing.T) {
 	t.Parallel()
 	for i, c := range mutants {
 		if !testenv.Some(i, 6) {
-			continue // for time; CI kills all
+			continue // for time; the larger run kills all
 		}
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			wrong, right := c.complete()

@@ -143,7 +143,7 @@ func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	for i, c := range slices.Concat(leasts, unlisted(t)) {
 		if raceDetector && c.faults == bearable || !testenv.Some(i, 12) {
-			continue // for time; CI looks at all
+			continue // for time; the larger run looks at all
 		}
 		if c.faults == bearable && !(testenv.Whole() && c.strategy == "setpx-lua") || !testenv.Whole() && slices.Contains(slow, c.strategy) {
 			continue // that is half a minute for each, or a tenth of one

@@ -19,7 +19,7 @@ func TestSameEachTime(t *testing.T) {
 		workers = []int{1, 3, 2}
 	}
 	for _, name := range []string{"setnx-expire", "getset-equal", "watchdog", "fenced", "redlock"} {
-		if !testenv.Whole() && name != "fenced" { // the others are left to CI, for time
+		if !testenv.Whole() && name != "fenced" { // the others are left to the larger run, for time
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
