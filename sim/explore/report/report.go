@@ -81,7 +81,11 @@ func faults(b *explore.Bounds) string {
 		text = "in one schedule " + b.Faults.String()
 	}
 	if b.Faults[explore.Duplicate] > 0 {
-		text += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", b.Repeatable())
+		last := "the last"
+		if n := b.Repeatable(); n > 1 {
+			last = fmt.Sprintf("one of the last %d", n)
+		}
+		text += fmt.Sprintf("; a request that arrives twice is %s of its client", last)
 	}
 	return text
 }

@@ -513,10 +513,10 @@ func newListers(b *Bounds) (l listers) {
 // slice that it reuses.
 func (x *Explorer) enabled(to []Choice) []Choice {
 	to = to[:0]
-	if x.Over() {
+	left := &x.world.left
+	if x.Over() && (left[Duplicate] == 0 || !slices.ContainsFunc(x.summaries, func(s *summary) bool { return s.repeats != 0 })) {
 		return to
 	}
-	left := &x.world.left
 	for i, s := range x.summaries {
 		if s.draws != 0 {
 			return x.drawing(to, i)

@@ -73,23 +73,22 @@ func (x *Explorer) spend(k FaultKind, n uint8) {
 	x.Stats.Used[k] = true
 }
 
-// crash ends client i. Its requests in flight stay; of the client itself only the grant
-// matters in which it last accessed the resource.
+// crash ends client i. Its requests in flight stay, and those that could arrive twice; of the
+// client itself only the grant matters in which it last accessed the resource.
 func (x *Explorer) crash(i int) {
 	x.closeConns(i, 0xffff)
-	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched)
+	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched, x.s.clients[i].sentBefore)
 	x.facts.CanonicaliseRanks()
 }
 
 // dead returns client i after it has crashed: it is gone; or where any number of clients may
 // crash, another has taken its place.
-func (m *Model) dead(i int, touched monitor.Rank) client {
-	if m.Bounds.Faults[Crash] == Any {
-		c := client{history: m.Clients.Begin[i], since: unset}
-		c.turn[0], c.Touched = 1, touched
-		return c
+func (m *Model) dead(i int, touched monitor.Rank, sent uint32) client {
+	c := client{Client: monitor.Client{Touched: touched}, since: unset, sentBefore: sent}
+	if c.Crashed = m.Bounds.Faults[Crash] != Any; !c.Crashed {
+		c.history, c.turn[0] = m.Clients.Begin[i], 1
 	}
-	return client{Client: monitor.Client{Crashed: true, Touched: touched}, since: unset}
+	return c
 }
 
 // sharesLane reports whether another request is held up on the same connection.

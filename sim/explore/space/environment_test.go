@@ -51,7 +51,7 @@ func closeUnder(t *testing.T, m *Model) {
 		m.forget()
 		x := m.Explorer()
 		seen, queue := map[string]bool{}, [][]uint32{x.Begin()}
-		for len(queue) > 0 && len(seen) < 20_000 {
+		for len(queue) > 0 && len(seen) < 40_000 {
 			s := queue[0]
 			queue = queue[1:]
 			x.View(s)

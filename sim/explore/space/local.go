@@ -254,7 +254,7 @@ func (l *local) arrive(t int, was *behaviour.History, out behaviour.Outcome) {
 	}
 	l.dropReplies(l.closing(was, out))
 	if h.BetweenCycles || h.Over {
-		if c.forgetCycle(); !l.goesOn {
+		if c.forgetCycle(); !l.goesOn || h.Over {
 			c.since = unset
 		}
 	}
@@ -328,7 +328,4 @@ func (l *local) settle() {
 		c.grantSent = 0
 	}
 	l.drop(h)
-	if h.Over {
-		c.since, c.sentBefore = unset, 0
-	}
 }

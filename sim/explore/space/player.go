@@ -37,7 +37,7 @@ func (p *player) play(c Choice) ([]sim.Move, bool) {
 		return p.Model.Play(c), true
 	}
 	who := c.Who
-	if c.Kind == Frees && p.as[who] != who {
+	if (c.Kind == Frees || c.Kind == Repeats) && p.as[who] != who {
 		return nil, false // whose request it is of those that were in this place isn't known here
 	}
 	c.Who = p.as[who]

@@ -19,7 +19,7 @@ import (
 // is set.
 // Invariant: a thread that waits has a due above 0 and no turn; the turns of those that are
 // ready are 1, 2 and so on, in the order in which they became ready.
-// Invariant: a client that has crashed equals dead(Touched).
+// Invariant: a client that has crashed equals dead(Touched, sentBefore).
 // Invariant: sentBefore is 0 once no budget is left for a request that arrives twice.
 type client struct {
 	history uint32 // its id

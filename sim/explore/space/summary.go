@@ -48,7 +48,7 @@ func (step localStep) under() monitor.Condition { return monitor.Condition(step 
 
 // summary returns the summary of a client.
 func (m *Model) summary(c *client) summary {
-	s := summary{crashed: c.Crashed, touched: c.Touched, inside: c.Inside, ranks: c.Ranks()}
+	s := summary{crashed: c.Crashed, touched: c.Touched, inside: c.Inside, ranks: c.Ranks(), repeats: c.sentBefore}
 	if m.habits.endless {
 		s.own, s.series = m.seriesOf(c)
 	}
@@ -57,7 +57,7 @@ func (m *Model) summary(c *client) summary {
 	}
 	h := m.Clients.At(c.history)
 	s.between = h.BetweenCycles || h.Threads[0].Kind == process.OpStart
-	s.over, s.repeats, s.idles, s.due = h.Over, c.sentBefore, m.idles(c), m.dueTo(c, m.instants)
+	s.over, s.idles, s.due = h.Over, m.idles(c), m.dueTo(c, m.instants)
 	if t, any := m.next(c); any {
 		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
 		if l := (&local{habits: m.habits, c: c}); l.asks(t) {
@@ -203,7 +203,7 @@ func (x *Explorer) localStep(c Choice, state, to []uint32) (_ []uint32, done boo
 		x.Stats.Used[Crash] = true
 		to = append(to, state...)
 		after := to[len(to)-len(state):]
-		after[who] = x.crashedID(who, touched)
+		after[who] = x.crashedID(who, touched, x.summaries[who].repeats)
 		after[len(after)-1] = x.afterCrash(after[len(after)-1])
 		return to, true
 	}
@@ -290,9 +290,12 @@ func (x *Explorer) dense(who int, ranks uint32) bool {
 }
 
 // crashedID returns the id of client i after it has crashed.
-func (x *Explorer) crashedID(i int, touched monitor.Rank) uint32 {
+func (x *Explorer) crashedID(i int, touched monitor.Rank, sent uint32) uint32 {
+	if sent != 0 {
+		return x.ids.clients.ID(x.dead(i, touched, sent))
+	}
 	if x.crashed[i][touched] == 0 {
-		x.crashed[i][touched] = x.ids.clients.ID(x.dead(i, touched))
+		x.crashed[i][touched] = x.ids.clients.ID(x.dead(i, touched, 0))
 	}
 	return x.crashed[i][touched]
 }
