@@ -88,6 +88,9 @@ func (r *Result) Finding(c trace.Code) Finding {
 	if f.Because = r.undecided(); slices.Contains(r.Unconfirmed, c) {
 		f.Because = append(f.Because, r.unconfirmed())
 	}
+	if c == trace.PD && r.Vacuity.Stuck {
+		f.Because = append(f.Because, stuck)
+	}
 	if len(f.Because) > 0 {
 		return f
 	}
@@ -97,6 +100,11 @@ func (r *Result) Finding(c trace.Code) Finding {
 	}
 	return f
 }
+
+// stuck is the reason why a search that has met with no orphaned record doesn't claim that there
+// is no permanent deadlock.
+const stuck = "some schedule ends with a lock that nobody has and nobody can ever have again, and no record under its key is to blame, " +
+	"which is all that PD covers: what did a client leave under another key, such as a place in a queue or a permit that it took?"
 
 // unconfirmed explains why a violation that the search has met with isn't one for certain.
 func (r *Result) unconfirmed() string {

@@ -74,6 +74,7 @@ type Vacuity struct {
 	Unseen     bool        // Acquire returned a lease and left no record behind
 	Unextended bool        // the lock can extend its leases, and no caller did: see Bounds.Extend
 	Extended   bool        // in some schedule a lease is extended
+	Stuck      bool        // in some schedule nobody has the lock in the end and nobody can have it, and no record of it is to blame
 	Unused     []FaultKind // kinds of fault in the budget that no schedule has had
 }
 
@@ -166,7 +167,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 		all.Add(&x.Stats)
 	}
 	r.Near = NearMisses{Refused: all.Refused, Compared: all.Compared, NotHeld: all.NotHeld, Fenced: all.Fenced}
-	r.Vacuity.Extended = all.Extended
+	r.Vacuity.Extended, r.Vacuity.Stuck = all.Extended, all.Stuck
 	for k, n := range m.Bounds.Faults {
 		if n > 0 && !all.Used[k] {
 			r.Vacuity.Unused = append(r.Vacuity.Unused, FaultKind(k))

@@ -149,6 +149,7 @@ type Clients struct {
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
 	trying          bool                              // thresholds are looked for, and no worker runs
+	storesSpans     bool                              // a number that has followed a reading was seen to be stored: see stored.go
 	Outcomes        *intern.Memo[Transition, Outcome] // one for each operation that was performed, replays aside
 	Reports         intern.Chunks[[]Report]           // the lists that outcomes refer to; the first is empty
 	draws           *intern.Memo[drawing, []int64]    // see Draws

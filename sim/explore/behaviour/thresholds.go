@@ -93,6 +93,7 @@ type finder struct {
 	compares int             // that may still be made
 	probes   int             // pieces of code that may still be run for probes
 	limit    int             // of outcomes, beyond which no more code is run
+	ages     bool            // the answers that are compared are to questions at two lives of a key
 	tells    map[string]bool // and those whose reply tells the time
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
 }
@@ -121,7 +122,20 @@ func (f *finder) clients() error {
 		f.children[e.Key.From] = append(f.children[e.Key.From], edge{e.Key.Thread, e.Key.Seen, e.Value.To})
 	}
 	f.order()
-	f.probeClients()
+	for known := !f.k.storesSpans; known != f.k.storesSpans; {
+		known = f.k.storesSpans
+		f.probeClients()
+		if err := f.compareAll(); err != nil {
+			return err
+		}
+	}
+	slices.Sort(f.found.Wall)
+	f.found.Wall = slices.Compact(f.found.Wall)
+	return nil
+}
+
+// compareAll compares what clients have done after readings that are next to each other.
+func (f *finder) compareAll() error {
 	for from := range uint32(len(f.children)) {
 		groups := f.groups(from)
 		for _, key := range slices.Sorted(maps.Keys(groups)) {
@@ -133,8 +147,6 @@ func (f *finder) clients() error {
 			}
 		}
 	}
-	slices.Sort(f.found.Wall)
-	f.found.Wall = slices.Compact(f.found.Wall)
 	return nil
 }
 
@@ -176,7 +188,7 @@ func (f *finder) groups(from uint32) map[string][]measured {
 			groups[key] = append(groups[key], measured{e, e.seen.Value, func(v int64) (Observation, bool) { return Observation{kind, v}, true }})
 		case SawReply:
 			kind := f.kindOf(f.asked(from, e.thread))
-			if !f.lives[kind] && !f.tells[kind] {
+			if !f.measures(kind, 0) {
 				continue
 			}
 			if ms, ok := moment(*f.k.Replies.Value(uint32(e.seen.Value))); ok && kind == "TIME" {
@@ -189,7 +201,7 @@ func (f *finder) groups(from uint32) map[string][]measured {
 			lines := strings.Split(*f.k.Replies.Value(uint32(e.seen.Value)), "\r\n")
 			for i, line := range lines {
 				v, err := strconv.ParseInt(strings.TrimPrefix(line, ":"), 10, 64)
-				if err != nil || !payload(lines, i) {
+				if err != nil || !payload(lines, i) || !f.measures(kind, v) {
 					continue
 				}
 				key := fmt.Sprint(e.thread, i, without(lines, i))
@@ -287,6 +299,7 @@ func (f *finder) compare(from uint32, a, b measured) error {
 		if !f.alike(f.k.At(p.a), f.k.At(p.b), b.value-a.value) || !f.alikeReports(from, a, b, p) {
 			return f.bisect(from, a, b, p)
 		}
+		f.storesIn(from, a, p)
 		if err := f.rounds(from, a, p); err != nil {
 			return err
 		}
@@ -600,6 +613,7 @@ func aged(snap redis.Snapshot, key int, v int64) redis.Snapshot {
 
 // bisectServer finds the values between two at which a server's answer changes.
 func (f *finder) bisectServer(q, last Question, key int, a, b int64) error {
+	f.ages = key >= 0
 	snap := *f.s.Snapshot(q.Snapshot)
 	at := func(v int64) (Answer, error) {
 		q.Snapshot = f.s.ID(aged(snap, key, v))
@@ -659,6 +673,12 @@ func (f *finder) alikeAnswers(a, b Answer, by int64) bool {
 	s, t := f.s.Snapshot(a.Snapshot), f.s.Snapshot(b.Snapshot)
 	return slices.EqualFunc(s.Keys, t.Keys, func(x, y redis.Key) bool {
 		left := x.Left == y.Left || x.Left != redis.Immortal && y.Left != redis.Immortal && follows(y.Left-x.Left, by)
-		return x.Name == y.Name && alikeTexts(x.Value, y.Value, by) && left
+		if x.Name != y.Name || x.Type != y.Type || !left || !alikeTexts(x.Value, y.Value, by) {
+			return false
+		}
+		if f.ages {
+			f.storesAt(&x, &y)
+		}
+		return true
 	})
 }

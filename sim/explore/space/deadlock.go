@@ -51,7 +51,9 @@ func (x *Explorer) Deadlocked() bool {
 			x.wait(try)
 		}
 	}
-	return x.onlyOrphans()
+	orphans := x.onlyOrphans()
+	stats.Stuck = stats.Stuck || !orphans
+	return orphans
 }
 
 // ask lets the probe ask for the lock once, and reports whether it was granted that.

@@ -463,7 +463,9 @@ func (x *Explorer) execute(req *request, lost, copied bool) {
 		x.readsTime() // the reply may tell the client the time, and a script may store it
 	}
 	prolonged := x.apply(req, n, a, copied)
-	x.notice(req, a)
+	if req.phase == trace.PhaseRelease && *x.Clients.Replies.Value(a.Reply) == ":0\r\n" {
+		x.Stats.Compared++
+	}
 	if !copied && !c.Crashed {
 		x.remember(c, req, a)
 	}
@@ -525,13 +527,6 @@ func (x *Explorer) remember(c *client, req *request, a behaviour.Answer) {
 	}
 	sent := append(slices.Clone(x.ids.sents.Get(c.sentBefore)), again)
 	c.sentBefore, _ = x.ids.sents.Put(sent[max(0, len(sent)-x.Bounds.Repeatable()):])
-}
-
-// notice counts comparisons that failed in a release: see NearMisses.
-func (x *Explorer) notice(req *request, a behaviour.Answer) {
-	if req.phase == trace.PhaseRelease && *x.Clients.Replies.Value(a.Reply) == ":0\r\n" {
-		x.Stats.Compared++
-	}
 }
 
 // apply applies the effect of a command to its node and to the facts, and reports whether

@@ -20,6 +20,7 @@ type Stats struct {
 	Compared int64 // comparisons in a release that failed
 	Fenced   int64 // accesses that the resource refused
 	Extended bool  // some lease was extended
+	Stuck    bool  // at some schedule's end nobody has the lock and nobody can have it, and no record is to blame
 	Used     [faultKinds]bool
 }
 
@@ -40,6 +41,7 @@ func (st *Stats) Add(o *Stats) {
 	st.Compared += o.Compared
 	st.Fenced += o.Fenced
 	st.Extended = st.Extended || o.Extended
+	st.Stuck = st.Stuck || o.Stuck
 	for i := range st.Used {
 		st.Used[i] = st.Used[i] || o.Used[i]
 	}
