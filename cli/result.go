@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +85,7 @@ func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) er
 type jsonResult struct {
 	Strategy    string                 `json:"strategy"`
 	Bounds      jsonBounds             `json:"bounds"`
-	Answer      string                 `json:"answer"`  // the least favourable of the verdicts'
+	Answer      string                 `json:"answer"`  // the least favourable of the verdicts', in the words of [explore.Answer.Apart] if something is lacking
 	Summary     string                 `json:"summary"` // the answer in one clause, with all that takes away from it
 	Complete    bool                   `json:"complete"`
 	Closed      bool                   `json:"closed"`
@@ -157,7 +158,8 @@ type jsonNear struct {
 }
 
 func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
-	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: boundsAsJSON(&r.Bounds), Answer: r.Answer().String(), Summary: r.Summary(), Complete: r.Complete,
+	lacks := slices.ContainsFunc(r.Findings(), func(f explore.Finding) bool { return len(f.But) > 0 })
+	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: boundsAsJSON(&r.Bounds), Answer: r.Answer().Apart(lacks), Summary: r.Summary(), Complete: r.Complete,
 		Closed: r.Closed, UnderWay: r.UnderWay, Why: r.Why, Depth: r.Depth, States: r.States, Transitions: r.Transitions, Commands: r.Commands, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
 		Vacuity: jsonVacuity{r.Vacuity.Reacquired, r.Vacuity.Extended, []string{}},
 		Near:    jsonNear{r.Near.Refused, r.Near.Compared, r.Near.NotHeld, r.Near.Fenced}}
@@ -166,7 +168,7 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 	}
 	for _, c := range r.Bounds.Sought() {
 		f := r.Finding(c)
-		v := jsonVerdict{Answer: f.Answer.String(), Of: f.Of, Because: f.Because, But: f.But}
+		v := jsonVerdict{Answer: f.Answer.Apart(len(f.But) > 0), Of: f.Of, Because: f.Because, But: f.But}
 		if found := f.Least; found != nil {
 			v.jsonCounterexample = &jsonCounterexample{found.Within == nil, found.Trace.Schedule, []jsonFault{}, found.Switches, found.Steps}
 			for _, f := range found.Faults {

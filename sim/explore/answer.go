@@ -38,6 +38,16 @@ func (a Answer) String() string {
 	return [...]string{NotDecided: "not decided", HoldsWithin: "holds within these bounds", HoldsAlways: "holds for every schedule", Violated: "violated"}[a]
 }
 
+// Apart returns the wording of the answer for those who read nothing else. If something is
+// lacking, so that the search says less than its bounds promise, an answer that holds doesn't
+// begin with that word.
+func (a Answer) Apart(lacks bool) string {
+	if lacks && a.Holds() {
+		return "apart from what is lacking, " + a.String()
+	}
+	return a.String()
+}
+
 // Holds reports whether no schedule violates the code, be it within the bounds or at all.
 func (a Answer) Holds() bool { return a == HoldsWithin || a == HoldsAlways }
 

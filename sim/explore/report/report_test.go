@@ -132,6 +132,7 @@ func TestEveryVacuityIsSaid(t *testing.T) {
 		"Extended":   func(v *explore.Vacuity) { v.Extended = true },
 		"Granted":    func(v *explore.Vacuity) { v.Granted = false },
 		"Failure":    func(v *explore.Vacuity) { v.Failure = "a broken wire" },
+		"Stuck":      func(v *explore.Vacuity) { v.Stuck = true },
 		"Unseen":     func(v *explore.Vacuity) { v.Unseen = true },
 		"Unextended": func(v *explore.Vacuity) { v.Unextended = true },
 		"Unused":     func(v *explore.Vacuity) { v.Unused = []explore.FaultKind{explore.Pause} },
@@ -143,8 +144,10 @@ func TestEveryVacuityIsSaid(t *testing.T) {
 			continue
 		}
 		r := result(t, true)
-		before := text(Worth(r)) + Text(r.Finding(trace.DG))
-		if change(&r.Vacuity); text(Worth(r))+Text(r.Finding(trace.DG)) == before {
+		r.Bounds.Codes = append(r.Bounds.Codes, trace.PD)
+		said := func() string { return text(Worth(r)) + Text(r.Finding(trace.DG)) + Text(r.Finding(trace.PD)) }
+		before := said()
+		if change(&r.Vacuity); said() == before {
 			t.Errorf("Vacuity.%s makes no difference to\n%s", f.Name, before)
 		}
 	}

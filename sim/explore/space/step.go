@@ -466,7 +466,7 @@ func (x *Explorer) execute(req *request, lost, copied bool) {
 	if req.phase == trace.PhaseRelease && *x.Clients.Replies.Value(a.Reply) == ":0\r\n" {
 		x.Stats.Compared++
 	}
-	if !copied && !c.Crashed {
+	if !copied {
 		x.remember(c, req, a)
 	}
 	if !copied && !req.orphan {
