@@ -465,14 +465,21 @@ func (m *Compare) story(width int, whole, gaps bool) []draw.Line {
 	}
 	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
 	m.tellCauses(&t, whole)
-	for _, n := range m.alignment.Runs[0].Said(m.alignment.Steps[m.at][0]) {
+	upper, pos := m.alignment.Runs[0], m.alignment.Steps[m.at][0]
+	dated := false
+	for _, n := range upper.Said(pos) {
 		if n.Kind == trace.NoteMissed || n.Kind == trace.NoteAsk { // nobody can answer here
 			continue
 		}
 		if gaps {
 			t.Lines = append(t.Lines, nil)
 		}
-		t.Add(draw.Plain, "", n.Prose())
+		at := ""
+		if !dated {
+			at = upper.Dated(&n, pos)
+		}
+		dated = true
+		t.Add(draw.Plain, "", at+n.Prose())
 	}
 	return append(lines, t.Lines...)
 }

@@ -20,9 +20,9 @@ func Legend(g *draw.Glyphs) []draw.Sign {
 }
 
 // InSight explains, in a line of at most a width, those of the run's glyphs that are drawn
-// in a part of the canvas: as many as there is room for. Bars explain themselves by the
-// names beside them, and the line of a client that runs needs no words.
-func InSight(c *draw.Canvas, r draw.Rectangle, t *draw.Theme, width int) draw.Line {
+// in a part of the canvas: as many as there is room for beside the last words. Bars explain
+// themselves by the names beside them, and the line of a client that runs needs no words.
+func InSight(c *draw.Canvas, r draw.Rectangle, t *draw.Theme, width int, last draw.Line) draw.Line {
 	drawn := map[string]bool{}
 	for y := r.Y + AxisRows; y < r.Y+r.H; y++ {
 		for x := r.X + LabelWidth; x < r.X+r.W; x++ {
@@ -32,11 +32,11 @@ func InSight(c *draw.Canvas, r draw.Rectangle, t *draw.Theme, width int) draw.Li
 	var l draw.Line
 	for _, s := range Legend(&t.Glyphs) {
 		next := draw.Line{draw.Text(" "+s[0], draw.Strong), draw.Text(" "+s[1]+" ", draw.Dim)}
-		if drawn[s[0]] && s[0] != t.Awake && l.Width()+next.Width() <= width {
+		if drawn[s[0]] && s[0] != t.Awake && l.Width()+next.Width()+last.Width() <= width {
 			l = append(l, next...)
 		}
 	}
-	return l
+	return append(l, last...)
 }
 
 // glyphOf is the glyph of a mark.

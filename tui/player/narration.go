@@ -54,12 +54,18 @@ func (p *Player) story(width int, whole bool) story {
 		t.Gap()
 		p.tellEnd(&t)
 	}
+	dated := false
 	for _, n := range p.Run.Said(p.Pos) {
 		if n.Kind == trace.NoteAsk && n.Answer != "" {
 			continue // it was asked before: see tellQuestion
 		}
 		t.Gap()
-		p.tellNote(&t, n)
+		at := ""
+		if !dated {
+			at = p.Run.Dated(&n, p.Pos)
+		}
+		dated = true
+		p.tellNote(&t, n, at)
 	}
 	p.tellQuestion(&t)
 	if len(t.Lines) == 0 {
@@ -110,8 +116,8 @@ func (s *story) squeezed(rows int) ([]draw.Line, part) {
 	return lines, part{end - (s.hint.to - s.hint.from), end}
 }
 
-func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note) {
-	switch text := n.Prose(); n.Kind {
+func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, at string) {
+	switch text := at + n.Prose(); n.Kind {
 	case trace.NoteAsk:
 		t.Add(draw.Strong, "? ", text)
 	case trace.NoteMissed:

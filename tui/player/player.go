@@ -59,6 +59,7 @@ type Player struct {
 	playing         bool
 	speed           int
 	plan            layout // of the last frame: clicks refer to it
+	hidden          int    // marks that others cover in the last frame
 
 	Asks bool // for predictions
 
