@@ -150,7 +150,9 @@ func (al *Alignment) Differs(step int) bool {
 func (al *Alignment) Parting() int {
 	from := -1
 	for step := range al.Steps {
-		switch differs := al.parts(step, func(x, y *Client) bool { return x.Believed == y.Believed && x.Inside == y.Inside && x.Crashed == y.Crashed }); {
+		switch differs := al.parts(step, func(x, y *Client) bool {
+			return x.Believed == y.Believed && x.Inside == y.Inside && x.Crashed == y.Crashed
+		}); {
 		case !differs:
 			from = -1
 		case from < 0:

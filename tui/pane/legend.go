@@ -9,9 +9,9 @@ import (
 func Legend(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
 		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
-		{g.Send, "sends a command"}, {g.Retry, "refused, will ask again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
+		{g.Send, "sends a command"}, {g.Refused, "refused; it may ask again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
 		{g.Extend, "extends it"}, {g.Lost, "no reply, or failed"},
-		{g.Read, "reads the store"}, {g.Write, "writes to it"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
+		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
 		{g.Bar(0) + g.Bar(1) + g.Bar(2), "A, B, C believes it has the lock; on a redis row: has it"}, {g.Lapsed, "believes so, though the lease is over"},
 		{"1 2", "how many clients believe: 2 is one too many"},
 		{g.Down, "a server is down"}, {g.Fault, "its clock jumps, or it loses a key or its scripts"}, {g.Nobody, "no client has a majority of the servers"},

@@ -26,7 +26,8 @@ type Scene struct {
 	All    int    // columns of the whole axis
 	Lanes  []Lane // from the top
 	Theme  *draw.Theme
-	Lit    []int // Seqs of the highlighted events
+	Lit    []int         // Seqs of the highlighted events
+	Now    time.Duration // the instant of the cursor, if time has passed since its event
 }
 
 // plot draws lanes over virtual time: a pure function of the scene and the
@@ -490,7 +491,7 @@ func (tl *plot) drawGap(g gap) {
 
 // drawTimes labels the cursor's instant, and as many others to its left as there is room for.
 func (tl *plot) drawTimes() {
-	now := trace.Brief(tl.When(tl.Pos))
+	now := trace.Brief(max(tl.Now, tl.When(tl.Pos)))
 	w := draw.Width(now)
 	here := max(min(tl.until, tl.width-w), 0)
 	tl.c.Text(tl.x0+here, tl.y0, w, now, draw.Here)

@@ -3,6 +3,7 @@ package player
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"lockstep/strategies"
 	"lockstep/tui/draw"
@@ -147,8 +148,12 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 		p.drawState(c, r)
 	case r.W > pane.LabelWidth:
 		a := p.axes.Of(p.Run, r.W-pane.LabelWidth, p.zoom)
+		now := time.Duration(0)
+		if p.Pos == p.Run.Last() {
+			now = p.Now
+		}
 		p.hidden = pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos], All: a.Width(),
-			Lanes: lanes, Theme: p.Theme, Lit: p.lit()})
+			Lanes: lanes, Theme: p.Theme, Lit: p.lit(), Now: now})
 	}
 }
 

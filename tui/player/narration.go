@@ -38,7 +38,7 @@ type part struct{ from, to int }
 
 // story is the narration with the evidence whole, or each event of it in one line.
 func (p *Player) story(width int, whole bool) story {
-	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
+	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.LongestLine))}
 	p.tellCause(&t)
 	s := story{evidence: part{from: len(t.Lines)}}
 	s.current = p.tellEvidence(&t, width-1, whole)
