@@ -52,13 +52,13 @@ func (p *Player) wish(r draw.Rectangle) int {
 	all, short := p.story(width, true), p.story(width, false)
 	room := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
 	s := &all
-	if all.least() > room {
+	if all.Least() > room {
 		s = &short
 	}
-	if s.least() > room {
+	if s.Least() > room {
 		room = roomBeside(pane.StoreRows(p.Run, p.Pos), r.H+1)
 	}
-	lines, _ := s.squeezed(room)
+	lines, _ := s.Squeezed(room)
 	return len(lines)
 }
 
