@@ -21,7 +21,7 @@ func newExplain() *cobra.Command {
 		Use:   "explain NAME",
 		Short: "Explain a code, a lock, a scenario, a way to fail or a word",
 		Long: `Explain a code such as FR, a lock, a scenario, a way to fail (a page of docs/failures) or a
-word such as lease. The runs of a lock or a scenario are made for it; those of a code are
+word of the screens such as lease, probe or PX. The runs of a lock or a scenario are made for it; those of a code are
 as the scenarios expect them, to which the tests hold the engine.`,
 		Example: `  lockstep explain FR
   lockstep explain setpx-lua
@@ -50,10 +50,19 @@ func explicable() (names []string) {
 	for _, p := range failures.Pages() {
 		names = append(names, p.Name)
 	}
-	for _, w := range trace.Words {
+	for _, w := range slices.Concat(trace.Words, trace.Terms) {
 		names = append(names, w.Name)
 	}
 	return names
+}
+
+// explainWord is a word with its meaning, and where more is to be read.
+func explainWord(w trace.Word) string {
+	text := unlabelled(w.Name + ": " + w.Meaning + ".")
+	if slices.Contains(trace.Words, w) {
+		text += "\nThe rules that depend on it are in docs/model.md.\n"
+	}
+	return text
 }
 
 // cell is a run that need not be made: its verdict is that which the scenario expects.
@@ -96,17 +105,15 @@ func explain(name string) (string, error) {
 			texts = append(texts, explainPage(p))
 		}
 	}
-	for _, w := range trace.Words {
-		if strings.EqualFold(w.Name, name) {
-			texts = append(texts, unlabelled(w.Name+": "+w.Meaning+".")+"\nThe rules that depend on it are in docs/model.md.\n")
-		}
+	if w, is := trace.Lookup(name); is {
+		texts = append(texts, explainWord(w))
 	}
 	if len(texts) > 0 {
 		return strings.Join(texts, "\n"), nil
 	}
 	err := scenarios.Unknown("name", name, explicable())
 	if !strings.Contains(err.Error(), "did you mean") { // the names are too many to list
-		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures or a word of docs/model.md", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "))
+		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures or a word of the screens", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "))
 	}
 	return "", err
 }

@@ -23,18 +23,17 @@ func (l *loader) expect(v value) error {
 		return v.wants("a list of verdicts, each with the strategies under which it is expected")
 	}
 	l.s.expect = map[string]expectation{}
+	var err error
 	for _, item := range v.list() {
-		if err := l.expectOne(item); err != nil {
-			return err
-		}
+		err = both(err, l.expectOne(item))
 	}
-	return nil
+	return err
 }
 
 func (l *loader) expectOne(v value) error {
 	var e expectation
 	var under, given value
-	if err := v.fields(map[string]func(value) error{
+	err := v.fields(map[string]func(value) error{
 		"verdict": func(v value) (err error) {
 			given = v
 			e.verdict, err = verdict(v)
@@ -42,19 +41,20 @@ func (l *loader) expectOne(v value) error {
 		},
 		"under":   func(v value) error { under = v; return nil },
 		"because": into(&e.because, value.sentence),
-	}); err != nil {
+	})
+	switch {
+	case err == nil && given.node == nil:
+		return v.errorf("this entry has no verdict: ok, or a list of codes")
+	case err == nil && under.node == nil:
+		return v.errorf("this entry does not say under which strategies")
+	case under.node == nil:
 		return err
 	}
-	if given.node == nil {
-		return v.errorf("this entry has no verdict: ok, or a list of codes")
-	}
-	if under.node == nil {
-		return v.errorf("this entry does not say under which strategies")
-	}
 	for _, s := range under.list() {
-		name, err := s.strategy()
-		if err != nil {
-			return err
+		name, wrong := s.strategy()
+		if wrong != nil {
+			err = both(err, wrong)
+			continue
 		}
 		if _, again := l.s.expect[name]; again {
 			return s.errorf("the verdict of %s is here twice", name)
@@ -62,7 +62,7 @@ func (l *loader) expectOne(v value) error {
 		e.under = s
 		l.s.expect[name] = e
 	}
-	return nil
+	return err
 }
 
 // strategy is a lock's name.

@@ -59,6 +59,12 @@ func FuzzLoad(f *testing.F) {
 
 func checkMessage(t *testing.T, err error) {
 	t.Helper()
+	if several, are := err.(problems); are { //nolint:errorlint // only the outermost has lines
+		for _, e := range several {
+			checkMessage(t, e)
+		}
+		return
+	}
 	text := err.Error()
 	if !strings.HasPrefix(text, "fuzz.yaml:") || !utf8.ValidString(text) || strings.ContainsFunc(text, forbidden) || strings.ContainsAny(text, "\n\t") {
 		t.Errorf("the message is %q", text)

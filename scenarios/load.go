@@ -13,7 +13,10 @@ import (
 )
 
 // loader turns a document into a Scenario, part by part.
-type loader struct{ s *Scenario }
+type loader struct {
+	s       *Scenario
+	unnamed bool // a client's name is wrong, so that the script can't be held to the names
+}
 
 func (l *loader) setup(v value) error {
 	u := &l.s.setup
@@ -153,13 +156,14 @@ func (l *loader) clients(v value) error {
 	}
 	for _, e := range entries {
 		c := newClient(e.key)
-		if err := l.client(e.at, &c); err != nil {
-			return err
+		if wrong := l.client(e.at, &c); wrong != nil {
+			err = both(err, wrong)
+			continue
 		}
 		if e.value.what() == "nothing" {
 			continue
 		}
-		if err := e.value.fields(map[string]func(value) error{
+		err = both(err, e.value.fields(map[string]func(value) error{
 			"work":   into(&l.last().Work, notNegative),
 			"insist": into(&l.last().Insist, positive),
 			"offset": into(&l.last().Offset, value.duration),
@@ -172,11 +176,9 @@ func (l *loader) clients(v value) error {
 			"failopen":    into(&l.last().FailOpen, yes),
 			"fallthrough": into(&l.last().FallThrough, yes),
 			"recheck":     l.recheck,
-		}); err != nil {
-			return err
-		}
+		}))
 	}
-	return nil
+	return err
 }
 
 // recheck is read before or after the workload that it goes with: see fits.
@@ -245,20 +247,21 @@ func (l *loader) clientNames(v value) error {
 	if len(names) == 0 {
 		return v.errorf("no client is named")
 	}
+	var all error
 	for _, name := range names {
 		text, err := name.text("the names of clients")
-		if err != nil {
-			return err
+		if err == nil {
+			c := newClient(text)
+			err = l.client(name, &c)
 		}
-		c := newClient(text)
-		if err := l.client(name, &c); err != nil {
-			return err
-		}
+		all = both(all, err)
 	}
-	return nil
+	return all
 }
 
 func (l *loader) client(at value, c *process.Config) error {
+	was := l.unnamed
+	l.unnamed = true
 	if err := process.ValidName(c.Name); err != nil {
 		return at.wrap(err)
 	}
@@ -271,6 +274,7 @@ func (l *loader) client(at value, c *process.Config) error {
 		return at.errorf("more than %d clients", sim.MaxClients)
 	}
 	l.s.setup.clients = append(l.s.setup.clients, *c)
+	l.unnamed = was
 	return nil
 }
 
@@ -288,14 +292,13 @@ func (l *loader) script(v value) error {
 	if len(steps) > maxSteps {
 		return v.errorf("the script has %d steps, more than %d", len(steps), maxSteps)
 	}
+	var all error
 	for _, at := range steps {
 		st, err := l.step(at)
-		if err != nil {
-			return err
-		}
+		all = both(all, err)
 		l.s.script = append(l.s.script, step{at: at, action: st})
 	}
-	return nil
+	return all
 }
 
 // step is one entry of a script.
@@ -353,19 +356,18 @@ func isStep(e entry) bool {
 
 // rest reads the keys of a step besides its own.
 func rest(entries []entry, known map[string]func(value) error) error {
+	var err error
 	for _, e := range entries {
-		read, is := known[e.key]
-		if !is && len(known) == 0 {
-			return e.at.errorf("unknown key %q: this step has no further keys", clip(e.key))
-		}
-		if !is {
-			return e.at.wrap(Unknown("key", e.key, sortedKeys(known)))
-		}
-		if err := read(e.value); err != nil {
-			return err
+		switch read, is := known[e.key]; {
+		case is:
+			err = both(err, read(e.value))
+		case len(known) == 0:
+			err = both(err, e.at.errorf("unknown key %q: this step has no further keys", clip(e.key)))
+		default:
+			err = both(err, e.at.wrap(Unknown("key", e.key, sortedKeys(known))))
 		}
 	}
-	return nil
+	return err
 }
 
 func (l *loader) say(v value, more []entry) (action, error) {

@@ -251,6 +251,47 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// All mistakes of a file are named, by their lines; a misspelled key is not also missing, and a client
+// without a valid name is not also unknown.
+func TestAllMistakesAreNamed(t *testing.T) {
+	many := ""
+	for i := range mostProblems {
+		many += fmt.Sprintf("test.yaml:%d: \"x\" is not a duration; write 10s, 1.5s, 200ms or 2m\n", i+3)
+	}
+	for _, tt := range []struct{ yaml, want string }{
+		{`title: Mine
+setup:
+  ttl: tenseconds
+script:
+  - run: A
+    to: in-work
+  - puse: A
+  - run: D
+expect:
+  - verdict: XX
+    under: setpx-lau
+`, `test.yaml:3: "tenseconds" is not a duration; write 10s, 1.5s, 200ms or 2m
+test.yaml:6: unknown position "in-work"; did you mean "work"?
+test.yaml:7: unknown step "puse"; did you mean "pause"?
+test.yaml:8: unknown client "D": it is one of A, B
+test.yaml:10: unknown code "XX": it is one of SW, DG, OV, FR, PD, LV, GAP, FN, UA, BD, DN, ok
+test.yaml:11: unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+		{"titel: x\nscript: [say: x]\n", `test.yaml:1: unknown key "titel"; did you mean "title"?`},
+		{"title: x\nsetup: {clients: [A, 'B B'], ttl: x}\nscript: [run: B]\n",
+			"test.yaml:2: a client cannot be named \"B B\": use up to 12 letters, digits and underscores\ntest.yaml:2: \"x\" is not a duration; write 10s, 1.5s, 200ms or 2m"},
+		{in(strings.Repeat("  - wait: x\n", mostProblems+3)), many + "and 3 more"},
+	} {
+		_, err := read("test.yaml", "test.yaml", []byte(tt.yaml))
+		if err == nil {
+			t.Errorf("accepted:\n%s", tt.yaml)
+			continue
+		}
+		if err.Error() != tt.want {
+			t.Errorf("got\n%s\nwant\n%s", err, tt.want)
+		}
+	}
+}
+
 // Inputs that the parser could choke on: each is refused, with a line, and soon.
 func TestExcesses(t *testing.T) {
 	for _, tt := range []struct{ name, yaml, want string }{

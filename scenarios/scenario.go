@@ -226,7 +226,7 @@ func read(file, name string, data []byte) (*Scenario, error) {
 	s := &Scenario{Name: name, file: file}
 	l := loader{s: s}
 	var script, variants value
-	if err := doc.fields(map[string]func(value) error{
+	err = doc.fields(map[string]func(value) error{
 		"title":    into(&s.Title, value.sentence),
 		"shows":    into(&s.Shows, value.sentence),
 		"source":   into(&s.Source, value.sentence),
@@ -234,29 +234,29 @@ func read(file, name string, data []byte) (*Scenario, error) {
 		"script":   func(v value) error { script = v; return nil },
 		"expect":   l.expect,
 		"variants": func(v value) error { variants = v; return nil },
-	}); err != nil {
+	})
+	if err == nil && s.Title == "" {
+		err = doc.errorf("the scenario has no title")
+	}
+	if err == nil && script.node == nil { // else its key may be misspelled
+		err = doc.errorf("the scenario has no script")
+	}
+	if script.node == nil || l.unnamed {
 		return nil, err
-	}
-	if s.Title == "" {
-		return nil, doc.errorf("the scenario has no title")
-	}
-	if script.node == nil {
-		return nil, doc.errorf("the scenario has no script")
 	}
 	if len(s.setup.clients) == 0 {
 		s.setup.clients = []process.Config{newClient("A"), newClient("B")}
 	}
-	if err := l.fits(); err != nil {
-		return nil, err
-	}
+	err = both(err, l.fits())
 	// The script comes last: it may name only clients that the setup has.
-	if err := l.script(script); err != nil {
+	err = both(err, l.script(script))
+	if err == nil && variants.node != nil { // they have the same script
+		err = l.variants(variants, script)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if variants.node == nil {
-		return s, nil
-	}
-	return s, l.variants(variants, script)
+	return s, nil
 }
 
 // variants reads the scenario's variants: the same script with one difference in its
@@ -267,33 +267,38 @@ func (l *loader) variants(v, script value) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.key != sim.Label(e.key) || strings.Contains(e.key, ".") {
-			return e.at.errorf("a variant cannot be named %q: use letters, digits, '_' and '-'", clip(e.key))
-		}
-		base := l.s
-		s := &Scenario{Name: base.Name + "." + e.key, Title: base.Title, Shows: base.Shows, Source: base.Source, setup: base.setup, file: base.file}
-		own := loader{s: s}
-		if err := e.value.fields(map[string]func(value) error{
-			"title":  into(&s.Title, value.sentence),
-			"shows":  into(&s.Shows, value.sentence),
-			"source": into(&s.Source, value.sentence),
-			"setup":  own.setup,
-			"expect": own.expect,
-		}); err != nil {
-			return err
-		}
-		if s.Title == base.Title {
-			return e.at.errorf("the variant %s has no title of its own", e.key)
-		}
-		err := own.fits()
-		if err == nil {
-			err = own.script(script)
-		}
-		if err != nil {
-			return fmt.Errorf("%w (in the variant %s)", err, e.key)
-		}
-		base.variants = append(base.variants, s)
+		err = both(err, l.variant(e, script))
 	}
+	return err
+}
+
+func (l *loader) variant(e entry, script value) error {
+	if e.key != sim.Label(e.key) || strings.Contains(e.key, ".") {
+		return e.at.errorf("a variant cannot be named %q: use letters, digits, '_' and '-'", clip(e.key))
+	}
+	base := l.s
+	s := &Scenario{Name: base.Name + "." + e.key, Title: base.Title, Shows: base.Shows, Source: base.Source, setup: base.setup, file: base.file}
+	own := loader{s: s}
+	if err := e.value.fields(map[string]func(value) error{
+		"title":  into(&s.Title, value.sentence),
+		"shows":  into(&s.Shows, value.sentence),
+		"source": into(&s.Source, value.sentence),
+		"setup":  own.setup,
+		"expect": own.expect,
+	}); err != nil {
+		return err
+	}
+	if s.Title == base.Title {
+		return e.at.errorf("the variant %s has no title of its own", e.key)
+	}
+	err := own.fits()
+	if err == nil {
+		err = own.script(script)
+	}
+	if err != nil {
+		return within(err, "in the variant "+e.key)
+	}
+	base.variants = append(base.variants, s)
 	return nil
 }
 

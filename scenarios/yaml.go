@@ -176,7 +176,7 @@ func (v value) line() int {
 
 // errorf is an error about this value: file:line first.
 func (v value) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", v.file, v.line(), fmt.Errorf(format, args...))
+	return v.wrap(fmt.Errorf(format, args...))
 }
 
 // wrap puts file:line before an error.
@@ -184,7 +184,7 @@ func (v value) wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s:%d: %w", v.file, v.line(), err)
+	return &located{v.file, v.line(), err}
 }
 
 // what names the value's form, for errors.
@@ -288,15 +288,13 @@ func (v value) fields(known map[string]func(value) error) error {
 		return err
 	}
 	for _, e := range entries {
-		read, is := known[e.key]
-		if !is {
-			return e.at.wrap(Unknown("key", e.key, sortedKeys(known)))
-		}
-		if err := read(e.value); err != nil {
-			return err
+		if read, is := known[e.key]; is {
+			err = both(err, read(e.value))
+		} else {
+			err = both(err, e.at.wrap(Unknown("key", e.key, sortedKeys(known))))
 		}
 	}
-	return nil
+	return err
 }
 
 // list is the elements of a list; a single value counts as a list of one.

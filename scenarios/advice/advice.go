@@ -153,6 +153,8 @@ type Instead struct {
 type Rejected struct {
 	Lock strategies.Strategy
 	By   *Run // the run with the worst forbidden code; nil if it would do as well
+
+	failed int // the number of runs with a forbidden code
 }
 
 // candidate is a lock under consideration.
@@ -204,7 +206,7 @@ func decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 	advice := Advice{Answers: a, Lock: best.lock, Enough: best.worst() == nil, Runs: best.runs}
 	for _, c := range all {
 		if c.lock.Name != best.lock.Name {
-			advice.Others = append(advice.Others, Rejected{c.lock, c.worst()})
+			advice.Others = append(advice.Others, Rejected{c.lock, c.worst(), c.failed()})
 		}
 	}
 	return advice
@@ -257,6 +259,16 @@ func (c *candidate) worst() *Run {
 	return worst
 }
 
+// failed is the number of runs with a forbidden code.
+func (c *candidate) failed() (n int) {
+	for i := range c.runs {
+		if len(c.runs[i].Broken) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // compare orders locks, the best first: forbidden codes by harm, unwanted ones by number, and then
 // what a lock takes to run. MinFunc keeps the first of equals, in the order of the catalogue.
 func compare(x, y candidate) int {
@@ -273,6 +285,16 @@ func (c *candidate) cost() []int {
 		broken, unwanted = broken+len(r.Broken), unwanted+len(r.Unwanted)
 	}
 	return append([]int{harm, broken, unwanted}, complexity(c.lock)...)
+}
+
+// cost is what speaks against a lock that was not recommended: its worst code, the number of runs that it
+// fails, and what it takes to run.
+func (r *Rejected) cost() []int {
+	harm := 0
+	if r.By != nil {
+		harm = len(trace.Codes) - int(r.By.Broken[0])
+	}
+	return append([]int{harm, r.failed}, complexity(r.Lock)...)
 }
 
 // complexity is what a lock needs: servers, replicas, a resource that looks at its tokens; and

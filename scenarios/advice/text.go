@@ -24,6 +24,9 @@ func (a *Advice) Text() []string {
 	} else {
 		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken })))
 	}
+	if why := a.whyOne(); why != "" {
+		all = append(all, why)
+	}
 	for _, i := range a.Instead {
 		all = append(all, i.text())
 	}
@@ -34,6 +37,23 @@ func (a *Advice) Text() []string {
 		all = append(all, claimText(n))
 	}
 	return all
+}
+
+// whyOne says why a lock on one server is recommended where there are several: it is empty if it isn't.
+func (a *Advice) whyOne() string {
+	if a.Lock.Nodes > 1 || Questions[len(Questions)-1].Answers[a.Answers[len(Questions)-1]].fits != nil {
+		return ""
+	}
+	several := slices.DeleteFunc(slices.Clone(a.Others), func(r Rejected) bool { return r.Lock.Nodes == 1 })
+	if len(several) == 0 {
+		return ""
+	}
+	best := slices.MinFunc(several, func(x, y Rejected) int { return slices.Compare(x.cost(), y.cost()) })
+	text := fmt.Sprintf("It takes one of your servers. A vote of several, as in %s, ", best.Lock.Name)
+	if by := best.By; by != nil {
+		return text + fmt.Sprintf("is no safer for this use: it shows %s under %s.", named(by.Broken), by.Scenario)
+	}
+	return text + "withstands no more of what decides here, and takes more."
 }
 
 // text says what to do, and which lock is enough then.

@@ -27,7 +27,7 @@ const (
 var scale = timeline.Scale{
 	Doubling: 15 * px, Slack: 6 * px,
 	Room: [...]int{timeline.Shared: 0, timeline.Aside: markRoom * px / 4, timeline.Sent: markRoom * px / 2,
-		timeline.Proof: markRoom * px, timeline.Own: markRoom * px, timeline.Touch: markRoom * px},
+		timeline.Proof: markRoom * px, timeline.Fatal: markRoom * px, timeline.Own: markRoom * px, timeline.Touch: markRoom * px},
 }
 
 func newAxis(r *annotated, width int) *axis {

@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"time"
+
 	"lockstep/sim/trace"
 )
 
@@ -136,9 +138,41 @@ func (al *Alignment) Places(side int, steps []int) []int {
 	return places
 }
 
-// Differs reports whether at a step a client does or believes something under
-// one lock and not under the other, or the store differs.
+// Differs reports whether at a step a client does or believes something under one lock and not
+// under the other, or Redis has another client's record, or the store differs.
 func (al *Alignment) Differs(step int) bool {
+	return al.parts(step, func(x, y *Client) bool { return *x == *y })
+}
+
+// Parting returns the step at which the runs part: the first at which they differ in more than the
+// end of a lease, and still do a hundredth of the TTL later, so that a command more or less is no
+// difference. It is -1 if there is none.
+func (al *Alignment) Parting() int {
+	from := -1
+	for step := range al.Steps {
+		switch differs := al.parts(step, func(x, y *Client) bool {
+			return x.Believed == y.Believed && x.Inside == y.Inside && x.Crashed == y.Crashed
+		}); {
+		case !differs:
+			from = -1
+		case from < 0:
+			from = step
+		}
+		if from >= 0 && (step == al.Last() || al.when(step+1)-al.when(from) > al.Runs[0].TTL/100) {
+			return from
+		}
+	}
+	return -1
+}
+
+// when is the instant of a step, in the run that is later.
+func (al *Alignment) when(step int) time.Duration {
+	return max(al.Runs[0].When(al.Steps[step][0]), al.Runs[1].When(al.Steps[step][1]))
+}
+
+// parts reports whether at a step a client is not alike in both runs, or the record in Redis, or the
+// store. The probe and the ends of clients don't count.
+func (al *Alignment) parts(step int, alike func(x, y *Client) bool) bool {
 	a, b := &al.Runs[0].Moments[al.Steps[step][0]], &al.Runs[1].Moments[al.Steps[step][1]]
 	for n := range min(len(a.Clients), len(b.Clients)) {
 		if al.Runs[0].Clients[n] == trace.Probe {
@@ -146,9 +180,9 @@ func (al *Alignment) Differs(step int) bool {
 		}
 		x, y := a.Clients[n], b.Clients[n]
 		x.Wants, y.Wants, x.Stopped, y.Stopped = false, false, false, false
-		if x != y {
+		if !alike(&x, &y) {
 			return true
 		}
 	}
-	return a.Version != b.Version
+	return a.Quorum != b.Quorum || a.Version != b.Version
 }

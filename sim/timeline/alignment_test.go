@@ -66,3 +66,20 @@ func TestAlignedAxesAreInStep(t *testing.T) {
 		}
 	}
 }
+
+// Two runs part where the deeds of their clients, Redis or the store go apart, and not where one
+// lease is said to end a little earlier.
+func TestParting(t *testing.T) {
+	whole, broken := pausePastTTL(), pausePastTTL()
+	if at := Align(New(&whole.Trace), New(&broken.Trace)).Parting(); at >= 0 {
+		t.Errorf("a run parts from itself at %d", at)
+	}
+	end := len(broken.Events) - 1
+	broken.Events = broken.Events[:end]
+	broken.add(whole.Events[end].At+second, trace.KindCrash, b)
+	al := Align(New(&whole.Trace), New(&broken.Trace))
+	at := al.Parting()
+	if at < 0 || al.Differs(at-1) || !al.Differs(at) {
+		t.Fatalf("they part at %d of %d", at, al.Last())
+	}
+}

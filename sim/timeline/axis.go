@@ -44,6 +44,7 @@ const (
 	Aside              // it changes something, but after the story: it is the probe's
 	Sent               // a command's mark
 	Proof              // it has no mark, but is among the proofs of a violation
+	Fatal              // the mark of a command that proves a violation
 	Own                // it changes what a lane shows, or has a mark, or something is said there
 	Touch              // it stands in the store's lane, where it is labelled
 
@@ -127,7 +128,7 @@ func (t *Timeline) weigh() {
 	for i := range t.Events {
 		e := &t.Events[i]
 		wait, aside := e.At-t.When(i), t.aside(i)
-		t.weights[i] = weight{need: t.need(i, aside), aside: aside, wait: doublings(wait, t.TTL), slack: slack(e)}
+		t.weights[i] = weight{need: t.need(i, aside), aside: aside, wait: doublings(wait, t.TTL), slack: t.slack(e)}
 		if wait >= max(t.TTL/4, 10*time.Millisecond) {
 			t.Gaps = append(t.Gaps, Gap{i, wait, t.weights[i].wait == endless*Unit})
 		}
@@ -153,7 +154,10 @@ func doublings(wait, ttl time.Duration) int {
 }
 
 // slack returns the soft room of an event, without the time before it.
-func slack(e *trace.Event) int {
+func (t *Timeline) slack(e *trace.Event) int {
+	if t.decisive[e.Seq] {
+		return Unit
+	}
 	switch e.Kind {
 	case trace.KindClock, trace.KindWake, trace.KindStop, trace.KindDone:
 		return Unit / 10
@@ -178,6 +182,8 @@ func (t *Timeline) need(i int, aside bool) Need {
 		return Touch
 	case changes(e), t.marked(i):
 		return Own
+	case t.fatal[e.Seq]:
+		return Fatal
 	case e.Kind == trace.KindSend:
 		return Sent
 	case t.Proves(e):

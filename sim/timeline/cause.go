@@ -13,7 +13,7 @@ import (
 // only what is in the trace up to the violation's last event. Where none of that came
 // before, it is the violation alone.
 func (t *Timeline) Cause(b Breach) string {
-	c := causes{Timeline: t, s: t.NewState()}
+	c := causes{Timeline: t, s: t.NewState(), of: b}
 	for i := range b.Last() - 1 {
 		e := &t.Events[i]
 		c.take(e)
@@ -51,6 +51,7 @@ const (
 type causes struct {
 	*Timeline
 	s   *trace.State
+	of  Breach
 	all []clause
 }
 
@@ -82,10 +83,20 @@ func (c *causes) take(e *trace.Event) {
 	case trace.KindDown:
 		c.add(fails, e, trace.None, "%s goes down", c.Nodes[e.Node])
 	case trace.KindGranted:
-		c.add(gets, e, e.Client, "%s gets the lock", c.Clients[e.Client])
+		c.add(gets, c.grantOf(e), e.Client, "%s gets the lock", c.Clients[e.Client])
 	case trace.KindExpire, trace.KindEvict, trace.KindExecute:
 		c.takeLoss(e)
 	}
+}
+
+// grantOf is the event at whose instant a client gets the lock: that at which its record was stored,
+// if it is among those that prove the violation, so that sentence and evidence name one instant; and
+// else that at which the client knows of it.
+func (c *causes) grantOf(e *trace.Event) *trace.Event {
+	if seq := c.s.Clients[e.Client].Lease.Granter; slices.Contains(c.of.Events, seq) {
+		return &c.Events[seq-1]
+	}
+	return e
 }
 
 // takeLoss adds the clause of an event by which a client's record goes.

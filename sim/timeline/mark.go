@@ -32,8 +32,18 @@ const (
 	Marks // the number of marks
 )
 
-// Weight orders marks that fall on one place: a view shows the heaviest.
-func (m Mark) Weight() int { return markWeights[m] }
+// Weight orders marks that fall on one place: a view shows the heaviest. An event that proves a
+// violation, and the command that it answers, come before all others; 0 is for events without a mark.
+func (t *Timeline) Weight(e *trace.Event) int {
+	w := markWeights[t.Mark(e)]
+	if w > 0 && (t.Proves(e) || t.fatal[e.Seq]) {
+		w += proofWeight
+	}
+	return w
+}
+
+// proofWeight is more than any mark's own weight.
+const proofWeight = 10
 
 var markWeights = [Marks]int{
 	Sends: 1, Retries: 2, Extends: 3, Refused: 4, Releases: 4, Fails: 4, Enters: 5, Leaves: 5, Resumes: 5,

@@ -38,8 +38,8 @@ func TestEveryMarkIsUsedAndHasAWeight(t *testing.T) {
 		used[r.mark] = true
 	}
 	for m := NoMark + 1; m < Marks; m++ {
-		if !used[m] || m.Weight() == 0 {
-			t.Errorf("mark %d: used %t, weight %d", m, used[m], m.Weight())
+		if !used[m] || markWeights[m] == 0 {
+			t.Errorf("mark %d: used %t, weight %d", m, used[m], markWeights[m])
 		}
 	}
 }

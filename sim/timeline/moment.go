@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"slices"
 	"time"
 
 	"lockstep/sim/trace"
@@ -70,6 +71,16 @@ func momentOf(s *trace.State, need int) Moment {
 		}
 	}
 	return m
+}
+
+// SameHolders reports whether the same clients believe at two positions that they hold the lock, and
+// the servers have the same records: then what was said at one of them is true at the other.
+func (t *Timeline) SameHolders(a, b int) bool {
+	x, y := &t.Moments[a], &t.Moments[b]
+	return slices.EqualFunc(x.Clients, y.Clients, func(x, y Client) bool { return x.Believed == y.Believed }) &&
+		slices.EqualFunc(x.Nodes, y.Nodes, func(x, y Node) bool {
+			return x.Up == y.Up && x.Present == y.Present && x.Written == y.Written
+		})
 }
 
 // MostBelievers returns the greatest number of clients that believed at one position of

@@ -29,6 +29,8 @@ type Timeline struct {
 	Gaps     []Gap // by position
 
 	evidence map[int]bool // Seqs of the events that prove a violation
+	decisive map[int]bool // Seqs of the sends whose commands changed something
+	fatal    map[int]bool // Seqs of those whose commands prove a violation
 	weights  []weight     // by event
 }
 
@@ -40,7 +42,7 @@ type Breach struct {
 
 // New folds the trace once. The trace must not change afterwards.
 func New(t *trace.Trace) *Timeline {
-	tl := &Timeline{Trace: t, evidence: map[int]bool{}, Begins: slices.Repeat([]int{trace.None}, len(t.Clients))}
+	tl := &Timeline{Trace: t, evidence: map[int]bool{}, decisive: map[int]bool{}, fatal: map[int]bool{}, Begins: slices.Repeat([]int{trace.None}, len(t.Clients))}
 	tl.Moments = make([]Moment, 0, len(t.Events)+1)
 	s := t.NewState()
 	tl.Moments = append(tl.Moments, momentOf(s, t.Need))
@@ -63,6 +65,12 @@ func New(t *trace.Trace) *Timeline {
 			tl.evidence[seq] = true
 		}
 		tl.Breaches = append(tl.Breaches, Breach{tl.After(v.Last()), v})
+	}
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == trace.KindExecute {
+			tl.fatal[e.Ref] = tl.fatal[e.Ref] || tl.Proves(e)
+			tl.decisive[e.Ref] = tl.decisive[e.Ref] || len(e.Changes) > 0
+		}
 	}
 	tl.weigh()
 	return tl
@@ -119,6 +127,16 @@ func (t *Timeline) Said(pos int) []trace.Note {
 		}
 	}
 	return said
+}
+
+// Dated is the instant of a note, to be told before its words, where beliefs or records have changed
+// since: the words are of that instant, and no more of this one. It is empty where they still hold,
+// and, until the run ends, for the words that open it, which tell of all that follows.
+func (t *Timeline) Dated(n *trace.Note, pos int) string {
+	if at := t.Before(n.Seq); at < pos && (at > 0 || pos == t.Last()) && !t.SameHolders(at, pos) {
+		return "At " + trace.Brief(t.When(at)) + ": "
+	}
+	return ""
 }
 
 // NextChapter returns the position of the next chapter, or the last position.

@@ -285,3 +285,21 @@ func TestBeforeAndAfter(t *testing.T) {
 		}
 	}
 }
+
+func TestWordsAreDatedOnceTheyAreOver(t *testing.T) {
+	r := pausePastTTL()
+	r.Notes = []trace.Note{{Seq: 1, Text: "A asks."}, {Seq: 7, At: second, Text: "A holds it."}}
+	tl := New(&r.Trace)
+	for _, c := range []struct {
+		note, pos int
+		want      string
+	}{
+		{0, 0, ""}, {0, 3, ""}, {0, tl.Last(), "At 0s: "},
+		{1, 6, ""}, {1, 7, ""}, // A is paused, and believes as before
+		{1, tl.After(9), "At 0s: "}, // its record has expired
+	} {
+		if got := tl.Dated(&r.Notes[c.note], c.pos); got != c.want {
+			t.Errorf("note %d at %d: %q, want %q", c.note, c.pos, got, c.want)
+		}
+	}
+}

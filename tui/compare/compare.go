@@ -31,6 +31,7 @@ type Compare struct {
 	alignment  *timeline.Alignment
 	differs    []bool // by step
 	at         int    // step
+	stood      bool   // the cursor has been where the runs part: from then on it is the reader's
 	zoom       int
 	axes       [2]*pane.Axis
 	cols       []int // by step
@@ -103,6 +104,18 @@ func (m *Compare) show(c comparedMsg) {
 		m.differs[i] = m.alignment.Differs(i)
 	}
 	m.at = m.alignment.Arrives(0, m.from)
+	if m.stood {
+		return
+	}
+	m.stood = true
+	part := m.alignment.Parting()
+	switch {
+	case part < 0:
+		m.notice = "Both go the same way from beginning to end."
+	case !m.differs[m.at]:
+		m.at = part
+		m.notice = fmt.Sprintf("Here the two part. %s goes to the beginning, %s to the next difference.", m.Keys.First.Help().Key, m.Keys.Match.Help().Key)
+	}
 }
 
 // Update takes a key, a click, or the result of something that was asked for.
@@ -132,7 +145,7 @@ func (m *Compare) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		})}
 	case key.Matches(k, m.Keys.Scenario):
 		return nil, screen.Outcome{Open: picker.Scenarios(m.App, "What happens to them?", m.scenario, m.strategies[1], func(i int) (tea.Cmd, screen.Outcome) {
-			m.scenario, m.from, m.alignment = i, 0, nil
+			m.scenario, m.from, m.alignment, m.stood = i, 0, nil, false
 			return m.Start(), screen.Outcome{Close: true}
 		})}
 	case key.Matches(k, m.Keys.Enter):
@@ -320,7 +333,7 @@ func (m *Compare) Help() screen.Page {
 			"time since; the times above each run are its own.",
 		Keys: append([]key.Binding{k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), screen.As(k.Match, "next difference"),
 			k.First, k.Last, k.Play, k.In, k.Out, screen.As(k.Strategy, "another lock below"), k.Scenario, screen.As(k.Enter, "play the lower")}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or the store differs"}}, pane.Legend(g)...),
+		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or Redis or the store differs"}}, pane.Legend(g)...),
 	}
 }
 
@@ -461,18 +474,25 @@ func (m *Compare) told(width, rows int) []draw.Line {
 func (m *Compare) story(width int, whole, gaps bool) []draw.Line {
 	lines := m.events()
 	if m.notice != "" {
-		return append([]draw.Line{{draw.Text(" "+m.notice, draw.Strong)}}, lines...)
+		lines = append([]draw.Line{{draw.Text(" "+m.notice, draw.Strong)}}, lines...)
 	}
 	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
 	m.tellCauses(&t, whole)
-	for _, n := range m.alignment.Runs[0].Said(m.alignment.Steps[m.at][0]) {
+	upper, pos := m.alignment.Runs[0], m.alignment.Steps[m.at][0]
+	dated := false
+	for _, n := range upper.Said(pos) {
 		if n.Kind == trace.NoteMissed || n.Kind == trace.NoteAsk { // nobody can answer here
 			continue
 		}
 		if gaps {
 			t.Lines = append(t.Lines, nil)
 		}
-		t.Add(draw.Plain, "", n.Prose())
+		at := ""
+		if !dated {
+			at = upper.Dated(&n, pos)
+		}
+		dated = true
+		t.Add(draw.Plain, "", at+n.Prose())
 	}
 	return append(lines, t.Lines...)
 }

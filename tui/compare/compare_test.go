@@ -21,7 +21,7 @@ func openCompare(t testing.TB, w, h int, th *draw.Theme, msg screen.CompareMsg) 
 func TestScreens(t *testing.T) {
 	tuitest.EachFrame(t, "compare", func(t *testing.T, name string, w, h int, th *draw.Theme) {
 		a, _ := openCompare(t, w, h, th, screen.CompareMsg{Strategies: [2]int{3, 6}})
-		a.Press("! !")
+		a.Press("g ! !")
 		tuitest.Golden(t, name, a.View())
 	})
 }
@@ -72,6 +72,10 @@ func TestCauseIsTold(t *testing.T) {
 		app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
 		m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("setpx-lua")}})
 		a := tuitest.Open(t, size[0], size[1], app, m, nil)
+		if at := m.alignment.Steps[m.at]; at[0] != m.alignment.Runs[0].Breaches[0].Pos {
+			t.Errorf("%v: it stands at %v, and not at the DEL with which the runs part", size, at)
+		}
+		a.Press("g")
 		for i := range m.alignment.Runs[0].Breaches {
 			a.Press("!")
 			v := tuitest.Unwrapped(a.View())

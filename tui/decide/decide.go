@@ -22,6 +22,7 @@ type Decide struct {
 	first   int          // the first run in sight
 	listed  []advice.Run // of the last frame
 	plan    layout       // of the last frame: clicks refer to it
+	page    int          // rows of the list of runs in the last frame
 }
 
 // New has the first answer to each question chosen.
@@ -92,6 +93,10 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		d.at = max(d.at-1, 0)
 	case key.Matches(k, d.Keys.Down):
 		d.at = min(d.at+1, last)
+	case key.Matches(k, d.Keys.PageUp):
+		d.at = max(d.at-max(d.page, 1), 0)
+	case key.Matches(k, d.Keys.PageDown):
+		d.at = min(d.at+max(d.page, 1), last)
 	case key.Matches(k, d.Keys.First):
 		d.at = 0
 	case key.Matches(k, d.Keys.Last):
@@ -146,10 +151,15 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 func (d *Decide) FooterKeys() []key.Binding {
 	k := &d.Keys
 	row := screen.Pair(k.Up, k.Down, "row")
+	keys := []key.Binding{screen.As(k.Enter, "other answer"), row, screen.Pair(k.Back, k.Forward, "answer")}
 	if d.at >= questions {
-		return []key.Binding{screen.As(k.Enter, "play the run"), row, screen.As(k.First, "the questions"), k.Help, k.Mouse, k.Close, k.Quit}
+		keys = []key.Binding{screen.As(k.Enter, "play the run"), row, screen.As(k.First, "the questions")}
 	}
-	return []key.Binding{screen.As(k.Enter, "other answer"), row, screen.Pair(k.Back, k.Forward, "answer"), k.Help, k.Mouse, k.Close, k.Quit}
+	if len(d.listed) > d.page {
+		keys[1] = screen.As(row, "scroll")
+		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
+	}
+	return append(keys, k.Help, k.Mouse, k.Close, k.Quit)
 }
 
 // Help explains the screen and its keys.
@@ -161,7 +171,7 @@ func (d *Decide) Help() screen.Page {
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last come runs that your answers don't speak of, in which it shows what they forbid. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
-			screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "other answer, or play")}, k.Always()...),
+			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "other answer, or play")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it"}}, screen.CodeSigns()...),
 	}
 }

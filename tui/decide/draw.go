@@ -128,6 +128,9 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows int) {
 		}
 		if i > 0 && len(t.Lines) > rows {
 			t.Lines = t.Lines[:before]
+			if before < rows {
+				t.Add(draw.Dim, "", d.Theme.More+" "+d.Keys.First.Help().Key+" goes back to the questions, and to the rest of this.")
+			}
 			return
 		}
 	}
@@ -143,9 +146,12 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 	at := max(d.at-questions, 0)
 	list := l.runs
 	if d.at >= questions {
-		list.H -= detailRows
-		d.drawDetail(c, draw.Rect(list.X, list.Y+list.H, list.W, detailRows))
+		detail := d.detail(list.W)
+		rows := max(min(len(detail), list.H-leastRuns), detailRows) // the list yields to the words
+		list.H -= rows
+		c.Lines(draw.Rect(list.X, list.Y+list.H, list.W, rows), detail, 0)
 	}
+	d.page = list.H
 	titles := 0
 	for _, run := range d.listed {
 		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
@@ -180,16 +186,16 @@ func (d *Decide) badge(r *advice.Run) draw.Span {
 	return draw.Text(d.Theme.Granted+"ok", draw.Good)
 }
 
-// detailRows are the rows that tell of the run at the cursor.
+// detailRows are the least rows that tell of the run at the cursor.
 const detailRows = 3
 
-// drawDetail tells of the run at the cursor: its whole verdict, and the reason.
-func (d *Decide) drawDetail(c *draw.Canvas, r draw.Rectangle) {
+// detail tells of the run at the cursor: its whole verdict, and the reason.
+func (d *Decide) detail(width int) []draw.Line {
 	run := &d.listed[d.at-questions]
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
-	t := draw.Paragraphs{Width: min(r.W-1, 2*draw.LongestLine)}
+	t := draw.Paragraphs{Width: min(width-1, 2*draw.LongestLine)}
 	cell := screen.Cell{Known: true, Verdict: run.Verdict}
 	t.Add(draw.Strong, "", run.Scenario+": "+cell.Text())
 	t.Add(draw.Plain, "", screen.Reason(sc, run.Strategy))
-	c.Lines(r, t.Lines, 0)
+	return t.Lines
 }

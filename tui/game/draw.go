@@ -144,7 +144,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 
 // drawClock puts the instant at which the game stands above the event, where time has passed since.
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
-	if s.now <= s.State.At || s.Notice != "" {
+	if s.now <= s.State.At || s.Pos < s.Run.Last() || s.Notice != "" {
 		return
 	}
 	c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)

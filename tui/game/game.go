@@ -4,6 +4,7 @@ package game
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -133,7 +134,7 @@ func (s *Game) replay(b *branch) error {
 	if s.now, err = scenarios.Clock(schedule); err != nil {
 		return err
 	}
-	s.here, s.scroll = b, 0
+	s.here, s.scroll, s.Now = b, 0, s.now
 	s.Display(timeline.New(t), len(t.Events))
 	s.offer()
 	s.at = s.goesOn()
@@ -167,6 +168,8 @@ func (s *Game) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		if s.quest == msg.of {
 			s.debrief = &msg
 		}
+	default: // a step of the playing
+		return s.Player.Update(msg)
 	case tea.KeyMsg:
 		s.Notice = ""
 		cmd, out := s.typed(msg)
@@ -194,6 +197,8 @@ func (s *Game) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		return s.save(), screen.Outcome{}
 	case key.Matches(k, s.Keys.Copy):
 		return s.copySchedule(), screen.Outcome{}
+	case key.Matches(k, s.Keys.Play) && s.Run.Last() > 0:
+		return s.TogglePlay(), screen.Outcome{}
 	}
 	s.steer(k)
 	return nil, screen.Outcome{}
@@ -236,7 +241,7 @@ func (s *Game) steer(k tea.KeyMsg) {
 		s.coded = !s.coded
 	case key.Matches(k, s.Keys.View):
 		s.nextView(k)
-	case key.Matches(k, s.Keys.In), key.Matches(k, s.Keys.Out), key.Matches(k, s.Keys.Evidence):
+	case key.Matches(k, s.Keys.In), key.Matches(k, s.Keys.Out), key.Matches(k, s.Keys.Evidence), key.Matches(k, s.Keys.Violation):
 		s.Adjust(k)
 	}
 }
@@ -378,13 +383,13 @@ func (s *Game) FooterKeys() []key.Binding {
 		keys = append(keys, k.Hint)
 	}
 	if s.won() {
-		keys = []key.Binding{screen.As(k.Enter, "next level"), k.Undo}
+		keys = []key.Binding{screen.As(k.Enter, "next level"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
 		if s.replayed() {
 			keys = slices.Insert(keys, 1, screen.As(k.Strategy, "the same moves with "+s.debrief.lock))
 		}
 	}
 	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
-	return append(keys, k.Redo, screen.Pair(k.Previous, k.Next, "branch"), k.Copy, k.Export, k.Save, k.Evidence, screen.Pair(k.In, k.Out, "zoom"), k.Close, k.Mouse, k.Help, k.Quit)
+	return append(keys, k.Redo, screen.Pair(k.Previous, k.Next, "branch"), k.Copy, k.Export, k.Save, screen.As(k.Play, "replay"), k.Violation, k.Evidence, screen.Pair(k.In, k.Out, "zoom"), k.Close, k.Mouse, k.Help, k.Quit)
 }
 
 // Help explains the screen and its keys.
@@ -397,7 +402,7 @@ func (s *Game) Help() screen.Page {
 			"Undo goes back as far as you like. What you have tried stays, also when you quit: redo and the branch keys go there again.",
 		Keys: []key.Binding{screen.As(k.Up, "move above"), screen.As(k.Down, "move below"), screen.As(k.Enter, "make the move"), screen.Bind("1-9", "make that move"),
 			k.Undo, k.Redo, screen.As(k.Previous, "branch before"), screen.As(k.Next, "branch after"), screen.As(k.First, "the beginning"), screen.As(k.Scenario, "the levels"),
-			screen.As(k.Copy, "copy the schedule"), k.Export, k.Save, screen.As(k.Evidence, "round the evidence"),
+			screen.As(k.Copy, "copy the schedule"), k.Export, k.Save, screen.As(k.Play, "replay it so far"), screen.As(k.Violation, "to the violation"), screen.As(k.Evidence, "round the evidence"),
 			screen.As(k.View, "next view"), k.In, k.Out},
 		Signs: append(pane.Legend(&s.Theme.Glyphs), screen.CodeSigns()...),
 	}
@@ -417,7 +422,7 @@ func (s *Game) levelPicker() screen.Outcome {
 	at := 0
 	for i := range all {
 		l := &all[i]
-		items[i] = picker.Item{Name: l.Strategy + ", " + l.Goal.String(), About: l.Title + ": " + l.Task, Badge: func() draw.Span {
+		items[i] = picker.Item{Name: fmt.Sprintf("%2d  %s, %s", i+1, l.Strategy, l.Goal), About: l.Title, Detail: l.Title + ": " + l.Task, Badge: func() draw.Span {
 			if _, won := s.Progress.Won(l.Name()); won {
 				return draw.Text(s.Theme.Granted+" won", draw.Good)
 			}

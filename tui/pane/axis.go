@@ -27,7 +27,8 @@ type gap struct {
 // mark share columns; an access to the store has a name beside its mark.
 var scale = timeline.Scale{
 	Doubling: timeline.Unit, Slack: timeline.Unit,
-	Room: [...]int{timeline.Shared: 0, timeline.Aside: 0, timeline.Sent: 0, timeline.Proof: 0, timeline.Own: timeline.Unit, timeline.Touch: 2 * timeline.Unit},
+	Room: [...]int{timeline.Shared: 0, timeline.Aside: 0, timeline.Sent: 0, timeline.Proof: 0,
+		timeline.Fatal: timeline.Unit, timeline.Own: timeline.Unit, timeline.Touch: 2 * timeline.Unit},
 }
 
 // fitColumns fills a window of width columns. A run of few events is not spread thin.

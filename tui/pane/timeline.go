@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -25,7 +26,8 @@ type Scene struct {
 	All    int    // columns of the whole axis
 	Lanes  []Lane // from the top
 	Theme  *draw.Theme
-	Lit    []int // Seqs of the highlighted events
+	Lit    []int         // Seqs of the highlighted events
+	Now    time.Duration // the instant of the cursor, if time has passed since its event
 }
 
 // plot draws lanes over virtual time: a pure function of the scene and the
@@ -38,6 +40,7 @@ type plot struct {
 	offset int   // the axis column that x0 shows
 	until  int   // the plot column of the cursor
 	at     []int // by plot column: the last position in it
+	hidden int   // marks that others cover
 }
 
 // The space that a timeline takes beside its lanes.
@@ -47,11 +50,11 @@ const (
 )
 
 // DrawTimeline draws a scene: a row for times, one for the ruler, and one for each lane, as
-// far as there are rows.
-func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) {
+// far as there are rows. It returns the number of marks that others of their column cover.
+func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) (hidden int) {
 	width := r.W - LabelWidth
 	if width < 10 || r.H < AxisRows+1 {
-		return
+		return 0
 	}
 	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width)}
 	tl.until = min(s.Column-tl.offset, width-1)
@@ -71,6 +74,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) {
 		tl.flash()
 	}
 	tl.drawLit()
+	return tl.hidden
 }
 
 // drawLit numbers the highlighted events on the ruler, and lights their marks.
@@ -235,7 +239,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 		tl.bar(y, s, t.Wants, draw.Dim, "wants it")
 	case timeline.Believes:
 		name := tl.Clients[s.Client]
-		tl.bar(y, s, t.Bar(s.Client), k, name+" holds the lock", name+" holds")
+		tl.bar(y, s, t.Bar(s.Client), k, name+" holds the lock", name+" holds", name)
 	case timeline.Lapsed:
 		tl.bar(y, s, t.Lapsed, k, "lease over, not noticed", "lease over", "over")
 	case timeline.Stored:
@@ -331,12 +335,17 @@ func votes(r *timeline.Timeline, pos int, th *draw.Theme) draw.Line {
 	return l
 }
 
-// drawBelievers counts, for each column, the most clients that believed at one
-// instant of it. This strip is the bug, readable without any colour.
+// drawBelievers counts, for each column, the clients that believe at its last instant, as the
+// lanes above show them. A column in which two believed at once shows that, so that no overlap
+// falls between two; only that of the cursor is the instant of which the banner speaks. This strip
+// is the bug, readable without any colour.
 func (tl *plot) drawBelievers(y int) {
 	before := 0
 	for x, p := range tl.at {
-		most := tl.MostBelievers(before, p)
+		most := tl.Moments[p].Believers
+		if within := tl.MostBelievers(before, p); within > 1 && x < tl.until {
+			most = within
+		}
 		before = p
 		switch {
 		case most == 0:
@@ -376,21 +385,25 @@ func (tl *plot) drawBreaches(y int) {
 }
 
 // marks draws the marks of a lane. Where two fall into one column, the one of greater
-// weight stays. An access to the store has the client's name beside it.
+// weight stays, and the other is counted, unless it is of the probe or looks the same. An access to
+// the store has the client's name beside it.
 func (tl *plot) marks(l timeline.Lane, y int) {
-	column, top := -1, 0
+	column, top, shown := -1, 0, ""
 	tl.events(func(x int, e *trace.Event) {
 		if !tl.In(l, e) {
 			return
 		}
 		glyph, k, weight := markOf(tl.Timeline, e, &tl.Theme.Glyphs)
 		if x != column {
-			column, top = x, 0
+			column, top, shown = x, 0, ""
+		}
+		if top > 0 && weight > 0 && glyph != shown && !tl.Probing(e) {
+			tl.hidden++
 		}
 		if weight <= top {
 			return
 		}
-		top = weight
+		top, shown = weight, glyph
 		if l.Kind == timeline.Store && e.Client != trace.None {
 			tl.c.Text(tl.x0+x-1, y, 1, tl.Clients[e.Client], k)
 		}
@@ -408,7 +421,7 @@ func markOf(r *timeline.Timeline, e *trace.Event, g *draw.Glyphs) (glyph string,
 	case e.Client != trace.None:
 		k = draw.ClientInk(e.Client)
 	}
-	return glyphOf(g, m), k, m.Weight()
+	return glyphOf(g, m), k, r.Weight(e)
 }
 
 // drawConnector joins the rows that the cursor's event joins: client and node,
@@ -478,22 +491,49 @@ func (tl *plot) drawGap(g gap) {
 
 // drawTimes labels the cursor's instant, and as many others to its left as there is room for.
 func (tl *plot) drawTimes() {
-	now := trace.Brief(tl.When(tl.Pos))
+	now := trace.Brief(max(tl.Now, tl.When(tl.Pos)))
 	w := draw.Width(now)
 	here := max(min(tl.until, tl.width-w), 0)
 	tl.c.Text(tl.x0+here, tl.y0, w, now, draw.Here)
+	proofs := tl.proofTimes()
 	free, last := 0, now
 	for x, p := range tl.at {
-		if x < free || (x > 0 && p == tl.at[x-1]) {
+		at, proof := proofs[x]
+		if x < free || !proof && x > 0 && p == tl.at[x-1] {
 			continue
 		}
-		text := trace.Brief(tl.When(p))
+		if !proof {
+			at = tl.When(p)
+		}
+		text := trace.Brief(at)
 		end := x + draw.Width(text)
-		if text == last || end+1 > here {
+		if text == last || end+1 > here || !proof && tl.crowds(proofs, x, end) {
 			continue
 		}
 		tl.c.Text(tl.x0+x, tl.y0, tl.width, text, draw.Dim)
 		tl.c.Put(tl.x0+x, tl.y0+1, tl.Theme.Tick, draw.Dim)
 		free, last = end+2, text
 	}
+}
+
+// proofTimes are the instants of the highlighted events, by plot column: a column's label is the
+// instant of the event that its number stands for, be it that others of the column are later.
+func (tl *plot) proofTimes() map[int]time.Duration {
+	times := map[int]time.Duration{}
+	for _, seq := range tl.Lit {
+		if pos := tl.After(seq); pos <= tl.Pos {
+			times[tl.Axis.Cols[pos]-tl.offset] = tl.When(pos)
+		}
+	}
+	return times
+}
+
+// crowds reports whether a label in some columns leaves one of the highlighted events no room.
+func (tl *plot) crowds(proofs map[int]time.Duration, from, to int) bool {
+	for x := range proofs {
+		if x > from && x < to+2 {
+			return true
+		}
+	}
+	return false
 }

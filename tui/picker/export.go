@@ -31,7 +31,7 @@ func Export(app *screen.App, t *trace.Trace, from screen.Screen) screen.Outcome 
 	}
 	items := make([]Item, len(app.Exports))
 	for i, e := range app.Exports {
-		items[i] = Item{e.Name, e.About, func() draw.Span { return draw.Text(e.Extension, draw.Dim) }}
+		items[i] = Item{Name: e.Name, About: e.About, Badge: func() draw.Span { return draw.Text(e.Extension, draw.Dim) }}
 	}
 	return screen.Outcome{Open: &Picker{App: app, Title: "Write this run, as what?", Items: items, Current: -1,
 		About: "The run is written to a new file, in the directory that lockstep was started in; nothing is overwritten.", Choose: func(i int) (tea.Cmd, screen.Outcome) {

@@ -31,6 +31,7 @@ type Picker struct {
 // Item is an item of a list.
 type Item struct {
 	Name, About string           // About is a line on it
+	Detail      string           // more about it, told while the cursor is there; empty is About
 	Badge       func() draw.Span // the outcome of the run, if it is known
 }
 
@@ -139,7 +140,8 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	var about []draw.Line
-	for _, s := range draw.Wrap(p.Items[p.At].About, min(r.W-4, draw.LongestLine)) {
+	it := &p.Items[p.At]
+	for _, s := range draw.Wrap(draw.Either(it.Detail != "", it.Detail, it.About), min(r.W-4, draw.LongestLine)) {
 		about = append(about, draw.Line{draw.Text(s, draw.Plain)})
 	}
 	c.Lines(draw.Rect(r.X+3, r.Y+r.H-aboutRows+1, r.W-4, aboutRows-1), about, 0)

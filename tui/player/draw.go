@@ -3,6 +3,7 @@ package player
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"lockstep/strategies"
 	"lockstep/tui/draw"
@@ -51,13 +52,13 @@ func (p *Player) wish(r draw.Rectangle) int {
 	all, short := p.story(width, true), p.story(width, false)
 	room := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
 	s := &all
-	if all.least() > room {
+	if all.Least() > room {
 		s = &short
 	}
-	if s.least() > room {
+	if s.Least() > room {
 		room = roomBeside(pane.StoreRows(p.Run, p.Pos), r.H+1)
 	}
-	lines, _ := s.squeezed(room)
+	lines, _ := s.Squeezed(room)
 	return len(lines)
 }
 
@@ -133,7 +134,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 			return l
 		}
 	}
-	return all
+	return slices.Concat(broken, chapter) // of the title as much as there is room for
 }
 
 func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
@@ -147,16 +148,26 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 		p.drawState(c, r)
 	case r.W > pane.LabelWidth:
 		a := p.axes.Of(p.Run, r.W-pane.LabelWidth, p.zoom)
-		pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos], All: a.Width(),
-			Lanes: lanes, Theme: p.Theme, Lit: p.lit()})
+		now := time.Duration(0)
+		if p.Pos == p.Run.Last() {
+			now = p.Now
+		}
+		p.hidden = pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos], All: a.Width(),
+			Lanes: lanes, Theme: p.Theme, Lit: p.lit(), Now: now})
 	}
 }
 
-// drawLegend explains the glyphs of the diagram, on the rule below it.
+// drawLegend explains the glyphs of the diagram, on the rule below it, and says how many marks
+// are covered by others.
 func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
-	if p.view == viewTimeline && !r.Empty() {
-		c.Line(r.X+1, r.Y+r.H, r.W-2, pane.InSight(c, r, p.Theme, r.W-3))
+	if p.view != viewTimeline || r.Empty() {
+		return
 	}
+	var covered draw.Line
+	if p.hidden > 0 && p.zoom < pane.MostZoom {
+		covered = draw.Line{draw.Text(" "+p.Keys.In.Help().Key, draw.Strong), draw.Text(fmt.Sprintf(" shows %s more ", draw.Plural(p.hidden, "mark")), draw.Dim)}
+	}
+	c.Line(r.X+1, r.Y+r.H, r.W-2, pane.InSight(c, r, p.Theme, r.W-3, covered))
 }
 
 // DrawStatus draws the event at the cursor, and the holders of the lock. A notice or a prompt

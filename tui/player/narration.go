@@ -7,6 +7,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 )
 
@@ -16,50 +17,46 @@ import (
 // the key that goes on, which the footer has, too; the words are never cut.
 func (p *Player) Narration(width, rows int) []draw.Line {
 	s := p.story(width, true)
-	if s.least() > rows {
+	if s.Least() > rows {
 		s = p.story(width, false)
 	}
-	lines, hint := s.squeezed(rows)
+	lines, hint := s.Squeezed(rows)
 	if len(lines) > rows {
-		lines = slices.Delete(lines, hint.from, hint.to)
+		lines = slices.Delete(lines, hint.From, hint.To)
 	}
 	return lines
 }
 
-// story is all there is to tell, before anything of it yields.
-type story struct {
-	lines          []draw.Line
-	evidence, hint part
-	current        int // the line of the evidence that the status row has, too; none if there is none
-}
-
-// part are lines of the narration: those from one up to another.
-type part struct{ from, to int }
-
 // story is the narration with the evidence whole, or each event of it in one line.
-func (p *Player) story(width int, whole bool) story {
-	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
+func (p *Player) story(width int, whole bool) pane.Story {
+	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.LongestLine))}
 	p.tellCause(&t)
-	s := story{evidence: part{from: len(t.Lines)}}
-	s.current = p.tellEvidence(&t, width-1, whole)
-	s.evidence.to = len(t.Lines)
+	s := pane.Story{Evidence: pane.Part{From: len(t.Lines)}}
+	s.Current = p.tellEvidence(&t, width-1, whole)
+	s.Evidence.To = len(t.Lines)
 	p.tellStop(&t)
 	p.tellAnswers(&t)
 	p.tellLesson(&t)
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
 		t.Gap()
-		s.hint = p.tellNext(&t)
+		s.Hint = p.tellNext(&t)
 	}
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
 		t.Gap()
 		p.tellEnd(&t)
 	}
+	dated := false
 	for _, n := range p.Run.Said(p.Pos) {
 		if n.Kind == trace.NoteAsk && n.Answer != "" {
 			continue // it was asked before: see tellQuestion
 		}
 		t.Gap()
-		p.tellNote(&t, n)
+		at := ""
+		if !dated {
+			at = p.Run.Dated(&n, p.Pos)
+		}
+		dated = true
+		p.tellNote(&t, n, at)
 	}
 	p.tellQuestion(&t)
 	if len(t.Lines) == 0 {
@@ -67,51 +64,12 @@ func (p *Player) story(width int, whole bool) story {
 		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the %s, and %s everything up to the next violation.",
 			k.Forward.Help().Key, k.Next.Help().Key, draw.Either(len(p.Run.Chapters) > 0, "next chapter", "end"), k.Violation.Help().Key))
 	}
-	s.lines = t.Lines
+	s.Lines = t.Lines
 	return s
 }
 
-// least is the number of lines without the gaps that can go.
-func (s *story) least() int {
-	n := len(s.lines)
-	for _, l := range s.lines[s.evidence.to:] {
-		if len(l) == 0 {
-			n--
-		}
-	}
-	return n
-}
-
-// squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
-// whose numbers stand on the ruler as well; that of the event at the cursor first. Gaps stand below
-// the evidence. It returns the hint's place among those that are left.
-func (s *story) squeezed(rows int) ([]draw.Line, part) {
-	lines, below := s.lines, len(s.lines)-s.hint.to
-	for i := len(lines) - 1; i >= s.evidence.to && len(lines) > rows; i-- {
-		if len(lines[i]) == 0 {
-			if i >= s.hint.to {
-				below--
-			}
-			lines = slices.Delete(lines, i, i+1)
-		}
-	}
-	proof := s.evidence
-	if s.current != none && len(lines) > rows {
-		lines = slices.Delete(lines, s.current, s.current+1)
-		proof.to--
-	}
-	if over := min(len(lines)-rows, proof.to-proof.from); over > 0 {
-		lines = slices.Delete(lines, proof.from, proof.from+over)
-	}
-	if s.hint.from == s.hint.to {
-		return lines, part{}
-	}
-	end := len(lines) - below
-	return lines, part{end - (s.hint.to - s.hint.from), end}
-}
-
-func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note) {
-	switch text := n.Prose(); n.Kind {
+func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, at string) {
+	switch text := at + n.Prose(); n.Kind {
 	case trace.NoteAsk:
 		t.Add(draw.Strong, "? ", text)
 	case trace.NoteMissed:
@@ -264,14 +222,14 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 }
 
 // tellNext gives the outcome of the step, and then the next one: that part is returned.
-func (p *Player) tellNext(t *draw.Paragraphs) part {
+func (p *Player) tellNext(t *draw.Paragraphs) pane.Part {
 	_, step := p.lesson.at()
 	t.Add(draw.Strong, "", step.Text)
 	next := p.lesson.next()
 	from := len(t.Lines)
 	if next == nil {
 		t.Add(draw.Strong, "", "That was the course.")
-		return part{}
+		return pane.Part{}
 	}
 	l, step := next.at()
 	text := "goes on with " + step.Strategy
@@ -282,5 +240,5 @@ func (p *Player) tellNext(t *draw.Paragraphs) part {
 		text += " under " + step.Scenario
 	}
 	t.Add(draw.Dim, p.Keys.NextStep.Help().Key+" ", text+".")
-	return part{from, len(t.Lines)}
+	return pane.Part{From: from, To: len(t.Lines)}
 }

@@ -59,10 +59,14 @@ type Player struct {
 	playing         bool
 	speed           int
 	plan            layout // of the last frame: clicks refer to it
+	hidden          int    // marks that others cover in the last frame
 
 	Asks bool // for predictions
 
-	Title string // instead of the scenario's
+	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
+
+	Title string        // instead of the scenario's
+	Now   time.Duration // at the end of the run, where time has passed since its last event
 }
 
 // none is the index of no violation.
@@ -329,7 +333,7 @@ func (p *Player) moves(k tea.KeyMsg) bool {
 	case key.Matches(k, p.Keys.Last):
 		p.goTo(p.Run.Last())
 	case key.Matches(k, p.Keys.Next):
-		p.goTo(p.stopBefore(p.Run.NextChapter(p.Pos)))
+		p.nextChapter()
 	case key.Matches(k, p.Keys.Previous):
 		p.goTo(p.Run.PreviousChapter(p.Pos))
 	case key.Matches(k, p.Keys.Violation):
@@ -344,6 +348,19 @@ func (p *Player) moves(k tea.KeyMsg) bool {
 		return false
 	}
 	return true
+}
+
+// nextChapter goes to the next chapter, or to a violation on the way there. In a lesson it stops at
+// open questions, too, and says so.
+func (p *Player) nextChapter() {
+	to := p.violationBefore(p.Run.NextChapter(p.Pos))
+	if p.lesson != nil {
+		if stop := p.questionBefore(to); stop != to {
+			to = stop
+			p.Notice = "A question first: " + p.Keys.Next.Help().Key + " again goes on to the next " + p.stretch() + "."
+		}
+	}
+	p.goTo(to)
 }
 
 // Advance goes on by one key: at an open question to its answer, and else to the next thing that
@@ -372,16 +389,25 @@ func (p *Player) Retreat() bool {
 }
 
 // stopBefore is a position that the cursor is to go on to, or that of the first violation or
-// open question on the way there: no key but that for the end passes one.
-func (p *Player) stopBefore(pos int) int {
-	for _, q := range p.questions {
-		if _, answered := p.guesses[q.Pos]; q.Pos > p.Pos && q.Pos < pos && !answered {
-			pos = q.Pos
-		}
-	}
+// open question on the way there.
+func (p *Player) stopBefore(pos int) int { return p.questionBefore(p.violationBefore(pos)) }
+
+// violationBefore is a position, or that of the first violation on the way there: no key but that for
+// the end passes one.
+func (p *Player) violationBefore(pos int) int {
 	for _, b := range p.Run.Breaches {
 		if b.Pos > p.Pos && b.Pos < pos {
 			return b.Pos
+		}
+	}
+	return pos
+}
+
+// questionBefore is a position, or that of the first open question on the way there.
+func (p *Player) questionBefore(pos int) int {
+	for _, q := range p.questions {
+		if _, answered := p.guesses[q.Pos]; q.Pos > p.Pos && q.Pos < pos && !answered {
+			pos = q.Pos
 		}
 	}
 	return pos
@@ -607,6 +633,10 @@ func (p *Player) togglePlay() tea.Cmd {
 	}
 	return p.later()
 }
+
+// TogglePlay plays the run, from the beginning where it stands at the end, or stops it: for screens in
+// which other keys move the cursor.
+func (p *Player) TogglePlay() tea.Cmd { return p.togglePlay() }
 
 // later sets the timer for the next step. There is never more than one that counts.
 func (p *Player) later() tea.Cmd {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -373,5 +374,30 @@ func TestWatchedRunTakesAMinute(t *testing.T) {
 	}
 	if _, fresh := p.Run.Breached(p.Pos); len(fresh) == 0 && p.question() == nil {
 		t.Errorf("played by the reader it stops at event %d", p.Pos)
+	}
+}
+
+// The key for the next chapter goes to a chapter, a violation or the end, and to nothing else: a question
+// on the way stops it in lessons alone, which says so.
+func TestNextChapterIsOne(t *testing.T) {
+	a, p := openRun(t, 80, 24, "get-then-del", "release-gap")
+	for p.Pos < p.Run.Last() {
+		a.Press("]")
+		broken := slices.ContainsFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Pos == p.Pos })
+		if !broken && !slices.Contains(p.Run.Chapters, p.Pos) && p.Pos < p.Run.Last() {
+			t.Errorf("] stops at %d, where no chapter begins and nothing breaks", p.Pos)
+		}
+	}
+	a, p = openRun(t, 80, 24, "get-then-del", "release-gap")
+	p.lesson = &lessonCursor{lessons: p.Library.Lessons}
+	asked := 0
+	for p.Pos < p.Run.Last() {
+		a.Press("]")
+		if p.question() != nil && strings.Contains(a.View(), "A question first") {
+			asked++
+		}
+	}
+	if asked == 0 {
+		t.Error("no question of a lesson has stopped ]")
 	}
 }

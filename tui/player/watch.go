@@ -2,6 +2,7 @@ package player
 
 import (
 	"os"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -78,7 +79,8 @@ func (p *Player) reread(m fileMsg) tea.Cmd {
 	case m.load != p.load:
 		return nil
 	case m.err != nil:
-		p.Notice = m.err.Error()
+		first, _, _ := strings.Cut(m.err.Error(), "\n") // one line has room for one mistake
+		p.Notice = first
 	case m.fresh:
 		p.Grid.Replace(p.scenario, m.scenario)
 		p.from = p.Pos

@@ -12,6 +12,10 @@ const (
 	besideFrom  = 120
 	margin      = 3
 	leastTold   = 4
+
+	// longestTold is the greatest width of the words. It is more than that of prose which one reads
+	// alone: a room reads few lines at a time, from afar, and every line less leaves room between them.
+	longestTold = 110
 )
 
 // layout says where each part is. A part that has no place is empty.
@@ -68,7 +72,7 @@ func arrange(w, h int, want wishes) layout {
 
 // Draw puts the parts where the layout says.
 func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
-	width := min(max(r.W-2*margin, 1), draw.LongestLine)
+	width := min(max(r.W-2*margin, 1), longestTold)
 	told := p.words(width, 0)
 	l := arrange(r.W, r.H, wishes{told: len(told), code: p.coded, diagram: func(rows int) int {
 		if p.Run == nil {

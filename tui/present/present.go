@@ -42,7 +42,9 @@ func (p *Present) playerOf(app *screen.App) *player.Player {
 	if sc < 0 { // its file has changed since
 		sc = max(app.Library.Named(s.Scenario.Name), 0)
 	}
-	return player.New(app, app.Library.Strategy(s.Strategy.Name), sc)
+	shown := player.New(app, app.Library.Strategy(s.Strategy.Name), sc)
+	shown.Measure = longestTold
+	return shown
 }
 
 // FitsAnyWindow has small windows show what they can.

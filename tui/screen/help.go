@@ -4,6 +4,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
@@ -19,6 +20,7 @@ type Page struct {
 type help struct {
 	*App
 	page   Page
+	words  []trace.Word // that stand on the screen
 	scroll int
 	rows   int // of text in the last frame, and how many more there are
 	beyond int
@@ -81,10 +83,30 @@ func (h *help) lines(width int) []draw.Line {
 	}
 	lines = append(lines, nil)
 	lines = append(lines, h.columns(width)...)
-	if len(h.page.Signs) == 0 {
-		return lines
+	if len(h.page.Signs) > 0 {
+		lines = append(append(lines, nil), flow(h.page.Signs, width)...)
 	}
-	return append(append(lines, nil), flow(h.page.Signs, width)...)
+	return append(lines, h.glossary(width)...)
+}
+
+// glossary explains the words that stand on the screen.
+func (h *help) glossary(width int) []draw.Line {
+	if len(h.words) == 0 {
+		return nil
+	}
+	lines := []draw.Line{nil, {draw.Text("Words on this screen", draw.Title)}}
+	names := 0
+	for _, w := range h.words {
+		names = max(names, draw.Width(w.Name))
+	}
+	for _, w := range h.words {
+		name := draw.Pad(w.Name, names+2)
+		for _, s := range draw.Wrap(w.Meaning, min(width-names-2, draw.LongestLine)) {
+			lines = append(lines, draw.Line{draw.Text(name, draw.Strong), draw.Text(s, draw.Dim)})
+			name = draw.Pad("", names+2)
+		}
+	}
+	return lines
 }
 
 // columns lists the keys, downwards first.

@@ -3,10 +3,12 @@ package screen
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
@@ -99,7 +101,7 @@ func (m *Router) typed(k tea.KeyMsg) tea.Cmd {
 		return m.toggleMouse()
 	case key.Matches(k, m.Keys.Help) && !m.Typing():
 		if _, open := m.Top().(*help); !open {
-			m.screens = append(m.screens, &help{App: m.App, page: m.Top().Help()})
+			m.screens = append(m.screens, &help{App: m.App, page: m.Top().Help(), words: m.wordsInSight()})
 			return nil
 		}
 	}
@@ -196,10 +198,15 @@ func (m *Router) View() string {
 	if m.w == 0 || m.h == 0 {
 		return ""
 	}
+	return m.frame().Render(m.Theme)
+}
+
+// frame is the frame before it is rendered.
+func (m *Router) frame() *draw.Canvas {
 	c := draw.NewCanvas(m.w, m.h, m.Theme.More)
 	if m.tooSmall() {
 		drawTooSmall(c)
-		return c.Render(m.Theme)
+		return c
 	}
 	m.Top().Draw(c, draw.Rect(0, 0, m.w, m.h-1))
 	foot := draw.Rect(0, m.h-1, m.w, 1)
@@ -213,7 +220,23 @@ func (m *Router) View() string {
 		keys = append(slices.Clip(keys), m.Keys.Close)
 	}
 	footer(c, foot, keys)
-	return c.Render(m.Theme)
+	return c
+}
+
+// wordsInSight are the words on the screen that a newcomer may not know.
+func (m *Router) wordsInSight() []trace.Word {
+	if m.w == 0 || m.h == 0 || m.tooSmall() {
+		return nil
+	}
+	c := m.frame()
+	var text strings.Builder
+	for y := range m.h {
+		for x := range m.w {
+			text.WriteString(draw.Either(c.Char(x, y) == "", " ", c.Char(x, y)))
+		}
+		text.WriteByte('\n')
+	}
+	return trace.TermsIn(text.String())
 }
 
 // drawTooSmall asks for a larger window, in as many lines as there are.

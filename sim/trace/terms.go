@@ -1,0 +1,125 @@
+package trace
+
+import (
+	"slices"
+	"strings"
+)
+
+// Terms are the further words of the screens and of Redis's commands, for readers who meet them
+// there for the first time.
+var Terms = []Word{
+	{"virtual time", "the run's own time, which the simulator sets: a wait of a year takes no longer than one of a millisecond"},
+	{"TTL", "time to live: after so long Redis deletes a key by itself; the length of a lease is usually the same"},
+	{"token", "a value that only its holder knows, stored in the record, so that a client can tell its own record from another's"},
+	{"fencing token", "a number that grows with each grant; a resource that checks it refuses a client whose grant is older. Also called a fence"},
+	{"holder", "the client that has the lock, by its own belief, by Redis's record, or by both: where they differ, a lock is about to fail"},
+	{"believer", "a client that was granted the lock and has not begun to release it, whether or not its lease is still live. The row \"believers\" counts them; two are one too many"},
+	{"critical section", "the work that only the holder of the lock is to do"},
+	{"store", "the resource that the lock protects, as a row of the diagram: a dot for each access, with the client's name"},
+	{"redis", "in the diagram, the row of the server's record: the truth, whatever the clients think"},
+	{"does", "in the diagram, the row of a client's actions"},
+	{"thinks", "in the diagram, the row of a client's belief: that it wants the lock, has it, or had it longer than its lease"},
+	{"broken", "in the diagram, the row of the violations, each at the instant at which it is complete"},
+	{"lapse", "the instant at which a client's own clock says that its lease is over; the client may not look"},
+	{"probe", "a client that comes when all others are done, and asks whether the lock can still be had: it tells a lock that is blocked for ever from one that is free"},
+	{"n1", "the first Redis server; n2, n3 and so on are further ones, and n1r1 is the first replica of n1"},
+	{"pivot", "the server whose record completes a majority: n1 of one, n3 of five"},
+	{"majority", "more than half of the servers: a lock on several servers is held by a client whose record is on as many"},
+	{"replica", "a server that copies another one's keys, a little later; a failover makes it the one that is asked"},
+	{"fault", "a thing that goes wrong and that a schedule may contain: a pause, a crash, a lost reply, a clock that jumps"},
+	{"pause", "a time in which a process does nothing and notices nothing: a garbage collection, a stopped machine, a long wait for the processor"},
+	{"step", "one action of one client, the least thing that a schedule chooses; in a script, one entry of it"},
+	{"move", "one entry of a schedule, or one choice in the game: a client's next command, a span of time, or a fault"},
+	{"switch", "a change from one client to another between two steps: of two schedules, the one with fewer switches is easier to follow"},
+	{"state", "in a run, everything that clients and servers know at an instant; in a search, one situation, however many schedules lead to it"},
+	{"bounds", "the limits of a search or a level: how many clients and cycles, and how many faults of each kind"},
+	{"cycle", "one time through a client's errand: acquire, work, release"},
+	{"par", "the least number of moves, steps and faults that reach a level's goal, found by a search"},
+	{"evidence", "the events that prove a violation, numbered in the diagram and in the list"},
+	{"chapter", "a part of a run that begins with words of its script"},
+	{"watchdog", "a second thread of a client, which extends the lease while the first works"},
+	{"efficiency", "the use of a lock in which a second holder only wastes work"},
+	{"correctness", "the use of a lock in which a second holder destroys something"},
+	{"lock", "a promise that of several clients one at a time does something; here it is a key in Redis and code that asks for it"},
+	{"acquire", "to ask for the lock: the part of a lock's code that stores the record, and returns a lease or a refusal"},
+	{"release", "to give the lock back: the part of a lock's code that removes the record"},
+	{"extend", "to ask for more time: the part of a lock's code that moves the record's expiry"},
+	{"refused", "said of a client that asked for the lock and was told no; it asks again if its code does so"},
+	{"command", "one request to Redis, such as SET or DEL; Redis carries out one after another"},
+	{"reply", "a server's answer to a command, which can be lost although the command was carried out"},
+	{"server", "a Redis server, also called a node"},
+	{"crash", "the end of a process at any point, after which nothing of its code runs any more"},
+	{"clock", "a process's or a server's own idea of the time, which can jump or run too fast"},
+	{"key", "the name under which Redis stores a value; a lock is one key"},
+	{"property", "a rule that a lock ought to keep, such as that nobody removes another's record; breaking it is a violation"},
+	{"violation", "an instant at which a property is broken; its kind has a code of two or three letters"},
+	{"SET", "the command that stores a value under a key; NX, XX, PX, EX and GET are its options"},
+	{"NX", "an option of SET: store only if the key does not exist, so that one of several clients succeeds"},
+	{"XX", "an option of SET: store only if the key exists"},
+	{"PX", "an option of SET: the key's time to live, in milliseconds"},
+	{"EX", "an option of SET: the key's time to live, in seconds"},
+	{"SETNX", "SET with NX and without a time to live, an older command"},
+	{"GET", "the command that returns a key's value; as an option of SET, it returns the value that was there before"},
+	{"MGET", "GET for several keys at once"},
+	{"GETSET", "the command that stores a value and returns the one that was there before, in one step"},
+	{"DEL", "the command that removes a key, whoever stored it"},
+	{"UNLINK", "DEL whose memory is freed later"},
+	{"DELEX", "the command that removes a key under a condition, such as IFEQ"},
+	{"IFEQ", "an option of SET and DELEX: only if the key has this value"},
+	{"EXISTS", "the command that says whether a key is there"},
+	{"EXPIRE", "the command that gives a key that is there a time to live, in seconds"},
+	{"PEXPIRE", "the command that gives a key that is there a time to live, in milliseconds"},
+	{"PTTL", "the command that returns a key's remaining time to live, in milliseconds"},
+	{"INCR", "the command that adds one to a number"},
+	{"EVAL", "the command that runs a Lua script on the server, in which no other command comes between"},
+	{"EVALSHA", "EVAL of a script that the server has already, named by its hash"},
+	{"SCRIPT", "the commands that load a Lua script into the server, for EVALSHA"},
+	{"WATCH", "the command after which an EXEC does nothing if the key has changed meanwhile"},
+	{"UNWATCH", "the command that ends a WATCH"},
+	{"MULTI", "the command that begins a transaction: what follows is carried out together, by EXEC"},
+	{"EXEC", "the command that carries out a transaction"},
+	{"DISCARD", "the command that calls off a transaction"},
+	{"HSET", "the command that stores a field of a hash"},
+	{"HGET", "the command that returns a field of a hash"},
+	{"PUBLISH", "the command that sends a message to all subscribers of a channel"},
+	{"SUBSCRIBE", "the command by which a client hears of messages in a channel"},
+	{"WAIT", "the command that waits until replicas have received what was written"},
+}
+
+// Lookup finds a word or a term, in any case; n2 and the other servers are n1's.
+func Lookup(name string) (Word, bool) {
+	if len(name) == 2 && name[0] == 'n' && name[1] >= '1' && name[1] <= '9' {
+		name = "n1"
+	}
+	for _, list := range [][]Word{Words, Terms} {
+		if i := slices.IndexFunc(list, func(w Word) bool { return strings.EqualFold(w.Name, name) || strings.EqualFold(w.Name+"s", name) }); i >= 0 {
+			return list[i], true
+		}
+	}
+	return Word{}, false
+}
+
+// endings are those that a word can have in a sentence.
+var endings = []string{"", "s", "es", "d", "ed"}
+
+// TermsIn are the words and terms that stand in a text, in the order of their lists. Those in
+// capitals are meant as commands and stand so; the others may begin a sentence, or be several.
+func TermsIn(text string) (found []Word) {
+	separate := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-')
+	}
+	exact := " " + strings.Join(strings.FieldsFunc(text, separate), " ") + " "
+	lower := strings.ToLower(exact)
+	for _, list := range [][]Word{Words, Terms} {
+		for _, w := range list {
+			in, name := lower, w.Name
+			if name == strings.ToUpper(name) {
+				in = exact
+			}
+			if slices.ContainsFunc(endings, func(end string) bool { return strings.Contains(in, " "+name+end+" ") }) {
+				found = append(found, w)
+			}
+		}
+	}
+	return found
+}
