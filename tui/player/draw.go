@@ -134,7 +134,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 			return l
 		}
 	}
-	return slices.Concat(broken, chapter) // of the title as much as there is room for
+	return all // of the title as much as there is room for
 }
 
 func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
