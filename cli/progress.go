@@ -37,7 +37,11 @@ func progressText(at explore.Progress, took time.Duration) string {
 		return fmt.Sprintf("%s states; looking for the least schedules", report.Grouped(at.States))
 	}
 	rate := int64(float64(at.States) / max(took.Seconds(), 0.001))
-	return fmt.Sprintf("%s states (%s MB), %s a second; at depth %d, %s to go there", report.Grouped(at.States), report.Grouped(int64(at.Bytes)/1e6), report.Grouped(rate), at.Depth, report.Grouped(int64(at.Frontier)))
+	size := report.Grouped(int64(at.Bytes)/1e6) + " MB"
+	if at.Disk > 0 {
+		size += ", " + report.Grouped(at.Disk/1e6) + " MB on disk"
+	}
+	return fmt.Sprintf("%s states (%s), %s a second; at depth %d, %s to go there", report.Grouped(at.States), size, report.Grouped(rate), at.Depth, report.Grouped(int64(at.Frontier)))
 }
 
 func (p *progress) end() {
