@@ -35,7 +35,7 @@ func TestAppend(t *testing.T) {
 			t.Logf("%+v, %q, %v; want %+v", got, rest, err, v)
 			return false
 		}
-		for n := range data {
+		for n := 0; n < len(data); n += 1 + len(data)/50 {
 			if _, err := Read(data[:n], &got); err == nil {
 				t.Logf("%d bytes of %d do", n, len(data))
 				return false
