@@ -24,6 +24,9 @@ func newProgress(w io.Writer) *progress {
 const clear = "\r\x1b[K"
 
 func (p *progress) show(at explore.Progress) {
+	if at.Resumed {
+		fmt.Fprintf(p.w, "lockstep: going on with a search that was cut off at depth %d, after %s\n", at.Depth, report.Count(int(at.States), "state"))
+	}
 	if p.live {
 		fmt.Fprint(p.w, clear+progressText(at, time.Since(p.start)))
 	}

@@ -43,8 +43,8 @@ type Progress struct {
 	Depth               int   // choices from the start
 	Frontier            int   // states of this depth that are not expanded yet
 	Bytes               int   // memory that the visited set takes
-	Disk                int64 // bytes on disk that it takes
-	Resumed             bool  // another process has searched the first of these states
+	Disk                int64 // bytes that it takes on disk
+	Resumed             bool  // the search goes on, on disk, with what another process has searched: this comes first then
 	Concluding          bool  // the search is over, and the least schedules are looked for
 	Certified           int   // and of a certificate so many states are written down
 }
@@ -238,7 +238,7 @@ func (s *search) watch(ctx context.Context) (done func()) {
 func (s *search) check() {
 	states, memory, stored := s.visited.sizes()
 	s.opt.progress(Progress{States: states, Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())),
-		Bytes: int(memory), Disk: stored, Resumed: s.before.Depth > 0})
+		Bytes: int(memory), Disk: stored})
 	if s.opt.full() {
 		s.halt("the memory limit was reached")
 	}

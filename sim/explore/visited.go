@@ -225,6 +225,8 @@ func (s *search) resume(limits disk.Limits) (set *disk.Set, err error) {
 	if err := s.Clients.Recheck(); err != nil {
 		return nil, fmt.Errorf("the search in %s was begun with a lock that does otherwise, or: %w", s.opt.Disk, err)
 	}
+	states, memory, stored := set.Progress()
+	s.opt.progress(Progress{States: states, Transitions: s.before.Followed, Depth: int(s.before.Depth), Frontier: int(set.Frontier()), Bytes: int(memory), Disk: stored, Resumed: true})
 	return set, nil
 }
 
