@@ -241,11 +241,11 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 	}
 }
 
-// learn has a model learn instants from schedules with one cycle, which are few: each of them
-// saves a round.
+// learn has a model learn instants from schedules of two clients with one cycle, which are few:
+// each of them saves a round.
 func learn(ctx context.Context, m *space.Model, opt Options) error {
-	b := smallIn(m.Bounds)
-	if b.Cycles = 1; m.Bounds.Cycles == 1 {
+	b, all := smallIn(m.Bounds), &m.Bounds
+	if b.Cycles = 1; all.Cycles == 1 && all.Clients == b.Clients && all.Faults == b.Faults {
 		return nil
 	}
 	small, err := space.NewModel(b, m.Timed())
