@@ -24,13 +24,13 @@ import (
 // one that isn't.
 func TestKilledOnDisk(t *testing.T) {
 	t.Parallel()
-	for seed := range testenv.Count(1, len(diskSearches)) {
+	for seed := range testenv.Count(1, 4) {
 		name := diskSearches[seed]
 		t.Run(name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 5))
 			t.Logf("seed %d", seed)
 			var stops []int
-			for range testenv.Count(2, 4) {
+			for range testenv.Count(2, 3) {
 				stops = append(stops, 1+random.IntN(20))
 			}
 			want := outcomeOf(t, diskBounds(t, name), Options{})
