@@ -27,7 +27,7 @@ type exploration struct {
 	faults, codes, caller, resource, memory string
 	ttl, limit                              time.Duration
 	json                                    bool
-	save, certificate                       string
+	save, certificate, disk                 string
 	exec                                    executed
 	given                                   func(flag string) bool
 }
@@ -80,7 +80,8 @@ is violated, or when the search was interrupted.`,
 	f.StringVar(&x.resource, "resource", "", "plain, fenced, or fenced-writes (default fenced where there are fencing tokens)")
 	f.DurationVar(&x.ttl, "ttl", 12*time.Second, "of a lease")
 	f.DurationVar(&x.limit, "time-limit", 0, "stop the search after that time (default none)")
-	f.StringVar(&x.memory, "memory-limit", "3GiB", "stop it when it takes so much `MEMORY`, such as 512MB or 2GiB")
+	f.StringVar(&x.memory, "memory-limit", "3GiB", "stop it when it takes so much `MEMORY`, such as 512MB or 2GiB; with --disk, keep within it")
+	f.StringVar(&x.disk, "disk", "", "go on in `DIR` when the memory is full; if a search was cut off there, go on with it")
 	f.IntVar(&x.workers, "workers", 0, "how many cores to use (default all)")
 	f.BoolVar(&x.json, "json", false, "print the result as JSON")
 	f.StringVar(&x.save, "save", "", "write the least schedule of the worst violation to `FILE.yaml`, a scenario that shows it")
@@ -123,7 +124,7 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	if err != nil {
 		return err
 	}
-	opt := explore.Options{Workers: x.workers, Certify: x.given("certificate")}
+	opt := explore.Options{Workers: x.workers, Certify: x.given("certificate"), Disk: x.disk}
 	if opt.Memory, err = x.limits(); err != nil {
 		return err
 	}
@@ -139,6 +140,9 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 		return err
 	}
 	p.took(r, took)
+	if r.Kept {
+		fmt.Fprintf(cmd.ErrOrStderr(), "lockstep: the search is kept in %s; the same command goes on from there\n", x.disk)
+	}
 	if x.json {
 		err = writeJSON(cmd.OutOrStdout(), resultAsJSON(r, took))
 	} else {

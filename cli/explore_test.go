@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -159,6 +160,31 @@ func TestExploreCutOff(t *testing.T) {
 	if status := execute(ctx, []string{"explore", "setpx-lua"}, strings.NewReader(""), &o, &e); status != 3 || e.String() != "" ||
 		!strings.Contains(o.String(), "did not come to its end: it was interrupted") {
 		t.Errorf("exit status %d\n%s%s", status, o.String(), e.String())
+	}
+}
+
+// A search on disk that is cut off says where it is kept, and the next goes on with it, and says
+// so. Another is refused.
+func TestExploreOnDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "search")
+	args := []string{"explore", "setpx-lua", "--cycles", "1", "--codes", "DG,FR,PD", "--disk", dir}
+	_, errs, status := run(t, "", append(args, "--time-limit", "1ns")...)
+	if want := "lockstep: the search is kept in " + dir + "; the same command goes on from there\n"; status != 3 || errs != want {
+		t.Errorf("exit status %d, and %q; want %q", status, errs, want)
+	}
+	_, errs, status = run(t, "", append(args, "--clients", "3")...)
+	if want := dir + " has an unfinished search with another number of clients: 2, and not 3"; status != 2 || !strings.Contains(errs, want) {
+		t.Errorf("exit status %d, and %q; want %q", status, errs, want)
+	}
+	out, errs, status := run(t, "", args...)
+	if want := "lockstep: going on with a search that was cut off at depth 0, after 1 state\n"; status != 0 || errs != want {
+		t.Errorf("exit status %d, and %q; want %q", status, errs, want)
+	}
+	if inMemory := must(t, "", args[:len(args)-2]...); out != inMemory {
+		t.Errorf("on disk it is\n%s\nand in memory\n%s", out, inMemory)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory is still there: %v", err)
 	}
 }
 

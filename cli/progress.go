@@ -24,6 +24,9 @@ func newProgress(w io.Writer) *progress {
 const clear = "\r\x1b[K"
 
 func (p *progress) show(at explore.Progress) {
+	if at.Resumed {
+		fmt.Fprintf(p.w, "lockstep: going on with a search that was cut off at depth %d, after %s\n", at.Depth, report.Count(int(at.States), "state"))
+	}
 	if p.live {
 		fmt.Fprint(p.w, clear+progressText(at, time.Since(p.start)))
 	}
@@ -37,7 +40,11 @@ func progressText(at explore.Progress, took time.Duration) string {
 		return fmt.Sprintf("%s states; looking for the least schedules", report.Grouped(at.States))
 	}
 	rate := int64(float64(at.States) / max(took.Seconds(), 0.001))
-	return fmt.Sprintf("%s states (%s MB), %s a second; at depth %d, %s to go there", report.Grouped(at.States), report.Grouped(int64(at.Bytes)/1e6), report.Grouped(rate), at.Depth, report.Grouped(int64(at.Frontier)))
+	size := report.Grouped(int64(at.Bytes)/1e6) + " MB"
+	if at.Disk > 0 {
+		size += ", " + report.Grouped(at.Disk/1e6) + " MB on disk"
+	}
+	return fmt.Sprintf("%s states (%s), %s a second; at depth %d, %s to go there", report.Grouped(at.States), size, report.Grouped(rate), at.Depth, report.Grouped(int64(at.Frontier)))
 }
 
 func (p *progress) end() {

@@ -28,7 +28,7 @@ var floors = []string{
 	"sim/explore",
 	"sim/explore/space",
 	"sim/explore/instants",
-	"sim/explore/behaviour",
+	"sim/explore/behaviour sim/explore/disk",
 	"sim/explore/driver sim/explore/intern sim/explore/certificate",
 	"sim/solo sim/verify sim/serve sim/bubble",
 	"sim sim/export sim/audit sim/adapter",

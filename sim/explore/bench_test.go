@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/space"
 )
 
@@ -31,17 +30,17 @@ func benchmarkSearch(b *testing.B, name string, workers int) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := &search{Model: m, opt: Options{Workers: workers}, visited: intern.NewVisited(m.Width)}
+		s := &search{Model: m, opt: Options{Workers: workers}}
 		b.StartTimer()
 		if err := s.run(context.Background()); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
-		_, n := s.visited.Sizes()
+		n, size, _ := s.visited.sizes()
 		states += int64(n)
 		transitions += s.followed.Load()
 		executed += int64(m.Servers.Ran) + m.Clients.Ran.Load()
-		bytes += int64(s.visited.Bytes())
+		bytes += size
 		if err := m.Close(); err != nil {
 			b.Fatal(err)
 		}

@@ -1,6 +1,10 @@
 package explore
 
-import "lockstep/sim/explore/space"
+import (
+	"slices"
+
+	"lockstep/sim/explore/space"
+)
 
 // Bounds delimit the schedules of a search. Its result holds within them, and says nothing of
 // schedules beyond.
@@ -26,12 +30,22 @@ const (
 	Evict       = space.Evict
 )
 
-// What package space has for those who choose bounds.
-var (
-	Defaults       = space.Defaults       // the bounds of a search unless others are asked for
-	FaultKinds     = space.FaultKinds     // the names of all kinds of fault
-	ParseFaultKind = space.ParseFaultKind // the kind of fault with a name
-)
+// Defaults are the bounds of a search unless others are asked for.
+var Defaults = space.Defaults
+
+// FaultKinds lists the names of all kinds of fault.
+func FaultKinds() (names []string) {
+	for k := range (Budget{}) {
+		names = append(names, FaultKind(k).String())
+	}
+	return names
+}
+
+// ParseFaultKind is the inverse of String. It reports false if there is no such kind.
+func ParseFaultKind(s string) (FaultKind, bool) {
+	k := slices.Index(FaultKinds(), s)
+	return FaultKind(max(0, k)), k >= 0
+}
 
 // Any is the number of cycles, or of faults of a kind, of a search that doesn't bound them.
 const Any = space.Any

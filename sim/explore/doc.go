@@ -11,13 +11,14 @@
 //   - driver runs one client's code outside of any world, on behalf of behaviour.
 //   - intern has the tables that workers share: memos, ids of equal values, the visited
 //     set.
+//   - disk keeps a visited set that is greater than the memory.
 //   - report puts a result into words, and locktest is the search as a function for tests
 //     of other modules.
 //
 // # The search
 //
 // The search is breadth-first, on all cores (search.go). If it is cut off, its result covers
-// all shorter schedules. The least schedule of each violation is looked for afterwards in
+// all shorter schedules; with [Options.Disk] another goes on with it (visited.go). The least schedule of each violation is looked for afterwards in
 // the order of cost, by Dijkstra's algorithm (shortest.go). The engine
 // replays it, and then again without each of its faults in turn, to tell which of them the
 // violation needs (essential.go).

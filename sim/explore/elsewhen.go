@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"time"
 
-	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 )
@@ -64,15 +63,16 @@ func begin(ctx context.Context, m *space.Model, later time.Duration) (b beginnin
 		return b, err
 	}
 	defer other.Close() //nolint:errcheck // nothing is written
-	s := &search{Model: other, visited: intern.NewVisited(other.Width)}
+	s := &search{Model: other}
 	if err := s.run(ctx); err != nil && s.why == "" {
 		return b, err
 	}
 	x, outlines := other.Explorer(), map[string]bool{}
-	sizes, _ := s.visited.Sizes()
+	visited := s.visited.(*inMemory)
+	sizes, _ := visited.Sizes()
 	var states []uint32
 	for shard, n := range sizes {
-		states = s.visited.Read(shard, 0, n, states)
+		states = visited.Read(shard, 0, n, states)
 		for at := 0; at < len(states); at += other.Width {
 			x.Visit(states[at : at+other.Width])
 			outlines[x.Outline()] = true

@@ -54,7 +54,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 // clients begin are learnt from a small search. A smaller one, before it, shows soon what most
 // of the locks are refused for.
 func digitize(ctx context.Context, m *space.Model, opt Options) error {
-	opt.Progress = nil
+	opt = opt.inMemory()
 	small := smallIn(m.Bounds)
 	smallest := small
 	smallest.Cycles, smallest.Faults = 1, Budget{Pause: min(1, small.Faults[Pause])}

@@ -10,7 +10,6 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/certificate"
-	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -48,6 +47,8 @@ type Result struct {
 	// empty if it does.
 	Undecided string
 	Near      NearMisses // how near it came to violations
+
+	Kept bool // the search was cut off, and another with the same [Options.Disk] goes on with it
 
 	Certificate *certificate.Certificate // if one was asked for, and the search has closed without a finding
 }
@@ -138,11 +139,20 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 			return nil, err
 		}
 	}
+	var from attempt
+	if opt.Disk != "" {
+		var done func(finished bool) error
+		if from, done, err = opt.openDisk(&b); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, done(err == nil && !r.Kept)) }()
+		b.WholeSleeps, b.ClockGoesOn, b.Remembers = from.WholeSleeps, from.ClockGoesOn, from.Remembers
+	}
 	v, err := rehearse(&b)
 	if err != nil {
 		return nil, err
 	}
-	err = withModel(b, func(m *space.Model) (err error) {
+	err = withModelFrom(b, from.Timed, func(m *space.Model) (err error) {
 		r, err = searchModel(ctx, m, opt, v)
 		return err
 	})
@@ -158,14 +168,11 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 		return nil, err
 	}
 	r := &Result{Bounds: m.Bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load(), Vacuity: v}
-	_, n := s.visited.Sizes()
-	r.States, r.Depth = int64(n), int(s.depth.Load())
+	r.States, _, _ = s.visited.sizes()
+	r.Depth, r.Kept = int(s.depth.Load()), opt.dir != nil && (s.cut || ctx.Err() != nil)
 	r.Commands, r.Operations, r.Draws = m.Executed()
 	r.Unprobed, r.Probed = m.Unprobed, m.Probed
-	var all space.Stats
-	for _, x := range s.pool {
-		all.Add(&x.Stats)
-	}
+	all := s.stats()
 	r.Near = NearMisses{Refused: all.Refused, Compared: all.Compared, NotHeld: all.NotHeld, Fenced: all.Fenced}
 	r.Vacuity.Extended, r.Vacuity.Stuck = all.Extended, all.Stuck
 	for k, n := range m.Bounds.Faults {
@@ -179,6 +186,9 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	found := space.Codes(s.found.Load()) & m.Bounds.CodeSet()
 	r.Found = found.Verdict()
 	s.visited, s.pool = nil, nil // the least schedules need room of their own
+	if err := opt.closeSet(); err != nil {
+		return nil, err
+	}
 	opt.progress(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
 	if ctx.Err() != nil { // a search that was cut off still shows what it has found
 		var done func()
@@ -205,7 +215,9 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 // round adds those that the last one has shown. The last round is returned.
 func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 	full := m.Budget
-	if m.Bounds.Endless() {
+	if opt.dir != nil && opt.dir.Left() {
+		// what has to be learnt before is known
+	} else if m.Bounds.Endless() {
 		if err := digitize(ctx, m, opt); err != nil {
 			return nil, err
 		}
@@ -229,11 +241,11 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 	}
 }
 
-// learn has a model learn instants from schedules with one cycle, which are few: each of them
-// saves a round.
+// learn has a model learn instants from schedules of two clients with one cycle, which are few:
+// each of them saves a round.
 func learn(ctx context.Context, m *space.Model, opt Options) error {
-	b := smallIn(m.Bounds)
-	if b.Cycles = 1; m.Bounds.Cycles == 1 {
+	b, all := smallIn(m.Bounds), &m.Bounds
+	if b.Cycles = 1; all.Cycles == 1 && all.Clients == b.Clients && all.Faults == b.Faults {
 		return nil
 	}
 	small, err := space.NewModel(b, m.Timed())
@@ -241,7 +253,7 @@ func learn(ctx context.Context, m *space.Model, opt Options) error {
 		return err
 	}
 	defer small.Close() //nolint:errcheck // nothing is written
-	opt.Progress = nil
+	opt = opt.inMemory()
 	for {
 		s, more, err := round(ctx, small, opt)
 		if err != nil {
@@ -258,13 +270,13 @@ func learn(ctx context.Context, m *space.Model, opt Options) error {
 // round searches once. It reports whether there are instants that it didn't know.
 func round(ctx context.Context, m *space.Model, opt Options) (s *search, more bool, err error) {
 	for {
-		s = &search{Model: m, opt: opt, visited: intern.NewVisited(m.Width)}
+		s = &search{Model: m, opt: opt}
 		if err = s.run(ctx); !errors.Is(err, space.ErrDropped) {
 			break
 		}
 		m.Know(false)
 	}
-	if err != nil && !errors.Is(err, errLimit) {
+	if s.cut = errors.Is(err, errLimit); err != nil && !s.cut {
 		return nil, false, err
 	}
 	if err := m.Elsewhere(ctx); space.Unlearned(err) {

@@ -116,7 +116,7 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 		h.Reached, h.Reachable = true, true
 		return h, nil
 	}
-	q := shortestFrom(x, space.SetOf(g.goal))
+	q := shortestFrom(x, trace.SetOf(g.goal))
 	q.nodes[0].last = lastOf(g.path) // to go on with the same client is no switch
 	if n := len(g.path); n > 0 {
 		q.nodes[0].by = g.path[n-1] // and to wait once more is no step

@@ -13,9 +13,13 @@ import (
 // meets a sleep for a fraction of a millisecond, with bounds that round sleeps; and if a lock
 // keeps a reading of a clock from one cycle to the next, with clocks that go on; and if a lock
 // keeps what its fields don't show, with histories that don't join.
-func withModel(b Bounds, do func(*space.Model) error) error {
+func withModel(b Bounds, do func(*space.Model) error) error { return withModelFrom(b, false, do) }
+
+// withModelFrom is withModel for a search of which it is known whether true time belongs to the
+// state.
+func withModelFrom(b Bounds, timed bool, do func(*space.Model) error) error {
 	var hidden *behaviour.Remembering
-	for timed := false; ; {
+	for {
 		if timed && b.Endless() {
 			return space.ErrRestless
 		}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/disk"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 )
@@ -18,6 +18,11 @@ import (
 type Options struct {
 	Workers int   // 0 is one a core
 	Memory  int64 // bytes that the program's heap may take; 0 is without limit
+	// Disk, unless it is empty, is a directory in which the search goes on when its states have
+	// filled their share of Memory; and from which it goes on if it has been there before, and
+	// was cut off. It is empty or doesn't exist, or has such a search. It is removed when the search
+	// comes to its end. See package disk.
+	Disk string
 	// Patience is how long of real time the lock's code may go on without an operation, before
 	// the search fails with a [process.Hang]; 0 is the strategy's own, or else [process.Patience].
 	Patience time.Duration
@@ -26,6 +31,10 @@ type Options struct {
 	Certify bool
 	// Progress, if it is set, is called about five times a second.
 	Progress func(Progress)
+
+	dir  *disk.Dir // of Disk, in the search that it is for
+	room int64     // in bytes, for states on disk to have another share of the memory; 0 is theirs
+	stir func()    // called before states are followed, if it is set: a test ends the process there
 }
 
 // Progress tells how far a search has come.
@@ -34,6 +43,8 @@ type Progress struct {
 	Depth               int   // choices from the start
 	Frontier            int   // states of this depth that are not expanded yet
 	Bytes               int   // memory that the visited set takes
+	Disk                int64 // bytes that it takes on disk
+	Resumed             bool  // the search goes on, on disk, with what another process has searched: this comes first then
 	Concluding          bool  // the search is over, and the least schedules are looked for
 	Certified           int   // and of a certificate so many states are written down
 }
@@ -42,10 +53,12 @@ type Progress struct {
 type search struct {
 	*space.Model
 	opt      Options
-	visited  *intern.Visited
+	visited  visited
+	before   level         // what another process has done
 	found    atomic.Uint32 // codes
 	stop     atomic.Bool
 	why      string // the reason if it was stopped early
+	cut      bool   // it was stopped before all levels were searched
 	mu       sync.Mutex
 	err      error
 	pool     []*space.Explorer // one for each worker
@@ -61,8 +74,10 @@ var errLimit = errors.New("limit reached")
 // run visits every reachable state, breadth-first, so that a search that is cut off has
 // covered all shorter schedules.
 func (s *search) run(ctx context.Context) error {
-	first := s.Explorer()
-	s.visited.AddAll(first.Begin(), nil)
+	left, err := s.begin()
+	if err != nil {
+		return err
+	}
 	for range s.workers() {
 		x := s.Explorer()
 		x.Reduce = true
@@ -73,20 +88,20 @@ func (s *search) run(ctx context.Context) error {
 	}
 	done := s.watch(ctx)
 	defer done()
-	var from [intern.Shards]uint32
-	for s.err == nil && !s.stop.Load() {
-		to, _ := s.visited.Sizes()
-		units := s.units(from, to)
-		if len(units) == 0 {
-			return s.err
+	for left > 0 && s.err == nil && !s.stop.Load() {
+		s.frontier.Store(left)
+		if err := s.visited.batches(s.layer); err != nil {
+			return err
 		}
-		if s.layer(units); s.stop.Load() {
+		if s.stop.Load() {
 			break
 		}
-		from = to
 		s.depth.Add(1)
+		if left, err = s.visited.advance(s.level()); err != nil {
+			return err
+		}
 	}
-	if s.err == nil {
+	if s.err == nil && s.stop.Load() {
 		return errLimit
 	}
 	return s.err
@@ -99,28 +114,12 @@ func (s *search) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// unit is a piece of work: the states from <= n < to of one shard.
-type unit struct {
-	shard    int
-	from, to uint32
-}
-
-// units divides the frontier into pieces of work.
-func (s *search) units(from, to [intern.Shards]uint32) (units []unit) {
-	const size = 64
-	n := 0
-	for i := range intern.Shards {
-		for at := from[i]; at < to[i]; at += size {
-			units = append(units, unit{i, at, min(at+size, to[i])})
-		}
-		n += int(to[i] - from[i])
+// layer expands states of one depth, and reports whether the search goes on. There are so many
+// pieces of work; read copies the states of one of them into a slice that it reuses.
+func (s *search) layer(pieces int, read func(piece int, into []uint32) []uint32) (goOn bool) {
+	if s.opt.stir != nil {
+		s.opt.stir()
 	}
-	s.frontier.Store(int64(n))
-	return units
-}
-
-// layer expands all states of one depth.
-func (s *search) layer(units []unit) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for _, x := range s.pool {
@@ -129,17 +128,16 @@ func (s *search) layer(units []unit) {
 			var digests []uint64
 			for !s.stop.Load() {
 				n := int(next.Add(1)) - 1
-				if n >= len(units) {
+				if n >= pieces {
 					return
 				}
-				u := units[n]
-				states = s.visited.Read(u.shard, u.from, u.to, states)
+				states = read(n, states)
 				x.Warm(states)
 				for at := 0; at < len(states); at += s.Width {
 					s.follow(x, states[at:at+s.Width])
 				}
 				digests = s.visited.AddAll(x.Followed(), digests)
-				s.frontier.Add(-int64(u.to - u.from))
+				s.frontier.Add(-int64(len(states) / s.Width))
 				if x.Err != nil {
 					s.fail(x.Err)
 					return
@@ -148,13 +146,14 @@ func (s *search) layer(units []unit) {
 		})
 	}
 	wg.Wait()
+	return !s.stop.Load()
 }
 
 // follow adds all successors of one state.
 func (s *search) follow(x *space.Explorer, state []uint32) {
 	x.View(state)
 	if s.wants(trace.PD) && x.Rests() && s.deadlock(x, state) {
-		s.report(space.SetOf(trace.PD))
+		s.report(trace.SetOf(trace.PD))
 	}
 	n, found := x.Follow(state)
 	s.report(found)
@@ -237,8 +236,9 @@ func (s *search) watch(ctx context.Context) (done func()) {
 
 // check reports progress, and stops the search at the limit of memory.
 func (s *search) check() {
-	_, n := s.visited.Sizes()
-	s.opt.progress(Progress{States: int64(n), Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())), Bytes: s.visited.Bytes()})
+	states, memory, stored := s.visited.sizes()
+	s.opt.progress(Progress{States: states, Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())),
+		Bytes: int(memory), Disk: stored})
 	if s.opt.full() {
 		s.halt("the memory limit was reached")
 	}

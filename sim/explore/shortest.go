@@ -126,7 +126,7 @@ func (q *shortest) add(p pathNode) {
 func (q *shortest) reach(i int32, ends space.Codes) {
 	for _, c := range trace.Codes {
 		if ends.Has(c) && q.left.Has(c) {
-			q.left &^= space.SetOf(c)
+			q.left &^= trace.SetOf(c)
 			q.got[c] = q.path(i)
 		}
 	}
@@ -135,7 +135,7 @@ func (q *shortest) reach(i int32, ends space.Codes) {
 // path returns the choices that lead to a node.
 func (q *shortest) path(i int32) (choices []space.Choice) {
 	for ; q.nodes[i].parent >= 0; i = q.nodes[i].parent {
-		if q.nodes[i].ends != space.SetOf(trace.PD) {
+		if q.nodes[i].ends != trace.SetOf(trace.PD) {
 			choices = append(choices, q.nodes[i].by)
 		}
 	}
@@ -148,7 +148,7 @@ func (q *shortest) expand(i int32) {
 	x, p := q.x, q.nodes[i]
 	x.Visit(p.state)
 	if x.Over() && q.left.Has(trace.PD) && x.Deadlocked() {
-		q.add(pathNode{cost: p.cost, parent: i, ends: space.SetOf(trace.PD)})
+		q.add(pathNode{cost: p.cost, parent: i, ends: trace.SetOf(trace.PD)})
 		return
 	}
 	for _, c := range x.Enabled() {

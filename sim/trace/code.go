@@ -72,3 +72,30 @@ func ParseCode(s string) (Code, bool) {
 	}
 	return 0, false
 }
+
+// CodeSet is a set of violations, to be added to quickly.
+type CodeSet uint16
+
+// SetOf returns the set of some codes.
+func SetOf(codes ...Code) (cs CodeSet) {
+	for _, c := range codes {
+		cs |= 1 << c
+	}
+	return cs
+}
+
+// Has reports whether a code is in the set.
+func (cs CodeSet) Has(c Code) bool { return cs>>c&1 != 0 }
+
+// String lists them, worst first.
+func (cs CodeSet) String() string { return cs.Verdict().String() }
+
+// Verdict lists the codes of the set, worst first.
+func (cs CodeSet) Verdict() (v Verdict) {
+	for _, c := range Codes {
+		if cs.Has(c) {
+			v = append(v, c)
+		}
+	}
+	return v
+}

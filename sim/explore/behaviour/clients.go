@@ -160,7 +160,7 @@ type Clients struct {
 
 	code     sync.Mutex // see alone
 	mu       sync.Mutex // guards all that follows, and the adding of histories
-	fresh    map[cycleKey]uint32
+	fresh    *intern.Memo[cycleKey, uint32]
 	pool     [][]*replayer // by client
 	use      int64         // counts uses of replayers
 	fault    error         // the first error of client code: it ends the search, unless
@@ -206,7 +206,7 @@ func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
 // newClients is NewClients with other tokens than clients draw, unless retoken is nil, and with
 // drivers that others have left, by client.
 func newClients(cfg sim.Config, memory Memory, retoken func(token string) string, spare [][]*driver.Driver) (*Clients, error) {
-	k := &Clients{cfg: cfg, memory: memory, retoken: retoken, spare: spare, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: map[cycleKey]uint32{},
+	k := &Clients{cfg: cfg, memory: memory, retoken: retoken, spare: spare, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: intern.NewMemo[cycleKey, uint32](),
 		commands: intern.NewTable[string](), Replies: intern.NewTable[string]()}
 	k.renamed = intern.NewMemo[renamed, uint32]()
 	k.nameSeries()
@@ -502,11 +502,11 @@ func (k *Clients) place(h *History, key *cycleKey) uint32 {
 	if key == nil {
 		return k.add(*h)
 	}
-	id, known := k.fresh[*key]
-	if !known {
-		id = k.add(*h)
-		k.fresh[*key] = id
+	if known, is := k.fresh.Get(*key); is {
+		return *known
 	}
+	id := k.add(*h)
+	k.fresh.Put(*key, id)
 	return id
 }
 

@@ -156,6 +156,22 @@ func (v *Visited) Read(shard int, from, to uint32, into []uint32) []uint32 {
 	return into
 }
 
+// State returns a state of a shard by its index, under the conditions of Read. It must not be
+// changed.
+func (v *Visited) State(shard int, n uint32) []uint32 { return v.shards[shard].at(n, v.width) }
+
+// Clear takes all states out, and keeps the memory for others. Nobody may add or read states
+// meanwhile.
+func (v *Visited) Clear() {
+	for i := range v.shards {
+		s := &v.shards[i]
+		s.mu.Lock()
+		s.n = 0
+		clear(*s.slots.table.Load())
+		s.mu.Unlock()
+	}
+}
+
 // Sizes returns the number of states in each shard, and in all of them.
 func (v *Visited) Sizes() (n [Shards]uint32, total int) {
 	for i := range v.shards {

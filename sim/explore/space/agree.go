@@ -92,7 +92,7 @@ func (m *Model) text(path []Choice) string {
 
 // differ fails unless the search and the engine agree on violations, clients and nodes.
 func (m *Model) differ(x *Explorer, w *sim.World, found Codes) error {
-	if real := codesOf(w.Verdict()) & searched; found != real {
+	if real := trace.SetOf(w.Verdict()...) & searched; found != real {
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
 	if a, b := x.picture(make([]byte, 0, 512)), m.picture(make([]byte, 0, 512), w); !bytes.Equal(a, b) {

@@ -45,24 +45,6 @@ func (b Budget) String() string {
 	return trace.List(parts)
 }
 
-// FaultKinds lists the names of all kinds of fault.
-func FaultKinds() (names []string) {
-	for _, row := range faultRows {
-		names = append(names, row.flag)
-	}
-	return names
-}
-
-// ParseFaultKind is the inverse of String. It reports false if there is no such kind.
-func ParseFaultKind(s string) (FaultKind, bool) {
-	for k, row := range faultRows {
-		if row.flag == s {
-			return FaultKind(k), true
-		}
-	}
-	return 0, false
-}
-
 // Bounds delimit the schedules of a search. Its result holds within them, and says nothing
 // of schedules beyond.
 type Bounds struct {
@@ -252,29 +234,15 @@ func (b *Bounds) Check() error {
 }
 
 // Sought lists the codes that the search looks for, worst first.
-func (b *Bounds) Sought() (v trace.Verdict) {
-	for _, c := range trace.Codes {
-		if b.CodeSet().Has(c) {
-			v = append(v, c)
-		}
-	}
-	return v
-}
+func (b *Bounds) Sought() trace.Verdict { return b.CodeSet().Verdict() }
 
 // CodeSet is the set of the codes that the search looks for.
 func (b *Bounds) CodeSet() Codes {
 	if len(b.Codes) == 0 {
 		return searched
 	}
-	return codesOf(b.Codes)
+	return trace.SetOf(b.Codes...)
 }
 
 // searched are the codes that a search can look for.
-var searched = codesOf(monitor.Searched())
-
-func codesOf(list []trace.Code) (c Codes) {
-	for _, code := range list {
-		c |= SetOf(code)
-	}
-	return c
-}
+var searched = trace.SetOf(monitor.Searched()...)

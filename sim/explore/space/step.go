@@ -15,26 +15,7 @@ import (
 )
 
 // Codes is a set of violations.
-type Codes uint16
-
-// SetOf returns the set of one code.
-func SetOf(c trace.Code) Codes { return 1 << c }
-
-// Has reports whether a code is in the set.
-func (cs Codes) Has(c trace.Code) bool { return cs&SetOf(c) != 0 }
-
-// String lists them, worst first.
-func (cs Codes) String() string { return cs.Verdict().String() }
-
-// Verdict lists the codes of the set, worst first.
-func (cs Codes) Verdict() (v trace.Verdict) {
-	for _, c := range trace.Codes {
-		if cs.Has(c) {
-			v = append(v, c)
-		}
-	}
-	return v
-}
+type Codes = trace.CodeSet
 
 // Explorer makes transitions on a state of its own. Each worker of a search has one, and
 // they share the model.
@@ -349,7 +330,7 @@ func (x *Explorer) applyReport(i int, r behaviour.Report) {
 // record keeps the violations of rules that a transition of the facts has broken.
 func (x *Explorer) record(broken []monitor.Finding) {
 	for _, b := range broken {
-		x.Found |= SetOf(b.Code)
+		x.Found |= trace.SetOf(b.Code)
 	}
 }
 
@@ -479,7 +460,7 @@ func (x *Explorer) execute(req *request, lost, copied bool) {
 }
 
 // ofOwners are the codes for which the search must know to whom the lock's record belongs.
-var ofOwners = SetOf(trace.FR) | SetOf(trace.PD) | SetOf(trace.GAP) | SetOf(trace.FN)
+var ofOwners = trace.SetOf(trace.FR, trace.PD, trace.GAP, trace.FN)
 
 // errShared is the error of a client that changes a collection in which another client's
 // record is.

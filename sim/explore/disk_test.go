@@ -1,0 +1,119 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lockstep/sim/testenv"
+	"lockstep/sim/trace"
+)
+
+// diskBounds are bounds of searches that differ in what states and tables have.
+func diskBounds(t testing.TB, name string) Bounds {
+	t.Helper()
+	lock, kind, _ := strings.Cut(name, " ")
+	b := Defaults(strategy(t, lock))
+	switch b.Cycles, b.Faults = 1, (Budget{Crash: 1, Pause: 1}); kind {
+	case "crash":
+		b.Faults = Budget{Crash: 1}
+	case "two servers":
+		b.Nodes = 2
+	case "twice":
+		b.Cycles = 2
+	case "held up":
+		b.Faults = Budget{Pause: 1, HoldRequest: 1, Duplicate: 1}
+	case "any cycles":
+		b.Cycles, b.Faults, b.Codes = Any, Budget{Crash: Any, Pause: Any}, trace.Verdict{trace.DG, trace.FR, trace.PD}
+	}
+	return b
+}
+
+// diskSearches are the searches that are made on disk: with two cycles and locks that acquire
+// twice, with threads and redlock's servers, true time, transactions, requests that arrive twice,
+// draws, and without bounds.
+var diskSearches = []string{"setpx-lua twice", "setpx-lua any cycles", "getset-expired crash", "redlock two servers", "watchdog", "setpx-watch", "fenced held up"}
+
+// smallRoom is so little memory that states go to disk many times in each level.
+const smallRoom = 40_000
+
+// TestOnDisk: a search on disk has the result that it has in memory, and leaves nothing.
+func TestOnDisk(t *testing.T) {
+	t.Parallel()
+	for i, name := range diskSearches {
+		if i > 0 && !testenv.Whole() { // for time
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			b := diskBounds(t, name)
+			want := outcomeOf(t, b, Options{})
+			for _, room := range []int64{smallRoom, 0} {
+				if room == 0 && i > 0 {
+					break
+				}
+				dir := filepath.Join(t.TempDir(), "search")
+				if got := outcomeOf(t, b, Options{Disk: dir, room: room}); got != want {
+					t.Errorf("with %d bytes of memory\n%s\nand in memory\n%s", room, got, want)
+				}
+				if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("the directory is still there: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestOtherBounds: a directory with the search of other bounds, or another lock, is refused.
+func TestOtherBounds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "search")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	b := diskBounds(t, "setpx-lua twice")
+	r, err := Run(ctx, b, Options{Disk: dir, stir: func() { cancel(errors.New("enough")) }})
+	if err != nil || !r.Kept || r.Why != "enough" {
+		t.Fatal(r, err)
+	}
+	for want, change := range map[string]func(b *Bounds){
+		"another lock: setpx-lua, and not setnx":        func(b *Bounds) { b.Strategy = strategy(t, "setnx") },
+		"another number of clients: 2, and not 3":       func(b *Bounds) { b.Clients = 3 },
+		"another number of cycles: 2, and not any":      func(b *Bounds) { b.Cycles = Any },
+		"another budget of faults: 1 crash of a client": func(b *Bounds) { b.Faults = Budget{} },
+		"another set of codes":                          func(b *Bounds) { b.Codes = trace.Verdict{trace.DG} },
+		"another caller: plain, and not checks":         func(b *Bounds) { b.Checks = true },
+		"another TTL: 12s, and not 13s":                 func(b *Bounds) { b.TTL += 1e9 },
+		"another number of tries: 1, and not 2":         func(b *Bounds) { b.Tries = 2 },
+	} {
+		other := b
+		change(&other)
+		if _, err := Run(t.Context(), other, Options{Disk: dir}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	if r, err = Run(t.Context(), b, Options{Disk: dir}); err != nil || r.Kept || !r.Complete {
+		t.Error(r, err)
+	}
+}
+
+func outcomeOf(t *testing.T, b Bounds, opt Options) string {
+	t.Helper()
+	opt.Workers = 2
+	r, err := Run(context.Background(), b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return textOf(r)
+}
+
+// textOf is all that a search has found.
+func textOf(r *Result) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "complete %t %q, closed %t, depth %d: %d states, %d transitions, %d commands, %d draws, probed %t, found %s %s, %q, %+v, %+v\n",
+		r.Complete, r.Why, r.Closed, r.Depth, r.States, r.Transitions, r.Commands, r.Draws, r.Probed, r.Found, r.Unconfirmed, r.Undecided, r.Vacuity, r.Near)
+	for _, v := range r.Violated {
+		fmt.Fprintf(&text, "%s %d/%d/%d %s %s\n", v.Code, len(v.Faults), v.Switches, v.Steps, v.Trace.Hash, v.Schedule)
+	}
+	return text.String()
+}
