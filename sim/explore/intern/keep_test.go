@@ -28,7 +28,9 @@ func TestAppend(t *testing.T) {
 	check := func(flag bool, small uint8, large int64, text string, parts [3]uint32, lists [][]string, at int16) bool {
 		v := all{flag: flag, Small: small, large: large, Text: text, parts: parts, lists: lists}
 		v.inner.at = at
+		v.left = new(int)
 		data := Append(nil, &v)
+		v.left = nil // pointers are left out
 		var got all
 		rest, err := Read(append(data, "rest"...), &got)
 		if err != nil || string(rest) != "rest" || !reflect.DeepEqual(got, v) {
