@@ -46,7 +46,7 @@ func TestKilledOnDisk(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	const name = "setpx-lua twice"
-	work := diskWork{Name: name, Room: smallRoom, Dir: filepath.Join(t.TempDir(), "search"), FileSize: 9000}
+	work := diskWork{Name: name, Room: smallRoom, Dir: filepath.Join(t.TempDir(), "search"), FileSize: &syscall.Rlimit{Cur: 9000, Max: 9000}}
 	if got := inProcess(t, work); !strings.Contains(got, "file too large; the end of the last level is in "+work.Dir) {
 		t.Error(got)
 	}
@@ -54,7 +54,7 @@ func TestDiskFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if work.FileSize = 0; !strings.Contains(string(full), `"Depth"`) {
+	if work.FileSize = nil; !strings.Contains(string(full), `"Depth"`) {
 		t.Errorf("nothing was kept: %s", full)
 	}
 	want := outcomeOf(t, diskBounds(t, name), Options{})
@@ -67,8 +67,8 @@ func TestDiskFull(t *testing.T) {
 type diskWork struct {
 	Name, Dir string
 	Room      int64
-	Stop      int    // the child kills itself when it has followed states so often; 0 is never
-	FileSize  uint64 // that a file may have; 0 is any
+	Stop      int             // the child kills itself when it has followed states so often; 0 is never
+	FileSize  *syscall.Rlimit // that a file may have; nil is any
 }
 
 const diskWorkOf = "LOCKSTEP_DISK_WORK"
@@ -83,9 +83,9 @@ func TestDiskWork(t *testing.T) {
 	if err := json.Unmarshal([]byte(told), &w); err != nil {
 		t.Fatal(err)
 	}
-	if w.FileSize > 0 {
+	if w.FileSize != nil {
 		signal.Ignore(syscall.SIGXFSZ)
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: w.FileSize, Max: w.FileSize}); err != nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, w.FileSize); err != nil {
 			t.Fatal(err)
 		}
 	}
