@@ -25,7 +25,7 @@ func TestAdvise(t *testing.T) {
 		{"correctness", "yes", "one", "Use fenced:", "pause-past-ttl"},
 		{"correctness", "no", "several", "No lock is enough; nearest comes redlock:", "minority-down"},
 	} {
-		if !testenv.Some(i, 3) {
+		if !testenv.Some(i, 6) {
 			continue
 		}
 		text := must(t, "", "advise", "--for", tt.for_, "--token", tt.token, "--servers", tt.servers)

@@ -117,7 +117,7 @@ func TestExploreStatus(t *testing.T) {
 		{"setnx --codes PD --time-limit 1ns", 3},
 		{"setnx --codes PD --memory-limit 0.001KiB --time-limit 1ns", 3},
 	} {
-		if !testenv.Some(i, 3) {
+		if !testenv.Some(i, 6) {
 			continue
 		}
 		_, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
@@ -305,7 +305,7 @@ func TestExploreAsJSON(t *testing.T) {
 func TestExploreSave(t *testing.T) {
 	for _, tt := range []struct{ args, code, title string }{
 		{"get-then-del --faults pause", "SW", "get-then-del shows a stale write"},
-		{"redlock --faults restart --codes DG", "DG", "redlock shows a double grant"},
+		{"redlock --cycles 1 --faults restart --codes DG", "DG", "redlock shows a double grant"},
 		{"setnx --faults crash", "PD", "setnx shows a permanent deadlock"},
 		{"setpx-lua --faults pause --codes OV", "OV", "setpx-lua shows overlapping critical sections"},
 	} {

@@ -22,7 +22,7 @@ func TestCommandsAreExplained(t *testing.T) {
 	n := -1
 	option := regexp.MustCompile(`^[A-Z]{2,}$`)
 	known := map[string]bool{}
-	for _, c := range scenarios.Part(1, func(*scenarios.Scenario, strategies.Strategy) bool { n++; return testenv.Some(n, 20) }) {
+	for _, c := range scenarios.Part(1, func(*scenarios.Scenario, strategies.Strategy) bool { n++; return testenv.Some(n, 40) }) {
 		if c.Err != nil {
 			t.Fatal(c.Err)
 		}

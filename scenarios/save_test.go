@@ -74,7 +74,7 @@ func TestCounterexamplesAsScenarios(t *testing.T) {
 		{"setpx-autoretry", only(explore.ReplyLost), nil, nil, nil},
 		{"watchdog", only(explore.Restart), codes(trace.DG), []trace.Code{trace.DG}, nil},
 	} {
-		if !testenv.Some(i, 3) {
+		if !testenv.Some(i, 6) {
 			continue
 		}
 		t.Run(tt.strategy, func(t *testing.T) {

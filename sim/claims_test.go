@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim/claims"
 	"lockstep/sim/redis"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -43,8 +44,11 @@ func (c *claim) try(t *testing.T) {
 	}
 	of := claims.All[c.number-1].Of
 	runs := c.runs * *thorough
-	if raceDetector {
+	switch {
+	case raceDetector:
 		runs /= 10
+	case !testenv.CI():
+		runs /= 2
 	}
 	worlds := map[string]*World{}
 	defer func() {

@@ -169,6 +169,7 @@ func TestNothingStays(t *testing.T) {
 	commands["fork"] = "cd " + filepath.Join(adapters, "python") + " && exec " + interpreter(t, "python") + " redis_py.py"
 	for name, command := range commands {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			temp := t.TempDir()
 			fifo := filepath.Join(t.TempDir(), "held")
 			if err := syscall.Mkfifo(fifo, 0o600); err != nil {

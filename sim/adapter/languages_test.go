@@ -94,10 +94,11 @@ var unlike = map[string]trace.Verdict{
 func TestScenarios(t *testing.T) {
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
 			p := l.start(t)
 			like, _ := strategies.Get("setpx-lua")
 			for i, s := range scenarios.All() {
-				if !testenv.Some(i, 6) {
+				if !testenv.Some(i, 12) {
 					continue
 				}
 				got, err := s.Run(p.Strategy(), 1)
@@ -152,6 +153,7 @@ func TestSearches(t *testing.T) {
 			continue
 		}
 		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
 			search(t, l.start(t), func(b *explore.Bounds) {
 				if l.folder == "node" {
 					b.Cycles, b.Faults = 1, explore.Budget{}
@@ -163,6 +165,7 @@ func TestSearches(t *testing.T) {
 
 // TestExtends: redis-py extends its lease, and one reply is lost.
 func TestExtends(t *testing.T) {
+	t.Parallel()
 	r := search(t, languages[0].start(t), func(b *explore.Bounds) {
 		b.Extend, b.Cycles = true, 1
 		b.Faults[explore.ReplyLost] = 1
@@ -174,6 +177,7 @@ func TestExtends(t *testing.T) {
 
 // TestPythonsClocksAgree: all of them show the world's time.
 func TestPythonsClocksAgree(t *testing.T) {
+	t.Parallel()
 	p := start(t, "PYTHONPATH=. "+interpreter(t, "python")+" ../../../sim/adapter/testdata/clocks.py", filepath.Join(adapters, "python"))
 	s, err := scenarios.Find("pause-past-ttl")
 	if err != nil {
@@ -191,6 +195,7 @@ func TestPythonsClocksAgree(t *testing.T) {
 // TestFindsMissingComparison: redis-py's lock without the comparison in release is found out,
 // with as short a schedule as the lock of the catalogue that lacks it.
 func TestFindsMissingComparison(t *testing.T) {
+	t.Parallel()
 	python := interpreter(t, "python")
 	p := start(t, "PYTHONPATH=. "+python+" ../../../sim/adapter/testdata/no_compare.py", filepath.Join(adapters, "python"))
 	any := func(*explore.Bounds) {}

@@ -367,7 +367,7 @@ func TestBruteForce(t *testing.T) {
 	kinds := FaultKind(len(Budget{}))
 	for i, s := range strategies.All() {
 		every := *everyKind || s.Name == "setnx-expire" && testenv.Whole()
-		if !every && (!testenv.Some(i, 8) || !testenv.Whole() && slices.Contains(slow, s.Name)) {
+		if !every && (!testenv.Some(i, 16) || !testenv.Whole() && slices.Contains(slow, s.Name)) {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {

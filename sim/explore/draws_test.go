@@ -39,7 +39,7 @@ func TestDrawsAreChosen(t *testing.T) {
 		{"the greatest", time.Second, func(n time.Duration) bool { return n == 999*time.Millisecond }},
 		{"an eighth of a range", time.Second, func(n time.Duration) bool { return n > 600*time.Millisecond && n < 725*time.Millisecond }},
 	} {
-		if !testenv.Some(i, 2) {
+		if !testenv.Some(i, 4) {
 			continue
 		}
 		s := drawer(tt.below, func(ctx context.Context, m *mutant, n time.Duration) error {

@@ -35,7 +35,7 @@ func TestGuideLeadsThere(t *testing.T) {
 		strategy string
 		goal     trace.Code
 	}{{"naive-del", trace.DG}, {"setpx-lua", trace.OV}, {"setnx", trace.PD}, {"timestamp-del", trace.FR}} {
-		if !testenv.Some(i, 2) {
+		if !testenv.Some(i, 4) {
 			continue
 		}
 		t.Run(c.strategy, func(t *testing.T) {

@@ -388,7 +388,7 @@ func (c *mutation) complete() (wrong, right mutant) {
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	for i, c := range mutants {
-		if !testenv.Some(i, 6) {
+		if !testenv.Some(i, 12) {
 			continue // for time; the larger run kills all
 		}
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {

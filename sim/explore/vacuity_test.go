@@ -56,7 +56,7 @@ func TestRecordUnderAnotherName(t *testing.T) {
 		found string
 	}{{"right", rightMutant(), "ok"}, {"blind DEL", blind, "DG FR"}, {"no expiry", immortal, "PD"}, {"with a counter beside it", fenced, "ok"}} {
 		for i, name := range []string{"lock:{}", "lock", "{lock}:lock", "lock.lock", "locks, all/of=them"} {
-			if !testenv.Some(i, 5) {
+			if !testenv.Some(i, 10) {
 				continue
 			}
 			s := renamed(mutantStrategy(lock.m, 1), func(string, strategies.Options) string { return name })

@@ -1,8 +1,10 @@
 package redis
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +29,37 @@ type Snapshot struct {
 	Scripts []string  // the scripts cached
 	Peers   []OpenTxn // the connections with an open transaction
 	Millis  int64     // the server's clock in milliseconds since the start of the run; only commands that ask for the time see it
+}
+
+// Encoded returns the snapshot as a text that no other snapshot has.
+func (s Snapshot) Encoded() string {
+	b := make([]byte, 0, 256)
+	b = binary.AppendUvarint(b, uint64(len(s.Keys)))
+	for _, k := range s.Keys {
+		b = appendTexts(b, k.Name, k.Value)
+		b = append(b, byte(k.Type))
+		b = appendTexts(binary.AppendUvarint(b, uint64(len(k.Items))), k.Items...)
+		b = binary.AppendVarint(b, k.Left)
+	}
+	b = appendTexts(binary.AppendUvarint(b, uint64(len(s.Scripts))), s.Scripts...)
+	b = binary.AppendUvarint(b, uint64(len(s.Peers)))
+	for _, p := range s.Peers {
+		b = binary.AppendVarint(b, int64(p.Conn))
+		b = binary.AppendUvarint(b, uint64(len(p.Commands)))
+		for _, args := range p.Commands {
+			b = appendTexts(binary.AppendUvarint(b, uint64(len(args))), args...)
+		}
+		b = strconv.AppendBool(b, p.Dirty)
+	}
+	return string(binary.AppendVarint(b, s.Millis))
+}
+
+// appendTexts appends texts, each with its length.
+func appendTexts(b []byte, texts ...string) []byte {
+	for _, t := range texts {
+		b = append(binary.AppendUvarint(b, uint64(len(t))), t...)
+	}
+	return b
 }
 
 // Immortal is the Left of a key without expiry.

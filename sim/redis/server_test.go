@@ -2,6 +2,8 @@ package redis
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -121,4 +123,81 @@ func TestRefusedInTransaction(t *testing.T) {
 	if refused := (*Unmodelled)(nil); !errors.As(err, &refused) || refused.What != "math.random" || !refused.Script {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestEncoded: no part of a snapshot can change, and none of its words move, without a change of the
+// text by which snapshots are told apart.
+func TestEncoded(t *testing.T) {
+	whole := func() Snapshot {
+		return Snapshot{Keys: []Key{{Name: "a", Type: Hash, Value: "b", Items: []string{"c", "d"}, Left: 7}, {Name: "e"}},
+			Scripts: []string{"f", "g"}, Peers: []OpenTxn{{Conn: 1, Commands: [][]string{{"WATCH", "a"}, {"MULTI"}}}, {Conn: 2}}, Millis: 9}
+	}
+	seen := map[string]string{whole().Encoded(): "nothing"}
+	tell := func(s Snapshot, what string) {
+		text := s.Encoded()
+		if before, known := seen[text]; known {
+			t.Errorf("with %s changed it reads as with %s changed", what, before)
+		}
+		seen[text] = what
+	}
+	places := 0
+	for {
+		s, left := whole(), places
+		what := disturb(reflect.ValueOf(&s).Elem(), "snapshot", &left)
+		if what == "" {
+			break
+		}
+		tell(s, what)
+		places++
+	}
+	if places < 20 {
+		t.Errorf("only %d places", places)
+	}
+	moved := whole()
+	moved.Keys[0].Items, moved.Scripts = []string{"c"}, []string{"d", "f", "g"}
+	tell(moved, "a word moved to the scripts")
+	joined := whole()
+	joined.Peers[0].Commands = [][]string{{"WATCH", "a", "MULTI"}}
+	tell(joined, "two commands joined")
+}
+
+// disturb changes the place of v that is left places away, and names it; it returns "" if v has not so many.
+// Of a slice it changes the elements, and takes the last away.
+func disturb(v reflect.Value, name string, left *int) string {
+	here := func(change func()) string {
+		if *left--; *left >= 0 {
+			return ""
+		}
+		change()
+		return name
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if what := disturb(v.Field(i), name+"."+v.Type().Field(i).Name, left); what != "" {
+				return what
+			}
+		}
+		return ""
+	case reflect.Slice:
+		for i := range v.Len() {
+			if what := disturb(v.Index(i), fmt.Sprintf("%s[%d]", name, i), left); what != "" {
+				return what
+			}
+		}
+		if v.Len() == 0 {
+			return ""
+		}
+		name += " shortened"
+		return here(func() { v.SetLen(v.Len() - 1) })
+	case reflect.String:
+		return here(func() { v.SetString(v.String() + "x") })
+	case reflect.Bool:
+		return here(func() { v.SetBool(!v.Bool()) })
+	case reflect.Int, reflect.Int64:
+		return here(func() { v.SetInt(v.Int() + 1) })
+	case reflect.Uint8:
+		return here(func() { v.SetUint(v.Uint() + 1) })
+	}
+	panic("no change for " + v.Kind().String())
 }

@@ -5,13 +5,24 @@
 // continuous integration, nothing may be lacking, and long tests do more. With LOCKSTEP_WHOLE=1,
 // as in the larger run of continuous integration, all tests do everything. A test that is
 // about data races does least: `go test -race -short`.
+//
+// A program of tests that imports it collects garbage less often.
 package testenv
 
 import (
 	"math"
 	"os"
+	"runtime/debug"
 	"testing"
 )
+
+// Worlds and searches by the thousand are garbage at once: to collect it took tests up to a
+// third of their time.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+}
 
 // Whole reports whether tests do everything.
 func Whole() bool { return os.Getenv("LOCKSTEP_WHOLE") != "" }
@@ -20,15 +31,15 @@ func Whole() bool { return os.Getenv("LOCKSTEP_WHOLE") != "" }
 func CI() bool { return os.Getenv("LOCKSTEP_CI") != "" || Whole() }
 
 // Some reports whether case i of a long test is tried: each nth is, in continuous integration
-// four times as many, and all if tests do everything.
+// eight times as many, and all if tests do everything.
 func Some(i, n int) bool {
 	switch {
 	case Whole():
 		return true
 	case CI():
-		n = (n + 3) / 4
+		n = (n + 7) / 8
 	case testing.Short():
-		n *= 4
+		n *= 2
 	}
 	return i%n == 0
 }

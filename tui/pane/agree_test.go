@@ -22,7 +22,7 @@ import (
 // believes to hold the lock and of what Redis has on record. The truth is counted here from the
 // events, by no code that the screens use.
 func TestEveryFrameAgrees(t *testing.T) {
-	const each = 40 // of the runs; and, where all are tried, of the frames that are drawn
+	const each = 80 // of the runs; and, where all are tried, of the frames that are drawn
 	cell := -1
 	cells := scenarios.Part(1, func(*scenarios.Scenario, strategies.Strategy) bool {
 		cell++

@@ -13,6 +13,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/player"
@@ -186,12 +187,9 @@ func apart(cmd tea.Cmd) (end <-chan tea.Msg, words tea.Cmd) {
 
 // The first esc stops the search and keeps its findings; the second leaves.
 func TestSearchIsStopped(t *testing.T) {
-	a, m := openSearch(t, "naive-del")
-	m.bounds.Clients, m.bounds.Cycles = 3, 3
-	for i := range m.bounds.Faults {
-		m.bounds.Faults[i] = 2
-	}
-	m.bounds.Faults[explore.Failover] = 0
+	a, m := openSearch(t, "setpx-lua")
+	m.bounds.Clients, m.bounds.Cycles, m.bounds.Codes = 3, 3, trace.Verdict{trace.DG} // there is no least schedule to look for when it stops
+	m.bounds.Faults = explore.Budget{explore.Crash: 2, explore.Pause: 2, explore.ReplyLost: 2}
 	cmd, _ := m.typed(tuitest.KeyMsg("enter"))
 	end, words := apart(cmd)
 	a.Update(words()) // the search is well under way

@@ -91,7 +91,7 @@ func (s *Servers) ID(snap redis.Snapshot) uint32 {
 	if !s.timed {
 		snap.Millis = 0
 	}
-	return s.snapshots.Put(fmt.Sprintf("%#v", snap), snap)
+	return s.snapshots.Put(snap.Encoded(), snap)
 }
 
 // Snapshot returns the snapshot with an id. It must not be changed.

@@ -153,7 +153,7 @@ func TestFuzz(t *testing.T) {
 	all := subjects()
 	t.Logf("-seed %d", *seed)
 	for i, s := range all {
-		if !testenv.Some(i, 6) {
+		if !testenv.Some(i, 12) {
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {

@@ -126,7 +126,7 @@ func firstLine(err error) string {
 // the lock. Known misses are listed; one that is mended has to leave the list.
 func TestExamples(t *testing.T) {
 	for i, e := range examples {
-		if !testenv.Some(i+1, 20) {
+		if !testenv.Some(i+1, 40) {
 			continue
 		}
 		t.Run(e.lock+"/"+e.code.String(), func(t *testing.T) {

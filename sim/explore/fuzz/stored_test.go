@@ -75,7 +75,7 @@ func TestStoredSpansAreFound(t *testing.T) {
 			return err
 		})),
 	} {
-		if !testenv.Some(i, 2) {
+		if !testenv.Some(i, 4) {
 			continue
 		}
 		b := explore.Defaults(s.strategy)

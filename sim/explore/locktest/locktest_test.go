@@ -428,7 +428,7 @@ func TestOddTimes(t *testing.T) {
 		}}
 	}
 	for i, ttl := range []time.Duration{1001 * time.Millisecond, time.Second, 7 * time.Millisecond} {
-		if !testenv.Some(i, 3) {
+		if !testenv.Some(i, 6) {
 			continue
 		}
 		w := watching(t)
