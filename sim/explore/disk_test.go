@@ -11,13 +11,14 @@ import (
 
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // diskBounds are bounds of searches that differ in what states and tables have.
-func diskBounds(t testing.TB, name string) Bounds {
-	t.Helper()
+func diskBounds(name string) Bounds {
 	lock, kind, _ := strings.Cut(name, " ")
-	b := Defaults(strategy(t, lock))
+	s, _ := strategies.Get(lock)
+	b := Defaults(s)
 	switch b.Cycles, b.Faults = 1, (Budget{Crash: 1, Pause: 1}); kind {
 	case "crash":
 		b.Faults = Budget{Crash: 1}
@@ -49,7 +50,7 @@ func TestOnDisk(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			b := diskBounds(t, name)
+			b := diskBounds(name)
 			want := outcomeOf(t, b, Options{})
 			for _, room := range []int64{smallRoom, 0} {
 				if room == 0 && i > 0 {
@@ -71,7 +72,7 @@ func TestOnDisk(t *testing.T) {
 func TestOtherBounds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "search")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	b := diskBounds(t, "setpx-lua twice")
+	b := diskBounds("setpx-lua twice")
 	r, err := Run(ctx, b, Options{Disk: dir, stir: func() { cancel(errors.New("enough")) }})
 	if err != nil || !r.Kept || r.Why != "enough" {
 		t.Fatal(r, err)

@@ -3,6 +3,7 @@
 package explore
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func TestKilledOnDisk(t *testing.T) {
 			for range testenv.Count(2, 3) {
 				stops = append(stops, 1+random.IntN(20))
 			}
-			want := outcomeOf(t, diskBounds(t, name), Options{})
+			want := outcomeOf(t, diskBounds(name), Options{})
 			if got := inProcesses(t, diskWork{Name: name, Room: smallRoom}, stops); got != want {
 				t.Errorf("after it was killed\n%s\nand in memory\n%s", got, want)
 			}
@@ -57,7 +58,7 @@ func TestDiskFull(t *testing.T) {
 	if work.FileSize = nil; !strings.Contains(string(full), `"Depth"`) {
 		t.Errorf("nothing was kept: %s", full)
 	}
-	want := outcomeOf(t, diskBounds(t, name), Options{})
+	want := outcomeOf(t, diskBounds(name), Options{})
 	if got := inProcess(t, work); got != want {
 		t.Errorf("where there is room\n%s\nand in memory\n%s", got, want)
 	}
@@ -73,20 +74,24 @@ type diskWork struct {
 
 const diskWorkOf = "LOCKSTEP_DISK_WORK"
 
-// TestDiskWork is the child.
-func TestDiskWork(t *testing.T) {
-	told := os.Getenv(diskWorkOf)
-	if told == "" {
-		t.Skip("it is the child of other tests")
+func TestMain(m *testing.M) {
+	if told := os.Getenv(diskWorkOf); told != "" {
+		workOnDisk(told)
+		return
 	}
+	os.Exit(m.Run())
+}
+
+// workOnDisk is the child.
+func workOnDisk(told string) {
 	var w diskWork
 	if err := json.Unmarshal([]byte(told), &w); err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	if w.FileSize != nil {
 		signal.Ignore(syscall.SIGXFSZ)
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, w.FileSize); err != nil {
-			t.Fatal(err)
+			panic(err)
 		}
 	}
 	opt := Options{Disk: w.Dir, room: w.Room, Workers: 2}
@@ -96,12 +101,12 @@ func TestDiskWork(t *testing.T) {
 			select {}
 		}
 	}
-	r, err := Run(t.Context(), diskBounds(t, w.Name), opt)
+	r, err := Run(context.Background(), diskBounds(w.Name), opt)
 	text := fmt.Sprint(err)
 	if err == nil {
 		text = textOf(r)
 	}
-	fmt.Printf("<%s>end", text)
+	fmt.Print(text)
 }
 
 // inProcesses has a search made by one process after the other. Each but the last is killed.
@@ -130,7 +135,7 @@ func inProcess(t *testing.T, w diskWork) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestDiskWork$")
+	cmd := exec.Command(os.Args[0])
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), diskWorkOf+"="+string(told)), to, os.Stderr
 	_, err = folder.Start(cmd)
 	if err = errors.Join(err, to.Close()); err != nil {
@@ -140,7 +145,5 @@ func inProcess(t *testing.T, w diskWork) string {
 	if err = errors.Join(err, from.Close(), folder.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, said, _ := strings.Cut(string(out), "<")
-	said, _, _ = strings.Cut(said, ">end")
-	return said
+	return string(out)
 }
