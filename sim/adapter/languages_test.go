@@ -149,7 +149,7 @@ func search(t *testing.T, p *adapter.Program, adjust func(*explore.Bounds), want
 // TestSearches: each library's lock is searched to the end.
 func TestSearches(t *testing.T) {
 	for _, l := range languages {
-		if l.folder == "node" && !testenv.CI() {
+		if l.folder != "python" && !testenv.CI() {
 			continue
 		}
 		t.Run(l.name, func(t *testing.T) {

@@ -199,6 +199,7 @@ func searchedModel(t *testing.T, b Bounds) *space.Model {
 // TestWrongNeedsAreRefuted: situations that leave out a span on which code depends are no proof,
 // although all digests fit.
 func TestWrongNeedsAreRefuted(t *testing.T) {
+	testenv.Long(t)
 	b := small(t, "setpx-lua")
 	h, rows, _, err := searchedModel(t, b).Certificate()
 	if err != nil {

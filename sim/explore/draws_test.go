@@ -152,6 +152,7 @@ func TestDrawInNew(t *testing.T) {
 // TestDrawWithoutBounds: a search that would claim something of every schedule refuses a lock
 // that draws, as a number that isn't tried may decide.
 func TestDrawWithoutBounds(t *testing.T) {
+	testenv.Long(t)
 	s := strategies.Strategy{Name: "sampler", Nodes: 1, Timeout: 3 * time.Second, Scripts: []*redis.Script{compareDelete}}
 	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return sampler{&tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}

@@ -121,6 +121,7 @@ func (l *crowdLock) Acquire(ctx context.Context) (*strategies.Lease, error) {
 // TestThirdClient: a violation that takes three clients is found with any number of them, and
 // not with two.
 func TestThirdClient(t *testing.T) {
+	testenv.Long(t)
 	s := strategies.Strategy{Name: "crowd", Nodes: 1, Timeout: 3 * time.Second, Scripts: []*redis.Script{compareDelete}}
 	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return &crowdLock{tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}

@@ -411,6 +411,7 @@ func TestMutants(t *testing.T) {
 
 // TestSurvivors: the known blind spots of a search are still blind spots.
 func TestSurvivors(t *testing.T) {
+	testenv.Long(t)
 	for _, c := range survivors {
 		wrong, _ := c.complete()
 		if r := searchMutant(t, wrong, &c); !r.Holds(c.code) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -69,6 +70,7 @@ func TestTries(t *testing.T) {
 
 // TestTriesOfTheRightLock: to ask again breaks nothing in a lock that is right.
 func TestTriesOfTheRightLock(t *testing.T) {
+	testenv.Long(t)
 	b := Defaults(strategy(t, "setpx-lua"))
 	b.Cycles, b.Tries, b.Codes = 1, 3, trace.Verdict{trace.DG, trace.FR, trace.PD}
 	r, err := Run(context.Background(), b, Options{})

@@ -136,6 +136,7 @@ func TestExtendUntried(t *testing.T) {
 
 // TestRecordOnSeveralServers: it has one name on all of them.
 func TestRecordOnSeveralServers(t *testing.T) {
+	testenv.Long(t)
 	m := mutant{acquire: vote(majority, true, always), release: unvote}
 	s := renamed(mutantStrategy(m, 3), func(key string, _ strategies.Options) string { return "my:" + key })
 	r, err := searchDefaults(t, s, func(b *Bounds) { b.Faults = Budget{} })

@@ -311,6 +311,7 @@ func TestManyGoroutinesAreNamed(t *testing.T) {
 // TestEndlessIsNamed: a lock that asks again and again is stopped after a number of
 // operations, and the error gives that.
 func TestEndlessIsNamed(t *testing.T) {
+	testenv.Long(t)
 	spin := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
 		for {
 			if token, err := take(ctx, rdb, key, o); err == nil {
