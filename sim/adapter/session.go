@@ -76,6 +76,9 @@ func (s *session) stop() {
 	sound := s.during == "" || s.program.hello.Asynchronous // it reads the control connection
 	for _, w := range s.wires {
 		closeFD(w.fd)
+		if w.conn != nil {
+			_ = w.conn.Close()
+		}
 	}
 	for i, fd := range s.listeners {
 		closeFD(fd)

@@ -314,3 +314,25 @@ func text(tr *trace.Trace) string {
 	_ = tr.Plain(&b)
 	return b.String()
 }
+
+// TestProcessesEnd: of the thousands of processes that a search begins, none is left that is not under way.
+func TestProcessesEnd(t *testing.T) {
+	l := library(1, nil)
+	var begun, ended int
+	mutex := l.New
+	l.New = func(p *bubble.Process) bubble.Lock {
+		begun++
+		p.AtEnd(func() { ended++ })
+		return mutex(p)
+	}
+	s := bubble.Strategy(t, l)
+	most := 0
+	b := locktest.Defaults(s)
+	crashes(&b)
+	if _, err := explore.Run(t.Context(), b, explore.Options{Workers: 1, Progress: func(explore.Progress) { most = max(most, begun-ended) }}); err != nil {
+		t.Fatal(err)
+	}
+	if most = max(most, begun-ended); begun < 100 || most > 20 {
+		t.Errorf("%d processes were begun, and up to %d were left at a time", begun, most)
+	}
+}

@@ -128,7 +128,7 @@ const readTimeout = 5 * time.Second
 func Measured(t *testing.T, l Library) (strategies.Strategy, *Stats) {
 	t.Helper()
 	l.Nodes = max(l.Nodes, 1)
-	f := &family{t: t, library: l, of: map[*redis.Client]*program{}}
+	f := &family{t: t, library: l, alive: map[*program]bool{}}
 	t.Cleanup(f.end)
 	return strategies.Strategy{Name: t.Name(), Nodes: l.Nodes, Timeout: readTimeout, Scripts: scripts(t, l), New: f.lock, Seeds: true}, &f.stats
 }
@@ -139,7 +139,7 @@ func (f *family) lock(nodes []*redis.Client, key string, o strategies.Options) s
 	if nodes[0] != nil { // or it is only asked whether it extends
 		p = f.begin(nodes, key, o)
 	}
-	l := plain{acquire: p.acquire, release: p.release}
+	l := plain{acquire: p.acquire, release: p.release, end: p.end}
 	if f.library.Extends {
 		return &extending{l, p.extend}
 	}
@@ -151,6 +151,7 @@ func (f *family) lock(nodes []*redis.Client, key string, o strategies.Options) s
 type plain struct {
 	acquire func() (*strategies.Lease, error)
 	release func() error
+	end     func()
 }
 
 // Acquire implements [strategies.Lock].
@@ -158,6 +159,9 @@ func (l *plain) Acquire(context.Context) (*strategies.Lease, error) { return l.a
 
 // Release implements [strategies.Lock].
 func (l *plain) Release(context.Context, *strategies.Lease) error { return l.release() }
+
+// Stop implements [strategies.Stopper].
+func (l *plain) Stop() { l.end() }
 
 type extending struct {
 	plain

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,32 +35,35 @@ type family struct {
 	library Library
 
 	mu    sync.Mutex
-	of    map[*redis.Client]*program // by the client's first connection, which only it has
+	alive map[*program]bool // that have called the library, and not been ended
 	stats Stats
 }
 
-// begin makes a client's next process. The one before is over.
+// begin makes a client's next process.
 func (f *family) begin(nodes []*redis.Client, key string, o strategies.Options) *program {
 	seedRandom()
-	p := &program{family: f, nodes: nodes, key: key, options: o, ctx: context.Background()}
-	f.mu.Lock()
-	before := f.of[nodes[0]]
-	f.of[nodes[0]] = p
-	f.mu.Unlock()
-	if before != nil {
-		before.end()
-	}
-	return p
+	return &program{family: f, nodes: nodes, key: key, options: o, ctx: context.Background()}
 }
 
 // end ends all processes.
 func (f *family) end() {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range f.of {
+	left := slices.Collect(maps.Keys(f.alive))
+	f.mu.Unlock()
+	for _, p := range left {
 		p.end()
 	}
-	clear(f.of)
+}
+
+// live counts a process among those that are to be ended, or no longer.
+func (f *family) live(p *program, is bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if is {
+		f.alive[p] = true
+	} else {
+		delete(f.alive, p)
+	}
 }
 
 func (f *family) count(add func(*Stats)) {
@@ -94,6 +98,8 @@ func (p *program) end() {
 	if p.b == nil {
 		return
 	}
+	p.live(p, false)
+	_ = p.spare.Close()
 	for _, c := range p.b.all() {
 		if c.world != nil {
 			_ = c.world.Close()
@@ -113,6 +119,7 @@ func (p *program) call(f function) error {
 			p.wall = p.options.Clock.Now()
 		}
 		p.b = p.start()
+		p.live(p, true)
 	}
 	s := stimulus{call: f}
 	if first {
