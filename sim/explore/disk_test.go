@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -95,6 +96,38 @@ func TestOtherBounds(t *testing.T) {
 	}
 	if r, err = Run(t.Context(), b, Options{Disk: dir}); err != nil || r.Kept || !r.Complete {
 		t.Error(r, err)
+	}
+}
+
+// TestEveryBoundIsClaimed: no field of Bounds can be another one in a search that goes on.
+func TestEveryBoundIsClaimed(t *testing.T) {
+	for i := range reflect.TypeFor[Bounds]().NumField() {
+		b := diskBounds("setpx-lua twice")
+		b.Tries, b.Nodes = 1, 1 // as 0 is
+		before := fmt.Sprint(claims(&b, &Options{}))
+		field := reflect.ValueOf(&b).Elem().Field(i)
+		switch v := field.Addr().Interface().(type) {
+		case *strategies.Strategy:
+			*v = strategy(t, "setnx")
+		case *Budget:
+			v[Failover]++
+		case *trace.Verdict:
+			*v = trace.Verdict{trace.DG}
+		case *bool:
+			*v = !*v
+		case *string:
+			*v += "x"
+		default:
+			if field.CanInt() {
+				field.SetInt(field.Int() + 1)
+			} else if field.CanUint() {
+				field.SetUint(field.Uint() + 1)
+			}
+		}
+		name := reflect.TypeFor[Bounds]().Field(i).Name
+		if irrelevant := name == "Watch"; irrelevant != (fmt.Sprint(claims(&b, &Options{})) == before) { // the watch ends what hangs
+			t.Errorf("with another %s a search on disk would go on", name)
+		}
 	}
 }
 

@@ -155,6 +155,13 @@ func (o *Options) closeSet() error {
 	return o.dir.CloseSet()
 }
 
+func asked(is bool) string {
+	if is {
+		return "asked for"
+	}
+	return "not asked for"
+}
+
 // claims is all on which the states of a search depend, but for the program.
 func claims(b *Bounds, opt *Options) []disk.Claim {
 	clients := strconv.Itoa(b.Clients)
@@ -170,7 +177,8 @@ func claims(b *Bounds, opt *Options) []disk.Claim {
 		{Name: "budget of faults", Value: b.Faults.String()}, {Name: "set of codes", Value: b.CodeSet().String()}, {Name: "caller", Value: b.Caller()},
 		{Name: "resource", Value: fmt.Sprint(b.Resource)}, {Name: "TTL", Value: b.TTL.String()}, {Name: "timeout", Value: cmp.Or(b.Timeout, b.Strategy.Timeout).String()},
 		{Name: "record", Value: strconv.Quote(b.Record)}, {Name: "bound on switches", Value: strconv.Itoa(b.Switches)},
-		{Name: "certificate", Value: map[bool]string{true: "asked for", false: "not asked for"}[opt.Certify]}}
+		{Name: "memory between cycles", Value: asked(b.Remembers)}, {Name: "monotonic clock between cycles", Value: asked(b.ClockGoesOn)}, {Name: "resolution of sleeps", Value: asked(b.WholeSleeps)},
+		{Name: "certificate", Value: asked(opt.Certify)}}
 }
 
 // begin puts the first state into the visited set, or takes the set from disk. It returns the

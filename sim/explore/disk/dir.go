@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -164,21 +165,12 @@ func (d *Dir) sweep() error {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		keep := name == lockName || d.manifest != nil && (name == manifestName || name == tablesName || name == d.manifest.Frontier || d.manifest.has(name))
+		keep := name == lockName || d.manifest != nil && (name == manifestName || name == tablesName || name == d.manifest.Frontier || slices.Contains(d.manifest.Runs, name))
 		if own(name) && !keep {
 			err = errors.Join(err, os.Remove(d.file(name)))
 		}
 	}
 	return err
-}
-
-func (m *manifest) has(run string) bool {
-	for _, name := range m.Runs {
-		if name == run {
-			return true
-		}
-	}
-	return false
 }
 
 // Remove removes the search, which has come to its end, and closes the directory. It removes
