@@ -3,11 +3,14 @@ package scenarios
 import (
 	"slices"
 	"testing"
+
+	"lockstep/sim/testenv"
 )
 
 // Each text of the course claims something of its run, and the run shows it; and a
 // step is one because it changes something.
 func TestCourseIsTrue(t *testing.T) {
+	testenv.Sequential(t)
 	for _, l := range Course() {
 		for i, s := range l.Steps {
 			trace := cell{s.Scenario, s.Strategy}.of(t)

@@ -7,12 +7,14 @@ import (
 	"unicode/utf8"
 
 	"lockstep/sim"
+	"lockstep/sim/testenv"
 )
 
 // FuzzLoad: whatever somebody writes, it is refused with a message that begins
 // with the file's name and fits on a line, or it runs, and its schedule gives
 // the same run again.
 func FuzzLoad(f *testing.F) {
+	testenv.Sequential(f)
 	for _, s := range All() {
 		if s.Name != s.base() {
 			continue // a variant is in the same file

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 )
 
 // TestLevels: each level can be won, and not by what breaks the lock that withstands: no
 // schedule within the same bounds shows the goal there.
 func TestLevels(t *testing.T) {
+	testenv.Sequential(t)
 	lessons := Course()
 	at, names := 0, map[string]bool{}
 	for _, l := range Levels() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/scenarios"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
@@ -59,6 +60,7 @@ func TestHelpScreens(t *testing.T) {
 
 // Colour carries no information of its own: without it the frames are the same text.
 func TestColourIsNeverTheOnlySign(t *testing.T) {
+	testenv.Sequential(t)
 	all := tuitest.Looks()
 	for name, keys := range ways {
 		want := ""

@@ -25,6 +25,9 @@ import (
 // soon is so short that tests needn't wait for a process that does nothing.
 const soon = 300 * time.Millisecond
 
+// patient is so long that no process of a test needs more, however busy the machine is.
+const patient = 2 * time.Minute
+
 // habit is the command that starts this program as a lock.
 func habit(name string) string { return fmt.Sprintf("%s='%s' exec '%s'", habitOf, name, os.Args[0]) }
 
@@ -42,7 +45,7 @@ func TestGreetings(t *testing.T) {
 		"impolite":      "has ended, or has closed its control connection\n  it printed:\n    no such module",
 	} {
 		t.Run(name, func(t *testing.T) {
-			patience := adapter.Patience
+			patience := patient
 			if name == "nothing" {
 				patience = soon
 			}
@@ -89,7 +92,7 @@ var misdeeds = map[string]string{
 func TestMisdeeds(t *testing.T) {
 	for name, want := range misdeeds {
 		t.Run(name, func(t *testing.T) {
-			patience := adapter.Patience
+			patience := patient
 			if name == "stops" || name == "no fork" {
 				patience = soon
 			}

@@ -61,7 +61,7 @@ func (l language) start(t *testing.T) *adapter.Program {
 // start starts a command, whose processes end with the test.
 func start(t *testing.T, command, dir string) *adapter.Program {
 	t.Helper()
-	p, err := adapter.Start(command, dir, 0)
+	p, err := adapter.Start(command, dir, patient)
 	if err != nil {
 		t.Fatal(err)
 	}

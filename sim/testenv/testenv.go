@@ -64,6 +64,14 @@ func Long(t testing.TB) {
 	}
 }
 
+// Sequential skips a test in which nothing is concurrent, where data races are looked for.
+func Sequential(t testing.TB) {
+	t.Helper()
+	if testing.Short() && !CI() {
+		t.Skip("nothing in it is concurrent, and this run is for data races")
+	}
+}
+
 // Need skips a test if err says that this machine lacks what the test is about. In continuous
 // integration it fails.
 func Need(t testing.TB, err error) {
