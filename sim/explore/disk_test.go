@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/sim/explore/disk"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -69,15 +70,21 @@ func TestOnDisk(t *testing.T) {
 	}
 }
 
-// TestOtherBounds: a directory with the search of other bounds, or another lock, is refused.
-func TestOtherBounds(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "search")
+// cutOff leaves a search on disk that is cut off.
+func cutOff(t *testing.T) (dir string, b Bounds) {
+	t.Helper()
+	dir, b = filepath.Join(t.TempDir(), "search"), diskBounds("setpx-lua twice")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	b := diskBounds("setpx-lua twice")
 	r, err := Run(ctx, b, Options{Disk: dir, stir: func() { cancel(errors.New("enough")) }})
 	if err != nil || !r.Kept || r.Why != "enough" {
 		t.Fatal(r, err)
 	}
+	return dir, b
+}
+
+// TestOtherBounds: a directory with the search of other bounds, or another lock, is refused.
+func TestOtherBounds(t *testing.T) {
+	dir, b := cutOff(t)
 	for want, change := range map[string]func(b *Bounds){
 		"another lock: setpx-lua, and not setnx":        func(b *Bounds) { b.Strategy = strategy(t, "setnx") },
 		"another number of clients: 2, and not 3":       func(b *Bounds) { b.Clients = 3 },
@@ -94,7 +101,7 @@ func TestOtherBounds(t *testing.T) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
-	if r, err = Run(t.Context(), b, Options{Disk: dir}); err != nil || r.Kept || !r.Complete {
+	if r, err := Run(t.Context(), b, Options{Disk: dir}); err != nil || r.Kept || !r.Complete {
 		t.Error(r, err)
 	}
 }
@@ -128,6 +135,36 @@ func TestEveryBoundIsClaimed(t *testing.T) {
 		if irrelevant := name == "Watch"; irrelevant != (fmt.Sprint(claims(&b, &Options{})) == before) { // the watch ends what hangs
 			t.Errorf("with another %s a search on disk would go on", name)
 		}
+	}
+}
+
+// TestOtherBuild: a search that another build has left is refused, for its ids may stand for
+// other states, and its directory stays as it is.
+func TestOtherBuild(t *testing.T) {
+	dir, b := cutOff(t)
+	mine, err := disk.Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const other = "0123456789ab"
+	pretend := func(was, is string) {
+		manifest := filepath.Join(dir, "search.json")
+		data, err := os.ReadFile(manifest)
+		if err == nil {
+			err = os.WriteFile(manifest, []byte(strings.Replace(string(data), was, is, 1)), 0o600)
+		}
+		if err != nil || !strings.Contains(string(data), was) {
+			t.Fatal(was, err)
+		}
+	}
+	pretend(mine, other)
+	want := fmt.Sprintf("another build of lockstep: %s, and not %s", other, mine)
+	if _, err := Run(t.Context(), b, Options{Disk: dir}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
+	}
+	pretend(other, mine)
+	if r, err := Run(t.Context(), b, Options{Disk: dir}); err != nil || r.Kept || !r.Complete {
+		t.Error(r, err)
 	}
 }
 
