@@ -275,7 +275,7 @@ func TestWhatWasLeftStays(t *testing.T) {
 	a := openLocks(t, "naive-del")
 	a.Press("b enter enter")
 	left := a.View()
-	if !strings.Contains(left, "So far 2 moves.") || !strings.Contains(left, "The least way on") {
+	if !strings.Contains(left, "So far 2 moves.") || !strings.Contains(left, "Least from here") {
 		t.Fatalf("no steps are made:\n%s", left)
 	}
 	if a.Press("esc b"); a.View() != left {

@@ -309,7 +309,7 @@ func TestWholeProgram(t *testing.T) {
 		{"\r", []string{"The least schedule with a"}},
 		{"!", []string{"!! "}},
 		{"\x1b", []string{"All schedules"}},
-		{"b", []string{"Break it: ", "Goal ", "The least way on"}},
+		{"b", []string{"Break it: ", "Goal ", "Least from here"}},
 		{"i", []string{"Hint: "}},
 		{"\r", []string{"So far "}},
 		{"o", []string{"Which lock do you want to break?"}},

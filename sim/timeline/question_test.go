@@ -80,7 +80,7 @@ func TestAnswersAreTrue(t *testing.T) {
 				if (answer == "yes") != (last.Kind == trace.KindWrite) {
 					t.Errorf("%q: %s, and the event is %s", q.Text, answer, tl.Line(last))
 				}
-			case strings.HasSuffix(q.Text, "get it?"):
+			case strings.HasSuffix(q.Text, "get the lock?"):
 				checked["entry"]++
 				if strings.HasPrefix(answer, "yes") != (last.Kind == trace.KindGranted) {
 					t.Errorf("%q: %s, and the event is %s", q.Text, answer, tl.Line(last))

@@ -130,11 +130,12 @@ func (t *Timeline) Said(pos int) []trace.Note {
 }
 
 // Dated is the instant of a note, to be told before its words, where beliefs or records have changed
-// since: the words are of that instant, and no more of this one. It is empty where they still hold,
+// since: the words are of that instant, and no more of this one. Time may have passed between the
+// event before the note and the note. It is empty where they still hold,
 // and, until the run ends, for the words that open it, which tell of all that follows.
 func (t *Timeline) Dated(n *trace.Note, pos int) string {
 	if at := t.Before(n.Seq); at < pos && (at > 0 || pos == t.Last()) && !t.SameHolders(at, pos) {
-		return "At " + trace.Brief(t.When(at)) + ": "
+		return "At " + trace.Brief(n.At) + ": "
 	}
 	return ""
 }
@@ -189,6 +190,13 @@ func (t *Timeline) Proves(e *trace.Event) bool { return t.evidence[e.Seq] }
 // Completes reports whether the event is the last that a violation needed.
 func (t *Timeline) Completes(e *trace.Event) bool {
 	return slices.ContainsFunc(t.Breaches, func(b Breach) bool { return b.Last() == e.Seq })
+}
+
+// Ended reports whether a run is over at a position: the probe has come and gone. A schedule that
+// is cut short, a game and a server that is being watched have no such position.
+func (t *Timeline) Ended(pos int) bool {
+	e := t.Event(pos)
+	return e != nil && pos == t.Last() && e.Kind == trace.KindDone && t.Probing(e)
 }
 
 // Probing reports whether the event belongs to the probe, which comes after the

@@ -296,10 +296,26 @@ func TestWordsAreDatedOnceTheyAreOver(t *testing.T) {
 	}{
 		{0, 0, ""}, {0, 3, ""}, {0, tl.Last(), "At 0s: "},
 		{1, 6, ""}, {1, 7, ""}, // A is paused, and believes as before
-		{1, tl.After(9), "At 0s: "}, // its record has expired
+		{1, tl.After(9), "At 1s: "}, // its record has expired: the words are of their own instant, and the event before them was at 0s
 	} {
 		if got := tl.Dated(&r.Notes[c.note], c.pos); got != c.want {
 			t.Errorf("note %d at %d: %q, want %q", c.note, c.pos, got, c.want)
 		}
+	}
+}
+
+func TestEndedOnlyOnceTheProbeHasGone(t *testing.T) {
+	r := pausePastTTL()
+	if tl := New(&r.Trace); tl.Ended(tl.Last()) {
+		t.Error("a schedule without a probe has ended")
+	}
+	r.Clients = append(r.Clients, trace.Probe)
+	r.Events = append(r.Events, trace.Event{Seq: len(r.Events) + 1, At: r.Events[len(r.Events)-1].At, Kind: trace.KindDone, Client: len(r.Clients) - 1, Node: trace.None})
+	tl := New(&r.Trace)
+	if tl.Ended(tl.Last() - 1) {
+		t.Error("the run has ended before the probe's end")
+	}
+	if !tl.Ended(tl.Last()) {
+		t.Error("the probe has gone, and the run has not ended")
 	}
 }

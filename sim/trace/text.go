@@ -9,8 +9,8 @@ import (
 
 // This file has the words for states that all views of a run share.
 
-// Brief returns a span in few characters: three decimals at most, and whole units from two
-// hours on.
+// Brief returns a span in few characters: three decimals at most, hours and minutes
+// from two hours on, and whole days and years.
 func Brief(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -23,6 +23,9 @@ func Brief(d time.Duration) string {
 	case d >= 2*day:
 		return fmt.Sprintf("%dd", d/day)
 	case d >= 2*time.Hour:
+		if m := d % time.Hour / time.Minute; m > 0 {
+			return fmt.Sprintf("%dh%dm", d/time.Hour, m)
+		}
 		return fmt.Sprintf("%dh", d/time.Hour)
 	case d > 0 && d < time.Millisecond:
 		return fmt.Sprintf("%dus", d.Microseconds())

@@ -3,6 +3,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -114,7 +115,11 @@ func (m *Compare) show(c comparedMsg) {
 		m.notice = "Both go the same way from beginning to end."
 	case !m.differs[m.at]:
 		m.at = part
-		m.notice = fmt.Sprintf("Here the two part. %s goes to the beginning, %s to the next difference.", m.Keys.First.Help().Key, m.Keys.Match.Help().Key)
+		m.notice = "Here the two part"
+		if slices.Contains(m.differs[:part], true) {
+			m.notice += " in more than the end of a lease" // which the row of differences marks before
+		}
+		m.notice += fmt.Sprintf(". %s goes to the beginning.", m.Keys.First.Help().Key)
 	}
 }
 
@@ -415,8 +420,9 @@ func (m *Compare) lay(width int) {
 func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
 	c.Fill(r, m.Theme.Rule, draw.Dim)
 	c.Text(r.X+1, r.Y, r.W-2, " "+m.Library.Strategies[m.strategies[side]].Name+" ", draw.Title)
-	all, _ := m.alignment.Runs[side].Breached(m.alignment.Steps[m.at][side])
-	said := draw.Text("nothing broken so far", draw.Dim)
+	run, pos := m.alignment.Runs[side], m.alignment.Steps[m.at][side]
+	all, _ := run.Breached(pos)
+	said := draw.Text(draw.Either(run.Ended(pos), "nothing broken", "nothing broken so far"), draw.Dim)
 	if len(all) > 0 {
 		said = pane.CodesSpan(&m.Theme.Glyphs, all)
 	}

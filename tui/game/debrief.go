@@ -135,7 +135,7 @@ func (s *Game) debriefing(width int) []draw.Line {
 	case d.run != nil:
 		text := fmt.Sprintf("The same moves leave %s whole: %s.", d.lock, lastReply(d.run))
 		if d.proven {
-			text += " No schedule of this level breaks it so: all were searched."
+			text += " No schedule of this level breaks it this way: all were searched."
 		}
 		t.Add(draw.Good, s.Theme.Granted+" ", text)
 	case d.err == nil:

@@ -143,8 +143,12 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // drawClock puts the instant at which the game stands above the event, where time has passed since.
+// Only at a violation does a notice stand in that row.
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
-	if s.now <= s.State.At || s.Pos < s.Run.Last() || s.Notice != "" {
+	if s.now <= s.State.At || s.Pos < s.Run.Last() {
+		return
+	}
+	if _, band := pane.Holders(s.Run, s.Pos, s.State, r.W); s.Notice != "" && band != draw.Plain {
 		return
 	}
 	c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
@@ -210,7 +214,7 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // drawCode shows a client's code, with the line on which it stands: that of the command
-// that it sends next.
+// that it sends next, or whose reply it awaits.
 func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	st := &s.State.Clients[client]
 	name := s.cfg.Clients[client].Name
@@ -272,12 +276,15 @@ func joined(code []string, line int) (short []string, at int) {
 // depth is how far a line of code is indented.
 func depth(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
-// standsOn is the file in which a client is, and the line of its next command, from 1; 0 if
-// its next move is none of the lock's.
+// standsOn is the file in which a client is, and the line of its next command, or of the one whose
+// reply it awaits, from 1; 0 if it is at none of the lock's.
 func (s *Game) standsOn(client int) (sourceFile, int) {
 	at := trace.Source{}
 	if client < len(s.next) {
 		at = s.next[client].source
+	}
+	if st := &s.State.Clients[client]; at.File == "" && st.Pending != nil && st.InStrategy() {
+		at = st.Source
 	}
 	if name, is := strings.CutPrefix(at.File, "strategies/"); is {
 		if text, found := strategies.Text(name); found {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/tui/tuitest"
 )
@@ -42,5 +43,50 @@ func TestClockOfAGame(t *testing.T) {
 	s.try(s.options[wait])
 	if v := a.View(); !strings.Contains(v, "1s  nothing has happened") || !strings.Contains(v, "time to 2s") || !strings.Contains(v, "A: SETNX") {
 		t.Errorf("after a second:\n%s", v)
+	}
+}
+
+// A hint, after a wait in which nothing happens, leaves the clock as it is.
+func TestHintKeepsTheClock(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	a.Press("i enter i enter i")
+	if s.now != 3*time.Second || s.Notice == "" {
+		t.Fatalf("at %s, and the notice is %q", s.now, s.Notice)
+	}
+	if v := a.View(); !strings.Contains(v, "3s  nothing has happened since 0s") {
+		t.Errorf("with a hint the clock stands elsewhere:\n%s", v)
+	}
+}
+
+// While a client awaits a reply, its name stands at the line of the command that it has sent.
+func TestCodeOfAWaitingClient(t *testing.T) {
+	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	a.Press("i enter")
+	if s.State.Clients[0].Pending == nil {
+		t.Fatal("A awaits no reply")
+	}
+	for _, l := range strings.Split(a.View(), "\n") {
+		if strings.Contains(l, " A   won, err := setNX(ctx") {
+			return
+		}
+	}
+	t.Errorf("A doesn't stand at its SETNX:\n%s", a.View())
+}
+
+// The instants to which time can pass stand in their order.
+func TestInstantsAreInOrder(t *testing.T) {
+	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	a.Press("i enter")
+	last := time.Duration(0)
+	for _, o := range s.options {
+		if d := o.moves[0].Wait; d > 0 {
+			if d < last {
+				t.Errorf("%q stands below a later instant", o.name)
+			}
+			last = d
+		}
+	}
+	if last <= time.Second {
+		t.Error("there are not two instants to choose from")
 	}
 }

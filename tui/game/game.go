@@ -407,9 +407,9 @@ func (s *Game) Help() screen.Page {
 		Signs: append(pane.Legend(&s.Theme.Glyphs), screen.CodeSigns()...),
 	}
 	if s.quest != nil {
-		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead the least way to the goal: " +
+		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead to the goal by the least schedule: " +
 			"the one with the fewest faults, then the fewest switches from one client to another, then the fewest steps."
-		p.Keys = append(p.Keys, screen.As(k.Hint, "the next move"), screen.As(k.Strategy, "the same moves with the lock that withstands, once you have won"))
+		p.Keys = append(p.Keys, screen.As(k.Hint, "the next move"), screen.As(k.Strategy, "when won, the same moves with the lock that withstands"))
 	}
 	p.Keys = append(p.Keys, k.Always()...)
 	return p

@@ -240,6 +240,7 @@ func (s *Game) waits() (all []option) {
 	due = due[:min(len(due), mostWaits)]
 	if !slices.Contains(due, time.Second) {
 		due = append(due, time.Second)
+		slices.Sort(due)
 	}
 	for _, d := range due {
 		if o, pauses := s.wait(d); !pauses || s.mayPause() {

@@ -273,11 +273,11 @@ func (s *Game) showHint() {
 	case c.refused != nil:
 		s.Notice = "No hint: " + c.refused.Error() + "."
 	case c.won():
-		s.Notice = "You are there."
+		s.Notice = "The goal is reached."
 	case !c.par.Reachable:
-		s.Notice = "There is no way at all: " + s.Keys.Scenario.Help().Key + " lists the levels."
+		s.Notice = "No schedule reaches this goal: " + s.Keys.Scenario.Help().Key + " lists the levels."
 	case !c.hint.Reachable:
-		s.Notice = "There is no way on from here: " + s.Keys.Undo.Help().Key + " takes a move back."
+		s.Notice = "The goal can't be reached from here: " + s.Keys.Undo.Help().Key + " takes a move back."
 	default:
 		s.pointAt(c.hint)
 	}
@@ -354,7 +354,7 @@ func (s *Game) outlook() (string, draw.Ink) {
 	case c.refused != nil:
 		return "No hint here: " + c.refused.Error() + ".", draw.Breach
 	case c.won():
-		return fmt.Sprintf("There! Yours: %s (%s); least: %s (%s).", draw.Plural(s.here.depth, "move"), screen.CostText(c.hint.Taken),
+		return fmt.Sprintf("Goal reached! Yours: %s (%s); least: %s (%s).", draw.Plural(s.here.depth, "move"), screen.CostText(c.hint.Taken),
 			draw.Plural(c.parMoves, "move"), screen.CostText(c.par.Cost)), draw.Good
 	case !c.par.Reachable:
 		return "No schedule with " + screen.FaultsText(c.bounds) + " gets there; " + k.Scenario.Help().Key + " lists the levels.", draw.Strong
@@ -365,7 +365,7 @@ func (s *Game) outlook() (string, draw.Ink) {
 	if s.here.depth > 0 {
 		text = "So far " + draw.Plural(s.here.depth, "move") + ". "
 	}
-	return text + fmt.Sprintf("The least way on: %s (%s); %s gives a hint.", draw.Plural(c.ahead, "move"), stepsAndFaults(c.hint.Cost), k.Hint.Help().Key), draw.Plain
+	return text + fmt.Sprintf("Least from here: %s (%s); %s gives a hint.", draw.Plural(c.ahead, "move"), stepsAndFaults(c.hint.Cost), k.Hint.Help().Key), draw.Plain
 }
 
 func stepsAndFaults(c explore.Cost) string {

@@ -49,7 +49,7 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	case n > 1:
 		return draw.Line{draw.Text(fmt.Sprintf(" !! %d BELIEVERS !!  ", n), draw.Breach), draw.Text(said, draw.Breach)}, draw.Plain
 	case len(bad) > 0:
-		return soFar(said, "  !! broken so far: ", bad, width, draw.Breach), draw.Plain
+		return soFar(said, draw.Either(r.Ended(pos), "  !! broken: ", "  !! broken so far: "), bad, width, draw.Breach), draw.Plain
 	case len(all) > 0:
 		return soFar(said, "  reported, but no failure: ", all, width, draw.Plain), draw.Plain
 	}

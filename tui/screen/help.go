@@ -109,16 +109,21 @@ func (h *help) glossary(width int) []draw.Line {
 	return lines
 }
 
-// columns lists the keys, downwards first.
+// columns lists the keys, downwards first. What doesn't fit beside a key goes on below it.
 func (h *help) columns(width int) []draw.Line {
-	keys := h.page.Keys
 	const column, names = 38, 13
-	per := max(width/column, 1)
-	rows := (len(keys) + per - 1) / per
+	var all []draw.Line
+	for _, b := range h.page.Keys {
+		name := keyNames(b)
+		for _, desc := range draw.Wrap(b.Help().Desc, column-names-1) {
+			all = append(all, draw.Line{draw.Text(draw.Pad(name, names), draw.Strong), draw.Text(draw.Pad(desc, column-names), draw.Dim)})
+			name = ""
+		}
+	}
+	rows := (len(all) + max(width/column, 1) - 1) / max(width/column, 1)
 	lines := make([]draw.Line, rows)
-	for i, b := range keys {
-		l := &lines[i%rows]
-		*l = append(*l, draw.Text(draw.Pad(keyNames(b), names), draw.Strong), draw.Text(draw.Pad(draw.Fit(b.Help().Desc, column-names-1, h.Theme.More), column-names), draw.Dim))
+	for i, l := range all {
+		lines[i%rows] = append(lines[i%rows], l...)
 	}
 	return lines
 }
