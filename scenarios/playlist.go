@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,14 @@ func LoadPlaylist(path string) ([]Showing, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
 		}
-		all = append(all, some...)
+		for _, s := range some {
+			if j := slices.IndexFunc(all, func(o Showing) bool {
+				return o.Scenario.Path() != "" && o.Scenario.Path() == s.Scenario.Path() && o.Scenario.Name == s.Scenario.Name
+			}); j >= 0 {
+				s.Scenario = all[j].Scenario // one script, though several lines name it
+			}
+			all = append(all, s)
+		}
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s:1: the playlist is empty: give each line a lock and a scenario, such as naive-del late-release, or a lesson", path)

@@ -58,3 +58,21 @@ func TestPlaylist(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A script that several lines name is one script, also to the screens that count them.
+func TestPlaylistSharesScripts(t *testing.T) {
+	dir := t.TempDir()
+	list := filepath.Join(dir, "talk.txt")
+	for path, text := range map[string]string{filepath.Join(dir, "mine.yaml"): ownScript, list: "naive-del mine.yaml\nsetpx-lua mine.yaml\nsetpx-lua late-release\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := LoadPlaylist(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all[0].Scenario != all[1].Scenario || all[1].Scenario == all[2].Scenario {
+		t.Error("two lines with one script have two, or all three have one")
+	}
+}

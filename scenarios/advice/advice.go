@@ -44,17 +44,17 @@ var basics = Answer{
 var Questions = [3]Question{
 	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", [2]Answer{
 		{Name: "efficiency", Text: "cost work twice",
-			remedy: "Make a second time harmless: the receiver does nothing for an idempotency key that it has seen"},
+			remedy: "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen"},
 		{Name: "correctness", Text: "destroy something",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
-	{"token", "What the lock protects", "A fencing token grows with each grant; who checks it refuses an older one.", [2]Answer{
+	{"token", "What the lock protects", "A fencing token grows with each grant; a resource that checks it refuses an older one.", [2]Answer{
 		{Name: "no", Text: "can't check a token", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can check a token",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
 			scenarios: []string{"fence-minted-late"}},
 	}},
-	{"servers", "Redis runs on", "Several are independent of each other: replicas of one don't count.", [2]Answer{
+	{"servers", "Redis runs on", "Several are independent servers: replicas of one don't count.", [2]Answer{
 		{Name: "one", Text: "one server", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
 		{Name: "several", Text: "several servers",
 			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down"}},

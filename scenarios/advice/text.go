@@ -91,7 +91,7 @@ func claimText(n int) string {
 		assumed = append(assumed, "that "+a.Text)
 	}
 	if more := len(assumed) - shown; more > 0 {
-		assumed = append(assumed[:shown], fmt.Sprintf("%d things more", more))
+		assumed = append(assumed[:shown], fmt.Sprintf("%d other conditions", more))
 	}
 	return fmt.Sprintf("Claim %d of docs/model.md: %s It assumes %s.", n, claims.All[n-1].Text, trace.List(assumed))
 }

@@ -34,6 +34,9 @@ type entry struct {
 	Verdict                     trace.Verdict
 }
 
+// Fails reports whether the step's run shows a failure, and not only what every lock must bear.
+func (e entry) Fails() bool { return len(e.Verdict) > 0 && e.Verdict[0].Failure() }
+
 type chapter struct {
 	Number      int
 	Title, Text string

@@ -42,6 +42,14 @@ func TestSiteOfTheCourse(t *testing.T) {
 			t.Errorf("%s has no policy", name)
 		}
 	}
+	for _, want := range []string{`<span class="bad">!! PD</span>`, `no failure">~ BD</b>`, `no failure">~ UA</b>`} {
+		if !strings.Contains(pages[Index], want) {
+			t.Errorf("the contents have no %s", want)
+		}
+	}
+	if strings.Contains(pages[Index], "!! BD") {
+		t.Error("the contents call a reported wait a failure")
+	}
 	if n := len(link.FindAllString(pages[Index], -1)); n != steps {
 		t.Errorf("the contents have %d links", n)
 	}

@@ -32,7 +32,8 @@ func (d *drawing) header(width int) *block {
 		x += w + 8
 	}
 	for _, c := range d.Verdict() {
-		badge("ls-flag", "ls-onflag", fmt.Sprintf("!! %s %s", c, c.Name()))
+		flag, letters := flagged(c)
+		badge(flag, letters, fmt.Sprintf("%s %s %s", severity(c), c, c.Name()))
 	}
 	if len(d.Violations) == 0 {
 		badge("ls-count", "ls-fg", "ok: "+strings.ToLower(nothingBroke[:1])+nothingBroke[1:])
@@ -60,7 +61,11 @@ func (d *drawing) reasons(width int) *block {
 		for j, line := range fold(fmt.Sprintf("%s (%s)", v.Text, seqs(v.Events)), columns) {
 			y += 17
 			if j == 0 {
-				b.text("ls-normal ls-bold ls-alarm", margin, y, fmt.Sprintf("!! %-3s", v.Code))
+				ink := "ls-alarm"
+				if !v.Code.Failure() {
+					ink = "ls-fg"
+				}
+				b.text("ls-normal ls-bold "+ink, margin, y, fmt.Sprintf("%s %-3s", severity(v.Code), v.Code))
 				b.text("ls-normal ls-dim ls-end", margin+textWidth(strings.Repeat("0", 17), normal), y, trace.Brief(v.At))
 			}
 			b.text("ls-normal ls-fg", margin+textWidth(strings.Repeat("0", 19), normal), y, line)
@@ -68,6 +73,25 @@ func (d *drawing) reasons(width int) *block {
 	}
 	b.height = d.legend(b, y+14, width)
 	return b
+}
+
+// severity stands before a code: what is only reported is no failure, and has no alarm.
+func severity(c trace.Code) string {
+	if c.Failure() {
+		return alarm
+	}
+	return "~"
+}
+
+// alarm is the sign of a failure.
+const alarm = "!!"
+
+// flagged are the classes of a flag with a code, and of the letters on it.
+func flagged(c trace.Code) (flag, letters string) {
+	if c.Failure() {
+		return "ls-flag", "ls-onflag"
+	}
+	return "ls-count", "ls-fg"
 }
 
 func seqs(list []int) string {

@@ -153,7 +153,8 @@ func (d *drawing) compared(o *drawing) *second {
 		}
 		broken := ""
 		if len(codes) > 0 {
-			broken = "!! " + codes.Sorted().String()
+			worst := codes.Sorted()
+			broken = severity(worst[0]) + " " + worst.String()
 		}
 		s.X = append(s.X, labels+o.x[pos])
 		s.Times = append(s.Times, trace.Brief(state.At))
@@ -226,6 +227,7 @@ type said struct {
 
 type breach struct {
 	Pos    int    `json:"pos"`
+	Sign   string `json:"sign"` // "!!", or "~" of what is reported and no failure
 	Code   string `json:"code"`
 	Name   string `json:"name"`
 	Text   string `json:"text"`
@@ -254,7 +256,7 @@ func (d *drawing) film() *pageData {
 	}
 	for i := range d.Violations {
 		v := &d.Violations[i]
-		b := breach{Pos: d.After(v.Last()), Code: v.Code.String(), Name: v.Code.Name(), Text: v.Text, Cause: d.Cause(timeline.Breach{Violation: v, Pos: d.After(v.Last())})}
+		b := breach{Pos: d.After(v.Last()), Sign: severity(v.Code), Code: v.Code.String(), Name: v.Code.Name(), Text: v.Text, Cause: d.Cause(timeline.Breach{Violation: v, Pos: d.After(v.Last())})}
 		if v.Code.Failure() && f.Start == 0 {
 			f.Start = b.Pos
 		}
@@ -333,6 +335,11 @@ func (d *drawing) frame(pos int, states []*trace.State, f *pageData, files map[s
 	for _, b := range f.Breaks {
 		if b.Pos <= pos {
 			fr.Broken++
+		}
+		if b.Sign != alarm {
+			continue
+		}
+		if b.Pos <= pos {
 			fr.Level = max(fr.Level, 1)
 		}
 		if b.Pos == pos {

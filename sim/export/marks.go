@@ -122,13 +122,15 @@ const flagHeight = 22
 type pennant struct {
 	x, line int
 	text    string
+	worst   trace.Code
 }
 
 func (d *drawing) flagsPlaced() []pennant {
 	var flags []pennant
 	var ends []int // of the last flag, by line
 	for _, x := range d.breaches() {
-		f := pennant{x: x, text: "!! " + d.codesAt(x)}
+		codes := d.codesAt(x)
+		f := pennant{x: x, worst: codes[0], text: severity(codes[0]) + " " + codes.String()}
 		w := textWidth(f.text, normal) + 12
 		f.x = max(f.x-w, -labels+margin)
 		for f.line < len(ends) && ends[f.line] > f.x {
@@ -143,15 +145,15 @@ func (d *drawing) flagsPlaced() []pennant {
 	return flags
 }
 
-// codesAt lists the codes of the violations that are complete at a place.
-func (d *drawing) codesAt(x int) string {
+// codesAt lists the codes of the violations that are complete at a place, the worst first.
+func (d *drawing) codesAt(x int) trace.Verdict {
 	var v trace.Verdict
 	for _, b := range d.Breaches {
 		if d.x[b.Pos] == x {
 			v = append(v, b.Code)
 		}
 	}
-	return v.Sorted().String()
+	return v.Sorted()
 }
 
 func (d *drawing) flagLines() int {
@@ -165,8 +167,9 @@ func (d *drawing) flagLines() int {
 func (d *drawing) flags(y int) {
 	for _, f := range d.flagsPlaced() {
 		top := y + 6 + f.line*flagHeight
-		d.rect("ls-flag", f.x, top, textWidth(f.text, normal)+12, 19, "")
-		d.text("ls-normal ls-bold ls-onflag", f.x+6, top+14, f.text)
+		flag, letters := flagged(f.worst)
+		d.rect(flag, f.x, top, textWidth(f.text, normal)+12, 19, "")
+		d.text("ls-normal ls-bold "+letters, f.x+6, top+14, f.text)
 	}
 }
 

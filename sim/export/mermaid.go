@@ -218,7 +218,7 @@ func (m *mermaid) alarm(e *trace.Event, line string) []string {
 	lines := []string{"rect rgba(213, 94, 0, 0.3)", line}
 	for _, i := range m.broken[e.Seq] {
 		v := &m.Violations[i]
-		lines = append(lines, m.all(fmt.Sprintf("!! %s %s !! %s (%s)", v.Code, strings.ToUpper(v.Code.Name()), v.Text, seqs(v.Events))))
+		lines = append(lines, m.all(fmt.Sprintf("%[1]s %[2]s %[3]s %[1]s %[4]s (%[5]s)", severity(v.Code), v.Code, strings.ToUpper(v.Code.Name()), v.Text, seqs(v.Events))))
 	}
 	return append(lines, "end")
 }

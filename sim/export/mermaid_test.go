@@ -117,7 +117,7 @@ func TestMermaidIsComplete(t *testing.T) {
 			rest = after
 		}
 		for _, v := range tr.Violations {
-			if want := fmt.Sprintf("!! %s %s !!", v.Code, strings.ToUpper(v.Code.Name())); !strings.Contains(Mermaid(tr), want) {
+			if want := fmt.Sprintf("%[1]s %[2]s %[3]s %[1]s", severity(v.Code), v.Code, strings.ToUpper(v.Code.Name())); !strings.Contains(Mermaid(tr), want) {
 				t.Errorf("no %q", want)
 			}
 		}

@@ -17,18 +17,20 @@
   const ink = (k) => (k < 0 ? "" : "k" + k);
   const stamp = (ns) => (ns / 1e9).toFixed(6);
 
+  // What is only reported is no failure, and looks like none.
+  const look = (b) => (b.sign === "!!" ? "bad" : "mild");
   const lines = film.trace.events.map((e, i) => {
     const li = make("li", ink(film.frames[i + 1].ink), `${stamp(e.at_ns)} #${e.seq} ${e.actor}  ${e.text}`);
     li.id = "e" + (i + 1);
     li.setAttribute("role", "option");
-    for (const b of film.breaks) if (b.pos === i + 1) li.append(make("span", "bad", `!! ${b.code}  ${b.text}`));
+    for (const b of film.breaks) if (b.pos === i + 1) li.append(make("span", look(b), `${b.sign} ${b.code}  ${b.text}`));
     $("events").append(li);
     return li;
   });
 
-  for (const [list, cls, mark] of [[film.chapters, "", "|"], [film.breaks, "bad", "!!"]]) {
+  for (const list of [film.chapters, film.breaks]) {
     for (const c of list) {
-      const tick = make("span", cls, mark);
+      const tick = make("span", c.code ? look(c) : "", c.sign || "|");
       tick.dataset.pos = c.pos;
       tick.style.left = (100 * c.pos) / Math.max(last, 1) + "%";
       $("ticks").append(tick);
@@ -88,7 +90,7 @@
   function showNow(f) {
     const e = film.trace.events[pos - 1];
     $("event").textContent = e ? `${f.time}  #${e.seq} of ${last}  ${e.actor} ${e.text}` : `0s  nothing has happened yet, ${last} events are to come`;
-    const names = [...new Set(film.breaks.filter((b) => b.pos === pos).map((b) => b.name.toUpperCase()))];
+    const names = [...new Set(film.breaks.filter((b) => b.pos === pos && b.sign === "!!").map((b) => b.name.toUpperCase()))];
     $("alarm").textContent = (names.length ? `!! ${names.join(" + ")} !!  ` : "") + f.holders;
     $("now").className = "level" + f.level;
     document.body.dataset.pos = pos;
@@ -120,7 +122,7 @@
     $("clock-2").textContent = o.times[at];
     $("fog-2").setAttribute("x", pos === last ? 1e6 : o.x[at] + 10);
     $("held").textContent = `The same with ${o.name}:  ${o.broken[at]}${o.broken[at] && "  "}${o.holders[at]}${pos === last ? `  Verdict: ${o.verdict}.` : ""}`;
-    $("second").className = o.broken[at] ? "level1" : "";
+    $("second").className = o.broken[at].startsWith("!!") ? "level1" : "";
     $("below").scrollLeft = $("timeline").scrollLeft;
   }
 
@@ -161,7 +163,7 @@
   }
 
   function showNotes(f) {
-    const parts = film.breaks.filter((b) => b.pos === pos).map((b) => make("p", "fresh", `!! ${b.code}: ${b.cause}`));
+    const parts = film.breaks.filter((b) => b.pos === pos).map((b) => make("p", "fresh " + look(b), `${b.sign} ${b.code}: ${b.cause}`));
     for (const n of f.chapter < 0 ? [] : film.chapters[f.chapter].notes) {
       parts.push(make("p", n.kind, ({ ask: "? ", missed: "~ " }[n.kind] || "") + n.text));
       if (n.answer) {
@@ -175,8 +177,8 @@
 
   function showBroken(f) {
     $("broken").replaceChildren(...film.breaks.slice(0, f.broken).map((b) => {
-      const li = make("li");
-      li.append(make("b", "", `!! ${b.code} ${b.name}: `), b.text);
+      const li = make("li", look(b));
+      li.append(make("b", "", `${b.sign} ${b.code} ${b.name}: `), b.text);
       for (const p of b.events) {
         const to = make("button", "", "#" + film.trace.events[p - 1].seq);
         to.title = "Go to this event, which proves it";
@@ -216,7 +218,7 @@
     const here = lines[pos - 1];
     $("events").setAttribute("aria-activedescendant", here ? here.id : "");
     $("events").scrollTop = here ? here.offsetTop - $("events").clientHeight / 2 : 0;
-    for (const t of $("ticks").children) t.hidden = !clear && t.className === "bad" && Number(t.dataset.pos) > pos;
+    for (const t of $("ticks").children) t.hidden = !clear && t.className !== "" && Number(t.dataset.pos) > pos;
     document.body.classList.toggle("clear", clear);
   }
 

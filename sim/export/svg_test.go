@@ -61,7 +61,7 @@ func TestSVGIsWhole(t *testing.T) {
 			}
 		}
 		for _, v := range trace.Violations {
-			if !strings.Contains(text, "!! "+v.Code.String()) || !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(v.Text), " ")) {
+			if !strings.Contains(text, severity(v.Code)+" "+v.Code.String()) || !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(v.Text), " ")) {
 				t.Errorf("it does not say why %s", v.Code)
 			}
 		}
@@ -201,6 +201,25 @@ func TestRoomBetweenMarks(t *testing.T) {
 	} {
 		if x, fits := room(span{from: 100, to: 200}, tt.width, tt.marks); fits != tt.fits || fits && x != tt.x {
 			t.Errorf("%d wide between %d marks: %d, %t, want %d, %t", tt.width, len(tt.marks), x, fits, tt.x, tt.fits)
+		}
+	}
+}
+
+// What is only reported is no failure: no picture of it has an alarm.
+func TestReportedIsNoAlarm(t *testing.T) {
+	run := record(t, "naive-del", "crash-holding")
+	if run.Verdict().String() != "BD" {
+		t.Fatalf("the run shows %s", run.Verdict())
+	}
+	for form, text := range map[string]string{"SVG": SVG(run), "Mermaid": Mermaid(run)} {
+		if !strings.Contains(text, "~ BD") || strings.Contains(text, "!!") {
+			t.Errorf("%s: no sign, or an alarm, of what is only reported", form)
+		}
+	}
+	page := draw(run, true).film()
+	for i, f := range page.Frames {
+		if f.Level > 0 {
+			t.Fatalf("the page is alarmed at %d", i)
 		}
 	}
 }

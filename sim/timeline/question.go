@@ -174,7 +174,7 @@ func (q *quiz) entry(i int) bool {
 			continue
 		}
 		name := q.Clients[e.Client]
-		q.all = append(q.all, Question{Pos: i, Until: j + 1, Text: fmt.Sprintf("%s's first command reaches Redis at %s. Does %s get the lock?", name, trace.Brief(e.At), name),
+		q.all = append(q.all, Question{Pos: i, Until: j + 1, Text: fmt.Sprintf("%s's request arrives at %s. Does %s get the lock?", name, trace.Brief(e.At), name),
 			Choices: []string{"no, not now", "yes, and it is alone", "yes, beside " + q.others(q.s, e.Client)},
 			Right:   right, Why: q.Holders(q.StateAt(j + 1))})
 		return true

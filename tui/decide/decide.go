@@ -63,6 +63,16 @@ func (d *Decide) outcome(scenario, strategy string) (trace.Verdict, bool) {
 	return cell.Verdict, cell.Known
 }
 
+// pending is the number of runs of a lock that have no outcome yet.
+func (d *Decide) pending(lock string) (n int) {
+	for _, name := range d.names() {
+		if _, known := d.outcome(name, lock); !known {
+			n++
+		}
+	}
+	return n
+}
+
 // names are those of all scenarios.
 func (d *Decide) names() (names []string) {
 	for _, s := range d.Library.Scenarios {

@@ -141,6 +141,9 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 	if others := len(d.listed) - len(a.Runs); others > 0 {
 		heading += "; " + draw.Plural(others, "other") + " " + draw.Either(others == 1, "shows", "show") + " what you forbid"
 	}
+	if n := d.pending(a.Lock.Name); n > 0 {
+		heading += ", " + draw.Plural(n, "run") + " still to come"
+	}
 	heading += " "
 	c.Text(l.rules[2].X+1, l.rules[2].Y, l.rules[2].W-2, heading, draw.Dim)
 	at := max(d.at-questions, 0)

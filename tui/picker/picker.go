@@ -102,7 +102,7 @@ func (p *Picker) Help() screen.Page {
 		Title: "a list",
 		About: "Beside each name stands what came of it, run just now: the worst that the monitors saw.",
 		Keys:  keys,
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here, but elsewhere"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
 			{g.Write, "open now"}}, screen.CodeSigns()...),
 	}
 }

@@ -165,7 +165,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
 	}
 	var covered draw.Line
 	if p.hidden > 0 && p.zoom < pane.MostZoom {
-		covered = draw.Line{draw.Text(" "+p.Keys.In.Help().Key, draw.Strong), draw.Text(fmt.Sprintf(" shows %s more ", draw.Plural(p.hidden, "mark")), draw.Dim)}
+		covered = draw.Line{draw.Text(" "+p.Keys.In.Help().Key, draw.Strong), draw.Text(fmt.Sprintf(" shows %s ", draw.Plural(p.hidden, "more mark")), draw.Dim)}
 	}
 	c.Line(r.X+1, r.Y+r.H, r.W-2, pane.InSight(c, r, p.Theme, r.W-3, covered))
 }

@@ -370,13 +370,24 @@ func (p *Player) Advance() bool {
 	case p.Run == nil:
 		return false
 	case p.question() != nil:
-		p.playOn()
+		p.answer(p.stopBefore(p.question().Until))
 		return true
 	case p.Pos == p.Run.Last():
 		return false
 	}
-	p.goTo(p.stopBefore(p.Run.NextChapter(p.Pos)))
+	p.goTo(p.stopBefore(p.answerBefore(p.Run.NextChapter(p.Pos))))
 	return true
+}
+
+// answerBefore is a position, or that of the first answer on the way there to a question that has
+// been answered, or passed over, since.
+func (p *Player) answerBefore(pos int) int {
+	for _, q := range p.questions {
+		if _, answered := p.guesses[q.Pos]; answered && q.Pos < p.Pos && p.Pos < q.Until && q.Until < pos {
+			pos = q.Until
+		}
+	}
+	return pos
 }
 
 // Retreat goes back to the last thing that was said. It reports whether there was any.

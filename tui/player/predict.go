@@ -71,14 +71,19 @@ func (p *Player) passedBy() *timeline.Question {
 // playOn goes on from a question to the event that decides it. Without an answer of the
 // reader's it shows the right one there.
 func (p *Player) playOn() {
-	q := p.askedAt(p.Pos)
-	if q == nil {
-		return
+	if q := p.askedAt(p.Pos); q != nil {
+		p.answer(q.Until)
 	}
+}
+
+// answer goes on from a question to where its answer is to be seen, or less far, with the reader's
+// guess or with none.
+func (p *Player) answer(pos int) {
+	q := p.askedAt(p.Pos)
 	if _, answered := p.guesses[q.Pos]; !answered {
 		p.guesses[q.Pos] = none
 	}
-	p.goTo(q.Until)
+	p.goTo(pos)
 }
 
 // tellQuestion asks the question at hand.

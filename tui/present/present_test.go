@@ -177,3 +177,58 @@ func TestAnyWindow(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// The one key passes no violation, though the answer of a question lies behind it, and comes to that
+// answer next.
+func TestNoViolationIsPassed(t *testing.T) {
+	const talk = `title: A question whose answer lies behind a violation
+script:
+  - say: A works.
+  - run: A
+    to: work
+  - wait: 12s
+  - say: B gets the lock.
+  - run: B
+    to: work
+  - say: A goes on.
+  - run: A
+  - ask: Who believes now that they have the lock?
+    answer: holders
+`
+	dir := t.TempDir()
+	for name, text := range map[string]string{"mine.yaml": talk, "talk.txt": "naive-del mine.yaml\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := scenarios.LoadPlaylist(filepath.Join(dir, "talk.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := screen.NewLibrary()
+	lib.Include(strategies.Strategy{}, all[0].Scenario)
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	p := New(app, all)
+	a := tuitest.Open(t, 80, 24, app, p, nil)
+	seen := map[int]bool{}
+	for n := 0; p.Pos < p.Run.Last(); n++ {
+		if n > p.Run.Last() {
+			t.Fatal("the key doesn't lead to the end")
+		}
+		seen[p.Pos] = true
+		a.Press("enter")
+	}
+	if len(p.Run.Breaches) < 2 {
+		t.Fatal("the run breaks too little")
+	}
+	for _, b := range p.Run.Breaches {
+		if !seen[b.Pos] {
+			t.Errorf("the key passed %s at %d", b.Code, b.Pos)
+		}
+	}
+	for _, q := range p.Run.Questions() {
+		if !seen[q.Until] && q.Until != p.Run.Last() {
+			t.Errorf("the key passed the answer to %q at %d", q.Text, q.Until)
+		}
+	}
+}

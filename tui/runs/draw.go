@@ -81,10 +81,10 @@ func (m *Runs) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 	switch t := m.Progress.Trouble(); {
 	case m.typing:
 		tagline, k = m.Keys.Search.Help().Key+m.filter+"_", draw.Strong
-	case m.filter != "":
-		tagline, k = "filter: "+m.filter, draw.Strong
 	case m.notice != "":
 		tagline, k = m.notice, draw.Breach
+	case m.filter != "":
+		tagline, k = "filter: "+m.filter, draw.Strong
 	case t != "":
 		tagline, k = t, draw.Breach
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/scenarios"
+	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
 
@@ -193,7 +194,7 @@ func (m *Runs) lock() int {
 }
 
 // toFailure goes to the next scenario in which the lock of this column fails, and comes round to
-// the first.
+// the first. Where there is no other it says so.
 func (m *Runs) toFailure() {
 	strategy := m.lock()
 	var order []int // of the scenarios that the filter keeps, the folded ones as well
@@ -211,12 +212,16 @@ func (m *Runs) toFailure() {
 	if m.at < len(m.lines) {
 		here = m.before(order)
 	}
+	scenario, _, _ := m.selected()
 	for n := 1; n <= len(order); n++ {
 		i := order[(here+n+len(order))%len(order)]
-		if v := m.Grid.At(i, strategy).Verdict; len(v) > 0 && v[0].Failure() {
+		if v := m.Grid.At(i, strategy).Verdict; len(v) > 0 && v[0].Failure() && i != scenario {
 			m.show(i, strategy)
 			return
 		}
+	}
+	if len(m.locks) > 0 {
+		m.notice = "No other failure of " + m.Library.Strategies[strategy].Name + draw.Either(m.filter != "", " within the filter.", " so far.")
 	}
 }
 

@@ -196,6 +196,9 @@ func (m *Runs) FooterKeys() []key.Binding {
 	if m.filter != "" || m.typing {
 		back = screen.As(back, "no filter")
 	}
+	if m.typing { // all other keys are letters of the filter
+		return []key.Binding{screen.As(k.Enter, "keep the filter"), back}
+	}
 	return []key.Binding{
 		screen.As(k.Enter, "play"), screen.As(k.Search, "filter"), screen.As(k.Violation, "next failure"), k.Compare, k.Help, screen.As(k.Explore, "search"), k.Sandbox, k.Course,
 		screen.Pair(k.Back, k.Forward, "lock"), screen.Pair(k.Up, k.Down, "scenario"), screen.Pair(k.PageUp, k.PageDown, "page"), screen.Pair(k.Previous, k.Next, "page of locks"),

@@ -218,6 +218,24 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// While a filter is typed the footer names no key that would be a letter of it; and where the lock has
+// no other failure among the runs that are listed, the key for it says so.
+func TestFilterNamesItsKeys(t *testing.T) {
+	a, m := openReal(t, "late-release", "release-gap")
+	m.show(a.Library.Named("late-release"), a.Library.Strategy("naive-del"))
+	a.Press("/")
+	for _, letter := range "late-rel" {
+		a.Press(string(letter))
+	}
+	if v := a.View(); strings.Contains(v, "next failure") || !strings.Contains(v, "enter keep the filter") {
+		t.Errorf("while the filter is typed:\n%s", v)
+	}
+	a.Press("enter !")
+	if v := a.View(); !strings.Contains(v, "No other failure of naive-del within the filter.") {
+		t.Errorf("there is no other failure, and nothing says so:\n%s", v)
+	}
+}
+
 func runsPicture(w, h, scenarios, strategies int) string {
 	l := arrangeRuns(w, h, 26, scenarios, strategies)
 	return tuitest.Parts(w, h, l.rules, map[string]draw.Rectangle{"h": l.header, "s": l.heads, "n": l.names, "M": l.grid, "t": l.story, "f": draw.Rect(0, h-1, w, 1)})

@@ -427,10 +427,10 @@ func (m *Search) FooterKeys() []key.Binding {
 	case m.running:
 		return []key.Binding{screen.As(k.Close, "stop"), k.Mouse, k.Help, k.Quit}
 	case m.results:
-		first, then := []key.Binding{screen.As(k.Enter, "play it"), screen.Pair(k.Up, k.Down, "finding"), screen.As(k.Pane, "bounds")}, []key.Binding{k.Sandbox, k.Export, k.Save}
+		first, then := []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "finding"), screen.As(k.Pane, "bounds")}, []key.Binding{k.Sandbox, k.Export, k.Save}
 		scroll := []key.Binding{screen.Pair(k.PageUp, k.PageDown, "scroll")}
 		if m.overflows {
-			return slices.Concat(first, scroll, then, []key.Binding{k.Close, k.Mouse, k.Help, k.Quit})
+			return slices.Concat(first, []key.Binding{screen.As(k.PageDown, "more")}, then, []key.Binding{k.Close, k.Mouse, k.Help, k.Quit})
 		}
 		return slices.Concat(first, then, scroll, []key.Binding{k.Close, k.Mouse, k.Help, k.Quit})
 	}

@@ -95,7 +95,7 @@ func (m *Search) resultLines(width int) []draw.Line {
 		t.Gap()
 		t.Add(draw.Plain, "", "Any client that can act may act next, time may pass over those that could (that is a pause), and no schedule has more faults of a kind than these.")
 		t.Gap()
-		t.Add(draw.Plain, "", "A violation that no schedule has is impossible within the bounds, and one that some schedule has is shown by the least of them. A search that was cut off, or that never came near, decides nothing, and says so.")
+		t.Add(draw.Plain, "", "A violation that no schedule has is impossible within the bounds, and one that some schedule has is shown by the least of them. A search that was cut off, or that never reached the situation in question, decides nothing, and says so.")
 	}
 	if m.refused != nil && m.result != nil {
 		t.Gap()
@@ -109,16 +109,16 @@ func (m *Search) tellProgress(t *draw.Paragraphs) {
 	text := "Searching, for " + seconds(p.elapsed) + "."
 	switch {
 	case m.stopping:
-		text = "Stopping. The findings so far are being prepared."
+		text = "Stopping, within seconds: the least schedule of each violation found so far is still looked for."
 	case p.of.Concluding:
-		text = "Searched. Now for the least of the schedules that break the lock."
+		text = "Every schedule has been searched. Now the least schedule of each violation is looked for."
 	}
 	t.Add(draw.Strong, "", text)
 	t.Gap()
-	rows := [][2]string{{"states", report.Grouped(p.of.States)}, {"choices", report.Grouped(p.of.Transitions)}, {"choices deep", report.Grouped(int64(p.of.Depth))}}
+	rows := [][2]string{{"states", report.Grouped(p.of.States)}, {"choices", report.Grouped(p.of.Transitions)}, {"depth, choices", report.Grouped(int64(p.of.Depth))}}
 	if !p.of.Concluding {
 		rows = append(rows, [2]string{"a second", rate(p.of.States, p.elapsed) + " states"},
-			[2]string{"to follow yet", report.Grouped(int64(p.of.Frontier)) + " states"}, [2]string{"memory", report.Grouped(int64(p.of.Bytes)>>20) + " MiB"})
+			[2]string{"still to follow", report.Grouped(int64(p.of.Frontier)) + " states"}, [2]string{"memory", report.Grouped(int64(p.of.Bytes)>>20) + " MiB"})
 	}
 	for _, row := range rows {
 		t.Lines = append(t.Lines, draw.Line{draw.Text(fmt.Sprintf(" %-14s", row[0]), draw.Dim), draw.Text(fmt.Sprintf("%14s", row[1]), draw.Plain)})
@@ -203,7 +203,7 @@ func (m *Search) tellLeast(t *draw.Paragraphs, v *explore.Counterexample) {
 		t.Add(draw.Dim, "      ", f.Text+note)
 	}
 	if v.Within != nil {
-		t.Add(draw.Dim, "      ", "least within smaller bounds: there was no time for these")
+		t.Add(draw.Dim, "      ", "the least within smaller bounds; the search of these was stopped before it was known")
 	}
 }
 
