@@ -370,7 +370,7 @@ func (p *Player) Advance() bool {
 	case p.Run == nil:
 		return false
 	case p.question() != nil:
-		p.answer(p.stopBefore(p.question().Until))
+		p.playOn(p.stopBefore(p.question().Until))
 		return true
 	case p.Pos == p.Run.Last():
 		return false
@@ -449,7 +449,9 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.Guess):
 		p.guess(int(k.Runes[0] - '0'))
 	case key.Matches(k, p.Keys.Enter):
-		p.playOn()
+		if q := p.askedAt(p.Pos); q != nil {
+			p.playOn(q.Until)
+		}
 	case key.Matches(k, p.Keys.Teach):
 		p.Teaching = !p.Teaching
 		p.Notice = draw.Either(p.Teaching, "For a class: questions wait, and nothing is scored.", "Your predictions are scored again.")

@@ -68,20 +68,11 @@ func (p *Player) passedBy() *timeline.Question {
 	return nil
 }
 
-// playOn goes on from a question to the event that decides it. Without an answer of the
-// reader's it shows the right one there.
-func (p *Player) playOn() {
-	if q := p.askedAt(p.Pos); q != nil {
-		p.answer(q.Until)
-	}
-}
-
-// answer goes on from a question to where its answer is to be seen, or less far, with the reader's
-// guess or with none.
-func (p *Player) answer(pos int) {
-	q := p.askedAt(p.Pos)
-	if _, answered := p.guesses[q.Pos]; !answered {
-		p.guesses[q.Pos] = none
+// playOn goes on from a question to the event that decides it, or less far. Without an answer of
+// the reader's it shows the right one there.
+func (p *Player) playOn(pos int) {
+	if _, answered := p.guesses[p.askedAt(p.Pos).Pos]; !answered {
+		p.guesses[p.askedAt(p.Pos).Pos] = none
 	}
 	p.goTo(pos)
 }
