@@ -27,6 +27,7 @@ var update = flag.Bool("update", false, "rewrite docs/libraries.md")
 type entry struct {
 	name    string // without spaces, as in schedules
 	library bubble.Library
+	process string // or how its process is started, which is an example of docs/adapters
 	like    string // the lock of the catalogue that is built in the same way
 	// because has, by scenario, why its verdict differs from that of the lock that it is like.
 	because map[string]string
@@ -37,6 +38,10 @@ const (
 	splits  = "A extends its lease at the old master, which the lock of the catalogue can't"
 	cleans  = "it removes its record when the reply was lost, and the lock of the catalogue leaves it to its expiry"
 	late    = "it sends its clean-up after the late request, on a connection that is as slow: nothing stays behind, but for a while Redis stores the value of a client that has been told no"
+	asks    = "this adapter asks once, so B is refused, and serves nobody"
+	looks   = "it looks at its clock when the reply is there, and gives the lock back"
+	itself  = "it extends by itself, and a caller can't"
+	sooner  = "its first extension comes half a second before the lease's end, after nine and a half seconds, and A is through by then"
 	errs    = "a library that can't reach its servers returns an error, and our lock calls that a refusal: a caller that goes ahead upon errors goes ahead"
 )
 
@@ -50,7 +55,7 @@ var entries = []entry{
 	{name: "redsync-1", library: bubble.Library{New: Redsync(), Extends: true}, like: "setpx-lua", because: map[string]string{
 		"reply-lost":              cleans,
 		"late-request":            late,
-		"pause-replies-in-flight": "redsync looks at its clock when the reply is there, and gives the lock back",
+		"pause-replies-in-flight": looks,
 		"extend-after-gap":        extends,
 		"split-brain":             splits,
 	}},
@@ -62,14 +67,32 @@ var entries = []entry{
 	{name: "rueidislock", library: Rueidislock, like: "watchdog", because: map[string]string{
 		"reply-lost":              cleans,
 		"late-request":            late,
-		"extend-after-gap":        "it extends by itself, and a caller can't",
+		"extend-after-gap":        itself,
 		"clock-skew.slow":         "the expiry of its record is an instant on its own wall clock (SET PXAT), which is slow: Redis drops the record early, and the library believes in it for the whole validity",
-		"pause-replies-in-flight": "rueidislock looks at its clock when the reply is there, and gives the lock back",
+		"pause-replies-in-flight": looks,
 	}},
+	{name: "redis-py", process: "python/redis_py.py", like: "setpx-lua", because: map[string]string{
+		"extend-after-gap": extends, "split-brain": splits, "stampede-slow": asks, "stampede-slow.checks": asks,
+	}},
+	{name: "predis", process: "php/predis.php", like: "setpx-lua", because: map[string]string{
+		"stampede-slow": asks, "stampede-slow.checks": asks,
+	}},
+	{name: "node-redlock-4", process: "node/redlock.js", like: "setpx-lua", because: map[string]string{
+		"reply-lost": cleans, "late-request": late, "extend-after-gap": extends, "split-brain": splits, "pause-replies-in-flight": looks,
+	}},
+	{name: "sesamecare", process: "node/sesamecare.js", like: "setpx-lua", because: map[string]string{
+		"reply-lost": cleans, "late-request": late, "extend-after-gap": extends, "split-brain": splits,
+	}},
+	{name: "node-redlock-5-using", process: "node/using.js", like: "watchdog", because: using},
+	{name: "sesamecare-using", process: "node/using.js @sesamecare-oss/redlock", like: "watchdog", because: using},
 }
 
-// own are scenarios about tokens that a caller chooses or stores. These libraries draw and keep
-// their own.
+var using = map[string]string{
+	"reply-lost": cleans, "late-request": late, "extend-after-gap": itself, "split-brain": sooner,
+}
+
+// own are scenarios about tokens that a caller chooses or stores. Most of these libraries draw and
+// keep their own.
 var own = map[string]bool{"token-collision": true, "token-mangled": true}
 
 // seed is that of all runs.
@@ -81,8 +104,7 @@ func table(t *testing.T) string {
 	b.WriteString("| |")
 	locks := make([]strategies.Strategy, len(entries))
 	for i, e := range entries {
-		locks[i] = bubble.Strategy(t, e.library)
-		locks[i].Name = e.name
+		locks[i] = e.strategy(t)
 		known, _ := strategies.Get(e.like)
 		locks[i].Timeout = known.Timeout
 		fmt.Fprintf(&b, " %s |", e.name)
@@ -235,8 +257,9 @@ func TestPage(t *testing.T) {
 		shares(t)
 		return
 	}
+	needs(t)
 	others := second(t)
-	page, err := template.New("page.tmpl").Funcs(template.FuncMap{"example": func() string { return example(t) }, "scenarios": func() string { return table(t) }, "searches": func() string { return summary(t, others) }, "versions": func() string { return versions(t) }}).ParseFiles("page.tmpl")
+	page, err := template.New("page.tmpl").Funcs(template.FuncMap{"example": func() string { return example(t) }, "scenarios": func() string { return table(t) }, "searches": func() string { return summary(t, others) }, "versions": func() string { return versions(t) + processVersions(t) }, "extensions": func() string { return extensions(t) }}).ParseFiles("page.tmpl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (p *Program) newLock(nodes []*redis.Client, key string, o strategies.Option
 	l := lock{
 		call: func(m Message, answers ...string) (Message, error) {
 			if s == nil {
-				s = p.session(nodes, o.Clock)
+				s = p.session(nodes, o)
 				s.begin(key, o)
 			}
 			if s.during != "" {

@@ -22,6 +22,7 @@ type Message struct {
 	Library      string   `json:"library,omitempty"`      // with its version
 	Executions   string   `json:"executions,omitempty"`   // see [fork], [again] and [once]
 	Asynchronous bool     `json:"asynchronous,omitempty"` // it says when it is idle
+	Background   bool     `json:"background,omitempty"`   // its timers go off between calls, too
 	Servers      int      `json:"servers,omitempty"`      // that the lock runs on
 	Timeout      int64    `json:"timeout,omitempty"`      // of a reply
 	Extends      bool     `json:"extends,omitempty"`      // it can extend its leases
@@ -44,7 +45,7 @@ type Message struct {
 	Error     string `json:"error,omitempty"`     // of failed
 
 	Clock string `json:"clock,omitempty"` // of clock: wall or monotonic
-	Time  int64  `json:"time,omitempty"`  // of time; of idle, when its first timer is due, if it has one; of go, if timers may be due. The last two are monotonic
+	Time  int64  `json:"time,omitempty"`  // of time; of idle, and of an answer if it has a background, when its first timer is due, if it has one; of go, if timers may be due. All but the first are monotonic
 	Span  int64  `json:"span,omitempty"`  // of sleep
 }
 
@@ -96,6 +97,8 @@ func (m *Message) check() error {
 		return fmt.Errorf("its executions are %q, and can be %s, %s or %s", m.Executions, fork, again, once)
 	case m.Servers < 1 || m.Servers > maxServers:
 		return fmt.Errorf("a lock runs on 1 to %d servers, not on %d", maxServers, m.Servers)
+	case m.Background && !m.Asynchronous:
+		return errors.New("it has a background, and is not asynchronous: only a process that says when it is idle can have one")
 	case m.Timeout <= 0:
 		return errors.New("it needs a timeout: how many microseconds the library waits for a reply")
 	}

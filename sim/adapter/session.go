@@ -32,6 +32,8 @@ type session struct {
 	during    string  // the call that it is at
 	last      string  // what the process did last
 	over      bool
+
+	background
 }
 
 // wire is a connection of the process to a server of the world.
@@ -45,12 +47,12 @@ type wire struct {
 }
 
 // session takes a process for an execution. It panics if none can be had.
-func (p *Program) session(nodes []*redis.Client, clock strategies.Clock) *session {
+func (p *Program) session(nodes []*redis.Client, o strategies.Options) *session {
 	ch, printed, err := p.take()
 	if err != nil {
 		panic(err)
 	}
-	return &session{program: p, channel: ch, nodes: nodes, clock: clock, printed: printed}
+	return &session{program: p, channel: ch, nodes: nodes, clock: o.Clock, background: background{start: o.Go}, printed: printed}
 }
 
 // begin has the process make its instance of the lock.
@@ -99,6 +101,7 @@ func (s *session) fail(format string, args ...any) {
 
 // call sends a message and lets the process go on until it answers by one of the given types.
 func (s *session) call(m Message, answers ...string) Message {
+	s.await(moving)
 	s.during = m.Type
 	s.send(m)
 	for {
@@ -107,19 +110,30 @@ func (s *session) call(m Message, answers ...string) Message {
 			s.carryOut(w, args)
 			continue
 		}
-		m, any, err := s.channel.next()
+		m, any := s.message()
 		switch {
-		case err != nil:
-			s.fail("%s", err)
 		case !any:
-			s.wait()
 			continue
 		case slices.Contains(answers, m.Type):
 			s.last, s.during = m.text(), ""
+			s.rest(m.Time)
 			return m
 		}
 		s.answer(m, answers)
 	}
+}
+
+// message returns the next message. If there is none yet it waits for whatever the process does
+// next.
+func (s *session) message() (m Message, any bool) {
+	m, any, err := s.channel.next()
+	switch {
+	case err != nil:
+		s.fail("%s", err)
+	case !any:
+		s.wait()
+	}
+	return m, any
 }
 
 func (s *session) send(m Message) {
@@ -327,10 +341,14 @@ func (s *session) goOn(ctx context.Context, m Message) {
 	on := Message{Type: "go"}
 	switch {
 	case greeted:
+	case s.state == expecting: // a command that was sent before the call began
+		s.await(expecting)
+		if s.late && m.Time > 0 {
+			on.Time = s.clock.Monotonic().Microseconds()
+		}
+		s.late = false
 	case len(s.unreplied) > 0:
-		w := s.unreplied[0]
-		s.unreplied = s.unreplied[1:]
-		if !s.receive(w) && m.Time > 0 {
+		if !s.receiveNext() && m.Time > 0 {
 			on.Time = s.clock.Monotonic().Microseconds()
 		}
 	case m.Time > 0:
@@ -340,6 +358,13 @@ func (s *session) goOn(ctx context.Context, m Message) {
 		s.fail("is idle for ever: it waits for no reply, and has set no timer")
 	}
 	s.send(on)
+}
+
+// receiveNext waits for the reply that has been missing for longest, as receive does.
+func (s *session) receiveNext() (any bool) {
+	w := s.unreplied[0]
+	s.unreplied = s.unreplied[1:]
+	return s.receive(w)
 }
 
 // sendAll sends the commands of an asynchronous process that has become idle, by server: the

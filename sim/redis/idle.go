@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/server"
+
+	"lockstep/sim/resp"
 )
 
 // This file tells those who watch a set, a list or a sorted set of its changes as Redis does.
@@ -154,7 +156,7 @@ func (n *Node) addsNothing(c *server.Peer, args []string) (done bool) {
 // and so has a score.
 func (n *Node) write(c *server.Peer, reply string, score bool) {
 	switch {
-	case reply == "$-1\r\n":
+	case c.Resp3 && (reply == "$-1\r\n" || reply == "*-1\r\n"):
 		c.WriteNull()
 	case score && c.Resp3:
 		c.WriteRaw("," + bulk(reply) + "\r\n")
@@ -170,12 +172,33 @@ func (n *Node) shrinks(c *server.Peer, cmd string, args []string) (done bool) {
 	if before[0] == '-' {
 		return false
 	}
-	n.relay(c, append([]string{cmd}, args...)...)
+	if c.Resp3 && len(args) == 2 && (cmd == "ZPOPMIN" || cmd == "ZPOPMAX") {
+		n.listsPairs(c, cmd, args)
+	} else {
+		n.relay(c, append([]string{cmd}, args...)...)
+	}
 	if after := n.ask(c, "ZCARD", args[0]); after != before && after != ":0\r\n" {
 		left := strings.Split(n.ask(c, "ZRANGE", args[0], "0", "0", "WITHSCORES"), "\r\n")
 		n.ask(c, "ZADD", args[0], left[4], left[2])
 	}
 	return true
+}
+
+// listsPairs answers a command that lists members with their scores in RESP3: in pairs, where
+// miniredis lists them as RESP2 does.
+func (n *Node) listsPairs(c *server.Peer, cmd string, args []string) {
+	reply := n.ask(c, append([]string{cmd}, args...)...)
+	all := resp.Elements([]byte(reply))
+	if len(all) == 0 {
+		c.WriteRaw(reply)
+		return
+	}
+	c.WriteLen(len(all) / 2)
+	for i := 0; i+1 < len(all); i += 2 {
+		c.WriteLen(2)
+		c.WriteRaw(string(all[i]))
+		n.write(c, string(all[i+1]), true)
+	}
 }
 
 // relay has miniredis answer a command, in the connection's own protocol.

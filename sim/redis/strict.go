@@ -79,8 +79,23 @@ func (n *Node) stricter(c *server.Peer, cmd string, args []string) (done bool) {
 		}
 	case "GETRANGE":
 		return len(args) == 3 && n.getRange(c, args)
+	case "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE":
+		if c.Resp3 && slices.ContainsFunc(args, func(word string) bool { return strings.EqualFold(word, "WITHSCORES") }) {
+			if !n.misspelt(c, cmd, args) {
+				n.listsPairs(c, cmd, args)
+			}
+			return true
+		}
+	case "LINDEX", "LSET":
+		if len(args) == map[string]int{"LINDEX": 2, "LSET": 3}[cmd] && n.lacksList(c, cmd, args[0]) {
+			return true
+		}
+	case "SINTER", "SUNION", "SDIFF":
+		return c.Resp3 && n.listsSet(c, cmd, args)
 	case "LMOVE", "RPOPLPUSH":
-		return len(args) >= 2 && n.rotatesOne(c, cmd, args)
+		if len(args) >= 2 && n.rotatesOne(c, cmd, args) {
+			return true
+		}
 	case "ZPOPMIN", "ZPOPMAX":
 		if len(args) == 2 && args[1] == "0" {
 			return n.popsNone(c, args[0])
@@ -102,7 +117,25 @@ func (n *Node) misspelt(c *server.Peer, cmd string, args []string) (refused bool
 		if len(args) == 4 && !(isSide(args[2]) && isSide(args[3])) {
 			refusal = syntaxError
 		}
+	case "LPOS":
+		refusal = misplaced(args)
+	case "LREM":
+		if len(args) == 3 && signed(args[1]) {
+			refusal = notInteger
+		}
+	case "LRANGE", "LTRIM", "ZREMRANGEBYRANK", "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE":
+		refusal = misranged(cmd, args)
+	case "ZPOPMIN", "ZPOPMAX":
+		switch {
+		case len(args) > 2:
+			refusal = syntaxError
+		case len(args) == 2 && signed(args[1]):
+			refusal = "ERR value is out of range, must be positive"
+		}
 	case "LPOP", "RPOP":
+		if len(args) > 2 {
+			refusal = "ERR wrong number of arguments for '" + strings.ToLower(cmd) + "' command"
+		}
 		if len(args) == 2 {
 			if count, ok := integer(args[1]); !ok || count < 0 {
 				refusal = "ERR value is out of range, must be positive"
@@ -113,6 +146,93 @@ func (n *Node) misspelt(c *server.Peer, cmd string, args []string) (refused bool
 		c.WriteError(refusal)
 	}
 	return refusal != ""
+}
+
+// signed reports whether a word is a number to miniredis, and not to Redis: such as +7 or 07.
+func signed(word string) bool {
+	_, err := strconv.Atoi(word)
+	_, ok := integer(word)
+	return err == nil && !ok
+}
+
+// repeats reports whether more than one of a command's options is one of these.
+func repeats(args []string, options ...string) bool {
+	n := 0
+	for _, word := range args[min(3, len(args)):] {
+		if slices.ContainsFunc(options, func(o string) bool { return strings.EqualFold(o, word) }) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// misranged is Redis's reply to a command about a range with options that don't go together, or a
+// word that is no number; or "".
+func misranged(cmd string, args []string) string {
+	if len(args) < 3 {
+		return ""
+	}
+	byRank := !strings.HasSuffix(cmd, "BYSCORE")
+	for i, word := range args[3:] {
+		switch word := strings.ToUpper(word); {
+		case strings.HasPrefix(word, "BY"):
+			byRank = false
+		case word == "LIMIT" && i+5 < len(args) && (!isInteger(args[i+4]) || !isInteger(args[i+5])):
+			return notInteger
+		}
+	}
+	switch {
+	case cmd == "ZRANGE" && (repeats(args, "BYSCORE", "BYLEX") || repeats(args, "REV")):
+		return syntaxError
+	case byRank && (signed(args[1]) || signed(args[2])):
+		return notInteger
+	}
+	return ""
+}
+
+func isInteger(word string) bool {
+	_, ok := integer(word)
+	return ok
+}
+
+// misplaced is Redis's reply to an LPOS with a word that is no number, or "".
+func misplaced(args []string) string {
+	for i := 2; i+1 < len(args); i += 2 {
+		v, ok := integer(args[i+1])
+		switch option := strings.ToUpper(args[i]); {
+		case option == "RANK" && !ok:
+			return notInteger
+		case (option == "COUNT" || option == "MAXLEN") && (!ok || v < 0):
+			return "ERR " + option + " can't be negative"
+		}
+	}
+	return ""
+}
+
+// lacksList answers a command about an element of a list if the key has none: Redis says so before
+// it reads the index.
+func (n *Node) lacksList(c *server.Peer, cmd, key string) (done bool) {
+	switch kind := n.typeOf(c, key); {
+	case kind == "list":
+		return false
+	case kind != "none":
+		c.WriteError("WRONGTYPE Operation against a key holding the wrong kind of value")
+	case cmd == "LSET":
+		c.WriteError("ERR no such key")
+	default:
+		c.WriteNull()
+	}
+	return true
+}
+
+// listsSet answers a command about sets in RESP3, where miniredis lists an array.
+func (n *Node) listsSet(c *server.Peer, cmd string, args []string) (done bool) {
+	reply := n.ask(c, append([]string{cmd}, args...)...)
+	if strings.HasPrefix(reply, "*") {
+		reply = "~" + reply[1:]
+	}
+	c.WriteRaw(reply)
+	return true
 }
 
 // popsNone answers a command that is to pop no member: miniredis would pop them all.
@@ -151,7 +271,7 @@ func (n *Node) rotatesOne(c *server.Peer, cmd string, args []string) (done bool)
 	if args[0] != args[1] || cmd == "LMOVE" && (len(args) != 4 || !isSide(args[2]) || !isSide(args[3])) || n.ask(c, "LLEN", args[0]) != ":1\r\n" {
 		return false
 	}
-	c.WriteRaw(n.ask(c, "LINDEX", args[0], "0"))
+	n.write(c, n.ask(c, "LINDEX", args[0], "0"), false)
 	return true
 }
 
@@ -334,7 +454,7 @@ func (n *Node) set(c *server.Peer, args []string) (done bool) {
 	}
 	existed := n.ask(c, "EXISTS", args[0]) == ":1\r\n"
 	reply := n.ask(c, o.words(args)...)
-	c.WriteRaw(reply)
+	n.write(c, reply, false)
 	if reply[0] == '-' || o.nx && existed || o.xx && !existed || o.unit == "" || o.lifetime > 0 {
 		return true
 	}
@@ -369,11 +489,11 @@ func (n *Node) refusesCompared(c *server.Peer, key string, o *options) (refused 
 	equal := held == fmt.Sprintf("$%d\r\n%s\r\n", len(o.with), o.with)
 	switch {
 	case strings.HasPrefix(held, "-"): // it holds no string
-		c.WriteRaw(held)
+		n.write(c, held, false)
 	case equal == (o.compare == "IFEQ"):
 		return false
 	case o.get:
-		c.WriteRaw(held)
+		n.write(c, held, false)
 	default:
 		c.WriteNull()
 	}
@@ -393,7 +513,7 @@ func (n *Node) setFor(c *server.Peer, cmd string, args []string) (done bool) {
 	if o.lifetime < maxLife {
 		return false
 	}
-	c.WriteRaw(n.ask(c, o.words([]string{args[0], args[2]})...))
+	n.write(c, n.ask(c, o.words([]string{args[0], args[2]})...), false)
 	return true
 }
 
@@ -407,7 +527,7 @@ func (n *Node) getEx(c *server.Peer, args []string) (done bool) {
 	}
 	held := n.ask(c, "GET", key)
 	if held[0] == '-' || held == "$-1\r\n" {
-		c.WriteRaw(held)
+		n.write(c, held, false)
 		return true
 	}
 	if refusal := n.parseUntil(&o, "GETEX"); refusal != "" {
@@ -420,7 +540,7 @@ func (n *Node) getEx(c *server.Peer, args []string) (done bool) {
 	case o.persist:
 		n.ask(c, "PERSIST", key)
 	}
-	c.WriteRaw(held)
+	n.write(c, held, false)
 	return true
 }
 

@@ -123,7 +123,8 @@ func (n *Node) malformed(words []string) (refusal string) {
 			refusal = "-" + refusal + "\r\n"
 		}
 		return refusal
-	case (words[0] == "MSET" || words[0] == "MSETNX") && len(words) > 2: // whether they are pairs is found out at EXEC
+	case (words[0] == "MSET" || words[0] == "MSETNX") && len(words) > 2, words[0] == "HMSET" && len(words) > 3, // whether they are pairs is found out at EXEC
+		(words[0] == "LPOP" || words[0] == "RPOP") && len(words) > 3: // and so is this
 		return ""
 	}
 	words, name := slices.Clone(words), words[0]
@@ -163,7 +164,7 @@ func (n *Node) exec(c *server.Peer, q queue) {
 		return
 	}
 	if n.disturbed(c) {
-		c.WriteLen(-1)
+		n.write(c, "*-1\r\n", false)
 		return
 	}
 	c.WriteLen(len(q.commands))

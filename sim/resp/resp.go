@@ -153,7 +153,7 @@ func Append(buf []byte, args ...string) []byte {
 const maxDepth = 100
 
 // Read reads one reply, and returns its bytes. It fails if the connection does, or if what
-// comes can't be a reply of RESP2.
+// comes can't be a reply of RESP2 or RESP3.
 func Read(in *bufio.Reader) ([]byte, error) { return read(in, nil, 0) }
 
 // read appends a reply to buf.
@@ -167,15 +167,18 @@ func read(in *bufio.Reader, buf []byte, depth int) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %.40q is no reply", errProtocol, line)
 	}
 	switch mark := line[0]; mark {
-	case '+', '-', ':':
+	case '+', '-', ':', '_', ',', '#':
 		return buf, nil
-	case '$', '*':
+	case '$', '*', '~', '%':
 		size, err := strconv.Atoi(string(line[1 : len(line)-2]))
 		if err != nil || size > maxBulk {
 			return nil, fmt.Errorf("%w: %.40q is no length", errProtocol, line)
 		}
 		if mark == '$' {
 			return readBulk(in, buf, size)
+		}
+		if mark == '%' {
+			size *= 2
 		}
 		for range size {
 			if buf, err = read(in, buf, depth+1); err != nil {
@@ -196,6 +199,22 @@ func readBulk(in *bufio.Reader, buf []byte, size int) ([]byte, error) {
 	buf = append(buf, make([]byte, size+2)...)
 	_, err := io.ReadFull(in, buf[from:])
 	return buf, err
+}
+
+// Elements returns the replies of which an array, a set or a map consists: of a map each key, and
+// then its value. It returns nil for any other reply, and for one that is broken.
+func Elements(reply []byte) (all [][]byte) {
+	line, rest, found := bytes.Cut(reply, []byte("\r\n"))
+	if !found || len(line) == 0 || !strings.ContainsRune("*~%", rune(line[0])) {
+		return nil
+	}
+	for in := bufio.NewReader(bytes.NewReader(rest)); ; {
+		element, err := read(in, nil, 1)
+		if err != nil {
+			return all
+		}
+		all = append(all, element)
+	}
 }
 
 // Words returns the bulk strings of a reply that is an array of them. It fails on any other

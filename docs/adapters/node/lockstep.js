@@ -4,7 +4,7 @@
 //
 //   const lockstep = require('./lockstep'); // before any library
 //
-//   lockstep.serve({ name: 'my-lock', timeout: 3000 }, (nodes, key, ttl, retry) => ({
+//   lockstep.serve({ name: 'my-lock', timeout: 3000 }, (nodes, key, ttl, retry) => ({ // more: see serve
 //     async acquire() {},      // { token, remaining } if it is granted, null if it is refused
 //     async release(token) {}, // false if the lock was not held any more
 //     async extend(token) {},  // { remaining }, or false; only with extends: true
@@ -181,7 +181,7 @@ async function quiet() {
 // The calls of an execution, by the type of the message.
 const calls = {
   async begin(execution, m, make) {
-    const retry = { tries: m.tries, delay: (m.delay ?? 0) / 1e3, jitter: (m.jitter ?? 0) / 1e3 };
+    const retry = { tries: m.tries ?? 0, delay: (m.delay ?? 0) / 1e3, jitter: (m.jitter ?? 0) / 1e3 };
     execution.lock = make(m.nodes, m.key, m.ttl / 1e3, retry);
     return { type: 'begun' };
   },
@@ -201,26 +201,31 @@ const calls = {
 
 const micros = (ms) => (ms === undefined ? undefined : Math.round(ms * 1e3));
 
-// serve serves executions of a lock until Lockstep ends.
+// serve serves executions of a lock until Lockstep ends. about has the lock's name, its library
+// and that one's timeout, on how many servers it runs, the scripts that they know, whether it
+// extends its leases when it is told to, and whether it has a background: then its timers go off
+// between calls, too.
 exports.serve = async function serve(about, make) {
   send({
     type: 'hello', lockstep: 1, lock: about.name, library: about.library, executions: 'again', asynchronous: true,
-    servers: about.servers ?? 1, timeout: about.timeout * 1e3, extends: about.extends, scripts: about.scripts,
+    servers: about.servers ?? 1, timeout: about.timeout * 1e3, extends: about.extends, background: about.background, scripts: about.scripts,
   });
   let execution = {};
+  let going = false; // it was told to go on
   for (;;) {
     await quiet();
+    const time = set.size > 0 ? Math.min(...set.values()) : undefined; // when its first timer is due
     if (over) {
       // it waits for the first begin, or has it
     } else if (execution.answer) {
-      send(execution.answer);
+      send(about.background ? { ...execution.answer, time } : execution.answer);
       execution.calling = execution.answer = null;
-    } else if (execution.calling) {
-      send({ type: 'idle', time: set.size > 0 ? Math.min(...set.values()) : undefined });
+    } else if (execution.calling || going) {
+      send({ type: 'idle', time });
     }
     const message = begin ?? receive();
-    [instant, begin] = [message.time ?? null, null];
-    if (message.type === 'go') {
+    [instant, begin, going] = [message.time ?? null, null, message.type === 'go'];
+    if (going) {
       if (message.time) fire(message.time);
       continue;
     }

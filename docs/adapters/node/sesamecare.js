@@ -27,7 +27,8 @@ lockstep.serve({
 }, (nodes, key, ttl, retry) => {
   const clients = nodes.map((path) => new Redis({ path, retryStrategy: () => 50, maxRetriesPerRequest: 0 }));
   for (const client of clients) client.on('error', () => {}); // the command's own error tells
-  const redlock = new Redlock(clients, { retryCount: retry.tries - 1, retryDelay: retry.delay, retryJitter: retry.jitter });
+  // To ask for ever would be -1. But release tries as often when the lock is lost, and wouldn't end.
+  const redlock = new Redlock(clients, { retryCount: retry.tries > 0 ? retry.tries - 1 : 1000, retryDelay: retry.delay, retryJitter: retry.jitter });
   redlock.on('error', () => {}); // of a single server
   let lock = null;
 
