@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
+	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/report"
@@ -140,9 +141,23 @@ func writeChecked(out io.Writer, c *certificate.Certificate, r *certificate.Repo
 	}
 	_, err := fmt.Fprintf(out, `%s: proved by %s situations and %s moves
   no schedule of %d %s, however long, with any number of %s, violates %s
+  each of them asks for the lock %s; whoever has it %s; the TTL is %s, a client waits %s for a reply; the record is %q
 %s  What the proof takes for granted: lockstep's sim/explore/SOUNDNESS.md, "Certificates".
-`, c.Lock, count(r.Situations), count(r.Moves), c.Places, who, faultsText(c.Faults), strings.Join(c.Codes, ", "), waits)
+`, c.Lock, count(r.Situations), count(r.Moves), c.Places, who, faultsText(c.Faults), strings.Join(c.Codes, ", "),
+		asksText(&r.Config), r.Config.Caller(), trace.Duration(r.Config.TTL), trace.Duration(r.Config.Timeout), r.Config.RecordKey(), waits)
 	return err
+}
+
+// asksText says how often a client asks for the lock.
+func asksText(cfg *sim.Config) string {
+	text := "any number of times"
+	if n := cfg.Retry.Tries; n > 1 {
+		text += fmt.Sprintf(", in up to %d tries each, %s apart", n, trace.Duration(cfg.Retry.Delay))
+	}
+	if cfg.Resource != sim.Plain {
+		text += ", for a resource that is " + cfg.Resource.String()
+	}
+	return text
 }
 
 // faultsText lists the faults that the schedules of a certificate may have.

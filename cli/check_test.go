@@ -24,6 +24,7 @@ func TestCheck(t *testing.T) {
 	whole := must(t, "", "check", path)
 	if !strings.Contains(whole, "setpx-lua: proved by ") ||
 		!strings.Contains(whole, "no schedule of 2 clients, however long, with any number of pauses of clients and crashes of clients, violates DG, FR, PD\n") ||
+		!strings.Contains(whole, "asks for the lock any number of times; whoever has it enters without checking; the TTL is 3s, a client waits 3s for a reply; the record is \"lock\"\n") ||
 		!strings.Contains(whole, "keeps the others out for 3s at most\n") {
 		t.Error(whole)
 	}

@@ -252,6 +252,34 @@ func (l orderly) Acquire(ctx context.Context) (*strategies.Lease, error) {
 	return nil, strategies.ErrNotAcquired
 }
 
+// TestCertificateIsOfNoOtherClients: a configuration that was edited is refused, or is of another
+// version of the lock. Each of these edits would let a set of situations of a broken lock pass:
+// with a record that the lock never stores, nothing is a foreign release.
+func TestCertificateIsOfNoOtherClients(t *testing.T) {
+	b := small(t, "setpx-lua")
+	c := certified(t, b)
+	for _, edit := range []struct{ from, to, why string }{
+		{"draws=true", "draws=true,record=nothing", `takes "nothing" for the lock's record, which is "lock"`},
+		{"draws=true", "tokens=same,draws=true", "tokens=same"},
+		{"B=200/0s", "B=1/0s", "B=1/0s"},
+		{"B=200/0s/0s", "B=200/0s/100h0m0s", "B=200/0s/100h0m0s"},
+		{"B=200/0s/0s/0s/1/false/false", "B=200/0s/0s/0s/1/false/true", "B=200/0s/0s/0s/1/false/true"},
+		{"retry=1/0s/0s", "retry=1/5s/0s", "retry=1/5s/0s"},
+		{"cold=false", "cold=true", "cold=true"},
+		{"seed=1", "seed=2", "seed=2"},
+		{"key=lock", "key=other", "key=other"},
+		{"ttl=3s", "ttl=6s", "another version"},
+	} {
+		other := *c
+		if other.Config = strings.Replace(c.Config, edit.from, edit.to, 1); other.Config == c.Config {
+			t.Fatalf("%s isn't in %s", edit.from, c.Config)
+		}
+		if _, err := certificate.Check(context.Background(), &other, resolving(b.Strategy)); err == nil || !strings.Contains(err.Error(), edit.why) {
+			t.Errorf("%s: %v", edit.to, err)
+		}
+	}
+}
+
 // TestUncertified: bounds of which no certificate can be made are refused before the search.
 func TestUncertified(t *testing.T) {
 	counts, claims, bounded := closing(t, "setpx-lua"), closing(t, "setpx-lua"), closing(t, "setpx-lua")

@@ -51,6 +51,8 @@ const (
 	placesEach = 2
 	// fewThresholds is the number of thresholds that probes of a place may show.
 	fewThresholds = 6
+	// manyRuns is the number of pieces of code that show each threshold of a few, and most of one place.
+	manyRuns = 2000
 	// probeDepth is the number of histories after a probe that are compared.
 	probeDepth = 40
 )
@@ -89,14 +91,14 @@ func (f *finder) probeClients() {
 	}
 }
 
-// probePlace is probe for a place that changes its mind a few times. One that does so at each
-// second, say, is left to the rest of the search.
+// probePlace is probe for a place that changes its mind a few times. Of one that does so at each
+// second, say, there are more thresholds than a search can stop at.
 func (f *finder) probePlace(from uint32, group []measured) {
 	before := *f.found
 	f.probe(from, group)
 	after := f.found
 	if len(after.Wall)-len(before.Wall)+len(after.Mono)-len(before.Mono)+len(after.Replies)-len(before.Replies)+len(after.Server)-len(before.Server) > fewThresholds {
-		before.Unprobed = after.Unprobed + 1
+		before.Unprobed, before.Restless = after.Unprobed, true
 		*f.found = before
 	}
 }
@@ -170,19 +172,20 @@ func (f *finder) compareProbe(from uint32, a measured, v int64) {
 	}
 }
 
-// bisectProbe is bisect for a probe. What it runs counts as probes. If they run out, because
-// every value is a threshold, say, the place is not probed.
+// bisectProbe is bisect for a probe. What it runs counts as probes. If they run out, the place is
+// not probed; if they were many, nearly every value is a threshold.
 func (f *finder) bisectProbe(from uint32, a, b measured, p *pair) {
 	f.k.tolerate(true)
 	defer f.k.tolerate(false)
 	limit, before := f.limit, f.k.Outcomes.Len()
 	f.limit = before + f.probes/4
 	_ = f.bisect(from, a, b, p) // if the code fails for a value in between, that is left alone
+	used := f.k.Outcomes.Len() - before
 	if f.found.Cut && f.ctx.Err() == nil {
 		f.found.Cut = false
 		f.found.Unprobed++
+		f.found.Restless = f.found.Restless || used > manyRuns
 	}
-	used := f.k.Outcomes.Len() - before
 	f.probes, f.limit = f.probes-used, limit+used
 }
 

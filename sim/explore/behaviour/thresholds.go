@@ -31,8 +31,10 @@ type Thresholds struct {
 	// be missing, too.
 	Rounds bool
 	// Unprobed are the places in the code at which it was not run after readings that no schedule
-	// has had: there was no time, or each value makes a difference.
+	// has had, because there was no time.
 	Unprobed int
+	// Restless is set if code at one place changes its mind at more values than can be instants.
+	Restless bool
 	Probed   bool // there is such a place: client code reads a clock, or how long a key still lives
 }
 

@@ -4,9 +4,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/process"
+	"lockstep/sim/redis"
+	"lockstep/sim/solo"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -142,7 +147,7 @@ func (h *Header) setup(resolve Resolve) (*setup, error) {
 	case h.Given && s.cfg.Clients[0].Extend:
 		return nil, errors.New("a certificate can't be of callers that extend leases without deadlines")
 	}
-	return s, nil
+	return s, s.plain()
 }
 
 // provable reports whether all facts that decide about a code are in a situation's text.
@@ -169,4 +174,63 @@ func (c *Certificate) path(row int) (moves []Move) {
 		moves[i], moves[j] = moves[j], moves[i]
 	}
 	return moves
+}
+
+// Cycles is how often each client asks for the lock in a certificate's configuration: more often
+// than on the way to any situation.
+const Cycles = 200
+
+// plain fails if the configuration has a setting that a claim doesn't mention: clients that differ,
+// or are slow, or give up; another seed; another kind of token.
+func (s *setup) plain() error {
+	c := s.cfg
+	first := c.Clients[0]
+	want := sim.Config{Strategy: c.Strategy, Scenario: "explore", Key: "lock", Record: c.Record, TTL: c.TTL, Timeout: c.Timeout, Retry: strategies.Retry{Tries: 1},
+		Seed: 1, Resource: c.Resource, Draws: true, Nodes: []redis.Config{{}}}
+	if c.Retry.Tries > 1 {
+		want.Retry = c.Strategy.Retry
+		want.Retry.Tries = c.Retry.Tries
+	}
+	if c.Tick != 0 {
+		want.Tick = time.Millisecond
+	}
+	for i := range c.Clients {
+		want.Clients = append(want.Clients, process.Config{Name: string(rune('A' + i)), Rate: 1, Cycles: Cycles, Checks: first.Checks, Extend: first.Extend})
+	}
+	is, plain := strings.Split(sim.Schedule{Config: c}.String(), ","), strings.Split(sim.Schedule{Config: want}.String(), ",")
+	for i, word := range is {
+		if i >= len(plain) || plain[i] != word {
+			return fmt.Errorf("the certificate's configuration has %q, of which its claim says nothing", word)
+		}
+	}
+	return nil
+}
+
+// record fails if the rules would go by another key than that of the lock's record.
+func (s *setup) record() (err error) {
+	w, err := sim.New(s.cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	cfg := s.cfg
+	cfg.Clients = slices.Clone(cfg.Clients)
+	for i := range cfg.Clients {
+		cfg.Clients[i].Cycles = 2
+	}
+	alone, err := solo.Play(w, cfg)
+	if err != nil {
+		return err
+	}
+	is := s.cfg.RecordKey()
+	switch key, err := alone.Record(""); {
+	case alone.Granted == 0:
+		return errors.New("the lock was never acquired, even with nothing going wrong, so nothing violates anything")
+	case err == nil && key != is:
+		return fmt.Errorf("the certificate's configuration takes %q for the lock's record, which is %q", is, key)
+	case err == nil:
+		return nil
+	}
+	_, err = alone.Record(is) // of several keys the writer has chosen one
+	return err
 }

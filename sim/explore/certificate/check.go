@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lockstep/sim"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -27,6 +28,7 @@ type Options struct {
 
 // Report is the result of a check that has refuted nothing.
 type Report struct {
+	Config     sim.Config // in which the claim holds
 	Situations int // in the certificate
 	Checked    int // of them, from which every move was made
 	Moves      int // that were made
@@ -58,6 +60,9 @@ func Check(ctx context.Context, c *Certificate, opt Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.record(); err != nil {
+		return nil, err
+	}
 	s.needs = c.Needs
 	k := &checker{Certificate: c, setup: s, known: make(map[Digest]bool, len(c.Rows))}
 	for _, row := range c.Rows {
@@ -68,7 +73,7 @@ func Check(ctx context.Context, c *Certificate, opt Options) (*Report, error) {
 	if err == nil {
 		err = k.all(ctx, rows, opt, k.row)
 	}
-	return &Report{Situations: len(c.Rows), Checked: len(rows), Moves: int(k.moves.Load()), Blocked: time.Duration(k.blocked.Load()),
+	return &Report{Config: s.cfg, Situations: len(c.Rows), Checked: len(rows), Moves: int(k.moves.Load()), Blocked: time.Duration(k.blocked.Load()),
 		Unextended: s.cfg.Strategy.Extends() && !s.cfg.Clients[0].Extend}, err
 }
 

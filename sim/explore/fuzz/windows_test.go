@@ -114,3 +114,22 @@ func TestWindowsDontClose(t *testing.T) {
 		}
 	}
 }
+
+// TestRestlessIsNotDecided: a lock that changes its mind every few seconds, for as long as clocks
+// run, has more instants than a search can stop at. The violation is 5 s after the grant.
+func TestRestlessIsNotDecided(t *testing.T) {
+	s := custom("takes-over-at-4-to-7", "from 4 to 7 s after each tenth second it takes over", steps{
+		acquire: takesOver(func(_ context.Context, l *lock) (bool, error) {
+			ms := l.Clock.Now().UnixMilli() % 10_000
+			return ms >= 4000 && ms < 7000, nil
+		})})
+	b := explore.Defaults(s.strategy)
+	b.Cycles, b.Codes, b.Faults = 1, trace.Verdict{trace.DG}, explore.Budget{explore.Pause: 1}
+	r, err := explore.Run(context.Background(), b, explore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Find(trace.DG) == nil && (r.Finding(trace.DG).Answer != explore.NotDecided || !strings.Contains(r.Why, "than a search can stop at")) {
+		t.Errorf("%s: %s", r.Finding(trace.DG).Answer, r.Why)
+	}
+}

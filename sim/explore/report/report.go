@@ -167,8 +167,7 @@ func Effort(r *explore.Result) []Item {
 			behaviour.Samples)})
 	}
 	if r.Unprobed > 0 {
-		items = append(items, Item{"probes", fmt.Sprintf("at %s in the lock's code a clock or a remaining life was not tried at other values than schedules had: "+
-			"there was no time, or each value makes a difference", Count(r.Unprobed, "place"))})
+		items = append(items, Item{"probes", fmt.Sprintf("at %s in the lock's code a clock or a remaining life was not tried at other values than schedules had: there was no time", Count(r.Unprobed, "place"))})
 	}
 	return items
 }

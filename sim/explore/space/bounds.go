@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
@@ -107,9 +108,6 @@ func Defaults(s strategies.Strategy) Bounds {
 // MaxSwitches is the greatest bound on switches.
 const MaxSwitches = 200
 
-// longRun is the number of cycles in the engine's runs of a search that has no bound on them.
-const longRun = 200
-
 // lockKey is the key that locks are given.
 const lockKey = "lock"
 
@@ -176,7 +174,7 @@ func (b *Bounds) Config() (sim.Config, error) {
 		cfg.Tick = time.Millisecond
 	}
 	for i := range b.Clients {
-		cfg.Clients = append(cfg.Clients, process.Config{Name: Names[i], Rate: 1, Cycles: min(b.Cycles, longRun), Checks: b.Checks, Extend: b.Extend})
+		cfg.Clients = append(cfg.Clients, process.Config{Name: Names[i], Rate: 1, Cycles: min(b.Cycles, certificate.Cycles), Checks: b.Checks, Extend: b.Extend})
 	}
 	for range s.Nodes {
 		cfg.Nodes = append(cfg.Nodes, redis.Config{})
