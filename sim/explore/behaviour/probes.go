@@ -50,7 +50,7 @@ const (
 	// the same, tokens and numbers aside.
 	placesEach = 2
 	// fewThresholds is the number of thresholds that probes of a place may show.
-	fewThresholds = 6
+	fewThresholds = 12
 	// manyRuns is the number of pieces of code that show each threshold of a few, and most of one place.
 	manyRuns = 2000
 	// probeDepth is the number of histories after a probe that are compared.
@@ -91,6 +91,16 @@ func (f *finder) probeClients() {
 	}
 }
 
+// maxSeconds is the number of seconds of which each is probed where a number may be one of them.
+const maxSeconds = 100
+
+func upTo(n int64) (list []int64) {
+	for i := range n {
+		list = append(list, i)
+	}
+	return list
+}
+
 // probePlace is probe for a place that changes its mind a few times. Of one that does so at each
 // second, say, there are more thresholds than a search can stop at.
 func (f *finder) probePlace(from uint32, group []measured) {
@@ -117,11 +127,8 @@ func (f *finder) probe(from uint32, group []measured) {
 		origin, reach = 0, group[len(group)-1].value
 	}
 	spans := f.k.spans()
-	if origin == 0 && reach < 100 { // seconds that a key lives
-		spans = spans[:0]
-		for n := range reach {
-			spans = append(spans, n)
-		}
+	if origin == 0 && reach < maxSeconds { // that a key lives
+		spans = upTo(reach)
 	}
 	for _, span := range spans {
 		v := origin + span
@@ -259,7 +266,7 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 	for _, group := range groups {
 		q := group[0]
 		args := unpack(*f.k.commands.Value(q.q.Command))
-		all = append(all, candidate{q, fmt.Sprint(f.kindOf(q.q.Command), q.key), fmt.Sprintf("%q %d %#v", args, q.q.Conn, *f.s.Snapshot(q.q.Snapshot))})
+		all = append(all, candidate{q, fmt.Sprint(f.kindOf(q.q.Command), q.of), fmt.Sprintf("%q %d %#v", args, q.q.Conn, *f.s.Snapshot(q.q.Snapshot))})
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.text, b.text))
@@ -269,16 +276,21 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 			continue
 		}
 		origin, reach := int64(0), f.k.cfg.TTL.Milliseconds()*2
-		if c.key < 0 {
+		if c.of.kind == ofClock {
 			origin, reach = c.value, c.value+maxProbe.Milliseconds()
 		}
+		spans := f.k.spans()
+		if c.of.kind == ofStored { // in seconds, maybe
+			spans = append(spans, upTo(min(maxSeconds, reach/1000))...)
+			slices.Sort(spans)
+		}
 		lo := origin
-		for _, span := range f.k.spans() {
+		for _, span := range spans {
 			v := origin + span
 			if v > reach {
 				break
 			}
-			if err := f.bisectServer(c.q, c.q, c.key, lo, v); err != nil {
+			if err := f.bisectServer(c.q, c.q, c.of, lo, v); err != nil {
 				return err
 			}
 			lo = v

@@ -1,7 +1,9 @@
 package behaviour
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"lockstep/sim/redis"
@@ -17,11 +19,39 @@ import (
 // clock are theirs. So a number that has followed true time is none that was stored.
 const maxStored = int64(5 * 24 * time.Hour / time.Millisecond)
 
-// stores keeps in mind whether a word is a number that is another after another reading.
-func (f *finder) stores(word, after string) {
-	n, no := strconv.ParseInt(word, 10, 64)
-	m, not := strconv.ParseInt(after, 10, 64)
-	f.k.storesSpans = f.k.storesSpans || no == nil && not == nil && n != m && min(n, m) >= 0 && max(n, m) <= maxStored
+// number is one in a text.
+type number struct {
+	from, to int // where it is
+	value    int64
+}
+
+// replaced returns the text with another one in place of the number.
+func (n number) replaced(text, by string) string { return text[:n.from] + by + text[n.to:] }
+
+// numbers lists the numbers in a text that may be spans. Those in tokens are none.
+func (k *Clients) numbers(text string) (list []number) {
+	for at := 0; at < len(text); {
+		end := at
+		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+			end++
+		}
+		if v, err := strconv.ParseInt(text[at:end], 10, 64); err == nil && v <= maxStored {
+			list = append(list, number{at, end, v})
+		}
+		at = max(end, at+max(1, k.tokenAt(text[at:])))
+	}
+	return list
+}
+
+// stores keeps in mind whether a text has a number that is another after another reading.
+func (f *finder) stores(text, after string) {
+	if f.k.storesSpans || text == after {
+		return
+	}
+	one, two := f.k.numbers(text), f.k.numbers(after)
+	for i := range min(len(one), len(two)) {
+		f.k.storesSpans = f.k.storesSpans || one[i].value != two[i].value
+	}
 }
 
 // storesAt is stores for the values of a key.
@@ -55,4 +85,77 @@ func (f *finder) storesIn(from uint32, after measured, p *pair) {
 // measures reports whether a number in the reply to a command of a kind may be a reading.
 func (f *finder) measures(kind string, v int64) bool {
 	return f.lives[kind] || f.tells[kind] || f.k.storesSpans && v >= 0 && v <= maxStored
+}
+
+// readingsIn lists the numbers in a line of the reply to a command of a kind that may be readings.
+func (f *finder) readingsIn(kind string, lines []string, i int) []number {
+	if !payload(lines, i) {
+		return nil
+	}
+	begin := len(lines[i]) - len(strings.TrimPrefix(lines[i], ":"))
+	switch v, err := strconv.ParseInt(lines[i][begin:], 10, 64); {
+	case err == nil && f.measures(kind, v):
+		return []number{{begin, len(lines[i]), v}}
+	case err != nil && f.k.storesSpans && begin == 0:
+		return f.k.numbers(lines[i])
+	}
+	return nil
+}
+
+// spansOf returns the list of thresholds of the numbers in replies to commands of a kind.
+func (f *finder) spansOf(kind string) *[]int64 {
+	if f.lives[kind] {
+		return &f.found.Replies
+	}
+	return &f.found.Stored
+}
+
+// storedAtServers compares the answers of servers on snapshots that differ in a number which was
+// stored: a script, too, may decide by it.
+func (f *finder) storedAtServers() error {
+	if !f.k.storesSpans {
+		return nil
+	}
+	groups := map[string][]asked{}
+	var order []string
+	for n := uint32(1); n <= uint32(f.s.answers.Len()); n++ {
+		e := f.s.answers.Entries.At(n)
+		snap := *f.s.Snapshot(e.Key.Snapshot)
+		for _, q := range f.k.storedIn(e.Key, snap) {
+			id := fmt.Sprintf("%d %d %v %#v", q.q.Conn, q.q.Command, q.of, f.varied(snap, q.of, 0))
+			if len(groups[id]) == 0 {
+				order = append(order, id)
+			}
+			groups[id] = append(groups[id], q)
+		}
+	}
+	return f.bisectServers(groups, order)
+}
+
+// storedIn lists the numbers in the texts of keys on which a question was asked. The names of keys
+// have none.
+func (k *Clients) storedIn(q Question, snap redis.Snapshot) (list []asked) {
+	for i, key := range snap.Keys {
+		texts := 0
+		key.Renamed(func(text string) string {
+			if texts++; texts > 1 {
+				for nth, n := range k.numbers(text) {
+					list = append(list, asked{q, n.value, aspect{ofStored, i, texts, nth}})
+				}
+			}
+			return text
+		})
+	}
+	return list
+}
+
+// withStored returns a key with another number in one of its texts.
+func (k *Clients) withStored(key redis.Key, of aspect, v int64) redis.Key {
+	texts := 0
+	return key.Renamed(func(text string) string {
+		if texts++; texts == of.text {
+			return k.numbers(text)[of.nth].replaced(text, strconv.FormatInt(v, 10))
+		}
+		return text
+	})
 }

@@ -22,6 +22,7 @@ type Thresholds struct {
 	Mono    []Reading // readings of a monotonic clock
 	Wall    []int64   // readings of a wall clock, in milliseconds since the Epoch
 	Replies []int64   // integers in a reply that tells how long a key still lives, in its unit
+	Stored  []int64   // integers in a reply, or in a record, that tell how long something lived or took when they were stored
 	Left    []int64   // remaining lives of a key at which a server answers otherwise, in milliseconds
 	Server  []int64   // instants at which it does, in milliseconds since the start of the run
 	Read    []int64   // the instants of true time that were read
@@ -131,6 +132,9 @@ func (f *finder) clients() error {
 			return err
 		}
 	}
+	if err := f.storedAtServers(); err != nil {
+		return err
+	}
 	slices.Sort(f.found.Wall)
 	f.found.Wall = slices.Compact(f.found.Wall)
 	return nil
@@ -201,15 +205,13 @@ func (f *finder) groups(from uint32) map[string][]measured {
 				continue
 			}
 			lines := strings.Split(*f.k.Replies.Value(uint32(e.seen.Value)), "\r\n")
-			for i, line := range lines {
-				v, err := strconv.ParseInt(strings.TrimPrefix(line, ":"), 10, 64)
-				if err != nil || !payload(lines, i) || !f.measures(kind, v) {
-					continue
+			for i := range lines {
+				for _, n := range f.readingsIn(kind, lines, i) {
+					key := fmt.Sprint(e.thread, i, n.from, with(lines, i, n, "?"))
+					groups[key] = append(groups[key], measured{e, n.value, func(v int64) (Observation, bool) {
+						return Observation{SawReply, int64(f.k.Replies.ID(with(lines, i, n, strconv.FormatInt(v, 10))))}, true
+					}})
 				}
-				key := fmt.Sprint(e.thread, i, without(lines, i))
-				groups[key] = append(groups[key], measured{e, v, func(v int64) (Observation, bool) {
-					return Observation{SawReply, int64(f.k.Replies.ID(withNumber(lines, i, v)))}, true
-				}})
 			}
 		}
 	}
@@ -255,22 +257,14 @@ func momentReply(ms int64) string {
 	return fmt.Sprintf("*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(secs), secs, len(micros), micros)
 }
 
-// without returns a reply without the number in one of its lines.
-func without(lines []string, i int) string {
-	rest := slices.Clone(lines)
-	if rest[i] = "?"; i > 0 && strings.HasPrefix(rest[i-1], "$") {
-		rest[i-1] = "$?"
-	}
-	return strings.Join(rest, "\r\n")
-}
-
-// withNumber returns a reply with another number in one of its lines.
-func withNumber(lines []string, i int, v int64) string {
-	other, text := slices.Clone(lines), strconv.FormatInt(v, 10)
-	if strings.HasPrefix(lines[i], ":") {
-		other[i] = ":" + text
-	} else {
-		other[i], other[i-1] = text, "$"+strconv.Itoa(len(text))
+// with returns a reply with another text in place of a number in one of its lines.
+func with(lines []string, i int, n number, text string) string {
+	other := slices.Clone(lines)
+	if other[i] = n.replaced(lines[i], text); i > 0 && strings.HasPrefix(lines[i-1], "$") {
+		other[i-1] = "$" + strconv.Itoa(len(other[i]))
+		if text == "?" {
+			other[i-1] = "$?"
+		}
 	}
 	return strings.Join(other, "\r\n")
 }
@@ -388,8 +382,8 @@ func (f *finder) keep(from uint32, a measured, v int64) {
 			if v = sinceStart(v); !slices.Contains(t.Server, v) {
 				t.Server = append(t.Server, v)
 			}
-		} else if !slices.Contains(t.Replies, v) {
-			t.Replies = append(t.Replies, v)
+		} else if list := f.spansOf(f.kindOf(f.asked(from, a.thread))); !slices.Contains(*list, v) {
+			*list = append(*list, v)
 		}
 	default:
 		if !slices.ContainsFunc(t.Mono, func(o Reading) bool { return o.At == r.At && o.Last == r.Last }) {
@@ -556,21 +550,36 @@ func flags(n, m, by int64) bool {
 // asked is a question that was asked.
 type asked struct {
 	q     Question
-	value int64 // a key's remaining life, or the time
-	key   int   // the key's index, or -1 for the time
+	value int64 // of the aspect
+	of    aspect
 }
+
+// aspect is a number in a snapshot: the time, how long a key still lives, or one that was stored.
+type aspect struct {
+	kind      aspectKind
+	key       int // its index
+	text, nth int // of a number that was stored: which text of the key it is in, and which number it is there
+}
+
+type aspectKind uint8
+
+const (
+	ofClock aspectKind = iota
+	ofLife
+	ofStored
+)
 
 // servers compares the answers of servers on snapshots that differ in the remaining life of
 // one key, or in the time.
 func (f *finder) servers() error {
 	groups := map[string][]asked{}
 	var order []string
-	add := func(q Question, snap redis.Snapshot, key int, v int64) {
-		id := fmt.Sprintf("%d %d %d %#v", q.Conn, q.Command, key, snap)
+	add := func(q Question, snap redis.Snapshot, of aspect, v int64) {
+		id := fmt.Sprintf("%d %d %v %#v", q.Conn, q.Command, of, snap)
 		if len(groups[id]) == 0 {
 			order = append(order, id)
 		}
-		groups[id] = append(groups[id], asked{q, v, key})
+		groups[id] = append(groups[id], asked{q, v, of})
 	}
 	for n := uint32(1); n <= uint32(f.s.answers.Len()); n++ {
 		e := f.s.answers.Entries.At(n)
@@ -580,21 +589,28 @@ func (f *finder) servers() error {
 			f.found.Read = append(f.found.Read, snap.Millis)
 			v := snap.Millis
 			snap.Millis = 0
-			add(e.Key, snap, -1, v)
+			add(e.Key, snap, aspect{kind: ofClock}, v)
 			snap.Millis = v
 		}
 		for i, k := range snap.Keys {
 			if k.Left != redis.Immortal {
-				add(e.Key, aged(snap, i, 0), i, k.Left)
+				of := aspect{kind: ofLife, key: i}
+				add(e.Key, f.varied(snap, of, 0), of, k.Left)
 			}
 		}
 	}
+	return f.bisectServers(groups, order)
+}
+
+// bisectServers bisects between the questions of each group that are next to each other, and
+// probes further ones.
+func (f *finder) bisectServers(groups map[string][]asked, order []string) error {
 	for _, id := range order {
 		group := groups[id]
 		slices.SortFunc(group, func(a, b asked) int { return int(min(1, max(-1, a.value-b.value))) })
 		for i := 1; i < len(group); i++ {
 			a, b := group[i-1], group[i]
-			if err := f.bisectServer(a.q, b.q, a.key, a.value, b.value); err != nil {
+			if err := f.bisectServer(a.q, b.q, a.of, a.value, b.value); err != nil {
 				return err
 			}
 		}
@@ -602,30 +618,34 @@ func (f *finder) servers() error {
 	return f.probeServers(groups)
 }
 
-// aged returns a snapshot with another life of one key, or with -1 at another time.
-func aged(snap redis.Snapshot, key int, v int64) redis.Snapshot {
-	if key < 0 {
+// varied returns a snapshot with another number in one aspect.
+func (f *finder) varied(snap redis.Snapshot, of aspect, v int64) redis.Snapshot {
+	if of.kind == ofClock {
 		snap.Millis = v
 		return snap
 	}
 	snap.Keys = slices.Clone(snap.Keys)
-	snap.Keys[key].Left = v
+	if k := &snap.Keys[of.key]; of.kind == ofLife {
+		k.Left = v
+	} else {
+		*k = f.k.withStored(*k, of, v)
+	}
 	return snap
 }
 
 // bisectServer finds the values between two at which a server's answer changes.
-func (f *finder) bisectServer(q, last Question, key int, a, b int64) error {
-	f.ages = key >= 0
+func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
+	f.ages = of.kind == ofLife
 	snap := *f.s.Snapshot(q.Snapshot)
 	at := func(v int64) (Answer, error) {
-		q.Snapshot = f.s.ID(aged(snap, key, v))
+		q.Snapshot = f.s.ID(f.varied(snap, of, v))
 		return f.s.Run(q)
 	}
 	end, err := at(b)
 	if err != nil {
 		return err
 	}
-	if begin, err := at(a); err == nil && key >= 0 && begin.Reply != end.Reply {
+	if begin, err := at(a); err == nil && f.ages && begin.Reply != end.Reply {
 		f.lives[f.kindOf(q.Command)] = true
 	}
 	for lo := a; lo < b && !f.tired(); {
@@ -646,9 +666,7 @@ func (f *finder) bisectServer(q, last Question, key int, a, b int64) error {
 				hi = mid
 			}
 		}
-		if list := &f.found.Left; key < 0 {
-			f.found.Server = append(f.found.Server, hi)
-		} else if !slices.Contains(*list, hi) {
+		if list := [...]*[]int64{&f.found.Server, &f.found.Left, &f.found.Stored}[of.kind]; !slices.Contains(*list, hi) {
 			*list = append(*list, hi)
 		}
 		lo = hi

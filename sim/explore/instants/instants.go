@@ -304,13 +304,26 @@ func (in *Set) Lives(t *behaviour.Thresholds, waits []int32) {
 	for _, left := range t.Left {
 		in.lives(waits, int32(left), int32(left)+1)
 	}
-	for _, n := range t.Replies { // in milliseconds, or in seconds, which are rounded
+	for _, n := range slices.Concat(t.Replies, t.Stored) { // in milliseconds, or in seconds, which are rounded
 		if n > 0 && n <= int64(in.Far) {
 			in.lives(waits, int32(n), int32(n)+1)
 		}
 		if n > 0 && n <= int64(in.Far)/1000 {
 			s := int32(n) * 1000
 			in.lives(waits, s-500, s-499, s, s+1)
+		}
+	}
+}
+
+// Took adds the spans since a reading of a monotonic clock that were stored, and by which code was
+// seen to decide later: in milliseconds, or in whole seconds, be they cut off or rounded.
+func (in *Set) Took(t *behaviour.Thresholds) {
+	for _, n := range t.Stored {
+		for _, unit := range []int64{1, 1000} {
+			if s := int32(n * unit); n > 0 && n <= int64(in.Far)/unit {
+				in.Later = Sorted(in.Later, s-1, s)
+				in.Before = Sorted(in.Before, s-1)
+			}
 		}
 	}
 }

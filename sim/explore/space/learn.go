@@ -34,6 +34,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in, was := *m.instants, m.instants
 	in.Before = instants.Sorted(in.Before, spans...)
 	in.Lives(t, m.sleeps(reached))
+	in.Took(t)
 	for _, r := range t.Mono {
 		if m.habits.goesOn {
 			in.ReadsOn(r)
