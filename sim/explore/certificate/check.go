@@ -29,9 +29,9 @@ type Options struct {
 // Report is the result of a check that has refuted nothing.
 type Report struct {
 	Config     sim.Config // in which the claim holds
-	Situations int // in the certificate
-	Checked    int // of them, from which every move was made
-	Moves      int // that were made
+	Situations int        // in the certificate
+	Checked    int        // of them, from which every move was made
+	Moves      int        // that were made
 	// Blocked is the longest time for which what a client has left behind keeps the others out
 	// (BD), over the situations that were checked in which all clients are between two cycles.
 	// It is known only where PD is claimed.

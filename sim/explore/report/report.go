@@ -87,6 +87,9 @@ func faults(b *explore.Bounds) string {
 		}
 		text += fmt.Sprintf("; a request that arrives twice is %s of its client", last)
 	}
+	if b.Faults[explore.ClientClock]+b.Faults[explore.ServerClock] > 0 {
+		text += fmt.Sprintf("; a clock that jumps does so by %s, forward or back", trace.Duration(b.ClockJump()))
+	}
 	return text
 }
 

@@ -184,6 +184,19 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestJumpsAreSaid: the bounds say by how much a clock jumps.
+func TestJumpsAreSaid(t *testing.T) {
+	b := defaults(t)
+	jumps := "; a clock that jumps does so by 14s, forward or back"
+	if got := text(Bounds(&b)); strings.Contains(got, jumps) {
+		t.Errorf("without a jump: %s", got)
+	}
+	b.Faults[explore.ServerClock] = 1
+	if got := text(Bounds(&b)); !strings.Contains(got, jumps) {
+		t.Error(got)
+	}
+}
+
 func TestItemsFitAPage(t *testing.T) {
 	b := defaults(t)
 	for _, i := range Bounds(&b) {

@@ -216,6 +216,9 @@ func (b *Bounds) failover(s *strategies.Strategy) error {
 	return nil
 }
 
+// ClockJump is the span by which a clock jumps, forward or back: enough to end any lease.
+func (b *Bounds) ClockJump() time.Duration { return b.TTL + instants.OverStamp*time.Millisecond }
+
 // Check refuses bounds that make no sense.
 func (b *Bounds) Check() error {
 	for _, c := range b.Codes {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lockstep/sim"
-	"lockstep/sim/explore/instants"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -212,8 +211,8 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		fault: ClientClock, flag: "client-clock", one: "jump of a client's wall clock", many: "jumps of clients' wall clocks",
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			if x.timed && x.summaries[i].lives() {
-				to = append(to, Choice{Kind: JumpsClient, Who: uint8(i), By: x.ttl + instants.OverStamp},
-					Choice{Kind: JumpsClient, Who: uint8(i), By: -x.ttl - instants.OverStamp})
+				by := int32(x.Bounds.ClockJump().Milliseconds())
+				to = append(to, Choice{Kind: JumpsClient, Who: uint8(i), By: by}, Choice{Kind: JumpsClient, Who: uint8(i), By: -by})
 			}
 			return to
 		},
@@ -333,8 +332,8 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		of:    OfNode,
 		fault: ServerClock, flag: "server-clock", one: "jump of a server's clock", many: "jumps of servers' clocks", onMaster: true,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
-			return append(to, Choice{Kind: JumpsServer, Who: uint8(i), By: x.ttl + instants.OverStamp},
-				Choice{Kind: JumpsServer, Who: uint8(i), By: -x.ttl - instants.OverStamp})
+			by := int32(x.Bounds.ClockJump().Milliseconds())
+			return append(to, Choice{Kind: JumpsServer, Who: uint8(i), By: by}, Choice{Kind: JumpsServer, Who: uint8(i), By: -by})
 		},
 		apply: func(x *Explorer, c Choice) { x.stepClock(int(c.Who), c.By) },
 		wrong: func(c Choice) string {
