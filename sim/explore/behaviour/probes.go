@@ -106,11 +106,28 @@ func upTo(n int64) (list []int64) {
 func (f *finder) probePlace(from uint32, group []measured) {
 	before := *f.found
 	f.probe(from, group)
-	after := f.found
-	if len(after.Wall)-len(before.Wall)+len(after.Mono)-len(before.Mono)+len(after.Replies)-len(before.Replies)+len(after.Server)-len(before.Server) > fewThresholds {
-		before.Unprobed, before.Restless = after.Unprobed, true
+	if f.found.since(&before) > fewThresholds {
+		before.Unprobed, before.Restless = f.found.Unprobed, true
 		*f.found = before
 	}
+}
+
+// since counts the thresholds that were found since others. Those of neighbouring milliseconds count
+// as one: to which of them a rounded sum of readings comes depends on the readings before.
+func (t *Thresholds) since(before *Thresholds) (n int) {
+	var mono []int64
+	for _, r := range t.Mono[len(before.Mono):] {
+		mono = append(mono, int64(r.At))
+	}
+	for _, list := range [][]int64{mono, t.Wall[len(before.Wall):], t.Replies[len(before.Replies):], t.Stored[len(before.Stored):], t.Server[len(before.Server):]} {
+		list = slices.Sorted(slices.Values(list))
+		for i, v := range list {
+			if i == 0 || v > list[i-1]+1 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // probe runs the code after probes between and beyond the readings of a group.
