@@ -112,7 +112,7 @@ var dialogues = []struct{ name, lines string }{
 		A EXISTS k
 		A EXPIRE k 100`},
 	{"an expiry that is no sooner, and a copy", `
-		A EVAL 'redis.call("SET", "k", "v", "PX", 60000) return {redis.call("PEXPIRE", "k", 60000, "LT"), redis.call("EXPIRE", "k", 60, "LT"), redis.call("PEXPIRE", "k", 60000, "GT"), redis.call("PEXPIRE", "k", 59999, "LT")}' 0
+		A EVAL 'redis.call("SET", "k", "v", "PX", 60000) return {redis.call("PEXPIRE", "k", 60000, "LT"), redis.call("EXPIRE", "k", 60, "LT"), redis.call("PEXPIRE", "k", 50000, "GT"), redis.call("PEXPIRE", "k", 50000, "LT")}' 0
 		A SET other w
 		A COPY other k
 		A COPY other k REPLACE

@@ -197,7 +197,7 @@ func (m *Runs) FooterKeys() []key.Binding {
 		back = screen.As(back, "no filter")
 	}
 	if m.typing { // all other keys are letters of the filter
-		return []key.Binding{screen.As(k.Enter, "keep the filter"), back}
+		return []key.Binding{screen.As(k.Enter, "keep the filter"), back, screen.Bind("ctrl+c", "quit", "ctrl+c")}
 	}
 	return []key.Binding{
 		screen.As(k.Enter, "play"), screen.As(k.Search, "filter"), screen.As(k.Violation, "next failure"), k.Compare, k.Help, screen.As(k.Explore, "search"), k.Sandbox, k.Course,

@@ -118,7 +118,7 @@ func (m *Search) tellProgress(t *draw.Paragraphs) {
 	rows := [][2]string{{"states", report.Grouped(p.of.States)}, {"choices", report.Grouped(p.of.Transitions)}, {"depth, choices", report.Grouped(int64(p.of.Depth))}}
 	if !p.of.Concluding {
 		rows = append(rows, [2]string{"a second", rate(p.of.States, p.elapsed) + " states"},
-			[2]string{"still to follow", report.Grouped(int64(p.of.Frontier)) + " states"}, [2]string{"memory", report.Grouped(int64(p.of.Bytes)>>20) + " MiB"})
+			[2]string{"to follow", report.Grouped(int64(p.of.Frontier)) + " states"}, [2]string{"memory", report.Grouped(int64(p.of.Bytes)>>20) + " MiB"})
 	}
 	for _, row := range rows {
 		t.Lines = append(t.Lines, draw.Line{draw.Text(fmt.Sprintf(" %-14s", row[0]), draw.Dim), draw.Text(fmt.Sprintf("%14s", row[1]), draw.Plain)})
