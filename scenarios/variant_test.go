@@ -170,7 +170,7 @@ func TestVariantsThatThereAreNot(t *testing.T) {
 
 // With jitter a split vote heals under every seed.
 func TestJitterHeals(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.RacedElsewhere(t)
 	split := found(t, "split-vote.jitter")
 	for seed := range uint64(30) {
 		tr, err := split.Run(strategy(t, "redlock"), seed)

@@ -60,7 +60,7 @@ func TestHelpScreens(t *testing.T) {
 
 // Colour carries no information of its own: without it the frames are the same text.
 func TestColourIsNeverTheOnlySign(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.RacedElsewhere(t)
 	all := tuitest.Looks()
 	for name, keys := range ways {
 		want := ""

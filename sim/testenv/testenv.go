@@ -64,11 +64,12 @@ func Long(t testing.TB) {
 	}
 }
 
-// Sequential skips a test in which nothing is concurrent, where data races are looked for.
-func Sequential(t testing.TB) {
+// RacedElsewhere skips a long test where data races are looked for, if shorter tests in that run
+// start the same goroutines: those that read the built-in scripts, or the workers of a search.
+func RacedElsewhere(t testing.TB) {
 	t.Helper()
 	if testing.Short() && !CI() {
-		t.Skip("nothing in it is concurrent, and this run is for data races")
+		t.Skip("this run is for data races, and shorter tests in it have all goroutines that this one has")
 	}
 }
 

@@ -73,7 +73,7 @@ func win(t *testing.T, a *tuitest.App, s *Game) {
 // have no part in the hints, find the goal; and the same moves, replayed, leave the other
 // lock whole, as does every schedule of the level.
 func TestLevelsAreWonByTheirHints(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.RacedElsewhere(t)
 	for i, l := range scenarios.Levels() {
 		if !testenv.Some(i, 6) {
 			continue
@@ -106,7 +106,7 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 
 // With the same moves the other lock comes to the decision that the first got wrong.
 func TestSameMovesReachTheDecision(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.RacedElsewhere(t)
 	for name, want := range map[string]string{"get-then-del.FR.pause": "EVALSHA", "naive-del.FR.pause": "EVALSHA", "setpx-lua.SW.pause": "WRITE"} {
 		a, s := openLevel(t, name)
 		win(t, a, s)
@@ -158,7 +158,7 @@ func TestHintsSayWhenItIsTooLate(t *testing.T) {
 
 // A lock that can't be broken is said to be one, at once.
 func TestHintsKnowWhatCannotBe(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.RacedElsewhere(t)
 	a, s := openOwn(t, "setnx", trace.OV) // it has no expiry: nobody else ever gets in
 	if v := tuitest.Unwrapped(a.View()); s.par.Reachable || !strings.Contains(v, "No schedule with at most 1 crash of a client and 1 pause of a client gets") {
 		t.Errorf("%+v\n%s", s.par, a.View())
