@@ -44,11 +44,14 @@ func (n *Node) pop(c *server.Peer, cmd string, args []string) (done bool) {
 	case "BLMPOP", "BZMPOP", "XREAD", "XREADGROUP":
 		c.WriteError("ERR " + cmd + " is not simulated: use BLPOP or BZPOPMIN")
 		return true
-	}
-	instead := popsWith[cmd]
-	if instead == "" || len(args) < 2 {
+	case "BLPOP", "BRPOP", "BZPOPMIN", "BZPOPMAX", "BLMOVE", "BRPOPLPUSH":
+	default: // almost always, so it is found out quickly
 		return false
 	}
+	if len(args) < 2 {
+		return false
+	}
+	instead := popsWith[cmd]
 	if seconds, err := strconv.ParseFloat(args[len(args)-1], 64); err != nil || seconds < 0 {
 		return false
 	}

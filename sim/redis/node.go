@@ -257,7 +257,7 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 		return reply, n.changed(now)
 	case n.plain.is && string(reply) == "+OK\r\n":
 		return reply, n.changedTo(now, n.settled(key), true)
-	case n.plain.is && string(reply) == "$-1\r\n":
+	case n.plain.is && string(reply) == "$-1\r\n", command == "SETNX" && string(reply) == ":0\r\n":
 		return reply, nil
 	}
 	n.giveGrace()

@@ -67,7 +67,7 @@ func (n *Node) stricter(c *server.Peer, cmd string, args []string) (done bool) {
 	case "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT":
 		return len(args) >= 2 && n.expire(c, cmd, args)
 	case "TTL", "EXPIRETIME":
-		return len(args) == 1 && n.rounded(c, map[string]string{"TTL": "PTTL", "EXPIRETIME": "PEXPIRETIME"}[cmd], args[0])
+		return len(args) == 1 && n.rounded(c, "P"+cmd, args[0])
 	case "TIME":
 		return len(args) == 0 && n.tellsTime(c)
 	case "INCR", "DECR", "INCRBY", "DECRBY", "HINCRBY":
