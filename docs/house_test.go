@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/doc"
 	"io/fs"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,6 +83,38 @@ func TestPackagesAreSmall(t *testing.T) {
 		}
 		if p.lines > most {
 			t.Errorf("%s has %d lines, more than %d", p.dir, p.lines, most)
+		}
+	}
+}
+
+// TestPackagesCompileSmall: what a package is compiled to holds the code of every generic type and
+// the wrappers of every embedded struct that it sees, through the fields and signatures of all that
+// it imports. So one exported name can cost each package above it seconds and 10 MB, as a method
+// whose parameter was a search's model did, and go-redis 9.23.
+func TestPackagesCompileSmall(t *testing.T) {
+	list := exec.Command("go", "list", "-export", "-f", "{{.ImportPath}} {{.Export}}", "./...")
+	list.Dir = ".."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most, mostOfSearch = 7, 15 // in megabytes, when 5.5 and 12.4 were the largest
+	for line := range strings.Lines(string(out)) {
+		name, file, compiled := strings.Cut(strings.TrimSpace(line), " ")
+		if !compiled {
+			continue // nothing but tests
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := int64(most)
+		switch strings.TrimPrefix(name, "lockstep/sim/explore") {
+		case "", "/space", "/behaviour": // where the generic tables are
+			limit = mostOfSearch
+		}
+		if mb := info.Size() >> 20; mb > limit {
+			t.Errorf("%s is compiled to %d MB, more than %d: go tool nm -size %s | sort -k 4 tells what of", name, mb, limit, file)
 		}
 	}
 }

@@ -3,7 +3,7 @@ module example.com/shop
 go 1.26.0
 
 require (
-	github.com/redis/go-redis/v9 v9.23.0
+	github.com/redis/go-redis/v9 v9.22.0
 	lockstep v0.0.0
 )
 

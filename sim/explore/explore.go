@@ -205,7 +205,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	if err := conclude(ctx, m, r, found, opt); err != nil {
 		return nil, err
 	}
-	if err := r.retell(m); err != nil {
+	if err := retell(r, m); err != nil {
 		return nil, err
 	}
 	return r, r.smaller(ctx)

@@ -20,6 +20,20 @@ type Guide struct {
 	// searches; 0 is without limit.
 	Memory int64
 
+	guide guiding
+}
+
+// guiding is what a [guide] does. Behind an interface a Guide doesn't show the types of a
+// model's tables: they are generic, and the compiler would make their code anew in each package
+// that sees a Guide.
+type guiding interface {
+	from(ctx context.Context, moves []sim.Move, memory int64) (Hint, error)
+	config() sim.Config
+	close() error
+}
+
+// guide is a [Guide] with the model of its search.
+type guide struct {
 	m    *space.Model
 	goal trace.Code
 	path []space.Choice // the schedule at hand, as choices of a search
@@ -57,19 +71,15 @@ func NewGuide(b Bounds, goal trace.Code) (g *Guide, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Guide{m: m, goal: goal}, nil
+	return &Guide{guide: &guide{m: m, goal: goal}}, nil
 }
 
 // Config returns the configuration of the schedules that the guide understands: those in
 // which random numbers aren't steps of their own.
-func (g *Guide) Config() sim.Config {
-	cfg := g.m.Config
-	cfg.Draws = false
-	return cfg
-}
+func (g *Guide) Config() sim.Config { return g.guide.config() }
 
 // Close ends the guide.
-func (g *Guide) Close() error { return g.m.Close() }
+func (g *Guide) Close() error { return g.guide.close() }
 
 // ErrMemory is the error of a guide that has reached its limit of memory.
 var ErrMemory = errors.New("it is too far to look for the way in the memory that there is")
@@ -85,7 +95,20 @@ func (e *BudgetError) Error() string { return "that takes more " + e.Faults + " 
 // more faults than the bounds have; with ctx's error if that is done first; and with
 // [ErrMemory] at the limit of memory.
 func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
-	h, err := g.from(ctx, moves)
+	return g.guide.from(ctx, moves, g.Memory)
+}
+
+func (g *guide) config() sim.Config {
+	cfg := g.m.Config
+	cfg.Draws = false
+	return cfg
+}
+
+func (g *guide) close() error { return g.m.Close() }
+
+// from is [Guide.From] with the limit of memory.
+func (g *guide) from(ctx context.Context, moves []sim.Move, memory int64) (Hint, error) {
+	h, err := g.hint(ctx, moves, memory)
 	if !errors.Is(err, behaviour.ErrTimed) {
 		return h, err
 	}
@@ -97,11 +120,11 @@ func (g *Guide) From(ctx context.Context, moves []sim.Move) (Hint, error) {
 		return Hint{}, errors.Join(err, m.Close())
 	}
 	g.m = m
-	return g.from(ctx, moves)
+	return g.hint(ctx, moves, memory)
 }
 
-// from is From in a model that may turn out to need true time.
-func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
+// hint is from in a model that may turn out to need true time.
+func (g *guide) hint(ctx context.Context, moves []sim.Move, memory int64) (Hint, error) {
 	x := g.m.Explorer()
 	x.Begin()
 	found, err := g.replay(x, moves)
@@ -122,7 +145,7 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 		q.nodes[0].by = g.path[n-1] // and to wait once more is no step
 	}
 	here := x.StateID()
-	full, opt := false, Options{Memory: g.Memory}
+	full, opt := false, Options{Memory: memory}
 	if err := q.run(func() bool { full = full || opt.full(); return full || ctx.Err() != nil }); err != nil {
 		return Hint{}, err
 	}
@@ -150,7 +173,7 @@ func (g *Guide) from(ctx context.Context, moves []sim.Move) (Hint, error) {
 }
 
 // taken returns the cost of the schedule that was replayed last.
-func (g *Guide) taken() Cost {
+func (g *guide) taken() Cost {
 	x := g.m.Explorer()
 	x.Begin()
 	if g.end > 0 {
@@ -159,11 +182,11 @@ func (g *Guide) taken() Cost {
 	return g.priced(costOf(x, nil, g.path))
 }
 
-func (g *Guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches), int(c.steps)} }
+func (g *guide) priced(c cost) Cost { return Cost{int(c.faults), int(c.switches), int(c.steps)} }
 
 // replay makes a schedule's moves in the search's own state, and returns the violations on
 // the way.
-func (g *Guide) replay(x *space.Explorer, moves []sim.Move) (found space.Codes, err error) {
+func (g *guide) replay(x *space.Explorer, moves []sim.Move) (found space.Codes, err error) {
 	g.path, g.end = g.path[:0], 0
 	next := space.Acts // the kind of choice that the next step with a request is
 	for n := 0; len(moves) > 0; moves = moves[n:] {
@@ -185,7 +208,7 @@ func (g *Guide) replay(x *space.Explorer, moves []sim.Move) (found space.Codes, 
 }
 
 // step makes a move that isn't a fault.
-func (g *Guide) step(x *space.Explorer, mv sim.Move, next *space.ChoiceKind, found *space.Codes) error {
+func (g *guide) step(x *space.Explorer, mv sim.Move, next *space.ChoiceKind, found *space.Codes) error {
 	switch {
 	case mv.Note > 0:
 		return nil
@@ -227,7 +250,7 @@ func (g *Guide) step(x *space.Explorer, mv sim.Move, next *space.ChoiceKind, fou
 }
 
 // draw makes a move in which a client draws a random number.
-func (g *Guide) draw(x *space.Explorer, mv sim.Move, found *space.Codes) error {
+func (g *guide) draw(x *space.Explorer, mv sim.Move, found *space.Codes) error {
 	for i := range g.m.Bounds.Clients {
 		if kind, any := x.NextKind(i); any && mv.Who.Has(i) && kind == process.OpDraw {
 			return g.make(x, space.Choice{Kind: space.Draws, Who: uint8(i), Number: int64(mv.Draw)}, found)
@@ -237,7 +260,7 @@ func (g *Guide) draw(x *space.Explorer, mv sim.Move, found *space.Codes) error {
 }
 
 // wait lets time pass, from one instant at which something is due to the next.
-func (g *Guide) wait(x *space.Explorer, d time.Duration, found *space.Codes) error {
+func (g *guide) wait(x *space.Explorer, d time.Duration, found *space.Codes) error {
 	if d%time.Millisecond != 0 {
 		return fmt.Errorf("a search counts in whole milliseconds, and %s isn't", d)
 	}
@@ -259,7 +282,7 @@ func (g *Guide) wait(x *space.Explorer, d time.Duration, found *space.Codes) err
 }
 
 // make makes a choice, and fails if the budget doesn't have its fault.
-func (g *Guide) make(x *space.Explorer, c space.Choice, found *space.Codes) error {
+func (g *guide) make(x *space.Explorer, c space.Choice, found *space.Codes) error {
 	if k := c.Fault(); c.Faulty() && x.Left(k) == 0 {
 		return &BudgetError{fmt.Sprintf("faults of the kind %q", k)}
 	}
@@ -268,7 +291,7 @@ func (g *Guide) make(x *space.Explorer, c space.Choice, found *space.Codes) erro
 }
 
 // apply makes a choice, and adds it to the path.
-func (g *Guide) apply(x *space.Explorer, c space.Choice, found *space.Codes) {
+func (g *guide) apply(x *space.Explorer, c space.Choice, found *space.Codes) {
 	x.Choose(c)
 	*found |= x.Found
 	g.path = append(g.path, c)

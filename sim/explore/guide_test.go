@@ -49,7 +49,7 @@ func TestGuideLeadsThere(t *testing.T) {
 				}
 				if left < 0 {
 					left = h.Steps
-					least, err := Run(context.Background(), g.m.Bounds, Options{})
+					least, err := Run(context.Background(), g.guide.(*guide).m.Bounds, Options{})
 					if err != nil {
 						t.Fatal(err)
 					}

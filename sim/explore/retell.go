@@ -14,7 +14,7 @@ const retold = 400
 // retell decides nothing of the codes that seem to hold if the lock looks into its tokens: those of
 // the search are drawn from one seed. A lock that makes random values of its tokens would do
 // otherwise with any others.
-func (r *Result) retell(m *space.Model) error {
+func retell(r *Result, m *space.Model) error {
 	if r.Bounds.Strategy.Seeds || r.Undecided != "" || len(r.Found) == len(r.Bounds.Sought()) {
 		return nil
 	}

@@ -155,9 +155,10 @@ func (m *memory) structure(v reflect.Value) {
 
 // foreign reports whether a type is a connection, or belongs to the simulator.
 func foreign(t reflect.Type) bool {
-	switch t {
-	case reflect.TypeFor[redis.Client](), reflect.TypeFor[redis.Conn](), reflect.TypeFor[redis.PubSub](), reflect.TypeFor[redis.Script]():
-		return true
-	}
-	return t.PkgPath() == reflect.TypeFor[process.Client]().PkgPath()
+	return slices.Contains(connections, t) || t.PkgPath() == reflect.TypeFor[process.Client]().PkgPath()
 }
+
+// connections are found without TypeFor: that is generic, and for it the compiler would wrap all
+// 2,000 methods of a client once more.
+var connections = []reflect.Type{reflect.TypeOf((*redis.Client)(nil)).Elem(), reflect.TypeOf((*redis.Conn)(nil)).Elem(),
+	reflect.TypeOf((*redis.PubSub)(nil)).Elem(), reflect.TypeFor[redis.Script]()}

@@ -145,7 +145,7 @@ func (d *digest) text(s string) {
 // structure digests a struct. Of two types of Go's the content lies behind unsafe pointers.
 func (d *digest) structure(v reflect.Value) {
 	switch t := v.Type(); {
-	case t == reflect.TypeFor[redis.Client]():
+	case t == clientType:
 		d.hooks(v)
 	case foreign(t):
 	case t == reflect.TypeFor[sync.Map]() && v.CanAddr():
@@ -197,7 +197,11 @@ func foreign(t reflect.Type) bool {
 	return slices.Contains(connections, t) || t.PkgPath() == reflect.TypeFor[process.Client]().PkgPath()
 }
 
-var connections = []reflect.Type{reflect.TypeFor[redis.Client](), reflect.TypeFor[redis.Conn](), reflect.TypeFor[redis.PubSub](), reflect.TypeFor[redis.Script]()}
+// clientType is found without TypeFor: that is generic, and for it the compiler would wrap all
+// 2,000 methods of a client once more.
+var clientType = reflect.TypeOf((*redis.Client)(nil)).Elem()
+
+var connections = []reflect.Type{clientType, reflect.TypeOf((*redis.Conn)(nil)).Elem(), reflect.TypeOf((*redis.PubSub)(nil)).Elem(), reflect.TypeFor[redis.Script]()}
 
 // mapping digests the entries of a map, in an order that doesn't depend on that in which they
 // come: that of their digests, each of which is taken as if it were the first.

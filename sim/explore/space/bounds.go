@@ -19,9 +19,13 @@ import (
 type Budget [faultKinds]uint8
 
 // String returns the name of the kind as flags have it.
+//
+//go:noinline // see faultRows
 func (k FaultKind) String() string { return faultRows[k].flag }
 
 // Words names one fault of the kind if n is 1, and else several.
+//
+//go:noinline // see faultRows
 func (k FaultKind) Words(n int) string {
 	if n == 1 {
 		return faultRows[k].one

@@ -65,7 +65,8 @@ const (
 	NoFault = faultKinds // of a choice that costs none
 )
 
-// faultRows are the rows of the kinds of choice that cost each kind of fault.
+// faultRows are the rows of the kinds of choice that cost each kind of fault. Exported readers aren't
+// inlined: rows lead to generic tables, which would be compiled anew in each package with a reader.
 var faultRows = func() (rows [faultKinds]*choiceRow) {
 	for i := range choiceRows {
 		if f := choiceRows[i].fault; f != NoFault {
@@ -394,8 +395,9 @@ func (k ChoiceKind) Menu() (list []Choice) {
 	return list
 }
 
-// OnMaster reports whether the fault changes a master in a way that replicas don't follow, so
-// that bounds can't have it together with a failover.
+// OnMaster reports whether bounds can't have a failover as well: replicas don't follow the fault.
+//
+//go:noinline // see faultRows
 func (k FaultKind) OnMaster() bool { return faultRows[k].onMaster }
 
 // row returns the choice's row of the table.

@@ -41,8 +41,7 @@ func (b *Bounds) Outside() string {
 			parts = append(parts, FaultKind(k).Words(2))
 		}
 	}
-	parts = append(parts, "clocks that run at another rate")
-	parts = append(parts, unsearched()...)
+	parts = append(append(parts, "clocks that run at another rate"), unsearched()...)
 	insistent := "callers that ask again when they are refused"
 	if b.Tries > 1 {
 		insistent = fmt.Sprintf("callers that ask again when they were refused %d times", b.Tries)
