@@ -41,7 +41,8 @@ func BenchmarkSetNX(b *testing.B) {
 
 func benchmarkBare(b *testing.B, dial func(context.Context, string, string) (net.Conn, error)) {
 	rdb := goredis.NewClient(&goredis.Options{Dialer: dial, Protocol: 2, MaxRetries: -1, ReadTimeout: -2, WriteTimeout: -2,
-		DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
+		DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{
+			Mode: maintnotifications.ModeDisabled, EndpointType: maintnotifications.EndpointTypeNone}})
 	defer rdb.Close() //nolint:errcheck // nothing depends on it
 	lock := strategies.NewSetNX(rdb, "lock", strategies.Options{
 		Clock: strategies.NewSystemClock(), Retry: strategies.Retry{Tries: 1}, Token: func() string { return "A1-0000" }})

@@ -266,7 +266,8 @@ func (w *world) insistent(name string, policy Retry) *process {
 			Protocol:        2,
 			DisableIdentity: true,
 			MaintNotificationsConfig: &maintnotifications.Config{
-				Mode: maintnotifications.ModeDisabled,
+				Mode:         maintnotifications.ModeDisabled,
+				EndpointType: maintnotifications.EndpointTypeNone, // or the library asks the DNS
 			},
 		})
 		w.t.Cleanup(func() { _ = rdb.Close() })

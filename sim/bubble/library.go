@@ -82,7 +82,7 @@ func (p *Process) Redis(node int, adjust ...func(*redis.Options)) *redis.Client 
 		MinRetryBackoff:          -1, // go-redis draws its length from math/rand
 		DialerRetries:            1,
 		DisableIdentity:          true,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled, EndpointType: maintnotifications.EndpointTypeNone}, // or go-redis 9.22 asks the DNS
 	}
 	for _, f := range adjust {
 		f(o)

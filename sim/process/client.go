@@ -97,7 +97,7 @@ func (c *Client) connect(addr int) *redis.Client {
 		PoolSize:                 64, // connections that killed threads have kept must not be missed within a run
 		ConnMaxIdleTime:          -1,
 		DisableIdentity:          true,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled, EndpointType: maintnotifications.EndpointTypeNone}, // or go-redis 9.22 asks the DNS
 	})
 }
 

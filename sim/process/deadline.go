@@ -20,14 +20,14 @@ import (
 
 // connected ends the handshake of a connection, and lets it see the library's reading of the
 // clock. It is go-redis's OnConnect: go-redis calls it for a new connection after the
-// handshake. It fails if the library keeps its connections in other fields than version 9.23
-// does.
+// handshake. It fails if the library keeps its connections in other fields than versions 9.22
+// and 9.23 do.
 func (c *Client) connected(_ context.Context, handle *redis.Conn) error {
 	pooled := field(field(reflect.ValueOf(handle), "connPool"), "cn")
 	usedAt := field(field(pooled, "usedAt"), "v")
 	wire := field(field(field(pooled, "netConnAtomic"), "v"), "conn")
 	if !usedAt.IsValid() || !usedAt.CanInt() || !wire.IsValid() {
-		return errors.New("this version of go-redis keeps its connections otherwise than 9.23, so timeouts of its calls can't be seen: adapt sim/process/deadline.go")
+		return errors.New("this version of go-redis keeps its connections otherwise than 9.22 and 9.23, so timeouts of its calls can't be seen: adapt sim/process/deadline.go")
 	}
 	c.rt.connecting.Lock()
 	defer c.rt.connecting.Unlock()
