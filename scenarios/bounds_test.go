@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
 
 // A script that would never end is stopped, and told where: at the step that
 // it was at.
 func TestBounds(t *testing.T) {
+	testenv.RacedElsewhere(t)
 	const years = int(trace.MaxTime / (365 * 24 * time.Hour))
 	for _, tt := range []struct{ name, strategy, yaml, want string }{
 		{

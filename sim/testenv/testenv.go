@@ -65,7 +65,8 @@ func Long(t testing.TB) {
 }
 
 // RacedElsewhere skips a long test where data races are looked for, if shorter tests in that run
-// start the same goroutines: those that read the built-in scripts, or the workers of a search.
+// start the same goroutines, if any: those that read the built-in scripts, the workers of a search,
+// the guide of a game.
 func RacedElsewhere(t testing.TB) {
 	t.Helper()
 	if testing.Short() && !CI() {

@@ -120,6 +120,7 @@ func TestSameMovesReachTheDecision(t *testing.T) {
 
 // Games within the search's own bounds are won by hints as well.
 func TestHintsLeadThere(t *testing.T) {
+	testenv.RacedElsewhere(t)
 	for _, c := range []struct {
 		strategy string
 		goal     trace.Code
@@ -181,6 +182,7 @@ func TestLateHintIsDropped(t *testing.T) {
 
 // Every kind of fault that the bounds have can be made, and is one that searches make.
 func TestEveryFaultHasItsMove(t *testing.T) {
+	testenv.RacedElsewhere(t)
 	app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
 	for _, kinds := range [][]explore.FaultKind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.HoldRequest, explore.Duplicate}, {explore.Restart, explore.Evict, explore.ServerClock, explore.ClientClock}, {explore.Failover}} {
 		st := app.Library.Strategy("timestamp-del")
