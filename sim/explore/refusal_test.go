@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
@@ -65,6 +66,47 @@ func TestRefusals(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			_, err := Run(context.Background(), Bounds{Strategy: c.lock, Clients: 1, Cycles: 1, TTL: 12 * time.Second}, Options{})
 			refuses(t, err, c.want)
+		})
+	}
+}
+
+// TestOwnClockIsSent: what a monotonic clock shows means nothing to others, and not the same in the
+// search as in the engine. A lock that sends it is refused, in whatever form it does that.
+func TestOwnClockIsSent(t *testing.T) {
+	tells := func(tell func(m *mutant, now time.Duration) any) strategies.Strategy {
+		return before(func(ctx context.Context, m *mutant) error {
+			return m.nodes[0].Set(ctx, "at", tell(m, m.Clock.Monotonic()), 0).Err()
+		})
+	}
+	fenced := mutantStrategy(mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		l, err := rightAcquire(ctx, m)
+		if err == nil {
+			l.Fence = int64(m.Clock.Monotonic())
+		}
+		return l, err
+	}}, 1)
+	fenced.Fences = true
+	for name, c := range map[string]struct {
+		lock strategies.Strategy
+		sent string
+	}{
+		"nanoseconds":  {tells(func(_ *mutant, now time.Duration) any { return int64(now) }), "SET at N of A at LINE"},
+		"seconds":      {tells(func(_ *mutant, now time.Duration) any { return int64(now / time.Second) }), "SET at N of A at LINE"},
+		"minutes":      {tells(func(_ *mutant, now time.Duration) any { return int64(now / time.Minute) }), "SET at N of A at LINE"},
+		"with a token": {tells(func(m *mutant, now time.Duration) any { return m.Token() + "/" + strconv.FormatInt(int64(now), 16) }), "SET at N of A at LINE"},
+		"a fence":      {fenced, "the fencing token N of A"},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			_, err := Run(context.Background(), Bounds{Strategy: c.lock, Clients: 2, Cycles: 1, TTL: 12 * time.Second, Resource: sim.Fenced}, Options{})
+			var r *behaviour.Refusal
+			if !errors.As(err, &r) {
+				t.Fatalf("it is not refused: %v", err)
+			}
+			got := regexp.MustCompile(`(at|token) [\w/-]+ of [AB]`).ReplaceAllString(line.ReplaceAllString(err.Error(), "LINE"), "$1 N of A")
+			want := "the search can't follow a reading of the monotonic clock in " + c.sent + ": that clock counts from an arbitrary instant, another in each process, so nobody else can tell what its reading means; use a span between two readings, or Clock.Now"
+			if got != want {
+				t.Errorf("it is refused with\n\t%s\nwant\n\t%s", got, want)
+			}
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"lockstep/sim/explore/driver"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -106,9 +107,14 @@ func (k *Clients) shifted(path []uint32, by shift, e *Elsewhere) error {
 		if err != nil {
 			return err
 		}
-		if !slices.Equal(one, two) || !k.standAlike(r, other, by) {
+		if !slices.Equal(one, two) || !standAlike(r, other) {
+			sender, sent := sendsOtherwise(r, other)
 			if err := k.steady(r, path[:n+1]); err != nil {
 				return err
+			}
+			if sender >= 0 {
+				return &Refusal{Client: k.name(client), What: "a reading of the monotonic clock in " + sent, Source: k.lineAt(r, path[:n+1], sender),
+					Why: "that clock counts from an arbitrary instant, another in each process, so nobody else can tell what its reading means; use a span between two readings, or Clock.Now"}
 			}
 			e.Differs = fmt.Sprintf("%s goes on otherwise%s, depending on %s", k.name(client), at(k.lineOf(path[:n+1])), by.what)
 			return nil
@@ -147,34 +153,39 @@ func (k *Clients) twoOf(client int) (r, other *replayer, err error) {
 	return r, other, err
 }
 
-// standAlike reports whether two replayers are about to do the same, but for numbers in
-// commands that have followed the clock.
-func (k *Clients) standAlike(r, other *replayer, by shift) bool {
+// standAlike reports whether two replayers are about to do the same.
+func standAlike(r, other *replayer) bool {
 	if r.driver.Threads() != other.driver.Threads() {
 		return false
 	}
 	for i := range r.driver.Threads() {
 		p, q := r.driver.Operation(i), other.driver.Operation(i)
-		if p.Over != q.Over || !p.Over && (p.Kind != q.Kind || p.Wall != q.Wall || p.Mark != q.Mark || p.Conn != q.Conn || p.Sleep != q.Sleep || p.Below != q.Below ||
-			p.Fence != q.Fence && !by.followedBy(q.Fence-p.Fence)) {
-			return false
-		}
-		if !p.Over && p.Kind == process.OpSend && !slices.EqualFunc(p.Args, q.Args, func(x, y string) bool { return alikeBut(x, y, func(n, m int64) bool { return by.followedBy(m - n) }) }) {
+		if !alikeOperations(p, q) || !p.Over && (p.Fence != q.Fence || !slices.Equal(p.Args, q.Args)) {
 			return false
 		}
 	}
 	return true
 }
 
-// followedBy reports whether a number has followed the clock, be it in seconds, milliseconds,
-// microseconds or nanoseconds, without being rounded.
-func (by shift) followedBy(difference int64) bool {
-	for _, unit := range []time.Duration{time.Nanosecond, time.Microsecond, time.Millisecond, time.Second} {
-		if by.by%unit == 0 && difference == int64(by.by/unit) {
-			return true
+// alikeOperations reports whether two operations differ in nothing but what they send.
+func alikeOperations(p, q driver.Operation) bool {
+	return p.Over == q.Over && (p.Over || p.Kind == q.Kind && p.Wall == q.Wall && p.Mark == q.Mark && p.Conn == q.Conn && p.Sleep == q.Sleep && p.Below == q.Below)
+}
+
+// sendsOtherwise returns the thread of a replayer that sends something else than that of another,
+// and what it sends, or -1. A command of another name is another decision, and not a reading.
+func sendsOtherwise(r, other *replayer) (thread int, what string) {
+	for i := range min(r.driver.Threads(), other.driver.Threads()) {
+		p, q := r.driver.Operation(i), other.driver.Operation(i)
+		switch {
+		case p.Over || !alikeOperations(p, q):
+		case p.Fence != q.Fence:
+			return i, fmt.Sprintf("the fencing token %d", p.Fence)
+		case p.Kind == process.OpSend && len(p.Args) == len(q.Args) && p.Args[0] == q.Args[0] && !slices.Equal(p.Args, q.Args):
+			return i, trace.CommandText(p.Args)
 		}
 	}
-	return false
+	return -1, ""
 }
 
 // lineOf finds the line of the lock's code at the end of a path.
