@@ -1,8 +1,10 @@
 package strategies
 
 import (
+	"context"
 	"embed"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -79,12 +81,26 @@ func (s Strategy) Quorum() int {
 	return s.Nodes/2 + 1
 }
 
-// Extends reports whether the strategy's leases can be prolonged by their holder.
+// Extends reports whether the strategy's leases can be prolonged by their holder. To find out it
+// makes a lock, in a world in which nothing happens: a constructor may draw a token, look at its
+// clock, or add a hook to its Redis clients.
 func (s Strategy) Extends() bool {
-	// A constructor sends nothing: it keeps its arguments, and may draw a token.
-	_, can := s.New(make([]*redis.Client, s.Nodes), "", Options{Token: func() string { return "" }}).(Extender)
+	nodes := make([]*redis.Client, s.Nodes)
+	for i := range nodes {
+		nodes[i] = redis.NewClient(&redis.Options{MaxRetries: -1, Dialer: func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }})
+		defer nodes[i].Close() //nolint:errcheck // it has no connection
+	}
+	_, can := s.New(nodes, "", Options{TTL: time.Second, Retry: Retry{Tries: 1}, Clock: stopped{}, Token: func() string { return "" },
+		Random: func(time.Duration) time.Duration { return 0 }, Go: func(func()) {}}).(Extender)
 	return can
 }
+
+// stopped is a clock that stands still.
+type stopped struct{}
+
+func (stopped) Now() time.Time                             { return time.Unix(0, 0) }
+func (stopped) Monotonic() time.Duration                   { return 0 }
+func (stopped) Sleep(context.Context, time.Duration) error { return nil }
 
 // Code is the text of the file that implements the strategy.
 func (s Strategy) Code() string {

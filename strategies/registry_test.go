@@ -1,6 +1,7 @@
 package strategies
 
 import (
+	"context"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 func TestRegistryIsComplete(t *testing.T) {
@@ -78,6 +82,28 @@ func TestQuorum(t *testing.T) {
 // A strategy knows of time and chance only what its Options tell it, and of
 // the rest of this module nothing at all. system.go is what the options are made
 // of in production.
+// constructed is a lock whose constructor needs more than a place to keep its arguments.
+type constructed struct{ Lock }
+
+func (constructed) Extend(context.Context, *Lease) error { return nil }
+
+// TestExtendsOfAnyConstructor: whether a lock can extend its leases is found out without a crash,
+// whatever its constructor does.
+func TestExtendsOfAnyConstructor(t *testing.T) {
+	s := Strategy{Nodes: 1, New: func(nodes []*redis.Client, _ string, o Options) Lock {
+		if err := nodes[0].WithTimeout(o.TTL / 3).Ping(context.Background()).Err(); err == nil {
+			t.Error("there is a server")
+		}
+		if o.Token() == "" && o.Clock.Now().Unix() >= 0 && o.Clock.Monotonic() >= 0 && o.Random(time.Second) < time.Second && o.Clock.Sleep(context.Background(), time.Hour) == nil {
+			o.Go(func() { t.Error("it runs") })
+		}
+		return constructed{}
+	}}
+	if !s.Extends() {
+		t.Error("it can extend its leases")
+	}
+}
+
 func TestStrategiesUseOnlyWhatTheyAreGiven(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -135,43 +136,38 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// TestDrawInNew: a number that a constructor draws can't be chosen, and is refused.
-func TestDrawInNew(t *testing.T) {
-	s := mutantStrategy(rightMutant(), 1)
-	inner := s.New
-	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
-		o.Random(time.Second)
-		return inner(nodes, key, o)
+// TestNewDoesNothing: a number that a constructor draws can't be chosen, a thread that it starts
+// would begin before the run, and there is neither time nor a server. Each is refused by name, with
+// the line; none is left out in silence.
+func TestNewDoesNothing(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		what string
+		does func(rdb *redis.Client, o strategies.Options)
+	}{
+		{"draws a random number", func(_ *redis.Client, o strategies.Options) { o.Random(time.Second) }},
+		{"looks at a clock, or sleeps", func(_ *redis.Client, o strategies.Options) { o.Clock.Now() }},
+		{"looks at a clock, or sleeps", func(_ *redis.Client, o strategies.Options) { o.Clock.Monotonic() }},
+		{"looks at a clock, or sleeps", func(_ *redis.Client, o strategies.Options) { _ = o.Clock.Sleep(ctx, time.Second) }},
+		{"sends a command", func(rdb *redis.Client, _ strategies.Options) { rdb.Del(ctx, "lock") }},
+		{"starts a thread", func(rdb *redis.Client, o strategies.Options) {
+			o.Go(func() {
+				if o.Clock.Sleep(ctx, 10*time.Second) == nil {
+					rdb.Del(ctx, "lock") // whoever has it
+				}
+			})
+		}},
+	} {
+		s := mutantStrategy(rightMutant(), 1)
+		inner := s.New
+		s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+			c.does(nodes[0], o)
+			return inner(nodes, key, o)
+		}
+		_, err := searchDefaults(t, s)
+		want := "draws_test.go:LINE: New " + c.what + ", and a run begins only after it: do that in Acquire"
+		if err == nil || !strings.HasSuffix(regexp.MustCompile(`:\d+:`).ReplaceAllString(err.Error(), ":LINE:"), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
-	_, err := searchDefaults(t, s)
-	if err == nil || !strings.Contains(err.Error(), "New draws a random number, and a schedule can choose only those that are drawn later: draw it in Acquire") {
-		t.Error(err)
-	}
-}
-
-// TestDrawWithoutBounds: a search that would claim something of every schedule refuses a lock
-// that draws, as a number that isn't tried may decide.
-func TestDrawWithoutBounds(t *testing.T) {
-	testenv.Long(t)
-	s := strategies.Strategy{Name: "sampler", Nodes: 1, Timeout: 3 * time.Second, Scripts: []*redis.Script{compareDelete}}
-	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
-		return sampler{&tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}
-	}
-	_, err := Run(t.Context(), Bounds{Strategy: s, Clients: 2, Cycles: Any, TTL: 12 * time.Second, Faults: Budget{Pause: Any}}, Options{})
-	if err == nil {
-		t.Fatal("it is searched")
-	}
-	refuses(t, err, "the search can't follow a random number of A at LINE: without a bound on cycles it can't choose between all that there are, and which of them matter may show much later; draw nothing but tokens (no jitter), or search within a bound on cycles")
-}
-
-// sampler doesn't compare in one of a hundred releases, and looks at the clock before it decides.
-type sampler struct{ *tokenLock }
-
-func (s sampler) Release(ctx context.Context, lease *strategies.Lease) error {
-	n := s.Random(100)
-	s.Clock.Monotonic()
-	if n == 37 {
-		return s.rdb.Del(ctx, s.key).Err()
-	}
-	return s.tokenLock.Release(ctx, lease)
 }

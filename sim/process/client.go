@@ -236,7 +236,12 @@ func (c *Client) Lock() strategies.Lock { return c.lock }
 func (c *Client) ExposesDeadline() bool { return c.exposes }
 
 // spawn starts another thread of the process, as the go statement does.
-func (c *Client) spawn(run func()) { c.begin(func(*Thread) { run() }) }
+func (c *Client) spawn(run func()) {
+	if c.making {
+		panic(makes("starts a thread"))
+	}
+	c.begin(func(*Thread) { run() })
+}
 
 // ReleaseApart has another thread of the process release the newest lease, as the hook of a
 // shutdown does. The main thread knows nothing of that, and releases the lease once more when
@@ -331,7 +336,7 @@ func (c *Client) random(below time.Duration) time.Duration {
 	c.rt.host.Drew()
 	if c.settings.Draws && below > 0 {
 		if c.making {
-			panic("New draws a random number, and a schedule can choose only those that are drawn later: draw it in Acquire")
+			panic(makes("draws a random number"))
 		}
 		t := clientClock{c}.thread()
 		return min(max(0, t.do(Op{Kind: OpDraw, Below: below}).Reading), below-1)

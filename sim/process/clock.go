@@ -102,12 +102,15 @@ func (k clientClock) Sleep(ctx context.Context, d time.Duration) error {
 // thread returns the running thread. It panics if that is not one of the client's, and ends a
 // goroutine that is no thread: a panic there would end the whole program.
 func (k clientClock) thread() *Thread {
-	if k.c.rt.Guard && !onCoroutine() {
+	if k.c.rt.Guard && !onCoroutine() && !inConstructor() {
 		k.c.refuseStray(strayed, strayedFrom())
 		runtime.Goexit()
 	}
 	if t := k.c.rt.current; t != nil && t.Client == k.c {
 		return t
+	}
+	if inConstructor() {
+		panic(makes("looks at a clock, or sleeps"))
 	}
 	panic("sim: " + k.c.Name + "'s clock was read from a goroutine that is not one of its threads")
 }

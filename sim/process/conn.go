@@ -160,7 +160,9 @@ func (c *Conn) strays() bool {
 	}
 	why, source := strayed, c.source
 	if !c.subscribes {
-		source = strayedFrom()
+		if source = strayedFrom(); inConstructor() {
+			why = makes("sends a command")
+		}
 	} else if inFrames(".(*channel).") {
 		why = channelStrays
 	}

@@ -104,6 +104,14 @@ func (c *Client) guard(dead *bool, run func()) {
 // clock. If it took part in the run, the run would hang: control would never come back.
 const strayed = "a goroutine that is not one of its threads uses Redis or the clock: start threads by Options.Go"
 
+// makes is the value for a constructor that does what only threads can.
+func makes(what string) string {
+	return "New " + what + ", and a run begins only after it: do that in Acquire"
+}
+
+// inConstructor reports whether a lock's constructor is the caller, and no goroutine that it has started.
+func inConstructor() bool { return inFrames("process.(*Client).Reset") }
+
 // channelStrays is the value for a PubSub.Channel, which starts such goroutines in go-redis.
 const channelStrays = "PubSub.Channel receives on goroutines of go-redis's own, outside of virtual time: wait by PubSub.ReceiveTimeout"
 
