@@ -79,9 +79,6 @@ func TestQuorum(t *testing.T) {
 	}
 }
 
-// A strategy knows of time and chance only what its Options tell it, and of
-// the rest of this module nothing at all. system.go is what the options are made
-// of in production.
 // constructed is a lock whose constructor needs more than a place to keep its arguments.
 type constructed struct{ Lock }
 
@@ -104,6 +101,9 @@ func TestExtendsOfAnyConstructor(t *testing.T) {
 	}
 }
 
+// A strategy knows of time and chance only what its Options tell it, and of
+// the rest of this module nothing at all. system.go is what the options are made
+// of in production.
 func TestStrategiesUseOnlyWhatTheyAreGiven(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
