@@ -69,10 +69,10 @@ func (l *local) asks(t int) bool {
 }
 
 // goesAhead reports whether the client, which has just asked for the lock, can perform its next
-// operation. A draw is a choice of its own.
+// operation. A draw is a choice of its own, and a thread that it has started goes first.
 func (l *local) goesAhead() bool {
-	p := &l.clients.At(l.c.history).Threads[0]
-	return l.err == nil && !p.Over && !l.c.waits[0] && p.Kind != process.OpDraw
+	h := l.clients.At(l.c.history)
+	return l.err == nil && h.Single() && !h.Threads[0].Over && !l.c.waits[0] && h.Threads[0].Kind != process.OpDraw
 }
 
 // perform performs one operation, and runs the thread to the next. It reports whether that
