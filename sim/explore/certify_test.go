@@ -15,6 +15,7 @@ import (
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/testenv"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -277,6 +278,19 @@ func TestCertificateIsOfNoOtherClients(t *testing.T) {
 		if _, err := certificate.Check(context.Background(), &other, resolving(b.Strategy)); err == nil || !strings.Contains(err.Error(), edit.why) {
 			t.Errorf("%s: %v", edit.to, err)
 		}
+	}
+}
+
+// TestTransactionsAreUncertified: that no certificate can be made is said before a search that takes
+// minutes.
+func TestTransactionsAreUncertified(t *testing.T) {
+	b := Defaults(strategy(t, "setpx-watch"))
+	b.Cycles, b.Codes, b.Faults = Any, trace.Verdict{trace.DG}, Budget{Pause: Any}
+	ctx, done := context.WithTimeout(context.Background(), 20*time.Second)
+	defer done()
+	_, err := Run(ctx, b, Options{Certify: true})
+	if want := "setpx-watch sends WATCH, and a certificate knows nothing of open transactions: search without one"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

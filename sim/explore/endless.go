@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"lockstep/sim"
@@ -67,6 +68,9 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 			if err == nil {
 				err = small.Digital()
 			}
+			if err == nil && opt.Certify {
+				err = transacts(small)
+			}
 			switch {
 			case err != nil:
 				return err
@@ -82,6 +86,14 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 		return err
 	}
 	return learn(small, true)
+}
+
+// transacts fails if a lock opens transactions: no certificate can be made of it.
+func transacts(m *space.Model) error {
+	if command := m.Clients.Sends("WATCH", "MULTI"); command != "" {
+		return fmt.Errorf("%s sends %s, and a certificate knows nothing of open transactions: search without one", m.Config.Strategy.Name, command)
+	}
+	return nil
 }
 
 // smallIn returns bounds that show most of what a lock does.

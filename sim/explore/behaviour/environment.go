@@ -118,6 +118,22 @@ func (k *Clients) words(command uint32) []string {
 	return words
 }
 
+// Sends returns the first of these commands that a client has sent, or nothing.
+func (k *Clients) Sends(names ...string) string {
+	for id := range uint32(k.histories.Count.Load()) {
+		h := k.At(id)
+		for _, p := range h.Threads[:h.Count] {
+			if p.Over || p.Kind != process.OpSend {
+				continue
+			}
+			if word := k.words(p.Command)[0]; slices.Contains(names, word) {
+				return word
+			}
+		}
+	}
+	return ""
+}
+
 // general returns a client's deed with variables for tokens.
 func (k *Clients) general(deed Deed, client int) Deed {
 	var r Renaming
