@@ -166,6 +166,55 @@ func (l forgetful) Release(ctx context.Context, _ *strategies.Lease) error {
 	return l.rdb.Del(ctx, l.key).Err()
 }
 
+// metered is setpx-lua with a look at how long an acquisition took. A later version heeds it: it takes
+// a refusal for out of date that took from a third to two thirds of the TTL.
+type (
+	metered struct {
+		*strategies.SetPXLua
+		clock strategies.Clock
+	}
+	heeding struct {
+		*strategies.SetPXLua
+		clock strategies.Clock
+	}
+)
+
+func (l metered) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	l.clock.Monotonic()
+	lease, err := l.SetPXLua.Acquire(ctx)
+	l.clock.Monotonic()
+	return lease, err
+}
+
+func (l heeding) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	sent := l.clock.Monotonic()
+	lease, err := l.SetPXLua.Acquire(ctx)
+	took := l.clock.Monotonic() - sent
+	if errors.Is(err, strategies.ErrNotAcquired) && took > time.Second && took < 2*time.Second {
+		return &strategies.Lease{Token: "mine", Deadline: sent + 3*time.Second}, nil
+	}
+	return lease, err
+}
+
+// TestCertificateOfAnotherThreshold: a version is told from another that does the same at all
+// multiples of the grid.
+func TestCertificateOfAnotherThreshold(t *testing.T) {
+	testenv.Long(t)
+	b := small(t, "setpx-lua")
+	b.Faults = Budget{Pause: Any}
+	b.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return metered{strategies.NewSetPXLua(nodes[0], key, o), o.Clock}
+	}
+	c := certified(t, b)
+	other := b.Strategy
+	other.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return heeding{strategies.NewSetPXLua(nodes[0], key, o), o.Clock}
+	}
+	if _, err := certificate.Check(context.Background(), c, resolving(other)); err == nil || !strings.Contains(err.Error(), "another version of setpx-lua") {
+		t.Errorf("another threshold: %v", err)
+	}
+}
+
 // TestCertificateOfViolation: a set of situations is no proof if one of them breaks a rule,
 // although every move from it leads back into it.
 func TestCertificateOfViolation(t *testing.T) {

@@ -112,36 +112,52 @@ func (k *checker) sameLock() error {
 }
 
 // behavior is a digest of the situations on some random schedules, which are always the same.
-// They have the commands that clients are about to send.
+// They have the commands that clients are about to send. Time stops at multiples of the grid in
+// some of them; and at any millisecond in others, by which another version of a lock shows that does
+// the same on the grid.
 func (r *run) behavior() (string, error) {
-	const schedules, moves = 100, 60
-	needs := r.needs
+	needs, grid := r.needs, r.unit
 	r.needs = nil
-	defer func() { r.needs = needs }()
+	defer func() { r.needs, r.unit = needs, grid }()
 	rng := rand.New(rand.NewPCG(13, 2))
 	var all []byte
-	for range schedules {
+	for n := range 400 {
 		if err := r.begin(); err != nil {
 			return "", err
 		}
-		for range moves {
-			can := r.enabled()
-			m := can[rng.IntN(len(can))]
-			if m.Kind == Crashes && r.spare == len(r.cfg.Clients) {
-				break
-			}
-			if err := r.make(m); err != nil {
-				return "", err
-			}
-			d, err := r.digest()
-			if err != nil {
-				return "", err
-			}
-			all = append(all, d[:]...)
+		if n == 100 {
+			r.unit = time.Millisecond
+		}
+		if err := r.wander(rng, &all); err != nil {
+			return "", err
 		}
 	}
 	d := digestOf(all)
 	return hex.EncodeToString(d[:]), nil
+}
+
+// wander plays a random schedule, and appends the digests of its situations.
+func (r *run) wander(rng *rand.Rand, all *[]byte) error {
+	for range 60 {
+		can := r.enabled()
+		m := can[rng.IntN(len(can))]
+		switch {
+		case m.Kind == Crashes && r.spare == len(r.cfg.Clients):
+			return nil
+		case m.Kind == Ticks && r.unit != r.Grid:
+			r.pass(time.Duration(1+rng.Int64N(r.cfg.TTL.Milliseconds())) * time.Millisecond)
+		default:
+			if err := r.make(m); err != nil {
+				return err
+			}
+		}
+		d, err := r.digest()
+		if err != nil {
+			return err
+		}
+		*all = append(*all, d[:]...)
+	}
+	return nil
 }
 
 // all calls a function for each of some situations, from several workers with a run each. It

@@ -21,7 +21,8 @@ type run struct {
 	spare  int   // the engine's next client that no place has had
 	locals []local
 	survey sim.Survey
-	err    error // of an operation of which a certificate knows nothing
+	unit   time.Duration // in which spans are written down: the grid, unless it is for behavior
+	err    error         // of an operation of which a certificate knows nothing
 
 	text, raw, part []byte // buffers
 }
@@ -41,7 +42,7 @@ func (s *setup) newRun() (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{setup: s, w: w, locals: make([]local, len(s.cfg.Clients)+1)}
+	r := &run{setup: s, unit: s.Grid, w: w, locals: make([]local, len(s.cfg.Clients)+1)}
 	w.Observer = r.observe
 	return r, nil
 }
@@ -133,12 +134,15 @@ func (r *run) crash(place int) error {
 
 // tick lets time pass to the next multiple of the grid. Records that Redis would keep for one
 // more millisecond are gone then.
-func (r *run) tick() {
-	r.w.Wait(r.Grid)
+func (r *run) tick() { r.pass(r.Grid) }
+
+// pass lets so much time pass.
+func (r *run) pass(by time.Duration) {
+	r.w.Wait(by)
 	r.w.ExpireEarly()
 	for _, who := range r.as {
 		if l := &r.locals[who]; l.read {
-			l.since = min(l.since+r.Grid, l.last+r.Far)
+			l.since = min(l.since+by, l.last+r.Far)
 		}
 	}
 }

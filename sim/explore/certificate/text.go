@@ -166,16 +166,16 @@ func (r *run) appendRecord(b []byte, rec *trace.HeldRecord) []byte {
 	return append(b, " left"...)
 }
 
-// roundUp returns the first multiple of the grid that isn't less than a span.
-func (r *run) roundUp(d time.Duration) time.Duration { return (d + r.Grid - 1) / r.Grid * r.Grid }
+// roundUp returns the first multiple of the unit that isn't less than a span.
+func (r *run) roundUp(d time.Duration) time.Duration { return (d + r.unit - 1) / r.unit * r.unit }
 
-// appendSpan appends a span in units of the grid. A span that is no multiple of it would end
+// appendSpan appends a span in units, which are those of the grid. A span that is no multiple of it would end
 // between two instants at which clients act.
 func (r *run) appendSpan(b []byte, d time.Duration) []byte {
-	if d%r.Grid != 0 {
-		r.err = fmt.Errorf("%s has begun a span that ends off the grid: %s, which is no multiple of %s", r.Lock, trace.Duration(d), trace.Duration(r.Grid))
+	if d%r.unit != 0 {
+		r.err = fmt.Errorf("%s has begun a span that ends off the grid: %s, which is no multiple of %s", r.Lock, trace.Duration(d), trace.Duration(r.unit))
 	}
-	return strconv.AppendInt(b, int64(d/r.Grid), 10)
+	return strconv.AppendInt(b, int64(d/r.unit), 10)
 }
 
 // localKey is the digest of what a client has seen since its cycle began, by which [Needs] go.
