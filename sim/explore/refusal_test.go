@@ -60,6 +60,10 @@ func TestRefusals(t *testing.T) {
 		"in a script": {runs(`return redis.call(ARGV[1], KEYS[1])`, "spop"),
 			"the search can't follow SPOP in a script of A at LINE: its reply is drawn at random, not a function of the key; use a command that names the member or field"},
 		"caught by a script": {runs(`redis.pcall("RANDOMKEY") return 1`), "the search can't follow RANDOMKEY in a script of A at LINE: its reply is not a function of the keys; ask for a key by its name"},
+		"a library of scripts": {runs(`return redis.call("SET", "hint", cmsgpack.pack(redis.call("PTTL", KEYS[1])))`),
+			"the search can't follow cmsgpack in a script of A at LINE: the simulated server's Lua lacks this library of Redis's; use cjson, string and math"},
+		"another library": {runs(`return pcall(function() return struct.pack("I4", 1) end)`),
+			"the search can't follow struct in a script of A at LINE: the simulated server's Lua lacks this library of Redis's; use cjson, string and math"},
 		"a draw": {runs(`return math.random(1, 6)`),
 			"the search can't follow math.random in a script of A at LINE: which numbers a script draws depends on the version of Redis; draw them in the client, and pass them as arguments"},
 	} {

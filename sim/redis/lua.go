@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	luajson "github.com/alicebob/miniredis/v2/gopher-json"
@@ -52,7 +53,11 @@ func newLuaVM(n *Node) *luaVM {
 
 	undefined := m.l.NewTable()
 	undefined.RawSetString("__index", m.l.NewFunction(func(l *lua.LState) int {
-		l.RaiseError("Script attempted to access nonexistent global variable '%s'", l.Get(2).String())
+		name := l.Get(2).String()
+		if a := m.node.audit; a != nil && slices.Contains(lacking, name) {
+			a.refuse(name, "the simulated server's Lua lacks this library of Redis's; use cjson, string and math", true)
+		}
+		l.RaiseError("Script attempted to access nonexistent global variable '%s'", name)
 		return 0
 	}))
 	m.globals.Metatable = undefined
@@ -62,6 +67,9 @@ func newLuaVM(n *Node) *luaVM {
 	m.l.SetContext(m.budget)
 	return m
 }
+
+// lacking are the libraries that a script of Redis has, and here has not.
+var lacking = []string{"cmsgpack", "struct", "bit", "os"}
 
 const readonlyTable = "Attempt to modify a readonly table"
 
