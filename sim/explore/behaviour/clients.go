@@ -658,11 +658,12 @@ func (k *Clients) giveBack(r *replayer, err error) {
 	}
 }
 
-// tolerate turns on or off that errors of client code count for nothing.
-func (k *Clients) tolerate(on bool) {
+// tolerate turns on or off that errors of client code count for nothing, and returns whether it was on.
+func (k *Clients) tolerate(on bool) (was bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.tolerant = on
+	was, k.tolerant = k.tolerant, on
+	return was
 }
 
 // replay takes a replayer to a history by the path on which that was first found.

@@ -21,6 +21,7 @@ import (
 type Thresholds struct {
 	Mono    []Reading // readings of a monotonic clock
 	Wall    []int64   // readings of a wall clock, in milliseconds since the Epoch
+	Ages    []int64   // spans between two such readings of one client, by which it decides
 	Replies []int64   // integers in a reply that tells how long a key still lives, in its unit
 	Stored  []int64   // integers in a reply, or in a record, that tell how long something lived or took when they were stored
 	Left    []int64   // remaining lives of a key at which a server answers otherwise, in milliseconds
@@ -99,6 +100,7 @@ type finder struct {
 	ages     bool            // the answers that are compared are to questions at two lives of a key
 	tells    map[string]bool // and those whose reply tells the time
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
+	spans    []int64         // from readings of true time to thresholds after them
 }
 
 // edge is a transition that has been made.
@@ -349,9 +351,15 @@ func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 		if err != nil || same {
 			return err
 		}
-		hi := b.value
+		hi, guesses := b.value, f.guesses(from, a, path)
 		for low := lo; hi-low > 1; {
 			mid := low + (hi-low)/2
+			if len(guesses) > 0 {
+				mid, guesses = guesses[0], guesses[1:]
+				if mid <= low || mid >= hi {
+					continue
+				}
+			}
 			same, err := f.same(from, a, lo, mid, path)
 			if err != nil {
 				return err
@@ -362,20 +370,30 @@ func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 				hi = mid
 			}
 		}
-		f.keep(from, a, hi)
+		f.keep(from, a, lo, hi, path)
 		lo = hi
 	}
 	return nil
 }
 
-// keep adds a threshold to those that were found.
-func (f *finder) keep(from uint32, a measured, v int64) {
+// keep adds a threshold to those that were found, up to which code does what it does after the reading
+// lo, by the path that follows.
+func (f *finder) keep(from uint32, a measured, lo, v int64, path []edge) {
 	t := f.found
 	h := f.k.At(from)
 	switch r := (Reading{int32(v), h.Read, h.Earlier}); a.seen.Kind {
 	case SawWall:
-		if !slices.Contains(t.Wall, v) {
+		if age, is := f.age(from, a, lo, v, path); is {
+			if !slices.Contains(t.Ages, age) {
+				t.Ages = append(t.Ages, age)
+			}
+		} else if !slices.Contains(t.Wall, v) {
 			t.Wall = append(t.Wall, v)
+			for _, r := range f.readBefore(from) {
+				if !slices.Contains(f.spans, v-r) {
+					f.spans = append(f.spans, v-r)
+				}
+			}
 		}
 	case SawReply:
 		if f.tells[f.kindOf(f.asked(from, a.thread))] {

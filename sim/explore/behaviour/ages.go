@@ -1,0 +1,100 @@
+package behaviour
+
+import (
+	"math"
+	"slices"
+)
+
+// A value at which code changes its mind often is one that was met before: a lease that ends some
+// time after a clock was read ends as long after each reading. And the same code changes its mind
+// at values of the earlier reading, if the later one is given. Those are no instants of their own:
+// a search that stopped at them would read the clock there, and find another such value so long
+// before each of these readings.
+
+// maxGuesses is the number of values that are tried before a span is halved.
+const maxGuesses = 12
+
+// guesses lists the values at which code is likely to change its mind, each after its threshold: to
+// try a value and the one below it is enough if that is where it does.
+func (f *finder) guesses(from uint32, m measured, path []edge) (list []int64) {
+	t := f.found
+	add := func(v int64) {
+		if len(list) < 2*maxGuesses && !slices.Contains(list, v) {
+			list = append(list, v, v-1)
+		}
+	}
+	switch m.seen.Kind {
+	case SawWall:
+		for _, e := range path {
+			for _, age := range t.Ages {
+				if e.seen.Kind == SawWall {
+					add(e.seen.Value - age + 1)
+				}
+			}
+		}
+		for _, r := range f.readBefore(from) {
+			for _, s := range slices.Backward(f.spans) {
+				add(r + s)
+			}
+		}
+		for _, v := range slices.Backward(t.Wall) {
+			add(v)
+		}
+	case SawMono, SawMonoLapsed:
+		last := f.k.At(from).Read
+		for _, r := range slices.Backward(t.Mono) {
+			add(int64(last + r.At - r.Last))
+			add(int64(r.At))
+		}
+	case SawReply:
+		kind := f.kindOf(f.asked(from, m.thread))
+		if !f.tells[kind] {
+			for _, v := range slices.Backward(*f.spansOf(kind)) {
+				add(v)
+			}
+		}
+	}
+	return list
+}
+
+// readBefore lists the readings of true time that a client has made in its cycle, the last first.
+func (f *finder) readBefore(at uint32) (list []int64) {
+	for ; at != 0 && !f.k.At(at).BetweenCycles; at = f.k.At(at).parent {
+		if seen := f.k.At(at).seen; seen.Kind == SawWall {
+			list = append(list, seen.Value)
+		}
+	}
+	return list
+}
+
+// apart is by how much a later reading is moved, to see whether a threshold moves with it: no
+// number of seconds, so that code which rounds to these isn't taken for code that doesn't.
+const apart = 1009
+
+// age finds out whether a threshold of a reading of true time, v, is one because the code compares
+// that reading with a later one on the path: it moves with that one, then. Below it, code does what it
+// does after the reading lo. The age is how long after the reading the later one is the first that
+// makes a difference.
+func (f *finder) age(from uint32, m measured, lo, v int64, path []edge) (age int64, is bool) {
+	if m.seen.Kind != SawWall {
+		return 0, false
+	}
+	defer f.k.tolerate(f.k.tolerate(true)) // if the code fails, it isn't seen to move
+	for i, e := range path {
+		if e.seen.Kind != SawWall || e.seen.Value < v || e.seen.Value-v >= math.MaxInt32 {
+			continue
+		}
+		moved := slices.Clone(path)
+		moved[i].seen.Value += apart
+		if f.isSame(from, m, lo, v, moved) && f.isSame(from, m, lo+apart, v+apart-1, moved) && !f.isSame(from, m, lo+apart, v+apart, moved) {
+			return e.seen.Value - v + 1, true
+		}
+	}
+	return 0, false
+}
+
+// isSame is same for code that may fail: then it isn't.
+func (f *finder) isSame(from uint32, m measured, a, b int64, path []edge) bool {
+	same, err := f.same(from, m, a, b, path)
+	return same && err == nil
+}
