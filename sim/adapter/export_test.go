@@ -10,3 +10,6 @@ func (p *Program) Transcribe(line func(fd int, line string)) {
 		}
 	}
 }
+
+// Cause is cause, for its test.
+var Cause = cause

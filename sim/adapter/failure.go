@@ -2,6 +2,8 @@ package adapter
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,13 +15,13 @@ type Failure struct {
 	What    string // went wrong
 	During  string // the call that it was at, if it was at one
 	Last    string // what it did last, if that is known
-	Printed string // what it has printed since then, or the end of that
+	Printed string // the line or two of what it has printed since then that tell the cause
 }
 
 // Breach marks it as one of the protocol: see [process.Breach].
 func (*Failure) Breach() {}
 
-// Error says what went wrong, during which call, what the process did before, and what it has printed.
+// Error says what went wrong, during which call, what the process did before, and what it has printed of it.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the process of %q %s", f.Command, f.What)
@@ -33,4 +35,60 @@ func (f *Failure) Error() string {
 		b.WriteString("\n  it printed:\n    " + strings.ReplaceAll(f.Printed, "\n", "\n    "))
 	}
 	return b.String()
+}
+
+// Of what a process has printed in its distress: the lines that say what is wrong, those that say
+// where in its program, and those of a stack or of a quotation, which say neither.
+var (
+	named     = regexp.MustCompile(`^(Uncaught )?[\w.$]*(Error|Exception)( \[\w+\])?(:|$)`)
+	complaint = regexp.MustCompile(`(?i)(error|exception|panic|fatal|not found|no such|cannot|can't|could not|denied)`)
+	place     = regexp.MustCompile(`^\s+(File ".*", line \d+|at .*[/\\][^/\\]+:\d+:\d+\)?)`)
+	frame     = regexp.MustCompile(`^\s*(File ".*", line \d+|at .*|#\d+ .*|\^+|throw .*|Traceback .*|code: '.*)`)
+)
+
+// cause picks the line or two out of what a process has printed that tell why it has failed: the
+// complaint, and where in its program that comes from. Without a complaint, they are the last two.
+func cause(printed string) string {
+	var lines []string
+	for line := range strings.Lines(printed) {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, strings.TrimRight(line, " \r\n\t"))
+		}
+	}
+	complains := named.MatchString
+	if !slices.ContainsFunc(lines, complains) {
+		complains = func(line string) bool { return complaint.MatchString(line) && !frame.MatchString(line) }
+	}
+	where := func(line string) bool { return place.MatchString(line) && !strings.Contains(line, "node:") }
+	at, from := slices.IndexFunc(lines, complains), -1
+	if python := strings.Contains(printed, "Traceback (most recent call last)"); python { // what is wrong comes last there
+		for i, line := range lines {
+			switch {
+			case where(line):
+				from = i
+			case complains(line):
+				at = i
+			}
+		}
+	} else if at >= 0 {
+		if from = slices.IndexFunc(lines[at:], where); from >= 0 {
+			from += at
+		}
+	}
+	switch {
+	case at < 0:
+		lines = lines[max(0, len(lines)-2):]
+	case from < 0:
+		lines = lines[at : at+1]
+	default:
+		lines = []string{lines[at], lines[from]}
+	}
+	for i, line := range lines {
+		const most = 300
+		if line = strings.TrimSpace(line); len(line) > most {
+			line = strings.ToValidUTF8(line[:most], "") + "..."
+		}
+		lines[i] = line
+	}
+	return strings.Join(lines, "\n")
 }

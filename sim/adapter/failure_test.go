@@ -42,7 +42,7 @@ func TestGreetings(t *testing.T) {
 		"no executions": `its executions are "often", and can be fork, again or once`,
 		"no servers":    "a lock runs on 1 to 9 servers, not on 0",
 		"no timeout":    "it needs a timeout",
-		"impolite":      "has ended, or has closed its control connection\n  it printed:\n    no such module",
+		"impolite":      "has ended, or has closed its control connection, before it said hello on descriptor 3\n  it printed:\n    no such module",
 	} {
 		t.Run(name, func(t *testing.T) {
 			patience := patient
@@ -68,6 +68,26 @@ func TestNoSuchCommand(t *testing.T) {
 	}
 	if _, err := adapter.Start(" ", "", 0); err == nil || !strings.Contains(err.Error(), "there is no command to start") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestCause: of what a process has printed, the line or two are told that say why it failed, and no
+// stack.
+func TestCause(t *testing.T) {
+	for printed, want := range map[string]string{
+		"node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\nError: Cannot find module '/x/no.js'\n    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15)\n    at node:internal/main/run_main_module:28:49 {\n  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\nNode.js v20.20.2\n": "Error: Cannot find module '/x/no.js'",
+		"/x/lock.js:1\nfunction f() { throw new TypeError('mine'); }\n               ^\n\nTypeError: mine\n    at f (/x/lock.js:1:22)\n    at Object.<anonymous> (/x/lock.js:2:1)\n    at Module._compile (node:internal/modules/cjs/loader:1521:14)\n":                                                            "TypeError: mine\nat f (/x/lock.js:1:22)",
+		"Traceback (most recent call last):\n  File \"/x/lock.py\", line 3, in <module>\n    f()\n  File \"/x/lock.py\", line 2, in f\n    raise redis.exceptions.LockError(\"mine\")\nredis.exceptions.LockError: mine\n":                                                                                         "redis.exceptions.LockError: mine\nFile \"/x/lock.py\", line 2, in f",
+		"Traceback (most recent call last):\n  File \"/x/lock.py\", line 2, in f\n    f()\nKeyError: 'a'\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/x/lock.py\", line 5, in <module>\n    g()\nValueError: b\n":                       "ValueError: b\nFile \"/x/lock.py\", line 5, in <module>",
+		"PHP Fatal error:  Uncaught Error: Call to undefined function no() in /x/lock.php:2\nStack trace:\n#0 {main}\n  thrown in /x/lock.php on line 2\nFatal error: Uncaught Error: Call to undefined function no() in /x/lock.php:2\n":                                                                          "PHP Fatal error:  Uncaught Error: Call to undefined function no() in /x/lock.php:2",
+		"/bin/sh: 1: nosuch: not found\n":   "/bin/sh: 1: nosuch: not found",
+		"one\ntwo\n\nthree\n":               "two\nthree",
+		"":                                  "",
+		strings.Repeat("long ", 100) + "\n": strings.Repeat("long ", 60) + "...",
+	} {
+		if got := adapter.Cause(printed); got != want {
+			t.Errorf("of %q\ngot  %q\nwant %q", printed, got, want)
+		}
 	}
 }
 

@@ -128,7 +128,11 @@ func (p *Program) greet(ch *channel) error {
 		from = 0
 	}
 	p.end(ch)
-	return &Failure{Command: p.command, What: err.Error(), Printed: p.print(from)}
+	what := err.Error()
+	if errors.Is(err, errEnded) {
+		what += fmt.Sprintf(", before it said hello on descriptor %d", controlFD)
+	}
+	return &Failure{Command: p.command, What: what, Printed: p.print(from)}
 }
 
 // take returns a process that can begin an execution, and where that begins in what is printed.
@@ -239,11 +243,10 @@ func (p *Program) trim() {
 	}
 }
 
-// print returns the last lines of what has been printed, from a position on.
+// print returns what tells the cause of a failure in what has been printed, from a position on.
 func (p *Program) print(from int64) string {
-	const lines, most = 12, 4 << 10
+	const most = 16 << 10
 	from = max(from, p.size()-most)
 	text, _ := io.ReadAll(io.NewSectionReader(p.printed, from, most))
-	all := strings.Split(strings.ToValidUTF8(strings.TrimSpace(string(text)), "?"), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
+	return cause(strings.ToValidUTF8(string(text), "?"))
 }

@@ -726,7 +726,18 @@ func (k *Clients) lineAt(r *replayer, path []uint32, thread int) trace.Source {
 func (k *Clients) Recheck() error {
 	const rechecks = 1000
 	n := k.histories.Count.Load()
+	var some []uint32
 	for id := uint32(1); id < n; id += 1 + n/rechecks {
+		some = append(some, id)
+	}
+	passed := make([]bool, n)
+	for _, id := range slices.Backward(some) { // one that leads to another is replayed with it, and was found before it
+		if passed[id] {
+			continue
+		}
+		for _, at := range k.pathTo(id) {
+			passed[at] = true
+		}
 		if err := k.again(k.pool[k.At(id).client][0], id); err != nil {
 			return err
 		}
