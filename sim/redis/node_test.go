@@ -116,6 +116,18 @@ func TestTTLRounds(t *testing.T) {
 	s.say("MULTI", "OK").say("TTL k", "QUEUED").say("DISCARD", "OK").say("TTL k", "-1")
 }
 
+// TestRotatesOne: the only element of a list moves to that list, and the list keeps its life, if the
+// command has the words that it needs and no more.
+func TestRotatesOne(t *testing.T) {
+	s := newServer(t, Config{})
+	s.say("RPUSH list 7", "1").say("PEXPIRE list 5000", "1")
+	s.say("RPOPLPUSH list list", "7").say("LMOVE list list LEFT RIGHT", "7").say("PTTL list", "5000")
+	s.say("RPOPLPUSH list list list", "error ERR wrong number of arguments for 'rpoplpush' command")
+	s.say("LMOVE list list", "error ERR wrong number of arguments for 'lmove' command")
+	s.say("LMOVE list list LEFT RIGHT LEFT", "error ERR wrong number of arguments for 'lmove' command")
+	s.say("LMOVE list list LEFT ASIDE", "error ERR syntax error")
+}
+
 // TestTransactionOfTTLs: what is asked in a transaction is answered from what the
 // transaction has done so far.
 func TestTransactionOfTTLs(t *testing.T) {

@@ -93,7 +93,7 @@ func (n *Node) stricter(c *server.Peer, cmd string, args []string) (done bool) {
 	case "SINTER", "SUNION", "SDIFF":
 		return c.Resp3 && n.listsSet(c, cmd, args)
 	case "LMOVE", "RPOPLPUSH":
-		if len(args) >= 2 && n.rotatesOne(c, cmd, args) {
+		if len(args) == map[string]int{"LMOVE": 4, "RPOPLPUSH": 2}[cmd] && n.rotatesOne(c, cmd, args) {
 			return true
 		}
 	case "ZPOPMIN", "ZPOPMAX":
@@ -268,7 +268,7 @@ func (n *Node) getRange(c *server.Peer, args []string) (done bool) {
 // rotatesOne answers a command that moves the only element of a list to that list: miniredis
 // would forget the list's expiry.
 func (n *Node) rotatesOne(c *server.Peer, cmd string, args []string) (done bool) {
-	if args[0] != args[1] || cmd == "LMOVE" && (len(args) != 4 || !isSide(args[2]) || !isSide(args[3])) || n.ask(c, "LLEN", args[0]) != ":1\r\n" {
+	if args[0] != args[1] || cmd == "LMOVE" && !(isSide(args[2]) && isSide(args[3])) || n.ask(c, "LLEN", args[0]) != ":1\r\n" {
 		return false
 	}
 	n.write(c, n.ask(c, "LINDEX", args[0], "0"), false)
