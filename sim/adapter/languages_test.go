@@ -37,7 +37,7 @@ var languages = []language{
 }
 
 // interpreter returns the program that runs a folder's examples, and has their library.
-func interpreter(t *testing.T, folder string) string {
+func interpreter(t testing.TB, folder string) string {
 	t.Helper()
 	try := map[string][][]string{
 		"python": {{"python3", "-c", "import redis"}, {"/usr/bin/python3", "-c", "import redis"}},
@@ -64,13 +64,13 @@ func (l language) like() string {
 	return "setpx-lua"
 }
 
-func (l language) start(t *testing.T) *adapter.Program {
+func (l language) start(t testing.TB) *adapter.Program {
 	t.Helper()
 	return start(t, fmt.Sprintf(l.command, interpreter(t, l.folder)), filepath.Join(adapters, l.folder))
 }
 
 // start starts a command, whose processes end with the test.
-func start(t *testing.T, command, dir string) *adapter.Program {
+func start(t testing.TB, command, dir string) *adapter.Program {
 	t.Helper()
 	p, err := adapter.Start(command, dir, patient)
 	if err != nil {
@@ -227,5 +227,25 @@ func TestFindsMissingComparison(t *testing.T) {
 		if found == nil || len(found.Faults) != len(v.Faults) || found.Switches != v.Switches {
 			t.Errorf("%s is found by %+v, and for naive-del by %d faults and %d switches", v.Code, found, len(v.Faults), v.Switches)
 		}
+	}
+}
+
+// BenchmarkExecutions runs a scenario in which each client has the lock once, in each language, and
+// tells how many executions that makes a minute.
+func BenchmarkExecutions(b *testing.B) {
+	s, err := scenarios.Find("pause-past-ttl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, l := range languages {
+		b.Run(l.name, func(b *testing.B) {
+			p := l.start(b)
+			for b.Loop() {
+				if _, err := s.Run(p.Strategy(), 1); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(p.Executions())/b.Elapsed().Minutes(), "executions/min")
+		})
 	}
 }

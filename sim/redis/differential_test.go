@@ -122,7 +122,22 @@ var dialogues = []struct{ name, lines string }{
 		A COPY other k DB 0 REPLACE
 		A COPY other k REPLACE DB 0
 		A GET k
-		A COPY k k`},
+		A COPY k k
+		A COPY other k DB +0
+		A COPY other k REPLACE DB 07
+		A COPY other k FOO DB +0
+		A COPY other k DB x
+		A COPY other k DB`},
+	{"a list that has one element, moved to itself", `
+		A RPUSH l 7
+		A PEXPIRE l 60000
+		A RPOPLPUSH l l
+		A RPOPLPUSH l l l
+		A LMOVE l l LEFT RIGHT
+		A LMOVE l l
+		A LMOVE l l LEFT ASIDE
+		A LMOVE l l LEFT RIGHT LEFT
+		A PERSIST l`},
 	{"counting", `
 		A INCR n
 		A INCR n

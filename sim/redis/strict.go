@@ -117,6 +117,8 @@ func (n *Node) misspelt(c *server.Peer, cmd string, args []string) (refused bool
 		if len(args) == 4 && !(isSide(args[2]) && isSide(args[3])) {
 			refusal = syntaxError
 		}
+	case "COPY":
+		refusal = miscopied(args)
 	case "LPOS":
 		refusal = misplaced(args)
 	case "LREM":
@@ -146,6 +148,23 @@ func (n *Node) misspelt(c *server.Peer, cmd string, args []string) (refused bool
 		c.WriteError(refusal)
 	}
 	return refusal != ""
+}
+
+// miscopied returns the refusal of a COPY to a database whose number Redis doesn't read, unless an
+// option before it is wrong.
+func miscopied(args []string) string {
+	for i := 2; i+1 < len(args); i++ {
+		switch {
+		case strings.EqualFold(args[i], "REPLACE"):
+			continue
+		case !strings.EqualFold(args[i], "DB"):
+			return ""
+		case signed(args[i+1]):
+			return notInteger
+		}
+		i++
+	}
+	return ""
 }
 
 // signed reports whether a word is a number to miniredis, and not to Redis: such as +7 or 07.
