@@ -178,6 +178,7 @@ var searches = []searched{
 	{name: "redsync on 3 servers", library: bubble.Library{Nodes: 3, New: Redsync()}, faults: faults{explore.Pause: 1}, second: true},
 	{name: "redsync on 3 servers, restarts with nothing on disk", library: bubble.Library{Nodes: 3, New: Redsync()}, faults: faults{explore.Restart: 1}, codes: trace.Verdict{trace.DG}, found: trace.Verdict{trace.DG}, second: true},
 	{name: "rueidislock", library: Rueidislock, faults: faults{explore.Crash: 1}},
+	{name: "rueidislock, with a pause", library: Rueidislock, faults: faults{explore.Pause: 1}, open: true, second: true},
 }
 
 // one is the token of all clients.
@@ -225,11 +226,13 @@ func rowsOf(t *testing.T, s *searched) (all rows) {
 	t.Run(s.name, func(t *testing.T) {
 		r := search(t, s)
 		found := "nothing: it holds"
-		if len(r.Found) > 0 {
+		switch why := cmp.Or(r.Undecided, r.Why); {
+		case len(r.Found) == 0 && s.open:
+			found = "nothing; not decided: " + why
+		case s.open:
+			found = "**" + r.Found.String() + "**; not decided of the others: " + why
+		case len(r.Found) > 0:
 			found = "**" + r.Found.String() + "**"
-		}
-		if s.open {
-			found += "; not decided of the others: " + cmp.Or(r.Undecided, r.Why)
 		}
 		all.Row = fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", s.name, r.Bounds.Faults, trace.Verdict(r.Bounds.Codes).Sorted(), found, report.Grouped(r.States), report.Grouped(r.Transitions))
 		for _, v := range r.Violated {

@@ -5,54 +5,40 @@ import (
 	"slices"
 )
 
-// A value at which code changes its mind often is one that was met before: a lease that ends some
-// time after a clock was read ends as long after each reading. And the same code changes its mind
-// at values of the earlier reading, if the later one is given. Those are no instants of their own:
-// a search that stopped at them would read the clock there, and find another such value so long
-// before each of these readings.
+// A reading of true time at which code changes its mind is often as long after another reading as one
+// that was met before: a lease ends some time after a clock was read, whenever that was. And the same
+// code changes its mind at values of the earlier reading, if the later one is given. Those are no
+// instants of their own: a search that stopped at them would read the clock there, and find another
+// such value so long before each of these readings.
 
 // maxGuesses is the number of values that are tried before a span is halved.
 const maxGuesses = 12
 
-// guesses lists the values at which code is likely to change its mind, each after its threshold: to
-// try a value and the one below it is enough if that is where it does.
+// guesses lists the readings of true time at which code is likely to change its mind, each before the
+// one below it: to try both is enough if that is where it does.
 func (f *finder) guesses(from uint32, m measured, path []edge) (list []int64) {
-	t := f.found
+	if m.seen.Kind != SawWall {
+		return nil
+	}
 	add := func(v int64) {
 		if len(list) < 2*maxGuesses && !slices.Contains(list, v) {
 			list = append(list, v, v-1)
 		}
 	}
-	switch m.seen.Kind {
-	case SawWall:
-		for _, e := range path {
-			for _, age := range t.Ages {
-				if e.seen.Kind == SawWall {
-					add(e.seen.Value - age + 1)
-				}
+	for _, e := range path {
+		for _, age := range f.found.Ages {
+			if e.seen.Kind == SawWall {
+				add(e.seen.Value - age + 1)
 			}
 		}
-		for _, r := range f.readBefore(from) {
-			for _, s := range slices.Backward(f.spans) {
-				add(r + s)
-			}
+	}
+	for _, r := range f.readBefore(from) {
+		for _, s := range slices.Backward(f.spans) {
+			add(r + s)
 		}
-		for _, v := range slices.Backward(t.Wall) {
-			add(v)
-		}
-	case SawMono, SawMonoLapsed:
-		last := f.k.At(from).Read
-		for _, r := range slices.Backward(t.Mono) {
-			add(int64(last + r.At - r.Last))
-			add(int64(r.At))
-		}
-	case SawReply:
-		kind := f.kindOf(f.asked(from, m.thread))
-		if !f.tells[kind] {
-			for _, v := range slices.Backward(*f.spansOf(kind)) {
-				add(v)
-			}
-		}
+	}
+	for _, v := range slices.Backward(f.found.Wall) {
+		add(v)
 	}
 	return list
 }
