@@ -317,6 +317,13 @@ var dialogues = []struct{ name, lines string }{
 		A DEL k
 		A EXEC
 		A GET k`},
+	{"UNWATCH with a word too many leaves the watch as it is", `
+		A WATCH k
+		B SET k v
+		A UNWATCH UNWATCH
+		A WATCH other k
+		A MULTI
+		A EXEC`},
 	{"UNWATCH and DISCARD", `
 		A SET k v
 		A WATCH k

@@ -28,7 +28,7 @@ func (n *Node) transact(c *server.Peer, cmd string, args []string) (done bool) {
 		n.watch(c, args)
 		return true
 	case !p.Queues:
-		if cmd == "UNWATCH" {
+		if cmd == "UNWATCH" && len(args) == 0 {
 			p.watched = nil
 		}
 		return false
