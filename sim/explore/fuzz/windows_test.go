@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,5 +132,46 @@ func TestRestlessIsNotDecided(t *testing.T) {
 	}
 	if r.Find(trace.DG) == nil && (r.Finding(trace.DG).Answer != explore.NotDecided || !strings.Contains(r.Why, "than a search can stop at")) {
 		t.Errorf("%s: %s", r.Finding(trace.DG).Answer, r.Why)
+	}
+}
+
+// betweenReadings is a lock that reads true time before and after it has asked, as Redlock does in
+// Node, and is sure of the lock unless it took so long that the lease is over. What it makes of that
+// is up to late.
+func betweenReadings(name string, late func(ctx context.Context, l *lock, lease *strategies.Lease) (*strategies.Lease, error)) *subject {
+	return custom(name, "it compares two readings of its wall clock", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			start, lease := l.Clock.Now(), &strategies.Lease{Token: l.Token()}
+			if err := l.set(ctx, l.key, lease.Token); err != nil || l.Clock.Now().Sub(start) < l.TTL*99/100 {
+				return lease, err
+			}
+			return late(ctx, l, lease)
+		}})
+}
+
+// TestSpanBetweenReadings: a threshold of a reading that is one because of a later reading is the span
+// between them. Taken for instants, there was one more so long before each of these, and nothing was
+// decided.
+func TestSpanBetweenReadings(t *testing.T) {
+	for _, tc := range []struct {
+		*subject
+		found trace.Verdict
+	}{
+		{betweenReadings("gives-up-late", func(context.Context, *lock, *strategies.Lease) (*strategies.Lease, error) {
+			return nil, strategies.ErrNotAcquired
+		}), nil},
+		{betweenReadings("takes-over-late", func(ctx context.Context, l *lock, lease *strategies.Lease) (*strategies.Lease, error) {
+			return lease, l.rdb.Set(ctx, l.key, lease.Token, l.TTL).Err()
+		}), trace.Verdict{trace.DG, trace.FR}},
+	} {
+		b := explore.Defaults(tc.strategy)
+		b.Cycles, b.Codes, b.Faults = 1, trace.Verdict{trace.DG, trace.FR}, explore.Budget{explore.Pause: 1}
+		r, err := explore.Run(t.Context(), b, explore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Complete || !slices.Equal(r.Found, tc.found) {
+			t.Errorf("%s shows %s, and was to show %s: %s", tc.name, r.Found, tc.found, r.Summary())
+		}
 	}
 }
