@@ -125,6 +125,19 @@ var dialogues = []struct{ name, lines string }{
 		A COPY k k
 		A COPY other k DB +0
 		A COPY other k REPLACE DB 07
+		A COPY other k DB 9223372036854775807
+		A COPY other k DB -2147483649 REPLACE
+		A COPY other k DB 9223372036854775808
+		A COPY other k DB 16
+		A COPY other k DB 15
+		A COPY other k DB -1
+		A SELECT 16
+		A SELECT -1
+		A SELECT +0
+		A SELECT 9223372036854775807
+		A SELECT 15
+		A GET k
+		A SELECT 0
 		A COPY other k FOO DB +0
 		A COPY other k DB x
 		A COPY other k DB`},

@@ -33,6 +33,9 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 		return true
 	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
 		return n.scripts.answer(c, cmd, args)
+	case cmd == "SELECT" && len(args) == 1 && noDatabase(args[0]) != "":
+		c.WriteError(noDatabase(args[0]))
+		return true
 	case cmd == "SELECT" && n.asking != nil:
 		n.asking.selects = true
 	case cmd == "COPY" && replaces(args) && args[0] != args[1]:

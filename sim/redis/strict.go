@@ -150,21 +150,36 @@ func (n *Node) misspelt(c *server.Peer, cmd string, args []string) (refused bool
 	return refusal != ""
 }
 
-// miscopied returns the refusal of a COPY to a database whose number Redis doesn't read, unless an
-// option before it is wrong.
-func miscopied(args []string) string {
-	for i := 2; i+1 < len(args); i++ {
-		switch {
-		case strings.EqualFold(args[i], "REPLACE"):
-			continue
-		case !strings.EqualFold(args[i], "DB"):
-			return ""
-		case signed(args[i+1]):
-			return notInteger
-		}
-		i++
+// databases is how many a server has, unless its configuration says otherwise.
+const databases = 16
+
+// noDatabase returns the refusal of a database that Redis hasn't got, or nothing.
+func noDatabase(word string) (refusal string) {
+	switch db, ok := integer(word); {
+	case !ok:
+		return notInteger
+	case db < math.MinInt32 || db > math.MaxInt32:
+		return fmt.Sprintf("ERR value is out of range, value must between %d and %d", math.MinInt32, math.MaxInt32)
+	case db < 0 || db >= databases:
+		return "ERR DB index is out of range"
 	}
 	return ""
+}
+
+// miscopied returns the refusal of a COPY to a database that Redis hasn't got, unless an option
+// before it is wrong.
+func miscopied(args []string) (refusal string) {
+	for i := 2; i+1 < len(args) && refusal == ""; i++ {
+		switch strings.ToUpper(args[i]) {
+		case "REPLACE":
+		case "DB":
+			i++
+			refusal = noDatabase(args[i])
+		default:
+			return ""
+		}
+	}
+	return refusal
 }
 
 // signed reports whether a word is a number to miniredis, and not to Redis: such as +7 or 07.
