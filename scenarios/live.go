@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
 
@@ -17,7 +19,7 @@ import (
 // It fails if a scenario can't have that many clients, or if nobody got the lock. What else
 // it must leave out is listed in the file's first lines.
 func FromLive(t *trace.Trace) ([]byte, error) {
-	l := liveSaver{t: t, cycles: make([]int, len(t.Clients)), refused: make([]int, len(t.Clients)), left: map[string]int{}}
+	l := liveSaver{t: t, names: liveNames(t.Clients), cycles: make([]int, len(t.Clients)), refused: make([]int, len(t.Clients)), left: map[string]int{}}
 	for i := range t.Events {
 		l.event(&t.Events[i])
 	}
@@ -27,7 +29,7 @@ func FromLive(t *trace.Trace) ([]byte, error) {
 	var clients []string
 	for i, n := range l.cycles {
 		if n > 0 {
-			clients = append(clients, fmt.Sprintf("%s: {work: 1us, cycles: %d}", quoted(t.Clients[i]), n))
+			clients = append(clients, fmt.Sprintf("%s: {work: 1us, cycles: %d}", quoted(l.names[i]), n))
 		}
 	}
 	if most := 8; len(clients) > most {
@@ -41,6 +43,7 @@ func FromLive(t *trace.Trace) ([]byte, error) {
 // liveSaver turns the events of a live trace into steps.
 type liveSaver struct {
 	t       *trace.Trace
+	names   []string // by client, in the scenario
 	script  strings.Builder
 	at      time.Duration // up to which the steps have let time pass
 	ttl     time.Duration
@@ -48,6 +51,27 @@ type liveSaver struct {
 	refused []int          // by client
 	kept    bool           // a node came back with a record
 	left    map[string]int // what isn't written, with its number
+}
+
+// liveNames gives each client a name that a scenario can have: programs may call a connection
+// anything, and one without a name is called port-40312.
+func liveNames(clients []string) (names []string) {
+	const longest = 12
+	for _, as := range clients {
+		as = strings.Map(func(r rune) rune {
+			if r < 0x80 && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
+				return r
+			}
+			return '_'
+		}, as)
+		name := as[:min(len(as), longest)]
+		for n := 2; slices.Contains(names, name) || process.ValidName(name) != nil; n++ {
+			end := fmt.Sprintf("_%d", n)
+			name = as[:min(len(as), longest-len(end))] + end
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // step writes a step at an event's instant.
@@ -72,18 +96,18 @@ func (l *liveSaver) event(e *trace.Event) {
 	switch e.Kind {
 	case trace.KindGranted:
 		l.cycles[e.Client]++
-		l.step(e, "run: %s\n    to: work", quoted(l.t.Clients[e.Client]))
+		l.step(e, "run: %s\n    to: work", quoted(l.names[e.Client]))
 	case trace.KindExecute:
 		l.stored(e)
 	case trace.KindReleased:
-		l.step(e, "run: %s\n    to: done", quoted(l.t.Clients[e.Client]))
+		l.step(e, "run: %s\n    to: done", quoted(l.names[e.Client]))
 	case trace.KindRefused:
 		if l.refused[e.Client]++; l.refused[e.Client] > 1 { // one that polls is refused often
 			l.left["further refusals"]++
 			return
 		}
 		l.cycles[e.Client]++
-		l.step(e, "run: %s\n    to: done", quoted(l.t.Clients[e.Client]))
+		l.step(e, "run: %s\n    to: done", quoted(l.names[e.Client]))
 	case trace.KindExtended, trace.KindExtendFailed:
 		l.left["extensions"]++
 	case trace.KindLost:
@@ -108,7 +132,7 @@ func (l *liveSaver) loses(e *trace.Event) {
 		return
 	}
 	l.cycles[e.Client]++
-	name := quoted(l.t.Clients[e.Client])
+	name := quoted(l.names[e.Client])
 	l.step(e, "run: %s\n    to: after acquire first", name)
 	l.step(e, "drop: {reply: %s}", name)
 }
@@ -150,6 +174,15 @@ func (l *liveSaver) head() string {
 	}
 	slices.Sort(left)
 	head := "# Recorded by: lockstep serve\n# Shown by: lockstep run LOCK FILE, with any lock of the catalogue; each holder works until it gives the lock back\n"
+	var renamed []string
+	for i, name := range l.names {
+		if as := l.t.Clients[i]; as != name && l.cycles[i] > 0 {
+			renamed = append(renamed, fmt.Sprintf("%q is %s", as, name))
+		}
+	}
+	if len(renamed) > 0 {
+		head += "# A scenario can't have all names: " + strings.Join(renamed, ", ") + "\n"
+	}
 	if len(left) > 0 {
 		head += "# Left out: " + strings.Join(left, ", ") + "\n"
 	}

@@ -25,6 +25,8 @@ func TestLiveSessionsAsScenarios(t *testing.T) {
 		{"an eviction", "A SET lock A1 NX PX 3000; ! evict; ! say gone; B SET lock B1 NX PX 3000", map[string]string{"setpx-lua": "SW DG OV", "fenced": "DG OV"}},
 		{"a lost reply", "! next A lose-reply; A SET lock A1 NX PX 3000; ! advance 1s; B SET lock B1 NX PX 3000", map[string]string{"setpx-lua": "FN BD", "setnx": "PD FN"}},
 		{"a restart with a disk", "A SET lock A1 NX PX 3000; ! restart; ! jump 1s; ! power-cut; ! up; ! flush-scripts; A DEL lock", map[string]string{"setpx-lua": "ok"}},
+		{"names that no scenario can have", "py-A SET lock A1 NX PX 3000; ! advance 3500ms; py_A SET lock B1 NX PX 3000; a.very.long.name.indeed SET lock C1 NX PX 3000; n1 SET lock D1 NX PX 3000; py-A DEL lock",
+			map[string]string{"naive-del": "OV FR", "setpx-lua": "OV"}},
 	} {
 		file := recorded(t, tc.session)
 		for lock, want := range tc.verdicts {
