@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -63,6 +65,11 @@ and 3 when the replay was interrupted.`,
 			}
 			if cmd.Flags().Changed("redis") && len(v.addresses) == 0 {
 				return errors.New("--redis needs an address, such as localhost:6379")
+			}
+			for _, a := range v.addresses {
+				if _, _, err := net.SplitHostPort(a); err != nil && !strings.HasPrefix(a, "/") { // or it is a socket's path
+					return fmt.Errorf("--redis %s is no address: it is to be one such as localhost:6379", a)
+				}
 			}
 			return v.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

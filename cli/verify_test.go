@@ -29,6 +29,7 @@ func TestVerifyRefusals(t *testing.T) {
 		{[]string{"setpx-lua", "no-such"}, `no-such`},
 		{[]string{"setpx-lua", "contention", "x"}, `"x", which is one argument too many`},
 		{[]string{"setpx-lua", "contention", "--redis", ""}, "--redis needs an address, such as localhost:6379"},
+		{[]string{"setpx-lua", "contention", "--redis", "nonsense"}, "--redis nonsense is no address: it is to be one such as localhost:6379"},
 		{[]string{"setpx-lua", "contention", "--redis", "/no/such/socket"}, "/no/such/socket"},
 	} {
 		var out, errs bytes.Buffer
