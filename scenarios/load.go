@@ -346,7 +346,29 @@ func (l *loader) step(at value) (action, error) {
 		e := more[second]
 		return nil, e.at.errorf("%q and %q are two steps: each begins with a dash of its own", h.key, e.key)
 	}
+	for _, e := range more {
+		if end, lasts := lasting[h.key]; lasts && e.key == "for" {
+			return nil, e.at.errorf("%q has no %q: it lasts until %s; as a step of its own, %q lets time pass", h.key, e.key, end, "wait: "+exampleOf(e.value))
+		}
+	}
 	return stepKeys[h.key](l, h.value, more)
+}
+
+// lasting are steps whose effect lasts, with what ends it: their authors are tempted to give them a
+// duration.
+var lasting = map[string]string{
+	"pause": "the client is resumed, or run by name",
+	"down":  `an "up"`, "unplug": `an "up"`, "cut": `a "heal"`, "hold": `a "free"`,
+}
+
+// exampleOf is a duration as the author wrote it, if it is one.
+func exampleOf(v value) string {
+	if text, err := v.text("a duration"); err == nil {
+		if _, err := v.duration(); err == nil {
+			return text
+		}
+	}
+	return "10s"
 }
 
 func isStep(e entry) bool {
