@@ -99,3 +99,24 @@ func picture(w, h int) string {
 }
 
 func TestLayout(t *testing.T) { tuitest.FitsEveryWindow(t, picture) }
+
+// As long as runs are still to be made, the screen counts those, and not the failures among the others,
+// whose number would grow; then it gives the settled number.
+func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
+	a, d := open(t, 120, 40)
+	a.Press("right")
+	_ = a.View() // lists the runs
+	settled := len(d.listed)
+	adv, _ := d.advice()
+	at := d.Library.Named("clock-steps-back")
+	cell := &d.Grid.Cells[at*len(d.Library.Strategies)+d.Library.Strategy(adv.Lock.Name)]
+	was := *cell
+	*cell = screen.Cell{}
+	if v := a.View(); !strings.Contains(v, "1 other still to be made") || strings.Contains(v, "what you forbid ─") || len(d.listed) != len(adv.Runs) {
+		t.Errorf("with one run still to be made, %d are listed:\n%s", len(d.listed), v)
+	}
+	*cell = was
+	if v := a.View(); strings.Contains(v, "still to be made") || len(d.listed) != settled {
+		t.Errorf("%d are listed, want %d:\n%s", len(d.listed), settled, v)
+	}
+}

@@ -65,7 +65,10 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	c.Lines(l.lock, told.Lines, 0)
 	if d.listed = nil; waiting == 0 {
-		d.listed = append(listed(a.Runs), a.Elsewhere(d.names(), d.outcome)...)
+		d.listed = listed(a.Runs)
+		if d.pending(a.Lock.Name) == 0 { // a list that grows would be read as a number of failures
+			d.listed = append(d.listed, a.Elsewhere(d.names(), d.outcome)...)
+		}
 		d.at = min(d.at, questions+len(d.listed)-1)
 		d.drawRuns(c, l, &a)
 	}
@@ -138,11 +141,10 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows int) {
 
 func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 	heading := fmt.Sprintf(" %s of %s decide", draw.Plural(len(a.Runs), "run"), a.Lock.Name)
-	if others := len(d.listed) - len(a.Runs); others > 0 {
-		heading += "; " + draw.Plural(others, "other") + " " + draw.Either(others == 1, "shows", "show") + " what you forbid"
-	}
 	if n := d.pending(a.Lock.Name); n > 0 {
-		heading += ", " + draw.Plural(n, "run") + " still to come"
+		heading += "; " + draw.Plural(n, "other") + " still to be made: which of them show what you forbid is said then"
+	} else if others := len(d.listed) - len(a.Runs); others > 0 {
+		heading += "; " + draw.Plural(others, "other") + " " + draw.Either(others == 1, "shows", "show") + " what you forbid"
 	}
 	heading += " "
 	c.Text(l.rules[2].X+1, l.rules[2].Y, l.rules[2].W-2, heading, draw.Dim)
@@ -159,7 +161,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 	for _, run := range d.listed {
 		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
 	}
-	titles = min(titles, l.runs.W/2)
+	titles = min(titles, l.runs.W*2/5)
 	d.first = draw.InSight(d.first, at, list.H, len(d.listed))
 	for i := d.first; i < len(d.listed) && i-d.first < list.H; i++ {
 		run := &d.listed[i]
@@ -198,7 +200,7 @@ func (d *Decide) detail(width int) []draw.Line {
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
 	t := draw.Paragraphs{Width: min(width-1, 2*draw.LongestLine)}
 	cell := screen.Cell{Known: true, Verdict: run.Verdict}
-	t.Add(draw.Strong, "", run.Scenario+": "+cell.Text())
+	t.Add(draw.Strong, "", sc.Title+" ("+run.Scenario+"): "+cell.Text())
 	t.Add(draw.Plain, "", screen.Reason(sc, run.Strategy))
 	return t.Lines
 }
