@@ -50,7 +50,7 @@ func TestCommandsAreExplained(t *testing.T) {
 func TestLegendIsExplained(t *testing.T) {
 	everyday := []string{"runs", "goes on", "time passes, not to scale", "very much of it", "you are here"}
 	theme := draw.NewTheme(lipgloss.NewRenderer(io.Discard), true, false)
-	for _, s := range pane.Legend(&theme.Glyphs) {
+	for _, s := range pane.Legend(&theme.Glyphs, nil) {
 		terms := trace.TermsIn(s[1])
 		if len(terms) == 0 && !slices.Contains(everyday, s[1]) {
 			t.Errorf("%q has no word that can be looked up", s[1])

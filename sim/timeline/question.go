@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type Question struct {
 	Right   int
 	Why     string // the event or the state that proves the answer
 	Script  bool   // it is one of the script's
+	Then    string // what it says at the answer, if that differs
 }
 
 // mostChoices is the greatest number of answers to choose from.
@@ -81,9 +83,14 @@ func (q *quiz) script(n *trace.Note) {
 	}
 	s := q.StateAt(at)
 	choices, right := q.sets(holders(q.Timeline, s, n.About == "record"))
-	q.all = append(q.all, Question{Pos: q.PreviousChapter(at), Until: at, Text: "Suppose it is " + trace.Brief(n.At) + ". " + n.Prose(),
-		Choices: choices, Right: right, Why: q.Holders(s), Script: true})
+	text := "Suppose it is " + trace.Brief(n.At) + ". " + atPresent.ReplaceAllString(n.Prose(), "")
+	q.all = append(q.all, Question{Pos: q.PreviousChapter(at), Until: at, Text: text,
+		Choices: choices, Right: right, Why: q.Holders(s), Script: true, Then: n.Prose()})
 }
+
+// atPresent are the words of a question for the instant at which its script has it. It is asked
+// before, where they would mean another one.
+var atPresent = regexp.MustCompile(`\s(by )?now\b`)
 
 // holders is the set of clients, by bit, that believe that they hold the lock, or whose
 // record a server has.

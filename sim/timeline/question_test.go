@@ -108,8 +108,11 @@ func TestAnswersAreTrue(t *testing.T) {
 // a record names its owner behind the value.
 func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Question) {
 	t.Helper()
+	if strings.HasPrefix(q.Text, "Suppose it is ") && strings.Contains(strings.TrimSuffix(q.Text, "?")+" ", " now ") {
+		t.Errorf("%q is asked before the instant of which it speaks", q.Text)
+	}
 	for _, n := range tl.Notes {
-		if n.Kind != trace.NoteAsk || !strings.HasSuffix(q.Text, n.Prose()) {
+		if n.Kind != trace.NoteAsk || q.Then != n.Prose() && !strings.HasSuffix(q.Text, n.Prose()) {
 			continue
 		}
 		got := q.Choices[q.Right]

@@ -338,7 +338,7 @@ func (m *Compare) Help() screen.Page {
 			"time since; the times above each run are its own.",
 		Keys: append([]key.Binding{k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), screen.As(k.Match, "next difference"),
 			k.First, k.Last, k.Play, k.In, k.Out, screen.As(k.Strategy, "another lock below"), k.Scenario, screen.As(k.Enter, "play the lower")}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or Redis or the store differs"}}, pane.Legend(g)...),
+		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or Redis or the store differs"}}, pane.Legend(g, nil)...),
 	}
 }
 

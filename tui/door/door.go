@@ -199,7 +199,7 @@ func (d *Door) Help() screen.Page {
 			"It shows when two clients hold the same lock, and why. On every screen ? explains the keys, and esc goes back to where you came from.",
 		Keys: append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), screen.As(k.First, "first"), screen.As(k.Last, "last"),
 			screen.As(k.Enter, "go in"), d.digits(), screen.As(k.Course, "the course")}, k.Always()...),
-		Signs: append(pane.Legend(&d.Theme.Glyphs), screen.CodeSigns()...),
+		Signs: append(pane.Legend(&d.Theme.Glyphs, d.run), screen.CodeSigns()...),
 	}
 }
 

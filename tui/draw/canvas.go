@@ -205,6 +205,27 @@ func (l Line) fit(width int, more string) Line {
 	return out
 }
 
+// Hanging is the line, with the text of its last span wrapped below its own beginning where all of it
+// is too wide, and there is room for that.
+func (l Line) Hanging(width int) []Line {
+	if l.Width() <= width {
+		return []Line{l}
+	}
+	head, last := l[:len(l)-1:len(l)-1], l[len(l)-1]
+	text := strings.TrimLeft(last.Text, " ")
+	indent := Line(head).Width() + len(last.Text) - len(text)
+	if 2*indent > width {
+		return []Line{l}
+	}
+	head = append(head, Text(last.Text[:len(last.Text)-len(text)], Plain))
+	var lines []Line
+	for _, s := range Wrap(text, width-indent) {
+		lines = append(lines, append(head, Text(s, last.Ink)))
+		head = Line{Text(strings.Repeat(" ", indent), Plain)}
+	}
+	return lines
+}
+
 // Selected is the line as the selected one of its list, over the whole width.
 func (l Line) Selected(width int) Line {
 	var b strings.Builder

@@ -99,3 +99,26 @@ func TestCanvasHoldsItsSize(t *testing.T) {
 		}
 	}
 }
+
+// The last span hangs below its own beginning, and nothing of it is lost.
+func TestHangingLine(t *testing.T) {
+	l := Line{Text(" A  ", Strong), Text("outside the critical section, PAUSED", Plain)}
+	got := []string{}
+	for _, line := range l.Hanging(24) {
+		text := ""
+		for _, s := range line {
+			text += s.Text
+		}
+		got = append(got, text)
+	}
+	want := []string{" A  outside the critical", "    section, PAUSED"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if whole := l.Hanging(l.Width()); len(whole) != 1 {
+		t.Errorf("a line that fits hangs: %v", whole)
+	}
+	if late := (Line{Text(" a long beginning ", Plain), Text("and more", Plain)}).Hanging(20); len(late) != 1 {
+		t.Errorf("there is no room below the last span, and it hangs: %v", late)
+	}
+}

@@ -404,7 +404,7 @@ func (s *Game) Help() screen.Page {
 			k.Undo, k.Redo, screen.As(k.Previous, "branch before"), screen.As(k.Next, "branch after"), screen.As(k.First, "the beginning"), screen.As(k.Scenario, "the levels"),
 			screen.As(k.Copy, "copy the schedule"), k.Export, k.Save, screen.As(k.Play, "replay it so far"), screen.As(k.Violation, "to the violation"), screen.As(k.Evidence, "round the evidence"),
 			screen.As(k.View, "next view"), k.In, k.Out},
-		Signs: append(pane.Legend(&s.Theme.Glyphs), screen.CodeSigns()...),
+		Signs: append(pane.Legend(&s.Theme.Glyphs, s.Run), screen.CodeSigns()...),
 	}
 	if s.quest != nil {
 		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead to the goal by the least schedule: " +

@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +146,76 @@ func TestFogHidesTheFuture(t *testing.T) {
 			row = strings.TrimLeft(row, "! DGOVSWR") // a breach is named to the right of where it is
 			if row != "" {
 				t.Fatalf("position %d, row %d shows the future: %q", pos, y, row)
+			}
+		}
+	}
+}
+
+// drawnAt draws a run at a position, whole, in a window so wide, and gives the rows as text.
+func drawnAt(r *timeline.Timeline, pos, width int, th *draw.Theme) (Drawn, []string) {
+	const height = 20
+	c := draw.NewCanvas(width, height, th.More)
+	lanes := PlanLanes(r, pos, height-AxisRows)
+	a := newAxis(r, width-LabelWidth, 0)
+	d := DrawTimeline(c, draw.Rect(0, 0, width, height), Scene{Timeline: r, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: lanes, Theme: th})
+	var rows []string
+	for y := range height {
+		row := ""
+		for x := range width {
+			row += draw.Either(c.Char(x, y) == "", " ", c.Char(x, y))
+		}
+		rows = append(rows, row)
+	}
+	return d, rows
+}
+
+// An instant that takes several columns has one label.
+func TestAxisNamesNoInstantTwice(t *testing.T) {
+	r := timeline.New(tuitest.PauseTrace())
+	for pos := range r.Moments {
+		for _, width := range []int{80, 110, 200} {
+			_, rows := drawnAt(r, pos, width, tuitest.PlainTheme(false))
+			times := strings.Fields(rows[0])[2:]
+			if slices.Sort(times); len(slices.Compact(slices.Clone(times))) < len(times) {
+				t.Errorf("position %d, %d columns: %q", pos, width, rows[0])
+			}
+		}
+	}
+}
+
+// A record's label has the life that it was stored with, however many events share its first column.
+func TestRecordLabelIsTheSameAtEveryWidth(t *testing.T) {
+	r := timeline.New(tuitest.PauseTrace())
+	for width := 70; width < 200; width++ {
+		_, rows := drawnAt(r, r.Last(), width, tuitest.PlainTheme(false))
+		for _, row := range rows {
+			if label, is := strings.CutPrefix(row, " redis"); is && strings.Contains(label, "to live") && !strings.Contains(label, "lock=A, 2.999s to live") {
+				t.Errorf("%d columns: %s", width, row)
+			}
+		}
+	}
+}
+
+// The legend explains what is drawn as a sign, and no letter of a label: in ASCII many look alike.
+func TestLegendKnowsSignsFromLetters(t *testing.T) {
+	r := timeline.New(tuitest.PauseTrace())
+	for _, ascii := range []bool{false, true} {
+		th := tuitest.PlainTheme(ascii)
+		for pos := range r.Moments {
+			d, _ := drawnAt(r, pos, 120, th)
+			l, others := d.Legend(th, 40, nil)
+			text := tuitest.LineText(l)
+			for _, s := range others {
+				text += " " + s[0] + " " + s[1]
+			}
+			resumed := slices.ContainsFunc(r.Events[:pos], func(e trace.Event) bool { return e.Kind == trace.KindResume })
+			for _, claim := range []struct {
+				words string
+				holds bool
+			}{{"its clock jumps", false}, {"a server is down", false}, {"goes on", resumed}, {"time passes", false}} {
+				if strings.Contains(text, claim.words) != claim.holds {
+					t.Errorf("position %d, ASCII %v: %q is %v in %q", pos, ascii, claim.words, !claim.holds, text)
+				}
 			}
 		}
 	}

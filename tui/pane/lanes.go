@@ -32,7 +32,6 @@ func (l Lane) own() bool { return l.kind == laneOwn || l.kind == laneClient }
 // The ways in which lanes save rows, tried one after another until they fit.
 const (
 	savesNothing = iota
-	savesProbe   // the probe's rows, until it acts
 	savesBlanks
 	savesNodes   // the nodes in two rows
 	savesIdle    // the probe in one row, and those that have done nothing yet: they think nothing, either
@@ -42,8 +41,8 @@ const (
 	savesClients // each client in one row
 )
 
-// PlanLanes chooses the lanes for a number of rows. With few rows it gives up, in this
-// order: the probe until it acts, empty rows, a row for each node, the second row of the probe and of
+// PlanLanes chooses the lanes for a number of rows. The probe has none until it acts: it is no
+// client of the script. With few rows it gives up, in this order: empty rows, a row for each node, the second row of the probe and of
 // clients that have done nothing yet, the rows of the damage, the nodes' records. A client's deeds and its belief share a row only
 // in windows that have no room for two; a window with LeastRows has. The records of the
 // nodes and the believers are never given up.
@@ -137,7 +136,7 @@ func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
 		if l.Kind == timeline.Belief && (saving >= savesIdle && idle || inOneRow(r, l, saving)) {
 			return true
 		}
-		return saving >= savesProbe && idle && r.Clients[l.Index] == trace.Probe
+		return idle && r.Clients[l.Index] == trace.Probe
 	case timeline.Record:
 		return together
 	case timeline.Majority:

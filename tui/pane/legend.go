@@ -1,42 +1,57 @@
 package pane
 
 import (
+	"slices"
+	"strings"
+
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
-// Legend explains the glyphs of a run.
-func Legend(g *draw.Glyphs) []draw.Sign {
+// Legend explains the glyphs of a run, or, without one, of runs whose clients are A, B and C.
+func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
+	clients := []string{"A", "B", "C"}
+	if r != nil {
+		clients = slices.DeleteFunc(slices.Clone(r.Clients), func(name string) bool { return name == trace.Probe })
+	}
+	bars := ""
+	for i := range clients {
+		bars += g.Bar(i)
+	}
+	signs := append(laneSigns(g), draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
+	return append(signs, draw.Sign{"1 2", "how many clients believe: 2 is one too many"},
+		draw.Sign{g.Gap, "time passes, not to scale"}, draw.Sign{g.Chasm + g.Chasm, "very much of it"}, draw.Sign{g.Here, "you are here"})
+}
+
+// laneSigns explains the glyphs of the lanes: in ASCII some of them look like some of the axis.
+func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
 		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
 		{g.Send, "sends a command"}, {g.Refused, "refused; it may ask again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
 		{g.Extend, "extends it"}, {g.Lost, "no reply, or failed"},
 		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
-		{g.Bar(0) + g.Bar(1) + g.Bar(2), "A, B, C believes it has the lock; on a redis row: has it"}, {g.Lapsed, "believes so, though the lease is over"},
-		{"1 2", "how many clients believe: 2 is one too many"},
+		{g.Wants, "wants the lock"}, {g.Lapsed, "believes it has it, though the lease is over"},
 		{g.Down, "a server is down"}, {g.Fault, "its clock jumps, or it loses a key or its scripts"}, {g.Nobody, "no client has a majority of the servers"},
-		{g.Gap, "time passes, not to scale"}, {g.Chasm + g.Chasm, "very much of it"}, {g.Here, "you are here"},
 	}
 }
 
-// InSight explains, in a line of at most a width, those of the run's glyphs that are drawn
-// in a part of the canvas: as many as there is room for beside the last words. Bars explain
+// Legend explains, in a line of at most a width, those of the run's glyphs that are drawn:
+// as many as there is room for beside the last words; the others are the second result. Bars explain
 // themselves by the names beside them, and the line of a client that runs needs no words.
-func InSight(c *draw.Canvas, r draw.Rectangle, t *draw.Theme, width int, last draw.Line) draw.Line {
-	drawn := map[string]bool{}
-	for y := r.Y + AxisRows; y < r.Y+r.H; y++ {
-		for x := r.X + LabelWidth; x < r.X+r.W; x++ {
-			drawn[c.Char(x, y)] = true
+func (d Drawn) Legend(t *draw.Theme, width int, last draw.Line) (l draw.Line, others []draw.Sign) {
+	for _, s := range laneSigns(&t.Glyphs) {
+		if !d.signs[s[0]] || s[0] == t.Awake {
+			continue
 		}
-	}
-	var l draw.Line
-	for _, s := range Legend(&t.Glyphs) {
 		next := draw.Line{draw.Text(" "+s[0], draw.Strong), draw.Text(" "+s[1]+" ", draw.Dim)}
-		if drawn[s[0]] && s[0] != t.Awake && l.Width()+next.Width()+last.Width() <= width {
-			l = append(l, next...)
+		if l.Width()+next.Width()+last.Width() > width {
+			others = append(others, s)
+			continue
 		}
+		l = append(l, next...)
 	}
-	return append(l, last...)
+	return append(l, last...), others
 }
 
 // glyphOf is the glyph of a mark.

@@ -41,6 +41,19 @@ type plot struct {
 	until  int   // the plot column of the cursor
 	at     []int // by plot column: the last position in it
 	hidden int   // marks that others cover
+	signs  []drawnSign
+}
+
+// drawnSign is a glyph that was drawn as such, not as a letter of a label.
+type drawnSign struct {
+	x, y  int
+	glyph string
+}
+
+// Drawn says what a timeline shows.
+type Drawn struct {
+	Hidden int             // marks that others of their column cover
+	signs  map[string]bool // the glyphs of its bars and marks
 }
 
 // The space that a timeline takes beside its lanes.
@@ -50,11 +63,11 @@ const (
 )
 
 // DrawTimeline draws a scene: a row for times, one for the ruler, and one for each lane, as
-// far as there are rows. It returns the number of marks that others of their column cover.
-func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) (hidden int) {
+// far as there are rows.
+func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 	width := r.W - LabelWidth
 	if width < 10 || r.H < AxisRows+1 {
-		return 0
+		return Drawn{}
 	}
 	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width)}
 	tl.until = min(s.Column-tl.offset, width-1)
@@ -74,7 +87,24 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) (hidden int) {
 		tl.flash()
 	}
 	tl.drawLit()
-	return tl.hidden
+	return tl.drawn()
+}
+
+// drawn gathers the glyphs that nothing else has been drawn over.
+func (tl *plot) drawn() Drawn {
+	d := Drawn{Hidden: tl.hidden, signs: map[string]bool{}}
+	for _, s := range tl.signs {
+		if tl.c.Char(s.x, s.y) == s.glyph {
+			d.signs[s.glyph] = true
+		}
+	}
+	return d
+}
+
+// put draws a glyph of a bar or a mark.
+func (tl *plot) put(x, y int, glyph string, k draw.Ink) {
+	tl.c.Put(x, y, glyph, k)
+	tl.signs = append(tl.signs, drawnSign{x, y, glyph})
 }
 
 // drawLit numbers the highlighted events on the ruler, and lights their marks.
@@ -110,7 +140,7 @@ func (tl *plot) flash() {
 // bar fills the columns of a span with a glyph, and labels it.
 func (tl *plot) bar(y int, s timeline.Span, glyph string, k draw.Ink, labels ...string) {
 	for x := s.First; x < s.Next; x++ {
-		tl.c.Put(tl.x0+x, y, glyph, k)
+		tl.put(tl.x0+x, y, glyph, k)
 	}
 	tl.label(y, s, k, labels...)
 }
@@ -296,6 +326,10 @@ func (tl *plot) drawClient(l timeline.Lane, y int) {
 // drawRecord draws a record from where it was stored to where it is gone.
 func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 	at := func(column int) timeline.Node { return tl.Moments[tl.at[column]].Nodes[node] }
+	from := tl.at[s.First]
+	for from > 0 && tl.Moments[from-1].Nodes[node].Written == s.Written {
+		from-- // a column shows its last instant, and the record was stored at another
+	}
 	who := "?"
 	if s.Client != trace.None {
 		who = tl.Clients[s.Client]
@@ -303,7 +337,7 @@ func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 	label := tl.Key + "=" + who
 	ttl := ", no expiry"
 	if !s.Lasting {
-		ttl = ", " + trace.Brief(at(s.First).Left(tl.When(tl.at[s.First]))) + " to live"
+		ttl = ", " + trace.Brief(tl.Moments[from].Nodes[node].Left(tl.When(from))) + " to live"
 	}
 	tl.bar(y, s, tl.Theme.Bar(s.Client), k, label+ttl, label, who)
 	if s.First == 0 || at(s.First-1).Written != s.Written {
@@ -407,7 +441,7 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 		if l.Kind == timeline.Store && e.Client != trace.None {
 			tl.c.Text(tl.x0+x-1, y, 1, tl.Clients[e.Client], k)
 		}
-		tl.c.Put(tl.x0+x, y, glyph, k)
+		tl.put(tl.x0+x, y, glyph, k)
 	})
 }
 
@@ -496,7 +530,7 @@ func (tl *plot) drawTimes() {
 	here := max(min(tl.until, tl.width-w), 0)
 	tl.c.Text(tl.x0+here, tl.y0, w, now, draw.Here)
 	proofs := tl.proofTimes()
-	free, last := 0, now
+	free, last := 0, ""
 	for x, p := range tl.at {
 		at, proof := proofs[x]
 		if x < free || !proof && x > 0 && p == tl.at[x-1] {
@@ -507,7 +541,7 @@ func (tl *plot) drawTimes() {
 		}
 		text := trace.Brief(at)
 		end := x + draw.Width(text)
-		if text == last || end+1 > here || !proof && tl.crowds(proofs, x, end) {
+		if text == last || text == now || end+1 > here || !proof && tl.crowds(proofs, x, end) {
 			continue
 		}
 		tl.c.Text(tl.x0+x, tl.y0, tl.width, text, draw.Dim)

@@ -152,28 +152,36 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 		if p.Pos == p.Run.Last() {
 			now = p.Now
 		}
-		p.hidden = pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos], All: a.Width(),
+		p.drawn = pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos], All: a.Width(),
 			Lanes: lanes, Theme: p.Theme, Lit: p.lit(), Now: now})
 	}
 }
 
 // drawLegend explains the glyphs of the diagram, on the rule below it, and says how many marks
-// are covered by others.
+// are covered by others. It keeps those for which there was no room.
 func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
+	p.unexplained = nil
 	if p.view != viewTimeline || r.Empty() {
 		return
 	}
 	var covered draw.Line
-	if p.hidden > 0 && p.zoom < pane.MostZoom {
-		covered = draw.Line{draw.Text(" "+p.Keys.In.Help().Key, draw.Strong), draw.Text(fmt.Sprintf(" shows %s ", draw.Plural(p.hidden, "more mark")), draw.Dim)}
+	if p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
+		covered = draw.Line{draw.Text(" "+p.Keys.In.Help().Key, draw.Strong), draw.Text(fmt.Sprintf(" shows %s ", draw.Plural(p.drawn.Hidden, "more mark")), draw.Dim)}
 	}
-	c.Line(r.X+1, r.Y+r.H, r.W-2, pane.InSight(c, r, p.Theme, r.W-3, covered))
+	legend, others := p.drawn.Legend(p.Theme, r.W-3, covered)
+	c.Line(r.X+1, r.Y+r.H, r.W-2, legend)
+	p.unexplained = others
 }
 
-// DrawStatus draws the event at the cursor, and the holders of the lock. A notice or a prompt
+// DrawStatus draws the event at the cursor, in two rows if it needs them and there are so many, and the
+// holders of the lock. A notice or a prompt
 // takes the second's place, unless that is a violation: nothing hides one.
 func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
-	event := pane.StatusLine(p.Run, p.Pos)
+	line := pane.StatusLine(p.Run, p.Pos)
+	event := line.Hanging(r.W)
+	if len(event) > 2 || r.H < 4 {
+		event = []draw.Line{line}
+	}
 	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W)
 	said := p.Notice
 	if p.find.asking() {
@@ -184,10 +192,10 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	case band == draw.Plain:
 		l = draw.Line{draw.Text(" "+said, draw.Strong)}
 	default:
-		event = draw.Line{draw.Text(" "+said, draw.Strong)}
+		event = []draw.Line{{draw.Text(" "+said, draw.Strong)}}
 	}
-	c.Line(r.X, r.Y, r.W, event)
-	r = draw.Rect(r.X, r.Y+1, r.W, r.H-1)
+	c.Lines(draw.Rect(r.X, r.Y, r.W, len(event)), event, 0)
+	r = draw.Rect(r.X, r.Y+len(event), r.W, r.H-len(event))
 	if band != draw.Plain {
 		c.Fill(r, " ", band)
 	}
@@ -214,8 +222,25 @@ func (p *Player) drawState(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}
-	lines := pane.StateLines(p.Run, p.Pos, p.previous, p.State)
+	var lines []draw.Line
+	for _, l := range pane.StateLines(p.Run, p.Pos, p.previous, p.State) {
+		lines = append(lines, l.Hanging(r.W-1)...)
+	}
+	lines = append(lines, p.otherSigns(r.H-len(lines))...)
 	c.Lines(draw.Rect(r.X+1, r.Y, r.W-1, r.H), lines, p.scrolled(panelState, len(lines), r.H, 0))
+}
+
+// otherSigns explains below the state those glyphs of the diagram for which its own legend has no
+// room, if there are rows for all of them.
+func (p *Player) otherSigns(rows int) []draw.Line {
+	if len(p.unexplained) == 0 || len(p.unexplained)+2 > rows || p.view != viewTimeline {
+		return nil
+	}
+	lines := []draw.Line{nil, {draw.Text("other signs", draw.Title)}}
+	for _, s := range p.unexplained {
+		lines = append(lines, draw.Line{draw.Text(" "+s[0], draw.Strong), draw.Text("  "+s[1], draw.Dim)})
+	}
+	return lines
 }
 
 // DrawSource draws the code with the line of each client.

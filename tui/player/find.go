@@ -2,7 +2,6 @@ package player
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -142,28 +141,4 @@ func (p *Player) toMatch(step int) {
 		return
 	}
 	p.Notice = fmt.Sprintf("No event has %q in it.", find.query)
-}
-
-// traceRow is a line of the trace pane: an event, or a violation below the event
-// that completed it.
-type traceRow struct {
-	pos    int
-	breach *timeline.Breach
-}
-
-// traceRows are the last n lines up to a position, skip lines before its end.
-func traceRows(tl *timeline.Timeline, pos, n, skip int, find *finder) []traceRow {
-	var rows []traceRow
-	for p := pos; p > 0 && len(rows) < n+skip; p-- {
-		_, fresh := tl.Breached(p)
-		for i := len(fresh) - 1; i >= 0; i-- {
-			rows = append(rows, traceRow{p, &fresh[i]})
-		}
-		if find.keeps(p) || p == pos {
-			rows = append(rows, traceRow{p, nil})
-		}
-	}
-	rows = rows[min(skip, len(rows)):]
-	slices.Reverse(rows)
-	return rows[max(len(rows)-n, 0):]
 }

@@ -136,55 +136,23 @@ func (p *Player) tellStop(t *draw.Paragraphs) {
 	}
 }
 
-// remedies are the locks that are named first as those that withstand.
-var remedies = []string{"setpx-lua", "fenced", "setpx-get", "setpx-wait", "redlock", "naive-del", "getset-equal"}
-
-// stopper is the place of a lock that doesn't show the first violation at the cursor under
-// the same scenario: in the course one of the next steps; else one that shows nothing, or at
-// least no failure that this one doesn't show. It is -1 where none is known.
+// stopper is the place of a lock that doesn't show the first violation at the cursor under the same
+// scenario: in the course rather one of the next steps. It is none where none is known.
 func (p *Player) stopper() int {
 	at := p.shown()
 	if len(at) == 0 || p.Title != "" || !at[0].Code.Failure() {
 		return none
 	}
-	names := slices.Clone(remedies)
+	var first []string
 	if p.lesson != nil {
 		l, _ := p.lesson.at()
-		for _, step := range slices.Backward(l.Steps[min(p.lesson.step+1, len(l.Steps)):]) {
+		for _, step := range l.Steps[min(p.lesson.step+1, len(l.Steps)):] {
 			if step.Scenario == p.Library.Scenarios[p.scenario].Name {
-				names = slices.Insert(names, 0, step.Strategy)
+				first = append(first, step.Strategy)
 			}
 		}
 	}
-	mine := p.Run.Verdict()
-	worse := func(v trace.Verdict) bool {
-		return slices.ContainsFunc(v, func(c trace.Code) bool { return c.Failure() && (c == at[0].Code || !slices.Contains(mine, c)) })
-	}
-	best := none
-	for _, name := range names {
-		i := p.Library.Strategy(name)
-		if i < 0 || i == p.Strategy {
-			continue
-		}
-		v, known := p.verdictOf(i)
-		switch {
-		case !known || worse(v):
-		case !slices.ContainsFunc(v, trace.Code.Failure):
-			return i
-		case best == none:
-			best = i
-		}
-	}
-	return best
-}
-
-// verdictOf is the verdict of a lock under the scenario: as it was run, or as the scenario
-// expects it, to which a test holds the engine.
-func (p *Player) verdictOf(strategy int) (trace.Verdict, bool) {
-	if cell := p.Grid.At(p.scenario, strategy); cell.Known {
-		return cell.Verdict, true
-	}
-	return p.Library.Scenarios[p.scenario].Expect(p.Library.Strategies[strategy].Name)
+	return p.Remedy(p.scenario, p.Strategy, at[0].Code, p.Run.Verdict(), first)
 }
 
 // tellLesson opens a lesson.

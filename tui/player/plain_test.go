@@ -151,12 +151,10 @@ func compareTrace(t *testing.T, p *Player, events []plainEvent) {
 			want = append(want, "!! "+code)
 		}
 	}
-	for _, row := range traceRows(p.Run, p.Pos, tall, 0, &p.find) {
-		l := tuitest.Unwrapped(tuitest.LineText(p.traceLine(row, 1000)))
-		if row.breach != nil {
-			l, _, _ = strings.Cut(l, row.breach.Text)
-		} else if n := p.evidence(p.Run.Event(row.pos).Seq); n > 0 {
-			l = strings.TrimPrefix(l, fmt.Sprintf("%d ", n))
+	for _, row := range pane.TraceRows(p.Run, p.Pos, tall, 0, p.find.keeps) {
+		l := tuitest.Unwrapped(tuitest.LineText(row.Line(p.Run, p.Theme, 1000, 0, false)))
+		if row.Breaks() {
+			l = strings.Join(strings.Fields(l)[:2], " ")
 		}
 		got = append(got, strings.TrimSpace(l))
 	}

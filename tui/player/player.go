@@ -58,8 +58,9 @@ type Player struct {
 	tick            int    // the number of the timer that may move the cursor
 	playing         bool
 	speed           int
-	plan            layout // of the last frame: clicks refer to it
-	hidden          int    // marks that others cover in the last frame
+	plan            layout      // of the last frame: clicks refer to it
+	drawn           pane.Drawn  // in the last frame
+	unexplained     []draw.Sign // of it
 
 	Asks bool // for predictions
 
@@ -106,8 +107,8 @@ type loadedMsg struct {
 	load     int
 	run      *timeline.Timeline
 	err      error
-	narrated int   // the note to go to, or -1
-	of       stamp // of the scenario's file, before it was run
+	narrated int          // the note to go to, or -1
+	of       screen.Stamp // of the scenario's file, before it was run
 }
 
 // tickMsg says that a step of the playing is due.
@@ -145,7 +146,7 @@ func (p *Player) reload(narrated int) tea.Cmd {
 	p.loading, p.playing = true, false
 	load, play, seed, st, sc := p.load, p.Library.Run, p.Seed, p.Library.Strategies[p.Strategy], p.Library.Scenarios[p.scenario]
 	return func() tea.Msg {
-		of := stampOf(sc.Path())
+		of := screen.StampOf(sc.Path())
 		t, err := play(sc, st, seed)
 		if err != nil {
 			return loadedMsg{load: load, err: err, of: of}
@@ -451,6 +452,8 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.Enter):
 		if q := p.askedAt(p.Pos); q != nil {
 			p.playOn(q.Until)
+		} else if !p.Advance() {
+			p.Notice = "The run ends here."
 		}
 	case key.Matches(k, p.Keys.Teach):
 		p.Teaching = !p.Teaching
@@ -532,9 +535,8 @@ func (p *Player) Clicked(c screen.Click) {
 
 // eventAt is the position of the event in a row of the trace as it was drawn.
 func (p *Player) eventAt(r draw.Rectangle, row int) int {
-	rows := traceRows(p.Run, p.Pos, r.H, -p.scroll[panelTrace], &p.find)
-	if row < len(rows) {
-		return rows[row].pos
+	if rows := p.traceRows(r.H); row < len(rows) {
+		return rows[row].Pos
 	}
 	return p.Pos
 }
@@ -749,10 +751,10 @@ func (p *Player) Help() screen.Page {
 			"bars in one column are two holders. Everything here comes from the run's trace, which --plain prints.",
 		Keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
-			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "play on to the answer"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
+			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer or violation"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
 			screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.View, "next view"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
 			screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.Always()...),
-		Signs: append(pane.Legend(&p.Theme.Glyphs), screen.CodeSigns()...),
+		Signs: append(pane.Legend(&p.Theme.Glyphs, p.Run), screen.CodeSigns()...),
 	}
 }

@@ -401,3 +401,40 @@ func TestNextChapterIsOne(t *testing.T) {
 		t.Error("no question of a lesson has stopped ]")
 	}
 }
+
+// Where nothing is asked, enter goes on as in the presenter: to the next words, question or violation.
+func TestEnterGoesOn(t *testing.T) {
+	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	want := p.stopBefore(p.Run.NextChapter(0))
+	if a.Press("enter"); p.Pos != want || p.Pos == 0 {
+		t.Errorf("enter goes from the beginning to %d, want %d", p.Pos, want)
+	}
+	for range 2 * p.Run.Last() {
+		a.Press("enter")
+	}
+	if p.Pos != p.Run.Last() || p.Notice != "The run ends here." {
+		t.Errorf("at %d of %d: %q", p.Pos, p.Run.Last(), p.Notice)
+	}
+}
+
+// An event of which a row has no room is told in two where there are rows, and the state is not cut.
+func TestLongEventIsToldWhole(t *testing.T) {
+	a, p := openPlayer(t, 120, 40, tuitest.PlainTheme(false), tuitest.Handmade)
+	for i := range p.Run.Events {
+		a.Press("right")
+		e := &p.Run.Events[i]
+		if want := tuitest.Unwrapped(p.Run.Text(e)); !strings.Contains(statusOf(a, p), want) {
+			t.Errorf("at %d the status has no %q:\n%s", p.Pos, want, a.View())
+		}
+	}
+}
+
+// statusOf is the text of the rows of the event and the holders.
+func statusOf(a *tuitest.App, p *Player) string {
+	rows := strings.Split(tuitest.Stripped(a.View()), "\n")
+	text := ""
+	for _, row := range rows[p.plan.status.Y : p.plan.status.Y+p.plan.status.H] {
+		text += string([]rune(row)[:p.plan.status.W]) + " "
+	}
+	return tuitest.Unwrapped(text)
+}

@@ -124,7 +124,7 @@ func (p *Player) tellAnswer(t *draw.Paragraphs, q *timeline.Question, g guess) {
 	right := q.Choices[q.Right]
 	switch {
 	case g == none:
-		t.Add(draw.Good, "", q.Text+" "+sentence(right)+".")
+		t.Add(draw.Good, "", draw.Either(q.Then != "", q.Then, q.Text)+" "+sentence(right)+".")
 	case int(g) == q.Right:
 		t.Add(draw.Good, p.Theme.Granted+" ", "You said: "+right+". Right. "+p.score())
 	default:

@@ -3,8 +3,8 @@ package player
 import (
 	"fmt"
 
-	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/pane"
 )
 
 // drawTraceLines draws the end of the list of events up to the cursor. The
@@ -16,43 +16,22 @@ func (p *Player) drawTraceLines(c *draw.Canvas, r draw.Rectangle) {
 		r = draw.Rect(r.X, r.Y+1, r.W, r.H-1)
 	}
 	p.scroll[panelTrace] = min(max(p.scroll[panelTrace], -max(p.Pos-r.H, 0)), 0)
-	for i, row := range traceRows(p.Run, p.Pos, r.H, -p.scroll[panelTrace], &p.find) {
-		c.Line(r.X, r.Y+i, r.W, p.traceLine(row, r.W))
+	for i, row := range p.traceRows(r.H) {
+		proof, found := 0, false
+		if e := p.Run.Event(row.Pos); e != nil {
+			proof, found = p.evidence(e.Seq), p.find.hit(row.Pos)
+		}
+		l := row.Line(p.Run, p.Theme, r.W, proof, found)
+		if row.Pos == p.Pos && !row.Breaks() {
+			l = l.Fitted(r.W, p.Theme.More).Selected(r.W)
+		}
+		c.Line(r.X, r.Y+i, r.W, l)
 	}
 }
 
-func (p *Player) traceLine(row traceRow, width int) draw.Line {
-	if row.breach != nil {
-		return draw.Line{draw.Text(fmt.Sprintf("%14s!! %s  %s", "", row.breach.Code, row.breach.Text), draw.Breach)}
-	}
-	t, e := p.Run.Trace, p.Run.Event(row.pos)
-	name, k, text := t.Actor(e), draw.Strong, draw.Plain
-	if client := p.Run.Doer(e); client != trace.None {
-		k = draw.ClientInk(client)
-	}
-	mark := "  "
-	if n := p.evidence(e.Seq); n > 0 {
-		mark, text = fmt.Sprintf("%d ", n), draw.Breach
-	} else if p.find.hit(row.pos) {
-		mark = p.Theme.Pointer + " "
-	}
-	l := draw.Line{draw.Text(mark, draw.Breach), draw.Text(fmt.Sprintf("%11s #%-4d ", trace.Instant(e.At), e.Seq), draw.Dim),
-		draw.Text(draw.Pad(name, 6), k), draw.Text(" "+p.kind(e, width)+" ", draw.Dim), draw.Text(t.Text(e), text)}
-	if row.pos == p.Pos {
-		return l.Fitted(width, p.Theme.More).Selected(width)
-	}
-	return l
-}
-
-// kind is an event's, in a column that has room for the longest where there is room for
-// text beside it.
-func (p *Player) kind(e *trace.Event, width int) string {
-	const short, long, wide = 9, 15, 100
-	column := short
-	if width >= wide {
-		column = long
-	}
-	return draw.Pad(draw.Fit(e.Kind.String(), column, p.Theme.More), column)
+// traceRows are the rows of the list as it is scrolled.
+func (p *Player) traceRows(rows int) []pane.TraceRow {
+	return pane.TraceRows(p.Run, p.Pos, rows, -p.scroll[panelTrace], p.find.keeps)
 }
 
 // evidence is the place of an event, from 1, among those that prove the violation

@@ -1,13 +1,13 @@
 package player
 
 import (
-	"os"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/scenarios"
+	"lockstep/tui/screen"
 )
 
 // A script that its author is writing is run again when its file changes. The file is looked at
@@ -16,41 +16,24 @@ import (
 // pollEvery is the time between two looks.
 const pollEvery = 500 * time.Millisecond
 
-// stamp tells versions of a file apart. That of no file is zero.
-type stamp struct {
-	changed time.Time
-	size    int64
-}
-
-func stampOf(path string) stamp {
-	if path == "" {
-		return stamp{}
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{info.ModTime(), info.Size()}
-}
-
 // watchMsg says that it is time to look at the file of the run that is shown.
 type watchMsg struct {
 	load int
-	of   stamp // the version that is shown
+	of   screen.Stamp // the version that is shown
 }
 
 // fileMsg is the outcome of a look: the version that was found, and if it is a new one, the scenario
 // in it, or why there is none.
 type fileMsg struct {
 	load     int
-	of       stamp
+	of       screen.Stamp
 	fresh    bool
 	scenario *scenarios.Scenario
 	err      error
 }
 
 // watch has the file looked at later on, if there is one.
-func (p *Player) watch(load int, of stamp) tea.Cmd {
+func (p *Player) watch(load int, of screen.Stamp) tea.Cmd {
 	if load != p.load || p.Library.Scenarios[p.scenario].Path() == "" || p.Title != "" {
 		return nil
 	}
@@ -63,8 +46,8 @@ func (p *Player) look(m watchMsg) tea.Cmd {
 	}
 	sc := p.Library.Scenarios[p.scenario]
 	return func() tea.Msg {
-		found := stampOf(sc.Path())
-		if found == m.of || found == (stamp{}) { // an editor that replaces a file leaves none for a moment
+		found := screen.StampOf(sc.Path())
+		if found == m.of || found == (screen.Stamp{}) { // an editor that replaces a file leaves none for a moment
 			return fileMsg{load: m.load, of: m.of}
 		}
 		fresh, err := scenarios.Find(sc.Name)

@@ -113,7 +113,7 @@ func footer(c *draw.Canvas, r draw.Rectangle, keys []key.Binding) {
 			others = append(others, b)
 		}
 	}
-	room := r.W - 1 - hintsWidth(always)
+	room := r.W - 1 + hintGap - hintsWidth(always) // nothing follows the last
 	for _, b := range others {
 		if hintsWidth(append(shown, b)) > room {
 			break

@@ -138,3 +138,25 @@ func TestSmallWindowTakesNoKeys(t *testing.T) {
 		t.Errorf("typed %q\n%s", one.typed, a.View())
 	}
 }
+
+// keyed is a screen with keys of its own in the footer.
+type keyed struct {
+	*note
+	keys []key.Binding
+}
+
+func (k *keyed) FooterKeys() []key.Binding { return k.keys }
+
+// The footer has every key for which there is room, to the last column.
+func TestFooterUsesTheWholeRow(t *testing.T) {
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	const wayOut = "  ? help  q quit"
+	for _, spare := range []int{0, 1} {
+		desc := strings.Repeat("x", 80-len(" e ")-len(wayOut)+spare)
+		k := &keyed{&note{App: app}, []key.Binding{screen.Bind("e", desc, "e"), app.Keys.Help, app.Keys.Quit}}
+		a := tuitest.NewTester(t, 80, 24, screen.NewRouter(app, nil, k))
+		if shown := strings.Contains(a.View(), " e "+desc+wayOut); shown != (spare == 0) {
+			t.Errorf("a key that takes %d columns too many is shown: %v", spare, shown)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package pane
+
+import (
+	"fmt"
+	"slices"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+)
+
+// TraceRow is a row of the list of events: an event, or a violation below the event that
+// completed it.
+type TraceRow struct {
+	Pos    int
+	breach *timeline.Breach
+}
+
+// TraceRows are the last n rows up to a position, skip rows before its end, of the events that are
+// kept, and of that at the position.
+func TraceRows(r *timeline.Timeline, pos, n, skip int, keeps func(pos int) bool) []TraceRow {
+	var rows []TraceRow
+	for p := pos; p > 0 && len(rows) < n+skip; p-- {
+		_, fresh := r.Breached(p)
+		for i := len(fresh) - 1; i >= 0; i-- {
+			rows = append(rows, TraceRow{p, &fresh[i]})
+		}
+		if keeps(p) || p == pos {
+			rows = append(rows, TraceRow{p, nil})
+		}
+	}
+	rows = rows[min(skip, len(rows)):]
+	slices.Reverse(rows)
+	return rows[max(len(rows)-n, 0):]
+}
+
+// Breaks reports whether the row is a violation.
+func (row TraceRow) Breaks() bool { return row.breach != nil }
+
+// Line is the row in a list so wide. An event that proves the violation at hand has its number there,
+// from 1; another one has none, 0, and perhaps the mark of what was looked for.
+func (row TraceRow) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, found bool) draw.Line {
+	if row.breach != nil {
+		return draw.Line{draw.Text(fmt.Sprintf("%14s!! %s  %s", "", row.breach.Code, row.breach.Text), draw.Breach)}
+	}
+	e := r.Event(row.Pos)
+	k, text := draw.Strong, draw.Plain
+	if client := r.Doer(e); client != trace.None {
+		k = draw.ClientInk(client)
+	}
+	mark := "  "
+	if proof > 0 {
+		mark, text = fmt.Sprintf("%d ", proof), draw.Breach
+	} else if found {
+		mark = t.Pointer + " "
+	}
+	return draw.Line{draw.Text(mark, draw.Breach), draw.Text(fmt.Sprintf("%11s #%-4d ", trace.Instant(e.At), e.Seq), draw.Dim),
+		draw.Text(draw.Pad(r.Actor(e), 6), k), draw.Text(" "+kindColumn(e, t, width)+" ", draw.Dim), draw.Text(r.Text(e), text)}
+}
+
+// kindColumn is an event's kind, in a column that has room for the longest where there is room for
+// text beside it.
+func kindColumn(e *trace.Event, t *draw.Theme, width int) string {
+	const short, long, wide = 9, 15, 100
+	column := short
+	if width >= wide {
+		column = long
+	}
+	return draw.Pad(draw.Fit(e.Kind.String(), column, t.More), column)
+}
