@@ -128,6 +128,9 @@ func (d *drawing) legend(b *block, y, width int) int {
 			entry(g.what, func(x, y int) { b.glyph(g.name, glyphClass(g.name, "0"), x, y, "") })
 		}
 	}
+	if _, is := d.used[idle]; is {
+		entry(idleWords, func(x, y int) { b.printf(`<circle class="ls-f0" cx="%d" cy="%d" r="2"/>`, x, y) })
+	}
 	if len(d.Violations) > 0 {
 		entry("proves it", func(x, y int) { b.printf(`<circle class="ls-ring" cx="%d" cy="%d" r="7"/>`, x, y) })
 	}

@@ -177,6 +177,9 @@ func (d *drawing) signs() []sign {
 			all = append(all, sign{labels + x, glyphClass(g.name, "0"), glyphs[g.name], g.what})
 		}
 	}
+	if x, is := d.used[idle]; is {
+		all = append(all, sign{labels + x, "ls-f0", "M-2 0A2 2 0 1 0 2 0A2 2 0 1 0-2 0Z", idleWords})
+	}
 	return all
 }
 

@@ -61,10 +61,17 @@ func glyphClass(name, ink string) string {
 	return "ls-mark ls-f" + ink + " ls-l" + ink
 }
 
+// idle is the name by which the legend knows the dots.
+const (
+	idle      = "idle"
+	idleWords = "a command that changes nothing"
+)
+
 // dots puts a dot under a record for every command that changed nothing.
 func (d *drawing) dots(l timeline.Lane, y int) {
 	for i := range d.Events {
 		if e := &d.Events[i]; d.In(l, e) && e.Kind == trace.KindExecute && len(e.Changes) == 0 && !d.Proves(e) {
+			d.use(idle, d.x[i+1])
 			d.shape(strings.TrimSpace(d.Line(e)), `<circle class="%s" cx="%d" cy="%d" r="2"`, d.ink("ls-f", e.Client), d.x[i+1], y+25)
 		}
 	}

@@ -16,6 +16,17 @@ func TestSVGGolden(t *testing.T) {
 	golden(t, "setpx-lua.pause-past-ttl.svg", SVG(record(t, "setpx-lua", "pause-past-ttl")))
 }
 
+// A picture with dots says what they are, and no other does.
+func TestSVGExplainsItsDots(t *testing.T) {
+	for _, scenario := range []string{"late-release", "crash-holding", "pause-past-ttl"} {
+		picture := SVG(record(t, "naive-del", scenario))
+		dots := strings.Count(picture, `r="2"`) - strings.Count(picture, `cy="3" r="2"`) // those of a pattern are none
+		if explained := strings.Contains(picture, ">"+idleWords+"<"); explained != (dots > 1) || !explained && dots > 0 {
+			t.Errorf("%s: %d dots, and the legend has them: %v", scenario, dots, explained)
+		}
+	}
+}
+
 // checkXML reads a picture to its end and gives its text. A browser is kinder
 // than an XML parser; other programs that show pictures aren't.
 func checkXML(t *testing.T, picture string) string {
