@@ -121,6 +121,14 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// atMostOne refuses more arguments than one.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%s got %q, which is one argument too many", cmd.CommandPath(), args[1])
+	}
+	return nil
+}
+
 // terminal reports whether a stream is an interactive terminal.
 func terminal(stream any) bool {
 	f, is := stream.(*os.File)

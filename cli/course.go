@@ -24,12 +24,7 @@ in the player, at the first step that you have not played; anywhere else it is p
 		Example: `  lockstep course
   lockstep course 6
   lockstep course fencing --plain`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return exactly("LESSON")(cmd, args)
-			}
-			return nil
-		},
+		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			number, lessons := 0, scenarios.Course()
 			if len(args) > 0 {
@@ -82,19 +77,26 @@ func newPlay() *cobra.Command {
 	var show display
 	var goal string
 	cmd := &cobra.Command{
-		Use:   "play STRATEGY",
+		Use:   "play [STRATEGY]",
 		Short: "Break a lock yourself: you are the scheduler",
 		Long: `Break a lock yourself: you decide which client makes the next step, when time passes and
-what fails. Hints come from a search of all schedules. It takes a terminal.`,
-		Example:           "  lockstep play get-then-del --goal FR",
-		Args:              exactly("STRATEGY"),
+what fails. Hints come from a search of all schedules. Without a STRATEGY it opens the list of
+levels. It takes a terminal.`,
+		Example:           "  lockstep play\n  lockstep play get-then-del --goal FR",
+		Args:              atMostOne,
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := scenarios.FindStrategy(args[0])
-			if err != nil {
-				return err
+			o := tui.Options{Seed: 1, Game: true}
+			if len(args) == 1 {
+				st, err := scenarios.FindStrategy(args[0])
+				if err != nil {
+					return err
+				}
+				o.Strategy = st
 			}
-			o := tui.Options{Strategy: st, Seed: 1, Game: true}
+			if goal != "" && len(args) == 0 {
+				return errors.New("--goal needs a STRATEGY to break; without one, lockstep play opens the levels, which have goals of their own")
+			}
 			if goal != "" {
 				codes, err := parseCodes("goal", goal)
 				if err != nil {

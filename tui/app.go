@@ -43,6 +43,9 @@ func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *
 			break
 		}
 		stack = append(stack, s)
+		if g, is := s.(*game.Game); is && o.Strategy.Name == "" {
+			stack = append(stack, g.Levels())
+		}
 	}
 	return screen.NewRouter(a.App, a.open, stack...)
 }
@@ -58,6 +61,8 @@ func (a *screens) way(o Options) []screen.OpenMsg {
 		return []screen.OpenMsg{screen.PresentMsg{Showings: o.Present}}
 	case o.Course:
 		return []screen.OpenMsg{screen.CourseMsg{}}
+	case o.Game && o.Strategy.Name == "":
+		return []screen.OpenMsg{screen.GameMsg{Next: true}}
 	case o.Game:
 		return []screen.OpenMsg{screen.RunsMsg{Strategy: st}, screen.GameMsg{Strategy: st, Goal: o.Goal}}
 	case o.Scenario != nil:

@@ -298,3 +298,19 @@ func TestWhatWasLeftStays(t *testing.T) {
 		t.Errorf("%d screens lead to the search, after %d", a.Depth(), depth)
 	}
 }
+
+// Without a lock to break, the game begins with the list of levels, and esc leads from there to a level
+// and to the door.
+func TestPlayOpensTheLevels(t *testing.T) {
+	lib := tuitest.LocksOnly()
+	a := tuitest.NewTester(t, 120, 40, newRoot(lib, &progress.Store{}, Options{Game: true, Seed: 1}, tuitest.PlainTheme(false)))
+	if v := a.View(); a.Depth() != 3 || !strings.Contains(v, "Which lock do you want to break?") {
+		t.Fatalf("%d deep:\n%s", a.Depth(), v)
+	}
+	if a.Press("3 enter"); !strings.Contains(a.View(), "Level 3 of ") || a.Depth() != 2 {
+		t.Errorf("%d deep:\n%s", a.Depth(), a.View())
+	}
+	if a.Press("esc"); a.Depth() != 1 {
+		t.Errorf("%d deep", a.Depth())
+	}
+}

@@ -42,7 +42,7 @@ type Options struct {
 	Scenario *scenarios.Scenario // open this run in the player
 	Course   bool                // open the list of lessons
 	Lesson   int                 // open this lesson, counted from 1
-	Game     bool                // open the game of breaking Strategy
+	Game     bool                // open the game of breaking Strategy, or without one the levels
 	Goal     *trace.Code         // what the game is about; nil is the lock's usual goal
 	Present  []scenarios.Showing // present these, one after another
 	Seed     uint64

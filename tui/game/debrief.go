@@ -92,9 +92,17 @@ func rivals(s strategies.Strategy) []string {
 	return []string{"naive-del", "setpx-lua", "setpx-get", "fenced", "getset-equal"}
 }
 
-// brokenLine is the line of code whose command completed a violation: the file and the
-// line's number, and its text.
-func brokenLine(t *trace.Trace, v *trace.Violation) (where, text string) {
+// broken is the line of code by which a game was won: that whose command completed the violation,
+// and its text.
+func (s *Game) broken() (at trace.Source, text string) {
+	if !s.won() {
+		return at, ""
+	}
+	i := slices.IndexFunc(s.Run.Violations, func(v trace.Violation) bool { return v.Code == s.goal })
+	if i < 0 {
+		return at, ""
+	}
+	t, v := s.Run.Trace, &s.Run.Violations[i]
 	for i := len(v.Events) - 1; i >= 0; i-- {
 		e := &t.Events[v.Events[i]-1]
 		file := path.Base(e.Source.File)
@@ -106,9 +114,9 @@ func brokenLine(t *trace.Trace, v *trace.Violation) (where, text string) {
 		if e.Source.Line < 1 || e.Source.Line > len(lines) {
 			continue
 		}
-		return fmt.Sprintf("%s:%d", file, e.Source.Line), strings.TrimSpace(lines[e.Source.Line-1])
+		return trace.Source{File: file, Line: e.Source.Line}, strings.TrimSpace(lines[e.Source.Line-1])
 	}
-	return "", ""
+	return at, ""
 }
 
 // debriefing says what broke, on which line, which lock withstands, and what comes next.
@@ -120,8 +128,8 @@ func (s *Game) debriefing(width int) []draw.Line {
 			continue
 		}
 		t.Add(draw.Breach, "!! ", v.Code.Name()+": "+v.Text+".")
-		if where, text := brokenLine(s.Run.Trace, v); where != "" {
-			t.Add(draw.Plain, "   ", where+"  "+text)
+		if at, text := s.broken(); text != "" {
+			t.Add(draw.Plain, "   ", fmt.Sprintf("%s:%d  %s", at.File, at.Line, text))
 		}
 		break
 	}

@@ -2,6 +2,7 @@ package game
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/sim/trace"
@@ -18,6 +19,7 @@ const (
 	mostCode    = 26
 	leastMoves  = 5
 	columnsFrom = 76 // columns, for two columns of moves
+	codeWidth   = 40 // columns, for one client's code
 	statusRows  = 2
 )
 
@@ -27,7 +29,8 @@ type gameLayout struct {
 	goal    draw.Rectangle
 	diagram draw.Rectangle
 	status  draw.Rectangle
-	code    []draw.Rectangle // by client
+	code    []draw.Rectangle // one for each client that has room
+	others  draw.Rectangle   // a row for those that have none
 	moves   draw.Rectangle
 	columns int // of the moves
 	rules   []draw.Rectangle
@@ -91,8 +94,13 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 	return l
 }
 
-// splitCode gives each client a column.
+// splitCode gives each client a column, as long as those are not too narrow for code.
 func (l *gameLayout) splitCode(r draw.Rectangle, clients int) {
+	if room := max(r.W/codeWidth, 1); room < clients && r.H > leastCode/2 {
+		clients = room
+		l.others = draw.Rect(r.X, r.Y+r.H-1, r.W, 1)
+		r.H--
+	}
 	width := r.W / clients
 	for i := range clients {
 		l.code = append(l.code, draw.Rect(r.X+i*width, r.Y, width-1, r.H))
@@ -131,9 +139,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	s.DrawDiagram(c, l.diagram)
 	s.DrawStatus(c, l.status)
 	s.drawClock(c, l.status)
-	for i, part := range l.code {
-		s.drawCode(c, part, i)
-	}
+	s.drawCodes(c, &l)
 	if s.won() {
 		s.scroll = min(s.scroll, max(len(told)-l.moves.H, 0))
 		c.Lines(l.moves, told, s.scroll)
@@ -213,33 +219,64 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
+// drawCodes shows the code of the clients, or, where columns are few, of those about whom the last
+// moves at the cursor were; the others are named.
+func (s *Game) drawCodes(c *draw.Canvas, l *gameLayout) {
+	if s.at < len(s.options) && s.options[s.at].client != trace.None {
+		s.recent = slices.Insert(slices.DeleteFunc(s.recent, func(i int) bool { return i == s.options[s.at].client }), 0, s.options[s.at].client)
+	}
+	var others draw.Line
+	for i := range s.cfg.Clients {
+		if !slices.Contains(s.recent, i) {
+			s.recent = append(s.recent, i)
+		}
+	}
+	shown := s.recent[:min(len(l.code), len(s.recent))]
+	parts := l.code
+	for i, client := range s.cfg.Clients {
+		if slices.Contains(shown, i) {
+			s.drawCode(c, parts[0], i)
+			parts = parts[1:]
+			continue
+		}
+		others = append(others, draw.Text(" "+client.Name+"  ", draw.ClientInk(i)), draw.Text(s.doing(i)+"   ", draw.Plain))
+	}
+	c.Line(l.others.X, l.others.Y, l.others.W, others)
+}
+
+// doing is the state of a client, in words.
+func (s *Game) doing(client int) string {
+	st := &s.State.Clients[client]
+	return st.Doing() + draw.Either(st.Lease.Believed, ", thinks it has the lock", "")
+}
+
 // drawCode shows a client's code, with the line on which it stands: that of the command
 // that it sends next, or whose reply it awaits.
 func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	st := &s.State.Clients[client]
 	name := s.cfg.Clients[client].Name
-	doing := st.Doing()
-	if st.Lease.Believed {
-		doing += ", thinks it has the lock"
-	}
-	c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(" "+name+"  ", draw.ClientInk(client)), draw.Text(doing, draw.Plain)}.Fitted(r.W, s.Theme.More))
+	c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(" "+name+"  ", draw.ClientInk(client)), draw.Text(s.doing(client), draw.Plain)}.Fitted(r.W, s.Theme.More))
 	file, line := s.standsOn(client)
 	code := pane.CodeLines(file.text)
+	mark := string([]rune(name)[:1]) + " "
+	if broken, _ := s.broken(); line == 0 && broken.File == file.name {
+		mark, line = "! ", broken.Line
+	}
 	focus := line
 	if focus == 0 {
 		focus = pane.LineOf(code, draw.Either(st.Phase == trace.PhaseIdle || st.Phase == trace.PhaseAcquire, ") Acquire(", ") Release("))
 	}
 	rows := r.H - 1
-	code, focus = joined(code, focus)
+	code, focus = pane.Joined(code, focus)
 	begin := min(max(focus-1-rows/before, 0), max(len(code)-rows, 0))
 	for i := begin; i < len(code) && i-begin < rows; i++ {
-		mark, k := "  ", draw.Dim
+		sign, k := "  ", draw.Dim
 		if i+1 == focus && line > 0 {
-			mark, k = string([]rune(name)[:1])+" ", draw.Pick
+			sign, k = mark, draw.Pick
 		} else if !strings.HasPrefix(strings.TrimSpace(code[i]), "//") {
 			k = draw.Plain
 		}
-		text := draw.Line{draw.Text(mark, draw.ClientInk(client)), draw.Text(code[i], k)}
+		text := draw.Line{draw.Text(sign, draw.ClientInk(client)), draw.Text(code[i], k)}
 		c.Line(r.X+1, r.Y+1+i-begin, r.W-1, text.Fitted(r.W-1, s.Theme.More))
 	}
 }
@@ -250,31 +287,6 @@ type sourceFile struct{ name, text string }
 // before is the share of a window of code that is above the line on which a client stands: that
 // which comes next says more.
 const before = 4
-
-// joined is code in which each if with a single line stands in one line, so that a small window
-// shows more of a function; and the place of a line in it, from 1. The block of that line stays as
-// it is.
-func joined(code []string, line int) (short []string, at int) {
-	for i := 0; i < len(code); i++ {
-		if i+2 < len(code) && line != i+2 && strings.HasPrefix(strings.TrimSpace(code[i]), "if ") && strings.TrimSpace(code[i+2]) == "}" && depth(code[i]) == depth(code[i+2]) {
-			if line >= i+1 && line <= i+3 {
-				at = len(short) + 1
-			}
-			inner, _, _ := strings.Cut(strings.TrimSpace(code[i+1]), " // ")
-			short = append(short, code[i]+" "+inner+" }")
-			i += 2
-			continue
-		}
-		short = append(short, code[i])
-		if i+1 == line {
-			at = len(short)
-		}
-	}
-	return short, at
-}
-
-// depth is how far a line of code is indented.
-func depth(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
 // standsOn is the file in which a client is, and the line of its next command, or of the one whose
 // reply it awaits, from 1; 0 if it is at none of the lock's.

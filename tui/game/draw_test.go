@@ -9,21 +9,6 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-func TestJoinedCode(t *testing.T) {
-	code := strings.Split("func f() {\n  x := g()\n  if x {\n    return 1 // why\n  }\n  for {\n    h()\n    k()\n  }\n}\nif k() {\n  l()\n}", "\n")
-	all := strings.Split("func f() {\n  x := g()\n  if x { return 1 }\n  for {\n    h()\n    k()\n  }\n}\nif k() { l() }", "\n")
-	for line, want := range []int{0, 1, 2, 3, 0, 3, 4, 5, 6, 7, 8, 9, 0, 9} {
-		short, at := joined(code, line)
-		if line == 4 || line == 12 { // it stands in a block, which stays
-			if len(short) != len(all)+2 || short[at-1] != code[line-1] {
-				t.Errorf("line %d: %d of %q", line, at, short)
-			}
-		} else if !slices.Equal(short, all) || at != want {
-			t.Errorf("line %d: %d of %q", line, at, short)
-		}
-	}
-}
-
 // At the beginning of the level about them, both commands are on the screen.
 func TestLevelShowsBothCommands(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
@@ -88,5 +73,46 @@ func TestInstantsAreInOrder(t *testing.T) {
 	}
 	if last <= time.Second {
 		t.Error("there are not two instants to choose from")
+	}
+}
+
+// Three clients don't share the columns that two need: in a small window there is the code of those
+// about whom the last moves at the cursor were, and the third one is named.
+func TestThreeClientsKeepTheirCode(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
+	for i, o := range s.options {
+		if o.client < 0 {
+			continue
+		}
+		s.at = i
+		v := a.View()
+		for _, part := range s.plan.code {
+			if part.W < codeWidth-1 {
+				t.Errorf("a client's code has %d columns", part.W)
+			}
+		}
+		name, n := s.cfg.Clients[o.client].Name, 0
+		for _, client := range s.cfg.Clients {
+			if strings.Contains(v, " "+client.Name+"  idle") {
+				n++
+			}
+		}
+		if n != 3 {
+			t.Errorf("at a move of %s, %d of 3 clients are shown:\n%s", name, n, v)
+		}
+		if rows := strings.Split(v, "\n"); strings.Contains(rows[s.plan.others.Y], " "+name+"  ") {
+			t.Errorf("at a move of %s its code is left out:\n%s", name, v)
+		}
+	}
+}
+
+// The code in a debriefing is at the line that broke the lock.
+func TestDebriefingShowsTheLine(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {200, 60}} {
+		a, s := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+		win(t, a, s)
+		if _, text := s.broken(); !strings.Contains(a.View(), "! "+"  "+text) || text == "" {
+			t.Errorf("the code doesn't show %q:\n%s", text, a.View())
+		}
 	}
 }

@@ -42,8 +42,9 @@ type Game struct {
 	at      int      // the option at the cursor
 	first   int      // the first option in sight
 	plan    gameLayout
-	scroll  int  // of the debrief
-	coded   bool // where there is no room for both: the code is shown, and not the diagram
+	scroll  int   // of the debrief
+	recent  []int // clients: those first to which the cursor came last
+	coded   bool  // where there is no room for both: the code is shown, and not the diagram
 }
 
 // gameLabel is what schedules say instead of a scenario: there is no script.
@@ -186,7 +187,7 @@ func (s *Game) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, s.Keys.Close):
 		return s.quest.quit(), screen.Outcome{Close: true}
 	case key.Matches(k, s.Keys.Scenario):
-		return nil, s.levelPicker()
+		return nil, screen.Outcome{Open: s.Levels()}
 	case key.Matches(k, s.Keys.Enter) && s.won():
 		return nil, s.nextLevel()
 	case key.Matches(k, s.Keys.Strategy) && s.won():
@@ -408,21 +409,22 @@ func (s *Game) Help() screen.Page {
 	}
 	if s.quest != nil {
 		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead to the goal by the least schedule: " +
-			"the one with the fewest faults, then the fewest switches from one client to another, then the fewest steps."
+			"the one with the fewest faults, then the fewest switches from one client to another, then the fewest steps. A move is a row of the list; " +
+			"it takes several steps where nothing else could happen in between."
 		p.Keys = append(p.Keys, screen.As(k.Hint, "the next move"), screen.As(k.Strategy, "when won, the same moves with the lock that withstands"))
 	}
 	p.Keys = append(p.Keys, k.Always()...)
 	return p
 }
 
-// levelPicker is the list of all levels.
-func (s *Game) levelPicker() screen.Outcome {
+// Levels is the list of all levels, on top of the game that it opens them in.
+func (s *Game) Levels() screen.Screen {
 	all, current := scenarios.Levels(), -1
 	items := make([]picker.Item, len(all))
 	at := 0
 	for i := range all {
 		l := &all[i]
-		items[i] = picker.Item{Name: fmt.Sprintf("%2d  %s, %s", i+1, l.Strategy, l.Goal), About: l.Title, Detail: l.Title + ": " + l.Task, Badge: func() draw.Span {
+		items[i] = picker.Item{Name: fmt.Sprintf("%s, %s", l.Strategy, l.Goal), About: l.Title, Detail: l.Title + ": " + l.Task, Badge: func() draw.Span {
 			if _, won := s.Progress.Won(l.Name()); won {
 				return draw.Text(s.Theme.Granted+" won", draw.Good)
 			}
@@ -432,14 +434,14 @@ func (s *Game) levelPicker() screen.Outcome {
 			current, at = i, i
 		}
 	}
-	return screen.Outcome{Open: &picker.Picker{App: s.App, Title: "Which lock do you want to break?", Items: items, At: at, Current: current,
+	return &picker.Picker{App: s.App, Title: "Which lock do you want to break?", Items: items, At: at, Current: current, Numbered: true,
 		About: "The levels, in the order of the course.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
 			err := s.play(i)
 			if err != nil {
 				s.Notice = err.Error()
 			}
 			return s.ask(), screen.Outcome{Close: true}
-		}}}
+		}}
 }
 
 // play goes on with a level on this screen.

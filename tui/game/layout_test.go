@@ -24,6 +24,9 @@ func TestGameLayouts(t *testing.T) {
 					for i, r := range l.code {
 						named[fmt.Sprint(i)] = r
 					}
+					if !l.others.Empty() {
+						named["o"] = l.others
+					}
 					pic := tuitest.Parts(w, h, nil, named)
 					if strings.Contains(pic, "overlaps") {
 						t.Fatalf("%dx%d, %+v: %s", w, h, want, pic)

@@ -81,3 +81,28 @@ func LineOf(code []string, text string) int {
 func CodeLines(code string) []string {
 	return strings.Split(strings.TrimRight(strings.ReplaceAll(code, "\t", "  "), "\n"), "\n")
 }
+
+// Joined is code in which each if with a single line stands in one line, so that a small window
+// shows more of a function; and the place of a line in it, from 1. The block of that line stays as
+// it is.
+func Joined(code []string, line int) (short []string, at int) {
+	for i := 0; i < len(code); i++ {
+		if i+2 < len(code) && line != i+2 && strings.HasPrefix(strings.TrimSpace(code[i]), "if ") && strings.TrimSpace(code[i+2]) == "}" && depth(code[i]) == depth(code[i+2]) {
+			if line >= i+1 && line <= i+3 {
+				at = len(short) + 1
+			}
+			inner, _, _ := strings.Cut(strings.TrimSpace(code[i+1]), " // ")
+			short = append(short, code[i]+" "+inner+" }")
+			i += 2
+			continue
+		}
+		short = append(short, code[i])
+		if i+1 == line {
+			at = len(short)
+		}
+	}
+	return short, at
+}
+
+// depth is how far a line of code is indented.
+func depth(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }

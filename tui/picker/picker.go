@@ -4,6 +4,7 @@ package picker
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -24,8 +25,11 @@ type Picker struct {
 	About   string  // for the help, if the badges are not verdicts
 	wanted  tea.Cmd // computes the badges
 	Choose  func(int) (tea.Cmd, screen.Outcome)
-	list    draw.Rectangle // of the last frame: clicks refer to it
-	first   int            // the first item in it
+
+	Numbered bool           // the items have numbers, which can be typed
+	typed    int            // the number so far
+	list     draw.Rectangle // of the last frame: clicks refer to it
+	first    int            // the first item in it
 }
 
 // Item is an item of a list.
@@ -44,13 +48,17 @@ func (p *Picker) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	case screen.Click:
 		return p.clicked(msg)
 	case tea.KeyMsg:
-		return p.typed(msg)
+		return p.press(msg)
 	}
 	return nil, screen.Outcome{}
 }
 
-func (p *Picker) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+func (p *Picker) press(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+	number := p.typed
+	p.typed = 0
 	switch {
+	case p.Numbered && len(k.Runes) == 1 && k.Runes[0] >= '0' && k.Runes[0] <= '9':
+		p.number(10*number, int(k.Runes[0]-'0'))
 	case key.Matches(k, p.Keys.Close):
 		return nil, screen.Outcome{Close: true}
 	case key.Matches(k, p.Keys.Up):
@@ -72,6 +80,16 @@ func (p *Picker) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
+// number takes another digit of a number, or the first of the next one, and goes to that item.
+func (p *Picker) number(tens, digit int) {
+	if p.typed = tens + digit; p.typed > len(p.Items) {
+		p.typed = digit
+	}
+	if p.typed > 0 {
+		p.At = p.typed - 1
+	}
+}
+
 func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	if c.Wheel != 0 {
 		p.At = max(min(p.At+c.Wheel, len(p.Items)-1), 0)
@@ -87,7 +105,11 @@ func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 
 // FooterKeys are the keys that work here, the most useful first.
 func (p *Picker) FooterKeys() []key.Binding {
-	return []key.Binding{screen.Pair(p.Keys.Up, p.Keys.Down, "move"), screen.As(p.Keys.Enter, "choose"), p.Keys.Close, screen.Pair(p.Keys.PageUp, p.Keys.PageDown, "page"), p.Keys.Help, p.Keys.Quit}
+	move := screen.Pair(p.Keys.Up, p.Keys.Down, "move")
+	if p.Numbered {
+		move = screen.Bind(move.Help().Key+" 1-9", "move", move.Keys()...)
+	}
+	return []key.Binding{move, screen.As(p.Keys.Enter, "choose"), p.Keys.Close, screen.Pair(p.Keys.PageUp, p.Keys.PageDown, "page"), p.Keys.Help, p.Keys.Quit}
 }
 
 // Help explains the screen and its keys.
@@ -95,6 +117,9 @@ func (p *Picker) Help() screen.Page {
 	k, g := &p.Keys, &p.Theme.Glyphs
 	keys := append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), k.PageUp, k.PageDown, screen.As(k.First, "first"), screen.As(k.Last, "last"),
 		screen.As(k.Enter, "choose")}, k.Always()...)
+	if p.Numbered {
+		keys = append([]key.Binding{screen.Bind("1-9", "to that number")}, keys...)
+	}
 	if p.About != "" {
 		return screen.Page{Title: "a list", About: p.About, Keys: keys}
 	}
@@ -119,6 +144,10 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 		names = max(names, draw.Width(it.Name))
 	}
 	names = min(names, r.W/3)
+	numbers := 0
+	if p.Numbered {
+		numbers = len(strconv.Itoa(len(p.Items)))
+	}
 	for i := p.first; i < len(p.Items) && i-p.first < p.list.H; i++ {
 		it := p.Items[i]
 		mark := "   "
@@ -129,7 +158,11 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 			mark = " " + p.Theme.Write + " "
 		}
 		badge := it.Badge()
-		l := draw.Line{draw.Text(mark, draw.Here), draw.Text(draw.Pad(draw.Fit(it.Name, names, p.Theme.More), names)+"  ", draw.Strong),
+		number := ""
+		if p.Numbered {
+			number = fmt.Sprintf("%*d  ", numbers, i+1)
+		}
+		l := draw.Line{draw.Text(mark+number, draw.Here), draw.Text(draw.Pad(draw.Fit(it.Name, names, p.Theme.More), names)+"  ", draw.Strong),
 			draw.Text(draw.Pad(badge.Text, badges), badge.Ink), draw.Text(it.About, draw.Dim)}
 		if i == p.At {
 			l = l.Fitted(p.list.W, p.Theme.More).Selected(p.list.W)
