@@ -16,10 +16,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// starter is the lock and its test that a new module begins with. They are a package of this
-// module, too, so that they are compiled, checked and tested with it.
+// starter is the lock and its test that a new module begins with, and the script that a new scenario
+// begins with. The lock and the test are a package of this module, too, so that they are compiled,
+// checked and tested with it.
 //
-//go:embed starter/lock.go starter/lock_test.go
+//go:embed starter/lock.go starter/lock_test.go starter/scenario.yaml
 var starter embed.FS
 
 // requirements is where the sources keep a go.mod and a go.sum that are all that a test with
@@ -29,9 +30,10 @@ const requirements = "docs/bring-your-own-lock"
 func newNew() *cobra.Command {
 	var sources string
 	cmd := &cobra.Command{
-		Use:   "new DIR",
-		Short: "Write a module of your own: a lock, and a test that searches its schedules",
-		Long: `Write a Go module into DIR, which must be empty or not exist yet: lock.go, a lock on
+		Use:   "new DIR|FILE.yaml",
+		Short: "Write something of your own to begin with: a lock with its test, or a scenario",
+		Long: `Write a scenario to begin with into FILE.yaml, with comments that say what its parts
+are; or write a Go module into DIR, which must be empty or not exist yet: lock.go, a lock on
 one Redis server as in production; lock_test.go, which has every schedule of it
 searched; go.mod and go.sum. In it go test passes at once, and fails with the
 schedule as soon as a line of the lock is broken.
@@ -39,10 +41,14 @@ schedule as soon as a line of the lock is broken.
 The module needs the sources of Lockstep, which is not published: its go.mod has a
 replace line with their folder. They are looked for above the working directory
 and then where this program was built; --lockstep says where else they are.`,
-		Example: `  lockstep new mylock && cd mylock && go test -v
+		Example: `  lockstep new my.yaml && lockstep run naive-del my.yaml
+  lockstep new mylock && cd mylock && go test -v
   lockstep new ~/src/mylock --lockstep ~/src/lockstep`,
-		Args: exactly("DIR"),
+		Args: exactly("DIR or a FILE.yaml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ext := strings.ToLower(filepath.Ext(args[0])); ext == ".yaml" || ext == ".yml" {
+				return writeScenario(cmd.OutOrStdout(), args[0])
+			}
 			from, err := findSources(sources)
 			if err != nil {
 				return err
@@ -52,6 +58,30 @@ and then where this program was built; --lockstep says where else they are.`,
 	}
 	cmd.Flags().StringVar(&sources, "lockstep", "", "the `FOLDER` with the sources of Lockstep, such as a clone of it")
 	return cmd
+}
+
+// writeScenario writes a script into a file that doesn't exist yet.
+func writeScenario(out io.Writer, path string) error {
+	text, err := starter.ReadFile("starter/scenario.yaml")
+	if err != nil {
+		return err
+	}
+	w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already, and is left as it is; a new scenario needs another name", path)
+	}
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	_, err = io.WriteString(w, strings.ReplaceAll(string(text), "FILE", quoted(filepath.Base(path))))
+	if err := errors.Join(err, w.Close()); err != nil {
+		return cannotWrite(path, err)
+	}
+	_, err = fmt.Fprintf(out, `%s has a scenario, and says what its parts are. Run it, and edit it while it is open:
+
+  lockstep run naive-del %s
+`, path, quoted(path))
+	return err
 }
 
 // findSources returns the absolute path of the sources: the given one, or else the module

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/scenarios"
 	"lockstep/sim/testenv"
 )
 
@@ -19,6 +20,34 @@ func goTest(t *testing.T, dir string, flags ...string) (string, error) {
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// A new scenario can be run at once, comes to what it expects, and is never written over another file.
+func TestNewScenario(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mine.yaml")
+	out, errs, status := run(t, "", "new", path)
+	if status != 0 || errs != "" || !strings.Contains(out, "lockstep run naive-del "+path+"\n") {
+		t.Fatalf("exit status %d\n%s%s", status, out, errs)
+	}
+	if text := content(t, path); !strings.Contains(text, "#   lockstep run naive-del mine.yaml ") || strings.Contains(text, "FILE") {
+		t.Error(text)
+	}
+	for lock, want := range map[string]string{"naive-del": "FR", "setpx-lua": "ok"} {
+		if got := must(t, "", "run", lock, path, "--plain"); !strings.HasPrefix(got, lock+" under mine.yaml: "+want+"\n") {
+			t.Errorf("want %s:\n%s", want, got)
+		}
+		sc, err := scenarios.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, known := sc.Expect(lock); !known || v.String() != want {
+			t.Errorf("%s is expected to show %s, %v", lock, v, known)
+		}
+	}
+	if _, errs, status := run(t, "", "new", path); status != 2 || !strings.Contains(errs, "is there already") {
+		t.Errorf("exit status %d, %s", status, errs)
+	}
 }
 
 // TestNewModule: in a new module go test passes at once, and fails with the line and the
