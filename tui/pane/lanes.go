@@ -47,10 +47,28 @@ const (
 // in windows that have no room for two; a window with LeastRows has. The records of the
 // nodes and the believers are never given up.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
+	return planLanes(r, pos, rows, func(saving int) int {
+		if saving < savesBlanks {
+			return airless
+		}
+		return 0
+	})
+}
+
+// FillLanes chooses the lanes for rows that nothing else is to have.
+func FillLanes(r *timeline.Timeline, pos, rows int) []Lane {
+	return planLanes(r, pos, rows, func(int) int { return 0 })
+}
+
+// airless is the number of rows that a diagram with empty rows must leave to the narration beyond its
+// need: only tall windows have empty rows.
+const airless = 3
+
+func planLanes(r *timeline.Timeline, pos, rows int, spare func(saving int) int) []Lane {
 	var lanes []Lane
 	for saving := savesNothing; saving <= savesClients; saving++ {
 		lanes = lanesFor(r, pos, saving)
-		if room := rows - spare(saving); len(lanes) <= room {
+		if len(lanes) <= rows-spare(saving) {
 			return lanes
 		}
 	}
@@ -82,15 +100,6 @@ func WholeRows(r *timeline.Timeline, pos int) int {
 // FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.
 func FewestRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, pos, savesClients))
-}
-
-// spare is the number of rows that a way of drawing lanes must leave to the narration
-// beyond its need: only tall windows have empty rows.
-func spare(saving int) int {
-	if saving < savesBlanks {
-		return 3
-	}
-	return 0
 }
 
 func lanesFor(r *timeline.Timeline, pos, saving int) []Lane {

@@ -76,7 +76,7 @@ func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}
-	p.drawMain(c, r, pane.PlanLanes(p.Run, p.Pos, r.H-pane.AxisRows))
+	p.drawMain(c, r, pane.FillLanes(p.Run, p.Pos, r.H-pane.AxisRows))
 	p.drawLegend(c, r)
 }
 
@@ -174,7 +174,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // DrawStatus draws the event at the cursor, in two rows if it needs them and there are so many, and the
-// holders of the lock. A notice or a prompt
+// holders of the lock, for whom the last row is. A notice or a prompt
 // takes the second's place, unless that is a violation: nothing hides one.
 func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	line := pane.StatusLine(p.Run, p.Pos)
@@ -193,6 +193,9 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 		l = draw.Line{draw.Text(" "+said, draw.Strong)}
 	default:
 		event = []draw.Line{{draw.Text(" "+said, draw.Strong)}}
+	}
+	if r.H == 1 { // the event is in the diagram
+		event = nil
 	}
 	c.Lines(draw.Rect(r.X, r.Y, r.W, len(event)), event, 0)
 	r = draw.Rect(r.X, r.Y+len(event), r.W, r.H-len(event))

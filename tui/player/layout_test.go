@@ -138,3 +138,18 @@ func TestClimaxInTheLeastWindow(t *testing.T) {
 		}
 	}
 }
+
+// A diagram fills the rows that it has asked for: in a screen with a layout of its own no row between
+// the last lane and the rule is empty.
+func TestDiagramFillsItsRows(t *testing.T) {
+	_, p := openPlayer(t, 200, 60, tuitest.PlainTheme(false), tuitest.Handmade)
+	for pos := range p.Run.Moments {
+		p.goTo(pos)
+		for offered := 10; offered < 40; offered++ {
+			rows := p.DiagramRows(offered)
+			if got := pane.AxisRows + len(pane.FillLanes(p.Run, pos, rows-pane.AxisRows)); got != rows {
+				t.Fatalf("at %d, of %d rows, %d are asked for and %d drawn", pos, offered, rows, got)
+			}
+		}
+	}
+}

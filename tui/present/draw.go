@@ -2,11 +2,13 @@ package present
 
 import (
 	"lockstep/tui/draw"
+	"lockstep/tui/pane"
 )
 
 // The sizes at which more comes.
 const (
 	statusFrom  = 8  // rows, for the event and the holders
+	roomyFrom   = 20 // rows: in fewer, those of the event and of the rule at the top are the words'
 	diagramFrom = 14 // rows
 	plotFrom    = 40 // columns, for the diagram
 	besideFrom  = 120
@@ -27,6 +29,7 @@ type layout struct {
 // wishes are the needs of the parts.
 type wishes struct {
 	diagram func(rows int) int // how many of the rows on offer it would take
+	fewest  int                // rows of a diagram in which no client is left out
 	told    int                // lines, which get an empty one between two where there is room
 	code    bool
 }
@@ -35,7 +38,10 @@ type wishes struct {
 // the words, which are what a small window keeps.
 func arrange(w, h int, want wishes) layout {
 	var l layout
-	y, rows := 0, h
+	y, rows, status := 0, h, 2
+	if h < roomyFrom {
+		status = 1
+	}
 	take := func(n int) draw.Rectangle {
 		n = max(min(n, rows), 0)
 		r := draw.Rect(0, y, w, n)
@@ -47,13 +53,17 @@ func arrange(w, h int, want wishes) layout {
 		l.header = take(1)
 	}
 	if h >= diagramFrom && w >= plotFrom {
-		rule()
-		room := rows - 3 - max(leastTold, min(want.told, rows/2))
-		picture := take(max(room, 0))
+		if h >= roomyFrom {
+			rule()
+		}
+		room := rows - 1 - status - max(leastTold, min(want.told, rows/2))
+		picture := take(max(room, min(want.fewest, rows-1-status-leastTold), 0))
 		switch {
 		case want.code && w >= besideFrom:
+			used := min(max(want.diagram(picture.H), h/2), picture.H) // the rest of the code would take the rows from the words
 			half := w / 2
-			l.diagram, l.code = draw.Rect(0, picture.Y, half, picture.H), draw.Rect(half+1, picture.Y, w-half-1, picture.H)
+			l.diagram, l.code = draw.Rect(0, picture.Y, half, used), draw.Rect(half+1, picture.Y, w-half-1, used)
+			y, rows = y-(picture.H-used), rows+picture.H-used
 		case want.code:
 			l.code = picture
 		default:
@@ -64,7 +74,7 @@ func arrange(w, h int, want wishes) layout {
 		rule()
 	}
 	if h >= statusFrom {
-		l.status = take(2)
+		l.status = take(status)
 	}
 	l.told = take(rows)
 	return l
@@ -74,7 +84,11 @@ func arrange(w, h int, want wishes) layout {
 func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	width := min(max(r.W-2*margin, 1), longestTold)
 	told := p.words(width, 0)
-	l := arrange(r.W, r.H, wishes{told: len(told), code: p.coded, diagram: func(rows int) int {
+	fewest := 0
+	if p.Run != nil {
+		fewest = pane.FewestRows(p.Run, p.Pos)
+	}
+	l := arrange(r.W, r.H, wishes{told: len(told), fewest: fewest, code: p.coded, diagram: func(rows int) int {
 		if p.Run == nil {
 			return rows
 		}
@@ -102,7 +116,8 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 		told = all
 	}
 	told = spaced(told, l.told.H)
-	p.scroll = max(min(p.scroll, len(told)-l.told.H), 0)
+	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
+	p.scroll = max(min(p.scroll, p.beyond), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)
 }
 

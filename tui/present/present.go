@@ -24,6 +24,8 @@ type Present struct {
 	at       int
 	coded    bool // the code is shown
 	scroll   int  // of the words
+	beyond   int  // lines of the words that the last frame had no rows for
+	page     int  // rows of the words in it
 	backward bool // the reader came from the run after this one
 	teaching bool // the app's mode before, which comes back
 }
@@ -71,12 +73,17 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.scroll++
 		return nil, screen.Outcome{}
 	}
+	scrolled := p.scroll
 	p.scroll = 0
 	switch {
 	case key.Matches(k, p.Keys.Close):
 		p.Teaching = p.teaching
 		return nil, screen.Outcome{Close: true}
 	case key.Matches(k, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next):
+		if scrolled < p.beyond { // nothing that is said is passed over
+			p.scroll = min(scrolled+max(p.page-2, 1), p.beyond)
+			return nil, screen.Outcome{}
+		}
 		return p.goOn(), screen.Outcome{}
 	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
 		return p.goBack(), screen.Outcome{}
@@ -133,7 +140,7 @@ func (p *Present) Help() screen.Page {
 	k := &p.Keys
 	return screen.Page{
 		Title: "the presenter",
-		About: "The runs of a playlist, one after another. One key goes on: to the next words, to the answer of a question, to a violation, and from the end of a run to the next one. " +
+		About: "The runs of a playlist, one after another. One key goes on: to words for which there was no row, to the next words, to the answer of a question, to a violation, and from the end of a run to the next one. " +
 			"A script of your own is run again when its file changes.",
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
 			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),

@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/scenarios"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -229,6 +230,54 @@ script:
 	for _, q := range p.Run.Questions() {
 		if !seen[q.Until] && q.Until != p.Run.Last() {
 			t.Errorf("the key passed the answer to %q at %d", q.Text, q.Until)
+		}
+	}
+}
+
+// In a small window the diagram leaves no client out, and the key passes no words: each question is
+// on the screen with all its answers before it is answered, and each cause of a violation.
+func TestSmallWindowKeepsClientsAndWords(t *testing.T) {
+	a, p, _ := open(t, 60, 16)
+	said := map[int]string{} // by position, all that was on the screen
+	for at, n := p.at, 0; p.at == at; n++ {
+		if n > 500 {
+			t.Fatal("the key doesn't lead to the next run")
+		}
+		v := a.View()
+		said[p.Pos] += v
+		for i, name := range p.Run.Clients {
+			if p.Run.Begun(i, p.Pos) && !strings.Contains(v, "\n "+name+"   ") && !strings.Contains(v, "\n▸"+name+"   ") && name != trace.Probe {
+				t.Errorf("at %d there is no row of %s:\n%s", p.Pos, name, v)
+			}
+		}
+		a.Press("enter")
+	}
+	a.Press("pgup") // to the end of the first run
+	r := p.Run
+	for _, q := range r.Questions() {
+		if text := tuitest.Unwrapped(said[q.Pos]); !strings.Contains(text, strings.Join(q.Choices, "; ")+". enter shows it.") {
+			t.Errorf("the answers to %q are not shown:\n%s", q.Text, said[q.Pos])
+		}
+	}
+	for _, b := range r.Breaches {
+		if cause := strings.Fields(r.Cause(b)); !strings.Contains(tuitest.Unwrapped(said[b.Pos]), strings.Join(cause[len(cause)-3:], " ")) {
+			t.Errorf("the cause of %s is cut:\n%s", b.Code, said[b.Pos])
+		}
+	}
+}
+
+// With the code beside it, the diagram leaves the words as many rows as without.
+func TestCodeLeavesTheWords(t *testing.T) {
+	a, p, _ := open(t, 200, 60)
+	for p.Pos < p.Run.Last() && len(p.Run.Breaches) > 0 && p.Pos < p.Run.Breaches[0].Pos {
+		a.Press("enter")
+	}
+	proof := p.Run.Breaches[0].Events
+	a.Press("s")
+	v := a.View()
+	for _, seq := range proof {
+		if n := fmt.Sprintf("#%d  ", seq); !strings.Contains(v, n) {
+			t.Errorf("with the code, the evidence %s is gone:\n%s", n, v)
 		}
 	}
 }
