@@ -30,7 +30,7 @@ func count(cfg sim.Config, made, path []sim.Move) (moves int) {
 			return moves
 		}
 		last = &m
-		if m.Count > 0 && slices.ContainsFunc(t.Events[min(seen, len(t.Events)):], func(e trace.Event) bool { return m.Who.Has(e.Client) && ends(e.Kind) }) {
+		if m.Count > 0 && slices.ContainsFunc(t.Events[min(seen, len(t.Events)):], func(e trace.Event) bool { return e.Client != trace.None && m.Who.Has(e.Client) && ends(e.Kind) }) {
 			last = nil
 		}
 		seen = len(t.Events)

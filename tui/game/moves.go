@@ -22,6 +22,7 @@ type option struct {
 	moves  []sim.Move
 	client int          // whose move it is, or trace.None
 	source trace.Source // of a client's step: the line of its command
+	sends  bool         // the step sends that command
 }
 
 // sameMoves compares moves, and the number of steps in them.
@@ -80,8 +81,8 @@ func (s *Game) step(client int) (option, bool) {
 	for n := 1; n <= mostSteps; n++ {
 		move := sim.Move{Who: sim.SetOf(client), Count: n}
 		t, events, err := s.peek(move)
-		if err != nil || len(events) > 0 && events[len(events)-1].At > s.now {
-			break
+		if err != nil || slices.ContainsFunc(events, func(e trace.Event) bool { return e.At > s.now || e.Kind == trace.KindPause && e.Client != client }) {
+			break // it would have to wait, and others for it
 		}
 		if len(events) == len(told) { // a silent step, or none
 			continue
@@ -94,7 +95,7 @@ func (s *Game) step(client int) (option, bool) {
 	if run == nil {
 		return o, false
 	}
-	o.name, o.source = deed(run, told, client)
+	o.name, o.source, o.sends = deed(run, told, client)
 	o.name = s.cfg.Clients[client].Name + ": " + o.name
 	return o, true
 }
@@ -110,8 +111,9 @@ func ends(k trace.Kind) bool {
 	return false
 }
 
-// deed says what a client does in the events of one move, and on which line.
-func deed(t *trace.Trace, events []trace.Event, client int) (text string, at trace.Source) {
+// deed says what a client does in the events of one move, on which line, and whether that is to send
+// a command.
+func deed(t *trace.Trace, events []trace.Event, client int) (text string, at trace.Source, sends bool) {
 	var last *trace.Event
 	for i := range events {
 		e := &events[i]
@@ -128,21 +130,21 @@ func deed(t *trace.Trace, events []trace.Event, client int) (text string, at tra
 	}
 	switch {
 	case last == nil:
-		return "goes on", at
+		return "goes on", at, false
 	case last.Kind == trace.KindSend:
 		text = trace.CommandText(last.Args)
 		if len(t.Nodes) > 1 && last.Node != trace.None {
 			text += ", to " + t.Nodes[last.Node]
 		}
-		return text, last.Source
+		return text, last.Source, true
 	case last.Kind == trace.KindReceive:
-		return "reads the reply " + last.Reply, last.Source
+		return "reads the reply " + last.Reply, last.Source, false
 	case last.Kind == trace.KindRead:
-		return "reads the store", last.Source
+		return "reads the store", last.Source, false
 	case last.Kind == trace.KindWrite, last.Kind == trace.KindReject:
-		return "writes the store", last.Source
+		return "writes the store", last.Source, false
 	}
-	return t.Text(last), last.Source
+	return t.Text(last), last.Source, false
 }
 
 // faultsOf lists the faults of a client or a server that can happen now. In a level these
@@ -155,7 +157,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 			o.ink = step.ink
 		}
 		if promise, needs := promises[label]; needs { // it is about the next request
-			if step.moves == nil || step.source.File == "" {
+			if !step.sends {
 				return
 			}
 			o.name, o.moves = step.name+promise, append(slices.Clone(moves), step.moves...)

@@ -198,12 +198,17 @@ func TestEveryFaultHasItsMove(t *testing.T) {
 		}
 		a := tuitest.Open(t, 120, 40, app, s, nil)
 		a.Press("1 1 1")
+		s.at = slices.IndexFunc(s.options, func(o option) bool { return o.client == 1 })
+		a.Press("enter") // the next one of B sends a command
 		here, faults := s.here, 0
 		for _, o := range slices.Clone(s.options) {
 			s.try(o)
 			if s.here == here {
 				t.Errorf("%q is listed, and can't be made: %s", o.name, s.Notice)
 				continue
+			}
+			if strings.HasSuffix(o.name, ", and the reply is lost") && !strings.Contains(o.name, "SETNX") {
+				t.Errorf("%q sends nothing whose reply could be lost", o.name)
 			}
 			if o.moves[0].Fault != nil {
 				faults++
@@ -250,5 +255,24 @@ func BenchmarkHint(b *testing.B) {
 			b.Fatal(s.refused)
 		}
 		s.adviser.close()
+	}
+}
+
+// Every move that a level offers is within its rules: whatever the reader chooses, nothing has to be
+// taken back.
+func TestMovesAreWithinTheRules(t *testing.T) {
+	for _, name := range []string{"setnx.PD.crash", "setnx-expire.PD.crash", "setnx-expire.PD.reply-lost"} {
+		a, s := openLevel(t, name)
+		for seed := range 12 {
+			a.Press("home")
+			made := ""
+			for n := 0; n < 14 && !s.won() && len(s.options) > 0; n++ {
+				s.at = (seed*7 + n*(seed+3)) % len(s.options)
+				made += "; " + s.options[s.at].name
+				if a.Press("enter"); s.refused != nil {
+					t.Fatalf("%s: of %q the last is offered, and refused: %v\n%s", name, made, s.refused, a.View())
+				}
+			}
+		}
 	}
 }
