@@ -259,7 +259,7 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	file, line := s.standsOn(client)
 	code := pane.CodeLines(file.text)
 	mark := string([]rune(name)[:1]) + " "
-	if broken, _ := s.broken(); line == 0 && broken.File == file.name {
+	if broken, _ := s.broken(); line == 0 && s.Pos == s.Run.Last() && broken.File == file.name { // not while it is replayed
 		mark, line = "! ", broken.Line
 	}
 	focus := line

@@ -324,7 +324,7 @@ func (p *Player) moves(k tea.KeyMsg) bool {
 	switch {
 	case key.Matches(k, p.Keys.Forward):
 		if p.Pos == p.Run.Last() {
-			p.Notice = "The run ends here."
+			p.Notice = p.ending()
 		}
 		p.goTo(p.Pos + 1)
 	case key.Matches(k, p.Keys.Back):
@@ -453,7 +453,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 		if q := p.askedAt(p.Pos); q != nil {
 			p.playOn(q.Until)
 		} else if !p.Advance() {
-			p.Notice = "The run ends here."
+			p.Notice = p.ending()
 		}
 	case key.Matches(k, p.Keys.Teach):
 		p.Teaching = !p.Teaching
@@ -478,6 +478,14 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.PageDown):
 		p.scroll[p.focus] += screen.ScrollPage
 	}
+}
+
+// ending says that nothing more comes, and in a lesson what goes on.
+func (p *Player) ending() string {
+	if p.lesson != nil && p.lesson.next() != nil {
+		return "The run ends here; " + p.Keys.NextStep.Help().Key + " goes on in the course."
+	}
+	return "The run ends here."
 }
 
 // Adjust handles the keys that show the same moment otherwise, and those that go round

@@ -157,15 +157,17 @@ func (m *Runs) drawCells(c *draw.Canvas, y, at, scenario int) {
 
 // drawSight says, on the rule below the matrix, which part of it is in sight.
 func (m *Runs) drawSight(c *draw.Canvas, r draw.Rectangle) {
-	text := fmt.Sprintf(" rows %s, locks %s ", stretch(m.top, m.plan.rows, len(m.lines)), stretch(m.left, m.plan.columns, len(m.locks)))
+	text := " " + stretch("rows", m.top, m.plan.rows, len(m.lines)) + ", " + stretch("locks", m.left, m.plan.columns, len(m.locks)) + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, draw.Dim)
 }
 
-func stretch(first, room, n int) string {
+// stretch is the part of a row or a column that is in sight. All of it has no number: some rows are
+// headings.
+func stretch(what string, first, room, n int) string {
 	if room >= n {
-		return fmt.Sprintf("all %d", n)
+		return "all " + what
 	}
-	return fmt.Sprintf("%d-%d of %d", first+1, min(first+room, n), n)
+	return fmt.Sprintf("%s %d-%d of %d", what, first+1, min(first+room, n), n)
 }
 
 func (m *Runs) drawStory(c *draw.Canvas, r draw.Rectangle) {

@@ -263,3 +263,13 @@ func BenchmarkMatrixFrame(b *testing.B) {
 		_ = a.View()
 	}
 }
+
+// What is wholly in sight is said so, without a number of rows among which headings count.
+func TestSightIsNamed(t *testing.T) {
+	if got, want := stretch("rows", 0, 9, 2), "all rows"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := stretch("locks", 3, 9, 31), "locks 4-12 of 31"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
