@@ -729,7 +729,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	if p.overflows {
 		list = slices.Insert(list, 1, screen.Pair(k.Up, k.Down, "more"))
 	}
-	proven := p.picked != none && len(p.Run.Breaches) > 0 && p.Run.Breaches[p.picked].Pos == p.Pos
+	proven := p.picked != none && len(p.Run.Breaches) > 0 && (p.Run.Breaches[p.picked].Pos == p.Pos || p.Pos > 0 && p.evidence(p.Run.Event(p.Pos).Seq) > 0)
 	switch {
 	case p.find.asking():
 		return []key.Binding{screen.As(k.Enter, "find"), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
