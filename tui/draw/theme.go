@@ -142,7 +142,7 @@ var asciiGlyphs = Glyphs{
 	More: "~", Rule: "-", Wall: "|", cross: "+",
 	Ruler: "-", Tick: "+", Gap: ".", Chasm: "/", Here: "V",
 	Awake: "-", Paused: ":", Inside: "#", Dead: " ", Down: "x",
-	bars: []string{"=", "%", "&", "$", "@"}, Lapsed: "-", Wants: ".", Open: "[", Shut: "]", Nobody: ",",
+	bars: []string{"=", "%", "&", "$", "@"}, Lapsed: "_", Wants: ".", Open: "[", Shut: "]", Nobody: ",",
 	Send: "*", receive: "<", Retry: "?", Granted: "Y", Refused: "?", Enter: "[", Leave: "]", Release: "v", Extend: "^",
 	Read: "o", Write: "W", Bad: "X", Reject: "0", Crash: "+", pause: ":", Resume: "r", Lost: "/", Fault: "!",
 	Link: "|", Right: ">", Left: "<", Pointer: ">", Aim: "v", Mild: "~", Differs: "#",
