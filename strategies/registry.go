@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 //go:embed *.go
@@ -87,7 +88,11 @@ func (s Strategy) Quorum() int {
 func (s Strategy) Extends() bool {
 	nodes := make([]*redis.Client, s.Nodes)
 	for i := range nodes {
-		nodes[i] = redis.NewClient(&redis.Options{MaxRetries: -1, Dialer: func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }})
+		nodes[i] = redis.NewClient(&redis.Options{
+			MaxRetries:               -1,
+			Dialer:                   func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed },
+			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled, EndpointType: maintnotifications.EndpointTypeNone}, // or it asks the DNS
+		})
 		defer nodes[i].Close() //nolint:errcheck // it has no connection
 	}
 	_, can := s.New(nodes, "", Options{TTL: time.Second, Retry: Retry{Tries: 1}, Clock: stopped{}, Token: func() string { return "" },

@@ -90,9 +90,9 @@ func (in *Set) ReadsOn(r behaviour.Reading) {
 	}
 }
 
-// Falls adds the ages of readings of true time that were seen to matter, and those that explain the thresholds of such readings, from
-// the least threshold on, until each is explained. Which reading a threshold belongs to isn't
-// known: it is taken for the first of all, with which the histories begin that have waited for
+// Falls adds the ages of readings of true time that were seen to matter, and those that explain the
+// thresholds of such readings, from the least threshold on, until each is explained. Which reading a
+// threshold belongs to isn't known: it is taken for the first of all, with which the histories begin that have waited for
 // nothing, and also for that whose age explains most of the thresholds. date is set if one can't
 // be explained.
 func (in *Set) Falls(t *behaviour.Thresholds, ttl int32) (date bool) {
