@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -104,6 +105,7 @@ return 1`
 // TestTimeThatShowsLate: true time belongs to the state as soon as a clock that shows it may
 // be read, wherever in a schedule that is; without it a takeover would be missed.
 func TestTimeThatShowsLate(t *testing.T) {
+	testenv.Long(t)
 	for name, ask := range map[string]func(context.Context, *timedLock) error{
 		"a wall clock, when refused": lateLook, "the server's clock": serverTime, "the server's clock, in a script": serverScript,
 		"the server's clock, in a script that is told so": serverWord,

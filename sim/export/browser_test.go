@@ -210,6 +210,7 @@ func (b *browser) calm() {
 
 // Forward and back through a whole run, the page says at each event what the fold says.
 func TestPlayerSteps(t *testing.T) {
+	testenv.Long(t)
 	b := openBrowser(t)
 	run := record(t, "setpx-lua", "pause-past-ttl")
 	b.open(HTML(run), "#0")

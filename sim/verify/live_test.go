@@ -111,6 +111,7 @@ func TestLive(t *testing.T) {
 }
 
 func TestLiveFindsPlantedMistakes(t *testing.T) {
+	testenv.Long(t)
 	s, address := userServer(t)
 	whole := shortRuns(t, [2]string{"setpx-lua", "script-flush"})[0]
 	var runs []Run

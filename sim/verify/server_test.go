@@ -66,6 +66,7 @@ func TestClockIsOurs(t *testing.T) {
 
 // The reason for Resync: a master that comes back empty empties its replicas.
 func TestReplicasCopyAMasterThatComesBack(t *testing.T) {
+	testenv.Long(t)
 	l := ownLab(t)
 	var pair [2]*server
 	for i := range pair {

@@ -120,7 +120,7 @@ func TestSameMovesReachTheDecision(t *testing.T) {
 
 // Games within the search's own bounds are won by hints as well.
 func TestHintsLeadThere(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.Long(t)
 	for _, c := range []struct {
 		strategy string
 		goal     trace.Code
@@ -182,7 +182,7 @@ func TestLateHintIsDropped(t *testing.T) {
 
 // Every kind of fault that the bounds have can be made, and is one that searches make.
 func TestEveryFaultHasItsMove(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.Long(t)
 	app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
 	for _, kinds := range [][]explore.FaultKind{{explore.Crash, explore.Pause, explore.ReplyLost, explore.HoldRequest, explore.Duplicate}, {explore.Restart, explore.Evict, explore.ServerClock, explore.ClientClock}, {explore.Failover}} {
 		st := app.Library.Strategy("timestamp-del")
@@ -263,7 +263,7 @@ func BenchmarkHint(b *testing.B) {
 func TestMovesAreWithinTheRules(t *testing.T) {
 	for _, name := range []string{"setnx.PD.crash", "setnx-expire.PD.crash", "setnx-expire.PD.reply-lost"} {
 		a, s := openLevel(t, name)
-		for seed := range 12 {
+		for seed := range testenv.Count(4, 12) {
 			a.Press("home")
 			made := ""
 			for n := 0; n < 14 && !s.won() && len(s.options) > 0; n++ {
