@@ -32,7 +32,11 @@ const maxPlain = int64(trace.MaxTime / time.Millisecond)
 // integer reads a number as Redis writes it: no sign but a minus, and no leading zeros.
 func integer(word string) (v int64, ok bool) {
 	v, err := strconv.ParseInt(word, 10, 64)
-	return v, err == nil && strconv.FormatInt(v, 10) == word
+	if err != nil {
+		return v, false
+	}
+	first := strings.TrimPrefix(word, "-")[0]
+	return v, first >= '1' && first <= '9' || word == "0"
 }
 
 // unknownCommand begins miniredis's reply to a command that it doesn't know.
@@ -358,15 +362,21 @@ func (n *Node) miscounts(c *server.Peer, cmd string, args []string) (refused boo
 			return true
 		}
 	}
-	read, refusal := []string{"GET", args[0]}, notInteger
+	held, refusal, counts := "", notInteger, false
 	if hash {
-		read, refusal = []string{"HGET", args[0], args[1]}, "ERR hash value is not an integer"
+		refusal = "ERR hash value is not an integer"
+		held, counts = n.held(c, "HGET", args[0], args[1])
+	} else if p := n.asking; p != nil && !p.selects {
+		var err error
+		held, err = n.data.Get(args[0])
+		counts = err == nil
+	} else {
+		held, counts = n.held(c, "GET", args[0])
 	}
-	held := n.ask(c, read...)
-	if held[0] == '-' || held == "$-1\r\n" {
+	if !counts {
 		return false
 	}
-	v, ok := integer(bulk(held))
+	v, ok := integer(held)
 	switch {
 	case !ok:
 		c.WriteError(refusal)
@@ -376,6 +386,15 @@ func (n *Node) miscounts(c *server.Peer, cmd string, args []string) (refused boo
 		return false
 	}
 	return true
+}
+
+// held returns the value that a command reads, if there is one.
+func (n *Node) held(c *server.Peer, command ...string) (value string, is bool) {
+	reply := n.ask(c, command...)
+	if reply[0] == '-' || reply == "$-1\r\n" {
+		return "", false
+	}
+	return bulk(reply), true
 }
 
 // bulk returns the text of a reply that is a bulk string.
