@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -98,7 +99,7 @@ func (c cell) of(t testing.TB) *trace.Trace {
 // scenario, as a subtest; under the race detector for one of eight.
 func eachCell(t *testing.T, every int, test func(t *testing.T, s *Scenario, st strategies.Strategy)) {
 	t.Helper()
-	if raceDetector {
+	if testenv.Raced {
 		every = 8
 	}
 	for i, s := range All() {

@@ -45,7 +45,7 @@ func (c *claim) try(t *testing.T) {
 	of := claims.All[c.number-1].Of
 	runs := c.runs * *thorough
 	switch {
-	case raceDetector:
+	case testenv.Raced:
 		runs /= 10
 	case !testenv.CI():
 		runs /= 2
@@ -92,7 +92,7 @@ func (c *claim) try(t *testing.T) {
 	}
 	t.Logf("seeds 0 to %d: %d clients ended with a lease; runs by code: %v", runs-1, grants, seen)
 	for _, code := range c.some {
-		if seen[code] == 0 && !raceDetector { // which has too few runs to be sure
+		if seen[code] == 0 && !testenv.Raced { // which has too few runs to be sure
 			t.Errorf("no run shows %s: nothing has been put to the test", code)
 		}
 	}

@@ -27,7 +27,7 @@ var monkeySteps = flag.Int("monkey", testenv.Count(10_000, 100_000), "how many k
 // kind: nothing panics, no frame is larger than its window, none loses its footer.
 func TestMonkey(t *testing.T) {
 	steps := *monkeySteps
-	if testing.Short() || raceDetector {
+	if testing.Short() || testenv.Raced {
 		steps = 5_000
 	}
 	seed := rand.Uint64()

@@ -31,7 +31,7 @@ func TestCloses(t *testing.T) {
 		"setpx-lua": "ok", "setpx-delex": "ok", "setpx-autoretry": "ok", "setpx-watch": "ok", "setpx-wait": "ok",
 		"setnx-expire": "DG FR PD", "naive-del": "DG FR", "get-then-del": "DG FR",
 	} {
-		if raceDetector && name != "setpx-lua" || name == "setpx-watch" && !testenv.Whole() || !testenv.CI() && name != "setpx-lua" && name != "naive-del" {
+		if testenv.Raced && name != "setpx-lua" || name == "setpx-watch" && !testenv.Whole() || !testenv.CI() && name != "setpx-lua" && name != "naive-del" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestClosesWithAnyClients(t *testing.T) {
 		"fixed-value":  "violated (DG, FR)",
 		"setnx-expire": "violated (DG, FR, PD)",
 	} {
-		if raceDetector && name != "setpx-lua" || name == "setpx-watch" && !testenv.Whole() || !testenv.CI() && name != "setpx-lua" && name != "get-then-del" {
+		if testenv.Raced && name != "setpx-lua" || name == "setpx-watch" && !testenv.Whole() || !testenv.CI() && name != "setpx-lua" && name != "get-then-del" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func TestFaithful(t *testing.T) {
 func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
 	t.Helper()
 	switch {
-	case raceDetector:
+	case testenv.Raced:
 		schedules = 20
 	case !testenv.Whole():
 		schedules /= 8
@@ -66,7 +66,7 @@ func TestFaithfulWidely(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			draws := 1
-			if testenv.Whole() && !raceDetector {
+			if testenv.Whole() && !testenv.Raced {
 				draws = 24
 			}
 			for draw := range draws {

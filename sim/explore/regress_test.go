@@ -142,7 +142,7 @@ func withoutFN(least string) string {
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	for i, c := range slices.Concat(leasts, unlisted(t)) {
-		if raceDetector && c.faults == bearable || !testenv.Some(i, 24) {
+		if testenv.Raced && c.faults == bearable || !testenv.Some(i, 24) {
 			continue // for time; the larger run looks at all
 		}
 		if c.faults == bearable && !(testenv.Whole() && c.strategy == "setpx-lua") || !testenv.Whole() && slices.Contains(slow, c.strategy) {

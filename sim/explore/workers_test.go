@@ -26,7 +26,7 @@ import (
 // where no schedule goes, for threads that an earlier cycle has left, for an endless history.
 func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 	t.Parallel()
-	if !raceDetector {
+	if !testenv.Raced {
 		testenv.Long(t)
 	}
 	looks := func(m *mutant, n int) {
@@ -62,7 +62,7 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 		},
 	}
 	counts := []int{1, 8, 2}
-	if raceDetector { // for time
+	if testenv.Raced { // for time
 		delete(acquires, "no end in some cycles")
 		counts = []int{8, 2}
 	}
@@ -74,7 +74,7 @@ func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 			case "panics where nobody goes":
 				b.Switches = 1
 			case "threads in some cycles":
-				if !raceDetector { // for time
+				if !testenv.Raced { // for time
 					b.Faults[Pause] = 1
 				}
 			}

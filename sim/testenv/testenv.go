@@ -64,13 +64,13 @@ func Long(t testing.TB) {
 	}
 }
 
-// RacedElsewhere skips a long test where data races are looked for, if shorter tests in that run
-// start the same goroutines, if any: those that read the built-in scripts, the workers of a search,
-// the guide of a game.
+// RacedElsewhere skips a long test under `go test -race -short`, unless more is asked for by one of the
+// sizes above. It is for tests of what runs find, and not of what is concurrent: that is the affair of
+// shorter tests, of the same package or, for a search's workers, of sim/explore.
 func RacedElsewhere(t testing.TB) {
 	t.Helper()
-	if testing.Short() && !CI() {
-		t.Skip("this run is for data races, and shorter tests in it have all goroutines that this one has")
+	if Raced && testing.Short() && !CI() {
+		t.Skip("with -race -short it is left out, being long and about what runs find; a search's workers are raced by the tests of sim/explore")
 	}
 }
 
