@@ -193,5 +193,6 @@ func (p *progress) checked(done, of int) {
 	}
 	took := time.Since(p.start)
 	left := time.Duration(float64(took) / float64(done) * float64(of-done))
-	fmt.Fprintf(p.w, "%s%s of %s situations, %s to go", clear, report.Grouped(int64(done)), report.Grouped(int64(of)), left.Round(time.Second))
+	line := fmt.Sprintf("%s of %s situations, %s to go", report.Grouped(int64(done)), report.Grouped(int64(of)), left.Round(time.Second))
+	fmt.Fprint(p.w, report.Live(line))
 }

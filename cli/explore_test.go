@@ -369,7 +369,7 @@ func TestExploreVacuousGap(t *testing.T) {
 
 func TestProgressText(t *testing.T) {
 	if got, want := progressText(explore.Progress{States: 1234567, Depth: 12, Frontier: 4321, Bytes: 45_678_901}, 2*time.Second),
-		"1,234,567 states (45 MB), 617,283 a second; at depth 12, 4,321 to go there"; got != want {
+		"1,234,567 states (45 MB), 617,283 a second; depth 12, 4,321 to go"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := progressText(explore.Progress{States: 12, Concluding: true}, 0); got != "12 states; looking for the least schedules" {

@@ -20,15 +20,12 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, live: terminal(w), start: time.Now()}
 }
 
-// clear erases the line.
-const clear = "\r\x1b[K"
-
 func (p *progress) show(at explore.Progress) {
 	if at.Resumed {
 		fmt.Fprintf(p.w, "lockstep: going on with a search that was cut off at depth %d, after %s\n", at.Depth, report.Count(int(at.States), "state"))
 	}
 	if p.live {
-		fmt.Fprint(p.w, clear+progressText(at, time.Since(p.start)))
+		fmt.Fprint(p.w, report.Live(progressText(at, time.Since(p.start))))
 	}
 }
 
@@ -44,12 +41,12 @@ func progressText(at explore.Progress, took time.Duration) string {
 	if at.Disk > 0 {
 		size += ", " + report.Grouped(at.Disk/1e6) + " MB on disk"
 	}
-	return fmt.Sprintf("%s states (%s), %s a second; at depth %d, %s to go there", report.Grouped(at.States), size, report.Grouped(rate), at.Depth, report.Grouped(int64(at.Frontier)))
+	return fmt.Sprintf("%s states (%s), %s a second; depth %d, %s to go", report.Grouped(at.States), size, report.Grouped(rate), at.Depth, report.Grouped(int64(at.Frontier)))
 }
 
 func (p *progress) end() {
 	if p.live {
-		fmt.Fprint(p.w, clear)
+		fmt.Fprint(p.w, report.Live(""))
 	}
 }
 

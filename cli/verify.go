@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
+	"lockstep/sim/explore/report"
 	"lockstep/sim/trace"
 	"lockstep/sim/verify"
 )
@@ -176,6 +177,6 @@ func writeVerified(out io.Writer, r *verify.Report) error {
 // verified shows the progress of replays.
 func (p *progress) verified(done, of int) {
 	if p.live {
-		fmt.Fprintf(p.w, "%s%d of %d runs", clear, done, of)
+		fmt.Fprint(p.w, report.Live(fmt.Sprintf("%d of %d runs", done, of)))
 	}
 }

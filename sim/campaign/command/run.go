@@ -18,6 +18,7 @@ import (
 	"lockstep/sim/campaign/queue"
 	"lockstep/sim/campaign/report"
 	"lockstep/sim/campaign/store"
+	searches "lockstep/sim/explore/report"
 )
 
 // running is the values of the flags of run.
@@ -133,9 +134,6 @@ func status(r *report.Report) error {
 	return nil
 }
 
-// clear erases the line of the progress.
-const clear = "\r\x1b[K"
-
 // often is how often the progress is shown; where it isn't a line that is overwritten, seldom.
 const (
 	often  = 200 * time.Millisecond
@@ -157,7 +155,7 @@ func (r *running) show(p queue.Progress) {
 	}
 	r.shown = time.Now()
 	if r.live != nil {
-		fmt.Fprint(r.live, clear+p.String())
+		fmt.Fprint(r.live, searches.Live(p.String()))
 		return
 	}
 	r.log(p.String())
@@ -172,7 +170,7 @@ func (r *running) say(text string) {
 
 func (r *running) clear() {
 	if r.live != nil {
-		fmt.Fprint(r.live, clear)
+		fmt.Fprint(r.live, searches.Live(""))
 	}
 }
 

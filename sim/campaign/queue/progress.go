@@ -46,11 +46,11 @@ func (e Estimate) String() string {
 	case e.Likes == 0 && e.Others == 0:
 		return ""
 	case e.Likes == 0:
-		return fmt.Sprintf("; nothing is known of the %d that are left", e.Others)
+		return fmt.Sprintf("; time unknown for %d", e.Others)
 	case e.Others == 0:
 		return fmt.Sprintf("; about %s left", e.Left.Round(time.Second))
 	}
-	return fmt.Sprintf("; about %s left for %d, and nothing is known of %d with other bounds", e.Left.Round(time.Second), e.Likes, e.Others)
+	return fmt.Sprintf("; about %s for %d, unknown for %d", e.Left.Round(time.Second), e.Likes, e.Others)
 }
 
 // report tells the progress.

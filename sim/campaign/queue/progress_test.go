@@ -26,10 +26,10 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("got %s, %v\nwant %s", got, err, want)
 		}
 	}
-	told("0 of 4 done, 0 running, 0 states; nothing is known of the 4 that are left")
+	told("0 of 4 done, 0 running, 0 states; time unknown for 4")
 	c.results[c.names[0]] = &job.Result{Outcome: job.Outcome{Job: jobs[0], States: 1234}, Took: job.Took{Seconds: 30}}
 	c.progress.Running, c.progress.running = 2, 100
-	told("1 of 4 done, 2 running, 1,334 states; about 30s left for 2, and nothing is known of 1 with other bounds")
+	told("1 of 4 done, 2 running, 1,334 states; about 30s for 2, unknown for 1")
 	c.aside[c.names[3]] = "for a reason"
 	told("1 of 4 done, 2 running, 1,334 states; 1 set aside; about 30s left")
 }

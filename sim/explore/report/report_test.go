@@ -219,3 +219,10 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+// Live neither wraps nor leaves the terminal so: a line that is too long would go on in rows that the next can't overwrite.
+func TestLive(t *testing.T) {
+	if got := Live("12 states"); got != "\r\x1b[K\x1b[?7l12 states\x1b[?7h" || Live("") != "\r\x1b[K" {
+		t.Errorf("%q %q", got, Live(""))
+	}
+}

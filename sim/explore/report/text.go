@@ -49,6 +49,16 @@ func Grouped(n int64) string {
 	return s
 }
 
+// Live is what puts a line on a terminal in the place of the last one; the empty line erases that one. It is cut where the
+// terminal ends, because what had gone on in the next row couldn't be overwritten.
+func Live(line string) string {
+	const begin, uncut, cut = "\r\x1b[K", "\x1b[?7h", "\x1b[?7l"
+	if line == "" {
+		return begin
+	}
+	return begin + cut + line + uncut
+}
+
 // times words how often something happens.
 func times(n int) string {
 	switch n {
