@@ -12,7 +12,7 @@ require (
 	github.com/goccy/go-yaml v1.19.2
 	github.com/mattn/go-isatty v0.0.24
 	github.com/muesli/termenv v0.16.0
-	github.com/redis/go-redis/v9 v9.22.0 // not 9.23.0: with it each package that sees a client compiles 4,000 wrappers of methods, 8 MB; docs/libraries tests with it
+	github.com/redis/go-redis/v9 v9.22.0 // not 9.23.0: with it each package that sees a client compiles 4,000 wrappers of methods, 8 MB; the larger run of CI tests the libraries with it
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
