@@ -42,6 +42,7 @@ type gameWishes struct {
 	debrief              int                // of how many rows, which take the place of the moves; 0 before the win
 	diagram              func(rows int) int // the number of the rows on offer that the diagram would take
 	code                 bool               // where there is room for one: the code, and not the diagram
+	codeRows             int                // of the code at most, where there is room for both
 }
 
 // arrangeGame is the layout for a window: a pure function of its size and the wishes. From
@@ -71,7 +72,7 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 	case !both && room < leastCode/2:
 	case both:
 		room -= 2
-		code = min(max(room-want.diagram(room-leastCode), leastCode), mostCode)
+		code = min(max(room-want.diagram(room-leastCode), leastCode), want.codeRows)
 		l.diagram = take(min(want.diagram(room-code), room-code))
 		rule()
 	case want.code:
@@ -107,6 +108,11 @@ func (l *gameLayout) splitCode(r draw.Rectangle, clients int) {
 	}
 }
 
+// codeRows is how many rows of a client's code are of use.
+func (s *Game) codeRows() int {
+	return min(mostCode, 1+len(pane.Code(s.cfg.Strategy.File)))
+}
+
 // viewLeadsTo is the name of the view that the key for it leads to.
 func (s *Game) viewLeadsTo() string {
 	switch {
@@ -129,7 +135,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if s.won() {
 		told = s.debriefing(min(r.W, draw.LongestLine*3/2))
 	}
-	l := arrangeGame(r.W, r.H+1, gameWishes{clients: len(s.cfg.Clients), goal: len(goal), moves: len(s.options), debrief: len(told), code: s.coded, diagram: s.DiagramRows})
+	l := arrangeGame(r.W, r.H+1, gameWishes{clients: len(s.cfg.Clients), goal: len(goal), moves: len(s.options), debrief: len(told), code: s.coded, codeRows: s.codeRows(), diagram: s.DiagramRows})
 	s.plan = l
 	for _, rule := range l.rules {
 		c.Fill(rule, s.Theme.Rule, draw.Dim)
@@ -257,7 +263,7 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	name := s.cfg.Clients[client].Name
 	c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(" "+name+"  ", draw.ClientInk(client)), draw.Text(s.doing(client), draw.Plain)}.Fitted(r.W, s.Theme.More))
 	file, line := s.standsOn(client)
-	code := pane.CodeLines(file.text)
+	code := file.lines
 	mark := string([]rune(name)[:1]) + " "
 	if broken, _ := s.broken(); line == 0 && s.Pos == s.Run.Last() && broken.File == file.name { // not while it is replayed
 		mark, line = "! ", broken.Line
@@ -282,7 +288,10 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 }
 
 // sourceFile is a file of package strategies.
-type sourceFile struct{ name, text string }
+type sourceFile struct {
+	name  string
+	lines []string
+}
 
 // before is the share of a window of code that is above the line on which a client stands: that
 // which comes next says more.
@@ -300,9 +309,8 @@ func (s *Game) standsOn(client int) (sourceFile, int) {
 	}
 	if name, is := strings.CutPrefix(at.File, "strategies/"); is {
 		if text, found := strategies.Text(name); found {
-			return sourceFile{name, text}, at.Line
+			return sourceFile{name, pane.CodeLines(text)}, at.Line
 		}
 	}
-	text, _ := strategies.Text(s.cfg.Strategy.File)
-	return sourceFile{s.cfg.Strategy.File, text}, 0
+	return sourceFile{s.cfg.Strategy.File, pane.Code(s.cfg.Strategy.File)}, 0
 }

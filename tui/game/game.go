@@ -75,7 +75,7 @@ func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
 func newGame(p *player.Player, cfg sim.Config, file string) *Game {
 	p.Asks = false // the reader decides what comes
 	s := &Game{Player: p, cfg: cfg, file: file}
-	s.Title, s.root, s.coded = "Your turn", &branch{}, true
+	s.Title, s.root, s.coded = "Your turn", &branch{}, cfg.Strategy.File != ""
 	s.recall()
 	if s.here == nil {
 		s.here = s.root

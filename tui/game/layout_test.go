@@ -18,6 +18,7 @@ func TestGameLayouts(t *testing.T) {
 		for h := draw.MinHeight; h <= 64; h += 1 + h/40 {
 			for _, want := range []gameWishes{{clients: 2, goal: 3, moves: 5}, {clients: 3, goal: 5, moves: 30}, {clients: 2, goal: 4, moves: 4, debrief: 12}, {clients: 3, goal: 6, moves: 9, debrief: 40}} {
 				for _, want.code = range []bool{false, true} {
+					want.codeRows = mostCode
 					want.diagram = func(rows int) int { return min(rows, 11) }
 					l := arrangeGame(w, h, want)
 					named := map[string]draw.Rectangle{"h": l.header, "g": l.goal, "d": l.diagram, "s": l.status, "m": l.moves, "f": draw.Rect(0, h-1, w, 1)}

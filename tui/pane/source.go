@@ -72,6 +72,22 @@ func SourceLines(r *timeline.Timeline, pos int, s *trace.State, file string, cod
 	return lines, max(focus-1, 0)
 }
 
+// Code is a file of package strategies, line by line, or why there is none: the lock of a process or of a library has no
+// name of a file.
+func Code(file string) []string {
+	if text, found := strategies.Text(file); found {
+		return CodeLines(text)
+	}
+	return slices.Clone(unknownCode)
+}
+
+var unknownCode = []string{
+	"// A lock outside of Lockstep:",
+	"// its code isn't known here.",
+	"// What it sends is in the",
+	"// list of events.",
+}
+
 // LineOf is the first line of code, from 1, that contains a text; 0 if none does.
 func LineOf(code []string, text string) int {
 	return slices.IndexFunc(code, func(l string) bool { return strings.Contains(l, text) }) + 1

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 )
@@ -257,8 +256,7 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 	file := pane.SourceFile(p.Run, p.Pos, p.file)
 	code, known := p.code[file]
 	if !known {
-		text, _ := strategies.Text(file)
-		code = pane.CodeLines(text)
+		code = pane.Code(file)
 		p.code[file] = code
 	}
 	title := draw.Rect(r.X+1, r.Y, r.W-1, 1)
@@ -267,7 +265,10 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 	base := min(max(focus-r.H/2, 0), max(len(lines)-r.H, 0))
 	first := p.scrolled(panelSource, len(lines), r.H, base)
 	last := min(first+r.H, len(lines))
-	c.Line(title.X, title.Y, title.W, draw.Line{draw.Text("source: strategies/"+file, draw.Title),
-		draw.Text(fmt.Sprintf("  lines %d to %d of %d", first+1, last, len(lines)), draw.Dim)})
+	head := draw.Line{draw.Text("source: not known", draw.Title)}
+	if file != "" {
+		head = draw.Line{draw.Text("source: strategies/"+file, draw.Title), draw.Text(fmt.Sprintf("  lines %d to %d of %d", first+1, last, len(lines)), draw.Dim)}
+	}
+	c.Line(title.X, title.Y, title.W, head)
 	c.Lines(r, lines[first:last], 0)
 }

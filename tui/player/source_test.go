@@ -7,6 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim/trace"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
 )
 
 // The variants of Redlock release with Redlock's own code, which is in another
@@ -36,4 +38,15 @@ func TestSourcePaneFollowsTheEventToItsFile(t *testing.T) {
 	}
 	a.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	a.CheckFrame("source")
+}
+
+// A lock in another process has no code to show, and the pane says so.
+func TestNoSource(t *testing.T) {
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	lock := app.Library.Strategy("setpx-lua")
+	app.Library.Strategies[lock].File = ""
+	a := tuitest.Open(t, 200, 60, app, New(app, lock, app.Library.Named("late-release")), nil)
+	if v := a.View(); !strings.Contains(v, "source: not known") || !strings.Contains(v, "its code isn't known here") {
+		t.Error(v)
+	}
 }
