@@ -112,6 +112,8 @@ func (l *liveSaver) event(e *trace.Event) {
 		l.left["extensions"]++
 	case trace.KindLost:
 		l.loses(e)
+	case trace.KindCrash:
+		l.step(e, "crash: %s", quoted(l.names[e.Client]))
 	}
 }
 

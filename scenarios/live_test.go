@@ -22,6 +22,7 @@ func TestLiveSessionsAsScenarios(t *testing.T) {
 	}{
 		{"a release after the lease", "A SET lock A1 NX PX 3000; ! advance 3500ms; B SET lock B1 NX PX 3000; B SET lock B1 NX PX 3000; A DEL lock",
 			map[string]string{"naive-del": "OV FR", "setpx-lua": "OV"}},
+		{"a holder that never comes back", "- SET lock A1 NX PX 3000; ! advance 3500ms; B SET lock B1 NX PX 3000; B DEL lock", map[string]string{"setpx-lua": "ok", "setnx": "PD"}},
 		{"an eviction", "A SET lock A1 NX PX 3000; ! evict; ! say gone; B SET lock B1 NX PX 3000", map[string]string{"setpx-lua": "SW DG OV", "fenced": "DG OV"}},
 		{"a lost reply", "! next A lose-reply; A SET lock A1 NX PX 3000; ! advance 1s; B SET lock B1 NX PX 3000", map[string]string{"setpx-lua": "FN BD", "setnx": "PD FN"}},
 		{"a restart with a disk", "A SET lock A1 NX PX 3000; ! restart; ! jump 1s; ! power-cut; ! up; ! flush-scripts; A DEL lock", map[string]string{"setpx-lua": "ok"}},
@@ -49,6 +50,9 @@ func TestLiveSessionsAsScenarios(t *testing.T) {
 	}
 }
 
+// nameless is a connection without a name, for one command.
+const nameless = "-"
+
 // recorded plays a session: commands of clients, and controls after an exclamation mark.
 func recorded(t *testing.T, session string) []byte {
 	t.Helper()
@@ -75,7 +79,9 @@ func recorded(t *testing.T, session string) []byte {
 			}
 			defer c.Close() //nolint:errcheck // nothing more is expected from it
 			conns[who] = c
-			ask(t, c, "CLIENT SETNAME "+who)
+			if who != nameless {
+				ask(t, c, "CLIENT SETNAME "+who)
+			}
 		}
 		if lost {
 			lost = false
@@ -84,6 +90,10 @@ func recorded(t *testing.T, session string) []byte {
 			continue
 		}
 		ask(t, c, what)
+		if who == nameless { // this was all
+			_ = c.Close()
+			until(t, "the connection ends", func() bool { return s.View().Connections == 0 })
+		}
 	}
 	file, err := FromLive(s.Trace())
 	if err != nil {
@@ -110,14 +120,21 @@ func ask(t *testing.T, c net.Conn, line string) {
 // losesAReply waits until a server has lost one.
 func losesAReply(t *testing.T, s *serve.Server) {
 	t.Helper()
+	until(t, "a reply is lost", func() bool {
+		return slices.ContainsFunc(s.View().Trace.Events, func(e trace.Event) bool { return e.Kind == trace.KindLost })
+	})
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
 	over, next := time.NewTimer(time.Minute), time.NewTicker(time.Millisecond)
 	defer over.Stop()
 	defer next.Stop()
-	for !slices.ContainsFunc(s.View().Trace.Events, func(e trace.Event) bool { return e.Kind == trace.KindLost }) {
+	for !is() {
 		select {
 		case <-next.C:
 		case <-over.C:
-			t.Fatal("no reply is lost")
+			t.Fatalf("it never happens that %s", what)
 		}
 	}
 }

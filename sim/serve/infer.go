@@ -216,8 +216,26 @@ func (s *Server) lapses() {
 	for i := range s.clients {
 		if l := &s.state.Clients[i].Lease; l.Live && l.Deadline != trace.Never && l.Deadline <= s.now {
 			s.emit(&trace.Event{Kind: trace.KindLapse, Client: i, Node: trace.None, Ref: trace.None, By: l.Deadline})
+			s.leaves(i)
 		}
 	}
+}
+
+// leaves records that a client is no more, if its lease is over and nothing can come of it: it has no connection and no
+// name, so the next connection is another client. A client with a name may come back, and still believe that it has the lock.
+func (s *Server) leaves(client int) {
+	if client == trace.None || !s.unnamed[client] {
+		return
+	}
+	if l := &s.state.Clients[client].Lease; !l.Believed || l.Live {
+		return
+	}
+	for c := range s.sessions {
+		if c.client == client {
+			return
+		}
+	}
+	s.emit(&trace.Event{Kind: trace.KindCrash, Client: client, Node: trace.None, Ref: trace.None, Note: ": its connection has ended, and its lease is over"})
 }
 
 func portOf(a net.Addr) int {

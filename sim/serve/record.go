@@ -18,6 +18,7 @@ import (
 type record struct {
 	head    trace.Trace
 	clients []string
+	unnamed map[int]bool // clients whose connection has no name
 	events  []trace.Event
 	remarks []trace.Note
 	state   *trace.State
@@ -32,7 +33,7 @@ type record struct {
 }
 
 func (r *record) reset(cfg Config, nodes []*redis.Node) {
-	*r = record{limit: cfg.MaxRecord, tell: cfg.Event, scripts: map[string]string{}}
+	*r = record{limit: cfg.MaxRecord, tell: cfg.Event, scripts: map[string]string{}, unnamed: map[int]bool{}}
 	r.head = trace.Trace{Strategy: "programs of their own", Scenario: "serve", Key: cfg.Key, Masters: len(nodes), Need: len(nodes)/2 + 1}
 	for _, n := range nodes {
 		r.head.Nodes = append(r.head.Nodes, n.Name)
@@ -128,7 +129,7 @@ const mostClients = 4096
 func (s *Server) identify(c *session) {
 	name := c.name
 	if name == "" {
-		name = fmt.Sprintf("port-%d", portOf(c.conn.RemoteAddr()))
+		name = s.nameless(c)
 	}
 	if name == trace.Probe { // a name that the trace uses itself
 		name += "-client"
@@ -149,8 +150,21 @@ func (s *Server) identify(c *session) {
 		}
 		s.head.Clients[i] = name
 	}
+	s.unnamed[i] = c.name == ""
 	c.client = i
 	s.notes(fmt.Sprintf("%s has connected to %s from %s", s.clients[i], s.nodes[c.node].Name, c.conn.RemoteAddr()))
+}
+
+// nameless is what a connection without a name is called: by its port, which a later one may have again.
+func (s *Server) nameless(c *session) string {
+	port := fmt.Sprintf("port-%d", portOf(c.conn.RemoteAddr()))
+	name := port
+	for n := 2; ; n++ {
+		if i := slices.Index(s.clients, name); i < 0 || !s.state.Clients[i].Crashed {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", port, n)
+	}
 }
 
 // View is a server as its users see it, at one instant.

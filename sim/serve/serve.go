@@ -217,7 +217,8 @@ func (s *Server) ended(c *session) {
 
 // prune forgets a session of which nothing more is to come.
 func (s *Server) prune(c *session) {
-	if c.gone && len(c.requests) == 0 {
+	if c.gone && len(c.requests) == 0 && s.sessions[c] {
 		delete(s.sessions, c)
+		s.leaves(c.client)
 	}
 }

@@ -171,6 +171,38 @@ func TestWhatHappensIsRecorded(t *testing.T) {
 	}
 }
 
+// One command is all of redis-cli's connection, and the next is another client: nobody believes any more in the lease of
+// the first when that is over. A client with a name may come back.
+func TestEndedConnections(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		first bool // the connection ends before the lease
+		gone  bool
+	}{{"", true, true}, {"", false, true}, {"A", true, false}, {"A", false, false}} {
+		s := listen(t, serve.Config{Stopped: true})
+		a := s.dial(tc.name)
+		a.say("SET lock A1 NX PX 3000", "OK")
+		s.until("it is granted", func() bool { return strings.HasSuffix(s.story(), ":granted") })
+		hangUp := func() {
+			_ = a.Close()
+			s.until("it ends", func() bool { return s.View().Connections == 0 })
+		}
+		if tc.first {
+			hangUp()
+			if got := s.story(); !strings.HasSuffix(got, ":granted") {
+				t.Errorf("%+v: the lease goes on, and yet %s", tc, got)
+			}
+		}
+		s.do("advance 3001ms")
+		if !tc.first {
+			hangUp()
+		}
+		if got := s.story(); strings.HasSuffix(got, ":crash") != tc.gone {
+			t.Errorf("%+v: %s", tc, got)
+		}
+	}
+}
+
 // Two holders at one instant: A's record is lost, not its lease.
 func TestTwoHolders(t *testing.T) {
 	for _, tc := range []struct{ fault, verdict string }{{"restart", "DG"}, {"evict", "DG"}, {"jump 3001ms", "DG"}, {"advance 3001ms", "ok"}} {

@@ -90,7 +90,7 @@ var kinds = [...]struct {
 
 	KindPause:     {"pause", byClient, says("is paused")},
 	KindResume:    {"resume", byClient, saysBy("goes on after ")},
-	KindCrash:     {"crash", byClient, says("crashes")},
+	KindCrash:     {"crash", byClient, saysNote("crashes")},
 	KindHang:      {"hang", byClient, hangText},
 	KindExit:      {"exit", byClient, says("is told to exit: a hook, in another thread, releases its lock")},
 	KindThreadEnd: {"thread-end", byClient, says("ends without a word")},

@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,26 @@ func TestServerLaneMarksFailures(t *testing.T) {
 	for _, want := range []string{" down ", th.Lost, th.Resume, th.Fault} {
 		if !strings.Contains(row, want) {
 			t.Errorf("no %q in %q", want, row)
+		}
+	}
+}
+
+// A client's name and the word of its row don't run into each other.
+func TestLongNames(t *testing.T) {
+	for name, want := range map[string]string{"A": " A     does ", "queue": " queue does ", "python": " python     ", "port-53342": " port-53342 "} {
+		s := &tuitest.Script{Trace: trace.Trace{Clients: []string{name}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1, TTL: time.Second}}
+		s.Add(trace.KindAcquire, 0, trace.None)
+		r, th := timeline.New(&s.Trace), tuitest.PlainTheme(true)
+		a := newAxis(r, 60, 0)
+		c := draw.NewCanvas(60+LabelWidth, AxisRows+1, th.More)
+		lanes := []Lane{{Lane: timeline.Lane{Kind: timeline.Deeds}}}
+		DrawTimeline(c, draw.Rect(0, 0, 60+LabelWidth, AxisRows+1), Scene{Timeline: r, Axis: a, All: a.Width(), Lanes: lanes, Theme: th})
+		label := ""
+		for x := range LabelWidth {
+			label += cmp.Or(c.Char(x, AxisRows), " ")
+		}
+		if label != want {
+			t.Errorf("%q, want %q", label, want)
 		}
 	}
 }

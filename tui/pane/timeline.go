@@ -185,7 +185,7 @@ func (tl *plot) drawLabel(l Lane, y int) {
 	}
 	const room = LabelWidth - 2
 	n := tl.c.Text(x+1, y, room, name, k)
-	if w := draw.Width(what); w <= room-n {
+	if w := draw.Width(what); n == 0 || w < room-n { // the name is not to run into it
 		tl.c.Text(x+1+room-w, y, w, what, draw.Dim)
 	}
 }
