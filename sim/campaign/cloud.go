@@ -1,3 +1,5 @@
+//go:build !nocloud
+
 package main
 
 // The drivers by whose URLs results can be kept elsewhere than in a folder.
