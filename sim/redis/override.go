@@ -88,7 +88,7 @@ func replaces(args []string) bool {
 	return why == "" && slices.ContainsFunc(args[min(2, len(args)):], func(word string) bool { return strings.EqualFold(word, "REPLACE") })
 }
 
-func isNX(word string) bool { return strings.EqualFold(word, "NX") }
+func isNX(word string) bool { return len(word) == len("NX") && strings.EqualFold(word, "NX") }
 
 // replicaSays is a replica's reply to a command that writes.
 const replicaSays = "READONLY You can't write against a read only replica."

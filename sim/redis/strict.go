@@ -447,24 +447,24 @@ func (n *Node) parseUntil(o *options, cmd string) (refusal string) {
 	if o.unit == "" {
 		return ""
 	}
-	invalid := "ERR invalid expire time in '" + strings.ToLower(cmd) + "' command"
+	invalid := func() string { return "ERR invalid expire time in '" + strings.ToLower(cmd) + "' command" }
 	v, ok := integer(o.amount)
 	if !ok {
 		return notInteger
 	}
 	if v <= 0 {
-		return invalid
+		return invalid()
 	}
 	if o.unit[0] == 'E' {
 		if v > math.MaxInt64/1000 {
-			return invalid
+			return invalid()
 		}
 		v *= 1000
 	}
 	now := n.unixMillis()
 	if !strings.HasSuffix(o.unit, "AT") {
 		if v > math.MaxInt64-now {
-			return invalid
+			return invalid()
 		}
 		v += now
 	}
