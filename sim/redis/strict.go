@@ -651,18 +651,18 @@ func (n *Node) expire(c *server.Peer, cmd string, args []string) (done bool) {
 	if !strings.HasSuffix(cmd, "AT") {
 		base = n.unixMillis()
 	}
-	invalid := "ERR invalid expire time in '" + strings.ToLower(cmd) + "' command"
+	invalid := func() string { return "ERR invalid expire time in '" + strings.ToLower(cmd) + "' command" }
 	switch seconds := cmd[0] == 'E'; {
 	case refusal != "":
 	case !ok:
 		refusal = notInteger
 	case seconds && (at > math.MaxInt64/1000 || at < math.MinInt64/1000):
-		refusal = invalid
+		refusal = invalid()
 	case seconds:
 		at *= 1000
 	}
 	if refusal == "" && at > math.MaxInt64-base {
-		refusal = invalid
+		refusal = invalid()
 	}
 	if refusal != "" {
 		c.WriteError(refusal)
