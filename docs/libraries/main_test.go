@@ -3,6 +3,7 @@ package libraries
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -43,7 +44,7 @@ func second(t *testing.T) (wait func() map[string]rows) {
 		t.Fatal(err)
 	}
 	answer := folder.Path("rows.json")
-	cmd := exec.Command(program, "-test.run=^TestPage$", "-share", answer) //nolint:gosec // this very program
+	cmd := exec.Command(program, "-test.run=^TestPage$", "-share", answer, fmt.Sprintf("-update=%t", *update)) //nolint:gosec // this very program
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,7 @@ func second(t *testing.T) (wait func() map[string]rows) {
 func shares(t *testing.T) {
 	found := map[string]rows{}
 	for i := range searches {
-		if s := &searches[i]; s.second {
+		if s := &searches[i]; s.second && !s.left() {
 			found[s.name] = rowsOf(t, s)
 		}
 	}
