@@ -11,6 +11,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
@@ -21,6 +22,7 @@ type debriefMsg struct {
 	of     *quest
 	lock   string
 	run    *trace.Trace
+	same   bool // its clients did the same at the same times; else as far as their commands allow
 	proven bool // no schedule within the bounds breaks that lock so
 	err    error
 }
@@ -35,11 +37,16 @@ func (s *Game) review() tea.Cmd {
 	}
 	run, parts := s.Run.Trace, []scenarios.Stretch{}
 	for _, b := range s.here.line() {
-		t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: b.moves()})
+		schedule := sim.Schedule{Config: s.cfg, Moves: b.moves()}
+		t, err := scenarios.Replay(schedule)
 		if err != nil {
 			return nil
 		}
-		parts = append(parts, scenarios.Stretch{Moves: b.made, Events: len(t.Events)})
+		now, err := scenarios.Clock(schedule)
+		if err != nil {
+			return nil
+		}
+		parts = append(parts, scenarios.Stretch{Moves: b.made, Events: len(t.Events), Now: now})
 	}
 	find, bounds, goal := s.NewGuide, *c.bounds, c.goal
 	return func() tea.Msg {
@@ -68,8 +75,8 @@ func (s *Game) review() tea.Cmd {
 				continue
 			}
 			cfg.Scenario = "same-moves"
-			if m.run, m.err = scenarios.SameMoves(cfg, run, parts, goal == trace.PD); m.err == nil {
-				m.run.Title = "The same moves"
+			if m.run, m.same, m.err = scenarios.SameMoves(cfg, run, parts, goal == trace.PD); m.err == nil {
+				m.run.Title = draw.Either(m.same, "The same moves", "Your moves, adapted")
 			}
 			return m
 		}
@@ -141,9 +148,13 @@ func (s *Game) debriefing(width int) []draw.Line {
 	case d == nil:
 		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
 	case d.run != nil:
-		text := fmt.Sprintf("The same moves leave %s whole: %s.", d.lock, lastReply(d.run))
+		text := d.comparison(s.goal)
+		if d.broken(s.goal) {
+			t.Add(draw.Breach, s.Theme.Bad+" ", text)
+			break
+		}
 		if d.proven {
-			text += " No schedule of this level breaks it this way: all were searched."
+			text += fmt.Sprintf(" No schedule of this level shows %s with it: all were searched.", s.goal)
 		}
 		t.Add(draw.Good, s.Theme.Granted+" ", text)
 	case d.err == nil:
@@ -169,12 +180,62 @@ func (s *Game) tellOthers(t *draw.Paragraphs) {
 	}
 }
 
-// lastReply is the last command of a run, with its reply.
-func lastReply(t *trace.Trace) string {
+// broken reports whether the other lock shows the goal, too.
+func (d *debriefMsg) broken(goal trace.Code) bool { return slices.Contains(d.run.Verdict(), goal) }
+
+// comparison says which violations the other lock has under the moves, and which event kept the
+// goal's from it.
+func (d *debriefMsg) comparison(goal trace.Code) string {
+	named := func(c trace.Code) string { return fmt.Sprintf("%s (%s)", c, c.Name()) }
+	var has []string
+	for _, c := range d.run.Verdict() {
+		has = append(has, named(c))
+	}
+	moves := draw.Either(d.same, "The same moves with "+d.lock, "Moves as like these as its commands allow, with "+d.lock)
+	others := strings.Join(has, " and ")
+	if d.broken(goal) {
+		return moves + ": " + others + "."
+	}
+	text := moves + ": no " + named(goal)
+	if others != "" {
+		text += ", but " + others
+	}
+	return text + ". " + evidence(d.run, goal) + "."
+}
+
+// evidence is the event by which a run doesn't come to a violation: the lock is refused, its record
+// expires, or else the last command and its reply.
+func evidence(t *trace.Trace, goal trace.Code) string {
+	decides := []trace.Kind{trace.KindExecute, trace.KindReject}
+	switch goal {
+	case trace.PD:
+		if text := recovery(t); text != "" {
+			return text
+		}
+	case trace.DG, trace.OV:
+		decides = []trace.Kind{trace.KindRefused}
+	}
 	for i := len(t.Events) - 1; i >= 0; i-- {
-		if e := &t.Events[i]; e.Kind == trace.KindExecute || e.Kind == trace.KindReject {
-			return "at " + trace.Brief(e.At) + " " + t.Text(e)
+		if e := &t.Events[i]; slices.Contains(decides, e.Kind) {
+			who := draw.Either(e.Kind == trace.KindExecute, "", t.Actor(e)+" ") // a command's text has its client
+			return "At " + trace.Brief(e.At) + " " + who + t.Text(e)
 		}
 	}
-	return "nothing was asked of Redis"
+	return "Nothing was asked of Redis"
+}
+
+// recovery says how a lock that was blocked came free: its record expired, and a client got it.
+func recovery(t *trace.Trace) (text string) {
+	tl := timeline.New(t)
+	for i := range t.Events {
+		switch e := &t.Events[i]; {
+		case e.Kind == trace.KindExpire && e.Node != trace.None:
+			if rec := tl.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
+				text = t.Clients[rec.Owner.Client] + "'s record expires at " + trace.Brief(e.At)
+			}
+		case e.Kind == trace.KindGranted && text != "":
+			return text + ", and " + draw.Either(t.Clients[e.Client] == trace.Probe, "the ", "") + t.Clients[e.Client] + " gets the lock at " + trace.Brief(e.At)
+		}
+	}
+	return ""
 }

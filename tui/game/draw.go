@@ -189,7 +189,7 @@ func (s *Game) standing(width int) []draw.Line {
 	t.Add(draw.Strong, "", title+s.task)
 	rules := "Goal " + s.goal.String() + ", " + s.goal.Name() + ", with at most " + s.bounds.Faults.String()
 	if s.withstands != "" {
-		rules += "; " + s.withstands + " withstands the same moves"
+		rules += "; within that, no schedule shows " + s.goal.String() + " with " + s.withstands
 	}
 	t.Add(draw.Plain, "", rules+"."+where)
 	if !s.won() {

@@ -386,7 +386,7 @@ func (s *Game) FooterKeys() []key.Binding {
 	if s.won() {
 		keys = []key.Binding{screen.As(k.Enter, "next level"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
 		if s.replayed() {
-			keys = slices.Insert(keys, 1, screen.As(k.Strategy, "the same moves with "+s.debrief.lock))
+			keys = slices.Insert(keys, 1, screen.As(k.Strategy, "these moves with "+s.debrief.lock))
 		}
 	}
 	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
@@ -411,7 +411,7 @@ func (s *Game) Help() screen.Page {
 		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead to the goal by the least schedule: " +
 			"the one with the fewest faults, then the fewest switches from one client to another, then the fewest steps. A move is a row of the list; " +
 			"it takes several steps where nothing else could happen in between."
-		p.Keys = append(p.Keys, screen.As(k.Hint, "the next move"), screen.As(k.Strategy, "when won, the same moves with the lock that withstands"))
+		p.Keys = append(p.Keys, screen.As(k.Hint, "the next move"), screen.As(k.Strategy, "when won, your moves with a lock that withstands"))
 	}
 	p.Keys = append(p.Keys, k.Always()...)
 	return p
@@ -491,5 +491,5 @@ func (s *Game) sameMovesElsewhere() screen.Outcome {
 		s.Notice = "There is no other lock's run of the same moves, or not yet."
 		return screen.Outcome{}
 	}
-	return screen.Outcome{To: screen.FindingMsg{Strategy: s.Library.Strategy(s.debrief.lock), Trace: s.debrief.run, Sought: s.goal}}
+	return screen.Outcome{To: screen.FindingMsg{Strategy: s.Library.Strategy(s.debrief.lock), Trace: s.debrief.run, Sought: s.goal, Own: true}}
 }

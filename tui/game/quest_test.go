@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/scenarios"
 	"lockstep/sim/explore"
@@ -74,10 +75,7 @@ func win(t *testing.T, a *tuitest.App, s *Game) {
 // lock whole, as does every schedule of the level.
 func TestLevelsAreWonByTheirHints(t *testing.T) {
 	testenv.RacedElsewhere(t)
-	for i, l := range scenarios.Levels() {
-		if !testenv.Some(i, 6) {
-			continue
-		}
+	for _, l := range scenarios.Levels() {
 		t.Run(l.Name(), func(t *testing.T) {
 			a, s := openLevel(t, l.Name())
 			win(t, a, s)
@@ -95,12 +93,84 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
 			text := tuitest.Unwrapped(a.View())
-			for _, want := range []string{"The same moves leave " + l.Withstands + " whole", fmt.Sprintf("Goal reached! Yours: %[1]d moves (%[2]s); least: %[1]d moves (%[2]s)", s.parMoves, screen.CostText(s.par.Cost))} {
+			for _, want := range []string{d.comparison(l.Goal), fmt.Sprintf("Goal reached! Yours: %[1]d moves (%[2]s); least: %[1]d moves (%[2]s)", s.parMoves, screen.CostText(s.par.Cost))} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}
 			}
+			isTrue(t, s, l.Goal)
 		})
+	}
+}
+
+// isTrue compares the debrief's sentence about another lock with the run that its key shows.
+func isTrue(t *testing.T, s *Game, goal trace.Code) {
+	t.Helper()
+	_, out := s.Update(tuitest.KeyMsg("f"))
+	shown, is := out.To.(screen.FindingMsg)
+	if !is || !shown.Own {
+		t.Fatalf("f leads to %+v", out.To)
+	}
+	text := s.debrief.comparison(goal)
+	without, with, _ := strings.Cut(text, ", but ")
+	without, _, _ = strings.Cut(without, ". ")
+	with, _, _ = strings.Cut(with, ". ")
+	for _, c := range trace.Codes {
+		named := fmt.Sprintf("%s (%s)", c, c.Name())
+		if has := slices.Contains(shown.Trace.Verdict(), c); has != strings.Contains(with, named) || c == goal && has == strings.Contains(without, "no "+named) {
+			t.Errorf("the run has %s, and the debrief says %q", shown.Trace.Verdict(), text)
+		}
+	}
+	if strings.HasPrefix(text, "The same moves") && places(shown.Trace) != places(s.Run.Trace) {
+		t.Errorf("the debrief says %q of\n%s\n%s", text, places(s.Run.Trace), places(shown.Trace))
+	}
+}
+
+// places are the clients' acts in their order, without replies, results and the probe, which the lock decides.
+func places(t *trace.Trace) string {
+	var b strings.Builder
+	for i := range t.Events {
+		switch e := &t.Events[i]; e.Kind {
+		case trace.KindAcquire, trace.KindSend, trace.KindRelease, trace.KindReceive, trace.KindTimeout, trace.KindPause, trace.KindEnter, trace.KindLeave, trace.KindRead:
+			if t.Clients[e.Client] != trace.Probe {
+				fmt.Fprintf(&b, "%s %s %s; ", trace.Brief(e.At), t.Clients[e.Client], e.Kind)
+			}
+		}
+	}
+	return b.String()
+}
+
+// A reader's own order of moves is kept with the other lock: B asks while A still waits for its reply.
+func TestOwnMovesKeepTheirOrder(t *testing.T) {
+	testenv.RacedElsewhere(t)
+	a, s := openLevel(t, "setnx-expire.PD.reply-lost")
+	lose := slices.IndexFunc(s.options, func(o option) bool { return strings.HasSuffix(o.name, ", and the reply is lost") && o.client == 0 })
+	s.at = lose
+	a.Press("enter")
+	for _, move := range []string{"B: SETNX", "B: reads the reply 0", "time to 3s", "A: no reply"} {
+		do(t, a, s, move)
+	}
+	if !s.won() {
+		t.Fatal("these moves win:\n" + a.View())
+	}
+	isTrue(t, s, trace.PD)
+	clients := 0
+	for i := range s.debrief.run.Events {
+		e := &s.debrief.run.Events[i]
+		if e.Kind == trace.KindPause {
+			t.Errorf("nobody was paused: %s", s.debrief.run.Line(e))
+		}
+		if want := []time.Duration{3 * time.Second, 0}; (e.Kind == trace.KindTimeout || e.Kind == trace.KindRefused) && e.Client < len(want) {
+			if clients++; e.At != want[e.Client] {
+				t.Errorf("at another time than in the game: %s", s.debrief.run.Line(e))
+			}
+		}
+	}
+	if text := s.debrief.comparison(trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe gets the lock at ") {
+		t.Errorf("says %q", text)
+	}
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "but FN (false refusal)") {
+		t.Error(a.View())
 	}
 }
 

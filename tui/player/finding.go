@@ -10,7 +10,10 @@ import (
 
 // Finding is a player of a run that no scenario steers: the schedule is the run's
 // own, so there is no other lock to play it with, and no other story.
-type Finding struct{ *Player }
+type Finding struct {
+	*Player
+	own bool // the moves are the reader's
+}
 
 // OpenFinding shows a run that was found, from its beginning.
 func OpenFinding(app *screen.App, m screen.FindingMsg) *Finding {
@@ -18,7 +21,7 @@ func OpenFinding(app *screen.App, m screen.FindingMsg) *Finding {
 	p.Asks = false // its title has the answer
 	p.Title, p.sought = m.Trace.Title, &m.Sought
 	p.Display(timeline.New(m.Trace), 0)
-	return &Finding{p}
+	return &Finding{p, m.Own}
 }
 
 // Start has nothing to compute: the run is there.
@@ -49,8 +52,12 @@ func (s *Finding) FooterKeys() []key.Binding { return without(s.Player.FooterKey
 // Help explains the screen and its keys.
 func (s *Finding) Help() screen.Page {
 	p := s.Player.Help()
+	about := "The least schedule of a search, as the whole engine has run it, event by event. "
 	p.Title = "a schedule that was found"
-	p.About = "The least schedule of a search, as the whole engine has run it, event by event. " + p.About
+	if s.own {
+		p.Title, about = "your moves with another lock", "The moves that you made in the game, as far as this lock has commands for them, event by event. "
+	}
+	p.About = about + p.About
 	p.Keys = without(p.Keys, s.foreign())
 	return p
 }

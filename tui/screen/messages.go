@@ -25,11 +25,12 @@ type PlayMsg struct {
 }
 
 // FindingMsg asks for a run that no scenario steers in the player: one that a search
-// has found, with the violation that was sought.
+// has found, with the violation that was sought, or one of the reader's own moves.
 type FindingMsg struct {
 	Strategy int
 	Trace    *trace.Trace
 	Sought   trace.Code
+	Own      bool // the moves are the reader's
 }
 
 // CourseMsg asks for the list of lessons.
