@@ -252,6 +252,17 @@ func (m *Compare) toDifference() {
 		}
 	}
 	m.notice = "They do not differ again from here on."
+	if !m.differs[m.at] {
+		return
+	}
+	for i := m.at; i <= m.alignment.Last(); i++ {
+		if !m.differs[i] {
+			up := m.alignment.Runs[0]
+			m.notice = "They differ until " + trace.Brief(up.When(m.alignment.Steps[i][0])) + " of the upper run, and not again after that."
+			return
+		}
+	}
+	m.notice = "They differ from here to the end."
 }
 
 func (m *Compare) togglePlay() tea.Cmd {

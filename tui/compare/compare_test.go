@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,31 @@ func TestCauseIsTold(t *testing.T) {
 			if strings.Contains(v, "more line") {
 				t.Errorf("%v: cut:\n%s", size, a.View())
 			}
+		}
+	}
+}
+
+// The key for the next difference says truly why there is none.
+func TestNoDifferenceIsLeft(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	for lower, locks := range map[string][2]int{"get-then-del": {lib.Strategy("naive-del"), lib.Strategy("get-then-del")}, "naive-del": {lib.Strategy("naive-del"), lib.Strategy("naive-del")}} {
+		m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: locks})
+		a := tuitest.Open(t, 120, 40, app, m, nil)
+		for m.notice = ""; m.notice == ""; {
+			a.Press("n")
+		}
+		rest := m.differs[m.at:]
+		want := "They do not differ again from here on."
+		switch {
+		case !slices.Contains(rest, true):
+		case !slices.Contains(rest, false):
+			want = "They differ from here to the end."
+		default:
+			want = "They differ until "
+		}
+		if !strings.HasPrefix(m.notice, want) {
+			t.Errorf("%s: from step %d on they differ so: %v, and it says %q", lower, m.at, rest, m.notice)
 		}
 	}
 }
