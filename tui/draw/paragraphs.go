@@ -28,3 +28,13 @@ func (t *Paragraphs) Add(k Ink, prefix, text string) {
 		t.Lines = append(t.Lines, Line{{" ", Plain}, {prefix + s, k}})
 	}
 }
+
+// Words is the number of words in lines.
+func Words(lines []Line) (n int) {
+	for _, l := range lines {
+		for _, s := range l {
+			n += len(strings.Fields(s.Text))
+		}
+	}
+	return n
+}

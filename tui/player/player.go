@@ -257,6 +257,7 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.show(msg)
 		if p.autoplay && p.Run != nil {
 			p.autoplay, p.watched = false, true
+			p.askLittle()
 			return p.togglePlay(), screen.Outcome{}
 		}
 		return p.watch(msg.load, msg.of), screen.Outcome{}
@@ -621,11 +622,14 @@ func (p *Player) Watch(pos int) time.Duration {
 // perWord is how long a reader takes for a word of the narration, at the usual speed.
 const perWord = 215 * time.Millisecond
 
-// reading is the time that it takes to read what is told here for the first time.
+// reading is the time that it takes to read what is told or asked here for the first time.
 func (p *Player) reading() time.Duration {
-	words := 0
+	t := draw.Paragraphs{Width: draw.LongestLine}
+	p.tellQuestion(&t)
+	p.tellAnswers(&t)
+	words := draw.Words(t.Lines)
 	for _, n := range p.Run.Said(p.Pos) {
-		if p.Run.Before(n.Seq) == p.Pos {
+		if p.Run.Before(n.Seq) == p.Pos && (n.Kind != trace.NoteAsk || n.Answer == "") { // see story
 			words += len(strings.Fields(n.Prose()))
 		}
 	}

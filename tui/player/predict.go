@@ -26,6 +26,24 @@ func (p *Player) askedAt(pos int) *timeline.Question {
 	return &p.questions[i]
 }
 
+// askLittle leaves those questions of a run that plays by itself that the script asks, and the last one
+// before the first violation: each takes some seconds to read.
+func (p *Player) askLittle() {
+	last := none
+	for i, q := range p.questions {
+		if len(p.Run.Breaches) > 0 && q.Until <= p.Run.Breaches[0].Pos {
+			last = i
+		}
+	}
+	var few []timeline.Question
+	for i, q := range p.questions {
+		if q.Script || i == last {
+			few = append(few, q)
+		}
+	}
+	p.questions = few
+}
+
 // question is the one at hand, as long as it is open.
 func (p *Player) question() *timeline.Question {
 	q := p.askedAt(p.Pos)
