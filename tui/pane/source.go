@@ -100,15 +100,14 @@ func CodeLines(code string) []string {
 
 // Joined is code in which each if with a single line stands in one line, so that a small window
 // shows more of a function; and the place of a line in it, from 1. The block of that line stays as
-// it is.
+// it is. A comment stands behind the block, so that it hides nothing.
 func Joined(code []string, line int) (short []string, at int) {
 	for i := 0; i < len(code); i++ {
-		if i+2 < len(code) && line != i+2 && strings.HasPrefix(strings.TrimSpace(code[i]), "if ") && strings.TrimSpace(code[i+2]) == "}" && depth(code[i]) == depth(code[i+2]) {
-			if line >= i+1 && line <= i+3 {
-				at = len(short) + 1
+		if text, joins := join(code[i:]); joins && line != i+2 {
+			short = append(short, text)
+			if line == i+1 || line == i+3 {
+				at = len(short)
 			}
-			inner, _, _ := strings.Cut(strings.TrimSpace(code[i+1]), " // ")
-			short = append(short, code[i]+" "+inner+" }")
 			i += 2
 			continue
 		}
@@ -118,6 +117,25 @@ func Joined(code []string, line int) (short []string, at int) {
 		}
 	}
 	return short, at
+}
+
+// join is an if with a single statement, and its comments, in one line.
+func join(code []string) (string, bool) {
+	if len(code) < 3 || strings.TrimSpace(code[2]) != "}" || depth(code[0]) != depth(code[2]) {
+		return "", false
+	}
+	head, about, _ := strings.Cut(code[0], " // ")
+	inner, more, _ := strings.Cut(strings.TrimSpace(code[1]), " // ")
+	if !strings.HasPrefix(strings.TrimSpace(head), "if ") || !strings.HasSuffix(head, "{") || strings.HasPrefix(inner, "//") {
+		return "", false
+	}
+	text := head + " " + inner + " }"
+	for _, comment := range []string{about, more} {
+		if comment != "" {
+			text += " // " + comment
+		}
+	}
+	return text, true
 }
 
 // depth is how far a line of code is indented.
