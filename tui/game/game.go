@@ -173,6 +173,9 @@ func (s *Game) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		return s.Player.Update(msg)
 	case tea.KeyMsg:
 		s.Notice = ""
+		if s.quest != nil {
+			s.wanted = false
+		}
 		cmd, out := s.typed(msg)
 		if s.quest != nil && s.asked != s.here && !out.Close {
 			cmd = tea.Batch(cmd, s.ask())

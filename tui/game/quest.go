@@ -39,6 +39,7 @@ type quest struct {
 	cancel     context.CancelFunc
 	asked      *branch // where it was put
 	known      bool    // the answer is there
+	wanted     bool    // the last key was that for a hint, and the answer wasn't there
 	hint       explore.Hint
 	par        explore.Hint
 	ahead      int         // moves of the least way on
@@ -209,6 +210,10 @@ func (s *Game) heed(h hintMsg) tea.Cmd {
 	c.known, c.hint, c.par, c.ahead, c.parMoves, c.refused = true, h.hint, h.par, h.ahead, h.parMoves, h.err
 	if !s.won() {
 		s.offerDue()
+		if c.wanted {
+			c.wanted = false
+			s.showHint()
+		}
 		return nil
 	}
 	s.drain()
@@ -269,7 +274,8 @@ func (s *Game) showHint() {
 	case c == nil:
 		s.Notice = "Hints are for levels: " + s.Keys.Scenario.Help().Key + " lists them."
 	case !c.known:
-		s.Notice = "Thinking."
+		c.wanted = true
+		s.Notice = "Thinking: the hint comes with the answer."
 	case c.refused != nil:
 		s.Notice = "No hint: " + c.refused.Error() + "."
 	case c.won():

@@ -250,6 +250,22 @@ func TestLateHintIsDropped(t *testing.T) {
 	}
 }
 
+// A hint that was asked for too early comes with the answer, unless another key was pressed since.
+func TestEarlyHintComes(t *testing.T) {
+	for key, want := range map[string]string{"i": "Hint: A: SET lock A1-e39f PX 12000 NX.", "down": ""} {
+		_, s := openLevel(t, "get-then-del.FR.pause")
+		late := s.ask()
+		s.Update(tuitest.KeyMsg("i"))
+		s.Update(tuitest.KeyMsg(key))
+		if key == "i" && !strings.HasPrefix(s.Notice, "Thinking") {
+			t.Errorf("says %q", s.Notice)
+		}
+		if s.Update(late()); s.Notice != want {
+			t.Errorf("%s: with the answer it says %q", key, s.Notice)
+		}
+	}
+}
+
 // Every kind of fault that the bounds have can be made, and is one that searches make.
 func TestEveryFaultHasItsMove(t *testing.T) {
 	testenv.Long(t)
