@@ -161,8 +161,8 @@ func (t *Trace) leftBehind(s *State) string {
 			return fmt.Sprintf("Nobody holds it; %s's record stays.", t.Clients[owner])
 		}
 	}
-	if owner, _ := s.Quorum(t.Need); owner != None { // its reply is on its way
-		return fmt.Sprintf("Nobody knows of it yet; Redis has %s's record.", t.Clients[owner])
+	if owner, _ := s.Quorum(t.Need); owner != None { // its reply is on its way, or it has more to ask
+		return fmt.Sprintf("Nobody holds it yet; Redis has %s's record.", t.Clients[owner])
 	}
 	return "Nobody holds the lock."
 }
