@@ -220,6 +220,10 @@ func (s *State) query(e *Event) {
 }
 
 func (s *State) applyClient(e *Event, c *ClientState) {
+	switch e.Kind {
+	case KindAcquire, KindRelease, KindExtend:
+		c.Source = Source{} // that of the call before
+	}
 	if e.Source.File != "" && e.Kind != KindExecute {
 		c.Source = e.Source
 	}

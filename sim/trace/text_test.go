@@ -86,3 +86,25 @@ func TestQuorumCountsMastersThatAreUp(t *testing.T) {
 		t.Errorf("down: %d, %t", owner, split)
 	}
 }
+
+// A client that begins a call stands on no line until the call's first command: not on one of the
+// call before.
+func TestSourceIsOfThisCall(t *testing.T) {
+	tr := &Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1}
+	s := tr.NewState()
+	at := func(line int) Source { return Source{File: "strategies/lock.go", Line: line} }
+	for i, step := range []struct {
+		kind      Kind
+		line, now int
+	}{
+		{KindAcquire, 0, 0}, {KindSend, 37, 37}, {KindReceive, 0, 37}, {KindGranted, 0, 37}, {KindRelease, 0, 0}, {KindSend, 46, 46}, {KindReleased, 0, 46}, {KindAcquire, 0, 0},
+	} {
+		e := Event{Seq: i + 1, Kind: step.kind, Client: 0, Node: None}
+		if step.line > 0 {
+			e.Source = at(step.line)
+		}
+		if s.Apply(&e); s.Clients[0].Source.Line != step.now {
+			t.Errorf("after %s, event %d, it stands on line %d, not %d", step.kind, i+1, s.Clients[0].Source.Line, step.now)
+		}
+	}
+}
