@@ -34,6 +34,20 @@ func TraceRows(r *timeline.Timeline, pos, n, skip int, keeps func(pos int) bool)
 	return rows[max(len(rows)-n, 0):]
 }
 
+// TraceLines are the lines of the last rows that have room for all of theirs among n, and the position of
+// each line.
+func TraceLines(rows []TraceRow, n int, linesOf func(TraceRow) []draw.Line) (lines []draw.Line, at []int) {
+	for i := len(rows) - 1; i >= 0; i-- {
+		more := linesOf(rows[i])
+		if len(lines)+len(more) > n && len(lines) > 0 {
+			break
+		}
+		lines = append(more, lines...)
+		at = append(slices.Repeat([]int{rows[i].Pos}, len(more)), at...)
+	}
+	return lines, at
+}
+
 // Breaks reports whether the row is a violation.
 func (row TraceRow) Breaks() bool { return row.breach != nil }
 

@@ -14,6 +14,7 @@ const (
 	usuallyTold   = 8
 	leastTrace    = 5
 	leastState    = 12
+	leastCode     = 19 // rows of the source in the place of the diagram: as many as in a window of 100x30
 	leastBody     = draw.MinWidth
 	mostSideWidth = 88
 )
@@ -47,11 +48,16 @@ func roomBeside(main, h int) int { return max(h-draw.FrameRows-1-statusRows(h)-m
 // bodyWidth is the width of the left column, in which the diagram and the narration are: it
 // is never less than in the least window.
 func bodyWidth(w, h int, source bool) int {
-	if w < sideFrom {
+	source = source != roomy(w, h)
+	if !sided(w, source) {
 		return w
 	}
-	return w - sideOf(w, source != roomy(w, h)) - 1
+	return w - sideOf(w, source) - 1
 }
+
+// sided reports whether there is a side pane. Code that isn't wide enough beside a diagram takes the place
+// of both, as it does in a window without a side.
+func sided(w int, source bool) bool { return w >= sideFrom && (!source || w >= roomyWidth) }
 
 // arrange is the layout for a window of at least minWidth by minHeight: a pure
 // function of the size and the wishes.
@@ -63,14 +69,20 @@ func arrange(w, h int, want wishes) layout {
 	}
 	body := draw.Rect(0, 2, w, h-draw.FrameRows)
 	source := want.source != roomy(w, h)
-	if w >= sideFrom {
-		side := sideOf(w, source)
-		l.wall = draw.Rect(w-side-1, body.Y, 1, body.H)
-		l.arrangeSide(draw.Rect(w-side, body.Y, side, body.H), source)
-		body.W = w - side - 1
-		source = false
+	if !sided(w, source) {
+		l.arrangeBody(body, h, want, source)
+		return l
 	}
-	l.arrangeBody(body, h, want, source)
+	side := sideOf(w, source)
+	body.W = w - side - 1
+	l.arrangeBody(body, h, want, false)
+	if !source && !l.trace.Empty() { // facts need less rows than the list needs columns
+		body.H = l.trace.Y - 1 - body.Y
+		l.trace.W = w
+		l.rules[len(l.rules)-1].W = w
+	}
+	l.wall = draw.Rect(w-side-1, body.Y, 1, body.H)
+	l.arrangeSide(draw.Rect(w-side, body.Y, side, body.H), source)
 	return l
 }
 
@@ -111,9 +123,13 @@ func (l *layout) arrangeBody(r draw.Rectangle, h int, want wishes, source bool) 
 	status := statusRows(h)
 	room := r.H - 1 - status
 	top := room - leastTold
-	if h >= traceFrom {
+	switch {
+	case source && h >= traceFrom:
+		top = max(room-max(leastTold*2, want.told+1)-leastTrace-1, min(leastCode, top))
+	case source:
+	case h >= traceFrom:
 		top = room - max(leastTold*2, want.told+1) - leastTrace - 1
-	} else if !source {
+	default:
 		top = room - max(leastTold, want.told)
 	}
 	top = max(top, min(want.least, room-leastTold))
@@ -133,7 +149,7 @@ func (l *layout) arrangeBody(r draw.Rectangle, h int, want wishes, source bool) 
 	rest := r.Y + r.H - y
 	told := rest
 	if h >= traceFrom {
-		told = max(leastTold, min(max(usuallyTold, rest*2/5, want.told+1), rest-1-leastTrace))
+		told = max(leastTold, min(max(usuallyTold, want.told+1), rest-1-leastTrace))
 		if below := rest - told - 1; below >= leastTrace {
 			l.rules = append(l.rules, draw.Rect(r.X, y+told, r.W, 1))
 			l.trace = draw.Rect(r.X, y+told+1, r.W, below)

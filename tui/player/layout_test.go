@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,7 +102,7 @@ func TestDiagramIsNeverNarrower(t *testing.T) {
 		for _, h := range []int{24, 30, 34, 40, 45, 60} {
 			for _, toggled := range []bool{false, true} {
 				l := arrange(w, h, wishes{source: toggled, main: func(rows int) int { return min(rows, 10) }})
-				if hidden := w < sideFrom && toggled; !hidden && l.main.W < draw.MinWidth {
+				if hidden := w < roomyWidth && toggled; !hidden && l.main.W < draw.MinWidth {
 					t.Errorf("%dx%d, source toggled %v: the diagram has %d columns", w, h, toggled, l.main.W)
 				}
 			}
@@ -149,6 +150,56 @@ func TestDiagramFillsItsRows(t *testing.T) {
 			rows := p.DiagramRows(offered)
 			if got := pane.AxisRows + len(pane.FillLanes(p.Run, pos, rows-pane.AxisRows)); got != rows {
 				t.Fatalf("at %d, of %d rows, %d are asked for and %d drawn", pos, offered, rows, got)
+			}
+		}
+	}
+}
+
+// A larger window shows all of the code that a smaller one shows, and cuts no line of the list of events.
+func TestMoreRoomShowsNoLess(t *testing.T) {
+	code := func(w, h int, keys string) (lines []string) {
+		a, _ := openRun(t, w, h, "setpx-lua", "late-release")
+		a.Press(keys)
+		inside := false
+		for _, l := range strings.Split(a.View(), "\n") {
+			l = strings.TrimSpace(l[strings.Index(l, "│")+1:])
+			switch {
+			case strings.Contains(l, "source: "):
+				inside = true
+			case strings.HasPrefix(l, "───"):
+				inside = false
+			case inside && l != "":
+				lines = append(lines, strings.TrimPrefix(l, "│"))
+			}
+		}
+		return lines
+	}
+	for _, keys := range []string{"", "!", "] ] ]"} {
+		small := code(100, 30, keys+" s")
+		if len(small) < 10 {
+			t.Fatalf("100x30 shows %q", small)
+		}
+		for size, more := range map[[2]int][]string{{120, 40}: code(120, 40, keys+" s"), {140, 34}: code(140, 34, keys+" s"), {200, 60}: code(200, 60, keys)} {
+			for _, l := range small {
+				if len(l) <= 80 && !slices.ContainsFunc(more, func(m string) bool { return strings.Contains(m, strings.TrimSpace(l)) }) {
+					t.Errorf("after %q %v doesn't show %q:\n%s", keys, size, l, strings.Join(more, "\n"))
+				}
+			}
+		}
+	}
+	for size, keys := range map[[2]int]string{{80, 24}: "v v", {120, 40}: "", {200, 60}: ""} {
+		a, p := openRun(t, size[0], size[1], "setpx-lua", "late-release")
+		a.Press(keys)
+		for pos := range p.Run.Last() {
+			p.goTo(pos + 1)
+			a.View()
+			list, r := p.plan.trace, p.plan.main
+			if !list.Empty() {
+				r = list
+			}
+			lines, at := p.traceLines(r)
+			if text := tuitest.LinesText(lines); !strings.Contains(tuitest.Unwrapped(text), tuitest.Unwrapped(p.Run.Text(p.Run.Event(p.Pos)))) || len(lines) > r.H || at[len(at)-1] != p.Pos {
+				t.Fatalf("%v, event %d:\n%s", size, pos+1, text)
 			}
 		}
 	}

@@ -544,8 +544,8 @@ func (p *Player) Clicked(c screen.Click) {
 
 // eventAt is the position of the event in a row of the trace as it was drawn.
 func (p *Player) eventAt(r draw.Rectangle, row int) int {
-	if rows := p.traceRows(r.H); row < len(rows) {
-		return rows[row].Pos
+	if _, at := p.traceLines(r); row < len(at) {
+		return at[row]
 	}
 	return p.Pos
 }

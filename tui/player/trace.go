@@ -7,31 +7,35 @@ import (
 	"lockstep/tui/pane"
 )
 
-// drawTraceLines draws the end of the list of events up to the cursor. The
-// evidence of the violation at hand is numbered, matches of the search are marked.
+// drawTraceLines draws the end of the list of events up to the cursor.
 func (p *Player) drawTraceLines(c *draw.Canvas, r draw.Rectangle) {
+	lines, _ := p.traceLines(r)
+	c.Lines(r, lines, 0)
+}
+
+// traceLines are the lines of the list as it is scrolled, none of them cut, and the position of each. The
+// evidence of the violation at hand is numbered, matches of the search are marked.
+func (p *Player) traceLines(r draw.Rectangle) (lines []draw.Line, at []int) {
 	if p.find.only != "" {
-		text := fmt.Sprintf("only with %q: %d of %d events", p.find.only, count(p.find.kept[:p.Pos]), p.Pos)
-		c.Text(r.X+1, r.Y, r.W-1, text, draw.Strong)
-		r = draw.Rect(r.X, r.Y+1, r.W, r.H-1)
+		text := fmt.Sprintf(" only with %q: %d of %d events", p.find.only, count(p.find.kept[:p.Pos]), p.Pos)
+		lines, at = append(lines, draw.Line{draw.Text(text, draw.Strong)}), append(at, p.Pos)
 	}
 	p.scroll[panelTrace] = min(max(p.scroll[panelTrace], -max(p.Pos-r.H, 0)), 0)
-	for i, row := range p.traceRows(r.H) {
+	rows := pane.TraceRows(p.Run, p.Pos, r.H-len(lines), -p.scroll[panelTrace], p.find.keeps)
+	list, places := pane.TraceLines(rows, r.H-len(lines), func(row pane.TraceRow) []draw.Line {
 		proof, found := 0, false
 		if e := p.Run.Event(row.Pos); e != nil {
 			proof, found = p.evidence(e.Seq), p.find.hit(row.Pos)
 		}
-		l := row.Line(p.Run, p.Theme, r.W, proof, found)
+		all := row.Line(p.Run, p.Theme, r.W, proof, found).Hanging(r.W)
 		if row.Pos == p.Pos && !row.Breaks() {
-			l = l.Fitted(r.W, p.Theme.More).Selected(r.W)
+			for i := range all {
+				all[i] = all[i].Selected(r.W)
+			}
 		}
-		c.Line(r.X, r.Y+i, r.W, l)
-	}
-}
-
-// traceRows are the rows of the list as it is scrolled.
-func (p *Player) traceRows(rows int) []pane.TraceRow {
-	return pane.TraceRows(p.Run, p.Pos, rows, -p.scroll[panelTrace], p.find.keeps)
+		return all
+	})
+	return append(lines, list...), append(at, places...)
 }
 
 // evidence is the place of an event, from 1, among those that prove the violation
