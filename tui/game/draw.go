@@ -140,6 +140,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	for _, rule := range l.rules {
 		c.Fill(rule, s.Theme.Rule, draw.Dim)
 	}
+	s.DrawNotice(c, l.rules[1])
 	s.DrawHeader(c, l.header)
 	c.Lines(l.goal, goal, 0)
 	s.DrawDiagram(c, l.diagram)
@@ -155,12 +156,8 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // drawClock puts the instant at which the game stands above the event, where time has passed since.
-// Only at a violation does a notice stand in that row.
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 	if s.now <= s.State.At || s.Pos < s.Run.Last() {
-		return
-	}
-	if _, band := pane.Holders(s.Run, s.Pos, s.State, r.W); s.Notice != "" && band != draw.Plain {
 		return
 	}
 	c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)

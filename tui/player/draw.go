@@ -28,6 +28,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}})
 	p.plan, p.overflows = l, false
 	l.drawFrame(c, p.Theme)
+	p.DrawNotice(c, l.rules[1])
 	p.DrawHeader(c, l.header)
 	if p.Run == nil {
 		p.drawNothing(c, l)
@@ -173,8 +174,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // DrawStatus draws the event at the cursor, in two rows if it needs them and there are so many, and the
-// holders of the lock, for whom the last row is. A notice or a prompt
-// takes the second's place, unless that is a violation: nothing hides one.
+// holders of the lock, for whom the last row is.
 func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	line := pane.StatusLine(p.Run, p.Pos)
 	event := line.Hanging(r.W)
@@ -182,17 +182,6 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 		event = []draw.Line{line}
 	}
 	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W)
-	said := p.Notice
-	if p.find.asking() {
-		said = p.find.prompt(&p.Keys)
-	}
-	switch {
-	case said == "":
-	case band == draw.Plain:
-		l = draw.Line{draw.Text(" "+said, draw.Strong)}
-	default:
-		event = []draw.Line{{draw.Text(" "+said, draw.Strong)}}
-	}
 	if r.H == 1 { // the event is in the diagram
 		event = nil
 	}
@@ -202,6 +191,17 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 		c.Fill(r, " ", band)
 	}
 	c.Line(r.X, r.Y+r.H/2, r.W, l)
+}
+
+// DrawNotice draws a notice or a prompt on a rule, where it hides nothing of the run.
+func (p *Player) DrawNotice(c *draw.Canvas, rule draw.Rectangle) {
+	said := p.Notice
+	if p.find.asking() {
+		said = p.find.prompt(&p.Keys)
+	}
+	if said != "" {
+		c.Line(rule.X+1, rule.Y, rule.W-2, draw.Line{draw.Text(" "+said+" ", draw.Strong)}.Fitted(rule.W-2, p.Theme.More))
+	}
 }
 
 // scrolled keeps a pane's scroll within its lines.

@@ -462,3 +462,23 @@ func TestWatchedQuestionsCanBeRead(t *testing.T) {
 		t.Errorf("%d questions that the script doesn't ask", derived)
 	}
 }
+
+// A notice or a prompt hides neither the event at the cursor nor the holders of the lock.
+func TestNoticesHideNothing(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		for _, keys := range []string{"G !", "! e e", "! v", "! / D E L", "right right v"} {
+			a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
+			a.Press(keys)
+			v := tuitest.Unwrapped(a.View())
+			holders, _ := pane.Holders(p.Run, p.Pos, p.State, size[0])
+			for _, want := range []string{tuitest.LineText(pane.StatusLine(p.Run, p.Pos)), tuitest.LineText(holders), p.Notice} {
+				if !strings.Contains(v, tuitest.Unwrapped(want)) {
+					t.Errorf("%v, after %q there is no %q:\n%s", size, keys, want, a.View())
+				}
+			}
+			if p.Notice == "" && !p.Typing() {
+				t.Errorf("%q leads to no notice", keys)
+			}
+		}
+	}
+}

@@ -112,6 +112,11 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if !l.status.Empty() {
 		p.DrawStatus(c, l.status)
 	}
+	top := l.header
+	if len(l.rules) > 1 { // the one below the header
+		top = l.rules[0]
+	}
+	p.DrawNotice(c, top)
 	if all := p.words(width, l.told.H/2); 2*len(all) <= l.told.H {
 		told = all
 	}
