@@ -353,13 +353,13 @@ func (p *Player) moves(k tea.KeyMsg) bool {
 }
 
 // nextChapter goes to the next chapter, or to a violation on the way there. In a lesson it stops at
-// open questions, too, and says so.
+// an open question, too, and says so; from there it passes over the others.
 func (p *Player) nextChapter() {
 	to := p.violationBefore(p.Run.NextChapter(p.Pos))
-	if p.lesson != nil {
+	if p.lesson != nil && p.question() == nil {
 		if stop := p.questionBefore(to); stop != to {
 			to = stop
-			p.Notice = "A question first: " + p.Keys.Next.Help().Key + " again goes on to the next " + p.stretch() + "."
+			p.Notice = "A question first: " + p.Keys.Next.Help().Key + " again passes over those before the next " + p.stretch() + "."
 		}
 	}
 	p.goTo(to)

@@ -400,6 +400,32 @@ func TestNextChapterIsOne(t *testing.T) {
 	if asked == 0 {
 		t.Error("no question of a lesson has stopped ]")
 	}
+	lib := screen.NewLibrary()
+	passed := 0
+	for i := range lib.Lessons { // what the notice says of the second ] is true
+		app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+		p := OpenLesson(app, screen.LessonMsg{Lesson: i})
+		a := tuitest.Open(t, 80, 24, app, p, nil)
+		for was := -1; p.Pos != was; {
+			was = p.Pos
+			a.Press("]")
+			if !strings.HasPrefix(p.Notice, "A question first") {
+				continue
+			}
+			to := p.violationBefore(p.Run.NextChapter(p.Pos))
+			for _, q := range p.questions {
+				if q.Pos > p.Pos && q.Pos < to {
+					passed++
+				}
+			}
+			if a.Press("]"); p.Pos != to || strings.HasPrefix(p.Notice, "A question first") {
+				t.Errorf("%s: a second ] leads to %d, not %d: %q", lib.Lessons[i].Name, p.Pos, to, p.Notice)
+			}
+		}
+	}
+	if passed == 0 {
+		t.Error("in no lesson two questions are asked before the next chapter")
+	}
 }
 
 // Where nothing is asked, enter goes on as in the presenter: to the next words, question or violation.
