@@ -28,13 +28,17 @@ type screens struct {
 }
 
 // newRoot opens the screen that the options name. Esc leads from there to the screens in which
-// the reader would have chosen it, and to the door.
+// the reader would have chosen it, and to the door; but from a playlist, which is shown to a room, to the
+// shell.
 func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *screen.Router {
 	lib.Include(o.Strategy, o.Scenario)
 	for _, s := range o.Present {
 		lib.Include(s.Strategy, s.Scenario)
 	}
 	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*search.Search{}}
+	if o.Present != nil {
+		return screen.NewRouter(a.App, a.open, present.New(a.App, o.Present))
+	}
 	stack := []screen.Screen{door.New(a.App)}
 	for _, msg := range a.way(o) {
 		s, err := a.open(msg)
@@ -57,8 +61,6 @@ func (a *screens) way(o Options) []screen.OpenMsg {
 	case o.Lesson > 0:
 		lesson := o.Lesson - 1
 		return []screen.OpenMsg{screen.CourseMsg{}, screen.LessonMsg{Lesson: lesson, Step: a.unplayed(lesson)}}
-	case o.Present != nil:
-		return []screen.OpenMsg{screen.PresentMsg{Showings: o.Present}}
 	case o.Course:
 		return []screen.OpenMsg{screen.CourseMsg{}}
 	case o.Game && o.Strategy.Name == "":

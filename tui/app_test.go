@@ -13,7 +13,9 @@ import (
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/present"
 	"lockstep/tui/progress"
+	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
 
@@ -312,5 +314,15 @@ func TestPlayOpensTheLevels(t *testing.T) {
 	}
 	if a.Press("esc"); a.Depth() != 1 {
 		t.Errorf("%d deep", a.Depth())
+	}
+}
+
+// A playlist that was named on the command line is the only screen: esc leads to the shell.
+func TestPlaylistFromTheShell(t *testing.T) {
+	lib := screen.NewLibrary()
+	shown := []scenarios.Showing{{Strategy: lib.Strategies[0], Scenario: lib.Scenarios[0]}}
+	r := newRoot(lib, &progress.Store{}, Options{Present: shown, Seed: 1}, tuitest.PlainTheme(false))
+	if _, is := r.Top().(*present.Present); !is || r.Depth() != 1 {
+		t.Errorf("below %T there are %d screens", r.Top(), r.Depth()-1)
 	}
 }

@@ -109,6 +109,11 @@ func (p *Present) goOn() tea.Cmd {
 	return p.show(p.at + 1)
 }
 
+// ended reports whether nothing is left to go on to.
+func (p *Present) ended() bool {
+	return p.Run != nil && p.Pos == p.Run.Last() && p.at+1 == len(p.showings) && p.scroll >= p.beyond
+}
+
 func (p *Present) goBack() tea.Cmd {
 	switch {
 	case p.Run != nil && p.Retreat():
@@ -131,8 +136,12 @@ func (p *Present) show(at int) tea.Cmd {
 // FooterKeys are the keys that work here, the most useful first.
 func (p *Present) FooterKeys() []key.Binding {
 	k := &p.Keys
-	return []key.Binding{screen.As(k.Enter, "go on"), screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.coded, "no code", "code")),
-		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, k.Help, k.Close, k.Quit}
+	list := []key.Binding{screen.As(k.Enter, "go on")}
+	if p.ended() {
+		list = nil
+	}
+	return append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.coded, "no code", "code")),
+		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, k.Help, k.Close, k.Quit)
 }
 
 // Help explains the screen and its keys.

@@ -281,3 +281,30 @@ func TestCodeLeavesTheWords(t *testing.T) {
 		}
 	}
 }
+
+// At the end of the playlist the key that goes on says so, and is no longer offered; esc leaves a
+// presenter that nothing leads to, and not for a screen in front of the room.
+func TestEndOfThePlaylist(t *testing.T) {
+	_, p, _ := open(t, 120, 40)
+	r := screen.NewRouter(p.App, nil, p)
+	a := tuitest.NewTester(t, 120, 40, r)
+	for n := 0; !p.ended(); n++ {
+		if n > 500 {
+			t.Fatalf("enter doesn't come to the end:\n%s", a.View())
+		}
+		if !strings.Contains(a.View(), "enter go on") {
+			t.Fatalf("enter goes on, and the footer doesn't say so:\n%s", a.View())
+		}
+		a.Press("enter")
+	}
+	if a.Press("enter"); !strings.Contains(a.View(), "That was the last run of the playlist.") || strings.Contains(a.View(), "enter go on") {
+		t.Error(a.View())
+	}
+	_, cmd := r.Update(tuitest.KeyMsg("esc"))
+	if cmd == nil {
+		t.Fatal("esc does nothing")
+	}
+	if _, ends := cmd().(tea.QuitMsg); !ends {
+		t.Errorf("esc leads to %T", r.Top())
+	}
+}

@@ -26,8 +26,8 @@ type Router struct {
 	mouse   bool
 }
 
-// NewRouter shows the last of some screens; esc leads back through the others to the first, which
-// never closes. open makes the screens that screens ask for by messages.
+// NewRouter shows the last of some screens; esc leads back through the others to the first. If that
+// closes, the program ends. open makes the screens that screens ask for by messages.
 func NewRouter(app *App, open func(OpenMsg) (Screen, error), screens ...Screen) *Router {
 	return &Router{App: app, make: open, screens: screens, started: map[Screen]bool{}}
 }
@@ -111,7 +111,10 @@ func (m *Router) typed(k tea.KeyMsg) tea.Cmd {
 // tell sends a message to the screen on top, and goes where it wants to go.
 func (m *Router) tell(msg tea.Msg) tea.Cmd {
 	cmd, out := m.Top().Update(msg)
-	if out.Close && len(m.screens) > 1 {
+	if out.Close && len(m.screens) == 1 {
+		return tea.Batch(cmd, tea.Quit)
+	}
+	if out.Close {
 		m.leave(len(m.screens) - 1)
 		if r, is := m.Top().(resumer); is {
 			r.Resume()
