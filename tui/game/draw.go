@@ -9,11 +9,12 @@ import (
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
+	"lockstep/tui/screen"
 )
 
 // The sizes at which more comes.
 const (
-	bothFrom    = 32 // rows, for code and diagram at a time
+	bothFrom    = 30 // rows, for code and diagram at a time
 	leastCode   = 6
 	usualCode   = 12
 	mostCode    = 26
@@ -21,6 +22,7 @@ const (
 	columnsFrom = 76 // columns, for two columns of moves
 	codeWidth   = 40 // columns, for one client's code
 	statusRows  = 2
+	numbered    = 9 // moves that have a key of their own
 )
 
 // gameLayout says where each part of the screen is. A part that has no place is empty.
@@ -33,6 +35,7 @@ type gameLayout struct {
 	others  draw.Rectangle   // a row for those that have none
 	moves   draw.Rectangle
 	columns int // of the moves
+	left    int // columns of the window of the first of these, of the last frame
 	rules   []draw.Rectangle
 }
 
@@ -92,6 +95,9 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 		rule()
 	}
 	l.moves = take(rows)
+	if l.moves.H >= want.moves { // no line is cut beside an empty column
+		l.columns = 1
+	}
 	return l
 }
 
@@ -186,7 +192,7 @@ func (s *Game) standing(width int) []draw.Line {
 	t.Add(draw.Strong, "", title+s.task)
 	rules := "Goal " + s.goal.String() + ", " + s.goal.Name() + ", with at most " + s.bounds.Faults.String()
 	if s.withstands != "" {
-		rules += "; within that, no schedule shows " + s.goal.String() + " with " + s.withstands
+		rules += "; " + s.withstands + " has no " + s.goal.String() + " within that"
 	}
 	t.Add(draw.Plain, "", rules+"."+where)
 	if !s.won() {
@@ -196,30 +202,63 @@ func (s *Game) standing(width int) []draw.Line {
 	return t.Lines
 }
 
-// drawMoves lists the moves that can be made, in columns.
+// drawMoves lists the moves that can be made, in columns. Those that have no number are reached by the
+// cursor's keys, which the rule above says.
 func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
+	if len(s.options) > numbered {
+		choose := screen.Pair(s.Keys.Up, s.Keys.Down, "").Help().Key
+		c.Text(r.X+1, r.Y-1, r.W-2, fmt.Sprintf(" %s: 1 to %d, or %s and %s ", draw.Plural(len(s.options), "move"), numbered, choose, s.Keys.Enter.Help().Key), draw.Dim)
+	}
 	per := max(r.H*s.plan.columns, 1)
 	s.first = draw.InSight(s.first, s.at, per, len(s.options))
-	width := r.W / s.plan.columns
+	rows := make([]draw.Line, 0, per)
 	for i := s.first; i < len(s.options) && i-s.first < per; i++ {
-		o, n := &s.options[i], i-s.first
-		mark := "  "
-		if i == s.at {
-			mark = s.Theme.Pointer + " "
-		}
-		if n == 0 && s.first > 0 || n == per-1 && i < len(s.options)-1 {
-			mark = s.Theme.More + mark[len(mark)-1:] // there is more that way
-		}
-		number := "  "
-		if i < 9 {
-			number = fmt.Sprintf("%d ", i+1)
-		}
-		l := draw.Line{draw.Text(mark, draw.Here), draw.Text(number, draw.Dim), draw.Text(o.name, o.ink)}
-		if i == s.at {
-			l[2].Ink = draw.Pick
-		}
-		c.Line(r.X+n/r.H*width, r.Y+n%r.H, width-1, l.Fitted(width-1, s.Theme.More))
+		rows = append(rows, s.moveLine(i, i == s.first && s.first > 0 || i-s.first == per-1 && i < len(s.options)-1))
 	}
+	s.plan.left = leftColumn(rows, r, s.plan.columns)
+	for n, l := range rows {
+		x, width := r.X, s.plan.left-1
+		if n >= r.H {
+			x, width = r.X+s.plan.left, r.W-s.plan.left
+		}
+		c.Line(x, r.Y+n%r.H, width, l.Fitted(width, s.Theme.More))
+	}
+}
+
+// moveLine is a move in the list, with a mark if there are more beyond it.
+func (s *Game) moveLine(i int, more bool) draw.Line {
+	o := &s.options[i]
+	mark, number := "  ", "  "
+	if i == s.at {
+		mark = s.Theme.Pointer + " "
+	}
+	if more {
+		mark = s.Theme.More + mark[len(mark)-1:]
+	}
+	if i < numbered {
+		number = fmt.Sprintf("%d ", i+1)
+	}
+	l := draw.Line{draw.Text(mark, draw.Here), draw.Text(number, draw.Dim), draw.Text(o.name, o.ink)}
+	if i == s.at {
+		l[2].Ink = draw.Pick
+	}
+	return l
+}
+
+// leftColumn is the width of the first column of rows: half, or as much more or less as the longest row of
+// one column needs and the other leaves.
+func leftColumn(rows []draw.Line, r draw.Rectangle, columns int) int {
+	if columns == 1 {
+		return r.W + 1
+	}
+	need := [2]int{}
+	for n, l := range rows {
+		need[n/max(r.H, 1)] = max(need[n/max(r.H, 1)], l.Width()+1)
+	}
+	if need[0] > r.W/2 {
+		return max(min(need[0], r.W-need[1]), r.W/2)
+	}
+	return max(min(r.W/2, r.W-need[1]), need[0])
 }
 
 // drawCodes shows the code of the clients, or, where columns are few, of those about whom the last
@@ -243,8 +282,11 @@ func (s *Game) drawCodes(c *draw.Canvas, l *gameLayout) {
 			continue
 		}
 		others = append(others, draw.Text(" "+client.Name+"  ", draw.ClientInk(i)), draw.Text(s.doing(i)+"   ", draw.Plain))
+		if file, line := s.standsOn(i); line > 0 && line <= len(file.lines) {
+			others = append(others, draw.Text(strings.TrimSpace(file.lines[line-1])+"   ", draw.Dim))
+		}
 	}
-	c.Line(l.others.X, l.others.Y, l.others.W, others)
+	c.Line(l.others.X, l.others.Y, l.others.W, others.Fitted(l.others.W, s.Theme.More))
 }
 
 // doing is the state of a client, in words.

@@ -277,7 +277,11 @@ func (s *Game) clicked(c screen.Click) {
 	case c.Wheel != 0 && c.In(r):
 		s.move(c.Wheel)
 	case c.In(r) && !s.won():
-		if n := s.first + (c.X-r.X)/max(r.W/s.plan.columns, 1)*r.H + c.Y - r.Y; n < len(s.options) {
+		n := s.first + c.Y - r.Y
+		if c.X-r.X >= s.plan.left {
+			n += r.H
+		}
+		if n < len(s.options) {
 			s.at = n
 		}
 	default:

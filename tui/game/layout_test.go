@@ -7,8 +7,37 @@ import (
 
 	"lockstep/sim/testenv"
 	"lockstep/tui/draw"
+	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
+
+// With three clients a window of 30 rows has a diagram, and a line of code of the one that has no column.
+// No move is cut beside room that another column doesn't need, and those without a number are explained.
+func TestThreeClientsInThirtyRows(t *testing.T) {
+	a, s := openLevelIn(t, 100, 30, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
+	v := a.View()
+	for _, want := range []string{"believers", " C  idle   stamp := l.opt.Clock.Now().Add(l.opt.TTL).Unix()"} {
+		if !strings.Contains(v, want) {
+			t.Errorf("no %q in\n%s", want, v)
+		}
+	}
+	for len(s.options) < 12 {
+		s.options = append(s.options, option{name: fmt.Sprint("short ", len(s.options))})
+	}
+	long := strings.Repeat("long ", 14) + "end"
+	s.options[3].name = long
+	if v = a.View(); !strings.Contains(v, long) || !strings.Contains(v, "short 9") || !strings.Contains(v, " 12 moves: 1 to 9, or ↑↓ and enter ") {
+		t.Error(v)
+	}
+	if s.Update(screen.Click{X: s.plan.left + 1, Y: s.plan.moves.Y}); s.at != s.plan.moves.H {
+		t.Errorf("a click at the second column leads to move %d of a column of %d", s.at, s.plan.moves.H)
+	}
+	b, g := openLevelIn(t, 200, 60, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
+	g.options[3].name = long + long
+	if v := b.View(); !strings.Contains(v, long+long) {
+		t.Errorf("cut beside an empty column:\n%s", v)
+	}
+}
 
 // Each window is covered, without a hole but in the gaps between two columns of code, and
 // without an overlap; the diagram has the whole width.
