@@ -16,3 +16,19 @@ func InSight(first, at, room, n int) int {
 	first = min(first, max(n-room, 0))
 	return min(max(first, at-room+1), at)
 }
+
+// LeftOf is the width of the first column of rows: half, or as much more or less as the longest row of
+// one column needs and the other leaves.
+func LeftOf(rows []Line, r Rectangle, columns int) int {
+	if columns == 1 {
+		return r.W + 1
+	}
+	need := [2]int{}
+	for n, l := range rows {
+		need[n/max(r.H, 1)] = max(need[n/max(r.H, 1)], l.Width()+1)
+	}
+	if need[0] > r.W/2 {
+		return max(min(need[0], r.W-need[1]), r.W/2)
+	}
+	return max(min(r.W/2, r.W-need[1]), need[0])
+}

@@ -11,10 +11,10 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
-	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
+	"lockstep/tui/pane"
 )
 
 // debriefMsg is the same moves, replayed under the lock that withstands them.
@@ -148,8 +148,8 @@ func (s *Game) debriefing(width int) []draw.Line {
 	case d == nil:
 		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
 	case d.run != nil:
-		text := d.comparison(s.goal)
-		if d.broken(s.goal) {
+		text := pane.SameMoves(d.lock, d.run, d.same, s.goal)
+		if slices.Contains(d.run.Verdict(), s.goal) {
 			t.Add(draw.Breach, s.Theme.Bad+" ", text)
 			break
 		}
@@ -178,64 +178,4 @@ func (s *Game) tellOthers(t *draw.Paragraphs) {
 	if i := slices.Index(s.Run.Clients, trace.Probe); i >= 0 && s.Run.Begun(i, s.Run.Last()) {
 		t.Add(draw.Dim, "", "The probe is a client that comes when all others are done, and asks whether the lock can still be had.")
 	}
-}
-
-// broken reports whether the other lock shows the goal, too.
-func (d *debriefMsg) broken(goal trace.Code) bool { return slices.Contains(d.run.Verdict(), goal) }
-
-// comparison says which violations the other lock has under the moves, and which event kept the
-// goal's from it.
-func (d *debriefMsg) comparison(goal trace.Code) string {
-	named := func(c trace.Code) string { return fmt.Sprintf("%s (%s)", c, c.Name()) }
-	var has []string
-	for _, c := range d.run.Verdict() {
-		has = append(has, named(c))
-	}
-	moves := draw.Either(d.same, "The same moves with "+d.lock, "Moves as like these as its commands allow, with "+d.lock)
-	others := strings.Join(has, " and ")
-	if d.broken(goal) {
-		return moves + ": " + others + "."
-	}
-	text := moves + ": no " + named(goal)
-	if others != "" {
-		text += ", but " + others
-	}
-	return text + ". " + evidence(d.run, goal) + "."
-}
-
-// evidence is the event by which a run doesn't come to a violation: the lock is refused, its record
-// expires, or else the last command and its reply.
-func evidence(t *trace.Trace, goal trace.Code) string {
-	decides := []trace.Kind{trace.KindExecute, trace.KindReject}
-	switch goal {
-	case trace.PD:
-		if text := recovery(t); text != "" {
-			return text
-		}
-	case trace.DG, trace.OV:
-		decides = []trace.Kind{trace.KindRefused}
-	}
-	for i := len(t.Events) - 1; i >= 0; i-- {
-		if e := &t.Events[i]; slices.Contains(decides, e.Kind) {
-			who := draw.Either(e.Kind == trace.KindExecute, "", t.Actor(e)+" ") // a command's text has its client
-			return "At " + trace.Brief(e.At) + " " + who + t.Text(e)
-		}
-	}
-	return "Nothing was asked of Redis"
-}
-
-// recovery says how a lock that was blocked came free: its record expired, and a client got it.
-func recovery(t *trace.Trace) (text string) {
-	tl := timeline.New(t)
-	for i := range t.Events {
-		switch e := &t.Events[i]; {
-		case e.Kind == trace.KindExpire && e.Node != trace.None:
-			if rec := tl.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
-				text = t.Clients[rec.Owner.Client] + "'s record expires at " + trace.Brief(e.At)
-			}
-		case e.Kind == trace.KindGranted && text != "":
-			return text + ", and " + draw.Either(t.Clients[e.Client] == trace.Probe, "the ", "") + t.Clients[e.Client] + " gets the lock at " + trace.Brief(e.At)
-		}
-	}
-	return ""
 }

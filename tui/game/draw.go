@@ -215,7 +215,7 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 	for i := s.first; i < len(s.options) && i-s.first < per; i++ {
 		rows = append(rows, s.moveLine(i, i == s.first && s.first > 0 || i-s.first == per-1 && i < len(s.options)-1))
 	}
-	s.plan.left = leftColumn(rows, r, s.plan.columns)
+	s.plan.left = draw.LeftOf(rows, r, s.plan.columns)
 	for n, l := range rows {
 		x, width := r.X, s.plan.left-1
 		if n >= r.H {
@@ -243,22 +243,6 @@ func (s *Game) moveLine(i int, more bool) draw.Line {
 		l[2].Ink = draw.Pick
 	}
 	return l
-}
-
-// leftColumn is the width of the first column of rows: half, or as much more or less as the longest row of
-// one column needs and the other leaves.
-func leftColumn(rows []draw.Line, r draw.Rectangle, columns int) int {
-	if columns == 1 {
-		return r.W + 1
-	}
-	need := [2]int{}
-	for n, l := range rows {
-		need[n/max(r.H, 1)] = max(need[n/max(r.H, 1)], l.Width()+1)
-	}
-	if need[0] > r.W/2 {
-		return max(min(need[0], r.W-need[1]), r.W/2)
-	}
-	return max(min(r.W/2, r.W-need[1]), need[0])
 }
 
 // drawCodes shows the code of the clients, or, where columns are few, of those about whom the last

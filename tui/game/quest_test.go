@@ -12,6 +12,7 @@ import (
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
@@ -93,7 +94,7 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
 			text := tuitest.Unwrapped(a.View())
-			for _, want := range []string{d.comparison(l.Goal), fmt.Sprintf("Goal reached! Yours: %[1]d moves (%[2]s); least: %[1]d moves (%[2]s)", s.parMoves, screen.CostText(s.par.Cost))} {
+			for _, want := range []string{pane.SameMoves(d.lock, d.run, d.same, l.Goal), fmt.Sprintf("Goal reached! Yours: %[1]d moves (%[2]s); least: %[1]d moves (%[2]s)", s.parMoves, screen.CostText(s.par.Cost))} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}
@@ -111,7 +112,7 @@ func isTrue(t *testing.T, s *Game, goal trace.Code) {
 	if !is || !shown.Own {
 		t.Fatalf("f leads to %+v", out.To)
 	}
-	text := s.debrief.comparison(goal)
+	text := pane.SameMoves(s.debrief.lock, shown.Trace, s.debrief.same, goal)
 	without, with, _ := strings.Cut(text, ", but ")
 	without, _, _ = strings.Cut(without, ". ")
 	with, _, _ = strings.Cut(with, ". ")
@@ -166,7 +167,7 @@ func TestOwnMovesKeepTheirOrder(t *testing.T) {
 			}
 		}
 	}
-	if text := s.debrief.comparison(trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe gets the lock at ") {
+	if text := pane.SameMoves(s.debrief.lock, s.debrief.run, s.debrief.same, trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe gets the lock at ") {
 		t.Errorf("says %q", text)
 	}
 	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "but FN (false refusal)") {

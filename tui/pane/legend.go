@@ -63,3 +63,19 @@ func glyphOf(g *draw.Glyphs, m timeline.Mark) string {
 		timeline.Resumes: g.Resume, timeline.Fails: g.Lost, timeline.Falls: g.Down, timeline.Jumps: g.Fault,
 	}[m]
 }
+
+// OtherSigns explains those glyphs of a diagram for which its own legend has no room, if there are rows
+// for all of them.
+func OtherSigns(signs []draw.Sign, width, rows int) []draw.Line {
+	if len(signs) == 0 {
+		return nil
+	}
+	lines := []draw.Line{nil, {draw.Text("other signs", draw.Title)}}
+	for _, s := range signs {
+		lines = append(lines, draw.Line{draw.Text(" "+s[0], draw.Strong), draw.Text("  "+s[1], draw.Dim)}.Hanging(width)...)
+	}
+	if len(lines) > rows {
+		return nil
+	}
+	return lines
+}

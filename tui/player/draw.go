@@ -228,24 +228,10 @@ func (p *Player) drawState(c *draw.Canvas, r draw.Rectangle) {
 	for _, l := range pane.StateLines(p.Run, p.Pos, p.previous, p.State) {
 		lines = append(lines, l.Hanging(r.W-1)...)
 	}
-	lines = append(lines, p.otherSigns(r.W-1, r.H-len(lines))...)
+	if p.view == viewTimeline {
+		lines = append(lines, pane.OtherSigns(p.unexplained, r.W-1, r.H-len(lines))...)
+	}
 	c.Lines(draw.Rect(r.X+1, r.Y, r.W-1, r.H), lines, p.scrolled(panelState, len(lines), r.H, 0))
-}
-
-// otherSigns explains below the state those glyphs of the diagram for which its own legend has no
-// room, if there are rows for all of them.
-func (p *Player) otherSigns(width, rows int) []draw.Line {
-	if len(p.unexplained) == 0 || p.view != viewTimeline {
-		return nil
-	}
-	lines := []draw.Line{nil, {draw.Text("other signs", draw.Title)}}
-	for _, s := range p.unexplained {
-		lines = append(lines, draw.Line{draw.Text(" "+s[0], draw.Strong), draw.Text("  "+s[1], draw.Dim)}.Hanging(width)...)
-	}
-	if len(lines) > rows {
-		return nil
-	}
-	return lines
 }
 
 // DrawSource draws the code with the line of each client.

@@ -1,0 +1,68 @@
+package pane
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+)
+
+// SameMoves says which violations a lock has under the moves by which another was brought to the goal, or
+// under moves as like them as it allows, and which event kept the goal's from it.
+func SameMoves(lock string, run *trace.Trace, same bool, goal trace.Code) string {
+	named := func(c trace.Code) string { return fmt.Sprintf("%s (%s)", c, c.Name()) }
+	var has []string
+	for _, c := range run.Verdict() {
+		has = append(has, named(c))
+	}
+	text := draw.Either(same, "The same moves with "+lock, "Moves as like these as its commands allow, with "+lock) + ": "
+	others := strings.Join(has, " and ")
+	if slices.Contains(run.Verdict(), goal) {
+		return text + others + "."
+	}
+	text += "no " + named(goal)
+	if others != "" {
+		text += ", but " + others
+	}
+	return text + ". " + evidence(run, goal) + "."
+}
+
+// evidence is the event by which a run doesn't come to a violation: the lock is refused, its record
+// expires, or else the last command and its reply.
+func evidence(t *trace.Trace, goal trace.Code) string {
+	decides := []trace.Kind{trace.KindExecute, trace.KindReject}
+	switch goal {
+	case trace.PD:
+		if text := recovery(t); text != "" {
+			return text
+		}
+	case trace.DG, trace.OV:
+		decides = []trace.Kind{trace.KindRefused}
+	}
+	for i := len(t.Events) - 1; i >= 0; i-- {
+		if e := &t.Events[i]; slices.Contains(decides, e.Kind) {
+			who := draw.Either(e.Kind == trace.KindExecute, "", t.Actor(e)+" ") // a command's text has its client
+			return "At " + trace.Brief(e.At) + " " + who + t.Text(e)
+		}
+	}
+	return "Nothing was asked of Redis"
+}
+
+// recovery says how a lock that was blocked came free: its record expired, and a client got it.
+func recovery(t *trace.Trace) (text string) {
+	tl := timeline.New(t)
+	for i := range t.Events {
+		switch e := &t.Events[i]; {
+		case e.Kind == trace.KindExpire && e.Node != trace.None:
+			if rec := tl.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
+				text = t.Clients[rec.Owner.Client] + "'s record expires at " + trace.Brief(e.At)
+			}
+		case e.Kind == trace.KindGranted && text != "":
+			return text + ", and " + draw.Either(t.Clients[e.Client] == trace.Probe, "the ", "") + t.Clients[e.Client] + " gets the lock at " + trace.Brief(e.At)
+		}
+	}
+	return ""
+}
