@@ -43,3 +43,12 @@ func (p *lessonCursor) next() *lessonCursor {
 func (p *lessonCursor) place() string {
 	return fmt.Sprintf("lesson %d, step %d of %d", p.lesson+1, p.step+1, len(p.lessons[p.lesson].Steps))
 }
+
+// inCourse calls do with each step of the course that plays this very run, however it was opened, and
+// reports whether there is any. Runs of a search or a game are none.
+func (p *Player) inCourse(do func(lesson, step string)) bool {
+	return !p.loading && p.Title == "" && p.sought == nil && p.Library.Steps(p.Strategy, p.scenario, do)
+}
+
+// scores reports whether predictions count here: not for a class, and in the course's runs alone.
+func (p *Player) scores() bool { return !p.Teaching && p.inCourse(func(string, string) {}) }

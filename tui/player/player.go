@@ -244,9 +244,8 @@ func (p *Player) arrived() {
 			p.picked = i
 		}
 	}
-	if p.lesson != nil && p.Pos >= p.Run.Told() {
-		l, step := p.lesson.at()
-		p.Progress.Play(l.Name, step.ID())
+	if p.Pos >= p.Run.Told() && (p.lesson != nil || !p.Teaching) { // a presenter's room is no reader
+		p.inCourse(p.Progress.Play)
 	}
 }
 

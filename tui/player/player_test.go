@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -505,6 +506,44 @@ func TestNoticesHideNothing(t *testing.T) {
 			if p.Notice == "" && !p.Typing() {
 				t.Errorf("%q leads to no notice", keys)
 			}
+		}
+	}
+}
+
+// A step of the course counts, and so do its predictions, however its run was opened; a script of the
+// reader's own is no part of the course.
+func TestCourseCountsItsRuns(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "late-release.yaml")
+	text := "title: Mine\nscript:\n  - run: A\n    to: work\n  - ask: Who has it?\n    answer: holders\n  - run: A\n    to: done\n"
+	if err := os.WriteFile(own, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mine, err := scenarios.Find(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, opened := range []bool{false, true} { // by its author
+		lib := screen.NewLibrary()
+		at := lib.Named("late-release")
+		if opened {
+			lib.Include(strategies.Strategy{}, mine)
+			at = lib.Scenario(mine)
+		}
+		app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+		p := Open(app, screen.PlayMsg{Strategy: lib.Strategy("naive-del"), Scenario: at})
+		a := tuitest.Open(t, 120, 40, app, p, nil)
+		if len(p.questions) == 0 {
+			t.Fatalf("%s asks nothing", lib.Scenarios[at].Name)
+		}
+		p.goTo(p.questions[0].Pos)
+		a.Press("1 enter")
+		if scored := strings.Contains(a.View(), "Predicted correctly so far"); scored == opened {
+			t.Errorf("own script %v: says of a score: %v\n%s", opened, scored, a.View())
+		}
+		a.Press("G")
+		_, of := app.Progress.Score()
+		if played := app.Progress.Count("release") > 0; played == opened || (of > 0) == opened {
+			t.Errorf("own script %v: counts as a step: %v, and %d predictions", opened, played, of)
 		}
 	}
 }

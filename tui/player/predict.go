@@ -56,7 +56,7 @@ func (p *Player) question() *timeline.Question {
 	return q
 }
 
-// guess takes a prediction, from 1. The first one counts for the score.
+// guess takes a prediction, from 1. The first one counts for the score of the course.
 func (p *Player) guess(choice int) {
 	q := p.question()
 	switch {
@@ -69,7 +69,7 @@ func (p *Player) guess(choice int) {
 		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
 	default:
 		p.guesses[q.Pos] = guess(choice - 1)
-		if !p.Teaching {
+		if p.scores() {
 			p.Progress.Guess(fmt.Sprintf("%s/%s/at-%d", p.Run.Scenario, p.Run.Strategy, q.Pos), choice-1 == q.Right)
 		}
 	}
@@ -154,7 +154,7 @@ func (p *Player) tellAnswer(t *draw.Paragraphs, q *timeline.Question, g guess) {
 }
 
 func (p *Player) score() string {
-	if p.Teaching {
+	if !p.scores() {
 		return ""
 	}
 	right, of := p.Progress.Score()

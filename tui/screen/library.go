@@ -57,3 +57,18 @@ func (l *Library) Scenario(s *scenarios.Scenario) int {
 func (l *Library) Named(name string) int {
 	return slices.IndexFunc(l.Scenarios, func(s *scenarios.Scenario) bool { return s.Name == name })
 }
+
+// Steps calls do with each step of the course that plays a lock under a scenario, both places in the
+// list, and reports whether there is any. A user's own script is no part of the course.
+func (l *Library) Steps(strategy, scenario int, do func(lesson, step string)) (any bool) {
+	st, sc := l.Strategies[strategy], l.Scenarios[scenario]
+	for i := range l.Lessons {
+		for j := range l.Lessons[i].Steps {
+			if step := &l.Lessons[i].Steps[j]; step.Strategy == st.Name && step.Scenario == sc.Name && sc.Path() == "" {
+				do(l.Lessons[i].Name, step.ID())
+				any = true
+			}
+		}
+	}
+	return any
+}
