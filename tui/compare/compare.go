@@ -444,7 +444,7 @@ func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
 // drawDiffers marks the columns in which the two are not alike.
 func (m *Compare) drawDiffers(c *draw.Canvas, r draw.Rectangle) {
 	c.Fill(r, m.Theme.Rule, draw.Dim)
-	c.Text(r.X+1, r.Y, pane.LabelWidth-2, "differs ", draw.Strong)
+	c.Text(r.X+1, r.Y, pane.LabelWidth-2, " differs ", draw.Strong)
 	width := r.W - pane.LabelWidth
 	a := pane.Axis{Cols: m.cols}
 	offset := a.Window(m.at, width)

@@ -114,3 +114,11 @@ func TestNoDifferenceIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// The caption of the row of differences stands apart from its rule.
+func TestCaptionStandsApart(t *testing.T) {
+	a, _ := openCompare(t, 120, 40, tuitest.PlainTheme(false), screen.CompareMsg{Strategies: [2]int{3, 6}})
+	if v := a.View(); !strings.Contains(v, "─ differs ─") {
+		t.Error(v)
+	}
+}
