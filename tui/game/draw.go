@@ -95,9 +95,6 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 		rule()
 	}
 	l.moves = take(rows)
-	if l.moves.H >= want.moves { // no line is cut beside an empty column
-		l.columns = 1
-	}
 	return l
 }
 

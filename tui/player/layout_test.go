@@ -198,7 +198,7 @@ func TestMoreRoomShowsNoLess(t *testing.T) {
 				r = list
 			}
 			lines, at := p.traceLines(r)
-			if text := tuitest.LinesText(lines); !strings.Contains(tuitest.Unwrapped(text), tuitest.Unwrapped(p.Run.Text(p.Run.Event(p.Pos)))) || len(lines) > r.H || at[len(at)-1] != p.Pos {
+			if text := tuitest.LinesText(lines); !strings.Contains(tuitest.Unwrapped(text), tuitest.Unwrapped(p.Run.Text(p.Run.Event(p.Pos)))) || len(lines) > r.H || slices.ContainsFunc(lines, func(l draw.Line) bool { return l.Width() > r.W }) || at[len(at)-1] != p.Pos {
 				t.Fatalf("%v, event %d:\n%s", size, pos+1, text)
 			}
 		}
