@@ -17,9 +17,10 @@ type Stretch struct {
 }
 
 // SameMoves replays the schedule of one lock's run with the lock of another configuration. Moves are
-// the same if they take each client to the same place in its protocol: commands differ from lock
-// to lock. Where a lock hasn't the commands for that, its clients go as far as they can. Same reports
-// whether all clients did the same at the same times, whatever the commands and their replies. With drains, somebody asks at the end whether the lock can still be had.
+// the same if they take each client to the same place in its protocol: commands differ from lock to
+// lock. Where a call of the first lock was left between two commands, the moves are adapted: see follow.
+// Same reports whether all clients did the same at the same times, whatever the commands and their
+// replies. With drains, somebody asks at the end whether the lock can still be had.
 func SameMoves(cfg sim.Config, of *trace.Trace, parts []Stretch, drains bool) (run *trace.Trace, same bool, err error) {
 	e := echo{cfg: cfg, of: of, drains: drains}
 	return e.play(parts)

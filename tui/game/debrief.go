@@ -22,7 +22,7 @@ type debriefMsg struct {
 	of     *quest
 	lock   string
 	run    *trace.Trace
-	same   bool // its clients did the same at the same times; else as far as their commands allow
+	same   bool // its clients did the same at the same times; else the moves were adapted to its commands
 	proven bool // no schedule within the bounds breaks that lock so
 	err    error
 }

@@ -11,14 +11,14 @@ import (
 )
 
 // SameMoves says which violations a lock has under the moves by which another was brought to the goal, or
-// under moves as like them as it allows, and which event kept the goal's from it.
+// under those adapted to its commands, and which event kept the goal's from it.
 func SameMoves(lock string, run *trace.Trace, same bool, goal trace.Code) string {
 	named := func(c trace.Code) string { return fmt.Sprintf("%s (%s)", c, c.Name()) }
 	var has []string
 	for _, c := range run.Verdict() {
 		has = append(has, named(c))
 	}
-	text := draw.Either(same, "The same moves with "+lock, "Moves as like these as its commands allow, with "+lock) + ": "
+	text := draw.Either(same, "The same moves with "+lock, "These moves, adapted to the commands of "+lock) + ": "
 	others := strings.Join(has, " and ")
 	if slices.Contains(run.Verdict(), goal) {
 		return text + others + "."

@@ -55,7 +55,7 @@ func (s *Finding) Help() screen.Page {
 	about := "The least schedule of a search, as the whole engine has run it, event by event. "
 	p.Title = "a schedule that was found"
 	if s.own {
-		p.Title, about = "your moves with another lock", "The moves that you made in the game, as far as this lock has commands for them, event by event. "
+		p.Title, about = "your moves with another lock", "The moves that you made in the game, adapted where this lock has other commands, event by event. "
 	}
 	p.About = about + p.About
 	p.Keys = without(p.Keys, s.foreign())
