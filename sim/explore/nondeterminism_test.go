@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -49,5 +50,28 @@ func TestNondeterminism(t *testing.T) {
 				t.Errorf("the error doesn't say what differs: %v", err)
 			}
 		})
+	}
+}
+
+// TestOnceInAProcess: what a lock does only at its first execution in this process is done at each
+// one of a process of its own. No search comes to it, as the lock was run before; and whoever is
+// the first client would do it on behalf of all.
+func TestOnceInAProcess(t *testing.T) {
+	var first sync.Once
+	m := mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		first.Do(func() { m.nodes[0].Del(ctx, m.key) })
+		token, sent := m.Token(), m.Clock.Monotonic()
+		if err := m.set(ctx, m.nodes[0], token, m.TTL); err != nil {
+			return nil, err
+		}
+		return &strategies.Lease{Token: token, Deadline: sent + m.TTL - m.grace()}, nil
+	}}
+	r, err := Run(t.Context(), Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 1, TTL: 12 * time.Second}, Options{})
+	var n *behaviour.Nondeterminism
+	if !errors.As(err, &n) {
+		t.Fatalf("nobody noticed: %v, %v", r, err)
+	}
+	if n.Once != "DEL lock" || n.Again == n.Once || n.Client != "A" || n.Source.Line == 0 {
+		t.Errorf("the error doesn't say what differs: %v", err)
 	}
 }

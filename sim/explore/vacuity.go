@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/solo"
 )
 
@@ -21,6 +22,9 @@ func rehearse(b *Bounds) (v Vacuity, err error) {
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	alone, err := solo.Play(w, cfg)
+	if u := (*solo.Unsteady)(nil); errors.As(err, &u) {
+		return v, &behaviour.Nondeterminism{Client: u.Client, Once: u.Once, Again: u.Again, Source: u.Source}
+	}
 	if err != nil {
 		return v, err
 	}

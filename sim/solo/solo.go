@@ -35,8 +35,28 @@ type grant struct {
 }
 
 // Play resets a world to the configuration and plays its solo, up to the bounds of a run: a
-// lock that asks for ever comes to no end even then.
+// lock that asks for ever comes to no end even then. It does so twice, and fails with
+// [Unsteady] if the lock doesn't do the same: what code does only once in this process, such as
+// by a sync.Once in a variable of a package, would be done before anybody looks, and each
+// process of its own does it.
 func Play(w *sim.World, cfg sim.Config) (*Solo, error) {
+	once, err := play(w, cfg)
+	if err != nil {
+		return nil, err
+	}
+	again, err := play(w, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := steady(once, again); err != nil {
+		return nil, err
+	}
+	s := newSolo(again)
+	_, s.Extends = w.Lock(0).(strategies.Extender)
+	return s, nil
+}
+
+func play(w *sim.World, cfg sim.Config) (*trace.Trace, error) {
 	if err := w.Reset(cfg, true); err != nil {
 		return nil, err
 	}
@@ -45,13 +65,47 @@ func Play(w *sim.World, cfg sim.Config) (*Solo, error) {
 		for !w.Position(i).Over && w.Step(sim.SetOf(i)) {
 		}
 	}
-	t, err := w.Trace()
-	if err != nil {
-		return nil, err
+	return w.Trace()
+}
+
+// Unsteady is the error of a lock that doesn't do the same when its solo is played again.
+type Unsteady struct {
+	Client      string       // its name
+	Once, Again string       // what differs, in words
+	Source      trace.Source // the line of the second, if it is known
+}
+
+// Error names the client and what it did.
+func (u *Unsteady) Error() string {
+	return fmt.Sprintf("the lock doesn't do the same when it is run again from its beginning: first %s goes on with %s, and then with %s", u.Client, u.Once, u.Again)
+}
+
+// steady fails with [Unsteady] if two runs of one schedule differ.
+func steady(once, again *trace.Trace) error {
+	if once.Hash == again.Hash {
+		return nil
 	}
-	s := newSolo(t)
-	_, s.Extends = w.Lock(0).(strategies.Extender)
-	return s, nil
+	text := func(t *trace.Trace, n int) string {
+		if n >= len(t.Events) {
+			return "nothing"
+		}
+		if e := &t.Events[n]; e.Kind == trace.KindSend {
+			return trace.CommandText(e.Args)
+		}
+		return t.Text(&t.Events[n])
+	}
+	for n := range max(len(once.Events), len(again.Events)) {
+		if a, b := text(once, n), text(again, n); a != b {
+			u := &Unsteady{Once: a, Again: b}
+			if t := again; n < len(t.Events) {
+				u.Client, u.Source = t.Actor(&t.Events[n]), t.Events[n].Source
+			} else {
+				u.Client = once.Actor(&once.Events[n])
+			}
+			return u
+		}
+	}
+	return nil // they differ in what nobody sees
 }
 
 // soloReader folds the events of a solo.
