@@ -41,7 +41,7 @@ func (p *Program) newLock(nodes []*redis.Client, key string, o strategies.Option
 		call: func(m Message, answers ...string) (Message, error) {
 			if s == nil {
 				s = p.session(nodes, o)
-				s.begin(key, o)
+				s.begin(key, m.Seed, o)
 			}
 			if s.during != "" {
 				return Message{}, fmt.Errorf("its process is busy with %s: it takes one call at a time", s.during)

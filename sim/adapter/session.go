@@ -55,8 +55,8 @@ func (p *Program) session(nodes []*redis.Client, o strategies.Options) *session 
 	return &session{program: p, channel: ch, nodes: nodes, clock: o.Clock, background: background{start: o.Go}, printed: printed}
 }
 
-// begin has the process make its instance of the lock.
-func (s *session) begin(key string, o strategies.Options) {
+// begin has the process make its instance of the lock, for an acquisition with a seed.
+func (s *session) begin(key, seed string, o strategies.Options) {
 	for i := range s.nodes {
 		path := s.program.folder.Path(fmt.Sprintf("%d.%d", s.channel.fd, i)) // no other execution has the descriptor
 		fd, err := listen(path)
@@ -65,7 +65,7 @@ func (s *session) begin(key string, o strategies.Options) {
 		}
 		s.paths, s.listeners = append(s.paths, path), append(s.listeners, fd)
 	}
-	s.call(Message{Type: "begin", Key: key, TTL: o.TTL.Microseconds(), Nodes: s.paths,
+	s.call(Message{Type: "begin", Seed: seed, Key: key, TTL: o.TTL.Microseconds(), Nodes: s.paths,
 		Tries: o.Retry.Tries, Delay: o.Retry.Delay.Microseconds(), Jitter: o.Retry.Jitter.Microseconds()}, "begun")
 }
 

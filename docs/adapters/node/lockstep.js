@@ -181,6 +181,7 @@ async function quiet() {
 // The calls of an execution, by the type of the message.
 const calls = {
   async begin(execution, m, make) {
+    seed(`begin ${m.seed}`);
     const retry = { tries: m.tries ?? 0, delay: (m.delay ?? 0) / 1e3, jitter: (m.jitter ?? 0) / 1e3 };
     execution.lock = make(m.nodes, m.key, m.ttl / 1e3, retry);
     return { type: 'begun' };

@@ -56,6 +56,7 @@ function execute(Control $control, callable $make): never
         try {
             switch ($m['type']) {
                 case 'begin':
+                    mt_srand(crc32('begin ' . ($m['seed'] ?? '')));
                     $lock = $make($m['nodes'], $m['key'], $m['ttl'] / 1e6, $world);
                     $answer = ['type' => 'begun'];
                     break;

@@ -13,11 +13,16 @@ A lock is a class:
 Any exception is the failure of a call. The process forks for each execution, so an execution
 finds the modules as they are when serve is called, and nothing of another one. In the fork,
 the clocks of module time, its sleep, and everything random are the world's, also for code that
-has imported these by name, if this module was imported before. So is the time of class
-datetime. Not covered are date.today, clocks that C code reads by itself, and threads, which are
-refused.
+has imported these by name, if this module was imported before. So are the time of modules
+datetime and threading, and os.getpid, as processes of their own have different ones. What is
+random follows from the acquisition, unless the lock has seeded it.
+
+What the world can't follow ends the process, with the line: threads, processes, asyncio,
+signals that come after a time, the clocks of the processor, connections to other servers. Not
+covered are clocks and random numbers that C code has of its own, and files.
 """
 
+import _thread
 import datetime
 import gc
 import json
@@ -111,6 +116,7 @@ class _Execution:
         self.control = control
         self.make = lock
         self.lock = None
+        self.pid = os.getpid()
 
     def run(self, hello):
         global _execution
@@ -126,6 +132,8 @@ class _Execution:
             self.control.send(answer)
 
     def begin(self, m):
+        random.seed("begin " + m.get("seed", ""))
+        self.pid = random.randrange(2, 1 << 22)
         self.lock = self.make(m["nodes"], m["key"], m["ttl"] / 1e6)
         return {"type": "begun"}
 
@@ -164,8 +172,10 @@ def _clock(which, convert):
 for _name, _which in (("time", "wall"), ("monotonic", "monotonic"), ("perf_counter", "monotonic")):
     _replace(time, _name, _clock(_which, lambda us: us / 1e6))
     _replace(time, _name + "_ns", _clock(_which, lambda us: us * 1000))
-for _name in ("gmtime", "localtime"):
+for _name in ("gmtime", "localtime", "ctime"):
     _replace(time, _name, lambda *args, real=getattr(time, _name): real(*args or (time.time(),)))
+_replace(time, "asctime", lambda *args, real=time.asctime: real(*args or (time.localtime(),)))
+_replace(time, "strftime", lambda form, *args, real=time.strftime: real(form, *args or (time.localtime(),)))
 _replace(time, "clock_gettime", lambda id: time.time() if id == time.CLOCK_REALTIME else time.monotonic())
 _replace(time, "clock_gettime_ns", lambda id: time.time_ns() if id == time.CLOCK_REALTIME else time.monotonic_ns())
 
@@ -191,17 +201,94 @@ datetime.datetime = _Datetime
 
 _replace(time, "sleep", lambda seconds: _execution.control.ask(type="sleep", span=round(seconds * 1e6)) and None)
 
+
+def _wait(condition, timeout=None):
+    """Waits for another thread: there is none, so the time passes, and nobody notifies."""
+    if timeout is None:
+        _refuse("it waits for another thread, and a lock as a process has one")
+    time.sleep(max(0, timeout))
+    return False
+
+
+threading._time = time.monotonic
+_replace(threading.Condition, "wait", _wait)
+_replace(select, "select", lambda r, w, x, timeout=None, real=select.select:
+         (time.sleep(timeout), [], [])[1:] + ([],) if timeout and not (r or w or x) else real(r, w, x, timeout))
+
+_replace(os, "getpid", lambda: _execution.pid)
 _replace(os, "urandom", random.randbytes)
+_replace(os, "getrandom", lambda size, flags=0: random.randbytes(size))
 for _name in ("uuid1", "uuid4"):
     _replace(uuid, _name, lambda *_: uuid.UUID(int=random.getrandbits(128), version=4))
-random.SystemRandom = random.Random
 
 
-def _one_thread(_):
-    raise RuntimeError("a lock as a process has one thread")
+class _Random(random.Random):
+    """A source that goes by the acquisition, like module random itself, unless it is seeded."""
+
+    _seeded = False
+
+    def seed(self, a=None, version=2):
+        self._seeded = a is not None
+        super().seed(a, version)
+
+    def setstate(self, state):
+        self._seeded = True
+        super().setstate(state)
+
+    def random(self):
+        return super().random() if self._seeded or _execution is None else random.random()
+
+    def getrandbits(self, k):
+        return super().getrandbits(k) if self._seeded or _execution is None else random.getrandbits(k)
 
 
-_replace(threading.Thread, "start", _one_thread)
+random.Random = random.SystemRandom = _Random
+
+
+def _refuse(what):
+    """Ends the process: a lock that caught an exception would go on as it never does."""
+    frame = inner = sys._getframe(1)
+    while frame and (frame.f_code.co_filename.startswith((_LIBRARY, "<frozen")) or frame.f_code.co_filename == __file__):
+        frame = frame.f_back
+    frame = frame or inner
+    message = 'Traceback (most recent call last):\n  File "%s", line %d\nRuntimeError: %s\n' % (frame.f_code.co_filename, frame.f_lineno, what)
+    os.write(2, message.encode())
+    os._exit(1)
+
+
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+
+for _module, _names, _what in (
+        (time, "process_time process_time_ns thread_time thread_time_ns", "it reads the clock of the processor, which isn't the world's"),
+        (os, "times", "it reads the clock of the machine, which isn't the world's"),
+        (signal, "alarm setitimer sigtimedwait", "it has a signal come after a time, which doesn't pass here: give its calls a timeout"),
+        (_thread, "start_new_thread start_new", "it starts a thread, and a lock as a process has one"),
+        (threading.Thread, "start", "it starts a thread, and a lock as a process has one")):
+    for _name in _names.split():
+        _replace(_module, _name, lambda *_, what=_what: _refuse(what))
+
+_AUDITED = {
+    "subprocess.Popen": "it starts a process, which isn't in the world",
+}
+_AUDITED.update(dict.fromkeys(("os.system", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"), _AUDITED["subprocess.Popen"]))
+
+
+def _audit(event, args):
+    if _execution is None:
+        return
+    if event in _AUDITED:
+        _refuse(_AUDITED[event])
+    if event == "socket.connect" and args[0].family != socket.AF_UNIX:
+        _refuse("it connects to %s, and not to one of the servers that it was given" % (args[1],))
+    if event == "socket.__new__" and "asyncio" in sys.modules:
+        frame = sys._getframe(1)
+        while frame:
+            if frame.f_globals.get("__name__", "").startswith("asyncio."):
+                _refuse("it runs an event loop of asyncio, whose turns depend on real time: use the library's synchronous client")
+            frame = frame.f_back
+
+
+sys.addaudithook(_audit)
 
 
 # A timeout is one of the world's: it comes as a message, and then the connection ends.

@@ -1,0 +1,58 @@
+//go:build unix
+
+package adapter_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lockstep/sim/adapter"
+	"lockstep/sim/explore"
+)
+
+// withHabit starts testdata/habits.py with a habit.
+func withHabit(t *testing.T, name string) *adapter.Program {
+	t.Helper()
+	return start(t, "PYTHONPATH=. "+interpreter(t, "python")+" ../../../sim/adapter/testdata/habits.py "+name, filepath.Join(adapters, "python"))
+}
+
+func brief(b *explore.Bounds) { b.Cycles, b.Faults = 1, explore.Budget{explore.Pause: 1} }
+
+// TestPythonsTokensDiffer: whatever a lock in Python makes its tokens of, two processes have
+// different ones, and one process the same each time that it is run.
+func TestPythonsTokensDiffer(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"secrets", "random", "system", "pid", "made"} {
+		t.Run(name, func(t *testing.T) { search(t, withHabit(t, name), brief, nil) })
+	}
+}
+
+// TestPythonRefuses: what the world can't follow ends the process, and the line is named.
+func TestPythonRefuses(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"thread":     "it starts a thread, and a lock as a process has one",
+		"low-thread": "it starts a thread, and a lock as a process has one",
+		"process":    "it starts a process, which isn't in the world",
+		"fork":       "it starts a process, which isn't in the world",
+		"alarm":      "it has a signal come after a time, which doesn't pass here: give its calls a timeout",
+		"processor":  "it reads the clock of the processor, which isn't the world's",
+		"machine":    "it reads the clock of the machine, which isn't the world's",
+		"loop":       "it runs an event loop of asyncio, whose turns depend on real time: use the library's synchronous client",
+		"elsewhere":  "it connects to ('127.0.0.1', 9), and not to one of the servers that it was given",
+		"forever":    "it waits for another thread, and a lock as a process has one",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := explore.Defaults(withHabit(t, name).Strategy())
+			brief(&b)
+			_, err := explore.Run(context.Background(), b, explore.Options{})
+			var failure *adapter.Failure
+			if !errors.As(err, &failure) || !strings.HasPrefix(failure.Printed, "RuntimeError: "+want+"\n") || !strings.Contains(failure.Printed, "habits.py") {
+				t.Errorf("it says %v", err)
+			}
+		})
+	}
+}
