@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim/process"
+	"lockstep/sim/redis"
 )
 
 // Two readings between which the code's doings are compared may lie on the same side of two
@@ -47,8 +48,10 @@ const (
 	// left out, and counted.
 	maxProbes = 40_000
 	// placesEach is the number of histories that are probed of those in which a client has done
-	// the same, tokens and numbers aside.
+	// the same, tokens and numbers aside, and of those in which it has seen the same besides.
 	placesEach = 2
+	// fewPlaces is the number of situations of a server that are probed for commands of a kind.
+	fewPlaces = 64
 	// fewThresholds is the number of thresholds that probes of a place may show.
 	fewThresholds = 12
 	// manyRuns is the number of pieces of code that show each threshold of a few, and most of one place.
@@ -57,29 +60,29 @@ const (
 	probeDepth = 40
 )
 
+// candidate is a history after which readings may be probed.
+type candidate struct {
+	from       uint32
+	place      string // what the client has done and seen, tokens and large numbers aside
+	roughly    string // the same, with texts left out that it was given
+	everything string
+}
+
 // probeClients probes the readings of clients, and the answers that tell how long a key lives.
 // Which histories are probed depends on what is in them alone, and not on the order in which
-// workers came to them.
+// workers came to them. First are those of which something was done that others haven't done, then
+// those of which something was seen.
 func (f *finder) probeClients() {
-	type candidate struct {
-		from       uint32
-		text, path string
-	}
 	var all []candidate
 	for from := range uint32(len(f.children)) {
 		if len(f.groups(from)) > 0 {
-			place, path := f.place(from)
-			all = append(all, candidate{from, place, path})
+			all = append(all, f.candidate(from))
 		}
 	}
 	f.found.Probed = len(all) > 0
-	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(strings.Compare(a.text, b.text), strings.Compare(a.path, b.path))
-	})
-	for i, c := range all {
-		if i >= placesEach && all[i-placesEach].text == c.text {
-			continue
-		}
+	first, rest := each(all, func(c *candidate) string { return c.roughly })
+	second, _ := each(rest, func(c *candidate) string { return c.place })
+	for _, c := range append(first, second...) {
 		if f.probes <= 0 {
 			f.found.Unprobed++
 			continue
@@ -89,6 +92,21 @@ func (f *finder) probeClients() {
 			f.probePlace(c.from, groups[key])
 		}
 	}
+}
+
+// each parts the first few candidates of each place from the rest.
+func each(all []candidate, place func(*candidate) string) (first, rest []candidate) {
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(strings.Compare(place(&a), place(&b)), strings.Compare(a.everything, b.everything))
+	})
+	for i, c := range all {
+		if i >= placesEach && place(&all[i-placesEach]) == place(&c) {
+			rest = append(rest, c)
+		} else {
+			first = append(first, c)
+		}
+	}
+	return first, rest
 }
 
 // maxSeconds is the number of seconds of which each is probed where a number may be one of them.
@@ -234,62 +252,139 @@ func (f *finder) tryAfter(tr Transition) (Outcome, bool) {
 	return out, err == nil
 }
 
-// place describes what a client has done in a cycle, tokens and numbers aside; and path does so
-// with these.
-func (f *finder) place(at uint32) (place, path string) {
-	var b, all strings.Builder
+// candidate describes what a client has done in a cycle.
+func (f *finder) candidate(at uint32) candidate {
+	c := candidate{from: at}
+	var place, roughly, all strings.Builder
+	add := func(form string, args ...any) {
+		fmt.Fprintf(&place, form, args...)
+		fmt.Fprintf(&roughly, form, args...)
+	}
 	for ; at != 0; at = f.k.At(at).parent {
 		h := f.k.At(at)
-		fmt.Fprintf(&b, "%d %d %s", h.thread, h.seen.Kind, f.class(h.seen))
+		add("%d %d ", h.thread, h.seen.Kind)
 		fmt.Fprintf(&all, "%d", h.client)
 		if h.seen.Kind == SawReply {
-			all.WriteString(*f.k.Replies.Value(uint32(h.seen.Value)))
+			text := *f.k.Replies.Value(uint32(h.seen.Value))
+			class, rough := f.class(text)
+			place.WriteString(class)
+			roughly.WriteString(rough)
+			all.WriteString(text)
 		} else {
 			fmt.Fprintf(&all, " %d", h.seen.Value)
 		}
 		for _, p := range h.Threads[:h.Count] {
-			fmt.Fprintf(&b, ".%d %d", p.Kind, p.Mark)
+			add(".%d %d", p.Kind, p.Mark)
 			if p.Kind == process.OpSend && !p.Over {
-				b.WriteString(f.kindOf(p.Command))
+				add("%s", f.kindOf(p.Command))
 			}
 		}
 		if h.BetweenCycles {
 			break
 		}
 	}
-	return b.String(), all.String()
+	c.place, c.roughly, c.everything = place.String(), roughly.String(), all.String()
+	return c
 }
 
-// class is a reply without tokens and large numbers.
-func (f *finder) class(seen Observation) string {
-	if seen.Kind != SawReply {
-		return ""
-	}
-	text := *f.k.Replies.Value(uint32(seen.Value))
+// class is a reply without tokens and, if it is no single integer, large numbers; and roughly, what
+// is no short answer counts by its first character.
+func (f *finder) class(text string) (class, roughly string) {
+	roughly = text
 	if strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "$-") || len(text) > 8 {
-		return text[:1]
+		roughly = text[:1]
 	}
-	return text
+	if strings.HasPrefix(text, ":") && len(text) <= 8 {
+		return text, roughly
+	}
+	if text = f.k.masked(text); len(text) > longText {
+		return text[:1], roughly
+	}
+	return text, roughly
+}
+
+// longText is the length from which on a text is not told from others: it is a token of somebody's
+// own, or has one, and no two are alike.
+const longText = 20
+
+// masked is a text with a mark in place of each token, and of each number of more than three digits:
+// a stamp, a span, and not a generation or a count by which code may go another way.
+func (k *Clients) masked(text string) string {
+	var b strings.Builder
+	for at := 0; at < len(text); {
+		end := at
+		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+			end++
+		}
+		switch token := k.tokenAt(text[end:]); {
+		case end-at > 3:
+			b.WriteByte('#')
+		case end > at:
+			b.WriteString(text[at:end])
+		case token > 0:
+			b.WriteByte('?')
+			end += token
+		default:
+			b.WriteByte(text[at])
+			end++
+		}
+		at = end
+	}
+	return b.String()
+}
+
+// situation describes a question without tokens, large numbers, and how long keys live: a script may
+// decide by a life, or by the time, only in some of them.
+func (f *finder) situation(args []string, snap redis.Snapshot) string {
+	var b strings.Builder
+	add := func(text string) {
+		masked := f.k.masked(text)
+		if len(masked) > longText && !strings.Contains(masked, "?") {
+			masked = "..."
+		}
+		fmt.Fprintf(&b, " %q", masked)
+	}
+	for _, word := range args[min(2, len(args)):] {
+		add(word)
+	}
+	for _, key := range snap.Keys {
+		add(key.Name)
+		add(key.Value)
+		fmt.Fprintf(&b, " %d %t", key.Type, key.Left == redis.Immortal)
+	}
+	return b.String()
 }
 
 // probeServers probes the lives of keys, and the time, at which servers have answered questions
-// of each kind.
+// of each kind in each situation.
 func (f *finder) probeServers(groups map[string][]asked) error {
-	type candidate struct {
+	type question struct {
 		asked
-		kind, text string
+		kind, place, text string
 	}
-	var all []candidate
+	var all []question
 	for _, group := range groups {
 		q := group[0]
 		args := unpack(*f.k.commands.Value(q.q.Command))
-		all = append(all, candidate{q, fmt.Sprint(f.kindOf(q.q.Command), q.of), fmt.Sprintf("%q %d %#v", args, q.q.Conn, *f.s.Snapshot(q.q.Snapshot))})
+		snap := *f.s.Snapshot(q.q.Snapshot)
+		kind := fmt.Sprint(f.kindOf(q.q.Command), q.of)
+		all = append(all, question{q, kind, kind + f.situation(args, snap), fmt.Sprintf("%q %d %#v", args, q.q.Conn, snap)})
 	}
-	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.text, b.text))
+	slices.SortFunc(all, func(a, b question) int {
+		return cmp.Or(strings.Compare(a.place, b.place), strings.Compare(a.text, b.text))
 	})
+	places := 0 // of a kind
 	for i, c := range all {
-		if i >= placesEach && all[i-placesEach].kind == c.kind {
+		switch {
+		case i == 0 || all[i-1].kind != c.kind:
+			places = 0
+		case all[i-1].place != c.place:
+			places++
+		case i >= placesEach && all[i-placesEach].place == c.place:
+			continue
+		}
+		if places >= fewPlaces {
+			f.found.Unprobed++
 			continue
 		}
 		origin, reach := int64(0), f.k.cfg.TTL.Milliseconds()*2
