@@ -57,14 +57,17 @@ type Reading struct {
 // It must not be called while workers run. It fails as [Clients.After] and [Servers.Run] do, and
 // is cut short when ctx is done.
 func (k *Clients) Thresholds(ctx context.Context, s *Servers, reached []uint32) (*Thresholds, error) {
-	f := &finder{ctx: ctx, reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, probes: maxProbes, lives: map[string]bool{}, tells: map[string]bool{}}
+	f := &finder{ctx: ctx, reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, probes: maxProbes, lives: map[string]bool{}, tells: map[string]bool{}, passed: maxPassed, unasked: map[string]bool{}}
 	f.limit = k.Outcomes.Len() + maxRuns
 	k.trying = true
 	defer func() { k.trying = false }()
+	f.passedTo()
 	if err := f.servers(); err != nil {
 		return nil, err
 	}
-	return f.found, f.clients()
+	err := f.clients()
+	f.found.Unprobed += len(f.unasked)
+	return f.found, err
 }
 
 // onTheWay returns for each history whether it is one of those given, or leads to one.
@@ -101,6 +104,10 @@ type finder struct {
 	tells    map[string]bool // and those whose reply tells the time
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
 	spans    []int64         // from readings of true time to thresholds after them
+
+	asks    map[string][]Question // on which commands are tried with other numbers, by shape
+	passed  int                   // comparisons of answers to such that may still be made
+	unasked map[string]bool       // shapes of which some were not made
 }
 
 // edge is a transition that has been made.
@@ -494,7 +501,7 @@ func (f *finder) alike(a, b *History, by int64) bool {
 		if p == q {
 			continue
 		}
-		if !f.alikeCommands(p.Command, q.Command, by) || p.Sleep != q.Sleep && !follows(int64(q.Sleep-p.Sleep), by) ||
+		if !f.alikeCommands(p.Command, q.Command, by) || p.Command != q.Command && !f.alikeAtServers(p.Command, q.Command, by) || p.Sleep != q.Sleep && !follows(int64(q.Sleep-p.Sleep), by) ||
 			p.Fence != q.Fence && !follows(int64(q.Fence-p.Fence), by) {
 			return false
 		}

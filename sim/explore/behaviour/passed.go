@@ -1,0 +1,146 @@
+package behaviour
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lockstep/sim/redis"
+)
+
+// A client may send its reading to a server, which decides by it: a script is told how long a client
+// has waited, a sorted set is asked for what is older than a minute ago, or a TTL is computed from what
+// is left of another and comes to less than nothing. The commands after two such readings are
+// alike, and their replies are those to different questions. So they are put to servers on equal
+// snapshots: if the answers differ, so do the client's doings.
+
+const (
+	// askedEach is the number of questions on which commands of a shape are tried in each
+	// situation, and askedShape that in all.
+	askedEach, askedShape = 2, 12
+	// maxPassed is the number of answers that are compared so. Beyond, commands are left out, and
+	// counted.
+	maxPassed = 30_000
+)
+
+// storing are the commands that do the same with any number in their first words: so many of them.
+var storing = map[string]int{"SET": 3, "SETNX": 3, "GETSET": 3, "HSET": 99, "HSETNX": 99, "HMSET": 99, "GET": 99, "DEL": 99, "APPEND": 99, "ECHO": 99, "PUBLISH": 99}
+
+// decides reports whether a server may decide by a number in which two alike commands differ.
+func decides(a, b []string) bool {
+	return !slices.Equal(a[min(len(a), storing[strings.ToUpper(a[0])]):], b[min(len(b), storing[strings.ToUpper(b[0])]):])
+}
+
+// shape is a command with a mark in place of each number outside of tokens.
+func (k *Clients) shape(args []string) string {
+	var b strings.Builder
+	for _, text := range args {
+		for at := 0; at < len(text); {
+			end := at
+			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+				end++
+			}
+			if end > at {
+				b.WriteByte('#')
+				at = end
+				continue
+			}
+			end += max(1, k.tokenAt(text[at:]))
+			b.WriteString(text[at:end])
+			at = end
+		}
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// passedTo chooses the questions on which commands with other numbers are tried.
+func (f *finder) passedTo() {
+	type question struct {
+		q           Question
+		place, text string
+	}
+	all := map[string][]question{}
+	for n := uint32(1); n <= uint32(f.s.answers.Len()); n++ {
+		e := f.s.answers.Entries.At(n)
+		args := unpack(*f.k.commands.Value(e.Key.Command))
+		if storing[strings.ToUpper(args[0])] >= len(args) {
+			continue
+		}
+		shape, snap := f.k.shape(args), *f.s.Snapshot(e.Key.Snapshot)
+		if !strings.Contains(shape, "#") {
+			continue
+		}
+		place := f.situation(nil, snap) + (*f.k.Replies.Value(e.Value.Reply))[:1]
+		all[shape] = append(all[shape], question{e.Key, place, fmt.Sprintf("%d %q %#v", e.Key.Conn, args, snap)})
+	}
+	f.asks = map[string][]Question{}
+	for shape, list := range all {
+		slices.SortFunc(list, func(a, b question) int {
+			return cmp.Or(strings.Compare(a.place, b.place), strings.Compare(a.text, b.text))
+		})
+		for i, q := range list {
+			if (i < askedEach || list[i-askedEach].place != q.place) && len(f.asks[shape]) < askedShape {
+				f.asks[shape] = append(f.asks[shape], q.q)
+			}
+		}
+	}
+}
+
+// alikeAtServers reports whether servers answer two commands alike, which differ in numbers that have
+// followed a reading. A number that is stored as well comes from the same reading, and follows it.
+func (f *finder) alikeAtServers(a, b uint32, by int64) bool {
+	one, two := unpack(*f.k.commands.Value(a)), unpack(*f.k.commands.Value(b))
+	if !decides(one, two) {
+		return true
+	}
+	defer func(was bool) { f.ages = was }(f.ages)
+	f.ages = false
+	shape, follows, after := f.k.shape(one), map[string]string{}, map[string]bool{}
+	for i, word := range one {
+		from, to := digits.FindAllString(word, -1), digits.FindAllString(two[i], -1)
+		for n := range from {
+			if n < len(to) && from[n] != to[n] {
+				follows[from[n]], after[to[n]] = to[n], true
+			}
+		}
+	}
+	for _, q := range f.asks[shape] {
+		if f.passed--; f.passed < 0 {
+			f.unasked[shape] = true
+			return true
+		}
+		then, clear := followed(*f.s.Snapshot(q.Snapshot), follows, after)
+		if !clear {
+			continue
+		}
+		q.Command = a
+		x, err := f.s.Run(q)
+		q.Command, q.Snapshot = b, f.s.ID(then)
+		y, fails := f.s.Run(q)
+		if err == nil && fails == nil && !x.Asks && !y.Asks && !f.alikeAnswers(x, y, by) {
+			return false
+		}
+	}
+	return true
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// followed returns a snapshot in which numbers have become others, and reports whether it had none of
+// these before: those are of another reading, and equal by chance.
+func followed(snap redis.Snapshot, follows map[string]string, after map[string]bool) (_ redis.Snapshot, clear bool) {
+	clear = true
+	snap.Keys = slices.Clone(snap.Keys)
+	for i, key := range snap.Keys {
+		snap.Keys[i] = key.Renamed(func(text string) string {
+			return digits.ReplaceAllStringFunc(text, func(number string) string {
+				clear = clear && !after[number]
+				return cmp.Or(follows[number], number)
+			})
+		})
+	}
+	return snap, clear
+}
