@@ -326,17 +326,9 @@ func (d *drawing) holds(l timeline.Lane, y int) {
 			}
 			record := d.Moments[s.First].Nodes[l.Index]
 			d.bar(s, d.ink("ls-b", s.Client), y+4, 19, marks, d.ink("ls-t", s.Client),
-				whose+" "+d.Key+" = "+record.Value+d.lives(s, record), whose+" "+d.Key, whose)
+				whose+" "+d.Key+" = "+record.Value+", "+s.Expiry(), whose+" "+d.Key, whose)
 		}
 	}
-}
-
-// lives returns a record's remaining life at the beginning of its span.
-func (d *drawing) lives(s span, record timeline.Node) string {
-	if s.Lasting {
-		return ", no expiry"
-	}
-	return ", " + trace.Brief(record.Left(d.When(s.First))) + " to live"
 }
 
 // enough shows the client with records on enough nodes. A lock on several nodes has no holder

@@ -56,10 +56,10 @@ func (t *Timeline) Acts(client int) bool {
 // with equal bars are one span. Fields that a kind does not mention are zero.
 type Bar struct {
 	Kind    BarKind
-	Client  int  // of Believes, Lapsed, Wants, Stored, Enough: the client, or trace.None
-	Written int  // of Stored: the Seq of the event that stored the record
-	Lasting bool // of Stored: the record has no expiry; one that is only prolonged stays the same bar
-	Count   int  // of Count: the number of believers
+	Client  int           // of Believes, Lapsed, Wants, Stored, Enough: the client, or trace.None
+	Written int           // of Stored: the Seq of the event that stored the record
+	Expires time.Duration // of Stored: the record's true expiry, or trace.Never; one that is prolonged is another bar
+	Count   int           // of Count: the number of believers
 }
 
 // BarKind is the meaning of a bar.
@@ -147,9 +147,17 @@ func (n *Node) bar() Bar {
 	case !n.Up:
 		return Bar{Kind: Down}
 	case n.Present:
-		return Bar{Kind: Stored, Client: n.Owner, Written: n.Written, Lasting: n.Expires == trace.Never}
+		return Bar{Kind: Stored, Client: n.Owner, Written: n.Written, Expires: n.Expires}
 	}
 	return Bar{}
+}
+
+// Expiry says when the record of a Stored bar expires: at each of its instants the same.
+func (b Bar) Expiry() string {
+	if b.Expires == trace.Never {
+		return "no expiry"
+	}
+	return "expires " + trace.Brief(b.Expires)
 }
 
 // Span is a stretch throughout which a lane shows the same bar: half-open, from

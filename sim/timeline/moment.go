@@ -40,11 +40,6 @@ type Node struct {
 	Expires time.Duration // true instant, or trace.Never
 }
 
-// Left returns the record's remaining life at an instant, as PTTL would give it.
-func (n Node) Left(now time.Duration) time.Duration {
-	return trace.Record{Expires: n.Expires}.Left(now)
-}
-
 // Quorum is the client whose records are on enough masters. Split means that masters hold
 // records, but no client's are on enough of them; then Owner is trace.None.
 type Quorum struct {

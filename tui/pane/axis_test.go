@@ -204,16 +204,38 @@ func TestAxisNamesNoInstantTwice(t *testing.T) {
 	}
 }
 
-// A record's label has the life that it was stored with, however many events share its first column.
-func TestRecordLabelIsTheSameAtEveryWidth(t *testing.T) {
-	r := timeline.New(tuitest.PauseTrace())
-	for width := 70; width < 200; width++ {
-		_, rows := drawnAt(r, r.Last(), width, tuitest.PlainTheme(false))
-		for _, row := range rows {
-			if label, is := strings.CutPrefix(row, " redis"); is && strings.Contains(label, "to live") && !strings.Contains(label, "lock=A, 2.999s to live") {
-				t.Errorf("%d columns: %s", width, row)
+// What a record's row says of its expiry is true at each instant that the words stand for: up to
+// the next sign of another expiry.
+func TestRecordLabelIsTrueWhereItStands(t *testing.T) {
+	r := timeline.New(tuitest.ExpiryTrace())
+	seen := map[string]bool{}
+	for pos := range r.Moments {
+		for width := 70; width < 200; width++ {
+			_, rows := drawnAt(r, pos, width, tuitest.PlainTheme(false))
+			i := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row[:LabelWidth], "redis") })
+			axis, row, from := newAxis(r, width-LabelWidth, 0), []rune(rows[i])[LabelWidth:], 0
+			for x := 1; x <= len(row); x++ {
+				if x < len(row) && row[x] != '»' && row[x] != '[' {
+					continue
+				}
+				for _, n := range []time.Duration{0, 10_003 * time.Millisecond, 24 * time.Second, trace.Never} {
+					label := timeline.Bar{Expires: n}.Expiry()
+					if !strings.Contains(string(row[from:x]), label) {
+						continue
+					}
+					seen[label] = true
+					for at := from; at < min(x, axis.Cols[pos]+1); at++ {
+						if m := r.Moments[min(axis.At(at), pos)].Nodes[0]; m.Present && m.Expires != n {
+							t.Fatalf("position %d, %d columns: column %d has a record that expires at %v: %s", pos, width, at, m.Expires, string(row))
+						}
+					}
+				}
+				from = x
 			}
 		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("rows said %v", seen)
 	}
 }
 

@@ -29,7 +29,7 @@ func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
 		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
 		{g.Send, "sends a command"}, {g.Refused, "refused; it may ask again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
-		{g.Extend, "extends it"}, {g.Lost, "no reply, or failed"},
+		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "no reply, or failed"},
 		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
 		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
 		{g.Down, "a server is down"}, {g.Fault, "its clock jumps, or it loses a key or its scripts"}, {g.Nobody, "no client has a majority of the servers"},

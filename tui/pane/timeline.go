@@ -323,25 +323,20 @@ func (tl *plot) drawClient(l timeline.Lane, y int) {
 	tl.marks(l, y)
 }
 
-// drawRecord draws a record from where it was stored to where it is gone.
+// drawRecord draws a record with one expiry: from where it was stored, or got that expiry, to where it
+// is gone, or gets another.
 func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 	at := func(column int) timeline.Node { return tl.Moments[tl.at[column]].Nodes[node] }
-	from := tl.at[s.First]
-	for from > 0 && tl.Moments[from-1].Nodes[node].Written == s.Written {
-		from-- // a column shows its last instant, and the record was stored at another
-	}
 	who := "?"
 	if s.Client != trace.None {
 		who = tl.Clients[s.Client]
 	}
 	label := tl.Key + "=" + who
-	ttl := ", no expiry"
-	if !s.Lasting {
-		ttl = ", " + trace.Brief(tl.Moments[from].Nodes[node].Left(tl.When(from))) + " to live"
-	}
-	tl.bar(y, s, tl.Theme.Bar(s.Client), k, label+ttl, label, who)
+	tl.bar(y, s, tl.Theme.Bar(s.Client), k, label+", "+s.Expiry(), label, who)
 	if s.First == 0 || at(s.First-1).Written != s.Written {
 		tl.c.Put(tl.x0+s.First, y, tl.Theme.Open, k)
+	} else {
+		tl.put(tl.x0+s.First, y, tl.Theme.Extend, k) // the words before it are of another expiry
 	}
 	if s.Next < len(tl.at) && s.Next-s.First > 1 && at(s.Next).Written != s.Written {
 		tl.c.Put(tl.x0+s.Next-1, y, tl.Theme.Shut, k)

@@ -43,6 +43,24 @@ func from(file string, line int) func(*trace.Event) {
 	return func(e *trace.Event) { e.Source = trace.Source{File: file, Line: line} }
 }
 
+// ExpiryTrace is a record that is stored without an expiry, gets one, has it prolonged, and loses it.
+func ExpiryTrace() *trace.Trace {
+	s := &Script{Trace: trace.Trace{Strategy: "setnx-expire", Scenario: "expiry", Key: "lock", Clients: []string{"A"},
+		Nodes: []string{"redis"}, Masters: 1, Need: 1, TTL: 10 * time.Second}}
+	var was *trace.Record
+	for i, expires := range []time.Duration{trace.Never, 10_003 * time.Millisecond, 24 * time.Second, trace.Never} {
+		is := &trace.Record{Value: "A1", Expires: expires}
+		s.Add(trace.KindExecute, 0, 0, func(e *trace.Event) {
+			e.Args, e.Acq, e.Command = [][]string{{"setnx", "lock", "A1"}, {"expire", "lock", "10"}, {"pexpireat", "lock", "24000"}, {"persist", "lock"}}[i], 1, i+1
+			e.Changes = []trace.Change{{Key: "lock", Before: was, After: is}}
+		})
+		was = is
+		s.at += 4 * time.Second
+		s.Add(trace.KindWake, 0, trace.None)
+	}
+	return &s.Trace
+}
+
 // acquire is a client that asks and gets: four events, two milliseconds.
 func (s *Script) acquire(client int, token string) (granted int) {
 	const file = "strategies/setpx_lua.go"
