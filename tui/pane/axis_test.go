@@ -255,11 +255,44 @@ func TestLegendKnowsSignsFromLetters(t *testing.T) {
 			for _, claim := range []struct {
 				words string
 				holds bool
-			}{{"its clock jumps", false}, {"a server is down", false}, {"goes on", resumed}, {"time passes", false}} {
+			}{{"clock jumps", false}, {"a server is down", false}, {"goes on", resumed}, {"time passes", false}} {
 				if strings.Contains(text, claim.words) != claim.holds {
 					t.Errorf("position %d, ASCII %v: %q is %v in %q", pos, ascii, claim.words, !claim.holds, text)
 				}
 			}
+		}
+	}
+}
+
+// The sign for all faults has, for each of its meanings that are drawn, an entry of its own, and no
+// other.
+func TestLegendTellsFaultsApart(t *testing.T) {
+	for _, c := range []struct {
+		kind         trace.Kind
+		client, node int
+		words        string
+	}{
+		{trace.KindUpdate, trace.None, trace.None, "the database has a new version"},
+		{trace.KindNodeStep, trace.None, 0, "its clock jumps"},
+		{trace.KindExit, 0, trace.None, "its process is told to exit"},
+		{trace.KindStray, trace.None, 0, "another program writes the key"},
+	} {
+		s := &tuitest.Script{Trace: trace.Trace{Key: "lock", Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, TTL: 10 * time.Second}}
+		s.Add(c.kind, c.client, c.node)
+		r := timeline.New(&s.Trace)
+		for _, ascii := range []bool{false, true} {
+			th := tuitest.PlainTheme(ascii)
+			d, rows := drawnAt(r, 1, 120, th)
+			l, _ := d.Legend(th, 120, nil)
+			if text, want := strings.TrimSpace(tuitest.LineText(l)), th.Fault+" "+c.words; text != want {
+				t.Errorf("%v: the legend is %q, want %q\n%s", c.kind, text, want, strings.Join(rows, "\n"))
+			}
+		}
+	}
+	none := timeline.New(&trace.Trace{})
+	for kind := range trace.Kind(trace.Kinds) {
+		if is := none.Mark(&trace.Event{Kind: kind}) == timeline.Jumps; is != (faults[kind] != "") {
+			t.Errorf("%v: has the mark of a fault: %v, and the meaning %q", kind, is, faults[kind])
 		}
 	}
 }

@@ -32,18 +32,37 @@ func laneSigns(g *draw.Glyphs) []draw.Sign {
 		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "no reply, or failed"},
 		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
 		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
-		{g.Down, "a server is down"}, {g.Fault, "its clock jumps, or it loses a key or its scripts"}, {g.Nobody, "no client has a majority of the servers"},
+		{g.Down, "a server is down"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "its process, or a thread of it, ends"},
+		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the store's row: the database has a new version"},
+		{g.Nobody, "no client has a majority of the servers"},
 	}
+}
+
+// faults are the meanings of the one sign for all that befalls a client, a server or the store.
+var faults = map[trace.Kind]string{
+	trace.KindWallStep: "its clock jumps", trace.KindNodeStep: "its clock jumps", trace.KindExit: "its process is told to exit", trace.KindThreadEnd: "a thread of it ends",
+	trace.KindEvict: "it drops a key", trace.KindFlush: "it forgets its scripts", trace.KindFailover: "it takes over", trace.KindStray: "another program writes the key",
+	trace.KindUpdate: "the database has a new version",
+}
+
+// signsOf explains the signs that are drawn, each meaning of each once.
+func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
+	for _, s := range laneSigns(g) {
+		if d.signs[s[0]] && s[0] != g.Awake && s[0] != g.Fault {
+			signs = append(signs, s)
+		}
+	}
+	for _, words := range d.faults {
+		signs = append(signs, draw.Sign{g.Fault, words})
+	}
+	return signs
 }
 
 // Legend explains, in a line of at most a width, those of the run's glyphs that are drawn:
 // as many as there is room for beside the last words; the others are the second result. Bars explain
 // themselves by the names beside them, and the line of a client that runs needs no words.
 func (d Drawn) Legend(t *draw.Theme, width int, last draw.Line) (l draw.Line, others []draw.Sign) {
-	for _, s := range laneSigns(&t.Glyphs) {
-		if !d.signs[s[0]] || s[0] == t.Awake {
-			continue
-		}
+	for _, s := range d.signsOf(&t.Glyphs) {
 		next := draw.Line{draw.Text(" "+s[0], draw.Strong), draw.Text(" "+s[1]+" ", draw.Dim)}
 		if l.Width()+next.Width()+last.Width() > width {
 			others = append(others, s)

@@ -6,6 +6,7 @@ package pane
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,12 +49,14 @@ type plot struct {
 type drawnSign struct {
 	x, y  int
 	glyph string
+	kind  trace.Kind // of the event whose mark it is
 }
 
 // Drawn says what a timeline shows.
 type Drawn struct {
 	Hidden int             // marks that others of their column cover
 	signs  map[string]bool // the glyphs of its bars and marks
+	faults []string        // the meanings of the sign for faults, as far as they are drawn
 }
 
 // The space that a timeline takes beside its lanes.
@@ -96,6 +99,9 @@ func (tl *plot) drawn() Drawn {
 	for _, s := range tl.signs {
 		if tl.c.Char(s.x, s.y) == s.glyph {
 			d.signs[s.glyph] = true
+			if words := faults[s.kind]; words != "" && !slices.Contains(d.faults, words) {
+				d.faults = append(d.faults, words)
+			}
 		}
 	}
 	return d
@@ -104,7 +110,7 @@ func (tl *plot) drawn() Drawn {
 // put draws a glyph of a bar or a mark.
 func (tl *plot) put(x, y int, glyph string, k draw.Ink) {
 	tl.c.Put(x, y, glyph, k)
-	tl.signs = append(tl.signs, drawnSign{x, y, glyph})
+	tl.signs = append(tl.signs, drawnSign{x: x, y: y, glyph: glyph})
 }
 
 // drawLit numbers the highlighted events on the ruler, and lights their marks.
@@ -437,6 +443,7 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 			tl.c.Text(tl.x0+x-1, y, 1, tl.Clients[e.Client], k)
 		}
 		tl.put(tl.x0+x, y, glyph, k)
+		tl.signs[len(tl.signs)-1].kind = e.Kind
 	})
 }
 
