@@ -1,6 +1,9 @@
 package screen
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -89,24 +92,44 @@ func (h *help) lines(width int) []draw.Line {
 	return append(lines, h.glossary(width)...)
 }
 
-// glossary explains the words that stand on the screen.
+// glossary explains the words that stand on the screen, in the order of the alphabet: in two columns
+// where there is room for both.
 func (h *help) glossary(width int) []draw.Line {
 	if len(h.words) == 0 {
 		return nil
 	}
-	lines := []draw.Line{nil, {draw.Text("Words on this screen", draw.Title)}}
-	names := 0
-	for _, w := range h.words {
-		names = max(names, draw.Width(w.Name))
+	const gap, least = 2, 56 // between columns; of a column's text
+	words, names := slices.Clone(h.words), 0
+	slices.SortStableFunc(words, func(x, y trace.Word) int { return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)) })
+	for _, w := range words {
+		names = max(names, draw.Width(w.Name)+2)
 	}
-	for _, w := range h.words {
-		name := draw.Pad(w.Name, names+2)
-		for _, s := range draw.Wrap(w.Meaning, min(width-names-2, draw.LongestLine)) {
-			lines = append(lines, draw.Line{draw.Text(name, draw.Strong), draw.Text(s, draw.Dim)})
-			name = draw.Pad("", names+2)
+	column, two := width, (width-gap)/2-names >= least
+	if two {
+		column = (width - gap) / 2
+	}
+	entries := make([][]draw.Line, len(words))
+	all := 0
+	for i, w := range words {
+		name := draw.Pad(w.Name, names)
+		for _, s := range draw.Wrap(w.Meaning, min(column-names, draw.LongestLine)) {
+			entries[i] = append(entries[i], draw.Line{draw.Text(name, draw.Strong), draw.Text(s, draw.Dim)})
+			name = draw.Pad("", names)
+		}
+		all += len(entries[i])
+	}
+	var left, right []draw.Line
+	for _, entry := range entries {
+		if two && len(left) >= (all+1)/2 {
+			right = append(right, entry...)
+		} else {
+			left = append(left, entry...)
 		}
 	}
-	return lines
+	for i, l := range right {
+		left[i] = append(append(left[i], draw.Text(draw.Pad("", column+gap-left[i].Width()), draw.Plain)), l...)
+	}
+	return append([]draw.Line{nil, {draw.Text("Words on this screen", draw.Title)}}, left...)
 }
 
 // columns lists the keys, downwards first. What doesn't fit beside a key goes on below it.
