@@ -83,20 +83,27 @@ func (c *causes) take(e *trace.Event) {
 	case trace.KindDown:
 		c.add(fails, e, trace.None, "%s goes down", c.Nodes[e.Node])
 	case trace.KindGranted:
-		c.add(gets, c.grantOf(e), e.Client, "%s gets the lock", c.Clients[e.Client])
+		c.takeGrant(e)
 	case trace.KindExpire, trace.KindEvict, trace.KindExecute:
 		c.takeLoss(e)
 	}
 }
 
-// grantOf is the event at whose instant a client gets the lock: that at which its record was stored,
-// if it is among those that prove the violation, so that sentence and evidence name one instant; and
-// else that at which the client knows of it.
-func (c *causes) grantOf(e *trace.Event) *trace.Event {
-	if seq := c.s.Clients[e.Client].Lease.Granter; slices.Contains(c.of.Events, seq) {
-		return &c.Events[seq-1]
+// takeGrant adds the clause of a grant. A client gets the lock when it is told so, as in every other
+// view. Where it is the storing of its record that proves the violation, the clause is of that, so that
+// sentence and evidence name one instant.
+func (c *causes) takeGrant(e *trace.Event) {
+	name := c.Clients[e.Client]
+	seq := c.s.Clients[e.Client].Lease.Granter
+	if !slices.Contains(c.of.Events, seq) {
+		c.add(gets, e, e.Client, "%s gets the lock", name)
+		return
 	}
-	return e
+	stored, where := &c.Events[seq-1], "Redis"
+	if len(c.Nodes) > 1 && stored.Node != trace.None {
+		where = c.Nodes[stored.Node]
+	}
+	c.add(gets, stored, e.Client, "%s stores %s's record", where, name)
 }
 
 // takeLoss adds the clause of an event by which a client's record goes.

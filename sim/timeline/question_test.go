@@ -1,6 +1,7 @@
 package timeline_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -126,7 +127,7 @@ func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Questio
 // A cause names what the violation began with.
 func TestCauses(t *testing.T) {
 	for run, want := range map[[2]string]string{
-		{"release-gap", "get-then-del"}:    "A is paused at 1.004s, A's record expires at 10.002s, B gets the lock at 12.005s; so A's DEL removes B's record.",
+		{"release-gap", "get-then-del"}:    "A is paused at 1.004s, A's record expires at 10.002s, Redis stores B's record at 12.005s; so A's DEL removes B's record.",
 		{"crash-holding", "setnx"}:         "A crashes at 1.002s; so nobody alive holds the lock, and what A left behind never goes away.",
 		{"server-clock-jump", "setpx-lua"}: "n1's clock jumps at 5.002s, A's record expires at 5.002s; so B gets the lock while A's lease is live.",
 		{"takeover-race", "timestamp-del"}: "B's DEL removes A's record.", // nothing but the two of them led to it
@@ -147,5 +148,34 @@ func TestCauses(t *testing.T) {
 		if got := tl.Cause(tl.Breaches[0]); got != want {
 			t.Errorf("%v: %s", run, got)
 		}
+	}
+}
+
+var (
+	granted = regexp.MustCompile(`(\w+) gets the lock at ([0-9.]+\w*)`)
+	stored  = regexp.MustCompile(`stores (\w+)'s record at ([0-9.]+\w*)`)
+)
+
+// A client gets the lock at the instant at which it is told so, in every cause of every run; the
+// storing of its record, which comes before that, has a word of its own.
+func TestCausesNameInstantsOfTheirEvents(t *testing.T) {
+	told := [2]int{}
+	courseRuns(t, func(t *testing.T, tl *timeline.Timeline) {
+		for _, b := range tl.Breaches {
+			cause := tl.Cause(b)
+			for i, kind := range []trace.Kind{trace.KindGranted, trace.KindExecute} {
+				for _, m := range [...]*regexp.Regexp{granted, stored}[i].FindAllStringSubmatch(cause, -1) {
+					told[i]++
+					if !slices.ContainsFunc(tl.Events, func(e trace.Event) bool {
+						return e.Kind == kind && e.Client != trace.None && tl.Clients[e.Client] == m[1] && trace.Brief(e.At) == m[2]
+					}) {
+						t.Errorf("no %v of %s at %s: %s", kind, m[1], m[2], cause)
+					}
+				}
+			}
+		}
+	})
+	if told[0] == 0 || told[1] == 0 {
+		t.Errorf("causes tell of %d grants and %d records", told[0], told[1])
 	}
 }
