@@ -11,6 +11,7 @@ import (
 	"lockstep/scenarios/advice"
 	"lockstep/sim/claims"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -60,7 +61,7 @@ func chosen(a advice.Answers, given [len(advice.Questions)]string) (bool, error)
 		case q.Answers[1-a[i]].Name:
 			return false, nil
 		default:
-			return false, fmt.Errorf("--%s: %w", q.Name, scenarios.Unknown("answer", given[i], []string{q.Answers[0].Name, q.Answers[1].Name}))
+			return false, fmt.Errorf("--%s: %w", q.Name, suggest.Unknown("answer", given[i], []string{q.Answers[0].Name, q.Answers[1].Name}))
 		}
 	}
 	return true, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 )
 
@@ -105,7 +106,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return fmt.Errorf("%w; see lockstep --help", scenarios.Unknown("command", args[0], names))
+	return fmt.Errorf("%w; see lockstep --help", suggest.Unknown("command", args[0], names))
 }
 
 // exactly refuses any other number of arguments than the named ones.

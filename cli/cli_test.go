@@ -58,11 +58,13 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{[]string{"rnu"}, `unknown command "rnu"; did you mean "run"?; see lockstep --help`},
-		{[]string{"run"}, `lockstep run needs a STRATEGY; see lockstep run --help`},
+		{[]string{"run"}, `lockstep run needs a LOCK; see lockstep run --help`},
 		{[]string{"run", "setnx"}, `lockstep run needs a SCENARIO; see lockstep run --help`},
 		{[]string{"run", "setnx", "crash-holding", "x"}, `lockstep run got "x", which is one argument too many`},
-		{[]string{"run", "setpx-lau", "crash-holding"}, `unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+		{[]string{"run", "setpx-lau", "crash-holding"}, `unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{[]string{"run", "setnx", "crash-holdin"}, `unknown scenario "crash-holdin"; did you mean "crash-holding"?`},
+		{[]string{"run", "my.yaml", "setnx"}, `"my.yaml" is a scenario, and "setnx" is a lock: the lock comes first, as in setnx my.yaml`},
+		{[]string{"export", "crash-holding", "setnx"}, `"crash-holding" is a scenario, and "setnx" is a lock: the lock comes first, as in setnx crash-holding`},
 		{[]string{"run", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
 		{[]string{"run", "setnx", broken}, broken + `:3: unknown step "rum"; did you mean "run"?`},
 		{[]string{"run", "setnx", "crash-holding", "--fail-on", "DG,XX"}, `--fail-on: unknown code "XX": it is one of ` + strings.Join(trace.Verdict(trace.Codes).Strings(), ", ") + ", ok"},

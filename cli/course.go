@@ -77,10 +77,10 @@ func newPlay() *cobra.Command {
 	var show display
 	var goal string
 	cmd := &cobra.Command{
-		Use:   "play [STRATEGY]",
+		Use:   "play [LOCK]",
 		Short: "Break a lock yourself: you are the scheduler",
 		Long: `Break a lock yourself: you decide which client makes the next step, when time passes and
-what fails. Hints come from a search of all schedules. Without a STRATEGY it opens the list of
+what fails. Hints come from a search of all schedules. Without a LOCK it opens the list of
 levels. It takes a terminal.`,
 		Example:           "  lockstep play\n  lockstep play get-then-del --goal FR",
 		Args:              atMostOne,
@@ -95,7 +95,7 @@ levels. It takes a terminal.`,
 				o.Strategy = st
 			}
 			if goal != "" && len(args) == 0 {
-				return errors.New("--goal needs a STRATEGY to break; without one, lockstep play opens the levels, which have goals of their own")
+				return errors.New("--goal needs a LOCK to break; without one, lockstep play opens the levels, which have goals of their own")
 			}
 			if goal != "" {
 				codes, err := parseCodes("goal", goal)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/scenarios"
+	"lockstep/sim/suggest"
 	"lockstep/tui"
 )
 
@@ -25,7 +26,7 @@ var themes = []string{"auto", "dark", "light", "mono"}
 // Set takes one of the themes, and no other word.
 func (t *theme) Set(s string) error {
 	if !slices.Contains(themes, s) {
-		return scenarios.Unknown("theme", s, themes)
+		return suggest.Unknown("theme", s, themes)
 	}
 	*t = theme(s)
 	return nil
@@ -47,7 +48,7 @@ func (d *display) home() error { return d.run(tui.Options{Seed: 1}) }
 
 // open opens it on one cell of the matrix, in the player.
 func (d *display) open(strategy, scenario string, seed uint64) error {
-	st, err := scenarios.FindStrategy(strategy)
+	st, err := findLock(strategy, scenario)
 	if err != nil {
 		return err
 	}

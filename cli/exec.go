@@ -20,7 +20,7 @@ type executed struct {
 }
 
 // execHelp explains the flags.
-const execHelp = `With --exec, the lock is one in another process, and the STRATEGY is left out. The
+const execHelp = `With --exec, the lock is one in another process, and the argument LOCK is left out. The
 command is run by /bin/sh as it stands, and speaks the protocol of docs/protocol.md:
 docs/adapters has that ready for Python, Node and PHP.`
 

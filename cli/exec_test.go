@@ -45,7 +45,7 @@ func TestExec(t *testing.T) {
 		t.Errorf("a replay prints\n%s", again)
 	}
 	_, errs, status := run(t, "", "run", "shell", "pause-past-ttl")
-	if status != exitUsage || !strings.Contains(errs, `unknown strategy "shell"`) {
+	if status != exitUsage || !strings.Contains(errs, `unknown lock "shell"`) {
 		t.Errorf("exit status %d\n%s", status, errs)
 	}
 }

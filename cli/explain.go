@@ -12,6 +12,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/claims"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -111,7 +112,7 @@ func explain(name string) (string, error) {
 	if len(texts) > 0 {
 		return strings.Join(texts, "\n"), nil
 	}
-	err := scenarios.Unknown("name", name, explicable())
+	err := suggest.Unknown("name", name, explicable())
 	if !strings.Contains(err.Error(), "did you mean") { // the names are too many to list
 		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures or a word of the screens", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "))
 	}

@@ -17,6 +17,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/explore"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 )
 
@@ -36,9 +37,9 @@ func newExplore() *cobra.Command { return newExploration(&exploration{}) }
 
 func newExploration(x *exploration) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "explore STRATEGY",
+		Use:   "explore LOCK",
 		Short: "Search every schedule within bounds, not only a scripted one",
-		Long: `Search every schedule of a strategy within bounds: so many clients, each taking
+		Long: `Search every schedule of a lock within bounds: so many clients, each taking
 the lock so often, and so many faults of each kind, at every instant at which
 they make a difference. For each code there is one of four answers:
 
@@ -59,7 +60,7 @@ is violated, or when the search was interrupted.`,
   lockstep explore get-then-del --faults pause=1 --codes FR --save regression.yaml
   lockstep explore redlock --faults crash,restart --time-limit 1m --json
   lockstep explore --exec 'python3 mylock.py' --codes DG,FR,PD`,
-		Args: x.exec.instead("STRATEGY"),
+		Args: x.exec.instead("LOCK"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return scenarios.StrategyNames(), cobra.ShellCompDirectiveNoFileComp
@@ -72,7 +73,7 @@ is violated, or when the search was interrupted.`,
 	f := cmd.Flags()
 	f.StringVar(&x.clients, "clients", "2", fmt.Sprintf("how many clients there are, 1 to %d or any", explore.MaxClients))
 	f.StringVar(&x.cycles, "cycles", "2", "how often each takes the lock, 1 to 9 or any; for locks on several servers the default is 1")
-	f.IntVar(&x.tries, "tries", 1, "how often the lock asks in each cycle before it gives up, with the strategy's own delay between two tries")
+	f.IntVar(&x.tries, "tries", 1, "how often the lock asks in each cycle before it gives up, with its own delay between two tries")
 	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
 	f.IntVar(&x.nodes, "nodes", 3, "of a lock on several servers: how many")
 	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD")
@@ -260,7 +261,7 @@ func parseSought(list string) (sought trace.Verdict, err error) {
 		}
 		c, known := trace.ParseCode(strings.ToUpper(word))
 		if !known {
-			return nil, fmt.Errorf("--codes: %w", scenarios.Unknown("code", word, new(explore.Bounds).Sought().Strings()))
+			return nil, fmt.Errorf("--codes: %w", suggest.Unknown("code", word, new(explore.Bounds).Sought().Strings()))
 		}
 		sought = append(sought, c)
 	}

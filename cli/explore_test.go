@@ -19,9 +19,9 @@ import (
 
 func TestExploreRefusals(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
-		{"", `lockstep explore needs a STRATEGY; see lockstep explore --help`},
+		{"", `lockstep explore needs a LOCK; see lockstep explore --help`},
 		{"setpx-lua x", `lockstep explore got "x", which is one argument too many`},
-		{"setpx-lau", `unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+		{"setpx-lau", `unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{"setpx-lua --clients 0", `--clients: "0" is neither a number from 1 to 4 nor any`},
 		{"setpx-lua --clients 5", `--clients: "5" is neither a number from 1 to 4 nor any`},
 		{"setpx-lua --clients any", `a search with any number of clients has any number of cycles, too`},

@@ -15,6 +15,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/scenarios/site"
 	"lockstep/sim/export"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 	"lockstep/tui"
 )
@@ -71,7 +72,7 @@ func chooseFormat(name, file string) (*format, error) {
 			return f, nil
 		}
 	}
-	return nil, scenarios.Unknown("format", name, formatNames())
+	return nil, suggest.Unknown("format", name, formatNames())
 }
 
 func formatNames() (names []string) {
@@ -109,9 +110,9 @@ type exporting struct {
 func newExport() *cobra.Command {
 	var e exporting
 	cmd := &cobra.Command{
-		Use:   "export STRATEGY SCENARIO|FILE.yaml",
+		Use:   "export LOCK SCENARIO|FILE.yaml",
 		Short: "Write one run as text, JSON, a diagram, a picture, a page or a recording",
-		Long: `Run one strategy under one scenario, as lockstep run does, and write the run
+		Long: `Run one lock under one scenario, as lockstep run does, and write the run
 in a form that can be handed on:
 
 ` + formatsHelp() + `
@@ -133,7 +134,7 @@ pages that link to each other.`,
 			if cmd.Flags().Changed("course") {
 				return noArgs(cmd, args)
 			}
-			return exactly("STRATEGY", "SCENARIO")(cmd, args)
+			return exactly("LOCK", "SCENARIO")(cmd, args)
 		},
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -148,7 +149,7 @@ pages that link to each other.`,
 	}
 	cmd.Flags().StringVarP(&e.format, "format", "f", "", "one of "+strings.Join(formatNames(), ", "))
 	cmd.Flags().StringVarP(&e.file, "output", "o", "", "the `FILE` to write; without it, standard output")
-	cmd.Flags().StringVar(&e.compare, "compare", "", "in a page, show this `STRATEGY` below")
+	cmd.Flags().StringVar(&e.compare, "compare", "", "in a page, show this `LOCK` below")
 	cmd.Flags().StringVar(&e.course, "course", "", "write a site with all lessons into the folder `DIR`")
 	cmd.Flags().Uint64Var(&e.seed, "seed", 1, "where tokens and jitter come from")
 	exclusive(cmd, "course", "format")

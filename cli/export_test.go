@@ -24,10 +24,10 @@ func TestExportRefusals(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"export"}, `lockstep export needs a STRATEGY; see lockstep export --help`},
+		{[]string{"export"}, `lockstep export needs a LOCK; see lockstep export --help`},
 		{[]string{"export", "setnx"}, `lockstep export needs a SCENARIO; see lockstep export --help`},
 		{run1("x"), `lockstep export got "x", which is one argument too many`},
-		{[]string{"export", "setpx-lau", "crash-holding"}, `unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+		{[]string{"export", "setpx-lau", "crash-holding"}, `unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{[]string{"export", "setnx", "crash-holdin"}, `unknown scenario "crash-holdin"; did you mean "crash-holding"?`},
 		{[]string{"export", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
 		{run1("--format", "sgv"), `unknown format "sgv"; did you mean "svg"?`},
@@ -40,7 +40,7 @@ func TestExportRefusals(t *testing.T) {
 		{run1("-o", filepath.Join(dir, "no", "x.svg")), `cannot write ` + filepath.Join(dir, "no", "x.svg") + `: no such file or directory`},
 		{run1("-o", filepath.Join(file, "x.svg")), `cannot write ` + filepath.Join(file, "x.svg") + `: not a directory`},
 		{run1("-f", "svg", "--compare", "setpx-lua"), `--compare is for pages, and not for svg: say --format html`},
-		{run1("-f", "html", "--compare", "setpx-lau"), `unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+		{run1("-f", "html", "--compare", "setpx-lau"), `unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{run1("--course", dir), `lockstep export takes no arguments, and got "setnx"`},
 		{[]string{"export", "--course", ""}, `--course needs the name of a folder`},
 		{[]string{"export", "--course", file}, `cannot write ` + file + `: not a directory`},

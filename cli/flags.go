@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lockstep/scenarios"
+	"lockstep/sim/suggest"
 )
 
 // flagError explains a wrong flag to its author. The flag library's own messages name
@@ -39,7 +39,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-	return scenarios.Unknown("flag", "--"+e.GetSpecifiedName(), known)
+	return suggest.Unknown("flag", "--"+e.GetSpecifiedName(), known)
 }
 
 // badValue is the error of a flag with a wrong value: it tells the values that it takes.

@@ -21,8 +21,8 @@ func newMatrix() *cobra.Command {
 	var asJSON, asMarkdown bool
 	cmd := &cobra.Command{
 		Use:   "matrix",
-		Short: "Run every strategy under every scenario",
-		Long: `Run every strategy under every scenario and print the verdicts. The exit status
+		Short: "Run every lock under every scenario",
+		Long: `Run every lock under every scenario and print the verdicts. The exit status
 is 1 if a verdict differs from the one that its scenario expects.
 
 ` + codesHelp(),

@@ -15,6 +15,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // form is how a run is printed.
@@ -52,9 +53,9 @@ func newRun() *cobra.Command {
 	var failOn string
 	var x executed
 	cmd := &cobra.Command{
-		Use:   "run STRATEGY SCENARIO|FILE.yaml",
-		Short: "Run one strategy under one scenario",
-		Long: `Run one strategy under one scenario: a built-in one by name, or one of your own
+		Use:   "run LOCK SCENARIO|FILE.yaml",
+		Short: "Run one lock under one scenario",
+		Long: `Run one lock under one scenario: a built-in one by name, or one of your own
 by its path. In a terminal the run opens in the player; with --plain, with --json,
 or without a terminal it is printed.
 
@@ -66,7 +67,7 @@ The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
   lockstep run get-then-del release-gap --json | jq .violations
   lockstep run setpx-lua my-scenario.yaml --fail-on DG,FR,PD
   lockstep run --exec 'python3 mylock.py' pause-past-ttl`,
-		Args:              x.instead("STRATEGY", "SCENARIO"),
+		Args:              x.instead("LOCK", "SCENARIO"),
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			codes, err := parseCodes("fail-on", failOn)
@@ -110,8 +111,22 @@ func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
+// findLock finds the lock that is to run under a scenario. It says so if the two are in the places of
+// each other.
+func findLock(name, scenario string) (strategies.Strategy, error) {
+	st, err := scenarios.FindStrategy(name)
+	if err == nil {
+		return st, nil
+	}
+	base, _, _ := strings.Cut(name, ".")
+	if _, other := scenarios.FindStrategy(scenario); other == nil && (strings.HasSuffix(name, ".yaml") || slices.Contains(scenarios.Names(), base)) {
+		return st, fmt.Errorf("%q is a scenario, and %q is a lock: the lock comes first, as in %[2]s %[1]s", name, scenario)
+	}
+	return st, err
+}
+
 func runOnce(strategy, scenario string, seed uint64) (*trace.Trace, error) {
-	st, err := scenarios.FindStrategy(strategy)
+	st, err := findLock(strategy, scenario)
 	if err != nil {
 		return nil, err
 	}

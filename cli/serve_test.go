@@ -14,7 +14,7 @@ func TestServe(t *testing.T) {
 	t.Setenv(passwordVariable, "")
 	file := filepath.Join(t.TempDir(), "record.json")
 	out, errs, status := run(t, "help\ndrap A\nadvance 5s\nsay five seconds\nrestart\n\nquit\nevict\n", "serve", "--port", "0", "--stopped", "--save", file)
-	for _, want := range []string{"^listening on 127.0.0.1:[0-9]+\n", "\n  advance SPAN             let time pass at once\n", `\nerror: unknown control "drap": it is one of hold, `,
+	for _, want := range []string{"^listening on 127.0.0.1:[0-9]+\n", "\n  advance SPAN             let time pass at once\n", `\nerror: unknown control "drap"; did you mean "drop"\\?`,
 		`\n    5\.000000  #1    n1     down            goes down\n    5\.000000  #2    n1     up              comes back, with what is on its disk\n$`} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("no %s in\n%s", want, out)

@@ -26,7 +26,7 @@ func newVerify() *cobra.Command {
 	var servers string
 	var longest time.Duration
 	cmd := &cobra.Command{
-		Use:   "verify [STRATEGY [SCENARIO|FILE.yaml]]",
+		Use:   "verify [LOCK [SCENARIO|FILE.yaml]]",
 		Short: "Replay runs on real Redis servers, and compare every reply",
 		Long: `Replay runs on real Redis servers, and compare every reply and, after every step
 of a server, every key's value and remaining life. Without arguments the runs are
@@ -51,7 +51,7 @@ and 3 when the replay was interrupted.`,
   lockstep verify setpx-lua
   lockstep verify setpx-lua my-scenario.yaml
   lockstep verify --redis localhost:6379`,
-		Args:              atMost("STRATEGY", "SCENARIO"),
+		Args:              atMost("LOCK", "SCENARIO"),
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runs, err := runsOf(args)

@@ -7,6 +7,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/suggest"
 )
 
 // Callers lists the ways in which the callers of a search can use its lock.
@@ -24,7 +25,7 @@ func SetCaller(b *explore.Bounds, name string) error {
 			return fmt.Errorf("%s has no way to extend a lease", b.Strategy.Name)
 		}
 	default:
-		return Unknown("caller", name, Callers())
+		return suggest.Unknown("caller", name, Callers())
 	}
 	return nil
 }
@@ -35,7 +36,7 @@ func SetResource(b *explore.Bounds, name string) error {
 	r, err := sim.ParseResource(name)
 	switch {
 	case err != nil:
-		return Unknown("resource", name, []string{"plain", "fenced", "fenced-writes"})
+		return suggest.Unknown("resource", name, []string{"plain", "fenced", "fenced-writes"})
 	case r != sim.Plain && !b.Strategy.Fences:
 		return fmt.Errorf("%s hands out no fencing tokens that a resource could check", b.Strategy.Name)
 	}
@@ -58,7 +59,7 @@ func ParseFaults(list string) (b explore.Budget, err error) {
 		case name == "":
 			return b, fmt.Errorf("%q lacks a kind of fault; no fault at all is the word none", list)
 		case !known:
-			return b, Unknown("kind of fault", name, explore.FaultKinds())
+			return b, suggest.Unknown("kind of fault", name, explore.FaultKinds())
 		case seen[kind]:
 			return b, fmt.Errorf("%s is here twice", kind)
 		}
@@ -82,7 +83,7 @@ func ParseCount(text string, least, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%q is neither a number from %d to %d nor any", clip(text), least, most)
+		return 0, fmt.Errorf("%q is neither a number from %d to %d nor any", suggest.Clip(text), least, most)
 	}
 	return n, nil
 }
@@ -105,5 +106,5 @@ func ParseSize(text string) (int64, error) {
 		}
 		return int64(n * float64(u.bytes)), nil
 	}
-	return 0, fmt.Errorf("%q is not a size of memory; write 512MB or 2GiB", clip(text))
+	return 0, fmt.Errorf("%q is not a size of memory; write 512MB or 2GiB", suggest.Clip(text))
 }

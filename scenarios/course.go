@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 )
 
@@ -134,7 +135,7 @@ func lessonStep(v value) (s LessonStep, err error) {
 func builtinName(v value) (string, error) {
 	return word(v, "a scenario", func(name string) (string, error) {
 		if !slices.Contains(Names(), name) {
-			return "", Unknown("scenario", name, Names())
+			return "", suggest.Unknown("scenario", name, Names())
 		}
 		return name, nil
 	})

@@ -44,7 +44,7 @@ func TestCourseRefusals(t *testing.T) {
 		{in(step), "c.yaml:2: the lesson a has fewer than two steps: a step is there to differ from the one before"},
 		{in(step + step), "c.yaml:7: failover/redlock is here twice: it is on line 6 already"},
 		{in(step + "      - {scenario: failovr, strategy: setnx, verdict: ok, text: x}\n"), `c.yaml:7: unknown scenario "failovr"; did you mean "failover"?`},
-		{in(step + "      - {scenario: failover, strategy: redlok, verdict: ok, text: x}\n"), `c.yaml:7: unknown strategy "redlok"; did you mean "redlock"?`},
+		{in(step + "      - {scenario: failover, strategy: redlok, verdict: ok, text: x}\n"), `c.yaml:7: unknown lock "redlok"; did you mean "redlock"?`},
 		{in(step + "      - {scenario: failover, strategy: setnx, verdict: DX, text: x}\n"), `c.yaml:7: unknown code "DX"; did you mean "DG"?`},
 		{in(step + "      - {scenario: failover, strategy: setnx, text: x}\n"), "c.yaml:7: a step has a scenario, a strategy, a verdict and a text"},
 		{in(step + other + step + "  - name: a\n    title: b\n    text: c\n    steps:\n" + step + other), "c.yaml:8: failover/redlock is here twice: it is on line 6 already"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -107,7 +108,7 @@ func ParseCode(s string) (trace.Verdict, error) {
 	if c, found := trace.ParseCode(strings.ToUpper(s)); found {
 		return trace.Verdict{c}, nil
 	}
-	return nil, Unknown("code", s, append(trace.Verdict(trace.Codes).Strings(), "ok"))
+	return nil, suggest.Unknown("code", s, append(trace.Verdict(trace.Codes).Strings(), "ok"))
 }
 
 // Expect is the verdict that the scenario expects of a strategy, and whether it

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 )
 
@@ -164,7 +165,7 @@ func (l *loader) object(s *FaultStep, v value) error {
 	case err != nil:
 		return err
 	case what != s.Object:
-		return v.wrap(Unknown("thing to "+s.Key, what, []string{s.Object}))
+		return v.wrap(suggest.Unknown("thing to "+s.Key, what, []string{s.Object}))
 	case s.Spec.Cache && l.s.setup.workload != trace.Cache:
 		return v.errorf("there is no database: it goes with \"workload: cache\"")
 	}

@@ -9,6 +9,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 )
 
@@ -76,7 +77,7 @@ func named[T fmt.Stringer](what string, parse func(string) (T, error), all ...T)
 		for _, k := range all {
 			known = append(known, k.String())
 		}
-		return x, Unknown(what, s, known)
+		return x, suggest.Unknown(what, s, known)
 	}
 }
 
@@ -135,7 +136,7 @@ func (l *loader) retry(v value) error {
 func (l *loader) scripts(v value) error {
 	s, err := v.text("warm or cold")
 	if err == nil && s != "warm" && s != "cold" {
-		err = v.wrap(Unknown("state of the script cache", s, []string{"warm", "cold"}))
+		err = v.wrap(suggest.Unknown("state of the script cache", s, []string{"warm", "cold"}))
 	}
 	l.s.setup.cold = s == "cold"
 	return err
@@ -235,7 +236,7 @@ func nodes(v value) (int, error) {
 func yes(v value) (bool, error) {
 	s, err := v.text("true or false")
 	if err == nil && s != "true" && s != "false" {
-		err = v.errorf("%q is neither true nor false", clip(s))
+		err = v.errorf("%q is neither true nor false", suggest.Clip(s))
 	}
 	return s == "true", err
 }
@@ -339,7 +340,7 @@ func (l *loader) step(at value) (action, error) {
 	// The order of a mapping's keys means nothing: exactly one of them names the step.
 	head := slices.IndexFunc(entries, isStep)
 	if head < 0 {
-		return nil, entries[0].at.wrap(Unknown("step", entries[0].key, sortedKeys(stepKeys)))
+		return nil, entries[0].at.wrap(suggest.Unknown("step", entries[0].key, sortedKeys(stepKeys)))
 	}
 	h, more := entries[head], slices.Delete(slices.Clone(entries), head, head+1)
 	if second := slices.IndexFunc(more, isStep); second >= 0 {
@@ -384,9 +385,9 @@ func rest(entries []entry, known map[string]func(value) error) error {
 		case is:
 			err = both(err, read(e.value))
 		case len(known) == 0:
-			err = both(err, e.at.errorf("unknown key %q: this step has no further keys", clip(e.key)))
+			err = both(err, e.at.errorf("unknown key %q: this step has no further keys", suggest.Clip(e.key)))
 		default:
-			err = both(err, e.at.wrap(Unknown("key", e.key, sortedKeys(known))))
+			err = both(err, e.at.wrap(suggest.Unknown("key", e.key, sortedKeys(known))))
 		}
 	}
 	return err
@@ -459,7 +460,7 @@ func (l *loader) run(v value, more []entry) (action, error) {
 		"otherwise": func(v value) error {
 			s, err := v.text("an alternative")
 			if err == nil && s != "stop" {
-				err = v.wrap(Unknown("alternative", s, []string{"stop"}))
+				err = v.wrap(suggest.Unknown("alternative", s, []string{"stop"}))
 			}
 			r.needed = true
 			return err
@@ -517,7 +518,7 @@ func (l *loader) knows(client string) error {
 			return nil
 		}
 	}
-	return Unknown("client", client, l.s.Clients())
+	return suggest.Unknown("client", client, l.s.Clients())
 }
 
 func (l *loader) clientName(v value) (string, error) {
@@ -557,10 +558,10 @@ func nodeRef(s string) (string, error) {
 	if slices.Contains(known, s) {
 		return s, nil
 	}
-	if hint := didYouMean(s, known[:2]); hint != "" {
-		return s, fmt.Errorf("unknown node %q%s", clip(s), hint)
+	if hint := suggest.Hint(s, known[:2]); hint != "" {
+		return s, fmt.Errorf("unknown node %q%s", suggest.Clip(s), hint)
 	}
-	return s, fmt.Errorf("unknown node %q: it is n1 to n%d, all, or pivot (the one that completes a majority)", clip(s), sim.MaxNodes)
+	return s, fmt.Errorf("unknown node %q: it is n1 to n%d, all, or pivot (the one that completes a majority)", suggest.Clip(s), sim.MaxNodes)
 }
 
 func replicaName(v value) (string, error) {
@@ -572,6 +573,6 @@ func replicaName(v value) (string, error) {
 				}
 			}
 		}
-		return s, fmt.Errorf("unknown replica %q: they are n1r1 to n%dr%d, the first replica of n1 being n1r1", clip(s), sim.MaxNodes, sim.MaxReplicas)
+		return s, fmt.Errorf("unknown replica %q: they are n1r1 to n%dr%d, the first replica of n1 being n1r1", suggest.Clip(s), sim.MaxNodes, sim.MaxReplicas)
 	})
 }

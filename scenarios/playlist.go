@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lockstep/sim/suggest"
 	"lockstep/strategies"
 )
 
@@ -64,7 +65,7 @@ func showings(words []string, folder string) ([]Showing, error) {
 		return lessonShowings(words[1:])
 	}
 	if len(words) != 2 {
-		return nil, fmt.Errorf("expected a lock and a scenario, or lesson with its number or name, and not %q", clip(strings.Join(words, " ")))
+		return nil, fmt.Errorf("expected a lock and a scenario, or lesson with its number or name, and not %q", suggest.Clip(strings.Join(words, " ")))
 	}
 	st, err := FindStrategy(words[0])
 	if err != nil {
@@ -97,7 +98,7 @@ func lessonShowings(words []string) (all []Showing, err error) {
 	if len(words) == 2 {
 		first, err = strconv.Atoi(words[1])
 		if err != nil || first < 1 || first > last {
-			return nil, fmt.Errorf("there is no step %q: lesson %s has steps 1 to %d", clip(words[1]), l.Name, last)
+			return nil, fmt.Errorf("there is no step %q: lesson %s has steps 1 to %d", suggest.Clip(words[1]), l.Name, last)
 		}
 		last = first
 	}
@@ -141,5 +142,5 @@ func FindLesson(lessons []Lesson, word string) (int, error) {
 		}
 		names = append(names, l.Name)
 	}
-	return 0, Unknown("lesson", word, names)
+	return 0, suggest.Unknown("lesson", word, names)
 }

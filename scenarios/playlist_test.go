@@ -41,7 +41,7 @@ func TestPlaylist(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                             "bad.txt:1: the playlist is empty",
-		"\nnaive-dell late-release":    `bad.txt:2: unknown strategy "naive-dell"; did you mean "naive-del"?`,
+		"\nnaive-dell late-release":    `bad.txt:2: unknown lock "naive-dell"; did you mean "naive-del"?`,
 		"naive-del late-relase":        `bad.txt:1: unknown scenario "late-relase"; did you mean "late-release"?`,
 		"naive-del":                    `bad.txt:1: expected a lock and a scenario`,
 		"lesson":                       "bad.txt:1: lesson is followed by",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 )
 
@@ -49,13 +50,13 @@ func parsePosition(s string) (position, error) {
 	case len(words) == 1:
 		at, known := places[words[0]]
 		if !known {
-			return p, Unknown("position", s, append(sortedKeys(places), "before acquire first", "after release last"))
+			return p, suggest.Unknown("position", s, append(sortedKeys(places), "before acquire first", "after release last"))
 		}
 		p.side = at
 		return p, nil
 	case len(words) != 3:
 		return p, fmt.Errorf("a position is one word (%s), or three, as in \"before acquire first\"; got %q",
-			strings.Join(sortedKeys(places), ", "), clip(s))
+			strings.Join(sortedKeys(places), ", "), suggest.Clip(s))
 	}
 	switch words[0] {
 	case "before":
@@ -63,11 +64,11 @@ func parsePosition(s string) (position, error) {
 	case "after":
 		p.side = after
 	default:
-		return p, fmt.Errorf("a position of three words begins with before or after, not %q%s", clip(words[0]), didYouMean(words[0], []string{"before", "after"}))
+		return p, fmt.Errorf("a position of three words begins with before or after, not %q%s", suggest.Clip(words[0]), suggest.Hint(words[0], []string{"before", "after"}))
 	}
 	phase, known := phases[words[1]]
 	if !known {
-		return p, Unknown("phase", words[1], sortedKeys(phases))
+		return p, suggest.Unknown("phase", words[1], sortedKeys(phases))
 	}
 	p.phase = phase
 	return p, p.count(words[2])
@@ -87,7 +88,7 @@ func (p *position) count(word string) error {
 	default:
 		n, err := strconv.Atoi(word)
 		if err != nil || n == 0 || n > 1000 || n < -1000 {
-			return fmt.Errorf("%q is neither first nor last nor change nor a number from 1 (or -1, from the end)%s", clip(word), didYouMean(word, []string{"first", "last", "change"}))
+			return fmt.Errorf("%q is neither first nor last nor change nor a number from 1 (or -1, from the end)%s", suggest.Clip(word), suggest.Hint(word, []string{"first", "last", "change"}))
 		}
 		p.nth = n
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,7 +93,7 @@ var refusals = []struct{ name, yaml, want string }{
 	{"say nothing", in("  - say:\n"), `3: "say" is empty: it needs a text`},
 	{"say blanks", in("  - say: \"  \"\n"), `3: "say" is empty: it needs a text`},
 	{"say a list", in("  - say: [a]\n"), `3: "say" needs a text, and got a list`},
-	{"narration under an unknown lock", in("  - say: Well.\n    under: [setpx-lau]\n"), `4: unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+	{"narration under an unknown lock", in("  - say: Well.\n    under: [setpx-lau]\n"), `4: unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 	{"ask without an answer", in("  - ask: Well?\n"), "3: a question needs an answer: one of holders, record, verdict"},
 	{"unknown answer", in("  - ask: Well?\n    answer: verdikt\n"), `4: unknown answer "verdikt"; did you mean "verdict"?`},
 	{"unknown client", in("  - run: D\n"), `3: unknown client "D": it is one of A, B`},
@@ -208,8 +207,8 @@ var refusals = []struct{ name, yaml, want string }{
 	{"neither true nor false", with("  clients: {A: {extend: yes}}\n"), `3: "yes" is neither true nor false`},
 	{"expect a mapping", and("expect: {setnx: ok}\n"), `3: "expect" needs a list of verdicts, each with the strategies under which it is expected, and got a mapping`},
 	{"unknown key of an expectation", and("expect:\n  - verdict: ok\n    unter: setnx\n"), `5: unknown key "unter"; did you mean "under"?`},
-	{"unknown strategy", and("expect:\n  - verdict: ok\n    under: setnxx\n"), `5: unknown strategy "setnxx"; did you mean "setnx"?`},
-	{"unknown strategy in a list", and("expect:\n  - verdict: ok\n    under:\n      - setnx\n      - setpx-lau\n"), `7: unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+	{"unknown lock", and("expect:\n  - verdict: ok\n    under: setnxx\n"), `5: unknown lock "setnxx"; did you mean "setnx"?`},
+	{"unknown lock in a list", and("expect:\n  - verdict: ok\n    under:\n      - setnx\n      - setpx-lau\n"), `7: unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 	{"a strategy twice", and("expect:\n  - {verdict: ok, under: setnx}\n  - {verdict: DG, under: setnx}\n"), `5: the verdict of setnx is here twice`},
 	{"no strategies", and("expect:\n  - verdict: ok\n"), `4: this entry does not say under which strategies`},
 	{"strategies without a verdict", and("expect:\n  - under: setnx\n"), `4: this entry has no verdict: ok, or a list of codes`},
@@ -277,7 +276,7 @@ test.yaml:6: unknown position "in-work"; did you mean "work"?
 test.yaml:7: unknown step "puse"; did you mean "pause"?
 test.yaml:8: unknown client "D": it is one of A, B
 test.yaml:10: unknown code "XX": it is one of SW, DG, OV, FR, PD, LV, GAP, FN, UA, BD, DN, ok
-test.yaml:11: unknown strategy "setpx-lau"; did you mean "setpx-lua"?`},
+test.yaml:11: unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{"titel: x\nscript: [say: x]\n", `test.yaml:1: unknown key "titel"; did you mean "title"?`},
 		{"title: x\nsetup: {clients: [A, 'B B'], ttl: x}\nscript: [run: B]\n",
 			"test.yaml:2: a client cannot be named \"B B\": use up to 12 letters, digits and underscores\ntest.yaml:2: \"x\" is not a duration; write 10s, 1.5s, 200ms or 2m"},
@@ -394,25 +393,5 @@ func TestAccepted(t *testing.T) {
 	}
 	if _, stated := s.Expect("setpx-lua"); stated {
 		t.Error("a verdict where the file has none")
-	}
-}
-
-func TestDidYouMean(t *testing.T) {
-	known := []string{"pause", "resume", "run", "up", "A", "B"}
-	for word, want := range map[string]string{
-		"puase": "pause", "PAUSE": "pause", "pausee": "pause", "rn": "run", "rnu": "run", "u": "up", "a": "A",
-		"x": "", "C": "", "foo": "", "pour": "", "rub": "run", "zz": "", "explode": "", "": "",
-		strings.Repeat("pause", 1000): "",
-	} {
-		got := didYouMean(word, known)
-		if want != "" {
-			want = fmt.Sprintf("; did you mean %q?", want)
-		}
-		if got != want {
-			t.Errorf("%.20q: got %q, want %q", word, got, want)
-		}
-	}
-	if !slices.Equal(known, []string{"pause", "resume", "run", "up", "A", "B"}) {
-		t.Error("the list of known words was changed")
 	}
 }

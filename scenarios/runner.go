@@ -10,6 +10,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/process"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -494,7 +495,7 @@ func parseAnswer(s string) (answer, error) {
 	if slices.Contains(answers, s) {
 		return answer(s), nil
 	}
-	return "", Unknown("answer", s, answers)
+	return "", suggest.Unknown("answer", s, answers)
 }
 
 // of is the answer after a prefix of a trace.

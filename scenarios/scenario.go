@@ -22,6 +22,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -163,7 +164,7 @@ func Find(nameOrPath string) (*Scenario, error) {
 	if strings.ContainsAny(nameOrPath, `/\`) {
 		return Load(nameOrPath)
 	}
-	return nil, Unknown("scenario", nameOrPath, Names())
+	return nil, suggest.Unknown("scenario", nameOrPath, Names())
 }
 
 // loadVariant reads a file, for the variant of that name: my.yaml.fast is the
@@ -184,7 +185,7 @@ func loadVariant(file, name string) (*Scenario, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s has no variants", file)
 	}
-	return nil, fmt.Errorf("%s: %w", file, Unknown("variant", name, names))
+	return nil, fmt.Errorf("%s: %w", file, suggest.Unknown("variant", name, names))
 }
 
 // Load reads a scenario from a file. Errors name the file, the line and the culprit.
@@ -274,7 +275,7 @@ func (l *loader) variants(v, script value) error {
 
 func (l *loader) variant(e entry, script value) error {
 	if e.key != sim.Label(e.key) || strings.Contains(e.key, ".") {
-		return e.at.errorf("a variant cannot be named %q: use letters, digits, '_' and '-'", clip(e.key))
+		return e.at.errorf("a variant cannot be named %q: use letters, digits, '_' and '-'", suggest.Clip(e.key))
 	}
 	base := l.s
 	s := &Scenario{Name: base.Name + "." + e.key, Title: base.Title, Shows: base.Shows, Source: base.Source, setup: base.setup, file: base.file}

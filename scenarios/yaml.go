@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"lockstep/sim/suggest"
 )
 
 // maxFile is far more than any script needs, in bytes, and few enough for the parser, whose
@@ -137,7 +139,7 @@ func syntaxError(file string, err error) error {
 	if _, rest, found := strings.Cut(first, "] "); found && strings.HasPrefix(first, "[") {
 		first = rest
 	}
-	first = clip(first)
+	first = suggest.Clip(first)
 	for said, better := range inOtherWords {
 		if strings.HasPrefix(first, said) {
 			first = better
@@ -197,7 +199,7 @@ func (v value) what() string {
 	case *ast.NullNode:
 		return "nothing"
 	default:
-		return fmt.Sprintf("%q", clip(n.String()))
+		return fmt.Sprintf("%q", suggest.Clip(n.String()))
 	}
 }
 
@@ -206,7 +208,7 @@ func (v value) subject() string {
 	if v.key == "" {
 		return "this"
 	}
-	return strconv.Quote(clip(v.key))
+	return strconv.Quote(suggest.Clip(v.key))
 }
 
 // wants is the error for a value of the wrong form.
@@ -235,7 +237,7 @@ func (v value) plain() error {
 	default:
 		return nil
 	}
-	return v.errorf("the %s %q can't be used: these files have no anchors, aliases, tags and merge keys", what, clip(name))
+	return v.errorf("the %s %q can't be used: these files have no anchors, aliases, tags and merge keys", what, suggest.Clip(name))
 }
 
 func nameOf(n ast.Node) string {
@@ -272,7 +274,7 @@ func (v value) entries() ([]entry, error) {
 			return nil, err
 		}
 		if first, again := seen[key]; again {
-			return nil, at.errorf("%q is here twice: it is on line %d already", clip(key), first)
+			return nil, at.errorf("%q is here twice: it is on line %d already", suggest.Clip(key), first)
 		}
 		seen[key] = at.line()
 		out = append(out, entry{key, at, value{v.file, p.Value, key}})
@@ -291,7 +293,7 @@ func (v value) fields(known map[string]func(value) error) error {
 		if read, is := known[e.key]; is {
 			err = both(err, read(e.value))
 		} else {
-			err = both(err, e.at.wrap(Unknown("key", e.key, sortedKeys(known))))
+			err = both(err, e.at.wrap(suggest.Unknown("key", e.key, sortedKeys(known))))
 		}
 	}
 	return err
@@ -373,9 +375,9 @@ func (v value) duration() (time.Duration, error) {
 	case err == nil && d <= longest && d >= -longest:
 		return d, nil
 	case err == nil || tooLong.MatchString(s):
-		return 0, v.errorf("%q is more than a year (8760h), and nothing in a scenario can last so long", clip(s))
+		return 0, v.errorf("%q is more than a year (8760h), and nothing in a scenario can last so long", suggest.Clip(s))
 	}
-	return 0, v.errorf("%q is not a duration; write 10s, 1.5s, 200ms or 2m", clip(s))
+	return 0, v.errorf("%q is not a duration; write 10s, 1.5s, 200ms or 2m", suggest.Clip(s))
 }
 
 // tooLong matches a duration that is out of range.
@@ -388,7 +390,7 @@ func (v value) integer() (int, error) {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil {
-		return 0, v.errorf("%q is not a whole number", clip(s))
+		return 0, v.errorf("%q is not a whole number", suggest.Clip(s))
 	}
 	return n, nil
 }
@@ -400,7 +402,7 @@ func (v value) number() (float64, error) {
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return 0, v.errorf("%q is not a number", clip(s))
+		return 0, v.errorf("%q is not a number", suggest.Clip(s))
 	}
 	return n, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim/redis"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 )
 
@@ -70,7 +71,7 @@ func (s *Server) Do(line string) error {
 	for _, c := range Controls {
 		names = append(names, c.Name)
 	}
-	return fmt.Errorf("unknown control %q: it is one of %s", words[0], strings.Join(names, ", "))
+	return suggest.Unknown("control", words[0], names)
 }
 
 var errUsage = errors.New("usage")

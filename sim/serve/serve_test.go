@@ -364,7 +364,8 @@ func TestWaitingAtTheNode(t *testing.T) {
 func TestRefusedControls(t *testing.T) {
 	s := listen(t, serve.Config{Stopped: true, Nodes: 2})
 	for control, want := range map[string]string{
-		"drap A":          `unknown control "drap": it is one of hold, open`,
+		"drap A":          `unknown control "drap"; did you mean "drop"?`,
+		"zzzzzzzz A":      `unknown control "zzzzzzzz": it is one of hold, open`,
 		"drop":            "the form is drop REQUEST",
 		"drop A":          "no request is on its way",
 		"advance":         "the form is advance SPAN",

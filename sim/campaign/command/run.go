@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lockstep/scenarios"
 	"lockstep/sim/campaign/job"
 	"lockstep/sim/campaign/plan"
 	"lockstep/sim/campaign/queue"
 	"lockstep/sim/campaign/report"
 	"lockstep/sim/campaign/store"
 	searches "lockstep/sim/explore/report"
+	"lockstep/sim/suggest"
 )
 
 // running is the values of the flags of run.
@@ -197,7 +197,7 @@ func (r *running) outputs() ([]output, error) {
 			if o.path != "" {
 				flag = "--write"
 			}
-			return nil, fmt.Errorf("%s: %w", flag, scenarios.Unknown("form", o.form, formNames))
+			return nil, fmt.Errorf("%s: %w", flag, suggest.Unknown("form", o.form, formNames))
 		}
 	}
 	return all, nil

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/scenarios"
+	"lockstep/sim/suggest"
 	"lockstep/strategies"
 )
 
@@ -30,7 +30,7 @@ type Locks []Lock
 func (all Locks) Find(name string) (*Lock, error) {
 	i := slices.IndexFunc(all, func(l Lock) bool { return l.Name == name })
 	if i < 0 {
-		return nil, scenarios.Unknown("lock", name, all.Names())
+		return nil, suggest.Unknown("lock", name, all.Names())
 	}
 	return &all[i], nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"lockstep/scenarios"
+	"lockstep/sim/suggest"
 )
 
 // word is a word of the file with its line.
@@ -193,7 +194,7 @@ func (r reader) mapping(n ast.Node, what string, known map[string]func(ast.Node,
 	for _, p := range pairs {
 		read, is := known[p.key]
 		if !is {
-			return r.errorf(p.line, "%w", scenarios.Unknown("key", p.key, slices.Sorted(keys(known))))
+			return r.errorf(p.line, "%w", suggest.Unknown("key", p.key, slices.Sorted(keys(known))))
 		}
 		if err := read(p.value, p.line); err != nil {
 			return err
@@ -263,7 +264,7 @@ func number(least, most int) func(string) error {
 func member(what string, known []string) func(string) error {
 	return func(t string) error {
 		if !slices.Contains(known, t) {
-			return scenarios.Unknown(what, t, known)
+			return suggest.Unknown(what, t, known)
 		}
 		return nil
 	}
