@@ -219,13 +219,14 @@ func (l *Screen) View() string {
 		return c.Render(l.theme)
 	}
 	lanes := pane.PlanLanes(l.run, l.run.Last(), max(l.h/2-pane.AxisRows, 6))
-	p := arrange(l.w, l.h, pane.AxisRows+len(lanes), len(l.view.Waiting))
+	said := draw.Wrap(l.message, l.w-2)
+	p := arrange(l.w, l.h, pane.AxisRows+len(lanes), len(l.view.Waiting), max(len(said), 1))
 	l.drawHeader(c, p.header)
 	l.drawRun(c, p.run, lanes)
 	l.drawHolders(c, p.holders)
 	l.drawWaiting(c, p.waiting)
 	l.drawRecord(c, p.record)
-	l.drawFooter(c, p.footer)
+	l.drawFooter(c, p.footer, said)
 	return c.Render(l.theme)
 }
 
@@ -233,16 +234,17 @@ func (l *Screen) View() string {
 type plan struct{ header, run, holders, waiting, record, footer draw.Rectangle }
 
 // arrange lays the screen out: the picture first, then at most a quarter of the rest for the requests on
-// their way, and the newest events in what is left.
-func arrange(w, h, rows, waiting int) (p plan) {
+// their way, and the newest events in what is left. What was said last has as many rows as it takes.
+func arrange(w, h, rows, waiting, said int) (p plan) {
+	said = min(said, h/4)
 	p.header = draw.Rect(0, 0, w, 1)
-	p.run = draw.Rect(0, 2, w, min(rows, h-9))
+	p.run = draw.Rect(0, 2, w, min(rows, h-8-said))
 	p.holders = draw.Rect(0, p.run.Y+p.run.H+1, w, 1)
-	rest := draw.Rect(0, p.holders.Y+1, w, h-3-p.holders.Y)
+	rest := draw.Rect(0, p.holders.Y+1, w, h-2-said-p.holders.Y)
 	n := min(max(waiting, 1)+1, max(rest.H/2, 2))
 	p.waiting = draw.Rect(0, rest.Y, w, n)
 	p.record = draw.Rect(0, rest.Y+n, w, rest.H-n)
-	p.footer = draw.Rect(0, h-2, w, 2)
+	p.footer = draw.Rect(0, h-1-said, w, 1+said)
 	return p
 }
 
@@ -333,10 +335,11 @@ func (l *Screen) drawRecord(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-func (l *Screen) drawFooter(c *draw.Canvas, r draw.Rectangle) {
-	if l.message != "" {
-		c.Text(r.X+1, r.Y, r.W-2, draw.Fit(l.message, r.W-2, c.More), map[bool]draw.Ink{false: draw.Dim, true: draw.Breach}[l.failed])
+func (l *Screen) drawFooter(c *draw.Canvas, r draw.Rectangle, said []string) {
+	for i, text := range said[:min(len(said), r.H-1)] {
+		c.Text(r.X+1, r.Y+i, r.W-2, text, map[bool]draw.Ink{false: draw.Dim, true: draw.Breach}[l.failed])
 	}
+	r.Y += r.H - 2
 	if l.typing {
 		c.Text(r.X+1, r.Y+1, r.W-2, ":"+l.typed+"_", draw.Strong)
 		return

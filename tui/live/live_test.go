@@ -29,6 +29,9 @@ func (f *fake) Do(control string) error {
 	if control == "wrong" {
 		return fmt.Errorf("unknown control %q", control)
 	}
+	if control == "many" {
+		return fmt.Errorf("it is one of %s", strings.Join(manyControls, ", "))
+	}
 	return nil
 }
 
@@ -111,6 +114,10 @@ func TestKeys(t *testing.T) {
 	if frame := l.View(); !strings.Contains(frame, `unknown control "wrong"`) {
 		t.Errorf("the error isn't shown:\n%s", frame)
 	}
+	press(l, ":many", "enter")
+	if frame := strings.Join(strings.Fields(l.View()), " "); !strings.Contains(frame, strings.Join(manyControls, ", ")) || !strings.Contains(frame, ":all q quit") {
+		t.Errorf("a long error is cut:\n%s", l.View())
+	}
 	f.view.Waiting = nil
 	l.Update(tickMsg{})
 	n := len(f.controls)
@@ -132,3 +139,6 @@ func TestLongRecord(t *testing.T) {
 		t.Errorf("%d events in\n%s", l.run.Last(), l.View())
 	}
 }
+
+// manyControls are more than a row of 80 columns takes.
+var manyControls = strings.Fields(strings.Repeat("hold open release drop lose-reply delay late ", 3))
