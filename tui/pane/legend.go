@@ -32,7 +32,7 @@ func laneSigns(g *draw.Glyphs) []draw.Sign {
 		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "no reply, or failed"},
 		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
 		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
-		{g.Down, "a server is down"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "its process, or a thread of it, ends"},
+		{g.Down, "a server is down"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
 		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the store's row: the database has a new version"},
 		{g.Nobody, "no client has a majority of the servers"},
 	}

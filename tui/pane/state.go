@@ -163,7 +163,7 @@ func clientChanges(before, now *trace.ClientState) []string {
 	case !b.Believed && n.Believed:
 		texts = append(texts, "believes that it holds the lock")
 	case b.Believed && !n.Believed:
-		texts = append(texts, "no more believes that it holds the lock")
+		texts = append(texts, "no longer believes that it holds the lock")
 	case b.Live && !n.Live:
 		texts = append(texts, "lease over, by its own clock")
 	case b.Deadline != n.Deadline && n.Believed:

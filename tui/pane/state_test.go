@@ -66,3 +66,30 @@ func TestUpdateIsTheStores(t *testing.T) {
 		}
 	}
 }
+
+// Where clients and servers agree on the holder, the band says what has gone wrong, and then who that is,
+// if there is room; else the disagreement says it all.
+func TestBandSaysWhatHappened(t *testing.T) {
+	s := &tuitest.Script{Trace: trace.Trace{Key: "lock", Clients: []string{"A", "B"}, Nodes: []string{"n1"}, Need: 1, Masters: 1}}
+	grant := func(client int) {
+		s.Add(trace.KindAcquire, client, trace.None)
+		s.Add(trace.KindExecute, client, 0, func(e *trace.Event) {
+			e.Acq, e.Phase = 1, trace.PhaseAcquire
+			e.Changes = []trace.Change{{Key: "lock", After: &trace.Record{Value: "A1", Expires: trace.Never}}}
+		})
+		s.Add(trace.KindGranted, client, trace.None, func(e *trace.Event) { e.By = trace.Never })
+	}
+	grant(0)
+	write := s.Add(trace.KindWrite, 1, trace.None)
+	s.Violations = append(s.Violations, trace.Violation{Code: trace.SW, Events: []int{write}, Text: "B writes although A holds the lock"})
+	r := timeline.New(&s.Trace)
+	for width, want := range map[int]string{
+		120: " !! STALE WRITE !!  B writes although A holds the lock. A holds the lock, without a deadline.",
+		80:  " !! STALE WRITE !!  B writes although A holds the lock.",
+	} {
+		l, _ := Holders(r, write, r.StateAt(write), width)
+		if text := tuitest.LineText(l); text != want {
+			t.Errorf("%d columns: %q, want %q", width, text, want)
+		}
+	}
+}

@@ -40,7 +40,12 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	all, fresh := r.Breached(pos)
 	said := r.Holders(s)
 	if bad := failures(fresh); len(bad) > 0 {
-		return draw.Line{draw.Text(" !! "+shout(bad)+" !!  ", draw.Alarm), draw.Text(said, draw.Alarm)}, draw.Alarm
+		name := " !! " + shout(bad) + " !!  "
+		if agreed(r, s) {
+			happened := bad[0].Text + "."
+			said = draw.Either(draw.Width(name+happened+" "+said) <= width, happened+" "+said, happened)
+		}
+		return draw.Line{draw.Text(name, draw.Alarm), draw.Text(said, draw.Alarm)}, draw.Alarm
 	}
 	bad := failures(all)
 	switch n := s.Believers(); {
@@ -54,6 +59,16 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		return soFar(said, "  reported, but no failure: ", all, width, draw.Plain), draw.Plain
 	}
 	return draw.Line{draw.Text(" "+said, draw.Strong)}, draw.Plain
+}
+
+// agreed reports whether clients and servers agree on who holds the lock. Then the sentence on the holders
+// doesn't tell what has just gone wrong.
+func agreed(r *timeline.Timeline, s *trace.State) bool {
+	owner, split := s.Quorum(r.Need)
+	if s.Believers() == 0 {
+		return owner == trace.None && !split
+	}
+	return s.Believers() == 1 && owner != trace.None && s.Clients[owner].Lease.Believed && s.Clients[owner].Lease.Live
 }
 
 // soFar is a sentence and the codes until now, with their names if those fit.
