@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,14 +116,18 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 // writeAdvice prints a recommendation, and everything that it rests on.
 func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	var b strings.Builder
-	for _, s := range d.Text() {
+	for _, s := range d.Text(func(scenario string) string { return scenario }) {
 		b.WriteString(unlabelled(s))
+	}
+	for _, n := range d.Claims() {
+		b.WriteString(unlabelled(fmt.Sprintf("Claim %d of docs/model.md: %s", n, claims.All[n-1].Text)))
 	}
 	fmt.Fprintf(&b, "\nRun just now, because of your answers\n")
 	for i := range d.Runs {
 		writeRun(&b, &d.Runs[i])
 	}
-	if others := d.Elsewhere(scenarios.Names(), outcome); len(others) > 0 {
+	others := d.Elsewhere(scenarios.Names(), outcome)
+	if len(others) > 0 {
 		fmt.Fprintf(&b, "\nYour answers don't speak of these, and %s shows there what they forbid\n", d.Lock.Name)
 		for i := range others {
 			writeRun(&b, &others[i])
@@ -134,6 +139,9 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 			for _, assumed := range claims.All[n-1].Assumptions {
 				fmt.Fprintf(&b, "  - %s (claim %d)\n", assumed.Text, n)
 			}
+		}
+		if beyond := d.Beyond(slices.Concat(d.Runs, others)); beyond != "" {
+			b.WriteString(unlabelled(beyond))
 		}
 	}
 	writeOthers(&b, d.Others)

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"lockstep/docs/failures"
 	"lockstep/scenarios"
+	"lockstep/sim/claims"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -68,6 +70,20 @@ func TestEverythingIsExplained(t *testing.T) {
 		if text, err := explain(w.Name); err != nil || !strings.Contains(text, w.Name+": ") {
 			t.Errorf("%s: %v, %s", w.Name, err, text)
 		}
+	}
+	for i, c := range claims.All {
+		for _, args := range [][]string{{"claim", fmt.Sprint(i + 1)}, {fmt.Sprintf("claim-%d", i+1)}, {"claims"}} {
+			text, errs, status := run(t, "", append([]string{"explain"}, args...)...)
+			flat := strings.Join(strings.Fields(text), " ")
+			for _, a := range append(c.Assumptions, claims.Assumption{Text: c.Text}) {
+				if !strings.Contains(flat, a.Text) {
+					t.Errorf("%q: status %d, %s; there is no %q in\n%s", args, status, errs, a.Text, text)
+				}
+			}
+		}
+	}
+	if text, err := explain("SW"); err != nil || strings.Contains(text, "none") {
+		t.Errorf("every lock shows SW: %v, %s", err, text)
 	}
 	_, errs, status := run(t, "", "explain", "zzzzzz")
 	if status != 2 || strings.Contains(errs, "setnx") || !strings.Contains(errs, "lockstep list") {

@@ -20,21 +20,24 @@ import (
 func newExplain() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain NAME",
-		Short: "Explain a code, a lock, a scenario, a way to fail or a word",
-		Long: `Explain a code such as FR, a lock, a scenario, a way to fail (a page of docs/failures) or a
-word of the screens such as lease, probe or PX. The runs of a lock or a scenario are made for it; those of a code are
+		Short: "Explain a code, a lock, a scenario, a way to fail, a claim or a word",
+		Long: `Explain a code such as FR, a lock, a scenario, a way to fail (a page of docs/failures), a claim
+about locks with its conditions, or a word of the screens such as lease, probe or PX. The runs of a lock or a scenario are made for it; those of a code are
 as the scenarios expect them, to which the tests hold the engine.`,
 		Example: `  lockstep explain FR
   lockstep explain setpx-lua
   lockstep explain pause-past-ttl
   lockstep explain fencing
+  lockstep explain claim 3
   lockstep explain lease`,
-		Args: exactly("NAME"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			return exactly("NAME")(cmd, args[:min(len(args), 1)]) // a name may be several words
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return explicable(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := explain(args[0])
+			text, err := explain(strings.Join(args, " "))
 			if err != nil {
 				return err
 			}
@@ -54,7 +57,52 @@ func explicable() (names []string) {
 	for _, w := range slices.Concat(trace.Words, trace.Terms) {
 		names = append(names, w.Name)
 	}
+	names = append(names, "claims")
+	for i := range claims.All {
+		names = append(names, fmt.Sprintf("claim-%d", i+1))
+	}
 	return names
+}
+
+// explainClaim is a claim with all its conditions, and with the ways in which tests break these.
+func explainClaim(n int) string {
+	c := &claims.All[n-1]
+	var b strings.Builder
+	b.WriteString(report.Wrap(fmt.Sprintf("Claim %d:", n), 2, c.Text))
+	if c.Proof == "" {
+		b.WriteString("\n" + unlabelled(sentence(c.How)))
+		return b.String()
+	}
+	never := ""
+	if len(c.Never) > 0 {
+		never = " It never sees " + strings.Join(c.Never, " or ") + "."
+	}
+	fmt.Fprintf(&b, "\n%s\nIt assumes\n", unlabelled(fmt.Sprintf("Tried by %s of sim: %s.%s", c.Proof, c.How, never)))
+	for _, a := range c.Assumptions {
+		b.WriteString(report.Wrap("  - that", 4, a.Text+"."))
+		b.WriteString(report.Wrap("    Broken by:", 6, strings.Join(a.Breaches, "; ")))
+	}
+	return b.String()
+}
+
+// explainClaims are the claims that a name asks for: all of them, or one by its number.
+func explainClaims(name string) (texts []string) {
+	name = strings.ReplaceAll(strings.ToLower(name), " ", "-")
+	for i := range claims.All {
+		if name == "claims" || name == "claim" || name == fmt.Sprintf("claim-%d", i+1) {
+			texts = append(texts, explainClaim(i+1))
+		}
+	}
+	return texts
+}
+
+// claimText is a claim, and where its conditions are.
+func claimText(n int) string {
+	text := claims.All[n-1].Text
+	if k := len(claims.All[n-1].Assumptions); k > 0 {
+		text += fmt.Sprintf(" Its %s: lockstep explain claim %d.", report.Count(k, "condition"), n)
+	}
+	return report.Wrap(fmt.Sprintf("Claim %d:", n), 2, text)
 }
 
 // explainWord is a word with its meaning, and where more is to be read.
@@ -109,12 +157,13 @@ func explain(name string) (string, error) {
 	if w, is := trace.Lookup(name); is {
 		texts = append(texts, explainWord(w))
 	}
+	texts = append(texts, explainClaims(name)...)
 	if len(texts) > 0 {
 		return strings.Join(texts, "\n"), nil
 	}
 	err := suggest.Unknown("name", name, explicable())
 	if !strings.Contains(err.Error(), "did you mean") { // the names are too many to list
-		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures or a word of the screens", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "))
+		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures, a claim (claim 1 to claim %d) or a word of the screens", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "), len(claims.All))
 	}
 	return "", err
 }
@@ -142,7 +191,7 @@ func explainCode(code trace.Code) (string, error) {
 	explainWhere(&b, cells, code)
 	for i, c := range claims.All {
 		if slices.Contains(c.Never, code.String()) {
-			b.WriteString("\n" + report.Wrap(fmt.Sprintf("Claim %d:", i+1), 2, c.Text))
+			b.WriteString("\n" + claimText(i+1))
 		}
 	}
 	for i, p := range pages {
@@ -177,7 +226,9 @@ func explainWhere(b *strings.Builder, cells []cell, code trace.Code) {
 	}
 	fmt.Fprintf(b, "\nIn how many of %d scenarios\n", len(scenarios.All()))
 	b.WriteString(report.Wrap(" ", 2, orNone(some)))
-	b.WriteString(report.Wrap("  in none:", 4, orNone(none)))
+	if len(none) > 0 {
+		b.WriteString(report.Wrap("  in none:", 4, strings.Join(none, ", ")))
+	}
 }
 
 // example is a run with a code: of the scenarios that its own page is about, if it has one, and of the
@@ -229,7 +280,7 @@ func explainLock(st strategies.Strategy) string {
 	b.WriteString(byVerdict(cells, func(c *scenarios.Cell) string { return c.Scenario.Name }))
 	for i, c := range claims.All {
 		if slices.Contains(c.Of, st.Name) {
-			b.WriteString("\n" + report.Wrap(fmt.Sprintf("Claim %d:", i+1), 2, c.Text))
+			b.WriteString("\n" + claimText(i+1))
 		}
 	}
 	fmt.Fprintf(&b, "\nAll schedules: lockstep explore %s\n", st.Name)

@@ -2,10 +2,12 @@ package advice_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"lockstep/scenarios"
 	"lockstep/scenarios/advice"
+	"lockstep/sim/claims"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -115,6 +117,32 @@ func TestEveryQuestionMatters(t *testing.T) {
 		}
 		if !matters {
 			t.Errorf("%q changes no recommendation", advice.Questions[q].Text)
+		}
+	}
+}
+
+// What a lock shows beside what is forbidden is said to be allowed; and where its runs show what a claim
+// about it excludes, it is said why that is no contradiction.
+func TestTextAgreesWithTheRuns(t *testing.T) {
+	outcome := ran(t)
+	for _, a := range advice.All() {
+		d := advice.Decide(a, strategies.All(), outcome)
+		text := strings.Join(d.Text(func(s string) string { return s }), " ")
+		for _, r := range d.Runs {
+			for _, c := range r.Verdict {
+				if !strings.Contains(text, "("+c.String()+")") && d.Enough {
+					t.Errorf("%v: %s shows %s under %s, and of that there is nothing in %q", a, d.Lock.Name, c, r.Scenario, text)
+				}
+			}
+		}
+		elsewhere := d.Elsewhere(scenarios.Names(), outcome)
+		for _, n := range d.Claims() {
+			for _, code := range claims.All[n-1].Never {
+				shown := slices.ContainsFunc(append(slices.Clone(d.Runs), elsewhere...), func(r advice.Run) bool { return slices.Contains(r.Verdict.Strings(), code) })
+				if said := strings.Contains(d.Beyond(append(slices.Clone(d.Runs), elsewhere...)), code); said != shown {
+					t.Errorf("%v: runs of %s show %s: %v; it is said that they don't contradict claim %d: %v", a, d.Lock.Name, code, shown, n, said)
+				}
+			}
 		}
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Text puts the recommendation into sentences, the most important first.
-func (a *Advice) Text() []string {
+// Text puts the recommendation into sentences, the most important first. Scenarios have the names
+// that the reader finds them by.
+func (a *Advice) Text(name func(scenario string) string) []string {
 	if a.Lock.Name == "" {
 		return []string{"There is no such lock."}
 	}
@@ -20,27 +21,42 @@ func (a *Advice) Text() []string {
 	}
 	all := []string{fmt.Sprintf("%s %s: %s.", verb, a.Lock.Name, a.Lock.Summary)}
 	if a.Enough {
-		all = append(all, fmt.Sprintf("In the %d runs that decide it shows nothing that your answers forbid: %s.", len(a.Runs), named(a.Answers.Forbids())))
+		text := fmt.Sprintf("In the %d runs that decide it shows nothing that your answers forbid: %s.", len(a.Runs), named(a.Answers.Forbids()))
+		if allowed := a.allowed(); len(allowed) > 0 {
+			text += fmt.Sprintf(" They allow what it shows there: %s.", named(allowed))
+		}
+		all = append(all, text)
 	} else {
-		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken })))
+		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken }, name)))
 	}
-	if why := a.whyOne(); why != "" {
+	if why := a.whyOne(name); why != "" {
 		all = append(all, why)
 	}
 	for _, i := range a.Instead {
-		all = append(all, i.text())
+		all = append(all, i.text(name))
 	}
-	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }); unwanted != "" {
+	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		all = append(all, "Its price: "+unwanted+".")
-	}
-	for _, n := range a.Claims() {
-		all = append(all, claimText(n))
 	}
 	return all
 }
 
+// allowed are the codes of the runs that decide which the answers neither forbid nor would rather not
+// have.
+func (a *Advice) allowed() trace.Verdict {
+	var v trace.Verdict
+	for _, r := range a.Runs {
+		for _, c := range r.Verdict {
+			if !slices.Contains(r.Broken, c) && !slices.Contains(r.Unwanted, c) && !slices.Contains(v, c) {
+				v = append(v, c)
+			}
+		}
+	}
+	return v.Sorted()
+}
+
 // whyOne says why a lock on one server is recommended where there are several: it is empty if it isn't.
-func (a *Advice) whyOne() string {
+func (a *Advice) whyOne(name func(string) string) string {
 	if a.Lock.Nodes > 1 || Questions[len(Questions)-1].Answers[a.Answers[len(Questions)-1]].fits != nil {
 		return ""
 	}
@@ -51,25 +67,25 @@ func (a *Advice) whyOne() string {
 	best := slices.MinFunc(several, func(x, y Rejected) int { return slices.Compare(x.cost(), y.cost()) })
 	text := fmt.Sprintf("It takes one of your servers. A vote of several, as in %s, ", best.Lock.Name)
 	if by := best.By; by != nil {
-		return text + fmt.Sprintf("is no safer for this use: it shows %s under %s.", named(by.Broken), by.Scenario)
+		return text + fmt.Sprintf("is no safer for this use: it shows %s under %s.", named(by.Broken), name(by.Scenario))
 	}
 	return text + "withstands no more of what decides here, and takes more."
 }
 
 // text says what to do, and which lock is enough then.
-func (i *Instead) text() string {
+func (i *Instead) text(name func(string) string) string {
 	q := &Questions[i.Question]
 	answer := &q.Answers[i.Answer]
 	if answer.remedy == "" {
 		return fmt.Sprintf("%s is enough if %s %s.", i.Lock.Name, lower(q.Text), answer.Text)
 	}
 	text := fmt.Sprintf("%s. Then %s is enough", answer.remedy, i.Lock.Name)
-	switch {
-	case i.Shown == nil:
-	case len(i.Shown.Verdict) == 0:
-		text += fmt.Sprintf(": lockstep run %s %s shows that nothing breaks", i.Lock.Name, i.Shown.Scenario)
-	default:
-		text += fmt.Sprintf(": lockstep run %s %s shows %s at most", i.Lock.Name, i.Shown.Scenario, named(i.Shown.Verdict))
+	if i.Shown != nil {
+		shown := "nothing breaks"
+		if len(i.Shown.Verdict) > 0 {
+			shown = fmt.Sprintf("it shows %s at most", named(i.Shown.Verdict))
+		}
+		text += fmt.Sprintf(": under %s %s", name(i.Shown.Scenario), shown)
 	}
 	return text + "."
 }
@@ -83,17 +99,41 @@ func named(codes trace.Verdict) string {
 	return strings.Join(all, ", ")
 }
 
-// claimText is a claim and the first of its assumptions, which the runs beside it may break.
-func claimText(n int) string {
-	const shown = 2
+// ClaimText is a claim by which the lock never shows what the answers forbid. It has all of its
+// conditions or, where there is no room, the first ones and the command that shows the others.
+func ClaimText(n int, whole bool) string {
+	const shown = 1
 	var assumed []string
 	for _, a := range claims.All[n-1].Assumptions {
 		assumed = append(assumed, "that "+a.Text)
 	}
-	if more := len(assumed) - shown; more > 0 {
+	end := "."
+	if more := len(assumed) - shown; more > 0 && !whole {
 		assumed = append(assumed[:shown], fmt.Sprintf("%d other conditions", more))
+		end = fmt.Sprintf(": lockstep explain claim %d.", n)
 	}
-	return fmt.Sprintf("Claim %d of docs/model.md: %s It assumes %s.", n, claims.All[n-1].Text, trace.List(assumed))
+	for i, a := range assumed {
+		assumed[i] = strings.ReplaceAll(a, ", ", " ") // commas are between the conditions
+	}
+	return fmt.Sprintf("Claim %d of docs/model.md: %s It assumes %s%s", n, claims.All[n-1].Text, trace.List(assumed), end)
+}
+
+// Beyond says why runs don't contradict the claims about the lock, if some show what a claim
+// excludes. It is empty if none does.
+func (a *Advice) Beyond(runs []Run) string {
+	var shown trace.Verdict
+	for _, n := range a.Claims() {
+		for _, c := range trace.Codes {
+			if slices.Contains(claims.All[n-1].Never, c.String()) && !slices.Contains(shown, c) &&
+				slices.ContainsFunc(runs, func(r Run) bool { return slices.Contains(r.Verdict, c) }) {
+				shown = append(shown, c)
+			}
+		}
+	}
+	if shown == nil {
+		return ""
+	}
+	return fmt.Sprintf("The runs of it that show %s don't contradict that: each breaks one of these conditions.", shown.Sorted())
 }
 
 // Claims are the numbers of the claims by which the lock never shows one of the forbidden codes,
@@ -112,13 +152,13 @@ func (a *Advice) Claims() (numbers []int) {
 
 // where lists codes with the scenarios that show them: "SW under a, b; FR under c". It is
 // empty if there are none.
-func where(runs []Run, codes func(*Run) trace.Verdict) string {
+func where(runs []Run, codes func(*Run) trace.Verdict, name func(string) string) string {
 	var parts []string
 	for _, c := range trace.Codes {
 		var names []string
 		for i := range runs {
 			if slices.Contains(codes(&runs[i]), c) {
-				names = append(names, runs[i].Scenario)
+				names = append(names, name(runs[i].Scenario))
 			}
 		}
 		if len(names) > 0 {

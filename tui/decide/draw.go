@@ -48,8 +48,12 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		room = arrange(r.W, r.H+1, r.H, listing).lock.H
 	}
 	told := draw.Paragraphs{Width: min(r.W-1, 2*draw.LongestLine)}
-	if waiting == 0 {
-		d.tell(&told, &a, room)
+	if d.listed = nil; waiting == 0 {
+		d.listed = listed(a.Runs)
+		if d.pending(a.Lock.Name) == 0 { // a list that grows would be read as a number of failures
+			d.listed = append(d.listed, a.Elsewhere(d.names(), d.outcome)...)
+		}
+		d.tell(&told, &a, room, r.H)
 	} else {
 		told.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
 	}
@@ -64,11 +68,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
 	}
 	c.Lines(l.lock, told.Lines, 0)
-	if d.listed = nil; waiting == 0 {
-		d.listed = listed(a.Runs)
-		if d.pending(a.Lock.Name) == 0 { // a list that grows would be read as a number of failures
-			d.listed = append(d.listed, a.Elsewhere(d.names(), d.outcome)...)
-		}
+	if waiting == 0 {
 		d.at = min(d.at, questions+len(d.listed)-1)
 		d.drawRuns(c, l, &a)
 	}
@@ -117,26 +117,59 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// tell puts the recommendation into words: its first paragraphs, as many as fit into some rows.
-func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows int) {
-	for i, s := range a.Text() {
-		before := len(t.Lines)
-		switch {
-		case i == 0 && a.Enough:
-			t.Add(draw.Strong, "", s)
-		case i == 0:
-			t.Add(draw.Breach, "", s)
-		default:
-			t.Add(draw.Plain, "", s)
-		}
-		if i > 0 && len(t.Lines) > rows {
-			t.Lines = t.Lines[:before]
-			if before < rows {
-				t.Add(draw.Dim, "", d.Theme.More+" "+d.Keys.First.Help().Key+" goes back to the questions, and to the rest of this.")
+// tell puts the recommendation into words: its first paragraphs, as many as fit into some rows. Claims
+// have all their conditions where that leaves half of the window to the rest.
+func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows, window int) {
+	set := func(texts []string) (ends []int) {
+		t.Lines = nil
+		for i, s := range texts {
+			k := draw.Plain
+			switch {
+			case i == 0 && a.Enough:
+				k = draw.Strong
+			case i == 0:
+				k = draw.Breach
 			}
-			return
+			t.Add(k, "", s)
+			ends = append(ends, len(t.Lines))
+		}
+		return ends
+	}
+	ends := set(d.told(a, true))
+	if len(t.Lines) > min(rows, window/2-questions) {
+		ends = set(d.told(a, false))
+	}
+	if len(t.Lines) <= rows {
+		return
+	}
+	keep := ends[0]
+	for _, end := range ends[1:] {
+		if end <= rows {
+			keep = end
 		}
 	}
+	t.Lines = t.Lines[:keep]
+	if keep < rows {
+		t.Add(draw.Dim, "", d.Theme.More+" "+d.Keys.First.Help().Key+" goes back to the questions, and to the rest of this.")
+	}
+}
+
+// told is the recommendation, the claims behind it with all of their conditions or the first ones, and why
+// the runs below don't contradict them.
+func (d *Decide) told(a *advice.Advice, whole bool) []string {
+	all := a.Text(d.title)
+	for _, n := range a.Claims() {
+		all = append(all, advice.ClaimText(n, whole))
+	}
+	if beyond := a.Beyond(d.listed); beyond != "" {
+		all = append(all, beyond)
+	}
+	return all
+}
+
+// title is a scenario's, by which the list of runs has it.
+func (d *Decide) title(scenario string) string {
+	return "\"" + d.Library.Scenarios[d.Library.Named(scenario)].Title + "\""
 }
 
 func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
