@@ -519,10 +519,13 @@ func (a answer) of(t *trace.Trace, seq int) string {
 			}
 		}
 	}
-	if len(parts) == 0 {
-		return "nobody"
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case a == "record":
+		return "nothing"
 	}
-	return strings.Join(parts, ", ")
+	return "nobody"
 }
 
 // whose is the owner of a record, which its value may not reveal.

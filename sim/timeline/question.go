@@ -70,22 +70,35 @@ type quiz struct {
 	all []Question
 }
 
-// script takes over a question of the script. One about the state at its instant is asked a
-// chapter before, so that the state isn't on the screen.
+// script takes over a question of the script. It is asked at words that come before its instant, so that
+// what decides it isn't on the screen; one about the verdict only if nothing follows that could decide it.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
-	if n.About == "verdict" {
-		q.outcome(at, n.Prose())
-		return
+	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(),
+		Text: "Later, at " + trace.Brief(n.At) + ": " + atPresent.ReplaceAllString(n.Prose(), "")}
+	switch n.About {
+	case "verdict":
+		if !q.Over(at) && (len(q.Breaches) == 0 || at < q.Breaches[0].Pos) {
+			q.outcome(at, n.Prose())
+			return
+		}
+		if len(q.Breaches) > 0 && q.Breaches[0].Pos <= asked.Pos {
+			asked.Pos = q.PreviousChapter(q.Breaches[0].Pos)
+		}
+		asked.Until = max(at, q.Told())
+		asked.Choices, asked.Right, asked.Why = q.worst()
+	case "record":
+		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), q.records)
+		if asked.Why = "Redis has no record of the lock."; n.Answer != "nothing" {
+			asked.Why = "What the servers store is " + n.Answer + "."
+		}
+	default:
+		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), q.names)
+		asked.Why = q.Holders(q.StateAt(at))
 	}
-	if at == 0 {
-		return
+	if asked.Pos < asked.Until {
+		q.all = append(q.all, asked)
 	}
-	s := q.StateAt(at)
-	choices, right := q.sets(holders(q.Timeline, s, n.About == "record"))
-	text := "Suppose it is " + trace.Brief(n.At) + ". " + atPresent.ReplaceAllString(n.Prose(), "")
-	q.all = append(q.all, Question{Pos: q.PreviousChapter(at), Until: at, Text: text,
-		Choices: choices, Right: right, Why: q.Holders(s), Script: true, Then: n.Prose()})
 }
 
 // atPresent are the words of a question for the instant at which its script has it. It is asked
@@ -108,8 +121,8 @@ func holders(t *Timeline, s *trace.State, record bool) (set int) {
 	return set
 }
 
-// sets offers a set of clients among others, small ones first.
-func (q *quiz) sets(truth int) (choices []string, right int) {
+// sets offers a set of clients among others, small ones first, in the words of the second argument.
+func (q *quiz) sets(truth int, words func(set int) string) (choices []string, right int) {
 	n := len(q.Clients)
 	if n > 0 && q.Clients[n-1] == trace.Probe {
 		n--
@@ -133,9 +146,23 @@ func (q *quiz) sets(truth int) (choices []string, right int) {
 		if set == truth {
 			right = i
 		}
-		choices = append(choices, q.names(set))
+		choices = append(choices, words(set))
 	}
 	return choices, right
+}
+
+// records says whose records there are.
+func (q *quiz) records(set int) string {
+	var whose []string
+	for i, name := range q.Clients {
+		if set&(1<<i) != 0 {
+			whose = append(whose, name+"'s record")
+		}
+	}
+	if whose == nil {
+		return "no client's record"
+	}
+	return trace.List(whose)
 }
 
 func (q *quiz) names(set int) string {
@@ -260,8 +287,7 @@ var outcomes = map[trace.Code]string{
 	trace.UA: "nobody gets it although the servers are up", trace.BD: "nobody gets it for a while", trace.DN: "nobody gets it while the server is down",
 }
 
-// outcome asks for the worst that the run shows, among what it doesn't show. It is asked
-// before the first violation is complete.
+// outcome asks for the worst that the run shows, before the first violation is complete.
 func (q *quiz) outcome(at int, text string) {
 	until := q.Told()
 	if len(q.Breaches) > 0 {
@@ -270,6 +296,13 @@ func (q *quiz) outcome(at int, text string) {
 	if at < 0 || at >= until {
 		return
 	}
+	asked := Question{Pos: at, Until: until, Text: text}
+	asked.Choices, asked.Right, asked.Why = q.worst()
+	q.all = append(q.all, asked)
+}
+
+// worst offers the worst that the run shows among what it doesn't show.
+func (q *quiz) worst() (choices []string, right int, why string) {
 	verdict := q.Verdict()
 	const nothing = "nothing goes wrong"
 	truth, why := nothing, "No property broke."
@@ -281,7 +314,7 @@ func (q *quiz) outcome(at int, text string) {
 			}
 		}
 	}
-	choices := []string{truth}
+	choices = []string{truth}
 	for _, c := range []trace.Code{trace.OV, trace.BD, trace.PD, trace.SW} {
 		if len(choices) < mostChoices-1 && !slices.Contains(verdict, c) {
 			choices = append(choices, outcomes[c])
@@ -291,5 +324,5 @@ func (q *quiz) outcome(at int, text string) {
 		choices = append(choices, nothing)
 	}
 	slices.Sort(choices)
-	q.all = append(q.all, Question{Pos: at, Until: until, Text: text, Choices: choices, Right: slices.Index(choices, truth), Why: why})
+	return choices, slices.Index(choices, truth), why
 }

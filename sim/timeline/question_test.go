@@ -1,6 +1,8 @@
 package timeline_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -109,7 +111,7 @@ func TestAnswersAreTrue(t *testing.T) {
 // a record names its owner behind the value.
 func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Question) {
 	t.Helper()
-	if strings.HasPrefix(q.Text, "Suppose it is ") && strings.Contains(strings.TrimSuffix(q.Text, "?")+" ", " now ") {
+	if strings.HasPrefix(q.Text, "Later, at ") && strings.Contains(strings.TrimSuffix(q.Text, "?")+" ", " now ") {
 		t.Errorf("%q is asked before the instant of which it speaks", q.Text)
 	}
 	for _, n := range tl.Notes {
@@ -117,7 +119,8 @@ func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Questio
 			continue
 		}
 		got := q.Choices[q.Right]
-		if n.About == "record" && n.Answer != "nobody" && strings.Contains(n.Answer, "("+got+"'s)") || trace.List(strings.Split(n.Answer, ", ")) == got {
+		if n.About == "record" && strings.HasSuffix(got, "'s record") && strings.Contains(n.Answer, "("+strings.TrimSuffix(got, "'s record")+"'s)") ||
+			n.Answer == "nothing" && got == "no client's record" || trace.List(strings.Split(n.Answer, ", ")) == got {
 			return
 		}
 		t.Errorf("%q: %s, and the scenario says %s", q.Text, got, n.Answer)
@@ -178,4 +181,66 @@ func TestCausesNameInstantsOfTheirEvents(t *testing.T) {
 	if told[0] == 0 || told[1] == 0 {
 		t.Errorf("causes tell of %d grants and %d records", told[0], told[1])
 	}
+}
+
+// ownRun runs a lock under a script of somebody's own, whose last step is the question.
+func ownRun(t *testing.T, lock, ask string) *timeline.Timeline {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	text := "title: Own\nsetup:\n  clients: {A: , B: {work: 5s}}\n  ttl: 10s\nscript:\n  - say: A takes the lock.\n  - run: A\n    to: before release first\n" +
+		"  - say: A stalls.\n  - wait: 12s\n  - run: B\n    to: work\n  - say: A wakes up.\n  - run: A\n  - run: B\n  - ask: " + ask + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sc, err := scenarios.Find(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := scenarios.FindStrategy(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := sc.Run(st, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return timeline.New(tr)
+}
+
+// A question that ends a script is asked at the words before it, where nothing that decides it is on the
+// screen, whether or not a property breaks.
+func TestLastQuestionIsAskedBeforeItsAnswer(t *testing.T) {
+	for lock, want := range map[string]string{"naive-del": "one client removes another's record", "setpx-lua": "nothing goes wrong"} {
+		tl := ownRun(t, lock, "What has come of this now?\n    answer: verdict")
+		var q timeline.Question
+		for _, all := range tl.Questions() {
+			if all.Script {
+				q = all
+			}
+		}
+		if !strings.HasPrefix(q.Text, "Later, at 18.008s: ") || !strings.HasSuffix(q.Text, " What has come of this?") || q.Then != "What has come of this now?" {
+			t.Errorf("%s: %q, and then %q", lock, q.Text, q.Then)
+		}
+		if _, said := slices.BinarySearch(tl.Chapters, q.Pos); !said || tl.Over(q.Pos) || len(tl.Breaches) > 0 && q.Pos >= tl.Breaches[0].Pos {
+			t.Errorf("%s: asked at %d of %v", lock, q.Pos, tl.Chapters)
+		}
+		if q.Choices[q.Right] != want {
+			t.Errorf("%s: %s", lock, q.Choices[q.Right])
+		}
+	}
+}
+
+// Of records it is asked in words for records, be there none.
+func TestQuestionOfRecordsSpeaksOfRecords(t *testing.T) {
+	tl := ownRun(t, "setpx-lua", "What does Redis store now?\n    answer: record")
+	for _, q := range tl.Questions() {
+		if !q.Script {
+			continue
+		}
+		if q.Choices[q.Right] != "no client's record" || q.Why != "Redis has no record of the lock." || slices.Contains(q.Choices, "nobody") {
+			t.Errorf("%q: %q, of which %d is right: %s", q.Text, q.Choices, q.Right, q.Why)
+		}
+		return
+	}
+	t.Error("asks nothing")
 }

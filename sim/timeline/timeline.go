@@ -199,6 +199,13 @@ func (t *Timeline) Ended(pos int) bool {
 	return e != nil && pos == t.Last() && e.Kind == trace.KindDone && t.Probing(e)
 }
 
+// Over reports whether the story is over at a position: all that clients do after it is the probe's.
+func (t *Timeline) Over(pos int) bool {
+	return !slices.ContainsFunc(t.Events[pos:], func(e trace.Event) bool {
+		return e.Client != trace.None && !t.Probing(&e) && e.Kind != trace.KindStop && e.Kind != trace.KindDone
+	})
+}
+
 // Probing reports whether the event belongs to the probe, which comes after the
 // story and only asks whether the lock can still be had.
 func (t *Timeline) Probing(e *trace.Event) bool {

@@ -50,11 +50,14 @@ func (p *Player) story(width int, whole bool) pane.Story {
 		if n.Kind == trace.NoteAsk && n.Answer != "" {
 			continue // it was asked before: see tellQuestion
 		}
-		t.Gap()
 		at := ""
 		if !dated {
 			at = p.Run.Dated(&n, p.Pos)
 		}
+		if now := p.Run.Before(n.Seq); p.Run.Ended(p.Pos) && now < p.Pos && !p.Run.Over(now) {
+			continue // all of them have gone on since
+		}
+		t.Gap()
 		dated = true
 		p.tellNote(&t, n, at)
 	}
