@@ -108,7 +108,7 @@ func (p *Player) found() {
 		find.only, find.kept = text, find.matches(text)
 		p.Notice = "The trace lists all events."
 		if text != "" {
-			p.Notice = fmt.Sprintf("The trace lists only the %d events with %q; an empty filter ends that.", count(find.kept), text)
+			p.Notice = fmt.Sprintf("The trace lists only events with %q in them, so far %d; an empty filter ends that.", text, count(find.kept[:p.Pos]))
 		}
 		return
 	}

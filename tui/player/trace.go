@@ -18,6 +18,9 @@ func (p *Player) drawTraceLines(c *draw.Canvas, r draw.Rectangle) {
 func (p *Player) traceLines(r draw.Rectangle) (lines []draw.Line, at []int) {
 	if p.find.only != "" {
 		text := fmt.Sprintf(" only with %q: %d of %d events", p.find.only, count(p.find.kept[:p.Pos]), p.Pos)
+		if p.Pos > 0 && !p.find.keeps(p.Pos) {
+			text += ", and that at the cursor"
+		}
 		lines, at = append(lines, draw.Line{draw.Text(text, draw.Strong)}), append(at, p.Pos)
 	}
 	p.scroll[panelTrace] = min(max(p.scroll[panelTrace], -max(p.Pos-r.H, 0)), 0)
