@@ -268,3 +268,29 @@ func BenchmarkMatrix(b *testing.B) {
 		}
 	}
 }
+
+// What the author of a file expects is compared with what came of it.
+func TestExpectationOfAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	for _, c := range []struct {
+		verdict, says string
+		status        int
+	}{
+		{"[DG]", "expected DG, and it is ok\n", exitOccurred},
+		{"ok", "expected ok, and it is\n", 0},
+	} {
+		text := "title: Own\nscript:\n  - run: A\n  - run: B\nexpect:\n  - verdict: " + c.verdict + "\n    under: [naive-del]\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range []string{"--plain", "--json"} {
+			out, errs, status := run(t, "", "run", "naive-del", path, form)
+			if status != c.status || form == "--plain" && !strings.Contains(out, "verdict   ok\n"+c.says) || form == "--json" && !strings.Contains(out, `"expected": "`) {
+				t.Errorf("%s: status %d, %s\n%s", form, status, errs, out)
+			}
+		}
+		if out, _, status := run(t, "", "run", "setpx-lua", path); status != 0 || strings.Contains(out, "expected") {
+			t.Errorf("of setpx-lua nothing is expected: status %d\n%s", status, out)
+		}
+	}
+}

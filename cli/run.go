@@ -61,8 +61,8 @@ or without a terminal it is printed.
 
 ` + execHelp + `
 
-The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
-2 when the input has to be mended.`,
+The exit status is 0 when it ran, 1 when a code named by --fail-on occurred or
+a printed run is not what its file expects, and 2 when the input has to be mended.`,
 		Example: `  lockstep run setpx-lua pause-past-ttl --plain
   lockstep run get-then-del release-gap --json | jq .violations
   lockstep run setpx-lua my-scenario.yaml --fail-on DG,FR,PD
@@ -88,6 +88,9 @@ The exit status is 0 when it ran, 1 when a code named by --fail-on occurred, and
 			}
 			if err := f.print(cmd.OutOrStdout(), trace); err != nil {
 				return err
+			}
+			if _, met := trace.Expectation(); !met {
+				return exit(exitOccurred)
 			}
 			return failIf(trace, codes)
 		},

@@ -32,6 +32,21 @@ type Trace struct {
 	Events     []Event
 	Notes      []Note
 	Violations []Violation // by the event that completed each, then by severity
+
+	Expected string // the verdict that the author of a script expects of this lock; empty if there is none
+}
+
+// Expectation says in words whether the verdict is that which the author of the script expects. It is
+// empty, and met, if nothing is expected.
+func (t *Trace) Expectation() (text string, met bool) {
+	switch is := t.Verdict().String(); t.Expected {
+	case "":
+		return "", true
+	case is:
+		return "expected " + is + ", and it is", true
+	default:
+		return "expected " + t.Expected + ", and it is " + is, false
+	}
 }
 
 // Note is a remark at a point of a run. Notes are not events: they change nothing and are not
@@ -211,6 +226,9 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	for _, v := range t.Violations {
 		fmt.Fprintf(b, "  %-3s %s: %s  (events %s)\n", v.Code, v.Code.Name(), v.Text, seqList(v.Events))
 	}
+	if text, _ := t.Expectation(); text != "" {
+		fmt.Fprintf(b, "%s\n", text)
+	}
 	if t.Workload == Cache {
 		made, needed := t.Rebuilds()
 		fmt.Fprintf(b, "rebuilds  %d, needed %d\n", made, needed)
@@ -269,11 +287,12 @@ func (t *Trace) MarshalJSON() ([]byte, error) {
 		Hash       string          `json:"hash"`
 		Schedule   string          `json:"schedule"`
 		Verdict    []string        `json:"verdict"`
+		Expected   string          `json:"expected,omitempty"`
 		Violations []jsonViolation `json:"violations"`
 		Rebuilds   *jsonRebuilds   `json:"rebuilds,omitempty"` // of the workload cache
 		Events     []jsonEvent     `json:"events"`
 		Notes      []jsonNote      `json:"notes"`
-	}{t.Strategy, t.Scenario, t.Seed, t.Hash, t.Schedule, t.Verdict().Strings(), []jsonViolation{}, nil, []jsonEvent{}, []jsonNote{}}
+	}{t.Strategy, t.Scenario, t.Seed, t.Hash, t.Schedule, t.Verdict().Strings(), t.Expected, []jsonViolation{}, nil, []jsonEvent{}, []jsonNote{}}
 	for _, v := range t.Violations {
 		out.Violations = append(out.Violations, jsonViolation{v.Code.String(), int64(v.At), v.Events, v.Text})
 	}

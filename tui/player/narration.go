@@ -181,6 +181,9 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	verdict := p.Run.Verdict()
 	f := screen.Cell{Known: true, Verdict: verdict}
 	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), f.Sign(&p.Theme.Glyphs), draw.Text(" "+f.Text(), draw.Strong)})
+	if text, met := p.Run.Expectation(); text != "" {
+		t.Add(map[bool]draw.Ink{true: draw.Good, false: draw.Breach}[met], "", sentence(text)+".")
+	}
 	sc, lock := p.Library.Scenarios[p.scenario], p.Run.Strategy
 	want, known := sc.Expect(lock)
 	if why := screen.Reason(sc, lock); p.Title == "" && known && want.String() == verdict.String() && why != "" {
