@@ -25,7 +25,7 @@ const (
 // scale measures in pixels. A proof without a mark needs room for its ring, and a
 // command's mark for half of itself, because its reply is never far.
 var scale = timeline.Scale{
-	Doubling: 15 * px, Slack: 6 * px,
+	Doubling: 15 * px, Slack: 6 * px, Endless: gapLeast * px,
 	Room: [...]int{timeline.Shared: 0, timeline.Aside: markRoom * px / 4, timeline.Sent: markRoom * px / 2,
 		timeline.Proof: markRoom * px, timeline.Fatal: markRoom * px, timeline.Own: markRoom * px, timeline.Touch: markRoom * px},
 }

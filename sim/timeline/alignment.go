@@ -120,7 +120,7 @@ func (al *Alignment) Shares(s *Scale) []Share {
 		for side := range own {
 			if pos := al.Steps[i+1][side]; pos > al.Steps[i][side] {
 				w := own[side][pos-1]
-				shares[i] = Share{max(shares[i].Hard, w.Hard), max(shares[i].Soft, w.Soft)}
+				shares[i] = Share{max(shares[i].Hard, w.Hard), max(shares[i].Soft, w.Soft), max(shares[i].Least, w.Least)}
 			}
 		}
 	}

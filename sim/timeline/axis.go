@@ -65,11 +65,12 @@ type Scale struct {
 	Doubling int        // each doubling of a wait
 	Slack    int        // an event that changes something, where there is room to spare
 	Room     [needs]int // an event in any case, by its need
+	Endless  int        // the least for an endless wait with its event, so that its sign is seen
 }
 
 // Share is the room of an event on the axis, with the time before it, in thousandths of a
-// view's unit: Hard in any case, and Soft times one factor.
-type Share struct{ Hard, Soft int }
+// view's unit: Hard in any case, and Soft times one factor; both together are no less than Least.
+type Share struct{ Hard, Soft, Least int }
 
 // endless bounds the width of a wait, in doublings of a hundredth of a TTL: beyond it the
 // width means nothing.
@@ -83,7 +84,10 @@ const asideSoft = 4
 func (t *Timeline) Shares(s *Scale) []Share {
 	shares := make([]Share, len(t.weights))
 	for i, w := range t.weights {
-		shares[i] = Share{s.Room[w.need], (w.wait*s.Doubling + w.slack*s.Slack) / Unit}
+		shares[i] = Share{Hard: s.Room[w.need], Soft: (w.wait*s.Doubling + w.slack*s.Slack) / Unit}
+		if w.wait == endless*Unit {
+			shares[i].Least = s.Endless
+		}
 		if w.aside {
 			shares[i].Soft /= asideSoft
 		}
@@ -117,6 +121,15 @@ func (f *Fit) factor(shares []Share) int {
 func Lay(shares []Share, f Fit) []int {
 	places := make([]int, len(shares)+1)
 	k := f.factor(shares)
+	if few := func(s Share) bool { return s.Hard+s.Soft*k/Unit < s.Least }; slices.ContainsFunc(shares, few) {
+		shares = slices.Clone(shares)
+		for i, s := range shares {
+			if few(s) {
+				shares[i] = Share{Hard: s.Least}
+			}
+		}
+		k = f.factor(shares)
+	}
 	for i, s := range shares {
 		places[i+1] = places[i] + s.Hard + s.Soft*k/Unit
 	}

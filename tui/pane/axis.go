@@ -26,7 +26,7 @@ type gap struct {
 // scale measures in columns. The probe's events, commands and proofs without a
 // mark share columns; an access to the store has a name beside its mark.
 var scale = timeline.Scale{
-	Doubling: timeline.Unit, Slack: timeline.Unit,
+	Doubling: timeline.Unit, Slack: timeline.Unit, Endless: 2 * timeline.Unit,
 	Room: [...]int{timeline.Shared: 0, timeline.Aside: 0, timeline.Sent: 0, timeline.Proof: 0,
 		timeline.Fatal: timeline.Unit, timeline.Own: timeline.Unit, timeline.Touch: 2 * timeline.Unit},
 }

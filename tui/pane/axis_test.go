@@ -296,3 +296,35 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 		}
 	}
 }
+
+// A gap that no width could draw has its sign at every width: also before the last deeds of the probe,
+// which have little room.
+func TestEndlessGapHasItsSign(t *testing.T) {
+	r := timeline.New(tuitest.EndlessTrace())
+	i := slices.IndexFunc(r.Gaps, func(g timeline.Gap) bool { return g.Endless })
+	for width := 70; width < 200; width++ {
+		th := tuitest.PlainTheme(false)
+		axis := newAxis(r, width-LabelWidth, 0)
+		_, rows := drawnAt(r, r.Last(), width, th)
+		from, to := axis.Cols[r.Gaps[i].Pos], axis.Cols[r.Gaps[i].Pos+1]
+		if ruler := []rune(rows[1])[LabelWidth:]; to <= len(ruler) && !strings.Contains(string(ruler[from:to]), th.Chasm) {
+			t.Errorf("%d columns: there is no %s from %d to %d in\n%s\n%s", width, th.Chasm, from, to, rows[0], rows[1])
+		}
+	}
+}
+
+// The columns of the list of events stand below each other whatever instants are in sight.
+func TestInstantsKeepTheColumnsOfTheList(t *testing.T) {
+	r := timeline.New(tuitest.PauseTrace())
+	for pos := 1; pos <= r.Last(); pos++ {
+		places := map[int]bool{}
+		for _, row := range TraceRows(r, pos, 12, 0, func(int) bool { return true }) {
+			if text := tuitest.LineText(row.Line(r, tuitest.PlainTheme(false), 80, 0, false)); !row.Breaks() {
+				places[strings.Index(text, "#")] = true
+			}
+		}
+		if len(places) != 1 {
+			t.Errorf("position %d: numbers stand at %v", pos, places)
+		}
+	}
+}

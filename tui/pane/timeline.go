@@ -420,7 +420,7 @@ func (tl *plot) drawBreaches(y int) {
 }
 
 // marks draws the marks of a lane. Where two fall into one column, the one of greater
-// weight stays, and the other is counted, unless it is of the probe or looks the same. An access to
+// weight stays, and the other is counted, unless it looks the same. An access to
 // the store has the client's name beside it.
 func (tl *plot) marks(l timeline.Lane, y int) {
 	column, top, shown := -1, 0, ""
@@ -432,7 +432,7 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 		if x != column {
 			column, top, shown = x, 0, ""
 		}
-		if top > 0 && weight > 0 && glyph != shown && !tl.Probing(e) {
+		if top > 0 && weight > 0 && glyph != shown {
 			tl.hidden++
 		}
 		if weight <= top {

@@ -14,7 +14,11 @@ import (
 type TraceRow struct {
 	Pos    int
 	breach *timeline.Breach
+	room   int // columns of the instants of all rows of the list
 }
+
+// usualInstant is the least number of columns for instants: most runs take no longer than a day.
+const usualInstant = 11
 
 // TraceRows are the last n rows up to a position, skip rows before its end, of the events that are
 // kept, and of that at the position.
@@ -23,15 +27,23 @@ func TraceRows(r *timeline.Timeline, pos, n, skip int, keeps func(pos int) bool)
 	for p := pos; p > 0 && len(rows) < n+skip; p-- {
 		_, fresh := r.Breached(p)
 		for i := len(fresh) - 1; i >= 0; i-- {
-			rows = append(rows, TraceRow{p, &fresh[i]})
+			rows = append(rows, TraceRow{Pos: p, breach: &fresh[i]})
 		}
 		if keeps(p) || p == pos {
-			rows = append(rows, TraceRow{p, nil})
+			rows = append(rows, TraceRow{Pos: p})
 		}
 	}
 	rows = rows[min(skip, len(rows)):]
 	slices.Reverse(rows)
-	return rows[max(len(rows)-n, 0):]
+	rows = rows[max(len(rows)-n, 0):]
+	room := usualInstant
+	for _, row := range rows {
+		room = max(room, draw.Width(trace.Instant(r.When(row.Pos))))
+	}
+	for i := range rows {
+		rows[i].room = room
+	}
+	return rows
 }
 
 // TraceLines are the lines of the last rows that have room for all of theirs among n, and the position of
@@ -68,7 +80,7 @@ func (row TraceRow) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, 
 	} else if found {
 		mark = t.Pointer + " "
 	}
-	return draw.Line{draw.Text(mark, draw.Breach), draw.Text(fmt.Sprintf("%11s #%-4d ", trace.Instant(e.At), e.Seq), draw.Dim),
+	return draw.Line{draw.Text(mark, draw.Breach), draw.Text(fmt.Sprintf("%*s #%-4d ", row.room, trace.Instant(e.At), e.Seq), draw.Dim),
 		draw.Text(draw.Pad(r.Actor(e), 6), k), draw.Text(" "+kindColumn(e, t, width)+" ", draw.Dim), draw.Text(r.Text(e), text)}
 }
 

@@ -61,6 +61,27 @@ func ExpiryTrace() *trace.Trace {
 	return &s.Trace
 }
 
+// EndlessTrace is a client that polls until it gives up, and a probe that polls, too, and then once more
+// after ten years.
+func EndlessTrace() *trace.Trace {
+	s := &Script{Trace: trace.Trace{Strategy: "setnx", Scenario: "endless", Key: "lock", Clients: []string{"A", trace.Probe},
+		Nodes: []string{"n1"}, Masters: 1, Need: 1, TTL: 10 * time.Second}}
+	poll := func(client int) {
+		s.Add(trace.KindAcquire, client, trace.None)
+		s.Add(trace.KindSend, client, 0, func(e *trace.Event) { e.Args = []string{"setnx", "lock", "1"} })
+		s.at += 2 * time.Millisecond
+		s.Add(trace.KindRefused, client, trace.None)
+		s.at += 2 * time.Second
+	}
+	for range 12 {
+		poll(0)
+	}
+	poll(1)
+	s.at += 10 * 365 * 24 * time.Hour
+	poll(1)
+	return &s.Trace
+}
+
 // acquire is a client that asks and gets: four events, two milliseconds.
 func (s *Script) acquire(client int, token string) (granted int) {
 	const file = "strategies/setpx_lua.go"
