@@ -493,7 +493,7 @@ func (m *Compare) story(width int, whole, gaps bool) []draw.Line {
 	if m.notice != "" {
 		lines = append([]draw.Line{{draw.Text(" "+m.notice, draw.Strong)}}, lines...)
 	}
-	t := draw.Paragraphs{Width: min(width, draw.LongestLine)}
+	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
 	m.tellCauses(&t, whole)
 	upper, pos := m.alignment.Runs[0], m.alignment.Steps[m.at][0]
 	dated := false

@@ -173,7 +173,7 @@ func (c *Course) Draw(cv *draw.Canvas, r draw.Rectangle) {
 	cv.Fill(wall, c.Theme.Wall, draw.Dim)
 	c.drawHeader(cv, header)
 	c.drawList(cv, list, titles)
-	cv.Lines(lesson, c.lessonLines(min(lesson.W, draw.LongestLine), lesson.H), 0)
+	cv.Lines(lesson, c.lessonLines(min(lesson.W, draw.WidestLine), lesson.H), 0)
 }
 
 func (c *Course) drawHeader(cv *draw.Canvas, r draw.Rectangle) {

@@ -47,7 +47,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if listing {
 		room = arrange(r.W, r.H+1, r.H, listing).lock.H
 	}
-	told := draw.Paragraphs{Width: min(r.W-1, 2*draw.LongestLine)}
+	told := draw.Paragraphs{Width: min(r.W-1, draw.WidestLine)}
 	if d.listed = nil; waiting == 0 {
 		d.listed = listed(a.Runs)
 		if d.pending(a.Lock.Name) == 0 { // a list that grows would be read as a number of failures
@@ -231,7 +231,7 @@ const detailRows = 3
 func (d *Decide) detail(width int) []draw.Line {
 	run := &d.listed[d.at-questions]
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
-	t := draw.Paragraphs{Width: min(width-1, 2*draw.LongestLine)}
+	t := draw.Paragraphs{Width: min(width-1, draw.WidestLine)}
 	cell := screen.Cell{Known: true, Verdict: run.Verdict}
 	t.Add(draw.Strong, "", sc.Title+" ("+run.Scenario+"): "+cell.Text())
 	t.Add(draw.Plain, "", screen.Reason(sc, run.Strategy))

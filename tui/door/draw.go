@@ -139,7 +139,7 @@ const (
 
 // told is the cause of what broke, in the detail that there is room for.
 func (d *Door) told(width int, much detail) []draw.Line {
-	t := draw.Paragraphs{Width: min(width, 2*draw.LongestLine)}
+	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
 	for _, v := range d.failures() {
 		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", v.Code, d.cause(v, much)))
 		if much >= proofs {

@@ -6,6 +6,9 @@ import "strings"
 // finds the next line.
 const LongestLine = 78
 
+// WidestLine is that of words which have the whole width of a window: rows are worth more there.
+const WidestLine = 2 * LongestLine
+
 // Paragraphs sets text in paragraphs, one after another.
 type Paragraphs struct {
 	Width int    // of the lines, in columns

@@ -171,7 +171,7 @@ func stretch(what string, first, room, n int) string {
 }
 
 func (m *Runs) drawStory(c *draw.Canvas, r draw.Rectangle) {
-	c.Lines(draw.Rect(r.X+1, r.Y, r.W-2, r.H), m.story(min(r.W-2, 2*draw.LongestLine), r.H), 0)
+	c.Lines(draw.Rect(r.X+1, r.Y, r.W-2, r.H), m.story(min(r.W-2, draw.WidestLine), r.H), 0)
 }
 
 // story tells of the cell at the cursor: the scenario, the lock, the verdict, and the reason. Where rows

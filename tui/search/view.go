@@ -28,7 +28,7 @@ func arrangeSearch(w, h int) searchLayout {
 	return searchLayout{
 		bounds: draw.Rect(0, body.Y, settingsWidth, body.H),
 		wall:   draw.Rect(settingsWidth, body.Y, 1, body.H),
-		result: draw.Rect(settingsWidth+2, body.Y, min(w-settingsWidth-3, draw.LongestLine), body.H),
+		result: draw.Rect(settingsWidth+2, body.Y, min(w-settingsWidth-3, draw.WidestLine), body.H),
 		rules:  []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)},
 	}
 }
