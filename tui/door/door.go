@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/scenarios"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
@@ -58,8 +59,7 @@ var ways = []way{
 			return "From the need for a lock to the choice of one: each answers the failure of the last."
 		},
 		func(d *Door) screen.OpenMsg { return screen.CourseMsg{} }},
-	{"Break it yourself",
-		func(d *Door) string { return "you say who runs next, level by level" },
+	{"Break it yourself", (*Door).levels,
 		func(d *Door) string {
 			return "Pauses, crashes and lost messages are yours, too. Hints come from an exhaustive search."
 		},
@@ -224,6 +224,21 @@ func (d *Door) lesson() string {
 		return fmt.Sprintf("all %d steps played", steps)
 	}
 	return fmt.Sprintf("%d of %d steps played; next %s", played, steps, next)
+}
+
+// levels says how far the reader has come with the game.
+func (d *Door) levels() string {
+	won := 0
+	all := scenarios.Levels()
+	for i := range all {
+		if _, is := d.Progress.Won(all[i].Name()); is {
+			won++
+		}
+	}
+	if won == 0 {
+		return "you say who runs next, level by level"
+	}
+	return fmt.Sprintf("%d of %s won; you say who runs next", won, draw.Plural(len(all), "level"))
 }
 
 // failures are the violations that the event at the cursor completes.

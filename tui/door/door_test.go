@@ -8,8 +8,10 @@ import (
 
 	"github.com/muesli/termenv"
 
+	"lockstep/scenarios"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/progress"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
@@ -51,6 +53,28 @@ func TestViolationIsOnTheScreen(t *testing.T) {
 		if strings.Contains(v, "more lines") {
 			t.Errorf("%v: the explanation is cut:\n%s", size, v)
 		}
+	}
+}
+
+// Where rows are left beside the picture, the signs in it are explained.
+func TestSignsAreExplained(t *testing.T) {
+	for _, size := range sizes {
+		a, _ := open(t, size[0], size[1], screen.NewLibrary(), tuitest.PlainTheme(false))
+		for _, want := range []string{"░ paused", "◆ sends a command", "▽ releases it", "╌ believes, though its lease is over"} {
+			if v := a.View(); size[1] >= tall && !strings.Contains(v, want) {
+				t.Errorf("%v: there is no %q in\n%s", size, want, v)
+			}
+		}
+	}
+}
+
+// The game's entry says how many levels have been won, as that of the course has its steps.
+func TestWonLevelsAreCounted(t *testing.T) {
+	a, d := open(t, 80, 24, screen.NewLibrary(), tuitest.PlainTheme(false))
+	all := scenarios.Levels()
+	d.Progress.Win(all[0].Name(), progress.Win{})
+	if v, want := a.View(), fmt.Sprintf("1 of %d levels won; you say who runs next", len(all)); !strings.Contains(v, want) {
+		t.Errorf("there is no %q in\n%s", want, v)
 	}
 }
 

@@ -13,31 +13,40 @@ import (
 
 // The sizes at which more comes.
 const (
-	tall      = 34 // rows, for a second line of each way and an empty one
-	leastTold = 3  // rows below the picture that are never given up
+	tall       = 34 // rows, for a second line of each way, and for the meanings of the signs
+	taller     = 46 // rows, for an empty line after each way
+	legendRows = 2
+	leastTold  = 3 // rows below the picture that are never given up
+
+	usuallyTold, usualPicture = 9, 13 // rows that words come before the picture's empty rows for, if it has as many itself
 )
 
 // layout says where the parts of the door are.
 type layout struct {
-	header, menu, picture, told draw.Rectangle
-	rules                       []draw.Rectangle
-	rows                        int // of an entry of the menu
+	header, menu, picture, legend, told draw.Rectangle
+	rules                               []draw.Rectangle
+	rows                                int // of an entry of the menu
 }
 
 // arrange is a pure function of the window and of the rows that the picture can use.
 func arrange(w, h int, picture func(rows int) int) layout {
 	l := layout{header: draw.Rect(0, 0, w, 1), rows: 1}
-	top := 2
+	top, legend := 2, 0
 	if h >= tall {
-		l.rows, top = 3, 3
+		l.rows, top, legend = 2, 3, legendRows
+	}
+	if h >= taller {
+		l.rows = 3
 	}
 	l.menu = draw.Rect(0, top, w, len(ways)*l.rows)
 	y := l.menu.Y + l.menu.H
 	l.rules = []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, y, w, 1)}
 	room := h - 1 - (y + 1) // the footer has the last row
-	rows := min(picture(room-leastTold), room-leastTold)
+	least := max(leastTold, min(usuallyTold, room-legend-usualPicture)) + legend
+	rows := min(picture(room-least), room-least)
 	l.picture = draw.Rect(0, y+1, w, rows)
-	l.told = draw.Rect(0, y+1+rows, w, room-rows)
+	l.legend = draw.Rect(0, y+1+rows, w, legend)
+	l.told = draw.Rect(0, y+1+rows+legend, w, room-rows-legend)
 	return l
 }
 
@@ -66,7 +75,8 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Text(l.picture.X+1, l.picture.Y+1, r.W-2, "running ...", draw.Dim)
 	default:
 		a := d.axes.Of(d.run, r.W-pane.LabelWidth, 0)
-		pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit()})
+		drawn := pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit()})
+		c.Lines(l.legend, drawn.LegendRows(d.Theme, r.W-2, l.legend.H), 0)
 		d.drawTold(c, l.told)
 	}
 }

@@ -62,7 +62,23 @@ func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 // as many as there is room for beside the last words; the others are the second result. Bars explain
 // themselves by the names beside them, and the line of a client that runs needs no words.
 func (d Drawn) Legend(t *draw.Theme, width int, last draw.Line) (l draw.Line, others []draw.Sign) {
-	for _, s := range d.signsOf(&t.Glyphs) {
+	return rowOf(d.signsOf(&t.Glyphs), width, last)
+}
+
+// LegendRows explains the glyphs that are drawn in rows of at most a width, as many rows as there are.
+func (d Drawn) LegendRows(t *draw.Theme, width, rows int) (lines []draw.Line) {
+	others := d.signsOf(&t.Glyphs)
+	for len(others) > 0 && len(lines) < rows {
+		var l draw.Line
+		l, others = rowOf(others, width, nil)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// rowOf explains in a row as many of the signs as there is room for beside its last words.
+func rowOf(signs []draw.Sign, width int, last draw.Line) (l draw.Line, others []draw.Sign) {
+	for _, s := range signs {
 		next := draw.Line{draw.Text(" "+s[0], draw.Strong), draw.Text(" "+s[1]+" ", draw.Dim)}
 		if l.Width()+next.Width()+last.Width() > width {
 			others = append(others, s)
