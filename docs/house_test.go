@@ -37,7 +37,7 @@ var floors = []string{
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp",
 	"sim/trace",
-	"strategies sim/claims sim/spawn sim/redis/redistest cli/starter",
+	"strategies sim/claims sim/suggest sim/spawn sim/redis/redistest cli/starter",
 	"sim/testenv",
 	"docs docs/failures", // docs has only tests, which may import everything
 }
