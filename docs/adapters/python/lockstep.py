@@ -210,10 +210,17 @@ def _wait(condition, timeout=None):
     return False
 
 
+def _select(r, w, x, timeout=None, real=select.select):
+    """Waits for no connection: the time passes."""
+    if r or w or x or not timeout:
+        return real(r, w, x, timeout)
+    time.sleep(timeout)
+    return [], [], []
+
+
 threading._time = time.monotonic
 _replace(threading.Condition, "wait", _wait)
-_replace(select, "select", lambda r, w, x, timeout=None, real=select.select:
-         (time.sleep(timeout), [], [])[1:] + ([],) if timeout and not (r or w or x) else real(r, w, x, timeout))
+_replace(select, "select", _select)
 
 _replace(os, "getpid", lambda: _execution.pid)
 _replace(os, "urandom", random.randbytes)
