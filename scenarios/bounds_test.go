@@ -13,7 +13,7 @@ import (
 // A script that would never end is stopped, and told where: at the step that
 // it was at.
 func TestBounds(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	const years = int(trace.MaxTime / (365 * 24 * time.Hour))
 	for _, tt := range []struct{ name, strategy, yaml, want string }{
 		{

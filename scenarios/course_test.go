@@ -10,7 +10,7 @@ import (
 // Each text of the course claims something of its run, and the run shows it; and a
 // step is one because it changes something.
 func TestCourseIsTrue(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	for _, l := range Course() {
 		for i, s := range l.Steps {
 			trace := cell{s.Scenario, s.Strategy}.of(t)

@@ -107,7 +107,6 @@ func TestConcurrentRuns(t *testing.T) {
 
 // The seed makes the tokens and the jitter, and nothing else.
 func TestSeeds(t *testing.T) {
-	testenv.RacedElsewhere(t)
 	s, err := Find("crash-holding")
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // with the file's name and fits on a line, or it runs, and its schedule gives
 // the same run again.
 func FuzzLoad(f *testing.F) {
-	testenv.RacedElsewhere(f)
+	testenv.LongRaced(f)
 	for _, s := range All() {
 		if s.Name != s.base() {
 			continue // a variant is in the same file

@@ -12,7 +12,7 @@ import (
 // TestLevels: each level can be won, and not by what breaks the lock that withstands: no
 // schedule within the same bounds shows the goal there.
 func TestLevels(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	lessons := Course()
 	at, names := 0, map[string]bool{}
 	for _, l := range Levels() {

@@ -22,7 +22,7 @@ var (
 // ends, within the bounds, in a trace whose schedule gives the same trace again,
 // also in a world that was used for something else meanwhile.
 func TestRandomScripts(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	all := strategies.All()
 	for i := range *randomCount {
 		seed := *randomSeed + uint64(i)

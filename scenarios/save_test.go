@@ -46,7 +46,7 @@ func only(kinds ...explore.FaultKind) (b explore.Budget) {
 // Each counterexample can be kept as a scenario, which shows the same violation by
 // the same events.
 func TestCounterexamplesAsScenarios(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	two := func(b *explore.Bounds) { b.Cycles = 2 }
 	codes := func(list ...trace.Code) func(*explore.Bounds) { return func(b *explore.Bounds) { b.Codes = list } }
 	for i, tt := range []struct {
@@ -142,7 +142,6 @@ func kept(t *testing.T, v *explore.Counterexample) string {
 
 // A move that the language of scenarios can't express is refused, not left out.
 func TestFromScheduleRefuses(t *testing.T) {
-	testenv.RacedElsewhere(t)
 	r := searched(t, "setpx-lua", only(explore.Restart), nil)
 	for _, tt := range []struct {
 		change func(*sim.Schedule)

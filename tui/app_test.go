@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"lockstep/scenarios"
-	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/present"
@@ -62,7 +61,6 @@ func TestHelpScreens(t *testing.T) {
 
 // Colour carries no information of its own: without it the frames are the same text.
 func TestColourIsNeverTheOnlySign(t *testing.T) {
-	testenv.RacedElsewhere(t)
 	all := tuitest.Looks()
 	for name, keys := range ways {
 		want := ""

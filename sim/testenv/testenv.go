@@ -64,13 +64,13 @@ func Long(t testing.TB) {
 	}
 }
 
-// RacedElsewhere skips a long test under `go test -race -short`, unless more is asked for by one of the
-// sizes above. It is for tests of what runs find, and not of what is concurrent: that is the affair of
-// shorter tests, of the same package or, for a search's workers, of sim/explore.
-func RacedElsewhere(t testing.TB) {
+// LongRaced skips a test that takes seconds where races are looked for, under `go test -race -short`, unless
+// more is asked for by one of the sizes above. It is for tests of what is found or drawn: of what is
+// concurrent, a shorter test has to stay.
+func LongRaced(t testing.TB) {
 	t.Helper()
 	if Raced && testing.Short() && !CI() {
-		t.Skip("with -race -short it is left out, being long and about what runs find; a search's workers are raced by the tests of sim/explore")
+		t.Skip("left out for time with -race and -short together: without one of them it runs")
 	}
 }
 

@@ -202,7 +202,7 @@ func shape(b *branch) string {
 
 // Where one takes over, the run so far is the very one that one was looking at.
 func TestGameBeginsWithTheRunSoFar(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	for _, cell := range [][2]string{{"get-then-del", "release-gap"}, {"redlock", "restart-no-fsync"}, {"setpx-lua", "pause-past-ttl"}, {"setnx-expire", "crash-mid-acquire"},
 		{"setpx-lua", "stampede"}, {"setpx-wait", "failover"}, {"watchdog", "watchdog-dies"}} {
 		lib := screen.NewLibrary()

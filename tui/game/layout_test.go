@@ -42,7 +42,7 @@ func TestThreeClientsInThirtyRows(t *testing.T) {
 // Each window is covered, without a hole but in the gaps between two columns of code, and
 // without an overlap; the diagram has the whole width.
 func TestGameLayouts(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	for w := draw.MinWidth; w <= 220; w += 35 {
 		for h := draw.MinHeight; h <= 64; h += 1 + h/40 {
 			for _, want := range []gameWishes{{clients: 2, goal: 3, moves: 5}, {clients: 3, goal: 5, moves: 30}, {clients: 2, goal: 4, moves: 4, debrief: 12}, {clients: 3, goal: 6, moves: 9, debrief: 40}} {

@@ -75,7 +75,7 @@ func win(t *testing.T, a *tuitest.App, s *Game) {
 // have no part in the hints, find the goal; and the same moves, replayed, leave the other
 // lock whole, as does every schedule of the level.
 func TestLevelsAreWonByTheirHints(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	alike := []string{"setnx.PD.crash", "setnx-expire.PD.crash", "setnx-expire.PD.reply-lost", "naive-del.FR.pause", "naive-del.FR.duplicate", "setpx-lua.SW.pause"}
 	for _, l := range scenarios.Levels() {
 		t.Run(l.Name(), func(t *testing.T) {
@@ -147,7 +147,6 @@ func places(t *trace.Trace) string {
 
 // A reader's own order of moves is kept with the other lock: B asks while A still waits for its reply.
 func TestOwnMovesKeepTheirOrder(t *testing.T) {
-	testenv.RacedElsewhere(t)
 	a, s := openLevel(t, "setnx-expire.PD.reply-lost")
 	lose := slices.IndexFunc(s.options, func(o option) bool { return strings.HasSuffix(o.name, ", and the reply is lost") && o.client == 0 })
 	s.at = lose
@@ -181,7 +180,7 @@ func TestOwnMovesKeepTheirOrder(t *testing.T) {
 
 // With the same moves the other lock comes to the decision that the first got wrong.
 func TestSameMovesReachTheDecision(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	for name, want := range map[string]string{"get-then-del.FR.pause": "EVALSHA", "naive-del.FR.pause": "EVALSHA", "setpx-lua.SW.pause": "WRITE"} {
 		a, s := openLevel(t, name)
 		win(t, a, s)
@@ -234,7 +233,7 @@ func TestHintsSayWhenItIsTooLate(t *testing.T) {
 
 // A lock that can't be broken is said to be one, at once.
 func TestHintsKnowWhatCannotBe(t *testing.T) {
-	testenv.RacedElsewhere(t)
+	testenv.LongRaced(t)
 	a, s := openOwn(t, "setnx", trace.OV) // it has no expiry: nobody else ever gets in
 	if v := tuitest.Unwrapped(a.View()); s.par.Reachable || !strings.Contains(v, "No schedule with at most 1 crash of a client and 1 pause of a client gets") {
 		t.Errorf("%+v\n%s", s.par, a.View())
