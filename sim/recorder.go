@@ -48,16 +48,22 @@ type moves struct {
 
 func (m *moves) reset() { m.list, m.muted = m.list[:0], false }
 
-// add appends a move, joining it with the last where that says the same.
+// add appends a move.
 func (m *moves) add(v Move) {
-	if m.muted {
-		return
+	if !m.muted {
+		m.list = append(m.list, v)
 	}
-	if n := len(m.list); n > 0 && v.Count > 0 && m.list[n-1].Who == v.Who && m.list[n-1].Count > 0 {
-		m.list[n-1].Count += v.Count
-		return
+}
+
+// step appends a step of these clients, joining it with the last where that says the same.
+func (m *moves) step(who Set) {
+	if n := len(m.list); n > 0 && !m.muted {
+		if last := &m.list[n-1]; last.Who == who && last.Count > 0 {
+			last.Count++
+			return
+		}
 	}
-	m.list = append(m.list, v)
+	m.add(Move{Who: who, Count: 1})
 }
 
 // emit gives an event its Seq and its instant, lets the monitor judge it, folds it into

@@ -84,7 +84,11 @@ func (w *World) proceed() {
 			return
 		}
 		w.left--
-		w.moves.add(w.move(t))
+		if t != nil && t.client.drawn != nil {
+			w.moves.add(Move{Who: w.allowed, Draws: true, Draw: *t.client.drawn})
+		} else {
+			w.moves.step(w.allowed)
+		}
 		if t != nil {
 			w.release(t.client)
 			w.perform(t)
@@ -96,15 +100,6 @@ func (w *World) proceed() {
 		}
 		w.advance(next)
 	}
-}
-
-// move returns the move of one step, in which a thread performs its operation, if there is
-// one.
-func (w *World) move(t *thread) Move {
-	if t != nil && t.client.drawn != nil {
-		return Move{Who: w.allowed, Draws: true, Draw: *t.client.drawn}
-	}
-	return Move{Who: w.allowed, Count: 1}
 }
 
 // stepped ends a thread's step, after which the thread has announced its next operation or

@@ -35,6 +35,7 @@ type luaVM struct {
 	loaded   map[*script]*lua.LFunction
 	digest   string // of the script that runs
 	readOnly bool   // it may not write
+	wrote    bool   // it called more than readOnly's commands
 }
 
 func newLuaVM(n *Node) *luaVM {
@@ -457,6 +458,7 @@ func (m *luaVM) command(l *lua.LState) (result lua.LValue, failure string) {
 	case m.readOnly && (name == "PUBLISH" || m.node.writes(name)):
 		return nil, "ERR Write commands are not allowed from read-only scripts."
 	}
+	m.wrote = m.wrote || !readOnly(name)
 	p := m.calls
 	p.out.Reset()
 	m.redis.Dispatch(p.conn, args)

@@ -83,20 +83,22 @@ type Node struct {
 	disk    []stored       // restored by a restart
 	journal []snapshot     // under everysec, the states that only the operating system has so far
 
-	side     *Peer    // for the node's own questions to its miniredis
-	typed    string   // the name of the command that it executes, as it was sent
-	asking   *Peer    // the connection whose command it executes, or executed last
-	beneath  *Peer    // for the commands from which override composes another
-	trial    *Peer    // where a command is queued to find out whether it is well-formed
-	stores   []string // the keys under which the command stores values
-	plain    plainSet // the command, if it is a plain SET
-	ungraced *string  // the key whose TTL miniredis holds without its grace, if any; see giveGrace
-	scripts  scripts
-	audit    *audit // what the search has to know of a command; nil in a world
+	side      *Peer    // for the node's own questions to its miniredis
+	typed     string   // the name of the command that it executes, as it was sent
+	asking    *Peer    // the connection whose command it executes, or executed last
+	beneath   *Peer    // for the commands from which override composes another
+	trial     *Peer    // where a command is queued to find out whether it is well-formed
+	stores    []string // the keys under which the command stores values
+	plain     plainSet // the command, if it is a plain SET
+	owesGrace bool     // miniredis holds the TTL of the key ungraced without its grace; see giveGrace
+	ungraced  string
+	scripts   scripts
+	audit     *audit // what the search has to know of a command; nil in a world
 
 	subscribers []*Peer // with a subscription, the oldest first
 	pushes      []Push  // published by the last command
 	blocked     bool    // the last command waits for an element
+	unchanged   bool    // the last command is, or ends with, a script that cannot have changed anything
 }
 
 // immortal is the when of a key that has no expiry. Never won't do: a clock may
@@ -187,7 +189,7 @@ func (n *Node) Reset(cfg Config) {
 	n.counted = n.millis
 	n.redis.SetTime(n.time(n.millis))
 	n.known, n.disk, n.journal = n.known[:0], nil, nil
-	n.NextExpiry, n.ungraced = trace.Never, nil
+	n.NextExpiry, n.owesGrace = trace.Never, false
 	n.subscribers, n.pushes = nil, nil
 }
 
@@ -243,7 +245,7 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 	}
 	p.out.Reset()
 	n.typed = args[0]
-	n.asking, n.stores, n.plain, n.pushes, n.blocked = p, n.stores[:0], plainSet{}, nil, false
+	n.asking, n.stores, n.plain, n.pushes, n.blocked, n.unchanged = p, n.stores[:0], plainSet{}, nil, false, false
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
 	reply = p.out.Bytes()
@@ -251,7 +253,7 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 		return []byte(n.unknown(args[1:])), nil
 	}
 	switch {
-	case readOnly(command):
+	case readOnly(command), n.unchanged && command != "EXEC": // a transaction may have done more than its last script
 		return reply, nil
 	case !short:
 		return reply, n.changed(now)
@@ -410,10 +412,10 @@ func (n *Node) settled(key string) stored {
 	s := stored{key: key, value: n.plain.value, when: immortal}
 	if n.plain.ttl > 0 {
 		s.when = n.millis + n.plain.ttl
-		if n.ungraced == nil || *n.ungraced != key {
+		if n.ungraced != key {
 			n.giveGrace()
 		}
-		n.ungraced = &key
+		n.owesGrace, n.ungraced = true, key
 	}
 	return s
 }
@@ -422,15 +424,15 @@ func (n *Node) settled(key string) stored {
 // be done before the TTL is counted down or read, or another SET keeps it; and before a
 // WATCH, because to a connection that watches the key it is a change.
 func (n *Node) giveGrace() {
-	if n.ungraced == nil {
+	if !n.owesGrace {
 		return
 	}
 	for i := range n.known {
-		if s := &n.known[i]; s.key == *n.ungraced && s.when != immortal {
+		if s := &n.known[i]; s.key == n.ungraced && s.when != immortal {
 			n.data.SetTTL(s.key, time.Duration(s.when-n.counted)*time.Millisecond+grace)
 		}
 	}
-	n.ungraced = nil
+	n.owesGrace = false
 }
 
 // lifetime computes the last millisecond of a key's life. A TTL of whole milliseconds is new

@@ -3,7 +3,6 @@ package redis
 import (
 	"crypto/sha1"
 	"encoding/hex"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,11 +17,11 @@ import (
 // miniredis has an engine too, but builds a virtual machine for every call, which takes
 // thirty times as long as the script.
 type scripts struct {
-	node   *Node
-	known  map[string]*script // by digest: all scripts that it was ever sent; a digest never comes to mean another script
-	texts  map[string]*script // the same, by text
-	cached map[string]bool    // by digest: the scripts that EVALSHA finds
-	vm     *luaVM             // nil before the first script, and after one that failed
+	node  *Node
+	known map[string]*script // by digest: all scripts that it was ever sent; a digest never comes to mean another script
+	texts map[string]*script // the same, by text
+	epoch int                // begins with 1, and ends when the cache is emptied
+	vm    *luaVM             // nil before the first script, and after one that failed
 }
 
 // script is one script, compiled when it is first run.
@@ -30,10 +29,11 @@ type script struct {
 	text, digest string
 	proto        *lua.FunctionProto
 	broken       string // the compiler's error, if it does not compile
+	epoch        int    // in which it was last cached: EVALSHA finds those of the current one
 }
 
 func (s *scripts) init(n *Node) {
-	*s = scripts{node: n, known: map[string]*script{}, texts: map[string]*script{}, cached: map[string]bool{}}
+	*s = scripts{node: n, known: map[string]*script{}, texts: map[string]*script{}, epoch: 1}
 }
 
 // reset prepares a new run. Compiled scripts are kept for it unless there are too many: a
@@ -46,10 +46,27 @@ func (s *scripts) reset() {
 }
 
 // flush empties the cache, as SCRIPT FLUSH and a restart do.
-func (s *scripts) flush() { clear(s.cached) }
+func (s *scripts) flush() { s.epoch++ }
+
+// cached returns the script that EVALSHA finds under a digest, or nil.
+func (s *scripts) cached(digest string) *script {
+	if known := s.known[strings.ToLower(digest)]; known != nil && known.epoch == s.epoch {
+		return known
+	}
+	return nil
+}
 
 // CachedScripts lists the digests of the scripts that the node has cached, sorted.
-func (n *Node) CachedScripts() []string { return slices.Sorted(maps.Keys(n.scripts.cached)) }
+func (n *Node) CachedScripts() []string {
+	var digests []string
+	for digest := range n.scripts.known {
+		if n.scripts.cached(digest) != nil {
+			digests = append(digests, digest)
+		}
+	}
+	slices.Sort(digests)
+	return digests
+}
 
 // answer executes a command about scripts. It leaves to miniredis the errors about malformed
 // commands.
@@ -77,12 +94,12 @@ func (s *scripts) administer(c *server.Peer, args []string) (done bool) {
 			c.WriteError(script.broken)
 			return true
 		}
-		s.cached[script.digest] = true
+		script.epoch = s.epoch
 		c.WriteBulk(script.digest)
 	case sub == "EXISTS" && len(args) > 1:
 		c.WriteLen(len(args) - 1)
 		for _, digest := range args[1:] {
-			if s.cached[strings.ToLower(digest)] {
+			if s.cached(digest) != nil {
 				c.WriteInt(1)
 			} else {
 				c.WriteInt(0)
@@ -166,12 +183,10 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 	keys := int(v)
 	var script *script
 	if bySum {
-		digest := strings.ToLower(args[0])
-		if !s.cached[digest] {
+		if script = s.cached(args[0]); script == nil {
 			c.WriteError(noScript)
 			return
 		}
-		script = s.known[digest]
 	} else {
 		script = s.learn(args[0])
 	}
@@ -179,12 +194,12 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 		c.WriteError(script.broken)
 		return
 	}
-	s.cached[script.digest] = true
+	script.epoch = s.epoch
 	if s.vm == nil {
 		s.vm = newLuaVM(s.node)
 	}
 	m := s.vm
-	m.readOnly = strings.HasSuffix(cmd, "_RO")
+	m.readOnly, m.wrote = strings.HasSuffix(cmd, "_RO"), false
 	result, failure := m.run(script, c, args[2:2+keys], args[2+keys:])
 	if failure != "" {
 		// A failed script may have left the virtual machine in any state.
@@ -192,6 +207,7 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 		c.WriteError(failure)
 		return
 	}
+	s.node.unchanged = !m.wrote
 	writeLua(c, result, 0)
 }
 

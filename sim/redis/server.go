@@ -222,12 +222,20 @@ func (b OpenTxn) watchesAny(keys []string) bool {
 // cachedAfter returns the scripts that the node has cached after a command, sorted. had are
 // those that it had before.
 func (s *scripts) cachedAfter(had []string) []string {
-	if len(s.cached) == len(had) && !slices.ContainsFunc(had, func(text string) bool { return !s.cached[s.learn(text).digest] }) {
+	known := 0
+	for _, script := range s.known {
+		if script.epoch == s.epoch {
+			known++
+		}
+	}
+	if known == len(had) && !slices.ContainsFunc(had, func(text string) bool { return s.learn(text).epoch != s.epoch }) {
 		return had
 	}
-	var texts []string
-	for digest := range s.cached {
-		texts = append(texts, s.known[digest].text)
+	texts := make([]string, 0, known)
+	for _, script := range s.known {
+		if script.epoch == s.epoch {
+			texts = append(texts, script.text)
+		}
 	}
 	slices.Sort(texts)
 	return texts

@@ -415,32 +415,35 @@ type options struct {
 // parseOptions reads options as Redis does, and reports whether they are well-formed.
 func parseOptions(set bool, words []string) (o options, ok bool) {
 	for i := 0; i < len(words); i++ {
-		follows := i+1 < len(words)
-		switch word := strings.ToUpper(words[i]); {
-		case word == "NX" && set && !o.xx:
-			o.nx = true
-		case word == "XX" && set && !o.nx:
-			o.xx = true
-		case word == "GET" && set:
-			o.get = true
-		case word == "KEEPTTL" && set && o.unit == "":
-			o.keep = true
-		case word == "PERSIST" && !set && o.unit == "":
-			o.persist = true
-		case slices.Contains(units, word) && follows && !o.keep && !o.persist && (o.unit == "" || o.unit == word):
-			i++
-			o.unit, o.amount = word, words[i]
-		case (word == "IFEQ" || word == "IFNE") && set && follows && o.compare == "":
-			i++
-			o.compare, o.with = word, words[i]
-		default:
+		word, fits := strings.ToUpper(words[i]), false
+		switch word {
+		case "NX":
+			o.nx, fits = true, set && !o.xx
+		case "XX":
+			o.xx, fits = true, set && !o.nx
+		case "GET":
+			o.get, fits = true, set
+		case "KEEPTTL":
+			o.keep, fits = true, set && o.unit == ""
+		case "PERSIST":
+			o.persist, fits = true, !set && o.unit == ""
+		case "EX", "PX", "EXAT", "PXAT":
+			if i++; i < len(words) {
+				fits = !o.keep && !o.persist && (o.unit == "" || o.unit == word)
+				o.unit, o.amount = word, words[i]
+			}
+		case "IFEQ", "IFNE":
+			if i++; i < len(words) {
+				fits = set && o.compare == ""
+				o.compare, o.with = word, words[i]
+			}
+		}
+		if !fits {
 			return o, false
 		}
 	}
 	return o, o.compare == "" || !o.nx && !o.xx
 }
-
-var units = []string{"EX", "PX", "EXAT", "PXAT"}
 
 // parseUntil computes until and lifetime. It returns the error reply, or "".
 func (n *Node) parseUntil(o *options, cmd string) (refusal string) {
