@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -87,7 +88,10 @@ var passing = []struct {
 // TestPassedReadingsAreFound: where a client passes its reading on, and a server decides by it, the
 // search finds the instants. One client is paused for six to nine seconds.
 func TestPassedReadingsAreFound(t *testing.T) {
-	for _, p := range passing {
+	for i, p := range passing {
+		if !testenv.Some(i, 4) {
+			continue
+		}
 		t.Run(p.name, func(t *testing.T) {
 			b := explore.Defaults(p.strategy)
 			b.Cycles, b.Codes, b.Faults = 1, trace.Verdict{p.code}, explore.Budget{explore.Pause: 1}
