@@ -36,8 +36,8 @@ func (s *Game) review() tea.Cmd {
 		candidates = []string{c.withstands}
 	}
 	run, parts := s.Run.Trace, []scenarios.Stretch{}
-	for _, b := range s.here.line() {
-		schedule := sim.Schedule{Config: s.cfg, Moves: b.moves()}
+	for _, b := range s.here.Line() {
+		schedule := sim.Schedule{Config: s.cfg, Moves: b.Moves()}
 		t, err := scenarios.Replay(schedule)
 		if err != nil {
 			return nil
@@ -46,7 +46,7 @@ func (s *Game) review() tea.Cmd {
 		if err != nil {
 			return nil
 		}
-		parts = append(parts, scenarios.Stretch{Moves: b.made, Events: len(t.Events), Now: now})
+		parts = append(parts, scenarios.Stretch{Moves: b.Made, Events: len(t.Events), Now: now})
 	}
 	find, bounds, goal := s.NewGuide, *c.bounds, c.goal
 	return func() tea.Msg {

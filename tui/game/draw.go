@@ -175,11 +175,11 @@ func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 func (s *Game) standing(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	where := ""
-	if up := s.here.parent; up != nil && len(up.tried) > 1 {
-		where = fmt.Sprintf(" Branch %d of %d.", up.last+1, len(up.tried))
+	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
+		where = fmt.Sprintf(" Branch %d of %d.", up.Last+1, len(up.Tried))
 	}
 	if s.quest == nil {
-		t.Add(draw.Strong, "", "Go on from here as you like; anything may go wrong. "+draw.Plural(s.here.depth, "move")+"."+where+" "+s.Keys.Scenario.Help().Key+" lists the levels.")
+		t.Add(draw.Strong, "", "Go on from here as you like; anything may go wrong. "+draw.Plural(s.here.Depth, "move")+"."+where+" "+s.Keys.Scenario.Help().Key+" lists the levels.")
 		return t.Lines
 	}
 	title := s.title

@@ -20,21 +20,22 @@ import (
 	"lockstep/tui/picker"
 	"lockstep/tui/player"
 	"lockstep/tui/screen"
+	"lockstep/tui/tried"
 )
 
 // Game is a run whose scheduler is the reader: which client goes on, what goes wrong, how
 // much time passes. Every move replays the whole run from its schedule, so that undo goes
 // back any number of moves. All that was tried is kept in the reader's progress, at once.
 //
-// Invariant: Run is the run of here.moves(), the moves from the root of the tree to here.
+// Invariant: Run is the run of here.Moves(), the moves from the root of the tree to here.
 type Game struct {
 	*player.Player
 	*quest // or nil, if it goes on from a run
 
 	cfg     sim.Config
 	file    string // the name under which the game is kept
-	root    *branch
-	here    *branch
+	root    *tried.Branch
+	here    *tried.Branch
 	now     time.Duration          // at here; its last event may have been earlier
 	menu    map[string][]sim.Offer // of a game without bounds: the faults that can be chosen, by client or server
 	options []option
@@ -47,9 +48,6 @@ type Game struct {
 	coded   bool  // where there is no room for both: the code is shown, and not the diagram
 }
 
-// gameLabel is what schedules say instead of a scenario: there is no script.
-const gameLabel = "sandbox"
-
 // New goes on from a position of a run, with the moves that led there. What was tried from
 // other positions of the same run is there, too.
 func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
@@ -58,15 +56,15 @@ func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
 		return nil, err
 	}
 	name := sim.Label(schedule.Config.Scenario)
-	schedule.Config.Scenario = gameLabel
+	schedule.Config.Scenario = tried.Label
 	s := newGame(player.New(st, from.Strategy, from.Scenario), schedule.Config, "run."+schedule.Config.Strategy.Name+"."+name)
 	here := s.root
-	for _, m := range prefix(schedule, from.Pos) {
+	for _, m := range tried.Prefix(schedule, from.Pos) {
 		made := []sim.Move{m}
-		if here.child(made) == nil {
-			here.grow(made)
+		if here.Child(made) == nil {
+			here.Grow(made)
 		}
-		here = here.child(made)
+		here = here.Child(made)
 	}
 	return s, s.replay(here)
 }
@@ -75,7 +73,7 @@ func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
 func newGame(p *player.Player, cfg sim.Config, file string) *Game {
 	p.Asks = false // the reader decides what comes
 	s := &Game{Player: p, cfg: cfg, file: file}
-	s.Title, s.root, s.coded = "Your turn", &branch{}, cfg.Strategy.File != ""
+	s.Title, s.root, s.coded = "Your turn", &tried.Branch{}, cfg.Strategy.File != ""
 	s.recall()
 	if s.here == nil {
 		s.here = s.root
@@ -83,46 +81,9 @@ func newGame(p *player.Player, cfg sim.Config, file string) *Game {
 	return s
 }
 
-// prefix are the moves of a schedule, one by one, that lead to its first n
-// events, or to the next instant at which a move begins.
-func prefix(s sim.Schedule, events int) []sim.Move {
-	all := singles(s.Moves)
-	enough := func(n int) bool {
-		t, err := scenarios.Replay(sim.Schedule{Config: s.Config, Moves: all[:n]})
-		return err != nil || len(t.Events) >= events
-	}
-	low, high := 0, len(all)
-	for low < high { // more moves never make fewer events
-		if mid := (low + high) / 2; enough(mid) {
-			high = mid
-		} else {
-			low = mid + 1
-		}
-	}
-	return all[:low]
-}
-
-// singles splits moves into single steps, so that each can be undone. It drops the
-// script's notes.
-func singles(moves []sim.Move) []sim.Move {
-	var all []sim.Move
-	for _, m := range moves {
-		switch {
-		case m.Note > 0, m.Fault == (sim.Drain{}):
-		case m.Count > 1:
-			for range m.Count {
-				all = append(all, sim.Move{Who: m.Who, Count: 1})
-			}
-		default:
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
 // replay shows the run up to a branch, and stays where it is if there is none.
-func (s *Game) replay(b *branch) error {
-	schedule := sim.Schedule{Config: s.cfg, Moves: b.moves()}
+func (s *Game) replay(b *tried.Branch) error {
+	schedule := sim.Schedule{Config: s.cfg, Moves: b.Moves()}
 	t, err := scenarios.Replay(schedule)
 	if err != nil {
 		return err
@@ -144,10 +105,10 @@ func (s *Game) replay(b *branch) error {
 
 // goesOn is the place of the option by which the client that acted last goes on, or 0.
 func (s *Game) goesOn() int {
-	if len(s.here.made) == 0 {
+	if len(s.here.Made) == 0 {
 		return 0
 	}
-	who := s.here.made[len(s.here.made)-1].Who
+	who := s.here.Made[len(s.here.Made)-1].Who
 	return max(slices.IndexFunc(s.options, func(o option) bool {
 		return o.client != trace.None && who.Has(o.client) && o.moves[0].Count > 0
 	}), 0)
@@ -291,13 +252,13 @@ func (s *Game) clicked(c screen.Click) {
 
 // try makes a move, on a new branch if others were tried here before.
 func (s *Game) try(o option) {
-	b := s.here.child(o.moves)
+	b := s.here.Child(o.moves)
 	if b == nil {
 		from := s.here
-		b = from.grow(o.moves)
+		b = from.Grow(o.moves)
 		if err := s.replay(b); err != nil {
-			from.tried = from.tried[:len(from.tried)-1]
-			from.last = max(len(from.tried)-1, 0)
+			from.Tried = from.Tried[:len(from.Tried)-1]
+			from.Last = max(len(from.Tried)-1, 0)
 			if inner := errors.Unwrap(err); inner != nil {
 				err = inner // without the word that stands for it in schedules
 			}
@@ -324,7 +285,7 @@ func (s *Game) save() tea.Cmd {
 		s.Notice = "A scenario states what it breaks, and nothing is broken yet."
 		return nil
 	}
-	t, schedule := s.Run.Trace, sim.Schedule{Config: s.cfg, Moves: s.here.moves()}
+	t, schedule := s.Run.Trace, sim.Schedule{Config: s.cfg, Moves: s.here.Moves()}
 	return picker.SaveScenario(s.Player, t, func(string) ([]byte, error) {
 		return scenarios.FromSchedule("Scheduled by hand: "+code.Named(), code.Name()+" ("+code.String()+")", "Schedule: "+t.Schedule, code, schedule)
 	})
@@ -348,20 +309,20 @@ func (s *Game) Paste(text string) {
 		s.Notice = err.Error()
 		return
 	}
-	schedule.Config.Scenario = gameLabel
+	schedule.Config.Scenario = tried.Label
 	strategy := s.Library.Strategy(schedule.Config.Strategy.Name)
 	if strategy < 0 {
 		s.Notice = "That schedule is of a lock which is not in the list: " + schedule.Config.Strategy.Name + "."
 		return
 	}
 	was := *s
-	if setupOf(schedule.Config) != setupOf(s.cfg) {
-		s.root, s.cfg, s.quest, s.file = &branch{}, schedule.Config, nil, "pasted."+schedule.Config.Strategy.Name
+	if tried.Setup(schedule.Config) != tried.Setup(s.cfg) {
+		s.root, s.cfg, s.quest, s.file = &tried.Branch{}, schedule.Config, nil, "pasted."+schedule.Config.Strategy.Name
 		s.here = s.root
 	}
 	here := s.root
-	for _, m := range singles(schedule.Moves) {
-		here = here.grow([]sim.Move{m})
+	for _, m := range tried.Singles(schedule.Moves) {
+		here = here.Grow([]sim.Move{m})
 	}
 	if err := s.replay(here); err != nil {
 		*s = was
@@ -375,12 +336,6 @@ func (s *Game) Paste(text string) {
 	s.Strategy = strategy
 	s.Display(s.Run, s.Pos) // with the new strategy's source
 	s.keep()
-}
-
-// setupOf is the setup of schedules, as text.
-func setupOf(cfg sim.Config) string {
-	cfg.Scenario = gameLabel
-	return sim.Schedule{Config: cfg}.String()
 }
 
 // FooterKeys are the keys that work here, the most useful first.

@@ -13,6 +13,7 @@ import (
 	"lockstep/tui/draw"
 	"lockstep/tui/progress"
 	"lockstep/tui/screen"
+	"lockstep/tui/tried"
 	"lockstep/tui/tuitest"
 )
 
@@ -107,8 +108,8 @@ func TestUndoGoesBackAnyNumberOfMoves(t *testing.T) {
 		hashes = append(hashes, s.Run.Hash)
 		s.at = i % min(len(s.options), 3)
 		a.Press("enter")
-		if s.here.depth != i+1 {
-			t.Fatalf("after %d moves it has %d: %s", i+1, s.here.depth, s.Notice)
+		if s.here.Depth != i+1 {
+			t.Fatalf("after %d moves it has %d: %s", i+1, s.here.Depth, s.Notice)
 		}
 	}
 	last := s.Run.Hash
@@ -145,7 +146,7 @@ func TestBranchesAreKept(t *testing.T) {
 	}
 	a.Press("u")
 	do(t, a, s, "A: ") // the same again is no third branch
-	if n := len(s.here.parent.tried); n != 2 {
+	if n := len(s.here.Parent.Tried); n != 2 {
 		t.Errorf("%d branches", n)
 	}
 }
@@ -182,7 +183,7 @@ func TestBrokenGameIsSetAside(t *testing.T) {
 		app.Progress = progress.Open(filepath.Join(dir, "progress.json"))
 		app.Progress.KeepGame("setnx.PD.crash", []byte(text))
 		s, err := NewLevel(app, 0)
-		if err != nil || !strings.Contains(s.Notice, "set aside") || s.here.depth > 0 {
+		if err != nil || !strings.Contains(s.Notice, "set aside") || s.here.Depth > 0 {
 			t.Errorf("%v, %q", err, s.Notice)
 		}
 		if kept, err := os.ReadFile(filepath.Join(dir, "games", "setnx.PD.crash.json.old")); err != nil || string(kept) != text {
@@ -192,9 +193,9 @@ func TestBrokenGameIsSetAside(t *testing.T) {
 }
 
 // shape is a tree as text.
-func shape(b *branch) string {
-	text := fmt.Sprint(b.made, b.last)
-	for _, c := range b.tried {
+func shape(b *tried.Branch) string {
+	text := fmt.Sprint(b.Made, b.Last)
+	for _, c := range b.Tried {
 		text += "(" + shape(c) + ")"
 	}
 	return text
@@ -272,5 +273,5 @@ func BenchmarkUndo(b *testing.B) {
 		a.Press("U")
 		b.StartTimer()
 	}
-	b.ReportMetric(float64(s.here.depth), "moves")
+	b.ReportMetric(float64(s.here.Depth), "moves")
 }

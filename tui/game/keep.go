@@ -1,56 +1,15 @@
 package game
 
-import (
-	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
-
-	"lockstep/scenarios"
-	"lockstep/sim"
-)
-
-// kept is a game as it is written: its setup, and all branches that were tried.
-type kept struct {
-	Setup string     `json:"setup"` // a schedule without moves
-	Moves []keptMove `json:"moves"` // in an order in which each comes after its parent
-	Here  int        `json:"here"`  // the index of the move that led here, or -1
-}
-
-// keptMove is a branch.
-type keptMove struct {
-	Parent int    `json:"after"` // an index, or -1
-	Move   string `json:"move"`  // as schedules write it
-	Last   int    `json:"last,omitempty"`
-}
-
-// movesText is how schedules write moves.
-func movesText(cfg sim.Config, moves []sim.Move) string {
-	_, text, _ := strings.Cut(sim.Schedule{Config: cfg, Moves: moves}.String(), ",--,")
-	return text
-}
+import "lockstep/tui/tried"
 
 // keep writes the game down, with all that was tried.
 func (s *Game) keep() {
-	k := kept{Setup: setupOf(s.cfg), Here: -1}
-	var add func(b *branch, parent int)
-	add = func(b *branch, parent int) {
-		for _, c := range b.tried {
-			at := len(k.Moves)
-			k.Moves = append(k.Moves, keptMove{Parent: parent, Move: movesText(s.cfg, c.made), Last: c.last})
-			if c == s.here {
-				k.Here = at
-			}
-			add(c, at)
-		}
-	}
-	add(s.root, -1)
-	data, err := json.Marshal(k)
+	data, err := tried.Write(s.cfg, s.root, s.here)
 	if err != nil {
 		s.Notice = "The game can't be kept: " + err.Error() + "."
 		return
 	}
-	s.Progress.KeepGame(s.file, append(data, '\n'))
+	s.Progress.KeepGame(s.file, data)
 }
 
 // recall brings back what was tried before, if that was in the same setup. Else it is set
@@ -60,7 +19,7 @@ func (s *Game) recall() {
 	if data == nil {
 		return
 	}
-	root, here, err := read(data, setupOf(s.cfg))
+	root, here, err := tried.Read(data, tried.Setup(s.cfg))
 	if err != nil {
 		s.Progress.SetGameAside(s.file)
 		s.Notice = "The game that was kept can't be played on, and was set aside: " + err.Error() + "."
@@ -69,40 +28,38 @@ func (s *Game) recall() {
 	s.root, s.here = root, here
 }
 
-// read is the inverse of keep.
-func read(data []byte, setup string) (root, here *branch, err error) {
-	var k kept
-	if err := json.Unmarshal(data, &k); err != nil {
-		return nil, nil, err
+func (s *Game) undo() {
+	if s.here.Parent == nil {
+		s.Notice = "This is the beginning."
+		return
 	}
-	if k.Setup != setup {
-		return nil, nil, fmt.Errorf("it was played in another setup")
+	s.goTo(s.here.Parent)
+}
+
+func (s *Game) redo() {
+	if len(s.here.Tried) == 0 {
+		s.Notice = "Nothing was tried from here on yet."
+		return
 	}
-	root = &branch{}
-	all := make([]*branch, len(k.Moves))
-	for i, m := range k.Moves {
-		schedule, err := sim.ParseSchedule(strings.TrimSuffix(setup, ",")+","+m.Move, scenarios.FindStrategy)
-		if err != nil {
-			return nil, nil, err
-		}
-		parent := root
-		if m.Parent >= i || m.Parent < -1 {
-			return nil, nil, fmt.Errorf("move %d comes before the one that it follows", i)
-		}
-		if m.Parent >= 0 {
-			parent = all[m.Parent]
-		}
-		all[i] = parent.grow(schedule.Moves)
+	s.goTo(s.here.Tried[s.here.Last])
+}
+
+// switchBranch goes to another move that was tried in place of the last one.
+func (s *Game) switchBranch(by int) {
+	up := s.here.Parent
+	if up == nil || len(up.Tried) < 2 {
+		s.Notice = "Nothing else was tried in place of the last move."
+		return
 	}
-	for i, b := range all {
-		b.last = min(max(k.Moves[i].Last, 0), max(len(b.tried)-1, 0))
+	up.Last = (up.Last + by + len(up.Tried)) % len(up.Tried)
+	s.goTo(up.Tried[up.Last])
+}
+
+// goTo goes to an existing branch.
+func (s *Game) goTo(b *tried.Branch) {
+	if err := s.replay(b); err != nil {
+		s.Notice = err.Error()
+		return
 	}
-	here = root
-	if k.Here >= 0 && k.Here < len(all) {
-		here = all[k.Here]
-	}
-	if b := here; b.parent != nil {
-		b.parent.last = slices.Index(b.parent.tried, b)
-	}
-	return root, here, nil
+	s.keep()
 }

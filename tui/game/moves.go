@@ -12,6 +12,7 @@ import (
 	"lockstep/sim/explore"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/tried"
 )
 
 // option is a move that can be made now, named by what it does. The name comes from the
@@ -25,19 +26,9 @@ type option struct {
 	sends  bool         // the step sends that command
 }
 
-// sameMoves compares moves, and the number of steps in them.
-func sameMoves(a, b []sim.Move) bool {
-	return slices.EqualFunc(a, b, func(x, y sim.Move) bool { return x.Count == y.Count && sameMove(x, y) })
-}
-
-// sameMove compares moves. The number of steps in them makes no difference.
-func sameMove(a, b sim.Move) bool {
-	return a.Who == b.Who && a.Wait == b.Wait && a.Draw == b.Draw && reflect.DeepEqual(a.Fault, b.Fault) // some faults have lists
-}
-
 // peek plays moves ahead, and returns the events that they lead to.
 func (s *Game) peek(moves ...sim.Move) (*trace.Trace, []trace.Event, error) {
-	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: append(s.here.moves(), moves...)})
+	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: append(s.here.Moves(), moves...)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +79,7 @@ func (s *Game) step(client int) (option, bool) {
 			continue
 		}
 		told, run, o.moves = events, t, []sim.Move{move}
-		if len(t.Violations) > len(s.Run.Violations) || slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && ends(e.Kind) }) {
+		if len(t.Violations) > len(s.Run.Violations) || slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && tried.Ends(e.Kind) }) {
 			break
 		}
 	}
@@ -100,17 +91,6 @@ func (s *Game) step(client int) (option, bool) {
 	return o, true
 }
 
-// ends reports whether an event of a client ends its move: others can see it, its time
-// matters, or it is the second half of a request.
-func ends(k trace.Kind) bool {
-	switch k {
-	case trace.KindSend, trace.KindReceive, trace.KindTimeout, trace.KindDisconnect, trace.KindClock, trace.KindEnter, trace.KindLeave, trace.KindRead,
-		trace.KindWrite, trace.KindReject, trace.KindQuery, trace.KindSleep, trace.KindDone:
-		return true
-	}
-	return false
-}
-
 // deed says what a client does in the events of one move, on which line, and whether that is to send
 // a command.
 func deed(t *trace.Trace, events []trace.Event, client int) (text string, at trace.Source, sends bool) {
@@ -120,7 +100,7 @@ func deed(t *trace.Trace, events []trace.Event, client int) (text string, at tra
 		if e.Client != client {
 			continue
 		}
-		if ends(e.Kind) {
+		if tried.Ends(e.Kind) {
 			last = e
 			break
 		}
@@ -172,7 +152,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 		}
 		return all
 	}
-	made := s.here.moves()
+	made := s.here.Moves()
 	for k, n := range s.bounds.Faults {
 		if n == 0 {
 			continue

@@ -20,6 +20,7 @@ import (
 	"lockstep/tui/player"
 	"lockstep/tui/progress"
 	"lockstep/tui/screen"
+	"lockstep/tui/tried"
 )
 
 // quest is what makes a game one to be won: a goal, the faults that may happen on the way,
@@ -37,9 +38,9 @@ type quest struct {
 	adviser    *adviser
 	number     int // of the last question: answers to earlier ones are dropped
 	cancel     context.CancelFunc
-	asked      *branch // where it was put
-	known      bool    // the answer is there
-	wanted     bool    // the last key was that for a hint, and the answer wasn't there
+	asked      *tried.Branch // where it was put
+	known      bool          // the answer is there
+	wanted     bool          // the last key was that for a hint, and the answer wasn't there
 	hint       explore.Hint
 	par        explore.Hint
 	ahead      int         // moves of the least way on
@@ -137,7 +138,7 @@ func newQuest(st *screen.App, strategy int, file string, q *quest) (*Game, error
 	if err != nil {
 		return nil, err
 	}
-	cfg.Scenario = gameLabel
+	cfg.Scenario = tried.Label
 	s := newGame(player.New(st, strategy, 0), cfg, file)
 	q.adviser = &adviser{find: st.NewGuide, bounds: *q.bounds, goal: q.goal, cfg: cfg}
 	s.quest = q
@@ -156,14 +157,14 @@ func (s *Game) ask() tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.number = s.Serial()
 	c.cancel, c.asked, c.known, c.debrief = cancel, s.here, false, nil
-	number, g, moves := c.number, c.adviser, s.here.moves()
+	number, g, moves := c.number, c.adviser, s.here.Moves()
 	return func() tea.Msg {
 		defer cancel()
 		h, par, err := g.from(ctx, moves)
 		if err != nil {
 			return hintMsg{of: c, number: number, err: err}
 		}
-		return hintMsg{c, number, h, par, count(g.cfg, moves, h.Path), count(g.cfg, nil, par.Path), nil}
+		return hintMsg{c, number, h, par, tried.Count(g.cfg, moves, h.Path), tried.Count(g.cfg, nil, par.Path), nil}
 	}
 }
 
@@ -241,7 +242,7 @@ func (s *Game) drain() {
 	if slices.Contains(s.Run.Verdict(), s.goal) {
 		return
 	}
-	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: append(s.here.moves(), sim.Move{Fault: sim.Drain{}})})
+	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: append(s.here.Moves(), sim.Move{Fault: sim.Drain{}})})
 	if err != nil {
 		s.Notice = err.Error()
 		return
@@ -299,7 +300,7 @@ func (s *Game) pointAt(h explore.Hint) {
 		case m.Wait > 0 && len(h.Next) == 1:
 			o, _ = s.wait(m.Wait)
 		default:
-			o.name = movesText(s.cfg, h.Next)
+			o.name = tried.Text(s.cfg, h.Next)
 			if t, events, err := s.peek(h.Next...); err == nil && len(events) > 0 {
 				e := &events[len(events)-1]
 				o.name = t.Actor(e) + ": " + t.Text(e)
@@ -315,7 +316,7 @@ func (s *Game) pointAt(h explore.Hint) {
 // same client's.
 func begin(path, move []sim.Move) bool {
 	if move[0].Count == 0 && move[0].Fault == nil || len(move) == 1 && move[0].Fault != nil {
-		return len(path) > 0 && sameMove(path[0], move[0]) || len(move) == 1 && move[0].Wait > 0 && len(path) > 0 && waitOf(path) == move[0].Wait
+		return len(path) > 0 && tried.Same(path[0], move[0]) || len(move) == 1 && move[0].Wait > 0 && len(path) > 0 && waitOf(path) == move[0].Wait
 	}
 	step := move[len(move)-1]
 	var fault sim.Fault
@@ -360,7 +361,7 @@ func (s *Game) outlook() (string, draw.Ink) {
 	case c.refused != nil:
 		return "No hint here: " + c.refused.Error() + ".", draw.Breach
 	case c.won():
-		return fmt.Sprintf("Goal reached! Yours: %s (%s); least: %s (%s).", draw.Plural(s.here.depth, "move"), screen.CostText(c.hint.Taken),
+		return fmt.Sprintf("Goal reached! Yours: %s (%s); least: %s (%s).", draw.Plural(s.here.Depth, "move"), screen.CostText(c.hint.Taken),
 			draw.Plural(c.parMoves, "move"), screen.CostText(c.par.Cost)), draw.Good
 	case !c.par.Reachable:
 		return "No schedule with " + screen.FaultsText(c.bounds) + " gets there; " + k.Scenario.Help().Key + " lists the levels.", draw.Strong
@@ -368,8 +369,8 @@ func (s *Game) outlook() (string, draw.Ink) {
 		return "No longer reachable from here; " + k.Undo.Help().Key + " takes a move back.", draw.Breach
 	}
 	text := ""
-	if s.here.depth > 0 {
-		text = "So far " + draw.Plural(s.here.depth, "move") + ". "
+	if s.here.Depth > 0 {
+		text = "So far " + draw.Plural(s.here.Depth, "move") + ". "
 	}
 	return text + fmt.Sprintf("Least from here: %s (%s); %s gives a hint.", draw.Plural(c.ahead, "move"), stepsAndFaults(c.hint.Cost), k.Hint.Help().Key), draw.Plain
 }

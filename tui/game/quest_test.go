@@ -324,7 +324,7 @@ func TestAfterTheWin(t *testing.T) {
 	} else if m := out.To.(screen.FindingMsg); a.Library.Strategies[m.Strategy].Name != "setpx-get" {
 		t.Errorf("%+v", m)
 	}
-	if a.Press("enter"); s.cfg.Strategy.Name != "setpx-lua" || s.goal != trace.SW || s.here.depth != 0 {
+	if a.Press("enter"); s.cfg.Strategy.Name != "setpx-lua" || s.goal != trace.SW || s.here.Depth != 0 {
 		t.Errorf("the next level is %s for %s\n%s", s.cfg.Strategy.Name, s.goal, a.View())
 	}
 }

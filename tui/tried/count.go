@@ -1,4 +1,4 @@
-package game
+package tried
 
 import (
 	"slices"
@@ -11,16 +11,16 @@ import (
 // The search counts steps: the client's code goes on to its next operation, whether others can
 // see that or not. A reader counts moves: entries of the list.
 
-// count is the number of moves that a reader makes by a continuation of some moves. It is the number of those
+// Count is the number of moves that a reader makes by a continuation of some moves. It is the number of those
 // that can be counted if the continuation can't be played.
-func count(cfg sim.Config, made, path []sim.Move) (moves int) {
+func Count(cfg sim.Config, made, path []sim.Move) (moves int) {
 	made = slices.Clone(made)
 	seen := 0
 	if t, err := scenarios.Replay(sim.Schedule{Config: cfg, Moves: made}); err == nil {
 		seen = len(t.Events)
 	}
 	var last *sim.Move // with which the next one may be one move
-	for _, m := range singles(path) {
+	for _, m := range Singles(path) {
 		if last == nil || !oneMove(last, &m) {
 			moves++
 		}
@@ -30,7 +30,7 @@ func count(cfg sim.Config, made, path []sim.Move) (moves int) {
 			return moves
 		}
 		last = &m
-		if m.Count > 0 && slices.ContainsFunc(t.Events[min(seen, len(t.Events)):], func(e trace.Event) bool { return e.Client != trace.None && m.Who.Has(e.Client) && ends(e.Kind) }) {
+		if m.Count > 0 && slices.ContainsFunc(t.Events[min(seen, len(t.Events)):], func(e trace.Event) bool { return e.Client != trace.None && m.Who.Has(e.Client) && Ends(e.Kind) }) {
 			last = nil
 		}
 		seen = len(t.Events)
@@ -54,6 +54,17 @@ func oneMove(a, b *sim.Move) bool {
 func ofRequest(f sim.Fault) bool {
 	switch f.(type) {
 	case sim.LoseReply, sim.Hold:
+		return true
+	}
+	return false
+}
+
+// Ends reports whether an event of a client ends its move: others can see it, its time
+// matters, or it is the second half of a request.
+func Ends(k trace.Kind) bool {
+	switch k {
+	case trace.KindSend, trace.KindReceive, trace.KindTimeout, trace.KindDisconnect, trace.KindClock, trace.KindEnter, trace.KindLeave, trace.KindRead,
+		trace.KindWrite, trace.KindReject, trace.KindQuery, trace.KindSleep, trace.KindDone:
 		return true
 	}
 	return false
