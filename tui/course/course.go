@@ -3,6 +3,7 @@ package course
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -17,6 +18,7 @@ type Course struct {
 	*screen.App
 	lesson int
 	step   int
+	seen   string // the reader's progress when the cursor was last put where it leads
 	list   draw.Rectangle
 }
 
@@ -27,11 +29,11 @@ func New(app *screen.App) *Course {
 	return c
 }
 
-// unplayed is the first step of the lesson that was not played yet, or the first.
-func (c *Course) unplayed() int {
+// unplayed is the first step of the lesson, from one on and going round, that was not played yet; or the first.
+func (c *Course) unplayed(from int) int {
 	l := &c.Library.Lessons[c.lesson]
-	for i := range l.Steps {
-		if !c.Progress.Played(l.Name, l.Steps[i].ID()) {
+	for n := range l.Steps {
+		if i := (from + n) % len(l.Steps); !c.Progress.Played(l.Name, l.Steps[i].ID()) {
 			return i
 		}
 	}
@@ -103,7 +105,7 @@ func (c *Course) playlist() screen.PresentMsg {
 func (c *Course) goTo(lesson int) {
 	if lesson = min(max(lesson, 0), len(c.Library.Lessons)-1); lesson != c.lesson {
 		c.lesson = lesson
-		c.step = c.unplayed()
+		c.step = c.unplayed(0)
 	}
 }
 
@@ -133,10 +135,10 @@ func (c *Course) Help() screen.Page {
 	return screen.Page{
 		Title: "the course",
 		About: "Each lesson takes one misfortune, and the locks that answer it, step by step: each step answers the failure of the one before. " +
-			"The presenter shows a lesson to a class, from the step at the cursor on: one key goes on. A step counts as played when you have seen its story to the end. What you have played, and how well you predicted, is remembered.",
+			"A step here is one run, of one lock. It counts as played when you have seen its story to the end. The presenter shows a lesson to a class, from the step at the cursor on: one key goes on. What you have played, and how well you predicted, is remembered.",
 		Keys: append([]key.Binding{screen.As(k.Up, "lesson before"), screen.As(k.Down, "lesson after"), screen.As(k.Back, "step before"), screen.As(k.Forward, "step after"),
 			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Enter, "play the step"), screen.As(k.Present, "present the lesson"), screen.As(k.Course, "back")}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Granted, "played"}, {"?", "not played yet"}, {g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Granted, "played"}, {"-", "not played yet"}, {g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"}}, screen.CodeSigns()...),
 	}
 }
 
@@ -230,11 +232,16 @@ func (c *Course) lessonLines(width, rows int) []draw.Line {
 	l := &c.Library.Lessons[c.lesson]
 	below := append(append(c.listSteps(l, width), nil), c.stepLines(l, width)...)
 	text := draw.Wrap(l.Text, width)
-	if room := max(rows-len(below)-3, 1); len(text) > room {
+	title := draw.Wrap(l.Title, width)
+	if room := max(rows-len(below)-len(title)-2, 1); len(text) > room {
 		text = text[:room]
 		text[room-1] = draw.Fit(text[room-1], width-1, "") + c.Theme.More
 	}
-	lines := []draw.Line{{draw.Text(l.Title, draw.Title)}, nil}
+	lines := make([]draw.Line, 0, len(title)+len(text)+len(below)+2)
+	for _, s := range title {
+		lines = append(lines, draw.Line{draw.Text(s, draw.Title)})
+	}
+	lines = append(lines, nil)
 	for _, s := range text {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
 	}
@@ -258,7 +265,7 @@ func (c *Course) listSteps(l *scenarios.Lesson, width int) (lines []draw.Line) {
 			mark, k = c.Theme.Pointer+" ", draw.Strong
 		}
 		row := draw.Line{draw.Text(mark, draw.Here), draw.Text(fmt.Sprintf("%d ", i+1), draw.Dim), draw.Text(draw.Pad(step.Strategy, names), k), draw.Text("  ", draw.Plain)}
-		badge := draw.Text("?", draw.Dim)
+		badge := draw.Text("-", draw.Dim)
 		if c.Progress.Played(l.Name, step.ID()) {
 			badge = c.Grid.Cells[c.cell(step)].Badge(&c.Theme.Glyphs)
 		}
@@ -289,12 +296,26 @@ func (c *Course) stepLines(l *scenarios.Lesson, width int) []draw.Line {
 	return lines
 }
 
-// Resume comes back from a run: to the lesson that the reader got to, and its next step.
+// Resume comes back from a run: to the lesson and the step that the reader got to, or to the next one if that
+// was played to the end. From a screen that played nothing, such as the help, it comes back to where the cursor was.
 func (c *Course) Resume() {
+	lesson, step := c.Progress.LastSeen()
+	seen := lesson + " " + step
+	for _, l := range c.Library.Lessons {
+		seen += fmt.Sprint(" ", c.Progress.Count(l.Name))
+	}
+	if seen == c.seen {
+		return
+	}
+	c.seen = seen
 	for i, l := range c.Library.Lessons {
-		if l.Name == c.Progress.LastSeen() {
+		if l.Name == lesson {
 			c.lesson = i
 		}
 	}
-	c.step = c.unplayed()
+	l := &c.Library.Lessons[c.lesson]
+	c.step = slices.IndexFunc(l.Steps, func(s scenarios.LessonStep) bool { return s.ID() == step })
+	if c.step < 0 || c.Progress.Played(lesson, step) {
+		c.step = c.unplayed(c.step + 1)
+	}
 }

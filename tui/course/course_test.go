@@ -67,3 +67,27 @@ func TestLayouts(t *testing.T) {
 	tuitest.Golden(t, "layouts-course", b.String())
 	tuitest.FitsEveryWindow(t, coursePicture)
 }
+
+// The cursor stays where it was while help or a presentation is shown, and a run that was left leads back to
+// its own step, whichever that is.
+func TestCursorStaysOnItsStep(t *testing.T) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	app.Progress.See(app.Library.Lessons[1].Name, app.Library.Lessons[1].Steps[0].ID())
+	c := New(app)
+	a := tuitest.Open(t, 120, 40, app, c, nil)
+	for _, away := range []string{"? esc", "? enter"} {
+		a.Press("g down down right " + away)
+		if c.lesson != 2 || c.step != 1 {
+			t.Errorf("after %s the cursor is on lesson %d, step %d", away, c.lesson+1, c.step+1)
+		}
+	}
+	l := &app.Library.Lessons[2]
+	app.Progress.See(l.Name, l.Steps[2].ID()) // as the player does, at its key for the next step
+	if c.Resume(); c.lesson != 2 || c.step != 2 {
+		t.Errorf("after step 3 the cursor is on lesson %d, step %d", c.lesson+1, c.step+1)
+	}
+	app.Progress.Play(l.Name, l.Steps[2].ID())
+	if c.Resume(); c.lesson != 2 || c.step != 3%len(l.Steps) {
+		t.Errorf("after the end of step 3 the cursor is on lesson %d, step %d", c.lesson+1, c.step+1)
+	}
+}

@@ -16,8 +16,8 @@ type lessonCursor struct {
 // OpenLesson is a player that plays a step of a lesson, and knows the next one.
 func OpenLesson(app *screen.App, m screen.LessonMsg) *Player {
 	l := &app.Library.Lessons[m.Lesson]
-	app.Progress.See(l.Name)
 	step := l.Steps[m.Step]
+	app.Progress.See(l.Name, step.ID())
 	p := New(app, app.Library.Strategy(step.Strategy), app.Library.Named(step.Scenario))
 	p.lesson = &lessonCursor{app.Library.Lessons, m.Lesson, m.Step}
 	return p

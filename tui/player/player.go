@@ -173,7 +173,7 @@ func (p *Player) nextStep() tea.Cmd {
 		return nil
 	}
 	l, step := next.at()
-	p.Progress.See(l.Name)
+	p.Progress.See(l.Name, step.ID())
 	p.lesson = next
 	p.Strategy, p.scenario = p.Library.Strategy(step.Strategy), p.Library.Named(step.Scenario)
 	return p.reload(-1)

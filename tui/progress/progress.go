@@ -29,11 +29,13 @@ type Store struct {
 // contents is the content of the file. Its JSON keys are those of version 1: renaming one
 // would lose readers' progress.
 type contents struct {
-	Version  int                 `json:"version"`
-	Steps    map[string][]string `json:"rungs"`    // by lesson: the strategies played to the end, in the order of playing
-	Guesses  map[string]bool     `json:"guesses"`  // by question: whether the first answer was right
-	LastSeen string              `json:"lastSeen"` // the lesson last opened
-	Wins     map[string]Win      `json:"wins,omitempty"`
+	Version   int                 `json:"version"`
+	Steps     map[string][]string `json:"rungs"`               // by lesson: the strategies played to the end, in the order of playing
+	Guesses   map[string]bool     `json:"guesses"`             // by question: whether the first answer was right
+	LastSeen  string              `json:"lastSeen"`            // the lesson last opened
+	LastStep  string              `json:"lastStep,omitempty"`  // of that lesson
+	LastLevel string              `json:"lastLevel,omitempty"` // of the game, last opened
+	Wins      map[string]Win      `json:"wins,omitempty"`
 }
 
 // Win is what the cheapest win of a level took.
@@ -148,13 +150,13 @@ func (s *Store) Play(lesson, strategy string) {
 	})
 }
 
-// LastSeen is the lesson that was open last, or empty.
-func (s *Store) LastSeen() string { return s.kept.LastSeen }
+// LastSeen is the lesson that was open last, and its step; or empty.
+func (s *Store) LastSeen() (lesson, step string) { return s.kept.LastSeen, s.kept.LastStep }
 
-// See remembers which lesson is open.
-func (s *Store) See(lesson string) {
-	if s.kept.LastSeen != lesson {
-		s.change(func(p *contents) { p.LastSeen = lesson })
+// See remembers which step of which lesson is open.
+func (s *Store) See(lesson, step string) {
+	if s.kept.LastSeen != lesson || s.kept.LastStep != step {
+		s.change(func(p *contents) { p.LastSeen, p.LastStep = lesson, step })
 	}
 }
 
@@ -184,6 +186,16 @@ func (s *Store) Score() (right, of int) {
 		}
 	}
 	return right, len(s.kept.Guesses)
+}
+
+// LastLevel is the level of the game that was open last, or empty.
+func (s *Store) LastLevel() string { return s.kept.LastLevel }
+
+// SeeLevel remembers which level is open.
+func (s *Store) SeeLevel(level string) {
+	if s.kept.LastLevel != level {
+		s.change(func(p *contents) { p.LastLevel = level })
+	}
 }
 
 // Won is the cheapest win of a level so far, if there is one.

@@ -13,12 +13,14 @@ func TestProgressIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "dir", "progress.json")
 	d := progress.Open(path)
 	d.Play("pauses", "a/b")
-	d.See("release")
+	d.See("release", "a/b")
+	d.SeeLevel("setnx.PD.crash")
 	if !d.Guess("q1", true) || d.Guess("q1", false) || !d.Guess("q2", false) {
 		t.Error("only the first answer counts, and it does")
 	}
 	d = progress.Open(path)
-	if !d.Played("pauses", "a/b") || d.Played("pauses", "x/y") || d.LastSeen() != "release" || d.Trouble() != "" {
+	lesson, step := d.LastSeen()
+	if !d.Played("pauses", "a/b") || d.Played("pauses", "x/y") || lesson != "release" || step != "a/b" || d.LastLevel() != "setnx.PD.crash" || d.Trouble() != "" {
 		t.Errorf("%+v", d)
 	}
 	if right, of := d.Score(); right != 1 || of != 2 {
