@@ -159,6 +159,10 @@ func (c *Canvas) Lines(r Rectangle, all []Line, offset int) {
 	}
 }
 
+// PageOf is how far a page is in a pane of so many rows whose lines don't all fit: the first row and the last
+// one count lines there, and each line is to be seen on one page or another.
+func PageOf(rows int) int { return max(rows-2, 1) }
+
 // Span is a piece of text in one ink.
 type Span struct {
 	Text string

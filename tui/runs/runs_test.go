@@ -72,11 +72,11 @@ func TestRunsTellTheStoryOfACell(t *testing.T) {
 
 func TestMouse(t *testing.T) {
 	a, h := openRuns(t, 80, 24, tuitest.PlainTheme(false), tuitest.Shelf(tuitest.Handmade))
-	if strings.Contains(a.View(), "gives it back") {
+	if strings.Contains(a.View(), "select text") {
 		t.Error("the footer speaks of a mouse that is off")
 	}
 	a.Press("m")
-	if !strings.Contains(a.View(), "mouse: m gives it back") || !strings.Contains(a.View(), "q quit") {
+	if !strings.Contains(a.View(), "mouse on: m lets you select text") || !strings.Contains(a.View(), "q quit") {
 		t.Errorf("the footer does not say that the mouse is on:\n%s", a.View())
 	}
 	place := screen.Click{X: h.plan.grid.X + 2*cellWidth, Y: h.plan.grid.Y + 3} // the scenario below the second title

@@ -24,6 +24,7 @@ type help struct {
 	*App
 	page   Page
 	words  []trace.Word // that stand on the screen
+	all    bool         // the page is the list of all words
 	scroll int
 	rows   int // of text in the last frame, and how many more there are
 	beyond int
@@ -38,14 +39,17 @@ func (h *help) Update(msg tea.Msg) (tea.Cmd, Outcome) {
 		switch {
 		case key.Matches(k, h.Keys.Close), key.Matches(k, h.Keys.Help), key.Matches(k, h.Keys.Enter):
 			return nil, Outcome{Close: true}
+		case key.Matches(k, h.Keys.Pane):
+			h.all, h.scroll = !h.all, 0
+			return nil, Outcome{} // the next frame says how far it goes
 		case key.Matches(k, h.Keys.Down):
 			h.scroll++
 		case key.Matches(k, h.Keys.Up):
 			h.scroll--
 		case key.Matches(k, h.Keys.PageDown):
-			h.scroll += h.rows - 1
+			h.scroll += draw.PageOf(h.rows)
 		case key.Matches(k, h.Keys.PageUp):
-			h.scroll -= h.rows - 1
+			h.scroll -= draw.PageOf(h.rows)
 		case key.Matches(k, h.Keys.First):
 			h.scroll = 0
 		case key.Matches(k, h.Keys.Last):
@@ -56,9 +60,9 @@ func (h *help) Update(msg tea.Msg) (tea.Cmd, Outcome) {
 	return nil, Outcome{}
 }
 
-// FooterKeys are those for scrolling, if there is more than fits.
+// FooterKeys are those for scrolling, if there is more than fits, and the one that leads to all words.
 func (h *help) FooterKeys() []key.Binding {
-	always := []key.Binding{h.Keys.Close, h.Keys.Quit}
+	always := []key.Binding{As(h.Keys.Pane, draw.Either(h.all, "this screen", "all words")), h.Keys.Close, h.Keys.Quit}
 	if h.beyond == 0 {
 		return always
 	}
@@ -70,7 +74,7 @@ func (h *help) Help() Page { return h.page }
 
 // Draw draws the page from the line that was scrolled to.
 func (h *help) Draw(c *draw.Canvas, r draw.Rectangle) {
-	c.Text(r.X+1, r.Y, r.W-2, h.page.Title, draw.Title)
+	c.Text(r.X+1, r.Y, r.W-2, draw.Either(h.all, "all words", h.page.Title), draw.Title)
 	lines := h.lines(r.W - 2)
 	h.rows = r.H - 2
 	h.beyond = max(len(lines)-h.rows, 0)
@@ -78,9 +82,17 @@ func (h *help) Draw(c *draw.Canvas, r draw.Rectangle) {
 	c.Lines(draw.Rect(r.X+1, r.Y+2, r.W-2, r.H-2), lines, h.scroll)
 }
 
-// lines is the page: the paragraph, the keys in columns, the signs.
+// lines is the page: the paragraph, the keys in columns, the signs, the words; or the words that this program
+// uses on any screen, the codes among them.
 func (h *help) lines(width int) []draw.Line {
 	var lines []draw.Line
+	if h.all {
+		words := slices.Concat(trace.Words, trace.Terms)
+		for _, c := range trace.Codes {
+			words = append(words, trace.Word{Name: c.String(), Meaning: c.Name() + ": " + c.Meaning()})
+		}
+		return glossary(words, width)
+	}
 	for _, s := range draw.Wrap(h.page.About, min(width, draw.LongestLine)) {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
 	}
@@ -89,17 +101,17 @@ func (h *help) lines(width int) []draw.Line {
 	if len(h.page.Signs) > 0 {
 		lines = append(append(lines, nil), flow(h.page.Signs, width)...)
 	}
-	return append(lines, h.glossary(width)...)
+	if len(h.words) > 0 {
+		lines = append(lines, nil, draw.Line{draw.Text("Words on this screen", draw.Title)})
+		lines = append(lines, glossary(h.words, width)...)
+	}
+	return lines
 }
 
-// glossary explains the words that stand on the screen, in the order of the alphabet: in two columns
-// where there is room for both.
-func (h *help) glossary(width int) []draw.Line {
-	if len(h.words) == 0 {
-		return nil
-	}
+// glossary explains words, in the order of the alphabet: in two columns where there is room for both.
+func glossary(words []trace.Word, width int) []draw.Line {
 	const gap, least = 2, 56 // between columns; of a column's text
-	words, names := slices.Clone(h.words), 0
+	words, names := slices.Clone(words), 0
 	slices.SortStableFunc(words, func(x, y trace.Word) int { return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)) })
 	for _, w := range words {
 		names = max(names, draw.Width(w.Name)+2)
@@ -129,7 +141,7 @@ func (h *help) glossary(width int) []draw.Line {
 	for i, l := range right {
 		left[i] = append(append(left[i], draw.Text(draw.Pad("", column+gap-left[i].Width()), draw.Plain)), l...)
 	}
-	return append([]draw.Line{nil, {draw.Text("Words on this screen", draw.Title)}}, left...)
+	return left
 }
 
 // columns lists the keys, downwards first. What doesn't fit beside a key goes on below it.
@@ -151,16 +163,41 @@ func (h *help) columns(width int) []draw.Line {
 	return lines
 }
 
-// flow sets signs and their meanings one after the other.
+// flow sets signs and their meanings one after the other. One that has several meanings stands once, and one
+// with more words than a line holds has lines of its own.
 func flow(signs []draw.Sign, width int) []draw.Line {
 	var lines []draw.Line
 	var now draw.Line
-	for _, it := range signs {
+	for _, it := range merged(signs) {
 		next := draw.Line{draw.Text(it[0], draw.Strong), draw.Text(" "+it[1]+"   ", draw.Dim)}
+		if next.Width() > width {
+			next[1].Text = " " + it[1]
+			if now != nil {
+				lines = append(lines, now)
+			}
+			lines = append(lines, next.Hanging(min(width, draw.WidestLine))...)
+			now = nil
+			continue
+		}
 		if now.Width()+next.Width() > width && now != nil {
 			lines, now = append(lines, now), nil
 		}
 		now = append(now, next...)
 	}
-	return append(lines, now)
+	if now != nil {
+		lines = append(lines, now)
+	}
+	return lines
+}
+
+// merged puts the meanings of one sign together, where it stood first.
+func merged(signs []draw.Sign) (once []draw.Sign) {
+	for _, s := range signs {
+		if i := slices.IndexFunc(once, func(o draw.Sign) bool { return o[0] == s[0] }); i >= 0 {
+			once[i][1] += "; or " + s[1]
+			continue
+		}
+		once = append(once, s)
+	}
+	return once
 }
