@@ -128,11 +128,11 @@ func (a *screens) search(strategy int) *search.Search {
 	return a.searches[strategy]
 }
 
-// game is the level of a lock and a goal, or the next one that isn't won. A lock that no
+// game is the level of a lock and a goal, or the one to go on with. A lock that no
 // level is about is broken within the search's own bounds.
 func (a *screens) game(m screen.GameMsg) (*game.Game, error) {
 	if m.Next {
-		return game.NewLevel(a.App, max(game.Unwon(a.App, 0), 0))
+		return game.NewLevel(a.App, game.Next(a.App))
 	}
 	st := a.Library.Strategies[m.Strategy]
 	if level := game.LevelOf(a.App, st.Name, m.Goal); level >= 0 {

@@ -309,11 +309,11 @@ func TestWholeProgram(t *testing.T) {
 		{"\r", []string{"The least schedule with a"}},
 		{"!", []string{"!! "}},
 		{"\x1b", []string{"All schedules"}},
-		{"b", []string{"Break it: ", "Goal ", "Least from here"}},
+		{"b", []string{"Break it: ", "Goal: ", "Least from here"}},
 		{"i", []string{"Hint: "}},
 		{"\r", []string{"So far "}},
 		{"o", []string{"Which lock do you want to break?"}},
-		{"\x1b", []string{"Goal "}},
+		{"\x1b", []string{"Goal: "}},
 		{"q", []string{"\x1b[?1049l"}},
 	} {
 		x.forget()

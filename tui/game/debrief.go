@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -99,15 +100,15 @@ func rivals(s strategies.Strategy) []string {
 	return []string{"naive-del", "setpx-lua", "setpx-get", "fenced", "getset-equal"}
 }
 
-// broken is the line of code by which a game was won: that whose command completed the violation,
-// and its text.
-func (s *Game) broken() (at trace.Source, text string) {
+// broken is the line of code by which a game was won, that whose command completed the violation, with
+// the client whose command it was, and the line's text.
+func (s *Game) broken() (at trace.Source, by int, text string) {
 	if !s.won() {
-		return at, ""
+		return at, trace.None, ""
 	}
 	i := slices.IndexFunc(s.Run.Violations, func(v trace.Violation) bool { return v.Code == s.goal })
 	if i < 0 {
-		return at, ""
+		return at, trace.None, ""
 	}
 	t, v := s.Run.Trace, &s.Run.Violations[i]
 	for i := len(v.Events) - 1; i >= 0; i-- {
@@ -121,9 +122,9 @@ func (s *Game) broken() (at trace.Source, text string) {
 		if e.Source.Line < 1 || e.Source.Line > len(lines) {
 			continue
 		}
-		return trace.Source{File: file, Line: e.Source.Line}, strings.TrimSpace(lines[e.Source.Line-1])
+		return trace.Source{File: file, Line: e.Source.Line}, e.Client, strings.TrimSpace(lines[e.Source.Line-1])
 	}
-	return at, ""
+	return at, trace.None, ""
 }
 
 // debriefing says what broke, on which line, which lock withstands, and what comes next.
@@ -135,7 +136,7 @@ func (s *Game) debriefing(width int) []draw.Line {
 			continue
 		}
 		t.Add(draw.Breach, "!! ", v.Code.Name()+": "+v.Text+".")
-		if at, text := s.broken(); text != "" {
+		if at, _, text := s.broken(); text != "" {
 			t.Add(draw.Plain, "   ", fmt.Sprintf("%s:%d  %s", at.File, at.Line, text))
 		}
 		break
@@ -143,7 +144,13 @@ func (s *Game) debriefing(width int) []draw.Line {
 	if s.moral != "" {
 		t.Add(draw.Strong, "", s.moral)
 	}
-	s.tellOthers(&t)
+	s.tellOther(&t)
+	s.tellCodes(&t)
+	return t.Lines
+}
+
+// tellOther says what came of the same moves with the lock that withstands them.
+func (s *Game) tellOther(t *draw.Paragraphs) {
 	switch d := s.debrief; {
 	case d == nil:
 		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
@@ -156,21 +163,38 @@ func (s *Game) debriefing(width int) []draw.Line {
 		if d.proven {
 			text += fmt.Sprintf(" No schedule of this level shows %s with it: all were searched.", s.goal)
 		}
+		text += otherFlaws(d.lock)
 		t.Add(draw.Good, s.Theme.Granted+" ", text)
 	case d.err == nil:
 		t.Add(draw.Dim, "", "No lock that was tried withstands this within the same bounds.")
 	case d.err != nil:
 		t.Add(draw.Dim, "", "The same moves can't be replayed under another lock: "+d.err.Error())
 	}
-	text, k := s.outlook()
-	t.Add(k, "", text)
-	return t.Lines
 }
 
-// tellOthers explains the signs of the end that the goal doesn't explain: other codes in the header,
-// and the probe.
-func (s *Game) tellOthers(t *draw.Paragraphs) {
-	for _, code := range s.Run.Verdict() {
+// otherFlaws names the levels that are about a lock: that it withstands one thing recommends nothing.
+func otherFlaws(lock string) string {
+	var about []string
+	for i, l := range scenarios.Levels() {
+		if l.Strategy == lock {
+			about = append(about, strconv.Itoa(i+1))
+		}
+	}
+	if about == nil {
+		return ""
+	}
+	return fmt.Sprintf(" What %s falls to: level%s %s.", lock, draw.Either(len(about) > 1, "s", ""), trace.List(about))
+}
+
+// tellCodes explains the words of the end that the goal doesn't explain: other codes, of this run and of that
+// with the other lock, and the probe.
+func (s *Game) tellCodes(t *draw.Paragraphs) {
+	others := s.Run.Verdict()
+	if s.debrief != nil && s.debrief.run != nil {
+		others = append(others, s.debrief.run.Verdict()...)
+	}
+	slices.Sort(others)
+	for _, code := range slices.Compact(others) {
 		if code != s.goal {
 			t.Add(draw.Dim, "", fmt.Sprintf("%s, %s: %s.", code, code.Name(), code.Meaning()))
 		}

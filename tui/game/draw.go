@@ -20,7 +20,7 @@ const (
 	mostCode    = 26
 	leastMoves  = 5
 	columnsFrom = 76 // columns, for two columns of moves
-	codeWidth   = 40 // columns, for one client's code
+	codeWidth   = 60 // columns, for the code of one client of three or more
 	statusRows  = 2
 	numbered    = 9 // moves that have a key of their own
 )
@@ -98,9 +98,9 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 	return l
 }
 
-// splitCode gives each client a column, as long as those are not too narrow for code.
+// splitCode gives each client a column, as long as those are not too narrow for code. Two always have one.
 func (l *gameLayout) splitCode(r draw.Rectangle, clients int) {
-	if room := max(r.W/codeWidth, 1); room < clients && r.H > leastCode/2 {
+	if room := max(r.W/codeWidth, 2); room < clients && r.H > leastCode/2 {
 		clients = room
 		l.others = draw.Rect(r.X, r.Y+r.H-1, r.W, 1)
 		r.H--
@@ -138,7 +138,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if s.won() {
 		told = s.debriefing(min(r.W, draw.LongestLine*3/2))
 	}
-	l := arrangeGame(r.W, r.H+1, gameWishes{clients: len(s.cfg.Clients), goal: len(goal), moves: len(s.options), debrief: len(told), code: s.coded, codeRows: s.codeRows(), diagram: s.DiagramRows})
+	l := arrangeGame(r.W, r.H+1, gameWishes{clients: len(s.cfg.Clients), goal: len(goal), moves: len(s.options), debrief: len(told), code: s.coded, codeRows: s.codeRows(), diagram: s.diagramRows})
 	s.plan = l
 	for _, rule := range l.rules {
 		c.Fill(rule, s.Theme.Rule, draw.Dim)
@@ -147,19 +147,44 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	s.DrawHeader(c, l.header)
 	c.Lines(l.goal, goal, 0)
 	s.DrawDiagram(c, l.diagram)
+	if s.listsNothing() {
+		c.Text(l.diagram.X+1, l.diagram.Y, l.diagram.W-2, "the "+s.View()+" lists what has happened: nothing yet", draw.Dim)
+	}
 	s.DrawStatus(c, l.status)
 	s.drawClock(c, l.status)
 	s.drawCodes(c, &l)
 	if s.won() {
-		s.scroll = min(s.scroll, max(len(told)-l.moves.H, 0))
+		s.beyond = max(len(told)-l.moves.H, 0)
+		s.scroll = min(s.scroll, s.beyond)
 		c.Lines(l.moves, told, s.scroll)
 		return
 	}
 	s.drawMoves(c, l.moves)
 }
 
-// drawClock puts the instant at which the game stands above the event, where time has passed since.
+// listsNothing reports whether the view is a list of events, and there is none.
+func (s *Game) listsNothing() bool { return s.Run.Last() == 0 && slices.Contains(lists[:], s.View()) }
+
+// lists are the views that have a row for each event.
+var lists = [...]string{"ladder", "trace"}
+
+// diagramRows is how many of the rows on offer the view of the run takes: a list of events no more than there are.
+func (s *Game) diagramRows(rows int) int {
+	if slices.Contains(lists[:], s.View()) {
+		rows = min(rows, s.Run.Last()+2)
+	}
+	return s.DiagramRows(rows)
+}
+
+// drawClock puts the instant at which the game stands above the event, where time has passed since. What
+// becomes of the run in the end is at no instant that tells anything: years later, to be sure.
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
+	if s.quest != nil && s.drained && s.Pos == s.Run.Last() {
+		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
+		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text("all others are done, and a probe asks for the lock", draw.Plain)}
+		c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
+		return
+	}
 	if s.now <= s.State.At || s.Pos < s.Run.Last() {
 		return
 	}
@@ -186,17 +211,26 @@ func (s *Game) standing(width int) []draw.Line {
 	if title != "" {
 		title += ": "
 	}
+	text, k := s.outlook()
 	t.Add(draw.Strong, "", title+s.task)
-	rules := "Goal " + s.goal.String() + ", " + s.goal.Name() + ", with at most " + s.bounds.Faults.String()
-	if s.withstands != "" {
-		rules += "; " + s.withstands + " has no " + s.goal.String() + " within that"
-	}
-	t.Add(draw.Plain, "", rules+"."+where)
 	if !s.won() {
-		text, k := s.outlook()
-		t.Add(k, "", text)
+		t.Add(draw.Plain, "", s.rules()+where)
 	}
+	t.Add(k, "", text)
 	return t.Lines
+}
+
+// rules are the goal in words, what may go wrong, how long a lease is, and what the second lock is there for.
+func (s *Game) rules() string {
+	text := fmt.Sprintf("Goal: %s (%s), %s; ", s.goal.Named(), s.goal, screen.FaultsText(s.bounds))
+	if all, n := s.cfg.Strategy.Nodes, len(s.cfg.Nodes); n > 1 {
+		text += draw.Plural(n, "server") + draw.Either(n < all, fmt.Sprintf(", not %d; ", all), "; ")
+	}
+	text += draw.Either(s.cfg.Strategy.NoTTL, "records don't expire.", "a lease lasts "+trace.Brief(s.cfg.TTL)+".")
+	if s.withstands != "" {
+		text += " " + s.withstands + " withstands it: a win shows why."
+	}
+	return text
 }
 
 // drawMoves lists the moves that can be made, in columns. Those that have no number are reached by the
@@ -273,7 +307,7 @@ func (s *Game) drawCodes(c *draw.Canvas, l *gameLayout) {
 // doing is the state of a client, in words.
 func (s *Game) doing(client int) string {
 	st := &s.State.Clients[client]
-	return st.Doing() + draw.Either(st.Lease.Believed, ", thinks it has the lock", "")
+	return st.Doing() + draw.Either(st.Lease.Believed && st.Phase != trace.PhaseWork, ", thinks it has the lock", "")
 }
 
 // drawCode shows a client's code, with the line on which it stands: that of the command
@@ -285,7 +319,7 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	file, line := s.standsOn(client)
 	code := file.lines
 	mark := string([]rune(name)[:1]) + " "
-	if broken, _ := s.broken(); line == 0 && s.Pos == s.Run.Last() && broken.File == file.name { // not while it is replayed
+	if broken, by, _ := s.broken(); by == client && line == 0 && s.Pos == s.Run.Last() && broken.File == file.name { // not while it is replayed
 		mark, line = "! ", broken.Line
 	}
 	focus := line
@@ -295,6 +329,10 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	rows := r.H - 1
 	code, focus = pane.Joined(code, focus)
 	begin := min(max(focus-1-rows/before, 0), max(len(code)-rows, 0))
+	if head := headOf(code, focus-1); head >= 0 && head < begin && rows >= leastHeaded {
+		c.Line(r.X+1, r.Y+1, r.W-1, draw.Line{draw.Text("  "+code[head], draw.Dim)}.Fitted(r.W-1, s.Theme.More))
+		r, rows, begin = draw.Rect(r.X, r.Y+1, r.W, r.H-1), rows-1, begin+1
+	}
 	for i := begin; i < len(code) && i-begin < rows; i++ {
 		sign, k := "  ", draw.Dim
 		if i+1 == focus && line > 0 {
@@ -307,11 +345,27 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	}
 }
 
+// headOf is the line, from 0, that begins the function in which another line is, or -1.
+func headOf(code []string, at int) int {
+	for i := at; i >= 0 && i < len(code); i-- {
+		switch {
+		case strings.HasPrefix(code[i], "func "):
+			return i
+		case strings.HasPrefix(code[i], "}"):
+			return -1
+		}
+	}
+	return -1
+}
+
 // sourceFile is a file of package strategies.
 type sourceFile struct {
 	name  string
 	lines []string
 }
+
+// leastHeaded are the rows of code above whose first one the head of its function stands, if it has scrolled away.
+const leastHeaded = 6
 
 // before is the share of a window of code that is above the line on which a client stands: that
 // which comes next says more.

@@ -34,7 +34,7 @@ func TestClockOfAGame(t *testing.T) {
 // A hint, after a wait in which nothing happens, leaves the clock as it is.
 func TestHintKeepsTheClock(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	a.Press("i enter i enter i")
+	a.Press("i i enter i i enter i i")
 	if s.now != 3*time.Second || s.Notice == "" {
 		t.Fatalf("at %s, and the notice is %q", s.now, s.Notice)
 	}
@@ -46,7 +46,7 @@ func TestHintKeepsTheClock(t *testing.T) {
 // While a client awaits a reply, its name stands at the line of the command that it has sent.
 func TestCodeOfAWaitingClient(t *testing.T) {
 	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	a.Press("i enter")
+	a.Press("i i enter")
 	if s.State.Clients[0].Pending == nil {
 		t.Fatal("A awaits no reply")
 	}
@@ -61,7 +61,7 @@ func TestCodeOfAWaitingClient(t *testing.T) {
 // The instants to which time can pass stand in their order.
 func TestInstantsAreInOrder(t *testing.T) {
 	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	a.Press("i enter")
+	a.Press("i i enter")
 	last := time.Duration(0)
 	for _, o := range s.options {
 		if d := o.moves[0].Wait; d > 0 {
@@ -87,7 +87,7 @@ func TestThreeClientsKeepTheirCode(t *testing.T) {
 		s.at = i
 		v := a.View()
 		for _, part := range s.plan.code {
-			if part.W < codeWidth-1 {
+			if part.W < 39 {
 				t.Errorf("a client's code has %d columns", part.W)
 			}
 		}
@@ -111,7 +111,7 @@ func TestDebriefingShowsTheLine(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {200, 60}} {
 		a, s := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
 		win(t, a, s)
-		if _, text := s.broken(); !strings.Contains(a.View(), "! "+"  "+text) || text == "" {
+		if _, _, text := s.broken(); !strings.Contains(a.View(), "! "+"  "+text) || text == "" {
 			t.Errorf("the code doesn't show %q:\n%s", text, a.View())
 		}
 	}

@@ -44,6 +44,7 @@ type Game struct {
 	first   int      // the first option in sight
 	plan    gameLayout
 	scroll  int   // of the debrief
+	beyond  int   // how far that goes
 	recent  []int // clients: those first to which the cursor came last
 	coded   bool  // where there is no room for both: the code is shown, and not the diagram
 }
@@ -294,7 +295,7 @@ func (s *Game) save() tea.Cmd {
 // copySchedule hands the schedule to the terminal's clipboard.
 func (s *Game) copySchedule() tea.Cmd {
 	text := s.Run.Schedule
-	s.Notice = "The schedule is in the clipboard, if the terminal has one: lockstep replay plays it, and so does pasting it here."
+	s.Notice = "Copied, if the terminal can: lockstep replay plays it, or paste it here."
 	return func() tea.Msg {
 		s.Clipboard(text)
 		return nil
@@ -341,14 +342,17 @@ func (s *Game) Paste(text string) {
 // FooterKeys are the keys that work here, the most useful first.
 func (s *Game) FooterKeys() []key.Binding {
 	k := &s.Keys
-	keys := []key.Binding{screen.As(k.Enter, "do it"), screen.Pair(k.Up, k.Down, "choose"), k.Undo}
+	keys := []key.Binding{screen.Bind(k.Enter.Help().Key+" 1-9", "do it", k.Enter.Keys()...), screen.Pair(k.Up, k.Down, "choose"), k.Undo}
 	if s.quest != nil {
 		keys = append(keys, k.Hint)
 	}
 	if s.won() {
-		keys = []key.Binding{screen.As(k.Enter, "next level"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
+		keys = []key.Binding{screen.As(k.Enter, "next level"), screen.As(k.First, "again"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
 		if s.replayed() {
-			keys = slices.Insert(keys, 1, screen.As(k.Strategy, "these moves with "+s.debrief.lock))
+			keys = slices.Insert(keys, 2, screen.As(k.Strategy, "with "+s.debrief.lock))
+		}
+		if s.beyond > 0 {
+			keys = slices.Insert(keys, 1, screen.Pair(k.Up, k.Down, "read on"))
 		}
 	}
 	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
@@ -373,7 +377,7 @@ func (s *Game) Help() screen.Page {
 		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead to the goal by the least schedule: " +
 			"the one with the fewest faults, then the fewest switches from one client to another, then the fewest steps. A move is a row of the list; " +
 			"it takes several steps where nothing else could happen in between."
-		p.Keys = append(p.Keys, screen.As(k.Hint, "the next move"), screen.As(k.Strategy, "when won, your moves with a lock that withstands"))
+		p.Keys = append(p.Keys, screen.As(k.Hint, "a hint; again, the next move"), screen.As(k.Strategy, "when won, your moves with a lock that withstands"))
 	}
 	p.Keys = append(p.Keys, k.Always()...)
 	return p
@@ -381,22 +385,23 @@ func (s *Game) Help() screen.Page {
 
 // Levels is the list of all levels, on top of the game that it opens them in.
 func (s *Game) Levels() screen.Screen {
-	all, current := scenarios.Levels(), -1
+	all := scenarios.Levels()
 	items := make([]picker.Item, len(all))
 	at := 0
 	for i := range all {
 		l := &all[i]
-		items[i] = picker.Item{Name: fmt.Sprintf("%s, %s", l.Strategy, l.Goal), About: l.Title, Detail: l.Title + ": " + l.Task, Badge: func() draw.Span {
+		here := s.quest != nil && s.level == i
+		items[i] = picker.Item{Name: l.Strategy, About: l.Title, Detail: fmt.Sprintf("%s: %s The goal is %s (%s).", l.Title, l.Task, l.Goal.Named(), l.Goal), Badge: func() draw.Span {
 			if _, won := s.Progress.Won(l.Name()); won {
 				return draw.Text(s.Theme.Granted+" won", draw.Good)
 			}
-			return draw.Span{}
+			return draw.Text(draw.Either(here, "now", ""), draw.Plain)
 		}}
-		if s.quest != nil && s.level == i {
-			current, at = i, i
+		if here {
+			at = i
 		}
 	}
-	return &picker.Picker{App: s.App, Title: "Which lock do you want to break?", Items: items, At: at, Current: current, Numbered: true,
+	return &picker.Picker{App: s.App, Title: "Which lock do you want to break?", Items: items, At: at, Current: none, Numbered: true,
 		About: "The levels, in the order of the course.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
 			err := s.play(i)
 			if err != nil {

@@ -225,16 +225,27 @@ func (s *Game) waits() (all []option) {
 		slices.Sort(due)
 	}
 	for _, d := range due {
-		if o, pauses := s.wait(d); !pauses || s.mayPause() {
+		if o, pauses := s.wait(d); s.mayPause(pauses) {
 			all = append(all, o)
 		}
 	}
 	return all
 }
 
-// mayPause reports whether time may pass while a client has something to do: in a level
-// that has no pauses it breaks the rules.
-func (s *Game) mayPause() bool { return s.quest == nil || s.bounds.Faults[explore.Pause] > 0 }
+// mayPause reports whether time may pass while so many further clients have something to do: where the pauses
+// of the bounds are used up, that breaks the rules.
+func (s *Game) mayPause(further int) bool {
+	if s.quest == nil || further == 0 {
+		return true
+	}
+	made := 0
+	for i := range s.Run.Events {
+		if e := &s.Run.Events[i]; e.Kind == trace.KindPause && e.Client != trace.None {
+			made++
+		}
+	}
+	return made+further <= int(s.bounds.Faults[explore.Pause])
+}
 
 // wakes is the time until a client's own wait is over: a sleep, or that for a reply. It is
 // 0 if the client waits for nothing.
@@ -263,14 +274,13 @@ func (s *Game) timesOut(client int, d time.Duration) bool {
 	return err == nil && slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && e.Kind == trace.KindTimeout })
 }
 
-// wait is the move by which time passes, named by what happens at its end, and whether it pauses
-// a client.
-func (s *Game) wait(d time.Duration) (o option, pauses bool) {
+// wait is the move by which time passes, named by what happens at its end, and how many clients it pauses.
+func (s *Game) wait(d time.Duration) (o option, pauses int) {
 	o = option{ink: draw.Strong, client: trace.None, moves: []sim.Move{{Wait: d}}}
 	o.name = "time to " + trace.Brief(s.now+d)
 	t, events, err := s.peek(o.moves...)
 	if err != nil {
-		return o, false
+		return o, 0
 	}
 	var last, paused []string
 	for i := range events {
@@ -296,7 +306,7 @@ func (s *Game) wait(d time.Duration) (o option, pauses bool) {
 	if len(paused) > 0 {
 		o.name += " (" + strings.Join(paused, " and ") + draw.Either(len(paused) == 1, " is", " are") + " paused)"
 	}
-	return o, len(paused) > 0
+	return o, len(paused)
 }
 
 // happens says what happens by itself, with the owner of a record in the place of the

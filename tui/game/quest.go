@@ -43,10 +43,12 @@ type quest struct {
 	wanted     bool          // the last key was that for a hint, and the answer wasn't there
 	hint       explore.Hint
 	par        explore.Hint
-	ahead      int         // moves of the least way on
-	parMoves   int         // moves of the least way from the beginning
-	refused    error       // why there is no hint
-	debrief    *debriefMsg // once it is won, and the same moves were replayed
+	ahead      int           // moves of the least way on
+	parMoves   int           // moves of the least way from the beginning
+	refused    error         // why there is no hint
+	debrief    *debriefMsg   // once it is won, and the same moves were replayed
+	drained    bool          // the run that is shown goes on to its end, which the goal needs
+	nudged     *tried.Branch // where a hint has said what kind of move comes
 }
 
 // none is the place of no level.
@@ -98,8 +100,20 @@ func NewLevel(st *screen.App, level int) (*Game, error) {
 		bounds: &b, goal: l.Goal, withstands: l.Withstands})
 	if err == nil {
 		s.Title = l.Title
+		st.Progress.SeeLevel(l.Name())
 	}
 	return s, err
+}
+
+// Next is the level to go on with: the one that was open last, or, once that is won, the next one that isn't.
+func Next(st *screen.App) int {
+	last := slices.IndexFunc(scenarios.Levels(), func(l scenarios.Level) bool { return l.Name() == st.Progress.LastLevel() })
+	if last >= 0 {
+		if _, won := st.Progress.Won(st.Progress.LastLevel()); won {
+			last++
+		}
+	}
+	return max(Unwon(st, last), 0)
 }
 
 // LevelOf is the level of breaking a lock so, or of breaking it at all if the goal is nil:
@@ -156,7 +170,7 @@ func (s *Game) ask() tea.Cmd {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	c.number = s.Serial()
-	c.cancel, c.asked, c.known, c.debrief = cancel, s.here, false, nil
+	c.cancel, c.asked, c.known, c.debrief, c.drained = cancel, s.here, false, nil, false
 	number, g, moves := c.number, c.adviser, s.here.Moves()
 	return func() tea.Msg {
 		defer cancel()
@@ -231,8 +245,9 @@ func (s *Game) offerDue() {
 	due := s.hint.Due
 	leads := func(o option) bool { return o.moves[0].Wait == due }
 	if i := slices.IndexFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 }); due > 0 && i >= 0 && !slices.ContainsFunc(s.options, leads) {
-		o, _ := s.wait(due)
-		s.options = slices.Insert(s.options, i, o)
+		if o, pauses := s.wait(due); s.mayPause(pauses) {
+			s.options = slices.Insert(s.options, i, o)
+		}
 	}
 }
 
@@ -249,6 +264,7 @@ func (s *Game) drain() {
 	}
 	tl := timeline.New(t)
 	s.Display(tl, tl.Last())
+	s.drained = true
 }
 
 // quit leaves the adviser, which would go on searching.
@@ -268,7 +284,8 @@ func (c *quest) won() bool {
 	return c != nil && c.known && c.refused == nil && (c.hint.Reached || c.hint.Reachable && c.hint.Steps == 0)
 }
 
-// showHint names the first move of the least way on, and puts the cursor on it.
+// showHint says what kind of move the least way on begins with; asked again, it names the move, and puts the
+// cursor on it.
 func (s *Game) showHint() {
 	c := s.quest
 	switch {
@@ -285,31 +302,59 @@ func (s *Game) showHint() {
 		s.Notice = "No schedule reaches this goal: " + s.Keys.Scenario.Help().Key + " lists the levels."
 	case !c.hint.Reachable:
 		s.Notice = "The goal can't be reached from here: " + s.Keys.Undo.Help().Key + " takes a move back."
+	case c.nudged != s.here:
+		c.nudged = s.here
+		o, _ := s.hinted(c.hint)
+		s.Notice = "Hint: " + s.nudge(o) + " " + s.Keys.Hint.Help().Key + " again names the move."
 	default:
 		s.pointAt(c.hint)
 	}
 }
 
+// nudge says what kind of move comes next, so that the reader can find it.
+func (s *Game) nudge(o option) string {
+	faulty := slices.ContainsFunc(o.moves, func(m sim.Move) bool { return m.Fault != nil })
+	switch {
+	case faulty && o.client != trace.None:
+		return "something goes wrong with " + s.cfg.Clients[o.client].Name + "."
+	case faulty:
+		return "something goes wrong, and with no client."
+	case o.client != trace.None:
+		return "it is " + s.cfg.Clients[o.client].Name + "'s turn."
+	case o.moves[0].Wait > 0:
+		return "let time pass."
+	}
+	return "something happens by itself."
+}
+
 // pointAt puts the cursor on the move that begins the least way on. Where no move in the
 // list does, the way's own first move is put before the others.
 func (s *Game) pointAt(h explore.Hint) {
-	i := slices.IndexFunc(s.options, func(o option) bool { return begin(h.Path, o.moves) })
+	o, i := s.hinted(h)
 	if i < 0 {
-		o := option{ink: draw.Strong, client: trace.None, moves: h.Next}
-		switch m := h.Next[0]; {
-		case m.Wait > 0 && len(h.Next) == 1:
-			o, _ = s.wait(m.Wait)
-		default:
-			o.name = tried.Text(s.cfg, h.Next)
-			if t, events, err := s.peek(h.Next...); err == nil && len(events) > 0 {
-				e := &events[len(events)-1]
-				o.name = t.Actor(e) + ": " + t.Text(e)
-			}
-		}
 		s.options, i = slices.Insert(s.options, 0, o), 0
 	}
 	s.at = i
-	s.Notice = "Hint: " + s.options[i].name + "."
+	s.Notice = "Hint: " + o.name + "."
+}
+
+// hinted is the move that begins the least way on, and its place in the list, or -1.
+func (s *Game) hinted(h explore.Hint) (option, int) {
+	if i := slices.IndexFunc(s.options, func(o option) bool { return begin(h.Path, o.moves) }); i >= 0 {
+		return s.options[i], i
+	}
+	o := option{ink: draw.Strong, client: trace.None, moves: h.Next}
+	switch m := h.Next[0]; {
+	case m.Wait > 0 && len(h.Next) == 1:
+		o, _ = s.wait(m.Wait)
+	default:
+		o.name = tried.Text(s.cfg, h.Next)
+		if t, events, err := s.peek(h.Next...); err == nil && len(events) > 0 {
+			e := &events[len(events)-1]
+			o.name = t.Actor(e) + ": " + t.Text(e)
+		}
+	}
+	return o, -1
 }
 
 // begin reports whether the least way begins with the steps of a move, or with more of the
@@ -361,8 +406,7 @@ func (s *Game) outlook() (string, draw.Ink) {
 	case c.refused != nil:
 		return "No hint here: " + c.refused.Error() + ".", draw.Breach
 	case c.won():
-		return fmt.Sprintf("Goal reached! Yours: %s (%s); least: %s (%s).", draw.Plural(s.here.Depth, "move"), screen.CostText(c.hint.Taken),
-			draw.Plural(c.parMoves, "move"), screen.CostText(c.par.Cost)), draw.Good
+		return "Goal reached! " + s.score(), draw.Good
 	case !c.par.Reachable:
 		return "No schedule with " + screen.FaultsText(c.bounds) + " gets there; " + k.Scenario.Help().Key + " lists the levels.", draw.Strong
 	case !c.hint.Reachable:
@@ -373,6 +417,21 @@ func (s *Game) outlook() (string, draw.Ink) {
 		text = "So far " + draw.Plural(s.here.Depth, "move") + ". "
 	}
 	return text + fmt.Sprintf("Least from here: %s (%s); %s gives a hint.", draw.Plural(c.ahead, "move"), stepsAndFaults(c.hint.Cost), k.Hint.Help().Key), draw.Plain
+}
+
+// score compares the reader's moves with the least. What counts is told where they differ.
+func (s *Game) score() string {
+	c := s.quest
+	yours, least := draw.Plural(s.here.Depth, "move"), draw.Plural(c.parMoves, "move")
+	if c.hint.Taken == c.par.Cost && yours == least {
+		return fmt.Sprintf("Yours is the least: %s (%s).", yours, costText(c.par.Cost))
+	}
+	return fmt.Sprintf("Yours: %s (%s); least: %s (%s).", yours, costText(c.hint.Taken), least, costText(c.par.Cost))
+}
+
+// costText describes a cost to a reader who knows the words of no search.
+func costText(c explore.Cost) string {
+	return draw.Plural(c.Faults, "fault") + ", " + draw.Plural(c.Switches, "change") + " of client, " + draw.Plural(c.Steps, "step")
 }
 
 func stepsAndFaults(c explore.Cost) string {

@@ -60,7 +60,7 @@ type SandboxMsg struct {
 
 // GameMsg asks for the game of breaking a lock so that it shows a code: the level of it, if
 // there is one, as the reader left it. Without a goal it is the lock's first level that isn't
-// won. Next asks for the first level of all that isn't won, whatever the lock.
+// won. Next asks for the level to go on with, whatever the lock.
 type GameMsg struct {
 	Strategy int
 	Goal     *trace.Code

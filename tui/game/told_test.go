@@ -1,0 +1,150 @@
+package game
+
+import (
+	"strings"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/sim/testenv"
+	"lockstep/tui/draw"
+	"lockstep/tui/progress"
+	"lockstep/tui/tuitest"
+)
+
+// That the goal is reached stays in sight however far one reads on, which a key of the footer does. What becomes
+// of the run in the end is at no instant of the reader's own, and its codes are explained, the other lock's as well.
+func TestGoalReachedStaysInSight(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	win(t, a, s)
+	read := ""
+	for n := 0; ; n++ {
+		v := a.View()
+		for _, want := range []string{"Goal reached! Yours is the least: 5 moves", " in the end  all others are done, and a probe asks", "↑↓ read on", "g again"} {
+			if !strings.Contains(v, want) {
+				t.Errorf("after %d lines there is no %q:\n%s", n, want, v)
+			}
+		}
+		read += v
+		if s.scroll == s.beyond {
+			break
+		}
+		a.Press("down")
+	}
+	for _, want := range []string{"BD, bounded blocking: ", "What naive-del falls to: levels 6 and 9.", "The probe is a client"} {
+		if !strings.Contains(tuitest.Unwrapped(read), want) {
+			t.Errorf("no %q in\n%s", want, read)
+		}
+	}
+	if a.Press("g"); s.here.Depth != 0 || s.won() {
+		t.Error("g doesn't begin again")
+	}
+}
+
+// The line that broke the lock is marked in the code of the client that ran it, and of no other.
+func TestOnlyOneClientBreaksIt(t *testing.T) {
+	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	win(t, a, s)
+	if v := a.View(); strings.Count(v, "!   won, err := setNX") != 1 {
+		t.Errorf("not one mark:\n%s", v)
+	}
+}
+
+// A level says its goal and its rules in words, the length of a lease among them.
+func TestRulesAreInWords(t *testing.T) {
+	for _, l := range scenarios.Levels() {
+		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
+		v := tuitest.Unwrapped(a.View())
+		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "a lease lasts 12s")
+		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, l.Withstands + " withstands it: a win shows why."} {
+			if !strings.Contains(v, want) {
+				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
+			}
+		}
+		list := tuitest.Open(t, 80, 24, s.App, s.Levels(), nil).View()
+		if !strings.Contains(tuitest.Unwrapped(list), "The goal is "+l.Goal.Named()) {
+			t.Errorf("the list doesn't say the goal of %s:\n%s", l.Name(), list)
+		}
+		if strings.Contains(list, s.Theme.Write) {
+			t.Errorf("the level that is open looks as if it were won:\n%s", list)
+		}
+	}
+}
+
+// A hint leaves something to find; asked for again, it gives the move away.
+func TestFirstHintIsInWords(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	for _, want := range []string{"something goes wrong with A.", "let time pass.", "it is A's turn."} {
+		at := s.at
+		if a.Press("i"); !strings.HasPrefix(s.Notice, "Hint: "+want) || s.at != at {
+			t.Errorf("at move %d, the first hint is %q, with the cursor at %d", at, s.Notice, s.at)
+		}
+		if a.Press("i"); strings.Contains(s.Notice, "again") || !strings.Contains(s.Notice, s.options[s.at].name) {
+			t.Errorf("the second hint is %q", s.Notice)
+		}
+		a.Press("enter")
+	}
+}
+
+// The game goes on with the level that was open last; once that is won, with the next one.
+func TestGameGoesOnWhereItWasLeft(t *testing.T) {
+	app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
+	if n := Next(app); n != 0 {
+		t.Errorf("at first it is level %d", n+1)
+	}
+	all := scenarios.Levels()
+	if _, err := NewLevel(app, 2); err != nil || Next(app) != 2 {
+		t.Errorf("after level 3 was left it is level %d, %v", Next(app)+1, err)
+	}
+	app.Progress.Win(all[2].Name(), progress.Win{})
+	if n := Next(app); n != 3 {
+		t.Errorf("after level 3 was won it is level %d", n+1)
+	}
+	for _, l := range all[3:] {
+		app.Progress.Win(l.Name(), progress.Win{})
+	}
+	if n := Next(app); n != 0 {
+		t.Errorf("when level 1 is left it is level %d", n+1)
+	}
+}
+
+// A view that lists events takes no rows from the code before there are any.
+func TestEmptyListTakesNoRows(t *testing.T) {
+	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
+	for _, view := range lists {
+		for s.View() != view {
+			a.Press("v")
+		}
+		if v := a.View(); s.plan.diagram.H > 2 || !strings.Contains(v, "the "+view+" lists what has happened: nothing yet") {
+			t.Errorf("the %s has %d rows:\n%s", view, s.plan.diagram.H, v)
+		}
+	}
+}
+
+// The notice about a copy of the schedule is whole in the least window.
+func TestCopyIsTold(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	s.Clipboard = func(string) {}
+	if a.Press("y"); !strings.Contains(a.View(), s.Notice) || s.Notice == "" {
+		t.Errorf("%q is cut:\n%s", s.Notice, a.View())
+	}
+}
+
+// Every move that a level offers is within its rules: whatever the reader chooses, nothing has to be
+// taken back.
+func TestMovesAreWithinTheRules(t *testing.T) {
+	testenv.LongRaced(t)
+	for _, l := range scenarios.Levels() {
+		a, s := openLevel(t, l.Name())
+		for seed := range testenv.Count(3, 12) {
+			a.Press("home")
+			made := ""
+			for n := 0; n < 14 && !s.won() && len(s.options) > 0; n++ {
+				s.at = (seed*7 + n*(seed+3)) % len(s.options)
+				made += "; " + s.options[s.at].name
+				if a.Press("enter"); s.refused != nil {
+					t.Fatalf("%s: of %q the last is offered, and refused: %v\n%s", l.Name(), made, s.refused, a.View())
+				}
+			}
+		}
+	}
+}
