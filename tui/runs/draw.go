@@ -25,7 +25,9 @@ type runsLayout struct {
 	rows, columns                     int // that fit
 }
 
-func arrangeRuns(w, h, names, scenarios, strategies int) runsLayout {
+// arrangeRuns gives the story the rows that it has at every cell, and as many more as this cell's needs, of those
+// at the bottom of the matrix: up to half of it.
+func arrangeRuns(w, h, names, scenarios, strategies, told int) runsLayout {
 	names = min(max(names, leastNames), mostNames) + 3
 	story, heads := leastStory, 3
 	switch {
@@ -34,7 +36,8 @@ func arrangeRuns(w, h, names, scenarios, strategies int) runsLayout {
 	case h >= 28:
 		heads = 4
 	}
-	rows := min(h-runsFrame-story-heads, scenarios)
+	story = max(story, min(told, (h-runsFrame-heads)/2))
+	rows := max(min(h-runsFrame-story-heads, scenarios), 1) // the only one says that nothing matches
 	l := runsLayout{
 		header: draw.Rect(0, 0, w, 1),
 		heads:  draw.Rect(names, 2, w-names, heads),
@@ -54,23 +57,35 @@ func (m *Runs) Draw(c *draw.Canvas, r draw.Rectangle) {
 	for _, s := range m.Library.Scenarios {
 		names = max(names, draw.Width(s.Name))
 	}
-	m.plan = arrangeRuns(r.W, r.H+1, names, len(m.lines), len(m.locks))
+	m.plan = arrangeRuns(r.W, r.H+1, names, len(m.lines), len(m.locks), 0)
+	told := m.story(min(r.W-2, draw.WidestLine), m.plan.story.H)
+	m.plan = arrangeRuns(r.W, r.H+1, names, len(m.lines), len(m.locks), len(told))
 	m.top = draw.InSight(m.top, m.at, m.plan.rows, len(m.lines))
+	if m.top > 0 && m.top == m.at && m.lines[m.top-1].kind == titleLine {
+		m.top-- // the title of the group is in sight with its first run
+	}
 	m.left = draw.InSight(m.left, m.column, m.plan.columns, len(m.locks))
 	for _, rule := range m.plan.rules {
 		c.Fill(rule, m.Theme.Rule, draw.Dim)
 	}
 	m.drawHeader(c, m.plan.header)
+	if m.nothing() {
+		c.Text(1, m.plan.grid.Y, r.W-2, fmt.Sprintf("Nothing has %q in its name or its story. %s shows all runs again.", m.filter, m.Keys.Close.Help().Key), draw.Plain)
+		return
+	}
 	m.drawHeads(c, m.plan.heads)
 	m.drawRows(c)
 	m.drawSight(c, m.plan.rules[1])
-	m.drawStory(c, m.plan.story)
+	c.Lines(draw.Rect(m.plan.story.X+1, m.plan.story.Y, r.W-2, m.plan.story.H), told, 0)
 }
 
 func (m *Runs) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 	right := fmt.Sprintf("%d runs ", m.Grid.Known)
-	if all := len(m.Grid.Cells); m.Grid.Known < all {
+	switch all := len(m.Grid.Cells); {
+	case m.Grid.Known < all:
 		right = fmt.Sprintf("running %d of %d ", m.Grid.Known, all)
+	case m.filter != "":
+		right = fmt.Sprintf("%d of %d runs ", m.count(), all)
 	}
 	if m.Seed != 1 {
 		right = fmt.Sprintf("seed %d  ", m.Seed) + right
@@ -93,18 +108,15 @@ func (m *Runs) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // drawHeads writes the strategies' names, each above its column and in a row of
-// its own among its neighbours', so that they have room.
+// its own among its neighbours', so that they have room. The one at the cursor is whole, whatever it covers.
 func (m *Runs) drawHeads(c *draw.Canvas, r draw.Rectangle) {
 	last := min(m.left+m.plan.columns, len(m.locks))
 	for i := m.left; i < last; i++ {
 		x, row := r.X+(i-m.left)*cellWidth, (i-m.left)%(r.H-1)
 		room := min((r.H-1)*cellWidth-1, r.X+r.W-x)
-		k := draw.Plain
-		if i == m.column {
-			k = draw.Pick
-		}
-		c.Text(x, r.Y+row, room, m.Library.Strategies[m.locks[i]].Name, k)
+		c.Text(x, r.Y+row, room, m.Library.Strategies[m.locks[i]].Name, draw.Plain)
 	}
+	m.drawHead(c, r)
 	for i := m.left; i < last; i++ { // stems, where no name stands
 		x := r.X + (i-m.left)*cellWidth
 		for y := r.Y + (i-m.left)%(r.H-1) + 1; y < r.Y+r.H; y++ {
@@ -116,11 +128,23 @@ func (m *Runs) drawHeads(c *draw.Canvas, r draw.Rectangle) {
 	c.Put(r.X+(m.column-m.left)*cellWidth, r.Y+r.H-1, m.Theme.Aim, draw.Here)
 }
 
-func (m *Runs) drawRows(c *draw.Canvas) {
-	if len(m.lines) == 0 || len(m.locks) == 0 {
-		c.Text(1, m.plan.grid.Y, m.plan.names.W+m.plan.grid.W-2, "nothing has these words in its name or its story", draw.Dim)
-		return
+// drawHead writes the name of the lock at the cursor: above its column, or, near the edge, as far to the right as
+// all of it has room.
+func (m *Runs) drawHead(c *draw.Canvas, r draw.Rectangle) {
+	name := m.Library.Strategies[m.lock()].Name
+	n := draw.Width(name)
+	x, y := r.X+(m.column-m.left)*cellWidth, r.Y+(m.column-m.left)%(r.H-1)
+	x = max(min(x, r.X+r.W-n), 0)
+	for right := x + n; c.Char(right, y) != ""; right++ { // a name that is covered in part says nothing
+		c.Put(right, y, "", draw.Plain)
 	}
+	for left := x - 1; left >= r.X && c.Char(left, y) != ""; left-- {
+		c.Put(left, y, "", draw.Plain)
+	}
+	c.Text(x, y, n, name, draw.Pick)
+}
+
+func (m *Runs) drawRows(c *draw.Canvas) {
 	for i := range min(m.plan.rows, len(m.lines)-m.top) {
 		at, y := m.top+i, m.plan.grid.Y+i
 		l := m.lines[at]
@@ -170,10 +194,6 @@ func stretch(what string, first, room, n int) string {
 	return fmt.Sprintf("%s %d-%d of %d", what, first+1, min(first+room, n), n)
 }
 
-func (m *Runs) drawStory(c *draw.Canvas, r draw.Rectangle) {
-	c.Lines(draw.Rect(r.X+1, r.Y, r.W-2, r.H), m.story(min(r.W-2, draw.WidestLine), r.H), 0)
-}
-
 // story tells of the cell at the cursor: the scenario, the lock, the verdict, and the reason. Where rows
 // are few the scenario and the lock have one each.
 func (m *Runs) story(width, rows int) []draw.Line {
@@ -190,7 +210,7 @@ func (m *Runs) story(width, rows int) []draw.Line {
 		text = fmt.Sprintf("no property broke here, which recommends nothing: under %s it shows %s", by, codes)
 	}
 	about := append(described(sc.Title, sc.Shows, width), described(st.Name, st.Summary, width)...)
-	lines := []draw.Line{{f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}}
+	lines := draw.Line{f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}.Hanging(width)
 	if m.Grid.Unexpected(scenario, strategy) {
 		want, _ := sc.Expect(st.Name)
 		lines = append(lines, draw.Line{draw.Text("? the scenario expects "+want.String(), draw.Breach)})

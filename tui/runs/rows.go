@@ -135,18 +135,33 @@ func (m *Runs) linesOf(g int, keeps func(int) bool) (lines []line) {
 	return lines
 }
 
-// filtered gives what the filter keeps. A word that is in the name of a scenario keeps those
-// scenarios; else one that is in the name of a lock keeps those locks; else it is looked for in what
-// the scenarios show.
+// nothing reports whether the filter leaves no run.
+func (m *Runs) nothing() bool { return len(m.lines) == 0 || len(m.locks) == 0 }
+
+// count is the number of runs that the filter leaves.
+func (m *Runs) count() (n int) {
+	for _, l := range m.lines {
+		if l.kind == scenarioLine {
+			n += len(m.locks)
+		}
+	}
+	return n
+}
+
+// filtered gives what the filter keeps. A word keeps the scenarios and the locks that have it in their names,
+// whichever there are; one that is in no name is looked for in what the scenarios show.
 func (m *Runs) filtered() (scenario, lock func(int) bool) {
 	var rows, columns, texts []string
 	for _, word := range strings.Fields(strings.ToLower(m.filter)) {
-		switch {
-		case slices.ContainsFunc(m.Library.Scenarios, func(s *scenarios.Scenario) bool { return strings.Contains(s.Name, word) }):
+		row := slices.ContainsFunc(m.Library.Scenarios, func(s *scenarios.Scenario) bool { return strings.Contains(s.Name, word) })
+		column := slices.ContainsFunc(m.order, func(i int) bool { return strings.Contains(m.Library.Strategies[i].Name, word) })
+		if row {
 			rows = append(rows, word)
-		case slices.ContainsFunc(m.order, func(i int) bool { return strings.Contains(m.Library.Strategies[i].Name, word) }):
+		}
+		if column {
 			columns = append(columns, word)
-		default:
+		}
+		if !row && !column {
 			texts = append(texts, word)
 		}
 	}

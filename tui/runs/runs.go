@@ -27,7 +27,9 @@ type Runs struct {
 	column    int          // the column at the cursor
 	top, left int          // the first ones in sight
 	filter    string
-	typing    bool // of the filter
+	origin    origin // the cursor before there was a filter
+	moved     bool   // the cursor, since then
+	typing    bool   // of the filter
 	notice    string
 	plan      runsLayout
 }
@@ -87,16 +89,27 @@ func (m *Runs) moves(k tea.KeyMsg) bool {
 	case key.Matches(k, m.Keys.Forward):
 		m.column++
 	case key.Matches(k, m.Keys.Previous):
-		m.column -= max(m.plan.columns, 1)
+		m.pageOfLocks(-1)
 	case key.Matches(k, m.Keys.Next):
-		m.column += max(m.plan.columns, 1)
+		m.pageOfLocks(1)
 	case key.Matches(k, m.Keys.Violation):
 		m.toFailure()
 	default:
 		return false
 	}
 	m.column = max(min(m.column, len(m.locks)-1), 0)
+	m.moved = true
 	return true
+}
+
+// pageOfLocks goes to the next page of columns or to the one before: a way back leads to where it came from.
+func (m *Runs) pageOfLocks(by int) {
+	n := max(m.plan.columns, 1)
+	if to := m.column + by*n; to >= 0 && to < len(m.locks) || to/n == (len(m.locks)-1)/n {
+		m.column = to
+	}
+	m.column = max(min(m.column, len(m.locks)-1), 0)
+	m.left = m.column / n * n
 }
 
 // opens handles the keys that lead elsewhere, and those that change which runs are listed.
@@ -158,14 +171,33 @@ func (m *Runs) typeFilter(k tea.KeyMsg) {
 	}
 }
 
+// setFilter lists what has the words of a filter. Without one, the cursor is back where it was before, unless the
+// reader has moved it among what was listed.
 func (m *Runs) setFilter(text string) {
 	scenario, strategy, is := m.selected()
 	if !is {
 		scenario = -1
 	}
+	if m.filter == "" {
+		m.origin, m.moved = origin{scenario, strategy, m.at}, false
+	}
+	if !m.moved || !is {
+		scenario, strategy = m.origin.scenario, m.origin.strategy
+	}
 	m.filter, m.top, m.left = text, 0, 0
-	m.arrange(scenario, strategy)
+	switch {
+	case text == "" && scenario >= 0:
+		m.show(scenario, strategy)
+	default:
+		m.arrange(scenario, strategy)
+		if text == "" { // it was on what is folded
+			m.at = m.origin.at
+		}
+	}
 }
+
+// origin is a place of the cursor.
+type origin struct{ scenario, strategy, at int }
 
 func (m *Runs) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	if c.Wheel != 0 {
@@ -193,14 +225,18 @@ func (m *Runs) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 func (m *Runs) FooterKeys() []key.Binding {
 	k := &m.Keys
 	back := k.Close
+	lock := screen.As(k.Sandbox, "break "+m.Library.Strategies[m.lock()].Name)
 	if m.filter != "" || m.typing {
 		back = screen.As(back, "no filter")
 	}
 	if m.typing { // all other keys are letters of the filter
 		return []key.Binding{screen.As(k.Enter, "keep the filter"), back, screen.Bind("ctrl+c", "quit", "ctrl+c")}
 	}
+	if m.nothing() {
+		return []key.Binding{screen.As(k.Search, "filter"), back, k.Course, k.Help, k.Mouse, k.Quit}
+	}
 	return []key.Binding{
-		screen.As(k.Enter, "play"), screen.As(k.Search, "filter"), screen.As(k.Violation, "next failure"), k.Compare, k.Help, screen.As(k.Explore, "search"), k.Sandbox, k.Course,
+		screen.As(k.Enter, "play"), screen.As(k.Search, "filter"), screen.As(k.Violation, "next failure"), k.Compare, k.Help, screen.As(k.Explore, "search"), lock, k.Course,
 		screen.Pair(k.Back, k.Forward, "lock"), screen.Pair(k.Up, k.Down, "scenario"), screen.Pair(k.PageUp, k.PageDown, "page"), screen.Pair(k.Previous, k.Next, "page of locks"),
 		screen.Pair(k.First, k.Last, "ends"), k.Mouse, back, k.Quit,
 	}
@@ -213,16 +249,16 @@ func (m *Runs) Help() screen.Page {
 		Title: "all runs",
 		About: "Every way to lock under every misfortune, by the lessons of the course; what the course leaves out is folded. Each cell is a run, made just now, and says " +
 			"the worst that the monitors saw in it; all that they saw, and why, is below. An ok in brackets recommends nothing: the lock already fails at something that " +
-			"every lock has to withstand. A filter keeps the scenarios, or the locks, with its words in their names.",
+			"every lock has to withstand. A filter keeps the scenarios and the locks with its words in their names; a word that no name has is looked for in what the scenarios show.",
 		Keys: append([]key.Binding{
-			screen.As(k.Enter, "play the run, unfold"), screen.As(k.Search, "filter"), screen.As(k.Course, "the course"), screen.As(k.Compare, "with another lock"), screen.As(k.Explore, "search all schedules"), screen.As(k.Sandbox, "your turn at breaking it"),
+			screen.As(k.Enter, "play the run, unfold"), screen.As(k.Search, "filter"), screen.As(k.Course, "the course"), screen.As(k.Compare, "with another lock"), screen.As(k.Explore, "search all schedules"), screen.As(k.Sandbox, "your turn at breaking this lock, by whatever can go wrong"),
 			screen.As(k.Back, "lock before"), screen.As(k.Forward, "lock after"), screen.As(k.Up, "scenario above"), screen.As(k.Down, "scenario below"),
 			screen.As(k.Previous, "page left"), screen.As(k.Next, "page right"), k.PageUp, k.PageDown,
 			screen.As(k.First, "first scenario"), screen.As(k.Last, "last scenario"), screen.As(k.Violation, "next failure of this lock"),
 		}, k.Always()...),
 		Signs: []draw.Sign{
 			{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here, but elsewhere"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
-			{"?", "not what the scenario expects"}, {g.Wants + g.Wants, "not run yet"},
+			{"?", "behind a verdict: not what the scenario expects"}, {g.Wants + g.Wants, "not run yet"},
 		},
 	}
 	p.Signs = append(p.Signs, screen.CodeSigns()...)

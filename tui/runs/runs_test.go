@@ -192,6 +192,7 @@ func TestFilter(t *testing.T) {
 		{"gap space redlock-w", "release-gap ", "redlock-wall-clock "},
 		{"successor", "late-release ", locks}, // it deletes its successor's lock
 		{"xyzzy", "", locks},
+		{"collision", "token-collision ", locks},
 	} {
 		a.Press("/")
 		for _, word := range strings.Fields(tt.typed) {
@@ -237,7 +238,7 @@ func TestFilterNamesItsKeys(t *testing.T) {
 }
 
 func runsPicture(w, h, scenarios, strategies int) string {
-	l := arrangeRuns(w, h, 26, scenarios, strategies)
+	l := arrangeRuns(w, h, 26, scenarios, strategies, 0)
 	return tuitest.Parts(w, h, l.rules, map[string]draw.Rectangle{"h": l.header, "s": l.heads, "n": l.names, "M": l.grid, "t": l.story, "f": draw.Rect(0, h-1, w, 1)})
 }
 
@@ -271,5 +272,102 @@ func TestSightIsNamed(t *testing.T) {
 	}
 	if got, want := stretch("locks", 3, 9, 31), "locks 4-12 of 31"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// openUnknown opens the matrix of all locks under all scenarios, of whose runs none is made.
+func openUnknown(t testing.TB, w, h int, at screen.RunsMsg) (*tuitest.App, *Runs) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	m := New(app, at)
+	a := tuitest.Drive(t, screen.NewRouter(app, nil, m))
+	a.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	return a, m
+}
+
+// sight is the row of the frame that says what is in sight.
+func sight(v string) string {
+	for _, l := range strings.Split(v, "\n") {
+		if strings.Contains(l, ", locks ") || strings.Contains(l, ", all locks") {
+			return strings.Trim(l, "─ ")
+		}
+	}
+	return ""
+}
+
+// The story of a cell is whole in the least window, at every cell, and so is the name of its lock above it.
+func TestNothingIsCutAtTheCursor(t *testing.T) {
+	a, m := openUnknown(t, 80, 24, screen.RunsMsg{})
+	lib := a.Library
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		for sc := range lib.Scenarios {
+			st := sc % len(lib.Strategies)
+			m.show(sc, st)
+			v := a.View()
+			if strings.Contains(v, " more lines") {
+				t.Errorf("%v: the story of %s with %s is cut:\n%s", size, lib.Scenarios[sc].Name, lib.Strategies[st].Name, v)
+			}
+			heads := strings.Join(strings.Split(v, "\n")[m.plan.heads.Y:m.plan.heads.Y+m.plan.heads.H], "\n")
+			if !strings.Contains(heads, lib.Strategies[st].Name) {
+				t.Errorf("%v: %s is cut above its column:\n%s", size, lib.Strategies[st].Name, v)
+			}
+			if !m.plan.grid.Holds(m.plan.grid.X, m.plan.grid.Y+m.at-m.top) {
+				t.Errorf("%v: the cursor is below the matrix", size)
+			}
+		}
+	}
+}
+
+// A page of locks to the right and one to the left lead back to the same locks and to the same one of them.
+func TestPagesOfLocksLeadBack(t *testing.T) {
+	a, m := openUnknown(t, 80, 24, screen.RunsMsg{Strategy: locksOf(screen.NewLibrary())[3]})
+	var seen []string
+	for range 4 {
+		seen = append(seen, fmt.Sprint(m.column, sight(a.View())))
+		a.Press("]")
+	}
+	for i := len(seen) - 2; i >= 0; i-- {
+		_ = a.View()
+		if a.Press("["); fmt.Sprint(m.column, sight(a.View())) != seen[i] {
+			t.Errorf("back at page %d it is %d, %q, and was %q", i+1, m.column, sight(a.View()), seen[i])
+		}
+	}
+}
+
+// Home shows the title above the first scenario as well.
+func TestFirstTitleIsInSight(t *testing.T) {
+	a, m := openUnknown(t, 80, 24, screen.RunsMsg{})
+	a.Press("G")
+	_ = a.View()
+	if a.Press("g"); !strings.Contains(a.View(), m.groups[0].title) {
+		t.Errorf("the first title has scrolled away:\n%s", a.View())
+	}
+}
+
+// A word that is in the names of locks keeps those; the header counts the runs that are left. Without the filter the
+// cursor is back where it was, unless it was moved. Where nothing is left, nothing else is drawn.
+func TestFilterOfLocks(t *testing.T) {
+	a, m := openUnknown(t, 80, 24, screen.RunsMsg{})
+	lib := a.Library
+	m.Grid.Known = len(m.Grid.Cells) // or the header counts those that are made
+	late, naive := lib.Named("late-release"), lib.Strategy("naive-del")
+	m.show(late, naive)
+	a.Press("/ f e n c e d enter")
+	if v := a.View(); len(m.locks) != 2 || !strings.Contains(v, fmt.Sprintf(" %d of %d runs", m.count(), len(m.Grid.Cells))) {
+		t.Errorf("%d locks are left:\n%s", len(m.locks), v)
+	}
+	a.Press("esc")
+	if sc, st, is := m.selected(); !is || sc != late || st != naive {
+		t.Errorf("without the filter the cursor is on %s", lib.Scenarios[sc].Name)
+	}
+	a.Press("/ r e l e a s e enter down")
+	want, _, _ := m.selected()
+	a.Press("esc")
+	if sc, _, _ := m.selected(); sc != want || want == late {
+		t.Errorf("a cursor that was moved to %s is on %s", lib.Scenarios[want].Name, lib.Scenarios[sc].Name)
+	}
+	a.Press("/ x y z z y enter")
+	if v := a.View(); !strings.Contains(v, `Nothing has "xyzzy" in its name`) || strings.Contains(v, "enter play") || strings.Contains(v, "all rows") || strings.Contains(v, ": SET") {
+		t.Errorf("nothing is left:\n%s", v)
 	}
 }
