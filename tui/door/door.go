@@ -49,13 +49,16 @@ type way struct {
 
 var ways = []way{
 	{"Watch a lock fail",
-		func(d *Door) string { return "75 seconds: the run below from its beginning" },
+		func(d *Door) string { return "to begin with: the run below, in 75 seconds" },
 		func(d *Door) string { return "It shows that " + d.Library.Scenarios[d.scenario].Shows + "." },
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}
 		}},
 	{"The course", (*Door).lesson,
 		func(d *Door) string {
+			if _, next := d.next(); next != "" {
+				return "Next: " + next + "."
+			}
 			return "From the need for a lock to the choice of one: each answers the failure of the last."
 		},
 		func(d *Door) screen.OpenMsg { return screen.CourseMsg{} }},
@@ -65,14 +68,14 @@ var ways = []way{
 		},
 		func(d *Door) screen.OpenMsg { return screen.GameMsg{Next: true} }},
 	{"Which lock should I use?",
-		func(d *Door) string { return "three questions, and the runs behind the answer" },
+		func(d *Door) string { return "for your own system: three questions" },
 		func(d *Door) string {
-			return "The answer is computed from the verdicts of those runs, and each of them can be played."
+			return "The answer is computed from the verdicts of runs, and each of them can be played."
 		},
 		func(d *Door) screen.OpenMsg { return screen.DecideMsg{} }},
 	{"All runs",
 		func(d *Door) string {
-			return fmt.Sprintf("%d scenarios with %d locks each", len(d.Library.Scenarios), len(d.Library.Strategies))
+			return fmt.Sprintf("to look up: %d locks, each under %d misfortunes", len(d.Library.Strategies), len(d.Library.Scenarios))
 		},
 		func(d *Door) string {
 			return "A verdict in every cell, computed while you look; each can be played and compared."
@@ -198,32 +201,47 @@ func (d *Door) Help() screen.Page {
 		About: "Lockstep runs real lock code against real Redis commands in virtual time: through crashes, pauses, wrong clocks and lost messages. " +
 			"It shows when two clients hold the same lock, and why. On every screen ? explains the keys, and esc goes back to where you came from.",
 		Keys: append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), screen.As(k.First, "first"), screen.As(k.Last, "last"),
-			screen.As(k.Enter, "go in"), d.digits(), screen.As(k.Course, "the course")}, k.Always()...),
+			screen.As(k.Enter, "go in"), d.digits(), screen.As(k.Course, "the course")}, k.Mouse, k.Help, k.Quit, k.Suspend),
 		Signs: append(pane.Legend(&d.Theme.Glyphs, d.run), screen.CodeSigns()...),
 	}
 }
 
 // lesson tells where the reader is in the course.
 func (d *Door) lesson() string {
-	played, steps, next := 0, 0, ""
-	for i, l := range d.Library.Lessons {
+	played, steps := 0, 0
+	for _, l := range d.Library.Lessons {
 		for _, step := range l.Steps {
 			steps++
-			switch {
-			case d.Progress.Played(l.Name, step.ID()):
+			if d.Progress.Played(l.Name, step.ID()) {
 				played++
-			case next == "":
-				next = fmt.Sprintf("lesson %d, %s", i+1, l.Title)
 			}
 		}
 	}
+	next, _ := d.next()
 	switch {
 	case played == 0:
-		return fmt.Sprintf("%d lessons, %d steps, from the beginning", len(d.Library.Lessons), steps)
-	case next == "":
+		return fmt.Sprintf("to learn or to teach: %d lessons, %d steps", len(d.Library.Lessons), steps)
+	case next == 0:
 		return fmt.Sprintf("all %d steps played", steps)
 	}
-	return fmt.Sprintf("%d of %d steps played; next %s", played, steps, next)
+	return fmt.Sprintf("%d of %d steps played; next is lesson %d", played, steps, next)
+}
+
+// next is the lesson, from 1, with the first step that wasn't played, and its title; 0 if all were, and without a
+// title if none was.
+func (d *Door) next() (lesson int, title string) {
+	any := false
+	for i, l := range d.Library.Lessons {
+		for _, step := range l.Steps {
+			switch {
+			case d.Progress.Played(l.Name, step.ID()):
+				any = true
+			case lesson == 0:
+				lesson, title = i+1, fmt.Sprintf("lesson %d, %s", i+1, l.Title)
+			}
+		}
+	}
+	return lesson, draw.Either(any, title, "")
 }
 
 // levels says how far the reader has come with the game.
@@ -236,7 +254,7 @@ func (d *Door) levels() string {
 		}
 	}
 	if won == 0 {
-		return "you say who runs next, level by level"
+		return fmt.Sprintf("to try: %s in which you say who runs next", draw.Plural(len(all), "level"))
 	}
 	return fmt.Sprintf("%d of %s won; you say who runs next", won, draw.Plural(len(all), "level"))
 }

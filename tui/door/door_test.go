@@ -106,9 +106,9 @@ func TestRunThatFailsIsTold(t *testing.T) {
 func TestCourseResumes(t *testing.T) {
 	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	for _, step := range []struct{ lesson, step, want string }{
-		{"", "", "2 lessons, 3 steps, from the beginning"},
-		{"pauses", "pause-past-ttl/naive-del", "1 of 3 steps played; next lesson 1, Pauses"},
-		{"pauses", "pause-past-ttl/setpx-lua", "2 of 3 steps played; next lesson 2, Crowds"},
+		{"", "", "to learn or to teach: 2 lessons, 3 steps"},
+		{"pauses", "pause-past-ttl/naive-del", "1 of 3 steps played; next is lesson 1"},
+		{"pauses", "pause-past-ttl/setpx-lua", "2 of 3 steps played; next is lesson 2"},
 		{"crowds", "crowd/redlock", "all 3 steps played"},
 	} {
 		if step.lesson != "" {
@@ -116,6 +116,33 @@ func TestCourseResumes(t *testing.T) {
 		}
 		if v := a.View(); !strings.Contains(v, step.want) {
 			t.Errorf("after %s it does not say %q:\n%s", step.step, step.want, v)
+		}
+	}
+}
+
+// No entry is cut, however far the reader has come; the next lesson is named where there is a row for it. The help
+// names no key that does nothing here.
+func TestEntriesAreWhole(t *testing.T) {
+	lib := screen.NewLibrary()
+	a, d := open(t, 80, 24, lib, tuitest.PlainTheme(false))
+	for _, l := range lib.Lessons {
+		for _, step := range l.Steps {
+			d.Progress.Play(l.Name, step.ID())
+			for _, w := range ways {
+				if v := a.View(); !strings.Contains(v, w.about(d)) {
+					t.Errorf("%q is cut:\n%s", w.about(d), v)
+				}
+			}
+		}
+	}
+	b, e := open(t, 120, 40, lib, tuitest.PlainTheme(false))
+	e.Progress.Play(lib.Lessons[0].Name, lib.Lessons[0].Steps[0].ID())
+	if v := b.View(); !strings.Contains(v, "Next: lesson 1, "+lib.Lessons[0].Title+".") {
+		t.Errorf("the next lesson isn't named:\n%s", v)
+	}
+	for _, k := range d.Help().Keys {
+		if k.Help().Key == d.Keys.Close.Help().Key {
+			t.Error("the help names a key that does nothing")
 		}
 	}
 }
