@@ -318,11 +318,12 @@ func (m *Search) move(by int) {
 	m.seek()
 }
 
-// seek scrolls the finding at the cursor into sight.
+// seek scrolls the finding at the cursor into sight: below the row that counts the lines above, and with its
+// second line above the row that counts those below.
 func (m *Search) seek() {
 	if m.finding < len(m.places) {
 		at := m.places[m.finding]
-		m.scroll = max(min(m.scroll, at), at+2-m.plan.result.H)
+		m.scroll = max(min(m.scroll, at-1), at+3-m.plan.result.H, 0)
 	}
 }
 

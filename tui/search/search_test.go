@@ -291,3 +291,31 @@ func TestSearchSettings(t *testing.T) {
 		a.Press("left")
 	}
 }
+
+// However far the findings were scrolled, the one that the cursor comes to is in sight, with its sign before it.
+func TestFindingAtTheCursorIsInSight(t *testing.T) {
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 3)
+	a.Press("enter")
+	_ = a.View()
+	for _, keys := range []string{"pgdown down", "pgdown pgdown up", "pgdown down down", "up up up", "down"} {
+		for _, k := range strings.Fields(keys) {
+			a.Press(k)
+			_ = a.View()
+		}
+		if v := a.View(); !strings.Contains(v, "│ ▸✗ "+m.picked().Code.String()) {
+			t.Errorf("after %s the finding %s is out of sight:\n%s", keys, m.picked().Code, v)
+		}
+	}
+}
+
+// What everything leaves out is said.
+func TestCodesThatNoSearchLooksForAreNamed(t *testing.T) {
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 3)
+	a.Press("enter")
+	v := told(m)
+	for _, c := range trace.Codes {
+		if !strings.Contains(v, c.Name()) {
+			t.Errorf("%s is neither looked for nor left out: %s", c, v)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,6 +136,10 @@ func (m *Search) tellResult(t *draw.Paragraphs) {
 	for _, f := range r.Findings() {
 		m.tellFinding(t, f)
 	}
+	if left := leftOut(&r.Bounds); left != "" {
+		t.Gap()
+		t.Add(draw.Dim, "", left)
+	}
 	t.Gap()
 	t.Add(draw.Plain, "", "It took "+seconds(m.took)+".")
 	items := append([]report.Item{report.Covered(r)}, report.Bounds(&r.Bounds)...)
@@ -146,6 +151,20 @@ func (m *Search) tellResult(t *draw.Paragraphs) {
 		ink = draw.Breach
 	}
 	m.tellItems(t, ink, report.Worth(r))
+}
+
+// leftOut names the codes that no search looks for, where a reader might take everything for all there are.
+func leftOut(b *explore.Bounds) string {
+	if len(b.Codes) > 0 {
+		return ""
+	}
+	var names []string
+	for _, c := range trace.Codes {
+		if sought := b.Sought(); !slices.Contains(sought, c) {
+			names = append(names, c.String()+" ("+c.Name()+")")
+		}
+	}
+	return "Not looked for, and seen in runs alone: " + trace.List(names) + "."
 }
 
 // tellItems sets statements with their labels: the same as those of lockstep explore, so
@@ -172,15 +191,15 @@ func (m *Search) tellFinding(t *draw.Paragraphs, f explore.Finding) {
 		t.Gap()
 		t.Add(ink, "", strings.ToUpper(heading[:1])+heading[1:]+":")
 	}
-	name, mark := fmt.Sprintf("%s %-3s %s", sign, f.Code, f.Code.Name()), ""
+	name, mark := fmt.Sprintf("%s %-3s %s", sign, f.Code, f.Code.Name()), " "
 	v := f.Least
 	if v != nil {
 		if m.results && m.finding == len(m.places) {
-			ink, mark = draw.Pick, "  "+g.Pointer
+			ink, mark = draw.Pick, g.Pointer
 		}
 		m.places = append(m.places, len(t.Lines))
 	}
-	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), draw.Text(name, ink), draw.Text(mark, draw.Here)})
+	t.Lines = append(t.Lines, draw.Line{draw.Text(mark, draw.Here), draw.Text(name, ink)})
 	switch {
 	case v != nil:
 		m.tellLeast(t, v)
