@@ -230,9 +230,12 @@ func (c *Course) drawList(cv *draw.Canvas, r draw.Rectangle, titles int) {
 // rows are short the text is cut: the player tells all of it.
 func (c *Course) lessonLines(width, rows int) []draw.Line {
 	l := &c.Library.Lessons[c.lesson]
-	below := append(append(c.listSteps(l, width), nil), c.stepLines(l, width)...)
-	text := draw.Wrap(l.Text, width)
-	title := draw.Wrap(l.Title, width)
+	text, title := draw.Wrap(l.Text, width), draw.Wrap(l.Title, width)
+	steps, about := c.listSteps(l, width, false), c.stepLines(l, width)
+	if whole := c.listSteps(l, width, true); len(title)+len(text)+len(whole)+len(about)+3 <= rows {
+		steps = whole
+	}
+	below := append(append(steps, nil), about...)
 	if room := max(rows-len(below)-len(title)-2, 1); len(text) > room {
 		text = text[:room]
 		text[room-1] = draw.Fit(text[room-1], width-1, "") + c.Theme.More
@@ -252,8 +255,8 @@ func (c *Course) lessonLines(width, rows int) []draw.Line {
 const leastName = 10
 
 // listSteps lists the steps, with the verdicts of those that were played as they come
-// out of the runs.
-func (c *Course) listSteps(l *scenarios.Lesson, width int) (lines []draw.Line) {
+// out of the runs. A scenario's name that is too long for its row is cut, or, to be whole, has the next row.
+func (c *Course) listSteps(l *scenarios.Lesson, width int, whole bool) (lines []draw.Line) {
 	names, several := 0, false
 	for _, step := range l.Steps {
 		names = max(names, draw.Width(step.Strategy))
@@ -270,7 +273,13 @@ func (c *Course) listSteps(l *scenarios.Lesson, width int) (lines []draw.Line) {
 			badge = c.Grid.Cells[c.cell(step)].Badge(&c.Theme.Glyphs)
 		}
 		row = append(row, draw.Text(draw.Pad(badge.Text, 5), badge.Ink))
-		if room := width - row.Width(); several && room >= leastName {
+		room := width - row.Width()
+		switch {
+		case !several:
+		case whole && room < draw.Width(step.Scenario):
+			lines = append(lines, row)
+			row = draw.Line{draw.Text("    "+step.Scenario, draw.Dim)}
+		case room >= leastName:
 			row = append(row, draw.Text(draw.FitEnds(step.Scenario, room, c.Theme.More), draw.Dim))
 		}
 		lines = append(lines, row)

@@ -68,6 +68,17 @@ func TestLayouts(t *testing.T) {
 	tuitest.FitsEveryWindow(t, coursePicture)
 }
 
+// In the least window the names of a lesson's scenarios and its title are whole where its text leaves rows for them.
+func TestNamesOfStepsAreWhole(t *testing.T) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	v := tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, New(app), nil).View()
+	for _, step := range app.Library.Lessons[0].Steps {
+		if !strings.Contains(v, "    "+step.Scenario) {
+			t.Errorf("%s is cut:\n%s", step.Scenario, v)
+		}
+	}
+}
+
 // The cursor stays where it was while help or a presentation is shown, and a run that was left leads back to
 // its own step, whichever that is.
 func TestCursorStaysOnItsStep(t *testing.T) {

@@ -164,7 +164,6 @@ func (d *Door) told(width int, much detail) []draw.Line {
 	}
 	if much >= everything {
 		t.Gap()
-		t.Width = min(t.Width, draw.LongestLine)
 		t.Add(draw.Dim, "", "Each client has two rows: what it does, and what it thinks. The rows below are what Redis stores, how many clients believe that they have the lock, and who touched the store. Time runs to the right; nothing right of the cursor has happened yet.")
 	}
 	return t.Lines
