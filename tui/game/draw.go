@@ -296,7 +296,7 @@ func (s *Game) drawCodes(c *draw.Canvas, l *gameLayout) {
 			parts = parts[1:]
 			continue
 		}
-		others = append(others, draw.Text(" "+client.Name+"  ", draw.ClientInk(i)), draw.Text(s.doing(i)+"   ", draw.Plain))
+		others = append(others, draw.Text(" "+client.Name+"  ", draw.ClientInk(i)), draw.Text(s.doing(i, l.others.W)+"   ", draw.Plain))
 		if file, line := s.standsOn(i); line > 0 && line <= len(file.lines) {
 			others = append(others, draw.Text(strings.TrimSpace(file.lines[line-1])+"   ", draw.Dim))
 		}
@@ -304,10 +304,17 @@ func (s *Game) drawCodes(c *draw.Canvas, l *gameLayout) {
 	c.Line(l.others.X, l.others.Y, l.others.W, others.Fitted(l.others.W, s.Theme.More))
 }
 
-// doing is the state of a client, in words.
-func (s *Game) doing(client int) string {
+// doing is the state of a client, in words for which there is room.
+func (s *Game) doing(client, room int) string {
 	st := &s.State.Clients[client]
-	return st.Doing() + draw.Either(st.Lease.Believed && st.Phase != trace.PhaseWork, ", thinks it has the lock", "")
+	text := st.Doing()
+	if !st.Lease.Believed || st.Phase == trace.PhaseWork { // who works there thinks so
+		return text
+	}
+	if thinks := text + ", thinks it has the lock"; draw.Width(thinks) <= room {
+		return thinks
+	}
+	return strings.Replace(text, "outside the critical section", "outside", 1) + ", a believer"
 }
 
 // drawCode shows a client's code, with the line on which it stands: that of the command
@@ -315,7 +322,7 @@ func (s *Game) doing(client int) string {
 func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	st := &s.State.Clients[client]
 	name := s.cfg.Clients[client].Name
-	c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(" "+name+"  ", draw.ClientInk(client)), draw.Text(s.doing(client), draw.Plain)}.Fitted(r.W, s.Theme.More))
+	c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(" "+name+"  ", draw.ClientInk(client)), draw.Text(s.doing(client, r.W-draw.Width(name)-3), draw.Plain)}.Fitted(r.W, s.Theme.More))
 	file, line := s.standsOn(client)
 	code := file.lines
 	mark := string([]rune(name)[:1]) + " "

@@ -148,3 +148,18 @@ func TestMovesAreWithinTheRules(t *testing.T) {
 		}
 	}
 }
+
+// What a client does, and that it thinks it has the lock, is whole above its code in the least window.
+func TestStateOfAClientIsWhole(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "naive-del.FR.pause")
+	for _, move := range []string{"A: SET", "A: reads the reply", "A: enters", "A: reads the store", "A: writes", "A: leaves"} {
+		do(t, a, s, move)
+		if v := strings.Split(a.View(), "\n"); s.State.Clients[0].Lease.Believed && strings.Contains(v[s.plan.code[0].Y], s.Theme.More) {
+			t.Errorf("after %q: %s", move, v[s.plan.code[0].Y])
+		}
+	}
+	do(t, a, s, "time to 12.001s")
+	if v := strings.Split(a.View(), "\n")[s.plan.code[0].Y]; !strings.Contains(v, "PAUSED, a believer") {
+		t.Errorf("a paused client that thinks it has the lock: %s", v)
+	}
+}

@@ -10,7 +10,8 @@ import (
 
 const (
 	cellWidth     = 6
-	mostNames     = 28 // columns for the scenarios' names
+	mostNames     = 28  // columns for the scenarios' names
+	wideNames     = 120 // columns of a window in which all of them are whole
 	leastNames    = 20
 	runsFrame     = 4 // header, two rules and the footer
 	leastStory    = 5
@@ -28,7 +29,10 @@ type runsLayout struct {
 // arrangeRuns gives the story the rows that it has at every cell, and as many more as this cell's needs, of those
 // at the bottom of the matrix: up to half of it.
 func arrangeRuns(w, h, names, scenarios, strategies, told int) runsLayout {
-	names = min(max(names, leastNames), mostNames) + 3
+	if names = max(names+1, leastNames); w < wideNames { // and a column of air
+		names = min(names, mostNames)
+	}
+	names += 3
 	story, heads := leastStory, 3
 	switch {
 	case h >= 40:

@@ -311,6 +311,9 @@ func TestNothingIsCutAtTheCursor(t *testing.T) {
 			if !strings.Contains(heads, lib.Strategies[st].Name) {
 				t.Errorf("%v: %s is cut above its column:\n%s", size, lib.Strategies[st].Name, v)
 			}
+			if name := lib.Scenarios[sc].Name; size[0] >= wideNames && !strings.Contains(v, name+" ") {
+				t.Errorf("%v: %s is cut:\n%s", size, name, v)
+			}
 			if !m.plan.grid.Holds(m.plan.grid.X, m.plan.grid.Y+m.at-m.top) {
 				t.Errorf("%v: the cursor is below the matrix", size)
 			}

@@ -90,7 +90,7 @@ func Read(data []byte, setup string) (root, here *Branch, err error) {
 	if k.Here >= 0 && k.Here < len(all) {
 		here = all[k.Here]
 	}
-	if b := here; b.Parent != nil {
+	for b := here; b.Parent != nil; b = b.Parent {
 		b.Parent.Last = slices.Index(b.Parent.Tried, b)
 	}
 	return root, here, nil
