@@ -1,10 +1,16 @@
 package course
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -71,7 +77,9 @@ func TestLayouts(t *testing.T) {
 // In the least window the names of a lesson's scenarios and its title are whole where its text leaves rows for them.
 func TestNamesOfStepsAreWhole(t *testing.T) {
 	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
-	v := tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, New(app), nil).View()
+	a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app)))
+	a.Update(tea.WindowSizeMsg{Width: draw.MinWidth, Height: draw.MinHeight})
+	v := a.View()
 	for _, step := range app.Library.Lessons[0].Steps {
 		if !strings.Contains(v, "    "+step.Scenario) {
 			t.Errorf("%s is cut:\n%s", step.Scenario, v)
@@ -82,10 +90,15 @@ func TestNamesOfStepsAreWhole(t *testing.T) {
 // The cursor stays where it was while help or a presentation is shown, and a run that was left leads back to
 // its own step, whichever that is.
 func TestCursorStaysOnItsStep(t *testing.T) {
-	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	lib := screen.NewLibrary()
+	lib.Run = func(*scenarios.Scenario, strategies.Strategy, uint64) (*trace.Trace, error) {
+		return nil, errors.New("none is needed")
+	}
+	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	app.Progress.See(app.Library.Lessons[1].Name, app.Library.Lessons[1].Steps[0].ID())
 	c := New(app)
-	a := tuitest.Open(t, 120, 40, app, c, nil)
+	a := tuitest.Drive(t, screen.NewRouter(app, nil, c)) // no run is made
+	a.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	for _, away := range []string{"? esc", "? enter"} {
 		a.Press("g down down right " + away)
 		if c.lesson != 2 || c.step != 1 {
