@@ -61,6 +61,9 @@ func (m *Runs) Draw(c *draw.Canvas, r draw.Rectangle) {
 	for _, s := range m.Library.Scenarios {
 		names = max(names, draw.Width(s.Name))
 	}
+	if m.window != [2]int{r.W, r.H} { // in another window the view begins at the top again, if the cursor is there
+		m.window, m.top, m.left = [2]int{r.W, r.H}, 0, 0
+	}
 	m.plan = arrangeRuns(r.W, r.H+1, names, len(m.lines), len(m.locks), 0)
 	told := m.story(min(r.W-2, draw.WidestLine), m.plan.story.H)
 	m.plan = arrangeRuns(r.W, r.H+1, names, len(m.lines), len(m.locks), len(told))

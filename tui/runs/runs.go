@@ -26,6 +26,7 @@ type Runs struct {
 	at        int          // the line at the cursor
 	column    int          // the column at the cursor
 	top, left int          // the first ones in sight
+	window    [2]int       // of the last frame
 	filter    string
 	origin    origin // the cursor before there was a filter
 	moved     bool   // the cursor, since then

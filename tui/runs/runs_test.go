@@ -374,3 +374,17 @@ func TestFilterOfLocks(t *testing.T) {
 		t.Errorf("nothing is left:\n%s", v)
 	}
 }
+
+// A window that was smaller for a time shows again what it did before.
+func TestSmallerWindowAndBack(t *testing.T) {
+	a, _ := openUnknown(t, 120, 40, screen.RunsMsg{})
+	a.Press("g" + strings.Repeat(" down", 15)) // further down than a smaller window has rows
+	before := a.View()
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		a.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		_ = a.View()
+	}
+	if after := a.View(); after != before {
+		t.Errorf("after a smaller window:\n%s\nand before it:\n%s", after, before)
+	}
+}
