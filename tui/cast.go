@@ -71,6 +71,8 @@ func stage(t *trace.Trace) (*screen.Router, *player.Player) {
 	p.Asks = false // nobody is there to answer
 	if sc < 0 {
 		p.Title = draw.Either(t.Title != "", t.Title, t.Scenario)
+	} else {
+		p.Remedies = lib.Remedies(sc, p.Strategy, t, nil)
 	}
 	p.Display(timeline.New(t), 0)
 	r := screen.NewRouter(app, nil, p)

@@ -44,6 +44,20 @@ func (p *lessonCursor) place() string {
 	return fmt.Sprintf("lesson %d, step %d of %d", p.lesson+1, p.step+1, len(p.lessons[p.lesson].Steps))
 }
 
+// nextLocks are the locks that the lesson goes on with under this scenario.
+func (p *lessonCursor) nextLocks() (names []string) {
+	if p == nil {
+		return nil
+	}
+	l, now := p.at()
+	for _, step := range l.Steps[p.step+1:] {
+		if step.Scenario == now.Scenario {
+			names = append(names, step.Strategy)
+		}
+	}
+	return names
+}
+
 // inCourse calls do with each step of the course that plays this very run, however it was opened, and
 // reports whether there is any. Runs of a search or a game are none.
 func (p *Player) inCourse(do func(lesson, step string)) bool {

@@ -134,28 +134,9 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (curren
 
 // tellStop names a lock that withstands the violation at hand under the same script.
 func (p *Player) tellStop(t *draw.Paragraphs) {
-	if lock := p.stopper(); lock >= 0 {
-		t.Add(draw.Good, p.Theme.Granted+" ", fmt.Sprintf("What would have stopped it: %s (%s).", p.Library.Strategies[lock].Name, p.Keys.Compare.Help().Key))
+	if r := p.Remedies.For(p.shown()); r != nil {
+		t.Add(draw.Good, p.Theme.Granted+" ", r.Text(p.Keys.Compare.Help().Key))
 	}
-}
-
-// stopper is the place of a lock that doesn't show the first violation at the cursor under the same
-// scenario: in the course rather one of the next steps. It is none where none is known.
-func (p *Player) stopper() int {
-	at := p.shown()
-	if len(at) == 0 || p.Title != "" || !at[0].Code.Failure() {
-		return none
-	}
-	var first []string
-	if p.lesson != nil {
-		l, _ := p.lesson.at()
-		for _, step := range l.Steps[min(p.lesson.step+1, len(l.Steps)):] {
-			if step.Scenario == p.Library.Scenarios[p.scenario].Name {
-				first = append(first, step.Strategy)
-			}
-		}
-	}
-	return p.Remedy(p.scenario, p.Strategy, at[0].Code, p.Run.Verdict(), first)
 }
 
 // tellLesson opens a lesson.

@@ -66,6 +66,8 @@ type Player struct {
 
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
+	Remedies screen.Remedies // other locks, by the failures of this run that they don't show
+
 	Title string        // instead of the scenario's
 	Now   time.Duration // at the end of the run, where time has passed since its last event
 }
@@ -106,6 +108,7 @@ var panelNames = [...]string{"narration", "state", "source", "trace"}
 type loadedMsg struct {
 	load     int
 	run      *timeline.Timeline
+	remedies screen.Remedies
 	err      error
 	narrated int          // the note to go to, or -1
 	of       screen.Stamp // of the scenario's file, before it was run
@@ -144,14 +147,14 @@ func (p *Player) open(strategy, scenario int) tea.Cmd {
 func (p *Player) reload(narrated int) tea.Cmd {
 	p.load = p.Serial()
 	p.loading, p.playing = true, false
-	load, play, seed, st, sc := p.load, p.Library.Run, p.Seed, p.Library.Strategies[p.Strategy], p.Library.Scenarios[p.scenario]
+	load, lib, seed, st, sc, next := p.load, *p.Library, p.Seed, p.Strategy, p.scenario, p.lesson.nextLocks()
 	return func() tea.Msg {
-		of := screen.StampOf(sc.Path())
-		t, err := play(sc, st, seed)
+		of := screen.StampOf(lib.Scenarios[sc].Path())
+		t, err := lib.Run(lib.Scenarios[sc], lib.Strategies[st], seed)
 		if err != nil {
 			return loadedMsg{load: load, err: err, of: of}
 		}
-		return loadedMsg{load: load, run: timeline.New(t), narrated: narrated, of: of}
+		return loadedMsg{load: load, run: timeline.New(t), remedies: lib.Remedies(sc, st, t, next), narrated: narrated, of: of}
 	}
 }
 
@@ -185,7 +188,7 @@ func (p *Player) show(l loadedMsg) {
 	if l.load != p.load {
 		return
 	}
-	p.loading, p.failed = false, l.err
+	p.loading, p.failed, p.Remedies = false, l.err, l.remedies
 	if l.err != nil {
 		p.Run, p.picked = nil, none
 		p.find.renew(nil)
@@ -700,8 +703,8 @@ func (p *Player) comparePicker() *picker.Picker {
 	if p.Run == nil {
 		return list
 	}
-	if lock := p.stopper(); lock >= 0 {
-		list.At = lock
+	if r := p.Remedies.For(p.shown()); r != nil {
+		list.At = r.Strategy
 	}
 	return list
 }

@@ -1,44 +1,80 @@
 package screen
 
 import (
+	"fmt"
 	"slices"
 
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
 
-// remedies are the locks that are named first as those that withstand.
+// remedies are the locks that are tried first as those that withstand.
 var remedies = []string{"setpx-lua", "fenced", "setpx-get", "setpx-wait", "redlock", "naive-del", "getset-equal"}
 
-// Remedy is the place of a lock that doesn't show a code under a scenario in which another lock has
-// shown that and perhaps others: one of the first, by their names, if there is any; else one that shows
-// nothing, or at least no failure that the other lock doesn't show. It is -1 where none is known.
-func (a *App) Remedy(scenario, strategy int, code trace.Code, shown trace.Verdict, first []string) int {
-	worse := func(v trace.Verdict) bool {
-		return slices.ContainsFunc(v, func(c trace.Code) bool { return c.Failure() && (c == code || !slices.Contains(shown, c)) })
+// Remedy is a lock that doesn't show a failure under a scenario in which another lock has shown it.
+type Remedy struct {
+	Code     trace.Code    // the failure
+	Strategy int           // its place in the library
+	Name     string        // of the lock
+	Still    trace.Verdict // the failures that it does show: the other lock has shown them, too
+}
+
+// Remedies are the remedies that are known for a run, by the failures.
+type Remedies map[trace.Code]Remedy
+
+// For is a remedy for the first of some violations, or nil.
+func (r Remedies) For(shown []timeline.Breach) *Remedy {
+	if len(shown) > 0 {
+		if best, is := r[shown[0].Code]; is {
+			return &best
+		}
 	}
-	best := -1
+	return nil
+}
+
+// Remedies finds a lock for each failure of a run, by runs that it makes: what the author of a script
+// expects proves nothing. It takes one of the first, by their names, or of a few others: one that
+// shows no failure that the run doesn't have, and as few of these as possible. It may run
+// beside the interface.
+func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []string) Remedies {
+	shown := failuresOf(t.Verdict())
+	if len(shown) == 0 {
+		return nil
+	}
+	found := Remedies{}
 	for _, name := range slices.Concat(first, remedies) {
-		i := a.Library.Strategy(name)
+		i := l.Strategy(name)
 		if i < 0 || i == strategy {
 			continue
 		}
-		v, known := a.verdictOf(scenario, i)
-		switch {
-		case !known || worse(v):
-		case !slices.ContainsFunc(v, trace.Code.Failure):
-			return i
-		case best < 0:
-			best = i
+		other, err := l.Run(l.Scenarios[scenario], l.Strategies[i], t.Seed)
+		if err != nil {
+			continue
+		}
+		still := failuresOf(other.Verdict())
+		if slices.ContainsFunc(still, func(c trace.Code) bool { return !slices.Contains(shown, c) }) {
+			continue // it would break otherwise
+		}
+		for _, c := range shown {
+			if best, any := found[c]; !slices.Contains(still, c) && (!any || len(still) < len(best.Still)) {
+				found[c] = Remedy{c, i, name, still}
+			}
+		}
+		if len(still) == 0 {
+			break
 		}
 	}
-	return best
+	return found
 }
 
-// verdictOf is the verdict of a lock under a scenario: as it was run, or as the scenario
-// expects it, to which a test holds the engine.
-func (a *App) verdictOf(scenario, strategy int) (trace.Verdict, bool) {
-	if cell := a.Grid.At(scenario, strategy); cell.Known {
-		return cell.Verdict, true
+func failuresOf(v trace.Verdict) trace.Verdict {
+	return slices.DeleteFunc(slices.Clone(v), func(c trace.Code) bool { return !c.Failure() })
+}
+
+// Text says which lock would have stopped a failure, and what it would not have stopped.
+func (r *Remedy) Text(key string) string {
+	if len(r.Still) == 0 {
+		return fmt.Sprintf("What would have stopped it: %s (%s).", r.Name, key)
 	}
-	return a.Library.Scenarios[scenario].Expect(a.Library.Strategies[strategy].Name)
+	return fmt.Sprintf("What would have stopped the %s: %s (%s), which shows %s here all the same.", r.Code, r.Name, key, r.Still)
 }

@@ -1,0 +1,57 @@
+package screen_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/sim/trace"
+	"lockstep/tui/screen"
+)
+
+// TestRemediesAreRun has the author of a script expect what isn't so: what would have stopped a failure is
+// what runs show.
+func TestRemediesAreRun(t *testing.T) {
+	pause, err := scenarios.Find("pause-past-ttl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "scenarios", "scripts", "pause-past-ttl.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, _, _ := strings.Cut(string(text), "\nexpect:")
+	file := filepath.Join(t.TempDir(), "wrong.yaml")
+	if err := os.WriteFile(file, []byte(script+"\nexpect:\n  - verdict: ok\n    under: [fenced, redlock]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own, err := scenarios.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := screen.NewLibrary()
+	lib.Include(lib.Strategies[0], own)
+	for _, sc := range []*scenarios.Scenario{own, pause} {
+		at, lock := lib.Scenario(sc), lib.Strategy("setpx-lua")
+		run, err := lib.Run(sc, lib.Strategies[lock], 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := run.Verdict(); v.String() != "SW OV" {
+			t.Fatalf("%s: setpx-lua shows %s: the test needs another scenario", sc.Name, v)
+		}
+		found := lib.Remedies(at, lock, run, nil)
+		if r, any := found[trace.OV]; any {
+			t.Errorf("%s: %s is said to withstand OV, and shows it in the run", sc.Name, r.Name)
+		}
+		r, any := found[trace.SW]
+		if !any || r.Name != "fenced" || r.Still.String() != "OV" {
+			t.Errorf("%s: against SW %+v is named; fenced stops that, and shows OV", sc.Name, r)
+		}
+		if text := r.Text("c"); !strings.Contains(text, "the SW") || !strings.Contains(text, "shows OV") {
+			t.Errorf("%s: %q doesn't say what it leaves", sc.Name, text)
+		}
+	}
+}
