@@ -11,7 +11,8 @@ import (
 func Strategies(app *screen.App, title string, scenario, current int, choose func(int) (tea.Cmd, screen.Outcome)) *Picker {
 	items := make([]Item, len(app.Library.Strategies))
 	for i, st := range app.Library.Strategies {
-		items[i] = Item{Name: st.Name, About: st.Summary, Badge: func() draw.Span { return app.Grid.Badge(scenario, i, &app.Theme.Glyphs) }}
+		items[i] = Item{Name: st.Name, About: st.Summary, Badge: func() draw.Span { return app.Grid.Badge(scenario, i, &app.Theme.Glyphs) },
+			Outcome: func() string { return st.Name + ": " + app.Grid.At(scenario, i).Text() }}
 	}
 	return &Picker{App: app, Title: title, Items: items, At: current, Current: current, wanted: app.Grid.WantRow(scenario), Choose: choose}
 }
@@ -20,7 +21,8 @@ func Strategies(app *screen.App, title string, scenario, current int, choose fun
 func Scenarios(app *screen.App, title string, current, strategy int, choose func(int) (tea.Cmd, screen.Outcome)) *Picker {
 	items := make([]Item, len(app.Library.Scenarios))
 	for i, sc := range app.Library.Scenarios {
-		items[i] = Item{Name: sc.Name, About: sc.Title + ": " + sc.Shows, Badge: func() draw.Span { return app.Grid.Badge(i, strategy, &app.Theme.Glyphs) }}
+		items[i] = Item{Name: sc.Name, About: sc.Title + ": " + sc.Shows, Badge: func() draw.Span { return app.Grid.Badge(i, strategy, &app.Theme.Glyphs) },
+			Outcome: func() string { return sc.Name + ": " + app.Grid.At(i, strategy).Text() }}
 	}
 	return &Picker{App: app, Title: title, Items: items, At: current, Current: current, wanted: app.Grid.WantColumn(strategy), Choose: choose}
 }

@@ -37,6 +37,7 @@ type Item struct {
 	Name, About string           // About is a line on it
 	Detail      string           // more about it, told while the cursor is there; empty is About
 	Badge       func() draw.Span // the outcome of the run, if it is known
+	Outcome     func() string    // the same in words, told while the cursor is there; nil has none
 }
 
 // Start has the badges computed.
@@ -125,17 +126,29 @@ func (p *Picker) Help() screen.Page {
 	}
 	return screen.Page{
 		Title: "a list",
-		About: "Beside each name stands what came of it, run just now: the worst that the monitors saw.",
+		About: "Beside each name stands what came of it, run just now: the worst that the monitors saw. Below stands all that they saw in the run at the cursor.",
 		Keys:  keys,
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here, but elsewhere"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
-			{g.Write, "open now"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here, but elsewhere"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken: the worst code of the run"},
+			{g.Wants + g.Wants, "not known yet"}, {"?", "not what the scenario expects"}, {g.Write, "open now"}}, screen.CodeSigns()...),
 	}
+}
+
+// legend explains the badges in one row.
+func legend(g *draw.Glyphs) []draw.Sign {
+	return []draw.Sign{{g.Granted + "ok", "fine"}, {"(ok)", "fine, not elsewhere"}, {g.Mild + "BD", "no failure"}, {g.Bad + "DG", "worst code"}, {g.Wants + g.Wants, "to come"}}
 }
 
 // Draw lists the items around the one at the cursor, whose description stands below.
 func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	n := c.Text(r.X+1, r.Y, r.W-2, p.Title, draw.Title)
-	c.Text(r.X+1+n, r.Y, r.W-2-n, fmt.Sprintf("  %d of %d", p.At+1, len(p.Items)), draw.Dim)
+	c.Text(r.X+1+n, r.Y, r.W-2-n, fmt.Sprintf("  row %d of %d", p.At+1, len(p.Items)), draw.Dim)
+	if p.About == "" {
+		var signs draw.Line
+		for _, s := range legend(&p.Theme.Glyphs) {
+			signs = append(signs, draw.Text(" "+s[0], draw.Plain), draw.Text(" "+s[1]+" ", draw.Dim))
+		}
+		c.Line(r.X, r.Y+1, r.W, signs)
+	}
 	const aboutRows, badges = 4, 7
 	p.list = draw.Rect(r.X, r.Y+2, r.W, r.H-2-aboutRows)
 	p.first = min(max(p.At-p.list.H/2, 0), max(len(p.Items)-p.list.H, 0))
@@ -174,6 +187,9 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	var about []draw.Line
 	it := &p.Items[p.At]
+	if it.Outcome != nil {
+		about = append(about, draw.Line{draw.Text(draw.Fit(it.Outcome(), r.W-4, p.Theme.More), draw.Strong)})
+	}
 	for _, s := range draw.Wrap(draw.Either(it.Detail != "", it.Detail, it.About), min(r.W-4, draw.LongestLine)) {
 		about = append(about, draw.Line{draw.Text(s, draw.Plain)})
 	}

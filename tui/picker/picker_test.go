@@ -1,9 +1,11 @@
 package picker
 
 import (
+	"strings"
 	"testing"
 
 	"lockstep/tui/draw"
+	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
 
@@ -31,5 +33,25 @@ func TestNumbersCanBeTyped(t *testing.T) {
 		if a.Press(step.keys); p.At+1 != step.want {
 			t.Errorf("%s leads to %d, want %d", step.keys, p.At+1, step.want)
 		}
+	}
+}
+
+// No ok stands beside a lock before it is known whether it is broken anyway.
+func TestOkWaitsForTheLock(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
+	sc, lock := lib.Named("late-release"), lib.Strategy("extend-unchecked")
+	p := Strategies(app, "Which?", sc, 0, nil)
+	badge := func() string { return p.Items[lock].Badge().Text }
+	app.Grid.At(sc, lock).Known = true // it has come out ok, and nothing else is known
+	if got := badge(); got != "··" {
+		t.Errorf("%s shows %s before anything is known of it elsewhere", lib.Strategies[lock].Name, got)
+	}
+	a := tuitest.Open(t, 80, 24, app, p, nil)
+	if got := badge(); got != "(ok)" {
+		t.Errorf("in the end %s shows %s", lib.Strategies[lock].Name, got)
+	}
+	if !strings.Contains(a.View(), "(ok) fine, not elsewhere") {
+		t.Errorf("the list doesn't say what its signs mean:\n%s", a.View())
 	}
 }

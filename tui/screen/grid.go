@@ -84,6 +84,12 @@ func (g *Grid) Broken(strategy int) (scenario string, codes trace.Verdict) {
 	return "", nil
 }
 
+// judged reports whether it is known if a lock withstands the scenarios that every lock has to withstand.
+func (g *Grid) judged(strategy int) bool {
+	_, broken := g.Broken(strategy)
+	return broken != nil || !slices.ContainsFunc(g.basics, func(at int) bool { return !g.At(at, strategy).Known })
+}
+
 // Index is the place of a cell in Cells.
 func (g *Grid) Index(scenario, strategy int) int { return scenario*len(g.lib.Strategies) + strategy }
 
@@ -100,17 +106,20 @@ func (g *Grid) WantColumn(strategy int) tea.Cmd {
 	return g.First(func(cell int) bool { return cell%len(g.lib.Strategies) == strategy })
 }
 
-// First has the wanted cells computed before the others.
+// First has the wanted cells computed before the others, and then those that say of a lock whether it is
+// broken anyway.
 func (g *Grid) First(wanted func(cell int) bool) tea.Cmd {
-	slices.SortStableFunc(g.queue, func(x, y int) int { return rank(wanted(x)) - rank(wanted(y)) })
-	return g.Work()
-}
-
-func rank(first bool) int {
-	if first {
-		return 0
+	rank := func(cell int) int {
+		switch {
+		case wanted(cell):
+			return 0
+		case g.Basic(cell):
+			return 1
+		}
+		return 2
 	}
-	return 1
+	slices.SortStableFunc(g.queue, func(x, y int) int { return rank(x) - rank(y) })
+	return g.Work()
 }
 
 // Work puts idle workers to work.
@@ -184,12 +193,18 @@ func (g *Grid) Unexpected(scenario, strategy int) bool {
 }
 
 // Badge is a finding in at most five columns: a glyph and a word, so that no
-// colour is needed to read it. The ok of a lock that is broken anyway is in brackets.
+// colour is needed to read it. The ok of a lock that is broken anyway is in brackets; until
+// that is known, there is none.
 func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 	f := g.At(scenario, strategy)
 	s := f.Badge(glyphs)
-	if _, codes := g.Broken(strategy); codes != nil && f.Known && f.err == nil && len(f.Verdict) == 0 {
-		s = draw.Text("(ok)", draw.Dim)
+	if f.Known && f.err == nil && len(f.Verdict) == 0 {
+		switch _, codes := g.Broken(strategy); {
+		case codes != nil:
+			s = draw.Text("(ok)", draw.Dim)
+		case !g.judged(strategy):
+			return (&Cell{}).Badge(glyphs)
+		}
 	}
 	if g.Unexpected(scenario, strategy) {
 		s.Text += "?"
