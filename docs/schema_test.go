@@ -132,7 +132,8 @@ func steps(t *testing.T) map[string]step {
 		"ask": {form: text, needs: []string{"answer"}, beside: map[string]any{"answer": words(t, "script: [{ask: x, answer: zzzzzzzzz}]")}},
 		"run": {form: some(ref("name")), beside: map[string]any{"to": ref("position"), "for": ref("positive"), "steps": whole(1, 10_000), "within": ref("positive"),
 			"otherwise": words(t, "script: [{run: A, otherwise: zzzzzzzzz}]")}},
-		"wait": {form: ref("positive")},
+		"wait":  {form: ref("positive")},
+		"until": {form: ref("positive")},
 	}
 	for key, forms := range scenarios.FaultSteps() {
 		all[key] = faultStep(t, key, forms)
@@ -524,6 +525,8 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		{step("{say: ''}"), false},
 		{step("wait: 0s"), false},
 		{step("wait: soon"), false},
+		{step("until: 12s"), true},
+		{step("until: 0s"), false},
 		{step("clock: {client: A, by: -3s}"), true},
 		{step("clock: {node: pivot, by: 3s}"), true},
 		{step("clock: {by: 3s}"), false},

@@ -16,7 +16,8 @@ import (
 // loader turns a document into a Scenario, part by part.
 type loader struct {
 	s       *Scenario
-	unnamed bool // a client's name is wrong, so that the script can't be held to the names
+	unnamed bool          // a client's name is wrong, so that the script can't be held to the names
+	clock   time.Duration // the least instant at which the next step can begin
 }
 
 func (l *loader) setup(v value) error {
@@ -312,10 +313,11 @@ type step struct {
 // the rest of the mapping.
 var stepKeys = func() map[string]func(*loader, value, []entry) (action, error) {
 	keys := map[string]func(*loader, value, []entry) (action, error){
-		"say":  (*loader).say,
-		"ask":  (*loader).ask,
-		"run":  (*loader).run,
-		"wait": (*loader).wait,
+		"say":   (*loader).say,
+		"ask":   (*loader).ask,
+		"run":   (*loader).run,
+		"wait":  (*loader).wait,
+		"until": (*loader).until,
 	}
 	for key, forms := range FaultSteps() {
 		keys[key] = func(l *loader, v value, more []entry) (action, error) { return l.fault(forms, v, more) }
@@ -530,7 +532,22 @@ func (l *loader) wait(v value, more []entry) (action, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.clock = min(l.clock+d, trace.MaxTime) // not a sum that overflows
 	return wait{d}, rest(more, nil)
+}
+
+// until is an instant. One that is past whatever the lock is refused at once; whether it is past under some
+// lock only its run can say.
+func (l *loader) until(v value, more []entry) (action, error) {
+	at, err := positive(v)
+	if err != nil {
+		return nil, err
+	}
+	if at < l.clock {
+		return nil, v.errorf("%s is past when this step begins: the waits before it come to %s", trace.Duration(at), trace.Duration(l.clock))
+	}
+	l.clock = min(at, trace.MaxTime)
+	return waitUntil{at}, rest(more, nil)
 }
 
 // nodeList reads node references: n1 to n9, all, or pivot, which is the node

@@ -120,6 +120,8 @@ var refusals = []struct{ name, yaml, want string }{
 	{"wait for a word", in("  - wait: soon\n"), `3: "soon" is not a duration; write 10s, 1.5s, 200ms or 2m`},
 	{"wait backwards", in("  - wait: -1s\n"), `3: "wait" is -1s, and must be more than 0`},
 	{"wait no time", in("  - wait: 0s\n"), `3: "wait" is 0s, and must be more than 0`},
+	{"until an instant that is past", in("  - wait: 10s\n  - until: 12s\n  - wait: 1s\n  - until: 12500ms\n"), "6: 12.5s is past when this step begins: the waits before it come to 13s"},
+	{"until no time", in("  - until: 0s\n"), `3: "until" is 0s, and must be more than 0`},
 	{"wait two years", in("  - wait: 17520h\n"), `3: "17520h" is more than a year (8760h), and nothing in a scenario can last so long`},
 	{"wait for ever", in("  - wait: 99999999999999h\n"), `3: "99999999999999h" is more than a year (8760h), and nothing in a scenario can last so long`},
 	{"run within no time", in("  - run: A\n    within: 0s\n"), `4: "within" is 0s, and must be more than 0`},

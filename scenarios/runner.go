@@ -257,6 +257,17 @@ func (a wait) do(r *runner) error {
 	return nil
 }
 
+// waitUntil lets time pass to an instant of the run, while no client acts.
+type waitUntil struct{ at time.Duration }
+
+func (a waitUntil) do(r *runner) error {
+	if now := r.w.Now(); now > a.at {
+		return fmt.Errorf("%s is past under %s: it is %s when this step begins", trace.Duration(a.at), r.cfg.Strategy.Name, trace.Duration(now))
+	}
+	r.w.Wait(a.at - r.w.Now())
+	return nil
+}
+
 // nodes resolves node references under this strategy. Nodes that it doesn't have
 // are an error, together with those that it does have.
 func (r *runner) nodes(refs []string) (names []string, err error) {

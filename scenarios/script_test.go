@@ -526,6 +526,32 @@ func TestRunsEnd(t *testing.T) {
 	}
 }
 
+// An until ends at its instant, however long the steps before it took, and whoever could have acted; the
+// schedule has a wait in its place. Where they took longer, the error has the line.
+func TestUntil(t *testing.T) {
+	steps := "  - run: A\n    to: work\n  - until: 12s\n  - say: here\n  - run: B\n    to: work\n  - until: 12004ms\n  - say: there\n"
+	for _, lock := range []string{"naive-del", "setnx-expire", "redlock"} {
+		first, _, _ := strings.Cut(steps, "  - run: B")
+		tr := mustRun(t, script(t, in(first)), lock)
+		if at := tr.Notes[0].At; at != 12*time.Second {
+			t.Errorf("%s: the instant is %s, want 12s", lock, at)
+		}
+	}
+	tr := mustRun(t, script(t, in(steps)), "naive-del")
+	if at := tr.Notes[1].At; at != 12004*time.Millisecond {
+		t.Errorf("after B the instant is %s", at)
+	}
+	waits := mustRun(t, script(t, in(strings.Replace(steps, "until: 12s", "wait: 11998ms", 1))), "naive-del")
+	if waits.Hash != tr.Hash || waits.Schedule != tr.Schedule {
+		t.Errorf("a wait to the same instant gives another run:\n%s\n%s", waits.Schedule, tr.Schedule)
+	}
+	s := script(t, in("  - run: A\n  - until: 1s\n"))
+	_, err := s.Run(strategy(t, "naive-del"), 1)
+	if want := "4: 1s is past under naive-del: it is 1.004s when this step begins"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got %v, want ...%s", err, want)
+	}
+}
+
 // Without a setup there are A and B, under the strategy's own settings.
 func TestDefaults(t *testing.T) {
 	st := strategy(t, "redlock")
