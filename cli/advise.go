@@ -116,17 +116,20 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 // writeAdvice prints a recommendation, and everything that it rests on.
 func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	var b strings.Builder
-	for _, s := range d.Text(func(scenario string) string { return scenario }) {
+	for _, s := range d.Text(func(scenario string) string { return scenario }, false) {
 		b.WriteString(unlabelled(s))
 	}
+	others := d.Elsewhere(scenarios.Names(), outcome)
+	if unspoken := d.Unspoken(others, outcome); unspoken != "" {
+		b.WriteString(unlabelled(unspoken))
+	}
 	for _, n := range d.Claims() {
-		b.WriteString(unlabelled(fmt.Sprintf("Claim %d of docs/model.md: %s", n, claims.All[n-1].Text)))
+		b.WriteString(unlabelled(fmt.Sprintf("Claim %d: %s (lockstep explain claim %d)", n, claims.All[n-1].Text, n)))
 	}
 	fmt.Fprintf(&b, "\nRun just now, because of your answers\n")
 	for i := range d.Runs {
 		writeRun(&b, &d.Runs[i])
 	}
-	others := d.Elsewhere(scenarios.Names(), outcome)
 	if len(others) > 0 {
 		fmt.Fprintf(&b, "\nYour answers don't speak of these, and %s shows there what they forbid\n", d.Lock.Name)
 		for i := range others {

@@ -69,15 +69,10 @@ func explainClaim(n int) string {
 	c := &claims.All[n-1]
 	var b strings.Builder
 	b.WriteString(report.Wrap(fmt.Sprintf("Claim %d:", n), 2, c.Text))
-	if c.Proof == "" {
-		b.WriteString("\n" + unlabelled(sentence(c.How)))
-		return b.String()
+	b.WriteString("\n" + unlabelled(c.Tried()))
+	if len(c.Assumptions) > 0 {
+		b.WriteString("\nIt assumes\n")
 	}
-	never := ""
-	if len(c.Never) > 0 {
-		never = " It never sees " + strings.Join(c.Never, " or ") + "."
-	}
-	fmt.Fprintf(&b, "\n%s\nIt assumes\n", unlabelled(fmt.Sprintf("Tried by %s of sim: %s.%s", c.Proof, c.How, never)))
 	for _, a := range c.Assumptions {
 		b.WriteString(report.Wrap("  - that", 4, a.Text+"."))
 		b.WriteString(report.Wrap("    Broken by:", 6, strings.Join(a.Breaches, "; ")))

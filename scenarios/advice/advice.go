@@ -48,7 +48,7 @@ var Questions = [3]Question{
 		{Name: "correctness", Text: "destroy something",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
-	{"token", "What the lock protects", "A fencing token grows with each grant; a resource that checks it refuses an older one.", [2]Answer{
+	{"token", "What the lock protects", "A fencing token grows with each grant; the resource refuses older ones.", [2]Answer{
 		{Name: "no", Text: "can't check a token", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can check a token",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",

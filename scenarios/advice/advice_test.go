@@ -1,6 +1,7 @@
 package advice_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -121,13 +122,55 @@ func TestEveryQuestionMatters(t *testing.T) {
 	}
 }
 
+// Of the runs that don't decide it is said how many there are, and what other locks do there: counted from the
+// runs, and not before they are made.
+func TestUnspokenAgreesWithTheRuns(t *testing.T) {
+	outcome := ran(t)
+	for _, a := range advice.All() {
+		d := advice.Decide(a, strategies.All(), outcome)
+		elsewhere := d.Elsewhere(scenarios.Names(), outcome)
+		text := d.Unspoken(elsewhere, outcome)
+		if !strings.HasPrefix(text, fmt.Sprintf("%d other runs of %s, listed last, show", len(elsewhere), d.Lock.Name)) || len(elsewhere) < 2 {
+			t.Errorf("%v: of %d runs it is said: %s", a, len(elsewhere), text)
+		}
+		most := 0
+		for _, o := range d.Others {
+			spared := 0
+			for _, r := range elsewhere {
+				v, _ := outcome(r.Scenario, o.Lock.Name)
+				if !slices.ContainsFunc(v, func(c trace.Code) bool { return slices.Contains(a.Forbids(), c) }) {
+					spared++
+				}
+			}
+			if o.By == nil {
+				most = max(most, spared)
+			}
+		}
+		switch {
+		case !d.Enough && (strings.Contains(text, "withstand")), d.Enough && most == 0 != strings.HasSuffix(text, "no lock that is enough for them withstands any of it."),
+			d.Enough && most > 0 && !strings.HasSuffix(text, fmt.Sprintf("withstands the most of these: %d.", most)):
+			t.Errorf("%v: others withstand up to %d: %s", a, most, text)
+		}
+		unmade := func(s, lock string) (trace.Verdict, bool) {
+			v, known := outcome(s, lock)
+			return v, known && lock == d.Lock.Name
+		}
+		if early := d.Unspoken(elsewhere, unmade); d.Enough && len(d.Others) > 0 && strings.Contains(early, "withstands any") && slices.ContainsFunc(d.Others, func(o advice.Rejected) bool { return o.By == nil }) {
+			t.Errorf("%v: before the runs are made it is said: %s", a, early)
+		}
+	}
+	if text := (&advice.Advice{}).Unspoken(nil, outcome); text != "" {
+		t.Errorf("of no runs it is said: %s", text)
+	}
+}
+
 // What a lock shows beside what is forbidden is said to be allowed; and where its runs show what a claim
 // about it excludes, it is said why that is no contradiction.
 func TestTextAgreesWithTheRuns(t *testing.T) {
 	outcome := ran(t)
 	for _, a := range advice.All() {
 		d := advice.Decide(a, strategies.All(), outcome)
-		text := strings.Join(d.Text(func(s string) string { return s }), " ")
+		text := strings.Join(d.Text(func(s string) string { return s }, false), " ")
 		for _, r := range d.Runs {
 			for _, c := range r.Verdict {
 				if !strings.Contains(text, "("+c.String()+")") && d.Enough {

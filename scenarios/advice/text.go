@@ -10,8 +10,8 @@ import (
 )
 
 // Text puts the recommendation into sentences, the most important first. Scenarios have the names
-// that the reader finds them by.
-func (a *Advice) Text(name func(scenario string) string) []string {
+// that the reader finds them by; codes have theirs, unless it is to be brief.
+func (a *Advice) Text(name func(scenario string) string, brief bool) []string {
 	if a.Lock.Name == "" {
 		return []string{"There is no such lock."}
 	}
@@ -21,9 +21,13 @@ func (a *Advice) Text(name func(scenario string) string) []string {
 	}
 	all := []string{fmt.Sprintf("%s %s: %s.", verb, a.Lock.Name, a.Lock.Summary)}
 	if a.Enough {
-		text := fmt.Sprintf("In the %d runs that decide it shows nothing that your answers forbid: %s.", len(a.Runs), named(a.Answers.Forbids()))
+		words := named
+		if brief {
+			words = func(v trace.Verdict) string { return strings.Join(v.Strings(), ", ") }
+		}
+		text := fmt.Sprintf("In the %d runs that decide it shows nothing that your answers forbid: %s.", len(a.Runs), words(a.Answers.Forbids()))
 		if allowed := a.allowed(); len(allowed) > 0 {
-			text += fmt.Sprintf(" They allow what it shows there: %s.", named(allowed))
+			text += fmt.Sprintf(" They allow what it shows there: %s.", words(allowed))
 		}
 		all = append(all, text)
 	} else {
@@ -41,13 +45,12 @@ func (a *Advice) Text(name func(scenario string) string) []string {
 	return all
 }
 
-// allowed are the codes of the runs that decide which the answers neither forbid nor would rather not
-// have.
+// allowed are the codes of the runs that decide which the answers don't forbid, its price among them.
 func (a *Advice) allowed() trace.Verdict {
 	var v trace.Verdict
 	for _, r := range a.Runs {
 		for _, c := range r.Verdict {
-			if !slices.Contains(r.Broken, c) && !slices.Contains(r.Unwanted, c) && !slices.Contains(v, c) {
+			if !slices.Contains(r.Broken, c) && !slices.Contains(v, c) {
 				v = append(v, c)
 			}
 		}
@@ -99,23 +102,56 @@ func named(codes trace.Verdict) string {
 	return strings.Join(all, ", ")
 }
 
+// Unspoken says of the runs elsewhere that they don't decide, and why: the answers say nothing of what happens
+// in them, and a lock that is enough for the answers need not withstand them. It is empty if there are none.
+func (a *Advice) Unspoken(elsewhere []Run, outcome Outcome) string {
+	n := len(elsewhere)
+	if n == 0 {
+		return ""
+	}
+	runs, show := fmt.Sprintf("%d other runs", n), "show"
+	if n == 1 {
+		runs, show = "1 other run", "shows"
+	}
+	text := fmt.Sprintf("%s of %s, listed last, %s what your answers forbid and decide nothing: the answers don't speak of what goes wrong there", runs, a.Lock.Name, show)
+	if !a.Enough {
+		return text + "."
+	}
+	best, most := "", 0
+	for _, o := range a.Others {
+		spared := 0
+		for _, r := range elsewhere {
+			v, known := outcome(r.Scenario, o.Lock.Name)
+			if !known && o.By == nil {
+				return text + "." // more can be said once that is made
+			}
+			if common(v, a.Answers.Forbids()) == nil {
+				spared++
+			}
+		}
+		if o.By == nil && spared > most {
+			best, most = o.Lock.Name, spared
+		}
+	}
+	if most == 0 {
+		return text + ", and no lock that is enough for them withstands any of it."
+	}
+	return text + fmt.Sprintf(". Of the locks that are enough for them, %s withstands the most of these: %d.", best, most)
+}
+
 // ClaimText is a claim by which the lock never shows what the answers forbid. It has all of its
-// conditions or, where there is no room, the first ones and the command that shows the others.
+// conditions or, where there is no room, their number. It begins with its number.
 func ClaimText(n int, whole bool) string {
-	const shown = 1
+	c := &claims.All[n-1]
+	text := fmt.Sprintf("Claim %d: %s", n, c.Text)
+	if !whole {
+		return text + fmt.Sprintf(" It has %d conditions.", len(c.Assumptions))
+	}
 	var assumed []string
-	for _, a := range claims.All[n-1].Assumptions {
-		assumed = append(assumed, "that "+a.Text)
+	for _, a := range c.Assumptions {
+		assumed = append(assumed, "that "+strings.ReplaceAll(a.Text, ", ", " ")) // commas are between the conditions
 	}
-	end := "."
-	if more := len(assumed) - shown; more > 0 && !whole {
-		assumed = append(assumed[:shown], fmt.Sprintf("%d other conditions", more))
-		end = fmt.Sprintf(": lockstep explain claim %d.", n)
-	}
-	for i, a := range assumed {
-		assumed[i] = strings.ReplaceAll(a, ", ", " ") // commas are between the conditions
-	}
-	return fmt.Sprintf("Claim %d of docs/model.md: %s It assumes %s%s", n, claims.All[n-1].Text, trace.List(assumed), end)
+	return text + fmt.Sprintf(" It assumes %s.", trace.List(assumed))
 }
 
 // Beyond says why runs don't contradict the claims about the lock, if some show what a claim
@@ -133,7 +169,7 @@ func (a *Advice) Beyond(runs []Run) string {
 	if shown == nil {
 		return ""
 	}
-	return fmt.Sprintf("The runs of it that show %s don't contradict that: each breaks one of these conditions.", shown.Sorted())
+	return fmt.Sprintf("Runs of it that show %s are no contradiction: each breaks a condition.", shown.Sorted())
 }
 
 // Claims are the numbers of the claims by which the lock never shows one of the forbidden codes,

@@ -2,7 +2,11 @@
 // tests of the engine, the documents and the report of a search use the one list.
 package claims
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Claim is a claim about a kind of lock, with its assumptions, on which its worth depends.
 // Each claim has a test of the engine that tries to refute it while its assumptions hold,
@@ -113,6 +117,23 @@ var All = []Claim{
 			"(`TestFaithful`, and within drawn bounds `TestFaithfulWidely`); a walk through all schedules that remembers nothing finds the same (`TestBruteForce`); the code is deterministic " +
 			"(`TestNondeterminism`); and the search has come to its end (`TestLimits`). That it would find what is wrong, `TestMutants` and `TestCatalogue` show",
 	},
+}
+
+// Tried says what tries to refute the claim, and by which commands a reader does so: one for those who have the
+// sources, and one for those who have the program alone.
+func (c *Claim) Tried() string {
+	if c.Proof == "" {
+		return "Tried by: " + c.How + "."
+	}
+	text := fmt.Sprintf("Tried by: %s.", c.How)
+	if len(c.Never) > 0 {
+		text += fmt.Sprintf(" They never see %s.", strings.Join(c.Never, " or "))
+	}
+	text += fmt.Sprintf(" With the sources, go test ./sim -run %s does that again.", c.Proof)
+	if len(c.Of) > 0 {
+		text += fmt.Sprintf(" The program searches all schedules within bounds: lockstep explore %s --codes %s.", c.Of[0], strings.Join(c.Never, ","))
+	}
+	return text
 }
 
 // For returns the claims by which a strategy never shows a code, by their numbers from 1.

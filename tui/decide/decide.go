@@ -21,8 +21,10 @@ type Decide struct {
 	at      int          // the row at the cursor: a question, or a run
 	first   int          // the first run in sight
 	listed  []advice.Run // of the last frame
+	claims  []int        // about the lock in it, by their numbers
 	plan    layout       // of the last frame: clicks refer to it
 	page    int          // rows of the list of runs in the last frame
+	rows    []int        // the run in each of its rows
 }
 
 // New has the first answer to each question chosen.
@@ -115,6 +117,8 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		d.answer(d.at, 0)
 	case key.Matches(k, d.Keys.Forward) && d.at < questions:
 		d.answer(d.at, 1)
+	case key.Matches(k, d.Keys.Evidence):
+		return nil, d.openClaims()
 	case key.Matches(k, d.Keys.Enter):
 		return nil, d.enter()
 	}
@@ -148,9 +152,9 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	case c.In(d.plan.questions) && row < questions:
 		d.at = row
 		return nil, d.enter()
-	case c.In(d.plan.runs) && d.first+c.Y-d.plan.runs.Y < len(d.listed):
+	case c.In(d.plan.runs) && c.Y-d.plan.runs.Y < len(d.rows):
 		was := d.at
-		if d.at = questions + d.first + c.Y - d.plan.runs.Y; d.at == was {
+		if d.at = questions + d.rows[c.Y-d.plan.runs.Y]; d.at == was {
 			return nil, d.enter()
 		}
 	}
@@ -160,13 +164,14 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 // FooterKeys are the keys that work here, the most useful first.
 func (d *Decide) FooterKeys() []key.Binding {
 	k := &d.Keys
-	row := screen.Pair(k.Up, k.Down, "row")
-	keys := []key.Binding{screen.As(k.Enter, "other answer"), row, screen.Pair(k.Back, k.Forward, "answer")}
+	keys := []key.Binding{screen.As(k.Enter, "other answer"), screen.Pair(k.Up, k.Down, "row"), screen.Pair(k.Back, k.Forward, "answer")}
 	if d.at >= questions {
-		keys = []key.Binding{screen.As(k.Enter, "play the run"), row, screen.As(k.First, "the questions")}
+		keys = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "row"), screen.As(k.First, "the questions")}
+	}
+	if len(d.claims) > 0 {
+		keys = append(keys, screen.As(k.Evidence, "claims"))
 	}
 	if len(d.listed) > d.page {
-		keys[1] = screen.As(row, "scroll")
 		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
 	}
 	return append(keys, k.Help, k.Mouse, k.Close, k.Quit)
@@ -179,9 +184,9 @@ func (d *Decide) Help() screen.Page {
 		Title: "which lock should I use?",
 		About: "The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
-			"Below are its runs, those first that show something forbidden; last come runs that your answers don't speak of, in which it shows what they forbid. Each can be played.",
+			"Below are its runs, those first that show something forbidden; last come runs that your answers don't speak of, in which it shows what they forbid: those decide nothing. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
-			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "other answer, or play")}, k.Always()...),
+			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "other answer, or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it"}}, screen.CodeSigns()...),
 	}
 }

@@ -2,10 +2,12 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"lockstep/scenarios/advice"
+	"lockstep/sim/claims"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -82,6 +84,46 @@ func everyCombination(t *testing.T, w, h int) {
 	}
 }
 
+// The claims about the lock can be read where the program is all that there is: with their conditions, with
+// what tries them and with what breaks them.
+func TestClaimsCanBeRead(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, d := open(t, size[0], size[1])
+		a.Press("right down right")
+		if v := a.View(); !strings.Contains(v, "e claims") || !slices.Equal(d.claims, []int{3}) {
+			t.Fatalf("the claims are %v:\n%s", d.claims, v)
+		}
+		a.Press("e")
+		text := tuitest.Unwrapped(a.View())
+		for range 40 {
+			a.Press("down")
+			text += tuitest.Unwrapped(a.View())
+		}
+		c := &claims.All[2]
+		for _, want := range []string{c.Text, c.How, "lockstep explore fenced --codes SW", c.Assumptions[5].Text, c.Assumptions[5].Breaches[0]} {
+			if !strings.Contains(text, tuitest.Unwrapped(want)) {
+				t.Errorf("%v: there is no %q in the claim:\n%s", size, want, text)
+			}
+		}
+		if a.Press("esc"); !strings.Contains(a.View(), "Which lock should I use?") {
+			t.Errorf("esc leads to\n%s", a.View())
+		}
+	}
+}
+
+// The list keeps its rows while the cursor goes through it, and says where in it the reader is.
+func TestListKeepsItsRows(t *testing.T) {
+	a, d := open(t, 80, 24)
+	a.Press("right down right down down")
+	rows := d.page
+	for range len(d.listed) - 1 {
+		if v := a.View(); d.page != rows || rows < leastListed || !strings.Contains(v, fmt.Sprintf(" of %d ─", len(d.listed))) {
+			t.Errorf("%d rows, before %d:\n%s", d.page, rows, v)
+		}
+		a.Press("down")
+	}
+}
+
 // Nothing is recommended before the runs that it takes are made.
 func TestNothingIsSaidTooEarly(t *testing.T) {
 	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
@@ -112,7 +154,7 @@ func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
 	cell := &d.Grid.Cells[at*len(d.Library.Strategies)+d.Library.Strategy(adv.Lock.Name)]
 	was := *cell
 	*cell = screen.Cell{}
-	if v := a.View(); !strings.Contains(v, "1 other still to be made") || strings.Contains(v, "what you forbid ─") || len(d.listed) != len(adv.Runs) {
+	if v := a.View(); !strings.Contains(v, "1 other run of it is still to be made") || strings.Contains(v, "what you forbid ─") || len(d.listed) != len(adv.Runs) {
 		t.Errorf("with one run still to be made, %d are listed:\n%s", len(d.listed), v)
 	}
 	*cell = was

@@ -16,10 +16,11 @@ type layout struct {
 }
 
 // The rows of the list of runs that are never given up: while the reader is at the questions, and
-// while at the runs, of which one is told in full.
+// while at the runs, with those that tell of one of them.
 const (
 	leastRuns   = 2
-	leastListed = 5 + detailRows
+	leastListed = 4
+	leastDetail = 6
 )
 
 // arrange is a pure function of the window and of the rows that the recommendation takes; listing
@@ -30,7 +31,7 @@ func arrange(w, h, lock int, listing bool) layout {
 	l.rules = []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, y, w, 1)}
 	least := leastRuns
 	if listing {
-		least = leastListed
+		least = leastListed + leastDetail
 	}
 	lock = min(lock, h-y-3-least)
 	l.lock = draw.Rect(0, y+1, w, lock)
@@ -48,7 +49,8 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		room = arrange(r.W, r.H+1, r.H, listing).lock.H
 	}
 	told := draw.Paragraphs{Width: min(r.W-1, draw.WidestLine)}
-	if d.listed = nil; waiting == 0 {
+	if d.listed, d.claims = nil, nil; waiting == 0 {
+		d.claims = a.Claims()
 		d.listed = listed(a.Runs)
 		if d.pending(a.Lock.Name) == 0 { // a list that grows would be read as a number of failures
 			d.listed = append(d.listed, a.Elsewhere(d.names(), d.outcome)...)
@@ -68,6 +70,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
 	}
 	c.Lines(l.lock, told.Lines, 0)
+	d.rows = nil
 	if waiting == 0 {
 		d.at = min(d.at, questions+len(d.listed)-1)
 		d.drawRuns(c, l, &a)
@@ -117,8 +120,8 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// tell puts the recommendation into words: its first paragraphs, as many as fit into some rows. Claims
-// have all their conditions where that leaves half of the window to the rest.
+// tell puts the recommendation into words: its first paragraphs, as many as fit into some rows. They are
+// brief where that leaves half of the window to the rest.
 func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows, window int) {
 	set := func(texts []string) (ends []int) {
 		t.Lines = nil
@@ -144,25 +147,30 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows, window int) {
 	}
 	keep := ends[0]
 	for _, end := range ends[1:] {
-		if end <= rows {
+		if end < rows { // and a row for what leads to the rest
 			keep = end
 		}
 	}
 	t.Lines = t.Lines[:keep]
-	if keep < rows {
-		t.Add(draw.Dim, "", d.Theme.More+" "+d.Keys.First.Help().Key+" goes back to the questions, and to the rest of this.")
-	}
+	t.Add(draw.Dim, "", d.Theme.More+" "+d.Keys.First.Help().Key+" goes back to the questions, and to the rest of this.")
 }
 
-// told is the recommendation, the claims behind it with all of their conditions or the first ones, and why
-// the runs below don't contradict them.
+// told is the recommendation, what is said of the runs that don't decide, and the claims behind it, with all
+// of their conditions or with the key that shows them.
 func (d *Decide) told(a *advice.Advice, whole bool) []string {
-	all := a.Text(d.title)
-	for _, n := range a.Claims() {
-		all = append(all, advice.ClaimText(n, whole))
+	all := a.Text(d.title, !whole)
+	if unspoken := a.Unspoken(d.listed[len(a.Runs):], d.outcome); unspoken != "" {
+		all = append(all, unspoken)
 	}
-	if beyond := a.Beyond(d.listed); beyond != "" {
-		all = append(all, beyond)
+	for i, n := range d.claims {
+		text := advice.ClaimText(n, whole)
+		if i == len(d.claims)-1 {
+			if beyond := a.Beyond(d.listed); beyond != "" {
+				text += " " + beyond
+			}
+			text += " " + d.Keys.Evidence.Help().Key + " opens it."
+		}
+		all = append(all, text)
 	}
 	return all
 }
@@ -172,45 +180,84 @@ func (d *Decide) title(scenario string) string {
 	return "\"" + d.Library.Scenarios[d.Library.Named(scenario)].Title + "\""
 }
 
-func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
-	heading := fmt.Sprintf(" %s of %s decide", draw.Plural(len(a.Runs), "run"), a.Lock.Name)
+// heading says which runs these are.
+func (d *Decide) heading(a *advice.Advice) string {
+	text := fmt.Sprintf("%s of %s decide", draw.Plural(len(a.Runs), "run"), a.Lock.Name)
 	if n := d.pending(a.Lock.Name); n > 0 {
-		heading += "; " + draw.Plural(n, "other") + " still to be made: which of them show what you forbid is said then"
+		text += "; " + draw.Plural(n, "other run") + " of it " + draw.Either(n == 1, "is", "are") + " still to be made"
 	} else if others := len(d.listed) - len(a.Runs); others > 0 {
-		heading += "; " + draw.Plural(others, "other") + " " + draw.Either(others == 1, "shows", "show") + " what you forbid"
+		text += fmt.Sprintf("; %d more of it %s what you forbid", others, draw.Either(others == 1, "shows", "show"))
 	}
-	heading += " "
-	c.Text(l.rules[2].X+1, l.rules[2].Y, l.rules[2].W-2, heading, draw.Dim)
-	at := max(d.at-questions, 0)
+	return text
+}
+
+func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 	list := l.runs
 	if d.at >= questions {
-		detail := d.detail(list.W)
-		rows := max(min(len(detail), list.H-leastRuns), detailRows) // the list yields to the words
+		all := 0 // the rows are those of the longest, or the list would jump
+		for i := range d.listed {
+			all = max(all, len(d.detail(i, len(a.Runs), list.W)))
+		}
+		rows := max(min(all, list.H-leastListed), 0)
 		list.H -= rows
-		c.Lines(draw.Rect(list.X, list.Y+list.H, list.W, rows), detail, 0)
+		c.Lines(draw.Rect(list.X, list.Y+list.H, list.W, rows), d.detail(d.at-questions, len(a.Runs), list.W), 0)
 	}
 	d.page = list.H
 	titles := 0
 	for _, run := range d.listed {
 		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
 	}
-	titles = min(titles, l.runs.W*2/5)
-	d.first = draw.InSight(d.first, at, list.H, len(d.listed))
-	for i := d.first; i < len(d.listed) && i-d.first < list.H; i++ {
-		run := &d.listed[i]
-		sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
-		mark := "  "
-		if i == d.at-questions {
-			mark = d.Theme.Pointer + " "
+	titles = min(titles, list.W*2/5)
+	entries, spare := make([][]draw.Line, len(d.listed)), list.H-len(d.listed)
+	for i := range d.listed { // reasons are whole where the list leaves rows to them
+		whole := d.entry(i, titles, list.W, true)
+		if entries[i] = whole; len(whole) > 1+max(spare, 0) {
+			entries[i] = d.entry(i, titles, list.W, false)
 		}
-		badge := d.badge(run)
-		why := screen.Reason(sc, run.Strategy)
-		row := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, titles, d.Theme.More), titles)+"  ", draw.Strong), draw.Text(why, draw.Dim)}
-		if i == d.at-questions {
-			row = row.Fitted(list.W, d.Theme.More).Selected(list.W)
-		}
-		c.Line(list.X, list.Y+i-d.first, list.W, row)
+		spare -= len(entries[i]) - 1
 	}
+	d.first = draw.InSight(d.first, max(d.at-questions, 0), list.H, len(d.listed))
+	last := d.first
+	for i := d.first; i < len(d.listed) && len(d.rows)+len(entries[i]) <= list.H; i++ {
+		for _, row := range entries[i] {
+			if i == d.at-questions {
+				row = row.Fitted(list.W, d.Theme.More).Selected(list.W)
+			}
+			c.Line(list.X, list.Y+len(d.rows), list.W, row)
+			d.rows = append(d.rows, i)
+		}
+		last = i + 1
+	}
+	heading, place := " "+d.heading(a)+" ", ""
+	if last-d.first < len(d.listed) {
+		place = fmt.Sprintf(" %d-%d of %d ", d.first+1, last, len(d.listed))
+	}
+	r := l.rules[2]
+	c.Text(r.X+1, r.Y, r.W-2, heading, draw.Dim)
+	if at := r.W - 1 - draw.Width(place); at > draw.Width(heading)+1 {
+		c.Text(r.X+at, r.Y, draw.Width(place), place, draw.Strong)
+	}
+}
+
+// entry is a run in the list: in one row, or in as many as the reason takes.
+func (d *Decide) entry(i, titles, width int, whole bool) (rows []draw.Line) {
+	run := &d.listed[i]
+	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
+	mark := "  "
+	if i == d.at-questions {
+		mark = d.Theme.Pointer + " "
+	}
+	badge := d.badge(run)
+	head := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, titles, d.Theme.More), titles)+"  ", draw.Strong)}
+	why := []string{screen.Reason(sc, run.Strategy)}
+	if whole {
+		why = draw.Wrap(why[0], width-head.Width()-1)
+	}
+	for _, s := range why {
+		rows = append(rows, append(head, draw.Text(s, draw.Dim)))
+		head = draw.Line{draw.Text(draw.Pad("", head.Width()), draw.Plain)}
+	}
+	return rows
 }
 
 // badge is the outcome of a run for these answers: what they don't forbid is no failure.
@@ -224,16 +271,17 @@ func (d *Decide) badge(r *advice.Run) draw.Span {
 	return draw.Text(d.Theme.Granted+"ok", draw.Good)
 }
 
-// detailRows are the least rows that tell of the run at the cursor.
-const detailRows = 3
-
-// detail tells of the run at the cursor: its whole verdict, and the reason.
-func (d *Decide) detail(width int) []draw.Line {
-	run := &d.listed[d.at-questions]
+// detail tells of a run: its whole verdict, and the reason.
+func (d *Decide) detail(i, deciding, width int) []draw.Line {
+	run := &d.listed[i]
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
 	t := draw.Paragraphs{Width: min(width-1, draw.WidestLine)}
 	cell := screen.Cell{Known: true, Verdict: run.Verdict}
-	t.Add(draw.Strong, "", sc.Title+" ("+run.Scenario+"): "+cell.Text())
+	head := sc.Title + " (" + run.Scenario + "): " + cell.Text()
+	if i >= deciding {
+		head += "; your answers don't speak of it"
+	}
+	t.Add(draw.Strong, "", head)
 	t.Add(draw.Plain, "", screen.Reason(sc, run.Strategy))
 	return t.Lines
 }
