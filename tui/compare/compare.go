@@ -4,6 +4,7 @@ package compare
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -112,7 +113,7 @@ func (m *Compare) show(c comparedMsg) {
 	part := m.alignment.Parting()
 	switch {
 	case part < 0:
-		m.notice = "Both go the same way from beginning to end."
+		m.notice = m.together()
 	case !m.differs[m.at]:
 		m.at = part
 		m.notice = "Here the two part"
@@ -121,6 +122,19 @@ func (m *Compare) show(c comparedMsg) {
 		}
 		m.notice += fmt.Sprintf(". %s goes to the beginning.", m.Keys.First.Help().Key)
 	}
+}
+
+// together says how far the runs agree where they don't part.
+func (m *Compare) together() string {
+	longest, any := m.alignment.Longest()
+	if !any {
+		return "Clients, Redis and the store are alike in both from beginning to end."
+	}
+	span := "at single instants"
+	if longest > 0 {
+		span = "for " + trace.Duration(longest) + " at most at a time"
+	}
+	return fmt.Sprintf("They do not part: they differ %s. %s goes to the next difference.", span, m.Keys.Match.Help().Key)
 }
 
 // Update takes a key, a click, or the result of something that was asked for.
@@ -149,7 +163,7 @@ func (m *Compare) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 			return m.again(), screen.Outcome{Close: true}
 		})}
 	case key.Matches(k, m.Keys.Scenario):
-		return nil, screen.Outcome{Open: picker.Scenarios(m.App, "What happens to them?", m.scenario, m.strategies[1], func(i int) (tea.Cmd, screen.Outcome) {
+		return nil, screen.Outcome{Open: picker.Scenarios(m.App, "What happens to both?  (the outcomes are those of "+m.Library.Strategies[m.strategies[1]].Name+", below)", m.scenario, m.strategies[1], func(i int) (tea.Cmd, screen.Outcome) {
 			m.scenario, m.from, m.alignment, m.stood = i, 0, nil, false
 			return m.Start(), screen.Outcome{Close: true}
 		})}
@@ -195,6 +209,8 @@ func (m *Compare) moves(k tea.KeyMsg) {
 		m.zoom = min(m.zoom+1, pane.MostZoom)
 	case key.Matches(k, m.Keys.Out):
 		m.zoom = max(m.zoom-1, -pane.MostZoom)
+	default:
+		m.notice = fmt.Sprintf("%s does nothing here; %s lists the keys that do.", k, m.Keys.Help.Help().Key)
 	}
 	m.playing = m.playing && m.at == was
 }
@@ -245,24 +261,35 @@ func (m *Compare) toViolation() {
 
 // toDifference goes to the next step at which the runs begin to differ.
 func (m *Compare) toDifference() {
+	begins := func(i int) bool { return m.differs[i] && (i == 0 || !m.differs[i-1]) }
 	for i := m.at + 1; i <= m.alignment.Last(); i++ {
-		if m.differs[i] && !m.differs[i-1] {
+		if begins(i) {
 			m.goTo(i)
 			return
 		}
 	}
-	m.notice = "They do not differ again from here on."
-	if !m.differs[m.at] {
+	for i := range m.at + 1 {
+		if !begins(i) {
+			continue
+		}
+		m.notice = "That was the last difference; this is the first again."
+		if i == m.at || m.differs[m.at] && !slices.Contains(m.differs[i:m.at], false) {
+			m.notice = "There is no other difference: " + m.lasts()
+		}
+		m.goTo(i)
 		return
 	}
-	for i := m.at; i <= m.alignment.Last(); i++ {
-		if !m.differs[i] {
-			up := m.alignment.Runs[0]
-			m.notice = "They differ until " + trace.Brief(up.When(m.alignment.Steps[i][0])) + " of the upper run, and not again after that."
-			return
-		}
+	m.notice = "They do not differ at all."
+}
+
+// lasts says how long the difference at the cursor goes on.
+func (m *Compare) lasts() string {
+	end := slices.Index(m.differs[m.at:], false)
+	if end < 0 {
+		return "this one lasts to the end."
 	}
-	m.notice = "They differ from here to the end."
+	up := m.alignment.Runs[0]
+	return "this one lasts until " + trace.Duration(up.When(m.alignment.Steps[m.at+end][0])) + " of the upper run."
 }
 
 func (m *Compare) togglePlay() tea.Cmd {
@@ -476,20 +503,27 @@ func (m *Compare) toldRows(w, h int) int {
 }
 
 // told is the last event of each run, the cause of what breaks there, and the script's note. Where
-// rows are few, gaps go, and the cause is told in fewer words.
+// rows are few, gaps go, the cause is told in fewer words, and what differs isn't told.
 func (m *Compare) told(width, rows int) []draw.Line {
-	lines := m.story(width, true, true)
+	lines := m.story(width, true, true, true)
 	if len(lines) > rows {
-		lines = m.story(width, true, false)
+		lines = m.story(width, true, false, true)
 	}
 	if len(lines) > rows {
-		lines = m.story(width, false, false)
+		lines = m.story(width, false, false, true)
+	}
+	if len(lines) > rows {
+		lines = m.story(width, false, false, false)
 	}
 	return lines
 }
 
-func (m *Compare) story(width int, whole, gaps bool) []draw.Line {
+func (m *Compare) story(width int, whole, gaps, differs bool) []draw.Line {
 	lines := m.events()
+	if differs && m.differs[m.at] {
+		text := strings.Join(m.alignment.Differences(m.at), "; ")
+		lines = append(lines, draw.Line{draw.Text(m.Theme.Differs+" ", draw.Breach), draw.Text(draw.Fit(strings.ToUpper(text[:1])+text[1:]+".", width-2, m.Theme.More), draw.Strong)})
+	}
 	if m.notice != "" {
 		lines = append([]draw.Line{{draw.Text(" "+m.notice, draw.Strong)}}, lines...)
 	}

@@ -90,28 +90,63 @@ func TestCauseIsTold(t *testing.T) {
 	}
 }
 
-// The key for the next difference says truly why there is none.
-func TestNoDifferenceIsLeft(t *testing.T) {
+// The key for the next difference goes round them, and says what differs at each; where there is one
+// difference or none, it says that.
+func TestDifferencesAreToldInTurn(t *testing.T) {
 	lib := screen.NewLibrary()
 	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
-	for lower, locks := range map[string][2]int{"get-then-del": {lib.Strategy("naive-del"), lib.Strategy("get-then-del")}, "naive-del": {lib.Strategy("naive-del"), lib.Strategy("naive-del")}} {
-		m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: locks})
+	for _, tt := range []struct {
+		scenario string
+		locks    [2]string
+	}{{"late-release", [2]string{"naive-del", "get-then-del"}}, {"late-release", [2]string{"naive-del", "naive-del"}}, {"pause-past-ttl", [2]string{"redlock-hyperf", "redlock"}}} {
+		m := New(app, screen.CompareMsg{Scenario: lib.Named(tt.scenario), Strategies: [2]int{lib.Strategy(tt.locks[0]), lib.Strategy(tt.locks[1])}})
 		a := tuitest.Open(t, 120, 40, app, m, nil)
-		for m.notice = ""; m.notice == ""; {
-			a.Press("n")
+		begins := 0
+		for i := range m.differs {
+			if m.differs[i] && (i == 0 || !m.differs[i-1]) {
+				begins++
+			}
+			if words := m.alignment.Differences(i); m.differs[i] != (len(words) > 0) {
+				t.Errorf("%v, step %d: it differs: %v, in %q", tt, i, m.differs[i], words)
+			}
 		}
-		rest := m.differs[m.at:]
-		want := "They do not differ again from here on."
-		switch {
-		case !slices.Contains(rest, true):
-		case !slices.Contains(rest, false):
-			want = "They differ from here to the end."
-		default:
-			want = "They differ until "
+		a.Press("g")
+		for range begins {
+			a.Press("n")
+			if words := m.alignment.Differences(m.at); m.notice != "" || len(words) == 0 || !strings.Contains(strings.ToLower(tuitest.Unwrapped(a.View())), strings.ToLower(words[0])) {
+				t.Errorf("%v, step %d: %q, and not a word of %q:\n%s", tt, m.at, m.notice, words, a.View())
+			}
+		}
+		a.Press("n")
+		want := map[int]string{0: "They do not differ at all.", 1: "There is no other difference: this one lasts "}[begins]
+		if want == "" {
+			want = "That was the last difference; this is the first again."
 		}
 		if !strings.HasPrefix(m.notice, want) {
-			t.Errorf("%s: from step %d on they differ so: %v, and it says %q", lower, m.at, rest, m.notice)
+			t.Errorf("%v: after %d differences it says %q", tt, begins, m.notice)
 		}
+		a.Press("x")
+		if !strings.Contains(a.View(), "x does nothing here") {
+			t.Errorf("nothing is said of a key that does nothing:\n%s", a.View())
+		}
+	}
+}
+
+// Runs that differ for a moment are not said to go the same way.
+func TestMomentsAreDifferences(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	m := New(app, screen.CompareMsg{Scenario: lib.Named("pause-past-ttl"), Strategies: [2]int{lib.Strategy("redlock-hyperf"), lib.Strategy("redlock")}})
+	a := tuitest.Open(t, 120, 40, app, m, nil)
+	if m.alignment.Parting() >= 0 || !slices.Contains(m.differs, true) {
+		t.Fatal("the test needs other locks")
+	}
+	if v := a.View(); !strings.Contains(v, "They do not part: they differ for ") {
+		t.Errorf("of runs that differ in passing it says\n%s", v)
+	}
+	same := New(app, screen.CompareMsg{Scenario: lib.Named("pause-past-ttl"), Strategies: [2]int{lib.Strategy("redlock"), lib.Strategy("redlock")}})
+	if v := tuitest.Open(t, 120, 40, app, same, nil).View(); !strings.Contains(v, "are alike in both from beginning to end") {
+		t.Errorf("of one run twice it says\n%s", v)
 	}
 }
 

@@ -1,0 +1,88 @@
+package timeline
+
+import (
+	"fmt"
+	"time"
+
+	"lockstep/sim/trace"
+)
+
+// Differences says what is not alike at a step, in a clause for each client that does or believes something
+// else, for the record in Redis and for the store; "above" is the first run. It is empty where nothing
+// differs.
+func (al *Alignment) Differences(step int) (all []string) {
+	a, b := &al.Runs[0].Moments[al.Steps[step][0]], &al.Runs[1].Moments[al.Steps[step][1]]
+	for n := range min(len(a.Clients), len(b.Clients)) {
+		name := al.Runs[0].Clients[n]
+		if name == trace.Probe {
+			continue
+		}
+		x, y := a.Clients[n].words(), b.Clients[n].words()
+		for i := range x {
+			if x[i] != y[i] {
+				all = append(all, fmt.Sprintf("%s %s above, and %s below", name, x[i], y[i]))
+				break // the rest follows from it, or comes with it
+			}
+		}
+	}
+	if a.Quorum != b.Quorum {
+		all = append(all, fmt.Sprintf("Redis has %s above, and %s below", al.record(0, a), al.record(1, b)))
+	}
+	if a.Version != b.Version {
+		all = append(all, fmt.Sprintf("the store has been written %s above, and %s below", times(a.Version), times(b.Version)))
+	}
+	return all
+}
+
+// words say how a client stands, the most telling first.
+func (c *Client) words() [6]string {
+	say := func(is bool, yes, no string) string {
+		if is {
+			return yes
+		}
+		return no
+	}
+	return [...]string{
+		say(c.Crashed, "has crashed", "has not"), say(c.Inside, "is in the critical section", "is not"),
+		say(c.Believed, "believes that it holds the lock", "does not"), say(c.Live, "has a live lease", "has not"),
+		say(c.Hung, "hangs", "does not"), say(c.Paused, "is paused", "is not"),
+	}
+}
+
+// record is whose record counts.
+func (al *Alignment) record(side int, m *Moment) string {
+	switch {
+	case m.Quorum.Split:
+		return "nobody's record on enough servers"
+	case m.Quorum.Owner == trace.None:
+		return "no record"
+	}
+	return al.Runs[side].Clients[m.Quorum.Owner] + "'s record"
+}
+
+func times(n int64) string {
+	switch n {
+	case 0:
+		return "not at all"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// Longest is the longest time for which the runs differ without a break; it is false where they never do.
+func (al *Alignment) Longest() (longest time.Duration, any bool) {
+	from := -1
+	for step := range al.Steps {
+		switch differs := al.Differs(step); {
+		case !differs:
+			from = -1
+			continue
+		case from < 0:
+			from = step
+		}
+		any = true
+		longest = max(longest, al.when(min(step+1, al.Last()))-al.when(from))
+	}
+	return longest, any
+}
