@@ -134,7 +134,7 @@ func (m *Compare) together() string {
 	if longest > 0 {
 		span = "for " + trace.Duration(longest) + " at most at a time"
 	}
-	return fmt.Sprintf("They do not part: they differ %s. %s goes to the next difference.", span, m.Keys.Match.Help().Key)
+	return fmt.Sprintf("They do not part, but differ %s: %s goes there.", span, m.Keys.Match.Help().Key)
 }
 
 // Update takes a key, a click, or the result of something that was asked for.
@@ -289,6 +289,9 @@ func (m *Compare) lasts() string {
 		return "this one lasts to the end."
 	}
 	up := m.alignment.Runs[0]
+	if up.When(m.alignment.Steps[m.at+end][0]) == up.When(m.alignment.Steps[m.at][0]) {
+		return "this one is over at the same instant."
+	}
 	return "this one lasts until " + trace.Duration(up.When(m.alignment.Steps[m.at+end][0])) + " of the upper run."
 }
 

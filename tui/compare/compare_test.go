@@ -118,7 +118,7 @@ func TestDifferencesAreToldInTurn(t *testing.T) {
 			}
 		}
 		a.Press("n")
-		want := map[int]string{0: "They do not differ at all.", 1: "There is no other difference: this one lasts "}[begins]
+		want := map[int]string{0: "They do not differ at all.", 1: "There is no other difference: this one "}[begins]
 		if want == "" {
 			want = "That was the last difference; this is the first again."
 		}
@@ -141,7 +141,7 @@ func TestMomentsAreDifferences(t *testing.T) {
 	if m.alignment.Parting() >= 0 || !slices.Contains(m.differs, true) {
 		t.Fatal("the test needs other locks")
 	}
-	if v := a.View(); !strings.Contains(v, "They do not part: they differ for ") {
+	if v := a.View(); !strings.Contains(v, "They do not part, but differ for ") {
 		t.Errorf("of runs that differ in passing it says\n%s", v)
 	}
 	same := New(app, screen.CompareMsg{Scenario: lib.Named("pause-past-ttl"), Strategies: [2]int{lib.Strategy("redlock"), lib.Strategy("redlock")}})
