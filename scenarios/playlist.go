@@ -34,15 +34,16 @@ func LoadPlaylist(path string) ([]Showing, error) {
 		return nil, fmt.Errorf("cannot read the playlist %s: %w", path, err)
 	}
 	var all []Showing
+	var wrong error
 	for i, line := range strings.Split(string(data), "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
-		some, err := showings(words, filepath.Dir(path))
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
+		some, errs := showings(words, filepath.Dir(path))
+		for _, err := range errs {
+			wrong = both(wrong, &located{path, i + 1, err})
 		}
 		for _, s := range some {
 			if j := slices.IndexFunc(all, func(o Showing) bool {
@@ -53,33 +54,31 @@ func LoadPlaylist(path string) ([]Showing, error) {
 			all = append(all, s)
 		}
 	}
+	if wrong != nil {
+		return nil, wrong
+	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s:1: the playlist is empty: give each line a lock and a scenario, such as naive-del late-release, or a lesson", path)
 	}
 	return all, nil
 }
 
-// showings are those of a line.
-func showings(words []string, folder string) ([]Showing, error) {
+// showings are those of a line, or all that is wrong with it.
+func showings(words []string, folder string) ([]Showing, []error) {
 	if words[0] == "lesson" {
-		return lessonShowings(words[1:])
+		all, err := lessonShowings(words[1:])
+		if err != nil {
+			return nil, []error{err}
+		}
+		return all, nil
 	}
 	if len(words) != 2 {
-		return nil, fmt.Errorf("expected a lock and a scenario, or lesson with its number or name, and not %q", suggest.Clip(strings.Join(words, " ")))
+		return nil, []error{fmt.Errorf("expected a lock and a scenario, or lesson with its number or name, and not %q", suggest.Clip(strings.Join(words, " ")))}
 	}
-	st, err := FindStrategy(words[0])
-	if err != nil {
-		return nil, err
-	}
-	name := words[1]
-	if strings.Contains(name, ".yaml") || strings.Contains(name, ".yml") {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(folder, name)
-		}
-	}
-	sc, err := Find(name)
-	if err != nil {
-		return nil, err
+	st, noLock := FindStrategy(words[0])
+	sc, noScenario := findIn(folder, words[1])
+	if noLock != nil || noScenario != nil {
+		return nil, slices.DeleteFunc([]error{noLock, noScenario}, func(err error) bool { return err == nil })
 	}
 	return []Showing{{Strategy: st, Scenario: sc}}, nil
 }

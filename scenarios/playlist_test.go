@@ -48,6 +48,13 @@ func TestPlaylist(t *testing.T) {
 		"lesson relaese":               `bad.txt:1: unknown lesson "relaese"; did you mean "release"?`,
 		"lesson 6 99":                  `bad.txt:1: there is no step "99": lesson release has steps 1 to`,
 		"naive-del missing.yaml # own": "bad.txt:1: cannot read the scenario",
+		"naive-del mien.yaml":          `no such file or directory; did you mean "mine.yaml"?`,
+		"naive-del mine.yam":           `bad.txt:1: unknown scenario "mine.yam"; did you mean "mine.yaml"?`,
+		"naive-del mine":               `bad.txt:1: unknown scenario "mine"; did you mean "mine.yaml"?`,
+		"naive-del elsewhere":          `bad.txt:1: unknown scenario "elsewhere": lockstep list has`,
+		"naive-dell late-relase\nsetpx-lua late-release\nlesson 99": `bad.txt:1: unknown lock "naive-dell"; did you mean "naive-del"?
+bad.txt:1: unknown scenario "late-relase"; did you mean "late-release"?
+bad.txt:3: there is no lesson 99`,
 	} {
 		path := write("bad.txt", text)
 		if _, err := LoadPlaylist(path); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""), want) {

@@ -148,23 +148,60 @@ func Names() []string {
 }
 
 // Find gives the built-in scenario of that name, or reads the file at that path.
-func Find(nameOrPath string) (*Scenario, error) {
+func Find(nameOrPath string) (*Scenario, error) { return findIn("", nameOrPath) }
+
+// findIn is Find, with paths from a folder.
+func findIn(folder, name string) (*Scenario, error) {
 	for _, s := range All() {
-		if s.Name == nameOrPath {
+		if s.Name == name {
 			return s, nil
 		}
 	}
-	ext := filepath.Ext(nameOrPath)
-	if ext == ".yaml" || ext == ".yml" {
-		return Load(nameOrPath)
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(folder, path)
 	}
-	if file := strings.TrimSuffix(nameOrPath, ext); strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml") {
+	if folder == "" {
+		path = name // as it was given
+	}
+	ext := filepath.Ext(path)
+	if isScript(path) {
+		return Load(path)
+	}
+	if file := strings.TrimSuffix(path, ext); isScript(file) {
 		return loadVariant(file, strings.TrimPrefix(ext, "."))
 	}
-	if strings.ContainsAny(nameOrPath, `/\`) {
-		return Load(nameOrPath)
+	if strings.ContainsAny(name, `/\`) {
+		return Load(path)
 	}
-	return nil, suggest.Unknown("scenario", nameOrPath, Names())
+	scripts := scriptsBeside(path)
+	if slices.Contains(scripts, name+".yaml") {
+		return nil, fmt.Errorf("unknown scenario %q; did you mean %q?", name, name+".yaml")
+	}
+	if hint := suggest.Hint(name, slices.Concat(Names(), scripts)); hint != "" {
+		return nil, fmt.Errorf("unknown scenario %q%s", suggest.Clip(name), hint)
+	}
+	return nil, fmt.Errorf("unknown scenario %q: lockstep list has the built-in ones, and the name of a file of your own ends in .yaml", suggest.Clip(name))
+}
+
+// isScript reports whether a path is named as scripts are.
+func isScript(path string) bool {
+	ext := filepath.Ext(path)
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// scriptsBeside are the names of the scripts in the folder of a path.
+func scriptsBeside(path string) (names []string) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if isScript(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 // loadVariant reads a file, for the variant of that name: my.yaml.fast is the
@@ -196,7 +233,11 @@ func Load(file string) (*Scenario, error) {
 		if errors.As(err, &pathErr) {
 			err = pathErr.Err
 		}
-		return nil, fmt.Errorf("cannot read the scenario %s: %w", file, err)
+		hint := ""
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = suggest.Hint(filepath.Base(file), scriptsBeside(file))
+		}
+		return nil, fmt.Errorf("cannot read the scenario %s: %w%s", file, err, hint)
 	}
 	return read(file, file, data)
 }
