@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-isatty"
@@ -113,6 +115,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
+		case len(args) == 1 && len(names) == 2 && names[0] == "LOCK":
+			return oneOfTwo(cmd.CommandPath(), args[0])
 		case len(args) < len(names):
 			return fmt.Errorf("%s needs a %s; see %s --help", cmd.CommandPath(), names[len(args)], cmd.CommandPath())
 		case len(args) > len(names):
@@ -120,6 +124,23 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// oneOfTwo says which one of a lock and a scenario is missing.
+func oneOfTwo(command, given string) error {
+	switch {
+	case filepath.Ext(given) == ".txt":
+		return fmt.Errorf("%s takes a LOCK and a SCENARIO, and %s is neither; if it is a playlist, lockstep present %[2]s shows it: a playlist has no other form", command, quoted(given))
+	case namesScenario(given):
+		return fmt.Errorf("%s needs a LOCK before the scenario, as in %[1]s naive-del %[2]s; lockstep list names the locks", command, quoted(given))
+	}
+	return fmt.Errorf("%s needs a SCENARIO; see %[1]s --help", command)
+}
+
+// namesScenario reports whether a name is that of a scenario, or of a file with one.
+func namesScenario(name string) bool {
+	base, _, _ := strings.Cut(name, ".")
+	return isScenario(name) || slices.Contains(scenarios.Names(), base)
 }
 
 // atMostOne refuses more arguments than one.

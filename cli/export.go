@@ -119,6 +119,8 @@ in a form that can be handed on:
 Without --format, the name of the file tells: .txt, .json, .mmd, .svg, .html, .cast. A
 file is replaced only once the whole of it has been written.
 
+What was written is said on standard error.
+
 A page opens where the run first breaks. With --compare it shows a second lock below,
 in step. It can stand in another page:
 
@@ -139,12 +141,12 @@ pages that link to each other.`,
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("course") {
-				return exportCourse(e.course)
+				return exportCourse(cmd.ErrOrStderr(), e.course)
 			}
 			if cmd.Flags().Changed("output") && e.file == "" {
 				return errors.New("--output needs the name of a file")
 			}
-			return e.run(cmd.OutOrStdout(), args)
+			return e.run(cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 		},
 	}
 	cmd.Flags().StringVarP(&e.format, "format", "f", "", "one of "+strings.Join(formatNames(), ", "))
@@ -158,7 +160,7 @@ pages that link to each other.`,
 	return cmd
 }
 
-func (e *exporting) run(out io.Writer, args []string) error {
+func (e *exporting) run(out, errs io.Writer, args []string) error {
 	f, err := chooseFormat(e.format, e.file)
 	if err != nil {
 		return err
@@ -181,11 +183,19 @@ func (e *exporting) run(out io.Writer, args []string) error {
 	if e.file == "" {
 		return write(out, t)
 	}
-	return replaceFile(e.file, func(w io.Writer) error { return write(w, t) })
+	if err := replaceFile(e.file, func(w io.Writer) error { return write(w, t) }); err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%s under %s", args[0], args[1])
+	if e.compare != "" {
+		what += ", with " + e.compare + " below"
+	}
+	fmt.Fprintf(errs, "%s written: %s, as %s\n", e.file, what, f.name) //nolint:errcheck // the file is what counts
+	return nil
 }
 
 // exportCourse writes the site of the course into a folder, which it makes if need be.
-func exportCourse(dir string) error {
+func exportCourse(errs io.Writer, dir string) error {
 	if dir == "" {
 		return errors.New("--course needs the name of a folder")
 	}
@@ -204,6 +214,7 @@ func exportCourse(dir string) error {
 			return err
 		}
 	}
+	fmt.Fprintf(errs, "%s written: %d files; begin with %s\n", dir, len(files), filepath.Join(dir, site.Index)) //nolint:errcheck // the files are what counts
 	return nil
 }
 

@@ -93,8 +93,10 @@ func TestExportIsTheRun(t *testing.T) {
 			t.Errorf("--format %s differs", tt.format)
 		}
 		dir := t.TempDir()
-		if out := cmd("export", "-o", filepath.Join(dir, tt.file)); out != "" {
-			t.Errorf("-o %s prints as well: %q", tt.file, out)
+		file := filepath.Join(dir, tt.file)
+		out, errs, status := run(t, "", append([]string{"export", "-o", file}, cell...)...)
+		if want := file + " written: redlock under server-clock-jump, as " + tt.format + "\n"; out != "" || errs != want || status != 0 {
+			t.Errorf("-o %s says %q, want %q, and prints %q", tt.file, errs, want, out)
 		}
 		if got := content(t, filepath.Join(dir, tt.file)); got != tt.want {
 			t.Errorf("-o %s differs from --format %s", tt.file, tt.format)
@@ -107,7 +109,9 @@ func TestExportIsTheRun(t *testing.T) {
 	// A name that tells of no format takes any, and one that tells the same is no matter.
 	for _, name := range []string{"run.out", "run", "run.json"} {
 		file := filepath.Join(t.TempDir(), name)
-		cmd("export", "-o", file, "--format", "json")
+		if _, errs, status := run(t, "", append([]string{"export", "-o", file, "--format", "json"}, cell...)...); status != 0 {
+			t.Error(errs)
+		}
 		if got := content(t, file); got != cmd("run", "--json") {
 			t.Errorf("--format json -o %s is not JSON", name)
 		}
@@ -135,7 +139,9 @@ func content(t *testing.T, path string) string {
 // The site of the course lands in its folder, and nothing else.
 func TestExportCourse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	must(t, "", "export", "--course", dir)
+	if _, errs, status := run(t, "", "export", "--course", dir); status != 0 || !strings.HasSuffix(errs, "files; begin with "+filepath.Join(dir, "index.html")+"\n") {
+		t.Errorf("exit status %d: %s", status, errs)
+	}
 	pages, err := filepath.Glob(filepath.Join(dir, "*.html"))
 	if err != nil || len(pages) < 60 || !strings.Contains(content(t, filepath.Join(dir, "index.html")), "06-release-1.html") {
 		t.Errorf("%d pages, %v", len(pages), err)

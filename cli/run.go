@@ -121,8 +121,7 @@ func findLock(name, scenario string) (strategies.Strategy, error) {
 	if err == nil {
 		return st, nil
 	}
-	base, _, _ := strings.Cut(name, ".")
-	if _, other := scenarios.FindStrategy(scenario); other == nil && (strings.HasSuffix(name, ".yaml") || slices.Contains(scenarios.Names(), base)) {
+	if _, other := scenarios.FindStrategy(scenario); other == nil && namesScenario(name) {
 		return st, fmt.Errorf("%q is a scenario, and %q is a lock: the lock comes first, as in %[2]s %[1]s", name, scenario)
 	}
 	return st, err
