@@ -106,10 +106,10 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	}
 	b.WriteString("\n")
 	for _, q := range advice.Questions {
-		fmt.Fprintf(&b, "  --%-8s  %s %s (%s), or %s (%s). %s\n", q.Name, q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name, q.Hint)
+		b.WriteString(report.Wrap(fmt.Sprintf("  --%-8s ", q.Name), 14, fmt.Sprintf("%s %s (%s), or %s (%s). %s", q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name, q.Hint)))
 	}
 	b.WriteString("\nWith all three, lockstep advise shows the runs and the claims behind its answer.\n")
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(prose(out), b.String())
 	return err
 }
 
@@ -140,7 +140,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		fmt.Fprintf(&b, "\nFor all schedules, as long as\n")
 		for _, n := range numbers {
 			for _, assumed := range claims.All[n-1].Assumptions {
-				fmt.Fprintf(&b, "  - %s (claim %d)\n", assumed.Text, n)
+				b.WriteString(report.Wrap("  -", 4, fmt.Sprintf("%s (claim %d)", assumed.Text, n)))
 			}
 		}
 		if beyond := d.Beyond(slices.Concat(d.Runs, others)); beyond != "" {
@@ -149,7 +149,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	}
 	writeOthers(&b, d.Others)
 	fmt.Fprintf(&b, "\nPlay one of them: lockstep run %s %s. Search all schedules: lockstep explore %[1]s\n", d.Lock.Name, d.Runs[0].Scenario)
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(prose(out), b.String())
 	return err
 }
 

@@ -72,7 +72,7 @@ func TestEverythingIsExplained(t *testing.T) {
 		}
 	}
 	for i, c := range claims.All {
-		for _, args := range [][]string{{"claim", fmt.Sprint(i + 1)}, {fmt.Sprintf("claim-%d", i+1)}, {"claims"}} {
+		for _, args := range [][]string{{"claim", fmt.Sprint(i + 1)}, {fmt.Sprintf("claim-%d", i+1)}} {
 			text, errs, status := run(t, "", append([]string{"explain"}, args...)...)
 			flat := strings.Join(strings.Fields(text), " ")
 			for _, a := range append(c.Assumptions, claims.Assumption{Text: c.Text}) {
@@ -81,6 +81,19 @@ func TestEverythingIsExplained(t *testing.T) {
 				}
 			}
 		}
+	}
+	for _, name := range []string{"claim", "claims"} { // a list that fits on a screen
+		if text, err := explain(name); err != nil || strings.Count(text, "\n") > 24 || !strings.Contains(strings.Join(strings.Fields(text), " "), "lockstep explain claim 5") {
+			t.Errorf("%s: %v, %s", name, err, text)
+		}
+	}
+	for _, name := range []string{"claim 9", "claim-0", "claim x"} {
+		if _, err := explain(name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("claim 1 to claim %d", len(claims.All))) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if text, err := explain("glossary"); err != nil || strings.Count(text, ": ") < len(trace.Words)+len(trace.Terms) {
+		t.Errorf("glossary: %v, %s", err, text)
 	}
 	if text, err := explain("SW"); err != nil || strings.Contains(text, "none") {
 		t.Errorf("every lock shows SW: %v, %s", err, text)

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
+	fitPage(out)
 	err := root.ExecuteContext(ctx)
 	var status exit
 	switch {
@@ -54,7 +56,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	case errors.As(err, &status):
 		return int(status)
 	}
-	fmt.Fprintf(errs, "lockstep: %s\n", err)
+	fmt.Fprintf(prose(errs), "lockstep: %s\n", err)
 	return exitUsage
 }
 
@@ -67,8 +69,9 @@ func newRoot() *cobra.Command {
 in virtual time, through crashes, pauses, clock errors and lost messages, and
 shows when and why two clients end up holding the same lock.
 
-In a terminal, lockstep opens with a lock that fails, and the ways on from there: the
-course, the game, the choice of a lock, all runs. Anywhere else it prints the matrix.`,
+In a terminal, lockstep opens with a lock that fails, and the ways on from
+there: the course, the game, the choice of a lock, all runs. Anywhere else it
+prints the matrix.`,
 		Example: `  lockstep                                      in a terminal: watch, learn, play
   lockstep course 6                             one lesson
   lockstep play get-then-del --goal FR          break a lock yourself
@@ -92,6 +95,9 @@ course, the game, the choice of a lock, all runs. Anywhere else it prints the ma
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this build") // cobra's own would take -v, too
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		io.WriteString(prose(cmd.OutOrStdout()), strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short))+"\n\n"+cmd.UsageString()) //nolint:errcheck // as cobra's own
+	})
 	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newVerify(), newAudit(), newServe(), newNew(), newAdvise(), newExplain(), newCourse(), newPlay(), newPresent(), newCampaign())
 	return root
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,9 +22,11 @@ func newExplain() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain NAME",
 		Short: "Explain a code, a lock, a scenario, a way to fail, a claim or a word",
-		Long: `Explain a code such as FR, a lock, a scenario, a way to fail (a page of docs/failures), a claim
-about locks with its conditions, or a word of the screens such as lease, probe or PX. The runs of a lock or a scenario are made for it; those of a code are
-as the scenarios expect them, to which the tests hold the engine.`,
+		Long: `Explain a code such as FR, a lock, a scenario, a way to fail (a page of
+docs/failures), a claim about locks with its conditions, or a word of the
+screens such as lease, probe or PX. The runs of a lock or a scenario are made for
+it; those of a code are as the scenarios expect them, to which the tests hold the
+engine. claims lists all claims, and glossary all words.`,
 		Example: `  lockstep explain FR
   lockstep explain setpx-lua
   lockstep explain pause-past-ttl
@@ -41,7 +44,7 @@ as the scenarios expect them, to which the tests hold the engine.`,
 			if err != nil {
 				return err
 			}
-			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			_, err = io.WriteString(prose(cmd.OutOrStdout()), text)
 			return err
 		},
 	}
@@ -57,7 +60,7 @@ func explicable() (names []string) {
 	for _, w := range slices.Concat(trace.Words, trace.Terms) {
 		names = append(names, w.Name)
 	}
-	names = append(names, "claims")
+	names = append(names, "claims", "glossary")
 	for i := range claims.All {
 		names = append(names, fmt.Sprintf("claim-%d", i+1))
 	}
@@ -80,15 +83,36 @@ func explainClaim(n int) string {
 	return b.String()
 }
 
-// explainClaims are the claims that a name asks for: all of them, or one by its number.
-func explainClaims(name string) (texts []string) {
-	name = strings.ReplaceAll(strings.ToLower(name), " ", "-")
-	for i := range claims.All {
-		if name == "claims" || name == "claim" || name == fmt.Sprintf("claim-%d", i+1) {
-			texts = append(texts, explainClaim(i+1))
+// explainClaims are the claims that a name asks for: one by its number with all there is to it, or a list of
+// all.
+func explainClaims(name string) (texts []string, err error) {
+	word, number, numbered := strings.Cut(strings.ReplaceAll(strings.ToLower(name), " ", "-"), "-")
+	switch {
+	case word != "claim" && word != "claims":
+		return nil, nil
+	case !numbered:
+		all := ""
+		for i := range claims.All {
+			all += claimText(i + 1)
 		}
+		return []string{all}, nil
 	}
-	return texts
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(claims.All) {
+		return nil, fmt.Errorf("there is no claim %s: lockstep explain claim 1 to claim %d explain them, and lockstep explain claims lists them", suggest.Clip(number), len(claims.All))
+	}
+	return []string{explainClaim(n)}, nil
+}
+
+// glossary lists the words that can be explained, by their meanings.
+func glossary() string {
+	words := slices.Concat(trace.Words, trace.Terms)
+	slices.SortFunc(words, func(x, y trace.Word) int { return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)) })
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(report.Wrap(w.Name+":", 2, w.Meaning+"."))
+	}
+	return b.String()
 }
 
 // claimText is a claim, and where its conditions are.
@@ -152,13 +176,20 @@ func explain(name string) (string, error) {
 	if w, is := trace.Lookup(name); is {
 		texts = append(texts, explainWord(w))
 	}
-	texts = append(texts, explainClaims(name)...)
+	if name == "glossary" {
+		texts = append(texts, glossary())
+	}
+	about, err := explainClaims(name)
+	if err != nil {
+		return "", err
+	}
+	texts = append(texts, about...)
 	if len(texts) > 0 {
 		return strings.Join(texts, "\n"), nil
 	}
-	err := suggest.Unknown("name", name, explicable())
+	err = suggest.Unknown("name", name, explicable())
 	if !strings.Contains(err.Error(), "did you mean") { // the names are too many to list
-		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures, a claim (claim 1 to claim %d) or a word of the screens", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "), len(claims.All))
+		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures, a claim (claim 1 to claim %d) or a word of the screens (lockstep explain glossary)", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "), len(claims.All))
 	}
 	return "", err
 }

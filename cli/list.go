@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -49,7 +51,8 @@ func newList() *cobra.Command {
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), l)
 			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			var b strings.Builder
+			w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "strategies")
 			for _, s := range l.Strategies {
 				fmt.Fprintf(w, "  %s\t%s\n", s.Name, s.Summary)
@@ -58,7 +61,11 @@ func newList() *cobra.Command {
 			for _, s := range l.Scenarios {
 				fmt.Fprintf(w, "  %s\t%s\n", s.Name, s.Shows)
 			}
-			return w.Flush()
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			_, err := io.WriteString(prose(cmd.OutOrStdout()), b.String())
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")

@@ -30,7 +30,7 @@ func writeResult(out io.Writer, r *explore.Result) error {
 	p.items(report.Effort(r))
 	p.items(report.Worth(r))
 	assumptions(p, r)
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(prose(out), b.String())
 	return err
 }
 

@@ -8,8 +8,9 @@ import (
 	"lockstep/sim/explore"
 )
 
-// Page is the greatest width of a printed line, in columns.
-const Page = 110
+// Page is the greatest width of a printed line, in columns. A program that prints to a narrower terminal
+// says so here before it prints anything.
+var Page = 110
 
 // Wrap sets a text behind a label, in lines that fit a page. All lines but the first are
 // indented by indent columns. The result ends with a newline.

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+
+	"lockstep/sim/explore/report"
+	"lockstep/tui/draw"
+)
+
+// leastWidth is that of the narrowest terminal for which lines are broken: columns of text need some room.
+const leastWidth = 40
+
+// widthOf is the width of a terminal, or 0 for anything else: what another program reads has its lines whole.
+func widthOf(stream any) int {
+	if !terminal(stream) {
+		return 0
+	}
+	w, _, err := term.GetSize(stream.(*os.File).Fd())
+	if err != nil || w <= 0 {
+		return 0
+	}
+	return max(w, leastWidth)
+}
+
+// fitPage has paragraphs set for a terminal that is narrower than a page.
+func fitPage(out any) {
+	if w := widthOf(out); w > 0 {
+		report.Page = min(report.Page, w)
+	}
+}
+
+// prose is a stream for words: where it is a terminal, lines that are too long for it are broken between words.
+func prose(w io.Writer) io.Writer {
+	if width := widthOf(w); width > 0 {
+		return fitting{w, width}
+	}
+	return w
+}
+
+// fitting breaks the lines that are written to it, each by itself. Writers hand it whole lines.
+type fitting struct {
+	w     io.Writer
+	width int
+}
+
+func (f fitting) Write(p []byte) (int, error) {
+	lines := strings.Split(string(p), "\n")
+	for i, l := range lines {
+		lines[i] = fitLine(l, f.width)
+	}
+	if _, err := io.WriteString(f.w, strings.Join(lines, "\n")); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// fitLine breaks a line between words. What goes on stands below the text of the last column, if the line has
+// columns and they leave half of the width to it, and else a little further in than the line. A word that
+// is longer than a line stays whole: it is a schedule or a path, which is there to be copied.
+func fitLine(s string, width int) string {
+	if draw.Width(s) <= width || strings.ContainsAny(s, "\r\x1b\t") {
+		return s
+	}
+	indent := len(s) - len(strings.TrimLeft(s, " "))
+	hang := min(indent+2, width/2)
+	if at := strings.LastIndex(s[:min(len(s), width/2)], "  "); at >= indent {
+		hang = at + 2
+	}
+	var b strings.Builder
+	line, empty := s[:hang], true
+	if strings.TrimSpace(line) == "" || !strings.HasSuffix(line, "  ") {
+		line = s[:indent]
+	}
+	for _, word := range strings.Fields(s[len(line):]) {
+		gap := " "
+		if empty {
+			gap = ""
+		}
+		if !empty && draw.Width(line+gap+word) > width && draw.Width(word) <= width-hang {
+			b.WriteString(line + "\n")
+			line, gap = strings.Repeat(" ", hang), ""
+		}
+		line, empty = line+gap+word, false
+	}
+	return b.String() + line
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"lockstep/sim/explore/report"
+	"lockstep/sim/testenv"
+	"lockstep/tui/draw"
+)
+
+func TestLinesAreBrokenBetweenWords(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{"short", "short"},
+		{"a fencing token grows with each grant", "a fencing token grows\n  with each grant"},
+		{"  --token  grows with each grant", "  --token  grows with\n           each grant"},
+		{"schedule  lockstep1,naive-del,late-release,A12,B3", "schedule  lockstep1,naive-del,late-release,A12,B3"},
+		{"see lockstep1,naive-del,late-release and then more", "see lockstep1,naive-del,late-release\n  and then more"},
+		{"progress of a search\rthat writes over its own line", "progress of a search\rthat writes over its own line"},
+	} {
+		if got := fitLine(tt.line, 22); got != tt.want {
+			t.Errorf("%q is broken so:\n%s\nwant\n%s", tt.line, got, tt.want)
+		}
+	}
+}
+
+// What the commands say fits a terminal, but for words that are longer than a line; and it is the same text.
+func TestTextsFitTheTerminal(t *testing.T) {
+	screen, tty, err := pty.Open()
+	testenv.Need(t, err)
+	defer func() { screen.Close(); tty.Close() }() //nolint:errcheck // of a test
+	page := report.Page
+	defer func() { report.Page = page }()
+	const width = 64
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: width}); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"--help", "explain --help", "audit --help", "explain claim 3", "explain FR", "explain fencing", "explain glossary",
+		"advise --for correctness", "run naive-del late-release --plain", "list", "run naive-del", "explain zzz"} {
+		report.Page = page
+		text := said(t, screen, tty, strings.Fields(args))
+		for _, l := range strings.Split(text, "\r\n") {
+			longest := 0
+			for _, w := range strings.Fields(l) {
+				longest = max(longest, draw.Width(w))
+			}
+			if draw.Width(l) > width && longest < width/2 {
+				t.Errorf("lockstep %s: %d columns are too many for %d: %q", args, draw.Width(l), width, l)
+			}
+		}
+		report.Page = page
+		out, errs, _ := run(t, "", strings.Fields(args)...)
+		if got, want := strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(out+errs), " "); got != want {
+			t.Errorf("lockstep %s says on a terminal\n%s\nand elsewhere\n%s", args, got, want)
+		}
+	}
+}
+
+// said is what the program prints to a terminal.
+func said(t *testing.T, screen, tty *os.File, args []string) string {
+	t.Helper()
+	const end = "\x04 that was all"
+	all := make(chan string)
+	go func() {
+		var text strings.Builder
+		for buf := make([]byte, 4096); !strings.Contains(text.String(), end); {
+			n, err := screen.Read(buf)
+			text.Write(buf[:n])
+			if err != nil {
+				break
+			}
+		}
+		all <- text.String()
+	}()
+	Main(args, strings.NewReader(""), tty, tty)
+	if _, err := tty.WriteString(end); err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := strings.Cut(<-all, end)
+	return text
+}
