@@ -279,8 +279,8 @@ func TestExpectationOfAFile(t *testing.T) {
 		verdict, says string
 		status        int
 	}{
-		{"[DG]", "expected DG, and it is ok\n", exitOccurred},
-		{"ok", "expected ok, and it is\n", 0},
+		{"[DG]", "not as expected: the file expects DG and no other code, and the verdict is ok\n", exitOccurred},
+		{"ok", "as expected: ok\n", 0},
 	} {
 		text := "title: Own\nscript:\n  - run: A\n  - run: B\nexpect:\n  - verdict: " + c.verdict + "\n    under: [naive-del]\n"
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -66,15 +66,15 @@ func fitLine(s string, width int) string {
 		return s
 	}
 	indent := len(s) - len(strings.TrimLeft(s, " "))
-	hang := min(indent+2, width/2)
-	if at := strings.LastIndex(s[:min(len(s), width/2)], "  "); at >= indent {
-		hang = at + 2
+	hang, line := min(indent+2, width/2), s[:indent]
+	if at := strings.LastIndex(s[:min(len(s), width*2/3)], "  "); at >= indent {
+		text := len(s) - len(strings.TrimLeft(s[at:], " ")) // where the last column begins
+		if line = s[:text]; text <= width*2/3 {
+			hang = text
+		}
 	}
 	var b strings.Builder
-	line, empty := s[:hang], true
-	if strings.TrimSpace(line) == "" || !strings.HasSuffix(line, "  ") {
-		line = s[:indent]
-	}
+	empty := true
 	for _, word := range strings.Fields(s[len(line):]) {
 		gap := " "
 		if empty {

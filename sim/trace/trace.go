@@ -36,16 +36,21 @@ type Trace struct {
 	Expected string // the verdict that the author of a script expects of this lock; empty if there is none
 }
 
-// Expectation says in words whether the verdict is that which the author of the script expects. It is
+// Expectation says in words whether the verdict is that which the author of the script expects: the whole set
+// of codes, no more and no fewer. It is
 // empty, and met, if nothing is expected.
 func (t *Trace) Expectation() (text string, met bool) {
 	switch is := t.Verdict().String(); t.Expected {
 	case "":
 		return "", true
 	case is:
-		return "expected " + is + ", and it is", true
+		return "as expected: " + is, true
 	default:
-		return "expected " + t.Expected + ", and it is " + is, false
+		want := t.Expected
+		if want != "ok" {
+			want += " and no other code"
+		}
+		return "not as expected: the file expects " + want + ", and the verdict is " + is, false
 	}
 }
 

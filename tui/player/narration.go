@@ -163,7 +163,7 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	f := screen.Cell{Known: true, Verdict: verdict}
 	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), f.Sign(&p.Theme.Glyphs), draw.Text(" "+f.Text(), draw.Strong)})
 	if text, met := p.Run.Expectation(); text != "" {
-		t.Add(map[bool]draw.Ink{true: draw.Good, false: draw.Breach}[met], "", sentence(text)+".")
+		t.Add(map[bool]draw.Ink{true: draw.Good, false: draw.Breach}[met], draw.Either(met, p.Theme.Granted, p.Theme.Bad)+" ", sentence(text)+".")
 	}
 	sc, lock := p.Library.Scenarios[p.scenario], p.Run.Strategy
 	want, known := sc.Expect(lock)
