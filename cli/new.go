@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,6 +50,9 @@ and then where this program was built; --lockstep says where else they are.`,
 			if ext := strings.ToLower(filepath.Ext(args[0])); ext == ".yaml" || ext == ".yml" {
 				return writeScenario(cmd.OutOrStdout(), args[0])
 			}
+			if slices.Contains(notLocks, strings.ToLower(args[0])) {
+				return fmt.Errorf("%s would be a folder with a lock in Go; a scenario is a file: lockstep new %[1]s.yaml writes one (and lockstep new ./%[1]s the folder)", args[0])
+			}
 			from, err := findSources(sources)
 			if err != nil {
 				return err
@@ -59,6 +63,9 @@ and then where this program was built; --lockstep says where else they are.`,
 	cmd.Flags().StringVar(&sources, "lockstep", "", "the `FOLDER` with the sources of Lockstep, such as a clone of it")
 	return cmd
 }
+
+// notLocks are names that nobody gives to a lock: who does so wants a scenario.
+var notLocks = []string{"scenario", "scenarios", "script", "scripts", "yaml", "test", "lesson", "file"}
 
 // writeScenario writes a script into a file that doesn't exist yet.
 func writeScenario(out io.Writer, path string) error {
@@ -164,7 +171,8 @@ func writeModule(out io.Writer, dir, sources string) (err error) {
 			return cannotWrite(path, err)
 		}
 	}
-	_, err = fmt.Fprintf(out, `%s has a lock, in lock.go, and a test that searches every schedule of it:
+	_, err = fmt.Fprintf(out, `The folder %s is a Go module with a lock, in lock.go, and a test that searches every
+schedule of it:
 
   cd %s
   go test -v

@@ -50,6 +50,20 @@ func TestNewScenario(t *testing.T) {
 	}
 }
 
+// A name that a scenario would have makes no Go module: the command for a scenario is told.
+func TestNewTakesNoScenarioForALock(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"scenario", "Script"} {
+		out, errs, status := run(t, "", "new", name)
+		if status != 2 || out != "" || !strings.Contains(errs, "lockstep new "+name+".yaml writes one") {
+			t.Errorf("%s: exit status %d, %s%s", name, status, out, errs)
+		}
+		if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {
+			t.Errorf("%s: it has written %v, %v", name, entries, err)
+		}
+	}
+}
+
 // TestNewModule: in a new module go test passes at once, and fails with the line and the
 // schedule when the comparison in release is broken, or the order of two lines in Acquire.
 func TestNewModule(t *testing.T) {
