@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/docs/failures"
+	"lockstep/docs/sources"
 	"lockstep/scenarios"
 	"lockstep/sim/claims"
 	"lockstep/sim/explore/report"
@@ -296,7 +297,7 @@ func example(cells []cell, code trace.Code) *cell {
 func explainLock(st strategies.Strategy) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n\n", st.Name, st.Summary)
-	items := []report.Item{{Label: "source", Text: st.Source}, {Label: "code", Text: "strategies/" + st.File}, {Label: "servers", Text: fmt.Sprint(st.Nodes)}}
+	items := []report.Item{{Label: "source", Text: sources.Addressed(st.Source)}, {Label: "code", Text: "strategies/" + st.File}, {Label: "servers", Text: fmt.Sprint(st.Nodes)}}
 	if st.Like != "" {
 		items = append(items, report.Item{Label: "like", Text: st.Like + ": " + st.LikeBecause})
 	}
@@ -317,7 +318,7 @@ func explainScenario(s *scenarios.Scenario) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n\n%s", s.Name, s.Title, unlabelled(sentence("it shows that "+s.Shows)))
 	if s.Source != "" {
-		b.WriteString(report.Wrap("Source:", 2, s.Source))
+		b.WriteString(report.Wrap("Source:", 2, sources.Addressed(s.Source)))
 	}
 	cells := scenarios.Part(1, func(other *scenarios.Scenario, _ strategies.Strategy) bool { return other == s })
 	fmt.Fprintf(&b, "\n%d locks, just run\n", len(cells))

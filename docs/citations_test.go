@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/docs/sources"
 	"lockstep/scenarios"
 	"lockstep/strategies"
-
-	"github.com/goccy/go-yaml"
 )
 
 // A citation is the name of a work. In documents it is a link, [redisson 5256], whose
@@ -21,26 +19,8 @@ import (
 // the plain name, possibly with a comma and the place in the work behind it; several are
 // separated by semicolons.
 
-// work is something that is cited.
-type work struct {
-	Name, URL, Title string // the URL is relative to docs/sources if the work is a page there
-}
-
-// readWorks reads docs/sources/works.yaml. It refuses unknown keys.
-func readWorks() ([]work, error) {
-	data, err := os.ReadFile("sources/works.yaml")
-	if err != nil {
-		return nil, err
-	}
-	var all struct{ Works []work }
-	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&all); err != nil {
-		return nil, fmt.Errorf("sources/works.yaml: %w", err)
-	}
-	return all.Works, nil
-}
-
 // link is the work's URL from a document.
-func (w *work) link(file string) string {
+func link(w *sources.Work, file string) string {
 	if strings.Contains(w.URL, "://") {
 		return w.URL
 	}
@@ -49,19 +29,6 @@ func (w *work) link(file string) string {
 		panic(err) // both are relative to this folder
 	}
 	return filepath.ToSlash(rel)
-}
-
-// find returns the work that a piece of a source names, or nil: the one with that very name,
-// or with the longest that a comma follows.
-func find(all []work, piece string) *work {
-	var found *work
-	for i := range all {
-		name := all[i].Name
-		if (piece == name || strings.HasPrefix(piece, name+", ")) && (found == nil || len(name) > len(found.Name)) {
-			found = &all[i]
-		}
-	}
-	return found
 }
 
 var (
@@ -82,17 +49,14 @@ func cited(text string) []string {
 
 // linked puts the definitions of a document's citations into its part for them.
 func linked(file, text string) (string, error) {
-	all, err := readWorks()
-	if err != nil {
-		return "", err
-	}
+	all := sources.Works()
 	var b strings.Builder
 	for _, name := range cited(text) {
-		at := slices.IndexFunc(all, func(w work) bool { return w.Name == name })
+		at := slices.IndexFunc(all, func(w sources.Work) bool { return w.Name == name })
 		if at < 0 {
 			return "", fmt.Errorf("it cites [%s], which docs/sources/works.yaml doesn't have", name)
 		}
-		fmt.Fprintf(&b, "[%s]: %s\n", name, all[at].link(file))
+		fmt.Fprintf(&b, "[%s]: %s\n", name, link(&all[at], file))
 	}
 	if b.Len() > 0 && !links.MatchString(text) {
 		return "", fmt.Errorf("it has citations, and no <!-- begin links --> with <!-- end --> behind it at its end")
@@ -102,13 +66,9 @@ func linked(file, text string) (string, error) {
 
 // linkSource makes links of the names in a source.
 func linkSource(source string) (string, error) {
-	all, err := readWorks()
-	if err != nil {
-		return "", err
-	}
 	pieces := strings.Split(source, "; ")
 	for i, piece := range pieces {
-		if w := find(all, piece); w != nil {
+		if w := sources.Find(piece); w != nil {
 			pieces[i] = "[" + w.Name + "]" + strings.TrimPrefix(piece, w.Name)
 		}
 	}
@@ -117,14 +77,11 @@ func linkSource(source string) (string, error) {
 
 // workTable lists the works: works
 func workTable() (string, error) {
-	all, err := readWorks()
-	if err != nil {
-		return "", err
-	}
+	all := sources.Works()
 	var b strings.Builder
 	b.WriteString("| name | title, or the fact that it is cited for |\n| --- | --- |\n")
 	for _, w := range all {
-		fmt.Fprintf(&b, "| [%s](%s) | %s |\n", w.Name, w.link("sources/README.md"), cellText(w.Title))
+		fmt.Fprintf(&b, "| [%s](%s) | %s |\n", w.Name, link(&w, "sources/README.md"), cellText(w.Title))
 	}
 	return b.String(), nil
 }
@@ -134,22 +91,18 @@ var uncited = []string{"a common mistake", "hand-written locks", "hand-written R
 
 // TestSourcesNameWorks: the sources of scenarios and locks are names of works.
 func TestSourcesNameWorks(t *testing.T) {
-	all, err := readWorks()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sources := map[string]string{}
+	named := map[string]string{}
 	for _, s := range scenarios.All() {
 		if s.Source != "" {
-			sources["the scenario "+s.Name] = s.Source
+			named["the scenario "+s.Name] = s.Source
 		}
 	}
 	for _, st := range strategies.All() {
-		sources["the lock "+st.Name] = st.Source
+		named["the lock "+st.Name] = st.Source
 	}
-	for of, source := range sources {
+	for of, source := range named {
 		for _, piece := range strings.Split(source, "; ") {
-			if find(all, piece) == nil && !slices.Contains(uncited, piece) {
+			if sources.Find(piece) == nil && !slices.Contains(uncited, piece) {
 				t.Errorf("%s: its source %q is no work of docs/sources/works.yaml: write a work's name, and after a comma the place in it; separate several by semicolons", of, piece)
 			}
 		}
@@ -158,10 +111,7 @@ func TestSourcesNameWorks(t *testing.T) {
 
 // TestWorksAreCited: no work is listed for nothing, or twice.
 func TestWorksAreCited(t *testing.T) {
-	all, err := readWorks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := sources.Works()
 	used := map[string]bool{}
 	for _, file := range documents(t) {
 		data, err := os.ReadFile(file)
@@ -174,7 +124,7 @@ func TestWorksAreCited(t *testing.T) {
 	}
 	for _, st := range strategies.All() {
 		for _, piece := range strings.Split(st.Source, "; ") {
-			if w := find(all, piece); w != nil {
+			if w := sources.Find(piece); w != nil {
 				used[w.Name] = true
 			}
 		}
