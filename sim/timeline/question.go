@@ -90,7 +90,7 @@ func (q *quiz) script(n *trace.Note) {
 	case "record":
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), q.records)
 		if asked.Why = "Redis has no record of the lock."; n.Answer != "nothing" {
-			asked.Why = "What the servers store is " + n.Answer + "."
+			asked.Why = stored(n.Answer)
 		}
 	default:
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), q.names)
@@ -325,4 +325,14 @@ func (q *quiz) worst() (choices []string, right int, why string) {
 	}
 	slices.Sort(choices)
 	return choices, slices.Index(choices, truth), why
+}
+
+// stored is the answer to a question for the record as a sentence: "n1: B1-a586 (B's)" is what n1 stores.
+func stored(answer string) string {
+	var parts []string
+	for _, part := range strings.Split(answer, ", ") {
+		node, record, _ := strings.Cut(part, ": ")
+		parts = append(parts, node+" stores "+record)
+	}
+	return trace.List(parts) + "."
 }

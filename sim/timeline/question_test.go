@@ -119,6 +119,9 @@ func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Questio
 			continue
 		}
 		got := q.Choices[q.Right]
+		if n.About == "record" && n.Answer != "nothing" && !strings.HasPrefix(q.Why, "n1 stores ") {
+			t.Errorf("%q is answered so: %s", q.Text, q.Why)
+		}
 		if n.About == "record" && strings.HasSuffix(got, "'s record") && strings.Contains(n.Answer, "("+strings.TrimSuffix(got, "'s record")+"'s)") ||
 			n.Answer == "nothing" && got == "no client's record" || trace.List(strings.Split(n.Answer, ", ")) == got {
 			return
