@@ -548,3 +548,24 @@ func TestPageOnATelephoneAndInAFrame(t *testing.T) {
 	}
 	b.calm()
 }
+
+// A label that began before the cursor is whole, though the rest of its bar is hidden; what is to come is
+// said to be hidden as long as it is.
+func TestPlayerLabelsAreWhole(t *testing.T) {
+	testenv.Long(t)
+	b := openBrowser(t)
+	b.open(Page{Other: record(t, "setpx-lua", "pause-past-ttl")}.HTML(record(t, "naive-del", "pause-past-ttl")), "")
+	over := func(suffix string) string { return b.ask(`document.getElementById("over` + suffix + `").textContent`) }
+	if above, below := over(""), over("-2"); !strings.Contains(above, "B believes it holds the lock") || !strings.Contains(below, "B believes it holds the lock") {
+		t.Errorf("at %s, where B has the lock, whole are %q and %q", b.at(), above, below)
+	}
+	later := func() string { return b.ask(`document.getElementById("later").style.display`) }
+	if got := later(); got != "" {
+		t.Errorf("at %s it is not said that the rest is hidden: %q", b.at(), got)
+	}
+	b.press("G")
+	if above := over(""); later() != "none" || above != "" {
+		t.Errorf("at the end it says that the rest is hidden: %q, %q", later(), above)
+	}
+	b.calm()
+}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"path"
+	"slices"
 	"strings"
 
 	"lockstep/sim/timeline"
@@ -42,7 +43,7 @@ func HTML(t *trace.Trace) string { return Page{}.HTML(t) }
 
 // HTML returns one page with a player in it: the timeline with the future hidden, and at
 // every event the state, its changes, the note and the line of the strategy. It opens at the
-// first failure. The page makes no request to the network, and its own policy forbids any.
+// first failure that its script expects, or else at the first of all. The page makes no request to the network, and its own policy forbids any.
 // States are folded and put into words here; the page's script only selects among them.
 func (p Page) HTML(t *trace.Trace) string {
 	d := draw(t, true)
@@ -86,6 +87,7 @@ func (d *drawing) canvas(suffix string) string {
 	}
 	p.WriteString(d.String())
 	p.printf(`<rect id="fog%s" class="ls-fog" x="%d" y="0" width="%d" height="%d"/>`, suffix, width, width, d.height+8) // until the script moves it, nothing is hidden
+	p.printf(`<text id="later%s" class="ls-small ls-dim" x="%d" y="%d">what comes next is hidden</text><g id="over%s" transform="translate(%d 0)"></g>`, suffix, width, ruler+4, suffix, labels)
 	p.printf(`<g id="cursor%s" transform="translate(%d 0)"><path class="ls-cursor" d="M0 %dV%d"/><path class="ls-fg" d="M-6 %dH6L0 %dZ"/><text id="clock%s" class="ls-small ls-bold ls-mid ls-fg ls-clock" y="%d"></text></g>`,
 		suffix, labels, ruler, d.height, ruler-8, ruler+1, suffix, ruler-12)
 	p.printf(`<g id="names%s"><rect class="ls-bg" width="%d" height="%d"/>`, suffix, labels-9, d.height)
@@ -257,11 +259,12 @@ func (d *drawing) film() *pageData {
 	for _, q := range d.Questions() {
 		f.Questions = append(f.Questions, question{q.Pos, q.Until, q.Text, q.Choices, q.Right, q.Why})
 	}
+	awaited := false // it opens at the first failure, and rather at one that the author of the script expects
 	for i := range d.Violations {
 		v := &d.Violations[i]
 		b := breach{Pos: d.After(v.Last()), Sign: severity(v.Code), Code: v.Code.String(), Name: v.Code.Name(), Text: v.Text, Cause: d.Cause(timeline.Breach{Violation: v, Pos: d.After(v.Last())})}
-		if v.Code.Failure() && f.Start == 0 {
-			f.Start = b.Pos
+		if expected := slices.Contains(strings.Fields(d.Expected), b.Code); f.Start == 0 && v.Code.Failure() || expected && !awaited {
+			f.Start, awaited = b.Pos, expected
 		}
 		for _, seq := range v.Events {
 			b.Events = append(b.Events, d.After(seq))

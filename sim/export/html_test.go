@@ -208,3 +208,27 @@ func TestPageEscapes(t *testing.T) {
 		}
 	}
 }
+
+// A page opens at the violation that the author of the script expects, and else at the first.
+func TestPageOpensWhereItIsExpected(t *testing.T) {
+	run := record(t, "setpx-lua", "pause-past-ttl")
+	if run.Verdict().String() != "SW OV" || run.Violations[0].Code != trace.OV {
+		t.Fatalf("%s: the test needs another run", run.Verdict())
+	}
+	at := func(expected string) (code trace.Code) {
+		run.Expected = expected
+		start := draw(run, true).film().Start
+		for _, v := range run.Violations {
+			if run.Events[start-1].Seq == v.Last() {
+				return v.Code
+			}
+		}
+		t.Fatalf("expecting %q it opens at %d, where nothing breaks", expected, start)
+		return 0
+	}
+	for expected, want := range map[string]trace.Code{"": trace.OV, "ok": trace.OV, "SW": trace.SW, "SW OV": trace.OV, "DG": trace.OV} {
+		if got := at(expected); got != want {
+			t.Errorf("expecting %q it opens at %s, want %s", expected, got, want)
+		}
+	}
+}

@@ -103,11 +103,28 @@
     for (const g of $(box).querySelectorAll("[data-from]")) g.style.display = all || x >= g.dataset.from ? "" : "none";
   }
 
+  // What a label says is true of the place where it begins. If that is no longer hidden, the label is whole,
+  // over the fog in which the rest of its bar is.
+  function uncover(box, suffix, x) {
+    const hidden = pos !== last && !$("clear").checked;
+    const drawn = $(box).querySelector("svg > g");
+    const left = drawn.transform.baseVal.getItem(0).matrix.e;
+    const cut = [...drawn.querySelectorAll("text")].filter((t) => {
+      const [at, middle] = [left + Number(t.getAttribute("x")), t.classList.contains("ls-mid")];
+      const end = at + (middle ? 4 : 8) * t.textContent.length;
+      return hidden && at <= x + (middle ? 0 : 8) && end > x + 8 && !t.closest('g[style*="none"]');
+    });
+    $("over" + suffix).replaceChildren(...cut.map((t) => t.cloneNode(true)));
+    $("later" + suffix).setAttribute("x", x + 18);
+    $("later" + suffix).style.display = hidden ? "" : "none";
+  }
+
   function showTimeline(f) {
     tellSpans("timeline", f.x);
     $("cursor").setAttribute("transform", `translate(${f.x} 0)`);
     $("clock").textContent = f.time;
     $("fog").setAttribute("x", pos === last ? 1e6 : f.x + 10);
+    uncover("timeline", "", f.x);
     const box = $("timeline");
     const x = f.x / scale();
     if (x < box.scrollLeft + 120 || x > box.scrollLeft + box.clientWidth - 40) box.scrollLeft = x - box.clientWidth / 2;
@@ -121,6 +138,7 @@
     $("cursor-2").setAttribute("transform", `translate(${o.x[at]} 0)`);
     $("clock-2").textContent = o.times[at];
     $("fog-2").setAttribute("x", pos === last ? 1e6 : o.x[at] + 10);
+    uncover("below", "-2", o.x[at]);
     $("held").textContent = `The same with ${o.name}:  ${o.broken[at]}${o.broken[at] && "  "}${o.holders[at]}${pos === last ? `  Verdict: ${o.verdict}.` : ""}`;
     $("second").className = o.broken[at].startsWith("!!") ? "level1" : "";
     $("below").scrollLeft = $("timeline").scrollLeft;

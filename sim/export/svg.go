@@ -158,11 +158,14 @@ func (d *drawing) rows() []row {
 				rows = append(rows, row{"", "thinks", "", 24, func(y int) { d.thinks(l, y) }, nil})
 			}
 		case timeline.Record:
-			what := "holds"
-			if l.Index >= d.Masters {
+			name, what := d.Nodes[l.Index], "stores"
+			switch {
+			case l.Index >= d.Masters:
 				what = "replica"
+			case len(d.Nodes) == 1:
+				name, what = "redis", name
 			}
-			rows = append(rows, row{d.Nodes[l.Index], what, "ls-fg", 27, func(y int) { d.holds(l, y) }, func(y int) {
+			rows = append(rows, row{name, what, "ls-fg", 27, func(y int) { d.holds(l, y) }, func(y int) {
 				d.dots(l, y)
 				marks(13)(y)
 			}})
@@ -356,7 +359,9 @@ func (d *drawing) believers(l timeline.Lane, y int) {
 			continue
 		case s.Count == 1:
 			d.rect("ls-count", s.from, y+4, s.to-s.from, 18, "")
-			d.text("ls-small ls-dim", s.from+2, y+17, count)
+			if s.to-s.from > textWidth(count, small)+2 { // or a line would run through it
+				d.text("ls-small ls-dim", s.from+2, y+17, count)
+			}
 			continue
 		}
 		d.rect("ls-flag", s.from, y+2, s.to-s.from, 22, fmt.Sprintf("%d clients believe that they hold the lock", s.Count))
