@@ -278,8 +278,11 @@ func (d *Decide) detail(i, deciding, width int) []draw.Line {
 	t := draw.Paragraphs{Width: min(width-1, draw.WidestLine)}
 	cell := screen.Cell{Known: true, Verdict: run.Verdict}
 	head := sc.Title + " (" + run.Scenario + "): " + cell.Text()
-	if i >= deciding {
+	switch {
+	case i >= deciding:
 		head += "; your answers don't speak of it"
+	case len(run.Verdict) > 0 && len(run.Broken) == 0:
+		head += ", which your answers allow"
 	}
 	t.Add(draw.Strong, "", head)
 	t.Add(draw.Plain, "", screen.Reason(sc, run.Strategy))
