@@ -17,15 +17,30 @@ type stamp struct {
 	e      *trace.Event
 }
 
+// outcomes are the marks that say what came of asking for the lock.
+var outcomes = []string{"granted", "refused", "lost"}
+
+// apart is the least distance of two marks that can be told apart.
+const apart = 10
+
 // stampsIn are the marks of a lane, and the events in it that prove a violation,
-// in the order of their places.
+// in the order of their places. The probe's events have little room: of its marks that would
+// lie on each other one stays, and rather the one that says whether it got the lock.
 func (d *drawing) stampsIn(l timeline.Lane, y int) []stamp {
 	var list []stamp
 	for i := range d.Events {
 		e := &d.Events[i]
-		if shape := shapes[d.Mark(e)].name; d.In(l, e) && (shape != "" || d.Proves(e)) {
-			list = append(list, stamp{shape, e.Client, d.x[i+1], y, e})
+		shape := shapes[d.Mark(e)].name
+		if !d.In(l, e) || shape == "" && !d.Proves(e) {
+			continue
 		}
+		if n := len(list) - 1; n >= 0 && d.Probing(e) && d.Probing(list[n].e) && !d.Proves(list[n].e) && d.x[i+1]-list[n].x < apart {
+			if slices.Contains(outcomes, list[n].shape) && !d.Proves(e) {
+				continue
+			}
+			list = list[:n]
+		}
+		list = append(list, stamp{shape, e.Client, d.x[i+1], y, e})
 	}
 	return list
 }

@@ -234,3 +234,26 @@ func TestReportedIsNoAlarm(t *testing.T) {
 		}
 	}
 }
+
+// The probe's marks don't lie on each other.
+func TestProbeMarksStandApart(t *testing.T) {
+	probes := 0
+	for _, cell := range [][2]string{{"setnx", "crash-holding"}, {"setpx-lua", "crash-holding"}, {"redlock", "majority-down"}} {
+		d := draw(record(t, cell[0], cell[1]), false)
+		for _, l := range d.Lanes() {
+			list := d.stampsIn(l, 0)
+			for i := 1; i < len(list); i++ {
+				if !d.Probing(list[i].e) || !d.Probing(list[i-1].e) {
+					continue
+				}
+				probes++
+				if gap := list[i].x - list[i-1].x; gap < apart && !d.Proves(list[i-1].e) {
+					t.Errorf("%v: #%d and #%d stand %d apart", cell, list[i-1].e.Seq, list[i].e.Seq, gap)
+				}
+			}
+		}
+	}
+	if probes == 0 {
+		t.Error("the probe has left no marks")
+	}
+}
