@@ -6,7 +6,7 @@
 // come, the keys, the theme. A package is a family of screens: door is the first screen, runs
 // the matrix, course the lessons, decide the choice of a lock, player one run, present the runs of a playlist, compare two of them, game a run whose scheduler
 // is the reader, search all schedules within bounds, picker the lists on top of them.
-// They import screen, the panes that show a run (package pane) and what these are drawn
+// They import screen, the panes that show a run (package pane), its questions (package quiz), and what these are drawn
 // with (package draw), and not each other; but for game and present, which show their runs as a player does, and
 // for the lists, which any of them opens. A further screen is one more message in
 // package screen, and one more case in this package.

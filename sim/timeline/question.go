@@ -22,6 +22,7 @@ type Question struct {
 	Why     string // the event or the state that proves the answer
 	Script  bool   // it is one of the script's
 	Then    string // what it says at the answer, if that differs
+	Said    int    // of one of the script's: the position of its words, which what decides it may come before
 }
 
 // mostChoices is the greatest number of answers to choose from.
@@ -30,11 +31,11 @@ const mostChoices = 4
 // mostOfAKind is the greatest number of questions of each derived kind in a run.
 const mostOfAKind = 2
 
-// Questions are the predictions of a run, in the order of asking, at most one at a position:
+// Questions are the predictions of a run, in the order of asking:
 // those of the script, and those about what decides the run: whether a client gets the lock
 // that another one believes to hold, what a release does to a record that is no longer its
 // own, and whether the store takes a late write. A run with none of these asks what will
-// come of it.
+// come of it. None of them but the script's is asked while another one is open.
 func (t *Timeline) Questions() []Question {
 	q := quiz{Timeline: t, s: t.NewState()}
 	for i := range t.Notes {
@@ -63,6 +64,15 @@ func (t *Timeline) Questions() []Question {
 	return slices.CompactFunc(q.all, func(a, b Question) bool { return a.Pos == b.Pos })
 }
 
+// ask adds a question, unless another one is open then, and reports whether it has.
+func (q *quiz) ask(asked Question) bool {
+	if slices.ContainsFunc(q.all, func(o Question) bool { return asked.Pos < o.Until && o.Pos < asked.Until }) {
+		return false
+	}
+	q.all = append(q.all, asked)
+	return true
+}
+
 // quiz collects questions. s is the state before the event at hand.
 type quiz struct {
 	*Timeline
@@ -74,7 +84,7 @@ type quiz struct {
 // what decides it isn't on the screen; one about the verdict only if nothing follows that could decide it.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
-	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(),
+	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(), Said: at,
 		Text: "Later, at " + trace.Brief(n.At) + ": " + atPresent.ReplaceAllString(n.Prose(), "")}
 	switch n.About {
 	case "verdict":
@@ -89,16 +99,35 @@ func (q *quiz) script(n *trace.Note) {
 		asked.Choices, asked.Right, asked.Why = q.worst()
 	case "record":
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), q.records)
+		asked.Until = q.settled(asked.Pos, at, func(a, b *Moment) bool {
+			return slices.EqualFunc(a.Nodes, b.Nodes, func(a, b Node) bool { return a.Owner == b.Owner && a.Value == b.Value })
+		})
 		if asked.Why = "Redis has no record of the lock."; n.Answer != "nothing" {
 			asked.Why = stored(n.Answer)
 		}
 	default:
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), q.names)
-		asked.Why = q.Holders(q.StateAt(at))
+		asked.Until = q.settled(asked.Pos, at, func(a, b *Moment) bool {
+			return slices.EqualFunc(a.Clients, b.Clients, func(a, b Client) bool { return a.Believed == b.Believed })
+		})
+		asked.Why = q.Holders(q.StateAt(asked.Until))
 	}
 	if asked.Pos < asked.Until {
 		q.all = append(q.all, asked)
 	}
+}
+
+// settled is the position of the event that decides what is true at a later one: after it nothing of that
+// changes. Where nothing of it changes from the question on, it is the later position.
+func (q *quiz) settled(asked, at int, same func(a, b *Moment) bool) int {
+	pos := at
+	for pos > asked && same(&q.Moments[pos-1], &q.Moments[at]) {
+		pos--
+	}
+	if pos == asked {
+		return at
+	}
+	return pos
 }
 
 // atPresent are the words of a question for the instant at which its script has it. It is asked
@@ -208,10 +237,9 @@ func (q *quiz) entry(i int) bool {
 			continue
 		}
 		name := q.Clients[e.Client]
-		q.all = append(q.all, Question{Pos: i, Until: j + 1, Text: fmt.Sprintf("%s's request arrives at %s. Does %s get the lock?", name, trace.Brief(e.At), name),
+		return q.ask(Question{Pos: i, Until: j + 1, Text: fmt.Sprintf("%s's request arrives at %s. Does %s get the lock?", name, trace.Brief(e.At), name),
 			Choices: []string{"no, not now", "yes, and it is alone", "yes, beside " + q.others(q.s, e.Client)},
 			Right:   right, Why: q.Holders(q.StateAt(j + 1))})
-		return true
 	}
 	return false
 }
@@ -235,10 +263,9 @@ func (q *quiz) release(i int) bool {
 	if slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.s.Key && c.After == nil }) {
 		right = 1
 	}
-	q.all = append(q.all, Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s sends %s. What does it do?", name, trace.CommandText(e.Args)),
+	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s sends %s. What does it do?", name, trace.CommandText(e.Args)),
 		Choices: []string{"it removes " + name + "'s own record", "it removes " + other + "'s record", "it changes nothing"}, Right: right,
 		Why: q.Actor(e) + " " + q.Text(e)})
-	return true
 }
 
 // reads reports whether a command is one that changes nothing.
@@ -263,9 +290,8 @@ func (q *quiz) write(i int) bool {
 		return false
 	}
 	name := q.Clients[e.Client]
-	q.all = append(q.all, Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s goes to the store at %s. Does the store let it write?", name, trace.Brief(e.At)),
+	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s goes to the store at %s. Does the store let it write?", name, trace.Brief(e.At)),
 		Choices: []string{"yes", "no, it refuses " + name}, Right: right, Why: q.Actor(e) + " " + q.Text(e)})
-	return true
 }
 
 // firstFault is the position after the first thing that goes wrong, or that after the first

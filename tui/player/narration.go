@@ -35,7 +35,7 @@ func (p *Player) story(width int, whole bool) pane.Story {
 	s.Current = p.tellEvidence(&t, width-1, whole)
 	s.Evidence.To = len(t.Lines)
 	p.tellStop(&t)
-	p.tellAnswers(&t)
+	p.quiz.Judge(&t, p.Pos, p.teller())
 	p.tellLesson(&t)
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
 		t.Gap()
@@ -48,7 +48,7 @@ func (p *Player) story(width int, whole bool) pane.Story {
 	dated := false
 	for _, n := range p.Run.Said(p.Pos) {
 		if n.Kind == trace.NoteAsk && n.Answer != "" {
-			continue // it was asked before: see tellQuestion
+			continue // it was asked before: see quiz
 		}
 		at := ""
 		if !dated {
@@ -61,7 +61,7 @@ func (p *Player) story(width int, whole bool) pane.Story {
 		dated = true
 		p.tellNote(&t, n, at)
 	}
-	p.tellQuestion(&t)
+	p.quiz.Ask(&t, p.Pos, p.teller())
 	if len(t.Lines) == 0 {
 		k := &p.Keys
 		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the %s, and %s everything up to the next violation.",

@@ -17,6 +17,7 @@ import (
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/picker"
+	"lockstep/tui/quiz"
 	"lockstep/tui/screen"
 )
 
@@ -48,8 +49,7 @@ type Player struct {
 	source          bool
 	picked          int         // the violation whose evidence is lit, or none
 	sought          *trace.Code // the violation that a search was after, or nil
-	questions       []timeline.Question
-	guesses         map[int]guess // by the position of the question
+	quiz            *quiz.Quiz  // of the run
 	find            finder
 	focus           panel
 	overflows       bool // the pane in focus has more than it has rows for
@@ -62,7 +62,8 @@ type Player struct {
 	drawn           pane.Drawn  // in the last frame
 	unexplained     []draw.Sign // of it
 
-	Asks bool // for predictions
+	Asks         bool // for predictions
+	OwnQuestions bool // of a script that asks some itself, no others; of a script in a file it is always so
 
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
@@ -119,7 +120,7 @@ type tickMsg int
 
 // New plays a strategy under a scenario, both places in the library, from the beginning.
 func New(app *screen.App, strategy, scenario int) *Player {
-	return &Player{App: app, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none, Asks: true}
+	return &Player{App: app, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none, quiz: quiz.Without(nil), Asks: true}
 }
 
 // Open begins at a position.
@@ -190,7 +191,7 @@ func (p *Player) show(l loadedMsg) {
 	}
 	p.loading, p.failed, p.Remedies = false, l.err, l.remedies
 	if l.err != nil {
-		p.Run, p.picked = nil, none
+		p.Run, p.picked, p.quiz = nil, none, quiz.Without(nil)
 		p.find.renew(nil)
 		return
 	}
@@ -210,9 +211,12 @@ func (p *Player) Display(tl *timeline.Timeline, pos int) {
 	st := p.Library.Strategies[p.Strategy]
 	p.Run, p.Pos, p.axes = tl, pos, pane.Axes{}
 	p.file, p.code = st.File, map[string][]string{}
-	p.picked, p.guesses, p.questions = none, map[int]guess{}, nil
+	p.picked, p.quiz = none, quiz.Without(tl)
 	if p.Asks {
-		p.questions = tl.Questions()
+		p.quiz = quiz.Of(tl)
+	}
+	if p.OwnQuestions || p.Library.Scenarios[p.scenario].Path() != "" {
+		p.quiz.OnlyScript()
 	}
 	p.find.renew(tl)
 	p.previous, p.State = tl.StateAt(max(pos-1, 0)), tl.StateAt(pos)
@@ -259,7 +263,7 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.show(msg)
 		if p.autoplay && p.Run != nil {
 			p.autoplay, p.watched = false, true
-			p.askLittle()
+			p.quiz.OnlyFew()
 			return p.togglePlay(), screen.Outcome{}
 		}
 		return p.watch(msg.load, msg.of), screen.Outcome{}
@@ -357,41 +361,14 @@ func (p *Player) moves(k tea.KeyMsg) bool {
 // nextChapter goes to the next chapter, or to a violation on the way there. In a lesson it stops at
 // an open question, too, and says so; from there it passes over the others.
 func (p *Player) nextChapter() {
-	to := p.violationBefore(p.Run.NextChapter(p.Pos))
+	to := p.quiz.ToViolation(p.Pos, p.Run.NextChapter(p.Pos))
 	if p.lesson != nil && p.question() == nil {
-		if stop := p.questionBefore(to); stop != to {
+		if stop := p.quiz.ToQuestion(p.Pos, to); stop != to {
 			to = stop
 			p.Notice = "A question first: " + p.Keys.Next.Help().Key + " again passes over those before the next " + p.stretch() + "."
 		}
 	}
 	p.goTo(to)
-}
-
-// Advance goes on by one key: at an open question to its answer, and else to the next thing that
-// is said, asked or broken. It reports whether there was anything left.
-func (p *Player) Advance() bool {
-	switch {
-	case p.Run == nil:
-		return false
-	case p.question() != nil:
-		p.playOn(p.stopBefore(p.question().Until))
-		return true
-	case p.Pos == p.Run.Last():
-		return false
-	}
-	p.goTo(p.stopBefore(p.answerBefore(p.Run.NextChapter(p.Pos))))
-	return true
-}
-
-// answerBefore is a position, or that of the first answer on the way there to a question that has
-// been answered, or passed over, since.
-func (p *Player) answerBefore(pos int) int {
-	for _, q := range p.questions {
-		if _, answered := p.guesses[q.Pos]; answered && q.Pos < p.Pos && p.Pos < q.Until && q.Until < pos {
-			pos = q.Until
-		}
-	}
-	return pos
 }
 
 // Retreat goes back to the last thing that was said. It reports whether there was any.
@@ -401,31 +378,6 @@ func (p *Player) Retreat() bool {
 	}
 	p.goTo(p.Run.PreviousChapter(p.Pos))
 	return true
-}
-
-// stopBefore is a position that the cursor is to go on to, or that of the first violation or
-// open question on the way there.
-func (p *Player) stopBefore(pos int) int { return p.questionBefore(p.violationBefore(pos)) }
-
-// violationBefore is a position, or that of the first violation on the way there: no key but that for
-// the end passes one.
-func (p *Player) violationBefore(pos int) int {
-	for _, b := range p.Run.Breaches {
-		if b.Pos > p.Pos && b.Pos < pos {
-			return b.Pos
-		}
-	}
-	return pos
-}
-
-// questionBefore is a position, or that of the first open question on the way there.
-func (p *Player) questionBefore(pos int) int {
-	for _, q := range p.questions {
-		if _, answered := p.guesses[q.Pos]; q.Pos > p.Pos && q.Pos < pos && !answered {
-			pos = q.Pos
-		}
-	}
-	return pos
 }
 
 // looks handles the keys that change how the same moment is shown.
@@ -453,9 +405,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.Guess):
 		p.guess(int(k.Runes[0] - '0'))
 	case key.Matches(k, p.Keys.Enter):
-		if q := p.askedAt(p.Pos); q != nil {
-			p.playOn(q.Until)
-		} else if !p.Advance() {
+		if !p.Advance() {
 			p.Notice = p.ending()
 		}
 	case key.Matches(k, p.Keys.Teach):
@@ -627,8 +577,7 @@ const perWord = 215 * time.Millisecond
 // reading is the time that it takes to read what is told or asked here for the first time.
 func (p *Player) reading() time.Duration {
 	t := draw.Paragraphs{Width: draw.LongestLine}
-	p.tellQuestion(&t)
-	p.tellAnswers(&t)
+	p.tellQuiz(&t)
 	words := draw.Words(t.Lines)
 	for _, n := range p.Run.Said(p.Pos) {
 		if p.Run.Before(n.Seq) == p.Pos && (n.Kind != trace.NoteAsk || n.Answer == "") { // see story
@@ -741,7 +690,7 @@ func (p *Player) FooterKeys() []key.Binding {
 		return []key.Binding{screen.As(k.Enter, "find"), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
 	case p.question() != nil:
 		list = []key.Binding{screen.As(k.Guess, "predict"), screen.As(k.Enter, "show it"), list[0], list[1]}
-	case p.askedAt(p.Pos) != nil:
+	case p.quiz.At(p.Pos) != nil:
 		list = append([]key.Binding{screen.As(k.Enter, "the proof")}, list...)
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
 		list = append([]key.Binding{screen.As(k.NextStep, "continue")}, list...)

@@ -292,10 +292,10 @@ func TestCourseNeverShowsAnAnswerAboveItsQuestion(t *testing.T) {
 	for _, l := range scenarios.Course() {
 		for _, step := range l.Steps {
 			a, p := openRun(t, 80, 24, step.Strategy, step.Scenario)
-			if len(p.questions) == 0 {
+			if len(p.quiz.All()) == 0 {
 				t.Errorf("%s asks nothing", step.ID())
 			}
-			for _, q := range p.questions {
+			for _, q := range p.quiz.All() {
 				p.goTo(q.Pos)
 				v := tuitest.Unwrapped(a.CheckFrame(step.ID()))
 				for _, want := range append([]string{q.Text}, q.Choices...) {
@@ -409,8 +409,8 @@ func TestNextChapterIsOne(t *testing.T) {
 			if !strings.HasPrefix(p.Notice, "A question first") {
 				continue
 			}
-			to := p.violationBefore(p.Run.NextChapter(p.Pos))
-			for _, q := range p.questions {
+			to := p.quiz.ToViolation(p.Pos, p.Run.NextChapter(p.Pos))
+			for _, q := range p.quiz.All() {
 				if q.Pos > p.Pos && q.Pos < to {
 					passed++
 				}
@@ -425,10 +425,23 @@ func TestNextChapterIsOne(t *testing.T) {
 	}
 }
 
+// From a question enter goes to the violation before which it was asked, whatever it was about.
+func TestEnterPassesNoViolation(t *testing.T) {
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
+	for n := 0; len(p.shown()) == 0; n++ {
+		if a.Press("enter"); n > 20 {
+			t.Fatal("no violation is shown")
+		}
+	}
+	if first := p.Run.Breaches[0]; p.Pos != first.Pos || !strings.Contains(a.View(), "!! FOREIGN RELEASE !!") || !strings.Contains(a.View(), "No client's record.") {
+		t.Errorf("enter comes to event %d, and %s is complete at %d:\n%s", p.Pos, first.Code, first.Pos, a.View())
+	}
+}
+
 // Where nothing is asked, enter goes on as in the presenter: to the next words, question or violation.
 func TestEnterGoesOn(t *testing.T) {
 	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
-	want := p.stopBefore(p.Run.NextChapter(0))
+	want := p.quiz.Next(0)
 	if a.Press("enter"); p.Pos != want || p.Pos == 0 {
 		t.Errorf("enter goes from the beginning to %d, want %d", p.Pos, want)
 	}
@@ -470,7 +483,7 @@ func TestWatchedQuestionsCanBeRead(t *testing.T) {
 	derived := 0
 	for pos := range p.Run.Last() + 1 {
 		stay := p.Watch(pos)
-		q := p.askedAt(pos)
+		q := p.quiz.At(pos)
 		if q == nil {
 			continue
 		}
@@ -528,10 +541,10 @@ func TestCourseCountsItsRuns(t *testing.T) {
 		app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
 		p := Open(app, screen.PlayMsg{Strategy: lib.Strategy("naive-del"), Scenario: at})
 		a := tuitest.Open(t, 120, 40, app, p, nil)
-		if len(p.questions) == 0 {
+		if len(p.quiz.All()) == 0 {
 			t.Fatalf("%s asks nothing", lib.Scenarios[at].Name)
 		}
-		p.goTo(p.questions[0].Pos)
+		p.goTo(p.quiz.All()[0].Pos)
 		a.Press("1 enter")
 		if scored := strings.Contains(a.View(), "Predicted correctly so far"); scored == opened {
 			t.Errorf("own script %v: says of a score: %v\n%s", opened, scored, a.View())

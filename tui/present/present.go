@@ -45,7 +45,7 @@ func (p *Present) playerOf(app *screen.App) *player.Player {
 		sc = max(app.Library.Named(s.Scenario.Name), 0)
 	}
 	shown := player.New(app, app.Library.Strategy(s.Strategy.Name), sc)
-	shown.Measure = longestTold
+	shown.Measure, shown.OwnQuestions = longestTold, true
 	return shown
 }
 

@@ -1,0 +1,215 @@
+// Package quiz has a run's questions asked and answered: a question is asked at a position before its
+// answer is on the screen. The reader answers, or doesn't; then the run goes on to the event that
+// decides it, and there the answer is judged and explained. So it is the quiz that says where one key
+// stops on its way through a run.
+package quiz
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+)
+
+// Quiz is the questions of a run, and what the reader has answered so far.
+type Quiz struct {
+	run     *timeline.Timeline
+	all     []timeline.Question
+	guesses map[int]int // by the position of the question: the choice, or None to be shown it
+}
+
+// None is no choice.
+const None = -1
+
+// Of is the quiz of a run.
+func Of(run *timeline.Timeline) *Quiz { return &Quiz{run, run.Questions(), map[int]int{}} }
+
+// Without is a run in which nothing is asked.
+func Without(run *timeline.Timeline) *Quiz { return &Quiz{run, nil, map[int]int{}} }
+
+// All are the questions, in the order of asking.
+func (z *Quiz) All() []timeline.Question { return z.all }
+
+// OnlyScript leaves the questions of a script to those that its author has written, if there are any.
+func (z *Quiz) OnlyScript() {
+	own := slices.DeleteFunc(slices.Clone(z.all), func(q timeline.Question) bool { return !q.Script })
+	if len(own) > 0 {
+		z.all = own
+	}
+}
+
+// OnlyFew leaves those questions of a run that plays by itself that the script asks, and the last other one
+// before the first violation: each takes some seconds to read.
+func (z *Quiz) OnlyFew() {
+	last := None
+	for i, q := range z.all {
+		if !q.Script && len(z.run.Breaches) > 0 && q.Until <= z.run.Breaches[0].Pos {
+			last = i
+		}
+	}
+	var few []timeline.Question
+	for i, q := range z.all {
+		if q.Script || i == last {
+			few = append(few, q)
+		}
+	}
+	z.all = few
+}
+
+// At is the question that is asked at a position, or nil.
+func (z *Quiz) At(pos int) *timeline.Question {
+	i := slices.IndexFunc(z.all, func(q timeline.Question) bool { return q.Pos == pos })
+	if i < 0 {
+		return nil
+	}
+	return &z.all[i]
+}
+
+// Open is the question at a position as long as it has no answer, or nil.
+func (z *Quiz) Open(pos int) *timeline.Question {
+	if q := z.At(pos); q != nil && !z.answered(q) {
+		return q
+	}
+	return nil
+}
+
+func (z *Quiz) answered(q *timeline.Question) bool {
+	_, is := z.guesses[q.Pos]
+	return is
+}
+
+// Answer takes the reader's prediction of the question at a position, or None to be shown it. The first
+// one stays.
+func (z *Quiz) Answer(pos, choice int) {
+	if z.Open(pos) != nil {
+		z.guesses[pos] = choice
+	}
+}
+
+// Passed is the last question that was asked before a position and has no answer, or nil.
+func (z *Quiz) Passed(pos int) *timeline.Question {
+	for i := len(z.all) - 1; i >= 0; i-- {
+		if q := &z.all[i]; q.Pos < pos && !z.answered(q) {
+			return q
+		}
+	}
+	return nil
+}
+
+// Next is where one key goes on to, in every screen: to the next words, question, answer or violation,
+// and else to the end.
+func (z *Quiz) Next(pos int) int {
+	to := z.ToViolation(pos, z.run.NextChapter(pos))
+	for i := range z.all {
+		q := &z.all[i]
+		if q.Pos > pos && q.Pos < to && !z.answered(q) {
+			to = q.Pos
+		}
+		if q.Pos <= pos && pos < q.Until && q.Until < to && (q.Pos == pos || z.answered(q)) {
+			to = q.Until
+		}
+	}
+	return to
+}
+
+// ToViolation is a position, or that of the first violation on the way to it: no key but that for the end
+// passes one.
+func (z *Quiz) ToViolation(pos, to int) int {
+	for _, b := range z.run.Breaches {
+		if b.Pos > pos && b.Pos < to {
+			return b.Pos
+		}
+	}
+	return to
+}
+
+// ToQuestion is a position, or that of the first open question on the way to it.
+func (z *Quiz) ToQuestion(pos, to int) int {
+	for i := range z.all {
+		if q := &z.all[i]; q.Pos > pos && q.Pos < to && !z.answered(q) {
+			to = q.Pos
+		}
+	}
+	return to
+}
+
+// Teller is how a screen tells of a quiz.
+type Teller struct {
+	Glyphs *draw.Glyphs
+	Enter  string                // the key that goes on
+	Class  bool                  // the questions are for a room, which types no digits
+	Score  func() string         // of the predictions so far
+	Known  func(why string) bool // it is on the screen already
+}
+
+// Ask tells the question at a position.
+func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
+	if q := z.At(pos); q != nil {
+		t.Gap()
+		t.Add(draw.Strong, "? ", q.Text)
+		t.Add(draw.Strong, "  ", z.choices(q, by))
+	}
+}
+
+// choices are the answers to choose from, or the one that was chosen, with what to do next.
+func (z *Quiz) choices(q *timeline.Question, by *Teller) string {
+	here := z.Next(q.Pos) == q.Until // else there are words before it, or a violation
+	on := by.Enter + " goes on, and the answer comes at " + trace.Brief(z.run.When(q.Until)) + "."
+	if g, answered := z.guesses[q.Pos]; answered && g != None {
+		return "You say: " + q.Choices[g] + ". " + draw.Either(here, by.Enter+" plays on to the proof.", on)
+	}
+	var b strings.Builder
+	for i, c := range q.Choices {
+		if !by.Class {
+			fmt.Fprintf(&b, "%d ", i+1)
+		}
+		b.WriteString(c + draw.Either(i+1 < len(q.Choices), "; ", ". "))
+	}
+	if here {
+		on = by.Enter + " shows it."
+	}
+	return b.String() + draw.Either(by.Class, "", "Or ") + on
+}
+
+// Judge tells of the answers at a position: of those that its event decides, how the reader's was, and of
+// those to the script's own questions what they are, as they are part of its story.
+func (z *Quiz) Judge(t *draw.Paragraphs, pos int, by *Teller) {
+	for i := range z.all {
+		switch q := &z.all[i]; {
+		case q.Until == pos && z.answered(q):
+			t.Gap()
+			z.judge(t, q, by)
+		case q.Script && q.Said == pos:
+			t.Gap()
+			t.Add(draw.Good, "", truth(q))
+			if q.Until == pos && !by.Known(q.Why) {
+				t.Add(draw.Plain, "  ", q.Why)
+			}
+		}
+	}
+}
+
+// judge judges an answer, and explains the right one.
+func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
+	right := q.Choices[q.Right]
+	switch g := z.guesses[q.Pos]; g {
+	case None:
+		t.Add(draw.Good, "", truth(q))
+	case q.Right:
+		t.Add(draw.Good, by.Glyphs.Granted+" ", "You said: "+right+". Right. "+by.Score())
+	default:
+		t.Add(draw.Breach, by.Glyphs.Bad+" ", "You said: "+q.Choices[g]+". It is: "+right+". "+by.Score())
+	}
+	if !by.Known(q.Why) {
+		t.Add(draw.Plain, "  ", q.Why)
+	}
+}
+
+// truth is a question with its right answer.
+func truth(q *timeline.Question) string {
+	right := q.Choices[q.Right]
+	return draw.Either(q.Then != "", q.Then, q.Text) + " " + strings.ToUpper(right[:1]) + right[1:] + "."
+}

@@ -1,0 +1,109 @@
+package quiz_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/sim/timeline"
+	"lockstep/tui/draw"
+	"lockstep/tui/quiz"
+)
+
+// courseRuns are the runs of the course, by their steps.
+func courseRuns(t *testing.T) map[string]*timeline.Timeline {
+	all := map[string]*timeline.Timeline{}
+	for _, l := range scenarios.Course() {
+		for _, step := range l.Steps {
+			sc, err := scenarios.Find(step.Scenario)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, err := scenarios.FindStrategy(step.Strategy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := sc.Run(st, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[step.ID()] = timeline.New(run)
+		}
+	}
+	return all
+}
+
+// One key passes no words, no violation, no question and no answer in any run of the course, and from each
+// question that is not the script's it comes to the answer before anything else is asked.
+func TestNextPassesNothing(t *testing.T) {
+	for id, run := range courseRuns(t) {
+		z := quiz.Of(run)
+		at := []int{0}
+		for pos := 0; pos < run.Last(); {
+			z.Answer(pos, quiz.None)
+			to := z.Next(pos)
+			if to <= pos {
+				t.Fatalf("%s: from %d to %d", id, pos, to)
+			}
+			pos = to
+			at = append(at, pos)
+		}
+		for _, c := range run.Chapters {
+			if !slices.Contains(at, c) {
+				t.Errorf("%s: the words at %d are passed", id, c)
+			}
+		}
+		for _, b := range run.Breaches {
+			if !slices.Contains(at, b.Pos) {
+				t.Errorf("%s: %s at %d is passed", id, b.Code, b.Pos)
+			}
+		}
+		open := 0 // the position of an answer to come
+		for _, q := range z.All() {
+			if !slices.Contains(at, q.Pos) || !slices.Contains(at, q.Until) {
+				t.Errorf("%s: %q at %d, or its answer at %d, is passed", id, q.Text, q.Pos, q.Until)
+			}
+			if q.Pos < open && !q.Script {
+				t.Errorf("%s: %q is asked while another question is open", id, q.Text)
+			}
+			open = max(open, q.Until)
+		}
+	}
+}
+
+// The question of the script of the front door's run is answered by the very command that decides it, where
+// the violation is that it completes, and once more where the script asks it.
+func TestScriptsQuestionIsAnsweredWhereItIsDecided(t *testing.T) {
+	run := courseRuns(t)["late-release/naive-del"]
+	if run == nil {
+		t.Fatal("no such step")
+	}
+	i := slices.IndexFunc(run.Questions(), func(q timeline.Question) bool { return q.Script })
+	q := run.Questions()[i]
+	if q.Until != run.Breaches[0].Pos || q.Said <= q.Until {
+		t.Errorf("asked at %d, answered at %d, and in the script at %d; FR is complete at %d", q.Pos, q.Until, q.Said, run.Breaches[0].Pos)
+	}
+}
+
+// Of the key that goes on it is said that it shows the answer where it does, and else when the answer comes.
+func TestHintIsTrue(t *testing.T) {
+	said := map[bool]int{}
+	for id, run := range courseRuns(t) {
+		z := quiz.Of(run)
+		for _, q := range z.All() {
+			lines := draw.Paragraphs{Width: 1000}
+			z.Ask(&lines, q.Pos, &quiz.Teller{Enter: "enter"})
+			shows := strings.Contains(fmt.Sprint(lines.Lines), "enter shows it.")
+			z.Answer(q.Pos, quiz.None)
+			if z.Next(q.Pos) == q.Until != shows {
+				t.Errorf("%s: at %d: %v", id, q.Pos, lines.Lines)
+			}
+			said[shows]++
+		}
+	}
+	if said[true] == 0 || said[false] == 0 {
+		t.Errorf("enter shows the answer of %d questions, and not that of %d", said[true], said[false])
+	}
+}
