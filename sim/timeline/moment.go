@@ -88,3 +88,24 @@ func (t *Timeline) MostBelievers(after, upTo int) int {
 	}
 	return most
 }
+
+// Clashes reports whether, at a position of (after, upTo], or at upTo if the interval is empty, two clients
+// had leases that were not over, or two were in the critical section: two believers are a violation only
+// then.
+func (t *Timeline) Clashes(after, upTo int) bool {
+	for pos := min(after+1, upTo); pos <= upTo; pos++ {
+		live, inside := 0, 0
+		for i := range t.Moments[pos].Clients {
+			if c := &t.Moments[pos].Clients[i]; c.Live {
+				live++
+			}
+			if c := &t.Moments[pos].Clients[i]; c.Inside {
+				inside++
+			}
+		}
+		if live > 1 || inside > 1 {
+			return true
+		}
+	}
+	return false
+}

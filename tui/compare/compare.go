@@ -465,7 +465,7 @@ func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
 	all, _ := run.Breached(pos)
 	said := draw.Text(draw.Either(run.Ended(pos), "nothing broken", "nothing broken so far"), draw.Dim)
 	if len(all) > 0 {
-		said = pane.CodesSpan(&m.Theme.Glyphs, all)
+		said = pane.CodesSpan(all)
 	}
 	text := " " + said.Text + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, said.Ink)

@@ -20,7 +20,7 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 		bars += g.Bar(i)
 	}
 	signs := append(laneSigns(g), draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
-	return append(signs, draw.Sign{"1 2", "how many clients believe: 2 is one too many"},
+	return append(signs, draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside"},
 		draw.Sign{g.Gap, "time passes, not to scale"}, draw.Sign{g.Chasm + g.Chasm, "very much of it"}, draw.Sign{g.Here, "you are here"})
 }
 

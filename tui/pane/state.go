@@ -14,7 +14,7 @@ import (
 func StateLines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line {
 	t := r.Trace
 	lines := []draw.Line{{draw.Text("just changed", draw.Title)}}
-	changed := changes(t, r.Event(pos), before, now)
+	changed := changes(r, pos, before, now)
 	if len(changed) == 0 {
 		changed = []draw.Line{{draw.Text("  nothing that anyone could see", draw.Dim)}}
 	}
@@ -105,8 +105,9 @@ func versionWord(v int64) string {
 	return fmt.Sprintf("version %d", v)
 }
 
-// changes lists the differences between the states before and after an event.
-func changes(t *trace.Trace, e *trace.Event, before, now *trace.State) []draw.Line {
+// changes lists the differences between the states before and after the event that led to a position.
+func changes(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line {
+	t, e := r.Trace, r.Event(pos)
 	if e == nil {
 		return nil
 	}
@@ -132,7 +133,7 @@ func changes(t *trace.Trace, e *trace.Event, before, now *trace.State) []draw.Li
 	}
 	if b, n := before.Believers(), now.Believers(); b != n {
 		k := draw.Strong
-		if n > 1 {
+		if n > 1 && r.Clashes(pos-1, pos) {
 			k = draw.Breach
 		}
 		say(k, "believers", "%d -> %d", b, n)

@@ -2,7 +2,6 @@ package pane
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"lockstep/sim/timeline"
@@ -34,31 +33,34 @@ func StatusLine(r *timeline.Timeline, pos int) draw.Line {
 }
 
 // Holders names the holders of the lock in one sentence, in capitals if a property has
-// just broken or stays broken; codes have their names as far as the width allows. The second
+// just broken or two clients hold it; codes have their names as far as the width allows. The second
 // result is the ink of the band behind it.
 func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Line, draw.Ink) {
 	all, fresh := r.Breached(pos)
 	said := r.Holders(s)
+	shortened := func(room int) string { // a sentence on two holders is the longest
+		if draw.Width(said) > room {
+			return strings.Replace(said, " believe they hold it.", " believe.", 1)
+		}
+		return said
+	}
 	if bad := failures(fresh); len(bad) > 0 {
 		name := " !! " + shout(bad) + " !!  "
+		said = shortened(width - draw.Width(name))
 		if agreed(r, s) {
 			happened := bad[0].Text + "."
 			said = draw.Either(draw.Width(name+happened+" "+said) <= width, happened+" "+said, happened)
 		}
 		return draw.Line{draw.Text(name, draw.Alarm), draw.Text(said, draw.Alarm)}, draw.Alarm
 	}
-	bad := failures(all)
-	switch n := s.Believers(); {
-	case n > 1 && len(bad) > 0:
-		return draw.Line{draw.Text(fmt.Sprintf(" !! %d BELIEVERS !!  ", n), draw.Alarm), draw.Text(said, draw.Alarm)}, draw.Alarm
-	case n > 1:
-		return draw.Line{draw.Text(fmt.Sprintf(" !! %d BELIEVERS !!  ", n), draw.Breach), draw.Text(said, draw.Breach)}, draw.Plain
-	case len(bad) > 0:
-		return soFar(said, draw.Either(r.Ended(pos), "  !! broken: ", "  !! broken so far: "), bad, width, draw.Breach), draw.Plain
-	case len(all) > 0:
-		return soFar(said, "  reported, but no failure: ", all, width, draw.Plain), draw.Plain
+	if n := s.Believers(); n > 1 && r.Clashes(pos-1, pos) {
+		name, k, band := fmt.Sprintf(" !! %d BELIEVERS !!  ", n), draw.Breach, draw.Plain
+		if len(failures(all)) > 0 {
+			k, band = draw.Alarm, draw.Alarm
+		}
+		return draw.Line{draw.Text(name, k), draw.Text(shortened(width-draw.Width(name)), k)}, band
 	}
-	return draw.Line{draw.Text(" "+said, draw.Strong)}, draw.Plain
+	return soFar(shortened(width-1), all, r.Ended(pos), width), draw.Plain
 }
 
 // agreed reports whether clients and servers agree on who holds the lock. Then the sentence on the holders
@@ -71,19 +73,58 @@ func agreed(r *timeline.Timeline, s *trace.State) bool {
 	return s.Believers() == 1 && owner != trace.None && s.Clients[owner].Lease.Believed && s.Clients[owner].Lease.Live
 }
 
-// soFar is a sentence and the codes until now, with their names if those fit.
-func soFar(said, heading string, bs []timeline.Breach, width int, k draw.Ink) draw.Line {
+// soFar is a sentence and the codes until now, with their names if those fit: those that count against the
+// lock, and then the others.
+func soFar(said string, all []timeline.Breach, ended bool, width int) draw.Line {
+	bad, mild := split(all)
+	line := func(list func([]trace.Code) string) draw.Line {
+		l := draw.Line{draw.Text(" "+said, draw.Strong)}
+		if len(bad) > 0 {
+			l = append(l, draw.Text(draw.Either(ended, "  !! broken: ", "  !! broken so far: ")+list(bad), draw.Breach))
+		}
+		if len(mild) > 0 {
+			l = append(l, draw.Text("  "+draw.Either(len(bad) > 0, mildSign, mildSign+" no failure:")+" "+list(mild), draw.Strong))
+		}
+		return l
+	}
+	if l := line(namesOf); l.Width() <= width {
+		return l
+	}
+	return line(listed)
+}
+
+// listed are codes in a row.
+func listed(codes []trace.Code) string { return trace.Verdict(codes).String() }
+
+// namesOf are codes with their names.
+func namesOf(codes []trace.Code) string {
 	var names []string
+	for _, c := range codes {
+		names = append(names, fmt.Sprintf("%s (%s)", c.Name(), c))
+	}
+	return strings.Join(names, ", ")
+}
+
+// mildSign is the sign of a violation that is no failure, in every theme.
+const mildSign = "~"
+
+// SignOf is the sign of a violation, which stands before its code.
+func SignOf(c trace.Code) string { return draw.Either(c.Failure(), "!!", mildSign) }
+
+// split is the codes of violations, worst first and each once: those that make a lock wrong, and the others.
+func split(bs []timeline.Breach) (bad, mild []trace.Code) {
+	var set trace.CodeSet
 	for _, b := range bs {
-		if name := fmt.Sprintf("%s (%s)", b.Code.Name(), b.Code); !slices.Contains(names, name) {
-			names = append(names, name)
+		set |= trace.SetOf(b.Code)
+	}
+	for _, c := range set.Verdict() {
+		if c.Failure() {
+			bad = append(bad, c)
+		} else {
+			mild = append(mild, c)
 		}
 	}
-	l := draw.Line{draw.Text(" "+said, draw.Strong), draw.Text(heading+strings.Join(names, ", "), k)}
-	if l.Width() > width {
-		l[1].Text = heading + CodesOf(bs)
-	}
-	return l
+	return bad, mild
 }
 
 // failures keeps the violations that make a lock wrong, and not only slow.
@@ -108,19 +149,23 @@ func shout(bs []timeline.Breach) string {
 	return strings.Join(names, " + ")
 }
 
-// CodesOf lists the codes of violations, worst first, each once.
+// CodesOf lists the codes of violations, worst first, each once and behind the sign of its kind.
 func CodesOf(bs []timeline.Breach) string {
-	var v trace.Verdict
-	for _, b := range bs {
-		v = append(v, b.Code)
+	bad, mild := split(bs)
+	var parts []string
+	if len(bad) > 0 {
+		parts = append(parts, "!! "+listed(bad))
 	}
-	return v.Sorted().String()
+	if len(mild) > 0 {
+		parts = append(parts, mildSign+" "+listed(mild))
+	}
+	return strings.Join(parts, " ")
 }
 
-// CodesSpan is the codes of violations, with "!!" only if there is a failure among them.
-func CodesSpan(g *draw.Glyphs, bs []timeline.Breach) draw.Span {
+// CodesSpan is that list in the ink of the worst.
+func CodesSpan(bs []timeline.Breach) draw.Span {
 	if len(failures(bs)) > 0 {
-		return draw.Text("!! "+CodesOf(bs), draw.Breach)
+		return draw.Text(CodesOf(bs), draw.Breach)
 	}
-	return draw.Text(g.Mild+" "+CodesOf(bs), draw.Strong)
+	return draw.Text(CodesOf(bs), draw.Strong)
 }

@@ -8,8 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
+		"time"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -372,13 +371,16 @@ func votes(r *timeline.Timeline, pos int, th *draw.Theme) draw.Line {
 
 // drawBelievers counts, for each column, the clients that believe at its last instant, as the
 // lanes above show them. A column in which two believed at once shows that, so that no overlap
-// falls between two; only that of the cursor is the instant of which the banner speaks. This strip
-// is the bug, readable without any colour.
+// falls between two; only that of the cursor is the instant of which the banner speaks. Two are loud where
+// they are a violation, and no more than a number where the lease of one is over.
 func (tl *plot) drawBelievers(y int) {
 	before := 0
 	for x, p := range tl.at {
-		most := tl.Moments[p].Believers
-		if within := tl.MostBelievers(before, p); within > 1 && x < tl.until {
+		most, from := tl.Moments[p].Believers, before
+		if x == tl.until {
+			from = p
+		}
+		if within := tl.MostBelievers(from, p); within > 1 {
 			most = within
 		}
 		before = p
@@ -388,7 +390,10 @@ func (tl *plot) drawBelievers(y int) {
 		case most == 1:
 			tl.c.Put(tl.x0+x, y, "1", draw.Plain)
 		default:
-			tl.c.Put(tl.x0+x, y, strconv.Itoa(min(most, 9)), draw.Alarm)
+			tl.c.Put(tl.x0+x, y, strconv.Itoa(min(most, 9)), draw.Strong)
+			if tl.Clashes(from, p) {
+				tl.c.Put(tl.x0+x, y, strconv.Itoa(min(most, 9)), draw.Alarm)
+			}
 		}
 	}
 }
@@ -400,18 +405,16 @@ func (tl *plot) drawBreaches(y int) {
 	all, _ := tl.Breached(tl.Pos)
 	for i := 0; i < len(all); {
 		x := tl.Axis.Cols[all[i].Pos] - tl.offset
-		first, text := i, "!!"
+		first, text := i, ""
 		for ; i < len(all); i++ {
 			if next := tl.Axis.Cols[all[i].Pos] - tl.offset; next > x+draw.Width(text) {
 				break
 			}
-			if code := " " + all[i].Code.String(); !strings.Contains(text, code) {
-				text += code
-			}
+			text = CodesOf(all[first : i+1])
 		}
 		k := draw.Alarm
 		if len(failures(all[first:i])) == 0 {
-			text, k = tl.Theme.Mild+text[len("!!"):], draw.Strong
+			k = draw.Strong
 		}
 		if w := draw.Width(text); x >= 0 && x < tl.width {
 			tl.c.Text(tl.x0+max(min(x, tl.width-w), 0), y, w, text, k)

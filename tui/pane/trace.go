@@ -67,7 +67,11 @@ func (row TraceRow) Breaks() bool { return row.breach != nil }
 // from 1; another one has none, 0, and perhaps the mark of what was looked for.
 func (row TraceRow) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, found bool) draw.Line {
 	if row.breach != nil {
-		return draw.Line{draw.Text(fmt.Sprintf("%14s!! %s  %s", "", row.breach.Code, row.breach.Text), draw.Breach)}
+		k := draw.Breach
+		if !row.breach.Code.Failure() {
+			k = draw.Strong
+		}
+		return draw.Line{draw.Text(fmt.Sprintf("%14s%s %s  %s", "", SignOf(row.breach.Code), row.breach.Code, row.breach.Text), k)}
 	}
 	e := r.Event(row.Pos)
 	k, text := draw.Strong, draw.Plain

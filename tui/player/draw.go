@@ -122,7 +122,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 	}
 	if p.Run != nil {
 		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
-			broken = draw.Line{pane.CodesSpan(&p.Theme.Glyphs, all), draw.Text("  ", draw.Plain)}
+			broken = draw.Line{pane.CodesSpan(all), draw.Text("  ", draw.Plain)}
 		}
 		if n := len(p.Run.Chapters); n > 0 {
 			chapter = draw.Line{draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim)}

@@ -96,11 +96,11 @@ func (p *Player) shown() (all []timeline.Breach) {
 // tellCause says in a sentence how each violation came about.
 func (p *Player) tellCause(t *draw.Paragraphs) {
 	for _, b := range p.shown() {
-		sign, k := "!! ", draw.Breach
+		k := draw.Breach
 		if !b.Code.Failure() {
-			sign, k = p.Theme.Mild+" ", draw.Strong
+			k = draw.Strong
 		}
-		t.Add(k, sign+b.Code.String()+": ", p.Run.Cause(b))
+		t.Add(k, pane.SignOf(b.Code)+" "+b.Code.String()+": ", p.Run.Cause(b))
 	}
 }
 
@@ -171,7 +171,9 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 		t.Add(draw.Plain, "", why)
 		return
 	}
-	for _, b := range p.Run.Breaches {
+	worst := slices.Clone(p.Run.Breaches)
+	slices.SortStableFunc(worst, func(a, b timeline.Breach) int { return int(a.Code) - int(b.Code) }) // as in the verdict
+	for _, b := range worst {
 		t.Add(draw.Plain, "", fmt.Sprintf("%s: %s", b.Code, b.Text))
 	}
 }

@@ -1,0 +1,82 @@
+package pane
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/tuitest"
+)
+
+// realRun is a run of the catalogue.
+func realRun(t *testing.T, lock, scenario string) *timeline.Timeline {
+	t.Helper()
+	sc, err := scenarios.Find(scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := scenarios.FindStrategy(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := sc.Run(st, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return timeline.New(run)
+}
+
+// Two believers are no violation where the lease of one is over and only one is inside: nothing shouts then.
+func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
+	quiet := realRun(t, "setpx-lua", "late-release") // nothing breaks
+	two := 0
+	for pos := range quiet.Last() + 1 {
+		s := quiet.StateAt(pos)
+		l, band := Holders(quiet, pos, s, 120)
+		if s.Believers() > 1 {
+			two++
+		}
+		if strings.Contains(tuitest.LineText(l), "!!") || band != draw.Plain {
+			t.Errorf("at %d: %q", pos, tuitest.LineText(l))
+		}
+	}
+	loud := realRun(t, "naive-del", "late-release")
+	last := 1 + loud.Breaches[slices.IndexFunc(loud.Breaches, func(b timeline.Breach) bool { return b.Code == trace.OV })].Pos
+	if l, band := Holders(loud, last, loud.StateAt(last), 120); !strings.Contains(tuitest.LineText(l), "!! 2 BELIEVERS !!") || band != draw.Alarm {
+		t.Errorf("two inside: %q", tuitest.LineText(l))
+	}
+	if two == 0 {
+		t.Error("never do two believe")
+	}
+}
+
+// Codes that do not count against a lock have a sign of their own, wherever they stand, and all are in one
+// order.
+func TestCodesHaveOneSignAndOneOrder(t *testing.T) {
+	run := realRun(t, "redlock-strict-errors", "minority-down")
+	end := run.Last()
+	all, _ := run.Breached(end)
+	if got := CodesOf(all); got != "!! FN ~ UA BD" {
+		t.Errorf("the title says %q", got)
+	}
+	l, _ := Holders(run, end, run.StateAt(end), 200)
+	if got := tuitest.LineText(l); !strings.HasSuffix(got, "  !! broken: false refusal (FN)  ~ unavailability (UA), bounded blocking (BD)") {
+		t.Errorf("the headline says %q", got)
+	}
+	for _, row := range TraceRows(run, end, end, 0, func(int) bool { return true }) {
+		if !row.Breaks() {
+			continue
+		}
+		text := strings.TrimSpace(tuitest.LineText(row.Line(run, tuitest.PlainTheme(false), 200, 0, false)))
+		if mild := !row.breach.Code.Failure(); strings.HasPrefix(text, "~ ") != mild || strings.HasPrefix(text, "!! ") == mild {
+			t.Errorf("the list says %q", text)
+		}
+	}
+	if CodesOf(nil) != "" || SignOf(trace.BD) != "~" {
+		t.Error("signs where there are none")
+	}
+}
