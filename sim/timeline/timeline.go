@@ -135,7 +135,7 @@ func (t *Timeline) Said(pos int) []trace.Note {
 // and, until the run ends, for the words that open it, which tell of all that follows.
 func (t *Timeline) Dated(n *trace.Note, pos int) string {
 	if at := t.Before(n.Seq); at < pos && (at > 0 || pos == t.Last()) && !t.SameHolders(at, pos) {
-		return "At " + trace.Brief(n.At) + ": "
+		return "(at " + trace.Brief(n.At) + ") " // in brackets: it is none of the author's words
 	}
 	return ""
 }

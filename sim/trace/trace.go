@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Trace is the complete list of a run's events, with notes and violations. Every view of a
@@ -180,7 +181,20 @@ func (e *Event) Effect() string {
 
 // Line returns the event on one line, as Plain prints it.
 func (t *Trace) Line(e *Event) string {
-	return fmt.Sprintf("%12s  #%-4d %-6s %-15s %s", Instant(e.At), e.Seq, t.Actor(e), e.Kind, t.Text(e))
+	return fmt.Sprintf("%12s  #%-4d %-*s %-15s %s", Instant(e.At), e.Seq, t.ActorColumn(), t.Actor(e), e.Kind, t.Text(e))
+}
+
+// ActorColumn returns the number of columns for actors in lists of events: as many as the longest name
+// has, within bounds.
+func (t *Trace) ActorColumn() int {
+	const least, most = 6, 20
+	column := least
+	for _, names := range [][]string{t.Clients, t.Nodes} {
+		for _, name := range names {
+			column = max(column, utf8.RuneCountInString(name))
+		}
+	}
+	return min(column, most)
 }
 
 // Plain writes the run as text, in one format for terminals, logs and golden files. It fails

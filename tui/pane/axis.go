@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lockstep/sim/timeline"
+	"lockstep/tui/draw"
 )
 
 // Axis lays a timeline out in columns. An event with a mark begins a new column. If the
@@ -23,12 +24,18 @@ type gap struct {
 	from, to int // columns of the events before and after it
 }
 
-// scale measures in columns. The probe's events, commands and proofs without a
+// scaleOf measures in columns. The probe's events, commands and proofs without a
 // mark share columns; an access to the store has a name beside its mark.
-var scale = timeline.Scale{
-	Doubling: timeline.Unit, Slack: timeline.Unit, Endless: 2 * timeline.Unit,
-	Room: [...]int{timeline.Shared: 0, timeline.Aside: 0, timeline.Sent: 0, timeline.Proof: 0,
-		timeline.Fatal: timeline.Unit, timeline.Own: timeline.Unit, timeline.Touch: 2 * timeline.Unit},
+func scaleOf(clients []string) *timeline.Scale {
+	name := 1
+	for _, short := range shortNames(clients) {
+		name = max(name, draw.Width(short))
+	}
+	return &timeline.Scale{
+		Doubling: timeline.Unit, Slack: timeline.Unit, Endless: 2 * timeline.Unit,
+		Room: [...]int{timeline.Shared: 0, timeline.Aside: 0, timeline.Sent: 0, timeline.Proof: 0,
+			timeline.Fatal: timeline.Unit, timeline.Own: timeline.Unit, timeline.Touch: (1 + name) * timeline.Unit},
+	}
 }
 
 // fitColumns fills a window of width columns. A run of few events is not spread thin.
@@ -39,12 +46,12 @@ func fitColumns(width int) timeline.Fit {
 // newAxis lays the events out for a window of width columns. zoom 0 is the
 // whole run if it fits; each step up doubles all distances, each step down halves them.
 func newAxis(r *timeline.Timeline, width, zoom int) *Axis {
-	return axisOf(r, columnsOf(r.Shares(&scale), width, zoom))
+	return axisOf(r, columnsOf(r.Shares(scaleOf(r.Clients)), width, zoom))
 }
 
 // JointAxes are two aligned runs' axes, in step with each other, and the columns of the steps.
 func JointAxes(a *timeline.Alignment, width, zoom int) (axes [2]*Axis, cols []int) {
-	cols = columnsOf(a.Shares(&scale), width, zoom)
+	cols = columnsOf(a.Shares(scaleOf(a.Runs[0].Clients)), width, zoom)
 	for side, r := range a.Runs {
 		axes[side] = axisOf(r, a.Places(side, cols))
 	}

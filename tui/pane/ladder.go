@@ -16,6 +16,7 @@ type ladder struct {
 	r       draw.Rectangle
 	theme   *draw.Theme
 	columns []int // x of clients, then nodes, then the store
+	names   []string
 }
 
 const (
@@ -25,7 +26,7 @@ const (
 
 // DrawLadder draws the events up to a position, the last one in the last row.
 func DrawLadder(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *draw.Theme) {
-	l := &ladder{Timeline: re, c: c, r: r, theme: t}
+	l := &ladder{Timeline: re, c: c, r: r, theme: t, names: shortNames(re.Clients)}
 	x := r.X + ladderTime + ladderStep/2
 	for i := range re.Trace.Clients {
 		l.columns = append(l.columns, x)
@@ -98,7 +99,7 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 		case !n.Up:
 			l.c.Put(x, y, l.theme.Down, draw.Dim)
 		case n.Present && n.Owner != trace.None:
-			l.c.Text(x, y, 1, l.Clients[n.Owner], draw.ClientInk(n.Owner))
+			l.c.Text(x, y, ladderStep-2, l.names[n.Owner], draw.ClientInk(n.Owner))
 		case n.Present:
 			l.c.Put(x, y, l.theme.Nobody, draw.Dim)
 		default:

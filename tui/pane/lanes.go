@@ -3,6 +3,7 @@ package pane
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -193,4 +194,19 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 		return "broken", ""
 	}
 	return "", ""
+}
+
+// shortNames are the shortest beginnings of the clients' names that tell them apart.
+func shortNames(names []string) []string {
+	short := make([]string, len(names))
+	for i, name := range names {
+		short[i] = name
+		for end := range name {
+			if end > 0 && !slices.ContainsFunc(names, func(o string) bool { return o != name && strings.HasPrefix(o, name[:end]) }) {
+				short[i] = name[:end]
+				break
+			}
+		}
+	}
+	return short
 }

@@ -55,7 +55,7 @@ func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 	for _, words := range d.faults {
 		signs = append(signs, draw.Sign{g.Fault, words})
 	}
-	return signs
+	return append(signs, d.names...)
 }
 
 // Legend explains, in a line of at most a width, those of the run's glyphs that are drawn:

@@ -47,12 +47,13 @@ func SourceLines(r *timeline.Timeline, pos int, s *trace.State, file string, cod
 		focus = LineOf(code, ") Acquire(") // and not at the imports
 	}
 	const gutter = 3
+	names := shortNames(r.Clients)
 	lines := make([]draw.Line, 0, len(code))
 	for i, text := range code {
 		l := draw.Line{}
 		used := 0
 		for _, client := range standing[i+1] {
-			name := string([]rune(r.Clients[client])[:1])
+			name := names[client]
 			l = append(l, draw.Text(name, draw.ClientInk(client)))
 			used += draw.Width(name)
 		}

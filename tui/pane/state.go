@@ -67,7 +67,7 @@ func nodeLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
 		if rec.Expires != trace.Never {
 			left = ", " + trace.Brief(rec.Left(s.At)) + " left"
 		}
-		lines = append(lines, draw.Line{name, draw.Text(rec.Key+" = "+rec.Value+owner, k), draw.Text(left, draw.Plain)})
+		lines = append(lines, draw.Line{name, draw.Text(rec.Key+" = "+rec.Value+owner+left, k)}) // one text, which can be wrapped
 		name = draw.Text(strings.Repeat(" ", draw.Width(name.Text)), draw.Plain)
 	}
 	return lines

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-		"time"
+	"time"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -42,6 +42,8 @@ type plot struct {
 	at     []int // by plot column: the last position in it
 	hidden int   // marks that others cover
 	signs  []drawnSign
+	short  []string    // the clients' names beside marks
+	names  []draw.Sign // those of them that are shortened
 }
 
 // drawnSign is a glyph that was drawn as such, not as a letter of a label.
@@ -56,6 +58,7 @@ type Drawn struct {
 	Hidden int             // marks that others of their column cover
 	signs  map[string]bool // the glyphs of its bars and marks
 	faults []string        // the meanings of the sign for faults, as far as they are drawn
+	names  []draw.Sign     // the shortened names, and what they are short for
 }
 
 // The space that a timeline takes beside its lanes.
@@ -71,7 +74,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 	if width < 10 || r.H < AxisRows+1 {
 		return Drawn{}
 	}
-	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width)}
+	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width), short: shortNames(s.Clients)}
 	tl.until = min(s.Column-tl.offset, width-1)
 	tl.at = make([]int, tl.until+1)
 	for x := range tl.at {
@@ -94,7 +97,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 
 // drawn gathers the glyphs that nothing else has been drawn over.
 func (tl *plot) drawn() Drawn {
-	d := Drawn{Hidden: tl.hidden, signs: map[string]bool{}}
+	d := Drawn{Hidden: tl.hidden, signs: map[string]bool{}, names: tl.names}
 	for _, s := range tl.signs {
 		if tl.c.Char(s.x, s.y) == s.glyph {
 			d.signs[s.glyph] = true
@@ -443,7 +446,12 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 		}
 		top, shown = weight, glyph
 		if l.Kind == timeline.Store && e.Client != trace.None {
-			tl.c.Text(tl.x0+x-1, y, 1, tl.Clients[e.Client], k)
+			name := tl.short[e.Client]
+			w := draw.Width(name)
+			tl.c.Text(tl.x0+x-w, y, w, name, k)
+			if sign := (draw.Sign{name, tl.Clients[e.Client]}); name != sign[1] && !slices.Contains(tl.names, sign) {
+				tl.names = append(tl.names, sign)
+			}
 		}
 		tl.put(tl.x0+x, y, glyph, k)
 		tl.signs[len(tl.signs)-1].kind = e.Kind

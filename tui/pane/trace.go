@@ -85,7 +85,7 @@ func (row TraceRow) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, 
 		mark = t.Pointer + " "
 	}
 	return draw.Line{draw.Text(mark, draw.Breach), draw.Text(fmt.Sprintf("%*s #%-4d ", row.room, trace.Instant(e.At), e.Seq), draw.Dim),
-		draw.Text(draw.Pad(r.Actor(e), 6), k), draw.Text(" "+kindColumn(e, t, width)+" ", draw.Dim), draw.Text(r.Text(e), text)}
+		draw.Text(draw.Pad(r.Actor(e), r.ActorColumn()), k), draw.Text(" "+kindColumn(e, t, width)+" ", draw.Dim), draw.Text(r.Text(e), text)}
 }
 
 // kindColumn is an event's kind, in a column that has room for the longest where there is room for

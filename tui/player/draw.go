@@ -190,6 +190,10 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	if band != draw.Plain {
 		c.Fill(r, " ", band)
 	}
+	if all := l.Hanging(r.W); len(all) <= r.H {
+		c.Lines(draw.Rect(r.X, r.Y+(r.H-len(all)+1)/2, r.W, len(all)), all, 0)
+		return
+	}
 	c.Line(r.X, r.Y+r.H/2, r.W, l)
 }
 

@@ -1,0 +1,79 @@
+package pane
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/tuitest"
+)
+
+func TestShortNames(t *testing.T) {
+	for _, c := range [][2]string{
+		{"A B C probe", "A B C p"}, {"payroll audit", "p a"}, {"Anna Bob", "A B"}, {"Anna Aron", "An Ar"}, {"A AB ABC", "A AB ABC"}, {"payroll probe", "pa pr"}, {"é è", "é è"},
+	} {
+		if got := strings.Join(shortNames(strings.Fields(c[0])), " "); got != c[1] {
+			t.Errorf("%s are shortened to %s, want %s", c[0], got, c[1])
+		}
+	}
+}
+
+// named is a run whose clients are called otherwise.
+func named(t *testing.T, run *timeline.Timeline, names ...string) *timeline.Timeline {
+	t.Helper()
+	all := *run.Trace
+	all.Clients = append(slices.Clone(names), run.Clients[len(names):]...)
+	return timeline.New(&all)
+}
+
+// Long names leave all columns in line: those of the lists, the diagram and the state.
+func TestLongNamesLeaveColumnsInLine(t *testing.T) {
+	run := named(t, realRun(t, "naive-del", "pause-past-ttl"), "payroll", "audit")
+	end := run.Last()
+	th := tuitest.PlainTheme(false)
+	column := -1
+	for _, row := range TraceRows(run, end, end, 0, func(int) bool { return true }) {
+		if row.Breaks() {
+			continue
+		}
+		e := run.Event(row.Pos)
+		text := tuitest.LineText(row.Line(run, th, 200, 0, false))
+		at := strings.Index(text, " "+e.Kind.String()+" ")
+		plain := run.Line(e)
+		if in := strings.Index(plain, " "+e.Kind.String()+" "); in != strings.Index(run.Line(run.Event(1)), " "+run.Event(1).Kind.String()+" ") {
+			t.Errorf("plain is out of line: %q", plain)
+		}
+		if column < 0 {
+			column = at
+		}
+		if at != column {
+			t.Errorf("out of line: %q", text)
+		}
+	}
+	c := draw.NewCanvas(120, 14, th.More)
+	a := newAxis(run, 120-LabelWidth, 0)
+	drawn := DrawTimeline(c, draw.Rect(0, 0, 120, 14), Scene{Timeline: run, Pos: end, Axis: a, Column: a.Cols[end], All: a.Width(), Lanes: FillLanes(run, end, 12), Theme: th})
+	if v := c.Render(th); strings.Contains(v, th.More+th.Read) || !strings.Contains(v, "pa"+th.Read) || !strings.Contains(v, "a"+th.Read) {
+		t.Errorf("the store's row does not name the clients:\n%s", v)
+	}
+	if !slices.Contains(drawn.signsOf(&th.Glyphs), draw.Sign{"pa", "payroll"}) {
+		t.Error("the legend does not say what pa is short for")
+	}
+	for pos := range end {
+		for _, l := range StateLines(run, pos+1, run.StateAt(pos), run.StateAt(pos+1)) {
+			for _, part := range l.Hanging(38) {
+				if strings.Contains(tuitest.LineText(l), "lock = ") && part.Width() > 38 {
+					t.Errorf("the record is cut: %q", tuitest.LineText(part))
+				}
+			}
+		}
+	}
+	for _, s := range []*trace.State{run.StateAt(run.Breaches[0].Pos)} {
+		if l, _ := Holders(run, run.Breaches[0].Pos, s, 78); l.Width() > 78 {
+			t.Errorf("the headline is cut: %q", tuitest.LineText(l))
+		}
+	}
+}
