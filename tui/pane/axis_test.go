@@ -276,6 +276,8 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 		{trace.KindNodeStep, trace.None, 0, "its clock jumps"},
 		{trace.KindExit, 0, trace.None, "its process is told to exit"},
 		{trace.KindStray, trace.None, 0, "another program writes the key"},
+		{trace.KindReleaseFailed, 0, trace.None, "its release fails"},
+		{trace.KindTimeout, 0, trace.None, "gives up waiting"},
 	} {
 		s := &tuitest.Script{Trace: trace.Trace{Key: "lock", Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, TTL: 10 * time.Second}}
 		s.Add(c.kind, c.client, c.node)
@@ -284,15 +286,16 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 			th := tuitest.PlainTheme(ascii)
 			d, rows := drawnAt(r, 1, 120, th)
 			l, _ := d.Legend(th, 120, nil)
-			if text, want := strings.TrimSpace(tuitest.LineText(l)), th.Fault+" "+c.words; text != want {
+			if text, want := strings.TrimSpace(tuitest.LineText(l)), glyphOf(&th.Glyphs, r.Mark(r.Event(1)))+" "+c.words; text != want {
 				t.Errorf("%v: the legend is %q, want %q\n%s", c.kind, text, want, strings.Join(rows, "\n"))
 			}
 		}
 	}
 	none := timeline.New(&trace.Trace{})
 	for kind := range trace.Kind(trace.Kinds) {
-		if is := none.Mark(&trace.Event{Kind: kind}) == timeline.Jumps; is != (faults[kind] != "") {
-			t.Errorf("%v: has the mark of a fault: %v, and the meaning %q", kind, is, faults[kind])
+		m := none.Mark(&trace.Event{Kind: kind})
+		if is := m == timeline.Jumps || m == timeline.Fails; is != (meanings[kind] != "") {
+			t.Errorf("%v: has the mark of a fault: %v, and the meaning %q", kind, is, meanings[kind])
 		}
 	}
 }

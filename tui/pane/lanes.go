@@ -7,6 +7,7 @@ import (
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
+	"lockstep/tui/draw"
 )
 
 // Lane is a row of the timeline's pane: a lane of the run, or a summary of
@@ -168,7 +169,7 @@ func untouched(r *timeline.Timeline, l timeline.Lane, pos int) bool {
 func (l Lane) label(t *trace.Trace) (name, what string) {
 	switch l.kind {
 	case laneClient:
-		return t.Clients[l.Index], ""
+		return t.Clients[l.Index], "does"
 	case laneVotes:
 		return "", "nodes"
 	case laneBlank, laneHidden:
@@ -194,6 +195,31 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 		return "broken", ""
 	}
 	return "", ""
+}
+
+// LeftOut names the rows of a run's diagram that have something to show at a position and are not among
+// the lanes: neither by themselves nor in one row with another. It is empty where all are.
+func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) string {
+	var rows, thinking []string
+	for _, l := range r.Lanes() {
+		if slices.ContainsFunc(lanes, func(o Lane) bool {
+			return o.own() && (o.Lane == l || o.kind == laneClient && l == timeline.Lane{Kind: timeline.Belief, Index: o.Index})
+		}) {
+			continue
+		}
+		broken, _ := r.Breached(pos)
+		switch {
+		case l.Kind == timeline.Belief && r.Begun(l.Index, pos):
+			thinking = append(thinking, r.Clients[l.Index])
+		case l.Kind == timeline.Store && !untouched(r, l, pos), l.Kind == timeline.Violations && len(broken) > 0:
+			name, _ := Lane{Lane: l}.label(r.Trace)
+			rows = append(rows, name)
+		}
+	}
+	if len(thinking) > 0 {
+		rows = append([]string{"what " + trace.List(thinking) + draw.Either(len(thinking) > 1, " think", " thinks")}, rows...)
+	}
+	return strings.Join(rows, ", ")
 }
 
 // shortNames are the shortest beginnings of the clients' names that tell them apart.

@@ -19,17 +19,21 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 	for i := range clients {
 		bars += g.Bar(i)
 	}
-	signs := append(laneSigns(g), draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
+	signs := laneSigns(g)
+	signs[slices.IndexFunc(signs, func(s draw.Sign) bool { return s[1] == pausedWord })][1] = "paused, by the story or as the script has others act first"
+	signs = append(signs, draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
 	return append(signs, draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside"},
 		draw.Sign{g.Gap, "time passes, not to scale"}, draw.Sign{g.Chasm + g.Chasm, "very much of it"}, draw.Sign{g.Here, "you are here"})
 }
 
+const pausedWord = "paused"
+
 // laneSigns explains the glyphs of the lanes: in ASCII some of them look like some of the axis.
 func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
-		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
+		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, pausedWord}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
 		{g.Send, "sends a command"}, {g.Refused, "refused; it may ask again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
-		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "no reply, or failed"},
+		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a message is lost, a wait is given up, or a call fails"},
 		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
 		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
 		{g.Down, "a server is down"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
@@ -38,24 +42,24 @@ func laneSigns(g *draw.Glyphs) []draw.Sign {
 	}
 }
 
-// faults are the meanings of the one sign for all that befalls a client, a server or the store.
-var faults = map[trace.Kind]string{
+// meanings are those of the signs that have several: of that for all that befalls a client, a server or the
+// store, and of that for what fails.
+var meanings = map[trace.Kind]string{
 	trace.KindWallStep: "its clock jumps", trace.KindNodeStep: "its clock jumps", trace.KindExit: "its process is told to exit", trace.KindThreadEnd: "a thread of it ends",
 	trace.KindEvict: "it drops a key", trace.KindFlush: "it forgets its scripts", trace.KindFailover: "it takes over", trace.KindStray: "another program writes the key",
 	trace.KindUpdate: "the database has a new version",
+	trace.KindLost:   "a message is lost", trace.KindTimeout: "gives up waiting", trace.KindDisconnect: "the connection ends", trace.KindUnreachable: "is not reached",
+	trace.KindFailed: "fails to ask", trace.KindReleaseFailed: "its release fails", trace.KindExtendFailed: "its extension fails",
 }
 
 // signsOf explains the signs that are drawn, each meaning of each once.
 func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 	for _, s := range laneSigns(g) {
-		if d.signs[s[0]] && s[0] != g.Awake && s[0] != g.Fault {
+		if d.signs[s[0]] && s[0] != g.Awake && s[0] != g.Fault && s[0] != g.Lost {
 			signs = append(signs, s)
 		}
 	}
-	for _, words := range d.faults {
-		signs = append(signs, draw.Sign{g.Fault, words})
-	}
-	return append(signs, d.names...)
+	return slices.Concat(signs, d.faults, d.names)
 }
 
 // Legend explains, in a line of at most a width, those of the run's glyphs that are drawn:

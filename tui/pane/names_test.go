@@ -77,3 +77,40 @@ func TestLongNamesLeaveColumnsInLine(t *testing.T) {
 		}
 	}
 }
+
+// A record that was stored before the window has no beginning in it, and one that is gone has an end, if it
+// lasted for one column.
+func TestRecordsBeginAndEndWhereTheyDo(t *testing.T) {
+	th := tuitest.PlainTheme(false)
+	row := func(run *timeline.Timeline, width, pos, zoom int) string {
+		c := draw.NewCanvas(width, 14, th.More)
+		a := newAxis(run, width-LabelWidth, zoom)
+		DrawTimeline(c, draw.Rect(0, 0, width, 14), Scene{Timeline: run, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: FillLanes(run, pos, 12), Theme: th})
+		for _, l := range strings.Split(c.Render(th), "\n") {
+			if strings.HasPrefix(strings.TrimLeft(l, " "+th.Pointer), "redis") {
+				return string([]rune(strings.TrimRight(l, " "))[LabelWidth:])
+			}
+		}
+		t.Fatal("no row of redis")
+		return ""
+	}
+	run := realRun(t, "naive-del", "pause-past-ttl")
+	if got := row(run, 80, run.Breaches[0].Pos, 2); strings.HasPrefix(got, th.Open) || strings.Count(got, th.Open) != 1 {
+		t.Errorf("zoomed in: %q", got)
+	}
+	run = realRun(t, "setpx-lua", "pause-past-ttl")
+	if got := row(run, 111, run.Last(), 0); !strings.HasSuffix(got, th.Open+th.Shut) {
+		t.Errorf("the probe's record has no end: %q", got)
+	}
+}
+
+// Rows for which there is no room are named.
+func TestLeftOutRowsAreNamed(t *testing.T) {
+	run := realRun(t, "naive-del", "late-release")
+	pos := run.Breaches[1].Pos + 1
+	for rows, want := range map[int]string{20: "", 10: "", 9: "broken", 8: "store, broken", 5: "what A, B and C think, store, broken"} {
+		if got := LeftOut(run, pos, FillLanes(run, pos, rows)); got != want && !(rows == 5 && strings.HasSuffix(got, "store, broken")) {
+			t.Errorf("%d rows leave out %q, want %q", rows, got, want)
+		}
+	}
+}

@@ -65,7 +65,7 @@ func nodeLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
 		}
 		left := ", no expiry"
 		if rec.Expires != trace.Never {
-			left = ", " + trace.Brief(rec.Left(s.At)) + " left"
+			left = ", " + trace.Brief(rec.Left(s.At)) + " left, gone at " + trace.Brief(rec.Expires)
 		}
 		lines = append(lines, draw.Line{name, draw.Text(rec.Key+" = "+rec.Value+owner+left, k)}) // one text, which can be wrapped
 		name = draw.Text(strings.Repeat(" ", draw.Width(name.Text)), draw.Plain)

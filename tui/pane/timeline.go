@@ -57,7 +57,7 @@ type drawnSign struct {
 type Drawn struct {
 	Hidden int             // marks that others of their column cover
 	signs  map[string]bool // the glyphs of its bars and marks
-	faults []string        // the meanings of the sign for faults, as far as they are drawn
+	faults []draw.Sign     // the meanings that are drawn of the signs with several
 	names  []draw.Sign     // the shortened names, and what they are short for
 }
 
@@ -101,8 +101,8 @@ func (tl *plot) drawn() Drawn {
 	for _, s := range tl.signs {
 		if tl.c.Char(s.x, s.y) == s.glyph {
 			d.signs[s.glyph] = true
-			if words := faults[s.kind]; words != "" && !slices.Contains(d.faults, words) {
-				d.faults = append(d.faults, words)
+			if sign := (draw.Sign{s.glyph, meanings[s.kind]}); sign[1] != "" && !slices.Contains(d.faults, sign) {
+				d.faults = append(d.faults, sign)
 			}
 		}
 	}
@@ -341,13 +341,24 @@ func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 	}
 	label := tl.Key + "=" + who
 	tl.bar(y, s, tl.Theme.Bar(s.Client), k, label+", "+s.Expiry(), label, who)
-	if s.First == 0 || at(s.First-1).Written != s.Written {
+	before := &tl.Moments[tl.Axis.At(max(tl.offset-1, 0))].Nodes[node] // to the left of the window
+	if s.First > 0 {
+		n := at(s.First - 1)
+		before = &n
+	}
+	switch was := *before; {
+	case was.Written != s.Written || !was.Present:
 		tl.c.Put(tl.x0+s.First, y, tl.Theme.Open, k)
-	} else {
+	case was.Expires != s.Expires:
 		tl.put(tl.x0+s.First, y, tl.Theme.Extend, k) // the words before it are of another expiry
 	}
-	if s.Next < len(tl.at) && s.Next-s.First > 1 && at(s.Next).Written != s.Written {
+	if s.Next == len(tl.at) || at(s.Next).Written == s.Written {
+		return
+	}
+	if s.Next-s.First > 1 {
 		tl.c.Put(tl.x0+s.Next-1, y, tl.Theme.Shut, k)
+	} else if !at(s.Next).Present { // it began and ended in one column
+		tl.c.Put(tl.x0+s.Next, y, tl.Theme.Shut, k)
 	}
 }
 
@@ -430,6 +441,7 @@ func (tl *plot) drawBreaches(y int) {
 // the store has the client's name beside it.
 func (tl *plot) marks(l timeline.Lane, y int) {
 	column, top, shown := -1, 0, ""
+	last, by := -1, trace.None // the mark before: its column and client
 	tl.events(func(x int, e *trace.Event) {
 		if !tl.In(l, e) {
 			return
@@ -448,7 +460,13 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 		if l.Kind == timeline.Store && e.Client != trace.None {
 			name := tl.short[e.Client]
 			w := draw.Width(name)
-			tl.c.Text(tl.x0+x-w, y, w, name, k)
+			if x-w > last || last == x || e.Client != by { // beside its own mark it needs none
+				if last >= x-w && last < x {
+					tl.hidden++
+				}
+				tl.c.Text(tl.x0+x-w, y, w, name, k)
+			}
+			last, by = x, e.Client
 			if sign := (draw.Sign{name, tl.Clients[e.Client]}); name != sign[1] && !slices.Contains(tl.names, sign) {
 				tl.names = append(tl.names, sign)
 			}

@@ -25,13 +25,14 @@ const usualInstant = 11
 func TraceRows(r *timeline.Timeline, pos, n, skip int, keeps func(pos int) bool) []TraceRow {
 	var rows []TraceRow
 	for p := pos; p > 0 && len(rows) < n+skip; p-- {
+		if !keeps(p) && p != pos {
+			continue // and a violation is nothing without the event that completes it
+		}
 		_, fresh := r.Breached(p)
 		for i := len(fresh) - 1; i >= 0; i-- {
 			rows = append(rows, TraceRow{Pos: p, breach: &fresh[i]})
 		}
-		if keeps(p) || p == pos {
-			rows = append(rows, TraceRow{Pos: p})
-		}
+		rows = append(rows, TraceRow{Pos: p})
 	}
 	rows = rows[min(skip, len(rows)):]
 	slices.Reverse(rows)

@@ -35,7 +35,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	p.drawMain(c, l.main, lanes)
-	p.drawLegend(c, l.main)
+	p.drawLegend(c, l.main, lanes)
 	p.DrawStatus(c, l.status)
 	p.drawTold(c, l.told)
 	p.drawState(c, l.state)
@@ -76,8 +76,9 @@ func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}
-	p.drawMain(c, r, pane.FillLanes(p.Run, p.Pos, r.H-pane.AxisRows))
-	p.drawLegend(c, r)
+	lanes := pane.FillLanes(p.Run, p.Pos, r.H-pane.AxisRows)
+	p.drawMain(c, r, lanes)
+	p.drawLegend(c, r, lanes)
 }
 
 func (p *Player) drawNothing(c *draw.Canvas, l layout) {
@@ -116,7 +117,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 	if p.loading {
 		return draw.Line{draw.Text("running ", draw.Dim)}
 	}
-	var broken, chapter, lesson draw.Line
+	var broken, chapter, short, lesson draw.Line
 	if p.lesson != nil {
 		lesson = draw.Line{draw.Text(p.lesson.place()+"  ", draw.Dim)}
 	}
@@ -125,11 +126,12 @@ func (p *Player) whereabouts(room int) draw.Line {
 			broken = draw.Line{pane.CodesSpan(all), draw.Text("  ", draw.Plain)}
 		}
 		if n := len(p.Run.Chapters); n > 0 {
-			chapter = draw.Line{draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim)}
+			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d of %d ", p.Run.Chapter(p.Pos), n), draw.Dim)}
+			short = draw.Line{draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim)}
 		}
 	}
-	all := slices.Concat(lesson, broken, chapter)
-	for _, l := range []draw.Line{all, slices.Concat(broken, chapter), broken} {
+	all := slices.Concat(lesson, broken, short)
+	for _, l := range []draw.Line{slices.Concat(lesson, broken, chapter), all, slices.Concat(broken, short), broken} {
 		if l.Width() <= room {
 			return l
 		}
@@ -157,19 +159,30 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	}
 }
 
-// drawLegend explains the glyphs of the diagram, on the rule below it, and says how many marks
-// are covered by others. It keeps those for which there was no room.
-func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
+// drawLegend explains the glyphs of the diagram, on the rule below it. At the end of the rule it says
+// which rows there was no room for, and how many marks are covered by others. It keeps the signs for which
+// there was no room.
+func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	p.unexplained = nil
 	if p.view != viewTimeline || r.Empty() {
 		return
 	}
-	var covered draw.Line
-	if p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
-		covered = draw.Line{draw.Text(" "+p.Keys.In.Help().Key, draw.Strong), draw.Text(fmt.Sprintf(" shows %s ", draw.Plural(p.drawn.Hidden, "more mark")), draw.Dim)}
+	var missing draw.Line
+	if rows := pane.LeftOut(p.Run, p.Pos, lanes); rows != "" {
+		missing = draw.Line{draw.Text(" no row for ", draw.Dim), draw.Text(rows+" ", draw.Strong)}
 	}
-	legend, others := p.drawn.Legend(p.Theme, r.W-3, covered)
+	if p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
+		text := fmt.Sprintf("%s covered: ", draw.Plural(p.drawn.Hidden, "mark"))
+		missing = append(missing, draw.Text(draw.Either(missing == nil, " ", draw.Either(p.Theme.Rule == "-", "- ", "· "))+text, draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))
+	}
+	missing = missing.Fitted(r.W-4, p.Theme.More)
+	room := r.W - 3
+	if missing != nil {
+		room -= missing.Width() + 1
+	}
+	legend, others := p.drawn.Legend(p.Theme, room, nil)
 	c.Line(r.X+1, r.Y+r.H, r.W-2, legend)
+	c.Line(r.X+r.W-2-missing.Width(), r.Y+r.H, r.W-2, missing)
 	p.unexplained = others
 }
 
@@ -177,6 +190,9 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle) {
 // holders of the lock, for whom the last row is.
 func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	line := pane.StatusLine(p.Run, p.Pos)
+	if e := p.Run.Event(p.Pos); e != nil && p.evidence(e.Seq) > 0 { // the number that it has on the ruler
+		line = slices.Insert(line, 0, draw.Text(fmt.Sprint(p.evidence(e.Seq)), draw.Alarm))
+	}
 	event := line.Hanging(r.W)
 	if len(event) > 2 || r.H < 4 {
 		event = []draw.Line{line}

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestFilterAgreesWithItsList(t *testing.T) {
 	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
 	a.Press("right right right v v & p r o b e enter")
 	v := a.View()
-	for _, want := range []string{`lists only events with "probe" in them, so far 0;`, `only with "probe": 0 of 3 events, and that at the cursor`} {
+	for _, want := range []string{`esc lists all again. So far 0 events: "probe"`, `only with "probe": 0 of 3 events, and that at the cursor`} {
 		if !strings.Contains(v, want) {
 			t.Errorf("there is no %q in\n%s", want, v)
 		}
@@ -39,5 +40,63 @@ func TestFilterAgreesWithItsList(t *testing.T) {
 	a.Press("G")
 	if v := a.View(); p.find.keeps(p.Pos) == strings.Contains(v, "and that at the cursor") {
 		t.Errorf("the last event has the text:\n%s", v)
+	}
+}
+
+// Where the list is not in sight, a filter brings it; the key that leaves the screen leaves the filter first,
+// and then the search. A violation is in the list only with the event that completes it.
+func TestEscLeavesTheFilterFirst(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
+		a.Press("! ! right right / D E L enter G & E X P I R E enter")
+		v := a.View()
+		if !p.sees(panelTrace) || !strings.Contains(v, `only with "EXPIRE"`) {
+			t.Fatalf("%v: no list:\n%s", size, v)
+		}
+		if strings.Contains(v, "!! FR  A's DEL") {
+			t.Errorf("%v: a violation stands below an event that is not its own:\n%s", size, v)
+		}
+		for _, want := range []string{"The trace lists all events.", "The search is over."} {
+			if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || p.Notice != want {
+				t.Errorf("%v: esc: %v, %q, want %q", size, out.Close, p.Notice, want)
+			}
+		}
+		if _, out := p.Update(tuitest.KeyMsg("esc")); !out.Close {
+			t.Errorf("%v: esc does not leave the player", size)
+		}
+	}
+}
+
+// The status line of an event that is evidence has the number under which it stands on the ruler, and a
+// list of the evidence that lacks it has all the others.
+func TestAllEvidenceIsNumbered(t *testing.T) {
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
+	for range p.Run.Breaches {
+		a.Press("!")
+		v := a.View()
+		for i, seq := range p.Run.Breaches[p.picked].Events {
+			inList := strings.Contains(v, fmt.Sprintf("\n    %d  ", i+1))
+			inStatus := strings.Contains(v, fmt.Sprintf("\n%d %s  #%d of", i+1, trace.Brief(p.Run.When(p.Pos)), seq))
+			if !inList && !inStatus {
+				t.Errorf("%d, event #%d, is not told:\n%s", i+1, seq, v)
+			}
+		}
+	}
+}
+
+// Keys of which a run without chapters says where they lead, lead there.
+func TestRunWithoutChaptersHasItsEnds(t *testing.T) {
+	a, p := openPlayer(t, 100, 24, tuitest.PlainTheme(false), func(scenario, strategy string) (*trace.Trace, error) {
+		tr, err := tuitest.Handmade(scenario, strategy)
+		if err == nil {
+			tr.Notes = nil
+		}
+		return tr, err
+	})
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "G everything up to the end, and ! everything up to the next violation") || !strings.Contains(v, "gG ends") || strings.Contains(v, "[] ") {
+		t.Errorf("the keys:\n%s", a.View())
+	}
+	if a.Press("]"); p.Pos != p.Run.Breaches[0].Pos {
+		t.Errorf("] passes a violation: it leads to %d", p.Pos)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim/timeline"
+	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
 
@@ -108,7 +109,10 @@ func (p *Player) found() {
 		find.only, find.kept = text, find.matches(text)
 		p.Notice = "The trace lists all events."
 		if text != "" {
-			p.Notice = fmt.Sprintf("The trace lists only events with %q in them, so far %d; an empty filter ends that.", text, count(find.kept[:p.Pos]))
+			p.Notice = fmt.Sprintf("%s lists all again. So far %s: %q", p.Keys.Close.Help().Key, draw.Plural(count(find.kept[:p.Pos]), "event"), text)
+			if !p.sees(panelTrace) { // what is filtered is to be seen
+				p.view, p.focus = viewTrace, panelTrace
+			}
 		}
 		return
 	}
@@ -116,6 +120,22 @@ func (p *Player) found() {
 		find.query, find.hits = text, find.matches(text)
 	}
 	p.toMatch(1)
+}
+
+// leave ends the filter, or else the search, and reports whether there was one: the key that leaves the
+// screen leaves these first.
+func (find *finder) leave(p *Player) bool {
+	switch {
+	case find.only != "":
+		find.only, find.kept = "", nil
+		p.Notice = "The trace lists all events."
+	case find.query != "":
+		find.query, find.hits = "", nil
+		p.Notice = "The search is over."
+	default:
+		return false
+	}
+	return true
 }
 
 // toMatch goes to the next event that matches, or back to the one before.

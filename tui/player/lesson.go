@@ -58,10 +58,13 @@ func (p *lessonCursor) nextLocks() (names []string) {
 	return names
 }
 
+// scripted reports whether a scenario steers the run.
+func (p *Player) scripted() bool { return p.Title == "" && p.sought == nil }
+
 // inCourse calls do with each step of the course that plays this very run, however it was opened, and
 // reports whether there is any. Runs of a search or a game are none.
 func (p *Player) inCourse(do func(lesson, step string)) bool {
-	return !p.loading && p.Title == "" && p.sought == nil && p.Library.Steps(p.Strategy, p.scenario, do)
+	return !p.loading && p.scripted() && p.Library.Steps(p.Strategy, p.scenario, do)
 }
 
 // scores reports whether predictions count here: not for a class, and in the course's runs alone.

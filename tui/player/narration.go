@@ -47,8 +47,11 @@ func (p *Player) story(width int, whole bool) pane.Story {
 	}
 	dated := false
 	for _, n := range p.Run.Said(p.Pos) {
-		if n.Kind == trace.NoteAsk && n.Answer != "" {
-			continue // it was asked before: see quiz
+		if n.Kind == trace.NoteAsk && n.Answer != "" { // it was asked before: see quiz
+			continue
+		}
+		if n.Kind == trace.NoteMissed && p.Teaching { // that is for the script's author
+			continue
 		}
 		at := ""
 		if !dated {
@@ -61,11 +64,18 @@ func (p *Player) story(width int, whole bool) pane.Story {
 		dated = true
 		p.tellNote(&t, n, at)
 	}
+	if e := p.Run.Event(p.Pos); e != nil && e.Kind == trace.KindPause && p.scripted() {
+		t.Gap()
+		t.Add(draw.Dim, "", "While time passes the script does not let "+p.Run.Actor(e)+" act: for "+p.Run.Actor(e)+" that is a pause.")
+	}
 	p.quiz.Ask(&t, p.Pos, p.teller())
-	if len(t.Lines) == 0 {
+	if len(t.Lines) == 0 && !p.Teaching {
 		k := &p.Keys
-		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s everything up to the %s, and %s everything up to the next violation.",
-			k.Forward.Help().Key, k.Next.Help().Key, draw.Either(len(p.Run.Chapters) > 0, "next chapter", "end"), k.Violation.Help().Key))
+		far := k.Next.Help().Key + " everything up to the next chapter"
+		if len(p.Run.Chapters) == 0 {
+			far = k.Last.Help().Key + " everything up to the end"
+		}
+		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s, and %s everything up to the next violation.", k.Forward.Help().Key, far, k.Violation.Help().Key))
 	}
 	s.Lines = t.Lines
 	return s

@@ -299,7 +299,7 @@ func (p *Player) Typing() bool { return p.find.asking() }
 func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	switch {
 	case key.Matches(k, p.Keys.Close):
-		return nil, screen.Outcome{Close: true}
+		return nil, screen.Outcome{Close: !p.find.leave(p)}
 	case key.Matches(k, p.Keys.Strategy):
 		return nil, screen.Outcome{Open: p.strategyPicker()}
 	case key.Matches(k, p.Keys.Scenario):
@@ -680,29 +680,38 @@ func (p *Player) FooterKeys() []key.Binding {
 	if p.playing {
 		play = screen.As(play, "stop")
 	}
-	list := []key.Binding{screen.Pair(k.Back, k.Forward, "step"), screen.Pair(k.Previous, k.Next, p.stretch()), k.Violation}
+	parts := screen.Pair(k.Previous, k.Next, "chapter")
+	if p.Run != nil && len(p.Run.Chapters) == 0 {
+		parts = screen.Pair(k.First, k.Last, "ends")
+	}
+	step := screen.Pair(k.Back, k.Forward, "step")
+	list := []key.Binding{step, k.Violation, play, parts}
 	if p.overflows {
 		list = slices.Insert(list, 1, screen.Pair(k.Up, k.Down, "more"))
 	}
+	on := screen.As(k.Enter, "go on")
 	proven := p.picked != none && len(p.Run.Breaches) > 0 && (p.Run.Breaches[p.picked].Pos == p.Pos || p.Pos > 0 && p.evidence(p.Run.Event(p.Pos).Seq) > 0)
 	switch {
 	case p.find.asking():
-		return []key.Binding{screen.As(k.Enter, "find"), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
+		return []key.Binding{screen.As(k.Enter, draw.Either(p.find.entry == forFilter, "filter", "find")), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
 	case p.question() != nil:
-		list = []key.Binding{screen.As(k.Guess, "predict"), screen.As(k.Enter, "show it"), list[0], list[1]}
-	case p.quiz.At(p.Pos) != nil:
-		list = append([]key.Binding{screen.As(k.Enter, "the proof")}, list...)
+		list = slices.Insert(list, 0, screen.As(k.Guess, "predict"), on)
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
 		list = append([]key.Binding{screen.As(k.NextStep, "continue")}, list...)
 	case proven:
-		list = append(list, screen.As(k.Evidence, "evidence"))
+		list = slices.Insert(list, 0, on, screen.As(k.Evidence, "evidence"))
+	case p.Run != nil && p.Pos < p.Run.Last():
+		list = slices.Insert(list, 0, on)
 	}
-	list = append(list, play, screen.As(k.Strategy, "lock"), screen.As(k.View, p.NextView()), k.Compare, k.Explore, k.Sandbox, k.Source, k.Scenario,
+	list = append(list, screen.As(k.Strategy, "lock"), screen.As(k.View, p.NextView()), k.Compare, k.Explore, k.Sandbox, k.Source, k.Scenario,
 		k.Search, k.Filter, screen.Pair(k.In, k.Out, "zoom"))
 	if !proven {
 		list = append(list, k.Evidence)
 	}
-	return append(list, screen.Pair(k.First, k.Last, "ends"), k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
+	if p.Run == nil || len(p.Run.Chapters) > 0 {
+		list = append(list, screen.Pair(k.First, k.Last, "ends"))
+	}
+	return append(list, k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
 }
 
 // Help explains the screen and its keys.

@@ -30,7 +30,7 @@ type layout struct {
 type wishes struct {
 	diagram func(rows int) int // how many of the rows on offer it would take
 	fewest  int                // rows of a diagram in which no client is left out
-	told    int                // lines, which get an empty one between two where there is room
+	told    int                // lines of the words, with all that they can do without
 	code    bool
 }
 
@@ -59,11 +59,9 @@ func arrange(w, h int, want wishes) layout {
 		room := rows - 1 - status - max(leastTold, min(want.told, rows/2))
 		picture := take(max(room, min(want.fewest, rows-1-status-leastTold), 0))
 		switch {
-		case want.code && w >= besideFrom:
-			used := min(max(want.diagram(picture.H), h/2), picture.H) // the rest of the code would take the rows from the words
+		case want.code && w >= besideFrom: // the code takes what the words leave
 			half := w / 2
-			l.diagram, l.code = draw.Rect(0, picture.Y, half, used), draw.Rect(half+1, picture.Y, w-half-1, used)
-			y, rows = y-(picture.H-used), rows+picture.H-used
+			l.diagram, l.code = draw.Rect(0, picture.Y, half, picture.H), draw.Rect(half+1, picture.Y, w-half-1, picture.H)
 		case want.code:
 			l.code = picture
 		default:
@@ -83,7 +81,11 @@ func arrange(w, h int, want wishes) layout {
 // Draw puts the parts where the layout says.
 func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	width := min(max(r.W-2*margin, 1), longestTold)
-	told := p.words(width, 0)
+	least := 0 // of the words: the diagram needs not all of its rows, and code would take all
+	if p.coded {
+		least = r.H
+	}
+	told := p.words(width, least)
 	fewest := 0
 	if p.Run != nil {
 		fewest = pane.FewestRows(p.Run, p.Pos)
@@ -117,10 +119,10 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 		top = l.rules[0]
 	}
 	p.DrawNotice(c, top)
-	if all := p.words(width, l.told.H/2); 2*len(all) <= l.told.H {
-		told = all
+	told = p.words(width, l.told.H)
+	if len(told) < l.told.H {
+		told = append([]draw.Line{nil}, told...)
 	}
-	told = spaced(told, l.told.H)
 	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
 	p.scroll = max(min(p.scroll, p.beyond), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)
@@ -132,17 +134,4 @@ func inset(r draw.Rectangle, width int) draw.Rectangle {
 		r.X, r.W = r.X+left, r.W-left
 	}
 	return r
-}
-
-// spaced are lines with an empty one above each as far as all of them have room: a terminal has no
-// larger letters.
-func spaced(lines []draw.Line, rows int) []draw.Line {
-	if 2*len(lines) > rows {
-		return lines
-	}
-	var all []draw.Line
-	for _, l := range lines {
-		all = append(all, nil, l)
-	}
-	return all
 }

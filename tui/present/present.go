@@ -183,8 +183,12 @@ func (p *Present) words(width, rows int) []draw.Line {
 		t.Gap()
 		t.Add(draw.Strong, "", s.Closing)
 	}
+	if p.Pos == p.Run.Last() && p.at+1 == len(p.showings) {
+		t.Gap()
+		t.Add(draw.Dim, "", "This is the end of the playlist.")
+	}
 	return t.Lines
 }
 
 // place is where the run is in the playlist.
-func (p *Present) place() string { return fmt.Sprintf(" %d/%d ", p.at+1, len(p.showings)) }
+func (p *Present) place() string { return fmt.Sprintf(" run %d of %d ", p.at+1, len(p.showings)) }
