@@ -44,7 +44,10 @@ func TestViolationIsOnTheScreen(t *testing.T) {
 				t.Errorf("%v: %q or what it is about is not on the screen:\n%s", size, w.name, v)
 			}
 		}
-		why := d.Library.Scenarios[d.scenario].Because(shownLock)
+		why, later, _ := strings.Cut(d.Library.Scenarios[d.scenario].Because(shownLock), " C then ") // C has done nothing yet
+		if later == "" || strings.Contains(tuitest.Unwrapped(v), later) {
+			t.Errorf("%v: it tells what the picture does not show yet: %q", size, later)
+		}
 		for _, want := range []string{"FOREIGN RELEASE", "B thinks it has the lock; Redis has no record of it.", "A's DEL removes B's record", "A holds", "B holds", why} {
 			if !strings.Contains(tuitest.Unwrapped(v), want) {
 				t.Errorf("%v: %q is not on the screen:\n%s", size, want, v)

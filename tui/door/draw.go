@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -159,7 +160,7 @@ func (d *Door) told(width int, much detail) []draw.Line {
 			t.Add(draw.Dim, "   ", sentence(fmt.Sprintf("%s is %s: %s", v.Code, v.Code.Named(), v.Code.Meaning())))
 		}
 	}
-	if why := d.Library.Scenarios[d.scenario].Because(d.run.Strategy); why != "" {
+	if why := d.shown(d.Library.Scenarios[d.scenario].Because(d.run.Strategy)); why != "" {
 		t.Add(draw.Plain, "", why)
 	}
 	if much >= everything {
@@ -167,6 +168,21 @@ func (d *Door) told(width int, much detail) []draw.Line {
 		t.Add(draw.Dim, "", "Each client has two rows: what it does, and what it thinks. The rows below are what Redis stores, how many clients believe that they have the lock, and who touched the store. Time runs to the right; nothing right of the cursor has happened yet.")
 	}
 	return t.Lines
+}
+
+// shown are the sentences about the run up to the first that tells of a client which the picture, at its
+// instant, does not show at work yet.
+func (d *Door) shown(why string) string {
+	said := ""
+	for s := range strings.SplitAfterSeq(why, ". ") {
+		for i, name := range d.run.Clients {
+			if !d.run.Begun(i, d.pos) && slices.Contains(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }), name) {
+				return strings.TrimSpace(said)
+			}
+		}
+		said += s
+	}
+	return said
 }
 
 // cause is how a violation came about: from the beginning on, or the last event of it.

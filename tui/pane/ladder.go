@@ -24,7 +24,11 @@ const (
 	ladderStep = 5
 )
 
-// DrawLadder draws the events up to a position, the last one in the last row.
+// LadderRow is the row of the latest event, of so many: the events begin below the heading, and move up once
+// there are more of them than rows.
+func LadderRow(pos, rows int) int { return min(pos, rows-1) }
+
+// DrawLadder draws the last events up to a position.
 func DrawLadder(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *draw.Theme) {
 	l := &ladder{Timeline: re, c: c, r: r, theme: t, names: shortNames(re.Clients)}
 	x := r.X + ladderTime + ladderStep/2
@@ -43,8 +47,12 @@ func DrawLadder(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int
 	l.columns = append(l.columns, x)
 	l.head(x, "store", draw.Strong)
 	text := x + ladderStep/2 + 1
-	for y := r.H - 1; y > 0 && pos > 0; y, pos = y-1, pos-1 {
+	last := LadderRow(pos, r.H)
+	for y := last; y > 0 && pos > 0; y, pos = y-1, pos-1 {
 		l.row(r.Y+y, pos, text)
+	}
+	if last > 0 {
+		c.Put(r.X, r.Y+last, t.Pointer, draw.Here)
 	}
 }
 
@@ -69,9 +77,6 @@ func (l *ladder) row(y, pos, text int) {
 	}
 	used := l.c.Text(text, y, l.r.X+l.r.W-text, actor+" ", k)
 	l.c.Text(text+used, y, l.r.X+l.r.W-text-used, l.Text(e), k)
-	if y == l.r.Y+l.r.H-1 {
-		l.c.Put(l.r.X, y, l.theme.Pointer, draw.Here)
-	}
 }
 
 // lifelines: a client's line shows its activity, or the bar of the lock that it believes in.

@@ -73,6 +73,18 @@ func SourceLines(r *timeline.Timeline, pos int, s *trace.State, file string, cod
 	return lines, max(focus-1, 0)
 }
 
+// WholeComment is the first line of code to show, from 0: the given one, or the beginning of the comment in
+// whose middle it is, as far as the line to keep in sight stays among so many rows.
+func WholeComment(code []string, first, focus, rows int) int {
+	comment := func(i int) bool { return strings.HasPrefix(strings.TrimSpace(code[i]), "//") }
+	for at := first; at > 0 && at < len(code) && comment(at) && focus-at < rows; at-- {
+		if !comment(at - 1) {
+			return at
+		}
+	}
+	return first
+}
+
 // Code is a file of package strategies, line by line, or why there is none: the lock of a process or of a library has no
 // name of a file.
 func Code(file string) []string {

@@ -157,7 +157,12 @@ func storeChange(w trace.Workload, e *trace.Event, before, now *trace.StoreState
 
 func clientChanges(before, now *trace.ClientState) []string {
 	var texts []string
-	if b, n := before.Doing(), now.Doing(); b != n {
+	b, n := before.Doing(), now.Doing()
+	if more, only := strings.CutPrefix(n, b+", "); only {
+		texts = append(texts, "now "+more)
+	} else if less, only := strings.CutPrefix(b, n+", "); only {
+		texts = append(texts, "no longer "+less)
+	} else if b != n {
 		texts = append(texts, b+" -> "+n)
 	}
 	switch b, n := &before.Lease, &now.Lease; {

@@ -16,12 +16,12 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if p.Run != nil {
 		told, least = p.wish(r), pane.LeastRows(p.Run, p.Pos)
 	}
-	l := arrange(r.W, r.H+1, wishes{source: p.source, told: told, least: least, main: func(rows int) int {
+	l := arrange(r.W, r.H+1, wishes{source: p.source, listed: p.view == viewTrace, told: told, least: least, main: func(rows int) int {
 		switch {
 		case p.Run == nil:
 			return rows
 		case p.view != viewTimeline:
-			return rows - 2 // for the narration
+			return rows
 		}
 		lanes = pane.PlanLanes(p.Run, p.Pos, rows-pane.AxisRows)
 		return pane.AxisRows + len(lanes)
@@ -150,11 +150,11 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 		p.drawState(c, r)
 	case r.W > pane.LabelWidth:
 		a := p.axes.Of(p.Run, r.W-pane.LabelWidth, p.zoom)
-		now := time.Duration(0)
-		if p.Pos == p.Run.Last() {
-			now = p.Now
+		now, since := time.Duration(0), 0
+		if p.Pos == p.Run.Last() && p.Now > p.Run.When(p.Pos) { // the instant has a column of its own
+			now, since = p.Now, 2
 		}
-		p.drawn = pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos], All: a.Width(),
+		p.drawn = pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos] + since, All: a.Width() + since,
 			Lanes: lanes, Theme: p.Theme, Lit: p.lit(), Now: now})
 	}
 }
@@ -269,6 +269,7 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 	r = draw.Rect(r.X+1, r.Y+1, r.W-1, r.H-1)
 	lines, focus := pane.SourceLines(p.Run, p.Pos, p.State, file, code, r.W)
 	base := min(max(focus-r.H/2, 0), max(len(lines)-r.H, 0))
+	base = pane.WholeComment(code, base, focus, r.H)
 	first := p.scrolled(panelSource, len(lines), r.H, base)
 	last := min(first+r.H, len(lines))
 	head := draw.Line{draw.Text("source: not known", draw.Title)}

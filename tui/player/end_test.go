@@ -2,8 +2,12 @@ package player
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim/trace"
 	"lockstep/tui/tuitest"
@@ -98,5 +102,74 @@ func TestRunWithoutChaptersHasItsEnds(t *testing.T) {
 	}
 	if a.Press("]"); p.Pos != p.Run.Breaches[0].Pos {
 		t.Errorf("] passes a violation: it leads to %d", p.Pos)
+	}
+}
+
+// The views show nothing twice: where the list is the view there is no other list below it, and where the
+// state has a pane it is no view.
+func TestViewsShowNothingTwice(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
+		a.Press("! right right right")
+		for range views {
+			if a.Press("v"); p.view == viewTimeline {
+				break
+			}
+			v := a.View()
+			if n := strings.Count(v, "goes on after 16.002s"); p.view == viewTrace && n != 1 {
+				t.Errorf("%v: an event is listed %d times:\n%s", size, n, v)
+			}
+			if n := strings.Count(v, "state at "); n != 1 && (p.view == viewState || size[0] >= sideFrom) {
+				t.Errorf("%v, %s: the state is there %d times:\n%s", size, p.View(), n, v)
+			}
+		}
+	}
+	a, p := openRun(t, 120, 40, "naive-del", "late-release") // few events stand below the heading of the ladder
+	a.Press("right right v")
+	rows := strings.Split(a.View(), "\n")
+	if !strings.Contains(rows[p.plan.main.Y+1], "A wants the lock") {
+		t.Errorf("the ladder does not begin below its heading:\n%s", a.View())
+	}
+}
+
+// A run that plays by itself stops where the window is too small to show it.
+func TestPlayingStopsWhereNobodySeesIt(t *testing.T) {
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
+	a.Press("space")
+	if !p.playing {
+		t.Fatal("it does not play")
+	}
+	if a.Send(tea.WindowSizeMsg{Width: 60, Height: 20}); p.playing {
+		t.Error("it goes on unseen")
+	}
+}
+
+// A step of the course goes on in the course, however its run was opened.
+func TestCourseGoesOnFromItsRun(t *testing.T) {
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
+	if a.Press("r"); p.lesson == nil || !strings.Contains(p.lesson.place(), "step 2 of") || p.Run.Strategy == "naive-del" {
+		t.Errorf("r leads to %s: %s", p.Run.Strategy, p.Notice)
+	}
+	a, p = openRun(t, 80, 24, "naive-del", "contention")
+	if a.Press("r"); p.lesson != nil || !strings.Contains(p.Notice, "No lesson has this run.") {
+		t.Errorf("r: %q", p.Notice)
+	}
+}
+
+// The instant of a cursor behind the last event has a column of its own: what happened at the last event is
+// not dated later.
+func TestPassedTimeHasItsColumn(t *testing.T) {
+	a, p := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	a.Press("G")
+	head := func() (labels, ruler string) {
+		rows := strings.Split(a.View(), "\n")
+		return rows[2], rows[3]
+	}
+	_, before := head()
+	p.Now = p.Run.When(p.Run.Last()) + 3*time.Second
+	labels, after := head()
+	was, is := []rune(before), []rune(after)
+	if at := slices.Index(was, '▼'); at < 0 || is[at] == '▼' || !strings.Contains(labels, trace.Brief(p.Now)) {
+		t.Errorf("the cursor stands at\n%s\nand then at\n%s\n%s", before, labels, after)
 	}
 }

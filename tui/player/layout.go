@@ -26,6 +26,7 @@ type wishes struct {
 	told   int  // rows of the narration, for which the diagram yields
 	least  int  // rows of the diagram that it doesn't yield
 	source bool // the reader has asked for the source, or against it where it is there by default
+	listed bool // the list of events is the view, and needs no pane beside it
 }
 
 // layout says where each pane is. A pane that has no place is empty.
@@ -120,14 +121,14 @@ func (l *layout) arrangeSide(r draw.Rectangle, source bool) {
 // arrangeBody stacks the panes of the left column. Where there is no side for
 // the source, it takes the place of the timeline.
 func (l *layout) arrangeBody(r draw.Rectangle, h int, want wishes, source bool) {
-	status := statusRows(h)
+	status, list := statusRows(h), h >= traceFrom && (source || !want.listed)
 	room := r.H - 1 - status
 	top := room - leastTold
 	switch {
-	case source && h >= traceFrom:
+	case source && list:
 		top = max(room-max(leastTold*2, want.told+1)-leastTrace-1, min(leastCode, top))
 	case source:
-	case h >= traceFrom:
+	case list:
 		top = room - max(leastTold*2, want.told+1) - leastTrace - 1
 	default:
 		top = room - max(leastTold, want.told)
@@ -148,7 +149,7 @@ func (l *layout) arrangeBody(r draw.Rectangle, h int, want wishes, source bool) 
 	y += 1 + status
 	rest := r.Y + r.H - y
 	told := rest
-	if h >= traceFrom {
+	if list {
 		told = max(leastTold, min(max(usuallyTold, want.told+1), rest-1-leastTrace))
 		if below := rest - told - 1; below >= leastTrace {
 			l.rules = append(l.rules, draw.Rect(r.X, y+told, r.W, 1))

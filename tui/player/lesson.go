@@ -23,6 +23,18 @@ func OpenLesson(app *screen.App, m screen.LessonMsg) *Player {
 	return p
 }
 
+// cursorOf is the first step of the course that plays a lock under a scenario, or nil.
+func cursorOf(lessons []scenarios.Lesson, lock, scenario string) *lessonCursor {
+	for i := range lessons {
+		for j, step := range lessons[i].Steps {
+			if step.Strategy == lock && step.Scenario == scenario {
+				return &lessonCursor{lessons, i, j}
+			}
+		}
+	}
+	return nil
+}
+
 func (p *lessonCursor) at() (*scenarios.Lesson, *scenarios.LessonStep) {
 	l := &p.lessons[p.lesson]
 	return l, &l.Steps[p.step]

@@ -167,8 +167,11 @@ func (p *Player) choose(strategy, scenario int) (tea.Cmd, screen.Outcome) {
 
 // nextStep goes on in the course.
 func (p *Player) nextStep() tea.Cmd {
+	if p.lesson == nil && p.scripted() {
+		p.lesson = cursorOf(p.Library.Lessons, p.Library.Strategies[p.Strategy].Name, p.Library.Scenarios[p.scenario].Name)
+	}
 	if p.lesson == nil {
-		p.Notice = "This run is not part of a lesson: tab in the matrix opens the course."
+		p.Notice = "No lesson has this run. The first screen leads to the course."
 		return nil
 	}
 	next := p.lesson.next()
@@ -264,6 +267,7 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		if p.autoplay && p.Run != nil {
 			p.autoplay, p.watched = false, true
 			p.quiz.OnlyFew()
+			p.Notice = "The run plays by itself: " + p.Keys.Play.Help().Key + " stops it."
 			return p.togglePlay(), screen.Outcome{}
 		}
 		return p.watch(msg.load, msg.of), screen.Outcome{}
@@ -271,6 +275,8 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		return p.look(msg), screen.Outcome{}
 	case fileMsg:
 		return p.reread(msg), screen.Outcome{}
+	case screen.HiddenMsg:
+		p.playing = false
 	case tickMsg:
 		return p.played(int(msg)), screen.Outcome{}
 	case picker.ExportedMsg:
@@ -393,7 +399,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 			p.focus = scrolls[p.view]
 			return
 		}
-		p.view = (p.view + 1) % views
+		p.view = p.nextView()
 		p.focus = scrolls[p.view]
 		p.Notice = "view: " + viewNames[p.view]
 	case key.Matches(k, p.Keys.Source):
@@ -452,11 +458,20 @@ func (p *Player) Adjust(k tea.KeyMsg) {
 // View is the name of the view that is shown.
 func (p *Player) View() string { return viewNames[p.view] }
 
+// nextView is the view that the key for it leads to. The state is none where it has a pane beside the others.
+func (p *Player) nextView() view {
+	next := (p.view + 1) % views
+	if next == viewState && !p.plan.state.Empty() {
+		return viewTimeline
+	}
+	return next
+}
+
 // ViewIsLast reports whether the key for it leads to the first view again.
-func (p *Player) ViewIsLast() bool { return p.view == views-1 }
+func (p *Player) ViewIsLast() bool { return p.nextView() == viewTimeline }
 
 // NextView is the name of the view that the key for it leads to.
-func (p *Player) NextView() string { return viewNames[(p.view+1)%views] }
+func (p *Player) NextView() string { return viewNames[p.nextView()] }
 
 // sees reports whether a pane has a place in the last frame.
 func (p *Player) sees(which panel) bool {
@@ -486,7 +501,7 @@ func (p *Player) Clicked(c screen.Click) {
 		a := p.axes.Of(p.Run, width, p.zoom)
 		p.goTo(a.At(c.X - main.X - pane.LabelWidth + a.Window(p.Pos, width)))
 	case c.In(main) && p.view == viewLadder && c.Y > main.Y:
-		p.goTo(p.Pos - (main.Y + main.H - 1 - c.Y))
+		p.goTo(p.Pos - (main.Y + pane.LadderRow(p.Pos, main.H) - c.Y))
 	case c.In(trace):
 		p.goTo(p.eventAt(trace, c.Y-trace.Y))
 	case c.In(main) && p.view == viewTrace:

@@ -93,3 +93,6 @@ func (ChallengeMsg) opens() {}
 
 // RefusedMsg tells a screen why the one that it asked for can't be shown.
 type RefusedMsg struct{ Err error } // for the reader
+
+// HiddenMsg says that the window has become too small for the screen: nobody sees what goes on there.
+type HiddenMsg struct{}

@@ -52,6 +52,9 @@ func (m *Router) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
+		if m.w > 0 && m.h > 0 && m.tooSmall() {
+			return m, m.tell(HiddenMsg{})
+		}
 		return m, nil
 	case tea.KeyMsg:
 		if r, is := m.Top().(paster); is && msg.Paste && !m.tooSmall() {
