@@ -167,23 +167,29 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 	if p.view != viewTimeline || r.Empty() {
 		return
 	}
-	var missing draw.Line
+	width := r.W - 4
+	notes := p.missing(lanes)
+	legend, others := p.drawn.Legend(p.Theme, width-notes.Width(), nil)
+	if len(others) > 0 && p.plan.state.Empty() { // else the state's pane has them
+		more := draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}
+		notes = append(more, notes...)
+		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), nil)
+	}
+	notes = notes.Fitted(width, p.Theme.More)
+	c.Line(r.X+1, r.Y+r.H, r.W-2, legend)
+	c.Line(r.X+r.W-1-notes.Width(), r.Y+r.H, r.W-2, notes)
+	p.unexplained = others
+}
+
+// missing says which rows there was no room for, and how many marks are covered by others.
+func (p *Player) missing(lanes []pane.Lane) (l draw.Line) {
 	if rows := pane.LeftOut(p.Run, p.Pos, lanes); rows != "" {
-		missing = draw.Line{draw.Text(" no row for ", draw.Dim), draw.Text(rows+" ", draw.Strong)}
+		l = append(l, draw.Text(" no row for ", draw.Dim), draw.Text(rows+" ", draw.Strong))
 	}
 	if p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
-		text := fmt.Sprintf("%s covered: ", draw.Plural(p.drawn.Hidden, "mark"))
-		missing = append(missing, draw.Text(draw.Either(missing == nil, " ", draw.Either(p.Theme.Rule == "-", "- ", "· "))+text, draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))
+		l = append(l, draw.Text(fmt.Sprintf(" %s covered: ", draw.Plural(p.drawn.Hidden, "mark")), draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))
 	}
-	missing = missing.Fitted(r.W-4, p.Theme.More)
-	room := r.W - 3
-	if missing != nil {
-		room -= missing.Width() + 1
-	}
-	legend, others := p.drawn.Legend(p.Theme, room, nil)
-	c.Line(r.X+1, r.Y+r.H, r.W-2, legend)
-	c.Line(r.X+r.W-2-missing.Width(), r.Y+r.H, r.W-2, missing)
-	p.unexplained = others
+	return l
 }
 
 // DrawStatus draws the event at the cursor, in two rows if it needs them and there are so many, and the
