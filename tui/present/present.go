@@ -150,7 +150,7 @@ func (p *Present) Help() screen.Page {
 	return screen.Page{
 		Title: "the presenter",
 		About: "The runs of a playlist, one after another. One key goes on: to words for which there was no row, to the next words, to the answer of a question, to a violation, and from the end of a run to the next one. " +
-			"A script of your own is run again when its file changes.",
+			"A script that asks the room itself is asked nothing else. A script of your own is run again when its file changes.",
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
 			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),
 			k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.In, k.Out}, k.Always()...),

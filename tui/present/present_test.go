@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -313,5 +314,50 @@ func TestEndOfThePlaylist(t *testing.T) {
 	}
 	if _, ends := cmd().(tea.QuitMsg); !ends {
 		t.Errorf("esc leads to %T", r.Top())
+	}
+}
+
+// What is said to a room is said in one block for each sentence, and none of it is for the script's author;
+// no stop says nothing, and the counters say what they count.
+func TestWordsAreForTheRoom(t *testing.T) {
+	all, err := scenarios.LoadPlaylist(playlist(t, "lesson 6 2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	p := New(app, all)
+	a := tuitest.Open(t, 100, 40, app, p, nil)
+	missed := false
+	for _, n := range p.Run.Notes {
+		missed = missed || n.Kind == trace.NoteMissed
+	}
+	if !missed {
+		t.Fatal("the script has no step that the lock makes impossible")
+	}
+	for n := 0; ; n++ {
+		v := a.View()
+		if strings.Contains(v, "never stands at") || strings.Contains(v, "lets the next event happen") || len(p.words(80, 30)) == 0 {
+			t.Errorf("at %d the room is told:\n%s", p.Pos, v)
+		}
+		if !strings.Contains(v, " chapter ") || !strings.Contains(v, " run 1 of 1 ") {
+			t.Errorf("the counters do not say what they count:\n%s", v)
+		}
+		for _, said := range p.Run.Said(p.Pos) {
+			if lines := strings.Split(v, "\n"); said.Kind == trace.NoteSay {
+				first := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), said.Prose()[:20]) })
+				if first >= 0 && len(said.Prose()) > 100 && strings.TrimSpace(lines[first+1]) == "" {
+					t.Errorf("a sentence has gaps:\n%s", v)
+				}
+			}
+		}
+		if p.ended() {
+			break
+		}
+		if a.Press("enter"); n > 50 {
+			t.Fatal("it does not end")
+		}
+	}
+	if !strings.Contains(a.View(), "This is the end of the playlist.") {
+		t.Errorf("nothing says that it is the end:\n%s", a.View())
 	}
 }
