@@ -357,6 +357,11 @@ func TestWordsAreForTheRoom(t *testing.T) {
 			t.Fatal("it does not end")
 		}
 	}
+	for a.Press("g"); p.Pos < p.Run.Last(); a.Press("right") {
+		if strings.Contains(a.View(), "never stands at") {
+			t.Fatalf("at %d the room is told:\n%s", p.Pos, a.View())
+		}
+	}
 	if !strings.Contains(a.View(), "This is the end of the playlist.") {
 		t.Errorf("nothing says that it is the end:\n%s", a.View())
 	}
