@@ -493,7 +493,7 @@ func markOf(r *timeline.Timeline, e *trace.Event, g *draw.Glyphs) (glyph string,
 // client and resource. Only for this one event, else the rest could not be read.
 func (tl *plot) drawConnector() {
 	e := tl.Event(tl.Pos)
-	if e == nil || e.Client == trace.None {
+	if e == nil || e.Client == trace.None || tl.Now > e.At { // time has passed since it
 		return
 	}
 	from, to := -1, -1
