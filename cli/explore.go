@@ -19,6 +19,7 @@ import (
 	"lockstep/sim/explore"
 	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // exploration is the values of a search's flags.
@@ -26,7 +27,7 @@ type exploration struct {
 	tries, nodes, workers                   int
 	clients, cycles                         string
 	faults, codes, caller, resource, memory string
-	ttl, limit                              time.Duration
+	ttl, limit, delay                       time.Duration
 	json                                    bool
 	save, certificate, disk                 string
 	exec                                    executed
@@ -74,6 +75,7 @@ is violated, or when the search was interrupted.`,
 	f.StringVar(&x.clients, "clients", "2", fmt.Sprintf("how many clients there are, 1 to %d or any", explore.MaxClients))
 	f.StringVar(&x.cycles, "cycles", "2", "how often each takes the lock, 1 to 9 or any; for locks on several servers the default is 1")
 	f.IntVar(&x.tries, "tries", 1, "how often the lock asks in each cycle before it gives up, with its own delay between two tries")
+	f.DurationVar(&x.delay, "retry-delay", 0, "between two tries, without any jitter, instead of the lock's own")
 	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
 	f.IntVar(&x.nodes, "nodes", 3, "of a lock on several servers: how many")
 	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD")
@@ -210,6 +212,11 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 			return b, fmt.Errorf("--tries: a lock asks once or more often, not %d times", x.tries)
 		}
 	}
+	if x.given("retry-delay") {
+		if b.Strategy.Retry = (strategies.Retry{Delay: x.delay}); x.delay < 0 {
+			return b, fmt.Errorf("--retry-delay: %s is less than nothing", x.delay)
+		}
+	}
 	if x.given("cycles") {
 		if b.Cycles, err = scenarios.ParseCount(x.cycles, 1, 9); err != nil {
 			return b, fmt.Errorf("--cycles: %w", err)
@@ -275,6 +282,8 @@ func (x *exploration) limits() (memory int64, err error) {
 		return 0, fmt.Errorf("--time-limit: %s is less than nothing", x.limit)
 	case x.workers < 0:
 		return 0, fmt.Errorf("--workers: it takes one or more, or 0 for one a core, and not %d", x.workers)
+	case x.given("retry-delay") && x.given("certificate"):
+		return 0, errors.New("--certificate: it is of the lock with its own delay between two tries, without --retry-delay")
 	case x.given("save") && ext != ".yaml" && ext != ".yml":
 		return 0, fmt.Errorf("--save: a scenario's file ends in .yaml, and %q does not", x.save)
 	}

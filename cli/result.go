@@ -99,6 +99,14 @@ type jsonResult struct {
 	Verdicts    map[string]jsonVerdict `json:"verdicts"`
 	Vacuity     jsonVacuity            `json:"vacuity"`
 	Near        jsonNear               `json:"near_misses"`
+	Lasting     *jsonLasting           `json:"lasting,omitempty"` // if LV was sought, and the search has closed
+}
+
+// jsonLasting is what the graph of a search says of those who keep asking.
+type jsonLasting struct {
+	Wait      string            `json:"wait,omitempty"`      // the longest for a free lock
+	Unbounded string            `json:"unbounded,omitempty"` // why there is none
+	Stated    map[string]string `json:"stated"`              // in the words of the text, by label
 }
 
 type jsonBounds struct {
@@ -135,6 +143,7 @@ type jsonCounterexample struct {
 	Faults   []jsonFault `json:"faults"`
 	Switches int         `json:"switches"`
 	Steps    int         `json:"steps"`
+	Turn     int         `json:"turn,omitempty"` // of a livelock, how many of the steps, at the end, come round again
 }
 
 type jsonFault struct {
@@ -170,12 +179,21 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 		f := r.Finding(c)
 		v := jsonVerdict{Answer: f.Answer.Apart(len(f.But) > 0), Of: f.Of, Because: f.Because, But: f.But}
 		if found := f.Least; found != nil {
-			v.jsonCounterexample = &jsonCounterexample{found.Within == nil, found.Trace.Schedule, []jsonFault{}, found.Switches, found.Steps}
+			v.jsonCounterexample = &jsonCounterexample{found.Within == nil && found.Turn == 0, found.Trace.Schedule, []jsonFault{}, found.Switches, found.Steps, found.Turn}
 			for _, f := range found.Faults {
 				v.Faults = append(v.Faults, jsonFault{f.Kind.String(), f.Text, f.Essential, f.Replaced})
 			}
 		}
 		j.Verdicts[c.String()] = v
+	}
+	if l := r.Liveness; l != nil {
+		j.Lasting = &jsonLasting{Unbounded: l.Unbounded, Stated: map[string]string{}}
+		if l.Unbounded == "" {
+			j.Lasting.Wait = l.Wait.String()
+		}
+		for _, item := range report.Lasting(r) {
+			j.Lasting.Stated[item.Label] = item.Text
+		}
 	}
 	return j
 }

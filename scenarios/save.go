@@ -54,7 +54,11 @@ func FromSchedule(title, shows, head string, code trace.Code, schedule sim.Sched
 // The file, of that name, names the commands that find and show it.
 func FromSearch(b *explore.Bounds, c *explore.Counterexample, file string) ([]byte, error) {
 	lock := b.Strategy.Name
-	return FromSchedule(fmt.Sprintf("The least schedule in which %s shows %s", lock, c.Code.Named()),
+	which := "The least schedule"
+	if c.Turn > 0 {
+		which = "A schedule"
+	}
+	return FromSchedule(fmt.Sprintf("%s in which %s shows %s", which, lock, c.Code.Named()),
 		fmt.Sprintf("%s (%s): %s", c.Code.Name(), c.Code, c.Wrong()),
 		fmt.Sprintf("Found by: %s\nShown by: lockstep run %s %s", SearchCommand(b), lock, file), c.Code, c.Schedule)
 }
@@ -83,6 +87,9 @@ func SearchCommand(b *explore.Bounds) string {
 		cmp.Or(strings.Join(faults, ","), "none"))
 	if b.Tries > 1 {
 		text += fmt.Sprintf(" --tries %d", b.Tries)
+	}
+	if usual, err := FindStrategy(b.Strategy.Name); err == nil && usual.Retry != b.Strategy.Retry {
+		text += " --retry-delay " + b.Strategy.Retry.Delay.String()
 	}
 	if b.Strategy.Nodes > 1 && b.Nodes > 0 {
 		text += fmt.Sprintf(" --nodes %d", b.Nodes)

@@ -98,6 +98,9 @@ func (r *Result) Finding(c trace.Code) Finding {
 	if f.Because = r.undecided(); slices.Contains(r.Unconfirmed, c) {
 		f.Because = append(f.Because, r.unconfirmed())
 	}
+	if c == trace.LV && len(f.Because) == 0 {
+		f.Because = r.unread()
+	}
 	if c == trace.PD && r.Vacuity.Stuck {
 		f.Because = append(f.Because, stuck)
 	}
@@ -210,6 +213,17 @@ func (r *Result) undecided() (because []string) {
 		because = append(because, r.Undecided)
 	}
 	return because
+}
+
+// unread lists the reason why the graph of the search tells nothing of livelocks.
+func (r *Result) unread() []string {
+	switch {
+	case r.Liveness == nil:
+		return []string{"its graph was not looked at"}
+	case r.Liveness.Because != "":
+		return []string{r.Liveness.Because}
+	}
+	return nil
 }
 
 // lacking lists what no schedule of a search has had, so that it says less than its bounds

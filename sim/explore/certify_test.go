@@ -239,7 +239,7 @@ func searchedModel(t *testing.T, b Bounds) *space.Model {
 			t.Error(err)
 		}
 	})
-	m.Unreduced()
+	m.Unreduced(false)
 	if _, err := rounds(context.Background(), m, Options{}); err != nil {
 		t.Fatal(err)
 	}

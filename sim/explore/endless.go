@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/certificate"
+	"lockstep/sim/explore/liveness"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -138,4 +139,81 @@ func certify(ctx context.Context, m *space.Model, opt Options) (*certificate.Cer
 		opt.progress(Progress{States: int64(of), Certified: done, Concluding: true})
 	}
 	return certificate.Make(ctx, h, rows, needs, certificate.Options{Workers: opt.Workers, Resolve: resolve, Progress: told})
+}
+
+// uncertified returns the reason why no certificate can be made of a search within the bounds,
+// or nil.
+func uncertified(b *Bounds) error {
+	if !b.Endless() || b.Faults[Pause] != Any {
+		return fmt.Errorf("a certificate is of a search without bounds: it takes --cycles any and pause=any")
+	}
+	for k, n := range b.Faults {
+		switch kind := FaultKind(k); kind {
+		case Crash, Pause, ReplyLost:
+			if n != 0 && n != Any {
+				return fmt.Errorf("a certificate can't count %s: it takes none or any number of them", kind.Words(2))
+			}
+		default:
+			if n != 0 {
+				return fmt.Errorf("a certificate knows nothing of %s yet", kind.Words(2))
+			}
+		}
+	}
+	for _, c := range b.Sought() {
+		if !slices.Contains(certificate.Provable(), c) {
+			return fmt.Errorf("a certificate can't claim %s: choose --codes from %s", c, certificate.Provable())
+		}
+	}
+	if b.Nodes > 1 || b.Strategy.Nodes > 1 {
+		return fmt.Errorf("a certificate is of a lock on one server")
+	}
+	return nil
+}
+
+// unread returns the reason why a search can't look for livelocks, or nil.
+func unread(b *Bounds, opt *Options) error {
+	switch {
+	case opt.Certify:
+		return errors.New("a search for LV has more situations than a certificate: make that by a search of its own")
+	case opt.Disk != "":
+		return errors.New("a search for LV can't go on on disk: it needs its whole graph in memory")
+	}
+	return liveness.Refuse(b)
+}
+
+// lives has the graph of a closed search read, for livelocks.
+func lives(ctx context.Context, m *space.Model, r *Result, opt Options) error {
+	l, err := liveness.Read(ctx, m, r.States, opt.full)
+	if err != nil {
+		return err
+	}
+	r.Liveness = l
+	if l.Lasso == nil {
+		return nil
+	}
+	cfg := l.Lasso.Schedule.Config
+	cfg.Scenario = sim.Label("livelock")
+	w, err := sim.New(cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := errors.Join(w.Reset(cfg, true), w.Play(l.Lasso.Schedule.Moves, nil)); err != nil {
+		return err
+	}
+	t, err := w.Trace()
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(t.Verdict(), trace.LV) {
+		return fmt.Errorf("the engine says %s of a livelock\n%s", t.Verdict(), t.Schedule)
+	}
+	t.Title = "A schedule with " + trace.LV.Named()
+	v := &Counterexample{Code: trace.LV, Schedule: w.Schedule(), Steps: l.Lasso.Prefix + l.Lasso.Turn, Turn: l.Lasso.Turn, Trace: t}
+	for _, f := range l.Lasso.Faults {
+		v.Faults = append(v.Faults, Fault{Kind: f.Kind, Text: f.Text})
+	}
+	r.Found, r.Violated = append(r.Found, trace.LV), append(r.Violated, v)
+	r.sort()
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/certificate"
+	"lockstep/sim/explore/liveness"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -50,6 +51,8 @@ type Result struct {
 
 	Kept bool // the search was cut off, and another with the same [Options.Disk] goes on with it
 
+	Liveness *liveness.Result // if LV was sought, and the search has closed
+
 	Certificate *certificate.Certificate // if one was asked for, and the search has closed without a finding
 }
 
@@ -59,9 +62,12 @@ type Result struct {
 type Counterexample struct {
 	Code            trace.Code // that it violates
 	Schedule        sim.Schedule
-	Faults          []Fault      // in the order in which they happen
-	Switches, Steps int          // changes from one client to another, and choices
-	Trace           *trace.Trace // of the engine's run of the schedule
+	Faults          []Fault // in the order in which they happen
+	Switches, Steps int     // changes from one client to another, and choices
+	// Turn is, of a livelock, how many of the steps are made again and again, at the end. The
+	// schedule makes them twice, and it is no least one; Switches is 0.
+	Turn  int
+	Trace *trace.Trace // of the engine's run of the schedule
 	// Within are the smaller bounds in which it is the least, if there was no time to
 	// find the least within the search's own; otherwise nil.
 	Within *Bounds
@@ -131,11 +137,16 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 
 func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	defer process.CatchPanic(&err)
+	if b.CodeSet().Has(trace.LV) {
+		if err := unread(&b, &opt); err != nil {
+			return nil, err
+		}
+	}
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
 	if opt.Certify {
-		if err := b.Uncertified(); err != nil {
+		if err := uncertified(&b); err != nil {
 			return nil, err
 		}
 	}
@@ -160,8 +171,8 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 }
 
 func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*Result, error) {
-	if opt.Certify {
-		m.Unreduced()
+	if lasting := m.Bounds.CodeSet().Has(trace.LV); lasting || opt.Certify {
+		m.Unreduced(lasting)
 	}
 	s, err := rounds(ctx, m, opt)
 	if err != nil {
@@ -199,6 +210,9 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 		err := concludeEndless(ctx, m, r)
 		if err == nil && opt.Certify && r.Closed && len(r.Found) == 0 {
 			r.Certificate, err = certify(ctx, m, opt)
+		}
+		if err == nil && r.Closed && m.Bounds.CodeSet().Has(trace.LV) {
+			err = lives(ctx, m, r, opt)
 		}
 		return r, err
 	}
@@ -346,8 +360,14 @@ func (r *Result) smaller(ctx context.Context) error {
 			r.Violated = append(r.Violated, v)
 		}
 	}
-	slices.SortFunc(r.Violated, func(a, b *Counterexample) int { return int(a.Code) - int(b.Code) })
+	r.sort()
 	return nil
+}
+
+// sort brings what was found into the order of codes, worst first.
+func (r *Result) sort() {
+	slices.Sort(r.Found)
+	slices.SortFunc(r.Violated, func(a, b *Counterexample) int { return int(a.Code) - int(b.Code) })
 }
 
 // runIn finds the least schedules within bounds, and has no smaller bounds to fall back to.

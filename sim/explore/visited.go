@@ -173,7 +173,7 @@ func claims(b *Bounds, opt *Options) []disk.Claim {
 		cycles = "any"
 	}
 	return []disk.Claim{{Name: "lock", Value: b.Strategy.Name}, {Name: "number of clients", Value: clients}, {Name: "number of cycles", Value: cycles},
-		{Name: "number of tries", Value: strconv.Itoa(max(1, b.Tries))}, {Name: "number of servers", Value: strconv.Itoa(cmp.Or(b.Nodes, b.Strategy.Nodes))},
+		{Name: "number of tries", Value: strconv.Itoa(max(1, b.Tries))}, {Name: "retries", Value: fmt.Sprint(b.Strategy.Retry)}, {Name: "number of servers", Value: strconv.Itoa(cmp.Or(b.Nodes, b.Strategy.Nodes))},
 		{Name: "budget of faults", Value: b.Faults.String()}, {Name: "set of codes", Value: b.CodeSet().String()}, {Name: "caller", Value: b.Caller()},
 		{Name: "resource", Value: fmt.Sprint(b.Resource)}, {Name: "TTL", Value: b.TTL.String()}, {Name: "timeout", Value: cmp.Or(b.Timeout, b.Strategy.Timeout).String()},
 		{Name: "record", Value: strconv.Quote(b.Record)}, {Name: "bound on switches", Value: strconv.Itoa(b.Switches)},

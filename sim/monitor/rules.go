@@ -44,7 +44,7 @@ var Rules = [...]Rule{
 	{Code: trace.FR, On: []trace.Kind{trace.KindExecute}, Broken: foreignRelease, prove: (*Monitor).proveForeignRelease},
 	{Code: trace.PD, Elsewhere: "it is about the future: a further client asks at the end, by Monitor.NeverGranted in the engine and explorer.deadlocked in the search"},
 	{Code: trace.LV, Elsewhere: "it is about the future: Monitor.livelock finds a situation that comes round again",
-		NotSearched: "the search joins histories that come to the same situation, so it has no order in which one could come round again"},
+		NotSearched: "no schedule of a search shows it; if it is asked to, the search reads it off the graph of all its situations, when that has closed"},
 	{Code: trace.GAP, On: []trace.Kind{trace.KindExtended}, Broken: brokenContinuity, prove: (*Monitor).proveBrokenContinuity},
 	{Code: trace.FN, On: []trace.Kind{trace.KindRefused, trace.KindFailed}, Broken: falseRefusal, Spared: Unowned, prove: (*Monitor).proveFalseRefusal},
 	{Code: trace.UA, Elsewhere: "it is about the future: a further client asks at the end, and Monitor.NeverGranted counts the servers that are up",

@@ -210,6 +210,10 @@ func (m *Search) tellFinding(t *draw.Paragraphs, f explore.Finding) {
 
 // tellLeast describes the least schedule of a violation.
 func (m *Search) tellLeast(t *draw.Paragraphs, v *explore.Counterexample) {
+	if v.Turn > 0 {
+		t.Add(draw.Plain, "      ", report.Least(v))
+		return
+	}
 	t.Add(draw.Plain, "      ", "least: "+screen.CostText(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
 	for _, f := range v.Faults {
 		note := ""

@@ -283,6 +283,16 @@ func (k *Clients) add(h History) uint32 {
 // At returns the history with an id. It must not be changed.
 func (k *Clients) At(id uint32) *History { return k.histories.At(id) }
 
+// Single reports whether no client was seen to have another thread besides its first.
+func (k *Clients) Single() bool {
+	for id := range k.histories.Count.Load() {
+		if !k.At(id).Single() {
+			return false
+		}
+	}
+	return true
+}
+
 // After returns the outcome of a transition. It runs the client's code if the outcome is
 // not known yet, and fails with [Nondeterminism], [Endless], a panic of that code, or an
 // error of an operation that a search can't represent.

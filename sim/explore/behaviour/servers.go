@@ -204,6 +204,18 @@ func (s *Servers) ExpireEarly() {
 	s.Early, s.aged = true, intern.NewMemo[aging, Aged]()
 }
 
+// Ended lists, for each key of a snapshot that has come to the very end of its life, the snapshot
+// without it: Redis lets it go within the next millisecond.
+func (s *Servers) Ended(snapshot uint32) (gone []Aged) {
+	snap := s.Snapshot(snapshot)
+	for _, k := range snap.Keys {
+		if k.Left == 0 {
+			gone = append(gone, Aged{s.ID(snap.Drop(k.Name)), k.Name == s.lock})
+		}
+	}
+	return gone
+}
+
 // Records reports whether a snapshot has the lock's record.
 func (s *Servers) Records(snapshot uint32) bool { return s.Snapshot(snapshot).Has(s.lock) }
 

@@ -105,6 +105,17 @@ const (
 	Sending                  // since the last command on a connection was sent
 )
 
+// NeedOf is the set of those that are set.
+func NeedOf(reading, sending bool) (n Need) {
+	if reading {
+		n |= Reading
+	}
+	if sending {
+		n |= Sending
+	}
+	return n
+}
+
 // Resolve finds a strategy by its name.
 type Resolve func(name string) (strategies.Strategy, error)
 

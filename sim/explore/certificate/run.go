@@ -21,6 +21,7 @@ type run struct {
 	spare  int   // the engine's next client that no place has had
 	locals []local
 	survey sim.Survey
+	exact  bool          // records live for as long as Redis lets them, and the text has all spans
 	unit   time.Duration // in which spans are written down: the grid, unless it is for behavior
 	err    error         // of an operation of which a certificate knows nothing
 
@@ -139,7 +140,9 @@ func (r *run) tick() { r.pass(r.Grid) }
 // pass lets so much time pass.
 func (r *run) pass(by time.Duration) {
 	r.w.Wait(by)
-	r.w.ExpireEarly()
+	if !r.exact {
+		r.w.ExpireEarly()
+	}
 	for _, who := range r.as {
 		if l := &r.locals[who]; l.read {
 			l.since = min(l.since+by, l.last+r.Far)

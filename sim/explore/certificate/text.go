@@ -186,7 +186,10 @@ func (r *run) localKey(who int) Digest {
 
 // need returns the spans on which a client's code still depends.
 func (r *run) need(who int) Need {
-	if r.needs == nil {
+	switch {
+	case r.exact:
+		return Reading | Sending
+	case r.needs == nil:
 		return 0
 	}
 	return r.needs[r.localKey(who)]

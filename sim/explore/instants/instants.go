@@ -29,7 +29,9 @@ type Set struct {
 	Grid int32
 	// Digital is set if time stops at the multiples of the grid, and nowhere else.
 	Digital bool
-	Far     int32 // longer than any span that client code tells from a longer one
+	// Late is set if a record may stay at the very end of its life, until time passes.
+	Late bool
+	Far  int32 // longer than any span that client code tells from a longer one
 }
 
 // Ends has only the instants at which something happens by itself.
@@ -210,6 +212,9 @@ func (in *Set) ToGrid(left int32) int32 {
 // ToNextLife is the same for the life of a record.
 func (in *Set) ToNextLife(left int32) int32 {
 	if in.Digital {
+		if in.Late && left == 1 {
+			return in.Grid
+		}
 		return in.ToGrid(left - 1) // see behaviour.Servers.Early
 	}
 	return left - max(lastBelow(in.Before, left), lastBelow(in.Left, left))

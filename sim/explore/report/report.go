@@ -30,8 +30,11 @@ func (i Item) String() string {
 // these bounds".
 func Text(f explore.Finding) string {
 	text := f.Code.Name() + ": " + f.String()
-	if f.Answer == explore.Violated {
+	switch {
+	case f.Answer == explore.Violated:
 		text += "; " + Least(f.Least)
+	case f.Code == trace.LV && f.Answer.Holds():
+		text += ", if at some time nothing goes wrong any more, and messages and code take no time"
 	}
 	return text
 }
@@ -62,6 +65,10 @@ func bounded(r *explore.Result) string {
 func Least(v *explore.Counterexample) string {
 	if v == nil {
 		return "some schedule shows it, and there was no time to find the least"
+	}
+	if v.Turn > 0 {
+		return fmt.Sprintf("a schedule with %s comes to a situation after %s, and to the same again after %s more, for ever",
+			Count(len(v.Faults), "fault"), Count(v.Steps-v.Turn, "step"), Count(v.Turn, "step"))
 	}
 	which := "the least schedule"
 	if v.Within != nil {
@@ -95,6 +102,14 @@ func faults(b *explore.Bounds) string {
 
 // probed says for which spans code is run that no schedule has had.
 const probed = "at nineteen readings up to a TTL, twelve up to another, and fewer up to twenty days"
+
+// expires says when a record goes in a search without bounds.
+func expires(b *explore.Bounds) string {
+	if b.CodeSet().Has(trace.LV) {
+		return "a record goes before or after whatever happens in the millisecond that ends its life, of which each is looked at"
+	}
+	return "a record expires a millisecond early, which hides no violation"
+}
 
 // Bounds states the bounds of a search that has been made. They must make sense.
 func Bounds(b *explore.Bounds) []Item {
@@ -132,7 +147,7 @@ func Bounds(b *explore.Bounds) []Item {
 		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
 	if b.Cycles == explore.Any {
 		instants = "whatever can go wrong does so between any two steps. Time goes on by the greatest span of which the TTL, the timeout and all sleeps are multiples: " +
-			"a lease's end is rounded up to one, and a record expires a millisecond early, which hides no violation. All spans are alike that are longer than each of these. " +
+			"a lease's end is rounded up to one, and " + expires(b) + ". All spans are alike that are longer than each of these. " +
 			"The lock's code was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"
 	}
 	if b.WholeSleeps {
@@ -172,7 +187,24 @@ func Effort(r *explore.Result) []Item {
 	if r.Unprobed > 0 {
 		items = append(items, Item{"probes", fmt.Sprintf("at %s in the lock's code a clock or a remaining life was not tried at other values than schedules had: there was no time", Count(r.Unprobed, "place"))})
 	}
-	return items
+	return append(items, Lasting(r)...)
+}
+
+// Lasting states what the graph of a search says of those who keep asking, and what that assumes.
+// It is empty if LV was not sought.
+func Lasting(r *explore.Result) (items []Item) {
+	l := r.Liveness
+	if l == nil {
+		return nil
+	}
+	wait := fmt.Sprintf("if nobody holds the lock and somebody keeps asking, somebody is granted it within %s, whatever was left behind before (a record may live up to a millisecond longer, "+
+		"which isn't counted)", trace.Duration(l.Wait))
+	if l.Unbounded != "" {
+		wait = "how long a free lock is waited for at most, the search doesn't say: " + l.Unbounded
+	}
+	return []Item{{"wait", wait}, {"assumed", "for LV and for that wait: at some time things stop going wrong, be it after any number of the faults above, and it is from then on that time counts. " +
+		"Messages and code take no time, in every order of the steps at one instant. Each client that can act does so before time goes on. " +
+		"To keep asking is to be in Acquire whenever time passes: whoever is refused asks again at once. Nobody promises a single client that it gets the lock, if others do"}}
 }
 
 // Code states how much of the strategy's own code the search ran.

@@ -226,7 +226,7 @@ func (b *Bounds) ClockJump() time.Duration { return b.TTL + instants.OverStamp*t
 // Check refuses bounds that make no sense.
 func (b *Bounds) Check() error {
 	for _, c := range b.Codes {
-		if !searched.Has(c) {
+		if lasting := c == trace.LV && b.Endless(); !searched.Has(c) && !lasting {
 			asks := "asks once a cycle"
 			if b.Tries > 1 {
 				asks = fmt.Sprintf("gives up after %d tries", b.Tries)

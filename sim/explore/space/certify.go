@@ -5,42 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/certificate"
 )
 
 // certified tells how a certificate has the choices of a search, and says which it can't have.
 var certified = map[ChoiceKind]certificate.MoveKind{
 	Acts: certificate.Steps, ActsAndLosesReply: certificate.LosesReply, Crashes: certificate.Crashes, Passes: certificate.Ticks,
-}
-
-// Uncertified returns the reason why no certificate can be made of a search within the bounds,
-// or nil.
-func (b *Bounds) Uncertified() error {
-	if !b.Endless() || b.Faults[Pause] != Any {
-		return fmt.Errorf("a certificate is of a search without bounds: it takes --cycles any and pause=any")
-	}
-	for k, n := range b.Faults {
-		switch kind := FaultKind(k); kind {
-		case Crash, Pause, ReplyLost:
-			if n != 0 && n != Any {
-				return fmt.Errorf("a certificate can't count %s: it takes none or any number of them", kind.Words(2))
-			}
-		default:
-			if n != 0 {
-				return fmt.Errorf("a certificate knows nothing of %s yet", kind.Words(2))
-			}
-		}
-	}
-	for _, c := range b.Sought() {
-		if !slices.Contains(certificate.Provable(), c) {
-			return fmt.Errorf("a certificate can't claim %s: choose --codes from %s", c, certificate.Provable())
-		}
-	}
-	if b.Nodes > 1 || b.Strategy.Nodes > 1 {
-		return fmt.Errorf("a certificate is of a lock on one server")
-	}
-	return nil
 }
 
 // Certificate is the set of states of a search that has closed, whose model this is. It walks
@@ -64,19 +34,9 @@ func (m *Model) Certificate() (h certificate.Header, rows []certificate.Row, nee
 		Grid: time.Duration(m.instants.Grid) * time.Millisecond, Far: time.Duration(m.instants.Far) * time.Millisecond, Given: known.Given}
 	h.Config, err = certificate.ConfigText(m.Config, rows)
 	return h, rows, func(row, place int) certificate.Need {
-		return needOf(known, m.ids.clients.Value(w.states[row][place]).history)
+		h := m.ids.clients.Value(w.states[row][place]).history
+		return certificate.NeedOf(known.Reading[h], known.Sending[h])
 	}, err
-}
-
-// needOf is what is known of the needs at a history.
-func needOf(known *behaviour.Needs, history uint32) (n certificate.Need) {
-	if known.Reading[history] {
-		n |= certificate.Reading
-	}
-	if known.Sending[history] {
-		n |= certificate.Sending
-	}
-	return n
 }
 
 // walk goes through the states of a search in the order of crashes, and then of choices.

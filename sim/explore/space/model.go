@@ -108,8 +108,9 @@ func (x *Explorer) StateID() []uint32 {
 }
 
 // Unreduced turns partial-order reduction off, for good: each step of a client is a choice of
-// its own. It must be called before any state is made.
-func (m *Model) Unreduced() {
-	m.unreduced = true
+// its own. If lasting is set, for livelocks, a record goes at any moment of the millisecond that
+// ends its life. It must be called before any state is made.
+func (m *Model) Unreduced(lasting bool) {
+	m.unreduced, m.lasting = true, lasting
 	m.forget()
 }

@@ -154,7 +154,9 @@ func (m *Model) StillDigital(ctx context.Context) error {
 // condition is strict. The model must be [Model.Digital].
 func (m *Model) Digitize(small *Model) {
 	m.instants.Digitize(append(small.sleeps(small.reached()), m.timeout, m.ttl))
-	m.Servers.ExpireEarly()
+	if m.instants.Late = m.lasting; !m.lasting {
+		m.Servers.ExpireEarly()
+	}
 }
 
 // OnGrid fails if a client has begun a sleep that doesn't fit the grid: no small search showed it.

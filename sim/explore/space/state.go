@@ -220,6 +220,18 @@ func (x *Explorer) Packed(from []uint32) []uint32 {
 	return slices.Clone(x.Followed())
 }
 
+// Client returns what the rules know of client i in a packed state, how much longer its lease is
+// live in milliseconds (0 is for ever, or not at all), and whether it is paused if time passes.
+func (x *Explorer) Client(state []uint32, i int) (c *monitor.Client, left int32, paused bool) {
+	is := x.ids.clients.Value(state[i])
+	return &is.Client, is.deadline, is.paused || x.idles(is)
+}
+
+// Owner returns to whom the lock's record on node i belongs in a packed state.
+func (x *Explorer) Owner(state []uint32, i int) monitor.Owner {
+	return x.ids.nodes.Value(state[x.Bounds.Clients+i]).owner
+}
+
 func (s *state) copyFrom(o *state) {
 	copy(s.clients, o.clients)
 	copy(s.nodes, o.nodes)

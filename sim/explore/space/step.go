@@ -67,6 +67,7 @@ type Model struct {
 	Unprobed  int              // see [behaviour.Thresholds]
 	Probed    bool             // likewise
 	unreduced bool             // see Unreduced
+	lasting   bool             // likewise
 	deeds     []behaviour.Deed // that the environment can do: see Bounds.Others
 	Budget    Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 

@@ -145,7 +145,25 @@ func (x *Explorer) Follow(state []uint32) (n int, found Codes) {
 		}
 		n += x.environment(state)
 	}
+	if x.lasting {
+		n += x.ends(state)
+	}
 	return n, found
+}
+
+// ends adds, for each record that has come to the end of its life, the successor without it.
+func (x *Explorer) ends(state []uint32) (n int) {
+	x.unpack(state, &x.from)
+	for at := range x.nodes {
+		for _, without := range x.Servers.Ended(x.from.nodes[at].snapshot) {
+			x.Back()
+			x.set(&x.s.nodes[at], without)
+			x.facts.Recount()
+			x.pack(state)
+			n++
+		}
+	}
+	return n
 }
 
 // Followed returns the packed states that were added since it was called last. The explorer

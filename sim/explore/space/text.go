@@ -46,6 +46,9 @@ func (b *Bounds) Outside() string {
 	if b.Tries > 1 {
 		insistent = fmt.Sprintf("callers that ask again when they were refused %d times", b.Tries)
 	}
+	if b.CodeSet().Has(trace.LV) { // they are
+		return strings.Join(parts, ", ")
+	}
 	return strings.Join(append(parts, insistent), ", ")
 }
 

@@ -1,0 +1,208 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim/testenv"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// keenLock asks as often as it is told to, with a delay between two tries.
+type keenLock struct {
+	nodes []*redis.Client
+	rdb   *redis.Client // the first of them
+	key   string
+	strategies.Options
+	try  func(ctx context.Context, l *keenLock, token string) (won bool, err error)
+	late func(ctx context.Context, l *keenLock, token string) error // after a try in vain; nil: nothing
+	idle time.Duration                                              // a delay of its own, instead of the one that it is told
+	idly bool                                                       // it has one
+}
+
+func (l *keenLock) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	for n := 1; ; n++ {
+		token := l.Token()
+		won, err := l.try(ctx, l, token)
+		if err == nil && won {
+			return &strategies.Lease{Token: token}, nil
+		}
+		if l.late != nil {
+			err = errors.Join(err, l.late(ctx, l, token))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n == l.Retry.Tries {
+			return nil, strategies.ErrNotAcquired
+		}
+		delay := l.Retry.Delay
+		if l.idly {
+			delay = l.idle
+		}
+		if err := l.Clock.Sleep(ctx, delay); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (l *keenLock) Release(ctx context.Context, lease *strategies.Lease) error {
+	var failed error
+	for _, node := range l.nodes {
+		failed = errors.Join(failed, compareDelete.Run(ctx, node, []string{l.key}, lease.Token).Err())
+	}
+	return failed
+}
+
+// setNX is the try of a right lock.
+func setNX(ctx context.Context, l *keenLock, token string) (bool, error) {
+	return l.rdb.SetNX(ctx, l.key, token, l.TTL).Result()
+}
+
+// splitVotes asks each server, and wants them all: Redlock's try, without its clock.
+func splitVotes(ctx context.Context, l *keenLock, token string) (bool, error) {
+	votes := 0
+	for _, node := range l.nodes {
+		won, err := node.SetNX(ctx, l.key, token, l.TTL).Result()
+		if err != nil {
+			return false, err
+		}
+		if won {
+			votes++
+		}
+	}
+	if votes > len(l.nodes)/2 {
+		return true, nil
+	}
+	return false, l.Release(ctx, &strategies.Lease{Token: token})
+}
+
+// spoils takes the other's record away if there is one, and else has the lock only if nobody has
+// done the same to its own.
+func spoils(ctx context.Context, l *keenLock, token string) (bool, error) {
+	if won, err := setNX(ctx, l, token); err != nil || !won {
+		return false, errors.Join(err, l.rdb.Del(ctx, l.key).Err())
+	}
+	is, err := l.rdb.Get(ctx, l.key).Result()
+	if errors.Is(err, redis.Nil) {
+		return false, nil
+	}
+	return is == token, err
+}
+
+// warned puts up a sign after a try in vain, and whoever finds the sign renews it and goes away.
+func warned(ctx context.Context, l *keenLock, token string) (bool, error) {
+	sign := l.key + ":sign"
+	if n, err := l.rdb.Exists(ctx, sign).Result(); err != nil || n > 0 {
+		return false, errors.Join(err, l.rdb.PExpire(ctx, sign, l.TTL).Err())
+	}
+	won, err := setNX(ctx, l, token)
+	if err == nil && !won {
+		err = l.rdb.Set(ctx, sign, "busy", l.TTL).Err()
+	}
+	return won, err
+}
+
+// polite announces itself under a key of its own kind, and steps back if the other has, too. Both
+// keys are in one hash: how many fields it has tells.
+func polite(ctx context.Context, l *keenLock, token string) (bool, error) {
+	hall := l.key + ":hall"
+	if err := l.rdb.HSet(ctx, hall, token, "here").Err(); err != nil {
+		return false, err
+	}
+	if n, err := l.rdb.HLen(ctx, hall).Result(); err != nil || n > 1 {
+		return false, errors.Join(err, l.rdb.HDel(ctx, hall, token).Err())
+	}
+	won, err := setNX(ctx, l, token)
+	return won, errors.Join(err, l.rdb.HDel(ctx, hall, token).Err())
+}
+
+// keen is a strategy with a keenLock. Its timeout is three delays.
+func keen(nodes int, delay time.Duration, set func(*keenLock)) strategies.Strategy {
+	s := strategies.Strategy{Name: "keen", Nodes: nodes, Timeout: 3 * delay, Retry: strategies.Retry{Delay: delay}, Scripts: []*redis.Script{compareDelete}}
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		l := &keenLock{nodes: nodes, rdb: nodes[0], key: key, Options: o, try: setNX}
+		set(l)
+		return l
+	}
+	return s
+}
+
+// livelocks are locks, and what a search says of LV and of the longest wait.
+var livelocks = []struct {
+	name    string
+	nodes   int
+	set     func(*keenLock)
+	faults  Budget
+	delay   time.Duration // 0 is 4 ms
+	clients int
+	want    string        // LV's finding begins so
+	wait    time.Duration // 0 is none
+	without string        // a part of the reason
+}{
+	{name: "right", nodes: 1, set: func(*keenLock) {}, want: "holds for every schedule of 2 clients"},
+	{name: "right, crashes", nodes: 1, set: func(*keenLock) {}, faults: Budget{Crash: Any}, want: "holds for every schedule of 2 clients", wait: 16 * time.Millisecond},
+	{name: "right, lost replies", nodes: 1, set: func(*keenLock) {}, faults: Budget{ReplyLost: Any}, delay: time.Millisecond, want: "holds for every schedule of 2 clients"},
+	{name: "right, pauses", nodes: 1, set: func(*keenLock) {}, faults: Budget{Crash: Any, Pause: Any}, delay: time.Millisecond, want: "holds for every schedule of 2 clients", wait: 4 * time.Millisecond},
+	{name: "right, three clients", nodes: 1, set: func(*keenLock) {}, clients: 3, want: "holds for every schedule of 3 clients"},
+	{name: "votes, 2 servers", nodes: 2, set: func(l *keenLock) { l.try = splitVotes }, want: "violated", without: "none is ever granted"},
+	{name: "votes, 3 servers", nodes: 3, set: func(l *keenLock) { l.try = splitVotes }, want: "holds for every schedule of 2 clients"},
+	{name: "spoils", nodes: 1, set: func(l *keenLock) { l.try = spoils }, want: "violated", without: "none is ever granted"},
+	{name: "spoils, crashes", nodes: 1, set: func(l *keenLock) { l.try = spoils }, faults: Budget{Crash: Any}, want: "violated", without: "none is ever granted"},
+	{name: "polite", nodes: 1, set: func(l *keenLock) { l.try = polite }, want: "violated", without: "none is ever granted"},
+	{name: "warned", nodes: 1, set: func(l *keenLock) { l.try = warned }, want: "violated", without: "none is ever granted"},
+	{name: "warned, just in time", nodes: 1, set: func(l *keenLock) { l.try, l.idly, l.idle = warned, true, 2*l.TTL }, want: "violated", without: "none is ever granted"},
+	{name: "warned, too late", nodes: 1, set: func(l *keenLock) { l.try, l.idly, l.idle = warned, true, 2*l.TTL+4*time.Millisecond }, want: "holds for every schedule of 2 clients"},
+	{name: "never expires, crashes", nodes: 1, set: func(l *keenLock) { l.TTL = 0 }, faults: Budget{Crash: Any},
+		want: "not decided, because clients are kept out for ever by a record that somebody has left behind", without: "none is ever granted"},
+	{name: "spins", nodes: 1, set: func(l *keenLock) { l.idly = true }, want: "not decided, because clients ask again and again without waiting", without: "without waiting"},
+}
+
+// TestLivelocks: a search that closes finds livelocks, of which the engine plays two turns, and says
+// of other locks that there is none. How long a free lock is waited for at most is what a
+// brute force finds that shares nothing with the search.
+func TestLivelocks(t *testing.T) {
+	for _, tc := range livelocks {
+		t.Run(tc.name, func(t *testing.T) {
+			delay := cmp.Or(tc.delay, 4*time.Millisecond)
+			b := Bounds{Strategy: keen(tc.nodes, delay, tc.set), Clients: cmp.Or(tc.clients, 2), Cycles: Any, Tries: 2, TTL: 3 * delay, Faults: tc.faults, Codes: trace.Verdict{trace.LV}}
+			r, err := Run(context.Background(), b, Options{Memory: 1 << 30})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := r.Finding(trace.LV)
+			t.Logf("%d states: %s; %+v", r.States, f, r.Liveness)
+			if !strings.HasPrefix(f.String(), tc.want) {
+				t.Fatalf("%s (closed %t), expected %s", f, r.Closed, tc.want)
+			}
+			if got := r.Liveness.Unbounded; got == "" && tc.without != "" || !strings.Contains(got, tc.without) || tc.wait != 0 && r.Liveness.Wait != tc.wait {
+				t.Errorf("it waits for %s, or not: %q; expected %s or %q", r.Liveness.Wait, got, tc.wait, tc.without)
+			}
+			if v := r.Find(trace.LV); v != nil && !slices.Contains(v.Trace.Verdict(), trace.LV) {
+				t.Errorf("the engine plays %s", v.Trace.Verdict())
+			}
+			if testenv.Raced || !testenv.Whole() && r.States > 5000 {
+				return
+			}
+			g := bruteGraph(t, b)
+			livelock, wait := g.livelock(), g.wait()
+			t.Logf("by brute force: %d situations, livelock %t, wait %s", len(g.all), livelock, wait)
+			switch {
+			case f.Answer.Holds() && livelock, f.Answer == Violated && !livelock:
+				t.Errorf("%s, and by brute force: livelock %t", f, livelock)
+			case r.Liveness.Unbounded == "" && (wait > r.Liveness.Wait+time.Millisecond || wait < r.Liveness.Wait-time.Millisecond):
+				t.Errorf("the longest wait is %s, and by brute force %s", r.Liveness.Wait, wait)
+			case tc.without != "without waiting" && (r.Liveness.Unbounded != "") != (wait == trace.Never):
+				t.Errorf("the wait is unbounded: %q, and by brute force it is %s", r.Liveness.Unbounded, wait)
+			}
+		})
+	}
+}
