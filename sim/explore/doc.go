@@ -12,6 +12,7 @@
 //   - intern has the tables that workers share: memos, ids of equal values, the visited
 //     set.
 //   - disk keeps a visited set that is greater than the memory.
+//   - liveness reads livelocks and the longest wait off the graph of a search that has closed.
 //   - report puts a result into words, and locktest is the search as a function for tests
 //     of other modules.
 //

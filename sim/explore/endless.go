@@ -8,7 +8,6 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/certificate"
-	"lockstep/sim/explore/liveness"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -167,53 +166,5 @@ func uncertified(b *Bounds) error {
 	if b.Nodes > 1 || b.Strategy.Nodes > 1 {
 		return fmt.Errorf("a certificate is of a lock on one server")
 	}
-	return nil
-}
-
-// unread returns the reason why a search can't look for livelocks, or nil.
-func unread(b *Bounds, opt *Options) error {
-	switch {
-	case opt.Certify:
-		return errors.New("a search for LV has more situations than a certificate: make that by a search of its own")
-	case opt.Disk != "":
-		return errors.New("a search for LV can't go on on disk: it needs its whole graph in memory")
-	}
-	return liveness.Refuse(b)
-}
-
-// lives has the graph of a closed search read, for livelocks.
-func lives(ctx context.Context, m *space.Model, r *Result, opt Options) error {
-	l, err := liveness.Read(ctx, m, r.States, opt.full)
-	if err != nil {
-		return err
-	}
-	r.Liveness = l
-	if l.Lasso == nil {
-		return nil
-	}
-	cfg := l.Lasso.Schedule.Config
-	cfg.Scenario = sim.Label("livelock")
-	w, err := sim.New(cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := errors.Join(w.Reset(cfg, true), w.Play(l.Lasso.Schedule.Moves, nil)); err != nil {
-		return err
-	}
-	t, err := w.Trace()
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(t.Verdict(), trace.LV) {
-		return fmt.Errorf("the engine says %s of a livelock\n%s", t.Verdict(), t.Schedule)
-	}
-	t.Title = "A schedule with " + trace.LV.Named()
-	v := &Counterexample{Code: trace.LV, Schedule: w.Schedule(), Steps: l.Lasso.Prefix + l.Lasso.Turn, Turn: l.Lasso.Turn, Trace: t}
-	for _, f := range l.Lasso.Faults {
-		v.Faults = append(v.Faults, Fault{Kind: f.Kind, Text: f.Text})
-	}
-	r.Found, r.Violated = append(r.Found, trace.LV), append(r.Violated, v)
-	r.sort()
 	return nil
 }

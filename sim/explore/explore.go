@@ -138,7 +138,7 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	defer process.CatchPanic(&err)
 	if b.CodeSet().Has(trace.LV) {
-		if err := unread(&b, &opt); err != nil {
+		if err := unlively(&b, &opt); err != nil {
 			return nil, err
 		}
 	}
@@ -212,7 +212,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 			r.Certificate, err = certify(ctx, m, opt)
 		}
 		if err == nil && r.Closed && m.Bounds.CodeSet().Has(trace.LV) {
-			err = lives(ctx, m, r, opt)
+			err = live(ctx, m, r, opt)
 		}
 		return r, err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"lockstep/sim/explore/space"
+	"lockstep/sim/explore/certificate"
 	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
@@ -15,7 +15,7 @@ import (
 // graph has the states of a search that has closed, in the order of faults and then of choices
 // that lead to them; and the edges by which they go on if nothing goes wrong.
 type graph struct {
-	x      *space.Explorer
+	Space
 	at     map[string]int32 // by the bytes of a state
 	states []uint32         // one after the other
 	came   []arrival
@@ -24,6 +24,7 @@ type graph struct {
 	first  []int32 // by state: its first edge
 	edges  []edge
 	later  []detour // by a fault, from states that were expanded
+	width  int32    // of a state
 	grid   int32    // by which time passes, in milliseconds; 0 until it has
 }
 
@@ -38,27 +39,18 @@ type standing struct {
 // arrival is how a state is reached first.
 type arrival struct {
 	from int32
-	by   move
+	by   certificate.Move
 }
-
-// move is what matters of a choice.
-type move struct {
-	kind space.ChoiceKind
-	who  uint8
-}
-
-// expires is the kind of the move by which a record goes that has come to the end of its life.
-const expires = space.ChoiceKinds
 
 // edge leads to a state. It is no fault.
 type edge struct {
 	to     int32
-	by     move
+	by     certificate.Move
 	grants bool // a client is granted the lock
 }
 
 // passes reports whether time passes.
-func (e *edge) passes() bool { return e.by.kind == space.Passes }
+func (e *edge) passes() bool { return e.by.Kind == certificate.Ticks }
 
 // detour leads to a state by a fault, or, which is as unlikely, by the end of a record before time
 // passes on.
@@ -69,9 +61,11 @@ type detour struct {
 }
 
 // build walks through all states.
-func build(ctx context.Context, m *space.Model, full func() bool) (*graph, error) {
-	g := &graph{x: m.Explorer(), at: map[string]int32{}}
-	g.add(arrival{from: -1}, keyOf(g.x.Begin()))
+func build(ctx context.Context, from Space, full func() bool) (*graph, error) {
+	g := &graph{Space: from, at: map[string]int32{}}
+	first := g.Begin()
+	g.width = int32(len(first))
+	g.add(arrival{from: -1}, keyOf(first))
 	for next := 0; next < len(g.came) || len(g.later) > 0; {
 		if next == len(g.came) {
 			later := g.later
@@ -112,8 +106,7 @@ func keyOf(state []uint32) string {
 
 // state returns a state; the slice is valid until the next is added.
 func (g *graph) state(n int32) []uint32 {
-	w := int32(g.x.Width)
-	return g.states[n*w : (n+1)*w]
+	return g.states[n*g.width : (n+1)*g.width]
 }
 
 // add adds a state unless it is known, and returns its number.
@@ -132,20 +125,20 @@ func (g *graph) add(a arrival, key string) int32 {
 
 // stand looks at a state.
 func (g *graph) stand(state []uint32) (s standing) {
-	for i := range g.x.Bounds.Clients {
-		c, left, _ := g.x.Client(state, i)
+	for i := range g.Clients() {
+		c, left, _ := g.Client(state, i)
 		if asks(c) {
 			s.asking++
 		}
 		s.live = s.live || c.Live
 		s.lasts = s.lasts || c.Live && (left == 0 || left > g.grid)
 	}
-	for n := range g.x.Config.Nodes {
-		o := g.x.Owner(state, n)
+	for n := range g.Nodes() {
+		o := g.Owner(state, n)
 		if o == monitor.Nobody {
 			continue
 		}
-		c, _, _ := g.x.Client(state, int(o.Client))
+		c, _, _ := g.Client(state, int(o.Client))
 		s.left = s.left || c.Crashed || c.Acquired != o.N || c.Phase == trace.PhaseIdle
 	}
 	return s
@@ -155,55 +148,50 @@ func asks(c *monitor.Client) bool { return c.Phase == trace.PhaseAcquire && !c.C
 
 // expand adds the edges of a state, and the states to which they lead.
 func (g *graph) expand(n int32) error {
-	x := g.x
 	g.first = append(g.first, int32(len(g.edges)))
 	state := slices.Clone(g.state(n))
-	x.View(state)
-	choices := slices.Clone(x.Enabled())
-	x.Follow(state)
-	all := x.Followed()
-	if x.Err != nil {
-		return x.Err
-	}
 	paused, asking, passes := false, false, false
-	for i := range x.Bounds.Clients {
-		c, _, would := x.Client(state, i)
+	for i := range g.Clients() {
+		c, _, would := g.Client(state, i)
 		paused, asking = paused || would, asking || asks(c)
 	}
-	for i := 0; i*x.Width < len(all); i++ {
-		by, to := move{kind: expires}, all[i*x.Width:(i+1)*x.Width]
-		if i < len(choices) {
-			by = move{choices[i].Kind, choices[i].Who}
-		}
-		fault := by.kind != expires && by.kind != space.Passes && by.kind.Fault() != space.NoFault
-		if by.kind == space.Passes {
+	moves, err := g.Moves(state)
+	if err != nil {
+		return err
+	}
+	for _, m := range moves {
+		fault := m.By.Kind == certificate.LosesReply || m.By.Kind == certificate.Crashes
+		if m.By.Kind == certificate.Ticks {
 			if g.grid == 0 {
-				g.grid = choices[i].By
+				g.grid = m.Millis
 			}
-			if choices[i].By != g.grid {
-				return unread(fmt.Sprintf("the lock begins a span that is no multiple of %s", trace.Duration(time.Duration(g.grid)*time.Millisecond)))
+			if m.Millis != g.grid {
+				return unread(fmt.Sprintf("the lock begins a span that is no multiple of %s", trace.Duration(g.tick())))
 			}
 			passes, fault = true, paused
 		}
-		switch a := (arrival{n, by}); {
+		switch a, to := (arrival{n, m.By}), keyOf(m.To); {
 		case fault:
-			g.later = append(g.later, detour{a, keyOf(to), -1})
-		case by.kind == expires:
-			g.later = append(g.later, detour{a, keyOf(to), int32(len(g.edges))})
-			g.edges = append(g.edges, edge{to: -1, by: by})
+			g.later = append(g.later, detour{a, to, -1})
+		case m.By.Kind == Expires:
+			g.later = append(g.later, detour{a, to, int32(len(g.edges))})
+			g.edges = append(g.edges, edge{to: -1, by: m.By})
 		default:
-			g.edges = append(g.edges, edge{to: g.add(a, keyOf(to)), by: by, grants: g.grants(state, to)})
+			g.edges = append(g.edges, edge{to: g.add(a, to), by: m.By, grants: g.grants(state, m.To)})
 		}
 	}
 	g.stuck = append(g.stuck, asking && !passes && !paused)
 	return nil
 }
 
+// tick is the time that passes at once.
+func (g *graph) tick() time.Duration { return time.Duration(g.grid) * time.Millisecond }
+
 // grants reports whether a client is granted the lock between two states.
 func (g *graph) grants(from, to []uint32) bool {
-	for i := range g.x.Bounds.Clients {
-		before, _, _ := g.x.Client(from, i)
-		after, _, _ := g.x.Client(to, i)
+	for i := range g.Clients() {
+		before, _, _ := g.Client(from, i)
+		after, _, _ := g.Client(to, i)
 		if after.Believes && !before.Believes {
 			return true
 		}

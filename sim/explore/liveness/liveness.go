@@ -8,7 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/certificate"
-	"lockstep/sim/explore/space"
+	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 )
 
@@ -34,7 +34,7 @@ type Lasso struct {
 
 // Fault is one thing that goes wrong.
 type Fault struct {
-	Kind space.FaultKind
+	By   certificate.MoveKind // a pause is that of time which passes
 	Text string
 }
 
@@ -43,40 +43,37 @@ type unread string
 
 func (e unread) Error() string { return string(e) }
 
-// Refuse returns the reason why no graph within the bounds tells of livelocks, or nil.
-func Refuse(b *space.Bounds) error {
-	switch {
-	case !b.Endless():
-		return errors.New("a livelock has no end: a search for LV takes --cycles any")
-	case b.Others:
-		return errors.New("a search for LV takes so many clients as are stated: an environment in place of others gives back what it doesn't have, so nobody can rely on it")
-	case b.Tries < 2:
-		return errors.New("with one try at a time nobody keeps asking: a search for LV takes --tries 2 or more, and a lock that waits between two (see --retry-delay)")
-	}
-	for k, n := range b.Faults {
-		switch kind := space.FaultKind(k); kind {
-		case space.Crash, space.Pause, space.ReplyLost:
-			if n != 0 && n != space.Any {
-				return fmt.Errorf("a search for LV takes none or any number of %s: they end at some time anyway", kind.Words(2))
-			}
-		default:
-			if n != 0 {
-				return fmt.Errorf("a search for LV knows nothing of %s yet", kind.Words(2))
-			}
-		}
-	}
-	return nil
+// Space has the states of a search.
+type Space interface {
+	Clients() int
+	Nodes() int
+	Config() sim.Config // of the search
+	Begin() []uint32    // the state in which every schedule begins
+	// Moves lists all that can happen in a state. The slices are its own until the next call.
+	Moves(state []uint32) ([]Move, error)
+	// Client returns what the rules know of client i, how much longer its lease is live in
+	// milliseconds (0 is for ever, or not at all), and whether it is paused if time passes.
+	Client(state []uint32, i int) (c *monitor.Client, left int32, paused bool)
+	// Owner returns to whom the lock's record on server i belongs.
+	Owner(state []uint32, i int) monitor.Owner
 }
 
-// Read reads off the graph of a model that is [space.Model.Unreduced] and lasting, and whose search has closed.
-// full reports that the memory is.
-// The search had so many states.
-func Read(ctx context.Context, m *space.Model, states int64, full func() bool) (*Result, error) {
+// Move leads to another state.
+type Move struct {
+	By     certificate.Move
+	Millis int32 // of time that passes
+	To     []uint32
+}
+
+// Expires is the kind of the move by which a record goes that has come to the end of its life. Until
+// time passes, it may as well stay.
+const Expires certificate.MoveKind = 100
+
+// Read reads off the graph of a search that has closed, with so many states. full reports that the
+// memory is.
+func Read(ctx context.Context, from Space, states int64, full func() bool) (*Result, error) {
 	var why unread
-	g, err := build(ctx, m, full)
-	if err == nil && !m.Clients.Single() {
-		err = unread("the lock has threads of its own: in which order those of one client wake up at one instant, no search tries")
-	}
+	g, err := build(ctx, from, full)
 	switch {
 	case errors.As(err, &why):
 		return &Result{Because: string(why), Unbounded: string(why)}, nil
@@ -87,11 +84,11 @@ func Read(ctx context.Context, m *space.Model, states int64, full func() bool) (
 		return nil, fmt.Errorf("the search has %d states, and its graph %d: one of them is wrong", states, n)
 	}
 	r := &Result{}
-	return r, g.read(m, r)
+	return r, g.read(r)
 }
 
 // read judges the graph.
-func (g *graph) read(m *space.Model, r *Result) error {
+func (g *graph) read(r *Result) error {
 	any := func(*edge) bool { return true }
 	one := g.waiting(1)
 	still := *one
@@ -109,7 +106,7 @@ func (g *graph) read(m *space.Model, r *Result) error {
 		}
 	}
 	if !one.rounds((*edge).passes) {
-		r.Wait = time.Duration(one.longest()) * time.Duration(g.grid) * time.Millisecond
+		r.Wait = time.Duration(one.longest()) * g.tick()
 		return nil
 	}
 	r.Unbounded = "there is a client that is never granted it, however long it asks"
@@ -119,7 +116,7 @@ func (g *graph) read(m *space.Model, r *Result) error {
 	r.Unbounded = "there are clients of whom none is ever granted it, however long they ask"
 	exact := g.livelock()
 	if begin, edges, is := exact.cycle(); is {
-		return g.confirm(m, begin, edges, r)
+		return g.confirm(begin, edges, r)
 	}
 	r.Because = "clients are kept out for ever by a record that somebody has left behind: that is no livelock, but a permanent deadlock (PD)"
 	if free := g.free(); free.rounds((*edge).passes) {
@@ -149,25 +146,25 @@ func (g *graph) livelock() *part {
 	p := g.waiting(2)
 	takes := p.takes
 	p.has = func(n int32) bool { return !g.stands[n].live && !g.stands[n].left }
-	p.takes = func(from int32, e *edge) bool { return e.by.kind != expires && takes(from, e) }
+	p.takes = func(from int32, e *edge) bool { return e.by.Kind != Expires && takes(from, e) }
 	return p
 }
 
 // confirm has the engine play a livelock.
-func (g *graph) confirm(m *space.Model, begin int32, edges []int32, r *Result) error {
-	played := certificate.Lasso{Config: m.Config, Places: m.Bounds.Clients, Grid: time.Duration(g.grid) * time.Millisecond}
+func (g *graph) confirm(begin int32, edges []int32, r *Result) error {
+	played := certificate.Lasso{Config: g.Config(), Places: g.Clients(), Grid: g.tick()}
 	l := &Lasso{}
 	for _, n := range g.path(begin) {
 		by := g.came[n].by
-		if by.kind == expires {
+		if by.Kind == Expires {
 			r.Because = unconfirmed + "a record goes on the way to it in the very millisecond in which somebody asks"
 			return nil
 		}
-		played.Prefix = append(played.Prefix, by.played())
-		l.Faults = append(l.Faults, g.faults(m, n)...)
+		played.Prefix = append(played.Prefix, by)
+		l.Faults = append(l.Faults, g.faults(n)...)
 	}
 	for _, i := range edges {
-		played.Turn = append(played.Turn, g.edges[i].by.played())
+		played.Turn = append(played.Turn, g.edges[i].by)
 	}
 	schedule, why, err := played.Play()
 	if err != nil {
@@ -185,33 +182,20 @@ func (g *graph) confirm(m *space.Model, begin int32, edges []int32, r *Result) e
 const unconfirmed = "the graph has a cycle in which nobody is granted the lock, and the engine doesn't confirm it: "
 
 // faults lists what goes wrong on the last move to a state.
-func (g *graph) faults(m *space.Model, n int32) (all []Fault) {
+func (g *graph) faults(n int32) (all []Fault) {
 	a := g.came[n]
-	who := m.Name(int(a.by.who))
-	switch a.by.kind {
-	case space.Crashes:
-		all = append(all, Fault{space.Crash, who + " crashes"})
-	case space.ActsAndLosesReply:
-		all = append(all, Fault{space.ReplyLost, fmt.Sprintf("the reply to %s's request is lost", who)})
-	case space.Passes:
-		for i := range m.Bounds.Clients {
-			if _, _, paused := g.x.Client(g.state(a.from), i); paused {
-				all = append(all, Fault{space.Pause, fmt.Sprintf("%s is paused for %s", m.Name(i), trace.Duration(time.Duration(g.grid)*time.Millisecond))})
+	names := g.Config().Clients
+	switch who := names[a.by.Place].Name; a.by.Kind {
+	case certificate.Crashes:
+		all = append(all, Fault{a.by.Kind, who + " crashes"})
+	case certificate.LosesReply:
+		all = append(all, Fault{a.by.Kind, fmt.Sprintf("the reply to %s's request is lost", who)})
+	case certificate.Ticks:
+		for i := range g.Clients() {
+			if _, _, paused := g.Client(g.state(a.from), i); paused {
+				all = append(all, Fault{a.by.Kind, fmt.Sprintf("%s is paused for %s", names[i].Name, trace.Duration(g.tick()))})
 			}
 		}
 	}
 	return all
-}
-
-// played is the move as the engine makes it.
-func (v move) played() certificate.Move {
-	switch v.kind {
-	case space.ActsAndLosesReply:
-		return certificate.Move{Kind: certificate.LosesReply, Place: v.who}
-	case space.Crashes:
-		return certificate.Move{Kind: certificate.Crashes, Place: v.who}
-	case space.Passes:
-		return certificate.Move{Kind: certificate.Ticks}
-	}
-	return certificate.Move{Kind: certificate.Steps, Place: v.who}
 }

@@ -271,6 +271,8 @@ func Faults(v *explore.Counterexample) []Item {
 	for _, f := range v.Faults {
 		without := "it happens without as well"
 		switch {
+		case v.Turn > 0:
+			without = "on the way to the livelock"
 		case f.Replaced:
 			without = fmt.Sprintf("tried without: %s takes another fault instead", v.Code)
 		case f.Essential:
