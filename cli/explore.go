@@ -78,7 +78,7 @@ is violated, or when the search was interrupted.`,
 	f.DurationVar(&x.delay, "retry-delay", 0, "between two tries, without any jitter, instead of the lock's own")
 	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
 	f.IntVar(&x.nodes, "nodes", 3, "of a lock on several servers: how many")
-	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD")
+	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD; and where cycles have no bound also LV, with the longest wait for a free lock")
 	f.StringVar(&x.caller, "caller", "plain", "how the callers use the lock: plain, checks (each checks whether its lease is over before each access), extends (each extends it before it writes)")
 	f.StringVar(&x.resource, "resource", "", "plain, fenced, or fenced-writes (default fenced where there are fencing tokens)")
 	f.DurationVar(&x.ttl, "ttl", 12*time.Second, "of a lease")

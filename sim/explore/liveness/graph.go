@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -81,7 +82,7 @@ func build(ctx context.Context, from Space, full func() bool) (*graph, error) {
 		if err := g.expand(int32(next)); err != nil {
 			return nil, err
 		}
-		if next++; next%4096 == 0 && (full() || ctx.Err() != nil) {
+		if next++; next%pieces == 0 && (ctx.Err() != nil || isFull(full)) {
 			return nil, errCut
 		}
 	}
@@ -91,6 +92,17 @@ func build(ctx context.Context, from Space, full func() bool) (*graph, error) {
 		g.stands = append(g.stands, g.stand(g.state(int32(n))))
 	}
 	return g, nil
+}
+
+// pieces is the number of states after which a walk looks at its limits.
+const pieces = 1 << 15
+
+// isFull reports whether the memory is full even without what the search has left behind.
+func isFull(full func() bool) bool {
+	if full() {
+		runtime.GC()
+	}
+	return full()
 }
 
 // errCut ends a walk that was cut off.
@@ -170,7 +182,10 @@ func (g *graph) expand(n int32) error {
 			}
 			passes, fault = true, paused
 		}
-		switch a, to := (arrival{n, m.By}), keyOf(m.To); {
+		a, to := arrival{n, m.By}, keyOf(m.To)
+		_, known := g.at[to]
+		switch {
+		case fault && known:
 		case fault:
 			g.later = append(g.later, detour{a, to, -1})
 		case m.By.Kind == Expires:
