@@ -295,26 +295,61 @@ func (g *engineGraph) livelock() bool {
 	return g.rounds(2, func(s *engineState) bool { return !s.live && !s.left })
 }
 
-// rounds reports whether time can pass without end: it counts, for each situation, how many
-// milliseconds can pass from there, until that is more than there are situations.
+// rounds reports whether time can pass without end.
 func (g *engineGraph) rounds(asking int, in func(*engineState) bool) bool {
 	_, ends := g.longest(asking, in)
 	return !ends
 }
 
-// longest returns the most milliseconds that can pass, and whether there is a most. Bellman and Ford's
-// algorithm, which needs no components.
+// goesOn reports whether the situations have a cycle of edges that are in: it takes away, again and
+// again, those from which no edge leads to one that is left.
+func (g *engineGraph) goesOn(in func(s *engineState, e *engineEdge) bool) bool {
+	out := make([]int, len(g.all)) // edges to situations that are left
+	from := make([][]int, len(g.all))
+	for n := range g.all {
+		s := &g.all[n]
+		for i := range s.next {
+			if e := &s.next[i]; in(s, e) {
+				out[n]++
+				from[e.to] = append(from[e.to], n)
+			}
+		}
+	}
+	var gone []int
+	for n := range out {
+		if out[n] == 0 {
+			gone = append(gone, n)
+		}
+	}
+	for i := 0; i < len(gone); i++ {
+		for _, n := range from[gone[i]] {
+			if out[n]--; out[n] == 0 {
+				gone = append(gone, n)
+			}
+		}
+	}
+	return len(gone) < len(g.all)
+}
+
+// longest returns the most milliseconds that can pass, and whether there is a most. Where the
+// situations go round, and not within one instant, there is none; else it is counted by Bellman and
+// Ford's algorithm.
 func (g *engineGraph) longest(asking int, in func(*engineState) bool) (most int, ends bool) {
+	part := func(s *engineState, e *engineEdge) bool {
+		return in(s) && !e.grants && (!e.passes || s.asking >= asking) && in(&g.all[e.to])
+	}
+	at := func(s *engineState, e *engineEdge) bool { return part(s, e) && !e.passes }
+	if g.goesOn(part) && !g.goesOn(at) {
+		return 0, false
+	}
 	far := make([]int, len(g.all))
 	for changed := true; changed; {
 		changed = false
 		for n := len(g.all) - 1; n >= 0; n-- {
 			s := &g.all[n]
-			if !in(s) {
-				continue
-			}
-			for _, e := range s.next {
-				if e.grants || e.passes && s.asking < asking || !in(&g.all[e.to]) {
+			for i := range s.next {
+				e := &s.next[i]
+				if !part(s, e) {
 					continue
 				}
 				by := far[e.to]

@@ -206,3 +206,51 @@ func TestLivelocks(t *testing.T) {
 		})
 	}
 }
+
+// TestLivelocksOfTheCatalogue: the same for locks of the catalogue, with a delay of a third of their
+// TTL between two tries. Of Redlock without its clock, two clients split the votes of two servers.
+func TestLivelocksOfTheCatalogue(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		nodes int
+		crash bool
+		want  Answer
+		wait  time.Duration
+	}{
+		{"setpx-lua", 1, false, HoldsAlways, 4 * time.Millisecond},
+		{"setpx-lua", 1, true, HoldsAlways, 16 * time.Millisecond},
+		{"setpx-delex", 1, true, HoldsAlways, 16 * time.Millisecond},
+		{"setpx-wait", 1, true, HoldsAlways, 16 * time.Millisecond},
+		{"setpx-get", 1, true, HoldsAlways, 16 * time.Millisecond},
+		{"naive-del", 1, true, HoldsAlways, 16 * time.Millisecond},
+		{"setnx-expire", 1, true, NotDecided, 0},
+		{"redlock-no-elapsed", 2, false, Violated, 0},
+		{"redlock-no-elapsed", 3, false, HoldsAlways, 4 * time.Millisecond},
+	} {
+		if !testenv.CI() && (tc.crash && tc.name != "setpx-lua" || tc.nodes == 3) {
+			continue
+		}
+		b := Bounds{Strategy: strategy(t, tc.name), Clients: 2, Cycles: Any, Tries: 2, TTL: 12 * time.Millisecond, Timeout: 12 * time.Millisecond, Codes: trace.Verdict{trace.LV}}
+		if b.Strategy.Retry = (strategies.Retry{Delay: 4 * time.Millisecond}); tc.nodes > 1 {
+			b.Nodes = tc.nodes
+		}
+		if tc.crash {
+			b.Faults[Crash] = Any
+		}
+		r, err := Run(context.Background(), b, Options{Memory: 1 << 30})
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		f := r.Finding(trace.LV)
+		if t.Logf("%s, %d servers, %s: %d states: %s, %+v", tc.name, tc.nodes, b.Faults, r.States, f, r.Liveness); f.Answer != tc.want || r.Liveness.Wait != tc.wait {
+			t.Errorf("%s: %s and %s, expected %s and %s", tc.name, f, r.Liveness.Wait, tc.want, tc.wait)
+		}
+		if testenv.Raced || r.States > 50_000 || !testenv.Whole() && r.States > 5000 {
+			continue
+		}
+		if err := agreesWith(bruteGraph(t, b), r); err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+	}
+}
