@@ -35,7 +35,7 @@ type engineState struct {
 	next   []engineEdge
 	asking int
 	live   bool
-	left   bool // a record of somebody who has left it behind
+	left   bool // a record of a client that is dead
 }
 
 // engineEdge leads to a situation, without any fault.
@@ -192,7 +192,7 @@ func (g *engineGraph) text() string {
 				fmt.Fprintf(&b, " %s", r.Expires-now)
 			}
 			if r.Owner.Client >= 0 {
-				fmt.Fprintf(&b, " of %t", g.left(&r))
+				fmt.Fprintf(&b, " of %t %t", g.left(&r), g.w.State().Clients[r.Owner.Client].Crashed)
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func (g *engineGraph) add(from int, move byte) int {
 	for _, n := range g.w.State().Nodes {
 		for i := range n.Records {
 			if r := &n.Records[i]; r.Key == g.w.State().Key && r.Owner.Client >= 0 {
-				s.left = s.left || g.left(r)
+				s.left = s.left || g.w.State().Clients[r.Owner.Client].Crashed
 			}
 		}
 	}
@@ -289,8 +289,7 @@ func (g *engineGraph) believers() (n int) {
 }
 
 // livelock reports whether there is a cycle in which time passes, at least two clients ask whenever
-// it does, nobody holds the lock, none is left behind, and nobody is granted it. It takes away
-// what can't be on a cycle, and then what can't come to a moment at which time passes.
+// it does, nobody holds the lock, no record is a dead client's, and nobody is granted it.
 func (g *engineGraph) livelock() bool {
 	return g.rounds(2, func(s *engineState) bool { return !s.live && !s.left })
 }

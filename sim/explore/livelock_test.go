@@ -89,6 +89,21 @@ func splitVotes(ctx context.Context, l *keenLock, token string) (bool, error) {
 	return false, l.Release(ctx, &strategies.Lease{Token: token})
 }
 
+// keepsVotes is splitVotes that leaves its votes to expire.
+func keepsVotes(ctx context.Context, l *keenLock, token string) (bool, error) {
+	votes := 0
+	for _, node := range l.nodes {
+		won, err := node.SetNX(ctx, l.key, token, l.TTL).Result()
+		if err != nil {
+			return false, err
+		}
+		if won {
+			votes++
+		}
+	}
+	return votes == len(l.nodes), nil
+}
+
 // spoils takes the other's record away if there is one, and else has the lock only if nobody has
 // done the same to its own.
 func spoils(ctx context.Context, l *keenLock, token string) (bool, error) {
@@ -159,6 +174,8 @@ var livelocks = []struct {
 	{name: "right, three clients", nodes: 1, set: func(*keenLock) {}, clients: 3, want: "holds for every schedule of 3 clients"},
 	{name: "votes, 2 servers", nodes: 2, set: func(l *keenLock) { l.try = splitVotes }, want: "violated", without: "none is ever granted"},
 	{name: "votes, 3 servers", nodes: 3, set: func(l *keenLock) { l.try = splitVotes }, want: "holds for every schedule of 2 clients"},
+	{name: "votes, not given back", nodes: 2, set: func(l *keenLock) { l.try = keepsVotes }, want: "violated", without: "none is ever granted"},
+	{name: "never expires, lost replies", nodes: 1, set: func(l *keenLock) { l.TTL = 0 }, faults: Budget{ReplyLost: Any}, want: "violated", without: "none is ever granted"},
 	{name: "spoils", nodes: 1, set: func(l *keenLock) { l.try = spoils }, want: "violated", without: "none is ever granted"},
 	{name: "spoils, crashes", nodes: 1, set: func(l *keenLock) { l.try = spoils }, faults: Budget{Crash: Any}, want: "violated", without: "none is ever granted"},
 	{name: "polite", nodes: 1, set: func(l *keenLock) { l.try = polite }, want: "violated", without: "none is ever granted"},

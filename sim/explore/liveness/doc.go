@@ -15,7 +15,7 @@
 // # What is decided
 //
 // A livelock (LV) is a cycle in that graph in which time passes, two or more clients are in
-// Acquire whenever it does, no lease is live, no record is left behind by anybody, and
+// Acquire whenever it does, no lease is live, no record is that of a client which is dead, and
 // nobody is granted the lock: the notion of the engine's monitor. A cycle that is found is a
 // [Lasso], which the engine is to play.
 //

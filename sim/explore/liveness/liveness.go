@@ -114,15 +114,19 @@ func (g *graph) read(r *Result) error {
 		return nil
 	}
 	r.Unbounded = "there are clients of whom none is ever granted it, however long they ask"
-	exact := g.livelock()
-	if begin, edges, is := exact.cycle(); is {
+	if begin, edges, is := g.livelock(false).cycle(); is {
 		return g.confirm(begin, edges, r)
 	}
-	r.Because = "clients are kept out for ever by a record that somebody has left behind: that is no livelock, but a permanent deadlock (PD)"
-	if free := g.free(); free.rounds((*edge).passes) {
+	begin, edges, is := g.livelock(true).cycle()
+	if !is {
 		r.Because = "clients never get it if records go in the very millisecond in which they ask: whether they do is more than a grid of instants tells"
+		return nil
 	}
-	return nil
+	err := g.confirm(begin, edges, r)
+	if r.Lasso == nil {
+		r.Because = "clients are kept out for ever by a record that somebody has left behind: look for a permanent deadlock (PD), as " + r.Because
+	}
+	return err
 }
 
 // waiting is the part of the graph in which the lock may be free, nobody is granted it, and so many
@@ -133,19 +137,13 @@ func (g *graph) waiting(asking uint8) *part {
 		takes: func(from int32, e *edge) bool { return !e.grants && (!e.passes() || g.stands[from].asking >= asking) }}
 }
 
-// free is that part of it where no record is left behind.
-func (g *graph) free() *part {
-	p := g.waiting(2)
-	p.has = func(n int32) bool { return !g.stands[n].lasts && !g.stands[n].left }
-	return p
-}
-
-// livelock is that part of it in which a cycle is a livelock for the engine, too: no lease is
-// live, and a record goes a millisecond after the end of its life.
-func (g *graph) livelock() *part {
+// livelock is that part of it in which a cycle can be a livelock for the engine, too: no lease is
+// live, and a record goes a millisecond after the end of its life. Records that are left behind are
+// in it or not: for the engine it counts whether their owners are dead, which no state has.
+func (g *graph) livelock(left bool) *part {
 	p := g.waiting(2)
 	takes := p.takes
-	p.has = func(n int32) bool { return !g.stands[n].live && !g.stands[n].left }
+	p.has = func(n int32) bool { return !g.stands[n].live && (left || !g.stands[n].left) }
 	p.takes = func(from int32, e *edge) bool { return e.by.Kind != Expires && takes(from, e) }
 	return p
 }
