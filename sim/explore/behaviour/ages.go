@@ -31,6 +31,11 @@ func (f *finder) guesses(from uint32, m measured, path []edge) (list []int64) {
 				add(e.seen.Value - age + 1)
 			}
 		}
+		for _, age := range f.found.Seconds {
+			if e.seen.Kind == SawWall {
+				add(e.seen.Value - e.seen.Value%Second - age + Second)
+			}
+		}
 	}
 	for _, r := range f.readBefore(from) {
 		for _, s := range slices.Backward(f.spans) {
@@ -58,10 +63,11 @@ func (f *finder) readBefore(at uint32) (list []int64) {
 const apart = 1009
 
 // age finds out whether a threshold of a reading of true time, v, is one because the code compares
-// that reading with a later one on the path: it moves with that one, then. Below it, code does what it
-// does after the reading lo. The age is how long after the reading the later one is the first that
-// makes a difference.
-func (f *finder) age(from uint32, m measured, lo, v int64, path []edge) (age int64, is bool) {
+// that reading with a later one on the path: it moves with that one, then, if need be by whole
+// seconds alone. Below it, code does what it does after the reading lo. The age is how long after the
+// reading the later one is the first that makes a difference, or 0 if there is none; of code that
+// counts in seconds, how long after the beginning of the reading's.
+func (f *finder) age(from uint32, m measured, lo, v int64, path []edge) (age int64, seconds bool) {
 	if m.seen.Kind != SawWall {
 		return 0, false
 	}
@@ -71,12 +77,57 @@ func (f *finder) age(from uint32, m measured, lo, v int64, path []edge) (age int
 			continue
 		}
 		moved := slices.Clone(path)
-		moved[i].seen.Value += apart
-		if f.isSame(from, m, lo, v, moved) && f.isSame(from, m, lo+apart, v+apart-1, moved) && !f.isSame(from, m, lo+apart, v+apart, moved) {
-			return e.seen.Value - v + 1, true
+		moves := func(by int64) bool {
+			moved[i].seen.Value = e.seen.Value + by
+			return f.isSame(from, m, lo, v, moved) && f.isSame(from, m, lo+by, v+by-1, moved) && !f.isSame(from, m, lo+by, v+by, moved)
+		}
+		if moves(apart) {
+			return e.seen.Value - v + 1, false
+		}
+		if v%Second == 0 && moves(secondsApart*Second) {
+			moved[i].seen.Value = e.seen.Value
+			return f.ageInSeconds(from, m, v, moved, i), true
 		}
 	}
 	return 0, false
+}
+
+// Second is one in milliseconds.
+const Second = 1000
+
+// secondsApart is by how many seconds a later reading is moved.
+const secondsApart = 7
+
+// ageInSeconds is the age for code that counts in seconds: how long after the beginning of the last
+// second before a threshold v the reading at an index of the path is the first that makes a
+// difference, or 0 if that is in the middle of a second.
+func (f *finder) ageInSeconds(from uint32, m measured, v int64, path []edge, at int) int64 {
+	begin := v - Second
+	late := func(reading int64) bool {
+		path[at].seen.Value = reading
+		return !f.isSame(from, m, begin, v, path)
+	}
+	last := path[at].seen.Value
+	if !late(last) || !f.isSame(from, m, begin, v-1, path) {
+		return 0
+	}
+	for _, known := range f.found.Seconds {
+		if r := begin + known; r <= last && late(r) && !late(r-1) {
+			return known
+		}
+	}
+	early := begin
+	for last-early > 1 {
+		if mid := early + (last-early)/2; late(mid) {
+			last = mid
+		} else {
+			early = mid
+		}
+	}
+	if last%Second != 0 {
+		return 0
+	}
+	return last - begin
 }
 
 // isSame is same for code that may fail: then it isn't.

@@ -137,7 +137,7 @@ func (t *Thresholds) since(before *Thresholds) (n int) {
 	for _, r := range t.Mono[len(before.Mono):] {
 		mono = append(mono, int64(r.At))
 	}
-	for _, list := range [][]int64{mono, t.Wall[len(before.Wall):], t.Ages[len(before.Ages):], t.Replies[len(before.Replies):], t.Stored[len(before.Stored):], t.Server[len(before.Server):]} {
+	for _, list := range [][]int64{mono, t.Wall[len(before.Wall):], t.Ages[len(before.Ages):], t.Replies[len(before.Replies):], t.Millis[len(before.Millis):], t.Rounded[len(before.Rounded):], t.Seconds[len(before.Seconds):], t.Stored[len(before.Stored):], t.Server[len(before.Server):]} {
 		list = slices.Sorted(slices.Values(list))
 		for i, v := range list {
 			if i == 0 || v > list[i-1]+1 {

@@ -22,7 +22,10 @@ type Thresholds struct {
 	Mono    []Reading // readings of a monotonic clock
 	Wall    []int64   // readings of a wall clock, in milliseconds since the Epoch
 	Ages    []int64   // spans between two such readings of one client, by which it decides
-	Replies []int64   // integers in a reply that tells how long a key still lives, in its unit
+	Seconds []int64   // those from the beginning of the first's second, of code that counts in seconds
+	Replies []int64   // integers in a reply that tells how long a key still lives, in milliseconds or in seconds
+	Millis  []int64   // those in a reply to PTTL, and
+	Rounded []int64   // in one to TTL, which rounds to seconds
 	Stored  []int64   // integers in a reply, or in a record, that tell how long something lived or took when they were stored
 	Left    []int64   // remaining lives of a key at which a server answers otherwise, in milliseconds
 	Server  []int64   // instants at which it does, in milliseconds since the start of the run
@@ -390,9 +393,13 @@ func (f *finder) keep(from uint32, a measured, lo, v int64, path []edge) {
 	h := f.k.At(from)
 	switch r := (Reading{int32(v), h.Read, h.Earlier}); a.seen.Kind {
 	case SawWall:
-		if age, is := f.age(from, a, lo, v, path); is {
-			if !slices.Contains(t.Ages, age) {
-				t.Ages = append(t.Ages, age)
+		if age, seconds := f.age(from, a, lo, v, path); age > 0 {
+			list := &t.Ages
+			if seconds {
+				list = &t.Seconds
+			}
+			if !slices.Contains(*list, age) {
+				*list = append(*list, age)
 			}
 		} else if !slices.Contains(t.Wall, v) {
 			t.Wall = append(t.Wall, v)
@@ -661,6 +668,10 @@ func (f *finder) varied(snap redis.Snapshot, of aspect, v int64) redis.Snapshot 
 // bisectServer finds the values between two at which a server's answer changes.
 func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 	f.ages = of.kind == ofLife
+	if kind := f.kindOf(q.Command); f.ages && toldBy(kind) != tellsOtherwise {
+		f.lives[kind] = true // and does nothing else: whoever is told decides by it
+		return nil
+	}
 	snap := *f.s.Snapshot(q.Snapshot)
 	at := func(v int64) (Answer, error) {
 		q.Snapshot = f.s.ID(f.varied(snap, of, v))

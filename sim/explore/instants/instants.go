@@ -12,9 +12,11 @@ import (
 // there: SOUNDNESS.md argues that they suffice. Each belongs to a span that is running. All
 // are in milliseconds, and the lists are in ascending order.
 type Set struct {
-	// Before has the spans that may be about to begin, such as TTLs and timeouts. Time stops
+	// Before has the spans that may be about to begin, such as TTLs and sleeps. Time stops
 	// so long before an expiry or the end of a wait, for them to end with it, and just after.
 	Before []int32
+	// Patience is another, a client's wait for a reply; 0 if none ever begins.
+	Patience int32
 	// Left has the remaining lives of a record at which code changes its mind, plus 1: until
 	// the record is gone.
 	Left []int32
@@ -23,6 +25,12 @@ type Set struct {
 	Readings, Later []int32
 	// Stamps has the ages of readings of true time at which a stamp falls due.
 	Stamps []int32
+	// Seconds has those after the beginning of the second in which the reading was made, of code
+	// that counts in seconds.
+	Seconds []int32
+	// Guess is such an age as long as none is known, and then 0: a TTL and OverStamp. Time also
+	// goes on for Far after a reading of true time, then. No constraint is known of either.
+	Guess int32
 	// Grid, if it is set, is a span to a multiple of which leases are rounded up. A search
 	// without bounds does that: a lease that ends later is broken by all that breaks it,
 	// and the ends of spans coincide instead of falling ever so little apart.
@@ -36,6 +44,12 @@ type Set struct {
 
 // Ends has only the instants at which something happens by itself.
 var Ends = &Set{}
+
+// First returns the instants that are known before anything has run, for a TTL and a timeout in
+// milliseconds.
+func First(ttl, timeout int32) *Set {
+	return &Set{Before: Sorted(nil, ttl), Patience: timeout, Guess: ttl + OverStamp, Far: ttl * FarTTLs}
+}
 
 // OverStamp is added to a TTL to get the time after which a stamp that the client computed
 // from a reading is past, even if it was rounded to seconds. In milliseconds.
@@ -60,10 +74,18 @@ func Sorted(list []int32, more ...int32) []int32 {
 	return slices.Compact(list)
 }
 
-// Equal reports whether two sets have the same instants.
-func (in *Set) Equal(o *Set) bool {
-	return slices.Equal(in.Before, o.Before) && slices.Equal(in.Left, o.Left) && slices.Equal(in.Readings, o.Readings) &&
-		slices.Equal(in.Later, o.Later) && slices.Equal(in.Stamps, o.Stamps)
+// Within reports whether another set has all instants of this one.
+func (in *Set) Within(o *Set) bool {
+	of := func(a, b []int32) bool {
+		return !slices.ContainsFunc(a, func(s int32) bool { return !slices.Contains(b, s) })
+	}
+	return of(in.Before, o.Before) && of(in.Left, o.Left) && of(in.Readings, o.Readings) && of(in.Later, o.Later) &&
+		of(in.Stamps, o.Stamps) && of(in.Seconds, o.Seconds) && (in.Patience == 0 || in.Patience == o.Patience) && (in.Guess == 0 || in.Guess == o.Guess)
+}
+
+// Crowded reports whether there are more instants of a kind than a search takes on.
+func (in *Set) Crowded() bool {
+	return slices.ContainsFunc([][]int32{in.Before, in.Left, in.Readings, in.Later, in.Stamps, in.Seconds}, func(list []int32) bool { return len(list) > MaxInstants })
 }
 
 // Reads adds a threshold of a monotonic clock. It is a span since the cycle's first reading or
@@ -95,37 +117,43 @@ func (in *Set) ReadsOn(r behaviour.Reading) {
 // Falls adds the ages of readings of true time that were seen to matter, and those that explain the
 // thresholds of such readings, from the least threshold on, until each is explained. Which reading a
 // threshold belongs to isn't known: it is taken for the first of all, with which the histories begin that have waited for
-// nothing, and also for that whose age explains most of the thresholds. date is set if one can't
-// be explained.
+// nothing, and also for that whose age explains most of the thresholds. As soon as an age is known,
+// there is nothing to guess. date is set if a threshold can't be explained.
 func (in *Set) Falls(t *behaviour.Thresholds, ttl int32) (date bool) {
 	for _, age := range t.Ages {
 		in.falls(int32(age))
+	}
+	for _, age := range t.Seconds {
+		in.Seconds = Sorted(in.Seconds, int32(age))
+		in.Far = max(in.Far, int32(age)+1)
 	}
 	unexplained := slices.Concat(t.Wall, t.Server)
 	slices.Sort(unexplained)
 	read := slices.Clone(t.Read)
 	slices.Sort(read)
 	read = slices.Compact(read)
-	guess := ttl + OverStamp
-	if slices.ContainsFunc(unexplained, func(v int64) bool { return in.first(v, read) == guess }) {
-		guess = 0 // it has been seen
-	}
-	for len(in.Stamps) <= MaxInstants {
+	for len(in.Stamps)+len(in.Seconds) <= MaxInstants {
 		unexplained = slices.DeleteFunc(unexplained, func(v int64) bool {
 			return slices.ContainsFunc(in.Stamps, func(s int32) bool {
 				_, is := slices.BinarySearch(read, v-int64(s))
-				return is && (s != guess || in.first(v, read) == s)
+				return is
+			}) || v%behaviour.Second == 0 && slices.ContainsFunc(in.Seconds, func(s int32) bool {
+				at, _ := slices.BinarySearch(read, v-int64(s))
+				return at < len(read) && read[at] < v-int64(s)+behaviour.Second
 			})
 		})
 		if len(unexplained) == 0 {
-			return false
+			break
 		}
 		first := in.first(unexplained[0], read)
 		if first == 0 {
 			return true
 		}
 		in.falls(first)
-		in.likeliest(unexplained, read, ttl)
+		in.likeliest(unexplained, read, first, ttl)
+	}
+	if len(in.Stamps)+len(in.Seconds) > 0 {
+		in.Guess = 0
 	}
 	return false
 }
@@ -140,18 +168,25 @@ func (in *Set) first(v int64, read []int64) int32 {
 	return 0
 }
 
-// likeliest adds the age that explains most thresholds.
-func (in *Set) likeliest(unexplained, read []int64, ttl int32) {
+// likeliest adds the age that explains most thresholds. If that is the first reading's but for a
+// few milliseconds, which others were read later, and explains no more than it, it is the same.
+func (in *Set) likeliest(unexplained, read []int64, first, ttl int32) {
 	count, best := map[int32]int{}, int32(0)
 	for _, v := range unexplained {
 		for _, r := range read {
 			if age := v - r; age > 0 && age <= max(int64(in.Far), MaxFar) {
-				n := int32(age)
-				count[n]++
-				if count[n] > count[best] || count[n] == count[best] && distance(n, ttl) < distance(best, ttl) {
-					best = n
-				}
+				count[int32(age)]++
 			}
+		}
+	}
+	for n := range count {
+		if n != first && distance(n, first) <= twins && count[n] <= count[first] {
+			delete(count, n)
+		}
+	}
+	for n := range count {
+		if count[n] > count[best] || count[n] == count[best] && distance(n, ttl) < distance(best, ttl) {
+			best = n
 		}
 	}
 	for n := range count {
@@ -160,6 +195,10 @@ func (in *Set) likeliest(unexplained, read []int64, ttl int32) {
 		}
 	}
 }
+
+// twins is how many milliseconds apart two ages of one threshold are at most, because time stops at
+// an instant and just after it.
+const twins = 3
 
 // falls adds an age at which a stamp falls due.
 func (in *Set) falls(age int32) {
@@ -198,7 +237,16 @@ func (in *Set) ToNext(left int32) int32 {
 	if in.Digital {
 		return in.ToGrid(left)
 	}
-	return left - lastBelow(in.Before, left)
+	return left - in.before(left)
+}
+
+// before returns the longest span that may be about to begin and is below a limit, or 0.
+func (in *Set) before(limit int32) int32 {
+	span := lastBelow(in.Before, limit)
+	if in.Patience < limit {
+		span = max(span, in.Patience)
+	}
+	return span
 }
 
 // ToGrid returns the time until a span that is left is a multiple of the grid.
@@ -217,7 +265,7 @@ func (in *Set) ToNextLife(left int32) int32 {
 		}
 		return in.ToGrid(left - 1) // see behaviour.Servers.Early
 	}
-	return left - max(lastBelow(in.Before, left), lastBelow(in.Left, left))
+	return left - max(in.before(left), lastBelow(in.Left, left))
 }
 
 // lastBelow returns the greatest of the spans that is below a limit, or 0.
@@ -261,9 +309,10 @@ func (in *Set) NextReading(since int32, h *behaviour.History) int32 {
 }
 
 // NextStamp returns the time until a reading of true time comes to an age that matters, or
-// 0. They are given by their ages, the oldest first. A span that is longer than any that is told
-// from a longer one is over when that since the last reading is.
-func (in *Set) NextStamp(ages []int32) (next int32) {
+// 0. They are given by their ages, the oldest first, and now is true time. As long as there is a
+// guess, a span that is longer than any that is told from a longer one is over when that since the
+// last reading is.
+func (in *Set) NextStamp(ages []int32, now int64) (next int32) {
 	for i, ago := range ages {
 		for _, s := range in.Stamps {
 			if s > ago {
@@ -271,7 +320,14 @@ func (in *Set) NextStamp(ages []int32) (next int32) {
 				break
 			}
 		}
-		if i == len(ages)-1 {
+		for _, s := range in.Seconds {
+			due := s - int32((now-int64(ago))%behaviour.Second)
+			if next = Sooner(next, due-1-ago); due > ago {
+				next = Sooner(next, due-ago)
+				break
+			}
+		}
+		if next = Sooner(next, in.Guess-ago); in.Guess > 0 && i == len(ages)-1 {
 			next = Sooner(next, in.Far-ago)
 		}
 	}
@@ -279,10 +335,16 @@ func (in *Set) NextStamp(ages []int32) (next int32) {
 }
 
 // Age returns the ages of readings of true time some time later, without those that don't
-// matter any more.
+// matter any more: they are beyond each age at which a stamp falls due.
 func (in *Set) Age(ago []int32, by int32) (later []int32) {
+	longest := in.Guess
+	for _, list := range [2][]int32{in.Stamps, in.Seconds} {
+		if n := len(list); n > 0 {
+			longest = max(longest, list[n-1])
+		}
+	}
 	for i, a := range ago {
-		if a += by; a < in.Stamps[len(in.Stamps)-1] || i == len(ago)-1 && a < in.Far {
+		if a += by; a < longest || in.Guess > 0 && i == len(ago)-1 && a < in.Far {
 			later = append(later, a)
 		}
 	}
@@ -306,19 +368,28 @@ func (in *Set) ToLapse(left int32) int32 {
 	return left
 }
 
-// Lives adds the remaining lives of a record at which code was seen to change its mind; and
+// Lives adds the remaining lives of a record at which code was seen to change its mind, be they told in
+// milliseconds or, rounded or cut off, in seconds, where that isn't known; and
 // those from which such a life is met after a wait that begins then.
 func (in *Set) Lives(t *behaviour.Thresholds, waits []int32) {
 	for _, left := range t.Left {
 		in.lives(waits, int32(left), int32(left)+1)
 	}
-	for _, n := range slices.Concat(t.Replies, t.Stored) { // in milliseconds, or in seconds, which are rounded
+	for _, n := range slices.Concat(t.Millis, t.Replies, t.Stored) {
 		if n > 0 && n <= int64(in.Far) {
 			in.lives(waits, int32(n), int32(n)+1)
 		}
+	}
+	for _, n := range slices.Concat(t.Rounded, t.Replies, t.Stored) { // rounded as TTL does
 		if n > 0 && n <= int64(in.Far)/1000 {
 			s := int32(n) * 1000
-			in.lives(waits, s-500, s-499, s, s+1)
+			in.lives(waits, s-500, s-499)
+		}
+	}
+	for _, n := range slices.Concat(t.Replies, t.Stored) { // cut off
+		if n > 0 && n <= int64(in.Far)/1000 {
+			s := int32(n) * 1000
+			in.lives(waits, s, s+1)
 		}
 	}
 }

@@ -17,10 +17,76 @@ func TestSinceWhich(t *testing.T) {
 	}
 	const ttl = 12_000
 	for _, age := range []int64{20_000, 28_000} { // since 0 and 1,200,000; nearer to a TTL are 6,000 and 14,000
-		in := Set{Far: 1_200_000, Stamps: []int32{ttl + OverStamp}}
+		in := Set{Far: 1_200_000, Guess: ttl + OverStamp}
 		date := in.Falls(&behaviour.Thresholds{Wall: []int64{age, 1_200_000 + age}, Read: []int64{0, 14_000, 1_200_000, 1_214_000}}, ttl)
 		if date || !slices.Contains(in.Stamps, int32(age)) {
 			t.Errorf("a stamp that falls due at the age of %d: %v, %t", age, in.Stamps, date)
 		}
+	}
+}
+
+// TestGuesses: as soon as it is known when a stamp falls due there is nothing to guess, and of two
+// readings one just after the other only the first explains a threshold.
+func TestGuesses(t *testing.T) {
+	const ttl = 12_000
+	in := First(ttl, 3000)
+	if next := in.NextStamp([]int32{0}, 0); next != ttl+OverStamp {
+		t.Errorf("nothing is known, and the first instant is %d", next)
+	}
+	if left := in.Age([]int32{20_000, 20_000}, 1); len(left) != 1 {
+		t.Errorf("nothing is known, and %v is left of two old readings", left)
+	}
+	in.Falls(&behaviour.Thresholds{Wall: []int64{13_000, 27_000, 1_213_000}, Read: []int64{0, 1, 14_000, 14_001, 1_200_000, 1_200_001}}, ttl)
+	if want := []int32{12_999, 13_000}; !slices.Equal(in.Stamps, want) || in.Guess != 0 {
+		t.Errorf("ages %v and the guess %d, not %v and none", in.Stamps, in.Guess, want)
+	}
+	if next := in.NextStamp([]int32{13_000}, 13_000); next != 0 || len(in.Age([]int32{0}, 13_000)) > 0 {
+		t.Errorf("a stamp that is due falls due in %d", next)
+	}
+}
+
+// TestSeconds: of code that counts in seconds, an age counts from the beginning of the second of the
+// reading.
+func TestSeconds(t *testing.T) {
+	const ttl = 12_000
+	in := First(ttl, 3000)
+	in.Falls(&behaviour.Thresholds{Wall: []int64{14_000, 27_000}, Seconds: []int64{14_000}, Read: []int64{0, 13_999}}, ttl)
+	if len(in.Stamps) > 0 || !slices.Equal(in.Seconds, []int32{14_000}) || in.Guess != 0 {
+		t.Errorf("%v %v %d", in.Stamps, in.Seconds, in.Guess)
+	}
+	for _, tc := range []struct{ ago, now, next int64 }{{0, 0, 13_999}, {13_999, 13_999, 1}, {14_000, 14_000, 0}, {0, 13_999, 13_000}, {13_000, 26_999, 1}, {13_001, 27_000, 0}} {
+		if next := in.NextStamp([]int32{int32(tc.ago)}, tc.now); int64(next) != tc.next {
+			t.Errorf("a clock that was read %d ms before %d: the next instant is in %d, not in %d", tc.ago, tc.now, next, tc.next)
+		}
+	}
+}
+
+// TestTold: the unit of a number in a reply is known of two commands, and guessed of others.
+func TestTold(t *testing.T) {
+	for _, tc := range []struct {
+		told behaviour.Thresholds
+		want []int32
+	}{
+		{behaviour.Thresholds{Millis: []int64{2}}, []int32{2, 3}},
+		{behaviour.Thresholds{Rounded: []int64{2}}, []int32{1500, 1501}},
+		{behaviour.Thresholds{Replies: []int64{2}}, []int32{2, 3, 1500, 1501, 2000, 2001}},
+	} {
+		in := First(12_000, 3000)
+		in.Lives(&tc.told, nil)
+		if !slices.Equal(in.Left, tc.want) {
+			t.Errorf("%+v: %v, not %v", tc.told, in.Left, tc.want)
+		}
+	}
+}
+
+// TestWithin: a round with more instants than were needed stands.
+func TestWithin(t *testing.T) {
+	all := First(12_000, 3000)
+	few := *all
+	few.Patience, few.Guess = 0, 0
+	other := few
+	other.Stamps = []int32{12_000}
+	if !few.Within(all) || all.Within(&few) || other.Within(all) {
+		t.Error(few.Within(all), all.Within(&few), other.Within(all))
 	}
 }

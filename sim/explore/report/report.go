@@ -140,9 +140,9 @@ func Bounds(b *explore.Bounds) []Item {
 			Count(b.Switches, "switch"))
 	}
 	instants := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
-		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or a timeout lasts; " +
+		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or, where a reply may be late, a timeout lasts; " +
 		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
-		"two seconds after a TTL, and a hundred TTLs, since somebody read a clock. For such values each place of the code was run, from two of the histories that lead there and for up to 40 on, " +
+		"a hundred TTLs since somebody read a monotonic clock; that, and two seconds after a TTL, since somebody read true time, unless it was seen when a stamp falls due. For such values each place of the code was run, from two of the histories that lead there and for up to 40 on, " +
 		probed + "; not in it: code that changes its mind elsewhere, or there and back between two of these, and instants that are several such spans before another. " +
 		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
 	if b.Cycles == explore.Any {

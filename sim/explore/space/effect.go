@@ -249,7 +249,7 @@ func (x *Explorer) passing(to []Choice) []Choice {
 			pauses++
 		}
 	}
-	by = instants.Sooner(by, x.instants.NextStamp(x.ids.reads.Get(x.world.reads)))
+	by = instants.Sooner(by, x.instants.NextStamp(x.ids.reads.Get(x.world.reads), x.epoch+int64(x.world.now)))
 	if by == 0 || pauses > x.world.left[Pause] {
 		return to
 	}

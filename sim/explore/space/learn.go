@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,20 +13,12 @@ import (
 	"lockstep/sim/trace"
 )
 
-// firstInstants are those that are known before anything has run.
-func (m *Model) firstInstants() *instants.Set {
-	in := &instants.Set{Far: m.ttl * instants.FarTTLs}
-	in.Before = instants.Sorted(nil, m.timeout, m.ttl)
-	in.Stamps = instants.Sorted(nil, m.ttl+instants.OverStamp)
-	return in
-}
-
 // Learn adds the instants that matter to the code which has run so far: those at which it
 // changes its mind, and the spans that it has begun. It reports whether there are any that
-// weren't known.
+// weren't known: if there are merely fewer than time has stopped at, the round stands.
 func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	reached := m.reached()
-	spans := m.begun(reached)
+	spans := instants.Begun(m.Clients, reached, m.instants.Far)
 	t, err := m.Clients.Thresholds(ctx, m.Servers, reached)
 	if err != nil {
 		return false, err
@@ -33,7 +26,10 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	m.Unprobed, m.Probed = t.Unprobed, m.Probed || t.Probed
 	in, was := *m.instants, m.instants
 	in.Before = instants.Sorted(in.Before, spans...)
-	in.Lives(t, m.sleeps(reached))
+	if in.Patience = 0; m.late() || m.awaits() {
+		in.Patience = m.timeout
+	}
+	in.Lives(t, instants.Sleeps(m.Clients, reached))
 	in.Took(t)
 	for _, r := range t.Mono {
 		if m.habits.goesOn {
@@ -57,21 +53,48 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	case t.Rounds:
 		return false, errUnlearned("the code rounds a reading of a clock, and writes it together with other things")
 	}
-	for _, list := range [][]int32{in.Before, in.Left, in.Readings, in.Later, in.Stamps} {
-		if len(list) > instants.MaxInstants {
-			return false, errUnlearned(fmt.Sprintf("there are more than %d instants at which the code changes its mind", instants.MaxInstants))
-		}
+	if in.Crowded() {
+		return false, errUnlearned(fmt.Sprintf("there are more than %d instants at which the code changes its mind", instants.MaxInstants))
+	}
+	if m.learnt = &in; in.Within(was) {
+		return false, nil
 	}
 	m.instants = &in
-	return !in.Equal(was), nil
+	return true, nil
 }
 
 // ErrKeepsReadings is the error of a lock that keeps readings of its clock from one cycle to
 // the next, in a model in which clocks make a leap then.
 var ErrKeepsReadings = errors.New("the lock keeps readings of a clock from one cycle to the next")
 
-// Instants takes the instants over that another model has learnt of the same lock.
-func (m *Model) Instants(from *Model) { m.instants = from.instants }
+// Instants takes the instants over that another model, of smaller bounds, has learnt of the same lock.
+func (m *Model) Instants(from *Model) {
+	in := *cmp.Or(from.learnt, from.instants)
+	if m.late() {
+		in.Patience = m.timeout
+	}
+	m.instants = &in
+}
+
+// late reports whether the bounds have faults after which a reply comes late or never.
+func (m *Model) late() bool {
+	f := &m.Bounds.Faults
+	return f[ReplyLost]|f[HoldRequest]|f[Restart]|f[Failover] != 0
+}
+
+// awaits reports whether a client was seen to wait for a reply. Otherwise its patience begins no span.
+func (m *Model) awaits() bool {
+	for id := range uint32(m.ids.clients.Len()) {
+		c := m.ids.clients.Value(id + 1)
+		h := m.Clients.At(c.history)
+		for t := range int(h.Count) {
+			if p := &h.Threads[t]; c.waits[t] && !p.Over && p.Kind == process.OpReceive {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // Elsewhere checks that clients do the same at another time, which a search takes for granted. It
 // fails with [ErrKeepsReadings], or with an error that [Unlearned] recognises.
@@ -97,34 +120,6 @@ func (e errUnlearned) Error() string { return string(e) }
 func Unlearned(err error) bool {
 	_, is := err.(errUnlearned) //nolint:errorlint // it is never wrapped
 	return is
-}
-
-// begun lists the spans that clients have begun: sleeps before which no time had passed, and
-// the longest lease.
-func (m *Model) begun(reached []uint32) (spans []int32) {
-	longest := int32(0)
-	for n := range uint32(m.Clients.Reports.Count.Load()) {
-		for _, r := range *m.Clients.Reports.At(n) {
-			if !r.Never && !r.Given && r.Read == 0 {
-				longest = max(longest, r.Deadline)
-			}
-		}
-	}
-	spans = append(m.sleeps(reached), longest)
-	return slices.DeleteFunc(spans, func(s int32) bool { return s > m.instants.Far })
-}
-
-// sleeps lists the sleeps of clients before which no time had passed.
-func (m *Model) sleeps(reached []uint32) (spans []int32) {
-	for _, id := range reached {
-		h := m.Clients.At(id)
-		for t := range int(h.Count) {
-			if p := &h.Threads[t]; !p.Over && p.Kind == process.OpSleep && h.Read == 0 {
-				spans = append(spans, p.Sleep)
-			}
-		}
-	}
-	return instants.Sorted(nil, spans...)
 }
 
 // reached lists the histories that the states have.

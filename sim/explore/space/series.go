@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -153,7 +154,7 @@ func (m *Model) StillDigital(ctx context.Context) error {
 // Manna and Pnueli (1992) every ordering of such ends is met with at multiples, as long as no
 // condition is strict. The model must be [Model.Digital].
 func (m *Model) Digitize(small *Model) {
-	m.instants.Digitize(append(small.sleeps(small.reached()), m.timeout, m.ttl))
+	m.instants.Digitize(append(instants.Sleeps(small.Clients, small.reached()), m.timeout, m.ttl))
 	if m.instants.Late = m.lasting; !m.lasting {
 		m.Servers.ExpireEarly()
 	}
@@ -161,7 +162,7 @@ func (m *Model) Digitize(small *Model) {
 
 // OnGrid fails if a client has begun a sleep that doesn't fit the grid: no small search showed it.
 func (m *Model) OnGrid() error {
-	for _, s := range m.sleeps(m.reached()) {
+	for _, s := range instants.Sleeps(m.Clients, m.reached()) {
 		if s%m.instants.Grid != 0 || s > m.instants.Far-m.instants.Grid {
 			return fmt.Errorf("the lock sleeps for %d ms, which no schedule within small bounds shows: a search of it needs a bound on cycles", s)
 		}

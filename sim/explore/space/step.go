@@ -62,6 +62,7 @@ type Model struct {
 	epoch     int64         // the true time at which schedules begin, in milliseconds
 	timed     bool          // true time is part of the state, because some clock that shows it is read
 	instants  *instants.Set // at which time may stop
+	learnt    *instants.Set // at which it had to, as far as Learn knows
 	Width     int           // of a packed state, in ids
 	listers   listers
 	Unprobed  int              // see [behaviour.Thresholds]

@@ -1,0 +1,36 @@
+package instants
+
+import (
+	"slices"
+
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/process"
+)
+
+// Begun lists the spans that clients have begun in the histories reached, up to a longest: sleeps
+// before which no time had passed, and the longest lease.
+func Begun(k *behaviour.Clients, reached []uint32, most int32) (spans []int32) {
+	longest := int32(0)
+	for n := range uint32(k.Reports.Count.Load()) {
+		for _, r := range *k.Reports.At(n) {
+			if !r.Never && !r.Given && r.Read == 0 {
+				longest = max(longest, r.Deadline)
+			}
+		}
+	}
+	spans = append(Sleeps(k, reached), longest)
+	return slices.DeleteFunc(spans, func(s int32) bool { return s > most })
+}
+
+// Sleeps lists the sleeps of clients before which no time had passed.
+func Sleeps(k *behaviour.Clients, reached []uint32) (spans []int32) {
+	for _, id := range reached {
+		h := k.At(id)
+		for t := range int(h.Count) {
+			if p := &h.Threads[t]; !p.Over && p.Kind == process.OpSleep && h.Read == 0 {
+				spans = append(spans, p.Sleep)
+			}
+		}
+	}
+	return Sorted(nil, spans...)
+}
