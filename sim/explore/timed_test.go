@@ -135,3 +135,18 @@ func TestTimeThatShowsLate(t *testing.T) {
 		})
 	}
 }
+
+// TestCountsInSeconds: a lock that compares its stamp with a later reading of its clock, both in whole
+// seconds, changes its mind where a second begins. Taken for instants of their own, these were more
+// than a search can stop at.
+func TestCountsInSeconds(t *testing.T) {
+	b := Defaults(strategy(t, "getset-redisio"))
+	b.Cycles = 1
+	r, err := Run(context.Background(), b, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Complete || !r.Holds(trace.PD) || r.Find(trace.DG) == nil {
+		t.Errorf("%s, after %d states: %s", r.Found, r.States, r.Why)
+	}
+}

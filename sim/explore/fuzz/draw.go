@@ -234,6 +234,9 @@ func (d *drawer) jump() time.Duration {
 func (d *drawer) span() time.Duration {
 	ttl := d.s.ttl.Milliseconds()
 	ms := int64(0)
+	if n := len(d.subject.spans); n > 0 && d.IntN(2) == 0 {
+		return max(time.Millisecond, d.subject.spans[d.IntN(n)]+time.Duration(d.IntN(5)-2)*time.Millisecond)
+	}
 	switch d.IntN(12) {
 	case 0, 1, 2:
 		ms = d.Int64N(2 * ttl)

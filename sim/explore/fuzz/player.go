@@ -20,10 +20,11 @@ type subject struct {
 	name     string
 	why      string // the violation that it commits
 	strategy strategies.Strategy
-	tries    int           // of each Acquire; 0 is 1
-	extends  bool          // callers extend their lease, in each run
-	draws    bool          // it draws random numbers
-	ttl      time.Duration // if it makes sense with only one
+	tries    int             // of each Acquire; 0 is 1
+	extends  bool            // callers extend their lease, in each run
+	draws    bool            // it draws random numbers
+	ttl      time.Duration   // if it makes sense with only one
+	spans    []time.Duration // waits that are likely to matter
 }
 
 // op is one thing that a schedule of the fuzzer does: steps of a client, a span of time, or a
