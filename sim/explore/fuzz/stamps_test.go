@@ -149,3 +149,33 @@ func TestOddStamps(t *testing.T) {
 		})
 	}
 }
+
+// TestOddStampsAreFound: what a search of such locks finds within small bounds, and whether it decides
+// the rest. The first three change their minds at a fraction of a second by their stamps, and grant
+// twice if schedules begin at another: a search that doesn't stop where a stamp falls due says of
+// them that they don't. Of the last two nothing was decided as long as each second at which they
+// change their minds was an instant.
+func TestOddStampsAreFound(t *testing.T) {
+	for i, tc := range []struct {
+		number uint64
+		found  string
+		all    bool // that there is
+	}{
+		{770013, "SW OV FR", false}, {770016, "SW OV FR", false}, {770035, "SW OV FR", false},
+		{770021, "SW OV FR", true}, {770031, "SW DG OV FR", true},
+	} {
+		if !testenv.Some(i, 5) {
+			continue
+		}
+		odd := drawOddity(rand.New(rand.NewPCG(tc.number, 27)))
+		b := explore.Defaults(custom("odd", odd.String(), steps{acquire: odd.acquire, release: odd.release}).strategy)
+		b.Cycles = 1
+		r, err := explore.Run(t.Context(), b, explore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Complete != tc.all || r.Found.String() != tc.found {
+			t.Errorf("%s: %s, complete %t (%s), and was to show %s", odd, r.Found, r.Complete, r.Why, tc.found)
+		}
+	}
+}
