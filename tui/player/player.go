@@ -34,7 +34,7 @@ type Player struct {
 	load               int  // the number of the last load: results of earlier ones are dropped
 	from               int  // where to begin in the first
 	autoplay           bool // the first run plays by itself
-	watched            bool // playing goes on by itself at violations and questions, slowly enough to read
+	watched            bool // playing goes on by itself at questions, slowly enough to read; their answers are told
 	loading            bool
 	failed             error
 	Run                *timeline.Timeline  // or nil, as long as there is none
@@ -582,6 +582,7 @@ func (p *Player) pace() time.Duration {
 // Watch moves the cursor, and returns how long a run that is watched stays there.
 func (p *Player) Watch(pos int) time.Duration {
 	p.watched = true
+	p.quiz.Answer(p.Pos, quiz.None)
 	p.goTo(pos)
 	return p.pace()
 }
@@ -642,6 +643,9 @@ func (p *Player) later() tea.Cmd {
 func (p *Player) played(tick int) tea.Cmd {
 	if tick != p.tick || !p.playing || p.Run == nil {
 		return nil
+	}
+	if p.watched { // nobody answers: the answer is told where it comes
+		p.quiz.Answer(p.Pos, quiz.None)
 	}
 	p.goTo(p.Pos + 1)
 	_, fresh := p.Run.Breached(p.Pos)
