@@ -34,7 +34,7 @@ type Player struct {
 	load               int  // the number of the last load: results of earlier ones are dropped
 	from               int  // where to begin in the first
 	autoplay           bool // the first run plays by itself
-	watched            bool // playing goes on by itself at questions, slowly enough to read; their answers are told
+	watched            bool // playing goes on by itself at questions, slowly enough to read, and tells their answers
 	loading            bool
 	failed             error
 	Run                *timeline.Timeline  // or nil, as long as there is none
@@ -325,7 +325,7 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, p.Keys.Play):
 		return p.togglePlay(), screen.Outcome{}
 	case p.moves(k):
-		p.playing = false
+		p.playing, p.watched = false, false
 	default:
 		p.looks(k)
 	}
@@ -638,8 +638,8 @@ func (p *Player) later() tea.Cmd {
 	return p.After(p.pace(), tickMsg(p.tick))
 }
 
-// played is one step of playing. It stops where the class should look or think:
-// at a violation, at a question, at the end.
+// played is one step of playing. It stops where the class should look or think: at a violation, at a
+// question, unless nobody is there to answer, at the end; and says so.
 func (p *Player) played(tick int) tea.Cmd {
 	if tick != p.tick || !p.playing || p.Run == nil {
 		return nil
@@ -649,11 +649,15 @@ func (p *Player) played(tick int) tea.Cmd {
 	}
 	p.goTo(p.Pos + 1)
 	_, fresh := p.Run.Breached(p.Pos)
-	stops := !p.watched && (len(fresh) > 0 || p.question() != nil)
-	if p.playing = !stops && p.Pos < p.Run.Last(); !p.playing {
-		return nil
+	switch play := p.Keys.Play.Help().Key; {
+	case p.Pos == p.Run.Last():
+		p.playing, p.Notice = false, "The run has ended: "+play+" plays it again."
+	case len(fresh) > 0, !p.watched && p.question() != nil:
+		p.playing, p.Notice = false, "The run stops here: "+play+" plays on."
+	default:
+		return p.later()
 	}
-	return p.later()
+	return nil
 }
 
 // The lists.
@@ -719,6 +723,9 @@ func (p *Player) FooterKeys() []key.Binding {
 		list = append([]key.Binding{screen.As(k.NextStep, "continue")}, list...)
 	case proven:
 		list = slices.Insert(list, 0, on, screen.As(k.Evidence, "evidence"))
+		if p.watched && !p.playing { // it has stopped by itself
+			list = slices.Insert(list, 0, screen.As(play, "play on"))
+		}
 	case p.Run != nil && p.Pos < p.Run.Last():
 		list = slices.Insert(list, 0, on)
 	}

@@ -349,21 +349,40 @@ func TestExportWritesTheRun(t *testing.T) {
 	}
 }
 
-// Watched from the door, a run plays to its end by itself, slowly enough to read and in the 75 seconds
-// that are promised. Stopped and started again it stops where the reader should think.
+// Watched from the door, a run plays by itself, slowly enough to read, and stops where a property breaks
+// until a key is pressed: with the time to read those, in about the 75 seconds that are promised. Stopped
+// and started again it stops where the reader should think, too.
 func TestWatchedRunTakesItsTime(t *testing.T) {
 	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
 	p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
 	a := tuitest.Open(t, 80, 24, app, p, nil)
-	took := p.pace()
-	for p.playing {
+	took, stops := p.pace(), 0
+	for p.Pos < p.Run.Last() {
 		a.Fire()
-		if p.playing {
+		if p.Pos < p.Run.Last() {
 			took += p.pace()
 		}
+		_, fresh := p.Run.Breached(p.Pos)
+		if ends := p.Pos == p.Run.Last() || len(fresh) > 0; ends == p.playing {
+			t.Fatalf("at event %d it plays on: %v", p.Pos, p.playing)
+		}
+		if p.playing {
+			continue
+		}
+		v := a.View()
+		if strings.Contains(v, "stops it") || !strings.Contains(v, "space plays") {
+			t.Errorf("at event %d it doesn't say how to go on:\n%s", p.Pos, v)
+		}
+		if p.Pos < p.Run.Last() {
+			stops++
+			if !strings.Contains(v, "space play on") {
+				t.Errorf("at event %d the footer doesn't:\n%s", p.Pos, v)
+			}
+			a.Press("space")
+		}
 	}
-	if p.Pos != p.Run.Last() || took < 70*time.Second || took > 80*time.Second {
-		t.Errorf("it takes %s, to event %d of %d", took, p.Pos, p.Run.Last())
+	if stops != len(p.Run.Breaches) || took < 70*time.Second || took > 80*time.Second {
+		t.Errorf("it takes %s, with %d stops", took, stops)
 	}
 	a.Press("g space space space")
 	for p.playing {
@@ -506,7 +525,7 @@ func TestWatchedQuestionsAreAnswered(t *testing.T) {
 	p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
 	a := tuitest.Open(t, 80, 24, app, p, nil)
 	told := 0
-	for p.playing {
+	for p.Pos < p.Run.Last() {
 		a.Fire()
 		for _, q := range p.quiz.All() {
 			if q.Until != p.Pos || q.Script {
@@ -520,6 +539,9 @@ func TestWatchedQuestionsAreAnswered(t *testing.T) {
 			if words := len(strings.Fields(answer)); p.pace() < time.Duration(words)*perWord {
 				t.Errorf("%q stays for %v", answer, p.pace())
 			}
+		}
+		if !p.playing && p.Pos < p.Run.Last() { // at a violation
+			a.Press("space")
 		}
 	}
 	if told != 1 {
