@@ -264,9 +264,9 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Awake:
 		tl.bar(y, s, t.Awake, k)
 	case timeline.Paused:
-		tl.bar(y, s, t.Paused, k, " paused "+tl.length(s)+" ", " paused ")
+		tl.bar(y, s, t.Paused, k, " paused "+tl.length(l, s)+" ", " paused ")
 	case timeline.PausedInside:
-		tl.bar(y, s, t.Paused, k, " paused inside "+tl.length(s)+" ", " paused "+tl.length(s)+" ", " paused ")
+		tl.bar(y, s, t.Paused, k, " paused inside "+tl.length(l, s)+" ", " paused "+tl.length(l, s)+" ", " paused ")
 	case timeline.Hung:
 		tl.bar(y, s, t.Paused, k, " hangs for good ", " hangs ")
 	case timeline.Inside:
@@ -292,13 +292,18 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	}
 }
 
-// length is the duration of a span of columns, up to the cursor.
-func (tl *plot) length(s timeline.Span) string {
-	end := tl.Pos
-	if s.Next < len(tl.at) {
-		end = tl.at[s.Next]
+// length is the duration of a lane's span of columns, up to the cursor, with what the window cuts off to
+// the left of it and to the right of its last column.
+func (tl *plot) length(l timeline.Lane, s timeline.Span) string {
+	from := tl.at[s.First]
+	for from > 0 && tl.Bar(l, from-1) == s.Bar {
+		from--
 	}
-	return trace.Brief(tl.When(end) - tl.When(tl.at[s.First]))
+	end := tl.at[s.Next-1]
+	for end < tl.Pos && tl.Bar(l, end) == s.Bar {
+		end++
+	}
+	return trace.Brief(tl.When(end) - tl.When(from))
 }
 
 // drawClient draws a client's activity and its belief in one row.
@@ -323,7 +328,7 @@ func (tl *plot) drawClient(l timeline.Lane, y int) {
 	for _, s := range deeds {
 		switch s.Kind {
 		case timeline.Paused, timeline.PausedInside:
-			tl.bar(y, s, tl.Theme.Paused, k, " paused "+tl.length(s)+" ", " paused ")
+			tl.bar(y, s, tl.Theme.Paused, k, " paused "+tl.length(l, s)+" ", " paused ")
 		case timeline.Hung, timeline.Inside:
 			tl.drawBar(l, y, s)
 		}

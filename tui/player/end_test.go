@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -183,6 +184,19 @@ func TestLegendSaysThatThereIsMore(t *testing.T) {
 			a.Press("]")
 			if v := a.View(); (len(p.unexplained) > 0 && size[0] < sideFrom) != strings.Contains(v, "? more ") {
 				t.Errorf("%v: %d signs are not explained:\n%s", size, len(p.unexplained), v)
+			}
+		}
+	}
+}
+
+// A pause that the window cuts off is as long as it is, not as long as what is in view.
+func TestPauseIsWholeWhereTheWindowCutsIt(t *testing.T) {
+	for _, zoom := range []string{"", " +", " + +", " + + +"} {
+		a, _ := openRun(t, 200, 60, "naive-del", "late-release")
+		a.Press("!" + zoom)
+		for _, found := range regexp.MustCompile(`░ paused [0-9][0-9.]*s`).FindAllString(a.View(), -1) {
+			if !strings.HasSuffix(found, " 16.002s") {
+				t.Errorf("after %q: %q:\n%s", zoom, found, a.View())
 			}
 		}
 	}
