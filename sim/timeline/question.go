@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -80,12 +79,12 @@ type quiz struct {
 	all []Question
 }
 
-// script takes over a question of the script. It is asked at words that come before its instant, so that
+// script takes over a question of the script, as written, after its instant. It is asked at words that come before, so that
 // what decides it isn't on the screen; one about the verdict only if nothing follows that could decide it.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
 	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(), Said: at,
-		Text: "Later, at " + trace.Brief(n.At) + ": " + atPresent.ReplaceAllString(n.Prose(), "")}
+		Text: "Later, at " + trace.Brief(n.At) + ": " + n.Prose()}
 	switch n.About {
 	case "verdict":
 		if !q.Over(at) && (len(q.Breaches) == 0 || at < q.Breaches[0].Pos) {
@@ -129,10 +128,6 @@ func (q *quiz) settled(asked, at int, same func(a, b *Moment) bool) int {
 	}
 	return pos
 }
-
-// atPresent are the words of a question for the instant at which its script has it. It is asked
-// before, where they would mean another one.
-var atPresent = regexp.MustCompile(`\s(by )?now\b`)
 
 // holders is the set of clients, by bit, that believe that they hold the lock, or whose
 // record a server has.
