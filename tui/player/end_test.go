@@ -201,3 +201,16 @@ func TestPauseIsWholeWhereTheWindowCutsIt(t *testing.T) {
 		}
 	}
 }
+
+// Where the words name a key, the footer has it, in every window.
+func TestFooterHasTheKeyOfTheRemedy(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
+		for range p.Run.Breaches {
+			a.Press("!")
+			if v := a.View(); strings.Contains(v, "(c)") && !strings.Contains(v, "c compare") {
+				t.Errorf("%v, at event %d:\n%s", size, p.Pos, v)
+			}
+		}
+	}
+}

@@ -709,6 +709,10 @@ func (p *Player) FooterKeys() []key.Binding {
 	}
 	step := screen.Pair(k.Back, k.Forward, "step")
 	list := []key.Binding{step, k.Violation, play, parts}
+	named := p.Run != nil && p.Remedies.For(p.shown()) != nil // the words do it: see tellStop
+	if named {
+		list = slices.Insert(list, 1, k.Compare)
+	}
 	if p.overflows {
 		list = slices.Insert(list, 1, screen.Pair(k.Up, k.Down, "more"))
 	}
@@ -729,8 +733,11 @@ func (p *Player) FooterKeys() []key.Binding {
 	case p.Run != nil && p.Pos < p.Run.Last():
 		list = slices.Insert(list, 0, on)
 	}
-	list = append(list, screen.As(k.Strategy, "lock"), screen.As(k.View, p.NextView()), k.Compare, k.Explore, k.Sandbox, k.Source, k.Scenario,
-		k.Search, k.Filter, screen.Pair(k.In, k.Out, "zoom"))
+	list = append(list, screen.As(k.Strategy, "lock"), screen.As(k.View, p.NextView()))
+	if !named {
+		list = append(list, k.Compare)
+	}
+	list = append(list, k.Explore, k.Sandbox, k.Source, k.Scenario, k.Search, k.Filter, screen.Pair(k.In, k.Out, "zoom"))
 	if !proven {
 		list = append(list, k.Evidence)
 	}
