@@ -214,3 +214,16 @@ func TestFooterHasTheKeyOfTheRemedy(t *testing.T) {
 		}
 	}
 }
+
+// The key that goes on ends the playing: its timer would pass the violation that the key has come to.
+func TestEnterEndsThePlaying(t *testing.T) {
+	a, p := openRun(t, 120, 40, "naive-del", "late-release")
+	a.Press("space")
+	for n := 0; n < 20 && len(p.shown()) == 0; n++ {
+		a.Press("enter")
+	}
+	at := p.Pos
+	if a.Fire(); p.playing || p.Pos != at || len(p.shown()) == 0 {
+		t.Errorf("after the key it plays on, from event %d to %d", at, p.Pos)
+	}
+}

@@ -411,6 +411,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.Guess):
 		p.guess(int(k.Runes[0] - '0'))
 	case key.Matches(k, p.Keys.Enter):
+		p.playing, p.watched = false, false // else its timer passes what the key has come to
 		if !p.Advance() {
 			p.Notice = p.ending()
 		}
