@@ -36,6 +36,7 @@ type Player struct {
 	autoplay           bool // the first run plays by itself
 	watched            bool // playing goes on by itself at questions, slowly enough to read, and tells their answers
 	loading            bool
+	rerun              bool // what is being computed is a new version of the script that is shown
 	failed             error
 	Run                *timeline.Timeline  // or nil, as long as there is none
 	file               string              // the strategy's own
@@ -147,7 +148,7 @@ func (p *Player) open(strategy, scenario int) tea.Cmd {
 
 func (p *Player) reload(narrated int) tea.Cmd {
 	p.load = p.Serial()
-	p.loading, p.playing = true, false
+	p.loading, p.playing, p.rerun = true, false, false
 	load, lib, seed, st, sc, next := p.load, *p.Library, p.Seed, p.Strategy, p.scenario, p.lesson.nextLocks()
 	return func() tea.Msg {
 		of := screen.StampOf(lib.Scenarios[sc].Path())
@@ -192,7 +193,13 @@ func (p *Player) show(l loadedMsg) {
 	if l.load != p.load {
 		return
 	}
-	p.loading, p.failed, p.Remedies = false, l.err, l.remedies
+	p.loading = false
+	if l.err != nil && p.rerun && p.Run != nil { // see reread
+		first, _, _ := strings.Cut(l.err.Error(), "\n") // one line has room for one mistake
+		p.from, p.Notice = 0, first
+		return
+	}
+	p.failed, p.Remedies = l.err, l.remedies
 	if l.err != nil {
 		p.Run, p.picked, p.quiz = nil, none, quiz.Without(nil)
 		p.find.renew(nil)

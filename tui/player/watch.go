@@ -55,8 +55,8 @@ func (p *Player) look(m watchMsg) tea.Cmd {
 	}
 }
 
-// reread runs a new version, and goes to the same place in it. A file that can't be read leaves the
-// run as it is.
+// reread runs a new version, and goes to the same place in it. A file that can't be read or
+// run leaves the run as it is.
 func (p *Player) reread(m fileMsg) tea.Cmd {
 	switch {
 	case m.load != p.load:
@@ -68,6 +68,7 @@ func (p *Player) reread(m fileMsg) tea.Cmd {
 		p.Grid.Replace(p.scenario, m.scenario)
 		p.from = p.Pos
 		cmd := p.reload(-1)
+		p.rerun = true
 		p.Notice = "The file has changed: run again."
 		return cmd
 	}

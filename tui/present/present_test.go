@@ -158,7 +158,12 @@ func TestFileIsWatched(t *testing.T) {
 	if v := a.View(); p.Run.Notes[0].Text != "Second words." || !strings.Contains(v, "mine.yaml:") {
 		t.Errorf("a broken file:\n%s", v)
 	}
-	write(t, own, "Fourth words.", 4)
+	write(t, own, "Words.\n  - run: A\n    to: done\n  - until: 1ms", 4) // it is past that instant when it comes there
+	a.Fire()
+	if v := a.View(); p.Run == nil || p.Pos != at || !strings.Contains(v, "mine.yaml:") {
+		t.Fatalf("a script that can't be run:\n%s", v)
+	}
+	write(t, own, "Fourth words.", 5)
 	a.Fire()
 	if p.Run.Notes[0].Text != "Fourth words." || p.Pos != at {
 		t.Errorf("event %d: %+v", p.Pos, p.Run.Notes)
