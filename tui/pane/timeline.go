@@ -292,16 +292,12 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	}
 }
 
-// length is the duration of a lane's span of columns, up to the cursor, with what the window cuts off to
-// the left of it and to the right of its last column.
+// length is the duration of a lane's span up to the cursor, with what the window cuts off.
 func (tl *plot) length(l timeline.Lane, s timeline.Span) string {
-	from := tl.at[s.First]
-	for from > 0 && tl.Bar(l, from-1) == s.Bar {
-		from--
+	from, end := tl.at[s.First], tl.at[s.Next-1]
+	for ; from > 0 && tl.Bar(l, from-1) == s.Bar; from-- {
 	}
-	end := tl.at[s.Next-1]
-	for end < tl.Pos && tl.Bar(l, end) == s.Bar {
-		end++
+	for ; end < tl.Pos && tl.Bar(l, end) == s.Bar; end++ {
 	}
 	return trace.Brief(tl.When(end) - tl.When(from))
 }
