@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -274,4 +275,15 @@ func BenchmarkUndo(b *testing.B) {
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(s.here.Depth), "moves")
+}
+
+// The instant at which a client can go on, because a reply has come, can be chosen: time needn't pass it, which would
+// pause the client.
+func TestTimePassesToTheReply(t *testing.T) {
+	a, s := openRun(t, "naive-del", "late-release", 28)
+	do(t, a, s, "time to 17.006s: A can go on")
+	do(t, a, s, "A: reads the reply 1")
+	if s.State.Clients[0].Paused || s.now != 17006*time.Millisecond {
+		t.Errorf("A was paused, or it is later, at %s:\n%s", s.now, a.View())
+	}
 }

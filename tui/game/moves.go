@@ -207,7 +207,7 @@ func (s *Game) waits() (all []option) {
 	var due []time.Duration
 	if _, events, err := s.peek(sim.Move{Wait: 2*s.cfg.TTL + time.Second}); err == nil {
 		for i := range events {
-			if d := events[i].At - s.now; d > 0 && events[i].Kind != trace.KindPause {
+			if d := events[i].At - s.now; d > 0 { // one that is paused then has something to do from then on: a reply, say
 				due = append(due, d)
 			}
 		}
@@ -278,7 +278,7 @@ func (s *Game) timesOut(client int, d time.Duration) bool {
 func (s *Game) wait(d time.Duration) (o option, pauses int) {
 	o = option{ink: draw.Strong, client: trace.None, moves: []sim.Move{{Wait: d}}}
 	o.name = "time to " + trace.Brief(s.now+d)
-	t, events, err := s.peek(o.moves...)
+	t, events, err := s.peek(sim.Move{Wait: d}, sim.Move{Wait: 1}) // who is paused by the least more could have gone on at d
 	if err != nil {
 		return o, 0
 	}
@@ -286,6 +286,10 @@ func (s *Game) wait(d time.Duration) (o option, pauses int) {
 	for i := range events {
 		e := &events[i]
 		switch {
+		case e.Kind == trace.KindPause && e.Client != trace.None && e.At == s.now+d:
+			if s.wakes(e.Client) != d {
+				last = append(last, t.Clients[e.Client]+" can go on")
+			}
 		case e.Kind == trace.KindPause && e.Client != trace.None:
 			paused = append(paused, t.Clients[e.Client])
 		case e.At == s.now+d:
