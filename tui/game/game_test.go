@@ -287,3 +287,23 @@ func TestTimePassesToTheReply(t *testing.T) {
 		t.Errorf("A was paused, or it is later, at %s:\n%s", s.now, a.View())
 	}
 }
+
+// A client that was paused by the passing of time can't be paused again, which would change nothing: its step ends
+// the pause, and says so.
+func TestPausedClientIsNotPausedAgain(t *testing.T) {
+	a, s := openRun(t, "naive-del", "late-release", 28)
+	if !s.State.Clients[1].Paused {
+		t.Fatalf("B is not paused:\n%s", a.View())
+	}
+	for _, o := range s.options {
+		if o.name == "B: is paused" {
+			t.Errorf("B can be paused twice:\n%s", a.View())
+		}
+	}
+	do(t, a, s, "B: writes the store (its pause ends)")
+	if s.State.Clients[1].Paused {
+		t.Errorf("B is still paused:\n%s", a.View())
+	}
+	do(t, a, s, "B: is paused")
+	do(t, a, s, "B: goes on")
+}

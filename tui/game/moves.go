@@ -88,8 +88,14 @@ func (s *Game) step(client int) (option, bool) {
 	}
 	o.name, o.source, o.sends = deed(run, told, client)
 	o.name = s.cfg.Clients[client].Name + ": " + o.name
+	if s.State.Clients[client].Paused {
+		o.name += pauseEnds
+	}
 	return o, true
 }
+
+// pauseEnds is said of a step by which a client's pause ends.
+const pauseEnds = " (its pause ends)"
 
 // deed says what a client does in the events of one move, on which line, and whether that is to send
 // a command.
@@ -140,7 +146,8 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 			if !step.sends {
 				return
 			}
-			o.name, o.moves = step.name+promise, append(slices.Clone(moves), step.moves...)
+			name, ends := strings.CutSuffix(step.name, pauseEnds)
+			o.name, o.moves = name+promise+draw.Either(ends, pauseEnds, ""), append(slices.Clone(moves), step.moves...)
 		}
 		if _, _, err := s.peek(o.moves...); err == nil {
 			all = append(all, o)
@@ -148,6 +155,9 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 	}
 	if s.quest == nil {
 		for _, f := range s.menu[actor] {
+			if _, pause := f.Fault.(sim.Pause); pause && s.State.Clients[i].Paused {
+				continue // by the time that passed: another pause would change nothing
+			}
 			add(labelOf(f.Label), []sim.Move{{Fault: f.Fault}})
 		}
 		return all
