@@ -47,9 +47,6 @@ func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *
 			break
 		}
 		stack = append(stack, s)
-		if g, is := s.(*game.Game); is && o.Strategy.Name == "" {
-			stack = append(stack, g.Levels())
-		}
 	}
 	return screen.NewRouter(a.App, a.open, stack...)
 }
@@ -64,7 +61,7 @@ func (a *screens) way(o Options) []screen.OpenMsg {
 	case o.Course:
 		return []screen.OpenMsg{screen.CourseMsg{}}
 	case o.Game && o.Strategy.Name == "":
-		return []screen.OpenMsg{screen.GameMsg{Next: true}}
+		return []screen.OpenMsg{screen.LevelsMsg{}}
 	case o.Game:
 		return []screen.OpenMsg{screen.RunsMsg{Strategy: st}, screen.GameMsg{Strategy: st, Goal: o.Goal}}
 	case o.Scenario != nil:
@@ -105,6 +102,10 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 		return orNone(game.New(a.App, msg))
 	case screen.GameMsg:
 		return orNone(a.game(msg))
+	case screen.LevelsMsg:
+		return game.NewLevels(a.App), nil
+	case screen.LevelMsg:
+		return orNone(game.NewLevel(a.App, msg.Level))
 	case screen.ChallengeMsg:
 		return orNone(game.NewChallenge(a.App, msg))
 	}
@@ -128,12 +129,9 @@ func (a *screens) search(strategy int) *search.Search {
 	return a.searches[strategy]
 }
 
-// game is the level of a lock and a goal, or the one to go on with. A lock that no
+// game is the level of a lock and a goal. A lock that no
 // level is about is broken within the search's own bounds.
 func (a *screens) game(m screen.GameMsg) (*game.Game, error) {
-	if m.Next {
-		return game.NewLevel(a.App, game.Next(a.App))
-	}
 	st := a.Library.Strategies[m.Strategy]
 	if level := game.LevelOf(a.App, st.Name, m.Goal); level >= 0 {
 		return game.NewLevel(a.App, level)

@@ -124,7 +124,7 @@ func TestWaysThroughTheRooms(t *testing.T) {
 	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
 	for _, step := range []struct{ keys, want string }{
 		{"esc", "*door.Door"}, {"tab", "*course.Course"}, {"esc", "*door.Door"}, {"tab", "*course.Course"}, {"p", "*present.Present"}, {"esc", "*course.Course"}, {"esc", "*door.Door"},
-		{"4", "*decide.Decide"}, {"esc", "*door.Door"}, {"3", "*game.Game"}, {"esc", "*door.Door"},
+		{"4", "*decide.Decide"}, {"esc", "*door.Door"}, {"3", "*game.Levels"}, {"3", "*game.Game"}, {"o", "*game.Levels"}, {"esc", "*game.Game"}, {"esc", "*game.Levels"}, {"esc", "*door.Door"},
 		{"1", "*player.Player"}, {"?", "*screen.help"}, {"?", "*player.Player"}, {"esc", "*door.Door"},
 		{"5", "*runs.Runs"}, {"tab", "*course.Course"}, {"tab", "*runs.Runs"}, {"enter", "*player.Player"}, {"f", "*picker.Picker"}, {"esc", "*player.Player"}, {"o", "*picker.Picker"},
 		{"enter", "*player.Player"}, {"c", "*picker.Picker"}, {"down enter", "*compare.Compare"}, {"enter", "*player.Player"}, {"esc", "*compare.Compare"},
@@ -299,19 +299,19 @@ func TestWhatWasLeftStays(t *testing.T) {
 	}
 }
 
-// Without a lock to break, the game begins with the list of levels, and esc leads from there to a level
-// and to the door.
+// Without a lock to break, the game begins with the list of levels, with the cursor on the one to go on with, as it does
+// from the door. A digit plays the level with that number, and esc leads from there to the list and to the door.
 func TestPlayOpensTheLevels(t *testing.T) {
 	lib := tuitest.LocksOnly()
 	a := tuitest.NewTester(t, 120, 40, newRoot(lib, &progress.Store{}, Options{Game: true, Seed: 1}, tuitest.PlainTheme(false)))
-	if v := a.View(); a.Depth() != 3 || !strings.Contains(v, "Which lock do you want to break?") {
-		t.Fatalf("%d deep:\n%s", a.Depth(), v)
-	}
-	if a.Press("3 enter"); !strings.Contains(a.View(), "Level 3 of ") || a.Depth() != 2 {
-		t.Errorf("%d deep:\n%s", a.Depth(), a.View())
-	}
-	if a.Press("esc"); a.Depth() != 1 {
-		t.Errorf("%d deep", a.Depth())
+	for _, step := range []struct {
+		keys  string
+		depth int
+		want  string
+	}{{"", 2, "Which lock do you want to break?  row 1 of "}, {"3", 3, "Level 3 of "}, {"esc", 2, "row 3 of "}, {"esc", 1, "Break it yourself"}, {"3", 2, "row 3 of "}, {"enter", 3, "Level 3 of "}} {
+		if a.Press(step.keys); a.Depth() != step.depth || !strings.Contains(a.View(), step.want) {
+			t.Errorf("%q leads %d deep to\n%s", step.keys, a.Depth(), a.View())
+		}
 	}
 }
 

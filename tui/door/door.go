@@ -66,7 +66,7 @@ var ways = []way{
 		func(d *Door) string {
 			return "Pauses, crashes and lost messages are yours, too. Hints come from an exhaustive search."
 		},
-		func(d *Door) screen.OpenMsg { return screen.GameMsg{Next: true} }},
+		func(d *Door) screen.OpenMsg { return screen.LevelsMsg{} }},
 	{"Which lock should I use?",
 		func(d *Door) string { return "for your own system: three questions" },
 		func(d *Door) string {

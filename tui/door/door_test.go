@@ -88,7 +88,7 @@ func TestWaysIn(t *testing.T) {
 	late, naive := d.Library.Named("late-release"), d.Library.Strategy("naive-del")
 	for i, want := range []screen.OpenMsg{
 		screen.PlayMsg{Strategy: naive, Scenario: late, Playing: true}, screen.CourseMsg{},
-		screen.GameMsg{Next: true}, screen.DecideMsg{}, screen.RunsMsg{Strategy: naive, Scenario: late},
+		screen.LevelsMsg{}, screen.DecideMsg{}, screen.RunsMsg{Strategy: naive, Scenario: late},
 	} {
 		_, byDigit := d.Update(tuitest.KeyMsg(fmt.Sprint(i + 1)))
 		_, byCursor := d.Update(tuitest.KeyMsg("enter"))

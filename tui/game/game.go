@@ -385,31 +385,46 @@ func (s *Game) Help() screen.Page {
 
 // Levels is the list of all levels, on top of the game that it opens them in.
 func (s *Game) Levels() screen.Screen {
+	l := NewLevels(s.App)
+	if s.quest != nil && s.level != none {
+		l.At = s.level
+	}
+	l.Choose = func(i int) (tea.Cmd, screen.Outcome) {
+		if err := s.play(i); err != nil {
+			s.Notice = err.Error()
+		}
+		return s.ask(), screen.Outcome{Close: true}
+	}
+	return l
+}
+
+// Levels is the list of all levels.
+type Levels struct{ *picker.Picker }
+
+// NewLevels is the list with the cursor on the level to go on with.
+func NewLevels(app *screen.App) *Levels {
 	all := scenarios.Levels()
 	items := make([]picker.Item, len(all))
-	at := 0
 	for i := range all {
 		l := &all[i]
-		here := s.quest != nil && s.level == i
 		items[i] = picker.Item{Name: l.Strategy, About: l.Title, Detail: fmt.Sprintf("%s: %s The goal is %s (%s).", l.Title, l.Task, l.Goal.Named(), l.Goal), Badge: func() draw.Span {
-			if _, won := s.Progress.Won(l.Name()); won {
-				return draw.Text(s.Theme.Granted+" won", draw.Good)
+			if _, won := app.Progress.Won(l.Name()); won {
+				return draw.Text(app.Theme.Granted+" won", draw.Good)
 			}
-			return draw.Text(draw.Either(here, "now", ""), draw.Plain)
+			if i != Next(app) {
+				return draw.Span{}
+			}
+			return draw.Text(draw.Either(app.Progress.LastLevel() == l.Name(), "begun", "next"), draw.Plain)
 		}}
-		if here {
-			at = i
-		}
 	}
-	return &picker.Picker{App: s.App, Title: "Which lock do you want to break?", Items: items, At: at, Current: none, Numbered: true,
+	return &Levels{&picker.Picker{App: app, Title: "Which lock do you want to break?", Items: items, At: Next(app), Current: none, Numbered: true, Verb: "play",
 		About: "The levels, in the order of the course.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
-			err := s.play(i)
-			if err != nil {
-				s.Notice = err.Error()
-			}
-			return s.ask(), screen.Outcome{Close: true}
-		}}
+			return nil, screen.Outcome{To: screen.LevelMsg{Level: i}}
+		}}}
 }
+
+// Resume puts the cursor on the level to go on with, after another was played or won.
+func (l *Levels) Resume() { l.At = Next(l.App) }
 
 // play goes on with a level on this screen.
 func (s *Game) play(level int) error {

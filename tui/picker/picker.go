@@ -22,11 +22,12 @@ type Picker struct {
 	Items   []Item
 	At      int     // the item at the cursor
 	Current int     // the item that is shown already, or -1
+	Verb    string  // what choosing does, for the footer; empty is "choose"
 	About   string  // for the help, if the badges are not verdicts
 	wanted  tea.Cmd // computes the badges
 	Choose  func(int) (tea.Cmd, screen.Outcome)
 
-	Numbered bool           // the items have numbers, which can be typed
+	Numbered bool           // the items have numbers: typing one chooses it
 	typed    int            // the number so far
 	list     draw.Rectangle // of the last frame: clicks refer to it
 	first    int            // the first item in it
@@ -59,7 +60,9 @@ func (p *Picker) press(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	p.typed = 0
 	switch {
 	case p.Numbered && len(k.Runes) == 1 && k.Runes[0] >= '0' && k.Runes[0] <= '9':
-		p.number(10*number, int(k.Runes[0]-'0'))
+		if p.number(10*number, int(k.Runes[0]-'0')) {
+			return p.Choose(p.At)
+		}
 	case key.Matches(k, p.Keys.Close):
 		return nil, screen.Outcome{Close: true}
 	case key.Matches(k, p.Keys.Up):
@@ -81,14 +84,22 @@ func (p *Picker) press(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
-// number takes another digit of a number, or the first of the next one, and goes to that item.
-func (p *Picker) number(tens, digit int) {
+// number takes another digit of a number, or the first of the next one, and goes to that item. It reports whether
+// the number is whole: there are fewer items than with another digit.
+func (p *Picker) number(tens, digit int) bool {
 	if p.typed = tens + digit; p.typed > len(p.Items) {
 		p.typed = digit
 	}
-	if p.typed > 0 {
-		p.At = p.typed - 1
+	if p.typed == 0 || p.typed > len(p.Items) {
+		p.typed = 0
+		return false
 	}
+	p.At = p.typed - 1
+	if 10*p.typed <= len(p.Items) {
+		return false
+	}
+	p.typed = 0
+	return true
 }
 
 func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
@@ -106,11 +117,11 @@ func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 
 // FooterKeys are the keys that work here, the most useful first.
 func (p *Picker) FooterKeys() []key.Binding {
-	move := screen.Pair(p.Keys.Up, p.Keys.Down, "move")
+	move, choose := screen.Pair(p.Keys.Up, p.Keys.Down, "move"), screen.As(p.Keys.Enter, draw.Either(p.Verb != "", p.Verb, "choose"))
 	if p.Numbered {
-		move = screen.Bind(move.Help().Key+" 1-9", "move", move.Keys()...)
+		choose = screen.Bind(fmt.Sprintf("%s 1-%d", choose.Help().Key, len(p.Items)), choose.Help().Desc, choose.Keys()...)
 	}
-	return []key.Binding{move, screen.As(p.Keys.Enter, "choose"), p.Keys.Close, screen.Pair(p.Keys.PageUp, p.Keys.PageDown, "page"), p.Keys.Help, p.Keys.Quit}
+	return []key.Binding{move, choose, p.Keys.Close, screen.Pair(p.Keys.PageUp, p.Keys.PageDown, "page"), p.Keys.Help, p.Keys.Quit}
 }
 
 // Help explains the screen and its keys.
@@ -119,7 +130,7 @@ func (p *Picker) Help() screen.Page {
 	keys := append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), k.PageUp, k.PageDown, screen.As(k.First, "first"), screen.As(k.Last, "last"),
 		screen.As(k.Enter, "choose")}, k.Always()...)
 	if p.Numbered {
-		keys = append([]key.Binding{screen.Bind("1-9", "to that number")}, keys...)
+		keys = append([]key.Binding{screen.Bind(fmt.Sprintf("1-%d", len(p.Items)), "choose that number")}, keys...)
 	}
 	if p.About != "" {
 		return screen.Page{Title: "a list", About: p.About, Keys: keys}
@@ -141,7 +152,11 @@ func legend(g *draw.Glyphs) []draw.Sign {
 // Draw lists the items around the one at the cursor, whose description stands below.
 func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	n := c.Text(r.X+1, r.Y, r.W-2, p.Title, draw.Title)
-	c.Text(r.X+1+n, r.Y, r.W-2-n, fmt.Sprintf("  row %d of %d", p.At+1, len(p.Items)), draw.Dim)
+	where := fmt.Sprintf("  row %d of %d", p.At+1, len(p.Items))
+	if p.typed > 0 {
+		where = fmt.Sprintf("  %d_  %s, or another digit", p.typed, p.Keys.Enter.Help().Key)
+	}
+	c.Text(r.X+1+n, r.Y, r.W-2-n, where, draw.Dim)
 	if p.About == "" {
 		var signs draw.Line
 		for _, s := range legend(&p.Theme.Glyphs) {

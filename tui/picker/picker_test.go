@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -17,21 +19,26 @@ func TestScreens(t *testing.T) {
 	})
 }
 
-// Numbers that stand in the list can be typed, also those of two digits.
+// Numbers that stand in the list can be typed, also those of two digits. One to which no digit can be added chooses.
 func TestNumbersCanBeTyped(t *testing.T) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	items := make([]Item, 14)
 	for i := range items {
 		items[i] = Item{Name: "level", Badge: func() draw.Span { return draw.Span{} }}
 	}
-	p := &Picker{App: app, Title: "Which?", Items: items, Current: -1, Numbered: true}
+	chosen := 0
+	p := &Picker{App: app, Title: "Which?", Items: items, Current: -1, Numbered: true, Choose: func(i int) (tea.Cmd, screen.Outcome) {
+		chosen = i + 1
+		return nil, screen.Outcome{}
+	}}
 	a := tuitest.Open(t, 80, 24, app, p, nil)
 	for _, step := range []struct {
-		keys string
-		want int
-	}{{"3", 3}, {"home", 1}, {"1 2", 12}, {"9", 9}, {"home 1 7", 7}, {"home 0", 1}} {
-		if a.Press(step.keys); p.At+1 != step.want {
-			t.Errorf("%s leads to %d, want %d", step.keys, p.At+1, step.want)
+		keys         string
+		want, chosen int
+	}{{"3", 3, 3}, {"home", 1, 0}, {"1", 1, 0}, {"2", 12, 12}, {"9", 9, 9}, {"home 1 7", 7, 7}, {"home 0", 1, 0}, {"1 enter", 1, 1}} {
+		chosen = 0
+		if a.Press(step.keys); p.At+1 != step.want || chosen != step.chosen {
+			t.Errorf("%s leads to %d and chooses %d, want %d, %d", step.keys, p.At+1, chosen, step.want, step.chosen)
 		}
 	}
 }

@@ -60,12 +60,17 @@ type SandboxMsg struct {
 
 // GameMsg asks for the game of breaking a lock so that it shows a code: the level of it, if
 // there is one, as the reader left it. Without a goal it is the lock's first level that isn't
-// won. Next asks for the level to go on with, whatever the lock.
+// won.
 type GameMsg struct {
 	Strategy int
 	Goal     *trace.Code
-	Next     bool
 }
+
+// LevelsMsg asks for the list of the game's levels.
+type LevelsMsg struct{}
+
+// LevelMsg asks for a level of the game, as the reader left it.
+type LevelMsg struct{ Level int }
 
 // ChallengeMsg asks for a new game within some bounds. Its goal is the lock's usual
 // one, or a code that a search has found, if games can be played for that.
@@ -89,6 +94,8 @@ func (CompareMsg) opens()   {}
 func (SearchMsg) opens()    {}
 func (SandboxMsg) opens()   {}
 func (GameMsg) opens()      {}
+func (LevelsMsg) opens()    {}
+func (LevelMsg) opens()     {}
 func (ChallengeMsg) opens() {}
 
 // RefusedMsg tells a screen why the one that it asked for can't be shown.
