@@ -109,11 +109,11 @@ func (a *Advice) Unspoken(elsewhere []Run, outcome Outcome) string {
 	if n == 0 {
 		return ""
 	}
-	runs, show := fmt.Sprintf("%d other runs", n), "show"
+	runs, show, they := fmt.Sprintf("%d other runs", n), "show", "They decide"
 	if n == 1 {
-		runs, show = "1 other run", "shows"
+		runs, show, they = "1 other run", "shows", "It decides"
 	}
-	text := fmt.Sprintf("%s of %s, listed last, %s what your answers forbid and decide nothing: the answers don't speak of what goes wrong there", runs, a.Lock.Name, show)
+	text := fmt.Sprintf("Not asked about: %s of %s, listed last, %s what your answers forbid. %s nothing, as the answers don't speak of what goes wrong there", runs, a.Lock.Name, show, they)
 	if !a.Enough {
 		return text + "."
 	}
@@ -134,9 +134,9 @@ func (a *Advice) Unspoken(elsewhere []Run, outcome Outcome) string {
 		}
 	}
 	if most == 0 {
-		return text + ", and no lock that is enough for them withstands any of it."
+		return text + ", and no lock that is enough for the answers withstands any of it."
 	}
-	return text + fmt.Sprintf(". Of the locks that are enough for them, %s withstands the most of these: %d.", best, most)
+	return text + fmt.Sprintf(". Of the locks that are enough for the answers, %s withstands the most of these: %d.", best, most)
 }
 
 // ClaimText is a claim by which the lock never shows what the answers forbid. It has all of its

@@ -24,7 +24,7 @@ type Decide struct {
 	claims  []int        // about the lock in it, by their numbers
 	plan    layout       // of the last frame: clicks refer to it
 	page    int          // rows of the list of runs in the last frame
-	rows    []int        // the run in each of its rows
+	rows    []int        // the run in each of its rows, or noRun
 }
 
 // New has the first answer to each question chosen.
@@ -96,6 +96,9 @@ func (d *Decide) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 
 const questions = len(advice.Questions)
 
+// noRun stands for the run in a row of the list that is a heading.
+const noRun = -1
+
 func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	last := questions + len(d.listed) - 1
 	switch {
@@ -152,7 +155,7 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	case c.In(d.plan.questions) && row < questions:
 		d.at = row
 		return nil, d.enter()
-	case c.In(d.plan.runs) && c.Y-d.plan.runs.Y < len(d.rows):
+	case c.In(d.plan.runs) && c.Y-d.plan.runs.Y < len(d.rows) && d.rows[c.Y-d.plan.runs.Y] != noRun:
 		was := d.at
 		if d.at = questions + d.rows[c.Y-d.plan.runs.Y]; d.at == was {
 			return nil, d.enter()
@@ -184,7 +187,7 @@ func (d *Decide) Help() screen.Page {
 		Title: "which lock should I use?",
 		About: "The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
-			"Below are its runs, those first that show something forbidden; last come runs that your answers don't speak of, in which it shows what they forbid: those decide nothing. Each can be played.",
+			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that your answers don't speak of, in which it shows what they forbid: those decide nothing. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "other answer, or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it"}}, screen.CodeSigns()...),

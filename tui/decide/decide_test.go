@@ -17,7 +17,7 @@ import (
 func open(t testing.TB, w, h int) (*tuitest.App, *Decide) {
 	lib := screen.NewLibrary()
 	lib.Scenarios = lib.Scenarios[:0:0]
-	cited := map[string]bool{"clock-steps-back": true} // and one that isn't
+	cited := map[string]bool{"clock-steps-back": true, "server-clock-jump": true} // and two that are not, of which one shows what is forbidden
 	for _, a := range advice.All() {
 		for _, name := range a.Scenarios() {
 			cited[name] = true
@@ -129,6 +129,34 @@ func TestListKeepsItsRows(t *testing.T) {
 	}
 }
 
+// The runs that decide nothing have a heading of their own wherever one of them is in sight, so that their red isn't
+// taken for a contradiction to the recommendation.
+func TestUnaskedRunsAreHeaded(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, d := open(t, size[0], size[1])
+		a.Press("right")
+		_ = a.View() // lists the runs
+		adv, _ := d.advice()
+		if len(d.listed) == len(adv.Runs) {
+			t.Fatal("there is no run that decides nothing")
+		}
+		a.Press("home")
+		for range questions + len(d.listed) {
+			v := a.View()
+			if !strings.Contains(v, d.Theme.Pointer+" ") {
+				t.Errorf("%v: the cursor is out of sight:\n%s", size, v)
+			}
+			if inSight, headed := d.rows[len(d.rows)-1] >= len(adv.Runs), strings.Contains(v, d.unasked(&adv)); inSight != headed {
+				t.Errorf("%v: a run that decides nothing is in sight: %t, its heading %t:\n%s", size, inSight, headed, v)
+			}
+			if d.first >= len(adv.Runs) && strings.Contains(v, "decide ─") {
+				t.Errorf("%v: the heading is that of the runs that decide:\n%s", size, v)
+			}
+			a.Press("down")
+		}
+	}
+}
+
 // Nothing is recommended before the runs that it takes are made.
 func TestNothingIsSaidTooEarly(t *testing.T) {
 	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
@@ -159,11 +187,11 @@ func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
 	cell := &d.Grid.Cells[at*len(d.Library.Strategies)+d.Library.Strategy(adv.Lock.Name)]
 	was := *cell
 	*cell = screen.Cell{}
-	if v := a.View(); !strings.Contains(v, "1 other run of it is still to be made") || strings.Contains(v, "what you forbid ─") || len(d.listed) != len(adv.Runs) {
+	if v := a.View(); !strings.Contains(v, "still counting what else it shows: 1 run to come") || strings.Contains(v, "Not asked about") || len(d.listed) != len(adv.Runs) {
 		t.Errorf("with one run still to be made, %d are listed:\n%s", len(d.listed), v)
 	}
 	*cell = was
-	if v := a.View(); strings.Contains(v, "still to be made") || len(d.listed) != settled {
+	if v := a.View(); strings.Contains(v, "still counting") || len(d.listed) != settled {
 		t.Errorf("%d are listed, want %d:\n%s", len(d.listed), settled, v)
 	}
 }

@@ -156,10 +156,11 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows, window int) {
 }
 
 // told is the recommendation, what is said of the runs that don't decide, and the claims behind it, with all
-// of their conditions or with the key that shows them.
+// of their conditions or with the key that shows them. Where rows are few and no lock is enough, the heading of
+// those runs has to say it.
 func (d *Decide) told(a *advice.Advice, whole bool) []string {
 	all := a.Text(d.title, !whole)
-	if unspoken := a.Unspoken(d.listed[len(a.Runs):], d.outcome); unspoken != "" {
+	if unspoken := a.Unspoken(d.listed[len(a.Runs):], d.outcome); unspoken != "" && (whole || a.Enough) {
 		all = append(all, unspoken)
 	}
 	for i, n := range d.claims {
@@ -180,16 +181,26 @@ func (d *Decide) title(scenario string) string {
 	return "\"" + d.Library.Scenarios[d.Library.Named(scenario)].Title + "\""
 }
 
-// heading says which runs these are.
+// heading says which runs these are, by the first of them in sight.
 func (d *Decide) heading(a *advice.Advice) string {
-	text := fmt.Sprintf("%s of %s decide", draw.Plural(len(a.Runs), "run"), a.Lock.Name)
+	if len(a.Runs) > 0 && d.first >= len(a.Runs) {
+		return d.unasked(a)
+	}
+	text := fmt.Sprintf("%s of %s %s", draw.Plural(len(a.Runs), "run"), a.Lock.Name, draw.Either(len(a.Runs) == 1, "decides", "decide"))
 	if n := d.pending(a.Lock.Name); n > 0 {
-		text += "; " + draw.Plural(n, "other run") + " of it " + draw.Either(n == 1, "is", "are") + " still to be made"
-	} else if others := len(d.listed) - len(a.Runs); others > 0 {
-		text += fmt.Sprintf("; %d more of it %s what you forbid", others, draw.Either(others == 1, "shows", "show"))
+		text += fmt.Sprintf("; still counting what else it shows: %s to come", draw.Plural(n, "run"))
 	}
 	return text
 }
+
+// unasked is the heading of the runs that decide nothing: their red is no contradiction to the recommendation.
+func (d *Decide) unasked(a *advice.Advice) string {
+	n := len(d.listed) - len(a.Runs)
+	return "Not asked about: " + draw.Plural(n, "run") + draw.Either(n == 1, " that shows what you forbid, and decides nothing", " that show what you forbid, and decide nothing")
+}
+
+// heads reports whether a run is the first of those that decide nothing, in a list that has others above it.
+func (d *Decide) heads(i int, a *advice.Advice) bool { return i > 0 && i == len(a.Runs) }
 
 func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 	list := l.runs
@@ -203,22 +214,25 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 		c.Lines(draw.Rect(list.X, list.Y+list.H, list.W, rows), d.detail(d.at-questions, len(a.Runs), list.W), 0)
 	}
 	d.page = list.H
-	titles := 0
-	for _, run := range d.listed {
-		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
+	entries := d.entries(list, a)
+	room := list.H
+	if len(d.listed) > len(a.Runs) {
+		room = max(room-1, 1) // for the second heading
 	}
-	titles = min(titles, list.W*2/5)
-	entries, spare := make([][]draw.Line, len(d.listed)), list.H-len(d.listed)
-	for i := range d.listed { // reasons are whole where the list leaves rows to them
-		whole := d.entry(i, titles, list.W, true)
-		if entries[i] = whole; len(whole) > 1+max(spare, 0) {
-			entries[i] = d.entry(i, titles, list.W, false)
-		}
-		spare -= len(entries[i]) - 1
-	}
-	d.first = draw.InSight(d.first, max(d.at-questions, 0), list.H, len(d.listed))
+	d.first = draw.InSight(d.first, max(d.at-questions, 0), room, len(d.listed))
 	last := d.first
-	for i := d.first; i < len(d.listed) && len(d.rows)+len(entries[i]) <= list.H; i++ {
+	for i := d.first; i < len(d.listed); i++ {
+		headed, need := d.heads(i, a) && i > d.first, len(entries[i]) // at the top of the list the rule is its heading
+		if headed {
+			need++
+		}
+		if len(d.rows)+need > list.H {
+			break
+		}
+		if headed {
+			c.Text(list.X+1, list.Y+len(d.rows), list.W-2, d.unasked(a)+":", draw.Title)
+			d.rows = append(d.rows, noRun)
+		}
 		for _, row := range entries[i] {
 			if i == d.at-questions {
 				row = row.Fitted(list.W, d.Theme.More).Selected(list.W)
@@ -233,10 +247,31 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 		place = fmt.Sprintf(" %d-%d of %d ", d.first+1, last, len(d.listed))
 	}
 	r := l.rules[2]
-	c.Text(r.X+1, r.Y, r.W-2, heading, draw.Dim)
+	c.Text(r.X+1, r.Y, r.W-2, heading, draw.Title)
 	if at := r.W - 1 - draw.Width(place); at > draw.Width(heading)+1 {
 		c.Text(r.X+at, r.Y, draw.Width(place), place, draw.Strong)
 	}
+}
+
+// entries are the runs of the list. Their reasons are whole where the list leaves rows to them.
+func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
+	titles := 0
+	for _, run := range d.listed {
+		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
+	}
+	titles = min(titles, list.W*2/5)
+	entries, spare := make([][]draw.Line, len(d.listed)), list.H-len(d.listed)
+	if len(d.listed) > len(a.Runs) {
+		spare--
+	}
+	for i := range d.listed {
+		whole := d.entry(i, titles, list.W, true)
+		if entries[i] = whole; len(whole) > 1+max(spare, 0) {
+			entries[i] = d.entry(i, titles, list.W, false)
+		}
+		spare -= len(entries[i]) - 1
+	}
+	return entries
 }
 
 // entry is a run in the list: in one row, or in as many as the reason takes.
