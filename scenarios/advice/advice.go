@@ -146,7 +146,9 @@ type Advice struct {
 type Instead struct {
 	Question, Answer int
 	Lock             strategies.Strategy
-	Shown            *Run // of that lock, under the scenario in which the nearest one fails worst; nil if there is none
+	Shown            *Run  // of that lock, under the scenario in which the nearest one fails worst; nil if there is none
+	Runs             []Run // of that lock: what these show of unwanted codes is its price
+	One              bool  // it takes one of several servers
 }
 
 // Rejected is a lock that was not recommended.
@@ -175,7 +177,7 @@ func Decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 		other := a
 		other[q] = 1 - a[q]
 		if d := decide(other, locks, outcome); d.Enough {
-			advice.Instead = append(advice.Instead, Instead{q, other[q], d.Lock, advice.sameRun(d.Runs)})
+			advice.Instead = append(advice.Instead, Instead{q, other[q], d.Lock, advice.sameRun(d.Runs), d.Runs, d.ofSeveral()})
 		}
 	}
 	return advice

@@ -189,3 +189,28 @@ func TestTextAgreesWithTheRuns(t *testing.T) {
 		}
 	}
 }
+
+// Where no lock is enough, each remedy is offered with its price: what the lock that is enough then shows of codes
+// that are unwanted, as it is told once the remedy's answer is chosen.
+func TestRemediesHaveTheirPrice(t *testing.T) {
+	outcome, priced := ran(t), 0
+	for _, a := range advice.All() {
+		d := advice.Decide(a, strategies.All(), outcome)
+		text := strings.Join(d.Text(func(s string) string { return s }, true), " ")
+		for _, i := range d.Instead {
+			then := a
+			then[i.Question] = i.Answer
+			chosen := advice.Decide(then, strategies.All(), outcome)
+			for _, s := range chosen.Text(func(s string) string { return s }, true) {
+				if strings.HasPrefix(s, "Its price: ") {
+					if priced++; !strings.Contains(text, s) {
+						t.Errorf("%v: %q is told only once it is chosen: %s", a, s, text)
+					}
+				}
+			}
+		}
+	}
+	if priced == 0 {
+		t.Error("no remedy has a price")
+	}
+}

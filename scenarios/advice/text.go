@@ -58,9 +58,15 @@ func (a *Advice) allowed() trace.Verdict {
 	return v.Sorted()
 }
 
+// ofSeveral reports whether the lock is on one server although there are several.
+func (a *Advice) ofSeveral() bool {
+	last := len(Questions) - 1
+	return a.Lock.Nodes == 1 && Questions[last].Answers[a.Answers[last]].fits == nil
+}
+
 // whyOne says why a lock on one server is recommended where there are several: it is empty if it isn't.
 func (a *Advice) whyOne(name func(string) string) string {
-	if a.Lock.Nodes > 1 || Questions[len(Questions)-1].Answers[a.Answers[len(Questions)-1]].fits != nil {
+	if !a.ofSeveral() {
 		return ""
 	}
 	several := slices.DeleteFunc(slices.Clone(a.Others), func(r Rejected) bool { return r.Lock.Nodes == 1 })
@@ -75,12 +81,19 @@ func (a *Advice) whyOne(name func(string) string) string {
 	return text + "withstands no more of what decides here, and takes more."
 }
 
-// text says what to do, and which lock is enough then.
+// text says what to do, which lock is enough then, and at what price.
 func (i *Instead) text(name func(string) string) string {
 	q := &Questions[i.Question]
 	answer := &q.Answers[i.Answer]
+	price := ""
+	if i.One {
+		price = " It takes one of your servers."
+	}
+	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
+		price += " Its price: " + unwanted + "."
+	}
 	if answer.remedy == "" {
-		return fmt.Sprintf("%s is enough if %s %s.", i.Lock.Name, lower(q.Text), answer.Text)
+		return fmt.Sprintf("%s is enough if %s %s.%s", i.Lock.Name, lower(q.Text), answer.Text, price)
 	}
 	text := fmt.Sprintf("%s. Then %s is enough", answer.remedy, i.Lock.Name)
 	if i.Shown != nil {
@@ -90,7 +103,7 @@ func (i *Instead) text(name func(string) string) string {
 		}
 		text += fmt.Sprintf(": under %s %s", name(i.Shown.Scenario), shown)
 	}
-	return text + "."
+	return text + "." + price
 }
 
 // named are codes with their names: "stale write (SW), double grant (DG)".
