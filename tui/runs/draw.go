@@ -102,11 +102,13 @@ func (m *Runs) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 	tagline, k := "every Redis lock under every misfortune", draw.Dim
 	switch t := m.Progress.Trouble(); {
 	case m.typing:
-		tagline, k = m.Keys.Search.Help().Key+m.filter+"_", draw.Strong
+		kept := m.filtered()
+		tagline, k = m.Keys.Search.Help().Key+m.filter+"_   "+kept.String(), draw.Strong
 	case m.notice != "":
 		tagline, k = m.notice, draw.Breach
 	case m.filter != "":
-		tagline, k = "filter: "+m.filter, draw.Strong
+		kept := m.filtered()
+		tagline, k = "filter: "+kept.String(), draw.Strong
 	case t != "":
 		tagline, k = t, draw.Breach
 	}

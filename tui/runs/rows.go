@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"lockstep/scenarios"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -94,14 +96,14 @@ func locksOf(lib *screen.Library) []int {
 // stays on its run if that is still there.
 func (m *Runs) arrange(scenario, strategy int) {
 	m.lines, m.locks = nil, nil
-	keeps, lock := m.filtered()
+	k := m.filtered()
 	for _, i := range m.order {
-		if lock(i) {
+		if k.lock(m.Library.Strategies[i]) {
 			m.locks = append(m.locks, i)
 		}
 	}
 	for g := range m.groups {
-		m.lines = append(m.lines, m.linesOf(g, keeps)...)
+		m.lines = append(m.lines, m.linesOf(g, &k)...)
 	}
 	m.column = max(slices.Index(m.locks, strategy), 0)
 	m.at = slices.IndexFunc(m.lines, func(l line) bool { return l.kind == scenarioLine && l.scenario == scenario })
@@ -113,7 +115,7 @@ func (m *Runs) arrange(scenario, strategy int) {
 
 // linesOf are the lines of a group: none if the filter leaves nothing of it, and no fold while
 // there is a filter.
-func (m *Runs) linesOf(g int, keeps func(int) bool) (lines []line) {
+func (m *Runs) linesOf(g int, k *kept) (lines []line) {
 	grp := &m.groups[g]
 	all := grp.taught
 	folded := m.filter == "" && !m.open[g] && len(grp.more) > 0
@@ -122,7 +124,7 @@ func (m *Runs) linesOf(g int, keeps func(int) bool) (lines []line) {
 		slices.Sort(all)
 	}
 	for _, i := range all {
-		if keeps(i) {
+		if k.scenario(m.Library.Scenarios[i]) {
 			lines = append(lines, line{scenarioLine, g, i})
 		}
 	}
@@ -148,32 +150,74 @@ func (m *Runs) count() (n int) {
 	return n
 }
 
-// filtered gives what the filter keeps. A word keeps the scenarios and the locks that have it in their names,
-// whichever there are; one that is in no name is looked for in what the scenarios show.
-func (m *Runs) filtered() (scenario, lock func(int) bool) {
-	var rows, columns, texts []string
-	for _, word := range strings.Fields(strings.ToLower(m.filter)) {
-		row := slices.ContainsFunc(m.Library.Scenarios, func(s *scenarios.Scenario) bool { return strings.Contains(s.Name, word) })
-		column := slices.ContainsFunc(m.order, func(i int) bool { return strings.Contains(m.Library.Strategies[i].Name, word) })
-		if row {
-			rows = append(rows, word)
-		}
-		if column {
-			columns = append(columns, word)
-		}
-		if !row && !column {
-			texts = append(texts, word)
-		}
-	}
-	scenario = func(i int) bool {
-		s := m.Library.Scenarios[i]
-		return containsAll(s.Name, rows) && containsAll(strings.ToLower(s.Title+" "+s.Shows), texts)
-	}
-	return scenario, func(i int) bool { return containsAll(m.Library.Strategies[i].Name, columns) }
+// kept is what a filter keeps: of scenarios and of locks, those with words in their names; of scenarios, also those
+// with words in what they show.
+type kept struct{ scenarios, locks, shows []term }
+
+// term is a word of a filter, and how names have it.
+type term struct {
+	word string
+	in   func(name, word string) bool
 }
 
-func containsAll(text string, words []string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+// filtered reads the filter. A word is looked for in the names: as the whole name, then as a word of it, between
+// hyphens, then as a part of one; each among the scenarios before the locks, and never in both. One that is in no
+// name is looked for in what the scenarios show.
+func (m *Runs) filtered() (k kept) {
+	for _, word := range strings.Fields(strings.ToLower(m.filter)) {
+		k.take(m.Library, word)
+	}
+	return k
+}
+
+func (k *kept) take(lib *screen.Library, word string) {
+	equal := func(name, word string) bool { return name == word }
+	for _, as := range []struct{ found, in func(name, word string) bool }{{equal, hasWord}, {hasWord, hasWord}, {strings.Contains, strings.Contains}} {
+		if slices.ContainsFunc(lib.Scenarios, func(s *scenarios.Scenario) bool { return as.found(s.Name, word) }) {
+			k.scenarios = append(k.scenarios, term{word, as.in})
+			return
+		}
+		if slices.ContainsFunc(lib.Strategies, func(s strategies.Strategy) bool { return as.found(s.Name, word) }) {
+			k.locks = append(k.locks, term{word, as.in})
+			return
+		}
+	}
+	k.shows = append(k.shows, term{word, strings.Contains})
+}
+
+// hasWord reports whether a name has a word, or several in a row: what stands between hyphens and dots.
+func hasWord(name, word string) bool {
+	hyphens := strings.NewReplacer(".", "-")
+	return strings.Contains("-"+hyphens.Replace(name)+"-", "-"+hyphens.Replace(word)+"-")
+}
+
+// scenario and lock report whether one is kept.
+func (k *kept) scenario(s *scenarios.Scenario) bool {
+	return have(s.Name, k.scenarios) && have(strings.ToLower(s.Title+" "+s.Shows), k.shows)
+}
+
+func (k *kept) lock(s strategies.Strategy) bool { return have(s.Name, k.locks) }
+
+func have(text string, terms []term) bool {
+	return !slices.ContainsFunc(terms, func(t term) bool { return !t.in(text, t.word) })
+}
+
+// String says where the words are.
+func (k *kept) String() string {
+	var parts []string
+	for _, p := range []struct {
+		what  string
+		terms []term
+	}{{"scenarios", k.scenarios}, {"locks", k.locks}, {"scenarios that tell of", k.shows}} {
+		var words []string
+		for _, t := range p.terms {
+			words = append(words, t.word)
+		}
+		if words != nil {
+			parts = append(parts, p.what+" "+trace.List(words))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // step moves the cursor over so many lines, and then on in the same direction over titles; where there
@@ -213,12 +257,12 @@ func (m *Runs) lock() int {
 func (m *Runs) toFailure() {
 	strategy := m.lock()
 	var order []int // of the scenarios that the filter keeps, the folded ones as well
-	keeps, _ := m.filtered()
+	k := m.filtered()
 	for _, g := range m.groups {
 		all := append(slices.Clone(g.taught), g.more...)
 		slices.Sort(all)
 		for _, i := range all {
-			if keeps(i) {
+			if k.scenario(m.Library.Scenarios[i]) {
 				order = append(order, i)
 			}
 		}

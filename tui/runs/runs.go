@@ -250,7 +250,7 @@ func (m *Runs) Help() screen.Page {
 		Title: "all runs",
 		About: "Every way to lock under every misfortune, by the lessons of the course; what the course leaves out is folded. Each cell is a run, made just now, and says " +
 			"the worst that the monitors saw in it; all that they saw, and why, is below. An ok in brackets recommends nothing: the lock already fails at something that " +
-			"every lock has to withstand. A filter keeps the scenarios and the locks with its words in their names; a word that no name has is looked for in what the scenarios show.",
+			"every lock has to withstand. A word of a filter keeps the scenarios with it in their names or, if none has it, the locks; a whole word counts before a part of one. What no name has is looked for in what the scenarios show.",
 		Keys: append([]key.Binding{
 			screen.As(k.Enter, "play the run, unfold"), screen.As(k.Search, "filter"), screen.As(k.Course, "the course"), screen.As(k.Compare, "with another lock"), screen.As(k.Explore, "search all schedules"), screen.As(k.Sandbox, "your turn at breaking this lock, by whatever can go wrong"),
 			screen.As(k.Back, "lock before"), screen.As(k.Forward, "lock after"), screen.As(k.Up, "scenario above"), screen.As(k.Down, "scenario below"),

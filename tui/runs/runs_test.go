@@ -388,3 +388,49 @@ func TestSmallerWindowAndBack(t *testing.T) {
 		t.Errorf("after a smaller window:\n%s\nand before it:\n%s", after, before)
 	}
 }
+
+// A word counts as a whole name, then as a word of one, then as a part; in each case of scenarios before locks, and
+// never of both. The header says what was filtered.
+func TestFilterPutsWholeWordsFirst(t *testing.T) {
+	a, m := openUnknown(t, 120, 40, screen.RunsMsg{})
+	lib := a.Library
+	m.Grid.Known = len(m.Grid.Cells)
+	for _, tt := range []struct{ typed, header, scenario, lock string }{
+		{"del", "filter: locks del ", "", "naive-del"},                   // and not the scenario restart-delayed, nor the lock setpx-delex
+		{"late", "filter: scenarios late ", "late-release", ""},          // and not the lock fenced-late
+		{"fenced", "filter: locks fenced ", "", "fenced-late"},           // though scenarios have the word, too
+		{"redl", "filter: locks redl ", "", "redlock-hyperf"},            // a part
+		{"late fenced", "late; locks fenced ", "late-release", "fenced"}, // one of each
+	} {
+		a.Press("/")
+		for _, r := range tt.typed {
+			a.Press(map[bool]string{true: "space", false: string(r)}[r == ' '])
+		}
+		a.Press("enter")
+		k := m.filtered()
+		for _, l := range m.lines {
+			if name := lib.Scenarios[l.scenario].Name; l.kind == scenarioLine && tt.scenario != "" && !hasWord(name, "late") {
+				t.Errorf("%s keeps the scenario %s", tt.typed, name)
+			}
+		}
+		if rows := 0; tt.scenario == "" {
+			for _, l := range m.lines {
+				if l.kind == scenarioLine {
+					rows++
+				}
+			}
+			if rows != len(lib.Scenarios) {
+				t.Errorf("%s keeps %d scenarios of %d", tt.typed, rows, len(lib.Scenarios))
+			}
+		} else if len(k.locks) == 0 && len(m.locks) != len(lib.Strategies) {
+			t.Errorf("%s keeps %d locks of %d", tt.typed, len(m.locks), len(lib.Strategies))
+		}
+		if tt.lock != "" && (!slices.Contains(m.locks, lib.Strategy(tt.lock)) || slices.Contains(m.locks, lib.Strategy("setpx-delex"))) {
+			t.Errorf("%s keeps the locks %v", tt.typed, m.locks)
+		}
+		if v := a.View(); !strings.Contains(v, tt.header) {
+			t.Errorf("there is no %q in\n%s", tt.header, v)
+		}
+		a.Press("esc")
+	}
+}
