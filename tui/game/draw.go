@@ -201,7 +201,7 @@ func (s *Game) standing(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	where := ""
 	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
-		where = fmt.Sprintf(" Branch %d of %d.", up.Last+1, len(up.Tried))
+		where = fmt.Sprintf(" Last move: try %d of %d (%s goes round).", up.Last+1, len(up.Tried), screen.Pair(s.Keys.Previous, s.Keys.Next, "").Help().Key)
 	}
 	if s.quest == nil {
 		t.Add(draw.Strong, "", "Go on from here as you like; anything may go wrong. "+draw.Plural(s.here.Depth, "move")+"."+where+" "+s.Keys.Scenario.Help().Key+" lists the levels.")

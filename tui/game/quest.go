@@ -43,12 +43,13 @@ type quest struct {
 	wanted     bool          // the last key was that for a hint, and the answer wasn't there
 	hint       explore.Hint
 	par        explore.Hint
-	ahead      int           // moves of the least way on
-	parMoves   int           // moves of the least way from the beginning
-	refused    error         // why there is no hint
-	debrief    *debriefMsg   // once it is won, and the same moves were replayed
-	drained    bool          // the run that is shown goes on to its end, which the goal needs
-	nudged     *tried.Branch // where a hint has said what kind of move comes
+	ahead      int                   // moves of the least way on
+	parMoves   int                   // moves of the least way from the beginning
+	distances  map[*tried.Branch]int // ahead, where it was computed
+	refused    error                 // why there is no hint
+	debrief    *debriefMsg           // once it is won, and the same moves were replayed
+	drained    bool                  // the run that is shown goes on to its end, which the goal needs
+	nudged     *tried.Branch         // where a hint has said what kind of move comes
 }
 
 // none is the place of no level.
@@ -155,6 +156,7 @@ func newQuest(st *screen.App, strategy int, file string, q *quest) (*Game, error
 	cfg.Scenario = tried.Label
 	s := newGame(player.New(st, strategy, 0), cfg, file)
 	q.adviser = &adviser{find: st.NewGuide, bounds: *q.bounds, goal: q.goal, cfg: cfg}
+	q.distances = map[*tried.Branch]int{}
 	s.quest = q
 	return s, s.replay(s.here)
 }
@@ -223,6 +225,9 @@ func (s *Game) heed(h hintMsg) tea.Cmd {
 		return nil
 	}
 	c.known, c.hint, c.par, c.ahead, c.parMoves, c.refused = true, h.hint, h.par, h.ahead, h.parMoves, h.err
+	if h.err == nil {
+		c.distances[s.here] = h.ahead
+	}
 	if !s.won() {
 		s.offerDue()
 		if c.wanted {
@@ -416,7 +421,15 @@ func (s *Game) outlook() (string, draw.Ink) {
 	if s.here.Depth > 0 {
 		text = "So far " + draw.Plural(s.here.Depth, "move") + ". "
 	}
-	return text + fmt.Sprintf("Least from here: %s (%s); %s gives a hint.", draw.Plural(c.ahead, "move"), stepsAndFaults(c.hint.Cost), k.Hint.Help().Key), draw.Plain
+	text += "Least from here: "
+	if before, known := c.distances[s.here.Parent]; known && before == c.ahead {
+		text += "still " // by another move it could have been fewer
+	}
+	text += draw.Plural(c.ahead, "move")
+	if n := c.hint.Cost.Faults; n > 0 {
+		text += " with " + draw.Plural(n, "fault")
+	}
+	return text + "; " + k.Hint.Help().Key + " gives a hint.", draw.Plain
 }
 
 // score compares the reader's moves with the least. What counts is told where they differ.
@@ -432,12 +445,4 @@ func (s *Game) score() string {
 // costText describes a cost to a reader who knows the words of no search.
 func costText(c explore.Cost) string {
 	return draw.Plural(c.Faults, "fault") + ", " + draw.Plural(c.Switches, "change") + " of client, " + draw.Plural(c.Steps, "step")
-}
-
-func stepsAndFaults(c explore.Cost) string {
-	text := draw.Plural(c.Steps, "step")
-	if c.Faults > 0 {
-		text += ", " + draw.Plural(c.Faults, "fault")
-	}
-	return text
 }

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -161,5 +162,25 @@ func TestStateOfAClientIsWhole(t *testing.T) {
 	do(t, a, s, "time to 12.001s")
 	if v := strings.Split(a.View(), "\n")[s.plan.code[0].Y]; !strings.Contains(v, "PAUSED, a believer") {
 		t.Errorf("a paused client that thinks it has the lock: %s", v)
+	}
+}
+
+// A move after which the least way is no shorter is told by "still": another one might have done more.
+func TestDistanceSaysStill(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), scenarios.Levels()[2].Name())
+	a.Press("2 enter enter enter")
+	stood := 0
+	for range 2 {
+		was := s.ahead
+		do(t, a, s, "time to ")
+		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Least from here: still %s;", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
+			t.Errorf("from %d moves to %d:\n%s", was, s.ahead, a.View())
+		}
+		if s.ahead == was {
+			stood++
+		}
+	}
+	if stood == 0 {
+		t.Error("each move shortened the way")
 	}
 }
