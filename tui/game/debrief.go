@@ -200,6 +200,6 @@ func (s *Game) tellCodes(t *draw.Paragraphs) {
 		}
 	}
 	if i := slices.Index(s.Run.Clients, trace.Probe); i >= 0 && s.Run.Begun(i, s.Run.Last()) {
-		t.Add(draw.Dim, "", "The probe is a client that comes when all others are done, and asks whether the lock can still be had.")
+		t.Add(draw.Dim, "", "The probe is a client that comes when all others are done, and asks whether the lock can still be had. Once refused, it waits until nothing is due any more, and then for a lease ("+trace.Brief(s.cfg.TTL)+"); it asks again only then, and at last ten years later.")
 	}
 }

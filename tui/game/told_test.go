@@ -184,3 +184,23 @@ func TestDistanceSaysStill(t *testing.T) {
 		t.Error("each move shortened the way")
 	}
 }
+
+// The times at which the probe gets a lock under which nothing is blocked for ever are explained: it waits for a lease
+// after all that is due.
+func TestProbeIsExplained(t *testing.T) {
+	a, s := openLevel(t, scenarios.Levels()[2].Name())
+	win(t, a, s)
+	_ = a.View()
+	var told strings.Builder
+	for _, l := range s.debriefing(200) {
+		for _, span := range l {
+			told.WriteString(span.Text)
+		}
+		told.WriteString(" ")
+	}
+	for _, want := range []string{"A's record expires at 12.001s, and the probe gets the lock at 24.001s", "then for a lease (12s)"} {
+		if !strings.Contains(tuitest.Unwrapped(told.String()), tuitest.Unwrapped(want)) {
+			t.Errorf("there is no %q in %s", want, told.String())
+		}
+	}
+}
