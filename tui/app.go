@@ -21,10 +21,11 @@ import (
 )
 
 // screens makes the screens that the messages ask for. Searches that the reader has left
-// are kept, and shown again; games are in the reader's progress.
+// are kept, and shown again, and so are the answers that lead to a lock; games are in the reader's progress.
 type screens struct {
 	*screen.App
 	searches map[int]*search.Search
+	decide   *decide.Decide // with the answers as they were left, or nil
 }
 
 // newRoot opens the screen that the options name. Esc leads from there to the screens in which
@@ -35,7 +36,7 @@ func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *
 	for _, s := range o.Present {
 		lib.Include(s.Strategy, s.Scenario)
 	}
-	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*search.Search{}}
+	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*search.Search{}, nil}
 	if o.Present != nil {
 		return screen.NewRouter(a.App, a.open, present.New(a.App, o.Present))
 	}
@@ -85,7 +86,10 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 	case screen.PresentMsg:
 		return present.New(a.App, msg.Showings), nil
 	case screen.DecideMsg:
-		return decide.New(a.App), nil
+		if a.decide == nil {
+			a.decide = decide.New(a.App)
+		}
+		return a.decide, nil
 	case screen.PlayMsg:
 		return player.Open(a.App, msg), nil
 	case screen.FindingMsg:

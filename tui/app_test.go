@@ -299,6 +299,16 @@ func TestWhatWasLeftStays(t *testing.T) {
 	}
 }
 
+// The answers that lead to a lock are there again when the questions are opened again.
+func TestAnswersAreKept(t *testing.T) {
+	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	a.Press("4 right")
+	chosen := a.View()
+	if a.Press("esc 4"); a.View() != chosen || !strings.Contains(chosen, "(x) destroy something") {
+		t.Errorf("the answers were\n%s\nand are\n%s", chosen, a.View())
+	}
+}
+
 // Without a lock to break, the game begins with the list of levels, with the cursor on the one to go on with, as it does
 // from the door. A digit plays the level with that number, and esc leads from there to the list and to the door.
 func TestPlayOpensTheLevels(t *testing.T) {

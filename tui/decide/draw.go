@@ -160,7 +160,12 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows, window int) {
 // those runs has to say it.
 func (d *Decide) told(a *advice.Advice, whole bool) []string {
 	all := a.Text(d.title, !whole)
-	if unspoken := a.Unspoken(d.listed[len(a.Runs):], d.outcome); unspoken != "" && (whole || a.Enough) {
+	unspoken := a.Unspoken(d.listed[len(a.Runs):], d.outcome)
+	if n := d.pending(a.Lock.Name); n > 0 { // about as long as what takes its place
+		unspoken = fmt.Sprintf("Still counting: %s of %s, of which the answers don't speak, %s to come. What %s of what you forbid will be listed last, and decides nothing.",
+			draw.Plural(n, "other run"), a.Lock.Name, draw.Either(n == 1, "is", "are"), draw.Either(n == 1, "it shows", "they show"))
+	}
+	if unspoken != "" && (whole || a.Enough) {
 		all = append(all, unspoken)
 	}
 	for i, n := range d.claims {
