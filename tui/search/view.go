@@ -44,6 +44,7 @@ func (m *Search) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	c.Fill(m.plan.wall, m.Theme.Wall, draw.Dim)
 	m.drawHeader(c, draw.Rect(0, 0, r.W, 1))
+	m.drawNotice(c, m.plan.rules[1])
 	m.drawBounds(c, m.plan.bounds)
 	lines := m.resultLines(m.plan.result.W)
 	beyond := max(len(lines)-m.plan.result.H, 0)
@@ -54,8 +55,14 @@ func (m *Search) Draw(c *draw.Canvas, r draw.Rectangle) {
 func (m *Search) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 	n := c.Text(r.X+1, r.Y, r.W-1, "All schedules", draw.Title)
 	n += c.Text(r.X+1+n, r.Y, r.W-1-n, "  of ", draw.Dim)
-	n += c.Text(r.X+1+n, r.Y, r.W-1-n, m.bounds.Strategy.Name, draw.Title)
-	c.Text(r.X+1+n, r.Y, r.W-1-n, "   "+m.notice, draw.Strong)
+	c.Text(r.X+1+n, r.Y, r.W-1-n, m.bounds.Strategy.Name, draw.Title)
+}
+
+// drawNotice says what has come of the last key, where the runs say it: on the rule above the footer.
+func (m *Search) drawNotice(c *draw.Canvas, rule draw.Rectangle) {
+	if m.notice != "" {
+		c.Line(rule.X+1, rule.Y, rule.W-2, draw.Line{draw.Text(" "+m.notice+" ", draw.Strong)}.Fitted(rule.W-2, m.Theme.More))
+	}
 }
 
 func (m *Search) drawBounds(c *draw.Canvas, r draw.Rectangle) {
