@@ -205,7 +205,7 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if it.Outcome != nil {
 		about = append(about, draw.Line{draw.Text(draw.Fit(it.Outcome(), r.W-4, p.Theme.More), draw.Strong)})
 	}
-	for _, s := range draw.Wrap(draw.Either(it.Detail != "", it.Detail, it.About), min(r.W-4, draw.LongestLine)) {
+	for _, s := range draw.Wrap(draw.Either(it.Detail != "", it.Detail, it.About), min(r.W-4, draw.WidestLine)) {
 		about = append(about, draw.Line{draw.Text(s, draw.Plain)})
 	}
 	c.Lines(draw.Rect(r.X+3, r.Y+r.H-aboutRows+1, r.W-4, aboutRows-1), about, 0)

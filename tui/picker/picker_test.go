@@ -62,3 +62,13 @@ func TestOkWaitsForTheLock(t *testing.T) {
 		t.Errorf("the list doesn't say what its signs mean:\n%s", a.View())
 	}
 }
+
+// What is told of the item at the cursor takes the width that there is.
+func TestDetailTakesTheWidth(t *testing.T) {
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	detail := strings.TrimSpace(strings.Repeat("word ", 22))
+	p := &Picker{App: app, Title: "Which?", Current: -1, Items: []Item{{Name: "level", Detail: detail, Badge: func() draw.Span { return draw.Span{} }}}}
+	if v := tuitest.Open(t, 120, 40, app, p, nil).View(); !strings.Contains(v, detail) {
+		t.Errorf("%q is wrapped:\n%s", detail, v)
+	}
+}
