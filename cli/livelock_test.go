@@ -16,6 +16,8 @@ func TestLivelockRefusals(t *testing.T) {
 		{"setpx-lua --codes LV --cycles any", "with one try at a time nobody keeps asking: a search for LV takes --tries 2 or more, and a lock that waits between two (see --retry-delay)"},
 		{"setpx-lua --codes LV --cycles any --tries 2", "a search for LV takes none or any number of crashes of clients: they end at some time anyway"},
 		{"setpx-lua --codes LV --cycles any --tries 2 --faults delay=1", "a search for LV knows nothing of requests held up yet"},
+		{"setpx-lua --codes LV --cycles any --tries 2 --faults none --clients 1",
+			"in a livelock two or more clients keep each other out: a search for LV takes --clients 2 or more"},
 		{"setpx-lua --codes LV --cycles any --tries 2 --faults none --clients any",
 			"a search for LV takes so many clients as are stated: an environment in place of others gives back what it doesn't have, so nobody can rely on it"},
 		{"setpx-lua --codes LV --cycles any --tries 2 --faults none --disk x", "a search for LV can't go on on disk: it needs its whole graph in memory"},

@@ -26,6 +26,8 @@ func unlively(b *Bounds, opt *Options) error {
 		return errors.New("a search for LV takes so many clients as are stated: an environment in place of others gives back what it doesn't have, so nobody can rely on it")
 	case b.Tries < 2:
 		return errors.New("with one try at a time nobody keeps asking: a search for LV takes --tries 2 or more, and a lock that waits between two (see --retry-delay)")
+	case b.Clients < 2:
+		return errors.New("in a livelock two or more clients keep each other out: a search for LV takes --clients 2 or more")
 	}
 	for k, n := range b.Faults {
 		switch kind := FaultKind(k); kind {
