@@ -274,3 +274,23 @@ func TestLivelocksOfTheCatalogue(t *testing.T) {
 		}
 	}
 }
+
+// TestLivelocksOffTheGrid: a record that lives for 3 ms, where all else takes a multiple of 4, isn't
+// decided, with the reason.
+func TestLivelocksOffTheGrid(t *testing.T) {
+	const delay = 4 * time.Millisecond
+	lock := keen(1, delay, func(l *keenLock) {
+		l.late = func(ctx context.Context, l *keenLock, token string) error {
+			return l.rdb.Set(ctx, l.key+":sign", token, 3*time.Millisecond).Err()
+		}
+	})
+	b := Bounds{Strategy: lock, Clients: 2, Cycles: Any, Tries: 2, TTL: 2 * delay, Codes: trace.Verdict{trace.LV}}
+	r, err := Run(context.Background(), b, Options{Memory: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "not decided, because a record lives for a span that is no multiple of that by which time goes on"
+	if f := r.Finding(trace.LV); !strings.HasPrefix(f.String(), want) {
+		t.Errorf("%s, expected %s", f, want)
+	}
+}

@@ -3,7 +3,6 @@ package liveness
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"runtime"
 	"slices"
 	"time"
@@ -178,7 +177,7 @@ func (g *graph) expand(n int32) error {
 				g.grid = m.Millis
 			}
 			if m.Millis != g.grid {
-				return unread(fmt.Sprintf("the lock begins a span that is no multiple of %s", trace.Duration(g.tick())))
+				return unread("a record lives for a span that is no multiple of that by which time goes on: the greatest of which the TTL, the timeout and all sleeps are multiples")
 			}
 			passes, fault = true, paused
 		}
