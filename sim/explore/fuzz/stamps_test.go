@@ -95,7 +95,8 @@ func (o oddity) takeOver(ctx context.Context, l *lock, stamp string) (bool, erro
 		}
 		return true, err
 	case 1:
-		due, _, err := o.overAt(l, l.rdb.GetSet(ctx, l.key, stamp)) //nolint:staticcheck // GETSET, deprecated or not, is what these locks are about
+		//lint:ignore SA1019 GETSET, deprecated or not, is what these locks are about
+		due, _, err := o.overAt(l, l.rdb.GetSet(ctx, l.key, stamp))
 		return due, err
 	}
 	n, err := compareSwap.Run(ctx, l.rdb, []string{l.key}, read, stamp).Int()
