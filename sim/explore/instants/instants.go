@@ -83,9 +83,11 @@ func (in *Set) Within(o *Set) bool {
 		of(in.Stamps, o.Stamps) && of(in.Seconds, o.Seconds) && (in.Patience == 0 || in.Patience == o.Patience) && (in.Guess == 0 || in.Guess == o.Guess)
 }
 
-// Crowded reports whether there are more instants of a kind than a search takes on.
+// Crowded reports whether there are more instants of a kind than a search takes on: beyond, Falls leaves
+// thresholds unexplained.
 func (in *Set) Crowded() bool {
-	return slices.ContainsFunc([][]int32{in.Before, in.Left, in.Readings, in.Later, in.Stamps, in.Seconds}, func(list []int32) bool { return len(list) > MaxInstants })
+	stamps := slices.Concat(in.Stamps, in.Seconds)
+	return slices.ContainsFunc([][]int32{in.Before, in.Left, in.Readings, in.Later, stamps}, func(list []int32) bool { return len(list) > MaxInstants })
 }
 
 // Reads adds a threshold of a monotonic clock. It is a span since the cycle's first reading or

@@ -90,3 +90,20 @@ func TestWithin(t *testing.T) {
 		t.Error(few.Within(all), all.Within(&few), other.Within(all))
 	}
 }
+
+// TestCrowded: where the ages of stamps are too many together, be they counted in milliseconds or in
+// seconds, thresholds are left unexplained, so nothing may be decided.
+func TestCrowded(t *testing.T) {
+	const ttl, due = 12_000, 100_000
+	told := behaviour.Thresholds{Wall: []int64{due}, Read: []int64{0}}
+	for i := range int64(11) {
+		told.Ages = append(told.Ages, 1000+100*i) // each with the instant before it
+	}
+	for i := range int64(19) {
+		told.Seconds = append(told.Seconds, 1000+1000*i)
+	}
+	in := First(ttl, 3000)
+	if date := in.Falls(&told, ttl); date || slices.Contains(in.Stamps, due) || !in.Crowded() {
+		t.Errorf("%d ages and %d in seconds: %v, crowded %t", len(in.Stamps), len(in.Seconds), in.Stamps, in.Crowded())
+	}
+}
