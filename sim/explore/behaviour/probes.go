@@ -112,6 +112,17 @@ func each(all []candidate, place func(*candidate) string) (first, rest []candida
 // maxSeconds is the number of seconds of which each is probed where a number may be one of them.
 const maxSeconds = 100
 
+// inSeconds adds to spans in milliseconds those that are probed where a number may be one of seconds:
+// each of the first, and as many of a longer TTL as of one in milliseconds. None is above reach.
+func inSeconds(spans []int64, reach int64) []int64 {
+	list := upTo(min(maxSeconds, reach))
+	for _, span := range spans {
+		list = append(list, span, span/Second)
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(v int64) bool { return v > reach })
+}
+
 func upTo(n int64) (list []int64) {
 	for i := range n {
 		list = append(list, i)
@@ -162,8 +173,8 @@ func (f *finder) probe(from uint32, group []measured) {
 		origin, reach = 0, group[len(group)-1].value
 	}
 	spans := f.k.spans()
-	if origin == 0 && reach < maxSeconds { // that a key lives
-		spans = upTo(reach)
+	if group[0].seen.Kind == SawReply && origin == 0 && reach < max(maxSeconds, f.k.cfg.TTL.Milliseconds()/Second+1) { // that a key lives
+		spans = inSeconds(spans, reach)
 	}
 	for _, span := range spans {
 		v := origin + span

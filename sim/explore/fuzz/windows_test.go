@@ -175,3 +175,23 @@ func TestSpanBetweenReadings(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTTLsAreProbed: a reply to TTL is tried at each of the first seconds, also of a TTL of more than
+// a hundred. No other instant is so near to the end that such a lock takes over.
+func TestLongTTLsAreProbed(t *testing.T) {
+	s := custom("takeover-at-ttl-2", "B takes over what has 2 s left, as TTL rounds it", steps{
+		acquire: takesOver(func(ctx context.Context, l *lock) (bool, error) {
+			left, err := l.rdb.TTL(ctx, l.key).Result()
+			return left == 2*time.Second, err
+		})}).strategy
+	b := explore.Defaults(s)
+	b.Cycles, b.TTL = 1, 2*time.Minute
+	b.Codes, b.Faults = trace.Verdict{trace.DG}, explore.Budget{explore.Pause: 1}
+	r, err := explore.Run(t.Context(), b, explore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Find(trace.DG) == nil {
+		t.Error(r.Summary())
+	}
+}
