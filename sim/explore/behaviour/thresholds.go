@@ -291,7 +291,7 @@ type pair struct {
 // compare looks for the first differences between the doings after two observations, and for
 // the thresholds between their values.
 func (f *finder) compare(from uint32, a, b measured) error {
-	if b.value-a.value < 2 {
+	if d := b.value - a.value; d == 0 || d == 1 && !f.inSeconds(from, a) {
 		return nil // there is nothing in between
 	}
 	queue, seen := []*pair{{a: a.to, b: b.to}}, map[[2]uint32]bool{}
@@ -320,6 +320,12 @@ func (f *finder) compare(from uint32, a, b measured) error {
 		}
 	}
 	return nil
+}
+
+// inSeconds reports whether a reading is TTL's reply. Of two replies that are next to each other one may begin
+// anywhere in a second.
+func (f *finder) inSeconds(from uint32, m measured) bool {
+	return m.seen.Kind == SawReply && toldBy(f.kindOf(f.asked(from, m.thread))) == tellsSeconds
 }
 
 // path lists the edges by which a pair was reached.
@@ -668,7 +674,7 @@ func (f *finder) varied(snap redis.Snapshot, of aspect, v int64) redis.Snapshot 
 // bisectServer finds the values between two at which a server's answer changes.
 func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 	f.ages = of.kind == ofLife
-	if kind := f.kindOf(q.Command); f.ages && toldBy(kind) != tellsOtherwise {
+	if kind := f.kindOf(q.Command); f.ages && toldBy(kind) == tellsMillis {
 		f.lives[kind] = true // and does nothing else: whoever is told decides by it
 		return nil
 	}

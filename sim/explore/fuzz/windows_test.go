@@ -195,3 +195,21 @@ func TestLongTTLsAreProbed(t *testing.T) {
 		t.Error(r.Summary())
 	}
 }
+
+// TestShortTTLsAreProbed: with a TTL of a second, no reply to TTL is but 0 or 1. The search stops where one turns
+// into the other, half a second before the end.
+func TestShortTTLsAreProbed(t *testing.T) {
+	i := slices.IndexFunc(waits, func(s *subject) bool { return s.name == "takeover-at-ttl-0" })
+	for _, ttl := range []time.Duration{900 * time.Millisecond, 1500 * time.Millisecond} {
+		b := explore.Defaults(waits[i].strategy)
+		b.Cycles, b.TTL = 1, ttl
+		b.Codes, b.Faults = trace.Verdict{trace.DG, trace.FR}, explore.Budget{explore.Pause: 1}
+		r, err := explore.Run(t.Context(), b, explore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.Found, b.Codes) {
+			t.Errorf("%s: %s", ttl, r.Summary())
+		}
+	}
+}
