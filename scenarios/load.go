@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -528,6 +529,11 @@ func (l *loader) clientName(v value) (string, error) {
 }
 
 func (l *loader) wait(v value, more []entry) (action, error) {
+	if s, is, _ := v.scalar(); is {
+		if at, instant := strings.CutPrefix(s, "until"); instant {
+			return nil, v.errorf("%q is not a duration; a step of its own waits for an instant: until: %s", suggest.Clip(s), suggest.Clip(cmp.Or(strings.TrimLeft(at, ": "), "13s")))
+		}
+	}
 	d, err := positive(v)
 	if err != nil {
 		return nil, err

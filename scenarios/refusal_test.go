@@ -118,6 +118,8 @@ var refusals = []struct{ name, yaml, want string }{
 	{"wait for nothing", in("  - wait:\n"), `3: "wait" is empty: it needs a duration, such as 10s`},
 	{"wait for a number", in("  - wait: 10\n"), `3: "10" is not a duration; write 10s, 1.5s, 200ms or 2m`},
 	{"wait for a word", in("  - wait: soon\n"), `3: "soon" is not a duration; write 10s, 1.5s, 200ms or 2m`},
+	{"wait until", in("  - wait: until 12s\n"), `3: "until 12s" is not a duration; a step of its own waits for an instant: until: 12s`},
+	{"wait for until", in("  - wait: \"until: 12s\"\n"), `3: "until: 12s" is not a duration; a step of its own waits for an instant: until: 12s`},
 	{"wait backwards", in("  - wait: -1s\n"), `3: "wait" is -1s, and must be more than 0`},
 	{"wait no time", in("  - wait: 0s\n"), `3: "wait" is 0s, and must be more than 0`},
 	{"until an instant that is past", in("  - wait: 10s\n  - until: 12s\n  - wait: 1s\n  - until: 12500ms\n"), "6: 12.5s is past when this step begins: the waits before it come to 13s"},
