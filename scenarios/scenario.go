@@ -158,11 +158,8 @@ func findIn(folder, name string) (*Scenario, error) {
 		}
 	}
 	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(folder, path)
-	}
-	if folder == "" {
-		path = name // as it was given
+	if folder != "" && !filepath.IsAbs(name) {
+		path = filepath.Join(folder, name)
 	}
 	ext := filepath.Ext(path)
 	if isScript(path) {

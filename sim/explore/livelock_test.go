@@ -71,25 +71,15 @@ func setNX(ctx context.Context, l *keenLock, token string) (bool, error) {
 	return l.rdb.SetNX(ctx, l.key, token, l.TTL).Result()
 }
 
-// splitVotes asks each server, and wants them all: Redlock's try, without its clock.
+// splitVotes asks each server, and gives its votes back without a majority: Redlock's try, without its clock.
 func splitVotes(ctx context.Context, l *keenLock, token string) (bool, error) {
-	votes := 0
-	for _, node := range l.nodes {
-		won, err := node.SetNX(ctx, l.key, token, l.TTL).Result()
-		if err != nil {
-			return false, err
-		}
-		if won {
-			votes++
-		}
-	}
-	if votes > len(l.nodes)/2 {
-		return true, nil
+	if won, err := keepsVotes(ctx, l, token); err != nil || won {
+		return won, err
 	}
 	return false, l.Release(ctx, &strategies.Lease{Token: token})
 }
 
-// keepsVotes is splitVotes that leaves its votes to expire.
+// keepsVotes asks each server, and leaves its votes to expire without a majority.
 func keepsVotes(ctx context.Context, l *keenLock, token string) (bool, error) {
 	votes := 0
 	for _, node := range l.nodes {
@@ -101,7 +91,7 @@ func keepsVotes(ctx context.Context, l *keenLock, token string) (bool, error) {
 			votes++
 		}
 	}
-	return votes == len(l.nodes), nil
+	return votes > len(l.nodes)/2, nil
 }
 
 // spoils takes the other's record away if there is one, and else has the lock only if nobody has
