@@ -15,11 +15,12 @@ import (
 var walls = map[string]string{
 	"background": "", "draw": "", "progress": "", "quiet": "",
 	"screen": "draw progress",
+	"layout": "draw",
 	"pane":   "draw", "quiz": "draw",
 	"picker": "draw screen",
 	"door":   "draw pane screen", "decide": "draw screen",
 	"runs": "draw picker screen", "course": "draw screen", "search": "draw picker screen",
-	"compare": "draw pane picker screen", "player": "draw pane picker quiz screen",
+	"compare": "draw pane picker screen", "player": "draw layout pane picker quiz screen",
 	"game":    "draw pane picker player progress screen tried",
 	"tried":   "",
 	"live":    "draw pane",

@@ -6,17 +6,14 @@ import (
 	"time"
 
 	"lockstep/tui/draw"
+	"lockstep/tui/layout"
 	"lockstep/tui/pane"
 )
 
 // Draw puts the panes where the layout says.
 func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	var lanes []pane.Lane
-	told, least := leastTold, 1
-	if p.Run != nil {
-		told, least = p.wish(r), pane.LeastRows(p.Run, p.Pos)
-	}
-	l := arrange(r.W, r.H+1, wishes{source: p.source, listed: p.view == viewTrace, told: told, least: least, main: func(rows int) int {
+	want := layout.Wishes{Source: p.source, Listed: p.view == viewTrace, Told: layout.LeastTold, Least: 1, Main: func(rows int) int {
 		switch {
 		case p.Run == nil:
 			return rows
@@ -25,38 +22,45 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 		}
 		lanes = pane.PlanLanes(p.Run, p.Pos, rows-pane.AxisRows)
 		return pane.AxisRows + len(lanes)
-	}})
+	}}
+	if p.Run != nil {
+		want.Told, want.Least, want.Across = p.wish(r), pane.LeastRows(p.Run, p.Pos), p.view == viewTimeline
+		if width := r.W - 1 - layout.BodyWidth(r.W, r.H+1, p.source); width > 0 {
+			want.Facts = len(p.facts(width))
+		}
+	}
+	l := layout.Arrange(r.W, r.H+1, want)
 	p.plan, p.overflows = l, false
-	l.drawFrame(c, p.Theme)
-	p.DrawNotice(c, l.rules[1])
-	p.DrawHeader(c, l.header)
+	l.Draw(c, p.Theme)
+	p.DrawNotice(c, l.Rules[1])
+	p.DrawHeader(c, l.Header)
 	if p.Run == nil {
 		p.drawNothing(c, l)
 		return
 	}
-	p.drawMain(c, l.main, lanes)
-	p.drawLegend(c, l.main, lanes)
-	p.DrawStatus(c, l.status)
-	p.drawTold(c, l.told)
-	p.drawState(c, l.state)
-	p.DrawSource(c, l.source)
-	if !l.trace.Empty() {
-		p.drawTraceLines(c, l.trace)
+	p.drawMain(c, l.Main, lanes)
+	p.drawLegend(c, l.Main, lanes)
+	p.DrawStatus(c, l.Status)
+	p.drawTold(c, l.Told)
+	p.drawState(c, l.State)
+	p.DrawSource(c, l.Source)
+	if !l.Trace.Empty() {
+		p.drawTraceLines(c, l.Trace)
 	}
 }
 
 // wish is how many rows the narration wishes: for all of it, as long as the diagram keeps the damage.
 // Gaps and the ends of long evidence yield to the row of what is broken, and that yields to evidence.
 func (p *Player) wish(r draw.Rectangle) int {
-	width := bodyWidth(r.W, r.H+1, p.source)
+	width := layout.BodyWidth(r.W, r.H+1, p.source)
 	all, short := p.story(width, true), p.story(width, false)
-	room := roomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
+	room := layout.RoomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
 	s := &all
 	if all.Least() > room {
 		s = &short
 	}
 	if s.Least() > room {
-		room = roomBeside(pane.StoreRows(p.Run, p.Pos), r.H+1)
+		room = layout.RoomBeside(pane.StoreRows(p.Run, p.Pos), r.H+1)
 	}
 	lines, _ := s.Squeezed(room)
 	return len(lines)
@@ -72,7 +76,7 @@ func (p *Player) DiagramRows(rows int) int {
 
 // DrawDiagram draws the view that is chosen, for screens with a layout of their own.
 func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle) {
-	p.plan = layout{main: r}
+	p.plan = layout.Layout{Main: r}
 	if r.Empty() {
 		return
 	}
@@ -81,16 +85,16 @@ func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle) {
 	p.drawLegend(c, r, lanes)
 }
 
-func (p *Player) drawNothing(c *draw.Canvas, l layout) {
+func (p *Player) drawNothing(c *draw.Canvas, l layout.Layout) {
 	st, sc := p.Library.Strategies[p.Strategy].Name, p.Library.Scenarios[p.scenario].Name
 	if p.failed == nil {
-		c.Text(l.main.X+1, l.main.Y, l.main.W-2, fmt.Sprintf("running %s under %s", st, sc), draw.Dim)
+		c.Text(l.Main.X+1, l.Main.Y, l.Main.W-2, fmt.Sprintf("running %s under %s", st, sc), draw.Dim)
 		return
 	}
-	c.Text(l.main.X+1, l.main.Y, l.main.W-2, fmt.Sprintf("%s under %s can't be run:", st, sc), draw.Breach)
-	for i, s := range draw.Wrap(p.failed.Error(), l.main.W-4) {
-		if i < l.main.H-1 {
-			c.Text(l.main.X+3, l.main.Y+1+i, l.main.W-4, s, draw.Plain)
+	c.Text(l.Main.X+1, l.Main.Y, l.Main.W-2, fmt.Sprintf("%s under %s can't be run:", st, sc), draw.Breach)
+	for i, s := range draw.Wrap(p.failed.Error(), l.Main.W-4) {
+		if i < l.Main.H-1 {
+			c.Text(l.Main.X+3, l.Main.Y+1+i, l.Main.W-4, s, draw.Plain)
 		}
 	}
 }
@@ -170,7 +174,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 	width := r.W - 4
 	notes := p.missing(lanes)
 	legend, others := p.drawn.Legend(p.Theme, width-notes.Width(), nil)
-	if len(others) > 0 && p.plan.state.Empty() { // else the state's pane has them
+	if len(others) > 0 && p.plan.State.Empty() { // else the state's pane has them
 		more := draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}
 		notes = append(more, notes...)
 		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), nil)
@@ -246,14 +250,19 @@ func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	c.Lines(draw.Rect(r.X, r.Y+top, r.W, r.H-top), lines, p.scrolled(panelTold, len(lines), r.H, 0))
 }
 
+// facts are the lines of the state in a pane of a width.
+func (p *Player) facts(width int) (lines []draw.Line) {
+	for _, l := range pane.StateLines(p.Run, p.Pos, p.previous, p.State) {
+		lines = append(lines, l.Hanging(width-1)...)
+	}
+	return lines
+}
+
 func (p *Player) drawState(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}
-	var lines []draw.Line
-	for _, l := range pane.StateLines(p.Run, p.Pos, p.previous, p.State) {
-		lines = append(lines, l.Hanging(r.W-1)...)
-	}
+	lines := p.facts(r.W)
 	if p.view == viewTimeline {
 		lines = append(lines, pane.OtherSigns(p.unexplained, r.W-1, r.H-len(lines))...)
 	}

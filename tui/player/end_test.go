@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim/trace"
+	"lockstep/tui/layout"
 	"lockstep/tui/tuitest"
 )
 
@@ -121,7 +122,7 @@ func TestViewsShowNothingTwice(t *testing.T) {
 			if n := strings.Count(v, listed); p.view == viewTrace && n != 1 {
 				t.Errorf("%v: an event is listed %d times:\n%s", size, n, v)
 			}
-			if n := strings.Count(v, "state at "); n != 1 && (p.view == viewState || size[0] >= sideFrom) {
+			if n := strings.Count(v, "state at "); n != 1 && (p.view == viewState || size[0] >= layout.SideFrom) {
 				t.Errorf("%v, %s: the state is there %d times:\n%s", size, p.View(), n, v)
 			}
 		}
@@ -129,7 +130,7 @@ func TestViewsShowNothingTwice(t *testing.T) {
 	a, p := openRun(t, 120, 40, "naive-del", "late-release") // few events stand below the heading of the ladder
 	a.Press("right right v")
 	rows := strings.Split(a.View(), "\n")
-	if !strings.Contains(rows[p.plan.main.Y+1], "A wants the lock") {
+	if !strings.Contains(rows[p.plan.Main.Y+1], "A wants the lock") {
 		t.Errorf("the ladder does not begin below its heading:\n%s", a.View())
 	}
 }
@@ -182,7 +183,7 @@ func TestLegendSaysThatThereIsMore(t *testing.T) {
 		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
 		for p.Pos < p.Run.Last() {
 			a.Press("]")
-			if v := a.View(); (len(p.unexplained) > 0 && size[0] < sideFrom) != strings.Contains(v, "? more ") {
+			if v := a.View(); (len(p.unexplained) > 0 && size[0] < layout.SideFrom) != strings.Contains(v, "? more ") {
 				t.Errorf("%v: %d signs are not explained:\n%s", size, len(p.unexplained), v)
 			}
 		}

@@ -8,69 +8,11 @@ import (
 
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/layout"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
-
-// picture draws a layout with a letter for each pane.
-func picture(w, h int, l layout) string {
-	c := draw.NewCanvas(w, h, "~")
-	for _, p := range []struct {
-		r      draw.Rectangle
-		letter string
-	}{
-		{l.header, "h"}, {l.main, "M"}, {l.status, "e"}, {l.told, "n"}, {l.trace, "t"}, {l.state, "S"}, {l.source, "C"}, {l.footer, "f"},
-	} {
-		for y := p.r.Y; y < p.r.Y+p.r.H; y++ {
-			for x := p.r.X; x < p.r.X+p.r.W; x++ {
-				if was := c.Char(x, y); was != "" {
-					return fmt.Sprintf("%s overlaps %s at %d, %d", p.letter, was, x, y)
-				}
-				c.Put(x, y, p.letter, draw.Plain)
-			}
-		}
-	}
-	for _, r := range append(l.rules, l.wall) {
-		c.Fill(r, "-", draw.Plain)
-	}
-	return c.Render(tuitest.PlainTheme(true))
-}
-
-func TestLayouts(t *testing.T) {
-	var b strings.Builder
-	for _, size := range [][2]int{{80, 24}, {119, 33}, {80, 34}, {120, 30}, {140, 40}, {200, 60}} {
-		for _, source := range []bool{false, true} {
-			l := arrange(size[0], size[1], wishes{source: source, main: func(rows int) int { return min(rows, 10) }})
-			fmt.Fprintf(&b, "%dx%d, source toggled %v\n%s\n", size[0], size[1], source, tuitest.Thumbnail(picture(size[0], size[1], l)))
-		}
-	}
-	tuitest.Golden(t, "layouts", b.String())
-}
-
-func TestLayoutCoversEveryWindow(t *testing.T) {
-	for _, w := range []int{draw.MinWidth, 81, sideFrom - 1, sideFrom, 140, roomyWidth - 1, roomyWidth, 260} {
-		for h := draw.MinHeight; h <= 64; h += 1 + h/40 {
-			for _, rows := range []int{1, 8, 30, 200} {
-				for _, source := range []bool{false, true} {
-					l := arrange(w, h, wishes{source: source, main: func(int) int { return rows }})
-					pic := picture(w, h, l)
-					if strings.Contains(pic, "overlaps") {
-						t.Fatalf("%dx%d: %s", w, h, pic)
-					}
-					for y, row := range strings.Split(pic, "\n") {
-						if len(row) != w || strings.Contains(row, " ") {
-							t.Fatalf("%dx%d, %d rows wished: row %d has a hole:\n%s", w, h, rows, y, pic)
-						}
-					}
-					if l.told.H < leastTold {
-						t.Fatalf("%dx%d: the narration has %d rows", w, h, l.told.H)
-					}
-				}
-			}
-		}
-	}
-}
 
 // In every step of the course, at every event, the least window has two rows for each client, what it
 // does and what it thinks, and all that is told.
@@ -85,27 +27,42 @@ func TestCourseFitsTheLeastWindow(t *testing.T) {
 			for pos := range p.Run.Last() + 1 {
 				p.goTo(pos)
 				p.Draw(c, draw.Rect(0, 0, c.W, c.H))
-				if p.plan.main.H < pane.LeastRows(p.Run, pos) {
-					t.Errorf("%s, %s, event %d: a diagram of %d rows hides what some client thinks", lesson.Name, step.ID(), pos, p.plan.main.H)
+				if p.plan.Main.H < pane.LeastRows(p.Run, pos) {
+					t.Errorf("%s, %s, event %d: a diagram of %d rows hides what some client thinks", lesson.Name, step.ID(), pos, p.plan.Main.H)
 				}
-				if told := p.Narration(c.W, p.plan.told.H); len(told) > p.plan.told.H {
-					t.Errorf("%s, %s, event %d: %d rows for %d lines:\n%s", lesson.Name, step.ID(), pos, p.plan.told.H, len(told), tuitest.LinesText(told))
+				if told := p.Narration(c.W, p.plan.Told.H); len(told) > p.plan.Told.H {
+					t.Errorf("%s, %s, event %d: %d rows for %d lines:\n%s", lesson.Name, step.ID(), pos, p.plan.Told.H, len(told), tuitest.LinesText(told))
 				}
 			}
 		}
 	}
 }
 
-// More columns never make the diagram narrower than in the least window.
-func TestDiagramIsNeverNarrower(t *testing.T) {
-	for _, w := range []int{80, 100, 119, 120, 121, 160, 179, 180, 200, 260} {
-		for _, h := range []int{24, 30, 34, 40, 45, 60} {
-			for _, toggled := range []bool{false, true} {
-				l := arrange(w, h, wishes{source: toggled, main: func(rows int) int { return min(rows, 10) }})
-				if hidden := w < roomyWidth && toggled; !hidden && l.main.W < draw.MinWidth {
-					t.Errorf("%dx%d, source toggled %v: the diagram has %d columns", w, h, toggled, l.main.W)
+// In a window of 34 rows or more the diagram has all of its columns, so that no bar has a shorter label, and no
+// instant goes without one, that the first screen shows at the same size; and the state is whole.
+func TestDiagramHasTheWindowsWidth(t *testing.T) {
+	for _, lock := range []string{"naive-del", "redlock"} {
+		for _, size := range [][2]int{{120, 40}, {160, 34}, {200, 60}} {
+			a, p := openRun(t, size[0], size[1], lock, "late-release")
+			for pos := range p.Run.Last() + 1 {
+				p.goTo(pos)
+				v := a.View()
+				if p.plan.Main.W != size[0] || p.plan.State.H < min(len(p.facts(p.plan.State.W)), layout.LeastState) {
+					t.Fatalf("%s at %v, event %d: %d columns, %d rows for %d facts:\n%s", lock, size, pos, p.plan.Main.W, p.plan.State.H, len(p.facts(p.plan.State.W)), v)
 				}
 			}
+			a.Press("v")
+			a.View()
+			if p.plan.Main.W == size[0] {
+				t.Errorf("%v: the ladder takes the state's columns", size)
+			}
+		}
+	}
+	a, _ := openRun(t, 200, 60, "naive-del", "late-release")
+	a.Press("!")
+	for _, want := range []string{"lock=A, expires 10.002s", "┄ 8.998s ┄", "lease over, not noticed"} {
+		if v := a.View(); !strings.Contains(v, want) {
+			t.Errorf("there is no %q in:\n%s", want, v)
 		}
 	}
 }
@@ -193,7 +150,7 @@ func TestMoreRoomShowsNoLess(t *testing.T) {
 		for pos := range p.Run.Last() {
 			p.goTo(pos + 1)
 			a.View()
-			list, r := p.plan.trace, p.plan.main
+			list, r := p.plan.Trace, p.plan.Main
 			if !list.Empty() {
 				r = list
 			}

@@ -15,6 +15,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/layout"
 	"lockstep/tui/pane"
 	"lockstep/tui/picker"
 	"lockstep/tui/quiz"
@@ -59,9 +60,9 @@ type Player struct {
 	tick            int    // the number of the timer that may move the cursor
 	playing         bool
 	speed           int
-	plan            layout      // of the last frame: clicks refer to it
-	drawn           pane.Drawn  // in the last frame
-	unexplained     []draw.Sign // of it
+	plan            layout.Layout // of the last frame: clicks refer to it
+	drawn           pane.Drawn    // in the last frame
+	unexplained     []draw.Sign   // of it
 
 	Asks         bool // for predictions
 	OwnQuestions bool // of a script that asks some itself, no others; of a script in a file it is always so
@@ -401,7 +402,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.Out):
 		p.zoom = max(p.zoom-1, -pane.MostZoom)
 	case key.Matches(k, p.Keys.View):
-		if p.plan.main.Empty() && !p.plan.source.Empty() { // the code is in its place
+		if p.plan.Main.Empty() && !p.plan.Source.Empty() { // the code is in its place
 			p.source = !p.source
 			p.focus = scrolls[p.view]
 			return
@@ -469,7 +470,7 @@ func (p *Player) View() string { return viewNames[p.view] }
 // nextView is the view that the key for it leads to. The state is none where it has a pane beside the others.
 func (p *Player) nextView() view {
 	next := (p.view + 1) % views
-	if next == viewState && !p.plan.state.Empty() {
+	if next == viewState && !p.plan.State.Empty() {
 		return viewTimeline
 	}
 	return next
@@ -485,11 +486,11 @@ func (p *Player) NextView() string { return viewNames[p.nextView()] }
 func (p *Player) sees(which panel) bool {
 	switch which {
 	case panelState:
-		return !p.plan.state.Empty() || p.view == viewState && !p.plan.main.Empty()
+		return !p.plan.State.Empty() || p.view == viewState && !p.plan.Main.Empty()
 	case panelSource:
-		return !p.plan.source.Empty()
+		return !p.plan.Source.Empty()
 	case panelTrace:
-		return !p.plan.trace.Empty() || p.view == viewTrace && !p.plan.main.Empty()
+		return !p.plan.Trace.Empty() || p.view == viewTrace && !p.plan.Main.Empty()
 	}
 	return true
 }
@@ -500,7 +501,7 @@ func (p *Player) Clicked(c screen.Click) {
 		return
 	}
 	p.playing = false
-	main, trace := p.plan.main, p.plan.trace
+	main, trace := p.plan.Main, p.plan.Trace
 	switch {
 	case c.Wheel != 0:
 		p.goTo(p.Pos + c.Wheel)

@@ -316,7 +316,7 @@ func TestMouse(t *testing.T) {
 	a.Press("m G")
 	a.View()
 	col := p.axes.Axis.Cols[9]
-	a.Click(p.plan.main.X+pane.LabelWidth+col, p.plan.main.Y+3)
+	a.Click(p.plan.Main.X+pane.LabelWidth+col, p.plan.Main.Y+3)
 	if p.axes.Axis.Cols[p.Pos] != col {
 		t.Errorf("the click on event 9's column went to %d", p.Pos)
 	}
@@ -488,8 +488,8 @@ func TestLongEventIsToldWhole(t *testing.T) {
 func statusOf(a *tuitest.App, p *Player) string {
 	rows := strings.Split(tuitest.Stripped(a.View()), "\n")
 	text := ""
-	for _, row := range rows[p.plan.status.Y : p.plan.status.Y+p.plan.status.H] {
-		text += string([]rune(row)[:p.plan.status.W]) + " "
+	for _, row := range rows[p.plan.Status.Y : p.plan.Status.Y+p.plan.Status.H] {
+		text += string([]rune(row)[:p.plan.Status.W]) + " "
 	}
 	return tuitest.Unwrapped(text)
 }
