@@ -87,10 +87,10 @@ func TestPositions(t *testing.T) {
 		{"setpx-lua", "granted", "A has the lock, token A1", "A enters the critical section"},
 		{"setpx-lua", "work", "A enters the critical section", "A reads the store: 0"},
 		{"setpx-lua", "before work first", "A enters the critical section", "A reads the store: 0"},
-		{"setpx-lua", "after work first", "A sleeps for 1s", "A wakes up"},
-		{"setpx-lua", "after work -2", "A sleeps for 1s", "A wakes up"},
-		{"setpx-lua", "before work last", "A wakes up", "A writes the store: 1"},
-		{"setpx-lua", "before work 2", "A wakes up", "A writes the store: 1"},
+		{"setpx-lua", "after work first", "A works for 1s", "A has done its work"},
+		{"setpx-lua", "after work -2", "A works for 1s", "A has done its work"},
+		{"setpx-lua", "before work last", "A has done its work", "A writes the store: 1"},
+		{"setpx-lua", "before work 2", "A has done its work", "A writes the store: 1"},
 		{"setpx-lua", "after work last", "A writes the store: 1", "A leaves the critical section"},
 		{"setpx-lua", "release", "A leaves the critical section", "A releases"},
 		{"setpx-lua", "before release first", "A releases", "A -> n1  EVALSHA"},
@@ -400,13 +400,13 @@ func TestClientSettings(t *testing.T) {
 			// of 10 s less 102 ms for drift is over after 4.949 true seconds.
 			"a fast clock", "setpx-lua", "{A: {rate: 2}}",
 			"  - run: A\n    to: before work last\n  - wait: 5s\n",
-			[]trace.Kind{trace.KindWake, trace.KindLapse}, []string{"502ms A wakes up", "4.949s A lease lapses: its own clock reads the deadline"},
+			[]trace.Kind{trace.KindWake, trace.KindLapse}, []string{"502ms A has done its work", "4.949s A lease lapses: its own clock reads the deadline"},
 		},
 		{ // On one that runs at half the rate it is two; the lease would last 19.796 s, but Redis drops the key after 10.
 			"a slow clock", "setpx-lua", "{A: {rate: 0.5}}",
 			"  - run: A\n    to: before work last\n  - wait: 20s\n",
 			[]trace.Kind{trace.KindWake, trace.KindLapse, trace.KindExpire},
-			[]string{"2.002s A wakes up", "10.002s n1 expires  [lock gone]", "19.796s A lease lapses: its own clock reads the deadline"},
+			[]string{"2.002s A has done its work", "10.002s n1 expires 10s + 1ms after it was stored  [lock gone]", "19.796s A lease lapses: its own clock reads the deadline"},
 		},
 		{
 			"cycles", "naive-del", "{A: {cycles: 3, work: 0s}}", "  - run: A\n",
@@ -421,8 +421,8 @@ func TestClientSettings(t *testing.T) {
 			"insist", "naive-del", "{A: , B: {insist: 700ms}}", "  - run: A\n    to: work\n  - run: all\n",
 			[]trace.Kind{trace.KindRefused, trace.KindSleep, trace.KindDone},
 			[]string{
-				"2ms A sleeps for 1s", "4ms B is refused", "4ms B sleeps for 700ms", "706ms B is refused", "706ms B sleeps for 700ms",
-				"1.004s A has finished", "1.408s B sleeps for 1s", "2.41s B has finished",
+				"2ms A works for 1s", "4ms B is refused", "4ms B sleeps for 700ms", "706ms B is refused", "706ms B sleeps for 700ms",
+				"1.004s A has finished", "1.408s B works for 1s", "2.41s B has finished",
 			},
 		},
 		{
@@ -432,7 +432,7 @@ func TestClientSettings(t *testing.T) {
 		},
 		{
 			"no setting at all", "naive-del", "[A]", "  - run: A\n",
-			[]trace.Kind{trace.KindSleep, trace.KindDone}, []string{"2ms A sleeps for 1s", "1.004s A has finished"},
+			[]trace.Kind{trace.KindSleep, trace.KindDone}, []string{"2ms A works for 1s", "1.004s A has finished"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -455,7 +455,7 @@ func TestSettings(t *testing.T) {
 		},
 		{
 			"TTL", "naive-del", "  ttl: 3s\n", "  - run: A\n    to: work\n  - wait: 4s\n",
-			[]trace.Kind{trace.KindLapse, trace.KindExpire}, []string{"3s A lease lapses: its own clock reads the deadline", "3.002s n1 expires  [lock gone]"},
+			[]trace.Kind{trace.KindLapse, trace.KindExpire}, []string{"3s A lease lapses: 3s since it asked at 0s", "3.002s n1 expires 3s + 1ms after it was stored  [lock gone]"},
 		},
 		{
 			"timeout", "naive-del", "  timeout: 250ms\n", "  - down: n1\n  - cut: {client: A}\n  - run: A\n",
@@ -478,12 +478,12 @@ func TestSettings(t *testing.T) {
 		{
 			"same tokens", "setpx-lua", "  tokens: same\n", "  - run: A\n    to: release\n  - run: A\n  - run: B\n    to: work\n",
 			[]trace.Kind{trace.KindGranted},
-			[]string{"2ms A has the lock, token same-for-all, lease until 9.898000", "1.006s B has the lock, token same-for-all, lease until 10.902000"},
+			[]string{"2ms A has the lock, token same-for-all, lease until 9.898000 (10s less 102ms for drift)", "1.006s B has the lock, token same-for-all, lease until 10.902000 (10s less 102ms for drift)"},
 		},
 		{
 			"mangled tokens", "get-then-del", "  tokens: mangled\n", "  - run: A\n",
 			[]trace.Kind{trace.KindGranted, trace.KindReleaseFailed, trace.KindExpire},
-			[]string{"2ms A has the lock, token A1-*, lease until 10.000000", "1.004s A release failed: lock not held", "10.002s n1 expires  [lock gone]"},
+			[]string{"2ms A has the lock, token A1-*, lease until 10.000000", "1.004s A release failed: lock not held", "10.002s n1 expires 10s + 1ms after it was stored  [lock gone]"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -689,8 +689,8 @@ func TestRunSteps(t *testing.T) {
 // Steps are the client's own: the time that passes until it can act is none.
 func TestRunStepsWaits(t *testing.T) {
 	for within, want := range map[string][]string{
-		"6s": {"0ms A sleeps for 5s", "5s A wakes up", "5s A writes the store: 1"},
-		"4s": {"0ms A sleeps for 5s", "5s A wakes up", "5s A writes the store: 1"}, // when the script is over, the run goes on
+		"6s": {"0ms A works for 5s", "5s A has done its work", "5s A writes the store: 1"},
+		"4s": {"0ms A works for 5s", "5s A has done its work", "5s A writes the store: 1"}, // when the script is over, the run goes on
 	} {
 		s := script(t, "title: x\nsetup: {clients: {A: {work: 5s}}, latency: 0s}\nscript:\n  - {run: A, to: work}\n  - {run: A, steps: 1}\n"+
 			"  - {run: A, steps: 2, within: "+within+"}\n  - say: here\n")

@@ -246,7 +246,7 @@ func TestLapseOfAPausedHolder(t *testing.T) {
 	if l := w.State().Clients[0].Lease; l.Live || !l.Believed {
 		t.Fatalf("at its deadline the lease is %+v", l)
 	}
-	expectStory(t, w, "9.898 A lease lapses: its own clock reads the deadline", trace.KindLapse)
+	expectStory(t, w, "9.898 A lease lapses: 10s less 102ms for drift since it asked at 0s", trace.KindLapse)
 }
 
 // TestDeadOnArrival: an Acquire that takes longer than the lease returns one that
@@ -285,7 +285,11 @@ func TestGivenDeadline(t *testing.T) {
 		cfg.Clients[0].Rate, cfg.Clients[0].Work = tc.rate, time.Hour
 		w := newWorld(t, cfg)
 		until(t, w, "A", trace.KindLapse)
-		expectStory(t, w, tc.lapses+" A lease lapses: its own clock reads the deadline", trace.KindLapse)
+		why := "its own clock reads the deadline" // which no other clock counts
+		if tc.rate == 1 {
+			why = "10s since it asked at 0s"
+		}
+		expectStory(t, w, tc.lapses+" A lease lapses: "+why, trace.KindLapse)
 	}
 }
 
@@ -319,9 +323,9 @@ func TestTimeout(t *testing.T) {
 // and one that arrives a nanosecond later isn't.
 func TestReplyAtTheDeadline(t *testing.T) {
 	for late, want := range map[time.Duration]string{
-		0:                "3 A <- n1 OK\n3 A has the lock, token A1, lease until 9.898000",
+		0:                "3 A <- n1 OK\n3 A has the lock, token A1, lease until 9.898000 (10s less 102ms for drift)",
 		time.Nanosecond:  "3 A no reply from n1 in 3s: timeout\n3 A gives up: timeout waiting for n1",
-		-time.Nanosecond: "2.999999999 A <- n1 OK\n2.999999999 A has the lock, token A1, lease until 9.898000",
+		-time.Nanosecond: "2.999999999 A <- n1 OK\n2.999999999 A has the lock, token A1, lease until 9.898000 (10s less 102ms for drift)",
 	} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))
 		inject(t, w, Slow{"A", "n1", time.Second, 2*time.Second + late})
@@ -342,8 +346,8 @@ func TestPausedWhileWaiting(t *testing.T) {
 		reply time.Duration // how late it is
 		want  string
 	}{
-		{time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898000"},
-		{10 * time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898000"},
+		{time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898000 (10s less 102ms for drift)"},
+		{10 * time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898000 (10s less 102ms for drift)"},
 		{time.Minute, "20 A goes on after 20s\n20 A no reply from n1 in 3s: timeout\n20 A gives up: timeout waiting for n1"},
 	} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))

@@ -378,7 +378,7 @@ func (f Pause) enabled(w *World) (effect, error) {
 	return func() error {
 		c.frozen = true
 		if !c.paused {
-			w.hold(c)
+			w.hold(c, "")
 		}
 		return nil
 	}, err

@@ -413,3 +413,16 @@ func TestScheduleOfCommitLast(t *testing.T) {
 		t.Errorf("it is read as %+v, and prints\n%s\nexpected\n%s", c, s, with)
 	}
 }
+
+// A pause that is no fault says why: the client could act, and neither while others act nor while time passes
+// does the schedule let it.
+func TestHeldBackClientsSayWhy(t *testing.T) {
+	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
+	until(t, w, "A", trace.KindGranted)
+	w.Wait(time.Second)
+	until(t, w, "B", trace.KindSend)
+	inject(t, w, Pause{"B"})
+	expectStory(t, w, `
+		0.002 A is paused: the schedule doesn't let it act yet
+		1.002 B is paused`, trace.KindPause)
+}

@@ -233,13 +233,17 @@ func (t *timer) subject() string {
 	}
 }
 
+// heldBack is the reason of a pause that is no fault. It is the same whether others act meanwhile or time passes: a
+// schedule can say either in several ways.
+const heldBack = "the schedule doesn't let it act yet"
+
 // advance moves time on. A client that could act and isn't allowed to while time passes is
 // paused, by definition.
 func (w *World) advance(to time.Duration) {
 	if to > w.now {
 		for _, c := range w.clients {
 			if !c.paused && c.couldAct() {
-				w.hold(c)
+				w.hold(c, heldBack)
 			}
 		}
 		w.now = to
@@ -253,9 +257,10 @@ func (c *client) couldAct() bool {
 	})
 }
 
-func (w *World) hold(c *client) {
+// hold pauses a client, and says why if no fault does it.
+func (w *World) hold(c *client, why string) {
 	c.paused, c.pausedAt = true, w.now
-	w.emit(&trace.Event{Kind: trace.KindPause, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
+	w.emit(&trace.Event{Kind: trace.KindPause, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, Note: why})
 }
 
 // release ends a client's pause, at its next step.

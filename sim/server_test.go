@@ -19,7 +19,7 @@ func TestExpireEvent(t *testing.T) {
 	run(t, w)
 	expectStory(t, w, `
 		0.001 n1 A: SET k v NX PX 3000 = OK [k = v (3s left)]
-		3.002 n1 expires [k gone]`, trace.KindExecute, trace.KindExpire)
+		3.002 n1 expires 3s + 1ms after it was stored [k gone]`, trace.KindExecute, trace.KindExpire)
 	if r := w.State().LockRecord(0); r != nil {
 		t.Errorf("the state still has %+v", r)
 	}
@@ -213,7 +213,7 @@ func TestNodeDown(t *testing.T) {
 		0.001 n1 A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 		0.001 n1 B: SET lock B1 PX 10000 NX = nil
 		0.001 n1 goes down [lock gone]
-		0.002 A  has the lock, token A1, lease until 9.898000
+		0.002 A  has the lock, token A1, lease until 9.898000 (10s less 102ms for drift)
 		0.203 n1 is down: B's SET lock B2 PX 10000 NX is not answered
 		0.204 B  <- n1 connection refused
 		0.204 B  gives up: n1: connection refused

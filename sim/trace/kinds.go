@@ -23,7 +23,7 @@ var kinds = [...]struct {
 	KindNone: {"none", byClient, says("")},
 
 	KindWant:          {"want", byClient, says("wants what is cached")},
-	KindAcquire:       {"acquire", byClient, says("wants the lock")},
+	KindAcquire:       {"acquire", byClient, acquireText},
 	KindGranted:       {"granted", byClient, grantedText},
 	KindRefused:       {"refused", byClient, says("is refused")},
 	KindFailed:        {"failed", byClient, saysNote("gives up: ")},
@@ -36,7 +36,7 @@ var kinds = [...]struct {
 	KindExtended:      {"extended", byClient, func(_ *Trace, e *Event) string { return "extended, lease until " + Instant(e.By) }},
 	KindExtendFailed:  {"extend-failed", byClient, saysNote("extension failed: ")},
 	KindDone:          {"done", byClient, says("has finished")},
-	KindLapse:         {"lapse", byClient, says("lease lapses: its own clock reads the deadline")},
+	KindLapse:         {"lapse", byClient, lapseText},
 
 	KindSend: {"send", byClient, func(t *Trace, e *Event) string { return "-> " + t.Nodes[e.Node] + "  " + CommandText(e.Args) }},
 	KindExecute: {"execute", byNode, func(t *Trace, e *Event) string {
@@ -58,8 +58,8 @@ var kinds = [...]struct {
 	KindPush: {"push", byNode, func(t *Trace, e *Event) string { return "=> " + t.Clients[e.Client] + "  " + e.Reply }},
 
 	KindClock: {"clock", byClient, func(_ *Trace, e *Event) string { return fmt.Sprintf("reads its %s clock: %s", e.Note, Instant(e.By)) }},
-	KindSleep: {"sleep", byClient, saysBy("sleeps for ")},
-	KindWake:  {"wake", byClient, says("wakes up")},
+	KindSleep: {"sleep", byClient, sleepText},
+	KindWake:  {"wake", byClient, wakeText},
 	KindAwait: {"await", byClient, func(t *Trace, e *Event) string {
 		if e.By == Never {
 			return "waits for a message from " + t.Nodes[e.Node]
@@ -77,7 +77,7 @@ var kinds = [...]struct {
 		return fmt.Sprintf("the database has version %d from now on", e.Value)
 	}},
 
-	KindExpire: {"expire", byNode, saysChanges("expires")},
+	KindExpire: {"expire", byNode, func(t *Trace, e *Event) string { return "expires" + t.lifeOf(e) + t.changesText(e) }},
 	KindEvict:  {"evict", byNode, saysChanges("evicts")},
 	KindFlush:  {"script-flush", byNode, says("forgets its scripts")},
 	KindStray:  {"stray", byNode, saysChanges("stores what another program writes")},
@@ -88,7 +88,7 @@ var kinds = [...]struct {
 	KindSync:     {"sync", byNode, func(t *Trace, e *Event) string { return e.Note + t.changesText(e) }},
 	KindFailover: {"failover", byNode, saysNote("")},
 
-	KindPause:     {"pause", byClient, says("is paused")},
+	KindPause:     {"pause", byClient, pauseText},
 	KindResume:    {"resume", byClient, saysBy("goes on after ")},
 	KindCrash:     {"crash", byClient, saysNote("crashes")},
 	KindHang:      {"hang", byClient, hangText},
@@ -131,20 +131,6 @@ func (e *Event) DownText() string {
 // saysChanges makes a text that ends in the event's effect on its node's keys.
 func saysChanges(text string) func(*Trace, *Event) string {
 	return func(t *Trace, e *Event) string { return text + t.changesText(e) }
-}
-
-func grantedText(_ *Trace, e *Event) string {
-	text := "has the lock"
-	if e.Token != "" {
-		text += ", token " + e.Token
-	}
-	if e.Fence != 0 {
-		text += fmt.Sprintf(", fence %d", e.Fence)
-	}
-	if e.By == Never {
-		return text + ", no deadline"
-	}
-	return fmt.Sprintf("%s, lease until %s", text, Instant(e.By))
 }
 
 func hangText(_ *Trace, e *Event) string {

@@ -119,18 +119,17 @@ func List(parts []string) string {
 // Holders names the lock's holders in one sentence, by the clients' beliefs and by the
 // nodes' records.
 func (t *Trace) Holders(s *State) string {
-	var believers []string
+	var believers, late []string
 	last := None
 	for i := range s.Clients {
 		l := &s.Clients[i].Lease
 		if !l.Believed {
 			continue
 		}
-		name := t.Clients[i]
 		if !l.Live {
-			name += " (lease over)"
+			late = append(late, t.Clients[i])
 		}
-		believers, last = append(believers, name), i
+		believers, last = append(believers, t.Clients[i]), i
 	}
 	switch len(believers) {
 	case 0:
@@ -138,8 +137,19 @@ func (t *Trace) Holders(s *State) string {
 	case 1:
 		return t.holder(s, last)
 	default:
-		return List(believers) + " believe they hold it."
+		return List(believers) + " believe they hold it" + over(late) + "."
 	}
+}
+
+// over says of some clients, who don't know it, that their leases are over.
+func over(late []string) string {
+	switch len(late) {
+	case 0:
+		return ""
+	case 1:
+		return "; " + late[0] + "'s lease is over"
+	}
+	return "; the leases of " + List(late) + " are over"
 }
 
 // leftBehind is Holders if no client believes that it holds the lock. There may be a record

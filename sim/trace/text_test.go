@@ -61,7 +61,8 @@ func TestHolders(t *testing.T) {
 		{holdersOf(2, []ClientState{believes, idle}, 0, None, 1), "A thinks it has the lock; it has too few nodes."},
 		{holdersOf(2, []ClientState{believes, idle}, 0, 1, 0), "A holds the lock; its lease ends at 2s."},
 		{holdersOf(1, []ClientState{over, idle}, 0), "A thinks it has the lock; its lease ended at 2s."},
-		{holdersOf(1, []ClientState{over, believes}, 1), "A (lease over) and B believe they hold it."},
+		{holdersOf(1, []ClientState{over, believes}, 1), "A and B believe they hold it; A's lease is over."},
+		{holdersOf(1, []ClientState{over, over}, 1), "A and B believe they hold it; the leases of A and B are over."},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("got %q, want %q", tt.got, tt.want)

@@ -39,6 +39,11 @@ func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 		l, band := Holders(quiet, pos, s, 120)
 		if s.Believers() > 1 {
 			two++
+			for _, width := range []int{80, 120} {
+				if l, _ := Holders(quiet, pos, s, width); tuitest.LineText(l) != " A and B believe they hold it; A's lease is over: no violation yet." {
+					t.Errorf("at %d: %q", pos, tuitest.LineText(l))
+				}
+			}
 		}
 		if strings.Contains(tuitest.LineText(l), "!!") || band != draw.Plain {
 			t.Errorf("at %d: %q", pos, tuitest.LineText(l))

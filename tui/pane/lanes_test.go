@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lockstep/sim/timeline"
+	"lockstep/tui/draw"
 	"lockstep/tui/tuitest"
 )
 
@@ -31,4 +32,20 @@ func TestLanesSaveRows(t *testing.T) {
 		b.WriteByte('\n')
 	}
 	tuitest.Golden(t, "lanes", b.String())
+}
+
+// The row of the probe says what that is, before its first deed, and not before it comes.
+func TestProbeIsIntroduced(t *testing.T) {
+	for _, run := range []*timeline.Timeline{realRun(t, "setpx-lua", "late-release"), realRun(t, "redlock", "pause-past-ttl")} {
+		for _, width := range []int{80, 200} {
+			for _, pos := range []int{run.Begins[len(run.Clients)-1], run.Last()} {
+				c, lanes := draw.NewCanvas(width, 40, "~"), FillLanes(run, pos, 30)
+				a := newAxis(run, width-LabelWidth, 0)
+				DrawTimeline(c, draw.Rect(0, 0, width, 40), Scene{Timeline: run, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: lanes, Theme: tuitest.PlainTheme(false)})
+				if v := c.Render(tuitest.PlainTheme(false)); strings.Contains(v, " tests whether the lock can still be had ") != (pos == run.Last()) {
+					t.Errorf("%s, %d columns, event %d:\n%s", run.Strategy, width, pos, v)
+				}
+			}
+		}
+	}
 }

@@ -39,10 +39,14 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	all, fresh := r.Breached(pos)
 	said := r.Holders(s)
 	shortened := func(room int) string { // a sentence on two holders is the longest
-		if draw.Width(said) > room {
-			return strings.Replace(said, " believe they hold it.", " believe.", 1)
+		short := said
+		if draw.Width(short) > room {
+			short = strings.Replace(said, " believe they hold it", " believe", 1)
 		}
-		return said
+		if who, _, more := strings.Cut(short, " believe;"); more && draw.Width(short) > room { // which the row of beliefs shows
+			return who + " believe."
+		}
+		return short
 	}
 	if bad := failures(fresh); len(bad) > 0 {
 		name := " !! " + shout(bad) + " !!  "
@@ -59,6 +63,9 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 			k, band = draw.Alarm, draw.Alarm
 		}
 		return draw.Line{draw.Text(name, k), draw.Text(shortened(width-draw.Width(name)), k)}, band
+	}
+	if s.Believers() > 1 && len(failures(all)) == 0 { // one of the leases is over
+		said = strings.TrimSuffix(said, ".") + draw.Either(r.Ended(pos), ": no violation.", ": no violation yet.")
 	}
 	return soFar(shortened(width-1), all, r.Ended(pos), width), draw.Plain
 }

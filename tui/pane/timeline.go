@@ -219,6 +219,7 @@ func (tl *plot) drawLane(l Lane, y int) {
 		return
 	case laneClient:
 		tl.drawClient(l.Lane, y)
+		tl.introduce(l.Lane, y)
 		return
 	case laneVotes:
 		tl.c.Line(tl.x0, y, tl.width, votes(tl.Timeline, tl.Pos, tl.Theme))
@@ -245,9 +246,22 @@ func (tl *plot) drawLane(l Lane, y int) {
 			tl.label(y, s, draw.Dim, downLabel)
 		}
 	}
+	tl.introduce(l.Lane, y)
 }
 
 const downLabel = " down "
+
+// introduce says before the probe's first deed what this client is, of which no script tells.
+func (tl *plot) introduce(l timeline.Lane, y int) {
+	if l.Kind != timeline.Deeds || tl.Clients[l.Index] != trace.Probe || !tl.Begun(l.Index, tl.Pos) {
+		return
+	}
+	const text = " tests whether the lock can still be had "
+	begins := min(tl.Axis.Cols[tl.Begins[l.Index]+1]-tl.offset, tl.width)
+	if w := draw.Width(text); begins > w {
+		tl.c.Text(tl.x0+begins-w-1, y, w, text, draw.Dim)
+	}
+}
 
 // drawBar draws a span of any lane but the believers'.
 func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {

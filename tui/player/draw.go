@@ -56,13 +56,13 @@ func (p *Player) wish(r draw.Rectangle) int {
 	all, short := p.story(width, true), p.story(width, false)
 	room := layout.RoomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
 	s := &all
-	if all.Least() > room {
+	if all.least() > room {
 		s = &short
 	}
-	if s.Least() > room {
+	if s.least() > room {
 		room = layout.RoomBeside(pane.StoreRows(p.Run, p.Pos), r.H+1)
 	}
-	lines, _ := s.Squeezed(room)
+	lines, _ := s.squeezed(room)
 	return len(lines)
 }
 

@@ -17,29 +17,29 @@ import (
 // the key that goes on, which the footer has, too; the words are never cut.
 func (p *Player) Narration(width, rows int) []draw.Line {
 	s := p.story(width, true)
-	if s.Least() > rows {
+	if s.least() > rows {
 		s = p.story(width, false)
 	}
-	lines, hint := s.Squeezed(rows)
+	lines, hint := s.squeezed(rows)
 	if len(lines) > rows {
-		lines = slices.Delete(lines, hint.From, hint.To)
+		lines = slices.Delete(lines, hint.from, hint.to)
 	}
 	return lines
 }
 
 // story is the narration with the evidence whole, or each event of it in one line.
-func (p *Player) story(width int, whole bool) pane.Story {
+func (p *Player) story(width int, whole bool) story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.LongestLine))}
 	p.tellCause(&t)
-	s := pane.Story{Evidence: pane.Part{From: len(t.Lines)}}
-	s.Current = p.tellEvidence(&t, width-1, whole)
-	s.Evidence.To = len(t.Lines)
+	s := story{evidence: part{from: len(t.Lines)}}
+	s.current = p.tellEvidence(&t, width-1, whole)
+	s.evidence.to = len(t.Lines)
 	p.tellStop(&t)
 	p.quiz.Judge(&t, p.Pos, p.teller())
 	p.tellLesson(&t)
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
 		t.Gap()
-		s.Hint = p.tellNext(&t)
+		s.hint = p.tellNext(&t)
 	}
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
 		t.Gap()
@@ -64,10 +64,6 @@ func (p *Player) story(width int, whole bool) pane.Story {
 		dated = true
 		p.tellNote(&t, n, at)
 	}
-	if e := p.Run.Event(p.Pos); e != nil && e.Kind == trace.KindPause && p.scripted() {
-		t.Gap()
-		t.Add(draw.Dim, "", "While time passes the script does not let "+p.Run.Actor(e)+" act: for "+p.Run.Actor(e)+" that is a pause.")
-	}
 	p.quiz.Ask(&t, p.Pos, p.teller())
 	if len(t.Lines) == 0 && !p.Teaching {
 		k := &p.Keys
@@ -77,7 +73,7 @@ func (p *Player) story(width int, whole bool) pane.Story {
 		}
 		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s, and %s everything up to the next violation.", k.Forward.Help().Key, far, k.Violation.Help().Key))
 	}
-	s.Lines = t.Lines
+	s.lines = t.Lines
 	return s
 }
 
@@ -189,14 +185,14 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 }
 
 // tellNext gives the outcome of the step, and then the next one: that part is returned.
-func (p *Player) tellNext(t *draw.Paragraphs) pane.Part {
+func (p *Player) tellNext(t *draw.Paragraphs) part {
 	_, step := p.lesson.at()
 	t.Add(draw.Strong, "", step.Text)
 	next := p.lesson.next()
 	from := len(t.Lines)
 	if next == nil {
 		t.Add(draw.Strong, "", "That was the course.")
-		return pane.Part{}
+		return part{}
 	}
 	l, step := next.at()
 	text := "goes on with " + step.Strategy
@@ -207,5 +203,5 @@ func (p *Player) tellNext(t *draw.Paragraphs) pane.Part {
 		text += " under " + step.Scenario
 	}
 	t.Add(draw.Dim, p.Keys.NextStep.Help().Key+" ", text+".")
-	return pane.Part{From: from, To: len(t.Lines)}
+	return part{from, len(t.Lines)}
 }

@@ -191,7 +191,7 @@ func checkHolders(t *testing.T, p *Player, e *plainEvent, fail func(string, stri
 			fail("holders", "%q does not name %s", said, name)
 		}
 	}
-	if len(e.believers) > 1 != strings.Contains(said, "believe they hold it") {
+	if len(e.believers) > 1 != strings.Contains(said, " believe") {
 		fail("holders", "%q, but %v believe", said, e.believers)
 	}
 	live, inside := 0, 0

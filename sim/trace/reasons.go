@@ -1,0 +1,144 @@
+package trace
+
+import (
+	"fmt"
+	"time"
+)
+
+// The texts in this file say why something happens just then, as far as the trace tells.
+
+func acquireText(t *Trace, e *Event) string {
+	if t.Clients[e.Client] == Probe {
+		return "wants the lock, to test whether it can still be had"
+	}
+	return "wants the lock"
+}
+
+func pauseText(_ *Trace, e *Event) string {
+	if e.Note == "" { // a fault, which is named in the schedule
+		return "is paused"
+	}
+	return "is paused: " + e.Note
+}
+
+// works reports whether an event is of the work in the critical section: there a client's main thread runs no
+// code of the lock, and it sleeps for no other reason.
+func (e *Event) works() bool { return e.Phase == PhaseWork && e.Thread == 0 }
+
+func sleepText(_ *Trace, e *Event) string {
+	if e.works() {
+		return "works for " + Duration(e.By)
+	}
+	return "sleeps for " + Duration(e.By)
+}
+
+func wakeText(_ *Trace, e *Event) string {
+	if e.works() {
+		return "has done its work"
+	}
+	return "wakes up"
+}
+
+func grantedText(t *Trace, e *Event) string {
+	text := "has the lock"
+	if e.Token != "" {
+		text += ", token " + e.Token
+	}
+	if e.Fence != 0 {
+		text += fmt.Sprintf(", fence %d", e.Fence)
+	}
+	if e.By == Never {
+		return text + ", no deadline"
+	}
+	text += ", lease until " + Instant(e.By)
+	if _, margin, known := t.leaseOf(e); known && margin > 0 {
+		text += fmt.Sprintf(" (%s less %s for drift)", Duration(t.TTL), Duration(margin))
+	}
+	return text
+}
+
+func lapseText(t *Trace, e *Event) string {
+	for i := t.indexOf(e); i >= 0; i-- {
+		given := &t.Events[i]
+		if given.Client != e.Client || given.Acq != e.Acq || given.Kind != KindGranted && given.Kind != KindExtended {
+			continue
+		}
+		asked, margin, known := t.leaseOf(given)
+		switch {
+		case !known || given.By != e.At:
+		case margin > 0:
+			return fmt.Sprintf("lease lapses: %s less %s for drift since it asked at %s", Duration(t.TTL), Duration(margin), Brief(asked))
+		default:
+			return fmt.Sprintf("lease lapses: %s since it asked at %s", Duration(t.TTL), Brief(asked))
+		}
+		break
+	}
+	return "lease lapses: its own clock reads the deadline"
+}
+
+// driftMargin is how much of a lease a careful lock gives up to clocks that run at different rates.
+func driftMargin(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
+
+// leaseOf returns the instant from which a lease counts that an event gives, and the margin that is taken off. It
+// is that of a command or of the beginning of the call, if the deadline is a TTL, whole or less the margin, after
+// it; otherwise it isn't known: a clock has jumped, or the lock counts in a way of its own.
+func (t *Trace) leaseOf(given *Event) (asked, margin time.Duration, known bool) {
+	if given.By == Never {
+		return 0, 0, false
+	}
+	for i := t.indexOf(given); i >= 0; i-- {
+		e := &t.Events[i]
+		if e.Client != given.Client || e.Kind != KindSend && e.Kind != KindAcquire && e.Kind != KindExtend {
+			continue
+		}
+		for _, margin := range []time.Duration{0, driftMargin(t.TTL)} {
+			if given.By == e.At+t.TTL-margin {
+				return e.At, margin, true
+			}
+		}
+		if e.Kind != KindSend {
+			return 0, 0, false
+		}
+	}
+	return 0, 0, false
+}
+
+// lifeOf says how long the record lived that an event drops, if its server's clock has counted as the others do:
+// the milliseconds that it was given, and the last of them through to its end.
+func (t *Trace) lifeOf(e *Event) string {
+	if len(e.Changes) != 1 {
+		return ""
+	}
+	for i := t.indexOf(e) - 1; i >= 0; i-- {
+		was := &t.Events[i]
+		if was.Node != e.Node {
+			continue
+		}
+		for _, c := range was.Changes {
+			if c.Key != e.Changes[0].Key {
+				continue
+			}
+			if c.After == nil || c.After.Expires != e.At {
+				return ""
+			}
+			if given := e.At - was.At - time.Millisecond; given > 0 && hasWord(was.Args, given) {
+				return fmt.Sprintf(" %s + 1ms after it was stored", Duration(given))
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// hasWord reports whether a command names a span, in milliseconds or in seconds.
+func hasWord(args []string, d time.Duration) bool {
+	for _, a := range args {
+		if a == fmt.Sprint(d.Milliseconds()) || d%time.Second == 0 && a == fmt.Sprint(int64(d/time.Second)) {
+			return true
+		}
+	}
+	return false
+}
+
+// indexOf returns the index of an event of the trace, or that of the last one if it is none of them.
+func (t *Trace) indexOf(e *Event) int { return min(e.Seq, len(t.Events)) - 1 }

@@ -1,0 +1,48 @@
+package trace
+
+import (
+	"testing"
+	"time"
+)
+
+// Events say why they happen then, as far as the trace tells.
+func TestReasons(t *testing.T) {
+	const ms = time.Millisecond
+	tr := &Trace{Clients: []string{"A", Probe}, Nodes: []string{"n1"}, Key: "lock", TTL: 10 * time.Second}
+	add := func(at time.Duration, e Event) *Event {
+		e.Seq, e.At = len(tr.Events)+1, at
+		tr.Events = append(tr.Events, e)
+		return &tr.Events[len(tr.Events)-1]
+	}
+	record := &Record{Value: "A1", Expires: 10002 * ms}
+	for _, x := range []struct {
+		at   time.Duration
+		e    Event
+		want string
+	}{
+		{0, Event{Kind: KindAcquire, Acq: 1}, "wants the lock"},
+		{0, Event{Kind: KindSend, Acq: 1}, ""},
+		{1 * ms, Event{Kind: KindExecute, Args: []string{"set", "lock", "A1", "px", "10000"}, Changes: []Change{{Key: "lock", After: record}}}, ""},
+		{2 * ms, Event{Kind: KindGranted, Acq: 1, Token: "A1", By: 9898 * ms}, "has the lock, token A1, lease until 9.898000 (10s less 102ms for drift)"},
+		{2 * ms, Event{Kind: KindSleep, Phase: PhaseWork, By: 20 * time.Second}, "works for 20s"},
+		{2 * ms, Event{Kind: KindSleep, Phase: PhaseWork, Thread: 1, By: time.Second}, "sleeps for 1s"},
+		{2 * ms, Event{Kind: KindPause, Note: "the schedule doesn't let it act yet"}, "is paused: the schedule doesn't let it act yet"},
+		{2 * ms, Event{Kind: KindPause}, "is paused"},
+		{9898 * ms, Event{Kind: KindLapse, Acq: 1, By: 9898 * ms}, "lease lapses: 10s less 102ms for drift since it asked at 0s"},
+		{9899 * ms, Event{Kind: KindLapse, Acq: 1, By: 9899 * ms}, "lease lapses: its own clock reads the deadline"},
+		{10002 * ms, Event{Kind: KindExpire, Client: None, Changes: []Change{{Key: "lock", Before: record}}}, "expires 10s + 1ms after it was stored  [lock gone]"},
+		{10003 * ms, Event{Kind: KindExpire, Client: None, Changes: []Change{{Key: "lock", Before: record}}}, "expires  [lock gone]"},
+		{20002 * ms, Event{Kind: KindWake, Phase: PhaseWork}, "has done its work"},
+		{20003 * ms, Event{Kind: KindWake, Phase: PhaseAcquire}, "wakes up"},
+		{20004 * ms, Event{Kind: KindAcquire, Acq: 2}, "wants the lock"},
+		{20004 * ms, Event{Kind: KindGranted, Acq: 2, By: 30004 * ms}, "has the lock, lease until 30.004000"},
+		{20005 * ms, Event{Kind: KindExtend, Acq: 2}, "extends"},
+		{20006 * ms, Event{Kind: KindExtended, Acq: 2, By: 30005 * ms}, "extended, lease until 30.005000"},
+		{30005 * ms, Event{Kind: KindLapse, Acq: 2, By: 30005 * ms}, "lease lapses: 10s since it asked at 20.005s"},
+		{30006 * ms, Event{Kind: KindAcquire, Client: 1, Acq: 1}, "wants the lock, to test whether it can still be had"},
+	} {
+		if got := tr.Text(add(x.at, x.e)); x.want != "" && got != x.want {
+			t.Errorf("at %v: %q, want %q", x.at, got, x.want)
+		}
+	}
+}
