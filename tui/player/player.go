@@ -63,6 +63,7 @@ type Player struct {
 	plan            layout.Layout // of the last frame: clicks refer to it
 	drawn           pane.Drawn    // in the last frame
 	unexplained     []draw.Sign   // of it
+	spare           int           // rows of a screen with a layout of its own, for those
 
 	Asks         bool // for predictions
 	OwnQuestions bool // of a script that asks some itself, no others; of a script in a file it is always so
@@ -599,13 +600,14 @@ func (p *Player) Watch(pos int) time.Duration {
 // perWord is how long a reader takes for a word of the narration, at the usual speed.
 const perWord = 215 * time.Millisecond
 
-// reading is the time that it takes to read what is told or asked here for the first time.
+// reading is the time that it takes to read what is told or asked here for the first time. The words that open the
+// run stay while its first events happen: nobody is to wait for those.
 func (p *Player) reading() time.Duration {
 	t := draw.Paragraphs{Width: draw.LongestLine}
 	p.tellQuiz(&t)
 	words := draw.Words(t.Lines)
 	for _, n := range p.Run.Said(p.Pos) {
-		if p.Run.Before(n.Seq) == p.Pos && (n.Kind != trace.NoteAsk || n.Answer == "") { // see story
+		if p.Pos > 0 && p.Run.Before(n.Seq) == p.Pos && (n.Kind != trace.NoteAsk || n.Answer == "") { // see story
 			words += len(strings.Fields(n.Prose()))
 		}
 	}

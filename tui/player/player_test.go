@@ -606,3 +606,20 @@ func TestCourseCountsItsRuns(t *testing.T) {
 		}
 	}
 }
+
+// A run that plays by itself begins to move soon: the words that open it stay while its first events happen.
+func TestWatchedRunBeginsSoon(t *testing.T) {
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
+	tuitest.Open(t, 120, 40, app, p, nil)
+	if stay := p.Watch(0); stay > 500*time.Millisecond {
+		t.Errorf("nothing moves for %v", stay)
+	}
+	opening := time.Duration(0)
+	for pos := range p.Run.NextChapter(0) {
+		opening += p.Watch(pos)
+	}
+	if words := len(strings.Fields(p.Run.Notes[0].Text)); opening < time.Duration(words)*perWord*2/3 {
+		t.Errorf("%d words stay for %v", words, opening)
+	}
+}
