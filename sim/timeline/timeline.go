@@ -130,11 +130,12 @@ func (t *Timeline) Said(pos int) []trace.Note {
 }
 
 // Dated is the instant of a note, to be told before its words, where beliefs or records have changed
-// since: the words are of that instant, and no more of this one. Time may have passed between the
-// event before the note and the note. It is empty where they still hold,
+// since: the words are of that instant, and no more of this one; and where time has passed between the
+// event before the note and the note: the words are not yet of this one. It is empty where they hold,
 // and, until the run ends, for the words that open it, which tell of all that follows.
 func (t *Timeline) Dated(n *trace.Note, pos int) string {
-	if at := t.Before(n.Seq); at < pos && (at > 0 || pos == t.Last()) && !t.SameHolders(at, pos) {
+	at := t.Before(n.Seq)
+	if early := at == pos && n.At > t.When(pos); early || at < pos && (at > 0 || pos == t.Last()) && !t.SameHolders(at, pos) {
 		return "(at " + trace.Brief(n.At) + ") " // in brackets: it is none of the author's words
 	}
 	return ""

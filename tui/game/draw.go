@@ -146,7 +146,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	s.DrawNotice(c, l.rules[1])
 	s.DrawHeader(c, l.header)
 	c.Lines(l.goal, goal, 0)
-	s.DrawDiagram(c, l.diagram)
+	s.DrawDiagram(c, l.diagram, 0)
 	if s.listsNothing() {
 		c.Text(l.diagram.X+1, l.diagram.Y, l.diagram.W-2, "the "+s.View()+" lists what has happened: nothing yet", draw.Dim)
 	}

@@ -70,12 +70,19 @@ func (d Drawn) Legend(t *draw.Theme, width int, last draw.Line) (l draw.Line, ot
 }
 
 // LegendRows explains the glyphs that are drawn in rows of at most a width, as many rows as there are.
-func (d Drawn) LegendRows(t *draw.Theme, width, rows int) (lines []draw.Line) {
-	others := d.signsOf(&t.Glyphs)
-	for len(others) > 0 && len(lines) < rows {
-		var l draw.Line
-		l, others = rowOf(others, width, nil)
-		lines = append(lines, l)
+func (d Drawn) LegendRows(t *draw.Theme, width, rows int) []draw.Line {
+	lines := SignRows(d.signsOf(&t.Glyphs), width)
+	return lines[:min(len(lines), rows)]
+}
+
+// SignRows explains signs in rows of at most a width.
+func SignRows(signs []draw.Sign, width int) (lines []draw.Line) {
+	for len(signs) > 0 {
+		l, others := rowOf(signs, width, nil)
+		if len(others) == len(signs) { // no row has room for any of them
+			break
+		}
+		lines, signs = append(lines, l), others
 	}
 	return lines
 }

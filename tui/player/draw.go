@@ -74,15 +74,20 @@ func (p *Player) DiagramRows(rows int) int {
 	return min(rows, pane.AxisRows+len(pane.PlanLanes(p.Run, p.Pos, rows-pane.AxisRows)))
 }
 
-// DrawDiagram draws the view that is chosen, for screens with a layout of their own.
-func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle) {
-	p.plan = layout.Layout{Main: r}
+// DrawDiagram draws the view that is chosen, for screens with a layout of their own. It returns the rest of the legend,
+// if that has room in so many spare rows.
+func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle, spare int) []draw.Line {
+	p.plan, p.spare = layout.Layout{Main: r}, spare
 	if r.Empty() {
-		return
+		return nil
 	}
 	lanes := pane.FillLanes(p.Run, p.Pos, r.H-pane.AxisRows)
 	p.drawMain(c, r, lanes)
 	p.drawLegend(c, r, lanes)
+	if rest := pane.SignRows(p.unexplained, r.W-2); len(rest) <= spare {
+		return rest
+	}
+	return nil
 }
 
 func (p *Player) drawNothing(c *draw.Canvas, l layout.Layout) {
@@ -174,7 +179,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 	width := r.W - 4
 	notes := p.missing(lanes)
 	legend, others := p.drawn.Legend(p.Theme, width-notes.Width(), nil)
-	if len(others) > 0 && p.plan.State.Empty() { // else the state's pane has them
+	if len(others) > 0 && p.plan.State.Empty() && (p.spare == 0 || len(pane.SignRows(others, width)) > p.spare) { // else others have them: the state's pane, or rows below
 		more := draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}
 		notes = append(more, notes...)
 		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), nil)

@@ -107,7 +107,14 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if p.Run == nil {
 		return
 	}
-	p.DrawDiagram(c, l.diagram)
+	told = p.words(width, l.told.H)
+	if len(told) < l.told.H {
+		told = append([]draw.Line{nil}, told...)
+	}
+	if rest := p.DrawDiagram(c, l.diagram, l.told.H-len(told)-1); len(rest) > 0 { // in rows that the words leave
+		c.Lines(draw.Rect(l.status.X, l.status.Y, r.W, len(rest)), rest, 0)
+		l.status.Y, l.told.Y, l.told.H = l.status.Y+len(rest), l.told.Y+len(rest), l.told.H-len(rest)
+	}
 	if !l.code.Empty() {
 		p.DrawSource(c, l.code)
 	}
@@ -119,10 +126,6 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 		top = l.rules[0]
 	}
 	p.DrawNotice(c, top)
-	told = p.words(width, l.told.H)
-	if len(told) < l.told.H {
-		told = append([]draw.Line{nil}, told...)
-	}
 	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
 	p.scroll = max(min(p.scroll, p.beyond), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)

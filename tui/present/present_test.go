@@ -371,3 +371,16 @@ func TestWordsAreForTheRoom(t *testing.T) {
 		t.Errorf("nothing says that it is the end:\n%s", a.View())
 	}
 }
+
+// As long as the words leave rows, every sign of the diagram is explained below it.
+func TestLegendHasRows(t *testing.T) {
+	for _, w := range []int{120, 200} {
+		a, p, _ := open(t, w, 60)
+		for !p.ended() {
+			a.Press("enter")
+			if v := a.View(); strings.Contains(v, "? more ") {
+				t.Fatalf("%d columns, run %d, event %d: the legend is cut:\n%s", w, p.at+1, p.Pos, v)
+			}
+		}
+	}
+}
