@@ -32,6 +32,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	l := layout.Arrange(r.W, r.H+1, want)
 	p.plan, p.overflows = l, false
 	l.Draw(c, p.Theme)
+	p.drawMode(c, l.Rules[0])
 	p.DrawNotice(c, l.Rules[1])
 	p.DrawHeader(c, l.Header)
 	if p.Run == nil {
@@ -226,6 +227,15 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	c.Line(r.X, r.Y+r.H/2, r.W, l)
+}
+
+// drawMode names the mode for a class, which lasts from run to run, and the key that ends it.
+func (p *Player) drawMode(c *draw.Canvas, rule draw.Rectangle) {
+	if !p.Teaching {
+		return
+	}
+	mode := draw.Line{draw.Text(" for a class: questions wait, nothing is scored; ", draw.Strong), draw.Text(p.Keys.Teach.Help().Key, draw.Here), draw.Text(" ends it ", draw.Strong)}
+	c.Line(rule.X+rule.W-mode.Width()-1, rule.Y, mode.Width(), mode)
 }
 
 // DrawNotice draws a notice or a prompt on a rule, where it hides nothing of the run.

@@ -733,7 +733,10 @@ func (p *Player) FooterKeys() []key.Binding {
 	case p.find.asking():
 		return []key.Binding{screen.As(k.Enter, draw.Either(p.find.entry == forFilter, "filter", "find")), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
 	case p.question() != nil:
-		list = slices.Insert(list, 0, screen.As(k.Guess, "predict"), on)
+		list = slices.Insert(list, 0, on)
+		if !p.Teaching { // for a class the choices have no numbers
+			list = slices.Insert(list, 0, screen.As(k.Guess, "predict"))
+		}
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
 		list = append([]key.Binding{screen.As(k.NextStep, "continue")}, list...)
 	case proven:

@@ -623,3 +623,28 @@ func TestWatchedRunBeginsSoon(t *testing.T) {
 		t.Errorf("%d words stay for %v", words, opening)
 	}
 }
+
+// The mode for a class lasts from run to run, so each of them says so; and its questions, which have no numbers, are
+// offered no keys for them.
+func TestClassModeIsMarked(t *testing.T) {
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
+	const mark = "for a class: questions wait, nothing is scored; T ends it"
+	if v := a.View(); strings.Contains(v, mark) {
+		t.Fatal(v)
+	}
+	a.Press("T ] enter")
+	for range 3 {
+		if v := a.View(); !strings.Contains(v, mark) {
+			t.Errorf("event %d is not marked:\n%s", p.Pos, v)
+		}
+		if p.question() != nil && strings.Contains(a.View(), "predict") {
+			t.Errorf("numbers that no choice has:\n%s", a.View())
+		}
+		a.Press("enter")
+	}
+	app := p.App
+	next := New(app, p.Strategy, p.scenario)
+	if v := tuitest.Open(t, 80, 24, app, next, nil).View(); !strings.Contains(v, mark) {
+		t.Errorf("the next run is not marked:\n%s", v)
+	}
+}
