@@ -259,27 +259,30 @@ func (m *Compare) toViolation() {
 	}
 }
 
-// toDifference goes to the next step at which the runs begin to differ.
+// toDifference goes to the next step at which something else differs than before: of a difference that goes on, what
+// differs may change.
 func (m *Compare) toDifference() {
-	begins := func(i int) bool { return m.differs[i] && (i == 0 || !m.differs[i-1]) }
-	for i := m.at + 1; i <= m.alignment.Last(); i++ {
-		if begins(i) {
-			m.goTo(i)
-			return
+	var begins []int
+	for i, differs := range m.differs {
+		if differs && (i == 0 || !m.differs[i-1] || !slices.Equal(m.alignment.Differences(i), m.alignment.Differences(i-1))) {
+			begins = append(begins, i)
 		}
 	}
-	for i := range m.at + 1 {
-		if !begins(i) {
-			continue
-		}
-		m.notice = "That was the last difference; this is the first again."
-		if i == m.at || m.differs[m.at] && !slices.Contains(m.differs[i:m.at], false) {
-			m.notice = "There is no other difference: " + m.lasts()
-		}
-		m.goTo(i)
+	if len(begins) == 0 {
+		m.notice = "They do not differ at all."
 		return
 	}
-	m.notice = "They do not differ at all."
+	next := slices.IndexFunc(begins, func(i int) bool { return i > m.at })
+	m.goTo(begins[max(next, 0)])
+	switch {
+	case next >= 0:
+	case len(begins) == 1:
+		m.notice = "There is no other difference: " + m.lasts()
+	case m.differs[m.alignment.Last()]:
+		m.notice = "That was the last difference, which stays; this is the first again."
+	default:
+		m.notice = "That was the last difference; this is the first again."
+	}
 }
 
 // lasts says how long the difference at the cursor goes on.
@@ -515,21 +518,18 @@ func (m *Compare) told(width, rows int) []draw.Line {
 	if len(lines) > rows {
 		lines = m.story(width, false, false, true)
 	}
-	if len(lines) > rows {
-		lines = m.story(width, false, false, false)
+	if len(lines) <= rows {
+		return lines
 	}
-	return lines
+	causes := draw.Paragraphs{Width: width}
+	if m.tellCauses(&causes, false); m.notice != "" && len(causes.Lines) == 0 { // the script's words yield to a message for once
+		return m.events(width, true)
+	}
+	return m.story(width, false, false, false)
 }
 
 func (m *Compare) story(width int, whole, gaps, differs bool) []draw.Line {
-	lines := m.events()
-	if differs && m.differs[m.at] {
-		text := strings.Join(m.alignment.Differences(m.at), "; ")
-		lines = append(lines, draw.Line{draw.Text(m.Theme.Differs+" ", draw.Breach), draw.Text(draw.Fit(strings.ToUpper(text[:1])+text[1:]+".", width-2, m.Theme.More), draw.Strong)})
-	}
-	if m.notice != "" {
-		lines = append([]draw.Line{{draw.Text(" "+m.notice, draw.Strong)}}, lines...)
-	}
+	lines := m.events(width, differs)
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
 	m.tellCauses(&t, whole)
 	upper, pos := m.alignment.Runs[0], m.alignment.Steps[m.at][0]
@@ -551,9 +551,12 @@ func (m *Compare) story(width int, whole, gaps, differs bool) []draw.Line {
 	return append(lines, t.Lines...)
 }
 
-// events has the last event of each run.
-func (m *Compare) events() (lines []draw.Line) {
+// events has a message, if there is one, the last event of each run, and what differs after them.
+func (m *Compare) events(width int, differs bool) (lines []draw.Line) {
 	at := m.alignment.Steps[m.at]
+	if m.notice != "" {
+		lines = append(lines, draw.Line{draw.Text(" "+m.notice, draw.Strong)})
+	}
 	names := 0
 	for _, st := range m.strategies {
 		names = max(names, draw.Width(m.Library.Strategies[st].Name))
@@ -565,6 +568,10 @@ func (m *Compare) events() (lines []draw.Line) {
 		}
 		l := draw.Line{draw.Text(mark, draw.Here), draw.Text(draw.Pad(m.Library.Strategies[m.strategies[i]].Name, names), draw.Strong)}
 		lines = append(lines, append(l, pane.StatusLine(re, at[i])...))
+	}
+	if differs && m.differs[m.at] {
+		text := strings.Join(m.alignment.Differences(m.at), "; ")
+		lines = append(lines, draw.Line{draw.Text(m.Theme.Differs+" ", draw.Breach), draw.Text(draw.Fit(strings.ToUpper(text[:1])+text[1:]+".", width-2, m.Theme.More), draw.Strong)})
 	}
 	return lines
 }

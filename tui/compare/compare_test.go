@@ -103,7 +103,7 @@ func TestDifferencesAreToldInTurn(t *testing.T) {
 		a := tuitest.Open(t, 120, 40, app, m, nil)
 		begins := 0
 		for i := range m.differs {
-			if m.differs[i] && (i == 0 || !m.differs[i-1]) {
+			if m.differs[i] && (i == 0 || !m.differs[i-1] || !slices.Equal(m.alignment.Differences(i), m.alignment.Differences(i-1))) {
 				begins++
 			}
 			if words := m.alignment.Differences(i); m.differs[i] != (len(words) > 0) {
@@ -120,7 +120,7 @@ func TestDifferencesAreToldInTurn(t *testing.T) {
 		a.Press("n")
 		want := map[int]string{0: "They do not differ at all.", 1: "There is no other difference: this one "}[begins]
 		if want == "" {
-			want = "That was the last difference; this is the first again."
+			want = map[bool]string{false: "That was the last difference; this is the first again.", true: "That was the last difference, which stays; this is the first again."}[m.differs[m.alignment.Last()]]
 		}
 		if !strings.HasPrefix(m.notice, want) {
 			t.Errorf("%v: after %d differences it says %q", tt, begins, m.notice)
@@ -129,6 +129,18 @@ func TestDifferencesAreToldInTurn(t *testing.T) {
 		if !strings.Contains(a.View(), "x does nothing here") {
 			t.Errorf("nothing is said of a key that does nothing:\n%s", a.View())
 		}
+	}
+}
+
+// The words of what differs stay in the least window, too, beside those that there is no other difference after it.
+func TestNoticeLeavesWhatDiffers(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("setpx-lua")}})
+	a := tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, m, nil)
+	a.Press("G n")
+	if v := a.View(); m.notice == "" || !strings.Contains(v, m.notice) || !strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped(m.alignment.Differences(m.at)[0])) {
+		t.Errorf("it says %q, and not a word of %q:\n%s", m.notice, m.alignment.Differences(m.at), v)
 	}
 }
 
