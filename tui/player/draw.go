@@ -98,11 +98,13 @@ func (p *Player) drawNothing(c *draw.Canvas, l layout.Layout) {
 		return
 	}
 	c.Text(l.Main.X+1, l.Main.Y, l.Main.W-2, fmt.Sprintf("%s under %s can't be run:", st, sc), draw.Breach)
-	for i, s := range draw.Wrap(p.failed.Error(), l.Main.W-4) {
-		if i < l.Main.H-1 {
-			c.Text(l.Main.X+3, l.Main.Y+1+i, l.Main.W-4, s, draw.Plain)
-		}
+	t := draw.Paragraphs{Width: l.Main.W - 2}
+	t.Add(draw.Plain, "  ", p.failed.Error())
+	if p.Library.Scenarios[p.scenario].Path() != "" {
+		t.Gap()
+		t.Add(draw.Dim, "", "It is run again as soon as another version of its file is saved.")
 	}
+	c.Lines(draw.Rect(l.Main.X, l.Main.Y+1, l.Main.W, l.Main.H-1), t.Lines, 0)
 }
 
 // DrawHeader names the run on the left and the place in it on the right.

@@ -2,6 +2,8 @@ package player
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,8 +12,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/scenarios"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/layout"
+	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
 
@@ -226,5 +231,49 @@ func TestEnterEndsThePlaying(t *testing.T) {
 	at := p.Pos
 	if a.Fire(); p.playing || p.Pos != at || len(p.shown()) == 0 {
 		t.Errorf("after the key it plays on, from event %d to %d", at, p.Pos)
+	}
+}
+
+// A script whose first version can't be run is told with one error, that of the version that is there, and without
+// keys for which there is nothing; it is run as soon as it can be.
+func TestScriptThatNeverRan(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	write := func(version int, steps string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte("title: Mine\nscript:\n  - run: A\n"+steps), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, time.Unix(int64(version), 0), time.Unix(int64(version), 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(1, "  - until: 1ms\n") // it is past that instant when it comes there
+	sc, err := scenarios.Find(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := screen.NewLibrary()
+	lib.Include(strategies.Strategy{}, sc)
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	p := New(app, lib.Strategy("setpx-lua"), 0)
+	a := tuitest.Open(t, 80, 24, app, p, nil)
+	check := func(yes, no string) {
+		t.Helper()
+		v := tuitest.Unwrapped(a.View())
+		if !strings.Contains(v, tuitest.Unwrapped(yes)) || no != "" && strings.Contains(v, tuitest.Unwrapped(no)) || strings.Contains(v, tuitest.Unwrapped("space play")) {
+			t.Errorf("not %q, or also %q:\n%s", yes, no, a.View())
+		}
+	}
+	check("mine.yaml:4: 1ms is past", "")
+	check("It is run again as soon as", "")
+	write(2, "  - rum: A\n")
+	a.Fire()
+	check(`mine.yaml:4: unknown step "rum"`, "is past")
+	write(3, "  - until: 2ms\n")
+	a.Fire()
+	check("mine.yaml:4: 2ms is past", "rum")
+	write(4, "")
+	if a.Fire(); p.Run == nil {
+		t.Errorf("it isn't run:\n%s", a.View())
 	}
 }

@@ -203,7 +203,7 @@ func (p *Player) show(l loadedMsg) {
 	}
 	p.failed, p.Remedies = l.err, l.remedies
 	if l.err != nil {
-		p.Run, p.picked, p.quiz = nil, none, quiz.Without(nil)
+		p.Run, p.picked, p.quiz, p.Notice = nil, none, quiz.Without(nil), ""
 		p.find.renew(nil)
 		return
 	}
@@ -710,6 +710,9 @@ func (p *Player) stretch() string {
 // FooterKeys are the keys that work here, the most useful first.
 func (p *Player) FooterKeys() []key.Binding {
 	k := &p.Keys
+	if p.Run == nil && p.failed != nil { // there is nothing to move in
+		return []key.Binding{screen.As(k.Strategy, "lock"), k.Scenario, k.Explore, k.Help, k.Quit}
+	}
 	play := k.Play
 	if p.playing {
 		play = screen.As(play, "stop")

@@ -61,6 +61,8 @@ func (p *Player) reread(m fileMsg) tea.Cmd {
 	switch {
 	case m.load != p.load:
 		return nil
+	case m.err != nil && p.Run == nil: // no run is left to be spared
+		p.failed, p.Notice = m.err, ""
 	case m.err != nil:
 		first, _, _ := strings.Cut(m.err.Error(), "\n") // one line has room for one mistake
 		p.Notice = first
