@@ -50,6 +50,25 @@ func TestNewScenario(t *testing.T) {
 	}
 }
 
+// The template says where a client at work stands, and it stands there.
+func TestTemplateTellsWorkFromItsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	must(t, "", "new", path)
+	text := content(t, path)
+	if said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " "); !strings.Contains(said, `has read nothing yet; "after work first" is when it has read`) {
+		t.Error(text)
+	}
+	for position, read := range map[string]bool{"work": false, "after work first": true} {
+		if err := os.WriteFile(path, []byte("title: x\nscript:\n  - run: A\n    to: "+position+"\n  - say: here\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before, _, told := strings.Cut(must(t, "", "run", "naive-del", path, "--plain"), "# here")
+		if !told || strings.Contains(before, "reads the store") != read {
+			t.Errorf("%s:\n%s", position, before)
+		}
+	}
+}
+
 // A name that a scenario would have makes no Go module: the command for a scenario is told.
 func TestNewTakesNoScenarioForALock(t *testing.T) {
 	t.Chdir(t.TempDir())
