@@ -69,7 +69,7 @@ func chosen(a advice.Answers, given [len(advice.Questions)]string) (bool, error)
 }
 
 // outcomes makes the runs that some answers are about. If they are those of one combination, it
-// makes all runs: the advice also names those that the answers don't speak of.
+// makes all runs: the advice also names those that no question asks about.
 func outcomes(open []advice.Answers) advice.Outcome {
 	cited := map[string]bool{}
 	for _, a := range advice.All() {
@@ -131,7 +131,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		writeRun(&b, &d.Runs[i])
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(&b, "\nYour answers don't speak of these, and %s shows there what they forbid\n", d.Lock.Name)
+		fmt.Fprintf(&b, "\nNot covered by any question, and %s shows there what your answers forbid\n", d.Lock.Name)
 		for i := range others {
 			writeRun(&b, &others[i])
 		}

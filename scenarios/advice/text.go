@@ -115,8 +115,8 @@ func named(codes trace.Verdict) string {
 	return strings.Join(all, ", ")
 }
 
-// Unspoken says of the runs elsewhere that they don't decide, and why: the answers say nothing of what happens
-// in them, and a lock that is enough for the answers need not withstand them. It is empty if there are none.
+// Unspoken says of the runs elsewhere that they don't decide: no question asks about what happens in them, and a
+// lock that is enough for the answers need not withstand them. It is empty if there are none.
 func (a *Advice) Unspoken(elsewhere []Run, outcome Outcome) string {
 	n := len(elsewhere)
 	if n == 0 {
@@ -126,7 +126,7 @@ func (a *Advice) Unspoken(elsewhere []Run, outcome Outcome) string {
 	if n == 1 {
 		runs, show, they = "1 other run", "shows", "It decides"
 	}
-	text := fmt.Sprintf("Not asked about: %s of %s, listed last, %s what your answers forbid. %s nothing, as the answers don't speak of what goes wrong there", runs, a.Lock.Name, show, they)
+	text := fmt.Sprintf("Not covered by any question: %s of %s, listed last, %s what your answers forbid. %s nothing, and the recommendation doesn't cover what goes wrong there", runs, a.Lock.Name, show, they)
 	if !a.Enough {
 		return text + "."
 	}
@@ -147,7 +147,7 @@ func (a *Advice) Unspoken(elsewhere []Run, outcome Outcome) string {
 		}
 	}
 	if most == 0 {
-		return text + ", and no lock that is enough for the answers withstands any of it."
+		return text + ". No lock that is enough for the answers withstands any of it."
 	}
 	return text + fmt.Sprintf(". Of the locks that are enough for the answers, %s withstands the most of these: %d.", best, most)
 }

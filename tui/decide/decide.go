@@ -12,22 +12,23 @@ import (
 )
 
 // Decide has the questions at the top, and below them the lock that they lead to, with the
-// runs that say so. A run at the cursor can be played.
+// runs that say so, once the reader has answered all. A run at the cursor can be played.
 //
 // Invariant: 0 <= at < number of questions + len(listed).
 type Decide struct {
 	*screen.App
-	answers advice.Answers
-	at      int          // the row at the cursor: a question, or a run
-	first   int          // the first run in sight
-	listed  []advice.Run // of the last frame
-	claims  []int        // about the lock in it, by their numbers
-	plan    layout       // of the last frame: clicks refer to it
-	page    int          // rows of the list of runs in the last frame
-	rows    []int        // the run in each of its rows, or noRun
+	answers advice.Answers  // meaningful as far as given
+	given   [questions]bool // by question: the reader has answered it
+	at      int             // the row at the cursor: a question, or a run
+	first   int             // the first run in sight
+	listed  []advice.Run    // of the last frame
+	claims  []int           // about the lock in it, by their numbers
+	plan    layout          // of the last frame: clicks refer to it
+	page    int             // rows of the list of runs in the last frame
+	rows    []int           // the run in each of its rows, or noRun
 }
 
-// New has the first answer to each question chosen.
+// New has no question answered: an answer that nobody gave would be read as a recommendation for everybody.
 func New(app *screen.App) *Decide { return &Decide{App: app} }
 
 // Start has the runs made that the answers are about, before all others.
@@ -130,14 +131,28 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 
 // answer gives the answer to a question. The runs below become others.
 func (d *Decide) answer(question, answer int) {
-	d.answers[question] = answer
+	d.answers[question], d.given[question] = answer, true
 	d.first = 0
 }
 
-// enter changes the answer at the cursor, or plays the run at the cursor.
+// toAsk is the number of questions that the reader hasn't answered.
+func (d *Decide) toAsk() (n int) {
+	for _, given := range d.given {
+		if !given {
+			n++
+		}
+	}
+	return n
+}
+
+// enter gives the first answer at the cursor, or the other one, or plays the run at the cursor.
 func (d *Decide) enter() screen.Outcome {
 	if d.at < questions {
-		d.answer(d.at, 1-d.answers[d.at])
+		answer := 0
+		if d.given[d.at] {
+			answer = 1 - d.answers[d.at]
+		}
+		d.answer(d.at, answer)
 		return screen.Outcome{}
 	}
 	if d.at-questions >= len(d.listed) {
@@ -168,7 +183,10 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 func (d *Decide) FooterKeys() []key.Binding {
 	k := &d.Keys
 	keys := []key.Binding{screen.As(k.Enter, "other answer"), screen.Pair(k.Up, k.Down, "row"), screen.Pair(k.Back, k.Forward, "answer")}
-	if d.at >= questions {
+	switch {
+	case d.at < questions && d.toAsk() > 0:
+		keys = []key.Binding{screen.Pair(k.Back, k.Forward, "left or right answer"), screen.Pair(k.Up, k.Down, "question")}
+	case d.at >= questions:
 		keys = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "row"), screen.As(k.First, "the questions")}
 	}
 	if len(d.claims) > 0 {
@@ -185,11 +203,11 @@ func (d *Decide) Help() screen.Page {
 	k, g := &d.Keys, &d.Theme.Glyphs
 	return screen.Page{
 		Title: "which lock should I use?",
-		About: "The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
+		About: "A question with a ? behind it is still to be answered. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
-			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that your answers don't speak of, in which it shows what they forbid: those decide nothing. Each can be played.",
+			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question asks about, in which it shows what they forbid: the recommendation doesn't cover those. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "other answer, or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

@@ -30,6 +30,9 @@ func open(t testing.TB, w, h int) (*tuitest.App, *Decide) {
 	}
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	d := New(app)
+	for q := range questions { // as a reader who takes the first answers
+		d.answer(q, 0)
+	}
 	return tuitest.Open(t, w, h, app, d, nil), d
 }
 
@@ -187,11 +190,40 @@ func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
 	cell := &d.Grid.Cells[at*len(d.Library.Strategies)+d.Library.Strategy(adv.Lock.Name)]
 	was := *cell
 	*cell = screen.Cell{}
-	if v := a.View(); !strings.Contains(v, "still counting what else it shows: 1 run to come") || !strings.Contains(v, "Still counting: 1 other run of setpx-lua") || strings.Contains(v, "Not asked about") || len(d.listed) != len(adv.Runs) {
+	if v := a.View(); !strings.Contains(v, "still counting what else it shows: 1 run to come") || !strings.Contains(v, "Still counting: 1 other run of setpx-lua") || strings.Contains(v, "Not covered") || len(d.listed) != len(adv.Runs) {
 		t.Errorf("with one run still to be made, %d are listed:\n%s", len(d.listed), v)
 	}
 	*cell = was
 	if v := a.View(); strings.Contains(v, "still counting") || len(d.listed) != settled {
 		t.Errorf("%d are listed, want %d:\n%s", len(d.listed), settled, v)
+	}
+}
+
+// A question that nobody has answered has no answer: it says so, no lock is named before all are answered, and the
+// hints of all that are to come stand below.
+func TestNoAnswerIsTakenForGranted(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		a, d := open(t, size[0], size[1])
+		d.given = [questions]bool{}
+		v := tuitest.Unwrapped(a.View())
+		if strings.Contains(v, "(x)") || !strings.Contains(v, "3 questions to answer") || d.listed != nil || d.claims != nil {
+			t.Errorf("%v: before any answer:\n%s", size, a.View())
+		}
+		for _, q := range advice.Questions {
+			if !strings.Contains(v, "? "+q.Text) || !strings.Contains(v, tuitest.Unwrapped(q.Hint)) {
+				t.Errorf("%v: there is no open question %q with its hint:\n%s", size, q.Text, a.View())
+			}
+		}
+		a.Press("left down enter") // enter gives the first answer, and only then the other one
+		if v := a.View(); strings.Count(v, "(x)") != 2 || !strings.Contains(v, "1 question to answer") || strings.Contains(v, "setpx-lua") || !strings.Contains(v, "? Redis runs on") {
+			t.Errorf("%v: with one question to go:\n%s", size, v)
+		}
+		if size[1] == 24 {
+			tuitest.Golden(t, "unanswered-80x24", a.View())
+		}
+		a.Press("down left")
+		if v := a.View(); !strings.Contains(v, "Use setpx-lua") || strings.Contains(v, "? Redis") || d.answers != (advice.Answers{}) {
+			t.Errorf("%v: with all answers:\n%s", size, v)
+		}
 	}
 }

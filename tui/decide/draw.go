@@ -49,14 +49,18 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		room = arrange(r.W, r.H+1, r.H, listing).lock.H
 	}
 	told := draw.Paragraphs{Width: min(r.W-1, draw.WidestLine)}
-	if d.listed, d.claims = nil, nil; waiting == 0 {
+	d.listed, d.claims = nil, nil
+	switch asked := d.toAsk(); {
+	case asked > 0:
+		d.ask(&told, asked)
+	case waiting == 0:
 		d.claims = a.Claims()
 		d.listed = listed(a.Runs)
 		if d.pending(a.Lock.Name) == 0 { // a list that grows would be read as a number of failures
 			d.listed = append(d.listed, a.Elsewhere(d.names(), d.outcome)...)
 		}
 		d.tell(&told, &a, room, r.H)
-	} else {
+	default:
 		told.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
 	}
 	l := arrange(r.W, r.H+1, len(told.Lines), listing)
@@ -71,9 +75,21 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	c.Lines(l.lock, told.Lines, 0)
 	d.rows = nil
-	if waiting == 0 {
-		d.at = min(d.at, questions+len(d.listed)-1)
+	d.at = min(d.at, questions+len(d.listed)-1)
+	if len(d.listed) > 0 {
 		d.drawRuns(c, l, &a)
+	}
+}
+
+// ask says what the questions that are still to be answered mean.
+func (d *Decide) ask(t *draw.Paragraphs, asked int) {
+	k := &d.Keys
+	t.Add(draw.Strong, "", fmt.Sprintf("%s to answer; then a lock is named, with the runs that decide. %s gives the left or the right answer.",
+		draw.Plural(asked, "question"), screen.Pair(k.Back, k.Forward, "").Help().Key))
+	for i, q := range advice.Questions {
+		if !d.given[i] {
+			t.Add(draw.Plain, "? ", fmt.Sprintf("%s: %s, or %s? %s", q.Text, q.Answers[0].Text, q.Answers[1].Text, q.Hint))
+		}
 	}
 }
 
@@ -104,10 +120,10 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 		if i == d.at {
 			mark, k = d.Theme.Pointer+" ", draw.Strong
 		}
-		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(q.Text, text)+"  ", k)}
+		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(q.Text, text), k), draw.Text(draw.Either(d.given[i], "  ", "? "), draw.Strong)}
 		for j, answer := range q.Answers {
 			box, ink := "( ) ", draw.Dim
-			if d.answers[i] == j {
+			if d.given[i] && d.answers[i] == j {
 				box, ink = "(x) ", draw.Strong
 			}
 			words := box + answer.Text
@@ -162,7 +178,7 @@ func (d *Decide) told(a *advice.Advice, whole bool) []string {
 	all := a.Text(d.title, !whole)
 	unspoken := a.Unspoken(d.listed[len(a.Runs):], d.outcome)
 	if n := d.pending(a.Lock.Name); n > 0 { // about as long as what takes its place
-		unspoken = fmt.Sprintf("Still counting: %s of %s, of which the answers don't speak, %s to come. What %s of what you forbid will be listed last, and decides nothing.",
+		unspoken = fmt.Sprintf("Still counting: %s of %s, about which no question asks, %s to come. What %s of what you forbid will be listed last: the recommendation doesn't cover it.",
 			draw.Plural(n, "other run"), a.Lock.Name, draw.Either(n == 1, "is", "are"), draw.Either(n == 1, "it shows", "they show"))
 	}
 	if unspoken != "" && (whole || a.Enough) {
@@ -201,7 +217,7 @@ func (d *Decide) heading(a *advice.Advice) string {
 // unasked is the heading of the runs that decide nothing: their red is no contradiction to the recommendation.
 func (d *Decide) unasked(a *advice.Advice) string {
 	n := len(d.listed) - len(a.Runs)
-	return "Not asked about: " + draw.Plural(n, "run") + draw.Either(n == 1, " that shows what you forbid, and decides nothing", " that show what you forbid, and decide nothing")
+	return "Not covered by any question: " + draw.Plural(n, "run") + draw.Either(n == 1, " that shows", " that show") + " what your answers forbid"
 }
 
 // heads reports whether a run is the first of those that decide nothing, in a list that has others above it.
@@ -270,9 +286,9 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 		spare--
 	}
 	for i := range d.listed {
-		whole := d.entry(i, titles, list.W, true)
+		whole := d.entry(i, len(a.Runs), titles, list.W, true)
 		if entries[i] = whole; len(whole) > 1+max(spare, 0) {
-			entries[i] = d.entry(i, titles, list.W, false)
+			entries[i] = d.entry(i, len(a.Runs), titles, list.W, false)
 		}
 		spare -= len(entries[i]) - 1
 	}
@@ -280,14 +296,14 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 }
 
 // entry is a run in the list: in one row, or in as many as the reason takes.
-func (d *Decide) entry(i, titles, width int, whole bool) (rows []draw.Line) {
+func (d *Decide) entry(i, deciding, titles, width int, whole bool) (rows []draw.Line) {
 	run := &d.listed[i]
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
 	mark := "  "
 	if i == d.at-questions {
 		mark = d.Theme.Pointer + " "
 	}
-	badge := d.badge(run)
+	badge := d.badge(i, deciding)
 	head := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, titles, d.Theme.More), titles)+"  ", draw.Strong)}
 	why := []string{screen.Reason(sc, run.Strategy)}
 	if whole {
@@ -300,9 +316,12 @@ func (d *Decide) entry(i, titles, width int, whole bool) (rows []draw.Line) {
 	return rows
 }
 
-// badge is the outcome of a run for these answers: what they don't forbid is no failure.
-func (d *Decide) badge(r *advice.Run) draw.Span {
-	switch {
+// badge is the outcome of a run for these answers: what they don't forbid is no failure, and what they don't
+// cover is not as loud as what decides.
+func (d *Decide) badge(i, deciding int) draw.Span {
+	switch r := &d.listed[i]; {
+	case len(r.Broken) > 0 && i >= deciding:
+		return draw.Text(d.Theme.Bad+r.Broken.Worst(), draw.Plain)
 	case len(r.Broken) > 0:
 		return draw.Text(d.Theme.Bad+r.Broken.Worst(), draw.Breach)
 	case len(r.Verdict) > 0:
@@ -320,7 +339,7 @@ func (d *Decide) detail(i, deciding, width int) []draw.Line {
 	head := sc.Title + " (" + run.Scenario + "): " + cell.Text()
 	switch {
 	case i >= deciding:
-		head += "; your answers don't speak of it"
+		head += "; no question asks about it, and the recommendation doesn't cover it"
 	case len(run.Verdict) > 0 && len(run.Broken) == 0:
 		head += ", which your answers allow"
 	}
