@@ -79,7 +79,15 @@ func explainClaim(n int) string {
 	}
 	for _, a := range c.Assumptions {
 		b.WriteString(report.Wrap("  - that", 4, a.Text+"."))
-		b.WriteString(report.Wrap("    Broken by:", 6, strings.Join(a.Breaches, "; ")))
+		var broken []string
+		for _, by := range a.Breaches {
+			text := by.Text
+			if by.Scenario != "" {
+				text += fmt.Sprintf(" (lockstep run %s %s)", by.Lock, by.Scenario)
+			}
+			broken = append(broken, text)
+		}
+		b.WriteString(report.Wrap("    Broken by:", 6, strings.Join(broken, "; ")))
 	}
 	return b.String()
 }

@@ -30,7 +30,7 @@ func claimsText() string {
 		}
 		fmt.Fprintf(&b, "\n\n| it assumes that | `%sAssumptions` breaks that by |\n| --- | --- |\n", c.Proof)
 		for _, a := range c.Assumptions {
-			fmt.Fprintf(&b, "| %s | %s |\n", a.Text, strings.Join(a.Breaches, "; "))
+			fmt.Fprintf(&b, "| %s | %s |\n", a.Text, a.BrokenBy())
 		}
 		b.WriteString("\n")
 	}

@@ -37,8 +37,8 @@ func tryBreaches(t *testing.T, claim int, all []breach) {
 	}
 	listed, played, held := map[string]bool{}, map[string]bool{}, 0
 	for _, a := range c.Assumptions {
-		for _, how := range a.Breaches {
-			listed[a.Text+": "+how] = true
+		for _, b := range a.Breaches {
+			listed[a.Text+": "+b.Text] = true
 		}
 	}
 	for _, b := range all {

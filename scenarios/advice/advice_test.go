@@ -214,3 +214,26 @@ func TestRemediesHaveTheirPrice(t *testing.T) {
 		t.Error("no remedy has a price")
 	}
 }
+
+// The run that a breach of a claim names shows what the claim excludes: with one of its locks, or with one that
+// differs in just that.
+func TestBreachesShowWhatTheClaimExcludes(t *testing.T) {
+	outcome := ran(t)
+	for i, c := range claims.All {
+		for _, a := range c.Assumptions {
+			for _, b := range a.Breaches {
+				if b.Scenario == "" {
+					continue
+				}
+				v, _ := outcome(b.Scenario, b.Lock)
+				never := c.Never
+				if never == nil {
+					never = []string{trace.PD.String()} // of claim 5, by which a lock can be had again
+				}
+				if !slices.ContainsFunc(v.Strings(), func(code string) bool { return slices.Contains(never, code) }) {
+					t.Errorf("claim %d, %s: %s under %s is %s, which shows nothing of %v", i+1, b.Text, b.Lock, b.Scenario, v, never)
+				}
+			}
+		}
+	}
+}

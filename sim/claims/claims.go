@@ -24,10 +24,23 @@ type Claim struct {
 	Assumptions []Assumption
 }
 
-// Assumption is a sentence, and the names of the ways in which it is broken.
+// Assumption is a sentence, and the ways in which it is broken.
 type Assumption struct {
 	Text     string
-	Breaches []string
+	Breaches []Breach
+}
+
+// Breach is a way in which an assumption is broken. Where a run of the catalogue does so, and shows what the claim
+// excludes, its lock and its scenario are named; else both are empty, and a test alone does.
+type Breach struct{ Text, Lock, Scenario string }
+
+// BrokenBy are the texts of the breaches, as a list.
+func (a *Assumption) BrokenBy() string {
+	var texts []string
+	for _, b := range a.Breaches {
+		texts = append(texts, b.Text)
+	}
+	return strings.Join(texts, "; ")
 }
 
 // All are the claims, in their order.
@@ -41,18 +54,30 @@ var All = []Claim{
 		How: "random schedules of pauses, crashes, hangs, lost, late and repeated messages, cut and slow links, steps of wall clocks, " +
 			"and restarts that lose nothing; with setpx-lua, setpx-watch, setpx-delex and watchdog",
 		Assumptions: []Assumption{
-			{"no unexpired key is lost", []string{
-				"a restart without persistence", "a power cut within the second that everysec may lose",
-				"an eviction", "FLUSHALL", "a failover to a replica that has not got the key",
+			{"no unexpired key is lost", []Breach{
+				{"a restart without persistence", "setpx-lua", "restart-no-fsync"},
+				{"a power cut within the second that everysec may lose", "setpx-lua", "power-cut"},
+				{"an eviction", "setpx-lua", "eviction"},
+				{Text: "FLUSHALL"},
+				{"a failover to a replica that has not got the key", "setpx-lua", "failover"},
 			}},
-			{"the server's clock does not jump forward", []string{"a jump of a TTL"}},
-			{"rates of clocks differ by less than the drift allowance", []string{"a client's clock is 2% slow"}},
-			{"the token is unique to the acquisition", []string{"one value for all", "one token for all acquisitions of a process"}},
-			{"nothing but compare-and-delete and compare-and-extend touches the key", []string{
-				"a plain DEL", "a GET and then a DEL", "WATCH without MULTI", "an extension that checks first", "a stranger's DEL",
+			{"the server's clock does not jump forward", []Breach{{"a jump of a TTL", "setpx-lua", "server-clock-jump"}}},
+			{"rates of clocks differ by less than the drift allowance", []Breach{{Text: "a client's clock is 2% slow"}}},
+			{"the token is unique to the acquisition", []Breach{
+				{"one value for all", "fixed-value", "late-release"},
+				{Text: "one token for all acquisitions of a process"},
 			}},
-			{"the deadline is the monotonic reading before the send, plus the TTL, less a drift allowance", []string{
-				"counted from the reply", "less what the wall clock says it took", "without the allowance",
+			{"nothing but compare-and-delete and compare-and-extend touches the key", []Breach{
+				{"a plain DEL", "naive-del", "late-release"},
+				{"a GET and then a DEL", "get-then-del", "release-gap"},
+				{"WATCH without MULTI", "setpx-watch-bare", "release-gap"},
+				{"an extension that checks first", "extend-unchecked", "extend-races-expiry"},
+				{Text: "a stranger's DEL"},
+			}},
+			{"the deadline is the monotonic reading before the send, plus the TTL, less a drift allowance", []Breach{
+				{Text: "counted from the reply"},
+				{Text: "less what the wall clock says it took"},
+				{Text: "without the allowance"},
 			}},
 		},
 	},
@@ -62,8 +87,8 @@ var All = []Claim{
 		Proof: "TestClaim2",
 		How:   "a pause before the write, with and without a look at the clock just before it; with setpx-lua, setpx-watch, setpx-delex, redlock and fenced",
 		Assumptions: []Assumption{
-			{"the pause is longer than what is left of the lease", []string{"a shorter one"}},
-			{"the resource checks the tokens", []string{"a resource that takes every access"}},
+			{"the pause is longer than what is left of the lease", []Breach{{Text: "a shorter one"}}},
+			{"the resource checks the tokens", []Breach{{Text: "a resource that takes every access"}}},
 		},
 	},
 	{
@@ -73,12 +98,18 @@ var All = []Claim{
 		Proof: "TestClaim3",
 		How:   "the random schedules of claim 1, with evictions and steps of the server's clock as well; with fenced",
 		Assumptions: []Assumption{
-			{"the token is minted with the grant, in one step", []string{"a token drawn by a later command"}},
-			{"tokens increase strictly", []string{"a reading of the client's wall clock", "the same token for all"}},
-			{"the counter is durable", []string{"a restart without persistence", "a failover to a replica that lags"}},
-			{"the resource registers the tokens of readers", []string{"a resource that looks at writes only"}},
-			{"the resource refuses lower tokens", []string{"a resource that takes every access"}},
-			{"every access carries its token", []string{"a caller that has none"}},
+			{"the token is minted with the grant, in one step", []Breach{{"a token drawn by a later command", "fenced-late", "fence-minted-late"}}},
+			{"tokens increase strictly", []Breach{
+				{Text: "a reading of the client's wall clock"},
+				{Text: "the same token for all"},
+			}},
+			{"the counter is durable", []Breach{
+				{"a restart without persistence", "fenced", "fence-lost"},
+				{"a failover to a replica that lags", "fenced", "failover"},
+			}},
+			{"the resource registers the tokens of readers", []Breach{{"a resource that looks at writes only", "fenced", "fenced-write-unfenced-read"}}},
+			{"the resource refuses lower tokens", []Breach{{Text: "a resource that takes every access"}}},
+			{"every access carries its token", []Breach{{Text: "a caller that has none"}}},
 		},
 	},
 	{
@@ -88,14 +119,20 @@ var All = []Claim{
 		Proof: "TestClaim4",
 		How:   "random schedules in which fewer than half of the servers are down; with three and with five servers",
 		Assumptions: []Assumption{
-			{"the servers fail independently of each other", []string{"three of five lose power together"}},
-			{"a holder has a true majority", []string{"half of an even number"}},
-			{"no key that a holder counts on is lost during its lease", []string{"a restart without persistence", "an eviction"}},
-			{"no server's clock jumps forward", []string{"a jump of a TTL"}},
-			{"rates of clocks differ by less than the drift allowance", []string{"a client's clock is 3% slow"}},
-			{"the deadline leaves a drift allowance", []string{"a deadline of a full TTL, on a clock that is 0.5% slow"}},
-			{"the clock is read before the first send", []string{"read after the first vote", "read after the last vote"}},
-			{"elapsed time is measured on a monotonic clock", []string{"on a wall clock that is set back"}},
+			{"the servers fail independently of each other", []Breach{{Text: "three of five lose power together"}}},
+			{"a holder has a true majority", []Breach{{Text: "half of an even number"}}},
+			{"no key that a holder counts on is lost during its lease", []Breach{
+				{"a restart without persistence", "redlock", "restart-no-fsync"},
+				{"an eviction", "redlock", "eviction"},
+			}},
+			{"no server's clock jumps forward", []Breach{{"a jump of a TTL", "redlock", "server-clock-jump"}}},
+			{"rates of clocks differ by less than the drift allowance", []Breach{{Text: "a client's clock is 3% slow"}}},
+			{"the deadline leaves a drift allowance", []Breach{{Text: "a deadline of a full TTL, on a clock that is 0.5% slow"}}},
+			{"the clock is read before the first send", []Breach{
+				{Text: "read after the first vote"},
+				{Text: "read after the last vote"},
+			}},
+			{"elapsed time is measured on a monotonic clock", []Breach{{"on a wall clock that is set back", "redlock-wall-clock", "clock-steps-back"}}},
 		},
 	},
 	{
@@ -103,11 +140,14 @@ var All = []Claim{
 		Proof: "TestClaim5",
 		How:   "a crash after every single step of the holder, with every strategy that sets its TTL at once. Stamps in whole seconds last up to two seconds longer",
 		Assumptions: []Assumption{
-			{"the TTL is set together with the record", []string{"there is none", "it is set by a second command"}},
-			{"nothing that the dead client sent is still under way", []string{"a request that arrives five seconds later"}},
-			{"the server's clock does not jump back", []string{"a jump of five seconds"}},
-			{"where the record is a stamp, clocks agree", []string{"a dead client's clock that was fast"}},
-			{"the holder is dead and not hung", []string{"a thread that goes on renewing"}},
+			{"the TTL is set together with the record", []Breach{
+				{"there is none", "setnx", "crash-holding"},
+				{"it is set by a second command", "setnx-expire", "crash-mid-acquire"},
+			}},
+			{"nothing that the dead client sent is still under way", []Breach{{Text: "a request that arrives five seconds later"}}},
+			{"the server's clock does not jump back", []Breach{{Text: "a jump of five seconds"}}},
+			{"where the record is a stamp, clocks agree", []Breach{{Text: "a dead client's clock that was fast"}}},
+			{"the holder is dead and not hung", []Breach{{"a thread that goes on renewing", "watchdog", "watchdog-hung-worker"}}},
 		},
 	},
 	{

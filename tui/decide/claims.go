@@ -2,7 +2,6 @@ package decide
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -12,57 +11,131 @@ import (
 	"lockstep/tui/screen"
 )
 
-// pages has the claims about the recommended lock to read: what each says, what tries to refute it, and
-// on which conditions.
+// pages has the claims about the recommended lock to read: what each says, what tries to refute it, on
+// which conditions, and what breaks those, with a run of that to play where there is one.
+//
+// Invariant: at is none or an index of breaches, which are those of the last frame.
 type pages struct {
 	*screen.App
-	numbers []int
-	scroll  int
-	rows    int // of text in the last frame, and how many more there are
-	beyond  int
+	numbers  []int
+	scroll   int
+	rows     int // of text in the last frame, and how many more there are
+	beyond   int
+	at       int        // the breach at the cursor
+	breaches []breachAt // those that have a run, from top to bottom
+	top      int        // the first row of text on the screen, in the last frame
 }
+
+// breachAt is a breach with a run, and its line in the text.
+type breachAt struct {
+	claims.Breach
+	line int
+}
+
+const none = -1
 
 func (d *Decide) openClaims() screen.Outcome {
 	if len(d.claims) == 0 {
 		return screen.Outcome{}
 	}
-	return screen.Outcome{Open: &pages{App: d.App, numbers: d.claims}}
+	return screen.Outcome{Open: &pages{App: d.App, numbers: d.claims, at: none}}
 }
 
-// Update scrolls, or goes back.
+// Update moves the cursor, plays the run there, or goes back.
 func (p *pages) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	switch msg := msg.(type) {
 	case screen.Click:
-		p.scroll += msg.Wheel
+		p.clicked(msg)
 	case tea.KeyMsg:
 		switch {
 		case key.Matches(msg, p.Keys.Close), key.Matches(msg, p.Keys.Evidence):
 			return nil, screen.Outcome{Close: true}
+		case key.Matches(msg, p.Keys.Enter) && p.at != none:
+			b := &p.breaches[p.at]
+			return nil, screen.Outcome{To: screen.PlayMsg{Strategy: p.Library.Strategy(b.Lock), Scenario: p.Library.Named(b.Scenario)}}
 		case key.Matches(msg, p.Keys.Down):
-			p.scroll++
+			p.step(1)
 		case key.Matches(msg, p.Keys.Up):
-			p.scroll--
+			p.step(-1)
 		case key.Matches(msg, p.Keys.PageDown):
-			p.scroll += p.rows - 1
+			p.show(p.scroll + draw.PageOf(p.rows))
 		case key.Matches(msg, p.Keys.PageUp):
-			p.scroll -= p.rows - 1
+			p.show(p.scroll - draw.PageOf(p.rows))
 		case key.Matches(msg, p.Keys.First):
-			p.scroll = 0
+			p.show(0)
 		case key.Matches(msg, p.Keys.Last):
-			p.scroll = p.beyond
+			p.show(p.beyond)
 		}
 	}
-	p.scroll = min(max(p.scroll, 0), p.beyond)
 	return nil, screen.Outcome{}
 }
 
-// FooterKeys are those for scrolling, if there is more than fits.
-func (p *pages) FooterKeys() []key.Binding {
-	k := &p.Keys
-	if p.beyond == 0 {
-		return []key.Binding{k.Close, k.Help, k.Quit}
+// step moves the cursor to the next run in sight, or scrolls by a line where none is, as it does for the text
+// between two that are far apart.
+func (p *pages) step(by int) {
+	next := p.at + by
+	if p.at == none && by < 0 {
+		next = none
 	}
-	return []key.Binding{screen.Pair(k.Up, k.Down, "scroll"), screen.Pair(k.PageUp, k.PageDown, "page"), k.Close, k.Help, k.Quit}
+	if next >= 0 && next < len(p.breaches) && p.sees(next) {
+		p.at = next
+		return
+	}
+	p.show(p.scroll + by)
+}
+
+// show scrolls to a line. The cursor stays in sight: it goes to the nearest run that is, or to none.
+func (p *pages) show(line int) {
+	p.scroll = min(max(line, 0), p.beyond)
+	if p.at != none && p.sees(p.at) {
+		return
+	}
+	last := p.at
+	p.at = none
+	for i := range p.breaches {
+		if p.sees(i) && (p.at == none || i <= last) {
+			p.at = i
+		}
+	}
+}
+
+// sees reports whether a run is in sight. The first and the last row say how much more there is, if there is more.
+func (p *pages) sees(i int) bool {
+	first, last := p.scroll, p.scroll+p.rows-1
+	if p.scroll > 0 {
+		first++
+	}
+	if p.scroll < p.beyond {
+		last--
+	}
+	return p.breaches[i].line >= first && p.breaches[i].line <= last
+}
+
+func (p *pages) clicked(c screen.Click) {
+	if c.Wheel != 0 {
+		p.show(p.scroll + c.Wheel)
+		return
+	}
+	for i, b := range p.breaches {
+		if b.line-p.scroll == c.Y-p.top && p.sees(i) {
+			p.at = i
+		}
+	}
+}
+
+// FooterKeys are those for the run at the cursor, and for scrolling, if there is more than fits.
+func (p *pages) FooterKeys() (keys []key.Binding) {
+	k := &p.Keys
+	if p.at != none {
+		keys = append(keys, screen.As(k.Enter, "play the run"))
+	}
+	if len(p.breaches) > 0 || p.beyond > 0 {
+		keys = append(keys, screen.Pair(k.Up, k.Down, "row"))
+	}
+	if p.beyond > 0 {
+		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
+	}
+	return append(keys, k.Close, k.Help, k.Quit)
 }
 
 // Help explains the screen and its keys.
@@ -71,23 +144,25 @@ func (p *pages) Help() screen.Page {
 	return screen.Page{
 		Title: "claims",
 		About: "A claim says what a kind of lock never shows, whatever the schedule, as long as its conditions hold. It is no proof: tests try to refute it, " +
-			"and for each condition there are tests that break it, and the claim with it.",
-		Keys: append([]key.Binding{screen.As(k.Down, "down"), screen.As(k.Up, "up"), k.PageDown, k.PageUp, screen.As(k.First, "beginning"), screen.As(k.Last, "end")}, k.Always()...),
+			"and for each condition there are tests that break it, and the claim with it. Where a run of the catalogue does the same, it can be played.",
+		Keys: append([]key.Binding{screen.As(k.Enter, "play the run"), screen.As(k.Down, "down"), screen.As(k.Up, "up"), k.PageDown, k.PageUp, screen.As(k.First, "beginning"), screen.As(k.Last, "end")}, k.Always()...),
 	}
 }
 
 // Draw draws the text from the line that was scrolled to.
 func (p *pages) Draw(c *draw.Canvas, r draw.Rectangle) {
 	c.Text(r.X+1, r.Y, r.W-2, "For all schedules, on conditions", draw.Title)
+	p.rows, p.top = r.H-2, r.Y+2
 	lines := p.lines(r.W)
-	p.rows = r.H - 2
 	p.beyond = max(len(lines)-p.rows, 0)
-	p.scroll = min(p.scroll, p.beyond)
-	c.Lines(draw.Rect(r.X, r.Y+2, r.W, p.rows), lines, p.scroll)
+	p.show(p.scroll)
+	c.Lines(draw.Rect(r.X, p.top, r.W, p.rows), p.lines(r.W), p.scroll)
 }
 
+// lines are the text. A breach has a line of its own, with the run that shows it.
 func (p *pages) lines(width int) []draw.Line {
 	t := draw.Paragraphs{Width: min(width-1, draw.WidestLine)}
+	p.breaches = p.breaches[:0]
 	for _, n := range p.numbers {
 		c := &claims.All[n-1]
 		t.Gap()
@@ -96,10 +171,28 @@ func (p *pages) lines(width int) []draw.Line {
 		t.Add(draw.Plain, "", c.Tried())
 		t.Gap()
 		t.Add(draw.Plain, "", "It assumes that")
-		for _, a := range c.Assumptions {
-			t.Add(draw.Plain, "- ", a.Text)
-			t.Add(draw.Dim, "    broken by: ", strings.Join(a.Breaches, "; "))
+		for i := range c.Assumptions {
+			t.Add(draw.Plain, "- ", c.Assumptions[i].Text+". Broken by")
+			for _, b := range c.Assumptions[i].Breaches {
+				p.addBreach(&t, b)
+			}
 		}
+		t.Gap()
+		t.Add(draw.Plain, "", "Where no lock and scenario are named, tests alone break it. With the sources: go test ./sim -run "+c.Proof+"Assumptions -v")
 	}
 	return t.Lines
+}
+
+// addBreach adds a breach and, if there is one, its run.
+func (p *pages) addBreach(t *draw.Paragraphs, b claims.Breach) {
+	if p.Library.Strategy(b.Lock) < 0 || p.Library.Named(b.Scenario) < 0 {
+		t.Add(draw.Dim, "    ", b.Text)
+		return
+	}
+	mark, k := "    ", draw.Plain
+	if len(p.breaches) == p.at {
+		mark, k = "  "+p.Theme.Pointer+" ", draw.Pick
+	}
+	p.breaches = append(p.breaches, breachAt{b, len(t.Lines)})
+	t.Add(k, mark, fmt.Sprintf("%s: %s under %s", b.Text, b.Lock, b.Scenario))
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"lockstep/scenarios/advice"
 	"lockstep/sim/claims"
 	"lockstep/tui/draw"
@@ -103,7 +105,7 @@ func TestClaimsCanBeRead(t *testing.T) {
 			text += tuitest.Unwrapped(a.View())
 		}
 		c := &claims.All[2]
-		for _, want := range []string{c.Text, c.How, "lockstep explore fenced --codes SW", c.Assumptions[5].Text, c.Assumptions[5].Breaches[0]} {
+		for _, want := range []string{c.Text, c.How, "lockstep explore fenced --codes SW", c.Assumptions[5].Text, c.Assumptions[5].Breaches[0].Text} {
 			if !strings.Contains(text, tuitest.Unwrapped(want)) {
 				t.Errorf("%v: there is no %q in the claim:\n%s", size, want, text)
 			}
@@ -224,6 +226,51 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 		a.Press("down left")
 		if v := a.View(); !strings.Contains(v, "Use setpx-lua") || strings.Contains(v, "? Redis") || d.answers != (advice.Answers{}) {
 			t.Errorf("%v: with all answers:\n%s", size, v)
+		}
+	}
+}
+
+// Every breach of a claim that names a run can be played, with enter, and comes into sight by the arrow alone.
+func TestBreachesCanBePlayed(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		lib := screen.NewLibrary()
+		p := &pages{App: tuitest.HandmadeApp(lib, tuitest.PlainTheme(false)), numbers: []int{1, 3, 4}, at: none}
+		a := tuitest.Drive(t, screen.NewRouter(p.App, nil, p)) // not started: no run is needed
+		a.Send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		want := 0
+		for _, n := range p.numbers {
+			for _, as := range claims.All[n-1].Assumptions {
+				for _, b := range as.Breaches {
+					if b.Scenario != "" {
+						want++
+					}
+				}
+			}
+		}
+		played := map[screen.OpenMsg]bool{}
+		for range 200 {
+			v := a.View()
+			if p.at != none {
+				b := p.breaches[p.at]
+				if !strings.Contains(v, p.Theme.Pointer+" "+b.Text) || !strings.Contains(v, "enter play the run") {
+					t.Fatalf("%v: %q is at the cursor, and not on the screen:\n%s", size, b.Text, v)
+				}
+				_, out := p.Update(tuitest.KeyMsg("enter"))
+				if msg := out.To.(screen.PlayMsg); lib.Strategies[msg.Strategy].Name != b.Lock || lib.Scenarios[msg.Scenario].Name != b.Scenario {
+					t.Errorf("%v: enter on %v asks for %v", size, b, msg)
+				}
+				played[out.To] = true
+			}
+			a.Press("down")
+		}
+		if len(played) != want {
+			t.Errorf("%v: %d runs can be played, of %d:\n%s", size, len(played), want, a.View())
+		}
+		for range 200 {
+			a.Press("up")
+		}
+		if v := a.View(); !strings.Contains(v, "Claim 1:") {
+			t.Errorf("%v: going up doesn't lead to the beginning:\n%s", size, v)
 		}
 	}
 }
