@@ -7,8 +7,8 @@ import (
 
 	"lockstep/sim/trace"
 	"lockstep/strategies"
+	"lockstep/tui/code"
 	"lockstep/tui/draw"
-	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 )
 
@@ -113,7 +113,7 @@ func (l *gameLayout) splitCode(r draw.Rectangle, clients int) {
 
 // codeRows is how many rows of a client's code are of use.
 func (s *Game) codeRows() int {
-	return min(mostCode, 1+len(pane.Code(s.cfg.Strategy.File)))
+	return min(mostCode, 1+len(code.Of(s.cfg.Strategy.File)))
 }
 
 // viewLeadsTo is the name of the view that the key for it leads to.
@@ -324,45 +324,14 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	name := s.cfg.Clients[client].Name
 	c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(" "+name+"  ", draw.ClientInk(client)), draw.Text(s.doing(client, r.W-draw.Width(name)-3), draw.Plain)}.Fitted(r.W, s.Theme.More))
 	file, line := s.standsOn(client)
-	code := file.lines
-	mark := string([]rune(name)[:1]) + " "
+	at := code.Place{Line: line, Stands: line > 0, Mark: string([]rune(name)[:1]) + " ", Ink: draw.ClientInk(client)}
 	if broken, by, _ := s.broken(); by == client && line == 0 && s.Pos == s.Run.Last() && broken.File == file.name { // not while it is replayed
-		mark, line = "! ", broken.Line
+		at.Line, at.Stands, at.Mark = broken.Line, true, "! "
 	}
-	focus := line
-	if focus == 0 {
-		focus = pane.LineOf(code, draw.Either(st.Phase == trace.PhaseIdle || st.Phase == trace.PhaseAcquire, ") Acquire(", ") Release("))
+	if at.Line == 0 {
+		at.Line = code.LineOf(file.lines, draw.Either(st.Phase == trace.PhaseIdle || st.Phase == trace.PhaseAcquire, ") Acquire(", ") Release("))
 	}
-	rows := r.H - 1
-	code, focus = pane.Joined(code, focus)
-	begin := min(max(focus-1-rows/before, 0), max(len(code)-rows, 0))
-	if head := headOf(code, focus-1); head >= 0 && head < begin && rows >= leastHeaded {
-		c.Line(r.X+1, r.Y+1, r.W-1, draw.Line{draw.Text("  "+code[head], draw.Dim)}.Fitted(r.W-1, s.Theme.More))
-		r, rows, begin = draw.Rect(r.X, r.Y+1, r.W, r.H-1), rows-1, begin+1
-	}
-	for i := begin; i < len(code) && i-begin < rows; i++ {
-		sign, k := "  ", draw.Dim
-		if i+1 == focus && line > 0 {
-			sign, k = mark, draw.Pick
-		} else if !strings.HasPrefix(strings.TrimSpace(code[i]), "//") {
-			k = draw.Plain
-		}
-		text := draw.Line{draw.Text(sign, draw.ClientInk(client)), draw.Text(code[i], k)}
-		c.Line(r.X+1, r.Y+1+i-begin, r.W-1, text.Fitted(r.W-1, s.Theme.More))
-	}
-}
-
-// headOf is the line, from 0, that begins the function in which another line is, or -1.
-func headOf(code []string, at int) int {
-	for i := at; i >= 0 && i < len(code); i-- {
-		switch {
-		case strings.HasPrefix(code[i], "func "):
-			return i
-		case strings.HasPrefix(code[i], "}"):
-			return -1
-		}
-	}
-	return -1
+	code.Draw(c, draw.Rect(r.X+1, r.Y+1, r.W-1, r.H-1), file.lines, at, s.Theme)
 }
 
 // sourceFile is a file of package strategies.
@@ -370,13 +339,6 @@ type sourceFile struct {
 	name  string
 	lines []string
 }
-
-// leastHeaded are the rows of code above whose first one the head of its function stands, if it has scrolled away.
-const leastHeaded = 6
-
-// before is the share of a window of code that is above the line on which a client stands: that
-// which comes next says more.
-const before = 4
 
 // standsOn is the file in which a client is, and the line of its next command, or of the one whose
 // reply it awaits, from 1; 0 if it is at none of the lock's.
@@ -390,8 +352,8 @@ func (s *Game) standsOn(client int) (sourceFile, int) {
 	}
 	if name, is := strings.CutPrefix(at.File, "strategies/"); is {
 		if text, found := strategies.Text(name); found {
-			return sourceFile{name, pane.CodeLines(text)}, at.Line
+			return sourceFile{name, code.Lines(text)}, at.Line
 		}
 	}
-	return sourceFile{s.cfg.Strategy.File, pane.Code(s.cfg.Strategy.File)}, 0
+	return sourceFile{s.cfg.Strategy.File, code.Of(s.cfg.Strategy.File)}, 0
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lockstep/tui/code"
 	"lockstep/tui/draw"
 	"lockstep/tui/layout"
 	"lockstep/tui/pane"
@@ -292,16 +293,16 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	file := pane.SourceFile(p.Run, p.Pos, p.file)
-	code, known := p.code[file]
+	text, known := p.code[file]
 	if !known {
-		code = pane.Code(file)
-		p.code[file] = code
+		text = code.Of(file)
+		p.code[file] = text
 	}
 	title := draw.Rect(r.X+1, r.Y, r.W-1, 1)
 	r = draw.Rect(r.X+1, r.Y+1, r.W-1, r.H-1)
-	lines, focus := pane.SourceLines(p.Run, p.Pos, p.State, file, code, r.W)
+	lines, focus := pane.SourceLines(p.Run, p.Pos, p.State, file, text, r.W)
 	base := min(max(focus-r.H/2, 0), max(len(lines)-r.H, 0))
-	base = pane.WholeComment(code, base, focus, r.H)
+	base = code.WholeComment(text, base, focus, r.H)
 	first := p.scrolled(panelSource, len(lines), r.H, base)
 	last := min(first+r.H, len(lines))
 	head := draw.Line{draw.Text("source: not known", draw.Title)}

@@ -1,4 +1,4 @@
-package pane
+package code
 
 import (
 	"go/scanner"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"lockstep/strategies"
+	"lockstep/tui/draw"
+	"lockstep/tui/tuitest"
 )
 
 func TestJoinedCode(t *testing.T) {
@@ -45,7 +47,7 @@ func tokens(code []string) (all []string) {
 func TestJoinedCodeIsTheSame(t *testing.T) {
 	joined := 0
 	for _, file := range strategies.Files() {
-		code := Code(file)
+		code := Of(file)
 		for line := range code {
 			short, _ := Joined(code, line)
 			joined += len(code) - len(short)
@@ -56,5 +58,36 @@ func TestJoinedCodeIsTheSame(t *testing.T) {
 	}
 	if joined == 0 {
 		t.Error("nothing was joined")
+	}
+}
+
+// bare is a text without its blanks.
+func bare(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// The line on which a client stands is whole in a window of any size that has room for it, wherever in a file it is;
+// a mark is beside it, and nothing is beside the line of a client that stands nowhere.
+func TestTheLineIsWhole(t *testing.T) {
+	th, folds := tuitest.PlainTheme(false), 0
+	for _, lock := range strategies.All() {
+		text := Of(lock.File)
+		for _, size := range [][2]int{{37, 5}, {37, 6}, {60, 12}, {99, 26}} {
+			for line := 1; line <= len(text); line++ {
+				c := draw.NewCanvas(size[0], size[1], th.More)
+				Draw(c, draw.Rect(0, 0, size[0], size[1]), text, Place{Line: line, Stands: true, Mark: "A "}, th)
+				short, at := Joined(text, line)
+				if at == 0 {
+					continue
+				}
+				if draw.Width(short[at-1]) > size[0]-2 {
+					folds++
+				}
+				if got, want := bare(c.Render(th)), "A"+bare(short[at-1]); !strings.Contains(got, want) {
+					t.Fatalf("%s:%d in %v: there is no %q in\n%s", lock.File, line, size, want, c.Render(th))
+				}
+			}
+		}
+	}
+	if folds == 0 {
+		t.Error("no line was folded")
 	}
 }
