@@ -183,7 +183,7 @@ func otherFlaws(lock string) string {
 	if about == nil {
 		return ""
 	}
-	return fmt.Sprintf(" What %s falls to: level%s %s.", lock, draw.Either(len(about) > 1, "s", ""), trace.List(about))
+	return fmt.Sprintf(" What breaks %s: level%s %s.", lock, draw.Either(len(about) > 1, "s", ""), trace.List(about))
 }
 
 // tellCodes explains the words of the end that the goal doesn't explain: other codes, of this run and of that

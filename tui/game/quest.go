@@ -432,17 +432,21 @@ func (s *Game) outlook() (string, draw.Ink) {
 	return text + "; " + k.Hint.Help().Key + " gives a hint.", draw.Plain
 }
 
-// score compares the reader's moves with the least. What counts is told where they differ.
+// score compares the reader's moves with the least. Steps, of which a move may take several, are told only where
+// nothing else differs.
 func (s *Game) score() string {
 	c := s.quest
-	yours, least := draw.Plural(s.here.Depth, "move"), draw.Plural(c.parMoves, "move")
-	if c.hint.Taken == c.par.Cost && yours == least {
-		return fmt.Sprintf("Yours is the least: %s (%s).", yours, costText(c.par.Cost))
+	yours, least := costText(s.here.Depth, c.hint.Taken), costText(c.parMoves, c.par.Cost)
+	switch {
+	case yours != least:
+		return fmt.Sprintf("Yours: %s; the least: %s.", yours, least)
+	case c.hint.Taken.Steps != c.par.Cost.Steps:
+		return fmt.Sprintf("Yours: %s, as the least. A move can take several steps: yours take %d, and the least %d.", yours, c.hint.Taken.Steps, c.par.Cost.Steps)
 	}
-	return fmt.Sprintf("Yours: %s (%s); least: %s (%s).", yours, costText(c.hint.Taken), least, costText(c.par.Cost))
+	return "Yours is the least: " + yours + "."
 }
 
-// costText describes a cost to a reader who knows the words of no search.
-func costText(c explore.Cost) string {
-	return draw.Plural(c.Faults, "fault") + ", " + draw.Plural(c.Switches, "change") + " of client, " + draw.Plural(c.Steps, "step")
+// costText describes moves and their cost to a reader who knows the words of no search.
+func costText(moves int, c explore.Cost) string {
+	return draw.Plural(moves, "move") + ", " + draw.Plural(c.Faults, "fault") + ", " + draw.Plural(c.Switches, "change") + " of client"
 }

@@ -14,6 +14,7 @@ import (
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
+	"lockstep/tui/tried"
 	"lockstep/tui/tuitest"
 )
 
@@ -98,10 +99,13 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
 			text := tuitest.Unwrapped(a.View())
-			for _, want := range []string{pane.SameMoves(d.lock, d.run, d.same, l.Goal), fmt.Sprintf("Goal reached! Yours is the least: %d moves (%s)", s.parMoves, costText(s.par.Cost))} {
+			for _, want := range []string{pane.SameMoves(d.lock, d.run, d.same, l.Goal), "Goal reached! Yours is the least: " + costText(s.parMoves, s.par.Cost) + "."} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}
+			}
+			if outcome := map[trace.Code]string{trace.FR: ", which changes nothing.", trace.FN: ", by which A knows that it has the lock."}[l.Goal]; !strings.Contains(text, outcome) {
+				t.Errorf("it isn't said what the other lock's command led to (%q):\n%s", outcome, a.View())
 			}
 			isTrue(t, s, l.Goal)
 		})
@@ -351,5 +355,25 @@ func BenchmarkHint(b *testing.B) {
 			b.Fatal(s.refused)
 		}
 		s.adviser.close()
+	}
+}
+
+// What a win took is told by what is on the screen: moves, faults and clients. Steps are told where the moves agree
+// with the least and they don't, and then it is said what they are.
+func TestScoreExplainsItsWords(t *testing.T) {
+	least := explore.Hint{Cost: explore.Cost{Faults: 1, Switches: 1, Steps: 6}}
+	s := &Game{here: &tried.Branch{Depth: 4}, quest: &quest{par: least, parMoves: 4}}
+	for _, c := range []struct {
+		taken explore.Cost
+		want  string
+	}{
+		{least.Cost, "Yours is the least: 4 moves, 1 fault, 1 change of client."},
+		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "Yours: 4 moves, 1 fault, 1 change of client, as the least. A move can take several steps: yours take 8, and the least 6."},
+		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "Yours: 4 moves, 2 faults, 1 change of client; the least: 4 moves, 1 fault, 1 change of client."},
+	} {
+		s.hint.Taken = c.taken
+		if got := s.score(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.taken, got, c.want)
+		}
 	}
 }

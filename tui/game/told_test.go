@@ -31,7 +31,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 		}
 		a.Press("down")
 	}
-	for _, want := range []string{"BD, bounded blocking: ", "What naive-del falls to: levels 6 and 9.", "The probe is a client"} {
+	for _, want := range []string{"BD, bounded blocking: ", "What breaks naive-del: levels 6 and 9.", "The probe is a client"} {
 		if !strings.Contains(tuitest.Unwrapped(read), want) {
 			t.Errorf("no %q in\n%s", want, read)
 		}

@@ -45,10 +45,22 @@ func evidence(t *trace.Trace, goal trace.Code) string {
 	for i := len(t.Events) - 1; i >= 0; i-- {
 		if e := &t.Events[i]; slices.Contains(decides, e.Kind) {
 			who := draw.Either(e.Kind == trace.KindExecute, "", t.Actor(e)+" ") // a command's text has its client
-			return "At " + trace.Brief(e.At) + " " + who + t.Text(e)
+			return "At " + trace.Brief(e.At) + " " + who + t.Text(e) + outcome(t, i)
 		}
 	}
 	return "Nothing was asked of Redis"
+}
+
+// outcome says what a command led to: a reader need not know what its reply means.
+func outcome(t *trace.Trace, at int) string {
+	e := &t.Events[at]
+	if e.Kind != trace.KindExecute || len(e.Changes) > 0 {
+		return ""
+	}
+	if slices.ContainsFunc(t.Events[at:], func(o trace.Event) bool { return o.Kind == trace.KindGranted && o.Client == e.Client }) {
+		return ", by which " + t.Clients[e.Client] + " knows that it has the lock"
+	}
+	return ", which changes nothing"
 }
 
 // recovery says how a lock that was blocked came free: its record expired, and a client got it.
