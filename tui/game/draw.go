@@ -42,6 +42,7 @@ type gameLayout struct {
 // gameWishes are what the layout weighs beside the size of the window.
 type gameWishes struct {
 	clients, goal, moves int                // how many, and of how many rows
+	most                 int                // moves, of which there have been so many at a time
 	debrief              int                // of how many rows, which take the place of the moves; 0 before the win
 	diagram              func(rows int) int // the number of the rows on offer that the diagram would take
 	code                 bool               // where there is room for one: the code, and not the diagram
@@ -64,7 +65,11 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 	}
 	rule := func() { l.rules = append(l.rules, take(1)) }
 	l.goal = take(want.goal)
-	moves := max(leastMoves, min((want.moves+l.columns-1)/l.columns, rows/3))
+	columns := 1
+	if w >= columnsFrom && max(want.moves, want.most) > leastMoves {
+		columns = 2
+	}
+	moves := max(leastMoves, min((max(want.moves, want.most)+columns-1)/columns, rows/3))
 	if want.debrief > 0 {
 		moves = min(want.debrief, rows-statusRows-1)
 	}
@@ -75,7 +80,11 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 	case !both && room < leastCode/2:
 	case both:
 		room -= 2
-		code = min(max(room-want.diagram(room-leastCode), leastCode), want.codeRows)
+		least := leastCode
+		if want.diagram(room-least+1)-want.diagram(room-least) > 1 { // then each client has a row for what it thinks
+			least--
+		}
+		code = min(max(room-want.diagram(room-least), least), want.codeRows)
 		l.diagram = take(min(want.diagram(room-code), room-code))
 		rule()
 	case want.code:
@@ -138,11 +147,12 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if s.won() {
 		told = s.debriefing(min(r.W, draw.LongestLine*3/2))
 	}
-	l := arrangeGame(r.W, r.H+1, gameWishes{clients: len(s.cfg.Clients), goal: len(goal), moves: len(s.options), debrief: len(told), code: s.coded, codeRows: s.codeRows(), diagram: s.diagramRows})
+	l := arrangeGame(r.W, r.H+1, gameWishes{clients: len(s.cfg.Clients), goal: len(goal), moves: len(s.options), most: s.most, debrief: len(told), code: s.coded, codeRows: s.codeRows(), diagram: s.diagramRows})
 	s.plan = l
 	for _, rule := range l.rules {
 		c.Fill(rule, s.Theme.Rule, draw.Dim)
 	}
+	s.drawAside(c, l.rules[0])
 	s.DrawNotice(c, l.rules[1])
 	s.DrawHeader(c, l.header)
 	c.Lines(l.goal, goal, 0)
@@ -160,6 +170,19 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	s.drawMoves(c, l.moves)
+}
+
+// drawAside says, on a rule, what the second lock is there for, or that something else was tried in the place of the
+// last move: a row of its own would push all others down.
+func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
+	text := ""
+	if s.quest != nil && s.withstands != "" && !s.won() {
+		text = " " + s.withstands + " withstands it: a win shows why "
+	}
+	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
+		text = fmt.Sprintf(" last move: try %d of %d (%s goes round) ", up.Last+1, len(up.Tried), screen.Pair(s.Keys.Previous, s.Keys.Next, "").Help().Key)
+	}
+	c.Text(rule.X+1, rule.Y, rule.W-2, text, draw.Plain)
 }
 
 // listsNothing reports whether the view is a list of events, and there is none.
@@ -199,12 +222,8 @@ func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 // standing is the goal and the distance to it, in a few rows.
 func (s *Game) standing(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
-	where := ""
-	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
-		where = fmt.Sprintf(" Last move: try %d of %d (%s goes round).", up.Last+1, len(up.Tried), screen.Pair(s.Keys.Previous, s.Keys.Next, "").Help().Key)
-	}
 	if s.quest == nil {
-		t.Add(draw.Strong, "", "Go on from here as you like; anything may go wrong. "+draw.Plural(s.here.Depth, "move")+"."+where+" "+s.Keys.Scenario.Help().Key+" lists the levels.")
+		t.Add(draw.Strong, "", "Go on from here as you like; anything may go wrong. "+draw.Plural(s.here.Depth, "move")+". "+s.Keys.Scenario.Help().Key+" lists the levels.")
 		return t.Lines
 	}
 	title := s.title
@@ -214,23 +233,19 @@ func (s *Game) standing(width int) []draw.Line {
 	text, k := s.outlook()
 	t.Add(draw.Strong, "", title+s.task)
 	if !s.won() {
-		t.Add(draw.Plain, "", s.rules()+where)
+		t.Add(draw.Plain, "", s.rules())
 	}
 	t.Add(k, "", text)
 	return t.Lines
 }
 
-// rules are the goal in words, what may go wrong, how long a lease is, and what the second lock is there for.
+// rules are the goal in words, what may go wrong, and how long a lease is.
 func (s *Game) rules() string {
 	text := fmt.Sprintf("Goal: %s (%s), %s; ", s.goal.Named(), s.goal, screen.FaultsText(s.bounds))
 	if all, n := s.cfg.Strategy.Nodes, len(s.cfg.Nodes); n > 1 {
 		text += draw.Plural(n, "server") + draw.Either(n < all, fmt.Sprintf(", not %d; ", all), "; ")
 	}
-	text += draw.Either(s.cfg.Strategy.NoTTL, "records don't expire.", "a lease lasts "+trace.Brief(s.cfg.TTL)+".")
-	if s.withstands != "" {
-		text += " " + s.withstands + " withstands it: a win shows why."
-	}
-	return text
+	return text + draw.Either(s.cfg.Strategy.NoTTL, "records don't expire.", "leases last "+trace.Brief(s.cfg.TTL)+".")
 }
 
 // drawMoves lists the moves that can be made, in columns. Those that have no number are reached by the

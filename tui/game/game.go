@@ -42,6 +42,7 @@ type Game struct {
 	next    []option // by client: its step
 	at      int      // the option at the cursor
 	first   int      // the first option in sight
+	most    int      // options that there have been at a time: the rows for them stay
 	plan    gameLayout
 	scroll  int   // of the debrief
 	beyond  int   // how far that goes
@@ -72,7 +73,7 @@ func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
 
 // newGame is the game of that name as it was left, or a new one.
 func newGame(p *player.Player, cfg sim.Config, file string) *Game {
-	p.Asks = false // the reader decides what comes
+	p.Asks, p.Steady = false, true // the reader decides what comes
 	s := &Game{Player: p, cfg: cfg, file: file}
 	s.Title, s.root, s.coded = "Your turn", &tried.Branch{}, cfg.Strategy.File != ""
 	s.recall()

@@ -56,6 +56,7 @@ func (s *Game) offer() {
 		s.options = append(s.options, s.faultsOf(s.Run.Nodes[i], i, option{client: trace.None})...)
 	}
 	s.next = steps
+	s.most = max(s.most, len(s.options))
 }
 
 // mostSteps is the greatest number of steps in one move of a client: between two things

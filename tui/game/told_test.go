@@ -55,8 +55,8 @@ func TestRulesAreInWords(t *testing.T) {
 	for _, l := range scenarios.Levels() {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
-		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "a lease lasts 12s")
-		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, l.Withstands + " withstands it: a win shows why."} {
+		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "leases last 12s")
+		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, l.Withstands + " withstands it: a win shows why"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
 			}

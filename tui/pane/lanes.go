@@ -49,27 +49,54 @@ const (
 // in windows that have no room for two; a window with LeastRows has. The records of the
 // nodes and the believers are never given up.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
-	return planLanes(r, pos, rows, func(saving int) int {
-		if saving < savesBlanks {
-			return airless
-		}
-		return 0
-	})
+	return planLanes(r, startedAt(r, pos), rows, airy)
 }
 
 // FillLanes chooses the lanes for rows that nothing else is to have.
 func FillLanes(r *timeline.Timeline, pos, rows int) []Lane {
-	return planLanes(r, pos, rows, func(int) int { return 0 })
+	return planLanes(r, startedAt(r, pos), rows, func(int) int { return 0 })
+}
+
+// SteadyLanes chooses the lanes for a run that goes on: they are those of the clients, of Redis and of the store
+// whether these have begun or not, so that none comes or goes from one event to the next. The probe alone comes
+// when it acts. Either they fill the rows, or they leave some, as PlanLanes does.
+func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
+	started := startedAt(r, pos)
+	steady := func(l timeline.Lane) bool {
+		return l.Kind == timeline.Store || r.Clients[l.Index] != trace.Probe || started(l)
+	}
+	if fill {
+		return planLanes(r, steady, rows, func(int) int { return 0 })
+	}
+	return planLanes(r, steady, rows, airy)
+}
+
+// startedAt reports whether anything has happened up to a position in the lane of a client or of the store.
+func startedAt(r *timeline.Timeline, pos int) func(timeline.Lane) bool {
+	return func(l timeline.Lane) bool {
+		if l.Kind == timeline.Store {
+			return !untouched(r, l, pos)
+		}
+		return r.Begun(l.Index, pos)
+	}
+}
+
+// airy is the number of rows to spare in a way of saving rows.
+func airy(saving int) int {
+	if saving < savesBlanks {
+		return airless
+	}
+	return 0
 }
 
 // airless is the number of rows that a diagram with empty rows must leave to the narration beyond its
 // need: only tall windows have empty rows.
 const airless = 3
 
-func planLanes(r *timeline.Timeline, pos, rows int, spare func(saving int) int) []Lane {
+func planLanes(r *timeline.Timeline, started func(timeline.Lane) bool, rows int, spare func(saving int) int) []Lane {
 	var lanes []Lane
 	for saving := savesNothing; saving <= savesClients; saving++ {
-		lanes = lanesFor(r, pos, saving)
+		lanes = lanesFor(r, started, saving)
 		if len(lanes) <= rows-spare(saving) {
 			return lanes
 		}
@@ -86,25 +113,25 @@ func planLanes(r *timeline.Timeline, pos, rows int, spare func(saving int) int) 
 // LeastRows is how many rows a diagram needs, the axis included, in which every client has one
 // row for what it does and one for what it thinks.
 func LeastRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, pos, savesVotes))
+	return AxisRows + len(lanesFor(r, startedAt(r, pos), savesVotes))
 }
 
 // StoreRows is how many rows a diagram needs that has also the row of the store.
 func StoreRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, pos, savesBreach))
+	return AxisRows + len(lanesFor(r, startedAt(r, pos), savesBreach))
 }
 
 // WholeRows is how many rows a diagram needs that has all rows of the damage.
 func WholeRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, pos, savesIdle))
+	return AxisRows + len(lanesFor(r, startedAt(r, pos), savesIdle))
 }
 
 // FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.
 func FewestRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, pos, savesClients))
+	return AxisRows + len(lanesFor(r, startedAt(r, pos), savesClients))
 }
 
-func lanesFor(r *timeline.Timeline, pos, saving int) []Lane {
+func lanesFor(r *timeline.Timeline, started func(timeline.Lane) bool, saving int) []Lane {
 	var lanes []Lane
 	add := func(l Lane) { lanes = append(lanes, l) }
 	air := func() {
@@ -113,7 +140,7 @@ func lanesFor(r *timeline.Timeline, pos, saving int) []Lane {
 		}
 	}
 	for _, l := range r.Lanes() {
-		if leavesOut(r, l, pos, saving) {
+		if leavesOut(r, l, started, saving) {
 			continue
 		}
 		if l.Kind == timeline.Believers {
@@ -140,10 +167,10 @@ func inOneRow(r *timeline.Timeline, l timeline.Lane, saving int) bool {
 }
 
 // leavesOut reports whether a way of saving rows gives up a lane.
-func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
+func leavesOut(r *timeline.Timeline, l timeline.Lane, started func(timeline.Lane) bool, saving int) bool {
 	switch together := saving >= savesNodes && len(r.Nodes) > 1; l.Kind {
 	case timeline.Deeds, timeline.Belief:
-		idle := !r.Begun(l.Index, pos)
+		idle := !started(l)
 		if l.Kind == timeline.Belief && (saving >= savesIdle && idle || inOneRow(r, l, saving)) {
 			return true
 		}
@@ -153,7 +180,7 @@ func leavesOut(r *timeline.Timeline, l timeline.Lane, pos, saving int) bool {
 	case timeline.Majority:
 		return !together
 	case timeline.Store:
-		return saving >= savesStore || saving >= savesBreach && untouched(r, l, pos)
+		return saving >= savesStore || saving >= savesBreach && !started(l)
 	case timeline.Violations:
 		return saving >= savesBreach
 	}

@@ -73,7 +73,11 @@ func (p *Player) DiagramRows(rows int) int {
 	if p.view != viewTimeline {
 		return rows
 	}
-	return min(rows, pane.AxisRows+len(pane.PlanLanes(p.Run, p.Pos, rows-pane.AxisRows)))
+	lanes := pane.PlanLanes(p.Run, p.Pos, rows-pane.AxisRows)
+	if p.Steady {
+		lanes = pane.SteadyLanes(p.Run, p.Pos, rows-pane.AxisRows, false)
+	}
+	return min(rows, pane.AxisRows+len(lanes))
 }
 
 // DrawDiagram draws the view that is chosen, for screens with a layout of their own. It returns the rest of the legend,
@@ -84,6 +88,9 @@ func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle, spare int) []draw
 		return nil
 	}
 	lanes := pane.FillLanes(p.Run, p.Pos, r.H-pane.AxisRows)
+	if p.Steady {
+		lanes = pane.SteadyLanes(p.Run, p.Pos, r.H-pane.AxisRows, true)
+	}
 	p.drawMain(c, r, lanes)
 	p.drawLegend(c, r, lanes)
 	if rest := pane.SignRows(p.unexplained, r.W-2); len(rest) <= spare {

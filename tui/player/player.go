@@ -68,6 +68,8 @@ type Player struct {
 	Asks         bool // for predictions
 	OwnQuestions bool // of a script that asks some itself, no others; of a script in a file it is always so
 
+	Steady bool // no row of the diagram comes or goes as the run goes on: for layouts of their own
+
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
 	Remedies screen.Remedies // other locks, by the failures of this run that they don't show
