@@ -49,6 +49,8 @@ var shapes = [timeline.Marks]shape{
 	timeline.Crashes:  {name: "crash"},
 	timeline.Resumes:  {name: "resume"},
 	timeline.Fails:    {name: "lost"},
+	timeline.GivesUp:  {name: "lost"},
+	timeline.Loses:    {name: "lost"},
 	timeline.Falls:    {name: "fault"},
 	timeline.Jumps:    {name: "fault"},
 }

@@ -25,7 +25,9 @@ const (
 	Rejected      // the store refuses an access
 	Crashes       // a client crashes
 	Resumes       // a client or a node goes on
-	Fails         // a client fails, or times out; a message is lost or refused
+	Fails         // a client fails to acquire, to extend or to release
+	GivesUp       // it has waited long enough for a reply
+	Loses         // a command or its reply is lost
 	Falls         // a node goes down
 	Jumps         // a clock jumps, or something is lost, replaced, changed from outside
 
@@ -46,7 +48,7 @@ func (t *Timeline) Weight(e *trace.Event) int {
 const proofWeight = 10
 
 var markWeights = [Marks]int{
-	Sends: 1, Retries: 2, Extends: 3, Refused: 4, Releases: 4, Fails: 4, Enters: 5, Leaves: 5, Resumes: 5,
+	Sends: 1, Retries: 2, Extends: 3, Refused: 4, Releases: 4, Fails: 4, GivesUp: 4, Loses: 4, Enters: 5, Leaves: 5, Resumes: 5,
 	Granted: 6, Jumps: 6, Reads: 7, Writes: 7, Rejected: 7, Crashes: 8, Falls: 8, Bad: 9,
 }
 
@@ -112,10 +114,10 @@ var table = [...]row{
 	trace.KindSend:        {mark: Sends, on: onClient, arrow: ToNode},
 	trace.KindExecute:     {why: "the record's bar shows what it changed; only one that completes a violation is bad", on: onNode, doer: byNode},
 	trace.KindReceive:     {why: "what the client makes of the reply has a mark", on: onClient, arrow: FromNode},
-	trace.KindTimeout:     {mark: Fails, on: onClient},
-	trace.KindUnreachable: {mark: Fails, on: onNode, doer: byNode},
-	trace.KindDisconnect:  {mark: Fails, on: onClient, arrow: FromNode},
-	trace.KindLost:        {mark: Fails, on: onClient, doer: byOther},
+	trace.KindTimeout:     {mark: GivesUp, on: onClient},
+	trace.KindUnreachable: {mark: Loses, on: onNode, doer: byNode},
+	trace.KindDisconnect:  {mark: Loses, on: onClient, arrow: FromNode},
+	trace.KindLost:        {mark: Loses, on: onClient, doer: byOther},
 	trace.KindBlock:       {why: "the client's command has a mark, and so has what comes of it", on: onNode, doer: byNode},
 	trace.KindPush:        {why: "the subscriber's receipt has an arrow", on: onNode, doer: byNode},
 

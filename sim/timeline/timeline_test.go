@@ -74,7 +74,7 @@ var barLetters = [...]string{
 
 var markLetters = [Marks]string{
 	NoMark: " ", Bad: "X", Sends: "s", Retries: "t", Granted: "g", Refused: "n", Enters: "[", Leaves: "]", Releases: "v", Extends: "e",
-	Reads: "o", Writes: "w", Rejected: "0", Crashes: "+", Resumes: "r", Fails: "f", Falls: "d", Jumps: "!",
+	Reads: "o", Writes: "w", Rejected: "0", Crashes: "+", Resumes: "r", Fails: "f", GivesUp: "u", Loses: "l", Falls: "d", Jumps: "!",
 }
 
 // picture draws a timeline with one letter a position: each lane's bars, and under
@@ -159,13 +159,13 @@ func TestPictureOfFailures(t *testing.T) {
 	checkPicture(t, r, `
 ---hhhhhhhhhhhh
 ------------xxx
-     n   fo +
+     n   lo +
     .
 ---------------
               g
              .=
  AAAAAvv
-      dfr
+      dlr
 000000000000001
           o!
 `)

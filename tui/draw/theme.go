@@ -119,6 +119,7 @@ type Glyphs struct {
 
 	Send, receive, Retry, Granted, Refused, Enter, Leave, Release, Extend string
 	Read, Write, Bad, Reject, Crash, pause, Resume, Lost, Fault           string
+	GivesUp, Fails                                                        string
 
 	Link, Right, Left string // the connector of the selected event
 	Pointer, Aim      string // the selected row, the selected column
@@ -134,6 +135,7 @@ var unicodeGlyphs = Glyphs{
 	bars: []string{"━", "═", "≡", "╍", "▬"}, Lapsed: "╌", Wants: "·", Open: "[", Shut: "]", Nobody: "┈",
 	Send: "◆", receive: "◂", Retry: "◇", Granted: "✓", Refused: "◇", Enter: "[", Leave: "]", Release: "▽", Extend: "»",
 	Read: "○", Write: "●", Bad: "✗", Reject: "⊘", Crash: "†", pause: "░", Resume: "↷", Lost: "≠", Fault: "!",
+	GivesUp: "⊣", Fails: "¬",
 	Link: "│", Right: "→", Left: "←", Pointer: "▸", Aim: "▾", Mild: "~", Differs: "╪",
 	Arrows: [4]string{"←", "→", "↑", "↓"},
 }
@@ -145,6 +147,7 @@ var asciiGlyphs = Glyphs{
 	bars: []string{"=", "%", "&", "$", "@"}, Lapsed: "_", Wants: ".", Open: "[", Shut: "]", Nobody: ",",
 	Send: "*", receive: "<", Retry: "?", Granted: "Y", Refused: "?", Enter: "[", Leave: "]", Release: "v", Extend: "^",
 	Read: "o", Write: "W", Bad: "X", Reject: "0", Crash: "+", pause: ":", Resume: "r", Lost: "/", Fault: "!",
+	GivesUp: "T", Fails: "F",
 	Link: "|", Right: ">", Left: "<", Pointer: ">", Aim: "v", Mild: "~", Differs: "#",
 	Arrows: [4]string{"left", "right", "up", "down"},
 }

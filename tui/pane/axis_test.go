@@ -264,8 +264,8 @@ func TestLegendKnowsSignsFromLetters(t *testing.T) {
 	}
 }
 
-// The sign for all faults has, for each of its meanings that are drawn, an entry of its own, and no
-// other.
+// A sign with several meanings has, for each of them that is drawn, an entry of its own, and no other: all faults
+// have one sign, and so have a refusal and the wait after it. Any other sign has one meaning.
 func TestLegendTellsFaultsApart(t *testing.T) {
 	for _, c := range []struct {
 		kind         trace.Kind
@@ -276,8 +276,11 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 		{trace.KindNodeStep, trace.None, 0, "its clock jumps"},
 		{trace.KindExit, 0, trace.None, "its process is told to exit"},
 		{trace.KindStray, trace.None, 0, "another program writes the key"},
-		{trace.KindReleaseFailed, 0, trace.None, "its release fails"},
-		{trace.KindTimeout, 0, trace.None, "gives up waiting"},
+		{trace.KindRefused, 0, trace.None, "is refused"}, // and nobody says that it asks again
+		{trace.KindReleaseFailed, 0, trace.None, "fails to acquire, extend or release"},
+		{trace.KindTimeout, 0, trace.None, "gives up waiting for a reply"},
+		{trace.KindLost, 0, trace.None, "a command or its reply is lost"},
+		{trace.KindDisconnect, 0, trace.None, "a command or its reply is lost"},
 	} {
 		s := &tuitest.Script{Trace: trace.Trace{Key: "lock", Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, TTL: 10 * time.Second}}
 		s.Add(c.kind, c.client, c.node)
@@ -293,9 +296,9 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 	}
 	none := timeline.New(&trace.Trace{})
 	for kind := range trace.Kind(trace.Kinds) {
-		m := none.Mark(&trace.Event{Kind: kind})
-		if is := m == timeline.Jumps || m == timeline.Fails; is != (meanings[kind] != "") {
-			t.Errorf("%v: has the mark of a fault: %v, and the meaning %q", kind, is, meanings[kind])
+		m := none.Mark(&trace.Event{Kind: kind, Phase: trace.PhaseAcquire})
+		if is := m == timeline.Jumps || m == timeline.Refused || m == timeline.Retries; is != (meanings[kind] != "") {
+			t.Errorf("%v: has a mark with several meanings: %v, and the meaning %q", kind, is, meanings[kind])
 		}
 	}
 }

@@ -32,8 +32,8 @@ const pausedWord = "paused"
 func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
 		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, pausedWord}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
-		{g.Send, "sends a command"}, {g.Refused, "refused; it may ask again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
-		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a command or its reply is lost, a wait is given up, or a call fails"},
+		{g.Send, "sends a command"}, {g.Refused, "is refused, or waits before it asks again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
+		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a command or its reply is lost"}, {g.GivesUp, "gives up waiting for a reply"}, {g.Fails, "fails to acquire, extend or release"},
 		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
 		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
 		{g.Down, "a server is down"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
@@ -43,19 +43,18 @@ func laneSigns(g *draw.Glyphs) []draw.Sign {
 }
 
 // meanings are those of the signs that have several: of that for all that befalls a client, a server or the
-// store, and of that for what fails.
+// store, and of that for a refusal, after which not everybody asks again.
 var meanings = map[trace.Kind]string{
 	trace.KindWallStep: "its clock jumps", trace.KindNodeStep: "its clock jumps", trace.KindExit: "its process is told to exit", trace.KindThreadEnd: "a thread of it ends",
 	trace.KindEvict: "it drops a key", trace.KindFlush: "it forgets its scripts", trace.KindFailover: "it takes over", trace.KindStray: "another program writes the key",
-	trace.KindUpdate: "the database has a new version",
-	trace.KindLost:   "a message is lost", trace.KindTimeout: "gives up waiting", trace.KindDisconnect: "the connection ends", trace.KindUnreachable: "is not reached",
-	trace.KindFailed: "fails to ask", trace.KindReleaseFailed: "its release fails", trace.KindExtendFailed: "its extension fails",
+	trace.KindUpdate:  "the database has a new version",
+	trace.KindRefused: "is refused", trace.KindSleep: "waits before it asks again", trace.KindAwait: "waits before it asks again",
 }
 
 // signsOf explains the signs that are drawn, each meaning of each once.
 func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 	for _, s := range laneSigns(g) {
-		if d.signs[s[0]] && s[0] != g.Awake && s[0] != g.Fault && s[0] != g.Lost {
+		if d.signs[s[0]] && s[0] != g.Awake && s[0] != g.Fault && s[0] != g.Refused {
 			signs = append(signs, s)
 		}
 	}
@@ -106,7 +105,7 @@ func glyphOf(g *draw.Glyphs, m timeline.Mark) string {
 		timeline.Bad: g.Bad, timeline.Sends: g.Send, timeline.Retries: g.Retry, timeline.Granted: g.Granted, timeline.Refused: g.Refused,
 		timeline.Enters: g.Enter, timeline.Leaves: g.Leave, timeline.Releases: g.Release, timeline.Extends: g.Extend,
 		timeline.Reads: g.Read, timeline.Writes: g.Write, timeline.Rejected: g.Reject, timeline.Crashes: g.Crash,
-		timeline.Resumes: g.Resume, timeline.Fails: g.Lost, timeline.Falls: g.Down, timeline.Jumps: g.Fault,
+		timeline.Resumes: g.Resume, timeline.Fails: g.Fails, timeline.GivesUp: g.GivesUp, timeline.Loses: g.Lost, timeline.Falls: g.Down, timeline.Jumps: g.Fault,
 	}[m]
 }
 
