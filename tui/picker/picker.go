@@ -144,11 +144,6 @@ func (p *Picker) Help() screen.Page {
 	}
 }
 
-// legend explains the badges in one row.
-func legend(g *draw.Glyphs) []draw.Sign {
-	return []draw.Sign{{g.Granted + "ok", "fine"}, {"(ok)", "fine, not elsewhere"}, {g.Mild + "BD", "no failure"}, {g.Bad + "DG", "worst code"}, {g.Wants + g.Wants, "to come"}}
-}
-
 // Draw lists the items around the one at the cursor, whose description stands below.
 func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	n := c.Text(r.X+1, r.Y, r.W-2, p.Title, draw.Title)
@@ -158,11 +153,7 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	c.Text(r.X+1+n, r.Y, r.W-2-n, where, draw.Dim)
 	if p.About == "" {
-		var signs draw.Line
-		for _, s := range legend(&p.Theme.Glyphs) {
-			signs = append(signs, draw.Text(" "+s[0], draw.Plain), draw.Text(" "+s[1]+" ", draw.Dim))
-		}
-		c.Line(r.X, r.Y+1, r.W, signs)
+		c.Line(r.X, r.Y+1, r.W, screen.BadgeLegend(&p.Theme.Glyphs))
 	}
 	const aboutRows, badges = 4, 7
 	p.list = draw.Rect(r.X, r.Y+2, r.W, r.H-2-aboutRows)

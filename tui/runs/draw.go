@@ -76,6 +76,8 @@ func (m *Runs) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Fill(rule, m.Theme.Rule, draw.Dim)
 	}
 	m.drawHeader(c, m.plan.header)
+	legend := screen.BadgeLegend(&m.Theme.Glyphs)
+	c.Line(m.plan.rules[0].X+1, m.plan.rules[0].Y, legend.Width(), legend)
 	if m.nothing() {
 		c.Text(1, m.plan.grid.Y, r.W-2, fmt.Sprintf("Nothing has %q in its name or its story. %s shows all runs again.", m.filter, m.Keys.Close.Help().Key), draw.Plain)
 		return
@@ -117,13 +119,17 @@ func (m *Runs) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // drawHeads writes the strategies' names, each above its column and in a row of
-// its own among its neighbours', so that they have room. The one at the cursor is whole, whatever it covers.
+// its own among its neighbours', so that they have room; at the edge, as far to the left as there is room. The one at
+// the cursor is whole, whatever it covers.
 func (m *Runs) drawHeads(c *draw.Canvas, r draw.Rectangle) {
 	last := min(m.left+m.plan.columns, len(m.locks))
 	for i := m.left; i < last; i++ {
 		x, row := r.X+(i-m.left)*cellWidth, (i-m.left)%(r.H-1)
-		room := min((r.H-1)*cellWidth-1, r.X+r.W-x)
-		c.Text(x, r.Y+row, room, m.Library.Strategies[m.locks[i]].Name, draw.Plain)
+		name := m.Library.Strategies[m.locks[i]].Name
+		for n := draw.Width(name); x+n > r.X+r.W && c.Char(x-1, r.Y+row) == "" && c.Char(x-2, r.Y+row) == ""; {
+			x--
+		}
+		c.Text(x, r.Y+row, min((r.H-1)*cellWidth-1, r.X+r.W-x), name, draw.Plain)
 	}
 	m.drawHead(c, r)
 	for i := m.left; i < last; i++ { // stems, where no name stands

@@ -434,3 +434,21 @@ func TestFilterPutsWholeWordsFirst(t *testing.T) {
 		a.Press("esc")
 	}
 }
+
+// What the badges mean is on the screen, and at the right edge of a wide window names stand further left where there is
+// room for them, and are not cut.
+func TestLegendAndHeadsAtTheEdge(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		lib := screen.NewLibrary()
+		app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
+		a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app, screen.RunsMsg{}))) // not started: the heads need no run
+		a.Send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		v := a.View()
+		if !strings.Contains(v, "✓ok nothing broke  (ok) but elsewhere  ~BD no failure  ✗DG broken  ·· to come") {
+			t.Errorf("%v: no legend:\n%s", size, v)
+		}
+		if heads := strings.Join(strings.Split(v, "\n")[2:7], "\n"); size[0] == 200 && strings.Contains(heads, app.Theme.More) {
+			t.Errorf("%v: a name is cut:\n%s", size, heads)
+		}
+	}
+}
