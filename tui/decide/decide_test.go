@@ -274,3 +274,18 @@ func TestBreachesCanBePlayed(t *testing.T) {
 		}
 	}
 }
+
+// One long title takes no room from the reasons of all other runs where that cuts them, and is whole where it doesn't.
+func TestOneTitleTakesNoRoomFromAllReasons(t *testing.T) {
+	d := New(tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)))
+	for _, name := range []string{"crash-holding", "crash-mid-acquire", "late-release", "release-gap", "duplicate-release", "clock-skew", "power-cut"} {
+		d.listed = append(d.listed, advice.Run{Scenario: name, Strategy: "redlock"})
+	}
+	title := func(name string) int { return draw.Width(d.Library.Scenarios[d.Library.Named(name)].Title) }
+	if got := d.titles(120); got != title("crash-mid-acquire") {
+		t.Errorf("in 120 columns titles have %d, want %d", got, title("crash-mid-acquire"))
+	}
+	if got := d.titles(200); got != title("power-cut") {
+		t.Errorf("in 200 columns titles have %d, want %d", got, title("power-cut"))
+	}
+}

@@ -276,11 +276,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 
 // entries are the runs of the list. Their reasons are whole where the list leaves rows to them.
 func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
-	titles := 0
-	for _, run := range d.listed {
-		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
-	}
-	titles = min(titles, list.W*2/5)
+	titles := d.titles(list.W)
 	entries, spare := make([][]draw.Line, len(d.listed)), list.H-len(d.listed)
 	if len(d.listed) > len(a.Runs) {
 		spare--
@@ -293,6 +289,32 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 		spare -= len(entries[i]) - 1
 	}
 	return entries
+}
+
+// frame are the columns of a row of the list beside the title and the reason.
+const frame = 12
+
+// titles is the width of the column of titles in a list so wide: that with which the fewest titles and reasons are cut
+// where each run has a row, and of several such the greatest.
+func (d *Decide) titles(width int) (best int) {
+	most, fewest := width*2/5, 2*len(d.listed)+1
+	for _, at := range d.listed {
+		w := min(draw.Width(d.Library.Scenarios[d.Library.Named(at.Scenario)].Title), most)
+		cut := 0
+		for _, run := range d.listed {
+			sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
+			if draw.Width(sc.Title) > w {
+				cut++
+			}
+			if frame+w+draw.Width(screen.Reason(sc, run.Strategy)) > width {
+				cut++
+			}
+		}
+		if cut < fewest || cut == fewest && w > best {
+			best, fewest = w, cut
+		}
+	}
+	return best
 }
 
 // entry is a run in the list: in one row, or in as many as the reason takes.
