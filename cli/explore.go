@@ -27,7 +27,7 @@ type exploration struct {
 	tries, nodes, workers                   int
 	clients, cycles                         string
 	faults, codes, caller, resource, memory string
-	ttl, limit, delay                       time.Duration
+	ttl, timeout, limit, delay              time.Duration
 	json                                    bool
 	save, certificate, disk                 string
 	exec                                    executed
@@ -82,6 +82,7 @@ is violated, or when the search was interrupted.`,
 	f.StringVar(&x.caller, "caller", "plain", "how the callers use the lock: plain, checks (each checks whether its lease is over before each access), extends (each extends it before it writes)")
 	f.StringVar(&x.resource, "resource", "", "plain, fenced, or fenced-writes (default fenced where there are fencing tokens)")
 	f.DurationVar(&x.ttl, "ttl", 12*time.Second, "of a lease")
+	f.DurationVar(&x.timeout, "timeout", 0, "how long a client waits for a reply, instead of the lock's own")
 	f.DurationVar(&x.limit, "time-limit", 0, "stop the search after that time (default none)")
 	f.StringVar(&x.memory, "memory-limit", "3GiB", "stop it when it takes so much `MEMORY`, such as 512MB or 2GiB; with --disk, keep within it")
 	f.StringVar(&x.disk, "disk", "", "go on in `DIR` when the memory is full; if a search was cut off there, go on with it")
@@ -215,6 +216,11 @@ func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
 	if x.given("retry-delay") {
 		if b.Strategy.Retry = (strategies.Retry{Delay: x.delay}); x.delay < 0 {
 			return b, fmt.Errorf("--retry-delay: %s is less than nothing", x.delay)
+		}
+	}
+	if x.given("timeout") {
+		if b.Timeout = x.timeout; b.Timeout <= 0 {
+			return b, fmt.Errorf("--timeout: a client waits for some time for a reply, and not %s", x.timeout)
 		}
 	}
 	if x.given("cycles") {

@@ -203,7 +203,8 @@ func (f *brute) faults(list []option, s *spent, of space.ChoiceScope, i int) []o
 		case fault == space.NoFault && s.then[i] != k, fault != space.NoFault && s.left[fault] == 0:
 			continue
 		}
-		for _, c := range k.Menu() {
+		for _, item := range k.Menu() {
+			c := item.Choice
 			c.Who, c.By = uint8(i), c.By*int32(f.jump().Milliseconds())
 			for range items(k) {
 				list = append(list, option{moves: f.m.Play(c), kind: k, who: -1, node: i})

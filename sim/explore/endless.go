@@ -77,7 +77,7 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 			case s.why != "":
 				return errors.New(s.why)
 			case last:
-				m.Digitize(small)
+				return m.Digitize(small)
 			}
 			return nil
 		})

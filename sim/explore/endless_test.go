@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,25 @@ func TestClosesWithMore(t *testing.T) {
 		if t.Logf("%s: %d states", name, r.States); r.Answer() != HoldsAlways {
 			t.Errorf("%s: %s", name, r.Summary())
 		}
+	}
+}
+
+// TestRedlockCloses: so does Redlock on three servers, which compares its clock with its lease before it
+// believes in its majority. Where replies may be lost, its timeout of 50 ms would make 240 instants of a
+// TTL; with one of a TTL there are more than four million states.
+func TestRedlockCloses(t *testing.T) {
+	testenv.Long(t)
+	b := closing(t, "redlock")
+	if b.Faults[ReplyLost] = 0; testenv.Whole() {
+		b.Faults[ReplyLost], b.Timeout = Any, b.TTL
+	}
+	r, err := Run(context.Background(), b, Options{Memory: 4 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d states, %s at multiples of %s", r.States, r.Branches, r.Grid)
+	if want := []time.Duration{11878 * time.Millisecond}; r.Answer() != HoldsAlways || !slices.Equal(r.Branches, want) {
+		t.Errorf("%s, with thresholds at %s", r.Summary(), r.Branches)
 	}
 }
 

@@ -29,14 +29,16 @@ type Result struct {
 	Closed   bool
 	UnderWay int // of a closed search: the most requests that were under way at once
 
-	Depth       int   // all schedules of so many choices were covered
-	States      int64 // distinct states
-	Transitions int64 // choices made in them
-	Commands    int   // commands that Redis really executed; all other replies were memoised
-	Unprobed    int   // places in client code at which no other values of clocks were tried than schedules had: see [behaviour.Thresholds]
-	Probed      bool  // values were tried of clocks and remaining lives: what holds may not hold for code that changes its mind between two
-	Draws       int   // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
-	Operations  int   // operations that client code really performed, replays not counted
+	Depth       int             // all schedules of so many choices were covered
+	States      int64           // distinct states
+	Transitions int64           // choices made in them
+	Commands    int             // commands that Redis really executed; all other replies were memoised
+	Unprobed    int             // places in client code at which no other values of clocks were tried than schedules had: see [behaviour.Thresholds]
+	Grid        time.Duration   // of a search without bounds: time goes on by its multiples
+	Branches    []time.Duration // and the readings, since a cycle's first, at which the code changes its mind: near them it may do either
+	Probed      bool            // values were tried of clocks and remaining lives: what holds may not hold for code that changes its mind between two
+	Draws       int             // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
+	Operations  int             // operations that client code really performed, replays not counted
 
 	// Unconfirmed are the codes that a search without bounds has met with in some situation,
 	// and of which no schedule within smaller bounds was found. They are not decided.
@@ -183,6 +185,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	r.Depth, r.Kept = int(s.depth.Load()), opt.dir != nil && (s.cut || ctx.Err() != nil)
 	r.Commands, r.Operations, r.Draws = m.Executed()
 	r.Unprobed, r.Probed = m.Unprobed, m.Probed
+	r.Grid, r.Branches = m.Grid()
 	all := s.stats()
 	r.Near = NearMisses{Refused: all.Refused, Compared: all.Compared, NotHeld: all.NotHeld, Fenced: all.Fenced}
 	r.Vacuity.Extended, r.Vacuity.Stuck = all.Extended, all.Stuck

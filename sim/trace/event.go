@@ -173,6 +173,18 @@ func (c *Change) Effect() Effect {
 	return e
 }
 
+// Apart returns another effect, or this one if the two are the same apart from how long the record
+// lives.
+func (e Effect) Apart(o Effect) Effect {
+	moves := func(e Effect) bool { return !e.Touched || e.Before && e.After && !e.Stored && !e.Changed }
+	same := o
+	same.Longer, same.Shorter, same.Later = e.Longer, e.Shorter, e.Later
+	if same == e || moves(e) && moves(o) {
+		return e
+	}
+	return o
+}
+
 // ChangesHands reports whether the record belongs from now on to the command with this
 // effect: the record is new, or a value was stored in it, even an equal one. A counter
 // keeps its first owner.

@@ -171,7 +171,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 		b := *s.bounds
 		b.Faults = explore.Budget{}
 		b.Faults[k] = n
-		for _, o := range b.Offers(client, i, made) {
+		for _, o := range explore.Offers(&b, client, i, made) {
 			if used(made, o.Moves[0].Fault) < int(n) {
 				add(labelOf(o.Label), o.Moves)
 			}

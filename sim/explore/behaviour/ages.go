@@ -58,6 +58,16 @@ func (f *finder) readBefore(at uint32) (list []int64) {
 	return list
 }
 
+// readings counts the readings of a monotonic clock that a client has made in its cycle.
+func (f *finder) readings(at uint32) (n int) {
+	for ; at != 0 && !f.k.At(at).BetweenCycles; at = f.k.At(at).parent {
+		if f.k.At(at).readsMono() {
+			n++
+		}
+	}
+	return n
+}
+
 // apart is by how much a later reading is moved, to see whether a threshold moves with it: no
 // number of seconds, so that code which rounds to these isn't taken for code that doesn't.
 const apart = 1009

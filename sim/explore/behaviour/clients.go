@@ -325,6 +325,21 @@ func (k *Clients) taken(out *Outcome) Outcome {
 	return *out
 }
 
+// Told goes through the reports that clients have made in schedules.
+func (k *Clients) Told(yield func(Report) bool) {
+	for n := uint32(1); n <= uint32(k.Outcomes.Len()); n++ {
+		out := &k.Outcomes.Entries.At(n).Value
+		if out.untaken != nil && out.untaken.Load() {
+			continue
+		}
+		for _, r := range *k.Reports.At(out.Reports) {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 // runOn goes on from a history as long as there is only one successor, because the
 // client's operations have no result. The replayer is there now, and to bring one back
 // later would cost a whole replay. An error is left to the transition that really needs

@@ -216,6 +216,16 @@ func (s *Servers) Ended(snapshot uint32) (gone []Aged) {
 	return gone
 }
 
+// Each calls a function with the snapshots before and after each command that was executed on one of
+// those met with, and has led to another of them.
+func (s *Servers) Each(met map[uint32]bool, do func(was, is *redis.Snapshot)) {
+	for n := uint32(1); n <= uint32(s.answers.Len()); n++ {
+		if e := s.answers.Entries.At(n); met[e.Key.Snapshot] && met[e.Value.Snapshot] {
+			do(s.Snapshot(e.Key.Snapshot), s.Snapshot(e.Value.Snapshot))
+		}
+	}
+}
+
 // Records reports whether a snapshot has the lock's record.
 func (s *Servers) Records(snapshot uint32) bool { return s.Snapshot(snapshot).Has(s.lock) }
 

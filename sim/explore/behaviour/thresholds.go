@@ -28,6 +28,7 @@ type Thresholds struct {
 	Rounded []int64   // in one to TTL, which rounds to seconds
 	Stored  []int64   // integers in a reply, or in a record, that tell how long something lived or took when they were stored
 	Left    []int64   // remaining lives of a key at which a server answers otherwise, in milliseconds
+	Longer  []int64   // those at which it merely lets the key live longer, or less long, than it would have
 	Server  []int64   // instants at which it does, in milliseconds since the start of the run
 	Read    []int64   // the instants of true time that were read
 	// Cut is set if there was too much to compare, so that a threshold may be missing.
@@ -47,6 +48,7 @@ type Thresholds struct {
 type Reading struct {
 	At      int32   // milliseconds since the first reading: see Memory
 	Last    int32   // the client's reading before
+	Nth     int     // how many readings there were before in the cycle
 	Earlier []int32 // and all before it, if those of earlier cycles count
 }
 
@@ -397,7 +399,7 @@ func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 func (f *finder) keep(from uint32, a measured, lo, v int64, path []edge) {
 	t := f.found
 	h := f.k.At(from)
-	switch r := (Reading{int32(v), h.Read, h.Earlier}); a.seen.Kind {
+	switch r := (Reading{int32(v), h.Read, f.readings(from), h.Earlier}); a.seen.Kind {
 	case SawWall:
 		if age, seconds := f.age(from, a, lo, v, path); age > 0 {
 			list := &t.Ages
@@ -424,7 +426,7 @@ func (f *finder) keep(from uint32, a measured, lo, v int64, path []edge) {
 			*list = append(*list, v)
 		}
 	default:
-		if !slices.ContainsFunc(t.Mono, func(o Reading) bool { return o.At == r.At && o.Last == r.Last }) {
+		if !slices.ContainsFunc(t.Mono, func(o Reading) bool { return o.At == r.At && o.Last == r.Last && o.Nth == r.Nth }) {
 			t.Mono = append(t.Mono, r)
 		}
 	}
@@ -708,7 +710,15 @@ func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 				hi = mid
 			}
 		}
-		if list := [...]*[]int64{&f.found.Server, &f.found.Left, &f.found.Stored}[of.kind]; !slices.Contains(*list, hi) {
+		list := [...]*[]int64{&f.found.Server, &f.found.Left, &f.found.Stored}[of.kind]
+		to, err := at(hi)
+		if err != nil {
+			return err
+		}
+		if to.Effect = from.Effect.Apart(to.Effect); f.ages && f.alikeAnswers(from, to, hi-lo) {
+			list = &f.found.Longer
+		}
+		if !slices.Contains(*list, hi) {
 			*list = append(*list, hi)
 		}
 		lo = hi

@@ -18,16 +18,16 @@ func Begun(k *behaviour.Clients, reached []uint32, most int32) (spans []int32) {
 			}
 		}
 	}
-	spans = append(Sleeps(k, reached), longest)
+	spans = append(Sleeps(k, reached, true), longest)
 	return slices.DeleteFunc(spans, func(s int32) bool { return s > most })
 }
 
-// Sleeps lists the sleeps of clients before which no time had passed.
-func Sleeps(k *behaviour.Clients, reached []uint32) (spans []int32) {
+// Sleeps lists the sleeps of clients: all, or those before which no time had passed.
+func Sleeps(k *behaviour.Clients, reached []uint32, first bool) (spans []int32) {
 	for _, id := range reached {
 		h := k.At(id)
 		for t := range int(h.Count) {
-			if p := &h.Threads[t]; !p.Over && p.Kind == process.OpSleep && h.Read == 0 {
+			if p := &h.Threads[t]; !p.Over && p.Kind == process.OpSleep && (h.Read == 0 || !first) {
 				spans = append(spans, p.Sleep)
 			}
 		}

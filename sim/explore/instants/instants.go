@@ -31,6 +31,11 @@ type Set struct {
 	// Guess is such an age as long as none is known, and then 0: a TTL and OverStamp. Time also
 	// goes on for Far after a reading of true time, then. No constraint is known of either.
 	Guess int32
+	// Branches has the readings of a monotonic clock at which client code changes its mind where
+	// the only reading before is the cycle's first. A search without bounds lets it do either near by:
+	// see Near. Others is set if code has thresholds of other kinds.
+	Branches []int32
+	Others   bool
 	// Grid, if it is set, is a span to a multiple of which leases are rounded up. A search
 	// without bounds does that: a lease that ends later is broken by all that breaks it,
 	// and the ends of spans coincide instead of falling ever so little apart.
@@ -80,7 +85,7 @@ func (in *Set) Within(o *Set) bool {
 		return !slices.ContainsFunc(a, func(s int32) bool { return !slices.Contains(b, s) })
 	}
 	return of(in.Before, o.Before) && of(in.Left, o.Left) && of(in.Readings, o.Readings) && of(in.Later, o.Later) &&
-		of(in.Stamps, o.Stamps) && of(in.Seconds, o.Seconds) && (in.Patience == 0 || in.Patience == o.Patience) && (in.Guess == 0 || in.Guess == o.Guess)
+		of(in.Stamps, o.Stamps) && of(in.Seconds, o.Seconds) && of(in.Branches, o.Branches) && (o.Others || !in.Others) && (in.Patience == 0 || in.Patience == o.Patience) && (in.Guess == 0 || in.Guess == o.Guess)
 }
 
 // Crowded reports whether there are more instants of a kind than a search takes on: beyond, Falls leaves
@@ -209,8 +214,9 @@ func (in *Set) falls(age int32) {
 }
 
 // Digitize lets time stop at the multiples of a grid alone, of which all given spans are
-// multiples, and makes all spans equal that are longer than the longest of them.
-func (in *Set) Digitize(spans []int32) {
+// multiples, and makes all spans equal that are longer than the longest of them, and than
+// the branches.
+func (in *Set) Digitize(spans, branches []int32) {
 	longest := int32(0)
 	for _, s := range spans {
 		for a, b := in.Grid, s; ; a, b = b%a, a {
@@ -221,16 +227,44 @@ func (in *Set) Digitize(spans []int32) {
 		}
 		longest = max(longest, s)
 	}
+	in.Branches = branches
+	for _, r := range branches {
+		longest = max(longest, in.up(r))
+	}
 	in.Before, in.Far, in.Digital = nil, longest+in.Grid, true
 }
 
-// Lease returns the reading at which a lease ends, given its deadline.
-func (in *Set) Lease(deadline int32) int32 {
-	if in.Grid == 0 || deadline%in.Grid == 0 {
-		return deadline
+// up returns the least multiple of the grid from a span on.
+func (in *Set) up(span int32) int32 {
+	if in.Grid == 0 || span%in.Grid == 0 {
+		return span
 	}
-	return deadline + in.Grid - deadline%in.Grid
+	return span + in.Grid - span%in.Grid
 }
+
+// Near lists the other readings that a clock may show at a multiple of the grid: it stands for all
+// that are less than a step of the grid away, and of these one on each side of each branch will do.
+func (in *Set) Near(since int32) (list []int32) {
+	for _, r := range in.Branches {
+		for _, side := range [2]int32{r - 1, r} {
+			if side >= 0 && side != since && distance(side, since) < in.Grid {
+				list = append(list, side)
+			}
+		}
+	}
+	return list
+}
+
+// Longest returns the greatest reading that is told from a greater one, after the last reading.
+func (in *Set) Longest(read int32) int64 {
+	if in.Digital {
+		read = in.up(read) // which may be one of those near by
+	}
+	return int64(read) + int64(in.Far)
+}
+
+// Lease returns the reading at which a lease ends, given its deadline.
+func (in *Set) Lease(deadline int32) int32 { return in.up(deadline) }
 
 func distance(a, b int32) int32 { return max(a-b, b-a) }
 
@@ -283,7 +317,7 @@ func lastBelow(spans []int32, limit int32) int32 {
 // NextReading returns the time until a client's clock comes to a reading that matters, or 0.
 func (in *Set) NextReading(since int32, h *behaviour.History) int32 {
 	read := h.Read
-	next := max(0, read+in.Far-since)
+	next := max(0, int32(in.Longest(read)-int64(since)))
 	if in.Digital {
 		return in.ToGrid(next)
 	}
@@ -374,7 +408,7 @@ func (in *Set) ToLapse(left int32) int32 {
 // milliseconds or, rounded or cut off, in seconds, where that isn't known; and
 // those from which such a life is met after a wait that begins then.
 func (in *Set) Lives(t *behaviour.Thresholds, waits []int32) {
-	for _, left := range t.Left {
+	for _, left := range slices.Concat(t.Left, t.Longer) {
 		in.lives(waits, int32(left), int32(left)+1)
 	}
 	for _, n := range slices.Concat(t.Millis, t.Replies, t.Stored) {

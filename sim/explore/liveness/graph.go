@@ -177,7 +177,7 @@ func (g *graph) expand(n int32) error {
 				g.grid = m.Millis
 			}
 			if m.Millis != g.grid {
-				return unread("a record lives for a span that is no multiple of that by which time goes on: the greatest of which the TTL, the timeout and all sleeps are multiples")
+				return unread("a record lives for a span that is no multiple of that by which time goes on: the greatest of which the TTL, all sleeps, all lives and the timeout are multiples")
 			}
 			passes, fault = true, paused
 		}

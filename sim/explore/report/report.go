@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // Item is one statement with the label under which it stands.
@@ -146,15 +148,16 @@ func Bounds(b *explore.Bounds) []Item {
 		probed + "; not in it: code that changes its mind elsewhere, or there and back between two of these, and instants that are several such spans before another. " +
 		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
 	if b.Cycles == explore.Any {
-		instants = "whatever can go wrong does so between any two steps. Time goes on by the greatest span of which the TTL, the timeout and all sleeps are multiples: " +
+		instants = "whatever can go wrong does so between any two steps. Time goes on by the greatest span of which the TTL, all sleeps, all lives of records and, if a reply may be late, the timeout are multiples: " +
 			"a lease's end is rounded up to one, and " + expires(b) + ". All spans are alike that are longer than each of these. " +
-			"The lock's code was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"
+			"Where code compares a clock with a span of its own, since the cycle's first look at it, it does either at the multiples before and after. " +
+			"It was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"
 	}
 	if b.WholeSleeps {
 		instants += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
 	}
 	items := []Item{
-		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles)+b.Retries(), cfg.Caller()) + others},
+		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles)+retries(&cfg.Retry), cfg.Caller()) + others},
 		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s%s",
 			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},
@@ -183,6 +186,10 @@ func Effort(r *explore.Result) []Item {
 	if r.Draws > 0 {
 		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, or one of %d others that leads to another next step",
 			behaviour.Samples)})
+	}
+	if len(r.Branches) > 0 {
+		items = append(items, Item{"clocks", fmt.Sprintf("at %s since a cycle's first look at a clock the lock's code changes its mind: at multiples of %s on both sides of that, either was followed",
+			trace.List(durations(r.Branches)), trace.Duration(r.Grid))})
 	}
 	if r.Unprobed > 0 {
 		items = append(items, Item{"probes", fmt.Sprintf("at %s in the lock's code a clock or a remaining life was not tried at other values than schedules had: there was no time", Count(r.Unprobed, "place"))})
@@ -281,4 +288,24 @@ func Faults(v *explore.Counterexample) []Item {
 		items = append(items, Item{"fault", fmt.Sprintf("%s (%s)", f.Text, without)})
 	}
 	return items
+}
+
+func durations(spans []time.Duration) (list []string) {
+	for _, d := range spans {
+		list = append(list, trace.Duration(d))
+	}
+	return list
+}
+
+// retries tells how a lock that is refused asks again, as the end of a sentence. It is empty
+// if the lock tries only once.
+func retries(r *strategies.Retry) string {
+	if r.Tries <= 1 {
+		return ""
+	}
+	text := fmt.Sprintf(", with up to %d tries each time, %s apart", r.Tries, trace.Duration(r.Delay))
+	if r.Jitter > 0 {
+		text += " and up to " + trace.Duration(r.Jitter) + " more"
+	}
+	return text
 }

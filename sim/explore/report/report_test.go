@@ -29,6 +29,19 @@ func defaults(t *testing.T) explore.Bounds {
 	return explore.Defaults(s)
 }
 
+// The bounds tell how often a lock tries, and how soon.
+func TestTriesAreStated(t *testing.T) {
+	b := defaults(t)
+	clients := func() string { return Bounds(&b)[0].Text }
+	if text := clients(); strings.Contains(text, "tries") {
+		t.Error(text)
+	}
+	b.Tries = 2
+	if want, text := "asks for the lock once, with up to 2 tries each time, 0ms apart and up to 200ms more;", clients(); !strings.Contains(text, want) {
+		t.Errorf("%q, expected %q in it", text, want)
+	}
+}
+
 // Every field of the bounds is stated: reports of bounds that differ in it differ.
 func TestEveryBoundIsSaid(t *testing.T) {
 	elsewhere := map[string]string{

@@ -60,7 +60,7 @@ func checked(t *testing.T, breaks func(m *Model)) error {
 	}
 	defer m.Close() //nolint:errcheck // nothing is written
 	m.Unreduced(false)
-	m.instants.Digitize([]int32{m.timeout, m.ttl})
+	m.instants.Digitize([]int32{m.timeout, m.ttl}, nil)
 	m.Servers.ExpireEarly()
 	if _, _, _, err := m.Certificate(); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ type Choice struct {
 	N    uint8 // which of the client's held requests, from 1; or of its executed ones, counted back from the last, which is 1
 	ops  uint8 // how many operations the client performed, once the choice is made: besides the first, calls of Acquire and readings of up to maxList replies
 
-	Number int64 // that a client draws, in nanoseconds
+	Number int64 // that a client draws, in nanoseconds; of Acts a reading near by in milliseconds, plus 1: see readings
 }
 
 // ChoiceKind is a kind of choice; choiceRows describes each.
@@ -103,14 +103,14 @@ type choiceRow struct {
 	// of moves that make it, or 0. Where a client acts by the choice, its step comes later.
 	play   func(m *Model, c Choice) []sim.Move
 	read   func(x *Explorer, f, then sim.Fault) (c Choice, n int)
-	then   ChoiceKind   // the choice that completes this one, and costs no fault of its own; acts if none
-	menu   []choiceItem // the choices of this kind that a person who schedules by hand has
-	covers []sim.Fault  // the engine's kinds of fault that the choice stands for, besides those that it plays
+	then   ChoiceKind  // the choice that completes this one, and costs no fault of its own; acts if none
+	menu   []Item      // the choices of this kind that a person who schedules by hand has
+	covers []sim.Fault // the engine's kinds of fault that the choice stands for, besides those that it plays
 }
 
-// choiceItem is an entry of a menu. The jump of a clock has only its direction.
-type choiceItem struct {
-	label string
+// Item is an entry of the menu of a person who schedules by hand. The jump of a clock has only its direction.
+type Item struct {
+	Label string
 	Choice
 }
 
@@ -145,7 +145,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return Choice{Kind: ActsAndLosesReply}, count(is, 1)
 		},
 		covers: []sim.Fault{sim.Drop{}},
-		menu:   []choiceItem{{label: "lose next reply"}},
+		menu:   []Item{{Label: "lose next reply"}},
 	},
 	ActsAndIsHeldUp: {
 		fault: HoldRequest, flag: "delay", one: "request held up", many: "requests held up",
@@ -159,7 +159,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return Choice{Kind: ActsAndIsHeldUp}, count(is, 1)
 		},
 		covers: []sim.Fault{sim.Delay{}},
-		menu:   []choiceItem{{label: "hold next request"}},
+		menu:   []Item{{Label: "hold next request"}},
 	},
 	Draws: {
 		of: OfDraw, fault: NoFault, needs: NoFault,
@@ -189,7 +189,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			got, is := f.(sim.Crash)
 			return Choice{Kind: Crashes, Who: clientOf(got.Client)}, count(is, 1)
 		},
-		menu: []choiceItem{{label: "crash"}},
+		menu: []Item{{Label: "crash"}},
 	},
 	Repeats: {
 		of:    OfClient,
@@ -205,7 +205,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			c := Choice{Kind: Repeats, Who: clientOf(got.Client), N: uint8(max(1, got.N))}
 			return c, count(is && got.After == 0 && x.repeatable(&x.s.clients[c.Who], int(c.N)) != nil, 1)
 		},
-		menu: []choiceItem{{"send again", Choice{N: 1}}},
+		menu: []Item{{"send again", Choice{N: 1}}},
 	},
 	JumpsClient: {
 		of:    OfClient,
@@ -228,7 +228,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			got, is := f.(sim.WallStep)
 			return Choice{Kind: JumpsClient, Who: clientOf(got.Client), By: millis(got.By)}, count(is, 1)
 		},
-		menu: []choiceItem{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
+		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
 	},
 	Frees: {
 		of: OfRequests, fault: NoFault, needs: HoldRequest,
@@ -250,7 +250,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			got, is := f.(sim.Free)
 			return Choice{Kind: Frees, Who: clientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList, 1)
 		},
-		menu: []choiceItem{{"free it", Choice{N: 1}}},
+		menu: []Item{{"free it", Choice{N: 1}}},
 	},
 	FallsBehind: {
 		of:    OfNode,
@@ -270,7 +270,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			got, is := f.(sim.Lag)
 			return Choice{Kind: FallsBehind, Who: nodeOf(got.Replica)}, count(is, 1)
 		},
-		menu: []choiceItem{{label: "replica falls behind"}},
+		menu: []Item{{Label: "replica falls behind"}},
 	},
 	TakesOver: {
 		of: OfNode, fault: NoFault, needs: Failover, // which was paid for when the replica fell behind
@@ -290,7 +290,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			who := nodeOf(got.To)
 			return Choice{Kind: TakesOver, Who: who}, count(falls && is && x.s.nodes[who].behind.snapshot != 0, 2)
 		},
-		menu: []choiceItem{{label: "fail over"}},
+		menu: []Item{{Label: "fail over"}},
 	},
 	Restarts: {
 		of:    OfNode,
@@ -309,7 +309,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return Choice{Kind: Restarts, Who: nodeOf(up.Node)}, count(falls && is && up.Node == down.Node, 2)
 		},
 		covers: []sim.Fault{sim.ForgetScripts{}}, // a restart empties the cache of scripts, too
-		menu:   []choiceItem{{label: "restart, empty"}},
+		menu:   []Item{{Label: "restart, empty"}},
 	},
 	Evicts: {
 		of:    OfNode,
@@ -327,7 +327,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			got, is := f.(sim.Evict)
 			return Choice{Kind: Evicts, Who: nodeOf(got.Node)}, count(is, 1)
 		},
-		menu: []choiceItem{{label: "lose the key"}},
+		menu: []Item{{Label: "lose the key"}},
 	},
 	JumpsServer: {
 		of:    OfNode,
@@ -347,7 +347,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			got, is := f.(sim.NodeStep)
 			return Choice{Kind: JumpsServer, Who: nodeOf(got.Node), By: millis(got.By)}, count(is, 1)
 		},
-		menu: []choiceItem{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
+		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
 	},
 	Passes: {
 		of:    OfTime, // it costs a pause for each client that could have acted: often none
@@ -384,13 +384,20 @@ func (k ChoiceKind) Fault() FaultKind { return choiceRows[k].fault }
 // Then returns the kind of choice that completes one of this kind, or Acts.
 func (k ChoiceKind) Then() ChoiceKind { return choiceRows[k].then }
 
-// Menu returns the choices of the kind that a person who schedules by hand has. The jump of a
-// clock has only its direction.
-func (k ChoiceKind) Menu() (list []Choice) {
+// Needs returns the kind of fault that must be in the bounds for a choice of the kind: that which it
+// costs, or of which it is a part; or NoFault.
+func (k ChoiceKind) Needs() FaultKind {
+	if row := &choiceRows[k]; row.fault == NoFault {
+		return row.needs
+	}
+	return choiceRows[k].fault
+}
+
+// Menu returns the choices of the kind that a person who schedules by hand has.
+func (k ChoiceKind) Menu() (list []Item) {
 	for _, item := range choiceRows[k].menu {
-		c := item.Choice
-		c.Kind = k
-		list = append(list, c)
+		item.Kind = k
+		list = append(list, item)
 	}
 	return list
 }
@@ -498,11 +505,7 @@ type listers [OfTime + 1][]lister
 
 func newListers(b *Bounds) (l listers) {
 	for i := range choiceRows {
-		row := &choiceRows[i]
-		needs := row.fault
-		if needs == NoFault {
-			needs = row.needs
-		}
+		row, needs := &choiceRows[i], ChoiceKind(i).Needs()
 		if needs == NoFault || row.of == OfTime || b.Faults[needs] > 0 {
 			l[row.of] = append(l[row.of], lister{ChoiceKind(i), row.fault, row.list})
 		}
@@ -526,6 +529,9 @@ func (x *Explorer) enabled(to []Choice) []Choice {
 	for i, s := range x.summaries {
 		if s.acts && x.turns(i) {
 			to = append(to, Choice{Kind: Acts, Who: uint8(i)})
+			if s.reads != 0 {
+				to = x.readings(to, i)
+			}
 			for _, row := range x.listers[OfStep][1:] {
 				if (s.sends || s.asksAndSends && x.Reduce) && left[row.fault] > 0 {
 					to = append(to, Choice{Kind: row.kind, Who: uint8(i)})
@@ -579,49 +585,4 @@ func (x *Explorer) dropUnsought() {
 			x.s.clients[i].drop(x.habits.drops)
 		}
 	}
-}
-
-// Offer is a fault that a person who schedules by hand can choose from a menu.
-type Offer struct {
-	Label string     // in the menu
-	Moves []sim.Move // without the client's step
-}
-
-// Offers lists the faults that client or node i can have within the bounds, in the order of
-// the kinds of fault. If the moves made so far contain the first part of a fault in two
-// parts, the second part is offered. Clocks jump by a TTL and a second.
-func (b *Bounds) Offers(client bool, i int, made []sim.Move) (offers []Offer) {
-	m := &Model{}
-	for _, name := range Names {
-		m.Config.Clients = append(m.Config.Clients, process.Config{Name: name})
-	}
-	for k, n := range b.Faults {
-		for j := range choiceRows {
-			row := &choiceRows[j]
-			own := row.fault == FaultKind(k) || row.fault == NoFault && row.needs == FaultKind(k)
-			if !own || n == 0 || client == (row.of == OfNode) || ChoiceKind(j) == faultRows[k].then {
-				continue
-			}
-			done := func(o Offer) bool {
-				return slices.ContainsFunc(made, func(mv sim.Move) bool { return mv.Fault != nil && mv.Fault.String() == o.Moves[0].Fault.String() })
-			}
-			items := m.offered(row, uint8(i), b.TTL)
-			if row.then != Acts && slices.ContainsFunc(items, done) {
-				items = m.offered(&choiceRows[row.then], uint8(i), b.TTL)
-			}
-			offers = append(offers, items...)
-		}
-	}
-	return offers
-}
-
-// offered returns the items of a row's menu for one client or node.
-func (m *Model) offered(row *choiceRow, who uint8, ttl time.Duration) (offers []Offer) {
-	for _, item := range row.menu {
-		c := item.Choice
-		c.Who, c.By = who, c.By*millis(ttl+time.Second)
-		moves := slices.DeleteFunc(row.play(m, c), func(mv sim.Move) bool { return mv.Fault == nil })
-		offers = append(offers, Offer{item.label, moves})
-	}
-	return offers
 }

@@ -13,7 +13,9 @@ import (
 func (x *Explorer) act(c Choice, f requestFate) {
 	t, _ := x.next(int(c.Who))
 	x.turnTo(c.Who)
+	x.number = c.Number
 	x.macroStep(int(c.Who), t, f)
+	x.number = 0
 }
 
 // draw lets a client draw a random number. It belongs to the step before, so it is no switch.
@@ -40,6 +42,15 @@ func (x *Explorer) drawing(to []Choice, i int) []Choice {
 			to = append(to, Choice{Kind: Draws, Who: uint8(i), Number: n})
 		}
 		break
+	}
+	return to
+}
+
+// readings appends the steps in which a client's clock shows another reading than the multiple of the
+// grid at which it is: that stands for all instants near by.
+func (x *Explorer) readings(to []Choice, i int) []Choice {
+	for _, r := range x.instants.Near(x.summaries[i].reads - 1) {
+		to = append(to, Choice{Kind: Acts, Who: uint8(i), Number: int64(r) + 1})
 	}
 	return to
 }

@@ -40,7 +40,7 @@ func digital(t *testing.T, b Bounds) *Model {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() }) //nolint:errcheck // nothing is written
-	m.instants.Digitize([]int32{m.timeout, m.ttl})
+	m.instants.Digitize([]int32{m.timeout, m.ttl}, nil)
 	m.Servers.ExpireEarly()
 	return m
 }

@@ -29,8 +29,9 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	if in.Patience = 0; m.late() || m.awaits() {
 		in.Patience = m.timeout
 	}
-	in.Lives(t, instants.Sleeps(m.Clients, reached))
+	in.Lives(t, instants.Sleeps(m.Clients, reached, true))
 	in.Took(t)
+	in.Branch(t, m.ttl)
 	for _, r := range t.Mono {
 		if m.habits.goesOn {
 			in.ReadsOn(r)

@@ -1,13 +1,11 @@
 package space
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
-	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -125,49 +123,6 @@ func (b Bounds) brief() Bounds {
 	pauses := min(1, b.Faults[Pause])
 	b.Faults = Budget{Pause: pauses}
 	return b
-}
-
-// Digital fails if client code was seen to tell spans apart otherwise than by their being over.
-func (m *Model) Digital() error {
-	switch in := m.instants; {
-	case m.habits.goesOn:
-		return errors.New("the lock keeps readings of its clock from one cycle to the next: a search of it needs a bound on cycles")
-	case len(in.Left)+len(in.Readings)+len(in.Later) > 0:
-		return errors.New("the lock's code compares a clock, or how long a record still lives, with a span of its own: a search of it needs a bound on cycles")
-	}
-	return nil
-}
-
-// StillDigital is Digital for all that clients have done since, in schedules which no small
-// search has.
-func (m *Model) StillDigital(ctx context.Context) error {
-	was := m.instants
-	defer func() { m.instants = was }()
-	if _, err := m.Learn(ctx); err != nil {
-		return err
-	}
-	return m.Digital()
-}
-
-// Digitize lets time stop at the multiples of a grid, of which all spans are multiples that
-// clients have begun in a small search, whose model is given: by the digital clocks of Henzinger,
-// Manna and Pnueli (1992) every ordering of such ends is met with at multiples, as long as no
-// condition is strict. The model must be [Model.Digital].
-func (m *Model) Digitize(small *Model) {
-	m.instants.Digitize(append(instants.Sleeps(small.Clients, small.reached()), m.timeout, m.ttl))
-	if m.instants.Late = m.lasting; !m.lasting {
-		m.Servers.ExpireEarly()
-	}
-}
-
-// OnGrid fails if a client has begun a sleep that doesn't fit the grid: no small search showed it.
-func (m *Model) OnGrid() error {
-	for _, s := range instants.Sleeps(m.Clients, m.reached()) {
-		if s%m.instants.Grid != 0 || s > m.instants.Far-m.instants.Grid {
-			return fmt.Errorf("the lock sleeps for %d ms, which no schedule within small bounds shows: a search of it needs a bound on cycles", s)
-		}
-	}
-	return nil
 }
 
 // ErrDropped is the error of a client that reads its clock although it was not known to.

@@ -39,7 +39,7 @@ type Explorer struct {
 	ahead      uint32    // without meaning: it keeps the compiler from dropping prefetches
 	Reduce     bool      // partial-order reduction is on: see local.independent
 	ops        uint8     // operations that the last choice performed
-	number     int64     // that the next draw gives, in nanoseconds
+	number     int64     // that the next draw gives, in nanoseconds, or a reading: see Choice
 	Found      Codes
 	Err        error
 	Stats      Stats
@@ -195,6 +195,8 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 		seen = x.beginSeries(i)
 	case p.Kind == process.OpClock && p.Wall:
 		seen = x.wallClock(l.c)
+	case p.Kind == process.OpClock && x.number != 0:
+		seen.Value = x.number - 1
 	case p.Kind == process.OpDraw:
 		seen = behaviour.Observation{Kind: behaviour.SawDraw, Value: x.number}
 	}

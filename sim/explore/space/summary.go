@@ -19,6 +19,7 @@ type summary struct {
 	idles         bool                // if time passed now, that would begin a pause
 	repeats       uint32              // the id of the list of its requests that could arrive once more
 	draws         uint32              // its history if it is about to draw a random number, and otherwise 0
+	reads         int32               // what its clock shows, plus 1, if it is about to read it and may see something else: see readings
 	inside        bool                // it is in the critical section
 	between       bool                // it is about to ask for the lock, or has not begun
 	touched       monitor.Rank        // the grant in which it last accessed the resource
@@ -64,8 +65,11 @@ func (m *Model) summary(c *client) summary {
 			next := m.Clients.At(l.after(behaviour.Transition{From: c.history, Thread: uint8(t)}).To)
 			s.asksAndSends = l.err == nil && next.Threads[0].Kind == process.OpSend
 		}
-		if h.Threads[t].Kind == process.OpDraw {
+		switch p := &h.Threads[t]; {
+		case p.Kind == process.OpDraw:
 			s.draws = c.history
+		case p.Kind == process.OpClock && !p.Wall && len(m.instants.Branches) > 0 && m.instants.Digital:
+			s.reads = max(0, c.since+1)
 		}
 	}
 	return s
@@ -206,7 +210,7 @@ func (x *Explorer) localStep(c Choice, state, to []uint32) (_ []uint32, done boo
 	switch c.Kind {
 	case Acts:
 		s := x.known(who, state[who])
-		if s&touchesShared != 0 || !x.applies(who, s) {
+		if c.Number != 0 || s&touchesShared != 0 || !x.applies(who, s) {
 			return to, false
 		}
 		x.Stats.local(s)

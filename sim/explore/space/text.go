@@ -52,20 +52,6 @@ func (b *Bounds) Outside() string {
 	return strings.Join(append(parts, insistent), ", ")
 }
 
-// Retries tells how a lock that is refused asks again, as the end of a sentence. It is empty
-// if the lock tries only once.
-func (b *Bounds) Retries() string {
-	if b.Tries <= 1 {
-		return ""
-	}
-	r := b.retry()
-	text := fmt.Sprintf(", with up to %d tries each time, %s apart", r.Tries, trace.Duration(r.Delay))
-	if r.Jitter > 0 {
-		text += " and up to " + trace.Duration(r.Jitter) + " more"
-	}
-	return text
-}
-
 // unsearched lists the engine's kinds of fault that are in no schedule of any search. Kinds
 // that only end a fault don't count, nor do faults of a database behind a cache, which a
 // search doesn't have.

@@ -208,7 +208,7 @@ func (x *Explorer) set(n *node, a behaviour.Aged) {
 func (x *Explorer) pass(i int, c *client, by int32) {
 	h := x.Clients.At(c.history)
 	if c.since > dropped {
-		c.since = spanOf(min(int64(c.since)+int64(by), int64(h.Read)+int64(x.instants.Far)))
+		c.since = spanOf(min(int64(c.since)+int64(by), x.instants.Longest(h.Read)))
 	}
 	if c.Live && !c.forever {
 		if c.deadline -= by; c.deadline <= 0 {

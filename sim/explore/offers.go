@@ -1,0 +1,56 @@
+package explore
+
+import (
+	"slices"
+	"time"
+
+	"lockstep/sim"
+	"lockstep/sim/explore/space"
+	"lockstep/sim/process"
+)
+
+// Offer is a fault that a person who schedules by hand can choose from a menu.
+type Offer struct {
+	Label string     // in the menu
+	Moves []sim.Move // without the client's step
+}
+
+// Offers lists the faults that client or node i can have within some bounds, in the order of
+// the kinds of fault. If the moves made so far contain the first part of a fault in two
+// parts, the second part is offered. Clocks jump by a TTL and a second.
+func Offers(b *Bounds, client bool, i int, made []sim.Move) (offers []Offer) {
+	done := func(o Offer) bool {
+		return slices.ContainsFunc(made, func(mv sim.Move) bool { return mv.Fault != nil && mv.Fault.String() == o.Moves[0].Fault.String() })
+	}
+	var second [space.ChoiceKinds]bool // of a fault in two parts
+	for k := range space.ChoiceKinds {
+		second[k.Then()] = true
+	}
+	for fault, n := range b.Faults {
+		for k := range space.ChoiceKinds {
+			if n == 0 || k.Needs() != FaultKind(fault) || client == (k.Scope() == space.OfNode) || second[k] {
+				continue
+			}
+			items := offered(k, uint8(i), b.TTL)
+			if then := k.Then(); then != space.Acts && slices.ContainsFunc(items, done) {
+				items = offered(then, uint8(i), b.TTL)
+			}
+			offers = append(offers, items...)
+		}
+	}
+	return offers
+}
+
+// offered returns the items of a kind's menu for one client or node.
+func offered(k space.ChoiceKind, who uint8, ttl time.Duration) (offers []Offer) {
+	m := &space.Model{}
+	for _, name := range space.Names {
+		m.Config.Clients = append(m.Config.Clients, process.Config{Name: name})
+	}
+	for _, item := range k.Menu() {
+		item.Who, item.By = who, item.By*int32((ttl+time.Second)/time.Millisecond)
+		moves := slices.DeleteFunc(m.Play(item.Choice), func(mv sim.Move) bool { return mv.Fault == nil })
+		offers = append(offers, Offer{item.Label, moves})
+	}
+	return offers
+}

@@ -1,0 +1,82 @@
+package space
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lockstep/sim/explore/instants"
+)
+
+// Digital fails if client code was seen to tell spans apart in a way that multiples of a grid don't
+// stand for.
+func (m *Model) Digital() error { return m.instants.Multiples(m.Clients, m.habits.goesOn, m.unreduced) }
+
+// StillDigital is Digital for all that clients have done since, in schedules which no small
+// search has.
+func (m *Model) StillDigital(ctx context.Context) error {
+	was := m.instants
+	defer func() { m.instants = was }()
+	if _, err := m.Learn(ctx); err != nil {
+		return err
+	}
+	if len(m.instants.Branches) > len(was.Branches) {
+		return errUnlearned("the lock's code compares a clock with a span that no schedule within small bounds shows")
+	}
+	return m.Digital()
+}
+
+// Digitize lets time stop at the multiples of a grid, of which all spans are multiples that
+// clients have begun in a small search, whose model is given, and all lives that they have given to
+// records: by the digital clocks of Henzinger, Manna and Pnueli (1992) every ordering of such ends is
+// met with at multiples, as long as no condition is strict. The model must be [Model.Digital].
+func (m *Model) Digitize(small *Model) error {
+	spans := append(instants.Sleeps(small.Clients, small.reached(), true), m.ttl)
+	spans = append(spans, instants.Given(small.Servers, small.snapshots())...)
+	if m.late() || small.awaits() {
+		spans = append(spans, m.timeout)
+	}
+	if m.instants.Digitize(spans, small.instants.Branches); m.instants.Far/m.instants.Grid > maxSteps {
+		return fmt.Errorf("the greatest common divisor of the lock's spans is %d ms, which makes too many instants: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other", m.instants.Grid)
+	}
+	if m.instants.Late = m.lasting; !m.lasting {
+		m.Servers.ExpireEarly()
+	}
+	return nil
+}
+
+// Grid returns the grid, or 0, and the readings at which code changes its mind between its multiples.
+func (m *Model) Grid() (grid time.Duration, branches []time.Duration) {
+	if !m.instants.Digital {
+		return 0, nil
+	}
+	for _, r := range m.instants.Branches {
+		branches = append(branches, time.Duration(r)*time.Millisecond)
+	}
+	return time.Duration(m.instants.Grid) * time.Millisecond, branches
+}
+
+// maxSteps is the number of steps of the grid that the longest span can have.
+const maxSteps = 1000
+
+// OnGrid fails if a client has begun a span that doesn't fit the grid: no small search showed it.
+func (m *Model) OnGrid() error {
+	spans := append(instants.Sleeps(m.Clients, m.reached(), false), instants.Given(m.Servers, m.snapshots())...)
+	if m.awaits() {
+		spans = append(spans, m.timeout)
+	}
+	if s := m.instants.Off(spans); s > 0 {
+		return errUnlearned(fmt.Sprintf("the lock begins a span of %d ms (a sleep, a record's life, a timeout), which no schedule within small bounds shows", s))
+	}
+	return nil
+}
+
+// snapshots is the set of those that states have.
+func (m *Model) snapshots() map[uint32]bool {
+	met := map[uint32]bool{}
+	for id := range uint32(m.ids.nodes.Len()) {
+		n := m.ids.nodes.Value(id + 1)
+		met[n.snapshot], met[n.behind.snapshot] = true, true
+	}
+	return met
+}
