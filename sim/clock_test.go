@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -358,5 +359,38 @@ func TestPausedWhileWaiting(t *testing.T) {
 		for w.Now() == 20*time.Second && w.Step(SetOf(0)) && w.Position(0).Phase == trace.PhaseAcquire {
 		}
 		expectStory(t, w, tc.want, trace.KindResume, trace.KindReceive, trace.KindTimeout, trace.KindGranted, trace.KindFailed)
+	}
+}
+
+// TestCancelledSleepEnds: a thread that sleeps with a context wakes up as soon as another of its
+// client's threads cancels that, after what this is about to do, and is told so.
+func TestCancelledSleepEnds(t *testing.T) {
+	var told error
+	cfg := configOf(toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		alive, stop := context.WithCancel(ctx)
+		defer stop()
+		l.Go(func() { told = l.Clock.Sleep(alive, time.Hour) })
+		if err := l.Clock.Sleep(ctx, time.Second); err != nil {
+			return nil, err
+		}
+		stop()
+		if err := l.Clock.Sleep(ctx, time.Second); err != nil {
+			return nil, err
+		}
+		return nil, strategies.ErrNotAcquired
+	}, toyKeep), "A")
+	w := newWorld(t, cfg)
+	run(t, w)
+	var wakes []trace.Event
+	for _, e := range w.trace.Events {
+		if e.Kind == trace.KindWake && e.Client == 0 {
+			wakes = append(wakes, e)
+		}
+	}
+	if len(wakes) != 3 || wakes[1].Thread != 1 || wakes[1].At != time.Second {
+		t.Errorf("%+v", wakes)
+	}
+	if !errors.Is(told, context.Canceled) {
+		t.Errorf("the sleep returned %v", told)
 	}
 }

@@ -53,7 +53,10 @@ func (h host) Started(t *process.Thread) {
 }
 
 // Ended goes on after a thread's last step.
-func (h host) Ended(t *process.Thread) { h.stepped(h.thread(t)) }
+func (h host) Ended(t *process.Thread) {
+	h.rouse(h.thread(t).client)
+	h.stepped(h.thread(t))
+}
 
 // Tell emits an event that client code reports.
 func (h host) Tell(e *trace.Event) { h.emit(e) }

@@ -216,6 +216,7 @@ func (w *World) Nodes() int { return len(w.cfg.Nodes) }
 // announce readies a thread for the operation that it has just announced, or suspends it
 // if the operation has to wait.
 func (w *World) announce(t *thread) {
+	defer w.rouse(t.client)
 	switch o := &t.Op; o.Kind {
 	case process.OpReceive:
 		c := lineOf(o.Conn)
@@ -236,6 +237,19 @@ func (w *World) announce(t *thread) {
 		t.readyAt = 0 // no other thread of its client comes in between: to draw a number takes no time
 	default:
 		w.ready(t)
+	}
+}
+
+// rouse readies the threads of a client whose sleep another of its threads has just ended early, by
+// cancelling the context that it sleeps with.
+func (w *World) rouse(c *client) {
+	if len(c.threads) < 2 {
+		return
+	}
+	for _, t := range c.threads {
+		if t.waiting && t.Woken() {
+			w.ready(t)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 				err = small.Digital()
 			}
 			if err == nil && opt.Certify {
-				err = transacts(small)
+				err = uncertifiable(small)
 			}
 			switch {
 			case err != nil:
@@ -88,10 +88,13 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 	return learn(small, true)
 }
 
-// transacts fails if a lock opens transactions: no certificate can be made of it.
-func transacts(m *space.Model) error {
+// uncertifiable fails if a lock opens transactions, or starts threads: no certificate can be made of it.
+func uncertifiable(m *space.Model) error {
 	if command := m.Clients.Sends("WATCH", "MULTI"); command != "" {
 		return fmt.Errorf("%s sends %s, and a certificate knows nothing of open transactions: search without one", m.Config.Strategy.Name, command)
+	}
+	if !m.Clients.Single() {
+		return fmt.Errorf("%s starts threads of its own, and a certificate knows nothing of these: search without one", m.Config.Strategy.Name)
 	}
 	return nil
 }

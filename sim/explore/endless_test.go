@@ -88,6 +88,25 @@ func TestRedlockCloses(t *testing.T) {
 	}
 }
 
+// TestWatchdogCloses: so does a lock with a thread of its own, in which a client asks again when that has
+// ended. No certificate can be made of it.
+func TestWatchdogCloses(t *testing.T) {
+	b := closing(t, "watchdog")
+	if b.Faults[ReplyLost] = 0; testenv.Whole() {
+		b.Faults[ReplyLost] = Any // more than twelve million states
+	}
+	r, err := Run(context.Background(), b, Options{Memory: 4 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if t.Logf("%d states", r.States); r.Answer() != HoldsAlways || !r.Threads {
+		t.Errorf("%s, threads: %t", r.Summary(), r.Threads)
+	}
+	if _, err := Run(context.Background(), b, Options{Certify: true}); err == nil || !strings.Contains(err.Error(), "watchdog starts threads of its own") {
+		t.Error(err)
+	}
+}
+
 // TestClosesWithAnyClients: two clients and an environment in place of all others come to an
 // end. What two or three clients violate is violated, and what the environment alone can do
 // isn't decided.

@@ -94,7 +94,7 @@ func (k clientClock) Sleep(ctx context.Context, d time.Duration) error {
 		if tick := k.c.settings.Tick; tick > 0 { // no sleep may end early
 			d = (d + tick - 1) / tick * tick
 		}
-		k.thread().do(Op{Kind: OpSleep, Sleep: d})
+		k.thread().do(Op{Kind: OpSleep, Sleep: d, Until: ctx})
 	}
 	return ctx.Err()
 }

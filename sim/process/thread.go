@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"iter"
 	"runtime"
 	"time"
@@ -59,6 +60,7 @@ type Op struct {
 	Conn  *Conn      // of OpSend and OpReceive
 	Args  []string   // of OpSend
 	Sleep time.Duration
+	Until context.Context // of OpSleep: the sleep ends early when this is done; nil is never
 	// Wait is the time for which an OpReceive waits at most: from now on, or [Forever]. 0 is the
 	// timeout that the run's configuration has for replies, since the command was sent.
 	Wait  time.Duration
@@ -75,6 +77,11 @@ type Op struct {
 
 // Forever is the Wait of an OpReceive without a timeout.
 const Forever time.Duration = -1
+
+// Woken reports whether the thread sleeps, and another has ended the sleep early.
+func (t *Thread) Woken() bool {
+	return !t.Over && t.Op.Kind == OpSleep && t.Op.Until != nil && t.Op.Until.Err() != nil
+}
 
 func (t *Thread) start(main func(*Thread)) {
 	t.resume, t.cancel = iter.Pull(func(yield func(struct{}) bool) {

@@ -65,7 +65,7 @@ type Operation struct {
 	Wall    bool        // of OpClock: it reads the wall clock, and not the monotonic one
 	Conn    uint8       // of OpSend and OpReceive: the client's connection, from 0
 	Addr    uint8       // the node to which that leads, from 0
-	Sleep   int32       // of OpSleep: milliseconds
+	Sleep   int32       // of OpSleep: milliseconds; 0 if another thread has ended the sleep early
 	Command uint32      // of OpSend: the command's id
 	Below   int64       // of OpDraw: the end of the range, in nanoseconds
 	Fence   int64       // of OpRead and OpWrite: the fencing token; 0 is none

@@ -35,7 +35,7 @@ type Operation struct {
 	Mark    trace.Kind    // of OpMark: the step that it takes
 	Phase   trace.Phase   // of the thread's program
 	Wall    bool          // of OpClock: which clock
-	Sleep   time.Duration // of OpSleep
+	Sleep   time.Duration // of OpSleep; 0 if another thread has ended the sleep early
 	Below   time.Duration // of OpDraw: the end of the range
 	Conn    int           // of OpSend and OpReceive: the nth connection that it used, from 0
 	Addr    int           // and the node that this leads to
@@ -138,6 +138,9 @@ func (d *Driver) Operation(thread int) Operation {
 	}
 	o := &t.Op
 	op := Operation{Kind: o.Kind, Mark: o.Mark, Phase: t.Phase, Wall: o.Wall, Sleep: o.Sleep, Below: o.Below, Args: o.Args, Fence: o.Fence, Source: o.Source}
+	if t.Woken() {
+		op.Sleep = 0
+	}
 	if o.Conn != nil {
 		op.Conn, op.Addr, op.Timeout = d.number(o.Conn), o.Conn.Addr, o.Conn.Timeout()
 	}

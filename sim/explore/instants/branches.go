@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/redis"
@@ -86,4 +87,15 @@ func (in *Set) Off(spans []int32) int32 {
 		}
 	}
 	return 0
+}
+
+// Between returns the grid, if time stops at its multiples alone, and the branches.
+func (in *Set) Between() (grid time.Duration, branches []time.Duration) {
+	if !in.Digital {
+		return 0, nil
+	}
+	for _, r := range in.Branches {
+		branches = append(branches, time.Duration(r)*time.Millisecond)
+	}
+	return time.Duration(in.Grid) * time.Millisecond, branches
 }

@@ -56,6 +56,9 @@ func Covered(r *explore.Result) Item {
 // bounded lists what stays bounded in a search that has closed.
 func bounded(r *explore.Result) string {
 	held := fmt.Sprintf("the requests held up at a time, at most %d", r.UnderWay)
+	if r.Threads {
+		held += "; and the threads of a client, which asks again when those that it has started in its last cycle have ended"
+	}
 	if r.Bounds.Others {
 		return held + ", of each two clients"
 	}

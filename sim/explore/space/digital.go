@@ -46,15 +46,7 @@ func (m *Model) Digitize(small *Model) error {
 }
 
 // Grid returns the grid, or 0, and the readings at which code changes its mind between its multiples.
-func (m *Model) Grid() (grid time.Duration, branches []time.Duration) {
-	if !m.instants.Digital {
-		return 0, nil
-	}
-	for _, r := range m.instants.Branches {
-		branches = append(branches, time.Duration(r)*time.Millisecond)
-	}
-	return time.Duration(m.instants.Grid) * time.Millisecond, branches
-}
+func (m *Model) Grid() (grid time.Duration, branches []time.Duration) { return m.instants.Between() }
 
 // maxSteps is the number of steps of the grid that the longest span can have.
 const maxSteps = 1000

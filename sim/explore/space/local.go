@@ -263,6 +263,11 @@ func (l *local) arrive(t int, was *behaviour.History, out behaviour.Outcome) {
 	if p := &h.Threads[t]; !p.Over {
 		l.announce(t, p)
 	}
+	for n := range int(was.Count) { // whose sleep the thread has ended
+		if p := &h.Threads[n]; c.waits[n] && !p.Over && p.Kind == process.OpSleep && p.Sleep == 0 {
+			c.queue(n)
+		}
+	}
 	l.settle()
 }
 

@@ -129,7 +129,7 @@ func (m *Model) next(c *client) (thread int, any bool) {
 	h := m.Clients.At(c.history)
 	best := -1
 	for t := range int(h.Count) {
-		if h.Threads[t].Over || c.waits[t] {
+		if h.Threads[t].Over || c.waits[t] || m.habits.endless && h.Threads[t].Asks() && !h.Single() {
 			continue
 		}
 		if h.Threads[t].Kind == process.OpDraw {
