@@ -222,7 +222,7 @@ func (d *drawer) drawFault() (f []sim.Fault) {
 
 // jump is a span by which a clock jumps.
 func (d *drawer) jump() time.Duration {
-	by := d.s.ttl + time.Duration(1+d.IntN(2))*time.Second
+	by := d.s.ttl + 2*time.Second
 	if d.IntN(2) == 0 {
 		return -by
 	}

@@ -266,6 +266,37 @@ func stamped(now func(context.Context, *lock) (time.Time, error), stale func(age
 	}
 }
 
+var (
+	setPlace  = redis.NewScript(`if redis.call("GET", KEYS[2]) == "taken" then return 0 end redis.call("SET", KEYS[2], "taken") redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) return 1`)
+	freePlace = redis.NewScript(`if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end redis.call("SET", KEYS[2], "free") return redis.call("DEL", KEYS[1])`)
+)
+
+// goneWithin is a lock whose holder has a place, and a record that expires. Another takes the place
+// over if it sees the record, and some time later no more.
+func goneWithin(span time.Duration) acquire {
+	return func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+		lease := &strategies.Lease{Token: l.Token()}
+		if n, err := setPlace.Run(ctx, l.rdb, []string{l.key, l.key + ":place"}, lease.Token, l.TTL.Milliseconds()).Int(); err != nil || n == 1 {
+			return lease, err
+		}
+		at := l.Clock.Now()
+		if n, err := l.rdb.Exists(ctx, l.key).Result(); err != nil || n == 0 {
+			return nil, errors.Join(err, strategies.ErrNotAcquired)
+		}
+		if err := l.set(ctx, l.key, lease.Token); err != nil {
+			return nil, err
+		}
+		if l.Clock.Now().Sub(at) >= span {
+			return nil, errors.Join(give(ctx, l, lease), strategies.ErrNotAcquired)
+		}
+		return lease, nil
+	}
+}
+
+func givePlace(ctx context.Context, l *lock, lease *strategies.Lease) error {
+	return held(freePlace.Run(ctx, l.rdb, []string{l.key, l.key + ":place"}, lease.Token).Int())
+}
+
 func ownClock(_ context.Context, l *lock) (time.Time, error) { return l.Clock.Now(), nil }
 
 func serverClock(ctx context.Context, l *lock) (time.Time, error) { return l.rdb.Time(ctx).Result() }
@@ -309,6 +340,12 @@ var stamps = []*subject{
 		}, func(age, ttl time.Duration) bool { return age > ttl/2 })}),
 	custom("stale-when-right", "nothing is wrong with it but a slow client: a stamp is stale after twice the TTL", steps{
 		acquire: stamped(ownClock, func(age, ttl time.Duration) bool { return age > 2*ttl })}),
+	custom("stale-at-17s", "a stamp is stale 5 s after the TTL: by a clock that is 14 s behind, 9 s before", steps{
+		acquire: stamped(ownClock, func(age, _ time.Duration) bool { return age >= 17*time.Second })}),
+	custom("stale-at-17s-by-server-time", "the same by TIME, on a server whose clock jumps by 14 s", steps{
+		acquire: stamped(serverClock, func(age, _ time.Duration) bool { return age >= 17*time.Second })}),
+	custom("gone-within-5s", "whoever sees the record go within 5 s thinks that it was given back, and it has expired", steps{
+		acquire: goneWithin(5 * time.Second), release: givePlace}, forever),
 	custom("token-is-the-second", "two clients that take the lock in one second have one token", steps{
 		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
 			token, sent := strconv.FormatInt(l.Clock.Now().Unix()/20, 10), l.Clock.Monotonic()

@@ -3,6 +3,7 @@
 package instants
 
 import (
+	"math"
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
@@ -28,6 +29,7 @@ type Set struct {
 	// Seconds has those after the beginning of the second in which the reading was made, of code
 	// that counts in seconds.
 	Seconds []int32
+	young   []int32 // those at which it isn't yet due, whatever the second's fraction
 	// Guess is such an age as long as none is known, and then 0: a TTL and OverStamp. Time also
 	// goes on for Far after a reading of true time, then. No constraint is known of either.
 	Guess int32
@@ -45,15 +47,21 @@ type Set struct {
 	// Late is set if a record may stay at the very end of its life, until time passes.
 	Late bool
 	Far  int32 // longer than any span that client code tells from a longer one
+	// Jumps are the jumps of clocks that show true time. A reading that is compared with another may
+	// be ahead of it, or behind, by as many.
+	Jumps Jumps
 }
+
+// Jumps are the jumps of clocks, forward or back, that a schedule may have.
+type Jumps struct{ By, Most int32 } // in milliseconds each; how many
 
 // Ends has only the instants at which something happens by itself.
 var Ends = &Set{}
 
 // First returns the instants that are known before anything has run, for a TTL and a timeout in
 // milliseconds.
-func First(ttl, timeout int32) *Set {
-	return &Set{Before: Sorted(nil, ttl), Patience: timeout, Guess: ttl + OverStamp, Far: ttl * FarTTLs}
+func First(ttl, timeout int32, jumps Jumps) *Set {
+	return &Set{Before: Sorted(nil, ttl), Patience: timeout, Guess: ttl + OverStamp, Far: ttl * FarTTLs, Jumps: jumps}
 }
 
 // OverStamp is added to a TTL to get the time after which a stamp that the client computed
@@ -132,6 +140,7 @@ func (in *Set) Falls(t *behaviour.Thresholds, ttl int32) (date bool) {
 	}
 	for _, age := range t.Seconds {
 		in.Seconds = Sorted(in.Seconds, int32(age))
+		in.young = Sorted(in.young, int32(age)-behaviour.Second, int32(age)-behaviour.Second+1)
 		in.Far = max(in.Far, int32(age)+1)
 	}
 	unexplained := slices.Concat(t.Wall, t.Server)
@@ -282,6 +291,14 @@ func (in *Set) before(limit int32) int32 {
 	if in.Patience < limit {
 		span = max(span, in.Patience)
 	}
+	for ahead := -in.Jumps.Most; ahead <= in.Jumps.Most; ahead++ {
+		jumped := ahead * in.Jumps.By
+		for _, ages := range [...][]int32{in.Stamps, in.young} {
+			if age := lastBelow(ages, limit-jumped); age > 0 {
+				span = max(span, age+jumped)
+			}
+		}
+	}
 	return span
 }
 
@@ -350,21 +367,47 @@ func (in *Set) NextReading(since int32, h *behaviour.History) int32 {
 // last reading is.
 func (in *Set) NextStamp(ages []int32, now int64) (next int32) {
 	for i, ago := range ages {
-		for _, s := range in.Stamps {
-			if s > ago {
-				next = Sooner(next, s-ago)
-				break
-			}
-		}
-		for _, s := range in.Seconds {
-			due := s - int32((now-int64(ago))%behaviour.Second)
-			if next = Sooner(next, due-1-ago); due > ago {
-				next = Sooner(next, due-ago)
-				break
-			}
+		for ahead := -in.Jumps.Most; ahead <= in.Jumps.Most; ahead++ {
+			next = in.nextStamp(next, ago, now, int64(ahead))
 		}
 		if next = Sooner(next, in.Guess-ago); in.Guess > 0 && i == len(ages)-1 {
 			next = Sooner(next, in.Far-ago)
+		}
+	}
+	return next
+}
+
+// nextStamp is NextStamp for one reading, by a clock that was ahead, by so many jumps, of the one that
+// is read when it comes to an age that matters. The answer is sooner than next.
+func (in *Set) nextStamp(next, ago int32, now, ahead int64) int32 {
+	by := int64(in.Jumps.By)
+	sooner := func(due int64) {
+		if due > 0 && due < math.MaxInt32 {
+			next = Sooner(next, int32(due))
+		}
+	}
+	age := int64(ago) - ahead*by // as that clock would have it
+	for _, s := range in.Stamps {
+		if int64(s) > age {
+			sooner(int64(s) - age)
+			break
+		}
+	}
+	most := int64(in.Jumps.Most)
+	for jumped := max(-most, ahead-most); jumped <= min(most, ahead+most); jumped++ { // that clock, in all
+		began := (now - int64(ago) + jumped*by) % behaviour.Second // what has passed of the second that was read
+		if began < 0 {
+			began += behaviour.Second
+		}
+		for _, s := range in.Seconds {
+			due := int64(s) - began - age
+			if sooner(due - 1); due > 0 {
+				sooner(due)
+				break
+			}
+		}
+		if by%behaviour.Second == 0 {
+			break // it is the same for all
 		}
 	}
 	return next
@@ -379,6 +422,7 @@ func (in *Set) Age(ago []int32, by int32) (later []int32) {
 			longest = max(longest, list[n-1])
 		}
 	}
+	longest += in.Jumps.Most * in.Jumps.By
 	for i, a := range ago {
 		if a += by; a < longest || in.Guess > 0 && i == len(ago)-1 && a < in.Far {
 			later = append(later, a)

@@ -29,7 +29,7 @@ func TestSinceWhich(t *testing.T) {
 // readings one just after the other only the first explains a threshold.
 func TestGuesses(t *testing.T) {
 	const ttl = 12_000
-	in := First(ttl, 3000)
+	in := First(ttl, 3000, Jumps{})
 	if next := in.NextStamp([]int32{0}, 0); next != ttl+OverStamp {
 		t.Errorf("nothing is known, and the first instant is %d", next)
 	}
@@ -49,7 +49,7 @@ func TestGuesses(t *testing.T) {
 // reading.
 func TestSeconds(t *testing.T) {
 	const ttl = 12_000
-	in := First(ttl, 3000)
+	in := First(ttl, 3000, Jumps{})
 	in.Falls(&behaviour.Thresholds{Wall: []int64{14_000, 27_000}, Seconds: []int64{14_000}, Read: []int64{0, 13_999}}, ttl)
 	if len(in.Stamps) > 0 || !slices.Equal(in.Seconds, []int32{14_000}) || in.Guess != 0 {
 		t.Errorf("%v %v %d", in.Stamps, in.Seconds, in.Guess)
@@ -58,6 +58,52 @@ func TestSeconds(t *testing.T) {
 		if next := in.NextStamp([]int32{int32(tc.ago)}, tc.now); int64(next) != tc.next {
 			t.Errorf("a clock that was read %d ms before %d: the next instant is in %d, not in %d", tc.ago, tc.now, next, tc.next)
 		}
+	}
+}
+
+// TestJumps: a clock that was read may be ahead of the one that is read later, or behind, by as many
+// jumps as there are. In whole seconds it also counts of which fraction of one it was.
+func TestJumps(t *testing.T) {
+	in := First(12_000, 3000, Jumps{By: 14_000, Most: 1})
+	in.Falls(&behaviour.Thresholds{Ages: []int64{17_000}}, 12_000)
+	next(t, in, 0, 2999, 3000, 16_999, 17_000, 30_999, 31_000)
+	if len(in.Age([]int32{0}, 30_000)) != 1 || len(in.Age([]int32{0}, 31_000)) != 0 {
+		t.Error("a reading matters until it is as old as that")
+	}
+	in = First(900, 3000, Jumps{By: 2900, Most: 1})
+	in.Falls(&behaviour.Thresholds{Seconds: []int64{5000}}, 900)
+	next(t, in, 50, 1999, 2000, 2099, 2100, 4099, 4100, 4899, 4900, 4999, 5000, 6999, 7000, 7899, 7900)
+}
+
+// next checks at which times a clock comes to instants that was read at one.
+func next(t *testing.T, in *Set, at int32, want ...int32) {
+	t.Helper()
+	var got []int32
+	for now := at; ; {
+		by := in.NextStamp([]int32{now - at}, int64(now))
+		if by == 0 {
+			break
+		}
+		now += by
+		got = append(got, now)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("read at %d, it comes to %v, not %v", at, got, want)
+	}
+}
+
+// TestYoung: an age is a span that may be about to begin, for a stamp not to be due when a record has
+// gone.
+func TestYoung(t *testing.T) {
+	in := First(12_000, 3000, Jumps{By: 14_000, Most: 1})
+	in.Patience = 0
+	in.Falls(&behaviour.Thresholds{Ages: []int64{5000}, Seconds: []int64{9000}}, 12_000)
+	var left []int32
+	for life := int32(12_001); life > 0; life -= in.ToNextLife(life) {
+		left = append(left, life)
+	}
+	if want := []int32{12_001, 12_000, 8001, 8000, 5000, 4999}; !slices.Equal(left, want) {
+		t.Errorf("time stops before an expiry at %v, not %v", left, want)
 	}
 }
 
@@ -71,7 +117,7 @@ func TestTold(t *testing.T) {
 		{behaviour.Thresholds{Rounded: []int64{2}}, []int32{1500, 1501}},
 		{behaviour.Thresholds{Replies: []int64{2}}, []int32{2, 3, 1500, 1501, 2000, 2001}},
 	} {
-		in := First(12_000, 3000)
+		in := First(12_000, 3000, Jumps{})
 		in.Lives(&tc.told, nil)
 		if !slices.Equal(in.Left, tc.want) {
 			t.Errorf("%+v: %v, not %v", tc.told, in.Left, tc.want)
@@ -81,7 +127,7 @@ func TestTold(t *testing.T) {
 
 // TestWithin: a round with more instants than were needed stands.
 func TestWithin(t *testing.T) {
-	all := First(12_000, 3000)
+	all := First(12_000, 3000, Jumps{})
 	few := *all
 	few.Patience, few.Guess = 0, 0
 	other := few
@@ -102,7 +148,7 @@ func TestCrowded(t *testing.T) {
 	for i := range int64(19) {
 		told.Seconds = append(told.Seconds, 1000+1000*i)
 	}
-	in := First(ttl, 3000)
+	in := First(ttl, 3000, Jumps{})
 	if date := in.Falls(&told, ttl); date || slices.Contains(in.Stamps, due) || !in.Crowded() {
 		t.Errorf("%d ages and %d in seconds: %v, crowded %t", len(in.Stamps), len(in.Seconds), in.Stamps, in.Crowded())
 	}

@@ -223,6 +223,10 @@ func (b *Bounds) failover(s *strategies.Strategy) error {
 // ClockJump is the span by which a clock jumps, forward or back: enough to end any lease.
 func (b *Bounds) ClockJump() time.Duration { return b.TTL + instants.OverStamp*time.Millisecond }
 
+func (b *Bounds) jumps() instants.Jumps {
+	return instants.Jumps{By: int32(b.ClockJump().Milliseconds()), Most: int32(b.Faults[ClientClock]) + int32(b.Faults[ServerClock])}
+}
+
 // Check refuses bounds that make no sense.
 func (b *Bounds) Check() error {
 	for _, c := range b.Codes {

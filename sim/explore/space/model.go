@@ -28,7 +28,7 @@ func NewModel(b Bounds, timed bool) (*Model, error) {
 	}
 	m := &Model{Bounds: b, Config: cfg, Clients: clients, Servers: servers, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
-	m.instants, m.Budget = instants.First(m.ttl, m.timeout), b.Faults
+	m.instants, m.Budget = instants.First(m.ttl, m.timeout, b.jumps()), b.Faults
 	m.forget()
 	m.Width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
