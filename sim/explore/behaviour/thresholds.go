@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"lockstep/sim/explore/alike"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -31,6 +31,7 @@ type Thresholds struct {
 	Longer  []int64   // those at which it merely lets the key live longer, or less long, than it would have
 	Server  []int64   // instants at which it does, in milliseconds since the start of the run
 	Read    []int64   // the instants of true time that were read
+	Told    []Told    // those of Wall of which it is known who wrote what the code has seen
 	// Cut is set if there was too much to compare, so that a threshold may be missing.
 	Cut bool
 	// Rounds is set if code puts a rounded number into a text with more. Then a threshold may
@@ -109,6 +110,7 @@ type finder struct {
 	tells    map[string]bool // and those whose reply tells the time
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
 	spans    []int64         // from readings of true time to thresholds after them
+	written  map[string][]int64
 
 	asks    map[string][]Question // on which commands are tried with other numbers, by shape
 	passed  int                   // comparisons of answers to such that may still be made
@@ -356,7 +358,7 @@ func (f *finder) sameReports(a, b Outcome, by int64) bool {
 	return slices.EqualFunc(one, two, func(r, q Report) bool {
 		d := int64(q.Deadline - r.Deadline)
 		q.Deadline, q.Read = r.Deadline, r.Read
-		return r == q && (d == 0 || follows(d, by))
+		return r == q && (d == 0 || alike.Follows(d, by))
 	})
 }
 
@@ -409,7 +411,9 @@ func (f *finder) keep(from uint32, a measured, lo, v int64, path []edge) {
 			if !slices.Contains(*list, age) {
 				*list = append(*list, age)
 			}
-		} else if !slices.Contains(t.Wall, v) {
+			break
+		}
+		if f.told(from, v, path); !slices.Contains(t.Wall, v) {
 			t.Wall = append(t.Wall, v)
 			for _, r := range f.readBefore(from) {
 				if !slices.Contains(f.spans, v-r) {
@@ -465,7 +469,7 @@ func (f *finder) mixes(a, b uint32) bool {
 // sinceStart returns an instant of a server's clock, which was told in seconds or in
 // milliseconds, in milliseconds since the start of the run.
 func sinceStart(told int64) int64 {
-	if ms := trace.Epoch.UnixMilli(); told >= ms {
+	if ms := trace.Epoch.UnixMilli(); told >= ms/2 { // the clock may have jumped back
 		return told - ms
 	}
 	return (told - trace.Epoch.Unix()) * 1000
@@ -516,8 +520,8 @@ func (f *finder) alike(a, b *History, by int64) bool {
 		if p == q {
 			continue
 		}
-		if !f.alikeCommands(p.Command, q.Command, by) || p.Command != q.Command && !f.alikeAtServers(p.Command, q.Command, by) || p.Sleep != q.Sleep && !follows(int64(q.Sleep-p.Sleep), by) ||
-			p.Fence != q.Fence && !follows(int64(q.Fence-p.Fence), by) {
+		if !f.alikeCommands(p.Command, q.Command, by) || p.Command != q.Command && !f.alikeAtServers(p.Command, q.Command, by) || p.Sleep != q.Sleep && !alike.Follows(int64(q.Sleep-p.Sleep), by) ||
+			p.Fence != q.Fence && !alike.Follows(int64(q.Fence-p.Fence), by) {
 			return false
 		}
 		q.Command, q.Sleep, q.Fence = p.Command, p.Sleep, p.Fence
@@ -535,56 +539,7 @@ func (f *finder) alikeCommands(a, b uint32, by int64) bool {
 	if a == 0 || b == 0 {
 		return false
 	}
-	return slices.EqualFunc(unpack(*f.k.commands.Value(a)), unpack(*f.k.commands.Value(b)), func(x, y string) bool { return alikeTexts(x, y, by) })
-}
-
-// alikeTexts reports whether two texts are equal but for integers in them that have followed a
-// reading, as in a stamp with a token.
-func alikeTexts(x, y string, by int64) bool {
-	return alikeBut(x, y, func(n, m int64) bool { return follows(m-n, by) && !flags(n, m, by) })
-}
-
-// alikeBut reports whether two texts are equal but for pairs of integers of the given kind.
-func alikeBut(x, y string, of func(n, m int64) bool) bool {
-	if x == y {
-		return true
-	}
-	if strings.HasPrefix(x, ":") && strings.HasPrefix(y, ":") { // integers in a reply
-		x, y = x[1:], y[1:]
-	}
-	a, b := integers.FindAllStringIndex(x, -1), integers.FindAllStringIndex(y, -1)
-	if len(a) != len(b) {
-		return false
-	}
-	var one, two int // the ends of the integers so far
-	for i := range a {
-		n, err := strconv.ParseInt(x[a[i][0]:a[i][1]], 10, 64)
-		m, fails := strconv.ParseInt(y[b[i][0]:b[i][1]], 10, 64)
-		if x[one:a[i][0]] != y[two:b[i][0]] || err != nil || fails != nil || n != m && !of(n, m) {
-			return false
-		}
-		one, two = a[i][1], b[i][1]
-	}
-	return x[one:] == y[two:]
-}
-
-// integers finds integers in a text. A sign belongs to the first alone: further on it parts a
-// number from what is before it.
-var integers = regexp.MustCompile(`^-?[0-9]+|[0-9]+`)
-
-// follows reports whether a number has grown or shrunk with a reading, be it in seconds,
-// milliseconds, microseconds or nanoseconds.
-func follows(d, by int64) bool {
-	d, by = max(d, -d), max(by, -by)
-	seconds := d*1000 - by
-	return d == by || d == by*1000 || d == by*1_000_000 || seconds > -1000 && seconds < 1000
-}
-
-// flags reports whether two numbers may be answers, such as no and yes, although as a number of
-// seconds they would follow a reading. A life of no seconds, too, is another thing than a short
-// one.
-func flags(n, m, by int64) bool {
-	return max(n, -n, m, -m) <= 2 && m-n != by && n-m != by
+	return slices.EqualFunc(unpack(*f.k.commands.Value(a)), unpack(*f.k.commands.Value(b)), func(x, y string) bool { return alike.Texts(x, y, by) })
 }
 
 // asked is a question that was asked.
@@ -739,13 +694,13 @@ func (f *finder) alikeAnswers(a, b Answer, by int64) bool {
 		if two-one != by {
 			return false
 		}
-	} else if !slices.EqualFunc(text(a.Reply), text(b.Reply), func(x, y string) bool { return alikeTexts(x, y, by) }) {
+	} else if !slices.EqualFunc(text(a.Reply), text(b.Reply), func(x, y string) bool { return alike.Texts(x, y, by) }) {
 		return false
 	}
 	s, t := f.s.Snapshot(a.Snapshot), f.s.Snapshot(b.Snapshot)
 	return slices.EqualFunc(s.Keys, t.Keys, func(x, y redis.Key) bool {
-		left := x.Left == y.Left || x.Left != redis.Immortal && y.Left != redis.Immortal && follows(y.Left-x.Left, by)
-		if x.Name != y.Name || x.Type != y.Type || !left || !alikeTexts(x.Value, y.Value, by) {
+		left := x.Left == y.Left || x.Left != redis.Immortal && y.Left != redis.Immortal && alike.Follows(y.Left-x.Left, by)
+		if x.Name != y.Name || x.Type != y.Type || !left || !alike.Texts(x.Value, y.Value, by) {
 			return false
 		}
 		if f.ages {

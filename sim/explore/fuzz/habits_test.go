@@ -3,6 +3,7 @@ package fuzz
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -297,6 +298,41 @@ func givePlace(ctx context.Context, l *lock, lease *strategies.Lease) error {
 	return held(freePlace.Run(ctx, l.rdb, []string{l.key, l.key + ":place"}, lease.Token).Int())
 }
 
+// aged is a lock whose record has a stamp in microseconds. Another takes it over after a span, and its
+// holder leaves it alone after half of that.
+func aged(span time.Duration) steps {
+	stampOf := func(token string) time.Time {
+		var us int64
+		_, _ = fmt.Sscanf(token, "%d ", &us) // what it isn't, is old
+		return time.UnixMicro(us)
+	}
+	return steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			sent := l.Clock.Monotonic()
+			token := fmt.Sprintf("%d %s", l.Clock.Now().UnixMicro(), l.Token())
+			lease := &strategies.Lease{Token: token, Deadline: sent + 12*time.Second}
+			won, err := l.rdb.SetNX(ctx, l.key, token, 0).Result()
+			if err != nil || won {
+				return lease, err
+			}
+			old, err := l.rdb.Get(ctx, l.key).Result()
+			if err != nil || l.Clock.Now().Sub(stampOf(old)) <= span {
+				return nil, strategies.ErrNotAcquired
+			}
+			if n, err := compareSwap.Run(ctx, l.rdb, []string{l.key}, old, token).Int(); err != nil || n == 0 {
+				return nil, errors.Join(err, strategies.ErrNotAcquired)
+			}
+			return lease, nil
+		},
+		release: func(ctx context.Context, l *lock, lease *strategies.Lease) error {
+			if l.Clock.Now().Sub(stampOf(lease.Token)) > span/2 {
+				return strategies.ErrNotHeld
+			}
+			return give(ctx, l, lease)
+		},
+	}
+}
+
 func ownClock(_ context.Context, l *lock) (time.Time, error) { return l.Clock.Now(), nil }
 
 func serverClock(ctx context.Context, l *lock) (time.Time, error) { return l.rdb.Time(ctx).Result() }
@@ -344,6 +380,7 @@ var stamps = []*subject{
 		acquire: stamped(ownClock, func(age, _ time.Duration) bool { return age >= 17*time.Second })}),
 	custom("stale-at-17s-by-server-time", "the same by TIME, on a server whose clock jumps by 14 s", steps{
 		acquire: stamped(serverClock, func(age, _ time.Duration) bool { return age >= 17*time.Second })}),
+	custom("stale-at-40m", "a stamp is stale after 40 minutes, and its author does nothing about it after 20", aged(40*time.Minute)),
 	custom("gone-within-5s", "whoever sees the record go within 5 s thinks that it was given back, and it has expired", steps{
 		acquire: goneWithin(5 * time.Second), release: givePlace}, forever),
 	custom("token-is-the-second", "two clients that take the lock in one second have one token", steps{

@@ -149,15 +149,7 @@ func (in *Set) Falls(t *behaviour.Thresholds, ttl int32) (date bool) {
 	slices.Sort(read)
 	read = slices.Compact(read)
 	for len(in.Stamps)+len(in.Seconds) <= MaxInstants {
-		unexplained = slices.DeleteFunc(unexplained, func(v int64) bool {
-			return slices.ContainsFunc(in.Stamps, func(s int32) bool {
-				_, is := slices.BinarySearch(read, v-int64(s))
-				return is
-			}) || v%behaviour.Second == 0 && slices.ContainsFunc(in.Seconds, func(s int32) bool {
-				at, _ := slices.BinarySearch(read, v-int64(s))
-				return at < len(read) && read[at] < v-int64(s)+behaviour.Second
-			})
-		})
+		unexplained = slices.DeleteFunc(unexplained, func(v int64) bool { return in.explains(v, read) })
 		if len(unexplained) == 0 {
 			break
 		}
@@ -168,15 +160,54 @@ func (in *Set) Falls(t *behaviour.Thresholds, ttl int32) (date bool) {
 		in.falls(first)
 		in.likeliest(unexplained, read, first, ttl)
 	}
+	in.told(t.Told)
 	if len(in.Stamps)+len(in.Seconds) > 0 {
 		in.Guess = 0
 	}
 	return false
 }
 
+// told adds ages for those thresholds that aren't explained by what is known of their readings: those
+// that explain most of them. An age may seem to explain one if another reading was made then.
+func (in *Set) told(list []behaviour.Told) {
+	for len(in.Stamps)+len(in.Seconds) <= MaxInstants {
+		list = slices.DeleteFunc(slices.Clone(list), func(t behaviour.Told) bool { return in.explains(t.At, t.Since) })
+		count, most := map[int32]int{}, 0
+		for _, t := range list {
+			for _, r := range t.Since {
+				if age := t.At - r; age > 0 && age <= max(int64(in.Far), MaxFar) {
+					count[int32(age)]++
+					most = max(most, count[int32(age)])
+				}
+			}
+		}
+		if most == 0 {
+			return
+		}
+		for n := range count {
+			if count[n] == most {
+				in.falls(n)
+			}
+		}
+	}
+}
+
+// explains reports whether a threshold is at a known age of one of some readings, which are in order.
+func (in *Set) explains(v int64, read []int64) bool {
+	return slices.ContainsFunc(in.Stamps, func(s int32) bool {
+		_, is := slices.BinarySearch(read, v-int64(s))
+		return is
+	}) || v%behaviour.Second == 0 && slices.ContainsFunc(in.Seconds, func(s int32) bool {
+		at, _ := slices.BinarySearch(read, v-int64(s))
+		return at < len(read) && read[at] < v-int64(s)+behaviour.Second
+	})
+}
+
 // first returns the age of the first reading at a threshold, or 0 if there is none or it is too long ago.
+// What was read before the start, by a clock that had jumped back, isn't the first.
 func (in *Set) first(v int64, read []int64) int32 {
-	for _, r := range read {
+	start, _ := slices.BinarySearch(read, 0)
+	for _, r := range slices.Concat(read[start:], read[:start]) {
 		if age := v - r; age > 0 && age <= max(int64(in.Far), MaxFar) {
 			return int32(age)
 		}

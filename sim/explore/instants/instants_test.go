@@ -92,6 +92,20 @@ func next(t *testing.T, in *Set, at int32, want ...int32) {
 	}
 }
 
+// TestTwice: a threshold at twice an age isn't explained by it if it is known that nobody who wrote
+// what the code has seen had read a clock then.
+func TestTwice(t *testing.T) {
+	all := behaviour.Thresholds{Wall: []int64{3000, 9000}, Read: []int64{0, 3000, 6000}}
+	for _, told := range [][]behaviour.Told{nil, {{At: 3000, Since: []int64{0}}, {At: 9000, Since: []int64{3000}}}} {
+		in := First(12_000, 3000, Jumps{})
+		all.Told = told
+		in.Falls(&all, 12_000)
+		if slices.Contains(in.Stamps, 6000) != (told != nil) {
+			t.Errorf("%v: %v", told, in.Stamps)
+		}
+	}
+}
+
 // TestYoung: an age is a span that may be about to begin, for a stamp not to be due when a record has
 // gone.
 func TestYoung(t *testing.T) {
