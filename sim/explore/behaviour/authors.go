@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/process"
 )
 
@@ -94,7 +95,7 @@ func (f *finder) sends(at uint32) (words []string) {
 	h := f.k.At(at)
 	for _, p := range h.Threads[:h.Count] {
 		if p.Kind == process.OpSend && !p.Over {
-			words = append(words, unpack(*f.k.commands.Value(p.Command))...)
+			words = append(words, intern.Unpack(*f.k.commands.Value(p.Command))...)
 		}
 	}
 	return words

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -562,7 +560,7 @@ func (k *Clients) describe(h *History, r *replayer) error {
 		pn := Operation{Kind: op.Kind, Over: op.Over, Mark: op.Mark, Phase: op.Phase, Wall: op.Wall,
 			Conn: uint8(op.Conn), Addr: uint8(op.Addr), Sleep: sleepOf(op), Below: int64(op.Below), Fence: op.Fence}
 		if op.Kind == process.OpSend && !op.Over {
-			pn.Command = k.commands.ID(pack(op.Args))
+			pn.Command = k.commands.ID(intern.Pack(op.Args))
 		}
 		h.Threads[i] = pn
 	}
@@ -573,27 +571,6 @@ func (k *Clients) describe(h *History, r *replayer) error {
 	}
 	h.Conns = uint8(min(MaxConns, r.driver.Conns()))
 	return nil
-}
-
-// pack turns a command's words into one string; unpack is its inverse.
-func pack(args []string) string {
-	var b strings.Builder
-	for _, a := range args {
-		b.WriteString(strconv.Itoa(len(a)))
-		b.WriteByte(' ')
-		b.WriteString(a)
-	}
-	return b.String()
-}
-
-func unpack(s string) (args []string) {
-	for s != "" {
-		n, rest, _ := strings.Cut(s, " ")
-		size, _ := strconv.Atoi(n)
-		args = append(args, rest[:size])
-		s = rest[size:]
-	}
-	return args
 }
 
 // feed has a thread of a replayer perform its operation and observe the transition's
@@ -873,7 +850,7 @@ func (k *Clients) planText(p Operation) string {
 	case p.Over:
 		return "nothing"
 	case p.Kind == process.OpSend:
-		return trace.CommandText(unpack(*k.commands.Value(p.Command)))
+		return trace.CommandText(intern.Unpack(*k.commands.Value(p.Command)))
 	case p.Kind == process.OpSleep:
 		return "a sleep of " + trace.Duration(time.Duration(p.Sleep)*time.Millisecond)
 	case p.Kind == process.OpMark:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/process"
 )
 
@@ -101,7 +102,7 @@ func (k *Clients) stepText(out *Outcome) string {
 		if p.Kind != process.OpSend || p.Over {
 			continue
 		}
-		for _, word := range unpack(*k.commands.Value(p.Command)) {
+		for _, word := range intern.Unpack(*k.commands.Value(p.Command)) {
 			if _, err := strconv.ParseInt(word, 10, 64); err == nil {
 				word = "#"
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/process"
 )
 
@@ -113,7 +114,7 @@ func (k *Clients) transaction(id uint32, conn uint8) (steps []DeedStep) {
 
 // words returns a command's words, the first in capitals.
 func (k *Clients) words(command uint32) []string {
-	words := unpack(*k.commands.Value(command))
+	words := intern.Unpack(*k.commands.Value(command))
 	words[0] = strings.ToUpper(words[0])
 	return words
 }

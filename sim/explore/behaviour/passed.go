@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/redis"
 )
 
@@ -65,7 +66,7 @@ func (f *finder) passedTo() {
 	all := map[string][]question{}
 	for n := uint32(1); n <= uint32(f.s.answers.Len()); n++ {
 		e := f.s.answers.Entries.At(n)
-		args := unpack(*f.k.commands.Value(e.Key.Command))
+		args := intern.Unpack(*f.k.commands.Value(e.Key.Command))
 		if e.Value.Asks || storing[strings.ToUpper(args[0])] >= len(args) {
 			continue
 		}
@@ -92,7 +93,7 @@ func (f *finder) passedTo() {
 // alikeAtServers reports whether servers answer two commands alike, which differ in numbers that have
 // followed a reading. A number that is stored as well comes from the same reading, and follows it.
 func (f *finder) alikeAtServers(a, b uint32, by int64) bool {
-	one, two := unpack(*f.k.commands.Value(a)), unpack(*f.k.commands.Value(b))
+	one, two := intern.Unpack(*f.k.commands.Value(a)), intern.Unpack(*f.k.commands.Value(b))
 	if !decides(one, two) {
 		return true
 	}

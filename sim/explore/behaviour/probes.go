@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 )
@@ -376,7 +377,7 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 	var all []question
 	for _, group := range groups {
 		q := group[0]
-		args := unpack(*f.k.commands.Value(q.q.Command))
+		args := intern.Unpack(*f.k.commands.Value(q.q.Command))
 		snap := *f.s.Snapshot(q.q.Snapshot)
 		kind := fmt.Sprint(f.kindOf(q.q.Command), q.of)
 		all = append(all, question{q, kind, kind + f.situation(args, snap), fmt.Sprintf("%q %d %#v", args, q.q.Conn, snap)})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -237,7 +238,7 @@ func (s *Servers) unlike(other *Servers, n uint32, text func(string) string, con
 		}
 		was.Snapshot, was.Reply = renamed(was.Snapshot), other.replies.ID(text(*s.replies.Value(was.Reply)))
 		if was != is {
-			words := unpack(*s.commands.Value(q.Command))
+			words := intern.Unpack(*s.commands.Value(q.Command))
 			return &Unlike{Client: "Redis", Once: fmt.Sprintf("%q", *other.replies.Value(was.Reply)),
 				Again: fmt.Sprintf("%q to %s", *other.replies.Value(is.Reply), trace.CommandText(words))}
 		}

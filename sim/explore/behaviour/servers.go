@@ -109,7 +109,7 @@ func (s *Servers) Run(q Question) (Answer, error) {
 	if a, known := s.answers.Get(q); known {
 		return *a, nil
 	}
-	args := unpack(*s.commands.Value(q.Command))
+	args := intern.Unpack(*s.commands.Value(q.Command))
 	s.Ran++
 	answer, err := s.Server.Run(*s.Snapshot(q.Snapshot), int(q.Conn), args)
 	switch {
@@ -145,7 +145,7 @@ func (s *Servers) outlives(args []string, before, after []redis.Key) error {
 // Redis would wait for those until the command's timeout, or until the connection ends
 // because a replica takes over. A search sends a reply at once, so it refuses such a WAIT.
 func (s *Servers) Wait(q Question, missing int) (a Answer, is bool, err error) {
-	args := unpack(*s.commands.Value(q.Command))
+	args := intern.Unpack(*s.commands.Value(q.Command))
 	if s.Replicas == 0 || !strings.EqualFold(args[0], "WAIT") || len(args) != 3 {
 		return Answer{}, false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/redis"
 )
 
@@ -75,8 +76,8 @@ func (f *finder) storesIn(from uint32, after measured, p *pair) {
 		if a == b {
 			continue
 		}
-		others := unpack(*f.k.commands.Value(b))
-		for n, text := range unpack(*f.k.commands.Value(a)) {
+		others := intern.Unpack(*f.k.commands.Value(b))
+		for n, text := range intern.Unpack(*f.k.commands.Value(a)) {
 			f.stores(text, others[n])
 		}
 	}

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"lockstep/sim/explore/alike"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
+	"lockstep/sim/resp"
 	"lockstep/sim/trace"
 )
 
@@ -58,12 +60,12 @@ type Reading struct {
 // observations, it runs the code at readings in between, and bisects to the value from which
 // on it differs. Two doings are the same if they differ in numbers alone that have grown or
 // shrunk with the reading. Only histories that have been reached count, and those on the way
-// to them.
+// to them; and of commands that read a server's clock, those on snapshots that were met with.
 //
 // It must not be called while workers run. It fails as [Clients.After] and [Servers.Run] do, and
 // is cut short when ctx is done.
-func (k *Clients) Thresholds(ctx context.Context, s *Servers, reached []uint32) (*Thresholds, error) {
-	f := &finder{ctx: ctx, reached: k.onTheWay(reached), k: k, s: s, found: &Thresholds{}, compares: maxCompares, probes: maxProbes, lives: map[string]bool{}, tells: map[string]bool{}, passed: maxPassed, unasked: map[string]bool{}}
+func (k *Clients) Thresholds(ctx context.Context, s *Servers, reached []uint32, met map[uint32]bool) (*Thresholds, error) {
+	f := &finder{ctx: ctx, reached: k.onTheWay(reached), met: met, k: k, s: s, found: &Thresholds{}, compares: maxCompares, probes: maxProbes, lives: map[string]bool{}, tells: map[string]bool{}, passed: maxPassed, unasked: map[string]bool{}}
 	f.limit = k.Outcomes.Len() + maxRuns
 	k.trying = true
 	defer func() { k.trying = false }()
@@ -100,7 +102,8 @@ type finder struct {
 	ctx      context.Context //nolint:containedctx // it lives as long as one call
 	k        *Clients
 	s        *Servers
-	reached  []bool // by history
+	reached  []bool          // by history
+	met      map[uint32]bool // snapshots
 	found    *Thresholds
 	children [][]edge        // by history
 	compares int             // that may still be made
@@ -213,10 +216,10 @@ func (f *finder) groups(from uint32) map[string][]measured {
 			if !f.measures(kind, 0) {
 				continue
 			}
-			if ms, ok := moment(*f.k.Replies.Value(uint32(e.seen.Value))); ok && kind == "TIME" {
+			if ms, ok := resp.Moment(*f.k.Replies.Value(uint32(e.seen.Value))); ok && kind == "TIME" {
 				key := fmt.Sprint(e.thread, kind)
 				groups[key] = append(groups[key], measured{e, ms, func(v int64) (Observation, bool) {
-					return Observation{SawReply, int64(f.k.Replies.ID(momentReply(v)))}, true
+					return Observation{SawReply, int64(f.k.Replies.ID(resp.MomentReply(v)))}, true
 				}})
 				continue
 			}
@@ -250,27 +253,13 @@ func (f *finder) asked(at uint32, thread uint8) uint32 {
 
 // kindOf returns the name of a command, with the script if it is a call of one.
 func (f *finder) kindOf(command uint32) string {
-	args := unpack(*f.k.commands.Value(command))
+	args := intern.Unpack(*f.k.commands.Value(command))
 	return strings.Join(args[:min(2, len(args))], " ")
 }
 
 // payload reports whether a line of a reply is an integer or a bulk string, and not a length.
 func payload(lines []string, i int) bool {
 	return strings.HasPrefix(lines[i], ":") || i > 0 && strings.HasPrefix(lines[i-1], "$")
-}
-
-// moment reads a reply to TIME, seconds and microseconds, in milliseconds.
-func moment(reply string) (ms int64, ok bool) {
-	var l [2]int
-	var secs, micros int64
-	n, err := fmt.Sscanf(reply, "*2\r\n$%d\r\n%d\r\n$%d\r\n%d\r\n", &l[0], &secs, &l[1], &micros)
-	return secs*1000 + micros/1000, n == 4 && err == nil
-}
-
-// momentReply is the reply to TIME at an instant, in milliseconds.
-func momentReply(ms int64) string {
-	secs, micros := strconv.FormatInt(ms/1000, 10), strconv.FormatInt(ms%1000*1000, 10)
-	return fmt.Sprintf("*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(secs), secs, len(micros), micros)
 }
 
 // with returns a reply with another text in place of a number in one of its lines.
@@ -457,8 +446,8 @@ func (f *finder) mixes(a, b uint32) bool {
 	if a == b {
 		return false
 	}
-	others := unpack(*f.k.commands.Value(b))
-	for i, text := range unpack(*f.k.commands.Value(a)) {
+	others := intern.Unpack(*f.k.commands.Value(b))
+	for i, text := range intern.Unpack(*f.k.commands.Value(a)) {
 		if _, err := strconv.ParseInt(text, 10, 64); err != nil && text != others[i] {
 			return true
 		}
@@ -539,7 +528,7 @@ func (f *finder) alikeCommands(a, b uint32, by int64) bool {
 	if a == 0 || b == 0 {
 		return false
 	}
-	return slices.EqualFunc(unpack(*f.k.commands.Value(a)), unpack(*f.k.commands.Value(b)), func(x, y string) bool { return alike.Texts(x, y, by) })
+	return slices.EqualFunc(intern.Unpack(*f.k.commands.Value(a)), intern.Unpack(*f.k.commands.Value(b)), func(x, y string) bool { return alike.Texts(x, y, by) })
 }
 
 // asked is a question that was asked.
@@ -581,6 +570,8 @@ func (f *finder) servers() error {
 		snap := *f.s.Snapshot(e.Key.Snapshot)
 		if e.Value.Asks {
 			f.tells[f.kindOf(e.Key.Command)] = true
+		}
+		if e.Value.Asks && f.met[e.Key.Snapshot] {
 			f.found.Read = append(f.found.Read, snap.Millis)
 			v := snap.Millis
 			snap.Millis = 0
@@ -688,8 +679,8 @@ func (f *finder) alikeAnswers(a, b Answer, by int64) bool {
 		return false
 	}
 	text := func(id uint32) []string { return strings.Split(*f.k.Replies.Value(id), "\r\n") }
-	one, told := moment(*f.k.Replies.Value(a.Reply))
-	two, both := moment(*f.k.Replies.Value(b.Reply))
+	one, told := resp.Moment(*f.k.Replies.Value(a.Reply))
+	two, both := resp.Moment(*f.k.Replies.Value(b.Reply))
 	if told && both {
 		if two-one != by {
 			return false

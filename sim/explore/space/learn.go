@@ -19,7 +19,7 @@ import (
 func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	reached := m.reached()
 	spans := instants.Begun(m.Clients, reached, m.instants.Far)
-	t, err := m.Clients.Thresholds(ctx, m.Servers, reached)
+	t, err := m.Clients.Thresholds(ctx, m.Servers, reached, m.snapshots())
 	if err != nil {
 		return false, err
 	}
