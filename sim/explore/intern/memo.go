@@ -2,6 +2,7 @@ package intern
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 )
@@ -163,27 +164,40 @@ func (t *Table[K]) ID(k K) uint32 { return t.Put(k, struct{}{}) }
 func (t *Table[K]) Value(id uint32) *K { return &t.Entries.At(id).Key }
 
 // Chunks is a list whose elements never move. One goroutine adds at a time; elements that
-// were added are read without a lock. It holds up to 2^26 elements.
+// were added are read without a lock. It holds up to 2^26 elements, in pieces each of which is as
+// long as all before it, so that a list of a few takes little room.
+//
+// Invariant: a piece is made before its elements are counted, and never again.
 type Chunks[V any] struct {
-	Count atomic.Uint32 // of elements
-	list  [1 << 14]atomic.Pointer[[chunk]V]
+	Count  atomic.Uint32 // of elements
+	pieces [27 - firstBits][]V
 }
 
-const chunk = 1 << 12
+// The first piece has 2^firstBits elements.
+const firstBits = 5
+
+// pieceOf returns the piece that has an index.
+func pieceOf(i uint32) int { return bits.Len32(i >> firstBits) }
+
+// before returns the number of elements before a piece.
+func before(piece int) uint32 { return 1 << (piece + firstBits - 1) &^ (1<<firstBits - 1) }
 
 // Add appends an element, and returns its index. The caller makes sure that only one
 // goroutine does so at a time.
 func (c *Chunks[V]) Add(v V) uint32 {
 	n := c.Count.Load()
-	p := c.list[n/chunk].Load()
-	if p == nil {
-		p = new([chunk]V)
-		c.list[n/chunk].Store(p)
+	piece := pieceOf(n)
+	p := &c.pieces[piece]
+	if *p == nil {
+		*p = make([]V, max(1<<firstBits, before(piece)))
 	}
-	p[n%chunk] = v
+	(*p)[n-before(piece)] = v
 	c.Count.Store(n + 1)
 	return n
 }
 
 // At returns the element with an index that Add has returned.
-func (c *Chunks[V]) At(i uint32) *V { return &c.list[i/chunk].Load()[i%chunk] }
+func (c *Chunks[V]) At(i uint32) *V {
+	piece := pieceOf(i)
+	return &c.pieces[piece][i-before(piece)]
+}
