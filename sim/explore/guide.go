@@ -139,11 +139,7 @@ func (g *guide) hint(ctx context.Context, moves []sim.Move, memory int64) (Hint,
 		h.Reached, h.Reachable = true, true
 		return h, nil
 	}
-	q := shortestFrom(x, trace.SetOf(g.goal))
-	q.nodes[0].last = lastOf(g.path) // to go on with the same client is no switch
-	if n := len(g.path); n > 0 {
-		q.nodes[0].by = g.path[n-1] // and to wait once more is no step
-	}
+	q := shortestFrom(x, trace.SetOf(g.goal), g.path)
 	here := x.StateID()
 	full, opt := false, Options{Memory: memory}
 	if err := q.run(func() bool { full = full || opt.full(); return full || ctx.Err() != nil }); err != nil {

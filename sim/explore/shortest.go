@@ -1,9 +1,10 @@
 package explore
 
 import (
-	"container/heap"
+	"encoding/binary"
 	"slices"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 )
@@ -22,42 +23,14 @@ func (a cost) less(b cost) bool {
 	return a.steps < b.steps
 }
 
-// pathNode is a node of the graph of schedules: a packed state with the client that acted
-// last and with whether time passed last, because the next step's cost depends on both.
-type pathNode struct {
+// place is the place of a node in the order in which nodes are expanded.
+type place struct {
 	cost
-	early  int32        // how often a client that was about to ask has asked later: it orders nodes of equal cost, as readers take it for a pause
-	order  int          // of discovery: it orders all others, which makes the result deterministic
-	parent int32        // the index of the node before, or -1
-	by     space.Choice // that leads here from there
-	last   int8         // the client that acted last, or -1
-	state  []uint32     // packed; nil if the node is an end
-	ends   space.Codes  // of an end: the violations that the path to it has
+	early int32 // how often a client that was about to ask has asked later: it orders nodes of equal cost, as readers take it for a pause
+	order int32 // of discovery: it orders all others, which makes the result deterministic
 }
 
-// shortest is a search for the least schedules, by Dijkstra's algorithm. It is a heap of the
-// nodes that are not expanded yet.
-type shortest struct {
-	x     *space.Explorer
-	nodes []pathNode                    // all, by index
-	queue []int32                       // the heap
-	known map[string]bool               // nodes that have been expanded
-	left  space.Codes                   // violations that are still looked for
-	got   map[trace.Code][]space.Choice // the least path to each that was found
-}
-
-func (q *shortest) Len() int           { return len(q.queue) }
-func (q *shortest) Less(i, j int) bool { return q.before(q.queue[i], q.queue[j]) }
-func (q *shortest) Swap(i, j int)      { q.queue[i], q.queue[j] = q.queue[j], q.queue[i] }
-func (q *shortest) Push(v any)         { q.queue = append(q.queue, v.(int32)) }
-func (q *shortest) Pop() any {
-	last := q.queue[len(q.queue)-1]
-	q.queue = q.queue[:len(q.queue)-1]
-	return last
-}
-
-func (q *shortest) before(i, j int32) bool {
-	a, b := &q.nodes[i], &q.nodes[j]
+func (a *place) before(b *place) bool {
 	if a.cost != b.cost {
 		return a.cost.less(b.cost)
 	}
@@ -67,6 +40,71 @@ func (q *shortest) before(i, j int32) bool {
 	return a.order < b.order
 }
 
+// pathNode is a node of the graph of schedules: a packed state with the client that acted
+// last and with whether time passed last, because the next step's cost depends on both.
+type pathNode struct {
+	place
+	parent int32        // the index of the node before, or -1
+	by     space.Choice // that leads here from there
+	last   int8         // the client that acted last, or -1
+	state  []uint32     // packed; nil if the node is an end
+	ends   space.Codes  // of an end: the violations that the path to it has
+}
+
+// shortest is a search for the least schedules, by Dijkstra's algorithm.
+type shortest struct {
+	x     *space.Explorer
+	nodes intern.Chunks[pathNode]       // all, by index
+	queue []waiting                     // the heap of those that are not expanded yet
+	first map[string]int32              // for each state, as key has it, the node that comes first
+	key   []byte                        // of one
+	left  space.Codes                   // violations that are still looked for
+	got   map[trace.Code][]space.Choice // the least path to each that was found
+}
+
+// waiting is a node in the heap.
+type waiting struct {
+	place
+	node int32
+}
+
+// push puts a node into the heap.
+func (q *shortest) push(e waiting) {
+	at := len(q.queue)
+	q.queue = append(q.queue, e)
+	for at > 0 {
+		up := (at - 1) / 2
+		if !e.before(&q.queue[up].place) {
+			break
+		}
+		q.queue[at] = q.queue[up]
+		at = up
+	}
+	q.queue[at] = e
+}
+
+// pop takes the first node out of the heap.
+func (q *shortest) pop() (node int32) {
+	node, end := q.queue[0].node, len(q.queue)-1
+	e := q.queue[end]
+	q.queue = q.queue[:end]
+	at := 0
+	for down := 1; down < end; down = 2*at + 1 {
+		if down+1 < end && q.queue[down+1].before(&q.queue[down].place) {
+			down++
+		}
+		if !q.queue[down].before(&e.place) {
+			break
+		}
+		q.queue[at] = q.queue[down]
+		at = down
+	}
+	if end > 0 {
+		q.queue[at] = e
+	}
+	return node
+}
+
 // findShortest finds the least schedule for each of the violations. It takes all schedules in the
 // order of their cost, so the first with a violation is the least, and the violation needs
 // each of its faults: otherwise there would be a schedule of fewer. It ends early, with what
@@ -74,15 +112,19 @@ func (q *shortest) before(i, j int32) bool {
 func findShortest(m *space.Model, wanted space.Codes, stop func() bool) (map[trace.Code][]space.Choice, error) {
 	x := m.Explorer()
 	x.Begin()
-	q := shortestFrom(x, wanted)
+	q := shortestFrom(x, wanted, nil)
 	err := q.run(stop)
 	return q.got, err
 }
 
-// shortestFrom returns a search that begins in the explorer's state.
-func shortestFrom(x *space.Explorer, wanted space.Codes) *shortest {
-	q := &shortest{x: x, known: map[string]bool{}, left: wanted, got: map[trace.Code][]space.Choice{}}
-	q.add(pathNode{parent: -1, last: -1, state: x.StateID()})
+// shortestFrom returns a search that begins in the explorer's state, to which a path has led.
+func shortestFrom(x *space.Explorer, wanted space.Codes, path []space.Choice) *shortest {
+	q := &shortest{x: x, first: map[string]int32{}, left: wanted, got: map[trace.Code][]space.Choice{}}
+	begin := pathNode{parent: -1, last: lastOf(path), state: x.StateID()} // to go on with the same client is no switch
+	if n := len(path); n > 0 {
+		begin.by = path[n-1] // and to wait once more is no step
+	}
+	q.add(begin)
 	return q
 }
 
@@ -90,17 +132,15 @@ func shortestFrom(x *space.Explorer, wanted space.Codes) *shortest {
 // stop is called now and then only, as to measure memory costs more than to expand a node.
 func (q *shortest) run(stop func() bool) error {
 	for n := 0; len(q.queue) > 0 && q.left != 0 && (n%256 != 0 || !stop()); n++ {
-		i := heap.Pop(q).(int32)
-		p := q.nodes[i]
+		i := q.pop()
+		p := q.nodes.At(uint32(i))
 		if p.ends != 0 {
 			q.reach(i, p.ends)
 			continue
 		}
-		key := string(append(bytesOf(p.state), byte(p.last), byteOf(p.by.Kind == space.Passes)))
-		if q.known[key] {
+		if q.first[string(q.keyOf(p))] != i {
 			continue
 		}
-		q.known[key] = true
 		q.expand(i)
 		if q.x.Err != nil {
 			return q.x.Err
@@ -109,17 +149,40 @@ func (q *shortest) run(stop func() bool) error {
 	return nil
 }
 
-// add adds a node to the heap. A node at which time merely passes on has the place of the
-// one before in the order: where time stops on its way doesn't decide which of two schedules
-// is preferred.
+// add adds a node to the heap, unless its state is there, or was expanded, with a lesser place. A node
+// at which time merely passes on has the place of the one before in the order: where time stops on
+// its way doesn't decide which of two schedules is preferred.
 func (q *shortest) add(p pathNode) {
-	n := len(q.nodes)
+	n := int32(q.nodes.Count.Load())
 	p.order = n
-	if p.by.Kind == space.Passes && p.parent >= 0 && q.nodes[p.parent].by.Kind == space.Passes {
-		p.order = q.nodes[p.parent].order
+	if p.by.Kind == space.Passes && p.parent >= 0 && q.node(p.parent).by.Kind == space.Passes {
+		p.order = q.node(p.parent).order
 	}
-	q.nodes = append(q.nodes, p)
-	heap.Push(q, int32(n))
+	if p.ends == 0 {
+		key := q.keyOf(&p)
+		if known, is := q.first[string(key)]; is && !p.before(&q.node(known).place) {
+			return
+		}
+		q.first[string(key)] = n
+	}
+	q.nodes.Add(p)
+	q.push(waiting{p.place, n})
+}
+
+func (q *shortest) node(i int32) *pathNode { return q.nodes.At(uint32(i)) }
+
+// keyOf returns what tells a node's state from others, in bytes that are valid until the next call.
+func (q *shortest) keyOf(p *pathNode) []byte {
+	q.key = q.key[:0]
+	for _, w := range p.state {
+		q.key = binary.LittleEndian.AppendUint32(q.key, w)
+	}
+	passed := byte(0)
+	if p.by.Kind == space.Passes {
+		passed = 1
+	}
+	q.key = append(q.key, byte(p.last), passed)
+	return q.key
 }
 
 // reach keeps the path to a node for those of its violations that are still looked for.
@@ -134,9 +197,9 @@ func (q *shortest) reach(i int32, ends space.Codes) {
 
 // path returns the choices that lead to a node.
 func (q *shortest) path(i int32) (choices []space.Choice) {
-	for ; q.nodes[i].parent >= 0; i = q.nodes[i].parent {
-		if q.nodes[i].ends != trace.SetOf(trace.PD) {
-			choices = append(choices, q.nodes[i].by)
+	for p := q.node(i); p.parent >= 0; p = q.node(p.parent) {
+		if p.ends != trace.SetOf(trace.PD) {
+			choices = append(choices, p.by)
 		}
 	}
 	slices.Reverse(choices)
@@ -145,15 +208,15 @@ func (q *shortest) path(i int32) (choices []space.Choice) {
 
 // expand adds the successors of a node.
 func (q *shortest) expand(i int32) {
-	x, p := q.x, q.nodes[i]
+	x, p := q.x, q.node(i)
 	x.Visit(p.state)
 	if x.Over() && q.left.Has(trace.PD) && x.Deadlocked() {
-		q.add(pathNode{cost: p.cost, parent: i, ends: trace.SetOf(trace.PD)})
+		q.add(pathNode{place: place{cost: p.cost}, parent: i, ends: trace.SetOf(trace.PD)})
 		return
 	}
 	for _, c := range x.Enabled() {
 		x.Back()
-		next := pathNode{cost: q.price(&p, c), early: p.early, parent: i, by: c, last: p.last}
+		next := pathNode{place: place{cost: q.price(p, c), early: p.early}, parent: i, by: c, last: p.last}
 		if c.Kind == space.Passes && p.by.Kind != space.Passes {
 			next.early += x.Early()
 		}
@@ -199,22 +262,6 @@ func lastOf(path []space.Choice) int8 {
 		}
 	}
 	return -1
-}
-
-func byteOf(is bool) byte {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// bytesOf encodes a packed state, with room for two more bytes.
-func bytesOf(state []uint32) []byte {
-	b := make([]byte, 0, len(state)*4+2)
-	for _, w := range state {
-		b = append(b, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
-	}
-	return b
 }
 
 // costFromStart returns the cost of a path from the start.
