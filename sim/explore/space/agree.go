@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"lockstep/sim"
-	"lockstep/sim/redis"
+	"lockstep/sim/explore/picture"
 	"lockstep/sim/trace"
 )
 
@@ -95,7 +95,7 @@ func (m *Model) differ(x *Explorer, w *sim.World, found Codes) error {
 	if real := trace.SetOf(w.Verdict()...) & searched; found != real {
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
-	if a, b := x.picture(make([]byte, 0, 512)), m.picture(make([]byte, 0, 512), w); !bytes.Equal(a, b) {
+	if a, b := x.picture(make([]byte, 0, 512), true), picture.Of(make([]byte, 0, 512), w, Names[:m.Bounds.Clients], m.Config.RecordKey()); !bytes.Equal(a, b) {
 		return fmt.Errorf("the search has\n%s\nand the engine\n%s", a, b)
 	}
 	return nil
@@ -107,7 +107,7 @@ func (x *Explorer) Outline() string {
 	text := make([]byte, 0, 256)
 	for i := range x.Bounds.Clients {
 		c := &x.s.clients[i]
-		text = clientPicture(text, i, c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, c.paused)
+		text = picture.Client(text, Names[i], c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, c.paused)
 		if c.Crashed {
 			continue
 		}
@@ -116,86 +116,37 @@ func (x *Explorer) Outline() string {
 		}
 	}
 	for i, n := range x.s.nodes {
-		text = nodePicture(text, i)
+		text = picture.Node(text, i)
 		for _, k := range x.Servers.Snapshot(n.snapshot).Keys {
-			text = keyPicture(text, k.Name, "", k.Left)
+			text = picture.Key(text, k.Name, "", k.Left)
 		}
-		text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))
+		text = picture.Owner(text, int(n.owner.Client), int(n.owner.N))
 	}
 	return string(text)
 }
 
-// picture describes a state of the search by what a world shows, too: see model.picture.
-func (x *Explorer) picture(text []byte) []byte {
+// picture describes a state of the search by what a world shows, too: see picture.Of. Without names
+// it leaves out the values of keys, the numbers of acquisitions, and pauses.
+func (x *Explorer) picture(text []byte, names bool) []byte {
 	for i := range x.Bounds.Clients {
 		c := &x.s.clients[i]
-		paused := c.paused && c.Phase != trace.PhaseIdle // between cycles it makes no difference
-		text = clientPicture(text, i, c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, paused)
+		n, paused := int(c.Acquired), c.paused && c.Phase != trace.PhaseIdle // between cycles it makes no difference
+		if !names {
+			n, paused = 0, false
+		}
+		text = picture.Client(text, Names[i], c.Crashed, c.Phase, n, c.Live, c.Inside, paused)
 	}
 	for i, n := range x.s.nodes {
-		text = nodePicture(text, i)
+		text = picture.Node(text, i)
 		for _, k := range x.Servers.Snapshot(n.snapshot).Keys {
-			text = keyPicture(text, k.Name, k.Value, k.Left)
+			if !names {
+				k.Value, n.owner.N = "", 0
+			}
+			text = picture.Key(text, k.Name, k.Value, k.Left)
 			if k.Name == x.Config.RecordKey() {
-				text = ownerPicture(text, int(n.owner.Client), int(n.owner.N))
+				text = picture.Owner(text, int(n.owner.Client), int(n.owner.N))
 			}
 		}
 	}
 	return text
-}
-
-func (m *Model) picture(text []byte, w *sim.World) []byte {
-	s := w.State()
-	for i := range m.Bounds.Clients {
-		c := &s.Clients[i]
-		paused := c.Paused && c.Phase != trace.PhaseIdle
-		text = clientPicture(text, i, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, paused)
-	}
-	for addr, i := range s.Primary {
-		text = nodePicture(text, addr)
-		for _, r := range s.Nodes[i].Records {
-			text = keyPicture(text, r.Key, r.Value, lifeOf(r, w))
-			if r.Key == m.Config.RecordKey() {
-				text = ownerPicture(text, r.Owner.Client, r.Owner.N)
-			}
-		}
-	}
-	return text
-}
-
-func lifeOf(r trace.HeldRecord, w *sim.World) int64 {
-	if r.Expires == trace.Never {
-		return redis.Immortal
-	}
-	return r.Left(w.Now()).Milliseconds()
-}
-
-func clientPicture(text []byte, i int, crashed bool, phase trace.Phase, acquired int, live, inside, paused bool) []byte {
-	text = append(append(text, Names[i]...), ' ')
-	if crashed {
-		return append(text, "crashed\n"...)
-	}
-	text = append(text, phase.String()...)
-	text = strconv.AppendInt(append(text, ", acquisition "...), int64(acquired), 10)
-	text = strconv.AppendBool(append(text, ", live "...), live)
-	text = strconv.AppendBool(append(text, ", inside "...), inside)
-	text = strconv.AppendBool(append(text, ", paused "...), paused)
-	return append(text, '\n')
-}
-
-func nodePicture(text []byte, i int) []byte {
-	return append(strconv.AppendInt(append(text, 'n'), int64(i+1), 10), '\n')
-}
-
-func keyPicture(text []byte, name, value string, left int64) []byte {
-	text = append(append(append(append(text, ' '), name...), '='), value...)
-	if left != redis.Immortal {
-		text = append(strconv.AppendInt(append(text, " for "...), left, 10), "ms"...)
-	}
-	return append(text, '\n')
-}
-
-func ownerPicture(text []byte, client, n int) []byte {
-	text = strconv.AppendInt(append(text, " of "...), int64(client), 10)
-	return append(strconv.AppendInt(append(text, '/'), int64(n), 10), '\n')
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/picture"
 	"lockstep/sim/trace"
 )
 
@@ -105,45 +106,29 @@ func (p *player) differ(x *Explorer, w *sim.World, found Codes) error {
 	if real := trace.SetOf(w.Verdict()...) & x.Bounds.CodeSet() &^ trace.SetOf(trace.LV); real&^found != 0 { // leases are rounded up, and LV takes a graph
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
-	if a, b := p.searched(x), p.played(x, w); !bytes.Equal(a, b) {
+	if a, b := x.picture(nil, false), p.played(x, w); !bytes.Equal(a, b) {
 		return fmt.Errorf("the search has\n%s\nand the engine\n%s", a, b)
 	}
 	return nil
 }
 
-func (p *player) searched(x *Explorer) (text []byte) {
-	for i := range p.Bounds.Clients {
-		c := &x.s.clients[i]
-		text = clientPicture(text, i, c.Crashed, c.Phase, 0, c.Live, c.Inside, false)
-	}
-	for i, n := range x.s.nodes {
-		text = nodePicture(text, i)
-		for _, k := range x.Servers.Snapshot(n.snapshot).Keys {
-			text = keyPicture(text, k.Name, "", k.Left)
-			if k.Name == x.Config.RecordKey() {
-				text = ownerPicture(text, int(n.owner.Client), 0)
-			}
-		}
-	}
-	return text
-}
-
+// played is picture of what the engine has in the places of the search's clients.
 func (p *player) played(x *Explorer, w *sim.World) (text []byte) {
 	s := w.State()
 	for i := range p.Bounds.Clients {
 		c := &s.Clients[p.as[i]]
-		text = clientPicture(text, i, c.Crashed, c.Phase, 0, c.Lease.Live || x.s.clients[i].Live, c.Lease.Inside, false)
+		text = picture.Client(text, Names[i], c.Crashed, c.Phase, 0, c.Lease.Live || x.s.clients[i].Live, c.Lease.Inside, false)
 	}
 	for addr, i := range s.Primary {
-		text = nodePicture(text, addr)
+		text = picture.Node(text, addr)
 		for _, r := range s.Nodes[i].Records {
-			text = keyPicture(text, r.Key, "", lifeOf(r, w))
+			text = picture.Key(text, r.Key, "", picture.Life(r, w))
 			if r.Key == p.Config.RecordKey() {
 				owner := r.Owner.Client
 				if owner >= 0 {
 					owner = int(p.was[owner])
 				}
-				text = ownerPicture(text, owner, 0)
+				text = picture.Owner(text, owner, 0)
 			}
 		}
 	}

@@ -1,0 +1,74 @@
+// Package picture describes a situation by what both of the interpreters of schedules show, the
+// engine and the search. They disagree if their pictures differ.
+package picture
+
+import (
+	"strconv"
+
+	"lockstep/sim"
+	"lockstep/sim/redis"
+	"lockstep/sim/trace"
+)
+
+// Of appends what a world shows of clients with these names, and of its masters. record is the key of
+// the lock's record.
+func Of(text []byte, w *sim.World, names []string, record string) []byte {
+	s := w.State()
+	for i, name := range names {
+		c := &s.Clients[i]
+		paused := c.Paused && c.Phase != trace.PhaseIdle
+		text = Client(text, name, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, paused)
+	}
+	for addr, i := range s.Primary {
+		text = Node(text, addr)
+		for _, r := range s.Nodes[i].Records {
+			text = Key(text, r.Key, r.Value, Life(r, w))
+			if r.Key == record {
+				text = Owner(text, r.Owner.Client, r.Owner.N)
+			}
+		}
+	}
+	return text
+}
+
+// Life returns how many milliseconds a record still lives, as a snapshot has it.
+func Life(r trace.HeldRecord, w *sim.World) int64 {
+	if r.Expires == trace.Never {
+		return redis.Immortal
+	}
+	return r.Left(w.Now()).Milliseconds()
+}
+
+// Client appends the part of a client.
+func Client(text []byte, name string, crashed bool, phase trace.Phase, acquired int, live, inside, paused bool) []byte {
+	text = append(append(text, name...), ' ')
+	if crashed {
+		return append(text, "crashed\n"...)
+	}
+	text = append(text, phase.String()...)
+	text = strconv.AppendInt(append(text, ", acquisition "...), int64(acquired), 10)
+	text = strconv.AppendBool(append(text, ", live "...), live)
+	text = strconv.AppendBool(append(text, ", inside "...), inside)
+	text = strconv.AppendBool(append(text, ", paused "...), paused)
+	return append(text, '\n')
+}
+
+// Node appends the heading of the node with an index.
+func Node(text []byte, i int) []byte {
+	return append(strconv.AppendInt(append(text, 'n'), int64(i+1), 10), '\n')
+}
+
+// Key appends a key of a node, and how many milliseconds it still lives.
+func Key(text []byte, name, value string, left int64) []byte {
+	text = append(append(append(append(text, ' '), name...), '='), value...)
+	if left != redis.Immortal {
+		text = append(strconv.AppendInt(append(text, " for "...), left, 10), "ms"...)
+	}
+	return append(text, '\n')
+}
+
+// Owner appends the owner of the lock's record: the nth acquisition of a client.
+func Owner(text []byte, client, n int) []byte {
+	text = strconv.AppendInt(append(text, " of "...), int64(client), 10)
+	return append(strconv.AppendInt(append(text, '/'), int64(n), 10), '\n')
+}
