@@ -113,5 +113,20 @@ func (c *Client) ForgetCycle() {
 // Ranks returns the set of ranks that the client refers to, one bit each.
 func (c *Client) Ranks() uint32 { return 1<<c.Granter | 1<<c.Asked | 1<<c.Touched }
 
+// Accessed applies an access to the resource that is accepted. It depends on this client alone;
+// [Facts.Accessed] adds the other clients.
+func (c *Client) Accessed(write bool) {
+	if !write {
+		c.Reading = UpToDate
+	}
+	c.Touched = max(c.Touched, c.Granter)
+}
+
+// CloseRanks gives the ranks that the client refers to the numbers that they have without gaps
+// among all that are used, one bit each.
+func (c *Client) CloseRanks(used uint32) {
+	c.Granter, c.Asked, c.Touched = dense(used, c.Granter), dense(used, c.Asked), dense(used, c.Touched)
+}
+
 // current reports whether a command belongs to the acquisition that the client is in.
 func (c *Client) current(n uint16) bool { return !c.Crashed && c.Acquired == n }

@@ -120,12 +120,8 @@ func (f *Facts) Accessed(client int, write bool, value int64) (broken []Finding)
 				o.Reading = Outdated
 			}
 		}
-	} else {
-		c.Reading = UpToDate
 	}
-	if c.Granter > c.Touched {
-		c.Touched = c.Granter
-	}
+	c.Accessed(write)
 	f.CanonicaliseRanks()
 	return broken
 }
@@ -182,7 +178,7 @@ func (f *Facts) CanonicaliseRanks() (changed bool) {
 		return false
 	}
 	for _, c := range f.clients {
-		c.Granter, c.Asked, c.Touched = dense(used, c.Granter), dense(used, c.Asked), dense(used, c.Touched)
+		c.CloseRanks(used)
 	}
 	return true
 }

@@ -32,13 +32,14 @@ type Condition uint8
 
 // The conditions.
 const (
-	Unowned Condition = 1 << iota // no record on any server is the client's
-	Alone                         // no other client is in the critical section
+	Unowned     Condition = 1 << iota // no record on any server is the client's
+	Alone                             // no other client is in the critical section
+	Undisturbed                       // its reading isn't outdated, no other client's is up to date, and none has touched the resource with a newer grant
 )
 
 // Rules has a rule for each violation, worst first.
 var Rules = [...]Rule{
-	{Code: trace.SW, On: []trace.Kind{trace.KindWrite}, Broken: staleWrite, prove: (*Monitor).proveStaleWrite},
+	{Code: trace.SW, On: []trace.Kind{trace.KindWrite}, Broken: staleWrite, Spared: Undisturbed, prove: (*Monitor).proveStaleWrite},
 	{Code: trace.DG, On: []trace.Kind{trace.KindGranted, trace.KindExtended}, Broken: doubleGrant, prove: (*Monitor).proveDoubleGrant},
 	{Code: trace.OV, On: []trace.Kind{trace.KindEnter}, Broken: overlap, Spared: Alone, prove: (*Monitor).proveOverlap},
 	{Code: trace.FR, On: []trace.Kind{trace.KindExecute}, Broken: foreignRelease, prove: (*Monitor).proveForeignRelease},
@@ -78,7 +79,8 @@ func Searched() (v trace.Verdict) {
 }
 
 // Local reports whether an event of a client's own is local to it, and under which
-// conditions: it changes only that client's facts, and can break no rule.
+// conditions: it changes only that client's facts, and can break no rule. As a write is judged by the
+// facts before it, its conditions are on these.
 func Local(kind trace.Kind) (under Condition, local bool) {
 	if kind == trace.KindGranted {
 		return 0, false // whether it has lost its records already depends on the servers

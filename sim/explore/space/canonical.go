@@ -35,7 +35,7 @@ func (x *Explorer) canonical(state []uint32) {
 	}
 	g.Begin(clients)
 	for _, i := range order[:n] {
-		g.Name(x.ids.clients.Summary(state[i]).own)
+		g.Name(x.ids.names.At(state[i]).own)
 	}
 	for _, id := range state[n : len(state)-1] {
 		s := x.ids.nodes.Summary(id)
@@ -48,7 +48,7 @@ func (x *Explorer) canonical(state []uint32) {
 		g.Name(x.Clients.SeriesInCommand(held[i].command))
 	}
 	for _, i := range order[:n] {
-		g.Name(x.ids.clients.Summary(state[i]).series)
+		g.Name(x.ids.names.At(state[i]).series)
 	}
 	x.rename(state)
 }
@@ -83,7 +83,7 @@ func (x *Explorer) orderOfClients(state []uint32) (order [behaviour.SeriesClient
 // shape returns the id of client i as it would be if it were the first, and had drawn its
 // tokens first.
 func (x *Explorer) shape(i int, id uint32) uint32 {
-	s := x.ids.clients.Summary(id)
+	s := x.ids.names.At(id)
 	if known := atomic.LoadUint32(&s.shape); known != 0 {
 		return known
 	}
@@ -115,7 +115,7 @@ func (x *Explorer) rename(state []uint32) {
 }
 
 func (x *Explorer) renameClient(i int, id uint32) uint32 {
-	s := x.ids.clients.Summary(id)
+	s := x.ids.names.At(id)
 	return x.renamed(clientPart, id, 1<<i, s.own|s.series, func(r *behaviour.Renaming) uint32 {
 		c := *x.ids.clients.Value(id)
 		var err error

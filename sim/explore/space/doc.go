@@ -30,7 +30,7 @@
 //   - Local steps: a client's step that depends on that client alone is made through a view
 //     from which nothing else can be reached (local.go). It is memoised in the client's
 //     summary, and applied without unpacking the state (summary.go). A crash is memoised in
-//     the same way.
+//     the same way, and so is the passing of time for a client.
 //
 // # Two interpreters
 //

@@ -30,7 +30,7 @@ func (x *Explorer) environment(state []uint32) (count int) {
 	x.s.copyFrom(&x.from)
 	used := x.seriesUsed()
 	for _, id := range state[:n] {
-		used |= x.ids.clients.Summary(id).own
+		used |= x.ids.names.At(id).own
 	}
 	for at, id := range state[n : len(state)-1] {
 		for _, to := range x.doneTo(deedsKey{id, used}) {

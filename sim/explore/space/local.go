@@ -1,6 +1,7 @@
 package space
 
 import (
+	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
@@ -33,8 +34,9 @@ type habits struct {
 	clients   *behaviour.Clients
 	inboxes   *intern.Lists[reply]
 	timeout   int32                                      // milliseconds
-	checks    bool                                       // see Bounds
-	extend    bool                                       // see Bounds
+	resource  sim.Resource                               // see Bounds
+	checks    bool                                       // likewise
+	extend    bool                                       // likewise
 	needs     *behaviour.Needs                           // of clients, or nil if nothing is known of them
 	drops     Codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
 	goesOn    bool                                       // monotonic clocks go on from one cycle to the next
@@ -86,6 +88,9 @@ func (l *local) perform(t int) bool {
 	}
 	l.c.paused = false
 	l.consume(p, at)
+	if !l.access(p) {
+		return false
+	}
 	out := l.after(behaviour.Transition{From: l.c.history, Thread: uint8(t), Seen: seen})
 	if l.err != nil {
 		return false
@@ -97,6 +102,29 @@ func (l *local) perform(t int) bool {
 	}
 	l.arrive(t, h, out)
 	l.ops++
+	return true
+}
+
+// accepts reports whether the resource accepts the access that an operation is, whatever others
+// have done to it: it doesn't look at the fencing token.
+func (h *habits) accepts(p *behaviour.Operation) bool {
+	return h.resource == sim.Plain || h.resource == sim.FencedWrites && p.Kind == process.OpRead
+}
+
+// access applies an operation that is an access to the resource, and reports whether that was local.
+// Conditions are on the state before the step, so a write that comes later in it isn't.
+func (l *local) access(p *behaviour.Operation) bool {
+	switch p.Kind {
+	case process.OpWrite:
+		under, is := l.spares(trace.KindWrite)
+		if !is || l.ops > 0 {
+			return false
+		}
+		l.under |= under
+		fallthrough
+	case process.OpRead:
+		l.c.Accessed(p.Kind == process.OpWrite)
+	}
 	return true
 }
 
@@ -137,8 +165,10 @@ func (l *local) after(tr behaviour.Transition) behaviour.Outcome {
 // alone: for an operation on something shared, or on the wall clock, it doesn't.
 func (l *local) observe(h *behaviour.History, p *behaviour.Operation) (seen behaviour.Observation, at int, is bool) {
 	switch p.Kind {
-	case process.OpSend, process.OpRead, process.OpWrite, process.OpDraw:
+	case process.OpSend, process.OpDraw:
 		return behaviour.Observation{}, -1, false
+	case process.OpRead, process.OpWrite:
+		return behaviour.Observation{}, -1, l.accepts(p)
 	case process.OpMark:
 		return behaviour.Observation{}, -1, !(l.endless && p.Asks())
 	case process.OpClock:

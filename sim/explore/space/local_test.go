@@ -20,6 +20,7 @@ func TestWrongLocalStepIsCaught(t *testing.T) {
 		"nothing": nil,
 		"a grant, which the servers are asked of": {trace.KindGranted},
 		"to enter, with another inside":           {trace.KindEnter},
+		"to write, with another that has read":    {trace.KindWrite},
 		"to be refused, with a record stored":     {trace.KindRefused, trace.KindFailed},
 	} {
 		t.Run(name, func(t *testing.T) {

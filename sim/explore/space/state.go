@@ -126,12 +126,15 @@ type idTables struct {
 	reads   *intern.Lists[int32]
 	renamed *intern.Memo[partKey, uint32]    // see canonical
 	deeds   *intern.Memo[deedsKey, []uint32] // see environment
+	names   *intern.Chunks[names]            // by a client's id, in a search without bounds
 }
 
 // newTables returns empty tables.
 func (m *Model) newTables() *idTables {
-	return &idTables{intern.NewSummarised(m.summary), intern.NewSummarised(m.nodeSummary), intern.NewSummarised(func(*world) (s worldSummary) { return s }),
-		intern.NewLists[reply](), intern.NewLists[request](), intern.NewLists[request](), intern.NewLists[int32](), intern.NewMemo[partKey, uint32](), intern.NewMemo[deedsKey, []uint32]()}
+	t := &idTables{intern.NewSummarised(m.summary), intern.NewSummarised(m.nodeSummary), intern.NewSummarised(func(*world) (s worldSummary) { return s }),
+		intern.NewLists[reply](), intern.NewLists[request](), intern.NewLists[request](), intern.NewLists[int32](), intern.NewMemo[partKey, uint32](), intern.NewMemo[deedsKey, []uint32](), new(intern.Chunks[names])}
+	t.names.Add(names{}) // id 0 means none
+	return t
 }
 
 // MaxList is the number of replies to one client, of held requests, or of readings of true

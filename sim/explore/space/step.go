@@ -361,17 +361,14 @@ func (x *Explorer) lease(c *client, r behaviour.Report) bool {
 // access reads or writes the resource for client i, and reports whether the resource has
 // accepted that.
 func (x *Explorer) access(i int, p *behaviour.Operation) bool {
-	write := p.Kind == process.OpWrite
-	w := &x.s.world
-	looks := x.Config.Resource == sim.Fenced || x.Config.Resource == sim.FencedWrites && write
-	if looks && p.Fence != 0 && p.Fence < w.fence {
-		x.Stats.Fenced++
-		return false
-	}
-	if looks {
+	if w := &x.s.world; !x.habits.accepts(p) {
+		if p.Fence != 0 && p.Fence < w.fence {
+			x.Stats.Fenced++
+			return false
+		}
 		w.fence = max(w.fence, p.Fence)
 	}
-	x.record(x.facts.Accessed(i, write, 0))
+	x.record(x.facts.Accessed(i, p.Kind == process.OpWrite, 0))
 	return true
 }
 

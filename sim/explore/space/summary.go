@@ -1,6 +1,7 @@
 package space
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"lockstep/sim/explore/behaviour"
@@ -13,21 +14,42 @@ import (
 // summaries all the time, and unpacks a state only for steps that aren't local.
 type summary struct {
 	crashed, over bool
-	acts          bool                // it can perform an operation
-	sends         bool                // and that would send a command
-	asksAndSends  bool                // it is about to ask for the lock, and would then send a command: see local.asks
-	idles         bool                // if time passed now, that would begin a pause
-	repeats       uint32              // the id of the list of its requests that could arrive once more
-	draws         uint32              // its history if it is about to draw a random number, and otherwise 0
-	reads         int32               // what its clock shows, plus 1, if it is about to read it and may see something else: see readings
-	inside        bool                // it is in the critical section
-	between       bool                // it is about to ask for the lock, or has not begun
-	touched       monitor.Rank        // the grant in which it last accessed the resource
-	due           int32               // milliseconds until anything happens to it by itself; 0 is never
-	ranks         uint32              // the grants that matter to it, a bit each
-	own, series   behaviour.SeriesSet // that of its current acquisition, and those that it mentions otherwise, in a search without bounds
-	shape         uint32              // its id without its name, or 0 if that is not known yet; atomic
-	next          uint64              // its localStep, or 0 if that is not known yet; atomic
+	acts          bool            // it can perform an operation
+	sends         bool            // and that would send a command
+	asksAndSends  bool            // it is about to ask for the lock, and would then send a command: see local.asks
+	idles         bool            // if time passed now, that would begin a pause
+	repeats       uint32          // the id of the list of its requests that could arrive once more
+	draws         uint32          // its history if it is about to draw a random number, and otherwise 0
+	reads         int32           // what its clock shows, plus 1, if it is about to read it and may see something else: see readings
+	inside        bool            // it is in the critical section
+	between       bool            // it is about to ask for the lock, or has not begun
+	reading       monitor.Reading // what it knows of the resource
+	granter       monitor.Rank    // its grant, if it has one
+	touched       monitor.Rank    // the grant in which it last accessed the resource
+	due           int32           // milliseconds until anything happens to it by itself; 0 is never
+	ranks         uint32          // the grants that matter to it, a bit each
+	next          uint64          // its localStep, or 0 if that is not known yet; atomic
+	later, closed changed         // how time has last passed for it, and gaps were closed among which ranks
+}
+
+// names are the part of a summary of which only a search without bounds has need.
+type names struct {
+	own, series behaviour.SeriesSet // that of the client's current acquisition, and those that it mentions otherwise
+	shape       uint32              // its id without its name, or 0 if that is not known yet; atomic
+}
+
+// changed is what a client became by a change, in one word for workers that share it: the id that it
+// got, and before that the milliseconds that have passed, or the ranks that were in use; atomic.
+type changed uint64
+
+// to returns the id of the client after a change. make makes that if it isn't the last one.
+func (d *changed) to(by uint32, make func() uint32) uint32 {
+	known := atomic.LoadUint64((*uint64)(d))
+	if uint32(known>>32) != by || known == 0 {
+		known = uint64(by)<<32 | uint64(make())
+		atomic.StoreUint64((*uint64)(d), known)
+	}
+	return uint32(known)
 }
 
 // localStep is a client's next step, memoised for the client alone: the client's id after
@@ -38,20 +60,24 @@ type localStep uint64
 const (
 	isRefused     localStep = 1 << (32 + iota) // the client is refused the lock
 	isTooLate                                  // its release fails
-	ifDense                                    // valid only if its ranks leave no gap among all
+	changesRanks                               // its ranks are others than before, and may leave a gap among all
 	touchesShared                              // there is no local step: it would need more than the client
 
-	conditions = 40 // from this bit on: a monitor.Condition
+	conditions = 40 // from this bit on: a monitor.Condition,
+	ranksAfter = 48 // and the client's ranks after it
 )
 
 func (step localStep) to() uint32               { return uint32(step) }
+func (step localStep) ranks() uint32            { return uint32(step >> ranksAfter) }
 func (step localStep) under() monitor.Condition { return monitor.Condition(step >> conditions) }
 
 // summary returns the summary of a client.
 func (m *Model) summary(c *client) summary {
-	s := summary{crashed: c.Crashed, touched: c.Touched, inside: c.Inside, ranks: c.Ranks(), repeats: c.sentBefore}
+	s := summary{crashed: c.Crashed, reading: c.Reading, granter: c.Granter, touched: c.Touched, inside: c.Inside, ranks: c.Ranks(), repeats: c.sentBefore}
 	if m.habits.endless {
-		s.own, s.series = m.seriesOf(c)
+		var n names
+		n.own, n.series = m.seriesOf(c)
+		m.ids.names.Add(n)
 	}
 	if c.Crashed {
 		return s
@@ -195,14 +221,17 @@ func (x *Explorer) Warm(states []uint32) {
 	}
 }
 
-// localStep makes a choice in the state that the explorer views, if it is a local step or a
-// crash, and appends the successor: it differs only in that client, and after a crash in the
-// budget.
+// localStep makes a choice in the state that the explorer views, if each part of that changes by
+// itself: a local step, a crash, or the passing of time. It appends the successor. A local step
+// differs from the state only in that client, and after a crash in the budget.
 //
 // No step is taken for local while a transaction is open on a node or a request is held up,
 // because a client that closes a connection changes them; nor within a bound on switches,
 // because the world counts them.
 func (x *Explorer) localStep(c Choice, state, to []uint32) (_ []uint32, done bool) {
+	if c.Kind == Passes {
+		return x.elapse(c.By, state, to)
+	}
 	if !x.quiet {
 		return to, false
 	}
@@ -215,21 +244,57 @@ func (x *Explorer) localStep(c Choice, state, to []uint32) (_ []uint32, done boo
 		}
 		x.Stats.local(s)
 		to = append(to, state...)
-		to[len(to)-len(state)+who] = s.to()
+		after := to[len(to)-len(state):]
+		if after[who] = s.to(); s&changesRanks != 0 {
+			x.closeRanks(after, who, s.ranks())
+		}
 		return to, true
 	case Crashes:
-		touched := x.summaries[who].touched
-		if !x.dense(who, 1<<touched) {
-			return to, false
-		}
 		x.Stats.Used[Crash] = true
 		to = append(to, state...)
 		after := to[len(to)-len(state):]
-		after[who] = x.crashedID(who, touched, x.summaries[who].repeats)
+		after[who] = x.crashedID(who, x.summaries[who].touched, x.summaries[who].repeats)
 		after[len(after)-1] = x.afterCrash(after[len(after)-1])
+		x.closeRanks(after, who, 1<<x.summaries[who].touched)
 		return to, true
 	}
 	return to, false
+}
+
+// elapse lets time pass, unless the lock's record expires meanwhile: that concerns the clients, too.
+func (x *Explorer) elapse(by int32, state, to []uint32) (_ []uint32, done bool) {
+	clients, pauses := len(x.summaries), uint8(0)
+	to = append(to, state...)
+	after := to[len(to)-len(state):]
+	for at := range x.nodes {
+		n := *x.ids.nodes.Value(state[clients+at])
+		if x.ageNode(&n, by) {
+			return to[:len(to)-len(state)], false
+		}
+		after[clients+at] = x.ids.nodes.ID(n)
+	}
+	for i, s := range x.summaries {
+		if s.idles {
+			pauses++
+			x.Stats.Used[Pause] = true
+		}
+		if !s.crashed {
+			after[i] = s.later.to(uint32(by), func() uint32 {
+				c := *x.ids.clients.Value(state[i])
+				x.pass(&c, by, s.idles)
+				return x.ids.clients.ID(c)
+			})
+		}
+	}
+	w := *x.world
+	if w.left[Pause] != Any {
+		w.left[Pause] -= pauses
+	}
+	x.ageWorld(&w, by)
+	if w != *x.world {
+		after[len(after)-1] = x.ids.worlds.ID(w)
+	}
+	return to, true
 }
 
 // known returns the localStep of a client with an id, memoised in its summary. It is 0 if
@@ -260,7 +325,7 @@ func (m *Model) find(c client) localStep {
 		}
 		return touchesShared
 	}
-	s := localStep(m.ids.clients.ID(c)) | localStep(l.under)<<conditions
+	s := localStep(m.ids.clients.ID(c)) | localStep(l.under)<<conditions | localStep(c.Ranks())<<ranksAfter
 	if l.refused {
 		s |= isRefused
 	}
@@ -268,7 +333,7 @@ func (m *Model) find(c client) localStep {
 		s |= isTooLate
 	}
 	if c.Ranks() != ranks {
-		s |= ifDense
+		s |= changesRanks
 	}
 	return s
 }
@@ -276,39 +341,45 @@ func (m *Model) find(c client) localStep {
 // applies reports whether the conditions of a client's localStep hold in the state that the
 // explorer views.
 func (x *Explorer) applies(who int, s localStep) bool {
-	if s == 0 || s.under()&monitor.Unowned != 0 && x.owns(who) || s&ifDense != 0 && !x.dense(who, x.ids.clients.Summary(s.to()).ranks) {
+	if s == 0 || s.under()&monitor.Unowned != 0 && x.owns(who) {
 		return false
 	}
-	if s.under()&monitor.Alone != 0 {
-		for i, other := range x.summaries {
-			if i != who && other.inside {
-				return false
-			}
+	alone, undisturbed, own := s.under()&monitor.Alone != 0, s.under()&monitor.Undisturbed != 0, x.summaries[who]
+	for i, other := range x.summaries {
+		if i != who && (alone && other.inside || undisturbed && (other.reading == monitor.UpToDate || other.touched > own.granter)) {
+			return false
 		}
 	}
-	return true
+	return !undisturbed || own.reading != monitor.Outdated
 }
 
 // owns reports whether the lock's record on some node belongs to a client.
 func (x *Explorer) owns(who int) bool {
-	for _, n := range x.nodes {
-		if int(n.owner) == who {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.nodes, func(n *nodeSummary) bool { return int(n.owner) == who })
 }
 
-// dense reports whether the ranks of the grants that matter leave no gap if those that matter
-// to this client are the given ones. See monitor.Facts.CanonicaliseRanks.
-func (x *Explorer) dense(who int, ranks uint32) bool {
+// closeRanks numbers the grants that matter in a packed state without gaps, after client who has
+// others than in the state that the explorer views. See monitor.Facts.CanonicaliseRanks.
+func (x *Explorer) closeRanks(state []uint32, who int, ranks uint32) {
 	used := ranks | 1
 	for i, other := range x.summaries {
 		if i != who {
 			used |= other.ranks
 		}
 	}
-	return used&(used+1) == 0
+	gap := ^used & (used + 1)
+	if used < gap {
+		return
+	}
+	for i, id := range state[:len(x.summaries)] {
+		if s := x.ids.clients.Summary(id); s.ranks > gap {
+			state[i] = s.closed.to(used, func() uint32 {
+				c := *x.ids.clients.Value(id)
+				c.CloseRanks(used)
+				return x.ids.clients.ID(c)
+			})
+		}
+	}
 }
 
 // crashedID returns the id of client i after it has crashed.

@@ -53,9 +53,9 @@ func spanOf(life int64) int32 { return int32(min(life, math.MaxInt32)) }
 
 // age adds a time that passes to a span of which it doesn't matter by how much it is longer
 // than the longest that matters.
-func (x *Explorer) age(span *int32, by int32) {
+func (m *Model) age(span *int32, by int32) {
 	if *span > dropped {
-		*span = int32(min(int64(*span)+int64(by), int64(x.instants.Far)))
+		*span = int32(min(int64(*span)+int64(by), int64(m.instants.Far)))
 	}
 }
 
@@ -164,25 +164,30 @@ func (x *Explorer) Early() (n int32) {
 func (x *Explorer) advance(by int32) {
 	pausing, _ := x.Idle()
 	for n := range x.s.nodes {
-		nd := &x.s.nodes[n]
-		x.set(nd, x.Servers.Age(nd.snapshot, by))
-		if b := &nd.behind; b.snapshot != 0 {
-			a := x.Servers.Age(b.snapshot, by)
-			if b.snapshot = a.Snapshot; a.Expired {
-				b.owner = monitor.Nobody
-			}
-		}
+		x.ageNode(&x.s.nodes[n], by)
 	}
 	x.facts.Recount()
 	for i := range x.s.clients {
-		c := &x.s.clients[i]
-		if c.Crashed {
-			continue
-		}
-		c.paused = c.paused || pausing>>i&1 != 0 && x.Bounds.Faults[Pause] != Any
-		x.pass(i, c, by)
+		x.pass(&x.s.clients[i], by, pausing>>i&1 != 0)
 	}
-	w := &x.s.world
+	x.ageWorld(&x.s.world, by)
+}
+
+// ageNode lets time pass for a node, and reports whether the lock's record has expired.
+func (m *Model) ageNode(n *node, by int32) (expired bool) {
+	a := m.Servers.Age(n.snapshot, by)
+	m.set(n, a)
+	if b := &n.behind; b.snapshot != 0 {
+		later := m.Servers.Age(b.snapshot, by)
+		if b.snapshot = later.Snapshot; later.Expired {
+			b.owner = monitor.Nobody
+		}
+	}
+	return a.Expired
+}
+
+// ageWorld lets time pass for the rest of a state.
+func (x *Explorer) ageWorld(w *world, by int32) {
 	if x.timed {
 		x.grow(&w.now, by)
 		w.reads, _ = x.ids.reads.Put(x.instants.Age(x.ids.reads.Get(w.reads), by))
@@ -197,39 +202,43 @@ func (x *Explorer) advance(by int32) {
 }
 
 // set gives a node an older snapshot. A record that has expired has no owner.
-func (x *Explorer) set(n *node, a behaviour.Aged) {
+func (m *Model) set(n *node, a behaviour.Aged) {
 	n.snapshot = a.Snapshot
 	if a.Expired {
 		n.owner = monitor.Nobody
 	}
 }
 
-// pass lets time pass for client i.
-func (x *Explorer) pass(i int, c *client, by int32) {
-	h := x.Clients.At(c.history)
+// pass lets time pass for a client, which is paused from now on if it could have acted.
+func (m *Model) pass(c *client, by int32, pausing bool) {
+	if c.Crashed {
+		return
+	}
+	c.paused = c.paused || pausing && m.Bounds.Faults[Pause] != Any
+	h := m.Clients.At(c.history)
 	if c.since > dropped {
-		c.since = spanOf(min(int64(c.since)+int64(by), x.instants.Longest(h.Read)))
+		c.since = spanOf(min(int64(c.since)+int64(by), m.instants.Longest(h.Read)))
 	}
 	if c.Live && !c.forever {
 		if c.deadline -= by; c.deadline <= 0 {
 			c.Live, c.deadline = false, 0
 		}
 	}
-	x.age(&c.grantSent, by)
+	m.age(&c.grantSent, by)
 	if c.inbox != 0 {
-		inbox := append([]reply(nil), x.ids.inboxes.Get(c.inbox)...)
+		inbox := append([]reply(nil), m.ids.inboxes.Get(c.inbox)...)
 		for n := range inbox {
 			if inbox[n].prolonged {
-				x.age(&inbox[n].ago, by)
+				m.age(&inbox[n].ago, by)
 			}
 		}
-		c.inbox, _ = x.ids.inboxes.Put(inbox)
+		c.inbox, _ = m.ids.inboxes.Put(inbox)
 	}
 	for t := range int(h.Count) {
-		x.age(&c.sent[t], by)
+		m.age(&c.sent[t], by)
 		if c.waits[t] && !h.Threads[t].Over {
 			c.due[t] -= by
 		}
 	}
-	x.settle(i)
+	(&local{habits: m.habits, c: c}).settle()
 }
