@@ -100,8 +100,10 @@ func (f *Facts) Executed(x *Execution) (owner Owner, ranked bool, broken []Findi
 		c.Granter, c.Asked = f.newest(), 0
 		f.CanonicaliseRanks()
 	case own && x.Phase == trace.PhaseAcquire && c.Granter == 0:
-		c.Asked = f.newest()
-		f.CanonicaliseRanks()
+		if newest := f.newest(); c.Asked == 0 || c.Asked+1 != newest { // or it is the newest already
+			c.Asked = newest
+			f.CanonicaliseRanks()
+		}
 	}
 	return owner, ranked, broken
 }

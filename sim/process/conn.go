@@ -134,6 +134,9 @@ func (c *Conn) begin(command string) {
 
 // pops recognises the commands that wait at their server for an element.
 func pops(command string) bool {
+	if command == "" || command[0]|0x20 != 'b' {
+		return false // at once, as it is asked of each command
+	}
 	switch strings.ToUpper(command) {
 	case "BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX":
 		return true
@@ -142,6 +145,9 @@ func pops(command string) bool {
 }
 
 func subscribes(command string) bool {
+	if n := len(command); n < len("SUBSCRIBE") || n > len("PSUBSCRIBE") {
+		return false // likewise
+	}
 	switch strings.ToUpper(command) {
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE":
 		return true
