@@ -183,7 +183,7 @@ func TestThirdClient(t *testing.T) {
 func TestDoesNotClose(t *testing.T) {
 	testenv.Long(t)
 	for name, why := range map[string]string{
-		"fenced": "counts", "getset-equal": "reads a clock that shows true time", "redlock": "compares a clock",
+		"fenced": "counts", "getset-equal": "reads a clock that shows true time", "redlock": "the greatest common divisor of the lock's spans is 50 ms",
 	} {
 		r, err := Run(context.Background(), closing(t, name), Options{})
 		if err == nil || !strings.Contains(err.Error(), why) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/instants"
+	"lockstep/sim/trace"
 )
 
 // Digital fails if client code was seen to tell spans apart in a way that multiples of a grid don't
@@ -37,7 +38,7 @@ func (m *Model) Digitize(small *Model) error {
 		spans = append(spans, m.timeout)
 	}
 	if m.instants.Digitize(spans, small.instants.Branches); m.instants.Far/m.instants.Grid > maxSteps {
-		return fmt.Errorf("the greatest common divisor of the lock's spans is %d ms, which makes too many instants: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other", m.instants.Grid)
+		return fmt.Errorf("the greatest common divisor of the lock's spans is %d ms, which makes too many instants: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other, as by --timeout %s", m.instants.Grid, trace.Duration(m.Config.TTL))
 	}
 	if m.instants.Late = m.lasting; !m.lasting {
 		m.Servers.ExpireEarly()
@@ -49,7 +50,7 @@ func (m *Model) Digitize(small *Model) error {
 func (m *Model) Grid() (grid time.Duration, branches []time.Duration) { return m.instants.Between() }
 
 // maxSteps is the number of steps of the grid that the longest span can have.
-const maxSteps = 1000
+const maxSteps = 200
 
 // OnGrid fails if a client has begun a span that doesn't fit the grid: no small search showed it.
 func (m *Model) OnGrid() error {
