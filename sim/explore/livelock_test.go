@@ -240,8 +240,12 @@ func TestLivelocksOfTheCatalogue(t *testing.T) {
 		if !testenv.CI() && (tc.crash && tc.name != "setpx-lua" || tc.nodes == 3) {
 			continue
 		}
-		b := Bounds{Strategy: strategy(t, tc.name), Clients: 2, Cycles: Any, Tries: 2, TTL: 12 * time.Millisecond, Timeout: 12 * time.Millisecond, Codes: trace.Verdict{trace.LV}}
-		if b.Strategy.Retry = (strategies.Retry{Delay: 4 * time.Millisecond}); tc.nodes > 1 {
+		delay := 4 * time.Millisecond
+		if tc.name == "setnx-expire" {
+			delay = 20 * time.Millisecond // its record lives for a whole second
+		}
+		b := Bounds{Strategy: strategy(t, tc.name), Clients: 2, Cycles: Any, Tries: 2, TTL: 3 * delay, Timeout: 3 * delay, Codes: trace.Verdict{trace.LV}}
+		if b.Strategy.Retry = (strategies.Retry{Delay: delay}); tc.nodes > 1 {
 			b.Nodes = tc.nodes
 		}
 		if tc.crash {
