@@ -57,7 +57,7 @@ func Covered(r *explore.Result) Item {
 func bounded(r *explore.Result) string {
 	held := fmt.Sprintf("the requests held up at a time, at most %d", r.UnderWay)
 	if r.Threads {
-		held += "; and the threads of a client, which asks again when those that it has started in its last cycle have ended"
+		held += "; and the threads of a client, which asks again when those that it has started in its last cycle have ended, and which act in the order in which they became ready, all instants that a multiple of the grid stands for being one"
 	}
 	if r.Bounds.Others {
 		return held + ", of each two clients"
@@ -109,12 +109,7 @@ func faults(b *explore.Bounds) string {
 const probed = "at nineteen readings up to a TTL, twelve up to another, and fewer up to twenty days"
 
 // expires says when a record goes in a search without bounds.
-func expires(b *explore.Bounds) string {
-	if b.CodeSet().Has(trace.LV) {
-		return "a record goes before or after whatever happens in the millisecond that ends its life, of which each is looked at"
-	}
-	return "a record expires a millisecond early, which hides no violation"
-}
+const expires = "a record goes before or after whatever happens in the millisecond that ends its life, of which each is looked at"
 
 // Bounds states the bounds of a search that has been made. They must make sense.
 func Bounds(b *explore.Bounds) []Item {
@@ -152,7 +147,7 @@ func Bounds(b *explore.Bounds) []Item {
 		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
 	if b.Cycles == explore.Any {
 		instants = "whatever can go wrong does so between any two steps. Time goes on by the greatest span of which the TTL, all sleeps, all lives of records and, if a reply may be late, the timeout are multiples: " +
-			"a lease's end is rounded up to one, and " + expires(b) + ". All spans are alike that are longer than each of these. " +
+			"a lease's end is rounded up to one, and " + expires + ". All spans are alike that are longer than each of these. " +
 			"Where code compares a clock with a span of its own, since the cycle's first look at it, it does either at the multiples before and after. " +
 			"It was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"
 	}

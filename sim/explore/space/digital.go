@@ -40,6 +40,7 @@ func (m *Model) Digitize(small *Model) error {
 	if m.instants.Digitize(spans, small.instants.Branches); m.instants.Far/m.instants.Grid > maxSteps {
 		return fmt.Errorf("the greatest common divisor of the lock's spans is %d ms, which makes too many instants: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other, as by --timeout %s", m.instants.Grid, trace.Duration(m.Config.TTL))
 	}
+	m.lasting = m.lasting || !m.unreduced // a certificate's engine drops records early
 	if m.instants.Late = m.lasting; !m.lasting {
 		m.Servers.ExpireEarly()
 	}
