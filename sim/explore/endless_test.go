@@ -71,7 +71,7 @@ func TestClosesWithMore(t *testing.T) {
 
 // TestRedlockCloses: so does Redlock on three servers, which compares its clock with its lease before it
 // believes in its majority. Where replies may be lost, its timeout of 50 ms would make 240 instants of a
-// TTL; with one of a TTL there are more than four million states.
+// TTL; with one of a TTL there are some 26 million states.
 func TestRedlockCloses(t *testing.T) {
 	testenv.Long(t)
 	b := closing(t, "redlock")
