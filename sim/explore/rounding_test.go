@@ -41,7 +41,7 @@ var late = mutant{
 
 // TestRecordAtItsEnd: rounded to multiples of a grid, a record that was met with shortly before its end is
 // met with at its end. Without bounds, and in a certificate's search, a lock for which that
-// matters is not said to hold.
+// matters is not said to hold; and within bounds time stops there, so it is found.
 func TestRecordAtItsEnd(t *testing.T) {
 	s := mutantStrategy(late, 1)
 	s.Scripts = append(s.Scripts, harmLate)
@@ -49,6 +49,15 @@ func TestRecordAtItsEnd(t *testing.T) {
 		m := late
 		m.nodes, m.key, m.Options = nodes, key, o
 		return &m
+	}
+	b := Defaults(s)
+	b.Codes, b.Faults, b.Cycles = trace.Verdict{trace.DG}, Budget{Pause: 2}, 1
+	r, err := Run(context.Background(), b, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Finding(trace.DG).Answer != Violated {
+		t.Errorf("within bounds: %s", r.Summary())
 	}
 	for _, certify := range []bool{false, true} {
 		b := Defaults(s)

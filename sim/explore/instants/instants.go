@@ -349,7 +349,10 @@ func (in *Set) ToNextLife(left int32) int32 {
 		}
 		return in.ToGrid(left - 1) // see behaviour.Servers.Early
 	}
-	return left - max(in.before(left), lastBelow(in.Left, left))
+	if in == Ends {
+		return left
+	}
+	return left - max(in.before(left), lastBelow(in.Left, left), min(1, left-1)) // the last millisecond among them
 }
 
 // lastBelow returns the greatest of the spans that is below a limit, or 0.
