@@ -44,6 +44,8 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --codes BD", `a search does not look for BD: each client asks once a cycle, so nobody is kept waiting`},
 		{"setpx-lua --codes ok", `--codes: "ok" names no code to look for`},
 		{"setpx-lua --caller check", `--caller: unknown caller "check"; did you mean "checks"?`},
+		{"naive-del --cycles any --caller checks", `callers that check whether their lease is over compare a clock with its end at every access, which takes a bound on cycles: search for plain ones, or such as extend`},
+		{"redlock --timeout 0s", `--timeout: a client waits for some time for a reply, and not 0s`},
 		{"setpx-lua --caller extends", `--caller: setpx-lua has no way to extend a lease`},
 		{"fenced --resource fence", `--resource: unknown resource "fence"; did you mean "fenced"?`},
 		{"setpx-lua --resource fenced", `--resource: setpx-lua hands out no fencing tokens that a resource could check`},
