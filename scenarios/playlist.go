@@ -63,9 +63,12 @@ func LoadPlaylist(path string) ([]Showing, error) {
 	return all, nil
 }
 
+// lessonWord begins a line that names a lesson.
+const lessonWord = "lesson"
+
 // showings are those of a line, or all that is wrong with it.
 func showings(words []string, folder string) ([]Showing, []error) {
-	if words[0] == "lesson" {
+	if words[0] == lessonWord {
 		all, err := lessonShowings(words[1:])
 		if err != nil {
 			return nil, []error{err}
@@ -77,6 +80,9 @@ func showings(words []string, folder string) ([]Showing, []error) {
 	}
 	st, noLock := FindStrategy(words[0])
 	sc, noScenario := findIn(folder, words[1])
+	if hint := suggest.Hint(words[0], append(StrategyNames(), lessonWord)); noLock != nil && hint == suggest.Hint(lessonWord, []string{lessonWord}) {
+		return nil, []error{fmt.Errorf("%q is no lock%s", suggest.Clip(words[0]), hint)}
+	}
 	if noLock != nil || noScenario != nil {
 		return nil, slices.DeleteFunc([]error{noLock, noScenario}, func(err error) bool { return err == nil })
 	}

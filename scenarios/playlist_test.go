@@ -46,6 +46,7 @@ func TestPlaylist(t *testing.T) {
 		"naive-del":                    `bad.txt:1: expected a lock and a scenario`,
 		"lesson":                       "bad.txt:1: lesson is followed by",
 		"lesson relaese":               `bad.txt:1: unknown lesson "relaese"; did you mean "release"?`,
+		"leson release":                `bad.txt:1: "leson" is no lock; did you mean "lesson"?`,
 		"lesson 6 99":                  `bad.txt:1: there is no step "99": lesson release has steps 1 to`,
 		"naive-del missing.yaml # own": "bad.txt:1: cannot read the scenario",
 		"naive-del mien.yaml":          `no such file or directory; did you mean "mine.yaml"?`,
