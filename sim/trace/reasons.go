@@ -76,6 +76,26 @@ func lapseText(t *Trace, e *Event) string {
 	return "lease lapses: its own clock reads the deadline"
 }
 
+// countOf says in brackets what a client's lease that ends at an instant was counted from, as far as that is known:
+// which margin was taken off, and where it is over that it began with the request, and so before the record did.
+func (t *Trace) countOf(client int, deadline time.Duration, over bool) string {
+	for i := len(t.Events) - 1; i >= 0; i-- {
+		e := &t.Events[i]
+		if e.Client != client || e.Kind != KindGranted && e.Kind != KindExtended || e.By != deadline {
+			continue
+		}
+		_, margin, known := t.leaseOf(e)
+		switch {
+		case known && margin > 0:
+			return fmt.Sprintf(" (%s less %s for drift)", Duration(t.TTL), Duration(margin))
+		case known && over:
+			return fmt.Sprintf(" (%s since it asked)", Duration(t.TTL))
+		}
+		break
+	}
+	return ""
+}
+
 // driftMargin is how much of a lease a careful lock gives up to clocks that run at different rates.
 func driftMargin(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
 

@@ -46,3 +46,24 @@ func TestReasons(t *testing.T) {
 		}
 	}
 }
+
+// Where the end of a lease is told, it is said what it was counted from, as it isn't the end of the record.
+func TestHoldersSayWhatALeaseIsCountedFrom(t *testing.T) {
+	const ttl = 10 * time.Second
+	for deadline, want := range map[time.Duration][2]string{
+		ttl:                     {"A holds the lock; its lease ends at 10s.", "A thinks it has the lock; its lease ended at 10s (10s since it asked)."},
+		9898 * time.Millisecond: {"A holds the lock; its lease ends at 9.898s (10s less 102ms for drift).", "A thinks it has the lock; its lease ended at 9.898s (10s less 102ms for drift)."},
+		ttl - time.Millisecond:  {"A holds the lock; its lease ends at 9.999s.", "A thinks it has the lock; its lease ended at 9.999s."},
+	} {
+		tr := &Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", TTL: ttl, Need: 1}
+		tr.Events = []Event{{Seq: 1, Kind: KindAcquire, Acq: 1}, {Seq: 2, Kind: KindSend, Acq: 1}, {Seq: 3, At: 2 * time.Millisecond, Kind: KindGranted, Acq: 1, By: deadline}}
+		lease := LeaseState{Believed: true, Live: true, Deadline: deadline}
+		s := &State{Key: "lock", Primary: []int{0}, Clients: []ClientState{{Lease: lease}}, Nodes: []NodeState{{Up: true, Records: []HeldRecord{{Key: "lock", Owner: Acquisition{N: 1}}}}}}
+		for i, live := range []bool{true, false} {
+			s.Clients[0].Lease.Live = live
+			if got := tr.Holders(s); got != want[i] {
+				t.Errorf("%v: %q, want %q", deadline, got, want[i])
+			}
+		}
+	}
+}

@@ -181,7 +181,7 @@ func (t *Trace) leftBehind(s *State) string {
 func (t *Trace) holder(s *State, client int) string {
 	name, l := t.Clients[client], &s.Clients[client].Lease
 	if !l.Live {
-		return fmt.Sprintf("%s thinks it has the lock; its lease ended at %s.", name, Brief(l.Deadline))
+		return fmt.Sprintf("%s thinks it has the lock; its lease ended at %s%s.", name, Brief(l.Deadline), t.countOf(client, l.Deadline, true))
 	}
 	if owner, split := s.Quorum(t.Need); owner != client {
 		has := "Redis has no record of it"
@@ -198,7 +198,7 @@ func (t *Trace) holder(s *State, client int) string {
 	if l.Deadline == Never {
 		return name + " holds the lock, without a deadline."
 	}
-	return name + " holds the lock; its lease ends at " + Brief(l.Deadline) + "."
+	return name + " holds the lock; its lease ends at " + Brief(l.Deadline) + t.countOf(client, l.Deadline, false) + "."
 }
 
 // Quorum returns the client whose record is on at least need of the masters that are up, or
