@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/sim/trace"
 )
@@ -18,10 +19,11 @@ type Question struct {
 	Text    string
 	Choices []string
 	Right   int
-	Why     string // the event or the state that proves the answer
-	Script  bool   // it is one of the script's
-	Then    string // what it says at the answer, if that differs
-	Said    int    // of one of the script's: the position of its words, which what decides it may come before
+	Why     string        // the event or the state that proves the answer
+	Script  bool          // it is one of the script's
+	Then    string        // what it says at the answer, if that differs
+	Said    int           // of one of the script's: the position of its words
+	At      time.Duration // of one of the script's: their instant
 }
 
 // mostChoices is the greatest number of answers to choose from.
@@ -80,10 +82,11 @@ type quiz struct {
 }
 
 // script takes over a question of the script, as written, after its instant. It is asked at words that come before, so that
-// what decides it isn't on the screen; one about the verdict only if nothing follows that could decide it.
+// what decides it isn't on the screen, and answered at its own instant, of which its words are; one about the verdict is
+// asked so only if nothing follows that could decide it.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
-	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(), Said: at,
+	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(), Said: at, At: n.At,
 		Text: "Later, at " + trace.Brief(n.At) + ": " + n.Prose()}
 	switch n.About {
 	case "verdict":
@@ -98,35 +101,16 @@ func (q *quiz) script(n *trace.Note) {
 		asked.Choices, asked.Right, asked.Why = q.worst()
 	case "record":
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), q.records)
-		asked.Until = q.settled(asked.Pos, at, func(a, b *Moment) bool {
-			return slices.EqualFunc(a.Nodes, b.Nodes, func(a, b Node) bool { return a.Owner == b.Owner && a.Value == b.Value })
-		})
 		if asked.Why = "Redis has no record of the lock."; n.Answer != "nothing" {
 			asked.Why = stored(n.Answer)
 		}
 	default:
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), q.names)
-		asked.Until = q.settled(asked.Pos, at, func(a, b *Moment) bool {
-			return slices.EqualFunc(a.Clients, b.Clients, func(a, b Client) bool { return a.Believed == b.Believed })
-		})
-		asked.Why = q.Holders(q.StateAt(asked.Until))
+		asked.Why = q.Holders(q.StateAt(at))
 	}
 	if asked.Pos < asked.Until {
 		q.all = append(q.all, asked)
 	}
-}
-
-// settled is the position of the event that decides what is true at a later one: after it nothing of that
-// changes. Where nothing of it changes from the question on, it is the later position.
-func (q *quiz) settled(asked, at int, same func(a, b *Moment) bool) int {
-	pos := at
-	for pos > asked && same(&q.Moments[pos-1], &q.Moments[at]) {
-		pos--
-	}
-	if pos == asked {
-		return at
-	}
-	return pos
 }
 
 // holders is the set of clients, by bit, that believe that they hold the lock, or whose

@@ -95,6 +95,21 @@ func (t *Timeline) When(pos int) time.Duration {
 	return t.Events[pos-1].At
 }
 
+// Now returns the instant that a screen shows at a position: that of the event that led to it, or, where time has
+// passed before the words that are told or asked there, theirs. A violation stands at its own.
+func (t *Timeline) Now(pos int) time.Duration {
+	now := t.When(pos)
+	if _, fresh := t.Breached(pos); len(fresh) > 0 {
+		return now
+	}
+	for i := range t.Notes {
+		if n := &t.Notes[i]; n.At > now && t.Before(n.Seq) == pos {
+			now = n.At
+		}
+	}
+	return now
+}
+
 // Before returns the position just before the event with this Seq: the place of a note that
 // was made then.
 func (t *Timeline) Before(seq int) int {

@@ -31,10 +31,10 @@ const pausedWord = "paused"
 // laneSigns explains the glyphs of the lanes: in ASCII some of them look like some of the axis.
 func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
-		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, pausedWord}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
+		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Reject, "is refused by the store"}, {g.Paused, pausedWord}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
 		{g.Send, "sends a command"}, {g.Refused, "is refused, or waits before it asks again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
 		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a command or its reply is lost"}, {g.GivesUp, "gives up waiting for a reply"}, {g.Fails, "fails to acquire, extend or release"},
-		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"},
+		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"},
 		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
 		{g.Down, "a server is down"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
 		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the store's row: the database has a new version"},

@@ -9,23 +9,25 @@ import (
 	"lockstep/tui/draw"
 )
 
-// StatusLine is the event at the cursor, in words.
+// StatusLine is the instant at the cursor and the last event until then, in words.
 func StatusLine(r *timeline.Timeline, pos int) draw.Line {
-	e := r.Event(pos)
+	e, now := r.Event(pos), r.Now(pos)
 	if e == nil {
 		text := "nothing has happened yet"
 		if n := r.Last(); n > 0 {
 			text += fmt.Sprintf(", %d events are to come", n)
 		}
-		return draw.Line{draw.Text(" 0s  ", draw.Strong), draw.Text(text, draw.Dim)}
+		return draw.Line{draw.Text(" "+trace.Brief(now)+"  ", draw.Strong), draw.Text(text, draw.Dim)}
 	}
 	k := draw.Strong
 	name := r.Actor(e)
 	if client := r.Doer(e); client != trace.None {
 		k = draw.ClientInk(client)
 	}
+	last := draw.Either(now > e.At, "last: "+trace.Brief(e.At)+"  ", "") // time has passed since, and nothing else
 	return draw.Line{
-		draw.Text(" "+trace.Brief(e.At)+"  ", draw.Strong),
+		draw.Text(" "+trace.Brief(now)+"  ", draw.Strong),
+		draw.Text(last, draw.Dim),
 		draw.Text(fmt.Sprintf("#%d of %d  ", e.Seq, r.Last()), draw.Dim),
 		draw.Text(name+" ", k),
 		draw.Text(r.Text(e), draw.Plain),
@@ -40,6 +42,9 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	said := r.Holders(s)
 	shortened := func(room int) string { // a sentence on two holders is the longest
 		short := said
+		if draw.Width(short) > room {
+			short = uncounted(short)
+		}
 		if draw.Width(short) > room {
 			short = strings.Replace(said, " believe they hold it", " believe", 1)
 		}
@@ -67,7 +72,19 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	if s.Believers() > 1 && len(failures(all)) == 0 { // one of the leases is over
 		said = strings.TrimSuffix(said, ".") + draw.Either(r.Ended(pos), ": no violation.", ": no violation yet.")
 	}
-	return soFar(shortened(width-1), all, r.Ended(pos), width), draw.Plain
+	l := soFar(shortened(width-1), all, r.Ended(pos), width)
+	if l.Width() > width {
+		l = soFar(uncounted(shortened(width-1)), all, r.Ended(pos), width)
+	}
+	return l, draw.Plain
+}
+
+// uncounted is a sentence on holders without that which the end of a lease was counted from.
+func uncounted(said string) string {
+	if before, _, counted := strings.Cut(said, " ("); counted {
+		return before + "."
+	}
+	return said
 }
 
 // agreed reports whether clients and servers agree on who holds the lock. Then the sentence on the holders

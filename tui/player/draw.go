@@ -3,7 +3,6 @@ package player
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"lockstep/tui/code"
 	"lockstep/tui/draw"
@@ -170,9 +169,12 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 		p.drawState(c, r)
 	case r.W > pane.LabelWidth:
 		a := p.axes.Of(p.Run, r.W-pane.LabelWidth, p.zoom)
-		now, since := time.Duration(0), 0
-		if p.Pos == p.Run.Last() && p.Now > p.Run.When(p.Pos) { // the instant has a column of its own
+		now, since := p.Run.Now(p.Pos), 0
+		switch { // an instant after that of the event has a column of its own, if there is one
+		case p.Pos == p.Run.Last() && p.Now > p.Run.When(p.Pos):
 			now, since = p.Now, 2
+		case p.Pos < p.Run.Last() && now > p.Run.When(p.Pos):
+			since = max(min(2, a.Cols[p.Pos+1]-a.Cols[p.Pos]-1), 0)
 		}
 		p.drawn = pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos] + since, All: a.Width() + since,
 			Lanes: lanes, Theme: p.Theme, Lit: p.lit(), Now: now})

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/scenarios"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/player"
@@ -28,11 +29,13 @@ type Present struct {
 	page     int  // rows of the words in it
 	backward bool // the reader came from the run after this one
 	teaching bool // the app's mode before, which comes back
+
+	seen map[int]trace.Verdict // what the showings have shown that were run, of the versions of their scripts that there are
 }
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
 func New(app *screen.App, showings []scenarios.Showing) *Present {
-	p := &Present{showings: showings, teaching: app.Teaching}
+	p := &Present{showings: showings, teaching: app.Teaching, seen: map[int]trace.Verdict{}}
 	app.Teaching = true
 	p.Player = p.playerOf(app)
 	return p
@@ -58,6 +61,9 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	if !is {
 		had := p.Run
 		cmd, out := p.Player.Update(msg)
+		if p.Run != had {
+			p.note(had != nil)
+		}
 		if p.backward && had == nil && p.Run != nil {
 			p.backward = false
 			p.Adjust(tea.KeyMsg{Type: tea.KeyEnd})
@@ -182,6 +188,9 @@ func (p *Present) words(width, rows int) []draw.Line {
 	if p.Pos >= p.Run.Told() && s.Closing != "" {
 		t.Gap()
 		t.Add(draw.Strong, "", s.Closing)
+	}
+	if p.Pos == p.Run.Last() {
+		p.contrast(&t)
 	}
 	if p.Pos == p.Run.Last() && p.at+1 == len(p.showings) {
 		t.Gap()

@@ -268,7 +268,7 @@ func TestSmallWindowKeepsClientsAndWords(t *testing.T) {
 			}
 			continue
 		}
-		if text := tuitest.Unwrapped(said[q.Pos]); !strings.Contains(text, strings.Join(q.Choices, "; ")+". enter shows it.") {
+		if text := tuitest.Unwrapped(said[q.Pos]); !strings.Contains(text, strings.Join(q.Choices, "; ")+". enter ") {
 			t.Errorf("the answers to %q are not shown:\n%s", q.Text, said[q.Pos])
 		}
 	}
@@ -382,5 +382,83 @@ func TestLegendHasRows(t *testing.T) {
 				t.Fatalf("%d columns, run %d, event %d: the legend is cut:\n%s", w, p.at+1, p.Pos, v)
 			}
 		}
+	}
+}
+
+// openOwn presents runs of a script of somebody's own.
+func openOwn(t *testing.T, talk string, locks ...string) (*tuitest.App, *Present) {
+	t.Helper()
+	dir := t.TempDir()
+	list := strings.Join(locks, " mine.yaml\n") + " mine.yaml\n"
+	for name, text := range map[string]string{"mine.yaml": talk, "talk.txt": list} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := scenarios.LoadPlaylist(filepath.Join(dir, "talk.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := screen.NewLibrary()
+	lib.Include(strategies.Strategy{}, all[0].Scenario)
+	p := New(tuitest.RealApp(lib, tuitest.PlainTheme(false)), all)
+	return tuitest.Open(t, 80, 24, p.App, p, nil), p
+}
+
+const lateTalk = `title: Anna's machine stops
+setup:
+  clients: {Anna: {work: 3s}, Ben: {work: 5s}}
+script:
+  - say: Anna takes the lock.
+  - run: Anna
+    to: after work first
+  - say: Anna's machine stops.
+  - until: 12s
+  - say: At 12 s Ben comes.
+  - ask: Who believes now that they have the lock?
+    answer: holders
+  - run: Ben
+    to: work
+  - say: Anna wakes up.
+  - run: Anna
+`
+
+// The answer to what is asked at an instant stands on a screen of that instant, though nothing has happened since the
+// event before it.
+func TestAnswerStandsAtItsInstant(t *testing.T) {
+	a, p := openOwn(t, lateTalk, "naive-del")
+	for n := 0; !strings.Contains(a.View(), "Who believes now that they have the lock? Anna."); n++ {
+		if n > 20 {
+			t.Fatalf("the answer is never told:\n%s", a.View())
+		}
+		a.Press("enter")
+	}
+	v := a.View()
+	lines := strings.Split(v, "\n")
+	if p.Run.When(p.Pos) >= 12*time.Second || !strings.HasSuffix(strings.TrimRight(lines[2], " "), " 12s") ||
+		!strings.Contains(v, "\n 12s  last: 10.002s  #") || strings.Contains(v, "(at 12s)") {
+		t.Errorf("the answer's screen doesn't say 12s throughout:\n%s", v)
+	}
+}
+
+// At the end of a run it is said what the first run under the same script has shown, and this one hasn't.
+func TestContrastWithTheFirstRun(t *testing.T) {
+	a, p := openOwn(t, lateTalk, "naive-del", "setpx-lua", "naive-del")
+	ends := map[int]string{}
+	for n := 0; !p.ended(); n++ {
+		if n > 100 {
+			t.Fatal("the playlist doesn't end")
+		}
+		a.Press("enter")
+		if p.Pos == p.Run.Last() {
+			ends[p.at] += tuitest.Unwrapped(a.View())
+		}
+	}
+	const before = "Run 1, with naive-del, has shown "
+	if strings.Contains(ends[0], before) || strings.Contains(ends[2], before) {
+		t.Errorf("a run is set against itself:\n%s\n%s", ends[0], ends[2])
+	}
+	if want := before + "overlapping critical sections (OV) and foreign release (FR). Not here: foreign release (FR). Here, too: overlapping critical sections (OV)."; !strings.Contains(ends[1], want) {
+		t.Errorf("no %q:\n%s", want, ends[1])
 	}
 }

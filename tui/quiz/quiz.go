@@ -157,7 +157,7 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 // choices are the answers to choose from, or the one that was chosen, with what to do next.
 func (z *Quiz) choices(q *timeline.Question, by *Teller) string {
 	here := z.Next(q.Pos) == q.Until // else there are words before it, or a violation
-	on := by.Enter + " goes on, and the answer comes at " + trace.Brief(z.run.When(q.Until)) + "."
+	on := by.Enter + " goes on, and the answer comes at " + trace.Brief(z.run.Now(q.Until)) + "."
 	if g, answered := z.guesses[q.Pos]; answered && g != None {
 		return "You say: " + q.Choices[g] + ". " + draw.Either(here, by.Enter+" plays on to the proof.", on)
 	}
@@ -184,7 +184,7 @@ func (z *Quiz) Judge(t *draw.Paragraphs, pos int, by *Teller) {
 			z.judge(t, q, by)
 		case q.Script && q.Said == pos:
 			t.Gap()
-			t.Add(draw.Good, "", truth(q))
+			t.Add(draw.Good, "", z.truth(q))
 			if q.Until == pos && !by.Known(q.Why) {
 				t.Add(draw.Plain, "  ", q.Why)
 			}
@@ -197,7 +197,7 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 	right := q.Choices[q.Right]
 	switch g := z.guesses[q.Pos]; g {
 	case None:
-		t.Add(draw.Good, "", truth(q))
+		t.Add(draw.Good, "", z.truth(q))
 	case q.Right:
 		t.Add(draw.Good, by.Glyphs.Granted+" ", "You said: "+right+". Right. "+by.Score())
 	default:
@@ -208,8 +208,12 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 	}
 }
 
-// truth is a question with its right answer.
-func truth(q *timeline.Question) string {
+// truth is a question with its right answer, after its instant where the screen shows an earlier one.
+func (z *Quiz) truth(q *timeline.Question) string {
 	right := q.Choices[q.Right]
-	return draw.Either(q.Then != "", q.Then, q.Text) + " " + strings.ToUpper(right[:1]) + right[1:] + "."
+	text := draw.Either(q.Then != "", q.Then, q.Text) + " " + strings.ToUpper(right[:1]) + right[1:] + "."
+	if q.At > z.run.Now(q.Said) {
+		return "(at " + trace.Brief(q.At) + ") " + text
+	}
+	return text
 }
