@@ -48,15 +48,30 @@ func (d *display) home() error { return d.run(tui.Options{Seed: 1}) }
 
 // open opens it on one cell of the matrix, in the player.
 func (d *display) open(strategy, scenario string, seed uint64) error {
-	st, err := findLock(strategy, scenario)
+	o, err := playable(strategy, scenario, seed)
 	if err != nil {
 		return err
+	}
+	return d.run(o)
+}
+
+// playable is the run to open. A script of the user's own is run first: of one that can't be run the player
+// would have nothing to show but why, and that belongs into the shell, from where it is mended.
+func playable(strategy, scenario string, seed uint64) (o tui.Options, err error) {
+	st, err := findLock(strategy, scenario)
+	if err != nil {
+		return o, err
 	}
 	s, err := scenarios.Find(scenario)
 	if err != nil {
-		return err
+		return o, err
 	}
-	return d.run(tui.Options{Strategy: st, Scenario: s, Seed: seed})
+	if s.Path() != "" {
+		if _, err := s.Run(st, seed); err != nil {
+			return o, err
+		}
+	}
+	return tui.Options{Strategy: st, Scenario: s, Seed: seed}, nil
 }
 
 func (d *display) run(o tui.Options) error {

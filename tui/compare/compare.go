@@ -369,8 +369,8 @@ func (m *Compare) FooterKeys() []key.Binding {
 	if m.playing {
 		play = screen.As(play, "stop")
 	}
-	return []key.Binding{screen.Pair(k.Back, k.Forward, "step"), screen.Pair(k.Previous, k.Next, "chapter"), k.Violation, screen.As(k.Match, "difference"),
-		screen.As(k.Strategy, "lock below"), k.Close, play, k.Scenario, screen.As(k.Enter, "play the lower"), screen.Pair(k.In, k.Out, "zoom"), screen.Pair(k.First, k.Last, "ends"), k.Mouse, k.Help, k.Quit}
+	return []key.Binding{screen.Pair(k.Back, k.Forward, "step"), k.Violation, screen.As(k.Match, "difference"), screen.As(k.Enter, "lower run"),
+		screen.Pair(k.Previous, k.Next, "chapter"), screen.As(k.Strategy, "lock below"), k.Close, play, k.Scenario, screen.Pair(k.In, k.Out, "zoom"), screen.Pair(k.First, k.Last, "ends"), k.Mouse, k.Help, k.Quit}
 }
 
 // Help explains the screen and its keys.
@@ -523,13 +523,13 @@ func (m *Compare) told(width, rows int) []draw.Line {
 	}
 	causes := draw.Paragraphs{Width: width}
 	if m.tellCauses(&causes, false); m.notice != "" && len(causes.Lines) == 0 { // the script's words yield to a message for once
-		return m.events(width, true)
+		return m.events(width, true, false)
 	}
 	return m.story(width, false, false, false)
 }
 
 func (m *Compare) story(width int, whole, gaps, differs bool) []draw.Line {
-	lines := m.events(width, differs)
+	lines := m.events(width, differs, whole)
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
 	m.tellCauses(&t, whole)
 	upper, pos := m.alignment.Runs[0], m.alignment.Steps[m.at][0]
@@ -551,8 +551,8 @@ func (m *Compare) story(width int, whole, gaps, differs bool) []draw.Line {
 	return append(lines, t.Lines...)
 }
 
-// events has a message, if there is one, the last event of each run, and what differs after them.
-func (m *Compare) events(width int, differs bool) (lines []draw.Line) {
+// events has a message, if there is one, the last event of each run, whole or in one line, and what differs after them.
+func (m *Compare) events(width int, differs, whole bool) (lines []draw.Line) {
 	at := m.alignment.Steps[m.at]
 	if m.notice != "" {
 		lines = append(lines, draw.Line{draw.Text(" "+m.notice, draw.Strong)})
@@ -567,7 +567,14 @@ func (m *Compare) events(width int, differs bool) (lines []draw.Line) {
 			mark = m.Theme.Pointer + " "
 		}
 		l := draw.Line{draw.Text(mark, draw.Here), draw.Text(draw.Pad(m.Library.Strategies[m.strategies[i]].Name, names), draw.Strong)}
-		lines = append(lines, append(l, pane.StatusLine(re, at[i])...))
+		l = append(l, pane.StatusLine(re, at[i])...)
+		if hanging := l.Hanging(width); whole && len(hanging) > 1 {
+			lines = append(lines, hanging...)
+			continue
+		}
+		last := &l[len(l)-1]
+		last.Text = pane.Shortened(last.Text, width-l[:len(l)-1].Width())
+		lines = append(lines, l)
 	}
 	if differs && m.differs[m.at] {
 		text := strings.Join(m.alignment.Differences(m.at), "; ")

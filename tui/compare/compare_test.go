@@ -169,3 +169,32 @@ func TestCaptionStandsApart(t *testing.T) {
 		t.Error(v)
 	}
 }
+
+// No line of the events is cut before the end of a lease, or in the midst of a record, and the footer names the key that
+// opens the lower run.
+func TestEventsAreNotCutInTheMidst(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("get-then-del")}})
+	a := tuitest.Open(t, 80, 24, app, m, nil)
+	a.Press("g")
+	grants := 0
+	for range m.alignment.Steps {
+		v := a.View()
+		for line := range strings.Lines(v) {
+			if cut := strings.HasSuffix(strings.TrimRight(line, " \n"), "…"); cut && (strings.Contains(line, "has the lock") || strings.Contains(line, "[")) {
+				t.Errorf("cut: %s", line)
+			}
+		}
+		if strings.Contains(v, "lease until") {
+			grants++
+		}
+		if !strings.Contains(v, "enter lower run") {
+			t.Fatalf("the footer doesn't name enter:\n%s", v)
+		}
+		a.Press("l")
+	}
+	if grants == 0 {
+		t.Error("nobody gets the lock")
+	}
+}

@@ -85,3 +85,48 @@ func TestCodesHaveOneSignAndOneOrder(t *testing.T) {
 		t.Error("signs where there are none")
 	}
 }
+
+// What has just gone wrong is told in whole words: without its reason where a row has no room for that.
+func TestHeadlineIsNotCut(t *testing.T) {
+	var run *timeline.Timeline
+	i := -1
+	for _, sc := range scenarios.All() { // one after which clients and servers agree
+		run = realRun(t, "naive-del", sc.Name)
+		if i = slices.IndexFunc(run.Breaches, func(b timeline.Breach) bool {
+			_, fresh := run.Breached(b.Pos)
+			return b.Code == trace.SW && len(fresh) == 1 && agreed(run, run.StateAt(b.Pos))
+		}); i >= 0 {
+			break
+		}
+	}
+	if i < 0 {
+		t.Fatal("no stale write")
+	}
+	b := *run.Breaches[i].Violation
+	b.Text = "Ben overwrites what Anna wrote since Ben read: an update is lost"
+	run.Breaches[i].Violation = &b
+	for width, want := range map[int]string{80: " !! STALE WRITE !!  Ben overwrites what Anna wrote since Ben read.", 120: " !! STALE WRITE !!  " + b.Text + "."} {
+		pos := run.Breaches[i].Pos
+		if l, _ := Holders(run, pos, run.StateAt(pos), width); !strings.HasPrefix(tuitest.LineText(l), want) {
+			t.Errorf("%d columns: %q, want %q", width, tuitest.LineText(l), want)
+		}
+	}
+}
+
+// A line is not cut in the midst of what a command has stored, nor before the end of a lease.
+func TestEvidenceIsShortenedByWholeParts(t *testing.T) {
+	const text = "n1 B: SET lock B1-a586 PX 10000 NX = OK  [lock = B1-a586 (10s left)]"
+	for width, want := range map[int]string{
+		68: text,
+		67: "n1 B: SET lock B1-a586 PX 10000 NX = OK  [lock = B1-a586]",
+		57: "n1 B: SET lock B1-a586 PX 10000 NX = OK  [lock = B1-a586]",
+		56: "n1 B: SET lock B1-a586 PX 10000 NX = OK",
+	} {
+		if got := Shortened(text, width); got != want {
+			t.Errorf("%d: %q, want %q", width, got, want)
+		}
+	}
+	if got := Shortened("has the lock, token C1-337c, lease until 27.006000", 40); got != "has the lock, lease until 27.006000" {
+		t.Errorf("a grant: %q", got)
+	}
+}

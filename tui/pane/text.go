@@ -34,6 +34,28 @@ func StatusLine(r *timeline.Timeline, pos int) draw.Line {
 	}
 }
 
+// Shortened is an event's text that is to have room in a width: without the token of a grant, the time that a record has
+// left, or the record, rather than cut in the midst of what matters.
+func Shortened(text string, width int) string {
+	if draw.Width(text) <= width {
+		return text
+	}
+	if what, token, granted := strings.Cut(text, ", token "); granted {
+		if _, lease, more := strings.Cut(token, ", "); more {
+			return what + ", " + lease
+		}
+		return text
+	}
+	what, record, stores := strings.Cut(text, "  [")
+	if !stores {
+		return text
+	}
+	if value, _, left := strings.Cut(record, " ("); left && strings.HasSuffix(record, " left)]") && draw.Width(what+"  ["+value+"]") <= width {
+		return what + "  [" + value + "]"
+	}
+	return what
+}
+
 // Holders names the holders of the lock in one sentence, in capitals if a property has
 // just broken or two clients hold it; codes have their names as far as the width allows. The second
 // result is the ink of the band behind it.
@@ -58,6 +80,9 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		said = shortened(width - draw.Width(name))
 		if agreed(r, s) {
 			happened := bad[0].Text + "."
+			if what, _, explained := strings.Cut(happened, ": "); explained && draw.Width(name+happened) > width { // the cause is told below
+				happened = what + "."
+			}
 			said = draw.Either(draw.Width(name+happened+" "+said) <= width, happened+" "+said, happened)
 		}
 		return draw.Line{draw.Text(name, draw.Alarm), draw.Text(said, draw.Alarm)}, draw.Alarm

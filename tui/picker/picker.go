@@ -140,7 +140,7 @@ func (p *Picker) Help() screen.Page {
 		About: "Beside each name stands what came of it, run just now: the worst that the monitors saw. Below stands all that they saw in the run at the cursor.",
 		Keys:  keys,
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here, but elsewhere"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken: the worst code of the run"},
-			{g.Wants + g.Wants, "not known yet"}, {"?", "not what the scenario expects"}, {g.Write, "open now"}}, screen.CodeSigns()...),
+			screen.NotRun(g), {g.Wants + g.Wants, "not known yet"}, {"?", "not what the scenario expects"}, {g.Write, "open now"}}, screen.CodeSigns()...),
 	}
 }
 
@@ -153,7 +153,11 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	c.Text(r.X+1+n, r.Y, r.W-2-n, where, draw.Dim)
 	if p.About == "" {
-		c.Line(r.X, r.Y+1, r.W, screen.BadgeLegend(&p.Theme.Glyphs))
+		var shown []string
+		for _, it := range p.Items {
+			shown = append(shown, it.Badge().Text)
+		}
+		c.Line(r.X, r.Y+1, r.W, screen.BadgeLegendOf(&p.Theme.Glyphs, shown))
 	}
 	const aboutRows, badges = 4, 7
 	p.list = draw.Rect(r.X, r.Y+2, r.W, r.H-2-aboutRows)

@@ -72,3 +72,14 @@ func TestDetailTakesTheWidth(t *testing.T) {
 		t.Errorf("%q is wrapped:\n%s", detail, v)
 	}
 }
+
+// The badge of a run that can't be made is explained where it is shown.
+func TestLegendHasRunsThatCannotBeMade(t *testing.T) {
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	for badge, want := range map[string]bool{"!err": true, "··": false} {
+		p := &Picker{App: app, Title: "Which?", Current: -1, Items: []Item{{Name: "lock", Badge: func() draw.Span { return draw.Text(badge, draw.Plain) }}}}
+		if v := tuitest.Open(t, 80, 24, app, p, nil).View(); strings.Contains(v, "!err no run") != want {
+			t.Errorf("with %s:\n%s", badge, v)
+		}
+	}
+}

@@ -126,6 +126,9 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (curren
 		}
 		head := fmt.Sprintf("    %d  %s  #%d  ", n+1, trace.Brief(e.At), e.Seq)
 		text := p.Run.Actor(e) + " " + p.Run.Text(e)
+		if !whole {
+			text = pane.Shortened(text, width-draw.Width(head))
+		}
 		if !whole || draw.Width(head+text) <= width {
 			t.Lines = append(t.Lines, draw.Line{draw.Text(draw.Fit(head+text, width, p.Theme.More), draw.Plain)})
 			continue

@@ -218,7 +218,7 @@ func (f *Cell) Badge(g *draw.Glyphs) draw.Span {
 	case !f.Known:
 		return draw.Text(g.Wants+g.Wants, draw.Dim)
 	case f.err != nil:
-		return draw.Text(g.Fault+"err", draw.Breach)
+		return draw.Text(notRun(g), draw.Breach)
 	case len(f.Verdict) == 0:
 		return draw.Text(g.Granted+"ok", draw.Good)
 	case !f.Verdict[0].Failure():
@@ -250,6 +250,22 @@ func (f *Cell) Text() string {
 		words = append(words, code.String()+" "+code.Name())
 	}
 	return strings.Join(words, ", ")
+}
+
+// notRun is the badge of a run that can't be made.
+func notRun(g *draw.Glyphs) string { return g.Fault + "err" }
+
+// NotRun explains the badge of a run that can't be made.
+func NotRun(g *draw.Glyphs) draw.Sign { return draw.Sign{notRun(g), "can't be run"} }
+
+// BadgeLegendOf is BadgeLegend, or where one of the badges is that of a run that can't be made a legend that has that
+// in the place of the badge of runs to come: these go away by themselves.
+func BadgeLegendOf(g *draw.Glyphs, badges []string) draw.Line {
+	l := BadgeLegend(g)
+	if slices.ContainsFunc(badges, func(b string) bool { return strings.HasPrefix(b, notRun(g)) }) {
+		l = append(l[:len(l)-2], draw.Text(" "+notRun(g), draw.Plain), draw.Text(" no run ", draw.Dim))
+	}
+	return l
 }
 
 // BadgeLegend explains badges in a row of at most 79 columns. An ok says of one run that it broke nothing, and recommends
