@@ -13,14 +13,22 @@ import (
 )
 
 // writeResult prints the findings of a search: first the answers and the least schedules, then what
-// was searched and what it came to.
+// was searched and what it came to. On a terminal, off which its first rows may have gone, the answer is the last row, too.
 func writeResult(out io.Writer, r *explore.Result) error {
+	text, err := resultText(r, terminal(out))
+	if err == nil {
+		_, err = io.WriteString(prose(out), text)
+	}
+	return err
+}
+
+func resultText(r *explore.Result, again bool) (string, error) {
 	var b strings.Builder
 	p := printer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
 	findings(p, r)
 	for _, v := range r.Violated {
 		if err := counterexample(&b, p, v); err != nil {
-			return err
+			return "", err
 		}
 	}
 	p("\nWhat was searched")
@@ -30,8 +38,10 @@ func writeResult(out io.Writer, r *explore.Result) error {
 	p.items(report.Effort(r))
 	p.items(report.Worth(r))
 	assumptions(p, r)
-	_, err := io.WriteString(prose(out), b.String())
-	return err
+	if again {
+		p("\n%s: %s", r.Bounds.Strategy.Name, r.Summary())
+	}
+	return b.String(), nil
 }
 
 type printer func(format string, args ...any)
