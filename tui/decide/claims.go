@@ -2,11 +2,13 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim/claims"
+	"lockstep/sim/timeline"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -26,10 +28,11 @@ type pages struct {
 	top      int        // the first row of text on the screen, in the last frame
 }
 
-// breachAt is a breach with a run, and its line in the text.
+// breachAt is a breach with a run, the codes that the claim excludes, and its line in the text.
 type breachAt struct {
 	claims.Breach
-	line int
+	never []string
+	line  int
 }
 
 const none = -1
@@ -51,8 +54,7 @@ func (p *pages) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		case key.Matches(msg, p.Keys.Close), key.Matches(msg, p.Keys.Evidence):
 			return nil, screen.Outcome{Close: true}
 		case key.Matches(msg, p.Keys.Enter) && p.at != none:
-			b := &p.breaches[p.at]
-			return nil, screen.Outcome{To: screen.PlayMsg{Strategy: p.Library.Strategy(b.Lock), Scenario: p.Library.Named(b.Scenario)}}
+			return nil, screen.Outcome{To: p.run(&p.breaches[p.at])}
 		case key.Matches(msg, p.Keys.Down):
 			p.step(1)
 		case key.Matches(msg, p.Keys.Up):
@@ -68,6 +70,22 @@ func (p *pages) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		}
 	}
 	return nil, screen.Outcome{}
+}
+
+// run is a breach's run, from the violation on that the claim is about: another may come before it.
+func (p *pages) run(b *breachAt) screen.PlayMsg {
+	msg := screen.PlayMsg{Strategy: p.Library.Strategy(b.Lock), Scenario: p.Library.Named(b.Scenario)}
+	t, err := p.Library.Run(p.Library.Scenarios[msg.Scenario], p.Library.Strategies[msg.Strategy], p.Seed)
+	if err != nil {
+		return msg // the player says why there is none
+	}
+	for _, v := range timeline.New(t).Breaches {
+		if slices.Contains(b.never, v.Code.String()) {
+			msg.From = v.Pos
+			break
+		}
+	}
+	return msg
 }
 
 // step moves the cursor to the next run in sight, or scrolls by a line where none is, as it does for the text
@@ -174,7 +192,7 @@ func (p *pages) lines(width int) []draw.Line {
 		for i := range c.Assumptions {
 			t.Add(draw.Plain, "- ", c.Assumptions[i].Text+". Broken by")
 			for _, b := range c.Assumptions[i].Breaches {
-				p.addBreach(&t, b)
+				p.addBreach(&t, c, b)
 			}
 		}
 		t.Gap()
@@ -184,7 +202,7 @@ func (p *pages) lines(width int) []draw.Line {
 }
 
 // addBreach adds a breach and, if there is one, its run.
-func (p *pages) addBreach(t *draw.Paragraphs, b claims.Breach) {
+func (p *pages) addBreach(t *draw.Paragraphs, c *claims.Claim, b claims.Breach) {
 	if p.Library.Strategy(b.Lock) < 0 || p.Library.Named(b.Scenario) < 0 {
 		t.Add(draw.Dim, "    ", b.Text)
 		return
@@ -193,6 +211,6 @@ func (p *pages) addBreach(t *draw.Paragraphs, b claims.Breach) {
 	if len(p.breaches) == p.at {
 		mark, k = "  "+p.Theme.Pointer+" ", draw.Pick
 	}
-	p.breaches = append(p.breaches, breachAt{b, len(t.Lines)})
+	p.breaches = append(p.breaches, breachAt{b, c.Never, len(t.Lines)})
 	t.Add(k, mark, fmt.Sprintf("%s: %s under %s", b.Text, b.Lock, b.Scenario))
 }

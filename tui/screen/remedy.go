@@ -34,15 +34,18 @@ func (r Remedies) For(shown []timeline.Breach) *Remedy {
 
 // Remedies finds a lock for each failure of a run, by runs that it makes: what the author of a script
 // expects proves nothing. It takes one of the first, by their names, or of a few others: one that
-// shows no failure that the run doesn't have, and as few of these as possible. It may run
-// beside the interface.
+// shows no failure that the run doesn't have, and as few of these as possible. Where the lock has fencing tokens, those
+// that have them, too, come before those without: their user's resource checks them. It may run beside the interface.
 func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []string) Remedies {
 	shown := failuresOf(t.Verdict())
 	if len(shown) == 0 {
 		return nil
 	}
-	found := Remedies{}
-	for _, name := range slices.Concat(first, remedies) {
+	found, fallbacks := Remedies{}, slices.Clone(remedies)
+	if l.Strategies[strategy].Fences {
+		slices.SortStableFunc(fallbacks, func(x, y string) int { return l.unfenced(x) - l.unfenced(y) })
+	}
+	for _, name := range slices.Concat(first, fallbacks) {
 		i := l.Strategy(name)
 		if i < 0 || i == strategy {
 			continue
@@ -65,6 +68,14 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 		}
 	}
 	return found
+}
+
+// unfenced is 0 for a lock with fencing tokens, and 1 for any other.
+func (l *Library) unfenced(name string) int {
+	if i := l.Strategy(name); i >= 0 && l.Strategies[i].Fences {
+		return 0
+	}
+	return 1
 }
 
 func failuresOf(v trace.Verdict) trace.Verdict {

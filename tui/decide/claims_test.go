@@ -1,0 +1,46 @@
+package decide
+
+import (
+	"slices"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+// A breach's run opens at the violation that the claim is about, of which it says what would have stopped it: a lock
+// that the resource can check, where that of the run is one.
+func TestBreachOpensAtItsViolation(t *testing.T) {
+	lib := screen.NewLibrary()
+	p := &pages{App: tuitest.HandmadeApp(lib, tuitest.PlainTheme(false)), numbers: []int{1, 3, 4}, at: none}
+	a := tuitest.Drive(t, screen.NewRouter(p.App, nil, p)) // not started: no run is needed
+	a.Send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	_ = a.View() // lists the breaches
+	later := 0
+	for _, b := range p.breaches {
+		msg := p.run(&b)
+		run, err := lib.Run(lib.Scenarios[msg.Scenario], lib.Strategies[msg.Strategy], p.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl := timeline.New(run)
+		if i := slices.IndexFunc(tl.Breaches, func(x timeline.Breach) bool { return x.Pos == msg.From }); i < 0 || !slices.Contains(b.never, tl.Breaches[i].Code.String()) {
+			t.Errorf("%s under %s opens at %d, where nothing of %v is shown", b.Lock, b.Scenario, msg.From, b.never)
+		} else if i > 0 {
+			later++
+		}
+		if b.Lock != "fenced-late" {
+			continue
+		}
+		if r, any := lib.Remedies(msg.Scenario, msg.Strategy, run, nil)[trace.SW]; !any || r.Name != "fenced" {
+			t.Errorf("what would have stopped the SW of %s is said to be %s", b.Lock, r.Name)
+		}
+	}
+	if later == 0 {
+		t.Error("no run shows another violation first: the test needs one")
+	}
+}
