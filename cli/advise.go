@@ -116,7 +116,7 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 // writeAdvice prints a recommendation, and everything that it rests on.
 func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	var b strings.Builder
-	for _, s := range d.Text(func(scenario string) string { return scenario }, false) {
+	for _, s := range d.Text(func(scenario string) string { return scenario }) {
 		b.WriteString(unlabelled(s))
 	}
 	others := d.Elsewhere(scenarios.Names(), outcome)

@@ -10,8 +10,8 @@ import (
 )
 
 // Text puts the recommendation into sentences, the most important first. Scenarios have the names
-// that the reader finds them by; codes have theirs, unless it is to be brief.
-func (a *Advice) Text(name func(scenario string) string, brief bool) []string {
+// that the reader finds them by.
+func (a *Advice) Text(name func(scenario string) string) []string {
 	if a.Lock.Name == "" {
 		return []string{"There is no such lock."}
 	}
@@ -21,13 +21,13 @@ func (a *Advice) Text(name func(scenario string) string, brief bool) []string {
 	}
 	all := []string{fmt.Sprintf("%s %s: %s.", verb, a.Lock.Name, a.Lock.Summary)}
 	if a.Enough {
-		words := named
-		if brief {
-			words = func(v trace.Verdict) string { return strings.Join(v.Strings(), ", ") }
-		}
-		text := fmt.Sprintf("In the %d runs that decide it shows nothing that your answers forbid: %s.", len(a.Runs), words(a.Answers.Forbids()))
+		text := fmt.Sprintf("The %d runs that decide show nothing that your answers forbid: no %s.", len(a.Runs), named(a.Answers.Forbids()))
 		if allowed := a.allowed(); len(allowed) > 0 {
-			text += fmt.Sprintf(" They allow what it shows there: %s.", words(allowed))
+			text += fmt.Sprintf(" They do show %s", named(allowed))
+			if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
+				text += ". Of two holders at once the resource refuses the late one's write"
+			}
+			text += "."
 		}
 		all = append(all, text)
 	} else {
@@ -56,6 +56,24 @@ func (a *Advice) allowed() trace.Verdict {
 		}
 	}
 	return v.Sorted()
+}
+
+// Allowed says why a run is no failure although something that the answers don't forbid went wrong in it. It is empty
+// if nothing did, or if they forbid some of it.
+func (a *Advice) Allowed(r *Run) string {
+	switch {
+	case len(r.Verdict) == 0 || len(r.Broken) > 0:
+		return ""
+	case a.refuses(r):
+		return "Your answers allow it: the resource refuses the late holder's write."
+	}
+	return "Your answers allow it."
+}
+
+// refuses reports whether two were inside at once in a run, and the answers, which forbid that this does harm, are
+// content: the resource has refused the late one, by its token.
+func (a *Advice) refuses(r *Run) bool {
+	return a.Lock.Fences && slices.Contains(a.Answers.Forbids(), trace.SW) && slices.Contains(r.Verdict, trace.OV) && !slices.Contains(r.Verdict, trace.SW)
 }
 
 // ofSeveral reports whether the lock is on one server although there are several.
@@ -122,34 +140,41 @@ func (a *Advice) Unspoken(elsewhere []Run, outcome Outcome) string {
 	if n == 0 {
 		return ""
 	}
-	runs, show, they := fmt.Sprintf("%d other runs", n), "show", "They decide"
+	runs, show := fmt.Sprintf("%d other runs", n), "show"
 	if n == 1 {
-		runs, show, they = "1 other run", "shows", "It decides"
+		runs, show = "1 other run", "shows"
 	}
-	text := fmt.Sprintf("Not covered by any question: %s of %s, listed last, %s what your answers forbid. %s nothing, and the recommendation doesn't cover what goes wrong there", runs, a.Lock.Name, show, they)
+	text := fmt.Sprintf("Not covered by any question: %s of %s, listed last, %s what your answers forbid.", runs, a.Lock.Name, show)
 	if !a.Enough {
-		return text + "."
+		return text
 	}
-	best, most := "", 0
+	best, most, enough := "", 0, 0
 	for _, o := range a.Others {
+		if o.By != nil {
+			continue
+		}
+		enough++
 		spared := 0
 		for _, r := range elsewhere {
 			v, known := outcome(r.Scenario, o.Lock.Name)
-			if !known && o.By == nil {
-				return text + "." // more can be said once that is made
+			if !known {
+				return text // more can be said once that is made
 			}
 			if common(v, a.Answers.Forbids()) == nil {
 				spared++
 			}
 		}
-		if o.By == nil && spared > most {
+		if spared > most {
 			best, most = o.Lock.Name, spared
 		}
 	}
-	if most == 0 {
-		return text + ". No lock that is enough for the answers withstands any of it."
+	switch {
+	case enough == 0:
+		return text + " No other lock is enough for your answers."
+	case most == 0:
+		return text + " Every other lock that is enough for your answers fails in all of these, too."
 	}
-	return text + fmt.Sprintf(". Of the locks that are enough for the answers, %s withstands the most of these: %d.", best, most)
+	return text + fmt.Sprintf(" Of the other locks that are enough for your answers, %s does best there: nothing forbidden in %d of %d.", best, most, n)
 }
 
 // ClaimText is a claim by which the lock never shows what the answers forbid. It has all of its

@@ -185,7 +185,8 @@ func (d *Decide) FooterKeys() []key.Binding {
 	keys := []key.Binding{screen.As(k.Enter, "other answer"), screen.Pair(k.Up, k.Down, "row"), screen.Pair(k.Back, k.Forward, "answer")}
 	switch {
 	case d.at < questions && d.toAsk() > 0:
-		keys = []key.Binding{screen.Pair(k.Back, k.Forward, "left or right answer"), screen.Pair(k.Up, k.Down, "question")}
+		first := draw.Either(d.given[d.at], "other answer", "left answer") // see enter
+		keys = []key.Binding{screen.As(k.Enter, first), screen.Pair(k.Back, k.Forward, "answer"), screen.Pair(k.Up, k.Down, "question")}
 	case d.at >= questions:
 		keys = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "row"), screen.As(k.First, "the questions")}
 	}
@@ -207,7 +208,7 @@ func (d *Decide) Help() screen.Page {
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question asks about, in which it shows what they forbid: the recommendation doesn't cover those. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
-			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "other answer, or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
+			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "left answer, then the other; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

@@ -122,10 +122,13 @@ func TestListKeepsItsRows(t *testing.T) {
 	a.Press("right down right")
 	_ = a.View() // lists the runs
 	a.Press("down down")
-	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "overlapping critical sections, which your answers allow") {
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "overlapping critical sections. Your answers allow it: the resource refuses the late holder's write.") {
 		t.Errorf("it isn't said why an OV is no failure here:\n%s", a.View())
 	}
 	rows := d.page
+	if rows < 10 {
+		t.Errorf("the list has %d rows:\n%s", rows, a.View())
+	}
 	for range len(d.listed) - 1 {
 		if v := a.View(); d.page != rows || rows < leastListed || !strings.Contains(v, fmt.Sprintf(" of %d ─", len(d.listed))) {
 			t.Errorf("%d rows, before %d:\n%s", d.page, rows, v)
@@ -216,7 +219,13 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 				t.Errorf("%v: there is no open question %q with its hint:\n%s", size, q.Text, a.View())
 			}
 		}
-		a.Press("left down enter") // enter gives the first answer, and only then the other one
+		said := strings.Contains(a.View(), "enter left answer")
+		a.Press("left") // enter gives the first answer, and only then the other one
+		other := strings.Contains(a.View(), "enter other answer")
+		if a.Press("down"); !said || !other || !strings.Contains(a.View(), "enter left answer") {
+			t.Errorf("%v: the footer doesn't say what enter does: at a question %t, once it is answered %t:\n%s", size, said, other, a.View())
+		}
+		a.Press("enter")
 		if v := a.View(); strings.Count(v, "(x)") != 2 || !strings.Contains(v, "1 question to answer") || strings.Contains(v, "setpx-lua") || !strings.Contains(v, "? Redis runs on") {
 			t.Errorf("%v: with one question to go:\n%s", size, v)
 		}

@@ -15,12 +15,12 @@ type layout struct {
 	rules                         []draw.Rectangle
 }
 
-// The rows of the list of runs that are never given up: while the reader is at the questions, and
+// The rows of the list of runs that the recommendation leaves to it: while the reader is at the questions, and
 // while at the runs, with those that tell of one of them.
 const (
 	leastRuns   = 2
-	leastListed = 4
-	leastDetail = 6
+	leastListed = 10
+	leastDetail = 5
 )
 
 // arrange is a pure function of the window and of the rows that the recommendation takes; listing
@@ -161,21 +161,30 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows, window int) {
 	if len(t.Lines) <= rows {
 		return
 	}
-	keep := ends[0]
-	for _, end := range ends[1:] {
+	keep := 0
+	for _, end := range ends {
 		if end < rows { // and a row for what leads to the rest
 			keep = end
 		}
 	}
 	t.Lines = t.Lines[:keep]
-	t.Add(draw.Dim, "", d.Theme.More+" "+d.Keys.First.Help().Key+" goes back to the questions, and to the rest of this.")
+	rest := d.Theme.More + " " + d.Keys.First.Help().Key + " goes back to the questions, and to the rest of this."
+	if keep > 0 {
+		t.Add(draw.Dim, "", rest)
+		return
+	}
+	name, ink := "Use "+a.Lock.Name+". ", draw.Strong
+	if !a.Enough {
+		name, ink = "No lock is enough. ", draw.Breach
+	}
+	t.Lines = append(t.Lines, draw.Line{draw.Text(" "+name, ink), draw.Text(rest, draw.Dim)})
 }
 
 // told is the recommendation, what is said of the runs that don't decide, and the claims behind it, with all
 // of their conditions or with the key that shows them. Where rows are few and no lock is enough, the heading of
 // those runs has to say it.
 func (d *Decide) told(a *advice.Advice, whole bool) []string {
-	all := a.Text(d.title, !whole)
+	all := a.Text(d.title)
 	unspoken := a.Unspoken(d.listed[len(a.Runs):], d.outcome)
 	if n := d.pending(a.Lock.Name); n > 0 { // about as long as what takes its place
 		unspoken = fmt.Sprintf("Still counting: %s of %s, about which no question asks, %s to come. What %s of what you forbid will be listed last: the recommendation doesn't cover it.",
@@ -228,11 +237,11 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 	if d.at >= questions {
 		all := 0 // the rows are those of the longest, or the list would jump
 		for i := range d.listed {
-			all = max(all, len(d.detail(i, len(a.Runs), list.W)))
+			all = max(all, len(d.detail(i, a, list.W)))
 		}
 		rows := max(min(all, list.H-leastListed), 0)
 		list.H -= rows
-		c.Lines(draw.Rect(list.X, list.Y+list.H, list.W, rows), d.detail(d.at-questions, len(a.Runs), list.W), 0)
+		c.Lines(draw.Rect(list.X, list.Y+list.H, list.W, rows), d.detail(d.at-questions, a, list.W), 0)
 	}
 	d.page = list.H
 	entries := d.entries(list, a)
@@ -353,17 +362,16 @@ func (d *Decide) badge(i, deciding int) draw.Span {
 }
 
 // detail tells of a run: its whole verdict, and the reason.
-func (d *Decide) detail(i, deciding, width int) []draw.Line {
+func (d *Decide) detail(i int, a *advice.Advice, width int) []draw.Line {
 	run := &d.listed[i]
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
 	t := draw.Paragraphs{Width: min(width-1, draw.WidestLine)}
 	cell := screen.Cell{Known: true, Verdict: run.Verdict}
 	head := sc.Title + " (" + run.Scenario + "): " + cell.Text()
-	switch {
-	case i >= deciding:
+	if i >= len(a.Runs) {
 		head += "; no question asks about it, and the recommendation doesn't cover it"
-	case len(run.Verdict) > 0 && len(run.Broken) == 0:
-		head += ", which your answers allow"
+	} else if why := a.Allowed(run); why != "" {
+		head += ". " + why
 	}
 	t.Add(draw.Strong, "", head)
 	t.Add(draw.Plain, "", screen.Reason(sc, run.Strategy))
