@@ -91,3 +91,27 @@ func TestTheLineIsWhole(t *testing.T) {
 		t.Error("no line was folded")
 	}
 }
+
+// A command further down is whole before a client stands on it, in as narrow a window as that of two in 80 columns; and
+// where there are rows beyond the function, so are its other lines.
+func TestCommandsAreWhole(t *testing.T) {
+	th := tuitest.PlainTheme(false)
+	text := Of("setnx_expire.go")
+	shown := func(w, h int, at Place) string {
+		c := draw.NewCanvas(w, h, th.More)
+		Draw(c, draw.Rect(0, 0, w, h), text, at, th)
+		return c.Render(th)
+	}
+	at := Place{Line: LineOf(text, "setNX("), Stands: true, Mark: "A "}
+	if got := shown(38, 7, at); !strings.Contains(bare(got), bare("if err := l.rdb.Expire(ctx, l.key, l.opt.TTL).Err();")) {
+		t.Errorf("EXPIRE is cut:\n%s", got)
+	}
+	if got := shown(38, 16, at); strings.Contains(strings.Join(strings.Split(got, "\n")[1:14], ""), th.More) || !strings.Contains(bare(got), bare("return &Lease{Token: token}, nil }")) {
+		t.Errorf("there is room, and a line is cut:\n%s", got)
+	}
+	for h := 3; h < 12; h++ {
+		if first := strings.Split(shown(38, h, Place{Line: LineOf(text, ") Acquire(")}), "\n")[0]; !strings.HasPrefix(first, "  func ") {
+			t.Errorf("where nobody stands, %d rows begin with %q", h, first)
+		}
+	}
+}

@@ -21,8 +21,9 @@ const (
 	further     = 4 // columns by which the rows of one line are indented after its first
 )
 
-// Draw shows the lines around a place. That on which a client stands is whole, in as many rows as it takes; others
-// end at the edge.
+// Draw shows the lines around a place. That on which a client stands is whole, in as many rows as it takes. So are those
+// after it that send commands, on which it will stand, and others as far as the rows after the function's end would do
+// nothing for it; the rest end at the edge. What is shown begins with the function, where it has room for the line.
 func Draw(c *draw.Canvas, r draw.Rectangle, code []string, at Place, th *draw.Theme) {
 	code, focus := Joined(code, at.Line)
 	width, whole := r.W-draw.Width(margin), []string(nil)
@@ -31,27 +32,81 @@ func Draw(c *draw.Canvas, r draw.Rectangle, code []string, at Place, th *draw.Th
 	}
 	more := max(len(whole)-1, 0) // rows
 	begin := min(max(focus-1-r.H/before, 0), max(len(code)+more-r.H, 0))
-	if head := headOf(code, focus-1); head >= 0 && head < begin && r.H >= leastHeaded {
+	head := headOf(code, focus-1)
+	switch {
+	case head >= 0 && (head >= begin || !at.Stands && focus-head <= r.H):
+		begin = beginOf(code, head, r.H-more)
+	case head >= 0 && r.H >= leastHeaded:
 		c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(margin+code[head], draw.Dim)}.Fitted(r.W, th.More))
 		r, begin = draw.Rect(r.X, r.Y+1, r.W, r.H-1), begin+1
 	}
 	begin = max(begin, min(focus-1, focus+more-r.H))
-	for i, y := begin, 0; i < len(code) && y < r.H; i++ {
-		if i+1 == focus && whole != nil {
-			mark := at.Mark
-			for n := 0; n < len(whole) && y < r.H; n, y = n+1, y+1 {
-				c.Line(r.X, r.Y+y, r.W, draw.Line{draw.Text(mark, at.Ink), draw.Text(whole[n], draw.Pick)})
-				mark = margin
-			}
-			continue
-		}
-		k := draw.Plain
-		if strings.HasPrefix(strings.TrimSpace(code[i]), "//") {
+	y := 0
+	for n, rows := range unfolded(code, begin, focus, at.Stands, width, r.H) {
+		mark, k := draw.Text(margin, at.Ink), draw.Plain
+		switch {
+		case begin+n+1 == focus && at.Stands:
+			mark, k = draw.Text(at.Mark, at.Ink), draw.Pick
+		case strings.HasPrefix(strings.TrimSpace(rows[0]), "//"):
 			k = draw.Dim
 		}
-		c.Line(r.X, r.Y+y, r.W, draw.Line{draw.Text(margin, at.Ink), draw.Text(code[i], k)}.Fitted(r.W, th.More))
-		y++
+		for i, text := range rows {
+			if y == r.H {
+				return
+			}
+			if y == r.H-1 && i < len(rows)-1 {
+				text += " " + th.More
+			}
+			c.Line(r.X, r.Y+y, r.W, draw.Line{mark, draw.Text(text, k)}.Fitted(r.W, th.More))
+			mark = draw.Text(margin, at.Ink)
+			y++
+		}
 	}
+}
+
+// beginOf is the first line to show, from 0, of a function that begins at head: the beginning of a declaration before it,
+// or of its comment, if from there on all fits into so many rows, and else that of the function.
+func beginOf(code []string, head, rows int) int {
+	for i := max(len(code)-rows, 0); i < head; i++ {
+		if code[i] != "" && (i == 0 || code[i-1] == "") {
+			return i
+		}
+	}
+	return head
+}
+
+// unfolded are the rows of each line from begin on, for a window of a height.
+func unfolded(code []string, begin, focus int, stands bool, width, height int) (parts [][]string) {
+	end, used := len(code), 0 // after the function
+	for i := begin; i < len(code); i++ {
+		rows := code[i : i+1]
+		if i+1 == focus && stands || i+1 > focus && sends(code[i]) {
+			rows = folded(code[i], width)
+		}
+		parts = append(parts, rows)
+		if i < end {
+			used += len(rows)
+		}
+		if end == len(code) && i+1 >= focus && strings.HasPrefix(code[i], "}") {
+			end = i + 1
+		}
+	}
+	spare := height - used
+	for i := begin; i < end; i++ {
+		if strings.HasPrefix(code[i], "func ") {
+			continue // its name is at the beginning
+		}
+		if rows := folded(code[i], width); len(parts[i-begin]) == 1 && len(rows)-1 <= spare {
+			parts[i-begin] = rows
+			spare -= len(rows) - 1
+		}
+	}
+	return parts
+}
+
+// sends reports whether a line of code has the connection to a server in it.
+func sends(line string) bool {
+	return strings.Contains(line, "rdb") && !strings.HasPrefix(strings.TrimSpace(line), "//")
 }
 
 // folded is a line of code in rows of a width: the first ones end where a reader of code breaks a line, if they can.

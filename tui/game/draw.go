@@ -177,10 +177,12 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	text := ""
 	if s.quest != nil && s.withstands != "" && !s.won() {
-		text = " " + s.withstands + " withstands it: a win shows why "
+		text = " another lock, " + s.withstands + ", withstands this: a win shows why "
 	}
 	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
-		text = fmt.Sprintf(" last move: try %d of %d (%s goes round) ", up.Last+1, len(up.Tried), screen.Pair(s.Keys.Previous, s.Keys.Next, "").Help().Key)
+		others := len(up.Tried) - 1
+		text = fmt.Sprintf(" you have tried %s in place of the last: %s %s there ", draw.Plural(others, "other move"),
+			draw.Either(others == 1, s.Keys.Next.Help().Key, s.Keys.Previous.Help().Key+" and "+s.Keys.Next.Help().Key), draw.Either(others == 1, "goes", "go"))
 	}
 	c.Text(rule.X+1, rule.Y, rule.W-2, text, draw.Plain)
 }
@@ -343,6 +345,9 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	if broken, by, _ := s.broken(); by == client && line == 0 && s.Pos == s.Run.Last() && broken.File == file.name { // not while it is replayed
 		at.Line, at.Stands, at.Mark = broken.Line, true, "! "
 	}
+	if at.Line == 0 && (st.Stopped || st.Crashed) {
+		file, at.Line = s.lastLine(client)
+	}
 	if at.Line == 0 {
 		at.Line = code.LineOf(file.lines, draw.Either(st.Phase == trace.PhaseIdle || st.Phase == trace.PhaseAcquire, ") Acquire(", ") Release("))
 	}
@@ -365,6 +370,24 @@ func (s *Game) standsOn(client int) (sourceFile, int) {
 	if st := &s.State.Clients[client]; at.File == "" && st.Pending != nil && st.InStrategy() {
 		at = st.Source
 	}
+	return s.fileAt(at)
+}
+
+// lastLine is the last line of the lock on which a client has stood; 0 if there is none.
+func (s *Game) lastLine(client int) (sourceFile, int) {
+	for i := s.Pos - 1; i >= 0; i-- {
+		if e := &s.Run.Events[i]; e.Client == client && e.Source.File != "" {
+			if file, line := s.fileAt(e.Source); line > 0 {
+				return file, line
+			}
+		}
+	}
+	return s.fileAt(trace.Source{})
+}
+
+// fileAt is the file of a place in the code, and its line; the lock's own file and 0 if the place is in none of package
+// strategies.
+func (s *Game) fileAt(at trace.Source) (sourceFile, int) {
 	if name, is := strings.CutPrefix(at.File, "strategies/"); is {
 		if text, found := strategies.Text(name); found {
 			return sourceFile{name, code.Lines(text)}, at.Line

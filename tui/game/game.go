@@ -186,10 +186,7 @@ func (s *Game) steer(k tea.KeyMsg) {
 	case key.Matches(k, s.Keys.PageDown):
 		s.move(screen.ScrollPage)
 	case key.Matches(k, s.Keys.Guess):
-		if n := int(k.Runes[0] - '1'); n >= 0 && n < len(s.options) && !s.won() {
-			s.at = n
-			s.try(s.options[n])
-		}
+		s.choose(int(k.Runes[0] - '1'))
 	case key.Matches(k, s.Keys.Enter, s.Keys.Forward):
 		if len(s.options) > 0 && !s.won() {
 			s.try(s.options[s.at])
@@ -210,6 +207,20 @@ func (s *Game) steer(k tea.KeyMsg) {
 		s.nextView(k)
 	case key.Matches(k, s.Keys.In), key.Matches(k, s.Keys.Out), key.Matches(k, s.Keys.Evidence), key.Matches(k, s.Keys.Violation):
 		s.Adjust(k)
+	}
+}
+
+// choose makes the move of that number, from 0. A key that has none says so: it would seem to be broken.
+func (s *Game) choose(n int) {
+	switch {
+	case s.won():
+		s.Notice = "The goal is reached: " + s.Keys.Enter.Help().Key + " goes on to the next level."
+	case n < 0 || n >= len(s.options):
+		are := draw.Either(len(s.options) == 1, "is ", "are ")
+		s.Notice = fmt.Sprintf("There %s%s: no number %d.", are, draw.Plural(len(s.options), "move"), n+1)
+	default:
+		s.at = n
+		s.try(s.options[n])
 	}
 }
 

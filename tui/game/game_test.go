@@ -137,7 +137,7 @@ func TestBranchesAreKept(t *testing.T) {
 	if one == two {
 		t.Fatal("it makes no difference who steps")
 	}
-	if !strings.Contains(a.View(), "last move: try 2 of 2 ([] goes round)") {
+	if !strings.Contains(a.View(), "you have tried 1 other move in place of the last: ] goes there") {
 		t.Errorf("the branches are not told:\n%s", a.View())
 	}
 	for _, want := range []string{one, two, one} {

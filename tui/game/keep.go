@@ -2,14 +2,28 @@ package game
 
 import "lockstep/tui/tried"
 
-// keep writes the game down, with all that was tried.
+// keep writes the game down, with all that was tried, once something was: who only looks at a level has not begun it.
 func (s *Game) keep() {
+	if !s.begun() {
+		return
+	}
+	s.seen()
 	data, err := tried.Write(s.cfg, s.root, s.here)
 	if err != nil {
 		s.Notice = "The game can't be kept: " + err.Error() + "."
 		return
 	}
 	s.Progress.KeepGame(s.file, data)
+}
+
+// begun reports whether any move was tried.
+func (s *Game) begun() bool { return len(s.root.Tried) > 0 }
+
+// seen makes a level the one to go on with.
+func (s *Game) seen() {
+	if s.quest != nil && s.level != none {
+		s.Progress.SeeLevel(s.file)
+	}
 }
 
 // recall brings back what was tried before, if that was in the same setup. Else it is set

@@ -101,12 +101,14 @@ func NewLevel(st *screen.App, level int) (*Game, error) {
 		bounds: &b, goal: l.Goal, withstands: l.Withstands})
 	if err == nil {
 		s.Title = l.Title
-		st.Progress.SeeLevel(l.Name())
+		if s.begun() {
+			s.seen()
+		}
 	}
 	return s, err
 }
 
-// Next is the level to go on with: the one that was open last, or, once that is won, the next one that isn't.
+// Next is the level to go on with: the one that was played last, or, once that is won, the next one that isn't.
 func Next(st *screen.App) int {
 	last := slices.IndexFunc(scenarios.Levels(), func(l scenarios.Level) bool { return l.Name() == st.Progress.LastLevel() })
 	if last >= 0 {

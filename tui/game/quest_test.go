@@ -174,7 +174,7 @@ func TestOwnMovesKeepTheirOrder(t *testing.T) {
 			}
 		}
 	}
-	if text := pane.SameMoves(s.debrief.lock, s.debrief.run, s.debrief.same, trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe gets the lock at ") {
+	if text := pane.SameMoves(s.debrief.lock, s.debrief.run, s.debrief.same, trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s") {
 		t.Errorf("says %q", text)
 	}
 	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "but FN (false refusal)") {

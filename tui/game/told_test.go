@@ -56,7 +56,7 @@ func TestRulesAreInWords(t *testing.T) {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
 		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "leases last 12s")
-		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, l.Withstands + " withstands it: a win shows why"} {
+		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, "another lock, " + l.Withstands + ", withstands this: a win shows why"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
 			}
@@ -86,15 +86,33 @@ func TestFirstHintIsInWords(t *testing.T) {
 	}
 }
 
-// The game goes on with the level that was open last; once that is won, with the next one.
+// The game goes on with the level that was played last; once that is won, with the next one. A look at a level begins
+// nothing.
 func TestGameGoesOnWhereItWasLeft(t *testing.T) {
 	app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
 	if n := Next(app); n != 0 {
 		t.Errorf("at first it is level %d", n+1)
 	}
 	all := scenarios.Levels()
+	badge := func(level int) string { return NewLevels(app).Items[level].Badge().Text }
+	level, err := NewLevel(app, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := tuitest.Open(t, 80, 24, app, level, nil)
+	if a.Press("g u down"); Next(app) != 0 || badge(0) != "next" || badge(2) != "" {
+		t.Errorf("after a look at level 3 it is level %d, which is %q, and level 3 %q", Next(app)+1, badge(0), badge(2))
+	}
+	if a.Press("1"); Next(app) != 2 || badge(2) != "begun" {
+		t.Errorf("after level 3 was left it is level %d, and level 3 is %q", Next(app)+1, badge(2))
+	}
+	if other, err := NewLevel(app, 3); err != nil {
+		t.Fatal(err)
+	} else if tuitest.Open(t, 80, 24, app, other, nil).Press("1"); Next(app) != 3 {
+		t.Errorf("after level 4 was begun it is level %d", Next(app)+1)
+	}
 	if _, err := NewLevel(app, 2); err != nil || Next(app) != 2 {
-		t.Errorf("after level 3 was left it is level %d, %v", Next(app)+1, err)
+		t.Errorf("after level 3 was opened again it is level %d, %v", Next(app)+1, err)
 	}
 	app.Progress.Win(all[2].Name(), progress.Win{})
 	if n := Next(app); n != 3 {
@@ -105,6 +123,38 @@ func TestGameGoesOnWhereItWasLeft(t *testing.T) {
 	}
 	if n := Next(app); n != 0 {
 		t.Errorf("when level 1 is left it is level %d", n+1)
+	}
+}
+
+// A key of a number that no move has says how many there are, or that there are no more.
+func TestNumberWithoutMove(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	here, want := s.here, fmt.Sprintf("There are %d moves: no number 9.", len(s.options))
+	if a.Press("9"); s.here != here || !strings.Contains(a.View(), want) {
+		t.Errorf("there is no %q:\n%s", want, a.View())
+	}
+	win(t, a, s)
+	if a.Press("9"); !strings.Contains(a.View(), "The goal is reached: enter goes on") {
+		t.Errorf("it isn't said that there are no more moves:\n%s", a.View())
+	}
+}
+
+// The code of a client that has finished begins with a function, the one in which it has stood last, and not in the
+// middle of a comment.
+func TestCodeOfOneThatHasFinished(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	a.Press("2")
+	do(t, a, s, "time to 3s")
+	do(t, a, s, "A: no reply")
+	if !s.State.Clients[0].Stopped {
+		t.Fatal("A has not finished")
+	}
+	if _, line := s.lastLine(0); line != 43 {
+		t.Errorf("A has stood on line %d last, want that of SETNX", line)
+	}
+	v := strings.Split(a.View(), "\n")
+	if at := s.plan.code[0]; !strings.HasPrefix(v[at.Y+1], "   func (l *SetNXExpire) try(") || !strings.Contains(v[at.Y+3], "won, err := setNX") {
+		t.Errorf("the code of A is\n%s", strings.Join(v[at.Y:at.Y+at.H], "\n"))
 	}
 }
 
@@ -198,7 +248,7 @@ func TestProbeIsExplained(t *testing.T) {
 		}
 		told.WriteString(" ")
 	}
-	for _, want := range []string{"A's record expires at 12.001s, and the probe gets the lock at 24.001s", "then for a lease (12s)"} {
+	for _, want := range []string{"A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s", "then for a lease (12s)"} {
 		if !strings.Contains(tuitest.Unwrapped(told.String()), tuitest.Unwrapped(want)) {
 			t.Errorf("there is no %q in %s", want, told.String())
 		}

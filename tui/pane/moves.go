@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -63,17 +64,24 @@ func outcome(t *trace.Trace, at int) string {
 	return ", which changes nothing"
 }
 
-// recovery says how a lock that was blocked came free: its record expired, and a client got it.
+// recovery says how a lock that was blocked came free: its record expired, and a client got it, at once or a lease later,
+// as the probe does.
 func recovery(t *trace.Trace) (text string) {
-	tl := timeline.New(t)
+	tl, expired, refused := timeline.New(t), time.Duration(0), map[int]bool{}
 	for i := range t.Events {
 		switch e := &t.Events[i]; {
 		case e.Kind == trace.KindExpire && e.Node != trace.None:
 			if rec := tl.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
-				text = t.Clients[rec.Owner.Client] + "'s record expires at " + trace.Brief(e.At)
+				text, expired = t.Clients[rec.Owner.Client]+"'s record expires at "+trace.Brief(e.At), e.At
 			}
+		case e.Kind == trace.KindRefused:
+			refused[e.Client] = true
 		case e.Kind == trace.KindGranted && text != "":
-			return text + ", and " + draw.Either(t.Clients[e.Client] == trace.Probe, "the ", "") + t.Clients[e.Client] + " gets the lock at " + trace.Brief(e.At)
+			who := draw.Either(t.Clients[e.Client] == trace.Probe, "the ", "") + t.Clients[e.Client]
+			if refused[e.Client] && e.At-expired == t.TTL {
+				who += ", which asks again only a lease (" + trace.Brief(t.TTL) + ") later,"
+			}
+			return text + ", and " + who + " gets the lock at " + trace.Brief(e.At)
 		}
 	}
 	return ""
