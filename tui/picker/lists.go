@@ -1,8 +1,12 @@
 package picker
 
 import (
+	"slices"
+	"strings"
+
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -27,11 +31,23 @@ func Scenarios(app *screen.App, title string, current, strategy int, choose func
 	return &Picker{App: app, Title: title, Items: items, At: current, Current: current, wanted: app.Grid.WantColumn(strategy), Choose: choose}
 }
 
-// Compare asks which lock to compare with, from a position of the run.
+// Compare asks which lock to compare with, from a position of the run. Of the one at the cursor it says what it
+// withstands: the cursor may begin there for that.
 func Compare(app *screen.App, scenario, strategy, pos int) *Picker {
 	p := Strategies(app, "Compare "+app.Library.Strategies[strategy].Name+" with which lock?", scenario, strategy, func(i int) (tea.Cmd, screen.Outcome) {
 		return nil, screen.Outcome{Close: true, To: screen.CompareMsg{Scenario: scenario, Strategies: [2]int{strategy, i}, From: pos}}
 	})
+	p.note = func(i int) string {
+		mine, other := app.Grid.At(scenario, strategy), app.Grid.At(scenario, i)
+		if !mine.Known || !other.Known {
+			return ""
+		}
+		spared := slices.DeleteFunc(slices.Clone(mine.Verdict), func(c trace.Code) bool { return !c.Failure() || slices.Contains(other.Verdict, c) })
+		if len(spared) == 0 {
+			return ""
+		}
+		return ": shows no " + strings.Join(spared.Strings(), ", no ")
+	}
 	p.At = (strategy + 1) % len(app.Library.Strategies) // with itself there is nothing to compare
 	return p
 }

@@ -20,11 +20,12 @@ type Picker struct {
 	*screen.App
 	Title   string
 	Items   []Item
-	At      int     // the item at the cursor
-	Current int     // the item that is shown already, or -1
-	Verb    string  // what choosing does, for the footer; empty is "choose"
-	About   string  // for the help, if the badges are not verdicts
-	wanted  tea.Cmd // computes the badges
+	At      int                // the item at the cursor
+	Current int                // the item that is shown already, or -1
+	Verb    string             // what choosing does, for the footer; empty is "choose"
+	About   string             // for the help, if the badges are not verdicts
+	note    func(i int) string // what sets an item apart, told beside its number while the cursor is there; nil has none
+	wanted  tea.Cmd            // computes the badges
 	Choose  func(int) (tea.Cmd, screen.Outcome)
 
 	Numbered bool           // the items have numbers: typing one chooses it
@@ -148,6 +149,9 @@ func (p *Picker) Help() screen.Page {
 func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	n := c.Text(r.X+1, r.Y, r.W-2, p.Title, draw.Title)
 	where := fmt.Sprintf("  row %d of %d", p.At+1, len(p.Items))
+	if p.note != nil && p.At < len(p.Items) {
+		where += p.note(p.At)
+	}
 	if p.typed > 0 {
 		where = fmt.Sprintf("  %d_  %s, or another digit", p.typed, p.Keys.Enter.Help().Key)
 	}

@@ -1,6 +1,7 @@
 package picker
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -58,8 +59,22 @@ func TestOkWaitsForTheLock(t *testing.T) {
 	if got := badge(); got != "(ok)" {
 		t.Errorf("in the end %s shows %s", lib.Strategies[lock].Name, got)
 	}
-	if !strings.Contains(a.View(), "(ok) but elsewhere") {
+	if !strings.Contains(a.View(), "(ok) broken elsewhere") {
 		t.Errorf("the list doesn't say what its signs mean:\n%s", a.View())
+	}
+}
+
+// The list of locks to compare with says what the one at the cursor withstands, for which the cursor may begin there.
+func TestCompareSaysWhatALockWithstands(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
+	p := Compare(app, lib.Named("pause-past-ttl"), lib.Strategy("setpx-lua"), 0)
+	a := tuitest.Open(t, 80, 24, app, p, nil)
+	for lock, want := range map[string]string{"fenced": ": shows no SW", "redlock": ""} {
+		p.At = lib.Strategy(lock)
+		if first := strings.TrimRight(strings.Split(a.View(), "\n")[0], " "); !strings.HasSuffix(first, fmt.Sprintf("row %d of %d%s", p.At+1, len(p.Items), want)) {
+			t.Errorf("of %s it is said: %s", lock, first)
+		}
 	}
 }
 
