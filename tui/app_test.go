@@ -310,7 +310,8 @@ func TestAnswersAreKept(t *testing.T) {
 }
 
 // Without a lock to break, the game begins with the list of levels, with the cursor on the one to go on with, as it does
-// from the door. A digit plays the level with that number, and esc leads from there to the list and to the door.
+// from the door. A digit plays the level with that number, and esc leads from there to the list, at that level, and to the door. A level in
+// which nothing was tried is not the one to go on with.
 func TestPlayOpensTheLevels(t *testing.T) {
 	lib := tuitest.LocksOnly()
 	a := tuitest.NewTester(t, 120, 40, newRoot(lib, &progress.Store{}, Options{Game: true, Seed: 1}, tuitest.PlainTheme(false)))
@@ -318,7 +319,8 @@ func TestPlayOpensTheLevels(t *testing.T) {
 		keys  string
 		depth int
 		want  string
-	}{{"", 2, "Which lock do you want to break?  row 1 of "}, {"3", 3, "Level 3 of "}, {"esc", 2, "row 3 of "}, {"esc", 1, "Break it yourself"}, {"3", 2, "row 3 of "}, {"enter", 3, "Level 3 of "}} {
+	}{{"", 2, "Which lock do you want to break?  row 1 of "}, {"3", 3, "Level 3 of "}, {"esc", 2, "row 3 of "}, {"esc", 1, "Break it yourself"}, {"3", 2, "row 1 of "},
+		{"3", 3, "Level 3 of "}, {"1 esc esc 3", 2, "row 3 of "}, {"enter", 3, "Level 3 of "}} {
 		if a.Press(step.keys); a.Depth() != step.depth || !strings.Contains(a.View(), step.want) {
 			t.Errorf("%q leads %d deep to\n%s", step.keys, a.Depth(), a.View())
 		}

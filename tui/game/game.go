@@ -411,7 +411,10 @@ func (s *Game) Levels() screen.Screen {
 }
 
 // Levels is the list of all levels.
-type Levels struct{ *picker.Picker }
+type Levels struct {
+	*picker.Picker
+	next int // the level to go on with, when the cursor was put there
+}
 
 // NewLevels is the list with the cursor on the level to go on with.
 func NewLevels(app *screen.App) *Levels {
@@ -432,11 +435,15 @@ func NewLevels(app *screen.App) *Levels {
 	return &Levels{&picker.Picker{App: app, Title: "Which lock do you want to break?", Items: items, At: Next(app), Current: none, Numbered: true, Verb: "play",
 		About: "The levels, in the order of the course.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
 			return nil, screen.Outcome{To: screen.LevelMsg{Level: i}}
-		}}}
+		}}, Next(app)}
 }
 
-// Resume puts the cursor on the level to go on with, after another was played or won.
-func (l *Levels) Resume() { l.At = Next(l.App) }
+// Resume puts the cursor on the level to go on with, after another was played or won. After a mere look at one it stays.
+func (l *Levels) Resume() {
+	if n := Next(l.App); n != l.next {
+		l.At, l.next = n, n
+	}
+}
 
 // play goes on with a level on this screen.
 func (s *Game) play(level int) error {
