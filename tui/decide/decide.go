@@ -118,9 +118,9 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, d.Keys.Last):
 		d.at = last
 	case key.Matches(k, d.Keys.Back) && d.at < questions:
-		d.answer(d.at, 0)
+		d.choose(0)
 	case key.Matches(k, d.Keys.Forward) && d.at < questions:
-		d.answer(d.at, 1)
+		d.choose(1)
 	case key.Matches(k, d.Keys.Evidence):
 		return nil, d.openClaims()
 	case key.Matches(k, d.Keys.Enter):
@@ -145,14 +145,44 @@ func (d *Decide) toAsk() (n int) {
 	return n
 }
 
-// enter gives the first answer at the cursor, or the other one, or plays the run at the cursor.
-func (d *Decide) enter() screen.Outcome {
-	if d.at < questions {
-		answer := 0
-		if d.given[d.at] {
-			answer = 1 - d.answers[d.at]
+// choose gives the question at the cursor an answer, and goes on to the next open one, unless an answer
+// is changed.
+func (d *Decide) choose(answer int) {
+	changed := d.given[d.at]
+	if d.answer(d.at, answer); !changed {
+		d.goOn()
+	}
+}
+
+// toggle gives the question at the cursor the left answer, or the other one.
+func (d *Decide) toggle() {
+	if !d.given[d.at] {
+		d.choose(0)
+		return
+	}
+	d.choose(1 - d.answers[d.at])
+}
+
+// goOn takes the cursor to the next question that is open, if there is one.
+func (d *Decide) goOn() {
+	for i := range questions {
+		if next := (d.at + i) % questions; !d.given[next] {
+			d.at = next
+			return
 		}
-		d.answer(d.at, answer)
+	}
+}
+
+// enter goes on from a question that is answered, to the next open one or to the runs; and plays the run at
+// the cursor.
+func (d *Decide) enter() screen.Outcome {
+	switch {
+	case d.at >= questions:
+	case d.toAsk() > 0:
+		d.goOn()
+		return screen.Outcome{}
+	default:
+		d.at = min(questions, questions+len(d.listed)-1)
 		return screen.Outcome{}
 	}
 	if d.at-questions >= len(d.listed) {
@@ -169,7 +199,7 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 		d.at = min(max(d.at+c.Wheel, 0), questions+len(d.listed)-1)
 	case c.In(d.plan.questions) && row < questions:
 		d.at = row
-		return nil, d.enter()
+		d.toggle()
 	case c.In(d.plan.runs) && c.Y-d.plan.runs.Y < len(d.rows) && d.rows[c.Y-d.plan.runs.Y] != noRun:
 		was := d.at
 		if d.at = questions + d.rows[c.Y-d.plan.runs.Y]; d.at == was {
@@ -182,11 +212,13 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 // FooterKeys are the keys that work here, the most useful first.
 func (d *Decide) FooterKeys() []key.Binding {
 	k := &d.Keys
-	keys := []key.Binding{screen.As(k.Enter, "other answer"), screen.Pair(k.Up, k.Down, "row"), screen.Pair(k.Back, k.Forward, "answer")}
+	keys := []key.Binding{screen.Pair(k.Back, k.Forward, "answer"), screen.As(k.Enter, "the runs"), screen.Pair(k.Up, k.Down, "row")}
 	switch {
 	case d.at < questions && d.toAsk() > 0:
-		first := draw.Either(d.given[d.at], "other answer", "left answer") // see enter
-		keys = []key.Binding{screen.As(k.Enter, first), screen.Pair(k.Back, k.Forward, "answer"), screen.Pair(k.Up, k.Down, "question")}
+		keys = []key.Binding{screen.Pair(k.Back, k.Forward, "left or right answer"), screen.Pair(k.Up, k.Down, "question")}
+		if d.given[d.at] {
+			keys = append(keys, screen.As(k.Enter, "next question"))
+		}
 	case d.at >= questions:
 		keys = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "row"), screen.As(k.First, "the questions")}
 	}
@@ -208,7 +240,7 @@ func (d *Decide) Help() screen.Page {
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question asks about, in which it shows what they forbid: the recommendation doesn't cover those. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
-			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "left answer, then the other; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
+			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question, or the runs; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

@@ -219,20 +219,26 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 				t.Errorf("%v: there is no open question %q with its hint:\n%s", size, q.Text, a.View())
 			}
 		}
-		said := strings.Contains(a.View(), "enter left answer")
-		a.Press("left") // enter gives the first answer, and only then the other one
-		other := strings.Contains(a.View(), "enter other answer")
-		if a.Press("down"); !said || !other || !strings.Contains(a.View(), "enter left answer") {
-			t.Errorf("%v: the footer doesn't say what enter does: at a question %t, once it is answered %t:\n%s", size, said, other, a.View())
+		a.Press("enter") // which answers nothing
+		if d.given != [questions]bool{} || d.at != 0 || strings.Contains(a.View(), "enter next") || !strings.Contains(a.View(), "left or right answer") {
+			t.Errorf("%v: enter at an open question: %v, at %d\n%s", size, d.given, d.at, a.View())
 		}
-		a.Press("enter")
+		a.Press("left")
+		if a.Press("left"); d.at != 2 { // an answer leads to the next open question
+			t.Errorf("%v: after two answers the cursor is at %d", size, d.at)
+		}
 		if v := a.View(); strings.Count(v, "(x)") != 2 || !strings.Contains(v, "1 question to answer") || strings.Contains(v, "setpx-lua") || !strings.Contains(v, "? Redis runs on") {
 			t.Errorf("%v: with one question to go:\n%s", size, v)
 		}
 		if size[1] == 24 {
 			tuitest.Golden(t, "unanswered-80x24", a.View())
 		}
-		a.Press("down left")
+		a.Press("left")
+		a.View()
+		was := d.answers
+		if a.Press("enter"); d.answers != was || d.at != questions || !strings.Contains(a.View(), "enter play the run") {
+			t.Errorf("%v: enter after the last answer: %v, at %d\n%s", size, d.answers, d.at, a.View())
+		}
 		if v := a.View(); !strings.Contains(v, "Use setpx-lua") || strings.Contains(v, "? Redis") || d.answers != (advice.Answers{}) {
 			t.Errorf("%v: with all answers:\n%s", size, v)
 		}

@@ -196,16 +196,20 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 		}
 		c.Line(p.list.X, p.list.Y+i-p.first, p.list.W, l)
 	}
-	if len(p.Items) == 0 {
-		return
+	if len(p.Items) > 0 {
+		p.describe(c, draw.Rect(r.X+3, r.Y+r.H-aboutRows+1, r.W-4, aboutRows-1))
 	}
+}
+
+// describe tells of the item at the cursor what came of it, and what it is.
+func (p *Picker) describe(c *draw.Canvas, r draw.Rectangle) {
 	var about []draw.Line
 	it := &p.Items[p.At]
 	if it.Outcome != nil {
-		about = append(about, draw.Line{draw.Text(draw.Fit(it.Outcome(), r.W-4, p.Theme.More), draw.Strong)})
+		about = append(about, draw.Line{draw.Text(draw.Fit(it.Outcome(), r.W, p.Theme.More), draw.Strong)})
 	}
-	for _, s := range draw.Wrap(draw.Either(it.Detail != "", it.Detail, it.About), min(r.W-4, draw.WidestLine)) {
+	for _, s := range draw.Wrap(draw.Either(it.Detail != "", it.Detail, it.About), min(r.W, draw.WidestLine)) {
 		about = append(about, draw.Line{draw.Text(s, draw.Plain)})
 	}
-	c.Lines(draw.Rect(r.X+3, r.Y+r.H-aboutRows+1, r.W-4, aboutRows-1), about, 0)
+	c.Lines(r, about, 0)
 }
