@@ -47,7 +47,7 @@ func TestExploreRefusals(t *testing.T) {
 		{"naive-del --cycles any --caller checks", `callers that check whether their lease is over compare a clock with its end at every access, which takes a bound on cycles: search for plain ones, or such as extend`},
 		{"redlock --timeout 0s", `--timeout: a client waits for some time for a reply, and not 0s`},
 		{"setpx-lua --caller extends", `--caller: setpx-lua has no way to extend a lease`},
-		{"fenced --resource fence", `--resource: unknown resource "fence"; did you mean "fenced"?`},
+		{"fenced --resource fence", `--resource: unknown resource "fence"; did you mean "fenced" or "fenced-writes"?`},
 		{"setpx-lua --resource fenced", `--resource: setpx-lua hands out no fencing tokens that a resource could check`},
 		{"setpx-lua --ttl 1500us", `the TTL of a search must be in whole milliseconds, as Redis counts, and 1.5ms isn't`},
 		{"setpx-lua --ttl 0", `the TTL of a search must be more than nothing, and 0s isn't`},

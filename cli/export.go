@@ -176,7 +176,7 @@ func (e *exporting) run(out, errs io.Writer, args []string) error {
 		}
 		other, err := runOnce(e.compare, args[1], e.seed)
 		if err != nil {
-			return err
+			return fmt.Errorf("--compare: %w", err) // the scenario ran above: this is about the lock
 		}
 		write = written(export.Page{Other: other}.HTML)
 	}

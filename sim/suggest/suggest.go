@@ -4,14 +4,43 @@ package suggest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Hint is a question to append to an error about an unknown word. It is empty where
-// no known word is near: where more than a third of the letters would have to change, of
-// three letters more than one, or where no letter would stay.
+// Hint is a question to append to an error about an unknown word: for the known word nearest to it, and for
+// those that it begins, or else is a part of. It is empty where there is none.
 func Hint(word string, known []string) string {
+	var meant []string
+	if best := nearest(word, known); best != "" {
+		meant = []string{best}
+	}
+	for _, k := range whole(word, known) {
+		if !slices.Contains(meant, k) {
+			meant = append(meant, k)
+		}
+	}
+	const most = 6
+	more := ""
+	if len(meant) > most {
+		more, meant = fmt.Sprintf(", or one of %d more", len(meant)-most), meant[:most]
+	}
+	for i, k := range meant {
+		meant[i] = fmt.Sprintf("%q", k)
+	}
+	if n := len(meant); n > 1 && more == "" {
+		meant = append(meant[:n-2], meant[n-2]+" or "+meant[n-1])
+	}
+	if len(meant) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(meant, ", ") + more + "?"
+}
+
+// nearest is the known word that takes the fewest changes. It is empty where more than a third of the
+// letters would have to change, of three letters more than one, or where no letter would stay.
+func nearest(word string, known []string) string {
 	best, least := "", 1+(utf8.RuneCountInString(word)+2)/3
 	for _, k := range known {
 		d := distance(strings.ToLower(word), strings.ToLower(k))
@@ -19,10 +48,29 @@ func Hint(word string, known []string) string {
 			best, least = k, d
 		}
 	}
-	if best == "" {
-		return ""
+	return best
+}
+
+// whole are the known words that begin with a word, or if there are none, those that have it elsewhere. Of
+// fewer than three letters too many words have them.
+func whole(word string, known []string) []string {
+	var begin, have []string
+	if utf8.RuneCountInString(word) < 3 {
+		return nil
 	}
-	return fmt.Sprintf("; did you mean %q?", best)
+	for _, k := range known {
+		switch strings.Index(strings.ToLower(k), strings.ToLower(word)) {
+		case -1:
+		case 0:
+			begin = append(begin, k)
+		default:
+			have = append(have, k)
+		}
+	}
+	if len(begin) > 0 {
+		return begin
+	}
+	return have
 }
 
 // distance is the edit distance from a to b: the number of letters to insert, delete,

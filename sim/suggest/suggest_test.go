@@ -26,3 +26,27 @@ func TestDidYouMean(t *testing.T) {
 		t.Error("the list of known words was changed")
 	}
 }
+
+func TestPartsOfNames(t *testing.T) {
+	known := []string{"setnx", "naive-del", "setpx-get", "setpx-lua", "watchdog", "setpx-watch"}
+	for word, want := range map[string]string{
+		"naive":     `; did you mean "naive-del"?`,
+		"NAIVE":     `; did you mean "naive-del"?`,
+		"lua":       `; did you mean "setpx-lua"?`,
+		"watch":     `; did you mean "watchdog"?`, // it begins with it
+		"setpx":     `; did you mean "setnx", "setpx-get", "setpx-lua" or "setpx-watch"?`,
+		"-l":        "",
+		"naive-del": `; did you mean "naive-del"?`,
+	} {
+		if got := Hint(word, known); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+	var many []string
+	for i := range 20 {
+		many = append(many, fmt.Sprintf("redlock-of-%02d", i))
+	}
+	if got := Hint("redlock", many); !strings.HasSuffix(got, `"redlock-of-05", or one of 14 more?`) {
+		t.Errorf("of many names: %q", got)
+	}
+}
