@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -549,23 +550,61 @@ func TestPageOnATelephoneAndInAFrame(t *testing.T) {
 	b.calm()
 }
 
-// A label that began before the cursor is whole, though the rest of its bar is hidden; what is to come is
-// said to be hidden as long as it is.
-func TestPlayerLabelsAreWhole(t *testing.T) {
+// A label in a box ends where what is to be seen of the box does, at whatever event; what is to come is said to be
+// hidden as long as it is.
+func TestPlayerLabelsEndAtTheCursor(t *testing.T) {
 	testenv.Long(t)
 	b := openBrowser(t)
-	b.open(Page{Other: record(t, "setpx-lua", "pause-past-ttl")}.HTML(record(t, "naive-del", "pause-past-ttl")), "")
-	over := func(suffix string) string { return b.ask(`document.getElementById("over` + suffix + `").textContent`) }
-	if above, below := over(""), over("-2"); !strings.Contains(above, "B believes it holds the lock") || !strings.Contains(below, "B believes it holds the lock") {
-		t.Errorf("at %s, where B has the lock, whole are %q and %q", b.at(), above, below)
+	run := record(t, "naive-del", "late-release")
+	page := Page{Other: record(t, "setpx-lua", "late-release")}.HTML(run)
+	const beyond = `[["timeline", "cursor"], ["below", "cursor-2"]].flatMap(([box, cursor]) => {
+  const svg = document.getElementById(box);
+  const end = document.getElementById(cursor).querySelector(".ls-cursor").getBoundingClientRect().right;
+  const fog = svg.querySelector(".ls-fog").getBoundingClientRect().left;
+  return [...svg.querySelectorAll("[data-texts]")].filter(e => { const r = e.getBoundingClientRect(); return r.width > 0 && r.right > end + 1; })
+    .concat([...svg.querySelectorAll(".ls-chip")].filter(e => { const r = e.getBoundingClientRect(); return e.nextElementSibling.dataset.texts && r.left < end && r.right > fog; }));
+}).map(e => e.textContent || e.nextElementSibling.textContent).join("; ")`
+	for _, width := range []int{1200, 1400} {
+		b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
+		b.open(page, "")
+		texts := func() string {
+			return b.ask(`[...document.querySelectorAll("#timeline [data-texts]")].map(e => e.textContent).join("; ")`)
+		}
+		if got := texts(); !strings.Contains(got, "B holds the lock") || strings.Contains(got, "B believes it holds the lock") {
+			t.Errorf("%d pixels: at %s, where B's bar is half hidden, the labels are %q", width, b.at(), got)
+		}
+		for pos := range len(run.Events) {
+			b.ask(fmt.Sprintf(`document.getElementById("e%d").click()`, max(pos, 1)))
+			if got := b.ask(beyond); got != "" {
+				t.Errorf("%d pixels: at %s these run into what is hidden: %s", width, b.at(), got)
+			}
+		}
+		later := func() string { return b.ask(`document.getElementById("later").style.display`) }
+		if got := later(); got != "" {
+			t.Errorf("at %s it is not said that the rest is hidden: %q", b.at(), got)
+		}
+		b.press("G")
+		if got := texts(); later() != "none" || !strings.Contains(got, "B believes it holds the lock") {
+			t.Errorf("at the end it says that the rest is hidden: %q, %q", later(), got)
+		}
 	}
-	later := func() string { return b.ask(`document.getElementById("later").style.display`) }
-	if got := later(); got != "" {
-		t.Errorf("at %s it is not said that the rest is hidden: %q", b.at(), got)
+	b.calm()
+}
+
+// The row of the probe is there from its first event on.
+func TestPlayerShowsTheProbeWhenItIsThere(t *testing.T) {
+	testenv.Long(t)
+	b := openBrowser(t)
+	run := record(t, "naive-del", "late-release")
+	began := read(run).Begins[slices.Index(run.Clients, trace.Probe)]
+	rows := func() bool {
+		return strings.Contains(b.ask(`[...document.querySelectorAll("#names text")].filter(e => e.getBoundingClientRect().width > 0).map(e => e.textContent).join()`), trace.Probe)
 	}
-	b.press("G")
-	if above := over(""); later() != "none" || above != "" {
-		t.Errorf("at the end it says that the rest is hidden: %q, %q", later(), above)
+	for pos, want := range map[int]bool{0: false, began: false, began + 1: true} {
+		b.open(HTML(run), fmt.Sprintf("#%d", pos))
+		if got := rows(); got != want {
+			t.Errorf("at %d, and the probe begins with event %d, its row is shown: %v", pos, began+1, got)
+		}
 	}
 	b.calm()
 }

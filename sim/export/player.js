@@ -103,8 +103,23 @@
     for (const g of $(box).querySelectorAll("[data-from]")) g.style.display = all || x >= g.dataset.from ? "" : "none";
   }
 
-  // What a label says is true of the place where it begins. If that is no longer hidden, the label is whole,
-  // over the fog in which the rest of its bar is.
+  // A label in a box is as long as what is to be seen of the box: the longest of its texts that ends before the
+  // cursor, or none.
+  function shorten(box, x) {
+    const hidden = pos !== last && !$("clear").checked;
+    const left = $(box).querySelector("svg > g").transform.baseVal.getItem(0).matrix.e;
+    for (const t of $(box).querySelectorAll("[data-texts]")) {
+      const widths = t.dataset.widths.split(" ").map(Number);
+      const at = left + Number(t.getAttribute("x"));
+      const which = hidden ? widths.findIndex((w) => at + w <= x - 2) : 0;
+      t.textContent = which < 0 ? "" : t.dataset.texts.split("\n")[which];
+      const patch = t.previousElementSibling;
+      if (patch && patch.classList.contains("ls-chip")) patch.setAttribute("width", which < 0 ? 0 : widths[which] + 8);
+    }
+  }
+
+  // What is written at a place without a box is true of that place. If that is no longer hidden, the text is
+  // whole, over the fog.
   function uncover(box, suffix, x) {
     const hidden = pos !== last && !$("clear").checked;
     const drawn = $(box).querySelector("svg > g");
@@ -112,7 +127,7 @@
     const cut = [...drawn.querySelectorAll("text")].filter((t) => {
       const [at, middle] = [left + Number(t.getAttribute("x")), t.classList.contains("ls-mid")];
       const end = at + (middle ? 4 : 8) * t.textContent.length;
-      return hidden && at <= x + (middle ? 0 : 8) && end > x + 8 && !t.closest('g[style*="none"]');
+      return hidden && !t.dataset.texts && at <= x + (middle ? 0 : 8) && end > x + 8 && !t.closest('g[style*="none"]');
     });
     $("over" + suffix).replaceChildren(...cut.map((t) => t.cloneNode(true)));
     $("later" + suffix).setAttribute("x", x + 18);
@@ -124,6 +139,7 @@
     $("cursor").setAttribute("transform", `translate(${f.x} 0)`);
     $("clock").textContent = f.time;
     $("fog").setAttribute("x", pos === last ? 1e6 : f.x + 10);
+    shorten("timeline", f.x);
     uncover("timeline", "", f.x);
     const box = $("timeline");
     const x = f.x / scale();
@@ -138,6 +154,7 @@
     $("cursor-2").setAttribute("transform", `translate(${o.x[at]} 0)`);
     $("clock-2").textContent = o.times[at];
     $("fog-2").setAttribute("x", pos === last ? 1e6 : o.x[at] + 10);
+    shorten("below", o.x[at]);
     uncover("below", "-2", o.x[at]);
     $("held").textContent = `The same with ${o.name}:  ${o.broken[at]}${o.broken[at] && "  "}${o.holders[at]}${pos === last ? `  Verdict: ${o.verdict}.` : ""}`;
     $("second").className = o.broken[at].startsWith("!!") ? "level1" : "";

@@ -88,6 +88,7 @@ type row struct {
 	ink         string // the class of the name
 	height      int
 	bars, marks func(y int)
+	from        int // the x from which on a page has the row, or 0
 }
 
 // draw draws a run: as a picture of its own, or for a page with a cursor in it.
@@ -103,12 +104,14 @@ func draw(t *trace.Trace, paged bool) *drawing {
 	d.printf(`<g transform="translate(%d 0)">`, labels)
 	d.drawAxis()
 	d.shade()
-	d.each(rows, func(_ *row, y int) { d.line("ls-rule", -labels+margin, y, d.end, y) })
+	d.each(rows, func(r *row, y int) {
+		r.appear(&d.pen, func() { d.line("ls-rule", -labels+margin, y, d.end, y) })
+	})
 	for _, x := range d.breaches() {
 		d.line("ls-breach", x, ruler, x, d.height-4)
 	}
 	d.each(rows, func(r *row, y int) {
-		r.label(&d.names, y)
+		r.appear(&d.names, func() { r.label(&d.names, y) })
 		r.bars(y)
 	})
 	d.each(rows, func(r *row, y int) {
@@ -126,6 +129,17 @@ func (d *drawing) each(rows []row, do func(r *row, y int)) {
 		do(&rows[i], y)
 		y += rows[i].height
 	}
+}
+
+// appear draws what is to be seen of a row without its bars and marks.
+func (r *row) appear(p *pen, draw func()) {
+	if r.from == 0 {
+		draw()
+		return
+	}
+	p.printf(`<g data-from="%d">`, r.from)
+	draw()
+	p.printf("</g>")
 }
 
 func (r *row) label(p *pen, y int) {
@@ -151,11 +165,11 @@ func (d *drawing) rows() []row {
 		switch l.Kind {
 		case timeline.Deeds:
 			if d.takesPart(l.Index) {
-				rows = append(rows, row{d.Clients[l.Index], "does", d.ink("ls-t", l.Index), 32, func(y int) { d.does(l, y) }, marks(16)})
+				rows = append(rows, row{d.Clients[l.Index], "does", d.ink("ls-t", l.Index), 32, func(y int) { d.does(l, y) }, marks(16), d.appears(l.Index)})
 			}
 		case timeline.Belief:
 			if d.takesPart(l.Index) && d.Clients[l.Index] != trace.Probe {
-				rows = append(rows, row{"", "thinks", "", 24, func(y int) { d.thinks(l, y) }, nil})
+				rows = append(rows, row{"", "thinks", "", 24, func(y int) { d.thinks(l, y) }, nil, 0})
 			}
 		case timeline.Record:
 			name, what := d.Nodes[l.Index], "stores"
@@ -168,23 +182,32 @@ func (d *drawing) rows() []row {
 			rows = append(rows, row{name, what, "ls-fg", 27, func(y int) { d.holds(l, y) }, func(y int) {
 				d.dots(l, y)
 				marks(13)(y)
-			}})
+			}, 0})
 		case timeline.Majority:
 			if d.Masters > 1 {
-				rows = append(rows, row{"quorum", fmt.Sprintf("%d of %d", d.Need, d.Masters), "ls-fg", 27, func(y int) { d.enough(l, y) }, nil})
+				rows = append(rows, row{"quorum", fmt.Sprintf("%d of %d", d.Need, d.Masters), "ls-fg", 27, func(y int) { d.enough(l, y) }, nil, 0})
 			}
 		case timeline.Believers:
-			rows = append(rows, row{"believers", "", "ls-fg", 26, func(y int) { d.believers(l, y) }, nil})
+			rows = append(rows, row{"believers", "", "ls-fg", 26, func(y int) { d.believers(l, y) }, nil, 0})
 		case timeline.Store:
 			rows = append(rows, row{"store", "", "ls-fg", 40, func(int) {}, func(y int) {
 				d.labelTouches(l, y)
 				marks(13)(y)
-			}})
+			}, 0})
 		case timeline.Violations:
-			rows = append(rows, row{"broken", "", "ls-alarm", 12 + flagHeight*d.flagLines(), func(int) {}, d.flags})
+			rows = append(rows, row{"broken", "", "ls-alarm", 12 + flagHeight*d.flagLines(), func(int) {}, d.flags, 0})
 		}
 	}
 	return rows
+}
+
+// appears is the x from which on a page has a client's row, or 0 if it always has it: nobody knows of the probe
+// before its first event.
+func (d *drawing) appears(client int) int {
+	if !d.paged || d.Clients[client] != trace.Probe {
+		return 0
+	}
+	return labels + d.x[d.Begins[client]+1]
 }
 
 // ink returns the class of a client's colour, or of the neutral colour, which the probe has,
@@ -235,12 +258,29 @@ func (d *drawing) bar(s span, class string, y, height int, marks []stamp, letter
 
 // words writes the first of the texts that fits into a span between the marks that stand there.
 func (d *drawing) words(s span, y, height int, marks []stamp, letters string, texts ...string) {
-	for _, text := range texts {
+	for i, text := range texts {
 		if x, fits := room(s, textWidth(text, small)+8, marks); fits {
-			d.chip(letters, x, y+1, height-2, text)
+			d.rect("ls-chip", x, y+1, textWidth(text, small)+8, height-2, "")
+			d.label("ls-small "+letters, small, x+4, y+height-5, texts[i:]...)
 			return
 		}
 	}
+}
+
+// label writes the first of some texts in a box, of which each says what the one before it does in fewer
+// letters. A page has all of them: its script shows the first that ends before the cursor, because the rest of
+// the box is hidden.
+func (d *drawing) label(class string, size, x, y int, texts ...string) {
+	if !d.paged {
+		d.text(class, x, y, texts[0])
+		return
+	}
+	var widths []string
+	for _, text := range texts {
+		widths = append(widths, fmt.Sprint(textWidth(text, size)))
+	}
+	d.printf(`<text class="%s" x="%d" y="%d" data-texts="%s" data-widths="%s">%s</text>`,
+		class, x, y, escape(strings.Join(texts, "\n")), strings.Join(widths, " "), escape(texts[0]))
 }
 
 // pause draws the bar of a pause. A page tells the length only to those who have seen the end: it
@@ -365,10 +405,11 @@ func (d *drawing) believers(l timeline.Lane, y int) {
 			continue
 		}
 		d.rect("ls-flag", s.from, y+2, s.to-s.from, 22, fmt.Sprintf("%d clients believe that they hold the lock", s.Count))
-		if text := "!! " + count + " BELIEVERS"; textWidth(text, normal)+8 <= s.to-s.from {
-			count = text
+		texts := []string{"!! " + count + " BELIEVERS", count}
+		if textWidth(texts[0], normal)+8 > s.to-s.from {
+			texts = texts[1:]
 		}
-		d.text("ls-normal ls-bold ls-onflag", s.from+2, y+18, count)
+		d.label("ls-normal ls-bold ls-onflag", normal, s.from+2, y+18, texts...)
 	}
 }
 
