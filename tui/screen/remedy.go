@@ -8,8 +8,9 @@ import (
 	"lockstep/sim/trace"
 )
 
-// remedies are the locks that are tried first as those that withstand.
-var remedies = []string{"setpx-lua", "fenced", "setpx-get", "setpx-wait", "redlock", "naive-del", "getset-equal"}
+// remedies are the locks that are tried as those that withstand: the simplest first that is right, and last the
+// one on several servers.
+var remedies = []string{"setpx-lua", "setpx-get", "fenced", "setpx-wait", "naive-del", "getset-equal", "redlock"}
 
 // Remedy is a lock that doesn't show a failure under a scenario in which another lock has shown it.
 type Remedy struct {
@@ -33,22 +34,28 @@ func (r Remedies) For(shown []timeline.Breach) *Remedy {
 }
 
 // Remedies finds a lock for each failure of a run, by runs that it makes: what the author of a script
-// expects proves nothing. It takes one of the first, by their names, or of a few others: one that
-// shows no failure that the run doesn't have, and as few of these as possible. Where the lock has fencing tokens, those
-// that have them, too, come before those without: their user's resource checks them. It may run beside the interface.
+// expects proves nothing. It takes the first of some, by their names, or else the first of a few others, the
+// simplest first, that doesn't show the failure, and none that the run doesn't have. Where the lock has fencing
+// tokens, those that have them, too, come before those without: their user's resource checks them. It may run
+// beside the interface.
 func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []string) Remedies {
 	shown := failuresOf(t.Verdict())
-	if len(shown) == 0 {
-		return nil
-	}
 	found, fallbacks := Remedies{}, slices.Clone(remedies)
 	if l.Strategies[strategy].Fences {
 		slices.SortStableFunc(fallbacks, func(x, y string) int { return l.unfenced(x) - l.unfenced(y) })
 	}
+	own := l.Strategies[strategy].Nodes > 1 // who has several servers wants to go on without one of them
+	fits := func(i int) bool {
+		several := l.Strategies[i].Nodes > 1
+		return several == own || several && serversFail(t)
+	}
 	for _, name := range slices.Concat(first, fallbacks) {
 		i := l.Strategy(name)
-		if i < 0 || i == strategy {
+		if i < 0 || i == strategy || !fits(i) {
 			continue
+		}
+		if len(found) == len(shown) {
+			break
 		}
 		other, err := l.Run(l.Scenarios[scenario], l.Strategies[i], t.Seed)
 		if err != nil {
@@ -59,12 +66,9 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 			continue // it would break otherwise
 		}
 		for _, c := range shown {
-			if best, any := found[c]; !slices.Contains(still, c) && (!any || len(still) < len(best.Still)) {
+			if _, any := found[c]; !slices.Contains(still, c) && !any {
 				found[c] = Remedy{c, i, name, still}
 			}
-		}
-		if len(still) == 0 {
-			break
 		}
 	}
 	return found
@@ -76,6 +80,19 @@ func (l *Library) unfenced(name string) int {
 		return 0
 	}
 	return 1
+}
+
+// serversFail reports whether anything befalls a server in a run. Where nothing does, several servers
+// withstand what one doesn't by accident: redlock takes servers that don't answer for a refusal, and a caller that
+// goes ahead after errors doesn't go ahead after that.
+func serversFail(t *trace.Trace) bool {
+	return slices.ContainsFunc(t.Events, func(e trace.Event) bool {
+		switch e.Kind {
+		case trace.KindDown, trace.KindFailover, trace.KindNodeStep, trace.KindEvict:
+			return true
+		}
+		return false
+	})
 }
 
 func failuresOf(v trace.Verdict) trace.Verdict {

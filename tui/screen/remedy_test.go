@@ -55,3 +55,39 @@ func TestRemediesAreRun(t *testing.T) {
 		}
 	}
 }
+
+// TestRemediesAreNear has the simplest lock named that doesn't show a failure, and several servers only where a
+// server fails: under fail-open redlock withstands because it calls servers that don't answer a refusal.
+func TestRemediesAreNear(t *testing.T) {
+	lib := screen.NewLibrary()
+	for _, tt := range []struct {
+		lock, scenario string
+		want           map[trace.Code]string
+	}{
+		{"naive-del", "pause-past-ttl", map[trace.Code]string{trace.FR: "setpx-lua", trace.SW: "fenced"}},
+		{"fenced", "fail-open", nil},
+		{"setpx-lua", "fail-open", nil},
+		{"setpx-lua", "failover", map[trace.Code]string{trace.DG: "setpx-wait", trace.OV: "setpx-wait"}},
+		{"setpx-wait", "failover-wait", map[trace.Code]string{trace.DG: "redlock"}},
+		{"redlock-no-elapsed", "slow-node", map[trace.Code]string{trace.DG: "redlock"}},
+	} {
+		sc, lock := lib.Named(tt.scenario), lib.Strategy(tt.lock)
+		if sc < 0 || lock < 0 {
+			t.Fatalf("no %s under %s", tt.lock, tt.scenario)
+		}
+		run, err := lib.Run(lib.Scenarios[sc], lib.Strategies[lock], 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := lib.Remedies(sc, lock, run, nil)
+		t.Logf("%s %s: %s %+v", tt.lock, tt.scenario, run.Verdict(), found)
+		for c, want := range tt.want {
+			if found[c].Name != want {
+				t.Errorf("%s under %s shows %s: against %s %q is named, want %q", tt.lock, tt.scenario, run.Verdict(), c, found[c].Name, want)
+			}
+		}
+		if tt.want == nil && len(found) > 0 {
+			t.Errorf("%s under %s shows %s: named are %+v", tt.lock, tt.scenario, run.Verdict(), found)
+		}
+	}
+}
