@@ -73,22 +73,26 @@ func nodeLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
 	return lines
 }
 
+// storeLines have a line for each number, because a line of several inks isn't wrapped.
 func storeLines(t *trace.Trace, st *trace.StoreState) []draw.Line {
+	var lines []draw.Line
 	if t.Workload == trace.Counter {
-		return []draw.Line{storeLine(t, st, fmt.Sprintf("value %d, version %d", st.Value, st.Version))}
+		lines = []draw.Line{storeLine(t, st, fmt.Sprintf("value %d, version %d", st.Value, st.Version))}
+	} else {
+		lines = []draw.Line{
+			storeLine(t, st, "cache "+versionWord(st.Value)),
+			{draw.Text("        database "+versionWord(st.Database), draw.Plain)},
+			{draw.Text(fmt.Sprintf("        rebuilds %d, needed %d", st.Queries, st.Queries-st.Needless), draw.Plain)},
+		}
 	}
-	return []draw.Line{
-		storeLine(t, st, "cache "+versionWord(st.Value)),
-		{draw.Text("        database "+versionWord(st.Database), draw.Plain)},
-		{draw.Text(fmt.Sprintf("        rebuilds %d, needed %d", st.Queries, st.Queries-st.Needless), draw.Plain)},
+	if st.Fence != 0 {
+		lines = append(lines, draw.Line{draw.Text(fmt.Sprintf("        highest fence %d", st.Fence), draw.Plain)})
 	}
+	return lines
 }
 
 func storeLine(t *trace.Trace, st *trace.StoreState, holds string) draw.Line {
 	l := draw.Line{draw.Text(" store  ", draw.Strong), draw.Text(holds, draw.Plain)}
-	if st.Fence != 0 {
-		l = append(l, draw.Text(fmt.Sprintf(", highest fence %d", st.Fence), draw.Plain))
-	}
 	for i := len(st.Touches) - 1; i >= 0; i-- {
 		if touch := &st.Touches[i]; touch.Write {
 			return append(l, draw.Text(" by "+t.Clients[touch.By.Client], draw.ClientInk(touch.By.Client)))

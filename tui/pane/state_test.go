@@ -93,3 +93,20 @@ func TestBandSaysWhatHappened(t *testing.T) {
 		}
 	}
 }
+
+// The store's lines fit into a narrow pane, the highest token included.
+func TestStoreFitsIntoTheStatePane(t *testing.T) {
+	run := realRun(t, "fenced", "pause-past-ttl")
+	last := run.Last()
+	fence := false
+	for _, l := range StateLines(run, last, run.StateAt(last-1), run.StateAt(last)) {
+		text := tuitest.LineText(l)
+		fence = fence || strings.HasPrefix(text, "        highest fence ")
+		if strings.HasPrefix(text, " store ") && l.Width() > 36 {
+			t.Errorf("%q is cut in a pane of 36 columns", text)
+		}
+	}
+	if !fence {
+		t.Error("no line has the highest token")
+	}
+}
