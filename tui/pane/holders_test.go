@@ -130,3 +130,20 @@ func TestEvidenceIsShortenedByWholeParts(t *testing.T) {
 		t.Errorf("a grant: %q", got)
 	}
 }
+
+// The sentence on two believers is whole, however long their names are.
+func TestBelieversAreAWholeSentence(t *testing.T) {
+	run := realRun(t, "setpx-lua", "pause-past-ttl")
+	pos := run.Breaches[slices.IndexFunc(run.Breaches, func(b timeline.Breach) bool { return b.Code == trace.OV })].Pos
+	for want, names := range map[string][2]string{
+		"  A and B believe; A's lease is over.":     {"A", "B"},
+		"  nightly and rerun believe they hold it.": {"nightly", "rerun"},
+		"  2 believe they hold it.":                 {"nightly-report", "rerun-of-report"},
+	} {
+		copy(run.Clients, names[:])
+		l, _ := Holders(run, pos, run.StateAt(pos), 80)
+		if got := tuitest.LineText(l); !strings.HasSuffix(got, want) || l.Width() > 80 {
+			t.Errorf("%v: %q", names, got)
+		}
+	}
+}

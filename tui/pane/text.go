@@ -63,17 +63,21 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	all, fresh := r.Breached(pos)
 	said := r.Holders(s)
 	shortened := func(room int) string { // a sentence on two holders is the longest
-		short := said
-		if draw.Width(short) > room {
-			short = uncounted(short)
+		if draw.Width(said) <= room {
+			return said
 		}
-		if draw.Width(short) > room {
-			short = strings.Replace(said, " believe they hold it", " believe", 1)
+		said := uncounted(said)
+		const claim = " believe they hold it"
+		who, _, many := strings.Cut(said, claim)
+		if !many {
+			return said
 		}
-		if who, _, more := strings.Cut(short, " believe;"); more && draw.Width(short) > room { // which the row of beliefs shows
-			return who + " believe."
+		for _, short := range []string{said, strings.Replace(said, claim, " believe", 1), who + claim + "."} {
+			if draw.Width(short) <= room { // whose lease is over the row of beliefs shows, too
+				return short
+			}
 		}
-		return short
+		return fmt.Sprintf("%d%s.", s.Believers(), claim)
 	}
 	if bad := failures(fresh); len(bad) > 0 {
 		name := " !! " + shout(bad) + " !!  "
