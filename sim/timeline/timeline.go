@@ -147,9 +147,13 @@ func (t *Timeline) Said(pos int) []trace.Note {
 // Dated is the instant of a note, to be told before its words, where beliefs or records have changed
 // since: the words are of that instant, and no more of this one; and where time has passed between the
 // event before the note and the note: the words are not yet of this one. It is empty where they hold,
-// and, until the run ends, for the words that open it, which tell of all that follows.
+// and, until the run ends, for the words that open it, which tell of all that follows; before the first
+// event nothing of it has happened, whatever their tense, and it says so.
 func (t *Timeline) Dated(n *trace.Note, pos int) string {
 	at := t.Before(n.Seq)
+	if pos == 0 && at == 0 && t.Last() > 0 {
+		return "(next) "
+	}
 	if early := at == pos && n.At > t.When(pos); early || at < pos && (at > 0 || pos == t.Last()) && !t.SameHolders(at, pos) {
 		return "(at " + trace.Brief(n.At) + ") " // in brackets: it is none of the author's words
 	}

@@ -54,7 +54,7 @@ func (p *Player) story(width int, whole bool) story {
 			continue
 		}
 		at := ""
-		if !dated && n.At != p.Run.Now(p.Pos) { // else the screen says it
+		if !dated && (p.Pos == 0 || n.At != p.Run.Now(p.Pos)) { // else the screen says it
 			at = p.Run.Dated(&n, p.Pos)
 		}
 		if now := p.Run.Before(n.Seq); p.Run.Ended(p.Pos) && now < p.Pos && !p.Run.Over(now) {
