@@ -59,7 +59,7 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 	small := smallIn(m.Bounds)
 	smallest := small
 	smallest.Cycles, smallest.Faults = 1, Budget{Pause: min(1, small.Faults[Pause])}
-	learn := func(b Bounds, last bool) error {
+	learn := func(b Bounds) error {
 		return withModel(b, func(small *space.Model) error {
 			if small.Timed() {
 				return space.ErrRestless
@@ -76,16 +76,14 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 				return err
 			case s.why != "":
 				return errors.New(s.why)
-			case last:
-				return m.Digitize(small)
 			}
-			return nil
+			return m.Digitize(small)
 		})
 	}
-	if err := learn(smallest, false); err != nil {
+	if err := learn(smallest); err != nil {
 		return err
 	}
-	return learn(small, true)
+	return learn(small)
 }
 
 // uncertifiable fails if a lock opens transactions, or starts threads: no certificate can be made of it.

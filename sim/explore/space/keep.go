@@ -23,13 +23,14 @@ type Known struct {
 	Deeds         []behaviour.Deed
 	Unprobed      int
 	Probed, Early bool // see [behaviour.Servers.ExpireEarly]
+	Lasting       bool // records stay to their end: see [Model.Digitize]
 	Drops         bool // spans since readings on which, as Needs say, nothing depends
 	Needs         behaviour.Needs
 }
 
 // Known returns what the model knows, for another process to Recall.
 func (m *Model) Known() Known {
-	k := Known{Instants: *m.instants, Budget: m.Budget, Deeds: m.deeds, Unprobed: m.Unprobed, Probed: m.Probed, Early: m.Servers.Early}
+	k := Known{Instants: *m.instants, Budget: m.Budget, Deeds: m.deeds, Unprobed: m.Unprobed, Probed: m.Probed, Early: m.Servers.Early, Lasting: m.lasting}
 	if k.Drops = m.habits.needs != nil; k.Drops {
 		k.Needs = *m.habits.needs
 	}
@@ -38,7 +39,7 @@ func (m *Model) Known() Known {
 
 // Recall gives a new model what another knew. Its tables are still to be restored.
 func (m *Model) Recall(k Known) {
-	m.instants, m.Budget, m.deeds, m.Unprobed, m.Probed = &k.Instants, k.Budget, k.Deeds, k.Unprobed, k.Probed
+	m.instants, m.Budget, m.deeds, m.Unprobed, m.Probed, m.lasting = &k.Instants, k.Budget, k.Deeds, k.Unprobed, k.Probed, k.Lasting
 	if k.Early {
 		m.Servers.ExpireEarly()
 	}
