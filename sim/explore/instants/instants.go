@@ -29,7 +29,6 @@ type Set struct {
 	// Seconds has those after the beginning of the second in which the reading was made, of code
 	// that counts in seconds.
 	Seconds []int32
-	young   []int32 // those at which it isn't yet due, whatever the second's fraction
 	// Guess is such an age as long as none is known, and then 0: a TTL and OverStamp. Time also
 	// goes on for Far after a reading of true time, then. No constraint is known of either.
 	Guess int32
@@ -140,7 +139,6 @@ func (in *Set) Falls(t *behaviour.Thresholds, ttl int32) (date bool) {
 	}
 	for _, age := range t.Seconds {
 		in.Seconds = Sorted(in.Seconds, int32(age))
-		in.young = Sorted(in.young, int32(age)-behaviour.Second, int32(age)-behaviour.Second+1)
 		in.Far = max(in.Far, int32(age)+1)
 	}
 	unexplained := slices.Concat(t.Wall, t.Server)
@@ -324,13 +322,26 @@ func (in *Set) before(limit int32) int32 {
 	}
 	for ahead := -in.Jumps.Most; ahead <= in.Jumps.Most; ahead++ {
 		jumped := ahead * in.Jumps.By
-		for _, ages := range [...][]int32{in.Stamps, in.young} {
-			if age := lastBelow(ages, limit-jumped); age > 0 {
-				span = max(span, age+jumped)
-			}
+		if age := in.notDue(limit - jumped); age > 0 {
+			span = max(span, age+jumped)
 		}
 	}
 	return span
+}
+
+// notDue returns the greatest age below a limit for which a stamp may be about to be written that isn't due at
+// its end: one at which it falls due, or of code that counts in seconds, one at which it isn't yet due, whatever
+// the second's fraction, and just after it. It returns 0 if there is none.
+func (in *Set) notDue(limit int32) int32 {
+	age := lastBelow(in.Stamps, limit)
+	for _, s := range in.Seconds {
+		for _, young := range [...]int32{s - behaviour.Second, s - behaviour.Second + 1} {
+			if young > age && young < limit {
+				age = young
+			}
+		}
+	}
+	return age
 }
 
 // ToGrid returns the time until a span that is left is a multiple of the grid.
