@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
@@ -21,10 +22,24 @@ func openCompare(t testing.TB, w, h int, th *draw.Theme, msg screen.CompareMsg) 
 
 func TestScreens(t *testing.T) {
 	tuitest.EachFrame(t, "compare", func(t *testing.T, name string, w, h int, th *draw.Theme) {
-		a, _ := openCompare(t, w, h, th, screen.CompareMsg{Strategies: [2]int{3, 6}})
+		app := tuitest.HandmadeApp(tuitest.Shelf(fencedOff), th)
+		m := New(app, screen.CompareMsg{Strategies: [2]int{app.Library.Strategy("setpx-lua"), app.Library.Strategy("fenced")}})
+		a := tuitest.Open(t, w, h, app, m, nil)
 		a.Press("g ! !")
 		tuitest.Golden(t, name, a.View())
 	})
+}
+
+// fencedOff is the handmade run, in which the store refuses the late write if the lock gives fencing tokens.
+func fencedOff(scenario, strategy string) (*trace.Trace, error) {
+	t, err := tuitest.Handmade(scenario, strategy)
+	for i := range t.Events {
+		if e := &t.Events[i]; strategy == "fenced" && e.Kind == trace.KindWrite {
+			e.Kind, e.Note = trace.KindReject, "fence 1 is older than 2"
+			t.Violations = slices.DeleteFunc(t.Violations, func(v trace.Violation) bool { return v.Code == trace.SW })
+		}
+	}
+	return t, err
 }
 
 func TestCompareScrubsBoth(t *testing.T) {

@@ -45,14 +45,15 @@ func openRun(t testing.TB, w, h int, strategy, scenario string) (*tuitest.App, *
 
 func TestScreens(t *testing.T) {
 	for screen, first := range map[string]func(*screen.App) screen.Screen{
-		"player": func(app *screen.App) screen.Screen { return New(app, 3, 0) },
+		"player": func(app *screen.App) screen.Screen { return New(app, app.Library.Strategy("setpx-lua"), 0) },
 		"lesson": func(app *screen.App) screen.Screen { return OpenLesson(app, screen.LessonMsg{Lesson: 0, Step: 1}) },
 		"shown": func(app *screen.App) screen.Screen {
-			found, err := tuitest.HandmadeSearch(t.Context(), explore.Defaults(app.Library.Strategies[3]), explore.Options{Progress: func(explore.Progress) {}})
+			lock := app.Library.Strategy("setpx-lua")
+			found, err := tuitest.HandmadeSearch(t.Context(), explore.Defaults(app.Library.Strategies[lock]), explore.Options{Progress: func(explore.Progress) {}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return OpenFinding(app, screen.FindingMsg{Strategy: 3, Trace: found.Violated[0].Trace, Sought: found.Violated[0].Code})
+			return OpenFinding(app, screen.FindingMsg{Strategy: lock, Trace: found.Violated[0].Trace, Sought: found.Violated[0].Code})
 		},
 	} {
 		tuitest.EachFrame(t, screen, func(t *testing.T, name string, w, h int, th *draw.Theme) {
@@ -66,9 +67,9 @@ func TestScreens(t *testing.T) {
 
 func TestOtherViews(t *testing.T) {
 	for name, keys := range map[string]string{
-		"start": "g", "ask": "]", "right": "] 2", "wrong": "] 1 enter", "answer": "] enter", "end": "G", "ladder": "! v", "trace": "! v v", "state": "! v v v",
+		"start": "g", "ask": "]", "predicted": "] 2", "right": "] 2 enter", "wrong": "] 1 enter", "answer": "] enter", "end": "G", "ladder": "! v", "trace": "! v v", "state": "! v v v",
 		"source": "right right right s", "evidence": "! ! e", "search": "/ w r i t e enter", "typing": "/ w r", "filter": "! ! v v & n 1 enter", "nothing-found": "/ z z enter",
-		"help": "?", "strategies": "f", "scenarios": "o down", "notice": "! ! !", "many-nodes": "o down enter ] right right right right",
+		"help": "?", "strategies": "f", "scenarios": "o down", "notice": "! ! !", "many-nodes": "f down down enter o down enter ]" + strings.Repeat(" right", 9),
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := openPlayer(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)

@@ -29,10 +29,10 @@ func openSearch(t testing.TB, strategy string) (*tuitest.App, *Search) {
 	return tuitest.Open(t, 120, 40, app, m, play(app)), m
 }
 
-// openMadeUp opens the search of the shelf's first lock, whose results are made up.
-func openMadeUp(t testing.TB, w, h int, th *draw.Theme, strategy int) (*tuitest.App, *Search) {
+// openMadeUp opens the search of one of the shelf's locks, whose results are made up.
+func openMadeUp(t testing.TB, w, h int, th *draw.Theme, lock string) (*tuitest.App, *Search) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
-	m := New(app, strategy)
+	m := New(app, app.Library.Strategy(lock))
 	return tuitest.Open(t, w, h, app, m, play(app)), m
 }
 
@@ -50,7 +50,7 @@ func play(app *screen.App) func(screen.OpenMsg) (screen.Screen, error) {
 func TestScreens(t *testing.T) {
 	for screen, keys := range map[string]string{"search": "down down down down down down down right", "found": "enter down"} {
 		tuitest.EachFrame(t, screen, func(t *testing.T, name string, w, h int, th *draw.Theme) {
-			a, _ := openMadeUp(t, w, h, th, 3)
+			a, _ := openMadeUp(t, w, h, th, "setpx-lua")
 			a.Press(keys)
 			tuitest.Golden(t, name, a.View())
 		})
@@ -216,7 +216,7 @@ func TestSearchIsStopped(t *testing.T) {
 // Leaving a search while it stops cancels it; its result is dropped then, and
 // that of an earlier search is not taken for a later one's.
 func TestSearchResultsOfOthersAreDropped(t *testing.T) {
-	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 0)
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), "setnx")
 	cmd, _ := m.typed(tuitest.KeyMsg("enter"))
 	end, _ := apart(cmd)
 	first := <-end
@@ -237,7 +237,7 @@ func TestSearchResultsOfOthersAreDropped(t *testing.T) {
 // An error is shown whole, however long; bounds that make no sense are
 // refused before anything is searched.
 func TestSearchErrors(t *testing.T) {
-	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 0)
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), "setnx")
 	a.Press("down right right enter")
 	if v := a.View(); !strings.Contains(v, "ended with an error") || strings.Count(unblanked(v), "SETlockX") != 40 {
 		t.Errorf("the error is cut:\n%s", v)
@@ -268,7 +268,7 @@ func unblanked(v string) string {
 
 func TestSearchUnderWayIsDrawn(t *testing.T) {
 	tuitest.EachFrame(t, "searching", func(t *testing.T, name string, w, h int, th *draw.Theme) {
-		a, m := openMadeUp(t, w, h, th, 3)
+		a, m := openMadeUp(t, w, h, th, "setpx-lua")
 		m.begin()
 		a.Update(progressMsg{progress: progress{m.number, explore.Progress{States: 1234567, Transitions: 7654321, Depth: 31, Frontier: 45678, Bytes: 99 << 20}, 2500 * time.Millisecond}})
 		tuitest.Golden(t, name, a.View())
@@ -277,7 +277,7 @@ func TestSearchUnderWayIsDrawn(t *testing.T) {
 
 // Every setting can be gone through without an end, and no lock's bounds panic.
 func TestSearchSettings(t *testing.T) {
-	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 0)
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), "setnx")
 	for range 30 {
 		for i := 0; i < len(m.settings); i++ { // a lock on several servers has one more
 			m.row = i
@@ -294,7 +294,7 @@ func TestSearchSettings(t *testing.T) {
 
 // However far the findings were scrolled, the one that the cursor comes to is in sight, with its sign before it.
 func TestFindingAtTheCursorIsInSight(t *testing.T) {
-	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 3)
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), "setpx-lua")
 	a.Press("enter")
 	_ = a.View()
 	for _, keys := range []string{"pgdown down", "pgdown pgdown up", "pgdown down down", "up up up", "down"} {
@@ -310,7 +310,7 @@ func TestFindingAtTheCursorIsInSight(t *testing.T) {
 
 // What everything leaves out is said.
 func TestCodesThatNoSearchLooksForAreNamed(t *testing.T) {
-	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), 3)
+	a, m := openMadeUp(t, 80, 24, tuitest.PlainTheme(false), "setpx-lua")
 	a.Press("enter")
 	v := told(m)
 	for _, c := range trace.Codes {

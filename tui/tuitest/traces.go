@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // Script builds a trace event by event: a hand-written run, for tests only.
@@ -39,8 +40,16 @@ func Value(v, version int64) func(*trace.Event) {
 	return func(e *trace.Event) { e.Value, e.Version = v, version }
 }
 
-func from(file string, line int) func(*trace.Event) {
-	return func(e *trace.Event) { e.Source = trace.Source{File: file, Line: line} }
+// at sets the line on which a client waits: the first in a lock's file that contains a text.
+func at(file, text string) func(*trace.Event) {
+	source, _ := strategies.Text(file)
+	before, _, found := strings.Cut(source, text)
+	if !found {
+		panic(file + " has no " + text)
+	}
+	return func(e *trace.Event) {
+		e.Source = trace.Source{File: "strategies/" + file, Line: 1 + strings.Count(before, "\n")}
+	}
 }
 
 // ExpiryTrace is a record that is stored without an expiry, gets one, has it prolonged, and loses it.
@@ -82,20 +91,47 @@ func EndlessTrace() *trace.Trace {
 	return &s.Trace
 }
 
-// acquire is a client that asks and gets: four events, two milliseconds.
+// acquire is a client that asks all masters and gets the lock: two milliseconds.
 func (s *Script) acquire(client int, token string) (granted int) {
-	const file = "strategies/setpx_lua.go"
-	args := []string{"set", "lock", token, "px", "3000", "nx"}
+	args, line := []string{"set", "lock", token, "px", "3000", "nx"}, at("setpx_lua.go", "setPXNX(")
 	s.Add(trace.KindAcquire, client, trace.None)
-	s.Add(trace.KindSend, client, 0, from(file, 53), func(e *trace.Event) { e.Args, e.Phase = args, trace.PhaseAcquire })
+	for n := range s.Masters {
+		s.Add(trace.KindSend, client, n, line, func(e *trace.Event) { e.Args, e.Phase = args, trace.PhaseAcquire })
+	}
 	s.at += time.Millisecond
-	s.Add(trace.KindExecute, client, 0, from(file, 53), func(e *trace.Event) {
-		e.Args, e.Reply, e.Acq = args, "OK", 1
-		e.Changes = []trace.Change{{Key: "lock", After: &trace.Record{Value: token, Expires: s.at + 3*time.Second}}}
-	})
+	for n := range s.Masters {
+		s.Add(trace.KindExecute, client, n, line, func(e *trace.Event) {
+			e.Args, e.Reply, e.Acq, e.Changes = args, "OK", 1, []trace.Change{{Key: "lock", After: s.record(token)}}
+		})
+	}
 	s.at += time.Millisecond
-	s.Add(trace.KindReceive, client, 0, func(e *trace.Event) { e.Reply = "OK" })
+	for n := range s.Masters {
+		s.Add(trace.KindReceive, client, n, func(e *trace.Event) { e.Reply = "OK" })
+	}
 	return s.Add(trace.KindGranted, client, trace.None, by(s.at+2900*time.Millisecond), func(e *trace.Event) { e.Token = token })
+}
+
+// record is one that is stored now for three seconds: Redis drops it a millisecond after the last of them.
+func (s *Script) record(token string) *trace.Record {
+	return &trace.Record{Value: token, Expires: s.at + 3001*time.Millisecond}
+}
+
+// release is a client that deletes its record from all masters, or is told by each that it has none.
+func (s *Script) release(client int, token string, stored bool) {
+	end, reply := trace.KindReleaseFailed, "0"
+	if stored {
+		end, reply = trace.KindReleased, "1"
+	}
+	s.Add(trace.KindRelease, client, trace.None)
+	s.at += time.Millisecond
+	for n := range s.Masters {
+		s.Add(trace.KindExecute, client, n, func(e *trace.Event) {
+			if e.Args, e.Reply = []string{"evalsha", "da22512", "1", "lock", token}, reply; stored {
+				e.Changes = []trace.Change{{Key: "lock", Before: &trace.Record{Value: token}}}
+			}
+		})
+	}
+	s.Add(end, client, trace.None)
 }
 
 // PauseTrace is A paused inside the critical section until its lease and its
@@ -114,7 +150,7 @@ func PauseTrace() *trace.Trace {
 	s.Add(trace.KindPause, 0, trace.None)
 	s.at = 2902 * time.Millisecond
 	s.Add(trace.KindLapse, 0, trace.None)
-	s.at = 3001 * time.Millisecond
+	s.at = 3002 * time.Millisecond
 	s.Add(trace.KindExpire, trace.None, 0, func(e *trace.Event) {
 		e.Changes = []trace.Change{{Key: "lock", Before: &trace.Record{Value: "tokA", Expires: s.at}}}
 	})
@@ -130,11 +166,14 @@ func PauseTrace() *trace.Trace {
 	write := s.Add(trace.KindWrite, 0, trace.None, Value(1, 1))
 	s.broken(trace.SW, "A writes although B, who got the lock later, has already been there", read, write)
 	s.Add(trace.KindLeave, 0, trace.None)
+	s.release(0, "tokA", false)
 	s.Add(trace.KindDone, 0, trace.None)
 	s.Add(trace.KindLeave, 1, trace.None)
+	s.release(1, "tokB", true)
 	s.Add(trace.KindDone, 1, trace.None)
 	s.at += 10 * 365 * 24 * time.Hour
 	s.acquire(2, "tokP")
+	s.release(2, "tokP", true)
 	s.Add(trace.KindDone, 2, trace.None)
 	return &s.Trace
 }
@@ -155,7 +194,8 @@ func Crowd(clients, nodes, events int) *trace.Trace {
 		if turn%10 == 0 {
 			s.say(trace.NoteSay, fmt.Sprintf("Turn %d is %s's.", turn, s.Clients[c]), "")
 		}
-		grant := s.acquire(c, "t")
+		token := "tok" + s.Clients[c]
+		grant := s.acquire(c, token)
 		s.Add(trace.KindEnter, c, trace.None)
 		s.Add(trace.KindWrite, c, trace.None, Value(int64(turn), int64(turn)))
 		if turn%100 == 99 {
@@ -163,13 +203,7 @@ func Crowd(clients, nodes, events int) *trace.Trace {
 		}
 		s.at += 200 * time.Millisecond
 		s.Add(trace.KindLeave, c, trace.None)
-		s.Add(trace.KindRelease, c, trace.None)
-		s.at += time.Millisecond
-		s.Add(trace.KindExecute, c, turn%nodes, func(e *trace.Event) {
-			e.Args, e.Reply = []string{"del", "lock"}, "1"
-			e.Changes = []trace.Change{{Key: "lock", Before: &trace.Record{Value: "t"}}}
-		})
-		s.Add(trace.KindReleased, c, trace.None)
+		s.release(c, token, true)
 	}
 	s.Events = s.Events[:events]
 	return &s.Trace
