@@ -428,15 +428,23 @@ func (m *Search) FooterKeys() []key.Binding {
 	case m.running:
 		return []key.Binding{screen.As(k.Close, "stop"), k.Mouse, k.Help, k.Quit}
 	case m.results:
-		first, then := []key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "finding"), screen.As(k.Pane, "bounds")}, []key.Binding{k.Sandbox, k.Export, k.Save}
-		scroll := []key.Binding{screen.Pair(k.PageUp, k.PageDown, "scroll")}
-		if m.overflows {
-			return slices.Concat(first, []key.Binding{screen.As(k.PageDown, "more")}, then, []key.Binding{k.Close, k.Mouse, k.Help, k.Quit})
-		}
-		return slices.Concat(first, then, scroll, []key.Binding{k.Close, k.Mouse, k.Help, k.Quit})
+		return slices.Concat([]key.Binding{screen.As(k.Enter, "play"), screen.Pair(k.Up, k.Down, "finding"), screen.As(k.Pane, "bounds")},
+			m.scrolls(screen.As(k.PageDown, "more")), []key.Binding{k.Sandbox, k.Export, k.Save, k.Close, k.Mouse, k.Help, k.Quit})
 	}
-	return []key.Binding{screen.As(k.Enter, "search"), screen.Pair(k.Up, k.Down, "which"), screen.Pair(k.Back, k.Forward, "how much"), screen.As(k.Strategy, "lock"),
-		screen.As(k.Pane, "findings"), k.Sandbox, k.Close, screen.Pair(k.PageUp, k.PageDown, "scroll"), k.Export, k.Mouse, k.Help, k.Quit}
+	first := []key.Binding{screen.As(k.Enter, "search"), screen.Pair(k.Up, k.Down, "which"), screen.Pair(k.Back, k.Forward, "how much"), screen.As(k.Strategy, "lock")}
+	then := append([]key.Binding{k.Sandbox, k.Close}, m.scrolls(screen.Pair(k.PageUp, k.PageDown, "scroll"))...)
+	if m.picked() != nil { // without a finding, there is none to go to or to write
+		first, then = append(first, screen.As(k.Pane, "findings")), append(then, k.Export)
+	}
+	return slices.Concat(first, then, []key.Binding{k.Mouse, k.Help, k.Quit})
+}
+
+// scrolls is the key that scrolls the right pane, if that has more than its rows.
+func (m *Search) scrolls(b key.Binding) []key.Binding {
+	if m.overflows {
+		return []key.Binding{b}
+	}
+	return nil
 }
 
 // Help explains the screen and its keys.

@@ -57,6 +57,40 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// The footer names no key that does nothing: there are findings to go to and to write once a search has some, and
+// lines to scroll where not all have room.
+func TestFooterNamesKeysThatWork(t *testing.T) {
+	const findings, export, scroll = "tab findings", "x write to a file", "pgup/pgdn scroll"
+	for _, tt := range []struct {
+		rows   int
+		keys   string
+		with   []string
+		absent []string
+	}{
+		{60, "", nil, []string{findings, export, scroll}},
+		{60, "enter tab", []string{findings, export}, []string{scroll}},
+		{24, "enter tab", []string{findings, export, scroll}, nil},
+		{60, "enter", []string{"tab bounds", export}, []string{"pgdn more", scroll}},
+		{24, "enter", []string{"tab bounds", export, "pgdn more"}, nil},
+	} {
+		a, _ := openMadeUp(t, 200, tt.rows, tuitest.PlainTheme(false), "setpx-lua")
+		a.Press(tt.keys)
+		_ = a.View() // which knows then what has room
+		lines := strings.Split(a.View(), "\n")
+		footer := lines[len(lines)-1]
+		for _, key := range tt.with {
+			if !strings.Contains(footer, key) {
+				t.Errorf("%d rows, after %q: no %s in %s", tt.rows, tt.keys, key, footer)
+			}
+		}
+		for _, key := range tt.absent {
+			if strings.Contains(footer, key) {
+				t.Errorf("%d rows, after %q: %s in %s", tt.rows, tt.keys, key, footer)
+			}
+		}
+	}
+}
+
 // Findings within bounds other than those on the screen are marked as such.
 func TestSearchTellsOfOtherBounds(t *testing.T) {
 	a, m := openSearch(t, "setpx-lua")
