@@ -262,9 +262,13 @@ func (c *Canvas) renderRow(b *strings.Builder, row []cell, t *Theme) {
 		if row[i].covered {
 			continue
 		}
-		if row[i].ink != open {
+		ink := row[i].ink
+		if t.lined && ink == Breach && margin(row, i) {
+			ink = Plain
+		}
+		if ink != open {
 			b.WriteString(t.after[open])
-			open = row[i].ink
+			open = ink
 			b.WriteString(t.before[open])
 		}
 		if row[i].s == "" {
@@ -274,4 +278,21 @@ func (c *Canvas) renderRow(b *strings.Builder, row []cell, t *Theme) {
 		}
 	}
 	b.WriteString(t.after[open])
+}
+
+// margin reports whether a cell is a blank before or after the words of its ink: a line below it would
+// belong to nothing.
+func margin(row []cell, i int) bool {
+	blank := func(c cell) bool { return !c.covered && strings.TrimSpace(c.s) == "" }
+	if !blank(row[i]) {
+		return false
+	}
+	from, to := i, i
+	for from > 0 && row[from-1].ink == row[i].ink && blank(row[from-1]) {
+		from--
+	}
+	for to+1 < len(row) && row[to+1].ink == row[i].ink && blank(row[to+1]) {
+		to++
+	}
+	return from == 0 || row[from-1].ink != row[i].ink || to+1 == len(row) || row[to+1].ink != row[i].ink
 }

@@ -39,6 +39,7 @@ func ClientInk(i int) Ink { return firstClient + Ink(i%clientInks) }
 // taken apart, because a frame has some thousand pieces.
 type Theme struct {
 	before, after [inkCount]string
+	lined         bool // breaches are underlined, and so would be the blanks around them
 	Glyphs
 }
 
@@ -76,7 +77,7 @@ func NewTheme(r *lipgloss.Renderer, mono, ascii bool) *Theme {
 	if mono {
 		looks[Dim] = style().Faint(true)
 		looks[Alarm] = style().Bold(true).Reverse(true)
-		looks[Breach] = style().Bold(true).Underline(true)
+		looks[Breach], t.lined = style().Bold(true).Underline(true), true
 		for i := int(Good); i < int(inkCount); i++ {
 			looks[i] = style()
 		}
