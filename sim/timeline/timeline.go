@@ -7,6 +7,7 @@
 package timeline
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -158,6 +159,20 @@ func (t *Timeline) Dated(n *trace.Note, pos int) string {
 		return "(at " + trace.Brief(n.At) + ") " // in brackets: it is none of the author's words
 	}
 	return ""
+}
+
+// Heads are the instants and the numbers of events, in columns, for lists of what proves a violation.
+func (t *Timeline) Heads(seqs []int) (heads []string) {
+	instant, number := 0, 0
+	for _, seq := range seqs {
+		e := t.Event(t.After(seq))
+		instant, number = max(instant, len(trace.Brief(e.At))), max(number, len(fmt.Sprint(e.Seq)))
+	}
+	for _, seq := range seqs {
+		e := t.Event(t.After(seq))
+		heads = append(heads, fmt.Sprintf("%-*s  #%-*d  ", instant, trace.Brief(e.At), number, e.Seq))
+	}
+	return heads
 }
 
 // NextChapter returns the position of the next chapter, or the last position.

@@ -572,9 +572,7 @@ func (m *Compare) events(width int, differs, whole bool) (lines []draw.Line) {
 			lines = append(lines, hanging...)
 			continue
 		}
-		last := &l[len(l)-1]
-		last.Text = pane.Shortened(last.Text, width-l[:len(l)-1].Width())
-		lines = append(lines, l)
+		lines = append(lines, pane.ShortenedLine(l, width))
 	}
 	if differs && m.differs[m.at] {
 		text := strings.Join(m.alignment.Differences(m.at), "; ")

@@ -195,9 +195,10 @@ func (d *Door) cause(v *trace.Violation, much detail) string {
 
 // tellEvidence lists the events that prove a violation, with their numbers on the ruler.
 func (d *Door) tellEvidence(t *draw.Paragraphs, v *trace.Violation) {
+	heads := d.run.Heads(v.Events)
 	for n, seq := range v.Events {
 		e := d.run.Event(d.run.After(seq))
-		t.Add(draw.Plain, fmt.Sprintf("   %d ", n+1), fmt.Sprintf("%s  %s %s", trace.Brief(e.At), d.run.Actor(e), d.run.Text(e)))
+		t.Add(draw.Plain, fmt.Sprintf("   %d  %s", n+1, heads[n]), d.run.Actor(e)+" "+d.run.Text(e))
 	}
 }
 

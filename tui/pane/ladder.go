@@ -76,7 +76,8 @@ func (l *ladder) row(y, pos, text int) {
 		actor, k = "!! "+actor, draw.Breach
 	}
 	used := l.c.Text(text, y, l.r.X+l.r.W-text, actor+" ", k)
-	l.c.Text(text+used, y, l.r.X+l.r.W-text-used, l.Text(e), k)
+	room := l.r.X + l.r.W - text - used
+	l.c.Text(text+used, y, room, Shortened(l.Text(e), room), k)
 }
 
 // lifelines: a client's line shows its activity, or the bar of the lock that it believes in.

@@ -110,3 +110,12 @@ func TestStoreFitsIntoTheStatePane(t *testing.T) {
 		t.Error("no line has the highest token")
 	}
 }
+
+// One event is no events.
+func TestStatusCountsWhatIsToCome(t *testing.T) {
+	for n, want := range map[int]string{0: "nothing has happened yet", 1: "1 event is to come", 2: "2 events are to come"} {
+		if l := tuitest.LineText(StatusLine(timeline.New(tuitest.Crowd(2, 1, n)), 0)); !strings.HasSuffix(l, want) {
+			t.Errorf("before %d events: %s", n, l)
+		}
+	}
+}

@@ -15,7 +15,7 @@ func StatusLine(r *timeline.Timeline, pos int) draw.Line {
 	if e == nil {
 		text := "nothing has happened yet"
 		if n := r.Last(); n > 0 {
-			text += fmt.Sprintf(", %d events are to come", n)
+			text += ", " + draw.Plural(n, "event") + draw.Either(n == 1, " is", " are") + " to come"
 		}
 		return draw.Line{draw.Text(" "+trace.Brief(now)+"  ", draw.Strong), draw.Text(text, draw.Dim)}
 	}
@@ -54,6 +54,13 @@ func Shortened(text string, width int) string {
 		return what + "  [" + value + "]"
 	}
 	return what
+}
+
+// ShortenedLine is a line whose last piece is an event's text, shortened to have room in a width.
+func ShortenedLine(l draw.Line, width int) draw.Line {
+	last := l[len(l)-1]
+	head := l[: len(l)-1 : len(l)-1]
+	return append(head, draw.Text(Shortened(last.Text, width-head.Width()), last.Ink))
 }
 
 // Holders names the holders of the lock in one sentence, in capitals if a property has

@@ -72,7 +72,7 @@ func (row TraceRow) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, 
 		if !row.breach.Code.Failure() {
 			k = draw.Strong
 		}
-		return draw.Line{draw.Text(fmt.Sprintf("%14s%s %s  %s", "", SignOf(row.breach.Code), row.breach.Code, row.breach.Text), k)}
+		return draw.Line{draw.Text(fmt.Sprintf("%14s%s %s", "", SignOf(row.breach.Code), row.breach.Code), k), draw.Text("  "+row.breach.Text, k)}
 	}
 	e := r.Event(row.Pos)
 	k, text := draw.Strong, draw.Plain

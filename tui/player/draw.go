@@ -223,7 +223,7 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	}
 	event := line.Hanging(r.W)
 	if len(event) > 2 || r.H < 4 {
-		event = []draw.Line{line}
+		event = []draw.Line{pane.ShortenedLine(line, r.W)}
 	}
 	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W)
 	if r.H == 1 { // the event is in the diagram

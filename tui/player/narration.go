@@ -119,12 +119,13 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (curren
 	if p.picked == none || !slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return b.Violation == p.Run.Breaches[p.picked].Violation }) {
 		return current
 	}
+	heads := p.Run.Heads(p.lit())
 	for n, seq := range p.lit() {
 		e := p.Run.Event(p.Run.After(seq))
 		if p.Run.After(seq) == p.Pos {
 			current = len(t.Lines)
 		}
-		head := fmt.Sprintf("    %d  %s  #%d  ", n+1, trace.Brief(e.At), e.Seq)
+		head := fmt.Sprintf("    %d  %s", n+1, heads[n])
 		text := p.Run.Actor(e) + " " + p.Run.Text(e)
 		if !whole {
 			text = pane.Shortened(text, width-draw.Width(head))

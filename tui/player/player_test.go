@@ -139,7 +139,7 @@ func TestViolationIsShouted(t *testing.T) {
 		t.Errorf("shouts before anything is broken:\n%s", a.View())
 	}
 	a.Press("!")
-	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A and B believe; A's lease is over.", "!! OV", "1  2ms  #6  A enters", "2  4.002s  #16  B enters"} {
+	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A and B believe; A's lease is over.", "!! OV", "1  2ms     #6   A enters", "2  4.002s  #16  B enters"} {
 		if !strings.Contains(a.View(), want) {
 			t.Errorf("no %q in\n%s", want, a.View())
 		}
