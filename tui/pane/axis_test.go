@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -258,6 +259,26 @@ func TestLegendKnowsSignsFromLetters(t *testing.T) {
 			}{{"clock jumps", false}, {"a server is down", false}, {"goes on", resumed}, {"time passes", false}} {
 				if strings.Contains(text, claim.words) != claim.holds {
 					t.Errorf("position %d, ASCII %v: %q is %v in %q", pos, ascii, claim.words, !claim.holds, text)
+				}
+			}
+		}
+	}
+}
+
+// The help explains every sign that a diagram has; the axis and the names beside the rows explain themselves.
+func TestHelpExplainsWhatIsDrawn(t *testing.T) {
+	th := tuitest.PlainTheme(false)
+	for _, tr := range []*trace.Trace{tuitest.PauseTrace(), tuitest.Crowd(3, 5, 300), tuitest.EndlessTrace(), tuitest.ExpiryTrace()} {
+		r := timeline.New(tr)
+		explained := th.Ruler + th.Tick + "(=, ./)"
+		for _, s := range Legend(&th.Glyphs, r) {
+			explained += s[0]
+		}
+		for pos := range r.Moments {
+			_, rows := drawnAt(r, pos, 200, th)
+			for _, char := range strings.Join(rows, "") {
+				if !unicode.IsLetter(char) && !unicode.IsDigit(char) && !strings.ContainsRune(explained, char) {
+					t.Fatalf("%s, position %d: nothing explains %q in\n%s", r.Scenario, pos, char, strings.Join(rows, "\n"))
 				}
 			}
 		}
