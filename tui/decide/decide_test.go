@@ -157,6 +157,9 @@ func TestUnaskedRunsAreHeaded(t *testing.T) {
 			if inSight, headed := d.rows[len(d.rows)-1] >= len(adv.Runs), strings.Contains(v, d.unasked(&adv)); inSight != headed {
 				t.Errorf("%v: a run that decides nothing is in sight: %t, its heading %t:\n%s", size, inSight, headed, v)
 			}
+			if announced, inSight := strings.Contains(v, " at the end do"), d.rows[len(d.rows)-1] >= len(adv.Runs); announced == inSight {
+				t.Errorf("%v: a run that decides nothing is in sight: %t, announced: %t:\n%s", size, inSight, announced, v)
+			}
 			if d.first >= len(adv.Runs) && strings.Contains(v, "decide ─") {
 				t.Errorf("%v: the heading is that of the runs that decide:\n%s", size, v)
 			}

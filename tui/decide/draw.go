@@ -211,14 +211,18 @@ func (d *Decide) title(scenario string) string {
 	return "\"" + d.Library.Scenarios[d.Library.Named(scenario)].Title + "\""
 }
 
-// heading says which runs these are, by the first of them in sight.
-func (d *Decide) heading(a *advice.Advice) string {
+// heading says which runs these are, by the first of them in sight, and that there are others where the last in
+// sight is none of those: the count of rows has them, too.
+func (d *Decide) heading(a *advice.Advice, last int) string {
 	if len(a.Runs) > 0 && d.first >= len(a.Runs) {
 		return d.unasked(a)
 	}
 	text := fmt.Sprintf("%s of %s %s", draw.Plural(len(a.Runs), "run"), a.Lock.Name, draw.Either(len(a.Runs) == 1, "decides", "decide"))
 	if n := d.pending(a.Lock.Name); n > 0 {
-		text += fmt.Sprintf("; still counting what else it shows: %s to come", draw.Plural(n, "run"))
+		return text + fmt.Sprintf("; still counting what else it shows: %s to come", draw.Plural(n, "run"))
+	}
+	if n := len(d.listed) - len(a.Runs); n > 0 && last <= len(a.Runs) {
+		text += fmt.Sprintf(", and %d at the end %s", n, draw.Either(n == 1, "doesn't", "don't"))
 	}
 	return text
 }
@@ -272,7 +276,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 		}
 		last = i + 1
 	}
-	heading, place := " "+d.heading(a)+" ", ""
+	heading, place := " "+d.heading(a, last)+" ", ""
 	if last-d.first < len(d.listed) {
 		place = fmt.Sprintf(" %d-%d of %d ", d.first+1, last, len(d.listed))
 	}
