@@ -124,7 +124,11 @@ func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
 	}
 	right := p.whereabouts(r.W - draw.Width(title) - left.Width() - 1)
 	room := r.W - right.Width() - 1
-	title = draw.Fit(title, max(room-left.Width(), 8), p.Theme.More) // of a long title rather less than of the rest
+	const least = 8
+	if room-left.Width() < least { // the title alone, rather than the first letters of both
+		left = nil
+	}
+	title = draw.Fit(title, room-left.Width(), p.Theme.More) // of a long title rather less than of the rest
 	left = append(draw.Line{draw.Text(title, draw.Title)}, left...)
 	c.Line(r.X, r.Y, room, left)
 	c.Line(r.X+room+1, r.Y, right.Width(), right)

@@ -99,7 +99,8 @@ func (k *KeyMap) Always() []key.Binding {
 }
 
 // footer shows the bindings for which there is room. It ends with help, back and quit on every
-// screen, so that the way out is always at the same place.
+// screen, so that the way out is always at the same place; where the first of a screen's own has no room beside
+// them, the help yields to it.
 func footer(c *draw.Canvas, r draw.Rectangle, keys []key.Binding) {
 	var others, shown []key.Binding
 	always := make([]key.Binding, 0, len(wayOut))
@@ -113,7 +114,10 @@ func footer(c *draw.Canvas, r draw.Rectangle, keys []key.Binding) {
 			others = append(others, b)
 		}
 	}
-	room := r.W - 1 + hintGap - hintsWidth(always) // nothing follows the last
+	room := r.W - 1 + hintGap - hintsWidth(always)                           // nothing follows the last
+	if len(others) > 0 && len(always) > 1 && hintsWidth(others[:1]) > room { // what the screen is for, rather than its help
+		room, always = room+hintsWidth(always[:1]), always[1:]
+	}
 	for _, b := range others {
 		if hintsWidth(append(shown, b)) > room {
 			break

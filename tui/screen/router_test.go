@@ -160,3 +160,19 @@ func TestFooterUsesTheWholeRow(t *testing.T) {
 		}
 	}
 }
+
+// scaled is a screen for windows of any size.
+type scaled struct{ *keyed }
+
+func (scaled) FitsAnyWindow() {}
+
+// In a window too narrow for the first of a screen's keys beside the way out, the help yields to it.
+func TestNarrowFooterHasTheFirstKey(t *testing.T) {
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	for w, want := range map[int]string{30: " e go on  esc back  q quit", 40: " e go on  ? help  esc back  q quit"} {
+		k := scaled{&keyed{&note{App: app}, []key.Binding{screen.Bind("e", "go on", "e"), screen.Bind("n", "what is of less use here", "n"), app.Keys.Help, app.Keys.Close, app.Keys.Quit}}}
+		if v := tuitest.NewTester(t, w, 7, screen.NewRouter(app, nil, k)).View(); !strings.HasSuffix(strings.TrimRight(v, " "), want) {
+			t.Errorf("%d columns: want %q in\n%s", w, want, v)
+		}
+	}
+}
