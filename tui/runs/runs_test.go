@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -23,10 +24,30 @@ func openRuns(t testing.TB, w, h int, th *draw.Theme, lib *screen.Library) (*tui
 
 func TestScreens(t *testing.T) {
 	tuitest.EachFrame(t, "runs", func(t *testing.T, name string, w, h int, th *draw.Theme) {
-		a, _ := openRuns(t, w, h, th, tuitest.Shelf(tuitest.Handmade))
+		lib := tuitest.Shelf(varied)
+		lib.Scenarios[2].Name = "late-release"
+		a, _ := openRuns(t, w, h, th, lib)
 		a.Press("right right right")
 		tuitest.Golden(t, name, a.View())
 	})
+}
+
+// varied are the handmade runs with all that a badge may say: a failure that is milder under fenced, one that
+// is none, and one of those that a lock has to withstand under naive-del.
+func varied(scenario, strategy string) (*trace.Trace, error) {
+	t, err := tuitest.Handmade(scenario, strategy)
+	switch {
+	case scenario == "late-release":
+		t.Violations = nil
+		if strategy == "naive-del" {
+			t.Violations = []trace.Violation{{Code: trace.FR}}
+		}
+	case scenario == "crowd" && strategy == "setnx":
+		t.Violations = []trace.Violation{{Code: trace.BD}}
+	case strategy == "fenced":
+		t.Violations = slices.DeleteFunc(t.Violations, func(v trace.Violation) bool { return v.Code == trace.SW })
+	}
+	return t, err
 }
 
 func TestMatrixFillsIn(t *testing.T) {
@@ -444,7 +465,7 @@ func TestLegendAndHeadsAtTheEdge(t *testing.T) {
 		a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app, screen.RunsMsg{}))) // not started: the heads need no run
 		a.Send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		v := a.View()
-		if !strings.Contains(v, "✓ok not broken  (ok) broken elsewhere  ~BD no failure  ✗DG broken  ·· to come") {
+		if !strings.Contains(v, "✓ok not broken  (ok) fails the basics  ~BD no failure  ✗DG broken  ·· to come") {
 			t.Errorf("%v: no legend:\n%s", size, v)
 		}
 		if heads := strings.Join(strings.Split(v, "\n")[2:7], "\n"); size[0] == 200 && strings.Contains(heads, app.Theme.More) {
