@@ -196,7 +196,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 	width := r.W - 4
 	notes := p.missing(lanes)
 	legend, others := p.drawn.Legend(p.Theme, width-notes.Width(), nil)
-	if len(others) > 0 && p.plan.State.Empty() && (p.spare == 0 || len(pane.SignRows(others, width)) > p.spare) { // else others have them: the state's pane, or rows below
+	if len(others) > 0 && len(p.otherSigns(others)) == 0 && (p.spare == 0 || len(pane.SignRows(others, width)) > p.spare) { // else others have them: the state's pane, or rows below
 		more := draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}
 		notes = append(more, notes...)
 		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), nil)
@@ -293,11 +293,17 @@ func (p *Player) drawState(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}
-	lines := p.facts(r.W)
-	if p.view == viewTimeline {
-		lines = append(lines, pane.OtherSigns(p.unexplained, r.W-1, r.H-len(lines))...)
-	}
+	lines := append(p.facts(r.W), p.otherSigns(p.unexplained)...)
 	c.Lines(draw.Rect(r.X+1, r.Y, r.W-1, r.H), lines, p.scrolled(panelState, len(lines), r.H, 0))
+}
+
+// otherSigns explains signs below the state beside the diagram, if that leaves the rows for it.
+func (p *Player) otherSigns(signs []draw.Sign) []draw.Line {
+	r := p.plan.State
+	if r.Empty() || len(signs) == 0 {
+		return nil
+	}
+	return pane.OtherSigns(signs, r.W-1, r.H-len(p.facts(r.W)))
 }
 
 // DrawSource draws the code with the line of each client.
