@@ -21,7 +21,7 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 	}
 	signs := laneSigns(g)
 	signs[slices.IndexFunc(signs, func(s draw.Sign) bool { return s[1] == pausedWord })][1] = "paused, by the story or as the script has others act first"
-	signs = append(signs, draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
+	signs = append(signs, draw.Sign{g.Write, "in the ladder, on a server's line: it acts"}, draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
 	return append(signs, draw.Sign{g.Enter + " " + g.Leave, "enters and leaves the critical section; on a redis row: stored and gone"},
 		draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside; on the axis: the events that prove a violation"},
 		draw.Sign{g.Pointer, "the row of who did the last event"}, draw.Sign{g.Link, "joins the rows of the last event"},
