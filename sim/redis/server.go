@@ -77,6 +77,38 @@ func (b OpenTxn) Queues() bool {
 	return slices.ContainsFunc(b.Commands, func(args []string) bool { return strings.EqualFold(args[0], "MULTI") })
 }
 
+// Adds reports whether a command that arrives on the connection does nothing but add to the transaction.
+func (b OpenTxn) Adds(args []string) bool {
+	switch strings.ToUpper(args[0]) {
+	case "MULTI":
+		return !b.Queues()
+	case "EXEC", "DISCARD", "WATCH", "RESET", "QUIT":
+		return false
+	}
+	return b.Queues()
+}
+
+// Spares reports whether commands that arrive on the connection, and after which none does, leave all keys
+// as they are, whatever others do before: they only read, or their transaction is never executed. It
+// knows the commonest commands that do.
+func (b OpenTxn) Spares(commands [][]string) bool {
+	queues, dirty := b.Queues(), b.Dirty
+	for _, args := range commands {
+		switch command := strings.ToUpper(args[0]); {
+		case queues && command == "EXEC" && !dirty:
+			return false
+		case command == "EXEC", command == "DISCARD":
+			queues, dirty = false, false
+		case queues:
+		case command == "MULTI":
+			queues = true
+		case !readOnly(command):
+			return false
+		}
+	}
+	return true
+}
+
 // NewServer makes a server for locks with this key. It fails if miniredis cannot start.
 func NewServer(lock string) (*Server, error) {
 	n, err := New(0, "n1")

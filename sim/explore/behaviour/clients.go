@@ -11,6 +11,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/driver"
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -30,8 +31,8 @@ type History struct {
 	parent        uint32                // its predecessor's id, and
 	seen          Observation           // what was observed there,
 	Threads       [MaxThreads]Operation // what each thread is about to do
-	Series        SeriesSet             // of which it has seen or kept tokens
-	Own           SeriesSet             // that of its cycle, in a search without a bound on cycles
+	Series        naming.SeriesSet      // of which it has seen or kept tokens
+	Own           naming.SeriesSet      // that of its cycle, in a search without a bound on cycles
 	Read          int32                 // the last reading of the monotonic clock, as its observation has it
 	Earlier       []int32               // all its readings, if those of earlier cycles count, too: see Memory
 	depth         int16                 // operations since the start, or since the last point between two cycles
@@ -139,11 +140,11 @@ type cycleKey struct {
 type Clients struct {
 	cfg             sim.Config
 	memory          Memory
-	retoken         func(token string) string               // see Servers.Retold
-	spare           [][]*driver.Driver                      // likewise
-	byName          [256]uint8                              // for each letter the client that has it for a name, from 1
-	tokens          [AllSeries][process.SeriesTokens]string // of each series
-	renamed         *intern.Memo[renamed, uint32]           // see Rename
+	retoken         func(token string) string                      // see Servers.Retold
+	spare           [][]*driver.Driver                             // likewise
+	byName          [256]uint8                                     // for each letter the client that has it for a name, from 1
+	tokens          [naming.AllSeries][process.SeriesTokens]string // of each series
+	renamed         *intern.Memo[renamed, uint32]                  // see Rename
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
 	trying          bool                              // thresholds are looked for, and no worker runs
@@ -456,7 +457,7 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 	case tr.Seen.Kind == SawReply && k.memory.Uncounted:
 		h.Series |= k.seriesIn(*k.Replies.Value(uint32(tr.Seen.Value)))
 	case tr.Seen.Kind == SawSeries:
-		h.Own = seriesOf(h.client, Series(tr.Seen.Value))
+		h.Own = naming.SeriesSet(0).With(h.client, naming.Series(tr.Seen.Value))
 	}
 	if err := k.overdrawn(r, h.client); err != nil {
 		return nil, nil, nil, k.located(r, tr, err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/process"
 )
 
@@ -137,21 +138,21 @@ func (k *Clients) Sends(names ...string) string {
 
 // general returns a client's deed with variables for tokens.
 func (k *Clients) general(deed Deed, client int) Deed {
-	var r Renaming
+	var r naming.Renaming
 	var own, others uint8
 	for bit := range k.seriesOfDeed(deed).All {
-		if bit/SeriesEach == client {
-			r.Series[bit] = Environment*SeriesEach + own
+		if bit/naming.SeriesEach == client {
+			r.Series[bit] = Environment*naming.SeriesEach + own
 			own++
 		} else {
-			r.Series[bit] = variables*SeriesEach + others
+			r.Series[bit] = variables*naming.SeriesEach + others
 			others++
 		}
 	}
 	return k.renamedDeed(deed, &r)
 }
 
-func (k *Clients) seriesOfDeed(deed Deed) (set SeriesSet) {
+func (k *Clients) seriesOfDeed(deed Deed) (set naming.SeriesSet) {
 	for _, s := range deed {
 		set |= k.SeriesInCommand(s.Command)
 		if s.Reply != 0 {
@@ -161,7 +162,7 @@ func (k *Clients) seriesOfDeed(deed Deed) (set SeriesSet) {
 	return set
 }
 
-func (k *Clients) renamedDeed(deed Deed, r *Renaming) Deed {
+func (k *Clients) renamedDeed(deed Deed, r *naming.Renaming) Deed {
 	to := make(Deed, len(deed))
 	for i, s := range deed {
 		to[i] = DeedStep{k.Command(s.Command, r), k.Reply(s.Reply, r)}
@@ -172,7 +173,7 @@ func (k *Clients) renamedDeed(deed Deed, r *Renaming) Deed {
 // Instances lists what a deed can be in a state in which the given series are in use: each of
 // its own tokens is one of the environment's, or a fresh one; each other is any that is in
 // use, or a fresh one. Different tokens stay different. It fails if too many are in use.
-func (k *Clients) Instances(deed Deed, used SeriesSet) (list []Deed, err error) {
+func (k *Clients) Instances(deed Deed, used naming.SeriesSet) (list []Deed, err error) {
 	var bits []int
 	for bit := range k.seriesOfDeed(deed).All {
 		bits = append(bits, bit)
@@ -181,19 +182,19 @@ func (k *Clients) Instances(deed Deed, used SeriesSet) (list []Deed, err error) 
 	for range bits {
 		n, free := fresh.Free(Environment)
 		if !free {
-			return nil, fmt.Errorf("tokens of %d acquisitions of others are in use at a time", SeriesEach)
+			return nil, fmt.Errorf("tokens of %d acquisitions of others are in use at a time", naming.SeriesEach)
 		}
 		fresh = fresh.With(Environment, n)
 	}
-	var r Renaming
-	var assign func(n int, taken SeriesSet)
-	assign = func(n int, taken SeriesSet) {
+	var r naming.Renaming
+	var assign func(n int, taken naming.SeriesSet)
+	assign = func(n int, taken naming.SeriesSet) {
 		if n == len(bits) {
 			list = append(list, k.renamedDeed(deed, &r))
 			return
 		}
 		for to := range (fresh &^ taken).All {
-			if bits[n]/SeriesEach == Environment && to/SeriesEach != Environment {
+			if bits[n]/naming.SeriesEach == Environment && to/naming.SeriesEach != Environment {
 				continue
 			}
 			r.Series[bits[n]] = uint8(to)

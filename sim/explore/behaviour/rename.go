@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -33,7 +34,7 @@ func (u *Unlike) Difference() string {
 }
 
 // text returns a text with the tokens' new names.
-func (k *Clients) text(s string, r *Renaming) string {
+func (k *Clients) text(s string, r *naming.Renaming) string {
 	var to []byte
 	for i := 0; i < len(s); i++ {
 		bit, nth, is := k.seriesAt(s[i:])
@@ -53,7 +54,7 @@ func (k *Clients) text(s string, r *Renaming) string {
 }
 
 // Command returns the id of a command under new names.
-func (k *Clients) Command(id uint32, r *Renaming) uint32 {
+func (k *Clients) Command(id uint32, r *naming.Renaming) uint32 {
 	if id == 0 {
 		return 0
 	}
@@ -61,7 +62,7 @@ func (k *Clients) Command(id uint32, r *Renaming) uint32 {
 }
 
 // Reply returns the id of a reply under new names.
-func (k *Clients) Reply(id uint32, r *Renaming) uint32 {
+func (k *Clients) Reply(id uint32, r *naming.Renaming) uint32 {
 	if id == 0 {
 		return 0
 	}
@@ -73,16 +74,16 @@ func (k *Clients) Reply(id uint32, r *Renaming) uint32 {
 type renamed struct {
 	history uint32
 	client  uint8
-	series  [AllSeries]uint8 // 0 for those that it doesn't know
+	series  [naming.AllSeries]uint8 // 0 for those that it doesn't know
 }
 
 // Rename returns the history of the client that history's client becomes, after the same
 // observations under new names. It runs the lock's code where that isn't known yet, and fails
 // with [Unlike] if the code goes on in another way.
-func (k *Clients) Rename(id uint32, r *Renaming) (uint32, error) {
+func (k *Clients) Rename(id uint32, r *naming.Renaming) (uint32, error) {
 	h := k.At(id)
 	to := r.Clients[h.client]
-	if int(to) == h.client && r.keeps(h.Series|h.Own) {
+	if int(to) == h.client && r.Keeps(h.Series|h.Own) {
 		return id, nil
 	}
 	if h.parent == 0 {
@@ -120,20 +121,20 @@ func (k *Clients) Rename(id uint32, r *Renaming) (uint32, error) {
 }
 
 // observed returns what a client has observed last, under new names.
-func (k *Clients) observed(h *History, r *Renaming) Observation {
+func (k *Clients) observed(h *History, r *naming.Renaming) Observation {
 	seen := h.seen
 	switch seen.Kind {
 	case SawReply:
 		seen.Value = int64(k.Reply(uint32(seen.Value), r))
 	case SawSeries:
-		seen.Value = int64(r.Series[h.client*SeriesEach+int(seen.Value)]) % SeriesEach
+		seen.Value = int64(r.Series[h.client*naming.SeriesEach+int(seen.Value)]) % naming.SeriesEach
 	}
 	return seen
 }
 
 // alike returns how the second outcome differs from the first under new names, and in which
 // thread, or nil.
-func (k *Clients) alike(was, is Outcome, r *Renaming) (u *Unlike, thread int) {
+func (k *Clients) alike(was, is Outcome, r *naming.Renaming) (u *Unlike, thread int) {
 	u, thread = k.unlike(was, k, is, func(id uint32) uint32 { return k.Command(id, r) })
 	if a, b := k.At(was.To), k.At(is.To); u == nil && (r.On(a.Series) != b.Series || r.On(a.Own) != b.Own) {
 		u = k.another(a)
@@ -164,16 +165,8 @@ func (k *Clients) another(h *History) *Unlike {
 }
 
 // Rename returns the id of a snapshot under new names.
-func (s *Servers) Rename(id uint32, r *Renaming) uint32 {
-	return s.ID(renamedSnapshot(*s.Snapshot(id), func(text string) string { return s.clients.text(text, r) }, r.conn))
-}
-
-// conn returns the number of a connection under its client's new name.
-func (r *Renaming) conn(conn int) int {
-	if client := conn >> 4; client < SeriesClients {
-		return int(r.Clients[client])<<4 | conn&15
-	}
-	return conn
+func (s *Servers) Rename(id uint32, r *naming.Renaming) uint32 {
+	return s.ID(renamedSnapshot(*s.Snapshot(id), func(text string) string { return s.clients.text(text, r) }, r.Conn))
 }
 
 // renamedSnapshot returns a snapshot with other texts and connections.
@@ -207,7 +200,7 @@ func (s *Servers) Alike(histories []uint32, n int) error {
 	if err := s.Retold(math.MaxInt); err != nil {
 		return err
 	}
-	for _, r := range Reversals(n) {
+	for _, r := range naming.Reversals(n) {
 		for _, id := range histories {
 			if id == 0 { // of a client that has crashed
 				continue
@@ -217,7 +210,7 @@ func (s *Servers) Alike(histories []uint32, n int) error {
 			}
 		}
 		text := func(text string) string { return s.clients.text(text, r) }
-		if err := s.unlike(s, uint32(s.answers.Len()), text, r.conn); err != nil {
+		if err := s.unlike(s, uint32(s.answers.Len()), text, r.Conn); err != nil {
 			return err
 		}
 	}

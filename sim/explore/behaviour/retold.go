@@ -3,6 +3,7 @@ package behaviour
 import (
 	"errors"
 	"fmt"
+	"lockstep/sim/explore/naming"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,9 +192,9 @@ func (d disguise) of(token string) string {
 	head, _, _ := strings.Cut(token, "-")
 	name := strings.TrimRight(head, "0123456789")
 	number, _ := strconv.Atoi(head[len(name):])
-	client := SeriesClients // the probe
+	client := naming.SeriesClients // the probe
 	if len(name) == 1 {
-		client = int(name[0]-'A') % SeriesClients
+		client = int(name[0]-'A') % naming.SeriesClients
 	}
 	to := []byte(strings.Repeat("x", len(token)))
 	d(to, client, number)
@@ -224,11 +225,11 @@ func mark(to []byte, place, client int) { to[place] = byte('a' + client) }
 // three of them, and mostly in each.
 func scatter(to []byte, client, number int) {
 	const letters = "0123456789abcdefghijklmnopqrstuvwxyz"
-	n := (number*(SeriesClients+1) + client) * 17041 % (36 * 36 * 36) // a permutation of these: 17041 is a multiple of neither 2 nor 3
+	n := (number*(naming.SeriesClients+1) + client) * 17041 % (36 * 36 * 36) // a permutation of these: 17041 is a multiple of neither 2 nor 3
 	for i := range to {
 		to[i] = letters[n%36]
 		if n /= 36; i%3 == 2 {
-			n = (number*(SeriesClients+1) + client) * 17041 % (36 * 36 * 36)
+			n = (number*(naming.SeriesClients+1) + client) * 17041 % (36 * 36 * 36)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -29,7 +30,7 @@ type Servers struct {
 	snapshots  *intern.Memo[string, redis.Snapshot] // by their text
 	answers    *intern.Memo[Question, Answer]
 	aged       *intern.Memo[aging, Aged]
-	series     *intern.Memo[uint32, SeriesSet]
+	series     *intern.Memo[uint32, naming.SeriesSet]
 	clients    *Clients
 	withoutTxn *intern.Memo[Question, uint32] // snapshots without the open transaction of a connection
 	commands   *intern.Table[string]
@@ -81,7 +82,7 @@ func NewServers(cfg sim.Config, k *Clients, timed bool) (*Servers, error) {
 
 // newServers is NewServers with a server that runs.
 func newServers(server *redis.Server, cfg sim.Config, k *Clients, timed bool) *Servers {
-	return &Servers{Server: server, clients: k, series: intern.NewMemo[uint32, SeriesSet](), lock: cfg.RecordKey(), snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
+	return &Servers{Server: server, clients: k, series: intern.NewMemo[uint32, naming.SeriesSet](), lock: cfg.RecordKey(), snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
 		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](),
 		Replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.Replies}
 }
@@ -274,4 +275,21 @@ func (s *Servers) Renamed(snapshot uint32, from, to uint16) uint32 {
 	snap.Peers[i].Conn = int(to)
 	slices.SortFunc(snap.Peers, func(a, txn redis.OpenTxn) int { return a.Conn - txn.Conn })
 	return s.ID(snap)
+}
+
+// Idle tells what comes of commands that arrive on a connection which its client has closed. spares:
+// they leave all keys as they are, whatever happens before. adds: so does the first, which only adds to the
+// transaction there.
+func (s *Servers) Idle(snapshot uint32, conn uint16, commands []uint32) (spares, adds bool) {
+	var open redis.OpenTxn
+	if peers := s.Snapshot(snapshot).Peers; len(peers) > 0 {
+		if i := slices.IndexFunc(peers, func(txn redis.OpenTxn) bool { return txn.Conn == int(conn) }); i >= 0 {
+			open = peers[i]
+		}
+	}
+	var words [][]string
+	for _, id := range commands {
+		words = append(words, intern.Unpack(*s.commands.Value(id)))
+	}
+	return open.Spares(words), open.Adds(words[0])
 }

@@ -31,6 +31,31 @@ func Of(text []byte, w *sim.World, names []string, record string) []byte {
 	return text
 }
 
+// Places is Of for clients of a world that are in the places of others, without the values of keys, the
+// numbers of acquisitions, and pauses. as has the client of the world for each place, was the place for each
+// of these clients, and live the places whose leases count as live in any case.
+func Places(w *sim.World, names []string, as, was []uint8, live func(place int) bool, record string) (text []byte) {
+	s := w.State()
+	for i, name := range names {
+		c := &s.Clients[as[i]]
+		text = Client(text, name, c.Crashed, c.Phase, 0, c.Lease.Live || live(i), c.Lease.Inside, false)
+	}
+	for addr, i := range s.Primary {
+		text = Node(text, addr)
+		for _, r := range s.Nodes[i].Records {
+			text = Key(text, r.Key, "", Life(r, w))
+			if r.Key == record {
+				owner := r.Owner.Client
+				if owner >= 0 {
+					owner = int(was[owner])
+				}
+				text = Owner(text, owner, 0)
+			}
+		}
+	}
+	return text
+}
+
 // Life returns how many milliseconds a record still lives, as a snapshot has it.
 func Life(r trace.HeldRecord, w *sim.World) int64 {
 	if r.Expires == trace.Never {

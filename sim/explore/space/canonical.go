@@ -5,8 +5,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/monitor"
 )
 
@@ -14,7 +15,7 @@ import (
 type partKey struct {
 	kind uint8
 	id   uint32
-	behaviour.Names
+	naming.Names
 }
 
 const (
@@ -29,7 +30,7 @@ const (
 func (x *Explorer) canonical(state []uint32) {
 	g, n := &x.naming, x.Bounds.Clients
 	order := x.orderOfClients(state)
-	clients := behaviour.SameClients
+	clients := naming.SameClients
 	for place, i := range order[:n] {
 		clients[i] = uint8(place)
 	}
@@ -44,8 +45,8 @@ func (x *Explorer) canonical(state []uint32) {
 	}
 	held := x.ids.helds.Get(x.ids.worlds.Value(state[len(state)-1]).held)
 	for i := range held {
-		g.Name(x.seriesOwned(int(held[i].client), held[i].acquired))
-		g.Name(x.Clients.SeriesInCommand(held[i].command))
+		g.Name(x.seriesOwned(int(held[i].Client), held[i].Acquired))
+		g.Name(x.Clients.SeriesInCommand(held[i].Command))
 	}
 	for _, i := range order[:n] {
 		g.Name(x.ids.names.At(state[i]).series)
@@ -55,9 +56,9 @@ func (x *Explorer) canonical(state []uint32) {
 
 // orderOfClients returns the order in which the clients of a packed state are named: by what
 // they are without their names, and else by what belongs to them.
-func (x *Explorer) orderOfClients(state []uint32) (order [behaviour.SeriesClients]uint8) {
+func (x *Explorer) orderOfClients(state []uint32) (order [naming.SeriesClients]uint8) {
 	n := x.Bounds.Clients
-	var keys [behaviour.SeriesClients]uint64
+	var keys [naming.SeriesClients]uint64
 	for i := range n {
 		order[i] = uint8(i)
 		keys[i] = uint64(x.shape(i, state[i])) << 32
@@ -74,7 +75,7 @@ func (x *Explorer) orderOfClients(state []uint32) (order [behaviour.SeriesClient
 		}
 	}
 	for _, req := range x.ids.helds.Get(x.ids.worlds.Value(state[len(state)-1]).held) {
-		keys[req.client]++
+		keys[req.Client]++
 	}
 	slices.SortStableFunc(order[:n], func(a, b uint8) int { return cmp.Compare(keys[a], keys[b]) })
 	return order
@@ -87,7 +88,7 @@ func (x *Explorer) shape(i int, id uint32) uint32 {
 	if known := atomic.LoadUint32(&s.shape); known != 0 {
 		return known
 	}
-	clients := behaviour.SameClients
+	clients := naming.SameClients
 	for j := range i {
 		clients[j] = uint8(j + 1)
 	}
@@ -103,7 +104,7 @@ func (x *Explorer) shape(i int, id uint32) uint32 {
 // rename gives all parts of a packed state their new names.
 func (x *Explorer) rename(state []uint32) {
 	g, n := &x.naming, x.Bounds.Clients
-	var clients [behaviour.SeriesClients]uint32
+	var clients [naming.SeriesClients]uint32
 	for i := range n {
 		clients[g.Client(i)] = x.renameClient(i, state[i])
 	}
@@ -116,7 +117,7 @@ func (x *Explorer) rename(state []uint32) {
 
 func (x *Explorer) renameClient(i int, id uint32) uint32 {
 	s := x.ids.names.At(id)
-	return x.renamed(clientPart, id, 1<<i, s.own|s.series, func(r *behaviour.Renaming) uint32 {
+	return x.renamed(clientPart, id, 1<<i, s.own|s.series, func(r *naming.Renaming) uint32 {
 		c := *x.ids.clients.Value(id)
 		var err error
 		if !c.Crashed {
@@ -142,9 +143,9 @@ func (x *Explorer) renameNode(id uint32) uint32 {
 	s := x.ids.nodes.Summary(id)
 	clients := s.peers
 	for bit := range s.owners.All {
-		clients |= 1 << (bit / behaviour.SeriesEach)
+		clients |= 1 << (bit / naming.SeriesEach)
 	}
-	return x.renamed(nodePart, id, clients, s.owners|s.series, func(r *behaviour.Renaming) uint32 {
+	return x.renamed(nodePart, id, clients, s.owners|s.series, func(r *naming.Renaming) uint32 {
 		n := *x.ids.nodes.Value(id)
 		n.snapshot, n.owner = x.Servers.Rename(n.snapshot, r), renamedOwner(n.owner, r)
 		if n.behind.snapshot != 0 {
@@ -154,7 +155,7 @@ func (x *Explorer) renameNode(id uint32) uint32 {
 	})
 }
 
-func renamedOwner(o monitor.Owner, r *behaviour.Renaming) monitor.Owner {
+func renamedOwner(o monitor.Owner, r *naming.Renaming) monitor.Owner {
 	if o == monitor.Nobody || o.N == 0 {
 		return o
 	}
@@ -167,7 +168,7 @@ func (x *Explorer) renameWorld(id uint32) uint32 {
 		return id
 	}
 	clients, series := x.mentioned(held)
-	return x.renamed(worldPart, id, clients, series, func(r *behaviour.Renaming) uint32 {
+	return x.renamed(worldPart, id, clients, series, func(r *naming.Renaming) uint32 {
 		w := *x.ids.worlds.Value(id)
 		w.held = x.renameRequests(x.ids.helds, w.held, r)
 		return x.ids.worlds.ID(w)
@@ -175,26 +176,26 @@ func (x *Explorer) renameWorld(id uint32) uint32 {
 }
 
 // mentioned returns the clients and the series that requests mention.
-func (m *Model) mentioned(list []request) (clients uint8, series behaviour.SeriesSet) {
+func (m *Model) mentioned(list []flight.Request) (clients uint8, series naming.SeriesSet) {
 	for i := range list {
-		if list[i].command == 0 {
+		if list[i].Command == 0 {
 			continue // it only keeps its place
 		}
-		clients |= 1 << list[i].client
-		series |= m.seriesOwned(int(list[i].client), list[i].acquired) | m.Clients.SeriesInCommand(list[i].command)
+		clients |= 1 << list[i].Client
+		series |= m.seriesOwned(int(list[i].Client), list[i].Acquired) | m.Clients.SeriesInCommand(list[i].Command)
 	}
 	return clients, series
 }
 
-func (x *Explorer) renameRequests(lists *intern.Lists[request], id uint32, r *behaviour.Renaming) uint32 {
+func (x *Explorer) renameRequests(lists *intern.Lists[flight.Request], id uint32, r *naming.Renaming) uint32 {
 	if id == 0 {
 		return 0
 	}
 	renamed := slices.Clone(lists.Get(id))
 	for i := range renamed {
-		if req := &renamed[i]; req.command != 0 {
-			req.acquired = r.Number(int(req.client), req.acquired)
-			req.client, req.command = r.Clients[req.client], x.Clients.Command(req.command, r)
+		if req := &renamed[i]; req.Command != 0 {
+			req.Acquired = r.Number(int(req.Client), req.Acquired)
+			req.Client, req.Command = r.Clients[req.Client], x.Clients.Command(req.Command, r)
 		}
 	}
 	id, _ = lists.Put(renamed)
@@ -203,7 +204,7 @@ func (x *Explorer) renameRequests(lists *intern.Lists[request], id uint32, r *be
 
 // renamed returns the id of a part that mentions these clients and series under its new names,
 // memoised.
-func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series behaviour.SeriesSet, rename func(*behaviour.Renaming) uint32) uint32 {
+func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series naming.SeriesSet, rename func(*naming.Renaming) uint32) uint32 {
 	names, same := x.naming.Names(clients, series)
 	if same {
 		return id

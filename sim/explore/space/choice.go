@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -203,7 +204,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		read: func(x *Explorer, f, _ sim.Fault) (Choice, int) {
 			got, is := f.(sim.Duplicate)
 			c := Choice{Kind: Repeats, Who: clientOf(got.Client), N: uint8(max(1, got.N))}
-			return c, count(is && got.After == 0 && x.repeatable(&x.s.clients[c.Who], int(c.N)) != nil, 1)
+			return c, count(is && got.After == 0 && flight.Again(x.ids.sents.Get(x.s.clients[c.Who].sentBefore), int(c.N)) != nil, 1)
 		},
 		menu: []Item{{"send again", Choice{N: 1}}},
 	},
@@ -235,9 +236,9 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		list: func(x *Explorer, to []Choice, _ int) []Choice {
 			var nth [len(Names)]uint8
 			for _, req := range x.ids.helds.Get(x.world.held) {
-				if !req.queued {
-					nth[req.client]++
-					to = append(to, Choice{Kind: Frees, Who: req.client, N: nth[req.client]})
+				if !req.Queued {
+					nth[req.Client]++
+					to = append(to, Choice{Kind: Frees, Who: req.Client, N: nth[req.Client]})
 				}
 			}
 			return to

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/flight"
 	"lockstep/strategies"
 )
 
@@ -29,8 +30,8 @@ func TestEveryKindOfChoice(t *testing.T) {
 	defer m.Close() //nolint:errcheck // of nothing that matters here
 	x := m.Explorer()
 	x.Begin()
-	x.s.clients[0].sentBefore, _ = x.ids.sents.Put([]request{{}}) // A has sent something that can arrive twice
-	x.s.nodes[0].behind = replica{snapshot: 1}                    // and there is a replica to take over
+	x.s.clients[0].sentBefore, _ = x.ids.sents.Put([]flight.Request{{}}) // A has sent something that can arrive twice
+	x.s.nodes[0].behind = replica{snapshot: 1}                           // and there is a replica to take over
 	for kind := range ChoiceKinds {
 		row := &choiceRows[kind]
 		if row.apply == nil || row.play == nil || row.list == nil && row.of != OfStep {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
@@ -102,50 +103,26 @@ func (m *Model) dead(i int, touched monitor.Rank, sent uint32) client {
 	return c
 }
 
-// sharesLane reports whether another request is held up on the same connection.
-func (r request) sharesLane(o request) bool {
-	return r.client == o.client && r.conn == o.conn && r.orphan == o.orphan
-}
-
 // free lets the nth held request of a client arrive, and those that waited behind it. If
 // another request on its connection is still held up before it, it waits for that.
 func (x *Explorer) free(who, nth uint8) {
-	held := append([]request(nil), x.ids.helds.Get(x.s.world.held)...)
-	n := slices.IndexFunc(held, func(req request) bool {
-		if req.client == who && !req.queued {
-			nth--
-		}
-		return nth == 0
-	})
-	first := held[n]
-	if slices.ContainsFunc(held[:n], first.sharesLane) {
-		held[n].queued = true
-		x.s.world.held, _ = x.ids.helds.Put(held)
+	held := slices.Clone(x.ids.helds.Get(x.s.world.held))
+	at := flight.Nth(held, who, nth)
+	first := held[at]
+	due, kept := flight.Free(held, at)
+	x.s.world.held, _ = x.ids.helds.Put(kept)
+	if due == nil {
 		return
 	}
-	due := []request{first}
-	var kept []request
-	blocked := false
-	for i, req := range held {
-		switch {
-		case i == n:
-		case i > n && req.queued && !blocked && first.sharesLane(req):
-			due = append(due, req)
-		default:
-			blocked = blocked || i > n && first.sharesLane(req)
-			kept = append(kept, req)
-		}
-	}
-	x.s.world.held, _ = x.ids.helds.Put(kept)
 	for i := range due {
-		x.execute(&due[i], due[i].loses, false)
+		x.execute(&due[i], due[i].Loses, false)
 	}
-	if first.orphan && !x.behind(&first) {
-		n := &x.s.nodes[first.addr]
-		n.snapshot = x.Servers.Without(n.snapshot, peer(int(first.client), uint16(first.conn)))
+	if first.Orphan && !x.behind(first) {
+		n := &x.s.nodes[first.Addr]
+		n.snapshot = x.Servers.Without(n.snapshot, peer(int(first.Client), uint16(first.Conn)))
 	}
-	if !x.s.clients[first.client].Crashed {
-		x.settle(int(first.client))
+	if !x.s.clients[first.Client].Crashed {
+		x.settle(int(first.Client))
 	}
 }
 
@@ -154,26 +131,16 @@ func (x *Explorer) free(who, nth uint8) {
 func (x *Explorer) repeating(to []Choice, i int) []Choice {
 	sent := x.ids.sents.Get(x.summaries[i].repeats)
 	for at := len(sent) - 1; at >= 0; at-- {
-		if !sent[at].queued && !slices.Contains(sent[at+1:], sent[at]) {
+		if !sent[at].Queued && !slices.Contains(sent[at+1:], sent[at]) {
 			to = append(to, Choice{Kind: Repeats, Who: uint8(i), N: uint8(len(sent) - at)})
 		}
 	}
 	return to
 }
 
-// repeatable returns the nth of a client's executed requests, counted back from the last, or
-// nil if that can't arrive once more.
-func (m *Model) repeatable(c *client, n int) *request {
-	sent := m.ids.sents.Get(c.sentBefore)
-	if n > len(sent) || sent[len(sent)-n].queued {
-		return nil
-	}
-	return &sent[len(sent)-n]
-}
-
 // repeat lets a request of client i arrive once more.
 func (x *Explorer) repeat(i, n int) {
-	req := *x.repeatable(&x.s.clients[i], n)
+	req := *flight.Again(x.ids.sents.Get(x.s.clients[i].sentBefore), n)
 	x.execute(&req, false, true)
 	for i := range x.s.clients {
 		if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
@@ -238,10 +205,10 @@ func (x *Explorer) disconnect(n int) {
 		c.gone |= 1 << (txn.Conn & 15)
 	}
 	w := &x.s.world
-	held := append([]request(nil), x.ids.helds.Get(w.held)...)
+	held := slices.Clone(x.ids.helds.Get(w.held))
 	for i := range held {
-		if int(held[i].addr) == n {
-			held[i].stale = true
+		if int(held[i].Addr) == n {
+			held[i].Stale = true
 		}
 	}
 	w.held, _ = x.ids.helds.Put(held)

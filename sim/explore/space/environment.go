@@ -2,6 +2,7 @@ package space
 
 import (
 	"fmt"
+	"lockstep/sim/explore/naming"
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
@@ -11,7 +12,7 @@ import (
 // deedsKey is the key of what the environment can make of a node.
 type deedsKey struct {
 	node uint32
-	used behaviour.SeriesSet
+	used naming.SeriesSet
 }
 
 // Meet adds to the environment what clients were seen to do in this round, and reports

@@ -2,6 +2,7 @@ package space
 
 import (
 	"fmt"
+	"lockstep/sim/explore/naming"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -112,8 +113,8 @@ func follows(t *testing.T, m *Model, env *Explorer) {
 }
 
 // thirdAsOthers gives the third client the name of the environment.
-func thirdAsOthers() *behaviour.Renaming {
-	var g behaviour.Naming
+func thirdAsOthers() *naming.Renaming {
+	var g naming.Namer
 	g.Begin([...]uint8{0, 1, behaviour.Environment, 2})
 	return g.Complete()
 }

@@ -106,31 +106,9 @@ func (p *player) differ(x *Explorer, w *sim.World, found Codes) error {
 	if real := trace.SetOf(w.Verdict()...) & x.Bounds.CodeSet() &^ trace.SetOf(trace.LV); real&^found != 0 { // leases are rounded up, and LV takes a graph
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
-	if a, b := x.picture(nil, false), p.played(x, w); !bytes.Equal(a, b) {
+	live := func(i int) bool { return x.s.clients[i].Live }
+	if a, b := x.picture(nil, false), picture.Places(w, Names[:p.Bounds.Clients], p.as, p.was, live, p.Config.RecordKey()); !bytes.Equal(a, b) {
 		return fmt.Errorf("the search has\n%s\nand the engine\n%s", a, b)
 	}
 	return nil
-}
-
-// played is picture of what the engine has in the places of the search's clients.
-func (p *player) played(x *Explorer, w *sim.World) (text []byte) {
-	s := w.State()
-	for i := range p.Bounds.Clients {
-		c := &s.Clients[p.as[i]]
-		text = picture.Client(text, Names[i], c.Crashed, c.Phase, 0, c.Lease.Live || x.s.clients[i].Live, c.Lease.Inside, false)
-	}
-	for addr, i := range s.Primary {
-		text = picture.Node(text, addr)
-		for _, r := range s.Nodes[i].Records {
-			text = picture.Key(text, r.Key, "", picture.Life(r, w))
-			if r.Key == p.Config.RecordKey() {
-				owner := r.Owner.Client
-				if owner >= 0 {
-					owner = int(p.was[owner])
-				}
-				text = picture.Owner(text, owner, 0)
-			}
-		}
-	}
-	return text
 }

@@ -3,6 +3,7 @@ package space
 import (
 	"errors"
 	"fmt"
+	"lockstep/sim/explore/naming"
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
@@ -18,7 +19,7 @@ func (x *Explorer) beginSeries(i int) behaviour.Observation {
 	used := x.seriesUsed()
 	series, free := used.Free(i)
 	if !free {
-		x.fail(fmt.Errorf("tokens of %d acquisitions of one client are in use at a time", behaviour.SeriesEach))
+		x.fail(fmt.Errorf("tokens of %d acquisitions of one client are in use at a time", naming.SeriesEach))
 	}
 	x.s.clients[i].Acquired = uint16(series)
 	return behaviour.Observation{Kind: behaviour.SawSeries, Value: int64(series)}
@@ -26,7 +27,7 @@ func (x *Explorer) beginSeries(i int) behaviour.Observation {
 
 // seriesUsed returns the series of which anything is left, those of the clients' current
 // acquisitions aside.
-func (x *Explorer) seriesUsed() (used behaviour.SeriesSet) {
+func (x *Explorer) seriesUsed() (used naming.SeriesSet) {
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
 		used |= x.Servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
@@ -46,7 +47,7 @@ func (x *Explorer) seriesUsed() (used behaviour.SeriesSet) {
 // seriesOf returns the series of a client's current acquisition, and those that it mentions
 // otherwise: in its requests that could arrive twice, in replies that it hasn't read, and in
 // its memory.
-func (m *Model) seriesOf(c *client) (own, series behaviour.SeriesSet) {
+func (m *Model) seriesOf(c *client) (own, series naming.SeriesSet) {
 	_, series = m.mentioned(m.ids.sents.Get(c.sentBefore))
 	for _, r := range m.ids.inboxes.Get(c.inbox) {
 		if !r.refused {
@@ -61,9 +62,9 @@ func (m *Model) seriesOf(c *client) (own, series behaviour.SeriesSet) {
 }
 
 // seriesOwned returns the series of a client's nth acquisition.
-func (m *Model) seriesOwned(client int, n uint16) (set behaviour.SeriesSet) {
-	if client >= 0 && client < behaviour.SeriesClients && client != m.probe() && n > 0 {
-		set = set.With(client, behaviour.Series(n-1))
+func (m *Model) seriesOwned(client int, n uint16) (set naming.SeriesSet) {
+	if client >= 0 && client < naming.SeriesClients && client != m.probe() && n > 0 {
+		set = set.With(client, naming.Series(n-1))
 	}
 	return set
 }

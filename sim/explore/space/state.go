@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
-	"lockstep/sim/trace"
 )
 
 // client is the part of a state that belongs to one client: its facts for the rules, and
@@ -74,19 +74,6 @@ type replica struct {
 	owner    monitor.Owner
 }
 
-// request is a request that is held up, or one that could arrive once more.
-type request struct {
-	client, thread, conn, addr uint8
-	command                    uint32
-	acquired                   uint16      // how often the client had called Acquire when it sent it
-	phase                      trace.Phase // in which the client sent it
-	ago                        int32       // since it was sent
-	stale                      bool        // the node has ended its connection since
-	orphan                     bool        // the client has closed its connection, which has another number now
-	queued                     bool        // it waits behind another request on its connection
-	loses                      bool        // its reply is going to be lost
-}
-
 // world is the rest of a state.
 //
 // Invariant: now is 0 in a model that isn't timed, and mover and switched are 0 unless the
@@ -121,8 +108,8 @@ type idTables struct {
 	nodes   *intern.Summarised[node, nodeSummary]
 	worlds  *intern.Summarised[world, worldSummary]
 	inboxes *intern.Lists[reply]
-	helds   *intern.Lists[request]
-	sents   *intern.Lists[request]
+	helds   *intern.Lists[flight.Request]
+	sents   *intern.Lists[flight.Request]
 	reads   *intern.Lists[int32]
 	renamed *intern.Memo[partKey, uint32]    // see canonical
 	deeds   *intern.Memo[deedsKey, []uint32] // see environment
@@ -132,7 +119,7 @@ type idTables struct {
 // newTables returns empty tables.
 func (m *Model) newTables() *idTables {
 	t := &idTables{intern.NewSummarised(m.summary), intern.NewSummarised(m.nodeSummary), intern.NewSummarised(func(*world) (s worldSummary) { return s }),
-		intern.NewLists[reply](), intern.NewLists[request](), intern.NewLists[request](), intern.NewLists[int32](), intern.NewMemo[partKey, uint32](), intern.NewMemo[deedsKey, []uint32](), new(intern.Chunks[names])}
+		intern.NewLists[reply](), intern.NewLists[flight.Request](), intern.NewLists[flight.Request](), intern.NewLists[int32](), intern.NewMemo[partKey, uint32](), intern.NewMemo[deedsKey, []uint32](), new(intern.Chunks[names])}
 	t.names.Add(names{}) // id 0 means none
 	return t
 }
@@ -151,6 +138,9 @@ type pending struct {
 // pack adds the explorer's state to the successors; unpack is its inverse. Most of it is as
 // it was in the state before, and keeps its ids. New clients get theirs from resolve.
 func (x *Explorer) pack(before []uint32) {
+	if x.habits.endless && !x.unreduced {
+		x.tidy()
+	}
 	base := len(x.successors)
 	x.successors = append(x.successors, before...)
 	to := x.successors[base:]

@@ -2,11 +2,13 @@ package space
 
 import (
 	"fmt"
+	"lockstep/sim/explore/naming"
 	"slices"
 	"strings"
 
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
@@ -43,8 +45,8 @@ type Explorer struct {
 	Found      Codes
 	Err        error
 	Stats      Stats
-	facts      *monitor.Facts   // of s, into which they point
-	naming     behaviour.Naming // see canonical
+	facts      *monitor.Facts // of s, into which they point
+	naming     naming.Namer   // see canonical
 }
 
 // Model is the part of a search that all its workers share. Its tables grow, and all else
@@ -244,34 +246,14 @@ func (x *Explorer) closeConns(i int, conns uint16) {
 // are open on them stay open. The result has the old and new numbers, and those of earlier
 // orphans: these connections must not be closed yet.
 func (x *Explorer) renameConn(i int, conns uint16) (renamed uint16) {
-	held := append([]request(nil), x.ids.helds.Get(x.s.world.held)...)
-	taken := func(conn uint8) bool {
-		return slices.ContainsFunc(held, func(req request) bool { return int(req.client) == i && req.orphan && req.conn == conn })
-	}
-	for conn := range uint8(16) {
-		if conns>>conn&1 == 0 || taken(conn) || !slices.ContainsFunc(held, func(req request) bool { return int(req.client) == i && req.conn == conn }) {
-			continue
-		}
-		other := uint8(15)
-		for taken(other) {
-			other-- // at most maxList are
-		}
-		if other < x.history(i).Conns {
+	held := slices.Clone(x.ids.helds.Get(x.s.world.held))
+	moved, renamed := flight.Close(held, i, conns, x.s.clients[i].gone)
+	for _, conn := range moved {
+		if conn.To < x.history(i).Conns {
 			x.tooManyConns(i)
 		}
-		renamed |= 1<<conn | 1<<other
-		for n := range held {
-			if req := &held[n]; int(req.client) == i && req.conn == conn {
-				req.conn, req.orphan, req.stale = other, true, req.stale || x.s.clients[i].gone>>conn&1 != 0
-			}
-		}
 		for n := range x.s.nodes {
-			x.s.nodes[n].snapshot = x.Servers.Renamed(x.s.nodes[n].snapshot, peer(i, uint16(conn)), peer(i, uint16(other)))
-		}
-	}
-	for _, req := range held {
-		if int(req.client) == i && req.orphan {
-			renamed |= 1 << req.conn
+			x.s.nodes[n].snapshot = x.Servers.Renamed(x.s.nodes[n].snapshot, peer(i, uint16(conn.From)), peer(i, uint16(conn.To)))
 		}
 	}
 	x.s.world.held, _ = x.ids.helds.Put(held)
@@ -376,12 +358,12 @@ func (x *Explorer) access(i int, p *behaviour.Operation) bool {
 // up.
 func (x *Explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	x.s.clients[i].sent[t] = 0
-	if slices.ContainsFunc(x.ids.helds.Get(x.s.world.held), func(o request) bool { return int(o.client) == i && o.orphan && o.conn == p.Conn }) {
+	if flight.Waits(x.ids.helds.Get(x.s.world.held), i, p.Conn) {
 		x.tooManyConns(i)
 	}
-	req := request{client: uint8(i), thread: uint8(t), conn: p.Conn, addr: p.Addr, command: p.Command, acquired: x.s.clients[i].Acquired, phase: p.Phase}
-	if f == heldUp || x.behind(&req) {
-		req.queued, req.loses = f != heldUp, f == losesReply
+	req := flight.Request{Client: uint8(i), Thread: uint8(t), Conn: p.Conn, Addr: p.Addr, Command: p.Command, Acquired: x.s.clients[i].Acquired, Phase: p.Phase}
+	if f == heldUp || x.behind(req) {
+		req.Queued, req.Loses = f != heldUp, f == losesReply
 		x.hold(req)
 		return
 	}
@@ -389,16 +371,16 @@ func (x *Explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 }
 
 // behind reports whether another request is held up on the same connection.
-func (x *Explorer) behind(req *request) bool {
-	return slices.ContainsFunc(x.ids.helds.Get(x.s.world.held), req.sharesLane)
+func (x *Explorer) behind(req flight.Request) bool {
+	return slices.ContainsFunc(x.ids.helds.Get(x.s.world.held), req.SharesLane)
 }
 
 // hold appends a request to those that are held up.
-func (x *Explorer) hold(req request) {
-	held := append(append([]request(nil), x.ids.helds.Get(x.s.world.held)...), req)
+func (x *Explorer) hold(req flight.Request) {
+	held := append(slices.Clone(x.ids.helds.Get(x.s.world.held)), req)
 	id, fits := x.ids.helds.Put(held)
 	if !fits {
-		x.fail(x.crowded(int(req.client), "a request that is held up", "requests held up at a time; use a smaller budget of held requests, or fewer commands at a time"))
+		x.fail(x.crowded(int(req.Client), "a request that is held up", "requests held up at a time; use a smaller budget of held requests, or fewer commands at a time"))
 	}
 	x.s.world.held = id
 }
@@ -418,43 +400,43 @@ func (m *Model) Name(i int) string {
 
 // execute executes a request at its node, and sends the reply back unless the request is a
 // copy or an orphan.
-func (x *Explorer) execute(req *request, lost, copied bool) {
-	c, n := &x.s.clients[req.client], &x.s.nodes[req.addr]
-	if !copied && (req.stale || c.gone>>req.conn&1 != 0) {
-		if !req.orphan {
-			x.deliver(req, reply{conn: uint16(req.conn), refused: true}, lost)
+func (x *Explorer) execute(req *flight.Request, lost, copied bool) {
+	c, n := &x.s.clients[req.Client], &x.s.nodes[req.Addr]
+	if !copied && (req.Stale || c.gone>>req.Conn&1 != 0) {
+		if !req.Orphan {
+			x.deliver(req, reply{conn: uint16(req.Conn), refused: true}, lost)
 		}
 		return
 	}
-	conn := peer(int(req.client), uint16(req.conn))
+	conn := peer(int(req.Client), uint16(req.Conn))
 	if copied {
 		conn = peer(15, 0) // a connection of its own
 	}
-	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: req.command})
+	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: req.Command})
 	if err != nil {
-		x.fail(x.Clients.Refuse(err, int(req.client), c.history, int(req.thread), req.command))
+		x.fail(x.Clients.Refuse(err, int(req.Client), c.history, int(req.Thread), req.Command))
 		return
 	}
 	if copied {
 		a.Snapshot = x.Servers.Without(a.Snapshot, conn)
 	}
-	if a.Shares && n.owner.Client != int16(req.client) && x.Bounds.CodeSet()&ofOwners != 0 {
-		x.fail(x.Clients.Refuse(errShared, int(req.client), c.history, int(req.thread), req.command))
+	if a.Shares && n.owner.Client != int16(req.Client) && x.Bounds.CodeSet()&ofOwners != 0 {
+		x.fail(x.Clients.Refuse(errShared, int(req.Client), c.history, int(req.Thread), req.Command))
 	}
 	if a.Asks {
 		x.readsTime() // the reply may tell the client the time, and a script may store it
 	}
 	prolonged := x.apply(req, n, a, copied)
-	if req.phase == trace.PhaseRelease && *x.Clients.Replies.Value(a.Reply) == ":0\r\n" {
+	if req.Phase == trace.PhaseRelease && *x.Clients.Replies.Value(a.Reply) == ":0\r\n" {
 		x.Stats.Compared++
 	}
 	if !copied {
 		x.remember(c, req, a)
 	}
-	if !copied && !req.orphan {
-		rep := reply{conn: uint16(req.conn), reply: a.Reply, prolonged: prolonged}
+	if !copied && !req.Orphan {
+		rep := reply{conn: uint16(req.Conn), reply: a.Reply, prolonged: prolonged}
 		if prolonged {
-			rep.ago = req.ago
+			rep.ago = req.Ago
 		}
 		x.deliver(req, rep, lost)
 	}
@@ -497,58 +479,57 @@ func (b *Bounds) Repeatable() int {
 
 // remember keeps a request that was executed among those that could arrive once more. One
 // that was queued in a transaction can't, and only keeps its place.
-func (x *Explorer) remember(c *client, req *request, a behaviour.Answer) {
+func (x *Explorer) remember(c *client, req *flight.Request, a behaviour.Answer) {
 	if x.s.world.left[Duplicate] == 0 {
 		return
 	}
-	again := *req
-	again.ago, again.orphan, again.queued, again.loses, again.stale = 0, true, false, false, false
-	again.conn, again.thread = 0, 0 // a copy has a connection of its own
-	if strings.HasPrefix(*x.Clients.Replies.Value(a.Reply), "+QUEUED") {
-		again = request{queued: true}
+	idle := strings.HasPrefix(*x.Clients.Replies.Value(a.Reply), "+QUEUED")
+	if x.habits.endless && !x.unreduced { // the engine counts the others, too
+		spares, _ := x.Servers.Idle(a.Snapshot, peer(15, 0), []uint32{req.Command})
+		idle = idle || spares
 	}
-	sent := append(slices.Clone(x.ids.sents.Get(c.sentBefore)), again)
-	c.sentBefore, _ = x.ids.sents.Put(sent[max(0, len(sent)-x.Bounds.Repeatable()):])
+	sent := flight.Executed(x.ids.sents.Get(c.sentBefore), *req, idle, x.Bounds.Repeatable())
+	c.sentBefore, _ = x.ids.sents.Put(sent)
 }
 
 // apply applies the effect of a command to its node and to the facts, and reports whether
 // the command gave the client's own record a later expiry.
-func (x *Explorer) apply(req *request, n *node, a behaviour.Answer, copied bool) (prolonged bool) {
+func (x *Explorer) apply(req *flight.Request, n *node, a behaviour.Answer, copied bool) (prolonged bool) {
 	n.snapshot = a.Snapshot
-	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(req.client), N: req.acquired, Phase: req.phase, Copy: copied,
+	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(req.Client), N: req.Acquired, Phase: req.Phase, Copy: copied,
 		Owner: n.owner, Effect: a.Effect})
 	x.record(broken)
 	if n.owner = owner; !a.Effect.Touched {
 		return false
 	}
-	c := &x.s.clients[req.client]
+	c := &x.s.clients[req.Client]
 	if ranked {
-		c.grantSent = req.ago
+		c.grantSent = req.Ago
 	}
 	x.facts.Recount()
-	own := monitor.Owner{Client: int16(req.client), N: req.acquired}
-	return a.Effect.Later && !c.Crashed && req.acquired == c.Acquired && n.owner == own
+	own := monitor.Owner{Client: int16(req.Client), N: req.Acquired}
+	return a.Effect.Later && !c.Crashed && req.Acquired == c.Acquired && n.owner == own
 }
 
 // deliver puts a reply into the client's inbox, and wakes the thread that waits for it;
 // unless the reply is lost, or an earlier one on its connection was.
-func (x *Explorer) deliver(req *request, rep reply, lost bool) {
-	c := &x.s.clients[req.client]
+func (x *Explorer) deliver(req *flight.Request, rep reply, lost bool) {
+	c := &x.s.clients[req.Client]
 	if c.Crashed {
 		return
 	}
-	if lost || c.torn>>req.conn&1 != 0 {
-		c.torn |= 1 << req.conn
+	if lost || c.torn>>req.Conn&1 != 0 {
+		c.torn |= 1 << req.Conn
 		return
 	}
 	id, fits := x.ids.inboxes.Put(append(append([]reply(nil), x.ids.inboxes.Get(c.inbox)...), rep))
 	if !fits {
-		x.fail(x.crowded(int(req.client), "a reply", "replies that wait for a client; use fewer commands in a pipeline or transaction, or a script"))
+		x.fail(x.crowded(int(req.Client), "a reply", "replies that wait for a client; use fewer commands in a pipeline or transaction, or a script"))
 	}
 	c.inbox = id
-	h := x.history(int(req.client))
+	h := x.history(int(req.Client))
 	for t := range int(h.Count) {
-		if p := &h.Threads[t]; !p.Over && p.Kind == process.OpReceive && p.Conn == req.conn {
+		if p := &h.Threads[t]; !p.Over && p.Kind == process.OpReceive && p.Conn == req.Conn {
 			c.queue(t)
 		}
 	}

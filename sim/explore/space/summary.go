@@ -1,6 +1,7 @@
 package space
 
 import (
+	"lockstep/sim/explore/naming"
 	"slices"
 	"sync/atomic"
 
@@ -34,8 +35,8 @@ type summary struct {
 
 // names are the part of a summary of which only a search without bounds has need.
 type names struct {
-	own, series behaviour.SeriesSet // that of the client's current acquisition, and those that it mentions otherwise
-	shape       uint32              // its id without its name, or 0 if that is not known yet; atomic
+	own, series naming.SeriesSet // that of the client's current acquisition, and those that it mentions otherwise
+	shape       uint32           // its id without its name, or 0 if that is not known yet; atomic
 }
 
 // changed is what a client became by a change, in one word for workers that share it: the id that it
@@ -109,8 +110,8 @@ type nodeSummary struct {
 	begun  bool  // some connection has an open transaction
 	record bool  // it has the lock's record, whoever stored that
 
-	owners, series behaviour.SeriesSet // of the acquisitions that own records, and of the tokens in its memory, in a search without bounds
-	peers          uint8               // the clients with an open transaction, in such a search
+	owners, series naming.SeriesSet // of the acquisitions that own records, and of the tokens in its memory, in a search without bounds
+	peers          uint8            // the clients with an open transaction, in such a search
 }
 
 // nodeSummary returns the summary of a node.

@@ -193,9 +193,9 @@ func (x *Explorer) ageWorld(w *world, by int32) {
 		w.reads, _ = x.ids.reads.Put(x.instants.Age(x.ids.reads.Get(w.reads), by))
 	}
 	if w.held != 0 {
-		held := append([]request(nil), x.ids.helds.Get(w.held)...)
+		held := slices.Clone(x.ids.helds.Get(w.held))
 		for n := range held {
-			x.age(&held[n].ago, by)
+			x.age(&held[n].Ago, by)
 		}
 		w.held, _ = x.ids.helds.Put(held)
 	}

@@ -1,4 +1,47 @@
-package behaviour
+// Package naming gives clients, and the series of tokens that they draw, other names: what differs in
+// names alone is the same situation in a search without bounds. It knows nothing of states.
+package naming
+
+import "math/bits"
+
+// Series are the tokens that a client draws in one cycle. A search without a bound on cycles
+// gives each cycle the first series of which nothing is left anywhere, so that situations
+// which differ in the names of tokens alone are equal: a token that occurs nowhere is as good
+// as new. This rests on the lock's comparing tokens for nothing but equality, which
+// a search checks.
+type Series uint8
+
+const (
+	// SeriesEach is the number of series that each client has.
+	SeriesEach = 16
+	// SeriesClients is the number of clients that have series.
+	SeriesClients = 4
+	// AllSeries is the number of series of all clients.
+	AllSeries = SeriesClients * SeriesEach
+)
+
+// SeriesSet is a set of the series of all clients, a bit each: that of a client's nth series
+// is the client's index times SeriesEach, plus n.
+type SeriesSet uint64
+
+// Free returns the first series of a client that is not in the set, or false if all are.
+func (s SeriesSet) Free(client int) (Series, bool) {
+	used := uint16(s >> (client * SeriesEach))
+	n := bits.TrailingZeros16(^used)
+	return Series(n), n < SeriesEach
+}
+
+// With returns the set with a client's series, too.
+func (s SeriesSet) With(client int, n Series) SeriesSet { return s | 1<<(client*SeriesEach+int(n)) }
+
+// All lists the bits of the set, in ascending order.
+func (s SeriesSet) All(yield func(bit int) bool) {
+	for ; s != 0; s &= s - 1 {
+		if !yield(bits.TrailingZeros64(uint64(s))) {
+			return
+		}
+	}
+}
 
 // Renaming gives clients, and the series of their tokens, each other's names.
 //
@@ -26,8 +69,8 @@ func Reversals(n int) [2]*Renaming {
 	return [2]*Renaming{&clients, &series}
 }
 
-// keeps reports whether the renaming leaves all series of a set, and their clients, alone.
-func (r *Renaming) keeps(set SeriesSet) bool {
+// Keeps reports whether the renaming leaves all series of a set, and their clients, alone.
+func (r *Renaming) Keeps(set SeriesSet) bool {
 	for bit := range set.All {
 		if int(r.Series[bit]) != bit {
 			return false
@@ -53,22 +96,30 @@ func (r *Renaming) Number(client int, n uint16) uint16 {
 	return uint16(r.Series[client*SeriesEach+int(n)-1])%SeriesEach + 1
 }
 
-// Naming is a Renaming in the making: series get the first names that their clients have left,
+// Conn returns the number of a connection, of which each client has 16, under its client's new name.
+func (r *Renaming) Conn(conn int) int {
+	if client := conn >> 4; client < SeriesClients {
+		return int(r.Clients[client])<<4 | conn&15
+	}
+	return conn
+}
+
+// Namer makes a Renaming: series get the first names that their clients have left,
 // in the order in which they are named.
-type Naming struct {
+type Namer struct {
 	renaming Renaming
 	named    SeriesSet            // that have their new names
 	next     [SeriesClients]uint8 // name of each client's series
 }
 
 // Begin gives clients new names, and takes back those of series.
-func (g *Naming) Begin(clients [SeriesClients]uint8) {
+func (g *Namer) Begin(clients [SeriesClients]uint8) {
 	g.renaming.Clients, g.named = clients, 0
 	clear(g.next[:])
 }
 
 // Name gives those series of a set that have none yet the next names of their clients.
-func (g *Naming) Name(set SeriesSet) {
+func (g *Namer) Name(set SeriesSet) {
 	for bit := range (set &^ g.named).All {
 		client := bit / SeriesEach
 		g.renaming.Series[bit] = g.renaming.Clients[client]*SeriesEach + g.next[client]
@@ -78,10 +129,10 @@ func (g *Naming) Name(set SeriesSet) {
 }
 
 // Client returns the new name of a client.
-func (g *Naming) Client(i int) uint8 { return g.renaming.Clients[i] }
+func (g *Namer) Client(i int) uint8 { return g.renaming.Clients[i] }
 
 // Complete names all other series, and returns the renaming.
-func (g *Naming) Complete() *Renaming {
+func (g *Namer) Complete() *Renaming {
 	g.Name(^SeriesSet(0))
 	return &g.renaming
 }
@@ -95,7 +146,7 @@ type Names struct {
 
 // Names returns the new names of a set of clients, a bit each, and of a set of series, and
 // whether they are the old ones.
-func (g *Naming) Names(clients uint8, series SeriesSet) (names Names, same bool) {
+func (g *Namer) Names(clients uint8, series SeriesSet) (names Names, same bool) {
 	same = true
 	for i, to := range g.renaming.Clients {
 		if clients>>i&1 != 0 {

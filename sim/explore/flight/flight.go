@@ -1,0 +1,145 @@
+// Package flight has the requests of a search that are under way: those that are held up, in the order in
+// which they were sent, and those of a client that could arrive once more. It knows nothing of the rest of a
+// state.
+package flight
+
+import (
+	"slices"
+
+	"lockstep/sim/trace"
+)
+
+// Request is a request that is held up, or one that could arrive once more.
+type Request struct {
+	Client, Thread, Conn, Addr uint8
+	Command                    uint32      // its id, or 0 if it only keeps its place
+	Acquired                   uint16      // how often the client had called Acquire when it sent it
+	Phase                      trace.Phase // in which the client sent it
+	Ago                        int32       // milliseconds since it was sent
+	Stale                      bool        // the node has ended its connection since
+	Orphan                     bool        // the client has closed its connection, which has another number now
+	Queued                     bool        // it waits behind another request on its connection
+	Loses                      bool        // its reply is going to be lost
+}
+
+// SharesLane reports whether another request is on the same connection.
+func (r Request) SharesLane(o Request) bool {
+	return r.Client == o.Client && r.Conn == o.Conn && r.Orphan == o.Orphan
+}
+
+// Lane returns the requests on the connection of one, in their order.
+func Lane(held []Request, of Request) (lane []Request) {
+	for _, r := range held {
+		if of.SharesLane(r) {
+			lane = append(lane, r)
+		}
+	}
+	return lane
+}
+
+// Waits reports whether a request of a client that has closed this connection is still held up on it.
+func Waits(held []Request, client int, conn uint8) bool {
+	return slices.ContainsFunc(held, func(r Request) bool { return int(r.Client) == client && r.Orphan && r.Conn == conn })
+}
+
+// Holds counts the requests that are held up by themselves, and don't merely wait behind another.
+func Holds(held []Request) (n uint8) {
+	for _, r := range held {
+		if !r.Queued {
+			n++
+		}
+	}
+	return n
+}
+
+// Nth returns the place of the nth of a client's requests that are held up by themselves, or -1.
+func Nth(held []Request, client, nth uint8) int {
+	return slices.IndexFunc(held, func(r Request) bool {
+		if r.Client == client && !r.Queued {
+			nth--
+		}
+		return nth == 0
+	})
+}
+
+// Free lets the request at a place arrive, and those that waited behind it: these are due. If another
+// on its connection is still held up before it, none is, and it waits for that. The list is the
+// caller's no more.
+func Free(held []Request, at int) (due, kept []Request) {
+	first := held[at]
+	if slices.ContainsFunc(held[:at], first.SharesLane) {
+		held[at].Queued = true
+		return nil, held
+	}
+	due = []Request{first}
+	blocked := false
+	for i, r := range held {
+		switch {
+		case i == at:
+		case i > at && r.Queued && !blocked && first.SharesLane(r):
+			due = append(due, r)
+		default:
+			blocked = blocked || i > at && first.SharesLane(r)
+			kept = append(kept, r)
+		}
+	}
+	return due, kept
+}
+
+// Moved is a connection that its client has closed, and the number that it has now.
+type Moved struct{ From, To uint8 }
+
+// Close makes the requests orphans that are held up on connections which a client closes, a bit each,
+// and gives those connections other numbers, from 15 down, as the client will use theirs again. The
+// server had ended those that are gone. open has the old and new numbers, and those of earlier
+// orphans: at the server these connections stay open. The list is changed.
+func Close(held []Request, client int, conns, gone uint16) (moved []Moved, open uint16) {
+	of := func(r Request) bool { return int(r.Client) == client }
+	for conn := range uint8(16) {
+		if conns>>conn&1 == 0 || Waits(held, client, conn) || !slices.ContainsFunc(held, func(r Request) bool { return of(r) && r.Conn == conn }) {
+			continue
+		}
+		other := uint8(15)
+		for Waits(held, client, other) {
+			other-- // there are fewer orphans
+		}
+		open |= 1<<conn | 1<<other
+		moved = append(moved, Moved{conn, other})
+		for n := range held {
+			if r := &held[n]; of(*r) && r.Conn == conn {
+				r.Conn, r.Orphan, r.Stale = other, true, r.Stale || gone>>conn&1 != 0
+			}
+		}
+	}
+	for _, r := range held {
+		if of(r) && r.Orphan {
+			open |= 1 << r.Conn
+		}
+	}
+	return moved, open
+}
+
+// Again returns the nth of a client's executed requests, counted back from the last, or nil if that can't
+// arrive once more.
+func Again(sent []Request, n int) *Request {
+	if n > len(sent) || sent[len(sent)-n].Queued {
+		return nil
+	}
+	return &sent[len(sent)-n]
+}
+
+// Executed returns a client's last requests, most of them at most, after one more was executed. A copy of
+// it has a connection of its own. If it couldn't do anything there, it only keeps its place.
+func Executed(sent []Request, r Request, idle bool, most int) []Request {
+	r.Ago, r.Orphan, r.Queued, r.Loses, r.Stale = 0, true, false, false, false
+	r.Conn, r.Thread = 0, 0
+	if idle {
+		r = Request{Queued: true}
+	}
+	sent = append(slices.Clone(sent), r)
+	sent = sent[max(0, len(sent)-most):]
+	for len(sent) > 0 && sent[0].Queued { // there is nothing before it whose place it could keep
+		sent = sent[1:]
+	}
+	return sent
+}
