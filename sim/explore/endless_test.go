@@ -32,7 +32,7 @@ func TestCloses(t *testing.T) {
 		"setpx-lua": "ok", "setpx-delex": "ok", "setpx-autoretry": "ok", "setpx-watch": "ok", "setpx-wait": "ok",
 		"setnx-expire": "DG FR PD", "naive-del": "DG FR", "get-then-del": "DG FR",
 	} {
-		if testenv.Raced && name != "setpx-lua" || name == "setpx-watch" && !testenv.Whole() || !testenv.CI() && name != "setpx-lua" && name != "naive-del" {
+		if testenv.Raced && name != "setpx-lua" || !testenv.CI() && name != "setpx-lua" && name != "naive-del" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -54,9 +54,11 @@ func TestClosesWithMore(t *testing.T) {
 	testenv.Long(t)
 	more, late := closing(t, "setpx-lua"), closing(t, "setpx-lua")
 	more.Clients, late.Faults[HoldRequest], late.Faults[Duplicate] = 3, 1, 1
-	all := map[string]Bounds{"three clients": more, "late requests": late}
-	if !testenv.Whole() {
-		delete(all, "three clients") // minutes
+	all := map[string]Bounds{"late requests": late}
+	if testenv.Whole() { // millions of states
+		watch := closing(t, "setpx-watch")
+		watch.Faults = late.Faults
+		all["three clients"], all["late transactions"] = more, watch
 	}
 	for name, b := range all {
 		r, err := Run(context.Background(), b, Options{Memory: 4 << 30})
@@ -120,7 +122,7 @@ func TestClosesWithAnyClients(t *testing.T) {
 		"fixed-value":  "violated (DG, FR)",
 		"setnx-expire": "violated (DG, FR, PD)",
 	} {
-		if testenv.Raced && name != "setpx-lua" || name == "setpx-watch" && !testenv.Whole() || !testenv.CI() && name != "setpx-lua" && name != "get-then-del" {
+		if testenv.Raced && name != "setpx-lua" || !testenv.CI() && name != "setpx-lua" && name != "get-then-del" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ type Result struct {
 	// what holds, holds for every schedule, however long. Still bounded are the clients (see
 	// [Bounds.Clients] and [Bounds.Others]) and, at any one instant, the requests under way.
 	Closed   bool
-	UnderWay int  // of a closed search: the most requests that were under way at once
+	UnderWay int  // of a closed search: the most requests that were held up at once
 	Threads  bool // of a closed search: the lock starts threads, and a client asks again when all of its last cycle have ended
 
 	Depth       int             // all schedules of so many choices were covered

@@ -6,7 +6,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +46,7 @@ func Covered(r *explore.Result) Item {
 	case !r.Complete:
 		return Item{"covered", "not every schedule within these bounds: " + r.Why}
 	case r.Closed:
-		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles and of these faults: the search closed. Still bounded are %s. "+
+		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles, and of those faults of which it says so below: the search closed. Still bounded are %s. "+
 			"The lock was seen to do the same with other tokens, among them such as begin or end alike, and with the clients' names exchanged", bounded(r))}
 	}
 	return Item{"covered", "every schedule within these bounds; nothing is said of longer ones, or of those with more faults"}
@@ -56,6 +55,9 @@ func Covered(r *explore.Result) Item {
 // bounded lists what stays bounded in a search that has closed.
 func bounded(r *explore.Result) string {
 	held := fmt.Sprintf("the requests held up at a time, at most %d", r.UnderWay)
+	if n := r.Bounds.Faults[explore.Duplicate]; n > 0 {
+		held += fmt.Sprintf("; the requests that arrive twice, at most %d in a schedule", n)
+	}
 	if r.Threads {
 		held += "; and the threads of a client, which asks again when those that it has started in its last cycle have ended, and which act in the order in which they became ready, all instants that a multiple of the grid stands for being one"
 	}
@@ -88,9 +90,25 @@ func faults(b *explore.Bounds) string {
 	if b.Faults == (explore.Budget{}) {
 		return "none: nothing goes wrong"
 	}
-	text := "in one schedule at most " + b.Faults.String()
-	if !slices.ContainsFunc(b.Faults[:], func(n uint8) bool { return n > 0 && n != explore.Any }) {
-		text = "in one schedule " + b.Faults.String()
+	var all, some explore.Budget
+	for k, n := range b.Faults {
+		switch held := explore.FaultKind(k) == explore.HoldRequest && b.Endless(); {
+		case n == explore.Any:
+			all[k] = n
+		case !held:
+			some[k] = n
+		}
+	}
+	var parts []string
+	if all != (explore.Budget{}) {
+		parts = append(parts, all.String())
+	}
+	if some != (explore.Budget{}) {
+		parts = append(parts, "at most "+some.String())
+	}
+	text := "in one schedule " + strings.Join(parts, ", and ")
+	if n := b.Faults[explore.HoldRequest]; n > 0 && b.Endless() {
+		text += fmt.Sprintf("; requests are held up any number of times, at most %d at a time", n)
 	}
 	if b.Faults[explore.Duplicate] > 0 {
 		last := "the last"

@@ -71,6 +71,7 @@ type Model struct {
 	Probed    bool             // likewise
 	unreduced bool             // see Unreduced
 	lasting   bool             // likewise
+	Untidy    bool             // requests that are held up stay as they are: see tidy
 	deeds     []behaviour.Deed // that the environment can do: see Bounds.Others
 	Budget    Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 
@@ -484,7 +485,7 @@ func (x *Explorer) remember(c *client, req *flight.Request, a behaviour.Answer) 
 		return
 	}
 	idle := strings.HasPrefix(*x.Clients.Replies.Value(a.Reply), "+QUEUED")
-	if x.habits.endless && !x.unreduced { // the engine counts the others, too
+	if x.habits.endless && !x.unreduced && !x.Untidy { // the engine counts the others, too
 		spares, _ := x.Servers.Idle(a.Snapshot, peer(15, 0), []uint32{req.Command})
 		idle = idle || spares
 	}

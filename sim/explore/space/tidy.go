@@ -12,10 +12,10 @@ import (
 // which nothing can come are dropped, and of the others what doesn't matter. SOUNDNESS.md argues it.
 func (x *Explorer) tidy() {
 	w := &x.s.world
-	if w.left[HoldRequest] = x.Budget[HoldRequest]; w.held == 0 {
+	held := slices.Clone(x.ids.helds.Get(w.held))
+	if w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held); len(held) == 0 || x.Untidy {
 		return
 	}
-	held := slices.Clone(x.ids.helds.Get(w.held))
 	for n := range held {
 		if r := &held[n]; x.forgetsAge(r) {
 			r.Ago = dropped
@@ -32,7 +32,7 @@ func (x *Explorer) tidy() {
 		}
 	}
 	w.held, _ = x.ids.helds.Put(held)
-	w.left[HoldRequest] -= flight.Holds(held)
+	w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held)
 }
 
 // forgetsAge reports whether it doesn't matter when a request that is held up was sent. It may where a
