@@ -31,7 +31,7 @@ var floors = []string{
 	"sim/explore/space sim/explore/liveness",
 	"sim/explore/instants",
 	"sim/explore/behaviour sim/explore/disk",
-	"sim/explore/driver sim/explore/intern sim/explore/certificate sim/explore/alike sim/explore/picture",
+	"sim/explore/driver sim/explore/intern sim/explore/certificate sim/explore/alike sim/explore/picture sim/explore/flight sim/explore/naming",
 	"sim/solo sim/verify sim/serve sim/bubble",
 	"sim sim/export sim/audit sim/adapter",
 	"sim/monitor sim/process sim/redis sim/timeline",
