@@ -1,0 +1,71 @@
+package flight
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestFree: requests on one connection arrive in the order in which they were sent.
+func TestFree(t *testing.T) {
+	first, behind := Request{Command: 1}, Request{Command: 2, Queued: true}
+	second, last := Request{Command: 3}, Request{Command: 4, Queued: true}
+	other := Request{Command: 5, Conn: 1}
+	held := func() []Request { return []Request{first, behind, other, second, last} }
+
+	due, kept := Free(held(), 0)
+	if want := []Request{first, behind}; !reflect.DeepEqual(due, want) {
+		t.Errorf("%v are due, expected %v: the third is held up by itself", due, want)
+	}
+	if want := []Request{other, second, last}; !reflect.DeepEqual(kept, want) {
+		t.Errorf("%v are kept, expected %v", kept, want)
+	}
+
+	due, kept = Free(held(), 3)
+	if due != nil || !kept[3].Queued || Holds(kept) != 2 {
+		t.Errorf("%v are due, and %v kept: the first is held up before", due, kept)
+	}
+}
+
+// TestClose: a connection that is closed with requests on it gets the last number that is left.
+func TestClose(t *testing.T) {
+	held := []Request{{Conn: 15, Orphan: true}, {Conn: 2}, {Conn: 2, Queued: true}, {Client: 1, Conn: 2}}
+	moved, open := Close(held, 0, 0xffff, 1<<2)
+	if want := []Moved{{2, 14}}; !reflect.DeepEqual(moved, want) {
+		t.Errorf("moved %v, expected %v", moved, want)
+	}
+	if want := uint16(1<<2 | 1<<14 | 1<<15); open != want {
+		t.Errorf("open are %b, expected %b", open, want)
+	}
+	orphan := Request{Conn: 14, Orphan: true, Stale: true}
+	queued := orphan
+	queued.Queued = true
+	if want := []Request{{Conn: 15, Orphan: true}, orphan, queued, {Client: 1, Conn: 2}}; !reflect.DeepEqual(held, want) {
+		t.Errorf("held up are %v, expected %v", held, want)
+	}
+	if again, _ := Close(held, 0, 0xffff, 0); again != nil {
+		t.Errorf("moved again: %v", again)
+	}
+}
+
+// TestExecuted: of a client's requests the last can arrive again, each at its place from the end.
+func TestExecuted(t *testing.T) {
+	var sent []Request
+	for n, idle := range []bool{true, false, true, false} {
+		sent = Executed(sent, Request{Command: uint32(n + 1), Conn: 3, Ago: 7}, idle, 3)
+	}
+	if got := Again(sent, 1); got == nil || *got != (Request{Command: 4, Orphan: true}) {
+		t.Errorf("the last is %v", got)
+	}
+	if got := Again(sent, 2); got != nil {
+		t.Errorf("one that can't do anything again is %v", got)
+	}
+	if got := Again(sent, 3); got == nil || got.Command != 2 {
+		t.Errorf("the one before is %v", got)
+	}
+	if got := Again(sent, 4); got != nil {
+		t.Errorf("there were no more than three: %v", got)
+	}
+	if idle := Executed(nil, Request{}, true, 1); len(idle) != 0 {
+		t.Errorf("nothing is left of one that can't do anything again: %v", idle)
+	}
+}
