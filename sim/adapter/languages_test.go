@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"lockstep/scenarios"
@@ -36,24 +37,35 @@ var languages = []language{
 	{"sesamecare-redlock-using", "node", "%s using.js @sesamecare-oss/redlock"},
 }
 
-// interpreter returns the program that runs a folder's examples, and has their library.
-func interpreter(t testing.TB, folder string) string {
-	t.Helper()
-	try := map[string][][]string{
-		"python": {{"python3", "-c", "import redis"}, {"/usr/bin/python3", "-c", "import redis"}},
-		"php":    {{"php", "-r", "require 'Predis/autoload.php'; exit(function_exists('pcntl_fork') ? 0 : 1);"}},
-		"node":   {{"node", "-e", "require('redlock5')"}},
-	}[folder]
-	var err error
+// interpreters look, once each, for the program that runs a folder's examples, and has their library.
+var interpreters = map[string]func() (string, error){
+	"python": sync.OnceValues(func() (string, error) {
+		return loading("python", []string{"python3", "-c", "import redis"}, []string{"/usr/bin/python3", "-c", "import redis"})
+	}),
+	"php": sync.OnceValues(func() (string, error) {
+		return loading("php", []string{"php", "-r", "require 'Predis/autoload.php'; exit(function_exists('pcntl_fork') ? 0 : 1);"})
+	}),
+	"node": sync.OnceValues(func() (string, error) { return loading("node", []string{"node", "-e", "require('redlock5')"}) }),
+}
+
+// loading returns the program of the first of these commands that succeeds in a folder.
+func loading(folder string, try ...[]string) (program string, err error) {
 	for _, words := range try {
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir = filepath.Join(adapters, folder)
 		if err = cmd.Run(); err == nil {
-			return words[0]
+			return words[0], nil
 		}
 	}
-	testenv.Need(t, fmt.Errorf("the examples in docs/adapters/%s can't run here (see its README.md): %w", folder, err))
-	return ""
+	return "", fmt.Errorf("the examples in docs/adapters/%s can't run here (see its README.md): %w", folder, err)
+}
+
+// interpreter returns the program that runs a folder's examples.
+func interpreter(t testing.TB, folder string) string {
+	t.Helper()
+	program, err := interpreters[folder]()
+	testenv.Need(t, err)
+	return program
 }
 
 // like is the lock of the catalogue that does the same.
