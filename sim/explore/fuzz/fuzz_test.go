@@ -126,7 +126,7 @@ func (f *fuzzer) judge(c trace.Code, cost *spent) {
 		f.beyond = append(f.beyond, m)
 		return
 	}
-	a := f.covers(f.subject, f.s, &least)
+	a := f.covers(f.subject, f.s, &least, c) // for all codes it would go on after it has found this one
 	switch {
 	case a.err != nil:
 		m.says, _, _ = strings.Cut(a.err.Error(), "\n")

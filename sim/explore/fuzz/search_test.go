@@ -25,12 +25,12 @@ type searcher struct {
 
 func newSearcher() searcher { return searcher{answers: map[string]answer{}, limit: 400_000} }
 
-// covers returns what a search finds within bounds that contain a schedule.
-func (s *searcher) covers(of *subject, at setting, cost *spent) answer {
+// covers returns what a search for some codes finds, or for all, within bounds that contain a schedule.
+func (s *searcher) covers(of *subject, at setting, cost *spent, codes ...trace.Code) answer {
 	at.clients, at.cycles = cost.clients, cost.cycles
 	b := at.bounds(of)
-	b.Faults = cost.faults
-	key := fmt.Sprintf("%s %d %d %d %t %t %s %v", of.name, b.Clients, b.Cycles, b.Tries, b.Extend, b.Checks, b.TTL, b.Faults)
+	b.Faults, b.Codes = cost.faults, codes
+	key := fmt.Sprintf("%s %d %d %d %t %t %s %v %s", of.name, b.Clients, b.Cycles, b.Tries, b.Extend, b.Checks, b.TTL, b.Faults, codes)
 	if a, known := s.answers[key]; known {
 		return a
 	}
