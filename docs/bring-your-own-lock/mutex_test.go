@@ -10,6 +10,6 @@ import (
 
 func TestMutex(t *testing.T) {
 	locktest.Holds(t, strategies.Strategy{New: NewMutex}, func(b *explore.Bounds) {
-		b.Faults[explore.Pause], b.Faults[explore.ReplyLost] = 2, 1
+		b.Faults[explore.ReplyLost] = 1
 	})
 }
