@@ -121,16 +121,16 @@ func TestBranches(t *testing.T) {
 	const seed = 20261123
 	t.Logf("seed %d", seed)
 	closed, holds, violated, refused := 0, 0, 0, 0
-	for n := range uint64(testenv.Count(8, 20)) {
+	for n := range uint64(testenv.Count(4, 20)) {
 		p := drawPatient(rand.New(rand.NewPCG(seed, n)))
 		if n < uint64(len(hasty)) {
 			p = hasty[n]
 		}
 		b := Defaults(p.strategy())
 		b.Codes = trace.Verdict{trace.DG, trace.FR, trace.PD}
-		b.Faults = Budget{Crash: uint8(n % 2), Pause: 2, ReplyLost: uint8(n / 2 % 2)} // without lost replies the grid is coarse
+		b.Faults = Budget{Crash: uint8(n % 2), Pause: 1, ReplyLost: uint8(n / 2 % 2)} // without lost replies the grid is coarse
 		b.Timeout = 3 * time.Second
-		if b.Cycles = 1; n%8 == 0 {
+		if b.Cycles = 1; n%8 == 0 && testenv.CI() {
 			b.Cycles = 2
 		}
 		within, err := Run(context.Background(), b, Options{})
