@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,14 +27,13 @@ func TestCertificate(t *testing.T) {
 		if !testenv.Whole() && name != "setpx-lua" {
 			continue
 		}
-		b := small(t, name)
+		b, c := certificateOfSmall(t)
 		if testenv.Whole() {
-			b = closing(t, name)
+			if b = closing(t, name); name != "setpx-lua" {
+				b.TTL = 3 * time.Second
+			}
+			c = certified(t, b)
 		}
-		if name != "setpx-lua" {
-			b.TTL = 3 * time.Second
-		}
-		c := certified(t, b)
 		var file bytes.Buffer
 		if err := c.Write(&file); err != nil {
 			t.Fatal(err)
@@ -70,6 +70,25 @@ func certified(t *testing.T, b Bounds) *certificate.Certificate {
 	return r.Certificate
 }
 
+// certificateOfSmall is the certificate of small bounds of setpx-lua, which is made once: it is in the tests of
+// what a check refutes.
+func certificateOfSmall(t *testing.T) (Bounds, *certificate.Certificate) {
+	t.Helper()
+	b := small(t, "setpx-lua")
+	ofSmall.Do(func() { ofSmall.certificate = certified(t, b) })
+	if ofSmall.certificate == nil {
+		t.Fatal("the test that made it has failed")
+	}
+	c := *ofSmall.certificate
+	c.Rows = slices.Clone(c.Rows)
+	return b, &c
+}
+
+var ofSmall struct {
+	sync.Once
+	certificate *certificate.Certificate
+}
+
 // resolving are the options of a check in which every name is a strategy's.
 func resolving(s strategies.Strategy) certificate.Options {
 	return certificate.Options{Resolve: func(string) (strategies.Strategy, error) { return s, nil }}
@@ -85,8 +104,7 @@ func small(t *testing.T, name string) Bounds {
 // TestCertificateIsRefuted: a certificate fails that lacks a situation, has another one in its
 // place, or doesn't say what code depends on.
 func TestCertificateIsRefuted(t *testing.T) {
-	b := small(t, "setpx-lua")
-	whole := certified(t, b)
+	b, whole := certificateOfSmall(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -140,8 +158,7 @@ func takeOut(c *certificate.Certificate, rng *rand.Rand) {
 // TestCertificateOfAnotherLock: a certificate is of one version of one lock.
 func TestCertificateOfAnotherLock(t *testing.T) {
 	testenv.Long(t)
-	b := small(t, "setpx-lua")
-	c := certified(t, b)
+	b, c := certificateOfSmall(t)
 	other := b.Strategy
 	other.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return forgetful{strategies.NewSetPXLua(nodes[0], key, o), nodes[0], key}
@@ -306,8 +323,7 @@ func (l orderly) Acquire(ctx context.Context) (*strategies.Lease, error) {
 // version of the lock. Each of these edits would let a set of situations of a broken lock pass:
 // with a record that the lock never stores, nothing is a foreign release.
 func TestCertificateIsOfNoOtherClients(t *testing.T) {
-	b := small(t, "setpx-lua")
-	c := certified(t, b)
+	b, c := certificateOfSmall(t)
 	for _, edit := range []struct{ from, to, why string }{
 		{"draws=true", "draws=true,record=nothing", `takes "nothing" for the lock's record, which is "lock"`},
 		{"draws=true", "tokens=same,draws=true", "tokens=same"},
@@ -360,7 +376,8 @@ func TestUncertified(t *testing.T) {
 func TestDamagedCertificate(t *testing.T) {
 	testenv.Long(t)
 	var file bytes.Buffer
-	if err := certified(t, small(t, "setpx-lua")).Write(&file); err != nil {
+	_, c := certificateOfSmall(t)
+	if err := c.Write(&file); err != nil {
 		t.Fatal(err)
 	}
 	for why, data := range map[string][]byte{

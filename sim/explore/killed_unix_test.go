@@ -34,7 +34,7 @@ func TestKilledOnDisk(t *testing.T) {
 			for range testenv.Count(2, 3) {
 				stops = append(stops, 1+random.IntN(20))
 			}
-			want := outcomeOf(t, diskBounds(name), Options{})
+			want := unkilled(t, name)
 			if got := inProcesses(t, diskWork{Name: name, Room: smallRoom}, stops); got != want {
 				t.Errorf("after it was killed\n%s\nand in memory\n%s", got, want)
 			}
@@ -58,7 +58,7 @@ func TestDiskFull(t *testing.T) {
 	if work.FileSize = nil; !strings.Contains(string(full), `"Depth"`) {
 		t.Errorf("nothing was kept: %s", full)
 	}
-	want := outcomeOf(t, diskBounds(name), Options{})
+	want := unkilled(t, name)
 	if got := inProcess(t, work); got != want {
 		t.Errorf("where there is room\n%s\nand in memory\n%s", got, want)
 	}
