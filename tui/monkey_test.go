@@ -28,7 +28,10 @@ var monkeySteps = flag.Int("monkey", testenv.Count(10_000, 100_000), "how many k
 // kind: nothing panics, no frame is larger than its window, none loses its footer.
 func TestMonkey(t *testing.T) {
 	steps := *monkeySteps
-	if testing.Short() || testenv.Raced {
+	switch {
+	case testenv.Raced:
+		steps = 2_000 // with some twenty ways home
+	case testing.Short():
 		steps = 5_000
 	}
 	seed := rand.Uint64()

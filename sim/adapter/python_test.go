@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim/adapter"
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 )
 
 // withHabit starts testdata/habits.py with a habit.
@@ -24,6 +25,7 @@ func brief(b *explore.Bounds) { b.Cycles, b.Faults = 1, explore.Budget{explore.P
 // TestPythonsTokensDiffer: whatever a lock in Python makes its tokens of, two processes have
 // different ones, and one process the same each time that it is run.
 func TestPythonsTokensDiffer(t *testing.T) {
+	testenv.LongRaced(t)
 	t.Parallel()
 	for _, name := range []string{"secrets", "random", "system", "pid", "made"} {
 		t.Run(name, func(t *testing.T) { search(t, withHabit(t, name), brief, nil) })
@@ -32,6 +34,7 @@ func TestPythonsTokensDiffer(t *testing.T) {
 
 // TestPythonRefuses: what the world can't follow ends the process, and the line is named.
 func TestPythonRefuses(t *testing.T) {
+	testenv.LongRaced(t)
 	t.Parallel()
 	for name, want := range map[string]string{
 		"thread":     "it starts a thread, and a lock as a process has one",

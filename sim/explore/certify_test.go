@@ -222,7 +222,10 @@ func TestCertificateOfAnotherThreshold(t *testing.T) {
 	b.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return metered{strategies.NewSetPXLua(nodes[0], key, o), o.Clock}
 	}
-	c := certified(t, b)
+	c, err := certify(context.Background(), searchedModel(t, b), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	other := b.Strategy
 	other.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return heeding{strategies.NewSetPXLua(nodes[0], key, o), o.Clock}

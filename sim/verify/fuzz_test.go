@@ -418,6 +418,7 @@ func TestFuzz(t *testing.T) {
 // fuzz finds it, and shrinks the sequence to that command and those without which it does
 // nothing.
 func TestFuzzFindsMistakes(t *testing.T) {
+	testenv.LongRaced(t)
 	f := newFuzz(t, ownLab(t))
 	for _, tc := range []struct {
 		name, command string

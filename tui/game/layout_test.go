@@ -14,6 +14,7 @@ import (
 // With three clients a window of 30 rows has a diagram, and a line of code of the one that has no column.
 // No move is cut beside room that another column doesn't need, and those without a number are explained.
 func TestThreeClientsInThirtyRows(t *testing.T) {
+	testenv.LongRaced(t)
 	a, s := openLevelIn(t, 100, 30, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
 	v := a.View()
 	for _, want := range []string{"believers", " C  idle   stamp := l.opt.Clock.Now().Add(l.opt.TTL).Unix()"} {

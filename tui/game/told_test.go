@@ -52,6 +52,7 @@ func TestOnlyOneClientBreaksIt(t *testing.T) {
 
 // A level says its goal and its rules in words, the length of a lease among them.
 func TestRulesAreInWords(t *testing.T) {
+	testenv.LongRaced(t)
 	for _, l := range scenarios.Levels() {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
