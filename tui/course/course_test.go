@@ -25,7 +25,11 @@ func TestScreens(t *testing.T) {
 
 // In the least window no row of the list is cut.
 func TestListIsWhole(t *testing.T) {
-	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	lib := screen.NewLibrary()
+	lib.Run = func(sc *scenarios.Scenario, st strategies.Strategy, _ uint64) (*trace.Trace, error) {
+		return tuitest.Handmade(sc.Name, st.Name)
+	}
+	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	a := tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, New(app), nil)
 	v := a.View()
 	for _, l := range app.Library.Lessons {

@@ -46,7 +46,7 @@ func TestNumbersCanBeTyped(t *testing.T) {
 
 // No ok stands beside a lock before it is known whether it is broken anyway.
 func TestOkWaitsForTheLock(t *testing.T) {
-	lib := screen.NewLibrary()
+	lib := tuitest.Only("extend-unchecked")
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	sc, lock := lib.Named("late-release"), lib.Strategy("extend-unchecked")
 	p := Strategies(app, "Which?", sc, 0, nil)
@@ -66,7 +66,7 @@ func TestOkWaitsForTheLock(t *testing.T) {
 
 // The list of locks to compare with says what the one at the cursor withstands, for which the cursor may begin there.
 func TestCompareSaysWhatALockWithstands(t *testing.T) {
-	lib := screen.NewLibrary()
+	lib := tuitest.Only("setpx-lua", "fenced", "redlock")
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	p := Compare(app, lib.Named("pause-past-ttl"), lib.Strategy("setpx-lua"), 0)
 	a := tuitest.Open(t, 80, 24, app, p, nil)

@@ -72,7 +72,7 @@ func TestMatrixFillsIn(t *testing.T) {
 }
 
 func TestRunsTellTheStoryOfACell(t *testing.T) {
-	a, h := openRuns(t, 120, 40, tuitest.PlainTheme(false), screen.NewLibrary())
+	a, h := openRuns(t, 120, 40, tuitest.PlainTheme(false), tuitest.Only("setnx", "get-then-del", "setpx-lua", "setpx-delex"))
 	for _, cell := range [][2]string{{"release-gap", "get-then-del"}, {"crash-holding", "setnx"}, {"release-gap", "setpx-lua"}, {"release-gap", "setpx-delex"}} {
 		row, column := a.Library.Named(cell[0]), a.Library.Strategy(cell[1])
 		h.show(row, column)

@@ -18,6 +18,21 @@ import (
 	"lockstep/tui/screen"
 )
 
+// Only is the library of the program with some of its locks: a screen that judges locks makes the runs of all
+// that are there.
+func Only(names ...string) *screen.Library {
+	lib := screen.NewLibrary()
+	lib.Strategies = nil
+	for _, name := range names {
+		s, known := strategies.Get(name)
+		if !known {
+			panic("there is no lock " + name)
+		}
+		lib.Strategies = append(lib.Strategies, s)
+	}
+	return lib
+}
+
 // Shelf is a library whose runs are given. What stands on it does not change
 // with the catalogue, so the goldens don't either.
 func Shelf(run func(scenario, strategy string) (*trace.Trace, error)) *screen.Library {
