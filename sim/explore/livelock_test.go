@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -177,6 +178,17 @@ var livelocks = []struct {
 	{name: "spins", nodes: 1, set: func(l *keenLock) { l.idly = true }, want: "not decided, because clients ask again and again without waiting", without: "without waiting"},
 }
 
+// mostCompared is the number of states beyond which a graph isn't compared with the engine's own.
+func mostCompared() int64 {
+	switch {
+	case testenv.Whole():
+		return math.MaxInt64
+	case testenv.CI():
+		return 5000
+	}
+	return 2000
+}
+
 // TestLivelocks: a search that closes finds livelocks, of which the engine plays two turns, and says
 // of other locks that there is none. How long a free lock is waited for at most is what a
 // brute force finds that shares nothing with the search.
@@ -203,7 +215,7 @@ func TestLivelocks(t *testing.T) {
 			if v := r.Find(trace.LV); v != nil && !slices.Contains(v.Trace.Verdict(), trace.LV) {
 				t.Errorf("the engine plays %s", v.Trace.Verdict())
 			}
-			if testenv.Raced || !testenv.Whole() && r.States > 5000 {
+			if testenv.Raced || r.States > mostCompared() {
 				return
 			}
 			g := bruteGraph(t, b)
@@ -260,7 +272,7 @@ func TestLivelocksOfTheCatalogue(t *testing.T) {
 		if t.Logf("%s, %d servers, %s: %d states: %s, %+v", tc.name, tc.nodes, b.Faults, r.States, f, r.Liveness); f.Answer != tc.want || r.Liveness.Wait != tc.wait {
 			t.Errorf("%s: %s and %s, expected %s and %s", tc.name, f, r.Liveness.Wait, tc.want, tc.wait)
 		}
-		if testenv.Raced || r.States > 50_000 || !testenv.Whole() && r.States > 5000 {
+		if testenv.Raced || r.States > min(50_000, mostCompared()) {
 			continue
 		}
 		if err := agreesWith(bruteGraph(t, b), r); err != nil {

@@ -187,7 +187,7 @@ func TestMovesAreWithinTheRules(t *testing.T) {
 	testenv.LongRaced(t)
 	for _, l := range scenarios.Levels() {
 		a, s := openLevel(t, l.Name())
-		for seed := range testenv.Count(3, 12) {
+		for seed := range testenv.Count(2, 12) {
 			a.Press("home")
 			made := ""
 			for n := 0; n < 14 && !s.won() && len(s.options) > 0; n++ {
