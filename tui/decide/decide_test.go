@@ -4,16 +4,28 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/scenarios"
 	"lockstep/scenarios/advice"
 	"lockstep/sim/claims"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
+
+// runs are those that the screen has asked for, in any test: nobody changes a trace.
+var runs sync.Map // func() (*trace.Trace, error), by scenario, lock and seed
+
+func remembered(sc *scenarios.Scenario, st strategies.Strategy, seed uint64) (*trace.Trace, error) {
+	once, _ := runs.LoadOrStore(fmt.Sprint(sc.Name, " ", st.Name, " ", seed), sync.OnceValues(func() (*trace.Trace, error) { return sc.Run(st, seed) }))
+	return once.(func() (*trace.Trace, error))()
+}
 
 // open has the runs made that the answers cite, of all locks and scenarios that there are.
 func open(t testing.TB, w, h int) (*tuitest.App, *Decide) {
@@ -30,6 +42,7 @@ func open(t testing.TB, w, h int) (*tuitest.App, *Decide) {
 			lib.Scenarios = append(lib.Scenarios, s)
 		}
 	}
+	lib.Run = remembered
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	d := New(app)
 	for q := range questions { // as a reader who takes the first answers
