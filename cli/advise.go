@@ -107,6 +107,9 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	b.WriteString("\n")
 	for _, q := range advice.Questions {
 		b.WriteString(report.Wrap(fmt.Sprintf("  --%-8s ", q.Name), 14, fmt.Sprintf("%s %s (%s), or %s (%s). %s", q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name, q.Hint)))
+		for _, answer := range q.Answers {
+			b.WriteString(report.Wrap("             "+answer.Name+":", 16, answer.Example+"."))
+		}
 	}
 	b.WriteString("\nWith all three, lockstep advise shows the runs and the claims behind its answer.\n")
 	_, err := io.WriteString(prose(out), b.String())
@@ -116,12 +119,10 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 // writeAdvice prints a recommendation, and everything that it rests on.
 func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	var b strings.Builder
-	for _, s := range d.Text(func(scenario string) string { return scenario }) {
+	rest := d.Rest(scenarios.Names(), outcome)
+	others := rest.Shown
+	for _, s := range d.Text(&rest, outcome, func(scenario string) string { return scenario }, true) {
 		b.WriteString(unlabelled(s))
-	}
-	others := d.Elsewhere(scenarios.Names(), outcome)
-	if unspoken := d.Unspoken(others, outcome); unspoken != "" {
-		b.WriteString(unlabelled(unspoken))
 	}
 	for _, n := range d.Claims() {
 		b.WriteString(unlabelled(fmt.Sprintf("Claim %d: %s (lockstep explain claim %d)", n, claims.All[n-1].Text, n)))
@@ -131,7 +132,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		writeRun(&b, &d.Runs[i])
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(&b, "\nNot covered by any question, and %s shows there what your answers forbid\n", d.Lock.Name)
+		fmt.Fprintf(&b, "\nNo question is about these, and %s shows there what your answers forbid\n", d.Lock.Name)
 		for i := range others {
 			writeRun(&b, &others[i])
 		}

@@ -282,7 +282,7 @@ func TestWholeProgram(t *testing.T) {
 		{"2", []string{"The course", "Why lock at all"}},
 		{"\x1b", []string{"how Redis locks fail"}},
 		{"4", []string{"Which lock should I use?", "3 questions to answer"}},
-		{"\x1b[D\x1b[D\x1b[D", []string{"Use setpx-lua"}},
+		{"\x1b[D\r\x1b[D\r\x1b[D", []string{"Use setpx-lua"}},
 		{"\x1b", []string{"how Redis locks fail"}},
 		{"5", []string{"every Redis lock", "late-release"}},
 		{"/crash-h\r", []string{"filter: scenarios crash-h"}},

@@ -22,8 +22,9 @@ type Question struct {
 
 // Answer is one of the two answers to a question.
 type Answer struct {
-	Name string // a word, for flags
-	Text string // the end of the sentence that the question begins
+	Name    string // a word, for flags
+	Text    string // the end of the sentence that the question begins
+	Example string // for those who don't know which answer is theirs
 
 	forbids   trace.Verdict                  // codes that rule a lock out
 	wants     trace.Verdict                  // codes that speak against a lock, and rule none out
@@ -37,26 +38,29 @@ type Answer struct {
 var basics = Answer{
 	forbids: trace.Verdict{trace.DG, trace.FR, trace.PD, trace.LV, trace.GAP},
 	scenarios: []string{"crash-holding", "crash-mid-acquire", "no-finally", "late-release", "release-gap", "duplicate-release",
-		"clock-skew", "clock-skew.slow", "extend-races-expiry", "extend-after-gap"},
+		"clock-skew", "clock-skew.slow", extensions[0], extensions[1]},
 }
+
+// extensions are the scenarios in which a holder prolongs its lease. To a lock that can't they do nothing.
+var extensions = []string{"extend-races-expiry", "extend-after-gap"}
 
 // Questions are asked in this order.
 var Questions = [3]Question{
 	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", [2]Answer{
-		{Name: "efficiency", Text: "cost work twice",
+		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
 			remedy: "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen"},
-		{Name: "correctness", Text: "destroy something",
+		{Name: "correctness", Text: "destroy something", Example: "two jobs change one file or one balance, and one change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
 	{"token", "What the lock protects", "A fencing token grows with each grant; the resource refuses older ones.", [2]Answer{
-		{Name: "no", Text: "can't check a token", fits: func(s strategies.Strategy) bool { return !s.Fences }},
-		{Name: "yes", Text: "can check a token",
+		{Name: "no", Text: "can't check a token", Example: "a mail, a plain file, another firm's API: they take whatever arrives", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "yes", Text: "can check a token", Example: "a table of your own: UPDATE ... SET token = 34 WHERE token <= 34",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
 			scenarios: []string{"fence-minted-late"}},
 	}},
 	{"servers", "Redis runs on", "Several are independent servers: replicas of one don't count.", [2]Answer{
-		{Name: "one", Text: "one server", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
-		{Name: "several", Text: "several servers",
+		{Name: "one", Text: "one server", Example: "a single Redis; also one with replicas, Sentinel or Cluster, where one master has the key", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
+		{Name: "several", Text: "several servers", Example: "five of your own on machines that fail apart, none a replica of another",
 			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down"}},
 	}},
 }
@@ -137,7 +141,8 @@ type Advice struct {
 	Answers Answers
 	Lock    strategies.Strategy // the recommended lock, or the one that comes nearest
 	Enough  bool                // no run of Lock shows a forbidden code
-	Runs    []Run               // of Lock, in the order of the scenarios
+	Runs    []Run               // of Lock, in the order of the scenarios, without those that test nothing of it
+	Idle    int                 // the number of those
 	Others  []Rejected          // the other locks that fit, in the order of the catalogue
 	Instead []Instead           // if Lock is not enough: single answers with which some lock would be
 }
@@ -206,12 +211,23 @@ func decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 	}
 	best := slices.MinFunc(all, compare)
 	advice := Advice{Answers: a, Lock: best.lock, Enough: best.worst() == nil, Runs: best.runs}
+	advice.dropIdle()
 	for _, c := range all {
 		if c.lock.Name != best.lock.Name {
 			advice.Others = append(advice.Others, Rejected{c.lock, c.worst(), c.failed()})
 		}
 	}
 	return advice
+}
+
+// dropIdle takes the runs out of the advice that test nothing of the lock: what they are about it doesn't do.
+func (a *Advice) dropIdle() {
+	if a.Lock.Extends() {
+		return
+	}
+	all := len(a.Runs)
+	a.Runs = slices.DeleteFunc(a.Runs, func(r Run) bool { return len(r.Verdict) == 0 && slices.Contains(extensions, r.Scenario) })
+	a.Idle = all - len(a.Runs)
 }
 
 // Elsewhere returns the runs of the lock under scenarios that the answers don't cite, as far as

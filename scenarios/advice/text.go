@@ -9,9 +9,31 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Text puts the recommendation into sentences, the most important first. Scenarios have the names
-// that the reader finds them by.
-func (a *Advice) Text(name func(scenario string) string) []string {
+// Rest is about a lock's runs under scenarios that the answers don't cite: the recommendation doesn't cover those.
+type Rest struct {
+	Made, Pending int   // their number, and that of those whose outcome isn't known yet
+	Shown         []Run // those that show a code that the answers forbid
+}
+
+// Rest counts the lock's runs under those of the scenarios that the answers don't cite.
+func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
+	rest := Rest{Shown: a.Elsewhere(scenarios, outcome)}
+	for _, name := range scenarios {
+		if slices.Contains(a.Answers.Scenarios(), name) {
+			continue
+		}
+		if _, known := outcome(name, a.Lock.Name); known {
+			rest.Made++
+		} else {
+			rest.Pending++
+		}
+	}
+	return rest
+}
+
+// Text puts the recommendation into sentences, the most important first; codes have their names where there is room
+// for the whole. Scenarios have the names that the reader finds them by.
+func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) []string {
 	if a.Lock.Name == "" {
 		return []string{"There is no such lock."}
 	}
@@ -21,15 +43,7 @@ func (a *Advice) Text(name func(scenario string) string) []string {
 	}
 	all := []string{fmt.Sprintf("%s %s: %s.", verb, a.Lock.Name, a.Lock.Summary)}
 	if a.Enough {
-		text := fmt.Sprintf("The %d runs that decide show nothing that your answers forbid: no %s.", len(a.Runs), named(a.Answers.Forbids()))
-		if allowed := a.allowed(); len(allowed) > 0 {
-			text += fmt.Sprintf(" They do show %s", named(allowed))
-			if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
-				text += ". Of two holders at once the resource refuses the late one's write"
-			}
-			text += "."
-		}
-		all = append(all, text)
+		all = append(all, a.covered(rest, whole)+" "+a.Unspoken(rest, outcome, name, whole))
 	} else {
 		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken }, name)))
 	}
@@ -42,7 +56,34 @@ func (a *Advice) Text(name func(scenario string) string) []string {
 	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		all = append(all, "Its price: "+unwanted+".")
 	}
+	if !a.Enough && whole {
+		all = append(all, a.Unspoken(rest, outcome, name, whole))
+	}
 	return all
+}
+
+// covered says of a lock that is enough which of its runs the recommendation rests on, and what they show. The runs that
+// test nothing of it aren't counted among them.
+func (a *Advice) covered(rest *Rest, whole bool) string {
+	names := func(v trace.Verdict) string {
+		if whole {
+			return named(v)
+		}
+		return strings.Join(v.Strings(), ", ")
+	}
+	text := fmt.Sprintf("Of its %d runs, %d are of misfortunes that the questions are about. None of these %d shows what your answers forbid: no %s.",
+		len(a.Runs)+a.Idle+rest.Made+rest.Pending, len(a.Runs), len(a.Runs), names(a.Answers.Forbids()))
+	if allowed := a.allowed(); len(allowed) > 0 {
+		text += fmt.Sprintf(" They do show %s, which you allow", names(allowed))
+		if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
+			text += ": of two holders at once the resource refuses the late one's write"
+		}
+		text += "."
+	}
+	if a.Idle > 0 {
+		text += fmt.Sprintf(" %d more are about an extension, which it hasn't.", a.Idle)
+	}
+	return text
 }
 
 // allowed are the codes of the runs that decide which the answers don't forbid, its price among them.
@@ -133,48 +174,90 @@ func named(codes trace.Verdict) string {
 	return strings.Join(all, ", ")
 }
 
-// Unspoken says of the runs elsewhere that they don't decide: no question asks about what happens in them, and a
-// lock that is enough for the answers need not withstand them. It is empty if there are none.
-func (a *Advice) Unspoken(elsewhere []Run, outcome Outcome) string {
-	n := len(elsewhere)
-	if n == 0 {
-		return ""
+// examples are the most runs that the text on those that don't decide names.
+const examples = 3
+
+// Unspoken says of the runs that don't decide how many there are, and in how many of them the lock shows what the answers
+// forbid: a lock that is enough for the answers need not withstand what no question is about.
+func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(string) string, whole bool) string {
+	text := fmt.Sprintf("No question is about the other %d", rest.Made+rest.Pending)
+	n := len(rest.Shown)
+	switch {
+	case rest.Pending > 0: // about as long as what takes its place
+		are := "are"
+		if rest.Pending == 1 {
+			are = "is"
+		}
+		return text + fmt.Sprintf(", of which %d %s still to come. Those that show what your answers forbid will be listed last: keep away from it what happens in them.", rest.Pending, are)
+	case n == 0:
+		return text + ", and none of them shows it, either."
 	}
-	runs, show := fmt.Sprintf("%d other runs", n), "show"
-	if n == 1 {
-		runs, show = "1 other run", "shows"
+	var such []string
+	for _, r := range rest.Shown[:min(n, examples)] {
+		such = append(such, name(r.Scenario))
 	}
-	text := fmt.Sprintf("Not covered by any question: %s of %s, listed last, %s what your answers forbid.", runs, a.Lock.Name, show)
+	again := "does show such things"
 	if !a.Enough {
-		return text
+		again = "shows what your answers forbid"
 	}
-	best, most, enough := "", 0, 0
+	text += fmt.Sprintf(". In %d of these, listed last, it %s (%s)", n, again, times(rest.Shown))
+	if whole {
+		text += ", such as " + trace.List(such)
+	}
+	if text += ": keep away from it what happens there"; !a.Enough {
+		return text + "."
+	}
+	switch best, spared := a.elsewhereBest(rest.Shown, outcome); {
+	case spared < 0: // more can be said once that is made
+	case best == "":
+		text += "; no other lock is enough for your answers"
+	case spared == 0:
+		text += "; every other lock that is enough for your answers shows them in all of these, too"
+	default:
+		text += fmt.Sprintf(", or take %s, which is enough for your answers, too, and shows none in %d of the %d", best, spared, n)
+	}
+	return text + "."
+}
+
+// times counts runs by the worst of what they show of the forbidden codes: "6 SW, 6 DG".
+func times(runs []Run) string {
+	var parts []string
+	for _, c := range trace.Codes {
+		n := 0
+		for _, r := range runs {
+			if r.Broken[0] == c {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, c))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// elsewhereBest is the lock that, among the others that are enough, shows something forbidden in the fewest of some runs,
+// and the number of those in which it doesn't: "" if no other lock is enough, and -1 if some run isn't made yet.
+func (a *Advice) elsewhereBest(elsewhere []Run, outcome Outcome) (best string, most int) {
 	for _, o := range a.Others {
 		if o.By != nil {
 			continue
 		}
-		enough++
 		spared := 0
 		for _, r := range elsewhere {
 			v, known := outcome(r.Scenario, o.Lock.Name)
 			if !known {
-				return text // more can be said once that is made
+				return "", -1
 			}
 			if common(v, a.Answers.Forbids()) == nil {
 				spared++
 			}
 		}
-		if spared > most {
+		if best == "" || spared > most {
 			best, most = o.Lock.Name, spared
 		}
 	}
-	switch {
-	case enough == 0:
-		return text + " No other lock is enough for your answers."
-	case most == 0:
-		return text + " Every other lock that is enough for your answers fails in all of these, too."
-	}
-	return text + fmt.Sprintf(" Of the other locks that are enough for your answers, %s does best there: nothing forbidden in %d of %d.", best, most, n)
+	return best, most
 }
 
 // ClaimText is a claim by which the lock never shows what the answers forbid. It has all of its

@@ -2,6 +2,8 @@
 package decide
 
 import (
+	"fmt"
+
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -20,6 +22,8 @@ type Decide struct {
 	answers advice.Answers  // meaningful as far as given
 	given   [questions]bool // by question: the reader has answered it
 	at      int             // the row at the cursor: a question, or a run
+	asked   int             // the question at which the cursor was last
+	said    string          // why the last key did nothing
 	first   int             // the first run in sight
 	listed  []advice.Run    // of the last frame
 	claims  []int           // about the lock in it, by their numbers
@@ -66,16 +70,6 @@ func (d *Decide) outcome(scenario, strategy string) (trace.Verdict, bool) {
 	return cell.Verdict, cell.Known
 }
 
-// pending is the number of runs of a lock that have no outcome yet.
-func (d *Decide) pending(lock string) (n int) {
-	for _, name := range d.names() {
-		if _, known := d.outcome(name, lock); !known {
-			n++
-		}
-	}
-	return n
-}
-
 // names are those of all scenarios.
 func (d *Decide) names() (names []string) {
 	for _, s := range d.Library.Scenarios {
@@ -101,8 +95,11 @@ const questions = len(advice.Questions)
 const noRun = -1
 
 func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+	d.said = ""
 	last := questions + len(d.listed) - 1
 	switch {
+	case key.Matches(k, d.Keys.Close) && d.at >= questions:
+		d.at = d.asked
 	case key.Matches(k, d.Keys.Close):
 		return nil, screen.Outcome{Close: true}
 	case key.Matches(k, d.Keys.Up):
@@ -117,14 +114,17 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		d.at = 0
 	case key.Matches(k, d.Keys.Last):
 		d.at = last
-	case key.Matches(k, d.Keys.Back) && d.at < questions:
+	case key.Matches(k, d.Keys.Back):
 		d.choose(0)
-	case key.Matches(k, d.Keys.Forward) && d.at < questions:
+	case key.Matches(k, d.Keys.Forward):
 		d.choose(1)
 	case key.Matches(k, d.Keys.Evidence):
 		return nil, d.openClaims()
 	case key.Matches(k, d.Keys.Enter):
 		return nil, d.enter()
+	}
+	if d.at < questions {
+		d.asked = d.at
 	}
 	return nil, screen.Outcome{}
 }
@@ -145,13 +145,15 @@ func (d *Decide) toAsk() (n int) {
 	return n
 }
 
-// choose gives the question at the cursor an answer, and goes on to the next open one, unless an answer
-// is changed.
+// choose gives the question at the cursor an answer. The cursor stays: another key, meant to correct it, must not
+// answer a question that is unread.
 func (d *Decide) choose(answer int) {
-	changed := d.given[d.at]
-	if d.answer(d.at, answer); !changed {
-		d.goOn()
+	if d.at >= questions {
+		k := &d.Keys
+		d.said = fmt.Sprintf("%s answer a question: %s goes back to them", screen.Pair(k.Back, k.Forward, "").Help().Key, k.Close.Help().Key)
+		return
 	}
+	d.answer(d.at, answer)
 }
 
 // toggle gives the question at the cursor the left answer, or the other one.
@@ -166,30 +168,26 @@ func (d *Decide) toggle() {
 // goOn takes the cursor to the next question that is open, if there is one.
 func (d *Decide) goOn() {
 	for i := range questions {
-		if next := (d.at + i) % questions; !d.given[next] {
+		if next := (d.at + 1 + i) % questions; !d.given[next] {
 			d.at = next
 			return
 		}
 	}
 }
 
-// enter goes on from a question that is answered, to the next open one or to the runs; and plays the run at
-// the cursor.
+// enter goes on from a question, to the next open one or to the runs; and plays the run at the cursor.
 func (d *Decide) enter() screen.Outcome {
 	switch {
+	case d.at >= questions+len(d.listed):
 	case d.at >= questions:
+		r := d.listed[d.at-questions]
+		return screen.Outcome{To: screen.PlayMsg{Strategy: d.Library.Strategy(r.Strategy), Scenario: d.Library.Named(r.Scenario)}}
 	case d.toAsk() > 0:
 		d.goOn()
-		return screen.Outcome{}
 	default:
 		d.at = min(questions, questions+len(d.listed)-1)
-		return screen.Outcome{}
 	}
-	if d.at-questions >= len(d.listed) {
-		return screen.Outcome{}
-	}
-	r := d.listed[d.at-questions]
-	return screen.Outcome{To: screen.PlayMsg{Strategy: d.Library.Strategy(r.Strategy), Scenario: d.Library.Named(r.Scenario)}}
+	return screen.Outcome{}
 }
 
 func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
@@ -209,18 +207,19 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
-// FooterKeys are the keys that work here, the most useful first.
+// FooterKeys are the keys that work here, the most useful first. The mouse's is on the help screen, as there is not
+// always room for it.
 func (d *Decide) FooterKeys() []key.Binding {
 	k := &d.Keys
-	keys := []key.Binding{screen.Pair(k.Back, k.Forward, "answer"), screen.As(k.Enter, "the runs"), screen.Pair(k.Up, k.Down, "row")}
-	switch {
-	case d.at < questions && d.toAsk() > 0:
-		keys = []key.Binding{screen.Pair(k.Back, k.Forward, "left or right answer"), screen.Pair(k.Up, k.Down, "question")}
-		if d.given[d.at] {
-			keys = append(keys, screen.As(k.Enter, "next question"))
-		}
+	back := k.Close
+	keys := []key.Binding{screen.Pair(k.Back, k.Forward, "answer"), screen.Pair(k.Up, k.Down, "question")}
+	switch asked := d.toAsk(); {
 	case d.at >= questions:
-		keys = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "row"), screen.As(k.First, "the questions")}
+		keys, back = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "run")}, screen.As(back, "the questions")
+	case asked == 0:
+		keys = append(keys, screen.As(k.Enter, "the runs"))
+	case asked > 1 || d.given[d.at]:
+		keys = append(keys, screen.As(k.Enter, "next open question"))
 	}
 	if len(d.claims) > 0 {
 		keys = append(keys, screen.As(k.Evidence, "claims"))
@@ -228,7 +227,7 @@ func (d *Decide) FooterKeys() []key.Binding {
 	if len(d.listed) > d.page {
 		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
 	}
-	return append(keys, k.Help, k.Mouse, k.Close, k.Quit)
+	return append(keys, k.Help, back, k.Quit)
 }
 
 // Help explains the screen and its keys.
@@ -238,7 +237,7 @@ func (d *Decide) Help() screen.Page {
 		Title: "which lock should I use?",
 		About: "A question with a ? behind it is still to be answered. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
-			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question asks about, in which it shows what they forbid: the recommendation doesn't cover those. Each can be played.",
+			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question is about, in which it shows what your answers forbid: the recommendation doesn't cover those. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question, or the runs; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),

@@ -54,7 +54,7 @@ func open(t testing.TB, w, h int) (*tuitest.App, *Decide) {
 func TestScreens(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a, _ := open(t, size[0], size[1])
-		a.Press("right down down down")
+		a.Press("right enter")
 		tuitest.Golden(t, fmt.Sprintf("decide-%dx%d", size[0], size[1]), a.View())
 	}
 }
@@ -78,17 +78,25 @@ func everyCombination(t *testing.T, w, h int) {
 			}
 		}
 		got, waiting := d.advice()
+		rest := got.Rest(d.names(), d.outcome)
 		if waiting != 0 || d.answers != want {
 			t.Fatalf("%v: the answers are %v, %d runs to come", want, d.answers, waiting)
 		}
 		v := tuitest.Unwrapped(a.View())
-		for _, s := range d.told(&got, h > 24) {
+		for _, s := range d.told(&got, &rest, h > 24) {
 			if !strings.Contains(v, tuitest.Unwrapped(s)) {
 				t.Errorf("%v: %q is not on the screen:\n%s", want, s, a.View())
 			}
 		}
 		if strings.Contains(v, "more line") {
 			t.Errorf("%v: the answer is cut:\n%s", want, a.View())
+		}
+		a.Press("home down down down")
+		for range d.listed { // and each run has its reason, whole
+			if v := a.View(); strings.Contains(v, "more line") || strings.Contains(v, "lines above") {
+				t.Errorf("%v: a reason is cut:\n%s", want, v)
+			}
+			a.Press("down")
 		}
 		a.Press("home down down down")
 		first := d.listed[0]
@@ -129,7 +137,7 @@ func TestClaimsCanBeRead(t *testing.T) {
 	}
 }
 
-// The list keeps its rows while the cursor goes through it, and says where in it the reader is.
+// The list keeps its rows while the cursor goes through it, and says of each part where in it the reader is.
 func TestListKeepsItsRows(t *testing.T) {
 	a, d := open(t, 80, 24)
 	a.Press("right down right")
@@ -139,14 +147,28 @@ func TestListKeepsItsRows(t *testing.T) {
 		t.Errorf("it isn't said why an OV is no failure here:\n%s", a.View())
 	}
 	rows := d.page
-	if rows < 10 {
+	if rows < fewest {
 		t.Errorf("the list has %d rows:\n%s", rows, a.View())
 	}
 	for range len(d.listed) - 1 {
-		if v := a.View(); d.page != rows || rows < leastListed || !strings.Contains(v, fmt.Sprintf(" of %d ─", len(d.listed))) {
+		if v := a.View(); d.page != rows || !strings.Contains(v, " of 11 ") && !strings.Contains(v, " of 5 ") {
 			t.Errorf("%d rows, before %d:\n%s", d.page, rows, v)
 		}
 		a.Press("down")
+	}
+}
+
+// Where the window is high enough, going to the runs leaves the list as it is.
+func TestListDoesNotJump(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {200, 60}} {
+		a, d := open(t, size[0], size[1])
+		a.Press("right down right")
+		_ = a.View()
+		was := slices.Clone(d.rows)
+		a.Press("enter")
+		if _ = a.View(); d.at != questions || !slices.Equal(d.rows, was) {
+			t.Errorf("%v: at %d the rows are %v, before %v", size, d.at, d.rows, was)
+		}
 	}
 }
 
@@ -211,7 +233,7 @@ func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
 	cell := &d.Grid.Cells[at*len(d.Library.Strategies)+d.Library.Strategy(adv.Lock.Name)]
 	was := *cell
 	*cell = screen.Cell{}
-	if v := a.View(); !strings.Contains(v, "still counting what else it shows: 1 run to come") || !strings.Contains(v, "Still counting: 1 other run of setpx-lua") || strings.Contains(v, "Not covered") || len(d.listed) != len(adv.Runs) {
+	if v := a.View(); !strings.Contains(v, "still counting what else it shows: 1 run to come") || !strings.Contains(v, "of which 1 is still to come") || strings.Contains(v, "listed last, it does") || len(d.listed) != len(adv.Runs) {
 		t.Errorf("with one run still to be made, %d are listed:\n%s", len(d.listed), v)
 	}
 	*cell = was
@@ -220,8 +242,8 @@ func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
 	}
 }
 
-// A question that nobody has answered has no answer: it says so, no lock is named before all are answered, and the
-// hints of all that are to come stand below.
+// A question that nobody has answered has no answer: it says so, no lock is named before all are answered, and what the
+// answers to the one at the cursor are like stands below.
 func TestNoAnswerIsTakenForGranted(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 60}} {
 		a, d := open(t, size[0], size[1])
@@ -230,21 +252,27 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 		if strings.Contains(v, "(x)") || !strings.Contains(v, "3 questions to answer") || d.listed != nil || d.claims != nil {
 			t.Errorf("%v: before any answer:\n%s", size, a.View())
 		}
-		for _, q := range advice.Questions {
-			if !strings.Contains(v, "? "+q.Text) || !strings.Contains(v, tuitest.Unwrapped(q.Hint)) {
-				t.Errorf("%v: there is no open question %q with its hint:\n%s", size, q.Text, a.View())
+		for i, q := range advice.Questions {
+			v := tuitest.Unwrapped(a.View())
+			if strings.Count(v, tuitest.Unwrapped(q.Text)) != 1 || !strings.Contains(v, tuitest.Unwrapped(q.Hint)) {
+				t.Errorf("%v: the open question %q isn't there once, with its hint:\n%s", size, q.Text, a.View())
 			}
+			for _, answer := range q.Answers {
+				if !strings.Contains(v, tuitest.Unwrapped(answer.Example)) {
+					t.Errorf("%v: question %d: there is no %q:\n%s", size, i, answer.Example, a.View())
+				}
+			}
+			a.Press("down")
 		}
-		a.Press("enter") // which answers nothing
-		if d.given != [questions]bool{} || d.at != 0 || strings.Contains(a.View(), "enter next") || !strings.Contains(a.View(), "left or right answer") {
-			t.Errorf("%v: enter at an open question: %v, at %d\n%s", size, d.given, d.at, a.View())
-		}
-		a.Press("left")
-		if a.Press("left"); d.at != 2 { // an answer leads to the next open question
-			t.Errorf("%v: after two answers the cursor is at %d", size, d.at)
-		}
-		if v := a.View(); strings.Count(v, "(x)") != 2 || !strings.Contains(v, "1 question to answer") || strings.Contains(v, "setpx-lua") || !strings.Contains(v, "? Redis runs on") {
+		a.Press("home left left enter left")
+		if v := a.View(); strings.Count(v, "(x)") != 2 || !strings.Contains(v, "1 question to answer") || strings.Contains(v, "setpx-lua") || !strings.Contains(v, "Redis runs on         ?") {
 			t.Errorf("%v: with one question to go:\n%s", size, v)
+		}
+		if a.Press("enter"); d.at != 2 {
+			t.Errorf("%v: enter goes to %d", size, d.at)
+		}
+		if v := a.View(); strings.Contains(v, "enter ") {
+			t.Errorf("%v: at the last open question enter leads nowhere:\n%s", size, v)
 		}
 		if size[1] == 24 {
 			tuitest.Golden(t, "unanswered-80x24", a.View())
@@ -255,8 +283,45 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 		if a.Press("enter"); d.answers != was || d.at != questions || !strings.Contains(a.View(), "enter play the run") {
 			t.Errorf("%v: enter after the last answer: %v, at %d\n%s", size, d.answers, d.at, a.View())
 		}
+		a.Press("esc")
 		if v := a.View(); !strings.Contains(v, "Use setpx-lua") || strings.Contains(v, "? Redis") || d.answers != (advice.Answers{}) {
 			t.Errorf("%v: with all answers:\n%s", size, v)
+		}
+	}
+}
+
+// An arrow answers the question at the cursor and no other: the next one, which may be meant to correct it, finds the
+// cursor where it was. Enter goes on, from open question to open question and then to the runs; esc comes back the same way.
+func TestArrowsAnswerOneQuestion(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		a, d := open(t, size[0], size[1])
+		d.given, d.answers = [questions]bool{}, advice.Answers{}
+		a.Press("right left")
+		if d.at != 0 || d.given != [questions]bool{true} || d.answers[0] != 0 {
+			t.Errorf("%v: two arrows answer %v, %v, at %d", size, d.given, d.answers, d.at)
+		}
+		if v := a.View(); !strings.Contains(v, "enter next open question") {
+			t.Errorf("%v: the footer doesn't name enter:\n%s", size, v)
+		}
+		a.Press("up down down right") // the last one before the second
+		if a.Press("enter"); d.at != 1 {
+			t.Errorf("%v: enter goes to %d, and 1 is open", size, d.at)
+		}
+		a.Press("right")
+		if v := a.View(); !strings.Contains(v, "enter the runs") || d.at != 1 {
+			t.Errorf("%v: with all answers, at %d:\n%s", size, d.at, v)
+		}
+		a.Press("enter")
+		was := d.answers
+		a.Press("right")
+		if v := a.View(); d.answers != was || d.at != questions || !strings.Contains(v, "esc goes back to them") || !strings.Contains(v, "esc the questions") {
+			t.Errorf("%v: an arrow at the runs, at %d:\n%s", size, d.at, v)
+		}
+		if _, out := d.Update(tuitest.KeyMsg("esc")); out != (screen.Outcome{}) || d.at != 1 || strings.Contains(a.View(), "goes back to them") {
+			t.Errorf("%v: esc at the runs: %v, at %d\n%s", size, out, d.at, a.View())
+		}
+		if _, out := d.Update(tuitest.KeyMsg("esc")); !out.Close {
+			t.Errorf("%v: esc at the questions: %v", size, out)
 		}
 	}
 }
@@ -306,17 +371,36 @@ func TestBreachesCanBePlayed(t *testing.T) {
 	}
 }
 
-// One long title takes no room from the reasons of all other runs where that cuts them, and is whole where it doesn't.
-func TestOneTitleTakesNoRoomFromAllReasons(t *testing.T) {
-	d := New(tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)))
-	for _, name := range []string{"crash-holding", "crash-mid-acquire", "late-release", "release-gap", "duplicate-release", "clock-skew", "power-cut"} {
-		d.listed = append(d.listed, advice.Run{Scenario: name, Strategy: "redlock"})
+// No title and no reason in the list is cut. Where there is room, runs have the names too by which the pages on the claims
+// call them.
+func TestNothingInTheListIsCut(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, d := open(t, size[0], size[1])
+		a.Press("right down right enter")
+		lines := strings.Split(a.View(), "\n")
+		for i, run := range d.rows {
+			if run == noRun || i > 0 && d.rows[i-1] == run {
+				continue
+			}
+			row, r := lines[d.plan.runs.Y+i], &d.listed[run]
+			sc := d.Library.Scenarios[d.Library.Named(r.Scenario)]
+			if strings.Contains(row, d.Theme.More) || !strings.Contains(row, sc.Title) || size[0] >= 120 && !strings.Contains(row, r.Scenario) {
+				t.Errorf("%v: of %s there is %q", size, r.Scenario, row)
+			}
+		}
 	}
-	title := func(name string) int { return draw.Width(d.Library.Scenarios[d.Library.Named(name)].Title) }
-	if got := d.titles(120); got != title("crash-mid-acquire") {
-		t.Errorf("in 120 columns titles have %d, want %d", got, title("crash-mid-acquire"))
+}
+
+// A reason that is said of another lock says so behind it, and why it holds for this one.
+func TestReasonNamesItsLockLast(t *testing.T) {
+	a, d := open(t, 120, 40)
+	a.Press("right down right")
+	_ = a.View()
+	i := slices.IndexFunc(d.listed, func(r advice.Run) bool { return r.Scenario == "crash-holding" })
+	for range 2 + i {
+		a.Press("down")
 	}
-	if got := d.titles(200); got != title("power-cut") {
-		t.Errorf("in 200 columns titles have %d, want %d", got, title("power-cut"))
+	if v := tuitest.Unwrapped(a.View()); strings.Contains(v, "As setpx-lua") || !strings.Contains(v, "(So it is with setpx-lua, which fenced is like: the same lock; the resource checks its tokens.)") {
+		t.Errorf("the reason of crash-holding:\n%s", a.View())
 	}
 }

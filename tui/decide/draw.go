@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"lockstep/scenarios/advice"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -21,6 +23,7 @@ const (
 	leastRuns   = 2
 	leastListed = 10
 	leastDetail = 5
+	fewest      = 6 // rows that the list keeps where a run takes many to tell of
 )
 
 // arrange is a pure function of the window and of the rows that the recommendation takes; listing
@@ -48,6 +51,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if listing {
 		room = arrange(r.W, r.H+1, r.H, listing).lock.H
 	}
+	rest := a.Rest(d.names(), d.outcome)
 	told := draw.Paragraphs{Width: min(r.W-1, draw.WidestLine)}
 	d.listed, d.claims = nil, nil
 	switch asked := d.toAsk(); {
@@ -56,10 +60,10 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	case waiting == 0:
 		d.claims = a.Claims()
 		d.listed = listed(a.Runs)
-		if d.pending(a.Lock.Name) == 0 { // a list that grows would be read as a number of failures
-			d.listed = append(d.listed, a.Elsewhere(d.names(), d.outcome)...)
+		if rest.Pending == 0 { // a list that grows would be read as a number of failures
+			d.listed = append(d.listed, rest.Shown...)
 		}
-		d.tell(&told, &a, room, r.H)
+		d.tell(&told, func(whole bool) []string { return d.told(&a, &rest, whole) }, a.Enough, a.Lock.Name, room, r.H)
 	default:
 		told.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
 	}
@@ -70,27 +74,36 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	c.Text(l.header.X+1, l.header.Y, r.W-2, "Which lock should I use?", draw.Title)
 	d.drawQuestions(c, l.questions)
-	if d.at < questions {
+	switch {
+	case d.at < questions:
 		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
+	case d.said != "":
+		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+d.said+" ", draw.Strong)
 	}
 	c.Lines(l.lock, told.Lines, 0)
 	d.rows = nil
 	d.at = min(d.at, questions+len(d.listed)-1)
 	if len(d.listed) > 0 {
-		d.drawRuns(c, l, &a)
+		d.drawRuns(c, l, &a, rest.Pending)
 	}
 }
 
-// ask says what the questions that are still to be answered mean.
+// ask says what the answers to the question at the cursor are like, and what they change.
 func (d *Decide) ask(t *draw.Paragraphs, asked int) {
-	k := &d.Keys
-	t.Add(draw.Strong, "", fmt.Sprintf("%s to answer; then a lock is named, with the runs that decide. %s gives the left or the right answer.",
-		draw.Plural(asked, "question"), screen.Pair(k.Back, k.Forward, "").Help().Key))
-	for i, q := range advice.Questions {
-		if !d.given[i] {
-			t.Add(draw.Plain, "? ", fmt.Sprintf("%s: %s, or %s? %s", q.Text, q.Answers[0].Text, q.Answers[1].Text, q.Hint))
+	t.Add(draw.Strong, "", fmt.Sprintf("%s to answer; then a lock is named, with the runs that decide.", draw.Plural(asked, "question")))
+	t.Gap()
+	for i, answer := range advice.Questions[min(d.at, questions-1)].Answers {
+		t.Add(draw.Plain, d.Theme.Arrows[i]+" "+answer.Text+": ", answer.Example+".")
+	}
+	t.Gap()
+	names, _ := advice.Basics()
+	var titles []string
+	for _, name := range names {
+		if d.Library.Named(name) >= 0 {
+			titles = append(titles, d.title(name))
 		}
 	}
+	t.Add(draw.Dim, "", "Whatever you answer, a lock must withstand "+trace.List(titles)+".")
 }
 
 // listed are the runs with those first that break something, or that would rather not be.
@@ -138,13 +151,13 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 
 // tell puts the recommendation into words: its first paragraphs, as many as fit into some rows. They are
 // brief where that leaves half of the window to the rest.
-func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows, window int) {
+func (d *Decide) tell(t *draw.Paragraphs, texts func(whole bool) []string, enough bool, lock string, rows, window int) {
 	set := func(texts []string) (ends []int) {
 		t.Lines = nil
 		for i, s := range texts {
 			k := draw.Plain
 			switch {
-			case i == 0 && a.Enough:
+			case i == 0 && enough:
 				k = draw.Strong
 			case i == 0:
 				k = draw.Breach
@@ -154,9 +167,9 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows, window int) {
 		}
 		return ends
 	}
-	ends := set(d.told(a, true))
+	ends := set(texts(true))
 	if len(t.Lines) > min(rows, window/2-questions) {
-		ends = set(d.told(a, false))
+		ends = set(texts(false))
 	}
 	if len(t.Lines) <= rows {
 		return
@@ -168,31 +181,21 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rows, window int) {
 		}
 	}
 	t.Lines = t.Lines[:keep]
-	rest := d.Theme.More + " " + d.Keys.First.Help().Key + " goes back to the questions, and to the rest of this."
+	rest := d.Theme.More + " " + d.Keys.Close.Help().Key + " goes back to the questions, and to the rest of this."
 	if keep > 0 {
 		t.Add(draw.Dim, "", rest)
 		return
 	}
-	name, ink := "Use "+a.Lock.Name+". ", draw.Strong
-	if !a.Enough {
+	name, ink := "Use "+lock+". ", draw.Strong
+	if !enough {
 		name, ink = "No lock is enough. ", draw.Breach
 	}
 	t.Lines = append(t.Lines, draw.Line{draw.Text(" "+name, ink), draw.Text(rest, draw.Dim)})
 }
 
-// told is the recommendation, what is said of the runs that don't decide, and the claims behind it, with all
-// of their conditions or with the key that shows them. Where rows are few and no lock is enough, the heading of
-// those runs has to say it.
-func (d *Decide) told(a *advice.Advice, whole bool) []string {
-	all := a.Text(d.title)
-	unspoken := a.Unspoken(d.listed[len(a.Runs):], d.outcome)
-	if n := d.pending(a.Lock.Name); n > 0 { // about as long as what takes its place
-		unspoken = fmt.Sprintf("Still counting: %s of %s, about which no question asks, %s to come. What %s of what you forbid will be listed last: the recommendation doesn't cover it.",
-			draw.Plural(n, "other run"), a.Lock.Name, draw.Either(n == 1, "is", "are"), draw.Either(n == 1, "it shows", "they show"))
-	}
-	if unspoken != "" && (whole || a.Enough) {
-		all = append(all, unspoken)
-	}
+// told is the recommendation, and the claims behind it, with all of their conditions or with the key that shows them.
+func (d *Decide) told(a *advice.Advice, rest *advice.Rest, whole bool) []string {
+	all := a.Text(rest, d.outcome, d.title, whole)
 	for i, n := range d.claims {
 		text := advice.ClaimText(n, whole)
 		if i == len(d.claims)-1 {
@@ -211,18 +214,14 @@ func (d *Decide) title(scenario string) string {
 	return "\"" + d.Library.Scenarios[d.Library.Named(scenario)].Title + "\""
 }
 
-// heading says which runs these are, by the first of them in sight, and that there are others where the last in
-// sight is none of those: the count of rows has them, too.
-func (d *Decide) heading(a *advice.Advice, last int) string {
-	if len(a.Runs) > 0 && d.first >= len(a.Runs) {
-		return d.unasked(a)
-	}
+// heading is that of the runs that decide. Where none of the others is in sight, it says that there are some.
+func heading(a *advice.Advice, pending, others int) string {
 	text := fmt.Sprintf("%s of %s %s", draw.Plural(len(a.Runs), "run"), a.Lock.Name, draw.Either(len(a.Runs) == 1, "decides", "decide"))
-	if n := d.pending(a.Lock.Name); n > 0 {
-		return text + fmt.Sprintf("; still counting what else it shows: %s to come", draw.Plural(n, "run"))
+	if pending > 0 {
+		return text + fmt.Sprintf("; still counting what else it shows: %s to come", draw.Plural(pending, "run"))
 	}
-	if n := len(d.listed) - len(a.Runs); n > 0 && last <= len(a.Runs) {
-		text += fmt.Sprintf(", and %d at the end %s", n, draw.Either(n == 1, "doesn't", "don't"))
+	if others > 0 {
+		text += fmt.Sprintf(", and %d at the end %s", others, draw.Either(others == 1, "doesn't", "don't"))
 	}
 	return text
 }
@@ -230,23 +229,34 @@ func (d *Decide) heading(a *advice.Advice, last int) string {
 // unasked is the heading of the runs that decide nothing: their red is no contradiction to the recommendation.
 func (d *Decide) unasked(a *advice.Advice) string {
 	n := len(d.listed) - len(a.Runs)
-	return "Not covered by any question: " + draw.Plural(n, "run") + draw.Either(n == 1, " that shows", " that show") + " what your answers forbid"
+	return "No question is about " + draw.Either(n == 1, "this 1 run, which shows", fmt.Sprintf("these %d runs, which show", n)) + " forbidden things"
 }
 
 // heads reports whether a run is the first of those that decide nothing, in a list that has others above it.
 func (d *Decide) heads(i int, a *advice.Advice) bool { return i > 0 && i == len(a.Runs) }
 
-func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
-	list := l.runs
-	if d.at >= questions {
-		all := 0 // the rows are those of the longest, or the list would jump
-		for i := range d.listed {
-			all = max(all, len(d.detail(i, a, list.W)))
-		}
-		rows := max(min(all, list.H-leastListed), 0)
-		list.H -= rows
-		c.Lines(draw.Rect(list.X, list.Y+list.H, list.W, rows), d.detail(d.at-questions, a, list.W), 0)
+// drawDetail draws what there is to tell of the run at the cursor below the list, and returns what is left to the list. Its
+// rows are those of the longest, or the list would jump from one run to the next; and they are free while the reader
+// is at the questions, if there are enough, or it would jump then.
+func (d *Decide) drawDetail(c *draw.Canvas, list draw.Rectangle, a *advice.Advice) draw.Rectangle {
+	all := 0
+	for i := range d.listed {
+		all = max(all, len(d.detail(i, a, list.W)))
 	}
+	if d.at < questions && list.H-all < leastListed {
+		return list
+	}
+	rows := max(min(all, list.H-fewest), 0)
+	list.H -= rows
+	below := draw.Rect(list.X, list.Y+list.H, list.W, rows)
+	if d.at >= questions {
+		c.Lines(below, d.detail(d.at-questions, a, list.W), 0)
+	}
+	return list
+}
+
+func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending int) {
+	list := d.drawDetail(c, l.runs, a)
 	d.page = list.H
 	entries := d.entries(list, a)
 	room := list.H
@@ -254,7 +264,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 		room = max(room-1, 1) // for the second heading
 	}
 	d.first = draw.InSight(d.first, max(d.at-questions, 0), room, len(d.listed))
-	last := d.first
+	last, second := d.first, noRun // the latter is the row of the second heading
 	for i := d.first; i < len(d.listed); i++ {
 		headed, need := d.heads(i, a) && i > d.first, len(entries[i]) // at the top of the list the rule is its heading
 		if headed {
@@ -264,7 +274,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 			break
 		}
 		if headed {
-			c.Text(list.X+1, list.Y+len(d.rows), list.W-2, d.unasked(a)+":", draw.Title)
+			second = list.Y + len(d.rows)
 			d.rows = append(d.rows, noRun)
 		}
 		for _, row := range entries[i] {
@@ -276,62 +286,75 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice) {
 		}
 		last = i + 1
 	}
-	heading, place := " "+d.heading(a, last)+" ", ""
-	if last-d.first < len(d.listed) {
-		place = fmt.Sprintf(" %d-%d of %d ", d.first+1, last, len(d.listed))
+	deciding := len(a.Runs)
+	rule := draw.Rect(l.rules[2].X, l.rules[2].Y, l.rules[2].W, 1)
+	if deciding > 0 && d.first >= deciding {
+		d.drawHeading(c, rule, " "+d.unasked(a)+" ", d.first-deciding, last-deciding, len(d.listed)-deciding)
+		return
 	}
-	r := l.rules[2]
+	others := len(d.listed) - deciding
+	hidden := others
+	if second != noRun {
+		hidden = 0
+	}
+	d.drawHeading(c, rule, " "+heading(a, pending, hidden)+" ", d.first, min(last, deciding), deciding)
+	if second != noRun {
+		d.drawHeading(c, draw.Rect(rule.X, second, rule.W, 1), d.unasked(a)+":", 0, last-deciding, others)
+	}
+}
+
+// drawHeading draws the heading of one of the two parts of the list, and which of its runs are in sight, unless all are.
+func (d *Decide) drawHeading(c *draw.Canvas, r draw.Rectangle, heading string, first, last, of int) {
 	c.Text(r.X+1, r.Y, r.W-2, heading, draw.Title)
+	if last-first >= of {
+		return
+	}
+	place := fmt.Sprintf(" %d-%d of %d ", first+1, last, of)
 	if at := r.W - 1 - draw.Width(place); at > draw.Width(heading)+1 {
 		c.Text(r.X+at, r.Y, draw.Width(place), place, draw.Strong)
 	}
 }
 
-// entries are the runs of the list. Their reasons are whole where the list leaves rows to them.
+// entries are the runs of the list, each with its title and, where there is room, with its name, by which other screens and
+// the command line call it. They have their reasons where all of these fit, whole: elsewhere the reason of the run at
+// the cursor stands below the list.
 func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
-	titles := d.titles(list.W)
-	entries, spare := make([][]draw.Line, len(d.listed)), list.H-len(d.listed)
-	if len(d.listed) > len(a.Runs) {
-		spare--
+	titles, names := 0, 0
+	for _, run := range d.listed {
+		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
+		names = max(names, draw.Width(run.Scenario))
 	}
-	for i := range d.listed {
-		whole := d.entry(i, len(a.Runs), titles, list.W, true)
-		if entries[i] = whole; len(whole) > 1+max(spare, 0) {
-			entries[i] = d.entry(i, len(a.Runs), titles, list.W, false)
+	if titles = min(titles, list.W-frame); frame+titles+names+2 > list.W {
+		names = 0
+	}
+	set := func(names int, reasons bool) (entries [][]draw.Line, rows int) {
+		for i := range d.listed {
+			entries = append(entries, d.entry(i, len(a.Runs), titles, names, list.W, reasons))
+			rows += len(entries[i])
 		}
-		spare -= len(entries[i]) - 1
+		return entries, rows
 	}
+	for _, names := range []int{names, 0} { // without names, which stand below the list, reasons have more room
+		if list.W-frame-titles-names-2 < leastReason {
+			continue
+		}
+		if entries, rows := set(names, true); rows < list.H {
+			return entries
+		}
+	}
+	entries, _ := set(names, false)
 	return entries
 }
 
-// frame are the columns of a row of the list beside the title and the reason.
-const frame = 12
-
-// titles is the width of the column of titles in a list so wide: that with which the fewest titles and reasons are cut
-// where each run has a row, and of several such the greatest.
-func (d *Decide) titles(width int) (best int) {
-	most, fewest := width*2/5, 2*len(d.listed)+1
-	for _, at := range d.listed {
-		w := min(draw.Width(d.Library.Scenarios[d.Library.Named(at.Scenario)].Title), most)
-		cut := 0
-		for _, run := range d.listed {
-			sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
-			if draw.Width(sc.Title) > w {
-				cut++
-			}
-			if frame+w+draw.Width(screen.Reason(sc, run.Strategy)) > width {
-				cut++
-			}
-		}
-		if cut < fewest || cut == fewest && w > best {
-			best, fewest = w, cut
-		}
-	}
-	return best
-}
+// frame are the columns of a row of the list beside the title, the name and the reason; leastReason are those that a
+// reason takes to be read easily.
+const (
+	frame       = 12
+	leastReason = 40
+)
 
 // entry is a run in the list: in one row, or in as many as the reason takes.
-func (d *Decide) entry(i, deciding, titles, width int, whole bool) (rows []draw.Line) {
+func (d *Decide) entry(i, deciding, titles, names, width int, reason bool) (rows []draw.Line) {
 	run := &d.listed[i]
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
 	mark := "  "
@@ -340,12 +363,14 @@ func (d *Decide) entry(i, deciding, titles, width int, whole bool) (rows []draw.
 	}
 	badge := d.badge(i, deciding)
 	head := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, titles, d.Theme.More), titles)+"  ", draw.Strong)}
-	why := []string{screen.Reason(sc, run.Strategy)}
-	if whole {
-		why = draw.Wrap(why[0], width-head.Width()-1)
+	if names > 0 {
+		head = append(head, draw.Text(draw.Pad(run.Scenario, names)+"  ", draw.Dim))
 	}
-	for _, s := range why {
-		rows = append(rows, append(head, draw.Text(s, draw.Dim)))
+	if !reason {
+		return []draw.Line{head}
+	}
+	for _, s := range draw.Wrap(sc.Because(run.Strategy), width-head.Width()-1) {
+		rows = append(rows, append(head, draw.Text(s, draw.Plain)))
 		head = draw.Line{draw.Text(draw.Pad("", head.Width()), draw.Plain)}
 	}
 	return rows
@@ -373,11 +398,22 @@ func (d *Decide) detail(i int, a *advice.Advice, width int) []draw.Line {
 	cell := screen.Cell{Known: true, Verdict: run.Verdict}
 	head := sc.Title + " (" + run.Scenario + "): " + cell.Text()
 	if i >= len(a.Runs) {
-		head += "; no question asks about it, and the recommendation doesn't cover it"
+		head += "; no question is about it"
 	} else if why := a.Allowed(run); why != "" {
 		head += ". " + why
 	}
 	t.Add(draw.Strong, "", head)
-	t.Add(draw.Plain, "", screen.Reason(sc, run.Strategy))
+	t.Add(draw.Plain, "", sc.Because(run.Strategy)+d.saidOf(sc.ExpectsLike(run.Strategy), &a.Lock))
 	return t.Lines
+}
+
+// saidOf says of which other lock a reason is said, if it is said of one, and why it holds for this one, too.
+func (d *Decide) saidOf(other string, lock *strategies.Strategy) string {
+	switch other {
+	case "":
+		return ""
+	case lock.Like:
+		return fmt.Sprintf(" (So it is with %s, which %s is like: %s.)", other, lock.Name, lock.LikeBecause)
+	}
+	return fmt.Sprintf(" (So it is with %s, which %s is like here.)", other, lock.Name)
 }
