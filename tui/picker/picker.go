@@ -28,8 +28,9 @@ type Picker struct {
 	wanted  tea.Cmd            // computes the badges
 	Choose  func(int) (tea.Cmd, screen.Outcome)
 
-	Numbered bool           // the items have numbers: typing one chooses it
-	typed    int            // the number so far
+	Numbered bool           // the items have numbers: typing one goes to it
+	typed    int            // the number so far, or 0
+	left     int            // the item at the cursor before the number was typed
 	list     draw.Rectangle // of the last frame: clicks refer to it
 	first    int            // the first item in it
 }
@@ -61,9 +62,9 @@ func (p *Picker) press(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	p.typed = 0
 	switch {
 	case p.Numbered && len(k.Runes) == 1 && k.Runes[0] >= '0' && k.Runes[0] <= '9':
-		if p.number(10*number, int(k.Runes[0]-'0')) {
-			return p.Choose(p.At)
-		}
+		p.number(number, int(k.Runes[0]-'0'))
+	case key.Matches(k, p.Keys.Close) && number > 0:
+		p.At = p.left
 	case key.Matches(k, p.Keys.Close):
 		return nil, screen.Outcome{Close: true}
 	case key.Matches(k, p.Keys.Up):
@@ -85,22 +86,20 @@ func (p *Picker) press(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
-// number takes another digit of a number, or the first of the next one, and goes to that item. It reports whether
-// the number is whole: there are fewer items than with another digit.
-func (p *Picker) number(tens, digit int) bool {
-	if p.typed = tens + digit; p.typed > len(p.Items) {
+// number takes another digit of a number, or the first of the next one, and goes to that item. It chooses none, be
+// there more digits to come or not: a key that sometimes does so would make a choice by accident.
+func (p *Picker) number(before, digit int) {
+	if before == 0 {
+		p.left = p.At
+	}
+	if p.typed = 10*before + digit; p.typed > len(p.Items) {
 		p.typed = digit
 	}
 	if p.typed == 0 || p.typed > len(p.Items) {
 		p.typed = 0
-		return false
+		return
 	}
 	p.At = p.typed - 1
-	if 10*p.typed <= len(p.Items) {
-		return false
-	}
-	p.typed = 0
-	return true
 }
 
 func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
@@ -119,10 +118,14 @@ func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 // FooterKeys are the keys that work here, the most useful first.
 func (p *Picker) FooterKeys() []key.Binding {
 	move, choose := screen.Pair(p.Keys.Up, p.Keys.Down, "move"), screen.As(p.Keys.Enter, draw.Either(p.Verb != "", p.Verb, "choose"))
-	if p.Numbered {
-		choose = screen.Bind(fmt.Sprintf("%s 1-%d", choose.Help().Key, len(p.Items)), choose.Help().Desc, choose.Keys()...)
+	back := p.Keys.Close
+	if p.typed > 0 {
+		back = screen.As(back, "cancel the number")
 	}
-	return []key.Binding{move, choose, p.Keys.Close, screen.Pair(p.Keys.PageUp, p.Keys.PageDown, "page"), p.Keys.Help, p.Keys.Quit}
+	if p.Numbered {
+		move = screen.Bind(fmt.Sprintf("%s 1-%d", move.Help().Key, len(p.Items)), move.Help().Desc, move.Keys()...)
+	}
+	return []key.Binding{move, choose, back, screen.Pair(p.Keys.PageUp, p.Keys.PageDown, "page"), p.Keys.Help, p.Keys.Quit}
 }
 
 // Help explains the screen and its keys.
@@ -131,7 +134,7 @@ func (p *Picker) Help() screen.Page {
 	keys := append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), k.PageUp, k.PageDown, screen.As(k.First, "first"), screen.As(k.Last, "last"),
 		screen.As(k.Enter, "choose")}, k.Always()...)
 	if p.Numbered {
-		keys = append([]key.Binding{screen.Bind(fmt.Sprintf("1-%d", len(p.Items)), "choose that number")}, keys...)
+		keys = append([]key.Binding{screen.Bind(fmt.Sprintf("1-%d", len(p.Items)), "go to that number")}, keys...)
 	}
 	if p.About != "" {
 		return screen.Page{Title: "a list", About: p.About, Keys: keys}
@@ -153,7 +156,10 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 		where += p.note(p.At)
 	}
 	if p.typed > 0 {
-		where = fmt.Sprintf("  %d_  %s, or another digit", p.typed, p.Keys.Enter.Help().Key)
+		where = fmt.Sprintf("  %d_  %s takes it", p.typed, p.Keys.Enter.Help().Key)
+		if 10*p.typed <= len(p.Items) {
+			where += ", another digit goes on"
+		}
 	}
 	c.Text(r.X+1+n, r.Y, r.W-2-n, where, draw.Dim)
 	if p.About == "" {

@@ -20,7 +20,8 @@ func TestScreens(t *testing.T) {
 	})
 }
 
-// Numbers that stand in the list can be typed, also those of two digits. One to which no digit can be added chooses.
+// Numbers that stand in the list can be typed, also those of two digits. They go there, and choose nothing: that is for
+// enter alone, be there a number of two digits that begins so or not. Esc takes the number back, and leaves after that.
 func TestNumbersCanBeTyped(t *testing.T) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	items := make([]Item, 14)
@@ -36,11 +37,22 @@ func TestNumbersCanBeTyped(t *testing.T) {
 	for _, step := range []struct {
 		keys         string
 		want, chosen int
-	}{{"3", 3, 3}, {"home", 1, 0}, {"1", 1, 0}, {"2", 12, 12}, {"9", 9, 9}, {"home 1 7", 7, 7}, {"home 0", 1, 0}, {"1 enter", 1, 1}} {
+	}{{"3", 3, 0}, {"enter", 3, 3}, {"home", 1, 0}, {"1", 1, 0}, {"2", 12, 0}, {"esc", 1, 0}, {"9", 9, 0}, {"home 1 7", 7, 0}, {"home 0", 1, 0}, {"1 enter", 1, 1}, {"down 9 5 esc", 2, 0}} {
 		chosen = 0
 		if a.Press(step.keys); p.At+1 != step.want || chosen != step.chosen {
 			t.Errorf("%s leads to %d and chooses %d, want %d, %d", step.keys, p.At+1, chosen, step.want, step.chosen)
 		}
+	}
+	if v := a.View(); !strings.Contains(v, "1-14 move") || !strings.Contains(v, "enter choose") || !strings.Contains(v, "esc back") {
+		t.Errorf("the footer:\n%s", v)
+	}
+	a.Press("1")
+	if v := a.View(); !strings.Contains(v, "1_  enter takes it, another digit goes on") || !strings.Contains(v, "esc cancel the number") {
+		t.Errorf("in the middle of a number:\n%s", v)
+	}
+	a.Press("esc")
+	if _, out := p.Update(tuitest.KeyMsg("esc")); !out.Close {
+		t.Error("esc without a number doesn't leave")
 	}
 }
 
