@@ -115,3 +115,16 @@ func TestCommandsAreWhole(t *testing.T) {
 		}
 	}
 }
+
+// The head of a function is whole where rows are left over by its lines, and so is that of one that follows.
+func TestHeadsAreWholeWhereThereIsRoom(t *testing.T) {
+	th := tuitest.PlainTheme(false)
+	text := Of("setnx_expire.go")
+	c := draw.NewCanvas(60, 26, th.More)
+	Draw(c, draw.Rect(0, 0, 60, 26), text, Place{Line: LineOf(text, ") Acquire(")}, th)
+	for _, want := range []string{") Acquire(ctx context.Context) (*Lease, error) {", ") try(ctx context.Context) (*Lease, error) {"} {
+		if got := c.Render(th); !strings.Contains(bare(got), bare(want)) {
+			t.Errorf("there is no %q in\n%s", want, got)
+		}
+	}
+}

@@ -92,13 +92,20 @@ func unfolded(code []string, begin, focus int, stands bool, width, height int) (
 		}
 	}
 	spare := height - used
-	for i := begin; i < end; i++ {
-		if strings.HasPrefix(code[i], "func ") {
-			continue // its name is at the beginning
+	for _, heads := range []bool{false, true} { // the name of a function is at the beginning: its head comes last
+		for i := begin; i < end; i++ {
+			if strings.HasPrefix(code[i], "func ") != heads {
+				continue
+			}
+			if rows := folded(code[i], width); len(parts[i-begin]) == 1 && len(rows)-1 <= spare {
+				parts[i-begin] = rows
+				spare -= len(rows) - 1
+			}
 		}
-		if rows := folded(code[i], width); len(parts[i-begin]) == 1 && len(rows)-1 <= spare {
-			parts[i-begin] = rows
-			spare -= len(rows) - 1
+	}
+	for i := max(end, begin); i < len(code); i++ { // the heads of functions that follow: to them all rows are spare
+		if strings.HasPrefix(code[i], "func ") {
+			parts[i-begin] = folded(code[i], width)
 		}
 	}
 	return parts

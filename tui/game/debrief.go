@@ -127,9 +127,13 @@ func (s *Game) broken() (at trace.Source, by int, text string) {
 	return at, trace.None, ""
 }
 
-// debriefing says what broke, on which line, which lock withstands, and what comes next.
+// debriefing says what the level teaches, what broke, on which line, and which lock withstands: what the words of that mean
+// comes last.
 func (s *Game) debriefing(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
+	if s.moral != "" {
+		t.Add(draw.Strong, "", s.moral)
+	}
 	for i := range s.Run.Violations {
 		v := &s.Run.Violations[i]
 		if v.Code != s.goal {
@@ -141,9 +145,7 @@ func (s *Game) debriefing(width int) []draw.Line {
 		}
 		break
 	}
-	if s.moral != "" {
-		t.Add(draw.Strong, "", s.moral)
-	}
+	s.tellProbe(&t)
 	s.tellOther(&t)
 	s.tellCodes(&t)
 	return t.Lines
@@ -186,8 +188,7 @@ func otherFlaws(lock string) string {
 	return fmt.Sprintf(" What breaks %s: level%s %s.", lock, draw.Either(len(about) > 1, "s", ""), trace.List(about))
 }
 
-// tellCodes explains the words of the end that the goal doesn't explain: other codes, of this run and of that
-// with the other lock, and the probe.
+// tellCodes explains the codes of the end that the goal doesn't explain, of this run and of that with the other lock.
 func (s *Game) tellCodes(t *draw.Paragraphs) {
 	others := s.Run.Verdict()
 	if s.debrief != nil && s.debrief.run != nil {
@@ -199,6 +200,10 @@ func (s *Game) tellCodes(t *draw.Paragraphs) {
 			t.Add(draw.Dim, "", fmt.Sprintf("%s, %s: %s.", code, code.Name(), code.Meaning()))
 		}
 	}
+}
+
+// tellProbe says who the client is that comes last, if one does.
+func (s *Game) tellProbe(t *draw.Paragraphs) {
 	if i := slices.Index(s.Run.Clients, trace.Probe); i >= 0 && s.Run.Begun(i, s.Run.Last()) {
 		t.Add(draw.Dim, "", "The probe is a client that comes when all others are done, and asks whether the lock can still be had. Once refused, it waits until nothing is due any more, and then for a lease ("+trace.Brief(s.cfg.TTL)+"); it asks again only then, and at last ten years later.")
 	}

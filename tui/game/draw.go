@@ -177,7 +177,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	text := ""
 	if s.quest != nil && s.withstands != "" && !s.won() {
-		text = " another lock, " + s.withstands + ", withstands this: a win shows why "
+		text = " a win shows your moves with " + s.withstands + ", which withstands them "
 	}
 	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
 		others := len(up.Tried) - 1
@@ -201,23 +201,30 @@ func (s *Game) diagramRows(rows int) int {
 	return s.DiagramRows(rows)
 }
 
-// drawClock puts the instant at which the game stands above the event, where time has passed since. What
+// drawClock puts the instant at which the game stands above the event, where time has passed since, and says of a client
+// that has finished how its attempt failed, if it did. What
 // becomes of the run in the end is at no instant that tells anything: years later, to be sure.
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 	if s.quest != nil && s.drained && s.Pos == s.Run.Last() {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
-		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text("all others are done, and a probe asks for the lock", draw.Plain)}
+		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text("all others are done; a last client, the probe, asks for the lock", draw.Plain)}
 		c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
 		return
 	}
-	if s.now <= s.State.At || s.Pos < s.Run.Last() {
+	e, told, why := s.Run.Event(s.Pos), "", ""
+	if e != nil {
+		told, why = fmt.Sprintf("#%d  %s %s", e.Seq, s.Run.Actor(e), s.Run.Text(e)), draw.Either(e.Kind == trace.KindDone, s.inVain(e.Client), "")
+	}
+	var l draw.Line
+	switch {
+	case s.now > s.State.At && s.Pos == s.Run.Last():
+		l = draw.Line{draw.Text(" "+trace.Brief(s.now)+"  ", draw.Strong), draw.Text("nothing has happened since "+trace.Brief(s.State.At), draw.Plain), draw.Text(draw.Either(e != nil, ": "+told+why, ""), draw.Dim)}
+	case why != "":
+		l = draw.Line{draw.Text(" "+trace.Brief(e.At)+"  ", draw.Strong), draw.Text(told+why, draw.Plain)}
+	default:
 		return
 	}
 	c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
-	l := draw.Line{draw.Text(" "+trace.Brief(s.now)+"  ", draw.Strong), draw.Text("nothing has happened since "+trace.Brief(s.State.At), draw.Plain)}
-	if e := s.Run.Event(s.Pos); e != nil {
-		l = append(l, draw.Text(fmt.Sprintf(": #%d  %s %s", e.Seq, s.Run.Actor(e), s.Run.Text(e)), draw.Dim))
-	}
 	c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
 }
 
@@ -324,7 +331,7 @@ func (s *Game) drawCodes(c *draw.Canvas, l *gameLayout) {
 // doing is the state of a client, in words for which there is room.
 func (s *Game) doing(client, room int) string {
 	st := &s.State.Clients[client]
-	text := st.Doing()
+	text := st.Doing() + draw.Either(st.Stopped, s.inVain(client), "")
 	if !st.Lease.Believed || st.Phase == trace.PhaseWork { // who works there thinks so
 		return text
 	}
@@ -332,6 +339,19 @@ func (s *Game) doing(client, room int) string {
 		return thinks
 	}
 	return strings.Replace(text, "outside the critical section", "outside", 1) + ", a believer"
+}
+
+// ends says how an attempt to get the lock has ended, of a client that makes no other.
+var ends = map[trace.Kind]string{trace.KindGranted: "", trace.KindRefused: ": was refused, and gives up", trace.KindFailed: ": got an error, and gives up"}
+
+// inVain says of a client that has finished how its last attempt failed, if it did.
+func (s *Game) inVain(client int) (how string) {
+	for i := range s.Run.Events[:s.Pos] {
+		if text, is := ends[s.Run.Events[i].Kind]; is && s.Run.Events[i].Client == client {
+			how = text
+		}
+	}
+	return how
 }
 
 // drawCode shows a client's code, with the line on which it stands: that of the command

@@ -232,8 +232,7 @@ func (s *Game) waits() (all []option) {
 	due = slices.Compact(due)
 	due = due[:min(len(due), mostWaits)]
 	if !slices.Contains(due, time.Second) {
-		due = append(due, time.Second)
-		slices.Sort(due)
+		due = append(due, time.Second) // behind the instants at which something happens
 	}
 	for _, d := range due {
 		if o, pauses := s.wait(d); s.mayPause(pauses) {
@@ -309,7 +308,7 @@ func (s *Game) wait(d time.Duration) (o option, pauses int) {
 	}
 	for i := range s.cfg.Clients {
 		if s.wakes(i) == d {
-			last = append(last, s.cfg.Clients[i].Name+draw.Either(s.State.Clients[i].Asleep, " wakes up", " gives up waiting"))
+			last = append(last, s.cfg.Clients[i].Name+draw.Either(s.State.Clients[i].Asleep, " wakes up", " has waited long enough for its reply"))
 		}
 	}
 	if len(last) > 2 {

@@ -20,7 +20,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 	read := ""
 	for n := 0; ; n++ {
 		v := a.View()
-		for _, want := range []string{"Goal reached! Yours is the least: 5 moves", " in the end  all others are done, and a probe asks", "↑↓ read on", "g again"} {
+		for _, want := range []string{"Goal reached! Yours is the least: 5 moves", " in the end  all others are done; a last client, the probe, asks", "↑↓ read on", "g again"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("after %d lines there is no %q:\n%s", n, want, v)
 			}
@@ -30,6 +30,10 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 			break
 		}
 		a.Press("down")
+	}
+	lesson, other := strings.Index(read, "A client that hears nothing"), strings.Index(read, "The same moves with")
+	if probe := strings.Index(read, "The probe is a client"); lesson < 0 || lesson > strings.Index(read, "!! permanent deadlock") || probe < lesson || probe > other {
+		t.Errorf("the lesson isn't first, or the probe comes before it is introduced:\n%s", read)
 	}
 	for _, want := range []string{"BD, bounded blocking: ", "What breaks naive-del: levels 6 and 9.", "The probe is a client"} {
 		if !strings.Contains(tuitest.Unwrapped(read), want) {
@@ -57,7 +61,7 @@ func TestRulesAreInWords(t *testing.T) {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
 		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "leases last 12s")
-		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, "another lock, " + l.Withstands + ", withstands this: a win shows why"} {
+		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, "a win shows your moves with " + l.Withstands + ", which withstands them"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
 			}
@@ -219,11 +223,11 @@ func TestStateOfAClientIsWhole(t *testing.T) {
 // A move after which the least way is no shorter is told by "still": another one might have done more.
 func TestDistanceSaysStill(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), scenarios.Levels()[2].Name())
-	a.Press("2 enter enter enter")
+	a.Press("2 enter enter")
 	stood := 0
-	for range 2 {
+	for _, move := range []string{"time to 1s", "time to 3s"} {
 		was := s.ahead
-		do(t, a, s, "time to ")
+		do(t, a, s, move)
 		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Least from here: still %s;", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
 			t.Errorf("from %d moves to %d:\n%s", was, s.ahead, a.View())
 		}
