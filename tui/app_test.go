@@ -202,7 +202,7 @@ func TestCourseIsRemembered(t *testing.T) {
 	}
 	a = open()
 	a.Press("tab")
-	if v := a.View(); !strings.Contains(v, "1 of 3 steps played") || !strings.Contains(v, "1 of 1 predictions right") || !strings.Contains(v, "▸ 2 setpx-lua") {
+	if v := a.View(); !strings.Contains(v, "1 of 3 steps seen") || !strings.Contains(v, "1 of 1 predictions right") || !strings.Contains(v, "▸ 2 setpx-lua") {
 		t.Errorf("progress is lost:\n%s", v)
 	}
 	a.Press("enter G r G r")

@@ -206,25 +206,28 @@ func (d *Door) Help() screen.Page {
 	}
 }
 
-// lesson tells where the reader is in the course.
+// lesson tells where the reader is in the course. A step counts as seen when its run was, wherever that was opened.
 func (d *Door) lesson() string {
-	played, steps := 0, 0
+	seen, steps := 0, 0
 	for _, l := range d.Library.Lessons {
 		for _, step := range l.Steps {
 			steps++
 			if d.Progress.Played(l.Name, step.ID()) {
-				played++
+				seen++
 			}
 		}
 	}
 	next, _ := d.next()
 	switch {
-	case played == 0:
+	case seen == 0:
 		return fmt.Sprintf("to learn or to teach: %d lessons, %d steps", len(d.Library.Lessons), steps)
 	case next == 0:
-		return fmt.Sprintf("all %d steps played", steps)
+		return fmt.Sprintf("all %d steps seen", steps)
 	}
-	return fmt.Sprintf("%d of %d steps played; next is lesson %d", played, steps, next)
+	if lesson, _ := d.Progress.LastSeen(); lesson == "" { // nothing was opened there
+		return fmt.Sprintf("%d of %d steps seen; it begins at lesson 1", seen, steps)
+	}
+	return fmt.Sprintf("%d of %d steps seen; next is lesson %d", seen, steps, next)
 }
 
 // next is the lesson, from 1, with the first step that wasn't played, and its title; 0 if all were, and without a

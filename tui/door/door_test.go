@@ -110,16 +110,27 @@ func TestCourseResumes(t *testing.T) {
 	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	for _, step := range []struct{ lesson, step, want string }{
 		{"", "", "to learn or to teach: 2 lessons, 3 steps"},
-		{"pauses", "pause-past-ttl/naive-del", "1 of 3 steps played; next is lesson 1"},
-		{"pauses", "pause-past-ttl/setpx-lua", "2 of 3 steps played; next is lesson 2"},
-		{"crowds", "crowd/redlock", "all 3 steps played"},
+		{"pauses", "pause-past-ttl/naive-del", "1 of 3 steps seen; next is lesson 1"},
+		{"pauses", "pause-past-ttl/setpx-lua", "2 of 3 steps seen; next is lesson 2"},
+		{"crowds", "crowd/redlock", "all 3 steps seen"},
 	} {
 		if step.lesson != "" {
+			d.Progress.See(step.lesson, step.step)
 			d.Progress.Play(step.lesson, step.step)
 		}
 		if v := a.View(); !strings.Contains(v, step.want) {
 			t.Errorf("after %s it does not say %q:\n%s", step.step, step.want, v)
 		}
+	}
+}
+
+// A run that was watched elsewhere, the door's own to begin with, makes nobody a reader of the course: its step was seen,
+// and the course begins where it does.
+func TestRunSeenElsewhereOpensNoCourse(t *testing.T) {
+	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	d.Progress.Play("pauses", "pause-past-ttl/naive-del")
+	if v := a.View(); !strings.Contains(v, "1 of 3 steps seen; it begins at lesson 1") {
+		t.Errorf("of the course it says:\n%s", v)
 	}
 }
 
