@@ -72,7 +72,7 @@ func TestEverythingIsExplained(t *testing.T) {
 		}
 	}
 	for i, c := range claims.All {
-		for _, args := range [][]string{{"claim", fmt.Sprint(i + 1)}, {fmt.Sprintf("claim-%d", i+1)}} {
+		for _, args := range [][]string{{"claim", fmt.Sprint(i + 1)}, {fmt.Sprintf("claim-%d", i+1)}, {fmt.Sprintf("claim%d", i+1)}} {
 			text, errs, status := run(t, "", append([]string{"explain"}, args...)...)
 			flat := strings.Join(strings.Fields(text), " ")
 			for _, a := range append(c.Assumptions, claims.Assumption{Text: c.Text}) {
@@ -87,7 +87,7 @@ func TestEverythingIsExplained(t *testing.T) {
 			t.Errorf("%s: %v, %s", name, err, text)
 		}
 	}
-	for _, name := range []string{"claim 9", "claim-0", "claim x"} {
+	for _, name := range []string{"claim 9", "claim-0", "claim x", "claim99"} {
 		if _, err := explain(name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("claim 1 to claim %d", len(claims.All))) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -95,7 +95,12 @@ func explainClaim(n int) string {
 // explainClaims are the claims that a name asks for: one by its number with all there is to it, or a list of
 // all.
 func explainClaims(name string) (texts []string, err error) {
-	word, number, numbered := strings.Cut(strings.ReplaceAll(strings.ToLower(name), " ", "-"), "-")
+	lower := strings.ToLower(name)
+	word := strings.TrimRight(lower, "0123456789")
+	number, numbered := lower[len(word):], len(word) < len(lower)
+	if word != "claim" && word != "claims" {
+		word, number, numbered = strings.Cut(strings.ReplaceAll(lower, " ", "-"), "-")
+	}
 	switch {
 	case word != "claim" && word != "claims":
 		return nil, nil

@@ -159,8 +159,8 @@ var All = []Claim{
 	},
 }
 
-// Tried says what tries to refute the claim, and by which commands a reader does so: one for those who have the
-// sources, and one for those who have the program alone.
+// Tried says what tries to refute the claim, and by which commands a reader does so: one for those who have the program
+// alone, and one that takes the sources, and says so.
 func (c *Claim) Tried() string {
 	if c.Proof == "" {
 		return "Tried by: " + c.How + "."
@@ -169,10 +169,10 @@ func (c *Claim) Tried() string {
 	if len(c.Never) > 0 {
 		text += fmt.Sprintf(" They never see %s.", strings.Join(c.Never, " or "))
 	}
-	text += fmt.Sprintf(" With the sources, go test ./sim -run %s does that again.", c.Proof)
 	if len(c.Of) > 0 {
-		text += fmt.Sprintf(" The program searches all schedules within bounds: lockstep explore %s --codes %s.", c.Of[0], strings.Join(c.Never, ","))
+		text += fmt.Sprintf(" The program itself can search all schedules within bounds: lockstep explore %s --codes %s.", c.Of[0], strings.Join(c.Never, ","))
 	}
+	text += fmt.Sprintf(" To try those schedules again takes the sources of Lockstep: go test ./sim -run %s.", c.Proof)
 	return text
 }
 

@@ -23,6 +23,7 @@ type pages struct {
 	scroll   int
 	rows     int // of text in the last frame, and how many more there are
 	beyond   int
+	starts   []int      // of the claims in the last frame: the line with which each begins
 	at       int        // the breach at the cursor
 	breaches []breachAt // those that have a run, from top to bottom
 	top      int        // the first row of text on the screen, in the last frame
@@ -55,6 +56,8 @@ func (p *pages) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 			return nil, screen.Outcome{Close: true}
 		case key.Matches(msg, p.Keys.Enter) && p.at != none:
 			return nil, screen.Outcome{To: p.run(&p.breaches[p.at])}
+		case key.Matches(msg, p.Keys.Guess):
+			return nil, p.other(int(msg.Runes[0] - '0'))
 		case key.Matches(msg, p.Keys.Down):
 			p.step(1)
 		case key.Matches(msg, p.Keys.Up):
@@ -86,6 +89,18 @@ func (p *pages) run(b *breachAt) screen.PlayMsg {
 		}
 	}
 	return msg
+}
+
+// other opens a claim by its number: one that these refer to, say. Those that are on the screen are scrolled to.
+func (p *pages) other(n int) screen.Outcome {
+	switch i := slices.Index(p.numbers, n); {
+	case n < 1 || n > len(claims.All):
+		return screen.Outcome{}
+	case i >= 0:
+		p.show(p.starts[i] - 1) // the first row says how much is above
+		return screen.Outcome{}
+	}
+	return screen.Outcome{Open: &pages{App: p.App, numbers: []int{n}, at: none}}
 }
 
 // step moves the cursor to the next run in sight, or scrolls by a line where none is, as it does for the text
@@ -150,10 +165,16 @@ func (p *pages) FooterKeys() (keys []key.Binding) {
 	if len(p.breaches) > 0 || p.beyond > 0 {
 		keys = append(keys, screen.Pair(k.Up, k.Down, "row"))
 	}
+	keys = append(keys, p.numbered())
 	if p.beyond > 0 {
 		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
 	}
 	return append(keys, k.Close, k.Help, k.Quit)
+}
+
+// numbered is the binding of the digits, as many as there are claims.
+func (p *pages) numbered() key.Binding {
+	return screen.Bind(fmt.Sprintf("1-%d", len(claims.All)), "that claim", p.Keys.Guess.Keys()[:len(claims.All)]...)
 }
 
 // Help explains the screen and its keys.
@@ -163,7 +184,7 @@ func (p *pages) Help() screen.Page {
 		Title: "claims",
 		About: "A claim says what a kind of lock never shows, whatever the schedule, as long as its conditions hold. It is no proof: tests try to refute it, " +
 			"and for each condition there are tests that break it, and the claim with it. Where a run of the catalogue does the same, it can be played.",
-		Keys: append([]key.Binding{screen.As(k.Enter, "play the run"), screen.As(k.Down, "down"), screen.As(k.Up, "up"), k.PageDown, k.PageUp, screen.As(k.First, "beginning"), screen.As(k.Last, "end")}, k.Always()...),
+		Keys: append([]key.Binding{screen.As(k.Enter, "play the run"), screen.As(k.Down, "down"), screen.As(k.Up, "up"), k.PageDown, k.PageUp, screen.As(k.First, "beginning"), screen.As(k.Last, "end"), p.numbered()}, k.Always()...),
 	}
 }
 
@@ -180,13 +201,17 @@ func (p *pages) Draw(c *draw.Canvas, r draw.Rectangle) {
 // lines are the text. A breach has a line of its own, with the run that shows it.
 func (p *pages) lines(width int) []draw.Line {
 	t := draw.Paragraphs{Width: min(width-1, draw.WidestLine)}
-	p.breaches = p.breaches[:0]
+	p.breaches, p.starts = p.breaches[:0], p.starts[:0]
 	for _, n := range p.numbers {
 		c := &claims.All[n-1]
 		t.Gap()
+		p.starts = append(p.starts, len(t.Lines))
 		t.Add(draw.Strong, fmt.Sprintf("Claim %d: ", n), c.Text)
 		t.Gap()
 		t.Add(draw.Plain, "", c.Tried())
+		if len(c.Assumptions) == 0 {
+			continue
+		}
 		t.Gap()
 		t.Add(draw.Plain, "", "It assumes that")
 		for i := range c.Assumptions {
@@ -196,7 +221,7 @@ func (p *pages) lines(width int) []draw.Line {
 			}
 		}
 		t.Gap()
-		t.Add(draw.Plain, "", "Where no lock and scenario are named, tests alone break it. With the sources: go test ./sim -run "+c.Proof+"Assumptions -v")
+		t.Add(draw.Plain, "", "Where no lock and scenario are named, tests alone break it, and those take the sources of Lockstep: go test ./sim -run "+c.Proof+"Assumptions -v")
 	}
 	return t.Lines
 }
@@ -212,5 +237,9 @@ func (p *pages) addBreach(t *draw.Paragraphs, c *claims.Claim, b claims.Breach) 
 		mark, k = "  "+p.Theme.Pointer+" ", draw.Pick
 	}
 	p.breaches = append(p.breaches, breachAt{b, c.Never, len(t.Lines)})
-	t.Add(k, mark, fmt.Sprintf("%s: %s under %s", b.Text, b.Lock, b.Scenario))
+	run := fmt.Sprintf("%s: %s under %s", b.Text, b.Lock, b.Scenario)
+	if titled := run + fmt.Sprintf(" (%s)", p.Library.Scenarios[p.Library.Named(b.Scenario)].Title); draw.Width(mark+titled) < t.Width {
+		run = titled
+	}
+	t.Add(k, mark, run)
 }

@@ -1,11 +1,14 @@
 package decide
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/sim/claims"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/screen"
@@ -42,5 +45,29 @@ func TestBreachOpensAtItsViolation(t *testing.T) {
 	}
 	if later == 0 {
 		t.Error("no run shows another violation first: the test needs one")
+	}
+}
+
+// A claim that another one refers to is opened by its number, and esc comes back. One that is on the screen is scrolled to.
+func TestClaimsAreOpenedByNumber(t *testing.T) {
+	p := &pages{App: tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)), numbers: []int{3, 4}, at: none}
+	a := tuitest.Drive(t, screen.NewRouter(p.App, nil, p))
+	a.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	if v := a.View(); !strings.Contains(v, "of claim 1") || !strings.Contains(v, "1-6 that claim") {
+		t.Errorf("claim 3 doesn't refer to another by its number:\n%s", v)
+	}
+	for n := range claims.All {
+		a.Press(fmt.Sprint(n + 1))
+		v := a.View()
+		if !strings.Contains(v, fmt.Sprintf("Claim %d: ", n+1)) {
+			t.Errorf("%d doesn't lead to its claim:\n%s", n+1, v)
+		}
+		if n+1 != 3 && n+1 != 4 {
+			a.Press("esc")
+		}
+	}
+	a.Press("3 9")
+	if v := a.View(); !strings.Contains(v, "Claim 3: ") {
+		t.Errorf("a number without a claim leads to\n%s", v)
 	}
 }
