@@ -84,10 +84,7 @@ func writeScenario(out io.Writer, path string) error {
 	if err := errors.Join(err, w.Close()); err != nil {
 		return cannotWrite(path, err)
 	}
-	_, err = fmt.Fprintf(out, `%s has a scenario, and says what its parts are. Run it, and edit it while it is open:
-
-  lockstep run naive-del %s
-`, path, quoted(path))
+	_, err = fmt.Fprintf(prose(out), "%s has a scenario, and says what its parts are.\nRun it, and edit it while it is open:\n\n  lockstep run naive-del %s\n", path, quoted(path))
 	return err
 }
 

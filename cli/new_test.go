@@ -178,3 +178,21 @@ func TestModuleNames(t *testing.T) {
 		}
 	}
 }
+
+// A new scenario, and what is said of it, fit a terminal of 80 columns.
+func TestNewScenarioFitsATerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	out := must(t, "", "new", "lesson.yaml")
+	text, err := os.ReadFile("lesson.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range strings.Split(out+string(text), "\n") {
+		if len(l) > 80 {
+			t.Errorf("%d columns: %s", len(l), l)
+		}
+	}
+	if !strings.HasPrefix(strings.ReplaceAll(out, "\n", " "), "lesson.yaml has a scenario, and says what its parts are.") || !strings.Contains(out, "\n  lockstep run naive-del lesson.yaml\n") {
+		t.Errorf("it is said:\n%s", out)
+	}
+}

@@ -434,12 +434,10 @@ func (l *loader) ask(v value, more []entry) (action, error) {
 
 func (l *loader) run(v value, more []entry) (action, error) {
 	r := run{within: runWithin}
-	var err error
-	if r.who, err = l.clientList(v); err != nil {
-		return nil, err
-	}
+	who, err := l.clientList(v)
+	r.who = who
 	var to, span, count value
-	err = rest(more, map[string]func(value) error{
+	err = both(err, rest(more, map[string]func(value) error{
 		"to": func(v value) error {
 			to = v
 			p, err := word(v, "a position", parsePosition)
@@ -468,7 +466,7 @@ func (l *loader) run(v value, more []entry) (action, error) {
 			r.needed = true
 			return err
 		},
-	})
+	}))
 	switch {
 	case err != nil:
 		return nil, err
@@ -492,25 +490,29 @@ const runWithin = time.Minute
 // maxOwnSteps bounds the number of a client's steps that are counted at once.
 const maxOwnSteps = 10_000
 
-// clientList reads a client's name, a list of them, or all.
+// clientList reads a client's name, a list of them, or all. It tells of all that is wrong with it.
 func (l *loader) clientList(v value) ([]string, error) {
 	var names []string
+	var wrong error
 	for _, item := range v.list() {
 		name, err := item.text("a client's name")
-		if err != nil {
-			return nil, err
-		}
-		if name == "all" {
+		switch {
+		case err != nil:
+			wrong = both(wrong, err)
+		case name == "all":
 			names = append(names, l.s.Clients()...)
-			continue
+		default:
+			if err := l.knows(name); err != nil {
+				wrong = both(wrong, item.wrap(err))
+			}
+			names = append(names, name)
 		}
-		if err := l.knows(name); err != nil {
-			return nil, item.wrap(err)
-		}
-		names = append(names, name)
 	}
-	if len(names) == 0 {
-		return nil, v.errorf("no client is named")
+	if wrong == nil && len(names) == 0 {
+		wrong = v.errorf("no client is named")
+	}
+	if wrong != nil {
+		return nil, wrong
 	}
 	return names, nil
 }

@@ -33,6 +33,9 @@ func LoadPlaylist(path string) ([]Showing, error) {
 		}
 		return nil, fmt.Errorf("cannot read the playlist %s: %w", path, err)
 	}
+	if looksLikeScript(string(data)) {
+		return nil, fmt.Errorf("%[1]s is a scenario, and not a playlist of runs: a playlist has a line such as \"setpx-lua %[2]s\" for each run (lockstep run setpx-lua %[1]s shows one alone)", path, filepath.Base(path))
+	}
 	var all []Showing
 	var wrong error
 	for i, line := range strings.Split(string(data), "\n") {
@@ -61,6 +64,16 @@ func LoadPlaylist(path string) ([]Showing, error) {
 		return nil, fmt.Errorf("%s:1: the playlist is empty: give each line a lock and a scenario, such as naive-del late-release, or a lesson", path)
 	}
 	return all, nil
+}
+
+// looksLikeScript reports whether a file is a scenario in the place of a playlist: no lock has a name that ends in a colon.
+func looksLikeScript(text string) bool {
+	for _, line := range strings.Split(text, "\n") {
+		if line = strings.TrimRight(line, " \r"); line == "script:" || line == "setup:" {
+			return true
+		}
+	}
+	return false
 }
 
 // lessonWord begins a line that names a lesson.

@@ -40,13 +40,14 @@ func TestPlaylist(t *testing.T) {
 		t.Errorf("the words of the lesson: %q", all[1].Opening)
 	}
 	for text, want := range map[string]string{
-		"":                             "bad.txt:1: the playlist is empty",
-		"\nnaive-dell late-release":    `bad.txt:2: unknown lock "naive-dell"; did you mean "naive-del"?`,
-		"naive-del late-relase":        `bad.txt:1: unknown scenario "late-relase"; did you mean "late-release"?`,
-		"naive-del":                    `bad.txt:1: expected a lock and a scenario`,
-		"lesson":                       "bad.txt:1: lesson is followed by",
-		"lesson relaese":               `bad.txt:1: unknown lesson "relaese"; did you mean "release"?`,
-		"leson release":                `bad.txt:1: "leson" is no lock; did you mean "lesson"?`,
+		"":                          "bad.txt:1: the playlist is empty",
+		"\nnaive-dell late-release": `bad.txt:2: unknown lock "naive-dell"; did you mean "naive-del"?`,
+		"naive-del late-relase":     `bad.txt:1: unknown scenario "late-relase"; did you mean "late-release"?`,
+		"naive-del":                 `bad.txt:1: expected a lock and a scenario`,
+		"lesson":                    "bad.txt:1: lesson is followed by",
+		"lesson relaese":            `bad.txt:1: unknown lesson "relaese"; did you mean "release"?`,
+		"leson release":             `bad.txt:1: "leson" is no lock; did you mean "lesson"?`,
+		"title: x\nsetup:\n  clients: [A]\nscript:\n  - run: A\n": `bad.txt is a scenario, and not a playlist of runs: a playlist has a line such as "setpx-lua bad.txt" for each run`,
 		"lesson 6 99":                  `bad.txt:1: there is no step "99": lesson release has steps 1 to`,
 		"naive-del missing.yaml # own": "bad.txt:1: cannot read the scenario",
 		"naive-del mien.yaml":          `no such file or directory; did you mean "mine.yaml"?`,

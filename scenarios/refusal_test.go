@@ -97,6 +97,9 @@ var refusals = []struct{ name, yaml, want string }{
 	{"ask without an answer", in("  - ask: Well?\n"), "3: a question needs an answer: one of holders, record, verdict"},
 	{"unknown answer", in("  - ask: Well?\n    answer: verdikt\n"), `4: unknown answer "verdikt"; did you mean "verdict"?`},
 	{"unknown client", in("  - run: D\n"), `3: unknown client "D": it is one of A, B`},
+	{"unknown clients beside a misspelt position", in("  - run: [D, E]\n    to: befor work\n"), `3: unknown client "D": it is one of A, B
+test.yaml:3: unknown client "E": it is one of A, B
+test.yaml:4: a position is one word (acquire, done, granted, release, work), or three, as in "before acquire first"; got "befor work"`},
 	{"unknown client, something near", "title: x\nsetup:\n  clients: [alice, bob]\nscript:\n  - run: alise\n", `5: unknown client "alise"; did you mean "alice"?`},
 	{"client in lower case", in("  - run: a\n"), `3: unknown client "a"; did you mean "A"?`},
 	{"a list in a list", in("  - run: [A, [B]]\n"), `3: "run" needs a client's name, and got a list`},

@@ -37,24 +37,6 @@ type Trace struct {
 	Expected string // the verdict that the author of a script expects of this lock; empty if there is none
 }
 
-// Expectation says in words whether the verdict is that which the author of the script expects: the whole set
-// of codes, no more and no fewer. It is
-// empty, and met, if nothing is expected.
-func (t *Trace) Expectation() (text string, met bool) {
-	switch is := t.Verdict().String(); t.Expected {
-	case "":
-		return "", true
-	case is:
-		return "as expected: " + is, true
-	default:
-		want := t.Expected
-		if want != "ok" {
-			want += " and no other code"
-		}
-		return "not as expected: the file expects " + want + ", and the verdict is " + is, false
-	}
-}
-
 // Note is a remark at a point of a run. Notes are not events: they change nothing and are not
 // hashed.
 type Note struct {
