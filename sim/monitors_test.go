@@ -795,7 +795,17 @@ func TestFalseRefusal(t *testing.T) {
 	upTo(t, w)
 	expectVerdict(t, w, "FN")
 
-	newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 10*sec).does("A", trace.KindRefused).verdict("FN")
+	// An error is no answer, and is told in other words than a refusal.
+	for kind, want := range map[trace.Kind]string{trace.KindRefused: "A is told that it has not got the lock while n1 ", trace.KindFailed: "A gives up with an error while n1 "} {
+		h := newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 10*sec).does("A", kind).verdict("FN")
+		run, err := h.w.Trace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := run.Violations; len(v) != 1 || !strings.HasPrefix(v[0].Text, want) {
+			t.Errorf("%s: %v, want %s", kind, v, want)
+		}
+	}
 	newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 10*sec).at(10*sec).expires().does("A", trace.KindRefused).verdict("ok")
 	newHand(t, "setpx-lua").does("A", trace.KindAcquire).does("A", trace.KindRefused).verdict("ok")
 	newHand(t, "setpx-lua").holds("B", 10*sec).does("A", trace.KindAcquire).does("A", trace.KindRefused).verdict("ok")

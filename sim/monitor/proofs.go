@@ -121,7 +121,11 @@ func (m *Monitor) proveFalseRefusal(e trace.Event, _ Clients) {
 	own := trace.Acquisition{Client: e.Client, N: e.Acq}
 	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil && r.Owner == own {
-			m.report(e.At, trace.FN, fmt.Sprintf("%s is told that it has not got the lock while %s stores its value %s", m.name(e.Client), m.t.Nodes[n], r.Value), r.Written, e.Seq)
+			how := "is told that it has not got the lock"
+			if e.Kind == trace.KindFailed {
+				how = "gives up with an error"
+			}
+			m.report(e.At, trace.FN, fmt.Sprintf("%s %s while %s stores its value %s", m.name(e.Client), how, m.t.Nodes[n], r.Value), r.Written, e.Seq)
 			return
 		}
 	}

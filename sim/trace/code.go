@@ -31,7 +31,7 @@ var codes = [...]struct{ short, named, meaning string }{
 	PD:  {"PD", "a permanent deadlock", "the lock can never be acquired again though no live client holds it"},
 	LV:  {"LV", "a livelock", "clients keep trying, the lock is free or split, nobody ever wins"},
 	GAP: {"GAP", "broken continuity", "an extension was reported as continuous although ownership had been lost in between"},
-	FN:  {"FN", "a false refusal", "a client was told that it has not got the lock while its own value was stored"},
+	FN:  {"FN", "a false refusal", "a client was refused the lock, or given an error, while its own value was stored"},
 	UA:  {"UA", "unavailability", "nobody holds the lock, most of its servers are up, and yet nobody can have it"},
 	BD:  {"BD", "bounded blocking", "nobody alive held the lock, and yet it could not be acquired for a time"},
 	DN:  {"DN", "an outage", "nobody can have the lock because too few of its servers are up, which it never promised to survive"},
