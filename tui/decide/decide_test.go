@@ -404,3 +404,23 @@ func TestReasonNamesItsLockLast(t *testing.T) {
 		t.Errorf("the reason of crash-holding:\n%s", a.View())
 	}
 }
+
+// In the least window there is room below the list for all that is told of any run of a lock that is recommended: no key
+// scrolls there.
+func TestEveryReasonHasRoom(t *testing.T) {
+	d := New(tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)))
+	l := arrange(80, 24, 10, true)
+	for _, lock := range []string{"setpx-lua", "fenced", "redlock"} { // as TestRecommendations of package advice has them
+		a := advice.Advice{Lock: d.Library.Strategies[d.Library.Strategy(lock)]}
+		for _, sc := range d.Library.Scenarios {
+			v, _ := sc.Expect(lock)
+			d.listed = []advice.Run{{Scenario: sc.Name, Strategy: lock, Verdict: v, Broken: v}}
+			d.at, d.rows = questions, nil
+			c := draw.NewCanvas(80, 24, d.Theme.More)
+			d.drawDetail(c, l.runs, &a)
+			if v := c.Render(d.Theme); strings.Contains(v, "more line") {
+				t.Errorf("what is told of %s under %s is cut:\n%s", lock, sc.Name, v)
+			}
+		}
+	}
+}
