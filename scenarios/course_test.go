@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lockstep/sim/testenv"
+	"lockstep/sim/trace"
 )
 
 // Each text of the course claims something of its run, and the run shows it; and a
@@ -13,12 +14,27 @@ func TestCourseIsTrue(t *testing.T) {
 	testenv.LongRaced(t)
 	for _, l := range Course() {
 		for i, s := range l.Steps {
-			trace := cell{s.Scenario, s.Strategy}.of(t)
-			if got := trace.Verdict(); !slices.Equal(got, s.Verdict) {
+			tr := cell{s.Scenario, s.Strategy}.of(t)
+			if got := tr.Verdict(); !slices.Equal(got, s.Verdict) {
 				t.Errorf("%s, step %d, %s under %s: the course says %s, the run %s", l.Name, i+1, s.Strategy, s.Scenario, s.Verdict, got)
 			}
 			if i > 0 && slices.Equal(s.Verdict, l.Steps[i-1].Verdict) {
 				t.Errorf("%s, step %d changes nothing", l.Name, i+1)
+			}
+		}
+	}
+}
+
+// Where the story is that one client was paused, no other one looks paused: in these runs, of which the first is
+// what the program opens on, nobody is kept from acting only because the script has another one act first.
+func TestTheStoryAlonePauses(t *testing.T) {
+	for _, scenario := range []string{"late-release", "release-gap", "pause-past-ttl"} {
+		for _, lock := range []string{"naive-del", "get-then-del", "setpx-lua"} {
+			tr := cell{scenario, lock}.of(t)
+			for i := range tr.Events {
+				if e := &tr.Events[i]; e.Kind == trace.KindPause && e.Note != "" {
+					t.Errorf("%s under %s: %s", lock, scenario, timed(tr, e))
+				}
 			}
 		}
 	}
