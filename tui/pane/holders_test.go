@@ -51,11 +51,16 @@ func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 	}
 	loud := realRun(t, "naive-del", "late-release")
 	last := 1 + loud.Breaches[slices.IndexFunc(loud.Breaches, func(b timeline.Breach) bool { return b.Code == trace.OV })].Pos
-	if l, band := Holders(loud, last, loud.StateAt(last), 120); !strings.Contains(tuitest.LineText(l), "!! 2 BELIEVERS !!") || band != draw.Alarm {
+	if l, band := Holders(loud, last, loud.StateAt(last), 120); !strings.Contains(tuitest.LineText(l), "!! 2 INSIDE !!") || band != draw.Alarm {
 		t.Errorf("two inside: %q", tuitest.LineText(l))
 	}
 	if two == 0 {
 		t.Error("never do two believe")
+	}
+	gets := loud.Breaches[slices.IndexFunc(loud.Breaches, func(b timeline.Breach) bool { return b.Code == trace.DG })].Pos
+	crowded := loud.StateAt(gets) // two leases run, and only one client is inside
+	if got := clash(crowded); got != "2 LEASES" {
+		t.Errorf("two leases: %q", got)
 	}
 }
 

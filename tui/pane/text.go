@@ -98,8 +98,8 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		}
 		return draw.Line{draw.Text(name, draw.Alarm), draw.Text(said, draw.Alarm)}, draw.Alarm
 	}
-	if n := s.Believers(); n > 1 && r.Clashes(pos-1, pos) {
-		name, k, band := fmt.Sprintf(" !! %d BELIEVERS !!  ", n), draw.Breach, draw.Plain
+	if s.Believers() > 1 && r.Clashes(pos-1, pos) {
+		name, k, band := " !! "+clash(s)+" !!  ", draw.Breach, draw.Plain
 		if len(failures(all)) > 0 {
 			k, band = draw.Alarm, draw.Alarm
 		}
@@ -113,6 +113,25 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		l = soFar(uncounted(shortened(width-1)), all, r.Ended(pos), width)
 	}
 	return l, draw.Plain
+}
+
+// clash says in capitals what makes two believers a violation: two are inside, or two leases run. That the clients
+// believe is no violation by itself, and at an instant before the sentence on them may have said so.
+func clash(s *trace.State) string {
+	inside, live := 0, 0
+	for i := range s.Clients {
+		l := &s.Clients[i].Lease
+		if l.Inside {
+			inside++
+		}
+		if l.Live {
+			live++
+		}
+	}
+	if inside > 1 {
+		return fmt.Sprintf("%d INSIDE", inside)
+	}
+	return fmt.Sprintf("%d LEASES", live)
 }
 
 // uncounted is a sentence on holders without that which the end of a lease was counted from.

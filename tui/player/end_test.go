@@ -201,7 +201,7 @@ func TestPauseIsWholeWhereTheWindowCutsIt(t *testing.T) {
 		a, _ := openRun(t, 200, 60, "naive-del", "late-release")
 		a.Press("!" + zoom)
 		for _, found := range regexp.MustCompile(`░ paused [0-9][0-9.]*s`).FindAllString(a.View(), -1) {
-			if !strings.HasSuffix(found, " 16.002s") {
+			if !strings.HasSuffix(found, " 13.998s") {
 				t.Errorf("after %q: %q:\n%s", zoom, found, a.View())
 			}
 		}
