@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -494,6 +495,25 @@ func TestSettings(t *testing.T) {
 			}
 			equal(t, "events", got, tt.want...)
 		})
+	}
+}
+
+// A client that is stopped when it has read is at work: no script keeps it from that. The pause begins when the work has
+// ended, and the event and the cause say why it begins so late.
+func TestPauseAfterWork(t *testing.T) {
+	tr := mustRun(t, script(t, `
+title: t
+setup: {clients: {A: {work: 2s}, B: }}
+script:
+  - {run: A, to: after work first}
+  - wait: 12s
+  - {run: B, to: work}
+  - run: A
+`), "naive-del")
+	equal(t, "pauses", of(tr, trace.KindPause)[:1], "2.002s A is paused: its work of 2s has ended, and the schedule doesn't let it act yet")
+	tl := timeline.New(tr)
+	if got := tl.Cause(tl.Breaches[0]); !strings.HasPrefix(got, "A, whose work of 2s has ended, is paused at 2.002s, ") {
+		t.Error(got)
 	}
 }
 

@@ -65,7 +65,11 @@ func (c *causes) add(kind clauseKind, e *trace.Event, who int, format string, ar
 func (c *causes) take(e *trace.Event) {
 	switch e.Kind {
 	case trace.KindPause:
-		c.add(sleeps, e, e.Client, "%s is paused", c.Clients[e.Client])
+		name := c.Clients[e.Client]
+		if work, ended := c.WorkBefore(e); ended {
+			name += ", whose work of " + trace.Brief(work) + " has ended,"
+		}
+		c.add(sleeps, e, e.Client, "%s is paused", name)
 	case trace.KindResume:
 		if x := c.last(func(x *clause) bool { return x.kind == sleeps && x.who == e.Client }); x != nil {
 			x.until = e.Seq

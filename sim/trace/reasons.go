@@ -14,11 +14,33 @@ func acquireText(t *Trace, e *Event) string {
 	return "wants the lock"
 }
 
-func pauseText(_ *Trace, e *Event) string {
+func pauseText(t *Trace, e *Event) string {
 	if e.Note == "" { // a fault, which is named in the schedule
 		return "is paused"
 	}
+	if work, ended := t.WorkBefore(e); ended {
+		return fmt.Sprintf("is paused: its work of %s has ended, and %s", Duration(work), e.Note)
+	}
 	return "is paused: " + e.Note
+}
+
+// WorkBefore returns how long the work took that a client had just done when it was paused, because nothing let it act.
+// A script may have stopped it long before, but a client at work could not have acted sooner: it is paused only from
+// then on. The second result is false for other pauses.
+func (t *Trace) WorkBefore(pause *Event) (work time.Duration, ended bool) {
+	done := false
+	for i := t.indexOf(pause) - 1; i >= 0 && pause.Note != ""; i-- {
+		switch e := &t.Events[i]; {
+		case e.Client != pause.Client || e.Thread > 0:
+		case e.works() && e.Kind == KindSleep:
+			return e.By, done || e.At+e.By == pause.At // else another thread of the client could act
+		case e.works() && e.Kind == KindWake && !done:
+			done = true
+		case !done && e.Kind != KindLapse:
+			return 0, false
+		}
+	}
+	return 0, false
 }
 
 // works reports whether an event is of the work in the critical section: there a client's main thread runs no
