@@ -17,7 +17,7 @@ var walls = map[string]string{
 	"screen": "draw progress",
 	"code":   "draw",
 	"layout": "draw",
-	"pane":   "code draw", "quiz": "draw",
+	"pane":   "draw", "quiz": "draw",
 	"picker": "draw screen",
 	"door":   "draw pane screen", "decide": "draw screen",
 	"runs": "draw picker screen", "course": "draw screen", "search": "draw picker screen",

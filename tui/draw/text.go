@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -178,4 +179,19 @@ func Either(cond bool, yes, no string) string {
 		return yes
 	}
 	return no
+}
+
+// ShortNames are the shortest beginnings of the clients' names that tell them apart.
+func ShortNames(names []string) []string {
+	short := make([]string, len(names))
+	for i, name := range names {
+		short[i] = name
+		for end := range name {
+			if end > 0 && !slices.ContainsFunc(names, func(o string) bool { return o != name && strings.HasPrefix(o, name[:end]) }) {
+				short[i] = name[:end]
+				break
+			}
+		}
+	}
+	return short
 }

@@ -28,7 +28,7 @@ type gap struct {
 // mark share columns; an access to the store has a name beside its mark.
 func scaleOf(clients []string) *timeline.Scale {
 	name := 1
-	for _, short := range shortNames(clients) {
+	for _, short := range draw.ShortNames(clients) {
 		name = max(name, draw.Width(short))
 	}
 	return &timeline.Scale{

@@ -30,7 +30,7 @@ func LadderRow(pos, rows int) int { return min(pos, rows-1) }
 
 // DrawLadder draws the last events up to a position.
 func DrawLadder(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *draw.Theme) {
-	l := &ladder{Timeline: re, c: c, r: r, theme: t, names: shortNames(re.Clients)}
+	l := &ladder{Timeline: re, c: c, r: r, theme: t, names: draw.ShortNames(re.Clients)}
 	x := r.X + ladderTime + ladderStep/2
 	for i := range re.Trace.Clients {
 		l.columns = append(l.columns, x)

@@ -248,18 +248,3 @@ func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) string {
 	}
 	return strings.Join(rows, ", ")
 }
-
-// shortNames are the shortest beginnings of the clients' names that tell them apart.
-func shortNames(names []string) []string {
-	short := make([]string, len(names))
-	for i, name := range names {
-		short[i] = name
-		for end := range name {
-			if end > 0 && !slices.ContainsFunc(names, func(o string) bool { return o != name && strings.HasPrefix(o, name[:end]) }) {
-				short[i] = name[:end]
-				break
-			}
-		}
-	}
-	return short
-}

@@ -15,7 +15,7 @@ func TestShortNames(t *testing.T) {
 	for _, c := range [][2]string{
 		{"A B C probe", "A B C p"}, {"payroll audit", "p a"}, {"Anna Bob", "A B"}, {"Anna Aron", "An Ar"}, {"A AB ABC", "A AB ABC"}, {"payroll probe", "pa pr"}, {"é è", "é è"},
 	} {
-		if got := strings.Join(shortNames(strings.Fields(c[0])), " "); got != c[1] {
+		if got := strings.Join(draw.ShortNames(strings.Fields(c[0])), " "); got != c[1] {
 			t.Errorf("%s are shortened to %s, want %s", c[0], got, c[1])
 		}
 	}

@@ -311,7 +311,7 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}
-	file := pane.SourceFile(p.Run, p.Pos, p.file)
+	file := code.FileAt(p.Run, p.Pos, p.file)
 	text, known := p.code[file]
 	if !known {
 		text = code.Of(file)
@@ -319,15 +319,30 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 	}
 	title := draw.Rect(r.X+1, r.Y, r.W-1, 1)
 	r = draw.Rect(r.X+1, r.Y+1, r.W-1, r.H-1)
-	lines, focus := pane.SourceLines(p.Run, p.Pos, p.State, file, text, r.W)
-	base := min(max(focus-r.H/2, 0), max(len(lines)-r.H, 0))
-	base = code.WholeComment(text, base, focus, r.H)
-	first := p.scrolled(panelSource, len(lines), r.H, base)
-	last := min(first+r.H, len(lines))
+	v := code.StandingAt(p.Run, p.Pos, p.State, file, text, r.W, p.Theme)
+	if v.Note != "" && r.H > leastCode {
+		c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(v.Note, draw.Strong)}.Fitted(r.W, p.Theme.More))
+		r = draw.Rect(r.X, r.Y+1, r.W, r.H-1)
+	}
+	base := max(v.Focus-r.H/2, 0)
+	if n := len(v.Script); n > 0 && r.H-n > leastCode && base > 0 { // the script that runs there stands above it
+		c.Lines(draw.Rect(r.X, r.Y, r.W, n), v.Script, 0)
+		r = draw.Rect(r.X, r.Y+n+1, r.W, r.H-n-1)
+	}
+	base = min(max(v.Focus-r.H/2, 0), max(len(v.Rows)-r.H, 0))
+	base = code.WholeComment(v.Texts, base, v.Focus, r.H)
+	for base > 0 && v.Lines[base] == v.Lines[base-1] && v.Focus-base < r.H-1 { // from the beginning of a line
+		base--
+	}
+	first := p.scrolled(panelSource, len(v.Rows), r.H, base)
+	last := min(first+r.H, len(v.Rows))
 	head := draw.Line{draw.Text("source: not known", draw.Title)}
 	if file != "" {
-		head = draw.Line{draw.Text("source: strategies/"+file, draw.Title), draw.Text(fmt.Sprintf("  lines %d to %d of %d", first+1, last, len(lines)), draw.Dim)}
+		head = draw.Line{draw.Text("source: strategies/"+file, draw.Title), draw.Text(fmt.Sprintf("  lines %d to %d of %d", v.Lines[first], v.Lines[last-1], len(text)), draw.Dim)}
 	}
 	c.Line(title.X, title.Y, title.W, head)
-	c.Lines(r, lines[first:last], 0)
+	c.Lines(r, v.Rows[first:last], 0)
 }
+
+// leastCode is how many rows code has at least beside what is said of it.
+const leastCode = 5

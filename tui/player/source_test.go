@@ -50,3 +50,38 @@ func TestNoSource(t *testing.T) {
 		t.Error(v)
 	}
 }
+
+// Without colour, too, the pane shows at which line the event is: with a pointer, the Lua script that runs there above it, and
+// no line cut. Of what a client does outside of the lock's code it says so.
+func TestSourcePaneSaysWhereTheClientStands(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		a, p := openRun(t, size[0], size[1], "setpx-lua", "pause-past-ttl")
+		if size[0] == 80 {
+			a.Press("s")
+		}
+		seen := map[trace.Kind]bool{}
+		for i := range p.Run.Trace.Events {
+			e := &p.Run.Trace.Events[i]
+			p.goTo(i + 1)
+			v := a.View()
+			caller := strings.Contains(v, "is in its caller's code now")
+			switch e.Kind {
+			case trace.KindRead, trace.KindWrite:
+				if !caller {
+					t.Errorf("%v, event %d is of no line of the lock:\n%s", size, e.Seq, v)
+				}
+			case trace.KindSend:
+				if caller || e.Args[0] == "EVALSHA" && (!strings.Contains(v, `redis.call("DEL", KEYS[1])`) || !strings.Contains(v, "compareAndDelete.Run(")) {
+					t.Errorf("%v, event %d:\n%s", size, e.Seq, v)
+				}
+				if e.Args[0] == "EVALSHA" && !strings.Contains(v, p.Theme.Pointer+p.Run.Clients[e.Client]+"    deleted, err := ") {
+					t.Errorf("%v, event %d: no pointer at its line:\n%s", size, e.Seq, v)
+				}
+			}
+			seen[e.Kind] = true
+		}
+		if !seen[trace.KindWrite] || !seen[trace.KindSend] {
+			t.Error("the run shows too little")
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package code
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+	"lockstep/tui/draw"
+)
+
+// FileAt is the file of package strategies in which the last command so far
+// was sent: usually the strategy's own, sometimes one that it shares with others.
+func FileAt(r *timeline.Timeline, pos int, own string) string {
+	for p := pos; p > 0; p-- {
+		if file, is := strings.CutPrefix(r.Event(p).Source.File, "strategies/"); is {
+			if _, found := strategies.Text(file); found {
+				return file
+			}
+		}
+	}
+	return own
+}
+
+// Standing is a strategy's code with the clients that stand in it.
+type Standing struct {
+	Rows   []draw.Line // as wide as the pane: a line of code that is wider has several
+	Texts  []string    // of the rows, without what is beside them
+	Lines  []int       // of the rows, from 1
+	Focus  int         // the row to keep in sight, from 0
+	Script []draw.Line // the Lua script that the line in focus runs, if the file has it
+	Note   string      // why the cursor's event is at none of the lines, or empty
+}
+
+// StandingAt sets a file for a pane of a width: the names of the clients stand beside the line on which each of them
+// stands, and a pointer beside the line of the cursor's event, which is lit, too.
+func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text []string, width int, th *draw.Theme) Standing {
+	clients := map[int][]int{} // by line, from 1
+	lit, focus := 0, 0
+	for i := range s.Clients {
+		if c := &s.Clients[i]; c.Source.File == "strategies/"+file && c.InStrategy() {
+			clients[c.Source.Line] = append(clients[c.Source.Line], i)
+			focus = c.Source.Line
+		}
+	}
+	if e := r.Event(pos); e != nil && e.Source.File == "strategies/"+file {
+		lit, focus = e.Source.Line, e.Source.Line
+	}
+	for p := pos; p > 0 && focus == 0; p-- { // no client is in this file: stay where the last one was
+		if e := r.Event(p); e.Source.File == "strategies/"+file {
+			focus = e.Source.Line
+		}
+	}
+	if focus == 0 {
+		focus = LineOf(text, ") Acquire(") // and not at the imports
+	}
+	v := Standing{Note: outside(r, pos, s)}
+	names := draw.ShortNames(r.Clients)
+	for i, text := range text {
+		if i+1 == focus {
+			v.Focus = len(v.Rows)
+		}
+		l, k := draw.Line{draw.Text(" ", draw.Plain)}, draw.Dim
+		if i+1 == lit {
+			l[0] = draw.Text(th.Pointer, draw.Here)
+		}
+		for _, client := range clients[i+1] {
+			l = append(l, draw.Text(names[client], draw.ClientInk(client)))
+		}
+		switch {
+		case i+1 == lit:
+			k = draw.Pick
+		case clients[i+1] != nil:
+			k = draw.Strong
+		case !strings.HasPrefix(strings.TrimSpace(text), "//"):
+			k = draw.Plain
+		}
+		for _, row := range folded(text, width-gutter) {
+			l = append(l, draw.Text(strings.Repeat(" ", max(gutter-l.Width(), 1)), draw.Plain))
+			v.Texts, v.Lines = append(v.Texts, row), append(v.Lines, i+1)
+			if i+1 == lit {
+				row = draw.Pad(row, width-l.Width())
+			}
+			v.Rows, l = append(v.Rows, append(l, draw.Text(row, k))), nil
+		}
+	}
+	v.Script = scriptOf(text, focus, width)
+	return v
+}
+
+// gutter is the room beside the code, for the pointer and a name.
+const gutter = 4
+
+// outside says of an event that is at no line of the lock's code that its client's caller does that.
+func outside(r *timeline.Timeline, pos int, s *trace.State) string {
+	e := r.Event(pos)
+	if e == nil || e.Client == trace.None || e.Node != trace.None || e.Source.File != "" || s.Clients[e.Client].Stopped {
+		return ""
+	}
+	switch c := &s.Clients[e.Client]; c.Phase {
+	case trace.PhaseHold, trace.PhaseWork:
+		return fmt.Sprintf("%s is in its caller's code now, at no line of the lock's.", r.Clients[e.Client])
+	}
+	return ""
+}
+
+// scriptOf is the declaration of the Lua script that a line of code, from 1, runs.
+func scriptOf(text []string, line, width int) (rows []draw.Line) {
+	if line < 1 || line > len(text) {
+		return nil
+	}
+	before, _, runs := strings.Cut(text[line-1], ".Run(")
+	if !runs {
+		return nil
+	}
+	name := before[strings.LastIndexAny(before, " \t(=")+1:]
+	from := slices.IndexFunc(text, func(l string) bool { return strings.HasPrefix(l, "var "+name+" = redis.NewScript(`") })
+	if from < 0 {
+		return nil
+	}
+	for _, l := range text[from:] {
+		for _, row := range folded(l, width-gutter) {
+			rows = append(rows, draw.Line{draw.Text(strings.Repeat(" ", gutter)+row, draw.Plain)})
+		}
+		if strings.HasSuffix(l, "`)") {
+			return rows
+		}
+	}
+	return nil
+}
