@@ -370,3 +370,59 @@ func TestInstantsKeepTheColumnsOfTheList(t *testing.T) {
 		}
 	}
 }
+
+// The length that a gap is labelled with is the difference of the instants that stand beside it.
+func TestGapsFitTheTimesBesideThem(t *testing.T) {
+	th := tuitest.PlainTheme(false)
+	labelled := 0
+	for _, run := range []*timeline.Timeline{realRun(t, "naive-del", "pause-past-ttl"), realRun(t, "setpx-lua", "pause-past-ttl"), timeline.New(tuitest.PauseTrace())} {
+		for _, width := range []int{68, 108, 188} {
+			a := newAxis(run, width, 0)
+			for pos := range run.Moments {
+				c := draw.NewCanvas(width+LabelWidth, AxisRows+1, "~")
+				DrawTimeline(c, draw.Rect(0, 0, width+LabelWidth, AxisRows+1), Scene{Timeline: run, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Theme: th})
+				times := words(c, 0, width)
+				for x, text := range words(c, 1, width) {
+					length, err := time.ParseDuration(text)
+					if err != nil { // the ruler, or years
+						continue
+					}
+					labelled++
+					left, right := -1, width
+					for at := range times {
+						if at < x {
+							left = max(left, at)
+						} else {
+							right = min(right, at)
+						}
+					}
+					from, _ := time.ParseDuration(times[left])
+					to, err := time.ParseDuration(times[right])
+					if err != nil || to-from != length {
+						t.Errorf("%s, %d columns, event %d: %s between %s and %s", run.Strategy, width, pos, text, times[left], times[right])
+					}
+				}
+			}
+		}
+	}
+	if labelled == 0 {
+		t.Error("no gap is labelled")
+	}
+}
+
+// words are the words of a row of a plot, by their first columns.
+func words(c *draw.Canvas, y, width int) map[int]string {
+	all, from := map[int]string{}, -1
+	for x := range width + 1 {
+		switch s := c.Char(x+LabelWidth, y); {
+		case x == width || s == "" || s == " ":
+			from = -1
+		default:
+			if from < 0 {
+				from = x
+			}
+			all[from] += s
+		}
+	}
+	return all
+}

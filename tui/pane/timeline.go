@@ -539,22 +539,28 @@ func (tl *plot) drawAxis() {
 	t, y := tl.Theme, tl.y0
 	tl.c.Text(tl.x0-LabelWidth+1, y, LabelWidth-2, "virtual t", draw.Dim)
 	tl.c.Fill(draw.Rect(tl.x0, y+1, tl.width, 1), t.Ruler, draw.Dim)
-	tl.drawTimes()
+	times := tl.drawTimes()
 	for _, g := range tl.Axis.gaps {
 		if g.Pos+1 > tl.Pos {
 			break
 		}
-		tl.drawGap(g)
+		tl.drawGap(g, times)
 	}
 	tl.c.Put(tl.x0+tl.until, y+1, t.Here, draw.Here)
 }
 
-func (tl *plot) drawGap(g gap) {
+// drawGap marks a gap, and writes its length where the times above are those between which it lies: beside others, a
+// reader would subtract them and find another length.
+func (tl *plot) drawGap(g gap, times []timeLabel) {
 	from, to := g.from+1-tl.offset, g.to-1-tl.offset
 	for x := max(from, 0); x <= min(to, tl.width-1); x++ {
 		tl.c.Put(tl.x0+x, tl.y0+1, tl.Theme.Gap, draw.Dim)
 	}
 	if from < 0 || to >= tl.width {
+		return
+	}
+	right, _ := slices.BinarySearchFunc(times, to+1, func(l timeLabel, x int) int { return l.x - x })
+	if !g.Endless && (right == 0 || right == len(times) || times[right-1].text != trace.Brief(tl.When(g.Pos)) || times[right].text != trace.Brief(tl.When(g.Pos+1))) {
 		return
 	}
 	glyph := tl.Theme.Gap
@@ -569,8 +575,14 @@ func (tl *plot) drawGap(g gap) {
 	}
 }
 
-// drawTimes labels the cursor's instant, and as many others to its left as there is room for.
-func (tl *plot) drawTimes() {
+// timeLabel is an instant that is written above a column of the plot.
+type timeLabel struct {
+	x    int
+	text string
+}
+
+// drawTimes labels the cursor's instant, and as many others to its left as there is room for. It returns all of them.
+func (tl *plot) drawTimes() (labels []timeLabel) {
 	now := trace.Brief(max(tl.Now, tl.When(tl.Pos)))
 	w := draw.Width(now)
 	here := max(min(tl.until, tl.width-w), 0)
@@ -592,8 +604,10 @@ func (tl *plot) drawTimes() {
 		}
 		tl.c.Text(tl.x0+x, tl.y0, tl.width, text, draw.Dim)
 		tl.c.Put(tl.x0+x, tl.y0+1, tl.Theme.Tick, draw.Dim)
+		labels = append(labels, timeLabel{x, text})
 		free, last = end+2, text
 	}
+	return append(labels, timeLabel{tl.until, now})
 }
 
 // proofTimes are the instants of the highlighted events, by plot column: a column's label is the
