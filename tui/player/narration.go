@@ -31,7 +31,7 @@ func (p *Player) Narration(width, rows int) []draw.Line {
 func (p *Player) story(width int, whole bool) story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.LongestLine))}
 	p.tellCause(&t)
-	s := story{evidence: part{from: len(t.Lines)}}
+	s := story{evidence: part{from: len(t.Lines)}, scrolls: p.Scrolls}
 	s.current = p.tellEvidence(&t, width-1, whole)
 	s.evidence.to = len(t.Lines)
 	p.tellStop(&t)

@@ -70,6 +70,8 @@ type Player struct {
 
 	Steady bool // no row of the diagram comes or goes as the run goes on: for layouts of their own
 
+	Scrolls bool // the words that have no row can be scrolled to
+
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
 	Remedies screen.Remedies // other locks, by the failures of this run that they don't show

@@ -11,7 +11,8 @@ import (
 type story struct {
 	lines          []draw.Line
 	evidence, hint part
-	current        int // the line of the evidence that the status row has, too; negative if there is none
+	current        int  // the line of the evidence that the status row has, too; negative if there is none
+	scrolls        bool // what has no row can be scrolled to: then no evidence goes whose number stands on the ruler
 }
 
 // part are lines of a story: those from one up to another.
@@ -46,7 +47,7 @@ func (s *story) squeezed(rows int) ([]draw.Line, part) {
 		lines = slices.Delete(lines, s.current, s.current+1)
 		proof.to--
 	}
-	if over := min(len(lines)-rows, proof.to-proof.from); over > 0 {
+	if over := min(len(lines)-rows, proof.to-proof.from); over > 0 && !s.scrolls {
 		lines = slices.Delete(lines, proof.from, proof.from+over)
 	}
 	if s.hint.from == s.hint.to {

@@ -48,7 +48,7 @@ func (p *Present) playerOf(app *screen.App) *player.Player {
 		sc = max(app.Library.Named(s.Scenario.Name), 0)
 	}
 	shown := player.New(app, app.Library.Strategy(s.Strategy.Name), sc)
-	shown.Measure, shown.OwnQuestions = longestTold, true
+	shown.Measure, shown.OwnQuestions, shown.Scrolls = longestTold, true, true
 	return shown
 }
 

@@ -12,6 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/scenarios"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/quiz"
@@ -460,5 +461,34 @@ func TestContrastWithTheFirstRun(t *testing.T) {
 	}
 	if want := before + "overlapping critical sections (OV) and foreign release (FR). Not here: foreign release (FR). Here, too: overlapping critical sections (OV)."; !strings.Contains(ends[1], want) {
 		t.Errorf("no %q:\n%s", want, ends[1])
+	}
+}
+
+// Where evidence is numbered in the diagram, its lines are among the words, if need be below the last row: one key goes there.
+func TestNumberedEvidenceIsTold(t *testing.T) {
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	all, err := scenarios.LoadPlaylist(playlist(t, "naive-del late-release"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(app, all)
+	a := tuitest.Open(t, 80, 20, app, p, nil)
+	for _, b := range p.Run.Breaches {
+		for p.Pos < b.Pos {
+			a.Press("right")
+		}
+		for n, seq := range b.Events {
+			told := false
+			want := fmt.Sprintf("%d  %s  #%d", n+1, trace.Brief(p.Run.Events[seq-1].At), seq)
+			for range 8 {
+				v := a.View()
+				told = told || strings.Contains(v, want) || p.Run.After(seq) == p.Pos
+				a.Press("down down")
+			}
+			a.Press("up up up up up up up up up up")
+			if !told && p.Run.Breaches[slices.IndexFunc(p.Run.Breaches, func(o timeline.Breach) bool { return o.Pos == b.Pos })].Violation == b.Violation {
+				t.Errorf("%s at event %d: %q is nowhere:\n%s", b.Code, p.Pos, want, a.View())
+			}
+		}
 	}
 }
