@@ -87,7 +87,7 @@ type quiz struct {
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
 	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(), Said: at, At: n.At,
-		Text: "Later, at " + trace.Brief(n.At) + ": " + n.Prose()}
+		Text: "At " + trace.Brief(n.At) + ": " + n.Prose()}
 	switch n.About {
 	case "verdict":
 		if !q.Over(at) && (len(q.Breaches) == 0 || at < q.Breaches[0].Pos) {
@@ -242,9 +242,17 @@ func (q *quiz) release(i int) bool {
 	if slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.s.Key && c.After == nil }) {
 		right = 1
 	}
-	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s sends %s. What does it do?", name, trace.CommandText(e.Args)),
+	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s sends %s. What does it do?", name, sent(e.Args)),
 		Choices: []string{"it removes " + name + "'s own record", "it removes " + other + "'s record", "it changes nothing"}, Right: right,
 		Why: q.Actor(e) + " " + q.Text(e)})
+}
+
+// sent names a command of a release. Of a script the digest says nothing: that it runs in one step is what there is to know.
+func sent(args []string) string {
+	if strings.HasPrefix(strings.ToUpper(args[0]), "EVAL") {
+		return "the script that is to release its lock, which Redis runs in one step"
+	}
+	return trace.CommandText(args)
 }
 
 // reads reports whether a command is one that changes nothing.

@@ -92,6 +92,9 @@ func TestAnswersAreTrue(t *testing.T) {
 					t.Errorf("%q: %s, and %s", q.Text, answer, tl.Holders(tl.StateAt(q.Until)))
 				}
 			case strings.HasSuffix(q.Text, "What does it do?"):
+				if strings.Contains(q.Text, "EVAL") {
+					t.Errorf("%q can't be answered: nobody knows a script by its digest", q.Text)
+				}
 				checked["release"]++
 				foreign := slices.ContainsFunc(tl.Breaches, func(b timeline.Breach) bool { return b.Code == trace.FR && b.Pos == q.Until })
 				if foreign && !strings.HasPrefix(answer, "it removes") || last.Reply == "0" && answer != "it changes nothing" {
@@ -221,7 +224,7 @@ func TestLastQuestionIsAskedBeforeItsAnswer(t *testing.T) {
 				q = all
 			}
 		}
-		if !strings.HasPrefix(q.Text, "Later, at 18.008s: ") || !strings.HasSuffix(q.Text, " What has come of this now?") || q.Then != "What has come of this now?" {
+		if !strings.HasPrefix(q.Text, "At 18.008s: ") || !strings.HasSuffix(q.Text, " What has come of this now?") || q.Then != "What has come of this now?" {
 			t.Errorf("%s: %q, and then %q", lock, q.Text, q.Then)
 		}
 		if _, said := slices.BinarySearch(tl.Chapters, q.Pos); !said || tl.Over(q.Pos) || len(tl.Breaches) > 0 && q.Pos >= tl.Breaches[0].Pos {

@@ -154,7 +154,7 @@ func PauseTrace() *trace.Trace {
 	s.Add(trace.KindExpire, trace.None, 0, func(e *trace.Event) {
 		e.Changes = []trace.Change{{Key: "lock", Before: &trace.Record{Value: "tokA", Expires: s.at}}}
 	})
-	s.say(trace.NoteAsk, "Who believes by now that it has the lock?", "A")
+	s.say(trace.NoteAsk, "Who believes that it has the lock?", "A")
 	s.at = 4 * time.Second
 	s.acquire(1, "tokB")
 	enter := s.Add(trace.KindEnter, 1, trace.None)
