@@ -452,7 +452,7 @@ func TestSettings(t *testing.T) {
 	}{
 		{ // No way takes any time; the work alone does.
 			"no latency", "naive-del", "  latency: 0s\n", "  - run: A\n",
-			[]trace.Kind{trace.KindGranted, trace.KindDone}, []string{"0ms A has the lock, token A1-*, lease until 10.000000", "1s A has finished"},
+			[]trace.Kind{trace.KindGranted, trace.KindDone}, []string{"0ms A has the lock, token A1-*, lease until 10s", "1s A has finished"},
 		},
 		{
 			"TTL", "naive-del", "  ttl: 3s\n", "  - run: A\n    to: work\n  - wait: 4s\n",
@@ -479,12 +479,12 @@ func TestSettings(t *testing.T) {
 		{
 			"same tokens", "setpx-lua", "  tokens: same\n", "  - run: A\n    to: release\n  - run: A\n  - run: B\n    to: work\n",
 			[]trace.Kind{trace.KindGranted},
-			[]string{"2ms A has the lock, token same-for-all, lease until 9.898000 (10s less 102ms for drift)", "1.006s B has the lock, token same-for-all, lease until 10.902000 (10s less 102ms for drift)"},
+			[]string{"2ms A has the lock, token same-for-all, lease until 9.898s (10s less 102ms for drift)", "1.006s B has the lock, token same-for-all, lease until 10.902s (10s less 102ms for drift)"},
 		},
 		{
 			"mangled tokens", "get-then-del", "  tokens: mangled\n", "  - run: A\n",
 			[]trace.Kind{trace.KindGranted, trace.KindReleaseFailed, trace.KindExpire},
-			[]string{"2ms A has the lock, token A1-*, lease until 10.000000", "1.004s A release failed: lock not held", "10.002s n1 expires 10s + 1ms after it was stored  [lock gone]"},
+			[]string{"2ms A has the lock, token A1-*, lease until 10s", "1.004s A release failed: lock not held", "10.002s n1 expires 10s + 1ms after it was stored  [lock gone]"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -33,7 +33,7 @@ var kinds = [...]struct {
 	KindReleased:      {"released", byClient, says("is done releasing")},
 	KindReleaseFailed: {"release-failed", byClient, saysNote("release failed: ")},
 	KindExtend:        {"extend", byClient, says("extends")},
-	KindExtended:      {"extended", byClient, func(_ *Trace, e *Event) string { return "extended, lease until " + Instant(e.By) }},
+	KindExtended:      {"extended", byClient, func(_ *Trace, e *Event) string { return "extended, lease until " + Duration(e.By) }},
 	KindExtendFailed:  {"extend-failed", byClient, saysNote("extension failed: ")},
 	KindDone:          {"done", byClient, says("has finished")},
 	KindLapse:         {"lapse", byClient, lapseText},

@@ -72,7 +72,7 @@ func grantedText(t *Trace, e *Event) string {
 	if e.By == Never {
 		return text + ", no deadline"
 	}
-	text += ", lease until " + Instant(e.By)
+	text += ", lease until " + Duration(e.By)
 	if _, margin, known := t.leaseOf(e); known && margin > 0 {
 		text += fmt.Sprintf(" (%s less %s for drift)", Duration(t.TTL), Duration(margin))
 	}
@@ -99,7 +99,8 @@ func lapseText(t *Trace, e *Event) string {
 }
 
 // countOf says in brackets what a client's lease that ends at an instant was counted from, as far as that is known:
-// which margin was taken off, and where it is over that it began with the request, and so before the record did.
+// which margin was taken off, and where it is over that it began with the request. Redis counts from later on, and to the
+// end: where the end of the record is told beside it, that is why it is another one.
 func (t *Trace) countOf(client int, deadline time.Duration, over bool) string {
 	for i := len(t.Events) - 1; i >= 0; i-- {
 		e := &t.Events[i]
@@ -108,15 +109,21 @@ func (t *Trace) countOf(client int, deadline time.Duration, over bool) string {
 		}
 		_, margin, known := t.leaseOf(e)
 		switch {
+		case known && margin > 0 && over:
+			return fmt.Sprintf(" (%s less %s for drift, since it asked%s)", Duration(t.TTL), Duration(margin), RedisCounts)
 		case known && margin > 0:
 			return fmt.Sprintf(" (%s less %s for drift)", Duration(t.TTL), Duration(margin))
 		case known && over:
-			return fmt.Sprintf(" (%s since it asked)", Duration(t.TTL))
+			return fmt.Sprintf(" (%s since it asked%s)", Duration(t.TTL), RedisCounts)
 		}
 		break
 	}
 	return ""
 }
+
+// RedisCounts is the part of a sentence on the end of a lease that says why the record has another one. Where there is
+// no room for it, the sentence is whole without it.
+const RedisCounts = "; Redis counts from when it stored the record"
 
 // driftMargin is how much of a lease a careful lock gives up to clocks that run at different rates.
 func driftMargin(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }

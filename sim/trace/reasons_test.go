@@ -23,7 +23,7 @@ func TestReasons(t *testing.T) {
 		{0, Event{Kind: KindAcquire, Acq: 1}, "wants the lock"},
 		{0, Event{Kind: KindSend, Acq: 1}, ""},
 		{1 * ms, Event{Kind: KindExecute, Args: []string{"set", "lock", "A1", "px", "10000"}, Changes: []Change{{Key: "lock", After: record}}}, ""},
-		{2 * ms, Event{Kind: KindGranted, Acq: 1, Token: "A1", By: 9898 * ms}, "has the lock, token A1, lease until 9.898000 (10s less 102ms for drift)"},
+		{2 * ms, Event{Kind: KindGranted, Acq: 1, Token: "A1", By: 9898 * ms}, "has the lock, token A1, lease until 9.898s (10s less 102ms for drift)"},
 		{2 * ms, Event{Kind: KindSleep, Phase: PhaseWork, By: 20 * time.Second}, "works for 20s"},
 		{2 * ms, Event{Kind: KindSleep, Phase: PhaseWork, Thread: 1, By: time.Second}, "sleeps for 1s"},
 		{2 * ms, Event{Kind: KindPause, Note: "the schedule doesn't let it act yet"}, "is paused: the schedule doesn't let it act yet"},
@@ -39,9 +39,9 @@ func TestReasons(t *testing.T) {
 		{20003 * ms, Event{Kind: KindPause, Note: "the schedule doesn't let it act yet"}, "is paused: its work of 1ms has ended, and the schedule doesn't let it act yet"},
 		{20003 * ms, Event{Kind: KindWake, Phase: PhaseAcquire}, "wakes up"},
 		{20004 * ms, Event{Kind: KindAcquire, Acq: 2}, "wants the lock"},
-		{20004 * ms, Event{Kind: KindGranted, Acq: 2, By: 30004 * ms}, "has the lock, lease until 30.004000"},
+		{20004 * ms, Event{Kind: KindGranted, Acq: 2, By: 30004 * ms}, "has the lock, lease until 30.004s"},
 		{20005 * ms, Event{Kind: KindExtend, Acq: 2}, "extends"},
-		{20006 * ms, Event{Kind: KindExtended, Acq: 2, By: 30005 * ms}, "extended, lease until 30.005000"},
+		{20006 * ms, Event{Kind: KindExtended, Acq: 2, By: 30005 * ms}, "extended, lease until 30.005s"},
 		{30005 * ms, Event{Kind: KindLapse, Acq: 2, By: 30005 * ms}, "lease lapses: 10s since it asked at 20.005s"},
 		{30006 * ms, Event{Kind: KindAcquire, Client: 1, Acq: 1}, "wants the lock, to test whether it can still be had"},
 	} {
@@ -55,8 +55,8 @@ func TestReasons(t *testing.T) {
 func TestHoldersSayWhatALeaseIsCountedFrom(t *testing.T) {
 	const ttl = 10 * time.Second
 	for deadline, want := range map[time.Duration][2]string{
-		ttl:                     {"A holds the lock; its lease ends at 10s.", "A thinks it has the lock; its lease ended at 10s (10s since it asked)."},
-		9898 * time.Millisecond: {"A holds the lock; its lease ends at 9.898s (10s less 102ms for drift).", "A thinks it has the lock; its lease ended at 9.898s (10s less 102ms for drift)."},
+		ttl:                     {"A holds the lock; its lease ends at 10s.", "A thinks it has the lock; its lease ended at 10s (10s since it asked; Redis counts from when it stored the record)."},
+		9898 * time.Millisecond: {"A holds the lock; its lease ends at 9.898s (10s less 102ms for drift).", "A thinks it has the lock; its lease ended at 9.898s (10s less 102ms for drift, since it asked; Redis counts from when it stored the record)."},
 		ttl - time.Millisecond:  {"A holds the lock; its lease ends at 9.999s.", "A thinks it has the lock; its lease ended at 9.999s."},
 	} {
 		tr := &Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", TTL: ttl, Need: 1}

@@ -575,8 +575,17 @@ func (m *Compare) events(width int, differs, whole bool) (lines []draw.Line) {
 		lines = append(lines, pane.ShortenedLine(l, width))
 	}
 	if differs && m.differs[m.at] {
-		text := strings.Join(m.alignment.Differences(m.at), "; ")
-		lines = append(lines, draw.Line{draw.Text(m.Theme.Differs+" ", draw.Breach), draw.Text(draw.Fit(strings.ToUpper(text[:1])+text[1:]+".", width-2, m.Theme.More), draw.Strong)})
+		all := m.alignment.Differences(m.at)
+		text := func(n int) string {
+			said := strings.Join(all[:n], "; ") + draw.Either(n < len(all), fmt.Sprintf("; and %d more", len(all)-n), "")
+			return strings.ToUpper(said[:1]) + said[1:] + "."
+		}
+		n := len(all)
+		for !whole && n > 1 && draw.Width(text(n)) > width-2 { // whole ones, as many as one row has room for
+			n--
+		}
+		l := draw.Line{draw.Text(m.Theme.Differs+" ", draw.Breach), draw.Text(text(n), draw.Strong)}
+		lines = append(lines, l.Hanging(width)...)
 	}
 	return lines
 }

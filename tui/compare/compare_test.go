@@ -213,3 +213,25 @@ func TestEventsAreNotCutInTheMidst(t *testing.T) {
 		t.Error("nobody gets the lock")
 	}
 }
+
+// No difference is cut at the least size: it is told in as many rows as it takes, or there are fewer of them.
+func TestDifferencesAreNotCut(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("get-then-del")}})
+	a := tuitest.Open(t, 80, 24, app, m, nil)
+	told := 0
+	for ; m.at < m.alignment.Last(); a.Press("right") {
+		for _, l := range strings.Split(a.View(), "\n") {
+			if strings.HasPrefix(l, m.Theme.Differs+" ") {
+				told++
+				if strings.Contains(l, m.Theme.More) {
+					t.Errorf("at %d: %s", m.at, l)
+				}
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("no difference is told")
+	}
+}

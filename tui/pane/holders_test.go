@@ -131,7 +131,7 @@ func TestEvidenceIsShortenedByWholeParts(t *testing.T) {
 			t.Errorf("%d: %q, want %q", width, got, want)
 		}
 	}
-	if got := Shortened("has the lock, token C1-337c, lease until 27.006000", 40); got != "has the lock, lease until 27.006000" {
+	if got := Shortened("has the lock, token C1-337c, lease until 27.006s", 40); got != "has the lock, lease until 27.006s" {
 		t.Errorf("a grant: %q", got)
 	}
 }

@@ -2,10 +2,13 @@ package pane
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/tuitest"
 )
@@ -46,6 +49,41 @@ func TestProbeIsIntroduced(t *testing.T) {
 					t.Errorf("%s, %d columns, event %d:\n%s", run.Strategy, width, pos, v)
 				}
 			}
+		}
+	}
+}
+
+// No label in the row of what a client thinks says only that its lease is over: it would read as if the client knew.
+func TestLapsedLeaseIsNotNoticed(t *testing.T) {
+	run, labels := realRun(t, "naive-del", "late-release"), map[string]bool{}
+	row := regexp.MustCompile(`╌+([a-z, ]+)╌`)
+	for width := 60; width <= 200; width += 4 {
+		for pos := range run.Moments {
+			c := draw.NewCanvas(width, 40, "~")
+			a := newAxis(run, width-LabelWidth, 0)
+			DrawTimeline(c, draw.Rect(0, 0, width, 40), Scene{Timeline: run, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: FillLanes(run, pos, 30), Theme: tuitest.PlainTheme(false)})
+			for _, found := range row.FindAllStringSubmatch(c.Render(tuitest.PlainTheme(false)), -1) {
+				labels[found[1]] = true
+			}
+		}
+	}
+	for label := range labels {
+		if !strings.HasSuffix(label, "noticed") && !strings.HasSuffix(label, "unseen") {
+			t.Errorf("%q", label)
+		}
+	}
+	if len(labels) < 2 {
+		t.Error(labels)
+	}
+}
+
+// Where there is room, the sentence on a lease that is over says why Redis's record has another end.
+func TestEndsOfLeaseAndRecordAreExplained(t *testing.T) {
+	run := realRun(t, "naive-del", "late-release")
+	pos := slices.IndexFunc(run.Events, func(e trace.Event) bool { return e.Kind == trace.KindExpire }) + 1
+	for width, want := range map[int]string{120: "(10s since it asked; Redis counts from when it stored the record).", 80: "(10s since it asked)."} {
+		if l, _ := Holders(run, pos, run.StateAt(pos), width); !strings.HasSuffix(tuitest.LineText(l), want) || l.Width() > width {
+			t.Errorf("%d columns: %q", width, tuitest.LineText(l))
 		}
 	}
 }

@@ -73,6 +73,9 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		if draw.Width(said) <= room {
 			return said
 		}
+		if short := strings.Replace(said, trace.RedisCounts, "", 1); draw.Width(short) <= room {
+			return short
+		}
 		said := uncounted(said)
 		const claim = " believe they hold it"
 		who, _, many := strings.Cut(said, claim)
@@ -109,6 +112,9 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		said = strings.TrimSuffix(said, ".") + draw.Either(r.Ended(pos), ": no violation.", ": no violation yet.")
 	}
 	l := soFar(shortened(width-1), all, r.Ended(pos), width)
+	if l.Width() > width {
+		l = soFar(strings.Replace(shortened(width-1), trace.RedisCounts, "", 1), all, r.Ended(pos), width)
+	}
 	if l.Width() > width {
 		l = soFar(uncounted(shortened(width-1)), all, r.Ended(pos), width)
 	}

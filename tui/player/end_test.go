@@ -277,3 +277,43 @@ func TestScriptThatNeverRan(t *testing.T) {
 		t.Errorf("it isn't run:\n%s", a.View())
 	}
 }
+
+// The list of locks to compare with opens on the one that the words will recommend, wherever the reader is by then; and the
+// words name the keys that it takes.
+func TestCompareOpensOnTheRemedy(t *testing.T) {
+	_, p := openRun(t, 120, 40, "naive-del", "late-release")
+	for _, pos := range []int{0, p.Run.Chapters[1], p.Run.Breaches[0].Pos, p.Run.Last()} {
+		p.goTo(pos)
+		if got := p.Library.Strategies[p.comparePicker().At].Name; got != "setpx-lua" {
+			t.Errorf("at %d it opens on %s", pos, got)
+		}
+	}
+	a, _ := openRun(t, 120, 40, "naive-del", "late-release")
+	if a.Press("!"); !strings.Contains(a.View(), "What would have stopped it: setpx-lua (c, enter).") {
+		t.Error(a.View())
+	}
+}
+
+// At the end of a run of a file's script it is said whether its author expects something of the lock; and where the
+// verdict is expected, no cross stands beside it.
+func TestEndSaysWhatIsExpected(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "own.yaml")
+	const text = "title: x\nscript:\n  - run: A\n    to: after work first\n  - wait: 12s\n  - {run: B, to: work}\n  - run: A\n"
+	for more, want := range map[string]string{"": "The script doesn't say what it expects of naive-del.", "expect:\n  - {verdict: [OV, FR], under: [naive-del]}\n": "✓ As expected: OV FR."} {
+		if err := os.WriteFile(own, []byte(text+more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sc, err := scenarios.Find(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lib := screen.NewLibrary()
+		lib.Include(strategies.Strategy{}, sc)
+		app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+		a := tuitest.Open(t, 120, 40, app, New(app, lib.Strategy("naive-del"), lib.Scenario(sc)), nil)
+		a.Press("G")
+		if v := a.View(); !strings.Contains(v, want) || more != "" && (strings.Contains(v, "✗ OV overlapping") || !strings.Contains(v, "verdict OV overlapping")) {
+			t.Errorf("%q:\n%s", more, v)
+		}
+	}
+}

@@ -145,7 +145,7 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (curren
 // tellStop names a lock that withstands the violation at hand under the same script.
 func (p *Player) tellStop(t *draw.Paragraphs) {
 	if r := p.Remedies.For(p.shown()); r != nil {
-		t.Add(draw.Good, p.Theme.Granted+" ", r.Text(p.Keys.Compare.Help().Key))
+		t.Add(draw.Good, p.Theme.Granted+" ", r.Text(p.Keys.Compare.Help().Key+", "+p.Keys.Enter.Help().Key))
 	}
 }
 
@@ -169,13 +169,20 @@ func (p *Player) tellLesson(t *draw.Paragraphs) {
 // tellEnd gives the verdict of the run, and the reason: in the scenario's words if it has any
 // for this verdict, and else in the monitors'.
 func (p *Player) tellEnd(t *draw.Paragraphs) {
-	verdict := p.Run.Verdict()
+	sc, lock, verdict := p.Library.Scenarios[p.scenario], p.Run.Strategy, p.Run.Verdict()
 	f := screen.Cell{Known: true, Verdict: verdict}
-	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), f.Sign(&p.Theme.Glyphs), draw.Text(" "+f.Text(), draw.Strong)})
-	if text, met := p.Run.Expectation(); text != "" {
-		t.Add(map[bool]draw.Ink{true: draw.Good, false: draw.Breach}[met], draw.Either(met, p.Theme.Granted, p.Theme.Bad)+" ", sentence(text)+".")
+	text, met := p.Run.Expectation()
+	sign := f.Sign(&p.Theme.Glyphs)
+	if text != "" && met { // no cross beside the tick that follows
+		sign = draw.Text("verdict", draw.Dim)
 	}
-	sc, lock := p.Library.Scenarios[p.scenario], p.Run.Strategy
+	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), sign, draw.Text(" "+f.Text(), draw.Strong)})
+	switch {
+	case text != "":
+		t.Add(map[bool]draw.Ink{true: draw.Good, false: draw.Breach}[met], draw.Either(met, p.Theme.Granted, p.Theme.Bad)+" ", sentence(text)+".")
+	case sc.Path() != "" && p.Title == "":
+		t.Add(draw.Dim, "", "The script doesn't say what it expects of "+lock+".")
+	}
 	want, known := sc.Expect(lock)
 	if why := screen.Reason(sc, lock); p.Title == "" && known && want.String() == verdict.String() && why != "" {
 		t.Add(draw.Plain, "", why)

@@ -683,14 +683,18 @@ func (p *Player) strategyPicker() *picker.Picker {
 	})
 }
 
-// comparePicker asks which lock to compare with. At a violation the cursor is on one that
-// withstands it.
+// comparePicker asks which lock to compare with. The cursor is on one that withstands the violation at hand, or else the
+// first that has such a lock.
 func (p *Player) comparePicker() *picker.Picker {
 	list := picker.Compare(p.App, p.scenario, p.Strategy, p.Pos)
 	if p.Run == nil {
 		return list
 	}
-	if r := p.Remedies.For(p.shown()); r != nil {
+	r := p.Remedies.For(p.shown())
+	for i := 0; i < len(p.Run.Breaches) && r == nil; i++ { // elsewhere on the one that the words will name first
+		r = p.Remedies.For(p.Run.Breaches[i : i+1])
+	}
+	if r != nil {
 		list.At = r.Strategy
 	}
 	return list

@@ -109,7 +109,7 @@ func (p *Present) goOn() tea.Cmd {
 	case p.Run != nil && p.Advance():
 		return nil
 	case p.at+1 == len(p.showings):
-		p.Notice = "That was the last run of the playlist."
+		p.Notice = "That was the last run of the playlist" + p.ways() + "."
 		return nil
 	}
 	return p.show(p.at + 1)
@@ -194,9 +194,14 @@ func (p *Present) words(width, rows int) []draw.Line {
 	}
 	if p.Pos == p.Run.Last() && p.at+1 == len(p.showings) {
 		t.Gap()
-		t.Add(draw.Dim, "", "This is the end of the playlist.")
+		t.Add(draw.Dim, "", "This is the end of the playlist"+p.ways()+".")
 	}
 	return t.Lines
+}
+
+// ways says what can be done at the end, where the key that goes on does nothing.
+func (p *Present) ways() string {
+	return fmt.Sprintf(": %s goes back, %s closes it", p.Keys.PageUp.Help().Key, p.Keys.Close.Help().Key)
 }
 
 // place is where the run is in the playlist.

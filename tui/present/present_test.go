@@ -311,7 +311,7 @@ func TestEndOfThePlaylist(t *testing.T) {
 		}
 		a.Press("enter")
 	}
-	if a.Press("enter"); !strings.Contains(a.View(), "That was the last run of the playlist.") || strings.Contains(a.View(), "enter go on") {
+	if a.Press("enter"); !strings.Contains(a.View(), "That was the last run of the playlist: pgup goes back, esc closes it.") || strings.Contains(a.View(), "enter go on") {
 		t.Error(a.View())
 	}
 	_, cmd := r.Update(tuitest.KeyMsg("esc"))
@@ -368,8 +368,8 @@ func TestWordsAreForTheRoom(t *testing.T) {
 			t.Fatalf("at %d the room is told:\n%s", p.Pos, a.View())
 		}
 	}
-	if !strings.Contains(a.View(), "This is the end of the playlist.") {
-		t.Errorf("nothing says that it is the end:\n%s", a.View())
+	if !strings.Contains(a.View(), "This is the end of the playlist: pgup goes back, esc closes it.") {
+		t.Errorf("nothing says what can be done at the end:\n%s", a.View())
 	}
 }
 
