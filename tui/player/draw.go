@@ -210,7 +210,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 // missing says which rows there was no room for, and how many marks are covered by others.
 func (p *Player) missing(lanes []pane.Lane) (l draw.Line) {
 	if rows := pane.LeftOut(p.Run, p.Pos, lanes); rows != "" {
-		l = append(l, draw.Text(" no row for ", draw.Dim), draw.Text(rows+" ", draw.Strong))
+		l = append(l, draw.Text(" rows left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong))
 	}
 	if p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
 		l = append(l, draw.Text(fmt.Sprintf(" %s covered: ", draw.Plural(p.drawn.Hidden, "mark")), draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))

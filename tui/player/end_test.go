@@ -317,3 +317,21 @@ func TestEndSaysWhatIsExpected(t *testing.T) {
 		}
 	}
 }
+
+// Rows for which a window has no room are said to be left out, not to be "no row".
+func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
+	named := 0
+	for p.goTo(0); p.Pos < p.Run.Last(); a.Press("right") {
+		v := a.View()
+		if strings.Contains(v, "no row for") {
+			t.Fatalf("at %d:\n%s", p.Pos, v)
+		}
+		if strings.Contains(v, "rows left out: ") {
+			named++
+		}
+	}
+	if named == 0 {
+		t.Error("nothing is left out at the least size")
+	}
+}
