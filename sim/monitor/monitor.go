@@ -126,7 +126,7 @@ func (m *Monitor) executed(e *trace.Event) {
 func (m *Monitor) After(e *trace.Event) {
 	m.provenance.after(e)
 	switch e.Kind {
-	case trace.KindExecute, trace.KindPush, trace.KindRead, trace.KindWrite, trace.KindQuery:
+	case trace.KindExecute, trace.KindSend, trace.KindPush, trace.KindRead, trace.KindWrite, trace.KindQuery:
 	case trace.KindReceive:
 		m.read[e.Client] = answer{seq: e.Seq, acq: e.Acq, phase: e.Phase}
 	case trace.KindSleep, trace.KindAwait, trace.KindBlock:
@@ -138,10 +138,20 @@ func (m *Monitor) After(e *trace.Event) {
 			m.told(e)
 		}
 	}
-	if len(e.Changes) > 0 || e.Kind == trace.KindFailover {
+	if len(e.Changes) > 0 && (e.Kind != trace.KindExecute || m.concerns(e.Changes)) || e.Kind == trace.KindFailover {
 		m.ownership(e)
 	}
 	m.relief(e)
+}
+
+// concerns reports whether one of the changes is of the lock's record.
+func (m *Monitor) concerns(changes []trace.Change) bool {
+	for i := range changes {
+		if changes[i].Key == m.s.Key {
+			return true
+		}
+	}
+	return false
 }
 
 // told applies an event of a client's own.

@@ -23,6 +23,18 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 	if n.restricted(c, cmd, args) || n.transact(c, cmd, args) {
 		return true
 	}
+	switch cmd { // the commonest, which have nothing to do with most of what follows
+	case "GET", "EXISTS", "PTTL":
+		return false
+	case "SET":
+		if !n.Replica {
+			if c != n.beneath.conn {
+				return len(args) >= 2 && n.set(c, args)
+			}
+			n.storing(cmd, args)
+			return false
+		}
+	}
 	switch {
 	case n.pubsub(c, cmd, args):
 		return true

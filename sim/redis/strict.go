@@ -506,6 +506,9 @@ func (n *Node) set(c *server.Peer, args []string) (done bool) {
 		n.giveGrace()
 	}
 	if plain || o.compare != "" && n.refusesCompared(c, args[0], &o) {
+		if plain && !o.nx {
+			n.stores = append(n.stores, args[0]) // see storing
+		}
 		return !plain
 	}
 	existed := n.ask(c, "EXISTS", args[0]) == ":1\r\n"
