@@ -115,6 +115,27 @@ func TestOwnClockIsSent(t *testing.T) {
 	}
 }
 
+// TestTimedContext: a context with a deadline is refused, as none ever comes to it.
+func TestTimedContext(t *testing.T) {
+	lock := queued()
+	made := lock.New
+	lock.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		m := made(nodes, key, o).(*mutant) //nolint:forcetypeassert // see queued
+		m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+			defer cancel()
+			return rightAcquire(ctx, m)
+		}
+		return m
+	}
+	for _, cycles := range []int{1, Any} {
+		_, err := Run(context.Background(), Bounds{Strategy: lock, Clients: 2, Cycles: cycles, TTL: 12 * time.Second}, Options{})
+		if err == nil || !line.MatchString(err.Error()) || !strings.Contains(err.Error(), "it passes a context with a deadline") {
+			t.Errorf("%d cycles: %v", cycles, err)
+		}
+	}
+}
+
 func twoMembers(ctx context.Context, m *mutant) error {
 	if err := m.nodes[0].SAdd(ctx, "s", "a", "b").Err(); err != nil {
 		return err

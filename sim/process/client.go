@@ -221,6 +221,7 @@ func (c *Client) lent() []*redis.Client {
 	all := make([]*redis.Client, len(c.redis))
 	for addr, r := range c.redis {
 		all[addr] = r.WithTimeout(r.Options().ReadTimeout)
+		all[addr].AddHook(timedCalls{c})
 	}
 	return all
 }

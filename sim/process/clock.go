@@ -87,6 +87,9 @@ func (k clientClock) Monotonic() time.Duration {
 }
 
 func (k clientClock) Sleep(ctx context.Context, d time.Duration) error {
+	if err := k.c.refuseTimed(ctx); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -58,6 +58,53 @@ func pointee(v reflect.Value) reflect.Value {
 	return v
 }
 
+// timed is the value for a context with a deadline.
+const timed = breach("it passes a context with a deadline, an instant of the machine's clock, which virtual time never comes to: " +
+	"leave context.WithTimeout and context.WithDeadline out; the run's own timeout ends a wait for a reply, and Options.Clock says how long anything has taken")
+
+// refuseTimed ends the run at the thread's next stop if a context has a deadline, and returns an error for
+// the code until then: no time passes on the machine's clock in a run, so that the deadline would never come,
+// and nobody would know. It doesn't panic, as go-redis may hold a mutex. A killed thread is past all that.
+func (c *Client) refuseTimed(ctx context.Context) error {
+	if t := c.rt.current; t != nil && t.dead {
+		return nil
+	}
+	if _, has := ctx.Deadline(); !has {
+		return nil
+	}
+	c.rt.refuse(&Panic{Client: c.Name, Value: timed, Source: strayedFrom()})
+	return timed
+}
+
+// timedCalls is a hook of go-redis, by which calls with such a context are refused. A client that
+// WithTimeout has made has no hooks: searches refuse that, too.
+type timedCalls struct{ c *Client }
+
+var _ redis.Hook = timedCalls{}
+
+// DialHook leaves the dial as it is: the call that takes it has been looked at.
+func (timedCalls) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook looks at the context of a command.
+func (h timedCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if err := h.c.refuseTimed(ctx); err != nil {
+			return err
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// ProcessPipelineHook looks at the context of a pipeline or a transaction.
+func (h timedCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if err := h.c.refuseTimed(ctx); err != nil {
+			return err
+		}
+		return next(ctx, cmds)
+	}
+}
+
 // contextDeadline is the value for a wait that a context ends.
 const contextDeadline = "the deadline of a context ends a wait for Redis, and that is an instant of the machine's clock: pass a timeout, by PubSub.ReceiveTimeout"
 
