@@ -56,3 +56,24 @@ func Follows(d, by int64) bool {
 func flags(n, m, by int64) bool {
 	return max(n, -n, m, -m) <= 2 && m-n != by && n-m != by
 }
+
+// Telling is how a command tells how long a key still lives, if at all.
+type Telling uint8
+
+// The ways to tell a life.
+const (
+	ToldOtherwise Telling = iota // not at all, or in a way that the command's name doesn't say
+	ToldMillis                   // in whole milliseconds
+	ToldSeconds                  // in seconds, rounded
+)
+
+// ToldBy returns how a command tells how long a key still lives, by its first word.
+func ToldBy(command string) Telling {
+	switch name, _, _ := strings.Cut(command, " "); strings.ToUpper(name) {
+	case "PTTL":
+		return ToldMillis
+	case "TTL":
+		return ToldSeconds
+	}
+	return ToldOtherwise
+}

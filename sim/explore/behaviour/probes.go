@@ -209,7 +209,7 @@ func (f *finder) compareProbe(from uint32, a measured, v int64) {
 		if p.a == p.b {
 			continue
 		}
-		if !f.alike(f.k.At(p.a), f.k.At(p.b), b.value-a.value) || !f.alikeReports(from, a, b, p) {
+		if !f.alike(p.a, p.b, b.value-a.value) || !f.alikeReports(from, a, b, p) {
 			f.bisectProbe(from, a, b, p)
 			return
 		}

@@ -60,6 +60,11 @@ func (k *Clients) sourceOf(id uint32, thread int, command uint32) trace.Source {
 			break
 		}
 	}
+	return k.lineBy(id, thread)
+}
+
+// lineBy finds the line of a thread's operation at a history, or nothing if that is 0.
+func (k *Clients) lineBy(id uint32, thread int) trace.Source {
 	if id == 0 {
 		return trace.Source{}
 	}

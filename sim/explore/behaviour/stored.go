@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/explore/alike"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/redis"
 )
@@ -105,35 +106,15 @@ func (f *finder) readingsIn(kind string, lines []string, i int) []number {
 
 // spansOf returns the list of thresholds of the numbers in replies to commands of a kind.
 func (f *finder) spansOf(kind string) *[]int64 {
-	switch told := toldBy(kind); {
+	switch told := alike.ToldBy(kind); {
 	case !f.lives[kind]:
 		return &f.found.Stored
-	case told == tellsSeconds:
+	case told == alike.ToldSeconds:
 		return &f.found.Rounded
-	case told == tellsMillis:
+	case told == alike.ToldMillis:
 		return &f.found.Millis
 	}
 	return &f.found.Replies
-}
-
-// telling is how a command tells how long a key still lives, if at all.
-type telling uint8
-
-const (
-	tellsOtherwise telling = iota // not at all, or in a way that its name doesn't say
-	tellsMillis                   // in whole milliseconds
-	tellsSeconds                  // in seconds, rounded
-)
-
-// toldBy returns how commands of a kind tell how long a key still lives.
-func toldBy(kind string) telling {
-	switch name, _, _ := strings.Cut(kind, " "); strings.ToUpper(name) {
-	case "PTTL":
-		return tellsMillis
-	case "TTL":
-		return tellsSeconds
-	}
-	return tellsOtherwise
 }
 
 // storedAtServers compares the answers of servers on snapshots that differ in a number which was

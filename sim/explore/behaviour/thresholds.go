@@ -42,6 +42,8 @@ type Thresholds struct {
 	// Unprobed are the places in the code at which it was not run after readings that no schedule
 	// has had, because there was no time.
 	Unprobed int
+	// Measured says where code waits, or lets a record live, for the longer the longer something has taken.
+	Measured string
 	// Restless is set if code at one place changes its mind at more values than can be instants.
 	Restless bool
 	Probed   bool // there is such a place: client code reads a clock, or how long a key still lives
@@ -111,6 +113,7 @@ type finder struct {
 	limit    int             // of outcomes, beyond which no more code is run
 	ages     bool            // the answers that are compared are to questions at two lives of a key
 	tells    map[string]bool // and those whose reply tells the time
+	lasts    lasting
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
 	spans    []int64         // from readings of true time to thresholds after them
 	written  map[string][]int64
@@ -287,6 +290,7 @@ func (f *finder) compare(from uint32, a, b measured) error {
 	if d := b.value - a.value; d == 0 || d == 1 && !f.inSeconds(from, a) {
 		return nil // there is nothing in between
 	}
+	f.lasts = f.lastsAfter(from, a)
 	queue, seen := []*pair{{a: a.to, b: b.to}}, map[[2]uint32]bool{}
 	for ; len(queue) > 0; queue = queue[1:] {
 		p := queue[0]
@@ -297,7 +301,7 @@ func (f *finder) compare(from uint32, a, b measured) error {
 		if f.compares--; f.tired() {
 			return nil
 		}
-		if !f.alike(f.k.At(p.a), f.k.At(p.b), b.value-a.value) || !f.alikeReports(from, a, b, p) {
+		if !f.alike(p.a, p.b, b.value-a.value) || !f.alikeReports(from, a, b, p) {
 			return f.bisect(from, a, b, p)
 		}
 		f.storesIn(from, a, p)
@@ -318,7 +322,7 @@ func (f *finder) compare(from uint32, a, b measured) error {
 // inSeconds reports whether a reading is TTL's reply. Of two replies that are next to each other one may begin
 // anywhere in a second.
 func (f *finder) inSeconds(from uint32, m measured) bool {
-	return m.seen.Kind == SawReply && toldBy(f.kindOf(f.asked(from, m.thread))) == tellsSeconds
+	return m.seen.Kind == SawReply && alike.ToldBy(f.kindOf(f.asked(from, m.thread))) == alike.ToldSeconds
 }
 
 // path lists the edges by which a pair was reached.
@@ -487,7 +491,7 @@ func (f *finder) walk(from uint32, m measured, a, b int64, path []edge) (at [2]u
 			}
 			at[i] = outs[i].To
 		}
-		if !f.alike(f.k.At(at[0]), f.k.At(at[1]), b-a) || !f.sameReports(outs[0], outs[1], b-a) {
+		if !f.alike(at[0], at[1], b-a) || !f.sameReports(outs[0], outs[1], b-a) {
 			return at, false, nil
 		}
 		if step == len(path) || at[0] == at[1] {
@@ -500,7 +504,8 @@ func (f *finder) walk(from uint32, m measured, a, b int64, path []edge) (at [2]u
 
 // alike reports whether two histories are about to do the same, but for numbers that have
 // followed a reading which was greater by the given difference.
-func (f *finder) alike(a, b *History, by int64) bool {
+func (f *finder) alike(from, to uint32, by int64) bool {
+	a, b := f.k.At(from), f.k.At(to)
 	if a.Count != b.Count || a.BetweenCycles != b.BetweenCycles || a.Over != b.Over || a.Closed != b.Closed || a.Given != b.Given {
 		return false
 	}
@@ -513,6 +518,7 @@ func (f *finder) alike(a, b *History, by int64) bool {
 			p.Fence != q.Fence && !alike.Follows(int64(q.Fence-p.Fence), by) {
 			return false
 		}
+		f.sleeps(from, i, int64(q.Sleep-p.Sleep))
 		q.Command, q.Sleep, q.Fence = p.Command, p.Sleep, p.Fence
 		if p != q {
 			return false
@@ -621,8 +627,8 @@ func (f *finder) varied(snap redis.Snapshot, of aspect, v int64) redis.Snapshot 
 
 // bisectServer finds the values between two at which a server's answer changes.
 func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
-	f.ages = of.kind == ofLife
-	if kind := f.kindOf(q.Command); f.ages && toldBy(kind) == tellsMillis {
+	f.ages, f.lasts = of.kind == ofLife, of.kind.lasts()
+	if kind := f.kindOf(q.Command); f.ages && alike.ToldBy(kind) == alike.ToldMillis {
 		f.lives[kind] = true // and does nothing else: whoever is told decides by it
 		return nil
 	}
@@ -694,6 +700,7 @@ func (f *finder) alikeAnswers(a, b Answer, by int64) bool {
 		if x.Name != y.Name || x.Type != y.Type || !left || !alike.Texts(x.Value, y.Value, by) {
 			return false
 		}
+		f.given(&x, y.Left-x.Left)
 		if f.ages {
 			f.storesAt(&x, &y)
 		}

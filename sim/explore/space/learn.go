@@ -49,6 +49,8 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 		return false, errUnlearned(context.Cause(ctx).Error())
 	case t.Cut:
 		return false, errUnlearned("there was too much to compare")
+	case t.Measured != "":
+		return false, errUnlearned(t.Measured)
 	case t.Restless:
 		return false, errUnlearned("at one place, the code changes its mind at more values of a clock, or of a remaining life, than a search can stop at")
 	case t.Rounds:

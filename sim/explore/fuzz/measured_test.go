@@ -1,0 +1,124 @@
+package fuzz
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim"
+	"lockstep/sim/explore"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// stages makes a lock of scripts that are given the same keys. Each answers 1 to go on, or the client is
+// refused, but for the first: that answers 1 to a client which has the lock. Before the last, the client may sleep.
+func stages(name string, ttl time.Duration, sleeps func(context.Context, *lock, time.Duration) error, scripts ...string) *subject {
+	var all []*redis.Script
+	for _, text := range scripts {
+		all = append(all, redis.NewScript(text))
+	}
+	s := custom(name, "", steps{acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+		lease := &strategies.Lease{Token: l.Token()}
+		keys, from := []string{l.key, l.key + ":early", l.key + ":mark", l.key + ":seen"}, time.Duration(0)
+		for i, script := range all {
+			if i == len(all)-1 && sleeps != nil {
+				if err := sleeps(ctx, l, from); err != nil {
+					return nil, err
+				}
+			}
+			n, err := script.Run(ctx, l.rdb, keys, lease.Token).Int()
+			switch {
+			case err != nil || i == 0 && n == 1:
+				return lease, err
+			case i > 0 && n == 0:
+				return nil, strategies.ErrNotAcquired
+			case i == 0 && sleeps != nil:
+				from = l.Clock.Monotonic()
+			}
+		}
+		return lease, nil
+	}})
+	s.strategy.Scripts = append(all, compareDelete)
+	s.ttl, s.strategy.Timeout = ttl, ttl
+	return s
+}
+
+// asOldAsTheRecord is a lock in which whoever is refused leaves a mark that lives a second longer than the
+// record has lived, and takes over if he sees it after 4 s of the record's 5 s, and then no more. The mark ends
+// there if he has come after 1.5 s to 2 s.
+var asOldAsTheRecord = stages("as-old-as-the-record", 5*time.Second, nil,
+	`if redis.call("EXISTS", KEYS[1]) == 0 then redis.call("SET", KEYS[1], ARGV[1], "PX", 5000) redis.call("SET", KEYS[2], "x", "PX", 4000) redis.call("DEL", KEYS[3]) return 1 end
+		if redis.call("EXISTS", KEYS[3]) == 0 then redis.call("SET", KEYS[3], "x", "PX", 6000 - redis.call("PTTL", KEYS[1])) end return 0`,
+	`if redis.call("EXISTS", KEYS[3]) == 1 and redis.call("EXISTS", KEYS[2]) == 0 then return 1 end return 0`,
+	`if redis.call("EXISTS", KEYS[3]) == 1 then return 0 end redis.call("SET", KEYS[1], ARGV[1], "PX", 5000) return 1`)
+
+// asLongAsItTook is a lock in which whoever is refused asks again, which takes as long as the request is held up,
+// sleeps for a second longer than that, and takes the same holder's record over 4 s after he was refused.
+var asLongAsItTook = stages("as-long-as-it-took", 5*time.Second,
+	func(ctx context.Context, l *lock, from time.Duration) error {
+		took := l.Clock.Monotonic() - from
+		if took > 2*time.Second {
+			return strategies.ErrNotAcquired
+		}
+		return l.Clock.Sleep(ctx, took+time.Second)
+	},
+	`if redis.call("EXISTS", KEYS[1]) == 0 then redis.call("SET", KEYS[1], ARGV[1], "PX", 5000) return 1 end
+		redis.call("SET", KEYS[4], redis.call("GET", KEYS[1])) redis.call("SET", KEYS[2], "x", "PX", 4000) redis.call("SET", KEYS[3], "x", "PX", 1000) return 0`,
+	`if redis.call("EXISTS", KEYS[3]) == 1 then return 0 end return 1`,
+	`if redis.call("EXISTS", KEYS[2]) == 1 or redis.call("GET", KEYS[1]) ~= redis.call("GET", KEYS[4]) then return 0 end redis.call("SET", KEYS[1], ARGV[1], "PX", 5000) return 1`)
+
+// TestMeasuredSpans: where a sleep, or a record's life, is as long as something has taken, it ends twice as late
+// as that, which may be between all instants at which a search lets time stop. So nothing is said to hold,
+// within bounds or without, and the reason is named: the engine shows two leases.
+func TestMeasuredSpans(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tt := range []struct {
+		lock   *subject
+		faults explore.Budget
+		ops    []op
+		says   string
+	}{
+		{asOldAsTheRecord, explore.Budget{explore.Pause: 2}, []op{{who: 0, count: 6}, {wait: 1600 * ms}, {who: 1, count: 4}, {wait: 2500 * ms}, {who: 1, count: 2},
+			{wait: 700 * ms}, {who: 1, count: 4}}, "the lock gives lock:mark a life that it has measured"},
+		{asLongAsItTook, explore.Budget{explore.Pause: 1, explore.HoldRequest: 1}, []op{{who: 0, count: 5}, {who: 1, count: 5}, {faults: []sim.Fault{sim.Hold{Client: "B"}}},
+			{who: 1, count: 1}, {wait: 1600 * ms}, {faults: []sim.Fault{sim.Free{Client: "B", N: 1}}}, {who: 1, count: 2}, {wait: 2600 * ms}, {who: 1, count: 6}},
+			"for a time that it has measured"},
+	} {
+		t.Run(tt.lock.name, func(t *testing.T) {
+			at := setting{clients: 2, cycles: 1, ttl: tt.lock.ttl, seed: 1, tries: 1}
+			p := &player{subject: tt.lock}
+			defer p.close() //nolint:errcheck // nothing is written
+			if !p.shows(at, tt.ops, trace.DG) {
+				c := p.spent()
+				t.Errorf("the engine shows %s by %s, which takes %s", p.verdict(), p.line(), c.String())
+			}
+			for _, endless := range []bool{false, true} {
+				b := at.bounds(tt.lock)
+				b.Codes, b.Faults = trace.Verdict{trace.DG}, tt.faults
+				if endless {
+					b.Cycles = explore.Any
+				}
+				r, err := explore.Run(t.Context(), b, explore.Options{})
+				why := ""
+				switch {
+				case err != nil:
+					why = err.Error()
+				case slices.Contains(r.Found, trace.DG):
+					continue
+				case r.Holds(trace.DG):
+					t.Error(r.Summary())
+				default:
+					why = r.Why
+				}
+				if !strings.Contains(why, tt.says) {
+					t.Errorf("cycles %d: it says %q", b.Cycles, why)
+				}
+			}
+		})
+	}
+}
