@@ -55,6 +55,9 @@ func (h *History) Single() bool {
 	return true
 }
 
+// Asks reports whether the client's program is about to ask for the lock.
+func (h *History) Asks() bool { return h.Threads[0].Asks() }
+
 // Operation is a thread's next operation.
 type Operation struct {
 	Kind    process.OpKind

@@ -78,6 +78,12 @@ func (k *Clients) lineBy(id uint32, thread int) trace.Source {
 	return k.lineAt(r, k.pathTo(id), thread)
 }
 
+// Outlives refuses a lock of which a thread sleeps on, at a history, when its client would ask again.
+func (k *Clients) Outlives(id uint32, thread int) error {
+	return &Refusal{Client: k.name(int(k.At(id).client)), What: "a thread that sleeps when its cycle is over", Source: k.lineBy(id, thread),
+		Why: "without a bound on cycles a client asks again when its threads have ended, and this one could meet with what the next cycle does; end it in Release, by cancelling the context of its sleep, or search within a bound on cycles"}
+}
+
 // unfit returns the reason why a search can't represent an operation, or nil.
 func (k *Clients) unfit(client, thread int, op driver.Operation) error {
 	refuse := func(what, why string) error {

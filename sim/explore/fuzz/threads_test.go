@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,5 +36,38 @@ func TestThreadBeforeFirstCommand(t *testing.T) {
 	}
 	if r.Find(trace.FR) == nil {
 		t.Error(r.Summary())
+	}
+}
+
+// TestThreadOutlivesItsCycle: a thread that sleeps on when its client has released the lock deletes the
+// record of the client's next cycle, and another takes the lock. Without a bound on cycles a client
+// asks again only when its threads have ended, so such a lock is refused by name.
+func TestThreadOutlivesItsCycle(t *testing.T) {
+	s := custom("late-janitor", "", steps{acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+		if l.cached == nil {
+			l.cached = &strategies.Lease{Token: l.Token()} // of the process
+		}
+		lease := &strategies.Lease{Token: l.cached.Token}
+		if err := l.set(ctx, l.key, lease.Token); err != nil {
+			return nil, err
+		}
+		l.Go(func() {
+			if l.Clock.Sleep(ctx, l.TTL/2) == nil {
+				_ = give(ctx, l, lease)
+			}
+		})
+		return lease, nil
+	}}).strategy
+	s.Timeout = 12 * time.Second
+	b := explore.Defaults(s)
+	b.Codes, b.Faults = trace.Verdict{trace.DG}, explore.Budget{explore.Pause: 1}
+	r, err := explore.Run(t.Context(), b, explore.Options{})
+	if err != nil || r.Find(trace.DG) == nil {
+		t.Fatalf("two cycles: %v", err)
+	}
+	b.Cycles = explore.Any
+	_, err = explore.Run(t.Context(), b, explore.Options{})
+	if err == nil || !strings.Contains(err.Error(), "a thread that sleeps when its cycle is over of") || !strings.Contains(err.Error(), "sim/explore/fuzz/threads_test.go:") {
+		t.Errorf("any number of cycles: %v", err)
 	}
 }

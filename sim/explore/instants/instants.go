@@ -116,7 +116,18 @@ func (in *Set) Reads(r behaviour.Reading) {
 	in.Before = Sorted(in.Before, r.At-r.Last-1)
 }
 
-// ReadsOn is reads for a clock whose readings of earlier cycles count, too: the threshold is a
+// Shows adds thresholds of monotonic clocks, of which earlier cycles' readings count, too, if they go on.
+func (in *Set) Shows(all []behaviour.Reading, goesOn bool) {
+	for _, r := range all {
+		if goesOn {
+			in.ReadsOn(r)
+		} else {
+			in.Reads(r)
+		}
+	}
+}
+
+// ReadsOn is Reads for a clock whose readings of earlier cycles count, too: the threshold is a
 // span since any of them, and so it is taken for a span since each of them.
 func (in *Set) ReadsOn(r behaviour.Reading) {
 	for _, e := range append(slices.Clone(r.Earlier), r.Last) {

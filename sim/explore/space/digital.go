@@ -5,13 +5,20 @@ import (
 	"fmt"
 	"time"
 
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/instants"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
 
 // Digital fails if client code was seen to tell spans apart in a way that multiples of a grid don't
-// stand for.
-func (m *Model) Digital() error { return m.instants.Multiples(m.Clients, m.habits.goesOn, m.unreduced) }
+// stand for, or if a thread was seen to sleep on when its client would ask again.
+func (m *Model) Digital() error {
+	if id, thread := m.waiting(process.OpSleep, (*behaviour.History).Asks); thread >= 0 {
+		return m.Clients.Outlives(id, thread)
+	}
+	return m.instants.Multiples(m.Clients, m.habits.goesOn, m.unreduced)
+}
 
 // StillDigital is Digital for all that clients have done since, in schedules which no small
 // search has.

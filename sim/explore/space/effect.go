@@ -240,10 +240,5 @@ func (s *summary) lives() bool { return !s.crashed && !s.over }
 // Over reports whether the schedule has ended in the state that the explorer views: all
 // clients have ended, and no request is held up.
 func (x *Explorer) Over() bool {
-	for _, s := range x.summaries {
-		if s.lives() {
-			return false
-		}
-	}
-	return x.world.held == 0
+	return x.world.held == 0 && !slices.ContainsFunc(x.summaries, (*summary).lives)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -32,13 +33,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in.Lives(t, instants.Sleeps(m.Clients, reached, true))
 	in.Took(t)
 	in.Branch(t, m.ttl)
-	for _, r := range t.Mono {
-		if m.habits.goesOn {
-			in.ReadsOn(r)
-		} else {
-			in.Reads(r)
-		}
-	}
+	in.Shows(t.Mono, m.habits.goesOn)
 	date := in.Falls(t, m.ttl)
 	switch {
 	case date:
@@ -55,8 +50,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 		return false, errUnlearned("at one place, the code changes its mind at more values of a clock, or of a remaining life, than a search can stop at")
 	case t.Rounds:
 		return false, errUnlearned("the code rounds a reading of a clock, and writes it together with other things")
-	}
-	if in.Crowded() {
+	case in.Crowded():
 		return false, errUnlearned(fmt.Sprintf("there are more than %d instants at which the code changes its mind", instants.MaxInstants))
 	}
 	if m.learnt = &in; in.Within(was) {
@@ -87,16 +81,22 @@ func (m *Model) late() bool {
 
 // awaits reports whether a client was seen to wait for a reply. Otherwise its patience begins no span.
 func (m *Model) awaits() bool {
+	_, thread := m.waiting(process.OpReceive, func(*behaviour.History) bool { return true })
+	return thread >= 0
+}
+
+// waiting returns such a history, and a thread that was seen to wait there in an operation of a kind, or -1.
+func (m *Model) waiting(in process.OpKind, at func(*behaviour.History) bool) (id uint32, thread int) {
 	for id := range uint32(m.ids.clients.Len()) {
 		c := m.ids.clients.Value(id + 1)
 		h := m.Clients.At(c.history)
 		for t := range int(h.Count) {
-			if p := &h.Threads[t]; c.waits[t] && !p.Over && p.Kind == process.OpReceive {
-				return true
+			if p := &h.Threads[t]; c.waits[t] && !p.Over && p.Kind == in && at(h) {
+				return c.history, t
 			}
 		}
 	}
-	return false
+	return 0, -1
 }
 
 // Elsewhere checks that clients do the same at another time, which a search takes for granted. It

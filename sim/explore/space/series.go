@@ -79,12 +79,7 @@ func (x *Explorer) Rests() bool {
 	if !x.habits.endless {
 		return false
 	}
-	for _, s := range x.summaries {
-		if s.lives() && !s.between {
-			return false
-		}
-	}
-	return x.world.held == 0
+	return x.world.held == 0 && !slices.ContainsFunc(x.summaries, func(s *summary) bool { return s.lives() && !s.between })
 }
 
 // restless explains why a lock can't be searched without a bound on cycles, or returns nil.
