@@ -207,6 +207,10 @@ func Effort(r *explore.Result) []Item {
 		items = append(items, Item{"clocks", fmt.Sprintf("at %s since a cycle's first look at a clock the lock's code changes its mind: at multiples of %s on both sides of that, either was followed",
 			trace.List(durations(r.Branches)), trace.Duration(r.Grid))})
 	}
+	if r.Timed {
+		items = append(items, Item{"stamps", "the lock reads a clock that shows true time. Of a stamp that a script has made, or that a client keeps in a field, it isn't known which reading that was: " +
+			"of two ages at which such stamps fall due, the greater may be missed if it is the lesser and the time between two readings"})
+	}
 	if r.Unprobed > 0 {
 		items = append(items, Item{"probes", fmt.Sprintf("at %s in the lock's code a clock or a remaining life was not tried at other values than schedules had: there was no time", Count(r.Unprobed, "place"))})
 	}

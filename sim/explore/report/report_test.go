@@ -239,3 +239,19 @@ func TestLive(t *testing.T) {
 		t.Errorf("%q %q", got, Live(""))
 	}
 }
+
+// A lock that reads true time may tell ages of stamps apart that the search takes for one: its result says so.
+func TestStampsAreStated(t *testing.T) {
+	for name, said := range map[string]bool{"pxat-client-clock": true, "setpx-lua": false} {
+		s, _ := strategies.Get(name)
+		b := explore.Defaults(s)
+		b.Cycles, b.Faults = 1, explore.Budget{}
+		r, err := explore.Run(t.Context(), b, explore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(Effort(r)); strings.Contains(got, "the greater may be missed") != said {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
