@@ -202,6 +202,7 @@ func (f *finder) compareProbe(from uint32, a measured, v int64) {
 	if b.value < a.value {
 		a, b = b, a
 	}
+	f.begins(from, a)
 	queue := []*pair{{a: a.to, b: b.to}}
 	for n := 0; len(queue) > 0 && n < probeDepth; n++ {
 		p := queue[0]

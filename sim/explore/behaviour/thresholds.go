@@ -113,7 +113,9 @@ type finder struct {
 	limit    int             // of outcomes, beyond which no more code is run
 	ages     bool            // the answers that are compared are to questions at two lives of a key
 	tells    map[string]bool // and those whose reply tells the time
-	lasts    lasting
+	lasts    lasting         // what may become of spans, before the clock is read so often,
+	reads    int
+	at       uint32          // at a history, or 0
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
 	spans    []int64         // from readings of true time to thresholds after them
 	written  map[string][]int64
@@ -290,7 +292,7 @@ func (f *finder) compare(from uint32, a, b measured) error {
 	if d := b.value - a.value; d == 0 || d == 1 && !f.inSeconds(from, a) {
 		return nil // there is nothing in between
 	}
-	f.lasts = f.lastsAfter(from, a)
+	f.begins(from, a)
 	queue, seen := []*pair{{a: a.to, b: b.to}}, map[[2]uint32]bool{}
 	for ; len(queue) > 0; queue = queue[1:] {
 		p := queue[0]
@@ -506,6 +508,7 @@ func (f *finder) walk(from uint32, m measured, a, b int64, path []edge) (at [2]u
 // followed a reading which was greater by the given difference.
 func (f *finder) alike(from, to uint32, by int64) bool {
 	a, b := f.k.At(from), f.k.At(to)
+	f.at = from
 	if a.Count != b.Count || a.BetweenCycles != b.BetweenCycles || a.Over != b.Over || a.Closed != b.Closed || a.Given != b.Given {
 		return false
 	}
@@ -518,7 +521,7 @@ func (f *finder) alike(from, to uint32, by int64) bool {
 			p.Fence != q.Fence && !alike.Follows(int64(q.Fence-p.Fence), by) {
 			return false
 		}
-		f.sleeps(from, i, int64(q.Sleep-p.Sleep))
+		f.sleeps(i, int64(q.Sleep-p.Sleep))
 		q.Command, q.Sleep, q.Fence = p.Command, p.Sleep, p.Fence
 		if p != q {
 			return false
@@ -627,7 +630,7 @@ func (f *finder) varied(snap redis.Snapshot, of aspect, v int64) redis.Snapshot 
 
 // bisectServer finds the values between two at which a server's answer changes.
 func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
-	f.ages, f.lasts = of.kind == ofLife, of.kind.lasts()
+	f.ages, f.lasts, f.at = of.kind == ofLife, of.kind.lasts(), 0
 	if kind := f.kindOf(q.Command); f.ages && alike.ToldBy(kind) == alike.ToldMillis {
 		f.lives[kind] = true // and does nothing else: whoever is told decides by it
 		return nil

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -120,5 +121,32 @@ func TestMeasuredSpans(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSleepsUntil: a sleep until some time after an earlier reading of the clock, be it the cycle's first, is no
+// measured one.
+func TestSleepsUntil(t *testing.T) {
+	for _, reads := range []int{1, 2} {
+		s := custom("sleeps-until", "", steps{acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			from := time.Duration(0)
+			for range reads {
+				from = l.Clock.Monotonic()
+			}
+			lease, err := take(ctx, l)
+			if refused(err) {
+				err = errors.Join(l.Clock.Sleep(ctx, from+2*l.TTL-l.Clock.Monotonic()), strategies.ErrNotAcquired)
+			}
+			return lease, err
+		}})
+		b := explore.Defaults(s.strategy)
+		b.Cycles, b.Codes = 1, trace.Verdict{trace.DG, trace.FR}
+		r, err := explore.Run(t.Context(), b, explore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reads == 1 && (!r.Holds(trace.DG) || !r.Holds(trace.FR)) || strings.Contains(r.Why, "measured") {
+			t.Errorf("after %d readings: %s", reads, r.Summary())
+		}
 	}
 }
