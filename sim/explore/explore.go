@@ -328,7 +328,8 @@ func (s *search) decided(m *space.Model) bool {
 	return space.Codes(s.found.Load())&all == all
 }
 
-// everywhere halts a search whose schedules aren't those of any time and any length.
+// everywhere halts a search whose schedules aren't those of any time and any length, or whose instants don't
+// suffice however many rounds it takes.
 func (s *search) everywhere(ctx context.Context) error {
 	if s.Bounds.Endless() {
 		if err := s.StillDigital(ctx); space.Unlearned(err) {
@@ -337,6 +338,10 @@ func (s *search) everywhere(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
+	}
+	if s.Measured != "" {
+		s.halt(s.Measured)
+		return nil
 	}
 	differs, err := elsewhen(ctx, s.Model)
 	if differs != "" {

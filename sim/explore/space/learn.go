@@ -24,7 +24,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	m.Unprobed, m.Probed = t.Unprobed, m.Probed || t.Probed
+	m.Unprobed, m.Probed, m.Measured = t.Unprobed, m.Probed || t.Probed, t.Measured
 	in, was := *m.instants, m.instants
 	in.Before = instants.Sorted(in.Before, spans...)
 	if in.Patience = 0; m.late() || m.awaits() {
@@ -44,8 +44,6 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 		return false, errUnlearned(context.Cause(ctx).Error())
 	case t.Cut:
 		return false, errUnlearned("there was too much to compare")
-	case t.Measured != "":
-		return false, errUnlearned(t.Measured)
 	case t.Restless:
 		return false, errUnlearned("at one place, the code changes its mind at more values of a clock, or of a remaining life, than a search can stop at")
 	case t.Rounds:

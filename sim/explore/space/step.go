@@ -69,6 +69,7 @@ type Model struct {
 	listers   listers
 	Unprobed  int              // see [behaviour.Thresholds]
 	Probed    bool             // likewise
+	Measured  string           // likewise
 	unreduced bool             // see Unreduced
 	lasting   bool             // likewise
 	Untidy    bool             // requests that are held up stay as they are: see tidy
