@@ -66,10 +66,10 @@ const timed = breach("it passes a context with a deadline, an instant of the mac
 // the code until then: no time passes on the machine's clock in a run, so that the deadline would never come,
 // and nobody would know. It doesn't panic, as go-redis may hold a mutex. A killed thread is past all that.
 func (c *Client) refuseTimed(ctx context.Context) error {
-	if t := c.rt.current; t != nil && t.dead {
+	if _, has := ctx.Deadline(); !has {
 		return nil
 	}
-	if _, has := ctx.Deadline(); !has {
+	if t := c.rt.current; t != nil && t.dead {
 		return nil
 	}
 	c.rt.refuse(&Panic{Client: c.Name, Value: timed, Source: strayedFrom()})
