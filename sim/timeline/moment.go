@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -94,18 +95,30 @@ func (t *Timeline) MostBelievers(after, upTo int) int {
 // then.
 func (t *Timeline) Clashes(after, upTo int) bool {
 	for pos := min(after+1, upTo); pos <= upTo; pos++ {
-		live, inside := 0, 0
-		for i := range t.Moments[pos].Clients {
-			if c := &t.Moments[pos].Clients[i]; c.Live {
-				live++
-			}
-			if c := &t.Moments[pos].Clients[i]; c.Inside {
-				inside++
-			}
-		}
-		if live > 1 || inside > 1 {
+		if t.Clash(pos) != "" {
 			return true
 		}
 	}
 	return false
+}
+
+// Clash says in capitals what makes two believers a violation at a position: two are inside, or two leases
+// run. It is empty where neither is so: that two clients believe is no violation by itself.
+func (t *Timeline) Clash(pos int) string {
+	live, inside := 0, 0
+	for i := range t.Moments[pos].Clients {
+		if c := &t.Moments[pos].Clients[i]; c.Live {
+			live++
+		}
+		if c := &t.Moments[pos].Clients[i]; c.Inside {
+			inside++
+		}
+	}
+	switch {
+	case inside > 1:
+		return fmt.Sprintf("%d INSIDE", inside)
+	case live > 1:
+		return fmt.Sprintf("%d LEASES", live)
+	}
+	return ""
 }

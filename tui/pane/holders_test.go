@@ -58,8 +58,8 @@ func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 		t.Error("never do two believe")
 	}
 	gets := loud.Breaches[slices.IndexFunc(loud.Breaches, func(b timeline.Breach) bool { return b.Code == trace.DG })].Pos
-	crowded := loud.StateAt(gets) // two leases run, and only one client is inside
-	if got := clash(crowded); got != "2 LEASES" {
+	// two leases run, and only one client is inside
+	if got := loud.Clash(gets); got != "2 LEASES" {
 		t.Errorf("two leases: %q", got)
 	}
 }

@@ -101,8 +101,8 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		}
 		return draw.Line{draw.Text(name, draw.Alarm), draw.Text(said, draw.Alarm)}, draw.Alarm
 	}
-	if s.Believers() > 1 && r.Clashes(pos-1, pos) {
-		name, k, band := " !! "+clash(s)+" !!  ", draw.Breach, draw.Plain
+	if clash := r.Clash(pos); clash != "" && s.Believers() > 1 {
+		name, k, band := " !! "+clash+" !!  ", draw.Breach, draw.Plain
 		if len(failures(all)) > 0 {
 			k, band = draw.Alarm, draw.Alarm
 		}
@@ -119,25 +119,6 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		l = soFar(uncounted(shortened(width-1)), all, r.Ended(pos), width)
 	}
 	return l, draw.Plain
-}
-
-// clash says in capitals what makes two believers a violation: two are inside, or two leases run. That the clients
-// believe is no violation by itself, and at an instant before the sentence on them may have said so.
-func clash(s *trace.State) string {
-	inside, live := 0, 0
-	for i := range s.Clients {
-		l := &s.Clients[i].Lease
-		if l.Inside {
-			inside++
-		}
-		if l.Live {
-			live++
-		}
-	}
-	if inside > 1 {
-		return fmt.Sprintf("%d INSIDE", inside)
-	}
-	return fmt.Sprintf("%d LEASES", live)
 }
 
 // uncounted is a sentence on holders without that which the end of a lease was counted from.
