@@ -122,7 +122,8 @@ file is replaced only once the whole of it has been written.
 What was written is said on standard error.
 
 A page opens where the run first breaks. With --compare it shows a second lock below,
-in step. It can stand in another page:
+in step, and opens where one of the two breaks and the other does not. It can stand in
+another page:
 
   <iframe src="release-gap.html" width="100%" height="640"></iframe>
 

@@ -31,17 +31,41 @@ var scale = timeline.Scale{
 }
 
 func newAxis(r *annotated, width int) *axis {
+	return axisOf(r, places(r.shares(), width), width)
+}
+
+// jointAxes are the axes of two runs that are shown in step: an event of both has one place.
+func jointAxes(al *timeline.Alignment, runs [2]*annotated, width int) (axes [2]*axis) {
+	steps := places(al.Joined([2][]timeline.Share{runs[0].shares(), runs[1].shares()}), width)
+	for side, r := range runs {
+		axes[side] = axisOf(r, al.Places(side, steps), max(width, steps[len(steps)-1]+tail))
+	}
+	return axes
+}
+
+// shares are the shares of a run's events on an axis, with room for the labels in the store's row.
+func (r *annotated) shares() []timeline.Share {
 	shares := r.Shares(&scale)
 	for i := range r.Events {
 		if e := &r.Events[i]; r.In(timeline.Lane{Kind: timeline.Store}, e) && !r.Probing(e) { // it is labelled
 			shares[i].Hard = max(shares[i].Hard, (textWidth(r.touchText(e), small)+6)*px)
 		}
 	}
-	a := &axis{x: timeline.Lay(shares, timeline.Fit{Width: (width - tail) * px, Most: px * 5 / 2, Least: px / 5, Crowded: px / 5})}
-	for i := range a.x {
-		a.x[i] /= px
+	return shares
+}
+
+// places lays shares out in pixels.
+func places(shares []timeline.Share, width int) []int {
+	x := timeline.Lay(shares, timeline.Fit{Width: (width - tail) * px, Most: px * 5 / 2, Least: px / 5, Crowded: px / 5})
+	for i := range x {
+		x[i] /= px
 	}
-	a.end = max(a.x[r.Last()]+tail, width)
+	return x
+}
+
+// axisOf is the axis with these places, which is no narrower than width.
+func axisOf(r *annotated, x []int, width int) *axis {
+	a := &axis{x: x, end: max(x[r.Last()]+tail, width)}
 	for _, g := range r.Gaps {
 		if from, to := a.x[g.Pos], a.x[g.Pos+1]; to-from >= gapLeast {
 			a.gaps = append(a.gaps, gap{g, from, to})

@@ -608,3 +608,86 @@ func TestPlayerShowsTheProbeWhenItIsThere(t *testing.T) {
 	}
 	b.calm()
 }
+
+// What holds from the cursor on stands right of it, over what is hidden: the flag with a code, and that a client has
+// crashed. What is hidden looks so, and says so within the picture.
+func TestPageShowsWhatBeginsAtTheCursor(t *testing.T) {
+	testenv.Long(t)
+	b := openBrowser(t)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1200, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
+	shown := func(text string) bool {
+		return b.ask(`String([...document.querySelectorAll("#timeline g[data-from] text")].some(e => e.textContent == "`+text+`" && e.getBoundingClientRect().width > 0
+			&& e.getBoundingClientRect().left >= document.querySelector("#cursor .ls-cursor").getBoundingClientRect().right))`) == "true"
+	}
+	for name, text := range map[string]string{"crash-holding": "crashed", "pause-past-ttl": "!! OV"} {
+		run := record(t, "setpx-lua", name)
+		at := 1 + slices.IndexFunc(run.Events, func(e trace.Event) bool { return e.Kind == trace.KindCrash })
+		if len(run.Violations) > 0 && at == 0 {
+			at = read(run).After(run.Violations[0].Last())
+		}
+		b.open(HTML(run), fmt.Sprintf("#%d", at-1))
+		if shown(text) {
+			t.Errorf("%s: before its event it says %q", name, text)
+		}
+		b.press("ArrowRight")
+		if !shown(text) {
+			t.Errorf("%s: at its event it does not say %q", name, text)
+		}
+		for range len(run.Events) - at - 1 {
+			if got := b.ask(`(() => { const r = document.getElementById("later").getBoundingClientRect(), s = document.querySelector("#timeline svg").getBoundingClientRect(); return String(r.right <= s.right + 1); })()`); got != "true" {
+				t.Fatalf("%s: at %s the words run out of the picture", name, b.at())
+			}
+			b.press("ArrowRight")
+		}
+	}
+	if got := b.ask(`String(getComputedStyle(document.getElementById("fog")).fill == getComputedStyle(document.body).backgroundColor)`); got != "false" {
+		t.Error("what is hidden looks like what is empty")
+	}
+	b.calm()
+}
+
+// Beside the state of its instant a question of the script has its answer, and before that it isn't told.
+func TestPageAnswersBesideTheState(t *testing.T) {
+	testenv.Long(t)
+	b := openBrowser(t)
+	run := record(t, "setpx-lua", "pause-past-ttl")
+	page, last := HTML(run), len(run.Events)
+	asked := slices.IndexFunc(run.Notes, func(n trace.Note) bool { return n.Answer != "" })
+	at := read(run).Before(run.Notes[asked].Seq)
+	b.open(page, fmt.Sprintf("#%d", at-1))
+	if got := b.ask(`document.querySelectorAll("#notes .answer, #notes details").length`); got != "0" {
+		t.Errorf("before it is asked there are %s answers", got)
+	}
+	b.press("ArrowRight")
+	if got := b.text("notes"); !strings.Contains(got, run.Notes[asked].Answer) || b.ask(`document.querySelectorAll("#notes details").length`) != "0" {
+		t.Errorf("beside the state it says %q", got)
+	}
+	b.open(page, "#0")
+	if got := b.text("notes"); !strings.HasPrefix(got, "(next) ") {
+		t.Errorf("of %d events none has happened, and it says %q", last, got)
+	}
+	b.calm()
+}
+
+// In a narrow window the pictures of two runs are scrolled together, and the names of the rows stay.
+func TestComparedPicturesScrollTogether(t *testing.T) {
+	testenv.Long(t)
+	b := openBrowser(t)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 700, "deviceScaleFactor": 2, "mobile": true}, nil)
+	b.open(Page{Other: record(t, "fenced", "pause-past-ttl")}.HTML(record(t, "setpx-lua", "pause-past-ttl")), "#30")
+	const inView = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(["timeline", "below"].map(id =>
+		Math.round(document.querySelector("#" + id + " [id^=names]").getBoundingClientRect().left - document.getElementById(id).getBoundingClientRect().left)).join()))))`
+	for _, box := range []string{"timeline", "below"} {
+		b.ask(`document.getElementById("` + box + `").scrollLeft = 150`)
+		var answer struct{ Result struct{ Value any } }
+		b.call("Runtime.evaluate", map[string]any{"expression": inView, "returnByValue": true, "awaitPromise": true}, &answer)
+		if got := fmt.Sprint(answer.Result.Value); got != "0,0" {
+			t.Errorf("the names stand at %s", got)
+		}
+		if a, o := b.ask(`document.getElementById("timeline").scrollLeft`), b.ask(`document.getElementById("below").scrollLeft`); a != o || a == "0" {
+			t.Errorf("they are scrolled to %s and %s", a, o)
+		}
+		b.ask(`document.getElementById("below").scrollLeft = 20`)
+	}
+	b.calm()
+}

@@ -43,16 +43,11 @@ func HTML(t *trace.Trace) string { return Page{}.HTML(t) }
 
 // HTML returns one page with a player in it: the timeline with the future hidden, and at
 // every event the state, its changes, the note and the line of the strategy. It opens at the
-// first failure that its script expects, or else at the first of all. The page makes no request to the network, and its own policy forbids any.
+// first failure that its script expects, or else at the first of all; with another run below, at the first
+// that only one of the two shows. The page makes no request to the network, and its own policy forbids any.
 // States are folded and put into words here; the page's script only selects among them.
 func (p Page) HTML(t *trace.Trace) string {
-	d := draw(t, true)
-	film := d.film()
-	other := ""
-	if p.Other != nil {
-		second := draw(p.Other, true)
-		film.Other, other = d.compared(second), second.canvas("-2")
-	}
+	d, film, other := p.contents(t)
 	data, err := json.Marshal(film)
 	if err != nil {
 		panic("export: a trace of strings and numbers does not marshal: " + err.Error())
@@ -62,7 +57,7 @@ func (p Page) HTML(t *trace.Trace) string {
 	digest := sha256.Sum256([]byte(pageScript))
 	var b bytes.Buffer
 	if err := page.Execute(&b, map[string]any{
-		"Trace": t, "Links": p.Links, "Heading": d.heading(), "Last": d.Last(), "Plain": text.String(),
+		"Trace": t, "Links": p.Links, "Heading": d.heading(), "Last": d.Last(), "Poster": film.Poster, "Plain": text.String(),
 		"Policy":   "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'",
 		"Style":    template.CSS(pageStyle),     //nolint:gosec // ours
 		"Script":   template.JS(pageScript),     //nolint:gosec // ours
@@ -74,6 +69,40 @@ func (p Page) HTML(t *trace.Trace) string {
 	}
 	return b.String()
 }
+
+// contents are the drawing of a page, the data for its script, and the second drawing, which may be empty.
+func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string) {
+	if p.Other == nil {
+		d = draw(t, true)
+		return d, d.film(), ""
+	}
+	runs := [2]*annotated{read(t), read(p.Other)}
+	al := timeline.Align(runs[0].Timeline, runs[1].Timeline)
+	axes := jointAxes(al, runs, plot)
+	d = drawOn(runs[0], axes[0], true)
+	below := drawOn(runs[1], axes[1], true)
+	film = d.film()
+	film.Other = d.compared(below, al)
+	if part, any := al.Unshared(); any {
+		film.Start, film.Poster = max(1, al.Steps[part.Step][0]), parts(al, part)
+	} else if film.Start > 0 {
+		film.Poster = "Here it breaks; " + below.Strategy + " breaks in no other way in this run."
+	}
+	return d, film, below.canvas("-2")
+}
+
+// parts says what one of two runs shows and the other does not.
+func parts(al *timeline.Alignment, part timeline.Unshared) string {
+	this, other, code := al.Runs[part.Side].Strategy, al.Runs[1-part.Side].Strategy, part.Breach.Code
+	shows := "no " + code.String()
+	if part.Fellows > 0 {
+		shows = fmt.Sprintf("no more than %d %s", part.Fellows, code)
+	}
+	return fmt.Sprintf("Here %s breaks (%s, %s), and %s shows %s in this run.", this, code, code.Name(), other, shows)
+}
+
+// hiddenWords stand in the part of the picture that is hidden: the first that fits there.
+var hiddenWords = []string{"what comes next is hidden", "hidden"}
 
 // canvas is the timeline with the cursor and the fog that the script moves. The parts that it moves are
 // known by names with a suffix.
@@ -87,7 +116,8 @@ func (d *drawing) canvas(suffix string) string {
 	}
 	p.WriteString(d.String())
 	p.printf(`<rect id="fog%s" class="ls-fog" x="%d" y="0" width="%d" height="%d"/>`, suffix, width, width, d.height+8) // until the script moves it, nothing is hidden
-	p.printf(`<text id="later%s" class="ls-small ls-dim" x="%d" y="%d">what comes next is hidden</text><g id="over%s" transform="translate(%d 0)"></g>`, suffix, width, ruler+4, suffix, labels)
+	p.printf(`<text id="later%s" class="ls-normal ls-dim" x="%d" y="%d">%s</text><g id="over%s" transform="translate(%d 0)"></g>`, suffix, width, ruler+4, hiddenWords[0], suffix, labels)
+	p.group(labels, 0, &d.over)
 	p.printf(`<g id="cursor%s" transform="translate(%d 0)"><path class="ls-cursor" d="M0 %dV%d"/><path class="ls-fg" d="M-6 %dH6L0 %dZ"/><text id="clock%s" class="ls-small ls-bold ls-mid ls-fg ls-clock" y="%d"></text></g>`,
 		suffix, labels, ruler, d.height, ruler-8, ruler+1, suffix, ruler-12)
 	p.printf(`<g id="names%s"><rect class="ls-bg" width="%d" height="%d"/>`, suffix, labels-9, d.height)
@@ -106,9 +136,11 @@ type pageData struct {
 	Breaks   []breach     `json:"breaks"`
 	Sources  []source     `json:"sources"`
 
-	Start     int        `json:"start"` // the position at which the page opens
+	Start     int        `json:"start"`  // the position at which the page opens
+	Poster    string     `json:"poster"` // what is to be seen there
 	Questions []question `json:"questions"`
 	Legend    []sign     `json:"legend"`
+	Hidden    []string   `json:"hidden"` // words for the part that is hidden
 	Other     *second    `json:"other,omitempty"`
 }
 
@@ -134,17 +166,17 @@ type sign struct {
 type second struct {
 	Name    string   `json:"name"`
 	Verdict string   `json:"verdict"`
-	At      []int    `json:"at"` // its position, by the position of the first
-	X       []int    `json:"x"`  // by its own position, as the rest
+	At      []int    `json:"at"` // its position, by the position of the first, as are the next two
+	X       []int    `json:"x"`  // of the cursor, which is never left of the first's
 	Times   []string `json:"times"`
-	Holders []string `json:"holders"`
-	Broken  []string `json:"broken"` // the codes so far
+	Holders []string `json:"holders"` // by its own position, as the next
+	Broken  []string `json:"broken"`  // the codes so far
 }
 
 // compared describes another run for the player's script.
-func (d *drawing) compared(o *drawing) *second {
+func (d *drawing) compared(o *drawing, al *timeline.Alignment) *second {
 	s := &second{Name: o.Strategy, Verdict: o.Verdict().String(), At: make([]int, d.Last()+1)}
-	for _, step := range timeline.Align(d.Timeline, o.Timeline).Steps {
+	for _, step := range al.Steps {
 		s.At[step[0]] = step[1]
 	}
 	for pos, state := range statesOf(o.Trace) {
@@ -158,10 +190,12 @@ func (d *drawing) compared(o *drawing) *second {
 			worst := codes.Sorted()
 			broken = severity(worst[0]) + " " + worst.String()
 		}
-		s.X = append(s.X, labels+o.x[pos])
-		s.Times = append(s.Times, trace.Brief(state.At))
 		s.Holders = append(s.Holders, o.Holders(state))
 		s.Broken = append(s.Broken, broken)
+	}
+	for pos, at := range s.At {
+		s.X = append(s.X, labels+max(o.x[at], d.x[pos]))
+		s.Times = append(s.Times, trace.Brief(al.Clock(pos, at)))
 	}
 	return s
 }
@@ -191,13 +225,16 @@ type frame struct {
 	Time    string `json:"time"`
 	Ink     int    `json:"ink"` // of the event's actor, or -1
 	Holders string `json:"holders"`
-	Level   int    `json:"level"` // 0 calm, 1 something is broken or two believe, 2 something has just broken
+	Level   int    `json:"level"` // 0 calm, 1 something is broken or two clash, 2 something has just broken
 	Rows    []int  `json:"rows"`
 	Fresh   []int  `json:"fresh"`   // which of Rows the event changed
 	Source  *place `json:"source"`  // where the event comes from
 	Stands  []spot `json:"stands"`  // where the clients stand
 	Chapter int    `json:"chapter"` // index of the last one that has begun, or -1
 	Broken  int    `json:"broken"`  // how many of Breaks are complete
+
+	Clash string   `json:"clash,omitempty"` // what makes two believers a violation
+	Dated []string `json:"dated,omitempty"` // of the chapter's notes, what stands before each; or nothing before any
 }
 
 type stateRow struct {
@@ -228,6 +265,7 @@ type said struct {
 	Kind   string `json:"kind"`
 	Text   string `json:"text"`
 	Answer string `json:"answer,omitempty"`
+	Until  int    `json:"until,omitempty"` // of a question: the position from which on the answer stands beside it
 }
 
 type breach struct {
@@ -246,7 +284,8 @@ type source struct {
 }
 
 func (d *drawing) film() *pageData {
-	f := &pageData{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}, Questions: []question{}, Legend: d.signs()}
+	f := &pageData{Trace: d.Trace, Poster: "Here it breaks.", Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}, Questions: []question{}, Legend: d.signs(), Hidden: hiddenWords}
+	questions := d.Questions()
 	for i := range d.Notes {
 		n := &d.Notes[i]
 		pos := d.Before(n.Seq)
@@ -254,9 +293,9 @@ func (d *drawing) film() *pageData {
 			f.Chapters = append(f.Chapters, chapter{Pos: pos})
 		}
 		c := &f.Chapters[len(f.Chapters)-1]
-		c.Notes = append(c.Notes, said{n.Kind.String(), n.Prose(), n.Answer})
+		c.Notes = append(c.Notes, said{n.Kind.String(), n.Prose(), n.Answer, d.settled(n, questions)})
 	}
-	for _, q := range d.Questions() {
+	for _, q := range questions {
 		f.Questions = append(f.Questions, question{q.Pos, q.Until, q.Text, q.Choices, q.Right, q.Why})
 	}
 	awaited := false // it opens at the first failure, and rather at one that the author of the script expects
@@ -278,6 +317,18 @@ func (d *drawing) film() *pageData {
 		f.Frames = append(f.Frames, d.frame(pos, states, f, files, known))
 	}
 	return f
+}
+
+// settled is the position from which on the answer to a question of the script is no secret: the state is
+// beside it there. Of other notes it means nothing.
+func (d *drawing) settled(n *trace.Note, questions []timeline.Question) int {
+	pos := d.Before(n.Seq)
+	for _, q := range questions {
+		if q.Said == pos && q.Then == n.Prose() || q.Text == n.Prose() {
+			return max(pos, q.Until)
+		}
+	}
+	return pos
 }
 
 // statesOf are the states of a run, by position. The list of touches only ever
@@ -337,7 +388,12 @@ func (d *drawing) frame(pos int, states []*trace.State, f *pageData, files map[s
 			fr.Chapter = i
 		}
 	}
-	fr.Level = min(1, max(0, s.Believers()-1))
+	if fr.Chapter >= 0 {
+		fr.Dated = d.dated(f.Chapters[fr.Chapter].Pos, pos)
+	}
+	if fr.Clash = d.Clash(pos); fr.Clash != "" {
+		fr.Level = 1
+	}
 	for _, b := range f.Breaks {
 		if b.Pos <= pos {
 			fr.Broken++
@@ -353,6 +409,20 @@ func (d *drawing) frame(pos int, states []*trace.State, f *pageData, files map[s
 		}
 	}
 	return fr
+}
+
+// dated is what stands before each of the notes of one place at a position, or nil if nothing does.
+func (d *drawing) dated(place, pos int) []string {
+	var all []string
+	for i := range d.Notes {
+		if n := &d.Notes[i]; d.Before(n.Seq) == place {
+			all = append(all, d.Dated(n, pos))
+		}
+	}
+	if !slices.ContainsFunc(all, func(s string) bool { return s != "" }) {
+		return nil
+	}
+	return all
 }
 
 // frameRows returns the state at a position, as indices of the film's rows, and as fresh the

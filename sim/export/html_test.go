@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -230,5 +231,122 @@ func TestPageOpensWhereItIsExpected(t *testing.T) {
 		if got := at(expected); got != want {
 			t.Errorf("expecting %q it opens at %s, want %s", expected, got, want)
 		}
+	}
+}
+
+// Two runs are shown from the first failure on that one has and the other does not, and the page says so.
+func TestComparisonOpensWhereTheRunsPart(t *testing.T) {
+	run, fenced := record(t, "setpx-lua", "pause-past-ttl"), record(t, "fenced", "pause-past-ttl")
+	for _, tt := range []struct {
+		above, below *trace.Trace
+		says         string
+		stale        bool
+	}{
+		{run, fenced, "Here setpx-lua breaks (SW, stale write), and fenced shows no SW in this run.", true},
+		{fenced, run, "Here setpx-lua breaks (SW, stale write), and fenced shows no SW in this run.", true},
+		{run, run, "Here it breaks; setpx-lua breaks in no other way in this run.", false},
+	} {
+		page := Page{Other: tt.below}
+		_, film, _ := page.contents(tt.above)
+		if film.Poster != tt.says || !strings.Contains(page.HTML(tt.above), `<p id="poster" hidden>`+tt.says) {
+			t.Errorf("it says %q, want %q", film.Poster, tt.says)
+		}
+		both := film.Frames[film.Start].Holders + film.Other.Broken[film.Other.At[film.Start]]
+		for i := range film.Breaks {
+			if film.Breaks[i].Pos <= film.Start {
+				both += film.Breaks[i].Code
+			}
+		}
+		if strings.Contains(both, "SW") != tt.stale {
+			t.Errorf("it opens at %d, with %q", film.Start, both)
+		}
+	}
+	if _, film, _ := (Page{}).contents(run); film.Poster != "Here it breaks." || film.Frames[film.Start].Clash != "2 INSIDE" {
+		t.Errorf("alone it opens at %d: %q", film.Start, film.Poster)
+	}
+}
+
+// Both pictures of a comparison have one scale: an event of both stands in one place, and the cursor of the second is
+// never left of the first's.
+func TestComparedRunsShareOneAxis(t *testing.T) {
+	for _, pair := range [][3]string{{"setpx-lua", "fenced", "pause-past-ttl"}, {"naive-del", "setpx-lua", "late-release"}} {
+		runs := [2]*annotated{read(record(t, pair[0], pair[2])), read(record(t, pair[1], pair[2]))}
+		al := timeline.Align(runs[0].Timeline, runs[1].Timeline)
+		axes := jointAxes(al, runs, plot)
+		joint := 0
+		for i, s := range al.Steps[1:] {
+			if before := al.Steps[i]; s[0] > before[0] && s[1] > before[1] {
+				if joint++; axes[0].x[s[0]] != axes[1].x[s[1]] {
+					t.Errorf("%v: %v stand at %d and %d", pair, s, axes[0].x[s[0]], axes[1].x[s[1]])
+				}
+			}
+		}
+		if joint < 10 || axes[0].end != axes[1].end {
+			t.Errorf("%v: %d events of both, and the axes end at %d and %d", pair, joint, axes[0].end, axes[1].end)
+		}
+		d, film, below := Page{Other: runs[1].Trace}.contents(runs[0].Trace)
+		width := regexp.MustCompile(`viewBox="0 0 (\d+)`)
+		if a, b := width.FindStringSubmatch(d.canvas("")), width.FindStringSubmatch(below); a[1] != b[1] {
+			t.Errorf("%v: they are %s and %s wide", pair, a[1], b[1])
+		}
+		for pos, x := range film.Other.X {
+			if x < film.Frames[pos].X {
+				t.Errorf("%v: at %d the cursors are at %d and %d", pair, pos, film.Frames[pos].X, x)
+			}
+		}
+	}
+}
+
+// A note of what is yet to come is marked so, and one of what has passed has its instant.
+func TestPageDatesItsNotes(t *testing.T) {
+	run := record(t, "naive-del", "late-release")
+	d := draw(run, true)
+	film := d.film()
+	if got := film.Frames[0].Dated; len(got) == 0 || got[0] != "(next) " {
+		t.Errorf("before the first event it says %q", got)
+	}
+	dated := 0
+	for pos, f := range film.Frames {
+		said := d.Said(pos)
+		for i := range said {
+			got := ""
+			if f.Dated != nil {
+				dated++
+				got = f.Dated[i]
+			}
+			if want := d.Dated(&said[i], pos); got != want {
+				t.Errorf("at %d: %q, want %q", pos, got, want)
+			}
+		}
+	}
+	if dated < 2 {
+		t.Error("nothing is dated")
+	}
+}
+
+// An answer is folded only as long as what is asked is not on the page.
+func TestAnswersAreToldWithTheirState(t *testing.T) {
+	asked := 0
+	for _, name := range []string{"pause-past-ttl", "crash-holding", "cut-off"} {
+		run := record(t, "setpx-lua", name)
+		film := draw(run, true).film()
+		for _, c := range film.Chapters {
+			for _, n := range c.Notes {
+				if n.Answer == "" {
+					continue
+				}
+				asked++
+				if n.Until < c.Pos {
+					t.Errorf("%s: %q is answered at %d, before its words at %d", name, n.Text, n.Until, c.Pos)
+				}
+				verdict := slices.ContainsFunc(run.Notes, func(o trace.Note) bool { return o.Prose() == n.Text && o.About == "verdict" })
+				if !verdict && n.Until != c.Pos {
+					t.Errorf("%s: %q is open from %d to %d, beside the state that answers it", name, n.Text, c.Pos, n.Until)
+				}
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("nothing is asked")
 	}
 }

@@ -139,12 +139,12 @@ func (d *drawing) breaches() []int {
 
 const flagHeight = 22
 
-// pennant names the properties that broke at one place. It stands left of the place, because
-// the future is on the right. Flags that would overlap stand below each other.
+// pennant names the properties that broke at one place. It begins there, as what it says holds from there on;
+// at the end of the axis it stands further left. Flags that would overlap stand below each other.
 type pennant struct {
-	x, line int
-	text    string
-	worst   trace.Code
+	at, x, line int
+	text        string
+	worst       trace.Code
 }
 
 func (d *drawing) flagsPlaced() []pennant {
@@ -152,9 +152,9 @@ func (d *drawing) flagsPlaced() []pennant {
 	var ends []int // of the last flag, by line
 	for _, x := range d.breaches() {
 		codes := d.codesAt(x)
-		f := pennant{x: x, worst: codes[0], text: severity(codes[0]) + " " + codes.String()}
+		f := pennant{at: x, x: x, worst: codes[0], text: severity(codes[0]) + " " + codes.String()}
 		w := textWidth(f.text, normal) + 12
-		f.x = max(f.x-w, -labels+margin)
+		f.x = min(f.x, d.end+margin-2-w)
 		for f.line < len(ends) && ends[f.line] > f.x {
 			f.line++
 		}
@@ -190,8 +190,10 @@ func (d *drawing) flags(y int) {
 	for _, f := range d.flagsPlaced() {
 		top := y + 6 + f.line*flagHeight
 		flag, letters := flagged(f.worst)
-		d.rect(flag, f.x, top, textWidth(f.text, normal)+12, 19, "")
-		d.text("ls-normal ls-bold "+letters, f.x+6, top+14, f.text)
+		d.late(f.at, func(p *pen) {
+			p.rect(flag, f.x, top, textWidth(f.text, normal)+12, 19, "")
+			p.text("ls-normal ls-bold "+letters, f.x+6, top+14, f.text)
+		})
 	}
 }
 

@@ -41,7 +41,17 @@
   const picture = $("cursor").ownerSVGElement;
   for (const svg of document.querySelectorAll("#timeline svg, #below svg")) svg.style.minWidth = svg.viewBox.baseVal.width * 0.75 + "px";
   const scale = () => picture.viewBox.baseVal.width / picture.getBoundingClientRect().width;
-  $("timeline").addEventListener("scroll", () => $("names").setAttribute("transform", `translate(${$("timeline").scrollLeft * scale()} 0)`));
+  // Two pictures are scrolled together, and the names beside the rows stay.
+  const boxes = [["timeline", "names"], ["below", "names-2"]].filter(([box]) => $(box));
+  for (const [box] of boxes) {
+    $(box).addEventListener("scroll", () => {
+      const left = $(box).scrollLeft;
+      for (const [other, names] of boxes) {
+        if ($(other).scrollLeft !== left) $(other).scrollLeft = left;
+        $(names).setAttribute("transform", `translate(${left * scale()} 0)`);
+      }
+    });
+  }
 
   const svg = "http://www.w3.org/2000/svg";
   const signs = film.legend.map((s) => {
@@ -91,7 +101,7 @@
     const e = film.trace.events[pos - 1];
     $("event").textContent = e ? `${f.time}  #${e.seq} of ${last}  ${e.actor} ${e.text}` : `0s  nothing has happened yet, ${last} events are to come`;
     const names = [...new Set(film.breaks.filter((b) => b.pos === pos && b.sign === "!!").map((b) => b.name.toUpperCase()))];
-    $("alarm").textContent = (names.length ? `!! ${names.join(" + ")} !!  ` : "") + f.holders;
+    $("alarm").textContent = (names.length || f.clash ? `!! ${names.join(" + ") || f.clash} !!  ` : "") + f.holders;
     $("now").className = "level" + f.level;
     document.body.dataset.pos = pos;
   }
@@ -130,8 +140,16 @@
       return hidden && !t.dataset.texts && at <= x + (middle ? 0 : 8) && end > x + 8 && !t.closest('g[style*="none"]');
     });
     $("over" + suffix).replaceChildren(...cut.map((t) => t.cloneNode(true)));
-    $("later" + suffix).setAttribute("x", x + 18);
-    $("later" + suffix).style.display = hidden ? "" : "none";
+    sayHidden($("later" + suffix), x + 18, hidden);
+  }
+
+  // The hidden part says that it is hidden, in as many words as there is room for.
+  function sayHidden(later, x, hidden) {
+    const room = later.ownerSVGElement.viewBox.baseVal.width - x;
+    const words = film.hidden.find((w) => 8 * w.length <= room);
+    later.setAttribute("x", x);
+    later.textContent = words || "";
+    later.style.display = hidden ? "" : "none";
   }
 
   function showTimeline(f) {
@@ -150,12 +168,12 @@
     const o = film.other;
     if (!o) return;
     const at = o.at[pos];
-    tellSpans("below", o.x[at]);
-    $("cursor-2").setAttribute("transform", `translate(${o.x[at]} 0)`);
-    $("clock-2").textContent = o.times[at];
-    $("fog-2").setAttribute("x", pos === last ? 1e6 : o.x[at] + 10);
-    shorten("below", o.x[at]);
-    uncover("below", "-2", o.x[at]);
+    tellSpans("below", o.x[pos]);
+    $("cursor-2").setAttribute("transform", `translate(${o.x[pos]} 0)`);
+    $("clock-2").textContent = o.times[pos];
+    $("fog-2").setAttribute("x", pos === last ? 1e6 : o.x[pos] + 10);
+    shorten("below", o.x[pos]);
+    uncover("below", "-2", o.x[pos]);
     $("held").textContent = `The same with ${o.name}:  ${o.broken[at]}${o.broken[at] && "  "}${o.holders[at]}${pos === last ? `  Verdict: ${o.verdict}.` : ""}`;
     $("second").className = o.broken[at].startsWith("!!") ? "level1" : "";
     $("below").scrollLeft = $("timeline").scrollLeft;
@@ -199,9 +217,11 @@
 
   function showNotes(f) {
     const parts = film.breaks.filter((b) => b.pos === pos).map((b) => make("p", "fresh " + look(b), `${b.sign} ${b.code}: ${b.cause}`));
-    for (const n of f.chapter < 0 ? [] : film.chapters[f.chapter].notes) {
-      parts.push(make("p", n.kind, ({ ask: "? ", missed: "~ " }[n.kind] || "") + n.text));
-      if (n.answer) {
+    for (const [i, n] of (f.chapter < 0 ? [] : film.chapters[f.chapter].notes).entries()) {
+      parts.push(make("p", n.kind, ({ ask: "? ", missed: "~ " }[n.kind] || "") + (f.dated ? f.dated[i] : "") + n.text));
+      if (n.answer && pos >= (n.until || 0)) { // the state beside it says so
+        parts.push(make("p", "answer", n.answer));
+      } else if (n.answer) {
         const answer = make("details");
         answer.append(make("summary", "", "Answer"), make("p", "", n.answer));
         parts.push(answer);
@@ -233,7 +253,7 @@
     $("state").tBodies[0].replaceChildren(...f.rows.map((index, i) => {
       const row = film.rows[index];
       const tr = make("tr", f.fresh.includes(i) ? "fresh" : "");
-      if (row.who === "believers" && Number(row.text) > 1) tr.classList.add("many");
+      if (row.who === "believers" && f.clash) tr.classList.add("many");
       tr.append(make("td", ink(row.ink), row.who), make("td", "", row.text));
       return tr;
     }));

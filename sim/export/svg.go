@@ -77,6 +77,7 @@ type drawing struct {
 	*axis
 	block
 	names pen            // the text beside the rows
+	over  pen            // on a page, what lies over the part that is hidden
 	used  map[string]int // glyphs that occur, with the least x of each
 	paged bool           // it is for a page, whose reader has not seen the end of every span yet
 }
@@ -94,7 +95,12 @@ type row struct {
 // draw draws a run: as a picture of its own, or for a page with a cursor in it.
 func draw(t *trace.Trace, paged bool) *drawing {
 	r := read(t)
-	d := &drawing{annotated: r, axis: newAxis(r, plot), used: map[string]int{}, paged: paged}
+	return drawOn(r, newAxis(r, plot), paged)
+}
+
+// drawOn draws a run on an axis of its own, or on one that it shares.
+func drawOn(r *annotated, a *axis, paged bool) *drawing {
+	d := &drawing{annotated: r, axis: a, used: map[string]int{}, paged: paged}
 	rows := d.rows()
 	d.height = first
 	for _, row := range rows {
@@ -159,13 +165,18 @@ func (p *pen) group(x, y int, other *pen) {
 // rows are the lanes of the picture. It leaves out what the probe believes, whose
 // marks say it, and the majority where the only master's own lane does.
 func (d *drawing) rows() []row {
-	var rows []row
+	var rows, last []row
 	for _, l := range d.Lanes() {
 		marks := func(dy int) func(y int) { return func(y int) { d.stamps(d.stampsIn(l, y+dy)) } }
 		switch l.Kind {
 		case timeline.Deeds:
 			if d.takesPart(l.Index) {
-				rows = append(rows, row{d.Clients[l.Index], "does", d.ink("ls-t", l.Index), 32, func(y int) { d.does(l, y) }, marks(16), d.appears(l.Index)})
+				deeds := row{d.Clients[l.Index], "does", d.ink("ls-t", l.Index), 32, func(y int) { d.does(l, y) }, marks(16), d.appears(l.Index)}
+				if deeds.from > 0 { // the room for it is empty until then, and leaves no gap below the others
+					last = append(last, deeds)
+				} else {
+					rows = append(rows, deeds)
+				}
 			}
 		case timeline.Belief:
 			if d.takesPart(l.Index) && d.Clients[l.Index] != trace.Probe {
@@ -198,7 +209,7 @@ func (d *drawing) rows() []row {
 			rows = append(rows, row{"broken", "", "ls-alarm", 12 + flagHeight*d.flagLines(), func(int) {}, d.flags, 0})
 		}
 	}
-	return rows
+	return append(rows, last...)
 }
 
 // appears is the x from which on a page has a client's row, or 0 if it always has it: nobody knows of the probe
@@ -283,6 +294,18 @@ func (d *drawing) label(class string, size, x, y int, texts ...string) {
 		class, x, y, escape(strings.Join(texts, "\n")), strings.Join(widths, " "), escape(texts[0]))
 }
 
+// late draws what is right of a place and yet true of it. A page shows that from the place on, over the part
+// that is hidden.
+func (d *drawing) late(x int, draw func(p *pen)) {
+	if !d.paged {
+		draw(&d.pen)
+		return
+	}
+	d.over.printf(`<g data-from="%d">`, labels+x)
+	draw(&d.over)
+	d.over.printf("</g>")
+}
+
 // pause draws the bar of a pause. A page tells the length only to those who have seen the end: it
 // has the words for before and for after, and its script shows one of the two.
 func (d *drawing) pause(s span, stroke string, y int, marks []stamp, texts ...string) {
@@ -325,7 +348,7 @@ func (d *drawing) does(l timeline.Lane, y int) {
 	for _, s := range d.spans(l) {
 		switch s.Kind {
 		case timeline.Crashed:
-			d.chip("ls-dim", s.from+10, y+7, 18, "crashed")
+			d.late(s.from, func(p *pen) { p.chip("ls-dim", s.from+10, y+7, 18, "crashed") })
 		case timeline.Hung:
 			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "hangs for good", "hangs")
 		case timeline.PausedInside:
@@ -388,35 +411,58 @@ func (d *drawing) enough(l timeline.Lane, y int) {
 	}
 }
 
-// believers shows the number of clients that believe that they hold the lock, in digits. If
-// there are two, the strip and the ground behind all rows show that, too.
+// believers shows the number of clients that believe that they hold the lock, in digits. Where two of them
+// are inside, or two leases run, the strip says so, and the ground behind all rows shows it, too.
 func (d *drawing) believers(l timeline.Lane, y int) {
 	for _, s := range d.spans(l) {
-		count := fmt.Sprint(s.Count)
-		switch {
-		case s.Count == 0:
+		if s.Count == 0 {
 			d.line("ls-wants ls-axis", s.from, y+13, s.to, y+13)
 			continue
-		case s.Count == 1:
-			d.rect("ls-count", s.from, y+4, s.to-s.from, 18, "")
-			if s.to-s.from > textWidth(count, small)+2 { // or a line would run through it
-				d.text("ls-small ls-dim", s.from+2, y+17, count)
-			}
-			continue
 		}
-		d.rect("ls-flag", s.from, y+2, s.to-s.from, 22, fmt.Sprintf("%d clients believe that they hold the lock", s.Count))
-		texts := []string{"!! " + count + " BELIEVERS", count}
-		if textWidth(texts[0], normal)+8 > s.to-s.from {
+		d.rect("ls-count", s.from, y+4, s.to-s.from, 18, "")
+		count := fmt.Sprint(s.Count)
+		if s.to-s.from > textWidth(count, small)+2 { // or a line would run through it
+			d.text("ls-small ls-dim", s.from+2, y+17, count)
+		}
+	}
+	for _, c := range d.clashes() {
+		d.rect("ls-flag", c.from, y+2, c.to-c.from, 22, c.what)
+		count, _, _ := strings.Cut(c.what, " ")
+		texts := []string{alarm + " " + c.what, count}
+		if textWidth(texts[0], normal)+8 > c.to-c.from {
 			texts = texts[1:]
 		}
-		d.label("ls-normal ls-bold ls-onflag", normal, s.from+2, y+18, texts...)
+		d.label("ls-normal ls-bold ls-onflag", normal, c.from+2, y+18, texts...)
 	}
 }
 
-func (d *drawing) shade() {
-	for _, s := range d.spans(timeline.Lane{Kind: timeline.Believers}) {
-		if s.Count > 1 {
-			d.rect("ls-wash", s.from, ruler, s.to-s.from, d.height-ruler, "")
+// clash is a stretch in which two believers are a violation, and what makes them one.
+type clash struct {
+	from, to int
+	what     string
+}
+
+// clashes are the stretches in which two clients are inside, or two leases run.
+func (d *drawing) clashes() []clash {
+	var all []clash
+	for pos := range d.x {
+		what, to := d.Clash(pos), d.end
+		if pos < d.Last() {
+			to = d.x[pos+1]
 		}
+		switch n := len(all) - 1; {
+		case what == "":
+		case n >= 0 && all[n].to == d.x[pos] && all[n].what == what:
+			all[n].to = to
+		case to > d.x[pos] || pos == d.Last():
+			all = append(all, clash{d.x[pos], to, what})
+		}
+	}
+	return all
+}
+
+func (d *drawing) shade() {
+	for _, c := range d.clashes() {
+		d.rect("ls-wash", c.from, ruler, c.to-c.from, d.height-ruler, "")
 	}
 }

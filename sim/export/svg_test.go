@@ -257,3 +257,70 @@ func TestProbeMarksStandApart(t *testing.T) {
 		t.Error("the probe has left no marks")
 	}
 }
+
+// The strip is loud exactly where two are inside or two leases run, and says which.
+func TestStripSaysWhatClashes(t *testing.T) {
+	quiet, loud := 0, map[string]bool{}
+	eachRun(t, func(t *testing.T, tr *trace.Trace) {
+		d := draw(tr, false)
+		for pos := range d.Last() {
+			if d.x[pos] == d.x[pos+1] {
+				continue
+			}
+			what := ""
+			for _, c := range d.clashes() {
+				if c.from <= d.x[pos] && d.x[pos] < c.to {
+					what = c.what
+				}
+			}
+			if what != d.Clash(pos) {
+				t.Fatalf("position %d: the strip says %q, want %q", pos, what, d.Clash(pos))
+			}
+			if loud[what] = true; what == "" && d.Moments[pos].Believers > 1 {
+				quiet++
+			}
+		}
+		if strings.Contains(SVG(tr), "BELIEVERS") {
+			t.Error("it is loud of believers")
+		}
+	})
+	if quiet == 0 || !loud["2 INSIDE"] || !loud["2 LEASES"] {
+		t.Errorf("%d quiet places, and loud are %v: the test tests too little", quiet, loud)
+	}
+}
+
+// The flag with a violation's code begins at its instant, or ends with the picture.
+func TestFlagsBeginAtTheirInstant(t *testing.T) {
+	flags := 0
+	eachRun(t, func(t *testing.T, tr *trace.Trace) {
+		d := draw(tr, false)
+		for _, f := range d.flagsPlaced() {
+			flags++
+			if end := f.x + textWidth(f.text, normal) + 12; f.x != f.at && (f.x > f.at || end != d.end+margin-2) {
+				t.Errorf("%s holds from %d on, and stands from %d to %d", f.text, f.at, f.x, end)
+			}
+		}
+	})
+	if flags == 0 {
+		t.Error("nothing breaks")
+	}
+}
+
+// On a page no row that is hidden stands above one that is not: it would be a gap.
+func TestPageHasNoGapBetweenRows(t *testing.T) {
+	probes := 0
+	eachRun(t, func(t *testing.T, tr *trace.Trace) {
+		hidden := false
+		for _, r := range draw(tr, true).rows() {
+			if hidden && r.from == 0 {
+				t.Errorf("%s %s stands below a row that is hidden", r.name, r.what)
+			}
+			if hidden = hidden || r.from > 0; r.from > 0 {
+				probes++
+			}
+		}
+	})
+	if probes == 0 {
+		t.Error("no run has a probe")
+	}
+}

@@ -111,10 +111,31 @@ func (al *Alignment) Arrives(side, pos int) int {
 	return al.Reached(side, pos)
 }
 
+// Clock is the instant in the second run, which stands at a position, when the first has just arrived at one:
+// as much later than the note of both that came last as it is in the first.
+func (al *Alignment) Clock(first, second int) time.Duration {
+	from, arrived := Step{}, al.Reached(0, first)
+	for _, stage := range al.Stages {
+		if stage <= arrived {
+			from = al.Steps[stage]
+		}
+	}
+	a, b := al.Runs[0], al.Runs[1]
+	now := b.When(from[1]) + a.When(first) - a.When(from[0])
+	if second < b.Last() {
+		now = min(now, b.When(second+1))
+	}
+	return max(now, b.When(second))
+}
+
 // Shares returns the shares of the steps on an axis for both runs: each is the larger one of
 // the events that the step joins.
 func (al *Alignment) Shares(s *Scale) []Share {
-	own := [2][]Share{al.Runs[0].Shares(s), al.Runs[1].Shares(s)}
+	return al.Joined([2][]Share{al.Runs[0].Shares(s), al.Runs[1].Shares(s)})
+}
+
+// Joined joins the shares of both runs' events to those of the steps.
+func (al *Alignment) Joined(own [2][]Share) []Share {
 	shares := make([]Share, al.Last())
 	for i := range shares {
 		for side := range own {

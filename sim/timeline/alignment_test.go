@@ -83,3 +83,47 @@ func TestParting(t *testing.T) {
 		t.Fatalf("they part at %d of %d", at, al.Last())
 	}
 }
+
+// The second run's clock shows what has passed since the note that both have reached.
+func TestClockOfTheSecondRun(t *testing.T) {
+	al := Align(New(&pausePastTTL().Trace), New(&late().Trace))
+	a, b := al.Runs[0], al.Runs[1]
+	for pos := 1; pos <= a.Last(); pos++ {
+		step := al.Reached(0, pos)
+		at := al.Steps[step][1]
+		got := al.Clock(pos, at)
+		if got < b.When(at) || at < b.Last() && got > b.When(at+1) {
+			t.Errorf("at %d and %d it is %v, between %v and the next event", pos, at, got, b.When(at))
+		}
+		if pos > 7 && pos < 13 && got != a.When(pos)+second/2 { // the second came to the second note so much later
+			t.Errorf("at %d it is %v, and %v in the first run", pos, got, a.When(pos))
+		}
+	}
+}
+
+// A failure is the one run's own if the other has no more with its code; what is only reported is none.
+func TestUnsharedFailure(t *testing.T) {
+	breach := func(seq int, c trace.Code) trace.Violation { return trace.Violation{Code: c, Events: []int{seq}} }
+	for i, tt := range []struct {
+		above, below []trace.Violation
+		side, pos    int
+		fellows      int
+		none         bool
+	}{
+		{none: true},
+		{above: []trace.Violation{breach(9, trace.OV)}, below: []trace.Violation{breach(9, trace.OV)}, none: true},
+		{above: []trace.Violation{breach(9, trace.OV), breach(12, trace.SW)}, below: []trace.Violation{breach(9, trace.OV)}, side: 0, pos: 12},
+		{above: []trace.Violation{breach(12, trace.SW)}, below: []trace.Violation{breach(9, trace.OV)}, side: 1, pos: 9},
+		{above: []trace.Violation{breach(9, trace.OV), breach(12, trace.OV)}, below: []trace.Violation{breach(9, trace.OV)}, side: 0, pos: 12, fellows: 1},
+		{above: []trace.Violation{breach(9, trace.BD)}, none: true},
+	} {
+		a, b := pausePastTTL(), pausePastTTL()
+		a.Violations, b.Violations = tt.above, tt.below
+		got, ok := Align(New(&a.Trace), New(&b.Trace)).Unshared()
+		if ok == tt.none {
+			t.Errorf("%d: there is one: %v", i, ok)
+		} else if ok && (got.Side != tt.side || got.Breach.Pos != tt.pos || got.Fellows != tt.fellows) {
+			t.Errorf("%d: %+v, want one of run %d at %d, of %d", i, got, tt.side, tt.pos, tt.fellows)
+		}
+	}
+}

@@ -86,3 +86,34 @@ func (al *Alignment) Longest() (longest time.Duration, any bool) {
 	}
 	return longest, any
 }
+
+// Unshared is a failure that one run shows and the other does not.
+type Unshared struct {
+	Side    int // the run that shows it
+	Breach  Breach
+	Step    int // at which it is complete
+	Fellows int // how many with its code the other run shows in all
+}
+
+// Unshared returns the first failure that one run shows and the other does not; ok is false where there is
+// none. The first failure with a code in one run is matched with the first with that code in the other, the
+// second with the second, and so on.
+func (al *Alignment) Unshared() (first Unshared, ok bool) {
+	counts := [2]map[trace.Code]int{{}, {}}
+	for side, r := range al.Runs {
+		for _, b := range r.Breaches {
+			counts[side][b.Code]++
+		}
+	}
+	for side, r := range al.Runs {
+		seen := map[trace.Code]int{}
+		for _, b := range r.Breaches {
+			seen[b.Code]++
+			fellows := counts[1-side][b.Code]
+			if step := al.Reached(side, b.Pos); b.Code.Failure() && seen[b.Code] > fellows && (!ok || step < first.Step) {
+				first, ok = Unshared{side, b, step, fellows}, true
+			}
+		}
+	}
+	return first, ok
+}
