@@ -269,17 +269,14 @@ func TestPlayerKeepsTheLengthOfPauses(t *testing.T) {
 	b := openBrowser(t)
 	run := record(t, "naive-del", "late-release")
 	b.open(Page{Other: record(t, "setpx-lua", "late-release")}.HTML(run), "#0")
-	said := func(box string) string {
-		return b.ask(`[...document.querySelectorAll("#` + box + ` svg g[data-from], #` + box + ` svg g[data-until]")].filter(g => g.style.display != "none").map(g => g.textContent.trim()).filter(s => s.includes("16.002s")).join()`)
-	}
-	resumed := 0
-	for i, e := range run.Events {
-		if e.Kind == trace.KindResume && resumed == 0 {
-			resumed = i + 1
-		}
-	}
+	paused := 1 + slices.IndexFunc(run.Events, func(e trace.Event) bool { return e.Kind == trace.KindPause })
+	resumed := 1 + slices.IndexFunc(run.Events, func(e trace.Event) bool { return e.Kind == trace.KindResume })
 	if resumed < 2 {
 		t.Fatal("nobody is paused in it")
+	}
+	length := trace.Brief(run.Events[resumed-1].At - run.Events[paused-1].At)
+	said := func(box string) string {
+		return b.ask(`[...document.querySelectorAll("#` + box + ` svg g[data-from], #` + box + ` svg g[data-until]")].filter(g => g.style.display != "none").map(g => g.textContent.trim()).filter(s => s.includes("` + length + `")).join()`)
 	}
 	for range resumed - 1 {
 		b.press("ArrowRight")
@@ -288,7 +285,7 @@ func TestPlayerKeepsTheLengthOfPauses(t *testing.T) {
 		}
 	}
 	b.press("ArrowRight")
-	if above, below := said("timeline"), said("below"); above != "paused 16.002s" || below != "paused 16.002s" {
+	if above, below := said("timeline"), said("below"); above != "paused "+length || below != above {
 		t.Errorf("after the pause it says %q and %q", above, below)
 	}
 	b.press("g")
@@ -335,14 +332,15 @@ func TestPlayerFindsItsWay(t *testing.T) {
 	testenv.Long(t)
 	b := openBrowser(t)
 	run := record(t, "get-then-del", "release-gap")
-	b.open(HTML(run), "#30")
+	lit := 1 + slices.IndexFunc(run.Events, func(e trace.Event) bool { return strings.HasPrefix(e.Source.File, "strategies/") })
+	b.open(HTML(run), fmt.Sprintf("#%d", lit))
 	at := func(want int, how string) {
 		t.Helper()
 		if got := b.at(); got != fmt.Sprint(want) {
 			t.Errorf("%s leads to %s, want %d", how, got, want)
 		}
 	}
-	at(30, "the address")
+	at(lit, "the address")
 	if got := b.ask(`document.querySelector("#source .lit .n").innerText`); got == "" {
 		t.Error("no line of the source is lit")
 	}
@@ -675,6 +673,12 @@ func TestComparedPicturesScrollTogether(t *testing.T) {
 	b := openBrowser(t)
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 700, "deviceScaleFactor": 2, "mobile": true}, nil)
 	b.open(Page{Other: record(t, "fenced", "pause-past-ttl")}.HTML(record(t, "setpx-lua", "pause-past-ttl")), "#30")
+	for range 8 {
+		if got := b.ask(`["timeline", "below"].filter((id, i) => document.getElementById(["later", "later-2"][i]).getBoundingClientRect().right > document.getElementById(id).getBoundingClientRect().right).join()`); got != "" {
+			t.Errorf("at %s the words for what is hidden run out of the window in %s", b.at(), got)
+		}
+		b.press("ArrowLeft")
+	}
 	const inView = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(["timeline", "below"].map(id =>
 		Math.round(document.querySelector("#" + id + " [id^=names]").getBoundingClientRect().left - document.getElementById(id).getBoundingClientRect().left)).join()))))`
 	for _, box := range []string{"timeline", "below"} {

@@ -145,7 +145,8 @@
 
   // The hidden part says that it is hidden, in as many words as there is room for.
   function sayHidden(later, x, hidden) {
-    const room = later.ownerSVGElement.viewBox.baseVal.width - x;
+    const box = later.ownerSVGElement.parentElement;
+    const room = Math.min(later.ownerSVGElement.viewBox.baseVal.width, (box.scrollLeft + box.clientWidth) * scale()) - x;
     const words = film.hidden.find((w) => 8 * w.length <= room);
     later.setAttribute("x", x);
     later.textContent = words || "";
@@ -158,10 +159,10 @@
     $("clock").textContent = f.time;
     $("fog").setAttribute("x", pos === last ? 1e6 : f.x + 10);
     shorten("timeline", f.x);
-    uncover("timeline", "", f.x);
     const box = $("timeline");
     const x = f.x / scale();
-    if (x < box.scrollLeft + 120 || x > box.scrollLeft + box.clientWidth - 40) box.scrollLeft = x - box.clientWidth / 2;
+    if (x < box.scrollLeft + 120 || x > box.scrollLeft + box.clientWidth - 80) box.scrollLeft = x - box.clientWidth / 2;
+    uncover("timeline", "", f.x);
   }
 
   function showSecond() {
@@ -173,10 +174,10 @@
     $("clock-2").textContent = o.times[pos];
     $("fog-2").setAttribute("x", pos === last ? 1e6 : o.x[pos] + 10);
     shorten("below", o.x[pos]);
+    $("below").scrollLeft = $("timeline").scrollLeft;
     uncover("below", "-2", o.x[pos]);
     $("held").textContent = `The same with ${o.name}:  ${o.broken[at]}${o.broken[at] && "  "}${o.holders[at]}${pos === last ? `  Verdict: ${o.verdict}.` : ""}`;
     $("second").className = o.broken[at].startsWith("!!") ? "level1" : "";
-    $("below").scrollLeft = $("timeline").scrollLeft;
   }
 
   function showQuestion() {
@@ -220,7 +221,7 @@
     for (const [i, n] of (f.chapter < 0 ? [] : film.chapters[f.chapter].notes).entries()) {
       parts.push(make("p", n.kind, ({ ask: "? ", missed: "~ " }[n.kind] || "") + (f.dated ? f.dated[i] : "") + n.text));
       if (n.answer && pos >= (n.until || 0)) { // the state beside it says so
-        parts.push(make("p", "answer", n.answer));
+        parts.push(make("p", "answer", "Answer: " + n.answer));
       } else if (n.answer) {
         const answer = make("details");
         answer.append(make("summary", "", "Answer"), make("p", "", n.answer));
