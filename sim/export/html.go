@@ -85,11 +85,14 @@ func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string
 	film.Other = d.compared(below, al)
 	if part, any := al.Unshared(); any {
 		film.Start, film.Poster = max(1, al.Steps[part.Step][0]), parts(al, part)
-	} else if film.Start > 0 {
-		film.Poster = "Here it breaks; " + below.Strategy + " breaks in no other way in this run."
+	} else if film.Poster == breaks {
+		film.Poster = strings.TrimSuffix(breaks, ".") + "; " + below.Strategy + " breaks in no other way in this run."
 	}
 	return d, film, below.canvas("-2")
 }
+
+// breaks is said where a page opens at a failure.
+const breaks = "Here it breaks."
 
 // parts says what one of two runs shows and the other does not.
 func parts(al *timeline.Alignment, part timeline.Unshared) string {
@@ -284,7 +287,7 @@ type source struct {
 }
 
 func (d *drawing) film() *pageData {
-	f := &pageData{Trace: d.Trace, Poster: "Here it breaks.", Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}, Questions: []question{}, Legend: d.signs(), Hidden: hiddenWords}
+	f := &pageData{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}, Questions: []question{}, Legend: d.signs(), Hidden: hiddenWords}
 	questions := d.Questions()
 	for i := range d.Notes {
 		n := &d.Notes[i]
@@ -303,7 +306,10 @@ func (d *drawing) film() *pageData {
 		v := &d.Violations[i]
 		b := breach{Pos: d.After(v.Last()), Sign: severity(v.Code), Code: v.Code.String(), Name: v.Code.Name(), Text: v.Text, Cause: d.Cause(timeline.Breach{Violation: v, Pos: d.After(v.Last())})}
 		if expected := slices.Contains(strings.Fields(d.Expected), b.Code); f.Start == 0 && v.Code.Failure() || expected && !awaited {
-			f.Start, awaited = b.Pos, expected
+			f.Start, awaited, f.Poster = b.Pos, expected, breaks
+			if !v.Code.Failure() {
+				f.Poster = fmt.Sprintf("Here it shows %s (%s), which is no failure.", b.Code, b.Name)
+			}
 		}
 		for _, seq := range v.Events {
 			b.Events = append(b.Events, d.After(seq))

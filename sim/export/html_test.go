@@ -261,6 +261,13 @@ func TestComparisonOpensWhereTheRunsPart(t *testing.T) {
 			t.Errorf("it opens at %d, with %q", film.Start, both)
 		}
 	}
+	waits := record(t, "naive-del", "crash-holding")
+	waits.Expected = "BD"
+	for _, page := range []Page{{}, {Other: waits}} {
+		if _, film, _ := page.contents(waits); film.Start == 0 || film.Poster != "Here it shows BD (bounded blocking), which is no failure." {
+			t.Errorf("where nothing fails it opens at %d: %q", film.Start, film.Poster)
+		}
+	}
 	if _, film, _ := (Page{}).contents(run); film.Poster != "Here it breaks." || film.Frames[film.Start].Clash != "2 INSIDE" {
 		t.Errorf("alone it opens at %d: %q", film.Start, film.Poster)
 	}
