@@ -76,7 +76,7 @@ is violated, or when the search was interrupted.`,
 	f.StringVar(&x.cycles, "cycles", "2", "how often each takes the lock, 1 to 9 or any; for locks on several servers the default is 1")
 	f.IntVar(&x.tries, "tries", 1, "how often the lock asks in each cycle before it gives up, with its own delay between two tries")
 	f.DurationVar(&x.delay, "retry-delay", 0, "between two tries, without any jitter, instead of the lock's own")
-	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule")
+	f.StringVar(&x.faults, "faults", "crash=1,pause=1", "at most so many `FAULTS` of each kind in one schedule; of delay, if cycles have no bound, at a time")
 	f.IntVar(&x.nodes, "nodes", 3, "of a lock on several servers: how many")
 	f.StringVar(&x.codes, "codes", "", "look for these `CODES` alone, as in DG,FR,PD; and where cycles have no bound also LV, with the longest wait for a free lock")
 	f.StringVar(&x.caller, "caller", "plain", "how the callers use the lock: plain, checks (each checks whether its lease is over before each access), extends (each extends it before it writes)")
