@@ -18,10 +18,10 @@ import (
 	"lockstep/tui/pane"
 )
 
-// debriefMsg is the same moves, replayed under the lock that withstands them.
+// debriefMsg is the same moves, replayed under a lock that no schedule of the level breaks as they broke the first.
 type debriefMsg struct {
 	of     *quest
-	lock   string
+	lock   string // may show other codes
 	run    *trace.Trace
 	same   bool // its clients did the same at the same times; else the moves were adapted to its commands
 	proven bool // no schedule within the bounds breaks that lock so
@@ -127,7 +127,7 @@ func (s *Game) broken() (at trace.Source, by int, text string) {
 	return at, trace.None, ""
 }
 
-// debriefing says what the level teaches, what broke, on which line, and which lock withstands: what the words of that mean
+// debriefing says what the level teaches, what broke, on which line, and with which lock that is not so: what the words of that mean
 // comes last.
 func (s *Game) debriefing(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
@@ -151,7 +151,7 @@ func (s *Game) debriefing(width int) []draw.Line {
 	return t.Lines
 }
 
-// tellOther says what came of the same moves with the lock that withstands them.
+// tellOther says what came of the same moves with the other lock.
 func (s *Game) tellOther(t *draw.Paragraphs) {
 	switch d := s.debrief; {
 	case d == nil:
@@ -168,13 +168,13 @@ func (s *Game) tellOther(t *draw.Paragraphs) {
 		text += otherFlaws(d.lock)
 		t.Add(draw.Good, s.Theme.Granted+" ", text)
 	case d.err == nil:
-		t.Add(draw.Dim, "", "No lock that was tried withstands this within the same bounds.")
+		t.Add(draw.Dim, "", fmt.Sprintf("No lock that was tried is free of %s within the same bounds.", s.goal))
 	case d.err != nil:
 		t.Add(draw.Dim, "", "The same moves can't be replayed under another lock: "+d.err.Error())
 	}
 }
 
-// otherFlaws names the levels that are about a lock: that it withstands one thing recommends nothing.
+// otherFlaws names the levels that are about a lock: that it is free of one code recommends nothing.
 func otherFlaws(lock string) string {
 	var about []string
 	for i, l := range scenarios.Levels() {

@@ -177,7 +177,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	text := ""
 	if s.quest != nil && s.withstands != "" && !s.won() {
-		text = " a win shows your moves with " + s.withstands + ", which withstands them "
+		text = " a win shows your moves with " + s.withstands + ", which shows no " + s.goal.Name() + " " // it may well show others
 	}
 	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
 		others := len(up.Tried) - 1

@@ -389,7 +389,7 @@ func (s *Game) Help() screen.Page {
 		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead to the goal by the least schedule: " +
 			"the one with the fewest faults, then the fewest switches from one client to another, then the fewest steps. A move is a row of the list; " +
 			"it takes several steps where nothing else could happen in between."
-		p.Keys = append(p.Keys, screen.As(k.Hint, "a hint; again, the next move"), screen.As(k.Strategy, "when won, your moves with a lock that withstands"))
+		p.Keys = append(p.Keys, screen.As(k.Hint, "a hint; again, the next move"), screen.As(k.Strategy, "when won, your moves with another lock"))
 	}
 	p.Keys = append(p.Keys, k.Always()...)
 	return p
@@ -486,7 +486,7 @@ func (s *Game) replayed() bool {
 	return s.debrief != nil && s.debrief.run != nil && s.Library.Strategy(s.debrief.lock) >= 0
 }
 
-// sameMovesElsewhere opens the run of the same moves under the lock that withstands them.
+// sameMovesElsewhere opens the run of the same moves under the other lock.
 func (s *Game) sameMovesElsewhere() screen.Outcome {
 	if !s.replayed() {
 		s.Notice = "There is no other lock's run of the same moves, or not yet."

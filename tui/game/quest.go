@@ -220,7 +220,7 @@ func (g *adviser) close() tea.Msg {
 }
 
 // heed takes an answer, unless a later question has been asked. A win is remembered, and the
-// same moves are replayed under the lock that withstands them.
+// same moves are replayed under the other lock.
 func (s *Game) heed(h hintMsg) tea.Cmd {
 	c := s.quest
 	if c == nil || c != h.of || c.number != h.number {
