@@ -2,7 +2,9 @@ package advice_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -134,7 +136,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 		d := advice.Decide(a, strategies.All(), outcome)
 		rest := d.Rest(scenarios.Names(), outcome)
 		text := d.Unspoken(&rest, outcome, name, true)
-		begin := fmt.Sprintf("No question is about the other %d. In %d of these, listed last, it ", len(scenarios.Names())-len(a.Scenarios()), len(rest.Shown))
+		begin := fmt.Sprintf("In %d of the %d, listed last, it shows what your answers forbid", len(rest.Shown), len(scenarios.Names())-len(a.Scenarios()))
 		if !strings.HasPrefix(text, begin) || !strings.Contains(text, rest.Shown[0].Scenario) {
 			t.Errorf("%v: of %d runs it is said: %s, want %s", a, len(rest.Shown), text, begin)
 		}
@@ -152,36 +154,65 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 				most = max(most, spared)
 			}
 		}
-		want := "keep away from it what happens there"
+		want := "keep what happens there away from it"
 		switch {
 		case !d.Enough:
 		case enough == 0:
-			want += "; no other lock is enough for your answers"
+			want += ". No lock but " + d.Lock.Name + " is enough for your answers"
 		case most == 0:
-			want += "; every other lock that is enough for your answers shows them in all of these, too"
+			want += ". Every other lock that is enough for your answers shows such things in all of these, too"
 		default:
 			want = fmt.Sprintf("shows none in %d of the %d", most, len(rest.Shown))
 		}
 		if !strings.HasSuffix(text, want+".") {
 			t.Errorf("%v: %d others are enough, and withstand up to %d: %s", a, enough, most, text)
 		}
-		if all := d.Text(&rest, outcome, name, true); d.Enough && (!strings.HasPrefix(all[1], fmt.Sprintf("Of its %d runs, %d are", len(scenarios.Names()), len(d.Runs))) || !strings.HasSuffix(all[1], text) || len(d.Runs)+d.Idle+rest.Made != len(scenarios.Names()) || strings.Contains(all[1], " more are about an extension") != (d.Idle > 0)) {
-			t.Errorf("%v: %s", a, all[1])
-		}
 		unmade := func(s, lock string) (trace.Verdict, bool) {
 			v, known := outcome(s, lock)
 			return v, known && lock == d.Lock.Name
 		}
-		if early := d.Unspoken(&rest, unmade, name, true); enough > 0 && !strings.HasSuffix(early, "what happens there.") {
+		if early := d.Unspoken(&rest, unmade, name, true); enough > 0 && !strings.HasSuffix(early, "what happens there away from it.") {
 			t.Errorf("%v: before the runs are made it is said: %s", a, early)
 		}
 		rest.Pending = 3
-		if early := d.Unspoken(&rest, outcome, name, true); strings.Contains(early, "does show") || !strings.Contains(early, "3 are still to come") {
+		if early := d.Unspoken(&rest, outcome, name, true); strings.Contains(early, "In ") || !strings.Contains(strings.Join(d.Text(&rest, outcome, name, true), " "), "3 are still to come") {
 			t.Errorf("%v: with runs to come it is said: %s", a, early)
 		}
 	}
-	if text := (&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, name, true); text != "No question is about the other 5, and none of them shows it, either." {
+	if text := (&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, name, true); text != "None of the 5 shows what your answers forbid, either." {
 		t.Errorf("of no runs it is said: %s", text)
+	}
+}
+
+// Every answer has the numbers of its runs, in the same sentence, and they add up to all of them.
+func TestNumbersOfRunsAddUp(t *testing.T) {
+	outcome := ran(t)
+	sentence := regexp.MustCompile(`Of its (\d+) runs, (\d+) are of misfortunes that the questions are about(?:, (\d+) are about an extension, which it hasn't)?, and no question is about the other (\d+)\.`)
+	shown := regexp.MustCompile(`In (\d+) of the (\d+), listed last, it shows what your answers forbid \(([^)]*)\)`)
+	number := func(s string) int {
+		n, _ := strconv.Atoi(s) // "" is none
+		return n
+	}
+	for _, a := range advice.All() {
+		d := advice.Decide(a, strategies.All(), outcome)
+		text := strings.Join(told(&d, outcome), " ")
+		m, last := sentence.FindStringSubmatch(text), shown.FindStringSubmatch(text)
+		if m == nil || last == nil {
+			t.Errorf("%v: the numbers of the runs aren't said: %s", a, text)
+			continue
+		}
+		all, decide, idle, others := number(m[1]), number(m[2]), number(m[3]), number(m[4])
+		if all != len(scenarios.Names()) || decide != len(d.Runs) || idle != d.Idle || decide+idle+others != all {
+			t.Errorf("%v: of %d runs %d decide and %d test nothing, and it is said: %s", a, len(scenarios.Names()), len(d.Runs), d.Idle, m[0])
+		}
+		sum := 0
+		for _, part := range strings.Split(last[3], ", ") {
+			n, _, _ := strings.Cut(part, " ")
+			sum += number(n)
+		}
+		if number(last[2]) != others || sum != number(last[1]) {
+			t.Errorf("%v: of %d others it is said: %s", a, others, last[0])
+		}
 	}
 }
 

@@ -42,8 +42,11 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		verb = "No lock is enough; nearest comes"
 	}
 	all := []string{fmt.Sprintf("%s %s: %s.", verb, a.Lock.Name, a.Lock.Summary)}
+	if !a.Enough && !whole {
+		all[0] = fmt.Sprintf("%s %s.", verb, a.Lock.Name)
+	}
 	if a.Enough {
-		all = append(all, a.covered(rest, whole)+" "+a.Unspoken(rest, outcome, name, whole))
+		all = append(all, a.counted(rest)+" "+a.covered(whole)+" "+a.Unspoken(rest, outcome, name, whole))
 	} else {
 		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken }, name)))
 	}
@@ -51,37 +54,51 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		all = append(all, why)
 	}
 	for _, i := range a.Instead {
-		all = append(all, i.text(name))
+		all = append(all, i.text(name, whole))
 	}
 	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		all = append(all, "Its price: "+unwanted+".")
 	}
 	if !a.Enough && whole {
-		all = append(all, a.Unspoken(rest, outcome, name, whole))
+		all = append(all, a.counted(rest)+" "+a.Unspoken(rest, outcome, name, whole))
 	}
 	return all
 }
 
-// covered says of a lock that is enough which of its runs the recommendation rests on, and what they show. The runs that
-// test nothing of it aren't counted among them.
-func (a *Advice) covered(rest *Rest, whole bool) string {
+// counted says how many runs the lock has, how many of them the questions are about, and of how many that is not so, and why.
+func (a *Advice) counted(rest *Rest) string {
+	decide, others := len(a.Runs), rest.Made+rest.Pending
+	text := fmt.Sprintf("Of its %d runs, %d are of misfortunes that the questions are about", decide+a.Idle+others, decide)
+	if a.Idle > 0 {
+		text += fmt.Sprintf(", %d are about an extension, which it hasn't", a.Idle)
+	}
+	text += fmt.Sprintf(", and no question is about the other %d", others)
+	switch rest.Pending {
+	case 0:
+	case 1:
+		text += ", of which 1 is still to come"
+	default:
+		text += fmt.Sprintf(", of which %d are still to come", rest.Pending)
+	}
+	return text + "."
+}
+
+// covered says of a lock that is enough what the runs show on which the recommendation rests. Those that test nothing of
+// it aren't counted among them.
+func (a *Advice) covered(whole bool) string {
 	names := func(v trace.Verdict) string {
 		if whole {
 			return named(v)
 		}
 		return strings.Join(v.Strings(), ", ")
 	}
-	text := fmt.Sprintf("Of its %d runs, %d are of misfortunes that the questions are about. None of these %d shows what your answers forbid: no %s.",
-		len(a.Runs)+a.Idle+rest.Made+rest.Pending, len(a.Runs), len(a.Runs), names(a.Answers.Forbids()))
+	text := fmt.Sprintf("None of the %d shows what your answers forbid: no %s.", len(a.Runs), names(a.Answers.Forbids()))
 	if allowed := a.allowed(); len(allowed) > 0 {
 		text += fmt.Sprintf(" They do show %s, which you allow", names(allowed))
 		if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
 			text += ": of two holders at once the resource refuses the late one's write"
 		}
 		text += "."
-	}
-	if a.Idle > 0 {
-		text += fmt.Sprintf(" %d more are about an extension, which it hasn't.", a.Idle)
 	}
 	return text
 }
@@ -140,8 +157,9 @@ func (a *Advice) whyOne(name func(string) string) string {
 	return text + "withstands no more of what decides here, and takes more."
 }
 
-// text says what to do, which lock is enough then, and at what price.
-func (i *Instead) text(name func(string) string) string {
+// text says what to do, which lock is enough then, and at what price; as a whole also what that lock shows where the
+// nearest one fails.
+func (i *Instead) text(name func(string) string, whole bool) string {
 	q := &Questions[i.Question]
 	answer := &q.Answers[i.Answer]
 	price := ""
@@ -155,7 +173,7 @@ func (i *Instead) text(name func(string) string) string {
 		return fmt.Sprintf("%s is enough if %s %s.%s", i.Lock.Name, lower(q.Text), answer.Text, price)
 	}
 	text := fmt.Sprintf("%s. Then %s is enough", answer.remedy, i.Lock.Name)
-	if i.Shown != nil {
+	if i.Shown != nil && whole {
 		shown := "nothing breaks"
 		if len(i.Shown.Verdict) > 0 {
 			shown = fmt.Sprintf("it shows %s at most", named(i.Shown.Verdict))
@@ -177,42 +195,33 @@ func named(codes trace.Verdict) string {
 // examples are the most runs that the text on those that don't decide names.
 const examples = 3
 
-// Unspoken says of the runs that don't decide how many there are, and in how many of them the lock shows what the answers
-// forbid: a lock that is enough for the answers need not withstand what no question is about.
+// Unspoken says of the runs that don't decide in how many of them the lock shows what the answers forbid: a lock that is
+// enough for the answers need not withstand what no question is about.
 func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(string) string, whole bool) string {
-	text := fmt.Sprintf("No question is about the other %d", rest.Made+rest.Pending)
-	n := len(rest.Shown)
+	n, all := len(rest.Shown), rest.Made+rest.Pending
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
-		are := "are"
-		if rest.Pending == 1 {
-			are = "is"
-		}
-		return text + fmt.Sprintf(", of which %d %s still to come. Those that show what your answers forbid will be listed last: keep away from it what happens in them.", rest.Pending, are)
+		return "Those that show what your answers forbid will be listed last: keep what happens in them away from it."
 	case n == 0:
-		return text + ", and none of them shows it, either."
+		return fmt.Sprintf("None of the %d shows what your answers forbid, either.", all)
 	}
 	var such []string
 	for _, r := range rest.Shown[:min(n, examples)] {
 		such = append(such, name(r.Scenario))
 	}
-	again := "does show such things"
-	if !a.Enough {
-		again = "shows what your answers forbid"
-	}
-	text += fmt.Sprintf(". In %d of these, listed last, it %s (%s)", n, again, times(rest.Shown))
+	text := fmt.Sprintf("In %d of the %d, listed last, it shows what your answers forbid (%s)", n, all, times(rest.Shown))
 	if whole {
 		text += ", such as " + trace.List(such)
 	}
-	if text += ": keep away from it what happens there"; !a.Enough {
+	if text += ": keep what happens there away from it"; !a.Enough {
 		return text + "."
 	}
 	switch best, spared := a.elsewhereBest(rest.Shown, outcome); {
 	case spared < 0: // more can be said once that is made
 	case best == "":
-		text += "; no other lock is enough for your answers"
+		text += fmt.Sprintf(". No lock but %s is enough for your answers", a.Lock.Name)
 	case spared == 0:
-		text += "; every other lock that is enough for your answers shows them in all of these, too"
+		text += ". Every other lock that is enough for your answers shows such things in all of these, too"
 	default:
 		text += fmt.Sprintf(", or take %s, which is enough for your answers, too, and shows none in %d of the %d", best, spared, n)
 	}
@@ -258,6 +267,12 @@ func (a *Advice) elsewhereBest(elsewhere []Run, outcome Outcome) (best string, m
 		}
 	}
 	return best, most
+}
+
+// ClaimBrief says of a claim about the lock which of the forbidden codes it excludes, and on how many conditions.
+func (a *Advice) ClaimBrief(n int) string {
+	c := &claims.All[n-1]
+	return fmt.Sprintf("Claim %d: %s never shows %s, on %d conditions.", n, a.Lock.Name, trace.List(c.Never), len(c.Assumptions))
 }
 
 // ClaimText is a claim by which the lock never shows what the answers forbid. It has all of its

@@ -63,7 +63,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		if rest.Pending == 0 { // a list that grows would be read as a number of failures
 			d.listed = append(d.listed, rest.Shown...)
 		}
-		d.tell(&told, func(whole bool) []string { return d.told(&a, &rest, whole) }, a.Enough, a.Lock.Name, room, r.H)
+		d.tell(&told, func(b brevity) []string { return d.told(&a, &rest, b) }, a.Enough, a.Lock.Name, room, r.H)
 	default:
 		told.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
 	}
@@ -149,9 +149,18 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
+// brevity is how much of the recommendation is left out.
+type brevity int
+
+const (
+	entire      brevity = iota
+	briefClaims         // without the conditions of the claims
+	brief               // without all that the list of runs says, too
+)
+
 // tell puts the recommendation into words: its first paragraphs, as many as fit into some rows. They are
-// brief where that leaves half of the window to the rest.
-func (d *Decide) tell(t *draw.Paragraphs, texts func(whole bool) []string, enough bool, lock string, rows, window int) {
+// as brief as it takes to leave half of the window to the rest.
+func (d *Decide) tell(t *draw.Paragraphs, texts func(brevity) []string, enough bool, lock string, rows, window int) {
 	set := func(texts []string) (ends []int) {
 		t.Lines = nil
 		for i, s := range texts {
@@ -167,9 +176,9 @@ func (d *Decide) tell(t *draw.Paragraphs, texts func(whole bool) []string, enoug
 		}
 		return ends
 	}
-	ends := set(texts(true))
-	if len(t.Lines) > min(rows, window/2-questions) {
-		ends = set(texts(false))
+	ends := set(texts(entire))
+	for b := briefClaims; b <= brief && len(t.Lines) > min(rows, window/2-questions); b++ {
+		ends = set(texts(b))
 	}
 	if len(t.Lines) <= rows {
 		return
@@ -194,10 +203,13 @@ func (d *Decide) tell(t *draw.Paragraphs, texts func(whole bool) []string, enoug
 }
 
 // told is the recommendation, and the claims behind it, with all of their conditions or with the key that shows them.
-func (d *Decide) told(a *advice.Advice, rest *advice.Rest, whole bool) []string {
-	all := a.Text(rest, d.outcome, d.title, whole)
+func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []string {
+	all := a.Text(rest, d.outcome, d.title, b < brief)
 	for i, n := range d.claims {
-		text := advice.ClaimText(n, whole)
+		text := advice.ClaimText(n, b == entire)
+		if b == brief { // the runs need its rows
+			text = a.ClaimBrief(n)
+		}
 		if i == len(d.claims)-1 {
 			if beyond := a.Beyond(d.listed); beyond != "" {
 				text += " " + beyond
