@@ -104,6 +104,8 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		return nil, screen.Outcome{Close: true}
 	case key.Matches(k, d.Keys.Up):
 		d.at = max(d.at-1, 0)
+	case key.Matches(k, d.Keys.Down) && d.at == last && last < questions:
+		d.said = draw.Either(d.toAsk() > 0, "the runs come below once all questions are answered", "the runs come below once they are made")
 	case key.Matches(k, d.Keys.Down):
 		d.at = min(d.at+1, last)
 	case key.Matches(k, d.Keys.PageUp):
@@ -235,7 +237,7 @@ func (d *Decide) Help() screen.Page {
 	k, g := &d.Keys, &d.Theme.Glyphs
 	return screen.Page{
 		Title: "which lock should I use?",
-		About: "A question with a ? behind it is still to be answered. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
+		About: "A question with a ? before it is still to be answered. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question is about, in which it shows what your answers forbid: the recommendation doesn't cover those. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),

@@ -277,7 +277,7 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 			a.Press("down")
 		}
 		a.Press("home left left enter left")
-		if v := a.View(); strings.Count(v, "(x)") != 2 || !strings.Contains(v, "1 question to answer") || strings.Contains(v, "setpx-lua") || !strings.Contains(v, "Redis runs on         ?") {
+		if v := a.View(); strings.Count(v, "(x)") != 2 || !strings.Contains(v, "1 question to answer") || strings.Contains(v, "setpx-lua") || !strings.Contains(v, "? Redis runs on") {
 			t.Errorf("%v: with one question to go:\n%s", size, v)
 		}
 		if a.Press("enter"); d.at != 2 {
@@ -383,8 +383,8 @@ func TestBreachesCanBePlayed(t *testing.T) {
 	}
 }
 
-// No title and no reason in the list is cut. Where there is room, runs have the names too by which the pages on the claims
-// call them.
+// No title in the list is cut. Where there is room, runs have their reasons, or else the names by which the pages on the
+// claims call them.
 func TestNothingInTheListIsCut(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a, d := open(t, size[0], size[1])
@@ -396,7 +396,8 @@ func TestNothingInTheListIsCut(t *testing.T) {
 			}
 			row, r := lines[d.plan.runs.Y+i], &d.listed[run]
 			sc := d.Library.Scenarios[d.Library.Named(r.Scenario)]
-			if strings.Contains(row, d.Theme.More) || !strings.Contains(row, sc.Title) || size[0] >= 120 && !strings.Contains(row, r.Scenario) {
+			reason, _, _ := strings.Cut(sc.Because(r.Strategy), " ")
+			if !strings.Contains(row, sc.Title+"  ") || size[0] < 120 && strings.Contains(row, d.Theme.More) || size[0] >= 120 && !strings.Contains(row, "  "+reason) {
 				t.Errorf("%v: of %s there is %q", size, r.Scenario, row)
 			}
 		}
@@ -432,6 +433,44 @@ func TestEveryReasonHasRoom(t *testing.T) {
 			d.drawDetail(c, l.runs, &a)
 			if v := c.Render(d.Theme); strings.Contains(v, "more line") {
 				t.Errorf("what is told of %s under %s is cut:\n%s", lock, sc.Name, v)
+			}
+		}
+	}
+}
+
+// However many runs are listed, each has its reason, or the beginning of it, where the window is wide; and those that break
+// something have it whole before others have.
+func TestListHasItsReasons(t *testing.T) {
+	d := New(tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)))
+	for _, lock := range []string{"setpx-lua", "fenced", "redlock"} {
+		a := advice.Advice{Lock: d.Library.Strategies[d.Library.Strategy(lock)]}
+		for _, runs := range []int{15, 30} {
+			d.listed = nil
+			for _, sc := range d.Library.Scenarios[len(d.Library.Scenarios)-runs:] {
+				v, _ := sc.Expect(lock)
+				d.listed = append(d.listed, advice.Run{Scenario: sc.Name, Strategy: lock, Verdict: v})
+			}
+			for _, size := range [][2]int{{120, 22}, {200, 40}} {
+				total, wholes, cut := 0, 0, false
+				for i, rows := range d.entries(draw.Rect(0, 0, size[0], size[1]), &a) {
+					sc := d.Library.Scenarios[d.Library.Named(d.listed[i].Scenario)]
+					text := ""
+					for _, row := range rows {
+						for _, span := range row[1:] {
+							text += span.Text
+						}
+					}
+					if begin := sc.Because(lock)[:20]; !strings.Contains(text, begin) {
+						t.Errorf("%v: %s under %s: no %q in %q", size, lock, sc.Name, begin, text)
+					}
+					if total += len(rows); len(rows) > 1 {
+						wholes++
+					}
+					cut = cut || strings.Contains(text, d.Theme.More)
+				}
+				if total > max(size[1], runs) || cut && wholes == 0 && runs+8 < size[1] {
+					t.Errorf("%v: %d runs of %s take %d rows, and %d more than one", size, runs, lock, total, wholes)
+				}
 			}
 		}
 	}

@@ -75,10 +75,10 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	c.Text(l.header.X+1, l.header.Y, r.W-2, "Which lock should I use?", draw.Title)
 	d.drawQuestions(c, l.questions)
 	switch {
-	case d.at < questions:
-		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
 	case d.said != "":
 		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+d.said+" ", draw.Strong)
+	case d.at < questions:
+		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
 	}
 	c.Lines(l.lock, told.Lines, 0)
 	d.rows = nil
@@ -133,7 +133,7 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 		if i == d.at {
 			mark, k = d.Theme.Pointer+" ", draw.Strong
 		}
-		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(q.Text, text), k), draw.Text(draw.Either(d.given[i], "  ", "? "), draw.Strong)}
+		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Either(d.given[i], "  ", "? "), draw.Strong), draw.Text(draw.Pad(q.Text, text)+"  ", k)}
 		for j, answer := range q.Answers {
 			box, ink := "( ) ", draw.Dim
 			if d.given[i] && d.answers[i] == j {
@@ -328,8 +328,8 @@ func (d *Decide) drawHeading(c *draw.Canvas, r draw.Rectangle, heading string, f
 }
 
 // entries are the runs of the list, each with its title and, where there is room, with its name, by which other screens and
-// the command line call it. They have their reasons where all of these fit, whole: elsewhere the reason of the run at
-// the cursor stands below the list.
+// the command line call it. Where there is room they have their reasons: whole, as far as the list has rows for that, and
+// else as much as has room in the row. The reason of the run at the cursor stands below the list.
 func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 	titles, names := 0, 0
 	for _, run := range d.listed {
@@ -339,9 +339,9 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 	if titles = min(titles, list.W-frame); frame+titles+names+2 > list.W {
 		names = 0
 	}
-	set := func(names int, reasons bool) (entries [][]draw.Line, rows int) {
+	set := func(names, reason int) (entries [][]draw.Line, rows int) {
 		for i := range d.listed {
-			entries = append(entries, d.entry(i, len(a.Runs), titles, names, list.W, reasons))
+			entries = append(entries, d.entry(i, len(a.Runs), titles, names, list.W, reason))
 			rows += len(entries[i])
 		}
 		return entries, rows
@@ -350,23 +350,37 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 		if list.W-frame-titles-names-2 < leastReason {
 			continue
 		}
-		if entries, rows := set(names, true); rows < list.H {
+		if entries, rows := set(names, list.H); rows < list.H {
 			return entries
 		}
 	}
-	entries, _ := set(names, false)
+	wide := titles
+	if titles = min(titles, usualTitle); list.W-frame-titles-2 < leastReason {
+		titles = wide
+		entries, _ := set(names, 0)
+		return entries
+	}
+	entries, rows := set(0, 1)
+	for i := range entries { // those that break something come first
+		whole := d.entry(i, len(a.Runs), titles, 0, list.W, list.H)
+		if more := len(whole) - 1; rows+more < list.H {
+			entries[i], rows = whole, rows+more
+		}
+	}
 	return entries
 }
 
 // frame are the columns of a row of the list beside the title, the name and the reason; leastReason are those that a
-// reason takes to be read easily.
+// reason takes to be read easily; usualTitle are those of a title beside a reason, which begins later in the row of a
+// longer one.
 const (
 	frame       = 12
 	leastReason = 40
+	usualTitle  = 48
 )
 
-// entry is a run in the list: in one row, or in as many as the reason takes.
-func (d *Decide) entry(i, deciding, titles, names, width int, reason bool) (rows []draw.Line) {
+// entry is a run in the list, with at most so many rows of its reason.
+func (d *Decide) entry(i, deciding, titles, names, width, reason int) (rows []draw.Line) {
 	run := &d.listed[i]
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
 	mark := "  "
@@ -374,14 +388,18 @@ func (d *Decide) entry(i, deciding, titles, names, width int, reason bool) (rows
 		mark = d.Theme.Pointer + " "
 	}
 	badge := d.badge(i, deciding)
-	head := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, titles, d.Theme.More), titles)+"  ", draw.Strong)}
+	head := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, width-frame, d.Theme.More), titles)+"  ", draw.Strong)}
 	if names > 0 {
 		head = append(head, draw.Text(draw.Pad(run.Scenario, names)+"  ", draw.Dim))
 	}
-	if !reason {
+	because, room := sc.Because(run.Strategy), width-head.Width()-1
+	switch reason {
+	case 0:
 		return []draw.Line{head}
+	case 1:
+		return []draw.Line{append(head, draw.Text(draw.Fit(because, room, d.Theme.More), draw.Plain))}
 	}
-	for _, s := range draw.Wrap(sc.Because(run.Strategy), width-head.Width()-1) {
+	for _, s := range draw.Wrap(because, room) {
 		rows = append(rows, append(head, draw.Text(s, draw.Plain)))
 		head = draw.Line{draw.Text(draw.Pad("", head.Width()), draw.Plain)}
 	}
