@@ -138,7 +138,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		}
 	}
 	if numbers := d.Claims(); len(numbers) > 0 {
-		fmt.Fprintf(&b, "\nFor all schedules, as long as\n")
+		fmt.Fprintf(&b, "\nConditions of the claims, which tests try to refute, and have not so far\n")
 		for _, n := range numbers {
 			for _, assumed := range claims.All[n-1].Assumptions {
 				b.WriteString(report.Wrap("  -", 4, fmt.Sprintf("%s (claim %d)", assumed.Text, n)))

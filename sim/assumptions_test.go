@@ -414,6 +414,7 @@ func TestClaim3Assumptions(t *testing.T) {
 		{"the counter is durable", "a restart without persistence", meanwhile(plain, Down{"n1"}, Up{"n1"}), "SW OV"},
 		{"", "a restart that loses nothing", meanwhile(persisting(redis.PersistAlways), Down{"n1"}, Up{"n1"}), "OV"},
 		{"the counter is durable", "a failover to a replica that lags", meanwhile(replicated, Failover{To: "n1r1"}), "SW OV"},
+		{"the counter is durable", "the same, and a holder that stays with the old master", meanwhile(replicated, Failover{To: "n1r1", Stay: []string{"A"}}), "SW OV"},
 		{"the resource registers the tokens of readers", "a resource that looks at writes only", asleep(fenced, away, withResource(FencedWrites)), "SW OV"},
 		{"the resource refuses lower tokens", "a resource that takes every access", asleep(fenced, away, nil), "SW OV"},
 		{"every access carries its token", "a caller that has none", asleep(named("setpx-lua"), away, withResource(Fenced)), "SW OV"},

@@ -329,3 +329,22 @@ func TestBreachesShowWhatTheClaimExcludes(t *testing.T) {
 		}
 	}
 }
+
+// A reader of the claim about fencing finds there the runs of the catalogue that break it, as the recommendation lists them.
+func TestFencingClaimHasItsRuns(t *testing.T) {
+	outcome := ran(t)
+	same := map[string]string{"stampede-fallthrough": "fail-open"} // those without a token have the cache to rebuild
+	linked := map[string]bool{}
+	c := &claims.All[2]
+	for _, a := range c.Assumptions {
+		for _, b := range a.Breaches {
+			linked[b.Scenario] = true
+		}
+	}
+	for _, name := range scenarios.Names() {
+		v, known := outcome(name, c.Of[0])
+		if shown := same[name]; known && slices.Contains(v.Strings(), c.Never[0]) && !linked[name] && !linked[shown] {
+			t.Errorf("%s shows %s under %s, and no condition of the claim names that run", c.Of[0], c.Never[0], name)
+		}
+	}
+}

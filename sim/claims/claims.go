@@ -106,10 +106,11 @@ var All = []Claim{
 			{"the counter is durable", []Breach{
 				{"a restart without persistence", "fenced", "fence-lost"},
 				{"a failover to a replica that lags", "fenced", "failover"},
+				{"the same, and a holder that stays with the old master", "fenced", "split-brain"},
 			}},
 			{"the resource registers the tokens of readers", []Breach{{"a resource that looks at writes only", "fenced", "fenced-write-unfenced-read"}}},
 			{"the resource refuses lower tokens", []Breach{{Text: "a resource that takes every access"}}},
-			{"every access carries its token", []Breach{{Text: "a caller that has none"}}},
+			{"every access carries its token", []Breach{{"a caller that has none", "fenced", "fail-open"}}},
 		},
 	},
 	{

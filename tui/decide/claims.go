@@ -190,7 +190,7 @@ func (p *pages) Help() screen.Page {
 
 // Draw draws the text from the line that was scrolled to.
 func (p *pages) Draw(c *draw.Canvas, r draw.Rectangle) {
-	c.Text(r.X+1, r.Y, r.W-2, "For all schedules, on conditions", draw.Title)
+	c.Text(r.X+1, r.Y, r.W-2, "Claims on conditions: tests try to refute them, and have not so far", draw.Title)
 	p.rows, p.top = r.H-2, r.Y+2
 	lines := p.lines(r.W)
 	p.beyond = max(len(lines)-p.rows, 0)

@@ -53,6 +53,9 @@ func TestClaimsAreOpenedByNumber(t *testing.T) {
 	p := &pages{App: tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)), numbers: []int{3, 4}, at: none}
 	a := tuitest.Drive(t, screen.NewRouter(p.App, nil, p))
 	a.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	if v := a.View(); strings.Contains(v, "For all schedules") || !strings.Contains(v, "tests try to refute them") {
+		t.Errorf("what was tried is called a proof:\n%s", v)
+	}
 	if v := a.View(); !strings.Contains(v, "of claim 1") || !strings.Contains(v, "1-6 that claim") {
 		t.Errorf("claim 3 doesn't refer to another by its number:\n%s", v)
 	}
