@@ -61,8 +61,23 @@ func TestJoinedCodeIsTheSame(t *testing.T) {
 	}
 }
 
-// bare is a text without its blanks.
-func bare(s string) string { return strings.Join(strings.Fields(s), "") }
+// bare is a text without its blanks, and without the marks of comments: each row of a folded one has its own.
+func bare(s string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "//", "")
+}
+
+// What continues a comment has its mark, and the indent of the comment if that has a line of its own.
+func TestFoldedCommentsStayComments(t *testing.T) {
+	for line, want := range map[string][]string{
+		"  // one two three four": {"  // one two", "  // three", "  // four"},
+		"  g(x) // one two tree":  {"  g(x) // one", "      // two", "      // tree"},
+		"  call(a, b) // why":     {"  call(a, b)", "      // why"},
+	} {
+		if got := folded(line, 14); !slices.Equal(got, want) {
+			t.Errorf("%q is folded to %q, want %q", line, got, want)
+		}
+	}
+}
 
 // The line on which a client stands is whole in a window of any size that has room for it, wherever in a file it is;
 // a mark is beside it, and nothing is beside the line of a client that stands nowhere.

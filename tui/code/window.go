@@ -116,9 +116,11 @@ func sends(line string) bool {
 	return strings.Contains(line, "rdb") && !strings.HasPrefix(strings.TrimSpace(line), "//")
 }
 
-// folded is a line of code in rows of a width: the first ones end where a reader of code breaks a line, if they can.
+// folded is a line of code in rows of a width: the first ones end where a reader of code breaks a line, if they can. What
+// continues a comment is one, too.
 func folded(line string, width int) (rows []string) {
 	rest, indent := []rune(line), ""
+	comment := commentOf(line)
 	for draw.Width(indent+string(rest)) > width {
 		n := max(width-draw.Width(indent), 1)
 		for end := n; end > depth(string(rest))+1; end-- {
@@ -129,9 +131,27 @@ func folded(line string, width int) (rows []string) {
 		}
 		rows = append(rows, strings.TrimRight(indent+string(rest[:n]), " "))
 		rest = []rune(strings.TrimLeft(string(rest[n:]), " "))
-		indent = strings.Repeat(" ", depth(line)+further)
+		switch {
+		case comment == 0:
+			indent = strings.Repeat(" ", depth(line)) + "// "
+		case len(rest) < comment:
+			indent = strings.Repeat(" ", depth(line)+further) + "// "
+		default:
+			indent = strings.Repeat(" ", depth(line)+further)
+		}
 	}
 	return append(rows, indent+string(rest))
+}
+
+// commentOf is how many runes of a line its comment has, with its mark: 0 if the line is nothing else, and -1 if it has none.
+func commentOf(line string) int {
+	if strings.HasPrefix(strings.TrimSpace(line), "//") {
+		return 0
+	}
+	if i := strings.Index(line, " // "); i >= 0 {
+		return len([]rune(line[i+1:]))
+	}
+	return -1
 }
 
 // headOf is the line, from 0, that begins the function in which another line is, or -1.
