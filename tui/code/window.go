@@ -92,9 +92,9 @@ func unfolded(code []string, begin, focus int, stands bool, width, height int) (
 		}
 	}
 	spare := height - used
-	for _, heads := range []bool{false, true} { // the name of a function is at the beginning: its head comes last
+	for kind := body; kind <= comment; kind++ {
 		for i := begin; i < end; i++ {
-			if strings.HasPrefix(code[i], "func ") != heads {
+			if kindOf(code[i]) != kind {
 				continue
 			}
 			if rows := folded(code[i], width); len(parts[i-begin]) == 1 && len(rows)-1 <= spare {
@@ -109,6 +109,24 @@ func unfolded(code []string, begin, focus int, stands bool, width, height int) (
 		}
 	}
 	return parts
+}
+
+// The kinds of lines, in the order in which spare rows go to them: the name of a function is at the beginning of its head,
+// and what a comment says the code says, too.
+const (
+	body = iota
+	head
+	comment
+)
+
+func kindOf(line string) int {
+	switch {
+	case strings.HasPrefix(line, "func "):
+		return head
+	case commentOf(line) == 0:
+		return comment
+	}
+	return body
 }
 
 // sends reports whether a line of code has the connection to a server in it.

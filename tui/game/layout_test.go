@@ -2,9 +2,11 @@ package game
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
+	"lockstep/scenarios"
 	"lockstep/sim/testenv"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
@@ -79,6 +81,17 @@ func TestGameLayouts(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Where the window has room, no head of a function is cut, whichever lock and however many columns of code.
+func TestHeadsAreWhole(t *testing.T) {
+	cut := regexp.MustCompile(`func \(l [^{]*…`)
+	for _, l := range scenarios.Levels() {
+		a, _ := openLevelIn(t, 200, 60, tuitest.PlainTheme(false), l.Name())
+		if v := a.View(); cut.MatchString(v) {
+			t.Errorf("%s: a head is cut:\n%s", l.Name(), v)
 		}
 	}
 }
