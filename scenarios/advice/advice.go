@@ -59,7 +59,7 @@ var Questions = [3]Question{
 			scenarios: []string{"fence-minted-late"}},
 	}},
 	{"servers", "Redis runs on", "Several are independent servers: replicas of one don't count.", [2]Answer{
-		{Name: "one", Text: "one server", Example: "a single Redis; also one with replicas, Sentinel or Cluster, where one master has the key", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
+		{Name: "one", Text: "one server", Example: "a single Redis; behind Sentinel or Cluster, too, but a failover can lose its key", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
 		{Name: "several", Text: "several servers", Example: "five of your own on machines that fail apart, none a replica of another",
 			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down"}},
 	}},
