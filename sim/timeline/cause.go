@@ -12,29 +12,43 @@ import (
 // began with, how a client's record went, who got the lock then, and the violation. It says
 // only what is in the trace up to the violation's last event. Where none of that came
 // before, it is the violation alone.
+//
+// It names only what contributed. Between two grants that is the loss of one's record on a server where
+// the other one's was stored afterwards, the pause in which it expired, and the failures by which it
+// went; of a record that stays, what ended its owner, and the failures that kept it.
 func (t *Timeline) Cause(b Breach) string {
-	c := causes{Timeline: t, s: t.NewState(), of: b}
-	for i := range b.Last() - 1 {
-		e := &t.Events[i]
-		c.take(e)
-		c.s.Apply(e)
+	var clauses []string
+	for _, x := range t.clauses(b) {
+		clauses = append(clauses, x.text)
 	}
-	clauses := c.chosen(b)
 	if len(clauses) == 0 {
 		return b.Text + "."
 	}
 	return strings.Join(clauses, ", ") + "; so " + b.Text + "."
 }
 
+// clauses are the events that Cause names, in order.
+func (t *Timeline) clauses(b Breach) []*clause {
+	c := causes{Timeline: t, s: t.NewState(), of: b}
+	for i := range b.Last() - 1 {
+		e := &t.Events[i]
+		c.take(e)
+		c.s.Apply(e)
+		c.keepStored(e)
+	}
+	return c.chosen(b)
+}
+
 // clause is an event that can be a cause, in words.
 type clause struct {
-	kind    clauseKind
-	seq     int
-	until   int  // of a pause: Seq of the event that ends it, or a greater one than there is
-	who     int  // the client that it happens to, or trace.None
-	expires bool // a record goes by itself
-	own     bool // a client gives the lock back
-	text    string
+	kind  clauseKind
+	seq   int
+	until int // of a pause: Seq of the event that ends it, or a greater one than there is
+	who   int // the client that it happens to, or trace.None
+	acq   int // the N of its acquisition then
+	node  int // the server where it happens, or trace.None
+	event trace.Kind
+	text  string
 }
 
 type clauseKind uint8
@@ -50,15 +64,34 @@ const (
 // causes collects clauses. s is the state before the event at hand.
 type causes struct {
 	*Timeline
-	s   *trace.State
-	of  Breach
-	all []clause
+	s      *trace.State
+	of     Breach
+	all    []clause
+	stores []storing
+}
+
+// storing is a command that stored an acquisition's record.
+type storing struct {
+	seq, node int
+	of        trace.Acquisition
+}
+
+func (c *causes) keepStored(e *trace.Event) {
+	if e.Kind != trace.KindExecute {
+		return
+	}
+	if r := c.s.LockRecord(e.Node); r != nil && r.Written == e.Seq && r.Owner != trace.Nobody {
+		c.stores = append(c.stores, storing{e.Seq, e.Node, r.Owner})
+	}
 }
 
 func (c *causes) add(kind clauseKind, e *trace.Event, who int, format string, args ...any) {
-	text := fmt.Sprintf(format, args...) + " at " + trace.Brief(e.At)
-	c.all = append(c.all, clause{kind: kind, seq: e.Seq, until: len(c.Events) + 1, who: who, expires: e.Kind == trace.KindExpire,
-		own: kind == loses && e.Client == who, text: text})
+	x := clause{kind: kind, seq: e.Seq, until: len(c.Events) + 1, who: who, node: e.Node, event: e.Kind,
+		text: fmt.Sprintf(format, args...) + " at " + trace.Brief(e.At)}
+	if who != trace.None {
+		x.acq = c.s.Clients[who].Acquired
+	}
+	c.all = append(c.all, x)
 }
 
 // take adds the clause of an event, if it can be a cause.
@@ -103,11 +136,19 @@ func (c *causes) takeGrant(e *trace.Event) {
 		c.add(gets, e, e.Client, "%s gets the lock", name)
 		return
 	}
-	stored, where := &c.Events[seq-1], "Redis"
-	if len(c.Nodes) > 1 && stored.Node != trace.None {
-		where = c.Nodes[stored.Node]
+	x := c.storedClause(&c.Events[seq-1])
+	x.who, x.acq = e.Client, c.s.Clients[e.Client].Acquired
+	c.all = append(c.all, *x)
+}
+
+// storedClause is the clause of a command that stores its client's record.
+func (c *causes) storedClause(e *trace.Event) *clause {
+	where := "Redis"
+	if len(c.Nodes) > 1 && e.Node != trace.None {
+		where = c.Nodes[e.Node]
 	}
-	c.add(gets, stored, e.Client, "%s stores %s's record", where, name)
+	return &clause{kind: gets, seq: e.Seq, who: e.Client, node: e.Node, event: e.Kind,
+		text: where + " stores " + c.Clients[e.Client] + "'s record at " + trace.Brief(e.At)}
 }
 
 // takeLoss adds the clause of an event by which a client's record goes.
@@ -116,7 +157,7 @@ func (c *causes) takeLoss(e *trace.Event) {
 	if rec == nil || rec.Owner == trace.Nobody {
 		return
 	}
-	owner := rec.Owner.Client
+	owner, before := rec.Owner.Client, len(c.all)
 	name := c.Clients[owner]
 	for i := range e.Changes {
 		ch := &e.Changes[i]
@@ -135,52 +176,238 @@ func (c *causes) takeLoss(e *trace.Event) {
 			c.add(loses, e, owner, "%s's %s overwrites %s's record", c.Clients[e.Client], strings.ToUpper(e.Args[0]), name)
 		}
 	}
+	for i := range c.all[before:] {
+		c.all[before+i].acq = rec.Owner.N
+	}
 }
 
-// chosen are the clauses that lead to a violation, in order: the pause or the failure, the
-// last loss of a record, and the last grant after it to another client. A client's own
-// release is a loss only if another client got the lock since.
-func (c *causes) chosen(b Breach) (texts []string) {
+// chosen are the clauses that lead to a violation, in order.
+func (c *causes) chosen(b Breach) (found []*clause) {
 	switch b.Code {
 	case trace.PD, trace.BD, trace.FN:
-		return c.leftBehind(b)
-	case trace.DG, trace.OV, trace.SW, trace.FR, trace.GAP:
-	default:
+		found = []*clause{c.leftBehind(b)}
+	case trace.DG, trace.OV, trace.SW, trace.FR:
+		found = c.between(b)
+	case trace.GAP:
+		found = c.interrupted(b)
+	}
+	found = slices.DeleteFunc(found, func(x *clause) bool { return x == nil })
+	slices.SortStableFunc(found, func(x, y *clause) int { return x.seq - y.seq })
+	return found
+}
+
+// party is an acquisition that takes part in a violation, and the Seq of its event in the evidence.
+type party struct {
+	trace.Acquisition
+	seq int
+}
+
+// parties are the acquisition that completes a violation, and the other one.
+func (c *causes) parties(b Breach) (both [2]party, ok bool) {
+	last := &c.Events[b.Last()-1]
+	if last.Client == trace.None {
+		return both, false
+	}
+	both[0] = party{c.acquisition(last.Client, last.Seq), last.Seq}
+	for _, seq := range b.Events {
+		if e := &c.Events[seq-1]; b.Code == trace.SW && e.Client == last.Client {
+			both[0].seq = seq // what it read then is out of date
+			break
+		}
+	}
+	if b.Code == trace.FR {
+		if last.Node == trace.None {
+			return both, false
+		}
+		r := c.s.LockRecord(last.Node)
+		if r == nil || r.Owner == trace.Nobody {
+			return both, false
+		}
+		both[1] = party{r.Owner, r.Written}
+		return both, true
+	}
+	for _, seq := range slices.Backward(b.Events) {
+		e := &c.Events[seq-1]
+		if e.Client == trace.None || e.Client == last.Client {
+			continue
+		}
+		switch e.Kind {
+		case trace.KindGranted, trace.KindExtended, trace.KindEnter, trace.KindRead, trace.KindWrite, trace.KindQuery:
+			both[1] = party{c.acquisition(e.Client, seq), seq}
+			return both, true
+		}
+	}
+	return both, false
+}
+
+// acquisition is a client's acquisition at an event.
+func (c *causes) acquisition(client, seq int) trace.Acquisition {
+	a := trace.Acquisition{Client: client}
+	for i := range seq {
+		if e := &c.Events[i]; e.Client == client && e.Kind == trace.KindAcquire {
+			a.N++
+		}
+	}
+	return a
+}
+
+// between are the clauses of a violation between two acquisitions: the last loss of the one's record by
+// which the other one could store its own, the pause in which it expired, the grant that it led to, and
+// a failure.
+func (c *causes) between(b Breach) []*clause {
+	both, ok := c.parties(b)
+	if !ok {
 		return nil
 	}
-	parts, from := c.parts(b)
-	var pause, grant *clause
-	loss := c.last(func(x *clause) bool {
-		return x.kind == loses && parts[x.who] && x.seq > from && (!x.own || c.granted(x) != nil)
+	var loss, grant *clause
+	take := func(led func(x *clause, newer party) bool) {
+		for i, older := range both {
+			x := c.last(func(x *clause) bool { return x.kind == loses && x.of() == older.Acquisition && led(x, both[1-i]) })
+			if x != nil && (loss == nil || x.seq > loss.seq) {
+				loss, grant = x, c.granted(x, both[1-i])
+			}
+		}
+	}
+	take(func(x *clause, newer party) bool { return c.stored(newer, x.node, x.seq) })
+	if loss == nil { // the newer record was out of date when it came, so that nothing was stored
+		take(func(x *clause, newer party) bool { return x.seq < newer.seq && slices.Contains(b.Events, x.seq) })
+	}
+	return []*clause{c.asleep(loss), loss, grant, c.failure(b, both, loss)}
+}
+
+// interrupted are the clauses of an extension after the lock was lost: the loss that proves it.
+func (c *causes) interrupted(b Breach) []*clause {
+	proves := func(kind clauseKind) *clause {
+		return c.last(func(x *clause) bool { return x.kind == kind && slices.Contains(b.Events, x.seq) })
+	}
+	loss := proves(loses)
+	return []*clause{c.asleep(loss), loss, proves(fails)}
+}
+
+func (x *clause) of() trace.Acquisition { return trace.Acquisition{Client: x.who, N: x.acq} }
+
+// stored reports whether a party's record was stored on a server at an event or later, and before
+// the party did what the violation consists of.
+func (c *causes) stored(p party, node, from int) bool {
+	return slices.ContainsFunc(c.stores, func(st storing) bool {
+		return st.of == p.Acquisition && st.node == node && from <= st.seq && st.seq <= p.seq
 	})
-	if loss != nil {
-		grant = c.granted(loss)
-		pause = c.last(func(x *clause) bool {
-			return x.kind == sleeps && loss.expires && x.who == loss.who && x.seq < loss.seq && loss.seq < x.until
-		})
-	}
-	fault := c.last(func(x *clause) bool { return x.kind == fails && x.seq >= from && (x.who == trace.None || parts[x.who]) })
-	found := slices.DeleteFunc([]*clause{pause, loss, grant, fault}, func(x *clause) bool { return x == nil })
-	slices.SortFunc(found, func(x, y *clause) int { return x.seq - y.seq })
-	for _, x := range found {
-		texts = append(texts, x.text)
-	}
-	return texts
 }
 
-// granted is the last grant after a loss to another client, or nil.
-func (c *causes) granted(loss *clause) *clause {
-	return c.last(func(x *clause) bool { return x.kind == gets && x.seq > loss.seq && x.who != loss.who })
+// asleep is the pause of a client in which its record expired, or nil.
+func (c *causes) asleep(loss *clause) *clause {
+	if loss == nil || loss.event != trace.KindExpire {
+		return nil
+	}
+	return c.last(func(x *clause) bool {
+		return x.kind == sleeps && x.who == loss.who && x.seq < loss.seq && loss.seq < x.until
+	})
 }
 
-// leftBehind is the crash or the silence after which a record stays, if that is what the
-// violation begins with, or the failure of a server.
-func (c *causes) leftBehind(b Breach) (texts []string) {
-	who := c.Events[b.Events[0]-1].Client
-	if x := c.last(func(x *clause) bool { return x.kind == ends && x.who == who || x.kind == fails && x.who == trace.None }); x != nil {
-		texts = append(texts, x.text)
+// granted is the grant after a loss: that the client is told so, or else that its record is stored, if
+// that proves the violation.
+func (c *causes) granted(loss *clause, p party) *clause {
+	x := c.last(func(x *clause) bool { return x.kind == gets && x.of() == p.Acquisition })
+	if x == nil && c.of.Code == trace.FR && slices.ContainsFunc(c.stores, func(st storing) bool { return st.seq == p.seq }) {
+		x = c.storedClause(&c.Events[p.seq-1])
 	}
-	return texts
+	if x == nil || x.seq <= loss.seq {
+		return nil // its own command took the lock over
+	}
+	return x
+}
+
+// failure is the last failure that contributed. One that is evidence did. A client's clock that jumped
+// did if the client has read it since. A server's failure did if the one party's record was stored
+// before it and the other's on that server after it, unless the first one's record was lost there later
+// and by itself; or if the fencing tokens began anew with it.
+func (c *causes) failure(b Breach, both [2]party, loss *clause) *clause {
+	return c.last(func(x *clause) bool {
+		switch {
+		case x.kind != fails:
+			return false
+		case slices.Contains(b.Events, x.seq):
+			return true
+		case x.who != trace.None:
+			return c.readsClock(x, both)
+		}
+		for i, older := range both {
+			newer := both[1-i]
+			if !c.storedBefore(older, x.seq) || !c.stored(newer, x.node, x.seq) {
+				continue
+			}
+			switch {
+			case c.fence(older) > 0 && c.fence(newer) > 0 && c.fence(newer) <= c.fence(older) && x.event != trace.KindNodeStep:
+				return true
+			case loss == nil:
+				return true
+			case x.event == trace.KindNodeStep:
+				return x.node == loss.node && x.seq < loss.seq
+			}
+		}
+		return false
+	})
+}
+
+func (c *causes) readsClock(jump *clause, both [2]party) bool {
+	for _, p := range both {
+		for seq := jump.seq + 1; p.Client == jump.who && seq < p.seq; seq++ {
+			if e := &c.Events[seq-1]; e.Client == p.Client && e.Kind == trace.KindClock && e.Note == "wall" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *causes) storedBefore(p party, seq int) bool {
+	return slices.ContainsFunc(c.stores, func(st storing) bool { return st.of == p.Acquisition && st.seq < seq })
+}
+
+// fence is the fencing token with which an acquisition was granted, or 0.
+func (c *causes) fence(p party) int64 {
+	for i := range c.Events[:p.seq] {
+		if e := &c.Events[i]; e.Client == p.Client && e.Kind == trace.KindGranted && c.acquisition(p.Client, e.Seq) == p.Acquisition {
+			return e.Fence
+		}
+	}
+	return 0
+}
+
+// leftBehind is the crash or the silence after which a record stays, if that is what the violation
+// begins with. Or else it is the failure of a server that is down when a client is refused; or that has
+// the record then, because a replica with it took over, or because its owner had still to act.
+func (c *causes) leftBehind(b Breach) *clause {
+	refused := b.Last()
+	if b.Code != trace.FN && len(b.Events) > 1 {
+		refused = b.Events[1]
+	}
+	s, owner := c.NewState(), trace.Nobody
+	for i := range refused - 1 {
+		s.Apply(&c.Events[i])
+	}
+	for n := range s.Nodes {
+		if r := s.LockRecord(n); r != nil && r.Written == b.Events[0] {
+			owner = r.Owner
+		}
+	}
+	x := c.last(func(x *clause) bool { return x.kind == ends && x.of() == owner && x.seq < refused })
+	if x != nil {
+		return x
+	}
+	return c.last(func(x *clause) bool {
+		if x.kind != fails || x.who != trace.None || x.seq >= refused {
+			return false
+		}
+		r := s.LockRecord(x.node)
+		has := r != nil && r.Owner == owner
+		return !s.Nodes[x.node].Up || has && (x.event == trace.KindFailover || c.acts(owner.Client, x.seq, refused))
+	})
+}
+
+// acts reports whether a client does anything between two events.
+func (c *causes) acts(client, from, to int) bool {
+	return slices.ContainsFunc(c.Events[from:to-1], func(e trace.Event) bool { return e.Client == client && e.Kind != trace.KindExecute })
 }
 
 // last is the last clause of which something is true, or nil.
@@ -191,24 +418,4 @@ func (c *causes) last(ok func(*clause) bool) *clause {
 		}
 	}
 	return nil
-}
-
-// parts are the clients that take part in a violation, and the Seq of the first of the calls
-// of Acquire that they made last.
-func (c *causes) parts(b Breach) (clients map[int]bool, from int) {
-	clients, from = map[int]bool{}, b.Last()
-	for _, seq := range b.Events {
-		client := c.Events[seq-1].Client
-		if client == trace.None || clients[client] {
-			continue
-		}
-		clients[client] = true
-		for i := b.Last() - 1; i >= 0; i-- {
-			if e := &c.Events[i]; e.Client == client && e.Kind == trace.KindAcquire {
-				from = min(from, e.Seq)
-				break
-			}
-		}
-	}
-	return clients, from
 }

@@ -1,0 +1,139 @@
+package timeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// TestCauseContributes: whatever a cause names has contributed, in every run of every script with every
+// lock. The criterion is Lamport's order, which this test makes from the trace alone: what a cause names
+// must be evidence or come before some of it, by the order of events of a client's thread or of a server,
+// or by a message. Two kinds contribute by what did not happen since: a pause, in which the record must
+// expire, and the end of a client, which must come before the refusal.
+func TestCauseContributes(t *testing.T) {
+	named := 0
+	for _, sc := range scenarios.All() {
+		for _, st := range strategies.All() {
+			tr, err := sc.Run(st, 1)
+			if err != nil {
+				continue
+			}
+			tl := timeline.New(tr)
+			if len(tl.Breaches) == 0 {
+				continue
+			}
+			before := happensBefore(tl)
+			for _, b := range tl.Breaches {
+				seqs, lost := tl.CauseEvents(b)
+				for _, seq := range seqs {
+					named++
+					ok := slices.ContainsFunc(b.Events, func(of int) bool { return before(seq, of) })
+					switch e := &tl.Events[seq-1]; e.Kind {
+					case trace.KindPause:
+						ok = seq < lost && tl.Events[lost-1].Kind == trace.KindExpire
+					case trace.KindCrash, trace.KindTimeout:
+						ok = ok || seq < b.Events[1]
+					}
+					if !ok {
+						t.Errorf("%s, %s, %s: event #%d comes before none of %v: %s", sc.Name, st.Name, b.Code, seq, b.Events, tl.Cause(b))
+					}
+				}
+			}
+		}
+	}
+	if named < 3000 {
+		t.Errorf("the causes name %d events", named)
+	}
+}
+
+// happensBefore returns Lamport's order of a run's events, with equality.
+func happensBefore(tl *timeline.Timeline) func(seq, of int) bool {
+	past := make([]map[int]bool, len(tl.Events)+1)
+	last := map[[2]int]int{} // by client and by server: its newest event
+	for i := range tl.Events {
+		e := &tl.Events[i]
+		own := map[int]bool{e.Seq: true}
+		join := func(seq int) {
+			for s := range past[seq] {
+				own[s] = true
+			}
+		}
+		if e.Ref != trace.None {
+			join(e.Ref)
+		}
+		for _, at := range [][2]int{{0, e.Client}, {1, e.Node}} {
+			remote := at[0] == 0 && onServer(e.Kind) || at[0] == 1 && !onServer(e.Kind)
+			if at[1] != trace.None && !remote {
+				join(last[at])
+				last[at] = e.Seq
+			}
+		}
+		past[e.Seq] = own
+	}
+	return func(seq, of int) bool { return past[of][seq] }
+}
+
+// onServer reports whether an event that may name a client and a server happens on the server.
+func onServer(k trace.Kind) bool {
+	switch k {
+	case trace.KindExecute, trace.KindUnreachable, trace.KindBlock, trace.KindPush, trace.KindReplicate, trace.KindExpire, trace.KindEvict,
+		trace.KindStray, trace.KindFlush, trace.KindSync, trace.KindFailover, trace.KindNodeStep, trace.KindDown, trace.KindUp:
+		return true
+	}
+	return false
+}
+
+// A release that comes after both of the accesses has not led to the lost update: the lock that asks
+// whose record it removes loses the same one, by the same three events.
+func TestCauseIsNoneThatComesAfter(t *testing.T) {
+	for _, lock := range []string{"naive-del", "setpx-lua"} {
+		tl := runOf(t, lock, `title: Pay
+setup:
+  clients: {A: , B: {work: 5s}}
+  ttl: 10s
+script:
+  - run: A
+    to: after work first
+  - pause: A
+  - until: 12s
+  - run: B
+    to: after work first
+  - resume: A
+  - run: A
+  - run: B
+`)
+		last := tl.Breaches[len(tl.Breaches)-1]
+		if got := tl.Cause(last); last.Code != trace.SW || got != "A is paused at 2ms, A's record expires at 10.002s, B gets the lock at 12.002s; so B overwrites what A wrote since B read: an update is lost." {
+			t.Errorf("%s, %s: %s", lock, last.Code, got)
+		}
+	}
+}
+
+// runOf runs a lock under a script of somebody's own.
+func runOf(t *testing.T, lock, script string) *timeline.Timeline {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sc, err := scenarios.Find(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := scenarios.FindStrategy(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := sc.Run(st, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return timeline.New(tr)
+}
