@@ -10,7 +10,8 @@ import (
 )
 
 // StateLines is the state at a position, and above it the changes that the last event
-// made.
+// made. Its durations count up to the instant that the cursor stands at, which is later than that event
+// where words are told after a time in which nothing happens.
 func StateLines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line {
 	t := r.Trace
 	lines := []draw.Line{{draw.Text("just changed", draw.Title)}}
@@ -19,6 +20,9 @@ func StateLines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.
 		changed = []draw.Line{{draw.Text("  nothing that anyone could see", draw.Dim)}}
 	}
 	lines = append(lines, changed...)
+	held := *now
+	held.At = r.Now(pos)
+	now = &held
 	lines = append(lines, nil, draw.Line{draw.Text("state at "+trace.Brief(now.At), draw.Title)})
 	for i := range now.Clients {
 		if r.Acts(i) && (r.Clients[i] != trace.Probe || r.Begun(i, pos)) {

@@ -6,6 +6,7 @@ import (
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
+	"lockstep/tui/draw"
 	"lockstep/tui/tuitest"
 )
 
@@ -117,5 +118,37 @@ func TestStatusCountsWhatIsToCome(t *testing.T) {
 		if l := tuitest.LineText(StatusLine(timeline.New(tuitest.Crowd(2, 1, n)), 0)); !strings.HasSuffix(l, want) {
 			t.Errorf("before %d events: %s", n, l)
 		}
+	}
+}
+
+// Where words are told after a time in which nothing happens, state and diagram count up to that
+// instant, and the one clock says which it is.
+func TestDurationsCountToTheCursor(t *testing.T) {
+	run := realRun(t, "naive-del", "late-release")
+	th := tuitest.PlainTheme(false)
+	seen := 0
+	for pos := 1; pos <= run.Last(); pos++ {
+		if trace.Brief(run.Now(pos)) != "15s" || run.When(pos) == run.Now(pos) {
+			continue
+		}
+		seen++
+		var state strings.Builder
+		for _, l := range StateLines(run, pos, run.StateAt(pos-1), run.StateAt(pos)) {
+			state.WriteString(tuitest.LineText(l) + "\n")
+		}
+		for _, want := range []string{"state at 15s\n", "lease over for 5s\n", "lease for 7s more\n", ", 7.001s left, gone at 22.002s\n"} {
+			if !strings.Contains(state.String(), want) {
+				t.Errorf("no %q in\n%s", want, state.String())
+			}
+		}
+		c := draw.NewCanvas(160, 20, th.More)
+		a := newAxis(run, 160-LabelWidth, 0)
+		DrawTimeline(c, draw.Rect(0, 0, 160, 20), Scene{Timeline: run, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: FillLanes(run, pos, 18), Theme: th})
+		if v := c.Render(th); !strings.Contains(v, " paused 13.998s ") {
+			t.Errorf("A is not paused for 13.998s in\n%s", v)
+		}
+	}
+	if seen == 0 {
+		t.Error("no words at 15s")
 	}
 }

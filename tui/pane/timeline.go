@@ -313,7 +313,11 @@ func (tl *plot) length(l timeline.Lane, s timeline.Span) string {
 	}
 	for ; end < tl.Pos && tl.Bar(l, end) == s.Bar; end++ {
 	}
-	return trace.Brief(tl.When(end) - tl.When(from))
+	now := tl.When(end)
+	if end == tl.Pos {
+		now = tl.Timeline.Now(end) // it lasts still, at the instant at the cursor
+	}
+	return trace.Brief(now - tl.When(from))
 }
 
 // drawClient draws a client's activity and its belief in one row.
