@@ -83,7 +83,8 @@ type quiz struct {
 
 // script takes over a question of the script, as written, after its instant. It is asked at words that come before, so that
 // what decides it isn't on the screen, and answered at its own instant, of which its words are; one about the verdict is
-// asked so only if nothing follows that could decide it.
+// asked so only if nothing follows that could decide it. A violation at the same instant shows the answer, if nothing
+// changes it since: then it is answered there.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
 	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(), Said: at, At: n.At,
@@ -101,16 +102,30 @@ func (q *quiz) script(n *trace.Note) {
 		asked.Choices, asked.Right, asked.Why = q.worst()
 	case "record":
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), q.records)
+		asked.Until = q.shownBefore(&asked, true)
 		if asked.Why = "Redis has no record of the lock."; n.Answer != "nothing" {
 			asked.Why = stored(n.Answer)
 		}
 	default:
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), q.names)
-		asked.Why = q.Holders(q.StateAt(at))
+		asked.Until = q.shownBefore(&asked, false)
+		asked.Why = q.Holders(q.StateAt(asked.Until))
 	}
 	if asked.Pos < asked.Until {
 		q.all = append(q.all, asked)
 	}
+}
+
+// shownBefore is the position of the first violation at the instant of a question that has the same holders,
+// or records, as the question's own words; or that of these.
+func (q *quiz) shownBefore(asked *Question, record bool) int {
+	answer := holders(q.Timeline, q.StateAt(asked.Said), record)
+	for _, b := range q.Breaches {
+		if asked.Pos < b.Pos && b.Pos < asked.Said && q.When(b.Pos) == asked.At && holders(q.Timeline, q.StateAt(b.Pos), record) == answer {
+			return b.Pos
+		}
+	}
+	return asked.Said
 }
 
 // holders is the set of clients, by bit, that believe that they hold the lock, or whose

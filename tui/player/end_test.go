@@ -335,3 +335,17 @@ func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
 		t.Error("nothing is left out at the least size")
 	}
 }
+
+// The key that leaves the screen leaves the evidence first, for the violation that it proves.
+func TestEscLeavesTheEvidenceFirst(t *testing.T) {
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
+	a.Press("! e")
+	if at := p.Run.Breaches[p.picked].Pos; p.Pos == at {
+		t.Fatal("the evidence is where the violation is complete")
+	} else if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || p.Pos != at {
+		t.Errorf("esc: %v, at %d, and the violation is at %d", out.Close, p.Pos, at)
+	}
+	if _, out := p.Update(tuitest.KeyMsg("esc")); !out.Close {
+		t.Error("esc does not leave the player")
+	}
+}

@@ -30,12 +30,19 @@ func (p *Player) Narration(width, rows int) []draw.Line {
 // story is the narration with the evidence whole, or each event of it in one line.
 func (p *Player) story(width int, whole bool) story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.LongestLine))}
+	early := p.quiz.Early(p.Pos)
+	if early {
+		p.quiz.Judge(&t, p.Pos, p.teller())
+		t.Gap()
+	}
 	p.tellCause(&t)
 	s := story{evidence: part{from: len(t.Lines)}, scrolls: p.Scrolls}
 	s.current = p.tellEvidence(&t, width-1, whole)
 	s.evidence.to = len(t.Lines)
 	p.tellStop(&t)
-	p.quiz.Judge(&t, p.Pos, p.teller())
+	if !early {
+		p.quiz.Judge(&t, p.Pos, p.teller())
+	}
 	p.tellLesson(&t)
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
 		t.Gap()

@@ -50,6 +50,7 @@ type Player struct {
 	view            view
 	source          bool
 	picked          int         // the violation whose evidence is lit, or none
+	proving         bool        // the key that goes round its evidence has left its position
 	sought          *trace.Code // the violation that a search was after, or nil
 	quiz            *quiz.Quiz  // of the run
 	find            finder
@@ -258,6 +259,7 @@ func (p *Player) goTo(pos int) {
 
 // arrived brings what depends on the cursor up to date.
 func (p *Player) arrived() {
+	p.proving = false
 	p.scroll[panelTold], p.scroll[panelSource], p.scroll[panelTrace] = 0, 0, 0
 	if p.Pos == 0 {
 		p.picked = none // at the beginning no violation is told in advance
@@ -318,7 +320,7 @@ func (p *Player) Typing() bool { return p.find.asking() }
 func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	switch {
 	case key.Matches(k, p.Keys.Close):
-		return nil, screen.Outcome{Close: !p.find.leave(p)}
+		return nil, screen.Outcome{Close: !p.LeaveEvidence() && !p.find.leave(p)}
 	case key.Matches(k, p.Keys.Strategy):
 		return nil, screen.Outcome{Open: p.strategyPicker()}
 	case key.Matches(k, p.Keys.Scenario):
@@ -570,7 +572,18 @@ func (p *Player) toEvidence() {
 	picked := p.picked
 	p.goTo(p.Run.After(events[next]))
 	p.picked = picked // also where other violations are complete
+	p.proving = p.Pos != p.Run.Breaches[picked].Pos
 	p.Notice = fmt.Sprintf("evidence %d of %d", next+1, len(events))
+}
+
+// LeaveEvidence goes back to the violation whose evidence is gone round, and reports whether one was: the
+// key that leaves the screen goes there first.
+func (p *Player) LeaveEvidence() bool {
+	if !p.proving || p.Run == nil {
+		return false
+	}
+	p.goTo(p.Run.Breaches[p.picked].Pos)
+	return true
 }
 
 // Playing.

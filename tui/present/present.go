@@ -83,6 +83,9 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	p.scroll = 0
 	switch {
 	case key.Matches(k, p.Keys.Close):
+		if p.LeaveEvidence() {
+			return nil, screen.Outcome{}
+		}
 		p.Teaching = p.teaching
 		return nil, screen.Outcome{Close: true}
 	case key.Matches(k, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next):

@@ -492,3 +492,30 @@ func TestNumberedEvidenceIsTold(t *testing.T) {
 		}
 	}
 }
+
+// The answer to the open question comes before everything else that shows it: it stands above the alarm.
+func TestAnswerComesBeforeTheAlarm(t *testing.T) {
+	a, _ := openOwn(t, strings.Replace(lateTalk, `  - ask: Who believes now that they have the lock?
+    answer: holders
+  - run: Ben
+    to: work
+`, `  - run: Ben
+    to: after work first
+  - ask: Who believes now that they have the lock?
+    answer: holders
+`, 1), "naive-del")
+	asked := false
+	for range 12 {
+		v := a.View()
+		answer, alarm := strings.Index(v, "Who believes now that they have the lock? Anna and Ben."), strings.Index(v, "!! OV: ")
+		if alarm >= 0 && (!asked || answer < 0 || answer > alarm) {
+			t.Fatalf("the alarm comes before the answer:\n%s", v)
+		}
+		if alarm >= 0 {
+			return
+		}
+		asked = asked || strings.Contains(v, "? At 12.002s: Who believes now")
+		a.Press("enter")
+	}
+	t.Error("there is no alarm")
+}

@@ -182,7 +182,7 @@ func (z *Quiz) Judge(t *draw.Paragraphs, pos int, by *Teller) {
 		case q.Until == pos && z.answered(q):
 			t.Gap()
 			z.judge(t, q, by)
-		case q.Script && q.Said == pos:
+		case q.Script && q.Said == pos && !(z.early(q) && z.answered(q)): // else it has been told
 			t.Gap()
 			t.Add(draw.Good, "", z.truth(q))
 			if q.Until == pos && !by.Known(q.Why) {
@@ -191,6 +191,14 @@ func (z *Quiz) Judge(t *draw.Paragraphs, pos int, by *Teller) {
 		}
 	}
 }
+
+// Early reports whether a script's question is answered at a position before its words, where a violation
+// shows the answer: then the answer is to be told before the violation.
+func (z *Quiz) Early(pos int) bool {
+	return slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.Until == pos && z.early(&q) && z.answered(&q) })
+}
+
+func (z *Quiz) early(q *timeline.Question) bool { return q.Script && q.Until < q.Said }
 
 // judge judges an answer, and explains the right one.
 func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
