@@ -160,6 +160,20 @@ func TestPausedClocksGoOn(t *testing.T) {
 		7 A reads its monotonic clock: 107.000000`, trace.KindClock, trace.KindPause, trace.KindResume)
 }
 
+// TestResumeWhileAsleep: a client that is let go on in the midst of its work goes on with that at once,
+// and not when it ends.
+func TestResumeWhileAsleep(t *testing.T) {
+	w := newWorld(t, configOf(sleeper(2*time.Second, time.Second), "A"))
+	until(t, w, "A", trace.KindSleep)
+	inject(t, w, Pause{"A"})
+	w.Wait(500 * time.Millisecond)
+	inject(t, w, Resume{"A"})
+	run(t, w)
+	expectStory(t, w, `
+		0 A is paused
+		0.5 A goes on after 500ms`, trace.KindPause, trace.KindResume)
+}
+
 // TestSleepThroughAPause: a sleep that ends during a pause is over when the pause is.
 func TestSleepThroughAPause(t *testing.T) {
 	w := newWorld(t, configOf(sleeper(2*time.Second, time.Second), "A"))

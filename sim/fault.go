@@ -391,6 +391,9 @@ func (f Resume) enabled(w *World) (effect, error) {
 	}
 	return func() error {
 		c.frozen = false
+		if !c.couldAct() {
+			w.release(c) // its work goes on from here, and not when it ends
+		}
 		return nil
 	}, err
 }
