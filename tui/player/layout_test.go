@@ -138,7 +138,8 @@ func TestMoreRoomShowsNoLess(t *testing.T) {
 		}
 		for size, more := range map[[2]int][]string{{120, 40}: code(120, 40, keys+" s"), {140, 34}: code(140, 34, keys+" s"), {200, 60}: code(200, 60, keys)} {
 			for _, l := range small {
-				if len(l) <= 80 && !slices.ContainsFunc(more, func(m string) bool { return strings.Contains(m, strings.TrimSpace(l)) }) {
+				words := strings.TrimPrefix(strings.TrimSpace(l), "// ") // which a comment that is folded has in each line
+				if len(l) <= 80 && !slices.ContainsFunc(more, func(m string) bool { return strings.Contains(m, words) }) {
 					t.Errorf("after %q %v doesn't show %q:\n%s", keys, size, l, strings.Join(more, "\n"))
 				}
 			}
