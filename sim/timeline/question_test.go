@@ -1,8 +1,6 @@
 package timeline_test
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -192,25 +190,8 @@ func TestCausesNameInstantsOfTheirEvents(t *testing.T) {
 // ownRun runs a lock under a script of somebody's own, whose last step is the question.
 func ownRun(t *testing.T, lock, ask string) *timeline.Timeline {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "own.yaml")
-	text := "title: Own\nsetup:\n  clients: {A: , B: {work: 5s}}\n  ttl: 10s\nscript:\n  - say: A takes the lock.\n  - run: A\n    to: before release first\n" +
-		"  - say: A stalls.\n  - wait: 12s\n  - run: B\n    to: work\n  - say: A wakes up.\n  - run: A\n  - run: B\n  - ask: " + ask + "\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	sc, err := scenarios.Find(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := scenarios.FindStrategy(lock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := sc.Run(st, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return timeline.New(tr)
+	return runOf(t, lock, "title: Own\nsetup:\n  clients: {A: , B: {work: 5s}}\n  ttl: 10s\nscript:\n  - say: A takes the lock.\n  - run: A\n    to: before release first\n"+
+		"  - say: A stalls.\n  - wait: 12s\n  - run: B\n    to: work\n  - say: A wakes up.\n  - run: A\n  - run: B\n  - ask: "+ask+"\n")
 }
 
 // A question that ends a script is asked at the words before it, where nothing that decides it is on the

@@ -204,21 +204,7 @@ script:
   - ask: Who believes now that they have the lock?
     answer: holders
 `
-	dir := t.TempDir()
-	for name, text := range map[string]string{"mine.yaml": talk, "talk.txt": "naive-del mine.yaml\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all, err := scenarios.LoadPlaylist(filepath.Join(dir, "talk.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lib := screen.NewLibrary()
-	lib.Include(strategies.Strategy{}, all[0].Scenario)
-	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
-	p := New(app, all)
-	a := tuitest.Open(t, 80, 24, app, p, nil)
+	a, p := openOwn(t, talk, "naive-del")
 	seen := map[int]bool{}
 	for n := 0; p.Pos < p.Run.Last(); n++ {
 		if n > p.Run.Last() {

@@ -282,9 +282,9 @@ func (s *Servers) Renamed(snapshot uint32, from, to uint16) uint32 {
 // transaction there.
 func (s *Servers) Idle(snapshot uint32, conn uint16, commands []uint32) (spares, adds bool) {
 	var open redis.OpenTxn
-	if peers := s.Snapshot(snapshot).Peers; len(peers) > 0 {
-		if i := slices.IndexFunc(peers, func(txn redis.OpenTxn) bool { return txn.Conn == int(conn) }); i >= 0 {
-			open = peers[i]
+	for _, txn := range s.Snapshot(snapshot).Peers {
+		if txn.Conn == int(conn) {
+			open = txn
 		}
 	}
 	var words [][]string
