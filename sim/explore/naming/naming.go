@@ -2,7 +2,11 @@
 // names alone is the same situation in a search without bounds. It knows nothing of states.
 package naming
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
 
 // Series are the tokens that a client draws in one cycle. A search without a bound on cycles
 // gives each cycle the first series of which nothing is left anywhere, so that situations
@@ -159,4 +163,20 @@ func (g *Namer) Names(clients uint8, series SeriesSet) (names Names, same bool) 
 		same = same && int(g.renaming.Series[bit]) == bit
 	}
 	return names, same
+}
+
+// NextOrder puts clients that are in ascending order of their keys into the next such order, by
+// lexicographic order of those with equal keys, and reports whether there is one.
+func NextOrder(order []uint8, keys []uint64) bool {
+	ascending := func(a, b uint8) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) }
+	for i := len(order) - 2; i >= 0; i-- {
+		for j := len(order) - 1; j > i; j-- {
+			if a, b := order[i], order[j]; keys[a] == keys[b] && a < b {
+				order[i], order[j] = b, a
+				slices.SortFunc(order[i+1:], ascending)
+				return true
+			}
+		}
+	}
+	return false
 }

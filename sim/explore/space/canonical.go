@@ -26,10 +26,28 @@ const (
 
 // canonical replaces a packed state of a search without bounds by its canonical form: the same
 // state under other names of clients and series, and the same form for nearly all states that
-// differ in nothing else. SOUNDNESS.md argues it.
+// differ in nothing else. SOUNDNESS.md argues it. Where clients are alike, the form is the least that
+// there is: else it would depend on the state from which the search came, and on its workers' pace.
 func (x *Explorer) canonical(state []uint32) {
+	keys, order := x.clientKeys(state), naming.SameClients
+	n := x.Bounds.Clients
+	slices.SortFunc(order[:n], func(a, b uint8) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
+	x.least = append(x.least[:0], state...)
+	x.renameInOrder(x.least, order)
+	for naming.NextOrder(order[:n], keys[:]) {
+		x.form = append(x.form[:0], state...)
+		x.renameInOrder(x.form, order)
+		if slices.Compare(x.form, x.least) < 0 {
+			x.form, x.least = x.least, x.form
+		}
+	}
+	copy(state, x.least)
+}
+
+// renameInOrder gives clients the names in this order, and series those in the order in which the
+// clients, in theirs, the nodes and the requests mention them.
+func (x *Explorer) renameInOrder(state []uint32, order [naming.SeriesClients]uint8) {
 	g, n := &x.naming, x.Bounds.Clients
-	order := x.orderOfClients(state)
 	clients := naming.SameClients
 	for place, i := range order[:n] {
 		clients[i] = uint8(place)
@@ -54,13 +72,11 @@ func (x *Explorer) canonical(state []uint32) {
 	x.rename(state)
 }
 
-// orderOfClients returns the order in which the clients of a packed state are named: by what
-// they are without their names, and else by what belongs to them.
-func (x *Explorer) orderOfClients(state []uint32) (order [naming.SeriesClients]uint8) {
+// clientKeys returns what clients of a packed state are put in order by: what they are without their
+// names, and else what belongs to them.
+func (x *Explorer) clientKeys(state []uint32) (keys [naming.SeriesClients]uint64) {
 	n := x.Bounds.Clients
-	var keys [naming.SeriesClients]uint64
 	for i := range n {
-		order[i] = uint8(i)
 		keys[i] = uint64(x.shape(i, state[i])) << 32
 	}
 	for at, id := range state[n : len(state)-1] {
@@ -77,8 +93,7 @@ func (x *Explorer) orderOfClients(state []uint32) (order [naming.SeriesClients]u
 	for _, req := range x.ids.helds.Get(x.ids.worlds.Value(state[len(state)-1]).held) {
 		keys[req.Client]++
 	}
-	slices.SortStableFunc(order[:n], func(a, b uint8) int { return cmp.Compare(keys[a], keys[b]) })
-	return order
+	return keys
 }
 
 // shape returns the id of client i as it would be if it were the first, and had drawn its

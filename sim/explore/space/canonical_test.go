@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"lockstep/sim/explore/naming"
 	"lockstep/strategies"
 )
 
@@ -18,7 +19,7 @@ func TestCanonical(t *testing.T) {
 			s, _ := strategies.Get(name)
 			b := Defaults(s)
 			b.Clients, b.Cycles = clients, Any
-			b.Faults = Budget{Crash: Any, Pause: Any, ReplyLost: Any, HoldRequest: 1, Duplicate: 1}
+			b.Faults = Budget{Crash: Any, Pause: Any, ReplyLost: Any, HoldRequest: 2, Duplicate: 2}
 			t.Run(name, func(t *testing.T) { bisimilar(t, b) })
 		}
 	}
@@ -63,6 +64,9 @@ func bisimilar(t *testing.T, b Bounds) {
 		if !slices.Equal(s, form) {
 			renamed++
 		}
+		if exchanged := canonical(inReverse(x, s)); !slices.Equal(exchanged, form) {
+			t.Fatalf("step %d: the form of state %v is %v, and with its clients' names exchanged %v", step, s, form, exchanged)
+		}
 		of, found := successors(s)
 		formOf, formFound := successors(form)
 		if x.Err != nil {
@@ -78,4 +82,13 @@ func bisimilar(t *testing.T, b Bounds) {
 	if renamed < 400 {
 		t.Errorf("only %d states had other names", renamed)
 	}
+}
+
+// inReverse returns a state under other names: the last client is the first.
+func inReverse(x *Explorer, s []uint32) []uint32 {
+	s = slices.Clone(s)
+	order := naming.SameClients
+	slices.Reverse(order[:x.Bounds.Clients])
+	x.renameInOrder(s, order)
+	return s
 }

@@ -47,6 +47,7 @@ type Explorer struct {
 	Stats      Stats
 	facts      *monitor.Facts // of s, into which they point
 	naming     naming.Namer   // see canonical
+	form, least []uint32      // likewise
 }
 
 // Model is the part of a search that all its workers share. Its tables grow, and all else
