@@ -28,6 +28,7 @@ var floors = []string{
 	"scenarios sim/explore/locktest",
 	"sim/explore/report sim/explore/fuzz",
 	"sim/explore",
+	"sim/explore/agree",
 	"sim/explore/space sim/explore/liveness",
 	"sim/explore/instants",
 	"sim/explore/behaviour sim/explore/disk",

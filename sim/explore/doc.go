@@ -8,6 +8,7 @@
 //   - behaviour learns how clients and servers behave. A client's next operation is a
 //     function of its history, and a server's reply and next snapshot are a function of
 //     its snapshot and the command, so each is executed once and memoised.
+//   - agree plays random schedules in both the search and the engine, and compares them.
 //   - driver runs one client's code outside of any world, on behalf of behaviour.
 //   - intern has the tables that workers share: memos, ids of equal values, the visited
 //     set.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/agree"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
@@ -40,13 +41,13 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 		return err
 	}
 	defer exact.Close() //nolint:errcheck // its drivers have nothing to lose
-	p := exact.NewPlayer()
-	w, err := sim.New(p.Config)
+	p := agree.NewPlayer(exact)
+	w, err := sim.New(p.Config())
 	if err != nil {
 		return err
 	}
 	for seed := range uint64(samples) {
-		err = errors.Join(err, p.Agree(w, seed))
+		err = errors.Join(err, p.Play(w, seed))
 	}
 	return errors.Join(err, w.Close())
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/agree"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/liveness"
 	"lockstep/sim/explore/space"
@@ -429,7 +430,7 @@ func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes,
 		r.Violated = append(r.Violated, v)
 	}
 	for seed := range uint64(samples) {
-		if err := m.Agree(w, seed); err != nil && !space.Unlearned(err) {
+		if err := agree.Bounded(m, w, seed); err != nil && !space.Unlearned(err) {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/agree"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/testenv"
 	"lockstep/strategies"
@@ -51,7 +52,7 @@ func agreement(b Bounds, schedules uint64) error {
 	return withModel(b, func(m *space.Model) error {
 		w, err := sim.New(m.Config)
 		for seed := uint64(0); err == nil && seed < schedules; seed++ {
-			err = m.Agree(w, seed)
+			err = agree.Bounded(m, w, seed)
 		}
 		return errors.Join(err, w.Close())
 	})

@@ -230,7 +230,7 @@ func (b *Bounds) jumps() instants.Jumps {
 // Check refuses bounds that make no sense.
 func (b *Bounds) Check() error {
 	for _, c := range b.Codes {
-		if lasting := c == trace.LV && b.Endless(); !searched.Has(c) && !lasting {
+		if lasting := c == trace.LV && b.Endless(); !Searched.Has(c) && !lasting {
 			asks := "asks once a cycle"
 			if b.Tries > 1 {
 				asks = fmt.Sprintf("gives up after %d tries", b.Tries)
@@ -248,10 +248,10 @@ func (b *Bounds) Sought() trace.Verdict { return b.CodeSet().Verdict() }
 // CodeSet is the set of the codes that the search looks for.
 func (b *Bounds) CodeSet() Codes {
 	if len(b.Codes) == 0 {
-		return searched
+		return Searched
 	}
 	return trace.SetOf(b.Codes...)
 }
 
-// searched are the codes that a search can look for.
-var searched = trace.SetOf(monitor.Searched()...)
+// Searched are the codes that a search can look for.
+var Searched = trace.SetOf(monitor.Searched()...)

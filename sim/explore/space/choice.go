@@ -568,8 +568,9 @@ func (x *Explorer) Enabled() []Choice {
 	return x.choices
 }
 
-// Choose makes one choice in the explorer's own state.
-func (x *Explorer) Choose(c Choice) {
+// Choose makes one choice in the explorer's own state. It returns the choice with the operations that
+// the client performed, for [Model.Play].
+func (x *Explorer) Choose(c Choice) Choice {
 	x.Found, x.ops = 0, 0
 	row := c.row()
 	if c.Faulty() {
@@ -577,6 +578,8 @@ func (x *Explorer) Choose(c Choice) {
 	}
 	row.apply(x, c)
 	x.dropUnsought()
+	c.ops = x.ops
+	return c
 }
 
 // dropUnsought clears the facts that are needed for nothing but codes that aren't sought.

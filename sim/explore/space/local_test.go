@@ -1,11 +1,11 @@
 package space
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
-	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
@@ -34,7 +34,7 @@ func TestWrongLocalStepIsCaught(t *testing.T) {
 				}
 				return monitor.Local(kind)
 			}
-			err := agreeing(t, b, spares)
+			err := wrongStep(t, b, spares)
 			if caught := err != nil && strings.Contains(err.Error(), "for its own business"); caught != (wrong != nil) {
 				t.Errorf("caught %t: %v", caught, err)
 			}
@@ -42,22 +42,25 @@ func TestWrongLocalStepIsCaught(t *testing.T) {
 	}
 }
 
-// agreeing plays random schedules until search and engine disagree.
-func agreeing(t *testing.T, b Bounds, spares func(trace.Kind) (monitor.Condition, bool)) error {
+// wrongStep makes choices at random, in many schedules, until one is taken for local that isn't.
+func wrongStep(t *testing.T, b Bounds, spares func(trace.Kind) (monitor.Condition, bool)) error {
 	m, err := NewModel(b, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close() //nolint:errcheck // nothing is written
 	m.habits.spares = spares
-	w, err := sim.New(m.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close() //nolint:errcheck // nothing is written
-	for seed := range uint64(100) {
-		if err := m.Agree(w, seed); err != nil {
-			return err
+	const seed = 7
+	t.Logf("seed %d", seed)
+	rng, x := rand.New(rand.NewPCG(seed, 7)), m.Explorer()
+	x.Reduce = true
+	for range 100 {
+		x.Begin()
+		for x.View(x.StateID()); len(x.Enabled()) > 0; x.View(x.StateID()) {
+			choices := x.Enabled()
+			if _, err := x.ChooseLocal(choices[rng.IntN(len(choices))]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

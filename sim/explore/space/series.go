@@ -3,10 +3,10 @@ package space
 import (
 	"errors"
 	"fmt"
-	"lockstep/sim/explore/naming"
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -140,7 +140,7 @@ func (m *Model) drops() Codes {
 	if !m.Bounds.Endless() {
 		return 0
 	}
-	return searched &^ m.Bounds.CodeSet()
+	return Searched &^ m.Bounds.CodeSet()
 }
 
 // drop clears what no longer matters of a client, as far as that is known.

@@ -36,18 +36,18 @@ type Explorer struct {
 	quiet     bool                                 // no request is held up there, and no transaction open
 	crashed   [len(Names)][3*len(Names) + 1]uint32 // ids of crashed clients by the rank of the grant that they had touched: three grants matter to each client at most
 
-	successors []uint32  // packed states that are not in the visited set yet
-	pending    []pending // clients in them that have no id yet
-	ahead      uint32    // without meaning: it keeps the compiler from dropping prefetches
-	Reduce     bool      // partial-order reduction is on: see local.independent
-	ops        uint8     // operations that the last choice performed
-	number     int64     // that the next draw gives, in nanoseconds, or a reading: see Choice
-	Found      Codes
-	Err        error
-	Stats      Stats
-	facts      *monitor.Facts // of s, into which they point
-	naming     naming.Namer   // see canonical
-	form, least []uint32      // likewise
+	successors  []uint32  // packed states that are not in the visited set yet
+	pending     []pending // clients in them that have no id yet
+	ahead       uint32    // without meaning: it keeps the compiler from dropping prefetches
+	Reduce      bool      // partial-order reduction is on: see local.independent
+	ops         uint8     // operations that the last choice performed
+	number      int64     // that the next draw gives, in nanoseconds, or a reading: see Choice
+	Found       Codes
+	Err         error
+	Stats       Stats
+	facts       *monitor.Facts // of s, into which they point
+	naming      naming.Namer   // see canonical
+	form, least []uint32       // likewise
 }
 
 // Model is the part of a search that all its workers share. Its tables grow, and all else
