@@ -50,5 +50,11 @@ func ParseFaultKind(s string) (FaultKind, bool) {
 // Any is the number of cycles, or of faults of a kind, of a search that doesn't bound them.
 const Any = space.Any
 
+// Waits says when sleeps, and waits for replies that don't come, end.
+type Waits = space.Waits
+
+// WaitsEndAtWill are such as end at any time, sooner or later than they do.
+const WaitsEndAtWill = space.WaitsEndAtWill
+
 // MaxClients is the greatest number of clients in a search that counts them.
 const MaxClients = space.MaxClients

@@ -35,6 +35,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	}
 	r.Found = slices.DeleteFunc(r.Found, func(c trace.Code) bool { return r.Find(c) == nil })
 	b := m.Bounds
+	b.Waits = space.WaitsMustEnd
 	b.Others = false // what they do is no choice that the engine could play
 	exact, err := space.NewModel(b, false)
 	if err != nil {
@@ -56,6 +57,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 // clients begin are learnt from a small search. A smaller one, before it, shows soon what most
 // of the locks are refused for.
 func digitize(ctx context.Context, m *space.Model, opt Options) error {
+	inMemory := opt.dir == nil
 	opt = opt.inMemory()
 	small := smallIn(m.Bounds)
 	smallest := small
@@ -78,7 +80,15 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 			case s.why != "":
 				return errors.New(s.why)
 			}
-			return m.Digitize(small)
+			if inMemory && !small.Clients.Single() {
+				m.WakeEarly() // their waits multiply
+			}
+			err = m.Digitize(small)
+			if inMemory && errors.Is(err, space.ErrFine) && m.WakeEarly() {
+				m.Unexact = true
+				err = m.Digitize(small)
+			}
+			return err
 		})
 	}
 	if err := learn(smallest); err != nil {
@@ -117,7 +127,7 @@ func smallerThan(b Bounds) (list []Bounds) {
 		most = MaxClients
 	}
 	cycles := b.Cycles
-	b.Others = false
+	b.Others, b.Waits = false, space.WaitsEnd
 	for k := range b.Faults {
 		b.Faults[k] = min(1, b.Faults[k])
 	}

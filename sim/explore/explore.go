@@ -142,6 +142,7 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 
 func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	defer process.CatchPanic(&err)
+	b.Waits = space.WaitsEnd // a result has others
 	if b.CodeSet().Has(trace.LV) {
 		if err := unlively(&b, &opt); err != nil {
 			return nil, err
@@ -175,6 +176,10 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	}
 	err = withModelFrom(b, from.Timed, func(m *space.Model) (err error) {
 		r, err = searchModel(ctx, m, opt, v)
+		limited := ctx.Err() != nil || err == nil && r.Why == outOfMemory
+		if m.WakesEarly() && !m.Unexact && !limited && (err != nil || r.Answer() != HoldsAlways) {
+			return space.ErrWokeEarly
+		}
 		return err
 	})
 	return r, err

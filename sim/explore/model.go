@@ -34,6 +34,8 @@ func withModelFrom(b Bounds, timed bool, do func(*space.Model) error) error {
 			b.WholeSleeps = true
 		case errors.Is(err, space.ErrKeepsReadings) && !b.ClockGoesOn:
 			b.ClockGoesOn = true
+		case errors.Is(err, space.ErrWokeEarly):
+			b.Waits = space.WaitsMustEnd
 		case errors.As(err, &hidden) && !b.Remembers && !b.Endless():
 			b.Remembers = true
 		default:

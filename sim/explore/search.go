@@ -164,6 +164,9 @@ func (s *search) wants(c trace.Code) bool { return s.Bounds.CodeSet().Has(c) }
 
 // report adds violations to those that were found.
 func (s *search) report(c space.Codes) {
+	if c &= s.Bounds.CodeSet(); c != 0 && s.WakesEarly() && !s.Unexact {
+		s.fail(space.ErrWokeEarly)
+	}
 	for {
 		old := s.found.Load()
 		if space.Codes(old)&c == c || s.found.CompareAndSwap(old, old|uint32(c)) {
@@ -240,7 +243,7 @@ func (s *search) check() {
 	s.opt.progress(Progress{States: states, Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())),
 		Bytes: int(memory), Disk: stored})
 	if s.opt.full() {
-		s.halt("the memory limit was reached")
+		s.halt(outOfMemory)
 	}
 }
 
@@ -249,6 +252,9 @@ func (o *Options) progress(p Progress) {
 		o.Progress(p)
 	}
 }
+
+// outOfMemory is why a search has ended at the limit of memory.
+const outOfMemory = "the memory limit was reached"
 
 // full reports whether the program's heap has passed the limit.
 func (o *Options) full() bool {

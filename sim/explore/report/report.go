@@ -59,7 +59,10 @@ func bounded(r *explore.Result) string {
 		held += fmt.Sprintf("; the requests that arrive twice, at most %d in a schedule", n)
 	}
 	if r.Threads {
-		held += "; and the threads of a client, which asks again when those that it has started in its last cycle have ended, and which act in the order in which they became ready, all instants that a multiple of the grid stands for being one"
+		held += "; and the threads of a client, which asks again when those that it has started in its last cycle have ended"
+		if r.Bounds.Waits != explore.WaitsEndAtWill {
+			held += ", and which act in the order in which they became ready, all instants that a multiple of the grid stands for being one"
+		}
 	}
 	if r.Bounds.Others {
 		return held + ", of each two clients"
@@ -157,6 +160,10 @@ func Bounds(b *explore.Bounds) []Item {
 		order = fmt.Sprintf("orders of the clients' steps with at most %s from one to another; a step is a command, a reply, a look at a clock, an access to the resource",
 			Count(b.Switches, "switch"))
 	}
+	beginning, ends := ", all sleeps, all lives of records and, if a reply may be late, the timeout are multiples", ""
+	if b.Waits == explore.WaitsEndAtWill {
+		beginning, ends = " and all lives of records are multiples", "Sleeps, and waits for replies that don't come, end at any time, sooner or later than they do: that is more than can happen. "
+	}
 	instants := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
 		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or, where a reply may be late, a timeout lasts; " +
 		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
@@ -164,7 +171,7 @@ func Bounds(b *explore.Bounds) []Item {
 		probed + "; not in it: code that changes its mind elsewhere, or there and back between two of these, and instants that are several such spans before another. " +
 		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
 	if b.Cycles == explore.Any {
-		instants = "whatever can go wrong does so between any two steps. Time goes on by the greatest span of which the TTL, all sleeps, all lives of records and, if a reply may be late, the timeout are multiples: " +
+		instants = "whatever can go wrong does so between any two steps. " + ends + "Time goes on by the greatest span of which the TTL" + beginning + ": " +
 			"a lease's end is rounded up to one, and " + expires + ". All spans are alike that are longer than each of these. " +
 			"Where code compares a clock with a span of its own, since the cycle's first look at it, it does either at the multiples before and after. " +
 			"It was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"

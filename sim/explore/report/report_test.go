@@ -60,6 +60,7 @@ func TestEveryBoundIsSaid(t *testing.T) {
 		"Record":      func(b *explore.Bounds) { b.Record = "lock:lock" },
 		"WholeSleeps": func(b *explore.Bounds) { b.WholeSleeps = true },
 		"Tries":       func(b *explore.Bounds) { b.Tries = 3 },
+		"Waits":       func(b *explore.Bounds) { b.Waits = explore.WaitsEndAtWill },
 		"Others":      func(b *explore.Bounds) { b.Others, b.Cycles = true, explore.Any },
 	}
 	base := defaults(t)
@@ -78,6 +79,9 @@ func TestEveryBoundIsSaid(t *testing.T) {
 		if f.Name == "Extend" { // a lock that can be extended
 			b.Strategy, _ = strategies.Get("watchdog")
 			b.Nodes = 0
+		}
+		if f.Name == "Waits" {
+			b.Cycles = explore.Any
 		}
 		before := text(Bounds(&b))
 		if change(&b); text(Bounds(&b)) == before {

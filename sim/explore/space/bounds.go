@@ -84,8 +84,22 @@ type Bounds struct {
 	// itself as soon as the lock keeps a reading in its fields; it is so if Remembers is set.
 	ClockGoesOn bool
 
+	// Waits: when sleeps, and waits for replies that don't come, end in a search without bounds.
+	// A search sets it by itself.
+	Waits Waits
+
 	Watch *process.Watch // of a search, for code that hangs
 }
+
+// Waits says when sleeps, and waits for replies that don't come, end.
+type Waits uint8
+
+// The ways in which waits end.
+const (
+	WaitsEnd       Waits = iota // when they do
+	WaitsEndAtWill              // at any time, sooner or later than they do: a search then has all schedules, and others that can't happen
+	WaitsMustEnd                // when they do, although a search without that would be smaller: it has shown something
+)
 
 // Any is the number of cycles, or of faults of a kind, of a search that doesn't bound them.
 // Where any number of clients may crash, another takes the place of each.

@@ -2,6 +2,7 @@ package space
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,18 +35,33 @@ func (m *Model) StillDigital(ctx context.Context) error {
 	return m.Digital()
 }
 
+// WakeEarly lets sleeps, and waits for replies, end at any time from now on, and reports whether it may: in
+// a search without a bound on pauses, unless that has shown something before. It must be called before any
+// state is made, and before the model is digitized for the last time.
+func (m *Model) WakeEarly() bool {
+	if b := &m.Bounds; b.Waits == WaitsEnd && b.Endless() && b.Faults[Pause] == Any && !m.unreduced {
+		b.Waits, m.habits.early, m.instants.Grid = WaitsEndAtWill, true, 0
+	}
+	return m.WakesEarly()
+}
+
+// WakesEarly reports whether sleeps, and waits for replies, end at any time.
+func (m *Model) WakesEarly() bool { return m.Bounds.Waits == WaitsEndAtWill && m.Bounds.Endless() }
+
 // Digitize lets time stop at the multiples of a grid, of which all spans are multiples that
 // clients have begun in a small search, whose model is given, and all lives that they have given to
 // records: by the digital clocks of Henzinger, Manna and Pnueli (1992) every ordering of such ends is
 // met with at multiples, as long as no condition is strict. The model must be [Model.Digital].
 func (m *Model) Digitize(small *Model) error {
-	spans := append(instants.Sleeps(small.Clients, small.reached(), true), m.ttl)
-	spans = append(spans, instants.Given(small.Servers, small.snapshots())...)
-	if m.late() || small.awaits() {
-		spans = append(spans, m.timeout)
+	spans := append(instants.Given(small.Servers, small.snapshots()), m.ttl)
+	if !m.habits.early {
+		spans = append(spans, instants.Sleeps(small.Clients, small.reached(), true)...)
+		if m.late() || small.awaits() {
+			spans = append(spans, m.timeout)
+		}
 	}
 	if m.instants.Digitize(spans, small.instants.Branches); m.instants.Far/m.instants.Grid > maxSteps {
-		return fmt.Errorf("the greatest common divisor of the lock's spans is %d ms, which makes too many instants: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other, as by --timeout %s", m.instants.Grid, trace.Duration(m.Config.TTL))
+		return fmt.Errorf("%w: their greatest common divisor is %d ms: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other, as by --timeout %s", ErrFine, m.instants.Grid, trace.Duration(m.Config.TTL))
 	}
 	m.lasting = m.lasting || !m.unreduced // a certificate's engine drops records early
 	if m.instants.Late = m.lasting; !m.lasting {
@@ -53,6 +69,9 @@ func (m *Model) Digitize(small *Model) error {
 	}
 	return nil
 }
+
+// ErrFine is the error of a grid with too many multiples.
+var ErrFine = errors.New("the lock's spans make too many instants")
 
 // Grid returns the grid, or 0, and the readings at which code changes its mind between its multiples.
 func (m *Model) Grid() (grid time.Duration, branches []time.Duration) { return m.instants.Between() }
@@ -62,9 +81,12 @@ const maxSteps = 200
 
 // OnGrid fails if a client has begun a span that doesn't fit the grid: no small search showed it.
 func (m *Model) OnGrid() error {
-	spans := append(instants.Sleeps(m.Clients, m.reached(), false), instants.Given(m.Servers, m.snapshots())...)
-	if m.awaits() {
-		spans = append(spans, m.timeout)
+	spans := instants.Given(m.Servers, m.snapshots())
+	if !m.habits.early {
+		spans = append(spans, instants.Sleeps(m.Clients, m.reached(), false)...)
+		if m.awaits() {
+			spans = append(spans, m.timeout)
+		}
 	}
 	if s := m.instants.Off(spans); s > 0 {
 		return errUnlearned(fmt.Sprintf("the lock begins a span of %d ms (a sleep, a record's life, a timeout), which no schedule within small bounds shows", s))

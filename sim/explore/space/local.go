@@ -18,8 +18,9 @@ import (
 // Invariant: local and habits hold no explorer, no state, no Facts and no servers.
 type local struct {
 	*habits
-	c   *client
-	err error // of the client's code
+	c     *client
+	exact bool  // its waits end when they do, although habits say otherwise: it is the probe
+	err   error // of the client's code
 
 	under   monitor.Condition // on the rest of the state, under which the step is valid
 	refused bool              // the client was refused the lock
@@ -41,6 +42,7 @@ type habits struct {
 	drops     Codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
 	goesOn    bool                                       // monotonic clocks go on from one cycle to the next
 	unreduced bool                                       // see Model.Unreduced
+	early     bool                                       // waits end at any time: see Model.WakeEarly
 	endless   bool                                       // cycles aren't counted: the series of tokens depends on the rest of the state
 	spares    func(trace.Kind) (monitor.Condition, bool) // monitor.Local
 }
@@ -330,18 +332,30 @@ func (l *local) announce(t int, p *behaviour.Operation) {
 	c := l.c
 	switch p.Kind {
 	case process.OpReceive:
-		if l.replyOn(p.Conn) < 0 {
-			if c.sent[t] == dropped {
-				l.err = ErrDropped
-			}
-			c.waits[t], c.due[t], c.turn[t] = true, max(0, l.timeout-c.sent[t]), 0
-			return
+		if l.replyOn(p.Conn) >= 0 {
+			break
 		}
+		if c.sent[t] == dropped && !l.early() {
+			l.err = ErrDropped
+		}
+		l.wait(t, max(0, l.timeout-c.sent[t]))
+		return
 	case process.OpSleep:
-		c.waits[t], c.due[t], c.turn[t] = true, p.Sleep, 0
+		l.wait(t, p.Sleep)
 		return
 	}
 	c.queue(t)
+}
+
+// early reports whether the client's waits may end at any time.
+func (l *local) early() bool { return l.habits.early && !l.exact }
+
+// wait makes a thread wait for so long, or until something ends that.
+func (l *local) wait(t int, due int32) {
+	if l.early() && due > 0 {
+		due, l.c.sent[t] = anyTime, dropped
+	}
+	l.c.waits[t], l.c.due[t], l.c.turn[t] = true, due, 0
 }
 
 // settle brings the client into canonical form: it wakes threads whose wait is over, and

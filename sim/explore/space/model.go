@@ -38,7 +38,7 @@ func NewModel(b Bounds, timed bool) (*Model, error) {
 // forget drops all states, and keeps the behaviours that they have shown.
 func (m *Model) forget() {
 	m.ids = m.newTables()
-	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, resource: m.Config.Resource, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), goesOn: m.Bounds.Remembers || m.Bounds.ClockGoesOn, drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local, unreduced: m.unreduced}
+	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, resource: m.Config.Resource, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), goesOn: m.Bounds.Remembers || m.Bounds.ClockGoesOn, drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local, unreduced: m.unreduced, early: m.WakesEarly()}
 }
 
 // Close ends the server and the clients' drivers. It fails if one of these does.

@@ -123,6 +123,9 @@ func (b Bounds) brief() Bounds {
 	return b
 }
 
+// ErrWokeEarly is the error of a search in which waits may end at any time, and which decides nothing so.
+var ErrWokeEarly = errors.New("where waits may end at any time, the lock is not seen to hold")
+
 // ErrDropped is the error of a client that reads its clock although it was not known to.
 var ErrDropped = errors.New("a span since a reading was dropped that is still needed")
 
@@ -151,7 +154,7 @@ func (l *local) drop(h *behaviour.History) {
 				c.since = dropped
 			}
 			for t := range int(h.Count) {
-				if p := &h.Threads[t]; !p.Over && p.Kind == process.OpReceive && !c.waits[t] && !l.needs.Sending[at] {
+				if p := &h.Threads[t]; !p.Over && p.Kind == process.OpReceive && !c.waits[t] && (l.early() || !l.needs.Sending[at]) {
 					c.sent[t] = dropped
 				}
 			}

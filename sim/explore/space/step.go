@@ -73,6 +73,7 @@ type Model struct {
 	Measured  string           // likewise
 	unreduced bool             // see Unreduced
 	lasting   bool             // likewise
+	Unexact   bool             // waits end at any time because there are too many instants at which they do: see WakeEarly
 	Untidy    bool             // requests that are held up stay as they are: see tidy
 	deeds     []behaviour.Deed // that the environment can do: see Bounds.Others
 	Budget    Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
@@ -177,7 +178,9 @@ func (x *Explorer) macroStep(i, t int, f requestFate) {
 }
 
 // local returns the view of client i.
-func (x *Explorer) local(i int) *local { return &local{habits: x.habits, c: &x.s.clients[i]} }
+func (x *Explorer) local(i int) *local {
+	return &local{habits: x.habits, c: &x.s.clients[i], exact: i == x.probe()}
+}
 
 // perform performs the operation of thread t of client i, and runs the thread to the next.
 func (x *Explorer) perform(i, t int, f requestFate) {

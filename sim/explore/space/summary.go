@@ -23,6 +23,7 @@ type summary struct {
 	draws         uint32          // its history if it is about to draw a random number, and otherwise 0
 	reads         int32           // what its clock shows, plus 1, if it is about to read it and may see something else: see readings
 	inside        bool            // it is in the critical section
+	wakes         bool            // a wait of its may end at any time
 	between       bool            // it is about to ask for the lock, or has not begun
 	reading       monitor.Reading // what it knows of the resource
 	granter       monitor.Rank    // its grant, if it has one
@@ -85,6 +86,7 @@ func (m *Model) summary(c *client) summary {
 	}
 	h := m.Clients.At(c.history)
 	s.between = h.BetweenCycles || h.Threads[0].Kind == process.OpStart
+	s.wakes = slices.Contains(c.due[:], anyTime)
 	s.over, s.idles, s.due = h.Over, m.idles(c), m.dueTo(c, m.instants)
 	if t, any := m.next(c); any {
 		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
@@ -179,6 +181,9 @@ func (x *Explorer) Follow(state []uint32) (n int, found Codes) {
 	if x.lasting {
 		n += x.ends(state)
 	}
+	if x.habits.early {
+		n += x.wakes(state)
+	}
 	return n, found
 }
 
@@ -192,6 +197,26 @@ func (x *Explorer) ends(state []uint32) (n int) {
 			x.facts.Recount()
 			x.pack(state)
 			n++
+		}
+	}
+	return n
+}
+
+// wakes adds, for each thread that waits, the successor in which that wait is over.
+func (x *Explorer) wakes(state []uint32) (n int) {
+	for i, s := range x.summaries {
+		if !s.wakes {
+			continue
+		}
+		x.unpack(state, &x.from)
+		for t, due := range x.from.clients[i].due {
+			if due == anyTime {
+				x.Back()
+				x.s.clients[i].queue(t)
+				x.settle(i)
+				x.pack(state)
+				n++
+			}
 		}
 	}
 	return n

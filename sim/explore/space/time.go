@@ -106,7 +106,7 @@ func (m *Model) dueTo(c *client, in *instants.Set) (by int32) {
 	}
 	h := m.Clients.At(c.history)
 	for t := range int(h.Count) {
-		if c.waits[t] && !h.Threads[t].Over {
+		if c.waits[t] && c.due[t] != anyTime && !h.Threads[t].Over {
 			by = instants.Sooner(by, in.ToNext(c.due[t]))
 		}
 	}
@@ -236,7 +236,7 @@ func (m *Model) pass(c *client, by int32, pausing bool) {
 	}
 	for t := range int(h.Count) {
 		m.age(&c.sent[t], by)
-		if c.waits[t] && !h.Threads[t].Over {
+		if c.waits[t] && c.due[t] != anyTime && !h.Threads[t].Over {
 			c.due[t] -= by
 		}
 	}

@@ -1,0 +1,103 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim/explore/space"
+	"lockstep/sim/testenv"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// TestWaitsThatEndAtWill: a search in which waits end at any time comes to all situations to which one
+// comes in which they end when they do. Spans aside, as its grid is another.
+func TestWaitsThatEndAtWill(t *testing.T) {
+	testenv.Long(t)
+	b := closing(t, "watchdog")
+	b.Faults[ReplyLost], b.Timeout = 0, b.TTL
+	if testenv.Whole() {
+		b.Faults[ReplyLost] = Any
+	}
+	span := regexp.MustCompile(`-?[0-9]{4,}`)
+	without := func(waits Waits) map[string]bool {
+		b.Waits = waits
+		set, states, found := situations(t, b, false)
+		short := map[string]bool{}
+		for s := range set {
+			short[span.ReplaceAllString(s, "some")] = true
+		}
+		t.Logf("%d states, %d situations without spans; %s", states, len(short), found)
+		return short
+	}
+	all, exact := without(space.WaitsEnd), without(space.WaitsMustEnd)
+	maps.DeleteFunc(exact, func(s string, _ bool) bool { return all[s] })
+	for s := range exact {
+		t.Errorf("%d situations are met with only where waits end when they do, such as %s", len(exact), s)
+		break
+	}
+	if len(all) < 1000 {
+		t.Errorf("only %d situations", len(all))
+	}
+}
+
+// stealer is right, because it takes a record away only if that is still there after two lives of it. Its
+// thread does nothing.
+type stealer struct{ tokenLock }
+
+func (l *stealer) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	l.Go(func() {})
+	lease, err := l.tokenLock.Acquire(ctx)
+	if !errors.Is(err, strategies.ErrNotAcquired) {
+		return lease, err
+	}
+	holder, failed := l.rdb.Get(ctx, l.key).Result()
+	if failed != nil {
+		return nil, err
+	}
+	if failed := l.Clock.Sleep(ctx, 2*l.TTL); failed != nil {
+		return nil, failed
+	}
+	return nil, errors.Join(err, compareDelete.Run(ctx, l.rdb, []string{l.key}, holder).Err())
+}
+
+// TestEarlyWakesProveNothing: what only waits that end too early violate is not violated.
+func TestEarlyWakesProveNothing(t *testing.T) {
+	s := strategies.Strategy{Name: "stealer", Nodes: 1, Timeout: 12 * time.Second, Scripts: []*redis.Script{compareDelete}}
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return &stealer{tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}
+	}
+	b := Bounds{Strategy: s, Clients: 2, Cycles: Any, TTL: 12 * time.Second, Faults: Budget{Pause: Any}, Codes: trace.Verdict{trace.DG, trace.FR, trace.PD}}
+	r, err := Run(context.Background(), b, Options{Memory: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Answer() != HoldsAlways || r.Bounds.Waits != space.WaitsMustEnd {
+		t.Errorf("%s, waits %d", r.Summary(), r.Bounds.Waits)
+	}
+}
+
+// TestFineWaits: where the lock's spans make too many instants, its waits end at any time. What that
+// violates is looked for within small bounds.
+func TestFineWaits(t *testing.T) {
+	testenv.Long(t)
+	for name, want := range map[string]Answer{"setpx-lua": HoldsAlways, "naive-del": Violated} {
+		b := closing(t, name)
+		b.Timeout = 70 * time.Millisecond
+		r, err := Run(context.Background(), b, Options{Memory: 1 << 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := slices.ContainsFunc(r.Violated, func(v *Counterexample) bool { return v.Within == nil })
+		if r.Answer() != want || r.Bounds.Waits != WaitsEndAtWill || r.Grid != b.TTL || least {
+			t.Errorf("%s: %s, waits %d at multiples of %s", name, r.Summary(), r.Bounds.Waits, r.Grid)
+		}
+	}
+}
