@@ -54,8 +54,8 @@ func TestHeldRequestsAreTidied(t *testing.T) {
 		if s.Name == "late-transaction" {
 			b.Faults[Crash] = 0
 		}
-		tidy, states, found := situations(t, b, false)
-		hoarded, more, also := situations(t, b, true)
+		tidy, states, found := situations(t, b, false, situation)
+		hoarded, more, also := situations(t, b, true, situation)
 		t.Logf("%s: %d states, without tidying %d, of %d situations of clients and servers; %s", s.Name, states, more, len(tidy), found)
 		if states >= more || len(tidy) < 100 {
 			t.Errorf("%s: %d states, and without tidying %d, of %d situations", s.Name, states, more, len(tidy))
@@ -66,9 +66,9 @@ func TestHeldRequestsAreTidied(t *testing.T) {
 	}
 }
 
-// situations returns what clients and servers are in all states of a search without bounds, without names,
-// how many states there are, and the codes that it finds.
-func situations(t *testing.T, b Bounds, hoards bool) (set map[string]bool, states int, found space.Codes) {
+// situations describes all states of a search without bounds, and returns how many there are, and the codes
+// that it finds.
+func situations(t *testing.T, b Bounds, hoards bool, describe func(*space.Explorer, []uint32) string) (set map[string]bool, states int, found space.Codes) {
 	set = map[string]bool{}
 	err := withModel(b, func(m *space.Model) error {
 		m.Untidy = hoards
@@ -80,7 +80,7 @@ func situations(t *testing.T, b Bounds, hoards bool) (set map[string]bool, state
 		for shard, n := range v.to {
 			for at := range n {
 				states++
-				set[situation(x, v.State(shard, at))] = true
+				set[describe(x, v.State(shard, at))] = true
 			}
 		}
 		found = space.Codes(s.found.Load())

@@ -332,19 +332,31 @@ func (l *local) announce(t int, p *behaviour.Operation) {
 	c := l.c
 	switch p.Kind {
 	case process.OpReceive:
-		if l.replyOn(p.Conn) >= 0 {
-			break
+		if l.replyOn(p.Conn) < 0 {
+			l.wait(t, l.patience(t))
+			return
 		}
-		if c.sent[t] == dropped && !l.early() {
-			l.err = ErrDropped
-		}
-		l.wait(t, max(0, l.timeout-c.sent[t]))
-		return
 	case process.OpSleep:
-		l.wait(t, p.Sleep)
+		if l.early() && p.Sleep > 0 {
+			l.wait(t, anyTime)
+		} else {
+			l.wait(t, p.Sleep)
+		}
 		return
 	}
 	c.queue(t)
+}
+
+// patience returns for how long a thread waits for a reply that hasn't come.
+func (l *local) patience(t int) int32 {
+	sent := l.c.sent[t]
+	switch {
+	case l.early():
+		return anyTime
+	case sent == dropped:
+		l.err = ErrDropped
+	}
+	return max(0, l.timeout-sent)
 }
 
 // early reports whether the client's waits may end at any time.
@@ -352,10 +364,9 @@ func (l *local) early() bool { return l.habits.early && !l.exact }
 
 // wait makes a thread wait for so long, or until something ends that.
 func (l *local) wait(t int, due int32) {
-	if l.early() && due > 0 {
-		due, l.c.sent[t] = anyTime, dropped
+	if l.c.waits[t], l.c.due[t], l.c.turn[t] = true, due, 0; due == anyTime {
+		l.c.sent[t] = dropped
 	}
-	l.c.waits[t], l.c.due[t], l.c.turn[t] = true, due, 0
 }
 
 // settle brings the client into canonical form: it wakes threads whose wait is over, and

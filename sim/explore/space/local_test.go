@@ -82,3 +82,14 @@ func TestLocalStepsReachNothingShared(t *testing.T) {
 		}
 	}
 }
+
+// TestPatience: where waits end at any time, so does that for a second reply to what was sent at a time that
+// nobody remembers; and the probe's is exact.
+func TestPatience(t *testing.T) {
+	h := &habits{early: true, timeout: 3000}
+	l, probe := local{habits: h, c: &client{}}, local{habits: h, c: &client{}, exact: true}
+	l.c.sent[0], probe.c.sent[0] = dropped, 1000
+	if of, exact := l.patience(0), probe.patience(0); of != anyTime || exact != 2000 || l.err != nil {
+		t.Errorf("%d and %d, %v", of, exact, l.err)
+	}
+}
