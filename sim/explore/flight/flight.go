@@ -9,17 +9,20 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Request is a request that is held up, or one that could arrive once more.
+// Request is a request that is held up, or one that could arrive once more. There is no padding between the
+// fields, so that a list of them is compared and hashed as a piece of memory.
 type Request struct {
-	Client, Thread, Conn, Addr uint8
-	Command                    uint32      // its id, or 0 if it only keeps its place
-	Acquired                   uint16      // how often the client had called Acquire when it sent it
-	Phase                      trace.Phase // in which the client sent it
-	Ago                        int32       // milliseconds since it was sent
-	Stale                      bool        // the node has ended its connection since
-	Orphan                     bool        // the client has closed its connection, which has another number now
-	Queued                     bool        // it waits behind another request on its connection
-	Loses                      bool        // its reply is going to be lost
+	Client, Thread uint8
+	Addr           uint16      // the index of the node
+	Command        uint32      // its id, or 0 if it only keeps its place
+	Acquired       uint16      // how often the client had called Acquire when it sent it
+	Phase          trace.Phase // in which the client sent it
+	Conn           uint8
+	Ago            int32 // milliseconds since it was sent
+	Stale          bool  // the node has ended its connection since
+	Orphan         bool  // the client has closed its connection, which has another number now
+	Queued         bool  // it waits behind another request on its connection
+	Loses          bool  // its reply is going to be lost
 }
 
 // SharesLane reports whether another request is on the same connection.

@@ -367,7 +367,7 @@ func (x *Explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	if flight.Waits(x.ids.helds.Get(x.s.world.held), i, p.Conn) {
 		x.tooManyConns(i)
 	}
-	req := flight.Request{Client: uint8(i), Thread: uint8(t), Conn: p.Conn, Addr: p.Addr, Command: p.Command, Acquired: x.s.clients[i].Acquired, Phase: p.Phase}
+	req := flight.Request{Client: uint8(i), Thread: uint8(t), Conn: p.Conn, Addr: uint16(p.Addr), Command: p.Command, Acquired: x.s.clients[i].Acquired, Phase: p.Phase}
 	if f == heldUp || x.behind(req) {
 		req.Queued, req.Loses = f != heldUp, f == losesReply
 		x.hold(req)
