@@ -55,10 +55,11 @@ func TestTemplateTellsWorkFromItsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.yaml")
 	must(t, "", "new", path)
 	text := content(t, path)
-	if said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " "); !strings.Contains(said, `has read nothing yet; "after work first" is when it has read`) {
+	if said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " "); !strings.Contains(said, `and has read nothing yet; at "read" it has read, and has yet to write.`) ||
+		!strings.Contains(said, `B stops with the lock, before its read`) || !strings.Contains(said, `A verdict lists all codes that are to occur: a run with one more or one fewer is not as expected.`) {
 		t.Error(text)
 	}
-	for position, read := range map[string]bool{"work": false, "after work first": true} {
+	for position, read := range map[string]bool{"work": false, "read": true, "after work first": true} {
 		if err := os.WriteFile(path, []byte("title: x\nscript:\n  - run: A\n    to: "+position+"\n  - say: here\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}

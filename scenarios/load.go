@@ -441,7 +441,7 @@ func (l *loader) run(v value, more []entry) (action, error) {
 		"to": func(v value) error {
 			to = v
 			p, err := word(v, "a position", parsePosition)
-			r.to = &p
+			r.to, r.at = &p, v
 			return err
 		},
 		"for": func(v value) error {

@@ -38,7 +38,7 @@ const (
 	after                 // the command was executed at its node, and its reply is under way
 )
 
-var places = map[string]side{"acquire": atAcquire, "granted": atGranted, "work": atWork, "release": atRelease, "done": atDone}
+var places = map[string]side{"acquire": atAcquire, "granted": atGranted, "work": atWork, "read": after, "release": atRelease, "done": atDone}
 
 var phases = map[string]trace.Phase{"acquire": trace.PhaseAcquire, "work": trace.PhaseWork, "release": trace.PhaseRelease, "extend": trace.PhaseExtend}
 
@@ -52,7 +52,9 @@ func parsePosition(s string) (position, error) {
 		if !known {
 			return p, suggest.Unknown("position", s, append(sortedKeys(places), "before acquire first", "after release last"))
 		}
-		p.side = at
+		if p.side = at; at == after { // read is short for "after work first"
+			p.phase, p.nth = trace.PhaseWork, 1
+		}
 		return p, nil
 	case len(words) != 3:
 		return p, fmt.Errorf("a position is one word (%s), or three, as in \"before acquire first\"; got %q",
@@ -93,6 +95,11 @@ func (p *position) count(word string) error {
 		p.nth = n
 	}
 	return nil
+}
+
+// unread reports whether a client that stands at the position has the lock, and has made no access to the resource yet.
+func (p *position) unread() bool {
+	return p.side == atGranted || p.side == atWork || p.side == before && p.phase == trace.PhaseWork && p.nth == 1
 }
 
 // reached reports whether a client stands at the position.

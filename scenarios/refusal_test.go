@@ -99,15 +99,15 @@ var refusals = []struct{ name, yaml, want string }{
 	{"unknown client", in("  - run: D\n"), `3: unknown client "D": it is one of A, B`},
 	{"unknown clients beside a misspelt position", in("  - run: [D, E]\n    to: befor work\n"), `3: unknown client "D": it is one of A, B
 test.yaml:3: unknown client "E": it is one of A, B
-test.yaml:4: a position is one word (acquire, done, granted, release, work), or three, as in "before acquire first"; got "befor work"`},
+test.yaml:4: a position is one word (acquire, done, granted, read, release, work), or three, as in "before acquire first"; got "befor work"`},
 	{"unknown client, something near", "title: x\nsetup:\n  clients: [alice, bob]\nscript:\n  - run: alise\n", `5: unknown client "alise"; did you mean "alice"?`},
 	{"client in lower case", in("  - run: a\n"), `3: unknown client "a"; did you mean "A"?`},
 	{"a list in a list", in("  - run: [A, [B]]\n"), `3: "run" needs a client's name, and got a list`},
 	{"run nobody", in("  - run: []\n"), "3: no client is named"},
 	{"run to nowhere", in("  - run: A\n    to:\n  - say: a\n"), `4: "to" is empty: it needs a position`},
 	{"unknown position", in("  - run: A\n    to: wrk\n"), `4: unknown position "wrk"; did you mean "work"?`},
-	{"unknown position, nothing near", in("  - run: A\n    to: somewhere\n"), `4: unknown position "somewhere": it is one of acquire, done, granted, release, work, before acquire first, after release last`},
-	{"a position of two words", in("  - run: A\n    to: before acquire\n"), `4: a position is one word (acquire, done, granted, release, work), or three, as in "before acquire first"; got "before acquire"`},
+	{"unknown position, nothing near", in("  - run: A\n    to: somewhere\n"), `4: unknown position "somewhere": it is one of acquire, done, granted, read, release, work, before acquire first, after release last`},
+	{"a position of two words", in("  - run: A\n    to: before acquire\n"), `4: a position is one word (acquire, done, granted, read, release, work), or three, as in "before acquire first"; got "before acquire"`},
 	{"a position of no side", in("  - run: A\n    to: befor acquire 1\n"), `4: a position of three words begins with before or after, not "befor"; did you mean "before"?`},
 	{"unknown phase", in("  - run: A\n    to: before acquir 1\n"), `4: unknown phase "acquir"; did you mean "acquire"?`},
 	{"unknown count", in("  - run: A\n    to: before acquire frist\n"), `4: "frist" is neither first nor last nor change nor a number from 1 (or -1, from the end); did you mean "first"?`},

@@ -37,7 +37,11 @@ func (s *Scenario) Run(st strategies.Strategy, seed uint64) (_ *trace.Trace, err
 	if err := r.script(); err != nil {
 		return nil, err
 	}
-	return s.finish(w)
+	t, err := s.finish(w)
+	if err == nil && t.Expected != "" {
+		t.Holds = r.holds
+	}
+	return t, err
 }
 
 // finish takes the trace and fills in the answers, which are known only at the end.
@@ -193,9 +197,10 @@ func Close() error {
 
 // runner carries out a script in a world.
 type runner struct {
-	s   *Scenario
-	w   *sim.World
-	cfg sim.Config
+	s     *Scenario
+	w     *sim.World
+	cfg   sim.Config
+	holds []trace.Hold
 }
 
 // action is the effect of a step.
@@ -307,7 +312,8 @@ func plural(n int, what string) string {
 type run struct {
 	who    []string
 	to     *position
-	steps  int // of the only client; time that passes until it can act counts as none
+	at     value // the place of to in the file
+	steps  int   // of the only client; time that passes until it can act counts as none
 	span   time.Duration
 	within time.Duration
 	needed bool // the rest of the script is pointless unless the position is reached
@@ -319,6 +325,9 @@ func (a run) do(r *runner) error {
 	for _, name := range a.who {
 		client, _ = r.w.Client(name)
 		who |= sim.SetOf(client)
+		for i := range r.holds {
+			r.holds[i].Ended = r.holds[i].Ended || r.holds[i].Client == client
+		}
 		if r.w.Frozen(client) {
 			if err := r.w.Inject(sim.Resume{Client: name}); err != nil {
 				return err
@@ -413,6 +422,7 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 	case !reached:
 		r.missed("%s does not get to %q within %s", name, pos.text, trace.Duration(a.within))
 	default:
+		r.holds = append(r.holds, trace.Hold{Client: client, Place: pos.text, Line: a.at.place(), From: r.w.Events() + 1, Unread: pos.unread()})
 		return nil
 	}
 	if a.needed {

@@ -181,6 +181,9 @@ func (v value) errorf(format string, args ...any) error {
 	return v.wrap(fmt.Errorf(format, args...))
 }
 
+// place is file:line.
+func (v value) place() string { return fmt.Sprintf("%s:%d", v.file, v.line()) }
+
 // wrap puts file:line before an error.
 func (v value) wrap(err error) error {
 	if err == nil {

@@ -190,6 +190,9 @@ func (w *World) Close() error {
 // Now returns true virtual time since the start of the run.
 func (w *World) Now() time.Duration { return w.now }
 
+// Events is the number of events so far.
+func (w *World) Events() int { return w.events }
+
 // Err returns the reason why the run cannot go on, or nil.
 func (w *World) Err() error { return w.err }
 

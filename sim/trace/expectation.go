@@ -26,10 +26,70 @@ func (t *Trace) Expectation() (text string, met bool) {
 		want += " and no other code"
 	}
 	text = "not as expected: the file expects " + want + ", and the verdict is " + is.String()
-	if facts := t.harmless(); missing && facts != nil {
+	if !missing {
+		return text, false
+	}
+	text += t.heldBack()
+	if facts := t.harmless(); facts != nil {
 		text += "; in this run " + strings.Join(facts, ", and ")
 	}
 	return text, false
+}
+
+// Hold is the stop of a client that a step of the script has let act as far as a place of its protocol. It lasts until another
+// step lets the client act, or else until the script is over.
+type Hold struct {
+	Client int
+	Place  string // as the script names it
+	Line   string // of the script, as file:line
+	From   int    // the Seq of the first event after the client got there
+	Unread bool   // the client has the lock there, and has read nothing of the resource
+	Ended  bool   // a later step lets the client act
+}
+
+// heldBack lists what the holds of the script delayed, and names the place that its author may have meant.
+func (t *Trace) heldBack() (text string) {
+	unread := false
+	for i := range t.Holds {
+		if why, before := t.held(&t.Holds[i]); why != "" {
+			text += "; " + why
+			unread = unread || before
+		}
+	}
+	if unread {
+		text += `; "to: read" is the place after the read`
+	}
+	return text
+}
+
+// held says of a hold how it kept the client from what an author may have taken for done: from its read, until another client
+// wrote; or from everything after the place, until the script was over. It is empty where it didn't, and of a client that
+// did nothing more. unread is whether the read was delayed.
+func (t *Trace) held(h *Hold) (why string, unread bool) {
+	goesOn := []Kind{KindAcquire, KindSend, KindReceive, KindEnter, KindRead, KindWake, KindWrite, KindLeave, KindRelease}
+	if h.Unread {
+		goesOn = []Kind{KindRead}
+	}
+	var wrote *Event
+	on := false
+	for i := h.From - 1; i < len(t.Events) && !on; i++ {
+		e := &t.Events[i]
+		on = e.Client == h.Client && slices.Contains(goesOn, e.Kind)
+		if e.Client != h.Client && e.Kind == KindWrite {
+			wrote = e
+		}
+	}
+	who, stood := t.Clients[h.Client], fmt.Sprintf("%q (%s)", h.Place, h.Line)
+	switch unread = h.Unread && t.Workload == Counter; {
+	case !on:
+	case unread && wrote != nil:
+		return fmt.Sprintf("%s was held at %s, before its read, until after %s's write (#%d)", who, stood, t.Clients[wrote.Client], wrote.Seq), true
+	case !h.Ended && unread:
+		return fmt.Sprintf("no step lets %s go on from %s, before its read: it read when the script was over", who, stood), true
+	case !h.Ended:
+		return fmt.Sprintf("no step lets %s go on from %s: it went on when the script was over", who, stood), false
+	}
+	return "", false
 }
 
 // harmless says of a run in which no client died and no lease ended before its client released the lock that it is so, and

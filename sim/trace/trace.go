@@ -35,6 +35,7 @@ type Trace struct {
 	Violations []Violation // by the event that completed each, then by severity
 
 	Expected string // the verdict that the author of a script expects of this lock; empty if there is none
+	Holds    []Hold // of the clients of such a script, in its order
 }
 
 // Note is a remark at a point of a run. Notes are not events: they change nothing and are not
