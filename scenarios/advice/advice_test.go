@@ -158,7 +158,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 		switch {
 		case !d.Enough:
 		case enough == 0:
-			want += ". No lock but " + d.Lock.Name + " is enough for your answers"
+			want += ". No other lock is enough for your answers"
 		case most == 0:
 			want += ". Every other lock that is enough for your answers shows such things in all of these, too"
 		default:

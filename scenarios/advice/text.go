@@ -92,7 +92,7 @@ func (a *Advice) covered(whole bool) string {
 		}
 		return strings.Join(v.Strings(), ", ")
 	}
-	text := fmt.Sprintf("None of the %d shows what your answers forbid: no %s.", len(a.Runs), names(a.Answers.Forbids()))
+	text := fmt.Sprintf("It is enough in the %d: none shows what your answers forbid, no %s.", len(a.Runs), names(a.Answers.Forbids()))
 	if allowed := a.allowed(); len(allowed) > 0 {
 		text += fmt.Sprintf(" They do show %s, which you allow", names(allowed))
 		if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
@@ -219,7 +219,7 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(string) string,
 	switch best, spared := a.elsewhereBest(rest.Shown, outcome); {
 	case spared < 0: // more can be said once that is made
 	case best == "":
-		text += fmt.Sprintf(". No lock but %s is enough for your answers", a.Lock.Name)
+		text += ". No other lock is enough for your answers"
 	case spared == 0:
 		text += ". Every other lock that is enough for your answers shows such things in all of these, too"
 	default:

@@ -177,7 +177,8 @@ func (d *Decide) goOn() {
 	}
 }
 
-// enter goes on from a question, to the next open one or to the runs; and plays the run at the cursor.
+// enter takes the marked answer to a question that is open, and goes on: to the next open one, or to the runs once all are
+// answered; and it plays the run at the cursor. After the last answer the cursor stays, so that the lock is read before its runs.
 func (d *Decide) enter() screen.Outcome {
 	switch {
 	case d.at >= questions+len(d.listed):
@@ -185,6 +186,9 @@ func (d *Decide) enter() screen.Outcome {
 		r := d.listed[d.at-questions]
 		return screen.Outcome{To: screen.PlayMsg{Strategy: d.Library.Strategy(r.Strategy), Scenario: d.Library.Named(r.Scenario)}}
 	case d.toAsk() > 0:
+		if !d.given[d.at] {
+			d.answer(d.at, d.answers[d.at])
+		}
 		d.goOn()
 	default:
 		d.at = min(questions, questions+len(d.listed)-1)
@@ -220,13 +224,15 @@ func (d *Decide) FooterKeys() []key.Binding {
 		keys, back = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "run")}, screen.As(back, "the questions")
 	case asked == 0:
 		keys = append(keys, screen.As(k.Enter, "the runs"))
-	case asked > 1 || d.given[d.at]:
+	case !d.given[d.at]:
+		keys = append(keys, screen.As(k.Enter, draw.Either(asked > 1, "take it, next question", "take it")))
+	default:
 		keys = append(keys, screen.As(k.Enter, "next open question"))
 	}
 	if len(d.claims) > 0 {
 		keys = append(keys, screen.As(k.Evidence, "claims"))
 	}
-	if len(d.listed) > d.page {
+	if n := len(d.rows); n > 0 && (d.first > 0 || d.rows[n-1] < len(d.listed)-1) {
 		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
 	}
 	return append(keys, k.Help, back, k.Quit)
@@ -237,11 +243,11 @@ func (d *Decide) Help() screen.Page {
 	k, g := &d.Keys, &d.Theme.Glyphs
 	return screen.Page{
 		Title: "which lock should I use?",
-		About: "A question with a ? before it is still to be answered. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
+		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, or by enter, which takes the one at the pointer. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question is about, in which it shows what your answers forbid: the recommendation doesn't cover those. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
-			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question, or the runs; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
+			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "take the answer, next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

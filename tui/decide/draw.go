@@ -56,7 +56,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	d.listed, d.claims = nil, nil
 	switch asked := d.toAsk(); {
 	case asked > 0:
-		d.ask(&told, asked)
+		d.ask(&told, asked, arrange(r.W, r.H+1, r.H, false).lock.H)
 	case waiting == 0:
 		d.claims = a.Claims()
 		d.listed = listed(a.Runs)
@@ -88,9 +88,9 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// ask says what the answers to the question at the cursor are like, and what they change.
-func (d *Decide) ask(t *draw.Paragraphs, asked int) {
-	t.Add(draw.Strong, "", fmt.Sprintf("%s to answer; then a lock is named, with the runs that decide.", draw.Plural(asked, "question")))
+// ask says what the answers to the question at the cursor are like, and what they change, in so many rows at most.
+func (d *Decide) ask(t *draw.Paragraphs, asked, rows int) {
+	t.Add(draw.Strong, "", fmt.Sprintf("%s to answer (?); then a lock is named, with the runs that decide.", draw.Plural(asked, "question")))
 	t.Gap()
 	for i, answer := range advice.Questions[min(d.at, questions-1)].Answers {
 		t.Add(draw.Plain, d.Theme.Arrows[i]+" "+answer.Text+": ", answer.Example+".")
@@ -104,6 +104,39 @@ func (d *Decide) ask(t *draw.Paragraphs, asked int) {
 		}
 	}
 	t.Add(draw.Dim, "", "Whatever you answer, a lock must withstand "+trace.List(titles)+".")
+	if leads := d.leads(); len(t.Lines)+2+len(leads) <= rows && leads != nil {
+		t.Gap()
+		t.Add(draw.Plain, "", "Where the answers lead that you can still give, by runs made just now:")
+		t.Lines = append(t.Lines, leads...)
+	}
+}
+
+// leads has a row for each combination of answers that the given ones leave, with its lock. It is nil until all of the runs
+// are made that this takes.
+func (d *Decide) leads() (rows []draw.Line) {
+	var widths [questions]int
+	for i, q := range advice.Questions {
+		widths[i] = max(draw.Width(q.Answers[0].Text), draw.Width(q.Answers[1].Text))
+	}
+	was := d.answers
+	defer func() { d.answers = was }()
+	for _, d.answers = range advice.All() {
+		open := true
+		text := "  "
+		for i, q := range advice.Questions {
+			open = open && (!d.given[i] || d.answers[i] == was[i])
+			text += " " + draw.Pad(q.Answers[d.answers[i]].Text, widths[i]+1)
+		}
+		if !open {
+			continue
+		}
+		a, waiting := d.advice()
+		if waiting > 0 {
+			return nil
+		}
+		rows = append(rows, draw.Line{draw.Text(text, draw.Dim), draw.Text(draw.Either(a.Enough, " ", " no lock is enough; nearest comes ")+a.Lock.Name, draw.Plain)})
+	}
+	return rows
 }
 
 // listed are the runs with those first that break something, or that would rather not be.
@@ -133,17 +166,21 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 		if i == d.at {
 			mark, k = d.Theme.Pointer+" ", draw.Strong
 		}
-		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Either(d.given[i], "  ", "? "), draw.Strong), draw.Text(draw.Pad(q.Text, text)+"  ", k)}
+		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Either(d.given[i], "  ", "? "), draw.Strong), draw.Text(draw.Pad(q.Text, text)+" ", k)}
 		for j, answer := range q.Answers {
 			box, ink := "( ) ", draw.Dim
 			if d.given[i] && d.answers[i] == j {
 				box, ink = "(x) ", draw.Strong
 			}
+			mark := " "
+			if i == d.at && !d.given[i] && d.answers[i] == j {
+				mark, ink = d.Theme.Pointer, draw.Strong // enter takes it
+			}
 			words := box + answer.Text
 			if j == 0 {
 				words = draw.Pad(words, first+6)
 			}
-			l = append(l, draw.Text(words, ink))
+			l = append(l, draw.Text(mark, draw.Here), draw.Text(words, ink))
 		}
 		c.Line(r.X, r.Y+i, r.W, l)
 	}
@@ -228,6 +265,13 @@ func (d *Decide) title(scenario string) string {
 
 // heading is that of the runs that decide. Where none of the others is in sight, it says that there are some.
 func heading(a *advice.Advice, pending, others int) string {
+	if a.Enough && pending == 0 {
+		text := fmt.Sprintf("%s is enough in %s", a.Lock.Name, draw.Either(len(a.Runs) == 1, "the run that decides", fmt.Sprintf("%d runs that decide", len(a.Runs))))
+		if others > 0 {
+			text += fmt.Sprintf(", not in %d at the end", others)
+		}
+		return text
+	}
 	text := fmt.Sprintf("%s of %s %s", draw.Plural(len(a.Runs), "run"), a.Lock.Name, draw.Either(len(a.Runs) == 1, "decides", "decide"))
 	if pending > 0 {
 		return text + fmt.Sprintf("; still counting what else it shows: %s to come", draw.Plural(pending, "run"))
@@ -241,6 +285,9 @@ func heading(a *advice.Advice, pending, others int) string {
 // unasked is the heading of the runs that decide nothing: their red is no contradiction to the recommendation.
 func (d *Decide) unasked(a *advice.Advice) string {
 	n := len(d.listed) - len(a.Runs)
+	if a.Enough {
+		return "No question is about " + draw.Either(n == 1, "this 1 run", fmt.Sprintf("these %d runs", n)) + ", in which " + a.Lock.Name + " is not enough"
+	}
 	return "No question is about " + draw.Either(n == 1, "this 1 run, which shows", fmt.Sprintf("these %d runs, which show", n)) + " forbidden things"
 }
 
@@ -248,34 +295,50 @@ func (d *Decide) unasked(a *advice.Advice) string {
 func (d *Decide) heads(i int, a *advice.Advice) bool { return i > 0 && i == len(a.Runs) }
 
 // drawDetail draws what there is to tell of the run at the cursor below the list, and returns what is left to the list. Its
-// rows are those of the longest, or the list would jump from one run to the next; and they are free while the reader
-// is at the questions, if there are enough, or it would jump then.
+// rows are those of the longest, or the list would jump from one run to the next. While the reader is at the questions they
+// are the list's: it begins with the same rows then.
 func (d *Decide) drawDetail(c *draw.Canvas, list draw.Rectangle, a *advice.Advice) draw.Rectangle {
+	if d.at < questions {
+		return list
+	}
 	all := 0
 	for i := range d.listed {
 		all = max(all, len(d.detail(i, a, list.W)))
 	}
-	if d.at < questions && list.H-all < leastListed {
-		return list
-	}
 	rows := max(min(all, list.H-fewest), 0)
 	list.H -= rows
 	below := draw.Rect(list.X, list.Y+list.H, list.W, rows)
-	if d.at >= questions {
-		c.Lines(below, d.detail(d.at-questions, a, list.W), 0)
-	}
+	c.Lines(below, d.detail(d.at-questions, a, list.W), 0)
 	return list
+}
+
+// scroll has the list begin no further up than it must for the run at the cursor to be seen whole, and no further down than
+// it must for the list to be filled.
+func (d *Decide) scroll(entries [][]draw.Line, deciding, room int) {
+	at := max(d.at-questions, 0)
+	rows := func(first, last int) (n int) { // of the entries in sight, and of the second heading among them
+		for i := first; i <= last; i++ {
+			n += len(entries[i])
+			if i > first && i == deciding {
+				n++
+			}
+		}
+		return n
+	}
+	d.first = min(d.first, at)
+	for d.first > 0 && rows(d.first-1, len(entries)-1) <= room {
+		d.first--
+	}
+	for d.first < at && rows(d.first, at) > room {
+		d.first++
+	}
 }
 
 func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending int) {
 	list := d.drawDetail(c, l.runs, a)
 	d.page = list.H
-	entries := d.entries(list, a)
-	room := list.H
-	if len(d.listed) > len(a.Runs) {
-		room = max(room-1, 1) // for the second heading
-	}
-	d.first = draw.InSight(d.first, max(d.at-questions, 0), room, len(d.listed))
+	entries := d.entries(l.runs, a)
+	d.scroll(entries, len(a.Runs), list.H)
 	last, second := d.first, noRun // the latter is the row of the second heading
 	for i := d.first; i < len(d.listed); i++ {
 		headed, need := d.heads(i, a) && i > d.first, len(entries[i]) // at the top of the list the rule is its heading
@@ -350,7 +413,7 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 		if list.W-frame-titles-names-2 < leastReason {
 			continue
 		}
-		if entries, rows := set(names, list.H); rows < list.H {
+		if entries, rows := set(names, list.H); rows < list.H { // and a row for the second heading
 			return entries
 		}
 	}
