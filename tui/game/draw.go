@@ -177,7 +177,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	text := ""
 	if s.quest != nil && s.withstands != "" && !s.won() {
-		text = " a win shows your moves with " + s.withstands + ", which shows no " + s.goal.Name() + " " // it may well show others
+		text = " when you win: the same moves with " + s.withstands + ", without " + s.goal.String() + " " // it may well show others
 	}
 	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
 		others := len(up.Tried) - 1
@@ -201,9 +201,8 @@ func (s *Game) diagramRows(rows int) int {
 	return s.DiagramRows(rows)
 }
 
-// drawClock puts the instant at which the game stands above the event, where time has passed since, and says of a client
-// that has finished how its attempt failed, if it did. What
-// becomes of the run in the end is at no instant that tells anything: years later, to be sure.
+// drawClock puts the instant at which the game stands above the event, where time has passed since, and says of a client that
+// has finished how its attempt failed, if it did. What becomes of the run in the end is at no instant that tells anything.
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 	if s.quest != nil && s.drained && s.Pos == s.Run.Last() {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
@@ -218,7 +217,7 @@ func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 	var l draw.Line
 	switch {
 	case s.now > s.State.At && s.Pos == s.Run.Last():
-		l = draw.Line{draw.Text(" "+trace.Brief(s.now)+"  ", draw.Strong), draw.Text("nothing has happened since "+trace.Brief(s.State.At), draw.Plain), draw.Text(draw.Either(e != nil, ": "+told+why, ""), draw.Dim)}
+		l = draw.Line{draw.Text(" "+trace.Brief(s.now)+"  ", draw.Strong), draw.Text(draw.Either(e == nil, "nothing has happened yet", "last event, at "+trace.Brief(s.State.At)+": "), draw.Plain), draw.Text(told+why, draw.Dim)}
 	case why != "":
 		l = draw.Line{draw.Text(" "+trace.Brief(e.At)+"  ", draw.Strong), draw.Text(told+why, draw.Plain)}
 	default:
@@ -338,7 +337,8 @@ func (s *Game) doing(client, room int) string {
 	if thinks := text + ", thinks it has the lock"; draw.Width(thinks) <= room {
 		return thinks
 	}
-	return strings.Replace(text, "outside the critical section", "outside", 1) + ", a believer"
+	text = strings.Replace(text, "outside the critical section", "outside", 1)
+	return text + draw.Either(draw.Width(text)+draw.Width(", thinks it has the lock") <= room, ", thinks it has the lock", ", thinks it has it")
 }
 
 // ends says how an attempt to get the lock has ended, of a client that makes no other.

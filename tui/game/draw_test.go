@@ -26,7 +26,7 @@ func TestClockOfAGame(t *testing.T) {
 	a.Press("end")
 	wait := slices.IndexFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 })
 	s.try(s.options[wait])
-	if v := a.View(); !strings.Contains(v, "1s  nothing has happened") || !strings.Contains(v, "time to 2s") || !strings.Contains(v, "A: SETNX") {
+	if v := a.View(); !strings.Contains(v, "1s  nothing has happened yet  ") || !strings.Contains(v, "time to 2s") || !strings.Contains(v, "A: SETNX") {
 		t.Errorf("after a second:\n%s", v)
 	}
 }
@@ -38,7 +38,7 @@ func TestHintKeepsTheClock(t *testing.T) {
 	if s.now != 3*time.Second || s.Notice == "" {
 		t.Fatalf("at %s, and the notice is %q", s.now, s.Notice)
 	}
-	if v := a.View(); !strings.Contains(v, "3s  nothing has happened since 0s") {
+	if v := a.View(); !strings.Contains(v, "3s  last event, at 0s: #5  net n1's reply to A's SETNX lock A1-e39f is lost") {
 		t.Errorf("with a hint the clock stands elsewhere:\n%s", v)
 	}
 }
@@ -59,7 +59,7 @@ func TestCodeOfAWaitingClient(t *testing.T) {
 }
 
 // The instants at which something happens stand in their order, and say what the client then finds: that it gives up is
-// its own next step. The one at which nothing happens stands behind them.
+// its own next step. The one at which nothing happens is among them.
 func TestInstantsAreInOrder(t *testing.T) {
 	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
 	a.Press("i i enter")
@@ -68,13 +68,13 @@ func TestInstantsAreInOrder(t *testing.T) {
 	for _, o := range s.options {
 		if d := o.moves[0].Wait; d > 0 {
 			names = append(names, o.name)
-			if d < last && strings.Contains(o.name, ":") {
+			if d < last {
 				t.Errorf("%q stands below a later instant", o.name)
 			}
 			last = d
 		}
 	}
-	if want := []string{"time to 3s: A has waited long enough for its reply", "time to 1s"}; !slices.Equal(names, want) {
+	if want := []string{"time to 1s", "time to 3s: A has waited long enough for its reply"}; !slices.Equal(names, want) {
 		t.Errorf("time can pass so: %q, want %q", names, want)
 	}
 }

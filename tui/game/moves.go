@@ -231,8 +231,8 @@ func (s *Game) waits() (all []option) {
 	slices.Sort(due)
 	due = slices.Compact(due)
 	due = due[:min(len(due), mostWaits)]
-	if !slices.Contains(due, time.Second) {
-		due = append(due, time.Second) // behind the instants at which something happens
+	if i, is := slices.BinarySearch(due, time.Second); !is { // among the instants at which something happens
+		due = slices.Insert(due, i, time.Second)
 	}
 	for _, d := range due {
 		if o, pauses := s.wait(d); s.mayPause(pauses) {

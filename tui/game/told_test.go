@@ -2,8 +2,10 @@ package game
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/scenarios"
 	"lockstep/sim/testenv"
@@ -61,7 +63,7 @@ func TestRulesAreInWords(t *testing.T) {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
 		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "leases last 12s")
-		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, "a win shows your moves with " + l.Withstands + ", which shows no " + l.Goal.Name() + " "} {
+		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, "when you win: the same moves with " + l.Withstands + ", without " + l.Goal.String() + " ─"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
 			}
@@ -195,6 +197,15 @@ func TestMovesAreWithinTheRules(t *testing.T) {
 			a.Press("home")
 			made := ""
 			for n := 0; n < 14 && !s.won() && len(s.options) > 0; n++ {
+				var waits []time.Duration
+				for _, o := range s.options {
+					if d := o.moves[0].Wait; d > 0 {
+						waits = append(waits, d)
+					}
+				}
+				if !slices.IsSorted(waits) {
+					t.Errorf("%s: after %q time can pass by %v, in this order", l.Name(), made, waits)
+				}
 				s.at = (seed*7 + n*(seed+3)) % len(s.options)
 				made += "; " + s.options[s.at].name
 				if a.Press("enter"); s.refused != nil {
@@ -215,7 +226,7 @@ func TestStateOfAClientIsWhole(t *testing.T) {
 		}
 	}
 	do(t, a, s, "time to 12.001s")
-	if v := strings.Split(a.View(), "\n")[s.plan.code[0].Y]; !strings.Contains(v, "PAUSED, a believer") {
+	if v := strings.Split(a.View(), "\n")[s.plan.code[0].Y]; !strings.Contains(v, "PAUSED, thinks it has it") {
 		t.Errorf("a paused client that thinks it has the lock: %s", v)
 	}
 }
