@@ -11,7 +11,6 @@ import (
 	"lockstep/scenarios"
 	"lockstep/scenarios/advice"
 	"lockstep/sim/claims"
-	"lockstep/sim/explore/report"
 	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -106,9 +105,9 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	}
 	b.WriteString("\n")
 	for _, q := range advice.Questions {
-		b.WriteString(report.Wrap(fmt.Sprintf("  --%-8s ", q.Name), 14, fmt.Sprintf("%s %s (%s), or %s (%s). %s", q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name, q.Hint)))
+		b.WriteString(wrap(fmt.Sprintf("  --%-8s ", q.Name), 14, fmt.Sprintf("%s %s (%s), or %s (%s). %s", q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name, q.Hint)))
 		for _, answer := range q.Answers {
-			b.WriteString(report.Wrap("             "+answer.Name+":", 16, answer.Example+"."))
+			b.WriteString(wrap("             "+answer.Name+":", 16, answer.Example+"."))
 		}
 	}
 	b.WriteString("\nWith all three, lockstep advise shows the runs and the claims behind its answer.\n")
@@ -141,7 +140,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		fmt.Fprintf(&b, "\nConditions of the claims, which tests try to refute, and have not so far\n")
 		for _, n := range numbers {
 			for _, assumed := range claims.All[n-1].Assumptions {
-				b.WriteString(report.Wrap("  -", 4, fmt.Sprintf("%s (claim %d)", assumed.Text, n)))
+				b.WriteString(wrap("  -", 4, fmt.Sprintf("%s (claim %d)", assumed.Text, n)))
 			}
 		}
 		if beyond := d.Beyond(slices.Concat(d.Runs, others)); beyond != "" {
@@ -157,7 +156,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 // unlabelled wraps a paragraph.
 func unlabelled(s string) string {
 	first, rest, _ := strings.Cut(s, " ")
-	return strings.ReplaceAll(report.Wrap(first, 1, rest), "\n ", "\n")
+	return strings.ReplaceAll(wrap(first, 1, rest), "\n ", "\n")
 }
 
 func writeRun(b *strings.Builder, r *advice.Run) {
@@ -165,7 +164,7 @@ func writeRun(b *strings.Builder, r *advice.Run) {
 	if s, err := scenarios.Find(r.Scenario); err == nil {
 		why = s.Title + ". " + s.Because(r.Strategy)
 	}
-	b.WriteString(report.Wrap(fmt.Sprintf("  %-9s %-24s", r.Verdict, r.Scenario), 37, why))
+	b.WriteString(wrap(fmt.Sprintf("  %-9s %-24s", r.Verdict, r.Scenario), 37, why))
 }
 
 // writeOthers names the locks that were not recommended, by what rules them out.
@@ -187,6 +186,6 @@ func writeOthers(b *strings.Builder, others []advice.Rejected) {
 		locks[why] = append(locks[why], o.Lock.Name)
 	}
 	for _, why := range order {
-		b.WriteString(report.Wrap("  "+why+":", 4, strings.Join(locks[why], ", ")))
+		b.WriteString(wrap("  "+why+":", 4, strings.Join(locks[why], ", ")))
 	}
 }

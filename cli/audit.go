@@ -242,7 +242,7 @@ func printAudit(w io.Writer, r *audit.Report) {
 	}
 	fmt.Fprint(w, "\nWhat a log can't show\n")
 	for _, line := range audit.Blind {
-		fmt.Fprint(w, report.Wrap(" ", 4, line))
+		fmt.Fprint(w, wrap(" ", 4, line))
 	}
 }
 
@@ -262,7 +262,7 @@ func printLock(w io.Writer, l *audit.Lock) {
 	}
 	fmt.Fprint(w, "\n")
 	if l.Doubt != "" {
-		fmt.Fprint(w, report.Wrap(" ", 4, l.Doubt))
+		fmt.Fprint(w, wrap(" ", 4, l.Doubt))
 	}
 	printLike(w, l)
 	if len(l.Findings) == 0 {
@@ -289,7 +289,7 @@ func printLike(w io.Writer, l *audit.Lock) {
 	}
 	fmt.Fprintf(w, "  like %s\n", strings.Join(l.Like, ", or "))
 	for _, f := range falls(l.Like[0]) {
-		fmt.Fprintf(w, "  falls to %s: %s  (lockstep run %s %s)\n", f.scenario, f.verdict, l.Like[0], f.scenario)
+		fmt.Fprint(w, asCalled(fmt.Sprintf("  falls to %s: %s  (lockstep run %s %s)\n", f.scenario, f.verdict, l.Like[0], f.scenario)))
 	}
 }
 
@@ -342,6 +342,6 @@ func printFindings(w io.Writer, k audit.Kind, list []audit.Finding) {
 		if f.Why != "" {
 			sure += ": " + f.Why
 		}
-		fmt.Fprint(w, report.Wrap("   ", 6, fmt.Sprintf("line %d, %s: %s (%s)", f.Line, f.At.Format("15:04:05.000"), f.Text, sure)))
+		fmt.Fprint(w, wrap("   ", 6, fmt.Sprintf("line %d, %s: %s (%s)", f.Line, f.At.Format("15:04:05.000"), f.Text, sure)))
 	}
 }

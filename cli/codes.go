@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/sim/explore/report"
 	"lockstep/sim/trace"
 )
 
@@ -13,7 +12,7 @@ func codesHelp() string {
 	var b strings.Builder
 	b.WriteString("The verdict of a run is the set of violations that the monitors saw, worst first:\n")
 	for _, c := range trace.Codes {
-		b.WriteString(report.Wrap(fmt.Sprintf("  %-4s", c), 7, c.Name()+": "+c.Meaning()))
+		b.WriteString(wrap(fmt.Sprintf("  %-4s", c), 7, c.Name()+": "+c.Meaning()))
 	}
 	b.WriteString("  ok   none of these\n")
 	return b.String()

@@ -67,9 +67,9 @@ func writeLesson(out io.Writer, l *scenarios.Lesson, number int) error {
 			return err
 		}
 		fmt.Fprintf(&b, "\n%d  %s under %s: %s\n", i+1, step.Strategy, step.Scenario, t.Verdict())
-		b.WriteString(report.Wrap("  ", 3, step.Text))
+		b.WriteString(wrap("  ", 3, step.Text))
 	}
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(prose(out), b.String())
 	return err
 }
 

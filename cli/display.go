@@ -76,7 +76,7 @@ func playable(strategy, scenario string, seed uint64) (o tui.Options, err error)
 
 func (d *display) run(o tui.Options) error {
 	look := d.look()
-	o.Exports = exports()
+	o.Exports, o.Rename = exports(), asCalled
 	o.Theme, o.ASCII, o.NoColor = look.Theme, look.ASCII, look.NoColor
 	return tui.Run(o)
 }

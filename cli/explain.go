@@ -72,13 +72,13 @@ func explicable() (names []string) {
 func explainClaim(n int) string {
 	c := &claims.All[n-1]
 	var b strings.Builder
-	b.WriteString(report.Wrap(fmt.Sprintf("Claim %d:", n), 2, c.Text))
+	b.WriteString(wrap(fmt.Sprintf("Claim %d:", n), 2, c.Text))
 	b.WriteString("\n" + unlabelled(c.Tried()))
 	if len(c.Assumptions) > 0 {
 		b.WriteString("\nIt assumes\n")
 	}
 	for _, a := range c.Assumptions {
-		b.WriteString(report.Wrap("  - that", 4, a.Text+"."))
+		b.WriteString(wrap("  - that", 4, a.Text+"."))
 		var broken []string
 		for _, by := range a.Breaches {
 			text := by.Text
@@ -87,7 +87,7 @@ func explainClaim(n int) string {
 			}
 			broken = append(broken, text)
 		}
-		b.WriteString(report.Wrap("    Broken by:", 6, strings.Join(broken, "; ")))
+		b.WriteString(wrap("    Broken by:", 6, strings.Join(broken, "; ")))
 	}
 	return b.String()
 }
@@ -124,7 +124,7 @@ func glossary() string {
 	slices.SortFunc(words, func(x, y trace.Word) int { return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)) })
 	var b strings.Builder
 	for _, w := range words {
-		b.WriteString(report.Wrap(w.Name+":", 2, w.Meaning+"."))
+		b.WriteString(wrap(w.Name+":", 2, w.Meaning+"."))
 	}
 	return b.String()
 }
@@ -135,7 +135,7 @@ func claimText(n int) string {
 	if k := len(claims.All[n-1].Assumptions); k > 0 {
 		text += fmt.Sprintf(" Its %s: lockstep explain claim %d.", report.Count(k, "condition"), n)
 	}
-	return report.Wrap(fmt.Sprintf("Claim %d:", n), 2, text)
+	return wrap(fmt.Sprintf("Claim %d:", n), 2, text)
 }
 
 // explainWord is a word with its meaning, and where more is to be read.
@@ -218,14 +218,14 @@ func explainCode(code trace.Code) (string, error) {
 	fmt.Fprintf(&b, "%s  %s\n\n%s", code, code.Name(), unlabelled(sentence(code.Meaning())+" "+counts))
 	pages := failures.Showing(code.String())
 	if i := slices.IndexFunc(pages, func(p failures.Page) bool { return named(&p, code) }); i >= 0 {
-		fmt.Fprintf(&b, "\n%s\n%s", unlabelled(pages[i].Intro), report.Wrap("Remedy:", 2, pages[i].Remedy))
+		fmt.Fprintf(&b, "\n%s\n%s", unlabelled(pages[i].Intro), wrap("Remedy:", 2, pages[i].Remedy))
 	}
 	if c := example(cells, code); c != nil {
 		t, err := c.scenario.Run(c.strategy, 1)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "\nFor example\n%s", report.Wrap(" ", 2, report.Headline(t, code)))
+		fmt.Fprintf(&b, "\nFor example\n%s", wrap(" ", 2, report.Headline(t, code)))
 		fmt.Fprintf(&b, "  lockstep run %s %s\n", c.strategy.Name, c.scenario.Name)
 	}
 	explainWhere(&b, cells, code)
@@ -265,9 +265,9 @@ func explainWhere(b *strings.Builder, cells []cell, code trace.Code) {
 		some = append(some, fmt.Sprintf("%s %d", name, shown[name]))
 	}
 	fmt.Fprintf(b, "\nIn how many of %d scenarios\n", len(scenarios.All()))
-	b.WriteString(report.Wrap(" ", 2, orNone(some)))
+	b.WriteString(wrap(" ", 2, orNone(some)))
 	if len(none) > 0 {
-		b.WriteString(report.Wrap("  in none:", 4, strings.Join(none, ", ")))
+		b.WriteString(wrap("  in none:", 4, strings.Join(none, ", ")))
 	}
 }
 
@@ -331,7 +331,7 @@ func explainScenario(s *scenarios.Scenario) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n\n%s", s.Name, s.Title, unlabelled(sentence("it shows that "+s.Shows)))
 	if s.Source != "" {
-		b.WriteString(report.Wrap("Source:", 2, sources.Addressed(s.Source)))
+		b.WriteString(wrap("Source:", 2, sources.Addressed(s.Source)))
 	}
 	cells := scenarios.Part(1, func(other *scenarios.Scenario, _ strategies.Strategy) bool { return other == s })
 	fmt.Fprintf(&b, "\n%d locks, just run\n", len(cells))
@@ -345,8 +345,8 @@ func explainScenario(s *scenarios.Scenario) string {
 }
 
 func explainPage(p failures.Page) string {
-	return fmt.Sprintf("%s  (%s)\n\n%s\n%s\n%s%s", p.Title, strings.Join(p.Shows, ", "), unlabelled(p.Intro), report.Wrap("Remedy:", 2, p.Remedy),
-		report.Wrap("Scenarios:", 2, strings.Join(p.Scenarios, ", ")), fmt.Sprintf("The whole page, with the least trace: docs/failures/%s.md\n", p.Name))
+	return fmt.Sprintf("%s  (%s)\n\n%s\n%s\n%s%s", p.Title, strings.Join(p.Shows, ", "), unlabelled(p.Intro), wrap("Remedy:", 2, p.Remedy),
+		wrap("Scenarios:", 2, strings.Join(p.Scenarios, ", ")), fmt.Sprintf("The whole page, with the least trace: docs/failures/%s.md\n", p.Name))
 }
 
 // byVerdict lists the cells by their verdicts, the worst first.
@@ -372,7 +372,7 @@ func byVerdict(cells []scenarios.Cell, name func(*scenarios.Cell) string) string
 	})
 	var b strings.Builder
 	for _, v := range verdicts {
-		b.WriteString(report.Wrap(fmt.Sprintf("  %-12s", v), 15, strings.Join(names[v.String()], ", ")))
+		b.WriteString(wrap(fmt.Sprintf("  %-12s", v), 15, strings.Join(names[v.String()], ", ")))
 	}
 	return b.String()
 }

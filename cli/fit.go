@@ -33,24 +33,28 @@ func fitPage(out any) {
 	}
 }
 
-// prose is a stream for words: where it is a terminal, lines that are too long for it are broken between words.
-func prose(w io.Writer) io.Writer {
-	if width := widthOf(w); width > 0 {
-		return fitting{w, width}
-	}
-	return w
+// prose is a stream for words: the commands that they suggest begin as the reader called the program, and where it is a
+// terminal, lines that are too long for it are broken between words.
+func prose(w io.Writer) io.Writer { return fitting{w, widthOf(w)} }
+
+// wrap sets a paragraph, as [report.Wrap] does. Its commands get the reader's name for the program before it is broken into
+// lines, within which they could not be told any more.
+func wrap(label string, indent int, text string) string {
+	return report.Wrap(label, indent, asCalled(text))
 }
 
-// fitting breaks the lines that are written to it, each by itself. Writers hand it whole lines.
+// fitting changes the lines that are written to it, each by itself. Writers hand it whole lines.
 type fitting struct {
 	w     io.Writer
-	width int
+	width int // 0 if lines may have any
 }
 
 func (f fitting) Write(p []byte) (int, error) {
-	lines := strings.Split(string(p), "\n")
+	lines := strings.Split(asCalled(string(p)), "\n")
 	for i, l := range lines {
-		lines[i] = fitLine(l, f.width)
+		if f.width > 0 {
+			lines[i] = fitLine(l, f.width)
+		}
 	}
 	if _, err := io.WriteString(f.w, strings.Join(lines, "\n")); err != nil {
 		return 0, err

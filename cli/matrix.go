@@ -170,7 +170,7 @@ func callers(cells []scenarios.Cell) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "In each cell the holder of the lock %s, except:\n", sim.CarelessCaller)
 	for _, g := range groups {
-		b.WriteString(report.Wrap(" ", 4, fmt.Sprintf("%s: %s under %s", g.way, allBut(in[g]), g.under)))
+		b.WriteString(wrap(" ", 4, fmt.Sprintf("%s: %s under %s", g.way, allBut(in[g]), g.under)))
 	}
 	return b.String()
 }

@@ -37,6 +37,9 @@ func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *
 		lib.Include(s.Strategy, s.Scenario)
 	}
 	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*search.Search{}, nil}
+	if o.Rename != nil {
+		a.Rename = o.Rename
+	}
 	if o.Present != nil {
 		return screen.NewRouter(a.App, a.open, present.New(a.App, o.Present))
 	}

@@ -50,6 +50,7 @@ type Options struct {
 	ASCII    bool   // draw without box characters
 	NoColor  bool   // no colours, as for mono; so does the environment's NO_COLOR
 	Exports  []Export
+	Rename   func(string) string // has the commands that a text suggests begin as the reader called the program; nil leaves them
 }
 
 // Export is a form in which a run can be handed on.

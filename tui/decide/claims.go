@@ -208,7 +208,7 @@ func (p *pages) lines(width int) []draw.Line {
 		p.starts = append(p.starts, len(t.Lines))
 		t.Add(draw.Strong, fmt.Sprintf("Claim %d: ", n), c.Text)
 		t.Gap()
-		t.Add(draw.Plain, "", c.Tried())
+		t.Add(draw.Plain, "", p.Rename(c.Tried()))
 		if len(c.Assumptions) == 0 {
 			continue
 		}

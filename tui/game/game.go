@@ -307,7 +307,7 @@ func (s *Game) save() tea.Cmd {
 // copySchedule hands the schedule to the terminal's clipboard.
 func (s *Game) copySchedule() tea.Cmd {
 	text := s.Run.Schedule
-	s.Notice = "Copied, if the terminal can: lockstep replay plays it, or paste it here."
+	s.Notice = s.Rename("Copied, if the terminal can: lockstep replay plays it, or paste it here.")
 	return func() tea.Msg {
 		s.Clipboard(text)
 		return nil

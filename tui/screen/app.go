@@ -23,9 +23,10 @@ type App struct {
 	Progress *progress.Store // in the course, and with predictions
 	Keys     KeyMap
 	Theme    *draw.Theme
-	Seed     uint64   // of all runs
-	Teaching bool     // questions are for a class: nobody's answers are scored
-	Exports  []Export // the forms in which runs can be written
+	Seed     uint64              // of all runs
+	Teaching bool                // questions are for a class: nobody's answers are scored
+	Exports  []Export            // the forms in which runs can be written
+	Rename   func(string) string // has the commands that a text suggests begin as the reader called the program
 	services
 	asked int // see serial
 }
@@ -54,7 +55,7 @@ const SearchMemory = 2 << 30
 // NewApp has a matrix of which nothing is known yet.
 func NewApp(lib *Library, p *progress.Store, t *draw.Theme, seed uint64, exports []Export) *App {
 	return &App{
-		Library: lib, Grid: newGrid(lib, seed), Progress: p, Keys: newKeyMap(&t.Glyphs), Theme: t, Seed: seed, Exports: exports,
+		Library: lib, Grid: newGrid(lib, seed), Progress: p, Keys: newKeyMap(&t.Glyphs), Theme: t, Seed: seed, Exports: exports, Rename: func(text string) string { return text },
 		services: services{Clipboard: termenv.Copy, Now: time.Now, After: after, Explore: explore.Run, NewGuide: newGuide},
 	}
 }
