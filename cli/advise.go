@@ -28,7 +28,7 @@ simplest of those that show nothing forbidden is recommended. Without an answer 
 question there is a line for each combination of answers.`,
 		Example: `  lockstep advise
   lockstep advise --for correctness --token yes --servers one`,
-		Args: noArgs,
+		Args: flagged,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var open []advice.Answers
 			for _, a := range advice.All() {
@@ -51,6 +51,18 @@ question there is a line for each combination of answers.`,
 		cmd.Flags().StringVar(&given[i], q.Name, "", fmt.Sprintf("%s: %s (%s), or %s (%s)", q.Text, q.Answers[0].Name, q.Answers[0].Text, q.Answers[1].Name, q.Answers[1].Text))
 	}
 	return cmd
+}
+
+// flagged refuses arguments; of one that is an answer it says which flag gives it.
+func flagged(cmd *cobra.Command, args []string) error {
+	for _, q := range advice.Questions {
+		for _, a := range q.Answers {
+			if len(args) > 0 && strings.EqualFold(a.Name, args[0]) {
+				return fmt.Errorf("%s takes no arguments, and got %q; did you mean --%s %s?", cmd.CommandPath(), args[0], q.Name, a.Name)
+			}
+		}
+	}
+	return noArgs(cmd, args)
 }
 
 // chosen reports whether a combination has the answers that were given.
@@ -107,7 +119,7 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	for _, q := range advice.Questions {
 		b.WriteString(wrap(fmt.Sprintf("  --%-8s ", q.Name), 14, fmt.Sprintf("%s %s (%s), or %s (%s). %s", q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name, q.Hint)))
 		for _, answer := range q.Answers {
-			b.WriteString(wrap("             "+answer.Name+":", 16, answer.Example+"."))
+			b.WriteString(wrap("              "+answer.Name+":", 16, answer.Example+"."))
 		}
 	}
 	b.WriteString("\nWith all three, lockstep advise shows the runs and the claims behind its answer.\n")

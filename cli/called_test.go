@@ -82,6 +82,15 @@ func TestCommandsAreListed(t *testing.T) {
 	}
 }
 
+// The help of a command is printed whatever arguments are meant for that command.
+func TestHelpOfACommand(t *testing.T) {
+	for _, args := range []string{"help", "help run", "help explain FR", "help completion bash", "completion"} {
+		if out := must(t, "", strings.Fields(args)...); !strings.Contains(out, "Usage:") {
+			t.Errorf("%s prints %s", args, out)
+		}
+	}
+}
+
 // The program knows that go run has started it, whose executable is gone when a suggestion is pasted.
 func TestProgramKnowsGoRun(t *testing.T) {
 	cmd := exec.Command("go", "run", ".", "rnu")

@@ -99,7 +99,30 @@ prints the matrix.`,
 		io.WriteString(prose(cmd.OutOrStdout()), strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short))+"\n\n"+cmd.UsageString()) //nolint:errcheck // as cobra's own
 	})
 	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newVerify(), newAudit(), newServe(), newNew(), newAdvise(), newExplain(), newCourse(), newPlay(), newPresent(), newCampaign())
+	refuseUnknown(root)
 	return root
+}
+
+// refuseUnknown has cobra's own commands refuse a word that they don't know, as the others do: they would print their help,
+// and succeed.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args = noArgs
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				cmd, left, err := root.Find(args)
+				if err != nil || !cmd.HasSubCommands() {
+					return err
+				}
+				return noArgs(cmd, left)
+			}
+		}
+	}
 }
 
 // noArgs refuses arguments, and takes the first for a misspelt command.
@@ -114,7 +137,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return fmt.Errorf("%w; see lockstep --help", suggest.Unknown("command", args[0], names))
+	return fmt.Errorf("%w; see %s --help", suggest.Unknown("command", args[0], names), cmd.CommandPath())
 }
 
 // exactly refuses any other number of arguments than the named ones.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/explore/report"
 	"lockstep/tui"
+	"lockstep/tui/game"
 )
 
 func newCourse() *cobra.Command {
@@ -88,7 +90,7 @@ levels. It takes a terminal.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := tui.Options{Seed: 1, Game: true}
 			if len(args) == 1 {
-				st, err := scenarios.FindStrategy(args[0])
+				st, err := lockNamed(args[0])
 				if err != nil {
 					return err
 				}
@@ -104,6 +106,9 @@ levels. It takes a terminal.`,
 				}
 				if len(codes) != 1 {
 					return fmt.Errorf("--goal: a game has one goal, such as FR, and not %q", goal)
+				}
+				if !slices.Contains(game.Goals, codes[0]) { // or it would be about another one
+					return fmt.Errorf("--goal: no game is about %s; its goal is one of %s", codes[0], strings.Join(game.Goals.Strings(), ", "))
 				}
 				o.Goal = &codes[0]
 			}

@@ -42,6 +42,11 @@ engine. claims lists all claims, and glossary all words.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := explain(strings.Join(args, " "))
+			if err != nil && len(args) > 1 {
+				if _, wrong := explain(args[0]); wrong == nil {
+					err = fmt.Errorf("unknown name %q: lockstep explain takes one name at a time, such as %s", strings.Join(args, " "), args[0])
+				}
+			}
 			if err != nil {
 				return err
 			}

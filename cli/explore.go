@@ -196,7 +196,7 @@ func (x *exploration) status(r *explore.Result, interrupted bool) error {
 
 // bounds is the bounds that the flags ask for.
 func (x *exploration) bounds(strategy string) (explore.Bounds, error) {
-	st, err := scenarios.FindStrategy(strategy)
+	st, err := lockNamed(strategy)
 	if err != nil {
 		return explore.Bounds{}, err
 	}

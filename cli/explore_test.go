@@ -59,7 +59,7 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --memory-limit 0GB", `--memory-limit: "0GB" is not a size of memory; write 512MB or 2GiB`},
 		{"setpx-lua --memory-limit GiB", `--memory-limit: "GiB" is not a size of memory; write 512MB or 2GiB`},
 		{"setpx-lua --save x.json", `--save: a scenario's file ends in .yaml, and "x.json" does not`},
-		{"setnx --faults crash --codes PD --save nowhere/x.yaml", `cannot write nowhere/x.yaml: no such file or directory`},
+		{"setnx --faults crash --codes PD --save nowhere/x.yaml", `cannot write nowhere/x.yaml: there is no folder nowhere`},
 		{"setpx-lua --fault crash", `unknown flag "--fault"; did you mean "--faults"?; see lockstep explore --help`},
 	} {
 		out, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
@@ -83,7 +83,7 @@ func TestExploreSavesNowhere(t *testing.T) {
 	tests := map[string]string{
 		folder:                         "it is a directory",
 		filepath.Join(file, "x.yaml"):  "not a directory",
-		filepath.Join(dir, "n/x.yaml"): "no such file or directory",
+		filepath.Join(dir, "n/x.yaml"): "there is no folder " + filepath.Join(dir, "n"),
 	}
 	if os.Getuid() != 0 { // who may write everywhere
 		tests[filepath.Join(folder, "x.yaml")] = "permission denied"

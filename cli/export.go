@@ -262,6 +262,11 @@ func cannotWrite(path string, err error) error {
 	if errors.As(err, &at) {
 		err = at.Err // without its path, which the user never gave
 	}
+	if dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) {
+		if _, missing := os.Stat(dir); missing != nil {
+			return fmt.Errorf("cannot write %s: there is no folder %s", path, dir)
+		}
+	}
 	return fmt.Errorf("cannot write %s: %w", path, err)
 }
 

@@ -37,7 +37,7 @@ func TestExportRefusals(t *testing.T) {
 		{run1("-f", "text", "-o", filepath.Join(dir, "y.JSON")), `--format asks for text, and "` + filepath.Join(dir, "y.JSON") + `" is named like json: end the name in .txt, or leave --format out`},
 		{run1("-o", ""), `--output needs the name of a file`},
 		{run1("-o", "run.pdf"), `cannot tell the format from the name "run.pdf": end it in one of .txt, .trace, .json, .mmd, .mermaid, .svg, .html, .htm, .cast, or say --format`},
-		{run1("-o", filepath.Join(dir, "no", "x.svg")), `cannot write ` + filepath.Join(dir, "no", "x.svg") + `: no such file or directory`},
+		{run1("-o", filepath.Join(dir, "no", "x.svg")), `cannot write ` + filepath.Join(dir, "no", "x.svg") + `: there is no folder ` + filepath.Join(dir, "no")},
 		{run1("-o", filepath.Join(file, "x.svg")), `cannot write ` + filepath.Join(file, "x.svg") + `: not a directory`},
 		{run1("-f", "svg", "--compare", "setpx-lua"), `--compare is for pages, and not for svg: say --format html`},
 		{run1("-f", "html", "--compare", "setpx-lau"), `--compare: unknown lock "setpx-lau"; did you mean "setpx-lua"?`},

@@ -50,6 +50,12 @@ and then where this program was built; --lockstep says where else they are.`,
 			if ext := strings.ToLower(filepath.Ext(args[0])); ext == ".yaml" || ext == ".yml" {
 				return writeScenario(cmd.OutOrStdout(), args[0])
 			}
+			if args[0] == "" {
+				return errors.New("the name is empty: it is a DIR or a FILE.yaml, as in lockstep new my.yaml")
+			}
+			if name, is := strings.CutSuffix(args[0], filepath.Ext(args[0])); is && slices.Contains(notFolders, strings.ToLower(filepath.Ext(args[0]))) {
+				return fmt.Errorf("%s would be a folder with a lock in Go; a scenario is a file whose name ends in .yaml: did you mean lockstep new %s.yaml?", args[0], quoted(strings.TrimSuffix(name, ".yaml")))
+			}
 			if slices.Contains(notLocks, strings.ToLower(args[0])) {
 				return fmt.Errorf("%s would be a folder with a lock in Go; a scenario is a file: lockstep new %[1]s.yaml writes one (and lockstep new ./%[1]s the folder)", args[0])
 			}
@@ -66,6 +72,9 @@ and then where this program was built; --lockstep says where else they are.`,
 
 // notLocks are names that nobody gives to a lock: who does so wants a scenario.
 var notLocks = []string{"scenario", "scenarios", "script", "scripts", "yaml", "test", "lesson", "file"}
+
+// notFolders are how the names of files end that nobody gives to a folder.
+var notFolders = []string{".txt", ".json", ".yam", ".ymal", ".yaml~", ".toml", ".md"}
 
 // writeScenario writes a script into a file that doesn't exist yet.
 func writeScenario(out io.Writer, path string) error {

@@ -117,12 +117,21 @@ func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 // findLock finds the lock that is to run under a scenario. It says so if the two are in the places of
 // each other.
 func findLock(name, scenario string) (strategies.Strategy, error) {
-	st, err := scenarios.FindStrategy(name)
+	st, err := lockNamed(name)
 	if err == nil {
 		return st, nil
 	}
 	if _, other := scenarios.FindStrategy(scenario); other == nil && namesScenario(name) {
 		return st, fmt.Errorf("%q is a scenario, and %q is a lock: the lock comes first, as in %[2]s %[1]s", name, scenario)
+	}
+	return st, err
+}
+
+// lockNamed finds a lock. A scenario's name in its place is told from a misspelt one.
+func lockNamed(name string) (strategies.Strategy, error) {
+	st, err := scenarios.FindStrategy(name)
+	if err != nil && namesScenario(name) {
+		err = fmt.Errorf("%q is a scenario, and no lock; lockstep list names the locks", name)
 	}
 	return st, err
 }

@@ -31,7 +31,11 @@ func LoadPlaylist(path string) ([]Showing, error) {
 		if errors.As(err, &at) {
 			err = at.Err
 		}
-		return nil, fmt.Errorf("cannot read the playlist %s: %w", path, err)
+		hint := ""
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = suggest.Hint(filepath.Base(path), beside(path, func(name string) bool { return filepath.Ext(name) == filepath.Ext(path) }))
+		}
+		return nil, fmt.Errorf("cannot read the playlist %s: %w%s", path, err, hint)
 	}
 	if looksLikeScript(string(data)) {
 		return nil, fmt.Errorf("%[1]s is a scenario, and not a playlist of runs: a playlist has a line such as \"setpx-lua %[2]s\" for each run (lockstep run setpx-lua %[1]s shows one alone)", path, filepath.Base(path))

@@ -188,13 +188,16 @@ func isScript(path string) bool {
 }
 
 // scriptsBeside are the names of the scripts in the folder of a path.
-func scriptsBeside(path string) (names []string) {
+func scriptsBeside(path string) (names []string) { return beside(path, isScript) }
+
+// beside are the names in the folder of a path that are of a kind.
+func beside(path string, is func(name string) bool) (names []string) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return nil
 	}
 	for _, e := range entries {
-		if isScript(e.Name()) {
+		if is(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
@@ -233,6 +236,9 @@ func Load(file string) (*Scenario, error) {
 		hint := ""
 		if errors.Is(err, fs.ErrNotExist) {
 			hint = suggest.Hint(filepath.Base(file), scriptsBeside(file))
+			if name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)); hint == "" && slices.Contains(Names(), name) {
+				hint = fmt.Sprintf("; %q without .yaml is a built-in scenario", name)
+			}
 		}
 		return nil, fmt.Errorf("cannot read the scenario %s: %w%s", file, err, hint)
 	}

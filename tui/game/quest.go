@@ -76,8 +76,8 @@ type hintMsg struct {
 	err             error
 }
 
-// goals are the codes that a game can be played for.
-var goals = trace.Verdict{trace.OV, trace.DG, trace.SW, trace.FR, trace.PD, trace.FN}
+// Goals are the codes that a game can be played for.
+var Goals = trace.Verdict{trace.OV, trace.DG, trace.SW, trace.FR, trace.PD, trace.FN}
 
 // usualGoal is the code that a lock can be broken for: a lock whose records never expire by
 // themselves lets no second client in, but it can be lost for ever.
@@ -141,7 +141,7 @@ func LevelOf(st *screen.App, strategy string, goal *trace.Code) int {
 // found, or for the lock's usual one.
 func NewChallenge(st *screen.App, m screen.ChallengeMsg) (*Game, error) {
 	b, goal := m.Bounds, usualGoal(m.Bounds.Strategy)
-	if m.Found != nil && slices.Contains(goals, *m.Found) {
+	if m.Found != nil && slices.Contains(Goals, *m.Found) {
 		goal = *m.Found
 	}
 	name := "own." + b.Strategy.Name + "." + goal.String() + "." + sim.Label(screen.BoundsText(&b))
