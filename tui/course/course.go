@@ -4,6 +4,7 @@ package course
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -257,7 +258,7 @@ const leastName = 10
 // listSteps lists the steps, with the verdicts of those that were played as they come
 // out of the runs. A scenario's name that is too long for its row is cut, or, to be whole, has the next row.
 func (c *Course) listSteps(l *scenarios.Lesson, width int, whole bool) (lines []draw.Line) {
-	names, several := 0, false
+	names, several, digits := 0, false, len(strconv.Itoa(len(l.Steps)))
 	for _, step := range l.Steps {
 		names = max(names, draw.Width(step.Strategy))
 		several = several || step.Scenario != l.Steps[0].Scenario
@@ -267,7 +268,7 @@ func (c *Course) listSteps(l *scenarios.Lesson, width int, whole bool) (lines []
 		if i == c.step {
 			mark, k = c.Theme.Pointer+" ", draw.Strong
 		}
-		row := draw.Line{draw.Text(mark, draw.Here), draw.Text(fmt.Sprintf("%d ", i+1), draw.Dim), draw.Text(draw.Pad(step.Strategy, names), k), draw.Text("  ", draw.Plain)}
+		row := draw.Line{draw.Text(mark, draw.Here), draw.Text(fmt.Sprintf("%*d ", digits, i+1), draw.Dim), draw.Text(draw.Pad(step.Strategy, names), k), draw.Text("  ", draw.Plain)}
 		badge := draw.Text("-", draw.Dim)
 		if c.Progress.Played(l.Name, step.ID()) {
 			badge = c.Grid.Cells[c.cell(step)].Badge(&c.Theme.Glyphs)

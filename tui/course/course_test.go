@@ -3,6 +3,7 @@ package course
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,25 @@ func TestListIsWhole(t *testing.T) {
 		if want := fmt.Sprintf(" 0/%d ", len(l.Steps)); !strings.Contains(v, want) {
 			t.Errorf("the number of steps of %q is cut, %q:\n%s", l.Title, want, v)
 		}
+	}
+}
+
+// The steps of a lesson that has ten or more stand in columns.
+func TestStepsStandInColumns(t *testing.T) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	c := New(app)
+	c.goTo(slices.IndexFunc(app.Library.Lessons, func(l scenarios.Lesson) bool { return len(l.Steps) >= 10 }))
+	l := &app.Library.Lessons[c.lesson]
+	at := map[int]bool{}
+	for i, row := range c.listSteps(l, 80, false) {
+		text := ""
+		for _, span := range row {
+			text += span.Text
+		}
+		at[draw.Width(text[:strings.Index(text, l.Steps[i].Strategy)])] = true
+	}
+	if len(at) != 1 {
+		t.Errorf("the locks of %s begin at the columns %v", l.Name, at)
 	}
 }
 

@@ -24,11 +24,12 @@ type runsLayout struct {
 	header, heads, names, grid, story draw.Rectangle
 	rules                             []draw.Rectangle
 	rows, columns                     int // that fit
+	cell                              int // columns of the window that each of the latter takes
 }
 
 // arrangeRuns gives the story the rows that it has at every cell, and as many more as this cell's needs, of those
-// at the bottom of the matrix: up to half of it.
-func arrangeRuns(w, h, names, scenarios, strategies, told int) runsLayout {
+// at the bottom of the matrix: up to half of it. The names of scenarios and locks are so many columns wide.
+func arrangeRuns(w, h, names, locks, scenarios, strategies, told int) runsLayout {
 	if names = max(names+1, leastNames); w < wideNames { // and a column of air
 		names = min(names, mostNames)
 	}
@@ -50,6 +51,7 @@ func arrangeRuns(w, h, names, scenarios, strategies, told int) runsLayout {
 		rules:  []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, 2+heads+rows, w, 1)},
 		rows:   rows, columns: min((w-names)/cellWidth, strategies),
 	}
+	l.cell = max(min((locks+heads-1)/(heads-1), (w-names)/max(strategies, 1)), cellWidth) // of few locks the names have room
 	y := 3 + heads + rows
 	l.story = draw.Rect(0, y, w, h-1-y)
 	return l
@@ -57,16 +59,19 @@ func arrangeRuns(w, h, names, scenarios, strategies, told int) runsLayout {
 
 // Draw draws the part of the matrix that is in sight, and the story of the cell at the cursor.
 func (m *Runs) Draw(c *draw.Canvas, r draw.Rectangle) {
-	names := 0
+	names, locks := 0, 0
 	for _, s := range m.Library.Scenarios {
 		names = max(names, draw.Width(s.Name))
+	}
+	for _, l := range m.locks {
+		locks = max(locks, draw.Width(m.Library.Strategies[l].Name))
 	}
 	if m.window != [2]int{r.W, r.H} { // in another window the view begins at the top again, if the cursor is there
 		m.window, m.top, m.left = [2]int{r.W, r.H}, 0, 0
 	}
-	m.plan = arrangeRuns(r.W, r.H+1, names, len(m.lines), len(m.locks), 0)
+	m.plan = arrangeRuns(r.W, r.H+1, names, locks, len(m.lines), len(m.locks), 0)
 	told := m.story(min(r.W-2, draw.WidestLine), m.plan.story.H)
-	m.plan = arrangeRuns(r.W, r.H+1, names, len(m.lines), len(m.locks), len(told))
+	m.plan = arrangeRuns(r.W, r.H+1, names, locks, len(m.lines), len(m.locks), len(told))
 	m.top = draw.InSight(m.top, m.at, m.plan.rows, len(m.lines))
 	if m.top > 0 && m.top == m.at && m.lines[m.top-1].kind == titleLine {
 		m.top-- // the title of the group is in sight with its first run
@@ -124,23 +129,23 @@ func (m *Runs) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 func (m *Runs) drawHeads(c *draw.Canvas, r draw.Rectangle) {
 	last := min(m.left+m.plan.columns, len(m.locks))
 	for i := m.left; i < last; i++ {
-		x, row := r.X+(i-m.left)*cellWidth, (i-m.left)%(r.H-1)
+		x, row := r.X+(i-m.left)*m.plan.cell, (i-m.left)%(r.H-1)
 		name := m.Library.Strategies[m.locks[i]].Name
 		for n := draw.Width(name); x+n > r.X+r.W && c.Char(x-1, r.Y+row) == "" && c.Char(x-2, r.Y+row) == ""; {
 			x--
 		}
-		c.Text(x, r.Y+row, min((r.H-1)*cellWidth-1, r.X+r.W-x), name, draw.Plain)
+		c.Text(x, r.Y+row, min((r.H-1)*m.plan.cell-1, r.X+r.W-x), name, draw.Plain)
 	}
 	m.drawHead(c, r)
 	for i := m.left; i < last; i++ { // stems, where no name stands
-		x := r.X + (i-m.left)*cellWidth
+		x := r.X + (i-m.left)*m.plan.cell
 		for y := r.Y + (i-m.left)%(r.H-1) + 1; y < r.Y+r.H; y++ {
 			if c.Char(x, y) == "" && c.Char(x-1, y) == "" {
 				c.Put(x, y, m.Theme.Wall, draw.Dim)
 			}
 		}
 	}
-	c.Put(r.X+(m.column-m.left)*cellWidth, r.Y+r.H-1, m.Theme.Aim, draw.Here)
+	c.Put(r.X+(m.column-m.left)*m.plan.cell, r.Y+r.H-1, m.Theme.Aim, draw.Here)
 }
 
 // drawHead writes the name of the lock at the cursor: above its column, or, near the edge, as far to the right as
@@ -148,7 +153,7 @@ func (m *Runs) drawHeads(c *draw.Canvas, r draw.Rectangle) {
 func (m *Runs) drawHead(c *draw.Canvas, r draw.Rectangle) {
 	name := m.Library.Strategies[m.lock()].Name
 	n := draw.Width(name)
-	x, y := r.X+(m.column-m.left)*cellWidth, r.Y+(m.column-m.left)%(r.H-1)
+	x, y := r.X+(m.column-m.left)*m.plan.cell, r.Y+(m.column-m.left)%(r.H-1)
 	x = max(min(x, r.X+r.W-n), 0)
 	for right := x + n; c.Char(right, y) != ""; right++ { // a name that is covered in part says nothing
 		c.Put(right, y, "", draw.Plain)
@@ -190,7 +195,7 @@ func (m *Runs) drawCells(c *draw.Canvas, y, at, scenario int) {
 		if at == m.at && column == m.column {
 			cell = draw.Text(draw.Pad(cell.Text, cellWidth-1), draw.Pick)
 		}
-		c.Text(m.plan.grid.X+j*cellWidth, y, cellWidth-1, cell.Text, cell.Ink)
+		c.Text(m.plan.grid.X+j*m.plan.cell, y, m.plan.cell-1, cell.Text, cell.Ink)
 	}
 }
 

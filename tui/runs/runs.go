@@ -207,7 +207,7 @@ func (m *Runs) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	}
 	g := m.plan.grid
 	at := m.top + c.Y - g.Y
-	column := m.left + (c.X-g.X)/cellWidth
+	column := m.left + (c.X-g.X)/m.plan.cell
 	if c.Y < g.Y || c.Y >= g.Y+m.plan.rows || at >= len(m.lines) || m.lines[at].kind == titleLine {
 		return nil, screen.Outcome{}
 	}

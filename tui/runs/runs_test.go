@@ -258,8 +258,31 @@ func TestFilterNamesItsKeys(t *testing.T) {
 	}
 }
 
+// The names of a few locks have the room that the others don't take, and a click finds their columns; many locks stand as
+// close as they can.
+func TestNamesOfFewLocksAreWhole(t *testing.T) {
+	names := []string{"setpx-autoretry", "setpx-subscribe", "redlock-hyperf", "setpx-lua", "redlock"}
+	a, h := openRuns(t, 80, 24, tuitest.PlainTheme(false), tuitest.Only(names...))
+	v := a.View()
+	for _, l := range h.locks {
+		if name := a.Library.Strategies[l].Name; !strings.Contains(v, name) {
+			t.Errorf("%s is cut:\n%s", name, v)
+		}
+	}
+	row := slices.IndexFunc(h.lines, func(l line) bool { return l.kind == scenarioLine })
+	a.Click(h.plan.grid.X+4*h.plan.cell, h.plan.grid.Y+row-h.top)
+	if h.column != 4 {
+		t.Errorf("a click at the fifth column goes to %d", h.column)
+	}
+	for strategies, want := range map[int]int{1: 11, 5: 10, 31: cellWidth} {
+		if l := arrangeRuns(80, 24, 26, 21, 20, strategies, 0); l.cell != want || l.columns*l.cell > l.grid.W {
+			t.Errorf("of %d locks each has %d columns, want %d, and there are %d", strategies, l.cell, want, l.grid.W)
+		}
+	}
+}
+
 func runsPicture(w, h, scenarios, strategies int) string {
-	l := arrangeRuns(w, h, 26, scenarios, strategies, 0)
+	l := arrangeRuns(w, h, 26, 21, scenarios, strategies, 0)
 	return tuitest.Parts(w, h, l.rules, map[string]draw.Rectangle{"h": l.header, "s": l.heads, "n": l.names, "M": l.grid, "t": l.story, "f": draw.Rect(0, h-1, w, 1)})
 }
 
