@@ -174,7 +174,7 @@ func (p *pages) FooterKeys() (keys []key.Binding) {
 
 // numbered is the binding of the digits, as many as there are claims.
 func (p *pages) numbered() key.Binding {
-	return screen.Bind(fmt.Sprintf("1-%d", len(claims.All)), "that claim", p.Keys.Guess.Keys()[:len(claims.All)]...)
+	return screen.Bind(fmt.Sprintf("1-%d", len(claims.All)), "another claim", p.Keys.Guess.Keys()[:len(claims.All)]...)
 }
 
 // Help explains the screen and its keys.
