@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -72,6 +73,9 @@ func (v value) strategy() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if name == "all" {
+		return "", v.errorf("\"all\" is no lock: they are named one by one, as a list")
+	}
 	if _, err := FindStrategy(name); err != nil {
 		return "", v.wrap(err)
 	}
@@ -86,7 +90,12 @@ func verdict(v value) (trace.Verdict, error) {
 	}
 	all := trace.Verdict{}
 	for _, w := range words {
-		codes, err := word(w, "ok, or a list of codes", ParseCode)
+		codes, err := word(w, "ok, or a list of codes", func(s string) (trace.Verdict, error) {
+			if all := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }); len(all) > 1 {
+				return nil, fmt.Errorf("%q is no code: several are a list, as in [%s]", suggest.Clip(s), suggest.Clip(strings.Join(all, ", ")))
+			}
+			return ParseCode(s)
+		})
 		switch {
 		case err != nil:
 			return nil, err

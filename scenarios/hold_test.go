@@ -49,3 +49,15 @@ func TestReadIsAfterTheFirstAccess(t *testing.T) {
 		}
 	}
 }
+
+// What an author may have meant by a position that there isn't is one that there is.
+func TestMeantPositionsExist(t *testing.T) {
+	for wrong, right := range meant {
+		if _, err := parsePosition(wrong); err == nil {
+			t.Errorf("%q is a position", wrong)
+		}
+		if _, err := parsePosition(right); err != nil {
+			t.Errorf("of %q it is said %q: %v", wrong, right, err)
+		}
+	}
+}

@@ -523,6 +523,9 @@ func (l *loader) knows(client string) error {
 			return nil
 		}
 	}
+	if first, rest, several := strings.Cut(client, " "); several && l.knows(first) == nil {
+		return fmt.Errorf("unknown client %q; did you mean %q? The rest, %q, stands below it as a key of its own, such as \"to: work\", or as another step", suggest.Clip(client), first, suggest.Clip(rest))
+	}
 	return suggest.Unknown("client", client, l.s.Clients())
 }
 

@@ -42,6 +42,14 @@ var places = map[string]side{"acquire": atAcquire, "granted": atGranted, "work":
 
 var phases = map[string]trace.Phase{"acquire": trace.PhaseAcquire, "work": trace.PhaseWork, "release": trace.PhaseRelease, "extend": trace.PhaseExtend}
 
+// meant are what an author writes who takes the accesses of the work for phases, or leaves out the last word, with the
+// positions that there are.
+var meant = map[string]string{
+	"write": "before work last", "before write": "before work last", "after write": "after work last", "before read": "work", "after read": "read",
+	"before acquire": "before acquire first", "after acquire": "granted", "before release": "release", "after release": "done",
+	"before work": "work", "after work": "release", "enter": "granted",
+}
+
 // parsePosition reads "work", "before release 1", "after acquire last" and the like.
 func parsePosition(s string) (position, error) {
 	p := position{text: strings.Join(strings.Fields(s), " ")}
@@ -49,6 +57,9 @@ func parsePosition(s string) (position, error) {
 	switch {
 	case len(words) == 1:
 		at, known := places[words[0]]
+		if !known && meant[s] != "" {
+			return p, fmt.Errorf("unknown position %q; did you mean %q?", s, meant[s])
+		}
 		if !known {
 			return p, suggest.Unknown("position", s, append(sortedKeys(places), "before acquire first", "after release last"))
 		}
@@ -56,6 +67,8 @@ func parsePosition(s string) (position, error) {
 			p.phase, p.nth = trace.PhaseWork, 1
 		}
 		return p, nil
+	case meant[p.text] != "":
+		return p, fmt.Errorf("unknown position %q; did you mean %q?", p.text, meant[p.text])
 	case len(words) != 3:
 		return p, fmt.Errorf("a position is one word (%s), or three, as in \"before acquire first\"; got %q",
 			strings.Join(sortedKeys(places), ", "), suggest.Clip(s))
