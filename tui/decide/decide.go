@@ -19,21 +19,22 @@ import (
 // Invariant: 0 <= at < number of questions + len(listed).
 type Decide struct {
 	*screen.App
-	answers advice.Answers  // meaningful as far as given
-	given   [questions]bool // by question: the reader has answered it
-	at      int             // the row at the cursor: a question, or a run
-	asked   int             // the question at which the cursor was last
-	said    string          // why the last key did nothing
-	first   int             // the first run in sight
-	listed  []advice.Run    // of the last frame
-	claims  []int           // about the lock in it, by their numbers
-	plan    layout          // of the last frame: clicks refer to it
-	page    int             // rows of the list of runs in the last frame
-	rows    []int           // the run in each of its rows, or noRun
+	answers advice.Answers            // meaningful as far as given
+	given   [questions]bool           // by question: the reader has answered it
+	at      int                       // the row at the cursor: a question, or a run
+	asked   int                       // the question at which the cursor was last
+	led     map[advice.Answers]string // the lock to which answers lead, in words, of those whose runs are all made: no frame has the time for all
+	said    string                    // why the last key did nothing
+	first   int                       // the first run in sight
+	listed  []advice.Run              // of the last frame
+	claims  []int                     // about the lock in it, by their numbers
+	plan    layout                    // of the last frame: clicks refer to it
+	page    int                       // rows of the list of runs in the last frame
+	rows    []int                     // the run in each of its rows, or noRun
 }
 
 // New has no question answered: an answer that nobody gave would be read as a recommendation for everybody.
-func New(app *screen.App) *Decide { return &Decide{App: app} }
+func New(app *screen.App) *Decide { return &Decide{App: app, led: map[advice.Answers]string{}} }
 
 // Start has the runs made that the answers are about, before all others.
 func (d *Decide) Start() tea.Cmd {

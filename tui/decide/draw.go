@@ -130,11 +130,16 @@ func (d *Decide) leads() (rows []draw.Line) {
 		if !open {
 			continue
 		}
-		a, waiting := d.advice()
-		if waiting > 0 {
-			return nil
+		lock, known := d.led[d.answers]
+		if !known {
+			a, waiting := d.advice()
+			if waiting > 0 {
+				return nil
+			}
+			lock = draw.Either(a.Enough, " ", " no lock is enough; nearest comes ") + a.Lock.Name
+			d.led[d.answers] = lock
 		}
-		rows = append(rows, draw.Line{draw.Text(text, draw.Dim), draw.Text(draw.Either(a.Enough, " ", " no lock is enough; nearest comes ")+a.Lock.Name, draw.Plain)})
+		rows = append(rows, draw.Line{draw.Text(text, draw.Dim), draw.Text(lock, draw.Plain)})
 	}
 	return rows
 }
