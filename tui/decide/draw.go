@@ -299,22 +299,24 @@ func (d *Decide) unasked(a *advice.Advice) string {
 // heads reports whether a run is the first of those that decide nothing, in a list that has others above it.
 func (d *Decide) heads(i int, a *advice.Advice) bool { return i > 0 && i == len(a.Runs) }
 
-// drawDetail draws what there is to tell of the run at the cursor below the list, and returns what is left to the list. Its
-// rows are those of the longest, or the list would jump from one run to the next. While the reader is at the questions they
-// are the list's: it begins with the same rows then.
-func (d *Decide) drawDetail(c *draw.Canvas, list draw.Rectangle, a *advice.Advice) draw.Rectangle {
+// drawDetail draws what there is to tell of the run at the cursor below the list, and returns the rows that the list has at
+// any run, by which it scrolls: the longest text leaves those, or the list would jump from one run to the next. What this
+// run's own text leaves beside them, spare, has further runs. While the reader is at the questions all rows are the list's: it
+// begins with the same ones then.
+func (d *Decide) drawDetail(c *draw.Canvas, list draw.Rectangle, a *advice.Advice) (_ draw.Rectangle, spare int) {
 	if d.at < questions {
-		return list
+		return list, 0
 	}
 	all := 0
 	for i := range d.listed {
 		all = max(all, len(d.detail(i, a, list.W)))
 	}
+	own := d.detail(d.at-questions, a, list.W)
 	rows := max(min(all, list.H-fewest), 0)
 	list.H -= rows
-	below := draw.Rect(list.X, list.Y+list.H, list.W, rows)
-	c.Lines(below, d.detail(d.at-questions, a, list.W), 0)
-	return list
+	spare = max(rows-len(own), 0)
+	c.Lines(draw.Rect(list.X, list.Y+list.H+spare, list.W, rows-spare), own, 0)
+	return list, spare
 }
 
 // scroll has the list begin no further up than it must for the run at the cursor to be seen whole, and no further down than
@@ -340,10 +342,11 @@ func (d *Decide) scroll(entries [][]draw.Line, deciding, room int) {
 }
 
 func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending int) {
-	list := d.drawDetail(c, l.runs, a)
+	list, spare := d.drawDetail(c, l.runs, a)
 	d.page = list.H
 	entries := d.entries(l.runs, a)
 	d.scroll(entries, len(a.Runs), list.H)
+	list.H += spare
 	last, second := d.first, noRun // the latter is the row of the second heading
 	for i := d.first; i < len(d.listed); i++ {
 		headed, need := d.heads(i, a) && i > d.first, len(entries[i]) // at the top of the list the rule is its heading
