@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"slices"
 	"time"
 
 	"lockstep/sim/trace"
@@ -55,36 +56,110 @@ func (al *Alignment) stages() []Step {
 	return append(all, Step{a.Last(), b.Last()})
 }
 
-// merge orders the events of the stage [from, to) by the time since it began.
-// Equal events at the same time are one step.
+// merge orders the events of the stage [from, to) by the time since it began. Of one instant, events that correspond are
+// one step; of those without a counterpart, the ones of the run in which nothing breaks come first. So where one run
+// breaks, the other is shown with all that it does instead.
 func (al *Alignment) merge(from, to Step) {
 	a, b := al.Runs[0], al.Runs[1]
 	startA, startB := a.When(from[0]), b.When(from[1])
-	for at := from; at != to; {
-		next := at
+	at := from
+	add := func(n Step) {
+		for range n[0] {
+			at[0]++
+			al.Steps = append(al.Steps, at)
+		}
+		for range n[1] {
+			at[1]++
+			al.Steps = append(al.Steps, at)
+		}
+	}
+	for at != to {
 		switch {
 		case at[0] == to[0]:
-			next[1]++
+			add(Step{0, 1})
+			continue
 		case at[1] == to[1]:
-			next[0]++
-		default:
-			x, y := a.Event(at[0]+1), b.Event(at[1]+1)
-			sinceA, sinceB := x.At-startA, y.At-startB
-			if sinceA <= sinceB {
-				next[0]++
-			}
-			if sinceB < sinceA || sinceA == sinceB && al.same(x, y) {
-				next[1]++
-			}
+			add(Step{1, 0})
+			continue
 		}
-		al.Steps = append(al.Steps, next)
-		at = next
+		sinceA, sinceB := a.When(at[0]+1)-startA, b.When(at[1]+1)-startB
+		switch {
+		case sinceA < sinceB:
+			add(Step{1, 0})
+			continue
+		case sinceB < sinceA:
+			add(Step{0, 1})
+			continue
+		}
+		single, pair := al.pair(at, al.instant(at, to))
+		if !al.breaks(0, at[0], single[0]) {
+			add(Step{single[0], 0})
+			single[0] = 0
+		}
+		add(Step{0, single[1]})
+		add(Step{single[0], 0})
+		if pair {
+			at = Step{at[0] + 1, at[1] + 1}
+			al.Steps = append(al.Steps, at)
+		}
 	}
 }
 
-// same reports whether two events are of one kind, by the same actor.
-func (al *Alignment) same(a, b *trace.Event) bool {
-	return a.Kind == b.Kind && al.Runs[0].Actor(a) == al.Runs[1].Actor(b)
+// instant is the numbers of events of one instant that follow a step, before the end of a stage.
+func (al *Alignment) instant(at, to Step) (n Step) {
+	for side, r := range al.Runs {
+		for pos := at[side] + 1; pos <= to[side] && r.When(pos) == r.When(at[side]+1); pos++ {
+			n[side]++
+		}
+	}
+	return n
+}
+
+// farthest is how many events of an instant are looked through for two that correspond.
+const farthest = 32
+
+// pair is the numbers of events, of so many that follow a step, before the first two that correspond; where none do,
+// these are all of them.
+func (al *Alignment) pair(at, n Step) (single Step, found bool) {
+	for sum := range n[0] + n[1] - 1 {
+		for i := max(0, sum-n[1]+1); i <= min(sum, n[0]-1) && sum < farthest; i++ {
+			if al.correspond(al.Runs[0].Event(at[0]+i+1), al.Runs[1].Event(at[1]+sum-i+1)) {
+				return Step{i, sum - i}, true
+			}
+		}
+	}
+	return n, false
+}
+
+// breaks reports whether a violation is complete at one of n events of a run that follow a position.
+func (al *Alignment) breaks(side, pos, n int) bool {
+	return slices.ContainsFunc(al.Runs[side].Breaches, func(b Breach) bool { return pos < b.Pos && b.Pos <= pos+n })
+}
+
+// instead are kinds of event of which a client's deed comes to the one or the other.
+var instead = [...][2]trace.Kind{
+	{trace.KindRead, trace.KindReject}, {trace.KindWrite, trace.KindReject}, {trace.KindQuery, trace.KindReject},
+	{trace.KindGranted, trace.KindRefused}, {trace.KindGranted, trace.KindFailed}, {trace.KindRefused, trace.KindFailed},
+	{trace.KindExtended, trace.KindExtendFailed}, {trace.KindReleased, trace.KindReleaseFailed},
+}
+
+// correspond reports whether two events are of one kind, by the same actor, or come of the same deed of a client.
+func (al *Alignment) correspond(a, b *trace.Event) bool {
+	if al.client(0, a) != al.client(1, b) {
+		return false
+	}
+	if a.Kind == b.Kind {
+		return al.Runs[0].Actor(a) == al.Runs[1].Actor(b)
+	}
+	return slices.Contains(instead[:], [2]trace.Kind{a.Kind, b.Kind}) || slices.Contains(instead[:], [2]trace.Kind{b.Kind, a.Kind})
+}
+
+// client is the name of an event's client, or empty.
+func (al *Alignment) client(side int, e *trace.Event) string {
+	if e.Client == trace.None {
+		return ""
+	}
+	return al.Runs[side].Clients[e.Client]
 }
 
 // Last returns the last step.

@@ -127,3 +127,32 @@ func TestUnsharedFailure(t *testing.T) {
 		}
 	}
 }
+
+// Where one run breaks, the other is shown with what it does at that instant: the write that the store refuses stands at the
+// step of the write that it takes, and what has no counterpart comes before the violation.
+func TestTheOtherRunIsShownWithItsInstant(t *testing.T) {
+	taken, refused := newRun(), newRun()
+	for i, r := range []*run{taken, refused} {
+		r.add(0, trace.KindEnter, a)
+		r.add(second, trace.KindWake, a)
+		if i == 0 {
+			r.add(second, trace.KindWrite, a)
+			r.Violations = []trace.Violation{{Code: trace.SW, At: second, Events: []int{3}}}
+		} else {
+			r.add(second, trace.KindClock, a)
+			r.add(second, trace.KindReject, a)
+		}
+		r.add(second, trace.KindLeave, a)
+	}
+	al := Align(New(&taken.Trace), New(&refused.Trace))
+	if want := []Step{{0, 0}, {1, 1}, {2, 2}, {2, 3}, {3, 4}, {4, 5}}; !slices.Equal(al.Steps, want) {
+		t.Errorf("steps %v, want %v", al.Steps, want)
+	}
+	refused.Events = append(refused.Events[:2], refused.Events[3:]...)[:3]
+	refused.Events[2].Kind = trace.KindLapse
+	refused.Events[2].Seq = 3
+	al = Align(New(&taken.Trace), New(&refused.Trace))
+	if want := []Step{{0, 0}, {1, 1}, {2, 2}, {2, 3}, {3, 3}, {4, 3}}; !slices.Equal(al.Steps, want) {
+		t.Errorf("with nothing that corresponds: steps %v, want %v", al.Steps, want)
+	}
+}
