@@ -219,6 +219,27 @@ func (t *Timeline) Breached(pos int) (all, fresh []Breach) {
 	return t.Breaches, fresh
 }
 
+// Refusal says that the store has just refused an access, and why; it is empty at every other position. A
+// fence that holds is no violation, and yet what a run with one is there to show.
+func (t *Timeline) Refusal(pos int) string {
+	e := t.Event(pos)
+	if e == nil || e.Kind != trace.KindReject {
+		return ""
+	}
+	return fmt.Sprintf("The store refuses %s, whose access changes nothing: %s.", t.Clients[e.Client], e.Note)
+}
+
+// NextRefusal returns the first position after pos, and before another one, at which the store refuses an access, or
+// else that other one.
+func (t *Timeline) NextRefusal(pos, before int) int {
+	for i := pos + 1; i < before; i++ {
+		if t.Event(i).Kind == trace.KindReject {
+			return i
+		}
+	}
+	return before
+}
+
 // Proves reports whether the event is among those that prove a violation.
 func (t *Timeline) Proves(e *trace.Event) bool { return t.evidence[e.Seq] }
 

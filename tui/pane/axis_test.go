@@ -247,9 +247,8 @@ func TestLegendKnowsSignsFromLetters(t *testing.T) {
 		th := tuitest.PlainTheme(ascii)
 		for pos := range r.Moments {
 			d, _ := drawnAt(r, pos, 120, th)
-			l, others := d.Legend(th, 40, nil)
-			text := tuitest.LineText(l)
-			for _, s := range others {
+			text := ""
+			for _, s := range d.signsOf(&th.Glyphs) {
 				text += " " + s[0] + " " + s[1]
 			}
 			resumed := slices.ContainsFunc(r.Events[:pos], func(e trace.Event) bool { return e.Kind == trace.KindResume })
@@ -300,6 +299,44 @@ func TestHelpExplainsTheLadder(t *testing.T) {
 	}
 }
 
+// Where there is room, the legend has every sign that is on the screen, those around bars and marks as well, and never
+// one that isn't there. Where there is little, it has first what the run is there to show.
+func TestLegendHasWhatIsOnTheScreen(t *testing.T) {
+	th := tuitest.PlainTheme(false)
+	words := map[string]bool{}
+	for _, r := range []*timeline.Timeline{timeline.New(tuitest.PauseTrace()), timeline.New(tuitest.EndlessTrace())} {
+		for pos := range r.Moments {
+			d, rows := drawnAt(r, pos, 160, th)
+			l, others := d.Legend(th, 2000, nil)
+			if len(others) > 0 {
+				t.Fatalf("position %d: no room for %v", pos, others)
+			}
+			rows = slices.DeleteFunc(rows, func(row string) bool { return strings.HasPrefix(row, " believers") }) // there a dot is nobody
+			legend, screen := tuitest.LineText(l), strings.Join(rows, "\n")
+			for _, s := range append(laneSigns(&th.Glyphs), frameSigns(&th.Glyphs)...) {
+				if s[0] == th.Awake || s[0] == th.Fault || s[0] == th.Refused {
+					continue
+				}
+				drawn := slices.ContainsFunc(strings.Fields(s[0]), func(g string) bool { return strings.Contains(screen, g) })
+				if said := strings.Contains(legend, s[0]+" "+s[1]); said != drawn {
+					t.Errorf("position %d: the legend has %q: %v; the screen has it: %v\n%s\n%s", pos, s, said, drawn, legend, screen)
+				}
+				words[s[1]] = words[s[1]] || drawn
+			}
+		}
+	}
+	for _, must := range []string{"breaks a property", "time passes, not to scale", "very much of it", "joins the rows of the last event"} {
+		if !words[must] {
+			t.Errorf("no screen had what %q explains", must)
+		}
+	}
+	r := timeline.New(tuitest.PauseTrace())
+	d, _ := drawnAt(r, r.Breaches[len(r.Breaches)-1].Pos, 120, th)
+	if l, _ := d.Legend(th, 24, nil); !strings.Contains(tuitest.LineText(l), "breaks a property") {
+		t.Errorf("in few columns the legend has %q", tuitest.LineText(l))
+	}
+}
+
 // A sign with several meanings has, for each of them that is drawn, an entry of its own, and no other: all faults
 // have one sign, and so have a refusal and the wait after it. Any other sign has one meaning.
 func TestLegendTellsFaultsApart(t *testing.T) {
@@ -324,7 +361,7 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 		for _, ascii := range []bool{false, true} {
 			th := tuitest.PlainTheme(ascii)
 			d, rows := drawnAt(r, 1, 120, th)
-			l, _ := d.Legend(th, 120, nil)
+			l, _ := rowOf(d.signsOf(&th.Glyphs), 120, nil)
 			if text, want := strings.TrimSpace(tuitest.LineText(l)), glyphOf(&th.Glyphs, r.Mark(r.Event(1)))+" "+c.words; text != want {
 				t.Errorf("%v: the legend is %q, want %q\n%s", c.kind, text, want, strings.Join(rows, "\n"))
 			}

@@ -22,10 +22,17 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 	signs := laneSigns(g)
 	signs[slices.IndexFunc(signs, func(s draw.Sign) bool { return s[1] == pausedWord })][1] = "paused, by the story or as the script has others act first"
 	signs = append(signs, draw.Sign{g.Write, "in the ladder, on a server's line: it acts"}, draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
-	return append(signs, draw.Sign{g.Enter + " " + g.Leave, "enters and leaves the critical section; on a redis row: stored and gone"},
-		draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside; on the axis: the events that prove a violation"},
-		draw.Sign{g.Pointer, "the row of who did the last event"}, draw.Sign{g.Link, "joins the rows of the last event"},
-		draw.Sign{g.Gap, "time passes, not to scale"}, draw.Sign{g.Chasm + g.Chasm, "very much of it"}, draw.Sign{g.Here, "you are here"})
+	signs = append(signs, frameSigns(g)...)
+	return append(signs, draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside; on the axis: the events that prove a violation"}, draw.Sign{g.Here, "you are here"})
+}
+
+// frameSigns explains the glyphs around bars and marks, which a reader can do without rather than without those.
+func frameSigns(g *draw.Glyphs) []draw.Sign {
+	return []draw.Sign{
+		{g.Enter + " " + g.Leave, "enters and leaves the critical section; on a redis row: stored and gone"},
+		{g.Pointer, "the row of who did the last event"}, {g.Link, "joins the rows of the last event"},
+		{g.Gap, "time passes, not to scale"}, {g.Chasm, "very much of it"},
+	}
 }
 
 const pausedWord = "paused"
@@ -33,10 +40,11 @@ const pausedWord = "paused"
 // laneSigns explains the glyphs of the lanes: in ASCII some of them look like some of the axis.
 func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
-		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Reject, "is refused by the store"}, {g.Paused, pausedWord}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
+		{g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"}, // what a run is there to show comes first
+		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, pausedWord}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
 		{g.Send, "sends a command"}, {g.Refused, "is refused, or waits before it asks again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
 		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a command or its reply is lost"}, {g.GivesUp, "gives up waiting for a reply"}, {g.Fails, "fails to acquire, extend or release"},
-		{g.Read, "reads the store"}, {g.Write, "writes to the store"}, {g.Bad, "breaks a property"},
+		{g.Read, "reads the store"}, {g.Write, "writes to the store"},
 		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
 		{g.Down, "a server is down"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
 		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the store's row: the database has a new version"},
@@ -65,10 +73,19 @@ func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 
 // Legend explains, in a line of at most a width, those of the run's glyphs that are drawn:
 // as many as there is room for beside the last words; the others are the second result. Bars explain
-// themselves by the names beside them, and the line of a client that runs needs no words.
+// themselves by the names beside them, and the line of a client that runs needs no words. The glyphs around them are
+// explained where all others are.
 func (d Drawn) Legend(t *draw.Theme, width int, last draw.Line) (l draw.Line, others []draw.Sign) {
-	return rowOf(d.signsOf(&t.Glyphs), width, last)
+	if l, others = rowOf(d.signsOf(&t.Glyphs), width-last.Width(), nil); len(others) == 0 {
+		frame := slices.DeleteFunc(frameSigns(&t.Glyphs), func(s draw.Sign) bool { return !d.frame[s[0]] })
+		more, _ := rowOf(frame, width-last.Width()-l.Width(), nil)
+		l = append(l, more...)
+	}
+	return append(l, last...), others
 }
+
+// Urgent reports whether a sign is one of those that a run is there to show: these have room before anything else.
+func Urgent(g *draw.Glyphs, s draw.Sign) bool { return s[0] == g.Bad || s[0] == g.Reject }
 
 // LegendRows explains the glyphs that are drawn in rows of at most a width, as many rows as there are.
 func (d Drawn) LegendRows(t *draw.Theme, width, rows int) []draw.Line {

@@ -42,6 +42,7 @@ type plot struct {
 	at     []int // by plot column: the last position in it
 	hidden int   // marks that others cover
 	signs  []drawnSign
+	frame  map[string]bool
 	short  []string    // the clients' names beside marks
 	names  []draw.Sign // those of them that are shortened
 }
@@ -57,6 +58,7 @@ type drawnSign struct {
 type Drawn struct {
 	Hidden int             // marks that others of their column cover
 	signs  map[string]bool // the glyphs of its bars and marks
+	frame  map[string]bool // those of frameSigns
 	faults []draw.Sign     // the meanings that are drawn of the signs with several
 	names  []draw.Sign     // the shortened names, and what they are short for
 }
@@ -74,7 +76,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 	if width < 10 || r.H < AxisRows+1 {
 		return Drawn{}
 	}
-	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width), short: draw.ShortNames(s.Clients)}
+	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width), short: draw.ShortNames(s.Clients), frame: map[string]bool{}}
 	tl.until = min(s.Column-tl.offset, width-1)
 	tl.at = make([]int, tl.until+1)
 	for x := range tl.at {
@@ -97,10 +99,13 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 
 // drawn gathers the glyphs that nothing else has been drawn over.
 func (tl *plot) drawn() Drawn {
-	d := Drawn{Hidden: tl.hidden, signs: map[string]bool{}, names: tl.names}
+	d := Drawn{Hidden: tl.hidden, signs: map[string]bool{}, frame: tl.frame, names: tl.names}
 	for _, s := range tl.signs {
 		if tl.c.Char(s.x, s.y) == s.glyph {
 			d.signs[s.glyph] = true
+			if s.glyph == tl.Theme.Enter || s.glyph == tl.Theme.Leave {
+				d.frame[tl.Theme.Enter+" "+tl.Theme.Leave] = true
+			}
 			if sign := (draw.Sign{s.glyph, meanings[s.kind]}); sign[1] != "" && !slices.Contains(d.faults, sign) {
 				d.faults = append(d.faults, sign)
 			}
@@ -190,6 +195,7 @@ func (tl *plot) drawLabel(l Lane, y int) {
 	x := tl.x0 - LabelWidth
 	if tl.isActor(l) {
 		tl.c.Put(x, y, tl.Theme.Pointer, draw.Here)
+		tl.frame[tl.Theme.Pointer] = true
 	}
 	const room = LabelWidth - 2
 	n := tl.c.Text(x+1, y, room, name, k)
@@ -367,7 +373,7 @@ func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 	}
 	switch was := *before; {
 	case was.Written != s.Written || !was.Present:
-		tl.c.Put(tl.x0+s.First, y, tl.Theme.Open, k)
+		tl.bracket(tl.x0+s.First, y, tl.Theme.Open, k)
 	case was.Expires != s.Expires:
 		tl.put(tl.x0+s.First, y, tl.Theme.Extend, k) // the words before it are of another expiry
 	}
@@ -375,10 +381,16 @@ func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 		return
 	}
 	if s.Next-s.First > 1 {
-		tl.c.Put(tl.x0+s.Next-1, y, tl.Theme.Shut, k)
+		tl.bracket(tl.x0+s.Next-1, y, tl.Theme.Shut, k)
 	} else if !at(s.Next).Present { // it began and ended in one column
-		tl.c.Put(tl.x0+s.Next, y, tl.Theme.Shut, k)
+		tl.bracket(tl.x0+s.Next, y, tl.Theme.Shut, k)
 	}
+}
+
+// bracket draws an end of a record.
+func (tl *plot) bracket(x, y int, glyph string, k draw.Ink) {
+	tl.c.Put(x, y, glyph, k)
+	tl.frame[tl.Theme.Enter+" "+tl.Theme.Leave] = true
 }
 
 // votes lists, in one line, the record on every node at a position.
@@ -534,6 +546,7 @@ func (tl *plot) drawConnector() {
 		x, y := tl.x0+tl.until, tl.y0+AxisRows+i
 		if s := tl.c.Char(x, y); s == "" || s == tl.Theme.Awake {
 			tl.c.Put(x, y, tl.Theme.Link, draw.Here)
+			tl.frame[tl.Theme.Link] = true
 		}
 	}
 }
@@ -559,6 +572,7 @@ func (tl *plot) drawGap(g gap, times []timeLabel) {
 	from, to := g.from+1-tl.offset, g.to-1-tl.offset
 	for x := max(from, 0); x <= min(to, tl.width-1); x++ {
 		tl.c.Put(tl.x0+x, tl.y0+1, tl.Theme.Gap, draw.Dim)
+		tl.frame[tl.Theme.Gap] = true
 	}
 	if from < 0 || to >= tl.width {
 		return
@@ -572,11 +586,13 @@ func (tl *plot) drawGap(g gap, times []timeLabel) {
 		glyph = tl.Theme.Chasm + tl.Theme.Chasm
 	}
 	text := glyph + " " + trace.Brief(g.Length) + " " + glyph
-	if w := draw.Width(text); to-from+1 >= w {
+	switch w := draw.Width(text); {
+	case to-from+1 >= w:
 		tl.c.Text(tl.x0+from+(to-from+1-w)/2, tl.y0+1, w, text, draw.Dim)
-	} else if g.Endless {
+	case g.Endless:
 		tl.c.Put(tl.x0+(from+to)/2, tl.y0+1, tl.Theme.Chasm, draw.Dim)
 	}
+	tl.frame[tl.Theme.Chasm] = tl.frame[tl.Theme.Chasm] || g.Endless
 }
 
 // timeLabel is an instant that is written above a column of the plot.

@@ -194,12 +194,19 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 		return
 	}
 	width := r.W - 4
-	notes := p.missing(lanes)
-	legend, others := p.drawn.Legend(p.Theme, width-notes.Width(), nil)
-	if len(others) > 0 && len(p.otherSigns(others)) == 0 && (p.spare == 0 || len(pane.SignRows(others, width)) > p.spare) { // else others have them: the state's pane, or rows below
-		more := draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}
-		notes = append(more, notes...)
+	var legend, notes draw.Line
+	var others []draw.Sign
+	for _, covered := range []bool{true, false} {
+		notes = p.missing(lanes, covered)
 		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), nil)
+		if len(others) > 0 && len(p.otherSigns(others)) == 0 && (p.spare == 0 || len(pane.SignRows(others, width)) > p.spare) { // else others have them: the state's pane, or rows below
+			more := draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}
+			notes = append(more, notes...)
+			legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), nil)
+		}
+		if !slices.ContainsFunc(others, func(s draw.Sign) bool { return pane.Urgent(&p.Theme.Glyphs, s) }) {
+			break
+		}
 	}
 	notes = notes.Fitted(width, p.Theme.More)
 	c.Line(r.X+1, r.Y+r.H, r.W-2, legend)
@@ -207,12 +214,12 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 	p.unexplained = others
 }
 
-// missing says which rows there was no room for, and how many marks are covered by others.
-func (p *Player) missing(lanes []pane.Lane) (l draw.Line) {
+// missing says which rows there was no room for, and, if it is to, how many marks are covered by others.
+func (p *Player) missing(lanes []pane.Lane, covered bool) (l draw.Line) {
 	if rows := pane.LeftOut(p.Run, p.Pos, lanes); rows != "" {
 		l = append(l, draw.Text(" rows left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong))
 	}
-	if p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
+	if covered && p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
 		l = append(l, draw.Text(fmt.Sprintf(" %s covered: ", draw.Plural(p.drawn.Hidden, "mark")), draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))
 	}
 	return l

@@ -40,6 +40,9 @@ func (p *Player) story(width int, whole bool) story {
 	s.current = p.tellEvidence(&t, width-1, whole)
 	s.evidence.to = len(t.Lines)
 	p.tellStop(&t)
+	if text := p.Run.Refusal(p.Pos); text != "" {
+		t.Add(draw.Good, p.Theme.Reject+" ", text)
+	}
 	if !early {
 		p.quiz.Judge(&t, p.Pos, p.teller())
 	}

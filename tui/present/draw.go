@@ -29,7 +29,7 @@ type layout struct {
 // wishes are the needs of the parts.
 type wishes struct {
 	diagram func(rows int) int // how many of the rows on offer it would take
-	fewest  int                // rows of a diagram in which no client is left out
+	fewest  int                // rows of a diagram in which neither a client nor the store is left out
 	told    int                // lines of the words, with all that they can do without
 	code    bool
 }
@@ -88,7 +88,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	told := p.words(width, least)
 	fewest := 0
 	if p.Run != nil {
-		fewest = pane.FewestRows(p.Run, p.Pos)
+		fewest = pane.StoreRows(p.Run, p.Pos) // the words can be scrolled
 	}
 	l := arrange(r.W, r.H, wishes{told: len(told), fewest: fewest, code: p.coded, diagram: func(rows int) int {
 		if p.Run == nil {

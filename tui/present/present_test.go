@@ -505,3 +505,35 @@ func TestAnswerComesBeforeTheAlarm(t *testing.T) {
 	}
 	t.Error("there is no alarm")
 }
+
+// What the store refuses is what a run with a fence shows: the one key stops at it, says it, and the legend explains its
+// sign; and at the end the row of the store is still there.
+func TestRefusalIsShown(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		all, err := scenarios.LoadPlaylist(playlist(t, "fenced pause-past-ttl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+		p := New(app, all)
+		a := tuitest.Open(t, size[0], size[1], app, p, nil)
+		told := 0
+		for p.Pos < p.Run.Last() || p.scroll < p.beyond {
+			a.Press("enter")
+			v := a.View()
+			if text := p.Run.Refusal(p.Pos); text != "" {
+				told++
+				if !strings.Contains(tuitest.Unwrapped(v), "⊘ The store refuses A") {
+					t.Errorf("%v: not told:\n%s", size, v)
+				}
+			}
+			refused := p.Run.NextRefusal(0, p.Pos+1) <= p.Pos
+			if refused && (!strings.Contains(v, "⊘ is refused by the store") || !strings.Contains(v, "A⊘")) {
+				t.Errorf("%v: at event %d of %d the legend, or the row of the store, lacks the refusal:\n%s", size, p.Pos, p.Run.Last(), v)
+			}
+		}
+		if told == 0 {
+			t.Errorf("%v: the key has passed the refusal", size)
+		}
+	}
+}

@@ -99,10 +99,10 @@ func (z *Quiz) Passed(pos int) *timeline.Question {
 	return nil
 }
 
-// Next is where one key goes on to, in every screen: to the next words, question, answer or violation,
-// and else to the end.
+// Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal of
+// the store, and else to the end.
 func (z *Quiz) Next(pos int) int {
-	to := z.ToViolation(pos, z.run.NextChapter(pos))
+	to := z.run.NextRefusal(pos, z.ToViolation(pos, z.run.NextChapter(pos)))
 	for i := range z.all {
 		q := &z.all[i]
 		if q.Pos > pos && q.Pos < to && !z.answered(q) {
