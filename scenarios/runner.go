@@ -78,10 +78,10 @@ func Replay(schedule sim.Schedule) (*trace.Trace, error) {
 	}
 	// A schedule has the places of the script's own notes, but not those of the runner's
 	// notes, which say that a position was missed and why. So if the whole run is the
-	// script's own, its notes are taken from a new run of the script.
+	// script's own, a new run of the script is shown, which also says whom the script has wait.
 	told, err := s.Run(schedule.Config.Strategy, schedule.Config.Seed)
 	if err == nil && told.Hash == t.Hash && told.Schedule == t.Schedule {
-		t.Notes = told.Notes
+		return told, nil
 	}
 	return t, nil
 }
@@ -207,6 +207,9 @@ type runner struct {
 type action interface{ do(r *runner) error }
 
 func (r *runner) script() error {
+	if r.s.Path() == "" { // to the author of a file it is a pause, which a `wait` is the way to make: see docs/scenarios.md
+		r.w.Scripted()
+	}
 	for _, st := range r.s.script {
 		err := st.action.do(r)
 		if errors.Is(err, errWindow) {

@@ -23,6 +23,7 @@ type client struct {
 	frozen      bool // paused by a fault, until resumed by one
 	hung        bool // its main thread has stopped for good; the others go on
 	paused      bool // could act, and was not allowed to while time passed: see World.hold
+	held        bool // paused without a fault: that can still come, and is an event of its own
 	pausedAt    time.Duration
 	leaseGen    uint32 // of its current lease: a timer for the lapse of an earlier one is dead
 }
@@ -76,7 +77,7 @@ func (c *client) restore() error {
 // reset begins a new run of the client's program.
 func (c *client) reset(s *process.Settings, cfg *process.Config) {
 	c.nextRequest, c.drawn = arrives, nil
-	c.crashed, c.frozen, c.hung, c.paused = false, false, false, false
+	c.crashed, c.frozen, c.hung, c.paused, c.held = false, false, false, false, false
 	c.leaseGen++
 	c.Client.Reset(s, cfg)
 	clear(c.threads[1:])

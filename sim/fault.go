@@ -377,7 +377,7 @@ func (f Pause) enabled(w *World) (effect, error) {
 	}
 	return func() error {
 		c.frozen = true
-		if !c.paused {
+		if !c.paused || c.held {
 			w.hold(c, "")
 		}
 		return nil

@@ -27,11 +27,13 @@ type scheduler struct {
 	turn     *thread // goes on next: its operation has been performed
 	broken   *broken // a panic of the world's own code on the stack of a thread
 	readySeq uint64  // of the thread that became ready last
+	holds    string  // why a client is paused without a fault
 }
 
 func (s *scheduler) reset() {
 	s.now, s.readySeq = 0, 0
 	s.allowed, s.left, s.turn, s.broken = 0, 0, nil, nil
+	s.holds = heldBack
 	s.timers.reset()
 	s.soonest = process.EndOfTime
 }
@@ -233,9 +235,13 @@ func (t *timer) subject() string {
 	}
 }
 
-// heldBack is the reason of a pause that is no fault. It is the same whether others act meanwhile or time passes: a
-// schedule can say either in several ways.
+// heldBack is the reason of a pause that is no fault, unless a script has the client wait: see [World.Scripted]. It is the
+// same whether others act meanwhile or time passes: a schedule can say either in several ways.
 const heldBack = "the schedule doesn't let it act yet"
+
+// Scripted says of the run, until the next Reset, that a script decides who acts, and that its clients are paused in its story
+// only by a [Pause].
+func (w *World) Scripted() { w.holds = trace.HeldByScript }
 
 // advance moves time on. A client that could act and isn't allowed to while time passes is
 // paused, by definition.
@@ -243,7 +249,7 @@ func (w *World) advance(to time.Duration) {
 	if to > w.now {
 		for _, c := range w.clients {
 			if !c.paused && c.couldAct() {
-				w.hold(c, heldBack)
+				w.hold(c, w.holds)
 			}
 		}
 		w.now = to
@@ -259,14 +265,17 @@ func (c *client) couldAct() bool {
 
 // hold pauses a client, and says why if no fault does it.
 func (w *World) hold(c *client, why string) {
-	c.paused, c.pausedAt = true, w.now
+	if !c.paused {
+		c.pausedAt = w.now
+	}
+	c.paused, c.held = true, why != ""
 	w.emit(&trace.Event{Kind: trace.KindPause, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, Note: why})
 }
 
 // release ends a client's pause, at its next step.
 func (w *World) release(c *client) {
 	if c.paused {
-		c.paused = false
+		c.paused, c.held = false, false
 		w.emit(&trace.Event{Kind: trace.KindResume, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, By: w.now - c.pausedAt})
 	}
 }

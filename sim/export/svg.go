@@ -308,9 +308,8 @@ func (d *drawing) late(x int, draw func(p *pen)) {
 
 // pause draws the bar of a pause. A page tells the length only to those who have seen the end: it
 // has the words for before and for after, and its script shows one of the two.
-func (d *drawing) pause(s span, stroke string, y int, marks []stamp, texts ...string) {
-	const top, height, meanwhile = 6, 20, "paused"
-	class := "ls-paused" + stroke
+func (d *drawing) pause(s span, class string, y int, marks []stamp, meanwhile string, texts ...string) {
+	const top, height = 6, 20
 	if !d.paged {
 		d.bar(s, class, y+top, height, marks, "ls-fg", append(texts, meanwhile)...)
 		return
@@ -352,9 +351,13 @@ func (d *drawing) does(l timeline.Lane, y int) {
 		case timeline.Hung:
 			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "hangs for good", "hangs")
 		case timeline.PausedInside:
-			d.pause(s, stroke, y, marks, "paused inside, "+d.length(s), "paused "+d.length(s))
+			d.pause(s, "ls-paused"+stroke, y, marks, "paused", "paused inside, "+d.length(s), "paused "+d.length(s))
 		case timeline.Paused:
-			d.pause(s, stroke, y, marks, "paused "+d.length(s))
+			d.pause(s, "ls-paused"+stroke, y, marks, "paused", "paused "+d.length(s))
+		case timeline.HeldInside:
+			d.pause(s, "ls-held"+stroke, y, marks, "held up", "held up inside, "+d.length(s), "held up "+d.length(s))
+		case timeline.Held:
+			d.pause(s, "ls-held"+stroke, y, marks, "held up", "held up "+d.length(s))
 		case timeline.Inside:
 			d.bar(s, "ls-inside "+d.ink("ls-f", l.Index)+stroke, y+6, 20, marks, "")
 		case timeline.Awake:

@@ -102,7 +102,11 @@ func (c *causes) take(e *trace.Event) {
 		if work, ended := c.WorkBefore(e); ended {
 			name += ", whose work of " + trace.Brief(work) + " has ended,"
 		}
-		c.add(sleeps, e, e.Client, "%s is paused", name)
+		what := "is paused"
+		if e.Held() {
+			what = "is held up"
+		}
+		c.add(sleeps, e, e.Client, "%s %s", name, what)
 	case trace.KindResume:
 		if x := c.last(func(x *clause) bool { return x.kind == sleeps && x.who == e.Client }); x != nil {
 			x.until = e.Seq

@@ -35,7 +35,7 @@ func (al *Alignment) Differences(step int) (all []string) {
 }
 
 // words say how a client stands, the most telling first.
-func (c *Client) words() [6]string {
+func (c *Client) words() [7]string {
 	say := func(is bool, yes, no string) string {
 		if is {
 			return yes
@@ -45,7 +45,7 @@ func (c *Client) words() [6]string {
 	return [...]string{
 		say(c.Crashed, "has crashed", "has not"), say(c.Inside, "is in the critical section", "is not"),
 		say(c.Believed, "believes that it holds the lock", "does not"), say(c.Live, "has a live lease", "has not"),
-		say(c.Hung, "hangs", "does not"), say(c.Paused, "is paused", "is not"),
+		say(c.Hung, "hangs", "does not"), say(c.Held, "is held up", "is not"), say(c.Paused, "is paused", "is not"),
 	}
 }
 

@@ -72,6 +72,8 @@ const (
 	Awake        // Deeds: free to act
 	Paused       // Deeds: paused outside the critical section
 	PausedInside // Deeds: paused in it
+	Held         // Deeds: held up by the script outside the critical section, which is no pause
+	HeldInside   // Deeds: held up in it
 	Hung         // Deeds: paused for good
 	Inside       // Deeds: in the critical section
 	Crashed      // Deeds
@@ -118,6 +120,10 @@ func (c *Client) deed() BarKind {
 		return Crashed
 	case c.Hung:
 		return Hung
+	case c.Held && c.Inside:
+		return HeldInside
+	case c.Held:
+		return Held
 	case c.Paused && c.Inside:
 		return PausedInside
 	case c.Paused:

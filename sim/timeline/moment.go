@@ -25,6 +25,7 @@ type Client struct {
 	Live     bool // its own clock has not reached the lease's deadline
 	Inside   bool // in the critical section
 	Paused   bool
+	Held     bool // paused, and not in the story
 	Hung     bool // paused for good
 	Crashed  bool
 	Stopped  bool // has finished, or the run is over for it
@@ -56,7 +57,7 @@ func momentOf(s *trace.State, need int) Moment {
 		c := &s.Clients[i]
 		m.Clients[i] = Client{
 			Wants: c.Phase == trace.PhaseAcquire, Believed: c.Lease.Believed, Live: c.Lease.Live, Inside: c.Lease.Inside,
-			Paused: c.Paused, Hung: c.Hung, Crashed: c.Crashed, Stopped: c.Stopped,
+			Paused: c.Paused, Held: c.Held, Hung: c.Hung, Crashed: c.Crashed, Stopped: c.Stopped,
 		}
 	}
 	m.Nodes = make([]Node, len(s.Nodes))

@@ -14,14 +14,26 @@ func acquireText(t *Trace, e *Event) string {
 	return "wants the lock"
 }
 
+// HeldByScript is the reason of a pause that is none in the story: the client could act, and the script has others act
+// first. Every view says that it is held up, and not paused. In a schedule of a search or of a game, whose time passes only because somebody
+// chose so, it is a pause like any other, with another reason.
+const HeldByScript = "the script has others act first"
+
+// Held reports whether a pause is none in the story: see HeldByScript.
+func (e *Event) Held() bool { return e.Kind == KindPause && e.Note == HeldByScript }
+
 func pauseText(t *Trace, e *Event) string {
+	what := "is paused"
+	if e.Held() {
+		what = "is held up"
+	}
 	if e.Note == "" { // a fault, which is named in the schedule
-		return "is paused"
+		return what
 	}
 	if work, ended := t.WorkBefore(e); ended {
-		return fmt.Sprintf("is paused: its work of %s has ended, and %s", Duration(work), e.Note)
+		return fmt.Sprintf("%s: its work of %s has ended, and %s", what, Duration(work), e.Note)
 	}
-	return "is paused: " + e.Note
+	return what + ": " + e.Note
 }
 
 // WorkBefore returns how long the work took that a client had just done when it was paused, because nothing let it act.

@@ -41,6 +41,7 @@ type ClientState struct {
 	Began    int // Seq of the last acquire event, or None
 	Lease    LeaseState
 	Paused   bool
+	Held     bool // paused, and not in the story: see HeldByScript
 	Asleep   bool // sleeping of its own accord, or waiting for a published message
 	Crashed  bool
 	Hung     bool // its main thread will never go on
@@ -286,11 +287,11 @@ func (c *ClientState) applyProcess(e *Event) {
 	case KindWake:
 		c.Asleep = c.Asleep && e.Thread != 0
 	case KindPause:
-		c.Paused = true
+		c.Paused, c.Held = true, e.Held()
 	case KindResume:
-		c.Paused = false
+		c.Paused, c.Held = false, false
 	case KindCrash:
-		c.Crashed, c.Paused, c.Asleep, c.Rebuilds, c.Phase, c.Pending = true, false, false, false, PhaseIdle, nil
+		c.Crashed, c.Paused, c.Held, c.Asleep, c.Rebuilds, c.Phase, c.Pending = true, false, false, false, false, PhaseIdle, nil
 		c.Lease.Believed, c.Lease.Live, c.Lease.Inside = false, false, false
 	case KindHang:
 		c.Hung = true

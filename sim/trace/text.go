@@ -70,6 +70,8 @@ func (c *ClientState) Doing() string {
 		return "finished"
 	case c.Hung:
 		return what + ", HUNG"
+	case c.Held:
+		return what + ", HELD UP"
 	case c.Paused:
 		return what + ", PAUSED"
 	case c.Asleep && c.Phase == PhaseWork:

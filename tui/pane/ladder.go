@@ -89,6 +89,8 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 		}
 		glyph := l.theme.Wall
 		switch {
+		case c.Held:
+			glyph = l.theme.Held
 		case c.Paused, c.Hung:
 			glyph = l.theme.Paused
 		case c.Inside:

@@ -20,7 +20,6 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 		bars += g.Bar(i)
 	}
 	signs := laneSigns(g)
-	signs[slices.IndexFunc(signs, func(s draw.Sign) bool { return s[1] == pausedWord })][1] = "paused, by the story or as the script has others act first"
 	signs = append(signs, draw.Sign{g.Write, "in the ladder, on a server's line: it acts"}, draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
 	signs = append(signs, frameSigns(g)...)
 	return append(signs, draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside; on the axis: the events that prove a violation"}, draw.Sign{g.Here, "you are here"})
@@ -35,13 +34,11 @@ func frameSigns(g *draw.Glyphs) []draw.Sign {
 	}
 }
 
-const pausedWord = "paused"
-
 // laneSigns explains the glyphs of the lanes: in ASCII some of them look like some of the axis.
 func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
 		{g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"}, // what a run is there to show comes first
-		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, pausedWord}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
+		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Held, "held up by the script"}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
 		{g.Send, "sends a command"}, {g.Refused, "is refused, or waits before it asks again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
 		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a command or its reply is lost"}, {g.GivesUp, "gives up waiting for a reply"}, {g.Fails, "fails to acquire, extend or release"},
 		{g.Read, "reads the store"}, {g.Write, "writes to the store"},

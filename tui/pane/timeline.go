@@ -287,6 +287,10 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 		tl.bar(y, s, t.Paused, k, " paused "+tl.length(l, s)+" ", " paused ")
 	case timeline.PausedInside:
 		tl.bar(y, s, t.Paused, k, " paused inside "+tl.length(l, s)+" ", " paused "+tl.length(l, s)+" ", " paused ")
+	case timeline.Held:
+		tl.bar(y, s, t.Held, k, " held up "+tl.length(l, s)+" ", " held up ")
+	case timeline.HeldInside:
+		tl.bar(y, s, t.Held, k, " held up inside "+tl.length(l, s)+" ", " held up "+tl.length(l, s)+" ", " held up ")
 	case timeline.Hung:
 		tl.bar(y, s, t.Paused, k, " hangs for good ", " hangs ")
 	case timeline.Inside:
@@ -349,7 +353,7 @@ func (tl *plot) drawClient(l timeline.Lane, y int) {
 		switch s.Kind {
 		case timeline.Paused, timeline.PausedInside:
 			tl.bar(y, s, tl.Theme.Paused, k, " paused "+tl.length(l, s)+" ", " paused ")
-		case timeline.Hung, timeline.Inside:
+		case timeline.Held, timeline.HeldInside, timeline.Hung, timeline.Inside:
 			tl.drawBar(l, y, s)
 		}
 	}
