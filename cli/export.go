@@ -182,6 +182,7 @@ func (e *exporting) run(out, errs io.Writer, args []string) error {
 		write = written(export.Page{Other: other}.HTML)
 	}
 	if e.file == "" {
+		sayUnmet(errs, t)
 		return write(out, t)
 	}
 	if err := replaceFile(e.file, func(w io.Writer) error { return write(w, t) }); err != nil {
@@ -192,7 +193,15 @@ func (e *exporting) run(out, errs io.Writer, args []string) error {
 		what += ", with " + e.compare + " below"
 	}
 	fmt.Fprintf(errs, "%s written: %s, as %s\n", e.file, what, f.name) //nolint:errcheck // the file is what counts
+	sayUnmet(errs, t)
 	return nil
+}
+
+// sayUnmet says of a run that its verdict is not what the author of its script expects.
+func sayUnmet(errs io.Writer, t *trace.Trace) {
+	if text, met := t.Expectation(); !met {
+		fmt.Fprintf(errs, "%s under %s: %s\n", t.Strategy, t.Scenario, text) //nolint:errcheck // the document is what counts
+	}
 }
 
 // exportCourse writes the site of the course into a folder, which it makes if need be.

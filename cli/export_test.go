@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -135,6 +136,34 @@ func content(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// Where the verdict is not what a script expects, the terminal says so, and so does the page; where it is, the terminal says nothing.
+func TestExportSaysWhatIsNotAsExpected(t *testing.T) {
+	dir := t.TempDir()
+	own := filepath.Join(dir, "mine.yaml")
+	const script = "title: Mine\nscript:\n  - run: A\nexpect:\n  - verdict: %s\n    under: [setpx-lua]\n    because: x\n"
+	for expected, met := range map[string]bool{"[DG]": false, "ok": true} {
+		if err := os.WriteFile(own, fmt.Appendf(nil, script, expected), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		const said = "not as expected: the file expects DG and no other code, and the verdict is ok"
+		page := filepath.Join(dir, "mine.html")
+		_, errs, status := run(t, "", "export", "setpx-lua", own, "-o", page)
+		if status != 0 || strings.Contains(errs, said) == met {
+			t.Errorf("%s: exit status %d: %s", expected, status, errs)
+		}
+		html := content(t, page)
+		if strings.Contains(html, "<p id=\"unmet\">N"+said[1:]) == met {
+			t.Errorf("%s: the page's head: %v", expected, !met)
+		}
+		if want := map[bool]string{true: `"expected":"As expected: ok."`, false: `"expected":"Not as expected: `}[met]; !strings.Contains(html, want) {
+			t.Errorf("%s: the page has no %s", expected, want)
+		}
+		if _, errs, _ := run(t, "", "export", "setpx-lua", own); strings.Contains(errs, said) == met {
+			t.Errorf("%s, to standard output: %s", expected, errs)
+		}
+	}
 }
 
 // The site of the course lands in its folder, and nothing else.

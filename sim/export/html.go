@@ -55,8 +55,13 @@ func (p Page) HTML(t *trace.Trace) string {
 	var text strings.Builder
 	t.Plain(&text) //nolint:errcheck // a Builder takes everything
 	digest := sha256.Sum256([]byte(pageScript))
+	unmet := ""
+	if expectation, met := t.Expectation(); !met {
+		unmet = sentence(expectation)
+	}
 	var b bytes.Buffer
 	if err := page.Execute(&b, map[string]any{
+		"Unmet": unmet,
 		"Trace": t, "Links": p.Links, "Heading": d.heading(), "Last": d.Last(), "Poster": film.Poster, "Plain": text.String(),
 		"Policy":   "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'",
 		"Style":    template.CSS(pageStyle),     //nolint:gosec // ours
@@ -89,6 +94,14 @@ func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string
 		film.Poster = strings.TrimSuffix(breaks, ".") + "; " + below.Strategy + " breaks in no other way in this run."
 	}
 	return d, film, below.canvas("-2")
+}
+
+// sentence is a clause as a sentence.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
 // breaks is said where a page opens at a failure.
@@ -145,6 +158,7 @@ type pageData struct {
 	Legend    []sign     `json:"legend"`
 	Hidden    []string   `json:"hidden"` // words for the part that is hidden
 	Other     *second    `json:"other,omitempty"`
+	Expected  string     `json:"expected,omitempty"` // whether the verdict is the one that the script's author expects
 }
 
 // question is a prediction that the reader is asked for.
@@ -288,6 +302,8 @@ type source struct {
 
 func (d *drawing) film() *pageData {
 	f := &pageData{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}, Questions: []question{}, Legend: d.signs(), Hidden: hiddenWords}
+	expectation, _ := d.Expectation()
+	f.Expected = sentence(expectation)
 	questions := d.Questions()
 	for i := range d.Notes {
 		n := &d.Notes[i]

@@ -244,7 +244,7 @@
       return li;
     }));
     let text = "";
-    if (pos === last) text = "Verdict of this schedule: " + (film.trace.verdict.join(" ") || "ok, no property broke.");
+    if (pos === last) text = "Verdict of this schedule: " + (film.trace.verdict.join(" ") || "ok, no property broke.") + (film.expected ? ` ${film.expected}` : "");
     else if (f.broken === 0) text = "Nothing so far.";
     $("verdict").textContent = text;
   }
