@@ -103,8 +103,8 @@ func formatsHelp() string {
 
 // exporting is what the flags of export ask for.
 type exporting struct {
-	format, file, compare, course string
-	seed                          uint64
+	format, file, compare, course, playlist string
+	seed                                    uint64
 }
 
 func newExport() *cobra.Command {
@@ -128,21 +128,21 @@ another page:
   <iframe src="release-gap.html" width="100%" height="640"></iframe>
 
 With --course there is no run to name: the whole course is written into a folder, as
-pages that link to each other.`,
+pages that link to each other. With --playlist the runs of a playlist are, in their
+order, into the folder that --output names.`,
 		Example: `  lockstep export get-then-del release-gap -o release-gap.html --compare setpx-lua
   lockstep export setpx-lua pause-past-ttl --format svg > pause.svg
   lockstep export naive-del late-release -o late.cast && asciinema play late.cast
-  lockstep export --course site`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("course") {
-				return noArgs(cmd, args)
-			}
-			return exactly("LOCK", "SCENARIO")(cmd, args)
-		},
+  lockstep export --course site
+  lockstep export --playlist talk.txt -o talk`,
+		Args:              exportArgs,
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("course") {
 				return exportCourse(cmd.ErrOrStderr(), e.course)
+			}
+			if cmd.Flags().Changed("playlist") {
+				return exportPlaylist(cmd.ErrOrStderr(), e.playlist, e.file)
 			}
 			if cmd.Flags().Changed("output") && e.file == "" {
 				return errors.New("--output needs the name of a file")
@@ -154,11 +154,28 @@ pages that link to each other.`,
 	cmd.Flags().StringVarP(&e.file, "output", "o", "", "the `FILE` to write; without it, standard output")
 	cmd.Flags().StringVar(&e.compare, "compare", "", "in a page, show this `LOCK` below")
 	cmd.Flags().StringVar(&e.course, "course", "", "write a site with all lessons into the folder `DIR`")
+	cmd.Flags().StringVar(&e.playlist, "playlist", "", "write a site with the runs of the playlist `FILE` into a folder")
 	cmd.Flags().Uint64Var(&e.seed, "seed", 1, "where tokens and jitter come from")
 	exclusive(cmd, "course", "format")
 	exclusive(cmd, "course", "output")
 	exclusive(cmd, "course", "compare")
+	exclusive(cmd, "course", "playlist")
+	exclusive(cmd, "playlist", "format")
+	exclusive(cmd, "playlist", "compare")
 	return cmd
+}
+
+// exportArgs wants a run, unless a flag names more than one.
+func exportArgs(cmd *cobra.Command, args []string) error {
+	if cmd.Flags().Changed("course") || cmd.Flags().Changed("playlist") {
+		return noArgs(cmd, args)
+	}
+	if len(args) == 1 {
+		if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() {
+			return fmt.Errorf("lockstep export needs a LOCK and a SCENARIO; if %s is a playlist: lockstep export --playlist %[1]s -o FOLDER", args[0])
+		}
+	}
+	return exactly("LOCK", "SCENARIO")(cmd, args)
 }
 
 func (e *exporting) run(out, errs io.Writer, args []string) error {
@@ -213,6 +230,29 @@ func exportCourse(errs io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
+	return writeSite(errs, dir, files)
+}
+
+// exportPlaylist writes the site of a playlist into a folder, which it makes if need be.
+func exportPlaylist(errs io.Writer, file, dir string) error {
+	switch {
+	case file == "":
+		return errors.New("--playlist needs the name of a file")
+	case dir == "":
+		return errors.New("--playlist needs --output with the name of a folder")
+	}
+	showings, err := scenarios.LoadPlaylist(file)
+	if err != nil {
+		return err
+	}
+	files, err := site.Playlist(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), showings)
+	if err != nil {
+		return err
+	}
+	return writeSite(errs, dir, files)
+}
+
+func writeSite(errs io.Writer, dir string, files []site.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cannotWrite(dir, err)
 	}

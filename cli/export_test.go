@@ -182,6 +182,30 @@ func TestExportCourse(t *testing.T) {
 	}
 }
 
+// So does that of a playlist, whose errors are those of presenting it; a playlist in the place of a lock is told how.
+func TestExportPlaylist(t *testing.T) {
+	dir := t.TempDir()
+	list, site := filepath.Join(dir, "talk.txt"), filepath.Join(dir, "site")
+	if err := os.WriteFile(list, []byte("lesson release\nsetpx-lua late-release\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, status := run(t, "", "export", "--playlist", list, "-o", site); status != 0 || errs != site+" written: 4 files; begin with "+filepath.Join(site, "index.html")+"\n" {
+		t.Errorf("exit status %d: %s", status, errs)
+	}
+	only(t, site, "01-naive-del.html", "02-get-then-del.html", "03-setpx-lua.html", "index.html")
+	for want, args := range map[string][]string{
+		"--playlist needs --output with the name of a folder":         {"--playlist", list},
+		"--playlist needs the name of a file":                         {"--playlist", ""},
+		`lockstep export takes no arguments, and got "setnx"`:         {"setnx", "--playlist", list},
+		"cannot read the playlist nowhere: no such file or directory": {"--playlist", "nowhere", "-o", site},
+		"lockstep export needs a LOCK and a SCENARIO; if " + list + " is a playlist: lockstep export --playlist " + list + " -o FOLDER": {list},
+	} {
+		if _, errs, status := run(t, "", append([]string{"export"}, args...)...); status != 2 || errs != "lockstep: "+want+"\n" {
+			t.Errorf("%v: exit status %d: %s", args, status, errs)
+		}
+	}
+}
+
 // A file is replaced as a whole or not at all.
 func TestReplaceFile(t *testing.T) {
 	dir := t.TempDir()

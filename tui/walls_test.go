@@ -25,7 +25,7 @@ var walls = map[string]string{
 	"game":    "code draw pane picker player progress screen tried",
 	"tried":   "",
 	"live":    "draw pane",
-	"present": "draw pane player screen",
+	"present": "draw pane picker player screen",
 	"tuitest": "draw progress screen",
 }
 

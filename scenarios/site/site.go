@@ -1,5 +1,5 @@
-// Package site writes the course as a static site: a page of contents, and a page with a player for each
-// step of each lesson.
+// Package site writes the course, or a playlist, as a static site: a page of contents, and a page with a player for each
+// step of each lesson, or for each run.
 package site
 
 import (
@@ -30,17 +30,30 @@ const Index = "index.html"
 
 // entry is a step in the page of contents.
 type entry struct {
-	Page, Strategy, Title, Text string
-	Verdict                     trace.Verdict
+	Opening, Page, Strategy, Title, Text string
+	Unmet                                string // that the verdict is not what the script expects
+	Verdict                              trace.Verdict
 }
 
 // Fails reports whether the step's run shows a failure, and not only what every lock must bear.
 func (e entry) Fails() bool { return len(e.Verdict) > 0 && e.Verdict[0].Failure() }
 
 type chapter struct {
-	Number      int
+	Number      int // or 0
 	Title, Text string
 	Steps       []entry
+}
+
+// contents are a site's first page.
+type contents struct {
+	Title, About string // the second only where a browser names the page
+	Chapters     []chapter
+}
+
+func (c *contents) file() (File, error) {
+	var b bytes.Buffer
+	err := index.Execute(&b, c)
+	return File{Index, b.Bytes()}, err
 }
 
 // name is the file of a step; both numbers count from 0.
@@ -52,7 +65,7 @@ func name(lessons []scenarios.Lesson, lesson, step int) string {
 // where that is under the same scenario: the cure below the failure. The same lessons give the same bytes.
 func Course(lessons []scenarios.Lesson) ([]File, error) {
 	var files []File
-	var contents []chapter
+	list := contents{Title: "How Redis locks fail", About: ": a course"}
 	for i := range lessons {
 		l := &lessons[i]
 		c := chapter{Number: i + 1, Title: l.Title, Text: l.Text}
@@ -69,15 +82,49 @@ func Course(lessons []scenarios.Lesson) ([]File, error) {
 			}
 			page := name(lessons, i, j)
 			files = append(files, File{page, []byte(p.HTML(t))})
-			c.Steps = append(c.Steps, entry{page, t.Strategy, t.Title, l.Steps[j].Text, t.Verdict()})
+			c.Steps = append(c.Steps, entry{Page: page, Strategy: t.Strategy, Title: t.Title, Text: l.Steps[j].Text, Verdict: t.Verdict()})
 		}
-		contents = append(contents, c)
+		list.Chapters = append(list.Chapters, c)
 	}
-	var b bytes.Buffer
-	if err := index.Execute(&b, contents); err != nil {
-		return nil, err
+	first, err := list.file()
+	return append(files, first), err
+}
+
+// Playlist makes the site of a playlist: a page of contents with its runs in order and the words before and after them, and
+// a page for each. A run that is followed by another lock's under the same scenario has that below, as a step of the course has.
+func Playlist(title string, all []scenarios.Showing) ([]File, error) {
+	var files []File
+	c := chapter{}
+	page := func(i int) string { return fmt.Sprintf("%02d-%s.html", i+1, all[i].Strategy.Name) }
+	for i := range all {
+		s := &all[i]
+		t, err := s.Scenario.Run(s.Strategy, 1)
+		if err != nil {
+			return nil, err
+		}
+		p := export.Page{Links: []export.Link{{To: Index, Text: title}}}
+		if i > 0 {
+			p.Links = append(p.Links, export.Link{To: page(i - 1), Text: "Back"})
+		}
+		if i+1 < len(all) {
+			next := &all[i+1]
+			p.Links = append(p.Links, export.Link{To: page(i + 1), Text: "Next"})
+			if next.Scenario.Name == s.Scenario.Name && next.Strategy.Name != s.Strategy.Name {
+				if p.Other, err = next.Scenario.Run(next.Strategy, 1); err != nil {
+					return nil, err
+				}
+			}
+		}
+		e := entry{Opening: s.Opening, Page: page(i), Strategy: t.Strategy, Title: t.Title, Text: s.Closing, Verdict: t.Verdict()}
+		if text, met := t.Expectation(); !met {
+			e.Unmet = text
+		}
+		files = append(files, File{page(i), []byte(p.HTML(t))})
+		c.Steps = append(c.Steps, e)
 	}
-	return append(files, File{Index, b.Bytes()}), nil
+	list := contents{Title: title, Chapters: []chapter{c}}
+	first, err := list.file()
+	return append(files, first), err
 }
 
 func record(step *scenarios.LessonStep) (*trace.Trace, error) {

@@ -2,6 +2,9 @@ package site
 
 import (
 	"bytes"
+	"html/template"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -72,5 +75,49 @@ func TestSiteOfTheCourse(t *testing.T) {
 	}
 	if !bytes.Equal(again[1].Content[:1000], files[1].Content[:1000]) {
 		t.Error("the same lesson gives another page")
+	}
+}
+
+// A playlist's site has its runs in order, the words around them, and a page for each, which opens where something breaks;
+// and the next lock under the same scenario below.
+func TestPlaylist(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "talk.txt")
+	if err := os.WriteFile(file, []byte("lesson release 1\nnaive-del pause-past-ttl\nfenced pause-past-ttl\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := scenarios.LoadPlaylist(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := Playlist("talk", all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{}
+	for _, f := range files {
+		pages[f.Name] = string(f.Content)
+	}
+	names := []string{"01-naive-del.html", "02-naive-del.html", "03-fenced.html"}
+	at := 0
+	for _, want := range append(names, all[0].Closing) {
+		if !strings.Contains(pages[Index], template.HTMLEscapeString(want)) {
+			t.Errorf("the contents have no %q:\n%s", want, pages[Index])
+		}
+	}
+	for i, name := range names {
+		next := strings.Index(pages[Index], name)
+		if next < at || pages[name] == "" {
+			t.Errorf("%s is not in its order, or not there", name)
+		}
+		at = next
+		if strings.Contains(pages[name], `"poster":""`) || !strings.Contains(pages[name], `"questions":[{`) {
+			t.Errorf("%s has no poster, or no questions", name)
+		}
+		if below := strings.Contains(pages[name], `"other":{`); below != (i == 1) {
+			t.Errorf("%s has a run below: %v", name, below)
+		}
+		if next := strings.Contains(pages[name], ">Next</a>"); next != (i < 2) {
+			t.Errorf("%s leads on: %v", name, next)
+		}
 	}
 }

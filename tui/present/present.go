@@ -9,9 +9,11 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/scenarios"
+	"lockstep/scenarios/site"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
+	"lockstep/tui/picker"
 	"lockstep/tui/player"
 	"lockstep/tui/screen"
 )
@@ -98,12 +100,33 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		return p.goBack(), screen.Outcome{}
 	case key.Matches(k, p.Keys.Compare):
 		return p.Player.Update(k)
+	case p.Run != nil && key.Matches(k, p.Keys.Export):
+		return nil, picker.ExportWith(p.App, p.Run.Trace, p.Player, &picker.Site{Name: "playlist", About: "pages with all runs of the playlist, in their order", Folder: "playlist", Files: p.site})
 	case key.Matches(k, p.Keys.Source):
 		p.coded = !p.coded
 	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
 		p.Adjust(k)
 	}
 	return nil, screen.Outcome{}
+}
+
+// site is the playlist as pages, with the versions of its scripts that there are.
+func (p *Present) site() (map[string][]byte, error) {
+	now := slices.Clone(p.showings)
+	for i := range now {
+		if sc := p.Library.Named(now[i].Scenario.Name); sc >= 0 {
+			now[i].Scenario = p.Library.Scenarios[sc]
+		}
+	}
+	files, err := site.Playlist("Playlist", now)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]byte{}
+	for _, f := range files {
+		all[f.Name] = f.Content
+	}
+	return all, nil
 }
 
 // goOn is the one key: to the next stop of the run, and from its end to the next run.
@@ -150,7 +173,7 @@ func (p *Present) FooterKeys() []key.Binding {
 		list = nil
 	}
 	return append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.coded, "no code", "code")),
-		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, k.Help, k.Close, k.Quit)
+		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, k.Export, k.Help, k.Close, k.Quit)
 }
 
 // Help explains the screen and its keys.
@@ -162,7 +185,7 @@ func (p *Present) Help() screen.Page {
 			"A script that asks the room itself is asked nothing else. A script of your own is run again when its file changes.",
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
 			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),
-			k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.In, k.Out}, k.Always()...),
+			k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.Export, k.In, k.Out}, k.Always()...),
 		Signs: append(pane.Legend(&p.Theme.Glyphs, p.Run), screen.CodeSigns()...),
 	}
 }

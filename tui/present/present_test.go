@@ -537,3 +537,25 @@ func TestRefusalIsShown(t *testing.T) {
 		}
 	}
 }
+
+// The key for writing offers the whole playlist beside the run.
+func TestPlaylistIsWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	all, err := scenarios.LoadPlaylist(playlist(t, "naive-del late-release\nsetpx-lua late-release"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	app.Exports = tuitest.Formats()
+	a := tuitest.Open(t, 80, 24, app, New(app, all), nil)
+	for _, folder := range []string{"playlist", "playlist-2"} {
+		a.Press("enter x end enter")
+		if v := a.View(); !strings.Contains(v, "Written to ./"+folder+"/index.html.") {
+			t.Fatalf("nothing is said of %s:\n%s", folder, v)
+		}
+		found, err := filepath.Glob(folder + "/*.html")
+		if want := []string{folder + "/01-naive-del.html", folder + "/02-setpx-lua.html", folder + "/index.html"}; err != nil || !slices.Equal(found, want) {
+			t.Errorf("the files are %v, want %v", found, want)
+		}
+	}
+}
