@@ -92,6 +92,18 @@ func (t *Trace) held(h *Hold) (why string, unread bool) {
 	return "", false
 }
 
+// Outcome is the verdict in a clause, with whether the author of the script expects it: see Expectation.
+func (t *Trace) Outcome() string {
+	is := t.Verdict().String()
+	switch _, met := t.Expectation(); {
+	case !met:
+		return fmt.Sprintf("the verdict is %s, and not %s as expected", is, t.Expected)
+	case t.Expected == "":
+		return fmt.Sprintf("the verdict is %s; nothing is expected of %s", is, t.Strategy)
+	}
+	return fmt.Sprintf("the verdict is %s, as expected", is)
+}
+
 // harmless says of a run in which no client died and no lease ended before its client released the lock that it is so, and
 // how long the pauses were. Of others it says nothing.
 func (t *Trace) harmless() (facts []string) {

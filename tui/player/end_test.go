@@ -276,6 +276,16 @@ func TestScriptThatNeverRan(t *testing.T) {
 	if a.Fire(); p.Run == nil {
 		t.Errorf("it isn't run:\n%s", a.View())
 	}
+	for i, version := range []struct{ expect, want string }{ // what the new version comes to is said as at its end
+		{"", "The file has changed: the verdict is ok; nothing is expected of setpx-lua."},
+		{"expect:\n  - {verdict: ok, under: [setpx-lua], because: x}\n", "The file has changed: the verdict is ok, as expected."},
+		{"expect:\n  - {verdict: [DG, FR], under: [setpx-lua], because: x}\n", "The file has changed: the verdict is ok, and not DG FR as expected."},
+	} {
+		write(5+i, version.expect)
+		if a.Fire(); !strings.Contains(a.View(), version.want) {
+			t.Errorf("not %q:\n%s", version.want, a.View())
+		}
+	}
 }
 
 // The list of locks to compare with opens on the one that the words will recommend, wherever the reader is by then; and the

@@ -212,6 +212,9 @@ func (p *Player) show(l loadedMsg) {
 		p.find.renew(nil)
 		return
 	}
+	if _, met := l.run.Expectation(); p.rerun && (!p.Teaching || !met) { // no class is told how its run will end
+		p.Notice = "The file has changed: " + l.run.Outcome() + "."
+	}
 	p.scroll, p.zoom = [panels]int{}, 0
 	from := p.from
 	p.from = 0

@@ -20,7 +20,7 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-const script = "title: Mine\nscript:\n  - say: %s\n  - run: A\n    to: done\n"
+const script = "title: Mine\nscript:\n  - run: A\n    to: done\n  - say: %s\n"
 
 // open presents a lesson's second step and a script of the test's own.
 func open(t testing.TB, w, h int) (*tuitest.App, *Present, string) {
@@ -168,6 +168,21 @@ func TestFileIsWatched(t *testing.T) {
 	a.Fire()
 	if p.Run.Notes[0].Text != "Fourth words." || p.Pos != at {
 		t.Errorf("event %d: %+v", p.Pos, p.Run.Notes)
+	}
+}
+
+// A class isn't told how the run will end that its teacher has changed, unless that is not what the script expects.
+func TestChangedFileKeepsTheEnd(t *testing.T) {
+	a, p, own := open(t, 100, 30)
+	for p.at == 0 {
+		a.Press("enter")
+	}
+	for version, expected := range []string{"ok", "[DG]"} {
+		write(t, own, "Words.\n  - run: A\nexpect:\n  - verdict: "+expected+"\n    under: [setpx-lua]\n    because: x\n#", version+2)
+		a.Fire()
+		if v := a.View(); strings.Contains(v, "the verdict is") != (version == 1) {
+			t.Errorf("%s is expected:\n%s", expected, v)
+		}
 	}
 }
 
