@@ -111,3 +111,66 @@ func TestHeldUpIsNotPaused(t *testing.T) {
 		t.Errorf("%d clients were held up, and %d of those then paused", held, both)
 	}
 }
+
+// Each foreign release of the run on which the program opens has words of its own, from just before it, and the reason that
+// the end gives names both.
+func TestEachForeignReleaseIsTold(t *testing.T) {
+	tl := timeline.New(cell{"late-release", "naive-del"}.of(t))
+	told := map[int]bool{}
+	for _, b := range tl.Breaches {
+		if b.Code != trace.FR {
+			continue
+		}
+		said := tl.Said(b.Pos)
+		if len(said) == 0 || told[said[0].Index] || !strings.Contains(said[0].Text, "releases") || tl.When(b.Pos)-said[0].At > tl.TTL/1000 {
+			t.Errorf("beside %q at %v stand %+v", b.Text, tl.When(b.Pos), said)
+			continue
+		}
+		told[said[0].Index] = true
+	}
+	if len(told) != 2 {
+		t.Errorf("%d foreign releases are told", len(told))
+	}
+	script, err := Find("late-release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := script.Because("naive-del"); !strings.Contains(why, "B's record") || !strings.Contains(why, "C's record") {
+		t.Errorf("the reason is %q", why)
+	}
+}
+
+var gotLater = regexp.MustCompile(`(\S+) writes although (\S+), who got the lock later`)
+
+// Who is said to have got the lock later was told so later, in the same trace.
+func TestWhoGotTheLockLater(t *testing.T) {
+	testenv.LongRaced(t)
+	claims := 0
+	for at, c := range matrix() {
+		if c.Err != nil {
+			continue
+		}
+		granted := func(name string, before int) (seq int) {
+			for i := range c.Trace.Events[:before] {
+				if e := &c.Trace.Events[i]; e.Kind == trace.KindGranted && c.Trace.Clients[e.Client] == name {
+					seq = e.Seq
+				}
+			}
+			return seq
+		}
+		for i := range c.Trace.Violations {
+			v := &c.Trace.Violations[i]
+			m := gotLater.FindStringSubmatch(v.Text)
+			if m == nil {
+				continue
+			}
+			claims++
+			if a, b := granted(m[1], v.Last()), granted(m[2], v.Events[0]); a >= b {
+				t.Errorf("%s under %s: %s, and %s was granted it at #%d, %s at #%d", at.strategy, at.scenario, v.Text, m[1], a, m[2], b)
+			}
+		}
+	}
+	if claims == 0 {
+		t.Error("nobody got a lock later")
+	}
+}

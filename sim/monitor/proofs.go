@@ -58,7 +58,11 @@ func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 		mine := t.By.Client == e.Client
 		switch {
 		case !update && !mine && t.Granter > granter:
-			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, who got the lock later, has already been there", m.name(e.Client), m.name(t.By.Client)), t.Seq, e.Seq)
+			newer := "who got the lock later"
+			if mine := m.s.Clients[e.Client].Lease.Granted; t.Seq < mine || m.s.Clients[t.By.Client].Lease.Granted < mine { // the older grant may be the last that its client was told of
+				newer = "whose record was stored later"
+			}
+			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, %s, has already been there", m.name(e.Client), m.name(t.By.Client), newer), t.Seq, e.Seq)
 			return
 		case mine && !t.Write && t.By.N == e.Acq:
 			read, lost = t.Seq, nil

@@ -20,7 +20,7 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-const script = "title: Mine\nscript:\n  - run: A\n    to: done\n  - say: %s\n"
+const script = "title: Mine\nscript:\n  - say: %s\n  - run: A\n    to: done\n"
 
 // open presents a lesson's second step and a script of the test's own.
 func open(t testing.TB, w, h int) (*tuitest.App, *Present, string) {
@@ -178,7 +178,14 @@ func TestChangedFileKeepsTheEnd(t *testing.T) {
 		a.Press("enter")
 	}
 	for version, expected := range []string{"ok", "[DG]"} {
-		write(t, own, "Words.\n  - run: A\nexpect:\n  - verdict: "+expected+"\n    under: [setpx-lua]\n    because: x\n#", version+2)
+		write(t, own, "Words.", version+2)
+		text, err := os.ReadFile(own)
+		if err == nil {
+			err = os.WriteFile(own, fmt.Appendf(text, "expect:\n  - {verdict: %s, under: [setpx-lua], because: x}\n", expected), 0o600)
+		}
+		if at := time.Unix(int64(2_000_000+version), 0); err != nil || os.Chtimes(own, at, at) != nil {
+			t.Fatal(err)
+		}
 		a.Fire()
 		if v := a.View(); strings.Contains(v, "the verdict is") != (version == 1) {
 			t.Errorf("%s is expected:\n%s", expected, v)
