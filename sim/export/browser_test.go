@@ -589,6 +589,26 @@ func TestPlayerLabelsEndAtTheCursor(t *testing.T) {
 	b.calm()
 }
 
+// No instant above the pictures runs into another: that of the cursor takes the place of those beside it.
+func TestPlayerInstantsStandApart(t *testing.T) {
+	testenv.Long(t)
+	b := openBrowser(t)
+	run := record(t, "fenced", "pause-past-ttl")
+	b.open(Page{Other: record(t, "naive-del", "pause-past-ttl")}.HTML(run), "")
+	const close = `[["timeline", "clock"], ["below", "clock-2"]].flatMap(([box, clock]) => {
+  const all = [document.getElementById(clock), ...document.querySelectorAll("#" + box + " .ls-time")].filter(e => getComputedStyle(e).visibility !== "hidden");
+  const spots = all.map(e => [e.getBoundingClientRect(), e.textContent]);
+  return spots.flatMap(([r, text], i) => spots.slice(i + 1).filter(([o, other]) => r.left < o.right + 2 && o.left < r.right + 2 && !(text === other && Math.abs(r.left - o.left) < 1)).map(([o, other]) => text + " and " + other));
+}).join("; ")`
+	for pos := range len(run.Events) {
+		b.ask(fmt.Sprintf(`document.getElementById("e%d").click()`, pos+1))
+		if got := b.ask(close); got != "" {
+			t.Errorf("at %s: %s", b.at(), got)
+		}
+	}
+	b.calm()
+}
+
 // The row of the probe is there from its first event on.
 func TestPlayerShowsTheProbeWhenItIsThere(t *testing.T) {
 	testenv.Long(t)

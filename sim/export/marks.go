@@ -223,7 +223,7 @@ func (d *drawing) drawGap(g gap) {
 	d.printf(`<path class="ls-gap" d="M%d %dl4-10M%d %dl4-10"/>`, mid-half-3, ruler+5, mid+half-1, ruler+5)
 }
 
-// drawTimes labels the places where properties broke, then those of marks, then
+// drawTimes labels the places where properties broke, then those of the events that prove it, then those of marks, then
 // as many others as there is room for.
 func (d *drawing) drawTimes() {
 	type label struct {
@@ -242,12 +242,17 @@ func (d *drawing) drawTimes() {
 		}
 		taken = append(taken, l)
 		d.line("ls-axis", d.x[pos], ruler-4, d.x[pos], ruler+4)
-		d.text("ls-small ls-mid "+class, d.x[pos], ruler-12, text)
+		d.text("ls-small ls-mid ls-time "+class, d.x[pos], ruler-12, text)
 	}
 	for _, b := range d.Breaches {
 		write(b.Pos, "ls-alarm ls-bold")
 	}
 	write(0, "ls-dim")
+	for i := range d.Events {
+		if d.Proves(&d.Events[i]) {
+			write(i+1, "ls-dim")
+		}
+	}
 	for _, all := range []bool{false, true} {
 		for i := range d.Events {
 			if all || d.Matters(i) {

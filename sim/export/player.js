@@ -143,6 +143,16 @@
     sayHidden($("later" + suffix), x + 18, hidden);
   }
 
+  // The cursor's own instant stands above it; those beside it that it would run into are not shown meanwhile.
+  function clearTimes(box, suffix, x) {
+    const clock = $("clock" + suffix).textContent;
+    const left = $(box).querySelector("svg > g").transform.baseVal.getItem(0).matrix.e;
+    for (const t of $(box).querySelectorAll(".ls-time")) {
+      const at = left + Number(t.getAttribute("x"));
+      t.style.visibility = Math.abs(at - x) < 4 * (t.textContent.length + clock.length) + 4 ? "hidden" : "";
+    }
+  }
+
   // The hidden part says that it is hidden, in as many words as there is room for.
   function sayHidden(later, x, hidden) {
     const box = later.ownerSVGElement.parentElement;
@@ -159,6 +169,7 @@
     $("clock").textContent = f.time;
     $("fog").setAttribute("x", pos === last ? 1e6 : f.x + 10);
     shorten("timeline", f.x);
+    clearTimes("timeline", "", f.x);
     const box = $("timeline");
     const x = f.x / scale();
     if (x < box.scrollLeft + 120 || x > box.scrollLeft + box.clientWidth - 80) box.scrollLeft = x - box.clientWidth / 2;
@@ -174,6 +185,7 @@
     $("clock-2").textContent = o.times[pos];
     $("fog-2").setAttribute("x", pos === last ? 1e6 : o.x[pos] + 10);
     shorten("below", o.x[pos]);
+    clearTimes("below", "-2", o.x[pos]);
     $("below").scrollLeft = $("timeline").scrollLeft;
     uncover("below", "-2", o.x[pos]);
     $("held").textContent = `The same with ${o.name}:  ${o.broken[at]}${o.broken[at] && "  "}${o.holders[at]}${pos === last ? `  Verdict: ${o.verdict}.` : ""}`;

@@ -463,3 +463,36 @@ func words(c *draw.Canvas, y, width int) map[int]string {
 	}
 	return all
 }
+
+// The instants above the plot stay from frame to frame, whether evidence is numbered or not: none that is well left of the cursor
+// was absent in the frame before, so that none takes turns with its neighbour.
+func TestInstantsStay(t *testing.T) {
+	tr := tuitest.PauseTrace()
+	expires := slices.IndexFunc(tr.Events, func(e trace.Event) bool { return e.Kind == trace.KindExpire }) // beside the lease's end
+	tr.Violations[0].Events = append([]int{tr.Events[expires].Seq}, tr.Violations[0].Last())
+	r := timeline.New(tr)
+	th := tuitest.PlainTheme(false)
+	const width, height, near = 100, 20, 10
+	a := newAxis(r, width-LabelWidth, 0)
+	before := ""
+	for pos := range r.Moments {
+		for _, lit := range append([]timeline.Breach{{Violation: &trace.Violation{}}}, r.Breaches...) {
+			if lit.Pos > pos {
+				continue
+			}
+			c := draw.NewCanvas(width, height, th.More)
+			DrawTimeline(c, draw.Rect(0, 0, width, height), Scene{Timeline: r, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: PlanLanes(r, pos, height-AxisRows), Theme: th, Lit: lit.Events})
+			row := ""
+			for x := range width {
+				row += draw.Either(c.Char(x, 0) == "", " ", c.Char(x, 0))
+			}
+			old := max(LabelWidth+a.Cols[max(pos-1, 0)]-near, 0)
+			for at, label := range strings.Fields(row[:old]) {
+				if end := strings.LastIndex(row[:old], " "); at+1 < len(strings.Fields(row[:end])) && before != "" && !strings.Contains(before[:old+near]+" ", " "+label+" ") {
+					t.Errorf("position %d: %q, and before %q", pos, row, before)
+				}
+			}
+			before = row
+		}
+	}
+}

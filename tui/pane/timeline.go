@@ -6,6 +6,7 @@ package pane
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -635,16 +636,26 @@ func (tl *plot) drawTimes() (labels []timeLabel) {
 }
 
 // proofTimes are the instants of the highlighted events, by plot column: a column's label is the
-// instant of the event that its number stands for, be it that others of the column are later.
+// instant of the event that its number stands for, be it that others of the column are later. Those of other events
+// that prove something are among them where these leave room, so that labels stay from frame to frame.
 func (tl *plot) proofTimes() map[int]time.Duration {
-	times := map[int]time.Duration{}
+	lit, times := map[int]time.Duration{}, map[int]time.Duration{}
 	for _, seq := range tl.Lit {
 		if pos := tl.After(seq); pos <= tl.Pos {
-			times[tl.Axis.Cols[pos]-tl.offset] = tl.When(pos)
+			lit[tl.Axis.Cols[pos]-tl.offset] = tl.When(pos)
 		}
 	}
+	tl.events(func(x int, e *trace.Event) {
+		if tl.Proves(e) && !tl.crowds(lit, x-labelRoom, x+labelRoom) {
+			times[x] = e.At
+		}
+	})
+	maps.Copy(times, lit)
 	return times
 }
+
+// labelRoom is about what the label of an instant takes.
+const labelRoom = 8
 
 // crowds reports whether a label in some columns leaves one of the highlighted events no room.
 func (tl *plot) crowds(proofs map[int]time.Duration, from, to int) bool {
