@@ -38,20 +38,25 @@ func scaleOf(clients []string) *timeline.Scale {
 	}
 }
 
-// fitColumns fills a window of width columns. A run of few events is not spread thin.
-func fitColumns(width int) timeline.Fit {
-	return timeline.Fit{Width: (width - 2) * timeline.Unit, Most: 4 * timeline.Unit, Least: timeline.Unit / 20, Crowded: timeline.Unit / 4}
+// fitColumns fills a window of width columns. A run that goes on, of few events as yet, is not spread thin: else
+// everything would move with each event.
+func fitColumns(width int, ended bool) timeline.Fit {
+	f := timeline.Fit{Width: (width - 2) * timeline.Unit, Most: 4 * timeline.Unit, Least: timeline.Unit / 20, Crowded: timeline.Unit / 4}
+	if ended {
+		f.Most = width * timeline.Unit
+	}
+	return f
 }
 
 // newAxis lays the events out for a window of width columns. zoom 0 is the
 // whole run if it fits; each step up doubles all distances, each step down halves them.
 func newAxis(r *timeline.Timeline, width, zoom int) *Axis {
-	return axisOf(r, columnsOf(r.Shares(scaleOf(r.Clients)), width, zoom))
+	return axisOf(r, columnsOf(r.Shares(scaleOf(r.Clients)), width, zoom, r.Ended(r.Last())))
 }
 
 // JointAxes are two aligned runs' axes, in step with each other, and the columns of the steps.
 func JointAxes(a *timeline.Alignment, width, zoom int) (axes [2]*Axis, cols []int) {
-	cols = columnsOf(a.Shares(scaleOf(a.Runs[0].Clients)), width, zoom)
+	cols = columnsOf(a.Shares(scaleOf(a.Runs[0].Clients)), width, zoom, true)
 	for side, r := range a.Runs {
 		axes[side] = axisOf(r, a.Places(side, cols))
 	}
@@ -69,8 +74,8 @@ func axisOf(r *timeline.Timeline, cols []int) *Axis {
 }
 
 // columnsOf gives each of a row of shares its column. The start has one to itself.
-func columnsOf(shares []timeline.Share, width, zoom int) []int {
-	cols := timeline.Lay(shares, fitColumns(width))
+func columnsOf(shares []timeline.Share, width, zoom int, ended bool) []int {
+	cols := timeline.Lay(shares, fitColumns(width, ended))
 	for i := 1; i < len(cols); i++ {
 		cols[i] = 1 + scaled(cols[i], zoom)/timeline.Unit
 	}

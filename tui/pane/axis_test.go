@@ -464,6 +464,22 @@ func words(c *draw.Canvas, y, width int) map[int]string {
 	return all
 }
 
+// A run that has ended fills the columns that its pane has, however few events it is of; one that goes on doesn't.
+func TestEndedRunFillsItsPane(t *testing.T) {
+	whole := realRun(t, "naive-del", "contention")
+	part := *whole.Trace
+	part.Events = part.Events[:12]
+	going := timeline.New(&part)
+	for _, width := range []int{68, 108, 188} {
+		if got := newAxis(whole, width, 0).Width(); got < width-2 || got > width {
+			t.Errorf("%d of %d columns are used", got, width)
+		}
+		if got := newAxis(going, width, 0).Width(); width == 188 && got > width/2 {
+			t.Errorf("a run that goes on takes %d of %d columns", got, width)
+		}
+	}
+}
+
 // The instants above the plot stay from frame to frame, whether evidence is numbered or not: none that is well left of the cursor
 // was absent in the frame before, so that none takes turns with its neighbour.
 func TestInstantsStay(t *testing.T) {
