@@ -58,6 +58,12 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 	}
 	v := Standing{Note: outside(r, pos, s)}
 	names := draw.ShortNames(r.Clients)
+	beside := map[int]draw.Line{} // the names, by line
+	room := gutter
+	for line, standing := range clients {
+		beside[line] = namesOf(standing, names, max(gutter-2, width/4), th)
+		room = max(room, beside[line].Width()+2)
+	}
 	for i, text := range text {
 		if i+1 == focus {
 			v.Focus = len(v.Rows)
@@ -66,9 +72,7 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 		if i+1 == lit {
 			l[0] = draw.Text(th.Pointer, draw.Here)
 		}
-		for _, client := range clients[i+1] {
-			l = append(l, draw.Text(names[client], draw.ClientInk(client)))
-		}
+		l = append(l, beside[i+1]...)
 		switch {
 		case i+1 == lit:
 			k = draw.Pick
@@ -77,8 +81,8 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 		case !strings.HasPrefix(strings.TrimSpace(text), "//"):
 			k = draw.Plain
 		}
-		for _, row := range folded(text, width-gutter) {
-			l = append(l, draw.Text(strings.Repeat(" ", max(gutter-l.Width(), 1)), draw.Plain))
+		for _, row := range folded(text, width-room) {
+			l = append(l, draw.Text(strings.Repeat(" ", room-l.Width()), draw.Plain))
 			v.Texts, v.Lines = append(v.Texts, row), append(v.Lines, i+1)
 			if i+1 == lit {
 				row = draw.Pad(row, width-l.Width())
@@ -90,8 +94,33 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 	return v
 }
 
-// gutter is the room beside the code, for the pointer and a name.
+// End is the row after those of the line in focus.
+func (v *Standing) End() int {
+	end := v.Focus
+	for end < len(v.Rows) && v.Lines[end] == v.Lines[v.Focus] {
+		end++
+	}
+	return end
+}
+
+// gutter is the room beside the code, for the pointer and a name. Where several clients stand on a line it is wider: the
+// code is not cut for it.
 const gutter = 4
+
+// namesOf are the names of clients, as many as a width has room for.
+func namesOf(clients []int, names []string, width int, th *draw.Theme) (l draw.Line) {
+	for i, client := range clients {
+		rest := 0 // the sign that there are more
+		if i+1 < len(clients) {
+			rest = draw.Width(th.More)
+		}
+		if i > 0 && l.Width()+draw.Width(names[client])+rest > width {
+			return append(l, draw.Text(th.More, draw.Dim))
+		}
+		l = append(l, draw.Text(names[client], draw.ClientInk(client)))
+	}
+	return l
+}
 
 // outside says of an event that is at no line of the lock's code that its client's caller does that.
 func outside(r *timeline.Timeline, pos int, s *trace.State) string {

@@ -337,10 +337,12 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 		r = draw.Rect(r.X, r.Y+n+1, r.W, r.H-n-1)
 	}
 	base = min(max(v.Focus-r.H/2, 0), max(len(v.Rows)-r.H, 0))
+	end := v.End() - r.H // the line in focus is whole
 	base = code.WholeComment(v.Texts, base, v.Focus, r.H)
-	for base > 0 && v.Lines[base] == v.Lines[base-1] && v.Focus-base < r.H-1 { // from the beginning of a line
+	for base > max(end, 0) && v.Lines[base] == v.Lines[base-1] && v.Focus-base < r.H-1 { // from the beginning of a line
 		base--
 	}
+	base = min(max(base, end), v.Focus)
 	first := p.scrolled(panelSource, len(v.Rows), r.H, base)
 	last := min(first+r.H, len(v.Rows))
 	head := draw.Line{draw.Text("source: not known", draw.Title)}

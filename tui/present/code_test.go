@@ -1,0 +1,72 @@
+package present
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/strategies"
+	"lockstep/tui/screen"
+	"lockstep/tui/tuitest"
+)
+
+// crowd is a script in which many clients stand on one line.
+const crowd = `title: Many
+setup:
+  clients: [alpha, beta, gamma, delta, epsilon, zeta]
+  retry: {tries: 1}
+script:
+` + "  - {run: alpha, to: after acquire first}\n  - {run: beta, to: after acquire first}\n  - {run: gamma, to: after acquire first}\n" +
+	"  - {run: delta, to: after acquire first}\n  - {run: epsilon, to: after acquire first}\n  - {run: zeta, to: after acquire first}\n"
+
+// The line of code from which the event comes is on the screen as a whole, however narrow and low the pane is, and however
+// many clients stand on it.
+func TestTheLineOfTheEventIsWhole(t *testing.T) {
+	squeezed := func(s string) string {
+		return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "//", " ").Replace(s)), "")
+	}
+	lines := 0
+	for _, list := range []string{"redlock stampede", "setpx-lua mine.yaml"} {
+		file := playlist(t, list)
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "mine.yaml"), []byte(crowd), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all, err := scenarios.LoadPlaylist(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lib := screen.NewLibrary()
+		lib.Include(strategies.Strategy{}, all[0].Scenario)
+		for _, size := range [][2]int{{40, 16}, {80, 24}, {120, 30}} {
+			app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+			p := New(app, all)
+			a := tuitest.Open(t, size[0], size[1], app, p, nil)
+			for a.Press("s"); p.Pos < min(p.Run.Last(), 60); a.Press("right") {
+				e := p.Run.Event(p.Pos)
+				if e == nil {
+					continue
+				}
+				text, known := strategies.Text(strings.TrimPrefix(e.Source.File, "strategies/"))
+				if !known {
+					continue
+				}
+				lines++
+				line, pane := strings.Split(text, "\n")[e.Source.Line-1], ""
+				for _, row := range strings.Split(a.View(), "\n") {
+					if cells := []rune(row); size[0] >= besideFrom && len(cells) > size[0]/2 {
+						row = string(cells[size[0]/2:])
+					}
+					pane += row + " "
+				}
+				if !strings.Contains(squeezed(pane), squeezed(line)) {
+					t.Errorf("%s, %v, event %d: not the whole of %q:\n%s", list, size, p.Pos, line, a.View())
+				}
+			}
+		}
+	}
+	if lines < 50 {
+		t.Errorf("only %d events come from a line", lines)
+	}
+}
