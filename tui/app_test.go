@@ -215,6 +215,37 @@ func TestCourseIsRemembered(t *testing.T) {
 	}
 }
 
+// A step of the course counts as seen once its last violation or its end was reached, in the presenter, too; and not by being
+// opened there, as the claims open a run.
+func TestRunsCountAsSeenWhereverTheyAre(t *testing.T) {
+	lib, p := tuitest.Shelf(tuitest.Handmade), &progress.Store{}
+	l := &lib.Lessons[0]
+	seen := func() (n int) { return p.Count(l.Name) }
+	r := newRoot(lib, p, Options{Seed: 1}, tuitest.PlainTheme(false))
+	tuitest.MakeUp(r.App)
+	s, err := (&screens{App: r.App}).open(screen.PlayMsg{Strategy: lib.Strategy(l.Steps[0].Strategy), Scenario: lib.Named(l.Steps[0].Scenario), From: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := tuitest.NewTester(t, 80, 24, screen.NewRouter(r.App, nil, s))
+	if v := a.View(); seen() > 0 {
+		t.Errorf("a run that was opened at its end and not watched counts as %d:\n%s", seen(), v)
+	}
+	a.Press("left right")
+	if seen() != 1 {
+		t.Errorf("at its end it counts as %d", seen())
+	}
+	p = &progress.Store{}
+	a = tuitest.NewTester(t, 80, 24, newRoot(lib, p, Options{Seed: 1}, tuitest.PlainTheme(false)))
+	a.Press("tab p")
+	for range 60 {
+		a.Press("enter")
+	}
+	if seen() != len(l.Steps) {
+		t.Errorf("%d of %d steps count after the presenter has shown them:\n%s", seen(), len(l.Steps), a.View())
+	}
+}
+
 // All screens get what comes of the background: a run that one of them has asked for is
 // not another's, and least of all under another lock's name.
 func TestEachScreenKeepsItsOwnRun(t *testing.T) {

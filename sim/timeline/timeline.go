@@ -205,6 +205,14 @@ func (t *Timeline) Told() int {
 	return end
 }
 
+// Watched returns the position from which on the run counts as watched: its last violation is complete, or without any its end.
+func (t *Timeline) Watched() int {
+	if n := len(t.Breaches); n > 0 {
+		return t.Breaches[n-1].Pos
+	}
+	return t.Last()
+}
+
 // Breached returns the violations that are complete at a position, and as fresh those that
 // the last event before it completed.
 func (t *Timeline) Breached(pos int) (all, fresh []Breach) {

@@ -258,6 +258,9 @@ func (p *Player) goTo(pos int) {
 		p.State = p.Run.StateAt(pos)
 	}
 	p.arrived()
+	if p.Pos >= p.Run.Watched() { // wherever it is watched; a run that is opened there has not been
+		p.inCourse(p.Progress.Play)
+	}
 }
 
 // arrived brings what depends on the cursor up to date.
@@ -271,9 +274,6 @@ func (p *Player) arrived() {
 		if i := slices.IndexFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Pos == p.Pos }); i >= 0 {
 			p.picked = i
 		}
-	}
-	if p.Pos >= p.Run.Told() && (p.lesson != nil || !p.Teaching) { // a presenter's room is no reader
-		p.inCourse(p.Progress.Play)
 	}
 }
 
