@@ -82,6 +82,13 @@ func pointers[V any](list []V) (p []*V) {
 	return p
 }
 
+// Clients are the facts about each client, as the events so far have made them. The slice is the
+// monitor's own.
+func (m *Monitor) Clients() []Client { return m.clients }
+
+// Owners are those of the lock's record, by address. The slice is the monitor's own.
+func (m *Monitor) Owners() []Owner { return m.owners }
+
 // Violations returns the violations found so far, in the order of the events that completed
 // them. The slice is the monitor's own.
 func (m *Monitor) Violations() []trace.Violation { return m.found }
