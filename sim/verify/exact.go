@@ -18,8 +18,8 @@ import (
 // replay at a time.
 type Exact struct {
 	lab   *lab
-	idle  map[shape]*servers
-	known map[string]bool // the commands, by whether the server lacks them
+	idle  map[shape]*servers // they are kept: a server takes longer to start than most runs take to replay
+	known map[string]bool    // the commands, by whether the server lacks them
 
 	run     *Run
 	use     *servers        // of the run
@@ -30,8 +30,11 @@ type Exact struct {
 	appends []appended // to the logs
 }
 
-// shape is how many servers a run has.
-type shape struct{ masters, replicas int }
+// shape is how many servers a run has, and which of them have an append-only file.
+type shape struct {
+	masters, replicas int
+	logs              string // a character each
+}
 
 // servers are the servers of a run: the masters, then the replicas of each.
 type servers struct {
@@ -99,19 +102,18 @@ func (x *Exact) begin(r *Run) error {
 		x.primary = append(x.primary, i)
 	}
 	x.offsets = make([]int64, len(r.Trace.Events)+1)
-	of := shape{len(r.Config.Nodes), r.Config.Replicas}
+	of := x.shape()
 	use := x.idle[of]
-	if use != nil && of.replicas > 0 && (!use.linked || x.persists(0)) { // a promotion or a restart has undone the links, or is to come
-		if err := use.remove(); err != nil {
-			return err
-		}
-		use = nil
-	}
 	if use == nil {
 		use = &servers{}
 		x.idle[of] = use
 	}
 	x.use = use
+	if !use.linked { // a promotion or a restart has undone some links
+		if err := use.unlink(); err != nil {
+			return err
+		}
+	}
 	for i := range r.Trace.Nodes {
 		if err := x.prepare(i); err != nil {
 			return err
@@ -125,8 +127,38 @@ func (x *Exact) begin(r *Run) error {
 	return x.warm()
 }
 
-// prepare has a server empty, and its clock at the run's beginning. One that will be started
-// again from its append-only file begins with none.
+// shape returns the shape of the run's servers.
+func (x *Exact) shape() shape {
+	logs := make([]byte, len(x.run.Trace.Nodes))
+	for i := range logs {
+		logs[i] = '0'
+		if x.persists(i) {
+			logs[i] = '1'
+		}
+	}
+	return shape{len(x.run.Config.Nodes), x.run.Config.Replicas, string(logs)}
+}
+
+// unlink makes a master of every server.
+func (s *servers) unlink() error {
+	for _, one := range s.all {
+		if one.gate == nil {
+			continue
+		}
+		one.gate.close()
+		one.gate = nil
+		if one.process == nil {
+			continue
+		}
+		if _, err := one.ask("REPLICAOF", "NO", "ONE"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare has a server empty, and its clock at the run's beginning. Its append-only file may
+// begin with earlier runs: then they end there with a FLUSHALL.
 func (x *Exact) prepare(i int) error {
 	begin := trace.Epoch.Add(x.offset(i))
 	aof := x.persists(i)
@@ -136,7 +168,7 @@ func (x *Exact) prepare(i int) error {
 		return err
 	}
 	s := x.use.all[i]
-	if aof || s.aof || s.process == nil {
+	if s.process == nil {
 		if err := s.remove(); err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func (s *server) options() []string {
 		o[slices.Index(o, "--appendonly")+1] = "yes"
 	}
 	if s.linked { // a master looks that often whether it has sent the whole copy
-		o[slices.Index(o, "--hz")+1] = "500"
+		o[slices.Index(o, "--hz")+1] = "100"
 	}
 	return o
 }
