@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -268,36 +269,41 @@ func (f *finder) tryAfter(tr Transition) (Outcome, bool) {
 // candidate describes what a client has done in a cycle.
 func (f *finder) candidate(at uint32) candidate {
 	c := candidate{from: at}
-	var place, roughly, all strings.Builder
-	add := func(form string, args ...any) {
-		fmt.Fprintf(&place, form, args...)
-		fmt.Fprintf(&roughly, form, args...)
-	}
+	var place, roughly, all []byte // by hand, because it is asked for each history
 	for ; at != 0; at = f.k.At(at).parent {
 		h := f.k.At(at)
-		add("%d %d ", h.thread, h.seen.Kind)
-		fmt.Fprintf(&all, "%d", h.client)
+		from := len(place)
+		place = append(numbered(place, h.thread), ' ')
+		place = append(numbered(place, h.seen.Kind), ' ')
+		roughly = append(roughly, place[from:]...)
+		all = numbered(all, h.client)
 		if h.seen.Kind == SawReply {
 			text := *f.k.Replies.Value(uint32(h.seen.Value))
 			class, rough := f.class(text)
-			place.WriteString(class)
-			roughly.WriteString(rough)
-			all.WriteString(text)
+			place, roughly, all = append(place, class...), append(roughly, rough...), append(all, text...)
 		} else {
-			fmt.Fprintf(&all, " %d", h.seen.Value)
+			all = numbered(append(all, ' '), h.seen.Value)
 		}
+		from = len(place)
 		for _, p := range h.Threads[:h.Count] {
-			add(".%d %d", p.Kind, p.Mark)
+			place = numbered(append(place, '.'), p.Kind)
+			place = numbered(append(place, ' '), p.Mark)
 			if p.Kind == process.OpSend && !p.Over {
-				add("%s", f.kindOf(p.Command))
+				place = append(place, f.kindOf(p.Command)...)
 			}
 		}
+		roughly = append(roughly, place[from:]...)
 		if h.BetweenCycles {
 			break
 		}
 	}
-	c.place, c.roughly, c.everything = place.String(), roughly.String(), all.String()
+	c.place, c.roughly, c.everything = string(place), string(roughly), string(all)
 	return c
+}
+
+// numbered appends a number in decimals.
+func numbered[N ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32](text []byte, n N) []byte {
+	return strconv.AppendInt(text, int64(n), 10)
 }
 
 // class is a reply without tokens and, if it is no single integer, large numbers; and roughly, what
