@@ -87,6 +87,7 @@ func TestGameLayouts(t *testing.T) {
 
 // Where the window has room, no head of a function is cut, whichever lock and however many columns of code.
 func TestHeadsAreWhole(t *testing.T) {
+	testenv.LongRaced(t)
 	cut := regexp.MustCompile(`func \(l [^{]*…`)
 	for _, l := range scenarios.Levels() {
 		a, _ := openLevelIn(t, 200, 60, tuitest.PlainTheme(false), l.Name())

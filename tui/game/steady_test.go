@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/sim/testenv"
 	"lockstep/tui/draw"
 	"lockstep/tui/tuitest"
 )
@@ -31,6 +32,7 @@ func rowsOf(v string, g *draw.Glyphs) (rows []string) {
 // No row of the diagram comes or goes from one move to the next, and no part of the screen moves, until the goal is
 // reached; where there are two clients, each has a row for what it thinks in the smallest window.
 func TestRowsStayInPlace(t *testing.T) {
+	testenv.LongRaced(t)
 	for _, name := range []string{"setnx-expire.PD.crash", "naive-del.FR.pause", "setpx-lua.FN.reply-lost", "setpx-lua.DG.server-clock"} {
 		for _, size := range [][2]int{{80, 24}, {120, 30}, {120, 40}} {
 			a, s := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), name)

@@ -167,6 +167,7 @@ func TestCodeOfOneThatHasFinished(t *testing.T) {
 
 // A view that lists events takes no rows from the code before there are any.
 func TestEmptyListTakesNoRows(t *testing.T) {
+	testenv.LongRaced(t)
 	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
 	for _, view := range lists {
 		for s.View() != view {
