@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,12 +13,14 @@ import (
 )
 
 // goTest runs go test in a module that was written. It downloads nothing: what the module
-// requires has been built into this test.
+// requires has been built into this test. Of GOFLAGS it keeps those of the compiler, or it would
+// build all of that once more.
 func goTest(t *testing.T, dir string, flags ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("go", append(append([]string{"test", "-count=1", "-v"}, flags...), ".")...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	compile := slices.DeleteFunc(strings.Fields(os.Getenv("GOFLAGS")), func(flag string) bool { return !strings.HasPrefix(flag, "-gcflags=") })
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+strings.Join(compile, " "))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
