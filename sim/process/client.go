@@ -80,7 +80,7 @@ func (c *Client) connect(addr int) *redis.Client {
 		// A dial never fails: that a node is down shows at the first command.
 		// go-redis would back off in real time otherwise.
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
-			if inFrames(".(*channel).") {
+			if onChannel() {
 				return nil, redis.ErrClosed // a goroutine of PubSub.Channel, which has been refused, connects anew
 			}
 			return c.Dial(addr), nil

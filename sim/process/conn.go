@@ -169,7 +169,7 @@ func (c *Conn) strays() bool {
 		if source = strayedFrom(); inConstructor() {
 			why = makes("sends a command")
 		}
-	} else if inFrames(".(*channel).") {
+	} else if onChannel() {
 		why = channelStrays
 	}
 	c.Client.refuseStray(why, source)
