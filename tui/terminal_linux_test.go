@@ -202,6 +202,19 @@ func (x *terminal) mode() uint32 {
 	return m.Lflag & (unix.ICANON | unix.ECHO | unix.ISIG)
 }
 
+// A signal that comes before bubbletea listens for it ends nothing but the screen: else it would end these tests.
+func TestEarlySignals(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+		came := make(chan struct{})
+		stop := onSignal(func() { close(came) })
+		if err := syscall.Kill(os.Getpid(), s); err != nil {
+			t.Fatal(err)
+		}
+		<-came
+		stop()
+	}
+}
+
 // However the program ends, the terminal is as it was, and progress is kept.
 func TestTerminalIsGivenBack(t *testing.T) {
 	for name, test := range map[string]struct {

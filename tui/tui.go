@@ -15,7 +15,6 @@
 package tui
 
 import (
-	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -70,31 +69,29 @@ func Run(o Options) error {
 }
 
 // show runs a model on the terminal, and gives the terminal back however it ends:
-// bubbletea sees to panics, SIGINT and SIGTERM.
+// bubbletea sees to panics.
 func show(m tea.Model) error {
-	p := tea.NewProgram(m, tea.WithAltScreen())
-	defer onHangup(p.Quit)()
+	p := tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler())
+	defer onSignal(p.Quit)()
 	_, err := p.Run()
-	if errors.Is(err, tea.ErrInterrupted) {
-		return nil
-	}
 	return err
 }
 
-// onHangup calls do on SIGHUP, which bubbletea leaves to the system: it would end
-// the program with the terminal still raw. The result stops the listening.
-func onHangup(do func()) (stop func()) {
-	hangup, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(hangup, syscall.SIGHUP)
+// onSignal calls do on a signal that would end the program with the terminal still raw. bubbletea would leave
+// SIGHUP to the system, and begin to listen for the others on a goroutine, which may be after it has made
+// the terminal raw. The result stops the listening.
+func onSignal(do func()) (stop func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
 		select {
-		case <-hangup:
+		case <-signals:
 			do()
 		case <-done:
 		}
 	}()
 	return func() {
-		signal.Stop(hangup)
+		signal.Stop(signals)
 		close(done)
 	}
 }
