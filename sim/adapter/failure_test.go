@@ -22,8 +22,8 @@ import (
 	"lockstep/sim/explore/behaviour"
 )
 
-// soon is so short that tests needn't wait for a process that does nothing.
-const soon = 300 * time.Millisecond
+// soon is so short that tests needn't wait long for a process that does nothing, and long enough for one to start.
+const soon = time.Second
 
 // patient is so long that no process of a test needs more, however busy the machine is.
 const patient = 2 * time.Minute
@@ -34,7 +34,7 @@ func habit(name string) string { return fmt.Sprintf("%s='%s' exec '%s'", habitOf
 // TestGreetings: a process that doesn't begin as it should is refused, with the reason.
 func TestGreetings(t *testing.T) {
 	for name, want := range map[string]string{
-		"nothing":       "has not said hello on its control connection, descriptor 3, within 300ms",
+		"nothing":       "has not said hello on its control connection, descriptor 3, within 1s",
 		"rubbish":       `has sent "Traceback (most recent call last):" where a message should be: it is no JSON object`,
 		"number":        `its field "lock" is a number`,
 		"too new":       "it speaks version 2 of the protocol, and this is version 1",
@@ -95,7 +95,7 @@ func TestCause(t *testing.T) {
 var misdeeds = map[string]string{
 	"leaves":       "has ended, or has closed its control connection, during acquire\n  it did last: {\"type\":\"begun\"}\n  it printed:\n    something is wrong",
 	"leaves later": "has ended, or has closed its control connection, during acquire\n  it did last: sent GET other to n1, and was answered nil",
-	"stops":        "does nothing for more than 300ms: it waits for something outside of the simulated world, or loops, during acquire",
+	"stops":        "does nothing for more than 1s: it waits for something outside of the simulated world, or loops, during acquire",
 	"babbles":      `has sent "Warning: this is no message" where a message should be: it is no JSON object, during acquire`,
 	"confuses":     `has sent {"type":"released"}, and can send granted, refused, failed here, or clock, sleep or idle`,
 	"oversleeps":   "sleeps for -1 microseconds, and can for 0 to",
@@ -103,7 +103,7 @@ var misdeeds = map[string]string{
 	"idles":        "says that it is idle, and that it is not asynchronous",
 	"mumbles":      `has sent "hello\r\n" to n1, which is no command: protocol error: expected '*', got 'h'`,
 	"listens":      "has sent SUBSCRIBE news to n1, whose replies come by themselves",
-	"no fork":      "has forked no process that connects within 300ms",
+	"no fork":      "has forked no process that connects within 1s",
 	"other":        `and the first said {"type":"hello"`,
 }
 
