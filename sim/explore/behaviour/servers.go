@@ -230,13 +230,12 @@ func (s *Servers) Each(met map[uint32]bool, do func(was, is *redis.Snapshot)) {
 // Records reports whether a snapshot has the lock's record.
 func (s *Servers) Records(snapshot uint32) bool { return s.Snapshot(snapshot).Has(s.lock) }
 
-// Older returns a snapshot in which the lock's record, if it has so many milliseconds to live, has one
-// less. It returns 0 if the record has another life, or there is none.
-func (s *Servers) Older(snapshot uint32, left int32) uint32 {
+// Older returns the snapshot in which the lock's record, if it has an end, lives a millisecond less.
+func (s *Servers) Older(snapshot uint32) uint32 {
 	of := *s.Snapshot(snapshot)
-	at := slices.IndexFunc(of.Keys, func(k redis.Key) bool { return k.Name == s.lock && k.Left == int64(left) })
+	at := slices.IndexFunc(of.Keys, func(k redis.Key) bool { return k.Name == s.lock && k.Left != redis.Immortal && k.Left > 0 })
 	if at < 0 {
-		return 0
+		return snapshot
 	}
 	of.Keys = slices.Clone(of.Keys)
 	of.Keys[at].Left--

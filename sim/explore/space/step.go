@@ -423,9 +423,9 @@ func (x *Explorer) execute(req *flight.Request, lost, copied bool) {
 		x.fail(x.Clients.Refuse(err, int(req.Client), c.history, int(req.Thread), req.Command))
 		return
 	}
-	if older := x.Servers.Older(n.snapshot, x.ttl); x.instants.Digital && !x.unreduced && older != 0 && !a.Effect.Longer {
-		q := behaviour.Question{Snapshot: older, Conn: conn, Command: req.Command}
-		if later, err := x.answer(n, q); err == nil && later.Effect.Longer { // a multiple stands for many instants
+	if x.instants.Digital && !x.unreduced && !a.Effect.Longer { // a multiple stands for many instants
+		older := x.Servers.Older(n.snapshot)
+		if later, err := x.answer(n, behaviour.Question{Snapshot: older, Conn: conn, Command: req.Command}); older != n.snapshot && err == nil && later.Effect.Longer {
 			a.Effect = later.Effect
 		}
 	}
