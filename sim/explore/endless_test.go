@@ -181,6 +181,20 @@ func TestThirdClient(t *testing.T) {
 	}
 }
 
+// TestJumpsAreOnTheGrid: where a server's clock may jump, that is by a multiple of the grid, as the lives of
+// its records change by as much.
+func TestJumpsAreOnTheGrid(t *testing.T) {
+	b := closing(t, "setpx-lua")
+	b.Codes, b.Faults = trace.Verdict{trace.FR}, Budget{Pause: Any, ServerClock: 1}
+	r, err := Run(context.Background(), b, Options{Memory: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if t.Logf("%d states, at multiples of %s", r.States, r.Grid); r.Answer() != HoldsAlways || b.ClockJump()%r.Grid != 0 {
+		t.Errorf("%s, and the jump is one by %s", r.Summary(), b.ClockJump())
+	}
+}
+
 // TestDoesNotClose: a lock whose situations aren't finitely many is refused, with the reason.
 func TestDoesNotClose(t *testing.T) {
 	testenv.Long(t)

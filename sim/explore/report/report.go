@@ -164,6 +164,9 @@ func Bounds(b *explore.Bounds) []Item {
 	if b.Waits == explore.WaitsEndAtWill {
 		beginning, ends = " and all lives of records are multiples", "Sleeps, and waits for replies that don't come, end at any time, sooner or later than they do: that is more than can happen. "
 	}
+	if b.Faults[explore.ClientClock]+b.Faults[explore.ServerClock] > 0 {
+		beginning = ", the jumps of clocks" + beginning
+	}
 	instants := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
 		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or, where a reply may be late, a timeout lasts; " +
 		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +

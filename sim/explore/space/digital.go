@@ -54,6 +54,9 @@ func (m *Model) WakesEarly() bool { return m.Bounds.Waits == WaitsEndAtWill && m
 // met with at multiples, as long as no condition is strict. The model must be [Model.Digital].
 func (m *Model) Digitize(small *Model) error {
 	spans := append(instants.Given(small.Servers, small.snapshots()), m.ttl)
+	if jumps := m.Bounds.jumps(); jumps.Most > 0 {
+		spans = append(spans, jumps.By)
+	}
 	if !m.habits.early {
 		spans = append(spans, instants.Sleeps(small.Clients, small.reached(), true)...)
 		if m.late() || small.awaits() {
