@@ -160,41 +160,51 @@ func Bounds(b *explore.Bounds) []Item {
 		order = fmt.Sprintf("orders of the clients' steps with at most %s from one to another; a step is a command, a reply, a look at a clock, an access to the resource",
 			Count(b.Switches, "switch"))
 	}
-	beginning, ends := ", all sleeps, all lives of records and, if a reply may be late, the timeout are multiples", ""
-	if b.Waits == explore.WaitsEndAtWill {
-		beginning, ends = " and all lives of records are multiples", "Sleeps, and waits for replies that don't come, end at any time, sooner or later than they do: that is more than can happen. "
-	}
-	if b.Faults[explore.ClientClock]+b.Faults[explore.ServerClock] > 0 {
-		beginning = ", the jumps of clocks" + beginning
-	}
-	instants := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
-		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or, where a reply may be late, a timeout lasts; " +
-		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
-		"a hundred TTLs since somebody read a monotonic clock; that, and two seconds after a TTL, since somebody read true time, unless it was seen when a stamp falls due. For such values each place of the code was run, from two of the histories that lead there and for up to 40 on, " +
-		probed + "; not in it: code that changes its mind elsewhere, or there and back between two of these, and instants that are several such spans before another. " +
-		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
-	if b.Cycles == explore.Any {
-		instants = "whatever can go wrong does so between any two steps. " + ends + "Time goes on by the greatest span of which the TTL" + beginning + ": " +
-			"a lease's end is rounded up to one, and " + expires + ". All spans are alike that are longer than each of these. " +
-			"Where code compares a clock with a span of its own, since the cycle's first look at it, it does either at the multiples before and after. " +
-			"It was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"
-	}
-	if b.WholeSleeps {
-		instants += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
-	}
 	items := []Item{
 		{"clients", fmt.Sprintf("%s, each of which asks for the lock %s; whoever has it %s", trace.List(names), times(b.Cycles)+retries(&cfg.Retry), cfg.Caller()) + others},
 		{"servers", fmt.Sprintf("%s, with nothing on disk; the TTL is %s, a client waits %s for a reply%s%s",
 			Count(len(cfg.Nodes), "server"), trace.Duration(cfg.TTL), trace.Duration(cfg.Timeout), resource, record)},
 		{"order", order},
 		{"faults", faults(b)},
-		{"instants", instants},
+		{"instants", instants(b)},
 		{"not in it", b.Outside()},
 	}
 	if assumed := b.Strategy.Assumes; assumed != "" {
 		items = append(items, Item{"assumed", assumed})
 	}
 	return items
+}
+
+// instants states at which instants anything can happen.
+func instants(b *explore.Bounds) string {
+	text := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
+		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or, where a reply may be late, a timeout lasts; " +
+		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
+		"a hundred TTLs since somebody read a monotonic clock; that, and two seconds after a TTL, since somebody read true time, unless it was seen when a stamp falls due. For such values each place of the code was run, from two of the histories that lead there and for up to 40 on, " +
+		probed + "; not in it: code that changes its mind elsewhere, or there and back between two of these, and instants that are several such spans before another. " +
+		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
+	if b.Cycles == explore.Any {
+		text = multiples(b)
+	}
+	if b.WholeSleeps {
+		text += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
+	}
+	return text
+}
+
+// multiples states the instants of a search without bounds.
+func multiples(b *explore.Bounds) string {
+	ends, spans := "", ", all sleeps, all lives of records and, if a reply may be late, the timeout"
+	if b.Waits == explore.WaitsEndAtWill {
+		ends, spans = "Sleeps, and waits for replies that don't come, end at any time, sooner or later than they do: that is more than can happen. ", " and all lives of records"
+	}
+	if b.Faults[explore.ClientClock]+b.Faults[explore.ServerClock] > 0 {
+		spans = ", the jumps of clocks" + spans
+	}
+	return "whatever can go wrong does so between any two steps. " + ends + "Time goes on by the greatest span of which the TTL" + spans + " are multiples: " +
+		"a lease's end is rounded up to one, and " + expires + ". All spans are alike that are longer than each of these. " +
+		"Where code compares a clock with a span of its own, since the cycle's first look at it, it does either at the multiples before and after. " +
+		"It was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"
 }
 
 // Effort states the size of the search, and how near it came to violations.
