@@ -67,13 +67,7 @@ func TestRenewedWithinAStep(t *testing.T) {
 	if !p.shows(at, ops, trace.DG) {
 		t.Fatalf("the engine shows %s: %s", p.verdict(), p.line())
 	}
-	b := at.bounds(s)
-	b.Codes, b.Record, b.Cycles, b.Faults = trace.Verdict{trace.DG}, p.config.Key, explore.Any, explore.Budget{explore.Pause: explore.Any}
-	r, err := explore.Run(t.Context(), b, explore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Holds(trace.DG) || !slices.Contains(slices.Concat(r.Found, r.Unconfirmed), trace.DG) {
+	if r := p.endless(t, at, trace.DG); r.Holds(trace.DG) || !slices.Contains(slices.Concat(r.Found, r.Unconfirmed), trace.DG) {
 		t.Error(r.Summary())
 	}
 }
@@ -112,13 +106,19 @@ func TestTouchedWithinAStep(t *testing.T) {
 	if !shown {
 		t.Fatal("the engine doesn't show it")
 	}
-	b := at.bounds(s)
-	b.Codes, b.Record, b.Cycles, b.Faults = trace.Verdict{trace.DG, trace.FR}, p.config.Key, explore.Any, explore.Budget{explore.Pause: explore.Any}
+	if r := p.endless(t, at, trace.DG, trace.FR); r.Find(trace.FR) == nil {
+		t.Error(r.Summary())
+	}
+}
+
+// endless searches with any number of cycles and pauses.
+func (p *player) endless(t *testing.T, at setting, codes ...trace.Code) *explore.Result {
+	t.Helper()
+	b := at.bounds(p.subject)
+	b.Codes, b.Record, b.Cycles, b.Faults = codes, p.config.Key, explore.Any, explore.Budget{explore.Pause: explore.Any}
 	r, err := explore.Run(t.Context(), b, explore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Find(trace.FR) == nil {
-		t.Error(r.Summary())
-	}
+	return r
 }
