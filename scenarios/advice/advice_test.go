@@ -136,7 +136,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 		d := advice.Decide(a, strategies.All(), outcome)
 		rest := d.Rest(scenarios.Names(), outcome)
 		text := d.Unspoken(&rest, outcome, name, true)
-		begin := fmt.Sprintf("In %d of the %d, listed last, it shows what your answers forbid", len(rest.Shown), len(scenarios.Names())-len(a.Scenarios()))
+		begin := fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (", len(rest.Shown), len(scenarios.Names())-len(a.Scenarios()))
 		if !strings.HasPrefix(text, begin) || !strings.Contains(text, rest.Shown[0].Scenario) {
 			t.Errorf("%v: of %d runs it is said: %s, want %s", a, len(rest.Shown), text, begin)
 		}
@@ -154,7 +154,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 				most = max(most, spared)
 			}
 		}
-		want := "keep what happens there away from it"
+		want := "Keep what happens there away from it"
 		switch {
 		case !d.Enough:
 		case enough == 0:
@@ -175,11 +175,11 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			t.Errorf("%v: before the runs are made it is said: %s", a, early)
 		}
 		rest.Pending = 3
-		if early := d.Unspoken(&rest, outcome, name, true); strings.Contains(early, "In ") || !strings.Contains(strings.Join(d.Text(&rest, outcome, name, true), " "), "3 are still to come") {
+		if early := d.Unspoken(&rest, outcome, name, true); strings.Contains(early, "It fails in ") || !strings.Contains(strings.Join(d.Text(&rest, outcome, name, true), " "), "3 are still to come") {
 			t.Errorf("%v: with runs to come it is said: %s", a, early)
 		}
 	}
-	if text := (&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, name, true); text != "None of the 5 shows what your answers forbid, either." {
+	if text := (&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, name, true); text != "None of the 5 runs that no question is about shows what your answers forbid, either." {
 		t.Errorf("of no runs it is said: %s", text)
 	}
 }
@@ -187,8 +187,8 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 // Every answer has the numbers of its runs, in the same sentence, and they add up to all of them.
 func TestNumbersOfRunsAddUp(t *testing.T) {
 	outcome := ran(t)
-	sentence := regexp.MustCompile(`Of its (\d+) runs, (\d+) are of misfortunes that the questions are about(?:, (\d+) are about an extension, which it hasn't)?, and no question is about the other (\d+)\.`)
-	shown := regexp.MustCompile(`In (\d+) of the (\d+), listed last, it shows what your answers forbid \(([^)]*)\)`)
+	sentence := regexp.MustCompile(`Of its (\d+) runs, (\d+) count(?:; (\d+) test an extension, which it hasn't)?; no question is about the other (\d+)\.`)
+	shown := regexp.MustCompile(`It fails in (\d+) of the (\d+) runs that no question is about, listed last \(([^)]*)\), as under`)
 	number := func(s string) int {
 		n, _ := strconv.Atoi(s) // "" is none
 		return n

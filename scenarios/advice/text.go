@@ -46,7 +46,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		all[0] = fmt.Sprintf("%s %s.", verb, a.Lock.Name)
 	}
 	if a.Enough {
-		all = append(all, a.counted(rest)+" "+a.covered(whole)+" "+a.Unspoken(rest, outcome, name, whole))
+		all = append(all, a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest)+" "+a.covered(whole))
 	} else {
 		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken }, name)))
 	}
@@ -60,7 +60,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		all = append(all, "Its price: "+unwanted+".")
 	}
 	if !a.Enough && whole {
-		all = append(all, a.counted(rest)+" "+a.Unspoken(rest, outcome, name, whole))
+		all = append(all, a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest))
 	}
 	return all
 }
@@ -68,11 +68,11 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 // counted says how many runs the lock has, how many of them the questions are about, and of how many that is not so, and why.
 func (a *Advice) counted(rest *Rest) string {
 	decide, others := len(a.Runs), rest.Made+rest.Pending
-	text := fmt.Sprintf("Of its %d runs, %d are of misfortunes that the questions are about", decide+a.Idle+others, decide)
+	text := fmt.Sprintf("Of its %d runs, %d count", decide+a.Idle+others, decide)
 	if a.Idle > 0 {
-		text += fmt.Sprintf(", %d are about an extension, which it hasn't", a.Idle)
+		text += fmt.Sprintf("; %d test an extension, which it hasn't", a.Idle)
 	}
-	text += fmt.Sprintf(", and no question is about the other %d", others)
+	text += fmt.Sprintf("; no question is about the other %d", others)
 	switch rest.Pending {
 	case 0:
 	case 1:
@@ -201,19 +201,19 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(string) string,
 	n, all := len(rest.Shown), rest.Made+rest.Pending
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
-		return "Those that show what your answers forbid will be listed last: keep what happens in them away from it."
+		return "Runs that no question is about may fail, and will be listed last then: keep what happens in them away from it."
 	case n == 0:
-		return fmt.Sprintf("None of the %d shows what your answers forbid, either.", all)
+		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", all)
 	}
 	var such []string
 	for _, r := range rest.Shown[:min(n, examples)] {
 		such = append(such, name(r.Scenario))
 	}
-	text := fmt.Sprintf("In %d of the %d, listed last, it shows what your answers forbid (%s)", n, all, times(rest.Shown))
+	text := fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (%s)", n, all, times(rest.Shown))
 	if whole {
-		text += ", such as " + trace.List(such)
+		text += ", as under " + trace.List(such)
 	}
-	if text += ": keep what happens there away from it"; !a.Enough {
+	if text += ". Keep what happens there away from it"; !a.Enough {
 		return text + "."
 	}
 	switch best, spared := a.elsewhereBest(rest.Shown, outcome); {

@@ -72,7 +72,10 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	for _, rule := range l.rules {
 		c.Fill(rule, d.Theme.Rule, draw.Dim)
 	}
-	c.Text(l.header.X+1, l.header.Y, r.W-2, "Which lock should I use?", draw.Title)
+	n := c.Text(l.header.X+1, l.header.Y, r.W-2, "Which lock should I use?", draw.Title)
+	if len(d.listed) > 0 {
+		d.drawSigns(c, l.header, n+2)
+	}
 	d.drawQuestions(c, l.questions)
 	switch {
 	case d.said != "":
@@ -85,6 +88,15 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	d.at = min(d.at, questions+len(d.listed)-1)
 	if len(d.listed) > 0 {
 		d.drawRuns(c, l, &a, rest.Pending)
+	}
+}
+
+// drawSigns says at the end of a row what the signs before the codes of the runs mean, if that leaves what is at its beginning.
+func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int) {
+	g := &d.Theme.Glyphs
+	signs := g.Granted + " nothing broke  " + g.Mild + " broken, and allowed  " + g.Bad + " forbidden"
+	if n := draw.Width(signs); taken+n+1 < r.W {
+		c.Text(r.X+r.W-1-n, r.Y, n, signs, draw.Dim)
 	}
 }
 
@@ -271,29 +283,33 @@ func (d *Decide) title(scenario string) string {
 // heading is that of the runs that decide. Where none of the others is in sight, it says that there are some.
 func heading(a *advice.Advice, pending, others int) string {
 	if a.Enough && pending == 0 {
-		text := fmt.Sprintf("%s is enough in %s", a.Lock.Name, draw.Either(len(a.Runs) == 1, "the run that decides", fmt.Sprintf("%d runs that decide", len(a.Runs))))
+		text := fmt.Sprintf("%s is enough in the %s", a.Lock.Name, draw.Either(len(a.Runs) == 1, "run that counts", fmt.Sprintf("%d runs that count", len(a.Runs))))
 		if others > 0 {
-			text += fmt.Sprintf(", not in %d at the end", others)
+			text += fmt.Sprintf("; %s", draw.Either(others == 1, "1 other fails", fmt.Sprintf("%d others fail", others)))
 		}
 		return text
 	}
-	text := fmt.Sprintf("%s of %s %s", draw.Plural(len(a.Runs), "run"), a.Lock.Name, draw.Either(len(a.Runs) == 1, "decides", "decide"))
+	text := fmt.Sprintf("The %d runs of %s that count", len(a.Runs), a.Lock.Name)
+	if len(a.Runs) == 1 {
+		text = "The run of " + a.Lock.Name + " that counts"
+	}
 	if pending > 0 {
-		return text + fmt.Sprintf("; still counting what else it shows: %s to come", draw.Plural(pending, "run"))
+		return text + fmt.Sprintf("; %s still to come", draw.Either(pending == 1, "1 other is", fmt.Sprintf("%d others are", pending)))
 	}
 	if others > 0 {
-		text += fmt.Sprintf(", and %d at the end %s", others, draw.Either(others == 1, "doesn't", "don't"))
+		text += fmt.Sprintf("; %s, listed last", draw.Either(others == 1, "1 other fails", fmt.Sprintf("%d others fail", others)))
 	}
 	return text
 }
 
-// unasked is the heading of the runs that decide nothing: their red is no contradiction to the recommendation.
+// unasked is the heading of the runs that decide nothing: their red is no contradiction to the recommendation. In the least
+// window it leaves room for which of them are in sight.
 func (d *Decide) unasked(a *advice.Advice) string {
 	n := len(d.listed) - len(a.Runs)
-	if a.Enough {
-		return "No question is about " + draw.Either(n == 1, "this 1 run", fmt.Sprintf("these %d runs", n)) + ", in which " + a.Lock.Name + " is not enough"
+	if n == 1 {
+		return "This run of " + a.Lock.Name + " fails, and no question is about it"
 	}
-	return "No question is about " + draw.Either(n == 1, "this 1 run, which shows", fmt.Sprintf("these %d runs, which show", n)) + " forbidden things"
+	return fmt.Sprintf("These %d runs of %s fail, and no question is about them", n, a.Lock.Name)
 }
 
 // heads reports whether a run is the first of those that decide nothing, in a list that has others above it.
@@ -434,7 +450,7 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 	entries, rows := set(0, 1)
 	for i := range entries { // those that break something come first
 		whole := d.entry(i, len(a.Runs), titles, 0, list.W, list.H)
-		if more := len(whole) - 1; rows+more < list.H {
+		if more := len(whole) - len(entries[i]); rows+more < list.H {
 			entries[i], rows = whole, rows+more
 		}
 	}
@@ -450,7 +466,8 @@ const (
 	usualTitle  = 48
 )
 
-// entry is a run in the list, with at most so many rows of its reason.
+// entry is a run in the list, with no reason, a row of it, or all of it. A title that is longer than the column of titles is
+// folded, or cut where there is one row, so that all reasons begin in the same column.
 func (d *Decide) entry(i, deciding, titles, names, width, reason int) (rows []draw.Line) {
 	run := &d.listed[i]
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
@@ -459,20 +476,36 @@ func (d *Decide) entry(i, deciding, titles, names, width, reason int) (rows []dr
 		mark = d.Theme.Pointer + " "
 	}
 	badge := d.badge(i, deciding)
-	head := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(draw.Fit(sc.Title, width-frame, d.Theme.More), titles)+"  ", draw.Strong)}
+	folded := []string{draw.Fit(sc.Title, titles, d.Theme.More)}
+	if reason > 1 {
+		folded = draw.Wrap(sc.Title, titles)
+	}
+	head := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(folded[0], titles)+"  ", draw.Strong)}
 	if names > 0 {
 		head = append(head, draw.Text(draw.Pad(run.Scenario, names)+"  ", draw.Dim))
 	}
-	because, room := sc.Because(run.Strategy), width-head.Width()-1
-	switch reason {
-	case 0:
+	if reason == 0 {
 		return []draw.Line{head}
-	case 1:
-		return []draw.Line{append(head, draw.Text(draw.Fit(because, room, d.Theme.More), draw.Plain))}
 	}
-	for _, s := range draw.Wrap(because, room) {
-		rows = append(rows, append(head, draw.Text(s, draw.Plain)))
-		head = draw.Line{draw.Text(draw.Pad("", head.Width()), draw.Plain)}
+	room := width - head.Width() - 1
+	because := draw.Wrap(sc.Because(run.Strategy), room)
+	if reason == 1 {
+		because = []string{draw.Fit(sc.Because(run.Strategy), room, d.Theme.More)}
+	}
+	before, left := draw.Width(" "+mark)+6, head.Width() // columns of the mark and the badge, and of all that a reason begins behind
+	for n := range max(len(folded), len(because)) {
+		row := head
+		if n > 0 {
+			title := ""
+			if n < len(folded) {
+				title = folded[n]
+			}
+			row = draw.Line{draw.Text(draw.Pad("", before), draw.Plain), draw.Text(draw.Pad(title, left-before), draw.Strong)}
+		}
+		if n < len(because) {
+			row = append(row, draw.Text(because[n], draw.Plain))
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
