@@ -160,7 +160,7 @@ func (p *pages) clicked(c screen.Click) {
 func (p *pages) FooterKeys() (keys []key.Binding) {
 	k := &p.Keys
 	if p.at != none {
-		keys = append(keys, screen.As(k.Enter, "play the run"))
+		keys = append(keys, screen.As(k.Enter, "play from the violation"))
 	}
 	if len(p.breaches) > 0 || p.beyond > 0 {
 		keys = append(keys, screen.Pair(k.Up, k.Down, "row"))
@@ -174,7 +174,7 @@ func (p *pages) FooterKeys() (keys []key.Binding) {
 
 // numbered is the binding of the digits, as many as there are claims.
 func (p *pages) numbered() key.Binding {
-	return screen.Bind(fmt.Sprintf("1-%d", len(claims.All)), "another claim", p.Keys.Guess.Keys()[:len(claims.All)]...)
+	return screen.Bind(fmt.Sprintf("1-%d", len(claims.All)), "claim", p.Keys.Guess.Keys()[:len(claims.All)]...)
 }
 
 // Help explains the screen and its keys.
@@ -183,8 +183,8 @@ func (p *pages) Help() screen.Page {
 	return screen.Page{
 		Title: "claims",
 		About: "A claim says what a kind of lock never shows, whatever the schedule, as long as its conditions hold. It is no proof: tests try to refute it, " +
-			"and for each condition there are tests that break it, and the claim with it. Where a run of the catalogue does the same, it can be played.",
-		Keys: append([]key.Binding{screen.As(k.Enter, "play the run"), screen.As(k.Down, "down"), screen.As(k.Up, "up"), k.PageDown, k.PageUp, screen.As(k.First, "beginning"), screen.As(k.Last, "end"), p.numbered()}, k.Always()...),
+			"and for each condition there are tests that break it, and the claim with it. Where a run of the catalogue does the same, it can be played from its violation on.",
+		Keys: append([]key.Binding{screen.As(k.Enter, "play from the violation"), screen.As(k.Down, "down"), screen.As(k.Up, "up"), k.PageDown, k.PageUp, screen.As(k.First, "beginning"), screen.As(k.Last, "end"), p.numbered()}, k.Always()...),
 	}
 }
 

@@ -56,7 +56,7 @@ func TestClaimsAreOpenedByNumber(t *testing.T) {
 	if v := a.View(); strings.Contains(v, "For all schedules") || !strings.Contains(v, "tests try to refute them") {
 		t.Errorf("what was tried is called a proof:\n%s", v)
 	}
-	if v := a.View(); !strings.Contains(v, "of claim 1") || !strings.Contains(v, "1-6 another claim") {
+	if v := a.View(); !strings.Contains(v, "of claim 1") || !strings.Contains(v, "1-6 claim") {
 		t.Errorf("claim 3 doesn't refer to another by its number:\n%s", v)
 	}
 	for n := range claims.All {

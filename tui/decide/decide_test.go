@@ -424,7 +424,7 @@ func TestBreachesCanBePlayed(t *testing.T) {
 			v := a.View()
 			if p.at != none {
 				b := p.breaches[p.at]
-				if !strings.Contains(v, p.Theme.Pointer+" "+b.Text) || !strings.Contains(v, "enter play the run") {
+				if !strings.Contains(v, p.Theme.Pointer+" "+b.Text) || !strings.Contains(v, "enter play from the violation") {
 					t.Fatalf("%v: %q is at the cursor, and not on the screen:\n%s", size, b.Text, v)
 				}
 				_, out := p.Update(tuitest.KeyMsg("enter"))

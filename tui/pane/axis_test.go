@@ -512,3 +512,22 @@ func TestInstantsStay(t *testing.T) {
 		}
 	}
 }
+
+// The cursor is on the ruler at every instant, also at one that is highlighted: the number of that event stands beside it.
+func TestCursorStaysBesideNumbers(t *testing.T) {
+	r := timeline.New(tuitest.PauseTrace())
+	th := tuitest.PlainTheme(false)
+	const width, height = 100, 20
+	a := newAxis(r, width-LabelWidth, 0)
+	for pos := range r.Moments {
+		if pos == 0 {
+			continue
+		}
+		c := draw.NewCanvas(width, height, th.More)
+		DrawTimeline(c, draw.Rect(0, 0, width, height), Scene{Timeline: r, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: PlanLanes(r, pos, height-AxisRows), Theme: th, Lit: []int{r.Events[pos-1].Seq}})
+		x := LabelWidth + a.Cols[pos]
+		if c.Char(x, 1) != th.Here || c.Char(x+1, 1) != "1" && c.Char(x-1, 1) != "1" {
+			t.Errorf("at %d the ruler has %q at the cursor, between %q and %q", pos, c.Char(x, 1), c.Char(x-1, 1), c.Char(x+1, 1))
+		}
+	}
+}

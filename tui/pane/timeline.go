@@ -121,7 +121,7 @@ func (tl *plot) put(x, y int, glyph string, k draw.Ink) {
 	tl.signs = append(tl.signs, drawnSign{x: x, y: y, glyph: glyph})
 }
 
-// drawLit numbers the highlighted events on the ruler, and lights their marks.
+// drawLit numbers the highlighted events on the ruler, and lights their marks. At the cursor the number stands beside it.
 func (tl *plot) drawLit() {
 	for i, seq := range tl.Lit {
 		pos := tl.After(seq)
@@ -129,7 +129,14 @@ func (tl *plot) drawLit() {
 		if pos > tl.Pos || x < 0 || x >= tl.width {
 			continue
 		}
-		tl.c.Put(tl.x0+x, tl.y0+1, strconv.Itoa((i+1)%10), draw.Alarm)
+		number := x
+		switch { // nothing is lit to the right of the cursor
+		case x == tl.until && x+1 < tl.width:
+			number++
+		case x == tl.until:
+			number--
+		}
+		tl.c.Put(tl.x0+number, tl.y0+1, strconv.Itoa((i+1)%10), draw.Alarm)
 		e := tl.Event(pos)
 		for j, l := range tl.Lanes {
 			if l.own() && tl.In(l.Lane, e) {
