@@ -147,7 +147,7 @@ func TestExportSaysWhatIsNotAsExpected(t *testing.T) {
 		if err := os.WriteFile(own, fmt.Appendf(nil, script, expected), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		const said = "not as expected: the file expects DG and no other code, and the verdict is ok"
+		said := "not as expected: the file expects DG and no other code (" + own + ":5), and the verdict is ok"
 		page := filepath.Join(dir, "mine.html")
 		_, errs, status := run(t, "", "export", "setpx-lua", own, "-o", page)
 		if status != 0 || strings.Contains(errs, said) == met {

@@ -15,6 +15,7 @@ type expectation struct {
 	verdict trace.Verdict
 	because string // the cause of the verdict in this schedule
 	under   value  // the place where the strategy is named
+	given   value  // that of the verdict
 }
 
 // expect reads a list of verdicts, each with the strategies that it is expected of and the
@@ -34,10 +35,10 @@ func (l *loader) expect(v value) error {
 
 func (l *loader) expectOne(v value) error {
 	var e expectation
-	var under, given value
+	var under value
 	err := v.fields(map[string]func(value) error{
 		"verdict": func(v value) (err error) {
-			given = v
+			e.given = v
 			e.verdict, err = verdict(v)
 			return err
 		},
@@ -45,7 +46,7 @@ func (l *loader) expectOne(v value) error {
 		"because": into(&e.because, value.sentence),
 	})
 	switch {
-	case err == nil && given.node == nil:
+	case err == nil && e.given.node == nil:
 		return v.errorf("this entry has no verdict: ok, or a list of codes")
 	case err == nil && under.node == nil:
 		return v.errorf("this entry does not say under which strategies")

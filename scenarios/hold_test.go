@@ -19,14 +19,14 @@ script:
 expect:
   - {verdict: [WANT], under: naive-del}
 `
-	const missed = "not as expected: the file expects SW OV FR and no other code, and the verdict is "
+	const missed = "not as expected: the file expects SW OV FR and no other code (test.yaml:10), and the verdict is "
 	const instead = `; "to: read" is the place after the read`
 	for _, tt := range []struct{ first, place, who, want, told string }{
 		{"read", "work", "A", "SW, OV, FR", missed + `OV FR; B was held at "work" (test.yaml:7), before its read, until after A's write (#20)` + instead},
 		{"read", "granted", "A", "SW, OV, FR", missed + `FR; B was held at "granted" (test.yaml:7), before its read, until after A's write (#19)` + instead},
 		{"read", "read", "A", "SW, OV, FR", "as expected: SW OV FR"},
 		{"read", "work", "A", "OV, FR", "as expected: OV FR"},
-		{"read", "work", "A", "OV", "not as expected: the file expects OV and no other code, and the verdict is OV FR"},
+		{"read", "work", "A", "OV", "not as expected: the file expects OV and no other code (test.yaml:10), and the verdict is OV FR"},
 		{"before release last", "release", "B", "SW, OV, FR", missed + `ok; no step lets A go on from "before release last" (test.yaml:4): it went on when the script was over`},
 		{"before release last", "work", "A", "SW, OV, FR", missed + `FR; no step lets B go on from "work" (test.yaml:7), before its read: it read when the script was over` + instead},
 	} {

@@ -51,8 +51,8 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 		return nil, err
 	}
 	t.Title = s.Title
-	if want, known := s.Expect(t.Strategy); known && s.Path() != "" { // the tests hold built-in ones to theirs
-		t.Expected = want.String()
+	if e, of := s.expected(t.Strategy); of != "" && s.Path() != "" { // the tests hold built-in ones to theirs
+		t.Expected, t.ExpectedAt = e.verdict.String(), e.given.place()
 	}
 	for i := range t.Notes {
 		if n := &t.Notes[i]; n.Kind == trace.NoteAsk {

@@ -25,6 +25,9 @@ func (t *Trace) Expectation() (text string, met bool) {
 	if want != "ok" {
 		want += " and no other code"
 	}
+	if t.ExpectedAt != "" {
+		want += " (" + t.ExpectedAt + ")"
+	}
 	text = "not as expected: the file expects " + want + ", and the verdict is " + is.String()
 	if !missing {
 		return text, false

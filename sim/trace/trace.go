@@ -34,8 +34,9 @@ type Trace struct {
 	Notes      []Note
 	Violations []Violation // by the event that completed each, then by severity
 
-	Expected string // the verdict that the author of a script expects of this lock; empty if there is none
-	Holds    []Hold // of the clients of such a script, in its order
+	Expected   string // the verdict that the author of a script expects of this lock; empty if there is none
+	ExpectedAt string // where the script says so, as file:line; empty if that is unknown
+	Holds      []Hold // of the clients of such a script, in its order
 }
 
 // Note is a remark at a point of a run. Notes are not events: they change nothing and are not
