@@ -56,7 +56,11 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	case errors.As(err, &status):
 		return int(status)
 	}
-	fmt.Fprintf(prose(errs), "lockstep: %s\n", err)
+	text := err.Error()
+	if list := (interface{ Unwrap() []error })(nil); errors.As(err, &list) { // of several mistakes each has a line
+		text = strings.ReplaceAll(text, "\n", "\nlockstep: ")
+	}
+	fmt.Fprintf(prose(errs), "lockstep: %s\n", text)
 	return exitUsage
 }
 

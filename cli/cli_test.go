@@ -311,3 +311,16 @@ func TestExpectationOfAFile(t *testing.T) {
 		}
 	}
 }
+
+// Of several mistakes in a file each line says who speaks, as the first does.
+func TestMistakesAreOneList(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	if err := os.WriteFile(path, []byte("title: Own\nscript:\n  - rum: A\n  - wiat: 1s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, errs, status := run(t, "", "run", "setnx", path)
+	want := "lockstep: " + path + ":3: unknown step \"rum\"; did you mean \"run\"?\nlockstep: " + path + ":4: unknown step \"wiat\"; did you mean \"wait\"?\n"
+	if status != exitUsage || errs != want {
+		t.Errorf("exit status %d\n got %s\nwant %s", status, errs, want)
+	}
+}
