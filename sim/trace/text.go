@@ -164,13 +164,13 @@ func (t *Trace) leftBehind(s *State) string {
 		}
 		switch owner := rec.Owner.Client; {
 		case owner == None:
-			return "Nobody holds it; somebody's record stays."
+			return "Nobody thinks it has the lock; Redis keeps somebody's record."
 		case s.Clients[owner].Crashed:
-			return fmt.Sprintf("Nobody alive holds it; dead %s's record stays.", t.Clients[owner])
+			return fmt.Sprintf("Nobody alive thinks it has the lock; Redis keeps dead %s's record.", t.Clients[owner])
 		case s.Clients[owner].Phase == PhaseRelease:
 			return fmt.Sprintf("Nobody holds it; %s is releasing it.", t.Clients[owner])
 		case s.Clients[owner].Phase != PhaseAcquire:
-			return fmt.Sprintf("Nobody holds it; %s's record stays.", t.Clients[owner])
+			return fmt.Sprintf("Nobody thinks it has the lock; Redis keeps %s's record.", t.Clients[owner])
 		}
 	}
 	if owner, _ := s.Quorum(t.Need); owner != None { // its reply is on its way, or it has more to ask

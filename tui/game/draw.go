@@ -177,7 +177,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	text := ""
 	if s.quest != nil && s.withstands != "" && !s.won() {
-		text = " when you win: the same moves with " + s.withstands + ", without " + s.goal.String() + " " // it may well show others
+		text = fmt.Sprintf(" %s withstands these moves (no %s): you see it when you win ", s.withstands, s.goal) // it may well show others
 	}
 	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
 		others := len(up.Tried) - 1

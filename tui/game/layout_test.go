@@ -27,7 +27,7 @@ func TestThreeClientsInThirtyRows(t *testing.T) {
 	for len(s.options) < 12 {
 		s.options = append(s.options, option{name: fmt.Sprint("short ", len(s.options))})
 	}
-	long := strings.Repeat("long ", 14) + "end"
+	long := strings.Repeat("long ", 12) + "end"
 	s.options[3].name = long
 	if v = a.View(); !strings.Contains(v, long) || !strings.Contains(v, "short 9") || !strings.Contains(v, " 12 moves: 1 to 9, or ↑↓ and enter ") {
 		t.Error(v)

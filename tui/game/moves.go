@@ -294,8 +294,7 @@ func (s *Game) wait(d time.Duration) (o option, pauses int) {
 	}
 	var last, paused []string
 	for i := range events {
-		e := &events[i]
-		switch {
+		switch e := &events[i]; {
 		case e.Kind == trace.KindPause && e.Client != trace.None && e.At == s.now+d:
 			if s.wakes(e.Client) != d {
 				last = append(last, t.Clients[e.Client]+" can go on")
@@ -314,9 +313,10 @@ func (s *Game) wait(d time.Duration) (o option, pauses int) {
 	if len(last) > 2 {
 		last = append(last[:2], fmt.Sprintf("and %d more", len(last)-2))
 	}
-	if len(last) > 0 {
-		o.name += ": " + strings.Join(last, ", ")
+	if len(last) == 0 && d == time.Second { // always offered, so that a little time can pass
+		last = []string{"nothing is due"}
 	}
+	o.name += draw.Either(len(last) > 0, ": ", "") + strings.Join(last, ", ")
 	if len(paused) > 0 {
 		o.name += " (" + strings.Join(paused, " and ") + draw.Either(len(paused) == 1, " is", " are") + " paused)"
 	}

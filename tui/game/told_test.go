@@ -63,7 +63,7 @@ func TestRulesAreInWords(t *testing.T) {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
 		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "leases last 12s")
-		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, "when you win: the same moves with " + l.Withstands + ", without " + l.Goal.String() + " ─"} {
+		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, l.Withstands + " withstands these moves (no " + l.Goal.String() + "): you see it when you win ─"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
 			}
