@@ -333,7 +333,7 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 	}
 	base := max(v.Focus-r.H/2, 0)
 	if n := len(v.Script); n > 0 && r.H-n > leastCode && base > 0 { // the script that runs there stands above it
-		c.Lines(draw.Rect(r.X, r.Y, r.W, n), v.Script, 0)
+		c.Lines(draw.Rect(r.X, r.Y, r.W, n+1), append(v.Script, draw.Line{draw.Text(p.Theme.More, draw.Dim)}), 0) // lines are left out
 		r = draw.Rect(r.X, r.Y+n+1, r.W, r.H-n-1)
 	}
 	base = min(max(v.Focus-r.H/2, 0), max(len(v.Rows)-r.H, 0))

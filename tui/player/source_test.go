@@ -1,6 +1,7 @@
 package player
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -51,6 +52,9 @@ func TestNoSource(t *testing.T) {
 	}
 }
 
+// scriptAside is the end of the script, and the mark below it.
+var scriptAside = regexp.MustCompile("(?m)`\\) *$\n.*… *$")
+
 // Without colour, too, the pane shows at which line the event is: with a pointer, the Lua script that runs there above it, and
 // no line cut. Of what a client does outside of the lock's code it says so.
 func TestSourcePaneSaysWhereTheClientStands(t *testing.T) {
@@ -76,6 +80,9 @@ func TestSourcePaneSaysWhereTheClientStands(t *testing.T) {
 				}
 				if e.Args[0] == "EVALSHA" && !strings.Contains(v, p.Theme.Pointer+p.Run.Clients[e.Client]+"    deleted, err := ") {
 					t.Errorf("%v, event %d: no pointer at its line:\n%s", size, e.Seq, v)
+				}
+				if e.Args[0] == "EVALSHA" && !scriptAside.MatchString(v) {
+					t.Errorf("%v, event %d: no mark where lines are left out below the script:\n%s", size, e.Seq, v)
 				}
 			}
 			seen[e.Kind] = true
