@@ -75,13 +75,13 @@ func TestSourcePaneSaysWhereTheClientStands(t *testing.T) {
 					t.Errorf("%v, event %d is of no line of the lock:\n%s", size, e.Seq, v)
 				}
 			case trace.KindSend:
-				if caller || e.Args[0] == "EVALSHA" && (!strings.Contains(v, `redis.call("DEL", KEYS[1])`) || !strings.Contains(v, "compareAndDelete.Run(")) {
+				if caller || e.Args[0] == "evalsha" && (!strings.Contains(v, `redis.call("DEL", KEYS[1])`) || !strings.Contains(v, "compareAndDelete.Run(")) {
 					t.Errorf("%v, event %d:\n%s", size, e.Seq, v)
 				}
-				if e.Args[0] == "EVALSHA" && !strings.Contains(v, p.Theme.Pointer+p.Run.Clients[e.Client]+"    deleted, err := ") {
+				if e.Args[0] == "evalsha" && !strings.Contains(v, p.Theme.Pointer+p.Run.Clients[e.Client][:1]+"    deleted, err := ") {
 					t.Errorf("%v, event %d: no pointer at its line:\n%s", size, e.Seq, v)
 				}
-				if e.Args[0] == "EVALSHA" && !scriptAside.MatchString(v) {
+				if e.Args[0] == "evalsha" && !scriptAside.MatchString(v) {
 					t.Errorf("%v, event %d: no mark where lines are left out below the script:\n%s", size, e.Seq, v)
 				}
 			}
