@@ -227,25 +227,46 @@ func (t *Timeline) Breached(pos int) (all, fresh []Breach) {
 	return t.Breaches, fresh
 }
 
-// Refusal says that the store has just refused an access, and why; it is empty at every other position. A
-// fence that holds is no violation, and yet what a run with one is there to show.
+// Refusal says that the store has just refused an access, or that a client has just been told that its release or
+// its extension has failed, and why; it is empty at every other position. A fence that holds is no violation, nor is a
+// lock that spares another client's record, and yet they are what a run is there to show.
 func (t *Timeline) Refusal(pos int) string {
 	e := t.Event(pos)
-	if e == nil || e.Kind != trace.KindReject {
+	if e == nil || !refuses(e.Kind) {
 		return ""
 	}
-	return fmt.Sprintf("The store refuses %s, whose access changes nothing: %s.", t.Clients[e.Client], e.Note)
+	client := t.Clients[e.Client]
+	switch e.Kind {
+	case trace.KindReleaseFailed:
+		return fmt.Sprintf("%s's release fails: %s.", client, e.Note)
+	case trace.KindExtendFailed:
+		return fmt.Sprintf("%s's extension fails: %s.", client, e.Note)
+	}
+	return fmt.Sprintf("The store refuses %s, whose access changes nothing: %s.", client, e.Note)
 }
 
-// NextRefusal returns the first position after pos, and before another one, at which the store refuses an access, or
-// else that other one.
+// NextRefusal returns the first position after pos, and before another one, with a Refusal, or else that other one.
 func (t *Timeline) NextRefusal(pos, before int) int {
 	for i := pos + 1; i < before; i++ {
-		if t.Event(i).Kind == trace.KindReject {
+		if refuses(t.Event(i).Kind) {
 			return i
 		}
 	}
 	return before
+}
+
+// refuses are the kinds of events in which a client is told that it may not, or no longer.
+func refuses(k trace.Kind) bool {
+	return k == trace.KindReject || k == trace.KindReleaseFailed || k == trace.KindExtendFailed
+}
+
+// Unsaid reports whether a chapter begins at a position in which the run's audience is told nothing: the script could not
+// do a step of it, which is for its author to know.
+func (t *Timeline) Unsaid(pos int) bool {
+	if !slices.Contains(t.Chapters, pos) {
+		return false
+	}
+	return !slices.ContainsFunc(t.Said(pos), func(n trace.Note) bool { return n.Kind != trace.NoteMissed })
 }
 
 // Proves reports whether the event is among those that prove a violation.

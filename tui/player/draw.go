@@ -148,9 +148,9 @@ func (p *Player) whereabouts(room int) draw.Line {
 		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
 			broken = draw.Line{pane.CodesSpan(all), draw.Text("  ", draw.Plain)}
 		}
-		if n := len(p.Run.Chapters); n > 0 {
-			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d of %d ", p.Run.Chapter(p.Pos), n), draw.Dim)}
-			short = draw.Line{draw.Text(fmt.Sprintf("[%d/%d] ", p.Run.Chapter(p.Pos), n), draw.Dim)}
+		if at, n := p.quiz.Chapters(p.Pos, p.Teaching); n > 0 {
+			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d of %d ", at, n), draw.Dim)}
+			short = draw.Line{draw.Text(fmt.Sprintf("[%d/%d] ", at, n), draw.Dim)}
 		}
 	}
 	all := slices.Concat(lesson, broken, short)

@@ -41,7 +41,7 @@ func (p *Player) story(width int, whole bool) story {
 	s.evidence.to = len(t.Lines)
 	p.tellStop(&t)
 	if text := p.Run.Refusal(p.Pos); text != "" {
-		t.Add(draw.Good, p.Theme.Reject+" ", text)
+		t.Add(draw.Good, draw.Either(p.Run.Event(p.Pos).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
 	}
 	if !early {
 		p.quiz.Judge(&t, p.Pos, p.teller())

@@ -395,12 +395,12 @@ func (p *Player) nextChapter() {
 	p.goTo(to)
 }
 
-// Retreat goes back to the last thing that was said. It reports whether there was any.
+// Retreat goes back by one key, to where Advance has stopped before. It reports whether there was any such place.
 func (p *Player) Retreat() bool {
 	if p.Run == nil || p.Pos == 0 {
 		return false
 	}
-	p.goTo(p.Run.PreviousChapter(p.Pos))
+	p.goTo(p.quiz.PreviousTold(p.Pos, p.Teaching))
 	return true
 }
 

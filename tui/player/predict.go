@@ -18,21 +18,8 @@ func (p *Player) Advance() bool {
 		return false
 	}
 	p.quiz.Answer(p.Pos, quiz.None)
-	p.goTo(p.quiz.Next(p.Pos))
-	for p.Teaching && p.silent() {
-		p.goTo(p.quiz.Next(p.Pos))
-	}
+	p.goTo(p.quiz.NextTold(p.Pos, p.Teaching))
 	return true
-}
-
-// silent reports whether a chapter begins at the cursor of which a class is told nothing: the script could
-// not do a step of it.
-func (p *Player) silent() bool {
-	_, fresh := p.Run.Breached(p.Pos)
-	if p.Pos == p.Run.Last() || len(fresh) > 0 || p.quiz.At(p.Pos) != nil || !slices.Contains(p.Run.Chapters, p.Pos) {
-		return false
-	}
-	return !slices.ContainsFunc(p.Run.Said(p.Pos), func(n trace.Note) bool { return n.Kind != trace.NoteMissed })
 }
 
 // question is the one at hand, as long as it is open.

@@ -543,13 +543,13 @@ func TestRefusalIsShown(t *testing.T) {
 		for p.Pos < p.Run.Last() || p.scroll < p.beyond {
 			a.Press("enter")
 			v := a.View()
-			if text := p.Run.Refusal(p.Pos); text != "" {
+			if e := p.Run.Event(p.Pos); e != nil && e.Kind == trace.KindReject {
 				told++
 				if !strings.Contains(tuitest.Unwrapped(v), "⊘ The store refuses A") {
 					t.Errorf("%v: not told:\n%s", size, v)
 				}
 			}
-			refused := p.Run.NextRefusal(0, p.Pos+1) <= p.Pos
+			refused := slices.ContainsFunc(p.Run.Events[:p.Pos], func(e trace.Event) bool { return e.Kind == trace.KindReject })
 			if refused && (!strings.Contains(v, "⊘ is refused by the store") || !strings.Contains(v, "A⊘")) {
 				t.Errorf("%v: at event %d of %d the legend, or the row of the store, lacks the refusal:\n%s", size, p.Pos, p.Run.Last(), v)
 			}
@@ -578,6 +578,54 @@ func TestPlaylistIsWritten(t *testing.T) {
 		found, err := filepath.Glob(folder + "/*.html")
 		if want := []string{folder + "/01-naive-del.html", folder + "/02-setpx-lua.html", folder + "/index.html"}; err != nil || !slices.Equal(found, want) {
 			t.Errorf("the files are %v, want %v", found, want)
+		}
+	}
+}
+
+// The key that goes back stops where the one that goes on has stopped, the counter passes no chapter, and where a
+// release is refused the run stops and says so.
+func TestBackStopsWhereOnHas(t *testing.T) {
+	for _, line := range []string{"get-then-del late-release", "setpx-lua late-release", "naive-del late-release", "fenced pause-past-ttl", "watchdog pause-past-ttl"} {
+		all, err := scenarios.LoadPlaylist(playlist(t, line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := New(tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false)), all)
+		a := tuitest.Open(t, 120, 60, p.App, p, nil)
+		var on, back []int
+		refused, chapter := false, 0
+		for p.Pos < p.Run.Last() {
+			on = append(on, p.Pos)
+			v := a.View()
+			if e := p.Run.Event(p.Pos); e != nil && e.Kind == trace.KindReleaseFailed {
+				refused = true
+				if !strings.Contains(tuitest.Unwrapped(v), "¬ "+p.Run.Clients[e.Client]+"'s release fails: lock not held") {
+					t.Errorf("%s: the refused release is not told:\n%s", line, v)
+				}
+			}
+			var now, of int
+			if _, after, found := strings.Cut(v, " chapter "); found {
+				fmt.Sscanf(after, "%d of %d", &now, &of) //nolint:errcheck // what doesn't fit is 0
+			}
+			if now < chapter || now > chapter+1 {
+				t.Errorf("%s: from chapter %d to chapter %d of %d at %d", line, chapter, now, of, p.Pos)
+			}
+			chapter = now
+			a.Press("enter")
+			for p.scroll > 0 {
+				a.Press("enter")
+			}
+		}
+		for p.Pos > 0 {
+			a.Press("pgup")
+			back = append(back, p.Pos)
+		}
+		if slices.Reverse(back); !slices.Equal(on, back) {
+			t.Errorf("%s: it goes on through %v and back through %v", line, on, back)
+		}
+		fails := slices.ContainsFunc(p.Run.Events, func(e trace.Event) bool { return e.Kind == trace.KindReleaseFailed })
+		if fails != refused {
+			t.Errorf("%s: the key has passed a refused release", line)
 		}
 	}
 }

@@ -99,13 +99,13 @@ func (z *Quiz) Passed(pos int) *timeline.Question {
 	return nil
 }
 
-// Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal of
-// the store, and else to the end.
+// Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal, and
+// else to the end.
 func (z *Quiz) Next(pos int) int {
 	to := z.run.NextRefusal(pos, z.ToViolation(pos, z.run.NextChapter(pos)))
 	for i := range z.all {
 		q := &z.all[i]
-		if q.Pos > pos && q.Pos < to && !z.answered(q) {
+		if q.Pos > pos && q.Pos < to { // also if it has been answered: who comes by again stops at the same places
 			to = q.Pos
 		}
 		if q.Pos <= pos && pos < q.Until && q.Until < to && (q.Pos == pos || z.answered(q)) {
@@ -113,6 +113,44 @@ func (z *Quiz) Next(pos int) int {
 		}
 	}
 	return to
+}
+
+// NextTold is Next, or for a class where it goes on to: nobody there is told the words that are for the script's author.
+func (z *Quiz) NextTold(pos int, class bool) int {
+	to := z.Next(pos)
+	for class && z.silent(to) {
+		to = z.Next(to)
+	}
+	return to
+}
+
+// Chapters counts, from 1, the chapters that have begun at a position, and all there are; for a class those in which it
+// is told something.
+func (z *Quiz) Chapters(pos int, class bool) (begun, all int) {
+	for _, at := range z.run.Chapters {
+		if class && z.silent(at) {
+			continue
+		}
+		if all++; at <= pos {
+			begun++
+		}
+	}
+	return begun, all
+}
+
+// PreviousTold is where one key goes back to: the last position before this one at which NextTold stops on its way
+// from the beginning, or the beginning.
+func (z *Quiz) PreviousTold(pos int, class bool) (at int) {
+	for to := z.NextTold(0, class); at < to && to < pos; to = z.NextTold(to, class) {
+		at = to
+	}
+	return at
+}
+
+// silent reports whether there is nothing at a position but words for the script's author.
+func (z *Quiz) silent(pos int) bool {
+	_, fresh := z.run.Breached(pos)
+	return pos != z.run.Last() && len(fresh) == 0 && z.At(pos) == nil && z.run.Unsaid(pos) && z.run.Refusal(pos) == ""
 }
 
 // ToViolation is a position, or that of the first violation on the way to it: no key but that for the end
