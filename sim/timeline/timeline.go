@@ -175,6 +175,34 @@ func (t *Timeline) Heads(seqs []int) (heads []string) {
 	return heads
 }
 
+// PlaceIn is where another version of the run stands at the same place as this one at a position: as far behind the
+// beginning of the chapter with the same words, or else of that with the same number. The beginning and the end stay.
+func (t *Timeline) PlaceIn(other *Timeline, pos int) int {
+	n := t.Chapter(pos)
+	switch {
+	case pos == t.Last():
+		return other.Last()
+	case pos == 0 || n == 0 || len(other.Chapters) == 0:
+		return min(pos, other.Last())
+	}
+	begin := other.Chapters[min(n, len(other.Chapters))-1]
+	for _, at := range other.Chapters {
+		if slices.EqualFunc(t.Said(pos), other.Said(at), func(a, b trace.Note) bool { return a.Kind == b.Kind && a.Text == b.Text }) {
+			begin = at
+			break
+		}
+	}
+	return max(begin, min(begin+pos-t.Chapters[n-1], other.NextChapter(begin)-1))
+}
+
+// Moved says that a position of another version of the run is of another instant than one of this run, or nothing.
+func (t *Timeline) Moved(pos int, other *Timeline, at int) string {
+	if t.Now(pos) == other.Now(at) {
+		return ""
+	}
+	return fmt.Sprintf(" It stood at %s, and now at %s.", trace.Brief(t.Now(pos)), trace.Brief(other.Now(at)))
+}
+
 // NextChapter returns the position of the next chapter, or the last position.
 func (t *Timeline) NextChapter(pos int) int {
 	if n := t.Chapter(pos); n < len(t.Chapters) {

@@ -212,18 +212,32 @@ func (p *Player) show(l loadedMsg) {
 		p.find.renew(nil)
 		return
 	}
-	if _, met := l.run.Expectation(); p.rerun && (!p.Teaching || !met) { // no class is told how its run will end
-		p.Notice = "The file has changed: " + l.run.Outcome() + "."
-	}
 	p.scroll, p.zoom = [panels]int{}, 0
 	from := p.from
 	p.from = 0
+	if p.rerun {
+		p.showAgain(l.run, from)
+		return
+	}
 	at := slices.IndexFunc(l.run.Notes, func(n trace.Note) bool { return n.Index == l.narrated })
 	if l.narrated >= 0 && at >= 0 {
 		p.Display(l.run, l.run.Before(l.run.Notes[at].Seq))
 		return
 	}
 	p.Display(l.run, min(from, l.run.Last()))
+}
+
+// showAgain shows a new version of a script at the place where the old one stood, and says so: also if that place has moved.
+func (p *Player) showAgain(run *timeline.Timeline, from int) {
+	_, met := run.Expectation()
+	p.Notice = "The file has changed: " + draw.Either(p.Teaching && met, "run again", run.Outcome()) + "." // no class is told how its run will end
+	if p.Run == nil {
+		p.Display(run, min(from, run.Last()))
+		return
+	}
+	old, was, asked := p.Run, p.Pos, p.question() != nil
+	p.Display(run, old.PlaceIn(run, was))
+	p.Notice += old.Moved(was, run, p.Pos) + draw.Either(asked && p.question() == nil, " Its question is gone.", "")
 }
 
 // Display shows a run at a position.

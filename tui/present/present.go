@@ -95,6 +95,9 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 			p.scroll = min(scrolled+max(p.page-2, 1), p.beyond)
 			return nil, screen.Outcome{}
 		}
+		if p.Run != nil && p.Pos == p.Run.Last() && p.at+1 == len(p.showings) {
+			p.scroll = scrolled // nothing comes: the last words stay
+		}
 		return p.goOn(), screen.Outcome{}
 	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
 		return p.goBack(), screen.Outcome{}

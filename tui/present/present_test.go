@@ -629,3 +629,61 @@ func TestBackStopsWhereOnHas(t *testing.T) {
 		}
 	}
 }
+
+// At the end of the playlist the key that goes on leaves the last words where they are, also where they had to be scrolled to.
+func TestTheEndStays(t *testing.T) {
+	_, p := openOwn(t, lateTalk, "naive-del", "setpx-lua")
+	a := tuitest.Open(t, 40, 9, p.App, p, nil)
+	for n := 0; !p.ended(); n++ {
+		if n > 200 {
+			t.Fatalf("the playlist doesn't end:\n%s", a.View())
+		}
+		a.Press("enter")
+		a.View() // it counts the lines without rows
+	}
+	if p.beyond == 0 {
+		t.Fatal("the last words have rows without scrolling")
+	}
+	for range 3 {
+		if a.Press("enter"); p.scroll != p.beyond || !strings.Contains(a.View(), "esc closes it") {
+			t.Fatalf("the end is gone:\n%s", a.View())
+		}
+	}
+}
+
+// A class is told that the script has changed, also if the verdict is the same; the place is kept by its words, and
+// where it can't be, or where its question is gone, that is said.
+func TestChangedFileKeepsThePlace(t *testing.T) {
+	a, p := openOwn(t, lateTalk, "naive-del")
+	file, version := p.showings[0].Scenario.Path(), 0
+	edit := func(old, text string) string {
+		t.Helper()
+		version++
+		at := time.Unix(int64(3_000_000+version), 0)
+		if err := os.WriteFile(file, []byte(strings.Replace(lateTalk, old, text, 1)), 0o600); err != nil || os.Chtimes(file, at, at) != nil {
+			t.Fatal(err)
+		}
+		a.Fire()
+		return tuitest.Unwrapped(a.View())
+	}
+	for !strings.Contains(a.View(), "? At 12s: Who believes now") {
+		a.Press("enter")
+	}
+	said, stood := p.Run.Said(p.Pos)[0].Text, p.Run.Now(p.Pos)
+	v := edit("  - say: Anna takes the lock.\n", "  - say: Ben is held up.\n  - pause: Ben\n  - say: Anna takes the lock.\n")
+	if got := p.Run.Said(p.Pos)[0].Text; got != said || p.Run.Now(p.Pos) != stood || !strings.Contains(v, "The file has changed: run again.") || strings.Contains(v, "It stood") {
+		t.Errorf("it stood at %v at %q and stands at %v at %q:\n%s", stood, said, p.Run.Now(p.Pos), got, v)
+	}
+	v = edit("  - ask: Who believes now that they have the lock?\n    answer: holders\n", "")
+	if !strings.Contains(v, "The file has changed: run again.") || !strings.Contains(v, "Its question is gone.") {
+		t.Errorf("nothing says that the question is gone:\n%s", v)
+	}
+	edit("", "")
+	a.Press("g")
+	for p.Run.Now(p.Pos) < 12*time.Second {
+		a.Press("enter")
+	}
+	if v = edit("until: 12s", "until: 14s"); !strings.Contains(v, "It stood at 12s, and now at 14s.") {
+		t.Errorf("nothing says that the place has moved:\n%s", v)
+	}
+}
