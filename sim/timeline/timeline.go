@@ -223,10 +223,7 @@ func (t *Timeline) PreviousChapter(pos int) int {
 // Told returns the position at which the story is over: its last note is shown, its last
 // violation complete. Without violations that is the end of the run.
 func (t *Timeline) Told() int {
-	if len(t.Breaches) == 0 {
-		return t.Last()
-	}
-	end := t.Breaches[len(t.Breaches)-1].Pos
+	end := t.Watched()
 	if n := len(t.Chapters); n > 0 {
 		end = max(end, t.Chapters[n-1])
 	}

@@ -177,7 +177,7 @@ func Bounds(b *explore.Bounds) []Item {
 
 // instants states at which instants anything can happen.
 func instants(b *explore.Bounds) string {
-	text := "whatever can go wrong does so between any two steps. Time goes on to the next of: a record's expiry, " +
+	text := "Time goes on to the next of: a record's expiry, " +
 		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or, where a reply may be late, a timeout lasts; " +
 		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
 		"a hundred TTLs since somebody read a monotonic clock; that, and two seconds after a TTL, since somebody read true time, unless it was seen when a stamp falls due. For such values each place of the code was run, from two of the histories that lead there and for up to 40 on, " +
@@ -189,7 +189,7 @@ func instants(b *explore.Bounds) string {
 	if b.WholeSleeps {
 		text += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
 	}
-	return text
+	return "whatever can go wrong does so between any two steps. " + text
 }
 
 // multiples states the instants of a search without bounds.
@@ -201,7 +201,7 @@ func multiples(b *explore.Bounds) string {
 	if b.Faults[explore.ClientClock]+b.Faults[explore.ServerClock] > 0 {
 		spans = ", the jumps of clocks" + spans
 	}
-	return "whatever can go wrong does so between any two steps. " + ends + "Time goes on by the greatest span of which the TTL" + spans + " are multiples: " +
+	return ends + "Time goes on by the greatest span of which the TTL" + spans + " are multiples: " +
 		"a lease's end is rounded up to one, and " + expires + ". All spans are alike that are longer than each of these. " +
 		"Where code compares a clock with a span of its own, since the cycle's first look at it, it does either at the multiples before and after. " +
 		"It was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"
